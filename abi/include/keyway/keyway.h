@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Keyway for applications: choose a device by name at run time and run ops on it.
+ *
+ *     kw_device *device;
+ *     kw_tensor *x, *y = NULL;
+ *     kw_device_open("npu:0", &device);
+ *     kw_tensor_create(device, KW_F32, 2, (int64_t[]){2, 3}, &x);
+ *     kw_tensor_write(x, host_floats);
+ *     kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
+ *     kw_op_call(kw_op_find("add.Tensor"), NULL, args, 2, &y, 1);
+ *
+ * Conventions
+ *   - Functions return kw_status. On failure kw_error_message() tells what failed, why, and what to do next, and the
+ *     out-parameters are untouched or NULL.
+ *   - Objects from create/open are owned by the caller and end with destroy/release/close.
+ *   - Everything is thread-safe unless its comment says otherwise; one object MUST NOT be destroyed while another
+ * thread uses it.
+ *   - The library starts itself at the first call that needs it (it looks for plugins then). Plugins stay loaded until
+ * exit.
+ */
+#ifndef KEYWAY_KEYWAY_H
+#define KEYWAY_KEYWAY_H
+
+#include <keyway/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define KW_API __attribute__((visibility("default")))
+#else
+#define KW_API
+#endif
+
+typedef struct kw_device kw_device;
+typedef struct kw_stream kw_stream;
+typedef struct kw_event kw_event;
+typedef struct kw_tensor kw_tensor;
+typedef struct kw_op kw_op;
+typedef struct kw_plan kw_plan;
+struct kw_call; /* plugin.h */
+
+/* ---- Version, errors, names
+ * ------------------------------------------------------------------------------------------ */
+
+/* "0.9.0". */
+KW_API const char *kw_version(void);
+/* The ABI version this library serves, as in KW_ABI_MAKE. */
+KW_API uint32_t kw_abi_version(void);
+
+/* The text of the calling thread's last failure, a chain from the call down to the driver's own words, one cause a
+ * line; "" when there was none. Valid until the thread's next failing call. */
+KW_API const char *kw_error_message(void);
+/* Forgets it. */
+KW_API void kw_error_clear(void);
+/* "out of memory"; for an unknown number "status 99". Static or thread-local text. */
+KW_API const char *kw_status_name(kw_status status);
+
+/* "f32"; NULL for an unknown number. */
+KW_API const char *kw_dtype_name(kw_dtype dtype);
+/* Bytes per element; 0 for an unknown number. */
+KW_API size_t kw_dtype_size(kw_dtype dtype);
+/* KW_DTYPE_NONE for an unknown name. */
+KW_API kw_dtype kw_dtype_from_name(const char *name);
+/* ATen's promotion of two dtypes: i32 with f16 gives f16, u8 with i8 gives i16, f16 with bf16 gives f32. */
+KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
+
+/* ---- Starting, plugins
+ * ------------------------------------------------------------------------------------------------- Environment:
+ *   KEYWAY_PLUGIN_PATH      directories, colon-separated, searched first (ignored in programs with raised privileges)
+ *   KEYWAY_VISIBLE_DEVICES  comma-separated device names: only these exist, in this order
+ *   KEYWAY_FALLBACK         off (default) | warn | allow: what happens when a device lacks a kernel
+ *   KEYWAY_KERNELS          op=name[,op=name]: this kernel before all others
+ *   KEYWAY_LOG              error (default: warn) | info | debug
+ *   KEYWAY_TRACE            a file that gets a Chrome trace (JSON) of ops, copies and allocations
+ *   KEYWAY_THREADS          threads of the host's parallel_for; default: the CPUs this process may run on
+ *   KEYWAY_PROBE_TIMEOUT_MS time limit of one plugin's probe; default 10000 */
+
+typedef struct kw_init_options {
+  uint32_t struct_size;
+  uint32_t flags;
+} kw_init_options;
+enum {
+  KW_INIT_NO_DISCOVERY = 1u << 0 /* load no plugin but those that kw_plugin_load names */
+};
+
+/* Starts the library with options; NULL = defaults. KW_ERR_BUSY when it already started. Optional. */
+KW_API kw_status kw_init(const kw_init_options *options);
+
+/* How far one candidate plugin came. The order is the order of the stages. */
+typedef uint32_t kw_stage;
+enum {
+  KW_STAGE_FOUND = 0,   /* seen in a directory; refused before opening (not a file, unsafe permissions) */
+  KW_STAGE_OPENED = 1,  /* dlopen succeeded */
+  KW_STAGE_SYMBOL = 2,  /* keyway_plugin_query is there */
+  KW_STAGE_VERSION = 3, /* query answered with a version, sizes and slots that fit */
+  KW_STAGE_PROBE = 4,   /* probe says that driver and hardware are there */
+  KW_STAGE_INIT = 5     /* init succeeded: its devices exist */
+};
+KW_API const char *kw_stage_name(kw_stage stage);
+
+/* What happened to one candidate. Strings live as long as the process. */
+typedef struct kw_plugin_report {
+  uint32_t struct_size;
+  kw_stage reached;     /* the last stage that succeeded */
+  kw_status status;     /* KW_OK when reached == KW_STAGE_INIT, otherwise why the next stage failed */
+  uint32_t abi_version; /* what the plugin answered; 0 = not known */
+  uint32_t device_count;
+  uint32_t kernel_count;
+  const char *path;
+  const char *reason; /* one sentence; "" when loaded without remark, a warning possible */
+  const char *key;    /* "" until known, as all below */
+  const char *vendor;
+  const char *version;
+  const char *description;
+  const char *build;
+  const char *sanitizer;
+  uint64_t load_ns; /* time from found to the reached stage */
+} kw_plugin_report;
+
+/* Loads one plugin file beyond those discovered. The caller vouches for the file: unsafe permissions are only warned
+ * about. Loading a file twice is KW_OK. The plugin's report tells more than the status. */
+KW_API kw_status kw_plugin_load(const char *path);
+KW_API kw_status kw_plugin_count(uint32_t *out_count);
+KW_API kw_status kw_plugin_get_report(uint32_t index, kw_plugin_report *out_report);
+
+/* ---- Devices
+ * ------------------------------------------------------------------------------------------------------------- Names:
+ * "npu" (= "npu:0"), "npu:1", "acme.npu:1", "npu@pci:0000:3b:00.0", a name given by kw_device_rename, or a policy:
+ *   "auto"   the first of: gpu, npu, fpga and other, cpu devices; within a type in load order; never an emulated device
+ *   "gpu"    the first device of type gpu that is not emulated
+ * When two vendors use one key, the plain key is ambiguous and refused with both qualified names. An unknown name never
+ * becomes another device. */
+
+/* One line of the device list, by index over all visible devices in load order. Stable while no plugin is loaded. */
+typedef struct kw_device_entry {
+  uint32_t struct_size;
+  uint32_t plugin;          /* index for kw_plugin_get_report */
+  char name[80];            /* "npu:0", or the renamed form */
+  char qualified_name[144]; /* "acme.npu:0" */
+  kw_device_info info;
+} kw_device_entry;
+KW_API kw_status kw_device_count(uint32_t *out_count);
+KW_API kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry);
+
+/* Opens a device by name. One kw_device per physical index: opening it again returns the same one, counted.
+ * KW_ERR_NOT_FOUND: the message lists the devices that exist and every plugin that failed to load, with the reason. */
+KW_API kw_status kw_device_open(const char *name, kw_device **out_device);
+/* Gives back one open. The last one frees the device's streams, caches and plans; tensors that still live keep it open
+ * until they are released. */
+KW_API kw_status kw_device_close(kw_device *device);
+/* Gives a device key another name in this process: kw_device_rename("npu", "my_hardware_device"). The old name goes on
+ * working. KW_ERR_INVALID_ARGUMENT when `to` is malformed or taken. */
+KW_API kw_status kw_device_rename(const char *from, const char *to);
+/* "npu:0"; lives as long as the device. */
+KW_API const char *kw_device_name(const kw_device *device);
+KW_API kw_status kw_device_get_info(const kw_device *device, kw_device_info *out_info);
+/* What the plugin implements itself; everything else core derives. */
+enum {
+  KW_NATIVE_EVENTS = 1u << 0,
+  KW_NATIVE_CALL_HOST = 1u << 1, /* kw_stream_call_host may block without stopping the caller */
+  KW_NATIVE_FILL = 1u << 2,
+  KW_NATIVE_QUERY = 1u << 3
+};
+KW_API uint32_t kw_device_native(const kw_device *device);
+/* Waits for all streams of the device. Late errors surface here. */
+KW_API kw_status kw_device_synchronize(kw_device *device);
+
+typedef struct kw_memory_stats {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t allocated; /* bytes in live tensors, rounded as the allocator rounds */
+  uint64_t allocated_peak;
+  uint64_t held; /* bytes obtained from the plugin: allocated + cached */
+  uint64_t held_peak;
+  uint64_t live;          /* live allocations */
+  uint64_t allocations;   /* allocations ever made */
+  uint64_t plugin_allocs; /* calls of the plugin's alloc */
+  uint64_t plugin_frees;
+  uint64_t oom_retries;  /* allocations that flushed the cache and tried again */
+  uint64_t oom_failures; /* ... and failed all the same */
+} kw_memory_stats;
+KW_API kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats);
+/* Gives cached, unused memory back to the plugin. */
+KW_API kw_status kw_memory_trim(kw_device *device);
+
+/* ---- Streams and events
+ * --------------------------------------------------------------------------------------------------- Where a stream is
+ * asked for, NULL means the default stream of the device. */
+KW_API kw_status kw_stream_create(kw_device *device, kw_stream **out_stream);
+/* Work in flight finishes. NULL is ignored. */
+KW_API kw_status kw_stream_destroy(kw_stream *stream);
+/* The device's default stream; lives as long as the device. */
+KW_API kw_stream *kw_stream_default(kw_device *device);
+KW_API kw_device *kw_stream_device(const kw_stream *stream);
+/* Waits. A late error of this stream is returned here once, with the op that caused it, and the stream is usable again;
+ * after KW_ERR_DEVICE_LOST it is not. */
+KW_API kw_status kw_stream_synchronize(kw_stream *stream);
+/* KW_OK when idle, KW_ERR_NOT_READY when not. */
+KW_API kw_status kw_stream_query(kw_stream *stream);
+/* Enqueues fn(user): see stream.call_host in plugin.h. Without KW_NATIVE_CALL_HOST it synchronises and runs fn on the
+ * calling thread. fn MUST NOT call Keyway functions that synchronise: they return KW_ERR_BUSY. */
+KW_API kw_status kw_stream_call_host(kw_stream *stream, void (*fn)(void *user), void *user);
+
+KW_API kw_status kw_event_create(kw_device *device, kw_event **out_event);
+KW_API kw_status kw_event_destroy(kw_event *event);
+KW_API kw_status kw_event_record(kw_event *event, kw_stream *stream);
+/* KW_OK when passed or never recorded, KW_ERR_NOT_READY when not. */
+KW_API kw_status kw_event_query(kw_event *event);
+KW_API kw_status kw_event_synchronize(kw_event *event);
+/* Makes later work of `stream` wait for the event; streams and events may belong to different devices (then the host
+ * waits). */
+KW_API kw_status kw_stream_wait_event(kw_stream *stream, kw_event *event);
+/* Nanoseconds between two passed events of one device. */
+KW_API kw_status kw_event_elapsed(kw_event *start, kw_event *end, uint64_t *out_ns);
+
+/* ---- Tensors
+ * ----------------------------------------------------------------------------------------------------------------- A
+ * tensor is a counted reference to a piece of device memory with dtype, shape and strides. Views share the memory. Rank
+ * at most KW_MAX_RANK; numel * itemsize must fit in int64. Shapes and strides are in elements. */
+
+/* Contiguous, contents undefined. */
+KW_API kw_status kw_tensor_create(kw_device *device, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                                  kw_tensor **out_tensor);
+/* The same, for use on `stream` first (its memory comes from that stream's cache). */
+KW_API kw_status kw_tensor_create_on(kw_stream *stream, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                                     kw_tensor **out_tensor);
+/* Releasing the last reference gives the memory back in stream order: work already enqueued goes on. NULL is ignored.
+ */
+KW_API void kw_tensor_release(kw_tensor *tensor);
+KW_API void kw_tensor_retain(kw_tensor *tensor);
+/* dtype, shape, strides, numel, offset; lives as long as the tensor. */
+KW_API const kw_tensor_ref *kw_tensor_describe(const kw_tensor *tensor);
+KW_API kw_device *kw_tensor_device(const kw_tensor *tensor);
+
+/* Copies numel elements, densely packed in row-major order, from or to host memory; strided tensors too. On the
+ * device's default stream, waits for completion. */
+KW_API kw_status kw_tensor_write(kw_tensor *tensor, const void *host);
+KW_API kw_status kw_tensor_read(const kw_tensor *tensor, void *host);
+/* Enqueues instead; the tensor must be contiguous and `host` valid until the stream has passed. */
+KW_API kw_status kw_tensor_write_async(kw_tensor *tensor, const void *host, kw_stream *stream);
+KW_API kw_status kw_tensor_read_async(const kw_tensor *tensor, void *host, kw_stream *stream);
+/* A contiguous copy on another (or the same) device, same dtype. Waits. */
+KW_API kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_tensor **out_tensor);
+/* "tensor([[1, 2], [3, 4]], f32, npu:0)"; at most size bytes with the NUL, long tensors abbreviated. Reads the tensor.
+ */
+KW_API kw_status kw_tensor_format(const kw_tensor *tensor, char *text, size_t size);
+
+/* Views: descriptors only, no kernel, on every device. Semantics are those of the ATen ops of the same names; negative
+ * dimensions and indices count from the end. */
+KW_API kw_status kw_tensor_view(const kw_tensor *tensor, uint32_t rank, const int64_t *shape, kw_tensor **out_view);
+/* `storage_offset` in elements from the start of the tensor's memory, as in ATen. */
+KW_API kw_status kw_tensor_as_strided(const kw_tensor *tensor, uint32_t rank, const int64_t *shape,
+                                      const int64_t *strides, int64_t storage_offset, kw_tensor **out_view);
+KW_API kw_status kw_tensor_expand(const kw_tensor *tensor, uint32_t rank, const int64_t *shape, kw_tensor **out_view);
+KW_API kw_status kw_tensor_permute(const kw_tensor *tensor, uint32_t rank, const int64_t *dims, kw_tensor **out_view);
+KW_API kw_status kw_tensor_transpose(const kw_tensor *tensor, int64_t dim0, int64_t dim1, kw_tensor **out_view);
+KW_API kw_status kw_tensor_select(const kw_tensor *tensor, int64_t dim, int64_t index, kw_tensor **out_view);
+/* start and end are clamped as in ATen; step >= 1. */
+KW_API kw_status kw_tensor_slice(const kw_tensor *tensor, int64_t dim, int64_t start, int64_t end, int64_t step,
+                                 kw_tensor **out_view);
+KW_API kw_status kw_tensor_squeeze(const kw_tensor *tensor, int64_t dim, kw_tensor **out_view);
+KW_API kw_status kw_tensor_unsqueeze(const kw_tensor *tensor, int64_t dim, kw_tensor **out_view);
+KW_API kw_status kw_tensor_diagonal(const kw_tensor *tensor, int64_t offset, int64_t dim1, int64_t dim2,
+                                    kw_tensor **out_view);
+/* Splits along dim into `count` pieces of the given sizes, which must add up. out_views[0..count-1]. */
+KW_API kw_status kw_tensor_split_with_sizes(const kw_tensor *tensor, uint32_t count, const int64_t *sizes, int64_t dim,
+                                            kw_tensor **out_views);
+KW_API kw_status kw_tensor_alias(const kw_tensor *tensor, kw_tensor **out_view);
+
+/* ---- Arguments
+ * ------------------------------------------------------------------------------------------------------------------ */
+static inline kw_value kw_arg_none(void) {
+  kw_value v = {KW_TAG_NONE, 0, 0, {0}};
+  return v;
+}
+/* The tensor's descriptor is its first member: kernels read it in place. */
+static inline kw_value kw_arg_tensor(const kw_tensor *tensor) {
+  kw_value v = {KW_TAG_TENSOR, 0, 0, {0}};
+  v.u.tensor = (const kw_tensor_ref *)(const void *)tensor;
+  return v;
+}
+static inline kw_value kw_arg_tensor_list(kw_tensor *const *tensors, uint32_t count) {
+  kw_value v = {KW_TAG_TENSOR_LIST, 0, count, {0}};
+  v.u.tensors = (const kw_tensor_ref *const *)(const void *)tensors;
+  return v;
+}
+static inline kw_value kw_arg_int(int64_t i) {
+  kw_value v = {KW_TAG_INT, 0, 0, {0}};
+  v.u.i = i;
+  return v;
+}
+static inline kw_value kw_arg_int_list(const int64_t *ints, uint32_t count) {
+  kw_value v = {KW_TAG_INT_LIST, 0, count, {0}};
+  v.u.ints = ints;
+  return v;
+}
+static inline kw_value kw_arg_float(double f) {
+  kw_value v = {KW_TAG_FLOAT, 0, 0, {0}};
+  v.u.f = f;
+  return v;
+}
+static inline kw_value kw_arg_bool(bool b) {
+  kw_value v = {KW_TAG_BOOL, 0, 0, {0}};
+  v.u.b = b;
+  return v;
+}
+static inline kw_value kw_arg_string(const char *s) {
+  kw_value v = {KW_TAG_STRING, 0, 0, {0}};
+  v.u.s = s;
+  return v;
+}
+static inline kw_value kw_arg_dtype(kw_dtype dtype) {
+  kw_value v = {KW_TAG_DTYPE, 0, 0, {0}};
+  v.u.dtype = dtype;
+  return v;
+}
+static inline kw_value kw_arg_scalar_i64(int64_t i) {
+  kw_value v = {KW_TAG_SCALAR, KW_SCALAR_I64, 0, {0}};
+  v.u.i = i;
+  return v;
+}
+static inline kw_value kw_arg_scalar_f64(double f) {
+  kw_value v = {KW_TAG_SCALAR, KW_SCALAR_F64, 0, {0}};
+  v.u.f = f;
+  return v;
+}
+static inline kw_value kw_arg_scalar_bool(bool b) {
+  kw_value v = {KW_TAG_SCALAR, KW_SCALAR_BOOL, 0, {0}};
+  v.u.b = b;
+  return v;
+}
+
+/* ---- Ops
+ * ---------------------------------------------------------------------------------------------------------------------------
+ */
+
+/* An op by its name ("add.Tensor", "acme::scaled_add"); NULL when there is none. Interned: the pointer is the same each
+ * time and lives as long as the process. Cheap enough for set-up, meant to be kept. */
+KW_API const kw_op *kw_op_find(const char *name);
+KW_API uint32_t kw_op_count(void);
+KW_API const kw_op *kw_op_at(uint32_t index);
+
+typedef uint32_t kw_level;
+enum { KW_LEVEL_CORE = 0, KW_LEVEL_INFERENCE = 1, KW_LEVEL_TRAINING = 2, KW_LEVEL_VENDOR = 3 };
+
+typedef struct kw_op_info {
+  uint32_t struct_size;
+  kw_level level;
+  const char *name;
+  const char *schema;
+  kw_dtype_mask dtypes; /* key dtypes the op is defined for */
+  uint32_t arg_count;
+  uint32_t result_count;
+  double max_ulp;         /* the bound of the conformance suite; see comparator */
+  const char *comparator; /* "bits", "ulp", ... */
+} kw_op_info;
+KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info);
+
+/* How a device would run an op with this key dtype, without running it: its best registered kernel counts,
+ * can_implement is not asked. */
+typedef uint32_t kw_support;
+enum { KW_SUPPORT_NONE = 0, KW_SUPPORT_DECOMPOSED = 1, KW_SUPPORT_KERNEL = 2 };
+KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dtype);
+
+/* The i-th kernel that a device's plugin registered for an op, in the order in which they are tried. KW_ERR_NOT_FOUND
+ * past the end. */
+typedef struct kw_kernel_info {
+  uint32_t struct_size;
+  uint32_t flags;
+  const char *name;
+  kw_dtype_mask dtypes;
+  int32_t priority;
+} kw_kernel_info;
+KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t index, kw_kernel_info *out_info);
+
+/* Runs the reference that a vendor gave with define_op, in this process, serially; every mem in `call` is a host
+ * pointer. KW_ERR_NOT_FOUND when the op has none. */
+KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call);
+
+/* Runs an op: checks the arguments against the schema, infers result shapes and dtypes, picks a kernel, enqueues it on
+ * `stream` (NULL: the default stream of the arguments' device) and returns. Absent trailing arguments take the schema's
+ * defaults; where the schema says Scalar an int, float or bool value will do. outs[i] == NULL: the result is allocated
+ * and returned there, owned by the caller. outs[i] != NULL: the result is written there; shape and dtype must be the
+ * inferred ones, and the tensor must overlap neither an argument nor itself. A result that the schema marks (a!) is the
+ * argument of that mark: outs[i] is left alone and outs may be NULL. Errors: KW_ERR_INVALID_ARGUMENT names op and
+ * argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no decomposition serves and fallback is off. On the
+ * second call with the same signature there is no lock and no heap allocation. */
+KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
+                            kw_tensor **outs, uint32_t out_count);
+
+/* kw_op_call in two halves: make checks and chooses once for the signature of these arguments, run replays with other
+ * tensors of the same dtypes, shapes, strides and alignment (checked; KW_ERR_INVALID_ARGUMENT otherwise). `kernel`: the
+ * name of the kernel to use, no other and no decomposition; NULL = the usual choice. outs as in kw_op_call; for run
+ * every outs[i] must be given. */
+KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
+                              kw_tensor **outs, uint32_t out_count, const char *kernel, kw_plan **out_plan);
+KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_value *args, uint32_t arg_count,
+                             kw_tensor **outs, uint32_t out_count);
+/* The kernel's name; "" for a decomposition. */
+KW_API const char *kw_plan_kernel(const kw_plan *plan);
+KW_API void kw_plan_destroy(kw_plan *plan);
+
+/* ---- Fallback and counters
+ * ---------------------------------------------------------------------------------------------------------- Fallback
+ * runs a call that a device cannot on cpu:0, copying to and fro. Never for views or calls that mix devices. */
+typedef uint32_t kw_fallback;
+enum {
+  KW_FALLBACK_OFF = 0,  /* KW_ERR_NOT_IMPLEMENTED, and the message says how to allow it */
+  KW_FALLBACK_WARN = 1, /* allowed, each op logged once per device */
+  KW_FALLBACK_ALLOW = 2 /* allowed silently, still counted */
+};
+KW_API void kw_fallback_set(kw_fallback mode);
+KW_API kw_fallback kw_fallback_get(void);
+
+typedef struct kw_counters {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t launches;   /* kernel launches */
+  uint64_t decomposed; /* op calls served by a decomposition */
+  uint64_t fallbacks;  /* op calls served by cpu:0 in place of the device */
+} kw_counters;
+/* Since the device was opened. */
+KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *out_counters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KEYWAY_KEYWAY_H */

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Keyway plugin ABI, version 0.9: what a vendor implements.
+ *
+ * A plugin is a shared object that exports exactly one symbol, `keyway_plugin_query`, and has no undefined Keyway
+ * symbol: everything it may call is in the host table that it receives. It includes this header and nothing else of
+ * Keyway's.
+ *
+ * Read top to bottom; the order is the order of a plugin's life:
+ *
+ *     1. query      the host asks what the library is                        (pure, no side effects)
+ *     2. probe      is the driver there, is there hardware?                   (cheap)
+ *     3. init       the plugin gets the host table, registers kernels and ops
+ *     4. device     count, info, open
+ *     5. memory, stream, event
+ *     6. kernels    can_implement, workspace_size, prepare, launch, release
+ *     7. close, shutdown
+ *
+ * The floor, without which a plugin is refused: query, probe, init, shutdown; device.count/info/open/close;
+ * memory.alloc/free/copy; stream.create/destroy/synchronize. With a few registered kernels that is a complete device.
+ * Slots marked (optional) may be NULL or lie beyond struct_size; the host then uses the default that is named there.
+ *
+ * The words MUST, MUST NOT, SHOULD and MAY are used as in RFC 2119. `keyway conform` checks the MUSTs; the suite and
+ * check that covers a rule is named in brackets, e.g. [memory].
+ *
+ * Rules for every slot
+ *   - A slot MUST return a kw_status and MUST NOT abort, exit, throw, or longjmp past the host. On failure it SHOULD
+ *     first call host->set_error with the driver call that failed and the driver's own text. [error]
+ *   - On failure a slot MUST leave its out-parameters untouched or NULL, and the device usable, unless it says
+ *     KW_ERR_DEVICE_LOST. [error]
+ *   - A slot MUST NOT change the process: floating-point environment, signal handlers, locale, working directory,
+ *     environment variables, umask. [abi]
+ *   - Slots MUST be thread-safe per device. Calls that name the same stream MAY come from different threads at the same
+ *     time; the plugin serialises what it appends to one stream. [stream]
+ *   - A slot MUST NOT call back into the application, and MUST NOT call a host function that is not documented as
+ * allowed at that point.
+ *   - Structs that carry struct_size: a plugin MUST NOT read a field of a host's struct beyond that struct's
+ * struct_size, and MUST set struct_size in the structs it provides to sizeof of its own headers' version. [abi]
+ *   - Pointers passed to a slot are valid during that call only, unless the slot says otherwise.
+ */
+#ifndef KEYWAY_PLUGIN_H
+#define KEYWAY_PLUGIN_H
+
+#include <keyway/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define KW_PLUGIN_EXPORT __attribute__((visibility("default")))
+#else
+#define KW_PLUGIN_EXPORT
+#endif
+
+/* True when the struct that `ptr` points to reaches past `field`: the test before reading a field that a minor version
+ * added. `ptr` must point to a complete type from these headers. */
+#define KW_HAS_FIELD(ptr, field) \
+  ((size_t)(ptr)->struct_size >= (size_t)((const char *)(&(ptr)->field + 1) - (const char *)(ptr)))
+
+/* =====================================================================================================================
+ * Host services: the table a plugin receives in init. Valid until shutdown returns. Every function is thread-safe and
+ * takes the `ctx` found beside it in the table. Unless stated, a function may be called from any slot and any thread.
+ * =====================================================================================================================
+ */
+
+typedef struct kw_kernel_desc kw_kernel_desc;
+typedef struct kw_op_desc kw_op_desc;
+
+typedef uint32_t kw_log_level;
+enum { KW_LOG_ERROR = 0, KW_LOG_WARN = 1, KW_LOG_INFO = 2, KW_LOG_DEBUG = 3 };
+
+/* One piece of a parallel loop: handles indices [begin, end). Runs on any thread. */
+typedef void (*kw_range_fn)(void *user, int64_t begin, int64_t end);
+
+typedef struct kw_host_api {
+  uint32_t struct_size;
+  uint32_t abi_version; /* the version agreed on in query: min(host's, plugin's) */
+  void *ctx;            /* first argument of every function below */
+
+  /* Attaches `message` (what failed, why; UTF-8, no newline needed) to the calling thread's current error and returns
+   * `status`, so that a slot can end with `return host->set_error(host->ctx, KW_ERR_..., "...")`. The text is copied.
+   */
+  kw_status (*set_error)(void *ctx, kw_status status, const char *message);
+
+  /* Writes one line to the host's log. A plugin MUST NOT write to stdout or stderr itself. */
+  kw_status (*log)(void *ctx, kw_log_level level, const char *message);
+
+  /* Offers a kernel; only inside init. The descriptor is copied, `user` is kept as a pointer.
+   * KW_ERR_NOT_FOUND when no op of that name exists (the host may be older than the op: a plugin SHOULD go on),
+   * KW_ERR_INVALID_ARGUMENT when called outside init or when the descriptor has no launch. */
+  kw_status (*register_kernel)(void *ctx, const kw_kernel_desc *kernel);
+
+  /* Adds an op of the vendor's own to the op table; only inside init. The namespace ("acme::") is required.
+   * KW_ERR_INVALID_ARGUMENT when the schema does not parse; the reason names the column. Defining an op again with the
+   * same schema is fine; with another schema it is KW_ERR_INVALID_ARGUMENT. */
+  kw_status (*define_op)(void *ctx, const kw_op_desc *op);
+
+  /* Reports an error that happened after its slot had returned KW_OK; from any thread. `stream_token` is the token that
+   * stream.create received, `call_id` the kw_call.call_id of the op to blame (0 = unknown). The error is sticky on that
+   * stream and surfaces at the next synchronise; KW_ERR_DEVICE_LOST makes every stream of the device fail. */
+  kw_status (*report_async_error)(void *ctx, uint64_t stream_token, uint64_t call_id, kw_status status,
+                                  const char *message);
+
+  /* Runs the host function behind a token received in stream.call_host. Exactly once per token. MAY block. */
+  kw_status (*run_callback)(void *ctx, uint64_t callback_token);
+
+  /* Splits [0, n) into pieces of at least `grain` indices and runs them on the host's threads, the caller among them;
+   * returns when all are done. A plugin that computes on the CPU uses this and starts no pool of its own, so that
+   * several plugins and an application do not fight over cores. Nested calls run inline. */
+  kw_status (*parallel_for)(void *ctx, int64_t n, int64_t grain, kw_range_fn body, void *user);
+
+  /* How many threads parallel_for uses at most; at least 1. */
+  kw_status (*thread_count)(void *ctx, uint32_t *out_count);
+
+  /* Host memory that the caller frees with host_free. alignment is a power of two. size 0 gives
+   * KW_ERR_INVALID_ARGUMENT. */
+  kw_status (*host_alloc)(void *ctx, uint64_t size, uint64_t alignment, void **out_pointer);
+  kw_status (*host_free)(void *ctx, void *pointer);
+} kw_host_api;
+
+/* =====================================================================================================================
+ * Kernels and ops
+ * =====================================================================================================================
+ */
+
+/* One call of an op, as a kernel sees it. Descriptors belong to the host and are valid during the slot only; buffers
+ * stay alive until the stream has passed the call.
+ *
+ * What the host has checked before a kernel sees a call, so that no kernel checks it again:
+ *   - tags, count and dtypes of all arguments follow the schema; absent trailing arguments hold the schema's default;
+ *   - all tensors lie on this device; outputs have the inferred shape and dtype, do not overlap any other tensor unless
+ * the schema marks the alias with (a!), and do not overlap themselves;
+ *   - in ops that broadcast, every tensor argument already has the output's shape (repeated dimensions have stride 0);
+ *   - at least one output has elements (a call with only empty outputs never reaches a kernel).
+ * Outputs MAY be strided; a kernel for contiguous outputs only says so in can_implement. */
+typedef struct kw_call {
+  uint32_t struct_size;
+  uint32_t arg_count;
+  uint32_t out_count;
+  uint32_t reserved;
+  void *device;                     /* the plugin's device, as device.open returned it */
+  void *stream;                     /* the plugin's stream; NULL in can_implement, workspace_size and prepare */
+  const char *op;                   /* "add.Tensor" */
+  const kw_value *args;             /* positional, as in the schema, tensors included */
+  const kw_tensor_ref *const *outs; /* for a result marked (a!): the same tensor as the argument */
+  void *user;                       /* kw_kernel_desc.user */
+  void *prepared;                   /* what prepare returned, or NULL */
+  kw_mem workspace;                 /* NULL when workspace_size was 0 */
+  uint64_t workspace_offset;        /* bytes */
+  uint64_t workspace_size;          /* bytes, as asked for */
+  uint64_t call_id;                 /* for host->report_async_error */
+} kw_call;
+
+/* kw_kernel_desc.flags */
+enum {
+  KW_KERNEL_MIXED_DTYPES = 1u << 0, /* takes arguments whose dtype differs from the call's key dtype */
+  KW_KERNEL_DETERMINISTIC = 1u << 1 /* the same call gives the same bits every time */
+};
+
+/* A kernel: one way to run one op on this plugin's devices.
+ *
+ * Key dtype. A call's key dtype is the dtype the op computes on after ATen's type promotion over its tensor and Scalar
+ * arguments: add(f32, i32) has key f32, sqrt(i32) has key f32, sum(i32) has key i64, eq(i8, i8) has key i8. A bool mask
+ * as in where.self does not count; copy_ has its source's dtype, fill_ its destination's. `dtypes` says which key
+ * dtypes this kernel takes. Unless a kernel sets KW_KERNEL_MIXED_DTYPES the host casts the promoted arguments to the
+ * key dtype first, so it sees one dtype only. Output dtypes follow from the op: the key dtype, bool for comparisons,
+ * i64 for indices.
+ *
+ * Choice. Among the kernels of an op whose `dtypes` contain the key dtype and which know all arguments that differ from
+ * their default, the host tries them from the highest priority down until can_implement says KW_OK. */
+struct kw_kernel_desc {
+  uint32_t struct_size;
+  uint32_t flags;
+  const char *op;   /* "add.Tensor" */
+  const char *name; /* unique among this plugin's kernels of the op: "reference", "tiled" */
+  kw_dtype_mask dtypes;
+  int32_t priority;    /* higher wins; 0 is usual */
+  uint32_t known_args; /* how many of the schema's arguments this kernel understands; 0 = all that existed when it was
+                          built against a host of its own version */
+  void *user;          /* handed back in kw_call.user */
+
+  /* KW_OK when this kernel can run the call, KW_ERR_NOT_IMPLEMENTED when not. (optional: always KW_OK)
+   * can_implement, workspace_size and prepare MUST be pure functions of dtypes, shapes, strides, alignment and
+   * attributes: kw_tensor_ref.mem is NULL there and offset is 0. The host caches their answers. */
+  kw_status (*can_implement)(const kw_call *call);
+
+  /* Bytes of scratch memory that launch needs. (optional: 0) */
+  kw_status (*workspace_size)(const kw_call *call, uint64_t *out_size);
+
+  /* Work to do once per signature (compile, choose tiles). Called at most once per kernel and signature; the result
+   * arrives in kw_call.prepared, shared by all threads. (optional) */
+  kw_status (*prepare)(const kw_call *call, void **out_prepared);
+
+  /* Enqueues the work on call->stream. MUST NOT synchronise or block on the device, and SHOULD NOT allocate.
+   * Required. A launch that fails MUST NOT have enqueued anything that writes to the outputs later. */
+  kw_status (*launch)(const kw_call *call);
+
+  /* Frees what prepare made; after the last launch that used it has been passed by its stream. (optional) */
+  kw_status (*release)(void *user, void *prepared);
+};
+
+/* Shape inference for a vendor's op: fills dtype, rank and shape of outs[0..out_count-1] (numel, strides and mem are
+ * the host's business). Pure. */
+typedef kw_status (*kw_infer_fn)(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count);
+
+/* Reference of a vendor's op, for the conformance suite: the same meaning as the kernel, on the CPU, serially. Every
+ * mem is a host pointer. Tensors come in the dtypes of the call, except that floating-point outputs are f64 when the
+ * suite asks for the wide form: convert on load, compute in double, store by the output's own dtype. Pure. */
+typedef kw_status (*kw_reference_fn)(const kw_call *call);
+
+struct kw_op_desc {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char *schema; /* ATen's grammar: "acme::scaled_add(Tensor self, Tensor other, *, float scale=1.0) -> Tensor" */
+  kw_infer_fn infer;  /* (optional: outputs broadcast and promote the tensor inputs) */
+  kw_reference_fn reference; /* (optional: without it the suite only runs the op and says so) */
+  kw_dtype_mask dtypes;      /* dtypes of the tensor inputs that the op is defined for */
+  double max_ulp;            /* error bound for the suite, in units in the last place; 0 = bit-exact */
+};
+
+/* =====================================================================================================================
+ * Devices                                                                                        group
+ * "keyway.device/1"
+ * =====================================================================================================================
+ */
+
+typedef struct kw_device_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  /* How many devices there are now. 0 is an answer, not an error. The answer MUST NOT change until shutdown.
+   * [lifecycle] */
+  kw_status (*count)(void *plugin, uint32_t *out_count);
+
+  /* Facts about device `index`; does not open it. The host has zeroed *out and set struct_size. */
+  kw_status (*info)(void *plugin, uint32_t index, kw_device_info *out_info);
+
+  /* Opens a device. The host opens each index at most once at a time, and may open it again after close. [lifecycle] */
+  kw_status (*open)(void *plugin, uint32_t index, void **out_device);
+
+  /* Closes it. The host has destroyed all streams, events and memory of the device first. MUST be possible after
+   * KW_ERR_DEVICE_LOST. */
+  kw_status (*close)(void *device);
+} kw_device_api;
+
+/* =====================================================================================================================
+ * Memory                                                                                         group
+ * "keyway.memory/1"
+ * =====================================================================================================================
+ */
+
+typedef uint32_t kw_mem_kind;
+enum { KW_MEM_DEVICE = 0 };
+
+typedef struct kw_alloc_info {
+  uint32_t struct_size;
+  kw_mem_kind kind;
+  uint64_t size;      /* bytes, at least 1 */
+  uint64_t alignment; /* bytes, a power of two, at most the device's mem_alignment */
+} kw_alloc_info;
+
+typedef uint32_t kw_copy_kind;
+enum { KW_COPY_HOST_TO_DEVICE = 0, KW_COPY_DEVICE_TO_HOST = 1, KW_COPY_DEVICE_TO_DEVICE = 2 };
+
+/* One contiguous copy. Host ends are plain pointers (in dst_host or src_host), device ends are (mem, offset). Ranges
+ * lie inside their allocations and do not overlap. Host ranges stay valid until the stream has passed the copy. */
+typedef struct kw_copy_info {
+  uint32_t struct_size;
+  kw_copy_kind kind;
+  void *dst_host;
+  kw_mem dst_mem;
+  uint64_t dst_offset;
+  const void *src_host;
+  kw_mem src_mem;
+  uint64_t src_offset;
+  uint64_t size; /* bytes, at least 1 */
+} kw_copy_info;
+
+typedef struct kw_memory_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  /* Allocates. KW_ERR_OUT_OF_MEMORY when there is not enough now: the host then frees its caches and tries once more. A
+   * failed allocation MUST NOT be reported as success and MUST NOT disturb others. Contents are undefined. [memory] */
+  kw_status (*alloc)(void *device, const kw_alloc_info *info, kw_mem *out_mem);
+
+  /* Frees. The host has made sure that no stream still uses it. */
+  kw_status (*free)(void *device, kw_mem mem);
+
+  /* Enqueues a copy on `stream`; ordered with everything else on that stream. [copy] */
+  kw_status (*copy)(void *device, void *stream, const kw_copy_info *copy);
+
+  /* Enqueues a fill of `size` bytes with a repeated pattern of pattern_size (1, 2, 4, 8 or 16) bytes; offset and size
+   * are multiples of it. The pattern is consumed before return. (optional: host-to-device copy) [memory] */
+  kw_status (*fill)(void *device, void *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
+                    uint32_t pattern_size);
+
+  /* Free and total bytes now. (optional: from device.info and the host's own accounting) */
+  kw_status (*usage)(void *device, uint64_t *out_free, uint64_t *out_total);
+} kw_memory_api;
+
+/* =====================================================================================================================
+ * Streams                                                                                        group
+ * "keyway.stream/1"
+ *
+ * A stream is an ordered queue: what is enqueued later starts after what was enqueued earlier has finished, or appears
+ * to.
+ * =====================================================================================================================
+ */
+
+/* kw_stream_info.flags */
+enum {
+  KW_STREAM_DEFAULT = 1u << 0 /* the device's default stream, created once at open; it MAY run its work inline */
+};
+
+typedef struct kw_stream_info {
+  uint32_t struct_size;
+  uint32_t flags;
+  uint64_t token; /* names the stream in host->report_async_error */
+} kw_stream_info;
+
+typedef struct kw_stream_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  kw_status (*create)(void *device, const kw_stream_info *info, void **out_stream);
+
+  /* Destroys it. Work in flight MUST finish first: destroy waits, or the plugin keeps what it needs. [stream] */
+  kw_status (*destroy)(void *device, void *stream);
+
+  /* Returns when everything enqueued before the call has finished. [stream] */
+  kw_status (*synchronize)(void *device, void *stream);
+
+  /* KW_OK when idle, KW_ERR_NOT_READY when not. MUST NOT block. (optional: synchronises) */
+  kw_status (*query)(void *device, void *stream);
+
+  /* Enqueues a call of host->run_callback(callback_token): work enqueued before has finished when it runs, work
+   * enqueued after waits until it returned. The callback MAY block for long; other streams MUST go on meanwhile. It
+   * MUST NOT run on the calling thread before call_host returns, except on the default stream. (optional: the host
+   * synchronises and runs it) */
+  kw_status (*call_host)(void *device, void *stream, uint64_t callback_token);
+} kw_stream_api;
+
+/* =====================================================================================================================
+ * Events                                                                              optional group "keyway.event/1"
+ *
+ * A marker in a stream. Without this group the host derives events: record synchronises the stream.
+ * A fresh event counts as completed. Recording again moves the marker. [event]
+ * =====================================================================================================================
+ */
+
+typedef struct kw_event_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  kw_status (*create)(void *device, void **out_event);
+
+  /* MAY be called while the marker is still ahead; waits already enqueued MUST still be honoured. [event] */
+  kw_status (*destroy)(void *device, void *event);
+
+  kw_status (*record)(void *device, void *event, void *stream);
+
+  /* KW_OK when passed, KW_ERR_NOT_READY when not. MUST NOT block. */
+  kw_status (*query)(void *device, void *event);
+
+  /* Blocks the calling thread until the marker of the last record is passed. */
+  kw_status (*synchronize)(void *device, void *event);
+
+  /* Makes later work of `stream` wait for the event's last record as of now. SHOULD NOT block the calling thread. */
+  kw_status (*wait)(void *device, void *stream, void *event);
+
+  /* Nanoseconds between two passed events. (optional: KW_ERR_UNSUPPORTED) */
+  kw_status (*elapsed)(void *device, void *start, void *end, uint64_t *out_ns);
+} kw_event_api;
+
+/* =====================================================================================================================
+ * The plugin
+ * =====================================================================================================================
+ */
+
+/* A capability group: `table` points to the struct that `name` stands for, whose first field is its struct_size. Groups
+ * that the host does not know are ignored; vendors name their own in reverse DNS ("com.acme.power/1"). */
+typedef struct kw_group {
+  const char *name;
+  const void *table;
+} kw_group;
+
+#define KW_GROUP_DEVICE "keyway.device/1"
+#define KW_GROUP_MEMORY "keyway.memory/1"
+#define KW_GROUP_STREAM "keyway.stream/1"
+#define KW_GROUP_EVENT "keyway.event/1"
+
+/* What a plugin is. Constant, alive as long as the library is loaded. */
+typedef struct kw_plugin_desc {
+  uint32_t struct_size;
+  uint32_t abi_version;    /* the version this answer follows: inside the range that was asked for */
+  const char *key;         /* the device key, [a-z][a-z0-9_]*: "npu". Permanent: applications write it in their code */
+  const char *vendor;      /* [a-z][a-z0-9_]*: "acme"; makes the key unique: "acme.npu" */
+  const char *version;     /* the plugin's own version, for people: "1.4.2" */
+  const char *description; /* one line, for people */
+  const char *build;       /* compiler and what else identifies the build; "" if unknown */
+  const char *sanitizer;   /* "address", "thread", ... when built with one; "" otherwise */
+
+  /* Is the driver there, is there hardware? Cheap (well under a second), no threads left behind, built for the baseline
+   * ISA. KW_OK: yes. KW_ERR_NOT_FOUND or KW_ERR_UNSUPPORTED: no, and *out_reason (static or thread-local text) says
+   * what is missing and what would bring it. Called before init, also in a helper process that then exits. [abi] */
+  kw_status (*probe)(const char **out_reason);
+
+  /* Starts the plugin: keeps `host`, registers kernels and ops, returns its state in *out_plugin (may stay NULL). */
+  kw_status (*init)(const kw_host_api *host, void **out_plugin);
+
+  /* Ends it: joins its threads, frees everything. init may be called again afterwards. [lifecycle] */
+  kw_status (*shutdown)(void *plugin);
+
+  const kw_group *groups;
+  uint32_t group_count;
+  uint32_t reserved;
+} kw_plugin_desc;
+
+/* What the host tells when it asks. */
+typedef struct kw_query_info {
+  uint32_t struct_size;
+  uint32_t abi_min; /* the host serves plugins from this version ... */
+  uint32_t abi_max; /* ... up to this one, and later minors of the same major */
+  uint32_t reserved;
+  const char *host_version; /* for people: "keyway 0.9.0" */
+} kw_query_info;
+
+/* The one exported symbol. Pure: no threads, no driver, no files; callable any number of times.
+ * A plugin can serve a host when the majors agree; a plugin newer than abi_max answers with its own version all the
+ * same, and must then do without what this host's tables lack (KW_HAS_FIELD). On KW_OK *out_plugin is set. When the
+ * plugin cannot serve this range it returns KW_ERR_ABI_MISMATCH and says why in *out_reason. [abi] */
+typedef kw_status (*kw_query_fn)(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason);
+
+#define KW_QUERY_SYMBOL "keyway_plugin_query"
+KW_PLUGIN_EXPORT kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin,
+                                               const char **out_reason);
+
+/* The smallest struct each side accepts: the size in the oldest supported version. Frozen; sizeof is the current size.
+ */
+#define KW_DEVICE_API_MIN ((uint32_t)(offsetof(kw_device_api, close) + sizeof(void (*)(void))))
+#define KW_MEMORY_API_MIN ((uint32_t)(offsetof(kw_memory_api, copy) + sizeof(void (*)(void))))
+#define KW_STREAM_API_MIN ((uint32_t)(offsetof(kw_stream_api, synchronize) + sizeof(void (*)(void))))
+#define KW_EVENT_API_MIN ((uint32_t)(offsetof(kw_event_api, wait) + sizeof(void (*)(void))))
+#define KW_HOST_API_MIN ((uint32_t)(offsetof(kw_host_api, define_op) + sizeof(void (*)(void))))
+#define KW_KERNEL_DESC_MIN ((uint32_t)(offsetof(kw_kernel_desc, release) + sizeof(void (*)(void))))
+#define KW_OP_DESC_MIN ((uint32_t)(offsetof(kw_op_desc, reference) + sizeof(void (*)(void))))
+#define KW_PLUGIN_DESC_MIN ((uint32_t)(offsetof(kw_plugin_desc, group_count) + sizeof(uint32_t)))
+#define KW_DEVICE_INFO_MIN ((uint32_t)(offsetof(kw_device_info, offset_alignment) + sizeof(uint32_t)))
+#define KW_QUERY_INFO_MIN ((uint32_t)(offsetof(kw_query_info, abi_max) + sizeof(uint32_t)))
+#define KW_CALL_MIN ((uint32_t)(offsetof(kw_call, call_id) + sizeof(uint64_t)))
+#define KW_TENSOR_REF_MIN ((uint32_t)sizeof(kw_tensor_ref))
+#define KW_ALLOC_INFO_MIN ((uint32_t)sizeof(kw_alloc_info))
+#define KW_COPY_INFO_MIN ((uint32_t)sizeof(kw_copy_info))
+#define KW_STREAM_INFO_MIN ((uint32_t)sizeof(kw_stream_info))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KEYWAY_PLUGIN_H */

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Keyway: types that both sides of the plugin boundary share.
+ *
+ * Everything here is plain C11 data without behaviour. Sizes and numbers are part of the ABI: values are only ever
+ * added, never renumbered.
+ */
+#ifndef KEYWAY_TYPES_H
+#define KEYWAY_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Version ---------------------------------------------------------------------------------------------------
+ * An ABI version is one number: (major << 16) | minor. Host and plugin agree on a version when the majors are equal;
+ * minors differ by appended fields and slots only, and each side reads no further than the other's struct_size. */
+#define KW_ABI_MAKE(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
+#define KW_ABI_MAJOR(version) ((uint32_t)(version) >> 16)
+#define KW_ABI_MINOR(version) ((uint32_t)(version)&0xffffu)
+
+#define KW_ABI_VERSION KW_ABI_MAKE(0, 9)     /* the version these headers describe */
+#define KW_ABI_VERSION_MIN KW_ABI_MAKE(0, 8) /* the oldest version this host still loads */
+
+/* ---- Status ----------------------------------------------------------------------------------------------------
+ * What every slot and every fallible public function returns. The text that explains it travels beside it: per thread,
+ * see kw_error_message() (applications) and kw_host_api.set_error (plugins). */
+typedef int32_t kw_status;
+enum {
+  KW_OK = 0,
+  KW_ERR_INVALID_ARGUMENT = 1, /* the caller broke a documented rule */
+  KW_ERR_NOT_IMPLEMENTED = 2,  /* no kernel for this op, dtype or shape on this device (another device may have one) */
+  KW_ERR_UNSUPPORTED = 3,      /* this device never will: the slot or feature does not exist here */
+  KW_ERR_FALLBACK = 4,         /* the plugin asks that the CPU run this call */
+  KW_ERR_OUT_OF_MEMORY = 5,
+  KW_ERR_DEVICE_LOST = 6, /* every stream of the device is dead; close it and open it again */
+  KW_ERR_TIMEOUT = 7,
+  KW_ERR_BUSY = 8,         /* in use now; try again later */
+  KW_ERR_ABI_MISMATCH = 9, /* no common ABI version, or a struct that is too small */
+  KW_ERR_NOT_FOUND = 10,   /* no such device, op, plugin or file */
+  KW_ERR_NOT_READY = 11,   /* not an error: a query on work that is still running */
+  KW_ERR_IO = 12,          /* reading or writing a file failed */
+  KW_ERR_PERMISSION = 13,  /* refused for safety: ownership or mode of a file */
+  KW_ERR_INTERNAL = 14     /* a defect in Keyway or in a plugin */
+};
+#define KW_STATUS_COUNT 15
+
+/* ---- Data types ------------------------------------------------------------------------------------------------ */
+typedef uint16_t kw_dtype;
+enum {
+  KW_BOOL = 0, /* one byte, 0 or 1 */
+  KW_U8 = 1,
+  KW_I8 = 2,
+  KW_I16 = 3,
+  KW_I32 = 4,
+  KW_I64 = 5,
+  KW_F16 = 6,  /* IEEE binary16 */
+  KW_BF16 = 7, /* the upper half of a binary32 */
+  KW_F32 = 8,
+  KW_F64 = 9,
+  KW_F8E4M3FN = 10, /* bias 7, largest 448, one NaN pattern per sign, no infinity */
+  KW_F8E5M2 = 11,   /* bias 15, largest 57344, IEEE-like NaN and infinity */
+  KW_C64 = 12,      /* two f32: real, imaginary */
+  KW_C128 = 13      /* two f64: real, imaginary */
+};
+#define KW_DTYPE_COUNT 14
+#define KW_DTYPE_NONE ((kw_dtype)0xffff) /* "not given" */
+
+/* A set of dtypes: bit d of the 128 stands for dtype d. */
+typedef struct kw_dtype_mask {
+  uint64_t bits[2];
+} kw_dtype_mask;
+
+#define KW_DTYPE_BIT(dtype) (UINT64_C(1) << (dtype)) /* for dtypes below 64, i.e. all of today's */
+
+/* ---- Tensors ---------------------------------------------------------------------------------------------------- */
+#define KW_MAX_RANK 16
+
+/* A device's memory, as its plugin's `alloc` returned it. Opaque: it may be a pointer, a cl_mem, an index. Nobody but
+ * the plugin does arithmetic on it; a place in memory is always (kw_mem, byte offset). NULL is never a valid buffer. */
+typedef void *kw_mem;
+
+/* A tensor as a kernel sees it. Element (i0, i1, ...) lives `offset + itemsize * (i0*strides[0] + i1*strides[1] + ...)`
+ * bytes into `mem`. Strides count elements and are never negative; a stride of 0 repeats one element (inputs only).
+ * rank 0 is a scalar: one element. numel is the product of shape. */
+typedef struct kw_tensor_ref {
+  uint32_t struct_size;
+  kw_dtype dtype;
+  uint8_t rank;
+  uint8_t reserved;
+  kw_mem mem;
+  uint64_t offset;    /* bytes from the start of mem to element (0, 0, ...) */
+  int64_t numel;      /* product of shape[0..rank-1] */
+  uint32_t alignment; /* largest power of two (at most 4096) that divides the address of element 0, given that mem is
+                         aligned to the device's mem_alignment */
+  uint32_t reserved2;
+  int64_t shape[KW_MAX_RANK];
+  int64_t strides[KW_MAX_RANK];
+} kw_tensor_ref;
+
+/* ---- Values: the arguments of an op --------------------------------------------------------------------------------
+ * One tagged value per schema argument, in schema order, tensors included. 24 bytes, frozen: it travels in arrays. */
+typedef uint16_t kw_tag;
+enum {
+  KW_TAG_NONE = 0,        /* an optional argument that was not given */
+  KW_TAG_TENSOR = 1,      /* u.tensor */
+  KW_TAG_TENSOR_LIST = 2, /* u.tensors[0..count-1]; an entry may be NULL where the schema says Tensor?[] */
+  KW_TAG_INT = 3,         /* u.i */
+  KW_TAG_INT_LIST = 4,    /* u.ints[0..count-1] */
+  KW_TAG_FLOAT = 5,       /* u.f */
+  KW_TAG_BOOL = 6,        /* u.b */
+  KW_TAG_STRING = 7,      /* u.s, NUL-terminated UTF-8 */
+  KW_TAG_SCALAR = 8,      /* by `kind`: a number that takes part in type promotion */
+  KW_TAG_DTYPE = 9        /* u.dtype */
+};
+#define KW_TAG_COUNT 10
+
+typedef uint16_t kw_scalar_kind;
+enum {
+  KW_SCALAR_BOOL = 0, /* u.b */
+  KW_SCALAR_I64 = 1,  /* u.i */
+  KW_SCALAR_F64 = 2,  /* u.f */
+  KW_SCALAR_C128 = 3  /* u.c[0] + i u.c[1] */
+};
+
+typedef struct kw_value {
+  kw_tag tag;
+  kw_scalar_kind kind; /* KW_TAG_SCALAR only, otherwise 0 */
+  uint32_t count;      /* lists only, otherwise 0 */
+  union {
+    const kw_tensor_ref *tensor;
+    const kw_tensor_ref *const *tensors;
+    int64_t i;
+    const int64_t *ints;
+    double f;
+    bool b;
+    const char *s;
+    kw_dtype dtype;
+    double c[2];
+  } u;
+} kw_value;
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+typedef uint32_t kw_device_type;
+enum { KW_DEVICE_OTHER = 0, KW_DEVICE_CPU = 1, KW_DEVICE_GPU = 2, KW_DEVICE_NPU = 3, KW_DEVICE_FPGA = 4 };
+
+/* kw_device_info.flags */
+enum {
+  KW_DEVICE_EMULATED =
+      1u << 0 /* kernels run on something other than the hardware the name suggests; shown everywhere */
+};
+
+/* Static facts about one device. Filled by the plugin's device.info; strings are NUL-terminated, unknown ones empty.
+ * The host zero-fills the struct first, so a field that a plugin does not know reads as 0. */
+typedef struct kw_device_info {
+  uint32_t struct_size;
+  kw_device_type type;
+  uint32_t flags;
+  uint32_t compute_units;
+  char name[64];           /* the product's name, for people */
+  char vendor[64];         /* the maker of the device */
+  char driver_version[64]; /* the driver's own text */
+  char stable_id[64];    /* survives reboots and reordering: "pci:0000:3b:00.0", "uuid:…"; empty when there is none */
+  char parent_id[64];    /* stable_id of the physical device this is a part of (a tile, a MIG slice); empty otherwise */
+  uint64_t total_memory; /* bytes; 0 = unknown */
+  uint64_t max_alloc;    /* bytes in one allocation; 0 = total_memory */
+  uint32_t mem_alignment; /* bytes, a power of two: every kw_mem starts on a multiple of it */
+  uint32_t
+      offset_alignment; /* bytes, a power of two: core places every new tensor at a multiple of it inside a kw_mem */
+  kw_dtype_mask flush_subnormal; /* dtypes whose subnormal inputs or results this device may replace by zero */
+} kw_device_info;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KEYWAY_TYPES_H */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The op table: one row per overload of the op set. ops.def holds the rows; core makes ops of them, the conformance
+ * suite takes bounds and special-value rules from them, and the op reference in docs/ is generated from them.
+ */
+#ifndef KEYWAY_OP_TABLE_H
+#define KEYWAY_OP_TABLE_H
+
+#include <keyway/keyway.h>
+
+/* How result shapes follow from the arguments. */
+typedef enum kw_shape_rule {
+  KW_SHAPE_BROADCAST,   /* all tensor arguments broadcast together; the result has that shape */
+  KW_SHAPE_INPLACE,     /* the result is argument 0 (a!); other tensor arguments broadcast to it */
+  KW_SHAPE_REDUCE_ALL,  /* rank 0 */
+  KW_SHAPE_REDUCE_DIMS, /* argument "dim": a list (empty or none = all dimensions); argument "keepdim" */
+  KW_SHAPE_REDUCE_DIM,  /* argument "dim": one or none (= all, flattened); argument "keepdim" */
+  KW_SHAPE_MM,          /* [n, k] x [k, m] -> [n, m] */
+  KW_SHAPE_CUSTOM       /* the vendor's infer callback */
+} kw_shape_rule;
+
+/* How the key dtype (what the op computes on, see plugin.h) and the result dtype follow from the arguments. */
+typedef enum kw_result_rule {
+  KW_RESULT_KEY,      /* key: tensors and Scalars promoted; result: key */
+  KW_RESULT_FLOAT,    /* the same, then integers and bool become f32 */
+  KW_RESULT_DIV_MODE, /* KW_RESULT_FLOAT when rounding_mode is none, otherwise KW_RESULT_KEY */
+  KW_RESULT_BOOL,     /* key: tensors and Scalars promoted; result: bool */
+  KW_RESULT_I64,      /* key: argument 0; result: i64 */
+  KW_RESULT_SUM,   /* key and result: argument "dtype" if given; otherwise argument 0, integers and bool become i64 */
+  KW_RESULT_SELF,  /* key: argument 0 (copy_: the source); result: argument 0 */
+  KW_RESULT_CUSTOM /* key: tensors promoted; result: the vendor's infer callback */
+} kw_result_rule;
+
+/* How the suite compares. "c" is the compute type: f32 for floats of at most 32 bits, f64 for f64. A result narrower
+ * than c may differ by half a unit of its own more. */
+typedef enum kw_compare {
+  KW_CMP_BITS,       /* the same bits, NaN payloads included (payloads are free where the dtype changes) */
+  KW_CMP_ULP,        /* |got - oracle| <= ulp * ULP_c(oracle) + abs * eps_c; 0 and 0: equal values */
+  KW_CMP_ACCUMULATE, /* |got - oracle| <= growth(n) * eps_c * magnitude: `magnitude` is the row's magnitude op run on
+                        absolute values, n the number of terms, growth(n) = min(n, 4 + 2 sqrt(n)) */
+  KW_CMP_INDEX /* an index: the value found there must equal the value at the oracle's index, and be the lowest such */
+} kw_compare;
+
+/* What a special value in an input or a result promises. */
+typedef enum kw_special {
+  KW_SPECIAL_EXACT,      /* as the oracle says */
+  KW_SPECIAL_EITHER,     /* signed zero: either zero will do */
+  KW_SPECIAL_UNSPECIFIED /* elements that meet it are not compared */
+} kw_special;
+
+typedef struct kw_op_row {
+  const char *schema; /* ATen's grammar */
+  uint64_t dtypes;    /* dtypes of the promoted tensor arguments that the op is defined for, KW_DTYPE_BIT */
+  kw_shape_rule shape;
+  kw_result_rule result;
+  kw_compare compare;
+  double ulp;            /* KW_CMP_ULP */
+  double abs;            /* KW_CMP_ULP, in eps of the compute type */
+  const char *magnitude; /* KW_CMP_ACCUMULATE: an op with the same arguments */
+  kw_special nan, inf, zero, subnormal;
+  kw_level level;
+} kw_op_row;
+
+extern const kw_op_row kw_op_table[];
+extern const uint32_t kw_op_table_count;
+
+/* Dtype classes of ops.def. */
+#define KW_DTYPES_INT \
+  (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
+#define KW_DTYPES_FLOAT (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
+#define KW_DTYPES_BOOL KW_DTYPE_BIT(KW_BOOL)
+#define KW_DTYPES_F8 (KW_DTYPE_BIT(KW_F8E4M3FN) | KW_DTYPE_BIT(KW_F8E5M2))
+#define KW_DTYPES_COMPLEX (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_C128))
+#define KW_DTYPES_NUM (KW_DTYPES_INT | KW_DTYPES_FLOAT)
+#define KW_DTYPES_REAL (KW_DTYPES_NUM | KW_DTYPES_BOOL)
+#define KW_DTYPES_INTEGRAL (KW_DTYPES_INT | KW_DTYPES_BOOL)
+#define KW_DTYPES_ANY (KW_DTYPES_REAL | KW_DTYPES_F8 | KW_DTYPES_COMPLEX)
+
+#endif /* KEYWAY_OP_TABLE_H */

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+# Helpers every folder uses: flags, plugins, tests, and the table of what was found.
+
+set(KEYWAY_SANITIZE "" CACHE STRING "Sanitizers to build with, comma-separated: address,undefined or thread")
+
+add_library(keyway_flags INTERFACE)
+target_compile_features(keyway_flags INTERFACE c_std_11)
+target_compile_options(keyway_flags INTERFACE -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -fno-math-errno
+                                              $<$<C_COMPILER_ID:GNU>:-fno-trapping-math>)
+if(KEYWAY_SANITIZE)
+  target_compile_options(keyway_flags INTERFACE -fsanitize=${KEYWAY_SANITIZE} -fno-sanitize-recover=all
+                                                -fno-omit-frame-pointer)
+  target_link_options(keyway_flags INTERFACE -fsanitize=${KEYWAY_SANITIZE})
+endif()
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS ON) # POSIX and GNU interfaces of libc
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+add_compile_definitions(_GNU_SOURCE)
+
+# ---- The feature table -----------------------------------------------------------------------------------------------
+
+set_property(GLOBAL PROPERTY KEYWAY_FEATURES "")
+
+# kw_feature(NAME FOUND PACKAGE WHAT): one line of the table printed at the end of configuration.
+function(kw_feature name found package what)
+  if(found)
+    set(line "found    ")
+    set(tail "${what}")
+  else()
+    set(line "skipped  ")
+    set(tail "${what}; install ${package}")
+  endif()
+  string(LENGTH "${name}" length)
+  math(EXPR pad "12 - ${length}")
+  if(pad LESS 1)
+    set(pad 1)
+  endif()
+  string(REPEAT " " ${pad} space)
+  set_property(GLOBAL APPEND PROPERTY KEYWAY_FEATURES "  ${name}${space}${line}${tail}")
+endfunction()
+
+function(kw_print_feature_table)
+  get_property(lines GLOBAL PROPERTY KEYWAY_FEATURES)
+  message(STATUS "Keyway ${PROJECT_VERSION} (${CMAKE_BUILD_TYPE}, ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}):")
+  foreach(line IN LISTS lines)
+    message(STATUS "${line}")
+  endforeach()
+endfunction()
+
+macro(kw_find_dependencies)
+  find_package(Threads REQUIRED)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(CJSON REQUIRED IMPORTED_TARGET libcjson)
+  kw_feature(cjson TRUE libcjson-dev "JSON in reports")
+  pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+  kw_feature(cmocka "${CMOCKA_FOUND}" libcmocka-dev "unit tests and contract suites")
+  if(NOT CMOCKA_FOUND)
+    message(FATAL_ERROR "cmocka is required: the contract suites are written with it. Install libcmocka-dev "
+                        "(scripts/setup.sh installs everything).")
+  endif()
+  find_package(OpenCL QUIET)
+  kw_feature(opencl "${OpenCL_FOUND}" "ocl-icd-opencl-dev opencl-headers" "backend opencl")
+  find_program(VALGRIND valgrind)
+  kw_feature(valgrind "${VALGRIND}" valgrind "instruction counts, leak tests")
+endmacro()
+
+# ---- Targets ---------------------------------------------------------------------------------------------------------
+
+# kw_add_plugin(NAME SOURCES... [LIBS ...]): a plugin keyway_NAME.so in lib/keyway/plugins that exports its query symbol only.
+function(kw_add_plugin name)
+  cmake_parse_arguments(ARG "" "DIRECTORY" "SOURCES;LIBS" ${ARGN})
+  if(NOT ARG_DIRECTORY)
+    set(ARG_DIRECTORY ${PROJECT_BINARY_DIR}/lib/${KEYWAY_PLUGIN_SUBDIR})
+  endif()
+  set(target keyway_${name})
+  add_library(${target} MODULE ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE keyway_flags keyway_abi ${ARG_LIBS})
+  target_link_options(${target} PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.map
+                                        LINKER:-Bsymbolic $<$<NOT:$<BOOL:${KEYWAY_SANITIZE}>>:LINKER:--no-undefined>)
+  set_target_properties(${target} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${ARG_DIRECTORY}
+                        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.map)
+endfunction()
+
+# kw_add_test(NAME SOURCES... [LIBS ...] [LABELS ...]): a cmocka program, registered with ctest.
+function(kw_add_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE keyway_flags keyway_abi ${ARG_LIBS} PkgConfig::CMOCKA)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS "${ARG_LABELS}")
+endfunction()
