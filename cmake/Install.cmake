@@ -1,1 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where. Everything is found relative to everything else, so the tree may be moved.
+#
+#   component sdk      headers, libkeyway, CMake package, pkg-config: enough to build applications and plugins
+#   component runtime  the programs, their helpers, the in-tree plugins, shell completion, licence
+include(CMakePackageConfigHelpers)
+
+set(KEYWAY_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
+set(KEYWAY_HELPER_DIR ${CMAKE_INSTALL_LIBDIR}/keyway)
+set(KEYWAY_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/${KEYWAY_PLUGIN_SUBDIR})
+
+# kw_rpath(TARGET FROM): lets TARGET, installed in FROM, find libkeyway.so from where it lies itself.
+function(kw_rpath target from)
+  file(RELATIVE_PATH to_lib /prefix/${from} /prefix/${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
+endfunction()
+
+# ---- sdk
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/abi/include/keyway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT sdk
+        FILES_MATCHING PATTERN "*.h")
+
+# keyway_abi is what a plugin sees: it becomes keyway::plugin.
+set_target_properties(keyway_abi PROPERTIES EXPORT_NAME plugin)
+install(TARGETS keyway keyway_abi EXPORT keywayTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk NAMELINK_COMPONENT sdk)
+install(EXPORT keywayTargets NAMESPACE keyway:: DESTINATION ${KEYWAY_PACKAGE_DIR} COMPONENT sdk)
+
+configure_package_config_file(cmake/keyway-config.cmake.in ${PROJECT_BINARY_DIR}/keyway-config.cmake
+                              INSTALL_DESTINATION ${KEYWAY_PACKAGE_DIR}
+                              PATH_VARS KEYWAY_PLUGIN_DIR NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/keyway-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/keyway-config.cmake ${PROJECT_BINARY_DIR}/keyway-config-version.cmake
+        DESTINATION ${KEYWAY_PACKAGE_DIR} COMPONENT sdk)
+
+file(RELATIVE_PATH KEYWAY_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" KEYWAY_PC_PREFIX "${KEYWAY_PC_PREFIX}")
+foreach(package keyway keyway-plugin)
+  configure_file(cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT sdk)
+endforeach()
+
+# ---- runtime
+
+foreach(program keyway_cli bench-dispatch)
+  if(TARGET ${program})
+    kw_rpath(${program} ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+if(TARGET keyway_cli)
+  install(TARGETS keyway_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+  install(FILES ${PROJECT_SOURCE_DIR}/cli/keyway.bash RENAME keyway COMPONENT runtime
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endif()
+
+kw_rpath(keyway-probe ${KEYWAY_HELPER_DIR})
+install(TARGETS keyway-probe RUNTIME DESTINATION ${KEYWAY_HELPER_DIR} COMPONENT runtime)
+
+# Backends are built where what they need was found.
+foreach(backend cpu opencl)
+  if(TARGET keyway_${backend})
+    install(TARGETS keyway_${backend} LIBRARY DESTINATION ${KEYWAY_PLUGIN_DIR} COMPONENT runtime)
+  endif()
+endforeach()
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/keyway COMPONENT runtime)

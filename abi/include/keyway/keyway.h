@@ -359,7 +359,7 @@ typedef struct kw_op_info {
 } kw_op_info;
 KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info);
 
-/* How a device would run an op with this key dtype, without running it: its best registered kernel counts,
+/* How a device would run an op whose tensor arguments have this dtype, without running it: registered kernels count,
  * can_implement is not asked. */
 typedef uint32_t kw_support;
 enum { KW_SUPPORT_NONE = 0, KW_SUPPORT_DECOMPOSED = 1, KW_SUPPORT_KERNEL = 2 };
@@ -393,8 +393,8 @@ KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *
 
 /* kw_op_call in two halves: make checks and chooses once for the signature of these arguments, run replays with other
  * tensors of the same dtypes, shapes, strides and alignment (checked; KW_ERR_INVALID_ARGUMENT otherwise). `kernel`: the
- * name of the kernel to use, no other and no decomposition; NULL = the usual choice. outs as in kw_op_call; for run
- * every outs[i] must be given. */
+ * name of the kernel to use, no other and no decomposition; NULL = the usual choice. outs as in kw_op_call,
+ * given or NULL alike in make and run. */
 KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                               kw_tensor **outs, uint32_t out_count, const char *kernel, kw_plan **out_plan);
 KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_value *args, uint32_t arg_count,

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The reference kernels: what every op of the op set means. Plain C, serial, pure, generic in the type they compute
+ * floating point in: the cpu device runs them in float and double, the conformance oracle in double and __float128.
+ *
+ * A call is as in plugin.h, with these liberties: every mem is a host pointer; device, stream, user, prepared and
+ * workspace are not read; inputs may have any dtype, and in ops that broadcast any shape that broadcasts to the output.
+ *
+ * Key dtype: the output's dtype where the op computes in it. Where the output does not tell (comparisons, or a wide
+ * output) it is ATen's result_type of the arguments, to which a tensor counts as 0-d only when its rank is 0: pass
+ * tensors as they were before broadcasting, or all in one dtype. Inputs are converted to the key dtype first.
+ */
+#ifndef KEYWAY_REFERENCE_H
+#define KEYWAY_REFERENCE_H
+
+#include <keyway/types.h>
+#include <keyway/plugin.h>
+
+/* An output dtype of the oracle's own: kw_wide, the value as hi + lo. lo is 0 where the compute type fits in a double
+ * or the value is not finite. */
+#define KW_DTYPE_WIDE ((kw_dtype)0x7f01)
+typedef struct kw_wide {
+  double hi, lo;
+} kw_wide;
+
+typedef struct kw_reference_kernel {
+  const char *op;
+  /* KW_ERR_INVALID_ARGUMENT for a dtype or an argument that the op does not have; nothing is written then. */
+  kw_status (*run)(const kw_call *call);
+  uint64_t dtypes;    /* dtypes that the op is defined for, KW_DTYPE_BIT, as in the op table */
+  bool key_by_inputs; /* the output's dtype does not tell the key dtype (and may differ from all of the inputs') */
+} kw_reference_kernel;
+
+/* One entry per op. The three tables hold the same ops in the same order. */
+const kw_reference_kernel *kw_reference_f32(uint32_t *out_count);
+const kw_reference_kernel *kw_reference_f64(uint32_t *out_count);
+const kw_reference_kernel *kw_reference_f128(uint32_t *out_count); /* in keyway_reference_f128 */
+
+#endif /* KEYWAY_REFERENCE_H */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "walk.h"
+
+#include "number.h"
+
+#include <string.h>
+
+char *kw_walk_base(const kw_tensor_ref *tensor) {
+  return (char *)tensor->mem + tensor->offset;
+}
+
+void kw_walk_start(kw_walk *walk, uint32_t rank, const int64_t *shape) {
+  memset(walk, 0, sizeof *walk);
+  walk->rank = rank;
+  walk->left = 1;
+  for (uint32_t d = 0; d < rank; d++) {
+    walk->shape[d] = shape[d];
+    walk->left *= shape[d];
+  }
+}
+
+void kw_walk_add(kw_walk *walk, const kw_tensor_ref *tensor) {
+  uint32_t t = walk->tensors++;
+  int64_t itemsize = (int64_t)kw_number_size(tensor->dtype);
+  walk->at[t] = kw_walk_base(tensor);
+  for (uint32_t d = 0; d < tensor->rank; d++) {
+    if (tensor->shape[d] != 1) walk->step[t][walk->rank - tensor->rank + d] = tensor->strides[d] * itemsize;
+  }
+}
+
+void kw_walk_add_constant(kw_walk *walk, const void *value) {
+  walk->at[walk->tensors++] = (char *)(uintptr_t)value; /* read only: constants are inputs */
+}
+
+void kw_walk_next(kw_walk *walk) {
+  if (--walk->left <= 0) return;
+  for (uint32_t d = walk->rank; d-- > 0;) {
+    bool wraps = ++walk->index[d] == walk->shape[d];
+    int64_t steps = wraps ? 1 - walk->shape[d] : 1;
+    for (uint32_t t = 0; t < walk->tensors; t++) walk->at[t] += steps * walk->step[t][d];
+    if (!wraps) return;
+    walk->index[d] = 0;
+  }
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From tensors to the kernels' argument blocks: fewer dimensions, in an order that is good for memory. Offsets are left
+ * at 0: they come with the buffers, at launch.
+ */
+#ifndef KEYWAY_GPU_LOWERING_H
+#define KEYWAY_GPU_LOWERING_H
+
+#include "dialect.h"
+
+/* operands[0] is the output and gives the shape; the others have it too (stride 0 where they repeat), or are NULL and
+ * get stride 0. Dimensions of one element go, the rest is ordered by the output's strides, and neighbours that all
+ * operands step through evenly become one. */
+void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block);
+
+/* True when every operand is one run of memory, in the same order. */
+bool kw_gpu_is_flat(const kw_elementwise *block, uint32_t count);
+
+/* `reduced` has bit d set for each dimension d of `in` that is reduced. `out` has the remaining dimensions in order,
+ * with or without kept dimensions of one element. With `ordered`, elements of the reduced dimensions stay numbered in
+ * row-major order of `in` (argmax); otherwise their order is free. Sets everything but the partial-result fields:
+ * chunks is 1, chunk and count are inner_numel. */
+void kw_gpu_lower_reduction(const kw_tensor_ref *out, const kw_tensor_ref *in, uint32_t reduced, bool ordered,
+                            kw_reduction *out_block);
+
+void kw_gpu_lower_matmul(const kw_tensor_ref *out, const kw_tensor_ref *a, const kw_tensor_ref *b,
+                         kw_matmul *out_block);
+
+#endif /* KEYWAY_GPU_LOWERING_H */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernels' common dialect (backends/gpu/kernels), in OpenCL C 1.2. */
+#pragma OPENCL FP_CONTRACT OFF
+#ifdef KW_HAS_F64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+typedef char kw_i8;
+typedef uchar kw_u8;
+typedef short kw_i16;
+typedef ushort kw_u16;
+typedef uint kw_u32;
+typedef long kw_i64;
+typedef ulong kw_u64;
+
+#define KW_KERNEL __kernel
+#define KW_GLOBAL __global
+#define KW_LOCAL __local
+#define KW_FN static
+#define KW_LOCAL_SIZE(x, y) __attribute__((reqd_work_group_size(x, y, 1)))
+#define KW_GLOBAL_ID() ((kw_i64)get_global_id(0))
+#define KW_GROUP_ID(dimension) get_group_id(dimension)
+#define KW_LOCAL_ID(dimension) ((int)get_local_id(dimension))
+#define KW_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define KW_CLZ64(x) ((int)clz((kw_u64)(x)))
+#define KW_AS_F32(bits) as_float(bits)
+#define KW_AS_U32(value) as_uint(value)
+#define KW_AS_U64(value) as_ulong(value)
+/* Not cl_khr_fp16: loading and storing halves is in every OpenCL, computing with them is not. */
+#define KW_LOAD_HALF(p, i) vload_half((size_t)(i), (KW_GLOBAL const half *)(p))
+#define KW_STORE_HALF(value, p, i) vstore_half_rte(value, (size_t)(i), (KW_GLOBAL half *)(p))

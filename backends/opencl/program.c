@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs and launches.
+ */
+#include "opencl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clSetKernelArg on one cl_kernel is the one OpenCL call that is not thread-safe: setting arguments and enqueueing is
+ * one step under the lock. */
+typedef struct ocl_kernel {
+  cl_kernel kernel;
+  pthread_mutex_t lock;
+} ocl_kernel;
+
+/* Tells what the compiler said; "<source>:LINE" counts lines of all sources joined, so the first line named in the log
+ * is quoted. */
+static kw_status build_failure(ocl_device *device, cl_program program, cl_int error, const char *name,
+                               const char *const *sources, uint32_t source_count) {
+  char log[1500] = "", text[2200], quoted[200] = "";
+  size_t log_size = 0;
+  unsigned line = 0;
+  clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &log_size);
+  char *whole = log_size ? calloc(1, log_size + 1) : NULL;
+  if (whole && clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, log_size, whole, NULL) == CL_SUCCESS)
+    snprintf(log, sizeof log, "%s", whole);
+  free(whole);
+  const char *mark = strstr(log, "error:");
+  for (const char *p = log; mark && p < mark; ++p)
+    if (sscanf(p, ":%u:%*u:", &line) == 1) break;
+  for (uint32_t i = 0; i < source_count && line > 0; ++i) {
+    for (const char *p = sources[i]; *p;) {
+      const char *end = strchr(p, '\n');
+      size_t length = end ? (size_t)(end - p) : strlen(p);
+      if (--line == 0) {
+        snprintf(quoted, sizeof quoted, "\nline: %.*s", (int)(length < 160 ? length : 160), p);
+        break;
+      }
+      p += length + (end ? 1 : 0);
+    }
+  }
+  snprintf(text, sizeof text, "clBuildProgram of %s: %s; the driver's compiler says: %s%s", name,
+           ocl_error_name(error), log, quoted);
+  const kw_host_api *host = device->base.host;
+  return host->set_error(host->ctx, ocl_error_status(error), text);
+}
+
+kw_status ocl_module_build(kw_gpu_device *base, const char *name, const char *const *sources, uint32_t source_count,
+                           void **out_module) {
+  ocl_device *device = (ocl_device *)base;
+  cl_int error = CL_SUCCESS;
+  /* clCreateProgramWithSource reads its sources only, but has no const in its prototype's pointer. */
+  cl_program program =
+      clCreateProgramWithSource(device->context, source_count, (const char **)(uintptr_t)sources, NULL, &error);
+  if (error != CL_SUCCESS) return ocl_fail(base->host, error, "clCreateProgramWithSource");
+  error = clBuildProgram(program, 1, &device->id, "-cl-std=CL1.2", NULL, NULL);
+  if (error != CL_SUCCESS) {
+    kw_status status = build_failure(device, program, error, name, sources, source_count);
+    clReleaseProgram(program);
+    return status;
+  }
+  *out_module = program;
+  return KW_OK;
+}
+
+void ocl_module_destroy(kw_gpu_device *device, void *module) {
+  (void)device;
+  clReleaseProgram(module);
+}
+
+kw_status ocl_kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel) {
+  cl_int error = CL_SUCCESS;
+  ocl_kernel *kernel = malloc(sizeof *kernel);
+  if (!kernel) return ocl_fail(device->host, CL_OUT_OF_HOST_MEMORY, "clCreateKernel");
+  kernel->kernel = clCreateKernel(module, name, &error);
+  if (error != CL_SUCCESS) {
+    free(kernel);
+    return ocl_fail(device->host, error, "clCreateKernel");
+  }
+  pthread_mutex_init(&kernel->lock, NULL);
+  *out_kernel = kernel;
+  return KW_OK;
+}
+
+void ocl_kernel_destroy(kw_gpu_device *device, void *handle) {
+  (void)device;
+  ocl_kernel *kernel = handle;
+  clReleaseKernel(kernel->kernel);
+  pthread_mutex_destroy(&kernel->lock);
+  free(kernel);
+}
+
+kw_status ocl_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch) {
+  ocl_kernel *kernel = launch->kernel;
+  const size_t local[2] = {launch->local[0], launch->local[1]};
+  const size_t global[2] = {launch->groups[0] * local[0], launch->groups[1] * local[1]};
+  cl_int error = CL_SUCCESS;
+  cl_event event = NULL;
+  pthread_mutex_lock(&kernel->lock);
+  for (uint32_t i = 0; i < launch->arg_count && error == CL_SUCCESS; ++i) {
+    const kw_gpu_arg *arg = &launch->args[i];
+    if (arg->data) {
+      error = clSetKernelArg(kernel->kernel, i, arg->size, arg->data);
+    } else {
+      error = clSetKernelArg(kernel->kernel, i, sizeof(cl_mem), &((const ocl_mem *)arg->mem)->buffer);
+    }
+  }
+  if (error != CL_SUCCESS) {
+    pthread_mutex_unlock(&kernel->lock);
+    return ocl_fail(device->host, error, "clSetKernelArg");
+  }
+  cl_command_queue queue = ocl_stream_begin(stream);
+  error = clEnqueueNDRangeKernel(queue, kernel->kernel, 2, NULL, global, local, 0, NULL, &event);
+  kw_status status = ocl_stream_end(stream, error, event, launch->call_id, "clEnqueueNDRangeKernel");
+  pthread_mutex_unlock(&kernel->lock);
+  return status;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ids, and what all kinds of cases share.
+ */
+#include "case_make.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const class_names[KW_CLASS_COUNT] = {
+    "scalar",  "empty", "one",     "prime", "large", "broadcast",  "transposed", "sliced",
+    "stride0", "mixed", "special", "attrs", "exact", "exhaustive", "outputs",    "aliasing"};
+
+const char *kw_case_class_name(kw_case_class class) {
+  return class_names[class];
+}
+
+int64_t kw_case_tensor_at(const kw_case_tensor *tensor, int64_t index) {
+  int64_t at = tensor->offset;
+  for (uint32_t d = tensor->rank; d-- > 0;) {
+    at += index % tensor->shape[d] * tensor->strides[d];
+    index /= tensor->shape[d];
+  }
+  return at;
+}
+
+kw_value_key kw_case_value_key(const kw_case *c, uint32_t arg, uint64_t seed, uint32_t run) {
+  const kw_case_tensor *tensor = &c->args[arg].tensor;
+  uint32_t source = tensor->share >= 0 ? (uint32_t)tensor->share : arg;
+  return (kw_value_key){.seed = seed,
+                        .case_hash = c->hash,
+                        .run = run,
+                        .arg = source,
+                        .domain = tensor->domain,
+                        .stride = tensor->value_stride,
+                        .extent = tensor->extent,
+                        .target = c->out.dtype};
+}
+
+/* ---- Layouts ----------------------------------------------------------------------------------------------------- */
+
+void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout layout) {
+  uint32_t rank = shape->rank;
+  tensor->rank = rank;
+  tensor->share = -1;
+  tensor->numel = 1;
+  tensor->offset = 0;
+  int64_t room[KW_MAX_RANK], start[KW_MAX_RANK], step[KW_MAX_RANK]; /* of the storage block, per dimension */
+  uint32_t order[KW_MAX_RANK];                                      /* dimensions, slowest first */
+  for (uint32_t d = 0; d < rank; d++) {
+    tensor->shape[d] = shape->dims[d];
+    tensor->numel *= shape->dims[d];
+    order[d] = layout == KW_LAYOUT_TRANSPOSED ? rank - 1 - d : layout == KW_LAYOUT_ROTATED ? (d + rank - 1) % rank : d;
+    room[d] = shape->dims[d];
+    start[d] = 0;
+    step[d] = 1;
+    if (layout == KW_LAYOUT_STEPPED && (d == 0 || d + 1 == rank)) {
+      step[d] = d == 0 ? 2 : 3;
+      start[d] = 1;
+    } else if (layout == KW_LAYOUT_INNER) {
+      start[d] = d + 1 == rank ? 3 : 1;
+      room[d] += start[d] + 2;
+    }
+    room[d] *= step[d];
+    bool expanded = layout == KW_LAYOUT_EXPAND_ALL || (layout == KW_LAYOUT_EXPAND_FIRST && d == 0) ||
+                    (layout == KW_LAYOUT_EXPAND_LAST && d + 1 == rank);
+    if (expanded) step[d] = 0;
+    if (expanded) room[d] = 1;
+  }
+  int64_t stride = 1;
+  for (uint32_t i = rank; i-- > 0;) {
+    uint32_t d = order[i];
+    tensor->strides[d] = stride * step[d];
+    tensor->offset += stride * start[d];
+    stride *= room[d];
+  }
+  if (tensor->numel == 0) {
+    tensor->offset = 0;
+    tensor->extent = 0;
+    return;
+  }
+  int64_t last = tensor->offset;
+  for (uint32_t d = 0; d < rank; d++) last += (shape->dims[d] - 1) * tensor->strides[d];
+  tensor->extent = (uint64_t)last + 1;
+}
+
+bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, uint32_t count, kw_layout *out_layout) {
+  static const kw_layout transposed[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_ROTATED};
+  static const kw_layout sliced[] = {KW_LAYOUT_STEPPED, KW_LAYOUT_INNER};
+  static const kw_layout stride0[] = {KW_LAYOUT_EXPAND_FIRST, KW_LAYOUT_EXPAND_LAST, KW_LAYOUT_EXPAND_ALL};
+  *out_layout = KW_LAYOUT_DENSE;
+  const kw_layout *layouts = class == KW_CLASS_TRANSPOSED ? transposed : class == KW_CLASS_SLICED ? sliced : stride0;
+  uint32_t kinds = class == KW_CLASS_STRIDE0 ? 3 : 2;
+  uint32_t who = number / kinds; /* 0: all tensors; 1: the first only; 2: the last only */
+  if (who >= (count > 1 ? 3u : 1u)) return false;
+  if (who == 0 || (who == 1 && tensor == 0) || (who == 2 && tensor == count - 1)) *out_layout = layouts[number % kinds];
+  return true;
+}
+
+void kw_case_set_tensor(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape *shape, kw_layout layout) {
+  kw_case_tensor *tensor = &c->args[arg].tensor;
+  c->args[arg].value = (kw_value){.tag = KW_TAG_TENSOR};
+  tensor->dtype = dtype;
+  tensor->domain = kw_case_domain(c, arg);
+  kw_case_layout(tensor, shape, layout);
+  if (c->arg_count <= arg) c->arg_count = arg + 1;
+}
+
+/* ---- Whole cases ------------------------------------------------------------------------------------------------- */
+
+static bool make_kind(kw_case *c) {
+  switch (c->op->row.shape) {
+    case KW_SHAPE_BROADCAST:
+    case KW_SHAPE_INPLACE:
+      return kw_case_make_elementwise(c);
+    case KW_SHAPE_REDUCE_ALL:
+    case KW_SHAPE_REDUCE_DIMS:
+    case KW_SHAPE_REDUCE_DIM:
+      return kw_case_make_reduce(c);
+    case KW_SHAPE_MM:
+      return kw_case_make_mm(c);
+    default:
+      return false;
+  }
+}
+
+bool kw_case_make(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, kw_case *out_case) {
+  if (key >= KW_DTYPE_COUNT || !(kw_suite_op_keys(op) & KW_DTYPE_BIT(key))) return false;
+  memset(out_case, 0, sizeof *out_case);
+  out_case->op = op;
+  out_case->key = key;
+  out_case->class = class;
+  out_case->number = number;
+  out_case->terms = 2;
+  snprintf(out_case->id, sizeof out_case->id, "%s/%s/%s/%u", op->name, kw_number_name(key), class_names[class], number);
+  out_case->hash = kw_hash(KW_HASH_START, out_case->id);
+  return op->vendor ? kw_case_make_vendor(out_case) : make_kind(out_case);
+}
+
+bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, kw_case *out_case) {
+  const char *slash[3];
+  const char *p = id;
+  for (int i = 0; i < 3; i++) {
+    slash[i] = strchr(p, '/');
+    if (!slash[i]) return false;
+    p = slash[i] + 1;
+  }
+  const kw_suite_op *op = NULL;
+  for (uint32_t i = 0; i < op_count && !op; i++) {
+    size_t length = strlen(ops[i].name);
+    if (length == (size_t)(slash[0] - id) && memcmp(ops[i].name, id, length) == 0) op = &ops[i];
+  }
+  kw_dtype key = kw_number_from_name(slash[0] + 1, (size_t)(slash[1] - slash[0] - 1));
+  size_t length = (size_t)(slash[2] - slash[1] - 1);
+  char *end;
+  unsigned long number = strtoul(slash[2] + 1, &end, 10);
+  if (!op || *end || end == slash[2] + 1 || number > UINT32_MAX) return false;
+  for (int class = 0; class < KW_CLASS_COUNT; class ++) {
+    if (strlen(class_names[class]) == length && memcmp(class_names[class], slash[1] + 1, length) == 0) {
+      return kw_case_make(op, key, (kw_case_class) class, (uint32_t)number, out_case);
+    }
+  }
+  return false;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Domains of inputs and values of attributes, per op.
+ */
+#include "case_make.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Ops by base name whose inputs are not KW_DOMAIN_ANY; one domain per tensor argument, the last one for all after it. */
+static const struct {
+  const char *base;
+  kw_domain domains[3];
+} domains[] = {
+    {"sqrt", {KW_DOMAIN_POSITIVE}},
+    {"rsqrt", {KW_DOMAIN_POSITIVE}},
+    {"log", {KW_DOMAIN_POSITIVE}},
+    {"exp", {KW_DOMAIN_EXPONENT}},
+    {"sin", {KW_DOMAIN_ANGLE}},
+    {"cos", {KW_DOMAIN_ANGLE}},
+    {"tanh", {KW_DOMAIN_NEAR}},
+    {"sigmoid", {KW_DOMAIN_NEAR}},
+    {"erf", {KW_DOMAIN_NEAR}},
+    {"gelu", {KW_DOMAIN_NEAR}},
+    {"silu", {KW_DOMAIN_NEAR}},
+    {"relu", {KW_DOMAIN_NEAR}},
+    {"div", {KW_DOMAIN_ANY, KW_DOMAIN_NONZERO}},
+    {"where", {KW_DOMAIN_BOOL, KW_DOMAIN_ANY, KW_DOMAIN_ANY}},
+    {"sum", {KW_DOMAIN_UNIT}},
+    {"mm", {KW_DOMAIN_UNIT, KW_DOMAIN_UNIT}},
+};
+
+/* Ops where equal values matter: every other case draws from few values. */
+static const char *const tied[] = {"eq",          "ne",         "lt",          "le",  "gt",      "ge",
+                                   "logical_and", "logical_or", "logical_xor", "logical_not", "maximum",
+                                   "minimum",     "clamp",      "amax",        "argmax"};
+
+kw_domain kw_case_domain(const kw_case *c, uint32_t arg) {
+  const char *base = c->op->base;
+  if (strcmp(base, "pow") == 0) {
+    return strcmp(c->op->args[arg].name, "exponent") == 0 ? KW_DOMAIN_POWER : KW_DOMAIN_POWER_BASE;
+  }
+  for (size_t i = 0; i < sizeof tied / sizeof tied[0]; i++) {
+    if (strcmp(tied[i], base) == 0) return c->number % 2 == 0 ? KW_DOMAIN_FEW : KW_DOMAIN_ANY;
+  }
+  for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
+    if (strcmp(domains[i].base, base) == 0) return domains[i].domains[arg < 3 ? arg : 2];
+  }
+  return KW_DOMAIN_ANY;
+}
+
+/* ---- Scalars ----------------------------------------------------------------------------------------------------- */
+
+/* Exact in every float dtype: nothing depends on when the scalar is rounded. */
+static const double exact_scalars[] = {2, -1.5, 0.5, 3, 0, -0.25, 1, 96};
+static const double rough_scalars[] = {0.1, -2.7, 3.14159265358979, 1e-3};
+static const int64_t int_scalars[] = {2, 3, 0, 1, 7, 100, -1, -3};
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+
+/* Does an error of the scalar within the op's bound stay within the bound? */
+static bool takes_rough(const kw_suite_op *op) {
+  return op->row.compare != KW_CMP_BITS && !(op->row.compare == KW_CMP_ULP && op->row.ulp == 0) &&
+         op->row.result != KW_RESULT_DIV_MODE && strcmp(op->base, "pow") != 0;
+}
+
+static kw_value scalar_i64(int64_t i) {
+  kw_value v = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64};
+  v.u.i = i;
+  return v;
+}
+
+static kw_value scalar_f64(double f) {
+  kw_value v = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_F64};
+  v.u.f = f;
+  return v;
+}
+
+static kw_value scalar_bool(bool b) {
+  kw_value v = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_BOOL};
+  v.u.b = b;
+  return v;
+}
+
+static uint32_t scalar_count(const kw_suite_op *op, kw_dtype key) {
+  if (key == KW_BOOL) return 2;
+  if (kw_number_is_integer(key)) return COUNT(int_scalars);
+  return COUNT(exact_scalars) + (takes_rough(op) ? COUNT(rough_scalars) : 0);
+}
+
+/* A Scalar that leaves the key dtype what it is. */
+static kw_value pick_scalar(const kw_case *c, uint32_t index) {
+  if (c->key == KW_BOOL) return scalar_bool(index % 2 == 0);
+  uint32_t i = index % scalar_count(c->op, c->key);
+  if (kw_number_is_integer(c->key)) {
+    bool positive = c->key == KW_U8 || strcmp(c->op->name, "pow.Tensor_Scalar") == 0;
+    return scalar_i64(positive ? llabs(int_scalars[i]) : int_scalars[i]);
+  }
+  if (i >= COUNT(exact_scalars)) return scalar_f64(rough_scalars[i - COUNT(exact_scalars)]);
+  double value = exact_scalars[i];
+  return value == floor(value) && c->number % 2 ? scalar_i64((int64_t)value) : scalar_f64(value);
+}
+
+/* ---- Attributes of one op ---------------------------------------------------------------------------------------- */
+
+static void give(kw_case *c, uint32_t arg, kw_value value) {
+  c->args[arg].value = value;
+  if (c->arg_count <= arg) c->arg_count = arg + 1;
+}
+
+static kw_value string_value(const char *text) {
+  kw_value v = {.tag = KW_TAG_STRING};
+  v.u.s = text;
+  return v;
+}
+
+/* fill_.Scalar: in-range integers, and floats that saturate. */
+static bool set_fill(kw_case *c) {
+  static const double floats[] = {2.75, -1.5, 0.1, 1e30, -1e30, INFINITY, NAN, -0.0};
+  uint32_t plain = kw_number_is_complex(c->key) ? COUNT(exact_scalars) : scalar_count(c->op, c->key);
+  if (c->class != KW_CLASS_ATTRS) {
+    give(c, 1, pick_scalar(c, c->number));
+  } else if (c->number < plain) {
+    give(c, 1, pick_scalar(c, c->number));
+  } else if (c->number - plain < COUNT(floats)) {
+    give(c, 1, scalar_f64(floats[c->number - plain]));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static bool set_clamp(kw_case *c) {
+  static const struct {
+    double min, max;
+    bool has_min, has_max;
+  } bounds[] = {
+      {1, 2, true, true}, {1, 0, true, false}, {0, 1, false, true}, {2, 1, true, true}, {0, 0, true, true},
+  };
+  uint32_t i = c->class == KW_CLASS_ATTRS ? c->number : c->number % 3;
+  bool is_float = kw_number_is_float(c->key);
+  if (i == COUNT(bounds) && is_float) {
+    give(c, 1, scalar_f64(-0.5));
+    give(c, 2, scalar_f64(NAN));
+    return true;
+  }
+  if (i >= COUNT(bounds)) return false;
+  double shift = is_float ? 0.5 : 0;
+  if (bounds[i].has_min) give(c, 1, is_float ? scalar_f64(bounds[i].min - shift) : scalar_i64((int64_t)bounds[i].min));
+  if (bounds[i].has_max) give(c, 2, is_float ? scalar_f64(bounds[i].max + shift) : scalar_i64((int64_t)bounds[i].max));
+  return true;
+}
+
+static bool set_rounding(kw_case *c, uint32_t arg) {
+  static const char *const modes[] = {"floor", "trunc"};
+  if (kw_number_is_float(c->key)) {
+    uint32_t i = c->number % 3;
+    give(c, arg, i == 2 ? (kw_value){0} : string_value(modes[i]));
+  } else {
+    give(c, arg, string_value(modes[c->number % 2]));
+  }
+  return true;
+}
+
+bool kw_case_set_attrs(kw_case *c) {
+  const kw_suite_op *op = c->op;
+  bool attrs = c->class == KW_CLASS_ATTRS;
+  if (strcmp(op->name, "fill_.Scalar") == 0) return set_fill(c);
+  if (strcmp(op->name, "clamp") == 0) return set_clamp(c);
+  uint32_t combinations = 0; /* how many numbers the class ATTRS has */
+  for (uint32_t i = 0; i < op->arg_count; i++) {
+    const kw_suite_arg *arg = &op->args[i];
+    uint32_t count = 0;
+    if (arg->tag == KW_TAG_SCALAR && !arg->has_default) {
+      count = scalar_count(op, c->key);
+      give(c, i, pick_scalar(c, c->number));
+    } else if (arg->tag == KW_TAG_SCALAR) { /* alpha; shifted against a required scalar */
+      count = scalar_count(op, c->key);
+      if (attrs) give(c, i, pick_scalar(c, c->number + (op->args[1].tag == KW_TAG_SCALAR ? 3 : 0)));
+    } else if (strcmp(arg->name, "rounding_mode") == 0) {
+      count = 3;
+      set_rounding(c, i);
+    } else if (strcmp(arg->name, "approximate") == 0) {
+      count = 2;
+      if (attrs || c->number % 2) give(c, i, string_value(c->number % 2 ? "tanh" : "none"));
+    } else if (arg->tag == KW_TAG_BOOL) {
+      count = 2;
+      kw_value v = {.tag = KW_TAG_BOOL};
+      v.u.b = c->number % 2;
+      if (attrs) give(c, i, v);
+    }
+    if (count > combinations) combinations = count;
+  }
+  return !attrs || c->number < combinations;
+}

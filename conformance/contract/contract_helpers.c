@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "contract_helpers.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+void kw_test_fail(const char *file, int line, const char *format, ...) {
+  char text[2048];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  print_error("%s\n", text);
+  _fail(file_name(file), line);
+  abort(); /* _fail does not return */
+}
+
+void kw_test_skip(const char *format, ...) {
+  char text[512];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  print_message("skipped: %s\n", text);
+  skip();
+  abort(); /* skip does not return */
+}
+
+void kw_test_status(const char *file, int line, const char *call, kw_status status, kw_status want) {
+  if (status == want) return;
+  const char *message = status == KW_OK ? "" : kw_error_message();
+  kw_test_fail(file, line, "%s gave %d (%s), not %d (%s)%s%s", call, (int)status, kw_status_name(status), (int)want,
+               kw_status_name(want), *message ? ": " : "", message);
+}
+
+void *kw_test_memory(size_t size) {
+  void *memory = calloc(1, size ? size : 1);
+  KW_CHECK(memory, "no host memory for %zu bytes", size);
+  return memory;
+}
+
+/* ---- Data -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t x) { /* the finaliser of SplitMix64 (Steele, Lea, Flood 2014) */
+  x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return x ^ (x >> 31);
+}
+
+static uint64_t word_at(uint64_t tag, uint64_t index) {
+  return mix(mix(kw_contract.seed + tag * UINT64_C(0x9e3779b97f4a7c15)) + index * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+void kw_test_pattern(void *bytes, size_t size, uint64_t tag) {
+  unsigned char *out = bytes;
+  for (size_t i = 0; i < size; i += 8) {
+    uint64_t word = word_at(tag, i / 8);
+    memcpy(out + i, &word, size - i < 8 ? size - i : 8);
+  }
+}
+
+void kw_test_floats(float *values, size_t count, uint64_t tag) {
+  for (size_t i = 0; i < count; i++) values[i] = (float)((int)(word_at(tag, i) % 2001) - 1000);
+}
+
+void kw_test_same(const void *got, const void *want, size_t size, const char *what) {
+  if (memcmp(got, want, size) == 0) return;
+  const unsigned char *a = got, *b = want;
+  size_t first = 0, wrong = 0;
+  for (size_t i = size; i-- > 0;) {
+    if (a[i] == b[i]) continue;
+    first = i;
+    wrong++;
+  }
+  KW_FAIL("%s: %zu of %zu bytes are wrong, the first at %zu: 0x%02x, not 0x%02x", what, wrong, size, first, a[first],
+          b[first]);
+}
+
+kw_tensor *kw_test_bytes_on(kw_stream *stream, size_t size) {
+  kw_tensor *tensor = NULL;
+  int64_t shape = (int64_t)size;
+  if (stream) {
+    KW_CHECK_OK(kw_tensor_create_on(stream, KW_U8, 1, &shape, &tensor));
+  } else {
+    KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_U8, 1, &shape, &tensor));
+  }
+  return tensor;
+}
+
+kw_tensor *kw_test_bytes(size_t size, uint64_t tag) {
+  kw_tensor *tensor = kw_test_bytes_on(NULL, size);
+  void *bytes = kw_test_memory(size);
+  kw_test_pattern(bytes, size, tag);
+  KW_CHECK_OK(kw_tensor_write(tensor, bytes));
+  free(bytes);
+  return tensor;
+}
+
+void kw_test_expect_bytes(const kw_tensor *tensor, uint64_t tag, const char *what) {
+  const kw_tensor_ref *ref = kw_tensor_describe(tensor);
+  size_t size = (size_t)ref->numel * kw_dtype_size(ref->dtype);
+  unsigned char *got = kw_test_memory(2 * size), *want = got + size;
+  kw_test_pattern(want, size, tag);
+  memset(got, 0xcd, size);
+  KW_CHECK_OK(kw_tensor_read(tensor, got));
+  kw_test_same(got, want, size, what);
+  free(got);
+}
+
+kw_tensor *kw_test_f32(size_t count, uint64_t tag) {
+  kw_tensor *tensor = NULL;
+  int64_t shape = (int64_t)count;
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_F32, 1, &shape, &tensor));
+  float *values = kw_test_memory(count * sizeof *values);
+  kw_test_floats(values, count, tag);
+  KW_CHECK_OK(kw_tensor_write(tensor, values));
+  free(values);
+  return tensor;
+}
+
+void kw_test_expect_f32(const kw_tensor *tensor, const float *want, size_t count, const char *what) {
+  float *got = kw_test_memory(count * sizeof *got);
+  KW_CHECK_OK(kw_tensor_read(tensor, got));
+  for (size_t i = 0; i < count; i++) {
+    KW_CHECK(got[i] == want[i], "%s: element %zu of %zu is %g, not %g", what, i, count, (double)got[i],
+             (double)want[i]);
+  }
+  free(got);
+}
+
+bool kw_test_has(const char *name) {
+  const kw_op *op = kw_op_find(name);
+  return op && kw_op_support(op, kw_contract.device, KW_F32) != KW_SUPPORT_NONE;
+}
+
+void kw_test_add(kw_stream *stream, kw_tensor *a, kw_tensor *b, kw_tensor **out) {
+  kw_value args[] = {kw_arg_tensor(a), kw_arg_tensor(b)};
+  KW_CHECK_OK(kw_op_call(kw_op_find("add.Tensor"), stream, args, 2, out, 1));
+}
+
+void kw_test_usable(const char *after) {
+  kw_tensor *tensor = kw_test_bytes(4099, 0x05ab1e);
+  kw_test_expect_bytes(tensor, 0x05ab1e, after);
+  kw_tensor_release(tensor);
+  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
+}
+
+kw_memory_stats kw_test_stats(void) {
+  kw_memory_stats stats = {.struct_size = sizeof stats};
+  KW_CHECK_OK(kw_memory_get_stats(kw_contract.device, &stats));
+  return stats;
+}
+
+kw_stream *kw_test_stream(void) {
+  kw_stream *stream = NULL;
+  KW_CHECK_OK(kw_stream_create(kw_contract.device, &stream));
+  KW_CHECK(stream, "kw_stream_create gave KW_OK and no stream");
+  return stream;
+}
+
+kw_event *kw_test_event(void) {
+  kw_event *event = NULL;
+  KW_CHECK_OK(kw_event_create(kw_contract.device, &event));
+  KW_CHECK(event, "kw_event_create gave KW_OK and no event");
+  return event;
+}
+
+kw_device *kw_test_other_device(const char **out_name) {
+  static char name[80];
+  uint32_t count = 0;
+  KW_CHECK_OK(kw_device_count(&count));
+  for (uint32_t i = 0; i < count; i++) {
+    kw_device_entry entry = {.struct_size = sizeof entry};
+    kw_device *device = NULL;
+    KW_CHECK_OK(kw_device_get_entry(i, &entry));
+    if (kw_device_open(entry.name, &device) != KW_OK) continue;
+    if (device != kw_contract.device) {
+      snprintf(name, sizeof name, "%s", entry.name);
+      *out_name = name;
+      return device;
+    }
+    KW_CHECK_OK(kw_device_close(device));
+  }
+  return NULL;
+}
+
+kw_device_entry kw_test_entry(void) {
+  kw_device_entry entry = {.struct_size = sizeof entry};
+  uint32_t count = 0;
+  KW_CHECK_OK(kw_device_count(&count));
+  for (uint32_t i = 0; i < count; i++) {
+    kw_device *device = NULL;
+    KW_CHECK_OK(kw_device_get_entry(i, &entry));
+    if (kw_device_open(entry.name, &device) != KW_OK) continue;
+    KW_CHECK_OK(kw_device_close(device));
+    if (device == kw_contract.device) return entry; /* the run holds it open, so the pointer still names it */
+  }
+  KW_FAIL("the open device %s is in no line of the device list", kw_contract.device_name);
+}
+
+/* ---- Gates ------------------------------------------------------------------------------------------------------- */
+
+struct kw_gate {
+  bool used;    /* until the stream has passed it */
+  bool entered; /* the stream has reached it */
+  bool open;
+};
+
+static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
+static kw_gate gates[16];
+enum { GATES = sizeof gates / sizeof gates[0] };
+
+void kw_test_need(uint32_t native) {
+  static const struct {
+    uint32_t bit;
+    const char *name;
+  } names[] = {{KW_NATIVE_CALL_HOST, "stream.call_host"},
+               {KW_NATIVE_EVENTS, "events"},
+               {KW_NATIVE_QUERY, "stream.query"},
+               {KW_NATIVE_FILL, "memory.fill"}};
+  uint32_t missing = native & ~kw_device_native(kw_contract.device);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (missing & names[i].bit) kw_test_skip("%s has no %s of its own", kw_contract.device_name, names[i].name);
+  }
+}
+
+static void wait_at_gate(void *user) {
+  kw_gate *gate = user;
+  pthread_mutex_lock(&gate_mutex);
+  gate->entered = true;
+  pthread_cond_broadcast(&gate_changed);
+  while (!gate->open) pthread_cond_wait(&gate_changed, &gate_mutex);
+  gate->used = false;
+  pthread_mutex_unlock(&gate_mutex);
+}
+
+kw_gate *kw_gate_close(kw_stream *stream) {
+  kw_test_need(KW_NATIVE_CALL_HOST);
+  pthread_mutex_lock(&gate_mutex);
+  int free_one = 0;
+  while (free_one < GATES && gates[free_one].used) free_one++;
+  if (free_one < GATES) gates[free_one] = (kw_gate){.used = true};
+  pthread_mutex_unlock(&gate_mutex);
+  KW_CHECK(free_one < GATES, "this test closes too many gates at once");
+  kw_gate *gate = &gates[free_one];
+  KW_CHECK_OK(kw_stream_call_host(stream, wait_at_gate, gate));
+  pthread_mutex_lock(&gate_mutex);
+  while (!gate->entered) pthread_cond_wait(&gate_changed, &gate_mutex);
+  pthread_mutex_unlock(&gate_mutex);
+  return gate;
+}
+
+void kw_gate_open(kw_gate *gate) {
+  pthread_mutex_lock(&gate_mutex);
+  gate->open = true;
+  pthread_cond_broadcast(&gate_changed);
+  pthread_mutex_unlock(&gate_mutex);
+}
+
+void kw_test_slow_flag(void *user) {
+  volatile uint64_t sink = 0;
+  for (uint64_t i = 0; i < 4000000; i++) sink = mix(sink + i);
+  atomic_store((atomic_int *)user, 1);
+}
+
+void kw_test_busy(kw_stream *stream) {
+  enum { SIZE = 64, ROUNDS = 100 };
+  unsigned char *bytes = kw_test_memory(2 * SIZE);
+  kw_tensor *tensor = kw_test_bytes_on(stream, SIZE);
+  for (int i = 0; i < ROUNDS; i++) {
+    kw_test_pattern(bytes, SIZE, (uint64_t)i);
+    KW_CHECK_OK(kw_tensor_write_async(tensor, bytes, stream));
+    KW_CHECK_OK(kw_tensor_read_async(tensor, bytes + SIZE, stream));
+    KW_CHECK_OK(kw_stream_synchronize(stream));
+    kw_test_same(bytes + SIZE, bytes, SIZE, "a round trip while another stream is held up");
+    sched_yield();
+  }
+  kw_tensor_release(tensor);
+  KW_CHECK_OK(kw_stream_synchronize(stream));
+  free(bytes);
+}
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+typedef struct test_thread {
+  pthread_t thread;
+  pthread_barrier_t *start;
+  kw_test_body body;
+  void *user;
+  int index;
+  int failed;
+  char text[512];
+} test_thread;
+
+static void *thread_main(void *user) {
+  test_thread *self = user;
+  pthread_barrier_wait(self->start);
+  self->failed = self->body(self->index, self->user, self->text, sizeof self->text);
+  return NULL;
+}
+
+void kw_test_run_threads(kw_test_body body, void *user) {
+  static test_thread threads[KW_TEST_THREADS];
+  static pthread_barrier_t start;
+  KW_CHECK(pthread_barrier_init(&start, NULL, KW_TEST_THREADS) == 0, "no barrier");
+  for (int i = 0; i < KW_TEST_THREADS; i++) {
+    threads[i] = (test_thread){.start = &start, .body = body, .user = user, .index = i};
+    KW_CHECK(pthread_create(&threads[i].thread, NULL, thread_main, &threads[i]) == 0, "no thread");
+  }
+  for (int i = 0; i < KW_TEST_THREADS; i++) pthread_join(threads[i].thread, NULL);
+  pthread_barrier_destroy(&start);
+  for (int i = 0; i < KW_TEST_THREADS; i++) {
+    KW_CHECK(!threads[i].failed, "thread %d of %d: %s", i, KW_TEST_THREADS, threads[i].text);
+  }
+}
+
+int kw_test_note(kw_status status, const char *what, char *text, size_t size) {
+  if (status == KW_OK) return 0;
+  snprintf(text, size, "%s: %s: %s", what, kw_status_name(status), kw_error_message());
+  return 1;
+}
+
+/* ---- Around a test ----------------------------------------------------------------------------------------------- */
+
+int kw_test_setup(void **state) {
+  (void)state;
+  kw_error_clear();
+  return 0;
+}
+
+int kw_test_teardown(void **state) {
+  (void)state;
+  for (int i = 0; i < GATES; i++) kw_gate_open(&gates[i]); /* a failed test left them shut; the process must end */
+  return 0;
+}

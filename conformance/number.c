@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "number.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+  const char *name;
+  uint8_t size;
+  kw_float_format format;
+} numbers[KW_DTYPE_COUNT] = {
+    [KW_BOOL] = {"bool", 1, {0}},
+    [KW_U8] = {"u8", 1, {0}},
+    [KW_I8] = {"i8", 1, {0}},
+    [KW_I16] = {"i16", 2, {0}},
+    [KW_I32] = {"i32", 4, {0}},
+    [KW_I64] = {"i64", 8, {0}},
+    [KW_F16] = {"f16", 2, {11, -14, 15, 65504.0}},
+    [KW_BF16] = {"bf16", 2, {8, -126, 127, 0x1.fep127}},
+    [KW_F32] = {"f32", 4, {24, -126, 127, 0x1.fffffep127}},
+    [KW_F64] = {"f64", 8, {53, -1022, 1023, 0x1.fffffffffffffp1023}},
+    [KW_F8E4M3FN] = {"f8e4m3fn", 1, {4, -6, 8, 448.0}},
+    [KW_F8E5M2] = {"f8e5m2", 1, {3, -14, 15, 57344.0}},
+    [KW_C64] = {"c64", 8, {0}},
+    [KW_C128] = {"c128", 16, {0}},
+};
+
+bool kw_number_is_float(kw_dtype dtype) {
+  return dtype < KW_DTYPE_COUNT && numbers[dtype].format.precision > 0;
+}
+
+bool kw_number_is_complex(kw_dtype dtype) {
+  return dtype == KW_C64 || dtype == KW_C128;
+}
+
+bool kw_number_is_integer(kw_dtype dtype) {
+  return dtype >= KW_U8 && dtype <= KW_I64;
+}
+
+size_t kw_number_size(kw_dtype dtype) {
+  if (dtype == KW_SUITE_WIDE) return sizeof(kw_wide);
+  return dtype < KW_DTYPE_COUNT ? numbers[dtype].size : 0;
+}
+
+const char *kw_number_name(kw_dtype dtype) {
+  if (dtype == KW_SUITE_WIDE) return "wide";
+  return dtype < KW_DTYPE_COUNT ? numbers[dtype].name : "unknown dtype";
+}
+
+kw_dtype kw_number_from_name(const char *name, size_t length) {
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+    if (strlen(numbers[d].name) == length && memcmp(numbers[d].name, name, length) == 0) return d;
+  }
+  return KW_DTYPE_NONE;
+}
+
+kw_float_format kw_number_format(kw_dtype dtype) {
+  return numbers[dtype].format;
+}
+
+kw_dtype kw_number_compute(kw_dtype dtype) {
+  return dtype == KW_F64 ? KW_F64 : KW_F32;
+}
+
+double kw_number_spacing(kw_float_format format, kw_wide x) {
+  double magnitude = fabs(x.hi);
+  int exponent;
+  double mantissa = frexp(magnitude, &exponent); /* magnitude = mantissa * 2^exponent, mantissa in [1/2, 1) */
+  exponent--;
+  bool toward_zero = (x.hi > 0 && x.lo < 0) || (x.hi < 0 && x.lo > 0);
+  if (mantissa == 0.5 && (x.lo == 0 || toward_zero)) exponent--; /* a power of two belongs to the binade below it */
+  if (magnitude == 0 || exponent < format.emin) exponent = format.emin;
+  return ldexp(1.0, exponent - format.precision + 1);
+}
+
+double kw_number_round(kw_dtype dtype, kw_wide x) {
+  if (isnan(x.hi) || isinf(x.hi) || (x.hi == 0 && x.lo == 0)) return x.hi;
+  if (dtype == KW_F64) return x.hi;
+  kw_float_format format = kw_number_format(dtype);
+  double sign = x.hi < 0 ? -1.0 : 1.0;
+  double hi = fabs(x.hi), lo = x.lo * sign;
+  int exponent = ilogb(hi);
+  if (exponent < format.emin) exponent = format.emin;
+  if (exponent <= format.emax) {
+    double quantum = ldexp(1.0, exponent - format.precision + 1);
+    double scaled = hi / quantum, whole = floor(scaled), rest = scaled - whole;
+    bool odd = fmod(whole, 2.0) != 0;
+    if (rest == 0 && lo < 0) {
+      /* just below a representable value: it rounds to that value, whose spacing below is at least half a quantum */
+    } else if (rest > 0.5 || (rest == 0.5 && (lo > 0 || (lo == 0 && odd)))) {
+      whole += 1;
+    }
+    hi = whole * quantum;
+  }
+  if (hi > format.max) return sign * (dtype == KW_F8E4M3FN ? (double)NAN : (double)INFINITY);
+  return sign * hi;
+}
+
+/* The bits of a value that the format holds exactly. */
+static uint32_t encode_small(kw_dtype dtype, double value) {
+  kw_float_format format = kw_number_format(dtype);
+  int total = (int)kw_number_size(dtype) * 8;
+  int fraction_bits = format.precision - 1;
+  uint32_t sign = signbit(value) ? 1u << (total - 1) : 0;
+  uint32_t exponent_mask = (1u << (total - 1 - fraction_bits)) - 1;
+  if (isnan(value)) {
+    if (dtype == KW_F8E4M3FN) return sign | 0x7f;
+    return sign | exponent_mask << fraction_bits | 1u << (fraction_bits - 1);
+  }
+  if (isinf(value)) return sign | exponent_mask << fraction_bits;
+  value = fabs(value);
+  if (value == 0) return sign;
+  int exponent = ilogb(value);
+  if (exponent < format.emin) {
+    return sign | (uint32_t)ldexp(value, fraction_bits - format.emin);
+  }
+  uint32_t fraction = (uint32_t)ldexp(value, fraction_bits - exponent) - (1u << fraction_bits);
+  return sign | (uint32_t)(exponent - format.emin + 1) << fraction_bits | fraction;
+}
+
+static double decode_small(kw_dtype dtype, uint32_t bits) {
+  kw_float_format format = kw_number_format(dtype);
+  int total = (int)kw_number_size(dtype) * 8;
+  int fraction_bits = format.precision - 1;
+  uint32_t exponent_mask = (1u << (total - 1 - fraction_bits)) - 1;
+  double sign = bits >> (total - 1) ? -1.0 : 1.0;
+  uint32_t exponent = bits >> fraction_bits & exponent_mask;
+  uint32_t fraction = bits & ((1u << fraction_bits) - 1);
+  if (dtype == KW_F8E4M3FN) {
+    if ((bits & 0x7f) == 0x7f) return sign * (double)NAN;
+  } else if (exponent == exponent_mask) {
+    return sign * (fraction ? (double)NAN : (double)INFINITY);
+  }
+  if (exponent == 0) return sign * ldexp(fraction, format.emin - fraction_bits);
+  return sign * ldexp(fraction + (1u << fraction_bits), (int)exponent - 1 + format.emin - fraction_bits);
+}
+
+static int64_t load_integer(kw_dtype dtype, const void *element) {
+  switch (dtype) {
+    case KW_BOOL:
+      return *(const uint8_t *)element != 0;
+    case KW_U8:
+      return *(const uint8_t *)element;
+    case KW_I8:
+      return *(const int8_t *)element;
+    case KW_I16: {
+      int16_t v;
+      memcpy(&v, element, sizeof v);
+      return v;
+    }
+    case KW_I32: {
+      int32_t v;
+      memcpy(&v, element, sizeof v);
+      return v;
+    }
+    default: {
+      int64_t v;
+      memcpy(&v, element, sizeof v);
+      return v;
+    }
+  }
+}
+
+static uint32_t load_bits(size_t size, const void *element) {
+  if (size == 1) return *(const uint8_t *)element;
+  uint16_t v;
+  memcpy(&v, element, sizeof v);
+  return v;
+}
+
+double kw_number_load(kw_dtype dtype, const void *element) {
+  switch (dtype) {
+    case KW_F32: {
+      float v;
+      memcpy(&v, element, sizeof v);
+      return v;
+    }
+    case KW_F64: {
+      double v;
+      memcpy(&v, element, sizeof v);
+      return v;
+    }
+    case KW_F16:
+    case KW_BF16:
+    case KW_F8E4M3FN:
+    case KW_F8E5M2:
+      return decode_small(dtype, load_bits(kw_number_size(dtype), element));
+    default:
+      return (double)load_integer(dtype, element);
+  }
+}
+
+kw_wide kw_number_load_wide(kw_dtype dtype, const void *element) {
+  if (dtype == KW_SUITE_WIDE) {
+    kw_wide wide;
+    memcpy(&wide, element, sizeof wide);
+    return wide;
+  }
+  if (dtype == KW_I64) {
+    int64_t v = load_integer(dtype, element);
+    int64_t low = v & 0xffff;
+    kw_wide wide = {(double)(v - low), (double)low}; /* two exact parts; made canonical below */
+    double sum = wide.hi + wide.lo;
+    wide.lo -= sum - wide.hi;
+    wide.hi = sum;
+    return wide;
+  }
+  return (kw_wide){kw_number_load(dtype, element), 0};
+}
+
+static void store_integer(kw_dtype dtype, void *element, int64_t value) {
+  /* the low bytes: two's complement wrap on a little-endian host */
+  memcpy(element, &value, kw_number_size(dtype));
+}
+
+static int64_t saturate(kw_dtype dtype, double value) {
+  if (isnan(value)) return 0;
+  value = trunc(value);
+  if (dtype == KW_U8) return value <= 0 ? 0 : value >= 255 ? 255 : (int64_t)value;
+  double limit = ldexp(1.0, (int)kw_number_size(dtype) * 8 - 1);
+  if (value >= limit) return dtype == KW_I64 ? INT64_MAX : (int64_t)limit - 1;
+  if (value < -limit) return dtype == KW_I64 ? INT64_MIN : (int64_t)-limit;
+  return (int64_t)value;
+}
+
+static void store_wide(kw_dtype dtype, void *element, kw_wide value) {
+  double rounded = kw_number_round(dtype, value);
+  if (dtype == KW_F64) {
+    memcpy(element, &rounded, sizeof rounded);
+  } else if (dtype == KW_F32) {
+    float f = (float)rounded;
+    memcpy(element, &f, sizeof f);
+  } else {
+    uint32_t bits = encode_small(dtype, rounded);
+    memcpy(element, &bits, kw_number_size(dtype));
+  }
+}
+
+void kw_number_store(kw_dtype dtype, void *element, double value) {
+  if (dtype == KW_BOOL) {
+    *(uint8_t *)element = value != 0;
+  } else if (kw_number_is_integer(dtype)) {
+    store_integer(dtype, element, saturate(dtype, value));
+  } else {
+    store_wide(dtype, element, (kw_wide){value, 0});
+  }
+}
+
+void kw_number_convert(kw_dtype to, void *dst, kw_dtype from, const void *src) {
+  if (to == from) {
+    memcpy(dst, src, kw_number_size(to));
+  } else if (kw_number_is_float(from)) {
+    kw_number_store(to, dst, kw_number_load(from, src));
+  } else if (kw_number_is_float(to)) {
+    store_wide(to, dst, kw_number_load_wide(from, src));
+  } else {
+    int64_t value = load_integer(from, src);
+    store_integer(to, dst, to == KW_BOOL ? value != 0 : value);
+  }
+}
+
+bool kw_number_is_nan(kw_dtype dtype, const void *element) {
+  return kw_number_is_float(dtype) && isnan(kw_number_load(dtype, element));
+}
+
+bool kw_number_is_subnormal(kw_dtype dtype, const void *element) {
+  if (!kw_number_is_float(dtype)) return false;
+  double value = fabs(kw_number_load(dtype, element));
+  return value > 0 && value < ldexp(1.0, kw_number_format(dtype).emin);
+}

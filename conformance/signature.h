@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The suite's own view of an op: its schema taken apart, and the rules that judge it. Needs no running library.
+ */
+#ifndef KEYWAY_CONFORMANCE_SIGNATURE_H
+#define KEYWAY_CONFORMANCE_SIGNATURE_H
+
+#include "op_table.h"
+
+#define KW_SUITE_ARGS 8    /* most arguments of an op that the suite generates cases for */
+#define KW_SUITE_RESULTS 4 /* most results */
+
+typedef struct kw_suite_arg {
+  char name[32];
+  kw_tag tag;
+  bool optional; /* "?" */
+  bool mutated;  /* (a!) */
+  bool has_default;
+} kw_suite_arg;
+
+typedef struct kw_suite_op {
+  char name[64];
+  char base[64]; /* the name without overload */
+  uint32_t arg_count;
+  uint32_t result_count;
+  kw_suite_arg args[KW_SUITE_ARGS];
+  bool in_place; /* the result is argument 0 */
+  bool vendor;
+  kw_op_row row; /* a vendor's op: made up from what the worker reports; schema is NULL then */
+} kw_suite_op;
+
+/* Takes a schema apart. False when it is not in ATen's grammar or has more arguments or results than the suite can
+ * generate. */
+bool kw_suite_op_parse(const char *schema, kw_suite_op *out_op);
+
+/* All ops of the op table; the array is static and made at the first call (not thread-safe). */
+const kw_suite_op *kw_suite_ops(uint32_t *out_count);
+
+/* The key dtypes that the op's cases exist for, KW_DTYPE_BIT. */
+uint64_t kw_suite_op_keys(const kw_suite_op *op);
+
+/* Groups ops in the table that a person reads: "moves", "arithmetic", ... */
+const char *kw_suite_op_family(const kw_suite_op *op);
+
+/* Index of the argument of that name, or -1. */
+int kw_suite_op_find_arg(const kw_suite_op *op, const char *name);
+
+#endif /* KEYWAY_CONFORMANCE_SIGNATURE_H */

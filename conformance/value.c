@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "value.h"
+
+#include <math.h>
+#include <string.h>
+
+uint64_t kw_hash(uint64_t start, const char *text) {
+  uint64_t hash = start;
+  for (; *text; text++) hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+void kw_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
+  uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]};
+  uint32_t k[2] = {key[0], key[1]};
+  for (int round = 0; round < 10; round++) {
+    uint64_t a = UINT64_C(0xD2511F53) * c[0], b = UINT64_C(0xCD9E8D57) * c[2];
+    uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k[0], (uint32_t)b, (uint32_t)(a >> 32) ^ c[3] ^ k[1], (uint32_t)a};
+    memcpy(c, next, sizeof c);
+    k[0] += 0x9E3779B9u;
+    k[1] += 0xBB67AE85u;
+  }
+  memcpy(out, c, sizeof c);
+}
+
+/* ---- Special values ---------------------------------------------------------------------------------------------- */
+
+/* What every float format has, by name; encoded per format below. */
+enum {
+  S_ZERO,
+  S_NEG_ZERO,
+  S_ONE,
+  S_NEG_ONE,
+  S_HALF,
+  S_NEG_HALF,
+  S_THREE_HALVES,
+  S_FIVE_HALVES,
+  S_ABOVE_ONE,
+  S_BELOW_ONE,
+  S_TWO,
+  S_SEVEN,
+  S_MIN_SUBNORMAL,
+  S_NEG_MIN_SUBNORMAL,
+  S_MAX_SUBNORMAL,
+  S_MIN_NORMAL,
+  S_NEG_MIN_NORMAL,
+  S_MAX,
+  S_NEG_MAX,
+  S_INF,
+  S_NEG_INF,
+  S_NAN,
+  S_NEG_NAN,
+  S_SIGNALING_NAN,
+  S_COUNT
+};
+
+static uint64_t float_bits(kw_dtype dtype, int special) {
+  kw_float_format f = kw_number_format(dtype);
+  int bits = (int)kw_number_size(dtype) * 8, fraction = f.precision - 1;
+  uint64_t sign = UINT64_C(1) << (bits - 1);
+  uint64_t one = (uint64_t)(1 - f.emin) << fraction; /* exponent 0 */
+  uint64_t step = UINT64_C(1) << fraction;           /* one binade */
+  uint64_t inf = sign - step;
+  switch (special) {
+    case S_NEG_ZERO:
+      return sign;
+    case S_ONE:
+      return one;
+    case S_NEG_ONE:
+      return sign | one;
+    case S_HALF:
+      return one - step;
+    case S_NEG_HALF:
+      return sign | (one - step);
+    case S_THREE_HALVES:
+      return one + step / 2;
+    case S_FIVE_HALVES:
+      return one + step + step / 4;
+    case S_ABOVE_ONE:
+      return one + 1;
+    case S_BELOW_ONE:
+      return one - 1;
+    case S_TWO:
+      return one + step;
+    case S_SEVEN:
+      return one + 2 * step + step / 2 + step / 4;
+    case S_MIN_SUBNORMAL:
+      return 1;
+    case S_NEG_MIN_SUBNORMAL:
+      return sign | 1;
+    case S_MAX_SUBNORMAL:
+      return step - 1;
+    case S_MIN_NORMAL:
+      return step;
+    case S_NEG_MIN_NORMAL:
+      return sign | step;
+    case S_MAX:
+      return dtype == KW_F8E4M3FN ? 0x7e : inf - 1;
+    case S_NEG_MAX:
+      return sign | (dtype == KW_F8E4M3FN ? 0x7e : inf - 1);
+    case S_INF:
+      return dtype == KW_F8E4M3FN ? 0x7d : inf; /* no infinity: a large value instead */
+    case S_NEG_INF:
+      return sign | (dtype == KW_F8E4M3FN ? 0x7d : inf);
+    case S_NAN:
+      return dtype == KW_F8E4M3FN ? 0x7f : inf | step / 2;
+    case S_NEG_NAN:
+      return sign | (dtype == KW_F8E4M3FN ? 0x7f : inf | step / 2 | 1);
+    case S_SIGNALING_NAN:
+      return dtype == KW_F8E4M3FN ? 0x7f : inf | 1;
+    default:
+      return 0;
+  }
+}
+
+static const int64_t small_specials[] = {0, 1, -1, 2, -2, 3, 7, -7};
+#define INTEGER_SPECIALS (sizeof small_specials / sizeof small_specials[0] + 4)
+
+static uint64_t integer_bits(kw_dtype dtype, uint32_t special) {
+  int bits = (int)kw_number_size(dtype) * 8;
+  uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+  bool is_signed = dtype != KW_U8;
+  uint64_t max = is_signed ? all >> 1 : all, min = is_signed ? ~(all >> 1) & all : 0;
+  switch (special) {
+    case 0:
+      return max;
+    case 1:
+      return max - 1;
+    case 2:
+      return min;
+    case 3:
+      return min + 1;
+    default:
+      return (uint64_t)small_specials[special - 4] & all;
+  }
+}
+
+uint32_t kw_value_special_count(kw_dtype dtype) {
+  if (kw_number_is_float(dtype)) return S_COUNT;
+  return dtype == KW_BOOL ? 2 : (uint32_t)INTEGER_SPECIALS;
+}
+
+static void store_special(kw_dtype dtype, uint32_t special, void *out) {
+  uint64_t bits = kw_number_is_float(dtype) ? float_bits(dtype, (int)special)
+                  : dtype == KW_BOOL        ? special
+                                            : integer_bits(dtype, special);
+  memcpy(out, &bits, kw_number_size(dtype));
+}
+
+/* Those special values that may stand in a sum whose other terms are small: no order of summation overflows. */
+static const uint8_t sum_specials[] = {S_NAN, S_INF, S_NEG_INF, S_NEG_ZERO, S_MIN_SUBNORMAL, S_MIN_NORMAL, S_ONE};
+#define SUM_SPECIALS (sizeof sum_specials)
+
+/* ---- Domains ----------------------------------------------------------------------------------------------------- */
+
+static double unit(uint32_t word) { /* [0, 1) */
+  return word * 0x1p-32;
+}
+
+static double spread(const uint32_t r[4], double low, double high) { /* +-2^[low, high) */
+  double exponent = floor(low + (high - low) * unit(r[0]));
+  return (r[1] & 1 ? -1.0 : 1.0) * ldexp(1.0 + unit(r[2]), (int)exponent);
+}
+
+static double float_value(kw_domain domain, const uint32_t r[4]) {
+  double u = unit(r[0]) + unit(r[3]) * 0x1p-32; /* enough bits for f64 */
+  switch (domain) {
+    case KW_DOMAIN_UNIT:
+      return 2 * u - 1;
+    case KW_DOMAIN_POSITIVE: {
+      double v = fabs(spread(r, -6, 6));
+      return r[3] % 8 == 0 ? -v : v;
+    }
+    case KW_DOMAIN_EXPONENT:
+      return 40 * u - 20;
+    case KW_DOMAIN_ANGLE:
+      return spread(r, -6, 12);
+    case KW_DOMAIN_NEAR:
+      return r[1] & 2 ? spread(r, -12, 0) : 16 * u - 8;
+    case KW_DOMAIN_FEW:
+      return (double)(r[0] % 5) - 2;
+    case KW_DOMAIN_POWER_BASE:
+      return exp2(6 * u - 3);
+    case KW_DOMAIN_POWER:
+      return r[1] % 4 == 0 ? (double)(r[0] % 9) - 4 : 8 * u - 4;
+    case KW_DOMAIN_SMALL:
+      return (double)(r[0] % 17) - 8;
+    case KW_DOMAIN_BOOL:
+      return r[0] & 1;
+    default:
+      return spread(r, -6, 6) * (1.0 + 0x1p-32 * unit(r[3]));
+  }
+}
+
+static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
+  uint64_t bits = (uint64_t)r[2] << 32 | r[3];
+  int64_t small = (int64_t)(r[0] % 17) - 8;
+  switch (domain) {
+    case KW_DOMAIN_FEW:
+      return (int64_t)(r[0] % 5) - 2;
+    case KW_DOMAIN_POWER_BASE:
+      return (int64_t)(r[0] % 11) - 5;
+    case KW_DOMAIN_POWER:
+      return (int64_t)(r[0] % 12) - 3;
+    case KW_DOMAIN_SMALL:
+    case KW_DOMAIN_EXPONENT:
+    case KW_DOMAIN_NEAR:
+      return small;
+    case KW_DOMAIN_POSITIVE:
+    case KW_DOMAIN_ANGLE:
+      return small + 8;
+    case KW_DOMAIN_BOOL:
+      return r[0] & 1;
+    case KW_DOMAIN_NONZERO:
+      return r[1] & 1 && (bits & 0xff) ? (int64_t)bits : small == 0 ? 9 : small;
+    default:
+      return r[1] & 1 ? (int64_t)bits : small;
+  }
+}
+
+static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], void *out) {
+  if (dtype == KW_BOOL) {
+    *(uint8_t *)out = r[0] >> 8 & 1;
+  } else if (kw_number_is_float(dtype)) {
+    kw_number_store(dtype, out, float_value(domain, r));
+  } else {
+    int64_t value = integer_value(domain, r);
+    memcpy(out, &value, kw_number_size(dtype));
+  }
+}
+
+/* Conversions may pass through f32 on their way to a narrower float (ATen's do), so sources are f32 values and
+ * integers below 2^24 there; everything else must be exact. */
+static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  if (index % 3 == 0) {
+    store_special(dtype, (uint32_t)(index / 3 % kw_value_special_count(dtype)), out);
+  } else if (index % 3 == 1 && kw_number_is_float(dtype)) {
+    kw_number_store(dtype, out, ldexp((double)(int)(r[0] % 1025) - 512, (int)(r[1] % 16) - 4)); /* ties */
+  } else {
+    store_plain(KW_DOMAIN_ANY, dtype, r, out);
+  }
+  bool narrow = kw_number_is_float(key->target) && key->target != KW_F64;
+  if (narrow && dtype == KW_F64) {
+    float f = (float)kw_number_load(dtype, out);
+    double value = f;
+    memcpy(out, &value, sizeof value);
+  } else if (narrow && key->target != KW_F32 && (dtype == KW_I32 || dtype == KW_I64)) {
+    int64_t value = 0;
+    memcpy(&value, out, kw_number_size(dtype));
+    value &= 0xffffff;
+    memcpy(out, &value, kw_number_size(dtype));
+  }
+}
+
+void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
+  if (kw_number_is_complex(dtype)) { /* two floats, each a value of its own */
+    kw_dtype part = dtype == KW_C64 ? KW_F32 : KW_F64;
+    kw_value_make(key, part, 2 * index, out_element);
+    kw_value_make(key, part, 2 * index + 1, (char *)out_element + kw_number_size(part));
+    return;
+  }
+  uint64_t mixed = key->seed ^ key->case_hash;
+  uint32_t philox_key[2] = {(uint32_t)mixed, (uint32_t)(mixed >> 32)};
+  uint32_t counter[4] = {(uint32_t)index, (uint32_t)(index >> 32), key->arg, key->run}, r[4];
+  kw_philox(counter, philox_key, r);
+
+  uint32_t stride = key->stride ? key->stride : 1;
+  uint64_t turned = key->run && index < key->extent ? key->extent - 1 - index : index; /* run 1: the list backwards */
+  switch (key->domain) {
+    case KW_DOMAIN_SPECIAL:
+      store_special(dtype, (uint32_t)(turned / stride % kw_value_special_count(dtype)), out_element);
+      break;
+    case KW_DOMAIN_BITS: {
+      uint64_t bits = turned / stride;
+      if (dtype == KW_BOOL) bits &= 1;
+      memcpy(out_element, &bits, kw_number_size(dtype));
+      break;
+    }
+    case KW_DOMAIN_SPECIAL_ROW:
+    case KW_DOMAIN_SPECIAL_ONE: {
+      bool row = key->domain == KW_DOMAIN_SPECIAL_ROW;
+      uint64_t which = row ? index / stride : stride;
+      bool here = row ? index % stride == (index / stride * 5 + 3 + key->run) % stride : index == key->extent / 2;
+      if (here && kw_number_is_float(dtype)) {
+        store_special(dtype, sum_specials[which % SUM_SPECIALS], out_element);
+      } else if (here) {
+        store_special(dtype, (uint32_t)(which % kw_value_special_count(dtype)), out_element);
+      } else {
+        store_plain(KW_DOMAIN_SMALL, dtype, r, out_element);
+      }
+      break;
+    }
+    case KW_DOMAIN_CONVERT:
+      store_convert(key, dtype, index, r, out_element);
+      break;
+    default:
+      store_plain(key->domain, dtype, r, out_element);
+  }
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Input values, as a pure function of (seed, case, run, argument, element): the coordinator and a worker make the same
+ * ones without exchanging them, and a replayed case sees the same numbers.
+ */
+#ifndef KEYWAY_CONFORMANCE_VALUE_H
+#define KEYWAY_CONFORMANCE_VALUE_H
+
+#include "number.h"
+
+/* What the elements of one argument look like. */
+typedef enum kw_domain {
+  KW_DOMAIN_ANY,         /* floats: +-[2^-6, 2^6), evenly over exponents; integers: half of them all bits, half small */
+  KW_DOMAIN_UNIT,        /* [-1, 1]; integers as ANY */
+  KW_DOMAIN_POSITIVE,    /* as ANY, one in eight negative */
+  KW_DOMAIN_NONZERO,     /* as ANY, never 0 */
+  KW_DOMAIN_EXPONENT,    /* [-20, 20] */
+  KW_DOMAIN_ANGLE,       /* +-[2^-6, 2^12) */
+  KW_DOMAIN_NEAR,        /* [-8, 8], half of them close to 0 */
+  KW_DOMAIN_FEW,         /* {-2, -1, 0, 1, 2}: equal values and ties */
+  KW_DOMAIN_POWER_BASE,  /* [2^-3, 2^3]; integers -5 .. 5 */
+  KW_DOMAIN_POWER,       /* [-4, 4]; integers -3 .. 8 */
+  KW_DOMAIN_SMALL,       /* integers -8 .. 8 in any dtype: sums of them are exact */
+  KW_DOMAIN_BOOL,        /* 0 and 1 */
+  KW_DOMAIN_CONVERT,     /* for copy_ into other dtypes: ANY, SMALL, special values, halfway cases; floats are f32 values */
+  KW_DOMAIN_SPECIAL,     /* the list of special values, element i takes (i / stride) modulo its length */
+  KW_DOMAIN_SPECIAL_ROW, /* SMALL, and one special value of those whose sums are defined in every `stride` elements */
+  KW_DOMAIN_SPECIAL_ONE, /* SMALL, and special value number `stride` in the middle */
+  KW_DOMAIN_BITS         /* element i has the bits of (i / stride) */
+} kw_domain;
+
+/* What a value depends on besides its element. */
+typedef struct kw_value_key {
+  uint64_t seed;
+  uint64_t case_hash;
+  uint32_t run; /* 0 or 1: the two runs of a case have different data (special lists: another order) */
+  uint32_t arg;
+  kw_domain domain;
+  uint32_t stride;  /* see the domain */
+  uint64_t extent;  /* elements of this argument's storage */
+  kw_dtype target;  /* CONVERT: the dtype that it will be converted to */
+} kw_value_key;
+
+/* Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). */
+void kw_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+
+/* Writes element `index` of the argument's storage. Philox is keyed by seed xor case hash, its counter is
+ * (index low, index high, argument, run). */
+void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element);
+
+/* Length of the special-value list of a dtype. */
+uint32_t kw_value_special_count(kw_dtype dtype);
+
+/* FNV-1a, 64 bits: the hash of a case id, and of the set of all ids. */
+uint64_t kw_hash(uint64_t start, const char *text);
+#define KW_HASH_START UINT64_C(0xcbf29ce484222325)
+
+#endif /* KEYWAY_CONFORMANCE_VALUE_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An open device.
+ */
+#ifndef KEYWAY_CORE_DEVICE_H
+#define KEYWAY_CORE_DEVICE_H
+
+#include "plugin.h"
+
+#include <stdatomic.h>
+
+struct kw_allocator;
+struct kw_plan_table;
+
+struct kw_device {
+  kw_plugin *plugin;
+  uint32_t index;      /* the plugin's numbering */
+  void *handle;        /* what the plugin's open returned */
+  uint64_t id;         /* unique over all opens in this process, never reused, never 0 */
+  char name[80];       /* "npu:0" as first opened, renaming applied */
+  kw_device_info info; /* sanitised: alignments at least 1, max_alloc never 0 */
+  atomic_uint refs;    /* opens + live tensors, streams, events */
+  atomic_bool lost;    /* a KW_ERR_DEVICE_LOST was seen */
+  struct kw_allocator *allocator;
+  kw_stream *default_stream;
+  struct kw_plan_table *plans;
+  atomic_ullong launches; /* those not still noted by threads, see dispatch.c */
+  atomic_ullong decomposed;
+  atomic_ullong fallbacks;
+};
+
+/* One more or one fewer user. The last release closes the device: plans (kw_plan_table_destroy), streams, allocator,
+ * then the plugin's close. */
+void kw_device_retain(kw_device *device);
+void kw_device_release(kw_device *device);
+
+/* KW_OK, or KW_ERR_DEVICE_LOST with a text that says how to go on. */
+kw_status kw_device_check(const kw_device *device);
+/* Marks the device lost when status says so; returns status. For the result of every slot call of an open device. */
+kw_status kw_device_note(kw_device *device, kw_status status);
+
+/* cpu:0 for fallback, opened once and kept; NULL with an error when there is none. */
+kw_device *kw_device_fallback(void);
+
+#endif /* KEYWAY_CORE_DEVICE_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where plugins are looked for, and which files are refused before anything opens them.
+ *
+ * In this order: the directories of KEYWAY_PLUGIN_PATH, ~/.local/lib/keyway/plugins, keyway/plugins beside
+ * libkeyway.so, /usr/local/lib/keyway/plugins, /usr/lib/keyway/plugins. Files named *.so, sorted by name. Never the
+ * current directory.
+ */
+#ifndef KEYWAY_CORE_DISCOVER_H
+#define KEYWAY_CORE_DISCOVER_H
+
+#include <keyway/keyway.h>
+
+/* A file, or a place that should have held some. */
+typedef struct kw_candidate {
+  char *path; /* absolute, symbolic links resolved where it exists */
+  uint64_t device;
+  uint64_t inode; /* 0: no file */
+  uint64_t size;
+  uint64_t mtime_ns;
+  uint64_t ctime_ns;
+  kw_status status; /* KW_OK: may be opened */
+  char reason[512]; /* why not; or a warning when status is KW_OK */
+} kw_candidate;
+
+typedef struct kw_candidates {
+  kw_candidate *items;
+  uint32_t count;
+  uint32_t capacity;
+} kw_candidates;
+
+/* All candidates, each file once. KW_ERR_OUT_OF_MEMORY only. */
+kw_status kw_discover(kw_candidates *out_candidates);
+void kw_candidates_free(kw_candidates *candidates);
+
+/* One file. `trusted`: unsafe permissions are a warning, not a refusal. *out_candidate is set on KW_OK only, and its
+ * path is the caller's to free; a file that must not be opened is KW_OK with candidate.status set. KW_ERR_NOT_FOUND
+ * when there is nothing of that name. */
+kw_status kw_candidate_examine(const char *path, bool trusted, kw_candidate *out_candidate);
+
+/* The directory that holds keyway/plugins and keyway/keyway-probe: libkeyway.so's own, or ../lib seen from a program
+ * that contains the library. Lives as long as the process; "" when it cannot be told. */
+const char *kw_library_directory(void);
+
+#endif /* KEYWAY_CORE_DISCOVER_H */

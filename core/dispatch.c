@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The path of one op call. A thread remembers the plans it used last in a small direct-mapped cache; a call whose
+ * signature is found there goes straight to the kernel: no lock, no heap allocation, no string compare.
+ */
+#include "error.h"
+#include "overlap.h"
+#include "plan.h"
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CACHE_SIZE 256
+#define COUNT_SLOTS 4
+
+/* What a thread keeps. Counts are written by the owner only; others read them to sum up. */
+typedef struct thread_cache {
+  kw_plan *plans[CACHE_SIZE];
+  struct {
+    _Atomic(kw_device *) device;
+    _Atomic uint64_t launches;
+  } counts[COUNT_SLOTS]; /* slot = device id modulo COUNT_SLOTS */
+  uint64_t calls;
+  struct thread_cache *next, **link;
+} thread_cache;
+
+static __thread thread_cache *this_thread __attribute__((tls_model("initial-exec")));
+static thread_cache *all_threads; /* under kw_plan_mutex */
+static pthread_key_t cleanup_key;
+static pthread_once_t cleanup_once = PTHREAD_ONCE_INIT;
+
+/* ---- Counting launches ----------------------------------------------------------------------------------------------
+ */
+
+/* Under kw_plan_mutex. */
+static void flush_count(thread_cache *cache, uint32_t slot) {
+  kw_device *device = atomic_load_explicit(&cache->counts[slot].device, memory_order_relaxed);
+  uint64_t launches = atomic_load_explicit(&cache->counts[slot].launches, memory_order_relaxed);
+  if (device) atomic_fetch_add(&device->launches, launches);
+  atomic_store_explicit(&cache->counts[slot].device, NULL, memory_order_relaxed);
+  atomic_store_explicit(&cache->counts[slot].launches, 0, memory_order_relaxed);
+}
+
+static __attribute__((noinline)) void count_first_launch(thread_cache *cache, kw_device *device) {
+  uint32_t slot = device->id % COUNT_SLOTS;
+  pthread_mutex_lock(&kw_plan_mutex);
+  flush_count(cache, slot);
+  atomic_store_explicit(&cache->counts[slot].device, device, memory_order_relaxed);
+  atomic_store_explicit(&cache->counts[slot].launches, 1, memory_order_relaxed);
+  pthread_mutex_unlock(&kw_plan_mutex);
+}
+
+static inline void count_launch(thread_cache *cache, kw_device *device) {
+  uint32_t slot = device->id % COUNT_SLOTS;
+  if (atomic_load_explicit(&cache->counts[slot].device, memory_order_relaxed) == device) {
+    uint64_t launches = atomic_load_explicit(&cache->counts[slot].launches, memory_order_relaxed);
+    atomic_store_explicit(&cache->counts[slot].launches, launches + 1, memory_order_relaxed);
+  } else {
+    count_first_launch(cache, device);
+  }
+}
+
+uint64_t kw_dispatch_pending_launches(const kw_device *device) {
+  uint64_t launches = 0;
+  uint32_t slot = device->id % COUNT_SLOTS;
+  for (thread_cache *cache = all_threads; cache; cache = cache->next) {
+    if (atomic_load_explicit(&cache->counts[slot].device, memory_order_relaxed) == device) {
+      launches += atomic_load_explicit(&cache->counts[slot].launches, memory_order_relaxed);
+    }
+  }
+  return launches;
+}
+
+void kw_dispatch_forget_device(kw_device *device) {
+  uint32_t slot = device->id % COUNT_SLOTS;
+  for (thread_cache *cache = all_threads; cache; cache = cache->next) {
+    if (atomic_load_explicit(&cache->counts[slot].device, memory_order_relaxed) == device) flush_count(cache, slot);
+  }
+}
+
+KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *out_counters) {
+  if (!device || !out_counters || out_counters->struct_size < sizeof(uint32_t)) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "kw_device_get_counters: device or result is NULL, or struct_size is not set");
+  }
+  kw_counters counters = {.struct_size = sizeof counters,
+                          .decomposed = atomic_load(&device->decomposed),
+                          .fallbacks = atomic_load(&device->fallbacks)};
+  pthread_mutex_lock(&kw_plan_mutex);
+  counters.launches = atomic_load(&device->launches) + kw_dispatch_pending_launches(device);
+  pthread_mutex_unlock(&kw_plan_mutex);
+  uint32_t size = out_counters->struct_size < sizeof counters ? out_counters->struct_size : (uint32_t)sizeof counters;
+  memcpy(out_counters, &counters, size);
+  out_counters->struct_size = size;
+  return KW_OK;
+}
+
+/* ---- The thread's cache ---------------------------------------------------------------------------------------------
+ */
+
+static void end_thread(void *pointer) {
+  thread_cache *cache = pointer;
+  pthread_mutex_lock(&kw_plan_mutex);
+  for (uint32_t slot = 0; slot < COUNT_SLOTS; ++slot) flush_count(cache, slot);
+  *cache->link = cache->next;
+  if (cache->next) cache->next->link = cache->link;
+  pthread_mutex_unlock(&kw_plan_mutex);
+  for (uint32_t i = 0; i < CACHE_SIZE; ++i) kw_plan_unref(cache->plans[i]);
+  free(cache);
+  this_thread = NULL;
+}
+
+static void make_cleanup_key(void) {
+  pthread_key_create(&cleanup_key, end_thread);
+}
+
+static __attribute__((noinline)) thread_cache *begin_thread(void) {
+  pthread_once(&cleanup_once, make_cleanup_key);
+  thread_cache *cache = calloc(1, sizeof *cache);
+  if (!cache) return NULL;
+  pthread_mutex_lock(&kw_plan_mutex);
+  cache->next = all_threads;
+  cache->link = &all_threads;
+  if (all_threads) all_threads->link = &cache->next;
+  all_threads = cache;
+  pthread_mutex_unlock(&kw_plan_mutex);
+  pthread_setspecific(cleanup_key, cache);
+  return this_thread = cache;
+}
+
+/* ---- Matching -------------------------------------------------------------------------------------------------------
+ */
+
+static inline bool ref_matches(const kw_tensor_ref *have, const kw_tensor_ref *got) {
+  if (have->dtype != got->dtype || have->rank != got->rank || have->alignment != got->alignment) return false;
+  for (uint32_t d = 0; d < have->rank; ++d) {
+    if (have->shape[d] != got->shape[d] || have->strides[d] != got->strides[d]) return false;
+  }
+  return true;
+}
+
+static inline bool tensor_matches(const kw_tensor_ref *have, const kw_tensor *got, const kw_device *device) {
+  return got && got->magic == KW_TENSOR_MAGIC && got->device == device && ref_matches(have, &got->ref);
+}
+
+/* Values other than tensors; tag, kind and count are equal. */
+static bool payload_matches(const kw_value *have, const kw_value *got) {
+  switch (have->tag) {
+    case KW_TAG_NONE:
+      return true;
+    case KW_TAG_INT_LIST:
+      return memcmp(have->u.ints, got->u.ints, have->count * sizeof(int64_t)) == 0;
+    case KW_TAG_STRING:
+      return got->u.s && strcmp(have->u.s, got->u.s) == 0;
+    case KW_TAG_BOOL:
+      return have->u.b == got->u.b;
+    case KW_TAG_DTYPE:
+      return have->u.dtype == got->u.dtype;
+    case KW_TAG_SCALAR:
+      if (have->kind == KW_SCALAR_BOOL) return have->u.b == got->u.b;
+      if (have->kind == KW_SCALAR_C128) return memcmp(have->u.c, got->u.c, sizeof have->u.c) == 0;
+      return have->u.i == got->u.i;
+    default:
+      return have->u.i == got->u.i; /* int, or the bits of a float */
+  }
+}
+
+static bool list_matches(const kw_tensor_ref *have, const kw_value *got, const kw_device *device) {
+  for (uint32_t k = 0; k < got->count; ++k) {
+    if (!got->u.tensors[k]) {
+      if (have[k].struct_size != 0) return false;
+    } else if (have[k].struct_size == 0 ||
+               !tensor_matches(&have[k], (const kw_tensor *)(const void *)got->u.tensors[k], device)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static inline bool plan_matches(const kw_plan *plan, const kw_request *request) {
+  const kw_device *device = request->device;
+  if (plan->op != request->op || plan->device_id != device->id || plan->arg_count != request->arg_count ||
+      plan->out_count != request->out_count) {
+    return false;
+  }
+  const kw_tensor_ref *listed = plan->list_tensors;
+  for (uint32_t i = 0; i < plan->arg_count; ++i) {
+    const kw_value *have = &plan->args[i], *got = &request->args[i];
+    if (have->tag != got->tag || have->kind != got->kind || have->count != got->count) return false;
+    if (have->tag == KW_TAG_TENSOR) {
+      if (!tensor_matches(&plan->tensors[i], kw_value_as_tensor(got), device)) return false;
+    } else if (have->tag == KW_TAG_TENSOR_LIST) {
+      if (!list_matches(listed, got, device)) return false;
+      listed += have->count;
+    } else if (!payload_matches(have, got)) {
+      return false;
+    }
+  }
+  for (uint32_t i = 0; i < plan->out_count; ++i) {
+    if (plan->out_given >> i & 1) {
+      if (!tensor_matches(&plan->outs[i], request->outs[i], device)) return false;
+    } else if (request->outs[i] && plan->op->schema.results[i].alias_of < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
+  return plan_matches(plan, request);
+}
+
+/* ---- Executing ------------------------------------------------------------------------------------------------------
+ */
+
+static kw_status refuse_overlap(const kw_plan *plan, uint32_t result, uint32_t arg) {
+  const kw_schema *schema = &plan->op->schema;
+  return kw_fail(
+      KW_ERR_INVALID_ARGUMENT,
+      "%s: result %u shares memory with argument '%s', which the schema does not allow; write to a tensor of its own",
+      schema->name, result, schema->args[arg].name);
+}
+
+/* One result against the tensor arguments. Two tensors of different buffers never overlap. */
+static inline kw_status check_overlap(const kw_plan *plan, const kw_request *request, uint32_t result,
+                                      const kw_tensor *out) {
+  int32_t alias = plan->op->schema.results[result].alias_of;
+  for (uint32_t i = 0; i < plan->arg_count; ++i) {
+    if (plan->args[i].tag == KW_TAG_TENSOR) {
+      const kw_tensor *arg = kw_value_as_tensor(&request->args[i]);
+      if (arg->buffer != out->buffer || (int32_t)i == alias) continue;
+      if (alias >= 0 && kw_refs_identical(&arg->ref, &out->ref)) continue; /* x += x, element by element */
+      if (kw_refs_overlap(&arg->ref, &out->ref)) return refuse_overlap(plan, result, i);
+    } else if (plan->args[i].tag == KW_TAG_TENSOR_LIST) {
+      for (uint32_t k = 0; k < request->args[i].count; ++k) {
+        const kw_tensor *arg = (const kw_tensor *)(const void *)request->args[i].u.tensors[k];
+        if (arg && arg->buffer == out->buffer && kw_refs_overlap(&arg->ref, &out->ref)) {
+          return refuse_overlap(plan, result, i);
+        }
+      }
+    }
+  }
+  return KW_OK;
+}
+
+static kw_status fail_launch(const kw_plan *plan, const kw_request *request, kw_status status) {
+  char call[512];
+  return kw_device_note(request->device,
+                        kw_from_plugin(status, "%s, kernel '%s'", kw_request_describe(request, call, sizeof call),
+                                       plan->kernel->desc.name));
+}
+
+/* Fills and launches. `normal` is complete. */
+static inline kw_status launch(const kw_plan *plan, const kw_request *request, kw_stream *stream,
+                               const kw_value *normal, const kw_tensor_ref *const *outs, const kw_buffer *workspace) {
+  thread_cache *cache = this_thread;
+  kw_call call;
+  call.struct_size = sizeof call;
+  call.arg_count = plan->normal_count;
+  call.out_count = plan->inference.result_count;
+  call.reserved = 0;
+  call.device = request->device->handle;
+  call.stream = stream->handle;
+  call.op = plan->op->schema.name;
+  call.args = normal;
+  call.outs = outs;
+  call.user = plan->kernel->desc.user;
+  call.prepared = plan->prepared;
+  call.workspace = workspace ? workspace->mem : NULL;
+  call.workspace_offset = workspace ? workspace->offset : 0;
+  call.workspace_size = plan->workspace;
+  call.call_id = (uint64_t)plan->op->id << 40 | (++cache->calls & ((UINT64_C(1) << 40) - 1));
+  kw_status status = plan->kernel->desc.launch(&call);
+  if (__builtin_expect(status != KW_OK, 0)) return status;
+  count_launch(cache, request->device);
+  return KW_OK;
+}
+
+/* The kernel on the caller's own tensors. */
+static inline kw_status run_direct(const kw_plan *plan, const kw_request *request, kw_stream *stream,
+                                   kw_tensor **outs) {
+  kw_value normal[KW_MAX_ARGS];
+  const kw_tensor_ref *out_refs[KW_MAX_RESULTS];
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    normal[i] = plan->normal[i];
+    if (plan->tensor_args >> i & 1) {
+      normal[i].u.tensor = request->args[i].u.tensor;
+      kw_buffer_use(kw_value_as_tensor(&normal[i])->buffer, stream);
+    }
+  }
+  for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
+    out_refs[i] = &outs[i]->ref;
+    kw_buffer_use(outs[i]->buffer, stream);
+  }
+  return launch(plan, request, stream, normal, out_refs, NULL);
+}
+
+static kw_status cast_argument(kw_stream *stream, const kw_plan *plan, uint32_t index, const kw_tensor *source,
+                               kw_tensor **out_cast) {
+  kw_status status = kw_tensor_create_on(stream, plan->inference.key, source->ref.rank, source->ref.shape, out_cast);
+  if (status != KW_OK) return status;
+  kw_value args[] = {kw_arg_tensor(*out_cast), kw_arg_tensor(source)};
+  status = kw_op_call(kw_op_find("copy_"), stream, args, 2, NULL, 0);
+  if (status != KW_OK) {
+    kw_tensor_release(*out_cast);
+    *out_cast = NULL;
+    return kw_wrap(status, "%s: casting '%s' from %s to %s", plan->op->schema.name, plan->op->schema.args[index].name,
+                   kw_dtype_name(source->ref.dtype), kw_dtype_name(plan->inference.key));
+  }
+  return KW_OK;
+}
+
+/* The kernel after casts, expansion and with workspace. */
+static kw_status run_prepared(const kw_plan *plan, const kw_request *request, kw_stream *stream, kw_tensor **outs) {
+  kw_value normal[KW_MAX_ARGS];
+  kw_tensor_ref expanded[KW_MAX_ARGS];
+  kw_tensor *casts[KW_MAX_ARGS] = {NULL};
+  const kw_tensor_ref *out_refs[KW_MAX_RESULTS];
+  kw_buffer *workspace = NULL;
+  kw_status status = KW_OK;
+  for (uint32_t i = 0; i < plan->normal_count && status == KW_OK; ++i) {
+    normal[i] = plan->normal[i];
+    if (normal[i].tag == KW_TAG_TENSOR_LIST) {
+      normal[i].u.tensors = request->args[i].u.tensors;
+      for (uint32_t k = 0; k < normal[i].count; ++k) {
+        const kw_tensor *entry = (const kw_tensor *)(const void *)normal[i].u.tensors[k];
+        if (entry) kw_buffer_use(entry->buffer, stream);
+      }
+    }
+    if (!(plan->tensor_args >> i & 1)) continue;
+    const kw_tensor *tensor = kw_value_as_tensor(&request->args[i]);
+    if (plan->cast >> i & 1) {
+      status = cast_argument(stream, plan, i, tensor, &casts[i]);
+      if (status != KW_OK) break;
+      tensor = casts[i];
+    }
+    kw_buffer_use(tensor->buffer, stream);
+    expanded[i] = tensor->ref;
+    normal[i].u.tensor = kw_plan_expand(plan, &expanded[i]) ? &expanded[i] : &tensor->ref;
+  }
+  if (status == KW_OK && plan->workspace > 0) status = kw_buffer_create(stream, plan->workspace, &workspace);
+  if (status == KW_OK) {
+    for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
+      out_refs[i] = &outs[i]->ref;
+      kw_buffer_use(outs[i]->buffer, stream);
+    }
+    status = launch(plan, request, stream, normal, out_refs, workspace);
+  }
+  if (workspace) kw_buffer_release(workspace);
+  for (uint32_t i = 0; i < plan->normal_count; ++i) kw_tensor_release(casts[i]);
+  return status;
+}
+
+/* Decomposition and fallback want the caller's tensors in normalised order. */
+static void fill_normal(const kw_plan *plan, const kw_request *request, kw_value *normal) {
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    normal[i] = plan->normal[i];
+    if (normal[i].tag == KW_TAG_TENSOR || normal[i].tag == KW_TAG_TENSOR_LIST) normal[i].u = request->args[i].u;
+  }
+}
+
+static kw_status run_fallback(const kw_plan *plan, const kw_request *request, kw_stream *stream, kw_tensor **outs) {
+  if (kw_fallback_get() == KW_FALLBACK_OFF) return kw_fallback_refuse(request);
+  kw_value normal[KW_MAX_ARGS];
+  fill_normal(plan, request, normal);
+  return kw_fallback_run(plan->op, stream, normal, outs);
+}
+
+static kw_status run_decomposed(const kw_plan *plan, const kw_request *request, kw_stream *stream, kw_tensor **outs) {
+  kw_value normal[KW_MAX_ARGS];
+  fill_normal(plan, request, normal);
+  kw_status status = plan->decompose(stream, normal, outs);
+  if (status != KW_OK) return kw_wrap(status, "%s, by decomposition", plan->op->schema.name);
+  atomic_fetch_add(&request->device->decomposed, 1);
+  return KW_OK;
+}
+
+static inline kw_status run(const kw_plan *plan, const kw_request *request, kw_stream *stream, kw_tensor **outs) {
+  if (__builtin_expect(plan->mode == KW_PLAN_DIRECT, 1)) return run_direct(plan, request, stream, outs);
+  switch (plan->mode) {
+    case KW_PLAN_PREPARED:
+      return run_prepared(plan, request, stream, outs);
+    case KW_PLAN_DECOMPOSE:
+      return run_decomposed(plan, request, stream, outs);
+    case KW_PLAN_FALLBACK:
+      return run_fallback(plan, request, stream, outs);
+    default:
+      return KW_OK;
+  }
+}
+
+/* Anything but the straight way out: a failed run. */
+static __attribute__((noinline)) kw_status handle_failure(const kw_plan *plan, const kw_request *request,
+                                                          kw_stream *stream, kw_tensor **outs, kw_status status) {
+  if (plan->mode != KW_PLAN_DIRECT && plan->mode != KW_PLAN_PREPARED) return status;
+  if (status == KW_ERR_FALLBACK) return run_fallback(plan, request, stream, outs);
+  return fail_launch(plan, request, status);
+}
+
+static inline kw_status execute(const kw_plan *plan, const kw_request *request) {
+  const kw_op *op = plan->op; /* nested calls may take the plan away; see kw_op_call */
+  kw_device *device = request->device;
+  kw_stream *stream = request->stream ? request->stream : device->default_stream;
+  kw_tensor *outs[KW_MAX_RESULTS];
+  uint32_t created = 0;
+  kw_status status = KW_OK;
+  if (__builtin_expect(atomic_load_explicit(&device->lost, memory_order_relaxed), 0)) return kw_device_check(device);
+  uint64_t begin = kw_trace_enabled ? kw_trace_now() : 0;
+
+  for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
+    int32_t alias = plan->op->schema.results[i].alias_of;
+    if (alias >= 0) {
+      outs[i] = kw_value_as_tensor(&request->args[alias]);
+    } else if (plan->out_given >> i & 1) {
+      outs[i] = request->outs[i];
+    } else {
+      const kw_tensor_ref *want = &plan->inference.results[i];
+      status = kw_tensor_create_on(stream, want->dtype, want->rank, want->shape, &outs[i]);
+      if (status != KW_OK) break;
+      created |= 1u << i;
+      continue; /* new memory overlaps nothing */
+    }
+    status = check_overlap(plan, request, i, outs[i]);
+    if (status != KW_OK) break;
+    for (uint32_t k = 0; k < i; ++k) {
+      if (outs[k]->buffer == outs[i]->buffer && kw_refs_overlap(&outs[k]->ref, &outs[i]->ref)) {
+        status = kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: results %u and %u share memory", plan->op->schema.name, k, i);
+      }
+    }
+    if (status != KW_OK) break;
+  }
+  if (status == KW_OK) {
+    status = run(plan, request, stream, outs);
+    if (__builtin_expect(status != KW_OK, 0)) status = handle_failure(plan, request, stream, outs, status);
+  }
+  for (uint32_t i = 0; created >> i; ++i) {
+    if (!(created >> i & 1)) continue;
+    if (status == KW_OK) {
+      request->outs[i] = outs[i];
+    } else {
+      kw_tensor_release(outs[i]);
+    }
+  }
+  if (__builtin_expect(begin != 0, 0)) {
+    char call[512];
+    kw_trace_span("op", op->schema.name, kw_request_describe(request, call, sizeof call), begin);
+  }
+  return status;
+}
+
+kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
+  if (!this_thread && !begin_thread()) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache");
+  return execute(plan, request);
+}
+
+/* ---- The call -------------------------------------------------------------------------------------------------------
+ */
+
+/* The first tensor among the leading two arguments (pow.Scalar begins with a number), or NULL. */
+static inline const kw_tensor *leading_tensor(const kw_value *args, uint32_t arg_count) {
+  if (args[0].tag == KW_TAG_TENSOR) return kw_value_as_tensor(&args[0]);
+  return arg_count > 1 && args[1].tag == KW_TAG_TENSOR ? kw_value_as_tensor(&args[1]) : NULL;
+}
+
+/* Where the plan of a call may be. Tells apart what one thread typically has in flight: op, device, size of the leading
+ * tensor. */
+static inline uint32_t cache_slot(const kw_op *op, const kw_tensor *leading) {
+  uint64_t hash = op->id * UINT64_C(0x9e3779b97f4a7c15) + leading->device->id;
+  hash ^= (uint64_t)leading->ref.numel * UINT64_C(0xd6e8feb86659fd93) + leading->ref.dtype +
+          ((uint64_t)leading->ref.rank << 32);
+  return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
+static __attribute__((noinline)) kw_status call_slowly(kw_request *request) {
+  kw_status status = kw_request_resolve(request);
+  if (status != KW_OK) return status;
+  thread_cache *cache = this_thread ? this_thread : begin_thread();
+  if (!cache) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache");
+  kw_plan *plan;
+  status = kw_plan_obtain(request, &plan);
+  if (status != KW_OK) return status;
+  const kw_tensor *leading = request->arg_count > 0 ? leading_tensor(request->args, request->arg_count) : NULL;
+  if (leading) {
+    kw_plan **slot = &cache->plans[cache_slot(request->op, leading)];
+    kw_plan *evicted = *slot;
+    atomic_fetch_add(&plan->refs, 1);
+    *slot = plan;
+    kw_plan_unref(evicted);
+  }
+  status = execute(plan, request);
+  kw_plan_unref(plan);
+  return status;
+}
+
+KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
+                            kw_tensor **outs, uint32_t out_count) {
+  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, NULL};
+  thread_cache *cache = this_thread;
+  if (__builtin_expect(cache && op && args && arg_count > 0 && (outs || out_count == 0), 1)) {
+    const kw_tensor *leading = leading_tensor(args, arg_count);
+    if (leading) {
+      request.device = leading->device;
+      kw_plan *plan = cache->plans[cache_slot(op, leading)];
+      if (plan && (!stream || stream->device == request.device) && plan_matches(plan, &request)) {
+        if (__builtin_expect(plan->mode == KW_PLAN_DIRECT, 1)) return execute(plan, &request);
+        /* Nested calls may evict the plan: hold it. */
+        atomic_fetch_add(&plan->refs, 1);
+        kw_status status = execute(plan, &request);
+        kw_plan_unref(plan);
+        return status;
+      }
+    }
+  }
+  return call_slowly(&request);
+}

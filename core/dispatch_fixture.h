@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What dispatch_test and its plugin share: knobs for the kernels and a record of what they saw.
+ */
+#ifndef KEYWAY_CORE_DISPATCH_FIXTURE_H
+#define KEYWAY_CORE_DISPATCH_FIXTURE_H
+
+#include <keyway/plugin.h>
+
+typedef struct kw_dispatch_fixture {
+  /* Knobs. */
+  bool fast_refuses;       /* the kernel "fast" of add.Tensor says no in can_implement */
+  kw_status launch_status; /* what launches return; KW_OK = they run */
+  uint64_t workspace;      /* bytes that add.Tensor's "plain" asks for */
+
+  /* Record. */
+  const char *last_kernel;
+  kw_call last_call;
+  kw_value last_args[4];
+  kw_tensor_ref last_tensors[4]; /* by argument */
+  uint32_t prepares, releases, pure_calls_with_memory, launches;
+} kw_dispatch_fixture;
+
+/* The plugin's instance, found with dlsym. */
+#define KW_DISPATCH_FIXTURE_SYMBOL "kw_dispatch_fixture_instance"
+
+#endif /* KEYWAY_CORE_DISPATCH_FIXTURE_H */

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dispatch_fixture.h"
+
+#include <keyway/keyway.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static kw_dispatch_fixture *fixture;
+static kw_device *device;
+static const kw_op *add, *sub;
+
+static int load(void **state) {
+  (void)state;
+  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  if (kw_init(&options) != KW_OK || kw_plugin_load(DISPATCH_FIXTURE) != KW_OK) {
+    print_error("%s\n", kw_error_message());
+    return -1;
+  }
+  void *library = dlopen(DISPATCH_FIXTURE, RTLD_NOW | RTLD_NOLOAD);
+  fixture = library ? dlsym(library, KW_DISPATCH_FIXTURE_SYMBOL) : NULL;
+  add = kw_op_find("add.Tensor");
+  sub = kw_op_find("sub.Tensor");
+  return fixture && add && sub ? 0 : -1;
+}
+
+/* Each test has a freshly opened device, so that no plan is left from another. */
+static int open_device(void **state) {
+  (void)state;
+  memset(fixture, 0, sizeof *fixture);
+  return kw_device_open("fixture:0", &device) == KW_OK ? 0 : -1;
+}
+
+static int close_device(void **state) {
+  (void)state;
+  return kw_device_close(device) == KW_OK ? 0 : -1;
+}
+
+static kw_tensor *tensor_of(kw_dtype dtype, uint32_t rank, const int64_t *shape, const void *data) {
+  kw_tensor *tensor;
+  assert_int_equal(kw_tensor_create(device, dtype, rank, shape, &tensor), KW_OK);
+  if (data) assert_int_equal(kw_tensor_write(tensor, data), KW_OK);
+  return tensor;
+}
+
+static kw_tensor *floats(uint32_t count, const float *data) {
+  return tensor_of(KW_F32, 1, (int64_t[]){count}, data);
+}
+
+static kw_status call(const kw_op *op, kw_tensor *a, kw_tensor *b, kw_tensor **out) {
+  const kw_value args[] = {kw_arg_tensor(a), kw_arg_tensor(b)};
+  return kw_op_call(op, NULL, args, 2, out, 1);
+}
+
+static void assert_floats(const kw_tensor *tensor, const float *expected, size_t count) {
+  float got[64];
+  assert_int_equal(kw_tensor_read(tensor, got), KW_OK);
+  assert_memory_equal(got, expected, count * sizeof *expected);
+}
+
+static kw_counters counters(void) {
+  kw_counters now = {.struct_size = sizeof now};
+  assert_int_equal(kw_device_get_counters(device, &now), KW_OK);
+  return now;
+}
+
+static void takes_the_highest_priority_that_can(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){1, 2}), *y = NULL, *z = NULL;
+  assert_int_equal(call(add, x, x, &y), KW_OK);
+  assert_string_equal(fixture->last_kernel, "fast");
+  assert_floats(y, (float[]){2, 4}, 2);
+  fixture->fast_refuses = true;
+  kw_tensor *w = floats(3, (float[]){1, 2, 3}); /* a new signature: the answer for the old one is cached */
+  assert_int_equal(call(add, w, w, &z), KW_OK);
+  assert_string_equal(fixture->last_kernel, "plain");
+  assert_int_equal(fixture->pure_calls_with_memory, 0);
+  kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(w), kw_tensor_release(z);
+}
+
+static void passes_over_a_kernel_that_does_not_know_an_argument(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){1, 2}), *y = NULL;
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(x), kw_arg_scalar_i64(3)};
+  assert_int_equal(kw_op_call(add, NULL, args, 3, &y, 1), KW_OK);
+  assert_string_equal(fixture->last_kernel, "plain"); /* "fast" knows two arguments, and alpha is not its default */
+  assert_floats(y, (float[]){4, 8}, 2);
+  kw_tensor_release(x), kw_tensor_release(y);
+}
+
+static void expands_what_broadcasts(void **state) {
+  (void)state;
+  kw_tensor *row = tensor_of(KW_F32, 2, (int64_t[]){1, 3}, (float[]){1, 2, 3});
+  kw_tensor *column = tensor_of(KW_F32, 2, (int64_t[]){2, 1}, (float[]){10, 20}), *out = NULL;
+  assert_int_equal(call(add, row, column, &out), KW_OK);
+  for (int i = 0; i < 2; ++i) {
+    assert_int_equal(fixture->last_tensors[i].shape[0], 2);
+    assert_int_equal(fixture->last_tensors[i].shape[1], 3);
+    assert_int_equal(fixture->last_tensors[i].numel, 6);
+    assert_int_equal(fixture->last_tensors[i].strides[i], 0);
+  }
+  assert_floats(out, (float[]){11, 12, 13, 21, 22, 23}, 6);
+  kw_tensor_release(row), kw_tensor_release(column), kw_tensor_release(out);
+}
+
+static void casts_for_a_kernel_of_one_dtype(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){0.5f, 1.5f}), *out = NULL;
+  kw_tensor *whole = tensor_of(KW_I32, 1, (int64_t[]){2}, (int32_t[]){1, -2});
+  for (int i = 0; i < 2; ++i) {
+    assert_int_equal(call(add, x, whole, &out), KW_OK);
+    assert_int_equal(fixture->last_tensors[1].dtype, KW_F32);
+    assert_floats(out, (float[]){1.5f, -0.5f}, 2);
+  }
+  assert_int_equal(counters().launches, 4); /* two casts, two adds */
+  kw_tensor_release(x), kw_tensor_release(whole), kw_tensor_release(out);
+}
+
+static void refuses_results_over_arguments(void **state) {
+  (void)state;
+  kw_tensor *x = floats(8, (float[]){0, 1, 2, 3, 4, 5, 6, 7}), *head, *tail, *even, *odd, *twice, *same = x;
+  assert_int_equal(kw_tensor_slice(x, 0, 0, 4, 1, &head), KW_OK);
+  assert_int_equal(kw_tensor_slice(x, 0, 2, 6, 1, &tail), KW_OK);
+  assert_int_equal(kw_tensor_slice(x, 0, 0, 8, 2, &even), KW_OK);
+  assert_int_equal(kw_tensor_slice(x, 0, 1, 8, 2, &odd), KW_OK);
+  kw_tensor *one = floats(1, (float[]){1});
+  assert_int_equal(kw_tensor_expand(one, 1, (int64_t[]){8}, &twice), KW_OK);
+
+  assert_int_equal(call(add, x, x, &same), KW_ERR_INVALID_ARGUMENT); /* add.Tensor marks no (a!) */
+  assert_non_null(strstr(kw_error_message(), "'self'"));
+  assert_int_equal(call(add, head, head, &tail), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(call(add, x, x, &twice), KW_ERR_INVALID_ARGUMENT);
+  assert_non_null(strstr(kw_error_message(), "overlaps itself"));
+  assert_int_equal(call(add, even, even, &odd), KW_OK); /* interleaved, and proven apart */
+  assert_floats(x, (float[]){0, 0, 2, 4, 4, 8, 6, 12}, 8);
+
+  const kw_value copy_self[] = {kw_arg_tensor(x), kw_arg_tensor(x)},
+                 copy_part[] = {kw_arg_tensor(head), kw_arg_tensor(tail)};
+  const kw_op *copy = kw_op_find("copy_");
+  assert_int_equal(kw_op_call(copy, NULL, copy_self, 2, NULL, 0), KW_OK);
+  assert_int_equal(kw_op_call(copy, NULL, copy_part, 2, NULL, 0), KW_ERR_INVALID_ARGUMENT);
+  kw_tensor_release(x), kw_tensor_release(head), kw_tensor_release(tail), kw_tensor_release(even);
+  kw_tensor_release(odd), kw_tensor_release(one), kw_tensor_release(twice);
+}
+
+static void prepares_once_a_signature_and_releases(void **state) {
+  (void)state;
+  fixture->fast_refuses = true;
+  fixture->workspace = 1000;
+  for (uint32_t size = 1; size <= 2; ++size) {
+    for (int i = 0; i < 3; ++i) {
+      kw_tensor *x = floats(size, (float[]){1, 2}), *out = NULL;
+      assert_int_equal(call(add, x, x, &out), KW_OK);
+      assert_non_null(fixture->last_call.prepared);
+      assert_non_null(fixture->last_call.workspace);
+      assert_int_equal(fixture->last_call.workspace_size, 1000);
+      kw_tensor_release(x), kw_tensor_release(out);
+    }
+    assert_int_equal(fixture->prepares, size);
+  }
+  assert_int_equal(fixture->releases, 0);
+  assert_int_equal(kw_device_close(device), KW_OK);
+  assert_int_equal(fixture->releases, 2);
+  assert_int_equal(kw_device_open("fixture:0", &device), KW_OK);
+}
+
+static void decomposes_sub_and_counts_it(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){5, 7}), *y = floats(2, (float[]){1, 2}), *out = NULL;
+  assert_int_equal(kw_op_support(sub, device, KW_F32), KW_SUPPORT_DECOMPOSED);
+  assert_int_equal(kw_op_support(add, device, KW_F32), KW_SUPPORT_KERNEL);
+  assert_int_equal(kw_op_support(add, device, KW_F64), KW_SUPPORT_NONE);
+  assert_int_equal(call(sub, x, y, &out), KW_OK);
+  assert_floats(out, (float[]){4, 5}, 2);
+  assert_int_equal(counters().decomposed, 1);
+  kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(out);
+}
+
+static void fills_dense_and_strided_memory_without_a_fill_kernel(void **state) {
+  (void)state;
+  kw_tensor *x = floats(6, (float[]){0, 0, 0, 0, 0, 0}), *odd;
+  assert_int_equal(kw_tensor_slice(x, 0, 1, 6, 2, &odd), KW_OK);
+  const kw_op *fill = kw_op_find("fill_.Scalar");
+  const kw_value dense[] = {kw_arg_tensor(x), kw_arg_scalar_f64(0.5)},
+                 strided[] = {kw_arg_tensor(odd), kw_arg_scalar_i64(2)};
+  assert_int_equal(kw_op_call(fill, NULL, dense, 2, NULL, 0), KW_OK);
+  assert_int_equal(kw_op_call(fill, NULL, strided, 2, NULL, 0), KW_OK);
+  assert_floats(x, (float[]){0.5f, 2, 0.5f, 2, 0.5f, 2}, 6);
+  kw_tensor_release(x), kw_tensor_release(odd);
+}
+
+static void says_how_to_allow_fallback(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){5, 7}), *out = NULL;
+  const kw_value args[] = {kw_arg_tensor(x)};
+  assert_int_equal(kw_op_call(kw_op_find("exp"), NULL, args, 1, &out, 1), KW_ERR_NOT_IMPLEMENTED);
+  assert_null(out);
+  assert_non_null(strstr(kw_error_message(), "KEYWAY_FALLBACK=warn"));
+  assert_non_null(strstr(kw_error_message(), "exp(f32[2]) on fixture:0"));
+  kw_tensor_release(x);
+}
+
+static void makes_unknown_statuses_internal_errors(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){5, 7}), *out = NULL;
+  fixture->launch_status = 99;
+  assert_int_equal(call(add, x, x, &out), KW_ERR_INTERNAL);
+  assert_null(out);
+  assert_non_null(strstr(kw_error_message(), "99"));
+  assert_non_null(strstr(kw_error_message(), "the knob says so"));
+  fixture->launch_status = KW_ERR_FALLBACK; /* off: the same refusal as without a kernel */
+  assert_int_equal(call(add, x, x, &out), KW_ERR_NOT_IMPLEMENTED);
+  fixture->launch_status = KW_OK;
+  assert_int_equal(call(add, x, x, &out), KW_OK);
+  kw_tensor_release(x), kw_tensor_release(out);
+}
+
+static void loses_only_the_device_that_is_lost(void **state) {
+  (void)state;
+  kw_device *other;
+  assert_int_equal(kw_device_open("fixture:1", &other), KW_OK);
+  kw_tensor *x = floats(2, (float[]){5, 7}), *out = NULL, *elsewhere, *sum = NULL;
+  assert_int_equal(kw_tensor_create(other, KW_F32, 1, (int64_t[]){2}, &elsewhere), KW_OK);
+  assert_int_equal(call(add, x, elsewhere, &out), KW_ERR_INVALID_ARGUMENT); /* two devices in one call */
+  fixture->launch_status = KW_ERR_DEVICE_LOST;
+  assert_int_equal(call(add, x, x, &out), KW_ERR_DEVICE_LOST);
+  fixture->launch_status = KW_OK;
+  assert_int_equal(call(add, x, x, &out), KW_ERR_DEVICE_LOST);
+  assert_int_equal(call(add, elsewhere, elsewhere, &sum), KW_OK);
+  kw_tensor_release(x), kw_tensor_release(elsewhere), kw_tensor_release(sum);
+  assert_int_equal(kw_device_close(other), KW_OK);
+  assert_int_equal(kw_device_close(device), KW_OK);
+  assert_int_equal(kw_device_open("fixture:0", &device), KW_OK); /* reopened, it works */
+  kw_tensor *y = floats(2, (float[]){5, 7});
+  assert_int_equal(call(add, y, y, &out), KW_OK);
+  kw_tensor_release(y), kw_tensor_release(out);
+}
+
+static void checks_given_results(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){5, 7}), *longer = floats(3, NULL);
+  kw_tensor *whole = tensor_of(KW_I32, 1, (int64_t[]){2}, NULL);
+  assert_int_equal(call(add, x, x, &longer), KW_ERR_INVALID_ARGUMENT);
+  assert_non_null(strstr(kw_error_message(), "f32[3]"));
+  assert_int_equal(call(add, x, x, &whole), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(fixture->launches, 0);
+  kw_tensor_release(x), kw_tensor_release(longer), kw_tensor_release(whole);
+}
+
+static void launches_nothing_for_empty_results(void **state) {
+  (void)state;
+  kw_tensor *x = floats(0, NULL), *out = NULL;
+  assert_int_equal(call(add, x, x, &out), KW_OK);
+  assert_int_equal(kw_tensor_describe(out)->numel, 0);
+  assert_int_equal(fixture->launches, 0);
+  kw_tensor_release(x), kw_tensor_release(out);
+}
+
+static void replays_a_plan_of_a_named_kernel(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){5, 7}), *y = floats(2, (float[]){1, 1}), *z = floats(3, NULL), *out = NULL;
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(x)}, again[] = {kw_arg_tensor(y), kw_arg_tensor(x)};
+  const kw_value other[] = {kw_arg_tensor(z), kw_arg_tensor(z)};
+  kw_plan *plan;
+  assert_int_equal(kw_plan_make(add, NULL, args, 2, &out, 1, "nope", &plan), KW_ERR_NOT_FOUND);
+  assert_int_equal(kw_plan_make(add, NULL, args, 2, &out, 1, "plain", &plan), KW_OK);
+  assert_string_equal(kw_plan_kernel(plan), "plain");
+  assert_int_equal(kw_plan_run(plan, NULL, again, 2, &out, 1), KW_OK);
+  assert_string_equal(fixture->last_kernel, "plain");
+  assert_floats(out, (float[]){6, 8}, 2);
+  kw_tensor *none = NULL;
+  assert_int_equal(kw_plan_run(plan, NULL, other, 2, &none, 1), KW_ERR_INVALID_ARGUMENT);
+  kw_plan_destroy(plan);
+  kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(z), kw_tensor_release(out);
+}
+
+#define THREADS 4
+#define CALLS 500
+
+static void *call_often(void *pointer) {
+  kw_tensor *x = pointer, *out;
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
+  if (kw_tensor_create(device, KW_F32, 1, (int64_t[]){2}, &out) != KW_OK) return "create";
+  for (int i = 0; i < CALLS; ++i) {
+    if (kw_op_call(add, NULL, args, 2, &out, 1) != KW_OK) return "call";
+  }
+  kw_tensor_release(out);
+  return NULL;
+}
+
+static void counts_the_launches_of_all_threads(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){5, 7});
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; ++i) assert_int_equal(pthread_create(&threads[i], NULL, call_often, x), 0);
+  for (int i = 0; i < THREADS; ++i) {
+    void *failure;
+    pthread_join(threads[i], &failure);
+    assert_null(failure);
+  }
+  assert_int_equal(counters().launches, THREADS * CALLS);
+  kw_tensor_release(x);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, open_device, close_device)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(takes_the_highest_priority_that_can),
+      TEST(passes_over_a_kernel_that_does_not_know_an_argument),
+      TEST(expands_what_broadcasts),
+      TEST(casts_for_a_kernel_of_one_dtype),
+      TEST(refuses_results_over_arguments),
+      TEST(prepares_once_a_signature_and_releases),
+      TEST(decomposes_sub_and_counts_it),
+      TEST(fills_dense_and_strided_memory_without_a_fill_kernel),
+      TEST(says_how_to_allow_fallback),
+      TEST(makes_unknown_statuses_internal_errors),
+      TEST(loses_only_the_device_that_is_lost),
+      TEST(checks_given_results),
+      TEST(launches_nothing_for_empty_results),
+      TEST(replays_a_plan_of_a_named_kernel),
+      TEST(counts_the_launches_of_all_threads),
+  };
+  return cmocka_run_group_tests(tests, load, NULL);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Running on cpu:0 what a device cannot. Off unless the application (kw_fallback_set) or the user (KEYWAY_FALLBACK)
+ * allows it.
+ */
+#include "error.h"
+#include "log.h"
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static _Atomic kw_fallback mode;
+static pthread_once_t mode_once = PTHREAD_ONCE_INIT;
+
+static void read_environment(void) {
+  const char *text = getenv("KEYWAY_FALLBACK");
+  if (!text || strcmp(text, "off") == 0 || text[0] == '\0') return;
+  if (strcmp(text, "warn") == 0) {
+    atomic_store(&mode, KW_FALLBACK_WARN);
+  } else if (strcmp(text, "allow") == 0) {
+    atomic_store(&mode, KW_FALLBACK_ALLOW);
+  } else {
+    kw_log(KW_LOG_WARN, "KEYWAY_FALLBACK is '%s'; it stays off. Use off, warn or allow", text);
+  }
+}
+
+KW_API void kw_fallback_set(kw_fallback new_mode) {
+  pthread_once(&mode_once, read_environment);
+  atomic_store(&mode, new_mode);
+}
+
+KW_API kw_fallback kw_fallback_get(void) {
+  pthread_once(&mode_once, read_environment);
+  return atomic_load(&mode);
+}
+
+kw_status kw_fallback_refuse(const kw_request *request) {
+  char call[512];
+  return kw_fail(KW_ERR_NOT_IMPLEMENTED,
+                 "%s: the device has no kernel for this call; set KEYWAY_FALLBACK=warn (or call kw_fallback_set) to "
+                 "run it on cpu:0, "
+                 "or choose another device",
+                 kw_request_describe(request, call, sizeof call));
+}
+
+/* Logs once per op and device: a small set that only grows. */
+static void warn_once(const kw_op *op, const kw_device *device) {
+  static struct seen {
+    const kw_op *op;
+    uint64_t device_id;
+    struct seen *next;
+  } * all;
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  struct seen *entry = all;
+  while (entry && !(entry->op == op && entry->device_id == device->id)) entry = entry->next;
+  bool first = !entry;
+  if (first && (entry = malloc(sizeof *entry))) {
+    *entry = (struct seen){op, device->id, all};
+    all = entry;
+  }
+  pthread_mutex_unlock(&mutex);
+  if (first) {
+    kw_log(KW_LOG_WARN, "%s has no kernel for %s: it runs on cpu:0, with copies to and fro (said once)", device->name,
+           op->schema.name);
+  }
+}
+
+/* A host round trip, because shapes may be strided and devices belong to different plugins. `to` has the same dtype and
+ * shape. */
+static kw_status copy_through_host(const kw_tensor *from, kw_tensor *to) {
+  size_t size = (size_t)from->ref.numel * kw_dtype_size(from->ref.dtype);
+  if (size == 0) return KW_OK;
+  void *host = malloc(size);
+  if (!host) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for %zu bytes of a fallback copy", size);
+  kw_status status = kw_tensor_read(from, host);
+  if (status == KW_OK) status = kw_tensor_write(to, host);
+  free(host);
+  return status;
+}
+
+static kw_status bring(const kw_tensor *tensor, kw_device *cpu, kw_tensor **out_copy) {
+  kw_status status = kw_tensor_create(cpu, tensor->ref.dtype, tensor->ref.rank, tensor->ref.shape, out_copy);
+  if (status != KW_OK) return status;
+  return copy_through_host(tensor, *out_copy);
+}
+
+kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_device *device = stream->device, *cpu = kw_device_fallback();
+  if (!cpu) return kw_wrap(KW_ERR_NOT_IMPLEMENTED, "%s on %s: falling back to cpu:0", op->schema.name, device->name);
+  if (cpu->plugin == device->plugin) {
+    return kw_fail(KW_ERR_NOT_IMPLEMENTED, "%s: %s has no kernel for this call and is itself the fallback",
+                   op->schema.name, device->name);
+  }
+  if (kw_fallback_get() == KW_FALLBACK_WARN) warn_once(op, device);
+
+  kw_value moved[KW_MAX_ARGS];
+  kw_tensor *copies[KW_MAX_ARGS] = {NULL};
+  kw_tensor *results[KW_MAX_RESULTS] = {NULL};
+  kw_status status = kw_stream_synchronize(stream);
+  for (uint32_t i = 0; i < op->schema.arg_count && status == KW_OK; ++i) {
+    moved[i] = args[i];
+    if (args[i].tag == KW_TAG_TENSOR_LIST) {
+      status = kw_fail(KW_ERR_NOT_IMPLEMENTED, "%s: fallback does not take tensor lists", op->schema.name);
+    } else if (args[i].tag == KW_TAG_TENSOR) {
+      status = bring(kw_value_as_tensor(&args[i]), cpu, &copies[i]);
+      moved[i] = kw_arg_tensor(copies[i]);
+    }
+  }
+  if (status == KW_OK) status = kw_op_call(op, NULL, moved, op->schema.arg_count, results, op->schema.result_count);
+  for (uint32_t i = 0; i < op->schema.result_count && status == KW_OK; ++i) {
+    int32_t alias = op->schema.results[i].alias_of;
+    status = copy_through_host(alias >= 0 ? copies[alias] : results[i], outs[i]);
+  }
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) kw_tensor_release(copies[i]);
+  for (uint32_t i = 0; i < op->schema.result_count; ++i) kw_tensor_release(results[i]);
+  if (status != KW_OK) return kw_wrap(status, "%s on %s: falling back to cpu:0", op->schema.name, device->name);
+  atomic_fetch_add(&device->fallbacks, 1);
+  return KW_OK;
+}

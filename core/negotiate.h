@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a plugin answers to query, checked and copied into structs of the host's own size. Used by the library and by
+ * keyway-probe; depends on error.c only.
+ */
+#ifndef KEYWAY_CORE_NEGOTIATE_H
+#define KEYWAY_CORE_NEGOTIATE_H
+
+#include <keyway/keyway.h>
+#include <keyway/plugin.h>
+
+/* Longest key or vendor, with the NUL: "vendor.key:4294967295" fits kw_device_entry.qualified_name. */
+#define KW_KEY_SIZE 64
+
+typedef struct kw_negotiated {
+  kw_plugin_desc desc;  /* zero-filled copy; strings are the plugin's, never NULL */
+  uint32_t abi_version; /* agreed: the lower of host's and plugin's; desc.abi_version has the plugin's own */
+  uint32_t native;      /* KW_NATIVE_* */
+  kw_device_api device; /* every slot callable: a stub returns KW_ERR_UNSUPPORTED and names the slot */
+  kw_memory_api memory;
+  kw_stream_api stream;
+  kw_event_api event;
+} kw_negotiated;
+
+/* Asks the plugin and checks: version, struct sizes, strings, groups, required slots. On failure the message is one
+ * sentence, and *out_result holds what was known until then. */
+kw_status kw_negotiate(kw_query_fn query, kw_negotiated *out_result);
+
+/* A word that can be a key or a vendor: [a-z][a-z0-9_]*, shorter than KW_KEY_SIZE. */
+bool kw_word_is_valid(const char *word);
+/* Names with a meaning of their own in kw_device_open: no key may be called so. */
+bool kw_word_is_policy(const char *word);
+
+/* KW_OK when a struct of this size from a plugin can be read: at least `min`, not absurd. `what` names it. */
+kw_status kw_struct_check(const char *what, uint32_t struct_size, uint32_t min);
+
+/* Fills an application's struct, whose first member is its struct_size, no further than that says; a struct_size of 0
+ * stands for the size of today's headers. `from` has `size` bytes and starts with that size. */
+void kw_struct_give(void *out, const void *from, uint32_t size);
+
+#endif /* KEYWAY_CORE_NEGOTIATE_H */

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+#include "error.h"
+#include "overlap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+pthread_mutex_t kw_plan_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- The request ----------------------------------------------------------------------------------------------------
+ */
+
+static size_t append(char *text, size_t size, size_t at, const char *piece) {
+  int written = snprintf(text + at, at < size ? size - at : 0, "%s", piece);
+  at += written > 0 ? (size_t)written : 0;
+  return at < size ? at : size - 1;
+}
+
+char *kw_request_describe(const kw_request *request, char *text, size_t size) {
+  size_t at = append(text, size, 0, request->op ? request->op->schema.name : "(no op)");
+  at = append(text, size, at, "(");
+  bool first = true;
+  for (uint32_t i = 0; request->args && i < request->arg_count; ++i) {
+    if (request->args[i].tag != KW_TAG_TENSOR || !request->args[i].u.tensor) continue;
+    char tensor[160];
+    if (!first) at = append(text, size, at, ", ");
+    at = append(text, size, at, kw_ref_describe(request->args[i].u.tensor, tensor, sizeof tensor));
+    first = false;
+  }
+  at = append(text, size, at, ")");
+  if (request->device) {
+    at = append(text, size, at, " on ");
+    append(text, size, at, request->device->name);
+  }
+  return text;
+}
+
+/* The name of an argument, for messages. */
+static const char *arg_name(const kw_op *op, uint32_t index) {
+  return index < op->schema.arg_count ? op->schema.args[index].name : "(one too many)";
+}
+
+static kw_status resolve_tensor(kw_request *request, const kw_tensor *tensor, const char *name) {
+  const char *op = request->op->schema.name;
+  if (!tensor || tensor->magic != KW_TENSOR_MAGIC) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: '%s' is not a live tensor; pass one from kw_tensor_create by kw_arg_tensor", op, name);
+  }
+  if (!request->device) request->device = tensor->device;
+  if (request->device != tensor->device) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: '%s' is on %s, but the call runs on %s; move it there first (kw_tensor_to)", op, name,
+                   tensor->device->name, request->device->name);
+  }
+  return KW_OK;
+}
+
+kw_status kw_request_resolve(kw_request *request) {
+  const kw_op *op = request->op;
+  if (!op) return kw_fail(KW_ERR_INVALID_ARGUMENT, "no op was given; kw_op_find returns NULL for an unknown name");
+  if ((request->arg_count && !request->args) || (request->out_count && !request->outs)) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the array of arguments or results is NULL", op->schema.name);
+  }
+  request->device = request->stream ? request->stream->device : NULL;
+  for (uint32_t i = 0; i < request->arg_count; ++i) {
+    const kw_value *value = &request->args[i];
+    kw_status status = KW_OK;
+    if (value->tag == KW_TAG_TENSOR) {
+      status = resolve_tensor(request, kw_value_as_tensor(value), arg_name(op, i));
+    } else if (value->tag == KW_TAG_TENSOR_LIST) {
+      for (uint32_t k = 0; status == KW_OK && k < value->count; ++k) {
+        if (!value->u.tensors[k]) continue;
+        status = resolve_tensor(request, (const kw_tensor *)(const void *)value->u.tensors[k], arg_name(op, i));
+      }
+    }
+    if (status != KW_OK) return status;
+  }
+  for (uint32_t i = 0; i < request->out_count; ++i) {
+    if (!request->outs[i] || i >= op->schema.result_count || op->schema.results[i].alias_of >= 0) continue;
+    kw_status status = resolve_tensor(request, request->outs[i], "out");
+    if (status != KW_OK) return status;
+  }
+  if (!request->device) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: nothing says which device to use; give a tensor or a stream",
+                   op->schema.name);
+  }
+  return kw_device_check(request->device);
+}
+
+/* ---- Building: the signature ----------------------------------------------------------------------------------------
+ */
+
+static size_t stored_size(const kw_value *value) {
+  size_t size = 0;
+  if (value->tag == KW_TAG_INT_LIST) size = value->count * sizeof(int64_t);
+  if (value->tag == KW_TAG_STRING) size = strlen(value->u.s) + 1;
+  return (size + 7) & ~(size_t)7;
+}
+
+/* Moves what a value points at into the plan's storage. */
+static void store(kw_value *value, char **cursor) {
+  size_t size = stored_size(value);
+  if (size == 0) return;
+  if (value->tag == KW_TAG_INT_LIST) {
+    memcpy(*cursor, value->u.ints, value->count * sizeof(int64_t));
+    value->u.ints = (const int64_t *)(const void *)*cursor;
+  } else {
+    memcpy(*cursor, value->u.s, strlen(value->u.s) + 1);
+    value->u.s = *cursor;
+  }
+  *cursor += size;
+}
+
+static kw_status copy_signature(kw_plan *plan, const kw_request *request, const kw_value *normal) {
+  plan->op = request->op;
+  plan->device = request->device;
+  plan->device_id = request->device->id;
+  plan->arg_count = request->arg_count;
+  plan->out_count = request->out_count;
+  plan->normal_count = request->op->schema.arg_count;
+  memcpy(plan->args, request->args, request->arg_count * sizeof *request->args);
+  memcpy(plan->normal, normal, plan->normal_count * sizeof *normal);
+
+  size_t size = 0, listed = 0;
+  for (uint32_t i = 0; i < plan->arg_count; ++i) {
+    size += stored_size(&plan->args[i]);
+    if (plan->args[i].tag == KW_TAG_TENSOR_LIST) listed += plan->args[i].count;
+  }
+  for (uint32_t i = 0; i < plan->normal_count; ++i) size += stored_size(&plan->normal[i]);
+  if (listed > 0 && !(plan->list_tensors = calloc(listed, sizeof *plan->list_tensors))) goto out_of_memory;
+  if (size > 0 && !(plan->storage = malloc(size))) goto out_of_memory;
+
+  char *cursor = plan->storage;
+  listed = 0;
+  for (uint32_t i = 0; i < plan->arg_count; ++i) {
+    kw_value *value = &plan->args[i];
+    if (value->tag == KW_TAG_TENSOR) plan->tensors[i] = *value->u.tensor;
+    for (uint32_t k = 0; value->tag == KW_TAG_TENSOR_LIST && k < value->count; ++k, ++listed) {
+      if (value->u.tensors[k]) plan->list_tensors[listed] = *value->u.tensors[k];
+    }
+    store(value, &cursor);
+  }
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    store(&plan->normal[i], &cursor);
+    if (plan->normal[i].tag == KW_TAG_TENSOR) plan->tensor_args |= 1u << i;
+  }
+  return KW_OK;
+
+out_of_memory:
+  return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no host memory for the plan of a call", request->op->schema.name);
+}
+
+static kw_status check_outs(kw_plan *plan, const kw_request *request) {
+  const kw_schema *schema = &request->op->schema;
+  bool all_alias = true;
+  for (uint32_t i = 0; i < schema->result_count; ++i) all_alias = all_alias && schema->results[i].alias_of >= 0;
+  if (request->out_count != schema->result_count && !(request->out_count == 0 && all_alias)) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: %u results were asked for, the op has %u", schema->name,
+                   request->out_count, schema->result_count);
+  }
+  for (uint32_t i = 0; i < request->out_count; ++i) {
+    if (schema->results[i].alias_of >= 0 || !request->outs[i]) continue;
+    const kw_tensor_ref *out = &request->outs[i]->ref, *want = &plan->inference.results[i];
+    if (out->dtype != want->dtype || out->rank != want->rank ||
+        memcmp(out->shape, want->shape, want->rank * sizeof want->shape[0]) != 0) {
+      char given[160], wanted[160];
+      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: result %u is %s; it must be %s", schema->name, i,
+                     kw_ref_describe(out, given, sizeof given), kw_ref_describe(want, wanted, sizeof wanted));
+    }
+    if (kw_ref_overlaps_itself(out)) {
+      return kw_fail(
+          KW_ERR_INVALID_ARGUMENT,
+          "%s: result %u overlaps itself (a stride of 0, or smaller than the dimension below it); write to a tensor "
+          "with memory of its own",
+          schema->name, i);
+    }
+    plan->out_given |= 1u << i;
+    plan->outs[i] = *out;
+  }
+  for (uint32_t i = 0; i < schema->result_count; ++i) {
+    int32_t alias = schema->results[i].alias_of;
+    if (alias >= 0 && kw_ref_overlaps_itself(plan->normal[alias].u.tensor)) {
+      return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                     "%s: '%s' is changed in place but overlaps itself (an expanded view?); make a copy first",
+                     schema->name, schema->args[alias].name);
+    }
+  }
+  return KW_OK;
+}
+
+/* ---- Building: the kernel -------------------------------------------------------------------------------------------
+ */
+
+static bool mask_has(kw_dtype_mask mask, kw_dtype dtype) {
+  return dtype < 128 && (mask.bits[dtype / 64] >> (dtype % 64) & 1);
+}
+
+static bool values_equal(const kw_value *a, const kw_value *b) {
+  if (a->tag != b->tag || a->kind != b->kind || a->count != b->count) return false;
+  switch (a->tag) {
+    case KW_TAG_NONE:
+      return true;
+    case KW_TAG_INT_LIST:
+      return memcmp(a->u.ints, b->u.ints, a->count * sizeof(int64_t)) == 0;
+    case KW_TAG_STRING:
+      return strcmp(a->u.s, b->u.s) == 0;
+    case KW_TAG_BOOL:
+      return a->u.b == b->u.b;
+    case KW_TAG_DTYPE:
+      return a->u.dtype == b->u.dtype;
+    case KW_TAG_SCALAR:
+      if (a->kind == KW_SCALAR_BOOL) return a->u.b == b->u.b;
+      if (a->kind == KW_SCALAR_C128) return memcmp(a->u.c, b->u.c, sizeof a->u.c) == 0;
+      return a->u.i == b->u.i;
+    case KW_TAG_INT:
+    case KW_TAG_FLOAT:
+      return a->u.i == b->u.i;
+    default:
+      return false; /* tensors have no default */
+  }
+}
+
+/* A trailing argument the kernel does not know must hold its default. */
+static bool knows_arguments(const kw_kernel *kernel, const kw_plan *plan) {
+  uint32_t known = kernel->desc.known_args;
+  if (known == 0) return true;
+  for (uint32_t i = known; i < plan->normal_count; ++i) {
+    if (!values_equal(&plan->normal[i], &plan->op->schema.args[i].default_value)) return false;
+  }
+  return true;
+}
+
+/* Expands a descriptor to the shape of `target` with stride 0, as a broadcast does. */
+static void expand_to(kw_tensor_ref *ref, const kw_tensor_ref *target) {
+  int64_t strides[KW_MAX_RANK] = {0};
+  for (uint32_t d = 0; d < ref->rank; ++d) {
+    uint32_t at = target->rank - ref->rank + d;
+    strides[at] = ref->shape[d] == target->shape[at] ? ref->strides[d] : 0;
+  }
+  ref->rank = target->rank;
+  ref->numel = target->numel;
+  memcpy(ref->shape, target->shape, target->rank * sizeof target->shape[0]);
+  memcpy(ref->strides, strides, target->rank * sizeof strides[0]);
+}
+
+bool kw_plan_expand(const kw_plan *plan, kw_tensor_ref *ref) {
+  const kw_tensor_ref *target = &plan->inference.results[0];
+  if (!plan->inference.broadcast) return false;
+  if (ref->rank == target->rank && memcmp(ref->shape, target->shape, ref->rank * sizeof ref->shape[0]) == 0)
+    return false;
+  expand_to(ref, target);
+  return true;
+}
+
+/* The call as a kernel's pure functions see it: no memory, no addresses. */
+typedef struct trial {
+  kw_call call;
+  kw_value args[KW_MAX_ARGS];
+  kw_tensor_ref tensors[KW_MAX_ARGS];
+  kw_tensor_ref outs[KW_MAX_RESULTS];
+  const kw_tensor_ref *out_pointers[KW_MAX_RESULTS];
+} trial;
+
+static void hide_memory(kw_tensor_ref *ref) {
+  ref->mem = NULL;
+  ref->offset = 0;
+}
+
+static void make_trial(trial *t, const kw_plan *plan, uint32_t cast) {
+  memset(&t->call, 0, sizeof t->call);
+  memcpy(t->args, plan->normal, sizeof t->args);
+  uint32_t fresh_alignment = plan->device->info.offset_alignment;
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    if (!(plan->tensor_args >> i & 1)) continue;
+    kw_tensor_ref *ref = &t->tensors[i];
+    *ref = *plan->normal[i].u.tensor;
+    hide_memory(ref);
+    if (cast >> i & 1) {
+      ref->dtype = plan->inference.key;
+      ref->alignment = fresh_alignment;
+      kw_shape_contiguous_strides(ref->rank, ref->shape, ref->strides);
+    }
+    kw_plan_expand(plan, ref);
+    t->args[i].u.tensor = ref;
+  }
+  for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
+    int32_t alias = plan->op->schema.results[i].alias_of;
+    t->outs[i] = plan->out_given >> i & 1 ? plan->outs[i] : plan->inference.results[i];
+    if (!(plan->out_given >> i & 1)) t->outs[i].alignment = fresh_alignment;
+    if (alias >= 0) t->outs[i] = t->tensors[alias];
+    hide_memory(&t->outs[i]);
+    t->out_pointers[i] = &t->outs[i];
+  }
+  t->call.struct_size = sizeof t->call;
+  t->call.arg_count = plan->normal_count;
+  t->call.out_count = plan->inference.result_count;
+  t->call.device = plan->device->handle;
+  t->call.op = plan->op->schema.name;
+  t->call.args = t->args;
+  t->call.outs = t->out_pointers;
+}
+
+/* Whether the device's plugin has a kernel that casts: a copy_ kernel for mixed dtypes whose source is `from`. */
+static bool can_cast_from(const kw_device *device, kw_dtype from) {
+  uint32_t count;
+  kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find("copy_"), &count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if ((kernels[i]->desc.flags & KW_KERNEL_MIXED_DTYPES) && mask_has(kernels[i]->desc.dtypes, from)) return true;
+  }
+  return false;
+}
+
+static bool can_cast_arguments(const kw_plan *plan) {
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    if ((plan->inference.cast >> i & 1) && !can_cast_from(plan->device, plan->normal[i].u.tensor->dtype)) return false;
+  }
+  return true;
+}
+
+/* Asks one kernel. KW_ERR_NOT_IMPLEMENTED: the next one, please. */
+static kw_status try_kernel(kw_plan *plan, const kw_kernel *kernel) {
+  if (!mask_has(kernel->desc.dtypes, plan->inference.key) || !knows_arguments(kernel, plan)) {
+    return KW_ERR_NOT_IMPLEMENTED;
+  }
+  uint32_t cast = kernel->desc.flags & KW_KERNEL_MIXED_DTYPES ? 0 : plan->inference.cast;
+  if (cast != 0 && !can_cast_arguments(plan)) return KW_ERR_NOT_IMPLEMENTED;
+
+  trial t;
+  make_trial(&t, plan, cast);
+  t.call.user = kernel->desc.user;
+  kw_status status = kernel->desc.can_implement ? kernel->desc.can_implement(&t.call) : KW_OK;
+  const char *step = "can_implement";
+  if (status == KW_OK && kernel->desc.workspace_size) {
+    step = "workspace_size";
+    status = kernel->desc.workspace_size(&t.call, &plan->workspace);
+  }
+  t.call.workspace_size = plan->workspace;
+  if (status == KW_OK && kernel->desc.prepare) {
+    step = "prepare";
+    status = kernel->desc.prepare(&t.call, &plan->prepared);
+  }
+  if (status == KW_ERR_NOT_IMPLEMENTED || status == KW_ERR_FALLBACK) return KW_ERR_NOT_IMPLEMENTED;
+  if (status != KW_OK) {
+    return kw_device_note(plan->device, kw_from_plugin(status, "kernel '%s': %s", kernel->desc.name, step));
+  }
+  bool expands = false;
+  for (uint32_t i = 0; i < plan->normal_count && !expands; ++i) {
+    if (!(plan->tensor_args >> i & 1)) continue;
+    kw_tensor_ref ref = *plan->normal[i].u.tensor;
+    expands = kw_plan_expand(plan, &ref);
+  }
+  plan->kernel = kernel;
+  plan->cast = cast;
+  plan->mode = cast != 0 || expands || plan->workspace != 0 || plan->list_tensors ? KW_PLAN_PREPARED : KW_PLAN_DIRECT;
+  return KW_OK;
+}
+
+static kw_status choose(kw_plan *plan, const kw_request *request) {
+  bool empty = plan->inference.result_count > 0;
+  for (uint32_t i = 0; i < plan->inference.result_count; ++i) empty = empty && plan->inference.results[i].numel == 0;
+  uint32_t count;
+  kw_kernel *const *kernels = kw_plugin_kernels(plan->device->plugin, plan->op, &count);
+  bool named = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (request->kernel && strcmp(request->kernel, kernels[i]->desc.name) != 0) continue;
+    named = true;
+    kw_status status = try_kernel(plan, kernels[i]);
+    if (status == KW_OK && empty) plan->mode = KW_PLAN_EMPTY;
+    if (status != KW_ERR_NOT_IMPLEMENTED) return status;
+  }
+  char call[512];
+  kw_request_describe(request, call, sizeof call);
+  if (request->kernel) {
+    return named ? kw_fail(KW_ERR_NOT_IMPLEMENTED, "%s: kernel '%s' does not take this call", call, request->kernel)
+                 : kw_fail(KW_ERR_NOT_FOUND, "%s: there is no kernel '%s'; kw_op_get_kernel lists those there are",
+                           call, request->kernel);
+  }
+  plan->decompose = kw_decompose_find(plan->op, plan->device, plan->inference.key);
+  if (plan->decompose) {
+    plan->mode = empty ? KW_PLAN_EMPTY : KW_PLAN_DECOMPOSE;
+    return KW_OK;
+  }
+  if (kw_fallback_get() == KW_FALLBACK_OFF) return kw_fallback_refuse(request);
+  plan->mode = KW_PLAN_FALLBACK;
+  return KW_OK;
+}
+
+kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
+  kw_value normal[KW_MAX_ARGS];
+  int64_t scratch[KW_MAX_ARGS];
+  kw_status status = kw_op_normalize(request->op, request->args, request->arg_count, normal, scratch);
+  if (status != KW_OK) return status;
+  kw_plan *plan = calloc(1, sizeof *plan);
+  if (!plan) return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no host memory for a plan", request->op->schema.name);
+  atomic_init(&plan->refs, 1);
+  status = copy_signature(plan, request, normal);
+  if (status == KW_OK) status = kw_op_infer(request->op, plan->normal, &plan->inference);
+  if (status == KW_OK) status = check_outs(plan, request);
+  if (status == KW_OK) status = choose(plan, request);
+  if (status != KW_OK) {
+    plan->device = NULL;
+    kw_plan_unref(plan);
+    return status;
+  }
+  /* The caller's descriptors are gone after this call: what normal[] points at is patched in at each run. */
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    if (plan->normal[i].tag == KW_TAG_TENSOR) plan->normal[i].u.tensor = NULL;
+  }
+  *out_plan = plan;
+  return KW_OK;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------------------------------
+ */
+
+#define BUCKETS 1024
+#define MAX_PLANS 4096
+
+struct kw_plan_table {
+  pthread_mutex_t build; /* one build at a time, so that prepare runs once per signature */
+  kw_plan *buckets[BUCKETS];
+  uint32_t count;
+  kw_plan *all; /* every plan of the device that lives, in a bucket or not */
+};
+
+kw_status kw_plan_table_create(kw_device *device) {
+  device->plans = calloc(1, sizeof *device->plans);
+  if (!device->plans) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for the plan table of %s", device->name);
+  pthread_mutex_init(&device->plans->build, NULL);
+  return KW_OK;
+}
+
+/* Both under kw_plan_mutex. */
+static void link_plan(kw_plan *plan) {
+  kw_plan **head = &plan->device->plans->all;
+  plan->next_of_device = *head;
+  plan->link_of_device = head;
+  if (*head) (*head)->link_of_device = &plan->next_of_device;
+  *head = plan;
+}
+
+static void unlink_plan(kw_plan *plan) {
+  if (!plan->link_of_device) return;
+  *plan->link_of_device = plan->next_of_device;
+  if (plan->next_of_device) plan->next_of_device->link_of_device = plan->link_of_device;
+  plan->link_of_device = NULL;
+}
+
+static void release_prepared(kw_plan *plan) {
+  if (plan->prepared && plan->kernel->desc.release) {
+    plan->kernel->desc.release(plan->kernel->desc.user, plan->prepared);
+  }
+  plan->prepared = NULL;
+}
+
+void kw_plan_unref(kw_plan *plan) {
+  if (!plan || atomic_fetch_sub(&plan->refs, 1) != 1) return;
+  pthread_mutex_lock(&kw_plan_mutex);
+  kw_device *device = plan->device;
+  unlink_plan(plan);
+  pthread_mutex_unlock(&kw_plan_mutex);
+  if (device && plan->prepared) kw_stream_synchronize_all(device); /* the last launch may still use it */
+  release_prepared(plan);
+  free(plan->list_tensors);
+  free(plan->storage);
+  free(plan);
+}
+
+/* Drops the table's references. Returns the plans to unref outside the lock, chained by next_in_bucket. */
+static kw_plan *empty_buckets(struct kw_plan_table *table) {
+  kw_plan *dropped = NULL;
+  for (uint32_t b = 0; b < BUCKETS; ++b) {
+    while (table->buckets[b]) {
+      kw_plan *plan = table->buckets[b];
+      table->buckets[b] = plan->next_in_bucket;
+      plan->next_in_bucket = dropped;
+      dropped = plan;
+    }
+  }
+  table->count = 0;
+  return dropped;
+}
+
+static void unref_chain(kw_plan *plan) {
+  while (plan) {
+    kw_plan *next = plan->next_in_bucket;
+    kw_plan_unref(plan);
+    plan = next;
+  }
+}
+
+void kw_plan_table_destroy(kw_device *device) {
+  struct kw_plan_table *table = device->plans;
+  if (!table) return;
+  pthread_mutex_lock(&kw_plan_mutex);
+  kw_dispatch_forget_device(device);
+  kw_plan *dropped = empty_buckets(table);
+  while (table->all) {
+    /* A thread's cache may still hold the plan; it never matches again and only its memory is left to free. */
+    kw_plan *plan = table->all;
+    unlink_plan(plan);
+    plan->device = NULL;
+    release_prepared(plan);
+  }
+  pthread_mutex_unlock(&kw_plan_mutex);
+  unref_chain(dropped);
+  pthread_mutex_destroy(&table->build);
+  free(table);
+  device->plans = NULL;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
+}
+
+static uint64_t request_hash(const kw_request *request) {
+  uint64_t hash = mix(request->op->id, request->arg_count);
+  for (uint32_t i = 0; i < request->arg_count; ++i) {
+    const kw_value *value = &request->args[i];
+    hash = mix(hash, value->tag);
+    if (value->tag == KW_TAG_TENSOR) {
+      const kw_tensor_ref *ref = value->u.tensor;
+      hash = mix(hash, (uint64_t)ref->dtype << 8 | ref->rank);
+      for (uint32_t d = 0; d < ref->rank; ++d)
+        hash = mix(mix(hash, (uint64_t)ref->shape[d]), (uint64_t)ref->strides[d]);
+    } else if (value->tag == KW_TAG_INT || value->tag == KW_TAG_FLOAT ||
+               (value->tag == KW_TAG_SCALAR && value->kind != KW_SCALAR_BOOL)) {
+      hash = mix(hash, (uint64_t)value->u.i);
+    } else if (value->tag == KW_TAG_INT_LIST) {
+      for (uint32_t k = 0; k < value->count; ++k) hash = mix(hash, (uint64_t)value->u.ints[k]);
+    }
+  }
+  return hash;
+}
+
+static kw_plan *find_plan(struct kw_plan_table *table, uint64_t hash, const kw_request *request) {
+  pthread_mutex_lock(&kw_plan_mutex);
+  kw_plan *plan = table->buckets[hash % BUCKETS];
+  while (plan && !(plan->hash == hash && kw_plan_matches(plan, request))) plan = plan->next_in_bucket;
+  if (plan) atomic_fetch_add(&plan->refs, 1);
+  pthread_mutex_unlock(&kw_plan_mutex);
+  return plan;
+}
+
+kw_status kw_plan_obtain(const kw_request *request, kw_plan **out_plan) {
+  struct kw_plan_table *table = request->device->plans;
+  uint64_t hash = request_hash(request);
+  if ((*out_plan = find_plan(table, hash, request))) return KW_OK;
+  pthread_mutex_lock(&table->build);
+  kw_status status = KW_OK;
+  kw_plan *dropped = NULL;
+  kw_plan *plan = find_plan(table, hash, request); /* another thread may have been faster */
+  if (!plan) {
+    status = kw_plan_build(request, &plan);
+    if (status == KW_OK) {
+      plan->hash = hash;
+      pthread_mutex_lock(&kw_plan_mutex);
+      if (table->count == MAX_PLANS) dropped = empty_buckets(table);
+      plan->next_in_bucket = table->buckets[hash % BUCKETS];
+      table->buckets[hash % BUCKETS] = plan;
+      table->count++;
+      atomic_fetch_add(&plan->refs, 1);
+      link_plan(plan);
+      pthread_mutex_unlock(&kw_plan_mutex);
+    }
+  }
+  pthread_mutex_unlock(&table->build);
+  unref_chain(dropped);
+  *out_plan = plan;
+  return status;
+}
+
+/* ---- Plans of the application ---------------------------------------------------------------------------------------
+ */
+
+KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
+                              kw_tensor **outs, uint32_t out_count, const char *kernel, kw_plan **out_plan) {
+  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, kernel};
+  kw_status status = kw_request_resolve(&request);
+  kw_plan *plan = NULL;
+  if (status == KW_OK) {
+    pthread_mutex_lock(&request.device->plans->build);
+    status = kw_plan_build(&request, &plan);
+    pthread_mutex_unlock(&request.device->plans->build);
+  }
+  if (status != KW_OK) return status;
+  kw_device_retain(plan->device);
+  pthread_mutex_lock(&kw_plan_mutex);
+  link_plan(plan);
+  pthread_mutex_unlock(&kw_plan_mutex);
+  *out_plan = plan;
+  return KW_OK;
+}
+
+KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_value *args, uint32_t arg_count,
+                             kw_tensor **outs, uint32_t out_count) {
+  kw_request request = {plan->op, stream, NULL, args, arg_count, outs, out_count, NULL};
+  kw_status status = kw_request_resolve(&request);
+  if (status != KW_OK) return status;
+  if (!kw_plan_matches(plan, &request)) {
+    char call[512];
+    return kw_fail(
+        KW_ERR_INVALID_ARGUMENT,
+        "%s: dtypes, shapes, strides, alignment or attributes differ from those the plan was made for; make a plan for "
+        "them",
+        kw_request_describe(&request, call, sizeof call));
+  }
+  return kw_plan_execute(plan, &request);
+}
+
+KW_API const char *kw_plan_kernel(const kw_plan *plan) {
+  return plan->kernel ? plan->kernel->desc.name : "";
+}
+
+KW_API void kw_plan_destroy(kw_plan *plan) {
+  if (!plan) return;
+  kw_device *device = plan->device;
+  kw_plan_unref(plan);
+  kw_device_release(device);
+}
+
+/* ---- What a device can do -------------------------------------------------------------------------------------------
+ */
+
+/* The dtype an op computes on when its tensor arguments have `dtype`. */
+static kw_dtype key_of(const kw_op *op, kw_dtype dtype) {
+  bool integral = KW_DTYPES_INTEGRAL >> dtype & 1;
+  if (op->row.result == KW_RESULT_FLOAT && integral) return KW_F32;
+  if (op->row.result == KW_RESULT_SUM && integral) return KW_I64;
+  return dtype;
+}
+
+KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dtype) {
+  if (!op || !device || dtype >= KW_DTYPE_COUNT || !(op->row.dtypes >> dtype & 1)) return KW_SUPPORT_NONE;
+  kw_dtype key = key_of(op, dtype);
+  bool castable = key == dtype || can_cast_from(device, dtype);
+  uint32_t count;
+  kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, op, &count);
+  for (uint32_t i = 0; i < count; ++i) {
+    bool takes = castable || (kernels[i]->desc.flags & KW_KERNEL_MIXED_DTYPES);
+    if (takes && mask_has(kernels[i]->desc.dtypes, key)) return KW_SUPPORT_KERNEL;
+  }
+  return castable && kw_decompose_find(op, device, key) ? KW_SUPPORT_DECOMPOSED : KW_SUPPORT_NONE;
+}
+
+KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t index, kw_kernel_info *out_info) {
+  uint32_t count;
+  kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, op, &count);
+  if (index >= count) {
+    return kw_fail(KW_ERR_NOT_FOUND, "%s has %u kernels for %s; there is no number %u", device->name, count,
+                   op->schema.name, index);
+  }
+  const kw_kernel_desc *desc = &kernels[index]->desc;
+  kw_kernel_info info = {sizeof info, desc->flags, desc->name, desc->dtypes, desc->priority};
+  uint32_t size = out_info->struct_size < sizeof info ? out_info->struct_size : (uint32_t)sizeof info;
+  memcpy(out_info, &info, size);
+  out_info->struct_size = size;
+  return KW_OK;
+}

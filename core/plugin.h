@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A loaded plugin: host-owned copies of what it offers, so that no NULL slot is ever called.
+ */
+#ifndef KEYWAY_CORE_PLUGIN_H
+#define KEYWAY_CORE_PLUGIN_H
+
+#include <keyway/keyway.h>
+#include <keyway/plugin.h>
+
+/* A registered kernel; a zero-filled copy of the plugin's descriptor with owned strings. Lives as long as the process.
+ */
+typedef struct kw_kernel {
+  kw_kernel_desc desc;
+  struct kw_plugin *plugin;
+  const kw_op *op;
+  uint32_t order; /* of registration; earlier first among equal priorities */
+} kw_kernel;
+
+typedef struct kw_plugin {
+  uint32_t index; /* in load order; = index of its report */
+  const char *key;
+  const char *vendor;
+  void *state;           /* what init returned */
+  kw_plugin_desc desc;   /* zero-filled copy; slots filled by stubs */
+  kw_host_api host;      /* what init received; its ctx is this plugin */
+  bool initializing;     /* registration is allowed now; only the loading thread looks */
+  uint32_t native;       /* KW_NATIVE_* */
+  uint32_t device_count; /* as count said at load */
+  kw_device_api device;  /* host-owned tables: every slot callable */
+  kw_memory_api memory;
+  kw_stream_api stream;
+  kw_event_api event;
+  kw_kernel **kernels; /* sorted by op id, then in the order in which they are tried */
+  uint32_t kernel_count;
+} kw_plugin;
+
+/* Starts the library once (discovery, unless turned off); cheap afterwards. Every public function that needs plugins
+ * calls it. */
+kw_status kw_runtime_start(void);
+
+/* The plugin with this index that reached KW_STAGE_INIT, or NULL. */
+kw_plugin *kw_plugin_at(uint32_t index);
+
+/* The kernels of one op in the order in which they are tried (priority, then registration; KEYWAY_KERNELS first).
+ * *out_count may be 0. Immutable after load. */
+kw_kernel *const *kw_plugin_kernels(const kw_plugin *plugin, const kw_op *op, uint32_t *out_count);
+
+#endif /* KEYWAY_CORE_PLUGIN_H */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams and their late errors.
+ */
+#ifndef KEYWAY_CORE_STREAM_H
+#define KEYWAY_CORE_STREAM_H
+
+#include "device.h"
+
+#include <pthread.h>
+
+/* Free memory kept for a stream, by kind (small, large) and size class. The allocator's, under its lock. */
+#define KW_POOL_BINS 40
+typedef struct kw_pool {
+  struct kw_block *bins[2][KW_POOL_BINS];
+} kw_pool;
+
+struct kw_stream {
+  void *handle; /* the plugin's stream */
+  kw_device *device;
+  uint64_t token; /* names the stream in report_async_error */
+  bool is_default;
+  _Atomic kw_status sticky; /* first late error not yet surfaced; KW_OK when none */
+  pthread_mutex_t mutex;    /* guards error_text */
+  char error_text[512];
+  kw_pool pool;
+  /* All streams of the process, under the registry's lock (stream.c). */
+  struct kw_stream *next, *prev;
+  uint32_t pins; /* those who use it without owning it; destroy waits for them */
+  bool closing;
+};
+
+/* Creates the default stream of a device being opened; destroyed by kw_stream_destroy_default at its close. */
+kw_status kw_stream_create_default(kw_device *device);
+void kw_stream_destroy_default(kw_device *device);
+
+/* A late error from a plugin, any thread; finds the stream by token. call_id is resolved to the op with kw_call_id_op.
+ * Unknown tokens are logged. */
+kw_status kw_stream_report_error(uint64_t token, uint64_t call_id, kw_status status, const char *message);
+
+/* Waits for all streams of the device; returns the first late error, those of other streams stay for their own
+ * synchronise. */
+kw_status kw_stream_synchronize_all(kw_device *device);
+
+/* Waits without surfacing anything: what fails stays on the stream as a late error. Does not wait on a lost device.
+ * Not inside a callback. */
+void kw_stream_drain(kw_stream *stream);
+
+/* The stream with this token, kept from being destroyed until unpin; NULL when it is gone. */
+kw_stream *kw_stream_pin(uint64_t token);
+void kw_stream_unpin(kw_stream *stream);
+
+/* `stream`, or the device's default stream for NULL. KW_ERR_INVALID_ARGUMENT when it is another device's. */
+kw_status kw_stream_resolve(const char *function, kw_device *device, kw_stream *stream, kw_stream **out_stream);
+
+/* Whether the calling thread runs a function given to kw_stream_call_host: then waiting may never end. */
+bool kw_stream_in_callback(void);
+/* KW_OK, or inside a callback KW_ERR_BUSY with a text. First line of every public function that waits. */
+kw_status kw_stream_may_wait(const char *function);
+
+/* The callback behind a token, run exactly once. KW_ERR_NOT_FOUND for an unknown token. */
+kw_status kw_stream_run_callback(uint64_t callback_token);
+
+/* Call ids carry the op: (op id << 40 | running number); 0 op = unknown. Inline so that a launch costs nothing. */
+static inline uint32_t kw_call_id_op(uint64_t call_id) {
+  return (uint32_t)(call_id >> 40);
+}
+
+#endif /* KEYWAY_CORE_STREAM_H */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the plugin is, and its device: query, probe, init, shutdown; count, info, open, close. The order is the order of
+ * a plugin's life, as in keyway/plugin.h.
+ */
+#include "npu.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+kw_status npu_fail(const kw_host_api *host, kw_status status, const char *format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return host->set_error(host->ctx, status, text);
+}
+
+/* ---- 2. Probe: is there hardware? A real plugin asks its driver here, quickly and without starting threads.
+ * ---------- */
+
+static kw_status npu_probe(const char **out_reason) {
+  (void)out_reason; /* the toy is always there */
+  return KW_OK;
+}
+
+/* ---- 3. Init and shutdown
+ * --------------------------------------------------------------------------------------------- */
+
+static kw_status npu_init(const kw_host_api *host, void **out_plugin) {
+  npu_plugin *plugin = malloc(sizeof *plugin);
+  if (plugin == NULL) {
+    return npu_fail(host, KW_ERR_OUT_OF_MEMORY, "init: no host memory for the plugin's state (%zu bytes)",
+                    sizeof *plugin);
+  }
+  plugin->host = host;
+  kw_status status = npu_register_kernels(host);
+  if (status != KW_OK) {
+    free(plugin);
+    return status;
+  }
+  *out_plugin = plugin;
+  return KW_OK;
+}
+
+static kw_status npu_shutdown(void *plugin) {
+  free(plugin);
+  return KW_OK;
+}
+
+/* ---- 4. Devices
+ * ------------------------------------------------------------------------------------------------------- */
+
+static kw_status npu_device_count(void *plugin, uint32_t *out_count) {
+  (void)plugin;
+  *out_count = 1;
+  return KW_OK;
+}
+
+static kw_status check_index(const npu_plugin *plugin, uint32_t index) {
+  if (index == 0) {
+    return KW_OK;
+  }
+  return npu_fail(plugin->host, KW_ERR_INVALID_ARGUMENT, "there is one NPU, index 0; asked for index %u",
+                  (unsigned)index);
+}
+
+static kw_status npu_device_info(void *plugin_ptr, uint32_t index, kw_device_info *out_info) {
+  kw_status status = check_index(plugin_ptr, index);
+  if (status != KW_OK) {
+    return status;
+  }
+  out_info->type = KW_DEVICE_NPU;
+  out_info->flags = KW_DEVICE_EMULATED; /* the CPU does the arithmetic: every list and report says so */
+  out_info->compute_units = 1;
+  snprintf(out_info->name, sizeof out_info->name, "Acme NPU (example, emulated)");
+  snprintf(out_info->vendor, sizeof out_info->vendor, "Acme");
+  snprintf(out_info->driver_version, sizeof out_info->driver_version, "1.0.0");
+  snprintf(out_info->stable_id, sizeof out_info->stable_id, "acme:example-0");
+  out_info->total_memory = NPU_MEMORY_BYTES;
+  out_info->max_alloc = NPU_MEMORY_BYTES;
+  out_info->mem_alignment = NPU_ALIGNMENT;
+  out_info->offset_alignment = NPU_ALIGNMENT;
+  return KW_OK;
+}
+
+static kw_status npu_device_open(void *plugin_ptr, uint32_t index, void **out_device) {
+  const npu_plugin *plugin = plugin_ptr;
+  kw_status status = check_index(plugin, index);
+  if (status != KW_OK) {
+    return status;
+  }
+  npu_device *device = malloc(sizeof *device);
+  npu_arena *arena = npu_arena_create();
+  if (device == NULL || arena == NULL) {
+    npu_arena_destroy(arena);
+    free(device);
+    return npu_fail(plugin->host, KW_ERR_OUT_OF_MEMORY, "open: cannot reserve %llu bytes of address space",
+                    (unsigned long long)NPU_MEMORY_BYTES);
+  }
+  device->host = plugin->host;
+  device->arena = arena;
+  *out_device = device;
+  return KW_OK;
+}
+
+static kw_status npu_device_close(void *device_ptr) {
+  npu_device *device = device_ptr;
+  npu_arena_destroy(device->arena);
+  free(device);
+  return KW_OK;
+}
+
+static const kw_device_api npu_device_api = {
+    .struct_size = sizeof(kw_device_api),
+    .count = npu_device_count,
+    .info = npu_device_info,
+    .open = npu_device_open,
+    .close = npu_device_close,
+};
+
+/* ---- 1. Query: the one exported symbol. The tables above and in the other files are all that it hands out.
+ * -------------- */
+
+#if defined(__SANITIZE_THREAD__)
+#define NPU_SANITIZER "thread"
+#elif defined(__SANITIZE_ADDRESS__)
+#define NPU_SANITIZER "address"
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NPU_SANITIZER "thread"
+#elif __has_feature(address_sanitizer)
+#define NPU_SANITIZER "address"
+#endif
+#endif
+#ifndef NPU_SANITIZER
+#define NPU_SANITIZER ""
+#endif
+
+/* No event group and no memory.fill: the host derives both from what is here. */
+static const kw_group npu_groups[] = {
+    {KW_GROUP_DEVICE, &npu_device_api},
+    {KW_GROUP_MEMORY, &npu_memory_api},
+    {KW_GROUP_STREAM, &npu_stream_api},
+};
+
+static const kw_plugin_desc npu_desc = {
+    .struct_size = sizeof(kw_plugin_desc),
+    .abi_version = KW_ABI_VERSION,
+    .key = "npu",
+    .vendor = "acme",
+    .version = "1.0.0",
+    .description = "Example vendor: a toy NPU with its own memory and asynchronous queues",
+    .build = __VERSION__,
+    .sanitizer = NPU_SANITIZER,
+    .probe = npu_probe,
+    .init = npu_init,
+    .shutdown = npu_shutdown,
+    .groups = npu_groups,
+    .group_count = sizeof npu_groups / sizeof npu_groups[0],
+};
+
+kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
+  /* Older hosts of our major are served too: what their tables lack is asked for with KW_HAS_FIELD. */
+  if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
+    static _Thread_local char reason[160];
+    snprintf(reason, sizeof reason, "the Acme NPU plugin follows ABI %u.%u, this host serves %u.%u to %u.%u",
+             (unsigned)KW_ABI_MAJOR(KW_ABI_VERSION), (unsigned)KW_ABI_MINOR(KW_ABI_VERSION),
+             (unsigned)KW_ABI_MAJOR(host->abi_min), (unsigned)KW_ABI_MINOR(host->abi_min),
+             (unsigned)KW_ABI_MAJOR(host->abi_max), (unsigned)KW_ABI_MINOR(host->abi_max));
+    *out_reason = reason;
+    return KW_ERR_ABI_MISMATCH;
+  }
+  *out_plugin = &npu_desc;
+  return KW_OK;
+}

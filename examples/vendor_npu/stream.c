@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams: an ordered queue of commands and a worker thread that plays the device's command processor. The default
+ * stream has one too: nothing here ever runs on the thread that enqueued it. With a real driver a stream is the
+ * driver's queue, and this file shrinks to calls into it.
+ */
+#include "npu.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum command_kind { COMMAND_COPY, COMMAND_TASK, COMMAND_CALLBACK } command_kind;
+
+typedef struct command {
+  struct command *next;
+  command_kind kind;
+  union {
+    struct {
+      void *destination;
+      const void *source;
+      uint64_t size;
+    } copy;
+    npu_task task;
+    uint64_t callback_token;
+  } u;
+} command;
+
+struct npu_stream {
+  npu_device *device;
+  uint64_t token;
+  pthread_t worker;
+
+  pthread_mutex_t lock; /* everything below */
+  pthread_cond_t changed;
+  command *first, **last; /* waiting, in order */
+  command *spare;         /* done, to be used again: a stream in steady state allocates nothing */
+  uint64_t enqueued, finished;
+  kw_status late_error; /* only used with a host that has no report_async_error */
+  bool ending;
+};
+
+/* ---- The worker
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* An error after its slot returned KW_OK. */
+static void report_late(npu_stream *stream, uint64_t call_id, kw_status status, const char *message) {
+  const kw_host_api *host = stream->device->host;
+  if (KW_HAS_FIELD(host, report_async_error)) {
+    host->report_async_error(host->ctx, stream->token, call_id, status, message);
+    return;
+  }
+  host->log(host->ctx, KW_LOG_ERROR, message);
+  pthread_mutex_lock(&stream->lock);
+  stream->late_error = status;
+  pthread_mutex_unlock(&stream->lock);
+}
+
+static void execute(npu_stream *stream, command *work) {
+  const kw_host_api *host = stream->device->host;
+  switch (work->kind) {
+    case COMMAND_COPY:
+      memcpy(work->u.copy.destination, work->u.copy.source, work->u.copy.size);
+      break;
+    case COMMAND_TASK: {
+      char message[160];
+      kw_status status = npu_task_run(stream->device->arena, &work->u.task, message, sizeof message);
+      if (status != KW_OK) {
+        report_late(stream, work->u.task.call_id, status, message);
+      }
+      break;
+    }
+    case COMMAND_CALLBACK: {
+      kw_status status = host->run_callback(host->ctx, work->u.callback_token);
+      if (status != KW_OK) {
+        report_late(stream, 0, status, "the host refused to run a callback");
+      }
+      break;
+    }
+  }
+}
+
+static void *worker_main(void *stream_ptr) {
+  npu_stream *stream = stream_ptr;
+  pthread_mutex_lock(&stream->lock);
+  for (;;) {
+    while (stream->first == NULL && !stream->ending) {
+      pthread_cond_wait(&stream->changed, &stream->lock);
+    }
+    command *work = stream->first;
+    if (work == NULL) {
+      break; /* ending, and everything enqueued before is done */
+    }
+    stream->first = work->next;
+    if (stream->first == NULL) {
+      stream->last = &stream->first;
+    }
+    pthread_mutex_unlock(&stream->lock);
+
+    execute(stream, work);
+
+    pthread_mutex_lock(&stream->lock);
+    work->next = stream->spare;
+    stream->spare = work;
+    ++stream->finished;
+    pthread_cond_broadcast(&stream->changed);
+  }
+  pthread_mutex_unlock(&stream->lock);
+  return NULL;
+}
+
+/* The application's signals belong to the application's threads: a plugin's thread takes none. */
+static int start_worker(npu_stream *stream) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int error = pthread_create(&stream->worker, NULL, worker_main, stream);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return error;
+}
+
+/* ---- Enqueueing
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* A command to fill in, or NULL. */
+static command *command_get(npu_stream *stream) {
+  pthread_mutex_lock(&stream->lock);
+  command *work = stream->spare;
+  if (work != NULL) {
+    stream->spare = work->next;
+  }
+  pthread_mutex_unlock(&stream->lock);
+  return work != NULL ? work : malloc(sizeof *work);
+}
+
+static kw_status command_put(npu_stream *stream, command *work) {
+  work->next = NULL;
+  pthread_mutex_lock(&stream->lock);
+  *stream->last = work;
+  stream->last = &work->next;
+  ++stream->enqueued;
+  pthread_cond_broadcast(&stream->changed);
+  pthread_mutex_unlock(&stream->lock);
+  return KW_OK;
+}
+
+static kw_status no_command(const npu_stream *stream) {
+  return npu_fail(stream->device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a queue entry (%zu bytes)",
+                  sizeof(command));
+}
+
+kw_status npu_stream_enqueue_copy(npu_stream *stream, void *destination, const void *source, uint64_t size) {
+  command *work = command_get(stream);
+  if (work == NULL) {
+    return no_command(stream);
+  }
+  work->kind = COMMAND_COPY;
+  work->u.copy.destination = destination;
+  work->u.copy.source = source;
+  work->u.copy.size = size;
+  return command_put(stream, work);
+}
+
+kw_status npu_stream_enqueue_task(npu_stream *stream, const npu_task *task) {
+  command *work = command_get(stream);
+  if (work == NULL) {
+    return no_command(stream);
+  }
+  work->kind = COMMAND_TASK;
+  work->u.task = *task;
+  return command_put(stream, work);
+}
+
+/* ---- The slots
+ * ------------------------------------------------------------------------------------------------------- */
+
+static kw_status npu_stream_create(void *device_ptr, const kw_stream_info *info, void **out_stream) {
+  npu_device *device = device_ptr;
+  npu_stream *stream = calloc(1, sizeof *stream);
+  if (stream == NULL) {
+    return npu_fail(device->host, KW_ERR_OUT_OF_MEMORY, "stream.create: no host memory (%zu bytes)", sizeof *stream);
+  }
+  stream->device = device;
+  stream->token = info->token;
+  stream->last = &stream->first;
+  pthread_mutex_init(&stream->lock, NULL);
+  pthread_cond_init(&stream->changed, NULL);
+  int error = start_worker(stream);
+  if (error != 0) {
+    pthread_cond_destroy(&stream->changed);
+    pthread_mutex_destroy(&stream->lock);
+    free(stream);
+    return npu_fail(device->host, KW_ERR_OUT_OF_MEMORY, "stream.create: pthread_create failed with error %d (%s)",
+                    error, strerror(error));
+  }
+  *out_stream = stream;
+  return KW_OK;
+}
+
+static kw_status npu_stream_destroy(void *device, void *stream_ptr) {
+  (void)device;
+  npu_stream *stream = stream_ptr;
+  pthread_mutex_lock(&stream->lock);
+  stream->ending = true;
+  pthread_cond_broadcast(&stream->changed);
+  pthread_mutex_unlock(&stream->lock);
+  pthread_join(stream->worker, NULL); /* it finishes what was enqueued */
+  while (stream->spare != NULL) {
+    command *done = stream->spare;
+    stream->spare = done->next;
+    free(done);
+  }
+  pthread_cond_destroy(&stream->changed);
+  pthread_mutex_destroy(&stream->lock);
+  free(stream);
+  return KW_OK;
+}
+
+static kw_status npu_stream_synchronize(void *device_ptr, void *stream_ptr) {
+  npu_device *device = device_ptr;
+  npu_stream *stream = stream_ptr;
+  if (pthread_equal(pthread_self(), stream->worker)) {
+    return npu_fail(device->host, KW_ERR_BUSY,
+                    "stream.synchronize: called from a callback of the same stream, which "
+                    "would wait for itself");
+  }
+  pthread_mutex_lock(&stream->lock);
+  uint64_t target = stream->enqueued; /* what is enqueued meanwhile is not waited for */
+  while (stream->finished < target) {
+    pthread_cond_wait(&stream->changed, &stream->lock);
+  }
+  kw_status status = stream->late_error;
+  stream->late_error = KW_OK;
+  pthread_mutex_unlock(&stream->lock);
+  return status;
+}
+
+static kw_status npu_stream_query(void *device, void *stream_ptr) {
+  (void)device;
+  npu_stream *stream = stream_ptr;
+  pthread_mutex_lock(&stream->lock);
+  bool idle = stream->finished == stream->enqueued;
+  pthread_mutex_unlock(&stream->lock);
+  return idle ? KW_OK : KW_ERR_NOT_READY;
+}
+
+static kw_status npu_stream_call_host(void *device, void *stream_ptr, uint64_t callback_token) {
+  (void)device;
+  npu_stream *stream = stream_ptr;
+  command *work = command_get(stream);
+  if (work == NULL) {
+    return no_command(stream);
+  }
+  work->kind = COMMAND_CALLBACK;
+  work->u.callback_token = callback_token;
+  return command_put(stream, work);
+}
+
+const kw_stream_api npu_stream_api = {
+    .struct_size = sizeof(kw_stream_api),
+    .create = npu_stream_create,
+    .destroy = npu_stream_destroy,
+    .synchronize = npu_stream_synchronize,
+    .query = npu_stream_query,
+    .call_host = npu_stream_call_host,
+};

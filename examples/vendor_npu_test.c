@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The example vendor, driven through its tables by a small host of the test's own: what a vendor may test before
+ * Keyway itself comes into play. VENDOR_NPU is the path of the plugin.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <keyway/plugin.h>
+
+/* ---- The host
+ * ---------------------------------------------------------------------------------------------------------- */
+
+#define MAX_KERNELS 32
+
+static struct {
+  kw_kernel_desc kernels[MAX_KERNELS];
+  uint32_t kernel_count;
+  kw_op_desc op;
+  char error[256];       /* of the last set_error */
+  uint64_t late_token;   /* of the last report_async_error */
+  uint64_t late_call_id; /* ... */
+  kw_status late_status; /* ... */
+  sem_t gate;            /* what callback GATED waits for */
+  sem_t entered;         /* posted when a callback starts */
+  pthread_t callback_thread;
+} seen;
+
+enum { TOKEN_STREAM = 77, TOKEN_OTHER = 78, CALLBACK_GATED = 1, CALLBACK_PLAIN = 2 };
+
+static kw_status host_set_error(void *ctx, kw_status status, const char *message) {
+  (void)ctx;
+  snprintf(seen.error, sizeof seen.error, "%s", message);
+  return status;
+}
+
+static kw_status host_log(void *ctx, kw_log_level level, const char *message) {
+  (void)ctx, (void)level, (void)message;
+  return KW_OK;
+}
+
+static kw_status host_register_kernel(void *ctx, const kw_kernel_desc *kernel) {
+  (void)ctx;
+  assert_true(seen.kernel_count < MAX_KERNELS);
+  if (strcmp(kernel->op, "relu") == 0 && getenv("TEST_OLD_HOST") != NULL) {
+    return KW_ERR_NOT_FOUND;
+  }
+  seen.kernels[seen.kernel_count++] = *kernel;
+  return KW_OK;
+}
+
+static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
+  (void)ctx;
+  seen.op = *op;
+  return KW_OK;
+}
+
+static kw_status host_report(void *ctx, uint64_t token, uint64_t call_id, kw_status status, const char *message) {
+  (void)ctx;
+  seen.late_token = token;
+  seen.late_call_id = call_id;
+  seen.late_status = status;
+  snprintf(seen.error, sizeof seen.error, "%s", message);
+  return KW_OK;
+}
+
+static kw_status host_run_callback(void *ctx, uint64_t token) {
+  (void)ctx;
+  seen.callback_thread = pthread_self();
+  sem_post(&seen.entered);
+  if (token == CALLBACK_GATED) {
+    sem_wait(&seen.gate);
+  }
+  return KW_OK;
+}
+
+static kw_status host_parallel_for(void *ctx, int64_t n, int64_t grain, kw_range_fn body, void *user) {
+  (void)ctx;
+  for (int64_t begin = 0; begin < n; begin += grain) {
+    body(user, begin, begin + grain < n ? begin + grain : n);
+  }
+  return KW_OK;
+}
+
+static const kw_host_api host_table = {
+    .struct_size = sizeof(kw_host_api),
+    .abi_version = KW_ABI_VERSION,
+    .set_error = host_set_error,
+    .log = host_log,
+    .register_kernel = host_register_kernel,
+    .define_op = host_define_op,
+    .report_async_error = host_report,
+    .run_callback = host_run_callback,
+    .parallel_for = host_parallel_for,
+};
+
+/* ---- The plugin under test, opened
+ * ------------------------------------------------------------------------------------- */
+
+typedef struct opened {
+  void *library;
+  kw_query_fn query;
+  const kw_plugin_desc *desc;
+  void *plugin, *device, *stream;
+  const kw_device_api *devices;
+  const kw_memory_api *memory;
+  const kw_stream_api *streams;
+} opened;
+
+static const kw_query_info current_host = {sizeof(kw_query_info), KW_ABI_VERSION_MIN, KW_ABI_VERSION, 0, "test"};
+
+static const void *group_table(const kw_plugin_desc *desc, const char *name) {
+  for (uint32_t i = 0; i < desc->group_count; ++i) {
+    if (strcmp(desc->groups[i].name, name) == 0) {
+      return desc->groups[i].table;
+    }
+  }
+  return NULL;
+}
+
+static void open_with(opened *o, const kw_host_api *host) {
+  const char *reason = "";
+  memset(&seen, 0, sizeof seen);
+  sem_init(&seen.gate, 0, 0);
+  sem_init(&seen.entered, 0, 0);
+  o->library = dlopen(VENDOR_NPU, RTLD_NOW | RTLD_LOCAL);
+  assert_non_null(o->library);
+  *(void **)&o->query = dlsym(o->library, KW_QUERY_SYMBOL);
+  assert_non_null(o->query);
+  assert_int_equal(o->query(&current_host, &o->desc, &reason), KW_OK);
+  assert_int_equal(o->desc->probe(&reason), KW_OK);
+  assert_int_equal(o->desc->init(host, &o->plugin), KW_OK);
+  o->devices = group_table(o->desc, KW_GROUP_DEVICE);
+  o->memory = group_table(o->desc, KW_GROUP_MEMORY);
+  o->streams = group_table(o->desc, KW_GROUP_STREAM);
+  assert_int_equal(o->devices->open(o->plugin, 0, &o->device), KW_OK);
+  const kw_stream_info info = {sizeof info, KW_STREAM_DEFAULT, TOKEN_STREAM};
+  assert_int_equal(o->streams->create(o->device, &info, &o->stream), KW_OK);
+}
+
+static void close_plugin(opened *o) {
+  assert_int_equal(o->streams->destroy(o->device, o->stream), KW_OK);
+  assert_int_equal(o->devices->close(o->device), KW_OK);
+  assert_int_equal(o->desc->shutdown(o->plugin), KW_OK);
+  dlclose(o->library);
+  sem_destroy(&seen.gate);
+  sem_destroy(&seen.entered);
+}
+
+static int setup(void **state) {
+  opened *o = calloc(1, sizeof *o);
+  open_with(o, &host_table);
+  *state = o;
+  return 0;
+}
+
+static int teardown(void **state) {
+  close_plugin(*state);
+  free(*state);
+  return 0;
+}
+
+static kw_status alloc(opened *o, uint64_t size, kw_mem *out_mem) {
+  const kw_alloc_info info = {sizeof info, KW_MEM_DEVICE, size, 64};
+  return o->memory->alloc(o->device, &info, out_mem);
+}
+
+static kw_mem upload(opened *o, const void *data, uint64_t size) {
+  kw_mem mem = NULL;
+  assert_int_equal(alloc(o, size, &mem), KW_OK);
+  const kw_copy_info copy = {
+      .struct_size = sizeof copy, .kind = KW_COPY_HOST_TO_DEVICE, .dst_mem = mem, .src_host = data, .size = size};
+  assert_int_equal(o->memory->copy(o->device, o->stream, &copy), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, o->stream), KW_OK);
+  return mem;
+}
+
+static kw_status download_at(opened *o, kw_mem mem, uint64_t offset, void *data, uint64_t size) {
+  const kw_copy_info copy = {.struct_size = sizeof copy,
+                             .kind = KW_COPY_DEVICE_TO_HOST,
+                             .src_mem = mem,
+                             .src_offset = offset,
+                             .dst_host = data,
+                             .size = size};
+  kw_status status = o->memory->copy(o->device, o->stream, &copy);
+  return status == KW_OK ? o->streams->synchronize(o->device, o->stream) : status;
+}
+
+/* ---- Calls
+ * ---------------------------------------------------------------------------------------------------------------- */
+
+/* A dense tensor of rank 1 or 2. */
+static kw_tensor_ref tensor(kw_dtype dtype, kw_mem mem, int64_t rows, int64_t columns) {
+  kw_tensor_ref ref = {.struct_size = sizeof ref, .dtype = dtype, .rank = 2, .mem = mem, .numel = rows * columns};
+  ref.shape[0] = rows;
+  ref.shape[1] = columns;
+  ref.strides[0] = columns;
+  ref.strides[1] = 1;
+  return ref;
+}
+
+static kw_value tensor_value(const kw_tensor_ref *ref) {
+  kw_value value = {.tag = KW_TAG_TENSOR};
+  value.u.tensor = ref;
+  return value;
+}
+
+static kw_value float_scalar(double f) {
+  kw_value value = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_F64};
+  value.u.f = f;
+  return value;
+}
+
+/* Runs an op's kernel for a key dtype on a stream; waits unless told otherwise. */
+static kw_status launch_on(opened *o, void *stream, const char *op, kw_dtype key, const kw_value *args, uint32_t count,
+                           const kw_tensor_ref *out) {
+  for (uint32_t i = 0; i < seen.kernel_count; ++i) {
+    const kw_kernel_desc *kernel = &seen.kernels[i];
+    if (strcmp(kernel->op, op) != 0 || (kernel->dtypes.bits[0] & KW_DTYPE_BIT(key)) == 0) {
+      continue;
+    }
+    kw_call call = {.struct_size = sizeof call,
+                    .arg_count = count,
+                    .out_count = 1,
+                    .device = o->device,
+                    .stream = stream,
+                    .op = op,
+                    .args = args,
+                    .outs = &out,
+                    .user = kernel->user,
+                    .call_id = 4711};
+    if (kernel->can_implement == NULL || kernel->can_implement(&call) == KW_OK) {
+      return kernel->launch(&call);
+    }
+  }
+  return KW_ERR_NOT_IMPLEMENTED;
+}
+
+static void launch(opened *o, const char *op, kw_dtype key, const kw_value *args, uint32_t count,
+                   const kw_tensor_ref *out) {
+  assert_int_equal(launch_on(o, o->stream, op, key, args, count, out), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, o->stream), KW_OK);
+  assert_int_equal(seen.late_status, KW_OK);
+}
+
+/* ---- Tests
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void query_refuses_another_major_and_names_both_versions(void **state) {
+  opened *o = *state;
+  const kw_query_info other = {sizeof other, KW_ABI_MAKE(9, 0), KW_ABI_MAKE(9, 3), 0, "test"};
+  const kw_plugin_desc *desc = NULL;
+  const char *reason = NULL;
+  assert_int_equal(o->query(&other, &desc, &reason), KW_ERR_ABI_MISMATCH);
+  assert_null(desc);
+  assert_non_null(strstr(reason, "0.9"));
+  assert_non_null(strstr(reason, "9.3"));
+}
+
+static void query_serves_an_older_host_of_the_same_major(void **state) {
+  opened *o = *state;
+  const kw_query_info older = {sizeof older, KW_ABI_MAKE(0, 8), KW_ABI_MAKE(0, 8), 0, "test"};
+  const kw_plugin_desc *desc = NULL;
+  const char *reason = NULL;
+  assert_int_equal(o->query(&older, &desc, &reason), KW_OK);
+  assert_int_equal(desc->abi_version, KW_ABI_VERSION);
+}
+
+static void library_exports_one_symbol_and_needs_none_of_keyway(void **state) {
+  (void)state;
+  FILE *nm = popen("nm -D '" VENDOR_NPU "'", "r");
+  char line[512];
+  int exported = 0;
+  assert_non_null(nm);
+  while (fgets(line, sizeof line, nm) != NULL) {
+    bool undefined = strstr(line, " U ") != NULL || strstr(line, " w ") != NULL;
+    exported += !undefined;
+    if (strstr(line, "kw_") != NULL || strstr(line, "keyway") != NULL) {
+      assert_false(undefined);
+      assert_non_null(strstr(line, " T keyway_plugin_query"));
+    }
+  }
+  assert_int_equal(pclose(nm), 0);
+  assert_int_equal(exported, 1);
+}
+
+static void device_says_that_it_is_emulated(void **state) {
+  opened *o = *state;
+  kw_device_info info = {.struct_size = sizeof info};
+  assert_int_equal(o->devices->info(o->plugin, 0, &info), KW_OK);
+  assert_int_equal(info.type, KW_DEVICE_NPU);
+  assert_true(info.flags & KW_DEVICE_EMULATED);
+  assert_non_null(strstr(info.name, "emulated"));
+  assert_int_equal(o->devices->info(o->plugin, 1, &info), KW_ERR_INVALID_ARGUMENT);
+}
+
+static void memory_ends_and_comes_back(void **state) {
+  opened *o = *state;
+  const uint64_t quarter = UINT64_C(64) << 20;
+  kw_mem mems[5];
+  for (int i = 0; i < 4; ++i) {
+    assert_int_equal(alloc(o, quarter, &mems[i]), KW_OK);
+  }
+  assert_int_equal(alloc(o, 1, &mems[4]), KW_ERR_OUT_OF_MEMORY);
+  assert_int_equal(o->memory->free(o->device, mems[2]), KW_OK);
+  assert_int_equal(alloc(o, quarter + 1, &mems[4]), KW_ERR_OUT_OF_MEMORY);
+  assert_int_equal(alloc(o, quarter, &mems[4]), KW_OK); /* the gap is found again */
+  assert_ptr_not_equal(mems[4], mems[2]);               /* under another handle */
+  mems[2] = mems[4];
+  for (int i = 0; i < 4; ++i) {
+    assert_int_equal(o->memory->free(o->device, mems[i]), KW_OK);
+  }
+  assert_int_equal(alloc(o, 4 * quarter, &mems[0]), KW_OK);
+}
+
+static void stale_and_foreign_handles_are_refused(void **state) {
+  opened *o = *state;
+  kw_mem mem;
+  char bytes[32];
+  assert_int_equal(alloc(o, 16, &mem), KW_OK);
+  assert_int_equal(download_at(o, mem, 8, bytes, 8), KW_OK);
+  assert_int_equal(download_at(o, mem, 8, bytes, 9), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(download_at(o, mem, 17, bytes, 1), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(o->memory->free(o->device, mem), KW_OK);
+  assert_int_equal(download_at(o, mem, 0, bytes, 1), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(o->memory->free(o->device, mem), KW_ERR_INVALID_ARGUMENT);
+  assert_non_null(strstr(seen.error, "not a live"));
+  assert_int_equal(o->memory->free(o->device, bytes), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(o->memory->free(o->device, NULL), KW_ERR_INVALID_ARGUMENT);
+}
+
+static void stream_waits_for_a_callback_and_others_go_on(void **state) {
+  opened *o = *state;
+  const kw_stream_info info = {sizeof info, 0, TOKEN_OTHER};
+  const uint32_t before = 1, after = 2;
+  uint32_t read = 0;
+  void *other;
+  kw_mem mem = upload(o, &before, sizeof before);
+  assert_int_equal(o->streams->create(o->device, &info, &other), KW_OK);
+
+  assert_int_equal(o->streams->call_host(o->device, o->stream, CALLBACK_GATED), KW_OK);
+  const kw_copy_info copy = {.struct_size = sizeof copy,
+                             .kind = KW_COPY_HOST_TO_DEVICE,
+                             .dst_mem = mem,
+                             .src_host = &after,
+                             .size = sizeof after};
+  assert_int_equal(o->memory->copy(o->device, o->stream, &copy), KW_OK);
+  sem_wait(&seen.entered);
+  assert_false(pthread_equal(seen.callback_thread, pthread_self()));
+  assert_int_equal(o->streams->query(o->device, o->stream), KW_ERR_NOT_READY);
+
+  /* The other stream is not held up, and still sees the old value. */
+  const kw_copy_info back = {.struct_size = sizeof back,
+                             .kind = KW_COPY_DEVICE_TO_HOST,
+                             .src_mem = mem,
+                             .dst_host = &read,
+                             .size = sizeof read};
+  assert_int_equal(o->memory->copy(o->device, other, &back), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, other), KW_OK);
+  assert_int_equal(o->streams->query(o->device, other), KW_OK);
+  assert_int_equal(read, before);
+
+  sem_post(&seen.gate);
+  assert_int_equal(o->streams->synchronize(o->device, o->stream), KW_OK);
+  assert_int_equal(download_at(o, mem, 0, &read, sizeof read), KW_OK);
+  assert_int_equal(read, after);
+  assert_int_equal(o->streams->destroy(o->device, other), KW_OK);
+}
+
+static void destroy_finishes_what_is_in_flight(void **state) {
+  opened *o = *state;
+  const kw_stream_info info = {sizeof info, 0, TOKEN_OTHER};
+  uint64_t value = 5, read = 0;
+  void *other;
+  kw_mem mem = upload(o, &value, sizeof value);
+  assert_int_equal(o->streams->create(o->device, &info, &other), KW_OK);
+  assert_int_equal(o->streams->call_host(o->device, other, CALLBACK_GATED), KW_OK);
+  const kw_copy_info back = {.struct_size = sizeof back,
+                             .kind = KW_COPY_DEVICE_TO_HOST,
+                             .src_mem = mem,
+                             .dst_host = &read,
+                             .size = sizeof read};
+  assert_int_equal(o->memory->copy(o->device, other, &back), KW_OK);
+  sem_post(&seen.gate);
+  assert_int_equal(o->streams->destroy(o->device, other), KW_OK);
+  assert_int_equal(read, 5);
+}
+
+static void add_honours_strides_offsets_and_alpha(void **state) {
+  opened *o = *state;
+  const float a[6] = {0, 1, 2, 3, 4, 5}, b[4] = {-1, 10, 20, 30};
+  float sum[6];
+  kw_mem a_mem = upload(o, a, sizeof a), b_mem = upload(o, b, sizeof b), out_mem;
+  assert_int_equal(alloc(o, sizeof sum, &out_mem), KW_OK);
+  kw_tensor_ref left = tensor(KW_F32, a_mem, 3, 2), right = tensor(KW_F32, b_mem, 3, 2);
+  left.strides[0] = 1; /* the transpose of a (2, 3) matrix */
+  left.strides[1] = 3;
+  right.offset = sizeof(float); /* 10, 20, 30 down the rows, repeated across */
+  right.strides[0] = 1;
+  right.strides[1] = 0;
+  kw_tensor_ref out = tensor(KW_F32, out_mem, 3, 2);
+  const kw_value args[] = {tensor_value(&left), tensor_value(&right), float_scalar(0.5)};
+  launch(o, "add.Tensor", KW_F32, args, 3, &out);
+  assert_int_equal(download_at(o, out_mem, 0, sum, sizeof sum), KW_OK);
+  const float expected[6] = {5, 8, 11, 14, 17, 20};
+  assert_memory_equal(sum, expected, sizeof sum);
+}
+
+static void integer_add_and_mul_wrap(void **state) {
+  opened *o = *state;
+  const int32_t a[2] = {INT32_MAX, -7}, b[2] = {1, 6};
+  int32_t result[2];
+  kw_mem a_mem = upload(o, a, sizeof a), b_mem = upload(o, b, sizeof b), out_mem = upload(o, a, sizeof a);
+  kw_tensor_ref left = tensor(KW_I32, a_mem, 1, 2), right = tensor(KW_I32, b_mem, 1, 2);
+  kw_tensor_ref out = tensor(KW_I32, out_mem, 1, 2);
+  kw_value alpha = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64};
+  alpha.u.i = 2;
+  const kw_value args[] = {tensor_value(&left), tensor_value(&right), alpha};
+  launch(o, "add.Tensor", KW_I32, args, 3, &out);
+  assert_int_equal(download_at(o, out_mem, 0, result, sizeof result), KW_OK);
+  assert_int_equal(result[0], INT32_MIN + 1);
+  assert_int_equal(result[1], 5);
+  launch(o, "mul.Tensor", KW_I32, args, 2, &out);
+  assert_int_equal(download_at(o, out_mem, 0, result, sizeof result), KW_OK);
+  assert_int_equal(result[0], INT32_MAX);
+  assert_int_equal(result[1], -42);
+}
+
+static void relu_keeps_nan(void **state) {
+  opened *o = *state;
+  const float x[3] = {-1, NAN, 2};
+  float y[3];
+  kw_mem mem = upload(o, x, sizeof x), out_mem = upload(o, x, sizeof x);
+  kw_tensor_ref in = tensor(KW_F32, mem, 1, 3), out = tensor(KW_F32, out_mem, 1, 3);
+  const kw_value args[] = {tensor_value(&in)};
+  launch(o, "relu", KW_F32, args, 1, &out);
+  assert_int_equal(download_at(o, out_mem, 0, y, sizeof y), KW_OK);
+  assert_true(y[0] == 0 && isnan(y[1]) && y[2] == 2);
+}
+
+static void sum_and_mm_are_exact_on_small_integers(void **state) {
+  opened *o = *state;
+  const float a[6] = {1, 2, 3, 4, 5, 6};
+  float product[4], total;
+  kw_mem mem = upload(o, a, sizeof a), out_mem = upload(o, a, sizeof a);
+  kw_tensor_ref left = tensor(KW_F32, mem, 2, 3), right = left, out = tensor(KW_F32, out_mem, 2, 2);
+  right.shape[0] = 3; /* the transpose */
+  right.shape[1] = 2;
+  right.strides[0] = 1;
+  right.strides[1] = 3;
+  const kw_value args[] = {tensor_value(&left), tensor_value(&right)};
+  launch(o, "mm", KW_F32, args, 2, &out);
+  assert_int_equal(download_at(o, out_mem, 0, product, sizeof product), KW_OK);
+  const float expected[4] = {14, 32, 32, 77};
+  assert_memory_equal(product, expected, sizeof product);
+
+  kw_tensor_ref scalar = {.struct_size = sizeof scalar, .dtype = KW_F32, .mem = out_mem, .numel = 1};
+  const kw_value sum_args[] = {tensor_value(&left), {.tag = KW_TAG_NONE}};
+  launch(o, "sum", KW_F32, sum_args, 2, &scalar);
+  assert_int_equal(download_at(o, out_mem, 0, &total, sizeof total), KW_OK);
+  assert_true(total == 21);
+
+  left.numel = left.shape[0] = 0; /* nothing, lying nowhere */
+  left.mem = NULL;
+  launch(o, "sum", KW_F32, sum_args, 2, &scalar);
+  assert_int_equal(download_at(o, out_mem, 0, &total, sizeof total), KW_OK);
+  assert_true(total == 0);
+}
+
+static void copy_converts_and_saturates(void **state) {
+  opened *o = *state;
+  const float from[4] = {-2.75f, NAN, 3e9f, 0};
+  int32_t to[4];
+  uint8_t truth[4];
+  kw_mem from_mem = upload(o, from, sizeof from), to_mem = upload(o, from, sizeof from);
+  kw_tensor_ref source = tensor(KW_F32, from_mem, 1, 4), i32 = tensor(KW_I32, to_mem, 1, 4);
+  kw_tensor_ref truths = tensor(KW_BOOL, to_mem, 1, 4), half = tensor(KW_F16, to_mem, 1, 4);
+  kw_value args[] = {tensor_value(&i32), tensor_value(&source), {.tag = KW_TAG_BOOL}};
+  launch(o, "copy_", KW_F32, args, 3, &i32);
+  assert_int_equal(download_at(o, to_mem, 0, to, sizeof to), KW_OK);
+  assert_int_equal(to[0], -2);
+  assert_int_equal(to[1], 0);
+  assert_int_equal(to[2], INT32_MAX);
+  args[0] = tensor_value(&truths);
+  launch(o, "copy_", KW_F32, args, 3, &truths);
+  assert_int_equal(download_at(o, to_mem, 0, truth, sizeof truth), KW_OK);
+  assert_memory_equal(truth, ((uint8_t[]){1, 1, 1, 0}), 4);
+  args[0] = tensor_value(&half);
+  assert_int_equal(launch_on(o, o->stream, "copy_", KW_F32, args, 3, &half), KW_ERR_NOT_IMPLEMENTED);
+}
+
+static void fill_takes_every_second_element(void **state) {
+  opened *o = *state;
+  const int64_t before[4] = {1, 2, 3, 4};
+  int64_t now[4];
+  kw_mem mem = upload(o, before, sizeof before);
+  kw_tensor_ref odd = tensor(KW_I64, mem, 1, 2);
+  odd.strides[1] = 2;
+  odd.offset = sizeof(int64_t);
+  const kw_value args[] = {tensor_value(&odd), float_scalar(9.5)};
+  launch(o, "fill_.Scalar", KW_I64, args, 2, &odd);
+  assert_int_equal(download_at(o, mem, 0, now, sizeof now), KW_OK);
+  assert_memory_equal(now, ((int64_t[]){1, 9, 3, 9}), sizeof now);
+}
+
+static void own_op_agrees_with_its_reference(void **state) {
+  opened *o = *state;
+  const float a[3] = {1, 2, 3}, b[3] = {0.1f, 0.2f, 0.3f};
+  float got[3];
+  double wide[3];
+  kw_mem a_mem = upload(o, a, sizeof a), b_mem = upload(o, b, sizeof b), out_mem = upload(o, a, sizeof a);
+  kw_tensor_ref left = tensor(KW_F32, a_mem, 1, 3), right = tensor(KW_F32, b_mem, 1, 3);
+  kw_tensor_ref out = tensor(KW_F32, out_mem, 1, 3), wide_out = tensor(KW_F64, wide, 1, 3);
+  const kw_tensor_ref *outs = &wide_out;
+  kw_value args[] = {tensor_value(&left), tensor_value(&right), {.tag = KW_TAG_FLOAT}};
+  args[2].u.f = -3.0;
+  assert_string_equal(seen.op.schema, "acme::scaled_add(Tensor self, Tensor other, *, float scale=1.0) -> Tensor");
+  launch(o, "acme::scaled_add", KW_F32, args, 3, &out);
+  assert_int_equal(download_at(o, out_mem, 0, got, sizeof got), KW_OK);
+
+  left.mem = (kw_mem)a; /* the reference works on host memory */
+  right.mem = (kw_mem)b;
+  const kw_call call = {.struct_size = sizeof call, .arg_count = 3, .out_count = 1, .args = args, .outs = &outs};
+  assert_int_equal(seen.op.reference(&call), KW_OK);
+  for (int i = 0; i < 3; ++i) {
+    assert_true(wide[i] == a[i] - 3.0 * b[i]);
+    assert_true(got[i] == (float)wide[i]);
+  }
+}
+
+static void kernel_on_a_dead_handle_is_a_late_error(void **state) {
+  opened *o = *state;
+  float zeros[2] = {0};
+  kw_mem mem = upload(o, zeros, sizeof zeros), dead = upload(o, zeros, sizeof zeros);
+  assert_int_equal(o->memory->free(o->device, dead), KW_OK);
+  kw_tensor_ref in = tensor(KW_F32, dead, 1, 2), out = tensor(KW_F32, mem, 1, 2);
+  const kw_value args[] = {tensor_value(&in)};
+  assert_int_equal(launch_on(o, o->stream, "relu", KW_F32, args, 1, &out), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, o->stream), KW_OK);
+  assert_int_equal(seen.late_status, KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(seen.late_token, TOKEN_STREAM);
+  assert_int_equal(seen.late_call_id, 4711);
+  assert_non_null(strstr(seen.error, "relu"));
+
+  in = tensor(KW_F32, mem, 1, 3); /* one element too far */
+  seen.late_status = KW_OK;
+  assert_int_equal(launch_on(o, o->stream, "relu", KW_F32, args, 1, &out), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, o->stream), KW_OK);
+  assert_int_equal(seen.late_status, KW_ERR_INVALID_ARGUMENT);
+}
+
+static void shutdown_and_init_again(void **state) {
+  opened *o = *state;
+  uint32_t first = seen.kernel_count;
+  assert_true(first > 0);
+  close_plugin(o);
+  open_with(o, &host_table);
+  assert_int_equal(seen.kernel_count, first);
+}
+
+/* A host of ABI 0.8: its table ends after define_op, it does not know every op, and late errors surface when it
+ * synchronises. */
+static void an_older_host_gets_along(void **state) {
+  (void)state;
+  kw_host_api short_table;
+  memset(&short_table, 0xee, sizeof short_table);
+  memcpy(&short_table, &host_table, KW_HOST_API_MIN);
+  short_table.struct_size = KW_HOST_API_MIN;
+  short_table.abi_version = KW_ABI_MAKE(0, 8);
+  opened o = {0};
+  setenv("TEST_OLD_HOST", "1", 1);
+  open_with(&o, &short_table);
+  unsetenv("TEST_OLD_HOST");
+  const float a[4] = {1, 2, 3, 4};
+  float product[4];
+  kw_mem mem = upload(&o, a, sizeof a), out_mem = upload(&o, a, sizeof a);
+  kw_tensor_ref left = tensor(KW_F32, mem, 2, 2), out = tensor(KW_F32, out_mem, 2, 2);
+  kw_value args[] = {tensor_value(&left), tensor_value(&left)};
+  assert_int_equal(launch_on(&o, o.stream, "relu", KW_F32, args, 1, &out), KW_ERR_NOT_IMPLEMENTED);
+  launch(&o, "mm", KW_F32, args, 2, &out);
+  assert_int_equal(download_at(&o, out_mem, 0, product, sizeof product), KW_OK);
+  assert_memory_equal(product, ((float[]){7, 10, 15, 22}), sizeof product);
+
+  assert_int_equal(o.memory->free(o.device, mem), KW_OK);
+  assert_int_equal(launch_on(&o, o.stream, "mm", KW_F32, args, 2, &out), KW_OK);
+  assert_int_equal(o.streams->synchronize(o.device, o.stream), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(o.streams->synchronize(o.device, o.stream), KW_OK);
+  close_plugin(&o);
+}
+
+#define WITH_PLUGIN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_PLUGIN(query_refuses_another_major_and_names_both_versions),
+      WITH_PLUGIN(query_serves_an_older_host_of_the_same_major),
+      WITH_PLUGIN(library_exports_one_symbol_and_needs_none_of_keyway),
+      WITH_PLUGIN(device_says_that_it_is_emulated),
+      WITH_PLUGIN(memory_ends_and_comes_back),
+      WITH_PLUGIN(stale_and_foreign_handles_are_refused),
+      WITH_PLUGIN(stream_waits_for_a_callback_and_others_go_on),
+      WITH_PLUGIN(destroy_finishes_what_is_in_flight),
+      WITH_PLUGIN(add_honours_strides_offsets_and_alpha),
+      WITH_PLUGIN(integer_add_and_mul_wrap),
+      WITH_PLUGIN(relu_keeps_nan),
+      WITH_PLUGIN(sum_and_mm_are_exact_on_small_integers),
+      WITH_PLUGIN(copy_converts_and_saturates),
+      WITH_PLUGIN(fill_takes_every_second_element),
+      WITH_PLUGIN(own_op_agrees_with_its_reference),
+      WITH_PLUGIN(kernel_on_a_dead_handle_is_a_late_error),
+      WITH_PLUGIN(shutdown_and_init_again),
+      cmocka_unit_test(an_older_host_gets_along),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: scripts/full.sh
+#
+# Everything, however long: all tests in every preset, select_device under valgrind, the conformance suite with two
+# seeds on every device, the dispatch benchmark. Writes what came out to bench/results/DATE-full.md.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+no_arguments "$@"
+
+results=bench/results/$(date +%F)-full.md
+seeds=(1 20260)
+
+step "packages"
+scripts/setup.sh
+
+step "formatting"
+check_format
+
+test_rows='preset|tests|time'$'\n'
+for preset in release debug asan tsan; do
+  step "building and testing $preset"
+  build_preset "$preset"
+  began=$SECONDS
+  case $preset in
+    asan | tsan) run_tests "$preset" -LE opencl ;; # an OpenCL driver is not built with sanitizers
+    *) run_tests "$preset" ;;
+  esac
+  passed=$(sed -n 's/^\([0-9]*% tests passed.*\)$/\1/p' "build/logs/tests-$preset.log")
+  test_rows+="$preset|$passed|$((SECONDS - began)) s"$'\n'
+done
+
+step "building with clang (build/clang)"
+quiet configure-clang cmake -G Ninja -B build/clang -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang
+quiet build-clang cmake --build build/clang -j "$jobs"
+
+step "installing; building the examples from the package"
+install_with_examples release
+
+# An OpenCL driver's own leaks are not ours to report: the library looks for plugins in a copy without that backend.
+step "select_device under valgrind"
+rm -rf build/valgrind
+cp -r build/installed build/valgrind
+find build/valgrind -name 'keyway_opencl.so' -delete
+library=$(find "$PWD/build/valgrind" -name 'libkeyway.so.0')
+valgrind_rows='program|valgrind'$'\n'
+for device in cpu:0 npu:0; do
+  plugin_arguments "$device"
+  quiet "valgrind-${device%:*}" env LD_LIBRARY_PATH="$(dirname "$library")" \
+    valgrind --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,indirect \
+    "$select_device" "${plugin[@]}" "$device"
+  valgrind_rows+="select_device $device|no error, no leak"$'\n'
+done
+
+step "the conformance suite, ${#seeds[@]} seeds"
+for device in cpu:0 opencl:0 npu:0; do
+  for seed in "${seeds[@]}"; do
+    conform "$device" --seed "$seed"
+  done
+done
+
+step "dispatch"
+quiet bench-dispatch build/release/bin/bench-dispatch
+
+mkdir -p bench/results
+{
+  echo "# scripts/full.sh, $(date +%F)"
+  echo
+  echo "Commit $(git rev-parse --short HEAD)$(git diff --quiet HEAD || echo ', with local changes'); $(nproc) CPUs:" \
+    "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(gcc --version | head -n 1);" \
+    "$(clang --version | head -n 1)."
+  for table in "$(printf '%s' "$test_rows" | column_table)" "$(printf '%s' "$valgrind_rows" | column_table)" \
+    "$(conform_table)" "$(cat build/logs/bench-dispatch.log)"; do
+    printf '\n```\n%s\n```\n' "$table"
+  done
+} >"$results"
+
+say
+cat "$results"
+require_conformant
+say
+say "${bold}scripts/full.sh: all passed. $SECONDS s. Written to $results.$plain"

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the scripts share; to be sourced. Changes to the root of the checkout and defines:
+#   script_usage     prints the comment at the head of the running script
+#   say, step, die   lines to people; step numbers and times what follows
+#   build_preset, conform, conform_table, ...   see below
+# shellcheck shell=bash
+script=$(realpath "$0")
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+
+jobs=$(nproc)
+
+if [ -t 1 ]; then
+  bold=$'\e[1m' plain=$'\e[0m'
+else
+  bold='' plain=''
+fi
+
+script_usage() { awk 'NR > 2 && !/^#/ { exit } NR > 2 { sub(/^# ?/, ""); print }' "$script"; }
+
+# Every script takes --help and, unless it handles arguments itself, nothing else.
+no_arguments() {
+  case ${1-} in
+    '') ;;
+    --help) script_usage; exit 0 ;;
+    *) die "does not know the argument '$1'" "Run: $script --help" ;;
+  esac
+}
+
+say() { printf '%s\n' "$*"; }
+
+# die WHAT [NEXT]: what failed and why, and what to do next.
+die() {
+  printf '%s: %s\n' "${script##*/}" "$1" >&2
+  [ -z "${2-}" ] || printf '%s\n' "$2" >&2
+  exit 1
+}
+
+steps_done=0
+step() {
+  steps_done=$((steps_done + 1))
+  printf '%s[%d, %d s] %s%s\n' "$bold" "$steps_done" "$SECONDS" "$*" "$plain"
+}
+
+# quiet LOG COMMAND...: runs it with its output in a file under build/logs; shows the end of the file when it fails.
+quiet() {
+  local log=build/logs/$1.log
+  shift
+  mkdir -p build/logs
+  if ! "$@" >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    die "'$*' failed; its last lines are above" "All of its output is in $log."
+  fi
+}
+
+# build_preset PRESET [CMAKE OPTION...]: configures and builds build/PRESET.
+build_preset() {
+  local preset=$1
+  shift
+  quiet "configure-$preset" cmake --preset "$preset" "$@"
+  sed -n 's/^-- \(Keyway .*:\)$/\1/p; s/^--   /  /p' "build/logs/configure-$preset.log"
+  quiet "build-$preset" cmake --build --preset "$preset" -j "$jobs"
+}
+
+# run_tests PRESET [CTEST OPTION...]: all tests of build/PRESET; says how many ran.
+run_tests() {
+  local preset=$1
+  shift
+  quiet "tests-$preset" ctest --preset "$preset" -j "$jobs" "$@"
+  sed -n 's/^\([0-9]*% tests passed.*\)$/    \1/p' "build/logs/tests-$preset.log"
+}
+
+# check_format: every C source as clang-format would write it.
+check_format() {
+  git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror ||
+    die "the files named above are not formatted" "Run: git ls-files '*.c' '*.h' | xargs clang-format -i"
+}
+
+# install_with_examples PRESET: installs build/PRESET into build/installed and builds both examples from there, as a
+# vendor and an application developer do. Sets keyway, select_device and vendor_npu to the results.
+install_with_examples() {
+  local prefix=$PWD/build/installed example
+  rm -rf build/installed build/examples
+  quiet install cmake --install "build/$1" --prefix "$prefix"
+  for example in vendor_npu select_device; do
+    quiet "configure-$example" cmake -G Ninja -S "examples/$example" -B "build/examples/$example" \
+      -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
+    quiet "build-$example" cmake --build "build/examples/$example" -j "$jobs"
+  done
+  keyway=$prefix/bin/keyway
+  select_device=build/examples/select_device/select_device
+  vendor_npu=build/examples/vendor_npu/vendor_npu.so
+}
+
+# plugin_arguments DEVICE: what selects the plugin of a device; sets the array `plugin`.
+plugin_arguments() {
+  plugin=()
+  case $1 in
+    npu:*) plugin=(--plugin "$vendor_npu") ;;
+  esac
+}
+
+# run_select_device DEVICE: the example, and a check of what it prints.
+run_select_device() {
+  local output
+  plugin_arguments "$1"
+  output=$("$select_device" "${plugin[@]}" "$1") || die "select_device $1 failed" "Run: $select_device ${plugin[*]} $1"
+  printf '%s\n' "$output" | sed 's/^/    /'
+  grep -q '\[\[2, 4, 6\], \[8, 10, 12\]\]' <<<"$output" || die "select_device $1 printed the wrong y (above)"
+}
+
+# json_member FILE KEY: the value of a string or number that stands outside the list of ops in a conform report.
+json_member() {
+  tr -d '\n\t' <"$1" | sed 's/"ops":.*//' | grep -oE "\"$2\": *(\"[^\"]*\"|[a-z0-9.]+)" | head -n 1 |
+    sed -E 's/^"[^"]*": *//; s/"//g' || true # a report without it: an empty cell
+}
+
+conform_failures=0
+
+# conform DEVICE [CONFORM OPTION...]: the conformance suite on one device; one more row for conform_table.
+conform() {
+  local device=$1 report began=$SECONDS status=0
+  shift
+  mkdir -p build/reports
+  report=build/reports/${device//[:@]/-}-$((conform_runs += 1)).json
+  plugin_arguments "$device"
+  say "    keyway conform --device $device ${plugin[*]} $*"
+  "$keyway" conform --device "$device" "${plugin[@]}" --jobs "$jobs" --json "$report" "$@" \
+    >"${report%.json}.txt" 2>&1 || status=$?
+  if [ "$status" -ne 0 ]; then
+    conform_failures=$((conform_failures + 1))
+    tail -n 40 "${report%.json}.txt" >&2
+  fi
+  [ "$status" -le 1 ] || { conform_rows+="$device|could not run (exit $status)||||||||"$'\n'; return; }
+  local emulated=hardware
+  [ "$(json_member "$report" emulated)" != true ] || emulated=emulated
+  local count row
+  row="$device|$(json_member "$report" verdict)|$emulated|$(json_member "$report" seed)"
+  for count in pass fail crash timeout unimplemented launches; do
+    row+="|$(json_member "$report" "$count")"
+  done
+  conform_rows+="$row|$((SECONDS - began)) s"$'\n'
+}
+conform_runs=0
+conform_rows=
+
+conform_table() {
+  {
+    echo 'device|verdict|runs on|seed|pass|fail|crash|timeout|unimpl.|launches|time'
+    printf '%s' "$conform_rows"
+  } | column_table
+}
+
+# Lines with | between cells, lined up.
+column_table() {
+  awk -F'|' '
+    { rows = NR; for (i = 1; i <= NF; i++) { cell[NR, i] = $i; if (length($i) > width[i]) width[i] = length($i) } if (NF > columns) columns = NF }
+    END {
+      for (r = 1; r <= rows; r++) {
+        line = ""
+        for (i = 1; i <= columns; i++) line = line sprintf("%-" width[i] "s  ", cell[r, i])
+        sub(/ +$/, "", line)
+        print line
+        if (r == 1) { rule = ""; for (i = 1; i <= columns; i++) { dash = sprintf("%" width[i] "s", ""); gsub(/ /, "-", dash); rule = rule dash "  " } sub(/ +$/, "", rule); print rule }
+      }
+    }'
+}
+
+# require_conformant: ends the script unless every conform so far was.
+require_conformant() {
+  [ "$conform_failures" -eq 0 ] ||
+    die "$conform_failures of the conform runs above failed" "Their reports are in build/reports; each failure there has the command that replays it."
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: scripts/setup.sh [--minimal] [--print]
+#
+# Installs the Debian packages that Keyway's build and tests need and this machine lacks, with apt-get (through sudo
+# when not root). Says which. Does nothing, fast, when all are there.
+#
+#   --minimal   only what building and the demo need: no second compiler, no valgrind, no clang-format
+#   --print     print the packages, one a line, and install nothing
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+minimal=(gcc libc6-dev binutils cmake ninja-build pkg-config libcjson-dev libcmocka-dev
+  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd)
+rest=(clang clang-format valgrind libdlpack-dev)
+
+packages=("${minimal[@]}" "${rest[@]}") print=false
+for argument; do
+  case $argument in
+    --minimal) packages=("${minimal[@]}") ;;
+    --print) print=true ;;
+    *) no_arguments "$argument" ;;
+  esac
+done
+
+if $print; then
+  printf '%s\n' "${packages[@]}"
+  exit
+fi
+command -v apt-get >/dev/null ||
+  die "this is not a Debian system: there is no apt-get" "Install what corresponds to: ${packages[*]}"
+
+missing=()
+for package in "${packages[@]}"; do
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null ||
+    die "packages are missing, and this is neither root nor is there sudo" "As root: apt-get install ${missing[*]}"
+  as_root=(sudo)
+fi
+say "installing: ${missing[*]}"
+install() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >build/logs/apt.log 2>&1
+}
+mkdir -p build/logs
+install || {
+  say "apt-get knows too little; updating its lists"
+  quiet apt-update "${as_root[@]}" apt-get update -qq
+  install || {
+    tail -n 20 build/logs/apt.log >&2
+    die "apt-get install failed; its last lines are above" "All of its output is in build/logs/apt.log."
+  }
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: scripts/test.sh
+#
+# What has to pass before a change goes in: build with gcc, all tests, build with clang, formatting, and the
+# conformance suite on the reference, the OpenCL and the example vendor's device.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+no_arguments "$@"
+
+step "packages"
+scripts/setup.sh
+
+step "formatting"
+check_format
+
+step "building with gcc (build/release)"
+build_preset release -DCMAKE_C_COMPILER=gcc
+
+step "tests"
+run_tests release
+
+step "building with clang (build/clang)"
+quiet configure-clang cmake -G Ninja -B build/clang -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang
+quiet build-clang cmake --build build/clang -j "$jobs"
+
+step "installing; building the examples from the package"
+install_with_examples release
+
+step "the conformance suite"
+for device in cpu:0 opencl:0 npu:0; do
+  run_select_device "$device"
+  conform "$device"
+done
+
+say
+conform_table
+require_conformant
+say
+say "${bold}scripts/test.sh: all passed. $SECONDS s.$plain"
