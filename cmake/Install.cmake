@@ -9,12 +9,6 @@ set(KEYWAY_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
 set(KEYWAY_HELPER_DIR ${CMAKE_INSTALL_LIBDIR}/keyway)
 set(KEYWAY_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/${KEYWAY_PLUGIN_SUBDIR})
 
-# kw_rpath(TARGET FROM): lets TARGET, installed in FROM, find libkeyway.so from where it lies itself.
-function(kw_rpath target from)
-  file(RELATIVE_PATH to_lib /prefix/${from} /prefix/${CMAKE_INSTALL_LIBDIR})
-  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
-endfunction()
-
 # ---- sdk
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/abi/include/keyway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT sdk
@@ -42,19 +36,14 @@ endforeach()
 
 # ---- runtime
 
-foreach(program keyway_cli bench-dispatch)
-  if(TARGET ${program})
-    kw_rpath(${program} ${CMAKE_INSTALL_BINDIR})
-  endif()
-endforeach()
-if(TARGET keyway_cli)
-  install(TARGETS keyway_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
-  install(FILES ${PROJECT_SOURCE_DIR}/cli/keyway.bash RENAME keyway COMPONENT runtime
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-endif()
-
-kw_rpath(keyway-probe ${KEYWAY_HELPER_DIR})
-install(TARGETS keyway-probe RUNTIME DESTINATION ${KEYWAY_HELPER_DIR} COMPONENT runtime)
+# Each finds libkeyway.so from where it lies itself.
+file(RELATIVE_PATH bin_to_lib /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+set_target_properties(keyway_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+set_target_properties(keyway-worker PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+install(TARGETS keyway_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+install(TARGETS keyway-probe keyway-worker RUNTIME DESTINATION ${KEYWAY_HELPER_DIR} COMPONENT runtime)
+install(FILES ${PROJECT_SOURCE_DIR}/cli/keyway.bash RENAME keyway COMPONENT runtime
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 
 # Backends are built where what they need was found.
 foreach(backend cpu opencl)

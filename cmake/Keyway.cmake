@@ -80,7 +80,10 @@ function(kw_add_plugin name)
   add_library(${target} MODULE ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE keyway_flags keyway_abi ${ARG_LIBS})
   target_link_options(${target} PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.map
-                                        LINKER:-Bsymbolic $<$<NOT:$<BOOL:${KEYWAY_SANITIZE}>>:LINKER:--no-undefined>)
+                                        LINKER:-Bsymbolic)
+  if(NOT KEYWAY_SANITIZE) # a sanitizer's runtime comes with the program
+    target_link_options(${target} PRIVATE LINKER:--no-undefined)
+  endif()
   set_target_properties(${target} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${ARG_DIRECTORY}
                         LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.map)
 endfunction()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ids, and what all kinds of cases share.
+ * Ids, layouts, and what all kinds of cases share.
  */
 #include "case_make.h"
 
@@ -36,6 +36,13 @@ kw_value_key kw_case_value_key(const kw_case *c, uint32_t arg, uint64_t seed, ui
                         .stride = tensor->value_stride,
                         .extent = tensor->extent,
                         .target = c->out.dtype};
+}
+
+kw_value kw_case_arg_value(const kw_case *c, uint32_t arg) {
+  kw_value value = c->args[arg].value;
+  if (arg >= c->arg_count) value = kw_suite_arg_default(&c->op->args[arg]);
+  if (value.tag == KW_TAG_INT_LIST) value.u.ints = c->args[arg].ints;
+  return value;
 }
 
 /* ---- Layouts ----------------------------------------------------------------------------------------------------- */
@@ -133,9 +140,13 @@ bool kw_case_make(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint
   out_case->class = class;
   out_case->number = number;
   out_case->terms = 2;
-  snprintf(out_case->id, sizeof out_case->id, "%s/%s/%s/%u", op->name, kw_number_name(key), class_names[class], number);
+  snprintf(out_case->id, sizeof out_case->id, "%s/%s/%s/%u", op->name, kw_datum_name(key), class_names[class], number);
   out_case->hash = kw_hash(KW_HASH_START, out_case->id);
-  return op->vendor ? kw_case_make_vendor(out_case) : make_kind(out_case);
+  if (!(op->vendor ? kw_case_make_vendor(out_case) : make_kind(out_case))) return false;
+  for (uint32_t i = 0; i < out_case->arg_count; i++) { /* what lies before a given argument has to be given too */
+    if (out_case->args[i].value.tag == KW_TAG_NONE) out_case->args[i].value = kw_suite_arg_default(&op->args[i]);
+  }
+  return true;
 }
 
 bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, kw_case *out_case) {
@@ -151,7 +162,7 @@ bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, 
     size_t length = strlen(ops[i].name);
     if (length == (size_t)(slash[0] - id) && memcmp(ops[i].name, id, length) == 0) op = &ops[i];
   }
-  kw_dtype key = kw_number_from_name(slash[0] + 1, (size_t)(slash[1] - slash[0] - 1));
+  kw_dtype key = kw_datum_from_name(slash[0] + 1, (size_t)(slash[1] - slash[0] - 1));
   size_t length = (size_t)(slash[2] - slash[1] - 1);
   char *end;
   unsigned long number = strtoul(slash[2] + 1, &end, 10);

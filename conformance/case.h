@@ -75,6 +75,9 @@ bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, 
 /* The values of argument `arg` in a run: the key for kw_value_make. */
 kw_value_key kw_case_value_key(const kw_case *c, uint32_t arg, uint64_t seed, uint32_t run);
 
+/* An argument as a caller passes it, all but tensors: u.tensor is left for the caller to fill. */
+kw_value kw_case_arg_value(const kw_case *c, uint32_t arg);
+
 /* Element offset in the storage of the `index`-th element in row-major order. */
 int64_t kw_case_tensor_at(const kw_case_tensor *tensor, int64_t index);
 

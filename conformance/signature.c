@@ -15,6 +15,52 @@ static const struct {
     {"Scalar", KW_TAG_SCALAR}, {"ScalarType", KW_TAG_DTYPE},
 };
 
+/* "None", "True", "1", "0.5", "'none'", "[]". */
+static bool parse_default(const char *text, size_t length, kw_suite_arg *out) {
+  out->has_default = true;
+  if (length + 1 > sizeof out->default_text) return false;
+  kw_value *value = &out->default_value;
+  char *copy = out->default_text;
+  memcpy(copy, text, length);
+  copy[length] = 0;
+  if (strcmp(copy, "None") == 0) return true;
+  value->tag = out->tag;
+  switch (out->tag) {
+    case KW_TAG_BOOL:
+      value->u.b = strcmp(copy, "True") == 0;
+      return true;
+    case KW_TAG_INT:
+      value->u.i = strtoll(copy, NULL, 10);
+      return true;
+    case KW_TAG_FLOAT:
+      value->u.f = strtod(copy, NULL);
+      return true;
+    case KW_TAG_SCALAR:
+      value->kind = strpbrk(copy, ".e") ? KW_SCALAR_F64 : KW_SCALAR_I64;
+      if (value->kind == KW_SCALAR_F64) {
+        value->u.f = strtod(copy, NULL);
+      } else {
+        value->u.i = strtoll(copy, NULL, 10);
+      }
+      return true;
+    case KW_TAG_STRING:
+      if (length < 2 || copy[0] != '\'') return false;
+      memmove(copy, copy + 1, length - 2);
+      copy[length - 2] = 0; /* u.s is set where the op lies for good: see kw_suite_arg_default */
+      return true;
+    case KW_TAG_INT_LIST:
+      return strcmp(copy, "[]") == 0;
+    default:
+      return false;
+  }
+}
+
+kw_value kw_suite_arg_default(const kw_suite_arg *arg) {
+  kw_value value = arg->default_value;
+  if (value.tag == KW_TAG_STRING) value.u.s = arg->default_text;
+  return value;
+}
+
 /* "int[1]? dim=[]": type, name, default. The text ends at `end`. */
 static bool parse_arg(const char *text, const char *end, kw_suite_arg *out) {
   memset(out, 0, sizeof *out);
@@ -44,7 +90,7 @@ static bool parse_arg(const char *text, const char *end, kw_suite_arg *out) {
   for (; p < end && *p != '='; p++) {
     if (length + 1 < sizeof out->name) out->name[length++] = *p;
   }
-  out->has_default = p < end;
+  if (p < end && !parse_default(p + 1, (size_t)(end - p - 1), out)) return false;
   return out->tag != KW_TAG_NONE && length > 0;
 }
 

@@ -16,6 +16,8 @@ typedef struct kw_suite_arg {
   bool optional; /* "?" */
   bool mutated;  /* (a!) */
   bool has_default;
+  kw_value default_value; /* as a caller would pass it; lists are empty */
+  char default_text[16];  /* backs a string */
 } kw_suite_arg;
 
 typedef struct kw_suite_op {
@@ -32,6 +34,9 @@ typedef struct kw_suite_op {
 /* Takes a schema apart. False when it is not in ATen's grammar or has more arguments or results than the suite can
  * generate. */
 bool kw_suite_op_parse(const char *schema, kw_suite_op *out_op);
+
+/* What an argument is when it is not given. */
+kw_value kw_suite_arg_default(const kw_suite_arg *arg);
 
 /* All ops of the op table; the array is static and made at the first call (not thread-safe). */
 const kw_suite_op *kw_suite_ops(uint32_t *out_count);

@@ -55,8 +55,8 @@ enum {
 };
 
 static uint64_t float_bits(kw_dtype dtype, int special) {
-  kw_float_format f = kw_number_format(dtype);
-  int bits = (int)kw_number_size(dtype) * 8, fraction = f.precision - 1;
+  kw_float_format f = kw_datum_format(dtype);
+  int bits = (int)kw_datum_size(dtype) * 8, fraction = f.precision - 1;
   uint64_t sign = UINT64_C(1) << (bits - 1);
   uint64_t one = (uint64_t)(1 - f.emin) << fraction; /* exponent 0 */
   uint64_t step = UINT64_C(1) << fraction;           /* one binade */
@@ -117,7 +117,7 @@ static const int64_t small_specials[] = {0, 1, -1, 2, -2, 3, 7, -7};
 #define INTEGER_SPECIALS (sizeof small_specials / sizeof small_specials[0] + 4)
 
 static uint64_t integer_bits(kw_dtype dtype, uint32_t special) {
-  int bits = (int)kw_number_size(dtype) * 8;
+  int bits = (int)kw_datum_size(dtype) * 8;
   uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
   bool is_signed = dtype != KW_U8;
   uint64_t max = is_signed ? all >> 1 : all, min = is_signed ? ~(all >> 1) & all : 0;
@@ -136,15 +136,15 @@ static uint64_t integer_bits(kw_dtype dtype, uint32_t special) {
 }
 
 uint32_t kw_value_special_count(kw_dtype dtype) {
-  if (kw_number_is_float(dtype)) return S_COUNT;
+  if (kw_datum_is_float(dtype)) return S_COUNT;
   return dtype == KW_BOOL ? 2 : (uint32_t)INTEGER_SPECIALS;
 }
 
 static void store_special(kw_dtype dtype, uint32_t special, void *out) {
-  uint64_t bits = kw_number_is_float(dtype) ? float_bits(dtype, (int)special)
+  uint64_t bits = kw_datum_is_float(dtype) ? float_bits(dtype, (int)special)
                   : dtype == KW_BOOL        ? special
                                             : integer_bits(dtype, special);
-  memcpy(out, &bits, kw_number_size(dtype));
+  memcpy(out, &bits, kw_datum_size(dtype));
 }
 
 /* Those special values that may stand in a sum whose other terms are small: no order of summation overflows. */
@@ -221,11 +221,11 @@ static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
 static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], void *out) {
   if (dtype == KW_BOOL) {
     *(uint8_t *)out = r[0] >> 8 & 1;
-  } else if (kw_number_is_float(dtype)) {
-    kw_number_store(dtype, out, float_value(domain, r));
+  } else if (kw_datum_is_float(dtype)) {
+    kw_datum_store(dtype, out, float_value(domain, r));
   } else {
     int64_t value = integer_value(domain, r);
-    memcpy(out, &value, kw_number_size(dtype));
+    memcpy(out, &value, kw_datum_size(dtype));
   }
 }
 
@@ -234,29 +234,29 @@ static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], v
 static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
   if (index % 3 == 0) {
     store_special(dtype, (uint32_t)(index / 3 % kw_value_special_count(dtype)), out);
-  } else if (index % 3 == 1 && kw_number_is_float(dtype)) {
-    kw_number_store(dtype, out, ldexp((double)(int)(r[0] % 1025) - 512, (int)(r[1] % 16) - 4)); /* ties */
+  } else if (index % 3 == 1 && kw_datum_is_float(dtype)) {
+    kw_datum_store(dtype, out, ldexp((double)(int)(r[0] % 1025) - 512, (int)(r[1] % 16) - 4)); /* ties */
   } else {
     store_plain(KW_DOMAIN_ANY, dtype, r, out);
   }
-  bool narrow = kw_number_is_float(key->target) && key->target != KW_F64;
+  bool narrow = kw_datum_is_float(key->target) && key->target != KW_F64;
   if (narrow && dtype == KW_F64) {
-    float f = (float)kw_number_load(dtype, out);
+    float f = (float)kw_datum_load(dtype, out);
     double value = f;
     memcpy(out, &value, sizeof value);
   } else if (narrow && key->target != KW_F32 && (dtype == KW_I32 || dtype == KW_I64)) {
     int64_t value = 0;
-    memcpy(&value, out, kw_number_size(dtype));
+    memcpy(&value, out, kw_datum_size(dtype));
     value &= 0xffffff;
-    memcpy(out, &value, kw_number_size(dtype));
+    memcpy(out, &value, kw_datum_size(dtype));
   }
 }
 
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
-  if (kw_number_is_complex(dtype)) { /* two floats, each a value of its own */
+  if (kw_datum_is_complex(dtype)) { /* two floats, each a value of its own */
     kw_dtype part = dtype == KW_C64 ? KW_F32 : KW_F64;
     kw_value_make(key, part, 2 * index, out_element);
-    kw_value_make(key, part, 2 * index + 1, (char *)out_element + kw_number_size(part));
+    kw_value_make(key, part, 2 * index + 1, (char *)out_element + kw_datum_size(part));
     return;
   }
   uint64_t mixed = key->seed ^ key->case_hash;
@@ -268,12 +268,16 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
   uint64_t turned = key->run && index < key->extent ? key->extent - 1 - index : index; /* run 1: the list backwards */
   switch (key->domain) {
     case KW_DOMAIN_SPECIAL:
-      store_special(dtype, (uint32_t)(turned / stride % kw_value_special_count(dtype)), out_element);
+    case KW_DOMAIN_SPECIAL_RAW: {
+      uint32_t special = (uint32_t)(turned / stride % kw_value_special_count(dtype));
+      bool quiet = key->domain == KW_DOMAIN_SPECIAL && kw_datum_is_float(dtype) && special == S_SIGNALING_NAN;
+      store_special(dtype, quiet ? S_NAN : special, out_element);
       break;
+    }
     case KW_DOMAIN_BITS: {
       uint64_t bits = turned / stride;
       if (dtype == KW_BOOL) bits &= 1;
-      memcpy(out_element, &bits, kw_number_size(dtype));
+      memcpy(out_element, &bits, kw_datum_size(dtype));
       break;
     }
     case KW_DOMAIN_SPECIAL_ROW:
@@ -281,7 +285,7 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       bool row = key->domain == KW_DOMAIN_SPECIAL_ROW;
       uint64_t which = row ? index / stride : stride;
       bool here = row ? index % stride == (index / stride * 5 + 3 + key->run) % stride : index == key->extent / 2;
-      if (here && kw_number_is_float(dtype)) {
+      if (here && kw_datum_is_float(dtype)) {
         store_special(dtype, sum_specials[which % SUM_SPECIALS], out_element);
       } else if (here) {
         store_special(dtype, (uint32_t)(which % kw_value_special_count(dtype)), out_element);

@@ -6,7 +6,7 @@
 #ifndef KEYWAY_CONFORMANCE_VALUE_H
 #define KEYWAY_CONFORMANCE_VALUE_H
 
-#include "number.h"
+#include "datum.h"
 
 /* What the elements of one argument look like. */
 typedef enum kw_domain {
@@ -24,6 +24,7 @@ typedef enum kw_domain {
   KW_DOMAIN_BOOL,        /* 0 and 1 */
   KW_DOMAIN_CONVERT,     /* for copy_ into other dtypes: ANY, SMALL, special values, halfway cases; floats are f32 values */
   KW_DOMAIN_SPECIAL,     /* the list of special values, element i takes (i / stride) modulo its length */
+  KW_DOMAIN_SPECIAL_RAW, /* the same with signaling NaN: for moves only, arithmetic may treat it in two ways */
   KW_DOMAIN_SPECIAL_ROW, /* SMALL, and one special value of those whose sums are defined in every `stride` elements */
   KW_DOMAIN_SPECIAL_ONE, /* SMALL, and special value number `stride` in the middle */
   KW_DOMAIN_BITS         /* element i has the bits of (i / stride) */
@@ -48,7 +49,7 @@ void kw_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]
  * (index low, index high, argument, run). */
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element);
 
-/* Length of the special-value list of a dtype. */
+/* Length of the special-value list of a dtype, signaling NaN included. */
 uint32_t kw_value_special_count(kw_dtype dtype);
 
 /* FNV-1a, 64 bits: the hash of a case id, and of the set of all ids. */

@@ -14,9 +14,9 @@ typedef struct kw_buffer {
   _Atomic(kw_stream *) stream; /* whose cache it came from and returns to */
   kw_device *device;           /* holds a reference */
   atomic_uint refs;
-  atomic_ullong noted;           /* token of the foreign stream noted last */
-  struct kw_block *block;        /* the allocator's */
-  struct kw_buffer_use *foreign; /* other streams that used it, under the allocator's lock */
+  atomic_ullong noted;            /* token of the foreign stream noted last */
+  struct kw_block *block;         /* the allocator's */
+  struct kw_foreign_use *foreign; /* other streams that used it, under the allocator's lock */
 } kw_buffer;
 
 kw_status kw_allocator_create(kw_device *device); /* sets device->allocator */

@@ -29,8 +29,8 @@ struct kw_device {
   atomic_ullong fallbacks;
 };
 
-/* One more or one fewer user. The last release closes the device: plans (kw_plan_table_destroy), streams, allocator,
- * then the plugin's close. */
+/* One more or one fewer user. The last release closes the device: plans (kw_plan_table_destroy), allocator, default
+ * stream, then the plugin's close. */
 void kw_device_retain(kw_device *device);
 void kw_device_release(kw_device *device);
 
@@ -38,6 +38,16 @@ void kw_device_release(kw_device *device);
 kw_status kw_device_check(const kw_device *device);
 /* Marks the device lost when status says so; returns status. For the result of every slot call of an open device. */
 kw_status kw_device_note(kw_device *device, kw_status status);
+
+/* The facts about a plugin's device, open or not: zero-filled first, strings ended, alignments at least 1, max_alloc
+ * never 0. KW_ERR_INTERNAL when they contradict themselves. */
+kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info);
+
+/* Whether a device of this plugin is open, being opened or being closed. */
+bool kw_device_is_open(const kw_plugin *plugin);
+
+/* Gives kw_device_fallback's device back, at exit. */
+void kw_device_close_fallback(void);
 
 /* cpu:0 for fallback, opened once and kept; NULL with an error when there is none. */
 kw_device *kw_device_fallback(void);

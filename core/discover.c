@@ -17,8 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Where the library is ------------------------------------------------------------------------------------------
- */
+/* ---- Where the library is ---------------------------------------------------------------------------------------- */
 
 static char library_directory[PATH_MAX + 8];
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
@@ -49,8 +48,7 @@ const char *kw_library_directory(void) {
   return library_directory;
 }
 
-/* ---- One file ------------------------------------------------------------------------------------------------------
- */
+/* ---- One file ---------------------------------------------------------------------------------------------------- */
 
 static void refuse(kw_candidate *candidate, kw_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -140,8 +138,7 @@ kw_status kw_candidate_examine(const char *path, bool trusted, kw_candidate *out
   return KW_OK;
 }
 
-/* ---- All files -----------------------------------------------------------------------------------------------------
- */
+/* ---- All files --------------------------------------------------------------------------------------------------- */
 
 /* Takes over candidate->path. */
 static kw_status add(kw_candidates *list, kw_candidate *candidate) {

@@ -14,13 +14,27 @@
 #define CACHE_SIZE 256
 #define COUNT_SLOTS 4
 
-/* What a thread keeps. Counts are written by the owner only; others read them to sum up. */
+/* Launches of one thread on one device that the device does not have yet: written by the thread, read by who sums up.
+ */
+typedef struct launch_count {
+  _Atomic(kw_device *) device;
+  _Atomic uint64_t launches;
+} launch_count;
+
+/* A plan that a thread used last, and a call to its kernel that lacks only what differs between calls: tensors, stream,
+ * call id. */
+typedef struct ready_call {
+  kw_plan *plan;          /* one reference */
+  launch_count *launches; /* where this thread counts for the device */
+  kw_call call;
+  const kw_tensor_ref *out;
+  kw_value args[KW_MAX_ARGS];
+} ready_call;
+
+/* What a thread keeps. */
 typedef struct thread_cache {
-  kw_plan *plans[CACHE_SIZE];
-  struct {
-    _Atomic(kw_device *) device;
-    _Atomic uint64_t launches;
-  } counts[COUNT_SLOTS]; /* slot = device id modulo COUNT_SLOTS */
+  ready_call *ready[CACHE_SIZE];
+  launch_count counts[COUNT_SLOTS]; /* slot = device id modulo COUNT_SLOTS */
   uint64_t calls;
   struct thread_cache *next, **link;
 } thread_cache;
@@ -51,11 +65,10 @@ static __attribute__((noinline)) void count_first_launch(thread_cache *cache, kw
   pthread_mutex_unlock(&kw_plan_mutex);
 }
 
-static inline void count_launch(thread_cache *cache, kw_device *device) {
-  uint32_t slot = device->id % COUNT_SLOTS;
-  if (atomic_load_explicit(&cache->counts[slot].device, memory_order_relaxed) == device) {
-    uint64_t launches = atomic_load_explicit(&cache->counts[slot].launches, memory_order_relaxed);
-    atomic_store_explicit(&cache->counts[slot].launches, launches + 1, memory_order_relaxed);
+static inline void count_launch(thread_cache *cache, launch_count *count, kw_device *device) {
+  if (__builtin_expect(atomic_load_explicit(&count->device, memory_order_relaxed) == device, 1)) {
+    uint64_t launches = atomic_load_explicit(&count->launches, memory_order_relaxed);
+    atomic_store_explicit(&count->launches, launches + 1, memory_order_relaxed);
   } else {
     count_first_launch(cache, device);
   }
@@ -106,7 +119,10 @@ static void end_thread(void *pointer) {
   *cache->link = cache->next;
   if (cache->next) cache->next->link = cache->link;
   pthread_mutex_unlock(&kw_plan_mutex);
-  for (uint32_t i = 0; i < CACHE_SIZE; ++i) kw_plan_unref(cache->plans[i]);
+  for (uint32_t i = 0; i < CACHE_SIZE; ++i) {
+    if (cache->ready[i]) kw_plan_unref(cache->ready[i]->plan);
+    free(cache->ready[i]);
+  }
   free(cache);
   this_thread = NULL;
 }
@@ -132,18 +148,6 @@ static __attribute__((noinline)) thread_cache *begin_thread(void) {
 /* ---- Matching -------------------------------------------------------------------------------------------------------
  */
 
-static inline bool ref_matches(const kw_tensor_ref *have, const kw_tensor_ref *got) {
-  if (have->dtype != got->dtype || have->rank != got->rank || have->alignment != got->alignment) return false;
-  for (uint32_t d = 0; d < have->rank; ++d) {
-    if (have->shape[d] != got->shape[d] || have->strides[d] != got->strides[d]) return false;
-  }
-  return true;
-}
-
-static inline bool tensor_matches(const kw_tensor_ref *have, const kw_tensor *got, const kw_device *device) {
-  return got && got->magic == KW_TENSOR_MAGIC && got->device == device && ref_matches(have, &got->ref);
-}
-
 /* Values other than tensors; tag, kind and count are equal. */
 static bool payload_matches(const kw_value *have, const kw_value *got) {
   switch (have->tag) {
@@ -166,32 +170,28 @@ static bool payload_matches(const kw_value *have, const kw_value *got) {
   }
 }
 
-static bool list_matches(const kw_tensor_ref *have, const kw_value *got, const kw_device *device) {
+static bool list_matches(const kw_fingerprint *have, const kw_value *got) {
   for (uint32_t k = 0; k < got->count; ++k) {
-    if (!got->u.tensors[k]) {
-      if (have[k].struct_size != 0) return false;
-    } else if (have[k].struct_size == 0 ||
-               !tensor_matches(&have[k], (const kw_tensor *)(const void *)got->u.tensors[k], device)) {
-      return false;
-    }
+    const kw_tensor *entry = (const kw_tensor *)(const void *)got->u.tensors[k];
+    if (!kw_fingerprint_equal(have[k], entry ? entry->print : (kw_fingerprint){0, 0})) return false;
   }
   return true;
 }
 
-static inline bool plan_matches(const kw_plan *plan, const kw_request *request) {
-  const kw_device *device = request->device;
-  if (plan->op != request->op || plan->device_id != device->id || plan->arg_count != request->arg_count ||
+bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
+  if (plan->op != request->op || plan->device_id != request->device->id || plan->arg_count != request->arg_count ||
       plan->out_count != request->out_count) {
     return false;
   }
-  const kw_tensor_ref *listed = plan->list_tensors;
+  const kw_fingerprint *listed = plan->listed;
   for (uint32_t i = 0; i < plan->arg_count; ++i) {
     const kw_value *have = &plan->args[i], *got = &request->args[i];
-    if (have->tag != got->tag || have->kind != got->kind || have->count != got->count) return false;
+    if (plan->expected[i].head != kw_value_head(got)) return false;
     if (have->tag == KW_TAG_TENSOR) {
-      if (!tensor_matches(&plan->tensors[i], kw_value_as_tensor(got), device)) return false;
+      const kw_tensor *tensor = kw_value_as_tensor(got);
+      if (!tensor || !kw_fingerprint_equal(plan->expected[i].print, tensor->print)) return false;
     } else if (have->tag == KW_TAG_TENSOR_LIST) {
-      if (!list_matches(listed, got, device)) return false;
+      if (!list_matches(listed, got)) return false;
       listed += have->count;
     } else if (!payload_matches(have, got)) {
       return false;
@@ -199,16 +199,12 @@ static inline bool plan_matches(const kw_plan *plan, const kw_request *request) 
   }
   for (uint32_t i = 0; i < plan->out_count; ++i) {
     if (plan->out_given >> i & 1) {
-      if (!tensor_matches(&plan->outs[i], request->outs[i], device)) return false;
+      if (!request->outs[i] || !kw_fingerprint_equal(plan->outs[i], request->outs[i]->print)) return false;
     } else if (request->outs[i] && plan->op->schema.results[i].alias_of < 0) {
       return false;
     }
   }
   return true;
-}
-
-bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
-  return plan_matches(plan, request);
 }
 
 /* ---- Executing ------------------------------------------------------------------------------------------------------
@@ -251,30 +247,27 @@ static kw_status fail_launch(const kw_plan *plan, const kw_request *request, kw_
                                        plan->kernel->desc.name));
 }
 
-/* Fills and launches. `normal` is complete. */
-static inline kw_status launch(const kw_plan *plan, const kw_request *request, kw_stream *stream,
-                               const kw_value *normal, const kw_tensor_ref *const *outs, const kw_buffer *workspace) {
-  thread_cache *cache = this_thread;
-  kw_call call;
-  call.struct_size = sizeof call;
-  call.arg_count = plan->normal_count;
-  call.out_count = plan->inference.result_count;
-  call.reserved = 0;
-  call.device = request->device->handle;
-  call.stream = stream->handle;
-  call.op = plan->op->schema.name;
-  call.args = normal;
-  call.outs = outs;
-  call.user = plan->kernel->desc.user;
-  call.prepared = plan->prepared;
-  call.workspace = workspace ? workspace->mem : NULL;
-  call.workspace_offset = workspace ? workspace->offset : 0;
-  call.workspace_size = plan->workspace;
-  call.call_id = (uint64_t)plan->op->id << 40 | (++cache->calls & ((UINT64_C(1) << 40) - 1));
-  kw_status status = plan->kernel->desc.launch(&call);
-  if (__builtin_expect(status != KW_OK, 0)) return status;
-  count_launch(cache, request->device);
-  return KW_OK;
+/* What is the same in every launch of a plan. */
+static void begin_call(kw_call *call, const kw_plan *plan, const kw_device *device, const kw_value *args,
+                       const kw_tensor_ref *const *outs) {
+  *call = (kw_call){.struct_size = sizeof *call,
+                    .arg_count = plan->normal_count,
+                    .out_count = plan->inference.result_count,
+                    .device = device->handle,
+                    .op = plan->op->schema.name,
+                    .args = args,
+                    .outs = outs,
+                    .user = plan->kernel->desc.user,
+                    .prepared = plan->prepared,
+                    .workspace_size = plan->workspace};
+}
+
+static kw_status launch(thread_cache *cache, const kw_plan *plan, kw_device *device, kw_stream *stream, kw_call *call) {
+  call->stream = stream->handle;
+  call->call_id = (uint64_t)plan->op->id << KW_CALL_ID_BITS | (++cache->calls & ((UINT64_C(1) << KW_CALL_ID_BITS) - 1));
+  kw_status status = plan->kernel->desc.launch(call);
+  if (status == KW_OK) count_launch(cache, &cache->counts[device->id % COUNT_SLOTS], device);
+  return status;
 }
 
 /* The kernel on the caller's own tensors. */
@@ -293,7 +286,9 @@ static inline kw_status run_direct(const kw_plan *plan, const kw_request *reques
     out_refs[i] = &outs[i]->ref;
     kw_buffer_use(outs[i]->buffer, stream);
   }
-  return launch(plan, request, stream, normal, out_refs, NULL);
+  kw_call call;
+  begin_call(&call, plan, request->device, normal, out_refs);
+  return launch(this_thread, plan, request->device, stream, &call);
 }
 
 static kw_status cast_argument(kw_stream *stream, const kw_plan *plan, uint32_t index, const kw_tensor *source,
@@ -345,7 +340,13 @@ static kw_status run_prepared(const kw_plan *plan, const kw_request *request, kw
       out_refs[i] = &outs[i]->ref;
       kw_buffer_use(outs[i]->buffer, stream);
     }
-    status = launch(plan, request, stream, normal, out_refs, workspace);
+    kw_call call;
+    begin_call(&call, plan, request->device, normal, out_refs);
+    if (workspace) {
+      call.workspace = workspace->mem;
+      call.workspace_offset = workspace->offset;
+    }
+    status = launch(this_thread, plan, request->device, stream, &call);
   }
   if (workspace) kw_buffer_release(workspace);
   for (uint32_t i = 0; i < plan->normal_count; ++i) kw_tensor_release(casts[i]);
@@ -398,8 +399,7 @@ static __attribute__((noinline)) kw_status handle_failure(const kw_plan *plan, c
   return fail_launch(plan, request, status);
 }
 
-static inline kw_status execute(const kw_plan *plan, const kw_request *request) {
-  const kw_op *op = plan->op; /* nested calls may take the plan away; see kw_op_call */
+static kw_status execute(const kw_plan *plan, const kw_request *request) {
   kw_device *device = request->device;
   kw_stream *stream = request->stream ? request->stream : device->default_stream;
   kw_tensor *outs[KW_MAX_RESULTS];
@@ -444,7 +444,7 @@ static inline kw_status execute(const kw_plan *plan, const kw_request *request) 
   }
   if (__builtin_expect(begin != 0, 0)) {
     char call[512];
-    kw_trace_span("op", op->schema.name, kw_request_describe(request, call, sizeof call), begin);
+    kw_trace_span("op", plan->op->schema.name, kw_request_describe(request, call, sizeof call), begin);
   }
   return status;
 }
@@ -463,54 +463,113 @@ static inline const kw_tensor *leading_tensor(const kw_value *args, uint32_t arg
   return arg_count > 1 && args[1].tag == KW_TAG_TENSOR ? kw_value_as_tensor(&args[1]) : NULL;
 }
 
-/* Where the plan of a call may be. Tells apart what one thread typically has in flight: op, device, size of the leading
- * tensor. */
+/* Where the plan of a call may be: by op and leading tensor. */
 static inline uint32_t cache_slot(const kw_op *op, const kw_tensor *leading) {
-  uint64_t hash = op->id * UINT64_C(0x9e3779b97f4a7c15) + leading->device->id;
-  hash ^= (uint64_t)leading->ref.numel * UINT64_C(0xd6e8feb86659fd93) + leading->ref.dtype +
-          ((uint64_t)leading->ref.rank << 32);
-  return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+  return (op->id * 31 + (uint32_t)leading->print.low) % CACHE_SIZE;
 }
 
-static __attribute__((noinline)) kw_status call_slowly(kw_request *request) {
+/* Puts a plan where the thread's next call with this leading tensor looks for it. Without memory it is simply not
+ * remembered. */
+static void remember(thread_cache *cache, kw_plan *plan, const kw_device *device, const kw_tensor *leading) {
+  ready_call **slot = &cache->ready[cache_slot(plan->op, leading)];
+  if (!*slot && !(*slot = calloc(1, sizeof **slot))) return;
+  ready_call *ready = *slot;
+  kw_plan *evicted = ready->plan;
+  atomic_fetch_add(&plan->refs, 1);
+  ready->plan = plan;
+  if (plan->simple) {
+    begin_call(&ready->call, plan, device, ready->args, &ready->out);
+    ready->call.call_id = (uint64_t)plan->op->id << KW_CALL_ID_BITS;
+    ready->launches = &cache->counts[device->id % COUNT_SLOTS];
+    memcpy(ready->args, plan->normal, sizeof ready->args);
+  }
+  kw_plan_unref(evicted);
+}
+
+/* Finds or makes the plan, under locks, and remembers it. */
+static kw_status call_first(thread_cache *cache, kw_request *request) {
   kw_status status = kw_request_resolve(request);
   if (status != KW_OK) return status;
-  thread_cache *cache = this_thread ? this_thread : begin_thread();
-  if (!cache) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache");
   kw_plan *plan;
   status = kw_plan_obtain(request, &plan);
   if (status != KW_OK) return status;
   const kw_tensor *leading = request->arg_count > 0 ? leading_tensor(request->args, request->arg_count) : NULL;
-  if (leading) {
-    kw_plan **slot = &cache->plans[cache_slot(request->op, leading)];
-    kw_plan *evicted = *slot;
-    atomic_fetch_add(&plan->refs, 1);
-    *slot = plan;
-    kw_plan_unref(evicted);
-  }
+  if (leading) remember(cache, plan, request->device, leading);
   status = execute(plan, request);
   kw_plan_unref(plan);
   return status;
 }
 
+/* Any call: all argument kinds, results to create, aliases, casts. */
+static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_stream *stream, const kw_value *args,
+                                                          uint32_t arg_count, kw_tensor **outs, uint32_t out_count) {
+  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, NULL};
+  thread_cache *cache = this_thread ? this_thread : begin_thread();
+  if (!cache) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache");
+  const kw_tensor *leading =
+      op && args && arg_count > 0 && (outs || out_count == 0) ? leading_tensor(args, arg_count) : NULL;
+  const ready_call *ready = leading ? cache->ready[cache_slot(op, leading)] : NULL;
+  if (!ready || (stream && stream->device != leading->device)) return call_first(cache, &request);
+  request.device = leading->device;
+  kw_plan *plan = ready->plan;
+  if (!kw_plan_matches(plan, &request)) return call_first(cache, &request);
+  atomic_fetch_add(&plan->refs, 1); /* nested calls may evict the plan from the cache */
+  kw_status status = execute(plan, &request);
+  kw_plan_unref(plan);
+  return status;
+}
+
+static __attribute__((noinline)) kw_status fail_simply(const kw_plan *plan, kw_device *device, kw_stream *stream,
+                                                       const kw_value *args, kw_tensor **outs, kw_status status) {
+  const kw_request request = {plan->op, stream, device, args, plan->arg_count, outs, 1, NULL};
+  return handle_failure(plan, &request, stream, outs, status);
+}
+
+/* Recognises the arguments of a simple plan and puts the tensors into its ready-made call. False: it is not this plan's
+ * call after all, or there is more to do: check overlaps, note a foreign stream's use. */
+static inline __attribute__((always_inline)) bool complete(ready_call *ready, const kw_plan *plan, kw_stream *stream,
+                                                           const kw_value *args, const kw_tensor *out) {
+  if (!out || !kw_fingerprint_equal(out->print, plan->outs[0])) return false;
+  const kw_buffer *written = out->buffer;
+  if (written->stream != stream) return false;
+  const kw_expected *expected = plan->expected, *end = expected + plan->arg_count;
+  kw_value *to = ready->args;
+  do {
+    if (kw_value_head(args) != expected->head) return false;
+    if (args->tag == KW_TAG_TENSOR) {
+      const kw_tensor *tensor = kw_value_as_tensor(args);
+      if (!tensor || !kw_fingerprint_equal(tensor->print, expected->print)) return false;
+      if (tensor->buffer == written || tensor->buffer->stream != stream) return false;
+      to->u.tensor = &tensor->ref;
+    } else if (memcmp(&args->u, &expected->print.low, sizeof expected->print.low) != 0) {
+      return false;
+    }
+    ++to, ++args;
+  } while (++expected != end);
+  ready->out = &out->ref;
+  return true;
+}
+
 KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                             kw_tensor **outs, uint32_t out_count) {
-  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, NULL};
   thread_cache *cache = this_thread;
-  if (__builtin_expect(cache && op && args && arg_count > 0 && (outs || out_count == 0), 1)) {
+  if (cache && op && args && arg_count > 0 && outs && out_count == 1) {
     const kw_tensor *leading = leading_tensor(args, arg_count);
-    if (leading) {
-      request.device = leading->device;
-      kw_plan *plan = cache->plans[cache_slot(op, leading)];
-      if (plan && (!stream || stream->device == request.device) && plan_matches(plan, &request)) {
-        if (__builtin_expect(plan->mode == KW_PLAN_DIRECT, 1)) return execute(plan, &request);
-        /* Nested calls may evict the plan: hold it. */
-        atomic_fetch_add(&plan->refs, 1);
-        kw_status status = execute(plan, &request);
-        kw_plan_unref(plan);
-        return status;
+    ready_call *ready = leading ? cache->ready[cache_slot(op, leading)] : NULL;
+    const kw_plan *plan = ready ? ready->plan : NULL;
+    if (plan && plan->simple && plan->op == op && plan->arg_count == arg_count && !kw_trace_enabled) {
+      kw_device *device = leading->device;
+      kw_stream *on = stream ? stream : device->default_stream;
+      if (on->device == device && !atomic_load_explicit(&device->lost, memory_order_relaxed) &&
+          complete(ready, plan, on, args, outs[0])) {
+        ready->call.stream = on->handle;
+        ready->call.call_id++;
+        kw_status status = plan->kernel->desc.launch(&ready->call);
+        if (__builtin_expect(status != KW_OK, 0)) return fail_simply(plan, device, on, args, outs, status);
+        count_launch(cache, ready->launches, device);
+        return KW_OK;
       }
     }
   }
-  return call_slowly(&request);
+  return call_generally(op, stream, args, arg_count, outs, out_count);
 }

@@ -27,7 +27,8 @@ static kw_kernel **grow(kw_plugin *plugin) {
 
 kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *desc) {
   if (!plugin->initializing) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT, "register_kernel was called outside init: kernels are registered there only");
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "register_kernel was called outside init: kernels are registered there only");
   }
   if (desc == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "register_kernel got no descriptor");
   kw_status status = kw_struct_check("a kw_kernel_desc", desc->struct_size, KW_KERNEL_DESC_MIN);
@@ -43,7 +44,8 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *desc) {
   }
   const kw_op *op = kw_op_find(copy.op);
   if (op == NULL) {
-    return kw_fail(KW_ERR_NOT_FOUND, "kernel %s: this Keyway knows no op %s; a vendor's own op is defined first, with define_op",
+    return kw_fail(KW_ERR_NOT_FOUND,
+                   "kernel %s: this Keyway knows no op %s; a vendor's own op is defined first, with define_op",
                    copy.name, copy.op);
   }
   kw_kernel *kernel = calloc(1, sizeof *kernel);
@@ -59,7 +61,7 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *desc) {
   return KW_OK;
 }
 
-/* ---- Order --------------------------------------------------------------------------------------------------------- */
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
 
 static char *preferences; /* KEYWAY_KERNELS as at start: "op=name,op=name" */
 static pthread_once_t preferences_once = PTHREAD_ONCE_INIT;

@@ -152,8 +152,7 @@ static kw_status check_texts(kw_plugin_desc *desc) {
   return status;
 }
 
-/* ---- The answer ---------------------------------------------------------------------------------------------------
- */
+/* ---- The answer -------------------------------------------------------------------------------------------------- */
 
 static kw_status check_version(uint32_t version) {
   if (KW_ABI_MAJOR(version) == KW_ABI_MAJOR(KW_ABI_VERSION) && version >= KW_ABI_VERSION_MIN) return KW_OK;

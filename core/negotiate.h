@@ -9,8 +9,8 @@
 #include <keyway/keyway.h>
 #include <keyway/plugin.h>
 
-/* Longest key or vendor, with the NUL: "vendor.key:4294967295" fits kw_device_entry.qualified_name. */
-#define KW_KEY_SIZE 64
+/* Longest key or vendor, with the NUL: "vendor.key:4294967295" fits kw_device_entry.name. */
+#define KW_KEY_SIZE 32
 
 typedef struct kw_negotiated {
   kw_plugin_desc desc;  /* zero-filled copy; strings are the plugin's, never NULL */

@@ -227,6 +227,30 @@ KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info) {
   return KW_OK;
 }
 
+KW_API kw_status kw_op_get_arg(const kw_op *op, uint32_t index, kw_arg_info *out_info) {
+  if (!op || !out_info) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_get_arg: op and out_info must not be NULL");
+  if (index >= op->schema.arg_count) {
+    return kw_fail(KW_ERR_NOT_FOUND, "%s has %u arguments; there is no number %u", op->schema.name,
+                   op->schema.arg_count, index);
+  }
+  const kw_schema_arg *arg = &op->schema.args[index];
+  kw_arg_info info = {.flags = (arg->optional ? KW_ARG_OPTIONAL : 0u) | (arg->mutated ? KW_ARG_MUTATED : 0u) |
+                               (arg->keyword_only ? KW_ARG_KEYWORD_ONLY : 0u) |
+                               (arg->has_default ? KW_ARG_HAS_DEFAULT : 0u) |
+                               (arg->list_optional ? KW_ARG_OPTIONAL_ENTRIES : 0u),
+                      .tag = arg->tag,
+                      .list_size = (uint32_t)arg->list_size,
+                      .name = arg->name,
+                      .default_value = arg->default_value};
+  info.struct_size = out_info->struct_size < sizeof info ? out_info->struct_size : (uint32_t)sizeof info;
+  memcpy(out_info, &info, info.struct_size);
+  return KW_OK;
+}
+
+KW_API int32_t kw_op_result_alias(const kw_op *op, uint32_t index) {
+  return op && index < op->schema.result_count ? op->schema.results[index].alias_of : -1;
+}
+
 KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call) {
   if (!op || !call) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_run_reference: op and call must not be NULL");
   if (!op->reference) {

@@ -130,18 +130,34 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
     if (plan->args[i].tag == KW_TAG_TENSOR_LIST) listed += plan->args[i].count;
   }
   for (uint32_t i = 0; i < plan->normal_count; ++i) size += stored_size(&plan->normal[i]);
-  if (listed > 0 && !(plan->list_tensors = calloc(listed, sizeof *plan->list_tensors))) goto out_of_memory;
+  if (listed > 0 && !(plan->listed = calloc(listed, sizeof *plan->listed))) goto out_of_memory;
   if (size > 0 && !(plan->storage = malloc(size))) goto out_of_memory;
 
   char *cursor = plan->storage;
   listed = 0;
+  plan->simple = true;
   for (uint32_t i = 0; i < plan->arg_count; ++i) {
     kw_value *value = &plan->args[i];
-    if (value->tag == KW_TAG_TENSOR) plan->tensors[i] = *value->u.tensor;
-    for (uint32_t k = 0; value->tag == KW_TAG_TENSOR_LIST && k < value->count; ++k, ++listed) {
-      if (value->u.tensors[k]) plan->list_tensors[listed] = *value->u.tensors[k];
+    plan->expected[i].head = kw_value_head(value);
+    switch (value->tag) {
+      case KW_TAG_TENSOR:
+        plan->expected[i].print = kw_value_as_tensor(value)->print;
+        break;
+      case KW_TAG_TENSOR_LIST:
+        for (uint32_t k = 0; k < value->count; ++k, ++listed) {
+          if (value->u.tensors[k]) plan->listed[listed] = ((const kw_tensor *)(const void *)value->u.tensors[k])->print;
+        }
+        plan->simple = false;
+        break;
+      case KW_TAG_INT_LIST:
+      case KW_TAG_STRING:
+        store(value, &cursor);
+        plan->simple = false;
+        break;
+      default:
+        memcpy(&plan->expected[i].print.low, &value->u, sizeof plan->expected[i].print.low);
+        if (value->kind == KW_SCALAR_C128) plan->simple = false;
     }
-    store(value, &cursor);
   }
   for (uint32_t i = 0; i < plan->normal_count; ++i) {
     store(&plan->normal[i], &cursor);
@@ -178,7 +194,7 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
           schema->name, i);
     }
     plan->out_given |= 1u << i;
-    plan->outs[i] = *out;
+    plan->outs[i] = request->outs[i]->print;
   }
   for (uint32_t i = 0; i < schema->result_count; ++i) {
     int32_t alias = schema->results[i].alias_of;
@@ -269,7 +285,7 @@ static void hide_memory(kw_tensor_ref *ref) {
   ref->offset = 0;
 }
 
-static void make_trial(trial *t, const kw_plan *plan, uint32_t cast) {
+static void make_trial(trial *t, const kw_plan *plan, const kw_request *request, uint32_t cast) {
   memset(&t->call, 0, sizeof t->call);
   memcpy(t->args, plan->normal, sizeof t->args);
   uint32_t fresh_alignment = plan->device->info.offset_alignment;
@@ -288,7 +304,7 @@ static void make_trial(trial *t, const kw_plan *plan, uint32_t cast) {
   }
   for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
     int32_t alias = plan->op->schema.results[i].alias_of;
-    t->outs[i] = plan->out_given >> i & 1 ? plan->outs[i] : plan->inference.results[i];
+    t->outs[i] = plan->out_given >> i & 1 ? request->outs[i]->ref : plan->inference.results[i];
     if (!(plan->out_given >> i & 1)) t->outs[i].alignment = fresh_alignment;
     if (alias >= 0) t->outs[i] = t->tensors[alias];
     hide_memory(&t->outs[i]);
@@ -321,7 +337,7 @@ static bool can_cast_arguments(const kw_plan *plan) {
 }
 
 /* Asks one kernel. KW_ERR_NOT_IMPLEMENTED: the next one, please. */
-static kw_status try_kernel(kw_plan *plan, const kw_kernel *kernel) {
+static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_kernel *kernel) {
   if (!mask_has(kernel->desc.dtypes, plan->inference.key) || !knows_arguments(kernel, plan)) {
     return KW_ERR_NOT_IMPLEMENTED;
   }
@@ -329,7 +345,7 @@ static kw_status try_kernel(kw_plan *plan, const kw_kernel *kernel) {
   if (cast != 0 && !can_cast_arguments(plan)) return KW_ERR_NOT_IMPLEMENTED;
 
   trial t;
-  make_trial(&t, plan, cast);
+  make_trial(&t, plan, request, cast);
   t.call.user = kernel->desc.user;
   kw_status status = kernel->desc.can_implement ? kernel->desc.can_implement(&t.call) : KW_OK;
   const char *step = "can_implement";
@@ -354,7 +370,7 @@ static kw_status try_kernel(kw_plan *plan, const kw_kernel *kernel) {
   }
   plan->kernel = kernel;
   plan->cast = cast;
-  plan->mode = cast != 0 || expands || plan->workspace != 0 || plan->list_tensors ? KW_PLAN_PREPARED : KW_PLAN_DIRECT;
+  plan->mode = cast != 0 || expands || plan->workspace != 0 || plan->listed ? KW_PLAN_PREPARED : KW_PLAN_DIRECT;
   return KW_OK;
 }
 
@@ -367,7 +383,7 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
   for (uint32_t i = 0; i < count; ++i) {
     if (request->kernel && strcmp(request->kernel, kernels[i]->desc.name) != 0) continue;
     named = true;
-    kw_status status = try_kernel(plan, kernels[i]);
+    kw_status status = try_kernel(plan, request, kernels[i]);
     if (status == KW_OK && empty) plan->mode = KW_PLAN_EMPTY;
     if (status != KW_ERR_NOT_IMPLEMENTED) return status;
   }
@@ -405,6 +421,8 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
     kw_plan_unref(plan);
     return status;
   }
+  const kw_schema *schema = &plan->op->schema;
+  plan->simple = plan->simple && plan->mode == KW_PLAN_DIRECT && schema->result_count == 1 && plan->out_given == 1;
   /* The caller's descriptors are gone after this call: what normal[] points at is patched in at each run. */
   for (uint32_t i = 0; i < plan->normal_count; ++i) {
     if (plan->normal[i].tag == KW_TAG_TENSOR) plan->normal[i].u.tensor = NULL;
@@ -464,7 +482,7 @@ void kw_plan_unref(kw_plan *plan) {
   pthread_mutex_unlock(&kw_plan_mutex);
   if (device && plan->prepared) kw_stream_synchronize_all(device); /* the last launch may still use it */
   release_prepared(plan);
-  free(plan->list_tensors);
+  free(plan->listed);
   free(plan->storage);
   free(plan);
 }
@@ -521,12 +539,9 @@ static uint64_t request_hash(const kw_request *request) {
   uint64_t hash = mix(request->op->id, request->arg_count);
   for (uint32_t i = 0; i < request->arg_count; ++i) {
     const kw_value *value = &request->args[i];
-    hash = mix(hash, value->tag);
+    hash = mix(hash, kw_value_head(value));
     if (value->tag == KW_TAG_TENSOR) {
-      const kw_tensor_ref *ref = value->u.tensor;
-      hash = mix(hash, (uint64_t)ref->dtype << 8 | ref->rank);
-      for (uint32_t d = 0; d < ref->rank; ++d)
-        hash = mix(mix(hash, (uint64_t)ref->shape[d]), (uint64_t)ref->strides[d]);
+      hash = mix(hash, kw_value_as_tensor(value)->print.low);
     } else if (value->tag == KW_TAG_INT || value->tag == KW_TAG_FLOAT ||
                (value->tag == KW_TAG_SCALAR && value->kind != KW_SCALAR_BOOL)) {
       hash = mix(hash, (uint64_t)value->u.i);

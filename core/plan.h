@@ -8,6 +8,8 @@
 
 #include "dispatch.h"
 
+#include <string.h>
+
 /* How a call is served. */
 typedef enum kw_plan_mode {
   KW_PLAN_EMPTY,     /* all results are empty: nothing to do */
@@ -20,17 +22,24 @@ typedef enum kw_plan_mode {
 /* Serves an op by other ops. args are normalised, outs complete. */
 typedef kw_status (*kw_decompose_fn)(kw_stream *stream, const kw_value *args, kw_tensor **outs);
 
+/* One argument of a signature: tag, kind and count in one word, and a tensor's fingerprint or a number's bits. */
+typedef struct kw_expected {
+  uint64_t head;
+  kw_fingerprint print;
+} kw_expected;
+
 struct kw_plan {
   /* The signature. */
   const kw_op *op;
+  uint32_t arg_count; /* as given */
+  uint32_t out_count; /* as given */
+  uint32_t out_given; /* bit i: the caller gave outs[i] and it is no alias */
+  bool simple;        /* KW_PLAN_DIRECT, one given result, and every argument is recognised by its kw_expected alone */
   uint64_t device_id;
-  uint32_t arg_count;                 /* arguments as given by the caller */
-  uint32_t out_count;                 /* as given */
-  uint32_t out_given;                 /* bit i: the caller gave outs[i] and it is no alias */
-  kw_value args[KW_MAX_ARGS];         /* as given; tensors and lists by tensors[] and owned storage */
-  kw_tensor_ref tensors[KW_MAX_ARGS]; /* descriptors of args with KW_TAG_TENSOR, at the argument's index */
-  kw_tensor_ref outs[KW_MAX_RESULTS]; /* descriptors of given outs */
-  kw_tensor_ref *list_tensors;        /* descriptors of tensor lists' entries, in order; struct_size 0 = NULL entry */
+  kw_expected expected[KW_MAX_ARGS];
+  kw_fingerprint outs[KW_MAX_RESULTS]; /* of given outs */
+  kw_value args[KW_MAX_ARGS];          /* as given, except tensors and their lists */
+  kw_fingerprint *listed;              /* of tensor lists' entries, in order; all zero for a NULL entry */
 
   /* The decision. */
   kw_plan_mode mode;
@@ -79,6 +88,13 @@ void kw_plan_unref(kw_plan *plan);
 
 /* Expands a tensor argument to the shape the plan broadcasts to; false when it has it already. */
 bool kw_plan_expand(const kw_plan *plan, kw_tensor_ref *ref);
+
+/* Tag, kind and count of a value as one word. */
+static inline uint64_t kw_value_head(const kw_value *value) {
+  uint64_t head;
+  memcpy(&head, value, sizeof head);
+  return head;
+}
 
 /* Runs a matching request. outs that are NULL are created. */
 kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request);

@@ -25,6 +25,7 @@ typedef struct kw_plugin {
   kw_plugin_desc desc;   /* zero-filled copy; slots filled by stubs */
   kw_host_api host;      /* what init received; its ctx is this plugin */
   bool initializing;     /* registration is allowed now; only the loading thread looks */
+  bool opened;           /* a device of it was open before; under the lock of device.c */
   uint32_t native;       /* KW_NATIVE_* */
   uint32_t device_count; /* as count said at load */
   kw_device_api device;  /* host-owned tables: every slot callable */
@@ -38,6 +39,14 @@ typedef struct kw_plugin {
 /* Starts the library once (discovery, unless turned off); cheap afterwards. Every public function that needs plugins
  * calls it. */
 kw_status kw_runtime_start(void);
+
+/* KW_ERR_UNSUPPORTED in a process that was forked from one that had started: its locks and devices are not to be
+ * trusted. kw_runtime_start says the same. */
+kw_status kw_runtime_check_fork(void);
+
+/* Has the plugins shut down at exit before the exit handlers that drivers have registered by now. Called after each
+ * load and each plugin's first open. */
+void kw_runtime_end_before_plugins(void);
 
 /* The plugin with this index that reached KW_STAGE_INIT, or NULL. */
 kw_plugin *kw_plugin_at(uint32_t index);

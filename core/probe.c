@@ -54,8 +54,7 @@ static void refuse(kw_probe_result *result, kw_status status, const char *format
   va_end(arguments);
 }
 
-/* ---- Starting -----------------------------------------------------------------------------------------------------
- */
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
 /* The helper gets its own process group (so that a hang is ended with all its children), default signals, and no
  * descriptors but 0 to 3. Returns 0 or an errno. */
@@ -127,8 +126,7 @@ static int start(helper *h, const char *program, const char *path) {
   return 0;
 }
 
-/* ---- Listening ----------------------------------------------------------------------------------------------------
- */
+/* ---- Listening --------------------------------------------------------------------------------------------------- */
 
 static void take_line(helper *h, kw_probe_result *result) {
   char *text = strchr(h->line, ' ');
@@ -232,8 +230,7 @@ static helper_end listen_to(helper *h, kw_probe_result *result, int64_t deadline
   }
 }
 
-/* ---- The verdict --------------------------------------------------------------------------------------------------
- */
+/* ---- The verdict ------------------------------------------------------------------------------------------------- */
 
 static const char *doing(kw_stage reached) {
   switch (reached) {

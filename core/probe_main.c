@@ -47,8 +47,7 @@ static void verdict(kw_status status) {
   _exit(EXIT_SUCCESS);
 }
 
-/* ---- Process state that a plugin must leave alone -----------------------------------------------------------------
- */
+/* ---- Process state that a plugin must leave alone ---------------------------------------------------------------- */
 
 static const int watched_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM, SIGCHLD, SIGPIPE};
 #define WATCHED_SIGNALS (sizeof watched_signals / sizeof watched_signals[0])
@@ -106,8 +105,7 @@ static const char *compare_states(const process_state *a, const process_state *b
   return NULL;
 }
 
-/* ---- The stages ---------------------------------------------------------------------------------------------------
- */
+/* ---- The stages -------------------------------------------------------------------------------------------------- */
 
 static kw_query_fn open_plugin(const char *path) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

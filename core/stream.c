@@ -41,7 +41,7 @@ bool kw_stream_in_callback(void) {
 }
 
 kw_status kw_stream_may_wait(const char *function) {
-  if (!kw_stream_in_callback()) return KW_OK;
+  if (!kw_stream_in_callback()) return kw_runtime_check_fork();
   return kw_fail(KW_ERR_BUSY,
                  "%s: it waits for a stream, and a function run by kw_stream_call_host must not wait: the stream waits "
                  "for that function. Call it from another thread, or after the function has returned.",
@@ -58,13 +58,22 @@ kw_status kw_stream_resolve(const char *function, kw_device *device, kw_stream *
   return KW_OK;
 }
 
-kw_stream *kw_stream_pin(uint64_t token) {
+static kw_stream *pin(uint64_t token, bool closing_too) {
   pthread_mutex_lock(&registry);
   kw_stream *stream = streams;
-  while (stream != NULL && (stream->token != token || stream->closing)) stream = stream->next;
+  while (stream != NULL && stream->token != token) stream = stream->next;
+  if (stream != NULL && stream->closing && !closing_too) stream = NULL;
   if (stream != NULL) ++stream->pins;
   pthread_mutex_unlock(&registry);
   return stream;
+}
+
+kw_stream *kw_stream_pin(uint64_t token) {
+  return pin(token, false);
+}
+
+static void wait_unpinned_locked(const kw_stream *stream) {
+  while (stream->pins > 0) pthread_cond_wait(&unpinned, &registry);
 }
 
 static void unpin_locked(kw_stream *stream) {
@@ -98,7 +107,7 @@ kw_status kw_stream_report_error(uint64_t token, uint64_t call_id, kw_status sta
   bool unknown = status < 0 || status >= KW_STATUS_COUNT;
   if (message == NULL || message[0] == 0) message = unknown ? "the plugin gave no text" : kw_status_name(status);
   const kw_op *op = kw_op_by_id(kw_call_id_op(call_id));
-  kw_stream *stream = kw_stream_pin(token);
+  kw_stream *stream = pin(token, true);
   if (stream == NULL) {
     kw_log(KW_LOG_WARN, "a late error of a stream that does not exist any more (token %" PRIu64 ", %s): %s", token,
            op != NULL ? op->schema.name : "unknown op", message);
@@ -109,7 +118,7 @@ kw_status kw_stream_report_error(uint64_t token, uint64_t call_id, kw_status sta
   if (unknown) status = KW_ERR_INTERNAL;
   kw_device_note(stream->device, status);
   char text[sizeof stream->error_text];
-  snprintf(text, sizeof text, "%s failed on %s after it was enqueued%s: %.300s\n%s",
+  snprintf(text, sizeof text, "%s failed on %s after it was enqueued%s: %.600s\n%s",
            op != NULL ? op->schema.name : "an unknown operation", stream->device->name, number, message,
            status == KW_ERR_DEVICE_LOST
                ? "The device is lost: release its tensors, close it and open it again."
@@ -225,7 +234,8 @@ kw_status kw_stream_call_host(kw_stream *stream, void (*fn)(void *user), void *u
   if (stream == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_call_host: argument stream is NULL.");
   if (fn == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_call_host: argument fn is NULL.");
   kw_device *device = stream->device;
-  kw_status status = kw_device_check(device);
+  kw_status status = kw_runtime_check_fork();
+  if (status == KW_OK) status = kw_device_check(device);
   bool native = (device->plugin->native & KW_NATIVE_CALL_HOST) != 0;
   if (status == KW_OK && !native) status = kw_stream_may_wait("kw_stream_call_host");
   if (status != KW_OK) return status;
@@ -283,7 +293,7 @@ static kw_status close_stream(kw_stream *stream) {
   kw_device *device = stream->device;
   pthread_mutex_lock(&registry);
   stream->closing = true;
-  while (stream->pins > 0) pthread_cond_wait(&unpinned, &registry);
+  wait_unpinned_locked(stream);
   pthread_mutex_unlock(&registry);
 
   kw_stream_drain(stream);
@@ -295,6 +305,7 @@ static kw_status close_stream(kw_stream *stream) {
   for (host_callback *callback; (callback = take_callback(0, stream)) != NULL;) run_and_free(callback);
 
   pthread_mutex_lock(&registry);
+  wait_unpinned_locked(stream); /* late errors arrived during the destroy */
   if (stream->prev != NULL) stream->prev->next = stream->next;
   if (stream->next != NULL) stream->next->prev = stream->prev;
   if (streams == stream) streams = stream->next;
@@ -325,7 +336,8 @@ void kw_stream_destroy_default(kw_device *device) {
 kw_status kw_stream_create(kw_device *device, kw_stream **out_stream) {
   if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_create: argument device is NULL.");
   if (out_stream == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_create: argument out_stream is NULL.");
-  kw_status status = kw_device_check(device);
+  kw_status status = kw_runtime_check_fork();
+  if (status == KW_OK) status = kw_device_check(device);
   if (status == KW_OK) status = create(device, false, out_stream);
   if (status == KW_OK) kw_device_retain(device);
   return status;

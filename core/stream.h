@@ -22,7 +22,7 @@ struct kw_stream {
   bool is_default;
   _Atomic kw_status sticky; /* first late error not yet surfaced; KW_OK when none */
   pthread_mutex_t mutex;    /* guards error_text */
-  char error_text[512];
+  char error_text[1024];
   kw_pool pool;
   /* All streams of the process, under the registry's lock (stream.c). */
   struct kw_stream *next, *prev;
@@ -55,15 +55,18 @@ kw_status kw_stream_resolve(const char *function, kw_device *device, kw_stream *
 
 /* Whether the calling thread runs a function given to kw_stream_call_host: then waiting may never end. */
 bool kw_stream_in_callback(void);
-/* KW_OK, or inside a callback KW_ERR_BUSY with a text. First line of every public function that waits. */
+/* KW_OK; inside a callback KW_ERR_BUSY; in a forked process KW_ERR_UNSUPPORTED. At the beginning of every public
+ * function that waits. */
 kw_status kw_stream_may_wait(const char *function);
 
 /* The callback behind a token, run exactly once. KW_ERR_NOT_FOUND for an unknown token. */
 kw_status kw_stream_run_callback(uint64_t callback_token);
 
-/* Call ids carry the op: (op id << 40 | running number); 0 op = unknown. Inline so that a launch costs nothing. */
+/* Call ids carry the op: op id << KW_CALL_ID_BITS | running number; op 0 = unknown. Inline so that a launch costs
+ * nothing. */
+#define KW_CALL_ID_BITS 48
 static inline uint32_t kw_call_id_op(uint64_t call_id) {
-  return (uint32_t)(call_id >> 40);
+  return (uint32_t)(call_id >> KW_CALL_ID_BITS);
 }
 
 #endif /* KEYWAY_CORE_STREAM_H */

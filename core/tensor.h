@@ -3,6 +3,7 @@
 #define KEYWAY_CORE_TENSOR_H
 
 #include "buffer.h"
+#include "fingerprint.h"
 
 #define KW_TENSOR_MAGIC 0x6b777473u /* "kwts" */
 
@@ -13,6 +14,7 @@ struct kw_tensor {
   atomic_uint refs;
   kw_device *device; /* = buffer->device */
   kw_buffer *buffer;
+  kw_fingerprint print; /* of ref on device; what plans go by */
 };
 
 /* A tensor on an existing buffer (one more reference to it). byte_offset is relative to the buffer. Checks that it

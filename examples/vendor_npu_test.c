@@ -17,96 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <keyway/plugin.h>
+#include "test_host.h"
 
-/* ---- The host
- * ---------------------------------------------------------------------------------------------------------- */
+enum { TOKEN_STREAM = 77, TOKEN_OTHER = 78 };
 
-#define MAX_KERNELS 32
-
-static struct {
-  kw_kernel_desc kernels[MAX_KERNELS];
-  uint32_t kernel_count;
-  kw_op_desc op;
-  char error[256];       /* of the last set_error */
-  uint64_t late_token;   /* of the last report_async_error */
-  uint64_t late_call_id; /* ... */
-  kw_status late_status; /* ... */
-  sem_t gate;            /* what callback GATED waits for */
-  sem_t entered;         /* posted when a callback starts */
-  pthread_t callback_thread;
-} seen;
-
-enum { TOKEN_STREAM = 77, TOKEN_OTHER = 78, CALLBACK_GATED = 1, CALLBACK_PLAIN = 2 };
-
-static kw_status host_set_error(void *ctx, kw_status status, const char *message) {
-  (void)ctx;
-  snprintf(seen.error, sizeof seen.error, "%s", message);
-  return status;
-}
-
-static kw_status host_log(void *ctx, kw_log_level level, const char *message) {
-  (void)ctx, (void)level, (void)message;
-  return KW_OK;
-}
-
-static kw_status host_register_kernel(void *ctx, const kw_kernel_desc *kernel) {
-  (void)ctx;
-  assert_true(seen.kernel_count < MAX_KERNELS);
-  if (strcmp(kernel->op, "relu") == 0 && getenv("TEST_OLD_HOST") != NULL) {
-    return KW_ERR_NOT_FOUND;
-  }
-  seen.kernels[seen.kernel_count++] = *kernel;
-  return KW_OK;
-}
-
-static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
-  (void)ctx;
-  seen.op = *op;
-  return KW_OK;
-}
-
-static kw_status host_report(void *ctx, uint64_t token, uint64_t call_id, kw_status status, const char *message) {
-  (void)ctx;
-  seen.late_token = token;
-  seen.late_call_id = call_id;
-  seen.late_status = status;
-  snprintf(seen.error, sizeof seen.error, "%s", message);
-  return KW_OK;
-}
-
-static kw_status host_run_callback(void *ctx, uint64_t token) {
-  (void)ctx;
-  seen.callback_thread = pthread_self();
-  sem_post(&seen.entered);
-  if (token == CALLBACK_GATED) {
-    sem_wait(&seen.gate);
-  }
-  return KW_OK;
-}
-
-static kw_status host_parallel_for(void *ctx, int64_t n, int64_t grain, kw_range_fn body, void *user) {
-  (void)ctx;
-  for (int64_t begin = 0; begin < n; begin += grain) {
-    body(user, begin, begin + grain < n ? begin + grain : n);
-  }
-  return KW_OK;
-}
-
-static const kw_host_api host_table = {
-    .struct_size = sizeof(kw_host_api),
-    .abi_version = KW_ABI_VERSION,
-    .set_error = host_set_error,
-    .log = host_log,
-    .register_kernel = host_register_kernel,
-    .define_op = host_define_op,
-    .report_async_error = host_report,
-    .run_callback = host_run_callback,
-    .parallel_for = host_parallel_for,
-};
-
-/* ---- The plugin under test, opened
- * ------------------------------------------------------------------------------------- */
+/* ---- The plugin under test, opened ------------------------------------------------------------------------------ */
 
 typedef struct opened {
   void *library;
@@ -160,7 +75,7 @@ static void close_plugin(opened *o) {
 
 static int setup(void **state) {
   opened *o = calloc(1, sizeof *o);
-  open_with(o, &host_table);
+  open_with(o, &test_host);
   *state = o;
   return 0;
 }
@@ -197,8 +112,7 @@ static kw_status download_at(opened *o, kw_mem mem, uint64_t offset, void *data,
   return status == KW_OK ? o->streams->synchronize(o->device, o->stream) : status;
 }
 
-/* ---- Calls
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ------------------------------------------------------------------------------------------------------ */
 
 /* A dense tensor of rank 1 or 2. */
 static kw_tensor_ref tensor(kw_dtype dtype, kw_mem mem, int64_t rows, int64_t columns) {
@@ -254,8 +168,7 @@ static void launch(opened *o, const char *op, kw_dtype key, const kw_value *args
   assert_int_equal(seen.late_status, KW_OK);
 }
 
-/* ---- Tests
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Tests ------------------------------------------------------------------------------------------------------ */
 
 static void query_refuses_another_major_and_names_both_versions(void **state) {
   opened *o = *state;
@@ -266,6 +179,15 @@ static void query_refuses_another_major_and_names_both_versions(void **state) {
   assert_null(desc);
   assert_non_null(strstr(reason, "0.9"));
   assert_non_null(strstr(reason, "9.3"));
+}
+
+static void query_refuses_a_host_that_has_left_this_version_behind(void **state) {
+  opened *o = *state;
+  const kw_query_info later = {sizeof later, KW_ABI_VERSION + 1, KW_ABI_VERSION + 2, 0, "test"};
+  const kw_plugin_desc *desc = NULL;
+  const char *reason = NULL;
+  assert_int_equal(o->query(&later, &desc, &reason), KW_ERR_ABI_MISMATCH);
+  assert_non_null(reason);
 }
 
 static void query_serves_an_older_host_of_the_same_major(void **state) {
@@ -492,6 +414,13 @@ static void copy_converts_and_saturates(void **state) {
   assert_int_equal(to[0], -2);
   assert_int_equal(to[1], 0);
   assert_int_equal(to[2], INT32_MAX);
+  int64_t nan_as_i64 = 5;
+  kw_tensor_ref nan_source = tensor(KW_F32, from_mem, 1, 1), i64 = tensor(KW_I64, to_mem, 1, 1);
+  nan_source.offset = sizeof(float);
+  const kw_value nan_args[] = {tensor_value(&i64), tensor_value(&nan_source), {.tag = KW_TAG_BOOL}};
+  launch(o, "copy_", KW_F32, nan_args, 3, &i64);
+  assert_int_equal(download_at(o, to_mem, 0, &nan_as_i64, sizeof nan_as_i64), KW_OK);
+  assert_int_equal(nan_as_i64, 0);
   args[0] = tensor_value(&truths);
   launch(o, "copy_", KW_F32, args, 3, &truths);
   assert_int_equal(download_at(o, to_mem, 0, truth, sizeof truth), KW_OK);
@@ -565,7 +494,7 @@ static void shutdown_and_init_again(void **state) {
   uint32_t first = seen.kernel_count;
   assert_true(first > 0);
   close_plugin(o);
-  open_with(o, &host_table);
+  open_with(o, &test_host);
   assert_int_equal(seen.kernel_count, first);
 }
 
@@ -575,13 +504,13 @@ static void an_older_host_gets_along(void **state) {
   (void)state;
   kw_host_api short_table;
   memset(&short_table, 0xee, sizeof short_table);
-  memcpy(&short_table, &host_table, KW_HOST_API_MIN);
+  memcpy(&short_table, &test_host, KW_HOST_API_MIN);
   short_table.struct_size = KW_HOST_API_MIN;
   short_table.abi_version = KW_ABI_MAKE(0, 8);
   opened o = {0};
-  setenv("TEST_OLD_HOST", "1", 1);
+  test_host_unknown_op = "relu";
   open_with(&o, &short_table);
-  unsetenv("TEST_OLD_HOST");
+  test_host_unknown_op = NULL;
   const float a[4] = {1, 2, 3, 4};
   float product[4];
   kw_mem mem = upload(&o, a, sizeof a), out_mem = upload(&o, a, sizeof a);
@@ -604,6 +533,7 @@ static void an_older_host_gets_along(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_PLUGIN(query_refuses_another_major_and_names_both_versions),
+      WITH_PLUGIN(query_refuses_a_host_that_has_left_this_version_behind),
       WITH_PLUGIN(query_serves_an_older_host_of_the_same_major),
       WITH_PLUGIN(library_exports_one_symbol_and_needs_none_of_keyway),
       WITH_PLUGIN(device_says_that_it_is_emulated),

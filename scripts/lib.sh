@@ -57,7 +57,7 @@ build_preset() {
   local preset=$1
   shift
   quiet "configure-$preset" cmake --preset "$preset" "$@"
-  sed -n 's/^-- \(Keyway .*:\)$/\1/p; s/^--   /  /p' "build/logs/configure-$preset.log"
+  sed -n '/^-- Keyway /,/^-- Configuring/{/^-- Configuring/!s/^-- /    /p}' "build/logs/configure-$preset.log"
   quiet "build-$preset" cmake --build --preset "$preset" -j "$jobs"
 }
 

@@ -48,7 +48,8 @@ typedef struct kw_gpu_driver {
   const kw_memory_api *memory;
 } kw_gpu_driver;
 
-#define KW_GPU_KERNEL_LIMIT 16
+#define KW_GPU_MODULE_LIMIT 3
+#define KW_GPU_KERNEL_LIMIT 12
 
 /* The head of every backend's device struct. */
 struct kw_gpu_device {
@@ -56,7 +57,7 @@ struct kw_gpu_device {
   const kw_host_api *host;
   bool has_f64;
   pthread_mutex_t lock; /* guards the two tables */
-  void *modules[KW_GPU_KERNEL_LIMIT][KW_DTYPE_COUNT];
+  void *modules[KW_GPU_MODULE_LIMIT][KW_DTYPE_COUNT];
   void *kernels[KW_GPU_KERNEL_LIMIT][KW_DTYPE_COUNT];
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The pack's kernels, compiled when first needed: one program per kernel family and dtype, per device.
+ * The pack's kernels, compiled when first needed. All kernels of a dtype are one program: the cost of a program
+ * is mostly the driver's own headers, and a kernel of it that is never launched costs little more.
  */
 #ifndef KEYWAY_GPU_MODULE_H
 #define KEYWAY_GPU_MODULE_H
@@ -16,7 +17,7 @@ typedef enum kw_gpu_kernel_id {
   KW_GPU_REDUCE,
   KW_GPU_ARGMAX,
   KW_GPU_MM,
-  KW_GPU_COPY,    /* these three are specialised by element size: any dtype of that size will do */
+  KW_GPU_COPY, /* these three are specialised by element size: any dtype of that size will do */
   KW_GPU_FILL,
   KW_GPU_WHERE,
   KW_GPU_CONVERT, /* not specialised */

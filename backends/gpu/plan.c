@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A reduction of more elements than REDUCTION_SINGLE takes two launches, of REDUCTION_CHUNK elements a group: more groups
- * run at once, and an item adds up no more than REDUCTION_CHUNK / KW_LOCAL_REDUCTION terms in a row. */
+/* A reduction of more elements than REDUCTION_SINGLE takes two launches, of REDUCTION_CHUNK elements a group: more
+ * groups run at once, and an item adds up no more than REDUCTION_CHUNK / KW_LOCAL_REDUCTION terms in a row. */
 #define REDUCTION_SINGLE 8192
 #define REDUCTION_CHUNK 4096
 
-/* ---- Running ------------------------------------------------------------------------------------------------------ */
+/* ---- Running ------------------------------------------------------------------------------------------------------
+ */
 
 kw_status kw_gpu_plan_compile(kw_gpu_device *device, kw_gpu_plan *plan) {
   for (uint32_t i = 0; i < plan->step_count; ++i) {
@@ -78,7 +79,8 @@ kw_status kw_gpu_plan_run(const kw_gpu_plan *plan, const kw_call *call) {
   return KW_OK;
 }
 
-/* ---- Pieces of a lowering ------------------------------------------------------------------------------------------ */
+/* ---- Pieces of a lowering ------------------------------------------------------------------------------------------
+ */
 
 static kw_status refuse(const kw_call *call, const char *why) {
   const kw_host_api *host = ((kw_gpu_device *)call->device)->host;
@@ -127,6 +129,7 @@ static void step_elementwise(kw_gpu_step *step, const kw_call *call, const int *
     step_operand(step, operands[k + 1] ? args[k] : KW_GPU_FROM_OUTPUT);
   }
   kw_gpu_lower_elementwise(operands, arg_count + 1, &step->block.elementwise);
+  step->block.elementwise.flat = kw_gpu_is_flat(&step->block.elementwise, arg_count + 1);
   step->block_size = sizeof step->block.elementwise;
   step->local[0] = KW_LOCAL_ELEMENTWISE;
   step->local[1] = 1;
@@ -146,7 +149,8 @@ static bool same_dtype(const kw_call *call, uint32_t count, kw_dtype dtype) {
   return true;
 }
 
-/* ---- Moves -------------------------------------------------------------------------------------------------------- */
+/* ---- Moves --------------------------------------------------------------------------------------------------------
+ */
 
 kw_status kw_gpu_lower_fill(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
   (void)op;
@@ -202,7 +206,8 @@ kw_status kw_gpu_lower_where(const kw_gpu_op *op, const kw_call *call, kw_gpu_pl
   return KW_OK;
 }
 
-/* ---- Elements ----------------------------------------------------------------------------------------------------- */
+/* ---- Elements -----------------------------------------------------------------------------------------------------
+ */
 
 static kw_status lower_unary(const kw_call *call, int32_t opcode, kw_gpu_plan *out_plan) {
   kw_dtype dtype = call->outs[0]->dtype;
@@ -292,7 +297,8 @@ kw_status kw_gpu_lower_clamp(const kw_gpu_op *op, const kw_call *call, kw_gpu_pl
   return KW_OK;
 }
 
-/* ---- Reductions and products --------------------------------------------------------------------------------------- */
+/* ---- Reductions and products ---------------------------------------------------------------------------------------
+ */
 
 /* The dimensions that argument `index` names, as a set of bits; none or an empty list means all. */
 static uint32_t reduced_dims(const kw_call *call, uint32_t index, uint32_t rank) {

@@ -50,33 +50,31 @@ static kw_status mem_free(void *state, kw_mem handle) {
 static kw_status mem_copy(void *state, void *stream, const kw_copy_info *copy) {
   const ocl_device *device = state;
   const ocl_mem *to = copy->dst_mem, *from = copy->src_mem;
+  const char *what;
   cl_event event = NULL;
+  cl_int error;
+  if (copy->kind > KW_COPY_DEVICE_TO_DEVICE)
+    return device->base.host->set_error(device->base.host->ctx, KW_ERR_UNSUPPORTED,
+                                        "OpenCL copies between host and device and within the device only");
   cl_command_queue queue = ocl_stream_begin(stream);
-  switch (copy->kind) {
-    case KW_COPY_HOST_TO_DEVICE:
-      return ocl_stream_end(stream,
-                            clEnqueueWriteBuffer(queue, to->buffer, CL_FALSE, copy->dst_offset, copy->size,
-                                                 copy->src_host, 0, NULL, &event),
-                            event, 0, "clEnqueueWriteBuffer");
-    case KW_COPY_DEVICE_TO_HOST:
-      return ocl_stream_end(stream,
-                            clEnqueueReadBuffer(queue, from->buffer, CL_FALSE, copy->src_offset, copy->size,
-                                                copy->dst_host, 0, NULL, &event),
-                            event, 0, "clEnqueueReadBuffer");
-    case KW_COPY_DEVICE_TO_DEVICE:
-      return ocl_stream_end(stream,
-                            clEnqueueCopyBuffer(queue, from->buffer, to->buffer, copy->src_offset, copy->dst_offset,
-                                                copy->size, 0, NULL, &event),
-                            event, 0, "clEnqueueCopyBuffer");
-    default:
-      (void)ocl_stream_end(stream, CL_INVALID_VALUE, NULL, 0, "copy");
-      return device->base.host->set_error(device->base.host->ctx, KW_ERR_UNSUPPORTED,
-                                          "OpenCL copies between host and device and within the device only");
+  if (copy->kind == KW_COPY_HOST_TO_DEVICE) {
+    what = "clEnqueueWriteBuffer";
+    error = clEnqueueWriteBuffer(queue, to->buffer, CL_FALSE, copy->dst_offset, copy->size, copy->src_host, 0, NULL,
+                                 &event);
+  } else if (copy->kind == KW_COPY_DEVICE_TO_HOST) {
+    what = "clEnqueueReadBuffer";
+    error = clEnqueueReadBuffer(queue, from->buffer, CL_FALSE, copy->src_offset, copy->size, copy->dst_host, 0, NULL,
+                                &event);
+  } else {
+    what = "clEnqueueCopyBuffer";
+    error = clEnqueueCopyBuffer(queue, from->buffer, to->buffer, copy->src_offset, copy->dst_offset, copy->size, 0,
+                                NULL, &event);
   }
+  return ocl_stream_end(stream, error, event, 0, what);
 }
 
-static kw_status mem_fill(void *state, void *stream, kw_mem handle, uint64_t offset, uint64_t size,
-                          const void *pattern, uint32_t pattern_size) {
+static kw_status mem_fill(void *state, void *stream, kw_mem handle, uint64_t offset, uint64_t size, const void *pattern,
+                          uint32_t pattern_size) {
   (void)state;
   const ocl_mem *mem = handle;
   cl_event event = NULL;

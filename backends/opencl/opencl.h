@@ -46,7 +46,7 @@ typedef struct ocl_stream {
   pthread_mutex_t lock;   /* serialises what is appended, and guards the fields below */
   cl_event last;          /* of the newest command, or NULL */
   uint64_t last_call;     /* its call_id, 0 for what is not a kernel */
-  bool failed;            /* an error has been reported */
+  bool failed;            /* a failure was reported since the last synchronise */
   struct ocl_callbacks *callbacks;
 } ocl_stream;
 
@@ -59,8 +59,6 @@ kw_status ocl_error_status(cl_int error);
  * newest, submits the queue and unlocks. With an error instead of an event it only unlocks, and fails. */
 cl_command_queue ocl_stream_begin(ocl_stream *stream);
 kw_status ocl_stream_end(ocl_stream *stream, cl_int error, cl_event event, uint64_t call_id, const char *what);
-/* Whether `event` has passed: KW_OK, KW_ERR_NOT_READY, or the command's failure. */
-kw_status ocl_event_state(const kw_host_api *host, cl_event event);
 
 /* The driver's half of programs, see gpu/driver.h. */
 kw_status ocl_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,

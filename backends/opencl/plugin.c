@@ -78,8 +78,9 @@ static const kw_plugin_desc desc = {
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
   if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
-    *out_reason = "this OpenCL plugin follows plugin ABI 0.9, which the host does not serve; install a plugin and a "
-                  "host of the same major version";
+    *out_reason =
+        "this OpenCL plugin follows plugin ABI 0.9, which the host does not serve; install a plugin and a "
+        "host of the same major version";
     return KW_ERR_ABI_MISMATCH;
   }
   *out_plugin = &desc;

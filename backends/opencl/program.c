@@ -27,8 +27,7 @@ static kw_status build_failure(ocl_device *device, cl_program program, cl_int er
   if (whole && clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, log_size, whole, NULL) == CL_SUCCESS)
     snprintf(log, sizeof log, "%s", whole);
   free(whole);
-  const char *mark = strstr(log, "error:");
-  for (const char *p = log; mark && p < mark; ++p)
+  for (const char *p = log; *p; ++p)
     if (sscanf(p, ":%u:%*u:", &line) == 1) break;
   for (uint32_t i = 0; i < source_count && line > 0; ++i) {
     for (const char *p = sources[i]; *p;) {
@@ -41,8 +40,8 @@ static kw_status build_failure(ocl_device *device, cl_program program, cl_int er
       p += length + (end ? 1 : 0);
     }
   }
-  snprintf(text, sizeof text, "clBuildProgram of %s: %s; the driver's compiler says: %s%s", name,
-           ocl_error_name(error), log, quoted);
+  snprintf(text, sizeof text, "clBuildProgram of %s: %s; the driver's compiler says: %s%s", name, ocl_error_name(error),
+           log, quoted);
   const kw_host_api *host = device->base.host;
   return host->set_error(host->ctx, ocl_error_status(error), text);
 }

@@ -126,8 +126,9 @@ void kw_contract_abi_does_not_link_keyway(void **state) {
   for (size_t i = 0; i < file.dynamic_count && file.dynamic[i].d_tag != DT_NULL; i++) {
     if (file.dynamic[i].d_tag != DT_NEEDED) continue;
     const char *name = elf_string(&file, file.dynamic[i].d_un.d_val);
-    KW_CHECK(!begins_with(name, "libkeyway"), "%s is linked to %s; a plugin includes a header and links nothing of Keyway",
-             kw_contract.plugin_path, name);
+    KW_CHECK(!begins_with(name, "libkeyway"),
+             "%s is linked to %s; a plugin includes a header and links nothing of Keyway", kw_contract.plugin_path,
+             name);
   }
 }
 
@@ -223,9 +224,9 @@ void kw_contract_abi_struct_sizes(void **state) {
   const kw_plugin_desc *desc = query_plugin();
   KW_CHECK(desc->struct_size >= KW_PLUGIN_DESC_MIN, "kw_plugin_desc.struct_size is %u, less than %u", desc->struct_size,
            KW_PLUGIN_DESC_MIN);
-  KW_CHECK(KW_ABI_MAJOR(desc->abi_version) == KW_ABI_MAJOR(KW_ABI_VERSION), "the plugin follows ABI %u.%u, the host %u.%u",
-           KW_ABI_MAJOR(desc->abi_version), KW_ABI_MINOR(desc->abi_version), KW_ABI_MAJOR(KW_ABI_VERSION),
-           KW_ABI_MINOR(KW_ABI_VERSION));
+  KW_CHECK(KW_ABI_MAJOR(desc->abi_version) == KW_ABI_MAJOR(KW_ABI_VERSION),
+           "the plugin follows ABI %u.%u, the host %u.%u", KW_ABI_MAJOR(desc->abi_version),
+           KW_ABI_MINOR(desc->abi_version), KW_ABI_MAJOR(KW_ABI_VERSION), KW_ABI_MINOR(KW_ABI_VERSION));
   for (uint32_t i = 0; i < desc->group_count; i++) {
     const char *name = desc->groups[i].name;
     KW_CHECK(name && *name && desc->groups[i].table, "group %u has no name or no table", i);
@@ -245,12 +246,12 @@ void kw_contract_abi_floor_slots(void **state) {
   (void)state;
   const kw_plugin_desc *desc = query_plugin();
   KW_CHECK(desc->probe && desc->init && desc->shutdown, "probe, init or shutdown is NULL");
-#define KW_SLOT(group, name, since, required, parameters, arguments)                          \
-  {                                                                                           \
-    const kw_##group##_api *table = find_group(desc, "keyway." #group "/1");                  \
-    if (table && required) {                                                                  \
+#define KW_SLOT(group, name, since, required, parameters, arguments)                                  \
+  {                                                                                                   \
+    const kw_##group##_api *table = find_group(desc, "keyway." #group "/1");                          \
+    if (table && required) {                                                                          \
       KW_CHECK(KW_HAS_FIELD(table, name) && table->name, "the slot " #group "." #name " is missing"); \
-    }                                                                                         \
+    }                                                                                                 \
   }
 #include "slots.def"
 }

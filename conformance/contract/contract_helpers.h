@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the contract suites share. A failing check leaves the test by cmocka's jump, so whatever a stream may still touch
- * (gates, host memory of copies) lies in static or heap memory, never on a test's stack; kw_test_teardown opens what is
- * still gated. Unless a comment says otherwise, the functions that check are for the test's own thread only.
+ * What the contract suites share. A failing check leaves the test by cmocka's jump, so whatever a stream may still
+ * touch (gates, host memory of copies) lies in static or heap memory, never on a test's stack; kw_test_teardown opens
+ * what is still gated. Unless a comment says otherwise, the functions that check are for the test's own thread only.
  */
 #ifndef KEYWAY_CONTRACT_HELPERS_H
 #define KEYWAY_CONTRACT_HELPERS_H
@@ -28,10 +28,11 @@ void kw_test_skip(const char *format, ...) __attribute__((noreturn, format(print
 void kw_test_status(const char *file, int line, const char *call, kw_status status, kw_status want);
 
 /* KW_CHECK(condition, format, ...): the text says what the device did wrong. */
-#define KW_CHECK(condition, ...)                                       \
-  do {                                                                 \
-    if (!(condition)) kw_test_fail(__FILE__, __LINE__, __VA_ARGS__);   \
+#define KW_CHECK(condition, ...)                                     \
+  do {                                                               \
+    if (!(condition)) kw_test_fail(__FILE__, __LINE__, __VA_ARGS__); \
   } while (0)
+#define KW_FAIL(...) kw_test_fail(__FILE__, __LINE__, __VA_ARGS__)
 #define KW_CHECK_STATUS(call, want) kw_test_status(__FILE__, __LINE__, #call, (call), (want))
 #define KW_CHECK_OK(call) KW_CHECK_STATUS(call, KW_OK)
 

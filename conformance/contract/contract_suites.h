@@ -17,100 +17,102 @@
   X(abi, floor_slots)             \
   X(abi, key_and_vendor)          \
   X(abi, probe_again)             \
+  X(abi, loading_changes_nothing) \
   X(abi, floating_point_kept)     \
   X(abi, process_kept)            \
   X(abi, stdout_untouched)
 
-#define KW_LIFECYCLE_TESTS(X)          \
-  X(lifecycle, device_list_stable)     \
-  X(lifecycle, info_sane)              \
-  X(lifecycle, names_lead_back)        \
-  X(lifecycle, opens_are_counted)      \
-  X(lifecycle, reopen)                 \
-  X(lifecycle, tensor_outlives_close)  \
-  X(lifecycle, close_with_work)        \
-  X(lifecycle, all_devices_at_once)    \
+#define KW_LIFECYCLE_TESTS(X)         \
+  X(lifecycle, device_list_stable)    \
+  X(lifecycle, info_sane)             \
+  X(lifecycle, names_lead_back)       \
+  X(lifecycle, opens_are_counted)     \
+  X(lifecycle, reopen)                \
+  X(lifecycle, tensor_outlives_close) \
+  X(lifecycle, close_with_work)       \
+  X(lifecycle, all_devices_at_once)   \
   X(lifecycle, threads_open_and_close)
 
-#define KW_MEMORY_TESTS(X)             \
-  X(memory, alignment)                 \
-  X(memory, zero_size)                 \
-  X(memory, neighbours_kept)           \
-  X(memory, slices_keep_neighbours)    \
-  X(memory, op_keeps_neighbours)       \
-  X(memory, fill_keeps_neighbours)     \
-  X(memory, live_do_not_overlap)       \
-  X(memory, accounting)                \
-  X(memory, out_of_memory)             \
+#define KW_MEMORY_TESTS(X)               \
+  X(memory, alignment)                   \
+  X(memory, zero_size)                   \
+  X(memory, neighbours_kept)             \
+  X(memory, slices_keep_neighbours)      \
+  X(memory, op_keeps_neighbours)         \
+  X(memory, fill_keeps_neighbours)       \
+  X(memory, live_do_not_overlap)         \
+  X(memory, accounting)                  \
+  X(memory, out_of_memory)               \
   X(memory, out_of_memory_disturbs_none) \
-  X(memory, out_of_memory_retry)       \
-  X(memory, reuse_behind_gate)         \
-  X(memory, reuse_across_streams)      \
-  X(memory, cycles_do_not_leak)        \
-  X(memory, streams_do_not_leak)       \
+  X(memory, out_of_memory_retry)         \
+  X(memory, reuse_behind_gate)           \
+  X(memory, reuse_across_streams)        \
+  X(memory, cycles_do_not_leak)          \
+  X(memory, streams_do_not_leak)         \
   X(memory, threads)
 
-#define KW_STREAM_TESTS(X)             \
-  X(stream, order)                     \
-  X(stream, ops_in_order)              \
-  X(stream, synchronize_waits)         \
-  X(stream, device_synchronize_waits)  \
-  X(stream, query)                     \
-  X(stream, others_go_on)              \
-  X(stream, destroy_in_flight)         \
-  X(stream, many_streams)              \
-  X(stream, many_threads)              \
-  X(stream, callback_order)            \
-  X(stream, callback_not_inline)       \
-  X(stream, callback_after_work)       \
-  X(stream, callback_may_not_wait)     \
+#define KW_STREAM_TESTS(X)            \
+  X(stream, order)                    \
+  X(stream, ops_in_order)             \
+  X(stream, synchronize_waits)        \
+  X(stream, device_synchronize_waits) \
+  X(stream, query)                    \
+  X(stream, others_go_on)             \
+  X(stream, destroy_in_flight)        \
+  X(stream, many_streams)             \
+  X(stream, many_threads)             \
+  X(stream, callback_order)           \
+  X(stream, callback_not_inline)      \
+  X(stream, callback_after_work)      \
+  X(stream, callback_may_not_wait)    \
   X(stream, default_stream)
 
-#define KW_EVENT_TESTS(X)              \
-  X(event, fresh_is_completed)         \
-  X(event, record_and_wait)            \
-  X(event, query_behind_gate)          \
-  X(event, synchronize_waits)          \
-  X(event, orders_streams)             \
-  X(event, wait_leaves_caller)         \
-  X(event, record_again_moves)         \
-  X(event, wait_is_as_of_now)          \
-  X(event, destroy_while_pending)      \
-  X(event, chain_of_streams)           \
-  X(event, wait_on_own_stream)         \
-  X(event, elapsed)                    \
+#define KW_EVENT_TESTS(X)         \
+  X(event, fresh_is_completed)    \
+  X(event, record_and_wait)       \
+  X(event, query_behind_gate)     \
+  X(event, synchronize_waits)     \
+  X(event, orders_streams)        \
+  X(event, wait_leaves_caller)    \
+  X(event, record_again_moves)    \
+  X(event, wait_is_as_of_now)     \
+  X(event, destroy_while_pending) \
+  X(event, chain_of_streams)      \
+  X(event, wait_on_own_stream)    \
+  X(event, elapsed)               \
+  X(event, hand_over)             \
   X(event, other_device)
 
-#define KW_COPY_TESTS(X)               \
-  X(copy, small_sizes)                 \
-  X(copy, odd_offsets)                 \
-  X(copy, large)                       \
-  X(copy, bits_kept)                   \
-  X(copy, strided_write)               \
-  X(copy, strided_read)                \
-  X(copy, async)                       \
-  X(copy, within_device)               \
-  X(copy, strided_within_device)       \
-  X(copy, source_unchanged)            \
-  X(copy, other_device)                \
+#define KW_COPY_TESTS(X)         \
+  X(copy, small_sizes)           \
+  X(copy, odd_offsets)           \
+  X(copy, large)                 \
+  X(copy, bits_kept)             \
+  X(copy, strided_write)         \
+  X(copy, strided_read)          \
+  X(copy, async)                 \
+  X(copy, within_device)         \
+  X(copy, strided_within_device) \
+  X(copy, source_unchanged)      \
+  X(copy, other_device)          \
   X(copy, ranks)
 
-#define KW_ERROR_TESTS(X)              \
-  X(error, unknown_device)             \
-  X(error, unknown_op)                 \
-  X(error, argument_count)             \
-  X(error, argument_tag)               \
-  X(error, argument_dtype)             \
-  X(error, shapes_do_not_broadcast)    \
-  X(error, output_shape_and_dtype)     \
-  X(error, output_overlaps_input)      \
-  X(error, output_overlaps_itself)     \
-  X(error, in_place_overlap)           \
-  X(error, other_device)               \
-  X(error, tensor_shapes)              \
-  X(error, views)                      \
-  X(error, async_needs_contiguous)     \
-  X(error, plan_signature)             \
+#define KW_ERROR_TESTS(X)           \
+  X(error, unknown_device)          \
+  X(error, unknown_op)              \
+  X(error, argument_count)          \
+  X(error, argument_tag)            \
+  X(error, argument_dtype)          \
+  X(error, shapes_do_not_broadcast) \
+  X(error, output_shape_and_dtype)  \
+  X(error, output_overlaps_input)   \
+  X(error, output_overlaps_itself)  \
+  X(error, in_place_overlap)        \
+  X(error, other_device)            \
+  X(error, tensor_shapes)           \
+  X(error, views)                   \
+  X(error, async_needs_contiguous)  \
+  X(error, plan_signature)          \
   X(error, text_is_per_thread)
 
 #endif /* KEYWAY_CONTRACT_SUITES_H */

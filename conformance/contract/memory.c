@@ -61,7 +61,8 @@ void kw_contract_memory_zero_size(void **state) {
              (long long)kw_tensor_describe(tensor)->numel, (long long)cases[i].numel);
     KW_CHECK_OK(kw_tensor_write(tensor, &value));
     KW_CHECK_OK(kw_tensor_read(tensor, &back));
-    KW_CHECK(back == (cases[i].numel ? value : 0), "a tensor of %lld elements read %g", (long long)cases[i].numel, back);
+    KW_CHECK(back == (cases[i].numel ? value : 0), "a tensor of %lld elements read %g", (long long)cases[i].numel,
+             back);
     kw_tensor_release(tensor);
   }
   KW_CHECK(kw_test_stats().live == before.live, "a tensor without elements stayed live after its release");
@@ -225,8 +226,8 @@ void kw_contract_memory_accounting(void **state) {
   kw_memory_stats after = kw_test_stats();
   KW_CHECK(after.allocated == before.allocated, "allocated is %llu after all was released, %llu before",
            (unsigned long long)after.allocated, (unsigned long long)before.allocated);
-  KW_CHECK(after.live == before.live, "live is %llu after all was released, %llu before", (unsigned long long)after.live,
-           (unsigned long long)before.live);
+  KW_CHECK(after.live == before.live, "live is %llu after all was released, %llu before",
+           (unsigned long long)after.live, (unsigned long long)before.live);
   after = settled();
   KW_CHECK(after.held == before.held, "held is %llu after kw_memory_trim, %llu before", (unsigned long long)after.held,
            (unsigned long long)before.held);
@@ -368,7 +369,8 @@ static int memory_body(int index, void *user, char *text, size_t size) {
     for (int j = 0; j < 4; j++) {
       int64_t shape = 512 * (j + 1);
       memset(bytes, index * 31 + i + j, sizeof bytes);
-      if (kw_test_note(kw_tensor_create(kw_contract.device, KW_U8, 1, &shape, &tensors[j]), "create", text, size)) return 1;
+      if (kw_test_note(kw_tensor_create(kw_contract.device, KW_U8, 1, &shape, &tensors[j]), "create", text, size))
+        return 1;
       if (kw_test_note(kw_tensor_write(tensors[j], bytes), "write", text, size)) return 1;
     }
     for (int j = 0; j < 4; j++) {

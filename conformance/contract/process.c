@@ -45,6 +45,15 @@ static void use_device(void) {
   free(bytes);
 }
 
+/* Loading the library (its constructors, query and probe) changed nothing of the process. Keyway compares before and
+ * after in the helper process that opens a plugin first, and remarks on a difference in the load report. */
+void kw_contract_abi_loading_changes_nothing(void **state) {
+  (void)state;
+  kw_plugin_report report = {.struct_size = sizeof report};
+  KW_CHECK_OK(kw_plugin_get_report(kw_test_entry().plugin, &report));
+  KW_CHECK(!strstr(report.reason, "loading it changes"), "%s: %s", report.path, report.reason);
+}
+
 /* Rounding, flushing and trapping; not the exception flags, which arithmetic raises. */
 static uint64_t float_control(void) {
   fenv_t environment;
@@ -75,7 +84,8 @@ static int float_body(int index, void *user, char *text, size_t size) {
 
 void kw_contract_abi_floating_point_kept(void **state) {
   (void)state;
-  KW_CHECK(keeps_subnormals(), "a plugin that this process loaded has turned on flush-to-zero: is it linked with -ffast-math?");
+  KW_CHECK(keeps_subnormals(),
+           "a plugin that this process loaded has turned on flush-to-zero: is it linked with -ffast-math?");
   KW_CHECK(fegetround() == FE_TONEAREST, "a plugin that this process loaded has changed the rounding mode");
   static uint64_t before;
   before = float_control();
@@ -123,16 +133,18 @@ void kw_contract_abi_process_kept(void **state) {
     KW_CHECK(before.handlers[i].sa_handler == after.handlers[i].sa_handler &&
                  before.handlers[i].sa_flags == after.handlers[i].sa_flags,
              "the handler of signal %d (%s) changed", i, strsignal(i));
-    KW_CHECK(sigismember(&before.blocked, i) == sigismember(&after.blocked, i), "signal %d was blocked or unblocked", i);
+    KW_CHECK(sigismember(&before.blocked, i) == sigismember(&after.blocked, i), "signal %d was blocked or unblocked",
+             i);
   }
   KW_CHECK(strcmp(before.locale, after.locale) == 0 && before.thread_locale == after.thread_locale,
            "the locale changed from %s to %s", before.locale, after.locale);
-  KW_CHECK(strcmp(before.directory, after.directory) == 0, "the working directory changed from %s to %s", before.directory,
-           after.directory);
+  KW_CHECK(strcmp(before.directory, after.directory) == 0, "the working directory changed from %s to %s",
+           before.directory, after.directory);
   KW_CHECK(before.environment_size == after.environment_size &&
                memcmp(before.environment, after.environment, before.environment_size) == 0,
            "an environment variable was set, changed or removed");
-  KW_CHECK(before.mask == after.mask, "the umask changed from %03o to %03o", (unsigned)before.mask, (unsigned)after.mask);
+  KW_CHECK(before.mask == after.mask, "the umask changed from %03o to %03o", (unsigned)before.mask,
+           (unsigned)after.mask);
   free(before.environment);
   free(after.environment);
 }

@@ -7,17 +7,12 @@
  * broadcasting, overlap; see kw_call in plugin.h) is not checked again.
  */
 #include "npu.h"
+#include "number.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const uint8_t itemsizes[KW_DTYPE_COUNT] = {
-    [KW_BOOL] = 1, [KW_U8] = 1,  [KW_I8] = 1,  [KW_I16] = 2,      [KW_I32] = 4,    [KW_I64] = 8, [KW_F16] = 2,
-    [KW_BF16] = 2, [KW_F32] = 4, [KW_F64] = 8, [KW_F8E4M3FN] = 1, [KW_F8E5M2] = 1, [KW_C64] = 8, [KW_C128] = 16};
-
-/* ---- Walking over elements
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Walking over elements -------------------------------------------------------------------------------------- */
 
 /* Steps through the elements of one shape, in row-major order, in several tensors at once. Tensor 0 gives the shape;
  * the others have the same one, with strides of their own. */
@@ -58,7 +53,7 @@ static void walk_next(walker *walk) {
     int64_t extent = walk->refs[0]->shape[d];
     bool carry = ++walk->index[d] == extent;
     for (uint32_t t = 0; t < walk->count; ++t) {
-      int64_t stride = walk->refs[t]->strides[d] * itemsizes[walk->refs[t]->dtype];
+      int64_t stride = walk->refs[t]->strides[d] * npu_itemsizes[walk->refs[t]->dtype];
       walk->at[t] += carry ? stride - stride * extent : stride;
     }
     if (!carry) {
@@ -68,112 +63,16 @@ static void walk_next(walker *walk) {
   }
 }
 
-/* ---- Numbers
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- Bodies: run by a stream's worker --------------------------------------------------------------------------- */
 
-/* A number of any dtype that we convert, exactly. */
-typedef struct number {
-  bool integral; /* `i` counts, otherwise `f` */
-  int64_t i;
-  double f;
-} number;
-
-#define CONVERTIBLE (KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) | KW_DTYPE_BIT(KW_F32))
-
-static bool convertible(kw_dtype dtype) {
-  return dtype < KW_DTYPE_COUNT && (CONVERTIBLE & KW_DTYPE_BIT(dtype)) != 0;
+static bool is_real(kw_dtype dtype) {
+  return (NPU_REAL_DTYPES & KW_DTYPE_BIT(dtype)) != 0;
 }
-
-static number number_load(kw_dtype dtype, const void *item) {
-  number value = {.integral = dtype != KW_F32 && dtype != KW_F64};
-  float f32;
-  int32_t i32;
-  switch (dtype) {
-    case KW_F64:
-      memcpy(&value.f, item, sizeof value.f);
-      break;
-    case KW_F32:
-      memcpy(&f32, item, sizeof f32);
-      value.f = f32;
-      break;
-    case KW_I64:
-      memcpy(&value.i, item, sizeof value.i);
-      break;
-    case KW_I32:
-      memcpy(&i32, item, sizeof i32);
-      value.i = i32;
-      break;
-    default: /* bool */
-      value.i = *(const uint8_t *)item != 0;
-      break;
-  }
-  return value;
-}
-
-static number number_of_scalar(const kw_value *value) {
-  number result = {.integral = true};
-  if (value->tag == KW_TAG_FLOAT || (value->tag == KW_TAG_SCALAR && value->kind == KW_SCALAR_F64)) {
-    result.integral = false;
-    result.f = value->u.f;
-  } else if (value->tag == KW_TAG_SCALAR && value->kind == KW_SCALAR_BOOL) {
-    result.i = value->u.b;
-  } else {
-    result.i = value->u.i;
-  }
-  return result;
-}
-
-static double number_float(number value) {
-  return value.integral ? (double)value.i : value.f;
-}
-
-/* Out of range saturates, NaN gives 0: the op set's rule. Only the low 32 bits of an integer count for i32. */
-static int64_t number_integer(number value, int64_t lowest, int64_t highest) {
-  if (value.integral) {
-    return value.i;
-  }
-  if (isnan(value.f)) {
-    return 0;
-  }
-  if (value.f <= (double)lowest) {
-    return lowest;
-  }
-  return value.f >= (double)highest ? highest : (int64_t)value.f;
-}
-
-static void number_store(kw_dtype dtype, void *item, number value) {
-  double f64 = number_float(value);
-  float f32 = value.integral ? (float)value.i : (float)value.f; /* one rounding, also from i64 */
-  int64_t i64;
-  int32_t i32;
-  switch (dtype) {
-    case KW_F64:
-      memcpy(item, &f64, sizeof f64);
-      break;
-    case KW_F32:
-      memcpy(item, &f32, sizeof f32);
-      break;
-    case KW_I64:
-      i64 = number_integer(value, INT64_MIN, INT64_MAX);
-      memcpy(item, &i64, sizeof i64);
-      break;
-    case KW_I32:
-      i32 = (int32_t)number_integer(value, INT32_MIN, INT32_MAX);
-      memcpy(item, &i32, sizeof i32);
-      break;
-    default: /* bool: is it not zero? NaN is not */
-      *(uint8_t *)item = value.integral ? value.i != 0 : value.f != 0;
-      break;
-  }
-}
-
-/* ---- Bodies: run by a stream's worker
- * ------------------------------------------------------------------------------------- */
 
 static kw_status copy_can_implement(const kw_call *call) {
   kw_dtype to = call->args[0].u.tensor->dtype;
   kw_dtype from = call->args[1].u.tensor->dtype;
-  return to == from || (convertible(to) && convertible(from)) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+  return to == from || (is_real(to) && is_real(from)) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
 }
 
 /* copy_(self, src): in[0] is the output once more, in[1] the source. */
@@ -185,9 +84,9 @@ static kw_status copy_body(const npu_task *task) {
   kw_dtype from = task->in[1].ref.dtype;
   for (; walk.left > 0; walk_next(&walk)) {
     if (to == from) {
-      memcpy(walk_item(&walk, 0), walk_item(&walk, 1), itemsizes[to]);
+      memcpy(walk_item(&walk, 0), walk_item(&walk, 1), npu_itemsizes[to]);
     } else {
-      number_store(to, walk_item(&walk, 0), number_load(from, walk_item(&walk, 1)));
+      npu_number_store(to, walk_item(&walk, 0), npu_number_load(from, walk_item(&walk, 1)));
     }
   }
   return KW_OK;
@@ -200,16 +99,16 @@ static kw_status fill_can_implement(const kw_call *call) {
 static kw_status fill_body(const npu_task *task) {
   walker walk = {0};
   walk_add(&walk, &task->out);
-  number value = number_of_scalar(&task->attribute);
+  npu_number value = npu_number_argument(&task->attribute);
   for (; walk.left > 0; walk_next(&walk)) {
-    number_store(task->out.ref.dtype, walk_item(&walk, 0), value);
+    npu_number_store(task->out.ref.dtype, walk_item(&walk, 0), value);
   }
   return KW_OK;
 }
 
 /* out = self + factor * other, in double and rounded once. add.Tensor in f32 and our own scaled_add. */
 static kw_status add_f32_body(const npu_task *task) {
-  double factor = number_float(number_of_scalar(&task->attribute));
+  double factor = npu_number_float(npu_number_argument(&task->attribute));
   for (walker walk = walk_task(task); walk.left > 0; walk_next(&walk)) {
     float a, b;
     memcpy(&a, walk_item(&walk, 1), sizeof a);
@@ -222,7 +121,7 @@ static kw_status add_f32_body(const npu_task *task) {
 
 /* Integers wrap: unsigned arithmetic does. */
 static kw_status add_i32_body(const npu_task *task) {
-  uint32_t factor = (uint32_t)number_integer(number_of_scalar(&task->attribute), INT32_MIN, INT32_MAX);
+  uint32_t factor = (uint32_t)npu_number_argument(&task->attribute).i;
   for (walker walk = walk_task(task); walk.left > 0; walk_next(&walk)) {
     uint32_t a, b;
     memcpy(&a, walk_item(&walk, 1), sizeof a);
@@ -328,7 +227,7 @@ static bool locate(npu_arena *arena, npu_tensor *tensor) {
   for (uint32_t d = 0; d < ref->rank; ++d) {
     last += (ref->shape[d] - 1) * ref->strides[d];
   }
-  tensor->data = npu_arena_resolve(arena, ref->mem, ref->offset, (uint64_t)(last + 1) * itemsizes[ref->dtype]);
+  tensor->data = npu_arena_resolve(arena, ref->mem, ref->offset, (uint64_t)(last + 1) * npu_itemsizes[ref->dtype]);
   return tensor->data != NULL;
 }
 
@@ -348,8 +247,7 @@ kw_status npu_task_run(npu_arena *arena, npu_task *task, char *message, size_t s
   return status;
 }
 
-/* ---- Our own op
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Our own op ------------------------------------------------------------------------------------------------- */
 
 /* What scaled_add means, for the conformance suite. The output is f64 when the suite wants more precision. */
 static kw_status scaled_add_reference(const kw_call *call) {
@@ -363,10 +261,10 @@ static kw_status scaled_add_reference(const kw_call *call) {
   }
   double scale = call->args[2].u.f;
   for (walker walk = walk_task(&operands); walk.left > 0; walk_next(&walk)) {
-    number a = number_load(operands.in[0].ref.dtype, walk_item(&walk, 1));
-    number b = number_load(operands.in[1].ref.dtype, walk_item(&walk, 2));
-    number sum = {.f = number_float(a) + scale * number_float(b)};
-    number_store(operands.out.ref.dtype, walk_item(&walk, 0), sum);
+    npu_number a = npu_number_load(operands.in[0].ref.dtype, walk_item(&walk, 1));
+    npu_number b = npu_number_load(operands.in[1].ref.dtype, walk_item(&walk, 2));
+    npu_number sum = {.f = npu_number_float(a) + scale * npu_number_float(b)};
+    npu_number_store(operands.out.ref.dtype, walk_item(&walk, 0), sum);
   }
   return KW_OK;
 }
@@ -379,8 +277,7 @@ static const kw_op_desc scaled_add_op = {
     .max_ulp = 1,
 };
 
-/* ---- The table and its launch
- * ---------------------------------------------------------------------------------------------- */
+/* ---- The table and its launch ----------------------------------------------------------------------------------- */
 
 typedef struct kernel_row {
   const char *op;
@@ -397,7 +294,7 @@ typedef struct kernel_row {
 
 static const kernel_row kernel_rows[] = {
     {"copy_", EVERY_DTYPE, KW_KERNEL_MIXED_DTYPES, 3, copy_can_implement, copy_body},
-    {"fill_.Scalar", CONVERTIBLE, 0, 2, fill_can_implement, fill_body},
+    {"fill_.Scalar", NPU_REAL_DTYPES, 0, 2, fill_can_implement, fill_body},
     {"add.Tensor", F32, 0, 3, NULL, add_f32_body},
     {"add.Tensor", I32, 0, 3, NULL, add_i32_body},
     {"mul.Tensor", F32, 0, 2, NULL, mul_f32_body},

@@ -142,8 +142,7 @@ static bool give_back(npu_arena *arena, kw_mem mem) {
   return true;
 }
 
-/* ---- The slots
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- The slots -------------------------------------------------------------------------------------------------- */
 
 static kw_status npu_alloc(void *device_ptr, const kw_alloc_info *info, kw_mem *out_mem) {
   npu_device *device = device_ptr;

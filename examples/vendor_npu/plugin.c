@@ -18,16 +18,14 @@ kw_status npu_fail(const kw_host_api *host, kw_status status, const char *format
   return host->set_error(host->ctx, status, text);
 }
 
-/* ---- 2. Probe: is there hardware? A real plugin asks its driver here, quickly and without starting threads.
- * ---------- */
+/* ---- 2. Probe: is there hardware? A real plugin asks its driver here, quickly and without starting threads. ----- */
 
 static kw_status npu_probe(const char **out_reason) {
   (void)out_reason; /* the toy is always there */
   return KW_OK;
 }
 
-/* ---- 3. Init and shutdown
- * --------------------------------------------------------------------------------------------- */
+/* ---- 3. Init and shutdown --------------------------------------------------------------------------------------- */
 
 static kw_status npu_init(const kw_host_api *host, void **out_plugin) {
   npu_plugin *plugin = malloc(sizeof *plugin);
@@ -50,8 +48,7 @@ static kw_status npu_shutdown(void *plugin) {
   return KW_OK;
 }
 
-/* ---- 4. Devices
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- 4. Devices ------------------------------------------------------------------------------------------------- */
 
 static kw_status npu_device_count(void *plugin, uint32_t *out_count) {
   (void)plugin;
@@ -121,8 +118,7 @@ static const kw_device_api npu_device_api = {
     .close = npu_device_close,
 };
 
-/* ---- 1. Query: the one exported symbol. The tables above and in the other files are all that it hands out.
- * -------------- */
+/* ---- 1. Query: the one exported symbol. The tables above and in the other files are all that it hands out. ------ */
 
 #if defined(__SANITIZE_THREAD__)
 #define NPU_SANITIZER "thread"

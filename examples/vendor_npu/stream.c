@@ -41,8 +41,7 @@ struct npu_stream {
   bool ending;
 };
 
-/* ---- The worker
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- The worker ------------------------------------------------------------------------------------------------- */
 
 /* An error after its slot returned KW_OK. */
 static void report_late(npu_stream *stream, uint64_t call_id, kw_status status, const char *message) {
@@ -120,8 +119,7 @@ static int start_worker(npu_stream *stream) {
   return error;
 }
 
-/* ---- Enqueueing
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- Enqueueing ------------------------------------------------------------------------------------------------- */
 
 /* A command to fill in, or NULL. */
 static command *command_get(npu_stream *stream) {
@@ -172,8 +170,7 @@ kw_status npu_stream_enqueue_task(npu_stream *stream, const npu_task *task) {
   return command_put(stream, work);
 }
 
-/* ---- The slots
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- The slots -------------------------------------------------------------------------------------------------- */
 
 static kw_status npu_stream_create(void *device_ptr, const kw_stream_info *info, void **out_stream) {
   npu_device *device = device_ptr;

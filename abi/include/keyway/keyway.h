@@ -359,6 +359,27 @@ typedef struct kw_op_info {
 } kw_op_info;
 KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info);
 
+/* One argument of an op, in schema order; and which argument a result is, where the schema marks it (a!), or -1.
+ * Strings and lists live as long as the process. KW_ERR_NOT_FOUND past the end. */
+enum {
+  KW_ARG_OPTIONAL = 1u << 0,     /* "?": may be none */
+  KW_ARG_MUTATED = 1u << 1,      /* "(a!)" */
+  KW_ARG_KEYWORD_ONLY = 1u << 2, /* after "*" */
+  KW_ARG_HAS_DEFAULT = 1u << 3,
+  KW_ARG_OPTIONAL_ENTRIES = 1u << 4 /* "Tensor?[]" */
+};
+typedef struct kw_arg_info {
+  uint32_t struct_size;
+  uint32_t flags;
+  kw_tag tag;
+  uint16_t reserved;
+  uint32_t list_size; /* N of "int[N]": one int will do for all; otherwise 0 */
+  const char *name;
+  kw_value default_value; /* KW_TAG_NONE without KW_ARG_HAS_DEFAULT */
+} kw_arg_info;
+KW_API kw_status kw_op_get_arg(const kw_op *op, uint32_t index, kw_arg_info *out_info);
+KW_API int32_t kw_op_result_alias(const kw_op *op, uint32_t index);
+
 /* How a device would run an op whose tensor arguments have this dtype, without running it: registered kernels count,
  * can_implement is not asked. */
 typedef uint32_t kw_support;

@@ -89,8 +89,8 @@ uint32_t kw_number_pack(kw_dtype dtype, kw_unpacked number) {
 
   /* The implicit bit counts as one step of the exponent field, so that a carry out of the fraction lands in it. */
   uint64_t bits = ((uint64_t)(field - 1) << format.fraction_bits) + whole;
-  uint64_t limit = format.has_infinity ? overflow_bits(format) : nan_bits(format);
-  return sign | (bits >= limit ? overflow_bits(format) : (uint32_t)bits);
+  uint32_t limit = overflow_bits(format); /* above all finite numbers */
+  return sign | (bits > limit ? limit : (uint32_t)bits);
 }
 
 static uint32_t pack_double(kw_dtype dtype, double value) {
@@ -174,27 +174,26 @@ double kw_number_load(kw_dtype dtype, const void *at) {
 }
 
 int64_t kw_number_load_int(kw_dtype dtype, const void *at) {
-  union {
-    uint8_t u8;
-    int8_t i8;
-    int16_t i16;
-    int32_t i32;
-    int64_t i64;
-  } value;
-  memcpy(&value, at, kw_number_size(dtype));
+  uint8_t byte;
+  uint16_t bits16;
+  uint32_t bits32;
+  int64_t value;
   switch (dtype) {
     case KW_BOOL:
-      return value.u8 != 0;
     case KW_U8:
-      return value.u8;
     case KW_I8:
-      return value.i8;
+      memcpy(&byte, at, sizeof byte);
+      if (dtype == KW_BOOL) return byte != 0;
+      return dtype == KW_U8 ? byte : (int8_t)byte;
     case KW_I16:
-      return value.i16;
+      memcpy(&bits16, at, sizeof bits16);
+      return (int16_t)bits16;
     case KW_I32:
-      return value.i32;
+      memcpy(&bits32, at, sizeof bits32);
+      return (int32_t)bits32;
     default:
-      return value.i64;
+      memcpy(&value, at, sizeof value);
+      return value;
   }
 }
 

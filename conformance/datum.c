@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "number.h"
+#include "datum.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,44 +25,44 @@ static const struct {
     [KW_C128] = {"c128", 16, {0}},
 };
 
-bool kw_number_is_float(kw_dtype dtype) {
+bool kw_datum_is_float(kw_dtype dtype) {
   return dtype < KW_DTYPE_COUNT && numbers[dtype].format.precision > 0;
 }
 
-bool kw_number_is_complex(kw_dtype dtype) {
+bool kw_datum_is_complex(kw_dtype dtype) {
   return dtype == KW_C64 || dtype == KW_C128;
 }
 
-bool kw_number_is_integer(kw_dtype dtype) {
+bool kw_datum_is_integer(kw_dtype dtype) {
   return dtype >= KW_U8 && dtype <= KW_I64;
 }
 
-size_t kw_number_size(kw_dtype dtype) {
-  if (dtype == KW_SUITE_WIDE) return sizeof(kw_wide);
+size_t kw_datum_size(kw_dtype dtype) {
+  if (dtype == KW_DTYPE_WIDE) return sizeof(kw_wide);
   return dtype < KW_DTYPE_COUNT ? numbers[dtype].size : 0;
 }
 
-const char *kw_number_name(kw_dtype dtype) {
-  if (dtype == KW_SUITE_WIDE) return "wide";
+const char *kw_datum_name(kw_dtype dtype) {
+  if (dtype == KW_DTYPE_WIDE) return "wide";
   return dtype < KW_DTYPE_COUNT ? numbers[dtype].name : "unknown dtype";
 }
 
-kw_dtype kw_number_from_name(const char *name, size_t length) {
+kw_dtype kw_datum_from_name(const char *name, size_t length) {
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
     if (strlen(numbers[d].name) == length && memcmp(numbers[d].name, name, length) == 0) return d;
   }
   return KW_DTYPE_NONE;
 }
 
-kw_float_format kw_number_format(kw_dtype dtype) {
+kw_float_format kw_datum_format(kw_dtype dtype) {
   return numbers[dtype].format;
 }
 
-kw_dtype kw_number_compute(kw_dtype dtype) {
+kw_dtype kw_datum_compute(kw_dtype dtype) {
   return dtype == KW_F64 ? KW_F64 : KW_F32;
 }
 
-double kw_number_spacing(kw_float_format format, kw_wide x) {
+double kw_datum_spacing(kw_float_format format, kw_wide x) {
   double magnitude = fabs(x.hi);
   int exponent;
   double mantissa = frexp(magnitude, &exponent); /* magnitude = mantissa * 2^exponent, mantissa in [1/2, 1) */
@@ -73,10 +73,10 @@ double kw_number_spacing(kw_float_format format, kw_wide x) {
   return ldexp(1.0, exponent - format.precision + 1);
 }
 
-double kw_number_round(kw_dtype dtype, kw_wide x) {
+double kw_datum_round(kw_dtype dtype, kw_wide x) {
   if (isnan(x.hi) || isinf(x.hi) || (x.hi == 0 && x.lo == 0)) return x.hi;
   if (dtype == KW_F64) return x.hi;
-  kw_float_format format = kw_number_format(dtype);
+  kw_float_format format = kw_datum_format(dtype);
   double sign = x.hi < 0 ? -1.0 : 1.0;
   double hi = fabs(x.hi), lo = x.lo * sign;
   int exponent = ilogb(hi);
@@ -98,8 +98,8 @@ double kw_number_round(kw_dtype dtype, kw_wide x) {
 
 /* The bits of a value that the format holds exactly. */
 static uint32_t encode_small(kw_dtype dtype, double value) {
-  kw_float_format format = kw_number_format(dtype);
-  int total = (int)kw_number_size(dtype) * 8;
+  kw_float_format format = kw_datum_format(dtype);
+  int total = (int)kw_datum_size(dtype) * 8;
   int fraction_bits = format.precision - 1;
   uint32_t sign = signbit(value) ? 1u << (total - 1) : 0;
   uint32_t exponent_mask = (1u << (total - 1 - fraction_bits)) - 1;
@@ -119,8 +119,8 @@ static uint32_t encode_small(kw_dtype dtype, double value) {
 }
 
 static double decode_small(kw_dtype dtype, uint32_t bits) {
-  kw_float_format format = kw_number_format(dtype);
-  int total = (int)kw_number_size(dtype) * 8;
+  kw_float_format format = kw_datum_format(dtype);
+  int total = (int)kw_datum_size(dtype) * 8;
   int fraction_bits = format.precision - 1;
   uint32_t exponent_mask = (1u << (total - 1 - fraction_bits)) - 1;
   double sign = bits >> (total - 1) ? -1.0 : 1.0;
@@ -168,7 +168,7 @@ static uint32_t load_bits(size_t size, const void *element) {
   return v;
 }
 
-double kw_number_load(kw_dtype dtype, const void *element) {
+double kw_datum_load(kw_dtype dtype, const void *element) {
   switch (dtype) {
     case KW_F32: {
       float v;
@@ -184,14 +184,14 @@ double kw_number_load(kw_dtype dtype, const void *element) {
     case KW_BF16:
     case KW_F8E4M3FN:
     case KW_F8E5M2:
-      return decode_small(dtype, load_bits(kw_number_size(dtype), element));
+      return decode_small(dtype, load_bits(kw_datum_size(dtype), element));
     default:
       return (double)load_integer(dtype, element);
   }
 }
 
-kw_wide kw_number_load_wide(kw_dtype dtype, const void *element) {
-  if (dtype == KW_SUITE_WIDE) {
+kw_wide kw_datum_load_wide(kw_dtype dtype, const void *element) {
+  if (dtype == KW_DTYPE_WIDE) {
     kw_wide wide;
     memcpy(&wide, element, sizeof wide);
     return wide;
@@ -205,26 +205,26 @@ kw_wide kw_number_load_wide(kw_dtype dtype, const void *element) {
     wide.hi = sum;
     return wide;
   }
-  return (kw_wide){kw_number_load(dtype, element), 0};
+  return (kw_wide){kw_datum_load(dtype, element), 0};
 }
 
 static void store_integer(kw_dtype dtype, void *element, int64_t value) {
   /* the low bytes: two's complement wrap on a little-endian host */
-  memcpy(element, &value, kw_number_size(dtype));
+  memcpy(element, &value, kw_datum_size(dtype));
 }
 
 static int64_t saturate(kw_dtype dtype, double value) {
   if (isnan(value)) return 0;
   value = trunc(value);
   if (dtype == KW_U8) return value <= 0 ? 0 : value >= 255 ? 255 : (int64_t)value;
-  double limit = ldexp(1.0, (int)kw_number_size(dtype) * 8 - 1);
+  double limit = ldexp(1.0, (int)kw_datum_size(dtype) * 8 - 1);
   if (value >= limit) return dtype == KW_I64 ? INT64_MAX : (int64_t)limit - 1;
   if (value < -limit) return dtype == KW_I64 ? INT64_MIN : (int64_t)-limit;
   return (int64_t)value;
 }
 
 static void store_wide(kw_dtype dtype, void *element, kw_wide value) {
-  double rounded = kw_number_round(dtype, value);
+  double rounded = kw_datum_round(dtype, value);
   if (dtype == KW_F64) {
     memcpy(element, &rounded, sizeof rounded);
   } else if (dtype == KW_F32) {
@@ -232,39 +232,39 @@ static void store_wide(kw_dtype dtype, void *element, kw_wide value) {
     memcpy(element, &f, sizeof f);
   } else {
     uint32_t bits = encode_small(dtype, rounded);
-    memcpy(element, &bits, kw_number_size(dtype));
+    memcpy(element, &bits, kw_datum_size(dtype));
   }
 }
 
-void kw_number_store(kw_dtype dtype, void *element, double value) {
+void kw_datum_store(kw_dtype dtype, void *element, double value) {
   if (dtype == KW_BOOL) {
     *(uint8_t *)element = value != 0;
-  } else if (kw_number_is_integer(dtype)) {
+  } else if (kw_datum_is_integer(dtype)) {
     store_integer(dtype, element, saturate(dtype, value));
   } else {
     store_wide(dtype, element, (kw_wide){value, 0});
   }
 }
 
-void kw_number_convert(kw_dtype to, void *dst, kw_dtype from, const void *src) {
+void kw_datum_convert(kw_dtype to, void *dst, kw_dtype from, const void *src) {
   if (to == from) {
-    memcpy(dst, src, kw_number_size(to));
-  } else if (kw_number_is_float(from)) {
-    kw_number_store(to, dst, kw_number_load(from, src));
-  } else if (kw_number_is_float(to)) {
-    store_wide(to, dst, kw_number_load_wide(from, src));
+    memcpy(dst, src, kw_datum_size(to));
+  } else if (kw_datum_is_float(from)) {
+    kw_datum_store(to, dst, kw_datum_load(from, src));
+  } else if (kw_datum_is_float(to)) {
+    store_wide(to, dst, kw_datum_load_wide(from, src));
   } else {
     int64_t value = load_integer(from, src);
     store_integer(to, dst, to == KW_BOOL ? value != 0 : value);
   }
 }
 
-bool kw_number_is_nan(kw_dtype dtype, const void *element) {
-  return kw_number_is_float(dtype) && isnan(kw_number_load(dtype, element));
+bool kw_datum_is_nan(kw_dtype dtype, const void *element) {
+  return kw_datum_is_float(dtype) && isnan(kw_datum_load(dtype, element));
 }
 
-bool kw_number_is_subnormal(kw_dtype dtype, const void *element) {
-  if (!kw_number_is_float(dtype)) return false;
-  double value = fabs(kw_number_load(dtype, element));
-  return value > 0 && value < ldexp(1.0, kw_number_format(dtype).emin);
+bool kw_datum_is_subnormal(kw_dtype dtype, const void *element) {
+  if (!kw_datum_is_float(dtype)) return false;
+  double value = fabs(kw_datum_load(dtype, element));
+  return value > 0 && value < ldexp(1.0, kw_datum_format(dtype).emin);
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cpu backend's own types. One device; memory handles are host pointers; every stream but the default one has a
+ * worker thread that runs an ordered queue of tasks. The default stream runs its work on the calling thread.
+ */
+#ifndef KEYWAY_CPU_H
+#define KEYWAY_CPU_H
+
+#include <keyway/plugin.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define KW_CPU_ALIGNMENT 64 /* bytes: a cache line */
+
+typedef struct kw_cpu_plugin {
+  const kw_host_api *host;
+} kw_cpu_plugin;
+
+typedef struct kw_cpu_device {
+  const kw_host_api *host;
+  uint64_t total;        /* bytes of physical memory */
+  _Atomic uint64_t held; /* bytes in live allocations */
+} kw_cpu_device;
+
+typedef struct kw_cpu_stream kw_cpu_stream;
+
+/* Work waiting in a queue: the head of a larger struct in one malloc block, which the stream frees after `run`. A
+ * failure is reported to the host as a late error of the stream. */
+typedef struct kw_cpu_task {
+  struct kw_cpu_task *next;
+  kw_status (*run)(kw_cpu_stream *stream, struct kw_cpu_task *task);
+  uint64_t call_id; /* the op to blame for a failure; 0 = none */
+} kw_cpu_task;
+
+struct kw_cpu_stream {
+  kw_cpu_device *device;
+  uint64_t token;
+  bool is_default;
+  pthread_mutex_t lock; /* default stream: held while work runs (recursive: a callback may enqueue). Others: guards the
+                           fields below */
+  pthread_cond_t arrived;
+  pthread_cond_t advanced;
+  pthread_t worker;
+  kw_cpu_task *first, *last;
+  uint64_t submitted, finished; /* tasks ever */
+  bool stopping;
+};
+
+/* Sets the calling thread's error text and returns `status`. */
+__attribute__((format(printf, 3, 4))) kw_status kw_cpu_error(const kw_host_api *host, kw_status status,
+                                                             const char *format, ...);
+
+/* A task of `size` bytes, not yet submitted; NULL and an error text when there is no memory. */
+void *kw_cpu_task_create(kw_cpu_stream *stream, size_t size, kw_status (*run)(kw_cpu_stream *, kw_cpu_task *));
+/* Appends the task, which the stream owns from now on. Not for the default stream. */
+void kw_cpu_stream_submit(kw_cpu_stream *stream, kw_cpu_task *task);
+
+/* Bytes of physical memory. */
+uint64_t kw_cpu_physical_memory(void);
+
+/* Offers the reference kernels to the host. */
+kw_status kw_cpu_register_kernels(const kw_host_api *host);
+
+extern const kw_device_api kw_cpu_device_api;
+extern const kw_memory_api kw_cpu_memory_api;
+extern const kw_stream_api kw_cpu_stream_api;
+extern const kw_event_api kw_cpu_event_api;
+
+#endif /* KEYWAY_CPU_H */

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The reference kernels as the plugin's kernels: on the default stream they run where they stand, on others a copy of
+ * the call goes into the queue.
+ */
+#include "cpu.h"
+#include "reference/reference.h"
+
+#include <string.h>
+
+/* ---- A copy of a call in one block ----------------------------------------------------------------------------- */
+
+/* Memory to place copies in; without `base` it only counts. */
+typedef struct arena {
+  char *base;
+  size_t used;
+} arena;
+
+/* A copy of `data`, or NULL while counting. */
+static void *place(arena *arena, const void *data, size_t size) {
+  size_t at = arena->used;
+  arena->used += (size + 15) / 16 * 16;
+  if (!arena->base || size == 0) return NULL;
+  return memcpy(arena->base + at, data, size);
+}
+
+static const kw_tensor_ref *place_tensor(arena *arena, const kw_tensor_ref *tensor) {
+  return tensor ? place(arena, tensor, sizeof *tensor) : NULL;
+}
+
+static const kw_tensor_ref **place_tensors(arena *arena, const kw_tensor_ref *const *tensors, uint32_t count) {
+  const kw_tensor_ref **copies = place(arena, tensors, count * sizeof *tensors);
+  for (uint32_t i = 0; i < count; i++) {
+    const kw_tensor_ref *copy = place_tensor(arena, tensors[i]);
+    if (copies) copies[i] = copy;
+  }
+  return copies;
+}
+
+/* `call` with everything it points to placed in the arena; meaningless while counting. */
+static kw_call place_call(arena *arena, const kw_call *call) {
+  kw_call copy = *call;
+  kw_value *args = place(arena, call->args, call->arg_count * sizeof *args);
+  for (uint32_t i = 0; i < call->arg_count; i++) {
+    kw_value value = call->args[i];
+    if (value.tag == KW_TAG_TENSOR) {
+      value.u.tensor = place_tensor(arena, value.u.tensor);
+    } else if (value.tag == KW_TAG_TENSOR_LIST) {
+      value.u.tensors = place_tensors(arena, value.u.tensors, value.count);
+    } else if (value.tag == KW_TAG_INT_LIST) {
+      value.u.ints = place(arena, value.u.ints, value.count * sizeof *value.u.ints);
+    } else if (value.tag == KW_TAG_STRING) {
+      value.u.s = place(arena, value.u.s, strlen(value.u.s) + 1);
+    }
+    if (args) args[i] = value;
+  }
+  copy.args = args;
+  copy.outs = place_tensors(arena, call->outs, call->out_count);
+  copy.op = NULL; /* not read by kernels, and not promised to live */
+  return copy;
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------------------------- */
+
+typedef struct launch_task {
+  _Alignas(16) kw_cpu_task task;
+  kw_call call; /* what it points to lies behind this struct */
+} launch_task;
+
+static kw_status run_launch(kw_cpu_stream *stream, kw_cpu_task *task) {
+  const kw_call *call = &((launch_task *)task)->call;
+  const kw_reference_kernel *kernel = call->user;
+  (void)stream;
+  return kernel->run(call);
+}
+
+static kw_status launch(const kw_call *call) {
+  kw_cpu_stream *stream = call->stream;
+  const kw_reference_kernel *kernel = call->user;
+  if (stream->is_default) {
+    pthread_mutex_lock(&stream->lock);
+    kw_status status = kernel->run(call);
+    pthread_mutex_unlock(&stream->lock);
+    if (status == KW_OK) return KW_OK;
+    return kw_cpu_error(stream->device->host, status, "the kernel of %s refused its arguments", kernel->op);
+  }
+  arena count = {NULL, 0};
+  place_call(&count, call);
+  launch_task *task = kw_cpu_task_create(stream, sizeof *task + count.used, run_launch);
+  if (!task) return KW_ERR_OUT_OF_MEMORY;
+  arena behind = {(char *)(task + 1), 0};
+  task->call = place_call(&behind, call);
+  task->task.call_id = call->call_id;
+  kw_cpu_stream_submit(stream, &task->task);
+  return KW_OK;
+}
+
+/* ---- Registration ---------------------------------------------------------------------------------------------- */
+
+/* Offers the kernels of one table for the key dtypes in `dtypes`. */
+static kw_status register_table(const kw_host_api *host, const char *name, const kw_reference_kernel *table,
+                                uint32_t count, uint64_t dtypes) {
+  for (uint32_t i = 0; i < count; i++) {
+    kw_kernel_desc kernel = {
+        .struct_size = sizeof kernel,
+        .flags = KW_KERNEL_DETERMINISTIC,
+        .op = table[i].op,
+        .name = name,
+        .dtypes = {{table[i].dtypes & dtypes, 0}},
+        .user = (void *)(uintptr_t)&table[i],
+        .launch = launch,
+    };
+    /* A kernel that sees mixed dtypes must be able to tell the key dtype. From broadcast inputs it cannot. */
+    if (!table[i].key_by_inputs) kernel.flags |= KW_KERNEL_MIXED_DTYPES;
+    if (kernel.dtypes.bits[0] == 0) continue;
+    kw_status status = host->register_kernel(host->ctx, &kernel);
+    if (status != KW_OK && status != KW_ERR_NOT_FOUND) return status; /* NOT_FOUND: the host is older than the op */
+  }
+  return KW_OK;
+}
+
+kw_status kw_cpu_register_kernels(const kw_host_api *host) {
+  uint32_t count = 0;
+  const kw_reference_kernel *table = kw_reference_f32(&count);
+  kw_status status = register_table(host, "reference", table, count, ~KW_DTYPE_BIT(KW_F64));
+  if (status != KW_OK) return status;
+  table = kw_reference_f64(&count);
+  return register_table(host, "reference_f64", table, count, KW_DTYPE_BIT(KW_F64));
+}

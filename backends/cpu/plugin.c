@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cpu.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef __has_feature
+#define HAS_FEATURE(x) __has_feature(x)
+#else
+#define HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
+#define SANITIZER "address"
+#elif defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
+#define SANITIZER "thread"
+#else
+#define SANITIZER ""
+#endif
+
+kw_status kw_cpu_error(const kw_host_api *host, kw_status status, const char *format, ...) {
+  char text[256];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  return host->set_error(host->ctx, status, text);
+}
+
+static kw_status cpu_probe(const char **out_reason) {
+  (void)out_reason; /* a CPU is always there */
+  return KW_OK;
+}
+
+static kw_status cpu_init(const kw_host_api *host, void **out_plugin) {
+  kw_cpu_plugin *plugin = malloc(sizeof *plugin);
+  if (!plugin) return kw_cpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the plugin's state");
+  plugin->host = host;
+  kw_status status = kw_cpu_register_kernels(host);
+  if (status != KW_OK) {
+    free(plugin);
+    return status;
+  }
+  *out_plugin = plugin;
+  return KW_OK;
+}
+
+static kw_status cpu_shutdown(void *plugin) {
+  free(plugin);
+  return KW_OK;
+}
+
+static const kw_group groups[] = {
+    {KW_GROUP_DEVICE, &kw_cpu_device_api},
+    {KW_GROUP_MEMORY, &kw_cpu_memory_api},
+    {KW_GROUP_STREAM, &kw_cpu_stream_api},
+    {KW_GROUP_EVENT, &kw_cpu_event_api},
+};
+
+static const kw_plugin_desc descriptor = {
+    .struct_size = sizeof descriptor,
+    .abi_version = KW_ABI_VERSION,
+    .key = "cpu",
+    .vendor = "keyway",
+    .version = KEYWAY_CPU_VERSION,
+    .description = "the host's processor, running the reference kernels",
+#ifdef __clang__
+    .build = __VERSION__,
+#else
+    .build = "GCC " __VERSION__,
+#endif
+    .sanitizer = SANITIZER,
+    .probe = cpu_probe,
+    .init = cpu_init,
+    .shutdown = cpu_shutdown,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+};
+
+kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
+  if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
+    static _Thread_local char reason[128];
+    snprintf(reason, sizeof reason, "the cpu plugin follows ABI %u.%u, the host serves %u.%u to %u.%u",
+             KW_ABI_MAJOR(KW_ABI_VERSION), KW_ABI_MINOR(KW_ABI_VERSION), KW_ABI_MAJOR(host->abi_min),
+             KW_ABI_MINOR(host->abi_min), KW_ABI_MAJOR(host->abi_max), KW_ABI_MINOR(host->abi_max));
+    *out_reason = reason;
+    return KW_ERR_ABI_MISMATCH;
+  }
+  *out_plugin = &descriptor;
+  return KW_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Integer arithmetic of the op set, on int64_t: two's complement wraps, nothing is undefined. Narrower dtypes and bool
+ * compute here too and are cut to their width when stored. Each function reads its operands from x[0], x[1] ...
+ */
+#ifndef KEYWAY_REFERENCE_INTEGER_H
+#define KEYWAY_REFERENCE_INTEGER_H
+
+#include <stdint.h>
+
+typedef int64_t (*kw_int_fn)(const int64_t *x);
+
+int64_t kw_int_add(const int64_t *x); /* x0 + x2 * x1 */
+int64_t kw_int_sub(const int64_t *x); /* x0 - x2 * x1 */
+int64_t kw_int_mul(const int64_t *x);
+int64_t kw_int_div_trunc(const int64_t *x); /* by zero: 0; the smallest by -1: itself */
+int64_t kw_int_div_floor(const int64_t *x);
+int64_t kw_int_neg(const int64_t *x);
+int64_t kw_int_abs(const int64_t *x);
+int64_t kw_int_pow(const int64_t *x); /* negative exponent: what is left of 1 / x0^-x1 when cut to an integer */
+int64_t kw_int_max(const int64_t *x);
+int64_t kw_int_min(const int64_t *x);
+int64_t kw_int_clamp(const int64_t *x);      /* to [x1, x2]; x2 where x1 > x2 */
+int64_t kw_int_clamp_low(const int64_t *x);  /* x1 only */
+int64_t kw_int_clamp_high(const int64_t *x); /* x2 only */
+int64_t kw_int_relu(const int64_t *x);
+int64_t kw_int_eq(const int64_t *x);
+int64_t kw_int_ne(const int64_t *x);
+int64_t kw_int_lt(const int64_t *x);
+int64_t kw_int_le(const int64_t *x);
+int64_t kw_int_gt(const int64_t *x);
+int64_t kw_int_ge(const int64_t *x);
+int64_t kw_int_logical_and(const int64_t *x);
+int64_t kw_int_logical_or(const int64_t *x);
+int64_t kw_int_logical_xor(const int64_t *x);
+int64_t kw_int_logical_not(const int64_t *x);
+int64_t kw_int_bitwise_and(const int64_t *x);
+int64_t kw_int_bitwise_or(const int64_t *x);
+int64_t kw_int_bitwise_xor(const int64_t *x);
+int64_t kw_int_bitwise_not(const int64_t *x);
+
+#endif /* KEYWAY_REFERENCE_INTEGER_H */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "move.h"
+
+#include "operand.h"
+#include "walk.h"
+
+kw_status kw_move_fill_scalar(const kw_call *call) {
+  const kw_tensor_ref *out = call->outs[0];
+  if (kw_number_size(out->dtype) == 0 || !kw_operand_is_scalar(&call->args[1])) return KW_ERR_INVALID_ARGUMENT;
+  kw_element value = kw_operand_scalar(&call->args[1]);
+  kw_walk walk;
+  kw_walk_start(&walk, out->rank, out->shape);
+  kw_walk_add(&walk, out);
+  for (; walk.left > 0; kw_walk_next(&walk)) kw_number_convert(value.dtype, value.bytes, out->dtype, walk.at[0]);
+  return KW_OK;
+}
+
+kw_status kw_move_copy(const kw_call *call) {
+  const kw_tensor_ref *out = call->outs[0], *source = call->args[1].u.tensor;
+  if (kw_number_size(out->dtype) == 0 || source->dtype >= KW_DTYPE_COUNT) return KW_ERR_INVALID_ARGUMENT;
+  kw_walk walk;
+  kw_walk_start(&walk, out->rank, out->shape);
+  kw_walk_add(&walk, out);
+  kw_walk_add(&walk, source);
+  for (; walk.left > 0; kw_walk_next(&walk)) {
+    kw_number_convert(source->dtype, walk.at[1], out->dtype, walk.at[0]);
+  }
+  return KW_OK;
+}
+
+kw_status kw_move_where(const kw_call *call) {
+  const kw_tensor_ref *out = call->outs[0], *condition = call->args[0].u.tensor;
+  const kw_tensor_ref *operands[2] = {call->args[1].u.tensor, call->args[2].u.tensor};
+  kw_dtype key = out->dtype == KW_DTYPE_WIDE ? kw_operand_promote(call->args, 1, 2) : out->dtype;
+  if (key > KW_F64 || !kw_operand_all_real(call->args, 1, 2)) return KW_ERR_INVALID_ARGUMENT;
+  if (condition->dtype != KW_BOOL && condition->dtype != KW_U8) return KW_ERR_INVALID_ARGUMENT;
+  kw_walk walk;
+  kw_walk_start(&walk, out->rank, out->shape);
+  kw_walk_add(&walk, out);
+  kw_walk_add(&walk, condition);
+  kw_walk_add(&walk, operands[0]);
+  kw_walk_add(&walk, operands[1]);
+  for (; walk.left > 0; kw_walk_next(&walk)) {
+    int chosen = kw_number_load_int(condition->dtype, walk.at[1]) != 0 ? 0 : 1;
+    kw_element value = kw_operand_as_key(operands[chosen]->dtype, walk.at[2 + chosen], key);
+    kw_number_convert(key, value.bytes, out->dtype, walk.at[0]);
+  }
+  return KW_OK;
+}

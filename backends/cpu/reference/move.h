@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels that move values and compute nothing: the same for every compute type.
+ */
+#ifndef KEYWAY_REFERENCE_MOVE_H
+#define KEYWAY_REFERENCE_MOVE_H
+
+#include "reference.h"
+
+kw_status kw_move_fill_scalar(const kw_call *call);
+kw_status kw_move_copy(const kw_call *call);  /* copy_ and fill_.Tensor: argument 1 broadcasts to the output */
+kw_status kw_move_where(const kw_call *call); /* bits unchanged where the chosen operand has the key dtype */
+
+#endif /* KEYWAY_REFERENCE_MOVE_H */

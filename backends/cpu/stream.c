@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams: a worker thread and an ordered queue each; the default stream has neither.
+ */
+#include "cpu.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *kw_cpu_task_create(kw_cpu_stream *stream, size_t size, kw_status (*run)(kw_cpu_stream *, kw_cpu_task *)) {
+  kw_cpu_task *task = malloc(size);
+  if (!task) {
+    kw_cpu_error(stream->device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a queue entry of %zu bytes", size);
+    return NULL;
+  }
+  task->next = NULL;
+  task->run = run;
+  task->call_id = 0;
+  return task;
+}
+
+void kw_cpu_stream_submit(kw_cpu_stream *stream, kw_cpu_task *task) {
+  pthread_mutex_lock(&stream->lock);
+  if (stream->last) {
+    stream->last->next = task;
+  } else {
+    stream->first = task;
+  }
+  stream->last = task;
+  stream->submitted++;
+  pthread_cond_signal(&stream->arrived);
+  pthread_mutex_unlock(&stream->lock);
+}
+
+static void report(kw_cpu_stream *stream, uint64_t call_id, kw_status status) {
+  const kw_host_api *host = stream->device->host;
+  if (!KW_HAS_FIELD(host, report_async_error)) {
+    host->log(host->ctx, KW_LOG_ERROR, "cpu: a kernel failed on a worker thread");
+    return;
+  }
+  host->report_async_error(host->ctx, stream->token, call_id, status, "the kernel refused its arguments");
+}
+
+/* Runs tasks in order until the stream is destroyed and its queue empty. */
+static void *work(void *stream_pointer) {
+  kw_cpu_stream *stream = stream_pointer;
+  pthread_mutex_lock(&stream->lock);
+  for (;;) {
+    while (!stream->first && !stream->stopping) pthread_cond_wait(&stream->arrived, &stream->lock);
+    kw_cpu_task *task = stream->first;
+    if (!task) break;
+    stream->first = task->next;
+    if (!stream->first) stream->last = NULL;
+    pthread_mutex_unlock(&stream->lock);
+
+    kw_status status = task->run(stream, task);
+    if (status != KW_OK) report(stream, task->call_id, status);
+    free(task);
+
+    pthread_mutex_lock(&stream->lock);
+    stream->finished++;
+    pthread_cond_broadcast(&stream->advanced);
+  }
+  pthread_mutex_unlock(&stream->lock);
+  return NULL;
+}
+
+/* Signals belong to the application's threads: the worker blocks them all. */
+static int start_worker(kw_cpu_stream *stream) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int error = pthread_create(&stream->worker, NULL, work, stream);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return error;
+}
+
+static void release(kw_cpu_stream *stream) {
+  pthread_cond_destroy(&stream->advanced);
+  pthread_cond_destroy(&stream->arrived);
+  pthread_mutex_destroy(&stream->lock);
+  free(stream);
+}
+
+static kw_status stream_create(void *device, const kw_stream_info *info, void **out_stream) {
+  kw_cpu_device *cpu = device;
+  kw_cpu_stream *stream = calloc(1, sizeof *stream);
+  if (!stream) return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a stream");
+  stream->device = cpu;
+  stream->token = info->token;
+  stream->is_default = info->flags & KW_STREAM_DEFAULT;
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  if (stream->is_default) pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&stream->lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  pthread_cond_init(&stream->arrived, NULL);
+  pthread_cond_init(&stream->advanced, NULL);
+  int error = stream->is_default ? 0 : start_worker(stream);
+  if (error != 0) {
+    release(stream);
+    return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "no thread for the stream: pthread_create: %s",
+                        strerrordesc_np(error));
+  }
+  *out_stream = stream;
+  return KW_OK;
+}
+
+static kw_status stream_destroy(void *device, void *stream_pointer) {
+  kw_cpu_stream *stream = stream_pointer;
+  (void)device;
+  if (!stream->is_default) {
+    pthread_mutex_lock(&stream->lock);
+    stream->stopping = true;
+    pthread_cond_signal(&stream->arrived);
+    pthread_mutex_unlock(&stream->lock);
+    pthread_join(stream->worker, NULL);
+  }
+  release(stream);
+  return KW_OK;
+}
+
+static kw_status stream_synchronize(void *device, void *stream_pointer) {
+  kw_cpu_stream *stream = stream_pointer;
+  (void)device;
+  pthread_mutex_lock(&stream->lock); /* the default stream: work of other threads holds the lock while it runs */
+  uint64_t before = stream->submitted;
+  while (stream->finished < before) pthread_cond_wait(&stream->advanced, &stream->lock);
+  pthread_mutex_unlock(&stream->lock);
+  return KW_OK;
+}
+
+static kw_status stream_query(void *device, void *stream_pointer) {
+  kw_cpu_stream *stream = stream_pointer;
+  (void)device;
+  if (stream->is_default) {
+    if (pthread_mutex_trylock(&stream->lock) != 0) return KW_ERR_NOT_READY; /* another thread is running work */
+    pthread_mutex_unlock(&stream->lock);
+    return KW_OK;
+  }
+  pthread_mutex_lock(&stream->lock);
+  bool idle = stream->finished == stream->submitted;
+  pthread_mutex_unlock(&stream->lock);
+  return idle ? KW_OK : KW_ERR_NOT_READY;
+}
+
+typedef struct callback_task {
+  kw_cpu_task task;
+  uint64_t token;
+} callback_task;
+
+static kw_status run_callback(kw_cpu_stream *stream, kw_cpu_task *task) {
+  const kw_host_api *host = stream->device->host;
+  return host->run_callback(host->ctx, ((callback_task *)task)->token);
+}
+
+static kw_status stream_call_host(void *device, void *stream_pointer, uint64_t callback_token) {
+  kw_cpu_device *cpu = device;
+  kw_cpu_stream *stream = stream_pointer;
+  if (!KW_HAS_FIELD(cpu->host, run_callback)) {
+    return kw_cpu_error(cpu->host, KW_ERR_UNSUPPORTED, "this host offers no run_callback");
+  }
+  if (stream->is_default) {
+    pthread_mutex_lock(&stream->lock);
+    kw_status status = cpu->host->run_callback(cpu->host->ctx, callback_token);
+    pthread_mutex_unlock(&stream->lock);
+    return status;
+  }
+  callback_task *task = kw_cpu_task_create(stream, sizeof *task, run_callback);
+  if (!task) return KW_ERR_OUT_OF_MEMORY;
+  task->token = callback_token;
+  kw_cpu_stream_submit(stream, &task->task);
+  return KW_OK;
+}
+
+const kw_stream_api kw_cpu_stream_api = {
+    .struct_size = sizeof(kw_stream_api),
+    .create = stream_create,
+    .destroy = stream_destroy,
+    .synchronize = stream_synchronize,
+    .query = stream_query,
+    .call_host = stream_call_host,
+};

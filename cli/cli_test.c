@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs the program as a person does and looks at exit codes, texts, JSON and files. KEYWAY_PROGRAM is its path.
+ */
+#include "npy.h"
+
+#include <keyway/keyway.h>
+
+#include <cjson/cJSON.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char folder[] = "cli_test.XXXXXX";
+static char output[1 << 20]; /* stdout of the last run; with stderr where `2>&1` says so */
+
+/* Runs "keyway ARGUMENTS" in the test's folder through a shell; returns the exit code. */
+static int keyway(const char *arguments) {
+  char command[4096];
+  snprintf(command, sizeof command, "cd %s && '%s' %s", folder, KEYWAY_PROGRAM, arguments);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  size_t size = fread(output, 1, sizeof output - 1, pipe);
+  output[size] = '\0';
+  int status = pclose(pipe);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* Runs it and checks exit code and a part of the output, stdout and stderr together. */
+static void check(const char *arguments, int code, const char *says) {
+  char with_errors[2048];
+  snprintf(with_errors, sizeof with_errors, "%s 2>&1", arguments);
+  int got = keyway(with_errors);
+  if (got != code || !strstr(output, says)) {
+    fail_msg("keyway %s\n  exit %d, wanted %d and \"%s\":\n%s", arguments, got, code, says, output);
+  }
+}
+
+static cJSON *run_json(const char *arguments) {
+  assert_int_equal(keyway(arguments), 0);
+  cJSON *json = cJSON_Parse(output);
+  if (!json) fail_msg("keyway %s prints no JSON:\n%s", arguments, output);
+  return json;
+}
+
+/* The member `array` of the JSON, with at least one entry, each with all the fields named (NULL-terminated). */
+static const cJSON *check_fields(const cJSON *json, const char *array, const char *const *fields) {
+  const cJSON *items = cJSON_GetObjectItem(json, array), *item;
+  assert_true(cJSON_GetArraySize(items) > 0);
+  cJSON_ArrayForEach(item, items) {
+    for (const char *const *field = fields; *field; ++field) {
+      if (!cJSON_GetObjectItem(item, *field)) fail_msg("an entry of %s has no %s", array, *field);
+    }
+  }
+  return items;
+}
+
+static const cJSON *find_named(const cJSON *items, const char *name) {
+  const cJSON *item;
+  cJSON_ArrayForEach(item, items) {
+    if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(item, "name")), name) == 0) return item;
+  }
+  fail_msg("no %s", name);
+  return NULL;
+}
+
+static bool contains_text(const cJSON *array, const char *text) {
+  const cJSON *item;
+  cJSON_ArrayForEach(item, array) {
+    if (strcmp(cJSON_GetStringValue(item), text) == 0) return true;
+  }
+  return false;
+}
+
+static void save(const char *name, kw_dtype dtype, uint32_t rank, const int64_t *shape, const void *data) {
+  char path[128], message[KW_CLI_NPY_MESSAGE], *bytes = NULL;
+  kw_cli_npy array = {.dtype = dtype, .item_size = (uint32_t)kw_dtype_size(dtype), .rank = rank, .numel = 1};
+  for (uint32_t i = 0; i < rank; ++i) array.numel *= array.shape[i] = shape[i];
+  array.data = bytes = malloc((size_t)array.numel * array.item_size);
+  memcpy(bytes, data, (size_t)array.numel * array.item_size);
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (!kw_cli_npy_write(path, &array, message)) fail_msg("%s", message);
+  free(bytes);
+}
+
+static kw_cli_npy load(const char *name) {
+  char path[128], message[KW_CLI_NPY_MESSAGE];
+  kw_cli_npy array;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (!kw_cli_npy_read(path, &array, message)) fail_msg("%s", message);
+  return array;
+}
+
+/* ---- Help and usage ---------------------------------------------------------------------------------------------- */
+
+static void help_is_there_for_everything(void **state) {
+  (void)state;
+  check("", 2, "usage: keyway COMMAND");
+  check("help", 0, "Exit status: 0 done");
+  check("--help", 0, "Commands:");
+  check("-h", 0, "Commands:");
+  static const char *const commands[] = {"list", "doctor", "ops", "eval", "version", "help", "completion"};
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {
+    char line[64], usage[64];
+    snprintf(usage, sizeof usage, "usage: keyway %s", commands[i]);
+    snprintf(line, sizeof line, "help %s", commands[i]);
+    check(line, 0, usage);
+    snprintf(line, sizeof line, "%s --help", commands[i]);
+    check(line, 0, usage);
+  }
+  check("help conform", 0, "--case");
+  check("conform --help", 0, "--device");
+  check("conform --device nope", 2, "nope");
+  check("version", 0, "plugin ABI 0.9");
+  check("--version", 0, kw_version());
+}
+
+static void wrong_usage_is_explained(void **state) {
+  (void)state;
+  check("lits", 2, "unknown command 'lits'; did you mean 'list'?");
+  check("zzzzzz", 2, "unknown command 'zzzzzz'; 'keyway help' lists");
+  check("help evall", 2, "did you mean 'eval'?");
+  check("list --jsno", 2, "keyway list: unknown option '--jsno'; did you mean '--json'?");
+  check("list --plugin", 2, "option --plugin needs a value: --plugin FILE");
+  check("list --json=1", 2, "option --json takes no value");
+  check("list npu", 2, "does not know what to do with 'npu'");
+  check("list -- --json", 2, "does not know what to do with '--json'");
+  check("completion fish", 2, "keyway completion bash");
+  check("completion", 2, "needs the shell's name");
+}
+
+/* ---- Tables and JSON --------------------------------------------------------------------------------------------- */
+
+static void list_shows_cpu(void **state) {
+  (void)state;
+  check("list", 0, "cpu:0");
+  cJSON *json = run_json("list --json");
+  const cJSON *devices = check_fields(json, "devices",
+                                      (const char *[]){"name", "qualified_name", "type", "emulated", "product",
+                                                       "vendor", "total_memory", "plugin", "stable_id", NULL});
+  assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(find_named(devices, "cpu:0"), "type")), "cpu");
+  cJSON_Delete(json);
+  check("list --plugin no_such_file.so", 2, "no_such_file.so");
+}
+
+static void doctor_shows_every_candidate(void **state) {
+  (void)state;
+  check("doctor", 0, "KEYWAY_PLUGIN_PATH");
+  cJSON *json = run_json("doctor --json");
+  const cJSON *plugins = check_fields(
+      json, "plugins", (const char *[]){"path", "stage", "status", "reason", "verdict", "key", "abi", "devices", NULL});
+  check_fields(json, "environment", (const char *[]){"name", "value", "meaning", NULL});
+  check_fields(json, "folders", (const char *[]){"path", "exists", "origin", NULL});
+  int count = cJSON_GetArraySize(plugins);
+  cJSON_Delete(json);
+
+  char path[128];
+  snprintf(path, sizeof path, "%s/broken.so", folder);
+  FILE *file = fopen(path, "w");
+  fputs("no library", file);
+  fclose(file);
+  json = run_json("doctor --json --plugin broken.so");
+  plugins = cJSON_GetObjectItem(json, "plugins");
+  assert_int_equal(cJSON_GetArraySize(plugins), count + 1);
+  const cJSON *broken = cJSON_GetArrayItem(plugins, count);
+  assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(broken, "verdict")), "failed");
+  assert_true(*cJSON_GetStringValue(cJSON_GetObjectItem(broken, "reason")) != '\0');
+  cJSON_Delete(json);
+  check("doctor --plugin broken.so", 0, "broken.so");
+  check("list --plugin broken.so", 2, "keyway doctor --plugin broken.so");
+  unlink(path);
+}
+
+static void ops_name_their_devices(void **state) {
+  (void)state;
+  check("ops", 0, "add.Tensor");
+  cJSON *json = run_json("ops --json");
+  const cJSON *ops = check_fields(
+      json, "ops", (const char *[]){"name", "schema", "level", "dtypes", "bound", "comparator", "devices", NULL});
+  const cJSON *add = find_named(ops, "add.Tensor");
+  assert_true(contains_text(cJSON_GetObjectItem(add, "devices"), "cpu:0"));
+  assert_true(contains_text(cJSON_GetObjectItem(add, "dtypes"), "bf16"));
+  assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(add, "level")), "core");
+  assert_true(cJSON_GetObjectItem(find_named(ops, "exp"), "bound")->valuedouble == 3);
+  cJSON_Delete(json);
+  json = run_json("ops --json --device cpu:0");
+  find_named(cJSON_GetObjectItem(json, "ops"), "mm");
+  cJSON_Delete(json);
+  check("ops --device nope", 2, "nope");
+}
+
+/* ---- eval -------------------------------------------------------------------------------------------------------- */
+
+static void eval_adds_files(void **state) {
+  (void)state;
+  save("a.npy", KW_F32, 2, (int64_t[]){2, 3}, (float[]){1, 2, 3, 4, 5, 6});
+  save("b.npy", KW_I32, 1, (int64_t[]){3}, (int32_t[]){10, 20, 30});
+  check("eval add.Tensor --device cpu:0 --in a.npy --in b.npy --attr alpha=2 --out y.npy", 0, "y.npy: f32[2, 3]");
+  kw_cli_npy y = load("y.npy");
+  assert_true(y.dtype == KW_F32 && y.rank == 2 && y.shape[0] == 2 && y.shape[1] == 3);
+  assert_memory_equal(y.data, ((float[]){21, 42, 63, 24, 45, 66}), 6 * sizeof(float));
+  kw_cli_npy_free(&y);
+  check("eval mul.Scalar --device cpu --in b.npy --attr other=3", 0, "30, 60, 90");
+  check("eval sum.dim_IntList --device=cpu:0 --in=a.npy --attr=dim=-1 --attr keepdim=true --out y.npy", 0,
+        "y.npy: f32[2, 1]");
+  check("eval amax --device cpu:0 --in a.npy --attr keepdim=true --out y.npy", 0, "y.npy: f32[1, 1]");
+  check("eval clamp.Tensor --device cpu:0 --in b.npy --in none --in b.npy", 0, "10, 20, 30");
+}
+
+static void eval_changes_arguments_not_files(void **state) {
+  (void)state;
+  save("x.npy", KW_I64, 1, (int64_t[]){2}, (int64_t[]){7, 8});
+  check("eval fill_.Scalar --device cpu:0 --in x.npy --attr value=5 --out filled.npy", 0, "filled.npy: i64[2]");
+  kw_cli_npy x = load("x.npy"), filled = load("filled.npy");
+  assert_memory_equal(x.data, ((int64_t[]){7, 8}), 16);
+  assert_memory_equal(filled.data, ((int64_t[]){5, 5}), 16);
+  kw_cli_npy_free(&x);
+  kw_cli_npy_free(&filled);
+}
+
+static void eval_takes_raw_dtypes(void **state) {
+  (void)state;
+  save("h.npy", KW_BF16, 1, (int64_t[]){2}, (uint16_t[]){0x3f80, 0x4000}); /* 1, 2 */
+  check("eval add.Tensor --device cpu:0 --in h.npy --in h.npy", 2, "--in-dtype bf16");
+  check("eval add.Tensor --device cpu:0 --in h.npy --in h.npy --in-dtype f16", 2, "--in-dtype f16");
+  check("eval add.Tensor --device cpu:0 --in h.npy --in h.npy --in-dtype bf16 --out y.npy", 0, "y.npy: bf16[2]");
+  kw_cli_npy y = load("y.npy");
+  assert_memory_equal(y.data, ((uint16_t[]){0x4000, 0x4080}), 4);
+  kw_cli_npy_free(&y);
+}
+
+static void eval_explains_what_is_wrong(void **state) {
+  (void)state;
+  save("a.npy", KW_F32, 1, (int64_t[]){2}, (float[]){1, 2});
+  save("c.npy", KW_F32, 1, (int64_t[]){3}, (float[]){1, 2, 3});
+  check("eval", 2, "which op?");
+  check("eval ad.Tensor --device cpu:0", 2, "there is no op 'ad.Tensor'; did you mean 'add.Tensor'?");
+  check("eval add --device cpu:0", 2, "did you mean 'add.");
+  check("eval add.Tensor --in a.npy --in a.npy", 2, "on which device?");
+  check("eval add.Tensor --device nope:3 --in a.npy --in a.npy", 2, "nope:3");
+  check("eval add.Tensor --device cpu:0 --in a.npy", 2, "needs another --in FILE, for argument 'other'");
+  check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --in a.npy", 2, "takes no more tensors");
+  check("eval add.Tensor --device cpu:0 --in a.npy --in no.npy", 2, "no.npy: cannot be opened");
+  check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --attr alfa=1", 2, "did you mean 'alpha'?");
+  check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --attr alpha=x", 2, "expected a number");
+  check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --attr other=1", 2, "give it as a file with --in");
+  check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --attr alpha", 2, "NAME=VALUE");
+  check("eval mul.Scalar --device cpu:0 --in a.npy", 2, "needs --attr other=VALUE");
+  check("eval add.Tensor --device cpu:0 --in a.npy --in c.npy", 1, "shapes [2] and [3] do not broadcast");
+  check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --out no/such/y.npy", 1, "no/such/y.npy: cannot be");
+  check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --plugin no.so", 2, "no.so");
+}
+
+/* ---- Completion -------------------------------------------------------------------------------------------------- */
+
+/* What bash would offer for a line, blank-separated, in `output`. */
+static void complete(const char *line, const char *says) {
+  char command[4096];
+  snprintf(command, sizeof command,
+           "cd %s && bash -c 'source <(\"%s\" completion bash); COMP_WORDS=(\"%s\"); COMP_LINE=\"$1\"; "
+           "COMP_POINT=${#COMP_LINE}; COMP_WORDBREAKS=$'\"' :='\"'; _keyway; echo \"[${COMPREPLY[*]}]\"' - '%s'",
+           folder, KEYWAY_PROGRAM, KEYWAY_PROGRAM, line);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  size_t size = fread(output, 1, sizeof output - 1, pipe);
+  output[size] = '\0';
+  assert_int_equal(pclose(pipe), 0);
+  if (!strstr(output, says)) fail_msg("completing '%s' gives %s, not %s", line, output, says);
+}
+
+static void completion_offers_what_fits(void **state) {
+  (void)state;
+  complete("keyway do", "[doctor]");
+  complete("keyway list --js", "[--json]");
+  complete("keyway list ", "[]");
+  complete("keyway eval add.Ten", "[add.Tensor]");
+  complete("keyway eval add.Tensor --device cp", "[cpu:0]");
+  complete("keyway eval add.Tensor --device cpu:", "[0]");
+  complete("keyway help ev", "[eval]");
+  complete("keyway conform --jun", "[--junit]");
+}
+
+static int make_folder(void **state) {
+  (void)state;
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  static const char *const files[] = {"a.npy", "b.npy", "c.npy", "h.npy", "x.npy", "y.npy", "filled.npy"};
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+    unlink(path);
+  }
+  return rmdir(folder); /* fails when the program left something behind */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(help_is_there_for_everything),
+      cmocka_unit_test(wrong_usage_is_explained),
+      cmocka_unit_test(list_shows_cpu),
+      cmocka_unit_test(doctor_shows_every_candidate),
+      cmocka_unit_test(ops_name_their_devices),
+      cmocka_unit_test(eval_adds_files),
+      cmocka_unit_test(eval_changes_arguments_not_files),
+      cmocka_unit_test(eval_takes_raw_dtypes),
+      cmocka_unit_test(eval_explains_what_is_wrong),
+      cmocka_unit_test(completion_offers_what_fits),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

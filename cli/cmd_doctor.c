@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway doctor: every candidate plugin, how far it came and why, and what Keyway was told by its surroundings.
+ */
+#include "commands.h"
+#include "table.h"
+
+#include <keyway/keyway.h>
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- Surroundings ------------------------------------------------------------------------------------------------ */
+
+static const struct {
+  const char *name, *meaning;
+} variables[] = {
+    {"KEYWAY_PLUGIN_PATH", "directories searched first, separated by ':'"},
+    {"KEYWAY_VISIBLE_DEVICES", "only these devices exist; default: all"},
+    {"KEYWAY_FALLBACK", "off (default), warn or allow: what happens when a device lacks a kernel"},
+    {"KEYWAY_KERNELS", "op=name[,op=name]: these kernels before all others"},
+    {"KEYWAY_LOG", "error, warn (default), info or debug"},
+    {"KEYWAY_TRACE", "a file that gets a Chrome trace"},
+    {"KEYWAY_THREADS", "threads of the host's loops; default: the CPUs this process may run on"},
+    {"KEYWAY_PROBE_TIMEOUT_MS", "time limit of one plugin's probe; default: 10000"},
+};
+enum { VARIABLE_COUNT = sizeof variables / sizeof variables[0] };
+
+/* The folder of libkeyway.so into text; false when it cannot be told. */
+static bool library_folder(char text[PATH_MAX]) {
+  Dl_info info;
+  void *address = dlsym(RTLD_DEFAULT, "kw_version");
+  if (!address || !dladdr(address, &info) || !info.dli_fname || !realpath(info.dli_fname, text)) return false;
+  char *slash = strrchr(text, '/');
+  if (slash) *slash = '\0';
+  return slash != NULL;
+}
+
+/* Called with each place where plugins are looked for, in order; `why` says who named it. */
+typedef void (*folder_fn)(void *user, const char *path, const char *why);
+
+static void each_folder(folder_fn call, void *user) {
+  char path[PATH_MAX + 64];
+  const char *list = secure_getenv("KEYWAY_PLUGIN_PATH"), *home = secure_getenv("HOME");
+  for (size_t length; list && *list; list += length + (list[length] == ':')) {
+    length = strcspn(list, ":");
+    snprintf(path, sizeof path, "%.*s", (int)length, list);
+    if (length) call(user, path, "KEYWAY_PLUGIN_PATH");
+  }
+  if (home && *home == '/') {
+    snprintf(path, sizeof path, "%s/.local/lib/keyway/plugins", home);
+    call(user, path, "this user's");
+  }
+  char library[PATH_MAX];
+  if (library_folder(library)) {
+    snprintf(path, sizeof path, "%s/keyway/plugins", library);
+    call(user, path, "beside libkeyway.so");
+  }
+  call(user, "/usr/local/lib/keyway/plugins", "this machine's");
+  call(user, "/usr/lib/keyway/plugins", "this system's");
+}
+
+static bool folder_exists(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static void add_folder_json(void *user, const char *path, const char *why) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "path", path);
+  cJSON_AddBoolToObject(json, "exists", folder_exists(path));
+  cJSON_AddStringToObject(json, "origin", why);
+  cJSON_AddItemToArray(user, json);
+}
+
+static void add_folder_row(void *user, const char *path, const char *why) {
+  kw_cli_table_add(user, "%s", folder_exists(path) ? "searched" : "absent");
+  kw_cli_table_add(user, "%s", path);
+  kw_cli_table_add(user, "%s", why);
+}
+
+static void add_environment_json(cJSON *array) {
+  for (uint32_t i = 0; i < VARIABLE_COUNT; ++i) {
+    const char *value = getenv(variables[i].name);
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "name", variables[i].name);
+    cJSON_AddItemToObject(json, "value", value ? cJSON_CreateString(value) : cJSON_CreateNull());
+    cJSON_AddStringToObject(json, "meaning", variables[i].meaning);
+    cJSON_AddItemToArray(array, json);
+  }
+}
+
+static void print_surroundings(void) {
+  kw_cli_table *folders = kw_cli_table_create((const char *[]){"FOLDER", "PATH", "NAMED BY", NULL});
+  each_folder(add_folder_row, folders);
+  putchar('\n');
+  kw_cli_table_print(folders);
+  kw_cli_table *environment = kw_cli_table_create((const char *[]){"VARIABLE", "VALUE", "MEANING", NULL});
+  for (uint32_t i = 0; i < VARIABLE_COUNT; ++i) {
+    const char *value = getenv(variables[i].name);
+    kw_cli_table_add(environment, "%s", variables[i].name);
+    kw_cli_table_add(environment, "%s", value ? value : "-");
+    kw_cli_table_add(environment, "%s", variables[i].meaning);
+  }
+  putchar('\n');
+  kw_cli_table_print(environment);
+}
+
+/* ---- Plugins ----------------------------------------------------------------------------------------------------- */
+
+/* "loaded", "absent" (no driver or hardware for it here) or "failed". */
+static const char *verdict(const kw_plugin_report *report) {
+  if (report->status == KW_OK) return "loaded";
+  bool no_hardware = report->reached == KW_STAGE_VERSION &&
+                     (report->status == KW_ERR_NOT_FOUND || report->status == KW_ERR_UNSUPPORTED);
+  return no_hardware ? "absent" : "failed";
+}
+
+static void format_abi(uint32_t version, char text[24]) {
+  snprintf(text, 24, version ? "%u.%u" : "-", KW_ABI_MAJOR(version), KW_ABI_MINOR(version));
+}
+
+static cJSON *report_as_json(const kw_plugin_report *report) {
+  char abi[24];
+  format_abi(report->abi_version, abi);
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "path", report->path);
+  cJSON_AddStringToObject(json, "verdict", verdict(report));
+  cJSON_AddStringToObject(json, "stage", kw_stage_name(report->reached));
+  cJSON_AddStringToObject(json, "status", kw_status_name(report->status));
+  cJSON_AddStringToObject(json, "reason", report->reason);
+  cJSON_AddStringToObject(json, "key", report->key);
+  cJSON_AddStringToObject(json, "vendor", report->vendor);
+  cJSON_AddStringToObject(json, "version", report->version);
+  cJSON_AddStringToObject(json, "description", report->description);
+  cJSON_AddStringToObject(json, "build", report->build);
+  cJSON_AddStringToObject(json, "sanitizer", report->sanitizer);
+  cJSON_AddItemToObject(json, "abi", report->abi_version ? cJSON_CreateString(abi) : cJSON_CreateNull());
+  cJSON_AddNumberToObject(json, "devices", report->device_count);
+  cJSON_AddNumberToObject(json, "kernels", report->kernel_count);
+  cJSON_AddNumberToObject(json, "load_ns", (double)report->load_ns);
+  return json;
+}
+
+static const char *or_dash(const char *text) {
+  return *text ? text : "-";
+}
+
+static void add_report_row(kw_cli_table *table, const kw_plugin_report *report) {
+  char abi[24];
+  format_abi(report->abi_version, abi);
+  const char *slash = strrchr(report->path, '/');
+  kw_cli_table_add(table, "%s", verdict(report));
+  kw_cli_table_add(table, "%s", slash && slash[1] ? slash + 1 : report->path);
+  kw_cli_table_add(table, "%s", kw_stage_name(report->reached));
+  kw_cli_table_add(table, "%s%s%s", report->vendor, *report->vendor ? "." : "", or_dash(report->key));
+  kw_cli_table_add(table, "%s", or_dash(report->version));
+  kw_cli_table_add(table, "%s", abi);
+  kw_cli_table_add(table, "%u", report->device_count);
+  kw_cli_table_add(table, "%u", report->kernel_count);
+  kw_cli_table_add(table, "%.1f ms", (double)report->load_ns / 1e6);
+  if (report->status != KW_OK) {
+    kw_cli_table_note(table, "%s: %s", kw_status_name(report->status),
+                      *report->reason ? report->reason : "no reason given");
+  } else if (*report->reason) {
+    kw_cli_table_note(table, "note: %s", report->reason);
+  }
+  if (*report->description || *report->build) {
+    kw_cli_table_note(table, "%s%s%s%s%s", report->description, *report->build ? ", built with " : "", report->build,
+                      *report->sanitizer ? ", sanitizer " : "", report->sanitizer);
+  }
+  kw_cli_table_note(table, "%s", report->path);
+}
+
+static int print_all(const kw_cli_args *args, uint32_t count) {
+  const bool as_json = kw_cli_args_has(args, "--json");
+  cJSON *json = cJSON_CreateObject(), *plugins = cJSON_AddArrayToObject(json, "plugins");
+  static const char *const headings[] = {"VERDICT", "PLUGIN",   "REACHED",  "KEY",   "VERSION",
+                                         "ABI",     ">DEVICES", ">KERNELS", ">TIME", NULL};
+  kw_cli_table *table = as_json || count == 0 ? NULL : kw_cli_table_create(headings);
+  uint32_t loaded = 0, devices = 0;
+  kw_device_count(&devices);
+  for (uint32_t i = 0; i < count; ++i) {
+    kw_plugin_report report = {.struct_size = sizeof report};
+    if (kw_plugin_get_report(i, &report) != KW_OK) continue;
+    loaded += report.status == KW_OK;
+    add_report_row(table, &report);
+    cJSON_AddItemToArray(plugins, report_as_json(&report));
+  }
+  char library[PATH_MAX] = "", abi[24];
+  library_folder(library);
+  format_abi(kw_abi_version(), abi);
+  if (as_json) {
+    cJSON_AddStringToObject(json, "version", kw_version());
+    cJSON_AddStringToObject(json, "abi", abi);
+    cJSON_AddStringToObject(json, "library_folder", library);
+    cJSON_AddNumberToObject(json, "devices", devices);
+    each_folder(add_folder_json, cJSON_AddArrayToObject(json, "folders"));
+    add_environment_json(cJSON_AddArrayToObject(json, "environment"));
+    return kw_cli_json_print(json) ? KW_CLI_OK : KW_CLI_FAILED;
+  }
+  printf("keyway %s, plugin ABI %s, in %s\n%u of %u plugins loaded, %u devices\n\n", kw_version(), abi, library, loaded,
+         count, devices);
+  cJSON_Delete(json);
+  if (count) {
+    kw_cli_table_print(table);
+  } else {
+    printf("No plugins were found in the folders below. Put them there, or name one with --plugin FILE.\n");
+  }
+  print_surroundings();
+  return KW_CLI_OK;
+}
+
+static int run(const kw_cli_args *args) {
+  uint32_t before = 0, count = 0;
+  if (kw_plugin_count(&before) != KW_OK) {
+    kw_cli_complain(&kw_cli_doctor, "%s", kw_error_message());
+    return KW_CLI_FAILED;
+  }
+  const char *path;
+  for (uint32_t cursor = 0; (path = kw_cli_args_next(args, "--plugin", &cursor)); before = count) {
+    kw_status status = kw_plugin_load(path);
+    kw_plugin_count(&count);
+    if (status == KW_OK || count > before) continue; /* its report says all there is to say */
+    kw_cli_complain(&kw_cli_doctor, "%s", kw_error_message());
+  }
+  kw_plugin_count(&count);
+  return print_all(args, count);
+}
+
+static const kw_cli_option options[] = {KW_CLI_OPTION_JSON, KW_CLI_OPTION_PLUGIN};
+const kw_cli_command kw_cli_doctor = {
+    .name = "doctor",
+    .synopsis = "[--json] [--plugin FILE]...",
+    .summary = "Show every plugin that was found, how far it came, and why",
+    .details =
+        "A plugin is found, opened (dlopen), asked for its symbol, its version and whether its hardware is there\n"
+        "(probe), and then started (init). REACHED is the last of these stages that succeeded; the line below\n"
+        "says why the next one did not. 'absent' means that the plugin is fine but its driver or hardware is not\n"
+        "here. Exit status: 0 whenever the report could be made.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .run = run,
+};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway ops: the op table, and who has kernels for it.
+ */
+#include "commands.h"
+#include "table.h"
+
+#include <keyway/keyway.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct open_devices {
+  kw_device **items;
+  uint32_t count;
+} open_devices;
+
+static bool has_dtype(const kw_dtype_mask *mask, kw_dtype dtype) {
+  return mask->bits[dtype / 64] >> (dtype % 64) & 1;
+}
+
+/* The dtypes of an op that this device has kernels for. */
+static kw_dtype_mask kernel_dtypes(const kw_op *op, const kw_op_info *info, kw_device *device) {
+  kw_dtype_mask mask = {{0, 0}};
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
+    if (!has_dtype(&info->dtypes, d) || kw_op_support(op, device, d) != KW_SUPPORT_KERNEL) continue;
+    mask.bits[d / 64] |= UINT64_C(1) << (d % 64);
+  }
+  return mask;
+}
+
+static bool is_empty(const kw_dtype_mask *mask) {
+  return mask->bits[0] == 0 && mask->bits[1] == 0;
+}
+
+static const char *level_name(kw_level level) {
+  static const char *const names[] = {"core", "inference", "training", "vendor"};
+  return level < sizeof names / sizeof names[0] ? names[level] : "unknown";
+}
+
+static cJSON *op_as_json(const kw_op_info *info, const kw_dtype_mask *dtypes, cJSON *devices) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "name", info->name);
+  cJSON_AddStringToObject(json, "schema", info->schema);
+  cJSON_AddStringToObject(json, "level", level_name(info->level));
+  cJSON *names = cJSON_AddArrayToObject(json, "dtypes");
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
+    if (has_dtype(dtypes, d)) cJSON_AddItemToArray(names, cJSON_CreateString(kw_dtype_name(d)));
+  }
+  if (strcmp(info->comparator, "accumulate") == 0) {
+    cJSON_AddNullToObject(json, "bound"); /* grows with the number of terms */
+  } else {
+    cJSON_AddNumberToObject(json, "bound", info->max_ulp);
+  }
+  cJSON_AddStringToObject(json, "comparator", info->comparator);
+  cJSON_AddItemToObject(json, "devices", devices);
+  return json;
+}
+
+static void add_row(kw_cli_table *table, const kw_op_info *info, const kw_dtype_mask *dtypes, const cJSON *devices) {
+  char text[256];
+  size_t used = 0;
+  text[0] = '\0';
+  kw_cli_table_add(table, "%s", info->name);
+  kw_cli_table_add(table, "%s", level_name(info->level));
+  if (strcmp(info->comparator, "ulp") == 0) {
+    kw_cli_table_add(table, "%g ulp", info->max_ulp);
+  } else {
+    kw_cli_table_add(table, "%s", info->comparator);
+  }
+  for (const cJSON *name = devices->child; name && used < sizeof text; name = name->next) {
+    used += (size_t)snprintf(text + used, sizeof text - used, used ? " %s" : "%s", name->valuestring);
+  }
+  kw_cli_table_add(table, "%s", used ? text : "-");
+  used = 0;
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT && used < sizeof text; ++d) {
+    if (!has_dtype(dtypes, d)) continue;
+    used += (size_t)snprintf(text + used, sizeof text - used, used ? " %s" : "%s", kw_dtype_name(d));
+  }
+  kw_cli_table_add(table, "%s", text);
+}
+
+/* The device of that name, or all that open. False, and said on stderr, when the named one does not. */
+static bool open_all(const char *only, open_devices *out) {
+  uint32_t count = 0;
+  bool fine = kw_device_count(&count) == KW_OK;
+  out->items = calloc(count + 1, sizeof *out->items);
+  if (!fine || !out->items) {
+    kw_cli_complain(&kw_cli_ops, "%s", fine ? "no memory" : kw_error_message());
+    return false;
+  }
+  for (uint32_t i = 0; i < (only ? 1 : count); ++i) {
+    kw_device_entry entry = {.struct_size = sizeof entry};
+    const char *name = only;
+    if (!only && kw_device_get_entry(i, &entry) == KW_OK) name = entry.name;
+    if (name && kw_device_open(name, &out->items[out->count]) == KW_OK) {
+      ++out->count;
+      continue;
+    }
+    kw_cli_complain(&kw_cli_ops, "%s", kw_error_message());
+    if (only) return false;
+  }
+  return true;
+}
+
+static void close_all(open_devices *devices) {
+  for (uint32_t i = 0; i < devices->count; ++i) kw_device_close(devices->items[i]);
+  free(devices->items);
+}
+
+static int print_ops(const kw_cli_args *args, const open_devices *devices, bool only_supported) {
+  const bool as_json = kw_cli_args_has(args, "--json");
+  cJSON *json = cJSON_CreateObject(), *ops = cJSON_AddArrayToObject(json, "ops");
+  kw_cli_table *table =
+      as_json ? NULL : kw_cli_table_create((const char *[]){"OP", "LEVEL", "BOUND", "DEVICES", "DTYPES", NULL});
+  for (uint32_t i = 0; i < kw_op_count(); ++i) {
+    const kw_op *op = kw_op_at(i);
+    kw_op_info info = {.struct_size = sizeof info};
+    if (kw_op_get_info(op, &info) != KW_OK) continue;
+    kw_dtype_mask dtypes = info.dtypes;
+    cJSON *names = cJSON_CreateArray();
+    for (uint32_t d = 0; d < devices->count; ++d) {
+      kw_dtype_mask served = kernel_dtypes(op, &info, devices->items[d]);
+      if (!is_empty(&served)) cJSON_AddItemToArray(names, cJSON_CreateString(kw_device_name(devices->items[d])));
+      if (only_supported) dtypes = served;
+    }
+    bool show = !only_supported || !is_empty(&dtypes);
+    if (show && !as_json) add_row(table, &info, &dtypes, names);
+    if (show && as_json) {
+      cJSON_AddItemToArray(ops, op_as_json(&info, &dtypes, names));
+    } else {
+      cJSON_Delete(names);
+    }
+  }
+  if (as_json) return kw_cli_json_print(json) ? KW_CLI_OK : KW_CLI_FAILED;
+  cJSON_Delete(json);
+  kw_cli_table_print(table);
+  return KW_CLI_OK;
+}
+
+static int run(const kw_cli_args *args) {
+  const char *only = kw_cli_args_value(args, "--device");
+  open_devices devices = {0};
+  int code = KW_CLI_USAGE;
+  if (kw_cli_load_plugins(args) && open_all(only, &devices)) code = print_ops(args, &devices, only != NULL);
+  close_all(&devices);
+  return code;
+}
+
+static const kw_cli_option options[] = {
+    KW_CLI_OPTION_JSON,
+    {"--device", "NAME", "only what this device has kernels for, and the dtypes of these kernels"},
+    KW_CLI_OPTION_PLUGIN,
+};
+const kw_cli_command kw_cli_ops = {
+    .name = "ops",
+    .synopsis = "[--json] [--device NAME] [--plugin FILE]...",
+    .summary = "List the ops, their error bounds, and the devices that have kernels for them",
+    .details =
+        "Bounds: 'bits' the same bits, 'N ulp' at most N units in the last place of the compute type,\n"
+        "'accumulate' grows with the number of terms, 'index' a position with an equal value.\n"
+        "A device without a kernel for an op may still run it by decomposition.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .run = run,
+};

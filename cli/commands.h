@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KEYWAY_CLI_COMMANDS_H
+#define KEYWAY_CLI_COMMANDS_H
+
+#include "args.h"
+
+extern const kw_cli_command kw_cli_list;   /* cmd_list.c */
+extern const kw_cli_command kw_cli_doctor; /* cmd_doctor.c */
+extern const kw_cli_command kw_cli_ops;    /* cmd_ops.c */
+extern const kw_cli_command kw_cli_eval;   /* cmd_eval.c */
+
+/* The lines of keyway.bash, NULL-terminated; made by the build. */
+extern const char *const kw_cli_bash_completion[];
+
+#endif /* KEYWAY_CLI_COMMANDS_H */

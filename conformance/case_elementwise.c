@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cases of ops whose arguments broadcast: elementwise ops, fill_ and copy_.
+ */
+#include "case_make.h"
+
+#include <keyway/keyway.h>
+
+#include <string.h>
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+
+static const kw_shape prime_shapes[] = {
+    {1, {7}},
+    {1, {1021}},
+    {2, {13, 5}},
+    {3, {3, 5, 7}},
+    {4, {2, 3, 5, 7}},
+    {8, {2, 1, 3, 1, 2, 1, 2, 2}},
+    {1, {4099}},
+    {16, {1, 2, 1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 2, 1}},
+};
+static const kw_shape empty_shapes[] = {{1, {0}}, {3, {2, 0, 3}}};
+static const kw_shape one_shapes[] = {{1, {1}}, {3, {1, 1, 1}}};
+static const kw_shape large_shapes[] = {{2, {257, 263}}, {1, {65537}}};
+static const kw_shape transposed_shapes[] = {{2, {5, 7}}, {3, {4, 3, 5}}, {2, {67, 129}}};
+static const kw_shape sliced_shapes[] = {{2, {6, 5}}, {1, {11}}, {3, {5, 4, 6}}};
+static const kw_shape broadcast_shapes[][3] = {
+    {{2, {5, 1}}, {2, {1, 7}}, {1, {7}}},
+    {{2, {3, 4}}, {1, {4}}, {2, {3, 1}}},
+    {{3, {2, 3, 4}}, {0, {0}}, {1, {4}}},
+    {{1, {1}}, {2, {6, 2}}, {0, {0}}},
+    {{4, {2, 1, 3, 1}}, {3, {4, 1, 5}}, {1, {5}}},
+    {{3, {3, 1, 1}}, {2, {2, 5}}, {3, {3, 2, 5}}},
+    {{2, {0, 3}}, {1, {1}}, {2, {1, 3}}},
+};
+
+static void broadcast_shape(const kw_shape *a, kw_shape *io_result) {
+  kw_shape result = a->rank > io_result->rank ? *a : *io_result;
+  const kw_shape *other = a->rank > io_result->rank ? io_result : a;
+  for (uint32_t i = 0; i < other->rank; i++) {
+    int64_t *dim = &result.dims[result.rank - 1 - i];
+    int64_t theirs = other->dims[other->rank - 1 - i];
+    if (*dim == 1) *dim = theirs;
+  }
+  *io_result = result;
+}
+
+/* Input tensors of the op: all but the one that is the result. */
+static uint32_t input_tensors(const kw_suite_op *op, uint32_t out_args[KW_SUITE_ARGS]) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < op->arg_count; i++) {
+    if (op->args[i].tag == KW_TAG_TENSOR && !op->args[i].mutated) out_args[count++] = i;
+  }
+  return count;
+}
+
+/* A condition decides, it is not computed with. copy_'s source is converted by the op itself. */
+static bool is_promoted(const kw_suite_op *op, uint32_t arg) {
+  return strcmp(op->args[arg].name, "condition") != 0 && strcmp(op->base, "copy_") != 0;
+}
+
+/* ---- Mixed dtypes ------------------------------------------------------------------------------------------------ */
+
+/* The number-th pair of dtypes in the op's set that promotes to the key. */
+static bool mixed_pair(const kw_case *c, uint32_t number, kw_dtype out[2]) {
+  uint32_t seen = 0;
+  for (kw_dtype distance = 1; distance < KW_DTYPE_COUNT && seen < 6; distance++) {
+    for (kw_dtype a = 0; a < KW_DTYPE_COUNT; a++) {
+      kw_dtype b = (kw_dtype)((a + distance) % KW_DTYPE_COUNT);
+      if (!(c->op->row.dtypes & KW_DTYPE_BIT(a)) || !(c->op->row.dtypes & KW_DTYPE_BIT(b))) continue;
+      kw_dtype promoted = kw_dtype_promote(a, b);
+      bool integral = promoted <= KW_I64;
+      bool to_float = c->op->row.result == KW_RESULT_FLOAT ||
+                      (c->op->row.result == KW_RESULT_DIV_MODE && c->args[2].value.tag == KW_TAG_NONE);
+      if (to_float && integral) promoted = KW_F32;
+      if (promoted != c->key || seen++ != number) continue;
+      out[0] = a;
+      out[1] = b;
+      return seen <= 6;
+    }
+  }
+  return false;
+}
+
+/* One input, or a tensor and a Scalar: integers where the key is f32. */
+static bool mixed_single(const kw_case *c, uint32_t number, kw_dtype *out) {
+  static const kw_dtype to_f32[] = {KW_I32, KW_U8, KW_BOOL, KW_I64};
+  bool scalar = c->op->arg_count > 1 && c->op->args[1].tag == KW_TAG_SCALAR;
+  if (c->key != KW_F32 || number >= COUNT(to_f32)) return false;
+  if (!(c->op->row.dtypes & KW_DTYPE_BIT(to_f32[number]))) return false;
+  *out = to_f32[number];
+  if (c->op->row.result == KW_RESULT_FLOAT) return true;
+  return scalar && c->args[1].value.kind == KW_SCALAR_F64; /* an integer tensor with a float Scalar */
+}
+
+/* copy_ from the key dtype, fill_ with a value of another dtype. */
+static bool mixed_move(const kw_case *c, uint32_t number, kw_dtype *out) {
+  uint32_t seen = 0;
+  if (kw_datum_is_complex(c->key)) return false;
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+    if (d == c->key || kw_datum_is_complex(d) || seen++ != number) continue;
+    *out = d;
+    return true;
+  }
+  return false;
+}
+
+static bool set_mixed(kw_case *c, const uint32_t *inputs, uint32_t count) {
+  kw_dtype other[2];
+  if (c->op->row.result == KW_RESULT_SELF) {
+    if (count == 0 || !mixed_move(c, c->number, &other[0])) return false;
+    kw_case_tensor *source = &c->args[inputs[0]].tensor;
+    if (strcmp(c->op->base, "copy_") == 0) {
+      c->out.dtype = other[0];
+      source->domain = KW_DOMAIN_CONVERT;
+    } else {
+      source->dtype = other[0];
+      source->domain = KW_DOMAIN_SMALL;
+    }
+    return true;
+  }
+  uint32_t promoted[KW_SUITE_ARGS], promoted_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (c->promoted & 1u << inputs[i]) promoted[promoted_count++] = inputs[i];
+  }
+  if (promoted_count >= 2) {
+    if (!mixed_pair(c, c->number, other)) return false;
+    for (uint32_t i = 0; i < promoted_count; i++) {
+      c->args[promoted[i]].tensor.dtype = other[i % 2];
+      if (kw_datum_is_integer(other[i % 2])) c->args[promoted[i]].tensor.domain = KW_DOMAIN_SMALL;
+    }
+    return true;
+  }
+  if (promoted_count != 1 || !mixed_single(c, c->number, &other[0])) return false;
+  c->args[promoted[0]].tensor.dtype = other[0];
+  c->args[promoted[0]].tensor.domain = KW_DOMAIN_POSITIVE; /* small integers that suit log as well */
+  return true;
+}
+
+/* ---- Special values ---------------------------------------------------------------------------------------------- */
+
+/* All pairs (triples) of special values, or all bit patterns. */
+static bool set_lists(kw_case *c, const uint32_t *inputs, uint32_t count, kw_shape *shape) {
+  bool bits = c->class == KW_CLASS_EXHAUSTIVE;
+  size_t size = kw_datum_size(c->key);
+  if (strcmp(c->op->name, "fill_.Tensor") == 0 && !bits) { /* one value for all elements */
+    c->args[inputs[0]].tensor.domain = KW_DOMAIN_SPECIAL_ONE;
+    c->args[inputs[0]].tensor.value_stride = c->number;
+    return c->number < 8 && !kw_datum_is_complex(c->key);
+  }
+  if (c->number > 0 || count == 0 || c->args[inputs[0]].tensor.rank == 0) return false;
+  if (bits && (size > 2 || (size == 2 && (count > 1 || kw_datum_is_integer(c->key))))) return false;
+  uint64_t length = 1;
+  for (uint32_t i = 0; i < count; i++) {
+    kw_case_tensor *tensor = &c->args[inputs[i]].tensor;
+    bool boolean = tensor->dtype == KW_BOOL;
+    tensor->value_stride = (uint32_t)length;
+    bool moved = c->op->row.compare == KW_CMP_BITS && c->op->row.result != KW_RESULT_BOOL;
+    tensor->domain = bits ? KW_DOMAIN_BITS : moved ? KW_DOMAIN_SPECIAL_RAW : KW_DOMAIN_SPECIAL;
+    uint64_t values = bits && !boolean ? UINT64_C(1) << (8 * size) : kw_value_special_count(tensor->dtype);
+    if (kw_datum_is_complex(c->key)) values = kw_value_special_count(KW_F32) * 5;
+    length *= values;
+  }
+  if (length > 1u << 16) length = 1u << 16;
+  *shape = (kw_shape){1, {(int64_t)length}};
+  return true;
+}
+
+/* ---- Shapes per class -------------------------------------------------------------------------------------------- */
+
+static bool pick_shape(const kw_case *c, uint32_t inputs, kw_shape *out) {
+  const kw_shape *shapes;
+  uint32_t count;
+  switch (c->class) {
+    case KW_CLASS_SCALAR:
+      *out = (kw_shape){0, {0}};
+      return c->number == 0;
+    case KW_CLASS_EMPTY:
+      shapes = empty_shapes, count = COUNT(empty_shapes);
+      break;
+    case KW_CLASS_ONE:
+      shapes = one_shapes, count = COUNT(one_shapes);
+      break;
+    case KW_CLASS_PRIME:
+      shapes = prime_shapes, count = COUNT(prime_shapes);
+      break;
+    case KW_CLASS_LARGE:
+      shapes = large_shapes, count = COUNT(large_shapes);
+      break;
+    case KW_CLASS_TRANSPOSED:
+    case KW_CLASS_STRIDE0:
+      *out = transposed_shapes[c->number % COUNT(transposed_shapes)];
+      return inputs > 0;
+    case KW_CLASS_SLICED:
+      *out = sliced_shapes[c->number % COUNT(sliced_shapes)];
+      return inputs > 0;
+    case KW_CLASS_OUTPUTS:
+      *out = transposed_shapes[c->number % COUNT(transposed_shapes)];
+      return c->number < 4;
+    case KW_CLASS_ALIASING:
+      *out = (kw_shape){1, {37}};
+      return c->number < 2 && inputs >= 2;
+    case KW_CLASS_MIXED:
+      *out = c->op->row.result == KW_RESULT_SELF ? (kw_shape){2, {19, 11}} : (kw_shape){2, {5, 7}};
+      return true;
+    case KW_CLASS_ATTRS:
+      *out = (kw_shape){2, {7, 9}};
+      return true;
+    default:
+      *out = (kw_shape){1, {1}};
+      return c->class != KW_CLASS_EXACT;
+  }
+  if (c->number >= count) return false;
+  *out = shapes[c->number];
+  return true;
+}
+
+/* Two inputs of one dtype that share one storage: the same tensor twice, or two windows onto it. */
+static bool set_aliases(kw_case *c, const uint32_t *inputs, uint32_t count) {
+  kw_case_tensor *b = &c->args[inputs[count - 1]].tensor, *a = &c->args[inputs[count - 2]].tensor;
+  if (a->dtype != b->dtype) return false;
+  b->share = (int)inputs[count - 2];
+  b->domain = a->domain;
+  b->offset = c->number;
+  a->extent = b->extent = a->extent + c->number;
+  return true;
+}
+
+static kw_dtype result_dtype(const kw_case *c) {
+  return c->op->row.result == KW_RESULT_BOOL ? KW_BOOL : c->key;
+}
+
+static bool set_inputs(kw_case *c, const uint32_t *inputs, uint32_t count, const kw_shape *shape, kw_shape *out_result) {
+  bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
+  *out_result = *shape;
+  for (uint32_t i = 0; i < count; i++) {
+    kw_layout layout = KW_LAYOUT_DENSE;
+    if (layouts && !kw_case_pick_layout(c->class, c->number, i, count, &layout)) return false;
+    kw_shape mine = *shape;
+    if (c->class == KW_CLASS_BROADCAST) mine = broadcast_shapes[c->number][i < 3 ? i : 2];
+    if (strcmp(c->op->name, "fill_.Tensor") == 0) mine = (kw_shape){0, {0}};
+    bool condition = strcmp(c->op->args[inputs[i]].name, "condition") == 0;
+    kw_case_set_tensor(c, inputs[i], condition ? KW_BOOL : c->key, &mine, layout);
+    if (c->class == KW_CLASS_BROADCAST && i == 0) *out_result = mine;
+    if (c->class == KW_CLASS_BROADCAST) broadcast_shape(&mine, out_result);
+    if (is_promoted(c->op, inputs[i])) c->promoted |= 1u << inputs[i];
+  }
+  return true;
+}
+
+/* clamp.Tensor: min, max or both; never neither. */
+static void drop_optional(kw_case *c) {
+  if (strcmp(c->op->name, "clamp.Tensor") != 0) return;
+  if (c->number % 3 == 1) c->args[1] = (kw_case_arg){0};
+  if (c->number % 3 == 2) c->args[2] = (kw_case_arg){0};
+}
+
+bool kw_case_make_elementwise(kw_case *c) {
+  const kw_suite_op *op = c->op;
+  uint32_t inputs[KW_SUITE_ARGS], count = input_tensors(op, inputs);
+  kw_shape shape, result;
+  c->arg_count = 1;
+  if (!kw_case_set_attrs(c)) {
+    bool optional_tensors = c->class == KW_CLASS_ATTRS && strcmp(op->name, "clamp.Tensor") == 0 && c->number < 3;
+    if (!optional_tensors) return false;
+  }
+  if (!pick_shape(c, count, &shape)) return false;
+  if (c->class == KW_CLASS_BROADCAST) {
+    bool copy = strcmp(op->base, "copy_") == 0;
+    if (c->number >= COUNT(broadcast_shapes) || (count < 2 && !copy)) return false;
+  }
+  if (!set_inputs(c, inputs, count, &shape, &result)) return false;
+  if (c->class == KW_CLASS_ATTRS) drop_optional(c);
+
+  c->out.dtype = result_dtype(c);
+  if (c->class == KW_CLASS_MIXED && !set_mixed(c, inputs, count)) return false;
+  if (c->class == KW_CLASS_SPECIAL || c->class == KW_CLASS_EXHAUSTIVE) {
+    if (!set_lists(c, inputs, count, &shape)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+      bool single = c->args[inputs[i]].tensor.rank == 0;
+      if (!single) kw_case_layout(&c->args[inputs[i]].tensor, &shape, KW_LAYOUT_DENSE);
+    }
+    result = shape;
+  }
+  if (c->class == KW_CLASS_ALIASING && !set_aliases(c, inputs, count)) return false;
+  if (c->class == KW_CLASS_BROADCAST && strcmp(op->base, "copy_") == 0) { /* self is larger than the source */
+    for (uint32_t i = 0; i < 2; i++) broadcast_shape(&broadcast_shapes[c->number][i], &result);
+  }
+  static const kw_layout layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
+  kw_case_layout(&c->out, &result, c->class == KW_CLASS_OUTPUTS ? layouts[c->number] : KW_LAYOUT_DENSE);
+  if (op->in_place) {
+    c->args[0].value = (kw_value){.tag = KW_TAG_TENSOR};
+    c->args[0].tensor = c->out;
+    c->args[0].output = true;
+  }
+  return true;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+double kw_growth(uint64_t n) {
+  double terms = (double)n, root = 4 + 2 * sqrt(terms);
+  return terms < root ? terms : root;
+}
+
+double kw_rule_bound(const kw_op_row *row) {
+  return row->compare == KW_CMP_ULP ? row->ulp : row->compare == KW_CMP_ACCUMULATE ? 1 : 0;
+}
+
+const char *kw_rule_unit(const kw_op_row *row) {
+  switch (row->compare) {
+    case KW_CMP_ULP:
+      return "ulp";
+    case KW_CMP_ACCUMULATE:
+      return "growth";
+    case KW_CMP_INDEX:
+      return "index";
+    default:
+      return "bits";
+  }
+}
+
+kw_rule kw_rule_make(const kw_case *c, uint64_t flush) {
+  const kw_op_row *row = &c->op->row;
+  bool changes = false;
+  for (uint32_t i = 0; i < c->arg_count; i++) {
+    bool tensor = c->args[i].value.tag == KW_TAG_TENSOR;
+    changes |= (tensor && c->args[i].tensor.dtype != c->out.dtype) || c->args[i].value.tag == KW_TAG_SCALAR;
+  }
+  bool moved = row->compare == KW_CMP_BITS && !changes;
+  return (kw_rule){.compare = row->compare,
+                   .ulp = row->ulp,
+                   .abs = row->abs,
+                   .terms = c->terms,
+                   .exact = c->exact,
+                   .nan = row->nan,
+                   .inf = row->inf,
+                   .zero = row->zero,
+                   .flush = !moved && (flush & KW_DTYPE_BIT(c->out.dtype)),
+                   .free_payload = changes,
+                   .compute = kw_datum_compute(c->key)};
+}
+
+/* ---- One floating-point element ---------------------------------------------------------------------------------- */
+
+/* |got - oracle|, where infinity is the first value that is out of range; exact up to the rounding of the result. */
+static double distance(kw_float_format format, double got, kw_wide oracle) {
+  double sign = got < 0 ? -1.0 : 1.0;
+  double hi = oracle.hi * sign, lo = oracle.lo * sign, magnitude = fabs(got);
+  if (isinf(got)) {
+    double step = ldexp(1.0, format.emax - format.precision + 1);
+    double beyond = (hi - format.max) - step + lo;
+    return beyond >= 0 ? 0 : -beyond;
+  }
+  return fabs((magnitude - hi) - lo);
+}
+
+static bool same_zero_sign(const kw_rule *rule, double got, kw_wide oracle) {
+  return rule->zero != KW_SPECIAL_EXACT || signbit(got) == signbit(oracle.hi);
+}
+
+bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_element, kw_wide oracle, double magnitude,
+                        double *out_error, double *out_bound) {
+  double got = kw_datum_load(dtype, got_element);
+  kw_float_format format = kw_datum_format(dtype), compute = kw_datum_format(rule->compute);
+  *out_error = 0;
+  *out_bound = 0;
+  if (isnan(oracle.hi)) return rule->nan == KW_SPECIAL_UNSPECIFIED || isnan(got);
+  if (isinf(oracle.hi)) return rule->inf == KW_SPECIAL_UNSPECIFIED || got == oracle.hi;
+  *out_error = (double)INFINITY;
+  if (isnan(got)) return false;
+  bool flushed = rule->flush && got == 0 && fabs(oracle.hi) < ldexp(1.0, format.emin);
+  if ((flushed || (got == 0 && oracle.hi == 0)) && same_zero_sign(rule, got, oracle)) {
+    *out_error = 0;
+    return true;
+  }
+  if (rule->exact || (rule->compare == KW_CMP_ULP && rule->ulp == 0 && rule->abs == 0)) {
+    bool same = got == kw_datum_round(dtype, oracle) && (got != 0 || same_zero_sign(rule, got, oracle));
+    if (same) *out_error = 0;
+    return same;
+  }
+  double allowed;
+  if (rule->compare == KW_CMP_ULP) {
+    allowed = rule->ulp * kw_datum_spacing(compute, oracle) + rule->abs * ldexp(1.0, 1 - compute.precision);
+  } else {
+    double tiny = ldexp(0.5, compute.emin - compute.precision + 1);
+    allowed = kw_growth(rule->terms) * ldexp(1.0, 1 - compute.precision) * magnitude + (double)rule->terms * tiny;
+  }
+  double half = 0;
+  if (format.precision < compute.precision) {
+    kw_wide smaller = fabs(got) < fabs(oracle.hi) ? (kw_wide){got, 0} : oracle;
+    double at = fabs(smaller.hi);
+    int exponent = at < ldexp(1.0, format.emin) ? format.emin : ilogb(at);
+    half = ldexp(0.5, exponent - format.precision + 1);
+  }
+  double error = distance(format, got, oracle);
+  *out_bound = allowed + half;
+  double beyond = error > half ? error - half : 0;
+  *out_error = beyond == 0 ? 0 : beyond / allowed * (rule->compare == KW_CMP_ULP ? rule->ulp : 1);
+  if (got == 0 && !same_zero_sign(rule, got, oracle)) return false;
+  return error <= *out_bound;
+}
+
+/* ---- Whole results ----------------------------------------------------------------------------------------------- */
+
+static kw_wide wide_at(const void *values, int64_t index) {
+  kw_wide wide;
+  memcpy(&wide, (const char *)values + (size_t)index * sizeof wide, sizeof wide);
+  return wide;
+}
+
+/* Either side of the discontinuity, where the quotient is within its bound of one. */
+static bool rounded_quotient(const kw_case *c, const kw_rule *rule, double got, kw_wide quotient) {
+  if (!isfinite(quotient.hi) || !isfinite(got)) return false;
+  double slack = rule->ulp * kw_datum_spacing(kw_datum_format(rule->compute), quotient);
+  bool down = strcmp(kw_case_arg_value(c, 2).u.s, "floor") == 0;
+  double low = quotient.hi - slack, high = quotient.hi + slack;
+  low = down ? floor(low) : trunc(low);
+  high = down ? floor(high) : trunc(high);
+  return got >= kw_datum_round(c->out.dtype, (kw_wide){low, 0}) && got <= kw_datum_round(c->out.dtype, (kw_wide){high, 0});
+}
+
+static bool is_zero_of_same_sign(kw_dtype dtype, const void *got, const void *wanted) {
+  double g = kw_datum_load(dtype, got), w = kw_datum_load(dtype, wanted);
+  return g == 0 && signbit(g) == signbit(w) && kw_datum_is_subnormal(dtype, wanted);
+}
+
+static bool same_bits(const kw_rule *rule, kw_dtype dtype, const void *got, const void *wanted) {
+  if (memcmp(got, wanted, kw_datum_size(dtype)) == 0) return true;
+  if (!kw_datum_is_float(dtype)) return false;
+  if (rule->free_payload && kw_datum_is_nan(dtype, got) && kw_datum_is_nan(dtype, wanted)) return true;
+  return rule->flush && is_zero_of_same_sign(dtype, got, wanted);
+}
+
+/* Judges element `index` against one set of expected values. */
+static bool judge(const kw_case *c, const kw_rule *rule, const kw_expected *expected, const void *values, int64_t index,
+                  const void *got, double *out_error, double *out_bound) {
+  *out_bound = 0;
+  if (expected->dtype != KW_DTYPE_WIDE) {
+    bool same = same_bits(rule, c->out.dtype, got, (const char *)values + (size_t)index * kw_datum_size(c->out.dtype));
+    *out_error = same ? 0 : (double)INFINITY;
+    return same;
+  }
+  double magnitude = expected->magnitude ? expected->magnitude[index].hi : 0;
+  if (kw_compare_element(rule, c->out.dtype, got, wide_at(values, index), magnitude, out_error, out_bound)) return true;
+  if (!expected->quotient) return false;
+  if (!rounded_quotient(c, rule, kw_datum_load(c->out.dtype, got), expected->quotient[index])) return false;
+  *out_error = 0;
+  return true;
+}
+
+static bool is_poison(size_t size, const void *element, unsigned char poison) {
+  const unsigned char *bytes = element;
+  for (size_t i = 0; i < size; i++) {
+    if (bytes[i] != poison) return false;
+  }
+  return true;
+}
+
+static void print_element(char *text, size_t size, kw_dtype dtype, const void *element) {
+  char bits[40] = "0x";
+  size_t bytes = kw_datum_size(dtype), at = 2;
+  for (size_t i = bytes; i-- > 0;) at += (size_t)snprintf(bits + at, sizeof bits - at, "%02x", ((const unsigned char *)element)[i]);
+  if (kw_datum_is_complex(dtype)) {
+    snprintf(text, size, "%s", bits);
+  } else if (kw_datum_is_float(dtype)) {
+    double value = kw_datum_load(dtype, element);
+    snprintf(text, size, "%.*g (%s)", dtype == KW_F64 ? 17 : 9, value, bits);
+  } else if (dtype == KW_I64) {
+    int64_t value;
+    memcpy(&value, element, sizeof value);
+    snprintf(text, size, "%lld (%s)", (long long)value, bits);
+  } else {
+    snprintf(text, size, "%.0f (%s)", kw_datum_load(dtype, element), bits);
+  }
+}
+
+/* "[3, 0]" from a row-major index. */
+static void print_index(char *text, size_t size, uint32_t rank, const int64_t *shape, int64_t index) {
+  int64_t at[KW_MAX_RANK];
+  for (uint32_t d = rank; d-- > 0;) {
+    at[d] = index % shape[d];
+    index /= shape[d];
+  }
+  size_t used = (size_t)snprintf(text, size, "[");
+  for (uint32_t d = 0; d < rank && used + 24 < size; d++) {
+    used += (size_t)snprintf(text + used, size - used, d ? ", %lld" : "%lld", (long long)at[d]);
+  }
+  snprintf(text + used, size - used, "]");
+}
+
+/* Names a defect by which elements are wrong: `wrong` of them from `first` on, `poisoned` of those untouched. */
+static void name_defect(kw_verdict *v, int64_t count, int64_t poisoned) {
+  if (poisoned == 0) return;
+  bool tail = poisoned == v->wrong && v->index + v->wrong == count && v->index > 0;
+  if (poisoned == count) {
+    snprintf(v->defect, sizeof v->defect, "output not written");
+  } else {
+    snprintf(v->defect, sizeof v->defect, tail ? "tail not written" : "poison visible");
+  }
+}
+
+static void describe(const kw_case *c, const kw_expected *expected, const void *got, double bound, kw_verdict *v) {
+  kw_dtype dtype = c->out.dtype;
+  size_t size = kw_datum_size(dtype);
+  char where[160], got_text[80], want_text[80];
+  _Alignas(16) char want[16] = {0};
+  print_index(where, sizeof where, c->out.rank, c->out.shape, v->index);
+  print_element(got_text, sizeof got_text, dtype, (const char *)got + (size_t)v->index * size);
+  if (expected->dtype != KW_DTYPE_WIDE) {
+    print_element(want_text, sizeof want_text, dtype, (const char *)expected->values + (size_t)v->index * size);
+    snprintf(v->text, sizeof v->text, "element %s: got %s, expected %s; %lld of %lld elements are wrong", where, got_text,
+             want_text, (long long)v->wrong, (long long)expected->count);
+    return;
+  }
+  kw_wide oracle = wide_at(expected->values, v->index);
+  kw_datum_store(dtype, want, kw_datum_round(dtype, oracle));
+  print_element(want_text, sizeof want_text, dtype, want);
+  double value = kw_datum_load(dtype, (const char *)got + (size_t)v->index * size);
+  double error = isfinite(value) && isfinite(oracle.hi) ? fabs((value - oracle.hi) - oracle.lo) : (double)INFINITY;
+  snprintf(v->text, sizeof v->text,
+           "element %s: got %s, expected %s, oracle %.17g; error %.3g, bound %.3g; %lld of %lld elements are wrong", where,
+           got_text, want_text, oracle.hi, error, bound, (long long)v->wrong, (long long)expected->count);
+}
+
+void kw_compare_result(const kw_case *c, const kw_rule *rule, const kw_expected *expected, const void *got,
+                       unsigned char poison, kw_verdict *v) {
+  memset(v, 0, sizeof *v);
+  size_t size = kw_datum_size(c->out.dtype);
+  int64_t poisoned = 0;
+  double first_bound = 0;
+  for (int64_t i = 0; i < expected->count; i++) {
+    const char *element = (const char *)got + (size_t)i * size;
+    double error, bound, other_error, other_bound;
+    bool pass = judge(c, rule, expected, expected->values, i, element, &error, &bound);
+    if (!pass && expected->flushed &&
+        judge(c, rule, expected, expected->flushed, i, element, &other_error, &other_bound)) {
+      pass = true;
+      error = other_error;
+    }
+    if (error > v->error) v->error = error;
+    if (pass) continue;
+    if (v->wrong++ == 0) {
+      v->index = i;
+      first_bound = bound;
+    }
+    poisoned += is_poison(size, element, poison);
+  }
+  v->pass = v->wrong == 0;
+  if (v->pass) return;
+  name_defect(v, expected->count, poisoned);
+  describe(c, expected, got, first_bound, v);
+}
+
+void kw_compare_vendor(const kw_case *c, kw_dtype dtype, const void *expected, kw_dtype expected_dtype, const void *got,
+                       int64_t count, unsigned char poison, uint64_t flush, kw_verdict *out_verdict) {
+  kw_case typed = *c;
+  typed.out.dtype = dtype;
+  typed.out.rank = 1;
+  typed.out.shape[0] = count;
+  kw_rule rule = kw_rule_make(&typed, flush);
+  kw_expected form = {.dtype = dtype, .count = count, .values = (void *)expected};
+  kw_wide *wide = NULL;
+  if (expected_dtype == KW_F64 && kw_datum_is_float(dtype)) {
+    wide = calloc((size_t)count + 1, sizeof *wide);
+    for (int64_t i = 0; wide && i < count; i++) memcpy(&wide[i].hi, (const char *)expected + (size_t)i * 8, 8);
+    form.dtype = KW_DTYPE_WIDE;
+    form.values = wide;
+  }
+  kw_compare_result(&typed, &rule, &form, got, poison, out_verdict);
+  free(wide);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Judging results. Definitions:
+ *
+ *   c        the compute type: f32 for floats of at most 32 bits, f64 for f64 (op_table.h)
+ *   ULP_c(x) the distance between neighbouring values of c around x: for 2^k < |x| <= 2^(k+1) it is 2^(k-p+1), p being
+ *            c's precision (24 or 53). A power of two belongs to the binade below it. Below the smallest normal number,
+ *            and for 0, it is the smallest subnormal.
+ *   eps_c    2^(1-p)
+ *   half     for results narrower than c: half the spacing of the result's own format around the smaller of |got| and
+ *            |oracle|: what one rounding of a value next to the oracle may add. 0 for other results.
+ *   allowed  KW_CMP_ULP:        ulp * ULP_c(oracle) + abs * eps_c
+ *            KW_CMP_ACCUMULATE: growth(n) * eps_c * magnitude + n * (half the smallest subnormal of c)
+ *
+ * A finite result passes when |got - oracle| <= allowed + half. Infinity counts as 2^(emax+1), the first value that is
+ * out of range, so that it and the largest finite value are interchangeable only where |oracle| + bound reaches
+ * overflow. Rows with ulp = 0, and exact cases, want the oracle's value correctly rounded.
+ *
+ * The error that reports show is (|got - oracle| - half) / allowed, times `ulp` for KW_CMP_ULP: at most the row's bound
+ * where the case passes.
+ */
+#ifndef KEYWAY_CONFORMANCE_COMPARE_H
+#define KEYWAY_CONFORMANCE_COMPARE_H
+
+#include "oracle.h"
+
+/* How elements of one result are judged. */
+typedef struct kw_rule {
+  kw_compare compare;
+  double ulp;
+  double abs;
+  uint64_t terms;
+  bool exact;
+  kw_special nan, inf, zero;
+  bool flush;        /* the device may replace subnormal results of this dtype by zero */
+  bool free_payload; /* KW_CMP_BITS: any NaN will do where the oracle has one */
+  kw_dtype compute;  /* c */
+} kw_rule;
+
+/* The rule of a case's result on a device that flushes the dtypes in `flush`. */
+kw_rule kw_rule_make(const kw_case *c, uint64_t flush);
+
+/* min(n, 4 + 2 sqrt(n)). */
+double kw_growth(uint64_t n);
+
+/* Judges one floating-point element. *out_error as above, in units of the row's bound; *out_bound is allowed + half. */
+bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got, kw_wide oracle, double magnitude,
+                        double *out_error, double *out_bound);
+
+/* What a comparison found. */
+typedef struct kw_verdict {
+  bool pass;
+  int64_t wrong;  /* elements that do not pass */
+  int64_t index;  /* the first of them, row-major */
+  double error;   /* the largest error of all elements, passing ones first of all */
+  char text[704]; /* what differed, one line; "" when it passes */
+  char defect[64]; /* a defect recognised by its looks: "tail not written", "poison visible"; or "" */
+} kw_verdict;
+
+/* Judges a whole result, densely packed. `poison` is the byte that outputs were filled with before. */
+void kw_compare_result(const kw_case *c, const kw_rule *rule, const kw_expected *expected, const void *got,
+                       unsigned char poison, kw_verdict *out_verdict);
+
+/* Judges a vendor's op against its own reference: expected values as f64. */
+void kw_compare_vendor(const kw_case *c, kw_dtype dtype, const void *expected, kw_dtype expected_dtype, const void *got,
+                       int64_t count, unsigned char poison, uint64_t flush, kw_verdict *out_verdict);
+
+/* "exact", "2.5 ulp", "1 x growth": the row's bound, and the unit of the errors that reports show. */
+double kw_rule_bound(const kw_op_row *row);
+const char *kw_rule_unit(const kw_op_row *row);
+
+#endif /* KEYWAY_CONFORMANCE_COMPARE_H */

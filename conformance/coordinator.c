@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs the cases: a thread per worker process takes batches of cases, sends their units in shuffled order, judges what
+ * comes back, and goes on with a new process when one crashes or hangs.
+ */
+#include "process.h"
+#include "run.h"
+#include "value.h"
+#include "worker.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BATCH 16        /* cases in a batch of op cases: 32 units in one process, in mixed order */
+#define CASE_LIMIT_MS 20000
+#define HANGS_PER_OP 3  /* after so many, the op's other cases are not waited for */
+#define START_TRIES 3
+
+typedef struct batch {
+  uint32_t first, count; /* cases */
+} batch;
+
+typedef struct coordinator {
+  kw_run *run;
+  batch *batches;
+  uint32_t batch_count;
+  atomic_uint next_batch;
+  atomic_uint done; /* cases */
+  atomic_uint *hangs; /* per op of facts.ops */
+  bool progress;
+  pthread_mutex_t print;
+} coordinator;
+
+typedef struct unit_ref {
+  uint32_t index; /* of the case */
+  uint32_t run;
+} unit_ref;
+
+/* ---- Batches ----------------------------------------------------------------------------------------------------- */
+
+static size_t suite_length(const char *id) {
+  return strcspn(id, "/");
+}
+
+/* Contract tests: a batch per suite. Ops: BATCH cases, which may be of different ops. */
+static void make_batches(coordinator *co) {
+  const kw_run *run = co->run;
+  co->batches = calloc(run->case_count + 1u, sizeof *co->batches);
+  if (!co->batches) abort();
+  for (uint32_t i = 0; i < run->case_count;) {
+    uint32_t end = i + 1;
+    const kw_run_case *first = &run->cases[i];
+    while (end < run->case_count) {
+      const kw_run_case *next = &run->cases[end];
+      if ((first->op == NULL) != (next->op == NULL)) break;
+      if (first->op && end - i == BATCH) break;
+      size_t length = suite_length(first->id);
+      if (!first->op && (suite_length(next->id) != length || memcmp(first->id, next->id, length) != 0)) break;
+      end++;
+    }
+    co->batches[co->batch_count++] = (batch){i, end - i};
+    i = end;
+  }
+}
+
+/* Both runs of every case, in an order that depends on the seed only (Fisher-Yates). */
+static uint32_t make_units(const coordinator *co, const batch *b, unit_ref *units) {
+  uint32_t count = 0;
+  for (uint32_t i = b->first; i < b->first + b->count; i++) {
+    units[count++] = (unit_ref){i, 0};
+    units[count++] = (unit_ref){i, 1};
+  }
+  uint64_t seed = co->run->options->seed;
+  for (uint32_t i = count; i > 1; i--) {
+    uint32_t counter[4] = {i, b->first, 0, 0x5bf}, key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, random[4];
+    kw_philox(counter, key, random);
+    uint32_t other = random[0] % i;
+    unit_ref swap = units[i - 1];
+    units[i - 1] = units[other];
+    units[other] = swap;
+  }
+  return count;
+}
+
+static void show_progress(coordinator *co) {
+  if (!co->progress) return;
+  pthread_mutex_lock(&co->print);
+  fprintf(stderr, "\r%u of %u cases", (unsigned)co->done, co->run->case_count);
+  if (co->done == co->run->case_count) fprintf(stderr, "\r\033[K");
+  fflush(stderr);
+  pthread_mutex_unlock(&co->print);
+}
+
+/* ---- One worker -------------------------------------------------------------------------------------------------- */
+
+/* Makes sure that a worker runs; false after several failed starts, with the last reason. */
+static bool ensure_worker(coordinator *co, kw_process *process, char *text, size_t size) {
+  for (int i = 0; process->pid == 0 && i < START_TRIES; i++) {
+    kw_facts facts;
+    bool up = kw_process_start(co->run->options, process, &facts, text, size);
+    kw_facts_free(&facts);
+    if (up) return true;
+    process->pid = 0;
+  }
+  return process->pid != 0;
+}
+
+/* The worker is gone in the middle of a case. */
+static void blame(coordinator *co, kw_process *process, kw_run_case *result, kw_read why) {
+  char end[64], text[256];
+  if (why == KW_READ_TIMEOUT) {
+    kw_process_kill(process);
+    snprintf(text, sizeof text, "no answer within %.0f s; --timeout-scale gives more time",
+             CASE_LIMIT_MS / 1000 * co->run->options->timeout_scale);
+    kw_run_mark(result, KW_OUTCOME_TIMEOUT, "timeout", text);
+    if (result->op) co->hangs[result->op - co->run->facts.ops]++;
+  } else if (why == KW_READ_GARBAGE) {
+    kw_process_kill(process);
+    kw_run_mark(result, KW_OUTCOME_CRASH, "crash", "the worker sent what is no answer: its memory was overwritten");
+  } else {
+    kw_process_describe_end(process, end, sizeof end);
+    snprintf(text, sizeof text, "the worker ended with %s", end);
+    kw_run_mark(result, KW_OUTCOME_CRASH, "crash", text);
+  }
+}
+
+static bool given_up(coordinator *co, const kw_run_case *result) {
+  return result->op && co->hangs[result->op - co->run->facts.ops] >= HANGS_PER_OP;
+}
+
+static bool is_dead(const kw_run_case *result) {
+  return result->outcome == KW_OUTCOME_CRASH || result->outcome == KW_OUTCOME_TIMEOUT;
+}
+
+static bool send_unit(const coordinator *co, const kw_process *process, const unit_ref *unit, kw_message *message) {
+  const kw_run_case *c = &co->run->cases[unit->index];
+  kw_message_clear(message);
+  if (c->op) kw_message_put_u32(message, unit->run);
+  kw_message_put_string(message, c->id);
+  return kw_frame_send(process->fd, c->op ? KW_FRAME_RUN : KW_FRAME_CONTRACT, message);
+}
+
+/* Waits for the answer to one unit and judges it; what is wrong is returned. */
+static kw_read receive_unit(coordinator *co, const kw_process *process, const unit_ref *unit, kw_message *message) {
+  kw_run *run = co->run;
+  kw_run_case *result = &run->cases[unit->index];
+  kw_frame type = 0;
+  kw_read read = kw_frame_receive(process->fd, (int)(CASE_LIMIT_MS * run->options->timeout_scale), &type, message);
+  if (read != KW_READ_OK) return read;
+  if (type == KW_FRAME_RESULT && result->op) {
+    kw_unit_result answer;
+    bool good = kw_unit_read(message, &answer) && strcmp(answer.id, result->id) == 0 && answer.run == unit->run;
+    if (!good) return KW_READ_GARBAGE;
+    kw_run_judge(run, result, &answer);
+    return KW_READ_OK;
+  }
+  if (type != KW_FRAME_CONTRACT_END || strcmp(kw_message_get_string(message), result->id) != 0) return KW_READ_GARBAGE;
+  uint32_t outcome = kw_message_get_u32(message);
+  const char *text = kw_message_get_string(message);
+  if (message->bad) return KW_READ_GARBAGE;
+  kw_run_mark(result,
+              outcome == KW_CONTRACT_PASS   ? KW_OUTCOME_PASS
+              : outcome == KW_CONTRACT_SKIP ? KW_OUTCOME_SKIP
+                                            : KW_OUTCOME_FAIL,
+              "", text);
+  return KW_READ_OK;
+}
+
+/* Drops the units whose case is settled already: it crashed, or its op hangs. */
+static uint32_t drop_settled(coordinator *co, unit_ref *units, uint32_t count) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    kw_run_case *c = &co->run->cases[units[i].index];
+    if (given_up(co, c) && !is_dead(c)) {
+      kw_run_mark(c, KW_OUTCOME_TIMEOUT, "timeout", "not run: several cases of this op gave no answer");
+    }
+    if (!is_dead(c)) units[kept++] = units[i];
+  }
+  return kept;
+}
+
+static void run_ops_batch(coordinator *co, kw_process *process, const batch *b, kw_message *message) {
+  unit_ref units[2 * BATCH];
+  uint32_t count = make_units(co, b, units);
+  while ((count = drop_settled(co, units, count)) > 0) {
+    char text[512] = "";
+    if (!ensure_worker(co, process, text, sizeof text)) {
+      for (uint32_t i = 0; i < count; i++) kw_run_mark(&co->run->cases[units[i].index], KW_OUTCOME_CRASH, "crash", text);
+      return;
+    }
+    for (uint32_t i = 0; i < count; i++) send_unit(co, process, &units[i], message);
+    uint32_t at = 0;
+    kw_read read = KW_READ_OK;
+    while (at < count && (read = receive_unit(co, process, &units[at], message)) == KW_READ_OK) at++;
+    if (read != KW_READ_OK) {
+      blame(co, process, &co->run->cases[units[at].index], read);
+      at++;
+    }
+    count -= at;
+    memmove(units, units + at, count * sizeof *units);
+  }
+}
+
+/* Contract tests go one by one: after a failure the next one gets a fresh process. */
+static void run_contract_batch(coordinator *co, kw_process *process, const batch *b, kw_message *message) {
+  kw_process_stop(process);
+  for (uint32_t i = b->first; i < b->first + b->count; i++) {
+    kw_run_case *result = &co->run->cases[i];
+    unit_ref unit = {i, 0};
+    char text[512] = "";
+    if (!ensure_worker(co, process, text, sizeof text)) {
+      kw_run_mark(result, KW_OUTCOME_CRASH, "crash", text);
+      continue;
+    }
+    send_unit(co, process, &unit, message);
+    kw_read read = receive_unit(co, process, &unit, message);
+    if (read != KW_READ_OK) blame(co, process, result, read);
+    if (result->outcome != KW_OUTCOME_PASS && result->outcome != KW_OUTCOME_SKIP) kw_process_stop(process);
+  }
+  kw_process_stop(process);
+}
+
+static void *run_batches(void *argument) {
+  coordinator *co = argument;
+  kw_process process = {0};
+  kw_message message = {0};
+  for (uint32_t i = atomic_fetch_add(&co->next_batch, 1); i < co->batch_count; i = atomic_fetch_add(&co->next_batch, 1)) {
+    const batch *b = &co->batches[i];
+    if (co->run->cases[b->first].op) {
+      run_ops_batch(co, &process, b, &message);
+    } else {
+      run_contract_batch(co, &process, b, &message);
+    }
+    co->done += b->count;
+    show_progress(co);
+  }
+  kw_process_stop(&process);
+  kw_message_free(&message);
+  return NULL;
+}
+
+void kw_run_cases(kw_run *run) {
+  coordinator co = {.run = run, .progress = isatty(STDERR_FILENO)};
+  pthread_mutex_init(&co.print, NULL);
+  co.hangs = calloc(run->facts.op_count + 1u, sizeof *co.hangs);
+  if (!co.hangs) abort();
+  make_batches(&co);
+  uint32_t jobs = run->options->jobs < co.batch_count ? run->options->jobs : co.batch_count;
+  pthread_t threads[64];
+  uint32_t started = 0;
+  while (started + 1 < jobs && started < 63 && pthread_create(&threads[started], NULL, run_batches, &co) == 0) started++;
+  run_batches(&co); /* this thread is one of them */
+  for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+  pthread_mutex_destroy(&co.print);
+  free(co.hangs);
+  free(co.batches);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From raw outputs to an outcome. Runs in the coordinator, where no plugin is loaded.
+ */
+#include "compare.h"
+#include "run.h"
+
+#include <keyway/keyway.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+void kw_run_mark(kw_run_case *result, kw_outcome outcome, const char *defect, const char *text) {
+  bool died = outcome == KW_OUTCOME_CRASH || outcome == KW_OUTCOME_TIMEOUT; /* says more than what was found before */
+  if (result->outcome != KW_OUTCOME_NONE && result->outcome != KW_OUTCOME_PASS && !died) return;
+  result->outcome = outcome;
+  snprintf(result->defect, sizeof result->defect, "%s", defect);
+  free(result->text);
+  result->text = text && *text ? strdup(text) : NULL;
+}
+
+static void print_shape(char *text, size_t size, kw_dtype dtype, uint32_t rank, const int64_t *shape) {
+  size_t used = (size_t)snprintf(text, size, "%s [", kw_datum_name(dtype));
+  for (uint32_t d = 0; d < rank && used + 24 < size; d++) {
+    used += (size_t)snprintf(text + used, size - used, d ? ", %lld" : "%lld", (long long)shape[d]);
+  }
+  snprintf(text + used, size - used, "]");
+}
+
+/* "run 1, kernel reference: ..." in front of what is wrong. */
+static void fail(kw_run_case *result, const kw_unit_result *unit, const kw_unit_path *path, const char *defect,
+                 const char *what) {
+  char text[1400];
+  if (*path->kernel) {
+    snprintf(text, sizeof text, "run %u, kernel %s: %s", unit->run, path->kernel, what);
+  } else {
+    snprintf(text, sizeof text, "run %u, kw_op_call: %s", unit->run, what);
+  }
+  kw_run_mark(result, KW_OUTCOME_FAIL, defect, text);
+}
+
+static bool right_shape(const kw_case *c, const kw_unit_output *out) {
+  if (out->dtype != c->out.dtype || out->rank != c->out.rank) return false;
+  return memcmp(out->shape, c->out.shape, c->out.rank * sizeof *out->shape) == 0;
+}
+
+/* The output of an op of the table. */
+static bool judge_table(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expected *expected,
+                        const kw_unit_result *unit, const kw_unit_path *path) {
+  char text[1200], got[320], want[320];
+  if (path->output_count != 1 || !right_shape(c, &path->outputs[0])) {
+    print_shape(got, sizeof got, path->outputs[0].dtype, path->outputs[0].rank, path->outputs[0].shape);
+    print_shape(want, sizeof want, c->out.dtype, c->out.rank, c->out.shape);
+    snprintf(text, sizeof text, "the result is %s, expected %s", got, want);
+    fail(result, unit, path, "wrong result shape", text);
+    return false;
+  }
+  kw_rule rule = kw_rule_make(c, run->facts.flush);
+  kw_verdict verdict;
+  kw_compare_result(c, &rule, expected, path->outputs[0].data, kw_unit_poison(unit->run), &verdict);
+  if (verdict.error > result->error) result->error = verdict.error;
+  if (!verdict.pass) fail(result, unit, path, verdict.defect, verdict.text);
+  return verdict.pass;
+}
+
+/* The outputs of a vendor's op, against what its own reference gave in the worker. */
+static bool judge_vendor(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_unit_result *unit,
+                         const kw_unit_path *path) {
+  for (uint32_t o = 0; o < path->output_count; o++) {
+    const kw_unit_output *out = &path->outputs[o];
+    if (out->expected_dtype == KW_DTYPE_NONE) {
+      result->unreferenced = true;
+      continue;
+    }
+    result->self_referenced = true;
+    kw_verdict verdict;
+    kw_compare_vendor(c, out->dtype, out->expected, out->expected_dtype, out->data,
+                      (int64_t)(out->length / kw_datum_size(out->dtype)), kw_unit_poison(unit->run), run->facts.flush,
+                      &verdict);
+    if (verdict.error > result->error) result->error = verdict.error;
+    if (!verdict.pass) {
+      fail(result, unit, path, verdict.defect, verdict.text);
+      return false;
+    }
+  }
+  return true;
+}
+
+/* False when the path says nothing about the case: a kernel that does not take this call. */
+static bool judge_path(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expected *expected,
+                       const kw_unit_result *unit, const kw_unit_path *path) {
+  if (*path->defect) {
+    fail(result, unit, path, path->defect, path->defect);
+    return true;
+  }
+  if (path->status == KW_ERR_NOT_IMPLEMENTED) {
+    if (!*path->kernel) kw_run_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", path->message);
+    return !*path->kernel;
+  }
+  if (path->status != KW_OK) {
+    bool refused = c->op->vendor && path->status == KW_ERR_INVALID_ARGUMENT; /* shapes that this op does not take */
+    char text[1200];
+    snprintf(text, sizeof text, "status %s: %s", kw_status_name(path->status), path->message);
+    if (refused) {
+      kw_run_mark(result, KW_OUTCOME_SKIP, "", path->message);
+    } else {
+      fail(result, unit, path, "unexpected error", text);
+    }
+    return true;
+  }
+  bool pass = c->op->vendor ? judge_vendor(run, result, c, unit, path)
+                            : judge_table(run, result, c, expected, unit, path);
+  if (pass && result->outcome == KW_OUTCOME_NONE) result->outcome = KW_OUTCOME_PASS;
+  return true;
+}
+
+void kw_run_judge(kw_run *run, kw_run_case *result, const kw_unit_result *unit) {
+  kw_case c;
+  kw_expected expected = {0};
+  run->launches += unit->launches;
+  run->decomposed += unit->decomposed;
+  run->fallbacks += unit->fallbacks;
+  if (!kw_case_from_id(result->id, &result->op->op, 1, &c)) {
+    kw_run_mark(result, KW_OUTCOME_FAIL, "", "there is no such case");
+    return;
+  }
+  if (!c.op->vendor) {
+    kw_status status = kw_oracle_run(&c, run->options->seed, unit->run, run->facts.flush, &expected);
+    if (status != KW_OK) {
+      kw_run_mark(result, KW_OUTCOME_FAIL, "no expectation", "the suite's reference cannot run this case");
+      return;
+    }
+  }
+  bool any = false;
+  for (uint32_t i = 0; i < unit->path_count; i++) any |= judge_path(run, result, &c, &expected, unit, &unit->paths[i]);
+  if (!any) kw_run_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", "no kernel of the device takes this call");
+  kw_expected_free(&expected);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The wrapper: opens keyway_cpu.so of the same build tree and passes everything on.
+ */
+#include "mutant.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From the directory of this library, <build>/tests/mutants. */
+#define CPU_PLUGIN "/../../lib/keyway/plugins/keyway_cpu.so"
+
+kw_mutant kw_mutant_real;
+const kw_host_api *kw_mutant_host;
+static kw_mutant mutant;
+static const kw_plugin_desc *cpu;
+static char trouble[4400]; /* why there is no cpu plugin; "" */
+
+/* ---- The cpu plugin ---------------------------------------------------------------------------------------------- */
+
+static void copy_table(const char *group, void *table, size_t size) {
+  for (uint32_t i = 0; i < cpu->group_count; i++) {
+    if (strcmp(cpu->groups[i].name, group) != 0) continue;
+    uint32_t own = *(const uint32_t *)cpu->groups[i].table;
+    memcpy(table, cpu->groups[i].table, own < size ? own : size);
+  }
+}
+
+static void open_cpu(void) {
+  Dl_info self;
+  char path[4096] = "";
+  if (!dladdr(&mutant, &self)) self.dli_fname = "";
+  const char *slash = strrchr(self.dli_fname, '/');
+  snprintf(path, sizeof path, "%.*s" CPU_PLUGIN, slash ? (int)(slash - self.dli_fname) : 0, self.dli_fname);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  kw_query_fn query = NULL;
+  if (library) *(void **)&query = dlsym(library, KW_QUERY_SYMBOL);
+  kw_query_info host = {sizeof host, KW_ABI_VERSION, KW_ABI_VERSION, 0, "mutant"};
+  const char *reason = NULL;
+  if (!query || query(&host, &cpu, &reason) != KW_OK) {
+    snprintf(trouble, sizeof trouble, "a mutant wraps the cpu plugin, and %s cannot be used: build keyway_cpu", path);
+    return;
+  }
+  copy_table(KW_GROUP_DEVICE, &kw_mutant_real.device, sizeof kw_mutant_real.device);
+  copy_table(KW_GROUP_MEMORY, &kw_mutant_real.memory, sizeof kw_mutant_real.memory);
+  copy_table(KW_GROUP_STREAM, &kw_mutant_real.stream, sizeof kw_mutant_real.stream);
+  copy_table(KW_GROUP_EVENT, &kw_mutant_real.event, sizeof kw_mutant_real.event);
+  mutant = kw_mutant_real;
+  kw_mutant_change(&mutant);
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+
+static kw_host_api wrapped_host; /* what the cpu plugin gets */
+
+/* The cpu plugin's kernel behind call->user. */
+static const kw_kernel_desc *real_kernel(const kw_call *call) {
+  return call->user;
+}
+
+static kw_call with_real_user(const kw_call *call) {
+  kw_call copy = *call;
+  copy.user = real_kernel(call)->user;
+  return copy;
+}
+
+kw_status kw_mutant_launch_real(const kw_call *call) {
+  kw_call copy = with_real_user(call);
+  return real_kernel(call)->launch(&copy);
+}
+
+static kw_status can_implement(const kw_call *call) {
+  kw_call copy = with_real_user(call);
+  return real_kernel(call)->can_implement(&copy);
+}
+
+static kw_status workspace_size(const kw_call *call, uint64_t *out_size) {
+  kw_call copy = with_real_user(call);
+  return real_kernel(call)->workspace_size(&copy, out_size);
+}
+
+static kw_status prepare(const kw_call *call, void **out_prepared) {
+  kw_call copy = with_real_user(call);
+  return real_kernel(call)->prepare(&copy, out_prepared);
+}
+
+static kw_status release(void *user, void *prepared) {
+  const kw_kernel_desc *real = user;
+  return real->release(real->user, prepared);
+}
+
+static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
+  if (!mutant.op || strcmp(kernel->op, mutant.op) != 0) return kw_mutant_host->register_kernel(ctx, kernel);
+  kw_kernel_desc *real = malloc(sizeof *real); /* lives as long as the kernel: until the process ends */
+  if (!real) return kw_mutant_host->set_error(ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a kernel");
+  *real = *kernel;
+  kw_kernel_desc changed = *kernel;
+  changed.user = real;
+  changed.launch = mutant.launch;
+  changed.can_implement = kernel->can_implement ? can_implement : NULL;
+  changed.workspace_size = kernel->workspace_size ? workspace_size : NULL;
+  changed.prepare = kernel->prepare ? prepare : NULL;
+  changed.release = kernel->release ? release : NULL;
+  kw_status status = kw_mutant_host->register_kernel(ctx, &changed);
+  if (status != KW_OK) free(real);
+  return status;
+}
+
+/* ---- What mutants need ------------------------------------------------------------------------------------------- */
+
+void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy) {
+  out_copy->call = *call;
+  for (uint32_t i = 0; i < call->arg_count; i++) {
+    out_copy->args[i] = call->args[i];
+    if (call->args[i].tag != KW_TAG_TENSOR) continue;
+    out_copy->arg_tensors[i] = *call->args[i].u.tensor;
+    out_copy->args[i].u.tensor = &out_copy->arg_tensors[i];
+  }
+  for (uint32_t i = 0; i < call->out_count; i++) {
+    out_copy->out_tensors[i] = *call->outs[i];
+    out_copy->outs[i] = &out_copy->out_tensors[i];
+    for (uint32_t j = 0; j < call->arg_count; j++) { /* a result marked (a!) is that argument */
+      if (call->args[j].tag == KW_TAG_TENSOR && call->args[j].u.tensor == call->outs[i]) {
+        out_copy->outs[i] = &out_copy->arg_tensors[j];
+      }
+    }
+  }
+  out_copy->call.args = out_copy->args;
+  out_copy->call.outs = out_copy->outs;
+}
+
+bool kw_mutant_shrink(kw_tensor_ref *tensor) {
+  if (tensor->rank == 0 || tensor->numel == 0) return false;
+  int64_t *last = &tensor->shape[tensor->rank - 1];
+  tensor->numel = tensor->numel / *last * (*last - 1);
+  --*last;
+  return true;
+}
+
+uint64_t kw_mutant_item_size(kw_dtype dtype) {
+  static const uint8_t sizes[KW_DTYPE_COUNT] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 8, 16};
+  return sizes[dtype];
+}
+
+uint64_t kw_mutant_place(const kw_tensor_ref *tensor, int64_t i) {
+  int64_t at = 0;
+  for (int d = tensor->rank; d-- > 0;) {
+    at += i % tensor->shape[d] * tensor->strides[d];
+    i /= tensor->shape[d];
+  }
+  return (uint64_t)at * kw_mutant_item_size(tensor->dtype);
+}
+
+uint64_t kw_mutant_extent(const kw_tensor_ref *tensor) {
+  int64_t last = 0;
+  if (tensor->numel == 0) return 0;
+  for (int d = 0; d < tensor->rank; d++) last += (tensor->shape[d] - 1) * tensor->strides[d];
+  return ((uint64_t)last + 1) * kw_mutant_item_size(tensor->dtype);
+}
+
+kw_status kw_mutant_fetch(const kw_call *call, const kw_tensor_ref *tensor, uint64_t at, uint64_t size, void *host) {
+  kw_copy_info copy = {.struct_size = sizeof copy,
+                       .kind = KW_COPY_DEVICE_TO_HOST,
+                       .dst_host = host,
+                       .src_mem = tensor->mem,
+                       .src_offset = tensor->offset + at,
+                       .size = size};
+  kw_status status = kw_mutant_real.memory.copy(call->device, call->stream, &copy);
+  return status != KW_OK ? status : kw_mutant_real.stream.synchronize(call->device, call->stream);
+}
+
+kw_status kw_mutant_store(const kw_call *call, const kw_tensor_ref *tensor, uint64_t at, uint64_t size,
+                          const void *host) {
+  kw_copy_info copy = {.struct_size = sizeof copy,
+                       .kind = KW_COPY_HOST_TO_DEVICE,
+                       .src_host = host,
+                       .dst_mem = tensor->mem,
+                       .dst_offset = tensor->offset + at,
+                       .size = size};
+  kw_status status = kw_mutant_real.memory.copy(call->device, call->stream, &copy);
+  return status != KW_OK ? status : kw_mutant_real.stream.synchronize(call->device, call->stream);
+}
+
+/* ---- The plugin -------------------------------------------------------------------------------------------------- */
+
+static kw_status mutant_probe(const char **out_reason) {
+  if (cpu) return cpu->probe(out_reason);
+  *out_reason = trouble;
+  return KW_ERR_NOT_FOUND;
+}
+
+static kw_status mutant_init(const kw_host_api *host, void **out_plugin) {
+  if (!cpu) return host->set_error(host->ctx, KW_ERR_NOT_FOUND, trouble);
+  kw_mutant_host = host;
+  wrapped_host = (kw_host_api){0};
+  memcpy(&wrapped_host, host, host->struct_size < sizeof wrapped_host ? host->struct_size : sizeof wrapped_host);
+  wrapped_host.register_kernel = register_kernel;
+  return cpu->init(&wrapped_host, out_plugin);
+}
+
+static kw_status mutant_shutdown(void *plugin) {
+  return cpu->shutdown(plugin);
+}
+
+static const kw_group groups[] = {
+    {KW_GROUP_DEVICE, &mutant.device},
+    {KW_GROUP_MEMORY, &mutant.memory},
+    {KW_GROUP_STREAM, &mutant.stream},
+    {KW_GROUP_EVENT, &mutant.event},
+};
+
+static const kw_plugin_desc descriptor = {
+    .struct_size = sizeof descriptor,
+    .abi_version = KW_ABI_VERSION,
+    .key = "mutant",
+    .vendor = "keyway",
+    .version = "1",
+    .description = "the cpu plugin with one defect, for testing the conformance suite",
+    .build = "",
+    .sanitizer = "",
+    .probe = mutant_probe,
+    .init = mutant_init,
+    .shutdown = mutant_shutdown,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+};
+
+kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
+    *out_reason = "this mutant follows the ABI of the build that it belongs to";
+    return KW_ERR_ABI_MISMATCH;
+  }
+  pthread_once(&once, open_cpu);
+  *out_plugin = &descriptor;
+  return KW_OK;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Mutants: plugins that are wrong on purpose, one defect each, to show that the conformance suite finds it. Each is the
+ * cpu plugin behind a wrapper (mutant.c) under the key "mutant", with one file that changes one thing.
+ */
+#ifndef KEYWAY_MUTANT_H
+#define KEYWAY_MUTANT_H
+
+#include <keyway/plugin.h>
+
+typedef struct kw_mutant {
+  /* The slots that the host gets. They are the cpu plugin's own; a mutant replaces some. */
+  kw_device_api device;
+  kw_memory_api memory;
+  kw_stream_api stream;
+  kw_event_api event;
+  /* The op whose kernels launch through `launch` instead; NULL for none. */
+  const char *op;
+  kw_status (*launch)(const kw_call *call);
+} kw_mutant;
+
+/* The cpu plugin's own slots, for what a mutant does right. */
+extern kw_mutant kw_mutant_real;
+/* The host table; NULL before init. */
+extern const kw_host_api *kw_mutant_host;
+
+/* Each mutant defines this: puts its defect into `mutant`. Called once. */
+void kw_mutant_change(kw_mutant *mutant);
+
+/* Launches the cpu plugin's kernel for a call that `launch` received, or for a changed copy of it. */
+kw_status kw_mutant_launch_real(const kw_call *call);
+
+/* A copy of a call whose tensors (those in lists apart) may be changed. Holds pointers into itself. */
+typedef struct kw_mutant_copy {
+  kw_call call;
+  kw_value args[16];
+  const kw_tensor_ref *outs[8];
+  kw_tensor_ref arg_tensors[16]; /* by argument */
+  kw_tensor_ref out_tensors[8];  /* by result; not used where the result is an argument */
+} kw_mutant_copy;
+void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy);
+
+/* Takes the last index of the last dimension away; false for a scalar. */
+bool kw_mutant_shrink(kw_tensor_ref *tensor);
+/* Where element number i (row-major) lies, in bytes from the tensor's offset. */
+uint64_t kw_mutant_place(const kw_tensor_ref *tensor, int64_t i);
+/* Bytes from element 0 to past the last one. */
+uint64_t kw_mutant_extent(const kw_tensor_ref *tensor);
+/* Bytes of one element. */
+uint64_t kw_mutant_item_size(kw_dtype dtype);
+/* Copies `size` bytes at byte `at` of the tensor to or from the host, after the work that is on the stream, and waits.
+ */
+kw_status kw_mutant_fetch(const kw_call *call, const kw_tensor_ref *tensor, uint64_t at, uint64_t size, void *host);
+kw_status kw_mutant_store(const kw_call *call, const kw_tensor_ref *tensor, uint64_t at, uint64_t size,
+                          const void *host);
+
+#endif /* KEYWAY_MUTANT_H */

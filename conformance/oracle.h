@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a case should give: the reference run in a wider type on the case's own inputs. Runs where no plugin is loaded.
+ */
+#ifndef KEYWAY_CONFORMANCE_ORACLE_H
+#define KEYWAY_CONFORMANCE_ORACLE_H
+
+#include "case.h"
+
+/* Expected elements, densely packed in row-major order. */
+typedef struct kw_expected {
+  kw_dtype dtype; /* KW_DTYPE_WIDE for floating results that are judged by distance, otherwise the result's own */
+  int64_t count;
+  void *values;
+  kw_wide *magnitude; /* KW_CMP_ACCUMULATE on floats: the same sum over absolute values; otherwise NULL */
+  kw_wide *quotient;  /* division with a rounding mode on floats: before rounding; otherwise NULL */
+  void *flushed;      /* as values, with subnormal inputs replaced by zeros; NULL unless asked for and any was there */
+} kw_expected;
+
+/* Computes what run `run` of the case should give. `flush`: dtypes (KW_DTYPE_BIT) whose subnormals the device may
+ * replace by zero. KW_ERR_NOT_IMPLEMENTED when the reference lacks the op, KW_ERR_OUT_OF_MEMORY; out is zeroed then. */
+kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_expected *out);
+void kw_expected_free(kw_expected *expected);
+
+#endif /* KEYWAY_CONFORMANCE_ORACLE_H */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define START_LIMIT_MS 120000 /* a driver may compile its kernels at start */
+#define WORKER_SOCKET 3       /* as worker_main.c has it */
+
+/* <directory of the program>/../lib/keyway/keyway-worker, or the same under the installation's library directory. */
+static bool find_worker(char *out, size_t size) {
+  static const char *const folders[] = {"lib", KEYWAY_LIBDIR};
+  char exe[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 1);
+  if (length <= 0) return false;
+  exe[length] = 0;
+  const char *folder = dirname(exe);
+  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+    int printed = snprintf(out, size, "%s/../%s/keyway/keyway-worker", folder, folders[i]);
+    if (printed > 0 && (size_t)printed < size && access(out, X_OK) == 0) return true;
+  }
+  return false;
+}
+
+static bool spawn(const kw_run_options *options, const char *path, int child_fd, pid_t *out_pid) {
+  char seed[32];
+  snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
+  const char *argv[4 + 16] = {path, seed, options->device};
+  for (uint32_t i = 0; i < options->plugin_count; i++) argv[3 + i] = options->plugins[i];
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_SOCKET);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  int error = posix_spawn(out_pid, path, &actions, &attributes, (char **)argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  errno = error;
+  return error == 0;
+}
+
+static bool read_hello(kw_process *process, const kw_run_options *options, kw_facts *facts, char *text, size_t size) {
+  kw_message message = {0};
+  kw_frame type = 0;
+  kw_read result = kw_frame_receive(process->fd, (int)(START_LIMIT_MS * options->timeout_scale), &type, &message);
+  bool read = result == KW_READ_OK && type == KW_FRAME_HELLO && kw_facts_read(&message, facts);
+  kw_message_free(&message);
+  if (read && facts->status == KW_OK) return true;
+  if (read) {
+    snprintf(text, size, "%s", facts->text);
+    kw_process_stop(process);
+  } else if (result == KW_READ_TIMEOUT) {
+    snprintf(text, size, "the worker did not get as far as opening the device in %.0f s; --timeout-scale gives more time",
+             START_LIMIT_MS / 1000 * options->timeout_scale);
+    kw_process_kill(process);
+  } else {
+    char end[64];
+    kw_process_describe_end(process, end, sizeof end);
+    snprintf(text, size, "the worker ended with %s while it opened the device; `keyway doctor` may tell more", end);
+  }
+  return false;
+}
+
+bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_facts *out_facts, char *out_text,
+                      size_t size) {
+  memset(out_facts, 0, sizeof *out_facts);
+  char path[PATH_MAX];
+  if (!find_worker(path, sizeof path)) {
+    snprintf(out_text, size, "keyway-worker is missing: it belongs in lib/keyway beside this program's folder");
+    return false;
+  }
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+    snprintf(out_text, size, "no socket for a worker: %s", strerror(errno));
+    return false;
+  }
+  bool started = spawn(options, path, pair[1], &out_process->pid);
+  if (!started) snprintf(out_text, size, "starting %s failed: %s", path, strerror(errno));
+  close(pair[1]);
+  if (!started) {
+    close(pair[0]);
+    out_process->pid = 0;
+    return false;
+  }
+  out_process->fd = pair[0];
+  return read_hello(out_process, options, out_facts, out_text, size);
+}
+
+/* Waits for the process, at most two seconds before it is killed. */
+static int reap(kw_process *process) {
+  int status = 0;
+  for (int i = 0; i < 200; i++) {
+    if (waitpid(process->pid, &status, WNOHANG) == process->pid) return status;
+    struct timespec pause = {0, 10000000};
+    nanosleep(&pause, NULL);
+  }
+  kill(-process->pid, SIGKILL);
+  waitpid(process->pid, &status, 0);
+  return status;
+}
+
+void kw_process_describe_end(kw_process *process, char *out_text, size_t size) {
+  close(process->fd);
+  int status = reap(process);
+  process->pid = 0;
+  if (WIFSIGNALED(status)) {
+    const char *name = sigabbrev_np(WTERMSIG(status));
+    snprintf(out_text, size, "signal %d (SIG%s)", WTERMSIG(status), name ? name : "?");
+  } else {
+    snprintf(out_text, size, "exit code %d", WEXITSTATUS(status));
+  }
+}
+
+void kw_process_stop(kw_process *process) {
+  if (process->pid == 0) return;
+  close(process->fd);
+  reap(process);
+  process->pid = 0;
+}
+
+void kw_process_kill(kw_process *process) {
+  if (process->pid == 0) return;
+  kill(-process->pid, SIGKILL);
+  kw_process_stop(process);
+}

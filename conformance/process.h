@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A worker process as the coordinator sees it.
+ */
+#ifndef KEYWAY_CONFORMANCE_PROCESS_H
+#define KEYWAY_CONFORMANCE_PROCESS_H
+
+#include "facts.h"
+#include "run.h"
+
+#include <sys/types.h>
+
+typedef struct kw_process {
+  pid_t pid; /* 0: not running */
+  int fd;    /* the socket */
+} kw_process;
+
+/* Starts a worker and reads its facts (the caller's to free). False: it could not start, or has no device; *out_text,
+ * static or owned by facts, says why. */
+bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_facts *out_facts, char *out_text,
+                      size_t size);
+/* Closes the socket and waits for the end. */
+void kw_process_stop(kw_process *process);
+/* Kills it and everything it started. */
+void kw_process_kill(kw_process *process);
+/* After the socket ended: waits for the end and describes it ("signal 11 (SEGV)", "exit code 3"). */
+void kw_process_describe_end(kw_process *process, char *out_text, size_t size);
+
+#endif /* KEYWAY_CONFORMANCE_PROCESS_H */

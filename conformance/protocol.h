@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What coordinator and worker say to each other over a socket: frames of a type and a packed payload. The reader trusts
+ * nothing: a worker may have been overwritten by the plugin it runs.
+ */
+#ifndef KEYWAY_CONFORMANCE_PROTOCOL_H
+#define KEYWAY_CONFORMANCE_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum kw_frame {
+  KW_FRAME_HELLO = 1,   /* worker: the device, or why there is none (facts.h) */
+  KW_FRAME_RUN,         /* coordinator: case id, run number */
+  KW_FRAME_RESULT,      /* worker: what came out (unit.h) */
+  KW_FRAME_CONTRACT,    /* coordinator: id of a contract test */
+  KW_FRAME_CONTRACT_END /* worker: id, outcome, text */
+} kw_frame;
+
+/* A payload being written or read. Writing grows it; reading past the end or a bad length sets `bad` and gives zeros. */
+typedef struct kw_message {
+  unsigned char *data;
+  size_t length;
+  size_t capacity;
+  size_t at;
+  bool bad; /* also set when memory ran out */
+} kw_message;
+
+void kw_message_free(kw_message *message);
+void kw_message_clear(kw_message *message); /* keeps the memory */
+
+void kw_message_put_u32(kw_message *message, uint32_t value);
+void kw_message_put_u64(kw_message *message, uint64_t value);
+void kw_message_put_f64(kw_message *message, double value);
+void kw_message_put_bytes(kw_message *message, const void *bytes, size_t length);
+void kw_message_put_string(kw_message *message, const char *text);
+
+uint32_t kw_message_get_u32(kw_message *message);
+uint64_t kw_message_get_u64(kw_message *message);
+double kw_message_get_f64(kw_message *message);
+/* Points into the message; valid while it is. */
+const void *kw_message_get_bytes(kw_message *message, size_t *out_length);
+/* Never NULL: "" when bad. */
+const char *kw_message_get_string(kw_message *message);
+
+typedef enum kw_read {
+  KW_READ_OK,
+  KW_READ_END,     /* the other side closed the socket, or is gone */
+  KW_READ_TIMEOUT, /* nothing complete until the deadline */
+  KW_READ_GARBAGE  /* what came is no frame */
+} kw_read;
+
+/* Sends one frame; false when the other side is gone. Raises no SIGPIPE. */
+bool kw_frame_send(int fd, kw_frame type, const kw_message *message);
+/* Receives one; waits at most timeout_ms (-1: for ever). */
+kw_read kw_frame_receive(int fd, int timeout_ms, kw_frame *out_type, kw_message *message);
+
+#endif /* KEYWAY_CONFORMANCE_PROTOCOL_H */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which cases a run consists of.
+ */
+#include "case.h"
+#include "run.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool in_list(const char *list, const char *name, size_t length) {
+  for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+    if (strcspn(p, ",") == length && memcmp(p, name, length) == 0) return true;
+  }
+  return false;
+}
+
+static bool suite_wanted(const kw_run_options *options, const char *name, size_t length) {
+  if (options->suites) return in_list(options->suites, name, length);
+  bool ops = length == 3 && memcmp(name, "ops", 3) == 0;
+  return ops || !options->op_glob; /* --op asks for ops only */
+}
+
+static kw_run_case *add_case(kw_run *run, const char *id, const kw_op_facts *op, kw_dtype dtype) {
+  if ((run->case_count & (run->case_count - 1)) == 0) { /* room for the next power of two */
+    size_t room = run->case_count ? 2 * (size_t)run->case_count : 1;
+    kw_run_case *cases = realloc(run->cases, room * sizeof *cases);
+    if (!cases) abort();
+    run->cases = cases;
+  }
+  kw_run_case *added = &run->cases[run->case_count++];
+  *added = (kw_run_case){.id = strdup(id), .op = op, .dtype = dtype};
+  run->case_set_hash = kw_hash(kw_hash(run->case_set_hash, id), "\n");
+  return added;
+}
+
+static void add_unclaimed(kw_run *run, const kw_suite_op *op, kw_dtype dtype) {
+  char text[96];
+  snprintf(text, sizeof text, "%s/%s", op->name, kw_datum_name(dtype));
+  char **list = realloc(run->unclaimed, (run->unclaimed_count + 1) * sizeof *list);
+  if (!list) abort();
+  run->unclaimed = list;
+  list[run->unclaimed_count++] = strdup(text);
+}
+
+static void add_ops_cases(kw_run *run, const kw_op_facts *op, kw_dtype dtype) {
+  for (int class = 0; class < KW_CLASS_COUNT; class ++) {
+    kw_case c;
+    for (uint32_t n = 0; kw_case_make(&op->op, dtype, (kw_case_class) class, n, &c); n++) {
+      add_case(run, c.id, op, dtype);
+    }
+  }
+}
+
+/* The dtypes that a level asks of every op that has them: one of the 16-bit floats will do, f16 before bf16. */
+static uint64_t level_dtypes(const kw_facts *facts) {
+  uint64_t fixed = KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) |
+                   KW_DTYPE_BIT(KW_F32);
+  uint32_t half = 0, brain = 0; /* ops that the device has in each */
+  for (uint32_t i = 0; i < facts->op_count; i++) {
+    uint64_t claimed = facts->ops[i].kernels | facts->ops[i].decomposed;
+    half += (claimed & KW_DTYPE_BIT(KW_F16)) != 0;
+    brain += (claimed & KW_DTYPE_BIT(KW_BF16)) != 0;
+  }
+  return fixed | KW_DTYPE_BIT(brain > half ? KW_BF16 : KW_F16);
+}
+
+static void select_ops(kw_run *run) {
+  const kw_run_options *options = run->options;
+  uint64_t level = options->level_core ? level_dtypes(&run->facts) : 0;
+  for (uint32_t i = 0; i < run->facts.op_count; i++) {
+    const kw_op_facts *op = &run->facts.ops[i];
+    if (options->op_glob && fnmatch(options->op_glob, op->op.name, 0) != 0) continue;
+    bool of_level = options->level_core && op->op.row.level == KW_LEVEL_CORE;
+    if (options->level_core && !of_level) continue;
+    uint64_t keys = kw_suite_op_keys(&op->op);
+    for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+      if (!(keys & KW_DTYPE_BIT(d))) continue;
+      bool claimed = (op->kernels | op->decomposed) & KW_DTYPE_BIT(d);
+      if (of_level ? (level & KW_DTYPE_BIT(d)) != 0 : claimed) {
+        add_ops_cases(run, op, d);
+      } else if (!of_level && !op->op.vendor) {
+        add_unclaimed(run, &op->op, d);
+      }
+    }
+  }
+}
+
+static bool select_one(kw_run *run) {
+  const char *id = run->options->case_id;
+  for (uint32_t i = 0; i < run->facts.contract_count; i++) {
+    if (strcmp(run->facts.contracts[i], id) == 0) add_case(run, id, NULL, KW_DTYPE_NONE);
+  }
+  for (uint32_t i = 0; i < run->facts.op_count; i++) {
+    kw_case c;
+    if (kw_case_from_id(id, &run->facts.ops[i].op, 1, &c)) add_case(run, id, &run->facts.ops[i], c.key);
+  }
+  return run->case_count > 0;
+}
+
+static bool op_exists(const kw_run *run) {
+  for (uint32_t i = 0; i < run->facts.op_count; i++) {
+    if (fnmatch(run->options->op_glob, run->facts.ops[i].op.name, 0) == 0) return true;
+  }
+  return false;
+}
+
+static void keep_shard(kw_run *run) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < run->case_count; i++) {
+    if (i % run->options->shards == run->options->shard - 1) {
+      run->cases[kept++] = run->cases[i];
+    } else {
+      free(run->cases[i].id);
+    }
+  }
+  run->case_count = kept;
+}
+
+bool kw_run_select(kw_run *run, char *out_message, size_t size) {
+  const kw_run_options *options = run->options;
+  run->case_set_hash = KW_HASH_START;
+  if (options->case_id) {
+    if (select_one(run)) return true;
+    snprintf(out_message, size, "there is no case '%s'; `keyway conform --device %s --list` prints all ids",
+             options->case_id, options->device);
+    return false;
+  }
+  if (options->op_glob && !op_exists(run)) {
+    snprintf(out_message, size, "no op matches '%s'; `keyway ops` lists all ops", options->op_glob);
+    return false;
+  }
+  for (uint32_t i = 0; i < run->facts.contract_count; i++) {
+    const char *id = run->facts.contracts[i];
+    if (suite_wanted(options, id, strcspn(id, "/"))) add_case(run, id, NULL, KW_DTYPE_NONE);
+  }
+  if (suite_wanted(options, "ops", 3)) select_ops(run);
+  keep_shard(run);
+  if (run->case_count > 0) return true;
+  snprintf(out_message, size,
+           "no case is left to run on %s: the device claims none of the chosen ops, or the suite or shard is empty",
+           options->device);
+  return false;
+}

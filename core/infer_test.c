@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls are written as text: "add.Tensor f32[2,3] i32[3] i:2", and so is what they infer: "f32: f32[2,3] cast 1 expand"
+ * (key dtype, result, arguments to cast, whether to expand), or a part of the refusal.
+ *   f32[2,3] tensor   i:5 int   f:1.5 float   b:1 bool   c:2 complex Scalar   s:trunc str   d:f32 ScalarType
+ *   l:0,1 int list    - none
+ */
+#include "op.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+typedef struct call {
+  char text[256]; /* cut into tokens */
+  const kw_op *op;
+  uint32_t arg_count;
+  kw_value args[KW_MAX_ARGS];
+  kw_tensor_ref tensors[KW_MAX_ARGS];
+  int64_t lists[KW_MAX_ARGS][8];
+} call;
+
+static uint32_t read_ints(char *text, int64_t *out) {
+  uint32_t count = 0;
+  while (*text && *text != ']') {
+    out[count++] = strtoll(text, &text, 10);
+    if (*text == ',') ++text;
+  }
+  return count;
+}
+
+static kw_value read_tensor(char *token, kw_tensor_ref *ref) {
+  char *bracket = strchr(token, '[');
+  assert_non_null(bracket);
+  *bracket = '\0';
+  *ref = (kw_tensor_ref){.struct_size = sizeof *ref, .dtype = kw_dtype_from_name(token), .numel = 1};
+  assert_int_not_equal(ref->dtype, KW_DTYPE_NONE);
+  ref->rank = (uint8_t)read_ints(bracket + 1, ref->shape);
+  for (uint32_t i = ref->rank; i-- > 0; ref->numel *= ref->shape[i]) ref->strides[i] = ref->numel;
+  return (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = ref};
+}
+
+static kw_value read_value(char *token, call *c, uint32_t index) {
+  char *body = token + 2;
+  if (strcmp(token, "-") == 0) return kw_arg_none();
+  if (token[1] != ':') return read_tensor(token, &c->tensors[index]);
+  switch (token[0]) {
+    case 'i':
+      return kw_arg_int(atoll(body));
+    case 'f':
+      return kw_arg_float(atof(body));
+    case 'b':
+      return kw_arg_bool(*body == '1');
+    case 's':
+      return kw_arg_string(body);
+    case 'd':
+      return kw_arg_dtype(kw_dtype_from_name(body));
+    case 'c':
+      return (kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_C128, .u.c = {atof(body), 1}};
+    default:
+      assert_int_equal(token[0], 'l');
+      return kw_arg_int_list(c->lists[index], read_ints(body, c->lists[index]));
+  }
+}
+
+static void read_call(const char *text, call *c) {
+  memset(c, 0, sizeof *c);
+  snprintf(c->text, sizeof c->text, "%s", text);
+  char *rest = NULL;
+  c->op = kw_op_find(strtok_r(c->text, " ", &rest));
+  assert_non_null(c->op);
+  for (char *token; (token = strtok_r(NULL, " ", &rest));) {
+    c->args[c->arg_count] = read_value(token, c, c->arg_count);
+    ++c->arg_count;
+  }
+}
+
+static size_t write_tensor(const kw_tensor_ref *ref, char *out) {
+  size_t n = (size_t)sprintf(out, "%s[", kw_dtype_name(ref->dtype));
+  for (uint32_t i = 0; i < ref->rank; ++i) n += (size_t)sprintf(out + n, i ? ",%" PRId64 : "%" PRId64, ref->shape[i]);
+  return n + (size_t)sprintf(out + n, "]");
+}
+
+static void write_inference(const kw_inference *inference, char *out) {
+  size_t n = (size_t)sprintf(out, "%s:", kw_dtype_name(inference->key));
+  for (uint32_t i = 0; i < inference->result_count; ++i) {
+    out[n++] = ' ';
+    n += write_tensor(&inference->results[i], out + n);
+  }
+  if (inference->cast) n += (size_t)sprintf(out + n, " cast");
+  for (uint32_t i = 0; i < KW_MAX_ARGS; ++i) {
+    if (inference->cast >> i & 1) n += (size_t)sprintf(out + n, " %u", i);
+  }
+  if (inference->broadcast) sprintf(out + n, " expand");
+}
+
+static kw_status run(const char *text, char *out) {
+  call c;
+  kw_value normal[KW_MAX_ARGS];
+  int64_t scratch[KW_MAX_ARGS];
+  kw_inference inference;
+  read_call(text, &c);
+  kw_error_clear();
+  kw_status status = kw_op_normalize(c.op, c.args, c.arg_count, normal, scratch);
+  if (status == KW_OK) status = kw_op_infer(c.op, normal, &inference);
+  if (status == KW_OK) {
+    write_inference(&inference, out);
+  } else {
+    snprintf(out, 1024, "%s", kw_error_message());
+  }
+  return status;
+}
+
+typedef struct expectation {
+  const char *call, *result;
+} expectation;
+
+static void check_all(const expectation *rows, size_t count, kw_status status) {
+  char text[1024];
+  for (size_t i = 0; i < count; ++i) {
+    kw_status got = run(rows[i].call, text);
+    bool same = status == KW_OK ? strcmp(text, rows[i].result) == 0 : strstr(text, rows[i].result) != NULL;
+    if (got != status || !same) fail_msg("%s\n  gives  %s\n  wanted %s", rows[i].call, text, rows[i].result);
+  }
+}
+
+static const expectation accepted[] = {
+    /* broadcasting */
+    {"add.Tensor f32[2,3] f32[2,3]", "f32: f32[2,3]"},
+    {"add.Tensor f32[2,3] f32[3]", "f32: f32[2,3] expand"},
+    {"add.Tensor f32[3] f32[2,1]", "f32: f32[2,3] expand"},
+    {"add.Tensor f32[] f32[4]", "f32: f32[4] expand"},
+    {"add.Tensor f32[] f32[]", "f32: f32[]"},
+    {"add.Tensor f32[0] f32[1]", "f32: f32[0] expand"},
+    {"add.Tensor f32[2,0,1] f32[5]", "f32: f32[2,0,5] expand"},
+    {"add.Tensor f32[1,1] f32[1]", "f32: f32[1,1] expand"},
+    {"clamp.Tensor f32[3] f32[2,1] f32[4,1,1]", "f32: f32[4,2,3] expand"},
+    {"clamp.Tensor f32[3] - f32[2,3]", "f32: f32[2,3] expand"},
+    {"where.self bool[2,1] f32[3] f32[]", "f32: f32[2,3] expand"},
+    /* promotion */
+    {"add.Tensor f32[2] i32[2]", "f32: f32[2] cast 1"},
+    {"add.Tensor u8[2] i8[2]", "i16: i16[2] cast 0 1"},
+    {"add.Tensor f16[2] bf16[2]", "f32: f32[2] cast 0 1"},
+    {"add.Tensor f32[2] f64[]", "f32: f32[2] cast 1 expand"},
+    {"add.Tensor i32[2] f64[]", "f64: f64[2] cast 0 expand"},
+    {"add.Tensor bool[2] bool[2]", "bool: bool[2]"},
+    {"add.Tensor i32[2] i32[2] i:3", "i32: i32[2]"},
+    {"add.Tensor f16[2] f16[2] f:0.5", "f16: f16[2]"},
+    {"add.Tensor bool[2] bool[2] b:1", "bool: bool[2]"},
+    {"add.Scalar i32[2] f:1.5", "f32: f32[2] cast 0"},
+    {"add.Scalar f16[2] f:1.5", "f16: f16[2]"},
+    {"add.Scalar bool[2] i:1", "i64: i64[2] cast 0"},
+    {"add.Scalar u8[2] b:1", "u8: u8[2]"},
+    {"mul.Scalar i8[] f:2", "f32: f32[] cast 0"},
+    {"pow.Scalar f:2 i32[3]", "f32: f32[3] cast 1"},
+    {"pow.Scalar i:2 i32[3]", "i32: i32[3]"},
+    {"pow.Tensor_Scalar i32[3] i:0", "i32: i32[3]"},
+    {"pow.Tensor_Scalar i32[3] f:-1", "f32: f32[3] cast 0"},
+    {"pow.Tensor_Scalar f32[3] i:-2", "f32: f32[3]"},
+    {"clamp i32[3] i:0", "i32: i32[3]"},
+    {"clamp i32[3] - f:1.5", "f32: f32[3] cast 0"},
+    {"where.self bool[2] i32[2] f16[2]", "f16: f16[2] cast 1"},
+    {"where.self u8[2] f32[2] f32[2]", "f32: f32[2]"},
+    {"bitwise_and.Scalar bool[2] b:1", "bool: bool[2]"},
+    {"bitwise_or.Scalar bool[2] i:2", "i64: i64[2] cast 0"},
+    {"gelu bf16[2]", "bf16: bf16[2]"},
+    {"gelu f32[2] s:tanh", "f32: f32[2]"},
+    /* integers to float */
+    {"sqrt i32[2]", "f32: f32[2] cast 0"},
+    {"sqrt bool[2]", "f32: f32[2] cast 0"},
+    {"sqrt f16[2]", "f16: f16[2]"},
+    {"div.Tensor i32[2] i32[2]", "f32: f32[2] cast 0 1"},
+    {"div.Tensor f64[2] i32[2]", "f64: f64[2] cast 1"},
+    {"div.Scalar i64[2] i:2", "f32: f32[2] cast 0"},
+    {"div.Tensor_mode i32[2] i32[2] -", "f32: f32[2] cast 0 1"},
+    {"div.Tensor_mode i32[2] i32[2] s:floor", "i32: i32[2]"},
+    {"div.Scalar_mode i32[2] f:2 s:trunc", "f32: f32[2] cast 0"},
+    /* comparisons */
+    {"eq.Tensor i8[2] i8[2]", "i8: bool[2]"},
+    {"lt.Tensor i32[2] f16[2]", "f16: bool[2] cast 0"},
+    {"eq.Scalar i32[2] f:2.5", "f32: bool[2] cast 0"},
+    {"logical_not f16[2]", "f16: bool[2]"},
+    /* in place */
+    {"fill_.Scalar f32[2,3] f:1", "f32: f32[2,3]"},
+    {"fill_.Scalar i32[2] f:1.5", "i32: i32[2]"},
+    {"fill_.Scalar c64[2] c:1", "c64: c64[2]"},
+    {"fill_.Tensor f16[2] i64[]", "f16: f16[2] cast 1 expand"},
+    {"fill_.Tensor f8e5m2[] f32[]", "f8e5m2: f8e5m2[] cast 1"},
+    {"copy_ f32[2,3] i32[3]", "i32: f32[2,3] expand"},
+    {"copy_ f8e4m3fn[2] f64[2] b:1", "f64: f8e4m3fn[2]"},
+    {"copy_ c128[2] bool[]", "bool: c128[2] expand"},
+    /* reductions */
+    {"sum f32[2,3]", "f32: f32[]"},
+    {"sum i8[2,3]", "i64: i64[] cast 0"},
+    {"sum bool[]", "i64: i64[] cast 0"},
+    {"sum i8[2] d:i16", "i16: i16[] cast 0"},
+    {"sum f32[0]", "f32: f32[]"},
+    {"sum i64[3] d:f16", "f16: f16[] cast 0"},
+    {"sum.dim_IntList f32[2,3,4] l:1", "f32: f32[2,4]"},
+    {"sum.dim_IntList f32[2,3,4] i:1", "f32: f32[2,4]"},
+    {"sum.dim_IntList f32[2,3,4] l:-1,0 b:1", "f32: f32[1,3,1]"},
+    {"sum.dim_IntList f32[2,3,4] -", "f32: f32[]"},
+    {"sum.dim_IntList f32[2,3,4] l: b:1", "f32: f32[1,1,1]"},
+    {"sum.dim_IntList f32[2,0] l:1", "f32: f32[2]"},
+    {"sum.dim_IntList f32[] l:-1", "f32: f32[]"},
+    {"sum.dim_IntList i32[2,3] l:0 b:0 d:f64", "f64: f64[3] cast 0"},
+    {"amax f32[2,3]", "f32: f32[]"},
+    {"amax bool[2,3] l:0 b:1", "bool: bool[1,3]"},
+    {"amax f32[0,3] l:1", "f32: f32[0]"},
+    {"argmax f16[2,3]", "f16: i64[]"},
+    {"argmax f16[2,3] i:-2", "f16: i64[3]"},
+    {"argmax f16[2,3] i:1 b:1", "f16: i64[2,1]"},
+    {"argmax i32[2,3] - b:1", "i32: i64[1,1]"},
+    {"argmax f32[] i:0", "f32: i64[]"},
+    /* mm */
+    {"mm f32[2,3] f32[3,4]", "f32: f32[2,4]"},
+    {"mm i32[2,0] i32[0,4]", "i32: i32[2,4]"},
+    {"mm f32[2,3] f16[3,4]", "f32: f32[2,4] cast 1"},
+};
+
+static void accepted_calls_infer(void **state) {
+  (void)state;
+  check_all(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
+}
+
+static const expectation refused[] = {
+    {"add.Tensor f32[2,3] f32[4]", "add.Tensor: argument 'other': shapes [2, 3] and [4] do not broadcast"},
+    {"add.Tensor f32[0] f32[2]", "0 and 2 differ"},
+    {"clamp.Tensor f32[3] f32[2,3] f32[5,1]", "argument 'max': shapes [2, 3] and [5, 1] do not broadcast"},
+    {"add.Tensor f32[2]", "add.Tensor: argument 'other' is missing: add.Tensor(Tensor self"},
+    {"add.Tensor f32[2] f32[2] i:1 i:2", "4 arguments given, it takes at most 3"},
+    {"add.Tensor f32[2] i:1", "argument 'other': expected Tensor, got int"},
+    {"add.Tensor f32[2] -", "argument 'other': expected Tensor, got none"},
+    {"add.Tensor f32[2] f32[2] -", "argument 'alpha': expected Scalar, got none"},
+    {"add.Tensor f32[2] f32[2] s:x", "argument 'alpha': expected Scalar, got str"},
+    {"copy_ f32[2] f32[2] i:1", "argument 'non_blocking': expected bool, got int"},
+    {"sum f32[2] i:3", "argument 'dtype': expected ScalarType or none, got int"},
+    {"argmax f32[2] l:0", "argument 'dim': expected int or none, got int[]"},
+    {"add.Tensor i32[2] i32[2] f:0.5", "argument 'alpha': results of i32 need an integer, not 0.5"},
+    {"add.Tensor i32[2] i32[2] b:1", "argument 'alpha': a bool goes with bool results only"},
+    {"add.Tensor f32[2] f32[2] c:1", "argument 'alpha': a complex number"},
+    {"add.Scalar f32[2] c:1",
+     "dtype c64, which tensors and Scalars promote to, is not one the op is defined for: bool"},
+    {"add.Tensor c64[2] c64[2]",
+     "dtype c64 is not one the op is defined for: bool, u8, i8, i16, i32, i64, f16, bf16, "
+     "f32, f64"},
+    {"add.Tensor f8e5m2[2] f8e5m2[2]", "dtype f8e5m2 is not"},
+    {"add.Tensor f8e5m2[2] f32[2]", "f8e5m2 and f32 do not promote to a common dtype"},
+    {"sub.Tensor bool[2] bool[2]", "dtype bool is not one the op is defined for: u8, i8"},
+    {"sub.Scalar bool[2] i:1", "dtype bool is not"},
+    {"bitwise_and.Scalar i32[2] f:1", "dtype f32, which tensors and Scalars promote to, is not"},
+    {"bitwise_not f32[2]", "dtype f32 is not"},
+    {"gelu i32[2]", "dtype i32 is not one the op is defined for: f16, bf16, f32, f64"},
+    {"gelu f32[2] s:fast", "argument 'approximate': 'fast' is not known; it is 'none' or 'tanh'"},
+    {"div.Tensor_mode i32[2] i32[2] s:ceil", "argument 'rounding_mode': 'ceil' is not known"},
+    {"div.Tensor_mode i32[2] i32[2]", "argument 'rounding_mode' is missing"},
+    {"pow.Tensor_Scalar i32[3] i:-1", "argument 'exponent': -1 is negative"},
+    {"clamp f32[2]", "clamp: both 'min' and 'max' are none"},
+    {"clamp.Tensor f32[2] - -", "clamp.Tensor: both 'min' and 'max' are none"},
+    {"where.self f32[2] f32[2] f32[2]", "argument 'condition': expected bool or u8, got f32"},
+    {"fill_.Scalar f32[2] c:1", "argument 'value': a complex number does not fit a tensor of f32"},
+    {"fill_.Tensor f32[2] c64[]", "argument 'value': a complex number does not fit a tensor of f32"},
+    {"fill_.Tensor f32[2] f32[1]", "argument 'value': expected a tensor of rank 0, got rank 1"},
+    {"copy_ f32[3] f32[2,3]", "argument 'src': shape [2, 3] does not broadcast to [3], the shape of 'self'"},
+    {"copy_ f32[1] f32[3]", "shape [3] does not broadcast to [1]"},
+    {"copy_ f32[2] f32[3]", "shapes [2] and [3] do not broadcast"},
+    {"sum.dim_IntList f32[2,3] l:2", "argument 'dim': dimension 2 is outside [-2, 1] of a tensor of rank 2"},
+    {"sum.dim_IntList f32[2,3] l:0,-2", "argument 'dim': dimension 0 appears twice"},
+    {"sum.dim_IntList f32[] l:1", "dimension 1 is outside [-1, 0]"},
+    {"sum f8e5m2[2]", "dtype f8e5m2 is not"},
+    {"sum f32[2] d:c64", "dtype c64, given as 'dtype', is not"},
+    {"amax f32[0]", "argument 'self': shape [0] has no elements along dimension 0"},
+    {"amax f32[2,0] l:1", "no elements along dimension 1"},
+    {"argmax f32[0,3]", "no elements along dimension 0"},
+    {"argmax f32[0,3] i:0", "no elements along dimension 0"},
+    {"argmax bool[2]", "dtype bool is not"},
+    {"argmax f32[2,3] i:2", "argument 'dim': dimension 2 is outside"},
+    {"mm f32[2,3] f32[4,3]", "argument 'mat2': shapes [2, 3] and [4, 3] cannot be multiplied: 3 columns meet 4 rows"},
+    {"mm f32[2] f32[2,3]", "argument 'self': expected a matrix, got shape [2]"},
+    {"mm f32[2,3] f32[2,3,4]", "argument 'mat2': expected a matrix"},
+    {"mm f32[4000000000,0] f32[0,4000000000]", "mm: result 0"},
+};
+
+static void refused_calls_say_why(void **state) {
+  (void)state;
+  check_all(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
+}
+
+/* Broadcasting of two random shapes agrees with a definition by dimension, and does not depend on the order. */
+static void broadcast_is_symmetric(void **state) {
+  (void)state;
+  uint32_t random = 12345;
+  for (int round = 0; round < 2000; ++round) {
+    char shapes[2][96];
+    int64_t sizes[2][4], want[4];
+    for (int t = 0; t < 2; ++t) {
+      random = random * 1664525u + 1013904223u;
+      uint32_t rank = (random >> 24) % 5, bits = random >> 8;
+      size_t n = (size_t)sprintf(shapes[t], "f32[");
+      for (uint32_t i = 0; i < 4; ++i) sizes[t][i] = 1;
+      for (uint32_t i = 0; i < rank; ++i, bits >>= 2) {
+        int64_t size = (int64_t[]){1, 2, 3, 1}[bits & 3];
+        sizes[t][4 - rank + i] = size;
+        n += (size_t)sprintf(shapes[t] + n, i ? ",%d" : "%d", (int)size);
+      }
+      sprintf(shapes[t] + n, "]");
+    }
+    bool fits = true;
+    for (int i = 0; i < 4; ++i) {
+      want[i] = sizes[0][i] > sizes[1][i] ? sizes[0][i] : sizes[1][i];
+      fits = fits && (sizes[0][i] == 1 || sizes[1][i] == 1 || sizes[0][i] == sizes[1][i]);
+    }
+    char call[2][512], text[2][1024];
+    for (int t = 0; t < 2; ++t) {
+      snprintf(call[t], sizeof call[t], "add.Tensor %s %s", shapes[t], shapes[!t]);
+      assert_int_equal(run(call[t], text[t]), fits ? KW_OK : KW_ERR_INVALID_ARGUMENT);
+    }
+    if (!fits) continue;
+    assert_string_equal(text[0], text[1]);
+    int64_t got[8] = {0};
+    uint32_t rank = read_ints(strchr(text[0], '[') + 1, got);
+    for (uint32_t i = 0; i < rank; ++i) assert_int_equal(got[i], want[4 - rank + i]);
+    for (uint32_t i = 0; i < 4 - rank; ++i) assert_int_equal(want[i], 1);
+  }
+}
+
+static void results_are_contiguous_and_empty_of_memory(void **state) {
+  (void)state;
+  call c;
+  kw_value normal[KW_MAX_ARGS];
+  int64_t scratch[KW_MAX_ARGS];
+  kw_inference inference;
+  read_call("add.Tensor f32[2,3] f32[2,3]", &c);
+  c.tensors[0].mem = &c;
+  c.tensors[0].offset = 64;
+  assert_int_equal(kw_op_normalize(c.op, c.args, c.arg_count, normal, scratch), KW_OK);
+  assert_int_equal(normal[2].tag, KW_TAG_SCALAR);
+  assert_int_equal(normal[2].u.i, 1);
+  assert_int_equal(kw_op_infer(c.op, normal, &inference), KW_OK);
+  const kw_tensor_ref *result = &inference.results[0];
+  assert_null(result->mem);
+  assert_true(result->offset == 0 && result->numel == 6 && result->strides[0] == 3 && result->strides[1] == 1);
+  assert_int_equal(result->struct_size, sizeof *result);
+
+  /* A result marked (a!) is the argument, memory and strides included. */
+  read_call("fill_.Scalar f32[2,3] i:1", &c);
+  c.tensors[0].mem = &c;
+  c.tensors[0].strides[0] = 30;
+  assert_int_equal(kw_op_normalize(c.op, c.args, c.arg_count, normal, scratch), KW_OK);
+  assert_int_equal(kw_op_infer(c.op, normal, &inference), KW_OK);
+  assert_memory_equal(&inference.results[0], &c.tensors[0], sizeof c.tensors[0]);
+}
+
+static void broken_values_are_refused(void **state) {
+  (void)state;
+  kw_value normal[KW_MAX_ARGS];
+  int64_t scratch[KW_MAX_ARGS];
+  kw_tensor_ref good = {.dtype = KW_F32}, bad_dtype = {.dtype = 99}, bad_rank = {.dtype = KW_F32, .rank = 17};
+  const kw_op *add = kw_op_find("add.Tensor"), *sum = kw_op_find("sum.dim_IntList"), *gelu = kw_op_find("gelu");
+  kw_value args[4] = {kw_arg_none(), {.tag = KW_TAG_TENSOR, .u.tensor = &good}, kw_arg_int(1), kw_arg_none()};
+  const kw_tensor_ref *broken[] = {NULL, &bad_dtype, &bad_rank};
+  for (size_t i = 0; i < 3; ++i) {
+    args[0] = (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = broken[i]};
+    assert_int_equal(kw_op_normalize(add, args, 2, normal, scratch), KW_ERR_INVALID_ARGUMENT);
+  }
+  args[0].u.tensor = &good;
+  args[1] = kw_arg_int_list(NULL, 2);
+  assert_int_equal(kw_op_normalize(sum, args, 2, normal, scratch), KW_ERR_INVALID_ARGUMENT);
+  args[1] = kw_arg_string(NULL);
+  assert_int_equal(kw_op_normalize(gelu, args, 2, normal, scratch), KW_ERR_INVALID_ARGUMENT);
+  args[1] = (kw_value){.tag = 77};
+  assert_int_equal(kw_op_normalize(gelu, args, 2, normal, scratch), KW_ERR_INVALID_ARGUMENT);
+  args[1].tag = KW_TAG_TENSOR;
+  args[1].u.tensor = &good;
+  args[2] = (kw_value){.tag = KW_TAG_SCALAR, .kind = 9};
+  assert_int_equal(kw_op_normalize(add, args, 3, normal, scratch), KW_ERR_INVALID_ARGUMENT);
+  args[1] = kw_arg_none();
+  args[2] = kw_arg_bool(false);
+  args[3] = kw_arg_dtype(99);
+  assert_int_equal(kw_op_normalize(sum, args, 4, normal, scratch), KW_ERR_INVALID_ARGUMENT);
+  args[3] = kw_arg_dtype(KW_DTYPE_NONE); /* "not given" */
+  assert_int_equal(kw_op_normalize(sum, args, 4, normal, scratch), KW_OK);
+  assert_int_equal(normal[3].tag, KW_TAG_NONE);
+}
+
+/* ---- Vendors' ops ------------------------------------------------------------------------------------------------ */
+
+static kw_status infer_pair(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count) {
+  if (arg_count != 3 || out_count != 2) return KW_ERR_INTERNAL;
+  switch (args[2].u.i) {
+    case 0: /* one result the shape of the list's first tensor, the other a scalar */
+      outs[0] = *args[1].u.tensors[0];
+      outs[1].dtype = KW_I64;
+      return KW_OK;
+    case 1: /* forgets the second */
+      outs[0].dtype = KW_F32;
+      return KW_OK;
+    case 2:
+      outs[0].dtype = outs[1].dtype = KW_F32;
+      outs[1].rank = 200;
+      return KW_OK;
+    case 3:
+      outs[0].dtype = outs[1].dtype = KW_F32;
+      outs[1].rank = 1;
+      outs[1].shape[0] = -4;
+      return KW_OK;
+    default:
+      return 1234;
+  }
+}
+
+static void vendor_inference(void **state) {
+  (void)state;
+  kw_op_desc desc = {.struct_size = sizeof desc,
+                     .schema = "acme::pair(Tensor? a, Tensor?[] list, int mode) -> (Tensor, Tensor)",
+                     .infer = infer_pair};
+  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  const kw_op *op = kw_op_find("acme::pair");
+  kw_tensor_ref data = {.dtype = KW_F8E4M3FN, .rank = 1, .shape = {3}, .mem = &desc, .offset = 8},
+                scales = {.dtype = KW_F32, .rank = 1, .shape = {3}};
+  const kw_tensor_ref *list[] = {&data, NULL, &scales};
+  kw_value args[3] = {kw_arg_none(), {.tag = KW_TAG_TENSOR_LIST, .count = 3, .u.tensors = list}, kw_arg_int(0)};
+  kw_value normal[KW_MAX_ARGS];
+  int64_t scratch[KW_MAX_ARGS];
+  kw_inference inference;
+  assert_int_equal(kw_op_normalize(op, args, 3, normal, scratch), KW_OK);
+  assert_int_equal(kw_op_infer(op, normal, &inference), KW_OK);
+  assert_int_equal(inference.key, KW_F8E4M3FN); /* f8 and f32 do not promote: the first one's */
+  assert_true(inference.cast == 0 && !inference.broadcast);
+  assert_null(inference.results[0].mem);
+  assert_true(inference.results[0].offset == 0 && inference.results[0].numel == 3 &&
+              inference.results[0].strides[0] == 1);
+  assert_true(inference.results[1].dtype == KW_I64 && inference.results[1].numel == 1);
+
+  normal[1].count = 0; /* no tensors at all: the first result's dtype */
+  normal[2].u.i = 3;
+  static const kw_status statuses[] = {KW_ERR_INTERNAL, KW_ERR_INTERNAL, KW_ERR_INVALID_ARGUMENT, KW_ERR_INTERNAL};
+  for (int64_t mode = 1; mode <= 4; ++mode) {
+    normal[2].u.i = mode;
+    assert_int_equal(kw_op_infer(op, normal, &inference), statuses[mode - 1]);
+    assert_non_null(strstr(kw_error_message(), "acme::pair"));
+  }
+
+  /* Without a callback: broadcast and promote. */
+  desc =
+      (kw_op_desc){.struct_size = sizeof desc, .schema = "acme::blend(Tensor alpha, Tensor src, Scalar s) -> Tensor"};
+  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  desc.schema = "acme::accumulate_(Tensor(a!) self, Tensor other, float by=1.0) -> Tensor(a!)";
+  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  static const expectation rows[] = {
+      {"acme::blend i32[2,1] u8[3] f:1.5", "f32: f32[2,3] cast 0 1 expand"},
+      {"acme::blend i32[3] i32[3] i:2", "i32: i32[3]"},
+      {"acme::accumulate_ f16[2,3] f32[3]", "f16: f16[2,3] cast 1 expand"},
+      {"acme::accumulate_ f16[3] f16[3] i:2", "f16: f16[3]"},
+  };
+  check_all(rows, sizeof rows / sizeof rows[0], KW_OK);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(accepted_calls_infer),      cmocka_unit_test(refused_calls_say_why),
+      cmocka_unit_test(broadcast_is_symmetric),    cmocka_unit_test(results_are_contiguous_and_empty_of_memory),
+      cmocka_unit_test(broken_values_are_refused), cmocka_unit_test(vendor_inference),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

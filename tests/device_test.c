@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device names, opening and closing, and what a failing plugin looks like to an application.
+ */
+#include "child.h"
+
+#include <keyway/keyway.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- Helpers ----------------------------------------------------------------------------------------------------- */
+
+/* Starts the library with these fixtures and no others; a list that ends with NULL. */
+static void load(const char *const *fixtures) {
+  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  CHECK_OK(kw_init(&options));
+  for (; *fixtures != NULL; fixtures++) CHECK_OK(kw_plugin_load(fixture_path(*fixtures)));
+}
+#define LOAD(...) load((const char *const[]){__VA_ARGS__, NULL})
+
+/* The device list is these names and no others; a list that ends with NULL. */
+static void check_list(const char *const *names) {
+  uint32_t count, i = 0;
+  CHECK_OK(kw_device_count(&count));
+  for (; names[i] != NULL; i++) {
+    kw_device_entry entry = {.struct_size = sizeof entry};
+    CHECK_OK(kw_device_get_entry(i, &entry));
+    CHECK_CONTAINS(entry.name, names[i]);
+    CHECK(strcmp(entry.name, names[i]) == 0);
+  }
+  CHECK(i == count);
+}
+#define CHECK_LIST(...) check_list((const char *const[]){__VA_ARGS__, NULL})
+
+/* Opens by one name what is called by another. */
+static void check_opens(const char *name, const char *shown) {
+  kw_device *device;
+  CHECK_OK(kw_device_open(name, &device));
+  CHECK_CONTAINS(kw_device_name(device), shown);
+  CHECK_OK(kw_device_close(device));
+}
+
+static kw_tensor *tensor_on(kw_device *device, float value) {
+  kw_tensor *tensor;
+  CHECK_OK(kw_tensor_create(device, KW_F32, 1, (const int64_t[]){1}, &tensor));
+  CHECK_OK(kw_tensor_write(tensor, &value));
+  return tensor;
+}
+
+static kw_status add(kw_tensor *x, kw_tensor **out_sum) {
+  const kw_value arguments[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
+  *out_sum = NULL;
+  return kw_op_call(kw_op_find("add.Tensor"), NULL, arguments, 2, out_sum, 1);
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+static void open_by_names(void) {
+  LOAD("plain", "empty");
+  CHECK_LIST("plain:0", "plain:1", "empty:0");
+  check_opens("plain", "plain:0");
+  check_opens("plain:1", "plain:1");
+  check_opens("fixture.plain:1", "plain:1");
+  check_opens("plain@slot:fixture-1", "plain:1");
+  kw_device *device;
+  const char *const unknown[] = {"nope", "plain:2", "acme.plain", "plain@slot:7", "npu:0"};
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+    CHECK(kw_device_open(unknown[i], &device) == KW_ERR_NOT_FOUND);
+    CHECK_CONTAINS(kw_error_message(), unknown[i]);
+    CHECK_CONTAINS(kw_error_message(), "plain:0, plain:1, empty:0");
+  }
+  const char *const malformed[] = {"",         "Plain",  "plain:", "plain:x", "plain:1x",
+                                   "plain:-1", ".plain", "plain@", "plain 0"};
+  for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+    CHECK(kw_device_open(malformed[i], &device) == KW_ERR_INVALID_ARGUMENT);
+  }
+  CHECK(kw_device_open(NULL, &device) == KW_ERR_INVALID_ARGUMENT);
+  kw_device_entry entry = {.struct_size = sizeof entry};
+  CHECK_OK(kw_device_get_entry(1, &entry));
+  CHECK(strcmp(entry.qualified_name, "fixture.plain:1") == 0);
+  CHECK(strcmp(entry.info.name, "Fixture plain 1") == 0);
+  CHECK(kw_device_get_entry(3, &entry) == KW_ERR_NOT_FOUND);
+}
+
+static void devices_open_by_name(void **state) {
+  (void)state;
+  run_child(open_by_names);
+}
+
+static void share_key(void) {
+  LOAD("shared_acme", "shared_zeta");
+  CHECK_LIST("acme.shared:0", "acme.shared:1", "zeta.shared:0", "zeta.shared:1");
+  kw_device *device;
+  CHECK(kw_device_open("shared:0", &device) == KW_ERR_INVALID_ARGUMENT);
+  CHECK_CONTAINS(kw_error_message(), "acme.shared:0 or zeta.shared:0");
+  CHECK(kw_device_open("shared:1", &device) == KW_ERR_INVALID_ARGUMENT);
+  CHECK(kw_device_rename("shared", "mine") == KW_ERR_INVALID_ARGUMENT);
+  check_opens("zeta.shared:1", "zeta.shared:1");
+  CHECK_OK(kw_device_rename("zeta.shared", "mine"));
+  check_opens("mine:1", "mine:1");
+}
+
+static void two_vendors_may_share_a_key(void **state) {
+  (void)state;
+  run_child(share_key);
+}
+
+static void rename_key(void) {
+  LOAD("plain", "empty");
+  CHECK_OK(kw_device_rename("plain", "my_hardware_device"));
+  CHECK_LIST("my_hardware_device:0", "my_hardware_device:1", "empty:0");
+  check_opens("my_hardware_device", "my_hardware_device:0");
+  check_opens("plain:1", "my_hardware_device:1"); /* the old name goes on working */
+  CHECK_OK(kw_device_rename("my_hardware_device", "other"));
+  check_opens("other:1", "other:1");
+  check_opens("my_hardware_device:1", "other:1");
+  const char *const refused[] = {"empty", "auto", "gpu", "Upper", "with space", "", "a:0"};
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    CHECK(kw_device_rename("plain", refused[i]) == KW_ERR_INVALID_ARGUMENT);
+  }
+  CHECK(kw_device_rename("empty", "other") == KW_ERR_INVALID_ARGUMENT);
+  CHECK(kw_device_rename("nope", "new") == KW_ERR_NOT_FOUND);
+  CHECK(kw_device_rename("plain:0", "new") == KW_ERR_INVALID_ARGUMENT);
+}
+
+static void keys_can_be_renamed(void **state) {
+  (void)state;
+  run_child(rename_key);
+}
+
+static void hide_devices(void) {
+  setenv("KEYWAY_VISIBLE_DEVICES", "empty,plain:1,nope,plain:1", 1);
+  LOAD("plain", "empty");
+  CHECK_LIST("empty:0", "plain:1");
+  check_opens("plain:1", "plain:1");
+  kw_device *device;
+  CHECK(kw_device_open("plain:0", &device) == KW_ERR_NOT_FOUND);
+  CHECK_CONTAINS(kw_error_message(), "KEYWAY_VISIBLE_DEVICES");
+}
+
+static void devices_can_be_hidden(void **state) {
+  (void)state;
+  run_child(hide_devices);
+  assert_non_null(strstr(read_text(scratch_path("stderr")), "KEYWAY_VISIBLE_DEVICES: 'nope' is ignored"));
+}
+
+static void choose_by_policy(void) {
+  LOAD("emulated_gpu", "plain");
+  kw_device *device;
+  check_opens("auto", "plain:0"); /* the emulated gpu comes first and is passed over */
+  CHECK(kw_device_open("gpu", &device) == KW_ERR_NOT_FOUND);
+  CHECK_OK(kw_plugin_load(fixture_path("shared_acme")));
+  check_opens("auto", "shared:0"); /* an npu before one of no type */
+}
+
+static void policies_choose(void **state) {
+  (void)state;
+  run_child(choose_by_policy);
+}
+
+static void check_kernels(const char *first, const char *second) {
+  LOAD("plain");
+  kw_device *device;
+  CHECK_OK(kw_device_open("plain", &device));
+  const kw_op *op = kw_op_find("add.Tensor");
+  kw_kernel_info kernel = {.struct_size = sizeof kernel};
+  CHECK_OK(kw_op_get_kernel(op, device, 0, &kernel));
+  CHECK(strcmp(kernel.name, first) == 0);
+  CHECK_OK(kw_op_get_kernel(op, device, 1, &kernel));
+  CHECK(strcmp(kernel.name, second) == 0);
+  CHECK(kw_op_get_kernel(op, device, 2, &kernel) == KW_ERR_NOT_FOUND);
+  CHECK(kw_op_get_kernel(kw_op_find("mul.Tensor"), device, 0, &kernel) == KW_ERR_NOT_FOUND);
+  CHECK_OK(kw_device_close(device));
+}
+
+static void order_kernels(void) {
+  check_kernels("fast", "slow");
+}
+
+static void prefer_kernel(void) {
+  setenv("KEYWAY_KERNELS", "mm=x,add.Tensor=slow", 1);
+  check_kernels("slow", "fast");
+}
+
+static void kernels_are_ordered(void **state) {
+  (void)state;
+  run_child(order_kernels);
+  run_child(prefer_kernel);
+}
+
+/* ---- Opening and closing
+ * --------------------------------------------------------------------------------------------- */
+
+static void count_opens(void) {
+  LOAD("plain");
+  kw_device *first, *second, *other;
+  CHECK_OK(kw_device_open("plain:0", &first));
+  CHECK_OK(kw_device_open("fixture.plain", &second));
+  CHECK_OK(kw_device_open("plain:1", &other));
+  CHECK(first == second && first != other);
+  CHECK_OK(kw_device_close(first));
+  kw_tensor *tensor = tensor_on(second, 7);
+  CHECK_OK(kw_device_close(second));
+  float value = 0;
+  CHECK_OK(kw_tensor_read(tensor, &value)); /* a live tensor keeps its device */
+  CHECK(value == 7);
+  CHECK(kw_device_close(second) == KW_ERR_INVALID_ARGUMENT);
+  CHECK_OK(kw_device_open("plain:0", &first));
+  CHECK(first == kw_tensor_device(tensor));
+  CHECK_OK(kw_device_close(first));
+  kw_tensor_release(tensor); /* closes the device */
+  check_opens("plain:0", "plain:0");
+  CHECK_OK(kw_device_close(other));
+  CHECK(kw_device_close(other) == KW_ERR_INVALID_ARGUMENT);
+  CHECK(kw_device_close(NULL) == KW_ERR_INVALID_ARGUMENT);
+}
+
+static void opens_are_counted(void **state) {
+  (void)state;
+  run_child(count_opens);
+}
+
+static void *open_and_close(void *unused) {
+  (void)unused;
+  for (int i = 0; i < 200; i++) {
+    kw_device *device;
+    CHECK_OK(kw_device_open("plain", &device));
+    if (i % 2 == 0) {
+      CHECK_OK(kw_device_close(device));
+      continue;
+    }
+    kw_tensor *tensor = tensor_on(device, 1);
+    CHECK_OK(kw_device_close(device));
+    kw_tensor_release(tensor); /* as likely as not the last reference */
+  }
+  return NULL;
+}
+
+static void open_from_threads(void) {
+  LOAD("plain");
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, open_and_close, NULL) == 0);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+}
+
+static void threads_open_and_close(void **state) {
+  (void)state;
+  run_child(open_from_threads);
+}
+
+/* ---- Failures
+ * --------------------------------------------------------------------------------------------------------- */
+
+static void meet_failures(void) {
+  LOAD("unknown_status", "oom", "plain");
+  kw_device *device;
+  CHECK(kw_device_open("unknown_status", &device) == KW_ERR_INTERNAL);
+  CHECK_CONTAINS(kw_error_message(), "opening unknown_status:0 failed");
+  CHECK_CONTAINS(kw_error_message(), "unknown status 99");
+
+  kw_tensor *tensor = NULL;
+  CHECK_OK(kw_device_open("oom", &device));
+  CHECK(kw_tensor_create(device, KW_F32, 1, (const int64_t[]){4}, &tensor) == KW_ERR_OUT_OF_MEMORY);
+  CHECK_CONTAINS(kw_error_message(), "fixtureAlloc: arena is full");
+  CHECK(tensor == NULL);
+  CHECK_OK(kw_device_close(device));
+  check_opens("plain", "plain:0");
+}
+
+static void failures_explain_themselves(void **state) {
+  (void)state;
+  run_child(meet_failures);
+}
+
+static void lose_device(void) {
+  LOAD("lost", "plain");
+  kw_device *device, *again;
+  kw_tensor *sum;
+  CHECK_OK(kw_device_open("lost", &device));
+  kw_tensor *x = tensor_on(device, 1);
+  CHECK(add(x, &sum) == KW_ERR_DEVICE_LOST);
+  CHECK_CONTAINS(kw_error_message(), "fixtureLaunch: the bus is gone");
+  CHECK(kw_device_open("lost", &again) == KW_ERR_DEVICE_LOST);
+  CHECK_CONTAINS(kw_error_message(), "open it again");
+  check_opens("plain", "plain:0"); /* others go on */
+  kw_tensor_release(x);
+  CHECK_OK(kw_device_close(device));
+
+  CHECK_OK(kw_device_open("lost", &device));
+  x = tensor_on(device, 1);
+  CHECK_OK(add(x, &sum));
+  float value = 0;
+  CHECK_OK(kw_tensor_read(sum, &value));
+  CHECK(value == 2);
+  kw_tensor_release(x);
+  kw_tensor_release(sum);
+  CHECK_OK(kw_device_close(device));
+}
+
+static void a_lost_device_can_be_opened_again(void **state) {
+  (void)state;
+  run_child(lose_device);
+}
+
+static void fail_late(void) {
+  LOAD("late_error");
+  kw_device *device;
+  kw_tensor *sum;
+  CHECK_OK(kw_device_open("late_error", &device));
+  kw_tensor *x = tensor_on(device, 1);
+  CHECK_OK(add(x, &sum));
+  CHECK(kw_device_synchronize(device) == KW_ERR_INTERNAL);
+  CHECK_CONTAINS(kw_error_message(), "fixtureInterrupt: a bit has flipped");
+  CHECK_CONTAINS(kw_error_message(), "add.Tensor");
+  CHECK_OK(kw_device_synchronize(device)); /* surfaced once */
+  kw_tensor_release(x);
+  kw_tensor_release(sum);
+  CHECK_OK(kw_device_close(device));
+}
+
+static void late_errors_surface_at_synchronize(void **state) {
+  (void)state;
+  run_child(fail_late);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(devices_open_by_name),
+      cmocka_unit_test(two_vendors_may_share_a_key),
+      cmocka_unit_test(keys_can_be_renamed),
+      cmocka_unit_test(devices_can_be_hidden),
+      cmocka_unit_test(policies_choose),
+      cmocka_unit_test(kernels_are_ordered),
+      cmocka_unit_test(opens_are_counted),
+      cmocka_unit_test(threads_open_and_close),
+      cmocka_unit_test(failures_explain_themselves),
+      cmocka_unit_test(a_lost_device_can_be_opened_again),
+      cmocka_unit_test(late_errors_surface_at_synchronize),
+  };
+  int failures = cmocka_run_group_tests(tests, NULL, NULL);
+  remove_scratch();
+  return failures;
+}

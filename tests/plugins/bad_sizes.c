@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define FIXTURE_KEY "bad_sizes"
+#include "fixture.h"
+
+static const kw_memory_api memory = {
+    .struct_size = 0xdeadbeef, .alloc = fixture_alloc, .free = fixture_free, .copy = fixture_copy};
+
+#define FIXTURE_MEMORY &memory
+#include "fixture_plugin.h"

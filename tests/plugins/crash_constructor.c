@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+
+#define FIXTURE_KEY "crash_constructor"
+#include "fixture.h"
+
+__attribute__((constructor)) static void crash(void) {
+  raise(SIGSEGV);
+}
+
+#include "fixture_plugin.h"

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define FIXTURE_KEY "init_fail"
+#include "fixture.h"
+
+static kw_status fail(const kw_host_api *host, void **out_plugin) {
+  (void)out_plugin;
+  return host->set_error(host->ctx, KW_ERR_TIMEOUT, "fixtureInit: the firmware does not answer");
+}
+
+#define FIXTURE_INIT fail
+#include "fixture_plugin.h"

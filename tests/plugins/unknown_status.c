@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define FIXTURE_KEY "unknown_status"
+#include "fixture.h"
+
+static kw_status open_oddly(void *plugin, uint32_t index, void **out_device) {
+  (void)plugin;
+  (void)index;
+  (void)out_device;
+  return 99;
+}
+
+#define FIXTURE_OPEN open_oddly
+#include "fixture_plugin.h"
