@@ -408,8 +408,11 @@ static kw_status infer_pair(const kw_value *args, uint32_t arg_count, kw_tensor_
       outs[1].rank = 1;
       outs[1].shape[0] = -4;
       return KW_OK;
-    default:
+    case 4:
       return 1234;
+    default:
+      outs[0].dtype = outs[1].dtype = KW_I16;
+      return KW_OK;
   }
 }
 
@@ -421,7 +424,8 @@ static void vendor_inference(void **state) {
   assert_int_equal(kw_op_define("acme", &desc), KW_OK);
   const kw_op *op = kw_op_find("acme::pair");
   kw_tensor_ref data = {.dtype = KW_F8E4M3FN, .rank = 1, .shape = {3}, .mem = &desc, .offset = 8},
-                scales = {.dtype = KW_F32, .rank = 1, .shape = {3}};
+                scales = {.dtype = KW_F32, .rank = 1, .shape = {3}},
+                integers = {.dtype = KW_I32, .rank = 1, .shape = {3}};
   const kw_tensor_ref *list[] = {&data, NULL, &scales};
   kw_value args[3] = {kw_arg_none(), {.tag = KW_TAG_TENSOR_LIST, .count = 3, .u.tensors = list}, kw_arg_int(0)};
   kw_value normal[KW_MAX_ARGS];
@@ -436,8 +440,15 @@ static void vendor_inference(void **state) {
               inference.results[0].strides[0] == 1);
   assert_true(inference.results[1].dtype == KW_I64 && inference.results[1].numel == 1);
 
+  normal[2].u.i = 5;
+  list[0] = &scales;
+  normal[0] = (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = &integers};
+  assert_int_equal(kw_op_infer(op, normal, &inference), KW_OK);
+  assert_true(inference.key == KW_F32 && inference.cast == 0); /* a vendor's kernel sees what was passed */
+  normal[0] = kw_arg_none();
   normal[1].count = 0; /* no tensors at all: the first result's dtype */
-  normal[2].u.i = 3;
+  assert_int_equal(kw_op_infer(op, normal, &inference), KW_OK);
+  assert_int_equal(inference.key, KW_I16);
   static const kw_status statuses[] = {KW_ERR_INTERNAL, KW_ERR_INTERNAL, KW_ERR_INVALID_ARGUMENT, KW_ERR_INTERNAL};
   for (int64_t mode = 1; mode <= 4; ++mode) {
     normal[2].u.i = mode;

@@ -383,8 +383,12 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
   for (uint32_t i = 0; i < count; ++i) {
     if (request->kernel && strcmp(request->kernel, kernels[i]->desc.name) != 0) continue;
     named = true;
+    if (empty && mask_has(kernels[i]->desc.dtypes, plan->inference.key)) { /* no kernel sees a call without results */
+      plan->mode = KW_PLAN_EMPTY;
+      plan->kernel = kernels[i];
+      return KW_OK;
+    }
     kw_status status = try_kernel(plan, request, kernels[i]);
-    if (status == KW_OK && empty) plan->mode = KW_PLAN_EMPTY;
     if (status != KW_ERR_NOT_IMPLEMENTED) return status;
   }
   char call[512];

@@ -100,12 +100,12 @@ static void alignment_follows_the_offset(void **state) {
   test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
   test->device.info.mem_alignment = 65536;
   kw_buffer *buffer = NULL;
-  assert_ok(kw_buffer_create(test->device.default_stream, 8192, &buffer));
+  assert_ok(kw_buffer_create(test->device.default_stream, 16384, &buffer));
   assert_int_equal(buffer->offset, 0);
   static const struct {
     uint64_t offset;
     uint32_t alignment;
-  } rows[] = {{0, 4096}, {1, 1}, {2, 2}, {24, 8}, {512, 512}, {4096, 4096}, {6144, 2048}};
+  } rows[] = {{0, 4096}, {1, 1}, {2, 2}, {24, 8}, {512, 512}, {4096, 4096}, {8192, 4096}, {6144, 2048}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
     kw_tensor *tensor = NULL;
     assert_ok(kw_tensor_on_buffer(buffer, KW_I8, 0, NULL, NULL, rows[i].offset, &tensor));

@@ -89,6 +89,14 @@ static void async(void **state) {
   kw_tensor_release(turned);
   kw_tensor_release(x);
   assert_int_equal(TEST_CALLS(test, event_record), 1); /* the release knows of the foreign stream */
+  x = tensor_of(test, 2, DIMS(2, 2));
+  assert_ok(kw_tensor_write_async(x, in, stream));
+  kw_tensor_release(x);
+  assert_int_equal(TEST_CALLS(test, event_record), 2);
+  x = tensor_of(test, 2, DIMS(2, 2));
+  assert_ok(kw_tensor_read_async(x, out, stream));
+  kw_tensor_release(x);
+  assert_int_equal(TEST_CALLS(test, event_record), 3);
   assert_ok(kw_stream_destroy(stream));
   test_device_close(test);
   test_device_close(apart);
@@ -189,7 +197,13 @@ static void staging_in_pieces(void **state) {
   int32_t *values = malloc(COUNT * sizeof *values), *got = malloc(COUNT * sizeof *got);
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < COUNT; ++i) values[i] = i * 7 + round;
-    assert_ok(kw_tensor_write(from, values));
+    if (round == 0) { /* what the stream still has to do comes first */
+      test->open_on_wait = true;
+      test_gate(streams[0], true);
+      assert_ok(kw_tensor_write_async(from, values, streams[0]));
+    } else {
+      assert_ok(kw_tensor_write(from, values));
+    }
     assert_ok(kw_tensor_copy_contiguous(to, from, streams[round]));
     assert_ok(kw_tensor_read(to, got));
     assert_memory_equal(values, got, COUNT * sizeof *values);
@@ -221,6 +235,11 @@ static void fill(void **state) {
       assert_memory_equal(expected, got, sizeof got);
     }
     assert_int_equal(TEST_CALLS(test, memory_fill), native ? 5 : 0);
+    test->open_on_wait = true;
+    test_gate(stream, true);
+    assert_ok(kw_buffer_fill(x->buffer, stream, 0, 64, pattern, 16));
+    assert_ok(kw_tensor_read(x, got));
+    for (int i = 0; i < 64; ++i) assert_int_equal(got[i], i % 16 + 1);
     assert_ok(kw_buffer_fill(x->buffer, stream, 64, 0, pattern, 4));
     assert_int_equal(kw_buffer_fill(x->buffer, stream, 0, 64, pattern, 3), KW_ERR_INVALID_ARGUMENT);
     assert_int_equal(kw_buffer_fill(x->buffer, stream, 0, 64, pattern, 32), KW_ERR_INVALID_ARGUMENT);

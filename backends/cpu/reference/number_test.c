@@ -121,27 +121,18 @@ static void test_overflow(void **state) {
   assert_int_equal(encode(KW_BF16, -0.0), 0x8000);
 }
 
-/* 1 + alpha lies just above the middle of two neighbours, on it when first rounded to a double: only one direct
- * rounding from 113 bits gives the upper neighbour. */
+/* x + alpha * other = 1 + 2^-23 + 2^-24 - 2^-70 lies just below the middle of two neighbours, on it when first rounded
+ * to a double, and the last bit is below the 64 that kw_unpacked keeps: only one direct rounding from 113 bits gives
+ * the lower neighbour. */
 static void test_f128_rounds_once(void **state) {
   (void)state;
-  uint16_t one = 0x3c00, half = 0;
-  kw_tensor_ref x = TENSOR(KW_F16, &one, 1), half_out = TENSOR(KW_F16, &half, 1);
-  kw_value alpha = test_float(0x1.0000000000001p-11);
-  RUN(kw_reference_f128, "add.Tensor", &half_out, test_arg(&x), test_arg(&x), alpha);
-  assert_int_equal(half, 0x3c01);
-  RUN(kw_reference_f64, "add.Tensor", &half_out, test_arg(&x), test_arg(&x), alpha);
-  assert_int_equal(half, 0x3c00);
-  /* The same with the excess below the 64 bits that kw_unpacked keeps: 3 * alpha is 2^-11 * (1 + 2^-53). */
-  uint16_t three = 0x4200;
-  kw_tensor_ref factor = TENSOR(KW_F16, &three, 1);
-  alpha = test_float(0x1.5555555555556p-13);
-  RUN(kw_reference_f128, "add.Tensor", &half_out, test_arg(&x), test_arg(&factor), alpha);
-  assert_int_equal(half, 0x3c01);
-  float unit = 1, single = 0;
-  kw_tensor_ref y = TENSOR(KW_F32, &unit, 1), single_out = TENSOR(KW_F32, &single, 1);
-  RUN(kw_reference_f128, "add.Tensor", &single_out, test_arg(&y), test_arg(&y), test_float(0x1.0000000000001p-24));
-  assert_true(single == 1 + 0x1p-23f);
+  float one = 1 + 0x1p-23f, small = 0x1.000002p-24f, sum = 0;
+  kw_tensor_ref x = TENSOR(KW_F32, &one, 1), other = TENSOR(KW_F32, &small, 1), out = TENSOR(KW_F32, &sum, 1);
+  kw_value alpha = test_float(1 - 0x1p-23);
+  RUN(kw_reference_f128, "add.Tensor", &out, test_arg(&x), test_arg(&other), alpha);
+  assert_true(sum == 1 + 0x1p-23f);
+  RUN(kw_reference_f64, "add.Tensor", &out, test_arg(&x), test_arg(&other), alpha);
+  assert_true(sum == 1 + 0x1p-22f);
 }
 
 static void test_wide_output(void **state) {

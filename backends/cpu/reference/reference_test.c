@@ -104,6 +104,9 @@ static const struct {
     {"pow.Tensor_Tensor", -2, 3, -8},
     {"pow.Tensor_Tensor", -8, 0.5, NAN},
     {"pow.Tensor_Tensor", NAN, 0, 1},
+    {"pow.Tensor_Tensor", 1, NAN, 1},
+    {"pow.Tensor_Tensor", __builtin_nans(""), 0, 1},
+    {"pow.Tensor_Tensor", 1, __builtin_nans(""), 1},
     {"maximum", -1, 2, 2},
     {"maximum", NAN, 2, NAN},
     {"maximum", 2, NAN, NAN},
@@ -361,7 +364,7 @@ static void test_mixed_dtypes(void **state) {
   RUN(kw_reference_f64, "sqrt", &wide_out, test_arg(&i));
   assert_true(wide.hi == 2);
   RUN(kw_reference_f64, "mul.Scalar", &wide_out, test_arg(&f), test_float(0.1));
-  assert_true(wide.hi == 0.5 * 0.1);
+  assert_true(wide.hi == 0.5 * (double)0.1f);
   assert_int_equal(TRY(kw_reference_f64, "bitwise_and.Tensor", &wide_out, test_arg(&f), test_arg(&f)),
                    KW_ERR_INVALID_ARGUMENT);
 }
