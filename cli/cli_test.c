@@ -155,7 +155,7 @@ static void doctor_shows_every_candidate(void **state) {
   const cJSON *plugins = check_fields(
       json, "plugins", (const char *[]){"path", "stage", "status", "reason", "verdict", "key", "abi", "devices", NULL});
   check_fields(json, "environment", (const char *[]){"name", "value", "meaning", NULL});
-  check_fields(json, "folders", (const char *[]){"path", "exists", "origin", NULL});
+  check_fields(json, "folders", (const char *[]){"path", "state", "reason", "origin", NULL});
   int count = cJSON_GetArraySize(plugins);
   cJSON_Delete(json);
 

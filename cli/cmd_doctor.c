@@ -7,11 +7,8 @@
 
 #include <keyway/keyway.h>
 
-#include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- Surroundings ------------------------------------------------------------------------------------------------ */
 
@@ -29,57 +26,25 @@ static const struct {
 };
 enum { VARIABLE_COUNT = sizeof variables / sizeof variables[0] };
 
-/* The folder of libkeyway.so into text; false when it cannot be told. */
-static bool library_folder(char text[PATH_MAX]) {
-  Dl_info info;
-  void *address = dlsym(RTLD_DEFAULT, "kw_version");
-  if (!address || !dladdr(address, &info) || !info.dli_fname || !realpath(info.dli_fname, text)) return false;
-  char *slash = strrchr(text, '/');
-  if (slash) *slash = '\0';
-  return slash != NULL;
+static const char *or_dash(const char *text) {
+  return *text ? text : "-";
 }
 
-/* Called with each place where plugins are looked for, in order; `why` says who named it. */
-typedef void (*folder_fn)(void *user, const char *path, const char *why);
+static const char *state_name(kw_directory_state state) {
+  static const char *const names[] = {"searched", "absent", "refused"};
+  return state < sizeof names / sizeof names[0] ? names[state] : "unknown";
+}
 
-static void each_folder(folder_fn call, void *user) {
-  char path[PATH_MAX + 64];
-  const char *list = secure_getenv("KEYWAY_PLUGIN_PATH"), *home = secure_getenv("HOME");
-  for (size_t length; list && *list; list += length + (list[length] == ':')) {
-    length = strcspn(list, ":");
-    snprintf(path, sizeof path, "%.*s", (int)length, list);
-    if (length) call(user, path, "KEYWAY_PLUGIN_PATH");
+static void add_folders_json(cJSON *array) {
+  kw_plugin_directory folder = {.struct_size = sizeof folder};
+  for (uint32_t i = 0; kw_plugin_get_directory(i, &folder) == KW_OK; ++i) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "path", folder.path);
+    cJSON_AddStringToObject(json, "state", state_name(folder.state));
+    cJSON_AddStringToObject(json, "reason", folder.reason);
+    cJSON_AddStringToObject(json, "origin", folder.origin);
+    cJSON_AddItemToArray(array, json);
   }
-  if (home && *home == '/') {
-    snprintf(path, sizeof path, "%s/.local/lib/keyway/plugins", home);
-    call(user, path, "this user's");
-  }
-  char library[PATH_MAX];
-  if (library_folder(library)) {
-    snprintf(path, sizeof path, "%s/keyway/plugins", library);
-    call(user, path, "beside libkeyway.so");
-  }
-  call(user, "/usr/local/lib/keyway/plugins", "this machine's");
-  call(user, "/usr/lib/keyway/plugins", "this system's");
-}
-
-static bool folder_exists(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-static void add_folder_json(void *user, const char *path, const char *why) {
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddStringToObject(json, "path", path);
-  cJSON_AddBoolToObject(json, "exists", folder_exists(path));
-  cJSON_AddStringToObject(json, "origin", why);
-  cJSON_AddItemToArray(user, json);
-}
-
-static void add_folder_row(void *user, const char *path, const char *why) {
-  kw_cli_table_add(user, "%s", folder_exists(path) ? "searched" : "absent");
-  kw_cli_table_add(user, "%s", path);
-  kw_cli_table_add(user, "%s", why);
 }
 
 static void add_environment_json(cJSON *array) {
@@ -95,7 +60,13 @@ static void add_environment_json(cJSON *array) {
 
 static void print_surroundings(void) {
   kw_cli_table *folders = kw_cli_table_create((const char *[]){"FOLDER", "PATH", "NAMED BY", NULL});
-  each_folder(add_folder_row, folders);
+  kw_plugin_directory folder = {.struct_size = sizeof folder};
+  for (uint32_t i = 0; kw_plugin_get_directory(i, &folder) == KW_OK; ++i) {
+    kw_cli_table_add(folders, "%s", state_name(folder.state));
+    kw_cli_table_add(folders, "%s", or_dash(folder.path));
+    kw_cli_table_add(folders, "%s", folder.origin);
+    if (folder.state == KW_DIRECTORY_REFUSED) kw_cli_table_note(folders, "%s", folder.reason);
+  }
   putchar('\n');
   kw_cli_table_print(folders);
   kw_cli_table *environment = kw_cli_table_create((const char *[]){"VARIABLE", "VALUE", "MEANING", NULL});
@@ -145,10 +116,6 @@ static cJSON *report_as_json(const kw_plugin_report *report) {
   return json;
 }
 
-static const char *or_dash(const char *text) {
-  return *text ? text : "-";
-}
-
 static void add_report_row(kw_cli_table *table, const kw_plugin_report *report) {
   char abi[24];
   format_abi(report->abi_version, abi);
@@ -190,20 +157,18 @@ static int print_all(const kw_cli_args *args, uint32_t count) {
     add_report_row(table, &report);
     cJSON_AddItemToArray(plugins, report_as_json(&report));
   }
-  char library[PATH_MAX] = "", abi[24];
-  library_folder(library);
+  char abi[24];
   format_abi(kw_abi_version(), abi);
   if (as_json) {
     cJSON_AddStringToObject(json, "version", kw_version());
     cJSON_AddStringToObject(json, "abi", abi);
-    cJSON_AddStringToObject(json, "library_folder", library);
     cJSON_AddNumberToObject(json, "devices", devices);
-    each_folder(add_folder_json, cJSON_AddArrayToObject(json, "folders"));
+    add_folders_json(cJSON_AddArrayToObject(json, "folders"));
     add_environment_json(cJSON_AddArrayToObject(json, "environment"));
     return kw_cli_json_print(json) ? KW_CLI_OK : KW_CLI_FAILED;
   }
-  printf("keyway %s, plugin ABI %s, in %s\n%u of %u plugins loaded, %u devices\n\n", kw_version(), abi, library, loaded,
-         count, devices);
+  printf("keyway %s, plugin ABI %s\n%u of %u plugins loaded, %u devices\n\n", kw_version(), abi, loaded, count,
+         devices);
   cJSON_Delete(json);
   if (count) {
     kw_cli_table_print(table);

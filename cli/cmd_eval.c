@@ -4,7 +4,7 @@
  */
 #include "commands.h"
 #include "npy.h"
-#include "signature.h"
+#include "value.h"
 
 #include <keyway/keyway.h>
 
@@ -15,16 +15,21 @@
 #define MAX_LIST 64        /* tensors in one list argument */
 #define PRINTED_SIZE 65536 /* characters of a printed result */
 
+/* One argument of the op. */
+typedef struct argument {
+  kw_arg_info info;
+  kw_cli_storage storage;
+  kw_tensor *tensors[MAX_LIST]; /* inputs; owned */
+} argument;
+
 typedef struct evaluation {
   const kw_cli_args *args;
   const kw_op *op;
-  const char *op_name;
-  kw_cli_signature signature;
+  kw_op_info info;
   kw_device *device;
-  kw_value values[KW_CLI_MAX_PARAMS];
-  kw_cli_storage storage[KW_CLI_MAX_PARAMS];
-  kw_tensor *tensors[KW_CLI_MAX_PARAMS][MAX_LIST]; /* inputs; owned */
-  kw_tensor *outs[KW_CLI_MAX_RESULTS];             /* owned; NULL for a result that is an argument */
+  argument *arguments; /* info.arg_count */
+  kw_value *values;    /* info.arg_count; tensors and lists are those of `arguments` */
+  kw_tensor **outs;    /* info.result_count; owned; NULL for a result that is an argument */
 } evaluation;
 
 #define COMPLAIN(...) kw_cli_complain(&kw_cli_eval, __VA_ARGS__)
@@ -46,24 +51,46 @@ static const char *nearest_op(const char *name) {
 }
 
 static bool find_op(evaluation *e) {
-  e->op_name = kw_cli_args_positional(e->args, 0);
-  if (!e->op_name) {
+  const char *name = kw_cli_args_positional(e->args, 0);
+  if (!name) {
     COMPLAIN("which op? usage: keyway eval %s", kw_cli_eval.synopsis);
     return false;
   }
   uint32_t count;
   kw_device_count(&count); /* starts the library: plugins add ops */
-  e->op = kw_op_find(e->op_name);
+  e->op = kw_op_find(name);
   if (!e->op) {
-    const char *near = nearest_op(e->op_name);
-    COMPLAIN("there is no op '%s'%s%s%s; 'keyway ops' lists all", e->op_name, near ? "; did you mean '" : "",
+    const char *near = nearest_op(name);
+    COMPLAIN("there is no op '%s'%s%s%s; 'keyway ops' lists all", name, near ? "; did you mean '" : "",
              near ? near : "", near ? "'?" : "");
     return false;
   }
-  kw_op_info info = {.struct_size = sizeof info};
-  kw_op_get_info(e->op, &info);
-  kw_cli_signature_read(info.schema, &e->signature);
+  e->info.struct_size = sizeof e->info;
+  kw_op_get_info(e->op, &e->info);
+  e->arguments = calloc(e->info.arg_count + 1, sizeof *e->arguments);
+  e->values = calloc(e->info.arg_count + 1, sizeof *e->values);
+  e->outs = calloc(e->info.result_count + 1, sizeof(kw_tensor *));
+  if (!e->arguments || !e->values || !e->outs) {
+    COMPLAIN("no memory");
+    return false;
+  }
+  for (uint32_t i = 0; i < e->info.arg_count; ++i) {
+    e->arguments[i].info.struct_size = sizeof e->arguments[i].info;
+    kw_op_get_arg(e->op, i, &e->arguments[i].info);
+  }
   return true;
+}
+
+/* Index of an argument, or -1. */
+static int find_argument(const evaluation *e, const char *name) {
+  for (uint32_t i = 0; i < e->info.arg_count; ++i) {
+    if (strcmp(e->arguments[i].info.name, name) == 0) return (int)i;
+  }
+  return -1;
+}
+
+static bool is_tensor(const kw_arg_info *arg) {
+  return arg->tag == KW_TAG_TENSOR || arg->tag == KW_TAG_TENSOR_LIST;
 }
 
 static bool open_device(evaluation *e) {
@@ -132,64 +159,62 @@ static bool load_list(evaluation *e, uint32_t index, const char *paths) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.*s", (int)length, at);
     if (count == MAX_LIST) {
-      COMPLAIN("argument '%s': more than %d tensors in a list", e->signature.params[index].name, MAX_LIST);
+      COMPLAIN("argument '%s': more than %d tensors in a list", e->arguments[index].info.name, MAX_LIST);
       return false;
     }
-    if (strcmp(path, "none") != 0 && !load_tensor(e, path, &e->tensors[index][count])) return false;
+    if (strcmp(path, "none") != 0 && !load_tensor(e, path, &e->arguments[index].tensors[count])) return false;
     ++count;
     at += length + (at[length] == ',');
   }
-  e->values[index] = kw_arg_tensor_list(e->tensors[index], count);
+  e->values[index] = kw_arg_tensor_list(e->arguments[index].tensors, count);
   return true;
 }
 
 /* The --in files, in the order of the schema's tensors. */
 static bool load_inputs(evaluation *e) {
   uint32_t cursor = 0;
-  for (uint32_t i = 0; i < e->signature.param_count; ++i) {
-    const kw_cli_param *param = &e->signature.params[i];
-    if (!kw_cli_param_is_tensor(param)) continue;
+  for (uint32_t i = 0; i < e->info.arg_count; ++i) {
+    const kw_arg_info *arg = &e->arguments[i].info;
+    if (!is_tensor(arg)) continue;
     const char *path = kw_cli_args_next(e->args, "--in", &cursor);
-    if (!path && !param->optional) {
-      COMPLAIN("%s needs another --in FILE, for argument '%s'", e->op_name, param->name);
+    bool optional = arg->flags & KW_ARG_OPTIONAL, list = arg->tag == KW_TAG_TENSOR_LIST;
+    if (!path && !optional) {
+      COMPLAIN("%s needs another --in FILE, for argument '%s'", e->info.name, arg->name);
       return false;
     }
-    if (!path || (param->optional && strcmp(path, "none") == 0)) continue;
-    if (param->list ? !load_list(e, i, path) : !load_tensor(e, path, &e->tensors[i][0])) return false;
-    if (!param->list) e->values[i] = kw_arg_tensor(e->tensors[i][0]);
+    if (!path || (optional && strcmp(path, "none") == 0)) continue;
+    kw_tensor **tensors = e->arguments[i].tensors;
+    if (list ? !load_list(e, i, path) : !load_tensor(e, path, tensors)) return false;
+    if (!list) e->values[i] = kw_arg_tensor(tensors[0]);
   }
   const char *more = kw_cli_args_next(e->args, "--in", &cursor);
-  if (more) COMPLAIN("--in %s: %s takes no more tensors", more, e->op_name);
+  if (more) COMPLAIN("--in %s: %s takes no more tensors", more, e->info.name);
   return !more;
 }
 
 /* ---- Attributes -------------------------------------------------------------------------------------------------- */
 
 static bool parse_attribute(evaluation *e, const char *name, const char *text) {
-  int index = kw_cli_signature_find(&e->signature, name);
-  kw_op_info info = {.struct_size = sizeof info};
-  kw_op_get_info(e->op, &info);
+  int index = find_argument(e, name);
   if (index < 0) {
-    const char *names[KW_CLI_MAX_PARAMS];
-    for (uint32_t i = 0; i < e->signature.param_count; ++i) names[i] = e->signature.params[i].name;
-    const char *near = kw_cli_nearest(name, names, e->signature.param_count, sizeof names[0]);
+    const char *near = kw_cli_nearest(name, &e->arguments[0].info.name, e->info.arg_count, sizeof e->arguments[0]);
     COMPLAIN("--attr %s: no such argument%s%s%s; %s", name, near ? "; did you mean '" : "", near ? near : "",
-             near ? "'?" : "", info.schema);
+             near ? "'?" : "", e->info.schema);
     return false;
   }
-  const kw_cli_param *param = &e->signature.params[index];
-  if (kw_cli_param_is_tensor(param)) {
+  argument *argument = &e->arguments[index];
+  if (is_tensor(&argument->info)) {
     COMPLAIN("--attr %s: this argument is a tensor; give it as a file with --in", name);
     return false;
   }
-  if (kw_cli_param_parse(param, text, &e->storage[index], &e->values[index])) return true;
-  COMPLAIN("--attr %s=%s: expected %s%s; %s", name, text, kw_cli_param_expects(param),
-           param->optional ? " or none" : "", info.schema);
+  if (kw_cli_value_parse(&argument->info, text, &argument->storage, &e->values[index])) return true;
+  COMPLAIN("--attr %s=%s: expected %s%s; %s", name, text, kw_cli_value_expects(&argument->info),
+           argument->info.flags & KW_ARG_OPTIONAL ? " or none" : "", e->info.schema);
   return false;
 }
 
 static bool parse_attributes(evaluation *e) {
-  bool given[KW_CLI_MAX_PARAMS] = {false};
+  for (uint32_t i = 0; i < e->info.arg_count; ++i) e->values[i] = e->arguments[i].info.default_value;
   const char *text;
   for (uint32_t cursor = 0; (text = kw_cli_args_next(e->args, "--attr", &cursor));) {
     const char *equals = strchr(text, '=');
@@ -200,16 +225,13 @@ static bool parse_attributes(evaluation *e) {
       return false;
     }
     if (!parse_attribute(e, name, equals + 1)) return false;
-    given[kw_cli_signature_find(&e->signature, name)] = true;
   }
-  for (uint32_t i = 0; i < e->signature.param_count; ++i) {
-    const kw_cli_param *param = &e->signature.params[i];
-    if (given[i] || kw_cli_param_is_tensor(param)) continue;
-    if (!*param->default_text && !param->optional) {
-      COMPLAIN("%s needs --attr %s=VALUE (%s)", e->op_name, param->name, kw_cli_param_expects(param));
-      return false;
-    }
-    if (*param->default_text) kw_cli_param_parse(param, param->default_text, &e->storage[i], &e->values[i]);
+  for (uint32_t i = 0; i < e->info.arg_count; ++i) {
+    const kw_arg_info *arg = &e->arguments[i].info;
+    /* An optional argument may be none; for any other none means that nothing gave it a value. */
+    if (is_tensor(arg) || (arg->flags & KW_ARG_OPTIONAL) || e->values[i].tag != KW_TAG_NONE) continue;
+    COMPLAIN("%s needs --attr %s=VALUE (%s)", e->info.name, arg->name, kw_cli_value_expects(arg));
+    return false;
   }
   return true;
 }
@@ -217,8 +239,8 @@ static bool parse_attributes(evaluation *e) {
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static const kw_tensor *result_tensor(const evaluation *e, uint32_t index) {
-  int32_t alias = e->signature.result_alias[index];
-  return alias >= 0 ? e->tensors[alias][0] : e->outs[index];
+  int32_t alias = kw_op_result_alias(e->op, index);
+  return alias >= 0 ? e->arguments[alias].tensors[0] : e->outs[index];
 }
 
 /* "y.npy", or "y.0.npy" where there are several. */
@@ -226,7 +248,7 @@ static void result_path(const evaluation *e, uint32_t index, const char *path, c
   size_t length = strlen(path);
   bool suffix = length > 4 && strcmp(path + length - 4, ".npy") == 0;
   if (suffix) length -= 4;
-  if (e->signature.result_count == 1) {
+  if (e->info.result_count == 1) {
     snprintf(out, PATH_MAX, "%s", path);
   } else {
     snprintf(out, PATH_MAX, "%.*s.%u%s", (int)length, path, index, suffix ? ".npy" : "");
@@ -266,7 +288,7 @@ static bool print_result(const evaluation *e, uint32_t index) {
 }
 
 static bool call_op(evaluation *e) {
-  kw_status status = kw_op_call(e->op, NULL, e->values, e->signature.param_count, e->outs, e->signature.result_count);
+  kw_status status = kw_op_call(e->op, NULL, e->values, e->info.arg_count, e->outs, e->info.result_count);
   if (status == KW_OK) status = kw_device_synchronize(e->device);
   if (status != KW_OK) {
     COMPLAIN("%s", kw_error_message());
@@ -286,26 +308,27 @@ static int evaluate(evaluation *e) {
   }
   if (!call_op(e)) return KW_CLI_FAILED;
   const char *path = kw_cli_args_value(e->args, "--out");
-  for (uint32_t i = 0; i < e->signature.result_count; ++i) {
+  for (uint32_t i = 0; i < e->info.result_count; ++i) {
     if (path ? !save_result(e, i, path) : !print_result(e, i)) return KW_CLI_FAILED;
   }
   return KW_CLI_OK;
 }
 
-static int run(const kw_cli_args *args) {
-  evaluation *e = calloc(1, sizeof *e);
-  if (!e) {
-    COMPLAIN("no memory");
-    return KW_CLI_FAILED;
+static void release_all(evaluation *e) {
+  for (uint32_t i = 0; e->arguments && i < e->info.arg_count; ++i) {
+    for (uint32_t k = 0; k < MAX_LIST; ++k) kw_tensor_release(e->arguments[i].tensors[k]);
   }
-  e->args = args;
-  int code = evaluate(e);
-  for (uint32_t i = 0; i < KW_CLI_MAX_PARAMS; ++i) {
-    for (uint32_t k = 0; k < MAX_LIST; ++k) kw_tensor_release(e->tensors[i][k]);
-  }
-  for (uint32_t i = 0; i < KW_CLI_MAX_RESULTS; ++i) kw_tensor_release(e->outs[i]);
+  for (uint32_t i = 0; e->outs && i < e->info.result_count; ++i) kw_tensor_release(e->outs[i]);
   if (e->device) kw_device_close(e->device);
-  free(e);
+  free(e->arguments);
+  free(e->values);
+  free(e->outs);
+}
+
+static int run(const kw_cli_args *args) {
+  evaluation e = {.args = args};
+  int code = evaluate(&e);
+  release_all(&e);
   return code;
 }
 

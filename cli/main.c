@@ -3,12 +3,9 @@
  * The `keyway` program: finds the command and hands over.
  */
 #include "commands.h"
+#include "conform.h"
 
 #include <keyway/keyway.h>
-
-#ifdef KEYWAY_HAVE_CONFORM
-#include "conform.h"
-#endif
 
 #include <string.h>
 
@@ -84,26 +81,12 @@ static const kw_cli_command *find_command(const char *name) {
   return NULL;
 }
 
-static int run_conform(int argc, char **argv) {
-#ifdef KEYWAY_HAVE_CONFORM
-  return kw_conform_main(argc, argv);
-#else
-  (void)argc;
-  (void)argv;
-  kw_cli_complain(&conform_command, "this program was built without the conformance suite; build the whole tree");
-  return KW_CLI_USAGE;
-#endif
-}
-
 static int print_help(const kw_cli_command *command) {
-#ifdef KEYWAY_HAVE_CONFORM
   if (command == &conform_command) {
     kw_conform_usage(stdout);
-    return KW_CLI_OK;
+  } else {
+    kw_cli_help(stdout, command);
   }
-#endif
-  if (command == &conform_command) return run_conform(0, NULL);
-  kw_cli_help(stdout, command);
   return KW_CLI_OK;
 }
 
@@ -144,7 +127,7 @@ static int run_command(const kw_cli_command *command, int argc, char **argv) {
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
     if (is_help_option(argv[i])) return print_help(command);
   }
-  if (command == &conform_command) return run_conform(argc, argv);
+  if (command == &conform_command) return kw_conform_main(argc, argv);
   kw_cli_args *args = kw_cli_args_parse(command, argc - 1, argv + 1);
   if (!args) return KW_CLI_USAGE;
   int code = command->run(args);

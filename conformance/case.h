@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cases as data: what is called, with tensors of which shapes and layouts, and what comes out. A case is a pure function
- * of its id; coordinator and worker both make it, and the values are a function of case and seed (value.h).
+ * Cases as data: what is called, with tensors of which shapes and layouts, and what comes out. A case is a pure
+ * function of its id; coordinator and worker both make it, and the values are a function of case and seed (value.h).
  */
 #ifndef KEYWAY_CONFORMANCE_CASE_H
 #define KEYWAY_CONFORMANCE_CASE_H
@@ -57,7 +57,7 @@ typedef struct kw_case {
   kw_case_class class;
   uint32_t number;
   char id[128];
-  uint64_t hash; /* kw_hash of id */
+  uint64_t hash;      /* kw_hash of id */
   uint32_t arg_count; /* arguments passed; those after it take their defaults */
   kw_case_arg args[KW_SUITE_ARGS];
   kw_case_tensor out; /* the result; a vendor's op: dtype KW_DTYPE_NONE, as only its plugin knows */

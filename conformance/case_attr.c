@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ops by base name whose inputs are not KW_DOMAIN_ANY; one domain per tensor argument, the last one for all after it. */
+/* Ops by base name whose inputs are not KW_DOMAIN_ANY; one domain per tensor argument, the last one for all after it.
+ */
 static const struct {
   const char *base;
   kw_domain domains[3];
@@ -32,9 +33,9 @@ static const struct {
 };
 
 /* Ops where equal values matter: every other case draws from few values. */
-static const char *const tied[] = {"eq",          "ne",         "lt",          "le",  "gt",      "ge",
-                                   "logical_and", "logical_or", "logical_xor", "logical_not", "maximum",
-                                   "minimum",     "clamp",      "amax",        "argmax"};
+static const char *const tied[] = {"eq",      "ne",          "lt",         "le",          "gt",
+                                   "ge",      "logical_and", "logical_or", "logical_xor", "logical_not",
+                                   "maximum", "minimum",     "clamp",      "amax",        "argmax"};
 
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg) {
   const char *base = c->op->base;

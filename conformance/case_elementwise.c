@@ -11,14 +11,10 @@
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 static const kw_shape prime_shapes[] = {
-    {1, {7}},
-    {1, {1021}},
-    {2, {13, 5}},
-    {3, {3, 5, 7}},
-    {4, {2, 3, 5, 7}},
-    {8, {2, 1, 3, 1, 2, 1, 2, 2}},
-    {1, {4099}},
-    {16, {1, 2, 1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 2, 1}},
+    {1, {7}},          {1, {1021}},
+    {2, {13, 5}},      {3, {3, 5, 7}},
+    {4, {2, 3, 5, 7}}, {8, {2, 1, 3, 1, 2, 1, 2, 2}},
+    {1, {4099}},       {16, {1, 2, 1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 2, 1}},
 };
 static const kw_shape empty_shapes[] = {{1, {0}}, {3, {2, 0, 3}}};
 static const kw_shape one_shapes[] = {{1, {1}}, {3, {1, 1, 1}}};
@@ -26,12 +22,9 @@ static const kw_shape large_shapes[] = {{2, {257, 263}}, {1, {65537}}};
 static const kw_shape transposed_shapes[] = {{2, {5, 7}}, {3, {4, 3, 5}}, {2, {67, 129}}};
 static const kw_shape sliced_shapes[] = {{2, {6, 5}}, {1, {11}}, {3, {5, 4, 6}}};
 static const kw_shape broadcast_shapes[][3] = {
-    {{2, {5, 1}}, {2, {1, 7}}, {1, {7}}},
-    {{2, {3, 4}}, {1, {4}}, {2, {3, 1}}},
-    {{3, {2, 3, 4}}, {0, {0}}, {1, {4}}},
-    {{1, {1}}, {2, {6, 2}}, {0, {0}}},
-    {{4, {2, 1, 3, 1}}, {3, {4, 1, 5}}, {1, {5}}},
-    {{3, {3, 1, 1}}, {2, {2, 5}}, {3, {3, 2, 5}}},
+    {{2, {5, 1}}, {2, {1, 7}}, {1, {7}}},          {{2, {3, 4}}, {1, {4}}, {2, {3, 1}}},
+    {{3, {2, 3, 4}}, {0, {0}}, {1, {4}}},          {{1, {1}}, {2, {6, 2}}, {0, {0}}},
+    {{4, {2, 1, 3, 1}}, {3, {4, 1, 5}}, {1, {5}}}, {{3, {3, 1, 1}}, {2, {2, 5}}, {3, {3, 2, 5}}},
     {{2, {0, 3}}, {1, {1}}, {2, {1, 3}}},
 };
 
@@ -231,7 +224,8 @@ static kw_dtype result_dtype(const kw_case *c) {
   return c->op->row.result == KW_RESULT_BOOL ? KW_BOOL : c->key;
 }
 
-static bool set_inputs(kw_case *c, const uint32_t *inputs, uint32_t count, const kw_shape *shape, kw_shape *out_result) {
+static bool set_inputs(kw_case *c, const uint32_t *inputs, uint32_t count, const kw_shape *shape,
+                       kw_shape *out_result) {
   bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
   *out_result = *shape;
   for (uint32_t i = 0; i < count; i++) {

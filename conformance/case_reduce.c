@@ -37,10 +37,11 @@ static const reduce_row large_rows[] = {
 static const reduce_row layout_rows[] = {
     {{2, {6, 5}}, 1, {1}}, {{3, {4, 3, 5}}, 1, {1}}, {{2, {67, 129}}, 1, {0}}, {{2, {17, 31}}, 0, {0}}};
 static const reduce_row exact_rows[] = {{{1, {251}}, 0, {0}}, {{2, {19, 127}}, 1, {1}}, {{2, {127, 19}}, 1, {0}}};
-static const reduce_row list_rows[] = {
-    {{3, {3, 5, 7}}, 1, {0}},     {{3, {3, 5, 7}}, 1, {1}},    {{3, {3, 5, 7}}, 1, {2}},    {{3, {3, 5, 7}}, 1, {-1}},
-    {{3, {3, 5, 7}}, 2, {0, 1}},  {{3, {3, 5, 7}}, 2, {0, 2}}, {{3, {3, 5, 7}}, 2, {2, 1}}, {{3, {3, 5, 7}}, 3, {0, 1, 2}},
-    {{3, {3, 5, 7}}, 2, {-3, 1}}, {{3, {3, 5, 7}}, 0, {0}}};
+static const reduce_row list_rows[] = {{{3, {3, 5, 7}}, 1, {0}},     {{3, {3, 5, 7}}, 1, {1}},
+                                       {{3, {3, 5, 7}}, 1, {2}},     {{3, {3, 5, 7}}, 1, {-1}},
+                                       {{3, {3, 5, 7}}, 2, {0, 1}},  {{3, {3, 5, 7}}, 2, {0, 2}},
+                                       {{3, {3, 5, 7}}, 2, {2, 1}},  {{3, {3, 5, 7}}, 3, {0, 1, 2}},
+                                       {{3, {3, 5, 7}}, 2, {-3, 1}}, {{3, {3, 5, 7}}, 0, {0}}};
 
 static bool pick_row(kw_case *c, reduce_row *out) {
   uint32_t n = c->number, count;
@@ -77,7 +78,8 @@ static bool pick_row(kw_case *c, reduce_row *out) {
       rows = exact_rows, count = COUNT(exact_rows);
       break;
     case KW_CLASS_SPECIAL:
-      *out = c->op->row.shape == KW_SHAPE_REDUCE_ALL ? (reduce_row){{1, {29}}, 0, {0}} : (reduce_row){{2, {53, 7}}, 1, {1}};
+      *out = c->op->row.shape == KW_SHAPE_REDUCE_ALL ? (reduce_row){{1, {29}}, 0, {0}}
+                                                     : (reduce_row){{2, {53, 7}}, 1, {1}};
       return n < (c->op->row.shape == KW_SHAPE_REDUCE_ALL ? 7u : 3u);
     case KW_CLASS_MIXED:
       *out = (reduce_row){{2, {7, 9}}, 1, {0}};
@@ -258,7 +260,8 @@ bool kw_case_make_mm(kw_case *c) {
 
 /* ---- Ops of a vendor --------------------------------------------------------------------------------------------- */
 
-/* Nothing is known but the schema: tensors of one shape and dtype, attributes at their default or at ordinary values. */
+/* Nothing is known but the schema: tensors of one shape and dtype, attributes at their default or at ordinary values.
+ */
 bool kw_case_make_vendor(kw_case *c) {
   static const kw_shape prime[] = {{1, {7}}, {2, {13, 5}}, {1, {1021}}, {3, {3, 5, 7}}, {1, {4099}}};
   static const kw_shape one[] = {{1, {1}}, {2, {1, 1}}};

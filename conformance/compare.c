@@ -125,7 +125,8 @@ static bool rounded_quotient(const kw_case *c, const kw_rule *rule, double got, 
   double low = quotient.hi - slack, high = quotient.hi + slack;
   low = down ? floor(low) : trunc(low);
   high = down ? floor(high) : trunc(high);
-  return got >= kw_datum_round(c->out.dtype, (kw_wide){low, 0}) && got <= kw_datum_round(c->out.dtype, (kw_wide){high, 0});
+  return got >= kw_datum_round(c->out.dtype, (kw_wide){low, 0}) &&
+         got <= kw_datum_round(c->out.dtype, (kw_wide){high, 0});
 }
 
 static bool is_zero_of_same_sign(kw_dtype dtype, const void *got, const void *wanted) {
@@ -168,11 +169,13 @@ static bool is_poison(size_t size, const void *element, unsigned char poison) {
 static void print_element(char *text, size_t size, kw_dtype dtype, const void *element) {
   char bits[40] = "0x";
   size_t bytes = kw_datum_size(dtype), at = 2;
-  for (size_t i = bytes; i-- > 0;) at += (size_t)snprintf(bits + at, sizeof bits - at, "%02x", ((const unsigned char *)element)[i]);
+  for (size_t i = bytes; i-- > 0;)
+    at += (size_t)snprintf(bits + at, sizeof bits - at, "%02x", ((const unsigned char *)element)[i]);
   if (kw_datum_is_complex(dtype)) {
     snprintf(text, size, "%s", bits);
   } else if (kw_datum_is_float(dtype)) {
     double value = kw_datum_load(dtype, element);
+    if (isnan(value)) value = fabs(value); /* its sign is in the bits */
     snprintf(text, size, "%.*g (%s)", dtype == KW_F64 ? 17 : 9, value, bits);
   } else if (dtype == KW_I64) {
     int64_t value;
@@ -217,8 +220,8 @@ static void describe(const kw_case *c, const kw_expected *expected, const void *
   print_element(got_text, sizeof got_text, dtype, (const char *)got + (size_t)v->index * size);
   if (expected->dtype != KW_DTYPE_WIDE) {
     print_element(want_text, sizeof want_text, dtype, (const char *)expected->values + (size_t)v->index * size);
-    snprintf(v->text, sizeof v->text, "element %s: got %s, expected %s; %lld of %lld elements are wrong", where, got_text,
-             want_text, (long long)v->wrong, (long long)expected->count);
+    snprintf(v->text, sizeof v->text, "element %s: got %s, expected %s; %lld of %lld elements are wrong", where,
+             got_text, want_text, (long long)v->wrong, (long long)expected->count);
     return;
   }
   kw_wide oracle = wide_at(expected->values, v->index);
@@ -227,8 +230,8 @@ static void describe(const kw_case *c, const kw_expected *expected, const void *
   double value = kw_datum_load(dtype, (const char *)got + (size_t)v->index * size);
   double error = isfinite(value) && isfinite(oracle.hi) ? fabs((value - oracle.hi) - oracle.lo) : (double)INFINITY;
   snprintf(v->text, sizeof v->text,
-           "element %s: got %s, expected %s, oracle %.17g; error %.3g, bound %.3g; %lld of %lld elements are wrong", where,
-           got_text, want_text, oracle.hi, error, bound, (long long)v->wrong, (long long)expected->count);
+           "element %s: got %s, expected %s, oracle %.17g; error %.3g, bound %.3g; %lld of %lld elements are wrong",
+           where, got_text, want_text, oracle.hi, error, bound, (long long)v->wrong, (long long)expected->count);
 }
 
 void kw_compare_result(const kw_case *c, const kw_rule *rule, const kw_expected *expected, const void *got,

@@ -50,10 +50,10 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got, kw
 /* What a comparison found. */
 typedef struct kw_verdict {
   bool pass;
-  int64_t wrong;  /* elements that do not pass */
-  int64_t index;  /* the first of them, row-major */
-  double error;   /* the largest error of all elements, passing ones first of all */
-  char text[704]; /* what differed, one line; "" when it passes */
+  int64_t wrong;   /* elements that do not pass */
+  int64_t index;   /* the first of them, row-major */
+  double error;    /* the largest error of all elements, passing ones first of all */
+  char text[704];  /* what differed, one line; "" when it passes */
   char defect[64]; /* a defect recognised by its looks: "tail not written", "poison visible"; or "" */
 } kw_verdict;
 

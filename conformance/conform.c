@@ -75,7 +75,21 @@ static bool parse_shard(const char *text, kw_run_options *options) {
   return true;
 }
 
-enum { OPT_DEVICE = 1000, OPT_PLUGIN, OPT_LEVEL, OPT_SUITE, OPT_OP, OPT_CASE, OPT_LIST, OPT_SEED, OPT_JOBS, OPT_SHARD, OPT_TIMEOUT, OPT_JSON, OPT_JUNIT };
+enum {
+  OPT_DEVICE = 1000,
+  OPT_PLUGIN,
+  OPT_LEVEL,
+  OPT_SUITE,
+  OPT_OP,
+  OPT_CASE,
+  OPT_LIST,
+  OPT_SEED,
+  OPT_JOBS,
+  OPT_SHARD,
+  OPT_TIMEOUT,
+  OPT_JSON,
+  OPT_JUNIT
+};
 
 static const struct option long_options[] = {{"device", required_argument, NULL, OPT_DEVICE},
                                              {"plugin", required_argument, NULL, OPT_PLUGIN},

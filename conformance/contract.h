@@ -29,7 +29,8 @@ extern kw_contract_env kw_contract;
 
 typedef struct kw_contract_suite {
   const char *name; /* "abi", "lifecycle", "memory", "stream", "event", "copy", "error" */
-  const struct CMUnitTest *tests; /* names without the suite: "zero_size" (cmocka_unit_test gives the function's name) */
+  const struct CMUnitTest
+      *tests; /* names without the suite: "zero_size" (cmocka_unit_test gives the function's name) */
   size_t count;
 } kw_contract_suite;
 extern const kw_contract_suite kw_contract_suites[];

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BATCH 16        /* cases in a batch of op cases: 32 units in one process, in mixed order */
+#define BATCH 16 /* cases in a batch of op cases: 32 units in one process, in mixed order */
 #define CASE_LIMIT_MS 20000
-#define HANGS_PER_OP 3  /* after so many, the op's other cases are not waited for */
+#define HANGS_PER_OP 3 /* after so many, the op's other cases are not waited for */
 #define START_TRIES 3
 
 typedef struct batch {
@@ -27,7 +27,7 @@ typedef struct coordinator {
   batch *batches;
   uint32_t batch_count;
   atomic_uint next_batch;
-  atomic_uint done; /* cases */
+  atomic_uint done;   /* cases */
   atomic_uint *hangs; /* per op of facts.ops */
   bool progress;
   pthread_mutex_t print;
@@ -187,7 +187,8 @@ static void run_ops_batch(coordinator *co, kw_process *process, const batch *b, 
   while ((count = drop_settled(co, units, count)) > 0) {
     char text[512] = "";
     if (!ensure_worker(co, process, text, sizeof text)) {
-      for (uint32_t i = 0; i < count; i++) kw_run_mark(&co->run->cases[units[i].index], KW_OUTCOME_CRASH, "crash", text);
+      for (uint32_t i = 0; i < count; i++)
+        kw_run_mark(&co->run->cases[units[i].index], KW_OUTCOME_CRASH, "crash", text);
       return;
     }
     for (uint32_t i = 0; i < count; i++) send_unit(co, process, &units[i], message);
@@ -226,7 +227,8 @@ static void *run_batches(void *argument) {
   coordinator *co = argument;
   kw_process process = {0};
   kw_message message = {0};
-  for (uint32_t i = atomic_fetch_add(&co->next_batch, 1); i < co->batch_count; i = atomic_fetch_add(&co->next_batch, 1)) {
+  for (uint32_t i = atomic_fetch_add(&co->next_batch, 1); i < co->batch_count;
+       i = atomic_fetch_add(&co->next_batch, 1)) {
     const batch *b = &co->batches[i];
     if (co->run->cases[b->first].op) {
       run_ops_batch(co, &process, b, &message);
@@ -250,7 +252,8 @@ void kw_run_cases(kw_run *run) {
   uint32_t jobs = run->options->jobs < co.batch_count ? run->options->jobs : co.batch_count;
   pthread_t threads[64];
   uint32_t started = 0;
-  while (started + 1 < jobs && started < 63 && pthread_create(&threads[started], NULL, run_batches, &co) == 0) started++;
+  while (started + 1 < jobs && started < 63 && pthread_create(&threads[started], NULL, run_batches, &co) == 0)
+    started++;
   run_batches(&co); /* this thread is one of them */
   for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
   pthread_mutex_destroy(&co.print);

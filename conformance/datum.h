@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One element of any dtype: its format, reading, rounding, converting. Written apart from the reference's own conversions,
- * so that the two check each other. KW_DTYPE_WIDE is the oracle's form of a floating-point result, hi + lo: about 106 bits.
+ * One element of any dtype: its format, reading, rounding, converting. Written apart from the reference's own
+ * conversions, so that the two check each other. KW_DTYPE_WIDE is the oracle's form of a floating-point result, hi +
+ * lo: about 106 bits.
  */
 #ifndef KEYWAY_CONFORMANCE_DATUM_H
 #define KEYWAY_CONFORMANCE_DATUM_H

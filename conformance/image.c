@@ -59,7 +59,8 @@ kw_status kw_image_check(const kw_image *image, bool inside, void *dense, kw_cha
     *out_change = KW_CHANGE_AFTER;
   } else if (inside && memcmp(now, image->bytes, size) != 0) {
     *out_change = KW_CHANGE_INSIDE;
-  } else if (!inside && (uint64_t)t->numel < t->extent) { /* put the elements back: what still differs is between them */
+  } else if (!inside &&
+             (uint64_t)t->numel < t->extent) { /* put the elements back: what still differs is between them */
     for (int64_t i = 0; i < t->numel; i++) {
       size_t at = (size_t)(image->lead + kw_case_tensor_at(t, i)) * item;
       memcpy(now + at, image->bytes + at, item);

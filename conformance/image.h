@@ -29,7 +29,13 @@ kw_status kw_image_upload(kw_image *image);
 /* A view of the image as a tensor of this layout (the image's own, or another one onto the same storage). */
 kw_status kw_image_view(const kw_image *image, const kw_case_tensor *layout, kw_tensor **out_view);
 
-typedef enum kw_change { KW_CHANGE_NONE, KW_CHANGE_BEFORE, KW_CHANGE_AFTER, KW_CHANGE_BETWEEN, KW_CHANGE_INSIDE } kw_change;
+typedef enum kw_change {
+  KW_CHANGE_NONE,
+  KW_CHANGE_BEFORE,
+  KW_CHANGE_AFTER,
+  KW_CHANGE_BETWEEN,
+  KW_CHANGE_INSIDE
+} kw_change;
 /* Reads the device's bytes and tells where they differ from the image: in the first guard zone, behind the storage,
  * between elements, or (when `inside` is set) in elements. With `dense`: gathers the elements, row-major. */
 kw_status kw_image_check(const kw_image *image, bool inside, void *dense, kw_change *out_change);

@@ -49,7 +49,8 @@ static kw_status make_input(const kw_case *c, uint32_t arg, uint64_t seed, uint3
     kw_value_make(&key, tensor->dtype, i, element);
     if (flush & KW_DTYPE_BIT(tensor->dtype) && kw_datum_is_subnormal(tensor->dtype, element)) {
       call->any_subnormal = true;
-      if (form == FORM_FLUSHED) kw_datum_store(tensor->dtype, element, copysign(0.0, kw_datum_load(tensor->dtype, element)));
+      if (form == FORM_FLUSHED)
+        kw_datum_store(tensor->dtype, element, copysign(0.0, kw_datum_load(tensor->dtype, element)));
     }
     kw_datum_convert(dtype, at, tensor->dtype, element);
     if (form == FORM_ABSOLUTE) set_absolute(dtype, at);

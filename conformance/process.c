@@ -66,7 +66,8 @@ static bool read_hello(kw_process *process, const kw_run_options *options, kw_fa
     snprintf(text, size, "%s", facts->text);
     kw_process_stop(process);
   } else if (result == KW_READ_TIMEOUT) {
-    snprintf(text, size, "the worker did not get as far as opening the device in %.0f s; --timeout-scale gives more time",
+    snprintf(text, size,
+             "the worker did not get as far as opening the device in %.0f s; --timeout-scale gives more time",
              START_LIMIT_MS / 1000 * options->timeout_scale);
     kw_process_kill(process);
   } else {

@@ -18,7 +18,8 @@ typedef enum kw_frame {
   KW_FRAME_CONTRACT_END /* worker: id, outcome, text */
 } kw_frame;
 
-/* A payload being written or read. Writing grows it; reading past the end or a bad length sets `bad` and gives zeros. */
+/* A payload being written or read. Writing grows it; reading past the end or a bad length sets `bad` and gives zeros.
+ */
 typedef struct kw_message {
   unsigned char *data;
   size_t length;

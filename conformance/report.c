@@ -116,8 +116,8 @@ static void print_failures(const kw_run *run, FILE *out, bool colour) {
     shown++;
     char replay[1024];
     kw_run_replay(run, c, replay, sizeof replay);
-    fprintf(out, "%s%s%s %s%s%s\n", colour ? "\033[31m" : "", kw_outcome_name(c->outcome), colour ? "\033[0m" : "", c->id,
-            *c->defect ? ": " : "", c->defect);
+    fprintf(out, "%s%s%s %s%s%s\n", colour ? "\033[31m" : "", kw_outcome_name(c->outcome), colour ? "\033[0m" : "",
+            c->id, *c->defect ? ": " : "", c->defect);
     if (c->text && strcmp(c->text, c->defect) != 0) fprintf(out, "    %s\n", c->text);
     fprintf(out, "    %s\n", replay);
   }
@@ -155,14 +155,16 @@ void kw_report_print(const kw_run *run, FILE *out, bool colour) {
   print_skipped(run, out);
   fprintf(out, "%s%s%s%s, seed %" PRIu64 "\n", run->facts.device, *run->facts.product ? " " : "", run->facts.product,
           run->facts.emulated ? " (emulated)" : "", run->options->seed);
-  fprintf(out, "  %-22s %7s %7s %7s %7s %7s   %s\n", "suite", "cases", "pass", "failed", "unimpl.", "n/a", "largest error");
+  fprintf(out, "  %-22s %7s %7s %7s %7s %7s   %s\n", "suite", "cases", "pass", "failed", "unimpl.", "n/a",
+          "largest error");
   for (uint32_t i = 0; i < count; i++) print_line(&lines[i], out);
   print_unclaimed(run, out);
   if (totals.self_referenced) {
     fprintf(out, "self-referenced: %u cases of the vendor's own ops are judged by the vendor's reference\n",
             totals.self_referenced);
   }
-  if (totals.unreferenced) fprintf(out, "%u cases of vendor ops have no reference: they only ran\n", totals.unreferenced);
+  if (totals.unreferenced)
+    fprintf(out, "%u cases of vendor ops have no reference: they only ran\n", totals.unreferenced);
   if (run->decomposed) fprintf(out, "decomposed: %llu calls\n", (unsigned long long)run->decomposed);
   if (run->fallbacks) fprintf(out, "fallbacks: %llu calls ran on the CPU\n", (unsigned long long)run->fallbacks);
   const char *paint = !colour ? "" : totals.conformant ? "\033[32m" : "\033[31m";

@@ -44,11 +44,12 @@ typedef struct kw_run_case {
   const kw_op_facts *op; /* NULL: a contract test */
   kw_dtype dtype;
   kw_outcome outcome;
-  double error;          /* largest, in units of the row's bound */
-  bool self_referenced;  /* judged by the vendor's own reference */
-  bool unreferenced;     /* a vendor's op without one: only run */
-  char defect[64];       /* "tail not written"; "" */
-  char *text;            /* what differed, or why it was skipped; NULL when there is nothing to say */
+  uint32_t failed_run;  /* the run that a failure's text is about */
+  double error;         /* largest, in units of the row's bound */
+  bool self_referenced; /* judged by the vendor's own reference */
+  bool unreferenced;    /* a vendor's op without one: only run */
+  char defect[64];      /* "tail not written"; "" */
+  char *text;           /* what differed, or why it was skipped; NULL when there is nothing to say */
 } kw_run_case;
 
 typedef struct kw_run {

@@ -55,8 +55,8 @@ static void add_ops_cases(kw_run *run, const kw_op_facts *op, kw_dtype dtype) {
 
 /* The dtypes that a level asks of every op that has them: one of the 16-bit floats will do, f16 before bf16. */
 static uint64_t level_dtypes(const kw_facts *facts) {
-  uint64_t fixed = KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) |
-                   KW_DTYPE_BIT(KW_F32);
+  uint64_t fixed =
+      KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) | KW_DTYPE_BIT(KW_F32);
   uint32_t half = 0, brain = 0; /* ops that the device has in each */
   for (uint32_t i = 0; i < facts->op_count; i++) {
     uint64_t claimed = facts->ops[i].kernels | facts->ops[i].decomposed;

@@ -9,10 +9,9 @@ static const struct {
   const char *text;
   kw_tag tag;
 } types[] = {
-    {"Tensor", KW_TAG_TENSOR}, {"Tensor[]", KW_TAG_TENSOR_LIST}, {"int", KW_TAG_INT},
-    {"SymInt", KW_TAG_INT},    {"int[]", KW_TAG_INT_LIST},       {"SymInt[]", KW_TAG_INT_LIST},
-    {"float", KW_TAG_FLOAT},   {"bool", KW_TAG_BOOL},            {"str", KW_TAG_STRING},
-    {"Scalar", KW_TAG_SCALAR}, {"ScalarType", KW_TAG_DTYPE},
+    {"Tensor", KW_TAG_TENSOR},  {"Tensor[]", KW_TAG_TENSOR_LIST}, {"int", KW_TAG_INT},          {"SymInt", KW_TAG_INT},
+    {"int[]", KW_TAG_INT_LIST}, {"SymInt[]", KW_TAG_INT_LIST},    {"float", KW_TAG_FLOAT},      {"bool", KW_TAG_BOOL},
+    {"str", KW_TAG_STRING},     {"Scalar", KW_TAG_SCALAR},        {"ScalarType", KW_TAG_DTYPE},
 };
 
 /* "None", "True", "1", "0.5", "'none'", "[]". */

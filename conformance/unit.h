@@ -22,7 +22,7 @@ typedef struct kw_unit_output {
   int64_t shape[KW_MAX_RANK];
   const void *data; /* densely packed */
   size_t length;
-  kw_dtype expected_dtype;     /* KW_DTYPE_NONE when there is none: only a vendor's op ships its own reference's result */
+  kw_dtype expected_dtype; /* KW_DTYPE_NONE when there is none: only a vendor's op ships its own reference's result */
   const void *expected;
   size_t expected_length;
 } kw_unit_output;

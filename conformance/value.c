@@ -142,8 +142,8 @@ uint32_t kw_value_special_count(kw_dtype dtype) {
 
 static void store_special(kw_dtype dtype, uint32_t special, void *out) {
   uint64_t bits = kw_datum_is_float(dtype) ? float_bits(dtype, (int)special)
-                  : dtype == KW_BOOL        ? special
-                                            : integer_bits(dtype, special);
+                  : dtype == KW_BOOL       ? special
+                                           : integer_bits(dtype, special);
   memcpy(out, &bits, kw_datum_size(dtype));
 }
 

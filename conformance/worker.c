@@ -115,8 +115,8 @@ typedef struct unit {
   const kw_op *op;
   uint32_t run;
   unsigned char poison;
-  kw_image images[KW_SUITE_ARGS];   /* of inputs; bytes NULL where there is none */
-  kw_tensor *views[KW_SUITE_ARGS];  /* of input tensors */
+  kw_image images[KW_SUITE_ARGS];  /* of inputs; bytes NULL where there is none */
+  kw_tensor *views[KW_SUITE_ARGS]; /* of input tensors */
   kw_unit_result *result;
   void *owned[4 * KW_UNIT_PATHS * KW_SUITE_RESULTS]; /* buffers that the result points to */
   uint32_t owned_count;
@@ -250,13 +250,13 @@ static kw_status call_kernel(const unit *u, const kw_value *args, kw_tensor **ou
   return status;
 }
 
-/* Runs one path. Kernels get a guarded output of the case's layout; the default path lets core allocate, except in
- * cases about outputs and where the op writes in place. A vendor's op always allocates. */
+/* Runs one path. Kernels get a guarded output of the case's layout. The default path lets core allocate in run 0,
+ * except in cases about outputs and where the op writes in place. A vendor's op always allocates. */
 static void run_path(unit *u, const char *kernel) {
   const kw_case *c = u->c;
   kw_unit_path *path = &u->result->paths[u->result->path_count++];
   *path = (kw_unit_path){.kernel = kernel ? own_text(u, kernel) : "", .message = "", .defect = ""};
-  bool given = !c->op->vendor && (kernel || c->op->in_place || c->class == KW_CLASS_OUTPUTS);
+  bool given = !c->op->vendor && (kernel || u->run || c->op->in_place || c->class == KW_CLASS_OUTPUTS);
   kw_image image = {0};
   kw_tensor *outs[KW_SUITE_RESULTS] = {NULL};
   kw_value args[KW_SUITE_ARGS];
@@ -299,7 +299,8 @@ static kw_tensor_ref host_input(const unit *u, uint32_t arg) {
 }
 
 static kw_tensor_ref host_output(const kw_unit_output *out, void *memory) {
-  kw_tensor_ref ref = {.struct_size = sizeof ref, .dtype = out->expected_dtype, .rank = (uint8_t)out->rank, .mem = memory};
+  kw_tensor_ref ref = {
+      .struct_size = sizeof ref, .dtype = out->expected_dtype, .rank = (uint8_t)out->rank, .mem = memory};
   ref.alignment = 1;
   ref.numel = 1;
   for (uint32_t d = out->rank; d-- > 0;) {
@@ -363,7 +364,7 @@ static void run_paths(unit *u) {
     bool takes = info.dtypes.bits[0] & KW_DTYPE_BIT(u->c->key);
     if (takes && u->result->path_count < KW_UNIT_PATHS - 1) {
       run_path(u, info.name);
-      kernels++;
+      kernels += u->result->paths[u->result->path_count - 1].status != KW_ERR_NOT_IMPLEMENTED;
     }
     info.struct_size = sizeof info;
   }

@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "keyway-worker is started by `keyway conform`; run that instead\n");
     return 2;
   }
-  prctl(PR_SET_PDEATHSIG, SIGKILL); /* no orphan that hangs in a driver */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);   /* no orphan that hangs in a driver */
   dup2(STDERR_FILENO, STDOUT_FILENO); /* reports own stdout */
   kw_worker w;
   kw_worker_open(&w, argv[2], argv + 3, (uint32_t)(argc - 3), strtoull(argv[1], NULL, 10));

@@ -15,7 +15,7 @@
 
 #include "error.h"
 #include "log.h"
-#include "negotiate.h"
+#include "struct.h"
 #include "trace.h"
 
 #include <inttypes.h>
@@ -548,7 +548,6 @@ kw_status kw_allocator_create(kw_device *device) {
   pthread_mutex_init(&allocator->flushing, NULL);
   pthread_cond_init(&allocator->reclaimed, NULL);
   allocator->granule = device->info.offset_alignment > GRANULE ? device->info.offset_alignment : GRANULE;
-  allocator->stats.struct_size = sizeof allocator->stats;
   device->allocator = allocator;
   return KW_OK;
 }
@@ -589,7 +588,8 @@ void kw_allocator_forget_stream(kw_stream *stream) {
 
 kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats) {
   if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_memory_get_stats: argument device is NULL.");
-  if (out_stats == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_memory_get_stats: argument out_stats is NULL.");
+  kw_status status = kw_struct_check_given("kw_memory_get_stats", out_stats);
+  if (status != KW_OK) return status;
   struct kw_allocator *allocator = device->allocator;
   pthread_mutex_lock(&allocator->mutex);
   kw_struct_give(out_stats, &allocator->stats, sizeof allocator->stats);

@@ -6,8 +6,8 @@
 #include "error.h"
 #include "key.h"
 #include "log.h"
-#include "negotiate.h"
 #include "stream.h"
+#include "struct.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -234,8 +234,9 @@ const char *kw_device_name(const kw_device *device) {
 }
 
 kw_status kw_device_get_info(const kw_device *device, kw_device_info *out_info) {
-  kw_struct_give(out_info, &device->info, sizeof device->info);
-  return KW_OK;
+  kw_status status = kw_struct_check_given("kw_device_get_info", out_info);
+  if (status == KW_OK) kw_struct_give(out_info, &device->info, sizeof device->info);
+  return status;
 }
 
 uint32_t kw_device_native(const kw_device *device) {

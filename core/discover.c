@@ -2,6 +2,8 @@
 #include "discover.h"
 
 #include "error.h"
+#include "plugin.h"
+#include "struct.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -187,19 +189,62 @@ static kw_status add_file(kw_candidates *list, const char *path) {
   return add(list, &candidate);
 }
 
-/* `asked_for`: somebody named this directory, so its absence is worth a line. */
-static kw_status add_directory(kw_candidates *list, const char *path, bool asked_for) {
+/* ---- All directories --------------------------------------------------------------------------------------------- */
+
+/* What kw_discover went through. Written by the one search of the library's start, unchanged from then on. */
+static kw_plugin_directory *directories;
+static uint32_t directory_count;
+
+static const char by_search_path[] = "KEYWAY_PLUGIN_PATH";
+
+/* NULL with an error when memory is out. The pointer is good until the next call. */
+static kw_plugin_directory *remember_directory(const char *path, const char *origin) {
+  kw_plugin_directory *grown = realloc(directories, (directory_count + 1) * sizeof *grown);
+  if (grown != NULL) directories = grown;
+  char *copy = grown != NULL ? strdup(path) : NULL;
+  if (copy == NULL) {
+    kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of plugin directories");
+    return NULL;
+  }
+  kw_plugin_directory *directory = &directories[directory_count++];
+  *directory = (kw_plugin_directory){.state = KW_DIRECTORY_SEARCHED, .path = copy, .origin = origin, .reason = ""};
+  return directory;
+}
+
+/* The directory gives no files. `shown` is its name in the report about plugins, where an absent one has a line only if
+ * somebody asked for it. */
+static kw_status pass_over(kw_candidates *list, kw_plugin_directory *directory, const char *shown, kw_status why,
+                           const char *reason) {
+  bool absent = why == KW_ERR_NOT_FOUND;
+  directory->state = absent ? KW_DIRECTORY_ABSENT : KW_DIRECTORY_REFUSED;
+  const char *copy = strdup(reason);
+  if (copy == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of plugin directories");
+  directory->reason = copy;
+  return absent && directory->origin != by_search_path ? KW_OK : add_refused(list, shown, why, reason);
+}
+
+static kw_status add_directory(kw_candidates *list, const char *path, const char *origin) {
+  kw_plugin_directory *entry = remember_directory(path, origin);
+  if (entry == NULL) return KW_ERR_OUT_OF_MEMORY;
+  if (path[0] == '\0') {
+    return pass_over(list, entry, origin, KW_ERR_INVALID_ARGUMENT,
+                     "an empty element would mean the current directory: remove it");
+  }
+  if (path[0] != '/') {
+    return pass_over(list, entry, path, KW_ERR_INVALID_ARGUMENT,
+                     "a relative element of KEYWAY_PLUGIN_PATH is not searched: write the whole path");
+  }
   char directory[PATH_MAX], reason[256];
   struct stat info;
   if (realpath(path, directory) == NULL || stat(directory, &info) != 0 || !S_ISDIR(info.st_mode)) {
-    return asked_for ? add_refused(list, path, KW_ERR_NOT_FOUND, "is no directory that can be reached") : KW_OK;
+    return pass_over(list, entry, path, KW_ERR_NOT_FOUND, "is no directory that can be reached");
   }
   if (is_unsafe(&info, "the directory", reason, sizeof reason)) {
-    return add_refused(list, directory, KW_ERR_PERMISSION, reason);
+    return pass_over(list, entry, directory, KW_ERR_PERMISSION, reason);
   }
   struct dirent **entries;
   int count = scandir(directory, &entries, is_library_name, compare_names);
-  if (count < 0) return add_refused(list, directory, KW_ERR_IO, strerror(errno));
+  if (count < 0) return pass_over(list, entry, directory, KW_ERR_IO, strerror(errno));
   kw_status status = KW_OK;
   for (int i = 0; i < count; i++) {
     char file[PATH_MAX + 256];
@@ -217,16 +262,7 @@ static kw_status add_search_path(kw_candidates *list, const char *search_path) {
     size_t length = strcspn(element, ":");
     char *directory = strndup(element, length);
     if (directory == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for KEYWAY_PLUGIN_PATH");
-    kw_status status;
-    if (length == 0) {
-      status = add_refused(list, "KEYWAY_PLUGIN_PATH", KW_ERR_INVALID_ARGUMENT,
-                           "an empty element would mean the current directory: remove it");
-    } else if (directory[0] != '/') {
-      status = add_refused(list, directory, KW_ERR_INVALID_ARGUMENT,
-                           "a relative element of KEYWAY_PLUGIN_PATH is not searched: write the whole path");
-    } else {
-      status = add_directory(list, directory, true);
-    }
+    kw_status status = add_directory(list, directory, by_search_path);
     free(directory);
     if (status != KW_OK || element[length] == '\0') return status;
     element += length + 1;
@@ -244,14 +280,14 @@ kw_status kw_discover(kw_candidates *out_candidates) {
   const char *home = secure_getenv("HOME");
   if (status == KW_OK && home != NULL && home[0] == '/') {
     snprintf(path, sizeof path, "%s/.local/lib/keyway/plugins", home);
-    status = add_directory(out_candidates, path, false);
+    status = add_directory(out_candidates, path, "this user's");
   }
   if (status == KW_OK && kw_library_directory()[0] != '\0') {
     snprintf(path, sizeof path, "%s/keyway/plugins", kw_library_directory());
-    status = add_directory(out_candidates, path, false);
+    status = add_directory(out_candidates, path, "beside libkeyway.so");
   }
-  if (status == KW_OK) status = add_directory(out_candidates, "/usr/local/lib/keyway/plugins", false);
-  if (status == KW_OK) status = add_directory(out_candidates, "/usr/lib/keyway/plugins", false);
+  if (status == KW_OK) status = add_directory(out_candidates, "/usr/local/lib/keyway/plugins", "this machine's");
+  if (status == KW_OK) status = add_directory(out_candidates, "/usr/lib/keyway/plugins", "this system's");
   if (status != KW_OK) kw_candidates_free(out_candidates);
   return status;
 }
@@ -260,4 +296,16 @@ void kw_candidates_free(kw_candidates *candidates) {
   for (uint32_t i = 0; i < candidates->count; i++) free(candidates->items[i].path);
   free(candidates->items);
   *candidates = (kw_candidates){0};
+}
+
+kw_status kw_plugin_get_directory(uint32_t index, kw_plugin_directory *out_directory) {
+  kw_status status = kw_struct_check_given("kw_plugin_get_directory", out_directory);
+  if (status == KW_OK) status = kw_runtime_start();
+  if (status != KW_OK) return status;
+  if (index >= directory_count) {
+    return kw_fail(KW_ERR_NOT_FOUND, "%u directories were searched for plugins; there is no number %u", directory_count,
+                   index);
+  }
+  kw_struct_give(out_directory, &directories[index], sizeof *out_directory);
+  return KW_OK;
 }

@@ -29,7 +29,8 @@ typedef struct kw_candidates {
   uint32_t capacity;
 } kw_candidates;
 
-/* All candidates, each file once. KW_ERR_OUT_OF_MEMORY only. */
+/* All candidates, each file once. KW_ERR_OUT_OF_MEMORY only. Called once, when the library starts: what it went through
+ * is what kw_plugin_get_directory tells. */
 kw_status kw_discover(kw_candidates *out_candidates);
 void kw_candidates_free(kw_candidates *candidates);
 

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "overlap.h"
 #include "plan.h"
+#include "struct.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -93,19 +94,14 @@ void kw_dispatch_forget_device(kw_device *device) {
 }
 
 KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *out_counters) {
-  if (!device || !out_counters || out_counters->struct_size < sizeof(uint32_t)) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                   "kw_device_get_counters: device or result is NULL, or struct_size is not set");
-  }
-  kw_counters counters = {.struct_size = sizeof counters,
-                          .decomposed = atomic_load(&device->decomposed),
-                          .fallbacks = atomic_load(&device->fallbacks)};
+  if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_get_counters: device is NULL");
+  kw_status status = kw_struct_check_given("kw_device_get_counters", out_counters);
+  if (status != KW_OK) return status;
+  kw_counters counters = {.decomposed = atomic_load(&device->decomposed), .fallbacks = atomic_load(&device->fallbacks)};
   pthread_mutex_lock(&kw_plan_mutex);
   counters.launches = atomic_load(&device->launches) + kw_dispatch_pending_launches(device);
   pthread_mutex_unlock(&kw_plan_mutex);
-  uint32_t size = out_counters->struct_size < sizeof counters ? out_counters->struct_size : (uint32_t)sizeof counters;
-  memcpy(out_counters, &counters, size);
-  out_counters->struct_size = size;
+  kw_struct_give(out_counters, &counters, sizeof counters);
   return KW_OK;
 }
 

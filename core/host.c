@@ -4,13 +4,11 @@
 #include "error.h"
 #include "kernel.h"
 #include "log.h"
-#include "negotiate.h"
 #include "op.h"
 #include "parallel.h"
 #include "stream.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static kw_status host_set_error(void *ctx, kw_status status, const char *message) {
   const kw_plugin *plugin = ctx;
@@ -40,15 +38,7 @@ static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
     return kw_error_offer(
         kw_fail(KW_ERR_INVALID_ARGUMENT, "define_op was called outside init: ops are defined there only"));
   }
-  if (op == NULL) return kw_error_offer(kw_fail(KW_ERR_INVALID_ARGUMENT, "define_op got no descriptor"));
-  if (kw_struct_check("a kw_op_desc", op->struct_size, KW_OP_DESC_MIN) != KW_OK) {
-    return kw_error_offer(KW_ERR_INVALID_ARGUMENT);
-  }
-  kw_op_desc copy = {0};
-  memcpy(&copy, op, op->struct_size < sizeof copy ? op->struct_size : sizeof copy);
-  copy.struct_size = sizeof copy;
-  if (copy.schema == NULL) return kw_error_offer(kw_fail(KW_ERR_INVALID_ARGUMENT, "define_op got no schema"));
-  return kw_error_offer(kw_op_define(plugin->vendor, &copy));
+  return kw_error_offer(kw_op_define(plugin->vendor, op));
 }
 
 static kw_status host_report_async_error(void *ctx, uint64_t stream_token, uint64_t call_id, kw_status status,

@@ -5,6 +5,7 @@
 #include "log.h"
 #include "negotiate.h"
 #include "op.h"
+#include "struct.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -33,9 +34,8 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *desc) {
   if (desc == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "register_kernel got no descriptor");
   kw_status status = kw_struct_check("a kw_kernel_desc", desc->struct_size, KW_KERNEL_DESC_MIN);
   if (status != KW_OK) return KW_ERR_INVALID_ARGUMENT;
-  kw_kernel_desc copy = {0};
-  memcpy(&copy, desc, desc->struct_size < sizeof copy ? desc->struct_size : sizeof copy);
-  copy.struct_size = sizeof copy;
+  kw_kernel_desc copy;
+  kw_struct_take(&copy, sizeof copy, desc);
   if (copy.op == NULL || copy.name == NULL || copy.launch == NULL) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "a kernel for op %s has no %s", copy.op != NULL ? copy.op : "(none)",
                    copy.op == NULL     ? "op"

@@ -4,6 +4,7 @@
 #include "device.h"
 #include "error.h"
 #include "log.h"
+#include "struct.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -309,11 +310,12 @@ kw_status kw_device_count(uint32_t *out_count) {
 
 kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry) {
   places list;
-  kw_status status = list_visible(&list);
+  kw_status status = kw_struct_check_given("kw_device_get_entry", out_entry);
+  if (status == KW_OK) status = list_visible(&list);
   if (status != KW_OK) return status;
   if (index < list.count) {
     const place *p = &list.items[index];
-    kw_device_entry entry = {.struct_size = sizeof entry, .plugin = p->plugin->index};
+    kw_device_entry entry = {.plugin = p->plugin->index};
     shown_name(&list, p, entry.name);
     qualified_name(p, entry.qualified_name, sizeof entry.qualified_name);
     status = kw_device_read_info(p->plugin, p->index, &entry.info);

@@ -2,6 +2,7 @@
 #include "negotiate.h"
 
 #include "error.h"
+#include "struct.h"
 
 #include <string.h>
 
@@ -114,14 +115,6 @@ kw_status kw_struct_check(const char *what, uint32_t struct_size, uint32_t min) 
   return KW_OK;
 }
 
-void kw_struct_give(void *out, const void *from, uint32_t size) {
-  uint32_t wanted;
-  memcpy(&wanted, out, sizeof wanted);
-  if (wanted < sizeof wanted || wanted > size) wanted = size;
-  memcpy(out, from, wanted);
-  memcpy(out, &wanted, sizeof wanted);
-}
-
 static kw_status check_word(const char *what, const char *word) {
   if (word == NULL) return kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.%s is NULL", what);
   if (!kw_word_is_valid(word)) {
@@ -183,9 +176,7 @@ static kw_status ask(kw_query_fn query, const kw_plugin_desc **out_desc) {
 static kw_status copy_desc(const kw_plugin_desc *from, kw_plugin_desc *to) {
   kw_status status = kw_struct_check("its kw_plugin_desc", from->struct_size, KW_PLUGIN_DESC_MIN);
   if (status != KW_OK) return status;
-  size_t size = from->struct_size < sizeof *to ? from->struct_size : sizeof *to;
-  memcpy(to, from, size);
-  to->struct_size = sizeof *to;
+  kw_struct_take(to, sizeof *to, from);
 
   const char *key = to->key, *vendor = to->vendor;
   to->key = to->vendor = ""; /* until they are known to be words */
@@ -209,8 +200,7 @@ static kw_status copy_desc(const kw_plugin_desc *from, kw_plugin_desc *to) {
 
 static kw_status copy_table(group_id id, const void *table, kw_negotiated *result) {
   const group_row *group = &groups[id];
-  uint32_t size;
-  memcpy(&size, table, sizeof size);
+  uint32_t size = kw_struct_size(table);
   kw_status status = kw_struct_check(group->name, size, group->min_size);
   if (status != KW_OK) return kw_fail(status, "the table of group %s", kw_error_message());
 

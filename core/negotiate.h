@@ -34,8 +34,4 @@ bool kw_word_is_policy(const char *word);
 /* KW_OK when a struct of this size from a plugin can be read: at least `min`, not absurd. `what` names it. */
 kw_status kw_struct_check(const char *what, uint32_t struct_size, uint32_t min);
 
-/* Fills an application's struct, whose first member is its struct_size, no further than that says; a struct_size of 0
- * stands for the size of today's headers. `from` has `size` bytes and starts with that size. */
-void kw_struct_give(void *out, const void *from, uint32_t size);
-
 #endif /* KEYWAY_CORE_NEGOTIATE_H */

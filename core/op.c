@@ -6,6 +6,8 @@
 #include "op.h"
 #include "error.h"
 #include "log.h"
+#include "negotiate.h"
+#include "struct.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -176,16 +178,15 @@ static kw_status insert(const char *vendor, kw_op *op, bool *out_kept) {
 }
 
 kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
-  if (!given || given->struct_size < KW_OP_DESC_MIN) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the op's descriptor is too small: struct_size %u, at least %u", vendor,
-                   given ? given->struct_size : 0, KW_OP_DESC_MIN);
-  }
-  kw_op_desc desc = {0};
-  memcpy(&desc, given, given->struct_size < sizeof desc ? given->struct_size : sizeof desc);
+  if (!given) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: define_op got no descriptor", vendor);
+  kw_status status = kw_struct_check("a kw_op_desc", given->struct_size, KW_OP_DESC_MIN);
+  if (status != KW_OK) return kw_wrap(KW_ERR_INVALID_ARGUMENT, "%s: the op is not defined", vendor);
+  kw_op_desc desc;
+  kw_struct_take(&desc, sizeof desc, given);
 
   kw_op *op = calloc(1, sizeof *op);
   if (!op) return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no memory for another op", vendor);
-  kw_status status = kw_schema_parse(desc.schema, &op->schema);
+  status = kw_schema_parse(desc.schema, &op->schema);
   if (status != KW_OK) {
     free(op);
     return kw_wrap(status, "%s: the op is not defined", vendor);
@@ -212,7 +213,9 @@ kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
 KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info) {
   static const char *const comparators[] = {
       [KW_CMP_BITS] = "bits", [KW_CMP_ULP] = "ulp", [KW_CMP_ACCUMULATE] = "accumulate", [KW_CMP_INDEX] = "index"};
-  if (!op || !out_info) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_get_info: op and out_info must not be NULL");
+  if (!op) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_get_info: op is NULL");
+  kw_status status = kw_struct_check_given("kw_op_get_info", out_info);
+  if (status != KW_OK) return status;
   const kw_op_row *row = &op->row;
   kw_op_info info = {.level = row->level,
                      .name = op->schema.name,
@@ -222,13 +225,14 @@ KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info) {
                      .result_count = op->schema.result_count,
                      .max_ulp = row->ulp,
                      .comparator = comparators[row->compare]};
-  info.struct_size = out_info->struct_size < sizeof info ? out_info->struct_size : (uint32_t)sizeof info;
-  memcpy(out_info, &info, info.struct_size);
+  kw_struct_give(out_info, &info, sizeof info);
   return KW_OK;
 }
 
 KW_API kw_status kw_op_get_arg(const kw_op *op, uint32_t index, kw_arg_info *out_info) {
-  if (!op || !out_info) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_get_arg: op and out_info must not be NULL");
+  if (!op) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_get_arg: op is NULL");
+  kw_status status = kw_struct_check_given("kw_op_get_arg", out_info);
+  if (status != KW_OK) return status;
   if (index >= op->schema.arg_count) {
     return kw_fail(KW_ERR_NOT_FOUND, "%s has %u arguments; there is no number %u", op->schema.name,
                    op->schema.arg_count, index);
@@ -242,8 +246,7 @@ KW_API kw_status kw_op_get_arg(const kw_op *op, uint32_t index, kw_arg_info *out
                       .list_size = (uint32_t)arg->list_size,
                       .name = arg->name,
                       .default_value = arg->default_value};
-  info.struct_size = out_info->struct_size < sizeof info ? out_info->struct_size : (uint32_t)sizeof info;
-  memcpy(out_info, &info, info.struct_size);
+  kw_struct_give(out_info, &info, sizeof info);
   return KW_OK;
 }
 

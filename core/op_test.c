@@ -78,6 +78,51 @@ static void info_follows_the_row(void **state) {
   assert_int_equal(kw_op_get_info(NULL, &info), KW_ERR_INVALID_ARGUMENT);
 }
 
+static void arguments_follow_the_schema(void **state) {
+  (void)state;
+  kw_op_desc desc = describe(
+      "acme::taken_apart(Tensor(a!) self, Tensor?[] list, int[2] dim=[1, -2], *, str mode='sum', "
+      "float? eps=None) -> (Tensor, Tensor(a!))");
+  desc.infer = infer_scalar;
+  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  const kw_op *op = kw_op_find("acme::taken_apart");
+  static const struct {
+    const char *name;
+    kw_tag tag;
+    uint32_t flags, list_size;
+    kw_tag default_tag;
+  } expected[] = {
+      {"self", KW_TAG_TENSOR, KW_ARG_MUTATED, 0, KW_TAG_NONE},
+      {"list", KW_TAG_TENSOR_LIST, KW_ARG_OPTIONAL_ENTRIES, 0, KW_TAG_NONE},
+      {"dim", KW_TAG_INT_LIST, KW_ARG_HAS_DEFAULT, 2, KW_TAG_INT_LIST},
+      {"mode", KW_TAG_STRING, KW_ARG_HAS_DEFAULT | KW_ARG_KEYWORD_ONLY, 0, KW_TAG_STRING},
+      {"eps", KW_TAG_FLOAT, KW_ARG_HAS_DEFAULT | KW_ARG_KEYWORD_ONLY | KW_ARG_OPTIONAL, 0, KW_TAG_NONE},
+  };
+  const uint32_t count = sizeof expected / sizeof expected[0];
+  kw_arg_info info = {.struct_size = sizeof info};
+  for (uint32_t i = 0; i < count; ++i) {
+    assert_int_equal(kw_op_get_arg(op, i, &info), KW_OK);
+    assert_string_equal(info.name, expected[i].name);
+    assert_int_equal(info.tag, expected[i].tag);
+    assert_int_equal(info.flags, expected[i].flags);
+    assert_int_equal(info.list_size, expected[i].list_size);
+    assert_int_equal(info.default_value.tag, expected[i].default_tag);
+  }
+  assert_int_equal(kw_op_get_arg(op, 2, &info), KW_OK);
+  assert_true(info.default_value.count == 2 && info.default_value.u.ints[1] == -2);
+  assert_int_equal(kw_op_get_arg(op, 3, &info), KW_OK);
+  assert_string_equal(info.default_value.u.s, "sum");
+  assert_int_equal(kw_op_get_arg(op, count, &info), KW_ERR_NOT_FOUND);
+  assert_non_null(strstr(kw_error_message(), "acme::taken_apart has 5 arguments"));
+  assert_int_equal(kw_op_get_arg(NULL, 0, &info), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_op_get_arg(op, 0, NULL), KW_ERR_INVALID_ARGUMENT);
+
+  assert_int_equal(kw_op_result_alias(op, 0), -1);
+  assert_int_equal(kw_op_result_alias(op, 1), 0);
+  assert_int_equal(kw_op_result_alias(op, 2), -1);
+  assert_int_equal(kw_op_result_alias(NULL, 0), -1);
+}
+
 static void vendor_op_is_defined(void **state) {
   (void)state;
   kw_op_desc desc = describe("acme::first(Tensor self, Tensor other, *, float scale=1.0) -> Tensor");
@@ -211,13 +256,10 @@ static void threads_define_and_find(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(table_is_there_and_interned),
-      cmocka_unit_test(magnitude_ops_exist),
-      cmocka_unit_test(info_follows_the_row),
-      cmocka_unit_test(vendor_op_is_defined),
-      cmocka_unit_test(older_descriptor_reads_as_zero),
-      cmocka_unit_test(bad_vendor_ops_are_refused),
-      cmocka_unit_test(references_run),
+      cmocka_unit_test(table_is_there_and_interned), cmocka_unit_test(magnitude_ops_exist),
+      cmocka_unit_test(info_follows_the_row),        cmocka_unit_test(arguments_follow_the_schema),
+      cmocka_unit_test(vendor_op_is_defined),        cmocka_unit_test(older_descriptor_reads_as_zero),
+      cmocka_unit_test(bad_vendor_ops_are_refused),  cmocka_unit_test(references_run),
       cmocka_unit_test(threads_define_and_find),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

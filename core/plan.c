@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "overlap.h"
+#include "struct.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -667,6 +668,8 @@ KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dty
 }
 
 KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t index, kw_kernel_info *out_info) {
+  kw_status status = kw_struct_check_given("kw_op_get_kernel", out_info);
+  if (status != KW_OK) return status;
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, op, &count);
   if (index >= count) {
@@ -675,8 +678,6 @@ KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t i
   }
   const kw_kernel_desc *desc = &kernels[index]->desc;
   kw_kernel_info info = {sizeof info, desc->flags, desc->name, desc->dtypes, desc->priority};
-  uint32_t size = out_info->struct_size < sizeof info ? out_info->struct_size : (uint32_t)sizeof info;
-  memcpy(out_info, &info, size);
-  out_info->struct_size = size;
+  kw_struct_give(out_info, &info, sizeof info);
   return KW_OK;
 }

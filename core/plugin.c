@@ -9,6 +9,7 @@
 #include "log.h"
 #include "parallel.h"
 #include "probe.h"
+#include "struct.h"
 #include "trace.h"
 #include "verdict.h"
 
@@ -332,11 +333,14 @@ kw_status kw_runtime_start(void) {
 }
 
 kw_status kw_init(const kw_init_options *options) {
+  kw_init_options mine = {0};
   kw_status status = check_state();
+  if (status == KW_OK && options != NULL) status = kw_struct_check_given("kw_init", options);
   if (status != KW_OK) return status;
+  if (options != NULL) kw_struct_take(&mine, sizeof mine, options);
   pthread_mutex_lock(&lock);
   if (atomic_load(&state) == RUNTIME_NEW) {
-    start(options != NULL ? options->flags : 0);
+    start(mine.flags);
   } else {
     status = kw_fail(KW_ERR_BUSY, "Keyway has already started: call kw_init before anything else");
   }
@@ -388,7 +392,8 @@ kw_status kw_plugin_count(uint32_t *out_count) {
 }
 
 kw_status kw_plugin_get_report(uint32_t index, kw_plugin_report *out_report) {
-  kw_status status = kw_runtime_start();
+  kw_status status = kw_struct_check_given("kw_plugin_get_report", out_report);
+  if (status == KW_OK) status = kw_runtime_start();
   if (status != KW_OK) return status;
   pthread_mutex_lock(&lock);
   if (index < record_count) {

@@ -407,7 +407,7 @@ static void copy_converts_and_saturates(void **state) {
   uint8_t truth[4];
   kw_mem from_mem = upload(o, from, sizeof from), to_mem = upload(o, from, sizeof from);
   kw_tensor_ref source = tensor(KW_F32, from_mem, 1, 4), i32 = tensor(KW_I32, to_mem, 1, 4);
-  kw_tensor_ref truths = tensor(KW_BOOL, to_mem, 1, 4), half = tensor(KW_F16, to_mem, 1, 4);
+  kw_tensor_ref truths = tensor(KW_BOOL, to_mem, 1, 4), complex = tensor(KW_C64, to_mem, 1, 2);
   kw_value args[] = {tensor_value(&i32), tensor_value(&source), {.tag = KW_TAG_BOOL}};
   launch(o, "copy_", KW_F32, args, 3, &i32);
   assert_int_equal(download_at(o, to_mem, 0, to, sizeof to), KW_OK);
@@ -425,8 +425,46 @@ static void copy_converts_and_saturates(void **state) {
   launch(o, "copy_", KW_F32, args, 3, &truths);
   assert_int_equal(download_at(o, to_mem, 0, truth, sizeof truth), KW_OK);
   assert_memory_equal(truth, ((uint8_t[]){1, 1, 1, 0}), 4);
-  args[0] = tensor_value(&half);
-  assert_int_equal(launch_on(o, o->stream, "copy_", KW_F32, args, 3, &half), KW_ERR_NOT_IMPLEMENTED);
+  args[0] = tensor_value(&complex);
+  assert_int_equal(launch_on(o, o->stream, "copy_", KW_F32, args, 3, &complex), KW_ERR_NOT_IMPLEMENTED);
+}
+
+/* Copies 8 elements from one dtype to another. */
+static void convert(opened *o, kw_dtype from, const void *source, kw_dtype to, void *result) {
+  const uint8_t room[64] = {0};
+  static const uint8_t sizes[KW_DTYPE_COUNT] = {
+      [KW_I64] = 8, [KW_F16] = 2, [KW_BF16] = 2, [KW_F32] = 4, [KW_F64] = 8, [KW_F8E4M3FN] = 1};
+  kw_mem from_mem = upload(o, source, sizes[from] * 8u), to_mem = upload(o, room, sizeof room);
+  kw_tensor_ref in = tensor(from, from_mem, 1, 8), out = tensor(to, to_mem, 1, 8);
+  const kw_value args[] = {tensor_value(&out), tensor_value(&in), {.tag = KW_TAG_BOOL}};
+  launch(o, "copy_", from, args, 3, &out);
+  assert_int_equal(download_at(o, to_mem, 0, result, sizes[to] * 8u), KW_OK);
+}
+
+static void small_floats_round_to_nearest_even(void **state) {
+  opened *o = *state;
+  const float f32[8] = {1, -2049, 2051, 65519, 65520, 0x1p-24f, 0x1.8p-25f, 0x1p-25f};
+  const uint16_t f16[8] = {0x3c00, 0xe800, 0x6802, 0x7bff, 0x7c00, 1, 1, 0};
+  const float wide[8] = {464, 465, -448, 0x1p-9f, 0x1p-10f, -0.0f, 17, 19};
+  const uint8_t f8[8] = {0x7e, 0x7f, 0xfe, 1, 0, 0x80, 0x58, 0x5a};
+  const float f8_as_f32[8] = {448, NAN, -448, 0x1p-9f, 0, -0.0f, 16, 20};
+  /* Half a unit above a power of two, and one more: a double cannot hold the difference. */
+  const int64_t i64[8] = {
+      0x4040000000000000, 0x4040000000000001, -0x4040000000000001, 0x40c0000000000000, 3, 0, -1, 257};
+  const uint16_t bf16[8] = {0x5e80, 0x5e81, 0xde81, 0x5e82, 0x4040, 0, 0xbf80, 0x4380};
+  uint8_t got[64];
+  convert(o, KW_F32, f32, KW_F16, got);
+  assert_memory_equal(got, f16, sizeof f16);
+  convert(o, KW_F32, wide, KW_F8E4M3FN, got);
+  assert_memory_equal(got, f8, sizeof f8);
+  convert(o, KW_I64, i64, KW_BF16, got);
+  assert_memory_equal(got, bf16, sizeof bf16);
+  convert(o, KW_F8E4M3FN, f8, KW_F32, got);
+  for (int i = 0; i < 8; ++i) {
+    float value;
+    memcpy(&value, got + 4 * i, sizeof value);
+    assert_true(isnan(f8_as_f32[i]) ? isnan(value) : value == f8_as_f32[i] && signbit(value) == signbit(f8_as_f32[i]));
+  }
 }
 
 static void fill_takes_every_second_element(void **state) {
@@ -546,6 +584,7 @@ int main(void) {
       WITH_PLUGIN(relu_keeps_nan),
       WITH_PLUGIN(sum_and_mm_are_exact_on_small_integers),
       WITH_PLUGIN(copy_converts_and_saturates),
+      WITH_PLUGIN(small_floats_round_to_nearest_even),
       WITH_PLUGIN(fill_takes_every_second_element),
       WITH_PLUGIN(own_op_agrees_with_its_reference),
       WITH_PLUGIN(kernel_on_a_dead_handle_is_a_late_error),

@@ -20,12 +20,12 @@ check_format
 test_rows='preset|tests|time'$'\n'
 for preset in release debug asan tsan; do
   step "building and testing $preset"
-  build_preset "$preset"
-  began=$SECONDS
   case $preset in
-    asan | tsan) run_tests "$preset" -LE opencl ;; # an OpenCL driver is not built with sanitizers
-    *) run_tests "$preset" ;;
+    asan | tsan) build_sanitized "$preset" ;;
+    *) build_preset "$preset" ;;
   esac
+  began=$SECONDS
+  run_tests "$preset"
   passed=$(sed -n 's/^\([0-9]*% tests passed.*\)$/\1/p' "build/logs/tests-$preset.log")
   test_rows+="$preset|$passed|$((SECONDS - began)) s"$'\n'
 done

@@ -27,6 +27,12 @@ quiet build-clang cmake --build build/clang -j "$jobs"
 step "installing; building the examples from the package"
 install_with_examples release
 
+step "building an example with pkg-config"
+PKG_CONFIG_PATH=$(dirname "$(find "$PWD/build/installed" -name keyway.pc)")
+export PKG_CONFIG_PATH
+read -ra flags <<<"$(pkg-config --cflags --libs keyway)"
+quiet pkg-config gcc -Wall -Wextra -Werror -o build/examples/with_pkg_config examples/select_device/select_device.c "${flags[@]}"
+
 step "the conformance suite"
 for device in cpu:0 opencl:0 npu:0; do
   run_select_device "$device"

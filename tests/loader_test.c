@@ -160,6 +160,43 @@ static const char *make_bad_places(void) {
   return search_path;
 }
 
+/* The directories of make_bad_places and those behind them, in the order of the search. */
+static void check_directories(void) {
+  static const struct {
+    const char *path_end, *origin;
+    kw_directory_state state;
+    const char *reason; /* part of it; NULL: not looked at, as the state, which depends on the machine */
+  } expected[] = {
+      {KEYWAY_FIXTURES, "KEYWAY_PLUGIN_PATH", KW_DIRECTORY_SEARCHED, ""},
+      {"", "KEYWAY_PLUGIN_PATH", KW_DIRECTORY_REFUSED, "current directory"},
+      {"/bad", "KEYWAY_PLUGIN_PATH", KW_DIRECTORY_SEARCHED, ""},
+      {"relative/plugins", "KEYWAY_PLUGIN_PATH", KW_DIRECTORY_REFUSED, "relative"},
+      {"/open_directory", "KEYWAY_PLUGIN_PATH", KW_DIRECTORY_REFUSED, "may be written by everyone"},
+      {"/no_such_directory", "KEYWAY_PLUGIN_PATH", KW_DIRECTORY_ABSENT, "no directory"},
+      {KEYWAY_FIXTURES, "KEYWAY_PLUGIN_PATH", KW_DIRECTORY_SEARCHED, ""},
+      {"/home/.local/lib/keyway/plugins", "this user's", KW_DIRECTORY_ABSENT, "no directory"},
+      {"/keyway/plugins", "beside libkeyway.so", KW_DIRECTORY_SEARCHED, NULL},
+      {"/usr/local/lib/keyway/plugins", "this machine's", KW_DIRECTORY_SEARCHED, NULL},
+      {"/usr/lib/keyway/plugins", "this system's", KW_DIRECTORY_SEARCHED, NULL},
+  };
+  const uint32_t count = sizeof expected / sizeof expected[0];
+  kw_plugin_directory directory;
+  for (uint32_t i = 0; i < count; i++) {
+    directory.struct_size = sizeof directory;
+    CHECK_OK(kw_plugin_get_directory(i, &directory));
+    size_t length = strlen(directory.path), end = strlen(expected[i].path_end);
+    CHECK(length >= end && strcmp(directory.path + length - end, expected[i].path_end) == 0);
+    CHECK(end != 0 || length == 0);
+    CHECK(strcmp(directory.origin, expected[i].origin) == 0);
+    CHECK((directory.reason[0] == '\0') == (directory.state == KW_DIRECTORY_SEARCHED));
+    if (expected[i].reason == NULL) continue;
+    CHECK(directory.state == expected[i].state);
+    CHECK_CONTAINS(directory.reason, expected[i].reason);
+  }
+  CHECK(kw_plugin_get_directory(count, &directory) == KW_ERR_NOT_FOUND);
+  CHECK(kw_plugin_get_directory(0, NULL) == KW_ERR_INVALID_ARGUMENT);
+}
+
 static void discover_all(void) {
   setenv("KEYWAY_PLUGIN_PATH", make_bad_places(), 1);
   setenv("KEYWAY_PROBE_TIMEOUT_MS", "300", 1);
@@ -181,6 +218,8 @@ static void discover_all(void) {
   use_device("plain");
   use_device("plain:1");
   use_device("newer");
+
+  check_directories();
 
   kw_device *device;
   CHECK(kw_device_open("npu_of_nobody:0", &device) == KW_ERR_NOT_FOUND);
@@ -230,6 +269,8 @@ static void load_by_name(void) {
 
   kw_plugin_report report = {.struct_size = sizeof report};
   CHECK(kw_plugin_get_report(99, &report) == KW_ERR_NOT_FOUND);
+  kw_plugin_directory directory = {.struct_size = sizeof directory};
+  CHECK(kw_plugin_get_directory(0, &directory) == KW_ERR_NOT_FOUND); /* nothing was searched */
 }
 
 static void files_load_by_name(void **state) {

@@ -200,6 +200,11 @@ static void test_binary_integer(void **state) {
   run(host, "mul.Scalar", KW_U8, KW_U8, 3, ua, NULL, &minus, 1, ugot);
   assert_true(ugot[0] == 6 && ugot[1] == 253 && ugot[2] == 56);
 
+  /* One element and a Scalar: contiguous, yet the Scalar is no tensor to read. */
+  kw_value extra[] = {test_int_scalar(40), test_int_scalar(2)};
+  run(host, "add.Scalar", KW_I64, KW_I64, 1, &la[2], NULL, extra, 2, lgot);
+  assert_true(lgot[0] == 75);
+
   const uint8_t ba[] = {0, 1, 0, 1}, bb[] = {0, 0, 1, 1};
   uint8_t bgot[4];
   run(host, "add.Tensor", KW_BOOL, KW_BOOL, 4, ba, bb, &one, 1, bgot);
@@ -355,8 +360,8 @@ static void test_sum(void **state) {
 
 static void test_reduce_dims(void **state) {
   test_host *host = *state;
-  float a[3 * 70 * 5], got[70], largest[15];
-  for (int i = 0; i < 1050; ++i) a[i] = (float)((i * 29) % 97);
+  float a[3 * 70 * 5], got[70], largest[210];
+  for (int i = 0; i < 1050; ++i) a[i] = (float)((i * 29) % 97 - 200);
   a[5 * 11 + 2] = NAN;
   kw_tensor_ref in = test_tensor(host, KW_F32, 3, SHAPE(3, 70, 5), a);
   kw_tensor_ref out = test_tensor(host, KW_F32, 3, SHAPE(1, 70, 1), NULL);
@@ -373,7 +378,7 @@ static void test_reduce_dims(void **state) {
     assert_near(got[j], want, 1e-6);
   }
   test_call(host, "amax", KW_F32, (kw_value[]){test_tensor_arg(&in), inner, boolean(false)}, 3, &out2);
-  test_read(host, &out2, largest, sizeof largest);
+  test_read(host, &out2, largest, 15 * sizeof largest[0]);
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 5; ++k) {
       float want = -INFINITY;
@@ -381,9 +386,21 @@ static void test_reduce_dims(void **state) {
         if (!(a[(i * 70 + j) * 5 + k] <= want)) want = a[(i * 70 + j) * 5 + k];
       assert_near(largest[i * 5 + k], i == 0 && k == 2 ? NAN : want, 0);
     }
+  /* Fewer elements than a work-group has items: what the idle items hold must not count. */
+  kw_tensor_ref out3 = test_tensor(host, KW_F32, 2, SHAPE(3, 70), NULL);
+  inner.u.ints = &dims[1];
+  test_call(host, "amax", KW_F32, (kw_value[]){test_tensor_arg(&in), inner, boolean(false)}, 3, &out3);
+  test_read(host, &out3, largest, sizeof largest);
+  for (int i = 0; i < 210; ++i) {
+    float want = -INFINITY;
+    for (int k = 0; k < 5; ++k)
+      if (a[i * 5 + k] > want) want = a[i * 5 + k];
+    assert_near(largest[i], i == 11 ? NAN : want, 0);
+  }
   test_tensor_free(host, &in);
   test_tensor_free(host, &out);
   test_tensor_free(host, &out2);
+  test_tensor_free(host, &out3);
 }
 
 static int64_t argmax_of(test_host *host, const kw_tensor_ref *in) {
@@ -429,14 +446,17 @@ static void test_argmax(void **state) {
 
 static void test_mm(void **state) {
   test_host *host = *state;
-  enum { ROWS = 33, DEPTH = 290, COLS = 21 };
-  static float a[ROWS * DEPTH], b[DEPTH * COLS], got[ROWS * COLS];
+  enum { ROWS = 33, DEPTH = 602, COLS = 21, WIDTH = DEPTH + 3 }; /* rows of a end in what must not be read */
+  static float a[ROWS * WIDTH], b[DEPTH * COLS], got[ROWS * COLS];
   static int16_t ia[ROWS * DEPTH], ib[DEPTH * COLS], igot[ROWS * COLS];
-  for (int i = 0; i < ROWS * DEPTH; ++i) a[i] = (float)(ia[i] = (int16_t)((i * 31) % 211 - 100)) / 8.0f;
+  for (int i = 0; i < ROWS * WIDTH; ++i) a[i] = NAN;
+  for (int i = 0; i < ROWS * DEPTH; ++i)
+    a[i / DEPTH * WIDTH + i % DEPTH] = (float)(ia[i] = (int16_t)((i * 31) % 211 - 100)) / 8.0f;
   for (int i = 0; i < DEPTH * COLS; ++i) b[i] = (float)(ib[i] = (int16_t)((i * 17) % 157 - 70)) / 8.0f;
-  kw_tensor_ref ta = test_tensor(host, KW_F32, 2, SHAPE(ROWS, DEPTH), a);
+  kw_tensor_ref ta = test_tensor(host, KW_F32, 2, SHAPE(ROWS, WIDTH), a);
   kw_tensor_ref tb = test_tensor(host, KW_F32, 2, SHAPE(COLS, DEPTH), b);
   kw_tensor_ref to = test_tensor(host, KW_F32, 2, SHAPE(ROWS, COLS), NULL);
+  ta.shape[1] = DEPTH;
   tb.shape[0] = DEPTH; /* b transposed */
   tb.shape[1] = COLS;
   tb.strides[0] = 1;
@@ -447,8 +467,8 @@ static void test_mm(void **state) {
     for (int j = 0; j < COLS; ++j) {
       double want = 0, magnitude = 0;
       for (int k = 0; k < DEPTH; ++k) {
-        want += (double)a[i * DEPTH + k] * b[j * DEPTH + k];
-        magnitude += fabs((double)a[i * DEPTH + k] * b[j * DEPTH + k]);
+        want += (double)a[i * WIDTH + k] * b[j * DEPTH + k];
+        magnitude += fabs((double)a[i * WIDTH + k] * b[j * DEPTH + k]);
       }
       assert_true(fabs(got[i * COLS + j] - want) <= 1e-6 * magnitude);
     }

@@ -76,10 +76,29 @@ static const void *find_group(const kw_plugin_desc *desc, const char *name) {
   return NULL;
 }
 
+void test_host_open(test_host *host) {
+  uint32_t count = 0;
+  host->kernel_count = 0;
+  assert_int_equal(host->plugin_desc->init(&host->api, &host->plugin), KW_OK);
+  assert_int_equal(host->device_api->count(host->plugin, &count), KW_OK);
+  assert_true(count > 0);
+  memset(&host->info, 0, sizeof host->info);
+  host->info.struct_size = sizeof host->info;
+  assert_int_equal(host->device_api->info(host->plugin, 0, &host->info), KW_OK);
+  assert_int_equal(host->device_api->open(host->plugin, 0, &host->device), KW_OK);
+  kw_stream_info stream = {.struct_size = sizeof stream, .flags = KW_STREAM_DEFAULT, .token = 1};
+  assert_int_equal(host->stream_api->create(host->device, &stream, &host->stream), KW_OK);
+}
+
+void test_host_close(test_host *host) {
+  assert_int_equal(host->stream_api->destroy(host->device, host->stream), KW_OK);
+  assert_int_equal(host->device_api->close(host->device), KW_OK);
+  assert_int_equal(host->plugin_desc->shutdown(host->plugin), KW_OK);
+}
+
 int test_host_start(void **state) {
   test_host *host = calloc(1, sizeof *host);
   const char *reason = "";
-  uint32_t count = 0;
   host->api = (kw_host_api){.struct_size = sizeof host->api,
                             .abi_version = KW_ABI_VERSION,
                             .ctx = host,
@@ -95,28 +114,18 @@ int test_host_start(void **state) {
   kw_query_info info = {.struct_size = sizeof info, .abi_min = KW_ABI_VERSION_MIN, .abi_max = KW_ABI_VERSION};
   assert_int_equal(host->query(&info, &host->plugin_desc, &reason), KW_OK);
   if (host->plugin_desc->probe(&reason) != KW_OK) fail_msg("probe: %s", reason);
-  assert_int_equal(host->plugin_desc->init(&host->api, &host->plugin), KW_OK);
   host->device_api = find_group(host->plugin_desc, KW_GROUP_DEVICE);
   host->memory = find_group(host->plugin_desc, KW_GROUP_MEMORY);
   host->stream_api = find_group(host->plugin_desc, KW_GROUP_STREAM);
   host->event_api = find_group(host->plugin_desc, KW_GROUP_EVENT);
-  assert_int_equal(host->device_api->count(host->plugin, &count), KW_OK);
-  assert_true(count > 0);
-  host->info.struct_size = sizeof host->info;
-  assert_int_equal(host->device_api->info(host->plugin, 0, &host->info), KW_OK);
-  assert_int_equal(host->device_api->open(host->plugin, 0, &host->device), KW_OK);
-  kw_stream_info stream = {.struct_size = sizeof stream, .flags = KW_STREAM_DEFAULT, .token = 1};
-  assert_int_equal(host->stream_api->create(host->device, &stream, &host->stream), KW_OK);
+  test_host_open(host);
   *state = host;
   return 0;
 }
 
 int test_host_stop(void **state) {
-  test_host *host = *state;
-  assert_int_equal(host->stream_api->destroy(host->device, host->stream), KW_OK);
-  assert_int_equal(host->device_api->close(host->device), KW_OK);
-  assert_int_equal(host->plugin_desc->shutdown(host->plugin), KW_OK);
-  free(host);
+  test_host_close(*state);
+  free(*state);
   return 0;
 }
 
@@ -214,5 +223,11 @@ void test_call(test_host *host, const char *op, kw_dtype key, const kw_value *ar
   assert_int_equal(host->stream_api->synchronize(host->device, host->stream), KW_OK);
   assert_string_equal(host->error, "");
   assert_int_equal(kernel->release(kernel->user, prepared), KW_OK);
-  if (workspace.mem) test_tensor_free(host, &workspace);
+  if (workspace.mem) {
+    uint8_t before[64], poison[64];
+    memset(poison, 0xa5, sizeof poison);
+    test_read(host, &workspace, before, sizeof before);
+    assert_memory_equal(before, poison, sizeof poison);
+    test_tensor_free(host, &workspace);
+  }
 }

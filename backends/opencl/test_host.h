@@ -42,6 +42,9 @@ typedef struct test_host {
 /* cmocka group fixtures: *state becomes the test_host, with device 0 open. */
 int test_host_start(void **state);
 int test_host_stop(void **state);
+/* One life of the plugin, between init and shutdown; start and stop contain one. */
+void test_host_open(test_host *host);
+void test_host_close(test_host *host);
 
 /* A tensor of its own buffer, filled from contiguous host data (NULL: bytes of 0xa5). */
 kw_tensor_ref test_tensor(test_host *host, kw_dtype dtype, uint8_t rank, const int64_t *shape, const void *data);

@@ -125,8 +125,8 @@ void kw_contract_abi_does_not_link_keyway(void **state) {
   elf_file file = elf_open();
   for (size_t i = 0; i < file.dynamic_count && file.dynamic[i].d_tag != DT_NULL; i++) {
     if (file.dynamic[i].d_tag != DT_NEEDED) continue;
-    const char *name = elf_string(&file, file.dynamic[i].d_un.d_val);
-    KW_CHECK(!begins_with(name, "libkeyway"),
+    const char *name = elf_string(&file, file.dynamic[i].d_un.d_val), *slash = strrchr(name, '/');
+    KW_CHECK(!begins_with(slash ? slash + 1 : name, "libkeyway"),
              "%s is linked to %s; a plugin includes a header and links nothing of Keyway", kw_contract.plugin_path,
              name);
   }

@@ -279,7 +279,7 @@ void kw_test_slow_flag(void *user) {
 }
 
 void kw_test_busy(kw_stream *stream) {
-  enum { SIZE = 64, ROUNDS = 100 };
+  enum { SIZE = 64, ROUNDS = 40 };
   unsigned char *bytes = kw_test_memory(2 * SIZE);
   kw_tensor *tensor = kw_test_bytes_on(stream, SIZE);
   for (int i = 0; i < ROUNDS; i++) {
@@ -287,7 +287,7 @@ void kw_test_busy(kw_stream *stream) {
     KW_CHECK_OK(kw_tensor_write_async(tensor, bytes, stream));
     KW_CHECK_OK(kw_tensor_read_async(tensor, bytes + SIZE, stream));
     KW_CHECK_OK(kw_stream_synchronize(stream));
-    kw_test_same(bytes + SIZE, bytes, SIZE, "a round trip while another stream is held up");
+    kw_test_same(bytes + SIZE, bytes, SIZE, "a round trip on a stream");
     sched_yield();
   }
   kw_tensor_release(tensor);

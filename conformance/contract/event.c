@@ -49,7 +49,7 @@ void kw_contract_event_query_behind_gate(void **state) {
   kw_test_need(GATED);
   kw_stream *stream = kw_test_stream();
   kw_event *event = kw_test_event();
-  for (int i = 0; i < 10; i++) {
+  for (int i = 0; i < 4; i++) {
     kw_gate *gate = kw_gate_close(stream);
     KW_CHECK_OK(kw_event_record(event, stream));
     KW_CHECK_STATUS(kw_event_query(event), KW_ERR_NOT_READY);
@@ -117,10 +117,10 @@ static void handover_consume(handover *self) {
 /* Gives the consumer its chance to run too early, then lets the producer go on and compares. */
 static void handover_end(handover *self, const char *what) {
   kw_test_busy(self->bystander);
-  KW_CHECK(!atomic_load(self->consumed), "%s: the stream did not wait for the event", what);
+  bool early = atomic_load(self->consumed);
   kw_gate_open(self->gate);
   KW_CHECK_OK(kw_stream_synchronize(self->consumer));
-  kw_test_same(self->got, self->want, SIZE, what);
+  KW_CHECK(!early && memcmp(self->got, self->want, SIZE) == 0, "%s: the stream did not wait for the event", what);
   KW_CHECK_OK(kw_stream_synchronize(self->producer));
   kw_tensor_release(self->tensor);
   if (self->event) KW_CHECK_OK(kw_event_destroy(self->event));

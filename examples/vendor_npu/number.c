@@ -45,10 +45,13 @@ static uint32_t small_encode(kw_dtype dtype, double value) {
   const small_float *format = &small_floats[dtype];
   uint32_t sign = signbit(value) ? 1u << (format->exponent_bits + format->fraction_bits) : 0;
   if (isnan(value)) {
-    return sign | format->infinity | 1u;
+    return sign | format->infinity | 1u << (format->fraction_bits - 1);
   }
   if (isinf(value)) {
     return sign | format->infinity;
+  }
+  if (value == 0) {
+    return sign; /* frexp has no exponent for it */
   }
   int exponent; /* of the leading bit; frexp counts from one place higher */
   frexp(value, &exponent);

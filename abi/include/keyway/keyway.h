@@ -13,6 +13,8 @@
  * Conventions
  *   - Functions return kw_status. On failure kw_error_message() tells what failed, why, and what to do next, and the
  *     out-parameters are untouched or NULL.
+ *   - A struct that starts with struct_size is read or filled no further than that says: set it to sizeof the struct
+ *     before the call. Not set, it is KW_ERR_INVALID_ARGUMENT; filled, it says how much is valid.
  *   - Objects from create/open are owned by the caller and end with destroy/release/close.
  *   - Everything is thread-safe unless its comment says otherwise; one object MUST NOT be destroyed while another
  * thread uses it.
@@ -125,6 +127,24 @@ typedef struct kw_plugin_report {
 KW_API kw_status kw_plugin_load(const char *path);
 KW_API kw_status kw_plugin_count(uint32_t *out_count);
 KW_API kw_status kw_plugin_get_report(uint32_t index, kw_plugin_report *out_report);
+
+typedef uint32_t kw_directory_state;
+enum {
+  KW_DIRECTORY_SEARCHED = 0, /* the plugins in it, if any, have reports */
+  KW_DIRECTORY_ABSENT = 1,   /* no directory of that name can be reached */
+  KW_DIRECTORY_REFUSED = 2   /* not searched: unsafe permissions, an empty or relative name, not readable */
+};
+
+/* One place where plugins were looked for when the library started. Strings live as long as the process. */
+typedef struct kw_plugin_directory {
+  uint32_t struct_size;
+  kw_directory_state state;
+  const char *path;   /* as it was named; "" for an empty element of KEYWAY_PLUGIN_PATH */
+  const char *origin; /* who named it: "KEYWAY_PLUGIN_PATH", "this user's", "beside libkeyway.so", ... */
+  const char *reason; /* why it was not searched; "" when it was */
+} kw_plugin_directory;
+/* In the order of the search. KW_ERR_NOT_FOUND past the end; after KW_INIT_NO_DISCOVERY there are none. */
+KW_API kw_status kw_plugin_get_directory(uint32_t index, kw_plugin_directory *out_directory);
 
 /* ---- Devices
  * ------------------------------------------------------------------------------------------------------------- Names:

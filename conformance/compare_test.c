@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The comparators, at edges chosen by hand.
+ */
+#include "compare.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+static kw_rule ulp_rule(double ulp, double abs) {
+  return (kw_rule){.compare = KW_CMP_ULP, .ulp = ulp, .abs = abs, .terms = 2, .compute = KW_F32};
+}
+
+static bool passes(const kw_rule *rule, kw_dtype dtype, double got, double hi, double lo) {
+  _Alignas(16) char element[16];
+  double error, bound;
+  kw_datum_store(dtype, element, got);
+  return kw_compare_element(rule, dtype, element, (kw_wide){hi, lo}, 0, &error, &bound);
+}
+
+static void ulp_inside_a_binade(void **state) {
+  (void)state;
+  kw_rule rule = ulp_rule(0.5, 0);
+  double u = 0x1p-23;                                      /* spacing in (1, 2] */
+  assert_true(passes(&rule, KW_F32, 1.5, 1.5 + u / 2, 0)); /* a tie: both neighbours are right */
+  assert_true(passes(&rule, KW_F32, 1.5 + u, 1.5 + u / 2, 0));
+  assert_false(passes(&rule, KW_F32, 1.5, 1.5 + u / 2, 0x1p-60)); /* the low part decides */
+  assert_true(passes(&rule, KW_F32, 1.5 + u, 1.5 + u / 2, 0x1p-60));
+  rule = ulp_rule(3, 0);
+  assert_true(passes(&rule, KW_F32, 1.5 + 3 * u, 1.5, 0));
+  assert_false(passes(&rule, KW_F32, 1.5 + 4 * u, 1.5, 0));
+}
+
+static void ulp_at_a_power_of_two(void **state) {
+  (void)state;
+  kw_rule rule = ulp_rule(0.5, 0);
+  assert_true(passes(&rule, KW_F32, 2.0, 2.0, 0));
+  assert_false(passes(&rule, KW_F32, 2.0 - 0x1p-23, 2.0, 0)); /* a whole unit of the binade below */
+  assert_false(passes(&rule, KW_F32, 2.0 + 0x1p-22, 2.0, 0));
+}
+
+static void subnormal_results(void **state) {
+  (void)state;
+  kw_rule rule = ulp_rule(0.5, 0);
+  assert_true(passes(&rule, KW_F32, 0x1p-149, 0x1.8p-150, 0));
+  assert_true(passes(&rule, KW_F32, 0, 0x1p-150, 0));
+  assert_false(passes(&rule, KW_F32, 0, 0x1.4p-149, 0));
+  assert_false(passes(&rule, KW_F32, 0, 0x1p-130, 0));
+  rule.flush = true;
+  assert_true(passes(&rule, KW_F32, 0, 0x1p-130, 0));
+  assert_false(passes(&rule, KW_F32, -0.0, 0x1p-130, 0)); /* flush keeps the sign */
+  assert_false(passes(&rule, KW_F32, 0, 0x1p-126, 0));    /* the smallest normal is not flushed */
+  assert_true(passes(&rule, KW_F32, 0x1p-130, 0x1p-130, 0));
+}
+
+static void zeros_have_signs(void **state) {
+  (void)state;
+  kw_rule rule = ulp_rule(0, 0);
+  assert_true(passes(&rule, KW_F32, 0.0, 0.0, 0));
+  assert_false(passes(&rule, KW_F32, -0.0, 0.0, 0));
+  rule.zero = KW_SPECIAL_EITHER;
+  assert_true(passes(&rule, KW_F32, -0.0, 0.0, 0));
+  rule = ulp_rule(3, 0);
+  assert_false(passes(&rule, KW_F32, 0.0, -0x1p-160, 0)); /* underflow keeps the sign as well */
+  assert_true(passes(&rule, KW_F32, -0.0, -0x1p-160, 0));
+}
+
+static void nan_and_infinity(void **state) {
+  (void)state;
+  kw_rule rule = ulp_rule(3, 0);
+  double inf = (double)INFINITY, max = 0x1.fffffep127;
+  assert_true(passes(&rule, KW_F32, NAN, NAN, 0));
+  assert_false(passes(&rule, KW_F32, 1, NAN, 0));
+  assert_false(passes(&rule, KW_F32, NAN, 1, 0));
+  assert_true(passes(&rule, KW_F32, inf, inf, 0));
+  assert_false(passes(&rule, KW_F32, -inf, inf, 0));
+  assert_false(passes(&rule, KW_F32, max, inf, 0));
+  assert_true(passes(&rule, KW_F32, inf, 1e300, 0)); /* out of range */
+  assert_false(passes(&rule, KW_F32, max, 1e300, 0));
+  assert_false(passes(&rule, KW_F32, -inf, 1e300, 0));
+  assert_true(passes(&rule, KW_F32, inf, max, 0)); /* one unit from overflow, three allowed */
+  assert_true(passes(&rule, KW_F32, max, 0x1p128, 0));
+  assert_false(passes(&rule, KW_F32, inf, 0x1.ffffp127, 0));
+  rule = ulp_rule(0.5, 0);
+  assert_false(passes(&rule, KW_F32, inf, max, 0));
+  assert_true(passes(&rule, KW_F32, inf, max + 0x1p103, 0)); /* the tie between max and overflow */
+  rule.nan = KW_SPECIAL_UNSPECIFIED;
+  assert_true(passes(&rule, KW_F32, 7, NAN, 0));
+}
+
+/* f16 and bf16 results: the compute type's bound, and one rounding. */
+static void narrow_results(void **state) {
+  (void)state;
+  kw_rule rule = ulp_rule(2, 0);
+  double u = 0x1p-10, c = 0x1p-23;
+  assert_true(passes(&rule, KW_F16, 1.5, 1.5 + u / 2, 0));
+  assert_true(passes(&rule, KW_F16, 1.5, 1.5 + u / 2 + 2 * c, 0));
+  assert_false(passes(&rule, KW_F16, 1.5, 1.5 + u / 2 + 3 * c, 0));
+  assert_false(passes(&rule, KW_F16, 1.5 + u, 1.5, 0));
+  assert_false(
+      passes(&rule, KW_F16, 2.0 - u, 2.0, 0)); /* half of the spacing below a power of two, not of that above */
+  assert_true(passes(&rule, KW_F16, INFINITY, 65520.0, 0));
+  assert_false(passes(&rule, KW_F16, INFINITY, 65519.0, 0));
+  assert_true(passes(&rule, KW_F16, 65504.0, 65519.0, 0));
+  rule = ulp_rule(0, 0);
+  assert_true(passes(&rule, KW_F16, 1.5, 1.5, 0));
+  assert_false(passes(&rule, KW_F16, 1.5 + u, 1.5, 0));
+}
+
+static void absolute_term(void **state) {
+  (void)state;
+  kw_rule rule = ulp_rule(16, 8);
+  assert_true(passes(&rule, KW_F32, 0x1p-21, 0x1p-40, 0));
+  assert_false(passes(&rule, KW_F32, 0x1p-19, 0x1p-40, 0));
+}
+
+static void growth_and_sums(void **state) {
+  (void)state;
+  assert_true(kw_growth(1) == 1);
+  assert_true(kw_growth(2) == 2);
+  assert_true(kw_growth(100) == 24);
+  kw_rule rule = {.compare = KW_CMP_ACCUMULATE, .terms = 100, .compute = KW_F32};
+  double error, bound;
+  float got = 1.0f + 0x1p-19f; /* 16 eps off, where 24 eps times magnitude 1 are allowed */
+  assert_true(kw_compare_element(&rule, KW_F32, &got, (kw_wide){1, 0}, 1, &error, &bound));
+  assert_true(error > 0.6 && error < 0.7);
+  assert_false(kw_compare_element(&rule, KW_F32, &got, (kw_wide){1, 0}, 0.5, &error, &bound));
+  rule.exact = true;
+  assert_false(kw_compare_element(&rule, KW_F32, &got, (kw_wide){1, 0}, 1, &error, &bound));
+}
+
+static void errors_are_in_units_of_the_bound(void **state) {
+  (void)state;
+  kw_rule rule = ulp_rule(3, 0);
+  double error, bound;
+  float got = 1.5f + 0x1p-22f;
+  assert_true(kw_compare_element(&rule, KW_F32, &got, (kw_wide){1.5, 0}, 0, &error, &bound));
+  assert_true(error == 2);
+  assert_true(bound == 3 * 0x1p-23);
+}
+
+/* ---- Whole results ----------------------------------------------------------------------------------------------- */
+
+static kw_case get_case(const char *id) {
+  uint32_t count;
+  const kw_suite_op *ops = kw_suite_ops(&count);
+  kw_case c;
+  assert_true(kw_case_from_id(id, ops, count, &c));
+  return c;
+}
+
+static void result_with_a_tail(void **state) {
+  (void)state;
+  kw_case c = get_case("neg/f32/prime/0"); /* seven elements */
+  kw_rule rule = kw_rule_make(&c, 0);
+  kw_wide values[7];
+  float got[7];
+  for (int i = 0; i < 7; i++) {
+    values[i] = (kw_wide){i + 1, 0};
+    got[i] = (float)(i + 1);
+  }
+  kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 7, .values = values};
+  kw_verdict verdict;
+  kw_compare_result(&c, &rule, &expected, got, 0xff, &verdict);
+  assert_true(verdict.pass);
+  memset(&got[5], 0xff, 8);
+  kw_compare_result(&c, &rule, &expected, got, 0xff, &verdict);
+  assert_false(verdict.pass);
+  assert_int_equal(verdict.wrong, 2);
+  assert_int_equal(verdict.index, 5);
+  assert_string_equal(verdict.defect, "tail not written");
+  got[6] = 7;
+  kw_compare_result(&c, &rule, &expected, got, 0xff, &verdict);
+  assert_string_equal(verdict.defect, "poison visible");
+  memset(got, 0xff, sizeof got);
+  kw_compare_result(&c, &rule, &expected, got, 0xff, &verdict);
+  assert_string_equal(verdict.defect, "output not written");
+}
+
+static void moves_keep_payloads(void **state) {
+  (void)state;
+  kw_case c = get_case("copy_/f32/one/0");
+  kw_rule rule = kw_rule_make(&c, 0);
+  uint32_t want = 0x7fc00001, got = 0x7fc00001;
+  kw_expected expected = {.dtype = KW_F32, .count = 1, .values = &want};
+  kw_verdict verdict;
+  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  assert_true(verdict.pass);
+  got = 0x7fc00000;
+  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  assert_false(verdict.pass);
+  rule.free_payload = true;
+  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  assert_true(verdict.pass);
+}
+
+/* A subnormal input that a device reads as zero: what then follows is accepted, and nothing else. */
+static void flushed_inputs(void **state) {
+  (void)state;
+  kw_case c = get_case("gt.Scalar/f32/one/0");
+  kw_rule rule = kw_rule_make(&c, KW_DTYPE_BIT(KW_F32));
+  uint8_t plain = 1, flushed = 0, got = 0;
+  kw_expected expected = {.dtype = KW_BOOL, .count = 1, .values = &plain};
+  kw_verdict verdict;
+  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  assert_false(verdict.pass);
+  expected.flushed = &flushed;
+  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  assert_true(verdict.pass);
+}
+
+static void rounded_quotients(void **state) {
+  (void)state;
+  kw_case c = get_case("div.Tensor_mode/f32/one/0"); /* "floor" */
+  kw_rule rule = kw_rule_make(&c, 0);
+  kw_wide value = {2, 0}, quotient = {3.0 - 0x1p-22, 0};
+  float got = 3;
+  kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 1, .values = &value, .quotient = &quotient};
+  kw_verdict verdict;
+  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  assert_true(verdict.pass); /* the boundary is within the bound of the quotient */
+  quotient.hi = 2.9;
+  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  assert_false(verdict.pass);
+}
+
+/* The oracle itself, on numbers that can be checked by hand. */
+static void oracle_adds(void **state) {
+  (void)state;
+  kw_case c = get_case("add.Tensor/f32/one/0");
+  kw_expected expected;
+  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &expected), KW_OK);
+  float a, b;
+  kw_value_key key = kw_case_value_key(&c, 0, 1, 0);
+  kw_value_make(&key, KW_F32, 0, &a);
+  key = kw_case_value_key(&c, 1, 1, 0);
+  kw_value_make(&key, KW_F32, 0, &b);
+  const kw_wide *sum = expected.values;
+  assert_int_equal(expected.dtype, KW_DTYPE_WIDE);
+  assert_true(sum->hi == (double)a + (double)b);
+  assert_true(expected.magnitude[0].hi == fabs((double)a) + fabs((double)b));
+  kw_expected_free(&expected);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ulp_inside_a_binade), cmocka_unit_test(ulp_at_a_power_of_two),
+      cmocka_unit_test(subnormal_results),   cmocka_unit_test(zeros_have_signs),
+      cmocka_unit_test(nan_and_infinity),    cmocka_unit_test(narrow_results),
+      cmocka_unit_test(absolute_term),       cmocka_unit_test(growth_and_sums),
+      cmocka_unit_test(result_with_a_tail),  cmocka_unit_test(errors_are_in_units_of_the_bound),
+      cmocka_unit_test(moves_keep_payloads), cmocka_unit_test(flushed_inputs),
+      cmocka_unit_test(rounded_quotients),   cmocka_unit_test(oracle_adds),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

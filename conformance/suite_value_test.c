@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers, input values, schemas and cases.
+ */
+#include "case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Datum ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t bits_of(kw_dtype dtype, double value) {
+  uint32_t bits = 0;
+  kw_datum_store(dtype, &bits, value);
+  return bits;
+}
+
+static void stores_known_bits(void **state) {
+  (void)state;
+  assert_int_equal(bits_of(KW_F16, 1.0), 0x3c00);
+  assert_int_equal(bits_of(KW_F16, -2.0), 0xc000);
+  assert_int_equal(bits_of(KW_F16, 65504.0), 0x7bff);
+  assert_int_equal(bits_of(KW_F16, 65519.0), 0x7bff);
+  assert_int_equal(bits_of(KW_F16, 65520.0), 0x7c00); /* the tie goes to even, which is infinity */
+  assert_int_equal(bits_of(KW_F16, 0x1p-24), 0x0001);
+  assert_int_equal(bits_of(KW_F16, 0x1p-25), 0x0000); /* a tie to even */
+  assert_int_equal(bits_of(KW_F16, 0x1.8p-25), 0x0001);
+  assert_int_equal(bits_of(KW_F16, 2049.0), bits_of(KW_F16, 2048.0));
+  assert_int_equal(bits_of(KW_F16, 2051.0), bits_of(KW_F16, 2052.0));
+  assert_int_equal(bits_of(KW_BF16, 1.0), 0x3f80);
+  assert_int_equal(bits_of(KW_BF16, 0x1.01p0), 0x3f80); /* tie to even */
+  assert_int_equal(bits_of(KW_BF16, 0x1.03p0), 0x3f82);
+  assert_int_equal(bits_of(KW_F8E4M3FN, 448.0), 0x7e);
+  assert_int_equal(bits_of(KW_F8E4M3FN, 464.0), 0x7e);
+  assert_int_equal(bits_of(KW_F8E4M3FN, 465.0), 0x7f);
+  assert_int_equal(bits_of(KW_F8E5M2, 57344.0), 0x7b);
+  assert_int_equal(bits_of(KW_F8E5M2, 65536.0), 0x7c);
+  assert_int_equal(bits_of(KW_U8, 300.0), 255);
+  assert_int_equal(bits_of(KW_U8, -3.0), 0);
+  assert_int_equal(bits_of(KW_I8, -200.0) & 0xff, 0x80);
+  assert_int_equal(bits_of(KW_I32, NAN), 0);
+  assert_int_equal(bits_of(KW_I32, 1e30), INT32_MAX);
+  assert_int_equal(bits_of(KW_BOOL, NAN), 1);
+}
+
+/* Every bit pattern of the small formats survives load and store. */
+static void round_trips_all_bits(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_F16, KW_BF16, KW_F8E4M3FN, KW_F8E5M2};
+  for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
+    uint32_t count = 1u << (8 * kw_datum_size(dtypes[i]));
+    for (uint32_t bits = 0; bits < count; bits++) {
+      double value = kw_datum_load(dtypes[i], &bits);
+      if (isnan(value)) continue;
+      assert_int_equal(bits_of(dtypes[i], value), bits);
+    }
+  }
+}
+
+static void rounds_with_low_part(void **state) {
+  (void)state;
+  double tie = 1.0 + 0x1p-11; /* between 1 and the next f16 */
+  assert_true(kw_datum_round(KW_F16, (kw_wide){tie, 0}) == 1.0);
+  assert_true(kw_datum_round(KW_F16, (kw_wide){tie, 0x1p-70}) == 1.0 + 0x1p-10);
+  assert_true(kw_datum_round(KW_F16, (kw_wide){tie, -0x1p-70}) == 1.0);
+  assert_true(kw_datum_round(KW_F16, (kw_wide){-tie, -0x1p-70}) == -1.0 - 0x1p-10);
+  assert_true(kw_datum_round(KW_F32, (kw_wide){1e300, 0}) == (double)INFINITY);
+}
+
+static void spacing_at_edges(void **state) {
+  (void)state;
+  kw_float_format f32 = kw_datum_format(KW_F32);
+  assert_true(kw_datum_spacing(f32, (kw_wide){1.5, 0}) == 0x1p-23);
+  assert_true(kw_datum_spacing(f32, (kw_wide){1.0, 0}) == 0x1p-24); /* a power of two belongs below */
+  assert_true(kw_datum_spacing(f32, (kw_wide){1.0, 0x1p-60}) == 0x1p-23);
+  assert_true(kw_datum_spacing(f32, (kw_wide){1.0, -0x1p-60}) == 0x1p-24);
+  assert_true(kw_datum_spacing(f32, (kw_wide){-2.0, 0}) == 0x1p-23);
+  assert_true(kw_datum_spacing(f32, (kw_wide){0x1p-140, 0}) == 0x1p-149);
+  assert_true(kw_datum_spacing(f32, (kw_wide){0, 0}) == 0x1p-149);
+}
+
+static void converts(void **state) {
+  (void)state;
+  int64_t big = (INT64_C(1) << 62) + (INT64_C(1) << 38) + 1; /* a tie in f32 but for the last bit */
+  float f;
+  kw_datum_convert(KW_F32, &f, KW_I64, &big);
+  assert_true(f == 0x1p62f + 0x1p39f);
+  int8_t small;
+  int32_t wide = 0x1ff;
+  kw_datum_convert(KW_I8, &small, KW_I32, &wide);
+  assert_int_equal(small, -1);
+  uint8_t flag;
+  wide = 0x100;
+  kw_datum_convert(KW_BOOL, &flag, KW_I32, &wide);
+  assert_int_equal(flag, 1);
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+/* The known answers of the authors' own test (Random123, kat_vectors). */
+static void philox_known_answers(void **state) {
+  (void)state;
+  uint32_t out[4];
+  kw_philox((uint32_t[4]){0}, (uint32_t[2]){0}, out);
+  assert_memory_equal(out, ((uint32_t[4]){0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}), sizeof out);
+  uint32_t ones = UINT32_MAX;
+  kw_philox((uint32_t[4]){ones, ones, ones, ones}, (uint32_t[2]){ones, ones}, out);
+  assert_memory_equal(out, ((uint32_t[4]){0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}), sizeof out);
+  kw_philox((uint32_t[4]){0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, (uint32_t[2]){0xa4093822, 0x299f31d0}, out);
+  assert_memory_equal(out, ((uint32_t[4]){0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}), sizeof out);
+}
+
+static void value_depends_on_all_of_its_key(void **state) {
+  (void)state;
+  kw_value_key key = {.seed = 1, .case_hash = 7, .domain = KW_DOMAIN_ANY, .extent = 10};
+  kw_value_key other[4] = {key, key, key, key};
+  other[0].seed = 2;
+  other[1].case_hash = 8;
+  other[2].run = 1;
+  other[3].arg = 1;
+  double value, different;
+  kw_value_make(&key, KW_F64, 3, &value);
+  for (int i = 0; i < 4; i++) {
+    kw_value_make(&other[i], KW_F64, 3, &different);
+    assert_true(value != different);
+  }
+  kw_value_make(&key, KW_F64, 4, &different);
+  assert_true(value != different);
+  kw_value_make(&key, KW_F64, 3, &different);
+  assert_true(value == different);
+}
+
+static void domains_keep_their_ranges(void **state) {
+  (void)state;
+  for (uint64_t i = 0; i < 2000; i++) {
+    kw_value_key key = {.seed = 5, .extent = 2000, .domain = KW_DOMAIN_UNIT};
+    double x;
+    float f;
+    int64_t n;
+    kw_value_make(&key, KW_F64, i, &x);
+    assert_true(fabs(x) <= 1);
+    key.domain = KW_DOMAIN_ANY;
+    kw_value_make(&key, KW_F32, i, &f);
+    assert_true(fabsf(f) >= 0x1p-6f && fabsf(f) <= 0x1p6f);
+    key.domain = KW_DOMAIN_NONZERO;
+    kw_value_make(&key, KW_I64, i, &n);
+    assert_true(n != 0);
+    key.domain = KW_DOMAIN_SMALL;
+    kw_value_make(&key, KW_F64, i, &x);
+    assert_true(x == floor(x) && fabs(x) <= 8);
+  }
+}
+
+static void special_values_are_what_they_say(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_F16, KW_BF16, KW_F32, KW_F64};
+  for (size_t d = 0; d < 4; d++) {
+    uint32_t count = kw_value_special_count(dtypes[d]), nans = 0, infs = 0, subnormals = 0, zeros = 0;
+    double max = 0;
+    for (uint32_t i = 0; i < count; i++) {
+      kw_value_key key = {.domain = KW_DOMAIN_SPECIAL_RAW, .extent = count};
+      uint64_t element = 0;
+      kw_value_make(&key, dtypes[d], i, &element);
+      double value = kw_datum_load(dtypes[d], &element);
+      nans += isnan(value) != 0;
+      infs += isinf(value) != 0;
+      zeros += value == 0;
+      subnormals += kw_datum_is_subnormal(dtypes[d], &element);
+      if (isfinite(value) && value > max) max = value;
+    }
+    assert_int_equal(nans, 3);
+    assert_int_equal(infs, 2);
+    assert_int_equal(zeros, 2);
+    assert_int_equal(subnormals, 3);
+    assert_true(max == kw_datum_format(dtypes[d]).max);
+  }
+}
+
+/* ---- Schemas and cases ------------------------------------------------------------------------------------------- */
+
+static void schemas_come_apart(void **state) {
+  (void)state;
+  kw_suite_op op;
+  assert_true(kw_suite_op_parse(
+      "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", &op));
+  assert_string_equal(op.name, "sum.dim_IntList");
+  assert_string_equal(op.base, "sum");
+  assert_int_equal(op.arg_count, 4);
+  assert_int_equal(op.args[1].tag, KW_TAG_INT_LIST);
+  assert_true(op.args[1].optional);
+  assert_false(op.args[1].has_default);
+  assert_int_equal(op.args[3].tag, KW_TAG_DTYPE);
+  assert_true(kw_suite_op_parse("acme::f(Tensor(a!) self, *, float scale=1.5, str mode='a, b') -> Tensor(a!)", &op));
+  assert_true(op.in_place);
+  assert_int_equal(op.arg_count, 3);
+  assert_true(kw_suite_arg_default(&op.args[1]).u.f == 1.5);
+  assert_string_equal(kw_suite_arg_default(&op.args[2]).u.s, "a, b");
+  assert_false(kw_suite_op_parse("f(Tensor self", &op));
+  assert_false(kw_suite_op_parse("f(Matrix self) -> Tensor", &op));
+  assert_false(kw_suite_op_parse("nothing", &op));
+}
+
+static int compare_text(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Walks all cases of the table: ids are unique and lead back to the same case; layouts stay inside their storage. */
+static void all_cases_are_sound(void **state) {
+  (void)state;
+  uint32_t op_count, count = 0, room = 1 << 16;
+  const kw_suite_op *ops = kw_suite_ops(&op_count);
+  char **ids = calloc(room, sizeof *ids);
+  for (uint32_t o = 0; o < op_count; o++) {
+    for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+      uint32_t of_op = 0;
+      for (int class = 0; class < KW_CLASS_COUNT; class ++) {
+        kw_case c, again;
+        for (uint32_t n = 0; kw_case_make(&ops[o], d, (kw_case_class) class, n, &c); n++) {
+          assert_true(count < room && n < 64);
+          ids[count++] = strdup(c.id);
+          of_op++;
+          assert_true(kw_case_from_id(c.id, ops, op_count, &again));
+          assert_true(again.hash == c.hash && again.out.numel == c.out.numel && again.arg_count == c.arg_count);
+          for (uint32_t i = 0; i < c.arg_count; i++) {
+            const kw_case_tensor *t = &c.args[i].tensor;
+            if (c.args[i].value.tag != KW_TAG_TENSOR || t->numel == 0) continue;
+            assert_in_range(kw_case_tensor_at(t, 0), 0, t->extent - 1);
+            assert_in_range(kw_case_tensor_at(t, t->numel - 1), 0, t->extent - 1);
+          }
+        }
+      }
+      bool defined = kw_suite_op_keys(&ops[o]) & KW_DTYPE_BIT(d);
+      assert_true(defined ? of_op >= 14 : of_op == 0);
+    }
+  }
+  qsort(ids, count, sizeof *ids, compare_text);
+  for (uint32_t i = 1; i < count; i++) assert_string_not_equal(ids[i - 1], ids[i]);
+  for (uint32_t i = 0; i < count; i++) free(ids[i]);
+  free(ids);
+  assert_true(count > 20000);
+}
+
+/* Values of a case are keyed by this number: it may never change. */
+static void case_hash_is_stable(void **state) {
+  (void)state;
+  assert_true(kw_hash(KW_HASH_START, "") == UINT64_C(0xcbf29ce484222325));
+  assert_true(kw_hash(KW_HASH_START, "a") == UINT64_C(0xaf63dc4c8601ec8c));
+  uint32_t op_count;
+  const kw_suite_op *ops = kw_suite_ops(&op_count);
+  kw_case c;
+  assert_true(kw_case_from_id("add.Tensor/f32/broadcast/4", ops, op_count, &c));
+  assert_int_equal(c.out.rank, 4);
+  assert_int_equal(c.out.numel, 2 * 4 * 3 * 5);
+  assert_false(kw_case_from_id("add.Tensor/f32/broadcast/400", ops, op_count, &c));
+  assert_false(kw_case_from_id("add.Tensor/f99/broadcast/1", ops, op_count, &c));
+  assert_false(kw_case_from_id("add.Tensor/f32/broadcast/", ops, op_count, &c));
+  assert_false(kw_case_from_id("add.Tensor", ops, op_count, &c));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(stores_known_bits),
+      cmocka_unit_test(round_trips_all_bits),
+      cmocka_unit_test(rounds_with_low_part),
+      cmocka_unit_test(spacing_at_edges),
+      cmocka_unit_test(converts),
+      cmocka_unit_test(philox_known_answers),
+      cmocka_unit_test(value_depends_on_all_of_its_key),
+      cmocka_unit_test(domains_keep_their_ranges),
+      cmocka_unit_test(special_values_are_what_they_say),
+      cmocka_unit_test(schemas_come_apart),
+      cmocka_unit_test(all_cases_are_sound),
+      cmocka_unit_test(case_hash_is_stable),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
