@@ -203,7 +203,7 @@ static void print_index(char *text, size_t size, uint32_t rank, const int64_t *s
 /* Names a defect by which elements are wrong: `wrong` of them from `first` on, `poisoned` of those untouched. */
 static void name_defect(kw_verdict *v, int64_t count, int64_t poisoned) {
   if (poisoned == 0) return;
-  bool tail = poisoned == v->wrong && v->index + v->wrong == count && v->index > 0;
+  bool tail = poisoned == v->wrong && v->index + v->wrong == count;
   if (poisoned == count) {
     snprintf(v->defect, sizeof v->defect, "output not written");
   } else {

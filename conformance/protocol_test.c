@@ -78,6 +78,54 @@ static void every_wrong_byte_is_survived(void **state) {
   kw_message_free(&message);
 }
 
+/* Well-formed, but not what a result may be. */
+static void impossible_results_are_refused(void **state) {
+  (void)state;
+  kw_unit_result result = {.id = "x", .path_count = KW_UNIT_PATHS}, read;
+  for (uint32_t i = 0; i < KW_UNIT_PATHS; i++) {
+    result.paths[i] = (kw_unit_path){.kernel = "k", .message = "", .defect = ""};
+  }
+  kw_message message = {0};
+  kw_unit_write(&result, &message);
+  size_t whole = message.length;
+  assert_true(kw_unit_read(&message, &read));
+  kw_message_put_u32(&message, 0); /* something behind the end */
+  message.at = 0;
+  assert_false(kw_unit_read(&message, &read));
+
+  uint32_t count = KW_UNIT_PATHS + 1; /* one path too many, all of them complete */
+  size_t at = 8 + 2 + 4 + 3 * 8, path = (whole - at - 4) / KW_UNIT_PATHS;
+  kw_message longer = {0};
+  kw_unit_write(&result, &longer);
+  memcpy(longer.data + at, &count, sizeof count);
+  kw_message tail = {.data = longer.data + at + 4, .length = path};
+  unsigned char *bytes = malloc(whole + path);
+  memcpy(bytes, longer.data, whole);
+  memcpy(bytes + whole, tail.data, path);
+  kw_message many = {.data = bytes, .length = whole + path};
+  assert_false(kw_unit_read(&many, &read));
+  free(bytes);
+  kw_message_free(&longer);
+
+  result.path_count = 1; /* fewer bytes than the shape says */
+  result.paths[0].output_count = 1;
+  result.paths[0].outputs[0] = (kw_unit_output){.dtype = KW_F32,
+                                                .rank = 1,
+                                                .shape = {7},
+                                                .data = floats,
+                                                .length = sizeof floats,
+                                                .expected_dtype = KW_DTYPE_NONE};
+  kw_message_clear(&message);
+  kw_unit_write(&result, &message);
+  assert_false(kw_unit_read(&message, &read));
+
+  kw_message_clear(&message);
+  kw_message_put_bytes(&message, "no end", 6); /* a string without its NUL */
+  assert_string_equal(kw_message_get_string(&message), "");
+  assert_true(message.bad);
+  kw_message_free(&message);
+}
+
 static void facts_round_trip(void **state) {
   (void)state;
   uint32_t count;
@@ -117,11 +165,14 @@ static void frames_round_trip(void **state) {
   assert_int_equal(type, KW_FRAME_RUN);
   assert_string_equal(kw_message_get_string(&in), "hello");
   assert_int_equal(kw_frame_receive(fds[1], 0, &type, &in), KW_READ_TIMEOUT);
-  assert_int_equal(write(fds[0], "this is not a frame at all", 26), 26);
+  assert_int_equal(write(fds[0], "this is not a frame at all......", 32), 32);
+  assert_int_equal(kw_frame_receive(fds[1], 1000, &type, &in), KW_READ_GARBAGE);
+  while (kw_frame_receive(fds[1], 0, &type, &in) == KW_READ_GARBAGE) { /* the rest of the text */
+  }
+  static const uint32_t foreign[4] = {0x12345678, KW_FRAME_RUN, 0, 0}; /* right but for its first word */
+  assert_int_equal(write(fds[0], foreign, sizeof foreign), sizeof foreign);
   assert_int_equal(kw_frame_receive(fds[1], 1000, &type, &in), KW_READ_GARBAGE);
   close(fds[0]);
-  while (kw_frame_receive(fds[1], 1000, &type, &in) == KW_READ_GARBAGE) {
-  }
   assert_int_equal(kw_frame_receive(fds[1], 1000, &type, &in), KW_READ_END);
   assert_false(kw_frame_send(fds[1], KW_FRAME_RUN, &out)); /* and no SIGPIPE */
   close(fds[1]);
@@ -133,7 +184,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unit_round_trip),   cmocka_unit_test(every_truncation_is_refused),
       cmocka_unit_test(facts_round_trip),  cmocka_unit_test(every_wrong_byte_is_survived),
-      cmocka_unit_test(frames_round_trip),
+      cmocka_unit_test(frames_round_trip), cmocka_unit_test(impossible_results_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  *
  * Numbers, input values, schemas and cases.
  */
-#include "case.h"
+#include "case_make.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -206,6 +206,40 @@ static void schemas_come_apart(void **state) {
   assert_false(kw_suite_op_parse("nothing", &op));
 }
 
+static void layouts_have_these_strides(void **state) {
+  (void)state;
+  static const struct {
+    kw_layout layout;
+    int64_t strides[2], offset;
+    uint64_t extent;
+  } rows[] = {
+      {KW_LAYOUT_DENSE, {5, 1}, 0, 15},      {KW_LAYOUT_TRANSPOSED, {1, 3}, 0, 15},
+      {KW_LAYOUT_ROTATED, {1, 3}, 0, 15},    {KW_LAYOUT_STEPPED, {30, 3}, 16, 89},
+      {KW_LAYOUT_INNER, {10, 1}, 13, 38},    {KW_LAYOUT_EXPAND_FIRST, {0, 1}, 0, 5},
+      {KW_LAYOUT_EXPAND_LAST, {1, 0}, 0, 3}, {KW_LAYOUT_EXPAND_ALL, {0, 0}, 0, 1},
+  };
+  kw_shape shape = {2, {3, 5}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    kw_case_tensor t;
+    kw_case_layout(&t, &shape, rows[i].layout);
+    assert_int_equal(t.numel, 15);
+    assert_memory_equal(t.strides, rows[i].strides, sizeof rows[i].strides);
+    assert_int_equal(t.offset, rows[i].offset);
+    assert_int_equal(t.extent, rows[i].extent);
+  }
+}
+
+static void keys_follow_the_result_rule(void **state) {
+  (void)state;
+  uint32_t count;
+  const kw_suite_op *ops = kw_suite_ops(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcmp(ops[i].name, "sqrt") == 0) assert_true(kw_suite_op_keys(&ops[i]) == KW_DTYPES_FLOAT);
+    if (strcmp(ops[i].name, "sum") == 0) assert_true(kw_suite_op_keys(&ops[i]) == KW_DTYPES_NUM);
+    if (strcmp(ops[i].name, "eq.Tensor") == 0) assert_true(kw_suite_op_keys(&ops[i]) == KW_DTYPES_REAL);
+  }
+}
+
 static int compare_text(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -275,6 +309,8 @@ int main(void) {
       cmocka_unit_test(domains_keep_their_ranges),
       cmocka_unit_test(special_values_are_what_they_say),
       cmocka_unit_test(schemas_come_apart),
+      cmocka_unit_test(layouts_have_these_strides),
+      cmocka_unit_test(keys_follow_the_result_rule),
       cmocka_unit_test(all_cases_are_sound),
       cmocka_unit_test(case_hash_is_stable),
   };
