@@ -74,8 +74,7 @@ static uint64_t round_up(uint64_t size, uint64_t multiple) {
   return (size + multiple - 1) / multiple * multiple;
 }
 
-/* ---- Bins, blocks, segments; all under the mutex ------------------------------------------------------------------
- */
+/* ---- Bins, blocks, segments; all under the mutex ----------------------------------------------------------------- */
 
 static uint32_t bin_of(uint64_t size) {
   uint32_t bin = size < 2 * GRANULE ? 0 : 63 - (uint32_t)__builtin_clzll(size / GRANULE);
@@ -258,8 +257,7 @@ static void reclaim(kw_device *device, bool wait) {
   pthread_mutex_unlock(&allocator->mutex);
 }
 
-/* ---- Giving memory back to the plugin -----------------------------------------------------------------------------
- */
+/* ---- Giving memory back to the plugin ---------------------------------------------------------------------------- */
 
 static void free_segment(kw_device *device, kw_segment *segment) {
   uint64_t begin = kw_trace_begin();
@@ -311,8 +309,7 @@ static void free_idle_segments(kw_device *device) {
   }
 }
 
-/* ---- Getting memory from the plugin -------------------------------------------------------------------------------
- */
+/* ---- Getting memory from the plugin ------------------------------------------------------------------------------ */
 
 /* A fresh segment, its whole block taken, in no list. Plain status of the plugin. */
 static kw_status allocate_segment(kw_stream *stream, uint64_t size, bool large, kw_block **out_block) {

@@ -451,8 +451,7 @@ static void statistics_go_no_further_than_asked(void **state) {
   test_device_close(test);
 }
 
-/* ---- Many threads -------------------------------------------------------------------------------------------------
- */
+/* ---- Many threads ------------------------------------------------------------------------------------------------ */
 
 typedef struct worker {
   test_device *test;

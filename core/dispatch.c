@@ -45,8 +45,7 @@ static thread_cache *all_threads; /* under kw_plan_mutex */
 static pthread_key_t cleanup_key;
 static pthread_once_t cleanup_once = PTHREAD_ONCE_INIT;
 
-/* ---- Counting launches ----------------------------------------------------------------------------------------------
- */
+/* ---- Counting launches ------------------------------------------------------------------------------------------- */
 
 /* Under kw_plan_mutex. */
 static void flush_count(thread_cache *cache, uint32_t slot) {
@@ -105,8 +104,7 @@ KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *ou
   return KW_OK;
 }
 
-/* ---- The thread's cache ---------------------------------------------------------------------------------------------
- */
+/* ---- The thread's cache ------------------------------------------------------------------------------------------ */
 
 static void end_thread(void *pointer) {
   thread_cache *cache = pointer;
@@ -141,8 +139,7 @@ static __attribute__((noinline)) thread_cache *begin_thread(void) {
   return this_thread = cache;
 }
 
-/* ---- Matching -------------------------------------------------------------------------------------------------------
- */
+/* ---- Matching ---------------------------------------------------------------------------------------------------- */
 
 /* Values other than tensors; tag, kind and count are equal. */
 static bool payload_matches(const kw_value *have, const kw_value *got) {
@@ -203,8 +200,7 @@ bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
   return true;
 }
 
-/* ---- Executing ------------------------------------------------------------------------------------------------------
- */
+/* ---- Executing --------------------------------------------------------------------------------------------------- */
 
 static kw_status refuse_overlap(const kw_plan *plan, uint32_t result, uint32_t arg) {
   const kw_schema *schema = &plan->op->schema;
@@ -450,8 +446,7 @@ kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
   return execute(plan, request);
 }
 
-/* ---- The call -------------------------------------------------------------------------------------------------------
- */
+/* ---- The call ---------------------------------------------------------------------------------------------------- */
 
 /* The first tensor among the leading two arguments (pow.Scalar begins with a number), or NULL. */
 static inline const kw_tensor *leading_tensor(const kw_value *args, uint32_t arg_count) {

@@ -13,8 +13,7 @@
 KW_PLUGIN_EXPORT kw_dispatch_fixture kw_dispatch_fixture_instance;
 #define fixture kw_dispatch_fixture_instance
 
-/* ---- Kernels --------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 static void record(const kw_call *call) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-pthread_mutex_t kw_plan_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-/* ---- The request ----------------------------------------------------------------------------------------------------
- */
+/* ---- The request ------------------------------------------------------------------------------------------------- */
 
 static size_t append(char *text, size_t size, size_t at, const char *piece) {
   int written = snprintf(text + at, at < size ? size - at : 0, "%s", piece);
@@ -91,8 +88,7 @@ kw_status kw_request_resolve(kw_request *request) {
   return kw_device_check(request->device);
 }
 
-/* ---- Building: the signature ----------------------------------------------------------------------------------------
- */
+/* ---- Building: the signature ------------------------------------------------------------------------------------- */
 
 static size_t stored_size(const kw_value *value) {
   size_t size = 0;
@@ -208,8 +204,7 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
   return KW_OK;
 }
 
-/* ---- Building: the kernel -------------------------------------------------------------------------------------------
- */
+/* ---- Building: the kernel ---------------------------------------------------------------------------------------- */
 
 static bool mask_has(kw_dtype_mask mask, kw_dtype dtype) {
   return dtype < 128 && (mask.bits[dtype / 64] >> (dtype % 64) & 1);
@@ -436,184 +431,15 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
   return KW_OK;
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------------------------------
- */
-
-#define BUCKETS 1024
-#define MAX_PLANS 4096
-
-struct kw_plan_table {
-  pthread_mutex_t build; /* one build at a time, so that prepare runs once per signature */
-  kw_plan *buckets[BUCKETS];
-  uint32_t count;
-  kw_plan *all; /* every plan of the device that lives, in a bucket or not */
-};
-
-kw_status kw_plan_table_create(kw_device *device) {
-  device->plans = calloc(1, sizeof *device->plans);
-  if (!device->plans) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for the plan table of %s", device->name);
-  pthread_mutex_init(&device->plans->build, NULL);
-  return KW_OK;
-}
-
-/* Both under kw_plan_mutex. */
-static void link_plan(kw_plan *plan) {
-  kw_plan **head = &plan->device->plans->all;
-  plan->next_of_device = *head;
-  plan->link_of_device = head;
-  if (*head) (*head)->link_of_device = &plan->next_of_device;
-  *head = plan;
-}
-
-static void unlink_plan(kw_plan *plan) {
-  if (!plan->link_of_device) return;
-  *plan->link_of_device = plan->next_of_device;
-  if (plan->next_of_device) plan->next_of_device->link_of_device = plan->link_of_device;
-  plan->link_of_device = NULL;
-}
-
-static void release_prepared(kw_plan *plan) {
-  if (plan->prepared && plan->kernel->desc.release) {
-    plan->kernel->desc.release(plan->kernel->desc.user, plan->prepared);
-  }
-  plan->prepared = NULL;
-}
-
-void kw_plan_unref(kw_plan *plan) {
-  if (!plan || atomic_fetch_sub(&plan->refs, 1) != 1) return;
-  pthread_mutex_lock(&kw_plan_mutex);
-  kw_device *device = plan->device;
-  unlink_plan(plan);
-  pthread_mutex_unlock(&kw_plan_mutex);
-  if (device && plan->prepared) kw_stream_synchronize_all(device); /* the last launch may still use it */
-  release_prepared(plan);
-  free(plan->listed);
-  free(plan->storage);
-  free(plan);
-}
-
-/* Drops the table's references. Returns the plans to unref outside the lock, chained by next_in_bucket. */
-static kw_plan *empty_buckets(struct kw_plan_table *table) {
-  kw_plan *dropped = NULL;
-  for (uint32_t b = 0; b < BUCKETS; ++b) {
-    while (table->buckets[b]) {
-      kw_plan *plan = table->buckets[b];
-      table->buckets[b] = plan->next_in_bucket;
-      plan->next_in_bucket = dropped;
-      dropped = plan;
-    }
-  }
-  table->count = 0;
-  return dropped;
-}
-
-static void unref_chain(kw_plan *plan) {
-  while (plan) {
-    kw_plan *next = plan->next_in_bucket;
-    kw_plan_unref(plan);
-    plan = next;
-  }
-}
-
-void kw_plan_table_destroy(kw_device *device) {
-  struct kw_plan_table *table = device->plans;
-  if (!table) return;
-  pthread_mutex_lock(&kw_plan_mutex);
-  kw_dispatch_forget_device(device);
-  kw_plan *dropped = empty_buckets(table);
-  while (table->all) {
-    /* A thread's cache may still hold the plan; it never matches again and only its memory is left to free. */
-    kw_plan *plan = table->all;
-    unlink_plan(plan);
-    plan->device = NULL;
-    release_prepared(plan);
-  }
-  pthread_mutex_unlock(&kw_plan_mutex);
-  unref_chain(dropped);
-  pthread_mutex_destroy(&table->build);
-  free(table);
-  device->plans = NULL;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-  return hash ^ hash >> 32;
-}
-
-static uint64_t request_hash(const kw_request *request) {
-  uint64_t hash = mix(request->op->id, request->arg_count);
-  for (uint32_t i = 0; i < request->arg_count; ++i) {
-    const kw_value *value = &request->args[i];
-    hash = mix(hash, kw_value_head(value));
-    if (value->tag == KW_TAG_TENSOR) {
-      hash = mix(hash, kw_value_as_tensor(value)->print.low);
-    } else if (value->tag == KW_TAG_INT || value->tag == KW_TAG_FLOAT ||
-               (value->tag == KW_TAG_SCALAR && value->kind != KW_SCALAR_BOOL)) {
-      hash = mix(hash, (uint64_t)value->u.i);
-    } else if (value->tag == KW_TAG_INT_LIST) {
-      for (uint32_t k = 0; k < value->count; ++k) hash = mix(hash, (uint64_t)value->u.ints[k]);
-    }
-  }
-  return hash;
-}
-
-static kw_plan *find_plan(struct kw_plan_table *table, uint64_t hash, const kw_request *request) {
-  pthread_mutex_lock(&kw_plan_mutex);
-  kw_plan *plan = table->buckets[hash % BUCKETS];
-  while (plan && !(plan->hash == hash && kw_plan_matches(plan, request))) plan = plan->next_in_bucket;
-  if (plan) atomic_fetch_add(&plan->refs, 1);
-  pthread_mutex_unlock(&kw_plan_mutex);
-  return plan;
-}
-
-kw_status kw_plan_obtain(const kw_request *request, kw_plan **out_plan) {
-  struct kw_plan_table *table = request->device->plans;
-  uint64_t hash = request_hash(request);
-  if ((*out_plan = find_plan(table, hash, request))) return KW_OK;
-  pthread_mutex_lock(&table->build);
-  kw_status status = KW_OK;
-  kw_plan *dropped = NULL;
-  kw_plan *plan = find_plan(table, hash, request); /* another thread may have been faster */
-  if (!plan) {
-    status = kw_plan_build(request, &plan);
-    if (status == KW_OK) {
-      plan->hash = hash;
-      pthread_mutex_lock(&kw_plan_mutex);
-      if (table->count == MAX_PLANS) dropped = empty_buckets(table);
-      plan->next_in_bucket = table->buckets[hash % BUCKETS];
-      table->buckets[hash % BUCKETS] = plan;
-      table->count++;
-      atomic_fetch_add(&plan->refs, 1);
-      link_plan(plan);
-      pthread_mutex_unlock(&kw_plan_mutex);
-    }
-  }
-  pthread_mutex_unlock(&table->build);
-  unref_chain(dropped);
-  *out_plan = plan;
-  return status;
-}
-
-/* ---- Plans of the application ---------------------------------------------------------------------------------------
- */
+/* ---- Plans of the application ------------------------------------------------------------------------------------ */
 
 KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                               kw_tensor **outs, uint32_t out_count, const char *kernel, kw_plan **out_plan) {
   kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, kernel};
   kw_status status = kw_request_resolve(&request);
-  kw_plan *plan = NULL;
-  if (status == KW_OK) {
-    pthread_mutex_lock(&request.device->plans->build);
-    status = kw_plan_build(&request, &plan);
-    pthread_mutex_unlock(&request.device->plans->build);
-  }
-  if (status != KW_OK) return status;
-  kw_device_retain(plan->device);
-  pthread_mutex_lock(&kw_plan_mutex);
-  link_plan(plan);
-  pthread_mutex_unlock(&kw_plan_mutex);
-  *out_plan = plan;
-  return KW_OK;
+  if (status == KW_OK) status = kw_plan_own(&request, out_plan);
+  if (status == KW_OK) kw_device_retain(request.device);
+  return status;
 }
 
 KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_value *args, uint32_t arg_count,
@@ -643,8 +469,7 @@ KW_API void kw_plan_destroy(kw_plan *plan) {
   kw_device_release(device);
 }
 
-/* ---- What a device can do -------------------------------------------------------------------------------------------
- */
+/* ---- What a device can do ---------------------------------------------------------------------------------------- */
 
 /* The dtype an op computes on when its tensor arguments have `dtype`. */
 static kw_dtype key_of(const kw_op *op, kw_dtype dtype) {

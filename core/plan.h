@@ -84,6 +84,8 @@ bool kw_plan_matches(const kw_plan *plan, const kw_request *request);
 kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan);
 /* The plan for a request: from the device's table, or built and put there. One more reference. */
 kw_status kw_plan_obtain(const kw_request *request, kw_plan **out_plan);
+/* A plan of the caller's own: one reference, in no table. */
+kw_status kw_plan_own(const kw_request *request, kw_plan **out_plan);
 void kw_plan_unref(kw_plan *plan);
 
 /* Expands a tensor argument to the shape the plan broadcasts to; false when it has it already. */

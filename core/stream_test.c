@@ -355,8 +355,7 @@ static void inside_a_callback(void **state) {
   test_device_close(test);
 }
 
-/* ---- Many threads -------------------------------------------------------------------------------------------------
- */
+/* ---- Many threads ------------------------------------------------------------------------------------------------ */
 
 typedef struct crowd {
   test_device *test;

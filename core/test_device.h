@@ -95,8 +95,7 @@ static inline kw_status test_leave(test_device *test, kw_status status) {
   return status;
 }
 
-/* ---- Running work; under the lock ---------------------------------------------------------------------------------
- */
+/* ---- Running work; under the lock -------------------------------------------------------------------------------- */
 
 static inline void test_unref_event(test_device *test, test_event *event) {
   if (--event->refs > 0) return;

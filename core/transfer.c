@@ -75,8 +75,7 @@ static kw_status check(const char *function, const kw_tensor *tensor, const void
   return status != KW_OK ? status : kw_device_check(tensor->device);
 }
 
-/* ---- Strided on the host ------------------------------------------------------------------------------------------
- */
+/* ---- Strided on the host ----------------------------------------------------------------------------------------- */
 
 /* Moves the tensor's elements between `extent`, which holds the bytes from its first to past its last element, and
  * `packed`, where they lie in row-major order. */
@@ -126,8 +125,7 @@ static kw_status read_extent(const char *function, const kw_tensor *tensor, kw_s
   return status;
 }
 
-/* ---- Host and device ----------------------------------------------------------------------------------------------
- */
+/* ---- Host and device --------------------------------------------------------------------------------------------- */
 
 kw_status kw_tensor_write(kw_tensor *tensor, const void *host) {
   static const char function[] = "kw_tensor_write";
@@ -198,8 +196,7 @@ kw_status kw_tensor_read_async(const kw_tensor *tensor, void *host, kw_stream *s
   return copy_out(tensor->buffer, tensor->ref.offset, host, byte_size(&tensor->ref), stream);
 }
 
-/* ---- Device and device --------------------------------------------------------------------------------------------
- */
+/* ---- Device and device ------------------------------------------------------------------------------------------- */
 
 static kw_status copy_staged(kw_tensor *dst, const kw_tensor *src, kw_stream *stream) {
   static const char function[] = "copying between devices";

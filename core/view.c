@@ -166,8 +166,7 @@ kw_status kw_tensor_view(const kw_tensor *tensor, uint32_t rank, const int64_t *
   return finish(function, tensor, &made, out_view);
 }
 
-/* ---- Shapes and strides as given ----------------------------------------------------------------------------------
- */
+/* ---- Shapes and strides as given --------------------------------------------------------------------------------- */
 
 kw_status kw_tensor_as_strided(const kw_tensor *tensor, uint32_t rank, const int64_t *shape, const int64_t *strides,
                                int64_t storage_offset, kw_tensor **out_view) {
@@ -227,8 +226,7 @@ kw_status kw_tensor_expand(const kw_tensor *tensor, uint32_t rank, const int64_t
   return status != KW_OK ? status : finish(function, tensor, &made, out_view);
 }
 
-/* ---- Order of dimensions ------------------------------------------------------------------------------------------
- */
+/* ---- Order of dimensions ----------------------------------------------------------------------------------------- */
 
 kw_status kw_tensor_permute(const kw_tensor *tensor, uint32_t rank, const int64_t *dims, kw_tensor **out_view) {
   static const char function[] = "kw_tensor_permute";

@@ -333,8 +333,7 @@ static void alignment_of_views(void **state) {
   kw_tensor_release(x);
 }
 
-/* ---- Chains of views against the model ------------------------------------------------------------------------------
- */
+/* ---- Chains of views against the model --------------------------------------------------------------------------- */
 
 typedef struct model {
   uint32_t rank;

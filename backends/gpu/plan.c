@@ -12,8 +12,7 @@
 #define REDUCTION_SINGLE 8192
 #define REDUCTION_CHUNK 4096
 
-/* ---- Running ------------------------------------------------------------------------------------------------------
- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 kw_status kw_gpu_plan_compile(kw_gpu_device *device, kw_gpu_plan *plan) {
   for (uint32_t i = 0; i < plan->step_count; ++i) {
@@ -79,8 +78,7 @@ kw_status kw_gpu_plan_run(const kw_gpu_plan *plan, const kw_call *call) {
   return KW_OK;
 }
 
-/* ---- Pieces of a lowering ------------------------------------------------------------------------------------------
- */
+/* ---- Pieces of a lowering ---------------------------------------------------------------------------------------- */
 
 static kw_status refuse(const kw_call *call, const char *why) {
   const kw_host_api *host = ((kw_gpu_device *)call->device)->host;
@@ -149,8 +147,7 @@ static bool same_dtype(const kw_call *call, uint32_t count, kw_dtype dtype) {
   return true;
 }
 
-/* ---- Moves --------------------------------------------------------------------------------------------------------
- */
+/* ---- Moves ------------------------------------------------------------------------------------------------------- */
 
 kw_status kw_gpu_lower_fill(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
   (void)op;
@@ -206,8 +203,7 @@ kw_status kw_gpu_lower_where(const kw_gpu_op *op, const kw_call *call, kw_gpu_pl
   return KW_OK;
 }
 
-/* ---- Elements -----------------------------------------------------------------------------------------------------
- */
+/* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
 static kw_status lower_unary(const kw_call *call, int32_t opcode, kw_gpu_plan *out_plan) {
   kw_dtype dtype = call->outs[0]->dtype;
@@ -297,8 +293,7 @@ kw_status kw_gpu_lower_clamp(const kw_gpu_op *op, const kw_call *call, kw_gpu_pl
   return KW_OK;
 }
 
-/* ---- Reductions and products ---------------------------------------------------------------------------------------
- */
+/* ---- Reductions and products ------------------------------------------------------------------------------------- */
 
 /* The dimensions that argument `index` names, as a set of bits; none or an empty list means all. */
 static uint32_t reduced_dims(const kw_call *call, uint32_t index, uint32_t rank) {

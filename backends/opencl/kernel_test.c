@@ -51,8 +51,7 @@ static void assert_near(double got, double want, double relative) {
     fail_msg("got %.17g, want %.17g", got, want);
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------------
- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static void test_every_op_has_a_kernel(void **state) {
   test_host *host = *state;
@@ -68,8 +67,7 @@ static void test_every_op_has_a_kernel(void **state) {
   }
 }
 
-/* ---- Elements -----------------------------------------------------------------------------------------------------
- */
+/* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
 static double reference_silu(double x) {
   return x / (1 + exp(-x));
@@ -321,8 +319,7 @@ static void test_strides(void **state) {
   test_tensor_free(host, &to);
 }
 
-/* ---- Reductions and products ---------------------------------------------------------------------------------------
- */
+/* ---- Reductions and products ------------------------------------------------------------------------------------- */
 
 static void test_sum(void **state) {
   test_host *host = *state;

@@ -18,8 +18,7 @@
 
 static const kw_value none = {.tag = KW_TAG_NONE};
 
-/* ---- Narrow formats -----------------------------------------------------------------------------------------------
- */
+/* ---- Narrow formats ---------------------------------------------------------------------------------------------- */
 
 typedef struct format {
   kw_dtype dtype;
@@ -152,8 +151,7 @@ static void test_narrow_arithmetic(void **state) {
   }
 }
 
-/* ---- Conversions --------------------------------------------------------------------------------------------------
- */
+/* ---- Conversions ------------------------------------------------------------------------------------------------- */
 
 static void test_conversions(void **state) {
   test_host *host = *state;
@@ -192,8 +190,7 @@ static void test_conversions(void **state) {
   assert_int_equal(halves[3], 0x5e81); /* by way of f32 or f64 this would be 0x5e80 */
 }
 
-/* ---- Moves --------------------------------------------------------------------------------------------------------
- */
+/* ---- Moves ------------------------------------------------------------------------------------------------------- */
 
 /* Every dtype moves bit by bit, NaN payloads included, straight and transposed. */
 static void test_raw_copies(void **state) {
