@@ -16,6 +16,9 @@
  * out of range, so that it and the largest finite value are interchangeable only where |oracle| + bound reaches
  * overflow. Rows with ulp = 0, and exact cases, want the oracle's value correctly rounded.
  *
+ * Columns of the table: `either` and `unspecified` zeros may have any sign; `unspecified` NaN and infinity means that
+ * elements where the oracle has one are not compared. Subnormals follow the device's declaration, as told in kw_rule.
+ *
  * The error that reports show is (|got - oracle| - half) / allowed, times `ulp` for KW_CMP_ULP: at most the row's bound
  * where the case passes.
  */
@@ -52,7 +55,7 @@ typedef struct kw_verdict {
   bool pass;
   int64_t wrong;   /* elements that do not pass */
   int64_t index;   /* the first of them, row-major */
-  double error;    /* the largest error of all elements, passing ones first of all */
+  double error;    /* the largest error of all elements, passing or not */
   char text[704];  /* what differed, one line; "" when it passes */
   char defect[64]; /* a defect recognised by its looks: "tail not written", "poison visible"; or "" */
 } kw_verdict;

@@ -137,9 +137,8 @@ typedef struct DLManagedTensorVersioned DLManagedTensorVersioned;
 #define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL) /* nobody else has this memory */
 #endif
 #ifndef DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
-#define DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED                  \
-  (1UL << 2UL) /* 1.1: each element of fewer than 8 bits has a byte \
-                */
+/* 1.1: each element of fewer than 8 bits has a byte */
+#define DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED (1UL << 2UL)
 #endif
 
 /* ---- The codes of Keyway's dtypes that an older copy's enum may lack, under names that cannot collide. */
