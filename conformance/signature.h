@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The suite's own view of an op: its schema taken apart, and the rules that judge it. Needs no running library.
+ * The suite's own view of an op: its arguments, and the rules that judge it. Loads no plugin and crosses to another
+ * process as it is: no pointer in it but row's.
  */
 #ifndef KEYWAY_CONFORMANCE_SIGNATURE_H
 #define KEYWAY_CONFORMANCE_SIGNATURE_H
@@ -16,8 +17,8 @@ typedef struct kw_suite_arg {
   bool optional; /* "?" */
   bool mutated;  /* (a!) */
   bool has_default;
-  kw_value default_value; /* as a caller would pass it; lists are empty */
-  char default_text[16];  /* backs a string */
+  kw_value default_value; /* as a caller would pass it, a string without its text; lists are empty */
+  char default_text[16];  /* the text */
 } kw_suite_arg;
 
 typedef struct kw_suite_op {
@@ -31,9 +32,9 @@ typedef struct kw_suite_op {
   kw_op_row row; /* a vendor's op: made up from what the worker reports; schema is NULL then */
 } kw_suite_op;
 
-/* Takes a schema apart. False when it is not in ATen's grammar or has more arguments or results than the suite can
- * generate. */
-bool kw_suite_op_parse(const char *schema, kw_suite_op *out_op);
+/* What libkeyway tells of an op; vendor and row are left zero. False when it has more arguments or results than the
+ * suite can generate, or a default that the suite cannot hold. */
+bool kw_suite_op_take(const kw_op *op, kw_suite_op *out_op);
 
 /* What an argument is when it is not given. */
 kw_value kw_suite_arg_default(const kw_suite_arg *arg);

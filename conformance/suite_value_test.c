@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers, input values, schemas and cases.
+ * Numbers, input values, ops and cases.
  */
 #include "case_make.h"
 
@@ -182,28 +182,44 @@ static void special_values_are_what_they_say(void **state) {
   }
 }
 
-/* ---- Schemas and cases ------------------------------------------------------------------------------------------- */
+/* ---- Ops and cases ----------------------------------------------------------------------------------------------- */
 
-static void schemas_come_apart(void **state) {
+static void ops_are_what_libkeyway_says(void **state) {
   (void)state;
   kw_suite_op op;
-  assert_true(kw_suite_op_parse(
-      "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", &op));
+  assert_true(kw_suite_op_take(kw_op_find("sum.dim_IntList"), &op));
   assert_string_equal(op.name, "sum.dim_IntList");
   assert_string_equal(op.base, "sum");
   assert_int_equal(op.arg_count, 4);
+  assert_int_equal(op.result_count, 1);
   assert_int_equal(op.args[1].tag, KW_TAG_INT_LIST);
   assert_true(op.args[1].optional);
   assert_false(op.args[1].has_default);
+  assert_false(op.in_place);
   assert_int_equal(op.args[3].tag, KW_TAG_DTYPE);
-  assert_true(kw_suite_op_parse("acme::f(Tensor(a!) self, *, float scale=1.5, str mode='a, b') -> Tensor(a!)", &op));
-  assert_true(op.in_place);
-  assert_int_equal(op.arg_count, 3);
-  assert_true(kw_suite_arg_default(&op.args[1]).u.f == 1.5);
-  assert_string_equal(kw_suite_arg_default(&op.args[2]).u.s, "a, b");
-  assert_false(kw_suite_op_parse("f(Tensor self", &op));
-  assert_false(kw_suite_op_parse("f(Matrix self) -> Tensor", &op));
-  assert_false(kw_suite_op_parse("nothing", &op));
+  assert_true(kw_suite_op_take(kw_op_find("fill_.Scalar"), &op));
+  assert_true(op.in_place && op.args[0].mutated && !op.args[1].mutated);
+  assert_true(kw_suite_op_take(kw_op_find("add.Tensor"), &op));
+  assert_int_equal(kw_suite_arg_default(&op.args[2]).u.i, 1);
+  assert_true(kw_suite_op_take(kw_op_find("gelu"), &op));
+  kw_suite_op moved = op; /* as between two processes */
+  assert_null(op.args[1].default_value.u.s);
+  memset(&op, 0, sizeof op);
+  assert_string_equal(kw_suite_arg_default(&moved.args[1]).u.s, "none");
+  assert_false(kw_suite_op_take(NULL, &op));
+}
+
+/* kw_suite_ops pairs the table's rows with libkeyway's ops by their place. */
+static void rows_are_of_their_ops(void **state) {
+  (void)state;
+  uint32_t count;
+  const kw_suite_op *ops = kw_suite_ops(&count);
+  assert_int_equal(count, kw_op_table_count);
+  for (uint32_t i = 0; i < count; i++) {
+    size_t length = strlen(ops[i].name);
+    assert_memory_equal(ops[i].row.schema, ops[i].name, length);
+    assert_int_equal(ops[i].row.schema[length], '(');
+  }
 }
 
 static void layouts_have_these_strides(void **state) {
@@ -308,7 +324,8 @@ int main(void) {
       cmocka_unit_test(value_depends_on_all_of_its_key),
       cmocka_unit_test(domains_keep_their_ranges),
       cmocka_unit_test(special_values_are_what_they_say),
-      cmocka_unit_test(schemas_come_apart),
+      cmocka_unit_test(ops_are_what_libkeyway_says),
+      cmocka_unit_test(rows_are_of_their_ops),
       cmocka_unit_test(layouts_have_these_strides),
       cmocka_unit_test(keys_follow_the_result_rule),
       cmocka_unit_test(all_cases_are_sound),

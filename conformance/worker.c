@@ -26,9 +26,9 @@ static void add_op(kw_worker *w, const kw_suite_op *suite_op, const kw_op *op) {
   }
 }
 
-/* An op that only this plugin defines, as far as its schema can be generated. */
-static bool vendor_op(const kw_op_info *info, kw_suite_op *out) {
-  if (!kw_suite_op_parse(info->schema, out)) return false;
+/* An op that only this plugin defines, as far as cases of it can be generated. */
+static bool vendor_op(const kw_op *op, const kw_op_info *info, kw_suite_op *out) {
+  if (!kw_suite_op_take(op, out)) return false;
   out->vendor = true;
   out->row.dtypes = info->dtypes.bits[0];
   out->row.shape = KW_SHAPE_CUSTOM;
@@ -54,7 +54,7 @@ static void list_ops(kw_worker *w) {
     kw_op_info info = {.struct_size = sizeof info};
     kw_suite_op op;
     const kw_op *at = kw_op_at(i);
-    if (kw_op_get_info(at, &info) != KW_OK || info.level != KW_LEVEL_VENDOR || !vendor_op(&info, &op)) continue;
+    if (kw_op_get_info(at, &info) != KW_OK || info.level != KW_LEVEL_VENDOR || !vendor_op(at, &info, &op)) continue;
     add_op(w, &op, at);
   }
   for (uint32_t i = 0; i < w->facts.op_count; i++) w->ops[i] = w->facts.ops[i].op;
