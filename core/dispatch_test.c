@@ -205,6 +205,41 @@ static void says_how_to_allow_fallback(void **state) {
   kw_tensor_release(x);
 }
 
+/* What the device cannot do cpu:0 does, where that is allowed: results in new and in given tensors, strided ones, and
+ * in place; also when the plugin itself asks for it. */
+static void falls_back_to_cpu_where_allowed(void **state) {
+  (void)state;
+  assert_int_equal(kw_plugin_load(CPU_PLUGIN), KW_OK);
+  kw_tensor *x = floats(4, (float[]){-1, 2, -3, 4}), *out = NULL, *odd;
+  kw_tensor *wide = tensor_of(KW_F64, 1, (int64_t[]){4}, (double[]){0.25, -8, 1, 2});
+  kw_tensor *room = floats(8, (float[]){9, 9, 9, 9, 9, 9, 9, 9});
+  assert_int_equal(kw_tensor_slice(room, 0, 1, 8, 2, &odd), KW_OK);
+  const kw_value relu[] = {kw_arg_tensor(x)};
+  kw_fallback_set(KW_FALLBACK_ALLOW);
+  assert_int_equal(kw_op_call(kw_op_find("relu"), NULL, relu, 1, &out, 1), KW_OK);
+  assert_floats(out, (float[]){0, 2, 0, 4}, 4);
+  assert_int_equal(kw_op_call(kw_op_find("relu"), NULL, relu, 1, &odd, 1), KW_OK);
+  assert_floats(room, (float[]){9, 0, 9, 2, 9, 0, 9, 4}, 8);
+  fixture->launch_status = KW_ERR_FALLBACK;
+  assert_int_equal(call(add, x, x, &out), KW_OK);
+  assert_floats(out, (float[]){-2, 4, -6, 8}, 4);
+  const kw_value neg[] = {kw_arg_tensor(wide)}, fill[] = {kw_arg_tensor(wide), kw_arg_scalar_f64(0.5)};
+  kw_tensor *negated = NULL;
+  assert_int_equal(kw_op_call(kw_op_find("neg"), NULL, neg, 1, &negated, 1), KW_OK);
+  assert_int_equal(kw_op_call(kw_op_find("fill_.Scalar"), NULL, fill, 2, NULL, 0), KW_OK);
+  double got[4];
+  assert_int_equal(kw_tensor_read(negated, got), KW_OK);
+  assert_true(got[0] == -0.25 && got[1] == 8);
+  assert_int_equal(kw_tensor_read(wide, got), KW_OK);
+  assert_true(got[0] == 0.5 && got[3] == 0.5);
+  assert_int_equal(counters().fallbacks, 5);
+  kw_fallback_set(KW_FALLBACK_OFF);
+  kw_tensor *none = NULL; /* a plan that was made while it was allowed */
+  assert_int_equal(kw_op_call(kw_op_find("relu"), NULL, relu, 1, &none, 1), KW_ERR_NOT_IMPLEMENTED);
+  kw_tensor_release(x), kw_tensor_release(out), kw_tensor_release(wide), kw_tensor_release(room);
+  kw_tensor_release(odd), kw_tensor_release(negated);
+}
+
 static void makes_unknown_statuses_internal_errors(void **state) {
   (void)state;
   kw_tensor *x = floats(2, (float[]){5, 7}), *out = NULL;
@@ -320,6 +355,7 @@ int main(void) {
       TEST(decomposes_sub_and_counts_it),
       TEST(fills_dense_and_strided_memory_without_a_fill_kernel),
       TEST(says_how_to_allow_fallback),
+      TEST(falls_back_to_cpu_where_allowed),
       TEST(makes_unknown_statuses_internal_errors),
       TEST(loses_only_the_device_that_is_lost),
       TEST(checks_given_results),

@@ -353,9 +353,7 @@ static inline kw_value kw_arg_scalar_bool(bool b) {
   return v;
 }
 
-/* ---- Ops
- * ---------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
 /* An op by its name ("add.Tensor", "acme::scaled_add"); NULL when there is none. Interned: the pointer is the same each
  * time and lives as long as the process. Cheap enough for set-up, meant to be kept. */
