@@ -44,8 +44,7 @@ typedef struct kw_op kw_op;
 typedef struct kw_plan kw_plan;
 struct kw_call; /* plugin.h */
 
-/* ---- Version, errors, names
- * ------------------------------------------------------------------------------------------ */
+/* ---- Version, errors, names -------------------------------------------------------------------------------------- */
 
 /* "0.9.0". */
 KW_API const char *kw_version(void);
@@ -69,8 +68,9 @@ KW_API kw_dtype kw_dtype_from_name(const char *name);
 /* ATen's promotion of two dtypes: i32 with f16 gives f16, u8 with i8 gives i16, f16 with bf16 gives f32. */
 KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
 
-/* ---- Starting, plugins
- * ------------------------------------------------------------------------------------------------- Environment:
+/* ---- Starting, plugins ------------------------------------------------------------------------------------------- */
+
+/* Environment:
  *   KEYWAY_PLUGIN_PATH      directories, colon-separated, searched first (ignored in programs with raised privileges)
  *   KEYWAY_VISIBLE_DEVICES  comma-separated device names: only these exist, in this order
  *   KEYWAY_FALLBACK         off (default) | warn | allow: what happens when a device lacks a kernel
@@ -146,9 +146,10 @@ typedef struct kw_plugin_directory {
 /* In the order of the search. KW_ERR_NOT_FOUND past the end; after KW_INIT_NO_DISCOVERY there are none. */
 KW_API kw_status kw_plugin_get_directory(uint32_t index, kw_plugin_directory *out_directory);
 
-/* ---- Devices
- * ------------------------------------------------------------------------------------------------------------- Names:
- * "npu" (= "npu:0"), "npu:1", "acme.npu:1", "npu@pci:0000:3b:00.0", a name given by kw_device_rename, or a policy:
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+/* Names:
+ *   "npu" (= "npu:0"), "npu:1", "acme.npu:1", "npu@pci:0000:3b:00.0", a name given by kw_device_rename, or a policy:
  *   "auto"   the first of: gpu, npu, fpga and other, cpu devices; within a type in load order; never an emulated device
  *   "gpu"    the first device of type gpu that is not emulated
  * When two vendors use one key, the plain key is ambiguous and refused with both qualified names. An unknown name never
@@ -206,9 +207,9 @@ KW_API kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_sta
 /* Gives cached, unused memory back to the plugin. */
 KW_API kw_status kw_memory_trim(kw_device *device);
 
-/* ---- Streams and events
- * --------------------------------------------------------------------------------------------------- Where a stream is
- * asked for, NULL means the default stream of the device. */
+/* ---- Streams and events ------------------------------------------------------------------------------------------ */
+
+/* Where a stream is asked for, NULL means the default stream of the device. */
 KW_API kw_status kw_stream_create(kw_device *device, kw_stream **out_stream);
 /* Work in flight finishes. NULL is ignored. */
 KW_API kw_status kw_stream_destroy(kw_stream *stream);
@@ -236,10 +237,10 @@ KW_API kw_status kw_stream_wait_event(kw_stream *stream, kw_event *event);
 /* Nanoseconds between two passed events of one device. */
 KW_API kw_status kw_event_elapsed(kw_event *start, kw_event *end, uint64_t *out_ns);
 
-/* ---- Tensors
- * ----------------------------------------------------------------------------------------------------------------- A
- * tensor is a counted reference to a piece of device memory with dtype, shape and strides. Views share the memory. Rank
- * at most KW_MAX_RANK; numel * itemsize must fit in int64. Shapes and strides are in elements. */
+/* ---- Tensors ----------------------------------------------------------------------------------------------------- */
+
+/* A tensor is a counted reference to a piece of device memory with dtype, shape and strides. Views share the memory.
+ * Rank at most KW_MAX_RANK; numel * itemsize must fit in int64. Shapes and strides are in elements. */
 
 /* Contiguous, contents undefined. */
 KW_API kw_status kw_tensor_create(kw_device *device, kw_dtype dtype, uint32_t rank, const int64_t *shape,
@@ -290,8 +291,7 @@ KW_API kw_status kw_tensor_split_with_sizes(const kw_tensor *tensor, uint32_t co
                                             kw_tensor **out_views);
 KW_API kw_status kw_tensor_alias(const kw_tensor *tensor, kw_tensor **out_view);
 
-/* ---- Arguments
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 static inline kw_value kw_arg_none(void) {
   kw_value v = {KW_TAG_NONE, 0, 0, {0}};
   return v;
@@ -442,9 +442,9 @@ KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_va
 KW_API const char *kw_plan_kernel(const kw_plan *plan);
 KW_API void kw_plan_destroy(kw_plan *plan);
 
-/* ---- Fallback and counters
- * ---------------------------------------------------------------------------------------------------------- Fallback
- * runs a call that a device cannot on cpu:0, copying to and fro. Never for views or calls that mix devices. */
+/* ---- Fallback and counters --------------------------------------------------------------------------------------- */
+
+/* Fallback runs a call that a device cannot on cpu:0, copying to and fro. Never for views or calls that mix devices. */
 typedef uint32_t kw_fallback;
 enum {
   KW_FALLBACK_OFF = 0,  /* KW_ERR_NOT_IMPLEMENTED, and the message says how to allow it */

@@ -33,9 +33,9 @@
  *   - Slots MUST be thread-safe per device. Calls that name the same stream MAY come from different threads at the same
  *     time; the plugin serialises what it appends to one stream. [stream]
  *   - A slot MUST NOT call back into the application, and MUST NOT call a host function that is not documented as
- * allowed at that point.
- *   - Structs that carry struct_size: a plugin MUST NOT read a field of a host's struct beyond that struct's
- * struct_size, and MUST set struct_size in the structs it provides to sizeof of its own headers' version. [abi]
+ *     allowed at that point.
+ *   - Structs that carry struct_size: a plugin MUST NOT read a field of a host's struct beyond that struct_size, and
+ *     MUST set struct_size in the structs it provides to sizeof of its own headers' version. [abi]
  *   - Pointers passed to a slot are valid during that call only, unless the slot says otherwise.
  */
 #ifndef KEYWAY_PLUGIN_H
@@ -58,11 +58,10 @@ extern "C" {
 #define KW_HAS_FIELD(ptr, field) \
   ((size_t)(ptr)->struct_size >= (size_t)((const char *)(&(ptr)->field + 1) - (const char *)(ptr)))
 
-/* =====================================================================================================================
- * Host services: the table a plugin receives in init. Valid until shutdown returns. Every function is thread-safe and
- * takes the `ctx` found beside it in the table. Unless stated, a function may be called from any slot and any thread.
- * =====================================================================================================================
- */
+/* ==== Host services =============================================================================================== */
+
+/* The table a plugin receives in init. Valid until shutdown returns. Every function is thread-safe and takes the `ctx`
+ * found beside it in the table. Unless stated, a function may be called from any slot and any thread. */
 
 typedef struct kw_kernel_desc kw_kernel_desc;
 typedef struct kw_op_desc kw_op_desc;
@@ -119,18 +118,15 @@ typedef struct kw_host_api {
   kw_status (*host_free)(void *ctx, void *pointer);
 } kw_host_api;
 
-/* =====================================================================================================================
- * Kernels and ops
- * =====================================================================================================================
- */
+/* ==== Kernels and ops ============================================================================================= */
 
 /* One call of an op, as a kernel sees it. Descriptors belong to the host and are valid during the slot only; buffers
  * stay alive until the stream has passed the call.
  *
  * What the host has checked before a kernel sees a call, so that no kernel checks it again:
  *   - tags, count and dtypes of all arguments follow the schema; absent trailing arguments hold the schema's default;
- *   - all tensors lie on this device; outputs have the inferred shape and dtype, do not overlap any other tensor unless
- * the schema marks the alias with (a!), and do not overlap themselves;
+ *   - all tensors lie on this device; outputs have the inferred shape and dtype and do not overlap themselves, nor any
+ *     other tensor unless the schema marks the alias with (a!); an argument may then be identical with it (x += x);
  *   - in ops that broadcast, every tensor argument already has the output's shape (repeated dimensions have stride 0);
  *   - at least one output has elements (a call with only empty outputs never reaches a kernel).
  * Outputs MAY be strided; a kernel for contiguous outputs only says so in can_implement. */
@@ -165,7 +161,8 @@ enum {
  * as in where.self does not count; copy_ has its source's dtype, fill_ its destination's. `dtypes` says which key
  * dtypes this kernel takes. Unless a kernel sets KW_KERNEL_MIXED_DTYPES the host casts the promoted arguments to the
  * key dtype first, so it sees one dtype only. Output dtypes follow from the op: the key dtype, bool for comparisons,
- * i64 for indices.
+ * i64 for indices. Scalars arrive as the caller gave them: a kernel converts them to what it computes in (the key
+ * dtype for integers, f64 for f64, f32 for smaller floats) before it uses them.
  *
  * Choice. Among the kernels of an op whose `dtypes` contain the key dtype and which know all arguments that differ from
  * their default, the host tries them from the highest priority down until can_implement says KW_OK. */
@@ -176,8 +173,7 @@ struct kw_kernel_desc {
   const char *name; /* unique among this plugin's kernels of the op: "reference", "tiled" */
   kw_dtype_mask dtypes;
   int32_t priority;    /* higher wins; 0 is usual */
-  uint32_t known_args; /* how many of the schema's arguments this kernel understands; 0 = all that existed when it was
-                          built against a host of its own version */
+  uint32_t known_args; /* how many leading arguments of the schema this kernel understands; 0 = all */
   void *user;          /* handed back in kw_call.user */
 
   /* KW_OK when this kernel can run the call, KW_ERR_NOT_IMPLEMENTED when not. (optional: always KW_OK)
@@ -219,11 +215,7 @@ struct kw_op_desc {
   double max_ulp;            /* error bound for the suite, in units in the last place; 0 = bit-exact */
 };
 
-/* =====================================================================================================================
- * Devices                                                                                        group
- * "keyway.device/1"
- * =====================================================================================================================
- */
+/* ==== Devices: group "keyway.device/1" ============================================================================ */
 
 typedef struct kw_device_api {
   uint32_t struct_size;
@@ -244,11 +236,7 @@ typedef struct kw_device_api {
   kw_status (*close)(void *device);
 } kw_device_api;
 
-/* =====================================================================================================================
- * Memory                                                                                         group
- * "keyway.memory/1"
- * =====================================================================================================================
- */
+/* ==== Memory: group "keyway.memory/1" ============================================================================= */
 
 typedef uint32_t kw_mem_kind;
 enum { KW_MEM_DEVICE = 0 };
@@ -300,14 +288,10 @@ typedef struct kw_memory_api {
   kw_status (*usage)(void *device, uint64_t *out_free, uint64_t *out_total);
 } kw_memory_api;
 
-/* =====================================================================================================================
- * Streams                                                                                        group
- * "keyway.stream/1"
- *
- * A stream is an ordered queue: what is enqueued later starts after what was enqueued earlier has finished, or appears
- * to.
- * =====================================================================================================================
- */
+/* ==== Streams: group "keyway.stream/1" ============================================================================ */
+
+/* A stream is an ordered queue: what is enqueued later starts after what was enqueued earlier has finished, or
+ * appears to. */
 
 /* kw_stream_info.flags */
 enum {
@@ -342,13 +326,10 @@ typedef struct kw_stream_api {
   kw_status (*call_host)(void *device, void *stream, uint64_t callback_token);
 } kw_stream_api;
 
-/* =====================================================================================================================
- * Events                                                                              optional group "keyway.event/1"
- *
- * A marker in a stream. Without this group the host derives events: record synchronises the stream.
- * A fresh event counts as completed. Recording again moves the marker. [event]
- * =====================================================================================================================
- */
+/* ==== Events: optional group "keyway.event/1" ===================================================================== */
+
+/* A marker in a stream. Without this group the host derives events: record synchronises the stream. A fresh event
+ * counts as completed. Recording again moves the marker. [event] */
 
 typedef struct kw_event_api {
   uint32_t struct_size;
@@ -374,10 +355,7 @@ typedef struct kw_event_api {
   kw_status (*elapsed)(void *device, void *start, void *end, uint64_t *out_ns);
 } kw_event_api;
 
-/* =====================================================================================================================
- * The plugin
- * =====================================================================================================================
- */
+/* ==== The plugin ================================================================================================== */
 
 /* A capability group: `table` points to the struct that `name` stands for, whose first field is its struct_size. Groups
  * that the host does not know are ignored; vendors name their own in reverse DNS ("com.acme.power/1"). */

@@ -16,8 +16,9 @@
 extern "C" {
 #endif
 
-/* ---- Version ---------------------------------------------------------------------------------------------------
- * An ABI version is one number: (major << 16) | minor. Host and plugin agree on a version when the majors are equal;
+/* ---- Version ----------------------------------------------------------------------------------------------------- */
+
+/* An ABI version is one number: (major << 16) | minor. Host and plugin agree on a version when the majors are equal;
  * minors differ by appended fields and slots only, and each side reads no further than the other's struct_size. */
 #define KW_ABI_MAKE(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
 #define KW_ABI_MAJOR(version) ((uint32_t)(version) >> 16)
@@ -26,8 +27,9 @@ extern "C" {
 #define KW_ABI_VERSION KW_ABI_MAKE(0, 9)     /* the version these headers describe */
 #define KW_ABI_VERSION_MIN KW_ABI_MAKE(0, 8) /* the oldest version this host still loads */
 
-/* ---- Status ----------------------------------------------------------------------------------------------------
- * What every slot and every fallible public function returns. The text that explains it travels beside it: per thread,
+/* ---- Status ------------------------------------------------------------------------------------------------------ */
+
+/* What every slot and every fallible public function returns. The text that explains it travels beside it: per thread,
  * see kw_error_message() (applications) and kw_host_api.set_error (plugins). */
 typedef int32_t kw_status;
 enum {
@@ -102,8 +104,9 @@ typedef struct kw_tensor_ref {
   int64_t strides[KW_MAX_RANK];
 } kw_tensor_ref;
 
-/* ---- Values: the arguments of an op --------------------------------------------------------------------------------
- * One tagged value per schema argument, in schema order, tensors included. 24 bytes, frozen: it travels in arrays. */
+/* ---- Values: the arguments of an op ------------------------------------------------------------------------------ */
+
+/* One tagged value per schema argument, in schema order, tensors included. 24 bytes, frozen: it travels in arrays. */
 typedef uint16_t kw_tag;
 enum {
   KW_TAG_NONE = 0,        /* an optional argument that was not given */
