@@ -173,7 +173,8 @@ struct kw_kernel_desc {
   const char *name; /* unique among this plugin's kernels of the op: "reference", "tiled" */
   kw_dtype_mask dtypes;
   int32_t priority;    /* higher wins; 0 is usual */
-  uint32_t known_args; /* how many leading arguments of the schema this kernel understands; 0 = all */
+  uint32_t known_args; /* how many leading arguments of the schema this kernel understands. 0 = all: a plugin that
+                          ships on its own SHOULD say the number, since a later host's schema may have more */
   void *user;          /* handed back in kw_call.user */
 
   /* KW_OK when this kernel can run the call, KW_ERR_NOT_IMPLEMENTED when not. (optional: always KW_OK)
