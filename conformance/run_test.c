@@ -203,8 +203,8 @@ static pid_t find_busy_worker(pid_t parent, long ticks) {
 static cJSON *run_and_disturb(int signal_number, const char *scale) {
   char json[96];
   snprintf(json, sizeof json, "%s/disturbed.json", folder);
-  pid_t pid = start((const char *[]){"--device", "cpu:0", "--op", "[a-g]*.Scalar", "--jobs", "1", "--timeout-scale",
-                                     scale, "--json", json, NULL});
+  pid_t pid = start((const char *[]){"--device", "cpu:0", "--op", "add.*", "--jobs", "1", "--timeout-scale", scale,
+                                     "--json", json, NULL});
   kill(find_busy_worker(pid, sysconf(_SC_CLK_TCK) / 4), signal_number);
   assert_int_equal(finish(pid), 1);
   char *text = read_file("disturbed.json");
@@ -219,7 +219,7 @@ static void killed_worker_is_one_named_crash(void **state) {
   cJSON *report = run_and_disturb(SIGKILL, "1");
   assert_int_equal(count_of(report, "crash"), 1);
   assert_int_equal(count_of(report, "fail") + count_of(report, "timeout"), 0);
-  assert_true(count_of(report, "pass") > 1000); /* it went on */
+  assert_true(count_of(report, "pass") > 500); /* it went on */
   const cJSON *failures = cJSON_GetObjectItem(report, "failures");
   assert_int_equal(cJSON_GetArraySize(failures), 1);
   const cJSON *failure = cJSON_GetArrayItem(failures, 0);
@@ -235,7 +235,7 @@ static void stopped_worker_is_one_timeout(void **state) {
   cJSON *report = run_and_disturb(SIGSTOP, "0.2");
   assert_int_equal(count_of(report, "timeout"), 1);
   assert_int_equal(count_of(report, "fail") + count_of(report, "crash"), 0);
-  assert_true(count_of(report, "pass") > 1000);
+  assert_true(count_of(report, "pass") > 500);
   cJSON_Delete(report);
 }
 
