@@ -5,8 +5,9 @@
  * asynchronous (a queue and a worker each), and a kernel that fails says so late. Only the arithmetic is done by the
  * CPU, so the device calls itself emulated.
  *
- * Read plugin.c first, then memory.c, stream.c, kernels.c. To make it yours: in memory.c and stream.c put your driver's
- * calls in place of the arena and the worker thread; in kernels.c enqueue your own kernels from npu_launch.
+ * Read plugin.c first, then memory.c, stream.c, kernels.c; number.c only converts. To make it yours: in memory.c and
+ * stream.c put your driver's calls in place of the arena and the worker thread; in kernels.c enqueue your own kernels
+ * from npu_launch.
  */
 #ifndef ACME_NPU_H
 #define ACME_NPU_H
