@@ -188,7 +188,7 @@ static void destroy_event(kw_device *device, void *event) {
 
 static void drain_token(uint64_t token) {
   kw_stream *stream = kw_stream_pin(token);
-  if (stream == NULL) return; /* destroyed, hence idle */
+  if (stream == NULL) return; /* destroyed, or idle and about to be */
   kw_stream_drain(stream);
   kw_stream_unpin(stream);
 }

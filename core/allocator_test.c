@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test_device.h"
 
+#include <sched.h>
+
 #define KIB UINT64_C(1024)
 #define MIB (KIB * KIB)
 
@@ -413,6 +415,43 @@ static void a_destroyed_stream_is_waited_for_no_more(void **state) {
   }
 }
 
+static void *destroy_stream(void *stream) {
+  return kw_stream_destroy(stream) == KW_OK ? NULL : stream;
+}
+
+static void a_stream_being_destroyed_is_waited_for(void **state) {
+  (void)state;
+  for (int native = 0; native < 2; ++native) {
+    test_device *test = test_device_open("test:0", native ? TEST_NATIVE_ALL : KW_NATIVE_FILL);
+    kw_stream *stream = stream_of(test);
+    kw_buffer *used = buffer_of(test, 4 * MIB);
+    test_gate(stream, true);
+    touch(used, stream, 4);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, destroy_stream, stream), 0);
+    while (TEST_CALLS(test, stream_synchronize) == 0) sched_yield();
+    pthread_mutex_lock(&test->mutex); /* free once the destroy waits in its synchronize */
+    test->open_on_wait = true;
+    pthread_mutex_unlock(&test->mutex);
+    if (native) {
+      kw_buffer_release(used);
+      kw_buffer *other = buffer_of(test, 4 * MIB);
+      assert_int_equal(TEST_CALLS(test, memory_alloc), 2); /* not the memory that is in use */
+      kw_buffer_release(other);
+    } else {
+      kw_buffer_release(used); /* waits */
+      assert_true(TEST_CALLS(test, stream_synchronize) > 1);
+    }
+    assert_ok(kw_memory_trim(&test->device));
+    void *failed = NULL;
+    assert_int_equal(pthread_join(thread, &failed), 0);
+    assert_null(failed);
+    assert_int_equal(test->live_mems, 0);
+    assert_int_equal(test->freed_in_use, 0);
+    test_device_close(test);
+  }
+}
+
 static void a_lost_device_frees_all_the_same(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
@@ -548,6 +587,7 @@ int main(void) {
       cmocka_unit_test(a_failing_free_is_survived),
       cmocka_unit_test(a_destroyed_stream_leaves_its_memory_to_the_default_stream),
       cmocka_unit_test(a_destroyed_stream_is_waited_for_no_more),
+      cmocka_unit_test(a_stream_being_destroyed_is_waited_for),
       cmocka_unit_test(a_lost_device_frees_all_the_same),
       cmocka_unit_test(statistics_go_no_further_than_asked),
       cmocka_unit_test(many_threads),

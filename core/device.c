@@ -10,6 +10,7 @@
 #include "struct.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,11 @@ static kw_status open_or_share(kw_plugin *plugin, uint32_t index, const char *na
         return KW_OK;
       }
     }
+    if (entry->state != DEVICE_OPENING && kw_stream_in_callback()) {
+      return kw_fail(KW_ERR_BUSY,
+                     "it is being closed, and a function run by kw_stream_call_host must not wait for that: the close "
+                     "waits for the function. Open it from another thread, or after the function has returned");
+    }
     pthread_cond_wait(&changed, &lock); /* for the end of an open or a close */
   }
 }
@@ -181,8 +187,19 @@ kw_status kw_device_close(kw_device *device) {
   open_device *entry = devices;
   while (entry != NULL && &entry->device != device) entry = entry->next;
   bool valid = entry != NULL && entry->opens > 0;
-  if (valid) entry->opens--;
+  /* A guess where other threads release at the same time; kw_device_release is right about the last one in any case. */
+  bool last = valid && atomic_load(&device->refs) - atomic_load(&device->host_calls) <= 1;
+  bool busy = last && kw_stream_in_callback();
+  if (valid && !busy) entry->opens--;
   pthread_mutex_unlock(&lock);
+  if (busy) {
+    return kw_fail(
+        KW_ERR_BUSY,
+        "kw_device_close: the last close of %s waits for its streams, and a function run by "
+        "kw_stream_call_host must not wait: the stream waits for that function. Call it from another thread, "
+        "or after the function has returned.",
+        device->name);
+  }
   if (!valid) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_close got no open device: it is closed once for each open");
   }
@@ -194,17 +211,43 @@ void kw_device_retain(kw_device *device) {
   atomic_fetch_add_explicit(&device->refs, 1, memory_order_relaxed);
 }
 
+static void *close_entry(void *user) {
+  open_device *entry = user;
+  close_parts(&entry->device);
+  pthread_mutex_lock(&lock);
+  unlink_device(entry);
+  pthread_mutex_unlock(&lock);
+  free(entry);
+  return NULL;
+}
+
+/* For a host function: its stream, which the close waits for, waits for the function. */
+static void close_elsewhere(open_device *entry) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the application's signals are for its own threads */
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  int error = pthread_create(&thread, &attributes, close_entry, entry);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) return;
+  kw_log(KW_LOG_ERROR, "%s stays open for good: no thread to close it from (%s)", entry->device.name, strerror(error));
+}
+
 void kw_device_release(kw_device *device) {
   if (atomic_fetch_sub_explicit(&device->refs, 1, memory_order_acq_rel) != 1) return;
   open_device *entry = (open_device *)device; /* its first member */
   pthread_mutex_lock(&lock);
   entry->state = DEVICE_CLOSING;
   pthread_mutex_unlock(&lock);
-  close_parts(device);
-  pthread_mutex_lock(&lock);
-  unlink_device(entry);
-  pthread_mutex_unlock(&lock);
-  free(entry);
+  if (kw_stream_in_callback()) {
+    close_elsewhere(entry);
+  } else {
+    close_entry(entry);
+  }
 }
 
 bool kw_device_is_open(const kw_plugin *plugin) {
@@ -230,20 +273,22 @@ kw_status kw_device_note(kw_device *device, kw_status status) {
 }
 
 const char *kw_device_name(const kw_device *device) {
-  return device->name;
+  return device ? device->name : NULL;
 }
 
 kw_status kw_device_get_info(const kw_device *device, kw_device_info *out_info) {
+  if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_get_info: argument device is NULL");
   kw_status status = kw_struct_check_given("kw_device_get_info", out_info);
   if (status == KW_OK) kw_struct_give(out_info, &device->info, sizeof device->info);
   return status;
 }
 
 uint32_t kw_device_native(const kw_device *device) {
-  return device->plugin->native;
+  return device ? device->plugin->native : 0;
 }
 
 kw_status kw_device_synchronize(kw_device *device) {
+  if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_synchronize: argument device is NULL");
   kw_status status = kw_runtime_check_fork();
   if (status == KW_OK) status = kw_stream_may_wait("kw_device_synchronize");
   return status == KW_OK ? kw_stream_synchronize_all(device) : status;

@@ -14,13 +14,14 @@ struct kw_plan_table;
 
 struct kw_device {
   kw_plugin *plugin;
-  uint32_t index;      /* the plugin's numbering */
-  void *handle;        /* what the plugin's open returned */
-  uint64_t id;         /* unique over all opens in this process, never reused, never 0 */
-  char name[80];       /* "npu:0" as first opened, renaming applied */
-  kw_device_info info; /* sanitised: alignments at least 1, max_alloc never 0 */
-  atomic_uint refs;    /* opens + live tensors, streams, events */
-  atomic_bool lost;    /* a KW_ERR_DEVICE_LOST was seen */
+  uint32_t index;         /* the plugin's numbering */
+  void *handle;           /* what the plugin's open returned */
+  uint64_t id;            /* unique over all opens in this process, never reused, never 0 */
+  char name[80];          /* "npu:0" as first opened, renaming applied */
+  kw_device_info info;    /* sanitised: alignments at least 1, max_alloc never 0 */
+  atomic_uint refs;       /* opens + live tensors, streams, events */
+  atomic_uint host_calls; /* of the references, those of kw_stream_call_host while it runs */
+  atomic_bool lost;       /* a KW_ERR_DEVICE_LOST was seen */
   struct kw_allocator *allocator;
   kw_stream *default_stream;
   struct kw_plan_table *plans;
@@ -30,7 +31,7 @@ struct kw_device {
 };
 
 /* One more or one fewer user. The last release closes the device: plans (kw_plan_table_destroy), allocator, default
- * stream, then the plugin's close. */
+ * stream, then the plugin's close. Inside a host function, which a stream may wait for, another thread does that. */
 void kw_device_retain(kw_device *device);
 void kw_device_release(kw_device *device);
 

@@ -147,7 +147,7 @@ static bool payload_matches(const kw_value *have, const kw_value *got) {
     case KW_TAG_NONE:
       return true;
     case KW_TAG_INT_LIST:
-      return memcmp(have->u.ints, got->u.ints, have->count * sizeof(int64_t)) == 0;
+      return have->count == 0 || (got->u.ints && memcmp(have->u.ints, got->u.ints, have->count * sizeof(int64_t)) == 0);
     case KW_TAG_STRING:
       return got->u.s && strcmp(have->u.s, got->u.s) == 0;
     case KW_TAG_BOOL:
@@ -164,6 +164,7 @@ static bool payload_matches(const kw_value *have, const kw_value *got) {
 }
 
 static bool list_matches(const kw_fingerprint *have, const kw_value *got) {
+  if (got->count > 0 && !got->u.tensors) return false;
   for (uint32_t k = 0; k < got->count; ++k) {
     const kw_tensor *entry = (const kw_tensor *)(const void *)got->u.tensors[k];
     if (!kw_fingerprint_equal(have[k], entry ? entry->print : (kw_fingerprint){0, 0})) return false;

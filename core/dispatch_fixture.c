@@ -65,6 +65,19 @@ static kw_status fast_can(const kw_call *call) {
   return fixture.fast_refuses ? KW_ERR_NOT_IMPLEMENTED : KW_OK;
 }
 
+static kw_status fast_workspace(const kw_call *call, uint64_t *out_size) {
+  note_pure(call);
+  *out_size = fixture.fast_gives_up ? 4096 : 0;
+  return KW_OK;
+}
+
+static kw_status fast_prepare(const kw_call *call, void **out_prepared) {
+  note_pure(call);
+  if (!fixture.fast_gives_up) return KW_OK;
+  *out_prepared = &fixture;
+  return KW_ERR_NOT_IMPLEMENTED;
+}
+
 static kw_status plain_workspace(const kw_call *call, uint64_t *out_size) {
   note_pure(call);
   *out_size = fixture.workspace;
@@ -117,6 +130,8 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .user = "fast",
        .known_args = 2,
        .can_implement = fast_can,
+       .workspace_size = fast_workspace,
+       .prepare = fast_prepare,
        .launch = add},
       {.op = "copy_",
        .name = "copy",

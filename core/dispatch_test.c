@@ -169,6 +169,40 @@ static void prepares_once_a_signature_and_releases(void **state) {
   assert_int_equal(kw_device_open("fixture:0", &device), KW_OK);
 }
 
+static void leaves_nothing_of_a_kernel_that_gave_up(void **state) {
+  (void)state;
+  fixture->fast_gives_up = true;
+  kw_tensor *x = floats(2, (float[]){1, 2}), *out = NULL;
+  assert_int_equal(call(add, x, x, &out), KW_OK);
+  assert_string_equal(fixture->last_kernel, "plain");
+  assert_int_equal(fixture->last_call.workspace_size, 0);
+  assert_ptr_not_equal(fixture->last_call.prepared, fixture);
+  kw_tensor_release(x), kw_tensor_release(out);
+}
+
+static void refuses_lists_without_entries_and_null(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){1, 2}), *out = NULL;
+  const kw_value ints[] = {kw_arg_tensor(x), kw_arg_int_list(NULL, 1)}, tensors[] = {kw_arg_tensor_list(NULL, 2)};
+  assert_int_equal(kw_op_call(kw_op_find("sum.dim_IntList"), NULL, ints, 2, &out, 1), KW_ERR_INVALID_ARGUMENT);
+  assert_non_null(strstr(kw_error_message(), "'dim' is a list of 1 entries at NULL"));
+  assert_int_equal(kw_op_call(add, NULL, tensors, 1, &out, 1), KW_ERR_INVALID_ARGUMENT);
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
+  assert_int_equal(kw_plan_make(add, NULL, args, 2, &out, 1, NULL, NULL), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_plan_run(NULL, NULL, args, 2, &out, 1), KW_ERR_INVALID_ARGUMENT);
+  assert_string_equal(kw_plan_kernel(NULL), "");
+  assert_null(kw_device_name(NULL));
+  assert_int_equal(kw_device_native(NULL), 0);
+  assert_int_equal(kw_device_synchronize(NULL), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_device_count(NULL), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_plugin_count(NULL), KW_ERR_INVALID_ARGUMENT);
+  kw_device_info facts = {.struct_size = sizeof facts};
+  assert_int_equal(kw_device_get_info(NULL, &facts), KW_ERR_INVALID_ARGUMENT);
+  kw_kernel_info info = {.struct_size = sizeof info};
+  assert_int_equal(kw_op_get_kernel(add, NULL, 0, &info), KW_ERR_INVALID_ARGUMENT);
+  kw_tensor_release(x);
+}
+
 static void decomposes_sub_and_counts_it(void **state) {
   (void)state;
   kw_tensor *x = floats(2, (float[]){5, 7}), *y = floats(2, (float[]){1, 2}), *out = NULL;
@@ -310,7 +344,9 @@ static void replays_a_plan_of_a_named_kernel(void **state) {
   assert_floats(out, (float[]){6, 8}, 2);
   kw_tensor *none = NULL;
   assert_int_equal(kw_plan_run(plan, NULL, other, 2, &none, 1), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(fixture->releases, 0);
   kw_plan_destroy(plan);
+  assert_int_equal(fixture->releases, 1);
   kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(z), kw_tensor_release(out);
 }
 
@@ -352,6 +388,8 @@ int main(void) {
       TEST(casts_for_a_kernel_of_one_dtype),
       TEST(refuses_results_over_arguments),
       TEST(prepares_once_a_signature_and_releases),
+      TEST(leaves_nothing_of_a_kernel_that_gave_up),
+      TEST(refuses_lists_without_entries_and_null),
       TEST(decomposes_sub_and_counts_it),
       TEST(fills_dense_and_strided_memory_without_a_fill_kernel),
       TEST(says_how_to_allow_fallback),

@@ -300,6 +300,7 @@ kw_status kw_key_resolve(const char *name, kw_plugin **out_plugin, uint32_t *out
  * -------------------------------------------------------------------------------------------------------- */
 
 kw_status kw_device_count(uint32_t *out_count) {
+  if (!out_count) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_count: out_count is NULL");
   places list;
   kw_status status = list_visible(&list);
   if (status != KW_OK) return status;

@@ -104,6 +104,7 @@ static const char *default_inference_obstacle(const kw_schema *schema) {
   for (uint32_t i = 0; i < schema->arg_count; ++i) {
     if (schema->args[i].tag == KW_TAG_TENSOR_LIST) return "it takes a list of tensors";
     if (schema->args[i].mutated && i > 0) return "it changes an argument that is not its first";
+    if (schema->args[i].mutated && schema->args[i].optional) return "it changes an argument that may be none";
     tensors = tensors || (schema->args[i].tag == KW_TAG_TENSOR && !schema->args[i].optional);
   }
   if (!tensors) return "it has no tensor argument that is always there";
@@ -154,6 +155,14 @@ static kw_status check_vendor_op(const char *vendor, const kw_op *op, const kw_o
   const char *obstacle = desc->infer ? NULL : default_inference_obstacle(&op->schema);
   if (obstacle) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: op '%s' needs an infer callback, because %s", vendor, name, obstacle);
+  }
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    bool is_result = op->schema.args[i].tag != KW_TAG_TENSOR || !op->schema.args[i].mutated;
+    for (uint32_t r = 0; r < op->schema.result_count; ++r) is_result |= op->schema.results[r].alias_of == (int32_t)i;
+    if (is_result) continue;
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: op '%s' changes '%s' and does not return it; make it a result, Tensor(a!)", vendor, name,
+                   op->schema.args[i].name);
   }
   return KW_OK;
 }

@@ -184,6 +184,7 @@ static const struct {
     {"acme::x(Tensor? a) -> Tensor", "no tensor argument"},
     {"acme::x(Tensor a, Tensor(b!) c) -> Tensor(b!)", "not its first"},
     {"acme::x(Tensor(a!) a) -> Tensor", "new results"},
+    {"acme::x(Tensor(a!)? a, Tensor b) -> Tensor(a!)", "may be none"},
 };
 
 static void bad_vendor_ops_are_refused(void **state) {
@@ -194,7 +195,11 @@ static void bad_vendor_ops_are_refused(void **state) {
     assert_int_equal(kw_op_define("acme", &desc), KW_ERR_INVALID_ARGUMENT);
     if (!strstr(kw_error_message(), refused[i].says)) fail_msg("%s: %s", refused[i].schema, kw_error_message());
   }
-  kw_op_desc desc = describe("acme::x(Tensor a) -> Tensor");
+  kw_op_desc desc = describe("acme::x(Tensor(a!) a) -> Tensor");
+  desc.infer = infer_scalar;
+  assert_int_equal(kw_op_define("acme", &desc), KW_ERR_INVALID_ARGUMENT);
+  assert_non_null(strstr(kw_error_message(), "does not return it"));
+  desc = describe("acme::x(Tensor a) -> Tensor");
   desc.max_ulp = NAN;
   assert_int_equal(kw_op_define("acme", &desc), KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(kw_op_define("acme", NULL), KW_ERR_INVALID_ARGUMENT);

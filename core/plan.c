@@ -58,6 +58,8 @@ static kw_status resolve_tensor(kw_request *request, const kw_tensor *tensor, co
 
 kw_status kw_request_resolve(kw_request *request) {
   const kw_op *op = request->op;
+  kw_status forked = kw_runtime_check_fork();
+  if (forked != KW_OK) return forked;
   if (!op) return kw_fail(KW_ERR_INVALID_ARGUMENT, "no op was given; kw_op_find returns NULL for an unknown name");
   if ((request->arg_count && !request->args) || (request->out_count && !request->outs)) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the array of arguments or results is NULL", op->schema.name);
@@ -68,6 +70,9 @@ kw_status kw_request_resolve(kw_request *request) {
     kw_status status = KW_OK;
     if (value->tag == KW_TAG_TENSOR) {
       status = resolve_tensor(request, kw_value_as_tensor(value), arg_name(op, i));
+    } else if ((value->tag == KW_TAG_TENSOR_LIST || value->tag == KW_TAG_INT_LIST) && value->count && !value->u.ints) {
+      status = kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: '%s' is a list of %u entries at NULL", op->schema.name,
+                       arg_name(op, i), value->count);
     } else if (value->tag == KW_TAG_TENSOR_LIST) {
       for (uint32_t k = 0; status == KW_OK && k < value->count; ++k) {
         if (!value->u.tensors[k]) continue;
@@ -284,7 +289,10 @@ static void hide_memory(kw_tensor_ref *ref) {
 static void make_trial(trial *t, const kw_plan *plan, const kw_request *request, uint32_t cast) {
   memset(&t->call, 0, sizeof t->call);
   memcpy(t->args, plan->normal, sizeof t->args);
-  uint32_t fresh_alignment = plan->device->info.offset_alignment;
+  const kw_device_info *info = &plan->device->info;
+  uint32_t fresh_alignment =
+      info->mem_alignment < info->offset_alignment ? info->mem_alignment : info->offset_alignment;
+  if (fresh_alignment > 4096) fresh_alignment = 4096; /* what kw_tensor_ref.alignment promises at most */
   for (uint32_t i = 0; i < plan->normal_count; ++i) {
     if (!(plan->tensor_args >> i & 1)) continue;
     kw_tensor_ref *ref = &t->tensors[i];
@@ -345,14 +353,16 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
   t.call.user = kernel->desc.user;
   kw_status status = kernel->desc.can_implement ? kernel->desc.can_implement(&t.call) : KW_OK;
   const char *step = "can_implement";
+  uint64_t workspace = 0; /* of this kernel, if it is the one */
+  void *prepared = NULL;
   if (status == KW_OK && kernel->desc.workspace_size) {
     step = "workspace_size";
-    status = kernel->desc.workspace_size(&t.call, &plan->workspace);
+    status = kernel->desc.workspace_size(&t.call, &workspace);
   }
-  t.call.workspace_size = plan->workspace;
+  t.call.workspace_size = workspace;
   if (status == KW_OK && kernel->desc.prepare) {
     step = "prepare";
-    status = kernel->desc.prepare(&t.call, &plan->prepared);
+    status = kernel->desc.prepare(&t.call, &prepared);
   }
   if (status == KW_ERR_NOT_IMPLEMENTED || status == KW_ERR_FALLBACK) return KW_ERR_NOT_IMPLEMENTED;
   if (status != KW_OK) {
@@ -365,6 +375,8 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
     expands = kw_plan_expand(plan, &ref);
   }
   plan->kernel = kernel;
+  plan->workspace = workspace;
+  plan->prepared = prepared;
   plan->cast = cast;
   plan->mode = cast != 0 || expands || plan->workspace != 0 || plan->listed ? KW_PLAN_PREPARED : KW_PLAN_DIRECT;
   return KW_OK;
@@ -435,6 +447,7 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
 
 KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                               kw_tensor **outs, uint32_t out_count, const char *kernel, kw_plan **out_plan) {
+  if (!out_plan) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plan_make: out_plan is NULL");
   kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, kernel};
   kw_status status = kw_request_resolve(&request);
   if (status == KW_OK) status = kw_plan_own(&request, out_plan);
@@ -444,6 +457,7 @@ KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value
 
 KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                              kw_tensor **outs, uint32_t out_count) {
+  if (!plan) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plan_run: plan is NULL");
   kw_request request = {plan->op, stream, NULL, args, arg_count, outs, out_count, NULL};
   kw_status status = kw_request_resolve(&request);
   if (status != KW_OK) return status;
@@ -459,13 +473,14 @@ KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_va
 }
 
 KW_API const char *kw_plan_kernel(const kw_plan *plan) {
-  return plan->kernel ? plan->kernel->desc.name : "";
+  return plan && plan->kernel ? plan->kernel->desc.name : "";
 }
 
 KW_API void kw_plan_destroy(kw_plan *plan) {
   if (!plan) return;
   kw_device *device = plan->device;
   kw_plan_unref(plan);
+  kw_plan_reap(device);
   kw_device_release(device);
 }
 
@@ -495,6 +510,7 @@ KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dty
 KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t index, kw_kernel_info *out_info) {
   kw_status status = kw_struct_check_given("kw_op_get_kernel", out_info);
   if (status != KW_OK) return status;
+  if (!op || !device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_get_kernel: op and device must not be NULL");
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, op, &count);
   if (index >= count) {

@@ -59,6 +59,7 @@ struct kw_plan {
   struct kw_plan *next_in_bucket;
   struct kw_plan *next_of_device, **link_of_device;
   atomic_uint refs;
+  bool retired;  /* no references, but a launch may still use what was prepared: see kw_plan_reap */
   void *storage; /* lists and strings of args and normal */
 };
 
@@ -86,7 +87,11 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan);
 kw_status kw_plan_obtain(const kw_request *request, kw_plan **out_plan);
 /* A plan of the caller's own: one reference, in no table. */
 kw_status kw_plan_own(const kw_request *request, kw_plan **out_plan);
+/* From any thread, also at its end and in host callbacks: never waits. */
 void kw_plan_unref(kw_plan *plan);
+/* Frees retired plans of a device that the caller keeps open, after waiting for its streams. Nothing in a host
+ * callback. */
+void kw_plan_reap(kw_device *device);
 
 /* Expands a tensor argument to the shape the plan broadcasts to; false when it has it already. */
 bool kw_plan_expand(const kw_plan *plan, kw_tensor_ref *ref);

@@ -16,7 +16,8 @@ struct kw_plan_table {
   pthread_mutex_t build; /* one build at a time, so that prepare runs once per signature */
   kw_plan *buckets[BUCKETS];
   uint32_t count;
-  kw_plan *all; /* every plan of the device that lives, in a bucket or not */
+  uint32_t retired; /* plans of `all` with that flag */
+  kw_plan *all;     /* every plan of the device that lives, in a bucket or not */
 };
 
 kw_status kw_plan_table_create(kw_device *device) {
@@ -49,17 +50,48 @@ static void release_prepared(kw_plan *plan) {
   plan->prepared = NULL;
 }
 
-void kw_plan_unref(kw_plan *plan) {
-  if (!plan || atomic_fetch_sub(&plan->refs, 1) != 1) return;
-  pthread_mutex_lock(&kw_plan_mutex);
-  kw_device *device = plan->device;
-  unlink_plan(plan);
-  pthread_mutex_unlock(&kw_plan_mutex);
-  if (device && plan->prepared) kw_stream_synchronize_all(device); /* the last launch may still use it */
+static void free_plan(kw_plan *plan) {
   release_prepared(plan);
   free(plan->listed);
   free(plan->storage);
   free(plan);
+}
+
+void kw_plan_unref(kw_plan *plan) {
+  if (!plan || atomic_fetch_sub(&plan->refs, 1) != 1) return;
+  pthread_mutex_lock(&kw_plan_mutex);
+  bool keep = plan->device && plan->link_of_device && plan->prepared;
+  if (keep) {
+    plan->retired = true;
+    plan->device->plans->retired++;
+  } else {
+    unlink_plan(plan);
+  }
+  pthread_mutex_unlock(&kw_plan_mutex);
+  if (!keep) free_plan(plan);
+}
+
+void kw_plan_reap(kw_device *device) {
+  if (kw_stream_in_callback()) return;
+  struct kw_plan_table *table = device->plans;
+  kw_plan *reaped = NULL;
+  pthread_mutex_lock(&kw_plan_mutex);
+  for (kw_plan *plan = table->retired > 0 ? table->all : NULL, *next; plan; plan = next) {
+    next = plan->next_of_device;
+    if (!plan->retired) continue;
+    unlink_plan(plan);
+    plan->next_in_bucket = reaped;
+    reaped = plan;
+  }
+  table->retired = 0;
+  pthread_mutex_unlock(&kw_plan_mutex);
+  if (!reaped) return;
+  kw_stream_drain_all(device);
+  while (reaped) {
+    kw_plan *next = reaped->next_in_bucket;
+    free_plan(reaped);
+    reaped = next;
+  }
 }
 
 /* Drops the table's references. Returns the plans to unref outside the lock, chained by next_in_bucket. */
@@ -97,6 +129,7 @@ void kw_plan_table_destroy(kw_device *device) {
     unlink_plan(plan);
     plan->device = NULL;
     release_prepared(plan);
+    if (plan->retired) free_plan(plan);
   }
   pthread_mutex_unlock(&kw_plan_mutex);
   unref_chain(dropped);
@@ -160,6 +193,7 @@ kw_status kw_plan_obtain(const kw_request *request, kw_plan **out_plan) {
   }
   pthread_mutex_unlock(&table->build);
   unref_chain(dropped);
+  kw_plan_reap(request->device);
   *out_plan = plan;
   return status;
 }

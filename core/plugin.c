@@ -383,6 +383,7 @@ const char *kw_stage_name(kw_stage stage) {
 }
 
 kw_status kw_plugin_count(uint32_t *out_count) {
+  if (!out_count) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plugin_count: out_count is NULL");
   kw_status status = kw_runtime_start();
   if (status != KW_OK) return status;
   pthread_mutex_lock(&lock);

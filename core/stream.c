@@ -58,12 +58,15 @@ kw_status kw_stream_resolve(const char *function, kw_device *device, kw_stream *
   return KW_OK;
 }
 
-static kw_stream *pin(uint64_t token, bool closing_too) {
+static kw_stream *pin(uint64_t token, bool idle_too) {
   pthread_mutex_lock(&registry);
   kw_stream *stream = streams;
   while (stream != NULL && stream->token != token) stream = stream->next;
-  if (stream != NULL && stream->closing && !closing_too) stream = NULL;
-  if (stream != NULL) ++stream->pins;
+  if (stream != NULL && stream->idle && !idle_too) stream = NULL;
+  if (stream != NULL) {
+    ++stream->pins;
+    stream->marked |= stream->closing && !idle_too;
+  }
   pthread_mutex_unlock(&registry);
   return stream;
 }
@@ -162,20 +165,28 @@ kw_status kw_stream_synchronize(kw_stream *stream) {
   return surface_error(stream);
 }
 
-kw_status kw_stream_synchronize_all(kw_device *device) {
-  kw_status status = kw_stream_may_wait("kw_device_synchronize");
-  if (status != KW_OK) return status;
+/* Drains every stream of a device; with `out_status` the first late error surfaces there, otherwise all stay. */
+static void drain_all(kw_device *device, kw_status *out_status) {
   pthread_mutex_lock(&registry);
   for (kw_stream *stream = streams; stream != NULL; stream = stream->next) {
-    if (stream->device != device || stream->closing) continue;
-    ++stream->pins; /* keeps it in the list, too */
+    if (stream->device != device || stream->idle) continue; /* a stream being destroyed counts while it works */
+    ++stream->pins;                                         /* keeps it in the list, too */
     pthread_mutex_unlock(&registry);
     kw_stream_drain(stream);
-    if (status == KW_OK) status = surface_error(stream);
+    if (out_status && *out_status == KW_OK) *out_status = surface_error(stream);
     pthread_mutex_lock(&registry);
     unpin_locked(stream);
   }
   pthread_mutex_unlock(&registry);
+}
+
+void kw_stream_drain_all(kw_device *device) {
+  drain_all(device, NULL);
+}
+
+kw_status kw_stream_synchronize_all(kw_device *device) {
+  kw_status status = kw_stream_may_wait("kw_device_synchronize");
+  if (status == KW_OK) drain_all(device, &status);
   return status;
 }
 
@@ -230,6 +241,20 @@ kw_status kw_stream_run_callback(uint64_t callback_token) {
   return KW_OK;
 }
 
+static kw_status enqueue_callback(host_callback *callback) {
+  kw_stream *stream = callback->stream;
+  kw_device *device = stream->device;
+  pthread_mutex_lock(&registry);
+  uint64_t token = callback->token = ++last_callback_token;
+  *callbacks_end = callback;
+  callbacks_end = &callback->next;
+  pthread_mutex_unlock(&registry);
+  kw_status status = device->plugin->stream.call_host(device->handle, stream->handle, token);
+  if (status == KW_OK) return KW_OK;
+  free(take_callback(token, NULL));
+  return kw_device_note(device, kw_from_plugin(status, "enqueueing a host function on %s", device->name));
+}
+
 kw_status kw_stream_call_host(kw_stream *stream, void (*fn)(void *user), void *user) {
   if (stream == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_call_host: argument stream is NULL.");
   if (fn == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_call_host: argument fn is NULL.");
@@ -242,20 +267,18 @@ kw_status kw_stream_call_host(kw_stream *stream, void (*fn)(void *user), void *u
   host_callback *callback = malloc(sizeof *callback);
   if (callback == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "kw_stream_call_host: the host is out of memory.");
   *callback = (host_callback){.stream = stream, .fn = fn, .user = user};
-  if (!native) {
+  /* fn may drop what keeps the device open; here it is needed until the plugin has returned. */
+  atomic_fetch_add(&device->host_calls, 1);
+  kw_device_retain(device);
+  if (native) {
+    status = enqueue_callback(callback);
+  } else {
     kw_stream_drain(stream);
     run_and_free(callback);
-    return KW_OK;
   }
-  pthread_mutex_lock(&registry);
-  uint64_t token = callback->token = ++last_callback_token;
-  *callbacks_end = callback;
-  callbacks_end = &callback->next;
-  pthread_mutex_unlock(&registry);
-  status = device->plugin->stream.call_host(device->handle, stream->handle, token);
-  if (status == KW_OK) return KW_OK;
-  free(take_callback(token, NULL));
-  return kw_device_note(device, kw_from_plugin(status, "enqueueing a host function on %s", device->name));
+  atomic_fetch_sub(&device->host_calls, 1);
+  kw_device_release(device);
+  return status;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------------------------- */
@@ -297,6 +320,13 @@ static kw_status close_stream(kw_stream *stream) {
   pthread_mutex_unlock(&registry);
 
   kw_stream_drain(stream);
+  /* Meanwhile the allocator may have pinned it: to wait for it, too, or to enqueue an event. */
+  pthread_mutex_lock(&registry);
+  stream->idle = true;
+  wait_unpinned_locked(stream);
+  bool marked = stream->marked;
+  pthread_mutex_unlock(&registry);
+  if (marked) kw_stream_drain(stream);
   kw_status status = device->plugin->stream.destroy(device->handle, stream->handle);
   if (status != KW_OK) {
     status = kw_device_note(device, kw_from_plugin(status, "destroying a stream of %s", device->name));

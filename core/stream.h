@@ -27,7 +27,9 @@ struct kw_stream {
   /* All streams of the process, under the registry's lock (stream.c). */
   struct kw_stream *next, *prev;
   uint32_t pins; /* those who use it without owning it; destroy waits for them */
-  bool closing;
+  bool closing;  /* being destroyed; its work may still run */
+  bool idle;     /* being destroyed, and its work has ended */
+  bool marked;   /* pinned while closing: something may have been enqueued */
 };
 
 /* Creates the default stream of a device being opened; destroyed by kw_stream_destroy_default at its close. */
@@ -45,8 +47,11 @@ kw_status kw_stream_synchronize_all(kw_device *device);
 /* Waits without surfacing anything: what fails stays on the stream as a late error. Does not wait on a lost device.
  * Not inside a callback. */
 void kw_stream_drain(kw_stream *stream);
+/* The same for all streams of a device. */
+void kw_stream_drain_all(kw_device *device);
 
-/* The stream with this token, kept from being destroyed until unpin; NULL when it is gone. */
+/* The stream with this token, its plugin's stream kept from being destroyed until unpin; also while kw_stream_destroy
+ * waits for its work. NULL only when that work has ended. */
 kw_stream *kw_stream_pin(uint64_t token);
 void kw_stream_unpin(kw_stream *stream);
 

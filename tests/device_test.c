@@ -227,6 +227,46 @@ static void opens_are_counted(void **state) {
   run_child(count_opens);
 }
 
+typedef struct held {
+  kw_device *device, *other;
+  kw_tensor *tensor, *other_tensor;
+  kw_status last, not_last;
+} held;
+
+static void close_inside(void *user) {
+  held *h = user;
+  h->last = kw_device_close(h->device);
+  h->not_last = kw_device_close(h->other); /* its tensor keeps it open */
+  kw_tensor_release(h->other_tensor);      /* and now nothing does: closed by another thread */
+}
+
+static void release_inside(void *user) {
+  held *h = user;
+  kw_tensor_release(h->tensor);
+}
+
+static void close_in_host_functions(void) {
+  LOAD("plain");
+  held h = {0};
+  CHECK_OK(kw_device_open("plain:0", &h.device));
+  CHECK_OK(kw_device_open("plain:1", &h.other));
+  h.other_tensor = tensor_on(h.other, 1);
+  CHECK_OK(kw_stream_call_host(kw_stream_default(h.device), close_inside, &h));
+  CHECK_OK(kw_device_synchronize(h.device));
+  CHECK(h.last == KW_ERR_BUSY);
+  CHECK_OK(h.not_last);
+  check_opens("plain:1", "plain:1"); /* after the end of that close */
+  h.tensor = tensor_on(h.device, 1);
+  CHECK_OK(kw_device_close(h.device));
+  CHECK_OK(kw_stream_call_host(kw_stream_default(h.device), release_inside, &h));
+  check_opens("plain:0", "plain:0");
+}
+
+static void host_functions_do_not_close(void **state) {
+  (void)state;
+  run_child(close_in_host_functions);
+}
+
 static void *open_and_close(void *unused) {
   (void)unused;
   for (int i = 0; i < 200; i++) {
@@ -339,6 +379,7 @@ int main(void) {
       cmocka_unit_test(policies_choose),
       cmocka_unit_test(kernels_are_ordered),
       cmocka_unit_test(opens_are_counted),
+      cmocka_unit_test(host_functions_do_not_close),
       cmocka_unit_test(threads_open_and_close),
       cmocka_unit_test(failures_explain_themselves),
       cmocka_unit_test(a_lost_device_can_be_opened_again),

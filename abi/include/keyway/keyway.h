@@ -169,8 +169,9 @@ KW_API kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry)
 /* Opens a device by name. One kw_device per physical index: opening it again returns the same one, counted.
  * KW_ERR_NOT_FOUND: the message lists the devices that exist and every plugin that failed to load, with the reason. */
 KW_API kw_status kw_device_open(const char *name, kw_device **out_device);
-/* Gives back one open. The last one frees the device's streams, caches and plans; tensors that still live keep it open
- * until they are released. */
+/* Gives back one open. The device closes, and its caches are freed, when the last open is given back and every tensor,
+ * stream, event and plan made on it is gone; until then opening it again gives the same device, lost if it was lost.
+ * KW_ERR_BUSY inside a host function (kw_stream_call_host) when it would be the last: close after it has returned. */
 KW_API kw_status kw_device_close(kw_device *device);
 /* Gives a device key another name in this process: kw_device_rename("npu", "my_hardware_device"). The old name goes on
  * working. KW_ERR_INVALID_ARGUMENT when `to` is malformed or taken. */

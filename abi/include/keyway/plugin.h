@@ -185,8 +185,9 @@ struct kw_kernel_desc {
   /* Bytes of scratch memory that launch needs. (optional: 0) */
   kw_status (*workspace_size)(const kw_call *call, uint64_t *out_size);
 
-  /* Work to do once per signature (compile, choose tiles). Called at most once per kernel and signature; the result
-   * arrives in kw_call.prepared, shared by all threads. (optional) */
+  /* Work to do ahead of launches with one signature (compile, choose tiles). The host keeps the result and hands it to
+   * all threads in kw_call.prepared; it asks again for a plan of the application's own, or when it had to forget.
+   * (optional) */
   kw_status (*prepare)(const kw_call *call, void **out_prepared);
 
   /* Enqueues the work on call->stream. MUST NOT synchronise or block on the device, and SHOULD NOT allocate.
