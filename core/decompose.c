@@ -81,7 +81,7 @@ static bool has_kernel(const kw_device *device, const char *op, kw_dtype key) {
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find(op), &count);
   for (uint32_t i = 0; i < count; ++i) {
-    if (kernels[i]->desc.dtypes.bits[key / 64] >> (key % 64) & 1) return true;
+    if (kw_dtype_mask_has(kernels[i]->desc.dtypes, key)) return true;
   }
   return false;
 }

@@ -141,32 +141,10 @@ static __attribute__((noinline)) thread_cache *begin_thread(void) {
 
 /* ---- Matching ---------------------------------------------------------------------------------------------------- */
 
-/* Values other than tensors; tag, kind and count are equal. */
-static bool payload_matches(const kw_value *have, const kw_value *got) {
-  switch (have->tag) {
-    case KW_TAG_NONE:
-      return true;
-    case KW_TAG_INT_LIST:
-      return have->count == 0 || (got->u.ints && memcmp(have->u.ints, got->u.ints, have->count * sizeof(int64_t)) == 0);
-    case KW_TAG_STRING:
-      return got->u.s && strcmp(have->u.s, got->u.s) == 0;
-    case KW_TAG_BOOL:
-      return have->u.b == got->u.b;
-    case KW_TAG_DTYPE:
-      return have->u.dtype == got->u.dtype;
-    case KW_TAG_SCALAR:
-      if (have->kind == KW_SCALAR_BOOL) return have->u.b == got->u.b;
-      if (have->kind == KW_SCALAR_C128) return memcmp(have->u.c, got->u.c, sizeof have->u.c) == 0;
-      return have->u.i == got->u.i;
-    default:
-      return have->u.i == got->u.i; /* int, or the bits of a float */
-  }
-}
-
 static bool list_matches(const kw_fingerprint *have, const kw_value *got) {
   if (got->count > 0 && !got->u.tensors) return false;
   for (uint32_t k = 0; k < got->count; ++k) {
-    const kw_tensor *entry = (const kw_tensor *)(const void *)got->u.tensors[k];
+    const kw_tensor *entry = kw_value_entry(got, k);
     if (!kw_fingerprint_equal(have[k], entry ? entry->print : (kw_fingerprint){0, 0})) return false;
   }
   return true;
@@ -187,7 +165,7 @@ bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
     } else if (have->tag == KW_TAG_TENSOR_LIST) {
       if (!list_matches(listed, got)) return false;
       listed += have->count;
-    } else if (!payload_matches(have, got)) {
+    } else if (!kw_values_equal(have, got)) {
       return false;
     }
   }
@@ -223,7 +201,7 @@ static inline kw_status check_overlap(const kw_plan *plan, const kw_request *req
       if (kw_refs_overlap(&arg->ref, &out->ref)) return refuse_overlap(plan, result, i);
     } else if (plan->args[i].tag == KW_TAG_TENSOR_LIST) {
       for (uint32_t k = 0; k < request->args[i].count; ++k) {
-        const kw_tensor *arg = (const kw_tensor *)(const void *)request->args[i].u.tensors[k];
+        const kw_tensor *arg = kw_value_entry(&request->args[i], k);
         if (arg && arg->buffer == out->buffer && kw_refs_overlap(&arg->ref, &out->ref)) {
           return refuse_overlap(plan, result, i);
         }
@@ -312,7 +290,7 @@ static kw_status run_prepared(const kw_plan *plan, const kw_request *request, kw
     if (normal[i].tag == KW_TAG_TENSOR_LIST) {
       normal[i].u.tensors = request->args[i].u.tensors;
       for (uint32_t k = 0; k < normal[i].count; ++k) {
-        const kw_tensor *entry = (const kw_tensor *)(const void *)normal[i].u.tensors[k];
+        const kw_tensor *entry = kw_value_entry(&normal[i], k);
         if (entry) kw_buffer_use(entry->buffer, stream);
       }
     }

@@ -76,7 +76,7 @@ kw_status kw_request_resolve(kw_request *request) {
     } else if (value->tag == KW_TAG_TENSOR_LIST) {
       for (uint32_t k = 0; status == KW_OK && k < value->count; ++k) {
         if (!value->u.tensors[k]) continue;
-        status = resolve_tensor(request, (const kw_tensor *)(const void *)value->u.tensors[k], arg_name(op, i));
+        status = resolve_tensor(request, kw_value_entry(value, k), arg_name(op, i));
       }
     }
     if (status != KW_OK) return status;
@@ -147,7 +147,7 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
         break;
       case KW_TAG_TENSOR_LIST:
         for (uint32_t k = 0; k < value->count; ++k, ++listed) {
-          if (value->u.tensors[k]) plan->listed[listed] = ((const kw_tensor *)(const void *)value->u.tensors[k])->print;
+          if (value->u.tensors[k]) plan->listed[listed] = kw_value_entry(value, k)->print;
         }
         plan->simple = false;
         break;
@@ -211,19 +211,16 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
 
 /* ---- Building: the kernel ---------------------------------------------------------------------------------------- */
 
-static bool mask_has(kw_dtype_mask mask, kw_dtype dtype) {
-  return dtype < 128 && (mask.bits[dtype / 64] >> (dtype % 64) & 1);
-}
-
-static bool values_equal(const kw_value *a, const kw_value *b) {
-  if (a->tag != b->tag || a->kind != b->kind || a->count != b->count) return false;
+bool kw_values_equal(const kw_value *a, const kw_value *b) {
+  if (kw_value_head(a) != kw_value_head(b)) return false;
   switch (a->tag) {
     case KW_TAG_NONE:
       return true;
     case KW_TAG_INT_LIST:
-      return memcmp(a->u.ints, b->u.ints, a->count * sizeof(int64_t)) == 0;
+      if (a->count == 0) return true;
+      return a->u.ints && b->u.ints && memcmp(a->u.ints, b->u.ints, a->count * sizeof(int64_t)) == 0;
     case KW_TAG_STRING:
-      return strcmp(a->u.s, b->u.s) == 0;
+      return a->u.s && b->u.s && strcmp(a->u.s, b->u.s) == 0;
     case KW_TAG_BOOL:
       return a->u.b == b->u.b;
     case KW_TAG_DTYPE:
@@ -236,7 +233,7 @@ static bool values_equal(const kw_value *a, const kw_value *b) {
     case KW_TAG_FLOAT:
       return a->u.i == b->u.i;
     default:
-      return false; /* tensors have no default */
+      return false;
   }
 }
 
@@ -245,7 +242,7 @@ static bool knows_arguments(const kw_kernel *kernel, const kw_plan *plan) {
   uint32_t known = kernel->desc.known_args;
   if (known == 0) return true;
   for (uint32_t i = known; i < plan->normal_count; ++i) {
-    if (!values_equal(&plan->normal[i], &plan->op->schema.args[i].default_value)) return false;
+    if (!kw_values_equal(&plan->normal[i], &plan->op->schema.args[i].default_value)) return false;
   }
   return true;
 }
@@ -328,7 +325,8 @@ static bool can_cast_from(const kw_device *device, kw_dtype from) {
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find("copy_"), &count);
   for (uint32_t i = 0; i < count; ++i) {
-    if ((kernels[i]->desc.flags & KW_KERNEL_MIXED_DTYPES) && mask_has(kernels[i]->desc.dtypes, from)) return true;
+    if ((kernels[i]->desc.flags & KW_KERNEL_MIXED_DTYPES) && kw_dtype_mask_has(kernels[i]->desc.dtypes, from))
+      return true;
   }
   return false;
 }
@@ -342,7 +340,7 @@ static bool can_cast_arguments(const kw_plan *plan) {
 
 /* Asks one kernel. KW_ERR_NOT_IMPLEMENTED: the next one, please. */
 static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_kernel *kernel) {
-  if (!mask_has(kernel->desc.dtypes, plan->inference.key) || !knows_arguments(kernel, plan)) {
+  if (!kw_dtype_mask_has(kernel->desc.dtypes, plan->inference.key) || !knows_arguments(kernel, plan)) {
     return KW_ERR_NOT_IMPLEMENTED;
   }
   uint32_t cast = kernel->desc.flags & KW_KERNEL_MIXED_DTYPES ? 0 : plan->inference.cast;
@@ -391,7 +389,8 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
   for (uint32_t i = 0; i < count; ++i) {
     if (request->kernel && strcmp(request->kernel, kernels[i]->desc.name) != 0) continue;
     named = true;
-    if (empty && mask_has(kernels[i]->desc.dtypes, plan->inference.key)) { /* no kernel sees a call without results */
+    if (empty &&
+        kw_dtype_mask_has(kernels[i]->desc.dtypes, plan->inference.key)) { /* no kernel sees a call without results */
       plan->mode = KW_PLAN_EMPTY;
       plan->kernel = kernels[i];
       return KW_OK;
@@ -502,7 +501,7 @@ KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dty
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, op, &count);
   for (uint32_t i = 0; i < count; ++i) {
     bool takes = castable || (kernels[i]->desc.flags & KW_KERNEL_MIXED_DTYPES);
-    if (takes && mask_has(kernels[i]->desc.dtypes, key)) return KW_SUPPORT_KERNEL;
+    if (takes && kw_dtype_mask_has(kernels[i]->desc.dtypes, key)) return KW_SUPPORT_KERNEL;
   }
   return castable && kw_decompose_find(op, device, key) ? KW_SUPPORT_DECOMPOSED : KW_SUPPORT_NONE;
 }

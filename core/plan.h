@@ -96,6 +96,14 @@ void kw_plan_reap(kw_device *device);
 /* Expands a tensor argument to the shape the plan broadcasts to; false when it has it already. */
 bool kw_plan_expand(const kw_plan *plan, kw_tensor_ref *ref);
 
+/* Entry k of a tensor list; NULL where the list has none. */
+static inline const kw_tensor *kw_value_entry(const kw_value *value, uint32_t k) {
+  return (const kw_tensor *)(const void *)value->u.tensors[k];
+}
+
+/* Whether two values say the same, lists and strings by content. Never for tensors: they go by fingerprint. */
+bool kw_values_equal(const kw_value *a, const kw_value *b);
+
 /* Tag, kind and count of a value as one word. */
 static inline uint64_t kw_value_head(const kw_value *value) {
   uint64_t head;
