@@ -10,13 +10,26 @@
 
 /* How result shapes follow from the arguments. */
 typedef enum kw_shape_rule {
-  KW_SHAPE_BROADCAST,   /* all tensor arguments broadcast together; the result has that shape */
-  KW_SHAPE_INPLACE,     /* the result is argument 0 (a!); other tensor arguments broadcast to it */
-  KW_SHAPE_REDUCE_ALL,  /* rank 0 */
-  KW_SHAPE_REDUCE_DIMS, /* argument "dim": a list (empty or none = all dimensions); argument "keepdim" */
-  KW_SHAPE_REDUCE_DIM,  /* argument "dim": one or none (= all, flattened); argument "keepdim" */
-  KW_SHAPE_MM,          /* [n, k] x [k, m] -> [n, m] */
-  KW_SHAPE_CUSTOM       /* the vendor's infer callback */
+  KW_SHAPE_BROADCAST,    /* all tensor arguments broadcast together; the result has that shape */
+  KW_SHAPE_INPLACE,      /* the result is argument 0 (a!); other tensor arguments broadcast to it */
+  KW_SHAPE_REDUCE_ALL,   /* rank 0 */
+  KW_SHAPE_REDUCE_DIMS,  /* argument "dim": a list (empty or none = all dimensions); argument "keepdim" */
+  KW_SHAPE_REDUCE_DIM,   /* argument "dim": one or none (= all, flattened); argument "keepdim" */
+  KW_SHAPE_MM,           /* [n, k] x [k, m] -> [n, m] */
+  KW_SHAPE_SIZE,         /* argument "size" */
+  KW_SHAPE_ARANGE,       /* [ceil((end - start) / step)] */
+  KW_SHAPE_SCAN,         /* argument 0's; argument "dim" names one of its dimensions */
+  KW_SHAPE_BMM,          /* [b, n, k] x [b, k, m] -> [b, n, m] */
+  KW_SHAPE_ADDMM,        /* [n, k] x [k, m] -> [n, m], to which argument 0 broadcasts */
+  KW_SHAPE_NORM,         /* argument 0's; results 1 and 2: the same with 1 for each of normalized_shape */
+  KW_SHAPE_CAT,          /* entries joined along argument "dim"; an entry of shape [0] counts as nothing */
+  KW_SHAPE_EMBEDDING,    /* indices' shape, then [d] of weight [n, d] */
+  KW_SHAPE_INDEX_SELECT, /* argument 0's with as many along "dim" as index [n] has */
+  KW_SHAPE_GATHER,       /* index's */
+  KW_SHAPE_SCATTER,      /* argument 0's */
+  KW_SHAPE_INDEX,        /* advanced indexing: the broadcast of all indices in place of the indexed dimensions */
+  KW_SHAPE_INDEX_PUT,    /* argument 0's */
+  KW_SHAPE_CUSTOM        /* the vendor's infer callback */
 } kw_shape_rule;
 
 /* How the key dtype (what the op computes on, see plugin.h) and the result dtype follow from the arguments. */
@@ -26,9 +39,17 @@ typedef enum kw_result_rule {
   KW_RESULT_DIV_MODE, /* KW_RESULT_FLOAT when rounding_mode is none, otherwise KW_RESULT_KEY */
   KW_RESULT_BOOL,     /* key: tensors and Scalars promoted; result: bool */
   KW_RESULT_I64,      /* key: argument 0; result: i64 */
-  KW_RESULT_SUM,   /* key and result: argument "dtype" if given; otherwise argument 0, integers and bool become i64 */
-  KW_RESULT_SELF,  /* key: argument 0 (copy_: the source); result: argument 0 */
-  KW_RESULT_CUSTOM /* key: tensors promoted; result: the vendor's infer callback */
+  KW_RESULT_SUM,     /* key and result: argument "dtype" if given; otherwise argument 0, integers and bool become i64 */
+  KW_RESULT_MEAN,    /* the same, for floats only */
+  KW_RESULT_ANY,     /* key: argument 0; result: bool, but u8 for u8 */
+  KW_RESULT_FIRST,   /* key and result: argument 0; so must all other tensors be, indices apart */
+  KW_RESULT_INT_MM,  /* key: i8; result: i32 */
+  KW_RESULT_SOFTMAX, /* key: argument 0; result: the same, f32 with half_to_float */
+  KW_RESULT_NORM,    /* key and result 0: tensors promoted; results 1 and 2: the compute type, f32 or f64 */
+  KW_RESULT_CAST,    /* key: argument 0; result: argument "dtype" if given, otherwise argument 0's */
+  KW_RESULT_FACTORY, /* key and result: argument "dtype" if given, otherwise what the op's other arguments say */
+  KW_RESULT_SELF,    /* key: argument 0 (copy_: the source); result: argument 0 */
+  KW_RESULT_CUSTOM   /* key: tensors promoted; result: the vendor's infer callback */
 } kw_result_rule;
 
 /* How the suite compares. "c" is the compute type: f32 for floats of at most 32 bits, f64 for f64. A result narrower
@@ -38,6 +59,7 @@ typedef enum kw_compare {
   KW_CMP_ULP,        /* |got - oracle| <= ulp * ULP_c(oracle) + abs * eps_c; 0 and 0: equal values */
   KW_CMP_ACCUMULATE, /* |got - oracle| <= growth(n) * eps_c * magnitude: `magnitude` is the row's magnitude op run on
                         absolute values, n the number of terms, growth(n) = min(n, 4 + 2 sqrt(n)) */
+  KW_CMP_WRITTEN,    /* bits; where several values are written to one place, any of them */
   KW_CMP_INDEX /* an index: the value found there must equal the value at the oracle's index, and be the lowest such */
 } kw_compare;
 

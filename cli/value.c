@@ -111,7 +111,7 @@ typedef struct value_type {
   bool (*parse)(const char *text, kw_cli_storage *storage, kw_value *out);
 } value_type;
 
-/* By tag; no entry for tensors. */
+/* By tag; no entry for tensors; a generator has no text of its own. */
 static const value_type value_types[KW_TAG_COUNT] = {
     [KW_TAG_INT] = {"an integer", parse_int_value},
     [KW_TAG_INT_LIST] = {"integers such as 0,1", parse_ints_value},
@@ -120,6 +120,7 @@ static const value_type value_types[KW_TAG_COUNT] = {
     [KW_TAG_STRING] = {"a text of at most 255 bytes", parse_text_value},
     [KW_TAG_SCALAR] = {"a number, true or false", parse_scalar_value},
     [KW_TAG_DTYPE] = {"a dtype such as f32 or i64", parse_dtype_value},
+    [KW_TAG_GENERATOR] = {"none", NULL},
 };
 
 bool kw_cli_value_parse(const kw_arg_info *arg, const char *text, kw_cli_storage *storage, kw_value *out_value) {

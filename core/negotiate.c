@@ -13,7 +13,7 @@
 
 /* ---- The layout, from slots.def ---------------------------------------------------------------------------------- */
 
-typedef enum group_id { GROUP_device, GROUP_memory, GROUP_stream, GROUP_event, GROUP_COUNT } group_id;
+typedef enum group_id { GROUP_device, GROUP_memory, GROUP_stream, GROUP_event, GROUP_graph, GROUP_COUNT } group_id;
 
 /* Position of every slot in slots.def, and of the first slot of every group. */
 enum {
@@ -25,7 +25,8 @@ enum {
   FIRST_device = INDEX_device_count,
   FIRST_memory = INDEX_memory_alloc,
   FIRST_stream = INDEX_stream_create,
-  FIRST_event = INDEX_event_create
+  FIRST_event = INDEX_event_create,
+  FIRST_graph = INDEX_graph_begin
 };
 
 /* plugin.h and slots.def say the same: every slot at its place and of its type, none missing. */
@@ -42,7 +43,8 @@ enum {
 KW_ASSERT_COMPLETE(device, FIRST_memory);
 KW_ASSERT_COMPLETE(memory, FIRST_stream);
 KW_ASSERT_COMPLETE(stream, FIRST_event);
-KW_ASSERT_COMPLETE(event, INDEX_end);
+KW_ASSERT_COMPLETE(event, FIRST_graph);
+KW_ASSERT_COMPLETE(graph, INDEX_end);
 
 /* ---- Stubs ------------------------------------------------------------------------------------------------------- */
 
@@ -88,6 +90,7 @@ static const group_row groups[GROUP_COUNT] = {
     [GROUP_memory] = {KW_GROUP_MEMORY, KW_MEMORY_API_MIN, sizeof(kw_memory_api), offsetof(kw_negotiated, memory), true},
     [GROUP_stream] = {KW_GROUP_STREAM, KW_STREAM_API_MIN, sizeof(kw_stream_api), offsetof(kw_negotiated, stream), true},
     [GROUP_event] = {KW_GROUP_EVENT, KW_EVENT_API_MIN, sizeof(kw_event_api), offsetof(kw_negotiated, event), false},
+    [GROUP_graph] = {KW_GROUP_GRAPH, KW_GRAPH_API_MIN, sizeof(kw_graph_api), offsetof(kw_negotiated, graph), false},
 };
 
 /* ---- Words and sizes --------------------------------------------------------------------------------------------- */
@@ -257,6 +260,7 @@ static kw_status copy_groups(kw_negotiated *result) {
     }
   }
   if (seen[GROUP_event]) result->native |= KW_NATIVE_EVENTS;
+  if (seen[GROUP_graph]) result->native |= KW_NATIVE_GRAPH;
   return KW_OK;
 }
 

@@ -20,6 +20,7 @@ typedef struct kw_negotiated {
   kw_memory_api memory;
   kw_stream_api stream;
   kw_event_api event;
+  kw_graph_api graph;
 } kw_negotiated;
 
 /* Asks the plugin and checks: version, struct sizes, strings, groups, required slots. On failure the message is one

@@ -147,7 +147,8 @@ static kw_status initialize(record *r, const kw_negotiated *answer) {
                         .device = answer->device,
                         .memory = answer->memory,
                         .stream = answer->stream,
-                        .event = answer->event};
+                        .event = answer->event,
+                        .graph = answer->graph};
   kw_host_fill(plugin, answer->abi_version);
 
   plugin->initializing = true;

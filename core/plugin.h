@@ -36,6 +36,7 @@ typedef struct kw_plugin {
   kw_memory_api memory;
   kw_stream_api stream;
   kw_event_api event;
+  kw_graph_api graph;
   kw_kernel **kernels; /* sorted by op id, then in the order in which they are tried */
   uint32_t kernel_count;
 } kw_plugin;

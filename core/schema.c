@@ -128,8 +128,9 @@ static const struct {
   const char *name;
   kw_tag tag;
 } base_types[] = {
-    {"Tensor", KW_TAG_TENSOR}, {"int", KW_TAG_INT},    {"SymInt", KW_TAG_INT},    {"float", KW_TAG_FLOAT},
-    {"bool", KW_TAG_BOOL},     {"str", KW_TAG_STRING}, {"Scalar", KW_TAG_SCALAR}, {"ScalarType", KW_TAG_DTYPE},
+    {"Tensor", KW_TAG_TENSOR}, {"int", KW_TAG_INT},          {"SymInt", KW_TAG_INT},
+    {"float", KW_TAG_FLOAT},   {"bool", KW_TAG_BOOL},        {"str", KW_TAG_STRING},
+    {"Scalar", KW_TAG_SCALAR}, {"ScalarType", KW_TAG_DTYPE}, {"Generator", KW_TAG_GENERATOR},
 };
 
 /* "(a!)" into *out_letter; 0 when there is none. */
@@ -176,7 +177,7 @@ static bool parse_type(parser *p, kw_schema_arg *arg, char *out_letter) {
     if (accept_word(p, base_types[i].name)) arg->tag = base_types[i].tag;
   }
   if (!arg->tag) {
-    return fail_expected(p, "a type (Tensor, int, SymInt, float, bool, str, Scalar or ScalarType)");
+    return fail_expected(p, "a type (Tensor, int, SymInt, float, bool, str, Scalar, ScalarType or Generator)");
   }
   if (!parse_alias(p, out_letter)) return false;
   if (*out_letter && arg->tag != KW_TAG_TENSOR)

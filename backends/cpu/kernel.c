@@ -111,8 +111,9 @@ static kw_status register_table(const kw_host_api *host, const char *name, const
         .launch = launch,
     };
     /* A kernel that sees mixed dtypes must be able to tell the key dtype. From broadcast inputs it cannot. */
-    if (!table[i].key_by_inputs) kernel.flags |= KW_KERNEL_MIXED_DTYPES;
-    if (kernel.dtypes.bits[0] == 0) continue;
+    if (!(table[i].flags & KW_REFERENCE_KEY_BY_INPUTS)) kernel.flags |= KW_KERNEL_MIXED_DTYPES;
+    if (table[i].flags & KW_REFERENCE_DATA_ERRORS) kernel.flags |= KW_KERNEL_DATA_ERRORS;
+    if (kernel.dtypes.bits[0] == 0 || (table[i].flags & KW_REFERENCE_COMPOSITE)) continue;
     kw_status status = host->register_kernel(host->ctx, &kernel);
     if (status != KW_OK && status != KW_ERR_NOT_FOUND) return status; /* NOT_FOUND: the host is older than the op */
   }

@@ -39,6 +39,8 @@ extern "C" {
 typedef struct kw_device kw_device;
 typedef struct kw_stream kw_stream;
 typedef struct kw_event kw_event;
+typedef struct kw_generator kw_generator;
+typedef struct kw_graph kw_graph;
 typedef struct kw_tensor kw_tensor;
 typedef struct kw_op kw_op;
 typedef struct kw_plan kw_plan;
@@ -184,7 +186,8 @@ enum {
   KW_NATIVE_EVENTS = 1u << 0,
   KW_NATIVE_CALL_HOST = 1u << 1, /* kw_stream_call_host may block without stopping the caller */
   KW_NATIVE_FILL = 1u << 2,
-  KW_NATIVE_QUERY = 1u << 3
+  KW_NATIVE_QUERY = 1u << 3,
+  KW_NATIVE_GRAPH = 1u << 4
 };
 KW_API uint32_t kw_device_native(const kw_device *device);
 /* Waits for all streams of the device. Late errors surface here. */
@@ -338,6 +341,12 @@ static inline kw_value kw_arg_dtype(kw_dtype dtype) {
   v.u.dtype = dtype;
   return v;
 }
+/* NULL is the same as none: the device's default generator. */
+static inline kw_value kw_arg_generator(kw_generator *generator) {
+  kw_value v = {KW_TAG_GENERATOR, 0, 0, {0}};
+  v.u.generator = generator;
+  return v;
+}
 static inline kw_value kw_arg_scalar_i64(int64_t i) {
   kw_value v = {KW_TAG_SCALAR, KW_SCALAR_I64, 0, {0}};
   v.u.i = i;
@@ -442,6 +451,61 @@ KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_va
 /* The kernel's name; "" for a decomposition. */
 KW_API const char *kw_plan_kernel(const kw_plan *plan);
 KW_API void kw_plan_destroy(kw_plan *plan);
+
+/* ---- Random numbers ---------------------------------------------------------------------------------------------- */
+
+/* A generator is (seed, offset) of Philox 4x32-10, owned by the host: the same state gives the same numbers on every
+ * device. A random op takes ceil(numel / 4) blocks of its generator, whatever the dtype, and moves offset past them;
+ * ops that run on one stream in one order are reproducible. Ops that share a generator from several threads get
+ * disjoint blocks, in the order in which they come. All functions are thread-safe. */
+typedef struct kw_generator_state {
+  uint32_t struct_size;
+  uint32_t algorithm; /* KW_GENERATOR_PHILOX4X32_10 */
+  uint64_t seed;
+  uint64_t offset; /* blocks of four 32-bit words used so far; wraps */
+} kw_generator_state;
+enum { KW_GENERATOR_PHILOX4X32_10 = 0 };
+
+/* The generator that random ops on this device use when none is given; seed 0 at open; lives as long as the device. */
+KW_API kw_generator *kw_generator_default(kw_device *device);
+KW_API kw_status kw_generator_create(kw_device *device, uint64_t seed, kw_generator **out_generator);
+/* Calls already enqueued, and graphs, go on. NULL is ignored. Not for a default generator. */
+KW_API void kw_generator_destroy(kw_generator *generator);
+/* Sets the seed, and offset to 0. */
+KW_API kw_status kw_generator_seed(kw_generator *generator, uint64_t seed);
+KW_API kw_status kw_generator_get_state(const kw_generator *generator, kw_generator_state *out_state);
+/* KW_ERR_UNSUPPORTED for another algorithm. */
+KW_API kw_status kw_generator_set_state(kw_generator *generator, const kw_generator_state *state);
+
+/* ---- Graphs ------------------------------------------------------------------------------------------------------ */
+
+/* Calls recorded once and run many times. Between begin and end, kw_op_call, kw_plan_run and asynchronous copies on the
+ * device on `stream` are recorded instead of run: arguments are checked, kernels chosen, results allocated, nothing is
+ * computed. Results come from a pool of the graph's own, which stays put until the graph is destroyed; so do all
+ * tensors that recorded calls use: launching reads what they hold at that time and writes the same results again.
+ * Random ops draw new numbers at each launch. While a stream records, whatever would wait for it or needs its results
+ * (synchronise, events, host copies and functions, data-dependent shapes, fallback) returns KW_ERR_BUSY and says so. */
+
+/* KW_ERR_BUSY when the stream records already. The calling thread records: calls on `stream` from others are refused
+ * with KW_ERR_BUSY. */
+KW_API kw_status kw_graph_begin(kw_stream *stream);
+/* Ends recording. When a call failed in between the graph holds what was recorded before it and after it; out_graph
+ * NULL throws it all away. */
+KW_API kw_status kw_graph_end(kw_stream *stream, kw_graph **out_graph);
+/* Enqueues all of it on `stream` (of the same device; NULL: the default stream). Launches of one graph follow each
+ * other even when their streams differ, since they share their memory. */
+KW_API kw_status kw_graph_launch(kw_graph *graph, kw_stream *stream);
+/* Work in flight finishes. Results that the application still holds stay valid. NULL is ignored. */
+KW_API void kw_graph_destroy(kw_graph *graph);
+
+typedef struct kw_graph_info {
+  uint32_t struct_size;
+  uint32_t nodes; /* kernel launches, copies and fills */
+  bool native;    /* the plugin replays it by its graph group */
+  uint8_t reserved[7];
+  uint64_t pool_bytes; /* device memory of its own */
+} kw_graph_info;
+KW_API kw_status kw_graph_get_info(const kw_graph *graph, kw_graph_info *out_info);
 
 /* ---- Fallback and counters --------------------------------------------------------------------------------------- */
 

@@ -120,6 +120,17 @@ typedef struct kw_host_api {
 
 /* ==== Kernels and ops ============================================================================================= */
 
+/* Where the random numbers of a call come from: Philox 4x32-10 with key `seed` from block `offset` on. In a graph the
+ * numbers are known only when it runs: then `state` is device memory that holds {u64 seed, u64 offset}, which the
+ * kernel reads; `seed` above is 0 and `offset` is added to the offset read there. Which element uses which lane of
+ * which block is fixed in the op reference, independent of how a kernel is launched. */
+typedef struct kw_rng {
+  uint64_t seed;
+  uint64_t offset;
+  kw_mem state;          /* NULL: seed and offset are the values */
+  uint64_t state_offset; /* bytes */
+} kw_rng;
+
 /* One call of an op, as a kernel sees it. Descriptors belong to the host and are valid during the slot only; buffers
  * stay alive until the stream has passed the call.
  *
@@ -146,12 +157,24 @@ typedef struct kw_call {
   uint64_t workspace_offset;        /* bytes */
   uint64_t workspace_size;          /* bytes, as asked for */
   uint64_t call_id;                 /* for host->report_async_error */
+  kw_rng rng;                       /* ops with a generator argument */
+
+  /* Errors that only the data show, an index out of range: for kernels with KW_KERNEL_DATA_ERRORS, otherwise NULL. The
+   * kernel touches no memory out of bounds; it stores error_code + the number of the argument to blame in the u32 at
+   * (error_mem, error_offset) if that is 0 (compare and swap: the first error wins). What the affected elements hold
+   * then is unspecified. The host surfaces it at the stream's next synchronise and clears the word. */
+  kw_mem error_mem;
+  uint64_t error_offset; /* bytes, a multiple of 4 */
+  uint32_t error_code;
+  uint32_t reserved2;
 } kw_call;
 
 /* kw_kernel_desc.flags */
 enum {
-  KW_KERNEL_MIXED_DTYPES = 1u << 0, /* takes arguments whose dtype differs from the call's key dtype */
-  KW_KERNEL_DETERMINISTIC = 1u << 1 /* the same call gives the same bits every time */
+  KW_KERNEL_MIXED_DTYPES = 1u << 0,  /* takes arguments whose dtype differs from the call's key dtype */
+  KW_KERNEL_DETERMINISTIC = 1u << 1, /* the same call gives the same bits every time */
+  KW_KERNEL_DATA_ERRORS = 1u << 2,   /* may store to kw_call.error_mem */
+  KW_KERNEL_CAPTURABLE = 1u << 3     /* launch may run while the plugin's own graph group records its stream */
 };
 
 /* A kernel: one way to run one op on this plugin's devices.
@@ -357,6 +380,29 @@ typedef struct kw_event_api {
   kw_status (*elapsed)(void *device, void *start, void *end, uint64_t *out_ns);
 } kw_event_api;
 
+/* ==== Graphs: optional group "keyway.graph/1" ==================================================================== */
+
+/* Recorded work that runs many times at the cost of one launch. The host records calls by itself; a plugin with this
+ * group is asked to record the same work once more, natively: the host calls begin, then launch, copy and fill on that
+ * stream, then end. Only kernels with KW_KERNEL_CAPTURABLE take part. Without the group the host replays call by call.
+ * All memory that the recorded work names stays valid until destroy. [graph] */
+typedef struct kw_graph_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  /* From here to end, what is enqueued on `stream` is recorded and does not run. The stream is idle. */
+  kw_status (*begin)(void *device, void *stream);
+
+  /* Ends recording, whatever happened since begin; the stream is usable again. out_graph NULL: throws it away. */
+  kw_status (*end)(void *device, void *stream, void **out_graph);
+
+  /* Enqueues all recorded work. The same graph may be in flight several times, on one stream. */
+  kw_status (*launch)(void *device, void *graph, void *stream);
+
+  /* The host has made sure that no stream still runs it. */
+  kw_status (*destroy)(void *device, void *graph);
+} kw_graph_api;
+
 /* ==== The plugin ================================================================================================== */
 
 /* A capability group: `table` points to the struct that `name` stands for, whose first field is its struct_size. Groups
@@ -370,6 +416,7 @@ typedef struct kw_group {
 #define KW_GROUP_MEMORY "keyway.memory/1"
 #define KW_GROUP_STREAM "keyway.stream/1"
 #define KW_GROUP_EVENT "keyway.event/1"
+#define KW_GROUP_GRAPH "keyway.graph/1"
 
 /* What a plugin is. Constant, alive as long as the library is loaded. */
 typedef struct kw_plugin_desc {
@@ -423,6 +470,7 @@ KW_PLUGIN_EXPORT kw_status keyway_plugin_query(const kw_query_info *host, const 
 #define KW_MEMORY_API_MIN ((uint32_t)(offsetof(kw_memory_api, copy) + sizeof(void (*)(void))))
 #define KW_STREAM_API_MIN ((uint32_t)(offsetof(kw_stream_api, synchronize) + sizeof(void (*)(void))))
 #define KW_EVENT_API_MIN ((uint32_t)(offsetof(kw_event_api, wait) + sizeof(void (*)(void))))
+#define KW_GRAPH_API_MIN ((uint32_t)(offsetof(kw_graph_api, destroy) + sizeof(void (*)(void))))
 #define KW_HOST_API_MIN ((uint32_t)(offsetof(kw_host_api, define_op) + sizeof(void (*)(void))))
 #define KW_KERNEL_DESC_MIN ((uint32_t)(offsetof(kw_kernel_desc, release) + sizeof(void (*)(void))))
 #define KW_OP_DESC_MIN ((uint32_t)(offsetof(kw_op_desc, reference) + sizeof(void (*)(void))))

@@ -118,9 +118,10 @@ enum {
   KW_TAG_BOOL = 6,        /* u.b */
   KW_TAG_STRING = 7,      /* u.s, NUL-terminated UTF-8 */
   KW_TAG_SCALAR = 8,      /* by `kind`: a number that takes part in type promotion */
-  KW_TAG_DTYPE = 9        /* u.dtype */
+  KW_TAG_DTYPE = 9,       /* u.dtype */
+  KW_TAG_GENERATOR = 10   /* u.generator; the host's business: kernels find their numbers in kw_call.rng */
 };
-#define KW_TAG_COUNT 10
+#define KW_TAG_COUNT 11
 
 typedef uint16_t kw_scalar_kind;
 enum {
@@ -129,6 +130,8 @@ enum {
   KW_SCALAR_F64 = 2,  /* u.f */
   KW_SCALAR_C128 = 3  /* u.c[0] + i u.c[1] */
 };
+
+struct kw_generator;
 
 typedef struct kw_value {
   kw_tag tag;
@@ -143,6 +146,7 @@ typedef struct kw_value {
     bool b;
     const char *s;
     kw_dtype dtype;
+    struct kw_generator *generator;
     double c[2];
   } u;
 } kw_value;

@@ -4,6 +4,8 @@
 #include "operand.h"
 #include "walk.h"
 
+const char kw_reference_first_wins[] = "first wins";
+
 kw_status kw_move_fill_scalar(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0];
   if (kw_number_size(out->dtype) == 0 || !kw_operand_is_scalar(&call->args[1])) return KW_ERR_INVALID_ARGUMENT;

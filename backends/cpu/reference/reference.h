@@ -3,8 +3,9 @@
  * The reference kernels: what every op of the op set means. Plain C, serial, pure, generic in the type they compute
  * floating point in: the cpu device runs them in float and double, the conformance oracle in double and __float128.
  *
- * A call is as in plugin.h, with these liberties: every mem is a host pointer; device, stream, user, prepared and
- * workspace are not read; inputs may have any dtype, and in ops that broadcast any shape that broadcasts to the output.
+ * A call is as in plugin.h, with these liberties: every mem is a host pointer; device, stream, prepared and workspace
+ * are not read, of user only whether it is kw_reference_first_wins; error_mem may be NULL; inputs may have any dtype,
+ * and in ops that broadcast any shape that broadcasts to the output.
  *
  * Key dtype: the output's dtype where the op computes in it. Where the output does not tell (comparisons, or a wide
  * output) it is ATen's result_type of the arguments, to which a tensor counts as 0-d only when its rank is 0: pass
@@ -23,12 +24,23 @@ typedef struct kw_wide {
   double hi, lo;
 } kw_wide;
 
+/* As kw_call.user: where an op writes several values to one place (scatter, index_put) the first of them stays.
+ * Otherwise the last does. Both are right. */
+extern const char kw_reference_first_wins[];
+
+enum {
+  KW_REFERENCE_KEY_BY_INPUTS = 1u << 0, /* the output's dtype does not tell the key dtype (and may differ from all of
+                                           the inputs') */
+  KW_REFERENCE_COMPOSITE = 1u << 1,     /* served by other ops on every device: no kernel of its own is registered */
+  KW_REFERENCE_DATA_ERRORS = 1u << 2    /* may store to kw_call.error_mem, where it is not NULL */
+};
+
 typedef struct kw_reference_kernel {
   const char *op;
   /* KW_ERR_INVALID_ARGUMENT for a dtype or an argument that the op does not have; nothing is written then. */
   kw_status (*run)(const kw_call *call);
-  uint64_t dtypes;    /* dtypes that the op is defined for, KW_DTYPE_BIT, as in the op table */
-  bool key_by_inputs; /* the output's dtype does not tell the key dtype (and may differ from all of the inputs') */
+  uint64_t dtypes; /* dtypes that the op is defined for, KW_DTYPE_BIT, as in the op table */
+  uint32_t flags;  /* KW_REFERENCE_* */
 } kw_reference_kernel;
 
 /* One entry per op. The three tables hold the same ops in the same order. */

@@ -37,7 +37,7 @@ static void test_every_op_is_there(void **state) {
       assert_memory_equal(table[i].op, op_rows[i].schema, length);
       assert_true(table[i].dtypes == op_rows[i].dtypes);
       bool to_bool = strstr(op_rows[i].schema, "logical_") || strchr("enlg", table[i].op[0]);
-      if (table[i].key_by_inputs) assert_true(to_bool);
+      if (table[i].flags & KW_REFERENCE_KEY_BY_INPUTS) assert_true(to_bool);
     }
   }
 }

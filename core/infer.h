@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside inference: what the rules of the op table share. Entry points are in op.h.
+ */
+#ifndef KEYWAY_CORE_INFER_H
+#define KEYWAY_CORE_INFER_H
+
+#include "op.h"
+
+typedef struct kw_infer_dims {
+  uint32_t rank;
+  int64_t sizes[KW_MAX_RANK];
+} kw_infer_dims;
+
+/* KW_ERR_INVALID_ARGUMENT, "op: argument 'name': ...". */
+kw_status kw_infer_fail(const kw_op *op, uint32_t index, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* "[2, 3]" */
+#define KW_SHAPE_TEXT (KW_MAX_RANK * 22 + 3)
+const char *kw_shape_text(uint32_t rank, const int64_t *sizes, char text[KW_SHAPE_TEXT]);
+
+/* The argument with this name, or NULL. */
+const kw_value *kw_infer_find_arg(const kw_op *op, const kw_value *args, const char *name);
+static inline uint32_t kw_infer_arg_index(const kw_value *args, const kw_value *arg) {
+  return (uint32_t)(arg - args);
+}
+
+/* Marks dimension `dim` (negative from the end; a scalar has one of size 1) in *mask. */
+kw_status kw_infer_mark_dim(const kw_op *op, uint32_t index, const kw_tensor_ref *self, int64_t dim, uint32_t *mask);
+
+/* Result rules (infer_dtype.c). */
+kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
+kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result);
+/* The arguments that are cast to the key dtype before a kernel sees them, as a mask. */
+uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key);
+/* KW_OK when the op is defined for this dtype. `why` goes behind its name in the message. */
+kw_status kw_infer_check_dtype(const kw_op *op, kw_dtype dtype, const char *why);
+
+/* What single ops demand beyond the rules (infer_rules.c). */
+kw_status kw_infer_check_rules(const kw_op *op, const kw_value *args, kw_dtype key);
+
+/* Shape rules (infer_shape.c): the dims of every result; *out_expand: tensor arguments are to be expanded to result 0.
+ */
+kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],
+                         bool *out_expand);
+
+#endif /* KEYWAY_CORE_INFER_H */

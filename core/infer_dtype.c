@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The key dtype and the dtypes of results, by the result rules of the op table.
+ */
+#include "infer.h"
+#include "error.h"
+#include "promote.h"
+#include "tensor.h"
+
+#include <string.h>
+
+const kw_value *kw_infer_find_arg(const kw_op *op, const kw_value *args, const char *name) {
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (strcmp(op->schema.args[i].name, name) == 0) return &args[i];
+  }
+  return NULL;
+}
+
+/* In the op table a mask, a copy's source and a factor have no say in the dtype. A vendor's names mean nothing to us.
+ */
+static bool promotes(const kw_op *op, uint32_t index) {
+  static const char *const silent[] = {"condition", "src", "alpha"};
+  if (op->row.level == KW_LEVEL_VENDOR) return true;
+  for (size_t i = 0; i < sizeof silent / sizeof silent[0]; ++i) {
+    if (strcmp(op->schema.args[index].name, silent[i]) == 0) return false;
+  }
+  return true;
+}
+
+kw_status kw_infer_check_dtype(const kw_op *op, kw_dtype dtype, const char *why) {
+  if (dtype < KW_DTYPE_COUNT && (op->row.dtypes >> dtype & 1)) return KW_OK;
+  char list[160];
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: dtype %s%s is not one the op is defined for: %s", op->schema.name,
+                 kw_dtype_name(dtype), why, kw_dtype_list(op->row.dtypes, list, sizeof list));
+}
+
+static void add_tensors(const kw_op *op, const kw_value *args, kw_promotion *promotion) {
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (!promotes(op, i)) continue;
+    if (args[i].tag == KW_TAG_TENSOR) kw_promotion_add_tensor(promotion, args[i].u.tensor);
+    for (uint32_t k = 0; args[i].tag == KW_TAG_TENSOR_LIST && k < args[i].count; ++k) {
+      if (args[i].u.tensors[k]) kw_promotion_add_tensor(promotion, args[i].u.tensors[k]);
+    }
+  }
+}
+
+static kw_status refuse_promotion(const kw_op *op, const kw_promotion *promotion) {
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: %s and %s do not promote to a common dtype; cast one of them",
+                 op->schema.name, kw_dtype_name(promotion->refused[0]), kw_dtype_name(promotion->refused[1]));
+}
+
+/* Tensors and Scalars promoted. */
+static kw_status promote_operands(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  kw_promotion promotion = KW_PROMOTION_INIT;
+  add_tensors(op, args, &promotion);
+  kw_dtype tensors = kw_promotion_result(&promotion);
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (promotes(op, i) && args[i].tag == KW_TAG_SCALAR) kw_promotion_add_scalar(&promotion, &args[i]);
+  }
+  kw_dtype key = kw_promotion_result(&promotion);
+  if (key == KW_DTYPE_NONE) return refuse_promotion(op, &promotion);
+  kw_status status = kw_infer_check_dtype(op, tensors, "");
+  if (status == KW_OK) status = kw_infer_check_dtype(op, key, ", which tensors and Scalars promote to,");
+  *out_key = key;
+  return status;
+}
+
+/* A vendor's op with an infer callback. Operands that do not promote (f8 data, f32 scales) leave the first one's dtype.
+ * KW_DTYPE_NONE when there are no tensors. */
+static kw_status custom_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  kw_promotion promotion = KW_PROMOTION_INIT;
+  add_tensors(op, args, &promotion);
+  *out_key = kw_promotion_result(&promotion);
+  if (promotion.refused[0] != KW_DTYPE_NONE) *out_key = promotion.refused[0];
+  return *out_key == KW_DTYPE_NONE ? KW_OK : kw_infer_check_dtype(op, *out_key, "");
+}
+
+static kw_status sum_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_dtype self = args[0].u.tensor->dtype;
+  kw_status status = kw_infer_check_dtype(op, self, "");
+  if (status != KW_OK) return status;
+  const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
+  if (dtype->tag == KW_TAG_DTYPE) {
+    *out_key = dtype->u.dtype;
+    return kw_infer_check_dtype(op, *out_key, ", given as 'dtype',");
+  }
+  *out_key = kw_dtype_is_integral(self) ? KW_I64 : self;
+  return KW_OK;
+}
+
+static kw_status inplace_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_value *source = kw_infer_find_arg(op, args, "src");
+  bool copies = source && op->row.level != KW_LEVEL_VENDOR;
+  *out_key = copies ? source->u.tensor->dtype : args[0].u.tensor->dtype;
+  kw_status status = kw_infer_check_dtype(op, *out_key, "");
+  return status == KW_OK ? kw_infer_check_dtype(op, args[0].u.tensor->dtype, "") : status;
+}
+
+static bool divides_to_float(const kw_op *op, const kw_value *args) {
+  if (op->row.result == KW_RESULT_FLOAT) return true;
+  return op->row.result == KW_RESULT_DIV_MODE && kw_infer_find_arg(op, args, "rounding_mode")->tag == KW_TAG_NONE;
+}
+
+kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  switch (op->row.result) {
+    case KW_RESULT_I64:
+      *out_key = args[0].u.tensor->dtype;
+      return kw_infer_check_dtype(op, *out_key, "");
+    case KW_RESULT_SUM:
+      return sum_key(op, args, out_key);
+    case KW_RESULT_SELF:
+      return inplace_key(op, args, out_key);
+    case KW_RESULT_CUSTOM:
+      return custom_key(op, args, out_key);
+    default:
+      break;
+  }
+  kw_status status = promote_operands(op, args, out_key);
+  if (status == KW_OK && divides_to_float(op, args) && kw_dtype_is_integral(*out_key)) *out_key = KW_F32;
+  return status;
+}
+
+kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result) {
+  (void)result;
+  switch (op->row.result) {
+    case KW_RESULT_BOOL:
+      return KW_BOOL;
+    case KW_RESULT_I64:
+      return KW_I64;
+    case KW_RESULT_SELF:
+      return args[0].u.tensor->dtype;
+    default:
+      return key;
+  }
+}
+
+/* The arguments that are cast to the key dtype before a kernel sees them. */
+uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key) {
+  if (op->row.result == KW_RESULT_CUSTOM) return 0;
+  uint32_t cast = 0;
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (args[i].tag != KW_TAG_TENSOR || op->schema.args[i].mutated || !promotes(op, i)) continue;
+    if (args[i].u.tensor->dtype != key) cast |= 1u << i;
+  }
+  return cast;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What single ops demand of their arguments, by the arguments' names.
+ */
+#include "infer.h"
+#include "error.h"
+#include "promote.h"
+#include "tensor.h"
+
+#include <string.h>
+
+static double scalar_value(const kw_value *scalar) {
+  switch (scalar->kind) {
+    case KW_SCALAR_BOOL:
+      return scalar->u.b;
+    case KW_SCALAR_I64:
+      return (double)scalar->u.i;
+    case KW_SCALAR_F64:
+      return scalar->u.f;
+    default:
+      return scalar->u.c[0];
+  }
+}
+
+static kw_status check_text(const kw_op *op, const kw_value *args, const char *name, const char *one,
+                            const char *other) {
+  const kw_value *arg = kw_infer_find_arg(op, args, name);
+  if (!arg || arg->tag != KW_TAG_STRING || strcmp(arg->u.s, one) == 0 || strcmp(arg->u.s, other) == 0) return KW_OK;
+  return kw_infer_fail(op, kw_infer_arg_index(args, arg), "'%s' is not known; it is '%s' or '%s'", arg->u.s, one,
+                       other);
+}
+
+/* A factor takes no part in promotion, so it must not be of a higher kind than what it multiplies. */
+static kw_status check_alpha(const kw_op *op, const kw_value *args, kw_dtype key) {
+  const kw_value *alpha = kw_infer_find_arg(op, args, "alpha");
+  if (!alpha) return KW_OK;
+  const uint32_t index = kw_infer_arg_index(args, alpha);
+  if (alpha->kind == KW_SCALAR_C128)
+    return kw_infer_fail(op, index, "a complex number does not fit results of %s", kw_dtype_name(key));
+  if (alpha->kind == KW_SCALAR_F64 && kw_dtype_is_integral(key)) {
+    return kw_infer_fail(op, index, "results of %s need an integer, not %g", kw_dtype_name(key), alpha->u.f);
+  }
+  if (alpha->kind == KW_SCALAR_BOOL && key != KW_BOOL) {
+    return kw_infer_fail(op, index, "a bool goes with bool results only, not with %s", kw_dtype_name(key));
+  }
+  return KW_OK;
+}
+
+static kw_status check_exponent(const kw_op *op, const kw_value *args, kw_dtype key) {
+  const kw_value *exponent = kw_infer_find_arg(op, args, "exponent");
+  if (!exponent || exponent->tag != KW_TAG_SCALAR || !kw_dtype_is_integral(key) || scalar_value(exponent) >= 0) {
+    return KW_OK;
+  }
+  return kw_infer_fail(op, kw_infer_arg_index(args, exponent),
+                       "%g is negative, and %s has no fractions; cast 'self' to a float first", scalar_value(exponent),
+                       kw_dtype_name(key));
+}
+
+static kw_status check_condition(const kw_op *op, const kw_value *args) {
+  const kw_value *condition = kw_infer_find_arg(op, args, "condition");
+  if (!condition) return KW_OK;
+  kw_dtype dtype = condition->u.tensor->dtype;
+  if (dtype == KW_BOOL || dtype == KW_U8) return KW_OK;
+  return kw_infer_fail(op, kw_infer_arg_index(args, condition), "expected bool or u8, got %s", kw_dtype_name(dtype));
+}
+
+static kw_status check_limits(const kw_op *op, const kw_value *args) {
+  const kw_value *min = kw_infer_find_arg(op, args, "min"), *max = kw_infer_find_arg(op, args, "max");
+  if (!min || !max || min->tag != KW_TAG_NONE || max->tag != KW_TAG_NONE) return KW_OK;
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: both 'min' and 'max' are none; give at least one of them",
+                 op->schema.name);
+}
+
+static kw_status check_fill(const kw_op *op, const kw_value *args) {
+  const kw_value *value = kw_infer_find_arg(op, args, "value");
+  if (!value) return KW_OK;
+  const kw_dtype self = args[0].u.tensor->dtype;
+  const uint32_t index = kw_infer_arg_index(args, value);
+  bool complex =
+      value->tag == KW_TAG_SCALAR ? value->kind == KW_SCALAR_C128 : kw_dtype_is_complex(value->u.tensor->dtype);
+  if (complex && !kw_dtype_is_complex(self)) {
+    return kw_infer_fail(op, index, "a complex number does not fit a tensor of %s", kw_dtype_name(self));
+  }
+  if (value->tag == KW_TAG_TENSOR && value->u.tensor->rank != 0) {
+    return kw_infer_fail(op, index, "expected a tensor of rank 0, got rank %u", value->u.tensor->rank);
+  }
+  return KW_OK;
+}
+
+kw_status kw_infer_check_rules(const kw_op *op, const kw_value *args, kw_dtype key) {
+  if (op->row.level == KW_LEVEL_VENDOR) return KW_OK;
+  kw_status status = check_text(op, args, "rounding_mode", "trunc", "floor");
+  if (status == KW_OK) status = check_text(op, args, "approximate", "none", "tanh");
+  if (status == KW_OK) status = check_alpha(op, args, key);
+  if (status == KW_OK) status = check_exponent(op, args, key);
+  if (status == KW_OK) status = check_condition(op, args);
+  if (status == KW_OK) status = check_limits(op, args);
+  if (status == KW_OK) status = check_fill(op, args);
+  return status;
+}

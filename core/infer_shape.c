@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Result shapes, by the shape rules of the op table.
+ */
+#include "infer.h"
+#include "error.h"
+#include "promote.h"
+#include "tensor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *kw_shape_text(uint32_t rank, const int64_t *sizes, char text[KW_SHAPE_TEXT]) {
+  size_t used = 0;
+  text[used++] = '[';
+  for (uint32_t i = 0; i < rank; ++i) {
+    used += (size_t)snprintf(text + used, KW_SHAPE_TEXT - used, i ? ", %" PRId64 : "%" PRId64, sizes[i]);
+  }
+  text[used++] = ']';
+  text[used] = '\0';
+  return text;
+}
+
+/* Broadcasts `to` and the tensor, right-aligned, into `to`. With `fixed`, `to` must not change. */
+static kw_status broadcast_one(const kw_op *op, uint32_t index, const kw_tensor_ref *tensor, bool fixed,
+                               kw_infer_dims *to) {
+  char a[KW_SHAPE_TEXT], b[KW_SHAPE_TEXT];
+  kw_infer_dims joint = *to;
+  if (tensor->rank > to->rank) {
+    uint32_t more = tensor->rank - to->rank;
+    memmove(joint.sizes + more, joint.sizes, to->rank * sizeof(int64_t));
+    for (uint32_t i = 0; i < more; ++i) joint.sizes[i] = 1;
+    joint.rank = tensor->rank;
+  }
+  for (uint32_t i = 0; i < tensor->rank; ++i) {
+    int64_t *size = &joint.sizes[joint.rank - 1 - i], other = tensor->shape[tensor->rank - 1 - i];
+    if (*size == other || other == 1) continue;
+    if (*size == 1) {
+      *size = other;
+      continue;
+    }
+    return kw_infer_fail(
+        op, index, "shapes %s and %s do not broadcast: %" PRId64 " and %" PRId64 " differ and neither is 1",
+        kw_shape_text(to->rank, to->sizes, a), kw_shape_text(tensor->rank, tensor->shape, b), *size, other);
+  }
+  bool changed = joint.rank != to->rank || memcmp(joint.sizes, to->sizes, joint.rank * sizeof(int64_t)) != 0;
+  if (fixed && changed) {
+    return kw_infer_fail(op, index, "shape %s does not broadcast to %s, the shape of '%s'",
+                         kw_shape_text(tensor->rank, tensor->shape, a), kw_shape_text(to->rank, to->sizes, b),
+                         op->schema.args[0].name);
+  }
+  *to = joint;
+  return KW_OK;
+}
+
+static bool has_shape(const kw_tensor_ref *tensor, const kw_infer_dims *s) {
+  return tensor->rank == s->rank && memcmp(tensor->shape, s->sizes, s->rank * sizeof(int64_t)) == 0;
+}
+
+static kw_status infer_broadcast(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  const bool inplace = op->row.shape == KW_SHAPE_INPLACE;
+  bool first = true;
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (args[i].tag != KW_TAG_TENSOR) continue;
+    kw_status status = KW_OK;
+    if (first) {
+      out->rank = args[i].u.tensor->rank;
+      memcpy(out->sizes, args[i].u.tensor->shape, sizeof out->sizes);
+    } else {
+      status = broadcast_one(op, i, args[i].u.tensor, inplace, out);
+    }
+    if (status != KW_OK) return status;
+    first = false;
+  }
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    *out_expand = *out_expand || (args[i].tag == KW_TAG_TENSOR && !has_shape(args[i].u.tensor, out));
+  }
+  return KW_OK;
+}
+
+/* Marks dimension `dim` (negative from the end; a scalar has one of size 1) in *mask. */
+kw_status kw_infer_mark_dim(const kw_op *op, uint32_t index, const kw_tensor_ref *self, int64_t dim, uint32_t *mask) {
+  int64_t rank = self->rank ? self->rank : 1, at = dim < 0 ? dim + rank : dim;
+  if (at < 0 || at >= rank) {
+    return kw_infer_fail(op, index,
+                         "dimension %" PRId64 " is outside [%" PRId64 ", %" PRId64 "] of a tensor of rank %u", dim,
+                         -rank, rank - 1, self->rank);
+  }
+  if (*mask >> at & 1) return kw_infer_fail(op, index, "dimension %" PRId64 " appears twice", at);
+  *mask |= 1u << at;
+  return KW_OK;
+}
+
+/* The dimensions that a reduction removes, as a mask; "dim" none or empty = all. */
+static kw_status reduced_dims(const kw_op *op, const kw_value *args, uint32_t *out_mask) {
+  const kw_tensor_ref *self = args[0].u.tensor;
+  const kw_value *dim = kw_infer_find_arg(op, args, "dim");
+  const bool is_list = dim && dim->tag == KW_TAG_INT_LIST, is_int = dim && dim->tag == KW_TAG_INT;
+  kw_status status = KW_OK;
+  uint32_t mask = 0;
+  if (is_int) status = kw_infer_mark_dim(op, kw_infer_arg_index(args, dim), self, dim->u.i, &mask);
+  for (uint32_t i = 0; is_list && i < dim->count && status == KW_OK; ++i) {
+    status = kw_infer_mark_dim(op, kw_infer_arg_index(args, dim), self, dim->u.ints[i], &mask);
+  }
+  *out_mask = is_int || (is_list && dim->count) ? mask : (1u << self->rank) - 1;
+  return status;
+}
+
+static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_tensor_ref *self = args[0].u.tensor;
+  uint32_t mask;
+  kw_status status = reduced_dims(op, args, &mask);
+  if (status != KW_OK) return status;
+  const kw_value *keepdim = kw_infer_find_arg(op, args, "keepdim");
+  out->rank = 0;
+  for (uint32_t i = 0; i < self->rank; ++i) {
+    bool reduced = mask >> i & 1;
+    if (reduced && self->shape[i] == 0 && op->row.result != KW_RESULT_SUM) {
+      char text[KW_SHAPE_TEXT];
+      return kw_infer_fail(op, 0, "shape %s has no elements along dimension %u, so there is nothing to choose from",
+                           kw_shape_text(self->rank, self->shape, text), i);
+    }
+    if (!reduced) out->sizes[out->rank++] = self->shape[i];
+    if (reduced && keepdim && keepdim->u.b) out->sizes[out->rank++] = 1;
+  }
+  return KW_OK;
+}
+
+static kw_status infer_mm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_tensor_ref *a = args[0].u.tensor, *b = args[1].u.tensor;
+  char text_a[KW_SHAPE_TEXT], text_b[KW_SHAPE_TEXT];
+  for (uint32_t i = 0; i < 2; ++i) {
+    const kw_tensor_ref *tensor = args[i].u.tensor;
+    if (tensor->rank != 2) {
+      return kw_infer_fail(op, i, "expected a matrix, got shape %s",
+                           kw_shape_text(tensor->rank, tensor->shape, text_a));
+    }
+  }
+  if (a->shape[1] != b->shape[0]) {
+    return kw_infer_fail(op, 1, "shapes %s and %s cannot be multiplied: %" PRId64 " columns meet %" PRId64 " rows",
+                         kw_shape_text(2, a->shape, text_a), kw_shape_text(2, b->shape, text_b), a->shape[1],
+                         b->shape[0]);
+  }
+  *out = (kw_infer_dims){2, {a->shape[0], b->shape[1]}};
+  return KW_OK;
+}
+
+typedef kw_status (*shape_fn)(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+
+static const shape_fn shape_rules[] = {
+    [KW_SHAPE_BROADCAST] = infer_broadcast,  [KW_SHAPE_INPLACE] = infer_broadcast,
+    [KW_SHAPE_REDUCE_ALL] = infer_reduction, [KW_SHAPE_REDUCE_DIMS] = infer_reduction,
+    [KW_SHAPE_REDUCE_DIM] = infer_reduction, [KW_SHAPE_MM] = infer_mm,
+};
+
+kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],
+                         bool *out_expand) {
+  return shape_rules[op->row.shape](op, args, out_dims, out_expand);
+}
