@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "op_table.h"
 
+#include <string.h>
+
 #define EXACT KW_SPECIAL_EXACT
 #define EITHER KW_SPECIAL_EITHER
 #define UNSPECIFIED KW_SPECIAL_UNSPECIFIED
@@ -23,3 +25,22 @@ const kw_op_row kw_op_table[] = {
 #include "ops.def"
 };
 const uint32_t kw_op_table_count = sizeof kw_op_table / sizeof kw_op_table[0];
+
+static const struct {
+  const char *op;
+  uint32_t result;
+  kw_op_bound bound;
+} result_bounds[] = {
+    {"", 0, {0}}, /* of no op: the list may be empty otherwise */
+#define KW_OP_RESULT(op, index, compare, ulp, abs, magnitude) {op, index, {KW_CMP_##compare, ulp, abs, magnitude}},
+#include "ops.def"
+};
+
+kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result) {
+  size_t length = row->schema ? strcspn(row->schema, "(") : 0;
+  for (size_t i = 0; length && i < sizeof result_bounds / sizeof result_bounds[0]; i++) {
+    bool same = strlen(result_bounds[i].op) == length && memcmp(result_bounds[i].op, row->schema, length) == 0;
+    if (same && result_bounds[i].result == result) return result_bounds[i].bound;
+  }
+  return (kw_op_bound){row->compare, row->ulp, row->abs, row->magnitude};
+}

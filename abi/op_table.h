@@ -70,21 +70,31 @@ typedef enum kw_special {
   KW_SPECIAL_UNSPECIFIED /* elements that meet it are not compared */
 } kw_special;
 
+/* How far a result may be from the oracle's. */
+typedef struct kw_op_bound {
+  kw_compare compare;
+  double ulp;            /* KW_CMP_ULP */
+  double abs;            /* KW_CMP_ULP, in eps of the compute type */
+  const char *magnitude; /* KW_CMP_ACCUMULATE: an op with the same arguments and results */
+} kw_op_bound;
+
 typedef struct kw_op_row {
   const char *schema; /* ATen's grammar */
   uint64_t dtypes;    /* dtypes of the promoted tensor arguments that the op is defined for, KW_DTYPE_BIT */
   kw_shape_rule shape;
   kw_result_rule result;
   kw_compare compare;
-  double ulp;            /* KW_CMP_ULP */
-  double abs;            /* KW_CMP_ULP, in eps of the compute type */
-  const char *magnitude; /* KW_CMP_ACCUMULATE: an op with the same arguments */
+  double ulp, abs; /* compare, ulp, abs and magnitude as in kw_op_bound; see kw_op_row_bound */
+  const char *magnitude;
   kw_special nan, inf, zero, subnormal;
   kw_level level;
 } kw_op_row;
 
 extern const kw_op_row kw_op_table[];
 extern const uint32_t kw_op_table_count;
+
+/* The bound of one result: the row's, unless ops.def has a KW_OP_RESULT for it. */
+kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result);
 
 /* Dtype classes of ops.def. */
 #define KW_DTYPES_INT \

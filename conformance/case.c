@@ -25,9 +25,9 @@ int64_t kw_case_tensor_at(const kw_case_tensor *tensor, int64_t index) {
   return at;
 }
 
-kw_value_key kw_case_value_key(const kw_case *c, uint32_t arg, uint64_t seed, uint32_t run) {
-  const kw_case_tensor *tensor = &c->args[arg].tensor;
-  uint32_t source = tensor->share >= 0 ? (uint32_t)tensor->share : arg;
+kw_value_key kw_case_value_key(const kw_case *c, uint32_t index, uint64_t seed, uint32_t run) {
+  const kw_case_tensor *tensor = &c->tensors[index];
+  uint32_t source = tensor->share >= 0 ? (uint32_t)tensor->share : index;
   return (kw_value_key){.seed = seed,
                         .case_hash = c->hash,
                         .run = run,
@@ -35,7 +35,18 @@ kw_value_key kw_case_value_key(const kw_case *c, uint32_t arg, uint64_t seed, ui
                         .domain = tensor->domain,
                         .stride = tensor->value_stride,
                         .extent = tensor->extent,
-                        .target = c->out.dtype};
+                        .limit = tensor->limit,
+                        .from_end = tensor->from_end,
+                        .target = c->outs[0].dtype};
+}
+
+void kw_case_tensor_name(const kw_case *c, uint32_t tensor, char *out_text, size_t size) {
+  snprintf(out_text, size, "input %u", tensor);
+  for (uint32_t i = 0; i < c->arg_count; i++) {
+    const kw_case_arg *arg = &c->args[i];
+    bool inside = arg->value.tag == KW_TAG_TENSOR_LIST && tensor - arg->first < arg->value.count;
+    if (inside) snprintf(out_text, size, "entry %u of input %u", tensor - arg->first, i);
+  }
 }
 
 kw_value kw_case_arg_value(const kw_case *c, uint32_t arg) {
@@ -105,31 +116,73 @@ bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, 
   return true;
 }
 
-void kw_case_set_tensor(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape *shape, kw_layout layout) {
-  kw_case_tensor *tensor = &c->args[arg].tensor;
-  c->args[arg].value = (kw_value){.tag = KW_TAG_TENSOR};
-  tensor->dtype = dtype;
-  tensor->domain = kw_case_domain(c, arg);
-  kw_case_layout(tensor, shape, layout);
+/* ---- Parts of a case --------------------------------------------------------------------------------------------- */
+
+void kw_case_give(kw_case *c, uint32_t arg, kw_value value) {
+  c->args[arg].value = value;
   if (c->arg_count <= arg) c->arg_count = arg + 1;
+}
+
+void kw_case_give_ints(kw_case *c, uint32_t arg, const int64_t *ints, uint32_t count) {
+  memcpy(c->args[arg].ints, ints, count * sizeof *ints);
+  kw_case_give(c, arg, (kw_value){.tag = KW_TAG_INT_LIST, .count = count});
+}
+
+void kw_case_set_entry(kw_case *c, uint32_t arg, uint32_t tensor, kw_dtype dtype, const kw_shape *shape,
+                       kw_layout layout) {
+  kw_case_tensor *t = &c->tensors[tensor];
+  t->given = true;
+  t->dtype = dtype;
+  t->domain = kw_case_domain(c, arg);
+  kw_case_layout(t, shape, layout);
+}
+
+void kw_case_set_tensor(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape *shape, kw_layout layout) {
+  kw_case_give(c, arg, (kw_value){.tag = KW_TAG_TENSOR});
+  kw_case_set_entry(c, arg, arg, dtype, shape, layout);
+}
+
+uint32_t kw_case_set_list(kw_case *c, uint32_t arg, uint32_t count) {
+  c->args[arg].first = KW_SUITE_ARGS + c->entry_count;
+  c->entry_count += count;
+  kw_case_give(c, arg, (kw_value){.tag = KW_TAG_TENSOR_LIST, .count = count});
+  return c->args[arg].first;
+}
+
+void kw_case_set_indices(kw_case *c, uint32_t tensor, int64_t limit, bool from_end, bool spread, int64_t stride) {
+  kw_case_tensor *t = &c->tensors[tensor];
+  t->domain = spread ? KW_DOMAIN_SPREAD : KW_DOMAIN_INDEX;
+  t->limit = limit;
+  t->from_end = from_end;
+  t->value_stride = (uint32_t)stride;
+}
+
+void kw_case_set_result(kw_case *c, uint32_t result, kw_dtype dtype, const kw_shape *shape, kw_layout layout) {
+  kw_case_tensor *t = &c->outs[result];
+  t->given = true;
+  t->dtype = dtype;
+  kw_case_layout(t, shape, layout);
+}
+
+void kw_case_set_in_place(kw_case *c) {
+  kw_case_give(c, 0, (kw_value){.tag = KW_TAG_TENSOR});
+  c->tensors[0] = c->outs[0];
+  c->args[0].output = true;
 }
 
 /* ---- Whole cases ------------------------------------------------------------------------------------------------- */
 
+/* Which generator makes the cases of ops with this shape rule. */
+static bool (*const generators[])(kw_case *c) = {
+    [KW_SHAPE_BROADCAST] = kw_case_make_elementwise, [KW_SHAPE_INPLACE] = kw_case_make_elementwise,
+    [KW_SHAPE_REDUCE_ALL] = kw_case_make_reduce,     [KW_SHAPE_REDUCE_DIMS] = kw_case_make_reduce,
+    [KW_SHAPE_REDUCE_DIM] = kw_case_make_reduce,     [KW_SHAPE_MM] = kw_case_make_mm,
+    [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
+};
+
 static bool make_kind(kw_case *c) {
-  switch (c->op->row.shape) {
-    case KW_SHAPE_BROADCAST:
-    case KW_SHAPE_INPLACE:
-      return kw_case_make_elementwise(c);
-    case KW_SHAPE_REDUCE_ALL:
-    case KW_SHAPE_REDUCE_DIMS:
-    case KW_SHAPE_REDUCE_DIM:
-      return kw_case_make_reduce(c);
-    case KW_SHAPE_MM:
-      return kw_case_make_mm(c);
-    default:
-      return false;
-  }
+  kw_shape_rule rule = c->op->row.shape;
+  return rule < sizeof generators / sizeof generators[0] && generators[rule] && generators[rule](c);
 }
 
 bool kw_case_make(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, kw_case *out_case) {
@@ -142,7 +195,8 @@ bool kw_case_make(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint
   out_case->terms = 2;
   snprintf(out_case->id, sizeof out_case->id, "%s/%s/%s/%u", op->name, kw_datum_name(key), class_names[class], number);
   out_case->hash = kw_hash(KW_HASH_START, out_case->id);
-  if (!(op->vendor ? kw_case_make_vendor(out_case) : make_kind(out_case))) return false;
+  for (uint32_t r = 0; r < op->result_count; r++) out_case->bounds[r] = kw_op_row_bound(&op->row, r);
+  if (!make_kind(out_case)) return false;
   for (uint32_t i = 0; i < out_case->arg_count; i++) { /* what lies before a given argument has to be given too */
     if (out_case->args[i].value.tag == KW_TAG_NONE) out_case->args[i].value = kw_suite_arg_default(&op->args[i]);
   }

@@ -30,25 +30,31 @@ typedef enum kw_case_class {
 } kw_case_class;
 const char *kw_case_class_name(kw_case_class class);
 
+#define KW_CASE_ENTRIES 8                                 /* most entries of all tensor lists of a case */
+#define KW_CASE_TENSORS (KW_SUITE_ARGS + KW_CASE_ENTRIES) /* see kw_case.tensors */
+
 /* One tensor: a strided view of a storage of `extent` elements, whose element i has value kw_value_make(.., i). */
 typedef struct kw_case_tensor {
+  bool given; /* false: no such argument, or an absent entry of a list; the rest is zero then */
   kw_dtype dtype;
   kw_domain domain;
   uint32_t value_stride; /* kw_value_key.stride */
+  int64_t limit;         /* kw_value_key.limit */
+  bool from_end;         /* kw_value_key.from_end */
   uint32_t rank;
   int64_t shape[KW_MAX_RANK];
   int64_t strides[KW_MAX_RANK];
   int64_t offset; /* elements from the start of the storage */
   int64_t numel;
   uint64_t extent;
-  int share; /* argument whose storage (values included) this one uses, or -1; both have the same extent */
+  int share; /* tensor of the case whose storage (values included) this one uses, or -1; both have the same extent */
 } kw_case_tensor;
 
 typedef struct kw_case_arg {
-  kw_value value;        /* tag NONE: not given; TENSOR: see `tensor`; lists point into `ints` */
-  kw_case_tensor tensor; /* when value.tag is KW_TAG_TENSOR */
-  int64_t ints[4];
-  bool output; /* (a!): the same tensor as the result; its layout is kw_case.out */
+  kw_value value; /* tag NONE: not given; TENSOR, TENSOR_LIST: see kw_case.tensors; INT_LIST: see `ints` */
+  int64_t ints[KW_MAX_RANK];
+  uint32_t first; /* TENSOR_LIST: where its value.count entries start in kw_case.tensors */
+  bool output;    /* (a!): the same tensor as result 0; its layout is kw_case.outs[0] */
 } kw_case_arg;
 
 typedef struct kw_case {
@@ -60,10 +66,13 @@ typedef struct kw_case {
   uint64_t hash;      /* kw_hash of id */
   uint32_t arg_count; /* arguments passed; those after it take their defaults */
   kw_case_arg args[KW_SUITE_ARGS];
-  kw_case_tensor out; /* the result; a vendor's op: dtype KW_DTYPE_NONE, as only its plugin knows */
-  uint32_t promoted;  /* bit i: argument i is converted to the key dtype */
-  uint64_t terms;     /* KW_CMP_ACCUMULATE: terms per result element */
-  bool exact;         /* the result must be the oracle's, correctly rounded */
+  kw_case_tensor tensors[KW_CASE_TENSORS]; /* [i]: argument i; from KW_SUITE_ARGS on: entries of lists */
+  uint32_t entry_count;                    /* of all lists */
+  kw_case_tensor outs[KW_SUITE_RESULTS];   /* the results; not used for a vendor's op: only its plugin knows */
+  kw_op_bound bounds[KW_SUITE_RESULTS];    /* how each is judged: the op table's, unless the generator changes it */
+  uint32_t promoted;                       /* bit i: tensor i is converted to the key dtype */
+  uint64_t terms;                          /* KW_CMP_ACCUMULATE: terms per result element */
+  bool exact;                              /* the results must be the oracle's, correctly rounded */
 } kw_case;
 
 /* Makes one case. False when the class has no such number for this op and dtype: numbers count from 0 without gaps. */
@@ -72,10 +81,13 @@ bool kw_case_make(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint
 /* The same from an id, looked up among `ops`. */
 bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, kw_case *out_case);
 
-/* The values of argument `arg` in a run: the key for kw_value_make. */
-kw_value_key kw_case_value_key(const kw_case *c, uint32_t arg, uint64_t seed, uint32_t run);
+/* The values of tensor `tensor` (an index into kw_case.tensors) in a run: the key for kw_value_make. */
+kw_value_key kw_case_value_key(const kw_case *c, uint32_t tensor, uint64_t seed, uint32_t run);
 
-/* An argument as a caller passes it, all but tensors: u.tensor is left for the caller to fill. */
+/* What a message calls a tensor: "input 2", "entry 1 of input 0". */
+void kw_case_tensor_name(const kw_case *c, uint32_t tensor, char *out_text, size_t size);
+
+/* An argument as a caller passes it, all but tensors: u.tensor and u.tensors are left for the caller to fill. */
 kw_value kw_case_arg_value(const kw_case *c, uint32_t arg);
 
 /* Element offset in the storage of the `index`-th element in row-major order. */

@@ -96,11 +96,6 @@ static kw_value pick_scalar(const kw_case *c, uint32_t index) {
 
 /* ---- Attributes of one op ---------------------------------------------------------------------------------------- */
 
-static void give(kw_case *c, uint32_t arg, kw_value value) {
-  c->args[arg].value = value;
-  if (c->arg_count <= arg) c->arg_count = arg + 1;
-}
-
 static kw_value string_value(const char *text) {
   kw_value v = {.tag = KW_TAG_STRING};
   v.u.s = text;
@@ -112,11 +107,11 @@ static bool set_fill(kw_case *c) {
   static const double floats[] = {2.75, -1.5, 0.1, 1e30, -1e30, INFINITY, NAN, -0.0};
   uint32_t plain = scalar_count(c->key);
   if (c->class != KW_CLASS_ATTRS) {
-    give(c, 1, pick_scalar(c, c->number));
+    kw_case_give(c, 1, pick_scalar(c, c->number));
   } else if (c->number < plain) {
-    give(c, 1, pick_scalar(c, c->number));
+    kw_case_give(c, 1, pick_scalar(c, c->number));
   } else if (c->number - plain < COUNT(floats)) {
-    give(c, 1, scalar_f64(floats[c->number - plain]));
+    kw_case_give(c, 1, scalar_f64(floats[c->number - plain]));
   } else {
     return false;
   }
@@ -134,14 +129,16 @@ static bool set_clamp(kw_case *c) {
   uint32_t i = c->class == KW_CLASS_ATTRS ? c->number : c->number % 3;
   bool is_float = kw_datum_is_float(c->key);
   if (is_float && i >= COUNT(bounds) && i - COUNT(bounds) < COUNT(float_bounds)) {
-    give(c, 1, scalar_f64(float_bounds[i - COUNT(bounds)][0]));
-    give(c, 2, scalar_f64(float_bounds[i - COUNT(bounds)][1]));
+    kw_case_give(c, 1, scalar_f64(float_bounds[i - COUNT(bounds)][0]));
+    kw_case_give(c, 2, scalar_f64(float_bounds[i - COUNT(bounds)][1]));
     return true;
   }
   if (i >= COUNT(bounds)) return false;
   double shift = is_float ? 0.5 : 0;
-  if (bounds[i].has_min) give(c, 1, is_float ? scalar_f64(bounds[i].min - shift) : scalar_i64((int64_t)bounds[i].min));
-  if (bounds[i].has_max) give(c, 2, is_float ? scalar_f64(bounds[i].max + shift) : scalar_i64((int64_t)bounds[i].max));
+  if (bounds[i].has_min)
+    kw_case_give(c, 1, is_float ? scalar_f64(bounds[i].min - shift) : scalar_i64((int64_t)bounds[i].min));
+  if (bounds[i].has_max)
+    kw_case_give(c, 2, is_float ? scalar_f64(bounds[i].max + shift) : scalar_i64((int64_t)bounds[i].max));
   return true;
 }
 
@@ -149,9 +146,9 @@ static bool set_rounding(kw_case *c, uint32_t arg) {
   static const char *const modes[] = {"floor", "trunc"};
   if (kw_datum_is_float(c->key)) {
     uint32_t i = c->number % 3;
-    give(c, arg, i == 2 ? (kw_value){0} : string_value(modes[i]));
+    kw_case_give(c, arg, i == 2 ? (kw_value){0} : string_value(modes[i]));
   } else {
-    give(c, arg, string_value(modes[c->number % 2]));
+    kw_case_give(c, arg, string_value(modes[c->number % 2]));
   }
   return true;
 }
@@ -167,21 +164,21 @@ bool kw_case_set_attrs(kw_case *c) {
     uint32_t count = 0;
     if (arg->tag == KW_TAG_SCALAR && !arg->has_default) {
       count = scalar_count(c->key);
-      give(c, i, pick_scalar(c, c->number));
+      kw_case_give(c, i, pick_scalar(c, c->number));
     } else if (arg->tag == KW_TAG_SCALAR) { /* alpha; shifted against a required scalar */
       count = scalar_count(c->key);
-      if (attrs) give(c, i, pick_scalar(c, c->number + (op->args[1].tag == KW_TAG_SCALAR ? 3 : 0)));
+      if (attrs) kw_case_give(c, i, pick_scalar(c, c->number + (op->args[1].tag == KW_TAG_SCALAR ? 3 : 0)));
     } else if (strcmp(arg->name, "rounding_mode") == 0) {
       count = 3;
       set_rounding(c, i);
     } else if (strcmp(arg->name, "approximate") == 0) {
       count = 2;
-      if (attrs || c->number % 2) give(c, i, string_value(c->number % 2 ? "tanh" : "none"));
+      if (attrs || c->number % 2) kw_case_give(c, i, string_value(c->number % 2 ? "tanh" : "none"));
     } else if (arg->tag == KW_TAG_BOOL) {
       count = 2;
       kw_value v = {.tag = KW_TAG_BOOL};
       v.u.b = c->number % 2;
-      if (attrs) give(c, i, v);
+      if (attrs) kw_case_give(c, i, v);
     }
     if (count > combinations) combinations = count;
   }

@@ -99,13 +99,13 @@ static bool mixed_move(const kw_case *c, uint32_t number, kw_dtype *out) {
   return false;
 }
 
-static bool set_mixed(kw_case *c, const uint32_t *inputs, uint32_t count) {
+static bool set_mixed(kw_case *c, const uint32_t *inputs, uint32_t count, kw_dtype *io_result) {
   kw_dtype other[2];
   if (c->op->row.result == KW_RESULT_SELF) {
     if (count == 0 || !mixed_move(c, c->number, &other[0])) return false;
-    kw_case_tensor *source = &c->args[inputs[0]].tensor;
+    kw_case_tensor *source = &c->tensors[inputs[0]];
     if (strcmp(c->op->base, "copy_") == 0) {
-      c->out.dtype = other[0];
+      *io_result = other[0];
       source->domain = KW_DOMAIN_CONVERT;
     } else {
       source->dtype = other[0];
@@ -120,14 +120,14 @@ static bool set_mixed(kw_case *c, const uint32_t *inputs, uint32_t count) {
   if (promoted_count >= 2) {
     if (!mixed_pair(c, c->number, other)) return false;
     for (uint32_t i = 0; i < promoted_count; i++) {
-      c->args[promoted[i]].tensor.dtype = other[i % 2];
-      if (kw_datum_is_integer(other[i % 2])) c->args[promoted[i]].tensor.domain = KW_DOMAIN_SMALL;
+      c->tensors[promoted[i]].dtype = other[i % 2];
+      if (kw_datum_is_integer(other[i % 2])) c->tensors[promoted[i]].domain = KW_DOMAIN_SMALL;
     }
     return true;
   }
   if (promoted_count != 1 || !mixed_single(c, c->number, &other[0])) return false;
-  c->args[promoted[0]].tensor.dtype = other[0];
-  c->args[promoted[0]].tensor.domain = KW_DOMAIN_POSITIVE; /* small integers that suit log as well */
+  c->tensors[promoted[0]].dtype = other[0];
+  c->tensors[promoted[0]].domain = KW_DOMAIN_POSITIVE; /* small integers that suit log as well */
   return true;
 }
 
@@ -138,15 +138,15 @@ static bool set_lists(kw_case *c, const uint32_t *inputs, uint32_t count, kw_sha
   bool bits = c->class == KW_CLASS_EXHAUSTIVE;
   size_t size = kw_datum_size(c->key);
   if (strcmp(c->op->name, "fill_.Tensor") == 0 && !bits) { /* one value for all elements */
-    c->args[inputs[0]].tensor.domain = KW_DOMAIN_SPECIAL_ONE;
-    c->args[inputs[0]].tensor.value_stride = c->number;
+    c->tensors[inputs[0]].domain = KW_DOMAIN_SPECIAL_ONE;
+    c->tensors[inputs[0]].value_stride = c->number;
     return c->number < 8 && !kw_datum_is_complex(c->key);
   }
-  if (c->number > 0 || count == 0 || c->args[inputs[0]].tensor.rank == 0) return false;
+  if (c->number > 0 || count == 0 || c->tensors[inputs[0]].rank == 0) return false;
   if (bits && (size > 2 || (size == 2 && (count > 1 || kw_datum_is_integer(c->key))))) return false;
   uint64_t length = 1;
   for (uint32_t i = 0; i < count; i++) {
-    kw_case_tensor *tensor = &c->args[inputs[i]].tensor;
+    kw_case_tensor *tensor = &c->tensors[inputs[i]];
     bool boolean = tensor->dtype == KW_BOOL;
     tensor->value_stride = (uint32_t)length;
     bool moved = c->op->row.compare == KW_CMP_BITS && c->op->row.result != KW_RESULT_BOOL;
@@ -211,7 +211,7 @@ static bool pick_shape(const kw_case *c, uint32_t inputs, kw_shape *out) {
 
 /* Two inputs of one dtype that share one storage: the same tensor twice, or two windows onto it. */
 static bool set_aliases(kw_case *c, const uint32_t *inputs, uint32_t count) {
-  kw_case_tensor *b = &c->args[inputs[count - 1]].tensor, *a = &c->args[inputs[count - 2]].tensor;
+  kw_case_tensor *b = &c->tensors[inputs[count - 1]], *a = &c->tensors[inputs[count - 2]];
   if (a->dtype != b->dtype) return false;
   b->share = (int)inputs[count - 2];
   b->domain = a->domain;
@@ -246,8 +246,11 @@ static bool set_inputs(kw_case *c, const uint32_t *inputs, uint32_t count, const
 /* clamp.Tensor: min, max or both; never neither. */
 static void drop_optional(kw_case *c) {
   if (strcmp(c->op->name, "clamp.Tensor") != 0) return;
-  if (c->number % 3 == 1) c->args[1] = (kw_case_arg){0};
-  if (c->number % 3 == 2) c->args[2] = (kw_case_arg){0};
+  for (uint32_t i = 1; i <= 2; i++) {
+    if (c->number % 3 != i) continue;
+    c->args[i] = (kw_case_arg){0};
+    c->tensors[i] = (kw_case_tensor){0};
+  }
 }
 
 bool kw_case_make_elementwise(kw_case *c) {
@@ -267,13 +270,13 @@ bool kw_case_make_elementwise(kw_case *c) {
   if (!set_inputs(c, inputs, count, &shape, &result)) return false;
   if (c->class == KW_CLASS_ATTRS) drop_optional(c);
 
-  c->out.dtype = result_dtype(c);
-  if (c->class == KW_CLASS_MIXED && !set_mixed(c, inputs, count)) return false;
+  kw_dtype dtype = result_dtype(c);
+  if (c->class == KW_CLASS_MIXED && !set_mixed(c, inputs, count, &dtype)) return false;
   if (c->class == KW_CLASS_SPECIAL || c->class == KW_CLASS_EXHAUSTIVE) {
     if (!set_lists(c, inputs, count, &shape)) return false;
     for (uint32_t i = 0; i < count; i++) {
-      bool single = c->args[inputs[i]].tensor.rank == 0;
-      if (!single) kw_case_layout(&c->args[inputs[i]].tensor, &shape, KW_LAYOUT_DENSE);
+      bool single = c->tensors[inputs[i]].rank == 0;
+      if (!single) kw_case_layout(&c->tensors[inputs[i]], &shape, KW_LAYOUT_DENSE);
     }
     result = shape;
   }
@@ -282,11 +285,7 @@ bool kw_case_make_elementwise(kw_case *c) {
     for (uint32_t i = 0; i < 2; i++) broadcast_shape(&broadcast_shapes[c->number][i], &result);
   }
   static const kw_layout layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
-  kw_case_layout(&c->out, &result, c->class == KW_CLASS_OUTPUTS ? layouts[c->number] : KW_LAYOUT_DENSE);
-  if (op->in_place) {
-    c->args[0].value = (kw_value){.tag = KW_TAG_TENSOR};
-    c->args[0].tensor = c->out;
-    c->args[0].output = true;
-  }
+  kw_case_set_result(c, 0, dtype, &result, c->class == KW_CLASS_OUTPUTS ? layouts[c->number] : KW_LAYOUT_DENSE);
+  if (op->in_place) kw_case_set_in_place(c);
   return true;
 }

@@ -29,6 +29,29 @@ void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout lay
 /* Makes argument `arg` a tensor. */
 void kw_case_set_tensor(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape *shape, kw_layout layout);
 
+/* Makes argument `arg` a list of `count` absent tensors and returns the index of the first in kw_case.tensors. All
+ * lists of a case together have at most KW_CASE_ENTRIES entries. */
+uint32_t kw_case_set_list(kw_case *c, uint32_t arg, uint32_t count);
+/* Gives one entry of a list, by that index. Its domain is that of the list's argument. */
+void kw_case_set_entry(kw_case *c, uint32_t arg, uint32_t tensor, kw_dtype dtype, const kw_shape *shape,
+                       kw_layout layout);
+
+/* Makes tensor number `tensor` of the case hold indices in [0, limit), or in [-limit, limit) with `from_end`. `spread`:
+ * along a dimension of stride `stride` (elements of the tensor's storage, as laid out) each index occurs at most once
+ * in `limit` neighbours, at most twice in 2 * limit; without, any index may occur anywhere. */
+void kw_case_set_indices(kw_case *c, uint32_t tensor, int64_t limit, bool from_end, bool spread, int64_t stride);
+
+/* Sets result number `result`. */
+void kw_case_set_result(kw_case *c, uint32_t result, kw_dtype dtype, const kw_shape *shape, kw_layout layout);
+
+/* Makes argument 0, marked (a!), the result 0 that has been set. */
+void kw_case_set_in_place(kw_case *c);
+
+/* Gives an attribute: any value that is no tensor and no list. */
+void kw_case_give(kw_case *c, uint32_t arg, kw_value value);
+/* Gives an int[]. */
+void kw_case_give_ints(kw_case *c, uint32_t arg, const int64_t *ints, uint32_t count);
+
 /* The layout of the only, or of the tensor number `tensor` of `count`, in the classes about layouts: which of them is
  * odd depends on the case number. False when the class has no such number. */
 bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, uint32_t count, kw_layout *out_layout);
@@ -39,6 +62,8 @@ bool kw_case_set_attrs(kw_case *c);
 /* The domain of an argument's values in classes that are not about values. */
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg);
 
+/* The generators: fill a case of their class and number, or return false when there is none. Which generator makes an
+ * op's cases is said by its shape rule, in case.c. */
 bool kw_case_make_elementwise(kw_case *c);
 bool kw_case_make_reduce(kw_case *c);
 bool kw_case_make_mm(kw_case *c);

@@ -4,15 +4,11 @@
  */
 #include "case_make.h"
 
+#include <keyway/keyway.h>
+
 #include <string.h>
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
-
-static void give_bool(kw_case *c, uint32_t arg, bool value) {
-  c->args[arg].value = (kw_value){.tag = KW_TAG_BOOL};
-  c->args[arg].value.u.b = value;
-  if (c->arg_count <= arg) c->arg_count = arg + 1;
-}
 
 /* ---- Reductions -------------------------------------------------------------------------------------------------- */
 
@@ -99,19 +95,15 @@ static bool pick_row(kw_case *c, reduce_row *out) {
 static void set_dims(kw_case *c, const reduce_row *row, bool keepdim) {
   int dim = kw_suite_op_find_arg(c->op, "dim"), keep = kw_suite_op_find_arg(c->op, "keepdim");
   if (dim < 0) return;
-  kw_case_arg *arg = &c->args[dim];
   bool list = c->op->args[dim].tag == KW_TAG_INT_LIST;
-  for (uint32_t i = 0; i < row->dim_count; i++) arg->ints[i] = row->dims[i];
   if (row->dim_count == 0 && (!list || c->op->args[dim].optional)) {
-    arg->value = (kw_value){.tag = KW_TAG_NONE};
+    kw_case_give(c, (uint32_t)dim, kw_arg_none());
   } else if (list) {
-    arg->value = (kw_value){.tag = KW_TAG_INT_LIST, .count = row->dim_count};
+    kw_case_give_ints(c, (uint32_t)dim, row->dims, row->dim_count);
   } else {
-    arg->value = (kw_value){.tag = KW_TAG_INT};
-    arg->value.u.i = row->dims[0];
+    kw_case_give(c, (uint32_t)dim, kw_arg_int(row->dims[0]));
   }
-  if (c->arg_count <= (uint32_t)dim) c->arg_count = (uint32_t)dim + 1;
-  if (keepdim || c->class == KW_CLASS_ATTRS) give_bool(c, (uint32_t)keep, keepdim);
+  if (keepdim || c->class == KW_CLASS_ATTRS) kw_case_give(c, (uint32_t)keep, kw_arg_bool(keepdim));
 }
 
 static kw_shape reduced_shape(const kw_case *c, const reduce_row *row, bool keepdim) {
@@ -146,9 +138,7 @@ static bool set_sum_dtype(kw_case *c, kw_dtype *io_input) {
     needs = !(c->key == KW_I64 && input < KW_I64);
   }
   if (!needs) return true;
-  c->args[dtype].value = (kw_value){.tag = KW_TAG_DTYPE};
-  c->args[dtype].value.u.dtype = c->key;
-  c->arg_count = (uint32_t)dtype + 1;
+  kw_case_give(c, (uint32_t)dtype, kw_arg_dtype(c->key));
   return true;
 }
 
@@ -172,7 +162,7 @@ bool kw_case_make_reduce(kw_case *c) {
   }
   kw_case_set_tensor(c, 0, input, &row.shape, layout);
   c->promoted = 1;
-  kw_case_tensor *tensor = &c->args[0].tensor;
+  kw_case_tensor *tensor = &c->tensors[0];
   if (c->class == KW_CLASS_MIXED || c->exact) tensor->domain = KW_DOMAIN_SMALL;
   if (c->class == KW_CLASS_SPECIAL) {
     bool all = c->op->row.shape == KW_SHAPE_REDUCE_ALL;
@@ -182,10 +172,10 @@ bool kw_case_make_reduce(kw_case *c) {
     tensor->value_stride = all ? c->number : c->number == 0 ? 7 : 1;
   }
   kw_shape result = reduced_shape(c, &row, keepdim);
-  c->out.dtype = c->op->row.result == KW_RESULT_I64 ? KW_I64 : c->key;
+  kw_dtype dtype = c->op->row.result == KW_RESULT_I64 ? KW_I64 : c->key;
   static const kw_layout out_layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
-  kw_case_layout(&c->out, &result, c->class == KW_CLASS_OUTPUTS ? out_layouts[c->number] : KW_LAYOUT_DENSE);
-  c->terms = c->out.numel ? (uint64_t)(tensor->numel / c->out.numel) : 0;
+  kw_case_set_result(c, 0, dtype, &result, c->class == KW_CLASS_OUTPUTS ? out_layouts[c->number] : KW_LAYOUT_DENSE);
+  c->terms = c->outs[0].numel ? (uint64_t)(tensor->numel / c->outs[0].numel) : 0;
   return true;
 }
 
@@ -248,12 +238,11 @@ bool kw_case_make_mm(kw_case *c) {
   kw_case_set_tensor(c, 1, c->key, &b, layouts[1]);
   for (uint32_t i = 0; i < 2; i++) {
     bool plain = c->class == KW_CLASS_SPECIAL && n < 2 && i != n; /* special values in one of the two */
-    c->args[i].tensor.domain = plain ? KW_DOMAIN_SMALL : domain;
-    c->args[i].tensor.value_stride = (uint32_t)(size[1] > 0 ? size[1] : 1);
+    c->tensors[i].domain = plain ? KW_DOMAIN_SMALL : domain;
+    c->tensors[i].value_stride = (uint32_t)(size[1] > 0 ? size[1] : 1);
   }
-  if (c->class == KW_CLASS_ALIASING) c->args[1].tensor.share = 0;
-  c->out.dtype = c->key;
-  kw_case_layout(&c->out, &result, c->class == KW_CLASS_OUTPUTS ? out_layouts[n] : KW_LAYOUT_DENSE);
+  if (c->class == KW_CLASS_ALIASING) c->tensors[1].share = 0;
+  kw_case_set_result(c, 0, c->key, &result, c->class == KW_CLASS_OUTPUTS ? out_layouts[n] : KW_LAYOUT_DENSE);
   c->terms = (uint64_t)size[1];
   return true;
 }
@@ -302,11 +291,10 @@ bool kw_case_make_vendor(kw_case *c) {
       c->args[i].value.u.i = (int64_t)(n % 3);
       c->arg_count = i + 1;
     } else if (wanted && arg->tag == KW_TAG_BOOL) {
-      give_bool(c, i, n % 2);
+      kw_case_give(c, i, kw_arg_bool(n % 2));
     } else if (!arg->has_default && !arg->optional) {
       return false; /* strings and lists: only the vendor knows which make sense */
     }
   }
-  c->out.dtype = KW_DTYPE_NONE;
   return tensors > 0;
 }

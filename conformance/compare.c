@@ -28,23 +28,31 @@ const char *kw_rule_unit(const kw_op_row *row) {
   }
 }
 
-kw_rule kw_rule_make(const kw_case *c, uint64_t flush) {
-  const kw_op_row *row = &c->op->row;
-  bool changes = false;
-  for (uint32_t i = 0; i < c->arg_count; i++) {
-    bool tensor = c->args[i].value.tag == KW_TAG_TENSOR;
-    changes |= (tensor && c->args[i].tensor.dtype != c->out.dtype) || c->args[i].value.tag == KW_TAG_SCALAR;
+/* True when elements of the result may be converted ones: of a Scalar, or of a float tensor of another dtype. */
+static bool converts(const kw_case *c, kw_dtype result) {
+  bool any = false;
+  for (uint32_t i = 0; i < c->arg_count; i++) any |= c->args[i].value.tag == KW_TAG_SCALAR;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    any |= c->tensors[i].given && kw_datum_is_float(c->tensors[i].dtype) && c->tensors[i].dtype != result;
   }
-  bool moved = row->compare == KW_CMP_BITS && !changes;
-  return (kw_rule){.compare = row->compare,
-                   .ulp = row->ulp,
-                   .abs = row->abs,
+  return any;
+}
+
+kw_rule kw_rule_make(const kw_case *c, uint32_t result, uint64_t flush) {
+  const kw_op_row *row = &c->op->row;
+  const kw_op_bound *bound = &c->bounds[result];
+  kw_dtype dtype = c->outs[result].dtype;
+  bool changes = converts(c, dtype);
+  bool moved = (bound->compare == KW_CMP_BITS || bound->compare == KW_CMP_WRITTEN) && !changes;
+  return (kw_rule){.compare = bound->compare,
+                   .ulp = bound->ulp,
+                   .abs = bound->abs,
                    .terms = c->terms,
                    .exact = c->exact,
                    .nan = row->nan,
                    .inf = row->inf,
                    .zero = row->zero,
-                   .flush = !moved && (flush & KW_DTYPE_BIT(c->out.dtype)),
+                   .flush = !moved && (flush & KW_DTYPE_BIT(dtype)),
                    .free_payload = changes,
                    .compute = kw_datum_compute(c->key)};
 }
@@ -118,15 +126,14 @@ static kw_wide wide_at(const void *values, int64_t index) {
 }
 
 /* Either side of the discontinuity, where the quotient is within its bound of one. */
-static bool rounded_quotient(const kw_case *c, const kw_rule *rule, double got, kw_wide quotient) {
+static bool rounded_quotient(const kw_case *c, kw_dtype dtype, const kw_rule *rule, double got, kw_wide quotient) {
   if (!isfinite(quotient.hi) || !isfinite(got)) return false;
   double slack = rule->ulp * kw_datum_spacing(kw_datum_format(rule->compute), quotient);
   bool down = strcmp(kw_case_arg_value(c, 2).u.s, "floor") == 0;
   double low = quotient.hi - slack, high = quotient.hi + slack;
   low = down ? floor(low) : trunc(low);
   high = down ? floor(high) : trunc(high);
-  return got >= kw_datum_round(c->out.dtype, (kw_wide){low, 0}) &&
-         got <= kw_datum_round(c->out.dtype, (kw_wide){high, 0});
+  return got >= kw_datum_round(dtype, (kw_wide){low, 0}) && got <= kw_datum_round(dtype, (kw_wide){high, 0});
 }
 
 static bool is_zero_of_same_sign(kw_dtype dtype, const void *got, const void *wanted) {
@@ -142,18 +149,18 @@ static bool same_bits(const kw_rule *rule, kw_dtype dtype, const void *got, cons
 }
 
 /* Judges element `index` against one set of expected values. */
-static bool judge(const kw_case *c, const kw_rule *rule, const kw_expected *expected, const void *values, int64_t index,
-                  const void *got, double *out_error, double *out_bound) {
+static bool judge(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const kw_expected *expected,
+                  const void *values, int64_t index, const void *got, double *out_error, double *out_bound) {
   *out_bound = 0;
   if (expected->dtype != KW_DTYPE_WIDE) {
-    bool same = same_bits(rule, c->out.dtype, got, (const char *)values + (size_t)index * kw_datum_size(c->out.dtype));
+    bool same = same_bits(rule, dtype, got, (const char *)values + (size_t)index * kw_datum_size(dtype));
     *out_error = same ? 0 : (double)INFINITY;
     return same;
   }
   double magnitude = expected->magnitude ? expected->magnitude[index].hi : 0;
-  if (kw_compare_element(rule, c->out.dtype, got, wide_at(values, index), magnitude, out_error, out_bound)) return true;
+  if (kw_compare_element(rule, dtype, got, wide_at(values, index), magnitude, out_error, out_bound)) return true;
   if (!expected->quotient) return false;
-  if (!rounded_quotient(c, rule, kw_datum_load(c->out.dtype, got), expected->quotient[index])) return false;
+  if (!rounded_quotient(c, dtype, rule, kw_datum_load(dtype, got), expected->quotient[index])) return false;
   *out_error = 0;
   return true;
 }
@@ -211,12 +218,13 @@ static void name_defect(kw_verdict *v, int64_t count, int64_t poisoned) {
   }
 }
 
-static void describe(const kw_case *c, const kw_expected *expected, const void *got, double bound, kw_verdict *v) {
-  kw_dtype dtype = c->out.dtype;
+static void describe(const kw_case_tensor *out, const kw_expected *expected, const void *got, double bound,
+                     kw_verdict *v) {
+  kw_dtype dtype = out->dtype;
   size_t size = kw_datum_size(dtype);
   char where[160], got_text[80], want_text[80];
   _Alignas(16) char want[16] = {0};
-  print_index(where, sizeof where, c->out.rank, c->out.shape, v->index);
+  print_index(where, sizeof where, out->rank, out->shape, v->index);
   print_element(got_text, sizeof got_text, dtype, (const char *)got + (size_t)v->index * size);
   if (expected->dtype != KW_DTYPE_WIDE) {
     print_element(want_text, sizeof want_text, dtype, (const char *)expected->values + (size_t)v->index * size);
@@ -234,20 +242,22 @@ static void describe(const kw_case *c, const kw_expected *expected, const void *
            where, got_text, want_text, oracle.hi, error, bound, (long long)v->wrong, (long long)expected->count);
 }
 
-void kw_compare_result(const kw_case *c, const kw_rule *rule, const kw_expected *expected, const void *got,
-                       unsigned char poison, kw_verdict *v) {
+void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, const kw_expected *expected,
+                       const void *got, unsigned char poison, kw_verdict *v) {
   memset(v, 0, sizeof *v);
-  size_t size = kw_datum_size(c->out.dtype);
+  kw_dtype dtype = c->outs[result].dtype;
+  size_t size = kw_datum_size(dtype);
   int64_t poisoned = 0;
   double first_bound = 0;
   for (int64_t i = 0; i < expected->count; i++) {
     const char *element = (const char *)got + (size_t)i * size;
     double error, bound, other_error, other_bound;
-    bool pass = judge(c, rule, expected, expected->values, i, element, &error, &bound);
-    if (!pass && expected->flushed &&
-        judge(c, rule, expected, expected->flushed, i, element, &other_error, &other_bound)) {
-      pass = true;
-      error = other_error;
+    bool pass = judge(c, dtype, rule, expected, expected->values, i, element, &error, &bound);
+    const void *others[] = {expected->flushed, expected->first};
+    for (int o = 0; o < 2 && !pass; o++) {
+      if (!others[o]) continue;
+      pass = judge(c, dtype, rule, expected, others[o], i, element, &other_error, &other_bound);
+      if (pass) error = other_error;
     }
     if (error > v->error) v->error = error;
     if (pass) continue;
@@ -260,16 +270,16 @@ void kw_compare_result(const kw_case *c, const kw_rule *rule, const kw_expected 
   v->pass = v->wrong == 0;
   if (v->pass) return;
   name_defect(v, expected->count, poisoned);
-  describe(c, expected, got, first_bound, v);
+  describe(&c->outs[result], expected, got, first_bound, v);
 }
 
-void kw_compare_vendor(const kw_case *c, kw_dtype dtype, const void *expected, kw_dtype expected_dtype, const void *got,
-                       int64_t count, unsigned char poison, uint64_t flush, kw_verdict *out_verdict) {
+void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const void *expected, kw_dtype expected_dtype,
+                       const void *got, int64_t count, unsigned char poison, uint64_t flush, kw_verdict *out_verdict) {
   kw_case typed = *c;
-  typed.out.dtype = dtype;
-  typed.out.rank = 1;
-  typed.out.shape[0] = count;
-  kw_rule rule = kw_rule_make(&typed, flush);
+  typed.outs[result].dtype = dtype;
+  typed.outs[result].rank = 1;
+  typed.outs[result].shape[0] = count;
+  kw_rule rule = kw_rule_make(&typed, result, flush);
   kw_expected form = {.dtype = dtype, .count = count, .values = (void *)expected};
   kw_wide *wide = NULL;
   if (expected_dtype == KW_F64 && kw_datum_is_float(dtype)) {
@@ -278,6 +288,6 @@ void kw_compare_vendor(const kw_case *c, kw_dtype dtype, const void *expected, k
     form.dtype = KW_DTYPE_WIDE;
     form.values = wide;
   }
-  kw_compare_result(&typed, &rule, &form, got, poison, out_verdict);
+  kw_compare_result(&typed, result, &rule, &form, got, poison, out_verdict);
   free(wide);
 }

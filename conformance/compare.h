@@ -16,6 +16,8 @@
  * out of range, so that it and the largest finite value are interchangeable only where |oracle| + bound reaches
  * overflow. Rows with ulp = 0, and exact cases, want the oracle's value correctly rounded.
  *
+ * KW_CMP_WRITTEN: the bits that the first or the last writer of the element gave it.
+ *
  * Columns of the table: `either` and `unspecified` zeros may have any sign; `unspecified` NaN and infinity means that
  * elements where the oracle has one are not compared. Subnormals follow the device's declaration, as told in kw_rule.
  *
@@ -40,8 +42,8 @@ typedef struct kw_rule {
   kw_dtype compute;  /* c */
 } kw_rule;
 
-/* The rule of a case's result on a device that flushes the dtypes in `flush`. */
-kw_rule kw_rule_make(const kw_case *c, uint64_t flush);
+/* The rule of one of a case's results on a device that flushes the dtypes in `flush`. */
+kw_rule kw_rule_make(const kw_case *c, uint32_t result, uint64_t flush);
 
 /* min(n, 4 + 2 sqrt(n)). */
 double kw_growth(uint64_t n);
@@ -61,12 +63,12 @@ typedef struct kw_verdict {
 } kw_verdict;
 
 /* Judges a whole result, densely packed. `poison` is the byte that outputs were filled with before. */
-void kw_compare_result(const kw_case *c, const kw_rule *rule, const kw_expected *expected, const void *got,
-                       unsigned char poison, kw_verdict *out_verdict);
+void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, const kw_expected *expected,
+                       const void *got, unsigned char poison, kw_verdict *out_verdict);
 
-/* Judges a vendor's op against its own reference: expected values as f64. */
-void kw_compare_vendor(const kw_case *c, kw_dtype dtype, const void *expected, kw_dtype expected_dtype, const void *got,
-                       int64_t count, unsigned char poison, uint64_t flush, kw_verdict *out_verdict);
+/* Judges a result of a vendor's op against its own reference: expected values as f64. */
+void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const void *expected, kw_dtype expected_dtype,
+                       const void *got, int64_t count, unsigned char poison, uint64_t flush, kw_verdict *out_verdict);
 
 /* "exact", "2.5 ulp", "1 x growth": the row's bound, and the unit of the errors that reports show. */
 double kw_rule_bound(const kw_op_row *row);

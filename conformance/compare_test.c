@@ -2,6 +2,7 @@
  *
  * The comparators, at edges chosen by hand.
  */
+#include "case_make.h"
 #include "compare.h"
 
 #include <setjmp.h>
@@ -157,7 +158,7 @@ static kw_case get_case(const char *id) {
 static void result_with_a_tail(void **state) {
   (void)state;
   kw_case c = get_case("neg/f32/prime/0"); /* seven elements */
-  kw_rule rule = kw_rule_make(&c, 0);
+  kw_rule rule = kw_rule_make(&c, 0, 0);
   kw_wide values[7];
   float got[7];
   for (int i = 0; i < 7; i++) {
@@ -166,66 +167,108 @@ static void result_with_a_tail(void **state) {
   }
   kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 7, .values = values};
   kw_verdict verdict;
-  kw_compare_result(&c, &rule, &expected, got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &verdict);
   assert_true(verdict.pass);
   memset(&got[5], 0xff, 8);
-  kw_compare_result(&c, &rule, &expected, got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &verdict);
   assert_false(verdict.pass);
   assert_int_equal(verdict.wrong, 2);
   assert_int_equal(verdict.index, 5);
   assert_string_equal(verdict.defect, "tail not written");
   got[6] = 7;
-  kw_compare_result(&c, &rule, &expected, got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &verdict);
   assert_string_equal(verdict.defect, "poison visible");
   memset(got, 0xff, sizeof got);
-  kw_compare_result(&c, &rule, &expected, got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &verdict);
   assert_string_equal(verdict.defect, "output not written");
 }
 
 static void moves_keep_payloads(void **state) {
   (void)state;
   kw_case c = get_case("copy_/f32/one/0");
-  kw_rule rule = kw_rule_make(&c, 0);
+  kw_rule rule = kw_rule_make(&c, 0, 0);
   uint32_t want = 0x7fc00001, got = 0x7fc00001;
   kw_expected expected = {.dtype = KW_F32, .count = 1, .values = &want};
   kw_verdict verdict;
-  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
   assert_true(verdict.pass);
   got = 0x7fc00000;
-  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
   assert_false(verdict.pass);
   rule.free_payload = true;
-  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
   assert_true(verdict.pass);
+}
+
+/* Two writers of one element: the oracle has the last in `values` and the first in `first`. */
+static void either_writer(void **state) {
+  (void)state;
+  kw_case c = get_case("copy_/f32/one/0");
+  c.bounds[0].compare = KW_CMP_WRITTEN;
+  kw_rule rule = kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32));
+  assert_false(rule.flush || rule.free_payload);
+  float last = 1, first = 2, got = 1;
+  kw_expected expected = {.dtype = KW_F32, .count = 1, .values = &last, .first = &first};
+  kw_verdict verdict;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
+  assert_true(verdict.pass);
+  got = 2;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
+  assert_true(verdict.pass);
+  got = 1.5f;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
+  assert_false(verdict.pass);
+}
+
+/* Each result of an op has its own dtype, shape and bound. */
+static void results_on_their_own(void **state) {
+  (void)state;
+  kw_case c = get_case("neg/f16/one/0");
+  kw_shape shape = {1, {2}};
+  kw_case_set_result(&c, 1, KW_F32, &shape, KW_LAYOUT_DENSE);
+  c.bounds[1] = (kw_op_bound){KW_CMP_ULP, 4, 0, ""};
+  kw_rule rule = kw_rule_make(&c, 1, KW_DTYPE_BIT(KW_F32));
+  assert_true(rule.ulp == 4 && rule.flush);
+  assert_true(kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32)).ulp == 0);
+  kw_wide values[2] = {{1.5, 0}, {1.5, 0}};
+  float got[2] = {1.5f, 1.5f + 0x1p-21f};
+  kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 2, .values = values};
+  kw_verdict verdict;
+  kw_compare_result(&c, 1, &rule, &expected, got, 0xff, &verdict);
+  assert_true(verdict.pass);
+  got[1] = 1.5f + 0x1p-20f;
+  kw_compare_result(&c, 1, &rule, &expected, got, 0xff, &verdict);
+  assert_false(verdict.pass);
+  assert_non_null(strstr(verdict.text, "element [1]"));
 }
 
 /* A subnormal input that a device reads as zero: what then follows is accepted, and nothing else. */
 static void flushed_inputs(void **state) {
   (void)state;
   kw_case c = get_case("gt.Scalar/f32/one/0");
-  kw_rule rule = kw_rule_make(&c, KW_DTYPE_BIT(KW_F32));
+  kw_rule rule = kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32));
   uint8_t plain = 1, flushed = 0, got = 0;
   kw_expected expected = {.dtype = KW_BOOL, .count = 1, .values = &plain};
   kw_verdict verdict;
-  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
   assert_false(verdict.pass);
   expected.flushed = &flushed;
-  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
   assert_true(verdict.pass);
 }
 
 static void rounded_quotients(void **state) {
   (void)state;
   kw_case c = get_case("div.Tensor_mode/f32/one/0"); /* "floor" */
-  kw_rule rule = kw_rule_make(&c, 0);
+  kw_rule rule = kw_rule_make(&c, 0, 0);
   kw_wide value = {2, 0}, quotient = {3.0 - 0x1p-22, 0};
   float got = 3;
   kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 1, .values = &value, .quotient = &quotient};
   kw_verdict verdict;
-  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
   assert_true(verdict.pass); /* the boundary is within the bound of the quotient */
   quotient.hi = 2.9;
-  kw_compare_result(&c, &rule, &expected, &got, 0xff, &verdict);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
   assert_false(verdict.pass);
 }
 
@@ -233,18 +276,20 @@ static void rounded_quotients(void **state) {
 static void oracle_adds(void **state) {
   (void)state;
   kw_case c = get_case("add.Tensor/f32/one/0");
-  kw_expected expected;
-  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &expected), KW_OK);
+  kw_expectation expectation;
+  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &expectation), KW_OK);
   float a, b;
   kw_value_key key = kw_case_value_key(&c, 0, 1, 0);
   kw_value_make(&key, KW_F32, 0, &a);
   key = kw_case_value_key(&c, 1, 1, 0);
   kw_value_make(&key, KW_F32, 0, &b);
+  assert_int_equal(expectation.count, 1);
+  const kw_expected expected = expectation.results[0];
   const kw_wide *sum = expected.values;
   assert_int_equal(expected.dtype, KW_DTYPE_WIDE);
   assert_true(sum->hi == (double)a + (double)b);
   assert_true(expected.magnitude[0].hi == fabs((double)a) + fabs((double)b));
-  kw_expected_free(&expected);
+  kw_expectation_free(&expectation);
 }
 
 int main(void) {
@@ -256,6 +301,7 @@ int main(void) {
       cmocka_unit_test(result_with_a_tail),  cmocka_unit_test(errors_are_in_units_of_the_bound),
       cmocka_unit_test(moves_keep_payloads), cmocka_unit_test(flushed_inputs),
       cmocka_unit_test(rounded_quotients),   cmocka_unit_test(oracle_adds),
+      cmocka_unit_test(either_writer),       cmocka_unit_test(results_on_their_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

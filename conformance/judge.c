@@ -44,28 +44,50 @@ static void fail(kw_run_case *result, const kw_unit_result *unit, const kw_unit_
   kw_run_mark(result, KW_OUTCOME_FAIL, defect, text);
 }
 
-static bool right_shape(const kw_case *c, const kw_unit_output *out) {
-  if (out->dtype != c->out.dtype || out->rank != c->out.rank) return false;
-  return memcmp(out->shape, c->out.shape, c->out.rank * sizeof *out->shape) == 0;
+static bool right_shape(const kw_case_tensor *wanted, const kw_unit_output *out) {
+  if (out->dtype != wanted->dtype || out->rank != wanted->rank) return false;
+  return memcmp(out->shape, wanted->shape, wanted->rank * sizeof *out->shape) == 0;
 }
 
-/* The output of an op of the table. */
-static bool judge_table(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expected *expected,
-                        const kw_unit_result *unit, const kw_unit_path *path) {
-  char text[1200], got[320], want[320];
-  if (path->output_count != 1 || !right_shape(c, &path->outputs[0])) {
-    print_shape(got, sizeof got, path->outputs[0].dtype, path->outputs[0].rank, path->outputs[0].shape);
-    print_shape(want, sizeof want, c->out.dtype, c->out.rank, c->out.shape);
-    snprintf(text, sizeof text, "the result is %s, expected %s", got, want);
+/* "output 1: " in front of what is wrong with it, where the op has several. */
+static void name_output(char *text, size_t size, const kw_unit_path *path, uint32_t output) {
+  text[0] = 0;
+  if (path->output_count > 1) snprintf(text, size, "output %u: ", output);
+}
+
+/* One output of an op of the table. */
+static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expected *expected,
+                         const kw_unit_result *unit, const kw_unit_path *path, uint32_t index) {
+  const kw_unit_output *out = &path->outputs[index];
+  char name[32], text[1200], got[320], want[320];
+  name_output(name, sizeof name, path, index);
+  if (!right_shape(&c->outs[index], out)) {
+    print_shape(got, sizeof got, out->dtype, out->rank, out->shape);
+    print_shape(want, sizeof want, c->outs[index].dtype, c->outs[index].rank, c->outs[index].shape);
+    snprintf(text, sizeof text, "%sthe result is %s, expected %s", name, got, want);
     fail(result, unit, path, "wrong result shape", text);
     return false;
   }
-  kw_rule rule = kw_rule_make(c, run->facts.flush);
+  kw_rule rule = kw_rule_make(c, index, run->facts.flush);
   kw_verdict verdict;
-  kw_compare_result(c, &rule, expected, path->outputs[0].data, kw_unit_poison(unit->run), &verdict);
+  kw_compare_result(c, index, &rule, expected, out->data, kw_unit_poison(unit->run), &verdict);
   if (verdict.error > result->error) result->error = verdict.error;
-  if (!verdict.pass) fail(result, unit, path, verdict.defect, verdict.text);
+  snprintf(text, sizeof text, "%s%s", name, verdict.text);
+  if (!verdict.pass) fail(result, unit, path, verdict.defect, text);
   return verdict.pass;
+}
+
+/* The outputs of an op of the table. */
+static bool judge_table(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expectation *expectation,
+                        const kw_unit_result *unit, const kw_unit_path *path) {
+  if (path->output_count != expectation->count) {
+    fail(result, unit, path, "wrong result count", "the worker did not send all results of the op");
+    return false;
+  }
+  for (uint32_t o = 0; o < path->output_count; o++) {
+    if (!judge_output(run, result, c, &expectation->results[o], unit, path, o)) return false;
+  }
+  return true;
 }
 
 /* The outputs of a vendor's op, against what its own reference gave in the worker. */
@@ -78,13 +100,16 @@ static bool judge_vendor(const kw_run *run, kw_run_case *result, const kw_case *
       continue;
     }
     result->self_referenced = true;
+    char name[32], text[1200];
     kw_verdict verdict;
-    kw_compare_vendor(c, out->dtype, out->expected, out->expected_dtype, out->data,
+    kw_compare_vendor(c, o, out->dtype, out->expected, out->expected_dtype, out->data,
                       (int64_t)(out->length / kw_datum_size(out->dtype)), kw_unit_poison(unit->run), run->facts.flush,
                       &verdict);
     if (verdict.error > result->error) result->error = verdict.error;
     if (!verdict.pass) {
-      fail(result, unit, path, verdict.defect, verdict.text);
+      name_output(name, sizeof name, path, o);
+      snprintf(text, sizeof text, "%s%s", name, verdict.text);
+      fail(result, unit, path, verdict.defect, text);
       return false;
     }
   }
@@ -92,7 +117,7 @@ static bool judge_vendor(const kw_run *run, kw_run_case *result, const kw_case *
 }
 
 /* False when the path says nothing about the case: a kernel that does not take this call. */
-static bool judge_path(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expected *expected,
+static bool judge_path(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expectation *expectation,
                        const kw_unit_result *unit, const kw_unit_path *path) {
   if (*path->defect) {
     fail(result, unit, path, path->defect, path->defect);
@@ -114,14 +139,14 @@ static bool judge_path(const kw_run *run, kw_run_case *result, const kw_case *c,
     return true;
   }
   bool pass =
-      c->op->vendor ? judge_vendor(run, result, c, unit, path) : judge_table(run, result, c, expected, unit, path);
+      c->op->vendor ? judge_vendor(run, result, c, unit, path) : judge_table(run, result, c, expectation, unit, path);
   if (pass && result->outcome == KW_OUTCOME_NONE) result->outcome = KW_OUTCOME_PASS;
   return true;
 }
 
 void kw_run_judge(kw_run *run, kw_run_case *result, const kw_unit_result *unit) {
   kw_case c;
-  kw_expected expected = {0};
+  kw_expectation expectation = {0};
   run->launches += unit->launches;
   run->decomposed += unit->decomposed;
   run->fallbacks += unit->fallbacks;
@@ -130,14 +155,15 @@ void kw_run_judge(kw_run *run, kw_run_case *result, const kw_unit_result *unit) 
     return;
   }
   if (!c.op->vendor) {
-    kw_status status = kw_oracle_run(&c, run->options->seed, unit->run, run->facts.flush, &expected);
+    kw_status status = kw_oracle_run(&c, run->options->seed, unit->run, run->facts.flush, &expectation);
     if (status != KW_OK) {
       kw_run_mark(result, KW_OUTCOME_FAIL, "no expectation", "the suite's reference cannot run this case");
       return;
     }
   }
   bool any = false;
-  for (uint32_t i = 0; i < unit->path_count; i++) any |= judge_path(run, result, &c, &expected, unit, &unit->paths[i]);
+  for (uint32_t i = 0; i < unit->path_count; i++)
+    any |= judge_path(run, result, &c, &expectation, unit, &unit->paths[i]);
   if (!any) kw_run_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", "no kernel of the device takes this call");
-  kw_expected_free(&expected);
+  kw_expectation_free(&expectation);
 }

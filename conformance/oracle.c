@@ -5,18 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is done to the inputs before the reference sees them. */
+/* What is done to the inputs before the reference sees them, and how it runs. */
 typedef enum oracle_form {
   FORM_PLAIN,
   FORM_FLUSHED,  /* subnormals become zeros of the same sign */
   FORM_ABSOLUTE, /* absolute values: the magnitude op */
-  FORM_QUOTIENT  /* no rounding mode */
+  FORM_QUOTIENT, /* no rounding mode */
+  FORM_FIRST     /* the first writer of an element wins */
 } oracle_form;
 
+/* One run of the reference. */
 typedef struct oracle_call {
+  const kw_case *c;
+  uint64_t seed;
+  uint32_t run;
+  uint64_t flush;
+  oracle_form form;
   kw_value args[KW_SUITE_ARGS];
-  kw_tensor_ref refs[KW_SUITE_ARGS];
-  void *storage[KW_SUITE_ARGS];
+  kw_tensor_ref refs[KW_CASE_TENSORS], results[KW_SUITE_RESULTS];
+  const kw_tensor_ref *entries[KW_CASE_TENSORS]; /* refs by index, NULL where there is none: lists point into this */
+  void *storage[KW_CASE_TENSORS];
+  void *values[KW_SUITE_RESULTS];
   bool any_subnormal;
 } oracle_call;
 
@@ -34,34 +43,34 @@ static void set_absolute(kw_dtype dtype, void *element) {
 }
 
 /* Makes the storage of one input in the dtype that the op computes on. */
-static kw_status make_input(const kw_case *c, uint32_t arg, uint64_t seed, uint32_t run, uint64_t flush,
-                            oracle_form form, oracle_call *call) {
-  const kw_case_tensor *tensor = &c->args[arg].tensor;
-  kw_dtype dtype = c->promoted >> arg & 1 ? c->key : tensor->dtype;
+static kw_status make_input(oracle_call *call, uint32_t index) {
+  const kw_case_tensor *tensor = &call->c->tensors[index];
+  kw_dtype dtype = call->c->promoted >> index & 1 ? call->c->key : tensor->dtype;
   size_t size = kw_datum_size(dtype);
   char *storage = malloc(tensor->extent * size + 16);
   if (!storage) return KW_ERR_OUT_OF_MEMORY;
-  call->storage[arg] = storage;
-  kw_value_key key = kw_case_value_key(c, arg, seed, run);
+  call->storage[index] = storage;
+  kw_value_key key = kw_case_value_key(call->c, index, call->seed, call->run);
   _Alignas(16) char element[16];
   for (uint64_t i = 0; i < tensor->extent; i++) {
     char *at = storage + i * size;
     kw_value_make(&key, tensor->dtype, i, element);
-    if (flush & KW_DTYPE_BIT(tensor->dtype) && kw_datum_is_subnormal(tensor->dtype, element)) {
+    if (call->flush & KW_DTYPE_BIT(tensor->dtype) && kw_datum_is_subnormal(tensor->dtype, element)) {
       call->any_subnormal = true;
-      if (form == FORM_FLUSHED)
+      if (call->form == FORM_FLUSHED)
         kw_datum_store(tensor->dtype, element, copysign(0.0, kw_datum_load(tensor->dtype, element)));
     }
     kw_datum_convert(dtype, at, tensor->dtype, element);
-    if (form == FORM_ABSOLUTE) set_absolute(dtype, at);
+    if (call->form == FORM_ABSOLUTE) set_absolute(dtype, at);
   }
-  kw_tensor_ref *ref = &call->refs[arg];
+  kw_tensor_ref *ref = &call->refs[index];
   *ref = (kw_tensor_ref){.struct_size = sizeof *ref, .dtype = dtype, .rank = (uint8_t)tensor->rank, .mem = storage};
   ref->offset = (uint64_t)tensor->offset * size;
   ref->numel = tensor->numel;
   ref->alignment = 1;
   memcpy(ref->shape, tensor->shape, sizeof ref->shape);
   memcpy(ref->strides, tensor->strides, sizeof ref->strides);
+  call->entries[index] = ref;
   return KW_OK;
 }
 
@@ -71,89 +80,149 @@ static kw_value absolute_scalar(kw_value value) {
   return value;
 }
 
-static kw_tensor_ref dense_result(const kw_case *c, kw_dtype dtype, void *values) {
-  kw_tensor_ref ref = {.struct_size = sizeof ref, .dtype = dtype, .rank = (uint8_t)c->out.rank, .mem = values};
-  ref.numel = c->out.numel;
-  ref.alignment = 1;
-  int64_t stride = 1;
-  for (uint32_t d = c->out.rank; d-- > 0;) {
-    ref.shape[d] = c->out.shape[d];
-    ref.strides[d] = stride;
-    stride *= c->out.shape[d];
+static kw_status make_args(oracle_call *call) {
+  const kw_case *c = call->c;
+  kw_status status = KW_OK;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK; i++) {
+    bool result = i < KW_SUITE_ARGS && c->args[i].output;
+    if (c->tensors[i].given && !result) status = make_input(call, i);
   }
-  return ref;
+  for (uint32_t i = 0; i < c->op->arg_count; i++) {
+    kw_value *arg = &call->args[i];
+    *arg = kw_case_arg_value(c, i);
+    if (call->form == FORM_ABSOLUTE) *arg = absolute_scalar(*arg);
+    if (call->form == FORM_QUOTIENT && arg->tag == KW_TAG_STRING) arg->tag = KW_TAG_NONE;
+    if (arg->tag == KW_TAG_TENSOR) arg->u.tensor = c->args[i].output ? &call->results[0] : &call->refs[i];
+    if (arg->tag == KW_TAG_TENSOR_LIST) arg->u.tensors = &call->entries[c->args[i].first];
+  }
+  return status;
 }
 
-/* Runs one form; *out_values is the caller's to free. */
-static kw_status run_form(const kw_case *c, const kw_reference_kernel *kernel, uint64_t seed, uint32_t run,
-                          uint64_t flush, oracle_form form, kw_dtype dtype, void **out_values, bool *out_subnormal) {
-  oracle_call call;
-  memset(&call, 0, sizeof call);
-  kw_status status = KW_OK;
-  void *values = calloc((size_t)c->out.numel + 1, kw_datum_size(dtype));
-  if (!values) status = KW_ERR_OUT_OF_MEMORY;
-  kw_tensor_ref result = dense_result(c, dtype, values);
-  for (uint32_t i = 0; i < c->op->arg_count && status == KW_OK; i++) {
-    call.args[i] = kw_case_arg_value(c, i);
-    if (form == FORM_ABSOLUTE) call.args[i] = absolute_scalar(call.args[i]);
-    if (form == FORM_QUOTIENT && call.args[i].tag == KW_TAG_STRING) call.args[i].tag = KW_TAG_NONE;
-    if (call.args[i].tag != KW_TAG_TENSOR) continue;
-    call.args[i].u.tensor = c->args[i].output ? &result : &call.refs[i];
-    if (!c->args[i].output) status = make_input(c, i, seed, run, flush, form, &call);
+/* A dense result, in wide values or in the result's own dtype. */
+static kw_status make_result(oracle_call *call, uint32_t index, kw_dtype dtype) {
+  const kw_case_tensor *out = &call->c->outs[index];
+  kw_tensor_ref *ref = &call->results[index];
+  call->values[index] = calloc((size_t)out->numel + 1, kw_datum_size(dtype));
+  *ref = (kw_tensor_ref){.struct_size = sizeof *ref, .dtype = dtype, .rank = (uint8_t)out->rank};
+  ref->mem = call->values[index];
+  ref->numel = out->numel;
+  ref->alignment = 1;
+  int64_t stride = 1;
+  for (uint32_t d = out->rank; d-- > 0;) {
+    ref->shape[d] = out->shape[d];
+    ref->strides[d] = stride;
+    stride *= out->shape[d];
   }
-  if (status == KW_OK && c->out.numel > 0) {
-    const kw_tensor_ref *outs[1] = {&result};
+  return ref->mem ? KW_OK : KW_ERR_OUT_OF_MEMORY;
+}
+
+/* Runs one form. call->values are the caller's to free, whatever comes back. */
+static kw_status run_form(oracle_call *call, const kw_reference_kernel *kernel, const kw_dtype *dtypes) {
+  const kw_tensor_ref *outs[KW_SUITE_RESULTS];
+  uint32_t count = call->c->op->result_count;
+  kw_status status = KW_OK;
+  bool any = false;
+  for (uint32_t r = 0; r < count && status == KW_OK; r++) {
+    status = make_result(call, r, dtypes[r]);
+    outs[r] = &call->results[r];
+    any |= outs[r]->numel > 0;
+  }
+  if (status == KW_OK) status = make_args(call);
+  if (status == KW_OK && any) {
     kw_call kc = {.struct_size = sizeof kc,
-                  .arg_count = c->op->arg_count,
-                  .out_count = 1,
+                  .arg_count = call->c->op->arg_count,
+                  .out_count = count,
                   .op = kernel->op,
-                  .args = call.args,
-                  .outs = outs};
+                  .args = call->args,
+                  .outs = outs,
+                  .user = call->form == FORM_FIRST ? (void *)(uintptr_t)kw_reference_first_wins : NULL};
     status = kernel->run(&kc);
   }
-  for (uint32_t i = 0; i < KW_SUITE_ARGS; i++) free(call.storage[i]);
-  if (status != KW_OK) free(values);
-  if (status == KW_OK) *out_values = values;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) free(call->storage[i]);
+  return status;
+}
+
+/* What a form gives, and where the results that are kept go: keep[r] NULL drops one. */
+typedef struct oracle_wish {
+  oracle_form form;
+  const kw_reference_kernel *kernel;
+  kw_dtype dtypes[KW_SUITE_RESULTS];
+  void **keep[KW_SUITE_RESULTS];
+} oracle_wish;
+
+static kw_status fulfil(const oracle_call *base, const oracle_wish *wish, bool *out_subnormal) {
+  oracle_call call = *base;
+  call.form = wish->form;
+  kw_status status = wish->kernel ? run_form(&call, wish->kernel, wish->dtypes) : KW_ERR_NOT_IMPLEMENTED;
+  for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) {
+    if (status == KW_OK && wish->keep[r]) {
+      *wish->keep[r] = call.values[r];
+    } else {
+      free(call.values[r]);
+    }
+  }
   if (out_subnormal) *out_subnormal = call.any_subnormal;
   return status;
 }
 
-kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_expected *out) {
-  memset(out, 0, sizeof *out);
-  const kw_op_row *row = &c->op->row;
-  bool wide = c->key == KW_F64 || c->key == KW_C128;
-  bool distance = row->compare == KW_CMP_ULP || row->compare == KW_CMP_ACCUMULATE;
-  bool floating = kw_datum_is_float(c->out.dtype);
-  const kw_reference_kernel *kernel = find_kernel(c->op->name, wide);
-  const kw_reference_kernel *magnitude = row->magnitude[0] ? find_kernel(row->magnitude, wide) : NULL;
-  if (!kernel) return KW_ERR_NOT_IMPLEMENTED;
-  out->dtype = distance && floating ? KW_DTYPE_WIDE : c->out.dtype;
-  out->count = c->out.numel;
-
-  bool subnormal = false;
-  kw_status status = run_form(c, kernel, seed, run, flush, FORM_PLAIN, out->dtype, &out->values, &subnormal);
-  if (status == KW_OK && subnormal) {
-    status = run_form(c, kernel, seed, run, flush, FORM_FLUSHED, out->dtype, &out->flushed, NULL);
-  }
-  if (status == KW_OK && floating && row->compare == KW_CMP_ACCUMULATE && magnitude) {
-    void *values = NULL;
-    status = run_form(c, magnitude, seed, run, flush, FORM_ABSOLUTE, KW_DTYPE_WIDE, &values, NULL);
-    out->magnitude = values;
-  }
+static bool divides_with_mode(const kw_case *c) {
   int mode = kw_suite_op_find_arg(c->op, "rounding_mode");
-  if (status == KW_OK && floating && mode >= 0 && kw_case_arg_value(c, (uint32_t)mode).tag == KW_TAG_STRING) {
-    void *values = NULL;
-    status = run_form(c, kernel, seed, run, flush, FORM_QUOTIENT, KW_DTYPE_WIDE, &values, NULL);
-    out->quotient = values;
+  return mode >= 0 && kw_case_arg_value(c, (uint32_t)mode).tag == KW_TAG_STRING;
+}
+
+kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_expectation *out) {
+  memset(out, 0, sizeof *out);
+  out->count = c->op->result_count;
+  bool wide = c->key == KW_F64 || c->key == KW_C128;
+  oracle_call base = {.c = c, .seed = seed, .run = run, .flush = flush};
+  oracle_wish plain = {FORM_PLAIN, find_kernel(c->op->name, wide), {0}, {0}};
+  for (uint32_t r = 0; r < out->count; r++) {
+    bool distance = c->bounds[r].compare == KW_CMP_ULP || c->bounds[r].compare == KW_CMP_ACCUMULATE;
+    bool floating = kw_datum_is_float(c->outs[r].dtype);
+    out->results[r].dtype = plain.dtypes[r] = distance && floating ? KW_DTYPE_WIDE : c->outs[r].dtype;
+    out->results[r].count = c->outs[r].numel;
+    plain.keep[r] = &out->results[r].values;
   }
-  if (status != KW_OK) kw_expected_free(out);
+  bool subnormal = false;
+  kw_status status = fulfil(&base, &plain, &subnormal);
+  oracle_wish flushed = plain, first = plain;
+  flushed.form = FORM_FLUSHED;
+  first.form = FORM_FIRST;
+  bool written = false;
+  for (uint32_t r = 0; r < out->count && status == KW_OK; r++) {
+    kw_expected *expected = &out->results[r];
+    bool mine = c->bounds[r].compare == KW_CMP_WRITTEN, is_wide = expected->dtype == KW_DTYPE_WIDE;
+    flushed.keep[r] = &expected->flushed;
+    first.keep[r] = mine ? &expected->first : NULL;
+    written |= mine;
+    void *values = NULL;
+    oracle_wish one = {FORM_QUOTIENT, plain.kernel, {0}, {0}};
+    memcpy(one.dtypes, plain.dtypes, sizeof one.dtypes);
+    one.keep[r] = &values;
+    if (is_wide && divides_with_mode(c)) {
+      status = fulfil(&base, &one, NULL);
+      expected->quotient = values;
+    } else if (is_wide && c->bounds[r].compare == KW_CMP_ACCUMULATE) {
+      one.form = FORM_ABSOLUTE;
+      one.kernel = find_kernel(c->bounds[r].magnitude, wide);
+      status = fulfil(&base, &one, NULL);
+      expected->magnitude = values;
+    }
+  }
+  if (status == KW_OK && subnormal) status = fulfil(&base, &flushed, NULL);
+  if (status == KW_OK && written) status = fulfil(&base, &first, NULL);
+  if (status != KW_OK) kw_expectation_free(out);
   return status;
 }
 
-void kw_expected_free(kw_expected *expected) {
-  free(expected->values);
-  free(expected->magnitude);
-  free(expected->quotient);
-  free(expected->flushed);
-  memset(expected, 0, sizeof *expected);
+void kw_expectation_free(kw_expectation *expectation) {
+  for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) {
+    kw_expected *expected = &expectation->results[r];
+    free(expected->values);
+    free(expected->magnitude);
+    free(expected->quotient);
+    free(expected->flushed);
+    free(expected->first);
+  }
+  memset(expectation, 0, sizeof *expectation);
 }

@@ -7,7 +7,7 @@
 
 #include "case.h"
 
-/* Expected elements, densely packed in row-major order. */
+/* Expected elements of one result, densely packed in row-major order. */
 typedef struct kw_expected {
   kw_dtype dtype; /* KW_DTYPE_WIDE for floating results that are judged by distance, otherwise the result's own */
   int64_t count;
@@ -15,11 +15,17 @@ typedef struct kw_expected {
   kw_wide *magnitude; /* KW_CMP_ACCUMULATE on floats: the same sum over absolute values; otherwise NULL */
   kw_wide *quotient;  /* division with a rounding mode on floats: before rounding; otherwise NULL */
   void *flushed;      /* as values, with subnormal inputs replaced by zeros; NULL unless asked for and any was there */
+  void *first;        /* KW_CMP_WRITTEN: as values, where the first writer of an element wins; otherwise NULL */
 } kw_expected;
+
+typedef struct kw_expectation {
+  uint32_t count; /* results of the op */
+  kw_expected results[KW_SUITE_RESULTS];
+} kw_expectation;
 
 /* Computes what run `run` of the case should give. `flush`: dtypes (KW_DTYPE_BIT) whose subnormals the device may
  * replace by zero. KW_ERR_NOT_IMPLEMENTED when the reference lacks the op, KW_ERR_OUT_OF_MEMORY; out is zeroed then. */
-kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_expected *out);
-void kw_expected_free(kw_expected *expected);
+kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_expectation *out);
+void kw_expectation_free(kw_expectation *expectation);
 
 #endif /* KEYWAY_CONFORMANCE_ORACLE_H */

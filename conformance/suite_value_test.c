@@ -157,6 +157,47 @@ static void domains_keep_their_ranges(void **state) {
   }
 }
 
+static void indices_stay_below_their_limit(void **state) {
+  (void)state;
+  kw_value_key key = {.seed = 3, .extent = 1000, .domain = KW_DOMAIN_INDEX, .limit = 11};
+  int seen[11] = {0}, negative = 0;
+  for (uint64_t i = 0; i < 1000; i++) {
+    int64_t index;
+    int32_t narrow;
+    key.from_end = false;
+    kw_value_make(&key, KW_I64, i, &index);
+    kw_value_make(&key, KW_I32, i, &narrow);
+    assert_in_range(index, 0, 10);
+    assert_int_equal(index, narrow);
+    seen[index]++;
+    key.from_end = true;
+    kw_value_make(&key, KW_I64, i, &index);
+    assert_in_range(index + 11, 0, 21);
+    negative += index < 0;
+  }
+  for (int i = 0; i < 11; i++) assert_in_range(seen[i], 50, 150);
+  assert_in_range(negative, 400, 600);
+}
+
+/* Along a dimension of stride 3, each index once in `limit` neighbours and at most twice in twice as many. */
+static void spread_indices_do_not_repeat(void **state) {
+  (void)state;
+  for (int64_t limit = 1; limit < 40; limit++) {
+    kw_value_key key = {.seed = 3, .case_hash = (uint64_t)limit, .extent = 1000, .domain = KW_DOMAIN_SPREAD};
+    key.stride = 3;
+    key.limit = limit;
+    key.from_end = limit % 2;
+    int seen[40] = {0};
+    for (int64_t i = 0; i < 2 * limit; i++) {
+      int64_t index;
+      kw_value_make(&key, KW_I64, (uint64_t)(7 + 3 * i), &index);
+      if (index < 0) index += limit;
+      assert_in_range(index, 0, limit - 1);
+      assert_int_equal(seen[index]++, i < limit ? 0 : 1);
+    }
+  }
+}
+
 static void special_values_are_what_they_say(void **state) {
   (void)state;
   static const kw_dtype dtypes[] = {KW_F16, KW_BF16, KW_F32, KW_F64};
@@ -260,6 +301,29 @@ static int compare_text(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static void lists_have_entries_of_their_own(void **state) {
+  (void)state;
+  uint32_t count;
+  kw_case c;
+  assert_true(kw_case_from_id("add.Tensor/f32/one/0", kw_suite_ops(&count), kw_op_table_count, &c));
+  kw_shape shape = {2, {3, 5}};
+  uint32_t a = kw_case_set_list(&c, 0, 3), b = kw_case_set_list(&c, 2, 2);
+  kw_case_set_entry(&c, 0, a + 2, KW_I32, &shape, KW_LAYOUT_TRANSPOSED);
+  assert_int_equal(b, a + 3);
+  assert_int_equal(c.arg_count, 3);
+  assert_int_equal(kw_case_arg_value(&c, 0).count, 3);
+  assert_false(c.tensors[a].given || c.tensors[a + 1].given || c.tensors[b].given);
+  assert_true(c.tensors[a + 2].given && c.tensors[a + 2].numel == 15);
+  kw_case_set_indices(&c, a + 2, 7, true, true, 3);
+  kw_value_key key = kw_case_value_key(&c, a + 2, 1, 0);
+  assert_true(key.arg == a + 2 && key.limit == 7 && key.from_end && key.stride == 3 && key.extent == 15);
+  char name[40];
+  kw_case_tensor_name(&c, b + 1, name, sizeof name);
+  assert_string_equal(name, "entry 1 of input 2");
+  kw_case_tensor_name(&c, 1, name, sizeof name);
+  assert_string_equal(name, "input 1");
+}
+
 /* Walks all cases of the table: ids are unique and lead back to the same case; layouts stay inside their storage. */
 static void all_cases_are_sound(void **state) {
   (void)state;
@@ -276,10 +340,10 @@ static void all_cases_are_sound(void **state) {
           ids[count++] = strdup(c.id);
           of_op++;
           assert_true(kw_case_from_id(c.id, ops, op_count, &again));
-          assert_true(again.hash == c.hash && again.out.numel == c.out.numel && again.arg_count == c.arg_count);
-          for (uint32_t i = 0; i < c.arg_count; i++) {
-            const kw_case_tensor *t = &c.args[i].tensor;
-            if (c.args[i].value.tag != KW_TAG_TENSOR || t->numel == 0) continue;
+          assert_true(again.hash == c.hash && again.outs[0].numel == c.outs[0].numel && again.arg_count == c.arg_count);
+          for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+            const kw_case_tensor *t = &c.tensors[i];
+            if (!t->given || t->numel == 0) continue;
             assert_in_range(kw_case_tensor_at(t, 0), 0, t->extent - 1);
             assert_in_range(kw_case_tensor_at(t, t->numel - 1), 0, t->extent - 1);
           }
@@ -305,8 +369,8 @@ static void case_hash_is_stable(void **state) {
   const kw_suite_op *ops = kw_suite_ops(&op_count);
   kw_case c;
   assert_true(kw_case_from_id("add.Tensor/f32/broadcast/4", ops, op_count, &c));
-  assert_int_equal(c.out.rank, 4);
-  assert_int_equal(c.out.numel, 2 * 4 * 3 * 5);
+  assert_int_equal(c.outs[0].rank, 4);
+  assert_int_equal(c.outs[0].numel, 2 * 4 * 3 * 5);
   assert_false(kw_case_from_id("add.Tensor/f32/broadcast/400", ops, op_count, &c));
   assert_false(kw_case_from_id("add.Tensor/f99/broadcast/1", ops, op_count, &c));
   assert_false(kw_case_from_id("add.Tensor/f32/broadcast/", ops, op_count, &c));
@@ -323,11 +387,14 @@ int main(void) {
       cmocka_unit_test(philox_known_answers),
       cmocka_unit_test(value_depends_on_all_of_its_key),
       cmocka_unit_test(domains_keep_their_ranges),
+      cmocka_unit_test(indices_stay_below_their_limit),
+      cmocka_unit_test(spread_indices_do_not_repeat),
       cmocka_unit_test(special_values_are_what_they_say),
       cmocka_unit_test(ops_are_what_libkeyway_says),
       cmocka_unit_test(rows_are_of_their_ops),
       cmocka_unit_test(layouts_have_these_strides),
       cmocka_unit_test(keys_follow_the_result_rule),
+      cmocka_unit_test(lists_have_entries_of_their_own),
       cmocka_unit_test(all_cases_are_sound),
       cmocka_unit_test(case_hash_is_stable),
   };

@@ -252,6 +252,34 @@ static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t inde
   }
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* An affine map modulo limit, its factor prime to limit: neighbours far apart, none twice. */
+static uint64_t spread_index(const kw_value_key *key, uint64_t index) {
+  uint64_t limit = (uint64_t)key->limit, mixed = key->seed ^ key->case_hash;
+  uint32_t philox_key[2] = {(uint32_t)mixed, (uint32_t)(mixed >> 32)};
+  uint32_t counter[4] = {UINT32_MAX, UINT32_MAX, key->arg, key->run}, r[4];
+  kw_philox(counter, philox_key, r);
+  uint64_t factor = 1 + r[0] % limit, shift = r[1] % limit;
+  while (common_divisor(factor, limit) != 1) factor++;
+  return (index / (key->stride ? key->stride : 1) % limit * (factor % limit) + shift) % limit;
+}
+
+static void store_index(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  int64_t limit = key->limit > 0 ? key->limit : 1;
+  int64_t value = key->limit > 0 && key->domain == KW_DOMAIN_SPREAD ? (int64_t)spread_index(key, index)
+                                                                    : (int64_t)(r[0] % (uint64_t)limit);
+  if (key->from_end && r[1] & 1) value -= limit;
+  memcpy(out, &value, kw_datum_size(dtype));
+}
+
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
   if (kw_datum_is_complex(dtype)) { /* two floats, each a value of its own */
     kw_dtype part = dtype == KW_C64 ? KW_F32 : KW_F64;
@@ -294,6 +322,10 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       }
       break;
     }
+    case KW_DOMAIN_INDEX:
+    case KW_DOMAIN_SPREAD:
+      store_index(key, dtype, index, r, out_element);
+      break;
     case KW_DOMAIN_CONVERT:
       store_convert(key, dtype, index, r, out_element);
       break;

@@ -27,7 +27,10 @@ typedef enum kw_domain {
   KW_DOMAIN_SPECIAL_RAW, /* the same with signaling NaN: for moves only, arithmetic may treat it in two ways */
   KW_DOMAIN_SPECIAL_ROW, /* SMALL, and one special value of those whose sums are defined in every `stride` elements */
   KW_DOMAIN_SPECIAL_ONE, /* SMALL, and special value number `stride` in the middle */
-  KW_DOMAIN_BITS         /* element i has the bits of (i / stride) */
+  KW_DOMAIN_BITS,        /* element i has the bits of (i / stride) */
+  KW_DOMAIN_INDEX,       /* [0, limit) */
+  KW_DOMAIN_SPREAD       /* [0, limit): i / stride in a shuffled order, modulo limit: no index occurs twice in `limit`
+                            elements       that follow each other at distance `stride` */
 } kw_domain;
 
 /* What a value depends on besides its element. */
@@ -39,6 +42,8 @@ typedef struct kw_value_key {
   kw_domain domain;
   uint32_t stride; /* see the domain */
   uint64_t extent; /* elements of this argument's storage */
+  int64_t limit;   /* INDEX, SPREAD */
+  bool from_end;   /* INDEX, SPREAD: half of the indices count from the end, limit less */
   kw_dtype target; /* CONVERT: the dtype that it will be converted to */
 } kw_value_key;
 

@@ -4,6 +4,7 @@
  */
 #include "worker.h"
 
+#include "case_make.h"
 #include "image.h"
 
 #include <keyway/plugin.h>
@@ -115,8 +116,10 @@ typedef struct unit {
   const kw_op *op;
   uint32_t run;
   unsigned char poison;
-  kw_image images[KW_SUITE_ARGS];  /* of inputs; bytes NULL where there is none */
-  kw_tensor *views[KW_SUITE_ARGS]; /* of input tensors */
+  kw_image images[KW_CASE_TENSORS];      /* of inputs; bytes NULL where there is none */
+  kw_tensor *views[KW_CASE_TENSORS];     /* of input tensors; entries of a list follow each other */
+  kw_case_tensor outs[KW_SUITE_RESULTS]; /* the results; a vendor's op: known after its first run */
+  bool outs_known;
   kw_unit_result *result;
   void *owned[4 * KW_UNIT_PATHS * KW_SUITE_RESULTS]; /* buffers that the result points to */
   uint32_t owned_count;
@@ -135,53 +138,54 @@ static const char *own_text(unit *u, const char *text) {
   return copy;
 }
 
-static const char *own_format(unit *u, const char *format, uint32_t number) {
-  char text[96];
-  snprintf(text, sizeof text, format, number);
-  return own_text(u, text);
-}
-
 static void path_failed(unit *u, kw_unit_path *path, kw_status status) {
   path->status = status;
   path->message = own_text(u, kw_error_message());
 }
 
 /* Storage does not start where it did in the other run. */
-static int64_t lead_of(const unit *u, uint32_t arg) {
-  return u->run == 0 ? 64 : 65 + (int64_t)((u->c->hash >> (4 * arg)) % 31);
+static int64_t lead_of(const unit *u, uint32_t tensor) {
+  return u->run == 0 ? 64 : 65 + (int64_t)((u->c->hash >> (3 * tensor)) % 31);
 }
 
-static bool is_shared(const kw_case *c, uint32_t arg) {
-  for (uint32_t i = 0; i < c->arg_count; i++) {
-    if (c->args[i].value.tag == KW_TAG_TENSOR && c->args[i].tensor.share == (int)arg) return true;
+static bool is_shared(const kw_case *c, uint32_t tensor) {
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    if (c->tensors[i].given && c->tensors[i].share == (int)tensor) return true;
   }
   return false;
 }
 
-static kw_status make_inputs(unit *u) {
-  const kw_case *c = u->c;
-  for (uint32_t i = 0; i < c->arg_count; i++) {
-    const kw_case_tensor *tensor = &c->args[i].tensor;
-    if (c->args[i].value.tag != KW_TAG_TENSOR || (c->args[i].output && !c->op->vendor)) continue;
-    uint32_t source = tensor->share >= 0 ? (uint32_t)tensor->share : i;
-    kw_image *image = &u->images[source];
-    if (source == i) {
-      kw_value_key key = kw_case_value_key(c, i, u->w->seed, u->run);
-      kw_status status = kw_image_create(u->w->device, tensor, lead_of(u, i), u->poison, image);
-      if (status != KW_OK) return status;
-      kw_image_fill(image, &key, is_shared(c, i));
-      status = kw_image_upload(image);
-      if (status != KW_OK) return status;
-    }
-    kw_status status = kw_image_view(image, tensor, &u->views[i]);
+/* True for the argument of an op of the table that is its result. A vendor's (a!) argument is an input that changes. */
+static bool is_result(const kw_case *c, uint32_t arg) {
+  return arg < KW_SUITE_ARGS && c->args[arg].output && !c->op->vendor;
+}
+
+static kw_status make_input(unit *u, uint32_t index) {
+  const kw_case_tensor *tensor = &u->c->tensors[index];
+  uint32_t source = tensor->share >= 0 ? (uint32_t)tensor->share : index;
+  kw_image *image = &u->images[source];
+  kw_status status = KW_OK;
+  if (source == index) {
+    kw_value_key key = kw_case_value_key(u->c, index, u->w->seed, u->run);
+    status = kw_image_create(u->w->device, tensor, lead_of(u, index), u->poison, image);
     if (status != KW_OK) return status;
+    kw_image_fill(image, &key, is_shared(u->c, index));
+    status = kw_image_upload(image);
   }
-  return KW_OK;
+  return status == KW_OK ? kw_image_view(image, tensor, &u->views[index]) : status;
+}
+
+static kw_status make_inputs(unit *u) {
+  kw_status status = KW_OK;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK; i++) {
+    if (u->c->tensors[i].given && !is_result(u->c, i)) status = make_input(u, i);
+  }
+  return status;
 }
 
 static void check_inputs(unit *u, kw_unit_path *path) {
-  for (uint32_t i = 0; i < u->c->arg_count && !*path->defect; i++) {
-    if (!u->images[i].base || u->c->args[i].output) continue;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS && !*path->defect; i++) {
+    if (!u->images[i].base || (i < KW_SUITE_ARGS && u->c->args[i].output)) continue;
     kw_change change;
     kw_status status = kw_image_check(&u->images[i], true, NULL, &change);
     if (status != KW_OK) {
@@ -189,15 +193,20 @@ static void check_inputs(unit *u, kw_unit_path *path) {
       return;
     }
     if (change == KW_CHANGE_NONE) continue;
+    char name[40], text[96];
+    kw_case_tensor_name(u->c, i, name, sizeof name);
     bool inside = change == KW_CHANGE_INSIDE;
-    path->defect = own_format(u, inside ? "input %u changed" : "guard zone around input %u changed", i);
+    snprintf(text, sizeof text, inside ? "%s changed" : "guard zone around %s changed", name);
+    path->defect = own_text(u, text);
     kw_image_upload(&u->images[i]); /* the next path starts from what the case says */
   }
 }
 
-static void check_output(unit *u, kw_unit_path *path, const kw_image *image, kw_unit_output *out) {
-  static const char *const texts[] = {"", "guard zone before output 0 changed", "guard zone after output 0 changed",
-                                      "bytes between the elements of output 0 changed", ""};
+/* An output that the suite gave, inside its guards. */
+static void check_output(unit *u, kw_unit_path *path, const kw_image *image, uint32_t index) {
+  static const char *const texts[] = {"", "guard zone before output %u changed", "guard zone after output %u changed",
+                                      "bytes between the elements of output %u changed", ""};
+  kw_unit_output *out = &path->outputs[index];
   out->dtype = image->layout.dtype;
   out->rank = image->layout.rank;
   memcpy(out->shape, image->layout.shape, sizeof out->shape);
@@ -206,34 +215,47 @@ static void check_output(unit *u, kw_unit_path *path, const kw_image *image, kw_
   void *dense = own(u, out->length);
   out->data = dense;
   kw_change change;
+  char text[96];
   kw_status status = kw_image_check(image, false, dense, &change);
   if (status != KW_OK) path_failed(u, path, status);
-  if (change != KW_CHANGE_NONE && !*path->defect) path->defect = texts[change];
-  path->output_count = 1;
+  snprintf(text, sizeof text, texts[change], index);
+  if (*text && !*path->defect) path->defect = own_text(u, text);
+  path->output_count = index + 1;
 }
 
-static void read_outputs(unit *u, kw_unit_path *path, kw_tensor **outs) {
-  for (uint32_t o = 0; o < u->c->op->result_count; o++) {
-    const kw_tensor_ref *ref = kw_tensor_describe(outs[o]);
-    kw_unit_output *out = &path->outputs[o];
-    out->dtype = ref->dtype;
-    out->rank = ref->rank;
-    memcpy(out->shape, ref->shape, sizeof out->shape);
-    out->length = (size_t)ref->numel * kw_dtype_size(ref->dtype);
-    out->expected_dtype = KW_DTYPE_NONE;
-    void *dense = own(u, out->length);
-    out->data = dense;
-    kw_status status = kw_tensor_read(outs[o], dense);
-    if (status != KW_OK) path_failed(u, path, status);
-    path->output_count = o + 1;
+/* An output that core allocated. */
+static void read_output(unit *u, kw_unit_path *path, kw_tensor *tensor, uint32_t index) {
+  const kw_tensor_ref *ref = kw_tensor_describe(tensor);
+  kw_unit_output *out = &path->outputs[index];
+  out->dtype = ref->dtype;
+  out->rank = ref->rank;
+  memcpy(out->shape, ref->shape, sizeof out->shape);
+  out->length = (size_t)ref->numel * kw_dtype_size(ref->dtype);
+  out->expected_dtype = KW_DTYPE_NONE;
+  void *dense = own(u, out->length);
+  out->data = dense;
+  kw_status status = kw_tensor_read(tensor, dense);
+  if (status != KW_OK) path_failed(u, path, status);
+  path->output_count = index + 1;
+}
+
+/* What a vendor's op gave when core allocated its outputs: dense tensors like these are given to it from then on. */
+static void learn_outputs(unit *u, const kw_unit_path *path) {
+  for (uint32_t o = 0; o < path->output_count; o++) {
+    kw_shape shape = {path->outputs[o].rank, {0}};
+    memcpy(shape.dims, path->outputs[o].shape, sizeof shape.dims);
+    u->outs[o].dtype = path->outputs[o].dtype;
+    kw_case_layout(&u->outs[o], &shape, KW_LAYOUT_DENSE);
   }
+  u->outs_known = true;
 }
 
-static void fill_args(const unit *u, kw_tensor *out_view, kw_value args[KW_SUITE_ARGS]) {
+static void fill_args(const unit *u, kw_tensor *in_place, kw_value args[KW_SUITE_ARGS]) {
   for (uint32_t i = 0; i < u->c->arg_count; i++) {
     args[i] = kw_case_arg_value(u->c, i);
-    if (args[i].tag != KW_TAG_TENSOR) continue;
-    args[i] = kw_arg_tensor(u->c->args[i].output && !u->c->op->vendor ? out_view : u->views[i]);
+    uint32_t first = u->c->args[i].first;
+    if (args[i].tag == KW_TAG_TENSOR) args[i] = kw_arg_tensor(is_result(u->c, i) ? in_place : u->views[i]);
+    if (args[i].tag == KW_TAG_TENSOR_LIST) args[i] = kw_arg_tensor_list(&u->views[first], args[i].count);
   }
 }
 
@@ -250,43 +272,59 @@ static kw_status call_kernel(const unit *u, const kw_value *args, kw_tensor **ou
   return status;
 }
 
-/* Runs one path. Kernels get a guarded output of the case's layout. The default path lets core allocate in run 0,
- * except in cases about outputs and where the op writes in place. A vendor's op always allocates. */
+/* Guarded outputs, poisoned. */
+static kw_status give_outputs(unit *u, kw_image *images, kw_tensor **out_views) {
+  kw_status status = KW_OK;
+  for (uint32_t o = 0; o < u->c->op->result_count && status == KW_OK; o++) {
+    status = kw_image_create(u->w->device, &u->outs[o], lead_of(u, KW_CASE_TENSORS + o), u->poison, &images[o]);
+    if (status == KW_OK) status = kw_image_upload(&images[o]);
+    if (status == KW_OK) status = kw_image_view(&images[o], &u->outs[o], &out_views[o]);
+  }
+  return status;
+}
+
+/* Runs one path. Kernels get guarded outputs of the case's layouts. The default path lets core allocate in run 0,
+ * except in cases about outputs and where the op writes in place. */
 static void run_path(unit *u, const char *kernel) {
   const kw_case *c = u->c;
   kw_unit_path *path = &u->result->paths[u->result->path_count++];
   *path = (kw_unit_path){.kernel = kernel ? own_text(u, kernel) : "", .message = "", .defect = ""};
-  bool given = !c->op->vendor && (kernel || u->run || c->op->in_place || c->class == KW_CLASS_OUTPUTS);
-  kw_image image = {0};
-  kw_tensor *outs[KW_SUITE_RESULTS] = {NULL};
-  kw_value args[KW_SUITE_ARGS];
   bool own_memory = c->op->vendor && c->op->in_place; /* a vendor's (a!): its argument, anew for each path */
+  bool wanted = kernel || u->run || c->op->in_place || c->class == KW_CLASS_OUTPUTS;
+  bool given = wanted && u->outs_known && !own_memory;
+  kw_image images[KW_SUITE_RESULTS] = {{0}};
+  kw_tensor *views[KW_SUITE_RESULTS] = {NULL}, *outs[KW_SUITE_RESULTS] = {NULL};
+  kw_value args[KW_SUITE_ARGS];
   kw_status status = own_memory ? kw_image_upload(&u->images[0]) : KW_OK;
-  if (given) status = kw_image_create(u->w->device, &c->out, lead_of(u, 7), u->poison, &image);
-  if (given && status == KW_OK) status = kw_image_upload(&image);
-  if (given && status == KW_OK) status = kw_image_view(&image, &c->out, &outs[0]);
+  if (given) status = give_outputs(u, images, views);
   if (status == KW_OK) {
-    kw_tensor *view = outs[0];
-    fill_args(u, view, args);
-    if (c->op->in_place && !c->op->vendor) outs[0] = NULL;
+    fill_args(u, views[0], args);
+    memcpy(outs, views, sizeof outs);
+    if (c->op->in_place) outs[0] = NULL; /* it is an argument */
     status = call_kernel(u, args, outs, kernel);
-    if (!outs[0]) outs[0] = own_memory ? u->views[0] : view;
-    if (own_memory) kw_tensor_retain(outs[0]);
   }
   kw_status late = kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device));
   if (status == KW_OK) status = late;
   if (status != KW_OK) path_failed(u, path, status);
-  if (status == KW_OK && given) check_output(u, path, &image, &path->outputs[0]);
-  if (status == KW_OK && !given) read_outputs(u, path, outs);
+  for (uint32_t o = 0; o < c->op->result_count && status == KW_OK; o++) {
+    if (given) {
+      check_output(u, path, &images[o], o);
+    } else {
+      read_output(u, path, own_memory && o == 0 ? u->views[0] : outs[o], o);
+    }
+  }
+  if (status == KW_OK && !u->outs_known && !own_memory) learn_outputs(u, path);
   check_inputs(u, path);
-  for (uint32_t o = 0; o < KW_SUITE_RESULTS; o++) kw_tensor_release(outs[o]);
-  kw_image_destroy(&image);
+  for (uint32_t o = 0; o < KW_SUITE_RESULTS; o++) {
+    kw_tensor_release(given ? views[o] : outs[o]);
+    kw_image_destroy(&images[o]);
+  }
 }
 
 /* ---- A vendor's own reference ------------------------------------------------------------------------------------ */
 
 static kw_tensor_ref host_input(const unit *u, uint32_t arg) {
-  const kw_case_tensor *tensor = &u->c->args[arg].tensor;
+  const kw_case_tensor *tensor = &u->c->tensors[arg];
   const kw_image *image = &u->images[tensor->share >= 0 ? (uint32_t)tensor->share : arg];
   kw_tensor_ref ref = {.struct_size = sizeof ref, .dtype = tensor->dtype, .rank = (uint8_t)tensor->rank};
   ref.mem = image->bytes;
@@ -319,13 +357,18 @@ static void expect_vendor(unit *u) {
   }
   if (!first || u->c->op->in_place) return;
   kw_value args[KW_SUITE_ARGS];
-  kw_tensor_ref inputs[KW_SUITE_ARGS], results[KW_SUITE_RESULTS];
+  kw_tensor_ref inputs[KW_CASE_TENSORS], results[KW_SUITE_RESULTS];
+  const kw_tensor_ref *entries[KW_CASE_TENSORS] = {NULL};
   const kw_tensor_ref *outs[KW_SUITE_RESULTS];
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    if (!u->c->tensors[i].given) continue;
+    inputs[i] = host_input(u, i);
+    entries[i] = &inputs[i];
+  }
   for (uint32_t i = 0; i < u->c->op->arg_count; i++) {
     args[i] = kw_case_arg_value(u->c, i);
-    if (args[i].tag != KW_TAG_TENSOR) continue;
-    inputs[i] = host_input(u, i);
-    args[i].u.tensor = &inputs[i];
+    if (args[i].tag == KW_TAG_TENSOR) args[i].u.tensor = entries[i];
+    if (args[i].tag == KW_TAG_TENSOR_LIST) args[i].u.tensors = &entries[u->c->args[i].first];
   }
   for (uint32_t o = 0; o < first->output_count; o++) {
     kw_unit_output *out = &first->outputs[o];
@@ -359,6 +402,10 @@ static void expect_vendor(unit *u) {
 
 static void run_paths(unit *u) {
   uint32_t kernels = 0;
+  u->outs_known = !u->c->op->vendor;
+  memcpy(u->outs, u->c->outs, sizeof u->outs);
+  bool learns = u->c->op->vendor && !u->c->op->in_place;
+  if (learns) run_path(u, NULL);
   kw_kernel_info info = {.struct_size = sizeof info};
   for (uint32_t i = 0; kw_op_get_kernel(u->op, u->w->device, i, &info) == KW_OK; i++) {
     bool takes = info.dtypes.bits[0] & KW_DTYPE_BIT(u->c->key);
@@ -368,7 +415,7 @@ static void run_paths(unit *u) {
     }
     info.struct_size = sizeof info;
   }
-  if (u->run == 0 || kernels == 0) run_path(u, NULL);
+  if (!learns && (u->run == 0 || kernels == 0)) run_path(u, NULL);
 }
 
 void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_message) {
@@ -395,7 +442,7 @@ void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_m
   result.decomposed = after.decomposed - before.decomposed;
   result.fallbacks = after.fallbacks - before.fallbacks;
   kw_unit_write(&result, out_message);
-  for (uint32_t i = 0; i < KW_SUITE_ARGS; i++) {
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     kw_tensor_release(u.views[i]);
     kw_image_destroy(&u.images[i]);
   }
