@@ -24,17 +24,24 @@ typedef struct kw_contract_env {
   const char *device_name;
   const char *plugin_path; /* file of the device's plugin */
   uint64_t seed;
+  const kw_op *op; /* of a test that runs once per op */
 } kw_contract_env;
 extern kw_contract_env kw_contract;
 
+/* Names of tests are without the suite: "zero_size". A test of `op_tests` runs once for each op that the device has, as
+ * kw_contract.op; its case id is "suite/test/op" ("error/op/add.Tensor"). */
 typedef struct kw_contract_suite {
-  const char *name; /* "abi", "lifecycle", "memory", "stream", "event", "copy", "error" */
-  const struct CMUnitTest
-      *tests; /* names without the suite: "zero_size" (cmocka_unit_test gives the function's name) */
+  const char *name;
+  const struct CMUnitTest *tests;
   size_t count;
+  const struct CMUnitTest *op_tests;
+  size_t op_count;
 } kw_contract_suite;
 extern const kw_contract_suite kw_contract_suites[];
 extern const size_t kw_contract_suite_count;
+
+/* What the running test found, for the report; the text is copied. */
+void kw_contract_set_failure(const char *text);
 
 /* Ends the running test as not applicable; `reason` is static text. */
 void kw_contract_set_skip_reason(const char *reason);

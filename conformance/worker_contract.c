@@ -13,40 +13,65 @@
 
 kw_contract_env kw_contract;
 static const char *skip_reason;
+static char failure[2048];
 
 void kw_contract_set_skip_reason(const char *reason) {
   skip_reason = reason;
 }
 
+void kw_contract_set_failure(const char *text) {
+  snprintf(failure, sizeof failure, "%s", text);
+}
+
+static void add_test(kw_worker *w, const char *suite, const char *test, const char *op) {
+  char id[160];
+  snprintf(id, sizeof id, "%s/%s%s%s", suite, test, op ? "/" : "", op ? op : "");
+  w->facts.contracts = realloc(w->facts.contracts, (w->facts.contract_count + 1) * sizeof *w->facts.contracts);
+  if (!w->facts.contracts) abort();
+  w->facts.contracts[w->facts.contract_count++] = strdup(id);
+}
+
+static bool has_op(const kw_worker *w, const kw_op *op) {
+  kw_support support = KW_SUPPORT_NONE;
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) support |= kw_op_support(op, w->device, d);
+  return support != KW_SUPPORT_NONE;
+}
+
 void kw_worker_contract_open(kw_worker *w, const char *plugin_path) {
-  kw_contract = (kw_contract_env){w->device, w->facts.device, plugin_path, w->seed};
-  size_t total = 0;
-  for (size_t s = 0; s < kw_contract_suite_count; s++) total += kw_contract_suites[s].count;
-  w->facts.contracts = calloc(total + 1, sizeof *w->facts.contracts);
+  kw_contract = (kw_contract_env){w->device, w->facts.device, plugin_path, w->seed, NULL};
   for (size_t s = 0; s < kw_contract_suite_count; s++) {
     const kw_contract_suite *suite = &kw_contract_suites[s];
-    for (size_t t = 0; t < suite->count; t++) {
-      char id[160];
-      snprintf(id, sizeof id, "%s/%s", suite->name, suite->tests[t].name);
-      w->facts.contracts[w->facts.contract_count++] = strdup(id);
+    for (size_t t = 0; t < suite->count; t++) add_test(w, suite->name, suite->tests[t].name, NULL);
+    for (uint32_t i = 0; suite->op_count > 0 && i < kw_op_count(); i++) {
+      kw_op_info info = {.struct_size = sizeof info};
+      if (!has_op(w, kw_op_at(i)) || kw_op_get_info(kw_op_at(i), &info) != KW_OK) continue;
+      for (size_t t = 0; t < suite->op_count; t++) add_test(w, suite->name, suite->op_tests[t].name, info.name);
     }
   }
 }
 
-static const struct CMUnitTest *find_test(const char *id) {
-  const char *slash = strchr(id, '/');
-  for (size_t s = 0; slash && s < kw_contract_suite_count; s++) {
-    const kw_contract_suite *suite = &kw_contract_suites[s];
-    size_t length = strlen(suite->name);
-    if (length != (size_t)(slash - id) || memcmp(suite->name, id, length) != 0) continue;
-    for (size_t t = 0; t < suite->count; t++) {
-      if (strcmp(suite->tests[t].name, slash + 1) == 0) return &suite->tests[t];
-    }
+static const struct CMUnitTest *find_in(const struct CMUnitTest *tests, size_t count, const char *name, size_t length) {
+  for (size_t t = 0; t < count; t++) {
+    if (strlen(tests[t].name) == length && memcmp(tests[t].name, name, length) == 0) return &tests[t];
   }
   return NULL;
 }
 
-/* What cmocka printed about the failure: its "[  ERROR   ]" and message lines, joined. */
+/* The test of this id; sets kw_contract.op. */
+static const struct CMUnitTest *find_test(const char *id) {
+  const char *slash = strchr(id, '/'), *second = slash ? strchr(slash + 1, '/') : NULL;
+  kw_contract.op = second ? kw_op_find(second + 1) : NULL;
+  for (size_t s = 0; slash && s < kw_contract_suite_count; s++) {
+    const kw_contract_suite *suite = &kw_contract_suites[s];
+    size_t length = strlen(suite->name);
+    if (length != (size_t)(slash - id) || memcmp(suite->name, id, length) != 0) continue;
+    if (!second) return find_in(suite->tests, suite->count, slash + 1, strlen(slash + 1));
+    if (kw_contract.op) return find_in(suite->op_tests, suite->op_count, slash + 1, (size_t)(second - slash - 1));
+  }
+  return NULL;
+}
+
+/* What cmocka printed about a failure that it found itself (a signal): its "[  ERROR   ]" and message lines, joined. */
 static void pick_message(char *text, char *out, size_t size) {
   size_t used = 0;
   out[0] = 0;
@@ -88,12 +113,14 @@ void kw_worker_contract(kw_worker *w, const char *id, kw_message *out_message) {
   /* Nothing but the one open that tests know of may hold the device: some close it and open it again. */
   kw_stream_destroy(w->stream);
   w->stream = NULL;
-  char text[1024] = "there is no such test";
+  char text[2048] = "there is no such test";
   kw_contract_outcome outcome = KW_CONTRACT_FAIL;
   const struct CMUnitTest *test = find_test(id);
   skip_reason = NULL;
+  failure[0] = 0;
   if (test) {
     int failed = run_caught(test, text, sizeof text);
+    if (failure[0]) snprintf(text, sizeof text, "%s", failure);
     w->device = kw_contract.device;
     outcome = failed ? KW_CONTRACT_FAIL : skip_reason ? KW_CONTRACT_SKIP : KW_CONTRACT_PASS;
   }

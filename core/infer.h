@@ -33,8 +33,9 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
 kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result);
 /* The arguments that are cast to the key dtype before a kernel sees them, as a mask. */
 uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key);
-/* KW_OK when the op is defined for this dtype. `why` goes behind its name in the message. */
-kw_status kw_infer_check_dtype(const kw_op *op, kw_dtype dtype, const char *why);
+/* KW_OK when the op is defined for this dtype. The message blames the argument that brings it; `why` goes behind its
+ * name. */
+kw_status kw_infer_check_dtype(const kw_op *op, const kw_value *args, kw_dtype dtype, const char *why);
 
 /* What single ops demand beyond the rules (infer_rules.c). */
 kw_status kw_infer_check_rules(const kw_op *op, const kw_value *args, kw_dtype key);

@@ -27,11 +27,31 @@ static bool promotes(const kw_op *op, uint32_t index) {
   return true;
 }
 
-kw_status kw_infer_check_dtype(const kw_op *op, kw_dtype dtype, const char *why) {
+/* Whether an argument brings this dtype into the call. */
+static bool brings(const kw_value *arg, kw_dtype dtype) {
+  if (arg->tag == KW_TAG_TENSOR) return arg->u.tensor->dtype == dtype;
+  if (arg->tag == KW_TAG_DTYPE) return arg->u.dtype == dtype;
+  if (arg->tag == KW_TAG_SCALAR) return arg->kind == KW_SCALAR_C128 && kw_dtype_is_complex(dtype);
+  for (uint32_t k = 0; arg->tag == KW_TAG_TENSOR_LIST && k < arg->count; ++k) {
+    if (arg->u.tensors[k] && arg->u.tensors[k]->dtype == dtype) return true;
+  }
+  return false;
+}
+
+/* The argument to blame for a dtype: the first that brings it, or else, when it comes of promotion, the first. */
+static const char *culprit(const kw_op *op, const kw_value *args, kw_dtype dtype) {
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (brings(&args[i], dtype)) return op->schema.args[i].name;
+  }
+  return op->schema.args[0].name;
+}
+
+kw_status kw_infer_check_dtype(const kw_op *op, const kw_value *args, kw_dtype dtype, const char *why) {
   if (dtype < KW_DTYPE_COUNT && (op->row.dtypes >> dtype & 1)) return KW_OK;
   char list[160];
-  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: dtype %s%s is not one the op is defined for: %s", op->schema.name,
-                 kw_dtype_name(dtype), why, kw_dtype_list(op->row.dtypes, list, sizeof list));
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument '%s': dtype %s%s is not one the op is defined for: %s",
+                 op->schema.name, culprit(op, args, dtype), kw_dtype_name(dtype), why,
+                 kw_dtype_list(op->row.dtypes, list, sizeof list));
 }
 
 static void add_tensors(const kw_op *op, const kw_value *args, kw_promotion *promotion) {
@@ -44,9 +64,11 @@ static void add_tensors(const kw_op *op, const kw_value *args, kw_promotion *pro
   }
 }
 
-static kw_status refuse_promotion(const kw_op *op, const kw_promotion *promotion) {
-  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: %s and %s do not promote to a common dtype; cast one of them",
-                 op->schema.name, kw_dtype_name(promotion->refused[0]), kw_dtype_name(promotion->refused[1]));
+static kw_status refuse_promotion(const kw_op *op, const kw_value *args, const kw_promotion *promotion) {
+  return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                 "%s: argument '%s': %s and %s do not promote to a common dtype; cast one of them", op->schema.name,
+                 culprit(op, args, promotion->refused[1]), kw_dtype_name(promotion->refused[0]),
+                 kw_dtype_name(promotion->refused[1]));
 }
 
 /* Tensors and Scalars promoted. */
@@ -58,9 +80,9 @@ static kw_status promote_operands(const kw_op *op, const kw_value *args, kw_dtyp
     if (promotes(op, i) && args[i].tag == KW_TAG_SCALAR) kw_promotion_add_scalar(&promotion, &args[i]);
   }
   kw_dtype key = kw_promotion_result(&promotion);
-  if (key == KW_DTYPE_NONE) return refuse_promotion(op, &promotion);
-  kw_status status = kw_infer_check_dtype(op, tensors, "");
-  if (status == KW_OK) status = kw_infer_check_dtype(op, key, ", which tensors and Scalars promote to,");
+  if (key == KW_DTYPE_NONE) return refuse_promotion(op, args, &promotion);
+  kw_status status = kw_infer_check_dtype(op, args, tensors, "");
+  if (status == KW_OK) status = kw_infer_check_dtype(op, args, key, ", which tensors and Scalars promote to,");
   *out_key = key;
   return status;
 }
@@ -72,17 +94,17 @@ static kw_status custom_key(const kw_op *op, const kw_value *args, kw_dtype *out
   add_tensors(op, args, &promotion);
   *out_key = kw_promotion_result(&promotion);
   if (promotion.refused[0] != KW_DTYPE_NONE) *out_key = promotion.refused[0];
-  return *out_key == KW_DTYPE_NONE ? KW_OK : kw_infer_check_dtype(op, *out_key, "");
+  return *out_key == KW_DTYPE_NONE ? KW_OK : kw_infer_check_dtype(op, args, *out_key, "");
 }
 
 static kw_status sum_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_dtype self = args[0].u.tensor->dtype;
-  kw_status status = kw_infer_check_dtype(op, self, "");
+  kw_status status = kw_infer_check_dtype(op, args, self, "");
   if (status != KW_OK) return status;
   const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
   if (dtype->tag == KW_TAG_DTYPE) {
     *out_key = dtype->u.dtype;
-    return kw_infer_check_dtype(op, *out_key, ", given as 'dtype',");
+    return kw_infer_check_dtype(op, args, *out_key, "");
   }
   *out_key = kw_dtype_is_integral(self) ? KW_I64 : self;
   return KW_OK;
@@ -92,8 +114,8 @@ static kw_status inplace_key(const kw_op *op, const kw_value *args, kw_dtype *ou
   const kw_value *source = kw_infer_find_arg(op, args, "src");
   bool copies = source && op->row.level != KW_LEVEL_VENDOR;
   *out_key = copies ? source->u.tensor->dtype : args[0].u.tensor->dtype;
-  kw_status status = kw_infer_check_dtype(op, *out_key, "");
-  return status == KW_OK ? kw_infer_check_dtype(op, args[0].u.tensor->dtype, "") : status;
+  kw_status status = kw_infer_check_dtype(op, args, *out_key, "");
+  return status == KW_OK ? kw_infer_check_dtype(op, args, args[0].u.tensor->dtype, "") : status;
 }
 
 static bool divides_to_float(const kw_op *op, const kw_value *args) {
@@ -105,7 +127,7 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
   switch (op->row.result) {
     case KW_RESULT_I64:
       *out_key = args[0].u.tensor->dtype;
-      return kw_infer_check_dtype(op, *out_key, "");
+      return kw_infer_check_dtype(op, args, *out_key, "");
     case KW_RESULT_SUM:
       return sum_key(op, args, out_key);
     case KW_RESULT_SELF:

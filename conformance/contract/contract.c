@@ -12,6 +12,10 @@
   TESTS(DECLARE)            \
   static const struct CMUnitTest suite##_tests[] = {TESTS(ENTRY)};
 
+#define OP_TESTS(suite, TESTS) \
+  TESTS(DECLARE)               \
+  static const struct CMUnitTest suite##_op_tests[] = {TESTS(ENTRY)};
+
 SUITE(abi, KW_ABI_TESTS)
 SUITE(lifecycle, KW_LIFECYCLE_TESTS)
 SUITE(memory, KW_MEMORY_TESTS)
@@ -19,14 +23,15 @@ SUITE(stream, KW_STREAM_TESTS)
 SUITE(event, KW_EVENT_TESTS)
 SUITE(copy, KW_COPY_TESTS)
 SUITE(error, KW_ERROR_TESTS)
+OP_TESTS(error, KW_ERROR_OP_TESTS)
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define ROW(suite) \
+  { #suite, suite##_tests, COUNT(suite##_tests), NULL, 0 }
+#define ROW_WITH_OPS(suite) \
+  { #suite, suite##_tests, COUNT(suite##_tests), suite##_op_tests, COUNT(suite##_op_tests) }
 
 const kw_contract_suite kw_contract_suites[] = {
-    {"abi", abi_tests, sizeof abi_tests / sizeof abi_tests[0]},
-    {"lifecycle", lifecycle_tests, sizeof lifecycle_tests / sizeof lifecycle_tests[0]},
-    {"memory", memory_tests, sizeof memory_tests / sizeof memory_tests[0]},
-    {"stream", stream_tests, sizeof stream_tests / sizeof stream_tests[0]},
-    {"event", event_tests, sizeof event_tests / sizeof event_tests[0]},
-    {"copy", copy_tests, sizeof copy_tests / sizeof copy_tests[0]},
-    {"error", error_tests, sizeof error_tests / sizeof error_tests[0]},
+    ROW(abi), ROW(lifecycle), ROW(memory), ROW(stream), ROW(event), ROW(copy), ROW_WITH_OPS(error),
 };
-const size_t kw_contract_suite_count = sizeof kw_contract_suites / sizeof kw_contract_suites[0];
+const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

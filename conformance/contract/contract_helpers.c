@@ -16,9 +16,11 @@ void kw_test_fail(const char *file, int line, const char *format, ...) {
   char text[2048];
   va_list list;
   va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
+  int length = vsnprintf(text, sizeof text, format, list);
   va_end(list);
-  print_error("%s\n", text);
+  size_t used = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
+  snprintf(text + used, sizeof text - used, " [%s:%d]", file_name(file), line);
+  kw_contract_set_failure(text);
   _fail(file_name(file), line);
   abort(); /* _fail does not return */
 }

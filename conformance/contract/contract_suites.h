@@ -115,4 +115,7 @@
   X(error, plan_signature)          \
   X(error, text_is_per_thread)
 
+/* Once per op. */
+#define KW_ERROR_OP_TESTS(X) X(error, op)
+
 #endif /* KEYWAY_CONTRACT_SUITES_H */

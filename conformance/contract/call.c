@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "call.h"
+
+#include <math.h>
+
+/* ---- What arguments need ----------------------------------------------------------------------------------------- */
+
+/* Arguments that are not simply a square tensor of the call's dtype, 0, 2, 0.5, false, or left out. A row with `op` is
+ * for that op only and comes before the general one. */
+typedef enum need {
+  NEED_INDEX,     /* indices, of the data's rank or of rank 1 */
+  NEED_MASK,      /* bool */
+  NEED_POINT,     /* data of rank 0 */
+  NEED_SHAPE,     /* a list of sizes: the shape of the data */
+  NEED_LAST_SIZE, /* a list of sizes: that of the last dimension */
+  NEED_EDGE       /* a number: the size of a dimension */
+} need;
+
+static const struct {
+  const char *op;
+  const char *arg;
+  need need;
+} needs[] = {
+    {"fill_.Tensor", "value", NEED_POINT},
+    {NULL, "condition", NEED_MASK},
+    {NULL, "index", NEED_INDEX},
+    {NULL, "indices", NEED_INDEX},
+    {NULL, "size", NEED_SHAPE},
+    {NULL, "normalized_shape", NEED_LAST_SIZE},
+    {NULL, "high", NEED_EDGE},
+    {NULL, "end", NEED_EDGE},
+};
+
+static bool find_need(const char *op, const char *arg, need *out_need) {
+  for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+    if ((needs[i].op && strcmp(needs[i].op, op) != 0) || strcmp(needs[i].arg, arg) != 0) continue;
+    *out_need = needs[i].need;
+    return true;
+  }
+  return false;
+}
+
+/* ---- Data -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t random_word(uint64_t tag, size_t index) {
+  uint64_t word;
+  unsigned char bytes[8];
+  kw_test_pattern(bytes, sizeof bytes, tag ^ (uint64_t)index << 20);
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+static void store(void *to, uint64_t word, size_t size) {
+  memcpy(to, &word, size); /* little-endian, as every device of this ABI */
+}
+
+/* +-[2^-3, 2): four exponents from `low`, then random bits of the fraction. */
+static uint64_t random_float(uint64_t word, unsigned bits, unsigned fraction, uint64_t low) {
+  uint64_t sign = word >> 63, exponent = low + (word >> 60 & 3), mantissa = word & ((UINT64_C(1) << fraction) - 1);
+  return sign << (bits - 1) | exponent << fraction | mantissa;
+}
+
+static void fill_one(kw_dtype dtype, unsigned char *to, uint64_t word) {
+  switch (dtype) {
+    case KW_BOOL:
+      *to = word & 1;
+      break;
+    case KW_F16:
+      store(to, random_float(word, 16, 10, 12), 2);
+      break;
+    case KW_BF16:
+      store(to, random_float(word, 16, 7, 124), 2);
+      break;
+    case KW_F32:
+    case KW_C64:
+      store(to, random_float(word, 32, 23, 124), 4);
+      break;
+    case KW_F64:
+    case KW_C128:
+      store(to, random_float(word, 64, 52, 1020), 8);
+      break;
+    case KW_F8E4M3FN:
+      store(to, random_float(word, 8, 3, 4), 1);
+      break;
+    case KW_F8E5M2:
+      store(to, random_float(word, 8, 2, 12), 1);
+      break;
+    default: /* integers */
+      store(to, word % 7, kw_dtype_size(dtype));
+      break;
+  }
+}
+
+void kw_test_fill(kw_dtype dtype, void *elements, size_t count, uint64_t tag) {
+  bool complex = dtype == KW_C64 || dtype == KW_C128;
+  size_t item = kw_dtype_size(dtype) / (complex ? 2 : 1);
+  unsigned char *to = elements;
+  for (size_t i = 0; i < count * (complex ? 2 : 1); i++) fill_one(dtype, to + i * item, random_word(tag, i));
+}
+
+kw_tensor *kw_test_tensor(kw_device *device, kw_dtype dtype, uint32_t rank, const int64_t *shape, uint64_t tag) {
+  kw_tensor *tensor = NULL;
+  KW_CHECK_OK(kw_tensor_create(device, dtype, rank, shape, &tensor));
+  size_t numel = (size_t)kw_tensor_describe(tensor)->numel;
+  void *elements = kw_test_memory(numel * kw_dtype_size(dtype));
+  kw_test_fill(dtype, elements, numel, tag);
+  KW_CHECK_OK(kw_tensor_write(tensor, elements));
+  free(elements);
+  return tensor;
+}
+
+static kw_tensor *index_tensor(const kw_test_call *call, uint32_t rank, const int64_t *shape) {
+  kw_tensor *tensor = NULL;
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_I64, rank, shape, &tensor));
+  int64_t numel = kw_tensor_describe(tensor)->numel;
+  int64_t *indices = kw_test_memory((size_t)numel * sizeof *indices);
+  /* Runs down the first dimension, each place once: no two writers meet in scatter along it. */
+  for (int64_t i = 0; i < numel; i++) indices[i] = (rank > 1 ? i / (numel / call->edge) : i) % call->edge;
+  KW_CHECK_OK(kw_tensor_write(tensor, indices));
+  free(indices);
+  return tensor;
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+typedef struct attempt {
+  uint32_t rank;
+  uint32_t index_rank;
+  bool optionals; /* give what may be left out */
+} attempt;
+
+static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attempt *how, uint64_t tag) {
+  int64_t shape[KW_MAX_RANK];
+  for (int d = 0; d < KW_MAX_RANK; d++) shape[d] = call->edge;
+  need special;
+  bool has_need = find_need(call->info.name, arg->info.name, &special);
+  if (has_need && special == NEED_INDEX) {
+    arg->role = KW_ROLE_INDEX;
+    return index_tensor(call, how->index_rank, shape);
+  }
+  if (has_need && special == NEED_MASK) {
+    arg->role = KW_ROLE_MASK;
+    return kw_test_tensor(kw_contract.device, KW_BOOL, how->rank, shape, tag);
+  }
+  arg->role = KW_ROLE_DATA;
+  uint32_t rank = has_need && special == NEED_POINT ? 0 : how->rank;
+  return kw_test_tensor(kw_contract.device, call->dtype, rank, shape, tag);
+}
+
+static void make_list(kw_test_call *call, kw_test_arg *arg, const attempt *how, uint32_t index) {
+  bool indices = false;
+  uint32_t count = 0;
+  do {
+    arg->tensors[count] = make_tensor(call, arg, how, 10 * index + count + 1);
+    indices = arg->role == KW_ROLE_INDEX; /* one is enough: it indexes the first dimension */
+    count++;
+  } while (count < KW_TEST_ENTRIES && !indices);
+  arg->value = kw_arg_tensor_list(arg->tensors, count);
+}
+
+static void make_ints(kw_test_call *call, kw_test_arg *arg) {
+  need special;
+  uint32_t count = 1;
+  if (find_need(call->info.name, arg->info.name, &special)) {
+    arg->role = KW_ROLE_SIZES;
+    if (special == NEED_SHAPE) count = call->rank;
+    for (uint32_t i = 0; i < count; i++) arg->ints[i] = call->edge;
+  }
+  arg->value = kw_arg_int_list(arg->ints, count);
+}
+
+static void make_argument(kw_test_call *call, uint32_t index, const attempt *how) {
+  kw_test_arg *arg = &call->args[index];
+  need special;
+  bool edge = find_need(call->info.name, arg->info.name, &special) && special == NEED_EDGE;
+  switch (arg->info.tag) {
+    case KW_TAG_TENSOR:
+      arg->tensors[0] = make_tensor(call, arg, how, index + 1);
+      arg->value = kw_arg_tensor(arg->tensors[0]);
+      break;
+    case KW_TAG_TENSOR_LIST:
+      make_list(call, arg, how, index);
+      break;
+    case KW_TAG_INT:
+      arg->value = kw_arg_int(edge ? call->edge : 0);
+      break;
+    case KW_TAG_INT_LIST:
+      make_ints(call, arg);
+      break;
+    case KW_TAG_FLOAT:
+      arg->value = kw_arg_float(0.5);
+      break;
+    case KW_TAG_BOOL:
+      arg->value = kw_arg_bool(false);
+      break;
+    case KW_TAG_SCALAR:
+      arg->value = kw_arg_scalar_i64(edge ? call->edge : 2);
+      break;
+    default:
+      arg->value = kw_arg_none(); /* strings, dtypes, generators: a call can do without */
+      break;
+  }
+}
+
+static void free_arguments(kw_test_call *call) {
+  for (uint32_t i = 0; i < KW_TEST_ARGS; i++) {
+    for (int k = 0; k < KW_TEST_ENTRIES; k++) {
+      kw_tensor_release(call->args[i].tensors[k]);
+      call->args[i].tensors[k] = NULL;
+    }
+    call->args[i].value = kw_arg_none();
+    call->args[i].role = KW_ROLE_PLAIN;
+  }
+}
+
+/* An argument that is left out has its default, or is none. */
+static void make_arguments(kw_test_call *call, const attempt *how) {
+  call->given = 0;
+  for (uint32_t i = 0; i < call->info.arg_count; i++) {
+    const kw_arg_info *info = &call->args[i].info;
+    bool optional = (info->flags & (KW_ARG_OPTIONAL | KW_ARG_HAS_DEFAULT)) != 0;
+    bool number = info->tag == KW_TAG_SCALAR || info->tag == KW_TAG_INT || info->tag == KW_TAG_TENSOR;
+    call->args[i].value = info->default_value;
+    if (!optional || (how->optionals && number && (info->flags & KW_ARG_OPTIONAL))) make_argument(call, i, how);
+    if (!(info->flags & KW_ARG_HAS_DEFAULT) || call->args[i].role || how->optionals) call->given = i + 1;
+  }
+}
+
+static bool try_call(kw_test_call *call, const attempt *how, int64_t numel) {
+  call->rank = how->rank;
+  call->edge = how->rank ? (int64_t)floor(pow((double)numel, 1.0 / how->rank) + 1e-9) : 1;
+  make_arguments(call, how);
+  kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+  kw_status status = kw_test_call_run(call, NULL, outs);
+  for (uint32_t i = 0; i < call->info.result_count; i++) kw_tensor_release(outs[i]);
+  if (status == KW_OK) status = kw_device_synchronize(kw_contract.device);
+  if (status != KW_OK) free_arguments(call);
+  return status == KW_OK;
+}
+
+bool kw_test_call_make(const kw_op *op, kw_dtype dtype, int64_t numel, kw_test_call *out_call) {
+  kw_test_call *call = out_call;
+  *call = (kw_test_call){.op = op, .dtype = dtype, .info = {.struct_size = sizeof call->info}};
+  KW_CHECK_OK(kw_op_get_info(op, &call->info));
+  KW_CHECK(call->info.arg_count <= KW_TEST_ARGS && call->info.result_count <= KW_TEST_RESULTS,
+           "%s has more arguments or results than this suite can pass", call->info.name);
+  for (uint32_t i = 0; i < call->info.arg_count; i++) {
+    call->args[i].info.struct_size = sizeof call->args[i].info;
+    KW_CHECK_OK(kw_op_get_arg(op, i, &call->args[i].info));
+  }
+  call->in_place = call->info.result_count > 0 && kw_op_result_alias(op, 0) >= 0;
+  static const uint32_t ranks[] = {2, 3, 4, 1, 5, 0};
+  for (size_t r = 0; r < sizeof ranks / sizeof ranks[0]; r++) {
+    for (int i = 0; i < 4; i++) {
+      attempt how = {.rank = ranks[r], .index_rank = i & 1 ? ranks[r] : 1, .optionals = i >> 1};
+      if (try_call(call, &how, numel)) return true;
+    }
+  }
+  kw_error_clear();
+  return false;
+}
+
+void kw_test_call_free(kw_test_call *call) {
+  free_arguments(call);
+}
+
+/* ---- Calling ----------------------------------------------------------------------------------------------------- */
+
+void kw_test_call_values(const kw_test_call *call, kw_value *out_values) {
+  for (uint32_t i = 0; i < KW_TEST_ARGS; i++) out_values[i] = call->args[i].value;
+}
+
+kw_status kw_test_call_run(const kw_test_call *call, kw_stream *stream, kw_tensor **outs) {
+  kw_value values[KW_TEST_ARGS];
+  kw_test_call_values(call, values);
+  if (!stream) stream = kw_stream_default(kw_contract.device); /* an op without tensors has to be told where */
+  return kw_op_call(call->op, stream, values, call->given, outs, call->info.result_count);
+}
+
+kw_tensor *kw_test_call_result(const kw_test_call *call, kw_tensor **outs, uint32_t index) {
+  int32_t alias = kw_op_result_alias(call->op, index);
+  return alias >= 0 ? call->args[alias].tensors[0] : outs[index];
+}

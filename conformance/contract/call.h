@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A call of any op, made from its schema: the tests that go over all ops start from it. Tensors are square (every size
+ * is `edge`), so that most shape rules are content; what else an argument needs is in the table of call.c.
+ */
+#ifndef KEYWAY_CONTRACT_CALL_H
+#define KEYWAY_CONTRACT_CALL_H
+
+#include "contract_helpers.h"
+
+enum { KW_TEST_ARGS = 16, KW_TEST_RESULTS = 8, KW_TEST_ENTRIES = 2 };
+
+/* What an argument is to its op. */
+typedef enum kw_role {
+  KW_ROLE_PLAIN,
+  KW_ROLE_DATA,  /* a tensor of the call's dtype: takes part in what the op computes */
+  KW_ROLE_INDEX, /* a tensor of indices below `edge`, i64 */
+  KW_ROLE_MASK,  /* a tensor of bool */
+  KW_ROLE_SIZES  /* a list of sizes */
+} kw_role;
+
+typedef struct kw_test_arg {
+  kw_arg_info info;
+  kw_role role;
+  kw_value value;                      /* as it is passed */
+  kw_tensor *tensors[KW_TEST_ENTRIES]; /* of a tensor, or of the entries of a list */
+  int64_t ints[KW_MAX_RANK];           /* behind a list of ints */
+} kw_test_arg;
+
+/* Holds pointers into itself. */
+typedef struct kw_test_call {
+  const kw_op *op;
+  kw_op_info info;
+  kw_dtype dtype;
+  uint32_t rank;
+  int64_t edge;
+  bool in_place;  /* result 0 is an argument */
+  uint32_t given; /* arguments passed; those after it take their defaults */
+  kw_test_arg args[KW_TEST_ARGS];
+} kw_test_call;
+
+/* Elements that any arithmetic bears: floats of +-[2^-3, 2) with random fractions, small whole numbers, bool 0 or 1. A
+ * function of the run's seed, dtype and tag. */
+void kw_test_fill(kw_dtype dtype, void *elements, size_t count, uint64_t tag);
+/* A contiguous tensor of these. */
+kw_tensor *kw_test_tensor(kw_device *device, kw_dtype dtype, uint32_t rank, const int64_t *shape, uint64_t tag);
+
+/* Makes a call of `op` on tensors of this dtype that the device can run, about `numel` elements each; false when there
+ * is none. It was run once. */
+bool kw_test_call_make(const kw_op *op, kw_dtype dtype, int64_t numel, kw_test_call *out_call);
+void kw_test_call_free(kw_test_call *call);
+
+/* Runs the call on the stream. outs has KW_TEST_RESULTS entries, NULL or as for kw_op_call; result i is outs[i], or the
+ * argument that it is. */
+kw_status kw_test_call_run(const kw_test_call *call, kw_stream *stream, kw_tensor **outs);
+/* The arguments as an array for kw_op_call, KW_TEST_ARGS entries. */
+void kw_test_call_values(const kw_test_call *call, kw_value *out_values);
+/* Result i after a run: of outs, or the argument. */
+kw_tensor *kw_test_call_result(const kw_test_call *call, kw_tensor **outs, uint32_t index);
+
+#endif /* KEYWAY_CONTRACT_CALL_H */
