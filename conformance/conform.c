@@ -24,7 +24,8 @@ void kw_conform_usage(FILE *out) {
       "\n"
       "  --device NAME        the device: npu:0, acme.npu:1\n"
       "  --plugin FILE        load this plugin too (may be repeated)\n"
-      "  --level core         judge the op set of a level instead of what the device claims\n"
+      "  --level LEVEL        judge the op set of a level instead of what the device claims: core, inference,\n"
+      "                       training; with more dtypes: core+f64, core+complex+fp8\n"
       "  --suite LIST         only these, comma-separated: abi, lifecycle, memory, stream, event, copy, error, ops\n"
       "  --op GLOB            only ops whose name matches: 'add.*'\n"
       "  --case ID            only this case, as a report names it\n"
@@ -133,9 +134,8 @@ static bool take_option(int option, kw_run_options *o, const char **out_help) {
       o->plugins[o->plugin_count++] = optarg;
       return true;
     case OPT_LEVEL:
-      *out_help = "--level takes: core";
-      o->level_core = strcmp(optarg, "core") == 0;
-      return o->level_core;
+      *out_help = "--level takes core, inference or training, and extensions: +f64, +complex, +fp8 (core+f64+fp8)";
+      return kw_level_parse(optarg, &o->level);
     case OPT_SUITE:
       *out_help = "--suite takes a comma-separated list of abi, lifecycle, memory, stream, event, copy, error, ops";
       o->suites = optarg;

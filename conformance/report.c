@@ -31,7 +31,7 @@ kw_run_totals kw_run_total(const kw_run *run) {
 }
 
 void kw_report_level(const kw_run *run, char *out_text, size_t size) {
-  size_t used = (size_t)snprintf(out_text, size, "%s", run->options->level_core ? "core" : "claims");
+  size_t used = (size_t)snprintf(out_text, size, "%s", run->options->level.text ? run->options->level.text : "claims");
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
     if (!(run->facts.flush & KW_DTYPE_BIT(d)) || used >= size) continue;
     used += (size_t)snprintf(out_text + used, size - used, "/ftz-%s", kw_datum_name(d));

@@ -105,8 +105,8 @@ bool kw_report_json(const kw_run *run, const char *path) {
   cJSON_AddStringToObject(root, "device", run->facts.device);
   cJSON_AddStringToObject(root, "product", run->facts.product);
   cJSON_AddBoolToObject(root, "emulated", run->facts.emulated);
-  if (run->options->level_core) {
-    cJSON_AddStringToObject(root, "level", "core");
+  if (run->options->level.text) {
+    cJSON_AddStringToObject(root, "level", run->options->level.text);
   } else {
     cJSON_AddNullToObject(root, "level");
   }

@@ -5,7 +5,7 @@
 #ifndef KEYWAY_CONFORMANCE_RUN_H
 #define KEYWAY_CONFORMANCE_RUN_H
 
-#include "facts.h"
+#include "level.h"
 #include "unit.h"
 
 #include <stdatomic.h>
@@ -15,7 +15,7 @@ typedef struct kw_run_options {
   const char *device;
   const char *plugins[16];
   uint32_t plugin_count;
-  bool level_core;
+  kw_level_claim level;
   const char *suites; /* "memory,ops"; NULL: all */
   const char *op_glob;
   const char *case_id;

@@ -53,34 +53,18 @@ static void add_ops_cases(kw_run *run, const kw_op_facts *op, kw_dtype dtype) {
   }
 }
 
-/* The dtypes that a level asks of every op that has them: one of the 16-bit floats will do, f16 before bf16. */
-static uint64_t level_dtypes(const kw_facts *facts) {
-  uint64_t fixed =
-      KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) | KW_DTYPE_BIT(KW_F32);
-  uint32_t half = 0, brain = 0; /* ops that the device has in each */
-  for (uint32_t i = 0; i < facts->op_count; i++) {
-    uint64_t claimed = facts->ops[i].kernels | facts->ops[i].decomposed;
-    half += (claimed & KW_DTYPE_BIT(KW_F16)) != 0;
-    brain += (claimed & KW_DTYPE_BIT(KW_BF16)) != 0;
-  }
-  return fixed | KW_DTYPE_BIT(brain > half ? KW_BF16 : KW_F16);
-}
-
 static void select_ops(kw_run *run) {
   const kw_run_options *options = run->options;
-  uint64_t level = options->level_core ? level_dtypes(&run->facts) : 0;
+  kw_dtype half = kw_level_half(&run->facts);
   for (uint32_t i = 0; i < run->facts.op_count; i++) {
     const kw_op_facts *op = &run->facts.ops[i];
     if (options->op_glob && fnmatch(options->op_glob, op->op.name, 0) != 0) continue;
-    bool of_level = options->level_core && op->op.row.level == KW_LEVEL_CORE;
-    if (options->level_core && !of_level) continue;
-    uint64_t keys = kw_suite_op_keys(&op->op);
+    uint64_t claimed = op->kernels | op->decomposed, keys = kw_suite_op_keys(&op->op);
+    uint64_t wanted = options->level.text ? kw_level_keys(&options->level, &op->op, half) : claimed;
     for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
-      if (!(keys & KW_DTYPE_BIT(d))) continue;
-      bool claimed = (op->kernels | op->decomposed) & KW_DTYPE_BIT(d);
-      if (of_level ? (level & KW_DTYPE_BIT(d)) != 0 : claimed) {
+      if (keys & wanted & KW_DTYPE_BIT(d)) {
         add_ops_cases(run, op, d);
-      } else if (!of_level && !op->op.vendor) {
+      } else if (keys & KW_DTYPE_BIT(d) && !options->level.text && !op->op.vendor) {
         add_unclaimed(run, &op->op, d);
       }
     }

@@ -3,6 +3,7 @@
  * Numbers, input values, ops and cases.
  */
 #include "case_make.h"
+#include "level.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -297,6 +298,48 @@ static void keys_follow_the_result_rule(void **state) {
   }
 }
 
+static void levels_parse(void **state) {
+  (void)state;
+  kw_level_claim claim;
+  assert_true(kw_level_parse("core", &claim));
+  assert_true(claim.level == KW_LEVEL_CORE && claim.extensions == 0);
+  assert_true(kw_level_parse("training+f64+fp8", &claim));
+  assert_string_equal(claim.text, "training+f64+fp8");
+  assert_true(claim.level == KW_LEVEL_TRAINING && claim.extensions == (KW_DTYPE_BIT(KW_F64) | KW_DTYPES_F8));
+  static const char *const wrong[] = {"", "Core", "core+", "core+f16", "core+f64+", "cores", "+f64", "core f64"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) assert_false(kw_level_parse(wrong[i], &claim));
+}
+
+static void levels_ask_for_dtypes(void **state) {
+  (void)state;
+  kw_suite_op op = {.row = {.dtypes = KW_DTYPES_ANY, .result = KW_RESULT_KEY, .level = KW_LEVEL_INFERENCE}};
+  uint64_t fixed =
+      KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) | KW_DTYPE_BIT(KW_F32);
+  kw_level_claim claim = {.level = KW_LEVEL_CORE};
+  assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
+  claim.level = KW_LEVEL_TRAINING;
+  assert_true(kw_level_keys(&claim, &op, KW_F16) == (fixed | KW_DTYPE_BIT(KW_F16)));
+  assert_true(kw_level_keys(&claim, &op, KW_BF16) == (fixed | KW_DTYPE_BIT(KW_BF16)));
+  claim.extensions = KW_DTYPES_COMPLEX;
+  assert_true(kw_level_keys(&claim, &op, KW_F16) == (fixed | KW_DTYPE_BIT(KW_F16) | KW_DTYPES_COMPLEX));
+  op.row.dtypes = KW_DTYPE_BIT(KW_I8); /* has none of the fixed ones */
+  assert_true(kw_level_keys(&claim, &op, KW_F16) == KW_DTYPE_BIT(KW_I8));
+  op.row.dtypes = KW_DTYPES_F8;
+  assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
+  op.vendor = true;
+  op.row.dtypes = KW_DTYPES_ANY;
+  assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
+}
+
+static void levels_choose_the_wider_half(void **state) {
+  (void)state;
+  kw_op_facts ops[3] = {{.kernels = KW_DTYPE_BIT(KW_F16)}, {.decomposed = KW_DTYPE_BIT(KW_BF16)}, {.kernels = 0}};
+  kw_facts facts = {.op_count = 3, .ops = ops};
+  assert_int_equal(kw_level_half(&facts), KW_F16);
+  ops[2].kernels = KW_DTYPE_BIT(KW_BF16);
+  assert_int_equal(kw_level_half(&facts), KW_BF16);
+}
+
 static int compare_text(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -395,6 +438,9 @@ int main(void) {
       cmocka_unit_test(layouts_have_these_strides),
       cmocka_unit_test(keys_follow_the_result_rule),
       cmocka_unit_test(lists_have_entries_of_their_own),
+      cmocka_unit_test(levels_parse),
+      cmocka_unit_test(levels_ask_for_dtypes),
+      cmocka_unit_test(levels_choose_the_wider_half),
       cmocka_unit_test(all_cases_are_sound),
       cmocka_unit_test(case_hash_is_stable),
   };

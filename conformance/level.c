@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "level.h"
+
+#include "op_table.h"
+
+#include <string.h>
+
+#define EXTENSIONS (KW_DTYPE_BIT(KW_F64) | KW_DTYPES_COMPLEX | KW_DTYPES_F8)
+
+static const struct {
+  const char *name;
+  kw_level level;
+} levels[] = {{"core", KW_LEVEL_CORE}, {"inference", KW_LEVEL_INFERENCE}, {"training", KW_LEVEL_TRAINING}};
+
+static const struct {
+  const char *name;
+  uint64_t dtypes;
+} extensions[] = {{"f64", KW_DTYPE_BIT(KW_F64)}, {"complex", KW_DTYPES_COMPLEX}, {"fp8", KW_DTYPES_F8}};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static bool is_name(const char *text, size_t length, const char *name) {
+  return strlen(name) == length && memcmp(text, name, length) == 0;
+}
+
+bool kw_level_parse(const char *text, kw_level_claim *out_claim) {
+  size_t length = strcspn(text, "+"), l = 0;
+  while (l < COUNT(levels) && !is_name(text, length, levels[l].name)) l++;
+  if (l == COUNT(levels)) return false;
+  kw_level_claim claim = {.text = text, .level = levels[l].level};
+  for (const char *p = text + length; *p; p += length) {
+    size_t e = 0;
+    length = strcspn(++p, "+");
+    while (e < COUNT(extensions) && !is_name(p, length, extensions[e].name)) e++;
+    if (e == COUNT(extensions)) return false;
+    claim.extensions |= extensions[e].dtypes;
+  }
+  *out_claim = claim;
+  return true;
+}
+
+kw_dtype kw_level_half(const kw_facts *facts) {
+  uint32_t half = 0, brain = 0; /* ops that the device has in each */
+  for (uint32_t i = 0; i < facts->op_count; i++) {
+    uint64_t claimed = facts->ops[i].kernels | facts->ops[i].decomposed;
+    half += (claimed & KW_DTYPE_BIT(KW_F16)) != 0;
+    brain += (claimed & KW_DTYPE_BIT(KW_BF16)) != 0;
+  }
+  return brain > half ? KW_BF16 : KW_F16;
+}
+
+uint64_t kw_level_keys(const kw_level_claim *claim, const kw_suite_op *op, kw_dtype half) {
+  if (op->vendor || op->row.level > claim->level) return 0;
+  uint64_t keys = kw_suite_op_keys(op);
+  uint64_t fixed = KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) |
+                   KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(half);
+  return keys & ((keys & fixed ? fixed : ~EXTENSIONS) | claim->extensions);
+}
