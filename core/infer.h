@@ -28,6 +28,11 @@ static inline uint32_t kw_infer_arg_index(const kw_value *args, const kw_value *
 /* Marks dimension `dim` (negative from the end; a scalar has one of size 1) in *mask. */
 kw_status kw_infer_mark_dim(const kw_op *op, uint32_t index, const kw_tensor_ref *self, int64_t dim, uint32_t *mask);
 
+/* Broadcasts `to` and a tensor, right-aligned, into `to`. With `fixed`, `to` is the shape of what that names ("self")
+ * and must not change. */
+kw_status kw_infer_broadcast(const kw_op *op, uint32_t index, const kw_tensor_ref *tensor, const char *fixed,
+                             kw_infer_dims *to);
+
 /* Result rules (infer_dtype.c). */
 kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
 kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result);
@@ -39,6 +44,15 @@ kw_status kw_infer_check_dtype(const kw_op *op, const kw_value *args, kw_dtype d
 
 /* What single ops demand beyond the rules (infer_rules.c). */
 kw_status kw_infer_check_rules(const kw_op *op, const kw_value *args, kw_dtype key);
+
+/* Shape rules of the ops that join, choose and place elements (infer_index.c), as infer_shape.c has them. */
+kw_status kw_infer_cat(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_embedding(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_index_select(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_gather(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_indexing(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_index_put(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 /* Shape rules (infer_shape.c): the dims of every result; *out_expand: tensor arguments are to be expanded to result 0.
  */

@@ -118,6 +118,23 @@ static kw_status inplace_key(const kw_op *op, const kw_value *args, kw_dtype *ou
   return status == KW_OK ? kw_infer_check_dtype(op, args, args[0].u.tensor->dtype, "") : status;
 }
 
+static bool is_index(const kw_op *op, uint32_t arg) {
+  const char *name = op->schema.args[arg].name;
+  return strcmp(name, "index") == 0 || strcmp(name, "indices") == 0;
+}
+
+/* Nothing is promoted: tensors are of one dtype, indices apart. */
+static kw_status first_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_dtype key = args[0].u.tensor->dtype;
+  for (uint32_t i = 1; i < op->schema.arg_count; ++i) {
+    if (args[i].tag != KW_TAG_TENSOR || is_index(op, i) || args[i].u.tensor->dtype == key) continue;
+    return kw_infer_fail(op, i, "expected %s, the dtype of '%s', got %s; cast one of them first", kw_dtype_name(key),
+                         op->schema.args[0].name, kw_dtype_name(args[i].u.tensor->dtype));
+  }
+  *out_key = key;
+  return kw_infer_check_dtype(op, args, key, "");
+}
+
 static bool divides_to_float(const kw_op *op, const kw_value *args) {
   if (op->row.result == KW_RESULT_FLOAT) return true;
   return op->row.result == KW_RESULT_DIV_MODE && kw_infer_find_arg(op, args, "rounding_mode")->tag == KW_TAG_NONE;
@@ -130,6 +147,8 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
       return kw_infer_check_dtype(op, args, *out_key, "");
     case KW_RESULT_SUM:
       return sum_key(op, args, out_key);
+    case KW_RESULT_FIRST:
+      return first_key(op, args, out_key);
     case KW_RESULT_SELF:
       return inplace_key(op, args, out_key);
     case KW_RESULT_CUSTOM:
@@ -156,13 +175,20 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
   }
 }
 
-/* The arguments that are cast to the key dtype before a kernel sees them. */
+static bool differs(const kw_value *arg, kw_dtype key) {
+  if (arg->tag == KW_TAG_TENSOR) return arg->u.tensor->dtype != key;
+  bool any = false;
+  for (uint32_t k = 0; arg->tag == KW_TAG_TENSOR_LIST && k < arg->count; ++k) {
+    any = any || (arg->u.tensors[k] && arg->u.tensors[k]->dtype != key);
+  }
+  return any;
+}
+
 uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key) {
-  if (op->row.result == KW_RESULT_CUSTOM) return 0;
+  if (op->row.result == KW_RESULT_CUSTOM || op->row.result == KW_RESULT_FIRST) return 0;
   uint32_t cast = 0;
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
-    if (args[i].tag != KW_TAG_TENSOR || op->schema.args[i].mutated || !promotes(op, i)) continue;
-    if (args[i].u.tensor->dtype != key) cast |= 1u << i;
+    if (!op->schema.args[i].mutated && promotes(op, i) && differs(&args[i], key)) cast |= 1u << i;
   }
   return cast;
 }

@@ -22,9 +22,8 @@ const char *kw_shape_text(uint32_t rank, const int64_t *sizes, char text[KW_SHAP
   return text;
 }
 
-/* Broadcasts `to` and the tensor, right-aligned, into `to`. With `fixed`, `to` must not change. */
-static kw_status broadcast_one(const kw_op *op, uint32_t index, const kw_tensor_ref *tensor, bool fixed,
-                               kw_infer_dims *to) {
+kw_status kw_infer_broadcast(const kw_op *op, uint32_t index, const kw_tensor_ref *tensor, const char *fixed,
+                             kw_infer_dims *to) {
   char a[KW_SHAPE_TEXT], b[KW_SHAPE_TEXT];
   kw_infer_dims joint = *to;
   if (tensor->rank > to->rank) {
@@ -47,8 +46,7 @@ static kw_status broadcast_one(const kw_op *op, uint32_t index, const kw_tensor_
   bool changed = joint.rank != to->rank || memcmp(joint.sizes, to->sizes, joint.rank * sizeof(int64_t)) != 0;
   if (fixed && changed) {
     return kw_infer_fail(op, index, "shape %s does not broadcast to %s, the shape of '%s'",
-                         kw_shape_text(tensor->rank, tensor->shape, a), kw_shape_text(to->rank, to->sizes, b),
-                         op->schema.args[0].name);
+                         kw_shape_text(tensor->rank, tensor->shape, a), kw_shape_text(to->rank, to->sizes, b), fixed);
   }
   *to = joint;
   return KW_OK;
@@ -59,7 +57,7 @@ static bool has_shape(const kw_tensor_ref *tensor, const kw_infer_dims *s) {
 }
 
 static kw_status infer_broadcast(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
-  const bool inplace = op->row.shape == KW_SHAPE_INPLACE;
+  const char *fixed = op->row.shape == KW_SHAPE_INPLACE ? op->schema.args[0].name : NULL;
   bool first = true;
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
     if (args[i].tag != KW_TAG_TENSOR) continue;
@@ -68,7 +66,7 @@ static kw_status infer_broadcast(const kw_op *op, const kw_value *args, kw_infer
       out->rank = args[i].u.tensor->rank;
       memcpy(out->sizes, args[i].u.tensor->shape, sizeof out->sizes);
     } else {
-      status = broadcast_one(op, i, args[i].u.tensor, inplace, out);
+      status = kw_infer_broadcast(op, i, args[i].u.tensor, fixed, out);
     }
     if (status != KW_OK) return status;
     first = false;
@@ -151,9 +149,19 @@ static kw_status infer_mm(const kw_op *op, const kw_value *args, kw_infer_dims *
 typedef kw_status (*shape_fn)(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 static const shape_fn shape_rules[] = {
-    [KW_SHAPE_BROADCAST] = infer_broadcast,  [KW_SHAPE_INPLACE] = infer_broadcast,
-    [KW_SHAPE_REDUCE_ALL] = infer_reduction, [KW_SHAPE_REDUCE_DIMS] = infer_reduction,
-    [KW_SHAPE_REDUCE_DIM] = infer_reduction, [KW_SHAPE_MM] = infer_mm,
+    [KW_SHAPE_BROADCAST] = infer_broadcast,
+    [KW_SHAPE_INPLACE] = infer_broadcast,
+    [KW_SHAPE_REDUCE_ALL] = infer_reduction,
+    [KW_SHAPE_REDUCE_DIMS] = infer_reduction,
+    [KW_SHAPE_REDUCE_DIM] = infer_reduction,
+    [KW_SHAPE_MM] = infer_mm,
+    [KW_SHAPE_CAT] = kw_infer_cat,
+    [KW_SHAPE_EMBEDDING] = kw_infer_embedding,
+    [KW_SHAPE_INDEX_SELECT] = kw_infer_index_select,
+    [KW_SHAPE_GATHER] = kw_infer_gather,
+    [KW_SHAPE_SCATTER] = kw_infer_scatter,
+    [KW_SHAPE_INDEX] = kw_infer_indexing,
+    [KW_SHAPE_INDEX_PUT] = kw_infer_index_put,
 };
 
 kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],

@@ -1,134 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Calls are written as text: "add.Tensor f32[2,3] i32[3] i:2", and so is what they infer: "f32: f32[2,3] cast 1 expand"
- * (key dtype, result, arguments to cast, whether to expand), or a part of the refusal.
- *   f32[2,3] tensor   i:5 int   f:1.5 float   b:1 bool   c:2 complex Scalar   s:trunc str   d:f32 ScalarType
- *   l:0,1 int list    - none
- */
-#include "op.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test_infer.h"
 
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-typedef struct call {
-  char text[256]; /* cut into tokens */
-  const kw_op *op;
-  uint32_t arg_count;
-  kw_value args[KW_MAX_ARGS];
-  kw_tensor_ref tensors[KW_MAX_ARGS];
-  int64_t lists[KW_MAX_ARGS][8];
-} call;
-
-static uint32_t read_ints(char *text, int64_t *out) {
-  uint32_t count = 0;
-  while (*text && *text != ']') {
-    out[count++] = strtoll(text, &text, 10);
-    if (*text == ',') ++text;
-  }
-  return count;
-}
-
-static kw_value read_tensor(char *token, kw_tensor_ref *ref) {
-  char *bracket = strchr(token, '[');
-  assert_non_null(bracket);
-  *bracket = '\0';
-  *ref = (kw_tensor_ref){.struct_size = sizeof *ref, .dtype = kw_dtype_from_name(token), .numel = 1};
-  assert_int_not_equal(ref->dtype, KW_DTYPE_NONE);
-  ref->rank = (uint8_t)read_ints(bracket + 1, ref->shape);
-  for (uint32_t i = ref->rank; i-- > 0; ref->numel *= ref->shape[i]) ref->strides[i] = ref->numel;
-  return (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = ref};
-}
-
-static kw_value read_value(char *token, call *c, uint32_t index) {
-  char *body = token + 2;
-  if (strcmp(token, "-") == 0) return kw_arg_none();
-  if (token[1] != ':') return read_tensor(token, &c->tensors[index]);
-  switch (token[0]) {
-    case 'i':
-      return kw_arg_int(atoll(body));
-    case 'f':
-      return kw_arg_float(atof(body));
-    case 'b':
-      return kw_arg_bool(*body == '1');
-    case 's':
-      return kw_arg_string(body);
-    case 'd':
-      return kw_arg_dtype(kw_dtype_from_name(body));
-    case 'c':
-      return (kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_C128, .u.c = {atof(body), 1}};
-    default:
-      assert_int_equal(token[0], 'l');
-      return kw_arg_int_list(c->lists[index], read_ints(body, c->lists[index]));
-  }
-}
-
-static void read_call(const char *text, call *c) {
-  memset(c, 0, sizeof *c);
-  snprintf(c->text, sizeof c->text, "%s", text);
-  char *rest = NULL;
-  c->op = kw_op_find(strtok_r(c->text, " ", &rest));
-  assert_non_null(c->op);
-  for (char *token; (token = strtok_r(NULL, " ", &rest));) {
-    c->args[c->arg_count] = read_value(token, c, c->arg_count);
-    ++c->arg_count;
-  }
-}
-
-static size_t write_tensor(const kw_tensor_ref *ref, char *out) {
-  size_t n = (size_t)sprintf(out, "%s[", kw_dtype_name(ref->dtype));
-  for (uint32_t i = 0; i < ref->rank; ++i) n += (size_t)sprintf(out + n, i ? ",%" PRId64 : "%" PRId64, ref->shape[i]);
-  return n + (size_t)sprintf(out + n, "]");
-}
-
-static void write_inference(const kw_inference *inference, char *out) {
-  size_t n = (size_t)sprintf(out, "%s:", kw_dtype_name(inference->key));
-  for (uint32_t i = 0; i < inference->result_count; ++i) {
-    out[n++] = ' ';
-    n += write_tensor(&inference->results[i], out + n);
-  }
-  if (inference->cast) n += (size_t)sprintf(out + n, " cast");
-  for (uint32_t i = 0; i < KW_MAX_ARGS; ++i) {
-    if (inference->cast >> i & 1) n += (size_t)sprintf(out + n, " %u", i);
-  }
-  if (inference->broadcast) sprintf(out + n, " expand");
-}
-
-static kw_status run(const char *text, char *out) {
-  call c;
-  kw_value normal[KW_MAX_ARGS];
-  int64_t scratch[KW_MAX_ARGS];
-  kw_inference inference;
-  read_call(text, &c);
-  kw_error_clear();
-  kw_status status = kw_op_normalize(c.op, c.args, c.arg_count, normal, scratch);
-  if (status == KW_OK) status = kw_op_infer(c.op, normal, &inference);
-  if (status == KW_OK) {
-    write_inference(&inference, out);
-  } else {
-    snprintf(out, 1024, "%s", kw_error_message());
-  }
-  return status;
-}
-
-typedef struct expectation {
-  const char *call, *result;
-} expectation;
-
-static void check_all(const expectation *rows, size_t count, kw_status status) {
-  char text[1024];
-  for (size_t i = 0; i < count; ++i) {
-    kw_status got = run(rows[i].call, text);
-    bool same = status == KW_OK ? strcmp(text, rows[i].result) == 0 : strstr(text, rows[i].result) != NULL;
-    if (got != status || !same) fail_msg("%s\n  gives  %s\n  wanted %s", rows[i].call, text, rows[i].result);
-  }
-}
-
-static const expectation accepted[] = {
+static const test_infer_row accepted[] = {
     /* broadcasting */
     {"add.Tensor f32[2,3] f32[2,3]", "f32: f32[2,3]"},
     {"add.Tensor f32[2,3] f32[3]", "f32: f32[2,3] expand"},
@@ -224,10 +97,10 @@ static const expectation accepted[] = {
 
 static void accepted_calls_infer(void **state) {
   (void)state;
-  check_all(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
+  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
 }
 
-static const expectation refused[] = {
+static const test_infer_row refused[] = {
     {"add.Tensor f32[2,3] f32[4]", "add.Tensor: argument 'other': shapes [2, 3] and [4] do not broadcast"},
     {"add.Tensor f32[0] f32[2]", "0 and 2 differ"},
     {"clamp.Tensor f32[3] f32[2,3] f32[5,1]", "argument 'max': shapes [2, 3] and [5, 1] do not broadcast"},
@@ -288,7 +161,7 @@ static const expectation refused[] = {
 
 static void refused_calls_say_why(void **state) {
   (void)state;
-  check_all(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
+  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
 }
 
 /* Broadcasting of two random shapes agrees with a definition by dimension, and does not depend on the order. */
@@ -318,12 +191,12 @@ static void broadcast_is_symmetric(void **state) {
     char call[2][512], text[2][1024];
     for (int t = 0; t < 2; ++t) {
       snprintf(call[t], sizeof call[t], "add.Tensor %s %s", shapes[t], shapes[!t]);
-      assert_int_equal(run(call[t], text[t]), fits ? KW_OK : KW_ERR_INVALID_ARGUMENT);
+      assert_int_equal(test_infer_run(call[t], text[t]), fits ? KW_OK : KW_ERR_INVALID_ARGUMENT);
     }
     if (!fits) continue;
     assert_string_equal(text[0], text[1]);
     int64_t got[8] = {0};
-    uint32_t rank = read_ints(strchr(text[0], '[') + 1, got);
+    uint32_t rank = test_infer_read_ints(strchr(text[0], '[') + 1, got);
     for (uint32_t i = 0; i < rank; ++i) assert_int_equal(got[i], want[4 - rank + i]);
     for (uint32_t i = 0; i < 4 - rank; ++i) assert_int_equal(want[i], 1);
   }
@@ -331,11 +204,11 @@ static void broadcast_is_symmetric(void **state) {
 
 static void results_are_contiguous_and_empty_of_memory(void **state) {
   (void)state;
-  call c;
+  test_infer_call c;
   kw_value normal[KW_MAX_ARGS];
   int64_t scratch[KW_MAX_ARGS];
   kw_inference inference;
-  read_call("add.Tensor f32[2,3] f32[2,3]", &c);
+  test_infer_read_call("add.Tensor f32[2,3] f32[2,3]", &c);
   c.tensors[0].mem = &c;
   c.tensors[0].offset = 64;
   assert_int_equal(kw_op_normalize(c.op, c.args, c.arg_count, normal, scratch), KW_OK);
@@ -348,7 +221,7 @@ static void results_are_contiguous_and_empty_of_memory(void **state) {
   assert_int_equal(result->struct_size, sizeof *result);
 
   /* A result marked (a!) is the argument, memory and strides included. */
-  read_call("fill_.Scalar f32[2,3] i:1", &c);
+  test_infer_read_call("fill_.Scalar f32[2,3] i:1", &c);
   c.tensors[0].mem = &c;
   c.tensors[0].strides[0] = 30;
   assert_int_equal(kw_op_normalize(c.op, c.args, c.arg_count, normal, scratch), KW_OK);
@@ -463,13 +336,13 @@ static void vendor_inference(void **state) {
   assert_int_equal(kw_op_define("acme", &desc), KW_OK);
   desc.schema = "acme::accumulate_(Tensor(a!) self, Tensor other, float by=1.0) -> Tensor(a!)";
   assert_int_equal(kw_op_define("acme", &desc), KW_OK);
-  static const expectation rows[] = {
+  static const test_infer_row rows[] = {
       {"acme::blend i32[2,1] u8[3] f:1.5", "f32: f32[2,3] cast 0 1 expand"},
       {"acme::blend i32[3] i32[3] i:2", "i32: i32[3]"},
       {"acme::accumulate_ f16[2,3] f32[3]", "f16: f16[2,3] cast 1 expand"},
       {"acme::accumulate_ f16[3] f16[3] i:2", "f16: f16[3]"},
   };
-  check_all(rows, sizeof rows / sizeof rows[0], KW_OK);
+  test_infer_check(rows, sizeof rows / sizeof rows[0], KW_OK);
 }
 
 int main(void) {

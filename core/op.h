@@ -72,7 +72,8 @@ typedef struct kw_inference {
                                             (a!) a copy of the argument's descriptor */
   bool broadcast; /* tensor arguments are to be expanded to results[0]'s shape (to argument 0's for
                      KW_SHAPE_INPLACE) */
-  uint32_t cast;  /* bit i: argument i is a tensor whose dtype differs from key and takes part in promotion */
+  uint32_t cast;  /* bit i: argument i is a tensor whose dtype differs from key and takes part in promotion, or a list
+                     with such a tensor */
 } kw_inference;
 
 /* The arguments as the schema has them: count and tags checked, int/float/bool turned into Scalar where the schema says
