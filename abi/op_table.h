@@ -8,6 +8,8 @@
 
 #include <keyway/keyway.h>
 
+#define KW_OP_SET_VERSION "0.9" /* named by verdicts; rows are only ever added to it */
+
 /* How result shapes follow from the arguments. */
 typedef enum kw_shape_rule {
   KW_SHAPE_BROADCAST,    /* all tensor arguments broadcast together; the result has that shape */

@@ -11,12 +11,12 @@ double kw_growth(uint64_t n) {
   return terms < root ? terms : root;
 }
 
-double kw_rule_bound(const kw_op_row *row) {
-  return row->compare == KW_CMP_ULP ? row->ulp : row->compare == KW_CMP_ACCUMULATE ? 1 : 0;
+double kw_rule_bound(const kw_op_bound *bound) {
+  return bound->compare == KW_CMP_ULP ? bound->ulp : bound->compare == KW_CMP_ACCUMULATE ? 1 : 0;
 }
 
-const char *kw_rule_unit(const kw_op_row *row) {
-  switch (row->compare) {
+const char *kw_rule_unit(const kw_op_bound *bound) {
+  switch (bound->compare) {
     case KW_CMP_ULP:
       return "ulp";
     case KW_CMP_ACCUMULATE:

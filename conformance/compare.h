@@ -70,8 +70,8 @@ void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, c
 void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const void *expected, kw_dtype expected_dtype,
                        const void *got, int64_t count, unsigned char poison, uint64_t flush, kw_verdict *out_verdict);
 
-/* "exact", "2.5 ulp", "1 x growth": the row's bound, and the unit of the errors that reports show. */
-double kw_rule_bound(const kw_op_row *row);
-const char *kw_rule_unit(const kw_op_row *row);
+/* "exact", "2.5 ulp", "1 x growth": a bound, and the unit of the errors that reports show. */
+double kw_rule_bound(const kw_op_bound *bound);
+const char *kw_rule_unit(const kw_op_bound *bound);
 
 #endif /* KEYWAY_CONFORMANCE_COMPARE_H */

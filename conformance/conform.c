@@ -34,7 +34,9 @@ void kw_conform_usage(FILE *out) {
       "  --jobs N             worker processes at a time (default: CPUs)\n"
       "  --shard I/N          the I-th of N equal parts of the cases, I from 1\n"
       "  --timeout-scale X    multiplies all time limits: for simulators\n"
-      "  --json F, --junit F  write a report to a file; - is stdout, and the table then goes to stderr\n"
+      "  --json FILE          write a report to a file; - is stdout, and the table then goes to stderr\n"
+      "  --junit FILE         the same, as JUnit XML\n"
+      "  --tap FILE           the same, in the Test Anything Protocol\n"
       "  -v, --verbose        show all failures and all that is unclaimed\n"
       "  -h, --help           print this\n"
       "\n"
@@ -89,7 +91,8 @@ enum {
   OPT_SHARD,
   OPT_TIMEOUT,
   OPT_JSON,
-  OPT_JUNIT
+  OPT_JUNIT,
+  OPT_TAP
 };
 
 static const struct option long_options[] = {{"device", required_argument, NULL, OPT_DEVICE},
@@ -105,6 +108,7 @@ static const struct option long_options[] = {{"device", required_argument, NULL,
                                              {"timeout-scale", required_argument, NULL, OPT_TIMEOUT},
                                              {"json", required_argument, NULL, OPT_JSON},
                                              {"junit", required_argument, NULL, OPT_JUNIT},
+                                             {"tap", required_argument, NULL, OPT_TAP},
                                              {"verbose", no_argument, NULL, 'v'},
                                              {"help", no_argument, NULL, 'h'},
                                              {NULL, 0, NULL, 0}};
@@ -165,10 +169,13 @@ static bool take_option(int option, kw_run_options *o, const char **out_help) {
       o->timeout_scale = strtod(optarg, &end);
       return end != optarg && !*end && o->timeout_scale > 0 && o->timeout_scale <= 10000;
     case OPT_JSON:
-      o->json_path = optarg;
+      o->reports.json = optarg;
       return true;
     case OPT_JUNIT:
-      o->junit_path = optarg;
+      o->reports.junit = optarg;
+      return true;
+    case OPT_TAP:
+      o->reports.tap = optarg;
       return true;
     case 'v':
       o->verbose = true;
@@ -204,18 +211,10 @@ static bool ask_device(const kw_run_options *options, kw_facts *out_facts, char 
   return true;
 }
 
-static bool write_reports(const kw_run *run) {
-  const kw_run_options *o = run->options;
-  bool good = true;
-  if (o->json_path && !kw_report_json(run, o->json_path)) {
-    fprintf(stderr, "keyway conform: writing %s failed: %s\n", o->json_path, strerror(errno));
-    good = false;
-  }
-  if (o->junit_path && !kw_report_junit(run, o->junit_path)) {
-    fprintf(stderr, "keyway conform: writing %s failed: %s\n", o->junit_path, strerror(errno));
-    good = false;
-  }
-  return good;
+/* Every worker loads the plugin anew: a verdict is about one file, so it must not change meanwhile. */
+static bool same_plugin(const kw_run *run) {
+  char hash[KW_DIGEST_SIZE];
+  return kw_digest_file(run->facts.plugin_path, hash) && strcmp(hash, run->plugin_hash) == 0;
 }
 
 static int run_and_report(kw_run *run) {
@@ -224,13 +223,19 @@ static int run_and_report(kw_run *run) {
     for (uint32_t i = 0; i < run->case_count; i++) puts(run->cases[i].id);
     return 0;
   }
+  if (!kw_digest_file(run->facts.plugin_path, run->plugin_hash)) return refuse(run->facts.plugin_path, strerror(errno));
   kw_run_cases(run);
-  bool taken = (o->json_path && strcmp(o->json_path, "-") == 0) || (o->junit_path && strcmp(o->junit_path, "-") == 0);
-  FILE *out = taken ? stderr : stdout;
-  kw_report_print(run, out, isatty(fileno(out)));
+  if (!same_plugin(run)) {
+    return refuse(run->facts.plugin_path, "the plugin's file changed during the run; run again when it is built");
+  }
+  kw_report report;
+  kw_report_make(run, &report);
+  FILE *out = kw_report_takes_stdout(&o->reports) ? stderr : stdout;
+  kw_report_put_table(&report, out, isatty(fileno(out)), o->verbose);
   fflush(out);
-  if (!write_reports(run)) return 2;
-  return kw_run_total(run).conformant ? 0 : 1;
+  int code = kw_report_write_files(&report, &o->reports, "keyway conform") ? kw_report_exit_code(&report) : 2;
+  kw_report_free(&report);
+  return code;
 }
 
 int kw_conform_main(int argc, char **argv) {

@@ -3,6 +3,7 @@
  * Runs the cases: a thread per worker process takes batches of cases, sends their units in shuffled order, judges what
  * comes back, and goes on with a new process when one crashes or hangs.
  */
+#include "clock.h"
 #include "process.h"
 #include "run.h"
 #include "value.h"
@@ -153,7 +154,9 @@ static kw_read receive_unit(coordinator *co, const kw_process *process, const un
     kw_unit_result answer;
     bool good = kw_unit_read(message, &answer) && strcmp(answer.id, result->id) == 0 && answer.run == unit->run;
     if (!good) return KW_READ_GARBAGE;
+    double start = kw_clock_seconds();
     kw_run_judge(run, result, &answer);
+    result->seconds += answer.seconds + kw_clock_seconds() - start;
     return KW_READ_OK;
   }
   if (type != KW_FRAME_CONTRACT_END || strcmp(kw_message_get_string(message), result->id) != 0) return KW_READ_GARBAGE;
@@ -215,8 +218,10 @@ static void run_contract_batch(coordinator *co, kw_process *process, const batch
       kw_run_mark(result, KW_OUTCOME_CRASH, "crash", text);
       continue;
     }
+    double start = kw_clock_seconds();
     send_unit(co, process, &unit, message);
     kw_read read = receive_unit(co, process, &unit, message);
+    result->seconds = kw_clock_seconds() - start;
     if (read != KW_READ_OK) blame(co, process, result, read);
     if (result->outcome != KW_OUTCOME_PASS && result->outcome != KW_OUTCOME_SKIP) kw_process_stop(process);
   }
@@ -244,6 +249,7 @@ static void *run_batches(void *argument) {
 }
 
 void kw_run_cases(kw_run *run) {
+  double start = kw_clock_seconds();
   coordinator co = {.run = run, .progress = isatty(STDERR_FILENO)};
   pthread_mutex_init(&co.print, NULL);
   co.hangs = calloc(run->facts.op_count + 1u, sizeof *co.hangs);
@@ -259,4 +265,16 @@ void kw_run_cases(kw_run *run) {
   pthread_mutex_destroy(&co.print);
   free(co.hangs);
   free(co.batches);
+  run->seconds = kw_clock_seconds() - start;
+}
+
+void kw_run_free(kw_run *run) {
+  for (uint32_t i = 0; i < run->case_count; i++) {
+    free(run->cases[i].id);
+    free(run->cases[i].text);
+  }
+  for (uint32_t i = 0; i < run->unclaimed_count; i++) free(run->unclaimed[i]);
+  free(run->cases);
+  free(run->unclaimed);
+  kw_facts_free(&run->facts);
 }

@@ -19,6 +19,7 @@ typedef struct kw_facts {
   char *text;       /* the reason */
   char *device;     /* its name */
   char *product;
+  char *plugin_path; /* of the device's plugin, as loaded */
   bool emulated;
   uint64_t flush; /* dtypes whose subnormals it may replace by zero, KW_DTYPE_BIT */
   uint32_t op_count;

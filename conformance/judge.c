@@ -71,7 +71,9 @@ static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *
   kw_rule rule = kw_rule_make(c, index, run->facts.flush);
   kw_verdict verdict;
   kw_compare_result(c, index, &rule, expected, out->data, kw_unit_poison(unit->run), &verdict);
-  if (verdict.error > result->error) result->error = verdict.error;
+  double bound = kw_rule_bound(&c->bounds[index]), first = kw_rule_bound(&c->bounds[0]);
+  double error = bound > 0 && first > 0 ? verdict.error / bound * first : verdict.error;
+  if (error > result->error) result->error = error;
   snprintf(text, sizeof text, "%s%s", name, verdict.text);
   if (!verdict.pass) fail(result, unit, path, verdict.defect, text);
   return verdict.pass;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The report that a person reads.
+ * What all formats of a report say.
  */
-#include "compare.h"
-#include "run.h"
+#include "report.h"
 
-#include <inttypes.h>
+#include "text.h"
+
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SHOWN_FAILURES 20
-#define SHOWN_UNCLAIMED 8
 
 const char *kw_outcome_name(kw_outcome outcome) {
   static const char *const names[KW_OUTCOME_COUNT] = {"not run", "pass",          "fail",          "crash",
@@ -18,171 +17,172 @@ const char *kw_outcome_name(kw_outcome outcome) {
   return names[outcome];
 }
 
-kw_run_totals kw_run_total(const kw_run *run) {
-  kw_run_totals totals = {0};
-  for (uint32_t i = 0; i < run->case_count; i++) {
-    totals.counts[run->cases[i].outcome]++;
-    totals.self_referenced += run->cases[i].self_referenced;
-    totals.unreferenced += run->cases[i].unreferenced;
+/* ---- One case ---------------------------------------------------------------------------------------------------- */
+
+static bool fails(kw_outcome outcome) {
+  return outcome != KW_OUTCOME_PASS && outcome != KW_OUTCOME_SKIP;
+}
+
+const char *kw_report_case_name(const kw_report_case *c) {
+  if (c->expected && fails(c->outcome)) return "expected failure";
+  return c->expected && c->outcome == KW_OUTCOME_PASS ? "unexpected pass" : kw_outcome_name(c->outcome);
+}
+
+bool kw_report_case_is_failure(const kw_report_case *c) {
+  return fails(c->outcome) || (c->expected && c->outcome == KW_OUTCOME_PASS);
+}
+
+char *kw_report_replay(const kw_report *report, const char *id) {
+  char *text;
+  if (asprintf(&text, "%s --case '%s'", report->replay, id) < 0) abort();
+  return text;
+}
+
+double kw_report_case_ratio(const kw_report *report, const kw_report_case *c) {
+  if (c->op < 0 || c->error == 0) return 0;
+  double bound = report->ops[c->op].bound;
+  return bound > 0 ? c->error / bound : INFINITY;
+}
+
+const char *kw_report_case_class(const kw_report_case *c, int *out_length) {
+  const char *dtype = strchr(c->id, '/'), *name = dtype ? strchr(dtype + 1, '/') : NULL;
+  name = name ? name + 1 : "";
+  *out_length = (int)strcspn(name, "/");
+  return name;
+}
+
+/* ---- Sums -------------------------------------------------------------------------------------------------------- */
+
+kw_report_totals kw_report_total(const kw_report *report) {
+  kw_report_totals totals = {0};
+  for (uint32_t i = 0; i < report->case_count; i++) {
+    const kw_report_case *c = &report->cases[i];
+    if (c->expected && fails(c->outcome)) {
+      totals.expected_failures++;
+    } else if (c->expected && c->outcome == KW_OUTCOME_PASS) {
+      totals.unexpected_passes++;
+    } else {
+      totals.counts[c->outcome]++;
+    }
+    totals.self_referenced += c->self_referenced;
+    totals.unreferenced += c->unreferenced;
   }
   uint32_t good = totals.counts[KW_OUTCOME_PASS] + totals.counts[KW_OUTCOME_SKIP];
-  totals.conformant = totals.counts[KW_OUTCOME_PASS] > 0 && good == run->case_count && run->fallbacks == 0;
+  bool clean = good + totals.expected_failures == report->case_count && report->fallbacks == 0;
+  totals.verdict = !clean                           ? KW_VERDICT_NOT_CONFORMANT
+                   : totals.expected_failures       ? KW_VERDICT_EXPECTED
+                   : totals.counts[KW_OUTCOME_PASS] ? KW_VERDICT_CONFORMANT
+                                                    : KW_VERDICT_NOT_CONFORMANT;
   return totals;
 }
 
-void kw_report_level(const kw_run *run, char *out_text, size_t size) {
-  size_t used = (size_t)snprintf(out_text, size, "%s", run->options->level.text ? run->options->level.text : "claims");
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
-    if (!(run->facts.flush & KW_DTYPE_BIT(d)) || used >= size) continue;
-    used += (size_t)snprintf(out_text + used, size - used, "/ftz-%s", kw_datum_name(d));
-  }
+const char *kw_report_verdict_name(kw_report_verdict verdict) {
+  return verdict == KW_VERDICT_CONFORMANT ? "conformant" : "not conformant";
 }
 
-void kw_run_replay(const kw_run *run, const kw_run_case *result, char *out_text, size_t size) {
-  const kw_run_options *options = run->options;
-  size_t used = (size_t)snprintf(out_text, size, "keyway conform --device %s", options->device);
-  for (uint32_t i = 0; i < options->plugin_count && used < size; i++) {
-    used += (size_t)snprintf(out_text + used, size - used, " --plugin '%s'", options->plugins[i]);
-  }
-  if (used < size) snprintf(out_text + used, size - used, " --seed %" PRIu64 " --case '%s'", options->seed, result->id);
+int kw_report_exit_code(const kw_report *report) {
+  static const int codes[] = {[KW_VERDICT_CONFORMANT] = 0, [KW_VERDICT_EXPECTED] = 3, [KW_VERDICT_NOT_CONFORMANT] = 1};
+  return codes[kw_report_total(report).verdict];
 }
 
-/* ---- The table --------------------------------------------------------------------------------------------------- */
-
-typedef struct line {
-  char name[64];
-  uint32_t cases, pass, failed, unimplemented, skipped;
-  const kw_run_case *worst; /* the largest error as a part of its bound */
-  double ratio;
-} line;
-
-static void add_to_line(line *l, const kw_run_case *c) {
-  l->cases++;
-  l->pass += c->outcome == KW_OUTCOME_PASS;
-  l->unimplemented += c->outcome == KW_OUTCOME_UNIMPLEMENTED;
-  l->skipped += c->outcome == KW_OUTCOME_SKIP;
-  l->failed = l->cases - l->pass - l->unimplemented - l->skipped;
-  double bound = c->op ? kw_rule_bound(&c->op->op.row) : 0;
-  double ratio = bound > 0 ? c->error / bound : 0;
-  if (ratio <= l->ratio) return;
-  l->ratio = ratio;
-  l->worst = c;
+void kw_report_line_add(kw_report_line *line, const kw_report *report, const kw_report_case *c) {
+  line->cases++;
+  line->pass += c->outcome == KW_OUTCOME_PASS;
+  line->unimplemented += c->outcome == KW_OUTCOME_UNIMPLEMENTED;
+  line->skipped += c->outcome == KW_OUTCOME_SKIP;
+  line->failed = line->cases - line->pass - line->unimplemented - line->skipped;
+  line->seconds += c->seconds;
+  double ratio = kw_report_case_ratio(report, c);
+  if (ratio <= line->ratio) return;
+  line->ratio = ratio;
+  line->worst = c;
 }
 
-static void line_name(const kw_run_case *c, char *out, size_t size) {
-  if (c->op) {
-    snprintf(out, size, "%s", kw_suite_op_family(&c->op->op));
-  } else {
-    snprintf(out, size, "%.*s", (int)strcspn(c->id, "/"), c->id);
-  }
-}
-
-static uint32_t make_lines(const kw_run *run, line *lines, uint32_t room) {
+kw_report_line *kw_report_lines(const kw_report *report, uint32_t *out_count) {
+  kw_report_line *lines = calloc(report->case_count + 1u, sizeof *lines);
+  if (!lines) abort();
   uint32_t count = 0;
-  for (uint32_t i = 0; i < run->case_count; i++) {
-    char name[64];
-    line_name(&run->cases[i], name, sizeof name);
+  for (uint32_t i = 0; i < report->case_count; i++) {
+    const kw_report_case *c = &report->cases[i];
+    const char *name = c->op < 0 ? c->id : report->ops[c->op].family;
+    int length = (int)(c->op < 0 ? strcspn(name, "/") : strlen(name));
     uint32_t l = 0;
-    while (l < count && strcmp(lines[l].name, name) != 0) l++;
-    if (l == room) l = room - 1;
-    if (l == count) {
-      memset(&lines[count], 0, sizeof lines[count]);
-      snprintf(lines[count++].name, sizeof lines[0].name, "%s", name);
-    }
-    add_to_line(&lines[l], &run->cases[i]);
+    while (l < count && (lines[l].length != length || memcmp(lines[l].name, name, (size_t)length) != 0)) l++;
+    if (l == count) lines[count++] = (kw_report_line){.name = name, .length = length};
+    kw_report_line_add(&lines[l], report, c);
   }
-  return count;
+  *out_count = count;
+  return lines;
 }
 
-static void print_line(const line *l, FILE *out) {
-  fprintf(out, "  %-22s %7u %7u %7u %7u %7u", l->name, l->cases, l->pass, l->failed, l->unimplemented, l->skipped);
-  if (l->worst) {
-    const kw_suite_op *op = &l->worst->op->op;
-    fprintf(out, "   %.3g of %g %s  %s/%s", l->worst->error, kw_rule_bound(&op->row), kw_rule_unit(&op->row), op->name,
-            kw_datum_name(l->worst->dtype));
-  }
-  fprintf(out, "\n");
-}
-
-static void print_failures(const kw_run *run, FILE *out, bool colour) {
-  uint32_t shown = 0, hidden = 0;
-  for (uint32_t i = 0; i < run->case_count; i++) {
-    const kw_run_case *c = &run->cases[i];
-    if (c->outcome == KW_OUTCOME_PASS || c->outcome == KW_OUTCOME_SKIP) continue;
-    if (shown == SHOWN_FAILURES && !run->options->verbose) {
-      hidden++;
-      continue;
-    }
-    shown++;
-    char replay[1024];
-    kw_run_replay(run, c, replay, sizeof replay);
-    fprintf(out, "%s%s%s %s%s%s\n", colour ? "\033[31m" : "", kw_outcome_name(c->outcome), colour ? "\033[0m" : "",
-            c->id, *c->defect ? ": " : "", c->defect);
-    if (c->text && strcmp(c->text, c->defect) != 0) fprintf(out, "    %s\n", c->text);
-    fprintf(out, "    %s\n", replay);
-  }
-  if (hidden) fprintf(out, "... and %u more; -v shows all\n", hidden);
-  if (shown) fprintf(out, "\n");
-}
-
-static void print_skipped(const kw_run *run, FILE *out) {
-  for (uint32_t i = 0; i < run->case_count && run->options->verbose; i++) {
-    const kw_run_case *c = &run->cases[i];
-    if (c->outcome == KW_OUTCOME_SKIP) fprintf(out, "not applicable %s: %s\n", c->id, c->text ? c->text : "");
+void kw_report_histogram(const kw_report *report, int op, uint32_t out_bins[KW_REPORT_BINS]) {
+  memset(out_bins, 0, KW_REPORT_BINS * sizeof *out_bins);
+  for (uint32_t i = 0; i < report->case_count; i++) {
+    const kw_report_case *c = &report->cases[i];
+    if (c->op != op) continue;
+    double ratio = kw_report_case_ratio(report, c);
+    uint32_t bin = ratio > 0;
+    for (double edge = 0x1p-8; bin && bin < KW_REPORT_BINS - 1 && ratio > edge; edge *= 2) bin++;
+    out_bins[bin]++;
   }
 }
 
-static void print_unclaimed(const kw_run *run, FILE *out) {
-  if (run->unclaimed_count == 0) return;
-  fprintf(out, "unclaimed, not run (%u):", run->unclaimed_count);
-  for (uint32_t i = 0; i < run->unclaimed_count; i++) {
-    if (i == SHOWN_UNCLAIMED && !run->options->verbose) {
-      fprintf(out, " ... (-v lists all)");
-      break;
-    }
-    fprintf(out, " %s", run->unclaimed[i]);
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+static bool write_one(const kw_report *report, void (*put)(const kw_report *, FILE *), const char *path,
+                      const char *program) {
+  if (!path) return true;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  bool good = out != NULL;
+  if (good) {
+    put(report, out);
+    good = fclose(out) == 0 && kw_text_write_file(path, text);
   }
-  fprintf(out, "\n");
+  if (!good) fprintf(stderr, "%s: writing %s failed: %s\n", program, path, strerror(errno));
+  free(text);
+  return good;
 }
 
-void kw_report_print(const kw_run *run, FILE *out, bool colour) {
-  line lines[32];
-  uint32_t count = make_lines(run, lines, 32);
-  kw_run_totals totals = kw_run_total(run);
-  char level[128];
-  kw_report_level(run, level, sizeof level);
-  print_failures(run, out, colour);
-  print_skipped(run, out);
-  fprintf(out, "%s%s%s%s, seed %" PRIu64 "\n", run->facts.device, *run->facts.product ? " " : "", run->facts.product,
-          run->facts.emulated ? " (emulated)" : "", run->options->seed);
-  fprintf(out, "  %-22s %7s %7s %7s %7s %7s   %s\n", "suite", "cases", "pass", "failed", "unimpl.", "n/a",
-          "largest error");
-  for (uint32_t i = 0; i < count; i++) print_line(&lines[i], out);
-  print_unclaimed(run, out);
-  if (totals.self_referenced) {
-    fprintf(out, "self-referenced: %u cases of the vendor's own ops are judged by the vendor's reference\n",
-            totals.self_referenced);
-  }
-  if (totals.unreferenced)
-    fprintf(out, "%u cases of vendor ops have no reference: they only ran\n", totals.unreferenced);
-  if (run->decomposed) fprintf(out, "decomposed: %llu calls\n", (unsigned long long)run->decomposed);
-  if (run->fallbacks) fprintf(out, "fallbacks: %llu calls ran on the CPU\n", (unsigned long long)run->fallbacks);
-  const char *paint = !colour ? "" : totals.conformant ? "\033[32m" : "\033[31m";
-  fprintf(out, "verdict: %s%s%s (%s): %u of %u cases pass", paint, totals.conformant ? "conformant" : "not conformant",
-          colour ? "\033[0m" : "", level, totals.counts[KW_OUTCOME_PASS], run->case_count);
-  for (int o = KW_OUTCOME_FAIL; o < KW_OUTCOME_COUNT; o++) {
-    if (totals.counts[o]) fprintf(out, ", %u %s", totals.counts[o], kw_outcome_name((kw_outcome)o));
-  }
-  fprintf(out, "; suite %s, cases %016" PRIx64 "\n", KEYWAY_VERSION, run->case_set_hash);
+bool kw_report_write_files(const kw_report *report, const kw_report_paths *paths, const char *program) {
+  bool good = write_one(report, kw_report_put_json, paths->json, program);
+  good &= write_one(report, kw_report_put_junit, paths->junit, program);
+  good &= write_one(report, kw_report_put_tap, paths->tap, program);
+  return good;
 }
 
-void kw_run_free(kw_run *run) {
-  for (uint32_t i = 0; i < run->case_count; i++) {
-    free(run->cases[i].id);
-    free(run->cases[i].text);
+bool kw_report_takes_stdout(const kw_report_paths *paths) {
+  const char *const all[] = {paths->json, paths->junit, paths->tap};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    if (all[i] && strcmp(all[i], "-") == 0) return true;
   }
-  for (uint32_t i = 0; i < run->unclaimed_count; i++) free(run->unclaimed[i]);
-  free(run->cases);
-  free(run->unclaimed);
-  kw_facts_free(&run->facts);
+  return false;
+}
+
+void kw_report_free(kw_report *report) {
+  char *const texts[] = {report->suite_version, report->op_set_version, report->device, report->product, report->level,
+                         report->scope,         report->chosen,         report->replay, report->plugin};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) free(texts[i]);
+  for (uint32_t i = 0; i < report->op_count; i++) {
+    kw_report_op *op = &report->ops[i];
+    free(op->name);
+    free(op->dtype);
+    free(op->family);
+    free(op->unit);
+  }
+  for (uint32_t i = 0; i < report->case_count; i++) {
+    kw_report_case *c = &report->cases[i];
+    free(c->id);
+    free(c->defect);
+    free(c->text);
+    free(c->expected);
+    free(c->smallest);
+    free(c->smallest_tensors);
+  }
+  for (uint32_t i = 0; i < report->unclaimed_count; i++) free(report->unclaimed[i]);
+  free(report->ops);
+  free(report->cases);
+  free(report->unclaimed);
+  memset(report, 0, sizeof *report);
 }

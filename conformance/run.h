@@ -6,10 +6,10 @@
 #define KEYWAY_CONFORMANCE_RUN_H
 
 #include "level.h"
+#include "report.h"
 #include "unit.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 
 typedef struct kw_run_options {
   const char *device;
@@ -23,21 +23,9 @@ typedef struct kw_run_options {
   uint64_t seed;
   uint32_t shard, shards; /* shard 1..shards */
   double timeout_scale;
-  const char *json_path, *junit_path; /* "-": stdout */
+  kw_report_paths reports;
   bool list, verbose;
 } kw_run_options;
-
-typedef enum kw_outcome {
-  KW_OUTCOME_NONE, /* not run yet */
-  KW_OUTCOME_PASS,
-  KW_OUTCOME_FAIL,
-  KW_OUTCOME_CRASH,
-  KW_OUTCOME_TIMEOUT,
-  KW_OUTCOME_UNIMPLEMENTED,
-  KW_OUTCOME_SKIP, /* a contract test that does not apply: neither passed nor failed */
-  KW_OUTCOME_COUNT
-} kw_outcome;
-const char *kw_outcome_name(kw_outcome outcome);
 
 typedef struct kw_run_case {
   char *id;
@@ -45,11 +33,12 @@ typedef struct kw_run_case {
   kw_dtype dtype;
   kw_outcome outcome;
   uint32_t failed_run;  /* the run that a failure's text is about */
-  double error;         /* largest, in units of the row's bound */
+  double error;         /* largest, in units of the first result's bound */
   bool self_referenced; /* judged by the vendor's own reference */
   bool unreferenced;    /* a vendor's op without one: only run */
   char defect[64];      /* "tail not written"; "" */
   char *text;           /* what differed, or why it was skipped; NULL when there is nothing to say */
+  double seconds;       /* that the worker and the judge took */
 } kw_run_case;
 
 typedef struct kw_run {
@@ -59,7 +48,9 @@ typedef struct kw_run {
   uint32_t case_count;
   char **unclaimed; /* "add.Tensor/f8e5m2": exists in the table, not on the device */
   uint32_t unclaimed_count;
-  uint64_t case_set_hash; /* of the ids of all shards */
+  char case_hash[KW_DIGEST_SIZE]; /* of the ids of all shards */
+  char plugin_hash[KW_DIGEST_SIZE];
+  double seconds; /* of the whole run */
   atomic_ullong launches, decomposed, fallbacks;
 } kw_run;
 
@@ -75,22 +66,8 @@ void kw_run_judge(kw_run *run, kw_run_case *result, const kw_unit_result *unit);
 /* Marks a case. What was marked first stays, except that a crash or a timeout replaces it. `text` is copied. */
 void kw_run_mark(kw_run_case *result, kw_outcome outcome, const char *defect, const char *text);
 
-typedef struct kw_run_totals {
-  uint32_t counts[KW_OUTCOME_COUNT];
-  uint32_t self_referenced, unreferenced;
-  bool conformant;
-} kw_run_totals;
-kw_run_totals kw_run_total(const kw_run *run);
-
-/* "keyway conform --device npu:0 --seed 1 --case 'add.Tensor/f32/prime/3'" */
-void kw_run_replay(const kw_run *run, const kw_run_case *result, char *out_text, size_t size);
-
-/* Reports. Files are written whole or not at all; false with errno set when that fails. */
-void kw_report_print(const kw_run *run, FILE *out, bool colour);
-bool kw_report_json(const kw_run *run, const char *path);
-bool kw_report_junit(const kw_run *run, const char *path);
-/* "core/ftz-f32", "claims". */
-void kw_report_level(const kw_run *run, char *out_text, size_t size);
+/* The report of a run; the caller's to free. */
+void kw_report_make(const kw_run *run, kw_report *out_report);
 
 void kw_run_free(kw_run *run);
 

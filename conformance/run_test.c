@@ -98,42 +98,109 @@ static void refusals_say_why(void **state) {
 
 /* ---- Reports ----------------------------------------------------------------------------------------------------- */
 
+/* Takes the values of "seconds" members and time attributes out. */
+static void strip_times(char *text) {
+  static const char *const marks[] = {"\"seconds\": ", "time=\""};
+  char *to = text;
+  for (const char *from = text; *from;) {
+    size_t mark = 0;
+    for (size_t i = 0; i < 2 && !mark; i++) {
+      if (strncmp(from, marks[i], strlen(marks[i])) == 0) mark = strlen(marks[i]);
+    }
+    memmove(to, from, mark ? mark : 1);
+    to += mark ? mark : 1;
+    from += mark ? mark : 1;
+    if (mark) from += strspn(from, "0123456789.");
+  }
+  *to = 0;
+}
+
+static char *read_without_times(const char *name) {
+  char *text = read_file(name);
+  strip_times(text);
+  return text;
+}
+
+static const char *text_member(const cJSON *report, const char *key) {
+  const cJSON *item = cJSON_GetObjectItem(report, key);
+  return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+/* The same seed gives the same bytes in every format, apart from times, however many workers there are. */
 static void same_seed_same_report(void **state) {
   (void)state;
-  char first[96], second[96], other[96];
-  snprintf(first, sizeof first, "%s/first.json", folder);
-  snprintf(second, sizeof second, "%s/second.json", folder);
-  snprintf(other, sizeof other, "%s/report.xml", folder);
-  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "mul.*", "--jobs", "1", "--json", first, NULL}),
-                   0);
-  output_contains("verdict: conformant (claims)");
-  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "mul.*", "--jobs", "3", "--json", second,
-                                        "--junit", other, NULL}),
-                   0);
-  char *a = read_file("first.json"), *b = read_file("second.json"), *xml = read_file("report.xml");
-  assert_string_equal(a, b);
-  cJSON *report = cJSON_Parse(a);
+  static const char *const formats[] = {"json", "xml", "tap"};
+  char paths[2][3][96];
+  for (int i = 0; i < 2; i++) {
+    for (int f = 0; f < 3; f++) snprintf(paths[i][f], sizeof paths[i][f], "%s/%d.%s", folder, i, formats[f]);
+    assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "mul.*", "--jobs", i ? "3" : "1", "--json",
+                                          paths[i][0], "--junit", paths[i][1], "--tap", paths[i][2], NULL}),
+                     0);
+    output_contains("verdict: conformant (claims)");
+    output_contains("--op 'mul.*'");
+  }
+  for (int f = 0; f < 3; f++) {
+    char names[2][32], *texts[2];
+    for (int i = 0; i < 2; i++) {
+      snprintf(names[i], sizeof names[i], "%d.%s", i, formats[f]);
+      texts[i] = read_without_times(names[i]);
+    }
+    assert_string_equal(texts[0], texts[1]);
+    free(texts[0]);
+    free(texts[1]);
+  }
+}
+
+static void json_names_what_was_judged(void **state) {
+  (void)state;
+  char *text = read_file("0.json"), *xml = read_without_times("0.xml"), *tap = read_file("0.tap");
+  cJSON *report = cJSON_Parse(text);
   assert_non_null(report);
-  assert_string_equal(cJSON_GetObjectItem(report, "device")->valuestring, "cpu:0");
-  assert_string_equal(cJSON_GetObjectItem(report, "verdict")->valuestring, "conformant");
+  assert_string_equal(text_member(report, "device"), "cpu:0");
+  assert_string_equal(text_member(report, "verdict"), "conformant");
+  assert_string_equal(text_member(report, "plugin"), "keyway_cpu.so");
+  assert_string_equal(text_member(report, "seed"), "1");
+  assert_int_equal(strlen(text_member(report, "plugin_sha256")), 64);
+  assert_int_equal(strlen(text_member(report, "tolerances_sha256")), 64);
+  assert_int_equal(strlen(text_member(report, "cases_sha256")), 64);
   assert_true(cJSON_IsNull(cJSON_GetObjectItem(report, "level")));
   assert_true(cJSON_IsFalse(cJSON_GetObjectItem(report, "emulated")));
   assert_int_equal(cJSON_GetObjectItem(report, "fallbacks")->valueint, 0);
-  assert_int_equal(cJSON_GetObjectItem(report, "seed")->valueint, 1);
   assert_true(count_of(report, "pass") > 300);
   int cases = 0;
   const cJSON *op;
   cJSON_ArrayForEach(op, cJSON_GetObjectItem(report, "ops")) {
-    cases += cJSON_GetObjectItem(op, "cases")->valueint;
-    assert_int_equal(cJSON_GetObjectItem(op, "cases")->valueint, cJSON_GetObjectItem(op, "pass")->valueint);
+    int count = cJSON_GetObjectItem(op, "cases")->valueint, of_classes = 0, of_errors = 0;
+    const cJSON *part;
+    cJSON_ArrayForEach(part, cJSON_GetObjectItem(op, "classes")) of_classes += part->valueint;
+    cJSON_ArrayForEach(part, cJSON_GetObjectItem(op, "errors")) of_errors += part->valueint;
+    cases += count;
+    assert_int_equal(count, cJSON_GetObjectItem(op, "pass")->valueint);
+    assert_int_equal(count, of_classes);
+    assert_int_equal(count, of_errors);
     assert_true(cJSON_GetObjectItem(op, "max_error")->valuedouble <= cJSON_GetObjectItem(op, "bound")->valuedouble);
   }
   assert_int_equal(cases, count_of(report, "pass"));
-  assert_non_null(strstr(xml, "<testcase classname=\"mul.Tensor\" name=\"f32/prime/0\"/>"));
+  assert_int_equal(cases, cJSON_GetArraySize(cJSON_GetObjectItem(report, "cases")));
+  assert_non_null(strstr(xml, "<testcase classname=\"cpu:0.mul.Tensor\" name=\"f32/prime/0\" time=\"\"/>"));
+  assert_non_null(strstr(tap, "- mul.Tensor/f32/prime/0\n"));
   cJSON_Delete(report);
-  free(a);
-  free(b);
+  free(text);
   free(xml);
+  free(tap);
+}
+
+/* The hash is that of the file, as another program computes it. */
+static void plugin_hash_is_sha256(void **state) {
+  (void)state;
+  char command[256], hash[80] = "";
+  snprintf(command, sizeof command, "sha256sum '%s'", KEYWAY_CPU_PLUGIN);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  assert_non_null(fgets(hash, 65, pipe));
+  pclose(pipe);
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--case", "mm/f32/one/0", NULL}), 0);
+  output_contains(hash);
 }
 
 static void shards_are_parts(void **state) {
@@ -247,7 +314,8 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  static const char *const names[] = {"output", "first.json", "second.json", "report.xml", "disturbed.json"};
+  static const char *const names[] = {"output", "0.json", "0.xml", "0.tap",
+                                      "1.json", "1.xml",  "1.tap", "disturbed.json"};
   char path[128];
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -260,6 +328,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refusals_say_why),
       cmocka_unit_test(same_seed_same_report),
+      cmocka_unit_test(json_names_what_was_judged),
+      cmocka_unit_test(plugin_hash_is_sha256),
       cmocka_unit_test(shards_are_parts),
       cmocka_unit_test(one_case_alone),
       cmocka_unit_test(level_core_on_one_op),

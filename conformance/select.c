@@ -31,7 +31,6 @@ static kw_run_case *add_case(kw_run *run, const char *id, const kw_op_facts *op,
   }
   kw_run_case *added = &run->cases[run->case_count++];
   *added = (kw_run_case){.id = strdup(id), .op = op, .dtype = dtype};
-  run->case_set_hash = kw_hash(kw_hash(run->case_set_hash, id), "\n");
   return added;
 }
 
@@ -90,6 +89,13 @@ static bool op_exists(const kw_run *run) {
   return false;
 }
 
+static void hash_cases(kw_run *run) {
+  kw_digest digest;
+  kw_digest_begin(&digest);
+  for (uint32_t i = 0; i < run->case_count; i++) kw_digest_add(&digest, run->cases[i].id);
+  kw_digest_end(&digest, run->case_hash);
+}
+
 static void keep_shard(kw_run *run) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < run->case_count; i++) {
@@ -104,9 +110,11 @@ static void keep_shard(kw_run *run) {
 
 bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   const kw_run_options *options = run->options;
-  run->case_set_hash = KW_HASH_START;
   if (options->case_id) {
-    if (select_one(run)) return true;
+    if (select_one(run)) {
+      hash_cases(run);
+      return true;
+    }
     snprintf(out_message, size, "there is no case '%s'; `keyway conform --device %s --list` prints all ids",
              options->case_id, options->device);
     return false;
@@ -120,6 +128,7 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
     if (suite_wanted(options, id, strcspn(id, "/"))) add_case(run, id, NULL, KW_DTYPE_NONE);
   }
   if (suite_wanted(options, "ops", 3)) select_ops(run);
+  hash_cases(run);
   keep_shard(run);
   if (run->case_count > 0) return true;
   snprintf(out_message, size,

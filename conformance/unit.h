@@ -40,6 +40,7 @@ typedef struct kw_unit_result {
   const char *id;
   uint32_t run;
   uint64_t launches, decomposed, fallbacks;
+  double seconds; /* that the worker took */
   uint32_t path_count;
   kw_unit_path paths[KW_UNIT_PATHS];
 } kw_unit_result;

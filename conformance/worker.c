@@ -5,6 +5,7 @@
 #include "worker.h"
 
 #include "case_make.h"
+#include "clock.h"
 #include "image.h"
 
 #include <keyway/plugin.h>
@@ -104,8 +105,9 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
   w->facts.product = strdup(info.name);
   w->facts.emulated = (info.flags & KW_DEVICE_EMULATED) != 0;
   w->facts.flush = info.flush_subnormal.bits[0];
+  w->facts.plugin_path = strdup(plugin_path_of(w->device));
   list_ops(w);
-  kw_worker_contract_open(w, plugin_path_of(w->device));
+  kw_worker_contract_open(w, w->facts.plugin_path);
 }
 
 /* ---- One unit ---------------------------------------------------------------------------------------------------- */
@@ -422,6 +424,7 @@ void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_m
   kw_unit_result result = {.id = id, .run = run};
   kw_case c;
   unit u = {.w = w, .c = &c, .run = run, .poison = kw_unit_poison(run), .result = &result};
+  double start = kw_clock_seconds();
   kw_counters before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
   kw_device_get_counters(w->device, &before);
   bool known = kw_case_from_id(id, w->ops, w->facts.op_count, &c);
@@ -441,6 +444,7 @@ void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_m
   result.launches = after.launches - before.launches;
   result.decomposed = after.decomposed - before.decomposed;
   result.fallbacks = after.fallbacks - before.fallbacks;
+  result.seconds = kw_clock_seconds() - start;
   kw_unit_write(&result, out_message);
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     kw_tensor_release(u.views[i]);

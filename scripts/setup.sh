@@ -10,9 +10,9 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-minimal=(gcc libc6-dev binutils cmake ninja-build pkg-config libcjson-dev libcmocka-dev
+minimal=(gcc libc6-dev binutils cmake ninja-build pkg-config libcjson-dev libmd-dev libcmocka-dev
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd)
-rest=(clang clang-format valgrind libdlpack-dev)
+rest=(clang clang-format valgrind libdlpack-dev libxml2-utils perl)
 
 packages=("${minimal[@]}" "${rest[@]}") print=false
 for argument; do
