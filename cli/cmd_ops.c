@@ -3,10 +3,12 @@
  * keyway ops: the op table, and who has kernels for it.
  */
 #include "commands.h"
+#include "op_page.h"
 #include "table.h"
 
 #include <keyway/keyway.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,7 +140,30 @@ static int print_ops(const kw_cli_args *args, const open_devices *devices, bool 
   return KW_CLI_OK;
 }
 
+/* The page of an op, or of all its overloads. */
+static int print_page(const char *name) {
+  char base[64];
+  if (kw_op_page_print(stdout, kw_op_page_base(name, base))) return KW_CLI_OK;
+  const char *names[512];
+  uint32_t count = 0;
+  for (; count < kw_op_count() && count < 512; ++count) {
+    kw_op_info info = {.struct_size = sizeof info};
+    names[count] = kw_op_get_info(kw_op_at(count), &info) == KW_OK ? info.name : "";
+  }
+  const char *near = kw_cli_nearest(name, names, count, sizeof names[0]);
+  kw_cli_complain(&kw_cli_ops, "no op '%s'%s%s%s; 'keyway ops' lists the ops", name, near ? "; did you mean '" : "",
+                  near ? near : "", near ? "'?" : "");
+  return KW_CLI_USAGE;
+}
+
 static int run(const kw_cli_args *args) {
+  const char *name = kw_cli_args_positional(args, 0), *pages = kw_cli_args_value(args, "--pages");
+  if (name) return print_page(name);
+  if (pages) {
+    if (kw_op_pages_write(pages)) return KW_CLI_OK;
+    kw_cli_complain(&kw_cli_ops, "cannot write the pages to '%s': %s", pages, strerror(errno));
+    return KW_CLI_FAILED;
+  }
   const char *only = kw_cli_args_value(args, "--device");
   open_devices devices = {0};
   int code = KW_CLI_USAGE;
@@ -150,17 +175,22 @@ static int run(const kw_cli_args *args) {
 static const kw_cli_option options[] = {
     KW_CLI_OPTION_JSON,
     {"--device", "NAME", "only what this device has kernels for, and the dtypes of these kernels"},
+    {"--pages", "DIR", "write the op reference, one Markdown page per op, into a directory"},
     KW_CLI_OPTION_PLUGIN,
 };
 const kw_cli_command kw_cli_ops = {
     .name = "ops",
-    .synopsis = "[--json] [--device NAME] [--plugin FILE]...",
-    .summary = "List the ops, their error bounds, and the devices that have kernels for them",
+    .synopsis = "[NAME] [--json] [--device NAME] [--pages DIR] [--plugin FILE]...",
+    .summary = "List the ops, their error bounds, and the devices that have kernels for them; explain one",
     .details =
+        "With NAME: the page of that op in the op reference, all overloads.\n"
         "Bounds: 'bits' the same bits, 'N ulp' at most N units in the last place of the compute type,\n"
-        "'accumulate' grows with the number of terms, 'index' a position with an equal value.\n"
+        "'accumulate' grows with the number of terms, 'index' a position with an equal value, 'written' the bits of "
+        "any\n"
+        "of the values written to one place.\n"
         "A device without a kernel for an op may still run it by decomposition.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
+    .positional_max = 1,
     .run = run,
 };

@@ -86,6 +86,13 @@ static bool has_kernel(const kw_device *device, const char *op, kw_dtype key) {
   return false;
 }
 
+const char *kw_decompose_by(const kw_op *op) {
+  for (size_t i = 0; i < sizeof decompositions / sizeof decompositions[0]; ++i) {
+    if (strcmp(decompositions[i].op, op->schema.name) == 0) return decompositions[i].by;
+  }
+  return "";
+}
+
 kw_decompose_fn kw_decompose_find(const kw_op *op, kw_device *device, kw_dtype key) {
   for (size_t i = 0; i < sizeof decompositions / sizeof decompositions[0]; ++i) {
     if (strcmp(decompositions[i].op, op->schema.name) != 0) continue;

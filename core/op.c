@@ -7,6 +7,7 @@
 #include "error.h"
 #include "log.h"
 #include "negotiate.h"
+#include "plan.h"
 #include "struct.h"
 
 #include <math.h>
@@ -236,7 +237,8 @@ KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info) {
                      .arg_count = op->schema.arg_count,
                      .result_count = op->schema.result_count,
                      .max_ulp = row->ulp,
-                     .comparator = comparators[row->compare]};
+                     .comparator = comparators[row->compare],
+                     .decomposition = kw_decompose_by(op)};
   kw_struct_give(out_info, &info, sizeof info);
   return KW_OK;
 }

@@ -120,6 +120,9 @@ char *kw_request_describe(const kw_request *request, char *text, size_t size);
 /* The decomposition that serves an op on a device for this key dtype, or NULL. */
 kw_decompose_fn kw_decompose_find(const kw_op *op, kw_device *device, kw_dtype key);
 
+/* The op that decompositions of `op` lead to, or "". */
+const char *kw_decompose_by(const kw_op *op);
+
 /* Runs a normalised call on cpu:0 and copies the results into outs (all given). Counts and warns. */
 kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *args, kw_tensor **outs);
 /* The failure to return where fallback is off: says how to allow it. */

@@ -279,17 +279,28 @@ kw_status kw_gpu_lower_logical_not(const kw_gpu_op *op, const kw_call *call, kw_
   return step_scalar(step, NULL, 0);
 }
 
+/* An integer bound past the dtype's range is no bound: as a float it saturates where it would wrap. */
+static kw_value saturating_bound(const kw_value *value, kw_dtype dtype) {
+  kw_value bound = *value;
+  if (bound.tag == KW_TAG_SCALAR && bound.kind == KW_SCALAR_I64 && kw_gpu_compute_dtype(dtype) == KW_I32) {
+    bound.kind = KW_SCALAR_F64;
+    bound.u.f = (double)bound.u.i;
+  }
+  return bound;
+}
+
 kw_status kw_gpu_lower_clamp(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
   (void)op;
   kw_dtype dtype = call->outs[0]->dtype;
-  const kw_value *low = &call->args[1], *high = &call->args[2];
-  bool scalar = low->tag == KW_TAG_SCALAR || high->tag == KW_TAG_SCALAR;
+  const kw_value low = saturating_bound(&call->args[1], dtype), high = saturating_bound(&call->args[2], dtype);
+  bool scalar = low.tag == KW_TAG_SCALAR || high.tag == KW_TAG_SCALAR;
   if (!same_dtype(call, 3, dtype)) return refuse(call, mixed_complaint);
   kw_gpu_step *step = step_add(out_plan, KW_GPU_CLAMP, dtype);
   step_elementwise(step, call, (int[]){0, 1, 2}, 3);
-  step_int(step, (low->tag != KW_TAG_NONE ? KW_CLAMP_MIN : 0) | (high->tag != KW_TAG_NONE ? KW_CLAMP_MAX : 0) |
+  step_int(step, (low.tag != KW_TAG_NONE ? KW_CLAMP_MIN : 0) | (high.tag != KW_TAG_NONE ? KW_CLAMP_MAX : 0) |
                      (scalar ? KW_CLAMP_SCALAR : 0));
-  if (step_scalar(step, low, 0) != KW_OK || step_scalar(step, high, 0) != KW_OK) return refuse(call, scalar_complaint);
+  if (step_scalar(step, &low, 0) != KW_OK || step_scalar(step, &high, 0) != KW_OK)
+    return refuse(call, scalar_complaint);
   return KW_OK;
 }
 

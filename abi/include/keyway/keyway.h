@@ -382,8 +382,9 @@ typedef struct kw_op_info {
   kw_dtype_mask dtypes; /* key dtypes the op is defined for */
   uint32_t arg_count;
   uint32_t result_count;
-  double max_ulp;         /* the bound of the conformance suite; see comparator */
-  const char *comparator; /* "bits", "ulp", ... */
+  double max_ulp;            /* the bound of the conformance suite; see comparator */
+  const char *comparator;    /* "bits", "ulp", ... */
+  const char *decomposition; /* the op that serves it on devices without a kernel of its own, or "" */
 } kw_op_info;
 KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info);
 

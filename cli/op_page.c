@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "op_page.h"
+
+#include "op_table.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct {
+  const char *base, *heading, *text;
+} notes[] = {
+#define KW_NOTE(base, heading, text) {base, heading, text},
+#include "op_notes.def"
+};
+enum { NOTE_COUNT = sizeof notes / sizeof notes[0] };
+
+/* ---- What the columns of the table mean -------------------------------------------------------------------------- */
+
+static const char *const shape_texts[] = {
+    [KW_SHAPE_BROADCAST] = "all tensors broadcast together",
+    [KW_SHAPE_INPLACE] = "`self`'s; other tensors broadcast to it",
+    [KW_SHAPE_REDUCE_ALL] = "rank 0",
+    [KW_SHAPE_REDUCE_DIMS] = "without the dimensions in `dim` (none or empty: all), or with size 1 for `keepdim`",
+    [KW_SHAPE_REDUCE_DIM] = "without dimension `dim` (none: all), or with size 1 for `keepdim`",
+    [KW_SHAPE_MM] = "[n, k] and [k, m] give [n, m]",
+    [KW_SHAPE_SIZE] = "`size`",
+    [KW_SHAPE_ARANGE] = "[ceil((end - start) / step)]",
+    [KW_SHAPE_SCAN] = "`self`'s",
+    [KW_SHAPE_BMM] = "[b, n, k] and [b, k, m] give [b, n, m]",
+    [KW_SHAPE_ADDMM] = "[n, k] and [k, m] give [n, m], to which `self` broadcasts",
+    [KW_SHAPE_NORM] = "the input's; mean and rstd have 1 for each dimension of `normalized_shape`",
+    [KW_SHAPE_CAT] = "the tensors' but for `dim`, along which sizes add up",
+    [KW_SHAPE_EMBEDDING] = "the indices', then the second of `weight`",
+    [KW_SHAPE_INDEX_SELECT] = "`self`'s, with as many along `dim` as `index` has elements",
+    [KW_SHAPE_GATHER] = "`index`'s",
+    [KW_SHAPE_SCATTER] = "`self`'s",
+    [KW_SHAPE_INDEX] = "the indices' broadcast in place of the indexed dimensions",
+    [KW_SHAPE_INDEX_PUT] = "`self`'s",
+};
+
+static const char *const result_texts[] = {
+    [KW_RESULT_KEY] = "what tensors and Scalars promote to",
+    [KW_RESULT_FLOAT] = "what tensors and Scalars promote to; f32 for integers and bool",
+    [KW_RESULT_DIV_MODE] = "what tensors and Scalars promote to; without a rounding mode f32 for integers",
+    [KW_RESULT_BOOL] = "bool; computed in what tensors and Scalars promote to",
+    [KW_RESULT_I64] = "i64",
+    [KW_RESULT_SUM] = "`dtype` where given, otherwise `self`'s, i64 for integers and bool",
+    [KW_RESULT_MEAN] = "`dtype` where given, otherwise `self`'s",
+    [KW_RESULT_ANY] = "bool; u8 for u8",
+    [KW_RESULT_FIRST] = "`self`'s",
+    [KW_RESULT_INT_MM] = "i32",
+    [KW_RESULT_SOFTMAX] = "`self`'s; f32 with `half_to_float`",
+    [KW_RESULT_NORM] = "what the tensors promote to; mean and rstd in the compute type",
+    [KW_RESULT_CAST] = "`dtype` where given, otherwise `self`'s",
+    [KW_RESULT_FACTORY] = "`dtype` where given",
+    [KW_RESULT_SELF] = "`self`'s",
+};
+
+static const char *special_text(kw_special special) {
+  static const char *const texts[] = {"exact", "either", "unspecified"};
+  return texts[special];
+}
+
+static const char *level_text(kw_level level) {
+  static const char *const texts[] = {"Core", "Inference", "Training"};
+  return level <= KW_LEVEL_TRAINING ? texts[level] : "vendor";
+}
+
+static void print_bound(FILE *out, const kw_op_row *row) {
+  switch (row->compare) {
+    case KW_CMP_ULP:
+      if (row->ulp == 0 && row->abs == 0) {
+        fputs("correctly rounded", out);
+      } else {
+        fprintf(out, "%g ULP of the compute type", row->ulp);
+      }
+      if (row->abs > 0) fprintf(out, ", plus %g eps absolute", row->abs);
+      break;
+    case KW_CMP_ACCUMULATE:
+      fputs("growth(n) eps times the same on absolute values, n terms: min(n, 4 + 2 sqrt(n))", out);
+      break;
+    case KW_CMP_INDEX:
+      fputs("the index must lead to an equal value, the first such", out);
+      break;
+    case KW_CMP_WRITTEN:
+      fputs("the same bits; of several values written to one place any", out);
+      break;
+    default:
+      fputs("the same bits", out);
+  }
+}
+
+/* ---- Pages ------------------------------------------------------------------------------------------------------- */
+
+char *kw_op_page_base(const char *name, char text[64]) {
+  snprintf(text, 64, "%.*s", (int)strcspn(name, ".("), name);
+  return text;
+}
+
+static bool row_has_base(const kw_op_row *row, const char *base) {
+  char text[64];
+  return strcmp(kw_op_page_base(row->schema, text), base) == 0;
+}
+
+static void print_dtypes(FILE *out, uint64_t dtypes) {
+  const char *comma = "";
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
+    if (!(dtypes & KW_DTYPE_BIT(d))) continue;
+    fprintf(out, "%s%s", comma, kw_dtype_name(d));
+    comma = ", ";
+  }
+}
+
+static void print_overload(FILE *out, const kw_op_row *row) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(row->schema, "("), row->schema);
+  kw_op_info info = {.struct_size = sizeof info, .decomposition = ""};
+  const kw_op *op = kw_op_find(name);
+  if (op) kw_op_get_info(op, &info);
+  fprintf(out, "## %s\n\n    %s\n\n| | |\n|---|---|\n", name, row->schema);
+  fprintf(out, "| Level | %s |\n| Dtypes | ", level_text(row->level));
+  print_dtypes(out, row->dtypes);
+  fprintf(out, " |\n| Result shape | %s |\n| Result dtype | %s |\n| Bound | ", shape_texts[row->shape],
+          result_texts[row->result]);
+  print_bound(out, row);
+  fprintf(out, " |\n| NaN, infinity, signed zero, subnormal | %s, %s, %s, %s |\n", special_text(row->nan),
+          special_text(row->inf), special_text(row->zero), special_text(row->subnormal));
+  if (*info.decomposition) {
+    fprintf(out, "| Without a kernel | runs by [%s](%s.md) |\n", info.decomposition,
+            kw_op_page_base(info.decomposition, name));
+  }
+  fputc('\n', out);
+}
+
+bool kw_op_page_print(FILE *out, const char *base) {
+  bool found = false;
+  for (uint32_t i = 0; i < kw_op_table_count && !found; ++i) found = row_has_base(&kw_op_table[i], base);
+  if (!found) return false;
+  fprintf(out, "# %s\n\n", base);
+  for (size_t i = 0; i < NOTE_COUNT; ++i) {
+    if (strcmp(notes[i].base, base) == 0 && strcmp(notes[i].heading, "Definition") == 0)
+      fprintf(out, "%s\n\n", notes[i].text);
+  }
+  for (uint32_t i = 0; i < kw_op_table_count; ++i) {
+    if (row_has_base(&kw_op_table[i], base)) print_overload(out, &kw_op_table[i]);
+  }
+  bool first = true;
+  for (size_t i = 0; i < NOTE_COUNT; ++i) {
+    if (strcmp(notes[i].base, base) != 0 || strcmp(notes[i].heading, "Definition") == 0) continue;
+    if (first) fputs("## Semantics\n\n", out);
+    first = false;
+    fprintf(out, "- **%s.** %s\n", notes[i].heading, notes[i].text);
+  }
+  if (!first) fputc('\n', out);
+  fputs("How to read this: [the op reference](README.md).\n", out);
+  return true;
+}
+
+static const char *const introduction =
+    "# Op reference\n\n"
+    "Generated from `abi/ops.def` and `abi/op_notes.def` by `keyway ops --pages docs/ops`; a test fails when it is out "
+    "of\n"
+    "date. `keyway ops NAME` prints a page.\n\n"
+    "Names, argument order and meaning are ATen's; these pages say what ATen leaves open. For all ops:\n\n"
+    "- **Key dtype.** An op computes in one dtype, which its tensors and Scalars promote to as in ATen. Floats of at "
+    "most 32\n"
+    "  bits compute in f32 and are rounded once to the result; f64 computes in f64. A Scalar is converted to that "
+    "first.\n"
+    "- **Bounds** are in units in the last place of the compute type, around the exact result; a result narrower than "
+    "the\n"
+    "  compute type may differ by half a unit of its own more. They belong to the op, never to a device.\n"
+    "- **Special values.** *exact*: as IEEE 754 and the definition say; *either*: both zeros are right; *unspecified*: "
+    "not\n"
+    "  compared. NaN payloads and signs matter to moves only. Infinity and the largest finite number are "
+    "interchangeable only\n"
+    "  where the exact result is within the bound of overflow.\n"
+    "- **Empty.** A call whose results have no elements runs nothing and succeeds.\n"
+    "- **Integers** wrap (two's complement); floats out of an integer's range saturate, NaN becomes 0.\n"
+    "- **Aliasing.** A result may be an argument only where the schema marks it `(a!)`; partial overlap is "
+    "refused.\n\n";
+
+static void print_index(FILE *out) {
+  char base[64], previous[64] = "";
+  fputs(introduction, out);
+  fputs("| Op | Overloads | Definition |\n|---|---|---|\n", out);
+  for (uint32_t i = 0; i < kw_op_table_count; ++i) {
+    kw_op_page_base(kw_op_table[i].schema, base);
+    if (strcmp(base, previous) == 0) continue;
+    memcpy(previous, base, sizeof previous);
+    bool before = false; /* a base whose rows are not side by side */
+    for (uint32_t k = 0; k < i && !before; ++k) before = row_has_base(&kw_op_table[k], base);
+    if (before) continue;
+    uint32_t overloads = 0;
+    for (uint32_t k = 0; k < kw_op_table_count; ++k) overloads += row_has_base(&kw_op_table[k], base);
+    const char *definition = "";
+    for (size_t k = 0; k < NOTE_COUNT && !*definition; ++k) {
+      if (strcmp(notes[k].base, base) == 0 && strcmp(notes[k].heading, "Definition") == 0) definition = notes[k].text;
+    }
+    fprintf(out, "| [%s](%s.md) | %u | %s |\n", base, base, overloads, definition);
+  }
+}
+
+/* Opens DIRECTORY/NAME.md for writing. */
+static FILE *open_page(const char *directory, const char *name) {
+  char path[4096];
+  if (snprintf(path, sizeof path, "%s/%s.md", directory, name) >= (int)sizeof path) {
+    errno = ENAMETOOLONG;
+    return NULL;
+  }
+  return fopen(path, "w");
+}
+
+bool kw_op_pages_write(const char *directory) {
+  if (mkdir(directory, 0777) != 0 && errno != EEXIST) return false;
+  FILE *out = open_page(directory, "README");
+  if (!out) return false;
+  print_index(out);
+  bool fine = fclose(out) == 0;
+  for (uint32_t i = 0; i < kw_op_table_count && fine; ++i) {
+    char base[64];
+    out = open_page(directory, kw_op_page_base(kw_op_table[i].schema, base));
+    if (!out) return false;
+    kw_op_page_print(out, base);
+    fine = fclose(out) == 0;
+  }
+  return fine;
+}
