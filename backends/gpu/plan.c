@@ -172,16 +172,14 @@ kw_status kw_gpu_lower_fill(const kw_gpu_op *op, const kw_call *call, kw_gpu_pla
 
 kw_status kw_gpu_lower_copy(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
   (void)op;
-  const uint64_t complex_dtypes = KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_C128);
+  const uint64_t doubles = KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128);
   kw_gpu_device *device = call->device;
   kw_dtype to = call->outs[0]->dtype, from = call->args[1].u.tensor->dtype;
   bool convert = to != from;
   kw_gpu_step *step = step_add(out_plan, convert ? KW_GPU_CONVERT : KW_GPU_COPY, to);
   step_elementwise(step, call, (int[]){1}, 1);
   if (convert) {
-    if ((KW_DTYPE_BIT(to) | KW_DTYPE_BIT(from)) & complex_dtypes)
-      return refuse(call, "converts between real dtypes only");
-    if (!device->has_f64 && (to == KW_F64 || from == KW_F64))
+    if (!device->has_f64 && (KW_DTYPE_BIT(to) | KW_DTYPE_BIT(from)) & doubles)
       return refuse(call, "cannot convert f64: this device has no double precision");
     step_int(step, from);
     step_int(step, to);
