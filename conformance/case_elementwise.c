@@ -90,9 +90,10 @@ static bool mixed_single(const kw_case *c, uint32_t number, kw_dtype *out) {
 /* copy_ from the key dtype, fill_ with a value of another dtype. */
 static bool mixed_move(const kw_case *c, uint32_t number, kw_dtype *out) {
   uint32_t seen = 0;
-  if (kw_datum_is_complex(c->key)) return false;
+  bool fills = strcmp(c->op->base, "fill_") == 0;
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
-    if (d == c->key || kw_datum_is_complex(d) || seen++ != number) continue;
+    bool lost = fills && kw_datum_is_complex(d) && !kw_datum_is_complex(c->key); /* fill_ refuses to drop a part */
+    if (d == c->key || lost || seen++ != number) continue;
     *out = d;
     return true;
   }

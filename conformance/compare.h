@@ -18,8 +18,10 @@
  *
  * KW_CMP_WRITTEN: the bits that the first or the last writer of the element gave it.
  *
- * Columns of the table: `either` and `unspecified` zeros may have any sign; `unspecified` NaN and infinity means that
- * elements where the oracle has one are not compared. Subnormals follow the device's declaration, as told in kw_rule.
+ * Columns of the table: `either` and `unspecified` zeros may have any sign; `unspecified` NaN, infinity or subnormal
+ * means that elements where the oracle has one are not compared. An `either` subnormal may be a zero of the same sign
+ * on every device, an `exact` one only where the device declares that it flushes the dtype. A move is no arithmetic: it
+ * keeps all bits, whatever the device declares.
  *
  * The error that reports show is (|got - oracle| - half) / allowed, times `ulp` for KW_CMP_ULP: at most the row's bound
  * where the case passes.
@@ -36,7 +38,8 @@ typedef struct kw_rule {
   double abs;
   uint64_t terms;
   bool exact;
-  kw_special nan, inf, zero;
+  kw_special nan, inf, zero, subnormal;
+  bool moved;        /* elements keep their dtype and all their bits */
   bool flush;        /* the device may replace subnormal results of this dtype by zero */
   bool free_payload; /* KW_CMP_BITS: any NaN will do where the oracle has one */
   kw_dtype compute;  /* c */

@@ -242,6 +242,71 @@ static void results_on_their_own(void **state) {
   assert_non_null(strstr(verdict.text, "element [1]"));
 }
 
+static bool same(const kw_rule *rule, kw_dtype dtype, const void *want, const void *got) {
+  kw_case c = get_case("copy_/f32/one/0");
+  c.outs[0].dtype = dtype;
+  kw_expected expected = {.dtype = dtype, .count = 1, .values = (void *)(uintptr_t)want};
+  kw_verdict verdict;
+  kw_compare_result(&c, 0, rule, &expected, got, 0xff, &verdict);
+  return verdict.pass;
+}
+
+/* The columns for special values hold where bits are compared as well. */
+static void columns_of_bits(void **state) {
+  (void)state;
+  float nan = (float)NAN, inf = INFINITY, zero = 0, minus = -0.0f, tiny = 0x1p-140f, one = 1;
+  kw_rule rule = {.compare = KW_CMP_BITS};
+  assert_false(same(&rule, KW_F32, &nan, &one) || same(&rule, KW_F32, &inf, &one));
+  assert_false(same(&rule, KW_F32, &zero, &minus) || same(&rule, KW_F32, &tiny, &zero));
+  rule.flush = true;
+  assert_true(same(&rule, KW_F32, &tiny, &zero));
+  assert_false(same(&rule, KW_F32, &tiny, &minus) || same(&rule, KW_F32, &one, &zero));
+  rule.subnormal = rule.nan = rule.inf = KW_SPECIAL_UNSPECIFIED;
+  rule.zero = KW_SPECIAL_EITHER;
+  assert_true(same(&rule, KW_F32, &nan, &one) && same(&rule, KW_F32, &inf, &one) && same(&rule, KW_F32, &tiny, &one));
+  assert_true(same(&rule, KW_F32, &zero, &minus));
+  assert_false(same(&rule, KW_F32, &zero, &one));
+}
+
+static void complex_numbers_by_part(void **state) {
+  (void)state;
+  uint32_t want[2] = {0x7fc00001, 0x3f800000}, got[2] = {0x7fc00000, 0x3f800000};
+  kw_rule rule = {.compare = KW_CMP_BITS};
+  assert_false(same(&rule, KW_C64, want, got));
+  rule.free_payload = true;
+  assert_true(same(&rule, KW_C64, want, got));
+  got[1] = 0x3f800001;
+  assert_false(same(&rule, KW_C64, want, got));
+}
+
+/* What the columns say of subnormals and the device's declaration together. */
+static void subnormal_column(void **state) {
+  (void)state;
+  kw_case c = get_case("neg/f32/one/0");
+  kw_suite_op op = *c.op;
+  c.op = &op;
+  assert_false(kw_rule_make(&c, 0, 0).flush);
+  assert_true(kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32)).flush);
+  op.row.subnormal = KW_SPECIAL_EITHER;
+  assert_true(kw_rule_make(&c, 0, 0).flush);
+  op.row.subnormal = KW_SPECIAL_UNSPECIFIED;
+  kw_rule rule = kw_rule_make(&c, 0, 0);
+  assert_true(passes(&rule, KW_F32, 1, 0x1p-130, 0));
+  assert_false(passes(&rule, KW_F32, 1, 0x1p-126, 0));
+}
+
+/* A move keeps subnormals on every device, whatever the device declares. */
+static void moves_keep_subnormals(void **state) {
+  (void)state;
+  kw_case c = get_case("copy_/f32/one/0");
+  kw_rule rule = kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32));
+  float plain = 0x1p-140f, flushed = 0, got = 0;
+  kw_expected expected = {.dtype = KW_F32, .count = 1, .values = &plain, .flushed = &flushed};
+  kw_verdict verdict;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
+  assert_false(verdict.pass);
+}
+
 /* A subnormal input that a device reads as zero: what then follows is accepted, and nothing else. */
 static void flushed_inputs(void **state) {
   (void)state;
@@ -301,6 +366,8 @@ int main(void) {
       cmocka_unit_test(result_with_a_tail),  cmocka_unit_test(errors_are_in_units_of_the_bound),
       cmocka_unit_test(moves_keep_payloads), cmocka_unit_test(flushed_inputs),
       cmocka_unit_test(rounded_quotients),   cmocka_unit_test(oracle_adds),
+      cmocka_unit_test(columns_of_bits),     cmocka_unit_test(complex_numbers_by_part),
+      cmocka_unit_test(subnormal_column),    cmocka_unit_test(moves_keep_subnormals),
       cmocka_unit_test(either_writer),       cmocka_unit_test(results_on_their_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

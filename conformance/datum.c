@@ -246,9 +246,20 @@ void kw_datum_store(kw_dtype dtype, void *element, double value) {
   }
 }
 
+kw_dtype kw_datum_part(kw_dtype dtype) {
+  return dtype == KW_C64 ? KW_F32 : dtype == KW_C128 ? KW_F64 : dtype;
+}
+
 void kw_datum_convert(kw_dtype to, void *dst, kw_dtype from, const void *src) {
   if (to == from) {
     memcpy(dst, src, kw_datum_size(to));
+  } else if (kw_datum_is_complex(to)) {
+    kw_dtype part = kw_datum_part(to);
+    size_t size = kw_datum_size(part);
+    memset(dst, 0, 2 * size);
+    kw_datum_convert(part, dst, kw_datum_part(from), src);
+    if (!kw_datum_is_complex(from)) return;
+    kw_datum_convert(part, (char *)dst + size, kw_datum_part(from), (const char *)src + kw_datum_size(from) / 2);
   } else if (kw_datum_is_float(from)) {
     kw_datum_store(to, dst, kw_datum_load(from, src));
   } else if (kw_datum_is_float(to)) {

@@ -26,6 +26,8 @@ const char *kw_datum_name(kw_dtype dtype);
 /* "f32" to KW_F32; KW_DTYPE_NONE for an unknown name. */
 kw_dtype kw_datum_from_name(const char *name, size_t length);
 kw_float_format kw_datum_format(kw_dtype dtype);
+/* What a complex dtype has two of; any other dtype itself. */
+kw_dtype kw_datum_part(kw_dtype dtype);
 /* The dtype an op on floats of this dtype computes in: f32, or f64 for f64. */
 kw_dtype kw_datum_compute(kw_dtype dtype);
 
@@ -42,7 +44,8 @@ double kw_datum_load(kw_dtype dtype, const void *element);
 void kw_datum_store(kw_dtype dtype, void *element, double value);
 kw_wide kw_datum_load_wide(kw_dtype dtype, const void *element); /* exact for i64 too */
 
-/* copy_'s conversion of one element between real dtypes: raw bits when the dtypes are equal, integers wrap. */
+/* copy_'s conversion of one element between two real dtypes, or to a complex one: raw bits when the dtypes are equal,
+ * integers wrap. */
 void kw_datum_convert(kw_dtype to, void *dst, kw_dtype from, const void *src);
 
 bool kw_datum_is_nan(kw_dtype dtype, const void *element);

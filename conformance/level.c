@@ -49,6 +49,13 @@ kw_dtype kw_level_half(const kw_facts *facts) {
   return brain > half ? KW_BF16 : KW_F16;
 }
 
+uint64_t kw_level_extensions(const kw_case *c) {
+  uint64_t dtypes = 0;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) dtypes |= c->tensors[i].given ? KW_DTYPE_BIT(c->tensors[i].dtype) : 0;
+  for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) dtypes |= c->outs[r].given ? KW_DTYPE_BIT(c->outs[r].dtype) : 0;
+  return dtypes & EXTENSIONS;
+}
+
 uint64_t kw_level_keys(const kw_level_claim *claim, const kw_suite_op *op, kw_dtype half) {
   if (op->vendor || op->row.level > claim->level) return 0;
   uint64_t keys = kw_suite_op_keys(op);

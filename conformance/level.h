@@ -8,6 +8,7 @@
 #ifndef KEYWAY_CONFORMANCE_LEVEL_H
 #define KEYWAY_CONFORMANCE_LEVEL_H
 
+#include "case.h"
 #include "facts.h"
 
 typedef struct kw_level_claim {
@@ -22,6 +23,9 @@ bool kw_level_parse(const char *text, kw_level_claim *out_claim);
 
 /* The 16-bit float that a level is judged in on a device: the one that it has more ops in, f16 when as many. */
 kw_dtype kw_level_half(const kw_facts *facts);
+
+/* The dtypes of extensions that a case uses anywhere: as input, or as result. */
+uint64_t kw_level_extensions(const kw_case *c);
 
 /* The key dtypes that the claim asks of an op, KW_DTYPE_BIT; 0 when the op is of a higher level or a vendor's. */
 uint64_t kw_level_keys(const kw_level_claim *claim, const kw_suite_op *op, kw_dtype half);

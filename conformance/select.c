@@ -43,11 +43,12 @@ static void add_unclaimed(kw_run *run, const kw_suite_op *op, kw_dtype dtype) {
   list[run->unclaimed_count++] = strdup(text);
 }
 
-static void add_ops_cases(kw_run *run, const kw_op_facts *op, kw_dtype dtype) {
+/* A case that mixes dtypes is wanted when all of its extension's dtypes are. */
+static void add_ops_cases(kw_run *run, const kw_op_facts *op, kw_dtype dtype, uint64_t extensions) {
   for (int class = 0; class < KW_CLASS_COUNT; class ++) {
     kw_case c;
     for (uint32_t n = 0; kw_case_make(&op->op, dtype, (kw_case_class) class, n, &c); n++) {
-      add_case(run, c.id, op, dtype);
+      if (!(kw_level_extensions(&c) & ~extensions)) add_case(run, c.id, op, dtype);
     }
   }
 }
@@ -62,7 +63,7 @@ static void select_ops(kw_run *run) {
     uint64_t wanted = options->level.text ? kw_level_keys(&options->level, &op->op, half) : claimed;
     for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
       if (keys & wanted & KW_DTYPE_BIT(d)) {
-        add_ops_cases(run, op, d);
+        add_ops_cases(run, op, d, options->level.text ? options->level.extensions | KW_DTYPE_BIT(d) : claimed);
       } else if (keys & KW_DTYPE_BIT(d) && !options->level.text && !op->op.vendor) {
         add_unclaimed(run, &op->op, d);
       }

@@ -65,6 +65,7 @@ const kw_suite_op *kw_suite_ops(uint32_t *out_count) {
 uint64_t kw_suite_op_keys(const kw_suite_op *op) {
   switch (op->row.result) {
     case KW_RESULT_FLOAT:
+    case KW_RESULT_MEAN:
       return op->row.dtypes & KW_DTYPES_FLOAT;
     case KW_RESULT_SUM:
       return op->row.dtypes & KW_DTYPES_NUM;

@@ -199,6 +199,39 @@ static void spread_indices_do_not_repeat(void **state) {
   }
 }
 
+/* Sources for conversions tell a conversion that rounds twice, by way of f32, from one that rounds once. */
+static void conversions_round_once(void **state) {
+  (void)state;
+  static const struct {
+    kw_dtype from, to;
+  } pairs[] = {{KW_F64, KW_F16}, {KW_F64, KW_BF16}, {KW_F64, KW_F8E5M2}, {KW_I64, KW_BF16}};
+  for (size_t p = 0; p < sizeof pairs / sizeof pairs[0]; p++) {
+    kw_value_key key = {.seed = 9, .extent = 209, .domain = KW_DOMAIN_CONVERT, .target = pairs[p].to};
+    int differ = 0;
+    for (uint64_t i = 0; i < 209; i++) {
+      _Alignas(8) char source[8];
+      uint32_t once = 0, twice = 0;
+      float between;
+      kw_value_make(&key, pairs[p].from, i, source);
+      kw_datum_convert(pairs[p].to, &once, pairs[p].from, source);
+      kw_datum_convert(KW_F32, &between, pairs[p].from, source);
+      kw_datum_convert(pairs[p].to, &twice, KW_F32, &between);
+      differ += once != twice;
+    }
+    assert_true(differ >= 5);
+  }
+}
+
+static void complex_parts_convert(void **state) {
+  (void)state;
+  float two = 2, single[2] = {1.5f, -3};
+  double wide[2];
+  kw_datum_convert(KW_C128, wide, KW_F32, &two);
+  assert_true(wide[0] == 2 && wide[1] == 0);
+  kw_datum_convert(KW_C128, wide, KW_C64, single);
+  assert_true(wide[0] == 1.5 && wide[1] == -3);
+}
+
 static void special_values_are_what_they_say(void **state) {
   (void)state;
   static const kw_dtype dtypes[] = {KW_F16, KW_BF16, KW_F32, KW_F64};
@@ -340,6 +373,18 @@ static void levels_choose_the_wider_half(void **state) {
   assert_int_equal(kw_level_half(&facts), KW_BF16);
 }
 
+static void cases_tell_extensions(void **state) {
+  (void)state;
+  uint32_t count;
+  kw_case c;
+  assert_true(kw_case_from_id("copy_/f32/mixed/0", kw_suite_ops(&count), kw_op_table_count, &c));
+  assert_true(kw_level_extensions(&c) == 0);
+  c.outs[0].dtype = KW_C64;
+  assert_true(kw_level_extensions(&c) == KW_DTYPE_BIT(KW_C64));
+  c.tensors[1].dtype = KW_F64;
+  assert_true(kw_level_extensions(&c) == (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_F64)));
+}
+
 static int compare_text(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -432,12 +477,15 @@ int main(void) {
       cmocka_unit_test(domains_keep_their_ranges),
       cmocka_unit_test(indices_stay_below_their_limit),
       cmocka_unit_test(spread_indices_do_not_repeat),
+      cmocka_unit_test(conversions_round_once),
+      cmocka_unit_test(complex_parts_convert),
       cmocka_unit_test(special_values_are_what_they_say),
       cmocka_unit_test(ops_are_what_libkeyway_says),
       cmocka_unit_test(rows_are_of_their_ops),
       cmocka_unit_test(layouts_have_these_strides),
       cmocka_unit_test(keys_follow_the_result_rule),
       cmocka_unit_test(lists_have_entries_of_their_own),
+      cmocka_unit_test(cases_tell_extensions),
       cmocka_unit_test(levels_parse),
       cmocka_unit_test(levels_ask_for_dtypes),
       cmocka_unit_test(levels_choose_the_wider_half),

@@ -229,26 +229,24 @@ static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], v
   }
 }
 
-/* Conversions may pass through f32 on their way to a narrower float (ATen's do), so sources are f32 values and
- * integers below 2^24 there; everything else must be exact. */
+/* A value next to a halfway point between two of the target's, off it by less than an f32 tells: rounded to f32 first
+ * and then to the target it ends on the wrong side. Exact halfway points where the dtype has no room for more. */
+static double halfway(kw_dtype target, kw_dtype dtype, const uint32_t r[4]) {
+  kw_float_format format = kw_datum_format(kw_datum_is_float(target) ? target : KW_F32);
+  double significand = ldexp(1 + floor(unit(r[0]) * ldexp(1, format.precision)), 1 - format.precision);
+  double tie = significand + ldexp(0.5, 1 - format.precision);
+  if (dtype == KW_F64 || dtype == KW_I64) tie += ((int)(r[1] % 3) - 1) * ldexp(1, -40);
+  return (r[3] & 1 ? -1.0 : 1.0) * ldexp(tie, dtype == KW_I64 ? 40 : (int)(r[2] % 16) - 4);
+}
+
 static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  bool room = kw_datum_is_float(dtype) || dtype == KW_I64;
   if (index % 3 == 0) {
     store_special(dtype, (uint32_t)(index / 3 % kw_value_special_count(dtype)), out);
-  } else if (index % 3 == 1 && kw_datum_is_float(dtype)) {
-    kw_datum_store(dtype, out, ldexp((double)(int)(r[0] % 1025) - 512, (int)(r[1] % 16) - 4)); /* ties */
+  } else if (index % 3 == 1 && room) {
+    kw_datum_store(dtype, out, halfway(key->target, dtype, r));
   } else {
     store_plain(KW_DOMAIN_ANY, dtype, r, out);
-  }
-  bool narrow = kw_datum_is_float(key->target) && key->target != KW_F64;
-  if (narrow && dtype == KW_F64) {
-    float f = (float)kw_datum_load(dtype, out);
-    double value = f;
-    memcpy(out, &value, sizeof value);
-  } else if (narrow && key->target != KW_F32 && (dtype == KW_I32 || dtype == KW_I64)) {
-    int64_t value = 0;
-    memcpy(&value, out, kw_datum_size(dtype));
-    value &= 0xffffff;
-    memcpy(out, &value, kw_datum_size(dtype));
   }
 }
 
@@ -282,7 +280,7 @@ static void store_index(const kw_value_key *key, kw_dtype dtype, uint64_t index,
 
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
   if (kw_datum_is_complex(dtype)) { /* two floats, each a value of its own */
-    kw_dtype part = dtype == KW_C64 ? KW_F32 : KW_F64;
+    kw_dtype part = kw_datum_part(dtype);
     kw_value_make(key, part, 2 * index, out_element);
     kw_value_make(key, part, 2 * index + 1, (char *)out_element + kw_datum_size(part));
     return;

@@ -10,20 +10,20 @@
 
 /* What the elements of one argument look like. */
 typedef enum kw_domain {
-  KW_DOMAIN_ANY,        /* floats: +-[2^-6, 2^6), evenly over exponents; integers: half of them all bits, half small */
-  KW_DOMAIN_UNIT,       /* [-1, 1]; integers as ANY */
-  KW_DOMAIN_POSITIVE,   /* as ANY, one in eight negative */
-  KW_DOMAIN_NONZERO,    /* as ANY, never 0 */
-  KW_DOMAIN_EXPONENT,   /* [-20, 20] */
-  KW_DOMAIN_ANGLE,      /* +-[2^-6, 2^12) */
-  KW_DOMAIN_NEAR,       /* [-8, 8], half of them close to 0 */
-  KW_DOMAIN_FEW,        /* {-2, -1, 0, 1, 2}: equal values and ties */
-  KW_DOMAIN_POWER_BASE, /* [2^-3, 2^3]; integers -5 .. 5 */
-  KW_DOMAIN_POWER,      /* [-4, 4]; integers -3 .. 8 */
-  KW_DOMAIN_SMALL,      /* integers -8 .. 8 in any dtype: sums of them are exact */
-  KW_DOMAIN_BOOL,       /* 0 and 1 */
-  KW_DOMAIN_CONVERT, /* for copy_ into other dtypes: ANY, SMALL, special values, halfway cases; floats are f32 values */
-  KW_DOMAIN_SPECIAL, /* the list of special values, element i takes (i / stride) modulo its length */
+  KW_DOMAIN_ANY,         /* floats: +-[2^-6, 2^6), evenly over exponents; integers: half of them all bits, half small */
+  KW_DOMAIN_UNIT,        /* [-1, 1]; integers as ANY */
+  KW_DOMAIN_POSITIVE,    /* as ANY, one in eight negative */
+  KW_DOMAIN_NONZERO,     /* as ANY, never 0 */
+  KW_DOMAIN_EXPONENT,    /* [-20, 20] */
+  KW_DOMAIN_ANGLE,       /* +-[2^-6, 2^12) */
+  KW_DOMAIN_NEAR,        /* [-8, 8], half of them close to 0 */
+  KW_DOMAIN_FEW,         /* {-2, -1, 0, 1, 2}: equal values and ties */
+  KW_DOMAIN_POWER_BASE,  /* [2^-3, 2^3]; integers -5 .. 5 */
+  KW_DOMAIN_POWER,       /* [-4, 4]; integers -3 .. 8 */
+  KW_DOMAIN_SMALL,       /* integers -8 .. 8 in any dtype: sums of them are exact */
+  KW_DOMAIN_BOOL,        /* 0 and 1 */
+  KW_DOMAIN_CONVERT,     /* for copy_ into `target`: ANY, special values, values halfway between two of the target's */
+  KW_DOMAIN_SPECIAL,     /* the list of special values, element i takes (i / stride) modulo its length */
   KW_DOMAIN_SPECIAL_RAW, /* the same with signaling NaN: for moves only, arithmetic may treat it in two ways */
   KW_DOMAIN_SPECIAL_ROW, /* SMALL, and one special value of those whose sums are defined in every `stride` elements */
   KW_DOMAIN_SPECIAL_ONE, /* SMALL, and special value number `stride` in the middle */

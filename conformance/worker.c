@@ -261,8 +261,16 @@ static void fill_args(const unit *u, kw_tensor *in_place, kw_value args[KW_SUITE
   }
 }
 
+/* Run 0 names no stream; but where no tensor names a device the stream does. */
+static kw_stream *stream_to_name(const unit *u) {
+  bool tensors = false;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) tensors |= u->c->tensors[i].given;
+  if (u->run) return u->w->stream;
+  return tensors ? NULL : kw_stream_default(u->w->device);
+}
+
 static kw_status call_kernel(const unit *u, const kw_value *args, kw_tensor **outs, const char *kernel) {
-  kw_stream *stream = u->run ? u->w->stream : NULL;
+  kw_stream *stream = stream_to_name(u);
   uint32_t count = u->c->op->result_count;
   if (!kernel) return kw_op_call(u->op, stream, args, u->c->arg_count, outs, count);
   kw_plan *plan;
