@@ -4,6 +4,7 @@
 #include "buffer.h"
 #include "dispatch.h"
 #include "error.h"
+#include "generator.h"
 #include "key.h"
 #include "log.h"
 #include "stream.h"
@@ -67,6 +68,7 @@ static void close_parts(kw_device *device) {
   /* The allocator goes first: blocks in use wait for their streams. */
   if (device->allocator != NULL) kw_allocator_destroy(device);
   if (device->default_stream != NULL) kw_stream_destroy_default(device);
+  kw_generator_unref(device->generator);
   kw_plugin *plugin = device->plugin;
   kw_status status = plugin->device.close(device->handle);
   if (status != KW_OK) {
@@ -86,6 +88,7 @@ static kw_status open_parts(kw_device *device) {
   status = kw_allocator_create(device);
   if (status == KW_OK) status = kw_stream_create_default(device);
   if (status == KW_OK) status = kw_plan_table_create(device);
+  if (status == KW_OK) status = kw_generator_create_default(device);
   if (status != KW_OK) {
     kw_status reason = status;
     char text[1024];

@@ -24,6 +24,7 @@ struct kw_device {
   atomic_bool lost;       /* a KW_ERR_DEVICE_LOST was seen */
   struct kw_allocator *allocator;
   kw_stream *default_stream;
+  kw_generator *generator; /* the default one */
   struct kw_plan_table *plans;
   atomic_ullong launches; /* those not still noted by threads, see dispatch.c */
   atomic_ullong decomposed;

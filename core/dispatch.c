@@ -4,7 +4,7 @@
  * signature is found there goes straight to the kernel: no lock, no heap allocation, no string compare.
  */
 #include "error.h"
-#include "overlap.h"
+#include "generator.h"
 #include "plan.h"
 #include "struct.h"
 #include "trace.h"
@@ -165,6 +165,8 @@ bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
     } else if (have->tag == KW_TAG_TENSOR_LIST) {
       if (!list_matches(listed, got)) return false;
       listed += have->count;
+    } else if (have->tag == KW_TAG_GENERATOR) { /* any of the device */
+      if (got->u.generator && got->u.generator->device != request->device) return false;
     } else if (!kw_values_equal(have, got)) {
       return false;
     }
@@ -179,250 +181,16 @@ bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
   return true;
 }
 
-/* ---- Executing --------------------------------------------------------------------------------------------------- */
+/* ---- Launching --------------------------------------------------------------------------------------------------- */
 
-static kw_status refuse_overlap(const kw_plan *plan, uint32_t result, uint32_t arg) {
-  const kw_schema *schema = &plan->op->schema;
-  return kw_fail(
-      KW_ERR_INVALID_ARGUMENT,
-      "%s: result %u shares memory with argument '%s', which the schema does not allow; write to a tensor of its own",
-      schema->name, result, schema->args[arg].name);
-}
-
-/* One result against the tensor arguments. Two tensors of different buffers never overlap. */
-static inline kw_status check_overlap(const kw_plan *plan, const kw_request *request, uint32_t result,
-                                      const kw_tensor *out) {
-  int32_t alias = plan->op->schema.results[result].alias_of;
-  for (uint32_t i = 0; i < plan->arg_count; ++i) {
-    if (plan->args[i].tag == KW_TAG_TENSOR) {
-      const kw_tensor *arg = kw_value_as_tensor(&request->args[i]);
-      if (arg->buffer != out->buffer || (int32_t)i == alias) continue;
-      if (alias >= 0 && kw_refs_identical(&arg->ref, &out->ref)) continue; /* x += x, element by element */
-      if (kw_refs_overlap(&arg->ref, &out->ref)) return refuse_overlap(plan, result, i);
-    } else if (plan->args[i].tag == KW_TAG_TENSOR_LIST) {
-      for (uint32_t k = 0; k < request->args[i].count; ++k) {
-        const kw_tensor *arg = kw_value_entry(&request->args[i], k);
-        if (arg && arg->buffer == out->buffer && kw_refs_overlap(&arg->ref, &out->ref)) {
-          return refuse_overlap(plan, result, i);
-        }
-      }
-    }
-  }
-  return KW_OK;
-}
-
-static kw_status fail_launch(const kw_plan *plan, const kw_request *request, kw_status status) {
-  char call[512];
-  return kw_device_note(request->device,
-                        kw_from_plugin(status, "%s, kernel '%s'", kw_request_describe(request, call, sizeof call),
-                                       plan->kernel->desc.name));
-}
-
-/* What is the same in every launch of a plan. */
-static void begin_call(kw_call *call, const kw_plan *plan, const kw_device *device, const kw_value *args,
-                       const kw_tensor_ref *const *outs) {
-  *call = (kw_call){.struct_size = sizeof *call,
-                    .arg_count = plan->normal_count,
-                    .out_count = plan->inference.result_count,
-                    .device = device->handle,
-                    .op = plan->op->schema.name,
-                    .args = args,
-                    .outs = outs,
-                    .user = plan->kernel->desc.user,
-                    .prepared = plan->prepared,
-                    .workspace_size = plan->workspace};
-}
-
-static kw_status launch(thread_cache *cache, const kw_plan *plan, kw_device *device, kw_stream *stream, kw_call *call) {
+kw_status kw_plan_launch(const kw_plan *plan, kw_stream *stream, kw_call *call) {
+  thread_cache *cache = this_thread ? this_thread : begin_thread();
+  if (!cache) return kw_error_offer(kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache"));
   call->stream = stream->handle;
   call->call_id = (uint64_t)plan->op->id << KW_CALL_ID_BITS | (++cache->calls & ((UINT64_C(1) << KW_CALL_ID_BITS) - 1));
   kw_status status = plan->kernel->desc.launch(call);
-  if (status == KW_OK) count_launch(cache, &cache->counts[device->id % COUNT_SLOTS], device);
+  if (status == KW_OK) count_launch(cache, &cache->counts[stream->device->id % COUNT_SLOTS], stream->device);
   return status;
-}
-
-/* The kernel on the caller's own tensors. */
-static inline kw_status run_direct(const kw_plan *plan, const kw_request *request, kw_stream *stream,
-                                   kw_tensor **outs) {
-  kw_value normal[KW_MAX_ARGS];
-  const kw_tensor_ref *out_refs[KW_MAX_RESULTS];
-  for (uint32_t i = 0; i < plan->normal_count; ++i) {
-    normal[i] = plan->normal[i];
-    if (plan->tensor_args >> i & 1) {
-      normal[i].u.tensor = request->args[i].u.tensor;
-      kw_buffer_use(kw_value_as_tensor(&normal[i])->buffer, stream);
-    }
-  }
-  for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
-    out_refs[i] = &outs[i]->ref;
-    kw_buffer_use(outs[i]->buffer, stream);
-  }
-  kw_call call;
-  begin_call(&call, plan, request->device, normal, out_refs);
-  return launch(this_thread, plan, request->device, stream, &call);
-}
-
-static kw_status cast_argument(kw_stream *stream, const kw_plan *plan, uint32_t index, const kw_tensor *source,
-                               kw_tensor **out_cast) {
-  kw_status status = kw_tensor_create_on(stream, plan->inference.key, source->ref.rank, source->ref.shape, out_cast);
-  if (status != KW_OK) return status;
-  kw_value args[] = {kw_arg_tensor(*out_cast), kw_arg_tensor(source)};
-  status = kw_op_call(kw_op_find("copy_"), stream, args, 2, NULL, 0);
-  if (status != KW_OK) {
-    kw_tensor_release(*out_cast);
-    *out_cast = NULL;
-    return kw_wrap(status, "%s: casting '%s' from %s to %s", plan->op->schema.name, plan->op->schema.args[index].name,
-                   kw_dtype_name(source->ref.dtype), kw_dtype_name(plan->inference.key));
-  }
-  return KW_OK;
-}
-
-/* The kernel after casts, expansion and with workspace. */
-static kw_status run_prepared(const kw_plan *plan, const kw_request *request, kw_stream *stream, kw_tensor **outs) {
-  kw_value normal[KW_MAX_ARGS];
-  kw_tensor_ref expanded[KW_MAX_ARGS];
-  kw_tensor *casts[KW_MAX_ARGS] = {NULL};
-  const kw_tensor_ref *out_refs[KW_MAX_RESULTS];
-  kw_buffer *workspace = NULL;
-  kw_status status = KW_OK;
-  for (uint32_t i = 0; i < plan->normal_count && status == KW_OK; ++i) {
-    normal[i] = plan->normal[i];
-    if (normal[i].tag == KW_TAG_TENSOR_LIST) {
-      normal[i].u.tensors = request->args[i].u.tensors;
-      for (uint32_t k = 0; k < normal[i].count; ++k) {
-        const kw_tensor *entry = kw_value_entry(&normal[i], k);
-        if (entry) kw_buffer_use(entry->buffer, stream);
-      }
-    }
-    if (!(plan->tensor_args >> i & 1)) continue;
-    const kw_tensor *tensor = kw_value_as_tensor(&request->args[i]);
-    if (plan->cast >> i & 1) {
-      status = cast_argument(stream, plan, i, tensor, &casts[i]);
-      if (status != KW_OK) break;
-      tensor = casts[i];
-    }
-    kw_buffer_use(tensor->buffer, stream);
-    expanded[i] = tensor->ref;
-    normal[i].u.tensor = kw_plan_expand(plan, &expanded[i]) ? &expanded[i] : &tensor->ref;
-  }
-  if (status == KW_OK && plan->workspace > 0) status = kw_buffer_create(stream, plan->workspace, &workspace);
-  if (status == KW_OK) {
-    for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
-      out_refs[i] = &outs[i]->ref;
-      kw_buffer_use(outs[i]->buffer, stream);
-    }
-    kw_call call;
-    begin_call(&call, plan, request->device, normal, out_refs);
-    if (workspace) {
-      call.workspace = workspace->mem;
-      call.workspace_offset = workspace->offset;
-    }
-    status = launch(this_thread, plan, request->device, stream, &call);
-  }
-  if (workspace) kw_buffer_release(workspace);
-  for (uint32_t i = 0; i < plan->normal_count; ++i) kw_tensor_release(casts[i]);
-  return status;
-}
-
-/* Decomposition and fallback want the caller's tensors in normalised order. */
-static void fill_normal(const kw_plan *plan, const kw_request *request, kw_value *normal) {
-  for (uint32_t i = 0; i < plan->normal_count; ++i) {
-    normal[i] = plan->normal[i];
-    if (normal[i].tag == KW_TAG_TENSOR || normal[i].tag == KW_TAG_TENSOR_LIST) normal[i].u = request->args[i].u;
-  }
-}
-
-static kw_status run_fallback(const kw_plan *plan, const kw_request *request, kw_stream *stream, kw_tensor **outs) {
-  if (kw_fallback_get() == KW_FALLBACK_OFF) return kw_fallback_refuse(request);
-  kw_value normal[KW_MAX_ARGS];
-  fill_normal(plan, request, normal);
-  return kw_fallback_run(plan->op, stream, normal, outs);
-}
-
-static kw_status run_decomposed(const kw_plan *plan, const kw_request *request, kw_stream *stream, kw_tensor **outs) {
-  kw_value normal[KW_MAX_ARGS];
-  fill_normal(plan, request, normal);
-  kw_status status = plan->decompose(stream, normal, outs);
-  if (status != KW_OK) return kw_wrap(status, "%s, by decomposition", plan->op->schema.name);
-  atomic_fetch_add(&request->device->decomposed, 1);
-  return KW_OK;
-}
-
-static inline kw_status run(const kw_plan *plan, const kw_request *request, kw_stream *stream, kw_tensor **outs) {
-  if (__builtin_expect(plan->mode == KW_PLAN_DIRECT, 1)) return run_direct(plan, request, stream, outs);
-  switch (plan->mode) {
-    case KW_PLAN_PREPARED:
-      return run_prepared(plan, request, stream, outs);
-    case KW_PLAN_DECOMPOSE:
-      return run_decomposed(plan, request, stream, outs);
-    case KW_PLAN_FALLBACK:
-      return run_fallback(plan, request, stream, outs);
-    default:
-      return KW_OK;
-  }
-}
-
-/* Anything but the straight way out: a failed run. */
-static __attribute__((noinline)) kw_status handle_failure(const kw_plan *plan, const kw_request *request,
-                                                          kw_stream *stream, kw_tensor **outs, kw_status status) {
-  if (plan->mode != KW_PLAN_DIRECT && plan->mode != KW_PLAN_PREPARED) return status;
-  if (status == KW_ERR_FALLBACK) return run_fallback(plan, request, stream, outs);
-  return fail_launch(plan, request, status);
-}
-
-static kw_status execute(const kw_plan *plan, const kw_request *request) {
-  kw_device *device = request->device;
-  kw_stream *stream = request->stream ? request->stream : device->default_stream;
-  kw_tensor *outs[KW_MAX_RESULTS];
-  uint32_t created = 0;
-  kw_status status = KW_OK;
-  if (__builtin_expect(atomic_load_explicit(&device->lost, memory_order_relaxed), 0)) return kw_device_check(device);
-  uint64_t begin = kw_trace_enabled ? kw_trace_now() : 0;
-
-  for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
-    int32_t alias = plan->op->schema.results[i].alias_of;
-    if (alias >= 0) {
-      outs[i] = kw_value_as_tensor(&request->args[alias]);
-    } else if (plan->out_given >> i & 1) {
-      outs[i] = request->outs[i];
-    } else {
-      const kw_tensor_ref *want = &plan->inference.results[i];
-      status = kw_tensor_create_on(stream, want->dtype, want->rank, want->shape, &outs[i]);
-      if (status != KW_OK) break;
-      created |= 1u << i;
-      continue; /* new memory overlaps nothing */
-    }
-    status = check_overlap(plan, request, i, outs[i]);
-    if (status != KW_OK) break;
-    for (uint32_t k = 0; k < i; ++k) {
-      if (outs[k]->buffer == outs[i]->buffer && kw_refs_overlap(&outs[k]->ref, &outs[i]->ref)) {
-        status = kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: results %u and %u share memory", plan->op->schema.name, k, i);
-      }
-    }
-    if (status != KW_OK) break;
-  }
-  if (status == KW_OK) {
-    status = run(plan, request, stream, outs);
-    if (__builtin_expect(status != KW_OK, 0)) status = handle_failure(plan, request, stream, outs, status);
-  }
-  for (uint32_t i = 0; created >> i; ++i) {
-    if (!(created >> i & 1)) continue;
-    if (status == KW_OK) {
-      request->outs[i] = outs[i];
-    } else {
-      kw_tensor_release(outs[i]);
-    }
-  }
-  if (__builtin_expect(begin != 0, 0)) {
-    char call[512];
-    kw_trace_span("op", plan->op->schema.name, kw_request_describe(request, call, sizeof call), begin);
-  }
-  return status;
-}
-
-kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
-  if (!this_thread && !begin_thread()) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache");
-  return execute(plan, request);
 }
 
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
@@ -448,7 +216,7 @@ static void remember(thread_cache *cache, kw_plan *plan, const kw_device *device
   atomic_fetch_add(&plan->refs, 1);
   ready->plan = plan;
   if (plan->simple) {
-    begin_call(&ready->call, plan, device, ready->args, &ready->out);
+    kw_plan_begin_call(plan, device, ready->args, &ready->out, &ready->call);
     ready->call.call_id = (uint64_t)plan->op->id << KW_CALL_ID_BITS;
     ready->launches = &cache->counts[device->id % COUNT_SLOTS];
     memcpy(ready->args, plan->normal, sizeof ready->args);
@@ -465,7 +233,7 @@ static kw_status call_first(thread_cache *cache, kw_request *request) {
   if (status != KW_OK) return status;
   const kw_tensor *leading = request->arg_count > 0 ? leading_tensor(request->args, request->arg_count) : NULL;
   if (leading) remember(cache, plan, request->device, leading);
-  status = execute(plan, request);
+  status = kw_plan_execute(plan, request);
   kw_plan_unref(plan);
   return status;
 }
@@ -484,7 +252,7 @@ static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_st
   kw_plan *plan = ready->plan;
   if (!kw_plan_matches(plan, &request)) return call_first(cache, &request);
   atomic_fetch_add(&plan->refs, 1); /* nested calls may evict the plan from the cache */
-  kw_status status = execute(plan, &request);
+  kw_status status = kw_plan_execute(plan, &request);
   kw_plan_unref(plan);
   return status;
 }
@@ -492,7 +260,7 @@ static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_st
 static __attribute__((noinline)) kw_status fail_simply(const kw_plan *plan, kw_device *device, kw_stream *stream,
                                                        const kw_value *args, kw_tensor **outs, kw_status status) {
   const kw_request request = {plan->op, stream, device, args, plan->arg_count, outs, 1, NULL};
-  return handle_failure(plan, &request, stream, outs, status);
+  return kw_plan_handle_failure(plan, &request, outs[0], status);
 }
 
 /* Recognises the arguments of a simple plan and puts the tensors into its ready-made call. False: it is not this plan's

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plugin for dispatch_test: host memory, work done inline, kernels that record how they were called.
+ * A plugin for dispatch_test and generator_test: host memory, work done inline, kernels that record how they were
+ * called. FIXTURE_KEY may be defined outside.
  */
+#ifndef FIXTURE_KEY
 #define FIXTURE_KEY "fixture"
+#endif
 #define FIXTURE_DEVICES 2
 #include "../tests/plugins/fixture.h"
 
@@ -112,6 +115,34 @@ static kw_status copy_kernel(const kw_call *call) {
   return KW_OK;
 }
 
+/* fixture::noise_ and fixture::jitter: element i is its argument, if there is one, plus what names its number: seed and
+ * place in the sequence. */
+static kw_status noise(const kw_call *call) {
+  if (fixture.launch_status != KW_OK)
+    return fixture_host->set_error(fixture_host->ctx, fixture.launch_status, "the knob says so");
+  record(call);
+  for (int64_t i = 0; i < call->outs[0]->numel; ++i) {
+    float value = (float)(call->rng.seed * 1000 + call->rng.offset * 4 + (uint64_t)i), added = 0;
+    if (call->arg_count == 3) memcpy(&added, element(call->args[1].u.tensor, i, 4), 4);
+    value += added;
+    memcpy(element(call->outs[0], i, 4), &value, 4);
+  }
+  return KW_OK;
+}
+
+static kw_status define_ops(const kw_host_api *host) {
+  const char *const schemas[] = {
+      "fixture::noise_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
+      "fixture::jitter(Tensor self, Tensor other, *, Generator? generator=None) -> Tensor",
+  };
+  kw_status status = KW_OK;
+  for (size_t i = 0; i < sizeof schemas / sizeof schemas[0] && status == KW_OK; ++i) {
+    const kw_op_desc op = {.struct_size = sizeof op, .schema = schemas[i]};
+    status = host->define_op(host->ctx, &op);
+  }
+  return status;
+}
+
 static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
   const uint64_t f32 = KW_DTYPE_BIT(KW_F32), i32 = KW_DTYPE_BIT(KW_I32);
   const kw_kernel_desc kernels[] = {
@@ -139,9 +170,18 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .user = "copy",
        .flags = KW_KERNEL_MIXED_DTYPES,
        .launch = copy_kernel},
+      {.op = "fixture::noise_",
+       .name = "noise",
+       .dtypes = {{f32, 0}},
+       .user = "noise",
+       .known_args = 1,
+       .launch = noise},
+      {.op = "fixture::jitter", .name = "jitter", .dtypes = {{f32, 0}}, .user = "jitter", .launch = noise},
   };
   fixture_host = host;
   *out_plugin = &fixture_state;
+  kw_status defined = define_ops(host);
+  if (defined != KW_OK) return defined;
   for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; ++i) {
     kw_kernel_desc kernel = kernels[i];
     kernel.struct_size = sizeof kernel;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What dispatch_test and its plugin share: knobs for the kernels and a record of what they saw.
+ * What dispatch_test, generator_test and their plugin share: knobs for the kernels and a record of what they saw.
  */
 #ifndef KEYWAY_CORE_DISPATCH_FIXTURE_H
 #define KEYWAY_CORE_DISPATCH_FIXTURE_H

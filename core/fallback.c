@@ -4,6 +4,7 @@
  * allows it.
  */
 #include "error.h"
+#include "generator.h"
 #include "log.h"
 #include "plan.h"
 
@@ -86,7 +87,15 @@ static kw_status bring(const kw_tensor *tensor, kw_device *cpu, kw_tensor **out_
   return copy_through_host(tensor, *out_copy);
 }
 
-kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+/* A generator of the cpu device that gives the numbers of `rng`. */
+static kw_status bring_numbers(const kw_rng *rng, kw_device *cpu, kw_generator **out_generator) {
+  const kw_generator_state state = {sizeof state, KW_GENERATOR_PHILOX4X32_10, rng->seed, rng->offset};
+  kw_status status = kw_generator_create(cpu, 0, out_generator);
+  return status == KW_OK ? kw_generator_set_state(*out_generator, &state) : status;
+}
+
+kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *args, const kw_rng *rng,
+                          kw_tensor *const *outs) {
   kw_device *device = stream->device, *cpu = kw_device_fallback();
   if (!cpu) return kw_wrap(KW_ERR_NOT_IMPLEMENTED, "%s on %s: falling back to cpu:0", op->schema.name, device->name);
   if (cpu->plugin == device->plugin) {
@@ -98,9 +107,11 @@ kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *ar
   kw_value moved[KW_MAX_ARGS];
   kw_tensor *copies[KW_MAX_ARGS] = {NULL};
   kw_tensor *results[KW_MAX_RESULTS] = {NULL};
+  kw_generator *generator = NULL;
   kw_status status = kw_stream_synchronize(stream);
+  if (status == KW_OK && op->generator >= 0) status = bring_numbers(rng, cpu, &generator);
   for (uint32_t i = 0; i < op->schema.arg_count && status == KW_OK; ++i) {
-    moved[i] = args[i];
+    moved[i] = (int32_t)i == op->generator ? kw_arg_generator(generator) : args[i];
     if (args[i].tag == KW_TAG_TENSOR_LIST) {
       status = kw_fail(KW_ERR_NOT_IMPLEMENTED, "%s: fallback does not take tensor lists", op->schema.name);
     } else if (args[i].tag == KW_TAG_TENSOR) {
@@ -115,6 +126,7 @@ kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *ar
   }
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) kw_tensor_release(copies[i]);
   for (uint32_t i = 0; i < op->schema.result_count; ++i) kw_tensor_release(results[i]);
+  kw_generator_destroy(generator);
   if (status != KW_OK) return kw_wrap(status, "%s on %s: falling back to cpu:0", op->schema.name, device->name);
   atomic_fetch_add(&device->fallbacks, 1);
   return KW_OK;

@@ -48,6 +48,10 @@ static bool publish(kw_op *op) {
   uint32_t index = atomic_load_explicit(&op_count, memory_order_relaxed);
   if (index == MAX_OPS) return false;
   op->id = index + 1;
+  op->generator = -1;
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (op->schema.args[i].tag == KW_TAG_GENERATOR) op->generator = (int32_t)i;
+  }
   atomic_store_explicit(&ops[index], op, memory_order_release);
   atomic_store_explicit(find_bucket(op->schema.name), op->id, memory_order_release);
   atomic_store_explicit(&op_count, index + 1, memory_order_release);

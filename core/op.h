@@ -51,6 +51,7 @@ void kw_schema_free(kw_schema *schema);
 struct kw_op {
   uint32_t id; /* 1.. in order of definition; dense */
   kw_schema schema;
+  int32_t generator;         /* index of the Generator argument, which makes the op a random one; -1 without */
   kw_op_row row;             /* for a vendor's op: made up from its kw_op_desc, level KW_LEVEL_VENDOR */
   kw_infer_fn infer;         /* vendor ops only */
   kw_reference_fn reference; /* vendor ops only */

@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "error.h"
+#include "generator.h"
 #include "overlap.h"
 #include "struct.h"
 
@@ -56,6 +57,16 @@ static kw_status resolve_tensor(kw_request *request, const kw_tensor *tensor, co
   return KW_OK;
 }
 
+static kw_status resolve_generator(kw_request *request, const kw_generator *generator, const char *name) {
+  if (!request->device) request->device = generator->device;
+  if (request->device == generator->device) return KW_OK;
+  return kw_fail(
+      KW_ERR_INVALID_ARGUMENT,
+      "%s: '%s' is a generator of %s, but the call runs on %s; make one there (kw_generator_create), or give "
+      "none",
+      request->op->schema.name, name, generator->device->name, request->device->name);
+}
+
 kw_status kw_request_resolve(kw_request *request) {
   const kw_op *op = request->op;
   kw_status forked = kw_runtime_check_fork();
@@ -70,6 +81,8 @@ kw_status kw_request_resolve(kw_request *request) {
     kw_status status = KW_OK;
     if (value->tag == KW_TAG_TENSOR) {
       status = resolve_tensor(request, kw_value_as_tensor(value), arg_name(op, i));
+    } else if (value->tag == KW_TAG_GENERATOR && value->u.generator) {
+      status = resolve_generator(request, value->u.generator, arg_name(op, i));
     } else if ((value->tag == KW_TAG_TENSOR_LIST || value->tag == KW_TAG_INT_LIST) && value->count && !value->u.ints) {
       status = kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: '%s' is a list of %u entries at NULL", op->schema.name,
                        arg_name(op, i), value->count);
@@ -87,8 +100,8 @@ kw_status kw_request_resolve(kw_request *request) {
     if (status != KW_OK) return status;
   }
   if (!request->device) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: nothing says which device to use; give a tensor or a stream",
-                   op->schema.name);
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: nothing says which device to use; give a tensor, a generator or a stream", op->schema.name);
   }
   return kw_device_check(request->device);
 }
@@ -125,6 +138,7 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
   plan->normal_count = request->op->schema.arg_count;
   memcpy(plan->args, request->args, request->arg_count * sizeof *request->args);
   memcpy(plan->normal, normal, plan->normal_count * sizeof *normal);
+  if (plan->op->generator >= 0) plan->normal[plan->op->generator] = kw_arg_none(); /* kernels have kw_call.rng */
 
   size_t size = 0, listed = 0;
   for (uint32_t i = 0; i < plan->arg_count; ++i) {
@@ -137,7 +151,7 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
 
   char *cursor = plan->storage;
   listed = 0;
-  plan->simple = true;
+  plan->simple = plan->op->generator < 0;
   for (uint32_t i = 0; i < plan->arg_count; ++i) {
     kw_value *value = &plan->args[i];
     plan->expected[i].head = kw_value_head(value);
@@ -155,6 +169,9 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
       case KW_TAG_STRING:
         store(value, &cursor);
         plan->simple = false;
+        break;
+      case KW_TAG_GENERATOR:
+        value->u.generator = NULL;
         break;
       default:
         memcpy(&plan->expected[i].print.low, &value->u, sizeof plan->expected[i].print.low);

@@ -38,7 +38,7 @@ struct kw_plan {
   uint64_t device_id;
   kw_expected expected[KW_MAX_ARGS];
   kw_fingerprint outs[KW_MAX_RESULTS]; /* of given outs */
-  kw_value args[KW_MAX_ARGS];          /* as given, except tensors and their lists */
+  kw_value args[KW_MAX_ARGS];          /* as given, except tensors, their lists and generators */
   kw_fingerprint *listed;              /* of tensor lists' entries, in order; all zero for a NULL entry */
 
   /* The decision. */
@@ -48,7 +48,7 @@ struct kw_plan {
   void *prepared;
   uint64_t workspace;
   uint32_t normal_count;        /* = op->schema.arg_count */
-  kw_value normal[KW_MAX_ARGS]; /* normalised arguments; tensor pointers are patched per call */
+  kw_value normal[KW_MAX_ARGS]; /* normalised arguments; tensor pointers are patched per call; no generator */
   uint32_t tensor_args;         /* bit i: normal[i] is a tensor */
   uint32_t cast;                /* bit i: argument i is cast to inference.key first */
   kw_inference inference;
@@ -113,6 +113,13 @@ static inline uint64_t kw_value_head(const kw_value *value) {
 
 /* Runs a matching request. outs that are NULL are created. */
 kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request);
+/* What is the same in every launch of a plan. */
+void kw_plan_begin_call(const kw_plan *plan, const kw_device *device, const kw_value *args,
+                        const kw_tensor_ref *const *outs, kw_call *out_call);
+/* Launches the plan's kernel on `stream`; call lacks nothing but stream and call id. The kernel's plain status. */
+kw_status kw_plan_launch(const kw_plan *plan, kw_stream *stream, kw_call *call);
+/* After a launch of a simple plan that did not go well: falls back if the kernel asked for that, or makes the error. */
+kw_status kw_plan_handle_failure(const kw_plan *plan, const kw_request *request, kw_tensor *out, kw_status status);
 
 /* "add.Tensor(f32[2], f32[2]) on npu:0" into text; returns text. */
 char *kw_request_describe(const kw_request *request, char *text, size_t size);
@@ -123,8 +130,10 @@ kw_decompose_fn kw_decompose_find(const kw_op *op, kw_device *device, kw_dtype k
 /* The op that decompositions of `op` lead to, or "". */
 const char *kw_decompose_by(const kw_op *op);
 
-/* Runs a normalised call on cpu:0 and copies the results into outs (all given). Counts and warns. */
-kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *args, kw_tensor **outs);
+/* Runs a normalised call on cpu:0 and copies the results into outs (all given). A random op takes the numbers of `rng`,
+ * as it would on the device. Counts and warns. */
+kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *args, const kw_rng *rng,
+                          kw_tensor *const *outs);
 /* The failure to return where fallback is off: says how to allow it. */
 kw_status kw_fallback_refuse(const kw_request *request);
 

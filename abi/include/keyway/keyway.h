@@ -437,7 +437,7 @@ KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call
  * inferred ones, and the tensor must overlap neither an argument nor itself. A result that the schema marks (a!) is the
  * argument of that mark: outs[i] is left alone and outs may be NULL. Errors: KW_ERR_INVALID_ARGUMENT names op and
  * argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no decomposition serves and fallback is off. On the
- * second call with the same signature there is no lock and no heap allocation. */
+ * second call with the same signature there is no lock, but a generator's for a moment, and no heap allocation. */
 KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                             kw_tensor **outs, uint32_t out_count);
 
@@ -456,9 +456,11 @@ KW_API void kw_plan_destroy(kw_plan *plan);
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
 /* A generator is (seed, offset) of Philox 4x32-10, owned by the host: the same state gives the same numbers on every
- * device. A random op takes ceil(numel / 4) blocks of its generator, whatever the dtype, and moves offset past them;
- * ops that run on one stream in one order are reproducible. Ops that share a generator from several threads get
- * disjoint blocks, in the order in which they come. All functions are thread-safe. */
+ * device. A random op takes ceil(numel / 4) blocks of its generator, numel that of its first result, whatever the
+ * dtype, and moves offset past them, also when the call then fails; ops that run in one order are reproducible. Ops
+ * that share a generator from several threads get disjoint blocks, in the order in which they come. All functions are
+ * thread-safe.
+ */
 typedef struct kw_generator_state {
   uint32_t struct_size;
   uint32_t algorithm; /* KW_GENERATOR_PHILOX4X32_10 */
@@ -470,7 +472,7 @@ enum { KW_GENERATOR_PHILOX4X32_10 = 0 };
 /* The generator that random ops on this device use when none is given; seed 0 at open; lives as long as the device. */
 KW_API kw_generator *kw_generator_default(kw_device *device);
 KW_API kw_status kw_generator_create(kw_device *device, uint64_t seed, kw_generator **out_generator);
-/* Calls already enqueued, and graphs, go on. NULL is ignored. Not for a default generator. */
+/* Calls already enqueued, and graphs, go on. NULL is ignored. For a default generator it does nothing but log that. */
 KW_API void kw_generator_destroy(kw_generator *generator);
 /* Sets the seed, and offset to 0. */
 KW_API kw_status kw_generator_seed(kw_generator *generator, uint64_t seed);
