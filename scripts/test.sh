@@ -39,6 +39,9 @@ for device in cpu:0 opencl:0 npu:0; do
   conform "$device"
 done
 
+step "the suite from the package alone, in a root of its own"
+scripts/installed.sh
+
 say
 conform_table
 require_conformant

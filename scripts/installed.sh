@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: scripts/installed.sh
+#
+# The conformance suite as a vendor gets it: the installed package alone in a root of its own, without this source tree,
+# without a compiler, against the example vendor's plugin, which was built elsewhere from the package. Uses what
+# scripts/test.sh installed in build/installed, or builds it.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+no_arguments "$@"
+
+[ -x build/installed/bin/keyway ] || {
+  step "building and installing"
+  scripts/setup.sh --minimal
+  build_preset release
+  install_with_examples release
+}
+
+step "the example vendor, built outside of the source tree"
+elsewhere=$(mktemp -d)
+root=$(mktemp -d)
+trap 'rm -rf "$elsewhere" "$root"' EXIT
+cp -r examples/vendor_npu "$elsewhere/source"
+quiet configure-elsewhere cmake -G Ninja -S "$elsewhere/source" -B "$elsewhere/build" -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_PREFIX_PATH="$PWD/build/installed"
+quiet build-elsewhere cmake --build "$elsewhere/build" -j "$jobs"
+
+step "a root with the package, its libraries and the plugin"
+mkdir -p "$root"/{dev,tmp,proc,vendor,opt}
+cp -r build/installed "$root/opt/keyway"
+cp "$elsewhere/build/vendor_npu.so" "$root/vendor/"
+rm -f "$root"/opt/keyway/lib/*/keyway/plugins/keyway_opencl.so "$root"/opt/keyway/lib/keyway/plugins/keyway_opencl.so
+find "$root/opt/keyway" "$root/vendor" -type f \( -name '*.so*' -o -perm -u+x \) -exec ldd {} + 2>/dev/null |
+  grep -oE '/[^ :]+' | grep -v "^$PWD" | sort -u | while read -r file; do
+  [ ! -f "$file" ] || { mkdir -p "$root$(dirname "$file")" && cp -L "$file" "$root$file"; }
+done
+: >"$root/dev/null"
+
+step "the suite in there"
+inside=(unshare --mount --pid --fork --mount-proc="$root/proc")
+[ "$(id -u)" -eq 0 ] || inside+=(--user --map-root-user)
+for run in "npu:0 --plugin /vendor/vendor_npu.so" "cpu:0 --op add.*"; do
+  read -ra arguments <<<"$run"
+  say "    keyway conform --device ${arguments[*]}"
+  "${inside[@]}" chroot "$root" /opt/keyway/bin/keyway conform --device "${arguments[@]}" >build/logs/installed.log 2>&1 ||
+    {
+      tail -n 40 build/logs/installed.log >&2
+      die "the suite failed in the bare root; its last lines are above" "All of its output is in build/logs/installed.log."
+    }
+  sed -n 's/^verdict:/    verdict:/p' build/logs/installed.log
+done
