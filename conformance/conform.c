@@ -4,6 +4,7 @@
  */
 #include "conform.h"
 
+#include "contract/contract_suites.h"
 #include "process.h"
 #include "run.h"
 
@@ -14,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define LISTED(suite) "," #suite
 
 void kw_conform_usage(FILE *out) {
   fputs(
@@ -26,7 +29,8 @@ void kw_conform_usage(FILE *out) {
       "  --plugin FILE        load this plugin too (may be repeated)\n"
       "  --level LEVEL        judge the op set of a level instead of what the device claims: core, inference,\n"
       "                       training; with more dtypes: core+f64, core+complex+fp8\n"
-      "  --suite LIST         only these, comma-separated: abi, lifecycle, memory, stream, event, copy, error, ops\n"
+      "  --suite LIST         only some of these, comma-separated:\n"
+      "                       ops" KW_CONTRACT_SUITES(LISTED) "\n"
       "  --op GLOB            only ops whose name matches: 'add.*'\n"
       "  --case ID            only this case, as a report names it\n"
       "  --list               print the ids of all chosen cases and run none\n"
@@ -115,7 +119,8 @@ static const struct option long_options[] = {{"device", required_argument, NULL,
 
 /* Names of suites are checked here, so that a typing error is not taken for an empty suite. */
 static bool known_suites(const char *list) {
-  static const char *const names[] = {"abi", "lifecycle", "memory", "stream", "event", "copy", "error", "ops"};
+#define NAME(suite) , #suite
+  static const char *const names[] = {"ops" KW_CONTRACT_SUITES(NAME)};
   for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
     size_t length = strcspn(p, ","), i = 0;
     while (i < sizeof names / sizeof names[0] && (strlen(names[i]) != length || memcmp(names[i], p, length) != 0)) i++;
@@ -141,7 +146,7 @@ static bool take_option(int option, kw_run_options *o, const char **out_help) {
       *out_help = "--level takes core, inference or training, and extensions: +f64, +complex, +fp8 (core+f64+fp8)";
       return kw_level_parse(optarg, &o->level);
     case OPT_SUITE:
-      *out_help = "--suite takes a comma-separated list of abi, lifecycle, memory, stream, event, copy, error, ops";
+      *out_help = "--suite takes a comma-separated list of: ops" KW_CONTRACT_SUITES(LISTED);
       o->suites = optarg;
       return known_suites(optarg);
     case OPT_OP:

@@ -5,8 +5,10 @@
  *
  *     keyway-worker SEED DEVICE [PLUGIN]...
  */
+#include "contract/child.h"
 #include "worker.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +37,12 @@ static bool serve(kw_worker *w, kw_frame type, kw_message *in, kw_message *out) 
 }
 
 int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "child") == 0) return kw_child_main(argc, argv);
   if (argc < 3) {
     fprintf(stderr, "keyway-worker is started by `keyway conform`; run that instead\n");
     return 2;
   }
+  fcntl(SOCKET, F_SETFD, FD_CLOEXEC); /* not for processes that contract tests start */
   prctl(PR_SET_PDEATHSIG, SIGKILL);   /* no orphan that hangs in a driver */
   dup2(STDERR_FILENO, STDOUT_FILENO); /* reports own stdout */
   kw_worker w;

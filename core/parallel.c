@@ -3,6 +3,7 @@
 
 #include "log.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -68,6 +69,7 @@ static void run_pieces(loop *l) {
 
 static void *work_on(void *unused) {
   (void)unused;
+  fesetenv(FE_DFL_ENV); /* not what the thread that came first has set */
   pthread_mutex_lock(&lock);
   for (;;) {
     loop *l = loops;

@@ -6,6 +6,7 @@
 #include "cpu.h"
 #include "reference/reference.h"
 
+#include <fenv.h>
 #include <string.h>
 
 /* ---- A copy of a call in one block ----------------------------------------------------------------------------- */
@@ -74,12 +75,36 @@ static kw_status run_launch(kw_cpu_stream *stream, kw_cpu_task *task) {
   return kernel->run(call);
 }
 
+/* Whether the calling thread computes as a fresh process does: rounding to nearest, subnormals kept, no traps. */
+static bool computes_by_default(void) {
+#if defined(__x86_64__)
+  return (__builtin_ia32_stmxcsr() & 0xffc0u) == 0x1f80u;
+#elif defined(__aarch64__)
+  fenv_t now;
+  fegetenv(&now);
+  return now.__fpcr == 0;
+#else
+  return fegetround() == FE_TONEAREST;
+#endif
+}
+
+/* On the caller's thread; what it has chosen for its own arithmetic changes no result. */
+static kw_status run_here(const kw_reference_kernel *kernel, const kw_call *call) {
+  if (computes_by_default()) return kernel->run(call);
+  fenv_t chosen;
+  fegetenv(&chosen);
+  fesetenv(FE_DFL_ENV);
+  kw_status status = kernel->run(call);
+  fesetenv(&chosen);
+  return status;
+}
+
 static kw_status launch(const kw_call *call) {
   kw_cpu_stream *stream = call->stream;
   const kw_reference_kernel *kernel = call->user;
   if (stream->is_default) {
     pthread_mutex_lock(&stream->lock);
-    kw_status status = kernel->run(call);
+    kw_status status = run_here(kernel, call);
     pthread_mutex_unlock(&stream->lock);
     if (status == KW_OK) return KW_OK;
     return kw_cpu_error(stream->device->host, status, "the kernel of %s refused its arguments", kernel->op);

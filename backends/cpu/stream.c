@@ -4,6 +4,7 @@
  */
 #include "cpu.h"
 
+#include <fenv.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ static void report(kw_cpu_stream *stream, uint64_t call_id, kw_status status) {
 /* Runs tasks in order until the stream is destroyed and its queue empty. */
 static void *work(void *stream_pointer) {
   kw_cpu_stream *stream = stream_pointer;
+  fesetenv(FE_DFL_ENV); /* not what the thread that created the stream has set */
   pthread_mutex_lock(&stream->lock);
   for (;;) {
     while (!stream->first && !stream->stopping) pthread_cond_wait(&stream->arrived, &stream->lock);

@@ -4,6 +4,7 @@
  */
 #include "opencl.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 static kw_status probe(const char **out_reason) {
@@ -31,11 +32,23 @@ static bool has_f64(const ocl_plugin *plugin) {
   return false;
 }
 
+/* Drivers with a compiler inside install handlers for SIGINT, SIGSEGV and others when they are first asked for their
+ * devices. The application's stay. */
+static kw_status find_devices(ocl_plugin *plugin) {
+  struct sigaction before[NSIG], after;
+  for (int i = 1; i < NSIG; ++i) sigaction(i, NULL, &before[i]);
+  kw_status status = ocl_devices_find(plugin);
+  for (int i = 1; i < NSIG; ++i) {
+    if (sigaction(i, NULL, &after) == 0 && after.sa_handler != before[i].sa_handler) sigaction(i, &before[i], NULL);
+  }
+  return status;
+}
+
 static kw_status init(const kw_host_api *host, void **out_plugin) {
   ocl_plugin *plugin = calloc(1, sizeof *plugin);
   if (!plugin) return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for the OpenCL plugin");
   plugin->host = host;
-  kw_status status = ocl_devices_find(plugin);
+  kw_status status = find_devices(plugin);
   if (status == KW_OK) status = kw_gpu_register(host, has_f64(plugin));
   if (status == KW_OK) {
     *out_plugin = plugin;

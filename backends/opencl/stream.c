@@ -8,6 +8,7 @@
  */
 #include "opencl.h"
 
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,6 +30,7 @@ struct ocl_callbacks {
 
 static void *callbacks_main(void *argument) {
   struct ocl_callbacks *self = argument;
+  fesetenv(FE_DFL_ENV); /* not what the thread that asked for it has set */
   pthread_mutex_lock(&self->lock);
   for (;;) {
     callback *entry = self->first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Suite abi, the library itself: its ELF file and what its query answers. process.c has the rest of the suite.
+ * Suite abi: the library's ELF file and what its query answers.
  */
 #include "contract_helpers.h"
 

@@ -17,6 +17,7 @@
   static const struct CMUnitTest suite##_op_tests[] = {TESTS(ENTRY)};
 
 SUITE(abi, KW_ABI_TESTS)
+SUITE(environment, KW_ENVIRONMENT_TESTS)
 SUITE(lifecycle, KW_LIFECYCLE_TESTS)
 SUITE(memory, KW_MEMORY_TESTS)
 SUITE(stream, KW_STREAM_TESTS)
@@ -32,6 +33,6 @@ OP_TESTS(error, KW_ERROR_OP_TESTS)
   { #suite, suite##_tests, COUNT(suite##_tests), suite##_op_tests, COUNT(suite##_op_tests) }
 
 const kw_contract_suite kw_contract_suites[] = {
-    ROW(abi), ROW(lifecycle), ROW(memory), ROW(stream), ROW(event), ROW(copy), ROW_WITH_OPS(error),
+    ROW(abi), ROW(environment), ROW(lifecycle), ROW(memory), ROW(stream), ROW(event), ROW(copy), ROW_WITH_OPS(error),
 };
 const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

@@ -6,21 +6,38 @@
 #ifndef KEYWAY_CONTRACT_SUITES_H
 #define KEYWAY_CONTRACT_SUITES_H
 
-#define KW_ABI_TESTS(X)           \
-  X(abi, exports_only_query)      \
-  X(abi, no_keyway_symbol)        \
-  X(abi, does_not_link_keyway)    \
-  X(abi, query_is_pure)           \
-  X(abi, query_refuses_major_9)   \
-  X(abi, query_reads_no_further)  \
-  X(abi, struct_sizes)            \
-  X(abi, floor_slots)             \
-  X(abi, key_and_vendor)          \
-  X(abi, probe_again)             \
-  X(abi, loading_changes_nothing) \
-  X(abi, floating_point_kept)     \
-  X(abi, process_kept)            \
-  X(abi, stdout_untouched)
+#define KW_CONTRACT_SUITES(X) \
+  X(abi)                      \
+  X(environment)              \
+  X(lifecycle)                \
+  X(memory)                   \
+  X(stream)                   \
+  X(event)                    \
+  X(copy)                     \
+  X(error)
+
+#define KW_ABI_TESTS(X)          \
+  X(abi, exports_only_query)     \
+  X(abi, no_keyway_symbol)       \
+  X(abi, does_not_link_keyway)   \
+  X(abi, query_is_pure)          \
+  X(abi, query_refuses_major_9)  \
+  X(abi, query_reads_no_further) \
+  X(abi, struct_sizes)           \
+  X(abi, floor_slots)            \
+  X(abi, key_and_vendor)         \
+  X(abi, probe_again)
+
+#define KW_ENVIRONMENT_TESTS(X)           \
+  X(environment, no_fast_math)            \
+  X(environment, loading_changes_nothing) \
+  X(environment, process_kept)            \
+  X(environment, choices_kept)            \
+  X(environment, threads_kept)            \
+  X(environment, results_do_not_depend)   \
+  X(environment, host_function_float)     \
+  X(environment, whole_life)              \
+  X(environment, stdout_untouched)
 
 #define KW_LIFECYCLE_TESTS(X)         \
   X(lifecycle, device_list_stable)    \

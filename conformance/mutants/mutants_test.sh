@@ -25,8 +25,8 @@ select_cases() {
   query_always_idle) cases='--suite stream' check='stream/query$' ;;
   callback_inline) cases='--suite stream' check='stream/callback_not_inline$' ;;
   copy_short) cases='--suite copy' check='copy/small_sizes$' ;;
-  environment_changed) cases='--suite abi' check='abi/process_kept$' ;;
-  fast_math) cases='--suite abi' check='abi/loading_changes_nothing$' ;;
+  environment_changed) cases='--suite environment' check='environment/process_kept$' ;;
+  fast_math) cases='--suite environment' check='environment/no_fast_math$' ;;
   *) return 1 ;;
   esac
 }

@@ -6,6 +6,7 @@
  */
 #include "npu.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -82,6 +83,7 @@ static void execute(npu_stream *stream, command *work) {
 
 static void *worker_main(void *stream_ptr) {
   npu_stream *stream = stream_ptr;
+  fesetenv(FE_DFL_ENV); /* a new thread has that of the one that created it, whatever it is */
   pthread_mutex_lock(&stream->lock);
   for (;;) {
     while (stream->first == NULL && !stream->ending) {

@@ -28,8 +28,12 @@
  *     first call host->set_error with the driver call that failed and the driver's own text. [error]
  *   - On failure a slot MUST leave its out-parameters untouched or NULL, and the device usable, unless it says
  *     KW_ERR_DEVICE_LOST. [error]
- *   - A slot MUST NOT change the process: floating-point environment, signal handlers, locale, working directory,
- *     environment variables, umask. [abi]
+ *   - A slot MUST NOT change the process: floating-point environment (exception flags may be raised, not cleared),
+ *     signal handlers and mask, locale, working directory, environment variables, umask. Nor does loading the library:
+ *     linking it with -ffast-math flushes subnormals in the whole process. [environment]
+ *   - What a kernel computes MUST NOT depend on the floating-point environment of the thread that launches it or
+ *     created its stream. A thread that a plugin starts inherits one: it begins with fesetenv(FE_DFL_ENV).
+ *     [environment]
  *   - Slots MUST be thread-safe per device. Calls that name the same stream MAY come from different threads at the same
  *     time; the plugin serialises what it appends to one stream. [stream]
  *   - A slot MUST NOT call back into the application, and MUST NOT call a host function that is not documented as

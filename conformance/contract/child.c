@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "child.h"
+
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const struct {
+  const char *name;
+  int (*run)(void);
+} scenarios[] = {
+#define SCENARIO(name) {#name, kw_child_##name},
+    KW_CHILD_SCENARIOS(SCENARIO)};
+
+static void describe_end(int status, char *text, size_t size) {
+  if (WIFSIGNALED(status)) {
+    snprintf(text, size, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  } else {
+    snprintf(text, size, "ended with exit code %d", WEXITSTATUS(status));
+  }
+}
+
+void kw_test_child(const char *scenario) {
+  if (!*kw_contract.plugin_path) kw_test_skip("the file of this device's plugin is not known");
+  char seed[32], end[96], output[1024];
+  snprintf(seed, sizeof seed, "%" PRIu64, kw_contract.seed);
+  const char *argv[] = {"keyway-worker",         "child", scenario, seed, kw_contract.device_name,
+                        kw_contract.plugin_path, NULL};
+  int caught = memfd_create("child", MFD_CLOEXEC);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, caught, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, caught, STDERR_FILENO);
+  pid_t pid;
+  int error = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char **)argv, environ), status = 0;
+  posix_spawn_file_actions_destroy(&actions);
+  KW_CHECK(error == 0, "a process for this test cannot be started: %s", strerror(error));
+  KW_CHECK(waitpid(pid, &status, 0) == pid, "a process of this test cannot be waited for");
+  ssize_t length = pread(caught, output, sizeof output - 1, 0);
+  output[length > 0 ? length : 0] = 0;
+  close(caught);
+  describe_end(status, end, sizeof end);
+  KW_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a process that did this and nothing else %s%s%s", end,
+           *output ? ": " : "", output);
+}
+
+void kw_child_open_device(void) {
+  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  KW_CHECK_OK(kw_init(&options));
+  KW_CHECK_OK(kw_plugin_load(kw_contract.plugin_path));
+  KW_CHECK_OK(kw_device_open(kw_contract.device_name, &kw_contract.device));
+}
+
+int kw_child_main(int argc, char **argv) {
+  if (argc != 6) return 2;
+  kw_contract = (kw_contract_env){.device_name = argv[4], .plugin_path = argv[5], .seed = strtoull(argv[3], NULL, 10)};
+  for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+    if (strcmp(scenarios[i].name, argv[2]) == 0) return scenarios[i].run();
+  }
+  fprintf(stderr, "there is no scenario %s", argv[2]);
+  return 2;
+}
