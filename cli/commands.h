@@ -8,6 +8,7 @@ extern const kw_cli_command kw_cli_list;   /* cmd_list.c */
 extern const kw_cli_command kw_cli_doctor; /* cmd_doctor.c */
 extern const kw_cli_command kw_cli_ops;    /* cmd_ops.c */
 extern const kw_cli_command kw_cli_eval;   /* cmd_eval.c */
+extern const kw_cli_command kw_cli_report; /* cmd_report.c */
 
 /* The lines of keyway.bash, NULL-terminated; made by the build. */
 extern const char *const kw_cli_bash_completion[];

@@ -44,12 +44,13 @@ _keyway() {
     --device) _keyway_offer "$word" "$(_keyway_names "$program" list)" ;;
     --op) _keyway_offer "$word" "$(_keyway_names "$program" ops)" ;;
     --in-dtype) _keyway_offer "$word" bf16 f8e4m3fn f8e5m2 ;;
-    --level) _keyway_offer "$word" core ;;
-    --plugin | --in | --out | --json | --junit) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --level) _keyway_offer "$word" core inference training ;;
+    --plugin | --in | --out | --json | --junit | --tap | --html | --expect) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     *)
       case $command:$word in
         *:-*) _keyway_offer "$word" "$(_keyway_options "$program" "$command")" ;;
         help:*) _keyway_offer "$word" "$("$program" help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')" ;;
+        report:*) ((${#words[@]} == 3)) && _keyway_offer "$word" show merge ;;
         completion:*) _keyway_offer "$word" bash ;;
         eval:*) ((${#words[@]} == 3)) && _keyway_offer "$word" "$(_keyway_names "$program" ops)" ;;
       esac

@@ -50,7 +50,7 @@ static const kw_cli_command completion_command = {
 };
 
 static const kw_cli_command *const commands[] = {
-    &kw_cli_list, &kw_cli_doctor,   &kw_cli_ops,   &conform_command,
+    &kw_cli_list, &kw_cli_doctor,   &kw_cli_ops,   &conform_command,    &kw_cli_report,
     &kw_cli_eval, &version_command, &help_command, &completion_command,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

@@ -41,6 +41,7 @@ void kw_conform_usage(FILE *out) {
       "  --json FILE          write a report to a file; - is stdout, and the table then goes to stderr\n"
       "  --junit FILE         the same, as JUnit XML\n"
       "  --tap FILE           the same, in the Test Anything Protocol\n"
+      "  --html FILE          the same, as a page to look at\n"
       "  -v, --verbose        show all failures and all that is unclaimed\n"
       "  -h, --help           print this\n"
       "\n"
@@ -96,7 +97,8 @@ enum {
   OPT_TIMEOUT,
   OPT_JSON,
   OPT_JUNIT,
-  OPT_TAP
+  OPT_TAP,
+  OPT_HTML
 };
 
 static const struct option long_options[] = {{"device", required_argument, NULL, OPT_DEVICE},
@@ -113,6 +115,7 @@ static const struct option long_options[] = {{"device", required_argument, NULL,
                                              {"json", required_argument, NULL, OPT_JSON},
                                              {"junit", required_argument, NULL, OPT_JUNIT},
                                              {"tap", required_argument, NULL, OPT_TAP},
+                                             {"html", required_argument, NULL, OPT_HTML},
                                              {"verbose", no_argument, NULL, 'v'},
                                              {"help", no_argument, NULL, 'h'},
                                              {NULL, 0, NULL, 0}};
@@ -181,6 +184,9 @@ static bool take_option(int option, kw_run_options *o, const char **out_help) {
       return true;
     case OPT_TAP:
       o->reports.tap = optarg;
+      return true;
+    case OPT_HTML:
+      o->reports.html = optarg;
       return true;
     case 'v':
       o->verbose = true;

@@ -4,6 +4,7 @@
  */
 #include "report.h"
 
+#include "datum.h"
 #include "text.h"
 
 #include <errno.h>
@@ -115,6 +116,37 @@ kw_report_line *kw_report_lines(const kw_report *report, uint32_t *out_count) {
   return lines;
 }
 
+kw_report_line *kw_report_op_lines(const kw_report *report) {
+  kw_report_line *lines = calloc(report->op_count + 1u, sizeof *lines);
+  if (!lines) abort();
+  for (uint32_t i = 0; i < report->case_count; i++) {
+    const kw_report_case *c = &report->cases[i];
+    if (c->op >= 0) kw_report_line_add(&lines[c->op], report, c);
+  }
+  return lines;
+}
+
+uint32_t kw_report_dtypes(const kw_report *report, const char *out_names[]) {
+  uint32_t count = 0;
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+    if (kw_report_op_find(report, 0, report->op_count, kw_datum_name(d)) >= 0) out_names[count++] = kw_datum_name(d);
+  }
+  return count;
+}
+
+uint32_t kw_report_op_end(const kw_report *report, uint32_t first) {
+  uint32_t end = first + 1;
+  while (end < report->op_count && strcmp(report->ops[end].name, report->ops[first].name) == 0) end++;
+  return end;
+}
+
+int kw_report_op_find(const kw_report *report, uint32_t first, uint32_t end, const char *dtype) {
+  for (uint32_t i = first; i < end; i++) {
+    if (strcmp(report->ops[i].dtype, dtype) == 0) return (int)i;
+  }
+  return -1;
+}
+
 void kw_report_histogram(const kw_report *report, int op, uint32_t out_bins[KW_REPORT_BINS]) {
   memset(out_bins, 0, KW_REPORT_BINS * sizeof *out_bins);
   for (uint32_t i = 0; i < report->case_count; i++) {
@@ -149,11 +181,12 @@ bool kw_report_write_files(const kw_report *report, const kw_report_paths *paths
   bool good = write_one(report, kw_report_put_json, paths->json, program);
   good &= write_one(report, kw_report_put_junit, paths->junit, program);
   good &= write_one(report, kw_report_put_tap, paths->tap, program);
+  good &= write_one(report, kw_report_put_html, paths->html, program);
   return good;
 }
 
 bool kw_report_takes_stdout(const kw_report_paths *paths) {
-  const char *const all[] = {paths->json, paths->junit, paths->tap};
+  const char *const all[] = {paths->json, paths->junit, paths->tap, paths->html};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     if (all[i] && strcmp(all[i], "-") == 0) return true;
   }

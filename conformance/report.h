@@ -73,6 +73,11 @@ typedef struct kw_report {
 /* Reads a JSON report. False: *out_message says which file is unusable and why; out is zeroed then. */
 bool kw_report_read(const char *path, kw_report *out_report, char *out_message, size_t size);
 
+/* Puts the reports of all shards of one run together, in any order: the report that the run would have given in one
+ * piece. False when they are not of one run, or a shard is missing or there twice: *out_message says what, and out is
+ * zeroed. The inputs stay the caller's. */
+bool kw_report_merge(const kw_report *reports, uint32_t count, kw_report *out_report, char *out_message, size_t size);
+
 void kw_report_free(kw_report *report);
 
 /* ---- What reports say -------------------------------------------------------------------------------------------- */
@@ -117,6 +122,15 @@ void kw_report_line_add(kw_report_line *line, const kw_report *report, const kw_
 /* One line per contract suite and family, in order; *out_count of them, the caller's to free. */
 kw_report_line *kw_report_lines(const kw_report *report, uint32_t *out_count);
 
+/* One line per element of ops, in order; the caller's to free. */
+kw_report_line *kw_report_op_lines(const kw_report *report);
+/* The dtypes of ops, each once, in the order of kw_dtype; at most KW_DTYPE_COUNT. Returns how many. */
+uint32_t kw_report_dtypes(const kw_report *report, const char *out_names[]);
+/* The end of those elements of ops, from `first` on, that are the same op. */
+uint32_t kw_report_op_end(const kw_report *report, uint32_t first);
+/* The element of ops in [first, end) that has the dtype, or -1. */
+int kw_report_op_find(const kw_report *report, uint32_t first, uint32_t end, const char *dtype);
+
 /* The error of a case as a part of its bound; INFINITY where there is no room for any and there is one. */
 double kw_report_case_ratio(const kw_report *report, const kw_report_case *c);
 /* How many cases of an op and dtype have which largest error, as a part of the bound: 0, up to 2^-8, up to 2^-7, ...,
@@ -134,9 +148,12 @@ void kw_report_put_table(const kw_report *report, FILE *out, bool colour, bool v
 void kw_report_put_json(const kw_report *report, FILE *out);
 void kw_report_put_junit(const kw_report *report, FILE *out);
 void kw_report_put_tap(const kw_report *report, FILE *out);
+void kw_report_put_html(const kw_report *report, FILE *out);     /* a page that needs nothing else; times are in the
+                                                                    section "times" only */
+void kw_report_put_markdown(const kw_report *report, FILE *out); /* numbers of cases, and time per suite */
 
 typedef struct kw_report_paths { /* where each is written, "-" for stdout, NULL for nowhere */
-  const char *json, *junit, *tap;
+  const char *json, *junit, *tap, *html;
 } kw_report_paths;
 
 /* Writes the files that are asked for. False, said on stderr in the name of `program`, when one cannot be written. */

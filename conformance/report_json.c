@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORMAT 1 /* of the file; a reader takes no other */
+#define FORMAT 1          /* of the file; a reader takes no other */
+#define MAX_SHARDS 100000 /* as --shard has it */
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
@@ -367,8 +368,8 @@ static void read_report(reader *r, const cJSON *root, kw_report *report) {
   read_hash(r, root, "cases_sha256", report->case_hash);
   read_hash(r, root, "expect_sha256", report->expect_hash);
   report->seed = read_seed(r, root);
-  report->shard = (uint32_t)read_number(r, root, "shard", UINT32_MAX);
-  report->shards = (uint32_t)read_number(r, root, "shards", UINT32_MAX);
+  report->shard = (uint32_t)read_number(r, root, "shard", MAX_SHARDS);
+  report->shards = (uint32_t)read_number(r, root, "shards", MAX_SHARDS);
   report->launches = (uint64_t)read_number(r, root, "launches", 0x1p53);
   report->decomposed = (uint64_t)read_number(r, root, "decomposed", 0x1p53);
   report->fallbacks = (uint64_t)read_number(r, root, "fallbacks", 0x1p53);

@@ -12,12 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a report shows of a number, so that what is worked out from a report read back is the same. */
+/* Numbers are as a report shows them, so that what is worked out from a report read back is the same. */
 static double rounded(double error) {
   char text[32];
   if (!isfinite(error)) return INFINITY;
   snprintf(text, sizeof text, "%.6g", error);
   return strtod(text, NULL);
+}
+
+static double microseconds(double seconds) {
+  return round(seconds * 1e6) / 1e6;
 }
 
 /* printf into a clean string of its own. */
@@ -88,7 +92,7 @@ static void add_case(kw_report *report, const kw_run_case *c) {
                                                        .unreferenced = c->unreferenced,
                                                        .defect = kw_text_clean(c->defect),
                                                        .text = kw_text_clean(c->text),
-                                                       .seconds = c->seconds};
+                                                       .seconds = microseconds(c->seconds)};
   report->case_count++;
 }
 
@@ -111,7 +115,7 @@ void kw_report_make(const kw_run *run, kw_report *out_report) {
                             .launches = run->launches,
                             .decomposed = run->decomposed,
                             .fallbacks = run->fallbacks,
-                            .seconds = run->seconds};
+                            .seconds = microseconds(run->seconds)};
   memcpy(out_report->plugin_hash, run->plugin_hash, KW_DIGEST_SIZE);
   memcpy(out_report->case_hash, run->case_hash, KW_DIGEST_SIZE);
   kw_digest_tolerances(out_report->tolerance_hash);

@@ -244,8 +244,9 @@ static void json_holds_everything(void **state) {
   char *json = text_in(&report, kw_report_put_json);
   assert_true(kw_text_write_file(path_of("report.json"), json));
   if (!kw_report_read(path_of("report.json"), &again, message, sizeof message)) fail_msg("%s", message);
-  static void (*const formats[])(const kw_report *, FILE *) = {kw_report_put_json, kw_report_put_junit,
-                                                               kw_report_put_tap, put_table};
+  static void (*const formats[])(const kw_report *, FILE *) = {kw_report_put_json,     kw_report_put_junit,
+                                                               kw_report_put_tap,      kw_report_put_html,
+                                                               kw_report_put_markdown, put_table};
   for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
     char *first = text_in(&report, formats[i]), *second = text_in(&again, formats[i]);
     assert_string_equal(first, second);
@@ -373,6 +374,104 @@ static void table_names_the_verdict(void **state) {
   kw_report_free(&report);
 }
 
+static void page_stands_alone(void **state) {
+  (void)state;
+  kw_report report = everything();
+  char *html = text_in(&report, kw_report_put_html);
+  static const char *const outside[] = {"http", "src=", "<script", "<link", "url(", "@import"};
+  for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) assert_null(strstr(html, outside[i]));
+  contains(html, report.plugin_hash);
+  contains(html, "<h2>Coverage</h2>");
+  contains(html, "<td class=\"bad\">2/3</td>");                  /* add.Tensor in f32 */
+  contains(html, "&lt;tag attr=&quot;1&quot;&gt; &amp; 'both'"); /* nothing of a message is markup */
+  contains(html, "--case 'add.Tensor/f32/prime/1'");
+  contains(html, "<title>beyond the bound: 1</title>");
+#ifdef KEYWAY_XMLLINT
+  char command[256];
+  assert_true(kw_text_write_file(path_of("report.html"), html));
+  snprintf(command, sizeof command, KEYWAY_XMLLINT " --noout '%s' 2>&1", path_of("report.html")); /* it is XML, too */
+  free(output_of(command));
+#endif
+  free(html);
+  kw_report_free(&report);
+}
+
+/* The cases of `report` that belong to a shard, as a run with --shard would give them. */
+static kw_report shard_of(const kw_report *whole, uint32_t shard, uint32_t shards) {
+  kw_report report;
+  begin(&report);
+  report.shard = shard;
+  report.shards = shards;
+  for (uint32_t i = shard - 1; i < whole->case_count; i += shards) {
+    const kw_report_case *c = &whole->cases[i];
+    const kw_report_op *op = c->op < 0 ? NULL : &whole->ops[c->op];
+    kw_report_op *last = report.op_count ? &report.ops[report.op_count - 1] : NULL;
+    if (op && (!last || strcmp(last->name, op->name) != 0)) add_op(&report, op->name, op->dtype, op->bound);
+    add_case(&report, c->id, op ? (int)report.op_count - 1 : -1, c->outcome, c->text);
+  }
+  memcpy(report.case_hash, whole->case_hash, KW_DIGEST_SIZE);
+  return report;
+}
+
+static void set_case_hash(kw_report *report) {
+  kw_digest digest;
+  kw_digest_begin(&digest);
+  for (uint32_t i = 0; i < report->case_count; i++) kw_digest_add(&digest, report->cases[i].id);
+  kw_digest_end(&digest, report->case_hash);
+}
+
+static void shards_merge_in_any_order(void **state) {
+  (void)state;
+  kw_report whole = everything(), merged;
+  char message[256] = "";
+  set_case_hash(&whole);
+  for (uint32_t shards = 1; shards <= 12; shards++) { /* 12: one has no case */
+    kw_report parts[12];
+    for (uint32_t s = 0; s < shards; s++) parts[s] = shard_of(&whole, (s + 2) % shards + 1, shards);
+    if (!kw_report_merge(parts, shards, &merged, message, sizeof message)) fail_msg("%s", message);
+    assert_int_equal(merged.case_count, whole.case_count);
+    assert_int_equal(merged.op_count, whole.op_count);
+    assert_int_equal(merged.launches, shards * whole.launches);
+    for (uint32_t i = 0; i < whole.case_count; i++) {
+      assert_string_equal(merged.cases[i].id, whole.cases[i].id);
+      assert_string_equal(merged.cases[i].text, whole.cases[i].text);
+      assert_int_equal(merged.cases[i].outcome, whole.cases[i].outcome);
+      assert_int_equal(merged.cases[i].op, whole.cases[i].op);
+    }
+    kw_report_free(&merged);
+    for (uint32_t s = 0; s < shards; s++) kw_report_free(&parts[s]);
+  }
+  kw_report_free(&whole);
+}
+
+/* Each way in which reports are not the parts of one run. */
+static void foreign_shards_are_refused(void **state) {
+  (void)state;
+  static const char *const wanted[] = {
+      "suite version",     "device 'b'", "plugin hash",          "tolerance table hash",
+      "case set hash",     "seed '2'",   "number of shards '3'", "shard 1 of 2 is there twice",
+      "a file was changed"};
+  kw_report whole = everything(), merged;
+  set_case_hash(&whole);
+  for (uint32_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    kw_report parts[2] = {shard_of(&whole, 1, 2), shard_of(&whole, 2, 2)};
+    char **text = i == 0 ? &parts[1].suite_version : i == 1 ? &parts[1].device : i == 8 ? &parts[1].cases[0].id : NULL;
+    if (text) (*text)[0] = 'b', (*text)[1] = 0;
+    if (i == 2) parts[1].plugin_hash[0] = '0';
+    if (i == 3) parts[1].tolerance_hash[0] = '0';
+    if (i == 4) parts[1].case_hash[0] ^= 1;
+    if (i == 5) parts[1].seed = 2;
+    if (i == 6) parts[1].shards = 3;
+    if (i == 7) parts[1].shard = 1;
+    char message[256] = "";
+    if (kw_report_merge(parts, 2, &merged, message, sizeof message)) fail_msg("merged in spite of %s", wanted[i]);
+    contains(message, wanted[i]);
+    kw_report_free(&parts[0]);
+    kw_report_free(&parts[1]);
+  }
+  kw_report_free(&whole);
+}
+
 static int set_up(void **state) {
   (void)state;
   return mkdtemp(folder) ? 0 : -1;
@@ -380,7 +479,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  static const char *const names[] = {"report.json", "bad.json", "report.xml", "report.tap"};
+  static const char *const names[] = {"report.json", "bad.json", "report.xml", "report.tap", "report.html"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unlink(path_of(names[i]));
   return rmdir(folder);
 }
@@ -391,7 +490,8 @@ int main(void) {
       cmocka_unit_test(known_failures_are_no_passes), cmocka_unit_test(histogram_bins),
       cmocka_unit_test(json_holds_everything),        cmocka_unit_test(unusable_json_is_refused),
       cmocka_unit_test(junit_follows_its_schema),     cmocka_unit_test(tap_is_read_by_its_parser),
-      cmocka_unit_test(table_names_the_verdict),
+      cmocka_unit_test(table_names_the_verdict),      cmocka_unit_test(page_stands_alone),
+      cmocka_unit_test(shards_merge_in_any_order),    cmocka_unit_test(foreign_shards_are_refused),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -24,8 +24,8 @@ extern char **environ;
 
 static char folder[64];
 
-static pid_t start(const char *const *options) {
-  const char *argv[24] = {KEYWAY_PROGRAM, "conform"};
+static pid_t start_command(const char *command, const char *const *options) {
+  const char *argv[24] = {KEYWAY_PROGRAM, command};
   int argc = 2;
   for (; options[argc - 2]; argc++) argv[argc] = options[argc - 2];
   char output[96];
@@ -40,6 +40,10 @@ static pid_t start(const char *const *options) {
   return pid;
 }
 
+static pid_t start(const char *const *options) {
+  return start_command("conform", options);
+}
+
 static int finish(pid_t pid) {
   int status;
   assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -49,6 +53,19 @@ static int finish(pid_t pid) {
 
 static int run(const char *const *options) {
   return finish(start(options));
+}
+
+static int run_report(const char *const *options) {
+  return finish(start_command("report", options));
+}
+
+/* The path of a file in this test's folder. */
+static const char *in_folder(const char *name) {
+  static char paths[16][400];
+  static uint32_t next;
+  char *path = paths[next++ % 16];
+  snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+  return path;
 }
 
 static char *read_file(const char *name) {
@@ -98,8 +115,10 @@ static void refusals_say_why(void **state) {
 
 /* ---- Reports ----------------------------------------------------------------------------------------------------- */
 
-/* Takes the values of "seconds" members and time attributes out. */
+/* Takes the values of "seconds" members and time attributes out, and the last section of a page. */
 static void strip_times(char *text) {
+  char *page_times = strstr(text, "<section id=\"times\">");
+  if (page_times) *page_times = 0;
   static const char *const marks[] = {"\"seconds\": ", "time=\""};
   char *to = text;
   for (const char *from = text; *from;) {
@@ -126,29 +145,81 @@ static const char *text_member(const cJSON *report, const char *key) {
   return cJSON_IsString(item) ? item->valuestring : "";
 }
 
+static void same_without_times(const char *a, const char *b) {
+  char *first = read_without_times(a), *second = read_without_times(b);
+  assert_string_equal(first, second);
+  free(first);
+  free(second);
+}
+
 /* The same seed gives the same bytes in every format, apart from times, however many workers there are. */
 static void same_seed_same_report(void **state) {
   (void)state;
-  static const char *const formats[] = {"json", "xml", "tap"};
-  char paths[2][3][96];
-  for (int i = 0; i < 2; i++) {
-    for (int f = 0; f < 3; f++) snprintf(paths[i][f], sizeof paths[i][f], "%s/%d.%s", folder, i, formats[f]);
-    assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "mul.*", "--jobs", i ? "3" : "1", "--json",
-                                          paths[i][0], "--junit", paths[i][1], "--tap", paths[i][2], NULL}),
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "mul.*", "--jobs", "1", "--json",
+                                        in_folder("0.json"), "--junit", in_folder("0.xml"), "--tap", in_folder("0.tap"),
+                                        "--html", in_folder("0.html"), NULL}),
+                   0);
+  output_contains("verdict: conformant (claims)");
+  output_contains("--op 'mul.*'");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "mul.*", "--jobs", "3", "--json",
+                                        in_folder("1.json"), "--junit", in_folder("1.xml"), "--tap", in_folder("1.tap"),
+                                        "--html", in_folder("1.html"), NULL}),
+                   0);
+  same_without_times("0.json", "1.json");
+  same_without_times("0.xml", "1.xml");
+  same_without_times("0.tap", "1.tap");
+  same_without_times("0.html", "1.html");
+}
+
+/* The reports of shards, in any order, are the report of the whole. */
+static void merged_shards_are_the_whole(void **state) {
+  (void)state;
+  static const char *const shards[] = {"1/3", "2/3", "3/3"};
+  for (int i = 0; i < 3; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "shard%d.json", i + 1);
+    assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "mul.*", "--shard", shards[i], "--json",
+                                          in_folder(name), NULL}),
                      0);
-    output_contains("verdict: conformant (claims)");
-    output_contains("--op 'mul.*'");
+    output_contains("shard");
   }
-  for (int f = 0; f < 3; f++) {
-    char names[2][32], *texts[2];
-    for (int i = 0; i < 2; i++) {
-      snprintf(names[i], sizeof names[i], "%d.%s", i, formats[f]);
-      texts[i] = read_without_times(names[i]);
-    }
-    assert_string_equal(texts[0], texts[1]);
-    free(texts[0]);
-    free(texts[1]);
-  }
+  const char *s1 = in_folder("shard1.json"), *s2 = in_folder("shard2.json"), *s3 = in_folder("shard3.json");
+  assert_int_equal(run_report((const char *[]){"merge", s3, s1, s2, "--json", in_folder("merged.json"), "--junit",
+                                               in_folder("merged.xml"), "--tap", in_folder("merged.tap"), "--html",
+                                               in_folder("merged.html"), NULL}),
+                   0);
+  output_contains("verdict: conformant (claims)");
+  same_without_times("0.json", "merged.json");
+  same_without_times("0.xml", "merged.xml");
+  same_without_times("0.tap", "merged.tap");
+  same_without_times("0.html", "merged.html");
+
+  assert_int_equal(run_report((const char *[]){"merge", s1, s3, NULL}), 2);
+  output_contains("shard 2 of 3 is missing");
+  assert_int_equal(run_report((const char *[]){"merge", s1, s2, s3, s2, NULL}), 2);
+  output_contains("shard 2 of 3 is there twice");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "mul.*", "--shard", "2/3", "--seed", "2", "--json",
+                                        in_folder("other.json"), NULL}),
+                   0);
+  assert_int_equal(run_report((const char *[]){"merge", s1, in_folder("other.json"), s3, NULL}), 2);
+  output_contains("report 2 has seed '2', report 1 has '1'");
+}
+
+static void shown_report_is_the_same(void **state) {
+  (void)state;
+  assert_int_equal(run_report((const char *[]){"show", in_folder("0.json"), "--json", in_folder("shown.json"), NULL}),
+                   0);
+  output_contains("verdict: conformant (claims)");
+  char *first = read_file("0.json"), *second = read_file("shown.json");
+  assert_string_equal(first, second);
+  free(first);
+  free(second);
+  assert_int_equal(run_report((const char *[]){"show", in_folder("0.json"), "--markdown", NULL}), 0);
+  output_contains("| mul.Tensor |");
+  assert_int_equal(run_report((const char *[]){"show", in_folder("0.tap"), NULL}), 2);
+  output_contains("is no JSON report");
+  assert_int_equal(run_report((const char *[]){NULL}), 2);
+  output_contains("keyway report show FILE");
 }
 
 static void json_names_what_was_judged(void **state) {
@@ -314,13 +385,12 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  static const char *const names[] = {"output", "0.json", "0.xml", "0.tap",
-                                      "1.json", "1.xml",  "1.tap", "disturbed.json"};
-  char path[128];
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-    unlink(path);
+  DIR *files = opendir(folder);
+  assert_non_null(files);
+  for (struct dirent *entry; (entry = readdir(files));) {
+    if (entry->d_name[0] != '.') unlink(in_folder(entry->d_name));
   }
+  closedir(files);
   return rmdir(folder);
 }
 
@@ -328,6 +398,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refusals_say_why),
       cmocka_unit_test(same_seed_same_report),
+      cmocka_unit_test(merged_shards_are_the_whole),
+      cmocka_unit_test(shown_report_is_the_same),
       cmocka_unit_test(json_names_what_was_judged),
       cmocka_unit_test(plugin_hash_is_sha256),
       cmocka_unit_test(shards_are_parts),
