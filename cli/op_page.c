@@ -67,15 +67,15 @@ static const char *level_text(kw_level level) {
   return level <= KW_LEVEL_TRAINING ? texts[level] : "vendor";
 }
 
-static void print_bound(FILE *out, const kw_op_row *row) {
-  switch (row->compare) {
+static void print_bound(FILE *out, const kw_op_bound *bound) {
+  switch (bound->compare) {
     case KW_CMP_ULP:
-      if (row->ulp == 0 && row->abs == 0) {
+      if (bound->ulp == 0 && bound->abs == 0) {
         fputs("correctly rounded", out);
       } else {
-        fprintf(out, "%g ULP of the compute type", row->ulp);
+        fprintf(out, "%g ULP of the compute type", bound->ulp);
       }
-      if (row->abs > 0) fprintf(out, ", plus %g eps absolute", row->abs);
+      if (bound->abs > 0) fprintf(out, ", plus %g eps absolute", bound->abs);
       break;
     case KW_CMP_ACCUMULATE:
       fputs("growth(n) eps times the same on absolute values, n terms: min(n, 4 + 2 sqrt(n))", out);
@@ -121,10 +121,19 @@ static void print_overload(FILE *out, const kw_op_row *row) {
   fprintf(out, "## %s\n\n    %s\n\n| | |\n|---|---|\n", name, row->schema);
   fprintf(out, "| Level | %s |\n| Dtypes | ", level_text(row->level));
   print_dtypes(out, row->dtypes);
-  fprintf(out, " |\n| Result shape | %s |\n| Result dtype | %s |\n| Bound | ", shape_texts[row->shape],
+  fprintf(out, " |\n| Result shape | %s |\n| Result dtype | %s |\n", shape_texts[row->shape],
           result_texts[row->result]);
-  print_bound(out, row);
-  fprintf(out, " |\n| NaN, infinity, signed zero, subnormal | %s, %s, %s, %s |\n", special_text(row->nan),
+  for (uint32_t r = 0; r < info.result_count; ++r) {
+    const kw_op_bound bound = kw_op_row_bound(row, r);
+    if (info.result_count == 1) {
+      fputs("| Bound | ", out);
+    } else {
+      fprintf(out, "| Bound of result %u | ", r);
+    }
+    print_bound(out, &bound);
+    fputs(" |\n", out);
+  }
+  fprintf(out, "| NaN, infinity, signed zero, subnormal | %s, %s, %s, %s |\n", special_text(row->nan),
           special_text(row->inf), special_text(row->zero), special_text(row->subnormal));
   if (*info.decomposition) {
     fprintf(out, "| Without a kernel | runs by [%s](%s.md) |\n", info.decomposition,

@@ -147,12 +147,13 @@ static kw_value make_arg(call *c, uint32_t index, const cJSON *json) {
 /* ---- Comparison -------------------------------------------------------------------------------------------------- */
 
 /* The row's bound. Vectors for f64 are only as good as that library's f64: twice the bound and an ULP. */
-static kw_rule make_rule(const kw_op_row *row, const cJSON *c, kw_dtype dtype) {
+static kw_rule make_rule(const kw_op_row *row, uint32_t result, const cJSON *c, kw_dtype dtype) {
   const cJSON *terms = member(c, "terms");
+  const kw_op_bound bound = kw_op_row_bound(row, result);
   bool wide = dtype == KW_F64;
   kw_rule rule = {.compare = terms ? KW_CMP_ACCUMULATE : KW_CMP_ULP,
-                  .ulp = wide ? 2 * row->ulp + 1 : row->ulp,
-                  .abs = wide ? 2 * row->abs : row->abs,
+                  .ulp = wide ? 2 * bound.ulp + 1 : bound.ulp,
+                  .abs = wide ? 2 * bound.abs : bound.abs,
                   .terms = terms ? (uint64_t)as_int(terms) : 0,
                   .zero = KW_SPECIAL_EITHER,
                   .compute = wide ? KW_F64 : KW_F32};
@@ -168,8 +169,9 @@ static bool element_agrees(const kw_rule *rule, kw_dtype dtype, const char *got,
 }
 
 /* Writes what differs; "" when nothing does. */
-static void compare(const kw_op_row *row, const cJSON *c, const cJSON *want, const kw_tensor *got, char *out_text,
+static void compare(const kw_op_row *row, uint32_t result, const cJSON *c, const kw_tensor *got, char *out_text,
                     size_t size) {
+  const cJSON *want = cJSON_GetArrayItem(member(c, "outs"), (int)result);
   const kw_tensor_ref *ref = kw_tensor_describe(got);
   kw_dtype dtype = as_dtype(member(want, "dtype"));
   const cJSON *shape = member(want, "shape"), *value = member(want, "data")->child;
@@ -191,7 +193,7 @@ static void compare(const kw_op_row *row, const cJSON *c, const cJSON *want, con
     item /= 2;
     dtype = dtype == KW_C64 ? KW_F32 : KW_F64;
   }
-  const kw_rule rule = make_rule(row, c, dtype);
+  const kw_rule rule = make_rule(row, result, c, dtype);
   for (int64_t i = 0; i < ref->numel * (int64_t)parts && !out_text[0]; ++i) {
     const char *at = host + (size_t)i * item;
     if (!value || !element_agrees(&rule, dtype, at, value, magnitude)) {
@@ -234,7 +236,7 @@ static void run_case(kw_device *device, const kw_op *op, const kw_op_row *row, c
   for (uint32_t o = 0; o < out_count && status == KW_OK && !text[0]; ++o) {
     const int32_t alias = kw_op_result_alias(op, o);
     const kw_tensor *got = alias >= 0 ? one.tensors[alias] : outs[o]; /* marked arguments come first, all tensors */
-    compare(row, c, cJSON_GetArrayItem(member(c, "outs"), (int)o), got, text, sizeof text);
+    compare(row, o, c, got, text, sizeof text);
   }
   if (text[0]) {
     fprintf(stderr, "%s, case %u: %s\n", name, number, text);
