@@ -130,14 +130,42 @@ static kw_status noise(const kw_call *call) {
   return KW_OK;
 }
 
+/* fixture::pick: self at index, both f32; what is out of range becomes -1. */
+static kw_status pick(const kw_call *call) {
+  if (fixture.launch_status != KW_OK)
+    return fixture_host->set_error(fixture_host->ctx, fixture.launch_status, "the knob says so");
+  record(call);
+  const kw_tensor_ref *self = call->args[0].u.tensor;
+  for (int64_t i = 0; i < call->outs[0]->numel; ++i) {
+    float at, value = -1;
+    memcpy(&at, element(call->args[1].u.tensor, i, 4), 4);
+    if (at >= 0 && at < (float)self->numel) {
+      memcpy(&value, element(self, (int64_t)at, 4), 4);
+    } else {
+      uint32_t *word = (uint32_t *)(void *)((char *)call->error_mem + call->error_offset);
+      if (*word == 0) *word = call->error_code + 1;
+    }
+    memcpy(element(call->outs[0], i, 4), &value, 4);
+  }
+  return KW_OK;
+}
+
+static kw_status infer_pick(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count) {
+  (void)arg_count, (void)out_count;
+  outs[0] = *args[1].u.tensor;
+  return KW_OK;
+}
+
 static kw_status define_ops(const kw_host_api *host) {
-  const char *const schemas[] = {
-      "fixture::noise_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
-      "fixture::jitter(Tensor self, Tensor other, *, Generator? generator=None) -> Tensor",
+  const kw_op_desc ops[] = {
+      {.schema = "fixture::noise_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"},
+      {.schema = "fixture::jitter(Tensor self, Tensor other, *, Generator? generator=None) -> Tensor"},
+      {.schema = "fixture::pick(Tensor self, Tensor index) -> Tensor", .infer = infer_pick},
   };
   kw_status status = KW_OK;
-  for (size_t i = 0; i < sizeof schemas / sizeof schemas[0] && status == KW_OK; ++i) {
-    const kw_op_desc op = {.struct_size = sizeof op, .schema = schemas[i]};
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0] && status == KW_OK; ++i) {
+    kw_op_desc op = ops[i];
+    op.struct_size = sizeof op;
     status = host->define_op(host->ctx, &op);
   }
   return status;
@@ -177,6 +205,12 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .known_args = 1,
        .launch = noise},
       {.op = "fixture::jitter", .name = "jitter", .dtypes = {{f32, 0}}, .user = "jitter", .launch = noise},
+      {.op = "fixture::pick",
+       .name = "pick",
+       .dtypes = {{f32, 0}},
+       .user = "pick",
+       .flags = KW_KERNEL_DATA_ERRORS,
+       .launch = pick},
   };
   fixture_host = host;
   *out_plugin = &fixture_state;

@@ -350,6 +350,45 @@ static void replays_a_plan_of_a_named_kernel(void **state) {
   kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(z), kw_tensor_release(out);
 }
 
+/* An index that only the kernel sees: each way of calling tells at the next synchronise, and all goes on. */
+static void tells_of_errors_in_the_data_at_the_next_wait(void **state) {
+  (void)state;
+  const kw_op *pick = kw_op_find("fixture::pick");
+  kw_tensor *x = floats(3, (float[]){5, 6, 7}), *good = floats(2, (float[]){2, 0}), *bad = floats(2, (float[]){1, 3});
+  kw_tensor *out = floats(2, NULL);
+  const kw_value right[] = {kw_arg_tensor(x), kw_arg_tensor(good)}, wrong[] = {kw_arg_tensor(x), kw_arg_tensor(bad)};
+  kw_stream *stream = kw_stream_default(device), *other;
+  assert_int_equal(kw_stream_create(device, &other), KW_OK);
+  kw_plan *plan;
+  assert_int_equal(kw_plan_make(pick, NULL, right, 2, &out, 1, NULL, &plan), KW_OK);
+  for (int i = 0; i < 3; ++i) { /* the first makes the plan, the others find it */
+    assert_int_equal(kw_op_call(pick, NULL, wrong, 2, &out, 1), KW_OK);
+    assert_int_equal(kw_op_call(pick, NULL, right, 2, &out, 1), KW_OK);
+    assert_int_equal(kw_stream_synchronize(other), KW_OK);
+    assert_int_equal(kw_stream_synchronize(stream), KW_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(kw_error_message(),
+                           "fixture::pick: argument 'index': an index is out of range (found while "
+                           "running on fixture:0)"));
+    assert_int_equal(kw_stream_synchronize(stream), KW_OK);
+    assert_floats(out, (float[]){7, 5}, 2);
+  }
+  assert_int_equal(kw_op_call(pick, other, wrong, 2, &out, 1), KW_OK); /* a word for each stream */
+  assert_int_equal(kw_stream_synchronize(stream), KW_OK);
+  assert_int_equal(kw_device_synchronize(device), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_plan_run(plan, NULL, wrong, 2, &out, 1), KW_OK);
+  float got[2];
+  assert_int_equal(kw_tensor_read(out, got), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_tensor_read(out, got), KW_OK);
+  assert_true(got[0] == 6 && got[1] == -1);
+  kw_plan_destroy(plan);
+  assert_int_equal(call(add, good, good, &out), KW_OK);
+  assert_null(fixture->last_call.error_mem); /* no business of a kernel without the flag */
+  assert_int_equal(fixture->last_call.error_code, 0);
+  assert_int_equal(kw_op_call(pick, other, wrong, 2, &out, 1), KW_OK);
+  assert_int_equal(kw_stream_destroy(other), KW_OK); /* nobody asked: it is in the log */
+  kw_tensor_release(x), kw_tensor_release(good), kw_tensor_release(bad), kw_tensor_release(out);
+}
+
 #define THREADS 4
 #define CALLS 500
 
@@ -399,6 +438,7 @@ int main(void) {
       TEST(checks_given_results),
       TEST(launches_nothing_for_empty_results),
       TEST(replays_a_plan_of_a_named_kernel),
+      TEST(tells_of_errors_in_the_data_at_the_next_wait),
       TEST(counts_the_launches_of_all_threads),
   };
   return cmocka_run_group_tests(tests, load, NULL);

@@ -66,6 +66,24 @@ void kw_plan_begin_call(const kw_plan *plan, const kw_device *device, const kw_v
                         .workspace_size = plan->workspace};
 }
 
+/* The op that the application called, while a decomposition of it runs. */
+static __thread const kw_op *called;
+
+/* Launches the kernel; what it finds wrong in the data is the stream's to tell. */
+static kw_status launch(const run *r, kw_call *call) {
+  const kw_plan *plan = r->plan;
+  call->rng = r->rng;
+  if (!(plan->kernel->desc.flags & KW_KERNEL_DATA_ERRORS)) return kw_plan_launch(plan, r->stream, call);
+  kw_error_word *word;
+  kw_status status = kw_error_words_own(r->stream, &word);
+  if (status != KW_OK) return kw_error_offer(status);
+  call->error_mem = word->mem;
+  call->error_code = kw_error_word_code(called ? called : plan->op, plan->op);
+  status = kw_plan_launch(plan, r->stream, call);
+  if (status == KW_OK) kw_error_words_use_own(r->stream);
+  return status;
+}
+
 /* The kernel on the caller's own tensors. */
 static inline kw_status run_direct(const run *r) {
   const kw_plan *plan = r->plan;
@@ -84,8 +102,7 @@ static inline kw_status run_direct(const run *r) {
   }
   kw_call call;
   kw_plan_begin_call(plan, r->request->device, normal, out_refs, &call);
-  call.rng = r->rng;
-  return kw_plan_launch(plan, r->stream, &call);
+  return launch(r, &call);
 }
 
 static kw_status cast_argument(const run *r, uint32_t index, const kw_tensor *source, kw_tensor **out_cast) {
@@ -141,12 +158,11 @@ static kw_status run_prepared(const run *r) {
     }
     kw_call call;
     kw_plan_begin_call(plan, r->request->device, normal, out_refs, &call);
-    call.rng = r->rng;
     if (workspace) {
       call.workspace = workspace->mem;
       call.workspace_offset = workspace->offset;
     }
-    status = kw_plan_launch(plan, r->stream, &call);
+    status = launch(r, &call);
   }
   if (workspace) kw_buffer_release(workspace);
   for (uint32_t i = 0; i < plan->normal_count; ++i) kw_tensor_release(casts[i]);
@@ -177,7 +193,10 @@ static kw_status run_fallback(const run *r) {
 static kw_status run_decomposed(run *r) {
   kw_value normal[KW_MAX_ARGS];
   fill_normal(r, normal);
+  const bool outermost = !called;
+  if (outermost) called = r->plan->op;
   kw_status status = r->plan->decompose(r->stream, normal, r->outs);
+  if (outermost) called = NULL;
   if (status != KW_OK) return kw_wrap(status, "%s, by decomposition", r->plan->op->schema.name);
   atomic_fetch_add(&r->request->device->decomposed, 1);
   return KW_OK;

@@ -204,6 +204,25 @@ static void gives_the_same_numbers_on_cpu(void **state) {
   kw_tensor_release(x);
 }
 
+/* What cpu:0 finds wrong in the data comes out of the call: the fallback waits. */
+static void tells_at_once_of_errors_in_the_data_on_cpu(void **state) {
+  (void)state;
+  const kw_op *pick = kw_op_find("fixture::pick");
+  kw_tensor *x = room(3), *index = room(1), *out = NULL;
+  assert_int_equal(kw_tensor_write(index, &(float){3}), KW_OK);
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(index)};
+  kw_fallback_set(KW_FALLBACK_ALLOW);
+  fixture->launch_status = KW_ERR_FALLBACK;
+  assert_int_equal(kw_op_call(pick, NULL, args, 2, &out, 1), KW_ERR_INVALID_ARGUMENT);
+  kw_fallback_set(KW_FALLBACK_OFF);
+  assert_non_null(strstr(kw_error_message(), "fixture::pick on fixture:0: falling back to cpu:0"));
+  assert_non_null(
+      strstr(kw_error_message(), "argument 'index': an index is out of range (found while running on cpu:0)"));
+  assert_null(out);
+  assert_int_equal(kw_device_synchronize(device), KW_OK);
+  kw_tensor_release(x), kw_tensor_release(index);
+}
+
 /* A generator keeps its device open, and its device's last close does not reach it. */
 static void outlives_the_last_close(void **state) {
   (void)state;
@@ -253,6 +272,7 @@ int main(void) {
       TEST(seeds_and_restores),
       TEST(refuses_what_is_wrong),
       TEST(gives_the_same_numbers_on_cpu),
+      TEST(tells_at_once_of_errors_in_the_data_on_cpu),
       TEST(outlives_the_last_close),
       TEST(gives_threads_disjoint_blocks),
   };

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_OPS 4096u
+#define MAX_OPS ((1u << KW_OP_ID_BITS) - 1)
 #define BUCKETS 8192u /* a power of two, at least twice MAX_OPS */
 
 static _Atomic(kw_op *) ops[MAX_OPS]; /* by id - 1 */

@@ -48,8 +48,10 @@ typedef struct kw_schema {
 kw_status kw_schema_parse(const char *text, kw_schema *out_schema);
 void kw_schema_free(kw_schema *schema);
 
+#define KW_OP_ID_BITS 12
+
 struct kw_op {
-  uint32_t id; /* 1.. in order of definition; dense */
+  uint32_t id; /* 1.. in order of definition; dense; fits in KW_OP_ID_BITS */
   kw_schema schema;
   int32_t generator;         /* index of the Generator argument, which makes the op a random one; -1 without */
   kw_op_row row;             /* for a vendor's op: made up from its kw_op_desc, level KW_LEVEL_VENDOR */

@@ -450,7 +450,8 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
     return status;
   }
   const kw_schema *schema = &plan->op->schema;
-  plan->simple = plan->simple && plan->mode == KW_PLAN_DIRECT && schema->result_count == 1 && plan->out_given == 1;
+  plan->simple = plan->simple && plan->mode == KW_PLAN_DIRECT && schema->result_count == 1 && plan->out_given == 1 &&
+                 !(plan->kernel->desc.flags & KW_KERNEL_DATA_ERRORS);
   /* The caller's descriptors are gone after this call: what normal[] points at is patched in at each run. */
   for (uint32_t i = 0; i < plan->normal_count; ++i) {
     if (plan->normal[i].tag == KW_TAG_TENSOR) plan->normal[i].u.tensor = NULL;

@@ -34,7 +34,8 @@ struct kw_plan {
   uint32_t arg_count; /* as given */
   uint32_t out_count; /* as given */
   uint32_t out_given; /* bit i: the caller gave outs[i] and it is no alias */
-  bool simple;        /* KW_PLAN_DIRECT, one given result, and every argument is recognised by its kw_expected alone */
+  bool simple;        /* KW_PLAN_DIRECT, one given result, every argument is recognised by its kw_expected alone, and no
+                         call differs from the last in more than its tensors: no numbers, no errors in the data */
   uint64_t device_id;
   kw_expected expected[KW_MAX_ARGS];
   kw_fingerprint outs[KW_MAX_RESULTS]; /* of given outs */

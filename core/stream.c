@@ -149,12 +149,17 @@ static kw_status surface_error(kw_stream *stream) {
 void kw_stream_drain(kw_stream *stream) {
   kw_device *device = stream->device;
   if (atomic_load(&device->lost)) return;
+  struct kw_word_check *check = kw_error_words_begin_check(stream);
   uint64_t begin = kw_trace_begin();
   kw_status status = device->plugin->stream.synchronize(device->handle, stream->handle);
   kw_trace_span("sync", "stream", device->name, begin);
-  if (status == KW_OK) return;
-  status = kw_device_note(device, kw_from_plugin(status, "waiting for a stream of %s", device->name));
-  keep_error(stream, status, kw_error_message());
+  if (status != KW_OK) {
+    status = kw_device_note(device, kw_from_plugin(status, "waiting for a stream of %s", device->name));
+    keep_error(stream, status, kw_error_message());
+  }
+  char text[sizeof stream->error_text];
+  kw_status found = kw_error_words_end_check(stream, check, status == KW_OK, text, sizeof text);
+  if (found != KW_OK) keep_error(stream, found, text);
 }
 
 kw_status kw_stream_synchronize(kw_stream *stream) {
@@ -333,6 +338,7 @@ static kw_status close_stream(kw_stream *stream) {
   }
   /* A plugin drops what is enqueued on a lost device; the promise that each function runs once holds all the same. */
   for (host_callback *callback; (callback = take_callback(0, stream)) != NULL;) run_and_free(callback);
+  kw_error_words_free(stream);
 
   pthread_mutex_lock(&registry);
   wait_unpinned_locked(stream); /* late errors arrived during the destroy */

@@ -6,6 +6,7 @@
 #define KEYWAY_CORE_STREAM_H
 
 #include "device.h"
+#include "error_word.h"
 
 #include <pthread.h>
 
@@ -21,8 +22,9 @@ struct kw_stream {
   uint64_t token; /* names the stream in report_async_error */
   bool is_default;
   _Atomic kw_status sticky; /* first late error not yet surfaced; KW_OK when none */
-  pthread_mutex_t mutex;    /* guards error_text */
+  pthread_mutex_t mutex;    /* guards error_text and lists in words */
   char error_text[1024];
+  kw_error_words words;
   kw_pool pool;
   /* All streams of the process, under the registry's lock (stream.c). */
   struct kw_stream *next, *prev;

@@ -221,7 +221,10 @@ KW_API kw_status kw_stream_destroy(kw_stream *stream);
 KW_API kw_stream *kw_stream_default(kw_device *device);
 KW_API kw_device *kw_stream_device(const kw_stream *stream);
 /* Waits. A late error of this stream is returned here once, with the op that caused it, and the stream is usable again;
- * after KW_ERR_DEVICE_LOST it is not. */
+ * after KW_ERR_DEVICE_LOST it is not. Of several errors since the last wait the first one is returned and the others
+ * are logged; what the plugin reported comes before what kernels found wrong in their data (an index out of range:
+ * KW_ERR_INVALID_ARGUMENT, naming op and argument). Functions that wait in passing, as kw_tensor_read,
+ * return them, too. */
 KW_API kw_status kw_stream_synchronize(kw_stream *stream);
 /* KW_OK when idle, KW_ERR_NOT_READY when not. */
 KW_API kw_status kw_stream_query(kw_stream *stream);
