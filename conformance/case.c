@@ -40,6 +40,22 @@ kw_value_key kw_case_value_key(const kw_case *c, uint32_t index, uint64_t seed, 
                         .target = c->outs[0].dtype};
 }
 
+uint64_t kw_case_rng_blocks(const kw_case *c) {
+  return kw_suite_op_generator(c->op) < 0 ? 0 : ((uint64_t)c->outs[0].numel + 3) / 4;
+}
+
+kw_rng kw_case_rng(const kw_case *c, uint64_t seed, uint32_t run) {
+  kw_rng rng = {0};
+  if (kw_suite_op_generator(c->op) < 0) return rng;
+  uint64_t mixed = seed ^ c->hash, middle = (kw_case_rng_blocks(c) + 1) / 2;
+  uint32_t counter[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, run}, r[4];
+  kw_philox(counter, (const uint32_t[2]){(uint32_t)mixed, (uint32_t)(mixed >> 32)}, r);
+  const uint64_t offsets[] = {r[2] % 1000, (UINT64_C(1) << 32) - middle, 0 - middle, (uint64_t)r[2] << 32 | r[3]};
+  rng.seed = (uint64_t)r[0] << 32 | r[1];
+  rng.offset = offsets[(c->number + run) % 4];
+  return rng;
+}
+
 void kw_case_tensor_name(const kw_case *c, uint32_t tensor, char *out_text, size_t size) {
   snprintf(out_text, size, "input %u", tensor);
   for (uint32_t i = 0; i < c->arg_count; i++) {
@@ -197,6 +213,8 @@ bool kw_case_make(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint
   out_case->hash = kw_hash(KW_HASH_START, out_case->id);
   for (uint32_t r = 0; r < op->result_count; r++) out_case->bounds[r] = kw_op_row_bound(&op->row, r);
   if (!make_kind(out_case)) return false;
+  int generator = kw_suite_op_generator(op); /* every other case names one */
+  if (generator >= 0 && number % 2) kw_case_give(out_case, (uint32_t)generator, (kw_value){.tag = KW_TAG_GENERATOR});
   for (uint32_t i = 0; i < out_case->arg_count; i++) { /* what lies before a given argument has to be given too */
     if (out_case->args[i].value.tag == KW_TAG_NONE) out_case->args[i].value = kw_suite_arg_default(&op->args[i]);
   }

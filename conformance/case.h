@@ -9,6 +9,8 @@
 #include "signature.h"
 #include "value.h"
 
+#include <keyway/plugin.h>
+
 typedef enum kw_case_class {
   KW_CLASS_SCALAR,     /* rank 0 */
   KW_CLASS_EMPTY,      /* no elements */
@@ -83,6 +85,11 @@ bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, 
 
 /* The values of tensor `tensor` (an index into kw_case.tensors) in a run: the key for kw_value_make. */
 kw_value_key kw_case_value_key(const kw_case *c, uint32_t tensor, uint64_t seed, uint32_t run);
+
+/* Of a random op: the state of its generator before each call in a run, where the carry of a block's number into its
+ * high word, and past its end, comes up; and how many blocks a call takes. All zero for other ops. */
+kw_rng kw_case_rng(const kw_case *c, uint64_t seed, uint32_t run);
+uint64_t kw_case_rng_blocks(const kw_case *c);
 
 /* What a message calls a tensor: "input 2", "entry 1 of input 0". */
 void kw_case_tensor_name(const kw_case *c, uint32_t tensor, char *out_text, size_t size);

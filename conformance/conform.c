@@ -45,6 +45,8 @@ void kw_conform_usage(FILE *out) {
       "  -v, --verbose        show all failures and all that is unclaimed\n"
       "  -h, --help           print this\n"
       "\n"
+      "With KEYWAY_TRACE=FILE every worker process writes a trace of its own: FILE.worker1, FILE.worker2, ...\n"
+      "\n"
       "exit code: 0 conformant, 1 not conformant, 2 nothing could be run\n",
       out);
 }

@@ -135,6 +135,7 @@ static kw_status run_form(oracle_call *call, const kw_reference_kernel *kernel, 
                   .op = kernel->op,
                   .args = call->args,
                   .outs = outs,
+                  .rng = kw_case_rng(call->c, call->seed, call->run),
                   .user = call->form == FORM_FIRST ? (void *)(uintptr_t)kw_reference_first_wins : NULL};
     status = kernel->run(&kc);
   }

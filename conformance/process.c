@@ -8,6 +8,8 @@
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -35,6 +37,24 @@ static bool find_worker(char *out, size_t size) {
   return false;
 }
 
+/* The environment of the number-th worker: a trace goes to a file of its own. NULL when memory ran out. */
+static char **make_environment(uint32_t number) {
+  static const char name[] = "KEYWAY_TRACE=";
+  size_t count = 0, room = 16;
+  while (environ[count]) count++;
+  const char *trace = getenv("KEYWAY_TRACE");
+  if (trace) room += sizeof name + strlen(trace) + sizeof ".worker";
+  char **copy = malloc((count + 1) * sizeof *copy + room); /* the new entry lies behind the list */
+  if (!copy) return NULL;
+  char *own = (char *)(copy + count + 1);
+  for (size_t i = 0; i <= count; i++) {
+    bool replaced = environ[i] && trace && *trace && strncmp(environ[i], name, sizeof name - 1) == 0;
+    copy[i] = replaced ? own : environ[i];
+    if (replaced) snprintf(own, room, "%s%s.worker%" PRIu32, name, trace, number);
+  }
+  return copy;
+}
+
 static bool spawn(const kw_run_options *options, const char *path, int child_fd, pid_t *out_pid) {
   char seed[32];
   snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
@@ -48,7 +68,10 @@ static bool spawn(const kw_run_options *options, const char *path, int child_fd,
   posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_SOCKET);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
-  int error = posix_spawn(out_pid, path, &actions, &attributes, (char **)argv, environ);
+  static atomic_uint started;
+  char **environment = make_environment(1 + atomic_fetch_add(&started, 1));
+  int error = environment ? posix_spawn(out_pid, path, &actions, &attributes, (char **)argv, environment) : ENOMEM;
+  free(environment);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   errno = error;

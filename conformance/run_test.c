@@ -295,6 +295,26 @@ static void one_case_alone(void **state) {
   output_contains("1 of 1 cases pass");
 }
 
+/* Workers do not write over each other's traces. */
+static void traces_of_their_own(void **state) {
+  (void)state;
+  char target[96];
+  snprintf(target, sizeof target, "%s/trace", folder);
+  setenv("KEYWAY_TRACE", target, 1);
+  int code = run((const char *[]){"--device", "cpu:0", "--op", "neg", "--jobs", "1", NULL});
+  unsetenv("KEYWAY_TRACE");
+  assert_int_equal(code, 0);
+  static const char *const files[] = {"trace.worker1", "trace.worker2"}; /* the first only tells of the device */
+  for (size_t i = 0; i < 2; i++) {
+    char *text = read_file(files[i]);
+    cJSON *trace = cJSON_Parse(text);
+    assert_non_null(trace);
+    assert_true((strstr(text, "neg") != NULL) == (i == 1));
+    cJSON_Delete(trace);
+    free(text);
+  }
+}
+
 /* A level asks for dtypes whether or not the device claims them. */
 static void level_core_on_one_op(void **state) {
   (void)state;
@@ -405,6 +425,7 @@ int main(void) {
       cmocka_unit_test(shards_are_parts),
       cmocka_unit_test(one_case_alone),
       cmocka_unit_test(level_core_on_one_op),
+      cmocka_unit_test(traces_of_their_own),
       cmocka_unit_test(killed_worker_is_one_named_crash),
       cmocka_unit_test(stopped_worker_is_one_timeout),
   };

@@ -90,3 +90,10 @@ int kw_suite_op_find_arg(const kw_suite_op *op, const char *name) {
   }
   return -1;
 }
+
+int kw_suite_op_generator(const kw_suite_op *op) {
+  for (uint32_t i = 0; i < op->arg_count; i++) {
+    if (op->args[i].tag == KW_TAG_GENERATOR) return (int)i;
+  }
+  return -1;
+}

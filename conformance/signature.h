@@ -51,4 +51,7 @@ const char *kw_suite_op_family(const kw_suite_op *op);
 /* Index of the argument of that name, or -1. */
 int kw_suite_op_find_arg(const kw_suite_op *op, const char *name);
 
+/* Index of the argument that is a generator, or -1: the op is not random. */
+int kw_suite_op_generator(const kw_suite_op *op);
+
 #endif /* KEYWAY_CONFORMANCE_SIGNATURE_H */

@@ -412,6 +412,28 @@ static void lists_have_entries_of_their_own(void **state) {
   assert_string_equal(name, "input 1");
 }
 
+/* The blocks of a call start, among others, just below 2^32 and just below 2^64, so that they run past. */
+static void random_blocks_carry(void **state) {
+  (void)state;
+  kw_suite_op op = {.name = "rand", .arg_count = 2, .result_count = 1};
+  kw_case c = {.op = &op, .hash = 77, .outs = {{.given = true, .numel = 41}}};
+  kw_rng rng = kw_case_rng(&c, 1, 0);
+  assert_true(kw_case_rng_blocks(&c) == 0 && rng.seed == 0 && rng.offset == 0); /* not a random op */
+  op.args[1].tag = KW_TAG_GENERATOR;
+  assert_int_equal(kw_suite_op_generator(&op), 1);
+  assert_true(kw_case_rng_blocks(&c) == 11);
+  int carries = 0, wraps = 0;
+  for (c.number = 0; c.number < 4; c.number++) {
+    rng = kw_case_rng(&c, 1, 0);
+    assert_true(rng.seed != 0 && rng.seed == kw_case_rng(&c, 1, 0).seed && rng.seed != kw_case_rng(&c, 2, 0).seed);
+    assert_true(rng.offset != kw_case_rng(&c, 1, 1).offset);
+    carries += rng.offset < UINT64_C(1) << 32 && rng.offset + 10 >= UINT64_C(1) << 32;
+    wraps += rng.offset + 10 < rng.offset;
+  }
+  assert_int_equal(carries, 1);
+  assert_int_equal(wraps, 1);
+}
+
 /* Walks all cases of the table: ids are unique and lead back to the same case; layouts stay inside their storage. */
 static void all_cases_are_sound(void **state) {
   (void)state;
@@ -486,6 +508,7 @@ int main(void) {
       cmocka_unit_test(keys_follow_the_result_rule),
       cmocka_unit_test(lists_have_entries_of_their_own),
       cmocka_unit_test(cases_tell_extensions),
+      cmocka_unit_test(random_blocks_carry),
       cmocka_unit_test(levels_parse),
       cmocka_unit_test(levels_ask_for_dtypes),
       cmocka_unit_test(levels_choose_the_wider_half),

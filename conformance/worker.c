@@ -95,6 +95,7 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
   }
   kw_status status = kw_device_open(device, &w->device);
   if (status == KW_OK) status = kw_stream_create(w->device, &w->stream);
+  if (status == KW_OK) status = kw_generator_create(w->device, 0, &w->generator);
   if (status != KW_OK) {
     refuse(w, status, "device", device);
     return;
@@ -258,8 +259,53 @@ static void fill_args(const unit *u, kw_tensor *in_place, kw_value args[KW_SUITE
     uint32_t first = u->c->args[i].first;
     if (args[i].tag == KW_TAG_TENSOR) args[i] = kw_arg_tensor(is_result(u->c, i) ? in_place : u->views[i]);
     if (args[i].tag == KW_TAG_TENSOR_LIST) args[i] = kw_arg_tensor_list(&u->views[first], args[i].count);
+    if (args[i].tag == KW_TAG_GENERATOR) args[i] = kw_arg_generator(u->w->generator);
   }
 }
+
+/* ---- Random numbers ---------------------------------------------------------------------------------------------- */
+
+/* The generator of the case, and the one that it must leave alone. */
+typedef struct generators {
+  kw_generator *used, *other;
+} generators;
+
+static generators find_generators(const unit *u) {
+  int index = kw_suite_op_generator(u->c->op);
+  bool named = index >= 0 && kw_case_arg_value(u->c, (uint32_t)index).tag == KW_TAG_GENERATOR;
+  kw_generator *own = u->w->generator, *usual = kw_generator_default(u->w->device);
+  return named ? (generators){own, usual} : (generators){usual, own};
+}
+
+static kw_status set_generators(const unit *u) {
+  generators g = find_generators(u);
+  kw_rng rng = kw_case_rng(u->c, u->w->seed, u->run);
+  kw_generator_state state = {.struct_size = sizeof state, .seed = rng.seed, .offset = rng.offset};
+  kw_status status = kw_generator_set_state(g.used, &state);
+  state.seed = ~rng.seed;
+  return status == KW_OK ? kw_generator_set_state(g.other, &state) : status;
+}
+
+/* A call moves its generator past the blocks that it takes: of a vendor's op only the vendor knows how many. */
+static void check_generators(unit *u, kw_unit_path *path) {
+  generators g = find_generators(u);
+  kw_rng rng = kw_case_rng(u->c, u->w->seed, u->run);
+  kw_generator_state used = {.struct_size = sizeof used}, other = {.struct_size = sizeof other};
+  kw_generator_get_state(g.used, &used);
+  kw_generator_get_state(g.other, &other);
+  uint64_t taken = used.offset - rng.offset, due = kw_case_rng_blocks(u->c);
+  bool seeds = used.seed == rng.seed && other.seed == ~rng.seed;
+  char text[120] = "";
+  if (!seeds || other.offset != rng.offset) {
+    snprintf(text, sizeof text, "a generator changed that is not the call's, or its seed");
+  } else if (taken != due && !u->c->op->vendor) {
+    snprintf(text, sizeof text, "the generator moved by %llu blocks instead of %llu", (unsigned long long)taken,
+             (unsigned long long)due);
+  }
+  if (*text && !*path->defect) path->defect = own_text(u, text);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 /* Run 0 names no stream; but where no tensor names a device the stream does. */
 static kw_stream *stream_to_name(const unit *u) {
@@ -311,6 +357,9 @@ static void run_path(unit *u, const char *kernel) {
     fill_args(u, views[0], args);
     memcpy(outs, views, sizeof outs);
     if (c->op->in_place) outs[0] = NULL; /* it is an argument */
+    status = set_generators(u);
+  }
+  if (status == KW_OK) {
     status = call_kernel(u, args, outs, kernel);
   }
   kw_status late = kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device));
@@ -324,6 +373,7 @@ static void run_path(unit *u, const char *kernel) {
     }
   }
   if (status == KW_OK && !u->outs_known && !own_memory) learn_outputs(u, path);
+  if (status == KW_OK) check_generators(u, path);
   check_inputs(u, path);
   for (uint32_t o = 0; o < KW_SUITE_RESULTS; o++) {
     kw_tensor_release(given ? views[o] : outs[o]);

@@ -12,7 +12,8 @@
 
 typedef struct kw_worker {
   kw_device *device;
-  kw_stream *stream; /* of run 1; run 0 uses the default stream */
+  kw_stream *stream;       /* of run 1; run 0 uses the default stream */
+  kw_generator *generator; /* of cases that name one; the others use the device's default */
   uint64_t seed;
   kw_facts facts;
   kw_suite_op *ops; /* facts.ops' ops */
