@@ -281,3 +281,48 @@ kw_tensor *kw_test_call_result(const kw_test_call *call, kw_tensor **outs, uint3
   int32_t alias = kw_op_result_alias(call->op, index);
   return alias >= 0 ? call->args[alias].tensors[0] : outs[index];
 }
+
+/* ---- The same call again ----------------------------------------------------------------------------------------- */
+
+void kw_test_call_copy(const kw_test_call *call, kw_test_call *out_copy) {
+  *out_copy = *call;
+  for (uint32_t i = 0; i < KW_TEST_ARGS; i++) {
+    const kw_test_arg *from = &call->args[i];
+    kw_test_arg *to = &out_copy->args[i];
+    for (int k = 0; k < KW_TEST_ENTRIES; k++) {
+      if (from->tensors[k]) KW_CHECK_OK(kw_tensor_to(from->tensors[k], kw_contract.device, &to->tensors[k]));
+    }
+    if (!to->tensors[0] && from->value.tag != KW_TAG_INT_LIST) continue;
+    if (from->value.tag == KW_TAG_TENSOR) to->value = kw_arg_tensor(to->tensors[0]);
+    if (from->value.tag == KW_TAG_TENSOR_LIST) to->value = kw_arg_tensor_list(to->tensors, from->value.count);
+    if (from->value.u.ints == from->ints) to->value = kw_arg_int_list(to->ints, from->value.count);
+  }
+}
+
+bool kw_test_call_random(const kw_test_call *call) {
+  for (uint32_t i = 0; i < call->info.arg_count; i++) {
+    if (call->args[i].info.tag == KW_TAG_GENERATOR) return true;
+  }
+  return false;
+}
+
+size_t kw_test_bytes_of(const kw_tensor *tensor) {
+  const kw_tensor_ref *ref = kw_tensor_describe(tensor);
+  return (size_t)ref->numel * kw_dtype_size(ref->dtype);
+}
+
+kw_status kw_test_call_results(const kw_test_call *call, kw_tensor **outs, unsigned char **out_bytes,
+                               size_t *out_size) {
+  size_t size = 0, at = 0;
+  for (uint32_t i = 0; i < call->info.result_count; i++) size += kw_test_bytes_of(kw_test_call_result(call, outs, i));
+  unsigned char *bytes = calloc(1, size ? size : 1);
+  kw_status status = bytes ? KW_OK : KW_ERR_OUT_OF_MEMORY;
+  for (uint32_t i = 0; i < call->info.result_count && status == KW_OK; i++) {
+    kw_tensor *result = kw_test_call_result(call, outs, i);
+    status = kw_tensor_read(result, bytes + at);
+    at += kw_test_bytes_of(result);
+  }
+  *out_bytes = bytes;
+  *out_size = size;
+  return status;
+}

@@ -58,4 +58,16 @@ void kw_test_call_values(const kw_test_call *call, kw_value *out_values);
 /* Result i after a run: of outs, or the argument. */
 kw_tensor *kw_test_call_result(const kw_test_call *call, kw_tensor **outs, uint32_t index);
 
+/* The bytes of all results, one after the other, after the stream has passed the run; freed by the caller. Usable on
+ * any thread. */
+kw_status kw_test_call_results(const kw_test_call *call, kw_tensor **outs, unsigned char **out_bytes, size_t *out_size);
+
+/* The same call on copies of its tensors, at other addresses. */
+void kw_test_call_copy(const kw_test_call *call, kw_test_call *out_copy);
+/* Whether it draws random numbers: then another run gives other results. */
+bool kw_test_call_random(const kw_test_call *call);
+
+/* Bytes of a tensor's elements. */
+size_t kw_test_bytes_of(const kw_tensor *tensor);
+
 #endif /* KEYWAY_CONTRACT_CALL_H */

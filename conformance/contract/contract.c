@@ -23,16 +23,21 @@ SUITE(memory, KW_MEMORY_TESTS)
 SUITE(stream, KW_STREAM_TESTS)
 SUITE(event, KW_EVENT_TESTS)
 SUITE(copy, KW_COPY_TESTS)
+SUITE(thread, KW_THREAD_TESTS)
 SUITE(error, KW_ERROR_TESTS)
 OP_TESTS(error, KW_ERROR_OP_TESTS)
+OP_TESTS(determinism, KW_DETERMINISM_OP_TESTS)
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define ROW(suite) \
   { #suite, suite##_tests, COUNT(suite##_tests), NULL, 0 }
+#define ROW_OF_OPS(suite) \
+  { #suite, NULL, 0, suite##_op_tests, COUNT(suite##_op_tests) }
 #define ROW_WITH_OPS(suite) \
   { #suite, suite##_tests, COUNT(suite##_tests), suite##_op_tests, COUNT(suite##_op_tests) }
 
 const kw_contract_suite kw_contract_suites[] = {
-    ROW(abi), ROW(environment), ROW(lifecycle), ROW(memory), ROW(stream), ROW(event), ROW(copy), ROW_WITH_OPS(error),
+    ROW(abi),   ROW(environment), ROW(lifecycle), ROW(memory),         ROW(stream),
+    ROW(event), ROW(copy),        ROW(thread),    ROW_WITH_OPS(error), ROW_OF_OPS(determinism),
 };
 const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

@@ -14,7 +14,9 @@
   X(stream)                   \
   X(event)                    \
   X(copy)                     \
-  X(error)
+  X(thread)                   \
+  X(error)                    \
+  X(determinism)
 
 #define KW_ABI_TESTS(X)          \
   X(abi, exports_only_query)     \
@@ -114,6 +116,18 @@
   X(copy, other_device)          \
   X(copy, ranks)
 
+#define KW_THREAD_TESTS(X)             \
+  X(thread, ops_on_many_streams)       \
+  X(thread, ops_on_one_stream)         \
+  X(thread, chains_on_one_stream)      \
+  X(thread, plan_shared)               \
+  X(thread, more_signatures_than_kept) \
+  X(thread, counters_exact)            \
+  X(thread, allocations_exact)         \
+  X(thread, create_and_destroy)        \
+  X(thread, events_hand_over)          \
+  X(thread, error_text)
+
 #define KW_ERROR_TESTS(X)           \
   X(error, unknown_device)          \
   X(error, unknown_op)              \
@@ -134,5 +148,6 @@
 
 /* Once per op. */
 #define KW_ERROR_OP_TESTS(X) X(error, op)
+#define KW_DETERMINISM_OP_TESTS(X) X(determinism, op)
 
 #endif /* KEYWAY_CONTRACT_SUITES_H */

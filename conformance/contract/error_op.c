@@ -26,13 +26,8 @@ typedef struct trial {
   bool by_address;                                      /* what is wrong is where tensors lie: no part of a plan */
 } trial;
 
-static size_t bytes_of(const kw_tensor *tensor) {
-  const kw_tensor_ref *ref = kw_tensor_describe(tensor);
-  return (size_t)ref->numel * kw_dtype_size(ref->dtype);
-}
-
 static unsigned char *contents_of(const kw_tensor *tensor) {
-  unsigned char *bytes = kw_test_memory(bytes_of(tensor));
+  unsigned char *bytes = kw_test_memory(kw_test_bytes_of(tensor));
   KW_CHECK_OK(kw_tensor_read(tensor, bytes));
   return bytes;
 }
@@ -351,7 +346,7 @@ static kw_tensor *reshape(trial *t, uint32_t index, uint32_t rank, const int64_t
   kw_tensor *odd = NULL;
   if (arg->role == KW_ROLE_INDEX) {
     KW_CHECK_OK(kw_tensor_create(kw_contract.device, dtype, rank, shape, &odd));
-    void *zeros = kw_test_memory(bytes_of(odd));
+    void *zeros = kw_test_memory(kw_test_bytes_of(odd));
     KW_CHECK_OK(kw_tensor_write(odd, zeros));
     free(zeros);
   } else {
@@ -628,7 +623,7 @@ static void remember(trial *t) {
 
 static void expect_contents(const kw_tensor *tensor, const unsigned char *want, const char *what) {
   unsigned char *got = contents_of(tensor);
-  kw_test_same(got, want, bytes_of(tensor), what);
+  kw_test_same(got, want, kw_test_bytes_of(tensor), what);
   free(got);
 }
 
