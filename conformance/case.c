@@ -190,9 +190,15 @@ void kw_case_set_in_place(kw_case *c) {
 
 /* Which generator makes the cases of ops with this shape rule. */
 static bool (*const generators[])(kw_case *c) = {
-    [KW_SHAPE_BROADCAST] = kw_case_make_elementwise, [KW_SHAPE_INPLACE] = kw_case_make_elementwise,
-    [KW_SHAPE_REDUCE_ALL] = kw_case_make_reduce,     [KW_SHAPE_REDUCE_DIMS] = kw_case_make_reduce,
-    [KW_SHAPE_REDUCE_DIM] = kw_case_make_reduce,     [KW_SHAPE_MM] = kw_case_make_mm,
+    [KW_SHAPE_BROADCAST] = kw_case_make_elementwise,
+    [KW_SHAPE_INPLACE] = kw_case_make_elementwise,
+    [KW_SHAPE_REDUCE_ALL] = kw_case_make_reduce,
+    [KW_SHAPE_REDUCE_DIMS] = kw_case_make_reduce,
+    [KW_SHAPE_REDUCE_DIM] = kw_case_make_reduce,
+    [KW_SHAPE_MM] = kw_case_make_mm,
+    [KW_SHAPE_SCAN] = kw_case_make_scan,
+    [KW_SHAPE_BMM] = kw_case_make_mm,
+    [KW_SHAPE_ADDMM] = kw_case_make_addmm,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 
