@@ -196,9 +196,13 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_REDUCE_DIMS] = kw_case_make_reduce,
     [KW_SHAPE_REDUCE_DIM] = kw_case_make_reduce,
     [KW_SHAPE_MM] = kw_case_make_mm,
-    [KW_SHAPE_SCAN] = kw_case_make_scan,
-    [KW_SHAPE_BMM] = kw_case_make_mm,
-    [KW_SHAPE_ADDMM] = kw_case_make_addmm,
+    [KW_SHAPE_CAT] = kw_case_make_cat,
+    [KW_SHAPE_EMBEDDING] = kw_case_make_embedding,
+    [KW_SHAPE_INDEX_SELECT] = kw_case_make_lines,
+    [KW_SHAPE_GATHER] = kw_case_make_lines,
+    [KW_SHAPE_SCATTER] = kw_case_make_lines,
+    [KW_SHAPE_INDEX] = kw_case_make_indexing,
+    [KW_SHAPE_INDEX_PUT] = kw_case_make_index_put,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 

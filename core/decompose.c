@@ -41,39 +41,32 @@ static kw_status sum_all(kw_stream *stream, const kw_value *args, kw_tensor **ou
   return call("sum.dim_IntList", stream, all, 4, outs);
 }
 
-static kw_status mean_all(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
-  kw_value all[] = {args[0], kw_arg_none(), kw_arg_bool(false), args[1]};
-  return call("mean.dim", stream, all, 4, outs);
-}
-
-static kw_status any_all(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
-  return call("any.dims", stream, args, 1, outs);
-}
-
-static kw_status any_dim(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
-  kw_value one[] = {args[0], kw_arg_int_list(&args[1].u.i, 1), args[2]};
-  return call("any.dims", stream, one, 3, outs);
-}
-
-static kw_status to_copy(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
-  return call("copy_", stream, (kw_value[]){kw_arg_tensor(outs[0]), args[0]}, 2, NULL);
+/* A tensor of rank 0 with this value. */
+static kw_status make_element(kw_stream *stream, kw_dtype dtype, const kw_value *scalar, kw_tensor **out_element) {
+  unsigned char pattern[16];
+  kw_scalar_store(scalar, dtype, pattern);
+  kw_status status = kw_tensor_create_on(stream, dtype, 0, NULL, out_element);
+  if (status != KW_OK) return status;
+  uint32_t item = (uint32_t)kw_dtype_size(dtype);
+  status = kw_buffer_fill((*out_element)->buffer, stream, 0, item, pattern, item);
+  if (status != KW_OK) kw_tensor_release(*out_element);
+  return status;
 }
 
 /* Dense memory by the plugin's fill, or core's in its place; strided memory from one filled element. */
 static kw_status fill_scalar(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
   kw_tensor *self = outs[0];
-  uint32_t item = (uint32_t)kw_dtype_size(self->ref.dtype);
-  unsigned char pattern[16];
-  kw_scalar_store(&args[1], self->ref.dtype, pattern);
   if (kw_ref_is_contiguous(&self->ref)) {
+    uint32_t item = (uint32_t)kw_dtype_size(self->ref.dtype);
+    unsigned char pattern[16];
+    kw_scalar_store(&args[1], self->ref.dtype, pattern);
     uint64_t offset = self->ref.offset - self->buffer->offset;
     return kw_buffer_fill(self->buffer, stream, offset, (uint64_t)self->ref.numel * item, pattern, item);
   }
   kw_tensor *element;
-  kw_status status = kw_tensor_create_on(stream, self->ref.dtype, 0, NULL, &element);
+  kw_status status = make_element(stream, self->ref.dtype, &args[1], &element);
   if (status != KW_OK) return status;
-  status = kw_buffer_fill(element->buffer, stream, 0, item, pattern, item);
-  if (status == KW_OK) status = call("copy_", stream, (kw_value[]){args[0], kw_arg_tensor(element)}, 2, NULL);
+  status = call("copy_", stream, (kw_value[]){args[0], kw_arg_tensor(element)}, 2, NULL);
   kw_tensor_release(element);
   return status;
 }
@@ -81,6 +74,102 @@ static kw_status fill_scalar(kw_stream *stream, const kw_value *args, kw_tensor 
 static kw_status fill_tensor(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
   (void)outs;
   return call("copy_", stream, (kw_value[]){args[0], args[1]}, 2, NULL);
+}
+
+/* Entry by entry into its place. */
+static kw_status cat(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_status status = KW_OK;
+  int64_t dim = args[1].u.i, start = 0;
+  if (dim < 0) dim += outs[0]->ref.rank;
+  for (uint32_t k = 0; k < args[0].count && status == KW_OK; ++k) {
+    const kw_tensor *entry = kw_value_entry(&args[0], k);
+    if (entry->ref.numel == 0) continue;
+    kw_tensor *place;
+    status = kw_tensor_slice(outs[0], dim, start, start + entry->ref.shape[dim], 1, &place);
+    if (status != KW_OK) return status;
+    status = call("copy_", stream, (kw_value[]){kw_arg_tensor(place), kw_arg_tensor(entry)}, 2, NULL);
+    kw_tensor_release(place);
+    start += entry->ref.shape[dim];
+  }
+  return status;
+}
+
+/* A tensor's elements in another shape, by strides. */
+typedef struct sight {
+  uint32_t rank;
+  int64_t shape[KW_MAX_RANK], strides[KW_MAX_RANK];
+} sight;
+
+static kw_status see(const kw_tensor *tensor, const sight *as, kw_tensor **out_view) {
+  return kw_tensor_on_buffer(tensor->buffer, tensor->ref.dtype, as->rank, as->shape, as->strides,
+                             tensor->ref.offset - tensor->buffer->offset, out_view);
+}
+
+/* gather with each tensor seen in its own way. Unlike index.Tensor, gather refuses the negative
+ * indices that embedding and index_select refuse. */
+static kw_status gather(kw_stream *stream, const kw_tensor *self, const sight *self_as, int64_t dim,
+                        const kw_tensor *index, const sight *index_as, kw_tensor *out, const sight *out_as) {
+  kw_tensor *from = NULL, *by = NULL, *to = NULL;
+  kw_status status = see(self, self_as, &from);
+  if (status == KW_OK) status = see(index, index_as, &by);
+  if (status == KW_OK) status = see(out, out_as, &to);
+  if (status == KW_OK) {
+    kw_value args[] = {kw_arg_tensor(from), kw_arg_int(dim), kw_arg_tensor(by)};
+    status = call("gather", stream, args, 3, &to);
+  }
+  kw_tensor_release(from);
+  kw_tensor_release(by);
+  kw_tensor_release(to);
+  return status;
+}
+
+static sight sight_of(const kw_tensor *tensor) {
+  sight as = {tensor->ref.rank, {0}, {0}};
+  memcpy(as.shape, tensor->ref.shape, sizeof as.shape);
+  memcpy(as.strides, tensor->ref.strides, sizeof as.strides);
+  return as;
+}
+
+/* The same index for all elements of a slice. */
+static kw_status index_select(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  const kw_tensor *self = kw_value_as_tensor(&args[0]), *index = kw_value_as_tensor(&args[2]);
+  const sight from = sight_of(self), to = sight_of(outs[0]);
+  sight by = {to.rank, {0}, {0}};
+  int64_t dim = args[1].u.i < 0 ? args[1].u.i + to.rank : args[1].u.i;
+  memcpy(by.shape, to.shape, sizeof by.shape);
+  if (index->ref.rank == 1 && to.rank > 0) by.strides[dim] = index->ref.strides[0];
+  return gather(stream, self, &from, args[1].u.i, index, &by, outs[0], &to);
+}
+
+/* The same index for all elements of a row; each index after the first dimension's has the whole table for itself. */
+static kw_status embedding(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  const kw_tensor *weight = kw_value_as_tensor(&args[0]), *indices = kw_value_as_tensor(&args[1]);
+  sight by = sight_of(indices), to = sight_of(outs[0]);
+  if (by.rank == 0) { /* one index: a dimension of size 1 */
+    by.shape[by.rank++] = 1;
+    to = (sight){2, {1, to.shape[0]}, {0, to.strides[0]}};
+  }
+  by.shape[by.rank] = weight->ref.shape[1];
+  by.strides[by.rank++] = 0;
+  sight from = {by.rank, {0}, {0}};
+  memcpy(from.shape, by.shape, sizeof from.shape);
+  from.shape[0] = weight->ref.shape[0];
+  from.strides[0] = weight->ref.strides[0];
+  from.strides[from.rank - 1] = weight->ref.strides[1];
+  return gather(stream, weight, &from, 0, indices, &by, outs[0], &to);
+}
+
+static kw_status scatter_value(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  const kw_tensor_ref *index = args[2].u.tensor;
+  kw_tensor *element, *src;
+  kw_status status = make_element(stream, outs[0]->ref.dtype, &args[3], &element);
+  if (status != KW_OK) return status;
+  status = kw_tensor_expand(element, index->rank, index->shape, &src);
+  kw_tensor_release(element);
+  if (status != KW_OK) return status;
+  status = call("scatter.src", stream, (kw_value[]){args[0], args[1], args[2], kw_arg_tensor(src)}, 4, outs);
+  kw_tensor_release(src);
+  return status;
 }
 
 /* The rows: an op, what it becomes, and the function. */
@@ -93,12 +182,12 @@ static const struct {
     {"gt.Tensor", "lt.Tensor", gt_tensor},
     {"ge.Tensor", "le.Tensor", ge_tensor},
     {"sum", "sum.dim_IntList", sum_all},
-    {"mean", "mean.dim", mean_all},
-    {"any", "any.dims", any_all},
-    {"any.dim", "any.dims", any_dim},
-    {"_to_copy", "copy_", to_copy},
     {"fill_.Tensor", "copy_", fill_tensor},
     {"fill_.Scalar", "copy_", fill_scalar},
+    {"cat", "copy_", cat},
+    {"embedding", "gather", embedding},
+    {"index_select", "gather", index_select},
+    {"scatter.value", "scatter.src", scatter_value},
 };
 
 /* Kernels only: a decomposition never leads to another. */

@@ -12,6 +12,7 @@ typedef struct kw_dispatch_fixture {
   bool fast_refuses;       /* the kernel "fast" of add.Tensor says no in can_implement */
   bool fast_gives_up;      /* "fast" asks for workspace, prepares, and then refuses */
   kw_status launch_status; /* what launches return; KW_OK = they run */
+  bool cat_refuses;        /* the kernel of cat says no in can_implement */
   uint64_t workspace;      /* bytes that add.Tensor's "plain" asks for */
 
   /* Record. */

@@ -81,10 +81,33 @@ static kw_status copy_through_host(const kw_tensor *from, kw_tensor *to) {
   return status;
 }
 
-static kw_status bring(const kw_tensor *tensor, kw_device *cpu, kw_tensor **out_copy) {
-  kw_status status = kw_tensor_create(cpu, tensor->ref.dtype, tensor->ref.rank, tensor->ref.shape, out_copy);
+/* `tensor` on cpu, as one more of what `moved` holds. */
+static kw_status bring(const kw_tensor *tensor, kw_device *cpu, kw_tensor **moved, uint32_t *count) {
+  kw_tensor **copy = &moved[*count];
+  kw_status status = kw_tensor_create(cpu, tensor->ref.dtype, tensor->ref.rank, tensor->ref.shape, copy);
   if (status != KW_OK) return status;
-  return copy_through_host(tensor, *out_copy);
+  ++*count;
+  return copy_through_host(tensor, *copy);
+}
+
+/* One argument with its tensors on cpu. A list is kept in `entries`, which has room for it. */
+static kw_status bring_value(const kw_value *from, kw_device *cpu, kw_tensor **moved, uint32_t *count,
+                             const kw_tensor_ref **entries, kw_value *to) {
+  *to = *from;
+  kw_status status = KW_OK;
+  if (from->tag == KW_TAG_TENSOR) {
+    status = bring(kw_value_as_tensor(from), cpu, moved, count);
+    if (status == KW_OK) to->u.tensor = &moved[*count - 1]->ref;
+  } else if (from->tag == KW_TAG_TENSOR_LIST) {
+    to->u.tensors = entries;
+    for (uint32_t k = 0; k < from->count && status == KW_OK; ++k) {
+      entries[k] = NULL;
+      if (!from->u.tensors[k]) continue;
+      status = bring(kw_value_entry(from, k), cpu, moved, count);
+      if (status == KW_OK) entries[k] = &moved[*count - 1]->ref;
+    }
+  }
+  return status;
 }
 
 /* A generator of the cpu device that gives the numbers of `rng`. */
@@ -104,29 +127,32 @@ kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *ar
   }
   if (kw_fallback_get() == KW_FALLBACK_WARN) warn_once(op, device);
 
-  kw_value moved[KW_MAX_ARGS];
-  kw_tensor *copies[KW_MAX_ARGS] = {NULL};
+  uint32_t listed = 0;
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) listed += args[i].tag == KW_TAG_TENSOR_LIST ? args[i].count : 0;
+  kw_tensor **moved = calloc(KW_MAX_ARGS + listed, sizeof *moved);
+  const kw_tensor_ref **entries = calloc(listed + 1, sizeof *entries);
+  kw_value on_cpu[KW_MAX_ARGS];
   kw_tensor *results[KW_MAX_RESULTS] = {NULL};
   kw_generator *generator = NULL;
   kw_status status = kw_stream_synchronize(stream);
+  if (!moved || !entries) status = kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for the arguments of a fallback");
   if (status == KW_OK && op->generator >= 0) status = bring_numbers(rng, cpu, &generator);
+  uint32_t count = 0, at = 0;
   for (uint32_t i = 0; i < op->schema.arg_count && status == KW_OK; ++i) {
-    moved[i] = (int32_t)i == op->generator ? kw_arg_generator(generator) : args[i];
-    if (args[i].tag == KW_TAG_TENSOR_LIST) {
-      status = kw_fail(KW_ERR_NOT_IMPLEMENTED, "%s: fallback does not take tensor lists", op->schema.name);
-    } else if (args[i].tag == KW_TAG_TENSOR) {
-      status = bring(kw_value_as_tensor(&args[i]), cpu, &copies[i]);
-      moved[i] = kw_arg_tensor(copies[i]);
-    }
+    status = bring_value(&args[i], cpu, moved, &count, &entries[at], &on_cpu[i]);
+    if (args[i].tag == KW_TAG_TENSOR_LIST) at += args[i].count;
+    if ((int32_t)i == op->generator) on_cpu[i] = kw_arg_generator(generator);
   }
-  if (status == KW_OK) status = kw_op_call(op, NULL, moved, op->schema.arg_count, results, op->schema.result_count);
+  if (status == KW_OK) status = kw_op_call(op, NULL, on_cpu, op->schema.arg_count, results, op->schema.result_count);
   for (uint32_t i = 0; i < op->schema.result_count && status == KW_OK; ++i) {
     int32_t alias = op->schema.results[i].alias_of;
-    status = copy_through_host(alias >= 0 ? copies[alias] : results[i], outs[i]);
+    status = copy_through_host(alias >= 0 ? kw_value_as_tensor(&on_cpu[alias]) : results[i], outs[i]);
   }
-  for (uint32_t i = 0; i < op->schema.arg_count; ++i) kw_tensor_release(copies[i]);
+  for (uint32_t i = 0; i < count; ++i) kw_tensor_release(moved[i]);
   for (uint32_t i = 0; i < op->schema.result_count; ++i) kw_tensor_release(results[i]);
   kw_generator_destroy(generator);
+  free(moved);
+  free(entries);
   if (status != KW_OK) return kw_wrap(status, "%s on %s: falling back to cpu:0", op->schema.name, device->name);
   atomic_fetch_add(&device->fallbacks, 1);
   return KW_OK;

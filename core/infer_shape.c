@@ -26,7 +26,8 @@ kw_status kw_infer_broadcast(const kw_op *op, uint32_t index, const kw_tensor_re
                              kw_infer_dims *to) {
   char a[KW_SHAPE_TEXT], b[KW_SHAPE_TEXT];
   kw_infer_dims joint = *to;
-  if (tensor->rank > to->rank) {
+  bool changed = tensor->rank > to->rank;
+  if (changed) {
     uint32_t more = tensor->rank - to->rank;
     memmove(joint.sizes + more, joint.sizes, to->rank * sizeof(int64_t));
     for (uint32_t i = 0; i < more; ++i) joint.sizes[i] = 1;
@@ -35,18 +36,17 @@ kw_status kw_infer_broadcast(const kw_op *op, uint32_t index, const kw_tensor_re
   for (uint32_t i = 0; i < tensor->rank; ++i) {
     int64_t *size = &joint.sizes[joint.rank - 1 - i], other = tensor->shape[tensor->rank - 1 - i];
     if (*size == other || other == 1) continue;
-    if (*size == 1) {
-      *size = other;
-      continue;
+    changed = true;
+    if (*size != 1 && !fixed) {
+      return kw_infer_fail(
+          op, index, "shapes %s and %s do not broadcast: %" PRId64 " and %" PRId64 " differ and neither is 1",
+          kw_shape_text(to->rank, to->sizes, a), kw_shape_text(tensor->rank, tensor->shape, b), *size, other);
     }
-    return kw_infer_fail(
-        op, index, "shapes %s and %s do not broadcast: %" PRId64 " and %" PRId64 " differ and neither is 1",
-        kw_shape_text(to->rank, to->sizes, a), kw_shape_text(tensor->rank, tensor->shape, b), *size, other);
+    *size = other;
   }
-  bool changed = joint.rank != to->rank || memcmp(joint.sizes, to->sizes, joint.rank * sizeof(int64_t)) != 0;
   if (fixed && changed) {
     return kw_infer_fail(op, index, "shape %s does not broadcast to %s, the shape of '%s'",
-                         kw_shape_text(tensor->rank, tensor->shape, a), kw_shape_text(to->rank, to->sizes, b), fixed);
+                         kw_shape_text(tensor->rank, tensor->shape, b), kw_shape_text(to->rank, to->sizes, a), fixed);
   }
   *to = joint;
   return KW_OK;
@@ -90,8 +90,7 @@ kw_status kw_infer_mark_dim(const kw_op *op, uint32_t index, const kw_tensor_ref
   return KW_OK;
 }
 
-/* The dimensions that a reduction removes, as a mask; "dim" none or empty = all, but an empty list of any.dims = none.
- */
+/* The dimensions that a reduction removes, as a mask; "dim" none or empty = all. */
 static kw_status reduced_dims(const kw_op *op, const kw_value *args, uint32_t *out_mask) {
   const kw_tensor_ref *self = args[0].u.tensor;
   const kw_value *dim = kw_infer_find_arg(op, args, "dim");
@@ -102,13 +101,8 @@ static kw_status reduced_dims(const kw_op *op, const kw_value *args, uint32_t *o
   for (uint32_t i = 0; is_list && i < dim->count && status == KW_OK; ++i) {
     status = kw_infer_mark_dim(op, kw_infer_arg_index(args, dim), self, dim->u.ints[i], &mask);
   }
-  const bool said = is_int || (is_list && (dim->count || op->row.result == KW_RESULT_ANY));
-  *out_mask = said ? mask : (1u << self->rank) - 1;
+  *out_mask = is_int || (is_list && dim->count) ? mask : (1u << self->rank) - 1;
   return status;
-}
-
-static bool has_identity(const kw_op *op) {
-  return op->row.result == KW_RESULT_SUM || op->row.result == KW_RESULT_MEAN || op->row.result == KW_RESULT_ANY;
 }
 
 static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
@@ -121,7 +115,7 @@ static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer
   out->rank = 0;
   for (uint32_t i = 0; i < self->rank; ++i) {
     bool reduced = mask >> i & 1;
-    if (reduced && self->shape[i] == 0 && !has_identity(op)) {
+    if (reduced && self->shape[i] == 0 && op->row.result != KW_RESULT_SUM) {
       char text[KW_SHAPE_TEXT];
       return kw_infer_fail(op, 0, "shape %s has no elements along dimension %u, so there is nothing to choose from",
                            kw_shape_text(self->rank, self->shape, text), i);
@@ -132,61 +126,24 @@ static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer
   return KW_OK;
 }
 
-static kw_status infer_scan(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
-  (void)out_expand;
-  const kw_tensor_ref *self = args[0].u.tensor;
-  const kw_value *dim = kw_infer_find_arg(op, args, "dim");
-  uint32_t mask = 0;
-  out->rank = self->rank;
-  memcpy(out->sizes, self->shape, self->rank * sizeof(int64_t));
-  return kw_infer_mark_dim(op, kw_infer_arg_index(args, dim), self, dim->u.i, &mask);
-}
-
-/* The product of arguments `first` and `first` + 1: matrices, or with `batch` lists of matrices, as many in both. */
-static kw_status infer_product(const kw_op *op, const kw_value *args, uint32_t first, bool batch, kw_infer_dims *out) {
-  const kw_tensor_ref *a = args[first].u.tensor, *b = args[first + 1].u.tensor;
-  const uint32_t rank = batch ? 3 : 2;
-  char text_a[KW_SHAPE_TEXT], text_b[KW_SHAPE_TEXT];
-  for (uint32_t i = first; i < first + 2; ++i) {
-    const kw_tensor_ref *tensor = args[i].u.tensor;
-    if (tensor->rank != rank) {
-      return kw_infer_fail(
-          op, i,
-          batch ? "expected rank 3, matrices one after the other, got shape %s" : "expected a matrix, got shape %s",
-          kw_shape_text(tensor->rank, tensor->shape, text_a));
-    }
-  }
-  if (batch && a->shape[0] != b->shape[0]) {
-    return kw_infer_fail(op, first + 1, "shapes %s and %s cannot be multiplied: %" PRId64 " matrices meet %" PRId64,
-                         kw_shape_text(rank, a->shape, text_a), kw_shape_text(rank, b->shape, text_b), a->shape[0],
-                         b->shape[0]);
-  }
-  if (a->shape[rank - 1] != b->shape[rank - 2]) {
-    return kw_infer_fail(op, first + 1,
-                         "shapes %s and %s cannot be multiplied: %" PRId64 " columns meet %" PRId64 " rows",
-                         kw_shape_text(rank, a->shape, text_a), kw_shape_text(rank, b->shape, text_b),
-                         a->shape[rank - 1], b->shape[rank - 2]);
-  }
-  out->rank = rank;
-  memcpy(out->sizes, a->shape, (rank - 1) * sizeof(int64_t));
-  out->sizes[rank - 1] = b->shape[rank - 1];
-  return KW_OK;
-}
-
 static kw_status infer_mm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
-  return infer_product(op, args, 0, false, out);
-}
-
-static kw_status infer_bmm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
-  (void)out_expand;
-  return infer_product(op, args, 0, true, out);
-}
-
-static kw_status infer_addmm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
-  (void)out_expand;
-  kw_status status = infer_product(op, args, 1, false, out);
-  return status == KW_OK ? kw_infer_broadcast(op, 0, args[0].u.tensor, "mat1 @ mat2", out) : status;
+  const kw_tensor_ref *a = args[0].u.tensor, *b = args[1].u.tensor;
+  char text_a[KW_SHAPE_TEXT], text_b[KW_SHAPE_TEXT];
+  for (uint32_t i = 0; i < 2; ++i) {
+    const kw_tensor_ref *tensor = args[i].u.tensor;
+    if (tensor->rank != 2) {
+      return kw_infer_fail(op, i, "expected a matrix, got shape %s",
+                           kw_shape_text(tensor->rank, tensor->shape, text_a));
+    }
+  }
+  if (a->shape[1] != b->shape[0]) {
+    return kw_infer_fail(op, 1, "shapes %s and %s cannot be multiplied: %" PRId64 " columns meet %" PRId64 " rows",
+                         kw_shape_text(2, a->shape, text_a), kw_shape_text(2, b->shape, text_b), a->shape[1],
+                         b->shape[0]);
+  }
+  *out = (kw_infer_dims){2, {a->shape[0], b->shape[1]}};
+  return KW_OK;
 }
 
 typedef kw_status (*shape_fn)(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
@@ -205,9 +162,6 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_SCATTER] = kw_infer_scatter,
     [KW_SHAPE_INDEX] = kw_infer_indexing,
     [KW_SHAPE_INDEX_PUT] = kw_infer_index_put,
-    [KW_SHAPE_SCAN] = infer_scan,
-    [KW_SHAPE_BMM] = infer_bmm,
-    [KW_SHAPE_ADDMM] = infer_addmm,
 };
 
 kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],

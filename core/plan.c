@@ -18,16 +18,28 @@ static size_t append(char *text, size_t size, size_t at, const char *piece) {
   return at < size ? at : size - 1;
 }
 
+static size_t append_tensor(char *text, size_t size, size_t at, const kw_tensor_ref *tensor) {
+  char described[160];
+  return append(text, size, at, tensor ? kw_ref_describe(tensor, described, sizeof described) : "none");
+}
+
 char *kw_request_describe(const kw_request *request, char *text, size_t size) {
   size_t at = append(text, size, 0, request->op ? request->op->schema.name : "(no op)");
   at = append(text, size, at, "(");
   bool first = true;
   for (uint32_t i = 0; request->args && i < request->arg_count; ++i) {
-    if (request->args[i].tag != KW_TAG_TENSOR || !request->args[i].u.tensor) continue;
-    char tensor[160];
+    const kw_value *arg = &request->args[i];
+    bool list = arg->tag == KW_TAG_TENSOR_LIST;
+    if (!list && (arg->tag != KW_TAG_TENSOR || !arg->u.tensor)) continue;
     if (!first) at = append(text, size, at, ", ");
-    at = append(text, size, at, kw_ref_describe(request->args[i].u.tensor, tensor, sizeof tensor));
     first = false;
+    if (!list) at = append_tensor(text, size, at, arg->u.tensor);
+    if (list) at = append(text, size, at, "[");
+    for (uint32_t k = 0; list && arg->u.tensors && k < arg->count; ++k) {
+      if (k > 0) at = append(text, size, at, ", ");
+      at = append_tensor(text, size, at, arg->u.tensors[k]);
+    }
+    if (list) at = append(text, size, at, "]");
   }
   at = append(text, size, at, ")");
   if (request->device) {
@@ -293,6 +305,8 @@ typedef struct trial {
   kw_tensor_ref tensors[KW_MAX_ARGS];
   kw_tensor_ref outs[KW_MAX_RESULTS];
   const kw_tensor_ref *out_pointers[KW_MAX_RESULTS];
+  kw_tensor_ref *entries; /* of all tensor lists */
+  const kw_tensor_ref **entry_pointers;
 } trial;
 
 static void hide_memory(kw_tensor_ref *ref) {
@@ -300,7 +314,40 @@ static void hide_memory(kw_tensor_ref *ref) {
   ref->offset = 0;
 }
 
-static void make_trial(trial *t, const kw_plan *plan, const kw_request *request, uint32_t cast) {
+/* Copies of the tensors in lists. */
+static kw_status hide_lists(trial *t, const kw_plan *plan) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    if (plan->normal[i].tag == KW_TAG_TENSOR_LIST) count += plan->normal[i].count;
+  }
+  t->entries = count ? calloc(count, sizeof *t->entries) : NULL;
+  t->entry_pointers = count ? calloc(count, sizeof *t->entry_pointers) : NULL;
+  if (count && (!t->entries || !t->entry_pointers)) {
+    return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no host memory to choose a kernel for %zu listed tensors",
+                   plan->op->schema.name, count);
+  }
+  size_t at = 0;
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    const kw_value *list = &plan->normal[i];
+    if (list->tag != KW_TAG_TENSOR_LIST || list->count == 0) continue;
+    t->args[i].u.tensors = &t->entry_pointers[at];
+    for (uint32_t k = 0; k < list->count; ++k, ++at) {
+      if (!list->u.tensors[k]) continue;
+      t->entries[at] = *list->u.tensors[k];
+      hide_memory(&t->entries[at]);
+      t->entry_pointers[at] = &t->entries[at];
+    }
+  }
+  return KW_OK;
+}
+
+static void free_trial(trial *t) {
+  free(t->entries);
+  free(t->entry_pointers);
+}
+
+/* free_trial is due in any case. */
+static kw_status make_trial(trial *t, const kw_plan *plan, const kw_request *request, uint32_t cast) {
   memset(&t->call, 0, sizeof t->call);
   memcpy(t->args, plan->normal, sizeof t->args);
   const kw_device_info *info = &plan->device->info;
@@ -335,6 +382,7 @@ static void make_trial(trial *t, const kw_plan *plan, const kw_request *request,
   t->call.op = plan->op->schema.name;
   t->call.args = t->args;
   t->call.outs = t->out_pointers;
+  return hide_lists(t, plan);
 }
 
 /* Whether the device's plugin has a kernel that casts: a copy_ kernel for mixed dtypes whose source is `from`. */
@@ -348,9 +396,12 @@ static bool can_cast_from(const kw_device *device, kw_dtype from) {
   return false;
 }
 
+/* Lists are never cast: those of several dtypes go to kernels that take them as they are, or are decomposed. */
 static bool can_cast_arguments(const kw_plan *plan) {
   for (uint32_t i = 0; i < plan->normal_count; ++i) {
-    if ((plan->inference.cast >> i & 1) && !can_cast_from(plan->device, plan->normal[i].u.tensor->dtype)) return false;
+    if (!(plan->inference.cast >> i & 1)) continue;
+    if (plan->normal[i].tag == KW_TAG_TENSOR_LIST || !can_cast_from(plan->device, plan->normal[i].u.tensor->dtype))
+      return false;
   }
   return true;
 }
@@ -364,7 +415,11 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
   if (cast != 0 && !can_cast_arguments(plan)) return KW_ERR_NOT_IMPLEMENTED;
 
   trial t;
-  make_trial(&t, plan, request, cast);
+  kw_status made = make_trial(&t, plan, request, cast);
+  if (made != KW_OK) {
+    free_trial(&t);
+    return made;
+  }
   t.call.user = kernel->desc.user;
   kw_status status = kernel->desc.can_implement ? kernel->desc.can_implement(&t.call) : KW_OK;
   const char *step = "can_implement";
@@ -379,6 +434,7 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
     step = "prepare";
     status = kernel->desc.prepare(&t.call, &prepared);
   }
+  free_trial(&t);
   if (status == KW_ERR_NOT_IMPLEMENTED || status == KW_ERR_FALLBACK) return KW_ERR_NOT_IMPLEMENTED;
   if (status != KW_OK) {
     return kw_device_note(plan->device, kw_from_plugin(status, "kernel '%s': %s", kernel->desc.name, step));
@@ -455,6 +511,7 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
   /* The caller's descriptors are gone after this call: what normal[] points at is patched in at each run. */
   for (uint32_t i = 0; i < plan->normal_count; ++i) {
     if (plan->normal[i].tag == KW_TAG_TENSOR) plan->normal[i].u.tensor = NULL;
+    if (plan->normal[i].tag == KW_TAG_TENSOR_LIST) plan->normal[i].u.tensors = NULL;
   }
   *out_plan = plan;
   return KW_OK;

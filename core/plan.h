@@ -122,7 +122,7 @@ kw_status kw_plan_launch(const kw_plan *plan, kw_stream *stream, kw_call *call);
 /* After a launch of a simple plan that did not go well: falls back if the kernel asked for that, or makes the error. */
 kw_status kw_plan_handle_failure(const kw_plan *plan, const kw_request *request, kw_tensor *out, kw_status status);
 
-/* "add.Tensor(f32[2], f32[2]) on npu:0" into text; returns text. */
+/* "cat([f32[2], f32[2]]) on npu:0" into text; returns text. */
 char *kw_request_describe(const kw_request *request, char *text, size_t size);
 
 /* The decomposition that serves an op on a device for this key dtype, or NULL. */

@@ -52,6 +52,15 @@ static inline kw_value test_string(const char *s) {
   return (kw_value){.tag = KW_TAG_STRING, .u.s = s};
 }
 
+static inline kw_value test_list(const kw_tensor_ref *const *tensors, uint32_t count) {
+  return (kw_value){.tag = KW_TAG_TENSOR_LIST, .count = count, .u.tensors = tensors};
+}
+
+/* What kw_call.user and kw_call.error_mem are, for tests of ops that look at them. */
+static void *test_user;
+static uint32_t *test_error;
+#define TEST_ERROR_CODE 0x700
+
 static inline kw_status test_try(test_table table, const char *op, const kw_tensor_ref *out, uint32_t count,
                                  const kw_value *args) {
   uint32_t kernels = 0;
@@ -63,6 +72,9 @@ static inline kw_status test_try(test_table table, const char *op, const kw_tens
   assert_true(kernels > 0);
   const kw_tensor_ref *outs[] = {out};
   kw_call call = {.struct_size = sizeof call, .arg_count = count, .out_count = 1, .op = op, .args = args, .outs = outs};
+  call.user = test_user;
+  call.error_mem = test_error;
+  call.error_code = TEST_ERROR_CODE;
   return kernel->run(&call);
 }
 

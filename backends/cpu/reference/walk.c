@@ -32,6 +32,16 @@ void kw_walk_add_constant(kw_walk *walk, const void *value) {
   walk->at[walk->tensors++] = (char *)(uintptr_t)value; /* read only: constants are inputs */
 }
 
+void kw_walk_reverse(kw_walk *walk) {
+  if (walk->left == 0) return;
+  for (uint32_t t = 0; t < walk->tensors; t++) {
+    for (uint32_t d = 0; d < walk->rank; d++) {
+      walk->at[t] += (walk->shape[d] - 1) * walk->step[t][d];
+      walk->step[t][d] = -walk->step[t][d];
+    }
+  }
+}
+
 void kw_walk_next(kw_walk *walk) {
   if (--walk->left <= 0) return;
   for (uint32_t d = walk->rank; d-- > 0;) {

@@ -15,7 +15,7 @@ typedef struct kw_walk {
   uint32_t tensors;
   int64_t left; /* elements from the current one to the end, the current one included */
   int64_t shape[KW_MAX_RANK];
-  int64_t index[KW_MAX_RANK];
+  int64_t index[KW_MAX_RANK]; /* steps taken in each dimension */
   char *at[KW_WALK_TENSORS];
   int64_t step[KW_WALK_TENSORS][KW_MAX_RANK]; /* bytes */
 } kw_walk;
@@ -30,6 +30,8 @@ void kw_walk_start(kw_walk *walk, uint32_t rank, const int64_t *shape);
 void kw_walk_add(kw_walk *walk, const kw_tensor_ref *tensor);
 /* Adds one value that repeats everywhere; `value` stays the caller's. */
 void kw_walk_add_constant(kw_walk *walk, const void *value);
+/* Turns the walk round: it starts at the last element and ends at the first. After the last kw_walk_add. */
+void kw_walk_reverse(kw_walk *walk);
 /* Goes to the next element. The loop is: for (start; walk.left > 0; kw_walk_next(&walk)). */
 void kw_walk_next(kw_walk *walk);
 
