@@ -15,7 +15,8 @@ typedef enum kw_shape_rule {
   KW_SHAPE_BROADCAST,    /* all tensor arguments broadcast together; the result has that shape */
   KW_SHAPE_INPLACE,      /* the result is argument 0 (a!); other tensor arguments broadcast to it */
   KW_SHAPE_REDUCE_ALL,   /* rank 0 */
-  KW_SHAPE_REDUCE_DIMS,  /* argument "dim": a list (empty or none = all dimensions); argument "keepdim" */
+  KW_SHAPE_REDUCE_DIMS,  /* argument "dim": a list (empty or none = all dimensions; in any.dims empty = none of
+                            them); argument "keepdim" */
   KW_SHAPE_REDUCE_DIM,   /* argument "dim": one or none (= all, flattened); argument "keepdim" */
   KW_SHAPE_MM,           /* [n, k] x [k, m] -> [n, m] */
   KW_SHAPE_SIZE,         /* argument "size" */
@@ -101,6 +102,7 @@ kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result);
 /* Dtype classes of ops.def. */
 #define KW_DTYPES_INT \
   (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
+#define KW_DTYPES_I8 KW_DTYPE_BIT(KW_I8)
 #define KW_DTYPES_FLOAT (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
 #define KW_DTYPES_BOOL KW_DTYPE_BIT(KW_BOOL)
 #define KW_DTYPES_F8 (KW_DTYPE_BIT(KW_F8E4M3FN) | KW_DTYPE_BIT(KW_F8E5M2))

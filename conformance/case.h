@@ -74,7 +74,9 @@ typedef struct kw_case {
   kw_op_bound bounds[KW_SUITE_RESULTS];    /* how each is judged: the op table's, unless the generator changes it */
   uint32_t promoted;                       /* bit i: tensor i is converted to the key dtype */
   uint64_t terms;                          /* KW_CMP_ACCUMULATE: terms per result element */
-  bool exact;                              /* the results must be the oracle's, correctly rounded */
+  int64_t scan_step; /* scans: how many elements lie between neighbours along the scanned dimension; the first
+                        has 1 term, the last `terms`. 0: no scan */
+  bool exact;        /* the results must be the oracle's, correctly rounded */
 } kw_case;
 
 /* Makes one case. False when the class has no such number for this op and dtype: numbers count from 0 without gaps. */

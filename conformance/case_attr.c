@@ -29,13 +29,16 @@ static const struct {
     {"div", {KW_DOMAIN_ANY, KW_DOMAIN_NONZERO}},
     {"where", {KW_DOMAIN_BOOL, KW_DOMAIN_ANY, KW_DOMAIN_ANY}},
     {"sum", {KW_DOMAIN_UNIT}},
-    {"mm", {KW_DOMAIN_UNIT, KW_DOMAIN_UNIT}},
+    {"mean", {KW_DOMAIN_UNIT}},
+    {"cumsum", {KW_DOMAIN_UNIT}},
+    {"prod", {KW_DOMAIN_FACTOR}},
+    {"any", {KW_DOMAIN_SPARSE}},
 };
 
 /* Ops where equal values matter: every other case draws from few values. */
-static const char *const tied[] = {"eq",      "ne",          "lt",         "le",          "gt",
-                                   "ge",      "logical_and", "logical_or", "logical_xor", "logical_not",
-                                   "maximum", "minimum",     "clamp",      "amax",        "argmax"};
+static const char *const tied[] = {"eq",          "ne",         "lt",          "le",          "gt",      "ge",
+                                   "logical_and", "logical_or", "logical_xor", "logical_not", "maximum", "minimum",
+                                   "clamp",       "amax",       "amin",        "argmax",      "argmin"};
 
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg) {
   const char *base = c->op->base;

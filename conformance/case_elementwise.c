@@ -87,7 +87,7 @@ static bool mixed_single(const kw_case *c, uint32_t number, kw_dtype *out) {
   return scalar && c->args[1].value.kind == KW_SCALAR_F64; /* an integer tensor with a float Scalar */
 }
 
-/* copy_ from the key dtype, fill_ with a value of another dtype. */
+/* copy_ and _to_copy from the key dtype, fill_ with a value of another dtype. */
 static bool mixed_move(const kw_case *c, uint32_t number, kw_dtype *out) {
   uint32_t seen = 0;
   bool fills = strcmp(c->op->base, "fill_") == 0;
@@ -102,6 +102,12 @@ static bool mixed_move(const kw_case *c, uint32_t number, kw_dtype *out) {
 
 static bool set_mixed(kw_case *c, const uint32_t *inputs, uint32_t count, kw_dtype *io_result) {
   kw_dtype other[2];
+  if (c->op->row.result == KW_RESULT_CAST) {
+    if (!mixed_move(c, c->number, io_result)) return false;
+    c->tensors[0].domain = KW_DOMAIN_CONVERT;
+    kw_case_give(c, 1, kw_arg_dtype(*io_result));
+    return true;
+  }
   if (c->op->row.result == KW_RESULT_SELF) {
     if (count == 0 || !mixed_move(c, c->number, &other[0])) return false;
     kw_case_tensor *source = &c->tensors[inputs[0]];
@@ -196,7 +202,8 @@ static bool pick_shape(const kw_case *c, uint32_t inputs, kw_shape *out) {
       *out = (kw_shape){1, {37}};
       return c->number < 2 && inputs >= 2;
     case KW_CLASS_MIXED:
-      *out = c->op->row.result == KW_RESULT_SELF ? (kw_shape){2, {19, 11}} : (kw_shape){2, {5, 7}};
+      *out = c->op->row.result == KW_RESULT_SELF || c->op->row.result == KW_RESULT_CAST ? (kw_shape){2, {19, 11}}
+                                                                                        : (kw_shape){2, {5, 7}};
       return true;
     case KW_CLASS_ATTRS:
       *out = (kw_shape){2, {7, 9}};

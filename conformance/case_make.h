@@ -66,7 +66,9 @@ kw_domain kw_case_domain(const kw_case *c, uint32_t arg);
  * op's cases is said by its shape rule, in case.c. */
 bool kw_case_make_elementwise(kw_case *c);
 bool kw_case_make_reduce(kw_case *c);
+bool kw_case_make_scan(kw_case *c);
 bool kw_case_make_mm(kw_case *c);
+bool kw_case_make_addmm(kw_case *c);
 bool kw_case_make_cat(kw_case *c);
 bool kw_case_make_embedding(kw_case *c);
 bool kw_case_make_lines(kw_case *c); /* index_select, gather, scatter */

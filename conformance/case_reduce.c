@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cases of reductions and matrix products, and of a vendor's own ops.
+ * Cases of reductions, and of scans along a dimension.
  */
 #include "case_make.h"
 
@@ -21,7 +21,7 @@ typedef struct reduce_row {
 
 static const reduce_row scalar_rows[] = {{{0, {0}}, 0, {0}}};
 static const reduce_row empty_rows[] = {{{3, {2, 0, 3}}, 1, {2}}, {{3, {2, 3, 0}}, 1, {1}}};
-static const reduce_row sum_empty_rows[] = {
+static const reduce_row identity_rows[] = {
     {{3, {2, 0, 3}}, 1, {1}}, {{3, {2, 0, 3}}, 1, {0}}, {{1, {0}}, 0, {0}}, {{2, {0, 4}}, 0, {0}}};
 static const reduce_row one_rows[] = {{{1, {1}}, 0, {0}}, {{3, {1, 1, 1}}, 1, {1}}};
 static const reduce_row prime_rows[] = {
@@ -32,6 +32,8 @@ static const reduce_row large_rows[] = {
     {{1, {65537}}, 0, {0}}, {{2, {257, 263}}, 1, {1}}, {{2, {257, 263}}, 1, {0}}, {{2, {65537, 2}}, 1, {1}}};
 static const reduce_row layout_rows[] = {
     {{2, {6, 5}}, 1, {1}}, {{3, {4, 3, 5}}, 1, {1}}, {{2, {67, 129}}, 1, {0}}, {{2, {17, 31}}, 0, {0}}};
+/* Two-powers of terms, so that a mean is as exact as its sum. */
+static const reduce_row exact_mean_rows[] = {{{1, {256}}, 0, {0}}, {{2, {19, 128}}, 1, {1}}, {{2, {64, 19}}, 1, {0}}};
 static const reduce_row exact_rows[] = {{{1, {251}}, 0, {0}}, {{2, {19, 127}}, 1, {1}}, {{2, {127, 19}}, 1, {0}}};
 static const reduce_row list_rows[] = {{{3, {3, 5, 7}}, 1, {0}},     {{3, {3, 5, 7}}, 1, {1}},
                                        {{3, {3, 5, 7}}, 1, {2}},     {{3, {3, 5, 7}}, 1, {-1}},
@@ -39,17 +41,40 @@ static const reduce_row list_rows[] = {{{3, {3, 5, 7}}, 1, {0}},     {{3, {3, 5,
                                        {{3, {3, 5, 7}}, 2, {2, 1}},  {{3, {3, 5, 7}}, 3, {0, 1, 2}},
                                        {{3, {3, 5, 7}}, 2, {-3, 1}}, {{3, {3, 5, 7}}, 0, {0}}};
 
+static bool is_all(const kw_case *c) {
+  return c->op->row.shape == KW_SHAPE_REDUCE_ALL;
+}
+
+/* The others refuse to reduce no elements. */
+static bool has_identity(const kw_case *c) {
+  kw_result_rule rule = c->op->row.result;
+  return rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN || rule == KW_RESULT_ANY;
+}
+
+/* Whether the class has this number; *out_row where special values are put. */
+static bool pick_special(const kw_case *c, reduce_row *out_row) {
+  bool any = c->op->row.result == KW_RESULT_ANY, arithmetic = c->op->row.compare == KW_CMP_ACCUMULATE;
+  if (is_all(c)) { /* one special value, among ordinary ones where those do not decide alone */
+    *out_row = (reduce_row){{1, {any ? 1 : 29}}, 0, {0}};
+    return c->number < 7;
+  }
+  *out_row = (reduce_row){{2, {53, any && c->number == 0 ? 1 : 7}}, 1, {1}};
+  return c->number < (arithmetic && kw_datum_is_float(c->key) ? 2u : 3u); /* sums of extremes depend on the order */
+}
+
 static bool pick_row(kw_case *c, reduce_row *out) {
   uint32_t n = c->number, count;
   const reduce_row *rows;
-  bool sum = strcmp(c->op->base, "sum") == 0;
+  bool exact_class = c->op->row.compare == KW_CMP_ACCUMULATE, mean = c->op->row.result == KW_RESULT_MEAN;
+  bool keepdim = kw_suite_op_find_arg(c->op, "keepdim") >= 0;
   switch (c->class) {
     case KW_CLASS_SCALAR:
       rows = scalar_rows, count = COUNT(scalar_rows);
       break;
-    case KW_CLASS_EMPTY: /* amax and argmax refuse to reduce no elements */
-      if (c->op->row.shape == KW_SHAPE_REDUCE_ALL) n += 2;
-      rows = sum ? sum_empty_rows : empty_rows, count = sum ? COUNT(sum_empty_rows) : COUNT(empty_rows);
+    case KW_CLASS_EMPTY:
+      if (is_all(c)) n += 2;
+      rows = has_identity(c) ? identity_rows : empty_rows;
+      count = has_identity(c) ? COUNT(identity_rows) : COUNT(empty_rows);
       break;
     case KW_CLASS_ONE:
       rows = one_rows, count = COUNT(one_rows);
@@ -67,22 +92,21 @@ static bool pick_row(kw_case *c, reduce_row *out) {
       return true;
     case KW_CLASS_OUTPUTS:
       *out = (reduce_row){{3, {5, 11, 7}}, 1, {(int64_t)(n % 3)}};
-      return n < 4 && c->op->row.shape != KW_SHAPE_REDUCE_ALL;
+      return n < 4 && !is_all(c);
     case KW_CLASS_EXACT:
-      if (!sum) return false;
+      if (!exact_class) return false;
       c->exact = true;
-      rows = exact_rows, count = COUNT(exact_rows);
+      rows = mean ? exact_mean_rows : exact_rows, count = mean ? COUNT(exact_mean_rows) : COUNT(exact_rows);
       break;
     case KW_CLASS_SPECIAL:
-      *out = c->op->row.shape == KW_SHAPE_REDUCE_ALL ? (reduce_row){{1, {29}}, 0, {0}}
-                                                     : (reduce_row){{2, {53, 7}}, 1, {1}};
-      return n < (c->op->row.shape == KW_SHAPE_REDUCE_ALL ? 7u : 3u);
+      return pick_special(c, out);
     case KW_CLASS_MIXED:
       *out = (reduce_row){{2, {7, 9}}, 1, {0}};
-      return true;
+      return c->op->row.result == KW_RESULT_SUM || mean;
     case KW_CLASS_ATTRS:
-      rows = list_rows, count = 2 * COUNT(list_rows), n /= 2; /* each with and without keepdim */
-      if (c->op->row.shape == KW_SHAPE_REDUCE_ALL || c->number >= count) return false;
+      rows = list_rows, count = COUNT(list_rows) * (keepdim ? 2 : 1);
+      if (is_all(c) || n >= count) return false;
+      if (keepdim) n /= 2; /* each with and without */
       break;
     default:
       return false;
@@ -90,6 +114,16 @@ static bool pick_row(kw_case *c, reduce_row *out) {
   if (c->class != KW_CLASS_ATTRS && n >= count) return false;
   *out = rows[n];
   return true;
+}
+
+/* Ops that take one dimension take the first of the list; those that must have one, the last where there is none. */
+static void adapt_dims(const kw_case *c, reduce_row *row) {
+  int dim = kw_suite_op_find_arg(c->op, "dim");
+  if (dim < 0 || c->op->args[dim].tag == KW_TAG_INT_LIST) return;
+  if (row->dim_count > 1) row->dim_count = 1;
+  if (row->dim_count > 0 || c->op->args[dim].optional) return;
+  row->dim_count = 1;
+  row->dims[0] = -1;
 }
 
 static void set_dims(kw_case *c, const reduce_row *row, bool keepdim) {
@@ -103,7 +137,7 @@ static void set_dims(kw_case *c, const reduce_row *row, bool keepdim) {
   } else {
     kw_case_give(c, (uint32_t)dim, kw_arg_int(row->dims[0]));
   }
-  if (keepdim || c->class == KW_CLASS_ATTRS) kw_case_give(c, (uint32_t)keep, kw_arg_bool(keepdim));
+  if (keep >= 0 && (keepdim || c->class == KW_CLASS_ATTRS)) kw_case_give(c, (uint32_t)keep, kw_arg_bool(keepdim));
 }
 
 static kw_shape reduced_shape(const kw_case *c, const reduce_row *row, bool keepdim) {
@@ -142,159 +176,69 @@ static bool set_sum_dtype(kw_case *c, kw_dtype *io_input) {
   return true;
 }
 
-bool kw_case_make_reduce(kw_case *c) {
-  reduce_row row;
-  if (!pick_row(c, &row)) return false;
-  bool single = c->op->row.shape == KW_SHAPE_REDUCE_DIM;
-  if (single && row.dim_count > 1) { /* argmax takes one: the first of the list */
-    row.dim_count = 1;
-  }
-  bool keepdim = c->class == KW_CLASS_ATTRS || c->class == KW_CLASS_OUTPUTS ? c->number % 2 : false;
+/* What is reduced or scanned, with its layout and values; `terms` of them go into one result. */
+static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
+  kw_result_rule rule = c->op->row.result;
   kw_dtype input = c->key;
   kw_layout layout = KW_LAYOUT_DENSE;
   bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
   if (layouts && !kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
-  set_dims(c, &row, keepdim);
-  if (c->op->row.result == KW_RESULT_SUM) {
-    if (!set_sum_dtype(c, &input)) return false;
-  } else if (c->class == KW_CLASS_MIXED) {
-    return false;
-  }
-  kw_case_set_tensor(c, 0, input, &row.shape, layout);
+  if ((rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN) && !set_sum_dtype(c, &input)) return false;
+  kw_case_set_tensor(c, 0, input, &row->shape, layout);
   c->promoted = 1;
   kw_case_tensor *tensor = &c->tensors[0];
-  if (c->class == KW_CLASS_MIXED || c->exact) tensor->domain = KW_DOMAIN_SMALL;
-  if (c->class == KW_CLASS_SPECIAL) {
-    bool all = c->op->row.shape == KW_SHAPE_REDUCE_ALL;
-    static const kw_domain domains[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_SPECIAL};
-    if (c->number == 2 && !all && strcmp(c->op->base, "sum") == 0 && kw_datum_is_float(c->key)) return false;
-    tensor->domain = all ? KW_DOMAIN_SPECIAL_ONE : domains[c->number];
-    tensor->value_stride = all ? c->number : c->number == 0 ? 7 : 1;
+  bool factors = tensor->domain == KW_DOMAIN_FACTOR;
+  if (tensor->domain == KW_DOMAIN_SPARSE) tensor->value_stride = (uint32_t)(2 * terms + 1);
+  if (c->class == KW_CLASS_MIXED || c->exact) tensor->domain = factors ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_SMALL;
+  if (c->class != KW_CLASS_SPECIAL) return true;
+  static const kw_domain domains[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_SPECIAL};
+  tensor->domain = is_all(c) ? KW_DOMAIN_SPECIAL_ONE : domains[c->number];
+  tensor->value_stride = is_all(c) ? c->number : c->number == 0 ? 7 : 1;
+  if (rule == KW_RESULT_ANY && c->number == 0 && !is_all(c)) { /* rows of one */
+    tensor->domain = KW_DOMAIN_SPECIAL;
+    tensor->value_stride = 1;
   }
+  return true;
+}
+
+static void set_result(kw_case *c, const kw_shape *shape) {
+  static const kw_layout layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
+  kw_dtype dtype = c->key;
+  if (c->op->row.result == KW_RESULT_I64) dtype = KW_I64;
+  if (c->op->row.result == KW_RESULT_ANY && c->key != KW_U8) dtype = KW_BOOL;
+  kw_case_set_result(c, 0, dtype, shape, c->class == KW_CLASS_OUTPUTS ? layouts[c->number] : KW_LAYOUT_DENSE);
+}
+
+static int64_t product_of(const kw_shape *shape) {
+  int64_t product = 1;
+  for (uint32_t d = 0; d < shape->rank; d++) product *= shape->dims[d];
+  return product;
+}
+
+bool kw_case_make_reduce(kw_case *c) {
+  reduce_row row;
+  if (!pick_row(c, &row)) return false;
+  adapt_dims(c, &row);
+  bool keepdim = c->class == KW_CLASS_ATTRS || c->class == KW_CLASS_OUTPUTS ? c->number % 2 : false;
+  set_dims(c, &row, keepdim);
   kw_shape result = reduced_shape(c, &row, keepdim);
-  kw_dtype dtype = c->op->row.result == KW_RESULT_I64 ? KW_I64 : c->key;
-  static const kw_layout out_layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
-  kw_case_set_result(c, 0, dtype, &result, c->class == KW_CLASS_OUTPUTS ? out_layouts[c->number] : KW_LAYOUT_DENSE);
-  c->terms = c->outs[0].numel ? (uint64_t)(tensor->numel / c->outs[0].numel) : 0;
+  int64_t results = product_of(&result);
+  c->terms = results ? (uint64_t)(product_of(&row.shape) / results) : 0;
+  if (!set_input(c, &row, c->terms)) return false;
+  set_result(c, &result);
   return true;
 }
 
-/* ---- Matrix products --------------------------------------------------------------------------------------------- */
-
-bool kw_case_make_mm(kw_case *c) {
-  static const int64_t prime[][3] = {{7, 5, 3},     {17, 31, 13}, {64, 64, 64}, {65, 33, 129},
-                                     {1, 257, 129}, {3, 4099, 5}, {127, 1, 31}, {16, 16, 16}}; /* n, k, m */
-  static const int64_t empty[][3] = {{0, 5, 3}, {4, 0, 3}, {4, 5, 0}};
-  static const int64_t exact[][3] = {{7, 31, 5}, {33, 65, 17}, {5, 513, 3}};
-  static const kw_layout out_layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_INNER};
-  int64_t size[3] = {19, 23, 29};
-  uint32_t n = c->number, count = 1;
-  const int64_t(*sizes)[3] = NULL;
-  kw_domain domain = KW_DOMAIN_UNIT;
-  kw_layout layouts[2] = {KW_LAYOUT_DENSE, KW_LAYOUT_DENSE};
-  switch (c->class) {
-    case KW_CLASS_EMPTY:
-      sizes = empty, count = COUNT(empty);
-      break;
-    case KW_CLASS_ONE:
-      size[0] = size[1] = size[2] = 1;
-      break;
-    case KW_CLASS_PRIME:
-      sizes = prime, count = COUNT(prime);
-      break;
-    case KW_CLASS_LARGE:
-      size[0] = 257, size[1] = 19, size[2] = 263;
-      break;
-    case KW_CLASS_TRANSPOSED:
-    case KW_CLASS_SLICED:
-    case KW_CLASS_STRIDE0:
-      for (uint32_t i = 0; i < 2; i++) {
-        if (!kw_case_pick_layout(c->class, n, i, 2, &layouts[i])) return false;
-      }
-      count = UINT32_MAX;
-      break;
-    case KW_CLASS_EXACT:
-      sizes = exact, count = COUNT(exact);
-      domain = KW_DOMAIN_SMALL;
-      c->exact = true;
-      break;
-    case KW_CLASS_SPECIAL:
-      count = 3;
-      domain = n == 2 ? KW_DOMAIN_FEW : KW_DOMAIN_SPECIAL_ROW; /* run 0 and 1 place them differently */
-      break;
-    case KW_CLASS_OUTPUTS:
-      count = COUNT(out_layouts);
-      break;
-    case KW_CLASS_ALIASING:
-      size[0] = size[1] = size[2] = 23;
-      break;
-    default:
-      return false;
-  }
-  if (n >= count) return false;
-  if (sizes) memcpy(size, sizes[n], sizeof size);
-  kw_shape a = {2, {size[0], size[1]}}, b = {2, {size[1], size[2]}}, result = {2, {size[0], size[2]}};
-  kw_case_set_tensor(c, 0, c->key, &a, layouts[0]);
-  kw_case_set_tensor(c, 1, c->key, &b, layouts[1]);
-  for (uint32_t i = 0; i < 2; i++) {
-    bool plain = c->class == KW_CLASS_SPECIAL && n < 2 && i != n; /* special values in one of the two */
-    c->tensors[i].domain = plain ? KW_DOMAIN_SMALL : domain;
-    c->tensors[i].value_stride = (uint32_t)(size[1] > 0 ? size[1] : 1);
-  }
-  if (c->class == KW_CLASS_ALIASING) c->tensors[1].share = 0;
-  kw_case_set_result(c, 0, c->key, &result, c->class == KW_CLASS_OUTPUTS ? out_layouts[n] : KW_LAYOUT_DENSE);
-  c->terms = (uint64_t)size[1];
+bool kw_case_make_scan(kw_case *c) {
+  reduce_row row;
+  if (!pick_row(c, &row)) return false;
+  adapt_dims(c, &row);
+  set_dims(c, &row, false);
+  uint32_t rank = row.shape.rank, dim = (uint32_t)(row.dims[0] < 0 ? row.dims[0] + rank : row.dims[0]);
+  c->terms = rank > 0 ? (uint64_t)row.shape.dims[dim] : 1;
+  c->scan_step = 1;
+  for (uint32_t d = dim + 1; d < rank; d++) c->scan_step *= row.shape.dims[d];
+  if (!set_input(c, &row, c->terms)) return false;
+  set_result(c, &row.shape);
   return true;
-}
-
-/* ---- Ops of a vendor --------------------------------------------------------------------------------------------- */
-
-/* Nothing is known but the schema: tensors of one shape and dtype, attributes at their default or at ordinary values.
- */
-bool kw_case_make_vendor(kw_case *c) {
-  static const kw_shape prime[] = {{1, {7}}, {2, {13, 5}}, {1, {1021}}, {3, {3, 5, 7}}, {1, {4099}}};
-  static const kw_shape one[] = {{1, {1}}, {2, {1, 1}}};
-  static const double floats[] = {0.5, -2.0, 1.25, 0.1};
-  kw_shape shape = {2, {12, 12}};
-  uint32_t n = c->number, count = 4, tensors = 0, tensor_count = 0;
-  bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
-  if (c->class == KW_CLASS_ONE) {
-    count = COUNT(one);
-    if (n < count) shape = one[n];
-  } else if (c->class == KW_CLASS_PRIME) {
-    count = COUNT(prime);
-    if (n < count) shape = prime[n];
-  } else if (c->class == KW_CLASS_LARGE) {
-    count = 1;
-    shape = (kw_shape){2, {257, 263}};
-  } else if (c->class != KW_CLASS_ATTRS && !layouts) {
-    return false;
-  }
-  if (!layouts && n >= count) return false;
-  for (uint32_t i = 0; i < c->op->arg_count; i++) tensor_count += c->op->args[i].tag == KW_TAG_TENSOR;
-  for (uint32_t i = 0; i < c->op->arg_count; i++) {
-    const kw_suite_arg *arg = &c->op->args[i];
-    kw_layout layout = KW_LAYOUT_DENSE;
-    bool wanted = !arg->has_default || c->class == KW_CLASS_ATTRS;
-    if (arg->tag == KW_TAG_TENSOR) {
-      if (layouts && !kw_case_pick_layout(c->class, n, tensors, tensor_count, &layout)) return false;
-      if (arg->mutated) layout = KW_LAYOUT_DENSE;
-      kw_case_set_tensor(c, i, c->key, &shape, layout);
-      c->args[i].output = arg->mutated;
-      tensors++;
-    } else if (wanted && (arg->tag == KW_TAG_FLOAT || arg->tag == KW_TAG_SCALAR)) {
-      c->args[i].value = (kw_value){.tag = arg->tag, .kind = arg->tag == KW_TAG_SCALAR ? KW_SCALAR_F64 : 0};
-      c->args[i].value.u.f = floats[n % COUNT(floats)];
-      c->arg_count = i + 1;
-    } else if (wanted && arg->tag == KW_TAG_INT) {
-      c->args[i].value = (kw_value){.tag = KW_TAG_INT};
-      c->args[i].value.u.i = (int64_t)(n % 3);
-      c->arg_count = i + 1;
-    } else if (wanted && arg->tag == KW_TAG_BOOL) {
-      kw_case_give(c, i, kw_arg_bool(n % 2));
-    } else if (!arg->has_default && !arg->optional) {
-      return false; /* strings and lists: only the vendor knows which make sense */
-    }
-  }
-  return tensors > 0;
 }

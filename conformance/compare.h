@@ -37,6 +37,7 @@ typedef struct kw_rule {
   double ulp;
   double abs;
   uint64_t terms;
+  int64_t scan_step; /* kw_case.scan_step */
   bool exact;
   kw_special nan, inf, zero, subnormal;
   bool moved;        /* elements keep their dtype and all their bits */

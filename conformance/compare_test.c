@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -153,6 +154,25 @@ static kw_case get_case(const char *id) {
   kw_case c;
   assert_true(kw_case_from_id(id, ops, count, &c));
   return c;
+}
+
+/* Element i of a running sum has i + 1 terms, and a bound for as many. */
+static void scans_grow_along_their_dimension(void **state) {
+  (void)state;
+  kw_case c = get_case("cumsum/f32/prime/8"); /* [1021, 3] along dimension 0 */
+  assert_true(c.terms == 1021 && c.scan_step == 3);
+  kw_rule rule = kw_rule_make(&c, 0, 0);
+  static kw_wide values[1021 * 3], magnitude[1021 * 3];
+  static float got[1021 * 3];
+  for (size_t i = 0; i < 1021 * 3; i++) got[i] = 1, values[i].hi = magnitude[i].hi = 1;
+  kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 1021 * 3, .values = values, .magnitude = magnitude};
+  kw_verdict v;
+  got[3 * 50 + 1] += 10 * FLT_EPSILON; /* of 51 terms */
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &v);
+  assert_true(v.pass);
+  got[1] += 2 * FLT_EPSILON; /* of one */
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &v);
+  assert_true(!v.pass && v.index == 1 && v.wrong == 1);
 }
 
 static void result_with_a_tail(void **state) {
@@ -359,16 +379,28 @@ static void oracle_adds(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ulp_inside_a_binade), cmocka_unit_test(ulp_at_a_power_of_two),
-      cmocka_unit_test(subnormal_results),   cmocka_unit_test(zeros_have_signs),
-      cmocka_unit_test(nan_and_infinity),    cmocka_unit_test(narrow_results),
-      cmocka_unit_test(absolute_term),       cmocka_unit_test(growth_and_sums),
-      cmocka_unit_test(result_with_a_tail),  cmocka_unit_test(errors_are_in_units_of_the_bound),
-      cmocka_unit_test(moves_keep_payloads), cmocka_unit_test(flushed_inputs),
-      cmocka_unit_test(rounded_quotients),   cmocka_unit_test(oracle_adds),
-      cmocka_unit_test(columns_of_bits),     cmocka_unit_test(complex_numbers_by_part),
-      cmocka_unit_test(subnormal_column),    cmocka_unit_test(moves_keep_subnormals),
-      cmocka_unit_test(either_writer),       cmocka_unit_test(results_on_their_own),
+      cmocka_unit_test(ulp_inside_a_binade),
+      cmocka_unit_test(ulp_at_a_power_of_two),
+      cmocka_unit_test(subnormal_results),
+      cmocka_unit_test(zeros_have_signs),
+      cmocka_unit_test(nan_and_infinity),
+      cmocka_unit_test(narrow_results),
+      cmocka_unit_test(absolute_term),
+      cmocka_unit_test(growth_and_sums),
+      cmocka_unit_test(scans_grow_along_their_dimension),
+      cmocka_unit_test(scans_grow_along_their_dimension),
+      cmocka_unit_test(result_with_a_tail),
+      cmocka_unit_test(errors_are_in_units_of_the_bound),
+      cmocka_unit_test(moves_keep_payloads),
+      cmocka_unit_test(flushed_inputs),
+      cmocka_unit_test(rounded_quotients),
+      cmocka_unit_test(oracle_adds),
+      cmocka_unit_test(columns_of_bits),
+      cmocka_unit_test(complex_numbers_by_part),
+      cmocka_unit_test(subnormal_column),
+      cmocka_unit_test(moves_keep_subnormals),
+      cmocka_unit_test(either_writer),
+      cmocka_unit_test(results_on_their_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "conform.h"
 
 #include "contract/contract_suites.h"
+#include "expect.h"
 #include "process.h"
 #include "run.h"
 
@@ -37,6 +38,7 @@ void kw_conform_usage(FILE *out) {
       "  --seed S             seed of inputs and order (default 1)\n"
       "  --jobs N             worker processes at a time (default: CPUs)\n"
       "  --shard I/N          the I-th of N equal parts of the cases, I from 1\n"
+      "  --expect FILE        known failures with a reason each; they never count as passes\n"
       "  --timeout-scale X    multiplies all time limits: for simulators\n"
       "  --json FILE          write a report to a file; - is stdout, and the table then goes to stderr\n"
       "  --junit FILE         the same, as JUnit XML\n"
@@ -47,7 +49,7 @@ void kw_conform_usage(FILE *out) {
       "\n"
       "With KEYWAY_TRACE=FILE every worker process writes a trace of its own: FILE.worker1, FILE.worker2, ...\n"
       "\n"
-      "exit code: 0 conformant, 1 not conformant, 2 nothing could be run\n",
+      "exit code: 0 conformant, 1 not conformant, 2 nothing could be run, 3 not conformant, but only as --expect says\n",
       out);
 }
 
@@ -97,6 +99,7 @@ enum {
   OPT_JOBS,
   OPT_SHARD,
   OPT_TIMEOUT,
+  OPT_EXPECT,
   OPT_JSON,
   OPT_JUNIT,
   OPT_TAP,
@@ -114,6 +117,7 @@ static const struct option long_options[] = {{"device", required_argument, NULL,
                                              {"jobs", required_argument, NULL, OPT_JOBS},
                                              {"shard", required_argument, NULL, OPT_SHARD},
                                              {"timeout-scale", required_argument, NULL, OPT_TIMEOUT},
+                                             {"expect", required_argument, NULL, OPT_EXPECT},
                                              {"json", required_argument, NULL, OPT_JSON},
                                              {"junit", required_argument, NULL, OPT_JUNIT},
                                              {"tap", required_argument, NULL, OPT_TAP},
@@ -178,6 +182,9 @@ static bool take_option(int option, kw_run_options *o, const char **out_help) {
       *out_help = "--timeout-scale takes a number above 0, at most 10000";
       o->timeout_scale = strtod(optarg, &end);
       return end != optarg && !*end && o->timeout_scale > 0 && o->timeout_scale <= 10000;
+    case OPT_EXPECT:
+      o->expect = optarg;
+      return true;
     case OPT_JSON:
       o->reports.json = optarg;
       return true;
@@ -251,21 +258,28 @@ static int run_and_report(kw_run *run) {
   return code;
 }
 
+/* Takes the file of known failures, if there is one. */
+static bool read_expectations(kw_run *run, kw_expect *out_expect, char *text, size_t size) {
+  const char *path = run->options->expect;
+  if (!path) return true;
+  if (!kw_expect_read(path, out_expect, text, size)) return false;
+  if (kw_digest_file(path, run->expect_hash)) return kw_expect_apply(out_expect, run, text, size);
+  snprintf(text, size, "%s cannot be read: %s", path, strerror(errno));
+  return false;
+}
+
 int kw_conform_main(int argc, char **argv) {
   kw_run_options options = {.seed = 1, .jobs = cpu_count(), .shard = 1, .shards = 1, .timeout_scale = 1};
   if (options.jobs > 64) options.jobs = 64;
   int stop = parse(argc, argv, &options);
   if (stop) return stop - 1;
   kw_run run = {.options = &options};
+  kw_expect expect = {0};
   char text[4096] = "";
-  int code;
-  if (!ask_device(&options, &run.facts, text, sizeof text)) {
-    code = refuse("nothing was run", text);
-  } else if (!kw_run_select(&run, text, sizeof text)) {
-    code = refuse("nothing was run", text);
-  } else {
-    code = run_and_report(&run);
-  }
+  bool ready = ask_device(&options, &run.facts, text, sizeof text) && kw_run_select(&run, text, sizeof text) &&
+               read_expectations(&run, &expect, text, sizeof text);
+  int code = ready ? run_and_report(&run) : refuse("nothing was run", text);
   kw_run_free(&run);
+  kw_expect_free(&expect);
   return code;
 }

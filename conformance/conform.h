@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* Runs the suite; argv[0] is "conform". Returns the exit code: 0 conformant, 1 not conformant, 2 nothing could be run.
+/* Runs the suite; argv[0] is "conform". Returns the exit code: 0 conformant, 1 not conformant, 2 nothing could be
+ * run, 3 not conformant, with known failures only.
  * Loads no plugin into this process. Call once, before the program starts threads of its own. */
 int kw_conform_main(int argc, char **argv);
 

@@ -92,6 +92,7 @@ static void add_case(kw_report *report, const kw_run_case *c) {
                                                        .unreferenced = c->unreferenced,
                                                        .defect = kw_text_clean(c->defect),
                                                        .text = kw_text_clean(c->text),
+                                                       .expected = c->expected ? kw_text_clean(c->expected) : NULL,
                                                        .seconds = microseconds(c->seconds)};
   report->case_count++;
 }
@@ -118,6 +119,7 @@ void kw_report_make(const kw_run *run, kw_report *out_report) {
                             .seconds = microseconds(run->seconds)};
   memcpy(out_report->plugin_hash, run->plugin_hash, KW_DIGEST_SIZE);
   memcpy(out_report->case_hash, run->case_hash, KW_DIGEST_SIZE);
+  memcpy(out_report->expect_hash, run->expect_hash, KW_DIGEST_SIZE);
   kw_digest_tolerances(out_report->tolerance_hash);
   out_report->ops = calloc(run->case_count + 1u, sizeof *out_report->ops);
   out_report->cases = calloc(run->case_count + 1u, sizeof *out_report->cases);

@@ -23,6 +23,7 @@ typedef struct kw_run_options {
   uint64_t seed;
   uint32_t shard, shards; /* shard 1..shards */
   double timeout_scale;
+  const char *expect; /* file of known failures; NULL */
   kw_report_paths reports;
   bool list, verbose;
 } kw_run_options;
@@ -38,6 +39,7 @@ typedef struct kw_run_case {
   bool unreferenced;    /* a vendor's op without one: only run */
   char defect[64];      /* "tail not written"; "" */
   char *text;           /* what differed, or why it was skipped; NULL when there is nothing to say */
+  const char *expected; /* why it is known to fail; NULL. The expectation's */
   double seconds;       /* that the worker and the judge took */
 } kw_run_case;
 
@@ -50,7 +52,8 @@ typedef struct kw_run {
   uint32_t unclaimed_count;
   char case_hash[KW_DIGEST_SIZE]; /* of the ids of all shards */
   char plugin_hash[KW_DIGEST_SIZE];
-  double seconds; /* of the whole run */
+  char expect_hash[KW_DIGEST_SIZE]; /* "" without known failures */
+  double seconds;                   /* of the whole run */
   atomic_ullong launches, decomposed, fallbacks;
 } kw_run;
 

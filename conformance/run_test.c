@@ -322,6 +322,74 @@ static void level_core_on_one_op(void **state) {
   output_contains("conformant (core)");
 }
 
+/* ---- Known failures ---------------------------------------------------------------------------------------------- */
+
+static void write_expect(const char *text) {
+  FILE *file = fopen(in_folder("expect.json"), "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+/* On a device that drops NaN in maximum: which case fails because of that. */
+static int run_expecting(const char *text) {
+  write_expect(text);
+  return run((const char *[]){"--device", "mutant:0", "--plugin", KEYWAY_NAN_MUTANT, "--op", "maximum", "--expect",
+                              in_folder("expect.json"), "--json", in_folder("expected.json"), NULL});
+}
+
+static void known_failures_are_told_apart(void **state) {
+  (void)state;
+  assert_int_equal(run_expecting("[]"), 1);
+  output_contains("fail maximum/f32/special/0");
+  assert_int_equal(run_expecting("[{\"case\": \"maximum/f32/special/*\", \"reason\": \"errata 7\"}]"), 3);
+  output_contains("expected failure maximum/f32/special/0");
+  output_contains("expected to fail: errata 7");
+  output_contains("verdict: not conformant");
+  char *text = read_file("expected.json");
+  cJSON *report = cJSON_Parse(text);
+  assert_int_equal(count_of(report, "expected_fail"), 1);
+  assert_int_equal(count_of(report, "fail"), 0);
+  assert_int_equal(count_of(report, "pass"), count_of(report, "cases") - 1);
+  assert_int_equal(strlen(text_member(report, "expect_sha256")), 64);
+  cJSON_Delete(report);
+  free(text);
+
+  /* One more that passes: an error, even beside the one that fails as it should. */
+  assert_int_equal(run_expecting("[{\"case\": \"maximum/f32/special/0\", \"reason\": \"errata 7\"},\n"
+                                 " {\"case\": \"maximum/f32/one/0\", \"reason\": \"errata 8\"}]"),
+                   1);
+  output_contains("unexpected pass maximum/f32/one/0");
+  output_contains("1 expected failures, 1 unexpected passes");
+
+  /* An entry about an op that was not chosen is none of this run's business. */
+  assert_int_equal(run_expecting("[{\"case\": \"maximum/f32/special/0\", \"reason\": \"errata 7\"},\n"
+                                 " {\"case\": \"mm/f32/one/0\", \"reason\": \"errata 9\"}]"),
+                   3);
+}
+
+static void unusable_expectations_are_refused(void **state) {
+  (void)state;
+  static const char *const files[][2] = {
+      {"[{\"case\": \"maximum/f32/special/0\", \"reason\": \"x\"},\n\n"
+       "{\"case\": \"maximum/f32/special/99\", \"reason\": \"x\"}]",
+       "expect.json:3: no case is 'maximum/f32/special/99'"},
+      {"[\n{\"case\": \"maximum/*\", \"reason\": \"x\"\n]", "expect.json:3: this is no JSON"},
+      {"[\n{\"reason\": \"{[\\\"\", \"case\": \"*\"},\n{\"case\": \"maximum/*\"}]",
+       "expect.json:3: this entry has no \"reason\""},
+      {"[{\"case\": \"\", \"reason\": \"x\"}]", "expect.json:1: this entry has no \"case\""},
+      {"[{\"case\": \"*\", \"reason\": \"x\", \"resaon\": 1}]", "expect.json:1: this entry has members other"},
+      {"{\"case\": \"*\"}", "expect.json:1: the file is not a list"},
+      {"", "expect.json:1: this is no JSON"}};
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    assert_int_equal(run_expecting(files[i][0]), 2);
+    output_contains(files[i][1]);
+  }
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg", "--expect", in_folder("nope.json"), NULL}),
+                   2);
+  output_contains("No such file");
+}
+
 /* ---- Workers that die -------------------------------------------------------------------------------------------- */
 
 /* Clock ticks of processor time that a process has used; -1 when it is no child of `parent`. */
@@ -426,6 +494,8 @@ int main(void) {
       cmocka_unit_test(one_case_alone),
       cmocka_unit_test(level_core_on_one_op),
       cmocka_unit_test(traces_of_their_own),
+      cmocka_unit_test(known_failures_are_told_apart),
+      cmocka_unit_test(unusable_expectations_are_refused),
       cmocka_unit_test(killed_worker_is_one_named_crash),
       cmocka_unit_test(stopped_worker_is_one_timeout),
   };

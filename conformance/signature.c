@@ -76,8 +76,10 @@ uint64_t kw_suite_op_keys(const kw_suite_op *op) {
 
 const char *kw_suite_op_family(const kw_suite_op *op) {
   if (op->vendor) return "vendor";
-  if (op->row.result == KW_RESULT_SELF) return "moves";
-  if (op->row.shape == KW_SHAPE_MM) return "matrix products";
+  if (op->row.result == KW_RESULT_SELF || op->row.result == KW_RESULT_CAST) return "moves";
+  if (op->row.shape == KW_SHAPE_MM || op->row.shape == KW_SHAPE_BMM || op->row.shape == KW_SHAPE_ADDMM) {
+    return "matrix products";
+  }
   if (op->row.shape >= KW_SHAPE_CAT && op->row.shape <= KW_SHAPE_INDEX_PUT) return "joining and indexing";
   if (op->row.shape != KW_SHAPE_BROADCAST) return "reductions";
   if (op->row.result == KW_RESULT_BOOL || op->row.compare == KW_CMP_BITS) return "comparison and logic";

@@ -155,7 +155,34 @@ static void domains_keep_their_ranges(void **state) {
     key.domain = KW_DOMAIN_SMALL;
     kw_value_make(&key, KW_F64, i, &x);
     assert_true(x == floor(x) && fabs(x) <= 8);
+    key.domain = KW_DOMAIN_FACTOR;
+    kw_value_make(&key, KW_F64, i, &x);
+    kw_value_make(&key, KW_I64, i, &n);
+    assert_true(fabs(x) > 0.91 && fabs(x) < 1.1 && (n & 1));
+    key.domain = KW_DOMAIN_EXACT_FACTOR;
+    kw_value_make(&key, KW_F64, i, &x);
+    assert_true(fabs(x) == 0.5 || fabs(x) == 1 || fabs(x) == 2);
   }
+}
+
+static void sparse_values_are_rare(void **state) {
+  (void)state;
+  const kw_value_key key = {.seed = 5, .extent = 2000, .domain = KW_DOMAIN_SPARSE, .stride = 20};
+  uint32_t ones = 0, numbers = 0, negative_zeros = 0;
+  for (uint64_t i = 0; i < 2000; i++) {
+    double x;
+    uint64_t n;
+    kw_value_make(&key, KW_F64, i, &x);
+    kw_value_make(&key, KW_I64, i, &n);
+    numbers += x != 0;
+    ones += n != 0;
+    negative_zeros += x == 0 && signbit(x);
+    assert_true(n == 0 || (n & (n - 1)) == 0);
+    assert_true((x != 0) == (n != 0));
+  }
+  assert_in_range(ones, 60, 140);
+  assert_in_range(numbers, 60, 140);
+  assert_in_range(negative_zeros, 800, 1100);
 }
 
 static void indices_stay_below_their_limit(void **state) {
@@ -497,6 +524,7 @@ int main(void) {
       cmocka_unit_test(philox_known_answers),
       cmocka_unit_test(value_depends_on_all_of_its_key),
       cmocka_unit_test(domains_keep_their_ranges),
+      cmocka_unit_test(sparse_values_are_rare),
       cmocka_unit_test(indices_stay_below_their_limit),
       cmocka_unit_test(spread_indices_do_not_repeat),
       cmocka_unit_test(conversions_round_once),

@@ -187,6 +187,10 @@ static double float_value(kw_domain domain, const uint32_t r[4]) {
       return (double)(r[0] % 17) - 8;
     case KW_DOMAIN_BOOL:
       return r[0] & 1;
+    case KW_DOMAIN_FACTOR:
+      return (r[1] & 1 ? -1.0 : 1.0) * exp2((2 * u - 1) / 8);
+    case KW_DOMAIN_EXACT_FACTOR:
+      return (r[1] & 1 ? -1.0 : 1.0) * ldexp(1, (int)(r[0] % 3) - 1);
     default:
       return spread(r, -6, 6) * (1.0 + 0x1p-32 * unit(r[3]));
   }
@@ -211,6 +215,10 @@ static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
       return small + 8;
     case KW_DOMAIN_BOOL:
       return r[0] & 1;
+    case KW_DOMAIN_FACTOR:
+      return (int64_t)(bits | 1);
+    case KW_DOMAIN_EXACT_FACTOR:
+      return (int64_t[]){1, -1, 3, -3}[r[0] % 4];
     case KW_DOMAIN_NONZERO:
       return r[1] & 1 && (bits & 0xff) ? (int64_t)bits : small == 0 ? 9 : small;
     default:
@@ -220,7 +228,8 @@ static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
 
 static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], void *out) {
   if (dtype == KW_BOOL) {
-    *(uint8_t *)out = r[0] >> 8 & 1;
+    bool factor = domain == KW_DOMAIN_FACTOR || domain == KW_DOMAIN_EXACT_FACTOR; /* a false one decides all */
+    *(uint8_t *)out = factor ? r[0] >> 8 & 15 ? 1 : 0 : r[0] >> 8 & 1;
   } else if (kw_datum_is_float(dtype)) {
     kw_datum_store(dtype, out, float_value(domain, r));
   } else {
@@ -248,6 +257,18 @@ static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t inde
   } else {
     store_plain(KW_DOMAIN_ANY, dtype, r, out);
   }
+}
+
+/* Zeros of both signs, and one value in `stride` that is none; a bit anywhere makes an integer one. */
+static void store_sparse(kw_dtype dtype, uint32_t stride, const uint32_t r[4], void *out) {
+  bool zero = r[0] % stride != 0;
+  if (kw_datum_is_float(dtype)) {
+    double value = zero ? (r[1] & 1 ? -0.0 : 0.0) : float_value(KW_DOMAIN_ANY, r);
+    kw_datum_store(dtype, out, !zero && r[3] % 4 == 0 ? (double)NAN : value);
+    return;
+  }
+  uint64_t value = zero ? 0 : UINT64_C(1) << (dtype == KW_BOOL ? 0 : r[1] % (8 * kw_datum_size(dtype)));
+  memcpy(out, &value, kw_datum_size(dtype));
 }
 
 static uint64_t common_divisor(uint64_t a, uint64_t b) {
@@ -323,6 +344,9 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
     case KW_DOMAIN_INDEX:
     case KW_DOMAIN_SPREAD:
       store_index(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_SPARSE:
+      store_sparse(dtype, stride, r, out_element);
       break;
     case KW_DOMAIN_CONVERT:
       store_convert(key, dtype, index, r, out_element);

@@ -10,27 +10,30 @@
 
 /* What the elements of one argument look like. */
 typedef enum kw_domain {
-  KW_DOMAIN_ANY,         /* floats: +-[2^-6, 2^6), evenly over exponents; integers: half of them all bits, half small */
-  KW_DOMAIN_UNIT,        /* [-1, 1]; integers as ANY */
-  KW_DOMAIN_POSITIVE,    /* as ANY, one in eight negative */
-  KW_DOMAIN_NONZERO,     /* as ANY, never 0 */
-  KW_DOMAIN_EXPONENT,    /* [-20, 20] */
-  KW_DOMAIN_ANGLE,       /* +-[2^-6, 2^12) */
-  KW_DOMAIN_NEAR,        /* [-8, 8], half of them close to 0 */
-  KW_DOMAIN_FEW,         /* {-2, -1, 0, 1, 2}: equal values and ties */
-  KW_DOMAIN_POWER_BASE,  /* [2^-3, 2^3]; integers -5 .. 5 */
-  KW_DOMAIN_POWER,       /* [-4, 4]; integers -3 .. 8 */
-  KW_DOMAIN_SMALL,       /* integers -8 .. 8 in any dtype: sums of them are exact */
-  KW_DOMAIN_BOOL,        /* 0 and 1 */
-  KW_DOMAIN_CONVERT,     /* for copy_ into `target`: ANY, special values, values halfway between two of the target's */
-  KW_DOMAIN_SPECIAL,     /* the list of special values, element i takes (i / stride) modulo its length */
-  KW_DOMAIN_SPECIAL_RAW, /* the same with signaling NaN: for moves only, arithmetic may treat it in two ways */
-  KW_DOMAIN_SPECIAL_ROW, /* SMALL, and one special value of those whose sums are defined in every `stride` elements */
-  KW_DOMAIN_SPECIAL_ONE, /* SMALL, and special value number `stride` in the middle */
-  KW_DOMAIN_BITS,        /* element i has the bits of (i / stride) */
-  KW_DOMAIN_INDEX,       /* [0, limit) */
-  KW_DOMAIN_SPREAD       /* [0, limit): i / stride in a shuffled order, modulo limit: no index occurs twice in `limit`
-                            elements       that follow each other at distance `stride` */
+  KW_DOMAIN_ANY,        /* floats: +-[2^-6, 2^6), evenly over exponents; integers: half of them all bits, half small */
+  KW_DOMAIN_UNIT,       /* [-1, 1]; integers as ANY */
+  KW_DOMAIN_POSITIVE,   /* as ANY, one in eight negative */
+  KW_DOMAIN_NONZERO,    /* as ANY, never 0 */
+  KW_DOMAIN_EXPONENT,   /* [-20, 20] */
+  KW_DOMAIN_ANGLE,      /* +-[2^-6, 2^12) */
+  KW_DOMAIN_NEAR,       /* [-8, 8], half of them close to 0 */
+  KW_DOMAIN_FEW,        /* {-2, -1, 0, 1, 2}: equal values and ties */
+  KW_DOMAIN_POWER_BASE, /* [2^-3, 2^3]; integers -5 .. 5 */
+  KW_DOMAIN_POWER,      /* [-4, 4]; integers -3 .. 8 */
+  KW_DOMAIN_SMALL,      /* integers -8 .. 8 in any dtype: sums of them are exact */
+  KW_DOMAIN_BOOL,       /* 0 and 1 */
+  KW_DOMAIN_FACTOR, /* +-[2^-1/8, 2^1/8): no product of 2^17 of them leaves f32; integers: odd, so that none is lost */
+  KW_DOMAIN_EXACT_FACTOR, /* +-1/2, +-1, +-2; integers +-1, +-3: products are exact */
+  KW_DOMAIN_SPARSE,       /* 0, and one element in `stride` is not: NaN too, integers of one bit */
+  KW_DOMAIN_CONVERT,      /* for copy_ into `target`: ANY, special values, values halfway between two of the target's */
+  KW_DOMAIN_SPECIAL,      /* the list of special values, element i takes (i / stride) modulo its length */
+  KW_DOMAIN_SPECIAL_RAW,  /* the same with signaling NaN: for moves only, arithmetic may treat it in two ways */
+  KW_DOMAIN_SPECIAL_ROW,  /* SMALL, and one special value of those whose sums are defined in every `stride` elements */
+  KW_DOMAIN_SPECIAL_ONE,  /* SMALL, and special value number `stride` in the middle */
+  KW_DOMAIN_BITS,         /* element i has the bits of (i / stride) */
+  KW_DOMAIN_INDEX,        /* [0, limit) */
+  KW_DOMAIN_SPREAD        /* [0, limit): i / stride in a shuffled order, modulo limit: no index occurs twice in `limit`
+                             elements       that follow each other at distance `stride` */
 } kw_domain;
 
 /* What a value depends on besides its element. */

@@ -41,6 +41,24 @@ static kw_status sum_all(kw_stream *stream, const kw_value *args, kw_tensor **ou
   return call("sum.dim_IntList", stream, all, 4, outs);
 }
 
+static kw_status mean_all(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_value all[] = {args[0], kw_arg_none(), kw_arg_bool(false), args[1]};
+  return call("mean.dim", stream, all, 4, outs);
+}
+
+static kw_status any_all(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return call("any.dims", stream, args, 1, outs);
+}
+
+static kw_status any_dim(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_value one[] = {args[0], kw_arg_int_list(&args[1].u.i, 1), args[2]};
+  return call("any.dims", stream, one, 3, outs);
+}
+
+static kw_status to_copy(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return call("copy_", stream, (kw_value[]){kw_arg_tensor(outs[0]), args[0]}, 2, NULL);
+}
+
 /* A tensor of rank 0 with this value. */
 static kw_status make_element(kw_stream *stream, kw_dtype dtype, const kw_value *scalar, kw_tensor **out_element) {
   unsigned char pattern[16];
@@ -182,6 +200,10 @@ static const struct {
     {"gt.Tensor", "lt.Tensor", gt_tensor},
     {"ge.Tensor", "le.Tensor", ge_tensor},
     {"sum", "sum.dim_IntList", sum_all},
+    {"mean", "mean.dim", mean_all},
+    {"any", "any.dims", any_all},
+    {"any.dim", "any.dims", any_dim},
+    {"_to_copy", "copy_", to_copy},
     {"fill_.Tensor", "copy_", fill_tensor},
     {"fill_.Scalar", "copy_", fill_scalar},
     {"cat", "copy_", cat},

@@ -176,6 +176,42 @@ static kw_status define_ops(const kw_host_api *host) {
   return status;
 }
 
+/* f32 of rank 2 along the one dimension that is named, or along both. */
+static kw_status reduce_kernel(const kw_call *call, void (*take)(char *to, float value, int64_t count)) {
+  record(call);
+  const kw_tensor_ref *self = call->args[0].u.tensor, *out = call->outs[0];
+  const kw_value *dim = &call->args[1];
+  size_t item = out->dtype == KW_BOOL ? 1 : 4;
+  for (int64_t i = 0; i < out->numel; ++i) memset(element(out, i, item), 0, item);
+  for (int64_t i = 0; i < self->numel; ++i) {
+    float value;
+    memcpy(&value, element(self, i, 4), 4);
+    int64_t at = dim->tag == KW_TAG_NONE ? 0 : dim->u.ints[0] == 0 ? i % self->shape[1] : i / self->shape[1];
+    take(element(out, at, item), value, self->numel / out->numel);
+  }
+  return KW_OK;
+}
+
+static void take_mean(char *to, float value, int64_t count) {
+  float sum;
+  memcpy(&sum, to, sizeof sum);
+  sum += value / (float)count;
+  memcpy(to, &sum, sizeof sum);
+}
+
+static kw_status mean_kernel(const kw_call *call) {
+  return reduce_kernel(call, take_mean);
+}
+
+static void take_any(char *to, float value, int64_t count) {
+  (void)count;
+  if (value != 0) *to = 1;
+}
+
+static kw_status any_kernel(const kw_call *call) {
+  return reduce_kernel(call, take_any);
+}
+
 /* cat, gather and scatter.src are the reference's. */
 static kw_status cat_can(const kw_call *call) {
   note_pure(call);
@@ -218,6 +254,8 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .workspace_size = fast_workspace,
        .prepare = fast_prepare,
        .launch = add},
+      {.op = "mean.dim", .name = "mean", .dtypes = {{f32, 0}}, .user = "mean", .launch = mean_kernel},
+      {.op = "any.dims", .name = "any", .dtypes = {{f32, 0}}, .user = "any", .launch = any_kernel},
       {.op = "copy_",
        .name = "copy",
        .dtypes = {{f32 | i32, 0}},

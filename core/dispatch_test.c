@@ -215,6 +215,42 @@ static void decomposes_sub_and_counts_it(void **state) {
   kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(out);
 }
 
+static void decomposes_reductions_to_their_general_form(void **state) {
+  (void)state;
+  kw_tensor *x = tensor_of(KW_F32, 2, (int64_t[]){2, 2}, (float[]){0, 4, 0, 8}), *out = NULL;
+  const kw_value whole[] = {kw_arg_tensor(x)};
+  assert_int_equal(kw_op_call(kw_op_find("mean"), NULL, whole, 1, &out, 1), KW_OK);
+  assert_floats(out, (float[]){3}, 1);
+  assert_string_equal(fixture->last_kernel, "mean");
+  kw_tensor_release(out), out = NULL;
+
+  uint8_t any[2] = {7, 7};
+  assert_int_equal(kw_op_call(kw_op_find("any"), NULL, whole, 1, &out, 1), KW_OK);
+  assert_int_equal(kw_tensor_read(out, any), KW_OK);
+  assert_int_equal(any[0], 1);
+  kw_tensor_release(out), out = NULL;
+
+  const kw_value along[] = {kw_arg_tensor(x), kw_arg_int(0), kw_arg_bool(true)};
+  assert_int_equal(kw_op_call(kw_op_find("any.dim"), NULL, along, 3, &out, 1), KW_OK);
+  assert_int_equal(kw_tensor_read(out, any), KW_OK);
+  assert_true(any[0] == 0 && any[1] == 1);
+  assert_string_equal(fixture->last_kernel, "any");
+  assert_true(kw_tensor_describe(out)->rank == 2);
+  assert_int_equal(counters().decomposed, 3);
+  kw_tensor_release(x), kw_tensor_release(out);
+}
+
+static void decomposes_casts_to_copies(void **state) {
+  (void)state;
+  kw_tensor *x = tensor_of(KW_I32, 1, (int64_t[]){3}, (int32_t[]){1, -2, 3}), *out = NULL;
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_dtype(KW_F32)};
+  assert_int_equal(kw_op_call(kw_op_find("_to_copy"), NULL, args, 2, &out, 1), KW_OK);
+  assert_floats(out, (float[]){1, -2, 3}, 3);
+  assert_string_equal(fixture->last_kernel, "copy");
+  assert_int_equal(counters().decomposed, 1);
+  kw_tensor_release(x), kw_tensor_release(out);
+}
+
 static void fills_dense_and_strided_memory_without_a_fill_kernel(void **state) {
   (void)state;
   kw_tensor *x = floats(6, (float[]){0, 0, 0, 0, 0, 0}), *odd;
@@ -530,6 +566,8 @@ int main(void) {
       TEST(leaves_nothing_of_a_kernel_that_gave_up),
       TEST(refuses_lists_without_entries_and_null),
       TEST(decomposes_sub_and_counts_it),
+      TEST(decomposes_reductions_to_their_general_form),
+      TEST(decomposes_casts_to_copies),
       TEST(fills_dense_and_strided_memory_without_a_fill_kernel),
       TEST(joins_lists_by_kernel_or_by_copies),
       TEST(decomposes_to_gather_and_scatter),

@@ -19,7 +19,7 @@ const kw_value *kw_infer_find_arg(const kw_op *op, const kw_value *args, const c
 /* In the op table a mask, a copy's source and a factor have no say in the dtype. A vendor's names mean nothing to us.
  */
 static bool promotes(const kw_op *op, uint32_t index) {
-  static const char *const silent[] = {"condition", "src", "alpha"};
+  static const char *const silent[] = {"condition", "src", "alpha", "beta"};
   if (op->row.level == KW_LEVEL_VENDOR) return true;
   for (size_t i = 0; i < sizeof silent / sizeof silent[0]; ++i) {
     if (strcmp(op->schema.args[index].name, silent[i]) == 0) return false;
@@ -111,6 +111,43 @@ static kw_status sum_key(const kw_op *op, const kw_value *args, kw_dtype *out_ke
   return KW_OK;
 }
 
+/* An integer has no mean of its own dtype, but one in a float's. */
+static kw_status mean_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_dtype self = args[0].u.tensor->dtype;
+  const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
+  *out_key = self;
+  if (dtype->tag != KW_TAG_DTYPE) return kw_infer_check_dtype(op, args, self, ", without a float as 'dtype',");
+  if (!(KW_DTYPES_REAL >> self & 1)) return kw_infer_check_dtype(op, args, self, "");
+  *out_key = dtype->u.dtype;
+  return kw_infer_check_dtype(op, args, *out_key, "");
+}
+
+/* No promotion: all tensors have the op's own dtypes. */
+static kw_status int_mm_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  *out_key = KW_I8;
+  kw_status status = kw_infer_check_dtype(op, args, args[0].u.tensor->dtype, "");
+  return status == KW_OK ? kw_infer_check_dtype(op, args, args[1].u.tensor->dtype, "") : status;
+}
+
+/* The numbers among the arguments promoted, and f32 where there are none. */
+static kw_status factory_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
+  if (dtype->tag == KW_TAG_DTYPE) {
+    *out_key = dtype->u.dtype;
+    return kw_infer_check_dtype(op, args, *out_key, "");
+  }
+  kw_promotion promotion = KW_PROMOTION_INIT;
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    kw_value number = args[i];
+    if (number.tag == KW_TAG_INT) number = (kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64, .u.i = number.u.i};
+    if (number.tag == KW_TAG_SCALAR) kw_promotion_add_scalar(&promotion, &number);
+  }
+  *out_key = kw_promotion_result(&promotion);
+  if (*out_key == KW_DTYPE_NONE) *out_key = KW_F32;
+  if (*out_key == KW_BOOL && !(op->row.dtypes & KW_DTYPES_BOOL)) *out_key = KW_I64;
+  return kw_infer_check_dtype(op, args, *out_key, ", which the arguments promote to,");
+}
+
 static kw_status inplace_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_value *source = kw_infer_find_arg(op, args, "src");
   bool copies = source && op->row.level != KW_LEVEL_VENDOR;
@@ -136,6 +173,11 @@ static kw_status first_key(const kw_op *op, const kw_value *args, kw_dtype *out_
   return kw_infer_check_dtype(op, args, key, "");
 }
 
+static kw_dtype cast_dtype(const kw_op *op, const kw_value *args) {
+  const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
+  return dtype->tag == KW_TAG_DTYPE ? dtype->u.dtype : args[0].u.tensor->dtype;
+}
+
 static bool divides_to_float(const kw_op *op, const kw_value *args) {
   if (op->row.result == KW_RESULT_FLOAT) return true;
   return op->row.result == KW_RESULT_DIV_MODE && kw_infer_find_arg(op, args, "rounding_mode")->tag == KW_TAG_NONE;
@@ -144,12 +186,20 @@ static bool divides_to_float(const kw_op *op, const kw_value *args) {
 kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   switch (op->row.result) {
     case KW_RESULT_I64:
+    case KW_RESULT_ANY:
+    case KW_RESULT_CAST:
       *out_key = args[0].u.tensor->dtype;
       return kw_infer_check_dtype(op, args, *out_key, "");
     case KW_RESULT_SUM:
       return sum_key(op, args, out_key);
     case KW_RESULT_FIRST:
       return first_key(op, args, out_key);
+    case KW_RESULT_MEAN:
+      return mean_key(op, args, out_key);
+    case KW_RESULT_INT_MM:
+      return int_mm_key(op, args, out_key);
+    case KW_RESULT_FACTORY:
+      return factory_key(op, args, out_key);
     case KW_RESULT_SELF:
       return inplace_key(op, args, out_key);
     case KW_RESULT_CUSTOM:
@@ -169,6 +219,12 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
       return KW_BOOL;
     case KW_RESULT_I64:
       return KW_I64;
+    case KW_RESULT_ANY:
+      return key == KW_U8 ? KW_U8 : KW_BOOL;
+    case KW_RESULT_INT_MM:
+      return KW_I32;
+    case KW_RESULT_CAST:
+      return cast_dtype(op, args);
     case KW_RESULT_SELF:
       return args[0].u.tensor->dtype;
     default:

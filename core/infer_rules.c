@@ -31,16 +31,16 @@ static kw_status check_text(const kw_op *op, const kw_value *args, const char *n
 }
 
 /* A factor takes no part in promotion, so it must not be of a higher kind than what it multiplies. */
-static kw_status check_alpha(const kw_op *op, const kw_value *args, kw_dtype key) {
-  const kw_value *alpha = kw_infer_find_arg(op, args, "alpha");
-  if (!alpha) return KW_OK;
-  const uint32_t index = kw_infer_arg_index(args, alpha);
-  if (alpha->kind == KW_SCALAR_C128)
+static kw_status check_factor(const kw_op *op, const kw_value *args, const char *name, kw_dtype key) {
+  const kw_value *factor = kw_infer_find_arg(op, args, name);
+  if (!factor) return KW_OK;
+  const uint32_t index = kw_infer_arg_index(args, factor);
+  if (factor->kind == KW_SCALAR_C128)
     return kw_infer_fail(op, index, "a complex number does not fit results of %s", kw_dtype_name(key));
-  if (alpha->kind == KW_SCALAR_F64 && kw_dtype_is_integral(key)) {
-    return kw_infer_fail(op, index, "results of %s need an integer, not %g", kw_dtype_name(key), alpha->u.f);
+  if (factor->kind == KW_SCALAR_F64 && kw_dtype_is_integral(key)) {
+    return kw_infer_fail(op, index, "results of %s need an integer, not %g", kw_dtype_name(key), factor->u.f);
   }
-  if (alpha->kind == KW_SCALAR_BOOL && key != KW_BOOL) {
+  if (factor->kind == KW_SCALAR_BOOL && key != KW_BOOL) {
     return kw_infer_fail(op, index, "a bool goes with bool results only, not with %s", kw_dtype_name(key));
   }
   return KW_OK;
@@ -71,10 +71,12 @@ static kw_status check_limits(const kw_op *op, const kw_value *args) {
                  op->schema.name);
 }
 
-static kw_status check_fill(const kw_op *op, const kw_value *args) {
+/* fill_ and scatter fill `self`, full what it makes. */
+static kw_status check_fill(const kw_op *op, const kw_value *args, kw_dtype key) {
   const kw_value *value = kw_infer_find_arg(op, args, "value");
+  const kw_dtype self = value ? args[0].u.tensor->dtype : key;
+  if (!value) value = kw_infer_find_arg(op, args, "fill_value");
   if (!value) return KW_OK;
-  const kw_dtype self = args[0].u.tensor->dtype;
   const uint32_t index = kw_infer_arg_index(args, value);
   bool complex =
       value->tag == KW_TAG_SCALAR ? value->kind == KW_SCALAR_C128 : kw_dtype_is_complex(value->u.tensor->dtype);
@@ -91,10 +93,11 @@ kw_status kw_infer_check_rules(const kw_op *op, const kw_value *args, kw_dtype k
   if (op->row.level == KW_LEVEL_VENDOR) return KW_OK;
   kw_status status = check_text(op, args, "rounding_mode", "trunc", "floor");
   if (status == KW_OK) status = check_text(op, args, "approximate", "none", "tanh");
-  if (status == KW_OK) status = check_alpha(op, args, key);
+  if (status == KW_OK) status = check_factor(op, args, "alpha", key);
+  if (status == KW_OK) status = check_factor(op, args, "beta", key);
   if (status == KW_OK) status = check_exponent(op, args, key);
   if (status == KW_OK) status = check_condition(op, args);
   if (status == KW_OK) status = check_limits(op, args);
-  if (status == KW_OK) status = check_fill(op, args);
+  if (status == KW_OK) status = check_fill(op, args, key);
   return status;
 }

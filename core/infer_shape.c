@@ -90,7 +90,8 @@ kw_status kw_infer_mark_dim(const kw_op *op, uint32_t index, const kw_tensor_ref
   return KW_OK;
 }
 
-/* The dimensions that a reduction removes, as a mask; "dim" none or empty = all. */
+/* The dimensions that a reduction removes, as a mask; "dim" none or empty = all, but an empty list of any.dims = none.
+ */
 static kw_status reduced_dims(const kw_op *op, const kw_value *args, uint32_t *out_mask) {
   const kw_tensor_ref *self = args[0].u.tensor;
   const kw_value *dim = kw_infer_find_arg(op, args, "dim");
@@ -101,8 +102,13 @@ static kw_status reduced_dims(const kw_op *op, const kw_value *args, uint32_t *o
   for (uint32_t i = 0; is_list && i < dim->count && status == KW_OK; ++i) {
     status = kw_infer_mark_dim(op, kw_infer_arg_index(args, dim), self, dim->u.ints[i], &mask);
   }
-  *out_mask = is_int || (is_list && dim->count) ? mask : (1u << self->rank) - 1;
+  const bool said = is_int || (is_list && (dim->count || op->row.result == KW_RESULT_ANY));
+  *out_mask = said ? mask : (1u << self->rank) - 1;
   return status;
+}
+
+static bool has_identity(const kw_op *op) {
+  return op->row.result == KW_RESULT_SUM || op->row.result == KW_RESULT_MEAN || op->row.result == KW_RESULT_ANY;
 }
 
 static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
@@ -115,7 +121,7 @@ static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer
   out->rank = 0;
   for (uint32_t i = 0; i < self->rank; ++i) {
     bool reduced = mask >> i & 1;
-    if (reduced && self->shape[i] == 0 && op->row.result != KW_RESULT_SUM) {
+    if (reduced && self->shape[i] == 0 && !has_identity(op)) {
       char text[KW_SHAPE_TEXT];
       return kw_infer_fail(op, 0, "shape %s has no elements along dimension %u, so there is nothing to choose from",
                            kw_shape_text(self->rank, self->shape, text), i);
@@ -126,24 +132,61 @@ static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer
   return KW_OK;
 }
 
-static kw_status infer_mm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+static kw_status infer_scan(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
-  const kw_tensor_ref *a = args[0].u.tensor, *b = args[1].u.tensor;
+  const kw_tensor_ref *self = args[0].u.tensor;
+  const kw_value *dim = kw_infer_find_arg(op, args, "dim");
+  uint32_t mask = 0;
+  out->rank = self->rank;
+  memcpy(out->sizes, self->shape, self->rank * sizeof(int64_t));
+  return kw_infer_mark_dim(op, kw_infer_arg_index(args, dim), self, dim->u.i, &mask);
+}
+
+/* The product of arguments `first` and `first` + 1: matrices, or with `batch` lists of matrices, as many in both. */
+static kw_status infer_product(const kw_op *op, const kw_value *args, uint32_t first, bool batch, kw_infer_dims *out) {
+  const kw_tensor_ref *a = args[first].u.tensor, *b = args[first + 1].u.tensor;
+  const uint32_t rank = batch ? 3 : 2;
   char text_a[KW_SHAPE_TEXT], text_b[KW_SHAPE_TEXT];
-  for (uint32_t i = 0; i < 2; ++i) {
+  for (uint32_t i = first; i < first + 2; ++i) {
     const kw_tensor_ref *tensor = args[i].u.tensor;
-    if (tensor->rank != 2) {
-      return kw_infer_fail(op, i, "expected a matrix, got shape %s",
-                           kw_shape_text(tensor->rank, tensor->shape, text_a));
+    if (tensor->rank != rank) {
+      return kw_infer_fail(
+          op, i,
+          batch ? "expected rank 3, matrices one after the other, got shape %s" : "expected a matrix, got shape %s",
+          kw_shape_text(tensor->rank, tensor->shape, text_a));
     }
   }
-  if (a->shape[1] != b->shape[0]) {
-    return kw_infer_fail(op, 1, "shapes %s and %s cannot be multiplied: %" PRId64 " columns meet %" PRId64 " rows",
-                         kw_shape_text(2, a->shape, text_a), kw_shape_text(2, b->shape, text_b), a->shape[1],
+  if (batch && a->shape[0] != b->shape[0]) {
+    return kw_infer_fail(op, first + 1, "shapes %s and %s cannot be multiplied: %" PRId64 " matrices meet %" PRId64,
+                         kw_shape_text(rank, a->shape, text_a), kw_shape_text(rank, b->shape, text_b), a->shape[0],
                          b->shape[0]);
   }
-  *out = (kw_infer_dims){2, {a->shape[0], b->shape[1]}};
+  if (a->shape[rank - 1] != b->shape[rank - 2]) {
+    return kw_infer_fail(op, first + 1,
+                         "shapes %s and %s cannot be multiplied: %" PRId64 " columns meet %" PRId64 " rows",
+                         kw_shape_text(rank, a->shape, text_a), kw_shape_text(rank, b->shape, text_b),
+                         a->shape[rank - 1], b->shape[rank - 2]);
+  }
+  out->rank = rank;
+  memcpy(out->sizes, a->shape, (rank - 1) * sizeof(int64_t));
+  out->sizes[rank - 1] = b->shape[rank - 1];
   return KW_OK;
+}
+
+static kw_status infer_mm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  return infer_product(op, args, 0, false, out);
+}
+
+static kw_status infer_bmm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  return infer_product(op, args, 0, true, out);
+}
+
+static kw_status infer_addmm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  kw_status status = infer_product(op, args, 1, false, out);
+  return status == KW_OK ? kw_infer_broadcast(op, 0, args[0].u.tensor, "mat1 @ mat2", out) : status;
 }
 
 typedef kw_status (*shape_fn)(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
@@ -162,6 +205,9 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_SCATTER] = kw_infer_scatter,
     [KW_SHAPE_INDEX] = kw_infer_indexing,
     [KW_SHAPE_INDEX_PUT] = kw_infer_index_put,
+    [KW_SHAPE_SCAN] = infer_scan,
+    [KW_SHAPE_BMM] = infer_bmm,
+    [KW_SHAPE_ADDMM] = infer_addmm,
 };
 
 kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],

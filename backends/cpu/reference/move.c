@@ -17,8 +17,7 @@ kw_status kw_move_fill_scalar(const kw_call *call) {
   return KW_OK;
 }
 
-kw_status kw_move_copy(const kw_call *call) {
-  const kw_tensor_ref *out = call->outs[0], *source = call->args[1].u.tensor;
+static kw_status copy(const kw_tensor_ref *out, const kw_tensor_ref *source) {
   if (kw_number_size(out->dtype) == 0 || source->dtype >= KW_DTYPE_COUNT) return KW_ERR_INVALID_ARGUMENT;
   kw_walk walk;
   kw_walk_start(&walk, out->rank, out->shape);
@@ -28,6 +27,14 @@ kw_status kw_move_copy(const kw_call *call) {
     kw_number_convert(source->dtype, walk.at[1], out->dtype, walk.at[0]);
   }
   return KW_OK;
+}
+
+kw_status kw_move_copy(const kw_call *call) {
+  return copy(call->outs[0], call->args[1].u.tensor);
+}
+
+kw_status kw_move_to_copy(const kw_call *call) {
+  return copy(call->outs[0], call->args[0].u.tensor);
 }
 
 kw_status kw_move_where(const kw_call *call) {

@@ -8,7 +8,8 @@
 #include "reference.h"
 
 kw_status kw_move_fill_scalar(const kw_call *call);
-kw_status kw_move_copy(const kw_call *call);  /* copy_ and fill_.Tensor: argument 1 broadcasts to the output */
-kw_status kw_move_where(const kw_call *call); /* bits unchanged where the chosen operand has the key dtype */
+kw_status kw_move_copy(const kw_call *call);    /* copy_ and fill_.Tensor: argument 1 broadcasts to the output */
+kw_status kw_move_to_copy(const kw_call *call); /* argument 0 */
+kw_status kw_move_where(const kw_call *call);   /* bits unchanged where the chosen operand has the key dtype */
 
 #endif /* KEYWAY_REFERENCE_MOVE_H */

@@ -13,6 +13,7 @@ static const test_table tables[] = {kw_reference_f32, kw_reference_f64, kw_refer
 #define DTYPES_INTEGRAL UINT64_C(0x03f)
 #define DTYPES_NUM UINT64_C(0x3fe)
 #define DTYPES_REAL UINT64_C(0x3ff)
+#define DTYPES_I8 UINT64_C(0x004)
 #define DTYPES_FLOAT UINT64_C(0x3c0)
 #define DTYPES_ANY UINT64_C(0x3fff)
 
@@ -435,101 +436,6 @@ static void test_strides(void **state) {
   assert_memory_equal(dense, ((float[]){10, 20, 30, 20, 40, 60}), sizeof dense);
 }
 
-/* ---- Reductions ------------------------------------------------------------------------------------------------ */
-
-static kw_value list(const int64_t *ints, uint32_t count) {
-  return (kw_value){.tag = KW_TAG_INT_LIST, .count = count, .u.ints = ints};
-}
-
-static void test_sum(void **state) {
-  (void)state;
-  float x[6] = {1, 2, 3, 4, 5, 6}, out[6];
-  int64_t middle[] = {1}, outer[] = {-2, 1}, total = 0;
-  kw_tensor_ref self = TENSOR(KW_F32, x, 2, 3);
-  kw_tensor_ref two = TENSOR(KW_F32, out, 2), kept = TENSOR(KW_F32, out, 2, 1), one = RANK0(KW_F32, out);
-  kw_value keep = {.tag = KW_TAG_BOOL, .u.b = true}, drop = {.tag = KW_TAG_BOOL};
-  for (size_t t = 0; t < 3; t++) {
-    RUN(tables[t], "sum.dim_IntList", &two, test_arg(&self), list(middle, 1), drop, test_none());
-    assert_true(out[0] == 6 && out[1] == 15);
-    RUN(tables[t], "sum.dim_IntList", &kept, test_arg(&self), list(middle, 1), keep, test_none());
-    assert_true(out[0] == 6 && out[1] == 15);
-    RUN(tables[t], "sum.dim_IntList", &one, test_arg(&self), list(outer, 2), drop, test_none());
-    assert_true(out[0] == 21);
-    RUN(tables[t], "sum", &one, test_arg(&self), test_none());
-    assert_true(out[0] == 21);
-  }
-  uint8_t bytes[3] = {200, 100, 1};
-  kw_tensor_ref u8 = TENSOR(KW_U8, bytes, 3), i64 = RANK0(KW_I64, &total);
-  RUN(kw_reference_f32, "sum", &i64, test_arg(&u8), test_none());
-  assert_int_equal(total, 301);
-  uint8_t narrow = 0;
-  kw_tensor_ref narrow_out = RANK0(KW_U8, &narrow);
-  RUN(kw_reference_f32, "sum", &narrow_out, test_arg(&u8), (kw_value){.tag = KW_TAG_DTYPE, .u.dtype = KW_U8});
-  assert_int_equal(narrow, 45);
-  float none[1];
-  kw_tensor_ref empty = TENSOR(KW_F32, none, 2, 0);
-  RUN(kw_reference_f32, "sum.dim_IntList", &two, test_arg(&empty), list(middle, 1), drop, test_none());
-  assert_true(out[0] == 0 && out[1] == 0);
-}
-
-/* A million tenths: added in a row the error would be about a thousand units. */
-static void test_sum_is_pairwise(void **state) {
-  (void)state;
-  static float x[1000003];
-  float total = 0;
-  for (size_t i = 0; i < 1000003; i++) x[i] = 0.1f;
-  kw_tensor_ref self = TENSOR(KW_F32, x, 1000003), out = RANK0(KW_F32, &total);
-  RUN(kw_reference_f32, "sum", &out, test_arg(&self), test_none());
-  double exact = 1000003 * (double)0.1f;
-  assert_true(fabs((double)total - exact) <= 2 * (double)FLT_EPSILON * exact);
-}
-
-static void test_amax_argmax(void **state) {
-  (void)state;
-  float x[8] = {1, 7, 7, 2, NAN, 3, NAN, 9}, largest[2];
-  int64_t index[4], one[] = {1};
-  kw_value drop = {.tag = KW_TAG_BOOL};
-  kw_tensor_ref self = TENSOR(KW_F32, x, 2, 4), max = TENSOR(KW_F32, largest, 2), where = TENSOR(KW_I64, index, 2);
-  kw_tensor_ref all = RANK0(KW_I64, index);
-  for (size_t t = 0; t < 3; t++) {
-    RUN(tables[t], "amax", &max, test_arg(&self), list(one, 1), drop);
-    assert_true(largest[0] == 7 && isnan(largest[1]));
-    RUN(tables[t], "argmax", &where, test_arg(&self), (kw_value){.tag = KW_TAG_INT, .u.i = -1}, drop);
-    assert_true(index[0] == 1 && index[1] == 0);
-    RUN(tables[t], "argmax", &all, test_arg(&self), test_none(), drop);
-    assert_int_equal(index[0], 4); /* flattened: the first NaN */
-  }
-  int8_t bytes[4] = {-128, -3, -3, -128}, best = 0;
-  kw_tensor_ref i8 = TENSOR(KW_I8, bytes, 4), i8_out = RANK0(KW_I8, &best);
-  RUN(kw_reference_f32, "amax", &i8_out, test_arg(&i8), list(NULL, 0), drop);
-  assert_int_equal(best, -3);
-  RUN(kw_reference_f32, "argmax", &all, test_arg(&i8), test_none(), drop);
-  assert_int_equal(index[0], 1);
-  kw_tensor_ref empty = TENSOR(KW_F32, x, 2, 0);
-  assert_int_equal(TRY(kw_reference_f32, "amax", &max, test_arg(&empty), list(one, 1), drop), KW_ERR_INVALID_ARGUMENT);
-  assert_int_equal(TRY(kw_reference_f32, "argmax", &all, test_arg(&empty), test_none(), drop), KW_ERR_INVALID_ARGUMENT);
-}
-
-static void test_mm(void **state) {
-  (void)state;
-  float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {1, 0, 2, -1, 0, 1}, out[4];
-  kw_tensor_ref x = TENSOR(KW_F32, a, 2, 3), y = TENSOR(KW_F32, b, 3, 2), result = TENSOR(KW_F32, out, 2, 2);
-  for (size_t t = 0; t < 3; t++) {
-    RUN(tables[t], "mm", &result, test_arg(&x), test_arg(&y));
-    assert_memory_equal(out, ((float[]){5, 1, 14, 1}), sizeof out);
-  }
-  y.strides[0] = 1; /* b as the transpose of a 2 x 3 matrix: columns 1 0 2 and -1 0 1 */
-  y.strides[1] = 3;
-  result.strides[0] = 1;
-  result.strides[1] = 2;
-  RUN(kw_reference_f32, "mm", &result, test_arg(&x), test_arg(&y));
-  assert_memory_equal(out, ((float[]){7, 16, 2, 2}), sizeof out);
-  uint8_t p[2] = {200, 100}, q[2] = {2, 1}, r = 0;
-  kw_tensor_ref u = TENSOR(KW_U8, p, 1, 2), v = TENSOR(KW_U8, q, 2, 1), w = TENSOR(KW_U8, &r, 1, 1);
-  RUN(kw_reference_f32, "mm", &w, test_arg(&u), test_arg(&v));
-  assert_int_equal(r, (uint8_t)500);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_op_is_there),
@@ -543,10 +449,6 @@ int main(void) {
       cmocka_unit_test(test_mixed_dtypes),
       cmocka_unit_test(test_moves),
       cmocka_unit_test(test_strides),
-      cmocka_unit_test(test_sum),
-      cmocka_unit_test(test_sum_is_pairwise),
-      cmocka_unit_test(test_amax_argmax),
-      cmocka_unit_test(test_mm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
