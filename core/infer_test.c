@@ -189,7 +189,7 @@ static const test_infer_row refused[] = {
      "argument 'mat2': shapes [5, 2, 3] and [3, 3, 4] cannot be multiplied: 5 matrices meet 3"},
     {"bmm f32[5,2,3] f32[5,2,3]",
      "argument 'mat2': shapes [5, 2, 3] and [5, 2, 3] cannot be multiplied: 3 columns meet 2"},
-    {"addmm f32[3] f32[2,3] f32[3,4]", "argument 'self': shapes [2, 4] and [3] do not broadcast"},
+    {"addmm f32[3] f32[2,3] f32[3,4]", "argument 'self': shape [3] does not broadcast to [2, 4]"},
     {"addmm f32[3,2,4] f32[2,3] f32[3,4]", "shape [3, 2, 4] does not broadcast to [2, 4], the shape of 'mat1 @ mat2'"},
     {"addmm f32[4] f32[2,3] f32[2,4]", "argument 'mat2': shapes [2, 3] and [2, 4] cannot be multiplied"},
     {"addmm f32[4] f32[2,3,1] f32[3,4]", "argument 'mat1': expected a matrix"},
