@@ -25,6 +25,20 @@ int64_t kw_case_tensor_at(const kw_case_tensor *tensor, int64_t index) {
   return at;
 }
 
+kw_case_walk kw_case_walk_start(const kw_case_tensor *tensor) {
+  return (kw_case_walk){.tensor = tensor, .at = tensor->offset};
+}
+
+void kw_case_walk_next(kw_case_walk *walk) {
+  const kw_case_tensor *t = walk->tensor;
+  for (uint32_t d = t->rank; d-- > 0;) {
+    walk->at += t->strides[d];
+    if (++walk->index[d] < t->shape[d]) return;
+    walk->at -= t->shape[d] * t->strides[d];
+    walk->index[d] = 0;
+  }
+}
+
 kw_value_key kw_case_value_key(const kw_case *c, uint32_t index, uint64_t seed, uint32_t run) {
   const kw_case_tensor *tensor = &c->tensors[index];
   uint32_t source = tensor->share >= 0 ? (uint32_t)tensor->share : index;
@@ -38,6 +52,27 @@ kw_value_key kw_case_value_key(const kw_case *c, uint32_t index, uint64_t seed, 
                         .limit = tensor->limit,
                         .from_end = tensor->from_end,
                         .target = c->outs[0].dtype};
+}
+
+void kw_case_fill(const kw_case *c, uint32_t index, uint64_t seed, uint32_t run, bool all, void *out_storage) {
+  const kw_case_tensor *t = &c->tensors[index];
+  kw_value_key key = kw_case_value_key(c, index, seed, run);
+  size_t size = kw_datum_size(t->dtype);
+  bool every = all || (uint64_t)t->numel >= t->extent;
+  int64_t count = every ? (int64_t)t->extent : t->numel;
+  kw_case_walk walk = kw_case_walk_start(t);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t at = every ? i : walk.at;
+    kw_value_make(&key, t->dtype, (uint64_t)at, (char *)out_storage + (size_t)at * size);
+    if (!every) kw_case_walk_next(&walk);
+  }
+}
+
+bool kw_case_is_shared(const kw_case *c, uint32_t tensor) {
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    if (c->tensors[i].given && c->tensors[i].share == (int)tensor) return true;
+  }
+  return false;
 }
 
 uint64_t kw_case_rng_blocks(const kw_case *c) {

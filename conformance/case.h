@@ -93,6 +93,12 @@ kw_value_key kw_case_value_key(const kw_case *c, uint32_t tensor, uint64_t seed,
 kw_rng kw_case_rng(const kw_case *c, uint64_t seed, uint32_t run);
 uint64_t kw_case_rng_blocks(const kw_case *c);
 
+/* Writes the values of a tensor into its storage (extent elements): those that the layout names, `all`: every one. */
+void kw_case_fill(const kw_case *c, uint32_t tensor, uint64_t seed, uint32_t run, bool all, void *out_storage);
+
+/* True when another tensor uses the storage of this one. */
+bool kw_case_is_shared(const kw_case *c, uint32_t tensor);
+
 /* What a message calls a tensor: "input 2", "entry 1 of input 0". */
 void kw_case_tensor_name(const kw_case *c, uint32_t tensor, char *out_text, size_t size);
 
@@ -101,5 +107,14 @@ kw_value kw_case_arg_value(const kw_case *c, uint32_t arg);
 
 /* Element offset in the storage of the `index`-th element in row-major order. */
 int64_t kw_case_tensor_at(const kw_case_tensor *tensor, int64_t index);
+
+/* The same one after the other: for (start; i < numel; i++, kw_case_walk_next) with walk.at. */
+typedef struct kw_case_walk {
+  const kw_case_tensor *tensor;
+  int64_t at;
+  int64_t index[KW_MAX_RANK];
+} kw_case_walk;
+kw_case_walk kw_case_walk_start(const kw_case_tensor *tensor);
+void kw_case_walk_next(kw_case_walk *walk);
 
 #endif /* KEYWAY_CONFORMANCE_CASE_H */

@@ -92,11 +92,11 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_ele
     *out_error = pass ? 0 : (double)INFINITY;
     return pass;
   }
-  bool subnormal = oracle.hi != 0 && fabs(oracle.hi) < ldexp(1.0, format.emin);
+  bool subnormal = oracle.hi != 0 && fabs(oracle.hi) < kw_datum_pow2(format.emin);
   if (subnormal && rule->subnormal == KW_SPECIAL_UNSPECIFIED) return true;
   *out_error = (double)INFINITY;
   if (isnan(got)) return false;
-  bool flushed = rule->flush && got == 0 && fabs(oracle.hi) < ldexp(1.0, format.emin);
+  bool flushed = rule->flush && got == 0 && fabs(oracle.hi) < kw_datum_pow2(format.emin);
   if ((flushed || (got == 0 && oracle.hi == 0)) && same_zero_sign(rule, got, oracle)) {
     *out_error = 0;
     return true;
@@ -108,17 +108,17 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_ele
   }
   double allowed;
   if (rule->compare == KW_CMP_ULP) {
-    allowed = rule->ulp * kw_datum_spacing(compute, oracle) + rule->abs * ldexp(1.0, 1 - compute.precision);
+    allowed = rule->ulp * kw_datum_spacing(compute, oracle) + rule->abs * kw_datum_pow2(1 - compute.precision);
   } else {
-    double tiny = ldexp(0.5, compute.emin - compute.precision + 1);
-    allowed = kw_growth(rule->terms) * ldexp(1.0, 1 - compute.precision) * magnitude + (double)rule->terms * tiny;
+    double tiny = 0.5 * kw_datum_pow2(compute.emin - compute.precision + 1);
+    allowed = kw_growth(rule->terms) * kw_datum_pow2(1 - compute.precision) * magnitude + (double)rule->terms * tiny;
   }
   double half = 0;
   if (format.precision < compute.precision) {
     kw_wide smaller = fabs(got) < fabs(oracle.hi) ? (kw_wide){got, 0} : oracle;
     double at = fabs(smaller.hi);
-    int exponent = at < ldexp(1.0, format.emin) ? format.emin : ilogb(at);
-    half = ldexp(0.5, exponent - format.precision + 1);
+    int exponent = at < kw_datum_pow2(format.emin) ? format.emin : ilogb(at);
+    half = kw_datum_pow2(exponent - format.precision);
   }
   double error = distance(format, got, oracle);
   *out_bound = allowed + half;

@@ -62,38 +62,45 @@ kw_dtype kw_datum_compute(kw_dtype dtype) {
   return dtype == KW_F64 ? KW_F64 : KW_F32;
 }
 
-double kw_datum_spacing(kw_float_format format, kw_wide x) {
-  double magnitude = fabs(x.hi);
+/* A double in parts: |x| = significand * 2^exponent, with 53 bits unless it is 0 or subnormal. */
+typedef struct parts {
+  uint64_t significand;
   int exponent;
-  double mantissa = frexp(magnitude, &exponent); /* magnitude = mantissa * 2^exponent, mantissa in [1/2, 1) */
-  exponent--;
+  bool negative;
+} parts;
+
+static parts take_apart(double x) {
+  uint64_t bits, fraction_mask = (UINT64_C(1) << 52) - 1;
+  memcpy(&bits, &x, sizeof bits);
+  int field = (int)(bits >> 52 & 0x7ff);
+  uint64_t hidden = field ? UINT64_C(1) << 52 : 0;
+  return (parts){(bits & fraction_mask) | hidden, (field ? field : 1) - 1075, bits >> 63};
+}
+
+double kw_datum_spacing(kw_float_format format, kw_wide x) {
+  parts p = take_apart(x.hi);
+  int exponent = p.significand >> 52 ? p.exponent + 52 : format.emin;
   bool toward_zero = (x.hi > 0 && x.lo < 0) || (x.hi < 0 && x.lo > 0);
-  if (mantissa == 0.5 && (x.lo == 0 || toward_zero)) exponent--; /* a power of two belongs to the binade below it */
-  if (magnitude == 0 || exponent < format.emin) exponent = format.emin;
-  return ldexp(1.0, exponent - format.precision + 1);
+  bool power_of_two = p.significand == UINT64_C(1) << 52;
+  if (power_of_two && (x.lo == 0 || toward_zero)) exponent--; /* a power of two belongs to the binade below it */
+  if (exponent < format.emin) exponent = format.emin;
+  return kw_datum_pow2(exponent - format.precision + 1);
 }
 
 double kw_datum_round(kw_dtype dtype, kw_wide x) {
-  if (isnan(x.hi) || isinf(x.hi) || (x.hi == 0 && x.lo == 0)) return x.hi;
-  if (dtype == KW_F64) return x.hi;
+  if (isnan(x.hi) || isinf(x.hi) || x.hi == 0 || dtype == KW_F64) return x.hi;
   kw_float_format format = kw_datum_format(dtype);
-  double sign = x.hi < 0 ? -1.0 : 1.0;
-  double hi = fabs(x.hi), lo = x.lo * sign;
-  int exponent = ilogb(hi);
-  if (exponent < format.emin) exponent = format.emin;
-  if (exponent <= format.emax) {
-    double quantum = ldexp(1.0, exponent - format.precision + 1);
-    double scaled = hi / quantum, whole = floor(scaled), rest = scaled - whole;
-    bool odd = fmod(whole, 2.0) != 0;
-    if (rest == 0 && lo < 0) {
-      /* just below a representable value: it rounds to that value, whose spacing below is at least half a quantum */
-    } else if (rest > 0.5 || (rest == 0.5 && (lo > 0 || (lo == 0 && odd)))) {
-      whole += 1;
-    }
-    hi = whole * quantum;
-  }
-  if (hi > format.max) return sign * (dtype == KW_F8E4M3FN ? (double)NAN : (double)INFINITY);
-  return sign * hi;
+  parts p = take_apart(x.hi);
+  double sign = p.negative ? -1.0 : 1.0, lo = x.lo * sign;
+  int quantum = (p.exponent + 52 < format.emin ? format.emin : p.exponent + 52) - format.precision + 1;
+  int cut = quantum - p.exponent; /* bits below the quantum */
+  if (cut > 53) return sign * 0.0;
+  uint64_t whole = p.significand >> cut, rest = p.significand - (whole << cut), half = UINT64_C(1) << (cut - 1);
+  /* With lo < 0 and no rest x is just below a representable value and rounds to it. */
+  if (rest > half || (rest == half && (lo > 0 || (lo == 0 && whole & 1)))) whole++;
+  double magnitude = (double)whole * kw_datum_pow2(quantum);
+  if (magnitude > format.max) return sign * (dtype == KW_F8E4M3FN ? (double)NAN : (double)INFINITY);
+  return sign * magnitude;
 }
 
 /* The bits of a value that the format holds exactly. */
@@ -108,14 +115,12 @@ static uint32_t encode_small(kw_dtype dtype, double value) {
     return sign | exponent_mask << fraction_bits | 1u << (fraction_bits - 1);
   }
   if (isinf(value)) return sign | exponent_mask << fraction_bits;
-  value = fabs(value);
   if (value == 0) return sign;
-  int exponent = ilogb(value);
-  if (exponent < format.emin) {
-    return sign | (uint32_t)ldexp(value, fraction_bits - format.emin);
-  }
-  uint32_t fraction = (uint32_t)ldexp(value, fraction_bits - exponent) - (1u << fraction_bits);
-  return sign | (uint32_t)(exponent - format.emin + 1) << fraction_bits | fraction;
+  parts p = take_apart(value);
+  int exponent = p.exponent + 52, below = exponent < format.emin ? format.emin - exponent : 0;
+  uint32_t significand = (uint32_t)(p.significand >> (52 - fraction_bits + below)); /* the hidden bit included */
+  if (below) return sign | significand;
+  return sign | (((uint32_t)(exponent - format.emin) << fraction_bits) + significand);
 }
 
 static double decode_small(kw_dtype dtype, uint32_t bits) {
@@ -131,8 +136,8 @@ static double decode_small(kw_dtype dtype, uint32_t bits) {
   } else if (exponent == exponent_mask) {
     return sign * (fraction ? (double)NAN : (double)INFINITY);
   }
-  if (exponent == 0) return sign * ldexp(fraction, format.emin - fraction_bits);
-  return sign * ldexp(fraction + (1u << fraction_bits), (int)exponent - 1 + format.emin - fraction_bits);
+  uint32_t significand = exponent ? fraction + (1u << fraction_bits) : fraction;
+  return sign * significand * kw_datum_pow2((int)(exponent ? exponent - 1 : 0) + format.emin - fraction_bits);
 }
 
 static int64_t load_integer(kw_dtype dtype, const void *element) {

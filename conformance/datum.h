@@ -9,6 +9,8 @@
 
 #include "reference.h"
 
+#include <string.h>
+
 /* A binary floating-point format: values m * 2^(e - precision + 1), emin <= e <= emax, 2^(p-1) <= m < 2^p, and
  * subnormals with e = emin. */
 typedef struct kw_float_format {
@@ -30,6 +32,15 @@ kw_float_format kw_datum_format(kw_dtype dtype);
 kw_dtype kw_datum_part(kw_dtype dtype);
 /* The dtype an op on floats of this dtype computes in: f32, or f64 for f64. */
 kw_dtype kw_datum_compute(kw_dtype dtype);
+
+/* 2^exponent, for every exponent that a double has. */
+static inline double kw_datum_pow2(int exponent) {
+  if (exponent < -1022) return 0x1p-1022 / (double)(UINT64_C(1) << (-1022 - exponent));
+  uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
 
 /* Spacing of a format around |x| > 0: that of the binade (2^k, 2^(k+1)] which holds |x|, and never less than the
  * smallest subnormal. */

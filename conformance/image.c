@@ -20,13 +20,8 @@ kw_status kw_image_create(kw_device *device, const kw_case_tensor *layout, int64
   return status;
 }
 
-void kw_image_fill(kw_image *image, const kw_value_key *key, bool all) {
-  const kw_case_tensor *t = &image->layout;
-  int64_t count = all ? (int64_t)t->extent : t->numel;
-  for (int64_t i = 0; i < count; i++) {
-    int64_t at = all ? i : kw_case_tensor_at(t, i);
-    kw_value_make(key, t->dtype, (uint64_t)at, image->bytes + (size_t)(image->lead + at) * image->item);
-  }
+void *kw_image_storage(kw_image *image) {
+  return image->bytes + (size_t)image->lead * image->item;
 }
 
 kw_status kw_image_upload(kw_image *image) {
@@ -49,8 +44,9 @@ kw_status kw_image_check(const kw_image *image, bool inside, void *dense, kw_cha
     free(now);
     return status;
   }
-  for (int64_t i = 0; dense && i < t->numel; i++) {
-    memcpy((char *)dense + (size_t)i * item, now + (size_t)(image->lead + kw_case_tensor_at(t, i)) * item, item);
+  kw_case_walk walk = kw_case_walk_start(t);
+  for (int64_t i = 0; dense && i < t->numel; i++, kw_case_walk_next(&walk)) {
+    memcpy((char *)dense + (size_t)i * item, now + (size_t)(image->lead + walk.at) * item, item);
   }
   size_t before = (size_t)image->lead * item, behind = before + t->extent * item;
   if (memcmp(now, image->bytes, before) != 0) {
@@ -61,8 +57,9 @@ kw_status kw_image_check(const kw_image *image, bool inside, void *dense, kw_cha
     *out_change = KW_CHANGE_INSIDE;
   } else if (!inside &&
              (uint64_t)t->numel < t->extent) { /* put the elements back: what still differs is between them */
-    for (int64_t i = 0; i < t->numel; i++) {
-      size_t at = (size_t)(image->lead + kw_case_tensor_at(t, i)) * item;
+    walk = kw_case_walk_start(t);
+    for (int64_t i = 0; i < t->numel; i++, kw_case_walk_next(&walk)) {
+      size_t at = (size_t)(image->lead + walk.at) * item;
       memcpy(now + at, image->bytes + at, item);
     }
     if (memcmp(now, image->bytes, size) != 0) *out_change = KW_CHANGE_BETWEEN;

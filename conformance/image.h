@@ -22,8 +22,8 @@ typedef struct kw_image {
 /* Room for a tensor and its guards, everything set to `poison` in the host image only. */
 kw_status kw_image_create(kw_device *device, const kw_case_tensor *layout, int64_t lead, unsigned char poison,
                           kw_image *out_image);
-/* Writes the values of argument `arg` into the host image; all: also those that the layout skips. */
-void kw_image_fill(kw_image *image, const kw_value_key *key, bool all);
+/* Where the storage lies in the host image, for kw_case_fill. */
+void *kw_image_storage(kw_image *image);
 /* Copies the host image to the device. */
 kw_status kw_image_upload(kw_image *image);
 /* A view of the image as a tensor of this layout (the image's own, or another one onto the same storage). */

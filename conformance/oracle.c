@@ -24,7 +24,8 @@ typedef struct oracle_call {
   kw_value args[KW_SUITE_ARGS];
   kw_tensor_ref refs[KW_CASE_TENSORS], results[KW_SUITE_RESULTS];
   const kw_tensor_ref *entries[KW_CASE_TENSORS]; /* refs by index, NULL where there is none: lists point into this */
-  void *storage[KW_CASE_TENSORS];
+  void *raw[KW_CASE_TENSORS];                    /* the case's values, the same for all forms */
+  void *changed[KW_CASE_TENSORS];                /* where the form makes something else of them */
   void *values[KW_SUITE_RESULTS];
   bool any_subnormal;
 } oracle_call;
@@ -38,30 +39,39 @@ static const kw_reference_kernel *find_kernel(const char *op, bool wide) {
   return NULL;
 }
 
+static bool is_result(const kw_case *c, uint32_t tensor) {
+  return tensor < KW_SUITE_ARGS && c->args[tensor].output;
+}
+
 static void set_absolute(kw_dtype dtype, void *element) {
   if (kw_datum_is_float(dtype)) ((unsigned char *)element)[kw_datum_size(dtype) - 1] &= 0x7f;
 }
 
-/* Makes the storage of one input in the dtype that the op computes on. */
+/* What the form makes of a raw element. */
+static void take_element(oracle_call *call, const kw_case_tensor *tensor, kw_dtype dtype, const void *raw, void *at) {
+  _Alignas(16) char element[16];
+  memcpy(element, raw, kw_datum_size(tensor->dtype));
+  if (call->flush & KW_DTYPE_BIT(tensor->dtype) && kw_datum_is_subnormal(tensor->dtype, element)) {
+    call->any_subnormal = true;
+    if (call->form == FORM_FLUSHED)
+      kw_datum_store(tensor->dtype, element, copysign(0.0, kw_datum_load(tensor->dtype, element)));
+  }
+  kw_datum_convert(dtype, at, tensor->dtype, element);
+  if (call->form == FORM_ABSOLUTE) set_absolute(dtype, at);
+}
+
+/* One input in the dtype that the op computes on: the raw values, or a copy that the form has changed. */
 static kw_status make_input(oracle_call *call, uint32_t index) {
   const kw_case_tensor *tensor = &call->c->tensors[index];
   kw_dtype dtype = call->c->promoted >> index & 1 ? call->c->key : tensor->dtype;
-  size_t size = kw_datum_size(dtype);
-  char *storage = malloc(tensor->extent * size + 16);
-  if (!storage) return KW_ERR_OUT_OF_MEMORY;
-  call->storage[index] = storage;
-  kw_value_key key = kw_case_value_key(call->c, index, call->seed, call->run);
-  _Alignas(16) char element[16];
-  for (uint64_t i = 0; i < tensor->extent; i++) {
-    char *at = storage + i * size;
-    kw_value_make(&key, tensor->dtype, i, element);
-    if (call->flush & KW_DTYPE_BIT(tensor->dtype) && kw_datum_is_subnormal(tensor->dtype, element)) {
-      call->any_subnormal = true;
-      if (call->form == FORM_FLUSHED)
-        kw_datum_store(tensor->dtype, element, copysign(0.0, kw_datum_load(tensor->dtype, element)));
+  size_t size = kw_datum_size(dtype), raw_size = kw_datum_size(tensor->dtype);
+  char *storage = call->raw[index];
+  if (dtype != tensor->dtype || call->form == FORM_ABSOLUTE || call->flush & KW_DTYPE_BIT(dtype)) {
+    storage = call->changed[index] = malloc(tensor->extent * size + 16);
+    if (!storage) return KW_ERR_OUT_OF_MEMORY;
+    for (uint64_t i = 0; i < tensor->extent; i++) {
+      take_element(call, tensor, dtype, (const char *)call->raw[index] + i * raw_size, storage + i * size);
     }
-    kw_datum_convert(dtype, at, tensor->dtype, element);
-    if (call->form == FORM_ABSOLUTE) set_absolute(dtype, at);
   }
   kw_tensor_ref *ref = &call->refs[index];
   *ref = (kw_tensor_ref){.struct_size = sizeof *ref, .dtype = dtype, .rank = (uint8_t)tensor->rank, .mem = storage};
@@ -71,6 +81,18 @@ static kw_status make_input(oracle_call *call, uint32_t index) {
   memcpy(ref->shape, tensor->shape, sizeof ref->shape);
   memcpy(ref->strides, tensor->strides, sizeof ref->strides);
   call->entries[index] = ref;
+  return KW_OK;
+}
+
+/* The values of all inputs, as the worker has them. */
+static kw_status make_raw(oracle_call *call) {
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    const kw_case_tensor *tensor = &call->c->tensors[i];
+    if (!tensor->given || is_result(call->c, i)) continue;
+    call->raw[i] = calloc(tensor->extent + 1, kw_datum_size(tensor->dtype)); /* what no layout names is zero */
+    if (!call->raw[i]) return KW_ERR_OUT_OF_MEMORY;
+    kw_case_fill(call->c, i, call->seed, call->run, false, call->raw[i]);
+  }
   return KW_OK;
 }
 
@@ -84,8 +106,7 @@ static kw_status make_args(oracle_call *call) {
   const kw_case *c = call->c;
   kw_status status = KW_OK;
   for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK; i++) {
-    bool result = i < KW_SUITE_ARGS && c->args[i].output;
-    if (c->tensors[i].given && !result) status = make_input(call, i);
+    if (c->tensors[i].given && !is_result(c, i)) status = make_input(call, i);
   }
   for (uint32_t i = 0; i < c->op->arg_count; i++) {
     kw_value *arg = &call->args[i];
@@ -139,7 +160,7 @@ static kw_status run_form(oracle_call *call, const kw_reference_kernel *kernel, 
                   .user = call->form == FORM_FIRST ? (void *)(uintptr_t)kw_reference_first_wins : NULL};
     status = kernel->run(&kc);
   }
-  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) free(call->storage[i]);
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) free(call->changed[i]);
   return status;
 }
 
@@ -185,7 +206,8 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
     plain.keep[r] = &out->results[r].values;
   }
   bool subnormal = false;
-  kw_status status = fulfil(&base, &plain, &subnormal);
+  kw_status status = make_raw(&base);
+  if (status == KW_OK) status = fulfil(&base, &plain, &subnormal);
   oracle_wish flushed = plain, first = plain;
   flushed.form = FORM_FLUSHED;
   first.form = FORM_FIRST;
@@ -212,6 +234,7 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
   }
   if (status == KW_OK && subnormal) status = fulfil(&base, &flushed, NULL);
   if (status == KW_OK && written) status = fulfil(&base, &first, NULL);
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) free(base.raw[i]);
   if (status != KW_OK) kw_expectation_free(out);
   return status;
 }

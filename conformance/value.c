@@ -157,9 +157,9 @@ static double unit(uint32_t word) { /* [0, 1) */
   return word * 0x1p-32;
 }
 
-static double spread(const uint32_t r[4], double low, double high) { /* +-2^[low, high) */
-  double exponent = floor(low + (high - low) * unit(r[0]));
-  return (r[1] & 1 ? -1.0 : 1.0) * ldexp(1.0 + unit(r[2]), (int)exponent);
+static double spread(const uint32_t r[4], int low, int high) { /* +-2^[low, high) */
+  int exponent = low + (int)((uint64_t)r[0] * (uint64_t)(high - low) >> 32);
+  return (r[1] & 1 ? -1.0 : 1.0) * (1.0 + unit(r[2])) * kw_datum_pow2(exponent);
 }
 
 static double float_value(kw_domain domain, const uint32_t r[4]) {

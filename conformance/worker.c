@@ -151,13 +151,6 @@ static int64_t lead_of(const unit *u, uint32_t tensor) {
   return u->run == 0 ? 64 : 65 + (int64_t)((u->c->hash >> (3 * tensor)) % 31);
 }
 
-static bool is_shared(const kw_case *c, uint32_t tensor) {
-  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
-    if (c->tensors[i].given && c->tensors[i].share == (int)tensor) return true;
-  }
-  return false;
-}
-
 /* True for the argument of an op of the table that is its result. A vendor's (a!) argument is an input that changes. */
 static bool is_result(const kw_case *c, uint32_t arg) {
   return arg < KW_SUITE_ARGS && c->args[arg].output && !c->op->vendor;
@@ -169,10 +162,9 @@ static kw_status make_input(unit *u, uint32_t index) {
   kw_image *image = &u->images[source];
   kw_status status = KW_OK;
   if (source == index) {
-    kw_value_key key = kw_case_value_key(u->c, index, u->w->seed, u->run);
     status = kw_image_create(u->w->device, tensor, lead_of(u, index), u->poison, image);
     if (status != KW_OK) return status;
-    kw_image_fill(image, &key, is_shared(u->c, index));
+    kw_case_fill(u->c, index, u->w->seed, u->run, kw_case_is_shared(u->c, index), kw_image_storage(image));
     status = kw_image_upload(image);
   }
   return status == KW_OK ? kw_image_view(image, tensor, &u->views[index]) : status;
