@@ -105,7 +105,7 @@ static kw_value string_value(const char *text) {
   return v;
 }
 
-/* fill_.Scalar: in-range integers, and floats that saturate. */
+/* fill_.Scalar and full: in-range integers, and floats that saturate. */
 static bool set_fill(kw_case *c) {
   static const double floats[] = {2.75, -1.5, 0.1, 1e30, -1e30, INFINITY, NAN, -0.0};
   uint32_t plain = scalar_count(c->key);
@@ -160,7 +160,7 @@ static bool set_rounding(kw_case *c, uint32_t arg) {
 bool kw_case_set_attrs(kw_case *c) {
   const kw_suite_op *op = c->op;
   bool attrs = c->class == KW_CLASS_ATTRS;
-  if (strcmp(op->name, "fill_.Scalar") == 0) return set_fill(c);
+  if (strcmp(op->name, "fill_.Scalar") == 0 || strcmp(op->name, "full") == 0) return set_fill(c);
   if (strcmp(op->name, "clamp") == 0) return set_clamp(c);
   uint32_t combinations = 0; /* how many numbers the class ATTRS has */
   for (uint32_t i = 0; i < op->arg_count; i++) {

@@ -65,6 +65,8 @@ kw_domain kw_case_domain(const kw_case *c, uint32_t arg);
 /* The generators: fill a case of their class and number, or return false when there is none. Which generator makes an
  * op's cases is said by its shape rule, in case.c. */
 bool kw_case_make_elementwise(kw_case *c);
+bool kw_case_make_full(kw_case *c);
+bool kw_case_make_arange(kw_case *c);
 bool kw_case_make_reduce(kw_case *c);
 bool kw_case_make_scan(kw_case *c);
 bool kw_case_make_mm(kw_case *c);

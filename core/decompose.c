@@ -89,6 +89,15 @@ static kw_status fill_scalar(kw_stream *stream, const kw_value *args, kw_tensor 
   return status;
 }
 
+static kw_status full(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return call("fill_.Scalar", stream, (kw_value[]){kw_arg_tensor(outs[0]), args[1]}, 2, NULL);
+}
+
+/* Where there is no fill_ either. */
+static kw_status full_by_copy(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return fill_scalar(stream, (kw_value[]){kw_arg_tensor(outs[0]), args[1]}, outs);
+}
+
 static kw_status fill_tensor(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
   (void)outs;
   return call("copy_", stream, (kw_value[]){args[0], args[1]}, 2, NULL);
@@ -190,7 +199,7 @@ static kw_status scatter_value(kw_stream *stream, const kw_value *args, kw_tenso
   return status;
 }
 
-/* The rows: an op, what it becomes, and the function. */
+/* The rows: an op, what it becomes, and the function. The first row counts whose `by` the device has a kernel for. */
 static const struct {
   const char *op, *by;
   kw_decompose_fn run;
@@ -204,6 +213,8 @@ static const struct {
     {"any", "any.dims", any_all},
     {"any.dim", "any.dims", any_dim},
     {"_to_copy", "copy_", to_copy},
+    {"full", "fill_.Scalar", full},
+    {"full", "copy_", full_by_copy},
     {"fill_.Tensor", "copy_", fill_tensor},
     {"fill_.Scalar", "copy_", fill_scalar},
     {"cat", "copy_", cat},
@@ -232,7 +243,7 @@ const char *kw_decompose_by(const kw_op *op) {
 kw_decompose_fn kw_decompose_find(const kw_op *op, kw_device *device, kw_dtype key) {
   for (size_t i = 0; i < sizeof decompositions / sizeof decompositions[0]; ++i) {
     if (strcmp(decompositions[i].op, op->schema.name) != 0) continue;
-    return has_kernel(device, decompositions[i].by, key) ? decompositions[i].run : NULL;
+    if (has_kernel(device, decompositions[i].by, key)) return decompositions[i].run;
   }
   return NULL;
 }

@@ -251,6 +251,23 @@ static void decomposes_casts_to_copies(void **state) {
   kw_tensor_release(x), kw_tensor_release(out);
 }
 
+/* By the plugin's fill for new memory, and by copy_ for what has gaps. */
+static void makes_full_tensors_without_a_kernel(void **state) {
+  (void)state;
+  kw_tensor *x = floats(6, (float[]){0, 0, 0, 0, 0, 0}), *odd, *out = NULL;
+  kw_stream *stream = kw_stream_default(device);
+  assert_int_equal(kw_tensor_slice(x, 0, 1, 6, 2, &odd), KW_OK);
+  const int64_t three[] = {3};
+  const kw_value args[] = {kw_arg_int_list(three, 1), kw_arg_scalar_f64(2.5)};
+  const kw_op *full = kw_op_find("full");
+  assert_int_equal(kw_op_call(full, stream, args, 2, &out, 1), KW_OK);
+  assert_floats(out, (float[]){2.5f, 2.5f, 2.5f}, 3);
+  assert_int_equal(kw_op_call(full, stream, args, 2, &odd, 1), KW_OK);
+  assert_floats(x, (float[]){0, 2.5f, 0, 2.5f, 0, 2.5f}, 6);
+  assert_int_equal(counters().decomposed, 2);
+  kw_tensor_release(x), kw_tensor_release(odd), kw_tensor_release(out);
+}
+
 static void fills_dense_and_strided_memory_without_a_fill_kernel(void **state) {
   (void)state;
   kw_tensor *x = floats(6, (float[]){0, 0, 0, 0, 0, 0}), *odd;
@@ -568,6 +585,7 @@ int main(void) {
       TEST(decomposes_sub_and_counts_it),
       TEST(decomposes_reductions_to_their_general_form),
       TEST(decomposes_casts_to_copies),
+      TEST(makes_full_tensors_without_a_kernel),
       TEST(fills_dense_and_strided_memory_without_a_fill_kernel),
       TEST(joins_lists_by_kernel_or_by_copies),
       TEST(decomposes_to_gather_and_scatter),

@@ -8,6 +8,7 @@
 #include "tensor.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -189,6 +190,70 @@ static kw_status infer_addmm(const kw_op *op, const kw_value *args, kw_infer_dim
   return status == KW_OK ? kw_infer_broadcast(op, 0, args[0].u.tensor, "mat1 @ mat2", out) : status;
 }
 
+static kw_status infer_size(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_value *size = kw_infer_find_arg(op, args, "size");
+  const uint32_t index = kw_infer_arg_index(args, size);
+  if (size->count > KW_MAX_RANK) {
+    return kw_infer_fail(op, index, "rank %u is over the maximum of %d", size->count, KW_MAX_RANK);
+  }
+  for (uint32_t d = 0; d < size->count; ++d) {
+    if (size->u.ints[d] < 0) {
+      return kw_infer_fail(op, index, "size %" PRId64 " of dimension %u is negative", size->u.ints[d], d);
+    }
+  }
+  out->rank = size->count;
+  memcpy(out->sizes, size->u.ints, size->count * sizeof(int64_t));
+  return KW_OK;
+}
+
+static int64_t as_integer(const kw_value *scalar) {
+  return scalar->kind == KW_SCALAR_BOOL ? scalar->u.b : scalar->u.i;
+}
+
+/* In integers without overflow: the distance and the step as unsigned numbers. */
+static kw_status count_integers(const kw_op *op, const kw_value *args, uint64_t *out_count) {
+  const int64_t start = as_integer(&args[0]), end = as_integer(&args[1]), step = as_integer(&args[2]);
+  if (step == 0) return kw_infer_fail(op, 2, "the step is 0");
+  if (step > 0 ? start > end : start < end) {
+    return kw_infer_fail(op, 2, "steps of %" PRId64 " do not lead from %" PRId64 " to %" PRId64, step, start, end);
+  }
+  const uint64_t distance = step > 0 ? (uint64_t)end - (uint64_t)start : (uint64_t)start - (uint64_t)end;
+  const uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+  *out_count = distance / stride + (distance % stride != 0);
+  return KW_OK;
+}
+
+/* In f64, as ATen counts. */
+static kw_status count_reals(const kw_op *op, const kw_value *args, uint64_t *out_count) {
+  double number[3];
+  for (uint32_t i = 0; i < 3; ++i) {
+    number[i] = args[i].kind == KW_SCALAR_F64 ? args[i].u.f : (double)as_integer(&args[i]);
+    if (args[i].kind == KW_SCALAR_C128) return kw_infer_fail(op, i, "a complex number has no order");
+    if (!isfinite(number[i])) return kw_infer_fail(op, i, "%g is not finite", number[i]);
+  }
+  if (number[2] == 0) return kw_infer_fail(op, 2, "the step is 0");
+  if (number[2] > 0 ? number[0] > number[1] : number[0] < number[1]) {
+    return kw_infer_fail(op, 2, "steps of %g do not lead from %g to %g", number[2], number[0], number[1]);
+  }
+  const double count = ceil((number[1] - number[0]) / number[2]);
+  *out_count = count < 0x1p63 ? (uint64_t)count : UINT64_MAX;
+  return KW_OK;
+}
+
+/* Arguments 0 to 2: start, end, step. */
+static kw_status infer_arange(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  bool integers = true;
+  for (uint32_t i = 0; i < 3; ++i) integers = integers && args[i].kind <= KW_SCALAR_I64;
+  uint64_t count = 0;
+  kw_status status = integers ? count_integers(op, args, &count) : count_reals(op, args, &count);
+  if (status != KW_OK) return status;
+  if (count > INT64_MAX) return kw_infer_fail(op, 2, "there would be more than 2^63 - 1 elements");
+  *out = (kw_infer_dims){1, {(int64_t)count}};
+  return KW_OK;
+}
+
 typedef kw_status (*shape_fn)(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 static const shape_fn shape_rules[] = {
@@ -205,6 +270,8 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_SCATTER] = kw_infer_scatter,
     [KW_SHAPE_INDEX] = kw_infer_indexing,
     [KW_SHAPE_INDEX_PUT] = kw_infer_index_put,
+    [KW_SHAPE_SIZE] = infer_size,
+    [KW_SHAPE_ARANGE] = infer_arange,
     [KW_SHAPE_SCAN] = infer_scan,
     [KW_SHAPE_BMM] = infer_bmm,
     [KW_SHAPE_ADDMM] = infer_addmm,

@@ -8,6 +8,10 @@ bool kw_operand_is_scalar(const kw_value *value) {
          value->tag == KW_TAG_BOOL;
 }
 
+bool kw_operand_is_dtype(const kw_value *value) {
+  return value->tag == KW_TAG_DTYPE && value->u.dtype != KW_DTYPE_NONE;
+}
+
 kw_element kw_operand_scalar(const kw_value *value) {
   kw_element element = {KW_F64, {0}};
   bool tagged = value->tag == KW_TAG_SCALAR;

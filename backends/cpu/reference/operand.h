@@ -16,6 +16,9 @@ typedef struct kw_element {
 /* True for a value that takes part in promotion as a number: a Scalar, or an int, float or bool in its place. */
 bool kw_operand_is_scalar(const kw_value *value);
 
+/* True for a dtype that is given; false for none. */
+bool kw_operand_is_dtype(const kw_value *value);
+
 /* A Scalar as an element: bool, i64, f64 or c128. */
 kw_element kw_operand_scalar(const kw_value *value);
 

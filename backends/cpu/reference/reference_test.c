@@ -411,6 +411,44 @@ static void test_moves(void **state) {
   assert_true(complex[0] == 1 && complex[1] == -2);
 }
 
+static void test_factories(void **state) {
+  (void)state;
+  int64_t shape[] = {3};
+  const kw_value size = {.tag = KW_TAG_INT_LIST, .count = 1, .u.ints = shape};
+  const kw_value i64 = {.tag = KW_TAG_DTYPE, .u.dtype = KW_I64};
+  float f[3];
+  int64_t n[3];
+  uint8_t u[3];
+  double d[3];
+  kw_tensor_ref f32 = TENSOR(KW_F32, f, 3), integers = TENSOR(KW_I64, n, 3), u8 = TENSOR(KW_U8, u, 3);
+  kw_tensor_ref f64 = TENSOR(KW_F64, d, 3);
+  for (size_t t = 0; t < 3; t++) {
+    RUN(tables[t], "full", &f32, size, test_float(2.5), test_none());
+    assert_memory_equal(f, ((float[]){2.5f, 2.5f, 2.5f}), sizeof f);
+    RUN(tables[t], "arange.start_step", &f32, test_float(0.5), test_int(-5), test_int(-2), test_none());
+    assert_memory_equal(f, ((float[]){0.5f, -1.5f, -3.5f}), sizeof f);
+    RUN(tables[t], "arange.start_step", &u8, test_int(250), test_int(280), test_int(10), test_none());
+    assert_memory_equal(u, ((uint8_t[]){250, 4, 14}), sizeof u);
+    RUN(tables[t], "arange.start_step", &integers, test_float(-5.5), test_float(0.2), test_float(2.9), i64);
+    assert_memory_equal(n, ((int64_t[]){-5, -3, -1}), sizeof n); /* numbers are cut before they are added */
+  }
+  int64_t large = (INT64_C(1) << 53) + 1;
+  RUN(kw_reference_f32, "arange.start_step", &integers, test_int(large), test_int(large + 3), test_int(1), test_none());
+  assert_true(n[0] == large && n[2] == large + 2);
+  RUN(kw_reference_f64, "arange.start_step", &f64, test_float(0.1), test_float(1), test_float(0.4), test_none());
+  assert_true(d[0] == 0.1 && d[1] == 0.1 + 0.4 && d[2] == 0.1 + 2 * 0.4);
+  /* Numbers are f32's before anything is computed, also in a wider type. */
+  kw_wide wide[3];
+  kw_tensor_ref wide_out = TENSOR(KW_DTYPE_WIDE, wide, 3);
+  RUN(kw_reference_f64, "arange.start_step", &wide_out, test_float(0.1), test_float(1), test_float(0.4), test_none());
+  assert_true(wide[1].hi == (double)0.1f + (double)0.4f);
+  uint8_t flags[3];
+  kw_tensor_ref bools = TENSOR(KW_BOOL, flags, 3);
+  assert_int_equal(
+      TRY(kw_reference_f32, "arange.start_step", &bools, test_int(0), test_int(3), test_int(1), test_none()),
+      KW_ERR_INVALID_ARGUMENT);
+}
+
 /* A transposed input, an input that repeats, offsets, and an output with gaps that stay untouched. */
 static void test_strides(void **state) {
   (void)state;
@@ -448,6 +486,7 @@ int main(void) {
       cmocka_unit_test(test_integers),
       cmocka_unit_test(test_mixed_dtypes),
       cmocka_unit_test(test_moves),
+      cmocka_unit_test(test_factories),
       cmocka_unit_test(test_strides),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
