@@ -110,7 +110,7 @@ static bool ensure_worker(coordinator *co, kw_process *process, char *text, size
 
 /* The worker is gone in the middle of a case. */
 static void blame(coordinator *co, kw_process *process, kw_run_case *result, kw_read why) {
-  char end[64], text[256];
+  char end[1200], text[1300];
   if (why == KW_READ_TIMEOUT) {
     kw_process_kill(process);
     snprintf(text, sizeof text, "no answer within %.0f s; --timeout-scale gives more time",

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,7 +21,7 @@
 extern char **environ;
 
 #define START_LIMIT_MS 120000 /* a driver may compile its kernels at start */
-#define WORKER_SOCKET 3       /* as worker_main.c has it */
+#define FIRST_FREE_FD 16      /* above those that a worker has */
 
 /* <directory of the program>/../lib/keyway/keyway-worker, or the same under the installation's library directory. */
 static bool find_worker(char *out, size_t size) {
@@ -55,7 +56,7 @@ static char **make_environment(uint32_t number) {
   return copy;
 }
 
-static bool spawn(const kw_run_options *options, const char *path, int child_fd, pid_t *out_pid) {
+static bool spawn(const kw_run_options *options, const char *path, int child_fd, int crash_fd, pid_t *out_pid) {
   char seed[32];
   snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
   const char *argv[4 + 16] = {path, seed, options->device};
@@ -65,7 +66,8 @@ static bool spawn(const kw_run_options *options, const char *path, int child_fd,
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_SOCKET);
+  posix_spawn_file_actions_adddup2(&actions, child_fd, KW_WORKER_SOCKET);
+  posix_spawn_file_actions_adddup2(&actions, crash_fd, KW_WORKER_CRASH);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   static atomic_uint started;
@@ -94,11 +96,18 @@ static bool read_hello(kw_process *process, const kw_run_options *options, kw_fa
              START_LIMIT_MS / 1000 * options->timeout_scale);
     kw_process_kill(process);
   } else {
-    char end[64];
+    char end[1200];
     kw_process_describe_end(process, end, sizeof end);
     snprintf(text, size, "the worker ended with %s while it opened the device; `keyway doctor` may tell more", end);
   }
   return false;
+}
+
+/* In memory, out of the way of the descriptors that a worker is given. */
+static int make_crash_file(void) {
+  int low = memfd_create("crash", MFD_CLOEXEC), fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+  if (low >= 0) close(low);
+  return fd;
 }
 
 bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_facts *out_facts, char *out_text,
@@ -114,11 +123,13 @@ bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw
     snprintf(out_text, size, "no socket for a worker: %s", strerror(errno));
     return false;
   }
-  bool started = spawn(options, path, pair[1], &out_process->pid);
+  out_process->crash = make_crash_file();
+  bool started = out_process->crash >= 0 && spawn(options, path, pair[1], out_process->crash, &out_process->pid);
   if (!started) snprintf(out_text, size, "starting %s failed: %s", path, strerror(errno));
   close(pair[1]);
   if (!started) {
     close(pair[0]);
+    if (out_process->crash >= 0) close(out_process->crash);
     out_process->pid = 0;
     return false;
   }
@@ -139,23 +150,32 @@ static int reap(kw_process *process) {
   return status;
 }
 
-void kw_process_describe_end(kw_process *process, char *out_text, size_t size) {
+static int close_and_reap(kw_process *process) {
   close(process->fd);
   int status = reap(process);
   process->pid = 0;
+  return status;
+}
+
+void kw_process_describe_end(kw_process *process, char *out_text, size_t size) {
+  int status = close_and_reap(process);
   if (WIFSIGNALED(status)) {
     const char *name = sigabbrev_np(WTERMSIG(status));
-    snprintf(out_text, size, "signal %d (SIG%s)", WTERMSIG(status), name ? name : "?");
+    char frames[1024];
+    ssize_t length = pread(process->crash, frames, sizeof frames - 1, 0);
+    frames[length > 0 ? length : 0] = 0;
+    snprintf(out_text, size, "signal %d (SIG%s)%s%s", WTERMSIG(status), name ? name : "?", length > 0 ? " in " : "",
+             frames);
   } else {
     snprintf(out_text, size, "exit code %d", WEXITSTATUS(status));
   }
+  close(process->crash);
 }
 
 void kw_process_stop(kw_process *process) {
   if (process->pid == 0) return;
-  close(process->fd);
-  reap(process);
-  process->pid = 0;
+  close_and_reap(process);
+  close(process->crash);
 }
 
 void kw_process_kill(kw_process *process) {

@@ -13,6 +13,7 @@
 typedef struct kw_process {
   pid_t pid; /* 0: not running */
   int fd;    /* the socket */
+  int crash; /* the file that the worker writes when it crashes */
 } kw_process;
 
 /* Starts a worker and reads its facts (the caller's to free). False: it could not start, or has no device; *out_text,
@@ -23,7 +24,7 @@ bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw
 void kw_process_stop(kw_process *process);
 /* Kills it and everything it started. */
 void kw_process_kill(kw_process *process);
-/* After the socket ended: waits for the end and describes it ("signal 11 (SEGV)", "exit code 3"). */
+/* After the socket ended: waits for the end and describes it ("exit code 3", "signal 11 (SIGSEGV) in a.so+0x1b2c"). */
 void kw_process_describe_end(kw_process *process, char *out_text, size_t size);
 
 #endif /* KEYWAY_CONFORMANCE_PROCESS_H */

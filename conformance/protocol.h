@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* File descriptors of a worker: the socket, and the file that tells where it crashed (crash.h). */
+#define KW_WORKER_SOCKET 3
+#define KW_WORKER_CRASH 4
+
 typedef enum kw_frame {
   KW_FRAME_HELLO = 1,   /* worker: the device, or why there is none (facts.h) */
   KW_FRAME_RUN,         /* coordinator: case id, run number */

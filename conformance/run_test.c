@@ -465,6 +465,35 @@ static void stopped_worker_is_one_timeout(void **state) {
   cJSON_Delete(report);
 }
 
+/* A crash is told with its signal and with where it was, by what does not change from run to run. */
+static void crashes_say_where(void **state) {
+  (void)state;
+#ifdef KEYWAY_SANITIZED
+  print_message("a sanitizer has its own reports of crashes\n");
+  skip();
+#else
+  char *first = NULL;
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(run((const char *[]){"--device", "mutant:0", "--plugin", KEYWAY_FAULTY_ABS, "--case",
+                                          "abs/f64/prime/0", "--json", in_folder("crash.json"), NULL}),
+                     1);
+    output_contains("crash abs/f64/prime/0");
+    output_contains("the worker ended with signal 11 (SIGSEGV) in keyway_mutant_faulty_abs.so+0x");
+    output_contains(" < libkeyway.so");
+    char *text = read_without_times("crash.json");
+    if (first) assert_string_equal(text, first);
+    free(first);
+    first = text;
+  }
+  free(first);
+  assert_int_equal(
+      run((const char *[]){"--device", "mutant:0", "--plugin", KEYWAY_FAULTY_ABS, "--case", "abs/f16/prime/0", NULL}),
+      1);
+  output_contains("the worker ended with signal 6 (SIGABRT) in ");
+  output_contains(" < keyway_mutant_faulty_abs.so+0x");
+#endif
+}
+
 static int set_up(void **state) {
   (void)state;
   snprintf(folder, sizeof folder, "keyway-run-test-XXXXXX");
@@ -498,6 +527,7 @@ int main(void) {
       cmocka_unit_test(unusable_expectations_are_refused),
       cmocka_unit_test(killed_worker_is_one_named_crash),
       cmocka_unit_test(stopped_worker_is_one_timeout),
+      cmocka_unit_test(crashes_say_where),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

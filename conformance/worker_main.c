@@ -6,6 +6,7 @@
  *     keyway-worker SEED DEVICE [PLUGIN]...
  */
 #include "contract/child.h"
+#include "crash.h"
 #include "worker.h"
 
 #include <fcntl.h>
@@ -16,8 +17,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define SOCKET 3
-
 static bool serve(kw_worker *w, kw_frame type, kw_message *in, kw_message *out) {
   kw_message_clear(out);
   if (type == KW_FRAME_RUN) {
@@ -25,13 +24,13 @@ static bool serve(kw_worker *w, kw_frame type, kw_message *in, kw_message *out) 
     const char *id = kw_message_get_string(in);
     if (in->bad) return false;
     kw_worker_run(w, id, run, out);
-    return kw_frame_send(SOCKET, KW_FRAME_RESULT, out);
+    return kw_frame_send(KW_WORKER_SOCKET, KW_FRAME_RESULT, out);
   }
   if (type == KW_FRAME_CONTRACT) {
     const char *id = kw_message_get_string(in);
     if (in->bad) return false;
     kw_worker_contract(w, id, out);
-    return kw_frame_send(SOCKET, KW_FRAME_CONTRACT_END, out);
+    return kw_frame_send(KW_WORKER_SOCKET, KW_FRAME_CONTRACT_END, out);
   }
   return false;
 }
@@ -42,16 +41,17 @@ int main(int argc, char **argv) {
     fprintf(stderr, "keyway-worker is started by `keyway conform`; run that instead\n");
     return 2;
   }
-  fcntl(SOCKET, F_SETFD, FD_CLOEXEC); /* not for processes that contract tests start */
-  prctl(PR_SET_PDEATHSIG, SIGKILL);   /* no orphan that hangs in a driver */
-  dup2(STDERR_FILENO, STDOUT_FILENO); /* reports own stdout */
+  fcntl(KW_WORKER_SOCKET, F_SETFD, FD_CLOEXEC); /* not for processes that contract tests start */
+  kw_crash_report_to(KW_WORKER_CRASH);          /* before a plugin may compare signal handlers */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);             /* no orphan that hangs in a driver */
+  dup2(STDERR_FILENO, STDOUT_FILENO);           /* reports own stdout */
   kw_worker w;
   kw_worker_open(&w, argv[2], argv + 3, (uint32_t)(argc - 3), strtoull(argv[1], NULL, 10));
   kw_message in = {0}, out = {0};
   kw_facts_write(&w.facts, &out);
-  bool up = kw_frame_send(SOCKET, KW_FRAME_HELLO, &out) && w.facts.status == KW_OK;
+  bool up = kw_frame_send(KW_WORKER_SOCKET, KW_FRAME_HELLO, &out) && w.facts.status == KW_OK;
   kw_frame type;
-  while (up && kw_frame_receive(SOCKET, -1, &type, &in) == KW_READ_OK) up = serve(&w, type, &in, &out);
+  while (up && kw_frame_receive(KW_WORKER_SOCKET, -1, &type, &in) == KW_READ_OK) up = serve(&w, type, &in, &out);
   kw_message_free(&in);
   kw_message_free(&out);
   if (w.facts.status == KW_OK) {
