@@ -265,9 +265,15 @@ bool kw_device_is_open(const kw_plugin *plugin) {
 
 kw_status kw_device_check(const kw_device *device) {
   if (!atomic_load_explicit(&device->lost, memory_order_acquire)) return KW_OK;
+  kw_status status = kw_runtime_check_fork();
+  if (status != KW_OK) return status;
   return kw_fail(KW_ERR_DEVICE_LOST,
                  "%s was lost: release what lives on it, close it as often as it was opened, and open it again",
                  device->name);
+}
+
+void kw_device_forked(void) { /* without the lock: whoever held it has no thread here that would give it back */
+  for (open_device *entry = devices; entry != NULL; entry = entry->next) atomic_store(&entry->device.lost, true);
 }
 
 kw_status kw_device_note(kw_device *device, kw_status status) {

@@ -95,6 +95,7 @@ void kw_dispatch_forget_device(kw_device *device) {
 KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *out_counters) {
   if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_get_counters: device is NULL");
   kw_status status = kw_struct_check_given("kw_device_get_counters", out_counters);
+  if (status == KW_OK) status = kw_runtime_check_fork();
   if (status != KW_OK) return status;
   kw_counters counters = {.decomposed = atomic_load(&device->decomposed), .fallbacks = atomic_load(&device->fallbacks)};
   pthread_mutex_lock(&kw_plan_mutex);
@@ -242,6 +243,7 @@ static kw_status call_first(thread_cache *cache, kw_request *request) {
 static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_stream *stream, const kw_value *args,
                                                           uint32_t arg_count, kw_tensor **outs, uint32_t out_count) {
   kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, NULL};
+  if (kw_runtime_forked()) return kw_runtime_check_fork();
   thread_cache *cache = this_thread ? this_thread : begin_thread();
   if (!cache) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache");
   const kw_tensor *leading =

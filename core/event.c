@@ -48,7 +48,8 @@ kw_status kw_event_create(kw_device *device, kw_event **out_event) {
 kw_status kw_event_destroy(kw_event *event) {
   if (event == NULL) return KW_OK;
   kw_device *device = event->device;
-  kw_status status = KW_OK;
+  kw_status status = kw_runtime_check_fork();
+  if (status != KW_OK) return status;
   if (is_native(event)) status = device->plugin->event.destroy(device->handle, event->handle);
   if (status != KW_OK) {
     status = kw_device_note(device, kw_from_plugin(status, "destroying an event of %s", device->name));

@@ -59,7 +59,7 @@ kw_rng kw_generator_take(kw_generator *generator, uint64_t blocks) {
 /* ---- For applications -------------------------------------------------------------------------------------------- */
 
 static kw_status check(const char *function, const kw_generator *generator) {
-  if (generator) return KW_OK;
+  if (generator) return kw_runtime_check_fork();
   return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument generator is NULL.", function);
 }
 
@@ -77,6 +77,7 @@ KW_API kw_status kw_generator_create(kw_device *device, uint64_t seed, kw_genera
 }
 
 KW_API void kw_generator_destroy(kw_generator *generator) {
+  if (kw_runtime_forked()) return;
   if (generator && is_default(generator)) {
     kw_log(KW_LOG_ERROR, "kw_generator_destroy: the default generator of %s lives as long as the device",
            generator->device->name);

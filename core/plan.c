@@ -551,7 +551,7 @@ KW_API const char *kw_plan_kernel(const kw_plan *plan) {
 }
 
 KW_API void kw_plan_destroy(kw_plan *plan) {
-  if (!plan) return;
+  if (!plan || kw_runtime_forked()) return;
   kw_device *device = plan->device;
   kw_plan_unref(plan);
   kw_plan_reap(device);

@@ -89,6 +89,7 @@ void kw_runtime_end_before_plugins(void) {
 
 static void after_fork_in_child(void) {
   atomic_store(&state, RUNTIME_FORKED);
+  kw_device_forked();
   kw_parallel_forked();
 }
 
@@ -308,8 +309,12 @@ static void start(uint32_t flags) {
   atomic_store_explicit(&state, RUNTIME_STARTED, memory_order_release);
 }
 
+bool kw_runtime_forked(void) {
+  return atomic_load_explicit(&state, memory_order_acquire) == RUNTIME_FORKED;
+}
+
 kw_status kw_runtime_check_fork(void) {
-  if (atomic_load_explicit(&state, memory_order_acquire) != RUNTIME_FORKED) return KW_OK;
+  if (!kw_runtime_forked()) return KW_OK;
   return kw_fail(KW_ERR_UNSUPPORTED,
                  "this process was forked from one that uses Keyway, and devices do not survive a fork: exec a new "
                  "program, or call Keyway only after the fork");

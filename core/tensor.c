@@ -177,7 +177,7 @@ void kw_tensor_release(kw_tensor *tensor) {
     return;
   }
   if (atomic_fetch_sub_explicit(&tensor->refs, 1, memory_order_acq_rel) != 1) return;
-  kw_buffer *buffer = tensor->buffer;
+  kw_buffer *buffer = kw_runtime_forked() ? NULL : tensor->buffer; /* the memory is the parent's */
   tensor->magic = 0;
   tensor->print = (kw_fingerprint){0, 0};
   free(tensor);

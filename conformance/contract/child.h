@@ -13,7 +13,16 @@
  * expected. What it writes to stderr is the reason, and a failing KW_CHECK writes there and exits. */
 #define KW_CHILD_SCENARIOS(X) \
   X(fast_math)                \
-  X(lifetime)
+  X(lifetime)                 \
+  X(usable)                   \
+  X(fork_refused)             \
+  X(fork_exec)                \
+  X(fork_first)               \
+  X(exit_in_flight)           \
+  X(exit_held_up)             \
+  X(exit_elsewhere)           \
+  X(exit_in_function)         \
+  X(exit_handlers)
 
 #define KW_DECLARE_SCENARIO(name) int kw_child_##name(void);
 KW_CHILD_SCENARIOS(KW_DECLARE_SCENARIO)

@@ -16,7 +16,8 @@
   X(copy)                     \
   X(thread)                   \
   X(error)                    \
-  X(determinism)
+  X(determinism)              \
+  X(exit)
 
 #define KW_ABI_TESTS(X)          \
   X(abi, exports_only_query)     \
@@ -145,6 +146,16 @@
   X(error, async_needs_contiguous)  \
   X(error, plan_signature)          \
   X(error, text_is_per_thread)
+
+#define KW_EXIT_TESTS(X)      \
+  X(exit, fork_refused)       \
+  X(exit, fork_then_exec)     \
+  X(exit, fork_before_start)  \
+  X(exit, work_in_flight)     \
+  X(exit, stream_held_up)     \
+  X(exit, from_other_thread)  \
+  X(exit, from_host_function) \
+  X(exit, in_exit_handlers)
 
 /* Once per op. */
 #define KW_ERROR_OP_TESTS(X) X(error, op)

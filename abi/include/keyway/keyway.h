@@ -20,6 +20,12 @@
  * thread uses it.
  *   - The library starts itself at the first call that needs it (it looks for plugins then). Plugins stay loaded until
  * exit.
+ *   - A process may exit at any time, from any thread, with devices open and work in flight. Plugins without open
+ * devices are shut down then; whether work in flight still finishes is not said.
+ *   - Devices do not survive a fork. In a child of a process in which the library has started, calls that reach a
+ * device, wait or load plugins return KW_ERR_UNSUPPORTED, those that destroy as well, and kw_tensor_release and its
+ * like free nothing of a device's. The child goes on with exec, or ends with _exit. A process that forks first and uses
+ * Keyway afterwards, on both sides, is fine.
  */
 #ifndef KEYWAY_KEYWAY_H
 #define KEYWAY_KEYWAY_H
