@@ -78,7 +78,10 @@ static void print_bound(FILE *out, const kw_op_bound *bound) {
       if (bound->abs > 0) fprintf(out, ", plus %g eps absolute", bound->abs);
       break;
     case KW_CMP_ACCUMULATE:
-      fputs("growth(n) eps times the same on absolute values, n terms: min(n, 4 + 2 sqrt(n))", out);
+      fputs(strchr(bound->magnitude, '/')
+                ? "its own, stated below"
+                : "growth(n) eps times the same on absolute values, n terms: min(n, 4 + 2 sqrt(n))",
+            out);
       break;
     case KW_CMP_INDEX:
       fputs("the index must lead to an equal value, the first such", out);

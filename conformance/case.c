@@ -223,6 +223,11 @@ void kw_case_set_in_place(kw_case *c) {
 
 /* ---- Whole cases ------------------------------------------------------------------------------------------------- */
 
+/* One shape rule, two kinds of ops. */
+static bool make_along(kw_case *c) {
+  return c->op->row.result == KW_RESULT_SOFTMAX ? kw_case_make_softmax(c) : kw_case_make_scan(c);
+}
+
 /* Which generator makes the cases of ops with this shape rule. */
 static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_BROADCAST] = kw_case_make_elementwise,
@@ -233,7 +238,7 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_MM] = kw_case_make_mm,
     [KW_SHAPE_SIZE] = kw_case_make_full,
     [KW_SHAPE_ARANGE] = kw_case_make_arange,
-    [KW_SHAPE_SCAN] = kw_case_make_scan,
+    [KW_SHAPE_SCAN] = make_along,
     [KW_SHAPE_BMM] = kw_case_make_mm,
     [KW_SHAPE_ADDMM] = kw_case_make_addmm,
     [KW_SHAPE_CAT] = kw_case_make_cat,
@@ -243,6 +248,7 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_SCATTER] = kw_case_make_lines,
     [KW_SHAPE_INDEX] = kw_case_make_indexing,
     [KW_SHAPE_INDEX_PUT] = kw_case_make_index_put,
+    [KW_SHAPE_NORM] = kw_case_make_norm,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 

@@ -76,6 +76,8 @@ bool kw_case_make_embedding(kw_case *c);
 bool kw_case_make_lines(kw_case *c); /* index_select, gather, scatter */
 bool kw_case_make_indexing(kw_case *c);
 bool kw_case_make_index_put(kw_case *c);
+bool kw_case_make_softmax(kw_case *c);
+bool kw_case_make_norm(kw_case *c);
 bool kw_case_make_vendor(kw_case *c);
 
 #endif /* KEYWAY_CONFORMANCE_CASE_MAKE_H */

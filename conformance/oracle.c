@@ -226,7 +226,7 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
       status = fulfil(&base, &one, NULL);
       expected->quotient = values;
     } else if (is_wide && c->bounds[r].compare == KW_CMP_ACCUMULATE) {
-      one.form = FORM_ABSOLUTE;
+      one.form = strchr(c->bounds[r].magnitude, '/') ? FORM_PLAIN : FORM_ABSOLUTE;
       one.kernel = find_kernel(c->bounds[r].magnitude, wide);
       status = fulfil(&base, &one, NULL);
       expected->magnitude = values;

@@ -78,6 +78,7 @@ const char *kw_suite_op_family(const kw_suite_op *op) {
   if (op->vendor) return "vendor";
   if (op->row.result == KW_RESULT_SELF || op->row.result == KW_RESULT_CAST) return "moves";
   if (op->row.result == KW_RESULT_FACTORY) return "factories";
+  if (op->row.shape == KW_SHAPE_NORM || op->row.result == KW_RESULT_SOFTMAX) return "softmax, normalisation";
   if (op->row.shape == KW_SHAPE_MM || op->row.shape == KW_SHAPE_BMM || op->row.shape == KW_SHAPE_ADDMM) {
     return "matrix products";
   }

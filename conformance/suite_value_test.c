@@ -149,6 +149,15 @@ static void domains_keep_their_ranges(void **state) {
     key.domain = KW_DOMAIN_ANY;
     kw_value_make(&key, KW_F32, i, &f);
     assert_true(fabsf(f) >= 0x1p-6f && fabsf(f) <= 0x1p6f);
+    key.domain = KW_DOMAIN_OFFSET;
+    kw_value_make(&key, KW_F32, i, &f);
+    assert_true(f >= 9999 && f <= 10001);
+    key.domain = KW_DOMAIN_HUGE;
+    kw_value_make(&key, KW_F32, i, &f);
+    assert_true(fabsf(f) >= 0x1p53f && f * f < 0x1p115f);
+    key.domain = KW_DOMAIN_TINY;
+    kw_value_make(&key, KW_F32, i, &f);
+    assert_true(fabsf(f) <= 0x1p-57f && f * f >= 0x1p-122f);
     key.domain = KW_DOMAIN_NONZERO;
     kw_value_make(&key, KW_I64, i, &n);
     assert_true(n != 0);

@@ -191,6 +191,8 @@ static double float_value(kw_domain domain, const uint32_t r[4]) {
       return (r[1] & 1 ? -1.0 : 1.0) * exp2((2 * u - 1) / 8);
     case KW_DOMAIN_EXACT_FACTOR:
       return (r[1] & 1 ? -1.0 : 1.0) * ldexp(1, (int)(r[0] % 3) - 1);
+    case KW_DOMAIN_OFFSET:
+      return 1e4 + (2 * u - 1);
     default:
       return spread(r, -6, 6) * (1.0 + 0x1p-32 * unit(r[3]));
   }
@@ -226,12 +228,19 @@ static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
   }
 }
 
+/* Half the exponents of the dtype's range, so that squares are inside, less a few bits for a sum. */
+static double extreme_value(kw_domain domain, kw_dtype dtype, const uint32_t r[4]) {
+  int room = kw_datum_format(dtype).emax / 2;
+  return domain == KW_DOMAIN_HUGE ? spread(r, room - 10, room - 6) : spread(r, 2 - room, 6 - room);
+}
+
 static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], void *out) {
   if (dtype == KW_BOOL) {
     bool factor = domain == KW_DOMAIN_FACTOR || domain == KW_DOMAIN_EXACT_FACTOR; /* a false one decides all */
     *(uint8_t *)out = factor ? r[0] >> 8 & 15 ? 1 : 0 : r[0] >> 8 & 1;
   } else if (kw_datum_is_float(dtype)) {
-    kw_datum_store(dtype, out, float_value(domain, r));
+    bool extreme = domain == KW_DOMAIN_HUGE || domain == KW_DOMAIN_TINY;
+    kw_datum_store(dtype, out, extreme ? extreme_value(domain, dtype, r) : float_value(domain, r));
   } else {
     int64_t value = integer_value(domain, r);
     memcpy(out, &value, kw_datum_size(dtype));

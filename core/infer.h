@@ -54,6 +54,10 @@ kw_status kw_infer_scatter(const kw_op *op, const kw_value *args, kw_infer_dims 
 kw_status kw_infer_indexing(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_index_put(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
+/* Normalisation and softmax (infer_norm.c). */
+kw_status kw_infer_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_softmax_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
+
 /* Shape rules (infer_shape.c): the dims of every result; *out_expand: tensor arguments are to be expanded to result 0.
  */
 kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],

@@ -200,6 +200,8 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
       return int_mm_key(op, args, out_key);
     case KW_RESULT_FACTORY:
       return factory_key(op, args, out_key);
+    case KW_RESULT_SOFTMAX:
+      return kw_infer_softmax_key(op, args, out_key);
     case KW_RESULT_SELF:
       return inplace_key(op, args, out_key);
     case KW_RESULT_CUSTOM:
@@ -213,7 +215,6 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
 }
 
 kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result) {
-  (void)result;
   switch (op->row.result) {
     case KW_RESULT_BOOL:
       return KW_BOOL;
@@ -225,6 +226,11 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
       return KW_I32;
     case KW_RESULT_CAST:
       return cast_dtype(op, args);
+    case KW_RESULT_SOFTMAX:
+      return kw_infer_find_arg(op, args, "half_to_float")->u.b ? KW_F32 : key;
+    case KW_RESULT_NORM:
+      if (result == 0) return key;
+      return key == KW_F64 ? KW_F64 : KW_F32;
     case KW_RESULT_SELF:
       return args[0].u.tensor->dtype;
     default:

@@ -263,6 +263,7 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_REDUCE_DIMS] = infer_reduction,
     [KW_SHAPE_REDUCE_DIM] = infer_reduction,
     [KW_SHAPE_MM] = infer_mm,
+    [KW_SHAPE_NORM] = kw_infer_norm,
     [KW_SHAPE_CAT] = kw_infer_cat,
     [KW_SHAPE_EMBEDDING] = kw_infer_embedding,
     [KW_SHAPE_INDEX_SELECT] = kw_infer_index_select,

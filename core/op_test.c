@@ -49,6 +49,13 @@ static void magnitude_ops_exist(void **state) {
   for (uint32_t i = 0; i < kw_op_table_count; ++i) {
     const kw_op_row *row = &kw_op_table[i];
     if (row->compare != KW_CMP_ACCUMULATE) continue;
+    const char *name = kw_op_at(i)->schema.name, *slash = strchr(row->magnitude, '/');
+    if (slash) { /* a bound of the reference's own, not an op */
+      assert_int_equal(slash - row->magnitude, strlen(name));
+      assert_memory_equal(row->magnitude, name, strlen(name));
+      assert_string_equal(slash, "/magnitude");
+      continue;
+    }
     const kw_op *magnitude = kw_op_find(row->magnitude);
     assert_non_null(magnitude);
     assert_int_equal(magnitude->schema.arg_count, kw_op_at(i)->schema.arg_count);

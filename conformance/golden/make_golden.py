@@ -164,7 +164,9 @@ def add(op, *args, ints=False, terms=None, magnitude=None, magnitude_op=None):
     results = call(op, [a.clone() if isinstance(a, torch.Tensor) else a for a in args])
     wide = call(op, wide_args)
     case = {"args": encoded, "outs": []}
-    for result, exact in zip(results, wide):
+    for index, (result, exact) in enumerate(zip(results, wide)):
+        if op == "native_layer_norm" and index > 0 and result.dtype != torch.float64:
+            result = result.to(torch.float32)  # mean and rstd; the library's own CPU kernel keeps them narrow
         values = exact if result.dtype.is_floating_point else result
         case["outs"].append(encode_tensor(result, values))
     if terms is not None:

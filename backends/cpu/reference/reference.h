@@ -43,7 +43,8 @@ typedef struct kw_reference_kernel {
   uint32_t flags;  /* KW_REFERENCE_* */
 } kw_reference_kernel;
 
-/* One entry per op. The three tables hold the same ops in the same order. */
+/* One entry per op, in the op table's order; behind them the magnitude ops of its bounds, "OP/magnitude", with OP's
+ * arguments and results. The three tables hold the same entries in the same order. */
 const kw_reference_kernel *kw_reference_f32(uint32_t *out_count);
 const kw_reference_kernel *kw_reference_f64(uint32_t *out_count);
 const kw_reference_kernel *kw_reference_f128(uint32_t *out_count); /* in keyway_reference_f128 */

@@ -31,8 +31,13 @@ static void test_every_op_is_there(void **state) {
   for (size_t t = 0; t < 3; t++) {
     uint32_t count = 0;
     const kw_reference_kernel *table = tables[t](&count);
-    assert_int_equal(count, sizeof op_rows / sizeof op_rows[0]);
-    for (uint32_t i = 0; i < count; i++) {
+    const uint32_t ops = sizeof op_rows / sizeof op_rows[0];
+    assert_true(count >= ops);
+    for (uint32_t i = ops; i < count; i++) { /* magnitudes: no kernels */
+      assert_non_null(strstr(table[i].op, "/magnitude"));
+      assert_int_equal(table[i].flags, KW_REFERENCE_COMPOSITE);
+    }
+    for (uint32_t i = 0; i < ops; i++) {
       size_t length = strcspn(op_rows[i].schema, "(");
       assert_int_equal(strlen(table[i].op), length);
       assert_memory_equal(table[i].op, op_rows[i].schema, length);

@@ -61,21 +61,26 @@ static void *test_user;
 static uint32_t *test_error;
 #define TEST_ERROR_CODE 0x700
 
-static inline kw_status test_try(test_table table, const char *op, const kw_tensor_ref *out, uint32_t count,
-                                 const kw_value *args) {
+/* Runs the op that call->op names. */
+static inline kw_status test_call(test_table table, const kw_call *call) {
   uint32_t kernels = 0;
   const kw_reference_kernel *kernel = table(&kernels);
-  while (kernels > 0 && strcmp(kernel->op, op) != 0) {
+  while (kernels > 0 && strcmp(kernel->op, call->op) != 0) {
     kernels--;
     kernel++;
   }
   assert_true(kernels > 0);
+  return kernel->run(call);
+}
+
+static inline kw_status test_try(test_table table, const char *op, const kw_tensor_ref *out, uint32_t count,
+                                 const kw_value *args) {
   const kw_tensor_ref *outs[] = {out};
   kw_call call = {.struct_size = sizeof call, .arg_count = count, .out_count = 1, .op = op, .args = args, .outs = outs};
   call.user = test_user;
   call.error_mem = test_error;
   call.error_code = TEST_ERROR_CODE;
-  return kernel->run(&call);
+  return test_call(table, &call);
 }
 
 /* RUN(table, op, &out, arguments...) */
