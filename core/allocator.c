@@ -14,6 +14,7 @@
 #include "buffer.h"
 
 #include "error.h"
+#include "graph.h"
 #include "log.h"
 #include "struct.h"
 #include "trace.h"
@@ -22,9 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define GRANULE UINT64_C(512)
 #define SEGMENT (UINT64_C(2) << 20)  /* of small requests; large ones are rounded up to it */
-#define LARGE (UINT64_C(1) << 20)    /* requests from here on are large */
 #define ROUNDING (UINT64_C(4) << 20) /* more than any rounding adds */
 
 /* What a pending block waits for. */
@@ -34,26 +33,6 @@ typedef struct kw_foreign_use {
   bool has_event; /* otherwise only waiting for the stream will do */
   struct kw_foreign_use *next;
 } kw_foreign_use;
-
-typedef struct kw_segment {
-  kw_mem mem;
-  uint64_t size;
-  kw_stream *stream;
-  uint64_t token; /* the stream's */
-  bool large;
-  struct kw_block *first;
-  struct kw_segment *next, *prev;
-} kw_segment;
-
-typedef struct kw_block {
-  kw_segment *segment;
-  uint64_t offset, size;
-  bool free;                          /* in a bin */
-  kw_buffer *buffer;                  /* while live */
-  kw_foreign_use *uses;               /* while pending */
-  struct kw_block *next, *prev;       /* neighbours in the segment */
-  struct kw_block *next_in, *prev_in; /* bin; pending list (next_in only) */
-} kw_block;
 
 struct kw_allocator {
   pthread_mutex_t mutex;
@@ -66,95 +45,11 @@ struct kw_allocator {
   kw_memory_stats stats;
 };
 
-static void *allocate_or_null(size_t size) {
-  return calloc(1, size);
-}
-
 static uint64_t round_up(uint64_t size, uint64_t multiple) {
   return (size + multiple - 1) / multiple * multiple;
 }
 
-/* ---- Bins, blocks, segments; all under the mutex ----------------------------------------------------------------- */
-
-static uint32_t bin_of(uint64_t size) {
-  uint32_t bin = size < 2 * GRANULE ? 0 : 63 - (uint32_t)__builtin_clzll(size / GRANULE);
-  return bin < KW_POOL_BINS ? bin : KW_POOL_BINS - 1;
-}
-
-static kw_block **bin_head(const kw_block *block) {
-  return &block->segment->stream->pool.bins[block->segment->large][bin_of(block->size)];
-}
-
-static void put_in_bin(kw_block *block) {
-  kw_block **head = bin_head(block);
-  block->free = true;
-  block->prev_in = NULL;
-  block->next_in = *head;
-  if (*head != NULL) (*head)->prev_in = block;
-  *head = block;
-}
-
-static void take_from_bin(kw_block *block) {
-  if (block->prev_in != NULL) block->prev_in->next_in = block->next_in;
-  if (block->next_in != NULL) block->next_in->prev_in = block->prev_in;
-  kw_block **head = bin_head(block);
-  if (*head == block) *head = block->next_in;
-  block->free = false;
-  block->next_in = block->prev_in = NULL;
-}
-
-/* Joins `block` with its right neighbour, which is in no list. */
-static void absorb_next(kw_block *block) {
-  kw_block *next = block->next;
-  block->size += next->size;
-  block->next = next->next;
-  if (block->next != NULL) block->next->prev = block;
-  free(next);
-}
-
-static void free_block(kw_block *block) {
-  if (block->next != NULL && block->next->free) {
-    take_from_bin(block->next);
-    absorb_next(block);
-  }
-  if (block->prev != NULL && block->prev->free) {
-    block = block->prev;
-    take_from_bin(block);
-    absorb_next(block);
-  }
-  put_in_bin(block);
-}
-
-/* Cuts a block that was taken down to `size` where the rest is of use. Without host memory for it the block stays
- * whole. */
-static void split(kw_block *block, uint64_t size) {
-  if (block->size - size < (block->segment->large ? LARGE : GRANULE)) return;
-  kw_block *rest = allocate_or_null(sizeof *rest);
-  if (rest == NULL) return;
-  *rest = (kw_block){.segment = block->segment,
-                     .offset = block->offset + size,
-                     .size = block->size - size,
-                     .prev = block,
-                     .next = block->next};
-  if (rest->next != NULL) rest->next->prev = rest;
-  block->next = rest;
-  block->size = size;
-  put_in_bin(rest);
-}
-
-/* The smallest free block of the stream that holds `size`, cut to it; NULL when there is none. */
-static kw_block *take_block(kw_stream *stream, uint64_t size, bool large) {
-  kw_block *best = NULL;
-  for (uint32_t bin = bin_of(size); bin < KW_POOL_BINS && best == NULL; ++bin) {
-    for (kw_block *block = stream->pool.bins[large][bin]; block != NULL; block = block->next_in) {
-      if (block->size >= size && (best == NULL || block->size < best->size)) best = block;
-    }
-  }
-  if (best == NULL) return NULL;
-  take_from_bin(best);
-  split(best, size);
-  return best;
-}
+/* ---- Segments and statistics; under the mutex -------------------------------------------------------------------- */
 
 static void count_live(struct kw_allocator *allocator, const kw_block *block) {
   kw_memory_stats *stats = &allocator->stats;
@@ -246,7 +141,7 @@ static void reclaim(kw_device *device, bool wait) {
     list = block->next_in;
     block->next_in = NULL;
     if (block->uses == NULL) {
-      free_block(block);
+      kw_pool_put(block);
     } else {
       block->next_in = allocator->pending;
       allocator->pending = block;
@@ -287,8 +182,8 @@ static void free_idle_segments(kw_device *device) {
   pthread_mutex_lock(&allocator->mutex);
   for (kw_segment *segment = allocator->segments, *next; segment != NULL; segment = next) {
     next = segment->next;
-    if (!segment->first->free || segment->first->next != NULL) continue;
-    take_from_bin(segment->first);
+    if (!segment->first->free || segment->first->next != NULL || segment->pool->graph != 0) continue;
+    kw_pool_remove(segment->first);
     remove_segment(allocator, segment);
     segment->next = idle;
     idle = segment;
@@ -312,10 +207,10 @@ static void free_idle_segments(kw_device *device) {
 /* ---- Getting memory from the plugin ------------------------------------------------------------------------------ */
 
 /* A fresh segment, its whole block taken, in no list. Plain status of the plugin. */
-static kw_status allocate_segment(kw_stream *stream, uint64_t size, bool large, kw_block **out_block) {
+static kw_status allocate_segment(kw_stream *stream, kw_pool *pool, uint64_t size, bool large, kw_block **out_block) {
   kw_device *device = stream->device;
-  kw_segment *segment = allocate_or_null(sizeof *segment);
-  kw_block *block = allocate_or_null(sizeof *block);
+  kw_segment *segment = calloc(1, sizeof *segment);
+  kw_block *block = calloc(1, sizeof *block);
   if (segment == NULL || block == NULL) {
     free(segment);
     free(block);
@@ -339,25 +234,27 @@ static kw_status allocate_segment(kw_stream *stream, uint64_t size, bool large, 
     free(block);
     return status;
   }
-  *segment =
-      (kw_segment){.mem = mem, .size = size, .stream = stream, .token = stream->token, .large = large, .first = block};
+  *segment = (kw_segment){
+      .mem = mem, .size = size, .pool = pool, .stream = stream, .token = stream->token, .large = large, .first = block};
   *block = (kw_block){.segment = segment, .size = size};
   *out_block = block;
   return KW_OK;
 }
 
 /* Gets a block from the plugin: of `segment_size` bytes, cut to `size`. */
-static kw_status grow(kw_stream *stream, uint64_t size, uint64_t segment_size, bool large, kw_block **out_block) {
+static kw_status grow(kw_stream *stream, kw_pool *pool, uint64_t size, uint64_t segment_size, bool large,
+                      kw_block **out_block) {
   struct kw_allocator *allocator = stream->device->allocator;
   kw_block *block = NULL;
-  kw_status status = allocate_segment(stream, segment_size, large, &block);
+  kw_status status = allocate_segment(stream, pool, segment_size, large, &block);
   pthread_mutex_lock(&allocator->mutex);
   ++allocator->stats.plugin_allocs;
   if (status == KW_OK) {
     allocator->stats.held += segment_size;
     if (allocator->stats.held > allocator->stats.held_peak) allocator->stats.held_peak = allocator->stats.held;
     add_segment(allocator, block->segment);
-    split(block, size);
+    pool->bytes += segment_size;
+    kw_block_split(block, size);
     *out_block = block;
   }
   pthread_mutex_unlock(&allocator->mutex);
@@ -379,25 +276,25 @@ static kw_status fail_out_of_memory(kw_device *device, uint64_t requested, const
 }
 
 /* After the plugin said that there is no memory: waits for pending blocks, gives back what is cached, tries again. */
-static kw_status retry_after_flush(kw_stream *stream, uint64_t size, bool large, kw_block **out_block) {
+static kw_status retry_after_flush(kw_stream *stream, kw_pool *pool, uint64_t size, bool large, kw_block **out_block) {
   kw_device *device = stream->device;
   struct kw_allocator *allocator = device->allocator;
   pthread_mutex_lock(&allocator->flushing);
   reclaim(device, true);
   pthread_mutex_lock(&allocator->mutex);
   ++allocator->stats.oom_retries;
-  *out_block = take_block(stream, size, large);
+  *out_block = kw_pool_take(pool, size, large);
   pthread_mutex_unlock(&allocator->mutex);
   kw_status status = KW_OK;
   if (*out_block == NULL) {
     free_idle_segments(device);
-    status = grow(stream, size, size, large, out_block);
+    status = grow(stream, pool, size, size, large, out_block);
   }
   pthread_mutex_unlock(&allocator->flushing);
   return status;
 }
 
-static kw_status find_block(kw_stream *stream, uint64_t requested, kw_block **out_block) {
+static kw_status find_block(kw_stream *stream, kw_pool *pool, uint64_t requested, kw_block **out_block) {
   kw_device *device = stream->device;
   struct kw_allocator *allocator = device->allocator;
   uint64_t limit = device->info.max_alloc;
@@ -405,7 +302,7 @@ static kw_status find_block(kw_stream *stream, uint64_t requested, kw_block **ou
     kw_error_clear();
     return fail_out_of_memory(device, requested, "this is more than the device allocates at once");
   }
-  bool large = requested >= LARGE;
+  bool large = requested >= KW_POOL_LARGE;
   uint64_t size = round_up(requested == 0 ? 1 : requested, allocator->granule);
   uint64_t segment_size = round_up(size, SEGMENT);
   if (size > limit) size = limit;
@@ -413,22 +310,22 @@ static kw_status find_block(kw_stream *stream, uint64_t requested, kw_block **ou
 
   pthread_mutex_lock(&allocator->mutex);
   bool pending = allocator->pending != NULL;
-  *out_block = take_block(stream, size, large);
+  *out_block = kw_pool_take(pool, size, large);
   pthread_mutex_unlock(&allocator->mutex);
   if (*out_block == NULL && pending) {
     reclaim(device, false);
     pthread_mutex_lock(&allocator->mutex);
-    *out_block = take_block(stream, size, large);
+    *out_block = kw_pool_take(pool, size, large);
     pthread_mutex_unlock(&allocator->mutex);
   }
   if (*out_block != NULL) return KW_OK;
 
   const char *tried = "caches were given back before the second try";
-  kw_status status = grow(stream, size, segment_size, large, out_block);
+  kw_status status = grow(stream, pool, size, segment_size, large, out_block);
   if (status == KW_ERR_OUT_OF_MEMORY && kw_stream_in_callback()) {
     tried = "caches were kept, as a host function must not wait for streams";
   } else if (status == KW_ERR_OUT_OF_MEMORY) {
-    status = retry_after_flush(stream, size, large, out_block);
+    status = retry_after_flush(stream, pool, size, large, out_block);
   }
   if (status == KW_OK) return KW_OK;
   if (status == KW_ERR_OUT_OF_MEMORY) return fail_out_of_memory(device, requested, tried);
@@ -437,14 +334,14 @@ static kw_status find_block(kw_stream *stream, uint64_t requested, kw_block **ou
 
 /* ---- Buffers ---------------------------------------------------------------------------------------------------- */
 
-kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
+static kw_status create(kw_stream *stream, kw_pool *pool, uint64_t size, kw_buffer **out_buffer) {
   kw_device *device = stream->device;
   kw_status status = kw_device_check(device);
   if (status != KW_OK) return status;
-  kw_buffer *buffer = allocate_or_null(sizeof *buffer);
+  kw_buffer *buffer = calloc(1, sizeof *buffer);
   if (buffer == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "allocating a tensor: the host is out of memory.");
   kw_block *block = NULL;
-  status = find_block(stream, size, &block);
+  status = find_block(stream, pool, size, &block);
   if (status != KW_OK) {
     free(buffer);
     return status;
@@ -454,6 +351,7 @@ kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buf
   buffer->size = size;
   buffer->device = device;
   buffer->block = block;
+  buffer->graph = pool->graph;
   atomic_init(&buffer->refs, 1);
   atomic_init(&buffer->stream, stream);
   kw_device_retain(device);
@@ -465,17 +363,31 @@ kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buf
   return KW_OK;
 }
 
+kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
+  return create(stream, &stream->pool, size, out_buffer);
+}
+
+kw_status kw_buffer_create_for_call(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
+  kw_graph *graph = kw_stream_recorded(stream);
+  return create(stream, graph ? kw_graph_pool(graph) : &stream->pool, size, out_buffer);
+}
+
 void kw_buffer_retain(kw_buffer *buffer) {
   atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
 }
 
 void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
+  kw_graph *graph = kw_stream_recorded(stream);
+  if (graph) {
+    kw_graph_keep(graph, buffer);
+    return;
+  }
   struct kw_allocator *allocator = buffer->device->allocator;
   pthread_mutex_lock(&allocator->mutex);
   kw_foreign_use *use = buffer->foreign;
   while (use != NULL && use->token != stream->token) use = use->next;
   if (use == NULL) {
-    use = allocate_or_null(sizeof *use);
+    use = calloc(1, sizeof *use);
     if (use == NULL) {
       kw_buffer_retain(buffer); /* a leak is better than reuse while the stream still works on it */
       kw_log(KW_LOG_ERROR, "the host is out of memory; %" PRIu64 " bytes on %s are never given back", buffer->size,
@@ -525,7 +437,7 @@ void kw_buffer_release(kw_buffer *buffer) {
   --allocator->stats.live;
   allocator->stats.allocated -= block->size;
   if (uses == NULL) {
-    free_block(block);
+    kw_pool_put(block);
   } else {
     block->uses = uses;
     block->next_in = allocator->pending;
@@ -539,12 +451,13 @@ void kw_buffer_release(kw_buffer *buffer) {
 /* ---- Life, statistics ------------------------------------------------------------------------------------------- */
 
 kw_status kw_allocator_create(kw_device *device) {
-  struct kw_allocator *allocator = allocate_or_null(sizeof *allocator);
+  struct kw_allocator *allocator = calloc(1, sizeof *allocator);
   if (allocator == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "opening %s: the host is out of memory.", device->name);
   pthread_mutex_init(&allocator->mutex, NULL);
   pthread_mutex_init(&allocator->flushing, NULL);
   pthread_cond_init(&allocator->reclaimed, NULL);
-  allocator->granule = device->info.offset_alignment > GRANULE ? device->info.offset_alignment : GRANULE;
+  allocator->granule =
+      device->info.offset_alignment > KW_POOL_GRANULE ? device->info.offset_alignment : KW_POOL_GRANULE;
   device->allocator = allocator;
   return KW_OK;
 }
@@ -573,12 +486,21 @@ void kw_allocator_forget_stream(kw_stream *stream) {
   pthread_mutex_lock(&allocator->mutex);
   for (kw_segment *segment = allocator->segments; segment != NULL; segment = segment->next) {
     if (segment->stream != stream) continue;
-    segment->stream = device->default_stream; /* the old bins end with their stream */
+    segment->stream = device->default_stream;
     segment->token = device->default_stream->token;
+    if (segment->pool == &stream->pool) kw_segment_move(segment, &device->default_stream->pool);
     for (kw_block *block = segment->first; block != NULL; block = block->next) {
-      if (block->free) put_in_bin(block);
       if (block->buffer != NULL) atomic_store(&block->buffer->stream, device->default_stream);
     }
+  }
+  pthread_mutex_unlock(&allocator->mutex);
+}
+
+void kw_allocator_forget_pool(kw_device *device, kw_pool *pool) {
+  struct kw_allocator *allocator = device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  for (kw_segment *segment = allocator->segments; segment != NULL; segment = segment->next) {
+    if (segment->pool == pool) kw_segment_move(segment, &segment->stream->pool);
   }
   pthread_mutex_unlock(&allocator->mutex);
 }

@@ -63,7 +63,7 @@ static kw_status to_copy(kw_stream *stream, const kw_value *args, kw_tensor **ou
 static kw_status make_element(kw_stream *stream, kw_dtype dtype, const kw_value *scalar, kw_tensor **out_element) {
   unsigned char pattern[16];
   kw_scalar_store(scalar, dtype, pattern);
-  kw_status status = kw_tensor_create_on(stream, dtype, 0, NULL, out_element);
+  kw_status status = kw_tensor_create_for_call(stream, dtype, 0, NULL, out_element);
   if (status != KW_OK) return status;
   uint32_t item = (uint32_t)kw_dtype_size(dtype);
   status = kw_buffer_fill((*out_element)->buffer, stream, 0, item, pattern, item);

@@ -277,7 +277,7 @@ void kw_device_forked(void) { /* without the lock: whoever held it has no thread
 }
 
 kw_status kw_device_note(kw_device *device, kw_status status) {
-  if (status == KW_ERR_DEVICE_LOST) atomic_store_explicit(&device->lost, true, memory_order_release);
+  if (status == KW_ERR_DEVICE_LOST && !atomic_exchange(&device->lost, true)) atomic_fetch_add(&device->detours, 1);
   return status;
 }
 

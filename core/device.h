@@ -22,6 +22,7 @@ struct kw_device {
   atomic_uint refs;       /* opens + live tensors, streams, events */
   atomic_uint host_calls; /* of the references, those of kw_stream_call_host while it runs */
   atomic_bool lost;       /* a KW_ERR_DEVICE_LOST was seen */
+  atomic_uint detours;    /* reasons why no call may take the short way: lost; streams that record */
   struct kw_allocator *allocator;
   kw_stream *default_stream;
   kw_generator *generator; /* the default one */

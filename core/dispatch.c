@@ -300,7 +300,7 @@ KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *
     if (plan && plan->simple && plan->op == op && plan->arg_count == arg_count && !kw_trace_enabled) {
       kw_device *device = leading->device;
       kw_stream *on = stream ? stream : device->default_stream;
-      if (on->device == device && !atomic_load_explicit(&device->lost, memory_order_relaxed) &&
+      if (on->device == device && atomic_load_explicit(&device->detours, memory_order_relaxed) == 0 &&
           complete(ready, plan, on, args, outs[0])) {
         ready->call.stream = on->handle;
         ready->call.call_id++;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plugin for dispatch_test and generator_test: host memory, work done inline, kernels that record how they were
- * called. FIXTURE_KEY may be defined outside.
+ * A plugin for dispatch_test, generator_test and graph_test: host memory, work done inline, kernels that record how
+ * they were called. FIXTURE_KEY is defined outside. FIXTURE_GRAPHS: the plugin has a graph group, and all kernels but
+ * that of fixture::jitter may be recorded by it.
  */
-#ifndef FIXTURE_KEY
-#define FIXTURE_KEY "fixture"
-#endif
 #define FIXTURE_DEVICES 2
 #include "../tests/plugins/fixture.h"
 
@@ -16,6 +14,146 @@
 
 KW_PLUGIN_EXPORT kw_dispatch_fixture kw_dispatch_fixture_instance;
 #define fixture kw_dispatch_fixture_instance
+
+/* ---- Graphs ------------------------------------------------------------------------------------------------------ */
+
+/* A launch or, without `run`, a fill to come; kernels of at most four tensors and one result. */
+typedef struct captured {
+  kw_status (*run)(const kw_call *call);
+  unsigned char *memory, pattern[16];
+  uint64_t size;
+  uint32_t pattern_size;
+  kw_call call;
+  kw_value args[4];
+  kw_tensor_ref tensors[4], out;
+  const kw_tensor_ref *outs[1];
+  struct captured *next;
+} captured;
+
+static void *capturing; /* the stream that records, if any */
+static captured *first_captured, **last_captured = &first_captured;
+
+static void keep(captured *kept) {
+  *last_captured = kept;
+  last_captured = &kept->next;
+  fixture.captured++;
+}
+
+/* Runs a kernel, or keeps it for the graph. */
+static kw_status run_or_capture(kw_status (*run)(const kw_call *call), const kw_call *call) {
+  if (!capturing || call->stream != capturing) return run(call);
+  if (fixture.capture_status != KW_OK) return fixture.capture_status;
+  captured *kept = calloc(1, sizeof *kept);
+  if (!kept) return KW_ERR_OUT_OF_MEMORY;
+  kept->run = run;
+  kept->call = *call;
+  for (uint32_t i = 0; i < call->arg_count; ++i) {
+    kept->args[i] = call->args[i];
+    if (call->args[i].tag != KW_TAG_TENSOR) continue;
+    kept->tensors[i] = *call->args[i].u.tensor;
+    kept->args[i].u.tensor = &kept->tensors[i];
+  }
+  kept->out = *call->outs[0];
+  kept->outs[0] = &kept->out;
+  kept->call.args = kept->args;
+  kept->call.outs = kept->outs;
+  keep(kept);
+  return KW_OK;
+}
+
+#ifdef FIXTURE_GRAPHS
+static kw_status graph_begin(void *device, void *stream) {
+  (void)device;
+  if (fixture.begin_status != KW_OK) return fixture.begin_status;
+  capturing = stream;
+  return KW_OK;
+}
+
+static void free_captured(captured *kept) {
+  while (kept) {
+    captured *next = kept->next;
+    free(kept);
+    kept = next;
+  }
+}
+
+static kw_status graph_end(void *device, void *stream, void **out_graph) {
+  (void)device, (void)stream;
+  captured *kept = first_captured;
+  first_captured = NULL;
+  last_captured = &first_captured;
+  capturing = NULL;
+  if (!out_graph || fixture.end_status != KW_OK) {
+    free_captured(kept);
+    return fixture.end_status;
+  }
+  fixture.graphs++;
+  *out_graph = kept;
+  return KW_OK;
+}
+
+static void fill_now(const captured *kept) {
+  for (uint64_t at = 0; at < kept->size; at += kept->pattern_size) {
+    memcpy(kept->memory + at, kept->pattern, kept->pattern_size);
+  }
+}
+
+static kw_status graph_launch(void *device, void *graph, void *stream) {
+  (void)device, (void)stream;
+  if (fixture.graph_status != KW_OK) return fixture.graph_status;
+  fixture.graph_launches++;
+  for (captured *kept = graph; kept; kept = kept->next) {
+    if (kept->run) {
+      kept->run(&kept->call);
+    } else {
+      fill_now(kept);
+    }
+  }
+  return KW_OK;
+}
+
+static kw_status graph_destroy(void *device, void *graph) {
+  (void)device;
+  fixture.graphs--;
+  free_captured(graph);
+  return KW_OK;
+}
+
+static kw_status fill(void *device, void *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
+                      uint32_t pattern_size) {
+  (void)device;
+  captured *kept = calloc(1, sizeof *kept);
+  if (!kept) return KW_ERR_OUT_OF_MEMORY;
+  kept->memory = (unsigned char *)mem + offset;
+  kept->size = size;
+  kept->pattern_size = pattern_size;
+  memcpy(kept->pattern, pattern, pattern_size);
+  if (stream == capturing) {
+    keep(kept);
+  } else {
+    fill_now(kept);
+    free(kept);
+  }
+  return KW_OK;
+}
+
+static const kw_memory_api memory_table = {.struct_size = sizeof(kw_memory_api),
+                                           .alloc = fixture_alloc,
+                                           .free = fixture_free,
+                                           .copy = fixture_copy,
+                                           .fill = fill};
+static const kw_graph_api graph_table = {.struct_size = sizeof(kw_graph_api),
+                                         .begin = graph_begin,
+                                         .end = graph_end,
+                                         .launch = graph_launch,
+                                         .destroy = graph_destroy};
+#define FIXTURE_MEMORY &memory_table
+#define FIXTURE_MORE_GROUPS \
+  { KW_GROUP_GRAPH, &graph_table }
+#define CAPTURABLE KW_KERNEL_CAPTURABLE
+#else
+#define CAPTURABLE 0
+#endif
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
@@ -42,7 +180,7 @@ static float as_float(const kw_value *scalar) {
   return scalar->kind == KW_SCALAR_I64 ? (float)scalar->u.i : (float)scalar->u.f;
 }
 
-static kw_status add(const kw_call *call) {
+static kw_status run_add(const kw_call *call) {
   if (fixture.launch_status != KW_OK)
     return fixture_host->set_error(fixture_host->ctx, fixture.launch_status, "the knob says so");
   record(call);
@@ -54,6 +192,10 @@ static kw_status add(const kw_call *call) {
     memcpy(element(call->outs[0], i, 4), &a, 4);
   }
   return KW_OK;
+}
+
+static kw_status add(const kw_call *call) {
+  return run_or_capture(run_add, call);
 }
 
 static void note_tensor(const kw_tensor_ref *tensor) {
@@ -106,7 +248,7 @@ static kw_status release(void *user, void *prepared) {
 }
 
 /* i32 or f32 to f32. */
-static kw_status copy_kernel(const kw_call *call) {
+static kw_status run_copy(const kw_call *call) {
   record(call);
   const kw_tensor_ref *source = call->args[1].u.tensor;
   for (int64_t i = 0; i < source->numel; ++i) {
@@ -120,14 +262,21 @@ static kw_status copy_kernel(const kw_call *call) {
   return KW_OK;
 }
 
+static kw_status copy_kernel(const kw_call *call) {
+  return run_or_capture(run_copy, call);
+}
+
 /* fixture::noise_ and fixture::jitter: element i is its argument, if there is one, plus what names its number: seed and
  * place in the sequence. */
-static kw_status noise(const kw_call *call) {
+static kw_status run_noise(const kw_call *call) {
   if (fixture.launch_status != KW_OK)
     return fixture_host->set_error(fixture_host->ctx, fixture.launch_status, "the knob says so");
   record(call);
+  uint64_t state[2] = {call->rng.seed, 0};
+  if (call->rng.state) memcpy(state, (char *)call->rng.state + call->rng.state_offset, sizeof state);
+  const uint64_t first = state[0] * 1000 + (state[1] + call->rng.offset) * 4;
   for (int64_t i = 0; i < call->outs[0]->numel; ++i) {
-    float value = (float)(call->rng.seed * 1000 + call->rng.offset * 4 + (uint64_t)i), added = 0;
+    float value = (float)(first + (uint64_t)i), added = 0;
     if (call->arg_count == 3) memcpy(&added, element(call->args[1].u.tensor, i, 4), 4);
     value += added;
     memcpy(element(call->outs[0], i, 4), &value, 4);
@@ -135,8 +284,12 @@ static kw_status noise(const kw_call *call) {
   return KW_OK;
 }
 
+static kw_status noise(const kw_call *call) {
+  return run_or_capture(run_noise, call);
+}
+
 /* fixture::pick: self at index, both f32; what is out of range becomes -1. */
-static kw_status pick(const kw_call *call) {
+static kw_status run_pick(const kw_call *call) {
   if (fixture.launch_status != KW_OK)
     return fixture_host->set_error(fixture_host->ctx, fixture.launch_status, "the knob says so");
   record(call);
@@ -153,6 +306,10 @@ static kw_status pick(const kw_call *call) {
     memcpy(element(call->outs[0], i, 4), &value, 4);
   }
   return KW_OK;
+}
+
+static kw_status pick(const kw_call *call) {
+  return run_or_capture(run_pick, call);
 }
 
 static kw_status infer_pick(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count) {
@@ -240,6 +397,7 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .name = "plain",
        .dtypes = {{f32, 0}},
        .user = "plain",
+       .flags = CAPTURABLE,
        .workspace_size = plain_workspace,
        .prepare = prepare,
        .launch = add,
@@ -249,6 +407,7 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .dtypes = {{f32, 0}},
        .priority = 10,
        .user = "fast",
+       .flags = CAPTURABLE,
        .known_args = 2,
        .can_implement = fast_can,
        .workspace_size = fast_workspace,
@@ -260,7 +419,7 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .name = "copy",
        .dtypes = {{f32 | i32, 0}},
        .user = "copy",
-       .flags = KW_KERNEL_MIXED_DTYPES,
+       .flags = KW_KERNEL_MIXED_DTYPES | CAPTURABLE,
        .launch = copy_kernel},
       {.op = "cat", .name = "cat", .dtypes = {{f32, 0}}, .user = "cat", .can_implement = cat_can, .launch = cat},
       {.op = "gather", .name = "gather", .dtypes = {{f32, 0}}, .user = "gather", .launch = gather},
@@ -269,6 +428,7 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .name = "noise",
        .dtypes = {{f32, 0}},
        .user = "noise",
+       .flags = CAPTURABLE,
        .known_args = 1,
        .launch = noise},
       {.op = "fixture::jitter", .name = "jitter", .dtypes = {{f32, 0}}, .user = "jitter", .launch = noise},
@@ -276,7 +436,7 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .name = "pick",
        .dtypes = {{f32, 0}},
        .user = "pick",
-       .flags = KW_KERNEL_DATA_ERRORS,
+       .flags = KW_KERNEL_DATA_ERRORS | CAPTURABLE,
        .launch = pick},
   };
   fixture_host = host;

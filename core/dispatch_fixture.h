@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What dispatch_test, generator_test and their plugin share: knobs for the kernels and a record of what they saw.
+ * What dispatch_test, generator_test, graph_test and their plugin share: knobs for the kernels and a record of what
+ * they saw.
  */
 #ifndef KEYWAY_CORE_DISPATCH_FIXTURE_H
 #define KEYWAY_CORE_DISPATCH_FIXTURE_H
@@ -14,6 +15,7 @@ typedef struct kw_dispatch_fixture {
   kw_status launch_status; /* what launches return; KW_OK = they run */
   bool cat_refuses;        /* the kernel of cat says no in can_implement */
   uint64_t workspace;      /* bytes that add.Tensor's "plain" asks for */
+  kw_status begin_status, capture_status, end_status, graph_status; /* what recording and launching graphs returns */
 
   /* Record. */
   const char *last_kernel;
@@ -21,6 +23,9 @@ typedef struct kw_dispatch_fixture {
   kw_value last_args[4];
   kw_tensor_ref last_tensors[4]; /* by argument */
   uint32_t prepares, releases, pure_calls_with_memory, launches;
+  uint32_t captured;       /* launches and fills that the graph group recorded */
+  uint32_t graphs;         /* of the graph group, alive */
+  uint32_t graph_launches; /* of these */
 } kw_dispatch_fixture;
 
 /* The plugin's instance, found with dlsym. */

@@ -145,6 +145,36 @@ void kw_error_words_use_own(kw_stream *stream) {
   if (!atomic_load(used)) atomic_store(used, true);
 }
 
+static void free_uses(kw_word_use *use) {
+  while (use) {
+    kw_word_use *next = use->next;
+    kw_error_word_unref(use->word);
+    free(use);
+    use = next;
+  }
+}
+
+kw_status kw_word_use_create(kw_error_word *word, kw_word_use **out_use) {
+  kw_word_use *use = malloc(sizeof *use);
+  if (!use) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory to note the use of an error word");
+  atomic_fetch_add(&word->refs, 1);
+  *use = (kw_word_use){.word = word};
+  *out_use = use;
+  return KW_OK;
+}
+
+void kw_error_words_use(kw_stream *stream, kw_word_use *use) {
+  pthread_mutex_lock(&stream->mutex);
+  const kw_word_use *known = stream->words.others;
+  while (known && known->word != use->word) known = known->next;
+  if (!known) {
+    use->next = stream->words.others;
+    stream->words.others = use;
+  }
+  pthread_mutex_unlock(&stream->mutex);
+  if (known) free_uses(use);
+}
+
 /* What was not checked is in use still. */
 static void give_back(kw_stream *stream, bool own, kw_word_use *uses) {
   if (own) atomic_store(&stream->words.own_used, true);
@@ -155,15 +185,6 @@ static void give_back(kw_stream *stream, bool own, kw_word_use *uses) {
   last->next = stream->words.others;
   stream->words.others = uses;
   pthread_mutex_unlock(&stream->mutex);
-}
-
-static void free_uses(kw_word_use *use) {
-  while (use) {
-    kw_word_use *next = use->next;
-    kw_error_word_unref(use->word);
-    free(use);
-    use = next;
-  }
 }
 
 static kw_status fetch(kw_error_word *word, kw_stream *stream, uint32_t *out_value) {

@@ -39,6 +39,10 @@ kw_status kw_error_words_own(kw_stream *stream, kw_error_word **out_word);
 /* A kernel that may store to the stream's own word has been enqueued. */
 void kw_error_words_use_own(kw_stream *stream);
 
+/* A graph with this word is launched on the stream: create before that, where it may fail, then use. */
+kw_status kw_word_use_create(kw_error_word *word, struct kw_word_use **out_use);
+void kw_error_words_use(kw_stream *stream, struct kw_word_use *use);
+
 /* Before waiting for the stream: enqueues copies of the words in use to the host. NULL when there are none. */
 struct kw_word_check *kw_error_words_begin_check(kw_stream *stream);
 /* After it, waited: it went well. KW_OK, or KW_ERR_INVALID_ARGUMENT and a text about the first word that is not 0;

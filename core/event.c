@@ -64,6 +64,7 @@ kw_status kw_event_record(kw_event *event, kw_stream *stream) {
   if (status != KW_OK) return status;
   kw_device *device = event->device;
   status = kw_stream_resolve("kw_event_record", device, stream, &stream);
+  if (status == KW_OK) status = kw_stream_may_not_record("kw_event_record", stream);
   if (status != KW_OK) return status;
   if (!is_native(event)) {
     status = kw_stream_may_wait("kw_event_record");
@@ -102,12 +103,14 @@ kw_status kw_stream_wait_event(kw_stream *stream, kw_event *event) {
   kw_status status = check("kw_stream_wait_event", event);
   if (status != KW_OK) return status;
   kw_device *device = event->device;
-  if (stream != NULL && stream->device != device) {
+  if (stream == NULL) stream = device->default_stream;
+  status = kw_stream_may_not_record("kw_stream_wait_event", stream);
+  if (status != KW_OK) return status;
+  if (stream->device != device) {
     status = kw_device_check(stream->device);
     return status != KW_OK ? status : kw_event_synchronize(event);
   }
   if (!is_native(event)) return KW_OK;
-  if (stream == NULL) stream = device->default_stream;
   status = device->plugin->event.wait(device->handle, stream->handle, event->handle);
   if (status == KW_OK) return KW_OK;
   return kw_device_note(device, kw_from_plugin(status, "making a stream of %s wait for an event", device->name));

@@ -4,7 +4,7 @@
  * else serves the call.
  */
 #include "error.h"
-#include "generator.h"
+#include "graph.h"
 #include "overlap.h"
 #include "plan.h"
 #include "trace.h"
@@ -14,6 +14,7 @@ typedef struct run {
   const kw_plan *plan;
   const kw_request *request;
   kw_stream *stream;
+  kw_graph *graph; /* that the calling thread records on the stream, or NULL */
   kw_tensor *outs[KW_MAX_RESULTS];
   kw_rng rng; /* of a random op that no decomposition serves */
 } run;
@@ -69,18 +70,25 @@ void kw_plan_begin_call(const kw_plan *plan, const kw_device *device, const kw_v
 /* The op that the application called, while a decomposition of it runs. */
 static __thread const kw_op *called;
 
-/* Launches the kernel; what it finds wrong in the data is the stream's to tell. */
-static kw_status launch(const run *r, kw_call *call) {
-  const kw_plan *plan = r->plan;
-  call->rng = r->rng;
-  if (!(plan->kernel->desc.flags & KW_KERNEL_DATA_ERRORS)) return kw_plan_launch(plan, r->stream, call);
+/* The word for what the kernel finds wrong in the data. */
+static kw_status add_error_word(const run *r, kw_call *call) {
   kw_error_word *word;
-  kw_status status = kw_error_words_own(r->stream, &word);
-  if (status != KW_OK) return kw_error_offer(status);
+  kw_status status = r->graph ? kw_graph_error_word(r->graph, &word) : kw_error_words_own(r->stream, &word);
+  if (status != KW_OK) return status;
   call->error_mem = word->mem;
-  call->error_code = kw_error_word_code(called ? called : plan->op, plan->op);
-  status = kw_plan_launch(plan, r->stream, call);
-  if (status == KW_OK) kw_error_words_use_own(r->stream);
+  call->error_code = kw_error_word_code(called ? called : r->plan->op, r->plan->op);
+  return KW_OK;
+}
+
+/* Launches the kernel, or records that. A status of our own comes with its text on offer, as a plugin's does. */
+static kw_status launch(const run *r, kw_call *call) {
+  const bool data_errors = r->plan->kernel->desc.flags & KW_KERNEL_DATA_ERRORS;
+  call->rng = r->rng;
+  kw_status status = data_errors ? add_error_word(r, call) : KW_OK;
+  if (status != KW_OK) return kw_error_offer(status);
+  if (r->graph) return kw_error_offer(kw_graph_add_launch(r->graph, (kw_plan *)(uintptr_t)r->plan, call));
+  status = kw_plan_launch(r->plan, r->stream, call);
+  if (status == KW_OK && data_errors) kw_error_words_use_own(r->stream);
   return status;
 }
 
@@ -108,7 +116,7 @@ static inline kw_status run_direct(const run *r) {
 static kw_status cast_argument(const run *r, uint32_t index, const kw_tensor *source, kw_tensor **out_cast) {
   const kw_plan *plan = r->plan;
   kw_dtype key = plan->inference.key;
-  kw_status status = kw_tensor_create_on(r->stream, key, source->ref.rank, source->ref.shape, out_cast);
+  kw_status status = kw_tensor_create_for_call(r->stream, key, source->ref.rank, source->ref.shape, out_cast);
   if (status != KW_OK) return status;
   kw_value args[] = {kw_arg_tensor(*out_cast), kw_arg_tensor(source)};
   status = kw_op_call(kw_op_find("copy_"), r->stream, args, 2, NULL, 0);
@@ -150,7 +158,8 @@ static kw_status run_prepared(const run *r) {
     expanded[i] = tensor->ref;
     normal[i].u.tensor = kw_plan_expand(plan, &expanded[i]) ? &expanded[i] : &tensor->ref;
   }
-  if (status == KW_OK && plan->workspace > 0) status = kw_buffer_create(r->stream, plan->workspace, &workspace);
+  if (status == KW_OK && plan->workspace > 0)
+    status = kw_buffer_create_for_call(r->stream, plan->workspace, &workspace);
   if (status == KW_OK) {
     for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
       out_refs[i] = &r->outs[i]->ref;
@@ -185,6 +194,7 @@ static void fill_normal(const run *r, kw_value *normal) {
 
 static kw_status run_fallback(const run *r) {
   if (kw_fallback_get() == KW_FALLBACK_OFF) return kw_fallback_refuse(r->request);
+  if (r->graph) return kw_stream_may_not_record("falling back to cpu:0", r->stream);
   kw_value normal[KW_MAX_ARGS];
   fill_normal(r, normal);
   return kw_fallback_run(r->plan->op, r->stream, normal, &r->rng, r->outs);
@@ -223,20 +233,24 @@ kw_status kw_plan_handle_failure(const kw_plan *plan, const kw_request *request,
 
 /* The blocks of a random op are taken once, here: decompositions leave that to the ops they call, and a kernel that
  * gives up leaves its own to the fallback. A call that fails has used its blocks up. */
-static void take_numbers(run *r) {
+static kw_status take_numbers(run *r) {
   const kw_request *request = r->request;
   const uint32_t index = (uint32_t)r->plan->op->generator;
   kw_generator *given = index < request->arg_count && request->args[index].tag == KW_TAG_GENERATOR
                             ? request->args[index].u.generator
                             : NULL;
-  r->rng = kw_generator_take(given ? given : request->device->generator, kw_generator_blocks(r->outs[0]->ref.numel));
+  kw_generator *generator = given ? given : request->device->generator;
+  const uint64_t blocks = kw_generator_blocks(r->outs[0]->ref.numel);
+  if (r->graph) return kw_graph_take_numbers(r->graph, generator, blocks, &r->rng);
+  r->rng = kw_generator_take(generator, blocks);
+  return KW_OK;
 }
 
 static inline kw_status run_plan(run *r) {
-  kw_status status;
   if (r->plan->mode == KW_PLAN_EMPTY) return KW_OK;
   if (r->plan->mode == KW_PLAN_DECOMPOSE) return run_decomposed(r);
-  if (r->plan->op->generator >= 0) take_numbers(r);
+  kw_status status = r->plan->op->generator >= 0 ? take_numbers(r) : KW_OK;
+  if (status != KW_OK) return status;
   if (r->plan->mode == KW_PLAN_FALLBACK) return run_fallback(r);
   status = __builtin_expect(r->plan->mode == KW_PLAN_DIRECT, 1) ? run_direct(r) : run_prepared(r);
   return __builtin_expect(status == KW_OK, 1) ? KW_OK : handle_failure(r, status);
@@ -253,7 +267,7 @@ static inline kw_status complete_results(run *r, uint32_t *out_created) {
       r->outs[i] = r->request->outs[i];
     } else {
       const kw_tensor_ref *want = &plan->inference.results[i];
-      kw_status status = kw_tensor_create_on(r->stream, want->dtype, want->rank, want->shape, &r->outs[i]);
+      kw_status status = kw_tensor_create_for_call(r->stream, want->dtype, want->rank, want->shape, &r->outs[i]);
       if (status != KW_OK) return status;
       *out_created |= 1u << i;
       continue; /* new memory overlaps nothing */
@@ -269,14 +283,27 @@ static inline kw_status complete_results(run *r, uint32_t *out_created) {
   return KW_OK;
 }
 
+/* The device is lost, or one of its streams records. */
+static __attribute__((noinline)) kw_status take_detour(run *r) {
+  kw_status status = kw_device_check(r->request->device);
+  if (status != KW_OK) return status;
+  r->graph = kw_stream_recorded(r->stream);
+  return r->graph ? KW_OK : kw_stream_may_not_record(r->plan->op->schema.name, r->stream);
+}
+
 kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
   kw_device *device = request->device;
-  if (__builtin_expect(atomic_load_explicit(&device->lost, memory_order_relaxed), 0)) return kw_device_check(device);
   run r = {.plan = plan, .request = request, .stream = request->stream ? request->stream : device->default_stream};
+  if (__builtin_expect(atomic_load_explicit(&device->detours, memory_order_relaxed) != 0, 0)) {
+    kw_status detour = take_detour(&r);
+    if (detour != KW_OK) return detour;
+  }
+  const uint32_t recorded = r.graph ? r.graph->node_count : 0;
   uint64_t begin = kw_trace_begin();
   uint32_t created = 0;
   kw_status status = complete_results(&r, &created);
   if (status == KW_OK) status = run_plan(&r);
+  if (status != KW_OK && r.graph) kw_graph_rewind(r.graph, recorded);
   for (uint32_t i = 0; created >> i; ++i) {
     if (!(created >> i & 1)) continue;
     if (status == KW_OK) {

@@ -58,6 +58,26 @@ kw_status kw_stream_resolve(const char *function, kw_device *device, kw_stream *
   return KW_OK;
 }
 
+uintptr_t kw_stream_this_thread(void) {
+  static _Thread_local char name; /* its address */
+  return (uintptr_t)&name;
+}
+
+kw_status kw_stream_may_not_record(const char *function, kw_stream *stream) {
+  uintptr_t recorder = atomic_load(&stream->recorder);
+  if (recorder == 0) return KW_OK;
+  if (recorder != kw_stream_this_thread()) {
+    return kw_fail(KW_ERR_BUSY,
+                   "%s: another thread records a graph on this stream of %s, and has it for itself until kw_graph_end. "
+                   "Use another stream.",
+                   function, stream->device->name);
+  }
+  return kw_fail(KW_ERR_BUSY,
+                 "%s: the stream of %s records a graph, and this has no place in one: what was recorded runs when the "
+                 "graph is launched. End the recording first (kw_graph_end), or use another stream.",
+                 function, stream->device->name);
+}
+
 static kw_stream *pin(uint64_t token, bool idle_too) {
   pthread_mutex_lock(&registry);
   kw_stream *stream = streams;
@@ -165,6 +185,7 @@ void kw_stream_drain(kw_stream *stream) {
 kw_status kw_stream_synchronize(kw_stream *stream) {
   if (stream == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_synchronize: argument stream is NULL.");
   kw_status status = kw_stream_may_wait("kw_stream_synchronize");
+  if (status == KW_OK) status = kw_stream_may_not_record("kw_stream_synchronize", stream);
   if (status != KW_OK) return status;
   kw_stream_drain(stream);
   return surface_error(stream);
@@ -189,8 +210,20 @@ void kw_stream_drain_all(kw_device *device) {
   drain_all(device, NULL);
 }
 
+/* KW_OK, or KW_ERR_BUSY when a stream of the device records. */
+static kw_status check_none_records(kw_device *device) {
+  kw_status status = KW_OK;
+  pthread_mutex_lock(&registry);
+  for (kw_stream *stream = streams; stream != NULL && status == KW_OK; stream = stream->next) {
+    if (stream->device == device) status = kw_stream_may_not_record("kw_device_synchronize", stream);
+  }
+  pthread_mutex_unlock(&registry);
+  return status;
+}
+
 kw_status kw_stream_synchronize_all(kw_device *device) {
   kw_status status = kw_stream_may_wait("kw_device_synchronize");
+  if (status == KW_OK) status = check_none_records(device);
   if (status == KW_OK) drain_all(device, &status);
   return status;
 }
@@ -199,6 +232,7 @@ kw_status kw_stream_query(kw_stream *stream) {
   if (stream == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_query: argument stream is NULL.");
   kw_device *device = stream->device;
   kw_status status = kw_device_check(device);
+  if (status == KW_OK) status = kw_stream_may_not_record("kw_stream_query", stream);
   if (status != KW_OK) return status;
   if ((device->plugin->native & KW_NATIVE_QUERY) == 0) {
     status = kw_stream_may_wait("kw_stream_query");
@@ -266,6 +300,7 @@ kw_status kw_stream_call_host(kw_stream *stream, void (*fn)(void *user), void *u
   kw_device *device = stream->device;
   kw_status status = kw_runtime_check_fork();
   if (status == KW_OK) status = kw_device_check(device);
+  if (status == KW_OK) status = kw_stream_may_not_record("kw_stream_call_host", stream);
   bool native = (device->plugin->native & KW_NATIVE_CALL_HOST) != 0;
   if (status == KW_OK && !native) status = kw_stream_may_wait("kw_stream_call_host");
   if (status != KW_OK) return status;
@@ -389,6 +424,7 @@ kw_status kw_stream_destroy(kw_stream *stream) {
                    device->name);
   }
   kw_status status = kw_stream_may_wait("kw_stream_destroy");
+  if (status == KW_OK) status = kw_stream_may_not_record("kw_stream_destroy", stream);
   if (status != KW_OK) return status;
   status = close_stream(stream);
   kw_allocator_forget_stream(stream);

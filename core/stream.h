@@ -7,14 +7,9 @@
 
 #include "device.h"
 #include "error_word.h"
+#include "pool.h"
 
 #include <pthread.h>
-
-/* Free memory kept for a stream, by kind (small, large) and size class. The allocator's, under its lock. */
-#define KW_POOL_BINS 40
-typedef struct kw_pool {
-  struct kw_block *bins[2][KW_POOL_BINS];
-} kw_pool;
 
 struct kw_stream {
   void *handle; /* the plugin's stream */
@@ -26,6 +21,10 @@ struct kw_stream {
   char error_text[1024];
   kw_error_words words;
   kw_pool pool;
+  /* While a graph is recorded. */
+  atomic_uintptr_t recorder; /* names the thread that records; 0 = none */
+  kw_graph *graph;           /* the recorder's only */
+  atomic_ullong recording;   /* its id */
   /* All streams of the process, under the registry's lock (stream.c). */
   struct kw_stream *next, *prev;
   uint32_t pins; /* those who use it without owning it; destroy waits for them */
@@ -65,6 +64,16 @@ bool kw_stream_in_callback(void);
 /* KW_OK; inside a callback KW_ERR_BUSY; in a forked process KW_ERR_UNSUPPORTED. At the beginning of every public
  * function that waits. */
 kw_status kw_stream_may_wait(const char *function);
+
+/* Names the calling thread in kw_stream.recorder. */
+uintptr_t kw_stream_this_thread(void);
+/* The graph that the calling thread records on the stream; NULL when it does not. */
+static inline kw_graph *kw_stream_recorded(kw_stream *stream) {
+  uintptr_t recorder = atomic_load_explicit(&stream->recorder, memory_order_relaxed);
+  return recorder != 0 && recorder == kw_stream_this_thread() ? stream->graph : NULL;
+}
+/* KW_OK, or KW_ERR_BUSY when the stream records: for what has no place in a graph. */
+kw_status kw_stream_may_not_record(const char *function, kw_stream *stream);
 
 /* The callback behind a token, run exactly once. KW_ERR_NOT_FOUND for an unknown token. */
 kw_status kw_stream_run_callback(uint64_t callback_token);

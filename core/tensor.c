@@ -134,15 +134,17 @@ kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, 
   return KW_OK;
 }
 
-static kw_status create(const char *function, kw_stream *stream, kw_dtype dtype, uint32_t rank, const int64_t *shape,
-                        kw_tensor **out_tensor) {
+typedef kw_status (*allocate_fn)(kw_stream *stream, uint64_t size, kw_buffer **out_buffer);
+
+static kw_status create(const char *function, allocate_fn allocate, kw_stream *stream, kw_dtype dtype, uint32_t rank,
+                        const int64_t *shape, kw_tensor **out_tensor) {
   if (out_tensor == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument out_tensor is NULL.", function);
   int64_t numel, strides[KW_MAX_RANK];
   kw_status status = kw_runtime_check_fork();
   if (status == KW_OK) status = kw_shape_check(function, dtype, rank, shape, &numel);
   if (status != KW_OK) return status;
   kw_buffer *buffer;
-  status = kw_buffer_create(stream, (uint64_t)numel * kw_dtype_size(dtype), &buffer);
+  status = allocate(stream, (uint64_t)numel * kw_dtype_size(dtype), &buffer);
   if (status != KW_OK) return status;
   kw_shape_contiguous_strides(rank, shape, strides);
   status = kw_tensor_on_buffer(buffer, dtype, rank, shape, strides, 0, out_tensor);
@@ -153,13 +155,18 @@ static kw_status create(const char *function, kw_stream *stream, kw_dtype dtype,
 kw_status kw_tensor_create(kw_device *device, kw_dtype dtype, uint32_t rank, const int64_t *shape,
                            kw_tensor **out_tensor) {
   if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_tensor_create: argument device is NULL.");
-  return create("kw_tensor_create", device->default_stream, dtype, rank, shape, out_tensor);
+  return create("kw_tensor_create", kw_buffer_create, device->default_stream, dtype, rank, shape, out_tensor);
 }
 
 kw_status kw_tensor_create_on(kw_stream *stream, kw_dtype dtype, uint32_t rank, const int64_t *shape,
                               kw_tensor **out_tensor) {
   if (stream == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_tensor_create_on: argument stream is NULL.");
-  return create("kw_tensor_create_on", stream, dtype, rank, shape, out_tensor);
+  return create("kw_tensor_create_on", kw_buffer_create, stream, dtype, rank, shape, out_tensor);
+}
+
+kw_status kw_tensor_create_for_call(kw_stream *stream, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                                    kw_tensor **out_tensor) {
+  return create("making a tensor", kw_buffer_create_for_call, stream, dtype, rank, shape, out_tensor);
 }
 
 /* ---- Life, facts ------------------------------------------------------------------------------------------------ */

@@ -22,6 +22,11 @@ struct kw_tensor {
 kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, const int64_t *shape,
                               const int64_t *strides, uint64_t byte_offset, kw_tensor **out_tensor);
 
+/* kw_tensor_create_on for what a call makes itself, results among them: of the graph's pool while the calling thread
+ * records on the stream. */
+kw_status kw_tensor_create_for_call(kw_stream *stream, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                                    kw_tensor **out_tensor);
+
 /* KW_OK, or KW_ERR_INVALID_ARGUMENT when `tensor` is NULL or no living tensor; names function and argument. */
 kw_status kw_tensor_check(const char *function, const char *argument, const kw_tensor *tensor);
 

@@ -7,6 +7,7 @@
  * numel, and a write to the gaps by another stream at the same time may be undone.
  */
 #include "error.h"
+#include "graph.h"
 #include "overlap.h"
 #include "tensor.h"
 #include "trace.h"
@@ -65,6 +66,17 @@ static kw_status no_host_memory(const char *function, uint64_t size) {
                  "%s: the host is out of memory: %" PRIu64 " bytes for staging. Copy smaller pieces.", function, size);
 }
 
+/* A result of a graph that is being recorded has none yet. */
+static kw_status check_has_contents(const char *function, const kw_tensor *tensor) {
+  const uint64_t graph = tensor->buffer->graph;
+  if (graph == 0 || atomic_load(&atomic_load(&tensor->buffer->stream)->recording) != graph) return KW_OK;
+  return kw_fail(
+      KW_ERR_BUSY,
+      "%s: the tensor is a result of a graph that is being recorded: it has contents once the graph has been "
+      "launched. End the recording first (kw_graph_end).",
+      function);
+}
+
 static kw_status check(const char *function, const kw_tensor *tensor, const void *host) {
   kw_status status = kw_tensor_check(function, "tensor", tensor);
   if (status != KW_OK) return status;
@@ -72,7 +84,8 @@ static kw_status check(const char *function, const kw_tensor *tensor, const void
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument host is NULL.", function);
   }
   status = kw_runtime_check_fork();
-  return status != KW_OK ? status : kw_device_check(tensor->device);
+  if (status == KW_OK) status = kw_device_check(tensor->device);
+  return status == KW_OK ? check_has_contents(function, tensor) : status;
 }
 
 /* ---- Strided on the host ----------------------------------------------------------------------------------------- */
@@ -131,6 +144,7 @@ kw_status kw_tensor_write(kw_tensor *tensor, const void *host) {
   static const char function[] = "kw_tensor_write";
   kw_status status = check(function, tensor, host);
   if (status == KW_OK) status = kw_stream_may_wait(function);
+  if (status == KW_OK) status = kw_stream_may_not_record(function, tensor->device->default_stream);
   if (status != KW_OK || tensor->ref.numel == 0) return status;
   const kw_tensor_ref *ref = &tensor->ref;
   kw_stream *stream = tensor->device->default_stream;
@@ -158,6 +172,7 @@ kw_status kw_tensor_read(const kw_tensor *tensor, void *host) {
   static const char function[] = "kw_tensor_read";
   kw_status status = check(function, tensor, host);
   if (status == KW_OK) status = kw_stream_may_wait(function);
+  if (status == KW_OK) status = kw_stream_may_not_record(function, tensor->device->default_stream);
   if (status != KW_OK || tensor->ref.numel == 0) return status;
   const kw_tensor_ref *ref = &tensor->ref;
   kw_stream *stream = tensor->device->default_stream;
@@ -176,6 +191,7 @@ kw_status kw_tensor_read(const kw_tensor *tensor, void *host) {
 static kw_status check_async(const char *function, const kw_tensor *tensor, const void *host, kw_stream **stream) {
   kw_status status = check(function, tensor, host);
   if (status == KW_OK) status = kw_stream_resolve(function, tensor->device, *stream, stream);
+  if (status == KW_OK) status = kw_stream_may_not_record(function, *stream);
   if (status != KW_OK || kw_ref_is_contiguous(&tensor->ref)) return status;
   char text[256];
   return kw_fail(KW_ERR_INVALID_ARGUMENT,
@@ -252,7 +268,10 @@ kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_tensor **o
   if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument device is NULL.", function);
   if (out_tensor == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument out_tensor is NULL.", function);
   status = kw_device_check(tensor->device);
+  if (status == KW_OK) status = check_has_contents(function, tensor);
   if (status == KW_OK) status = kw_stream_may_wait(function);
+  if (status == KW_OK) status = kw_stream_may_not_record(function, tensor->device->default_stream);
+  if (status == KW_OK) status = kw_stream_may_not_record(function, device->default_stream);
   if (status != KW_OK) return status;
   kw_tensor *copy;
   status = kw_tensor_create(device, tensor->ref.dtype, tensor->ref.rank, tensor->ref.shape, &copy);
@@ -273,8 +292,8 @@ kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_tensor **o
 
 /* ---- Fill ------------------------------------------------------------------------------------------------------- */
 
-static kw_status fill_by_copies(kw_buffer *buffer, kw_stream *stream, uint64_t offset, uint64_t size,
-                                const void *pattern, uint32_t pattern_size) {
+static kw_status fill_by_copies(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
+                                uint32_t pattern_size) {
   static const char function[] = "filling memory without the plugin's fill";
   kw_status status = kw_stream_may_wait(function);
   if (status != KW_OK) return status;
@@ -283,17 +302,35 @@ static kw_status fill_by_copies(kw_buffer *buffer, kw_stream *stream, uint64_t o
   if (host == NULL) return no_host_memory(function, room);
   for (uint64_t at = 0; at < room; at += pattern_size) memcpy(host + at, pattern, pattern_size);
   for (uint64_t done = 0; done < size && status == KW_OK; done += room) {
-    uint64_t piece = size - done < room ? size - done : room;
-    status = copy_in(buffer, buffer->offset + offset + done, host, piece, stream);
+    const kw_copy_info copy = {.struct_size = sizeof copy,
+                               .kind = KW_COPY_HOST_TO_DEVICE,
+                               .dst_mem = mem,
+                               .dst_offset = offset + done,
+                               .src_host = host,
+                               .size = size - done < room ? size - done : room};
+    status = enqueue_copy(stream, &copy);
   }
   kw_stream_drain(stream); /* the host memory is ours */
   free(host);
   return status;
 }
 
+kw_status kw_memory_fill(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
+                         uint32_t pattern_size) {
+  kw_device *device = stream->device;
+  if ((device->plugin->native & KW_NATIVE_FILL) == 0) {
+    return fill_by_copies(stream, mem, offset, size, pattern, pattern_size);
+  }
+  uint64_t begin = kw_trace_begin();
+  kw_status status =
+      device->plugin->memory.fill(device->handle, stream->handle, mem, offset, size, pattern, pattern_size);
+  kw_trace_span("copy", "fill", device->name, begin);
+  if (status == KW_OK) return KW_OK;
+  return kw_device_note(device, kw_from_plugin(status, "filling %" PRIu64 " bytes on %s", size, device->name));
+}
+
 kw_status kw_buffer_fill(kw_buffer *buffer, kw_stream *stream, uint64_t offset, uint64_t size, const void *pattern,
                          uint32_t pattern_size) {
-  kw_device *device = buffer->device;
   bool power = pattern_size != 0 && pattern_size <= 16 && (pattern_size & (pattern_size - 1)) == 0;
   if (!power || offset % pattern_size != 0 || size % pattern_size != 0 || offset > buffer->size ||
       size > buffer->size - offset) {
@@ -303,16 +340,10 @@ kw_status kw_buffer_fill(kw_buffer *buffer, kw_stream *stream, uint64_t offset, 
                    ". The pattern has 1, 2, 4, 8 or 16 bytes; size and place are multiples of it, inside the buffer.",
                    size, offset, buffer->size, pattern_size);
   }
-  kw_status status = kw_device_check(device);
+  kw_status status = kw_device_check(buffer->device);
   if (status != KW_OK || size == 0) return status;
-  if ((device->plugin->native & KW_NATIVE_FILL) == 0) {
-    return fill_by_copies(buffer, stream, offset, size, pattern, pattern_size);
-  }
   kw_buffer_use(buffer, stream);
-  uint64_t begin = kw_trace_begin();
-  status = device->plugin->memory.fill(device->handle, stream->handle, buffer->mem, buffer->offset + offset, size,
-                                       pattern, pattern_size);
-  kw_trace_span("copy", "fill", device->name, begin);
-  if (status == KW_OK) return KW_OK;
-  return kw_device_note(device, kw_from_plugin(status, "filling %" PRIu64 " bytes on %s", size, device->name));
+  kw_graph *graph = kw_stream_recorded(stream);
+  if (graph) return kw_graph_add_fill(graph, buffer->mem, buffer->offset + offset, size, pattern, pattern_size);
+  return kw_memory_fill(stream, buffer->mem, buffer->offset + offset, size, pattern, pattern_size);
 }

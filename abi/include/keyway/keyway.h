@@ -491,28 +491,34 @@ KW_API kw_status kw_generator_set_state(kw_generator *generator, const kw_genera
 
 /* ---- Graphs ------------------------------------------------------------------------------------------------------ */
 
-/* Calls recorded once and run many times. Between begin and end, kw_op_call, kw_plan_run and asynchronous copies on the
- * device on `stream` are recorded instead of run: arguments are checked, kernels chosen, results allocated, nothing is
- * computed. Results come from a pool of the graph's own, which stays put until the graph is destroyed; so do all
- * tensors that recorded calls use: launching reads what they hold at that time and writes the same results again.
- * Random ops draw new numbers at each launch. While a stream records, whatever would wait for it or needs its results
- * (synchronise, events, host copies and functions, data-dependent shapes, fallback) returns KW_ERR_BUSY and says so. */
+/* Calls recorded once and run many times. Between begin and end, kw_op_call and kw_plan_run on `stream` are recorded
+ * instead of run: arguments are checked, kernels chosen, results allocated, nothing is computed. Results and
+ * temporaries come from a pool of the graph's own, which nobody else gets memory of until the graph is destroyed;
+ * tensors made by kw_tensor_create do not. All tensors that recorded calls use stay valid as long as the graph:
+ * launching reads what they hold at that time and writes the same results again. Random ops draw new numbers at each
+ * launch, as many as their calls would. While a stream records, whatever would wait for it or has no place in a graph
+ * (synchronise, query, events, copies from and to the host, host functions, data-dependent shapes, fallback, launching
+ * another graph) returns KW_ERR_BUSY and says so; for the device's default stream that includes kw_tensor_read, write
+ * and to. Other streams go on. */
 
 /* KW_ERR_BUSY when the stream records already. The calling thread records: calls on `stream` from others are refused
  * with KW_ERR_BUSY. */
 KW_API kw_status kw_graph_begin(kw_stream *stream);
-/* Ends recording. When a call failed in between the graph holds what was recorded before it and after it; out_graph
- * NULL throws it all away. */
+/* Ends recording, by the thread that began it. A call that failed in between has left nothing in the graph, which holds
+ * what was recorded before and after it. out_graph NULL throws it all away. Never fails for want of the plugin: a graph
+ * that it does not record itself is replayed call by call (kw_graph_info.native). */
 KW_API kw_status kw_graph_end(kw_stream *stream, kw_graph **out_graph);
 /* Enqueues all of it on `stream` (of the same device; NULL: the default stream). Launches of one graph follow each
- * other even when their streams differ, since they share their memory. */
+ * other even when their streams differ, since they share their memory: where the plugin has no events the host waits
+ * for the stream of the launch before. When a launch fails, part of the work may have been enqueued. */
 KW_API kw_status kw_graph_launch(kw_graph *graph, kw_stream *stream);
-/* Work in flight finishes. Results that the application still holds stay valid. NULL is ignored. */
-KW_API void kw_graph_destroy(kw_graph *graph);
+/* Waits for work in flight. Results that the application still holds stay valid. NULL is ignored. KW_ERR_BUSY inside a
+ * host function (kw_stream_call_host), and the graph lives on. */
+KW_API kw_status kw_graph_destroy(kw_graph *graph);
 
 typedef struct kw_graph_info {
   uint32_t struct_size;
-  uint32_t nodes; /* kernel launches, copies and fills */
+  uint32_t nodes; /* kernel launches and fills */
   bool native;    /* the plugin replays it by its graph group */
   uint8_t reserved[7];
   uint64_t pool_bytes; /* device memory of its own */

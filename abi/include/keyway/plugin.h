@@ -387,20 +387,24 @@ typedef struct kw_event_api {
 /* ==== Graphs: optional group "keyway.graph/1" ==================================================================== */
 
 /* Recorded work that runs many times at the cost of one launch. The host records calls by itself; a plugin with this
- * group is asked to record the same work once more, natively: the host calls begin, then launch, copy and fill on that
- * stream, then end. Only kernels with KW_KERNEL_CAPTURABLE take part. Without the group the host replays call by call.
- * All memory that the recorded work names stays valid until destroy. [graph] */
+ * group is asked to record the same work once more, natively: the host creates a stream for that, calls begin, then
+ * launch and fill on that stream, then end, and destroys the stream after the graph. Only kernels with
+ * KW_KERNEL_CAPTURABLE take part. When a slot fails, and without the group, the host replays call by call. All memory
+ * that the recorded work names stays valid until destroy. A late error of the work names the stream of the graph's
+ * launch, or the recorded one, whose token is that of the stream that the application recorded on. [graph] */
 typedef struct kw_graph_api {
   uint32_t struct_size;
   uint32_t reserved;
 
-  /* From here to end, what is enqueued on `stream` is recorded and does not run. The stream is idle. */
+  /* From here to end, what is enqueued on `stream` is recorded and does not run. The stream is idle, and nobody else
+   * uses it. */
   kw_status (*begin)(void *device, void *stream);
 
   /* Ends recording, whatever happened since begin; the stream is usable again. out_graph NULL: throws it away. */
   kw_status (*end)(void *device, void *stream, void **out_graph);
 
-  /* Enqueues all recorded work. The same graph may be in flight several times, on one stream. */
+  /* Enqueues all recorded work on `stream`, any of the device. The same graph may be in flight several times, one after
+   * another: on one stream, or with an event between two. */
   kw_status (*launch)(void *device, void *graph, void *stream);
 
   /* The host has made sure that no stream still runs it. */
