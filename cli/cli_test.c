@@ -234,6 +234,25 @@ static void eval_takes_raw_dtypes(void **state) {
   kw_cli_npy_free(&y);
 }
 
+static void eval_takes_lists(void **state) {
+  (void)state;
+  save("a.npy", KW_F32, 2, (int64_t[]){2, 3}, (float[]){1, 2, 3, 4, 5, 6});
+  save("i.npy", KW_I64, 1, (int64_t[]){2}, (int64_t[]){-1, 0});
+  save("j.npy", KW_I64, 2, (int64_t[]){1, 3}, (int64_t[]){1, 0, 1});
+  check("eval cat --device cpu:0 --in a.npy,a.npy --attr dim=-1 --out y.npy", 0, "y.npy: f32[2, 6]");
+  check("eval cat --device cpu:0 --in i.npy", 0, "-1");
+  check("eval index.Tensor --device cpu:0 --in a.npy --in none,i.npy --out y.npy", 0, "y.npy: f32[2, 2]");
+  kw_cli_npy y = load("y.npy");
+  assert_memory_equal(y.data, ((float[]){3, 1, 6, 4}), 4 * sizeof(float));
+  kw_cli_npy_free(&y);
+  check("eval index_put --device cpu:0 --in a.npy --in i.npy,i.npy --in i.npy", 1,
+        "argument 'values': expected f32, the dtype of 'self', got i64");
+  check("eval gather --device cpu:0 --in a.npy --in j.npy --attr dim=0", 0, "4, 2, 6");
+  check("eval gather --device cpu:0 --in a.npy --in i.npy --attr dim=0", 1, "differ in rank");
+  check("eval index_select --device cpu:0 --in a.npy --in i.npy --attr dim=0", 1,
+        "index_select: argument 'index': an index is out of range");
+}
+
 static void eval_explains_what_is_wrong(void **state) {
   (void)state;
   save("a.npy", KW_F32, 1, (int64_t[]){2}, (float[]){1, 2});
@@ -311,6 +330,7 @@ int main(void) {
       cmocka_unit_test(eval_adds_files),
       cmocka_unit_test(eval_changes_arguments_not_files),
       cmocka_unit_test(eval_takes_raw_dtypes),
+      cmocka_unit_test(eval_takes_lists),
       cmocka_unit_test(eval_explains_what_is_wrong),
       cmocka_unit_test(completion_offers_what_fits),
   };

@@ -346,10 +346,12 @@ const kw_cli_command kw_cli_eval = {
     .summary = "Run one op on NumPy files",
     .details =
         "  keyway eval add.Tensor --device npu:0 --in a.npy --in b.npy --attr alpha=2 --out y.npy\n"
+        "  keyway eval index.Tensor --device npu:0 --in x.npy --in none,columns.npy\n"
         "\n"
-        "--in files go to the schema's tensor arguments in order; a list of tensors is one --in with commas. An op\n"
-        "that changes its argument (a!) has that argument as its result; the input file stays as it is. Several\n"
-        "results become y.0.npy, y.1.npy and so on. Files are replaced when complete, never half.\n"
+        "--in files go to the schema's tensor arguments in order; a list of tensors is one --in with commas, an\n"
+        "absent entry of it 'none'. An op that changes its argument (a!) has that argument as its result; the input\n"
+        "file stays as it is. Several results become y.0.npy, y.1.npy and so on. Files are replaced when complete,\n"
+        "never half.\n"
         "\n"
         "Values: 3, 1e-5, 1+2j, true, none, trunc, 0,1 (a list), f16 (a dtype). .npy files have no bf16 and no f8:\n"
         "these are read from and written as raw elements, V2 and V1, as NumPy does with the ml_dtypes package.\n"
