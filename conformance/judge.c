@@ -71,8 +71,10 @@ static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *
   kw_rule rule = kw_rule_make(c, index, run->facts.flush);
   kw_verdict verdict;
   kw_compare_result(c, index, &rule, expected, out->data, kw_unit_poison(unit->run), &verdict);
-  double bound = kw_rule_bound(&c->bounds[index]), first = kw_rule_bound(&c->bounds[0]);
-  double error = bound > 0 && first > 0 ? verdict.error / bound * first : verdict.error;
+  kw_op_bound row = kw_op_row_bound(&c->op->row, 0); /* reports show errors in its unit */
+  double bound = kw_rule_bound(&c->bounds[index]), shown = kw_rule_bound(&row), error = verdict.error;
+  if (bound > 0 && shown > 0) error *= shown / bound;
+  if (bound > 0 && shown == 0 && verdict.pass) error = 0;
   if (error > result->error) result->error = error;
   snprintf(text, sizeof text, "%s%s", name, verdict.text);
   if (!verdict.pass) fail(result, unit, path, verdict.defect, text);
