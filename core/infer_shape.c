@@ -249,7 +249,7 @@ static kw_status infer_arange(const kw_op *op, const kw_value *args, kw_infer_di
   uint64_t count = 0;
   kw_status status = integers ? count_integers(op, args, &count) : count_reals(op, args, &count);
   if (status != KW_OK) return status;
-  if (count > INT64_MAX) return kw_infer_fail(op, 2, "there would be more than 2^63 - 1 elements");
+  if (count > INT64_MAX) return kw_infer_fail(op, 1, "in steps of 'step' there would be more than 2^63 - 1 elements");
   *out = (kw_infer_dims){1, {(int64_t)count}};
   return KW_OK;
 }

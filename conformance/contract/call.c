@@ -40,6 +40,12 @@ static bool find_need(const char *op, const char *arg, need *out_need) {
   return false;
 }
 
+bool kw_test_is_index(const kw_arg_info *arg) {
+  need special;
+  bool tensors = arg->tag == KW_TAG_TENSOR || arg->tag == KW_TAG_TENSOR_LIST;
+  return tensors && find_need("", arg->name, &special) && special == NEED_INDEX;
+}
+
 /* ---- Data -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t random_word(uint64_t tag, size_t index) {

@@ -145,7 +145,9 @@
   X(error, views)                   \
   X(error, async_needs_contiguous)  \
   X(error, plan_signature)          \
-  X(error, text_is_per_thread)
+  X(error, text_is_per_thread)      \
+  X(error, index_out_of_range)      \
+  X(error, late_error_outlives_plan)
 
 #define KW_EXIT_TESTS(X)      \
   X(exit, fork_refused)       \

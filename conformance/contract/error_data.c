@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite error, what only the data show: an index out of range is told at the next wait of the stream, once, with the op
+ * and the argument, and the device works on.
+ */
+#include "call.h"
+
+#include <stdio.h>
+
+enum { NUMEL = 16 };
+
+/* In these -1 is the last place; elsewhere it is out of range. */
+static bool counts_from_the_end(const char *op) {
+  return strcmp(op, "index.Tensor") == 0 || strcmp(op, "index_put") == 0;
+}
+
+/* Indices like those of the call, but for one. */
+static kw_tensor *bad_indices(const kw_tensor *like, kw_dtype dtype, int64_t place, int64_t bad) {
+  const kw_tensor_ref *ref = kw_tensor_describe(like);
+  kw_tensor *made = NULL;
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, dtype, ref->rank, ref->shape, &made));
+  int64_t *wide = kw_test_memory((size_t)ref->numel * sizeof *wide);
+  KW_CHECK_OK(kw_tensor_read(like, wide));
+  wide[place] = bad;
+  int32_t *narrow = (int32_t *)(void *)wide;
+  for (int64_t i = 0; dtype == KW_I32 && i < ref->numel; i++) narrow[i] = (int32_t)wide[i];
+  KW_CHECK_OK(kw_tensor_write(made, wide));
+  free(wide);
+  return made;
+}
+
+static void expect_told(const kw_test_call *call, uint32_t index, kw_stream *stream, kw_status status, int64_t bad) {
+  const char *op = call->info.name, *argument = call->args[index].info.name;
+  char quoted[64];
+  snprintf(quoted, sizeof quoted, "'%s'", argument);
+  if (status == KW_OK) status = kw_stream_synchronize(stream);
+  KW_CHECK(status == KW_ERR_INVALID_ARGUMENT, "%s with index %lld in '%s', of %lld places: expected %s, got %s", op,
+           (long long)bad, argument, (long long)call->edge, kw_status_name(KW_ERR_INVALID_ARGUMENT),
+           status == KW_OK ? "KW_OK" : kw_error_message());
+  KW_CHECK(strstr(kw_error_message(), op) && strstr(kw_error_message(), quoted),
+           "%s with index %lld in '%s': the text does not name both: %s", op, (long long)bad, argument,
+           kw_error_message());
+  KW_CHECK_OK(kw_stream_synchronize(stream)); /* once */
+}
+
+/* The call with one wrong index in argument `index`. */
+static void check_index(const kw_test_call *call, uint32_t index, kw_dtype dtype, int64_t bad, kw_stream *stream) {
+  const kw_test_arg *arg = &call->args[index];
+  int64_t last = kw_tensor_describe(arg->tensors[0])->numel - 1;
+  for (int at_end = 0; at_end < 2; at_end++) {
+    kw_value values[KW_TEST_ARGS];
+    kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(arg->tensors[0], dtype, at_end ? last : 0, bad);
+    kw_test_call_values(call, values);
+    values[index] = arg->info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
+    kw_error_clear();
+    kw_status status = kw_op_call(call->op, stream, values, call->given, outs, call->info.result_count);
+    expect_told(call, index, stream, status, bad);
+    for (uint32_t r = 0; r < call->info.result_count; r++) kw_tensor_release(outs[r]);
+    kw_tensor_release(wrong);
+  }
+}
+
+static void check_op(const kw_test_call *call, kw_stream *stream) {
+  const int64_t n = call->edge, wide[] = {n, -n - 1, INT64_MAX, INT64_MIN, (INT64_C(1) << 32) + 1, -1};
+  const int64_t narrow[] = {n, -n - 1, INT32_MAX, INT32_MIN, -1};
+  bool negative = counts_from_the_end(call->info.name);
+  unsigned char *want = NULL, *got = NULL;
+  kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+  size_t size = 0;
+  for (int after = 0; after < 2; after++) {
+    KW_CHECK_OK(kw_test_call_run(call, stream, outs));
+    KW_CHECK_OK(kw_stream_synchronize(stream));
+    KW_CHECK_OK(kw_test_call_results(call, outs, after ? &got : &want, &size));
+    for (uint32_t r = 0; r < call->info.result_count; r++) {
+      kw_tensor_release(outs[r]);
+      outs[r] = NULL;
+    }
+    for (uint32_t i = 0; i < call->info.arg_count && !after; i++) {
+      if (call->args[i].role != KW_ROLE_INDEX) continue;
+      for (int k = 0; k < 6 - negative; k++) check_index(call, i, KW_I64, wide[k], stream);
+      for (int k = 0; k < 5 - negative; k++) check_index(call, i, KW_I32, narrow[k], stream);
+    }
+  }
+  kw_test_same(got, want, size, "a right call after calls with indices out of range");
+  free(want);
+  free(got);
+}
+
+static bool has_indices(const kw_op *op) {
+  kw_op_info info = {.struct_size = sizeof info};
+  KW_CHECK_OK(kw_op_get_info(op, &info));
+  for (uint32_t i = 0; i < info.arg_count; i++) {
+    kw_arg_info arg = {.struct_size = sizeof arg};
+    KW_CHECK_OK(kw_op_get_arg(op, i, &arg));
+    if (info.level != KW_LEVEL_VENDOR && kw_test_is_index(&arg)) return true;
+  }
+  return false;
+}
+
+/* The calls with indices that the device can run, one after the other: false at the end. */
+static bool next_call(uint32_t *at, kw_test_call *out_call) {
+  while (*at < kw_op_count()) {
+    const kw_op *op = kw_op_at((*at)++);
+    if (kw_op_support(op, kw_contract.device, KW_F32) == KW_SUPPORT_NONE || !has_indices(op)) continue;
+    if (kw_test_call_make(op, KW_F32, NUMEL, out_call)) return true;
+  }
+  return false;
+}
+
+/* Every op that takes indices: beyond either end, by far too, in i64 and i32, first or last of them. */
+void kw_contract_error_index_out_of_range(void **state) {
+  (void)state;
+  kw_stream *stream = kw_test_stream();
+  kw_test_call call;
+  uint32_t at = 0, calls = 0;
+  for (; next_call(&at, &call); calls++) {
+    check_op(&call, stream);
+    kw_test_call_free(&call);
+  }
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  if (!calls) kw_test_skip("the device has no op that takes indices");
+  kw_test_usable("a round trip after calls with indices out of range");
+}
+
+/* The error of a plan's run is told although the plan is gone by then. */
+void kw_contract_error_late_error_outlives_plan(void **state) {
+  (void)state;
+  kw_test_call call;
+  uint32_t at = 0, index = 0;
+  if (!next_call(&at, &call)) kw_test_skip("the device has no op that takes indices");
+  while (call.args[index].role != KW_ROLE_INDEX) index++;
+  kw_stream *stream = kw_test_stream();
+  kw_value values[KW_TEST_ARGS];
+  kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(call.args[index].tensors[0], KW_I64, 0, call.edge);
+  kw_plan *plan = NULL;
+  kw_test_call_values(&call, values);
+  values[index] = call.args[index].info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
+  KW_CHECK_OK(kw_plan_make(call.op, stream, values, call.given, outs, call.info.result_count, NULL, &plan));
+  kw_status status = kw_plan_run(plan, stream, values, call.given, outs, call.info.result_count);
+  kw_plan_destroy(plan);
+  for (uint32_t r = 0; r < call.info.result_count; r++) kw_tensor_release(outs[r]);
+  kw_tensor_release(wrong);
+  expect_told(&call, index, stream, status, call.edge);
+  kw_test_call_free(&call);
+  KW_CHECK_OK(kw_stream_destroy(stream));
+}
