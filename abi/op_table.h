@@ -61,8 +61,8 @@ typedef enum kw_compare {
   KW_CMP_BITS,       /* the same bits, NaN payloads included (payloads are free where the dtype changes) */
   KW_CMP_ULP,        /* |got - oracle| <= ulp * ULP_c(oracle) + abs * eps_c; 0 and 0: equal values */
   KW_CMP_ACCUMULATE, /* |got - oracle| <= growth(n) * eps_c * magnitude: `magnitude` is the row's magnitude op run on
-                        absolute values, n the number of terms, growth(n) = min(n, 4 + 2 sqrt(n)). "OP/magnitude" is the
-                        bound itself, for the case's own values: n is 1 */
+                        absolute values, n the number of terms (of a scan: up to the element), growth(n) =
+                        min(n, 4 + 2 sqrt(n)). "OP/magnitude" is the bound itself, for the case's own values: n is 1 */
   KW_CMP_WRITTEN,    /* bits; where several values are written to one place, any of them */
   KW_CMP_INDEX /* an index: the value found there must equal the value at the oracle's index, and be the lowest such */
 } kw_compare;

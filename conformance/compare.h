@@ -10,7 +10,8 @@
  *   half     for results narrower than c: half the spacing of the result's own format around the smaller of |got| and
  *            |oracle|: what one rounding of a value next to the oracle may add. 0 for other results.
  *   allowed  KW_CMP_ULP:        ulp * ULP_c(oracle) + abs * eps_c
- *            KW_CMP_ACCUMULATE: growth(n) * eps_c * magnitude + n * (half the smallest subnormal of c)
+ *            KW_CMP_ACCUMULATE: growth(n) * eps_c * magnitude + n * (half the smallest subnormal of c); n counts terms,
+ *                               in a scan those up to the element
  *
  * A finite result passes when |got - oracle| <= allowed + half. Infinity counts as 2^(emax+1), the first value that is
  * out of range, so that it and the largest finite value are interchangeable only where |oracle| + bound reaches

@@ -36,7 +36,7 @@ typedef enum kw_domain {
   KW_DOMAIN_BITS,         /* element i has the bits of (i / stride) */
   KW_DOMAIN_INDEX,        /* [0, limit) */
   KW_DOMAIN_SPREAD        /* [0, limit): i / stride in a shuffled order, modulo limit: no index occurs twice in `limit`
-                             elements       that follow each other at distance `stride` */
+                             elements that follow each other at distance `stride` */
 } kw_domain;
 
 /* What a value depends on besides its element. */
