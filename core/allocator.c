@@ -382,6 +382,7 @@ void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
     kw_graph_keep(graph, buffer);
     return;
   }
+  if (atomic_load(&buffer->stream) == stream) return; /* another thread has just begun to record */
   struct kw_allocator *allocator = buffer->device->allocator;
   pthread_mutex_lock(&allocator->mutex);
   kw_foreign_use *use = buffer->foreign;

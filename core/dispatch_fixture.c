@@ -184,6 +184,10 @@ static kw_status run_add(const kw_call *call) {
   if (fixture.launch_status != KW_OK)
     return fixture_host->set_error(fixture_host->ctx, fixture.launch_status, "the knob says so");
   record(call);
+  const fixture_stream *stream = call->stream;
+  if (fixture.late_status != KW_OK)
+    fixture_host->report_async_error(fixture_host->ctx, stream->token, call->call_id, fixture.late_status,
+                                     "it is late");
   for (int64_t i = 0; i < call->outs[0]->numel; ++i) {
     float a, b;
     memcpy(&a, element(call->args[0].u.tensor, i, 4), 4);
@@ -422,7 +426,12 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .flags = KW_KERNEL_MIXED_DTYPES | CAPTURABLE,
        .launch = copy_kernel},
       {.op = "cat", .name = "cat", .dtypes = {{f32, 0}}, .user = "cat", .can_implement = cat_can, .launch = cat},
-      {.op = "gather", .name = "gather", .dtypes = {{f32, 0}}, .user = "gather", .launch = gather},
+      {.op = "gather",
+       .name = "gather",
+       .dtypes = {{f32, 0}},
+       .user = "gather",
+       .flags = KW_KERNEL_DATA_ERRORS,
+       .launch = gather},
       {.op = "scatter.src", .name = "scatter", .dtypes = {{f32, 0}}, .user = "scatter", .launch = scatter},
       {.op = "fixture::noise_",
        .name = "noise",

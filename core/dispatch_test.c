@@ -503,6 +503,36 @@ static void replays_a_plan_of_a_named_kernel(void **state) {
   kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(z), kw_tensor_release(out);
 }
 
+/* Destroying a plan waits for the streams, and what it learns there is for who asks. */
+static void keeps_a_late_error_past_the_end_of_its_plan(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){5, 7}), *out = NULL;
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
+  kw_plan *plan;
+  assert_int_equal(kw_plan_make(add, NULL, args, 2, &out, 1, "plain", &plan), KW_OK);
+  fixture->late_status = KW_ERR_TIMEOUT;
+  assert_int_equal(kw_plan_run(plan, NULL, args, 2, &out, 1), KW_OK);
+  fixture->late_status = KW_OK;
+  kw_plan_destroy(plan);
+  assert_int_equal(fixture->releases, 1);
+  assert_int_equal(kw_device_synchronize(device), KW_ERR_TIMEOUT);
+  assert_non_null(strstr(kw_error_message(), "add.Tensor failed on fixture:0 after it was enqueued: it is late"));
+  assert_int_equal(kw_device_synchronize(device), KW_OK);
+  kw_tensor_release(x), kw_tensor_release(out);
+}
+
+/* A decomposition names both: the op that was called, and the one whose argument it is. */
+static void names_the_op_that_was_called(void **state) {
+  (void)state;
+  kw_tensor *self = tensor_of(KW_F32, 2, (int64_t[]){3, 2}, NULL), *out = NULL;
+  kw_tensor *index = tensor_of(KW_I64, 1, (int64_t[]){2}, (int64_t[]){2, 3});
+  const kw_value args[] = {kw_arg_tensor(self), kw_arg_int(0), kw_arg_tensor(index)};
+  assert_int_equal(kw_op_call(kw_op_find("index_select"), NULL, args, 3, &out, 1), KW_OK);
+  assert_int_equal(kw_device_synchronize(device), KW_ERR_INVALID_ARGUMENT);
+  assert_non_null(strstr(kw_error_message(), "index_select, by gather: argument 'index': an index is out of range"));
+  kw_tensor_release(self), kw_tensor_release(index), kw_tensor_release(out);
+}
+
 /* An index that only the kernel sees: each way of calling tells at the next synchronise, and all goes on. */
 static void tells_of_errors_in_the_data_at_the_next_wait(void **state) {
   (void)state;
@@ -596,7 +626,9 @@ int main(void) {
       TEST(checks_given_results),
       TEST(launches_nothing_for_empty_results),
       TEST(replays_a_plan_of_a_named_kernel),
+      TEST(keeps_a_late_error_past_the_end_of_its_plan),
       TEST(tells_of_errors_in_the_data_at_the_next_wait),
+      TEST(names_the_op_that_was_called),
       TEST(counts_the_launches_of_all_threads),
   };
   return cmocka_run_group_tests(tests, load, NULL);

@@ -253,5 +253,4 @@ void kw_error_words_free(kw_stream *stream) {
   }
   free_uses(stream->words.others);
   kw_error_word_unref(atomic_load(&stream->words.own));
-  stream->words = (kw_error_words){0};
 }

@@ -486,6 +486,22 @@ static void says_which_node_failed(void **state) {
   kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(out);
 }
 
+static void names_the_op_of_a_late_error(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){1, 2}), *y = floats(2, (float[]){10, 20}), *out = NULL;
+  kw_graph *graph = record_three_x(x, y, &out);
+  fixture->late_status = KW_ERR_TIMEOUT;
+  assert_ok(kw_graph_launch(graph, NULL));
+  fixture->late_status = KW_OK;
+  assert_int_equal(kw_stream_synchronize(stream), KW_ERR_TIMEOUT);
+  assert_error("add.Tensor failed on");
+  assert_error("it is late");
+  assert_ok(kw_graph_launch(graph, NULL));
+  assert_floats(out, (float[]){13, 26}, 2);
+  assert_ok(kw_graph_destroy(graph));
+  kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(out);
+}
+
 /* ---- Native or not ----------------------------------------------------------------------------------------------- */
 
 static void is_replayed_when_the_plugin_does_not_record_it(void **state) {
@@ -590,6 +606,7 @@ int main(void) {
       ON_BOTH(goes_on_after_a_call_that_fails),
       ON_BOTH(is_not_destroyed_in_a_host_function),
       ON_BOTH(says_which_node_failed),
+      ON_BOTH(names_the_op_of_a_late_error),
       cmocka_unit_test_setup_teardown(is_replayed_when_the_plugin_does_not_record_it, open_native, close_device),
       cmocka_unit_test_setup_teardown(is_replayed_with_a_kernel_that_the_plugin_may_not_record, open_native,
                                       close_device),
