@@ -353,6 +353,8 @@ static void layouts_have_these_strides(void **state) {
     assert_memory_equal(t.strides, rows[i].strides, sizeof rows[i].strides);
     assert_int_equal(t.offset, rows[i].offset);
     assert_int_equal(t.extent, rows[i].extent);
+    kw_case_walk walk = kw_case_walk_start(&t);
+    for (int64_t k = 0; k < t.numel; k++, kw_case_walk_next(&walk)) assert_int_equal(walk.at, kw_case_tensor_at(&t, k));
   }
 }
 

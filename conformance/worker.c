@@ -180,9 +180,10 @@ static kw_status make_inputs(unit *u) {
 
 static void check_inputs(unit *u, kw_unit_path *path) {
   for (uint32_t i = 0; i < KW_CASE_TENSORS && !*path->defect; i++) {
-    if (!u->images[i].base || (i < KW_SUITE_ARGS && u->c->args[i].output)) continue;
+    if (!u->images[i].base) continue;
+    bool mutable = i < KW_SUITE_ARGS && u->c->args[i].output;
     kw_change change;
-    kw_status status = kw_image_check(&u->images[i], true, NULL, &change);
+    kw_status status = kw_image_check(&u->images[i], !mutable, NULL, &change);
     if (status != KW_OK) {
       path_failed(u, path, status);
       return;
@@ -337,14 +338,17 @@ static void run_path(unit *u, const char *kernel) {
   const kw_case *c = u->c;
   kw_unit_path *path = &u->result->paths[u->result->path_count++];
   *path = (kw_unit_path){.kernel = kernel ? own_text(u, kernel) : "", .message = "", .defect = ""};
-  bool own_memory = c->op->vendor && c->op->in_place; /* a vendor's (a!): its argument, anew for each path */
+  bool own_memory = c->op->vendor && c->op->in_place; /* a vendor's (a!): its argument */
   bool wanted = kernel || u->run || c->op->in_place || c->class == KW_CLASS_OUTPUTS;
   bool given = wanted && u->outs_known && !own_memory;
   kw_image images[KW_SUITE_RESULTS] = {{0}};
   kw_tensor *views[KW_SUITE_RESULTS] = {NULL}, *outs[KW_SUITE_RESULTS] = {NULL};
   kw_value args[KW_SUITE_ARGS];
-  kw_status status = own_memory ? kw_image_upload(&u->images[0]) : KW_OK;
-  if (given) status = give_outputs(u, images, views);
+  kw_status status = KW_OK;
+  for (uint32_t i = 0; i < c->arg_count && status == KW_OK && c->op->vendor; i++) {
+    if (c->args[i].output) status = kw_image_upload(&u->images[i]); /* what an earlier path left is no input */
+  }
+  if (given && status == KW_OK) status = give_outputs(u, images, views);
   if (status == KW_OK) {
     fill_args(u, views[0], args);
     memcpy(outs, views, sizeof outs);
