@@ -407,7 +407,7 @@ static void copy_converts_and_saturates(void **state) {
   uint8_t truth[4];
   kw_mem from_mem = upload(o, from, sizeof from), to_mem = upload(o, from, sizeof from);
   kw_tensor_ref source = tensor(KW_F32, from_mem, 1, 4), i32 = tensor(KW_I32, to_mem, 1, 4);
-  kw_tensor_ref truths = tensor(KW_BOOL, to_mem, 1, 4), complex = tensor(KW_C64, to_mem, 1, 2);
+  kw_tensor_ref truths = tensor(KW_BOOL, to_mem, 1, 4);
   kw_value args[] = {tensor_value(&i32), tensor_value(&source), {.tag = KW_TAG_BOOL}};
   launch(o, "copy_", KW_F32, args, 3, &i32);
   assert_int_equal(download_at(o, to_mem, 0, to, sizeof to), KW_OK);
@@ -425,8 +425,27 @@ static void copy_converts_and_saturates(void **state) {
   launch(o, "copy_", KW_F32, args, 3, &truths);
   assert_int_equal(download_at(o, to_mem, 0, truth, sizeof truth), KW_OK);
   assert_memory_equal(truth, ((uint8_t[]){1, 1, 1, 0}), 4);
-  args[0] = tensor_value(&complex);
-  assert_int_equal(launch_on(o, o->stream, "copy_", KW_F32, args, 3, &complex), KW_ERR_NOT_IMPLEMENTED);
+}
+
+static void copy_takes_complex_numbers_apart(void **state) {
+  opened *o = *state;
+  const float from[2] = {-2.75f, 0}, parts[4] = {0, 1.5f, 0, 0};
+  float widened[4];
+  uint8_t truth[2];
+  kw_mem from_mem = upload(o, from, sizeof from), parts_mem = upload(o, parts, sizeof parts);
+  kw_tensor_ref real = tensor(KW_F32, from_mem, 1, 2), complex = tensor(KW_C64, parts_mem, 1, 2);
+  kw_tensor_ref truths = tensor(KW_BOOL, from_mem, 1, 2);
+  kw_value args[] = {tensor_value(&complex), tensor_value(&real), {.tag = KW_TAG_BOOL}};
+  launch(o, "copy_", KW_F32, args, 3, &complex); /* the imaginary parts become 0 */
+  assert_int_equal(download_at(o, parts_mem, 0, widened, sizeof widened), KW_OK);
+  assert_memory_equal(widened, ((float[]){-2.75f, 0, 0, 0}), sizeof widened);
+  parts_mem = upload(o, parts, sizeof parts);
+  complex = tensor(KW_C64, parts_mem, 1, 2);
+  args[0] = tensor_value(&truths);
+  args[1] = tensor_value(&complex);
+  launch(o, "copy_", KW_C64, args, 3, &truths); /* either part counts */
+  assert_int_equal(download_at(o, from_mem, 0, truth, sizeof truth), KW_OK);
+  assert_memory_equal(truth, ((uint8_t[]){1, 0}), sizeof truth);
 }
 
 /* Copies 8 elements from one dtype to another. */
@@ -584,6 +603,7 @@ int main(void) {
       WITH_PLUGIN(relu_keeps_nan),
       WITH_PLUGIN(sum_and_mm_are_exact_on_small_integers),
       WITH_PLUGIN(copy_converts_and_saturates),
+      WITH_PLUGIN(copy_takes_complex_numbers_apart),
       WITH_PLUGIN(small_floats_round_to_nearest_even),
       WITH_PLUGIN(fill_takes_every_second_element),
       WITH_PLUGIN(own_op_agrees_with_its_reference),

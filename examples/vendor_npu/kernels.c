@@ -65,14 +65,25 @@ static void walk_next(walker *walk) {
 
 /* ---- Bodies: run by a stream's worker --------------------------------------------------------------------------- */
 
-static bool is_real(kw_dtype dtype) {
-  return (NPU_REAL_DTYPES & KW_DTYPE_BIT(dtype)) != 0;
+/* What a complex number has two of; any other dtype itself. */
+static kw_dtype part_of(kw_dtype dtype) {
+  return dtype == KW_C64 ? KW_F32 : dtype == KW_C128 ? KW_F64 : dtype;
 }
 
-static kw_status copy_can_implement(const kw_call *call) {
-  kw_dtype to = call->args[0].u.tensor->dtype;
-  kw_dtype from = call->args[1].u.tensor->dtype;
-  return to == from || (is_real(to) && is_real(from)) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+/* One element as copy_ converts it. To a real dtype only the real part goes, to bool either part counts. */
+static void convert(kw_dtype to, uint8_t *out, kw_dtype from, const uint8_t *in) {
+  kw_dtype part = part_of(from), target = part_of(to);
+  npu_number real = npu_number_load(part, in), imaginary = {0};
+  if (part != from) {
+    imaginary = npu_number_load(part, in + npu_itemsizes[part]);
+  }
+  if (to == KW_BOOL && imaginary.f != 0) {
+    real = imaginary;
+  }
+  npu_number_store(target, out, real);
+  if (target != to) {
+    npu_number_store(target, out + npu_itemsizes[target], imaginary);
+  }
 }
 
 /* copy_(self, src): in[0] is the output once more, in[1] the source. */
@@ -86,7 +97,7 @@ static kw_status copy_body(const npu_task *task) {
     if (to == from) {
       memcpy(walk_item(&walk, 0), walk_item(&walk, 1), npu_itemsizes[to]);
     } else {
-      npu_number_store(to, walk_item(&walk, 0), npu_number_load(from, walk_item(&walk, 1)));
+      convert(to, walk_item(&walk, 0), from, walk_item(&walk, 1));
     }
   }
   return KW_OK;
@@ -293,7 +304,7 @@ typedef struct kernel_row {
 #define EVERY_DTYPE ((UINT64_C(1) << KW_DTYPE_COUNT) - 1)
 
 static const kernel_row kernel_rows[] = {
-    {"copy_", EVERY_DTYPE, KW_KERNEL_MIXED_DTYPES, 3, copy_can_implement, copy_body},
+    {"copy_", EVERY_DTYPE, KW_KERNEL_MIXED_DTYPES, 3, NULL, copy_body},
     {"fill_.Scalar", NPU_REAL_DTYPES, 0, 2, fill_can_implement, fill_body},
     {"add.Tensor", F32, 0, 3, NULL, add_f32_body},
     {"add.Tensor", I32, 0, 3, NULL, add_i32_body},
