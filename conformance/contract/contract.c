@@ -25,9 +25,11 @@ SUITE(event, KW_EVENT_TESTS)
 SUITE(copy, KW_COPY_TESTS)
 SUITE(thread, KW_THREAD_TESTS)
 SUITE(error, KW_ERROR_TESTS)
+SUITE(graph, KW_GRAPH_TESTS)
 SUITE(exit, KW_EXIT_TESTS)
 OP_TESTS(error, KW_ERROR_OP_TESTS)
 OP_TESTS(determinism, KW_DETERMINISM_OP_TESTS)
+OP_TESTS(graph, KW_GRAPH_OP_TESTS)
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define ROW(suite) \
@@ -38,7 +40,7 @@ OP_TESTS(determinism, KW_DETERMINISM_OP_TESTS)
   { #suite, suite##_tests, COUNT(suite##_tests), suite##_op_tests, COUNT(suite##_op_tests) }
 
 const kw_contract_suite kw_contract_suites[] = {
-    ROW(abi),    ROW(environment),    ROW(lifecycle),          ROW(memory), ROW(stream), ROW(event), ROW(copy),
-    ROW(thread), ROW_WITH_OPS(error), ROW_OF_OPS(determinism), ROW(exit),
+    ROW(abi),    ROW(environment),    ROW(lifecycle),          ROW(memory),         ROW(stream), ROW(event), ROW(copy),
+    ROW(thread), ROW_WITH_OPS(error), ROW_OF_OPS(determinism), ROW_WITH_OPS(graph), ROW(exit),
 };
 const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

@@ -17,6 +17,7 @@
   X(thread)                   \
   X(error)                    \
   X(determinism)              \
+  X(graph)                    \
   X(exit)
 
 #define KW_ABI_TESTS(X)          \
@@ -159,8 +160,21 @@
   X(exit, from_host_function) \
   X(exit, in_exit_handlers)
 
+#define KW_GRAPH_TESTS(X)            \
+  X(graph, launch_computes)          \
+  X(graph, launches_in_order)        \
+  X(graph, launch_behind_gate)       \
+  X(graph, outlives_tensors)         \
+  X(graph, results_outlive_graph)    \
+  X(graph, memory)                   \
+  X(graph, thrown_away)              \
+  X(graph, refused_while_recording)  \
+  X(graph, goes_on_after_wrong_call) \
+  X(graph, misuse)
+
 /* Once per op. */
 #define KW_ERROR_OP_TESTS(X) X(error, op)
 #define KW_DETERMINISM_OP_TESTS(X) X(determinism, op)
+#define KW_GRAPH_OP_TESTS(X) X(graph, op)
 
 #endif /* KEYWAY_CONTRACT_SUITES_H */
