@@ -305,6 +305,13 @@ static void joins_lists_by_kernel_or_by_copies(void **state) {
   fixture->cat_refuses = true; /* the plan is made: this is not asked again */
   assert_int_equal(kw_op_call(cat, NULL, direct, 2, &out, 1), KW_OK);
   assert_int_equal(counters().decomposed, 0);
+  kw_tensor_release(out), out = NULL;
+  fixture->cat_refuses = false;
+  kw_tensor *other[] = {a, none, a}; /* another signature, though it begins the same way */
+  const kw_value again[] = {kw_arg_tensor_list(other, 3), kw_arg_int(1)};
+  assert_int_equal(kw_op_call(cat, NULL, again, 2, &out, 1), KW_OK);
+  assert_floats(out, (float[]){1, 2, 1, 2, 3, 4, 3, 4}, 8);
+  fixture->cat_refuses = true;
 
   /* into columns of a tensor, strided */
   assert_int_equal(kw_tensor_transpose(room, 0, 1, &columns), KW_OK);

@@ -185,9 +185,10 @@ enum {
  *
  * Key dtype. A call's key dtype is the dtype the op computes on after ATen's type promotion over its tensor and Scalar
  * arguments: add(f32, i32) has key f32, sqrt(i32) has key f32, sum(i32) has key i64, eq(i8, i8) has key i8. A bool mask
- * as in where.self does not count; copy_ has its source's dtype, fill_ its destination's. `dtypes` says which key
- * dtypes this kernel takes. Unless a kernel sets KW_KERNEL_MIXED_DTYPES the host casts the promoted arguments to the
- * key dtype first, so it sees one dtype only. Output dtypes follow from the op: the key dtype, bool for comparisons,
+ * as in where.self does not count, nor do indices; copy_ has its source's dtype, fill_ its destination's. `dtypes` says
+ * which key dtypes this kernel takes. Unless a kernel sets KW_KERNEL_MIXED_DTYPES the host casts the promoted arguments
+ * to the key dtype first, so it sees one dtype only; lists of tensors it does not cast, those of several dtypes go to
+ * kernels with the flag. Output dtypes follow from the op: the key dtype, bool for comparisons,
  * i64 for indices. Scalars arrive as the caller gave them: a kernel converts them to what it computes in (the key
  * dtype for integers, f64 for f64, f32 for smaller floats) before it uses them.
  *
