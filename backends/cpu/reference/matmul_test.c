@@ -77,10 +77,13 @@ static void test_addmm(void **state) {
   (void)state;
   float a[4] = {1, 2, 3, 4}, b[4] = {1, 0, 0, 1}, bias[2] = {10, 20}, nan[4] = {NAN, NAN, NAN, NAN}, out[4];
   kw_tensor_ref x = TENSOR(KW_F32, a, 2, 2), y = TENSOR(KW_F32, b, 2, 2), result = TENSOR(KW_F32, out, 2, 2);
-  kw_tensor_ref row = TENSOR(KW_F32, bias, 2), column = TENSOR(KW_F32, bias, 2, 1), one = RANK0(KW_F32, bias);
+  kw_tensor_ref row = TENSOR(KW_F32, bias, 2), column = TENSOR(KW_F32, bias, 2, 1), line = TENSOR(KW_F32, bias, 1, 2),
+                one = RANK0(KW_F32, bias);
   kw_tensor_ref broken = TENSOR(KW_F32, nan, 2, 2);
   for (size_t t = 0; t < 3; t++) {
     RUN(tables[t], "addmm", &result, test_arg(&row), test_arg(&x), test_arg(&y), test_int(1), test_int(1));
+    assert_memory_equal(out, ((float[]){11, 22, 13, 24}), sizeof out);
+    RUN(tables[t], "addmm", &result, test_arg(&line), test_arg(&x), test_arg(&y), test_int(1), test_int(1));
     assert_memory_equal(out, ((float[]){11, 22, 13, 24}), sizeof out);
     RUN(tables[t], "addmm", &result, test_arg(&column), test_arg(&x), test_arg(&y), test_int(2), test_float(0.5));
     assert_memory_equal(out, ((float[]){20.5f, 21, 41.5f, 42}), sizeof out);

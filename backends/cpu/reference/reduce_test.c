@@ -213,6 +213,24 @@ static void test_cumsum(void **state) {
   assert_memory_equal(narrow, ((uint8_t[]){200, 44, 45}), sizeof narrow);
 }
 
+/* Elements are converted to the dtype before anything is computed. */
+static void test_dtype_comes_first(void **state) {
+  (void)state;
+  float x[2] = {2.5f, 3.5f};
+  int32_t out[2];
+  kw_tensor_ref self = TENSOR(KW_F32, x, 2), one = RANK0(KW_I32, out), two = TENSOR(KW_I32, out, 2);
+  for (size_t t = 0; t < 3; t++) {
+    RUN(tables[t], "sum", &one, test_arg(&self), dtype_arg(KW_I32));
+    assert_int_equal(out[0], 5);
+    RUN(tables[t], "prod", &one, test_arg(&self), dtype_arg(KW_I32));
+    assert_int_equal(out[0], 6);
+    RUN(tables[t], "prod.dim_int", &one, test_arg(&self), int_arg(0), drop, dtype_arg(KW_I32));
+    assert_int_equal(out[0], 6);
+    RUN(tables[t], "cumsum", &two, test_arg(&self), int_arg(0), dtype_arg(KW_I32));
+    assert_true(out[0] == 2 && out[1] == 5);
+  }
+}
+
 /* Each prefix is what sum makes of it: added in a row the last would be off by about a thousand units. */
 static void test_cumsum_is_pairwise(void **state) {
   (void)state;
@@ -238,6 +256,7 @@ int main(void) {
       cmocka_unit_test(test_any),
       cmocka_unit_test(test_cumsum),
       cmocka_unit_test(test_cumsum_is_pairwise),
+      cmocka_unit_test(test_dtype_comes_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
