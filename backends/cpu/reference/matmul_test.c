@@ -101,6 +101,22 @@ static void test_addmm(void **state) {
   assert_int_equal(r, (uint8_t)500);
 }
 
+/* Factors are rounded to what is computed in, f32 or f64, and no further in a wider type. */
+static void test_addmm_factors(void **state) {
+  (void)state;
+  double one = 1, zero = 0, out = 0;
+  kw_wide wide;
+  float f = 1;
+  kw_tensor_ref x = TENSOR(KW_F64, &one, 1, 1), self = RANK0(KW_F64, &zero), result = TENSOR(KW_F64, &out, 1, 1);
+  kw_tensor_ref y = TENSOR(KW_F32, &f, 1, 1), wide_out = TENSOR(KW_DTYPE_WIDE, &wide, 1, 1);
+  RUN(kw_reference_f64, "addmm", &result, test_arg(&self), test_arg(&x), test_arg(&x), test_int(1), test_float(0.1));
+  assert_true(out == 0.1);
+  RUN(kw_reference_f64, "addmm", &wide_out, test_arg(&y), test_arg(&y), test_arg(&y), test_int(0), test_float(0.1));
+  assert_true(wide.hi == (double)0.1f);
+  RUN(kw_reference_f64, "addmm", &wide_out, test_arg(&y), test_arg(&y), test_arg(&y), test_float(0.1), test_int(0));
+  assert_true(wide.hi == (double)0.1f);
+}
+
 static void test_int_mm(void **state) {
   (void)state;
   int8_t a[3] = {-128, -128, 127}, b[3] = {-128, -128, -128};
@@ -115,8 +131,9 @@ static void test_int_mm(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_mm),  cmocka_unit_test(test_mm_is_pairwise), cmocka_unit_test(test_mm_of_many_columns),
-      cmocka_unit_test(test_bmm), cmocka_unit_test(test_addmm),          cmocka_unit_test(test_int_mm),
+      cmocka_unit_test(test_mm),     cmocka_unit_test(test_mm_is_pairwise), cmocka_unit_test(test_mm_of_many_columns),
+      cmocka_unit_test(test_bmm),    cmocka_unit_test(test_addmm),          cmocka_unit_test(test_addmm_factors),
+      cmocka_unit_test(test_int_mm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -437,6 +437,8 @@ static void test_factories(void **state) {
     RUN(tables[t], "arange.start_step", &integers, test_float(-5.5), test_float(0.2), test_float(2.9), i64);
     assert_memory_equal(n, ((int64_t[]){-5, -3, -1}), sizeof n); /* numbers are cut before they are added */
   }
+  RUN(kw_reference_f32, "arange.start_step", &u8, test_float(-5.5), test_float(0), test_float(2), test_none());
+  assert_memory_equal(u, ((uint8_t[]){251, 253, 255}), sizeof u); /* -5, -3, -1 cut to u8 */
   int64_t large = (INT64_C(1) << 53) + 1;
   RUN(kw_reference_f32, "arange.start_step", &integers, test_int(large), test_int(large + 3), test_int(1), test_none());
   assert_true(n[0] == large && n[2] == large + 2);
