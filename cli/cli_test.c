@@ -153,7 +153,9 @@ static void doctor_shows_every_candidate(void **state) {
   check("doctor", 0, "KEYWAY_PLUGIN_PATH");
   cJSON *json = run_json("doctor --json");
   const cJSON *plugins = check_fields(
-      json, "plugins", (const char *[]){"path", "stage", "status", "reason", "verdict", "key", "abi", "devices", NULL});
+      json, "plugins",
+      (const char *[]){"path", "stage", "status", "reason", "verdict", "key", "abi", "devices", "native", NULL});
+  check("doctor", 0, "native: events, ");
   check_fields(json, "environment", (const char *[]){"name", "value", "meaning", NULL});
   check_fields(json, "folders", (const char *[]){"path", "state", "reason", "origin", NULL});
   int count = cJSON_GetArraySize(plugins);

@@ -94,6 +94,35 @@ static void format_abi(uint32_t version, char text[24]) {
   snprintf(text, 24, version ? "%u.%u" : "-", KW_ABI_MAJOR(version), KW_ABI_MINOR(version));
 }
 
+static const struct {
+  uint32_t bit;
+  const char *name;
+} natives[] = {{KW_NATIVE_EVENTS, "events"},
+               {KW_NATIVE_CALL_HOST, "host functions"},
+               {KW_NATIVE_FILL, "fill"},
+               {KW_NATIVE_QUERY, "query"},
+               {KW_NATIVE_GRAPH, "graphs"}};
+enum { NATIVE_COUNT = sizeof natives / sizeof natives[0] };
+
+static cJSON *natives_as_json(uint32_t native) {
+  cJSON *array = cJSON_CreateArray();
+  for (uint32_t i = 0; i < NATIVE_COUNT; ++i) {
+    if (native & natives[i].bit) cJSON_AddItemToArray(array, cJSON_CreateString(natives[i].name));
+  }
+  return array;
+}
+
+/* "native: events, fill" */
+static void note_natives(kw_cli_table *table, uint32_t native) {
+  char text[128];
+  size_t used = 0;
+  for (uint32_t i = 0; i < NATIVE_COUNT; ++i) {
+    if (!(native & natives[i].bit)) continue;
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "native: ", natives[i].name);
+  }
+  if (used > 0) kw_cli_table_note(table, "%s", text);
+}
+
 static cJSON *report_as_json(const kw_plugin_report *report) {
   char abi[24];
   format_abi(report->abi_version, abi);
@@ -112,6 +141,7 @@ static cJSON *report_as_json(const kw_plugin_report *report) {
   cJSON_AddItemToObject(json, "abi", report->abi_version ? cJSON_CreateString(abi) : cJSON_CreateNull());
   cJSON_AddNumberToObject(json, "devices", report->device_count);
   cJSON_AddNumberToObject(json, "kernels", report->kernel_count);
+  cJSON_AddItemToObject(json, "native", natives_as_json(report->native));
   cJSON_AddNumberToObject(json, "load_ns", (double)report->load_ns);
   return json;
 }
@@ -139,6 +169,7 @@ static void add_report_row(kw_cli_table *table, const kw_plugin_report *report) 
     kw_cli_table_note(table, "%s%s%s%s%s", report->description, *report->build ? ", built with " : "", report->build,
                       *report->sanitizer ? ", sanitizer " : "", report->sanitizer);
   }
+  note_natives(table, report->native);
   kw_cli_table_note(table, "%s", report->path);
 }
 

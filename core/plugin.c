@@ -168,6 +168,7 @@ static kw_status initialize(record *r, const kw_negotiated *answer) {
   kw_kernels_sort(plugin);
   r->report.device_count = plugin->device_count;
   r->report.kernel_count = plugin->kernel_count;
+  r->report.native = plugin->native;
   return KW_OK;
 }
 

@@ -128,6 +128,8 @@ typedef struct kw_plugin_report {
   const char *build;
   const char *sanitizer;
   uint64_t load_ns; /* time from found to the reached stage */
+  uint32_t native;  /* KW_NATIVE_*: what it implements itself of what core derives otherwise; 0 until loaded */
+  uint32_t reserved;
 } kw_plugin_report;
 
 /* Loads one plugin file beyond those discovered. The caller vouches for the file: unsafe permissions are only warned
@@ -178,8 +180,9 @@ KW_API kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry)
  * KW_ERR_NOT_FOUND: the message lists the devices that exist and every plugin that failed to load, with the reason. */
 KW_API kw_status kw_device_open(const char *name, kw_device **out_device);
 /* Gives back one open. The device closes, and its caches are freed, when the last open is given back and every tensor,
- * stream, event and plan made on it is gone; until then opening it again gives the same device, lost if it was lost.
- * KW_ERR_BUSY inside a host function (kw_stream_call_host) when it would be the last: close after it has returned. */
+ * stream, event, plan, generator and graph made on it is gone; until then opening it again gives the same device, lost
+ * if it was lost. KW_ERR_BUSY inside a host function (kw_stream_call_host) when it would be the last: close after it
+ * has returned. */
 KW_API kw_status kw_device_close(kw_device *device);
 /* Gives a device key another name in this process: kw_device_rename("npu", "my_hardware_device"). The old name goes on
  * working. KW_ERR_INVALID_ARGUMENT when `to` is malformed or taken. */
@@ -193,7 +196,7 @@ enum {
   KW_NATIVE_CALL_HOST = 1u << 1, /* kw_stream_call_host may block without stopping the caller */
   KW_NATIVE_FILL = 1u << 2,
   KW_NATIVE_QUERY = 1u << 3,
-  KW_NATIVE_GRAPH = 1u << 4
+  KW_NATIVE_GRAPH = 1u << 4 /* graphs of kernels that allow it run as one: kw_graph_info.native */
 };
 KW_API uint32_t kw_device_native(const kw_device *device);
 /* Waits for all streams of the device. Late errors surface here. */
@@ -204,7 +207,7 @@ typedef struct kw_memory_stats {
   uint32_t reserved;
   uint64_t allocated; /* bytes in live tensors, rounded as the allocator rounds */
   uint64_t allocated_peak;
-  uint64_t held; /* bytes obtained from the plugin: allocated + cached */
+  uint64_t held; /* bytes obtained from the plugin: allocated, cached, and set aside by graphs */
   uint64_t held_peak;
   uint64_t live;          /* live allocations */
   uint64_t allocations;   /* allocations ever made */
@@ -214,7 +217,7 @@ typedef struct kw_memory_stats {
   uint64_t oom_failures; /* ... and failed all the same */
 } kw_memory_stats;
 KW_API kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats);
-/* Gives cached, unused memory back to the plugin. */
+/* Gives cached, unused memory back to the plugin; what graphs have set aside stays theirs. */
 KW_API kw_status kw_memory_trim(kw_device *device);
 
 /* ---- Streams and events ------------------------------------------------------------------------------------------ */
