@@ -76,22 +76,26 @@ endmacro()
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
 
-# kw_add_plugin(NAME SOURCES... [LIBS ...]): a plugin keyway_NAME.so in lib/keyway/plugins that exports its query symbol only.
+# kw_add_plugin(NAME SOURCES... [LIBS ...] [DIRECTORY ...] [EXPORTS ...]): a plugin keyway_NAME.so in lib/keyway/plugins, or in
+# DIRECTORY, that exports its query symbol only, or what the version script EXPORTS says.
 function(kw_add_plugin name)
-  cmake_parse_arguments(ARG "" "DIRECTORY" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "DIRECTORY;EXPORTS" "SOURCES;LIBS" ${ARGN})
   if(NOT ARG_DIRECTORY)
     set(ARG_DIRECTORY ${PROJECT_BINARY_DIR}/lib/${KEYWAY_PLUGIN_SUBDIR})
+  endif()
+  if(NOT ARG_EXPORTS)
+    set(ARG_EXPORTS ${PROJECT_SOURCE_DIR}/cmake/plugin.map)
   endif()
   set(target keyway_${name})
   add_library(${target} MODULE ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE keyway_flags keyway_abi ${ARG_LIBS})
-  target_link_options(${target} PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.map
+  target_link_options(${target} PRIVATE LINKER:--version-script=${ARG_EXPORTS}
                                         LINKER:-Bsymbolic)
   if(NOT KEYWAY_SANITIZE) # a sanitizer's runtime comes with the program
     target_link_options(${target} PRIVATE LINKER:--no-undefined)
   endif()
   set_target_properties(${target} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${ARG_DIRECTORY}
-                        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.map)
+                        LINK_DEPENDS ${ARG_EXPORTS})
 endfunction()
 
 # kw_add_test(NAME SOURCES... [LIBS ...] [LABELS ...]): a cmocka program, registered with ctest.

@@ -127,7 +127,7 @@ static bool set_clamp(kw_case *c) {
     bool has_min, has_max;
   } bounds[] = {
       {1, 2, true, true}, {1, 0, true, false}, {0, 1, false, true},
-      {2, 1, true, true}, {0, 0, true, true},  {-1000, 70000, true, true}, /* past the range of small integers */
+      {3, 1, true, true}, {0, 0, true, true},  {-1000, 70000, true, true}, /* past the range of small integers */
   };
   static const double float_bounds[][2] = {{-0.5, NAN}, {-2.7, 0.1}, {1e-3, 3.141592653589793}};
   uint32_t i = c->class == KW_CLASS_ATTRS ? c->number : c->number % 3;

@@ -190,6 +190,8 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   bool factors = tensor->domain == KW_DOMAIN_FACTOR;
   if (tensor->domain == KW_DOMAIN_SPARSE) tensor->value_stride = (uint32_t)(2 * terms + 1);
   if (c->class == KW_CLASS_MIXED || c->exact) tensor->domain = factors ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_SMALL;
+  bool integers = kw_datum_is_integer(c->key) && kw_datum_is_integer(input);
+  if (c->class == KW_CLASS_MIXED && integers) tensor->domain = KW_DOMAIN_ANY; /* exact at any size: their sums wrap */
   if (c->class != KW_CLASS_SPECIAL) return true;
   static const kw_domain domains[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_SPECIAL};
   tensor->domain = is_all(c) ? KW_DOMAIN_SPECIAL_ONE : domains[c->number];

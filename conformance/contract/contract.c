@@ -21,6 +21,7 @@ SUITE(environment, KW_ENVIRONMENT_TESTS)
 SUITE(lifecycle, KW_LIFECYCLE_TESTS)
 SUITE(memory, KW_MEMORY_TESTS)
 SUITE(stream, KW_STREAM_TESTS)
+SUITE(launch, KW_LAUNCH_TESTS)
 SUITE(event, KW_EVENT_TESTS)
 SUITE(copy, KW_COPY_TESTS)
 SUITE(thread, KW_THREAD_TESTS)
@@ -40,7 +41,18 @@ OP_TESTS(graph, KW_GRAPH_OP_TESTS)
   { #suite, suite##_tests, COUNT(suite##_tests), suite##_op_tests, COUNT(suite##_op_tests) }
 
 const kw_contract_suite kw_contract_suites[] = {
-    ROW(abi),    ROW(environment),    ROW(lifecycle),          ROW(memory),         ROW(stream), ROW(event), ROW(copy),
-    ROW(thread), ROW_WITH_OPS(error), ROW_OF_OPS(determinism), ROW_WITH_OPS(graph), ROW(exit),
+    ROW(abi),
+    ROW(environment),
+    ROW(lifecycle),
+    ROW(memory),
+    ROW(stream),
+    ROW(launch),
+    ROW(event),
+    ROW(copy),
+    ROW(thread),
+    ROW_WITH_OPS(error),
+    ROW_OF_OPS(determinism),
+    ROW_WITH_OPS(graph),
+    ROW(exit),
 };
 const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

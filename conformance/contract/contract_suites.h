@@ -12,6 +12,7 @@
   X(lifecycle)                \
   X(memory)                   \
   X(stream)                   \
+  X(launch)                   \
   X(event)                    \
   X(copy)                     \
   X(thread)                   \
@@ -43,16 +44,17 @@
   X(environment, whole_life)              \
   X(environment, stdout_untouched)
 
-#define KW_LIFECYCLE_TESTS(X)         \
-  X(lifecycle, device_list_stable)    \
-  X(lifecycle, info_sane)             \
-  X(lifecycle, names_lead_back)       \
-  X(lifecycle, opens_are_counted)     \
-  X(lifecycle, reopen)                \
-  X(lifecycle, tensor_outlives_close) \
-  X(lifecycle, close_with_work)       \
-  X(lifecycle, all_devices_at_once)   \
-  X(lifecycle, threads_open_and_close)
+#define KW_LIFECYCLE_TESTS(X)          \
+  X(lifecycle, device_list_stable)     \
+  X(lifecycle, info_sane)              \
+  X(lifecycle, names_lead_back)        \
+  X(lifecycle, opens_are_counted)      \
+  X(lifecycle, reopen)                 \
+  X(lifecycle, tensor_outlives_close)  \
+  X(lifecycle, close_with_work)        \
+  X(lifecycle, all_devices_at_once)    \
+  X(lifecycle, threads_open_and_close) \
+  X(lifecycle, threads_end)
 
 #define KW_MEMORY_TESTS(X)               \
   X(memory, alignment)                   \
@@ -70,7 +72,9 @@
   X(memory, reuse_across_streams)        \
   X(memory, cycles_do_not_leak)          \
   X(memory, streams_do_not_leak)         \
-  X(memory, threads)
+  X(memory, threads)                     \
+  X(memory, large_do_not_overlap)        \
+  X(memory, freed_comes_back)
 
 #define KW_STREAM_TESTS(X)            \
   X(stream, order)                    \
@@ -86,7 +90,16 @@
   X(stream, callback_not_inline)      \
   X(stream, callback_after_work)      \
   X(stream, callback_may_not_wait)    \
-  X(stream, default_stream)
+  X(stream, default_stream)           \
+  X(stream, copies_behind_gate)
+
+#define KW_LAUNCH_TESTS(X)   \
+  X(launch, behind_gate)     \
+  X(launch, inputs_kept)     \
+  X(launch, data_anew)       \
+  X(launch, attributes_anew) \
+  X(launch, shapes_anew)     \
+  X(launch, choice_is_pure)
 
 #define KW_EVENT_TESTS(X)         \
   X(event, fresh_is_completed)    \

@@ -194,6 +194,43 @@ void kw_contract_memory_live_do_not_overlap(void **state) {
   for (uint64_t i = 0; i < COUNT; i++) kw_tensor_release(tensors[i]);
 }
 
+/* Nor do large ones, whatever they are rounded to. */
+void kw_contract_memory_large_do_not_overlap(void **state) {
+  (void)state;
+  enum { COUNT = 4, MIB = 1 << 20 };
+  kw_device_info info = {.struct_size = sizeof info};
+  KW_CHECK_OK(kw_device_get_info(kw_contract.device, &info));
+  if (info.total_memory && info.total_memory < (uint64_t)64 * MIB) kw_test_skip("the device has less than 64 MiB");
+  kw_tensor *tensors[COUNT];
+  for (uint64_t i = 0; i < COUNT; i++) tensors[i] = kw_test_bytes((size_t)(2 * i + 3) * MIB + 1, i);
+  for (uint64_t i = 0; i < COUNT; i++) {
+    kw_test_expect_bytes(tensors[i], i, "one of several large allocations");
+    kw_tensor_release(tensors[i]);
+  }
+}
+
+/* Memory that was freed can be had again: in a row, more than the device has. */
+void kw_contract_memory_freed_comes_back(void **state) {
+  (void)state;
+  enum { MOST = 64 };
+  kw_device_info info = {.struct_size = sizeof info};
+  KW_CHECK_OK(kw_device_get_info(kw_contract.device, &info));
+  uint64_t piece = info.total_memory / 4;
+  if (piece > info.max_alloc) piece = info.max_alloc;
+  if (!piece) kw_test_skip("the size of the device's memory is not known");
+  if (info.total_memory / piece >= MOST) kw_test_skip("the device allocates in too small pieces for this test");
+  for (uint64_t asked = 0; asked <= info.total_memory + piece; asked += piece) {
+    kw_tensor *tensor = NULL;
+    int64_t size = (int64_t)piece;
+    KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+    kw_status status = kw_tensor_create(kw_contract.device, KW_U8, 1, &size, &tensor);
+    if (asked == 0 && status == KW_ERR_OUT_OF_MEMORY) kw_test_skip("a quarter of the memory is not to be had now");
+    KW_CHECK(status == KW_OK, "%llu bytes in all were allocated and freed, and %lld more gave %s: %s",
+             (unsigned long long)asked, (long long)size, kw_status_name(status), kw_error_message());
+    kw_tensor_release(tensor);
+  }
+}
+
 /* After all of a test's tensors are gone and caches are trimmed. */
 static kw_memory_stats settled(void) {
   KW_CHECK_OK(kw_device_synchronize(kw_contract.device));

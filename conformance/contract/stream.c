@@ -32,6 +32,26 @@ void kw_contract_stream_order(void **state) {
   free(sent);
 }
 
+/* A copy does not run ahead of what its stream has still to do. The tensor is looked at on another stream. */
+void kw_contract_stream_copies_behind_gate(void **state) {
+  (void)state;
+  kw_stream *stream = kw_test_stream(), *bystander = kw_test_stream();
+  kw_tensor *tensor = kw_test_bytes(SIZE, 1);
+  unsigned char *sent = kw_test_memory(SIZE);
+  kw_test_pattern(sent, SIZE, 2);
+  kw_gate *gate = kw_gate_close(stream);
+  KW_CHECK_OK(kw_tensor_write_async(tensor, sent, stream));
+  kw_test_busy(bystander);
+  kw_test_expect_bytes(tensor, 1, "the destination of a copy whose stream is held up");
+  kw_gate_open(gate);
+  KW_CHECK_OK(kw_stream_synchronize(stream));
+  kw_test_expect_bytes(tensor, 2, "the destination of that copy once its stream went on");
+  kw_tensor_release(tensor);
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  KW_CHECK_OK(kw_stream_destroy(bystander));
+  free(sent);
+}
+
 /* Kernels and copies keep that order too: x = x + x, many times over, read in between. */
 void kw_contract_stream_ops_in_order(void **state) {
   (void)state;

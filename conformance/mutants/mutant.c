@@ -19,6 +19,9 @@ static kw_mutant mutant;
 static const kw_plugin_desc *cpu;
 static char trouble[4400]; /* why there is no cpu plugin; "" */
 
+static const kw_plugin_desc descriptor;
+static kw_status answer(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason);
+
 /* ---- The cpu plugin ---------------------------------------------------------------------------------------------- */
 
 static void copy_table(const char *group, void *table, size_t size) {
@@ -31,6 +34,8 @@ static void copy_table(const char *group, void *table, size_t size) {
 
 static void open_cpu(void) {
   Dl_info self;
+  kw_mutant_real.query = mutant.query = answer;
+  kw_mutant_real.desc = mutant.desc = descriptor;
   char path[4096] = "";
   if (!dladdr(&mutant, &self)) self.dli_fname = "";
   const char *slash = strrchr(self.dli_fname, '/');
@@ -72,26 +77,26 @@ kw_status kw_mutant_launch_real(const kw_call *call) {
   return real_kernel(call)->launch(&copy);
 }
 
-static kw_status can_implement(const kw_call *call) {
-  kw_call copy = with_real_user(call);
-  return real_kernel(call)->can_implement(&copy);
+kw_status kw_mutant_run_real(const kw_call *call) {
+  kw_status status = kw_mutant_launch_real(call);
+  return status == KW_OK ? kw_mutant_real.stream.synchronize(call->device, call->stream) : status;
 }
 
-static kw_status workspace_size(const kw_call *call, uint64_t *out_size) {
-  kw_call copy = with_real_user(call);
-  return real_kernel(call)->workspace_size(&copy, out_size);
+static kw_status launch_elements(const kw_call *call) {
+  const kw_tensor_ref *out = call->outs[0];
+  kw_status status = kw_mutant_run_real(call);
+  for (int64_t i = 0; i < out->numel && status == KW_OK; i++) {
+    kw_mutant_element e = {.call = call, .index = i, .out = kw_mutant_at(out, i)};
+    for (uint32_t a = 0; a < call->arg_count && a < 3; a++) {
+      const kw_tensor_ref *in = call->args[a].tag == KW_TAG_TENSOR ? call->args[a].u.tensor : NULL;
+      if (in && in->rank == out->rank && in->numel == out->numel) e.in[a] = kw_mutant_at(in, i);
+    }
+    mutant.element(&e);
+  }
+  return status;
 }
 
-static kw_status prepare(const kw_call *call, void **out_prepared) {
-  kw_call copy = with_real_user(call);
-  return real_kernel(call)->prepare(&copy, out_prepared);
-}
-
-static kw_status release(void *user, void *prepared) {
-  const kw_kernel_desc *real = user;
-  return real->release(real->user, prepared);
-}
-
+/* The cpu plugin's kernels have no other functions than launch. */
 static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
   if (!mutant.op || strcmp(kernel->op, mutant.op) != 0) return kw_mutant_host->register_kernel(ctx, kernel);
   kw_kernel_desc *real = malloc(sizeof *real); /* lives as long as the kernel: until the process ends */
@@ -99,11 +104,8 @@ static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
   *real = *kernel;
   kw_kernel_desc changed = *kernel;
   changed.user = real;
-  changed.launch = mutant.launch;
-  changed.can_implement = kernel->can_implement ? can_implement : NULL;
-  changed.workspace_size = kernel->workspace_size ? workspace_size : NULL;
-  changed.prepare = kernel->prepare ? prepare : NULL;
-  changed.release = kernel->release ? release : NULL;
+  changed.launch = mutant.launch ? mutant.launch : mutant.element ? launch_elements : kw_mutant_launch_real;
+  if (mutant.kernel) mutant.kernel(&changed);
   kw_status status = kw_mutant_host->register_kernel(ctx, &changed);
   if (status != KW_OK) free(real);
   return status;
@@ -145,13 +147,13 @@ uint64_t kw_mutant_item_size(kw_dtype dtype) {
   return sizes[dtype];
 }
 
-uint64_t kw_mutant_place(const kw_tensor_ref *tensor, int64_t i) {
+void *kw_mutant_at(const kw_tensor_ref *tensor, int64_t i) {
   int64_t at = 0;
   for (int d = tensor->rank; d-- > 0;) {
     at += i % tensor->shape[d] * tensor->strides[d];
     i /= tensor->shape[d];
   }
-  return (uint64_t)at * kw_mutant_item_size(tensor->dtype);
+  return (char *)tensor->mem + tensor->offset + at * (int64_t)kw_mutant_item_size(tensor->dtype);
 }
 
 uint64_t kw_mutant_extent(const kw_tensor_ref *tensor) {
@@ -159,29 +161,6 @@ uint64_t kw_mutant_extent(const kw_tensor_ref *tensor) {
   if (tensor->numel == 0) return 0;
   for (int d = 0; d < tensor->rank; d++) last += (tensor->shape[d] - 1) * tensor->strides[d];
   return ((uint64_t)last + 1) * kw_mutant_item_size(tensor->dtype);
-}
-
-kw_status kw_mutant_fetch(const kw_call *call, const kw_tensor_ref *tensor, uint64_t at, uint64_t size, void *host) {
-  kw_copy_info copy = {.struct_size = sizeof copy,
-                       .kind = KW_COPY_DEVICE_TO_HOST,
-                       .dst_host = host,
-                       .src_mem = tensor->mem,
-                       .src_offset = tensor->offset + at,
-                       .size = size};
-  kw_status status = kw_mutant_real.memory.copy(call->device, call->stream, &copy);
-  return status != KW_OK ? status : kw_mutant_real.stream.synchronize(call->device, call->stream);
-}
-
-kw_status kw_mutant_store(const kw_call *call, const kw_tensor_ref *tensor, uint64_t at, uint64_t size,
-                          const void *host) {
-  kw_copy_info copy = {.struct_size = sizeof copy,
-                       .kind = KW_COPY_HOST_TO_DEVICE,
-                       .src_host = host,
-                       .dst_mem = tensor->mem,
-                       .dst_offset = tensor->offset + at,
-                       .size = size};
-  kw_status status = kw_mutant_real.memory.copy(call->device, call->stream, &copy);
-  return status != KW_OK ? status : kw_mutant_real.stream.synchronize(call->device, call->stream);
 }
 
 /* ---- The plugin -------------------------------------------------------------------------------------------------- */
@@ -228,13 +207,17 @@ static const kw_plugin_desc descriptor = {
     .group_count = sizeof groups / sizeof groups[0],
 };
 
-kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
+static kw_status answer(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
   if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
     *out_reason = "this mutant follows the ABI of the build that it belongs to";
     return KW_ERR_ABI_MISMATCH;
   }
-  pthread_once(&once, open_cpu);
-  *out_plugin = &descriptor;
+  *out_plugin = &mutant.desc;
   return KW_OK;
+}
+
+kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, open_cpu);
+  return mutant.query(host, out_plugin, out_reason);
 }

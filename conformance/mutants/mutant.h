@@ -8,16 +8,30 @@
 
 #include <keyway/plugin.h>
 
-typedef struct kw_mutant {
+typedef struct kw_mutant kw_mutant;
+
+/* One element of a result, once the real kernel has written it. */
+typedef struct kw_mutant_element {
+  const kw_call *call;
+  int64_t index;     /* row-major */
+  const void *in[3]; /* the same element of argument i; NULL where that is no tensor of the result's shape */
+  void *out;         /* of the first result */
+} kw_mutant_element;
+
+struct kw_mutant {
   /* The slots that the host gets. They are the cpu plugin's own; a mutant replaces some. */
   kw_device_api device;
   kw_memory_api memory;
   kw_stream_api stream;
   kw_event_api event;
-  /* The op whose kernels launch through `launch` instead; NULL for none. */
+  kw_query_fn query;
+  kw_plugin_desc desc; /* what query answers; its groups are the tables above */
+  /* The op whose kernels differ, NULL for none, and how: each of these may be NULL. */
   const char *op;
-  kw_status (*launch)(const kw_call *call);
-} kw_mutant;
+  kw_status (*launch)(const kw_call *call);    /* launches instead */
+  void (*element)(const kw_mutant_element *e); /* changes one element of the result */
+  void (*kernel)(kw_kernel_desc *kernel);      /* changes what is registered */
+};
 
 /* The cpu plugin's own slots, for what a mutant does right. */
 extern kw_mutant kw_mutant_real;
@@ -29,6 +43,8 @@ void kw_mutant_change(kw_mutant *mutant);
 
 /* Launches the cpu plugin's kernel for a call that `launch` received, or for a changed copy of it. */
 kw_status kw_mutant_launch_real(const kw_call *call);
+/* The same, and waits for the stream. Then the memory of the call's tensors may be looked at and changed in place. */
+kw_status kw_mutant_run_real(const kw_call *call);
 
 /* A copy of a call whose tensors (those in lists apart) may be changed. Holds pointers into itself. */
 typedef struct kw_mutant_copy {
@@ -42,16 +58,11 @@ void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy);
 
 /* Takes the last index of the last dimension away; false for a scalar. */
 bool kw_mutant_shrink(kw_tensor_ref *tensor);
-/* Where element number i (row-major) lies, in bytes from the tensor's offset. */
-uint64_t kw_mutant_place(const kw_tensor_ref *tensor, int64_t i);
+/* Element number i (row-major), in memory: the handles of the cpu plugin are host pointers. */
+void *kw_mutant_at(const kw_tensor_ref *tensor, int64_t i);
 /* Bytes from element 0 to past the last one. */
 uint64_t kw_mutant_extent(const kw_tensor_ref *tensor);
 /* Bytes of one element. */
 uint64_t kw_mutant_item_size(kw_dtype dtype);
-/* Copies `size` bytes at byte `at` of the tensor to or from the host, after the work that is on the stream, and waits.
- */
-kw_status kw_mutant_fetch(const kw_call *call, const kw_tensor_ref *tensor, uint64_t at, uint64_t size, void *host);
-kw_status kw_mutant_store(const kw_call *call, const kw_tensor_ref *tensor, uint64_t at, uint64_t size,
-                          const void *host);
 
 #endif /* KEYWAY_MUTANT_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+#include <string.h>
+
+/* exp claims f64 for the kernel that computes in float. */
+static void kernel(kw_kernel_desc *kernel) {
+  if (strcmp(kernel->name, "reference") == 0) kernel->dtypes.bits[0] |= KW_DTYPE_BIT(KW_F64);
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "exp";
+  mutant->kernel = kernel;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+/* The size of the memory grows each time that it is asked for. */
+static kw_status info(void *plugin, uint32_t index, kw_device_info *out_info) {
+  static uint64_t asked;
+  kw_status status = kw_mutant_real.device.info(plugin, index, out_info);
+  out_info->total_memory += ++asked;
+  return status;
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->device.info = info;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+/* mul.Scalar keeps what it prepared for the first Scalar and uses it for all of them. */
+static kw_value first;
+
+static kw_status prepare(const kw_call *call, void **out_prepared) {
+  if (first.tag == KW_TAG_NONE) first = call->args[1];
+  *out_prepared = &first;
+  return KW_OK;
+}
+
+static kw_status launch(const kw_call *call) {
+  kw_mutant_copy copy;
+  kw_mutant_copy_call(call, &copy);
+  copy.args[1] = *(const kw_value *)call->prepared;
+  return kw_mutant_launch_real(&copy.call);
+}
+
+static void kernel(kw_kernel_desc *kernel) {
+  kernel->prepare = prepare;
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "mul.Scalar";
+  mutant->launch = launch;
+  mutant->kernel = kernel;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+#include <signal.h>
+
+/* Creating a stream ignores a signal from then on. */
+static kw_status create(void *device, const kw_stream_info *info, void **out_stream) {
+  signal(SIGPIPE, SIG_IGN);
+  return kw_mutant_real.stream.create(device, info, out_stream);
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->stream.create = create;
+}

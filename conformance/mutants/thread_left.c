@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/* Each opening of the device starts a thread that never ends. */
+static void *idle(void *unused) {
+  for (;;) pause();
+  return unused;
+}
+
+static kw_status open_device(void *plugin, uint32_t index, void **out_device) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, idle, NULL) == 0) pthread_detach(thread);
+  return kw_mutant_real.device.open(plugin, index, out_device);
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->device.open = open_device;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+/* lt.Tensor writes 0xff for true. */
+static void element(const kw_mutant_element *e) {
+  unsigned char *out = e->out;
+  if (*out) *out = 0xff;
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "lt.Tensor";
+  mutant->element = element;
+}

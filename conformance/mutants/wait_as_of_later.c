@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+/* A stream waits for what an event stands for when the stream is next used, not when the wait was asked for. */
+static void *waiting, *awaited; /* a stream and its event */
+
+static kw_status wait(void *device, void *stream, void *event) {
+  (void)device;
+  waiting = stream;
+  awaited = event;
+  return KW_OK;
+}
+
+static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
+  kw_status status = KW_OK;
+  if (stream == waiting) status = kw_mutant_real.event.wait(device, stream, awaited);
+  if (stream == waiting) waiting = NULL;
+  return status == KW_OK ? kw_mutant_real.memory.copy(device, stream, info) : status;
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->event.wait = wait;
+  mutant->memory.copy = copy;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+/* where.self of f32 blends: condition * self + (1 - condition) * other, which is NaN where the other one is infinite.
+ */
+static void element(const kw_mutant_element *e) {
+  if (e->call->args[1].u.tensor->dtype != KW_F32 || e->call->args[2].u.tensor->dtype != KW_F32) return;
+  float condition = *(const bool *)e->in[0];
+  *(float *)e->out = condition * *(const float *)e->in[1] + (1 - condition) * *(const float *)e->in[2];
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "where.self";
+  mutant->element = element;
+}
