@@ -254,6 +254,7 @@ static bool (*const generators[])(kw_case *c) = {
 
 static bool make_kind(kw_case *c) {
   kw_shape_rule rule = c->op->row.shape;
+  if (!c->op->vendor && kw_suite_op_generator(c->op) >= 0) return kw_case_make_random(c);
   return rule < sizeof generators / sizeof generators[0] && generators[rule] && generators[rule](c);
 }
 

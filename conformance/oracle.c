@@ -23,6 +23,7 @@ typedef struct oracle_call {
   oracle_form form;
   kw_value args[KW_SUITE_ARGS];
   kw_tensor_ref refs[KW_CASE_TENSORS], results[KW_SUITE_RESULTS];
+  kw_tensor_ref in_place; /* result 0 as an argument: of the op's own dtype also where the result is wide; not read */
   const kw_tensor_ref *entries[KW_CASE_TENSORS]; /* refs by index, NULL where there is none: lists point into this */
   void *raw[KW_CASE_TENSORS];                    /* the case's values, the same for all forms */
   void *changed[KW_CASE_TENSORS];                /* where the form makes something else of them */
@@ -105,6 +106,8 @@ static kw_value absolute_scalar(kw_value value) {
 static kw_status make_args(oracle_call *call) {
   const kw_case *c = call->c;
   kw_status status = KW_OK;
+  call->in_place = call->results[0];
+  call->in_place.dtype = c->outs[0].dtype;
   for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK; i++) {
     if (c->tensors[i].given && !is_result(c, i)) status = make_input(call, i);
   }
@@ -113,7 +116,7 @@ static kw_status make_args(oracle_call *call) {
     *arg = kw_case_arg_value(c, i);
     if (call->form == FORM_ABSOLUTE) *arg = absolute_scalar(*arg);
     if (call->form == FORM_QUOTIENT && arg->tag == KW_TAG_STRING) arg->tag = KW_TAG_NONE;
-    if (arg->tag == KW_TAG_TENSOR) arg->u.tensor = c->args[i].output ? &call->results[0] : &call->refs[i];
+    if (arg->tag == KW_TAG_TENSOR) arg->u.tensor = c->args[i].output ? &call->in_place : &call->refs[i];
     if (arg->tag == KW_TAG_TENSOR_LIST) arg->u.tensors = &call->entries[c->args[i].first];
   }
   return status;

@@ -76,6 +76,7 @@ uint64_t kw_suite_op_keys(const kw_suite_op *op) {
 
 const char *kw_suite_op_family(const kw_suite_op *op) {
   if (op->vendor) return "vendor";
+  if (kw_suite_op_generator(op) >= 0) return "random numbers";
   if (op->row.result == KW_RESULT_SELF || op->row.result == KW_RESULT_CAST) return "moves";
   if (op->row.result == KW_RESULT_FACTORY) return "factories";
   if (op->row.shape == KW_SHAPE_NORM || op->row.result == KW_RESULT_SOFTMAX) return "softmax, normalisation";

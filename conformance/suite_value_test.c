@@ -149,6 +149,9 @@ static void domains_keep_their_ranges(void **state) {
     key.domain = KW_DOMAIN_ANY;
     kw_value_make(&key, KW_F32, i, &f);
     assert_true(fabsf(f) >= 0x1p-6f && fabsf(f) <= 0x1p6f);
+    key.domain = KW_DOMAIN_PROBABILITY;
+    kw_value_make(&key, KW_F64, i, &x);
+    assert_true(x >= 0 && x <= 1);
     key.domain = KW_DOMAIN_OFFSET;
     kw_value_make(&key, KW_F32, i, &f);
     assert_true(f >= 9999 && f <= 10001);

@@ -26,6 +26,7 @@ typedef enum kw_domain {
   KW_DOMAIN_EXACT_FACTOR, /* +-1/2, +-1, +-2; integers +-1, +-3: products are exact */
   KW_DOMAIN_SPARSE,       /* 0, and one element in `stride` is not: NaN too, integers of one bit */
   KW_DOMAIN_OFFSET,       /* 10^4 + [-1, 1]: differences cancel; integers as ANY */
+  KW_DOMAIN_PROBABILITY,  /* [0, 1], both ends often; integers as ANY */
   KW_DOMAIN_HUGE,         /* floats: as large as their squares allow, with room for a sum of those; integers as ANY */
   KW_DOMAIN_TINY,         /* floats: as small as their squares allow; integers as ANY */
   KW_DOMAIN_CONVERT,      /* for copy_ into `target`: ANY, special values, values halfway between two of the target's */

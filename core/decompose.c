@@ -199,6 +199,26 @@ static kw_status scatter_value(kw_stream *stream, const kw_value *args, kw_tenso
   return status;
 }
 
+static kw_status rand_by_uniform(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_value to_one[] = {kw_arg_tensor(outs[0]), kw_arg_float(0), kw_arg_float(1), args[2]};
+  return call("uniform_", stream, to_one, 4, NULL);
+}
+
+static kw_status randn(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_value standard[] = {kw_arg_tensor(outs[0]), kw_arg_float(0), kw_arg_float(1), args[2]};
+  return call("normal_", stream, standard, 4, NULL);
+}
+
+static kw_status randint(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_value from_zero[] = {kw_arg_tensor(outs[0]), kw_arg_int(0), args[0], args[3]};
+  return call("random_.from", stream, from_zero, 4, NULL);
+}
+
+static kw_status randint_low(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_value from_low[] = {kw_arg_tensor(outs[0]), args[0], args[1], args[4]};
+  return call("random_.from", stream, from_low, 4, NULL);
+}
+
 /* The rows: an op, what it becomes, and the function. The first row counts whose `by` the device has a kernel for. */
 static const struct {
   const char *op, *by;
@@ -221,6 +241,10 @@ static const struct {
     {"embedding", "gather", embedding},
     {"index_select", "gather", index_select},
     {"scatter.value", "scatter.src", scatter_value},
+    {"rand", "uniform_", rand_by_uniform},
+    {"randn", "normal_", randn},
+    {"randint", "random_.from", randint},
+    {"randint.low", "random_.from", randint_low},
 };
 
 /* Kernels only: a decomposition never leads to another. */

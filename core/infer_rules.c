@@ -99,5 +99,6 @@ kw_status kw_infer_check_rules(const kw_op *op, const kw_value *args, kw_dtype k
   if (status == KW_OK) status = check_condition(op, args);
   if (status == KW_OK) status = check_limits(op, args);
   if (status == KW_OK) status = check_fill(op, args, key);
+  if (status == KW_OK) status = kw_infer_check_random(op, args, key);
   return status;
 }

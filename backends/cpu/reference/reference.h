@@ -7,9 +7,10 @@
  * are not read, of user only whether it is kw_reference_first_wins; error_mem may be NULL; inputs may have any dtype,
  * and in ops that broadcast any shape that broadcasts to the output.
  *
- * Key dtype: the output's dtype where the op computes in it. Where the output does not tell (comparisons, or a wide
- * output) it is ATen's result_type of the arguments, to which a tensor counts as 0-d only when its rank is 0: pass
- * tensors as they were before broadcasting, or all in one dtype. Inputs are converted to the key dtype first.
+ * Key dtype: the output's dtype where the op computes in it; argument 0's where the op works in place (its memory is
+ * the output's, and not read where that is wide). Where the output does not tell (comparisons, or a wide output) it is
+ * ATen's result_type of the arguments, to which a tensor counts as 0-d only when its rank is 0: pass tensors as they
+ * were before broadcasting, or all in one dtype. Inputs are converted to the key dtype first.
  */
 #ifndef KEYWAY_REFERENCE_H
 #define KEYWAY_REFERENCE_H
