@@ -229,7 +229,8 @@ static int64_t saturate(kw_dtype dtype, double value) {
 }
 
 static void store_wide(kw_dtype dtype, void *element, kw_wide value) {
-  double rounded = kw_datum_round(dtype, value);
+  bool by_hardware = dtype == KW_F32 && value.lo == 0; /* the conversion below rounds in the same way */
+  double rounded = by_hardware ? value.hi : kw_datum_round(dtype, value);
   if (dtype == KW_F64) {
     memcpy(element, &rounded, sizeof rounded);
   } else if (dtype == KW_F32) {
