@@ -209,6 +209,7 @@ static const test_infer_row refused[] = {
     {"arange.start_step f:0.5 i:0 f:0.1", "argument 'step': steps of 0.1 do not lead from 0.5 to 0"},
     {"arange.start_step i:0 f:inf", "argument 'end': inf is not finite"},
     {"arange.start_step f:nan i:0 i:1 d:i64", "argument 'start': nan is not finite"},
+    {"arange.start_step i:0 f:73786976294838206464", "there would be more than 2^63 - 1 elements"},
     {"arange.start_step i:0 i:3 f:1e-300",
      "argument 'end': in steps of 'step' there would be more than 2^63 - 1 elements"},
     {"arange.start_step i:-9223372036854775807 i:9223372036854775807", "more than 2^63 - 1 elements"},

@@ -421,10 +421,10 @@ static void test_factories(void **state) {
   int64_t shape[] = {3};
   const kw_value size = {.tag = KW_TAG_INT_LIST, .count = 1, .u.ints = shape};
   const kw_value i64 = {.tag = KW_TAG_DTYPE, .u.dtype = KW_I64};
-  float f[3];
-  int64_t n[3];
-  uint8_t u[3];
-  double d[3];
+  float f[3] = {0};
+  int64_t n[3] = {0};
+  uint8_t u[3] = {0};
+  double d[3] = {0};
   kw_tensor_ref f32 = TENSOR(KW_F32, f, 3), integers = TENSOR(KW_I64, n, 3), u8 = TENSOR(KW_U8, u, 3);
   kw_tensor_ref f64 = TENSOR(KW_F64, d, 3);
   for (size_t t = 0; t < 3; t++) {
@@ -445,11 +445,11 @@ static void test_factories(void **state) {
   RUN(kw_reference_f64, "arange.start_step", &f64, test_float(0.1), test_float(1), test_float(0.4), test_none());
   assert_true(d[0] == 0.1 && d[1] == 0.1 + 0.4 && d[2] == 0.1 + 2 * 0.4);
   /* Numbers are f32's before anything is computed, also in a wider type. */
-  kw_wide wide[3];
+  kw_wide wide[3] = {{0, 0}};
   kw_tensor_ref wide_out = TENSOR(KW_DTYPE_WIDE, wide, 3);
   RUN(kw_reference_f64, "arange.start_step", &wide_out, test_float(0.1), test_float(1), test_float(0.4), test_none());
   assert_true(wide[1].hi == (double)0.1f + (double)0.4f);
-  uint8_t flags[3];
+  uint8_t flags[3] = {0};
   kw_tensor_ref bools = TENSOR(KW_BOOL, flags, 3);
   assert_int_equal(
       TRY(kw_reference_f32, "arange.start_step", &bools, test_int(0), test_int(3), test_int(1), test_none()),
