@@ -4,6 +4,8 @@
  */
 #include "case_make.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +107,14 @@ kw_value kw_case_arg_value(const kw_case *c, uint32_t arg) {
   if (arg >= c->arg_count) value = kw_suite_arg_default(&c->op->args[arg]);
   if (value.tag == KW_TAG_INT_LIST) value.u.ints = c->args[arg].ints;
   return value;
+}
+
+void kw_case_print_shape(kw_dtype dtype, uint32_t rank, const int64_t *shape, char *out_text, size_t size) {
+  size_t used = (size_t)snprintf(out_text, size, "%s [", kw_datum_name(dtype));
+  for (uint32_t d = 0; d < rank && used + 24 < size; d++) {
+    used += (size_t)snprintf(out_text + used, size - used, d ? ", %lld" : "%lld", (long long)shape[d]);
+  }
+  snprintf(out_text + used, size - used, "]");
 }
 
 /* ---- Layouts ----------------------------------------------------------------------------------------------------- */
@@ -258,24 +268,77 @@ static bool make_kind(kw_case *c) {
   return rule < sizeof generators / sizeof generators[0] && generators[rule] && generators[rule](c);
 }
 
-bool kw_case_make(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, kw_case *out_case) {
+void kw_case_resize(kw_case *c, kw_shape *io_sizes) {
+  bool fits = !c->shrunk || c->sizes.rank == io_sizes->rank;
+  for (uint32_t d = 0; d < io_sizes->rank && c->shrunk && fits; d++) {
+    fits = c->sizes.dims[d] <= io_sizes->dims[d] && (c->sizes.dims[d] > 0 || io_sizes->dims[d] == 0);
+  }
+  if (c->shrunk && fits) *io_sizes = c->sizes;
+  c->sizes = *io_sizes;
+  c->resizable = fits;
+}
+
+/* "add.Tensor/f32/prime/3", and "@2x1" for a shrunken one. */
+static void name_case(kw_case *c) {
+  size_t size = sizeof c->id;
+  size_t used = (size_t)snprintf(c->id, size, "%s/%s/%s/%u", c->op->name, kw_datum_name(c->key), class_names[c->class],
+                                 c->number);
+  for (uint32_t d = 0; d < c->sizes.rank && used < size; d++) {
+    used += (size_t)snprintf(c->id + used, size - used, "%c%" PRId64, d ? 'x' : '@', c->sizes.dims[d]);
+  }
+  c->hash = kw_hash(KW_HASH_START, c->id);
+}
+
+/* A case, or its variant made from `sizes`. */
+static bool make_case(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, const kw_shape *sizes,
+                      kw_case *c) {
   if (key >= KW_DTYPE_COUNT || !(kw_suite_op_keys(op) & KW_DTYPE_BIT(key))) return false;
-  memset(out_case, 0, sizeof *out_case);
-  out_case->op = op;
-  out_case->key = key;
-  out_case->class = class;
-  out_case->number = number;
-  out_case->terms = 2;
-  snprintf(out_case->id, sizeof out_case->id, "%s/%s/%s/%u", op->name, kw_datum_name(key), class_names[class], number);
-  out_case->hash = kw_hash(KW_HASH_START, out_case->id);
-  for (uint32_t r = 0; r < op->result_count; r++) out_case->bounds[r] = kw_op_row_bound(&op->row, r);
-  if (!make_kind(out_case)) return false;
+  memset(c, 0, sizeof *c);
+  c->op = op;
+  c->key = key;
+  c->class = class;
+  c->number = number;
+  c->terms = 2;
+  c->shrunk = sizes != NULL;
+  if (sizes) c->sizes = *sizes;
+  name_case(c);
+  for (uint32_t r = 0; r < op->result_count; r++) c->bounds[r] = kw_op_row_bound(&op->row, r);
+  if (!make_kind(c) || (c->shrunk && !c->resizable)) return false;
   int generator = kw_suite_op_generator(op); /* every other case names one */
-  if (generator >= 0 && number % 2) kw_case_give(out_case, (uint32_t)generator, (kw_value){.tag = KW_TAG_GENERATOR});
-  for (uint32_t i = 0; i < out_case->arg_count; i++) { /* what lies before a given argument has to be given too */
-    if (out_case->args[i].value.tag == KW_TAG_NONE) out_case->args[i].value = kw_suite_arg_default(&op->args[i]);
+  if (generator >= 0 && number % 2) kw_case_give(c, (uint32_t)generator, (kw_value){.tag = KW_TAG_GENERATOR});
+  for (uint32_t i = 0; i < c->arg_count; i++) { /* what lies before a given argument has to be given too */
+    if (c->args[i].value.tag == KW_TAG_NONE) c->args[i].value = kw_suite_arg_default(&op->args[i]);
   }
   return true;
+}
+
+bool kw_case_make(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, kw_case *out_case) {
+  return make_case(op, key, class, number, NULL, out_case);
+}
+
+bool kw_case_shrink(const kw_case *c, const kw_shape *sizes, kw_case *out_case) {
+  return sizes->rank > 0 && make_case(c->op, c->key, c->class, c->number, sizes, out_case);
+}
+
+/* A whole number from 0 to max; *io_text is moved behind it. */
+static bool read_number(const char **io_text, int64_t max, int64_t *out_number) {
+  char *end;
+  errno = 0;
+  long long number = **io_text >= '0' && **io_text <= '9' ? strtoll(*io_text, &end, 10) : -1;
+  if (number < 0 || number > max || errno) return false;
+  *io_text = end;
+  *out_number = number;
+  return true;
+}
+
+/* The end of an id: "" or "@2x1". */
+static bool read_sizes(const char *text, kw_shape *out_sizes) {
+  out_sizes->rank = 0;
+  for (char mark = '@'; *text == mark && out_sizes->rank < KW_MAX_RANK; mark = 'x') {
+    text++;
+    if (!read_number(&text, INT32_MAX, &out_sizes->dims[out_sizes->rank++])) return false;
+  }
+  return *text == 0;
 }
 
 bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, kw_case *out_case) {
@@ -293,12 +356,12 @@ bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, 
   }
   kw_dtype key = kw_datum_from_name(slash[0] + 1, (size_t)(slash[1] - slash[0] - 1));
   size_t length = (size_t)(slash[2] - slash[1] - 1);
-  char *end;
-  unsigned long number = strtoul(slash[2] + 1, &end, 10);
-  if (!op || *end || end == slash[2] + 1 || number > UINT32_MAX) return false;
+  int64_t number;
+  kw_shape sizes = {0};
+  if (!op || !read_number(&p, UINT32_MAX, &number) || !read_sizes(p, &sizes)) return false;
   for (int class = 0; class < KW_CLASS_COUNT; class ++) {
     if (strlen(class_names[class]) == length && memcmp(class_names[class], slash[1] + 1, length) == 0) {
-      return kw_case_make(op, key, (kw_case_class) class, (uint32_t)number, out_case);
+      return make_case(op, key, (kw_case_class) class, (uint32_t)number, sizes.rank ? &sizes : NULL, out_case);
     }
   }
   return false;

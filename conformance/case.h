@@ -35,6 +35,11 @@ const char *kw_case_class_name(kw_case_class class);
 #define KW_CASE_ENTRIES 8                                 /* most entries of all tensor lists of a case */
 #define KW_CASE_TENSORS (KW_SUITE_ARGS + KW_CASE_ENTRIES) /* see kw_case.tensors */
 
+typedef struct kw_shape {
+  uint32_t rank;
+  int64_t dims[KW_MAX_RANK];
+} kw_shape;
+
 /* One tensor: a strided view of a storage of `extent` elements, whose element i has value kw_value_make(.., i). */
 typedef struct kw_case_tensor {
   bool given; /* false: no such argument, or an absent entry of a list; the rest is zero then */
@@ -64,8 +69,11 @@ typedef struct kw_case {
   kw_dtype key;
   kw_case_class class;
   uint32_t number;
-  char id[128];
+  char id[256];
   uint64_t hash;      /* kw_hash of id */
+  kw_shape sizes;     /* what it is made from, of the same rank in all its shrunken variants */
+  bool resizable;     /* whether it has shrunken variants: its generator called kw_case_resize */
+  bool shrunk;        /* it is one */
   uint32_t arg_count; /* arguments passed; those after it take their defaults */
   kw_case_arg args[KW_SUITE_ARGS];
   kw_case_tensor tensors[KW_CASE_TENSORS]; /* [i]: argument i; from KW_SUITE_ARGS on: entries of lists */
@@ -82,7 +90,11 @@ typedef struct kw_case {
 /* Makes one case. False when the class has no such number for this op and dtype: numbers count from 0 without gaps. */
 bool kw_case_make(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, kw_case *out_case);
 
-/* The same from an id, looked up among `ops`. */
+/* A smaller variant of a case: made from these sizes, each from 1 to the case's own; a size of 0 stays. Its id is the
+ * case's with "@2x1" behind it. False when it has none. */
+bool kw_case_shrink(const kw_case *c, const kw_shape *sizes, kw_case *out_case);
+
+/* The same from an id, looked up among `ops`; a shrunken one too. */
 bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, kw_case *out_case);
 
 /* The values of tensor `tensor` (an index into kw_case.tensors) in a run: the key for kw_value_make. */
@@ -104,6 +116,9 @@ void kw_case_tensor_name(const kw_case *c, uint32_t tensor, char *out_text, size
 
 /* An argument as a caller passes it, all but tensors: u.tensor and u.tensors are left for the caller to fill. */
 kw_value kw_case_arg_value(const kw_case *c, uint32_t arg);
+
+/* "f32 [2, 3]". */
+void kw_case_print_shape(kw_dtype dtype, uint32_t rank, const int64_t *shape, char *out_text, size_t size);
 
 /* Element offset in the storage of the `index`-th element in row-major order. */
 int64_t kw_case_tensor_at(const kw_case_tensor *tensor, int64_t index);

@@ -232,20 +232,32 @@ static kw_dtype result_dtype(const kw_case *c) {
   return c->op->row.result == KW_RESULT_BOOL ? KW_BOOL : c->key;
 }
 
-static bool set_inputs(kw_case *c, const uint32_t *inputs, uint32_t count, const kw_shape *shape,
-                       kw_shape *out_result) {
+/* The shape that the inputs of a broadcasting case have together; self of copy_ is larger than its source. */
+static kw_shape broadcast_all(const kw_case *c, uint32_t inputs) {
+  uint32_t count = strcmp(c->op->base, "copy_") == 0 ? 2 : inputs < 3 ? inputs : 3;
+  kw_shape result = {0, {0}};
+  for (uint32_t i = 0; i < count; i++) broadcast_shape(&broadcast_shapes[c->number][i], &result);
+  return result;
+}
+
+/* Input number i of a broadcasting case whose result has this shape: a shrunken case's is smaller than the table's. */
+static kw_shape broadcast_input(const kw_case *c, uint32_t i, const kw_shape *result) {
+  kw_shape shape = broadcast_shapes[c->number][i < 3 ? i : 2];
+  for (uint32_t d = 0; d < shape.rank; d++) {
+    if (shape.dims[d] != 1) shape.dims[d] = result->dims[result->rank - shape.rank + d];
+  }
+  return shape;
+}
+
+static bool set_inputs(kw_case *c, const uint32_t *inputs, uint32_t count, const kw_shape *shape) {
   bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
-  *out_result = *shape;
   for (uint32_t i = 0; i < count; i++) {
     kw_layout layout = KW_LAYOUT_DENSE;
     if (layouts && !kw_case_pick_layout(c->class, c->number, i, count, &layout)) return false;
-    kw_shape mine = *shape;
-    if (c->class == KW_CLASS_BROADCAST) mine = broadcast_shapes[c->number][i < 3 ? i : 2];
+    kw_shape mine = c->class == KW_CLASS_BROADCAST ? broadcast_input(c, i, shape) : *shape;
     if (strcmp(c->op->name, "fill_.Tensor") == 0) mine = (kw_shape){0, {0}};
     bool condition = strcmp(c->op->args[inputs[i]].name, "condition") == 0;
     kw_case_set_tensor(c, inputs[i], condition ? KW_BOOL : c->key, &mine, layout);
-    if (c->class == KW_CLASS_BROADCAST && i == 0) *out_result = mine;
-    if (c->class == KW_CLASS_BROADCAST) broadcast_shape(&mine, out_result);
     if (is_promoted(c->op, inputs[i])) c->promoted |= 1u << inputs[i];
   }
   return true;
@@ -264,7 +276,8 @@ static void drop_optional(kw_case *c) {
 bool kw_case_make_elementwise(kw_case *c) {
   const kw_suite_op *op = c->op;
   uint32_t inputs[KW_SUITE_ARGS], count = input_tensors(op, inputs);
-  kw_shape shape, result;
+  kw_shape shape;
+  bool lists = c->class == KW_CLASS_SPECIAL || c->class == KW_CLASS_EXHAUSTIVE;
   c->arg_count = 1;
   if (!kw_case_set_attrs(c)) {
     bool optional_tensors = c->class == KW_CLASS_ATTRS && strcmp(op->name, "clamp.Tensor") == 0 && c->number < 3;
@@ -274,26 +287,25 @@ bool kw_case_make_elementwise(kw_case *c) {
   if (c->class == KW_CLASS_BROADCAST) {
     bool copy = strcmp(op->base, "copy_") == 0;
     if (c->number >= COUNT(broadcast_shapes) || (count < 2 && !copy)) return false;
+    shape = broadcast_all(c, count);
   }
-  if (!set_inputs(c, inputs, count, &shape, &result)) return false;
+  if (!lists) kw_case_resize(c, &shape);
+  if (!set_inputs(c, inputs, count, &shape)) return false;
   if (c->class == KW_CLASS_ATTRS) drop_optional(c);
 
   kw_dtype dtype = result_dtype(c);
   if (c->class == KW_CLASS_MIXED && !set_mixed(c, inputs, count, &dtype)) return false;
-  if (c->class == KW_CLASS_SPECIAL || c->class == KW_CLASS_EXHAUSTIVE) {
+  if (lists) {
     if (!set_lists(c, inputs, count, &shape)) return false;
+    kw_case_resize(c, &shape);
     for (uint32_t i = 0; i < count; i++) {
       bool single = c->tensors[inputs[i]].rank == 0;
       if (!single) kw_case_layout(&c->tensors[inputs[i]], &shape, KW_LAYOUT_DENSE);
     }
-    result = shape;
   }
   if (c->class == KW_CLASS_ALIASING && !set_aliases(c, inputs, count)) return false;
-  if (c->class == KW_CLASS_BROADCAST && strcmp(op->base, "copy_") == 0) { /* self is larger than the source */
-    for (uint32_t i = 0; i < 2; i++) broadcast_shape(&broadcast_shapes[c->number][i], &result);
-  }
   static const kw_layout layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
-  kw_case_set_result(c, 0, dtype, &result, c->class == KW_CLASS_OUTPUTS ? layouts[c->number] : KW_LAYOUT_DENSE);
+  kw_case_set_result(c, 0, dtype, &shape, c->class == KW_CLASS_OUTPUTS ? layouts[c->number] : KW_LAYOUT_DENSE);
   if (op->in_place) kw_case_set_in_place(c);
   return true;
 }

@@ -7,11 +7,6 @@
 
 #include "case.h"
 
-typedef struct kw_shape {
-  uint32_t rank;
-  int64_t dims[KW_MAX_RANK];
-} kw_shape;
-
 typedef enum kw_layout {
   KW_LAYOUT_DENSE,
   KW_LAYOUT_TRANSPOSED,   /* first dimension fastest */
@@ -22,6 +17,11 @@ typedef enum kw_layout {
   KW_LAYOUT_EXPAND_LAST,
   KW_LAYOUT_EXPAND_ALL
 } kw_layout;
+
+/* The sizes that a case is made from: a shape, or the sizes of a product; everything else has to follow from them.
+ * Called once, before anything does, it notes them, and replaces them by the smaller ones of a shrunken case. Cases
+ * without a call of it cannot be shrunk. */
+void kw_case_resize(kw_case *c, kw_shape *io_sizes);
 
 /* Sets shape, strides, offset, numel and extent; dtype and domain are the caller's. */
 void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout layout);

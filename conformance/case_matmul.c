@@ -87,6 +87,18 @@ static bool pick_product(kw_case *c, product *p) {
   return n < count;
 }
 
+/* Sizes and layouts, or the sizes of a shrunken case. A matrix that is used twice stays square. */
+static bool make_product(kw_case *c, product *p) {
+  if (!pick_product(c, p)) return false;
+  if (c->class == KW_CLASS_ALIASING) return true;
+  kw_shape sizes = {3, {p->n, p->k, p->m, p->batch}};
+  sizes.rank += p->batched;
+  kw_case_resize(c, &sizes);
+  set_size(p, sizes.dims);
+  if (p->batched) p->batch = sizes.dims[3];
+  return true;
+}
+
 /* The two matrices, the result, and how many terms a result element has. */
 static void set_product(kw_case *c, const product *p) {
   static const kw_layout out_layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_INNER};
@@ -124,7 +136,7 @@ static bool set_mixed(kw_case *c, uint32_t first, uint32_t count) {
 /* mm, _int_mm, bmm. */
 bool kw_case_make_mm(kw_case *c) {
   product p = {.batched = c->op->row.shape == KW_SHAPE_BMM};
-  if (c->class == KW_CLASS_BROADCAST || c->class == KW_CLASS_ATTRS || !pick_product(c, &p)) return false;
+  if (c->class == KW_CLASS_BROADCAST || c->class == KW_CLASS_ATTRS || !make_product(c, &p)) return false;
   set_product(c, &p);
   return c->class != KW_CLASS_MIXED || set_mixed(c, 0, 2);
 }
@@ -149,7 +161,7 @@ static bool set_factors(kw_case *c, uint32_t number) {
 bool kw_case_make_addmm(kw_case *c) {
   static const uint32_t special_factors[] = {0, 2, 1}; /* the last with beta = 0: nothing of self shows */
   product p = {.first = 1};
-  if (!pick_product(c, &p)) return false;
+  if (!make_product(c, &p)) return false;
   kw_shape shapes[] = {{2, {p.n, p.m}}, {1, {p.m}}, {2, {p.n, 1}}, {2, {1, p.m}}, {0, {0}}, {1, {1}}, {2, {1, 1}}};
   uint32_t which = c->class == KW_CLASS_BROADCAST ? c->number + 1 : c->class == KW_CLASS_PRIME ? c->number % 2 : 0;
   if (which >= COUNT(shapes)) return false;

@@ -126,6 +126,11 @@ static void adapt_dims(const kw_case *c, reduce_row *row) {
   row->dims[0] = -1;
 }
 
+/* Of special values and exact sums, each result has a number that fits the sizes. */
+static void resize(kw_case *c, reduce_row *row) {
+  if (c->class != KW_CLASS_SPECIAL && c->class != KW_CLASS_EXACT) kw_case_resize(c, &row->shape);
+}
+
 static void set_dims(kw_case *c, const reduce_row *row, bool keepdim) {
   int dim = kw_suite_op_find_arg(c->op, "dim"), keep = kw_suite_op_find_arg(c->op, "keepdim");
   if (dim < 0) return;
@@ -220,6 +225,7 @@ static int64_t product_of(const kw_shape *shape) {
 bool kw_case_make_reduce(kw_case *c) {
   reduce_row row;
   if (!pick_row(c, &row)) return false;
+  resize(c, &row);
   adapt_dims(c, &row);
   bool keepdim = c->class == KW_CLASS_ATTRS || c->class == KW_CLASS_OUTPUTS ? c->number % 2 : false;
   set_dims(c, &row, keepdim);
@@ -234,6 +240,7 @@ bool kw_case_make_reduce(kw_case *c) {
 bool kw_case_make_scan(kw_case *c) {
   reduce_row row;
   if (!pick_row(c, &row)) return false;
+  resize(c, &row);
   adapt_dims(c, &row);
   set_dims(c, &row, false);
   uint32_t rank = row.shape.rank, dim = (uint32_t)(row.dims[0] < 0 ? row.dims[0] + rank : row.dims[0]);

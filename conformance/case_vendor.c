@@ -30,6 +30,7 @@ bool kw_case_make_vendor(kw_case *c) {
     return false;
   }
   if (!layouts && n >= count) return false;
+  kw_case_resize(c, &shape);
   for (uint32_t i = 0; i < c->op->arg_count; i++) tensor_count += c->op->args[i].tag == KW_TAG_TENSOR;
   for (uint32_t i = 0; i < c->op->arg_count; i++) {
     const kw_suite_arg *arg = &c->op->args[i];

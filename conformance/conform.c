@@ -39,6 +39,7 @@ void kw_conform_usage(FILE *out) {
       "  --jobs N             worker processes at a time (default: CPUs)\n"
       "  --shard I/N          the I-th of N equal parts of the cases, I from 1\n"
       "  --expect FILE        known failures with a reason each; they never count as passes\n"
+      "  --no-shrink          do not look for the smallest variants of failing cases\n"
       "  --timeout-scale X    multiplies all time limits: for simulators\n"
       "  --json FILE          write a report to a file; - is stdout, and the table then goes to stderr\n"
       "  --junit FILE         the same, as JUnit XML\n"
@@ -99,6 +100,7 @@ enum {
   OPT_JOBS,
   OPT_SHARD,
   OPT_TIMEOUT,
+  OPT_NO_SHRINK,
   OPT_EXPECT,
   OPT_JSON,
   OPT_JUNIT,
@@ -118,6 +120,7 @@ static const struct option long_options[] = {{"device", required_argument, NULL,
                                              {"shard", required_argument, NULL, OPT_SHARD},
                                              {"timeout-scale", required_argument, NULL, OPT_TIMEOUT},
                                              {"expect", required_argument, NULL, OPT_EXPECT},
+                                             {"no-shrink", no_argument, NULL, OPT_NO_SHRINK},
                                              {"json", required_argument, NULL, OPT_JSON},
                                              {"junit", required_argument, NULL, OPT_JUNIT},
                                              {"tap", required_argument, NULL, OPT_TAP},
@@ -184,6 +187,9 @@ static bool take_option(int option, kw_run_options *o, const char **out_help) {
       return end != optarg && !*end && o->timeout_scale > 0 && o->timeout_scale <= 10000;
     case OPT_EXPECT:
       o->expect = optarg;
+      return true;
+    case OPT_NO_SHRINK:
+      o->no_shrink = true;
       return true;
     case OPT_JSON:
       o->reports.json = optarg;

@@ -4,20 +4,17 @@
  * comes back, and goes on with a new process when one crashes or hangs.
  */
 #include "clock.h"
-#include "process.h"
-#include "run.h"
+#include "exchange.h"
+#include "shrink.h"
 #include "value.h"
-#include "worker.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define BATCH 16 /* cases in a batch of op cases: 32 units in one process, in mixed order */
-#define CASE_LIMIT_MS 20000
+#define BATCH 16       /* cases in a batch of op cases: 32 units in one process, in mixed order */
 #define HANGS_PER_OP 3 /* after so many, the op's other cases are not waited for */
-#define START_TRIES 3
 
 typedef struct batch {
   uint32_t first, count; /* cases */
@@ -30,6 +27,9 @@ typedef struct coordinator {
   atomic_uint next_batch;
   atomic_uint done;   /* cases */
   atomic_uint *hangs; /* per op of facts.ops */
+  uint32_t *shrinks;  /* cases of which a smaller variant is looked for */
+  uint32_t shrink_count;
+  atomic_uint next_shrink;
   bool progress;
   pthread_mutex_t print;
 } coordinator;
@@ -96,35 +96,10 @@ static void show_progress(coordinator *co) {
 
 /* ---- One worker -------------------------------------------------------------------------------------------------- */
 
-/* Makes sure that a worker runs; false after several failed starts, with the last reason. */
-static bool ensure_worker(coordinator *co, kw_process *process, char *text, size_t size) {
-  for (int i = 0; process->pid == 0 && i < START_TRIES; i++) {
-    kw_facts facts;
-    bool up = kw_process_start(co->run->options, process, &facts, text, size);
-    kw_facts_free(&facts);
-    if (up) return true;
-    process->pid = 0;
-  }
-  return process->pid != 0;
-}
-
 /* The worker is gone in the middle of a case. */
 static void blame(coordinator *co, kw_process *process, kw_run_case *result, kw_read why) {
-  char end[1200], text[1300];
-  if (why == KW_READ_TIMEOUT) {
-    kw_process_kill(process);
-    snprintf(text, sizeof text, "no answer within %.0f s; --timeout-scale gives more time",
-             CASE_LIMIT_MS / 1000 * co->run->options->timeout_scale);
-    kw_run_mark(result, KW_OUTCOME_TIMEOUT, "timeout", text);
-    if (result->op) co->hangs[result->op - co->run->facts.ops]++;
-  } else if (why == KW_READ_GARBAGE) {
-    kw_process_kill(process);
-    kw_run_mark(result, KW_OUTCOME_CRASH, "crash", "the worker sent what is no answer: its memory was overwritten");
-  } else {
-    kw_process_describe_end(process, end, sizeof end);
-    snprintf(text, sizeof text, "the worker ended with %s", end);
-    kw_run_mark(result, KW_OUTCOME_CRASH, "crash", text);
-  }
+  kw_exchange_blame(co->run, process, result, why);
+  if (why == KW_READ_TIMEOUT && result->op) co->hangs[result->op - co->run->facts.ops]++;
 }
 
 static bool given_up(coordinator *co, const kw_run_case *result) {
@@ -133,42 +108,6 @@ static bool given_up(coordinator *co, const kw_run_case *result) {
 
 static bool is_dead(const kw_run_case *result) {
   return result->outcome == KW_OUTCOME_CRASH || result->outcome == KW_OUTCOME_TIMEOUT;
-}
-
-static bool send_unit(const coordinator *co, const kw_process *process, const unit_ref *unit, kw_message *message) {
-  const kw_run_case *c = &co->run->cases[unit->index];
-  kw_message_clear(message);
-  if (c->op) kw_message_put_u32(message, unit->run);
-  kw_message_put_string(message, c->id);
-  return kw_frame_send(process->fd, c->op ? KW_FRAME_RUN : KW_FRAME_CONTRACT, message);
-}
-
-/* Waits for the answer to one unit and judges it; what is wrong is returned. */
-static kw_read receive_unit(coordinator *co, const kw_process *process, const unit_ref *unit, kw_message *message) {
-  kw_run *run = co->run;
-  kw_run_case *result = &run->cases[unit->index];
-  kw_frame type = 0;
-  kw_read read = kw_frame_receive(process->fd, (int)(CASE_LIMIT_MS * run->options->timeout_scale), &type, message);
-  if (read != KW_READ_OK) return read;
-  if (type == KW_FRAME_RESULT && result->op) {
-    kw_unit_result answer;
-    bool good = kw_unit_read(message, &answer) && strcmp(answer.id, result->id) == 0 && answer.run == unit->run;
-    if (!good) return KW_READ_GARBAGE;
-    double start = kw_clock_seconds();
-    kw_run_judge(run, result, &answer);
-    result->seconds += answer.seconds + kw_clock_seconds() - start;
-    return KW_READ_OK;
-  }
-  if (type != KW_FRAME_CONTRACT_END || strcmp(kw_message_get_string(message), result->id) != 0) return KW_READ_GARBAGE;
-  uint32_t outcome = kw_message_get_u32(message);
-  const char *text = kw_message_get_string(message);
-  if (message->bad) return KW_READ_GARBAGE;
-  kw_run_mark(result,
-              outcome == KW_CONTRACT_PASS   ? KW_OUTCOME_PASS
-              : outcome == KW_CONTRACT_SKIP ? KW_OUTCOME_SKIP
-                                            : KW_OUTCOME_FAIL,
-              "", text);
-  return KW_READ_OK;
 }
 
 /* Drops the units whose case is settled already: it crashed, or its op hangs. */
@@ -189,15 +128,20 @@ static void run_ops_batch(coordinator *co, kw_process *process, const batch *b, 
   uint32_t count = make_units(co, b, units);
   while ((count = drop_settled(co, units, count)) > 0) {
     char text[512] = "";
-    if (!ensure_worker(co, process, text, sizeof text)) {
+    if (!kw_exchange_start(co->run, process, text, sizeof text)) {
       for (uint32_t i = 0; i < count; i++)
         kw_run_mark(&co->run->cases[units[i].index], KW_OUTCOME_CRASH, "crash", text);
       return;
     }
-    for (uint32_t i = 0; i < count; i++) send_unit(co, process, &units[i], message);
+    for (uint32_t i = 0; i < count; i++) {
+      kw_exchange_send(process, &co->run->cases[units[i].index], units[i].run, message);
+    }
     uint32_t at = 0;
     kw_read read = KW_READ_OK;
-    while (at < count && (read = receive_unit(co, process, &units[at], message)) == KW_READ_OK) at++;
+    while (at < count && read == KW_READ_OK) {
+      read = kw_exchange_receive(co->run, process, &co->run->cases[units[at].index], units[at].run, message);
+      at += read == KW_READ_OK;
+    }
     if (read != KW_READ_OK) {
       blame(co, process, &co->run->cases[units[at].index], read);
       at++;
@@ -212,15 +156,14 @@ static void run_contract_batch(coordinator *co, kw_process *process, const batch
   kw_process_stop(process);
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
     kw_run_case *result = &co->run->cases[i];
-    unit_ref unit = {i, 0};
     char text[512] = "";
-    if (!ensure_worker(co, process, text, sizeof text)) {
+    if (!kw_exchange_start(co->run, process, text, sizeof text)) {
       kw_run_mark(result, KW_OUTCOME_CRASH, "crash", text);
       continue;
     }
     double start = kw_clock_seconds();
-    send_unit(co, process, &unit, message);
-    kw_read read = receive_unit(co, process, &unit, message);
+    kw_exchange_send(process, result, 0, message);
+    kw_read read = kw_exchange_receive(co->run, process, result, 0, message);
     result->seconds = kw_clock_seconds() - start;
     if (read != KW_READ_OK) blame(co, process, result, read);
     if (result->outcome != KW_OUTCOME_PASS && result->outcome != KW_OUTCOME_SKIP) kw_process_stop(process);
@@ -248,6 +191,43 @@ static void *run_batches(void *argument) {
   return NULL;
 }
 
+/* ---- Smaller variants -------------------------------------------------------------------------------------------- */
+
+/* The first failure of every op and dtype: cases come in the order of their classes, simple ones first. */
+static void choose_shrinks(coordinator *co) {
+  const kw_run *run = co->run;
+  co->shrinks = calloc(run->case_count + 1u, sizeof *co->shrinks);
+  if (!co->shrinks) abort();
+  const kw_run_case *last = NULL;
+  for (uint32_t i = 0; i < run->case_count && !run->options->no_shrink; i++) {
+    const kw_run_case *c = &run->cases[i];
+    bool failed = c->outcome == KW_OUTCOME_FAIL || c->outcome == KW_OUTCOME_CRASH;
+    if (!c->op || !failed || (last && last->op == c->op && last->dtype == c->dtype)) continue;
+    last = c;
+    co->shrinks[co->shrink_count++] = i;
+  }
+}
+
+static void *run_shrinks(void *argument) {
+  coordinator *co = argument;
+  for (uint32_t i = atomic_fetch_add(&co->next_shrink, 1); i < co->shrink_count;
+       i = atomic_fetch_add(&co->next_shrink, 1)) {
+    kw_shrink_case(co->run, &co->run->cases[co->shrinks[i]]);
+  }
+  return NULL;
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+/* On as many threads as there are jobs, this one among them, but not more than there are things to do. */
+static void run_threads(coordinator *co, void *(*body)(void *), uint32_t things) {
+  uint32_t jobs = co->run->options->jobs < things ? co->run->options->jobs : things, started = 0;
+  pthread_t threads[64];
+  while (started + 1 < jobs && started < 63 && pthread_create(&threads[started], NULL, body, co) == 0) started++;
+  body(co);
+  for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+}
+
 void kw_run_cases(kw_run *run) {
   double start = kw_clock_seconds();
   coordinator co = {.run = run, .progress = isatty(STDERR_FILENO)};
@@ -255,14 +235,11 @@ void kw_run_cases(kw_run *run) {
   co.hangs = calloc(run->facts.op_count + 1u, sizeof *co.hangs);
   if (!co.hangs) abort();
   make_batches(&co);
-  uint32_t jobs = run->options->jobs < co.batch_count ? run->options->jobs : co.batch_count;
-  pthread_t threads[64];
-  uint32_t started = 0;
-  while (started + 1 < jobs && started < 63 && pthread_create(&threads[started], NULL, run_batches, &co) == 0)
-    started++;
-  run_batches(&co); /* this thread is one of them */
-  for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+  run_threads(&co, run_batches, co.batch_count);
+  choose_shrinks(&co);
+  run_threads(&co, run_shrinks, co.shrink_count);
   pthread_mutex_destroy(&co.print);
+  free(co.shrinks);
   free(co.hangs);
   free(co.batches);
   run->seconds = kw_clock_seconds() - start;
@@ -272,6 +249,8 @@ void kw_run_free(kw_run *run) {
   for (uint32_t i = 0; i < run->case_count; i++) {
     free(run->cases[i].id);
     free(run->cases[i].text);
+    free(run->cases[i].smallest);
+    free(run->cases[i].smallest_tensors);
   }
   for (uint32_t i = 0; i < run->unclaimed_count; i++) free(run->unclaimed[i]);
   free(run->cases);

@@ -19,14 +19,6 @@ void kw_run_mark(kw_run_case *result, kw_outcome outcome, const char *defect, co
   result->text = text && *text ? strdup(text) : NULL;
 }
 
-static void print_shape(char *text, size_t size, kw_dtype dtype, uint32_t rank, const int64_t *shape) {
-  size_t used = (size_t)snprintf(text, size, "%s [", kw_datum_name(dtype));
-  for (uint32_t d = 0; d < rank && used + 24 < size; d++) {
-    used += (size_t)snprintf(text + used, size - used, d ? ", %lld" : "%lld", (long long)shape[d]);
-  }
-  snprintf(text + used, size - used, "]");
-}
-
 /* "run 1, kernel reference: ..." in front of what is wrong. */
 static void fail(kw_run_case *result, const kw_unit_result *unit, const kw_unit_path *path, const char *defect,
                  const char *what) {
@@ -62,8 +54,8 @@ static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *
   char name[32], text[1200], got[320], want[320];
   name_output(name, sizeof name, path, index);
   if (!right_shape(&c->outs[index], out)) {
-    print_shape(got, sizeof got, out->dtype, out->rank, out->shape);
-    print_shape(want, sizeof want, c->outs[index].dtype, c->outs[index].rank, c->outs[index].shape);
+    kw_case_print_shape(out->dtype, out->rank, out->shape, got, sizeof got);
+    kw_case_print_shape(c->outs[index].dtype, c->outs[index].rank, c->outs[index].shape, want, sizeof want);
     snprintf(text, sizeof text, "%sthe result is %s, expected %s", name, got, want);
     fail(result, unit, path, "wrong result shape", text);
     return false;

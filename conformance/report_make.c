@@ -84,16 +84,19 @@ static int add_op(kw_report *report, const kw_run_case *c) {
 }
 
 static void add_case(kw_report *report, const kw_run_case *c) {
-  report->cases[report->case_count] = (kw_report_case){.id = kw_text_clean(c->id),
-                                                       .op = add_op(report, c),
-                                                       .outcome = c->outcome,
-                                                       .error = rounded(c->error),
-                                                       .self_referenced = c->self_referenced,
-                                                       .unreferenced = c->unreferenced,
-                                                       .defect = kw_text_clean(c->defect),
-                                                       .text = kw_text_clean(c->text),
-                                                       .expected = c->expected ? kw_text_clean(c->expected) : NULL,
-                                                       .seconds = microseconds(c->seconds)};
+  report->cases[report->case_count] =
+      (kw_report_case){.id = kw_text_clean(c->id),
+                       .op = add_op(report, c),
+                       .outcome = c->outcome,
+                       .error = rounded(c->error),
+                       .self_referenced = c->self_referenced,
+                       .unreferenced = c->unreferenced,
+                       .defect = kw_text_clean(c->defect),
+                       .text = kw_text_clean(c->text),
+                       .expected = c->expected ? kw_text_clean(c->expected) : NULL,
+                       .smallest = c->smallest ? kw_text_clean(c->smallest) : NULL,
+                       .smallest_tensors = c->smallest ? kw_text_clean(c->smallest_tensors) : NULL,
+                       .seconds = microseconds(c->seconds)};
   report->case_count++;
 }
 

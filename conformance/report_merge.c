@@ -134,6 +134,21 @@ static void take_cases(kw_report *to, const kw_report **shards, uint32_t count) 
   }
 }
 
+/* A run looks for a smaller variant of the first failure of an op and dtype (coordinator.c), and so did each shard. */
+static void keep_first_smallest(kw_report *report) {
+  int seen = -1;
+  for (uint32_t i = 0; i < report->case_count; i++) {
+    kw_report_case *c = &report->cases[i];
+    if (c->op < 0 || (c->outcome != KW_OUTCOME_FAIL && c->outcome != KW_OUTCOME_CRASH)) continue;
+    if (c->op == seen) {
+      free(c->smallest);
+      free(c->smallest_tensors);
+      c->smallest = c->smallest_tensors = NULL;
+    }
+    seen = c->op;
+  }
+}
+
 static bool is_complete(const kw_report *report) {
   kw_digest digest;
   char hash[KW_DIGEST_SIZE];
@@ -152,6 +167,7 @@ bool kw_report_merge(const kw_report *reports, uint32_t count, kw_report *out_re
   if (good) {
     copy_head(sorted[0], out_report);
     take_cases(out_report, sorted, shards);
+    keep_first_smallest(out_report);
     good = is_complete(out_report);
     if (!good) {
       snprintf(out_message, size, "the cases in the reports are not those that they name by hash: a file was changed");

@@ -25,7 +25,7 @@ typedef struct kw_run_options {
   double timeout_scale;
   const char *expect; /* file of known failures; NULL */
   kw_report_paths reports;
-  bool list, verbose;
+  bool list, verbose, no_shrink;
 } kw_run_options;
 
 typedef struct kw_run_case {
@@ -39,6 +39,8 @@ typedef struct kw_run_case {
   bool unreferenced;    /* a vendor's op without one: only run */
   char defect[64];      /* "tail not written"; "" */
   char *text;           /* what differed, or why it was skipped; NULL when there is nothing to say */
+  char *smallest;       /* id of the smallest variant that fails as well, and its tensors (shrink.h); NULL */
+  char *smallest_tensors;
   const char *expected; /* why it is known to fail; NULL. The expectation's */
   double seconds;       /* that the worker and the judge took */
 } kw_run_case;

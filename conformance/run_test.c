@@ -494,6 +494,54 @@ static void crashes_say_where(void **state) {
 #endif
 }
 
+#define FAULTY "--device", "mutant:0", "--plugin", KEYWAY_FAULTY_ABS
+
+/* The first failure of each dtype comes with the smallest one: abs goes wrong from five elements on. */
+static void failures_shrink(void **state) {
+  (void)state;
+  static const char *const dtypes[] = {
+      "f32",
+#ifndef KEYWAY_SANITIZED /* f64 and f16 crash */
+      "f64",
+      "f16",
+#endif
+  };
+  assert_int_equal(run((const char *[]){FAULTY, "--op", "abs", "--json", in_folder("faulty.json"), "-v", NULL}), 1);
+  char line[128], id[64];
+  for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
+    snprintf(line, sizeof line, "smallest failing: abs/%s/prime/0@5, on %s [5]", dtypes[i], dtypes[i]);
+    output_contains(line);
+  }
+  for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
+    snprintf(id, sizeof id, "abs/%s/prime/0@5", dtypes[i]);
+    assert_int_equal(run((const char *[]){FAULTY, "--case", id, NULL}), 1);
+    snprintf(id, sizeof id, "abs/%s/prime/0@4", dtypes[i]);
+    assert_int_equal(run((const char *[]){FAULTY, "--case", id, NULL}), 0);
+    snprintf(line, sizeof line, "smallest failing: abs/%s/prime/2@1x5, on %s [1, 5]", dtypes[i], dtypes[i]);
+    snprintf(id, sizeof id, "abs/%s/prime/2", dtypes[i]);
+    assert_int_equal(run((const char *[]){FAULTY, "--case", id, NULL}), 1);
+    output_contains(line);
+    assert_int_equal(run((const char *[]){FAULTY, "--case", id, "--no-shrink", NULL}), 1);
+    char *output = read_file("output");
+    assert_null(strstr(output, "smallest"));
+    free(output);
+  }
+}
+
+/* Failures, crashes and what they shrink to are in the merged report as in that of the whole run. */
+static void merged_failures_are_the_whole(void **state) {
+  (void)state;
+  assert_int_equal(run((const char *[]){FAULTY, "--op", "abs", "--shard", "1/2", "--json", in_folder("f1.json"), NULL}),
+                   1);
+  assert_int_equal(run((const char *[]){FAULTY, "--op", "abs", "--shard", "2/2", "--json", in_folder("f2.json"), NULL}),
+                   1);
+  assert_int_equal(run_report((const char *[]){"merge", in_folder("f1.json"), in_folder("f2.json"), "--json",
+                                               in_folder("merged.json"), NULL}),
+                   1);
+  output_contains("verdict: not conformant");
+  same_without_times("faulty.json", "merged.json");
+}
+
 static int set_up(void **state) {
   (void)state;
   snprintf(folder, sizeof folder, "keyway-run-test-XXXXXX");
@@ -528,6 +576,8 @@ int main(void) {
       cmocka_unit_test(killed_worker_is_one_named_crash),
       cmocka_unit_test(stopped_worker_is_one_timeout),
       cmocka_unit_test(crashes_say_where),
+      cmocka_unit_test(failures_shrink),
+      cmocka_unit_test(merged_failures_are_the_whole),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

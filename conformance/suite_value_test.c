@@ -528,6 +528,102 @@ static void case_hash_is_stable(void **state) {
   assert_false(kw_case_from_id("add.Tensor", ops, op_count, &c));
 }
 
+/* ---- Shrunken cases ---------------------------------------------------------------------------------------------- */
+
+/* Every tensor lies in its storage, and its number of elements is that of its shape. */
+static void assert_tensor_sound(const kw_case *c, const kw_case_tensor *tensor) {
+  if (!tensor->given) return;
+  int64_t numel = 1;
+  for (uint32_t d = 0; d < tensor->rank; d++) numel *= tensor->shape[d];
+  if (tensor->numel != numel) fail_msg("%s: numel", c->id);
+  if (numel == 0) return;
+  int64_t last = tensor->offset;
+  for (uint32_t d = 0; d < tensor->rank; d++) last += (tensor->shape[d] - 1) * tensor->strides[d];
+  if (last < 0 || (uint64_t)last >= tensor->extent) fail_msg("%s: outside its storage", c->id);
+}
+
+static void assert_shrinks_to(const kw_case *c, const kw_shape *sizes) {
+  kw_case small, again;
+  if (!kw_case_shrink(c, sizes, &small)) fail_msg("%s does not shrink", c->id);
+  if (!kw_case_from_id(small.id, c->op, 1, &again)) fail_msg("%s is no id", small.id);
+  assert_string_equal(small.id, again.id);
+  assert_int_equal(small.hash, again.hash);
+  assert_true(strncmp(small.id, c->id, strlen(c->id)) == 0 && small.id[strlen(c->id)] == '@');
+  assert_int_not_equal(small.hash, c->hash);
+  assert_memory_equal(&small.sizes, sizes, sizeof *sizes);
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    assert_int_equal(small.tensors[i].given, c->tensors[i].given);
+    assert_int_equal(small.tensors[i].dtype, c->tensors[i].dtype);
+    assert_int_equal(small.tensors[i].rank, c->tensors[i].rank);
+    assert_true(small.tensors[i].numel <= c->tensors[i].numel);
+    assert_int_equal(small.tensors[i].numel, again.tensors[i].numel);
+    assert_int_equal(small.tensors[i].extent, again.tensors[i].extent);
+    assert_tensor_sound(&small, &small.tensors[i]);
+  }
+  for (uint32_t r = 0; r < c->op->result_count && !c->op->vendor; r++) {
+    assert_int_equal(small.outs[r].rank, c->outs[r].rank);
+    assert_true(small.outs[r].numel <= c->outs[r].numel);
+    assert_tensor_sound(&small, &small.outs[r]);
+  }
+}
+
+static void cases_shrink(void **state) {
+  (void)state;
+  uint32_t count, resizable = 0;
+  const kw_suite_op *ops = kw_suite_ops(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    for (int class = 0; class < KW_CLASS_COUNT; class ++) {
+      kw_case c;
+      for (uint32_t n = 0; kw_case_make(&ops[i], KW_F32, (kw_case_class) class, n, &c); n++) {
+        assert_false(c.shrunk);
+        if (!c.resizable || c.sizes.rank == 0) continue;
+        resizable++;
+        kw_shape half = c.sizes, least = c.sizes;
+        for (uint32_t d = 0; d < c.sizes.rank; d++) {
+          half.dims[d] = (c.sizes.dims[d] + 1) / 2;
+          least.dims[d] = c.sizes.dims[d] > 0;
+        }
+        assert_shrinks_to(&c, &half);
+        assert_shrinks_to(&c, &least);
+      }
+    }
+  }
+  assert_true(resizable > 1000);
+}
+
+static void shrunken_ids(void **state) {
+  (void)state;
+  static const struct {
+    const char *id;
+    bool good;
+  } ids[] = {{"add.Tensor/f32/prime/2@13x5", true},     {"add.Tensor/f32/prime/2@1x5", true},
+             {"add.Tensor/f32/broadcast/0@2x3", true},  {"mm/f32/prime/0@1x2x3", true},
+             {"sum.dim_IntList/f32/prime/2@2x1", true}, {"add.Tensor/f32/prime/2@14x5", false},
+             {"add.Tensor/f32/prime/2@13", false},      {"add.Tensor/f32/prime/2@13x5x1", false},
+             {"add.Tensor/f32/prime/2@0x5", false},     {"add.Tensor/f32/prime/2@x5", false},
+             {"add.Tensor/f32/prime/2@13x", false},     {"add.Tensor/f32/prime/2@-1x5", false},
+             {"add.Tensor/f32/prime/2@", false},        {"add.Tensor/f32/prime/2@99999999999999999999x1", false},
+             {"add.Tensor/f32/prime/2 @1x1", false},    {"add.Tensor/f32/scalar/0@1", false},
+             {"mm/f32/aliasing/0@2x2x2", false}};
+  uint32_t count;
+  const kw_suite_op *ops = kw_suite_ops(&count);
+  for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+    kw_case c;
+    if (kw_case_from_id(ids[i].id, ops, count, &c) != ids[i].good) fail_msg("%s", ids[i].id);
+  }
+  kw_case c;
+  assert_true(kw_case_from_id("add.Tensor/f32/broadcast/0@2x3", ops, count, &c)); /* [5, 1] and [1, 7] in full */
+  assert_int_equal(c.tensors[0].shape[0], 2);
+  assert_int_equal(c.tensors[0].shape[1], 1);
+  assert_int_equal(c.tensors[1].shape[0], 1);
+  assert_int_equal(c.tensors[1].shape[1], 3);
+  assert_int_equal(c.outs[0].numel, 6);
+  assert_true(kw_case_from_id("mm/f32/prime/0@1x2x3", ops, count, &c));
+  assert_int_equal(c.tensors[0].shape[1], 2);
+  assert_int_equal(c.tensors[1].shape[1], 3);
+  assert_int_equal(c.terms, 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stores_known_bits),
@@ -556,6 +652,8 @@ int main(void) {
       cmocka_unit_test(levels_choose_the_wider_half),
       cmocka_unit_test(all_cases_are_sound),
       cmocka_unit_test(case_hash_is_stable),
+      cmocka_unit_test(cases_shrink),
+      cmocka_unit_test(shrunken_ids),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
