@@ -26,6 +26,7 @@ SUITE(event, KW_EVENT_TESTS)
 SUITE(copy, KW_COPY_TESTS)
 SUITE(thread, KW_THREAD_TESTS)
 SUITE(error, KW_ERROR_TESTS)
+SUITE(rng, KW_RNG_TESTS)
 SUITE(graph, KW_GRAPH_TESTS)
 SUITE(exit, KW_EXIT_TESTS)
 OP_TESTS(error, KW_ERROR_OP_TESTS)
@@ -52,6 +53,7 @@ const kw_contract_suite kw_contract_suites[] = {
     ROW(thread),
     ROW_WITH_OPS(error),
     ROW_OF_OPS(determinism),
+    ROW(rng),
     ROW_WITH_OPS(graph),
     ROW(exit),
 };

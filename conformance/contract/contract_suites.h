@@ -18,6 +18,7 @@
   X(thread)                   \
   X(error)                    \
   X(determinism)              \
+  X(rng)                      \
   X(graph)                    \
   X(exit)
 
@@ -172,6 +173,17 @@
   X(exit, from_other_thread)  \
   X(exit, from_host_function) \
   X(exit, in_exit_handlers)
+
+#define KW_RNG_TESTS(X)     \
+  X(rng, known_answer)      \
+  X(rng, words)             \
+  X(rng, shape_and_strides) \
+  X(rng, every_op)          \
+  X(rng, state)             \
+  X(rng, default_generator) \
+  X(rng, refusals)          \
+  X(rng, shared_by_threads) \
+  X(rng, graph)
 
 #define KW_GRAPH_TESTS(X)            \
   X(graph, launch_computes)          \
