@@ -5,7 +5,8 @@
  * Segments come from the plugin and belong to one stream; blocks tile a segment. A freed block goes back to its
  * stream's pool and serves that stream again at once: the stream itself keeps the order. A block that other streams
  * used waits in the pending list for an event on each of them. Small requests share segments of 2 MiB, large ones get
- * segments of their own, split when a useful remainder is left.
+ * segments of their own, split when a useful remainder is left. What a graph's calls make comes from the graph's pool,
+ * which serves nobody else.
  *
  * Locks: `mutex` guards everything below and is never held while the plugin runs: a plugin may wait for a stream whose
  * host function in turn releases a tensor. `flushing` is held by the one thread that gives memory back, which may wait

@@ -192,9 +192,12 @@ static void fill_normal(const run *r, kw_value *normal) {
   if (generator >= 0 && (uint32_t)generator < plan->arg_count) normal[generator] = args[generator];
 }
 
-static kw_status run_fallback(const run *r) {
+static kw_status may_fall_back(const run *r) {
   if (kw_fallback_get() == KW_FALLBACK_OFF) return kw_fallback_refuse(r->request);
-  if (r->graph) return kw_stream_may_not_record("falling back to cpu:0", r->stream);
+  return r->graph ? kw_stream_may_not_record("falling back to cpu:0", r->stream) : KW_OK;
+}
+
+static kw_status run_fallback(const run *r) {
   kw_value normal[KW_MAX_ARGS];
   fill_normal(r, normal);
   return kw_fallback_run(r->plan->op, r->stream, normal, &r->rng, r->outs);
@@ -223,7 +226,9 @@ static kw_status fail_launch(const run *r, kw_status status) {
 
 /* A launch that did not go well. */
 static __attribute__((noinline)) kw_status handle_failure(const run *r, kw_status status) {
-  return status == KW_ERR_FALLBACK ? run_fallback(r) : fail_launch(r, status);
+  if (status != KW_ERR_FALLBACK) return fail_launch(r, status);
+  status = may_fall_back(r);
+  return status == KW_OK ? run_fallback(r) : status;
 }
 
 kw_status kw_plan_handle_failure(const kw_plan *plan, const kw_request *request, kw_tensor *out, kw_status status) {
@@ -249,7 +254,8 @@ static kw_status take_numbers(run *r) {
 static inline kw_status run_plan(run *r) {
   if (r->plan->mode == KW_PLAN_EMPTY) return KW_OK;
   if (r->plan->mode == KW_PLAN_DECOMPOSE) return run_decomposed(r);
-  kw_status status = r->plan->op->generator >= 0 ? take_numbers(r) : KW_OK;
+  kw_status status = r->plan->mode == KW_PLAN_FALLBACK ? may_fall_back(r) : KW_OK;
+  if (status == KW_OK && r->plan->op->generator >= 0) status = take_numbers(r);
   if (status != KW_OK) return status;
   if (r->plan->mode == KW_PLAN_FALLBACK) return run_fallback(r);
   status = __builtin_expect(r->plan->mode == KW_PLAN_DIRECT, 1) ? run_direct(r) : run_prepared(r);

@@ -23,7 +23,7 @@ typedef struct kw_segment {
   kw_mem mem;
   uint64_t size;
   kw_pool *pool;
-  kw_stream *stream; /* that its memory was last used on */
+  kw_stream *stream; /* that it was made for: what is free was used there last */
   uint64_t token;    /* the stream's */
   bool large;
   struct kw_block *first;
