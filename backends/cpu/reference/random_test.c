@@ -67,7 +67,7 @@ static void test_uniform(void **state) {
 /* The numbers are counted row-major, wherever they lie. */
 static void test_strides_do_not_matter(void **state) {
   (void)state;
-  float dense[35], strided[70];
+  float dense[35] = {0}, strided[70] = {0};
   kw_tensor_ref a = TENSOR(KW_F32, dense, 5, 7), b = TENSOR(KW_F32, strided, 5, 7);
   b.strides[0] = 2;
   b.strides[1] = 10;
@@ -97,9 +97,9 @@ static void test_normal(void **state) {
 
 static void test_bernoulli(void **state) {
   (void)state;
-  float u[19], p[19], out[19];
-  double wide_u[19], wide_p[19], wide_out[19];
-  int8_t bits[19];
+  float u[19] = {0}, p[19] = {0}, out[19] = {0};
+  double wide_u[19] = {0}, wide_p[19] = {0}, wide_out[19] = {0};
+  int8_t bits[19] = {0};
   kw_tensor_ref numbers = TENSOR(KW_F32, u, 19), chances = TENSOR(KW_F32, p, 19), result = TENSOR(KW_F32, out, 19);
   kw_tensor_ref wide_numbers = TENSOR(KW_F64, wide_u, 19), wide_chances = TENSOR(KW_F64, wide_p, 19);
   kw_tensor_ref wide_result = TENSOR(KW_F64, wide_out, 19), flags = TENSOR(KW_I8, bits, 19);
@@ -169,7 +169,7 @@ static void test_integers(void **state) {
       }
     }
   }
-  int64_t in_place[11], low[11], plain[11];
+  int64_t in_place[11] = {0}, low[11] = {0}, plain[11] = {0};
   kw_tensor_ref a = TENSOR(KW_I64, in_place, 11), b = TENSOR(KW_I64, low, 11), c = TENSOR(KW_I64, plain, 11);
   fill(kw_reference_f32, "random_.from", &a, int_arg(0), int_arg(1000));
   kw_value none = test_none();
