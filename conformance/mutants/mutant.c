@@ -163,6 +163,36 @@ uint64_t kw_mutant_extent(const kw_tensor_ref *tensor) {
   return ((uint64_t)last + 1) * kw_mutant_item_size(tensor->dtype);
 }
 
+/* ---- An op of the plugin's own ----------------------------------------------------------------------------------- */
+
+static kw_status twice(const kw_call *call) {
+  const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
+  for (int64_t i = 0; i < out->numel; i++) {
+    float value = 2 * *(float *)kw_mutant_at(in, i);
+    if (out->dtype == KW_F64) { /* the suite wants more precision of a reference: there is none to add */
+      *(double *)kw_mutant_at(out, i) = value;
+    } else {
+      *(float *)kw_mutant_at(out, i) = value;
+    }
+  }
+  return KW_OK;
+}
+
+static kw_status launch_twice(const kw_call *call) {
+  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream);
+  return status == KW_OK ? twice(call) : status;
+}
+
+static kw_status define_twice(void) {
+  const kw_dtype_mask f32 = {{KW_DTYPE_BIT(KW_F32), 0}};
+  const kw_op_desc op = {
+      .struct_size = sizeof op, .schema = "mutant::twice(Tensor self) -> Tensor", .reference = twice, .dtypes = f32};
+  const kw_kernel_desc kernel = {
+      .struct_size = sizeof kernel, .op = "mutant::twice", .name = "plain", .dtypes = f32, .launch = launch_twice};
+  kw_status status = kw_mutant_host->define_op(kw_mutant_host->ctx, &op);
+  return status == KW_OK ? register_kernel(kw_mutant_host->ctx, &kernel) : status;
+}
+
 /* ---- The plugin -------------------------------------------------------------------------------------------------- */
 
 static kw_status mutant_probe(const char **out_reason) {
@@ -177,7 +207,8 @@ static kw_status mutant_init(const kw_host_api *host, void **out_plugin) {
   wrapped_host = (kw_host_api){0};
   memcpy(&wrapped_host, host, host->struct_size < sizeof wrapped_host ? host->struct_size : sizeof wrapped_host);
   wrapped_host.register_kernel = register_kernel;
-  return cpu->init(&wrapped_host, out_plugin);
+  kw_status status = define_twice();
+  return status == KW_OK ? cpu->init(&wrapped_host, out_plugin) : status;
 }
 
 static kw_status mutant_shutdown(void *plugin) {
