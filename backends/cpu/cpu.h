@@ -51,6 +51,11 @@ struct kw_cpu_stream {
 __attribute__((format(printf, 3, 4))) kw_status kw_cpu_error(const kw_host_api *host, kw_status status,
                                                              const char *format, ...);
 
+/* What a kernel did that returned `status`: goes behind "the kernel of mm". */
+static inline const char *kw_cpu_kernel_fault(kw_status status) {
+  return status == KW_ERR_OUT_OF_MEMORY ? "found no host memory" : "refused its arguments";
+}
+
 /* A task of `size` bytes, not yet submitted; NULL and an error text when there is no memory. */
 void *kw_cpu_task_create(kw_cpu_stream *stream, size_t size, kw_status (*run)(kw_cpu_stream *, kw_cpu_task *));
 /* Appends the task, which the stream owns from now on. Not for the default stream. */

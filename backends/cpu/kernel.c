@@ -107,7 +107,7 @@ static kw_status launch(const kw_call *call) {
     kw_status status = run_here(kernel, call);
     pthread_mutex_unlock(&stream->lock);
     if (status == KW_OK) return KW_OK;
-    return kw_cpu_error(stream->device->host, status, "the kernel of %s refused its arguments", kernel->op);
+    return kw_cpu_error(stream->device->host, status, "the kernel of %s %s", kernel->op, kw_cpu_kernel_fault(status));
   }
   arena count = {NULL, 0};
   place_call(&count, call);

@@ -6,6 +6,7 @@
 
 #include <fenv.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,9 @@ static void report(kw_cpu_stream *stream, uint64_t call_id, kw_status status) {
     host->log(host->ctx, KW_LOG_ERROR, "cpu: a kernel failed on a worker thread");
     return;
   }
-  host->report_async_error(host->ctx, stream->token, call_id, status, "the kernel refused its arguments");
+  char text[64];
+  snprintf(text, sizeof text, "the kernel %s", kw_cpu_kernel_fault(status));
+  host->report_async_error(host->ctx, stream->token, call_id, status, text);
 }
 
 /* Runs tasks in order until the stream is destroyed and its queue empty. */

@@ -55,6 +55,16 @@ static void test_mm_of_many_columns(void **state) {
   }
 }
 
+/* Longer than memory is: one element, again and again. */
+static void test_mm_without_memory(void **state) {
+  (void)state;
+  int8_t one = 1, out = 0;
+  kw_tensor_ref x = TENSOR(KW_I8, &one, 1, INT64_C(1) << 61), y = TENSOR(KW_I8, &one, INT64_C(1) << 61, 1);
+  kw_tensor_ref result = TENSOR(KW_I8, &out, 1, 1);
+  x.strides[1] = y.strides[0] = 0;
+  assert_int_equal(TRY(kw_reference_f32, "mm", &result, test_arg(&x), test_arg(&y)), KW_ERR_OUT_OF_MEMORY);
+}
+
 static void test_bmm(void **state) {
   (void)state;
   float a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b[4] = {1, -1, 2, 0.5f}, out[4];
@@ -131,8 +141,13 @@ static void test_int_mm(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_mm),     cmocka_unit_test(test_mm_is_pairwise), cmocka_unit_test(test_mm_of_many_columns),
-      cmocka_unit_test(test_bmm),    cmocka_unit_test(test_addmm),          cmocka_unit_test(test_addmm_factors),
+      cmocka_unit_test(test_mm),
+      cmocka_unit_test(test_mm_is_pairwise),
+      cmocka_unit_test(test_mm_without_memory),
+      cmocka_unit_test(test_mm_of_many_columns),
+      cmocka_unit_test(test_bmm),
+      cmocka_unit_test(test_addmm),
+      cmocka_unit_test(test_addmm_factors),
       cmocka_unit_test(test_int_mm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

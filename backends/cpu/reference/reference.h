@@ -38,7 +38,8 @@ enum {
 
 typedef struct kw_reference_kernel {
   const char *op;
-  /* KW_ERR_INVALID_ARGUMENT for a dtype or an argument that the op does not have; nothing is written then. */
+  /* KW_ERR_INVALID_ARGUMENT for a dtype or an argument that the op does not have, KW_ERR_OUT_OF_MEMORY where an op
+   * needs scratch memory; nothing is written then. */
   kw_status (*run)(const kw_call *call);
   uint64_t dtypes; /* dtypes that the op is defined for, KW_DTYPE_BIT, as in the op table */
   uint32_t flags;  /* KW_REFERENCE_* */
