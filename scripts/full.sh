@@ -3,7 +3,7 @@
 # usage: scripts/full.sh
 #
 # Everything, however long: all tests in every preset, select_device under valgrind, the conformance suite with two
-# seeds on every device, the dispatch benchmark. Writes what came out to bench/results/DATE-full.md.
+# seeds on every device, the dispatch benchmark. Writes what came out to bench/results/DATE-full.md, and the numbers of cases to docs/cases.md.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 no_arguments "$@"
@@ -78,5 +78,6 @@ mkdir -p bench/results
 say
 cat "$results"
 require_conformant
+"$keyway" report show build/reports/cpu-0-1.json --markdown >docs/cases.md
 say
 say "${bold}scripts/full.sh: all passed. $SECONDS s. Written to $results.$plain"
