@@ -198,7 +198,7 @@ kw_status kw_plan_launch(const kw_plan *plan, kw_stream *stream, kw_call *call) 
 
 /* The first tensor among the leading two arguments (cat begins with a list, pow.Scalar with a number), or NULL. */
 static inline const kw_tensor *leading_tensor(const kw_value *args, uint32_t arg_count) {
-  if (args[0].tag == KW_TAG_TENSOR) return kw_value_as_tensor(&args[0]);
+  if (__builtin_expect(args[0].tag == KW_TAG_TENSOR, 1)) return kw_value_as_tensor(&args[0]);
   if (args[0].tag == KW_TAG_TENSOR_LIST && args[0].count > 0 && args[0].u.tensors) return kw_value_entry(&args[0], 0);
   return arg_count > 1 && args[1].tag == KW_TAG_TENSOR ? kw_value_as_tensor(&args[1]) : NULL;
 }
