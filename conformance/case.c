@@ -164,17 +164,28 @@ void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout lay
   tensor->extent = (uint64_t)last + 1;
 }
 
+bool kw_case_about_layouts(kw_case_class class) {
+  return class == KW_CLASS_TRANSPOSED || class == KW_CLASS_SLICED || class == KW_CLASS_STRIDE0;
+}
+
 bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, uint32_t count, kw_layout *out_layout) {
   static const kw_layout transposed[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_ROTATED};
   static const kw_layout sliced[] = {KW_LAYOUT_STEPPED, KW_LAYOUT_INNER};
   static const kw_layout stride0[] = {KW_LAYOUT_EXPAND_FIRST, KW_LAYOUT_EXPAND_LAST, KW_LAYOUT_EXPAND_ALL};
   *out_layout = KW_LAYOUT_DENSE;
+  if (!kw_case_about_layouts(class)) return true;
   const kw_layout *layouts = class == KW_CLASS_TRANSPOSED ? transposed : class == KW_CLASS_SLICED ? sliced : stride0;
   uint32_t kinds = class == KW_CLASS_STRIDE0 ? 3 : 2;
   uint32_t who = number / kinds; /* 0: all tensors; 1: the first only; 2: the last only */
   if (who >= (count > 1 ? 3u : 1u)) return false;
   if (who == 0 || (who == 1 && tensor == 0) || (who == 2 && tensor == count - 1)) *out_layout = layouts[number % kinds];
   return true;
+}
+
+kw_layout kw_case_out_layout(const kw_case *c) {
+  static const kw_layout layouts[KW_CASE_OUT_LAYOUTS] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED,
+                                                         KW_LAYOUT_INNER};
+  return c->class == KW_CLASS_OUTPUTS ? layouts[c->number % KW_CASE_OUT_LAYOUTS] : KW_LAYOUT_DENSE;
 }
 
 /* ---- Parts of a case --------------------------------------------------------------------------------------------- */

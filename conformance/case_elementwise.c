@@ -250,10 +250,9 @@ static kw_shape broadcast_input(const kw_case *c, uint32_t i, const kw_shape *re
 }
 
 static bool set_inputs(kw_case *c, const uint32_t *inputs, uint32_t count, const kw_shape *shape) {
-  bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
   for (uint32_t i = 0; i < count; i++) {
     kw_layout layout = KW_LAYOUT_DENSE;
-    if (layouts && !kw_case_pick_layout(c->class, c->number, i, count, &layout)) return false;
+    if (!kw_case_pick_layout(c->class, c->number, i, count, &layout)) return false;
     kw_shape mine = c->class == KW_CLASS_BROADCAST ? broadcast_input(c, i, shape) : *shape;
     if (strcmp(c->op->name, "fill_.Tensor") == 0) mine = (kw_shape){0, {0}};
     bool condition = strcmp(c->op->args[inputs[i]].name, "condition") == 0;
@@ -304,8 +303,7 @@ bool kw_case_make_elementwise(kw_case *c) {
     }
   }
   if (c->class == KW_CLASS_ALIASING && !set_aliases(c, inputs, count)) return false;
-  static const kw_layout layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
-  kw_case_set_result(c, 0, dtype, &shape, c->class == KW_CLASS_OUTPUTS ? layouts[c->number] : KW_LAYOUT_DENSE);
+  kw_case_set_result(c, 0, dtype, &shape, kw_case_out_layout(c));
   if (op->in_place) kw_case_set_in_place(c);
   return true;
 }

@@ -27,7 +27,6 @@ bool kw_case_make_full(kw_case *c) {
                                    {2, {13, 5}},      {3, {3, 5, 7}},
                                    {4, {2, 3, 5, 7}}, {16, {1, 2, 1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 2, 1}}};
   static const kw_shape large[] = {{2, {257, 263}}, {1, {65537}}}, plain[] = {{2, {7, 9}}}, scalar[] = {{0, {0}}};
-  static const kw_layout layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
   static const struct {
     const kw_shape *shapes;
     uint32_t count;
@@ -38,14 +37,14 @@ bool kw_case_make_full(kw_case *c) {
       [KW_CLASS_PRIME] = {prime, COUNT(prime)},
       [KW_CLASS_LARGE] = {large, COUNT(large)},
       [KW_CLASS_ATTRS] = {plain, UINT32_MAX},
-      [KW_CLASS_OUTPUTS] = {prime, COUNT(layouts)},
+      [KW_CLASS_OUTPUTS] = {prime, KW_CASE_OUT_LAYOUTS},
   };
   if (c->number >= by_class[c->class].count || !kw_case_set_attrs(c)) return false;
   bool first = c->class == KW_CLASS_ATTRS, outputs = c->class == KW_CLASS_OUTPUTS;
   const kw_shape *shape = &by_class[c->class].shapes[first ? 0 : outputs ? 2 + c->number % 2 : c->number];
   kw_case_give_ints(c, 0, shape->dims, shape->rank);
   give_dtype(c, 2, natural_dtype(c->args[1].value));
-  kw_case_set_result(c, 0, c->key, shape, outputs ? layouts[c->number] : KW_LAYOUT_DENSE);
+  kw_case_set_result(c, 0, c->key, shape, kw_case_out_layout(c));
   return true;
 }
 

@@ -52,9 +52,16 @@ void kw_case_give(kw_case *c, uint32_t arg, kw_value value);
 /* Gives an int[]. */
 void kw_case_give_ints(kw_case *c, uint32_t arg, const int64_t *ints, uint32_t count);
 
-/* The layout of the only, or of the tensor number `tensor` of `count`, in the classes about layouts: which of them is
- * odd depends on the case number. False when the class has no such number. */
+/* TRANSPOSED, SLICED and STRIDE0. */
+bool kw_case_about_layouts(kw_case_class class);
+
+/* The layout of the only, or of the tensor number `tensor` of `count`: dense, but in the classes about layouts, where
+ * it depends on the case number which tensors are odd and how. False when the class has no such number. */
 bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, uint32_t count, kw_layout *out_layout);
+
+/* The layout of results: dense, but in the class OUTPUTS, where so many take turns by case number. */
+#define KW_CASE_OUT_LAYOUTS 4
+kw_layout kw_case_out_layout(const kw_case *c);
 
 /* Fills the arguments that are no tensors. False when the case number asks for a combination that does not exist. */
 bool kw_case_set_attrs(kw_case *c);

@@ -165,8 +165,8 @@ bool kw_case_make_addmm(kw_case *c) {
   kw_shape shapes[] = {{2, {p.n, p.m}}, {1, {p.m}}, {2, {p.n, 1}}, {2, {1, p.m}}, {0, {0}}, {1, {1}}, {2, {1, 1}}};
   uint32_t which = c->class == KW_CLASS_BROADCAST ? c->number + 1 : c->class == KW_CLASS_PRIME ? c->number % 2 : 0;
   if (which >= COUNT(shapes)) return false;
-  bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
-  kw_case_set_tensor(c, 0, c->key, &shapes[which], layouts ? p.layouts[c->number % 2] : KW_LAYOUT_DENSE);
+  kw_case_set_tensor(c, 0, c->key, &shapes[which],
+                     kw_case_about_layouts(c->class) ? p.layouts[c->number % 2] : KW_LAYOUT_DENSE);
   c->promoted = 1;
   set_product(c, &p);
   c->terms = (uint64_t)p.k + 2; /* two factors and self */

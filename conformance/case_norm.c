@@ -22,14 +22,11 @@ typedef struct norm_rows {
 #define ROWS(array) \
   { array, COUNT(array) }
 
-static const kw_layout out_layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
-
 /* The row of a case's number. In the classes about layouts every row comes with every layout, as long as there are
  * layouts: rows repeat. */
 static bool pick_row(const kw_case *c, const norm_rows *rows, norm_row *out) {
   const norm_rows *mine = &rows[c->class];
-  bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
-  if (mine->count == 0 || (!layouts && c->number >= mine->count)) return false;
+  if (mine->count == 0 || (!kw_case_about_layouts(c->class) && c->number >= mine->count)) return false;
   *out = mine->rows[c->number % mine->count];
   return true;
 }
@@ -83,8 +80,7 @@ bool kw_case_make_softmax(kw_case *c) {
   norm_row row;
   kw_layout in_layout = KW_LAYOUT_DENSE;
   if (!pick_row(c, rows, &row)) return false;
-  bool layouts = rows[c->class].rows == layout;
-  if (layouts && !kw_case_pick_layout(c->class, c->number, 0, 1, &in_layout)) return false;
+  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &in_layout)) return false;
 
   kw_case_set_tensor(c, 0, c->key, &row.shape, in_layout);
   c->tensors[0].domain = usual_domain(c);
@@ -94,7 +90,7 @@ bool kw_case_make_softmax(kw_case *c) {
   kw_case_give(c, 2, (kw_value){.tag = KW_TAG_BOOL, .u.b = to_float});
   c->promoted = 1;
   c->terms = 1;
-  kw_layout layout_out = c->class == KW_CLASS_OUTPUTS ? out_layouts[c->number] : KW_LAYOUT_DENSE;
+  kw_layout layout_out = kw_case_out_layout(c);
   kw_case_set_result(c, 0, to_float ? KW_F32 : c->key, &row.shape, layout_out);
   return true;
 }
@@ -134,7 +130,7 @@ static bool set_parameters(kw_case *c, const kw_shape *shape, const kw_dtype *dt
   uint32_t eps = has_bias ? 4 : 3, tensors = has_bias ? 3 : 2;
   for (uint32_t i = 2; i <= tensors; i++) {
     kw_layout layout = KW_LAYOUT_DENSE;
-    if (layouts && !kw_case_pick_layout(c->class, c->number, i - 1, tensors, &layout)) return false;
+    if (!kw_case_pick_layout(c->class, c->number, i - 1, tensors, &layout)) return false;
     if (forced || aliasing || layouts || c->number >> (i - 2) & 1) {
       kw_case_set_tensor(c, i, dtypes[i - 1], shape, layout);
       c->promoted |= 1u << i;
@@ -183,7 +179,7 @@ bool kw_case_make_norm(kw_case *c) {
   if (c->class == KW_CLASS_MIXED && !mixed_dtypes(c, dtypes)) return false;
   bool layouts = rows[c->class].rows == layout, has_bias = kw_suite_op_find_arg(c->op, "bias") >= 0;
   if (c->class == KW_CLASS_ALIASING && !has_bias && c->number > 0) return false;
-  if (layouts && !kw_case_pick_layout(c->class, c->number, 0, has_bias ? 3 : 2, &in_layout)) return false;
+  if (!kw_case_pick_layout(c->class, c->number, 0, has_bias ? 3 : 2, &in_layout)) return false;
 
   kw_shape normalized = {(uint32_t)row.dims, {0}};
   uint32_t outer = row.shape.rank - normalized.rank;
@@ -197,7 +193,7 @@ bool kw_case_make_norm(kw_case *c) {
   if (c->class == KW_CLASS_ALIASING) set_aliases(c);
   c->terms = 1;
 
-  kw_layout layout_out = c->class == KW_CLASS_OUTPUTS ? out_layouts[c->number] : KW_LAYOUT_DENSE;
+  kw_layout layout_out = kw_case_out_layout(c);
   kw_case_set_result(c, 0, c->key, &row.shape, layout_out);
   for (uint32_t d = outer; d < row.shape.rank; d++) row.shape.dims[d] = 1;
   for (uint32_t r = 1; r < c->op->result_count; r++) {

@@ -123,16 +123,15 @@ static bool pick_shape(const kw_case *c, kw_shape *out) {
 /* ---- Cases ------------------------------------------------------------------------------------------------------- */
 
 bool kw_case_make_random(kw_case *c) {
-  static const kw_layout out_layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
   const kw_suite_op *op = c->op;
   int size = kw_suite_op_find_arg(op, "size"), dtype = kw_suite_op_find_arg(op, "dtype");
   bool tensor = size < 0 && !op->in_place, numbers = op->in_place || dtype > 1;
   bool integers = kw_suite_op_find_arg(op, "high") >= 0 || strcmp(op->base, "random_") == 0;
-  bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
+  bool layouts = kw_case_about_layouts(c->class);
   kw_shape shape;
   kw_layout layout = KW_LAYOUT_DENSE;
   if (!pick_shape(c, &shape) || (layouts && !tensor) || (c->class == KW_CLASS_ATTRS && !numbers)) return false;
-  if (layouts && !kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
   c->arg_count = 1;
   if (integers && !give_integers(c)) return false;
   if (op->in_place && !integers && !give_floats(c)) return false;
@@ -147,7 +146,7 @@ bool kw_case_make_random(kw_case *c) {
     if (c->key != natural || c->number % 4 > 1) kw_case_give(c, (uint32_t)dtype, kw_arg_dtype(c->key));
   }
   c->terms = 1;
-  kw_case_set_result(c, 0, c->key, &shape, c->class == KW_CLASS_OUTPUTS ? out_layouts[c->number % 4] : KW_LAYOUT_DENSE);
+  kw_case_set_result(c, 0, c->key, &shape, kw_case_out_layout(c));
   if (op->in_place) kw_case_set_in_place(c);
   return true;
 }

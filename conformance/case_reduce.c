@@ -186,8 +186,7 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   kw_result_rule rule = c->op->row.result;
   kw_dtype input = c->key;
   kw_layout layout = KW_LAYOUT_DENSE;
-  bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
-  if (layouts && !kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
   if ((rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN) && !set_sum_dtype(c, &input)) return false;
   kw_case_set_tensor(c, 0, input, &row->shape, layout);
   c->promoted = 1;
@@ -209,11 +208,10 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
 }
 
 static void set_result(kw_case *c, const kw_shape *shape) {
-  static const kw_layout layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED, KW_LAYOUT_INNER};
   kw_dtype dtype = c->key;
   if (c->op->row.result == KW_RESULT_I64) dtype = KW_I64;
   if (c->op->row.result == KW_RESULT_ANY && c->key != KW_U8) dtype = KW_BOOL;
-  kw_case_set_result(c, 0, dtype, shape, c->class == KW_CLASS_OUTPUTS ? layouts[c->number] : KW_LAYOUT_DENSE);
+  kw_case_set_result(c, 0, dtype, shape, kw_case_out_layout(c));
 }
 
 static int64_t product_of(const kw_shape *shape) {

@@ -16,7 +16,7 @@ bool kw_case_make_vendor(kw_case *c) {
   static const double floats[] = {0.5, -2.0, 1.25, 0.1};
   kw_shape shape = {2, {12, 12}};
   uint32_t n = c->number, count = 4, tensors = 0, tensor_count = 0;
-  bool layouts = c->class == KW_CLASS_TRANSPOSED || c->class == KW_CLASS_SLICED || c->class == KW_CLASS_STRIDE0;
+  bool layouts = kw_case_about_layouts(c->class);
   if (c->class == KW_CLASS_ONE) {
     count = COUNT(one);
     if (n < count) shape = one[n];
@@ -37,7 +37,7 @@ bool kw_case_make_vendor(kw_case *c) {
     kw_layout layout = KW_LAYOUT_DENSE;
     bool wanted = !arg->has_default || c->class == KW_CLASS_ATTRS;
     if (arg->tag == KW_TAG_TENSOR) {
-      if (layouts && !kw_case_pick_layout(c->class, n, tensors, tensor_count, &layout)) return false;
+      if (!kw_case_pick_layout(c->class, n, tensors, tensor_count, &layout)) return false;
       if (arg->mutated) layout = KW_LAYOUT_DENSE;
       kw_case_set_tensor(c, i, c->key, &shape, layout);
       c->args[i].output = arg->mutated;
