@@ -156,6 +156,7 @@ void kw_run_judge(kw_run *run, kw_run_case *result, const kw_unit_result *unit) 
       kw_run_mark(result, KW_OUTCOME_FAIL, "no expectation", "the suite's reference cannot run this case");
       return;
     }
+    run->expectations += kw_expectation_checksum(&expectation);
   }
   bool any = false;
   for (uint32_t i = 0; i < unit->path_count; i++)

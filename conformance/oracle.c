@@ -242,6 +242,17 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
   return status;
 }
 
+uint32_t kw_expectation_checksum(const kw_expectation *expectation) {
+  uint32_t sum = 2166136261u; /* FNV-1a */
+  for (uint32_t r = 0; r < expectation->count; r++) {
+    const kw_expected *expected = &expectation->results[r];
+    const unsigned char *bytes = expected->values;
+    size_t size = (size_t)expected->count * kw_datum_size(expected->dtype);
+    for (size_t i = 0; i < size; i++) sum = (sum ^ bytes[i]) * 16777619u;
+  }
+  return sum;
+}
+
 void kw_expectation_free(kw_expectation *expectation) {
   for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) {
     kw_expected *expected = &expectation->results[r];

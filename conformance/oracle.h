@@ -26,6 +26,8 @@ typedef struct kw_expectation {
 /* Computes what run `run` of the case should give. `flush`: dtypes (KW_DTYPE_BIT) whose subnormals the device may
  * replace by zero. KW_ERR_NOT_IMPLEMENTED when the reference lacks the op, KW_ERR_OUT_OF_MEMORY; out is zeroed then. */
 kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_expectation *out);
+/* A checksum of all values. */
+uint32_t kw_expectation_checksum(const kw_expectation *expectation);
 void kw_expectation_free(kw_expectation *expectation);
 
 #endif /* KEYWAY_CONFORMANCE_ORACLE_H */

@@ -61,7 +61,8 @@ typedef struct kw_report {
   uint64_t seed;
   uint32_t shard, shards; /* shard 1..shards */
   uint64_t launches, decomposed, fallbacks;
-  double seconds; /* of the whole run */
+  uint64_t expectations; /* sum of kw_expectation_checksum over all units: the same whatever plugin is judged */
+  double seconds;        /* of the whole run */
   uint32_t op_count;
   kw_report_op *ops; /* in the order of their cases */
   uint32_t case_count;

@@ -190,6 +190,7 @@ void kw_report_put_json(const kw_report *report, FILE *out) {
   fprintf(out, "\t\"shard\": %u,\n\t\"shards\": %u,\n", report->shard, report->shards);
   put_member(out, "replay", report->replay);
   put_counts(report, out);
+  fprintf(out, "\t\"expectations\": %" PRIu64 ",\n", report->expectations);
   fprintf(out, "\t\"fallbacks\": %" PRIu64 ",\n\t\"decomposed\": %" PRIu64 ",\n\t\"launches\": %" PRIu64 ",\n",
           report->fallbacks, report->decomposed, report->launches);
   fprintf(out, "\t\"seconds\": %.6f,\n", report->seconds);
@@ -370,6 +371,7 @@ static void read_report(reader *r, const cJSON *root, kw_report *report) {
   report->seed = read_seed(r, root);
   report->shard = (uint32_t)read_number(r, root, "shard", MAX_SHARDS);
   report->shards = (uint32_t)read_number(r, root, "shards", MAX_SHARDS);
+  report->expectations = (uint64_t)read_number(r, root, "expectations", 0x1p53);
   report->launches = (uint64_t)read_number(r, root, "launches", 0x1p53);
   report->decomposed = (uint64_t)read_number(r, root, "decomposed", 0x1p53);
   report->fallbacks = (uint64_t)read_number(r, root, "fallbacks", 0x1p53);

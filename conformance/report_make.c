@@ -117,6 +117,7 @@ void kw_report_make(const kw_run *run, kw_report *out_report) {
                             .shard = options->shard,
                             .shards = options->shards,
                             .launches = run->launches,
+                            .expectations = run->expectations,
                             .decomposed = run->decomposed,
                             .fallbacks = run->fallbacks,
                             .seconds = microseconds(run->seconds)};

@@ -88,7 +88,7 @@ static void copy_head(const kw_report *from, kw_report *to) {
   for (uint32_t i = 0; i < from->unclaimed_count; i++) to->unclaimed[i] = copy_of(from->unclaimed[i]);
   to->shard = to->shards = 1;
   to->op_count = to->case_count = 0;
-  to->launches = to->decomposed = to->fallbacks = 0;
+  to->launches = to->decomposed = to->fallbacks = to->expectations = 0;
   to->seconds = 0;
 }
 
@@ -121,6 +121,7 @@ static void take_cases(kw_report *to, const kw_report **shards, uint32_t count) 
   for (uint32_t s = 0; s < count; s++) {
     total += shards[s]->case_count;
     to->launches += shards[s]->launches;
+    to->expectations += shards[s]->expectations;
     to->decomposed += shards[s]->decomposed;
     to->fallbacks += shards[s]->fallbacks;
     to->seconds += shards[s]->seconds;

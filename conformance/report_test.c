@@ -71,6 +71,7 @@ static void begin(kw_report *report) {
                         .shard = 1,
                         .shards = 1,
                         .launches = 123456789,
+                        .expectations = 987654321,
                         .seconds = 1.5};
   set_hash(report->plugin_hash, 'a');
   set_hash(report->tolerance_hash, 'b');
@@ -432,6 +433,7 @@ static void shards_merge_in_any_order(void **state) {
     assert_int_equal(merged.case_count, whole.case_count);
     assert_int_equal(merged.op_count, whole.op_count);
     assert_int_equal(merged.launches, shards * whole.launches);
+    assert_int_equal(merged.expectations, shards * whole.expectations);
     for (uint32_t i = 0; i < whole.case_count; i++) {
       assert_string_equal(merged.cases[i].id, whole.cases[i].id);
       assert_string_equal(merged.cases[i].text, whole.cases[i].text);
