@@ -495,6 +495,8 @@ static void all_cases_are_sound(void **state) {
           for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
             const kw_case_tensor *t = &c.tensors[i];
             if (!t->given || t->numel == 0) continue;
+            bool indices = t->domain == KW_DOMAIN_INDEX || t->domain == KW_DOMAIN_SPREAD;
+            if (indices) assert_true(t->limit > 0 && kw_datum_is_integer(t->dtype)); /* there is something to index */
             assert_in_range(kw_case_tensor_at(t, 0), 0, t->extent - 1);
             assert_in_range(kw_case_tensor_at(t, t->numel - 1), 0, t->extent - 1);
           }
