@@ -12,7 +12,7 @@ typedef struct kw_expected {
   kw_dtype dtype; /* KW_DTYPE_WIDE for floating results that are judged by distance, otherwise the result's own */
   int64_t count;
   void *values;
-  kw_wide *magnitude; /* KW_CMP_ACCUMULATE on floats: the same sum over absolute values; otherwise NULL */
+  kw_wide *magnitude; /* KW_CMP_ACCUMULATE on floats: what the row's magnitude op gives; otherwise NULL */
   kw_wide *quotient;  /* division with a rounding mode on floats: before rounding; otherwise NULL */
   void *flushed;      /* as values, with subnormal inputs replaced by zeros; NULL unless asked for and any was there */
   void *first;        /* KW_CMP_WRITTEN: as values, where the first writer of an element wins; otherwise NULL */
