@@ -540,6 +540,47 @@ static void is_replayed_with_a_kernel_that_the_plugin_may_not_record(void **stat
   kw_tensor_release(x), kw_tensor_release(out), kw_tensor_release(more);
 }
 
+#define DRAWS 10
+
+static void draw_uniform(kw_stream *own, kw_generator *generator, kw_tensor **out) {
+  static const int64_t size[] = {DRAWS};
+  const kw_value args[] = {kw_arg_int_list(size, 1), kw_arg_none(), kw_arg_generator(generator)};
+  assert_ok(kw_op_call(kw_op_find("rand"), own, args, 3, out, 1));
+}
+
+/* rand is made of uniform_, which gets the generator; two calls a launch. */
+static void draws_what_eager_calls_would(void **state) {
+  (void)state;
+  kw_stream *own;
+  kw_generator *generator;
+  kw_tensor *eager[4] = {NULL}, *recorded[2] = {NULL};
+  kw_graph *graph;
+  assert_ok(kw_stream_create(device, &own));
+  assert_ok(kw_generator_create(device, 3, &generator));
+  for (int i = 0; i < 4; ++i) draw_uniform(own, generator, &eager[i]);
+  assert_int_equal(offset_of(generator), 4 * 3);
+  assert_ok(kw_generator_seed(generator, 3));
+  assert_ok(kw_graph_begin(own));
+  for (int i = 0; i < 2; ++i) draw_uniform(own, generator, &recorded[i]);
+  assert_ok(kw_graph_end(own, &graph));
+  assert_int_equal(info_of(graph).nodes, 2);
+  for (int launch = 0; launch < 2; ++launch) {
+    assert_ok(kw_graph_launch(graph, own));
+    assert_ok(kw_stream_synchronize(own));
+    for (int i = 0; i < 2; ++i) {
+      float expected[DRAWS];
+      assert_ok(kw_tensor_read(eager[2 * launch + i], expected));
+      assert_floats(recorded[i], expected, DRAWS);
+      assert_true(expected[0] != expected[1]);
+    }
+  }
+  assert_ok(kw_graph_destroy(graph));
+  for (int i = 0; i < 4; ++i) kw_tensor_release(eager[i]);
+  for (int i = 0; i < 2; ++i) kw_tensor_release(recorded[i]);
+  kw_generator_destroy(generator);
+  assert_ok(kw_stream_destroy(own));
+}
+
 /* ---- Streams and threads that really run ------------------------------------------------------------------------- */
 
 #define LAUNCHES 50
@@ -663,6 +704,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(is_replayed_when_the_plugin_does_not_record_it, open_native, close_device),
       cmocka_unit_test_setup_teardown(is_replayed_with_a_kernel_that_the_plugin_may_not_record, open_native,
                                       close_device),
+      cmocka_unit_test_setup_teardown(draws_what_eager_calls_would, open_cpu, close_device),
       cmocka_unit_test_setup_teardown(launches_follow_each_other_across_streams, open_cpu, close_device),
       cmocka_unit_test_setup_teardown(several_threads_record_while_others_work, open_cpu, close_device),
   };
