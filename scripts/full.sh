@@ -3,7 +3,8 @@
 # usage: scripts/full.sh
 #
 # Everything, however long: all tests in every preset, select_device under valgrind, the conformance suite with two
-# seeds on every device, the dispatch benchmark. Writes what came out to bench/results/DATE-full.md, and the numbers of cases to docs/cases.md.
+# seeds on every device, the dispatch benchmark. Writes what came out to bench/results/DATE-full.md, and
+# the numbers of cases to docs/cases.md.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 no_arguments "$@"
