@@ -214,6 +214,8 @@ static void free_arguments(kw_test_call *call) {
       kw_tensor_release(call->args[i].tensors[k]);
       call->args[i].tensors[k] = NULL;
     }
+    kw_generator_destroy(call->args[i].generator);
+    call->args[i].generator = NULL;
     call->args[i].value = kw_arg_none();
     call->args[i].role = KW_ROLE_PLAIN;
   }
@@ -290,6 +292,15 @@ kw_tensor *kw_test_call_result(const kw_test_call *call, kw_tensor **outs, uint3
 
 /* ---- The same call again ----------------------------------------------------------------------------------------- */
 
+/* A generator of the call's own, in the state that every copy starts from. */
+static void give_generator(kw_test_call *call, uint32_t index) {
+  kw_test_arg *arg = &call->args[index];
+  KW_CHECK_OK(kw_generator_create(kw_contract.device, 42, &arg->generator));
+  arg->value = kw_arg_generator(arg->generator);
+  for (; call->given < index; call->given++) call->args[call->given].value = call->args[call->given].info.default_value;
+  call->given = index + 1;
+}
+
 void kw_test_call_copy(const kw_test_call *call, kw_test_call *out_copy) {
   *out_copy = *call;
   for (uint32_t i = 0; i < KW_TEST_ARGS; i++) {
@@ -302,6 +313,9 @@ void kw_test_call_copy(const kw_test_call *call, kw_test_call *out_copy) {
     if (from->value.tag == KW_TAG_TENSOR) to->value = kw_arg_tensor(to->tensors[0]);
     if (from->value.tag == KW_TAG_TENSOR_LIST) to->value = kw_arg_tensor_list(to->tensors, from->value.count);
     if (from->value.u.ints == from->ints) to->value = kw_arg_int_list(to->ints, from->value.count);
+  }
+  for (uint32_t i = 0; i < call->info.arg_count; i++) {
+    if (call->args[i].info.tag == KW_TAG_GENERATOR) give_generator(out_copy, i);
   }
 }
 

@@ -25,6 +25,7 @@ typedef struct kw_test_arg {
   kw_value value;                      /* as it is passed */
   kw_tensor *tensors[KW_TEST_ENTRIES]; /* of a tensor, or of the entries of a list */
   int64_t ints[KW_MAX_RANK];           /* behind a list of ints */
+  kw_generator *generator;             /* of a copy */
 } kw_test_arg;
 
 /* Holds pointers into itself. */
