@@ -82,6 +82,20 @@ static void refuse(kw_worker *w, kw_status status, const char *what, const char 
   if (w->facts.text) snprintf(w->facts.text, size, "%s %s: %s", what, name, *reason ? reason : kw_status_name(status));
 }
 
+/* Makes the stream and the generator, if they are not there. */
+static kw_status hold(kw_worker *w) {
+  kw_status status = w->stream ? KW_OK : kw_stream_create(w->device, &w->stream);
+  if (status == KW_OK && !w->generator) status = kw_generator_create(w->device, 0, &w->generator);
+  return status;
+}
+
+void kw_worker_let_go(kw_worker *w) {
+  kw_generator_destroy(w->generator);
+  kw_stream_destroy(w->stream);
+  w->generator = NULL;
+  w->stream = NULL;
+}
+
 void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint32_t plugin_count, uint64_t seed) {
   memset(w, 0, sizeof *w);
   w->seed = seed;
@@ -94,8 +108,7 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
     }
   }
   kw_status status = kw_device_open(device, &w->device);
-  if (status == KW_OK) status = kw_stream_create(w->device, &w->stream);
-  if (status == KW_OK) status = kw_generator_create(w->device, 0, &w->generator);
+  if (status == KW_OK) status = hold(w);
   if (status != KW_OK) {
     refuse(w, status, "device", device);
     return;
@@ -484,7 +497,8 @@ void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_m
   bool known = kw_case_from_id(id, w->ops, w->facts.op_count, &c);
   if (known) u.op = kw_op_find(c.op->name);
   if (u.op) {
-    kw_status status = make_inputs(&u);
+    kw_status status = hold(w);
+    if (status == KW_OK) status = make_inputs(&u);
     if (status == KW_OK) {
       run_paths(&u);
       if (c.op->vendor) expect_vendor(&u);

@@ -22,6 +22,9 @@ typedef struct kw_worker {
 /* Loads the plugins, opens the device, fills worker->facts: on failure facts.status and facts.text say why. */
 void kw_worker_open(kw_worker *worker, const char *device, char *const *plugins, uint32_t plugin_count, uint64_t seed);
 
+/* Gives up all that holds the device open but the one open; the next unit makes it anew. */
+void kw_worker_let_go(kw_worker *worker);
+
 /* Runs one unit and packs its result (unit.h). */
 void kw_worker_run(kw_worker *worker, const char *id, uint32_t run, kw_message *out_message);
 

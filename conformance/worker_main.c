@@ -55,8 +55,7 @@ int main(int argc, char **argv) {
   kw_message_free(&in);
   kw_message_free(&out);
   if (w.facts.status == KW_OK) {
-    kw_generator_destroy(w.generator);
-    kw_stream_destroy(w.stream);
+    kw_worker_let_go(&w);
     kw_device_close(w.device);
   }
   free(w.ops);

@@ -239,7 +239,7 @@ void kw_contract_lifecycle_threads_end(void **state) {
     last = count_threads();
     if (round == 0) first = last; /* with those that start once and stay */
   }
-  KW_CHECK(last < first + ROUNDS,
+  KW_CHECK(last < first + ROUNDS / 2, /* a few may be about to end */
            "%d threads ran after the device was opened once, %d after it was opened %d times more", first, last,
            ROUNDS);
 }
