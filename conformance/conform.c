@@ -36,6 +36,7 @@ void kw_conform_usage(FILE *out) {
       "  --case ID            only this case, as a report names it\n"
       "  --list               print the ids of all chosen cases and run none\n"
       "  --seed S             seed of inputs and order (default 1)\n"
+      "  --fail-fast          stop after the first failure; the other cases count as not run\n"
       "  --jobs N             worker processes at a time (default: CPUs)\n"
       "  --shard I/N          the I-th of N equal parts of the cases, I from 1\n"
       "  --expect FILE        known failures with a reason each; they never count as passes\n"
@@ -97,6 +98,7 @@ enum {
   OPT_CASE,
   OPT_LIST,
   OPT_SEED,
+  OPT_FAIL_FAST,
   OPT_JOBS,
   OPT_SHARD,
   OPT_TIMEOUT,
@@ -116,6 +118,7 @@ static const struct option long_options[] = {{"device", required_argument, NULL,
                                              {"case", required_argument, NULL, OPT_CASE},
                                              {"list", no_argument, NULL, OPT_LIST},
                                              {"seed", required_argument, NULL, OPT_SEED},
+                                             {"fail-fast", no_argument, NULL, OPT_FAIL_FAST},
                                              {"jobs", required_argument, NULL, OPT_JOBS},
                                              {"shard", required_argument, NULL, OPT_SHARD},
                                              {"timeout-scale", required_argument, NULL, OPT_TIMEOUT},
@@ -173,6 +176,9 @@ static bool take_option(int option, kw_run_options *o, const char **out_help) {
     case OPT_SEED:
       *out_help = "--seed takes a number from 0 to 2^64-1";
       return parse_u64(optarg, 0, UINT64_MAX, &o->seed);
+    case OPT_FAIL_FAST:
+      o->fail_fast = true;
+      return true;
     case OPT_JOBS:
       *out_help = "--jobs takes a number from 1 to 64";
       if (!parse_u64(optarg, 1, 64, &number)) return false;

@@ -145,6 +145,7 @@ static void run_ops_batch(coordinator *co, kw_process *process, const batch *b, 
     if (read != KW_READ_OK) {
       blame(co, process, &co->run->cases[units[at].index], read);
       at++;
+      if (co->run->options->fail_fast) return;
     }
     count -= at;
     memmove(units, units + at, count * sizeof *units);
@@ -171,6 +172,14 @@ static void run_contract_batch(coordinator *co, kw_process *process, const batch
   kw_process_stop(process);
 }
 
+static bool has_failure(const coordinator *co, const batch *b) {
+  for (uint32_t i = b->first; i < b->first + b->count; i++) {
+    kw_outcome outcome = co->run->cases[i].outcome;
+    if (outcome != KW_OUTCOME_PASS && outcome != KW_OUTCOME_SKIP) return true;
+  }
+  return false;
+}
+
 static void *run_batches(void *argument) {
   coordinator *co = argument;
   kw_process process = {0};
@@ -185,6 +194,7 @@ static void *run_batches(void *argument) {
     }
     co->done += b->count;
     show_progress(co);
+    if (co->run->options->fail_fast && has_failure(co, b)) atomic_store(&co->next_batch, co->batch_count);
   }
   kw_process_stop(&process);
   kw_message_free(&message);

@@ -33,7 +33,7 @@ static void put_failure(const kw_report *report, const kw_report_case *c, FILE *
 static void put_failures(const kw_report *report, FILE *out, bool colour, bool verbose) {
   uint32_t shown = 0, hidden = 0;
   for (uint32_t i = 0; i < report->case_count; i++) {
-    if (!kw_report_case_is_failure(&report->cases[i])) continue;
+    if (!kw_report_case_is_failure(&report->cases[i]) || report->cases[i].outcome == KW_OUTCOME_NONE) continue;
     if (shown == SHOWN_FAILURES && !verbose) {
       hidden++;
       continue;
@@ -94,6 +94,7 @@ static void put_verdict(const kw_report *report, FILE *out, bool colour) {
   for (int o = KW_OUTCOME_FAIL; o < KW_OUTCOME_COUNT; o++) {
     if (totals.counts[o]) fprintf(out, ", %u %s", totals.counts[o], kw_outcome_name((kw_outcome)o));
   }
+  if (totals.counts[KW_OUTCOME_NONE]) fprintf(out, ", %u not run", totals.counts[KW_OUTCOME_NONE]);
   if (totals.expected_failures) fprintf(out, ", %u expected failures", totals.expected_failures);
   if (totals.unexpected_passes) fprintf(out, ", %u unexpected passes", totals.unexpected_passes);
   fputc('\n', out);

@@ -25,7 +25,7 @@ typedef struct kw_run_options {
   double timeout_scale;
   const char *expect; /* file of known failures; NULL */
   kw_report_paths reports;
-  bool list, verbose, no_shrink;
+  bool list, verbose, no_shrink, fail_fast;
 } kw_run_options;
 
 typedef struct kw_run_case {

@@ -315,6 +315,17 @@ static void traces_of_their_own(void **state) {
   }
 }
 
+/* After the first failure no new cases are begun, and those that were not run are counted as such. */
+static void fail_fast_stops(void **state) {
+  (void)state;
+  assert_int_equal(run((const char *[]){"--device", "mutant:0", "--plugin", KEYWAY_NAN_MUTANT, "--op", "maximum",
+                                        "--jobs", "1", "--fail-fast", NULL}),
+                   1);
+  output_contains("fail maximum/f32/special/0");
+  output_contains("1 fail, ");
+  output_contains(" not run");
+}
+
 /* A level asks for dtypes whether or not the device claims them. */
 static void level_core_on_one_op(void **state) {
   (void)state;
@@ -570,6 +581,7 @@ int main(void) {
       cmocka_unit_test(shards_are_parts),
       cmocka_unit_test(one_case_alone),
       cmocka_unit_test(level_core_on_one_op),
+      cmocka_unit_test(fail_fast_stops),
       cmocka_unit_test(traces_of_their_own),
       cmocka_unit_test(known_failures_are_told_apart),
       cmocka_unit_test(unusable_expectations_are_refused),

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: coverage.py BUILD_DIRECTORY [--page FILE] [--limit PERCENT]
+
+Which lines of the reference kernels the suite reaches, and which op reaches which: a build of the cpu plugin with gcov's
+counters runs `keyway conform` op by op. The oracle runs the same sources, but in another process and from the build
+directory: what it reaches is not counted.
+
+Writes BUILD_DIRECTORY/mutation/reach.json (source -> line -> ops) and, with --page, the page that lists lines and branches
+that are not reached, with the reasons from unreached.txt. Fails below the limit, and for a line without a reason.
+"""
+import argparse
+import json
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import variant
+
+HERE = Path(__file__).resolve().parent
+
+
+def run_op(keyway, built, work, op):
+    """One op's counters, in a directory of their own: source name -> line -> [count, branch counts]."""
+    counters = work / "counters" / op
+    began = time.monotonic()
+    variant.conform(keyway, built.library, "--op", op, "--suite", "ops", "--jobs", "1",
+                    environment={"GCOV_PREFIX": str(counters), "GCOV_PREFIX_STRIP": "0"})
+    seconds = time.monotonic() - began
+    found = {}
+    place = Path(str(counters) + str(built.reference))
+    for data in sorted(place.glob("*.gcda")):
+        (place / data.with_suffix(".gcno").name).symlink_to(built.reference / data.with_suffix(".gcno").name)
+        text = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", data.name], cwd=place,
+                              capture_output=True, text=True, check=True).stdout
+        for part in text.splitlines():
+            for source in json.loads(part)["files"]:
+                lines = found.setdefault(Path(source["file"]).name, {})
+                for line in source["lines"]:
+                    branches = [b["count"] for b in line["branches"]]
+                    count, before = lines.get(line["line_number"], (0, []))
+                    if len(before) == len(branches):
+                        branches = [a + b for a, b in zip(before, branches)]
+                    lines[line["line_number"]] = (count + line["count"], branches)
+    return op, seconds, found
+
+
+def all_lines(built):
+    """Lines with code, from the notes alone: those of files that no op reaches too."""
+    return {path.name for path in variant.reference_sources()}
+
+
+def reasons():
+    """unreached.txt: "file | text of the line | reason" a row."""
+    table = {}
+    for row in (HERE / "unreached.txt").read_text().splitlines():
+        if row and not row.startswith("#"):
+            file, text, reason = (cell.strip() for cell in row.split(" | ", 2))
+            table[file, text] = reason
+    return table
+
+
+def write_page(page, total, unreached, branches, ratio):
+    rows = "\n".join(f"| {file} | {line} | `{text.replace('|', chr(92) + '|')}` | {reason} |" for file, line, text, reason in unreached)
+    partly = "\n".join(f"| {file} | {line} | `{text.replace('|', chr(92) + '|')}` | {taken} of {count} |"
+                       for file, line, text, taken, count in branches)
+    page.write_text(f"""# Line coverage of the reference
+
+The suite reaches {total - len(unreached)} of {total} lines of code in `backends/cpu/reference/`, {ratio:.1f} %. Counted is what
+the cpu plugin executes when `keyway conform` runs every op on it; the oracle's own copy of the same sources runs in another
+process and does not count. Made by `scripts/coverage.sh`; the reasons are in `conformance/mutation/unreached.txt`.
+
+## Lines that are not reached
+
+| file | line | code | why |
+|---|---|---|---|
+{rows}
+
+## Branches that are not taken
+
+A line with several conditions, some of whose outcomes do not come up, in f32 and f64 together.
+
+| file | line | code | taken |
+|---|---|---|---|
+{partly}
+""")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--page", type=Path)
+    parser.add_argument("--limit", type=float, default=95)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    work = options.build.resolve() / "mutation"
+    keyway = variant.program(options.build, work / "program")
+    built = variant.Variant(work / "coverage", ["-O1", "--coverage"])
+    built.compile_all()
+    built.link()
+    subprocess.run(["rm", "-rf", str(work / "counters")], check=True)
+    lines, reach, seconds = {}, {}, {}
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for op, took, found in pool.map(lambda op: run_op(keyway, built, work, op), variant.ops(keyway, built.library)):
+            seconds[op] = took
+            for file, counted in found.items():
+                for number, (count, branches) in counted.items():
+                    old_count, old = lines.setdefault(file, {}).get(number, (0, []))
+                    merged = [a + b for a, b in zip(old, branches)] if len(old) == len(branches) else branches or old
+                    lines[file][number] = (old_count + count, merged)
+                    if count:
+                        reach.setdefault(file, {}).setdefault(number, []).append(op)
+    (work / "reach.json").write_text(json.dumps({"lines": reach, "seconds": seconds}))
+
+    table = reasons()
+    total, unreached, branches, unexplained = 0, [], [], 0
+    for file in sorted(lines):
+        if file not in {path.name for path in variant.reference_sources()}:
+            continue
+        text = (variant.CPU / "reference" / file).read_text().splitlines()
+        for number in sorted(lines[file]):
+            code = text[number - 1].strip()
+            count, taken = lines[file][number]
+            total += 1
+            if not count:
+                reason = table.get((file, code), "")
+                unexplained += not reason
+                unreached.append((file, number, code, reason or "NOT EXPLAINED"))
+            elif taken and 0 in taken:
+                branches.append((file, number, code, sum(1 for b in taken if b), len(taken)))
+    ratio = 100 * (total - len(unreached)) / total
+    if options.page:
+        write_page(options.page, total, unreached, branches, ratio)
+    for file, number, code, reason in unreached:
+        print(f"{file}:{number}: {code}  -- {reason}")
+    print(f"reached {total - len(unreached)}/{total} lines, {ratio:.1f} %; {unexplained} of the others not explained")
+    raise SystemExit(ratio < options.limit or unexplained > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: mutation.py BUILD_DIRECTORY [--count N] [--seed S] [--jobs J] [--list] [--only FILE:LINE]
+
+Mechanical mutation of the reference kernels: changes one token of the sources at a time (operators, constants, bounds,
+branches, statements), builds the cpu plugin with it and lets the suite run the ops that reach the line, until the first
+failure. The oracle is the build directory's and stays as it is. A mutant that the compiler refuses does not count.
+
+coverage.py has to have run: reach.json says which op reaches which line, and how long the suite takes for it.
+
+Prints the survivors and "killed N/M". survivors.txt explains those that change nothing that can be seen; the run fails when
+less than 95 % are killed or a survivor has no explanation there.
+"""
+import argparse
+import json
+import queue
+import random
+import re
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import variant
+
+HERE = Path(__file__).resolve().parent
+SKIPPED = {"kernels.inc"}  # a table of what is there, not code
+
+# ---- What is changed ------------------------------------------------------------------------------------------------
+
+OPERATORS = {
+    "+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "%": ["/"], "+=": ["-="], "-=": ["+="], "*=": ["/="], "/=": ["*="],
+    "++": ["--"], "--": ["++"], "<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"], "==": ["!="],
+    "!=": ["=="], "&&": ["||"], "||": ["&&"], "&": ["|"], "|": ["&"], "^": ["&"], "<<": [">>"], ">>": ["<<"],
+    "&=": ["|="], "|=": ["&="], "<<=": [">>="], ">>=": ["<<="], "!": [""], "~": [""],
+}
+TOKEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|(?:0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][+-]?\d+)?)[uUlLfF]*'
+                   r'|[A-Za-z_]\w*|<<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\S', re.S)
+STATEMENT = re.compile(r"^\s+(?!return\b|if\b|for\b|while\b|else\b|case\b|default\b|goto\b|break\b|static\b|const\b|typedef\b|enum\b"
+                       r"|struct\b)[\w*(][^{}]*;\s*$")
+DECLARATION = re.compile(r"^\s+(?:const\s+)?[A-Za-z_]\w*[\s*]+[A-Za-z_]\w*(?:\[[^\]]*\])?\s*(?:=|,|;)")
+
+
+def preprocessor_lines(text):
+    """Numbers of the lines of directives, continued ones included."""
+    lines, inside = set(), False
+    for number, line in enumerate(text.splitlines(), 1):
+        if inside or line.startswith("#"):
+            lines.add(number)
+            inside = line.endswith("\\")
+    return lines
+
+
+def number_mutations(token):
+    if token in ("0", "1"):
+        return [str(1 - int(token))]
+    if re.fullmatch(r"\d+", token):
+        return [str(int(token) + 1), str(int(token) - 1)]
+    if re.fullmatch(r"0[xX][0-9a-fA-F]+[uUlL]*", token) or re.fullmatch(r"\d+[uUlL]+", token):
+        return [f"({token} + 1)"]
+    return [f"({token} * 2)"]
+
+
+def mutations_of(path):
+    """All (line number, column, old text, new text) of one source."""
+    text = path.read_text()
+    skip = preprocessor_lines(text)
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def where(offset):
+        low, high = 0, len(starts) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if starts[middle] <= offset else (low, middle)
+        return low + 1, offset - starts[low]
+
+    found, depth = [], 0
+    tokens = [match for match in TOKEN.finditer(text) if not match.group().startswith("/*")]
+    for i, match in enumerate(tokens):
+        token = match.group()
+        line, column = where(match.start())
+        if line in skip:
+            continue
+        depth += (token == "{") - (token == "}")
+        if depth == 0:
+            continue  # outside functions: types and names
+        if token in OPERATORS:
+            found += [(line, column, token, new) for new in OPERATORS[token]]
+        elif token[0].isdigit():
+            found += [(line, column, token, new) for new in number_mutations(token)]
+        elif token == "return" and i + 1 < len(tokens) and tokens[i + 1].group() not in (";", "0"):
+            end = text.index(";", match.end())
+            if "\n" not in text[match.start():end]:
+                found.append((line, column, text[match.start():end], "return 0"))
+        elif token in ("if", "while") and tokens[i + 1].group() == "(":
+            start = tokens[i + 1].end()
+            found.append((line, where(start)[1], "", "!("))
+        elif token in ("true", "false"):
+            found.append((line, column, token, "false" if token == "true" else "true"))
+        elif token in ("continue", "break"):
+            found.append((line, column, token, ""))
+    for number, line in enumerate(text.splitlines(), 1):
+        if number not in skip and STATEMENT.match(line) and not DECLARATION.match(line) and "*/" not in line:
+            bare = line.strip()
+            found.append((number, line.index(bare), bare, ";"))
+    return sorted(set(found))
+
+
+def apply(text, mutation):
+    line, column, old, new = mutation
+    lines = text.splitlines(keepends=True)
+    row = lines[line - 1]
+    if new == "!(":  # negates the condition: up to its closing parenthesis
+        depth, end = 1, column
+        while end < len(row) and depth:
+            depth += (row[end] == "(") - (row[end] == ")")
+            end += 1
+        if depth:
+            return None
+        lines[line - 1] = row[:column] + "!(" + row[column:end - 1] + ")" + row[end - 1:]
+    else:
+        assert row[column:column + len(old)] == old
+        lines[line - 1] = row[:column] + new + row[column + len(old):]
+    return "".join(lines)
+
+
+class Mutant:
+    def __init__(self, path, mutation):
+        self.path, self.mutation = path, mutation
+        self.line = mutation[0]
+        text = path.read_text()
+        self.changed = apply(text, mutation)
+        self.before = text.splitlines()[self.line - 1].strip()
+        self.after = self.changed.splitlines()[self.line - 1].strip() if self.changed else ""
+
+    def name(self):
+        return f"{self.path.name}:{self.line}: {self.before}  =>  {self.after}"
+
+
+# ---- Is it killed? --------------------------------------------------------------------------------------------------
+
+
+class Bench:
+    """A variant of the plugin that mutants are tried in, one after the other."""
+
+    def __init__(self, directory, keyway):
+        self.keyway, self.built = keyway, variant.Variant(directory, ["-O1"])
+        self.built.compile_all()
+        self.built.link()
+
+    def units(self, mutant):
+        name = mutant.path.name
+        if name.endswith(".inc"):
+            return [self.built.reference / unit for unit in variant.COMPUTE_TYPES]
+        return [self.built.reference / name] if name.endswith(".c") else self.built.units()
+
+    def killed(self, mutant, ops, seconds):
+        """What killed it, None when it survived, False when it does not compile."""
+        target = self.built.reference / mutant.path.name
+        target.write_text(mutant.changed)
+        try:
+            units = self.units(mutant)
+            for i, unit in enumerate(units):  # the first alone kills most: what is wrong in float is wrong
+                if not self.built.compile(unit):
+                    return False
+                self.built.link()
+                last = i + 1 == len(units)
+                for shard in (["1/16"] if not last or len(ops) > 8 else []) + (["1/1"] if last else []):
+                    for op in sorted(ops, key=lambda op: seconds.get(op, 1)):
+                        code, text = self.run(op, shard)
+                        if code != 0:
+                            failed = re.search(r"^(?:fail|crash|timeout) (\S+)", text, re.M)
+                            return failed.group(1) if failed else f"{op}: exit code {code}"
+            return None
+        finally:
+            target.write_text(mutant.path.read_text())
+            for unit in self.units(mutant):
+                self.built.compile(unit)
+
+    def run(self, op, shard):
+        try:
+            return variant.conform(self.keyway, self.built.library, "--op", op, "--suite", "ops", "--jobs", "1", "--fail-fast",
+                                   "--shard", shard, "--timeout-scale", "0.25")
+        except subprocess.TimeoutExpired:
+            return 1, f"timeout {op}"
+
+
+def explanations():
+    """survivors.txt: "file | line before | line after | why nothing can be seen" a row."""
+    table = {}
+    for row in (HERE / "survivors.txt").read_text().splitlines():
+        if row and not row.startswith("#"):
+            file, before, after, reason = (cell.strip() for cell in row.split("  |  ", 3))
+            table[file, before, after] = reason
+    return table
+
+
+def choose(options, reach):
+    """The mutants of this run: a sample that depends on the seed and the sources only, of lines that some op reaches."""
+    every = []
+    for path in variant.reference_sources():
+        if path.suffix != ".h" and path.name not in SKIPPED:
+            reached = reach["lines"].get(path.name, {})
+            every += [(path, m) for m in mutations_of(path) if str(m[0]) in reached]
+    if options.only:
+        file, line = options.only.split(":")
+        return [Mutant(path, m) for path, m in every if path.name == file and m[0] == int(line)]
+    random.Random(options.seed).shuffle(every)
+    return [Mutant(path, m) for path, m in every]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    work = options.build.resolve() / "mutation"
+    reach = json.loads((work / "reach.json").read_text())
+    mutants = [mutant for mutant in choose(options, reach) if mutant.changed]
+    if options.list:
+        for mutant in mutants[:options.count]:
+            print(mutant.name())
+        return
+    keyway = variant.program(options.build, work / "program")
+    benches = queue.Queue()
+    for i in range(options.jobs):
+        benches.put(Bench(work / f"bench{i}", keyway))
+    began, table = time.monotonic(), explanations()
+    results = []
+
+    def attempt(mutant):
+        bench = benches.get()
+        try:
+            ops = reach["lines"][mutant.path.name][str(mutant.line)]
+            return mutant, bench.killed(mutant, ops, reach["seconds"])
+        finally:
+            benches.put(bench)
+
+    candidates = iter(mutants)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        while len(results) < options.count:  # those that do not compile are replaced by the next ones
+            some = [m for _, m in zip(range(options.count - len(results)), candidates)]
+            if not some:
+                break
+            for mutant, verdict in pool.map(attempt, some):
+                if verdict is False:
+                    continue
+                results.append((mutant, verdict))
+                if verdict is None:
+                    reason = table.get((mutant.path.name, mutant.before, mutant.after), "")
+                    print(f"survived {mutant.name()}\n    {reason or 'NOT EXPLAINED'}", flush=True)
+    killed = sum(1 for _, verdict in results if verdict)
+    survivors = [mutant for mutant, verdict in results if verdict is None]
+    unexplained = [m for m in survivors if not table.get((m.path.name, m.before, m.after))]
+    (work / "mutation.json").write_text(json.dumps(
+        [{"mutant": mutant.name(), "killed_by": verdict} for mutant, verdict in results], indent=1))
+    print(f"killed {killed}/{len(results)}, {100 * killed / max(1, len(results)):.1f} %; {len(unexplained)} of the survivors not "
+          f"explained; seed {options.seed}, {time.monotonic() - began:.0f} s")
+    raise SystemExit(killed < 0.95 * len(results) or bool(unexplained))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cpu plugin built apart from everything else: other flags, a changed source, under the key "variant".
+
+Only the plugin is built here. The oracle that judges it, in the coordinator, stays that of the build directory, so that a
+changed reference is never compared with itself.
+"""
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CPU = ROOT / "backends/cpu"
+FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-w",
+         '-DKEYWAY_CPU_VERSION="variant"', f"-I{ROOT}/abi/include"]
+COMPUTE_TYPES = ["reference_f32.c", "reference_f64.c"]  # those that include the .inc files
+
+
+def is_reference(path):
+    """What is part of the cpu plugin: neither tests nor the oracle's own compute type."""
+    return path.suffix in (".c", ".inc", ".h") and not path.name.endswith("_test.c") and path.name not in (
+        "test_call.h", "reference_f128.c")
+
+
+def reference_sources():
+    return sorted(path for path in (CPU / "reference").iterdir() if is_reference(path))
+
+
+class Variant:
+    """A directory with a copy of the plugin's sources, its objects and the library."""
+
+    def __init__(self, directory, flags):
+        self.directory, self.flags = Path(directory), flags
+        self.reference = self.directory / "reference"
+        self.library = self.directory / "keyway_variant.so"
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.reference.mkdir(parents=True)
+        for path in list(CPU.glob("*.[ch]")) + reference_sources():
+            if not path.name.endswith("_test.c"):
+                shutil.copy(path, self.directory / path.relative_to(CPU))
+        plugin = self.directory / "plugin.c"
+        plugin.write_text(plugin.read_text().replace('.key = "cpu"', '.key = "variant"'))
+
+    def units(self):
+        return sorted(self.directory.glob("*.c")) + sorted(self.reference.glob("*.c"))
+
+    def compile(self, unit):
+        """False when the compiler refuses it."""
+        done = subprocess.run(["gcc", *FLAGS, *self.flags, f"-I{self.reference}", f"-I{self.directory}", "-c", str(unit), "-o",
+                               str(unit.with_suffix(".o"))], cwd=self.directory, capture_output=True)
+        return done.returncode == 0
+
+    def compile_all(self):
+        for unit in self.units():
+            if not self.compile(unit):
+                raise SystemExit(f"{unit} does not compile; build the repository first, which says why")
+
+    def link(self):
+        objects = [str(unit.with_suffix(".o")) for unit in self.units()]
+        subprocess.run(["gcc", "-shared", *self.flags, *objects, "-o", str(self.library), "-lm", "-lpthread", "-Wl,-Bsymbolic",
+                        f"-Wl,--version-script={ROOT}/cmake/plugin.map"], check=True, cwd=self.directory)
+
+
+def program(build, directory):
+    """The keyway program and its library and worker in a directory of their own, without plugins that each start would
+    have to load. Returns the program's path."""
+    build, directory = Path(build).resolve(), Path(directory)
+    shutil.rmtree(directory, ignore_errors=True)
+    (directory / "lib/keyway").mkdir(parents=True)
+    (directory / "bin").mkdir()
+    shutil.copy(build / "bin/keyway", directory / "bin")
+    for path in (build / "lib").glob("libkeyway.so*"):
+        shutil.copy(path, directory / "lib", follow_symlinks=False)
+    for path in (build / "lib/keyway").iterdir():
+        if path.is_file():
+            shutil.copy(path, directory / "lib/keyway")
+    return directory / "bin/keyway"
+
+
+def conform(keyway, library, *arguments, environment=None, timeout=600):
+    """The exit code of a run of the suite on the library, and what it printed."""
+    done = subprocess.run([str(keyway), "conform", "--plugin", str(library), "--device", "variant:0", *arguments],
+                          capture_output=True, text=True, errors="replace", timeout=timeout,
+                          env={**os.environ, "HOME": "/nonexistent", **(environment or {})})
+    return done.returncode, done.stdout + done.stderr
+
+
+def ops(keyway, library):
+    """The ops of which the suite has cases for the library."""
+    code, text = conform(keyway, library, "--suite", "ops", "--list")
+    if code != 0:
+        raise SystemExit(f"the variant of the cpu plugin cannot be used: {text}")
+    return sorted({line.split("/")[0] for line in text.splitlines() if line})
