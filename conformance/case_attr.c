@@ -105,6 +105,13 @@ static kw_value string_value(const char *text) {
   return v;
 }
 
+static kw_value scalar_c128(double real, double imaginary) {
+  kw_value v = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_C128};
+  v.u.c[0] = real;
+  v.u.c[1] = imaginary;
+  return v;
+}
+
 /* fill_.Scalar and full: in-range integers, and floats that saturate. */
 static bool set_fill(kw_case *c) {
   static const double floats[] = {2.75, -1.5, 0.1, 1e30, -1e30, INFINITY, NAN, -0.0};
@@ -115,6 +122,8 @@ static bool set_fill(kw_case *c) {
     kw_case_give(c, 1, pick_scalar(c, c->number));
   } else if (c->number - plain < COUNT(floats)) {
     kw_case_give(c, 1, scalar_f64(floats[c->number - plain]));
+  } else if (c->number == plain + COUNT(floats) && kw_datum_is_complex(c->key)) {
+    kw_case_give(c, 1, scalar_c128(0.1, -2.7));
   } else {
     return false;
   }

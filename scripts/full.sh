@@ -3,8 +3,8 @@
 # usage: scripts/full.sh
 #
 # Everything, however long: all tests in every preset, select_device under valgrind, the conformance suite with two
-# seeds on every device, the dispatch benchmark. Writes what came out to bench/results/DATE-full.md, and
-# the numbers of cases to docs/cases.md.
+# seeds on every device, coverage and mutation of the reference, the dispatch benchmark. Writes what came out to
+# bench/results/DATE-full.md, and the numbers of cases to docs/cases.md.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 no_arguments "$@"
@@ -60,6 +60,13 @@ for device in cpu:0 opencl:0 npu:0; do
   done
 done
 
+step "the suite's own test: coverage and mutants of the reference"
+quiet mutation scripts/mutation.sh
+mutation_rows='what|result'$'\n'
+mutation_rows+="lines of the reference reached|$(sed -n 's/^reached //p' build/logs/mutation.log)"$'\n'
+mutation_rows+="mutants of the reference|$(sed -n 's/^killed /killed /p' build/logs/mutation.log)"$'\n'
+mutation_rows+="mutants of the plugin|$(sed -n 's/^mutants: //p' build/logs/tests-release.log)"$'\n'
+
 step "dispatch"
 quiet bench-dispatch build/release/bin/bench-dispatch
 
@@ -71,7 +78,7 @@ mkdir -p bench/results
     "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(gcc --version | head -n 1);" \
     "$(clang --version | head -n 1)."
   for table in "$(printf '%s' "$test_rows" | column_table)" "$(printf '%s' "$valgrind_rows" | column_table)" \
-    "$(conform_table)" "$(cat build/logs/bench-dispatch.log)"; do
+    "$(conform_table)" "$(printf '%s' "$mutation_rows" | column_table)" "$(cat build/logs/bench-dispatch.log)"; do
     printf '\n```\n%s\n```\n' "$table"
   done
 } >"$results"

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: coverage.py BUILD_DIRECTORY [--page FILE] [--limit PERCENT]
 
-Which lines of the reference kernels the suite reaches, and which op reaches which: a build of the cpu plugin with gcov's
-counters runs `keyway conform` op by op. The oracle runs the same sources, but in another process and from the build
+Which lines of the reference kernels the suite reaches, and which part of it reaches which: a build of the cpu plugin with
+gcov's counters runs `keyway conform` op by op, and the contract suite about errors. The oracle runs the same sources, but in another process and from the build
 directory: what it reaches is not counted.
 
-Writes BUILD_DIRECTORY/mutation/reach.json (source -> line -> ops) and, with --page, the page that lists lines and branches
+Writes BUILD_DIRECTORY/mutation/reference.info for lcov, reach.json (source -> line -> parts) and, with --page, the page that lists lines and branches
 that are not reached, with the reasons from unreached.txt. Fails below the limit, and for a line without a reason.
 """
 import argparse
 import json
+import re
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -21,11 +22,11 @@ import variant
 HERE = Path(__file__).resolve().parent
 
 
-def run_op(keyway, built, work, op):
-    """One op's counters, in a directory of their own: source name -> line -> [count, branch counts]."""
-    counters = work / "counters" / op
+def run_part(keyway, built, work, part, arguments):
+    """One part's counters, in a directory of their own: source name -> line -> [count, branch counts]."""
+    counters = work / "counters" / part
     began = time.monotonic()
-    variant.conform(keyway, built.library, "--op", op, "--suite", "ops", "--jobs", "1",
+    variant.conform(keyway, built.library, *arguments, "--jobs", "1", "--no-shrink",
                     environment={"GCOV_PREFIX": str(counters), "GCOV_PREFIX_STRIP": "0"})
     seconds = time.monotonic() - began
     found = {}
@@ -43,32 +44,50 @@ def run_op(keyway, built, work, op):
                     if len(before) == len(branches):
                         branches = [a + b for a, b in zip(before, branches)]
                     lines[line["line_number"]] = (count + line["count"], branches)
-    return op, seconds, found
-
-
-def all_lines(built):
-    """Lines with code, from the notes alone: those of files that no op reaches too."""
-    return {path.name for path in variant.reference_sources()}
+    return part, seconds, found
 
 
 def reasons():
-    """unreached.txt: "file | text of the line | reason" a row."""
+    """unreached.txt: "file | function or text of the line | reason" a row."""
     table = {}
     for row in (HERE / "unreached.txt").read_text().splitlines():
         if row and not row.startswith("#"):
-            file, text, reason = (cell.strip() for cell in row.split(" | ", 2))
-            table[file, text] = reason
+            file, what, reason = (cell.strip() for cell in row.split("  |  ", 2))
+            table[file, what] = reason
     return table
 
 
+def function_at(text, number):
+    """The name of the function that a line belongs to."""
+    for line in reversed(text[:number]):
+        head = re.match(r"[A-Za-z_].*?(\w+)\([^;]*$", line)
+        if head:
+            return head.group(1)
+    return ""
+
+
+def write_tracefile(path, lines):
+    """The counts in the format that lcov and genhtml read."""
+    rows = []
+    for file in sorted(lines):
+        rows += ["TN:suite", f"SF:{variant.CPU}/reference/{file}"]
+        for number, (count, branches) in sorted(lines[file].items()):
+            rows += [f"BRDA:{number},0,{i},{taken if count else '-'}" for i, taken in enumerate(branches)]
+            rows.append(f"DA:{number},{count}")
+        rows.append("end_of_record")
+    path.write_text("\n".join(rows) + "\n")
+
+
 def write_page(page, total, unreached, branches, ratio):
-    rows = "\n".join(f"| {file} | {line} | `{text.replace('|', chr(92) + '|')}` | {reason} |" for file, line, text, reason in unreached)
-    partly = "\n".join(f"| {file} | {line} | `{text.replace('|', chr(92) + '|')}` | {taken} of {count} |"
-                       for file, line, text, taken, count in branches)
+    def code(text):
+        return "`" + text.replace("|", "\\|") + "`"
+
+    rows = "\n".join(f"| {file} | {line} | {code(text)} | {reason} |" for file, line, text, reason in unreached)
+    partly = "\n".join(f"| {file} | {line} | {code(text)} | {taken} of {count} |" for file, line, text, taken, count in branches)
     page.write_text(f"""# Line coverage of the reference
 
 The suite reaches {total - len(unreached)} of {total} lines of code in `backends/cpu/reference/`, {ratio:.1f} %. Counted is what
-the cpu plugin executes when `keyway conform` runs every op on it; the oracle's own copy of the same sources runs in another
+the cpu plugin executes when `keyway conform` runs every op, and the suite about errors, on it; the oracle's own copy of the same sources runs in another
 process and does not count. Made by `scripts/coverage.sh`; the reasons are in `conformance/mutation/unreached.txt`.
 
 ## Lines that are not reached
@@ -102,29 +121,31 @@ def main():
     subprocess.run(["rm", "-rf", str(work / "counters")], check=True)
     lines, reach, seconds = {}, {}, {}
     with ThreadPoolExecutor(options.jobs) as pool:
-        for op, took, found in pool.map(lambda op: run_op(keyway, built, work, op), variant.ops(keyway, built.library)):
-            seconds[op] = took
+        parts = variant.parts(keyway, built.library)
+        for part, took, found in pool.map(lambda part: run_part(keyway, built, work, part, parts[part]), parts):
+            seconds[part] = took
             for file, counted in found.items():
                 for number, (count, branches) in counted.items():
                     old_count, old = lines.setdefault(file, {}).get(number, (0, []))
                     merged = [a + b for a, b in zip(old, branches)] if len(old) == len(branches) else branches or old
                     lines[file][number] = (old_count + count, merged)
                     if count:
-                        reach.setdefault(file, {}).setdefault(number, []).append(op)
+                        reach.setdefault(file, {}).setdefault(number, []).append(part)
+    ours = {path.name for path in variant.reference_sources()}
+    lines = {file: counted for file, counted in lines.items() if file in ours}
+    write_tracefile(work / "reference.info", lines)
     (work / "reach.json").write_text(json.dumps({"lines": reach, "seconds": seconds}))
 
     table = reasons()
     total, unreached, branches, unexplained = 0, [], [], 0
     for file in sorted(lines):
-        if file not in {path.name for path in variant.reference_sources()}:
-            continue
         text = (variant.CPU / "reference" / file).read_text().splitlines()
         for number in sorted(lines[file]):
             code = text[number - 1].strip()
             count, taken = lines[file][number]
             total += 1
             if not count:
-                reason = table.get((file, code), "")
+                reason = table.get((file, code)) or table.get((file, function_at(text, number)), "")
                 unexplained += not reason
                 unreached.append((file, number, code, reason or "NOT EXPLAINED"))
             elif taken and 0 in taken:

@@ -3,10 +3,10 @@
 """usage: mutation.py BUILD_DIRECTORY [--count N] [--seed S] [--jobs J] [--list] [--only FILE:LINE]
 
 Mechanical mutation of the reference kernels: changes one token of the sources at a time (operators, constants, bounds,
-branches, statements), builds the cpu plugin with it and lets the suite run the ops that reach the line, until the first
+branches, statements), builds the cpu plugin with it and lets the suite run the parts that reach the line, until the first
 failure. The oracle is the build directory's and stays as it is. A mutant that the compiler refuses does not count.
 
-coverage.py has to have run: reach.json says which op reaches which line, and how long the suite takes for it.
+coverage.py has to have run: reach.json says which part of the suite reaches which line, and how long the suite takes for it.
 
 Prints the survivors and "killed N/M". survivors.txt explains those that change nothing that can be seen; the run fails when
 less than 95 % are killed or a survivor has no explanation there.
@@ -16,6 +16,7 @@ import json
 import queue
 import random
 import re
+import shutil
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,8 @@ import variant
 
 HERE = Path(__file__).resolve().parent
 SKIPPED = {"kernels.inc"}  # a table of what is there, not code
+# Refusals: core makes the same checks before a kernel sees a call, so that no suite can tell. The unit tests do.
+REFUSAL = "return KW_ERR_INVALID_ARGUMENT;"
 
 # ---- What is changed ------------------------------------------------------------------------------------------------
 
@@ -41,13 +44,15 @@ STATEMENT = re.compile(r"^\s+(?!return\b|if\b|for\b|while\b|else\b|case\b|defaul
 DECLARATION = re.compile(r"^\s+(?:const\s+)?[A-Za-z_]\w*[\s*]+[A-Za-z_]\w*(?:\[[^\]]*\])?\s*(?:=|,|;)")
 
 
-def preprocessor_lines(text):
-    """Numbers of the lines of directives, continued ones included."""
+def lines_to_skip(text):
+    """Numbers of the lines of directives, continued ones included, and of refusals."""
     lines, inside = set(), False
     for number, line in enumerate(text.splitlines(), 1):
         if inside or line.startswith("#"):
             lines.add(number)
             inside = line.endswith("\\")
+        elif line.endswith(REFUSAL):
+            lines.add(number)
     return lines
 
 
@@ -64,7 +69,7 @@ def number_mutations(token):
 def mutations_of(path):
     """All (line number, column, old text, new text) of one source."""
     text = path.read_text()
-    skip = preprocessor_lines(text)
+    skip = lines_to_skip(text)
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -81,9 +86,9 @@ def mutations_of(path):
     for i, match in enumerate(tokens):
         token = match.group()
         line, column = where(match.start())
+        depth += (token == "{") - (token == "}")
         if line in skip:
             continue
-        depth += (token == "{") - (token == "}")
         if depth == 0:
             continue  # outside functions: types and names
         if token in OPERATORS:
@@ -130,7 +135,7 @@ class Mutant:
     def __init__(self, path, mutation):
         self.path, self.mutation = path, mutation
         self.line = mutation[0]
-        text = path.read_text()
+        self.original = text = path.read_text()
         self.changed = apply(text, mutation)
         self.before = text.splitlines()[self.line - 1].strip()
         self.after = self.changed.splitlines()[self.line - 1].strip() if self.changed else ""
@@ -149,6 +154,11 @@ class Bench:
         self.keyway, self.built = keyway, variant.Variant(directory, ["-O1"])
         self.built.compile_all()
         self.built.link()
+        self.objects = self.built.directory / "objects"  # those of the sources as they are
+        self.objects.mkdir()
+        for unit in self.built.units():
+            shutil.copy(unit.with_suffix(".o"), self.objects)
+        self.parts = variant.parts(keyway, self.built.library)
 
     def units(self, mutant):
         name = mutant.path.name
@@ -156,7 +166,7 @@ class Bench:
             return [self.built.reference / unit for unit in variant.COMPUTE_TYPES]
         return [self.built.reference / name] if name.endswith(".c") else self.built.units()
 
-    def killed(self, mutant, ops, seconds):
+    def killed(self, mutant, parts, seconds):
         """What killed it, None when it survived, False when it does not compile."""
         target = self.built.reference / mutant.path.name
         target.write_text(mutant.changed)
@@ -167,24 +177,24 @@ class Bench:
                     return False
                 self.built.link()
                 last = i + 1 == len(units)
-                for shard in (["1/16"] if not last or len(ops) > 8 else []) + (["1/1"] if last else []):
-                    for op in sorted(ops, key=lambda op: seconds.get(op, 1)):
-                        code, text = self.run(op, shard)
-                        if code != 0:
+                for shard in (["1/16"] if not last or len(parts) > 8 else []) + (["1/1"] if last else []):
+                    for part in sorted(parts, key=lambda part: seconds.get(part, 1)):
+                        code, text = self.run(part, shard)
+                        if code == 1:
                             failed = re.search(r"^(?:fail|crash|timeout) (\S+)", text, re.M)
-                            return failed.group(1) if failed else f"{op}: exit code {code}"
+                            return failed.group(1) if failed else part
             return None
         finally:
-            target.write_text(mutant.path.read_text())
+            target.write_text(mutant.original)
             for unit in self.units(mutant):
-                self.built.compile(unit)
+                shutil.copy(self.objects / unit.with_suffix(".o").name, unit.with_suffix(".o"))
 
-    def run(self, op, shard):
+    def run(self, part, shard):
         try:
-            return variant.conform(self.keyway, self.built.library, "--op", op, "--suite", "ops", "--jobs", "1", "--fail-fast",
+            return variant.conform(self.keyway, self.built.library, *self.parts[part], "--jobs", "1", "--fail-fast", "--no-shrink",
                                    "--shard", shard, "--timeout-scale", "0.25")
         except subprocess.TimeoutExpired:
-            return 1, f"timeout {op}"
+            return 1, f"timeout {part}"
 
 
 def explanations():
@@ -198,7 +208,7 @@ def explanations():
 
 
 def choose(options, reach):
-    """The mutants of this run: a sample that depends on the seed and the sources only, of lines that some op reaches."""
+    """The mutants of this run: a sample that depends on the seed and the sources only, of lines that the suite reaches."""
     every = []
     for path in variant.reference_sources():
         if path.suffix != ".h" and path.name not in SKIPPED:
@@ -237,8 +247,8 @@ def main():
     def attempt(mutant):
         bench = benches.get()
         try:
-            ops = reach["lines"][mutant.path.name][str(mutant.line)]
-            return mutant, bench.killed(mutant, ops, reach["seconds"])
+            parts = reach["lines"][mutant.path.name][str(mutant.line)]
+            return mutant, bench.killed(mutant, parts, reach["seconds"])
         finally:
             benches.put(bench)
 

@@ -85,9 +85,11 @@ def conform(keyway, library, *arguments, environment=None, timeout=600):
     return done.returncode, done.stdout + done.stderr
 
 
-def ops(keyway, library):
-    """The ops of which the suite has cases for the library."""
+def parts(keyway, library):
+    """What there is to run: the options for each op of which the suite has cases, and for the contract suites in which
+    kernels refuse calls or fail late. As a table: name -> options."""
     code, text = conform(keyway, library, "--suite", "ops", "--list")
     if code != 0:
         raise SystemExit(f"the variant of the cpu plugin cannot be used: {text}")
-    return sorted({line.split("/")[0] for line in text.splitlines() if line})
+    table = {op: ["--suite", "ops", "--op", op] for op in sorted({line.split("/")[0] for line in text.splitlines() if line})}
+    return {**table, "suite error": ["--suite", "error"]}
