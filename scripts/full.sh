@@ -59,6 +59,9 @@ for device in cpu:0 opencl:0 npu:0; do
     conform "$device" --seed "$seed"
   done
 done
+for seed in "${seeds[@]}"; do
+  conform cpu:0 --level core --seed "$seed"
+done
 
 step "the suite's own test: coverage and mutants of the reference"
 quiet mutation scripts/mutation.sh
