@@ -272,13 +272,15 @@ kw_status kw_device_check(const kw_device *device) {
                  device->name);
 }
 
-void kw_device_forked(void) { /* without the lock: whoever held it has no thread here that would give it back */
-  for (open_device *entry = devices; entry != NULL; entry = entry->next) atomic_store(&entry->device.lost, true);
-}
-
 kw_status kw_device_note(kw_device *device, kw_status status) {
   if (status == KW_ERR_DEVICE_LOST && !atomic_exchange(&device->lost, true)) atomic_fetch_add(&device->detours, 1);
   return status;
+}
+
+void kw_device_forked(void) { /* without the lock: whoever held it has no thread here that would give it back */
+  for (open_device *entry = devices; entry != NULL; entry = entry->next) {
+    kw_device_note(&entry->device, KW_ERR_DEVICE_LOST);
+  }
 }
 
 const char *kw_device_name(const kw_device *device) {

@@ -8,6 +8,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -607,6 +609,20 @@ static void counts_the_launches_of_all_threads(void **state) {
   kw_tensor_release(x);
 }
 
+/* Also calls whose plan the thread has at hand. */
+static void launches_nothing_in_a_forked_child(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){1, 2}), *y = floats(2, NULL);
+  for (int i = 0; i < 2; ++i) assert_int_equal(call(add, x, x, &y), KW_OK);
+  pid_t child = fork();
+  if (child == 0) _exit(call(add, x, x, &y) == KW_ERR_UNSUPPORTED ? 0 : 1);
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  assert_int_equal(call(add, x, x, &y), KW_OK);
+  kw_tensor_release(x), kw_tensor_release(y);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, open_device, close_device)
 
 int main(void) {
@@ -637,6 +653,7 @@ int main(void) {
       TEST(tells_of_errors_in_the_data_at_the_next_wait),
       TEST(names_the_op_that_was_called),
       TEST(counts_the_launches_of_all_threads),
+      TEST(launches_nothing_in_a_forked_child),
   };
   return cmocka_run_group_tests(tests, load, NULL);
 }
