@@ -156,14 +156,16 @@ KW_API kw_status kw_graph_begin(kw_stream *stream) {
 
 KW_API kw_status kw_graph_end(kw_stream *stream, kw_graph **out_graph) {
   if (!stream) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_graph_end: argument stream is NULL.");
+  kw_status status = kw_runtime_check_fork();
+  if (status != KW_OK) return status;
   kw_graph *graph = kw_stream_recorded(stream);
   if (!graph) {
-    kw_status status = kw_stream_may_not_record("kw_graph_end", stream);
+    status = kw_stream_may_not_record("kw_graph_end", stream);
     if (status != KW_OK) return status;
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_graph_end: the stream does not record; call kw_graph_begin first.");
   }
   if (!out_graph) {
-    kw_status status = kw_stream_may_wait("kw_graph_end");
+    status = kw_stream_may_wait("kw_graph_end");
     if (status != KW_OK) return status;
   }
   graph->stream = NULL;

@@ -11,6 +11,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -393,6 +395,24 @@ static void refuses_what_would_wait(void **state) {
   kw_tensor_release(x), kw_tensor_release(result);
 }
 
+static void stays_with_the_parent_of_a_fork(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){1, 2}), *out = NULL;
+  kw_graph *graph;
+  assert_ok(kw_graph_begin(stream));
+  assert_ok(call(add, x, x, &out));
+  pid_t child = fork();
+  if (child == 0) _exit(kw_graph_end(stream, &graph) == KW_ERR_UNSUPPORTED ? 0 : 1);
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  assert_ok(kw_graph_end(stream, &graph));
+  assert_ok(kw_graph_launch(graph, NULL));
+  assert_floats(out, (float[]){2, 4}, 2);
+  assert_ok(kw_graph_destroy(graph));
+  kw_tensor_release(x), kw_tensor_release(out);
+}
+
 static void *use_from_elsewhere(void *tensor) {
   kw_tensor *x = tensor, *out = NULL;
   if (call(add, x, x, &out) != KW_ERR_BUSY) return "kw_op_call";
@@ -696,6 +716,7 @@ int main(void) {
       ON_BOTH(draws_new_numbers_at_each_launch),
       ON_BOTH(tells_of_errors_in_the_data_after_a_launch),
       ON_BOTH(refuses_what_would_wait),
+      ON_BOTH(stays_with_the_parent_of_a_fork),
       ON_BOTH(is_recorded_by_one_thread),
       ON_BOTH(goes_on_after_a_call_that_fails),
       ON_BOTH(is_not_destroyed_in_a_host_function),
