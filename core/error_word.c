@@ -24,6 +24,7 @@ typedef struct kw_word_use {
 typedef struct kw_word_check {
   struct kw_word_check *next; /* when stale */
   bool own;                   /* entry 0 is the stream's own word */
+  bool incomplete;            /* a copy could not be enqueued */
   kw_word_use *uses;          /* entries behind that */
   uint32_t count;
   struct {
@@ -217,32 +218,36 @@ kw_word_check *kw_error_words_begin_check(kw_stream *stream) {
   if (own) check->entries[check->count++].word = atomic_load(&stream->words.own);
   for (const kw_word_use *use = uses; use; use = use->next) check->entries[check->count++].word = use->word;
   for (uint32_t i = 0; i < count; ++i) {
-    /* What cannot be fetched reads as 0: a stream that takes no copies fails where it is waited for. */
-    fetch(check->entries[i].word, stream, &check->entries[i].value);
+    if (fetch(check->entries[i].word, stream, &check->entries[i].value) != KW_OK) check->incomplete = true;
   }
   return check;
 }
 
-kw_status kw_error_words_end_check(kw_stream *stream, kw_word_check *check, bool waited, char *text, size_t size) {
-  if (!check) return KW_OK;
-  if (!waited) { /* the copies may still come */
+void kw_error_words_end_check(kw_stream *stream, kw_word_check *check, bool waited) {
+  if (!check) return;
+  if (!waited || check->incomplete) { /* the next wait looks again; the copies may still come */
     give_back(stream, check->own, check->uses);
     pthread_mutex_lock(&stream->mutex);
     check->next = stream->words.stale;
     stream->words.stale = check;
     pthread_mutex_unlock(&stream->mutex);
-    return KW_OK;
+    return;
   }
-  kw_status status = KW_OK;
+  kw_device *device = stream->device;
+  bool clears = false;
   for (uint32_t i = 0; i < check->count; ++i) {
     const uint32_t value = check->entries[i].value;
     if (value == 0) continue;
+    char text[1024];
+    kw_status status = explain(device, value, text, sizeof text);
+    kw_stream_keep_error(stream, status, text);
     clear(check->entries[i].word, stream);
-    if (status == KW_OK) status = explain(stream->device, value, text, size);
+    clears = true;
   }
+  /* A graph's word may come to its end here, and the plugin must not free what a stream still writes to. */
+  if (clears && check->uses) kw_device_note(device, device->plugin->stream.synchronize(device->handle, stream->handle));
   free_uses(check->uses);
   free(check);
-  return status;
 }
 
 void kw_error_words_free(kw_stream *stream) {

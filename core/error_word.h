@@ -45,10 +45,9 @@ void kw_error_words_use(kw_stream *stream, struct kw_word_use *use);
 
 /* Before waiting for the stream: enqueues copies of the words in use to the host. NULL when there are none. */
 struct kw_word_check *kw_error_words_begin_check(kw_stream *stream);
-/* After it, waited: it went well. KW_OK, or KW_ERR_INVALID_ARGUMENT and a text about the first word that is not 0;
- * those words are cleared, in stream order. `check` may be NULL and is used up. */
-kw_status kw_error_words_end_check(kw_stream *stream, struct kw_word_check *check, bool waited, char *text,
-                                   size_t size);
+/* After it, waited: it went well. What words that are not 0 say becomes late errors of the stream, and they are
+ * cleared, in stream order. `check` may be NULL and is used up. */
+void kw_error_words_end_check(kw_stream *stream, struct kw_word_check *check, bool waited);
 
 /* The plugin's stream has been destroyed: frees all. */
 void kw_error_words_free(kw_stream *stream);

@@ -140,6 +140,38 @@ static void leaves_a_lost_device_alone(void **state) {
   assert_int_equal(TEST_CALLS(test, memory_copy), copies);
 }
 
+/* A graph's word: launched here, while the graph goes. */
+static void frees_a_word_only_when_it_is_cleared(void **state) {
+  (void)state;
+  const uint32_t code = kw_error_word_code(add, add);
+  kw_error_word *word;
+  struct kw_word_use *use;
+  assert_ok(kw_error_word_create(stream, &word));
+  assert_ok(kw_word_use_create(word, &use));
+  store(word, &code);
+  kw_error_words_use(stream, use);
+  struct kw_word_check *check = kw_error_words_begin_check(stream);
+  assert_ok(test->plugin.stream.synchronize(test, stream->handle));
+  kw_error_word_unref(word);
+  test_gate(stream, true); /* what comes from here on waits for the next wait */
+  test->open_on_wait = true;
+  kw_error_words_end_check(stream, check, true);
+  assert_int_equal(kw_stream_synchronize(stream), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(test->live_mems, 0);
+  assert_int_equal(test->freed_in_use, 0);
+}
+
+static void looks_again_after_a_copy_that_failed(void **state) {
+  (void)state;
+  const uint32_t code = kw_error_word_code(add, add);
+  store(own_word(), &code);
+  kw_error_words_use_own(stream);
+  TEST_FAIL_NEXT(test, memory_copy, KW_ERR_OUT_OF_MEMORY);
+  assert_ok(kw_stream_synchronize(stream));
+  assert_int_equal(kw_stream_synchronize(stream), KW_ERR_INVALID_ARGUMENT);
+  assert_ok(kw_stream_synchronize(stream));
+}
+
 #define THREADS 4
 
 static void *make_own(void *unused) {
@@ -170,6 +202,8 @@ int main(void) {
       TEST(stays_with_its_stream),
       TEST(flushes_caches_for_its_memory),
       TEST(leaves_a_lost_device_alone),
+      TEST(frees_a_word_only_when_it_is_cleared),
+      TEST(looks_again_after_a_copy_that_failed),
       TEST(is_one_for_all_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,7 +112,7 @@ void kw_stream_unpin(kw_stream *stream) {
 /* ---- Late errors ------------------------------------------------------------------------------------------------ */
 
 /* The first one stays; later ones are consequences more often than news. */
-static void keep_error(kw_stream *stream, kw_status status, const char *text) {
+void kw_stream_keep_error(kw_stream *stream, kw_status status, const char *text) {
   pthread_mutex_lock(&stream->mutex);
   if (atomic_load(&stream->sticky) == KW_OK) {
     snprintf(stream->error_text, sizeof stream->error_text, "%s", text);
@@ -146,7 +146,7 @@ kw_status kw_stream_report_error(uint64_t token, uint64_t call_id, kw_status sta
            status == KW_ERR_DEVICE_LOST
                ? "The device is lost: release its tensors, close it and open it again."
                : "What this stream wrote since its last synchronise is not to be trusted; the stream is usable again.");
-  keep_error(stream, status, text);
+  kw_stream_keep_error(stream, status, text);
   kw_stream_unpin(stream);
   return KW_OK;
 }
@@ -175,11 +175,9 @@ void kw_stream_drain(kw_stream *stream) {
   kw_trace_span("sync", "stream", device->name, begin);
   if (status != KW_OK) {
     status = kw_device_note(device, kw_from_plugin(status, "waiting for a stream of %s", device->name));
-    keep_error(stream, status, kw_error_message());
+    kw_stream_keep_error(stream, status, kw_error_message());
   }
-  char text[sizeof stream->error_text];
-  kw_status found = kw_error_words_end_check(stream, check, status == KW_OK, text, sizeof text);
-  if (found != KW_OK) keep_error(stream, found, text);
+  kw_error_words_end_check(stream, check, status == KW_OK);
 }
 
 kw_status kw_stream_synchronize(kw_stream *stream) {

@@ -41,6 +41,9 @@ void kw_stream_destroy_default(kw_device *device);
  * Unknown tokens are logged. */
 kw_status kw_stream_report_error(uint64_t token, uint64_t call_id, kw_status status, const char *message);
 
+/* `text` is a late error of the stream, unless it has one already: then it goes to the log. */
+void kw_stream_keep_error(kw_stream *stream, kw_status status, const char *text);
+
 /* Waits for all streams of the device; returns the first late error, those of other streams stay for their own
  * synchronise. */
 kw_status kw_stream_synchronize_all(kw_device *device);
