@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- A host ---------------------------------------------------------------------------------------------------- */
 
@@ -408,6 +410,37 @@ static void test_destroy_finishes_work(void **state) {
   memory_api->free(device, mem);
 }
 
+/* The call of an older host ends before the newest fields; here, where memory ends. */
+static void test_launch_of_an_older_host(void **state) {
+  (void)state;
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(pages, MAP_FAILED);
+  assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+  kw_mem mem = mem_new(64);
+  const kw_tensor_ref tensor = vector(mem, 2), *out = &tensor;
+  const kw_value args[3] = {{.tag = KW_TAG_TENSOR, .u.tensor = &tensor}, scalar_one, scalar_one};
+  const kw_kernel_desc *kernel = kernel_of("add.Scalar", KW_F32);
+  const kw_call whole = {.struct_size = KW_CALL_MIN,
+                         .arg_count = 3,
+                         .out_count = 1,
+                         .device = device,
+                         .stream = a,
+                         .args = args,
+                         .outs = &out,
+                         .user = kernel->user};
+  kw_call *call = (kw_call *)(void *)(pages + page - KW_CALL_MIN);
+  memcpy(call, &whole, KW_CALL_MIN);
+  float values[2] = {1, 2};
+  write_host(a, mem, 0, values, sizeof values);
+  assert_int_equal(kernel->launch(call), KW_OK);
+  read_host(a, values, mem, 0, sizeof values);
+  assert_int_equal(stream_api->synchronize(device, a), KW_OK);
+  assert_true(values[0] == 2 && values[1] == 3);
+  memory_api->free(device, mem);
+  munmap(pages, 2 * page);
+}
+
 /* Descriptors may be gone when the worker comes to the call. */
 static void test_launch_copies_descriptors(void **state) {
   (void)state;
@@ -585,6 +618,7 @@ int main(void) {
       TEST(test_fill),
       TEST(test_stream_order),
       TEST(test_destroy_finishes_work),
+      TEST(test_launch_of_an_older_host),
       TEST(test_launch_copies_descriptors),
       TEST(test_late_errors),
       TEST(test_events),

@@ -99,7 +99,7 @@ static kw_status run_here(const kw_reference_kernel *kernel, const kw_call *call
   return status;
 }
 
-static kw_status launch(const kw_call *call) {
+static kw_status launch_whole(const kw_call *call) {
   kw_cpu_stream *stream = call->stream;
   const kw_reference_kernel *kernel = call->user;
   if (stream->is_default) {
@@ -118,6 +118,15 @@ static kw_status launch(const kw_call *call) {
   task->task.call_id = call->call_id;
   kw_cpu_stream_submit(stream, &task->task);
   return KW_OK;
+}
+
+/* The call of an older host ends before the newest fields, which are then 0. */
+static kw_status launch(const kw_call *call) {
+  if (call->struct_size >= sizeof *call) return launch_whole(call);
+  kw_call whole = {0};
+  memcpy(&whole, call, call->struct_size);
+  whole.struct_size = sizeof whole;
+  return launch_whole(&whole);
 }
 
 /* ---- Registration ---------------------------------------------------------------------------------------------- */
