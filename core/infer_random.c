@@ -6,14 +6,6 @@
 
 #include <float.h>
 #include <inttypes.h>
-#include <string.h>
-
-static bool is_random(const kw_op *op) {
-  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
-    if (op->schema.args[i].tag == KW_TAG_GENERATOR) return true;
-  }
-  return false;
-}
 
 /* ---- Integers ---------------------------------------------------------------------------------------------------- */
 
@@ -100,7 +92,7 @@ static kw_status check_interval(const kw_op *op, const kw_value *args, kw_dtype 
 /* ---- By name ----------------------------------------------------------------------------------------------------- */
 
 kw_status kw_infer_check_random(const kw_op *op, const kw_value *args, kw_dtype key) {
-  if (!is_random(op)) return KW_OK;
+  if (op->generator < 0) return KW_OK;
   const kw_value *from = kw_infer_find_arg(op, args, "from"), *to = kw_infer_find_arg(op, args, "to");
   const kw_value *low = kw_infer_find_arg(op, args, "low"), *high = kw_infer_find_arg(op, args, "high");
   const kw_value *std = kw_infer_find_arg(op, args, "std"), *p = kw_infer_find_arg(op, args, "p");

@@ -155,6 +155,11 @@ static uint64_t request_hash(const kw_request *request) {
       hash = mix(hash, (uint64_t)value->u.i);
     } else if (value->tag == KW_TAG_INT_LIST) {
       for (uint32_t k = 0; k < value->count; ++k) hash = mix(hash, (uint64_t)value->u.ints[k]);
+    } else if (value->tag == KW_TAG_TENSOR_LIST) {
+      for (uint32_t k = 0; k < value->count; ++k) {
+        const kw_tensor *entry = kw_value_entry(value, k);
+        hash = mix(hash, entry ? entry->print.low : 0);
+      }
     }
   }
   return hash;
