@@ -79,6 +79,9 @@ static kw_status resolve_generator(kw_request *request, const kw_generator *gene
       request->op->schema.name, name, generator->device->name, request->device->name);
 }
 
+static const char *const result_names[KW_MAX_RESULTS] = {"result 0", "result 1", "result 2", "result 3",
+                                                         "result 4", "result 5", "result 6", "result 7"};
+
 kw_status kw_request_resolve(kw_request *request) {
   const kw_op *op = request->op;
   kw_status forked = kw_runtime_check_fork();
@@ -108,7 +111,7 @@ kw_status kw_request_resolve(kw_request *request) {
   }
   for (uint32_t i = 0; i < request->out_count; ++i) {
     if (!request->outs[i] || i >= op->schema.result_count || op->schema.results[i].alias_of >= 0) continue;
-    kw_status status = resolve_tensor(request, request->outs[i], "out");
+    kw_status status = resolve_tensor(request, request->outs[i], result_names[i]);
     if (status != KW_OK) return status;
   }
   if (!request->device) {

@@ -587,6 +587,50 @@ static void bad_mutated(trial *t, uint32_t index) {
   }
 }
 
+/* ---- Another device ---------------------------------------------------------------------------------------------- */
+
+/* A tensor that lies on `other`, in the place of entry `entry` of argument `index`. */
+static void elsewhere(trial *t, uint32_t index, int entry, kw_device *other) {
+  const kw_test_arg *arg = &t->call.args[index];
+  const kw_tensor_ref *ref = kw_tensor_describe(arg->tensors[entry]);
+  kw_tensor *there = kw_test_tensor(other, ref->dtype, ref->rank, ref->shape, 6), *list[KW_TEST_ENTRIES];
+  memcpy(list, arg->tensors, sizeof list);
+  list[entry] = there;
+  bool single = arg->info.tag == KW_TAG_TENSOR;
+  refuse_value(t, index, single ? kw_arg_tensor(there) : kw_arg_tensor_list(list, list[1] ? 2 : 1),
+               "a tensor of another device");
+  kw_tensor_release(there);
+}
+
+/* What belongs to another device: each tensor, a generator, a result, and when the op has tensors, the stream. Without
+ * another device there is nothing to do: error/other_device says so. */
+static void other_device(trial *t) {
+  const char *name;
+  kw_device *other = kw_test_other_device(&name);
+  if (!other) return;
+  bool tensors = false;
+  for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
+    const kw_test_arg *arg = &t->call.args[i];
+    for (int k = 0; k < KW_TEST_ENTRIES && arg->tensors[k]; k++) elsewhere(t, i, k, other);
+    tensors |= arg->tensors[0] != NULL;
+    if (arg->info.tag != KW_TAG_GENERATOR) continue;
+    refuse_value(t, i, kw_arg_generator(kw_generator_default(other)), "a generator of another device");
+  }
+  for (uint32_t r = 0; r < t->call.info.result_count; r++) {
+    if (!t->outs[r]) continue;
+    const kw_tensor_ref *ref = kw_tensor_describe(t->outs[r]);
+    refuse_result(t, r, kw_test_tensor(other, ref->dtype, ref->rank, ref->shape, 4), "a result on another device");
+  }
+  if (tensors) {
+    kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+    kw_error_clear();
+    kw_status status =
+        kw_op_call(t->call.op, kw_stream_default(other), t->values, t->given, outs, t->call.info.result_count);
+    check_refusal(t, status, NO_ARGUMENT, "a stream of another device");
+  }
+  KW_CHECK_OK(kw_device_close(other));
+}
+
 /* ---- One op ------------------------------------------------------------------------------------------------------ */
 
 static void begin(trial *t) {
@@ -671,6 +715,7 @@ void kw_contract_error_op(void **state) {
   }
   bad_dtypes(&t);
   for (uint32_t r = 0; r < t.call.info.result_count; r++) bad_result(&t, r);
+  other_device(&t);
   check_untouched(&t);
   KW_CHECK_OK(kw_test_call_run(&t.call, NULL, t.outs)); /* the right call still is */
   for (uint32_t i = 0; i < t.call.info.arg_count; i++) odd_shapes(&t, i);

@@ -18,6 +18,8 @@ typedef struct belongings {
   kw_event *event;
   kw_tensor *tensor, *view;
   kw_plan *plan; /* NULL where the device has no add */
+  kw_graph *graph;
+  kw_generator *generator;
   unsigned char bytes[4096];
 } belongings;
 
@@ -31,6 +33,9 @@ static void gather(void) {
   KW_CHECK_OK(kw_tensor_create_on(mine.stream, KW_F32, 1, &shape, &mine.tensor));
   KW_CHECK_OK(kw_tensor_slice(mine.tensor, 0, 0, 4, 1, &mine.view));
   KW_CHECK_OK(kw_tensor_write(mine.tensor, mine.bytes));
+  KW_CHECK_OK(kw_generator_create(kw_contract.device, 1, &mine.generator));
+  KW_CHECK_OK(kw_graph_begin(mine.stream));
+  KW_CHECK_OK(kw_graph_end(mine.stream, &mine.graph));
   if (!kw_test_has("add.Tensor")) return;
   kw_value args[] = {kw_arg_tensor(mine.tensor), kw_arg_tensor(mine.tensor)};
   kw_tensor *sum = NULL;
@@ -126,11 +131,14 @@ static void forked_child(void) {
   kw_event *event = NULL;
   kw_tensor *tensor = NULL;
   kw_plan *plan = NULL;
+  kw_graph *graph = NULL;
+  kw_generator *generator = NULL;
   uint64_t ns = 0;
   uint32_t count = 0;
   char text[64];
   kw_memory_stats stats = {.struct_size = sizeof stats};
   kw_counters counters = {.struct_size = sizeof counters};
+  kw_generator_state numbers = {.struct_size = sizeof numbers};
   kw_value args[] = {kw_arg_tensor(mine.tensor), kw_arg_tensor(mine.tensor)};
   EXPECT_REFUSED(kw_init(NULL));
   EXPECT_REFUSED(kw_plugin_load(kw_contract.plugin_path));
@@ -162,9 +170,18 @@ static void forked_child(void) {
   EXPECT_REFUSED(kw_op_call(kw_op_find("add.Tensor"), mine.stream, args, 2, &tensor, 1));
   EXPECT_REFUSED(kw_plan_make(kw_op_find("add.Tensor"), mine.stream, args, 2, &tensor, 1, NULL, &plan));
   if (mine.plan) EXPECT_REFUSED(kw_plan_run(mine.plan, mine.stream, args, 2, &tensor, 1));
+  EXPECT_REFUSED(kw_graph_begin(mine.stream));
+  EXPECT_REFUSED(kw_graph_end(mine.stream, &graph));
+  EXPECT_REFUSED(kw_graph_launch(mine.graph, mine.stream));
+  EXPECT_REFUSED(kw_generator_create(device, 1, &generator));
+  EXPECT_REFUSED(kw_generator_seed(mine.generator, 2));
+  EXPECT_REFUSED(kw_generator_get_state(mine.generator, &numbers));
+  EXPECT_REFUSED(kw_generator_set_state(mine.generator, &numbers));
+  EXPECT_REFUSED(kw_graph_destroy(mine.graph));
   EXPECT_REFUSED(kw_event_destroy(mine.event));
   EXPECT_REFUSED(kw_stream_destroy(mine.stream));
   kw_plan_destroy(mine.plan);
+  kw_generator_destroy(mine.generator);
   kw_tensor_release(mine.view);
   kw_tensor_release(mine.tensor);
   EXPECT_REFUSED(kw_device_close(device));
