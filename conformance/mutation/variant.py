@@ -87,9 +87,9 @@ def conform(keyway, library, *arguments, environment=None, timeout=600):
 
 def parts(keyway, library):
     """What there is to run: the options for each op of which the suite has cases, and for the contract suites in which
-    kernels refuse calls or fail late. As a table: name -> options."""
+    kernels find what no op case has: data out of range, random states in memory. As a table: name -> options."""
     code, text = conform(keyway, library, "--suite", "ops", "--list")
     if code != 0:
         raise SystemExit(f"the variant of the cpu plugin cannot be used: {text}")
     table = {op: ["--suite", "ops", "--op", op] for op in sorted({line.split("/")[0] for line in text.splitlines() if line})}
-    return {**table, "suite error": ["--suite", "error"]}
+    return {**table, **{f"suite {suite}": ["--suite", suite] for suite in ("error", "graph", "rng")}}
