@@ -36,8 +36,8 @@ def run_part(keyway, built, work, part, arguments):
         (place / data.with_suffix(".gcno").name).symlink_to(built.reference / data.with_suffix(".gcno").name)
         text = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", data.name], cwd=place,
                               capture_output=True, text=True, check=True).stdout
-        for part in text.splitlines():
-            for source in json.loads(part)["files"]:
+        for report in text.splitlines():
+            for source in json.loads(report)["files"]:
                 lines = found.setdefault(Path(source["file"]).name, {})
                 for line in source["lines"]:
                     branches = [b["count"] for b in line["branches"]]
