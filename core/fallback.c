@@ -15,7 +15,7 @@ static _Atomic kw_fallback mode;
 static pthread_once_t mode_once = PTHREAD_ONCE_INIT;
 
 static void read_environment(void) {
-  const char *text = getenv("KEYWAY_FALLBACK");
+  const char *text = secure_getenv("KEYWAY_FALLBACK");
   if (!text || strcmp(text, "off") == 0 || text[0] == '\0') return;
   if (strcmp(text, "warn") == 0) {
     atomic_store(&mode, KW_FALLBACK_WARN);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # elf_check.sh LIBDIR PLUGINSUBDIR
 # Every plugin exports keyway_plugin_query and nothing else, and needs no Keyway symbol, strong or weak. libkeyway exports
-# versioned kw_* symbols and nothing else.
+# versioned kw_* symbols and nothing else, and reads the environment by secure_getenv alone.
 set -eu
 libdir=$1
 plugins=$libdir/$2
@@ -32,6 +32,7 @@ others=$(nm -D --defined-only --with-symbol-versions --format=posix "$library" |
   awk '$2 != "A" && $1 !~ /^kw_[a-z0-9_]+@@KEYWAY_0$/ {print $1}')
 [ -z "$others" ] || fail "$library exports: $(echo $others)"
 nm -D --defined-only "$library" | grep -q ' kw_device_open' || fail "$library does not export kw_device_open"
+nm -D --undefined-only "$library" | grep -q ' getenv' && fail "$library uses getenv: write secure_getenv"
 
 echo "$count plugins and libkeyway checked, $failures failures"
 [ "$failures" -eq 0 ]
