@@ -39,7 +39,7 @@ kw_status kw_error_words_own(kw_stream *stream, kw_error_word **out_word);
 /* A kernel that may store to the stream's own word has been enqueued. */
 void kw_error_words_use_own(kw_stream *stream);
 
-/* A graph with this word is launched on the stream: create before that, where it may fail, then use. */
+/* A native graph with this word is launched on the stream: create before that, where it may fail, then use. */
 kw_status kw_word_use_create(kw_error_word *word, struct kw_word_use **out_use);
 void kw_error_words_use(kw_stream *stream, struct kw_word_use *use);
 

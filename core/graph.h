@@ -37,7 +37,8 @@ struct kw_graph {
   kw_graph_numbers *numbers;
   uint32_t node_count, kept_count, numbers_count;
   bool incomplete;     /* no host memory to keep a buffer of the next node */
-  kw_error_word *word; /* of all its kernels that may leave errors; NULL = none do */
+  kw_error_word *word; /* in the calls of kernels that may leave errors, NULL = none do; `native` stores to it, while
+                          calls that are replayed take the word of the stream that they run on */
   uint64_t home;       /* token of the stream that it was recorded on */
 
   pthread_mutex_t launching;

@@ -97,13 +97,14 @@ static kw_status enqueue_wait(kw_device *device, kw_stream *last, kw_stream *str
                         kw_from_plugin(status, "making a graph's launch on %s wait for the one before", device->name));
 }
 
-/* The graph's memory is one for all its launches. */
+/* The graph's memory is one for all its launches. So is the word that its plugin has recorded: what it says is the last
+ * stream's, told before the next may store there. */
 static kw_status follow_last_launch(const kw_graph *graph, kw_stream *stream) {
   if (graph->last == stream->token) return KW_OK;
   kw_stream *last = kw_stream_pin(graph->last);
   if (!last) return KW_OK; /* destroyed, so its work has ended */
   kw_status status = KW_OK;
-  if (graph->device->plugin->native & KW_NATIVE_EVENTS) {
+  if ((graph->device->plugin->native & KW_NATIVE_EVENTS) && !(graph->native && graph->word)) {
     status = enqueue_wait(graph->device, last, stream);
   } else {
     status = kw_stream_may_wait("kw_graph_launch");
@@ -131,7 +132,15 @@ static kw_status run_node(const kw_graph_node *node, kw_stream *stream) {
     return kw_memory_fill(stream, node->mem, node->offset, node->size, node->pattern, node->pattern_size);
   }
   kw_call call = *node->call;
+  const bool data_errors = call.error_mem != NULL;
+  if (data_errors) { /* they are those of the stream that it runs on */
+    kw_error_word *word;
+    kw_status made = kw_error_words_own(stream, &word);
+    if (made != KW_OK) return made;
+    call.error_mem = word->mem;
+  }
   kw_status status = kw_plan_launch(node->plan, stream, &call);
+  if (status == KW_OK && data_errors) kw_error_words_use_own(stream);
   if (status == KW_OK) return KW_OK;
   const char *op = node->plan->op->schema.name, *kernel = node->plan->kernel->desc.name;
   if (status == KW_ERR_FALLBACK) {
@@ -162,7 +171,7 @@ static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
 /* Under graph->launching. */
 static kw_status launch(kw_graph *graph, kw_stream *stream) {
   struct kw_word_use *use = NULL;
-  if (graph->word) {
+  if (graph->native && graph->word) {
     kw_status status = kw_word_use_create(graph->word, &use);
     if (status != KW_OK) return status;
   }

@@ -324,6 +324,28 @@ static void tells_of_errors_in_the_data_after_a_launch(void **state) {
   kw_tensor_release(x), kw_tensor_release(index), kw_tensor_release(out);
 }
 
+/* Each of two launches finds one. */
+static void tells_each_stream_its_own_errors(void **state) {
+  (void)state;
+  kw_tensor *x = floats(3, (float[]){5, 6, 7}), *index, *out = NULL;
+  assert_ok(kw_tensor_create(device, KW_I64, 1, (int64_t[]){2}, &index));
+  assert_ok(kw_tensor_write(index, (int64_t[]){0, 3}));
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_int(0), kw_arg_tensor(index)};
+  kw_stream *other;
+  kw_graph *graph;
+  assert_ok(kw_stream_create(device, &other));
+  assert_ok(kw_graph_begin(stream));
+  assert_ok(kw_op_call(kw_op_find("index_select"), stream, args, 3, &out, 1));
+  assert_ok(kw_graph_end(stream, &graph));
+  assert_ok(kw_graph_launch(graph, other));
+  assert_ok(kw_graph_launch(graph, stream));
+  assert_int_equal(kw_stream_synchronize(stream), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_stream_synchronize(other), KW_ERR_INVALID_ARGUMENT);
+  assert_ok(kw_graph_destroy(graph));
+  assert_ok(kw_stream_destroy(other));
+  kw_tensor_release(x), kw_tensor_release(index), kw_tensor_release(out);
+}
+
 /* ---- What has no place in a graph -------------------------------------------------------------------------------- */
 
 static void do_nothing(void *unused) {
@@ -726,6 +748,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(is_replayed_with_a_kernel_that_the_plugin_may_not_record, open_native,
                                       close_device),
       cmocka_unit_test_setup_teardown(draws_what_eager_calls_would, open_cpu, close_device),
+      cmocka_unit_test_setup_teardown(tells_each_stream_its_own_errors, open_cpu, close_device),
       cmocka_unit_test_setup_teardown(launches_follow_each_other_across_streams, open_cpu, close_device),
       cmocka_unit_test_setup_teardown(several_threads_record_while_others_work, open_cpu, close_device),
   };
