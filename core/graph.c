@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recording, and a graph's life. One thread records; nobody else has the graph until the recording ends.
+ * Recording, and a graph's life. One thread records; nobody else has the graph until the recording ends, at the latest
+ * with the thread.
  */
 #include "graph.h"
 
 #include "call.h"
 #include "error.h"
+#include "log.h"
 #include "plan.h"
 #include "struct.h"
 
@@ -128,6 +130,41 @@ static void free_graph(kw_graph *graph) {
   kw_device_release(device);
 }
 
+static pthread_key_t recordings; /* of each thread: the graph that it records, linked to others that it records */
+static pthread_once_t recordings_once = PTHREAD_ONCE_INIT;
+static int recordings_error;
+
+/* The calling thread ends: nobody else could end what it records. */
+static void throw_away(void *recorded) {
+  pthread_setspecific(recordings, recorded);
+  for (kw_graph *graph; (graph = pthread_getspecific(recordings));) {
+    if (kw_graph_end(graph->stream, NULL) == KW_OK) continue;
+    kw_log(KW_LOG_WARN, "a thread ended while it recorded a graph: %s", kw_error_message());
+    pthread_setspecific(recordings, graph->outer);
+  }
+}
+
+static void make_recordings(void) {
+  recordings_error = pthread_key_create(&recordings, throw_away);
+}
+
+static kw_status add_recording(kw_graph *graph) {
+  pthread_once(&recordings_once, make_recordings);
+  graph->outer = recordings_error == 0 ? pthread_getspecific(recordings) : NULL;
+  if (recordings_error == 0 && pthread_setspecific(recordings, graph) == 0) return KW_OK;
+  return kw_fail(KW_ERR_OUT_OF_MEMORY, "recording a graph: the process has no room for what a thread records");
+}
+
+static void remove_recording(const kw_graph *graph) {
+  kw_graph *first = pthread_getspecific(recordings);
+  if (first == graph) {
+    pthread_setspecific(recordings, graph->outer);
+    return;
+  }
+  while (first->outer != graph) first = first->outer;
+  first->outer = graph->outer;
+}
+
 KW_API kw_status kw_graph_begin(kw_stream *stream) {
   static atomic_ullong last_id;
   if (!stream) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_graph_begin: argument stream is NULL.");
@@ -141,6 +178,12 @@ KW_API kw_status kw_graph_begin(kw_stream *stream) {
   if (!atomic_compare_exchange_strong(&stream->recorder, &nobody, kw_stream_this_thread())) {
     free(graph);
     return kw_stream_may_not_record("kw_graph_begin", stream);
+  }
+  status = add_recording(graph);
+  if (status != KW_OK) {
+    atomic_store(&stream->recorder, 0);
+    free(graph);
+    return status;
   }
   graph->id = graph->pool.graph = atomic_fetch_add(&last_id, 1) + 1;
   graph->device = device;
@@ -168,6 +211,7 @@ KW_API kw_status kw_graph_end(kw_stream *stream, kw_graph **out_graph) {
     status = kw_stream_may_wait("kw_graph_end");
     if (status != KW_OK) return status;
   }
+  remove_recording(graph);
   graph->stream = NULL;
   stream->graph = NULL;
   atomic_store(&stream->recording, 0);

@@ -31,6 +31,7 @@ struct kw_graph {
   uint64_t id;       /* unique in this process, never 0 */
   kw_device *device; /* a reference */
   kw_stream *stream; /* that it is recorded on; only while it is recorded */
+  kw_graph *outer;   /* that the same thread began to record before */
   kw_pool pool;
   kw_graph_node *nodes;
   kw_buffer **kept; /* that are none of the pool's; one reference for each use */

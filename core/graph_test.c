@@ -464,6 +464,43 @@ static void is_recorded_by_one_thread(void **state) {
   kw_tensor_release(x), kw_tensor_release(out);
 }
 
+static void *record_and_end(void *side) {
+  kw_tensor *x = floats(2, (float[]){1, 2}), *more = NULL, *index = NULL, *picked = NULL;
+  kw_graph *kept;
+  if (kw_tensor_create(device, KW_F32, 1, (int64_t[]){1}, &index) != KW_OK) return "index";
+  if (kw_tensor_write(index, (float[]){1}) != KW_OK) return "write";
+  if (kw_graph_begin(stream) != KW_OK || kw_graph_begin(side) != KW_OK) return "kw_graph_begin";
+  if (kw_graph_end(stream, &kept) != KW_OK || kw_graph_destroy(kept) != KW_OK) return "one that it ends";
+  if (kw_graph_begin(stream) != KW_OK) return "kw_graph_begin, again";
+  if (call(add, x, x, &more) != KW_OK) return "add";
+  if (call_on(side, pick, x, index, &picked) != KW_OK) return "pick"; /* a word in the graph */
+  kw_tensor_release(x), kw_tensor_release(more), kw_tensor_release(index), kw_tensor_release(picked);
+  return NULL;
+}
+
+/* Nobody else could end what a thread recorded, and a later thread must not be taken for it. */
+static void is_thrown_away_with_its_thread(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){1, 2}), *out = NULL;
+  kw_stream *side;
+  assert_ok(kw_stream_create(device, &side));
+  const uint64_t before = held();
+  for (int i = 0; i < 3; ++i) {
+    pthread_t thread;
+    void *failure;
+    assert_int_equal(pthread_create(&thread, NULL, record_and_end, side), 0);
+    pthread_join(thread, &failure);
+    assert_null(failure);
+    assert_int_equal(held(), before);
+    assert_ok(kw_stream_synchronize(side));
+    assert_ok(call(add, x, x, &out));
+    assert_floats(out, (float[]){2, 4}, 2);
+  }
+  assert_int_equal(fixture->launches, 3);
+  assert_ok(kw_stream_destroy(side));
+  kw_tensor_release(x), kw_tensor_release(out);
+}
+
 /* A call that fails leaves nothing behind, not even the cast that came before. */
 static void goes_on_after_a_call_that_fails(void **state) {
   (void)state;
@@ -740,6 +777,7 @@ int main(void) {
       ON_BOTH(refuses_what_would_wait),
       ON_BOTH(stays_with_the_parent_of_a_fork),
       ON_BOTH(is_recorded_by_one_thread),
+      ON_BOTH(is_thrown_away_with_its_thread),
       ON_BOTH(goes_on_after_a_call_that_fails),
       ON_BOTH(is_not_destroyed_in_a_host_function),
       ON_BOTH(says_which_node_failed),

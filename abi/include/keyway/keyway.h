@@ -505,7 +505,7 @@ KW_API kw_status kw_generator_set_state(kw_generator *generator, const kw_genera
  * and to. Other streams go on. */
 
 /* KW_ERR_BUSY when the stream records already. The calling thread records: calls on `stream` from others are refused
- * with KW_ERR_BUSY. */
+ * with KW_ERR_BUSY. A recording that has not ended when its thread does is thrown away. */
 KW_API kw_status kw_graph_begin(kw_stream *stream);
 /* Ends recording, by the thread that began it. A call that failed in between has left nothing in the graph, which holds
  * what was recorded before and after it. out_graph NULL throws it all away. Never fails for want of the plugin: a graph
