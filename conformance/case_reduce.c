@@ -12,6 +12,9 @@
 
 /* ---- Reductions -------------------------------------------------------------------------------------------------- */
 
+/* In dims[0] of a row without dimensions: an empty list says so, not an absent one. */
+enum { EMPTY_LIST = 1 };
+
 /* What is reduced: a shape, and the dimensions ("all" when dim_count is 0). */
 typedef struct reduce_row {
   kw_shape shape;
@@ -35,11 +38,11 @@ static const reduce_row layout_rows[] = {
 /* Two-powers of terms, so that a mean is as exact as its sum. */
 static const reduce_row exact_mean_rows[] = {{{1, {256}}, 0, {0}}, {{2, {19, 128}}, 1, {1}}, {{2, {64, 19}}, 1, {0}}};
 static const reduce_row exact_rows[] = {{{1, {251}}, 0, {0}}, {{2, {19, 127}}, 1, {1}}, {{2, {127, 19}}, 1, {0}}};
-static const reduce_row list_rows[] = {{{3, {3, 5, 7}}, 1, {0}},     {{3, {3, 5, 7}}, 1, {1}},
-                                       {{3, {3, 5, 7}}, 1, {2}},     {{3, {3, 5, 7}}, 1, {-1}},
-                                       {{3, {3, 5, 7}}, 2, {0, 1}},  {{3, {3, 5, 7}}, 2, {0, 2}},
-                                       {{3, {3, 5, 7}}, 2, {2, 1}},  {{3, {3, 5, 7}}, 3, {0, 1, 2}},
-                                       {{3, {3, 5, 7}}, 2, {-3, 1}}, {{3, {3, 5, 7}}, 0, {0}}};
+static const reduce_row list_rows[] = {
+    {{3, {3, 5, 7}}, 1, {0}},    {{3, {3, 5, 7}}, 1, {1}},         {{3, {3, 5, 7}}, 1, {2}},
+    {{3, {3, 5, 7}}, 1, {-1}},   {{3, {3, 5, 7}}, 2, {0, 1}},      {{3, {3, 5, 7}}, 2, {0, 2}},
+    {{3, {3, 5, 7}}, 2, {2, 1}}, {{3, {3, 5, 7}}, 3, {0, 1, 2}},   {{3, {3, 5, 7}}, 2, {-3, 1}},
+    {{3, {3, 5, 7}}, 0, {0}},    {{3, {3, 5, 7}}, 0, {EMPTY_LIST}}};
 
 static bool is_all(const kw_case *c) {
   return c->op->row.shape == KW_SHAPE_REDUCE_ALL;
@@ -135,7 +138,7 @@ static void set_dims(kw_case *c, const reduce_row *row, bool keepdim) {
   int dim = kw_suite_op_find_arg(c->op, "dim"), keep = kw_suite_op_find_arg(c->op, "keepdim");
   if (dim < 0) return;
   bool list = c->op->args[dim].tag == KW_TAG_INT_LIST;
-  if (row->dim_count == 0 && (!list || c->op->args[dim].optional)) {
+  if (row->dim_count == 0 && (!list || (c->op->args[dim].optional && row->dims[0] != EMPTY_LIST))) {
     kw_case_give(c, (uint32_t)dim, kw_arg_none());
   } else if (list) {
     kw_case_give_ints(c, (uint32_t)dim, row->dims, row->dim_count);
@@ -147,7 +150,9 @@ static void set_dims(kw_case *c, const reduce_row *row, bool keepdim) {
 
 static kw_shape reduced_shape(const kw_case *c, const reduce_row *row, bool keepdim) {
   kw_shape result = {0, {0}};
-  bool all = row->dim_count == 0 || c->op->row.shape == KW_SHAPE_REDUCE_ALL;
+  bool nothing = row->dim_count == 0 && row->dims[0] == EMPTY_LIST &&
+                 c->op->row.result == KW_RESULT_ANY; /* other ops take an empty list for all */
+  bool all = (row->dim_count == 0 && !nothing) || c->op->row.shape == KW_SHAPE_REDUCE_ALL;
   for (uint32_t d = 0; d < row->shape.rank; d++) {
     bool reduced = all;
     for (uint32_t i = 0; i < row->dim_count; i++) {
@@ -195,7 +200,9 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   if (tensor->domain == KW_DOMAIN_SPARSE) tensor->value_stride = (uint32_t)(2 * terms + 1);
   if (c->class == KW_CLASS_MIXED || c->exact) tensor->domain = factors ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_SMALL;
   bool integers = kw_datum_is_integer(c->key) && kw_datum_is_integer(input);
+  bool floats = kw_datum_is_float(c->key) && kw_datum_is_float(input) && !factors;
   if (c->class == KW_CLASS_MIXED && integers) tensor->domain = KW_DOMAIN_ANY; /* exact at any size: their sums wrap */
+  if (c->class == KW_CLASS_MIXED && floats) tensor->domain = KW_DOMAIN_UNIT; /* rounded to the key dtype, then summed */
   if (c->class != KW_CLASS_SPECIAL) return true;
   static const kw_domain domains[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_SPECIAL};
   tensor->domain = is_all(c) ? KW_DOMAIN_SPECIAL_ONE : domains[c->number];

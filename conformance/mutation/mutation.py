@@ -66,6 +66,13 @@ def number_mutations(token):
     return [f"({token} * 2)"]
 
 
+def is_array_size(tokens, i):
+    """A number in the brackets of a declaration: more room is no difference that a program can see."""
+    before = [token.group() for token in tokens[max(0, i - 3):i]]
+    return len(before) == 3 and before[2] == "[" and re.fullmatch(r"\w+", before[1]) and (
+        re.fullmatch(r"[A-Za-z_]\w*", before[0]) and before[0] != "return" or before[0] == "*")
+
+
 def mutations_of(path):
     """All (line number, column, old text, new text) of one source."""
     text = path.read_text()
@@ -93,9 +100,9 @@ def mutations_of(path):
             continue  # outside functions: types and names
         if token in OPERATORS:
             found += [(line, column, token, new) for new in OPERATORS[token]]
-        elif token[0].isdigit():
+        elif token[0].isdigit() and not is_array_size(tokens, i):
             found += [(line, column, token, new) for new in number_mutations(token)]
-        elif token == "return" and i + 1 < len(tokens) and tokens[i + 1].group() not in (";", "0"):
+        elif token == "return" and i + 1 < len(tokens) and tokens[i + 1].group() not in (";", "0", "KW_OK"):
             end = text.index(";", match.end())
             if "\n" not in text[match.start():end]:
                 found.append((line, column, text[match.start():end], "return 0"))
