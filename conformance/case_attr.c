@@ -40,13 +40,30 @@ static const char *const tied[] = {"eq",          "ne",         "lt",          "
                                    "logical_and", "logical_or", "logical_xor", "logical_not", "maximum", "minimum",
                                    "clamp",       "amax",       "amin",        "argmax",      "argmin"};
 
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+
+/* Some are exact in every float dtype, some in none: an op converts its Scalar to its compute type. The tied ops draw
+ * from KW_DOMAIN_FEW where the number is even, so integers are among those. */
+static const double float_scalars[] = {2, -1.5, 0, -2.7, 1, 0.1, 0.5, 1e-3, 3.141592653589793, 3, -0.25, 96};
+static const int64_t int_scalars[] = {2, 3, 0, 1, 7, 100, -1, -3};
+
+/* Attributes of comparisons with a Scalar, beyond these, with KW_DOMAIN_FEW: beside an element, and that element or
+ * not, depending on the type that is compared in. As f32 the first two are 1 and -2. */
+static const double close_scalars[] = {1 + 0x1p-40, -2 + 0x1p-40, 1 + 0x1p-20, 2 - 0x1p-20};
+
+static bool takes_close_scalars(const kw_case *c) {
+  return c->class == KW_CLASS_ATTRS && c->op->row.result == KW_RESULT_BOOL && c->op->arg_count == 2 &&
+         c->op->args[1].tag == KW_TAG_SCALAR && kw_datum_is_float(c->key);
+}
+
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg) {
   const char *base = c->op->base;
   if (strcmp(base, "pow") == 0) {
     return strcmp(c->op->args[arg].name, "exponent") == 0 ? KW_DOMAIN_POWER : KW_DOMAIN_POWER_BASE;
   }
   for (size_t i = 0; i < sizeof tied / sizeof tied[0]; i++) {
-    if (strcmp(tied[i], base) == 0) return c->number % 2 == 0 ? KW_DOMAIN_FEW : KW_DOMAIN_ANY;
+    bool few = c->number % 2 == 0 || (takes_close_scalars(c) && c->number >= COUNT(float_scalars));
+    if (strcmp(tied[i], base) == 0) return few ? KW_DOMAIN_FEW : KW_DOMAIN_ANY;
   }
   for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
     if (strcmp(domains[i].base, base) == 0) return domains[i].domains[arg < 3 ? arg : 2];
@@ -55,12 +72,6 @@ kw_domain kw_case_domain(const kw_case *c, uint32_t arg) {
 }
 
 /* ---- Scalars ----------------------------------------------------------------------------------------------------- */
-
-/* Some are exact in every float dtype, some in none: an op converts its Scalar to its compute type. The tied ops draw
- * from KW_DOMAIN_FEW where the number is even, so integers are among those. */
-static const double float_scalars[] = {2, -1.5, 0, -2.7, 1, 0.1, 0.5, 1e-3, 3.141592653589793, 3, -0.25, 96};
-static const int64_t int_scalars[] = {2, 3, 0, 1, 7, 100, -1, -3};
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 static kw_value scalar_i64(int64_t i) {
   kw_value v = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64};
@@ -176,8 +187,10 @@ bool kw_case_set_attrs(kw_case *c) {
     const kw_suite_arg *arg = &op->args[i];
     uint32_t count = 0;
     if (arg->tag == KW_TAG_SCALAR && !arg->has_default) {
-      count = scalar_count(c->key);
-      kw_case_give(c, i, pick_scalar(c, c->number));
+      uint32_t plain = count = scalar_count(c->key);
+      if (takes_close_scalars(c)) count += COUNT(close_scalars);
+      bool close = c->number >= plain && c->number < count;
+      kw_case_give(c, i, close ? scalar_f64(close_scalars[c->number - plain]) : pick_scalar(c, c->number));
     } else if (arg->tag == KW_TAG_SCALAR) { /* alpha; shifted against a required scalar */
       count = scalar_count(c->key);
       if (attrs) kw_case_give(c, i, pick_scalar(c, c->number + (op->args[1].tag == KW_TAG_SCALAR ? 3 : 0)));
