@@ -64,11 +64,9 @@ static const range large_ranges[] = {{0, 65537, 1, 65537}, {-7, 200003, 3, 66670
 static const range exact_ranges[] = {{-100, 155, 1, 255}, {0, 2048, 16, 128}};
 static const range int_ranges[] = {{0, 5, 2, 3}, {5, 0, -2, 3}, {-3, 3, 5, 2}, {0, 300, 7, 43}, {-130, 130, 10, 26}};
 /* Fractions, for floats. Ends lie clear of the last element, so that no rounding decides how many there are. */
-static const range real_ranges[] = {{0, 0.95, 0.1, 10},
-                                    {-5.5, 5, 2, 6},
-                                    {1, -1.1, -0.125, 17},
-                                    {0.1, 100, 3.141592653589793, 32},
-                                    {-1e-3, 1e-3, 1.3e-5, 154}};
+static const range real_ranges[] = {
+    {0, 0.95, 0.1, 10},         {-5.5, 5, 2, 6},       {1, -1.1, -0.125, 17}, {0.1, 100, 3.141592653589793, 32},
+    {-1e-3, 1e-3, 1.3e-5, 154}, {0, 409.85, 0.1, 4099}}; /* sums of steps are far off by then */
 /* Fractions where the dtype is an integer's: numbers are cut before they are added, but counted as they are. */
 static const range cut_ranges[] = {{0, 2.5, 1, 3}, {-5.5, 5, 2, 6}, {0, 2.5, 0.5, 5}, {7.9, -7.5, -3.5, 5}};
 

@@ -144,25 +144,26 @@
   X(thread, events_hand_over)          \
   X(thread, error_text)
 
-#define KW_ERROR_TESTS(X)           \
-  X(error, unknown_device)          \
-  X(error, unknown_op)              \
-  X(error, argument_count)          \
-  X(error, argument_tag)            \
-  X(error, argument_dtype)          \
-  X(error, shapes_do_not_broadcast) \
-  X(error, output_shape_and_dtype)  \
-  X(error, output_overlaps_input)   \
-  X(error, output_overlaps_itself)  \
-  X(error, in_place_overlap)        \
-  X(error, other_device)            \
-  X(error, tensor_shapes)           \
-  X(error, views)                   \
-  X(error, async_needs_contiguous)  \
-  X(error, plan_signature)          \
-  X(error, text_is_per_thread)      \
-  X(error, index_out_of_range)      \
-  X(error, late_error_outlives_plan)
+#define KW_ERROR_TESTS(X)            \
+  X(error, unknown_device)           \
+  X(error, unknown_op)               \
+  X(error, argument_count)           \
+  X(error, argument_tag)             \
+  X(error, argument_dtype)           \
+  X(error, shapes_do_not_broadcast)  \
+  X(error, output_shape_and_dtype)   \
+  X(error, output_overlaps_input)    \
+  X(error, output_overlaps_itself)   \
+  X(error, in_place_overlap)         \
+  X(error, other_device)             \
+  X(error, tensor_shapes)            \
+  X(error, views)                    \
+  X(error, async_needs_contiguous)   \
+  X(error, plan_signature)           \
+  X(error, text_is_per_thread)       \
+  X(error, index_out_of_range)       \
+  X(error, late_error_outlives_plan) \
+  X(error, first_data_error_told)
 
 #define KW_EXIT_TESTS(X)      \
   X(exit, fork_refused)       \
@@ -183,7 +184,8 @@
   X(rng, default_generator) \
   X(rng, refusals)          \
   X(rng, shared_by_threads) \
-  X(rng, graph)
+  X(rng, graph)             \
+  X(rng, bernoulli_threshold)
 
 #define KW_GRAPH_TESTS(X)            \
   X(graph, launch_computes)          \

@@ -29,6 +29,48 @@ static kw_tensor *bad_indices(const kw_tensor *like, kw_dtype dtype, int64_t pla
   return made;
 }
 
+/* ---- Results with guards ----------------------------------------------------------------------------------------- */
+
+/* Results like those of a right call, each the middle third of a tensor of its own. */
+typedef struct guarded {
+  kw_tensor *around[KW_TEST_RESULTS], *results[KW_TEST_RESULTS];
+} guarded;
+
+static void make_guarded(const kw_test_call *call, kw_tensor *const *like, guarded *out) {
+  for (uint32_t r = 0; r < call->info.result_count; r++) {
+    const kw_tensor_ref *ref = kw_tensor_describe(like[r]);
+    const int64_t room = 3 * ref->numel;
+    size_t size = 3 * kw_test_bytes_of(like[r]);
+    void *bytes = kw_test_memory(size);
+    kw_test_pattern(bytes, size, r);
+    KW_CHECK_OK(kw_tensor_create(kw_contract.device, ref->dtype, 1, &room, &out->around[r]));
+    KW_CHECK_OK(kw_tensor_write(out->around[r], bytes));
+    KW_CHECK_OK(
+        kw_tensor_as_strided(out->around[r], ref->rank, ref->shape, ref->strides, ref->numel, &out->results[r]));
+    free(bytes);
+  }
+}
+
+/* What lies around the results is what it was. Releases them. */
+static void end_guarded(const kw_test_call *call, guarded *g) {
+  char what[160];
+  snprintf(what, sizeof what, "memory next to the result of %s with an index out of range", call->info.name);
+  for (uint32_t r = 0; r < call->info.result_count; r++) {
+    size_t third = kw_test_bytes_of(g->results[r]);
+    unsigned char *want = kw_test_memory(3 * third), *got = kw_test_memory(3 * third);
+    kw_test_pattern(want, 3 * third, r);
+    KW_CHECK_OK(kw_tensor_read(g->around[r], got));
+    memcpy(got + third, want + third, third);
+    kw_test_same(got, want, 3 * third, what);
+    kw_tensor_release(g->results[r]);
+    kw_tensor_release(g->around[r]);
+    free(want);
+    free(got);
+  }
+}
+
+/* ---- Wrong calls ------------------------------------------------------------------------------------------------- */
+
 static void expect_told(const kw_test_call *call, uint32_t index, kw_stream *stream, kw_status status, int64_t bad) {
   const char *op = call->info.name, *argument = call->args[index].info.name;
   char quoted[64];
@@ -43,19 +85,22 @@ static void expect_told(const kw_test_call *call, uint32_t index, kw_stream *str
   KW_CHECK_OK(kw_stream_synchronize(stream)); /* once */
 }
 
-/* The call with one wrong index in argument `index`. */
-static void check_index(const kw_test_call *call, uint32_t index, kw_dtype dtype, int64_t bad, kw_stream *stream) {
+/* The call with one wrong index in argument `index`, into results like those of a right one. */
+static void check_index(const kw_test_call *call, kw_tensor *const *like, uint32_t index, kw_dtype dtype, int64_t bad,
+                        kw_stream *stream) {
   const kw_test_arg *arg = &call->args[index];
   int64_t last = kw_tensor_describe(arg->tensors[0])->numel - 1;
   for (int at_end = 0; at_end < 2; at_end++) {
     kw_value values[KW_TEST_ARGS];
-    kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(arg->tensors[0], dtype, at_end ? last : 0, bad);
+    kw_tensor *wrong = bad_indices(arg->tensors[0], dtype, at_end ? last : 0, bad);
+    guarded g = {{NULL}, {NULL}};
+    make_guarded(call, like, &g);
     kw_test_call_values(call, values);
     values[index] = arg->info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
     kw_error_clear();
-    kw_status status = kw_op_call(call->op, stream, values, call->given, outs, call->info.result_count);
+    kw_status status = kw_op_call(call->op, stream, values, call->given, g.results, call->info.result_count);
     expect_told(call, index, stream, status, bad);
-    for (uint32_t r = 0; r < call->info.result_count; r++) kw_tensor_release(outs[r]);
+    end_guarded(call, &g);
     kw_tensor_release(wrong);
   }
 }
@@ -71,14 +116,14 @@ static void check_op(const kw_test_call *call, kw_stream *stream) {
     KW_CHECK_OK(kw_test_call_run(call, stream, outs));
     KW_CHECK_OK(kw_stream_synchronize(stream));
     KW_CHECK_OK(kw_test_call_results(call, outs, after ? &got : &want, &size));
+    for (uint32_t i = 0; i < call->info.arg_count && !after; i++) {
+      if (call->args[i].role != KW_ROLE_INDEX) continue;
+      for (int k = 0; k < 6 - negative; k++) check_index(call, outs, i, KW_I64, wide[k], stream);
+      for (int k = 0; k < 5 - negative; k++) check_index(call, outs, i, KW_I32, narrow[k], stream);
+    }
     for (uint32_t r = 0; r < call->info.result_count; r++) {
       kw_tensor_release(outs[r]);
       outs[r] = NULL;
-    }
-    for (uint32_t i = 0; i < call->info.arg_count && !after; i++) {
-      if (call->args[i].role != KW_ROLE_INDEX) continue;
-      for (int k = 0; k < 6 - negative; k++) check_index(call, i, KW_I64, wide[k], stream);
-      for (int k = 0; k < 5 - negative; k++) check_index(call, i, KW_I32, narrow[k], stream);
     }
   }
   kw_test_same(got, want, size, "a right call after calls with indices out of range");
@@ -107,7 +152,8 @@ static bool next_call(uint32_t *at, kw_test_call *out_call) {
   return false;
 }
 
-/* Every op that takes indices: beyond either end, by far too, in i64 and i32, first or last of them. */
+/* Every op that takes indices: beyond either end, by far too, in i64 and i32, first or last of them. What lies around
+ * the results stays. */
 void kw_contract_error_index_out_of_range(void **state) {
   (void)state;
   kw_stream *stream = kw_test_stream();
@@ -122,13 +168,52 @@ void kw_contract_error_index_out_of_range(void **state) {
   kw_test_usable("a round trip after calls with indices out of range");
 }
 
+static uint32_t index_argument(const kw_test_call *call) {
+  uint32_t index = 0;
+  while (call->args[index].role != KW_ROLE_INDEX) index++;
+  return index;
+}
+
+/* Enqueues the call with an index out of range. */
+static kw_status run_wrong(const kw_test_call *call, kw_stream *stream) {
+  const kw_test_arg *arg = &call->args[index_argument(call)];
+  kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(arg->tensors[0], KW_I64, 0, call->edge);
+  kw_value values[KW_TEST_ARGS];
+  kw_test_call_values(call, values);
+  values[arg - call->args] = arg->info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
+  kw_status status = kw_op_call(call->op, stream, values, call->given, outs, call->info.result_count);
+  for (uint32_t r = 0; r < call->info.result_count; r++) kw_tensor_release(outs[r]);
+  kw_tensor_release(wrong);
+  return status;
+}
+
+/* Of two calls with an index out of range the first is told: each op behind the one before it. */
+void kw_contract_error_first_data_error_told(void **state) {
+  (void)state;
+  kw_test_call calls[2];
+  uint32_t at = 0, count = 0;
+  kw_stream *stream = kw_test_stream();
+  for (; next_call(&at, &calls[count % 2]); count++) {
+    const kw_test_call *first = &calls[(count + 1) % 2], *second = &calls[count % 2];
+    if (count == 0) continue;
+    kw_error_clear();
+    KW_CHECK_OK(run_wrong(first, stream));
+    KW_CHECK_OK(run_wrong(second, stream));
+    expect_told(first, index_argument(first), stream, KW_OK, first->edge);
+    kw_test_call_free(&calls[(count + 1) % 2]);
+  }
+  if (count > 0) kw_test_call_free(&calls[(count + 1) % 2]);
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  if (count < 2) kw_test_skip("the device has no two ops that take indices");
+}
+
 /* The error of a plan's run is told although the plan is gone by then. */
 void kw_contract_error_late_error_outlives_plan(void **state) {
   (void)state;
   kw_test_call call;
-  uint32_t at = 0, index = 0;
+  uint32_t at = 0;
   if (!next_call(&at, &call)) kw_test_skip("the device has no op that takes indices");
-  while (call.args[index].role != KW_ROLE_INDEX) index++;
+  const uint32_t index = index_argument(&call);
   kw_stream *stream = kw_test_stream();
   kw_value values[KW_TEST_ARGS];
   kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(call.args[index].tensors[0], KW_I64, 0, call.edge);

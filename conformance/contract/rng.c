@@ -168,6 +168,42 @@ void kw_contract_rng_shape_and_strides(void **state) {
   }
 }
 
+/* bernoulli_ and bernoulli give 1 where u < p; where u = p they give 0. */
+void kw_contract_rng_bernoulli_threshold(void **state) {
+  (void)state;
+  enum { COUNT = 32 };
+  const bool fixed = has("bernoulli_.float", KW_F32), each = has("bernoulli", KW_F32);
+  if (!fixed && !each) kw_test_skip("the device has no bernoulli in f32");
+  kw_generator *generator = generator_at(8, 3);
+  const kw_generator_state start = state_of(generator);
+  kw_tensor *p = kw_test_f32(COUNT, 1), *drawn = kw_test_f32(COUNT, 1);
+  float probabilities[COUNT], got[COUNT];
+  for (int above = 0; above < 2; above++) {
+    for (int i = 0; i < COUNT; i++) probabilities[i] = (float)((word_at(8, 3, i) >> 8) + (unsigned)above) * 0x1p-24f;
+    for (int i = 0; i < COUNT && fixed; i++) {
+      kw_value args[] = {kw_arg_tensor(drawn), kw_arg_float(probabilities[i]), kw_arg_generator(generator)};
+      KW_CHECK_OK(kw_generator_set_state(generator, &start));
+      KW_CHECK_OK(kw_op_call(kw_op_find("bernoulli_.float"), NULL, args, 3, NULL, 0));
+      KW_CHECK_OK(kw_tensor_read(drawn, got));
+      KW_CHECK(got[i] == (float)above, "bernoulli_: element %d with u = p%s is %g, not %d", i, above ? " - 2^-24" : "",
+               (double)got[i], above);
+    }
+    kw_value args[] = {kw_arg_tensor(p), kw_arg_generator(generator)};
+    if (!each) continue;
+    KW_CHECK_OK(kw_generator_set_state(generator, &start));
+    KW_CHECK_OK(kw_tensor_write(p, probabilities));
+    KW_CHECK_OK(kw_op_call(kw_op_find("bernoulli"), NULL, args, 2, &drawn, 1));
+    KW_CHECK_OK(kw_tensor_read(drawn, got));
+    for (int i = 0; i < COUNT; i++) {
+      KW_CHECK(got[i] == (float)above, "bernoulli: element %d with u = p%s is %g, not %d", i, above ? " - 2^-24" : "",
+               (double)got[i], above);
+    }
+  }
+  kw_tensor_release(p);
+  kw_tensor_release(drawn);
+  kw_generator_destroy(generator);
+}
+
 /* ---- State ------------------------------------------------------------------------------------------------------- */
 
 /* Two runs of a call from one state: the same bits, and the offset moves by ceil(numel / 4). */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+#include <stdlib.h>
+
+/* A graph group of the plugin's own for calls of add.Tensor, whose graphs run at their first launch only. */
+enum { MOST = 64 };
+
+typedef struct graph {
+  kw_mutant_copy calls[MOST];
+  uint32_t count;
+  bool launched;
+} graph;
+
+static graph *recorded; /* NULL: no stream records */
+static void *recording; /* that stream */
+
+static kw_status begin(void *device, void *stream) {
+  (void)device;
+  if (recorded) return KW_ERR_BUSY;
+  recorded = calloc(1, sizeof *recorded);
+  recording = stream;
+  return recorded ? KW_OK : KW_ERR_OUT_OF_MEMORY;
+}
+
+static kw_status end(void *device, void *stream, void **out_graph) {
+  (void)device;
+  (void)stream;
+  if (out_graph) *out_graph = recorded;
+  if (!out_graph) free(recorded);
+  recorded = recording = NULL;
+  return KW_OK;
+}
+
+static kw_status launch_graph(void *device, void *user, void *stream) {
+  graph *g = user;
+  kw_status status = KW_OK;
+  (void)device;
+  for (uint32_t i = 0; i < g->count && !g->launched && status == KW_OK; i++) {
+    g->calls[i].call.stream = stream;
+    status = kw_mutant_launch_real(&g->calls[i].call);
+  }
+  g->launched = true;
+  return status;
+}
+
+static kw_status destroy(void *device, void *user) {
+  (void)device;
+  free(user);
+  return KW_OK;
+}
+
+static kw_status launch(const kw_call *call) {
+  if (!recorded || call->stream != recording) return kw_mutant_launch_real(call);
+  if (recorded->count == MOST) return KW_ERR_UNSUPPORTED;
+  kw_mutant_copy_call(call, &recorded->calls[recorded->count++]);
+  return KW_OK;
+}
+
+static void kernel(kw_kernel_desc *kernel) {
+  kernel->flags |= KW_KERNEL_CAPTURABLE;
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  static const kw_graph_api api = {
+      .struct_size = sizeof api, .begin = begin, .end = end, .launch = launch_graph, .destroy = destroy};
+  static kw_group groups[8];
+  for (uint32_t i = 0; i < mutant->desc.group_count; i++) groups[i] = mutant->desc.groups[i];
+  groups[mutant->desc.group_count++] = (kw_group){KW_GROUP_GRAPH, &api};
+  mutant->desc.groups = groups;
+  mutant->op = "add.Tensor";
+  mutant->launch = launch;
+  mutant->kernel = kernel;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+/* _int_mm adds in i16, saturating at the end. */
+static void element(const kw_mutant_element *e) {
+  int32_t *out = e->out;
+  *out = *out > INT16_MAX ? INT16_MAX : *out < INT16_MIN ? INT16_MIN : *out;
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "_int_mm";
+  mutant->element = element;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+/* random_ keeps seeds in 32 bits. */
+static kw_status launch(const kw_call *call) {
+  kw_call copy = *call;
+  copy.rng.seed &= UINT32_MAX;
+  return kw_mutant_launch_real(&copy);
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "random_.from";
+  mutant->launch = launch;
+}

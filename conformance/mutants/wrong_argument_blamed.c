@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+/* index_select blames the argument before the index. */
+static kw_status launch(const kw_call *call) {
+  kw_call copy = *call;
+  copy.error_code--;
+  return kw_mutant_launch_real(&copy);
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "index_select";
+  mutant->launch = launch;
+}
