@@ -448,8 +448,9 @@ KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call
  * and returned there, owned by the caller. outs[i] != NULL: the result is written there; shape and dtype must be the
  * inferred ones, and the tensor must overlap neither an argument nor itself. A result that the schema marks (a!) is the
  * argument of that mark: outs[i] is left alone and outs may be NULL. Errors: KW_ERR_INVALID_ARGUMENT names op and
- * argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no decomposition serves and fallback is off. On the
- * second call with the same signature there is no lock, but a generator's for a moment, and no heap allocation. */
+ * argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no decomposition serves and fallback is off. From
+ * the second call with the same signature on, when a leading argument is a tensor and all results are given, there is
+ * no lock, but a generator's for a moment, and no heap allocation. */
 KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                             kw_tensor **outs, uint32_t out_count);
 
