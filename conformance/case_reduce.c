@@ -196,9 +196,11 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   kw_case_set_tensor(c, 0, input, &row->shape, layout);
   c->promoted = 1;
   kw_case_tensor *tensor = &c->tensors[0];
-  bool factors = tensor->domain == KW_DOMAIN_FACTOR;
+  bool factors = tensor->domain == KW_DOMAIN_FACTOR, sums = c->op->row.compare == KW_CMP_ACCUMULATE && !factors;
   if (tensor->domain == KW_DOMAIN_SPARSE) tensor->value_stride = (uint32_t)(2 * terms + 1);
   if (c->class == KW_CLASS_MIXED || c->exact) tensor->domain = factors ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_SMALL;
+  /* Equal terms may all be rounded the same way, and no bound on errors that are spread allows that. */
+  if (c->class == KW_CLASS_STRIDE0 && sums) tensor->domain = KW_DOMAIN_EXACT_FACTOR;
   bool integers = kw_datum_is_integer(c->key) && kw_datum_is_integer(input);
   bool floats = kw_datum_is_float(c->key) && kw_datum_is_float(input) && !factors;
   if (c->class == KW_CLASS_MIXED && integers) tensor->domain = KW_DOMAIN_ANY; /* exact at any size: their sums wrap */

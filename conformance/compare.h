@@ -11,7 +11,8 @@
  *            |oracle|: what one rounding of a value next to the oracle may add. 0 for other results.
  *   allowed  KW_CMP_ULP:        ulp * ULP_c(oracle) + abs * eps_c
  *            KW_CMP_ACCUMULATE: growth(n) * eps_c * magnitude + n * (half the smallest subnormal of c); n counts terms,
- *                               in a scan those up to the element
+ *                               in a scan those up to the element. A magnitude past the largest finite value counts as
+ *                               that, for no partial result on the way to a finite one is larger
  *
  * A finite result passes when |got - oracle| <= allowed + half. Infinity counts as 2^(emax+1), the first value that is
  * out of range, so that it and the largest finite value are interchangeable only where |oracle| + bound reaches
@@ -75,8 +76,12 @@ void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, c
 void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const void *expected, kw_dtype expected_dtype,
                        const void *got, int64_t count, unsigned char poison, uint64_t flush, kw_verdict *out_verdict);
 
-/* "exact", "2.5 ulp", "1 x growth": a bound, and the unit of the errors that reports show. */
+/* A bound in the unit of the errors that reports show: how many ULP; 1 growth; 0 where only one value is right. Of
+ * KW_CMP_WRITTEN it is that of the sums, where the op adds up. */
 double kw_rule_bound(const kw_op_bound *bound);
 const char *kw_rule_unit(const kw_op_bound *bound);
+
+/* The bound that a report measures all errors of an op against: that of its first result that has one. */
+kw_op_bound kw_rule_shown(const kw_suite_op *op);
 
 #endif /* KEYWAY_CONFORMANCE_COMPARE_H */

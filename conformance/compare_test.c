@@ -377,6 +377,55 @@ static void oracle_adds(void **state) {
   kw_expectation_free(&expectation);
 }
 
+/* max + -max: the magnitude of the sum is past what a float holds, and yet there is a bound. */
+static void magnitudes_are_finite(void **state) {
+  (void)state;
+  kw_rule rule = {.compare = KW_CMP_ACCUMULATE, .terms = 2, .compute = KW_F64};
+  double error, bound, got = 1e300;
+  assert_false(kw_compare_element(&rule, KW_F64, &got, (kw_wide){0, 0}, INFINITY, &error, &bound));
+  assert_true(isfinite(bound));
+  got = 0x1p971; /* half a unit of the largest */
+  assert_true(kw_compare_element(&rule, KW_F64, &got, (kw_wide){0, 0}, INFINITY, &error, &bound));
+  assert_false(kw_compare_element(&rule, KW_F64, &got, (kw_wide){0, 0}, NAN, &error, &bound));
+}
+
+static void errors_have_one_unit_per_op(void **state) {
+  (void)state;
+  static const struct {
+    const char *id, *unit;
+    double bound;
+  } ops[] = {{"exp/f32/one/0", "ulp", 3},
+             {"native_layer_norm/f32/one/0", "growth", 1},
+             {"index_put/f32/one/0", "growth", 1}, /* of its sums; otherwise only bits are right */
+             {"scatter.src/f32/one/0", "bits", 0},
+             {"argmax/f32/one/0", "index", 0}};
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+    kw_case c = get_case(ops[i].id);
+    kw_op_bound shown = kw_rule_shown(c.op);
+    assert_string_equal(kw_rule_unit(&shown), ops[i].unit);
+    assert_true(kw_rule_bound(&shown) == ops[i].bound);
+  }
+}
+
+/* Terms that are one number are rounded the same way each time: thousands of them, one after the other, would miss the
+ * bound on a device that is right, so their sums are exact. */
+static void equal_terms_add_up_exactly(void **state) {
+  (void)state;
+  static const char *const ids[] = {"sum/f32/stride0/0", "sum/f32/stride0/1", "sum/f32/stride0/2"};
+  for (size_t n = 0; n < sizeof ids / sizeof ids[0]; n++) {
+    kw_case c = get_case(ids[n]);
+    kw_expectation expectation;
+    assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &expectation), KW_OK);
+    static float x[10000];
+    float sum = 0;
+    assert_true(c.tensors[0].extent <= sizeof x / sizeof x[0]);
+    kw_case_fill(&c, 0, 1, 0, true, x);
+    for (int64_t i = 0; i < c.tensors[0].numel; i++) sum += x[kw_case_tensor_at(&c.tensors[0], i)];
+    assert_true((double)sum == ((const kw_wide *)expectation.results[0].values)->hi);
+    kw_expectation_free(&expectation);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ulp_inside_a_binade),
@@ -387,7 +436,7 @@ int main(void) {
       cmocka_unit_test(narrow_results),
       cmocka_unit_test(absolute_term),
       cmocka_unit_test(growth_and_sums),
-      cmocka_unit_test(scans_grow_along_their_dimension),
+      cmocka_unit_test(magnitudes_are_finite),
       cmocka_unit_test(scans_grow_along_their_dimension),
       cmocka_unit_test(result_with_a_tail),
       cmocka_unit_test(errors_are_in_units_of_the_bound),
@@ -401,6 +450,8 @@ int main(void) {
       cmocka_unit_test(moves_keep_subnormals),
       cmocka_unit_test(either_writer),
       cmocka_unit_test(results_on_their_own),
+      cmocka_unit_test(errors_have_one_unit_per_op),
+      cmocka_unit_test(equal_terms_add_up_exactly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,8 @@ bool kw_exchange_send(const kw_process *process, const kw_run_case *c, uint32_t 
 kw_read kw_exchange_receive(kw_run *run, const kw_process *process, kw_run_case *c, uint32_t unit_run,
                             kw_message *message) {
   kw_frame type = 0;
-  kw_read read = kw_frame_receive(process->fd, (int)(CASE_LIMIT_MS * run->options->timeout_scale), &type, message);
+  int limit = (int)(CASE_LIMIT_MS * run->options->timeout_scale);
+  kw_read read = kw_frame_receive(process->fd, process->life, limit, &type, message);
   if (read != KW_READ_OK) return read;
   if (type == KW_FRAME_RESULT && c->op) {
     kw_unit_result answer;

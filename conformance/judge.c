@@ -63,10 +63,9 @@ static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *
   kw_rule rule = kw_rule_make(c, index, run->facts.flush);
   kw_verdict verdict;
   kw_compare_result(c, index, &rule, expected, out->data, kw_unit_poison(unit->run), &verdict);
-  kw_op_bound row = kw_op_row_bound(&c->op->row, 0); /* reports show errors in its unit */
+  kw_op_bound row = kw_rule_shown(c->op);
   double bound = kw_rule_bound(&c->bounds[index]), shown = kw_rule_bound(&row), error = verdict.error;
-  if (bound > 0 && shown > 0) error *= shown / bound;
-  if (bound > 0 && shown == 0 && verdict.pass) error = 0;
+  if (bound > 0) error *= shown / bound; /* the same share of its bound */
   if (error > result->error) result->error = error;
   snprintf(text, sizeof text, "%s%s", name, verdict.text);
   if (!verdict.pass) fail(result, unit, path, verdict.defect, text);

@@ -39,9 +39,14 @@ bool kw_level_parse(const char *text, kw_level_claim *out_claim) {
   return true;
 }
 
-kw_dtype kw_level_half(const kw_facts *facts) {
+bool kw_level_has(const kw_level_claim *claim, const kw_suite_op *op) {
+  return !op->vendor && op->row.level <= claim->level;
+}
+
+kw_dtype kw_level_half(const kw_level_claim *claim, const kw_facts *facts) {
   uint32_t half = 0, brain = 0; /* ops that the device has in each */
   for (uint32_t i = 0; i < facts->op_count; i++) {
+    if (!kw_level_has(claim, &facts->ops[i].op)) continue;
     uint64_t claimed = facts->ops[i].kernels | facts->ops[i].decomposed;
     half += (claimed & KW_DTYPE_BIT(KW_F16)) != 0;
     brain += (claimed & KW_DTYPE_BIT(KW_BF16)) != 0;
@@ -57,7 +62,7 @@ uint64_t kw_level_extensions(const kw_case *c) {
 }
 
 uint64_t kw_level_keys(const kw_level_claim *claim, const kw_suite_op *op, kw_dtype half) {
-  if (op->vendor || op->row.level > claim->level) return 0;
+  if (!kw_level_has(claim, op)) return 0;
   uint64_t keys = kw_suite_op_keys(op);
   uint64_t fixed = KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) |
                    KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(half);

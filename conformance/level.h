@@ -21,8 +21,12 @@ typedef struct kw_level_claim {
  * claim is left alone then. */
 bool kw_level_parse(const char *text, kw_level_claim *out_claim);
 
-/* The 16-bit float that a level is judged in on a device: the one that it has more ops in, f16 when as many. */
-kw_dtype kw_level_half(const kw_facts *facts);
+/* The 16-bit float that a level is judged in on a device: the one that it has more of the level's ops in, f16 when as
+ * many. */
+kw_dtype kw_level_half(const kw_level_claim *claim, const kw_facts *facts);
+
+/* Whether the claim asks for an op: one of the table, up to its level. */
+bool kw_level_has(const kw_level_claim *claim, const kw_suite_op *op);
 
 /* The dtypes of extensions that a case uses anywhere: as input, or as result. */
 uint64_t kw_level_extensions(const kw_case *c);

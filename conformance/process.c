@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -83,7 +84,8 @@ static bool spawn(const kw_run_options *options, const char *path, int child_fd,
 static bool read_hello(kw_process *process, const kw_run_options *options, kw_facts *facts, char *text, size_t size) {
   kw_message message = {0};
   kw_frame type = 0;
-  kw_read result = kw_frame_receive(process->fd, (int)(START_LIMIT_MS * options->timeout_scale), &type, &message);
+  int limit = (int)(START_LIMIT_MS * options->timeout_scale);
+  kw_read result = kw_frame_receive(process->fd, process->life, limit, &type, &message);
   bool read = result == KW_READ_OK && type == KW_FRAME_HELLO && kw_facts_read(&message, facts);
   kw_message_free(&message);
   if (read && facts->status == KW_OK) return true;
@@ -134,24 +136,34 @@ bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw
     return false;
   }
   out_process->fd = pair[0];
+  out_process->life = pidfd_open(out_process->pid, 0);
   return read_hello(out_process, options, out_facts, out_text, size);
 }
 
-/* Waits for the process, at most two seconds before it is killed. */
-static int reap(kw_process *process) {
-  int status = 0;
-  for (int i = 0; i < 200; i++) {
-    if (waitpid(process->pid, &status, WNOHANG) == process->pid) return status;
-    struct timespec pause = {0, 10000000};
-    nanosleep(&pause, NULL);
-  }
+/* The worker, also where it has left its group, and every process that a plugin has started from it. */
+static void kill_all(const kw_process *process) {
+  kill(process->pid, SIGKILL);
   kill(-process->pid, SIGKILL);
+}
+
+/* Waits for the process, at most two seconds before it is killed; nothing that it started outlives it. */
+static int reap(kw_process *process) {
+  bool ended = false;
+  for (int i = 0; i < 200 && !ended; i++) {
+    struct timespec pause = {0, 10000000};
+    siginfo_t info = {0};
+    ended = waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == process->pid;
+    if (!ended) nanosleep(&pause, NULL);
+  }
+  kill_all(process); /* its id is not free for others before it is waited for */
+  int status = 0;
   waitpid(process->pid, &status, 0);
   return status;
 }
 
 static int close_and_reap(kw_process *process) {
   close(process->fd);
+  if (process->life >= 0) close(process->life);
   int status = reap(process);
   process->pid = 0;
   return status;
@@ -180,6 +192,6 @@ void kw_process_stop(kw_process *process) {
 
 void kw_process_kill(kw_process *process) {
   if (process->pid == 0) return;
-  kill(-process->pid, SIGKILL);
+  kill_all(process);
   kw_process_stop(process);
 }

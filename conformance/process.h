@@ -13,6 +13,7 @@
 typedef struct kw_process {
   pid_t pid; /* 0: not running */
   int fd;    /* the socket */
+  int life;  /* readable once the worker is dead; -1 where the system has no such thing */
   int crash; /* the file that the worker writes when it crashes */
 } kw_process;
 
@@ -24,7 +25,8 @@ bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw
 void kw_process_stop(kw_process *process);
 /* Kills it and everything it started. */
 void kw_process_kill(kw_process *process);
-/* After the socket ended: waits for the end and describes it ("exit code 3", "signal 11 (SIGSEGV) in a.so+0x1b2c"). */
+/* After the socket or the worker ended: waits for the end and describes it ("exit code 3", "signal 11 (SIGSEGV) in
+ * a.so+0x1b2c"). */
 void kw_process_describe_end(kw_process *process, char *out_text, size_t size);
 
 #endif /* KEYWAY_CONFORMANCE_PROCESS_H */

@@ -143,7 +143,7 @@ static int64_t now_ms(void) {
   return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static kw_read receive_all(int fd, int64_t deadline, void *bytes, size_t length) {
+static kw_read receive_all(int fd, int process_fd, int64_t deadline, void *bytes, size_t length) {
   char *p = bytes;
   while (length > 0) {
     int wait = -1;
@@ -151,11 +151,11 @@ static kw_read receive_all(int fd, int64_t deadline, void *bytes, size_t length)
       int64_t left = deadline - now_ms();
       wait = left > 0 ? (int)left : 0;
     }
-    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-    int ready = poll(&poll_fd, 1, wait);
+    struct pollfd poll_fds[] = {{.fd = fd, .events = POLLIN}, {.fd = process_fd, .events = POLLIN}};
+    int ready = poll(poll_fds, 2, wait);
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) return KW_READ_TIMEOUT;
-    ssize_t got = recv(fd, p, length, 0);
+    ssize_t got = recv(fd, p, length, MSG_DONTWAIT); /* also what a process has sent that is gone by now */
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return KW_READ_END;
     p += got;
@@ -164,15 +164,15 @@ static kw_read receive_all(int fd, int64_t deadline, void *bytes, size_t length)
   return KW_READ_OK;
 }
 
-kw_read kw_frame_receive(int fd, int timeout_ms, kw_frame *out_type, kw_message *message) {
+kw_read kw_frame_receive(int fd, int process_fd, int timeout_ms, kw_frame *out_type, kw_message *message) {
   int64_t deadline = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
   frame_header header;
   kw_message_clear(message);
-  kw_read result = receive_all(fd, deadline, &header, sizeof header);
+  kw_read result = receive_all(fd, process_fd, deadline, &header, sizeof header);
   if (result != KW_READ_OK) return result;
   if (header.magic != FRAME_MAGIC || header.length > FRAME_MAX) return KW_READ_GARBAGE;
   if (!reserve(message, header.length)) return KW_READ_GARBAGE;
-  result = receive_all(fd, deadline, message->data, header.length);
+  result = receive_all(fd, process_fd, deadline, message->data, header.length);
   if (result != KW_READ_OK) return result;
   message->length = header.length;
   *out_type = (kw_frame)header.type;

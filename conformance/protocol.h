@@ -58,7 +58,8 @@ typedef enum kw_read {
 
 /* Sends one frame; false when the other side is gone. Raises no SIGPIPE. */
 bool kw_frame_send(int fd, kw_frame type, const kw_message *message);
-/* Receives one; waits at most timeout_ms (-1: for ever). */
-kw_read kw_frame_receive(int fd, int timeout_ms, kw_frame *out_type, kw_message *message);
+/* Receives one; waits at most timeout_ms (-1: for ever), and no longer than the other process lives: process_fd is its
+ * pidfd, or -1. A socket tells less, for processes that the other one has started may hold it as well. */
+kw_read kw_frame_receive(int fd, int process_fd, int timeout_ms, kw_frame *out_type, kw_message *message);
 
 #endif /* KEYWAY_CONFORMANCE_PROTOCOL_H */

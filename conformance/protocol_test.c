@@ -12,7 +12,9 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const float floats[6] = {1, 2, 3, 4, 5, 6};
@@ -161,20 +163,44 @@ static void frames_round_trip(void **state) {
   kw_message_put_string(&out, "hello");
   assert_true(kw_frame_send(fds[0], KW_FRAME_RUN, &out));
   kw_frame type;
-  assert_int_equal(kw_frame_receive(fds[1], 1000, &type, &in), KW_READ_OK);
+  assert_int_equal(kw_frame_receive(fds[1], -1, 1000, &type, &in), KW_READ_OK);
   assert_int_equal(type, KW_FRAME_RUN);
   assert_string_equal(kw_message_get_string(&in), "hello");
-  assert_int_equal(kw_frame_receive(fds[1], 0, &type, &in), KW_READ_TIMEOUT);
+  assert_int_equal(kw_frame_receive(fds[1], -1, 0, &type, &in), KW_READ_TIMEOUT);
   assert_int_equal(write(fds[0], "this is not a frame at all......", 32), 32);
-  assert_int_equal(kw_frame_receive(fds[1], 1000, &type, &in), KW_READ_GARBAGE);
-  while (kw_frame_receive(fds[1], 0, &type, &in) == KW_READ_GARBAGE) { /* the rest of the text */
+  assert_int_equal(kw_frame_receive(fds[1], -1, 1000, &type, &in), KW_READ_GARBAGE);
+  while (kw_frame_receive(fds[1], -1, 0, &type, &in) == KW_READ_GARBAGE) { /* the rest of the text */
   }
   static const uint32_t foreign[4] = {0x12345678, KW_FRAME_RUN, 0, 0}; /* right but for its first word */
   assert_int_equal(write(fds[0], foreign, sizeof foreign), sizeof foreign);
-  assert_int_equal(kw_frame_receive(fds[1], 1000, &type, &in), KW_READ_GARBAGE);
+  assert_int_equal(kw_frame_receive(fds[1], -1, 1000, &type, &in), KW_READ_GARBAGE);
   close(fds[0]);
-  assert_int_equal(kw_frame_receive(fds[1], 1000, &type, &in), KW_READ_END);
+  assert_int_equal(kw_frame_receive(fds[1], -1, 1000, &type, &in), KW_READ_END);
   assert_false(kw_frame_send(fds[1], KW_FRAME_RUN, &out)); /* and no SIGPIPE */
+  close(fds[1]);
+  kw_message_free(&out);
+  kw_message_free(&in);
+}
+
+/* A process is dead and something else still holds its socket, as a child that it has started may. */
+static void death_is_seen(void **state) {
+  (void)state;
+  int fds[2];
+  kw_message out = {0}, in = {0};
+  kw_frame type;
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+  kw_message_put_string(&out, "its last");
+  pid_t pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) _exit(kw_frame_send(fds[0], KW_FRAME_RESULT, &out) ? 0 : 1);
+  int life = pidfd_open(pid, 0);
+  assert_true(life >= 0);
+  assert_int_equal(kw_frame_receive(fds[1], life, 10000, &type, &in), KW_READ_OK);
+  assert_string_equal(kw_message_get_string(&in), "its last");
+  assert_int_equal(kw_frame_receive(fds[1], life, 10000, &type, &in), KW_READ_END);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+  close(life);
+  close(fds[0]);
   close(fds[1]);
   kw_message_free(&out);
   kw_message_free(&in);
@@ -185,6 +211,7 @@ int main(void) {
       cmocka_unit_test(unit_round_trip),   cmocka_unit_test(every_truncation_is_refused),
       cmocka_unit_test(facts_round_trip),  cmocka_unit_test(every_wrong_byte_is_survived),
       cmocka_unit_test(frames_round_trip), cmocka_unit_test(impossible_results_are_refused),
+      cmocka_unit_test(death_is_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

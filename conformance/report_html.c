@@ -67,7 +67,9 @@ static void put_verdict(const kw_report *report, FILE *out) {
       report->emulated ? " (emulated)</span></h1>\n" : "</span></h1>\n");
   fprintf(out, "<p><span class=\"verdict %s\">%s</span> ", t.verdict == KW_VERDICT_CONFORMANT ? "good" : "bad",
           kw_report_verdict_name(t.verdict));
-  put(out, "<strong>", report->scope, "</strong>: ");
+  put(out, "<strong>", report->scope, "</strong>");
+  if (report->shards > 1) fprintf(out, ", shard %u of %u", report->shard, report->shards);
+  fputs(": ", out);
   fprintf(out, "%u of %u cases pass", t.counts[KW_OUTCOME_PASS], report->case_count);
   for (int o = KW_OUTCOME_FAIL; o < KW_OUTCOME_COUNT; o++) {
     put_count(out, t.counts[o], kw_outcome_name((kw_outcome)o), o != KW_OUTCOME_SKIP);
@@ -77,9 +79,6 @@ static void put_verdict(const kw_report *report, FILE *out) {
   put_count(out, t.self_referenced, "self-referenced", false);
   put_count(out, t.unreferenced, "without a reference", false);
   fputs("</p>\n<dl>\n", out);
-  put_pair(out, "chosen", report->chosen);
-  snprintf(text, sizeof text, "%u of %u", report->shard, report->shards);
-  if (report->shards > 1) put_pair(out, "shard", text);
   put_pair(out, "suite", report->suite_version);
   put_pair(out, "op set", report->op_set_version);
   snprintf(text, sizeof text, "%" PRIu64, report->seed);

@@ -36,7 +36,8 @@ static __attribute__((format(printf, 1, 2))) char *text_of(const char *format, .
   return clean;
 }
 
-static char *scope_of(const kw_run *run) {
+/* "core/ftz-f32, only --op 'add.*'": a verdict about a part says so wherever it is printed. */
+static char *scope_of(const kw_run *run, const char *chosen) {
   char text[256];
   size_t used =
       (size_t)snprintf(text, sizeof text, "%s", run->options->level.text ? run->options->level.text : "claims");
@@ -44,7 +45,7 @@ static char *scope_of(const kw_run *run) {
     if (!(run->facts.flush & KW_DTYPE_BIT(d)) || used >= sizeof text) continue;
     used += (size_t)snprintf(text + used, sizeof text - used, "/ftz-%s", kw_datum_name(d));
   }
-  return text_of("%s", text);
+  return text_of("%s%s%s", text, *chosen ? ", only " : "", chosen);
 }
 
 static char *chosen_of(const kw_run_options *options) {
@@ -74,7 +75,7 @@ static int add_op(kw_report *report, const kw_run_case *c) {
     free(dtype);
     return (int)report->op_count - 1;
   }
-  kw_op_bound bound = kw_op_row_bound(&c->op->op.row, 0);
+  kw_op_bound bound = kw_rule_shown(&c->op->op);
   report->ops[report->op_count] = (kw_report_op){.name = kw_text_clean(c->op->op.name),
                                                  .dtype = dtype,
                                                  .family = kw_text_clean(kw_suite_op_family(&c->op->op)),
@@ -103,14 +104,15 @@ static void add_case(kw_report *report, const kw_run_case *c) {
 void kw_report_make(const kw_run *run, kw_report *out_report) {
   const kw_run_options *options = run->options;
   const char *slash = strrchr(run->facts.plugin_path, '/');
+  char *chosen = chosen_of(options);
   *out_report = (kw_report){.suite_version = text_of("%s", KEYWAY_VERSION),
                             .op_set_version = text_of("%s", KW_OP_SET_VERSION),
                             .device = kw_text_clean(run->facts.device),
                             .product = kw_text_clean(run->facts.product),
                             .emulated = run->facts.emulated,
                             .level = text_of("%s", options->level.text ? options->level.text : ""),
-                            .scope = scope_of(run),
-                            .chosen = chosen_of(options),
+                            .scope = scope_of(run, chosen),
+                            .chosen = chosen,
                             .replay = replay_of(options),
                             .plugin = kw_text_clean(slash ? slash + 1 : run->facts.plugin_path),
                             .seed = options->seed,

@@ -89,8 +89,10 @@ static void put_table(const kw_report *report, FILE *out) {
 static void put_verdict(const kw_report *report, FILE *out, bool colour) {
   kw_report_totals totals = kw_report_total(report);
   const char *paint = !colour ? "" : totals.verdict == KW_VERDICT_CONFORMANT ? "\033[32m" : "\033[31m";
-  fprintf(out, "verdict: %s%s%s (%s): %u of %u cases pass", paint, kw_report_verdict_name(totals.verdict),
-          colour ? "\033[0m" : "", report->scope, totals.counts[KW_OUTCOME_PASS], report->case_count);
+  fprintf(out, "verdict: %s%s%s (%s", paint, kw_report_verdict_name(totals.verdict), colour ? "\033[0m" : "",
+          report->scope);
+  if (report->shards > 1) fprintf(out, ", shard %u of %u", report->shard, report->shards);
+  fprintf(out, "): %u of %u cases pass", totals.counts[KW_OUTCOME_PASS], report->case_count);
   for (int o = KW_OUTCOME_FAIL; o < KW_OUTCOME_COUNT; o++) {
     if (totals.counts[o]) fprintf(out, ", %u %s", totals.counts[o], kw_outcome_name((kw_outcome)o));
   }
@@ -98,8 +100,6 @@ static void put_verdict(const kw_report *report, FILE *out, bool colour) {
   if (totals.expected_failures) fprintf(out, ", %u expected failures", totals.expected_failures);
   if (totals.unexpected_passes) fprintf(out, ", %u unexpected passes", totals.unexpected_passes);
   fputc('\n', out);
-  if (*report->chosen) fprintf(out, "  chosen       %s\n", report->chosen);
-  if (report->shards > 1) fprintf(out, "  shard        %u of %u\n", report->shard, report->shards);
   fprintf(out, "  suite        %s, op set %s, seed %" PRIu64 ", %.1f s\n", report->suite_version,
           report->op_set_version, report->seed, report->seconds);
   fprintf(out, "  plugin       %s  %s\n", report->plugin_hash, report->plugin);

@@ -34,7 +34,7 @@ typedef struct kw_run_case {
   kw_dtype dtype;
   kw_outcome outcome;
   uint32_t failed_run;  /* the run that a failure's text is about */
-  double error;         /* largest, in units of the first result's bound */
+  double error;         /* largest, in units of kw_rule_shown */
   bool self_referenced; /* judged by the vendor's own reference */
   bool unreferenced;    /* a vendor's op without one: only run */
   char defect[64];      /* "tail not written"; "" */

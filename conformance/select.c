@@ -53,9 +53,30 @@ static void add_ops_cases(kw_run *run, const kw_op_facts *op, kw_dtype dtype, ui
   }
 }
 
+/* A contract test of one op, "suite/test/op", is wanted where cases of the op are: at a level whatever the device
+ * claims, so that all devices have the same tests. */
+static bool contract_wanted(const kw_run *run, const char *id) {
+  const char *test = strchr(id, '/'), *name = test ? strchr(test + 1, '/') : NULL;
+  const kw_level_claim *level = &run->options->level;
+  for (uint32_t i = 0; i < run->facts.op_count && name; i++) {
+    const kw_op_facts *op = &run->facts.ops[i];
+    if (strcmp(op->op.name, name + 1) != 0) continue;
+    return level->text ? kw_level_has(level, &op->op) : (op->kernels | op->decomposed) != 0;
+  }
+  return !name || !level->text;
+}
+
+static void select_contracts(kw_run *run) {
+  for (uint32_t i = 0; i < run->facts.contract_count; i++) {
+    const char *id = run->facts.contracts[i];
+    bool wanted = suite_wanted(run->options, id, strcspn(id, "/")) && contract_wanted(run, id);
+    if (wanted) add_case(run, id, NULL, KW_DTYPE_NONE);
+  }
+}
+
 static void select_ops(kw_run *run) {
   const kw_run_options *options = run->options;
-  kw_dtype half = kw_level_half(&run->facts);
+  kw_dtype half = kw_level_half(&options->level, &run->facts);
   for (uint32_t i = 0; i < run->facts.op_count; i++) {
     const kw_op_facts *op = &run->facts.ops[i];
     if (options->op_glob && fnmatch(options->op_glob, op->op.name, 0) != 0) continue;
@@ -124,10 +145,7 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
     snprintf(out_message, size, "no op matches '%s'; `keyway ops` lists all ops", options->op_glob);
     return false;
   }
-  for (uint32_t i = 0; i < run->facts.contract_count; i++) {
-    const char *id = run->facts.contracts[i];
-    if (suite_wanted(options, id, strcspn(id, "/"))) add_case(run, id, NULL, KW_DTYPE_NONE);
-  }
+  select_contracts(run);
   if (suite_wanted(options, "ops", 3)) select_ops(run);
   hash_cases(run);
   keep_shard(run);

@@ -139,6 +139,7 @@ static void value_depends_on_all_of_its_key(void **state) {
 
 static void domains_keep_their_ranges(void **state) {
   (void)state;
+  bool halves_seen = false;
   for (uint64_t i = 0; i < 2000; i++) {
     kw_value_key key = {.seed = 5, .extent = 2000, .domain = KW_DOMAIN_UNIT};
     double x;
@@ -155,6 +156,10 @@ static void domains_keep_their_ranges(void **state) {
     key.domain = KW_DOMAIN_OFFSET;
     kw_value_make(&key, KW_F32, i, &f);
     assert_true(f >= 9999 && f <= 10001);
+    uint16_t half;
+    kw_value_make(&key, KW_F16, i, &half);
+    assert_true(kw_datum_load(KW_F16, &half) >= 511 && kw_datum_load(KW_F16, &half) <= 513);
+    halves_seen |= half != 0x6000; /* 512 */
     key.domain = KW_DOMAIN_HUGE;
     kw_value_make(&key, KW_F32, i, &f);
     assert_true(fabsf(f) >= 0x1p53f && f * f < 0x1p115f);
@@ -175,6 +180,7 @@ static void domains_keep_their_ranges(void **state) {
     kw_value_make(&key, KW_F64, i, &x);
     assert_true(fabs(x) == 0.5 || fabs(x) == 1 || fabs(x) == 2);
   }
+  assert_true(halves_seen);
 }
 
 static void sparse_values_are_rare(void **state) {
@@ -409,9 +415,14 @@ static void levels_choose_the_wider_half(void **state) {
   (void)state;
   kw_op_facts ops[3] = {{.kernels = KW_DTYPE_BIT(KW_F16)}, {.decomposed = KW_DTYPE_BIT(KW_BF16)}, {.kernels = 0}};
   kw_facts facts = {.op_count = 3, .ops = ops};
-  assert_int_equal(kw_level_half(&facts), KW_F16);
+  kw_level_claim claim = {.level = KW_LEVEL_CORE};
+  assert_int_equal(kw_level_half(&claim, &facts), KW_F16);
   ops[2].kernels = KW_DTYPE_BIT(KW_BF16);
-  assert_int_equal(kw_level_half(&facts), KW_BF16);
+  assert_int_equal(kw_level_half(&claim, &facts), KW_BF16);
+  ops[2].op.row.level = KW_LEVEL_TRAINING; /* none of the level's */
+  assert_int_equal(kw_level_half(&claim, &facts), KW_F16);
+  ops[2].op = (kw_suite_op){.vendor = true};
+  assert_int_equal(kw_level_half(&claim, &facts), KW_F16);
 }
 
 static void cases_tell_extensions(void **state) {

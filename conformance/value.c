@@ -193,8 +193,6 @@ static double float_value(kw_domain domain, const uint32_t r[4]) {
       return (r[1] & 1 ? -1.0 : 1.0) * ldexp(1, (int)(r[0] % 3) - 1);
     case KW_DOMAIN_PROBABILITY:
       return r[1] % 8 < 2 ? r[1] % 8 : u;
-    case KW_DOMAIN_OFFSET:
-      return 1e4 + (2 * u - 1);
     default:
       return spread(r, -6, 6) * (1.0 + 0x1p-32 * unit(r[3]));
   }
@@ -236,13 +234,22 @@ static double extreme_value(kw_domain domain, kw_dtype dtype, const uint32_t r[4
   return domain == KW_DOMAIN_HUGE ? spread(r, room - 10, room - 6) : spread(r, 2 - room, 6 - room);
 }
 
+/* 10^4 and something, or as much as leaves halves apart: rows of equal values would tell nothing. */
+static double offset_value(kw_dtype dtype, const uint32_t r[4]) {
+  double room = kw_datum_pow2(kw_datum_format(dtype).precision - 2);
+  return (room < 1e4 ? room : 1e4) + (2 * unit(r[0]) - 1);
+}
+
 static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], void *out) {
   if (dtype == KW_BOOL) {
     bool factor = domain == KW_DOMAIN_FACTOR || domain == KW_DOMAIN_EXACT_FACTOR; /* a false one decides all */
     *(uint8_t *)out = factor ? r[0] >> 8 & 15 ? 1 : 0 : r[0] >> 8 & 1;
   } else if (kw_datum_is_float(dtype)) {
-    bool extreme = domain == KW_DOMAIN_HUGE || domain == KW_DOMAIN_TINY;
-    kw_datum_store(dtype, out, extreme ? extreme_value(domain, dtype, r) : float_value(domain, r));
+    bool extreme = domain == KW_DOMAIN_HUGE || domain == KW_DOMAIN_TINY, offset = domain == KW_DOMAIN_OFFSET;
+    kw_datum_store(dtype, out,
+                   extreme  ? extreme_value(domain, dtype, r)
+                   : offset ? offset_value(dtype, r)
+                            : float_value(domain, r));
   } else {
     int64_t value = integer_value(domain, r);
     memcpy(out, &value, kw_datum_size(dtype));

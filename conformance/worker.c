@@ -478,11 +478,14 @@ static void run_paths(unit *u) {
   kw_kernel_info info = {.struct_size = sizeof info};
   for (uint32_t i = 0; kw_op_get_kernel(u->op, u->w->device, i, &info) == KW_OK; i++) {
     bool takes = info.dtypes.bits[0] & KW_DTYPE_BIT(u->c->key);
-    if (takes && u->result->path_count < KW_UNIT_PATHS - 1) {
-      run_path(u, info.name);
-      kernels += u->result->paths[u->result->path_count - 1].status != KW_ERR_NOT_IMPLEMENTED;
-    }
     info.struct_size = sizeof info;
+    if (!takes) continue;
+    if (u->result->path_count == KW_UNIT_PATHS - 1) {
+      u->result->paths[u->result->path_count - 1].defect = "more kernels than the suite runs for one case";
+      break;
+    }
+    run_path(u, info.name);
+    kernels += u->result->paths[u->result->path_count - 1].status != KW_ERR_NOT_IMPLEMENTED;
   }
   if (!learns && (u->run == 0 || kernels == 0)) run_path(u, NULL);
 }

@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   kw_facts_write(&w.facts, &out);
   bool up = kw_frame_send(KW_WORKER_SOCKET, KW_FRAME_HELLO, &out) && w.facts.status == KW_OK;
   kw_frame type;
-  while (up && kw_frame_receive(KW_WORKER_SOCKET, -1, &type, &in) == KW_READ_OK) up = serve(&w, type, &in, &out);
+  while (up && kw_frame_receive(KW_WORKER_SOCKET, -1, -1, &type, &in) == KW_READ_OK) up = serve(&w, type, &in, &out);
   kw_message_free(&in);
   kw_message_free(&out);
   if (w.facts.status == KW_OK) {
