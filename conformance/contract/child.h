@@ -15,6 +15,7 @@
   X(fast_math)                \
   X(lifetime)                 \
   X(usable)                   \
+  X(init_again)               \
   X(fork_refused)             \
   X(fork_exec)                \
   X(fork_first)               \

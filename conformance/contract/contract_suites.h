@@ -55,7 +55,8 @@
   X(lifecycle, close_with_work)        \
   X(lifecycle, all_devices_at_once)    \
   X(lifecycle, threads_open_and_close) \
-  X(lifecycle, threads_end)
+  X(lifecycle, threads_end)            \
+  X(lifecycle, init_again)
 
 #define KW_MEMORY_TESTS(X)               \
   X(memory, alignment)                   \
