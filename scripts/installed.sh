@@ -19,7 +19,11 @@ no_arguments "$@"
 step "the example vendor, built outside of the source tree"
 elsewhere=$(mktemp -d)
 root=$(mktemp -d)
-trap 'rm -rf "$elsewhere" "$root"' EXIT
+clean_up() {
+  ! mountpoint -q "$root/proc" || umount "$root/proc"
+  rm -rf --one-file-system "$elsewhere" "$root"
+}
+trap clean_up EXIT
 cp -r examples/vendor_npu "$elsewhere/source"
 quiet configure-elsewhere cmake -G Ninja -S "$elsewhere/source" -B "$elsewhere/build" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$PWD/build/installed"
@@ -37,12 +41,15 @@ done
 : >"$root/dev/null"
 
 step "the suite in there"
-inside=(unshare --mount --pid --fork --mount-proc="$root/proc")
-[ "$(id -u)" -eq 0 ] || inside+=(--user --map-root-user)
+inside=(unshare --user --map-root-user --mount --pid --fork --mount-proc="$root/proc" chroot "$root")
+if [ "$(id -u)" -eq 0 ]; then
+  mount -t proc proc "$root/proc" || die "cannot mount /proc in $root" "Run it where root may mount, or not as root."
+  inside=(chroot "$root")
+fi
 for run in "npu:0 --plugin /vendor/vendor_npu.so" "cpu:0 --op add.*"; do
   read -ra arguments <<<"$run"
   say "    keyway conform --device ${arguments[*]}"
-  "${inside[@]}" chroot "$root" /opt/keyway/bin/keyway conform --device "${arguments[@]}" >build/logs/installed.log 2>&1 ||
+  "${inside[@]}" /opt/keyway/bin/keyway conform --device "${arguments[@]}" >build/logs/installed.log 2>&1 ||
     {
       tail -n 40 build/logs/installed.log >&2
       die "the suite failed in the bare root; its last lines are above" "All of its output is in build/logs/installed.log."
