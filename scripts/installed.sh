@@ -42,8 +42,7 @@ done
 
 step "the suite in there"
 inside=(unshare --user --map-root-user --mount --pid --fork --mount-proc="$root/proc" chroot "$root")
-if [ "$(id -u)" -eq 0 ]; then
-  mount -t proc proc "$root/proc" || die "cannot mount /proc in $root" "Run it where root may mount, or not as root."
+if [ "$(id -u)" -eq 0 ] && mount -t proc proc "$root/proc" 2>/dev/null; then
   inside=(chroot "$root")
 fi
 for run in "npu:0 --plugin /vendor/vendor_npu.so" "cpu:0 --op add.*"; do
