@@ -68,9 +68,11 @@ def number_mutations(token):
 
 def is_array_size(tokens, i):
     """A number in the brackets of a declaration: more room is no difference that a program can see."""
-    before = [token.group() for token in tokens[max(0, i - 3):i]]
-    return len(before) == 3 and before[2] == "[" and re.fullmatch(r"\w+", before[1]) and (
-        re.fullmatch(r"[A-Za-z_]\w*", before[0]) and before[0] != "return" or before[0] == "*")
+    around = [token.group() for token in tokens[max(0, i - 3):i + 3]]
+    if len(around) < 6 or around[2] != "[" or around[4] != "]" or not re.fullmatch(r"[A-Za-z_]\w*", around[1]):
+        return False
+    declares = around[0] == "*" or (re.fullmatch(r"[A-Za-z_]\w*", around[0]) and around[0] != "return")
+    return bool(declares) or (around[0] == "," and around[5] == "=")
 
 
 def mutations_of(path):
