@@ -11,11 +11,13 @@ static kw_status wait(void *device, void *stream, void *event) {
   return KW_OK;
 }
 
+/* The copy that comes then has happened when it returns, so that the defect shows however threads are scheduled. */
 static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
-  kw_status status = KW_OK;
-  if (stream == waiting) status = kw_mutant_real.event.wait(device, stream, awaited);
-  if (stream == waiting) waiting = NULL;
-  return status == KW_OK ? kw_mutant_real.memory.copy(device, stream, info) : status;
+  if (stream != waiting) return kw_mutant_real.memory.copy(device, stream, info);
+  waiting = NULL;
+  kw_status status = kw_mutant_real.event.wait(device, stream, awaited);
+  if (status == KW_OK) status = kw_mutant_real.memory.copy(device, stream, info);
+  return status == KW_OK ? kw_mutant_real.stream.synchronize(device, stream) : status;
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
