@@ -64,7 +64,8 @@ for seed in "${seeds[@]}"; do
 done
 
 step "the suite's own test: coverage and mutants of the reference"
-quiet mutation scripts/mutation.sh
+mutation=0
+scripts/mutation.sh >build/logs/mutation.log 2>&1 || mutation=$?
 mutation_rows='what|result'$'\n'
 mutation_rows+="lines of the reference reached|$(sed -n 's/^reached //p' build/logs/mutation.log)"$'\n'
 mutation_rows+="mutants of the reference|$(sed -n 's/^killed /killed /p' build/logs/mutation.log)"$'\n'
@@ -89,6 +90,7 @@ mkdir -p bench/results
 say
 cat "$results"
 require_conformant
+[ "$mutation" -eq 0 ] || die "scripts/mutation.sh failed" "All of its output is in build/logs/mutation.log."
 "$keyway" report show build/reports/cpu-0-1.json --markdown >docs/cases.md
 say
 say "${bold}scripts/full.sh: all passed. $SECONDS s. Written to $results.$plain"

@@ -98,8 +98,10 @@ static kw_status do_add(visit *v) {
 static kw_status do_default_stream(visit *v) {
   kw_value args[] = {kw_arg_tensor(v->other), kw_arg_scalar_f64(0.5)};
   kw_status status = kw_stream_synchronize(v->stream);
-  return status == KW_OK && kw_test_has("fill_.Scalar") ? kw_op_call(kw_op_find("fill_.Scalar"), NULL, args, 2, NULL, 0)
-                                                        : status;
+  if (status == KW_OK && kw_test_has("fill_.Scalar")) {
+    status = kw_op_call(kw_op_find("fill_.Scalar"), NULL, args, 2, NULL, 0);
+  }
+  return status == KW_OK ? kw_stream_synchronize(kw_stream_default(v->device)) : status;
 }
 static kw_status do_plan(visit *v) {
   if (!kw_test_has("mul.Tensor")) return KW_OK;

@@ -4,7 +4,8 @@
 
 Mechanical mutation of the reference kernels: changes one token of the sources at a time (operators, constants, bounds,
 branches, statements), builds the cpu plugin with it and lets the suite run the parts that reach the line, until the first
-failure. The oracle is the build directory's and stays as it is. A mutant that the compiler refuses does not count.
+failure. The oracle is the build directory's and stays as it is. A mutant does not count when the compiler refuses it or
+makes the same object code of it: then it is the same program.
 
 coverage.py has to have run: reach.json says which part of the suite reaches which line, and how long the suite takes for it.
 
@@ -161,7 +162,7 @@ class Bench:
     """A variant of the plugin that mutants are tried in, one after the other."""
 
     def __init__(self, directory, keyway):
-        self.keyway, self.built = keyway, variant.Variant(directory, ["-O1"])
+        self.keyway, self.built = keyway, variant.Variant(directory, ["-O2"])
         self.built.compile_all()
         self.built.link()
         self.objects = self.built.directory / "objects"  # those of the sources as they are
@@ -177,23 +178,27 @@ class Bench:
         return [self.built.reference / name] if name.endswith(".c") else self.built.units()
 
     def killed(self, mutant, parts, seconds):
-        """What killed it, None when it survived, False when it does not compile."""
+        """What killed it, None when it survived, False when it does not count."""
         target = self.built.reference / mutant.path.name
         target.write_text(mutant.changed)
         try:
-            units = self.units(mutant)
+            units, differs = self.units(mutant), False
             for i, unit in enumerate(units):  # the first alone kills most: what is wrong in float is wrong
                 if not self.built.compile(unit):
                     return False
+                last, made = i + 1 == len(units), unit.with_suffix(".o")
+                same = made.read_bytes() == (self.objects / made.name).read_bytes()
+                if same and not (last and differs):
+                    continue
+                differs = True
                 self.built.link()
-                last = i + 1 == len(units)
                 for shard in (["1/16"] if not last or len(parts) > 8 else []) + (["1/1"] if last else []):
                     for part in sorted(parts, key=lambda part: seconds.get(part, 1)):
                         code, text = self.run(part, shard)
                         if code == 1:
                             failed = re.search(r"^(?:fail|crash|timeout) (\S+)", text, re.M)
                             return failed.group(1) if failed else part
-            return None
+            return None if differs else False
         finally:
             target.write_text(mutant.original)
             for unit in self.units(mutant):
@@ -264,7 +269,7 @@ def main():
 
     candidates = iter(mutants)
     with ThreadPoolExecutor(options.jobs) as pool:
-        while len(results) < options.count:  # those that do not compile are replaced by the next ones
+        while len(results) < options.count:  # those that do not count are replaced by the next ones
             some = [m for _, m in zip(range(options.count - len(results)), candidates)]
             if not some:
                 break
