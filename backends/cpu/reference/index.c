@@ -27,7 +27,6 @@ kw_status kw_index_cat(const kw_call *call) {
   for (uint32_t k = 0; k < list->count; k++) {
     const kw_tensor_ref *entry = list->u.tensors[k];
     if (entry->numel == 0) continue; /* [0] has another rank than the result */
-    part.shape[dim] = entry->shape[dim];
     kw_walk walk;
     kw_walk_start(&walk, entry->rank, entry->shape);
     kw_walk_add(&walk, &part);
