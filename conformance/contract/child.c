@@ -64,6 +64,12 @@ int __lsan_is_turned_off(void) {
   return is_child;
 }
 
+/* The same of ThreadSanitizer: they end while threads run. */
+__attribute__((visibility("default"), no_sanitize_thread)) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) {
+  return "report_thread_leaks=0";
+}
+
 int kw_child_main(int argc, char **argv) {
   is_child = true;
   if (argc != 6) return 2;
