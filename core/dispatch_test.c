@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dispatch_fixture.h"
+#include "test_fixture.h"
 
 #include <keyway/keyway.h>
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,12 +19,11 @@ static const kw_op *add, *sub;
 static int load(void **state) {
   (void)state;
   const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
-  if (kw_init(&options) != KW_OK || kw_plugin_load(DISPATCH_FIXTURE) != KW_OK) {
+  if (kw_init(&options) != KW_OK) {
     print_error("%s\n", kw_error_message());
     return -1;
   }
-  void *library = dlopen(DISPATCH_FIXTURE, RTLD_NOW | RTLD_NOLOAD);
-  fixture = library ? dlsym(library, KW_DISPATCH_FIXTURE_SYMBOL) : NULL;
+  fixture = test_fixture_load(DISPATCH_FIXTURE);
   add = kw_op_find("add.Tensor");
   sub = kw_op_find("sub.Tensor");
   return fixture && add && sub ? 0 : -1;

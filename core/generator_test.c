@@ -2,11 +2,8 @@
  *
  * The kernels of the fixture write where their numbers came from: element i is 1000 seed + 4 offset + i.
  */
-#include "dispatch_fixture.h"
+#include "test_fixture.h"
 
-#include <keyway/keyway.h>
-
-#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,18 +15,12 @@ static kw_dispatch_fixture *fixture, *on_cpu;
 static kw_device *device;
 static const kw_op *noise, *jitter;
 
-static kw_dispatch_fixture *load_plugin(const char *path) {
-  if (kw_plugin_load(path) != KW_OK) print_error("%s\n", kw_error_message());
-  void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-  return library ? dlsym(library, KW_DISPATCH_FIXTURE_SYMBOL) : NULL;
-}
-
 static int load(void **state) {
   (void)state;
   const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
   if (kw_init(&options) != KW_OK) return -1;
-  fixture = load_plugin(DISPATCH_FIXTURE);
-  on_cpu = load_plugin(DISPATCH_CPU);
+  fixture = test_fixture_load(DISPATCH_FIXTURE);
+  on_cpu = test_fixture_load(DISPATCH_CPU);
   noise = kw_op_find("fixture::noise_");
   jitter = kw_op_find("fixture::jitter");
   return fixture && on_cpu && noise && jitter ? 0 : -1;

@@ -2,11 +2,8 @@
  *
  * Most tests run twice: on a device whose graphs core replays, and on one whose plugin records them.
  */
-#include "dispatch_fixture.h"
+#include "test_fixture.h"
 
-#include <keyway/keyway.h>
-
-#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,18 +18,12 @@ static kw_device *device;
 static kw_stream *stream;
 static const kw_op *add, *noise, *pick;
 
-static kw_dispatch_fixture *load_plugin(const char *path) {
-  if (kw_plugin_load(path) != KW_OK) print_error("%s\n", kw_error_message());
-  void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-  return library ? dlsym(library, KW_DISPATCH_FIXTURE_SYMBOL) : NULL;
-}
-
 static int load(void **state) {
   (void)state;
   const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
   if (kw_init(&options) != KW_OK) return -1;
-  replayed = load_plugin(DISPATCH_FIXTURE);
-  native = load_plugin(DISPATCH_NATIVE);
+  replayed = test_fixture_load(DISPATCH_FIXTURE);
+  native = test_fixture_load(DISPATCH_NATIVE);
   if (kw_plugin_load(CPU_PLUGIN) != KW_OK) return -1;
   add = kw_op_find("add.Tensor");
   noise = kw_op_find("fixture::noise_");

@@ -5,22 +5,10 @@
 #include "infer.h"
 #include "error.h"
 #include "promote.h"
+#include "scalar.h"
 #include "tensor.h"
 
 #include <string.h>
-
-static double scalar_value(const kw_value *scalar) {
-  switch (scalar->kind) {
-    case KW_SCALAR_BOOL:
-      return scalar->u.b;
-    case KW_SCALAR_I64:
-      return (double)scalar->u.i;
-    case KW_SCALAR_F64:
-      return scalar->u.f;
-    default:
-      return scalar->u.c[0];
-  }
-}
 
 static kw_status check_text(const kw_op *op, const kw_value *args, const char *name, const char *one,
                             const char *other) {
@@ -48,12 +36,12 @@ static kw_status check_factor(const kw_op *op, const kw_value *args, const char 
 
 static kw_status check_exponent(const kw_op *op, const kw_value *args, kw_dtype key) {
   const kw_value *exponent = kw_infer_find_arg(op, args, "exponent");
-  if (!exponent || exponent->tag != KW_TAG_SCALAR || !kw_dtype_is_integral(key) || scalar_value(exponent) >= 0) {
+  if (!exponent || exponent->tag != KW_TAG_SCALAR || !kw_dtype_is_integral(key) || kw_scalar_real(exponent) >= 0) {
     return KW_OK;
   }
   return kw_infer_fail(op, kw_infer_arg_index(args, exponent),
-                       "%g is negative, and %s has no fractions; cast 'self' to a float first", scalar_value(exponent),
-                       kw_dtype_name(key));
+                       "%g is negative, and %s has no fractions; cast 'self' to a float first",
+                       kw_scalar_real(exponent), kw_dtype_name(key));
 }
 
 static kw_status check_condition(const kw_op *op, const kw_value *args) {

@@ -5,6 +5,7 @@
 #include "infer.h"
 #include "error.h"
 #include "promote.h"
+#include "scalar.h"
 #include "tensor.h"
 
 #include <inttypes.h>
@@ -228,7 +229,7 @@ static kw_status count_integers(const kw_op *op, const kw_value *args, uint64_t 
 static kw_status count_reals(const kw_op *op, const kw_value *args, uint64_t *out_count) {
   double number[3];
   for (uint32_t i = 0; i < 3; ++i) {
-    number[i] = args[i].kind == KW_SCALAR_F64 ? args[i].u.f : (double)as_integer(&args[i]);
+    number[i] = kw_scalar_real(&args[i]);
     if (args[i].kind == KW_SCALAR_C128) return kw_infer_fail(op, i, "a complex number has no order");
     if (!isfinite(number[i])) return kw_infer_fail(op, i, "%g is not finite", number[i]);
   }

@@ -39,7 +39,7 @@ static int64_t to_integer(double value, int64_t low, int64_t high) {
   return (int64_t)value;
 }
 
-static double as_double(const kw_value *scalar) {
+double kw_scalar_real(const kw_value *scalar) {
   switch (scalar->kind) {
     case KW_SCALAR_BOOL:
       return scalar->u.b ? 1 : 0;
@@ -55,12 +55,12 @@ static double as_double(const kw_value *scalar) {
 static int64_t as_integer(const kw_value *scalar, int64_t low, int64_t high) {
   if (scalar->kind == KW_SCALAR_BOOL) return scalar->u.b;
   if (scalar->kind == KW_SCALAR_I64) return scalar->u.i;
-  return to_integer(as_double(scalar), low, high);
+  return to_integer(kw_scalar_real(scalar), low, high);
 }
 
 void kw_scalar_store(const kw_value *scalar, kw_dtype dtype, void *out_element) {
   static const small_float f16 = {5, 10, true}, bf16 = {8, 7, true}, e4m3fn = {4, 3, false}, e5m2 = {5, 2, true};
-  double real = as_double(scalar), imaginary = scalar->kind == KW_SCALAR_C128 ? scalar->u.c[1] : 0;
+  double real = kw_scalar_real(scalar), imaginary = scalar->kind == KW_SCALAR_C128 ? scalar->u.c[1] : 0;
   uint8_t u8;
   uint16_t u16;
   uint32_t u32;

@@ -64,7 +64,8 @@ int __lsan_is_turned_off(void) {
   return is_child;
 }
 
-/* The same of ThreadSanitizer: they end while threads run. */
+/* And while threads run. ThreadSanitizer asks before main, so that this is for every worker; lifecycle/threads_end
+ * counts threads. */
 __attribute__((visibility("default"), no_sanitize_thread)) const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) {
   return "report_thread_leaks=0";

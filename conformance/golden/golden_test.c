@@ -7,11 +7,11 @@
  */
 #include "compare.h"
 #include "number.h"
+#include "text.h"
 
 #include <keyway/keyway.h>
 
 #include <cjson/cJSON.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +25,8 @@ static uint32_t cases_run, failures;
 /* ---- Reading JSON ------------------------------------------------------------------------------------------------ */
 
 static cJSON *read_json(const char *path) {
-  FILE *file = fopen(path, "rb");
-  if (!file) return NULL;
-  char *text = NULL;
-  size_t used = 0, got;
-  do {
-    text = realloc(text, used + 65537);
-    if (!text) abort();
-    got = fread(text + used, 1, 65536, file);
-    used += got;
-  } while (got > 0);
-  fclose(file);
-  text[used] = '\0';
+  char *text;
+  if (!kw_text_read_file(path, &text)) return NULL;
   cJSON *json = cJSON_Parse(text);
   free(text);
   return json;
@@ -57,13 +47,6 @@ static int64_t as_int(const cJSON *value) {
   return cJSON_IsString(value) ? strtoll(value->valuestring, NULL, 10) : (int64_t)value->valuedouble;
 }
 
-static kw_dtype as_dtype(const cJSON *value) {
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
-    if (strcmp(kw_dtype_name(d), value->valuestring) == 0) return d;
-  }
-  return KW_DTYPE_NONE;
-}
-
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 /* What the arguments of one call need to live. */
@@ -78,7 +61,7 @@ typedef struct call {
 } call;
 
 static kw_tensor *make_tensor(call *c, const cJSON *json) {
-  const kw_dtype dtype = as_dtype(member(json, "dtype"));
+  const kw_dtype dtype = kw_dtype_from_name(member(json, "dtype")->valuestring);
   const cJSON *item;
   int64_t shape[KW_MAX_RANK], numel = 1;
   uint32_t rank = 0;
@@ -133,7 +116,7 @@ static kw_value make_arg(call *c, uint32_t index, const cJSON *json) {
   if (member(json, "shape")) return kw_arg_tensor(make_tensor(c, json));
   if (member(json, "scalar")) return make_scalar(member(json, "scalar"));
   if (member(json, "float")) return kw_arg_float(as_double(member(json, "float")));
-  if (member(json, "dtype")) return kw_arg_dtype(as_dtype(member(json, "dtype")));
+  if (member(json, "dtype")) return kw_arg_dtype(kw_dtype_from_name(member(json, "dtype")->valuestring));
   if (member(json, "ints")) {
     cJSON_ArrayForEach(item, member(json, "ints")) c->ints[index][count++] = as_int(item);
     return kw_arg_int_list(c->ints[index], count);
@@ -173,7 +156,7 @@ static void compare(const kw_op_row *row, uint32_t result, const cJSON *c, const
                     size_t size) {
   const cJSON *want = cJSON_GetArrayItem(member(c, "outs"), (int)result);
   const kw_tensor_ref *ref = kw_tensor_describe(got);
-  kw_dtype dtype = as_dtype(member(want, "dtype"));
+  kw_dtype dtype = kw_dtype_from_name(member(want, "dtype")->valuestring);
   const cJSON *shape = member(want, "shape"), *value = member(want, "data")->child;
   const cJSON *magnitudes = member(want, "magnitude"), *magnitude = magnitudes ? magnitudes->child : NULL;
   out_text[0] = '\0';

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KEYWAY_CORE_TEST_FIXTURE_H
+#define KEYWAY_CORE_TEST_FIXTURE_H
+
+#include "dispatch_fixture.h"
+
+#include <keyway/keyway.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+/* Loads the fixture's plugin and finds what it shares with the test; NULL, and why on stderr, when it does not load. */
+static inline kw_dispatch_fixture *test_fixture_load(const char *path) {
+  if (kw_plugin_load(path) != KW_OK) {
+    fprintf(stderr, "%s\n", kw_error_message());
+    return NULL;
+  }
+  void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+  return library ? dlsym(library, KW_DISPATCH_FIXTURE_SYMBOL) : NULL;
+}
+
+#endif /* KEYWAY_CORE_TEST_FIXTURE_H */
