@@ -140,9 +140,10 @@ static kw_wide wide_at(const void *values, int64_t index) {
   return wide;
 }
 
-/* Either side of the discontinuity, where the quotient is within its bound of one. */
+/* Either side of the discontinuity, where the quotient is within its bound of one. Zero has the quotient's sign. */
 static bool rounded_quotient(const kw_case *c, kw_dtype dtype, const kw_rule *rule, double got, kw_wide quotient) {
   if (!isfinite(quotient.hi) || !isfinite(got)) return false;
+  if (got == 0 && !same_zero_sign(rule, got, quotient)) return false;
   double slack = rule->ulp * kw_datum_spacing(kw_datum_format(rule->compute), quotient);
   bool down = strcmp(kw_case_arg_value(c, 2).u.s, "floor") == 0;
   double low = quotient.hi - slack, high = quotient.hi + slack;

@@ -355,6 +355,14 @@ static void rounded_quotients(void **state) {
   quotient.hi = 2.9;
   kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
   assert_false(verdict.pass);
+  value.hi = -1; /* of a quotient just below 0, 0 is near enough, but only the one of its sign */
+  quotient.hi = -0x1p-149;
+  got = -0.0f;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
+  assert_true(verdict.pass);
+  got = 0.0f;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
+  assert_false(verdict.pass);
 }
 
 /* The oracle itself, on numbers that can be checked by hand. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,23 @@ static void describe_end(int status, char *text, size_t size) {
   }
 }
 
+/* environ, and in it that ThreadSanitizer shall not report threads that run when a process ends: scenarios leave some
+ * on purpose. The caller frees the array; the text is static. */
+static char **child_environment(void) {
+  static char options[512];
+  const char *before = getenv("TSAN_OPTIONS");
+  snprintf(options, sizeof options, "TSAN_OPTIONS=%s:report_thread_leaks=0", before ? before : "");
+  size_t count = 0, kept = 0;
+  while (environ[count]) count++;
+  char **copy = calloc(count + 2, sizeof *copy);
+  if (!copy) KW_FAIL("out of host memory");
+  for (size_t i = 0; i < count; i++) {
+    if (strncmp(environ[i], "TSAN_OPTIONS=", 13) != 0) copy[kept++] = environ[i];
+  }
+  copy[kept] = options;
+  return copy;
+}
+
 void kw_test_child(const char *scenario) {
   if (!*kw_contract.plugin_path) kw_test_skip("the file of this device's plugin is not known");
   char seed[32], end[96], output[1024];
@@ -36,8 +54,10 @@ void kw_test_child(const char *scenario) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, caught, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, caught, STDERR_FILENO);
+  char **environment = child_environment();
   pid_t pid;
-  int error = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char **)argv, environ), status = 0;
+  int error = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char **)argv, environment), status = 0;
+  free(environment);
   posix_spawn_file_actions_destroy(&actions);
   KW_CHECK(error == 0, "a process for this test cannot be started: %s", strerror(error));
   KW_CHECK(waitpid(pid, &status, 0) == pid, "a process of this test cannot be waited for");
@@ -57,18 +77,11 @@ void kw_child_open_device(void) {
   KW_CHECK_OK(kw_device_open(kw_contract.device_name, &kw_contract.device));
 }
 
-/* LeakSanitizer asks this when a process ends. Scenarios end with tensors and devices alive on purpose. */
+/* LeakSanitizer asks this when a process ends. Scenarios end with tensors, devices and threads alive on purpose. */
 static bool is_child;
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) {
   return is_child;
-}
-
-/* And while threads run. ThreadSanitizer asks before main, so that this is for every worker; lifecycle/threads_end
- * counts threads. */
-__attribute__((visibility("default"), no_sanitize_thread)) const char *__tsan_default_options(void);
-const char *__tsan_default_options(void) {
-  return "report_thread_leaks=0";
 }
 
 int kw_child_main(int argc, char **argv) {
