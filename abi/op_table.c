@@ -26,6 +26,28 @@ const kw_op_row kw_op_table[] = {
 };
 const uint32_t kw_op_table_count = sizeof kw_op_table / sizeof kw_op_table[0];
 
+static const kw_op_family families[] = {
+#define KW_OP_FAMILY(name, extension, first) {name, first, KW_EXTENSION_##extension},
+#include "ops.def"
+};
+
+static bool is_op(const kw_op_row *row, const char *name) {
+  size_t length = row->schema ? strcspn(row->schema, "(") : 0;
+  return length > 0 && strlen(name) == length && memcmp(name, row->schema, length) == 0;
+}
+
+/* A copy of a row has the schema of the table's. */
+const kw_op_family *kw_op_row_family(const kw_op_row *row) {
+  const kw_op_family *family = NULL;
+  for (uint32_t i = 0, next = 0; i < kw_op_table_count; i++) {
+    if (next < sizeof families / sizeof families[0] && is_op(&kw_op_table[i], families[next].first)) {
+      family = &families[next++];
+    }
+    if (kw_op_table[i].schema == row->schema) return family;
+  }
+  return NULL;
+}
+
 static const struct {
   const char *op;
   uint32_t result;
@@ -37,10 +59,8 @@ static const struct {
 };
 
 kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result) {
-  size_t length = row->schema ? strcspn(row->schema, "(") : 0;
-  for (size_t i = 0; length && i < sizeof result_bounds / sizeof result_bounds[0]; i++) {
-    bool same = strlen(result_bounds[i].op) == length && memcmp(result_bounds[i].op, row->schema, length) == 0;
-    if (same && result_bounds[i].result == result) return result_bounds[i].bound;
+  for (size_t i = 0; i < sizeof result_bounds / sizeof result_bounds[0]; i++) {
+    if (is_op(row, result_bounds[i].op) && result_bounds[i].result == result) return result_bounds[i].bound;
   }
   return (kw_op_bound){row->compare, row->ulp, row->abs, row->magnitude};
 }

@@ -82,6 +82,23 @@ typedef struct kw_op_bound {
   const char *magnitude; /* KW_CMP_ACCUMULATE: an op with the same arguments and results */
 } kw_op_bound;
 
+/* What a level asks for only with a "+" in its name, beside dtypes: families of ops that many devices never need. */
+typedef enum kw_op_extension {
+  KW_EXTENSION_NONE,
+  KW_EXTENSION_INT4,
+  KW_EXTENSION_SPARSE,
+  KW_EXTENSION_FFT,
+  KW_EXTENSION_DETECTION,
+  KW_EXTENSION_PAGED
+} kw_op_extension;
+
+/* Rows that belong together: from `first` on, up to the next family's. */
+typedef struct kw_op_family {
+  const char *name;
+  const char *first; /* the op */
+  kw_op_extension extension;
+} kw_op_family;
+
 typedef struct kw_op_row {
   const char *schema; /* ATen's grammar */
   uint64_t dtypes;    /* dtypes of the promoted tensor arguments that the op is defined for, KW_DTYPE_BIT */
@@ -96,6 +113,9 @@ typedef struct kw_op_row {
 
 extern const kw_op_row kw_op_table[];
 extern const uint32_t kw_op_table_count;
+
+/* The family of a row of the table, or NULL for another row. */
+const kw_op_family *kw_op_row_family(const kw_op_row *row);
 
 /* The bound of one result: the row's, unless ops.def has a KW_OP_RESULT for it. */
 kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result);

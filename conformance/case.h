@@ -32,7 +32,7 @@ typedef enum kw_case_class {
 } kw_case_class;
 const char *kw_case_class_name(kw_case_class class);
 
-#define KW_CASE_ENTRIES 8                                 /* most entries of all tensor lists of a case */
+#define KW_CASE_ENTRIES 16                                /* most entries of all tensor lists of a case */
 #define KW_CASE_TENSORS (KW_SUITE_ARGS + KW_CASE_ENTRIES) /* see kw_case.tensors */
 
 typedef struct kw_shape {

@@ -158,7 +158,9 @@ static bool take_option(int option, kw_run_options *o, const char **out_help) {
       o->plugins[o->plugin_count++] = optarg;
       return true;
     case OPT_LEVEL:
-      *out_help = "--level takes core, inference or training, and extensions: +f64, +complex, +fp8 (core+f64+fp8)";
+      *out_help =
+          "--level takes core, inference or training, and extensions: +f64, +complex, +fp8, +int4, "
+          "+sparse, +fft, +detection, +paged (core+f64+fp8)";
       return kw_level_parse(optarg, &o->level);
     case OPT_SUITE:
       *out_help = "--suite takes a comma-separated list of: ops" KW_CONTRACT_SUITES(LISTED);

@@ -15,7 +15,15 @@ static const struct {
 static const struct {
   const char *name;
   uint64_t dtypes;
-} extensions[] = {{"f64", KW_DTYPE_BIT(KW_F64)}, {"complex", KW_DTYPES_COMPLEX}, {"fp8", KW_DTYPES_F8}};
+  kw_op_extension family;
+} extensions[] = {{"f64", KW_DTYPE_BIT(KW_F64), KW_EXTENSION_NONE},
+                  {"complex", KW_DTYPES_COMPLEX, KW_EXTENSION_NONE},
+                  {"fp8", KW_DTYPES_F8, KW_EXTENSION_NONE},
+                  {"int4", 0, KW_EXTENSION_INT4},
+                  {"sparse", 0, KW_EXTENSION_SPARSE},
+                  {"fft", KW_DTYPES_COMPLEX, KW_EXTENSION_FFT},
+                  {"detection", 0, KW_EXTENSION_DETECTION},
+                  {"paged", 0, KW_EXTENSION_PAGED}};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -27,20 +35,21 @@ bool kw_level_parse(const char *text, kw_level_claim *out_claim) {
   size_t length = strcspn(text, "+"), l = 0;
   while (l < COUNT(levels) && !is_name(text, length, levels[l].name)) l++;
   if (l == COUNT(levels)) return false;
-  kw_level_claim claim = {.text = text, .level = levels[l].level};
+  kw_level_claim claim = {.text = text, .level = levels[l].level, .families = 1u << KW_EXTENSION_NONE};
   for (const char *p = text + length; *p; p += length) {
     size_t e = 0;
     length = strcspn(++p, "+");
     while (e < COUNT(extensions) && !is_name(p, length, extensions[e].name)) e++;
     if (e == COUNT(extensions)) return false;
     claim.extensions |= extensions[e].dtypes;
+    claim.families |= 1u << extensions[e].family;
   }
   *out_claim = claim;
   return true;
 }
 
 bool kw_level_has(const kw_level_claim *claim, const kw_suite_op *op) {
-  return !op->vendor && op->row.level <= claim->level;
+  return !op->vendor && op->row.level <= claim->level && claim->families & 1u << op->extension;
 }
 
 kw_dtype kw_level_half(const kw_level_claim *claim, const kw_facts *facts) {

@@ -3,7 +3,8 @@
  * Levels: which ops in which dtypes a device must have.
  *
  * Core, Inference and Training are the ops of the table up to that level in bool, u8, i32, i64, f32 and one of f16 and
- * bf16; an op that has none of these (_int_mm) in what it has. Extensions add dtypes: +f64, +complex, +fp8.
+ * bf16; an op that has none of these (_int_mm) in what it has. Extensions add dtypes (+f64, +complex, +fp8) and
+ * families of ops (+int4, +sparse, +fft, +detection, +paged: kw_op_extension), which no level asks for without.
  */
 #ifndef KEYWAY_CONFORMANCE_LEVEL_H
 #define KEYWAY_CONFORMANCE_LEVEL_H
@@ -14,7 +15,8 @@
 typedef struct kw_level_claim {
   const char *text; /* as it was given: "core+f64"; NULL when no level is judged */
   kw_level level;
-  uint64_t extensions; /* KW_DTYPE_BIT */
+  uint64_t extensions; /* dtypes, KW_DTYPE_BIT */
+  uint32_t families;   /* bit e: kw_op_extension e */
 } kw_level_claim;
 
 /* Takes "core", "inference" or "training", then any number of extensions. `text` is kept. False for any other text; the
@@ -25,7 +27,8 @@ bool kw_level_parse(const char *text, kw_level_claim *out_claim);
  * many. */
 kw_dtype kw_level_half(const kw_level_claim *claim, const kw_facts *facts);
 
-/* Whether the claim asks for an op: one of the table, up to its level. */
+/* Whether the claim asks for an op: one of the table, up to its level, of no extension or of one
+ * that it names. */
 bool kw_level_has(const kw_level_claim *claim, const kw_suite_op *op);
 
 /* The dtypes of extensions that a case uses anywhere: as input, or as result. */

@@ -56,6 +56,7 @@ const kw_suite_op *kw_suite_ops(uint32_t *out_count) {
     for (uint32_t i = 0; i < kw_op_table_count; i++) {
       if (!kw_suite_op_take(kw_op_at(i), &ops[i])) abort(); /* libkeyway's first ops are the table, row by row */
       ops[i].row = kw_op_table[i];
+      ops[i].extension = kw_op_row_family(&kw_op_table[i])->extension;
     }
   }
   *out_count = kw_op_table_count;
@@ -75,19 +76,7 @@ uint64_t kw_suite_op_keys(const kw_suite_op *op) {
 }
 
 const char *kw_suite_op_family(const kw_suite_op *op) {
-  if (op->vendor) return "vendor";
-  if (kw_suite_op_generator(op) >= 0) return "random numbers";
-  if (op->row.result == KW_RESULT_SELF || op->row.result == KW_RESULT_CAST) return "moves";
-  if (op->row.result == KW_RESULT_FACTORY) return "factories";
-  if (op->row.shape == KW_SHAPE_NORM || op->row.result == KW_RESULT_SOFTMAX) return "softmax, normalisation";
-  if (op->row.shape == KW_SHAPE_MM || op->row.shape == KW_SHAPE_BMM || op->row.shape == KW_SHAPE_ADDMM) {
-    return "matrix products";
-  }
-  if (op->row.shape >= KW_SHAPE_CAT && op->row.shape <= KW_SHAPE_INDEX_PUT) return "joining and indexing";
-  if (op->row.shape != KW_SHAPE_BROADCAST) return "reductions";
-  if (op->row.result == KW_RESULT_BOOL || op->row.compare == KW_CMP_BITS) return "comparison and logic";
-  bool unary = op->arg_count < 2 || op->args[1].tag == KW_TAG_STRING;
-  return unary && op->row.ulp > 0 ? "elementary" : "arithmetic";
+  return op->vendor ? "vendor" : kw_op_row_family(&op->row)->name;
 }
 
 int kw_suite_op_find_arg(const kw_suite_op *op, const char *name) {

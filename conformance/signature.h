@@ -8,7 +8,7 @@
 
 #include "op_table.h"
 
-#define KW_SUITE_ARGS 8    /* most arguments of an op that the suite generates cases for */
+#define KW_SUITE_ARGS 16   /* most arguments of an op that the suite generates cases for */
 #define KW_SUITE_RESULTS 4 /* most results */
 
 typedef struct kw_suite_arg {
@@ -29,7 +29,8 @@ typedef struct kw_suite_op {
   kw_suite_arg args[KW_SUITE_ARGS];
   bool in_place; /* the result is argument 0 */
   bool vendor;
-  kw_op_row row; /* a vendor's op: made up from what the worker reports; schema is NULL then */
+  kw_op_extension extension; /* of its family */
+  kw_op_row row;             /* a vendor's op: made up from what the worker reports; schema is NULL then */
 } kw_suite_op;
 
 /* What libkeyway tells of an op; vendor and row are left zero. False when it has more arguments or results than the
@@ -45,7 +46,7 @@ const kw_suite_op *kw_suite_ops(uint32_t *out_count);
 /* The key dtypes that the op's cases exist for, KW_DTYPE_BIT. */
 uint64_t kw_suite_op_keys(const kw_suite_op *op);
 
-/* Groups ops in the table that a person reads: "moves", "arithmetic", ... */
+/* The name of its family, which is how a table that a person reads groups ops; "vendor" for a vendor's op. */
 const char *kw_suite_op_family(const kw_suite_op *op);
 
 /* Index of the argument of that name, or -1. */

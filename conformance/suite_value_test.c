@@ -382,10 +382,13 @@ static void levels_parse(void **state) {
   (void)state;
   kw_level_claim claim;
   assert_true(kw_level_parse("core", &claim));
-  assert_true(claim.level == KW_LEVEL_CORE && claim.extensions == 0);
+  assert_true(claim.level == KW_LEVEL_CORE && claim.extensions == 0 && claim.families == 1u << KW_EXTENSION_NONE);
   assert_true(kw_level_parse("training+f64+fp8", &claim));
   assert_string_equal(claim.text, "training+f64+fp8");
   assert_true(claim.level == KW_LEVEL_TRAINING && claim.extensions == (KW_DTYPE_BIT(KW_F64) | KW_DTYPES_F8));
+  assert_true(kw_level_parse("inference+int4+paged", &claim));
+  assert_true(claim.extensions == 0);
+  assert_true(claim.families == (1u << KW_EXTENSION_NONE | 1u << KW_EXTENSION_INT4 | 1u << KW_EXTENSION_PAGED));
   static const char *const wrong[] = {"", "Core", "core+", "core+f16", "core+f64+", "cores", "+f64", "core f64"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) assert_false(kw_level_parse(wrong[i], &claim));
 }
@@ -395,7 +398,7 @@ static void levels_ask_for_dtypes(void **state) {
   kw_suite_op op = {.row = {.dtypes = KW_DTYPES_ANY, .result = KW_RESULT_KEY, .level = KW_LEVEL_INFERENCE}};
   uint64_t fixed =
       KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) | KW_DTYPE_BIT(KW_F32);
-  kw_level_claim claim = {.level = KW_LEVEL_CORE};
+  kw_level_claim claim = {.level = KW_LEVEL_CORE, .families = 1u << KW_EXTENSION_NONE};
   assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
   claim.level = KW_LEVEL_TRAINING;
   assert_true(kw_level_keys(&claim, &op, KW_F16) == (fixed | KW_DTYPE_BIT(KW_F16)));
@@ -406,6 +409,11 @@ static void levels_ask_for_dtypes(void **state) {
   assert_true(kw_level_keys(&claim, &op, KW_F16) == KW_DTYPE_BIT(KW_I8));
   op.row.dtypes = KW_DTYPES_F8;
   assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
+  op.row.dtypes = KW_DTYPES_REAL;
+  op.extension = KW_EXTENSION_SPARSE; /* asked for by name only */
+  assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
+  claim.families |= 1u << KW_EXTENSION_SPARSE;
+  assert_true(kw_level_keys(&claim, &op, KW_F16) == (fixed | KW_DTYPE_BIT(KW_F16)));
   op.vendor = true;
   op.row.dtypes = KW_DTYPES_ANY;
   assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
@@ -415,7 +423,7 @@ static void levels_choose_the_wider_half(void **state) {
   (void)state;
   kw_op_facts ops[3] = {{.kernels = KW_DTYPE_BIT(KW_F16)}, {.decomposed = KW_DTYPE_BIT(KW_BF16)}, {.kernels = 0}};
   kw_facts facts = {.op_count = 3, .ops = ops};
-  kw_level_claim claim = {.level = KW_LEVEL_CORE};
+  kw_level_claim claim = {.level = KW_LEVEL_CORE, .families = 1u << KW_EXTENSION_NONE};
   assert_int_equal(kw_level_half(&claim, &facts), KW_F16);
   ops[2].kernels = KW_DTYPE_BIT(KW_BF16);
   assert_int_equal(kw_level_half(&claim, &facts), KW_BF16);

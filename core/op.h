@@ -9,7 +9,7 @@
 
 #include <keyway/plugin.h>
 
-#define KW_MAX_ARGS 16
+#define KW_MAX_ARGS 24
 #define KW_MAX_RESULTS 8
 
 /* One argument of a schema. */

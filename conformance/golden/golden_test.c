@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ARGS 16
+#define MAX_ARGS 24
 #define MAX_OUTS 4
 #define MAX_LIST 8
 
