@@ -267,6 +267,19 @@ static void conversions_round_once(void **state) {
   }
 }
 
+/* A complex number is true where either part is not zero: all four ways come up. */
+static void conversions_meet_complex_zeros(void **state) {
+  (void)state;
+  kw_value_key key = {.seed = 9, .extent = 64, .domain = KW_DOMAIN_CONVERT, .target = KW_BOOL};
+  bool seen[2][2] = {{false}};
+  for (uint64_t i = 0; i < key.extent; i++) {
+    float parts[2];
+    kw_value_make(&key, KW_C64, i, parts);
+    seen[parts[0] != 0][parts[1] != 0] = true;
+  }
+  assert_true(seen[0][0] && seen[0][1] && seen[1][0] && seen[1][1]);
+}
+
 static void complex_parts_convert(void **state) {
   (void)state;
   float two = 2, single[2] = {1.5f, -3};
@@ -666,6 +679,7 @@ int main(void) {
       cmocka_unit_test(layouts_have_these_strides),
       cmocka_unit_test(keys_follow_the_result_rule),
       cmocka_unit_test(lists_have_entries_of_their_own),
+      cmocka_unit_test(conversions_meet_complex_zeros),
       cmocka_unit_test(cases_tell_extensions),
       cmocka_unit_test(random_blocks_carry),
       cmocka_unit_test(levels_parse),

@@ -322,6 +322,10 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
     kw_dtype part = kw_datum_part(dtype);
     kw_value_make(key, part, 2 * index, out_element);
     kw_value_make(key, part, 2 * index + 1, (char *)out_element + kw_datum_size(part));
+    if (key->domain == KW_DOMAIN_CONVERT) { /* to bool it matters which parts are zero: none, one, the other, both */
+      if (index & 1) memset(out_element, 0, kw_datum_size(part));
+      if (index & 2) memset((char *)out_element + kw_datum_size(part), 0, kw_datum_size(part));
+    }
     return;
   }
   uint64_t mixed = key->seed ^ key->case_hash;
