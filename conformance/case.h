@@ -78,7 +78,8 @@ typedef struct kw_case {
   kw_case_arg args[KW_SUITE_ARGS];
   kw_case_tensor tensors[KW_CASE_TENSORS]; /* [i]: argument i; from KW_SUITE_ARGS on: entries of lists */
   uint32_t entry_count;                    /* of all lists */
-  kw_case_tensor outs[KW_SUITE_RESULTS];   /* the results; not used for a vendor's op: only its plugin knows */
+  kw_case_tensor outs[KW_SUITE_RESULTS];   /* the results, not `given` where output_mask leaves one out; not used for a
+                                              vendor's op: only its plugin knows */
   kw_op_bound bounds[KW_SUITE_RESULTS];    /* how each is judged: the op table's, unless the generator changes it */
   uint32_t promoted;                       /* bit i: tensor i is converted to the key dtype */
   uint64_t terms;                          /* KW_CMP_ACCUMULATE: terms per result element */

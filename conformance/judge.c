@@ -36,7 +36,9 @@ static void fail(kw_run_case *result, const kw_unit_result *unit, const kw_unit_
   kw_run_mark(result, KW_OUTCOME_FAIL, defect, text);
 }
 
+/* An absent result has to be absent. */
 static bool right_shape(const kw_case_tensor *wanted, const kw_unit_output *out) {
+  if (!wanted->given || out->dtype == KW_DTYPE_NONE) return !wanted->given && out->dtype == KW_DTYPE_NONE;
   if (out->dtype != wanted->dtype || out->rank != wanted->rank) return false;
   return memcmp(out->shape, wanted->shape, wanted->rank * sizeof *out->shape) == 0;
 }
@@ -47,6 +49,11 @@ static void name_output(char *text, size_t size, const kw_unit_path *path, uint3
   if (path->output_count > 1) snprintf(text, size, "output %u: ", output);
 }
 
+static void describe(bool there, kw_dtype dtype, uint32_t rank, const int64_t *shape, char *text, size_t size) {
+  snprintf(text, size, "none");
+  if (there) kw_case_print_shape(dtype, rank, shape, text, size);
+}
+
 /* One output of an op of the table. */
 static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expected *expected,
                          const kw_unit_result *unit, const kw_unit_path *path, uint32_t index) {
@@ -54,12 +61,14 @@ static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *
   char name[32], text[1200], got[320], want[320];
   name_output(name, sizeof name, path, index);
   if (!right_shape(&c->outs[index], out)) {
-    kw_case_print_shape(out->dtype, out->rank, out->shape, got, sizeof got);
-    kw_case_print_shape(c->outs[index].dtype, c->outs[index].rank, c->outs[index].shape, want, sizeof want);
+    describe(out->dtype != KW_DTYPE_NONE, out->dtype, out->rank, out->shape, got, sizeof got);
+    const kw_case_tensor *wanted = &c->outs[index];
+    describe(wanted->given, wanted->dtype, wanted->rank, wanted->shape, want, sizeof want);
     snprintf(text, sizeof text, "%sthe result is %s, expected %s", name, got, want);
     fail(result, unit, path, "wrong result shape", text);
     return false;
   }
+  if (!c->outs[index].given) return true;
   kw_rule rule = kw_rule_make(c, index, run->facts.flush);
   kw_verdict verdict;
   kw_compare_result(c, index, &rule, expected, out->data, kw_unit_poison(unit->run), &verdict);
@@ -90,6 +99,7 @@ static bool judge_vendor(const kw_run *run, kw_run_case *result, const kw_case *
                          const kw_unit_path *path) {
   for (uint32_t o = 0; o < path->output_count; o++) {
     const kw_unit_output *out = &path->outputs[o];
+    if (out->dtype == KW_DTYPE_NONE) continue;
     if (out->expected_dtype == KW_DTYPE_NONE) {
       result->unreferenced = true;
       continue;

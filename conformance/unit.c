@@ -7,6 +7,7 @@
 
 static void write_output(const kw_unit_output *output, kw_message *message) {
   kw_message_put_u32(message, output->dtype);
+  if (output->dtype == KW_DTYPE_NONE) return;
   kw_message_put_u32(message, output->rank);
   for (uint32_t d = 0; d < output->rank; d++) kw_message_put_u64(message, (uint64_t)output->shape[d]);
   kw_message_put_bytes(message, output->data, output->length);
@@ -48,6 +49,8 @@ static bool fits(const kw_unit_output *output, kw_dtype dtype, size_t length) {
 static bool read_output(kw_message *message, kw_unit_output *out) {
   memset(out, 0, sizeof *out);
   out->dtype = (kw_dtype)kw_message_get_u32(message);
+  out->expected_dtype = KW_DTYPE_NONE;
+  if (out->dtype == KW_DTYPE_NONE) return !message->bad;
   out->rank = kw_message_get_u32(message);
   if (out->rank > KW_MAX_RANK || out->dtype >= KW_DTYPE_COUNT) return false;
   for (uint32_t d = 0; d < out->rank; d++) out->shape[d] = (int64_t)kw_message_get_u64(message);

@@ -17,7 +17,7 @@ static inline unsigned char kw_unit_poison(uint32_t run) {
 }
 
 typedef struct kw_unit_output {
-  kw_dtype dtype;
+  kw_dtype dtype; /* KW_DTYPE_NONE: the call gave no such result, and the rest is zero */
   uint32_t rank;
   int64_t shape[KW_MAX_RANK];
   const void *data; /* densely packed */

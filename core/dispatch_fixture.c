@@ -322,11 +322,47 @@ static kw_status infer_pick(const kw_value *args, uint32_t arg_count, kw_tensor_
   return KW_OK;
 }
 
+/* fixture::multiples: result i is self times i + 1, all f32. */
+static kw_status run_multiples(const kw_call *call) {
+  if (fixture.launch_status != KW_OK)
+    return fixture_host->set_error(fixture_host->ctx, fixture.launch_status, "the knob says so");
+  record(call);
+  for (uint32_t r = 0; r < call->out_count; ++r) {
+    for (int64_t i = 0; call->outs[r] && i < call->outs[r]->numel; ++i) {
+      float value;
+      memcpy(&value, element(call->args[0].u.tensor, i, 4), 4);
+      value *= (float)(r + 1);
+      memcpy(element(call->outs[r], i, 4), &value, 4);
+    }
+  }
+  return KW_OK;
+}
+
+static kw_status multiples(const kw_call *call) {
+  return run_or_capture(run_multiples, call);
+}
+
+/* Counts on a result being there. */
+static kw_status multiples_can(const kw_call *call) {
+  note_pure(call);
+  bool any = false;
+  for (uint32_t r = 0; r < call->out_count; ++r) any = any || call->outs[r];
+  return any ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+}
+
+static kw_status infer_multiples(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count) {
+  (void)arg_count;
+  for (uint32_t r = 0; r < out_count; ++r) outs[r] = *args[0].u.tensor;
+  return KW_OK;
+}
+
 static kw_status define_ops(const kw_host_api *host) {
   const kw_op_desc ops[] = {
       {.schema = "fixture::noise_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"},
       {.schema = "fixture::jitter(Tensor self, Tensor other, *, Generator? generator=None) -> Tensor"},
       {.schema = "fixture::pick(Tensor self, Tensor index) -> Tensor", .infer = infer_pick},
+      {.schema = "fixture::multiples(Tensor self, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+       .infer = infer_multiples},
   };
   kw_status status = KW_OK;
   for (size_t i = 0; i < sizeof ops / sizeof ops[0] && status == KW_OK; ++i) {
@@ -447,6 +483,13 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .user = "pick",
        .flags = KW_KERNEL_DATA_ERRORS | CAPTURABLE,
        .launch = pick},
+      {.op = "fixture::multiples",
+       .name = "multiples",
+       .dtypes = {{f32, 0}},
+       .user = "multiples",
+       .flags = CAPTURABLE,
+       .can_implement = multiples_can,
+       .launch = multiples},
   };
   fixture_host = host;
   *out_plugin = &fixture_state;

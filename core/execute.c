@@ -14,9 +14,9 @@ typedef struct run {
   const kw_plan *plan;
   const kw_request *request;
   kw_stream *stream;
-  kw_graph *graph; /* that the calling thread records on the stream, or NULL */
-  kw_tensor *outs[KW_MAX_RESULTS];
-  kw_rng rng; /* of a random op that no decomposition serves */
+  kw_graph *graph;                 /* that the calling thread records on the stream, or NULL */
+  kw_tensor *outs[KW_MAX_RESULTS]; /* NULL: the result is absent */
+  kw_rng rng;                      /* of a random op that no decomposition serves */
 } run;
 
 /* ---- Overlap ----------------------------------------------------------------------------------------------------- */
@@ -92,6 +92,14 @@ static kw_status launch(const run *r, kw_call *call) {
   return status;
 }
 
+/* The results as a kernel sees them, in use by the stream from here on. */
+static inline void use_results(const run *r, const kw_tensor_ref **out_refs) {
+  for (uint32_t i = 0; i < r->plan->inference.result_count; ++i) {
+    out_refs[i] = r->outs[i] ? &r->outs[i]->ref : NULL;
+    if (r->outs[i]) kw_buffer_use(r->outs[i]->buffer, r->stream);
+  }
+}
+
 /* The kernel on the caller's own tensors. */
 static inline kw_status run_direct(const run *r) {
   const kw_plan *plan = r->plan;
@@ -104,10 +112,7 @@ static inline kw_status run_direct(const run *r) {
       kw_buffer_use(kw_value_as_tensor(&normal[i])->buffer, r->stream);
     }
   }
-  for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
-    out_refs[i] = &r->outs[i]->ref;
-    kw_buffer_use(r->outs[i]->buffer, r->stream);
-  }
+  use_results(r, out_refs);
   kw_call call;
   kw_plan_begin_call(plan, r->request->device, normal, out_refs, &call);
   return launch(r, &call);
@@ -161,10 +166,7 @@ static kw_status run_prepared(const run *r) {
   if (status == KW_OK && plan->workspace > 0)
     status = kw_buffer_create_for_call(r->stream, plan->workspace, &workspace);
   if (status == KW_OK) {
-    for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
-      out_refs[i] = &r->outs[i]->ref;
-      kw_buffer_use(r->outs[i]->buffer, r->stream);
-    }
+    use_results(r, out_refs);
     kw_call call;
     kw_plan_begin_call(plan, r->request->device, normal, out_refs, &call);
     if (workspace) {
@@ -267,6 +269,7 @@ static inline kw_status complete_results(run *r, uint32_t *out_created) {
   const kw_plan *plan = r->plan;
   for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
     int32_t alias = plan->op->schema.results[i].alias_of;
+    if (plan->inference.absent >> i & 1) continue;
     if (alias >= 0) {
       r->outs[i] = kw_value_as_tensor(&r->request->args[alias]);
     } else if (plan->out_given >> i & 1) {
@@ -281,7 +284,8 @@ static inline kw_status complete_results(run *r, uint32_t *out_created) {
     kw_status status = check_overlap(plan, r->request, i, r->outs[i]);
     if (status != KW_OK) return status;
     for (uint32_t k = 0; k < i; ++k) {
-      if (r->outs[k]->buffer == r->outs[i]->buffer && kw_refs_overlap(&r->outs[k]->ref, &r->outs[i]->ref)) {
+      if (r->outs[k] && r->outs[k]->buffer == r->outs[i]->buffer &&
+          kw_refs_overlap(&r->outs[k]->ref, &r->outs[i]->ref)) {
         return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: results %u and %u share memory", plan->op->schema.name, k, i);
       }
     }

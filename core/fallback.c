@@ -146,6 +146,7 @@ kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *ar
   if (status == KW_OK) status = kw_op_call(op, NULL, on_cpu, op->schema.arg_count, results, op->schema.result_count);
   for (uint32_t i = 0; i < op->schema.result_count && status == KW_OK; ++i) {
     int32_t alias = op->schema.results[i].alias_of;
+    if (!outs[i]) continue; /* absent */
     status = copy_through_host(alias >= 0 ? kw_value_as_tensor(&on_cpu[alias]) : results[i], outs[i]);
   }
   for (uint32_t i = 0; i < count; ++i) kw_tensor_release(moved[i]);

@@ -55,6 +55,7 @@ static kw_status infer_custom(const kw_op *op, const kw_value *args, kw_inferenc
   if (status != KW_OK)
     return kw_from_plugin(status, "%s: the vendor's shape inference refused the call", op->schema.name);
   for (uint32_t i = 0; i < out->result_count && status == KW_OK; ++i) {
+    if (out->absent >> i & 1) continue;
     if (op->schema.results[i].alias_of < 0 && (told[i].dtype >= KW_DTYPE_COUNT || told[i].rank > KW_MAX_RANK)) {
       return kw_fail(KW_ERR_INTERNAL,
                      "%s: the vendor's shape inference left result %u with dtype %u and rank %u; it must set both",
@@ -68,10 +69,19 @@ static kw_status infer_custom(const kw_op *op, const kw_value *args, kw_inferenc
   return status;
 }
 
+static uint32_t absent_results(const kw_op *op, const kw_value *args) {
+  uint32_t absent = 0;
+  if (op->schema.output_mask < 0) return absent;
+  const int64_t *wanted = args[op->schema.output_mask].u.ints;
+  for (uint32_t i = 0; i < op->schema.result_count; ++i) absent |= (uint32_t)(wanted[i] == 0) << i;
+  return absent;
+}
+
 kw_status kw_op_infer(const kw_op *op, const kw_value *args, kw_inference *out_inference) {
   kw_inference *out = out_inference;
+  memset(out, 0, sizeof *out);
   out->result_count = op->schema.result_count;
-  out->broadcast = false;
+  out->absent = absent_results(op, args);
   kw_status status = kw_infer_key(op, args, &out->key);
   if (status != KW_OK) return status;
   out->cast = kw_infer_casts(op, args, out->key);
@@ -82,6 +92,7 @@ kw_status kw_op_infer(const kw_op *op, const kw_value *args, kw_inference *out_i
   status = kw_infer_check_rules(op, args, out->key);
   if (status == KW_OK) status = kw_infer_shape(op, args, dims, &out->broadcast);
   for (uint32_t i = 0; i < out->result_count && status == KW_OK; ++i) {
+    if (out->absent >> i & 1) continue;
     status = set_result(op, args, i, kw_infer_result_dtype(op, args, out->key, i), &dims[i], &out->results[i]);
   }
   return status;

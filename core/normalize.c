@@ -7,6 +7,8 @@
 #include "promote.h"
 #include "tensor.h"
 
+#include <inttypes.h>
+
 static const char *tag_name(kw_tag tag) {
   static const char *const names[KW_TAG_COUNT] = {
       [KW_TAG_NONE] = "none",        [KW_TAG_TENSOR] = "Tensor",      [KW_TAG_TENSOR_LIST] = "Tensor[]",
@@ -56,6 +58,17 @@ static bool to_scalar(const kw_value *given, kw_value *out) {
   }
 }
 
+static kw_status check_bools(const kw_op *op, uint32_t index, const kw_value *list) {
+  const uint32_t count = (uint32_t)op->schema.args[index].bool_count;
+  if (list->count != count) return kw_infer_fail(op, index, "expected a list of %u bools, got %u", count, list->count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (list->u.ints[i] != 0 && list->u.ints[i] != 1) {
+      return kw_infer_fail(op, index, "entry %u is %" PRId64 "; a bool in a list is 0 or 1", i, list->u.ints[i]);
+    }
+  }
+  return KW_OK;
+}
+
 /* `out` is zeroed but for its tag, which is the schema's. */
 static kw_status convert(const kw_op *op, uint32_t index, const kw_value *given, kw_value *out, int64_t *scratch) {
   const kw_schema_arg *arg = &op->schema.args[index];
@@ -85,7 +98,7 @@ static kw_status convert(const kw_op *op, uint32_t index, const kw_value *given,
     case KW_TAG_INT_LIST:
       if (given->count && !given->u.ints)
         return kw_infer_fail(op, index, "the list is NULL but has %u entries", given->count);
-      return KW_OK;
+      return arg->bool_count ? check_bools(op, index, given) : KW_OK;
     case KW_TAG_STRING:
       return given->u.s ? KW_OK : kw_infer_fail(op, index, "the text is NULL");
     case KW_TAG_DTYPE:

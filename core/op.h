@@ -21,7 +21,8 @@ typedef struct kw_schema_arg {
   bool mutated;       /* (a!) */
   bool keyword_only;  /* after "*" */
   bool has_default;
-  int32_t list_size; /* int[1]: a single int will do too; 0 otherwise */
+  int32_t list_size;  /* int[1]: a single int will do too; 0 otherwise */
+  int32_t bool_count; /* bool[N]: a list of exactly N ints that are 0 or 1; 0 otherwise */
   kw_value default_value;
 } kw_schema_arg;
 
@@ -34,6 +35,8 @@ typedef struct kw_schema {
   uint32_t arg_count;
   uint32_t required_count; /* leading arguments without default */
   uint32_t result_count;
+  int32_t
+      output_mask; /* index of "bool[N] output_mask", which says for each of N results whether it is wanted; or -1 */
   kw_schema_arg args[KW_MAX_ARGS];
   kw_schema_result results[KW_MAX_RESULTS];
   char *text;            /* the whole schema; owned */
@@ -42,9 +45,9 @@ typedef struct kw_schema {
 } kw_schema;
 
 /* Parses ATen's schema grammar (Tensor, Tensor(a!), Tensor?, Tensor[], Tensor?[], int, int?, int[], int[N], SymInt.. as
- * int, float, float?, bool, bool?, str, str?, Scalar, Scalar?, ScalarType, ScalarType?; defaults None, True, False,
- * numbers, 'text', [], [1, 2]; results "Tensor", "Tensor(a!)", "(Tensor, Tensor)", "()"). On failure the message names
- * the column. */
+ * int, float, float?, bool, bool?, bool[N], str, str?, Scalar, Scalar?, ScalarType, ScalarType?; defaults None, True,
+ * False, numbers, 'text', [], [1, 2]; results "Tensor", "Tensor(a!)", "(Tensor, Tensor)", "()"). On failure the message
+ * names the column. */
 kw_status kw_schema_parse(const char *text, kw_schema *out_schema);
 void kw_schema_free(kw_schema *schema);
 
@@ -71,6 +74,7 @@ kw_status kw_op_define(const char *vendor, const kw_op_desc *desc);
 typedef struct kw_inference {
   kw_dtype key; /* see plugin.h */
   uint32_t result_count;
+  uint32_t absent;                       /* bit i: output_mask leaves result i out; its descriptor is all zero */
   kw_tensor_ref results[KW_MAX_RESULTS]; /* dtype, rank, shape, contiguous strides, numel; mem NULL. For a result marked
                                             (a!) a copy of the argument's descriptor */
   bool broadcast; /* tensor arguments are to be expanded to results[0]'s shape (to argument 0's for

@@ -213,6 +213,10 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
   }
   for (uint32_t i = 0; i < request->out_count; ++i) {
     if (schema->results[i].alias_of >= 0 || !request->outs[i]) continue;
+    if (plan->inference.absent >> i & 1) {
+      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: result %u is left out by 'output_mask'; give NULL for it",
+                     schema->name, i);
+    }
     const kw_tensor_ref *out = &request->outs[i]->ref, *want = &plan->inference.results[i];
     if (out->dtype != want->dtype || out->rank != want->rank ||
         memcmp(out->shape, want->shape, want->rank * sizeof want->shape[0]) != 0) {
@@ -376,7 +380,7 @@ static kw_status make_trial(trial *t, const kw_plan *plan, const kw_request *req
     if (!(plan->out_given >> i & 1)) t->outs[i].alignment = fresh_alignment;
     if (alias >= 0) t->outs[i] = t->tensors[alias];
     hide_memory(&t->outs[i]);
-    t->out_pointers[i] = &t->outs[i];
+    t->out_pointers[i] = plan->inference.absent >> i & 1 ? NULL : &t->outs[i];
   }
   t->call.struct_size = sizeof t->call;
   t->call.arg_count = plan->normal_count;

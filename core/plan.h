@@ -19,7 +19,7 @@ typedef enum kw_plan_mode {
   KW_PLAN_FALLBACK   /* cpu:0, if allowed at the time of the call */
 } kw_plan_mode;
 
-/* Serves an op by other ops. args are normalised, outs complete. */
+/* Serves an op by other ops. args are normalised, outs complete but for absent results. */
 typedef kw_status (*kw_decompose_fn)(kw_stream *stream, const kw_value *args, kw_tensor **outs);
 
 /* One argument of a signature: tag, kind and count in one word, and a tensor's fingerprint or a number's bits. */
@@ -131,8 +131,8 @@ kw_decompose_fn kw_decompose_find(const kw_op *op, kw_device *device, kw_dtype k
 /* The op that decompositions of `op` lead to, or "". */
 const char *kw_decompose_by(const kw_op *op);
 
-/* Runs a normalised call on cpu:0 and copies the results into outs (all given). A random op takes the numbers of `rng`,
- * as it would on the device. Counts and warns. */
+/* Runs a normalised call on cpu:0 and copies the results into outs (all given, NULL where absent). A random op takes
+ * the numbers of `rng`, as it would on the device. Counts and warns. */
 kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *args, const kw_rng *rng,
                           kw_tensor *const *outs);
 /* The failure to return where fallback is off: says how to allow it. */

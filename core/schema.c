@@ -5,7 +5,7 @@
  *   schema  = name "(" [ arg { "," arg } ] ")" "->" results          one of the args may be "*"
  *   name    = ident [ "::" ident ] [ "." ident ]
  *   arg     = type ident [ "=" default ]
- *   type    = base [ "(" letter "!" ")" ] [ "?" ] [ "[" [ number ] "]" [ "?" ] ]
+ *   type    = base [ "(" letter "!" ")" ] [ "?" ] [ "[" [ number ] "]" [ "?" ] ]      bool only with a number
  *   results = result | "(" [ result { "," result } ] ")"
  *   result  = "Tensor" [ "(" letter "!" ")" ] [ ident ]
  *
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LIST_SIZE 64 /* N of int[N] */
+#define MAX_LIST_SIZE 64 /* N of int[N] and bool[N] */
 
 typedef struct parser {
   const char *text;
@@ -144,14 +144,14 @@ static bool parse_alias(parser *p, char *out_letter) {
 }
 
 static bool parse_list_suffix(parser *p, kw_schema_arg *arg, const char *type_start, char letter) {
-  bool element_optional = arg->optional;
+  bool element_optional = arg->optional, bools = arg->tag == KW_TAG_BOOL && !element_optional;
   if (arg->tag == KW_TAG_TENSOR) {
     arg->tag = KW_TAG_TENSOR_LIST;
     arg->list_optional = element_optional;
-  } else if (arg->tag == KW_TAG_INT && !element_optional) {
+  } else if ((arg->tag == KW_TAG_INT && !element_optional) || bools) {
     arg->tag = KW_TAG_INT_LIST;
   } else {
-    return fail_at(p, type_start, "only Tensor, Tensor? and int make lists");
+    return fail_at(p, type_start, "only Tensor, Tensor?, int and bool make lists");
   }
   if (letter) return fail_at(p, type_start, "a list cannot be marked (%c!)", letter);
   skip_space(p);
@@ -162,8 +162,10 @@ static bool parse_list_suffix(parser *p, kw_schema_arg *arg, const char *type_st
     long n = strtol(p->at, &end, 10);
     if (arg->tag != KW_TAG_INT_LIST) return fail_at(p, start, "only int lists have a size");
     if (errno || n < 1 || n > MAX_LIST_SIZE) return fail_at(p, start, "a list's size is 1 to %d", MAX_LIST_SIZE);
-    arg->list_size = (int32_t)n;
+    *(bools ? &arg->bool_count : &arg->list_size) = (int32_t)n;
     p->at = end;
+  } else if (bools) {
+    return fail_expected(p, "the number of bools");
   }
   if (!expect(p, "]", "']'")) return false;
   arg->optional = accept(p, "?");
@@ -390,11 +392,25 @@ static bool parse_end(parser *p) {
   return *p->at == '\0' || fail_expected(p, "the end");
 }
 
+static bool find_output_mask(parser *p) {
+  kw_schema *schema = p->schema;
+  schema->output_mask = -1;
+  for (uint32_t i = 0; i < schema->arg_count; ++i) {
+    const kw_schema_arg *arg = &schema->args[i];
+    if (!arg->bool_count || strcmp(arg->name, "output_mask") != 0) continue;
+    if ((uint32_t)arg->bool_count != schema->result_count) {
+      return fail_at(p, p->at, "'output_mask' has %d bools for %u results", arg->bool_count, schema->result_count);
+    }
+    schema->output_mask = (int32_t)i;
+  }
+  return true;
+}
+
 kw_status kw_schema_parse(const char *text, kw_schema *out_schema) {
   memset(out_schema, 0, sizeof *out_schema);
   if (!text) return kw_fail(KW_ERR_INVALID_ARGUMENT, "schema: the text is NULL");
   parser p = {.text = text, .at = text, .schema = out_schema};
-  if (!(parse_name(&p) && parse_args(&p) && parse_results(&p) && parse_end(&p))) {
+  if (!(parse_name(&p) && parse_args(&p) && parse_results(&p) && parse_end(&p) && find_output_mask(&p))) {
     kw_schema_free(out_schema);
     return p.status;
   }

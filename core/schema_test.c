@@ -67,6 +67,16 @@ static void every_type_and_default(void **state) {
   assert_int_equal(s.arg_count + s.result_count, 0);
   kw_schema_free(&s);
 
+  assert_int_equal(kw_schema_parse("x::y(Tensor a, bool[2] output_mask, bool[3] b) -> (Tensor, Tensor)", &s), KW_OK);
+  assert_true(s.args[1].tag == KW_TAG_INT_LIST && s.args[1].bool_count == 2 && s.args[1].list_size == 0);
+  assert_int_equal(s.args[2].bool_count, 3);
+  assert_int_equal(s.output_mask, 1);
+  kw_schema_free(&s);
+
+  assert_int_equal(kw_schema_parse("x::y(Tensor a, int[2] output_mask) -> (Tensor, Tensor)", &s), KW_OK);
+  assert_int_equal(s.output_mask, -1);
+  kw_schema_free(&s);
+
   /* A required argument after the star makes those before it required as well, because calls are positional. */
   assert_int_equal(kw_schema_parse("x::y(Tensor a, int b=1, *, int c, int d=2) -> Tensor", &s), KW_OK);
   assert_int_equal(s.required_count, 3);
@@ -100,6 +110,9 @@ static const struct {
     {"add(int(a!) n) -> Tensor", 5, "only a Tensor"},
     {"add(float[] f) -> Tensor", 5, "make lists"},
     {"add(int?[] n) -> Tensor", 5, "make lists"},
+    {"add(bool?[2] n) -> Tensor", 5, "make lists"},
+    {"add(bool[] n) -> Tensor", 10, "number of bools"},
+    {"add(bool[2] output_mask) -> Tensor", 35, "2 bools for 1 result"},
     {"add(Tensor[2] t) -> Tensor", 12, "only int lists"},
     {"add(int[0] n) -> Tensor", 9, "1 to 64"},
     {"add(int[99999999999999999999] n) -> Tensor", 9, "1 to 64"},
@@ -127,9 +140,9 @@ static const struct {
     {"add(Tensor a;) -> Tensor", 13, "',' or ')'"},
     {"add(Tensor abcdefghijklmnopqrstuvwxyz_1234567) -> Tensor", 12, "too long"},
     {"abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz_abcdefghijkl(Tensor a) -> Tensor", 1, "too long"},
-    {"f(int a,int b,int c,int d,int e,int f,int g,int h,int i,int j,int k,int l,int m,int n,int o,int p,int q) -> "
-     "Tensor",
-     99, "more than 16"},
+    {"f(int a,int b,int c,int d,int e,int f,int g,int h,int i,int j,int k,int l,int m,int n,int o,int p,int q,int "
+     "r,int s,int t,int u,int v,int w,int x,int y) -> Tensor",
+     147, "more than 24"},
     {"f(int a) -> (Tensor,Tensor,Tensor,Tensor,Tensor,Tensor,Tensor,Tensor,Tensor)", 70, "more than 8"},
 };
 

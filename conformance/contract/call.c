@@ -13,7 +13,8 @@ typedef enum need {
   NEED_POINT,     /* data of rank 0 */
   NEED_SHAPE,     /* a list of sizes: the shape of the data */
   NEED_LAST_SIZE, /* a list of sizes: that of the last dimension */
-  NEED_EDGE       /* a number: the size of a dimension */
+  NEED_EDGE,      /* a number: the size of a dimension */
+  NEED_ALL        /* a list of bools: every result is wanted */
 } need;
 
 static const struct {
@@ -29,6 +30,7 @@ static const struct {
     {NULL, "normalized_shape", NEED_LAST_SIZE},
     {NULL, "high", NEED_EDGE},
     {NULL, "end", NEED_EDGE},
+    {NULL, "output_mask", NEED_ALL},
 };
 
 static bool find_need(const char *op, const char *arg, need *out_need) {
@@ -167,7 +169,10 @@ static void make_list(kw_test_call *call, kw_test_arg *arg, const attempt *how, 
 static void make_ints(kw_test_call *call, kw_test_arg *arg) {
   need special;
   uint32_t count = 1;
-  if (find_need(call->info.name, arg->info.name, &special)) {
+  if (find_need(call->info.name, arg->info.name, &special) && special == NEED_ALL) {
+    count = call->info.result_count;
+    for (uint32_t i = 0; i < count; i++) arg->ints[i] = 1;
+  } else if (find_need(call->info.name, arg->info.name, &special)) {
     arg->role = KW_ROLE_SIZES;
     if (special == NEED_SHAPE) count = call->rank;
     for (uint32_t i = 0; i < count; i++) arg->ints[i] = call->edge;

@@ -152,6 +152,14 @@ def encode(value):
     return {"tensors": [encode(v) for v in value]}
 
 
+def absent(op, args, index):
+    """Whether the call's output_mask leaves this result out."""
+    for formal, actual in zip(schema_of(op)._schema.arguments, args):
+        if formal.name == "output_mask":
+            return not actual[index]
+    return False
+
+
 def add(op, *args, ints=False, terms=None, magnitude=None, magnitude_op=None):
     """One case. ints: integer tensors count as numbers to be widened too. terms: of a sum; magnitude: a function of the
     widened arguments, where the op on absolute values does not serve."""
@@ -162,6 +170,9 @@ def add(op, *args, ints=False, terms=None, magnitude=None, magnitude_op=None):
     wide = call(op, wide_args)
     case = {"args": encoded, "outs": []}
     for index, (result, exact) in enumerate(zip(results, wide)):
+        if absent(op, args, index):
+            case["outs"].append(None)
+            continue
         if op == "native_layer_norm" and index > 0 and result.dtype != torch.float64:
             result = result.to(torch.float32)  # mean and rstd; the library's own CPU kernel keeps them narrow
         values = exact if result.dtype.is_floating_point else result
@@ -170,6 +181,8 @@ def add(op, *args, ints=False, terms=None, magnitude=None, magnitude_op=None):
         fresh = [widened(a, ints) for a in args]
         bounds = magnitude(*fresh) if magnitude else call(magnitude_op or op, [absolute(a) for a in fresh])
         for out, bound in zip(case["outs"], bounds):
+            if out is None:
+                continue
             out["magnitude"] = [number(v) for v in bound.to(torch.float64).reshape(-1).tolist()]
         case["terms"] = terms
     cases.setdefault(op, []).append(case)

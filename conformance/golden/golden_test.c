@@ -219,7 +219,12 @@ static void run_case(kw_device *device, const kw_op *op, const kw_op_row *row, c
   for (uint32_t o = 0; o < out_count && status == KW_OK && !text[0]; ++o) {
     const int32_t alias = kw_op_result_alias(op, o);
     const kw_tensor *got = alias >= 0 ? one.tensors[alias] : outs[o]; /* marked arguments come first, all tensors */
-    compare(row, o, c, got, text, sizeof text);
+    const bool absent = cJSON_IsNull(cJSON_GetArrayItem(member(c, "outs"), (int)o));
+    if (absent != !got) {
+      snprintf(text, sizeof text, "result %u is %s", o, got ? "there, expected none" : "absent");
+    } else if (got) {
+      compare(row, o, c, got, text, sizeof text);
+    }
   }
   if (text[0]) {
     fprintf(stderr, "%s, case %u: %s\n", name, number, text);

@@ -85,7 +85,7 @@ kw_status kw_mutant_run_real(const kw_call *call) {
 static kw_status launch_elements(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0];
   kw_status status = kw_mutant_run_real(call);
-  for (int64_t i = 0; i < out->numel && status == KW_OK; i++) {
+  for (int64_t i = 0; out && i < out->numel && status == KW_OK; i++) {
     kw_mutant_element e = {.call = call, .index = i, .out = kw_mutant_at(out, i)};
     for (uint32_t a = 0; a < call->arg_count && a < 3; a++) {
       const kw_tensor_ref *in = call->args[a].tag == KW_TAG_TENSOR ? call->args[a].u.tensor : NULL;
@@ -122,6 +122,8 @@ void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy) {
     out_copy->args[i].u.tensor = &out_copy->arg_tensors[i];
   }
   for (uint32_t i = 0; i < call->out_count; i++) {
+    out_copy->outs[i] = NULL;
+    if (!call->outs[i]) continue;
     out_copy->out_tensors[i] = *call->outs[i];
     out_copy->outs[i] = &out_copy->out_tensors[i];
     for (uint32_t j = 0; j < call->arg_count; j++) { /* a result marked (a!) is that argument */

@@ -447,7 +447,9 @@ KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call
  * defaults; where the schema says Scalar an int, float or bool value will do. outs[i] == NULL: the result is allocated
  * and returned there, owned by the caller. outs[i] != NULL: the result is written there; shape and dtype must be the
  * inferred ones, and the tensor must overlap neither an argument nor itself. A result that the schema marks (a!) is the
- * argument of that mark: outs[i] is left alone and outs may be NULL. Errors: KW_ERR_INVALID_ARGUMENT names op and
+ * argument of that mark: outs[i] is left alone and outs may be NULL. Where the schema has "bool[N] output_mask" (a list
+ * of N ints, 0 or 1), result i is absent when entry i is 0: outs[i] must be NULL and stays it. Errors:
+ * KW_ERR_INVALID_ARGUMENT names op and
  * argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no decomposition serves and fallback is off. From
  * the second call with the same signature on, when a leading argument is a tensor and all results are given, there is
  * no lock, but a generator's for a moment, and no heap allocation. */
