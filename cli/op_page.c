@@ -101,6 +101,14 @@ char *kw_op_page_base(const char *name, char text[64]) {
   return text;
 }
 
+/* The name of a base's page without ".md": a namespace is set off by a dot, as file names go everywhere. */
+static const char *page_name(const char *base, char text[64]) {
+  const char *colons = strstr(base, "::");
+  if (!colons) return base;
+  snprintf(text, 64, "%.*s.%s", (int)(colons - base), base, colons + 2);
+  return text;
+}
+
 static bool row_has_base(const kw_op_row *row, const char *base) {
   char text[64];
   return strcmp(kw_op_page_base(row->schema, text), base) == 0;
@@ -139,8 +147,9 @@ static void print_overload(FILE *out, const kw_op_row *row) {
   fprintf(out, "| NaN, infinity, signed zero, subnormal | %s, %s, %s, %s |\n", special_text(row->nan),
           special_text(row->inf), special_text(row->zero), special_text(row->subnormal));
   if (*info.decomposition) {
+    char page[64];
     fprintf(out, "| Without a kernel | runs by [%s](%s.md) |\n", info.decomposition,
-            kw_op_page_base(info.decomposition, name));
+            page_name(kw_op_page_base(info.decomposition, name), page));
   }
   fputc('\n', out);
 }
@@ -193,7 +202,7 @@ static const char *const introduction =
     "refused.\n\n";
 
 static void print_index(FILE *out) {
-  char base[64], previous[64] = "";
+  char base[64], previous[64] = "", page[64];
   fputs(introduction, out);
   fputs("| Op | Overloads | Definition |\n|---|---|---|\n", out);
   for (uint32_t i = 0; i < kw_op_table_count; ++i) {
@@ -209,7 +218,7 @@ static void print_index(FILE *out) {
     for (size_t k = 0; k < NOTE_COUNT && !*definition; ++k) {
       if (strcmp(notes[k].base, base) == 0 && strcmp(notes[k].heading, "Definition") == 0) definition = notes[k].text;
     }
-    fprintf(out, "| [%s](%s.md) | %u | %s |\n", base, base, overloads, definition);
+    fprintf(out, "| [%s](%s.md) | %u | %s |\n", base, page_name(base, page), overloads, definition);
   }
 }
 
@@ -230,8 +239,8 @@ bool kw_op_pages_write(const char *directory) {
   print_index(out);
   bool fine = fclose(out) == 0;
   for (uint32_t i = 0; i < kw_op_table_count && fine; ++i) {
-    char base[64];
-    out = open_page(directory, kw_op_page_base(kw_op_table[i].schema, base));
+    char base[64], page[64];
+    out = open_page(directory, page_name(kw_op_page_base(kw_op_table[i].schema, base), page));
     if (!out) return false;
     kw_op_page_print(out, base);
     fine = fclose(out) == 0;

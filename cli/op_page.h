@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The op reference: one page per base name ("add" for add.Tensor and add.Scalar), made from the op table and its notes.
+ * The page of "keyway::rope" is keyway.rope.md.
  */
 #ifndef KEYWAY_CLI_OP_PAGE_H
 #define KEYWAY_CLI_OP_PAGE_H

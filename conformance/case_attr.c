@@ -33,6 +33,7 @@ static const struct {
     {"cumsum", {KW_DOMAIN_UNIT}},
     {"prod", {KW_DOMAIN_FACTOR}},
     {"any", {KW_DOMAIN_SPARSE}},
+    {"keyway::swiglu", {KW_DOMAIN_NEAR, KW_DOMAIN_ANY}},
 };
 
 /* Ops where equal values matter: every other case draws from few values. */

@@ -285,6 +285,7 @@ bool kw_case_make_elementwise(kw_case *c) {
   kw_shape shape;
   bool lists = c->class == KW_CLASS_SPECIAL || c->class == KW_CLASS_EXHAUSTIVE;
   c->arg_count = 1;
+  if (strchr(op->row.magnitude, '/')) c->terms = 1; /* it is the bound itself */
   if (!kw_case_set_attrs(c)) {
     bool optional_tensors = c->class == KW_CLASS_ATTRS && strcmp(op->name, "clamp.Tensor") == 0 && c->number < 3;
     if (!optional_tensors) return false;

@@ -140,12 +140,27 @@ static kw_op_row vendor_row(const kw_op *op, const kw_op_desc *desc) {
   return row;
 }
 
+/* Namespaces of ops that the op table has, or may have some day. */
+static bool is_reserved(const char *name) {
+  static const char *const reserved[] = {"aten::", "keyway::", "quantized_decomposed::", "torchvision::"};
+  for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; ++i) {
+    if (strncmp(name, reserved[i], strlen(reserved[i])) == 0) return true;
+  }
+  return false;
+}
+
 static kw_status check_vendor_op(const char *vendor, const kw_op *op, const kw_op_desc *desc) {
   const char *name = op->schema.name;
   if (!strstr(name, "::")) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT,
                    "%s: op '%s' has no namespace; a vendor's op needs one of the vendor's own, as in '%s::%s'", vendor,
                    name, vendor, name);
+  }
+  if (is_reserved(name)) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: op '%s' is in a namespace of the op table; a vendor's op needs one of the vendor's own, as in "
+                   "'%s::%s'",
+                   vendor, name, vendor, strstr(name, "::") + 2);
   }
   if (op->schema.result_count == 0) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT,

@@ -184,6 +184,8 @@ static const struct {
   const char *schema, *says;
 } refused[] = {
     {"first(Tensor self) -> Tensor", "no namespace"},
+    {"keyway::first(Tensor self) -> Tensor", "namespace of the op table"},
+    {"torchvision::first(Tensor self) -> Tensor", "as in 'acme::first'"},
     {"acme::x(Tensor self)", "column 21"},
     {"acme::x(Tensor self) -> ()", "no result"},
     {"acme::x(Tensor[] list) -> Tensor", "a list of tensors"},

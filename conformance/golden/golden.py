@@ -73,6 +73,16 @@ def dtype_arg(name):
 
 
 cases = {}
+composed = {}
+
+
+def compose(op):
+    """Decorates the function that computes an op without an ATen twin, by the library's own ops. It takes the arguments
+    as Keyway has them, defaults apart, and returns a tensor or several."""
+    def keep(function):
+        composed[op] = function
+        return function
+    return keep
 
 
 def schema_of(op):
@@ -80,8 +90,14 @@ def schema_of(op):
     return getattr(getattr(torch.ops.aten, base), overload or "default")
 
 
+def results_of(value):
+    return list(value) if isinstance(value, (tuple, list)) else [value]
+
+
 def call(op, args):
     """Positional arguments as Keyway has them; ATen wants keyword-only ones by name."""
+    if op in composed:
+        return results_of(composed[op](*(a.value if isinstance(a, Value) else a for a in args)))
     function = schema_of(op)
     plain = [DTYPES[a.value] if isinstance(a, Value) and a.kind == "dtype" else a.value if isinstance(a, Value) else a
              for a in args]
@@ -92,8 +108,7 @@ def call(op, args):
             named[formal.name] = actual
         else:
             positional.append(actual)
-    result = function(*positional, **named)
-    return list(result) if isinstance(result, (tuple, list)) else [result]
+    return results_of(function(*positional, **named))
 
 
 def widened(value, ints):
@@ -195,5 +210,5 @@ def write(folder):
     for op, items in sorted(cases.items()):
         lines = ",\n".join(json.dumps(c, separators=(",", ":")) for c in items)
         head = json.dumps({"op": op, "made_with": f"torch {torch.__version__.split('+')[0]}"})[:-1]
-        (folder / f"{op}.json").write_text(f'{head}, "cases": [\n{lines}\n]}}\n')
+        (folder / f"{op.replace('::', '.')}.json").write_text(f'{head}, "cases": [\n{lines}\n]}}\n')
     return sum(len(c) for c in cases.values()), len(cases)

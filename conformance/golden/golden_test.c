@@ -235,9 +235,13 @@ static void run_case(kw_device *device, const kw_op *op, const kw_op_row *row, c
   for (uint32_t i = 0; i < one.tensor_count; ++i) kw_tensor_release(one.tensors[i]);
 }
 
+/* "keyway::rope" lies in keyway.rope.json. */
 static void run_op(kw_device *device, const char *directory, const kw_op_row *row, const char *name) {
   char path[4096];
-  snprintf(path, sizeof path, "%s/%s.json", directory, name);
+  const char *colons = strstr(name, "::");
+  int space = colons ? (int)(colons - name) : 0;
+  snprintf(path, sizeof path, "%s/%.*s%s%s.json", directory, space, name, colons ? "." : "",
+           name + (colons ? space + 2 : 0));
   cJSON *json = read_json(path);
   const cJSON *list = member(json, "cases"), *c;
   const kw_op *op = kw_op_find(name);

@@ -94,7 +94,8 @@ typedef struct kw_host_api {
    * KW_ERR_INVALID_ARGUMENT when called outside init or when the descriptor has no launch. */
   kw_status (*register_kernel)(void *ctx, const kw_kernel_desc *kernel);
 
-  /* Adds an op of the vendor's own to the op table; only inside init. The namespace ("acme::") is required.
+  /* Adds an op of the vendor's own to the op table; only inside init. The namespace ("acme::") is required, and
+   * must be none of the op table's: aten, keyway, quantized_decomposed, torchvision.
    * KW_ERR_INVALID_ARGUMENT when the schema does not parse; the reason names the column. Defining an op again with the
    * same schema is fine; with another schema it is KW_ERR_INVALID_ARGUMENT. */
   kw_status (*define_op)(void *ctx, const kw_op_desc *op);
