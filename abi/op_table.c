@@ -64,3 +64,16 @@ kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result) {
   }
   return (kw_op_bound){row->compare, row->ulp, row->abs, row->magnitude};
 }
+
+static const char *const counted[] = {
+    "", /* no op: the list may be empty otherwise */
+#define KW_OP_COUNTED(op) op,
+#include "ops.def"
+};
+
+bool kw_op_row_counted(const kw_op_row *row) {
+  for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++) {
+    if (is_op(row, counted[i])) return true;
+  }
+  return false;
+}

@@ -32,6 +32,7 @@ typedef enum kw_shape_rule {
   KW_SHAPE_SCATTER,      /* argument 0's */
   KW_SHAPE_INDEX,        /* advanced indexing: the broadcast of all indices in place of the indexed dimensions */
   KW_SHAPE_INDEX_PUT,    /* argument 0's */
+  KW_SHAPE_NONZERO,      /* [number of elements, rank] of argument 0, at most */
   KW_SHAPE_CUSTOM        /* the vendor's infer callback */
 } kw_shape_rule;
 
@@ -119,6 +120,11 @@ const kw_op_family *kw_op_row_family(const kw_op_row *row);
 
 /* The bound of one result: the row's, unless ops.def has a KW_OP_RESULT for it. */
 kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result);
+
+/* How many entries the first result has along its first dimension only the data show. Its inferred shape is the largest
+ * possible; kernels get one result more than the schema has, the last: an i64 of rank 0, where they store how many
+ * entries they have filled. The others are unspecified. */
+bool kw_op_row_counted(const kw_op_row *row);
 
 /* Dtype classes of ops.def. */
 #define KW_DTYPES_INT \

@@ -67,6 +67,7 @@ static bool find_op(evaluation *e) {
   }
   e->info.struct_size = sizeof e->info;
   kw_op_get_info(e->op, &e->info);
+  e->info.result_count -= e->info.counted; /* narrowed to the count */
   e->arguments = calloc(e->info.arg_count + 1, sizeof *e->arguments);
   e->values = calloc(e->info.arg_count + 1, sizeof *e->values);
   e->outs = calloc(e->info.result_count + 1, sizeof(kw_tensor *));

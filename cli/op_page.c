@@ -37,6 +37,7 @@ static const char *const shape_texts[] = {
     [KW_SHAPE_SCATTER] = "`self`'s",
     [KW_SHAPE_INDEX] = "the indices' broadcast in place of the indexed dimensions",
     [KW_SHAPE_INDEX_PUT] = "`self`'s",
+    [KW_SHAPE_NONZERO] = "[n, rank of `self`] for n elements that are not zero; at most as many as `self` has",
 };
 
 static const char *const result_texts[] = {
@@ -134,9 +135,10 @@ static void print_overload(FILE *out, const kw_op_row *row) {
   print_dtypes(out, row->dtypes);
   fprintf(out, " |\n| Result shape | %s |\n| Result dtype | %s |\n", shape_texts[row->shape],
           result_texts[row->result]);
-  for (uint32_t r = 0; r < info.result_count; ++r) {
+  const uint32_t results = info.result_count - info.counted;
+  for (uint32_t r = 0; r < results; ++r) {
     const kw_op_bound bound = kw_op_row_bound(row, r);
-    if (info.result_count == 1) {
+    if (results == 1) {
       fputs("| Bound | ", out);
     } else {
       fprintf(out, "| Bound of result %u | ", r);
@@ -146,6 +148,7 @@ static void print_overload(FILE *out, const kw_op_row *row) {
   }
   fprintf(out, "| NaN, infinity, signed zero, subnormal | %s, %s, %s, %s |\n", special_text(row->nan),
           special_text(row->inf), special_text(row->zero), special_text(row->subnormal));
+  if (info.counted) fputs("| Counted | the data say how many entries there are: [result sizes](README.md) |\n", out);
   if (*info.decomposition) {
     char page[64];
     fprintf(out, "| Without a kernel | runs by [%s](%s.md) |\n", info.decomposition,
@@ -197,6 +200,11 @@ static const char *const introduction =
     "interchangeable only\n"
     "  where the exact result is within the bound of overflow.\n"
     "- **Empty.** A call whose results have no elements runs nothing and succeeds.\n"
+    "- **Result sizes** that only the data show (*counted*): asked for one result more than the schema has, the count, "
+    "an op\n"
+    "  gives its first result in the largest size, of which only the first entries are specified, and does not wait; "
+    "asked for\n"
+    "  the schema's results it waits and gives as many entries as there are.\n"
     "- **Integers** wrap (two's complement); floats out of an integer's range saturate, NaN becomes 0.\n"
     "- **Aliasing.** A result may be an argument only where the schema marks it `(a!)`; partial overlap is "
     "refused.\n\n";

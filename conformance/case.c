@@ -270,6 +270,7 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_INDEX] = kw_case_make_indexing,
     [KW_SHAPE_INDEX_PUT] = kw_case_make_index_put,
     [KW_SHAPE_NORM] = kw_case_make_norm,
+    [KW_SHAPE_NONZERO] = kw_case_make_nonzero,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 

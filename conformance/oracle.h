@@ -10,7 +10,7 @@
 /* Expected elements of one result, densely packed in row-major order. */
 typedef struct kw_expected {
   kw_dtype dtype; /* KW_DTYPE_WIDE for floating results that are judged by distance, otherwise the result's own */
-  int64_t count;
+  int64_t count;  /* the result's; of a counted op's first result those that are filled */
   void *values;
   kw_wide *magnitude; /* KW_CMP_ACCUMULATE on floats: what the row's magnitude op gives; otherwise NULL */
   kw_wide *quotient;  /* division with a rounding mode on floats: before rounding; otherwise NULL */

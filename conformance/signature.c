@@ -44,6 +44,7 @@ bool kw_suite_op_take(const kw_op *op, kw_suite_op *out_op) {
     kw_arg_info arg = {.struct_size = sizeof arg};
     if (kw_op_get_arg(op, i, &arg) != KW_OK || !take_arg(&arg, &out_op->args[i])) return false;
   }
+  out_op->counted = info.counted;
   for (uint32_t i = 0; i < info.result_count; i++) out_op->in_place |= kw_op_result_alias(op, i) == 0;
   return true;
 }

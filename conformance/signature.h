@@ -28,6 +28,7 @@ typedef struct kw_suite_op {
   uint32_t result_count;
   kw_suite_arg args[KW_SUITE_ARGS];
   bool in_place; /* the result is argument 0 */
+  bool counted;  /* the last result is how many entries of the first are filled: kw_op_info */
   bool vendor;
   kw_op_extension extension; /* of its family */
   kw_op_row row;             /* a vendor's op: made up from what the worker reports; schema is NULL then */

@@ -3,6 +3,7 @@
  * Running a plan: results made and checked, numbers taken, then the kernel, after what must come before it, or whoever
  * else serves the call.
  */
+#include "counted.h"
 #include "error.h"
 #include "graph.h"
 #include "overlap.h"
@@ -309,10 +310,18 @@ kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
     if (detour != KW_OK) return detour;
   }
   const uint32_t recorded = r.graph ? r.graph->node_count : 0;
+  const bool narrows = kw_counted_narrows(plan->op, request->out_count);
   uint64_t begin = kw_trace_begin();
   uint32_t created = 0;
-  kw_status status = complete_results(&r, &created);
+  kw_status status = narrows ? kw_counted_may_narrow(plan->op, r.graph) : KW_OK;
+  if (status == KW_OK) status = complete_results(&r, &created);
   if (status == KW_OK) status = run_plan(&r);
+  if (status == KW_OK && narrows) {
+    kw_tensor **counter = &r.outs[request->out_count];
+    status = kw_counted_narrow(plan->op, r.stream, *counter, &r.outs[0]);
+    kw_tensor_release(*counter);
+    created &= ~(1u << request->out_count);
+  }
   if (status != KW_OK && r.graph) kw_graph_rewind(r.graph, recorded);
   for (uint32_t i = 0; created >> i; ++i) {
     if (!(created >> i & 1)) continue;

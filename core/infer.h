@@ -54,6 +54,9 @@ kw_status kw_infer_scatter(const kw_op *op, const kw_value *args, kw_infer_dims 
 kw_status kw_infer_indexing(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_index_put(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
+/* Selection by masks (infer_select.c). */
+kw_status kw_infer_nonzero(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+
 /* What random ops demand of the numbers they are given (infer_random.c); KW_OK for other ops. */
 kw_status kw_infer_check_random(const kw_op *op, const kw_value *args, kw_dtype key);
 

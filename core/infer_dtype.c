@@ -215,6 +215,7 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
 }
 
 kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result) {
+  if (op->counted && result == op->schema.result_count - 1) return KW_I64;
   switch (op->row.result) {
     case KW_RESULT_BOOL:
       return KW_BOOL;

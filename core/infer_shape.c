@@ -272,6 +272,7 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_SCATTER] = kw_infer_scatter,
     [KW_SHAPE_INDEX] = kw_infer_indexing,
     [KW_SHAPE_INDEX_PUT] = kw_infer_index_put,
+    [KW_SHAPE_NONZERO] = kw_infer_nonzero,
     [KW_SHAPE_SIZE] = infer_size,
     [KW_SHAPE_ARANGE] = infer_arange,
     [KW_SHAPE_SCAN] = infer_scan,

@@ -67,6 +67,8 @@ static void add_table_row(const kw_op_row *row) {
     return;
   }
   op->row = *row;
+  op->counted = kw_op_row_counted(row);
+  if (op->counted) op->schema.results[op->schema.result_count++].alias_of = -1;
   publish(op);
 }
 
@@ -257,7 +259,8 @@ KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info) {
                      .result_count = op->schema.result_count,
                      .max_ulp = row->ulp,
                      .comparator = comparators[row->compare],
-                     .decomposition = kw_decompose_by(op)};
+                     .decomposition = kw_decompose_by(op),
+                     .counted = op->counted};
   kw_struct_give(out_info, &info, sizeof info);
   return KW_OK;
 }

@@ -57,6 +57,7 @@ struct kw_op {
   uint32_t id; /* 1.. in order of definition; dense; fits in KW_OP_ID_BITS */
   kw_schema schema;
   int32_t generator;         /* index of the Generator argument, which makes the op a random one; -1 without */
+  bool counted;              /* kw_op_row_counted: schema.results has the count as its last */
   kw_op_row row;             /* for a vendor's op: made up from its kw_op_desc, level KW_LEVEL_VENDOR */
   kw_infer_fn infer;         /* vendor ops only */
   kw_reference_fn reference; /* vendor ops only */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "counted.h"
 #include "error.h"
 #include "generator.h"
 #include "overlap.h"
@@ -207,12 +208,14 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
   const kw_schema *schema = &request->op->schema;
   bool all_alias = true;
   for (uint32_t i = 0; i < schema->result_count; ++i) all_alias = all_alias && schema->results[i].alias_of >= 0;
-  if (request->out_count != schema->result_count && !(request->out_count == 0 && all_alias)) {
+  const bool narrows = kw_counted_narrows(request->op, request->out_count);
+  if (request->out_count != schema->result_count && !(request->out_count == 0 && all_alias) && !narrows) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: %u results were asked for, the op has %u", schema->name,
                    request->out_count, schema->result_count);
   }
   for (uint32_t i = 0; i < request->out_count; ++i) {
     if (schema->results[i].alias_of >= 0 || !request->outs[i]) continue;
+    if (narrows && i == 0) return kw_counted_refuse_result(request->op, &plan->inference);
     if (plan->inference.absent >> i & 1) {
       return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: result %u is left out by 'output_mask'; give NULL for it",
                      schema->name, i);

@@ -336,6 +336,17 @@ size_t kw_test_bytes_of(const kw_tensor *tensor) {
   return (size_t)ref->numel * kw_dtype_size(ref->dtype);
 }
 
+/* What lies behind the filled entries of a counted op's first result is anybody's. */
+static kw_status clear_unfilled(const kw_tensor_ref *first, unsigned char *bytes, const unsigned char *count) {
+  int64_t filled;
+  memcpy(&filled, count, sizeof filled);
+  if (first->numel == 0) return KW_OK;
+  size_t item = kw_dtype_size(first->dtype), entry = (size_t)(first->numel / first->shape[0]) * item;
+  if (filled < 0 || filled > first->shape[0]) return KW_ERR_INTERNAL;
+  memset(bytes + (size_t)filled * entry, 0, (size_t)(first->shape[0] - filled) * entry);
+  return KW_OK;
+}
+
 kw_status kw_test_call_results(const kw_test_call *call, kw_tensor **outs, unsigned char **out_bytes,
                                size_t *out_size) {
   size_t size = 0, at = 0;
@@ -346,6 +357,9 @@ kw_status kw_test_call_results(const kw_test_call *call, kw_tensor **outs, unsig
     kw_tensor *result = kw_test_call_result(call, outs, i);
     status = kw_tensor_read(result, bytes + at);
     at += kw_test_bytes_of(result);
+  }
+  if (status == KW_OK && call->info.counted) {
+    status = clear_unfilled(kw_tensor_describe(outs[0]), bytes, bytes + size - sizeof(int64_t));
   }
   *out_bytes = bytes;
   *out_size = size;

@@ -36,7 +36,11 @@ static void bad_counts(kw_trial *t) {
   kw_trial_reset(t);
   kw_trial_refuse_with(t, NULL, results + 1, KW_TRIAL_NO_ARGUMENT, "a result too many");
   if (results > 0 && !t->call.in_place) {
-    kw_trial_refuse_with(t, NULL, results - 1, KW_TRIAL_NO_ARGUMENT, "a result too few");
+    if (!t->call.info.counted) {
+      kw_trial_refuse_with(t, NULL, results - 1, KW_TRIAL_NO_ARGUMENT, "a result too few");
+    } else {
+      kw_trial_refuse_with(t, t->outs, results - 1, KW_TRIAL_NO_ARGUMENT, "memory for a result without its count");
+    }
     kw_error_clear();
     kw_trial_check_refusal(t, kw_op_call(t->call.op, stream, t->values, t->given, NULL, results), KW_TRIAL_NO_ARGUMENT,
                            "NULL for the results");

@@ -397,6 +397,7 @@ typedef struct kw_op_info {
   double max_ulp;            /* the bound of the conformance suite; see comparator */
   const char *comparator;    /* "bits", "ulp", ... */
   const char *decomposition; /* the op that serves it on devices without a kernel of its own, or "" */
+  bool counted; /* only the data show how large result 0 is, and the last result is the count: kw_op_call */
 } kw_op_info;
 KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info);
 
@@ -448,11 +449,15 @@ KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call
  * and returned there, owned by the caller. outs[i] != NULL: the result is written there; shape and dtype must be the
  * inferred ones, and the tensor must overlap neither an argument nor itself. A result that the schema marks (a!) is the
  * argument of that mark: outs[i] is left alone and outs may be NULL. Where the schema has "bool[N] output_mask" (a list
- * of N ints, 0 or 1), result i is absent when entry i is 0: outs[i] must be NULL and stays it. Errors:
- * KW_ERR_INVALID_ARGUMENT names op and
- * argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no decomposition serves and fallback is off. From
- * the second call with the same signature on, when a leading argument is a tensor and all results are given, there is
- * no lock, but a generator's for a moment, and no heap allocation. */
+ * of N ints, 0 or 1), result i is absent when entry i is 0: outs[i] must be NULL and stays it.
+ * Counted ops (kw_op_info.counted; nonzero, masked_select) have one result more than their schema, the last: how many
+ * entries of result 0, along its first dimension, have been filled, an i64 of rank 0. Asked for all results the call
+ * does not wait: result 0 has the largest size that the arguments allow, and what lies behind the count is unspecified.
+ * Asked for one result less the call waits for the stream, and returns result 0 as a view of the filled part;
+ * outs[0] must be NULL then, and while the stream records that is KW_ERR_BUSY.
+ * Errors: KW_ERR_INVALID_ARGUMENT names op and argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no
+ * decomposition serves and fallback is off. From the second call with the same signature on, when a leading argument is
+ * a tensor and all results are given, there is no lock, but a generator's for a moment, and no heap allocation. */
 KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                             kw_tensor **outs, uint32_t out_count);
 

@@ -145,7 +145,11 @@ typedef struct kw_rng {
  *     other tensor unless the schema marks the alias with (a!); an argument may then be identical with it (x += x);
  *   - in ops that broadcast, every tensor argument already has the output's shape (repeated dimensions have stride 0);
  *   - at least one output has elements (a call with only empty outputs never reaches a kernel).
- * Outputs MAY be strided; a kernel for contiguous outputs only says so in can_implement. */
+ * Outputs MAY be strided; a kernel for contiguous outputs only says so in can_implement.
+ *
+ * Ops whose result is as large as the data say (nonzero, masked_select) have one output more than their schema, the
+ * last: an i64 of rank 0. The first output has the largest size possible; the kernel fills its leading entries and
+ * stores there how many. What lies behind them is unspecified. */
 typedef struct kw_call {
   uint32_t struct_size;
   uint32_t arg_count;

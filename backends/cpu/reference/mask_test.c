@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test_call.h"
+
+#include <math.h>
+
+static kw_status run_counted(const char *op, const kw_tensor_ref *out, int64_t *count, uint32_t arg_count,
+                             const kw_value *args) {
+  kw_tensor_ref counter = RANK0(KW_I64, count);
+  const kw_tensor_ref *outs[] = {out, &counter};
+  const kw_call call = {
+      .struct_size = sizeof call, .arg_count = arg_count, .out_count = 2, .op = op, .args = args, .outs = outs};
+  return test_call(kw_reference_f32, &call);
+}
+
+static void nonzero_lists_indices_in_order(void **state) {
+  (void)state;
+  const float x[] = {0, NAN, -0.0f, 3, 0, -1};
+  int64_t rows[12], count = -1;
+  kw_tensor_ref self = TENSOR(KW_F32, x, 2, 3), out = TENSOR(KW_I64, rows, 6, 2);
+  memset(rows, 0x7f, sizeof rows);
+  assert_int_equal(run_counted("nonzero", &out, &count, 1, (kw_value[]){test_arg(&self)}), KW_OK);
+  assert_int_equal(count, 3);
+  assert_memory_equal(rows, ((int64_t[]){0, 1, 1, 0, 1, 2}), 6 * sizeof *rows);
+  assert_int_equal(rows[6], 0x7f7f7f7f7f7f7f7f); /* behind the count nothing is written */
+}
+
+static void nonzero_follows_strides(void **state) {
+  (void)state;
+  const int8_t x[] = {0, 1, 0, 0, 0, -128};
+  int64_t rows[12], count = -1;
+  kw_tensor_ref self = TENSOR(KW_I8, x, 3, 2), out = TENSOR(KW_I64, rows, 6, 2);
+  self.strides[0] = 1, self.strides[1] = 3; /* columns 0 1 0 and 0 0 -128 */
+  out.strides[0] = 1, out.strides[1] = 6;
+  assert_int_equal(run_counted("nonzero", &out, &count, 1, (kw_value[]){test_arg(&self)}), KW_OK);
+  assert_int_equal(count, 2);
+  assert_int_equal(rows[0], 1);
+  assert_int_equal(rows[6], 0);
+  assert_int_equal(rows[1], 2);
+  assert_int_equal(rows[7], 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nonzero_lists_indices_in_order),
+      cmocka_unit_test(nonzero_follows_strides),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
