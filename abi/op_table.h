@@ -33,7 +33,13 @@ typedef enum kw_shape_rule {
   KW_SHAPE_INDEX,        /* advanced indexing: the broadcast of all indices in place of the indexed dimensions */
   KW_SHAPE_INDEX_PUT,    /* argument 0's */
   KW_SHAPE_NONZERO,      /* [number of elements, rank] of argument 0, at most */
-  KW_SHAPE_CUSTOM        /* the vendor's infer callback */
+  /* arguments 0 and 1 have one shape, and so has the result; "dim" names one of its dimensions */
+  KW_SHAPE_SOFTMAX_BACKWARD,
+  /* all tensors broadcast together; with a "reduction" rank 0 */
+  KW_SHAPE_LOSS,
+  /* "self"'s; the other tensors broadcast to it */
+  KW_SHAPE_LOSS_BACKWARD,
+  KW_SHAPE_CUSTOM /* the vendor's infer callback */
 } kw_shape_rule;
 
 /* How the key dtype (what the op computes on, see plugin.h) and the result dtype follow from the arguments. */
@@ -53,7 +59,9 @@ typedef enum kw_result_rule {
   KW_RESULT_CAST,    /* key: argument 0; result: argument "dtype" if given, otherwise argument 0's */
   KW_RESULT_FACTORY, /* key and result: argument "dtype" if given, otherwise what the op's other arguments say */
   KW_RESULT_SELF,    /* key: argument 0 (copy_: the source); result: argument 0 */
-  KW_RESULT_CUSTOM   /* key: tensors promoted; result: the vendor's infer callback */
+  /* key: argument 0, as argument 1; result: argument "input_dtype", which is that, or f16 for f32 */
+  KW_RESULT_SOFTMAX_BACKWARD,
+  KW_RESULT_CUSTOM /* key: tensors promoted; result: the vendor's infer callback */
 } kw_result_rule;
 
 /* How the suite compares. "c" is the compute type: f32 for floats of at most 32 bits, f64 for f64. A result narrower

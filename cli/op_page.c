@@ -38,6 +38,9 @@ static const char *const shape_texts[] = {
     [KW_SHAPE_INDEX] = "the indices' broadcast in place of the indexed dimensions",
     [KW_SHAPE_INDEX_PUT] = "`self`'s",
     [KW_SHAPE_NONZERO] = "[n, rank of `self`] for n elements that are not zero; at most as many as `self` has",
+    [KW_SHAPE_SOFTMAX_BACKWARD] = "`grad_output`'s, which is that of `output`",
+    [KW_SHAPE_LOSS] = "all tensors broadcast together; rank 0 where `reduction` is not 0",
+    [KW_SHAPE_LOSS_BACKWARD] = "`self`'s; other tensors broadcast to it",
 };
 
 static const char *const result_texts[] = {
@@ -53,6 +56,7 @@ static const char *const result_texts[] = {
     [KW_RESULT_INT_MM] = "i32",
     [KW_RESULT_SOFTMAX] = "`self`'s; f32 with `half_to_float`",
     [KW_RESULT_NORM] = "what the tensors promote to; mean and rstd in the compute type",
+    [KW_RESULT_SOFTMAX_BACKWARD] = "`input_dtype`: that of the tensors, or f16 for f32",
     [KW_RESULT_CAST] = "`dtype` where given, otherwise `self`'s",
     [KW_RESULT_FACTORY] = "`dtype` where given",
     [KW_RESULT_SELF] = "`self`'s",

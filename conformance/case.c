@@ -271,6 +271,9 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_INDEX_PUT] = kw_case_make_index_put,
     [KW_SHAPE_NORM] = kw_case_make_norm,
     [KW_SHAPE_NONZERO] = kw_case_make_nonzero,
+    [KW_SHAPE_SOFTMAX_BACKWARD] = kw_case_make_softmax_backward,
+    [KW_SHAPE_LOSS] = kw_case_make_loss,
+    [KW_SHAPE_LOSS_BACKWARD] = kw_case_make_loss,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 

@@ -84,8 +84,10 @@ bool kw_case_make_lines(kw_case *c); /* index_select, gather, scatter */
 bool kw_case_make_indexing(kw_case *c);
 bool kw_case_make_index_put(kw_case *c);
 bool kw_case_make_softmax(kw_case *c);
+bool kw_case_make_softmax_backward(kw_case *c);
 bool kw_case_make_norm(kw_case *c);
 bool kw_case_make_nonzero(kw_case *c);
+bool kw_case_make_loss(kw_case *c);   /* losses element by element, and their backwards */
 bool kw_case_make_random(kw_case *c); /* ops with a generator argument, whatever their shape rule */
 bool kw_case_make_vendor(kw_case *c);
 

@@ -55,31 +55,35 @@ static kw_domain usual_domain(const kw_case *c) {
 
 /* ---- Softmax ----------------------------------------------------------------------------------------------------- */
 
+static const norm_row line_scalar[] = {{{0, {0}}, 0}, {{0, {0}}, -1}};
+static const norm_row line_empty[] = {{{3, {2, 0, 3}}, 1}, {{3, {2, 0, 3}}, -1}, {{1, {0}}, 0}};
+static const norm_row line_one[] = {{{1, {1}}, 0}, {{3, {1, 1, 1}}, 1}, {{2, {5, 1}}, -1}};
+static const norm_row line_prime[] = {{{1, {7}}, 0},       {{1, {1021}}, -1},   {{2, {13, 5}}, 1},
+                                      {{2, {13, 5}}, 0},   {{3, {3, 5, 7}}, 1}, {{4, {2, 3, 5, 7}}, -2},
+                                      {{2, {1021, 3}}, 0}, {{1, {4099}}, 0},    {{5, {2, 1, 3, 2, 5}}, 3}};
+static const norm_row line_large[] = {{{1, {65537}}, 0}, {{2, {257, 263}}, 1}, {{2, {257, 263}}, 0}};
+static const norm_row line_layout[] = {{{2, {6, 5}}, 1}, {{3, {4, 3, 5}}, 1}, {{2, {67, 129}}, 0}};
+static const norm_row line_outputs[] = {
+    {{2, {5, 11}}, 1}, {{3, {5, 11, 7}}, 2}, {{3, {5, 11, 7}}, 0}, {{2, {11, 5}}, 0}};
+static const norm_row line_special[] = {{{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1},
+                                        {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}};
+static const norm_row line_attrs[] = {{{3, {3, 5, 7}}, 0},  {{3, {3, 5, 7}}, 1},  {{3, {3, 5, 7}}, 2},
+                                      {{3, {3, 5, 7}}, -1}, {{3, {3, 5, 7}}, -2}, {{3, {3, 5, 7}}, -3}};
+static const norm_rows line_rows[KW_CLASS_COUNT] = {
+    [KW_CLASS_SCALAR] = ROWS(line_scalar),   [KW_CLASS_EMPTY] = ROWS(line_empty),
+    [KW_CLASS_ONE] = ROWS(line_one),         [KW_CLASS_PRIME] = ROWS(line_prime),
+    [KW_CLASS_LARGE] = ROWS(line_large),     [KW_CLASS_TRANSPOSED] = ROWS(line_layout),
+    [KW_CLASS_SLICED] = ROWS(line_layout),   [KW_CLASS_STRIDE0] = ROWS(line_layout),
+    [KW_CLASS_OUTPUTS] = ROWS(line_outputs), [KW_CLASS_SPECIAL] = ROWS(line_special),
+    [KW_CLASS_ATTRS] = ROWS(line_attrs)};
+
 bool kw_case_make_softmax(kw_case *c) {
-  static const norm_row scalar[] = {{{0, {0}}, 0}, {{0, {0}}, -1}};
-  static const norm_row empty[] = {{{3, {2, 0, 3}}, 1}, {{3, {2, 0, 3}}, -1}, {{1, {0}}, 0}};
-  static const norm_row one[] = {{{1, {1}}, 0}, {{3, {1, 1, 1}}, 1}, {{2, {5, 1}}, -1}};
-  static const norm_row prime[] = {{{1, {7}}, 0},       {{1, {1021}}, -1},   {{2, {13, 5}}, 1},
-                                   {{2, {13, 5}}, 0},   {{3, {3, 5, 7}}, 1}, {{4, {2, 3, 5, 7}}, -2},
-                                   {{2, {1021, 3}}, 0}, {{1, {4099}}, 0},    {{5, {2, 1, 3, 2, 5}}, 3}};
-  static const norm_row large[] = {{{1, {65537}}, 0}, {{2, {257, 263}}, 1}, {{2, {257, 263}}, 0}};
-  static const norm_row layout[] = {{{2, {6, 5}}, 1}, {{3, {4, 3, 5}}, 1}, {{2, {67, 129}}, 0}};
-  static const norm_row outputs[] = {{{2, {5, 11}}, 1}, {{3, {5, 11, 7}}, 2}, {{3, {5, 11, 7}}, 0}, {{2, {11, 5}}, 0}};
-  static const norm_row special[] = {{{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1},
-                                     {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}};
-  static const norm_row attrs[] = {{{3, {3, 5, 7}}, 0},  {{3, {3, 5, 7}}, 1},  {{3, {3, 5, 7}}, 2},
-                                   {{3, {3, 5, 7}}, -1}, {{3, {3, 5, 7}}, -2}, {{3, {3, 5, 7}}, -3}};
-  static const norm_rows rows[KW_CLASS_COUNT] = {
-      [KW_CLASS_SCALAR] = ROWS(scalar),   [KW_CLASS_EMPTY] = ROWS(empty),    [KW_CLASS_ONE] = ROWS(one),
-      [KW_CLASS_PRIME] = ROWS(prime),     [KW_CLASS_LARGE] = ROWS(large),    [KW_CLASS_TRANSPOSED] = ROWS(layout),
-      [KW_CLASS_SLICED] = ROWS(layout),   [KW_CLASS_STRIDE0] = ROWS(layout), [KW_CLASS_OUTPUTS] = ROWS(outputs),
-      [KW_CLASS_SPECIAL] = ROWS(special), [KW_CLASS_ATTRS] = ROWS(attrs)};
   static const special_rows specials[] = {
       {KW_DOMAIN_SPECIAL_ROW, false}, {KW_DOMAIN_FEW, false},  {KW_DOMAIN_SPECIAL, false}, {KW_DOMAIN_SPECIAL, true},
       {KW_DOMAIN_OFFSET, false},      {KW_DOMAIN_HUGE, false}, {KW_DOMAIN_TINY, false}};
   norm_row row;
   kw_layout in_layout = KW_LAYOUT_DENSE;
-  if (!pick_row(c, rows, &row)) return false;
+  if (!pick_row(c, line_rows, &row)) return false;
   if (!kw_case_pick_layout(c->class, c->number, 0, 1, &in_layout)) return false;
 
   kw_case_set_tensor(c, 0, c->key, &row.shape, in_layout);
@@ -92,6 +96,36 @@ bool kw_case_make_softmax(kw_case *c) {
   c->terms = 1;
   kw_layout layout_out = kw_case_out_layout(c);
   kw_case_set_result(c, 0, to_float ? KW_F32 : c->key, &row.shape, layout_out);
+  return true;
+}
+
+/* Gradients, and results that need not be those of a forward. */
+bool kw_case_make_softmax_backward(kw_case *c) {
+  static const kw_domain domains[][2] = {{KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_SMALL}, {KW_DOMAIN_SMALL, KW_DOMAIN_FEW},
+                                         {KW_DOMAIN_FEW, KW_DOMAIN_SPECIAL_ROW},   {KW_DOMAIN_OFFSET, KW_DOMAIN_UNIT},
+                                         {KW_DOMAIN_UNIT, KW_DOMAIN_OFFSET},       {KW_DOMAIN_TINY, KW_DOMAIN_UNIT},
+                                         {KW_DOMAIN_UNIT, KW_DOMAIN_TINY}};
+  const bool log = strcmp(c->op->name, "_log_softmax_backward_data") == 0;
+  norm_row row;
+  kw_layout layouts[2];
+  if (!pick_row(c, line_rows, &row)) return false;
+  if (c->class == KW_CLASS_LARGE && c->key == KW_F64) return false; /* its oracle's exp is slow */
+  kw_case_resize(c, &row.shape);
+  for (uint32_t i = 0; i < 2; i++) {
+    if (!kw_case_pick_layout(c->class, c->number, i, 2, &layouts[i])) return false;
+    kw_case_set_tensor(c, i, c->key, &row.shape, layouts[i]);
+    c->tensors[i].domain = i == 0 ? usual_domain(c) : log ? KW_DOMAIN_NEAR : KW_DOMAIN_UNIT;
+    if (c->class != KW_CLASS_SPECIAL) continue;
+    c->tensors[i].domain = log && domains[c->number][i] == KW_DOMAIN_OFFSET ? KW_DOMAIN_NEAR : domains[c->number][i];
+    c->tensors[i].value_stride = (uint32_t)row.shape.dims[1];
+  }
+  const bool from_half = c->key == KW_F32 && c->number % 2 == 1;
+  const kw_dtype result = from_half ? KW_F16 : c->key;
+  kw_case_give(c, 2, (kw_value){.tag = KW_TAG_INT, .u.i = row.dims});
+  kw_case_give(c, 3, (kw_value){.tag = KW_TAG_DTYPE, .u.dtype = result});
+  c->promoted = 3;
+  c->terms = 1;
+  kw_case_set_result(c, 0, result, &row.shape, kw_case_out_layout(c));
   return true;
 }
 

@@ -63,6 +63,12 @@ kw_status kw_infer_check_random(const kw_op *op, const kw_value *args, kw_dtype 
 /* Normalisation and softmax (infer_norm.c). */
 kw_status kw_infer_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_softmax_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
+kw_status kw_infer_softmax_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_softmax_backward_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
+
+/* Losses and their backwards (infer_loss.c). */
+kw_status kw_infer_loss(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_loss_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 /* Shape rules (infer_shape.c): the dims of every result; *out_expand: tensor arguments are to be expanded to result 0.
  */

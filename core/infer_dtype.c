@@ -202,6 +202,8 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
       return factory_key(op, args, out_key);
     case KW_RESULT_SOFTMAX:
       return kw_infer_softmax_key(op, args, out_key);
+    case KW_RESULT_SOFTMAX_BACKWARD:
+      return kw_infer_softmax_backward_key(op, args, out_key);
     case KW_RESULT_SELF:
       return inplace_key(op, args, out_key);
     case KW_RESULT_CUSTOM:
@@ -229,6 +231,8 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
       return cast_dtype(op, args);
     case KW_RESULT_SOFTMAX:
       return kw_infer_find_arg(op, args, "half_to_float")->u.b ? KW_F32 : key;
+    case KW_RESULT_SOFTMAX_BACKWARD:
+      return kw_infer_find_arg(op, args, "input_dtype")->u.dtype;
     case KW_RESULT_NORM:
       if (result == 0) return key;
       return key == KW_F64 ? KW_F64 : KW_F32;

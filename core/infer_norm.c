@@ -52,3 +52,34 @@ kw_status kw_infer_softmax_key(const kw_op *op, const kw_value *args, kw_dtype *
   }
   return status;
 }
+
+kw_status kw_infer_softmax_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_tensor_ref *grad = args[0].u.tensor, *output = args[1].u.tensor;
+  uint32_t mask = 0;
+  if (grad->rank != output->rank || memcmp(grad->shape, output->shape, grad->rank * sizeof(int64_t)) != 0) {
+    char got[KW_SHAPE_TEXT], wanted[KW_SHAPE_TEXT];
+    return kw_infer_fail(op, 1, "expected shape %s, that of 'grad_output', got %s",
+                         kw_shape_text(grad->rank, grad->shape, wanted),
+                         kw_shape_text(output->rank, output->shape, got));
+  }
+  out->rank = grad->rank;
+  memcpy(out->sizes, grad->shape, sizeof out->sizes);
+  return kw_infer_mark_dim(op, 2, grad, args[2].u.i, &mask);
+}
+
+/* The dtype that the forward's input had: the one that the gradient has, or f16 before it became f32. */
+kw_status kw_infer_softmax_backward_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_dtype grad = args[0].u.tensor->dtype, output = args[1].u.tensor->dtype;
+  const kw_value *input = kw_infer_find_arg(op, args, "input_dtype");
+  *out_key = grad;
+  kw_status status = kw_infer_check_dtype(op, args, grad, "");
+  if (status != KW_OK) return status;
+  if (output != grad) {
+    return kw_infer_fail(op, 1, "expected %s, the dtype of 'grad_output', got %s", kw_dtype_name(grad),
+                         kw_dtype_name(output));
+  }
+  if (input->u.dtype == grad || (input->u.dtype == KW_F16 && grad == KW_F32)) return KW_OK;
+  return kw_infer_fail(op, kw_infer_arg_index(args, input), "it is %s%s here, not %s", kw_dtype_name(grad),
+                       grad == KW_F32 ? " or f16" : "", kw_dtype_name(input->u.dtype));
+}

@@ -17,6 +17,9 @@ static const test_infer_row accepted[] = {
     {"rms_norm f32[2,3] l:3", "f32: f32[2,3]"},
     {"rms_norm bf16[2,3] l:2,3 bf16[2,3] f:1e-6", "bf16: bf16[2,3]"},
     {"rms_norm f32[2,3] l:3 f64[3]", "f64: f64[2,3] cast 0"},
+    {"_softmax_backward_data f32[2,3] f32[2,3] i:-1 d:f32", "f32: f32[2,3]"},
+    {"_softmax_backward_data f32[2,3] f32[2,3] i:0 d:f16", "f32: f16[2,3]"},
+    {"_log_softmax_backward_data bf16[] bf16[] i:0 d:bf16", "bf16: bf16[]"},
 };
 
 static void accepted_calls_infer(void **state) {
@@ -43,6 +46,14 @@ static const test_infer_row refused[] = {
     {"rms_norm f32[2,3] l:3 f32[2]", "argument 'weight': expected shape [3], as normalized_shape says, got [2]"},
     {"rms_norm f32[2,3] l:2", "rms_norm: argument 'normalized_shape': [2] does not match"},
     {"rms_norm i64[2,3] l:3", "argument 'input': dtype i64 is not"},
+    {"_softmax_backward_data f32[2,3] f32[3,2] i:0 d:f32",
+     "argument 'output': expected shape [2, 3], that of 'grad_output', got [3, 2]"},
+    {"_softmax_backward_data f32[2] f32[2,1] i:0 d:f32", "argument 'output': expected shape [2]"},
+    {"_softmax_backward_data f32[2] f16[2] i:0 d:f32", "argument 'output': expected f32, the dtype of 'grad_output'"},
+    {"_softmax_backward_data f32[2] f32[2] i:1 d:f32", "argument 'dim': dimension 1 is outside [-1, 0]"},
+    {"_softmax_backward_data f64[2] f64[2] i:0 d:f16", "argument 'input_dtype': it is f64 here, not f16"},
+    {"_softmax_backward_data f32[2] f32[2] i:0 d:bf16", "argument 'input_dtype': it is f32 or f16 here, not bf16"},
+    {"_log_softmax_backward_data i32[2] i32[2] i:0 d:i32", "dtype i32 is not"},
 };
 
 static void refused_calls_say_why(void **state) {

@@ -14,7 +14,8 @@ typedef enum need {
   NEED_SHAPE,     /* a list of sizes: the shape of the data */
   NEED_LAST_SIZE, /* a list of sizes: that of the last dimension */
   NEED_EDGE,      /* a number: the size of a dimension */
-  NEED_ALL        /* a list of bools: every result is wanted */
+  NEED_ALL,       /* a list of bools: every result is wanted */
+  NEED_DTYPE      /* the dtype of the call */
 } need;
 
 static const struct {
@@ -31,6 +32,7 @@ static const struct {
     {NULL, "high", NEED_EDGE},
     {NULL, "end", NEED_EDGE},
     {NULL, "output_mask", NEED_ALL},
+    {NULL, "input_dtype", NEED_DTYPE},
 };
 
 static bool find_need(const char *op, const char *arg, need *out_need) {
@@ -180,10 +182,14 @@ static void make_ints(kw_test_call *call, kw_test_arg *arg) {
   arg->value = kw_arg_int_list(arg->ints, count);
 }
 
+static bool has_need(const kw_test_call *call, const kw_test_arg *arg, need wanted) {
+  need special;
+  return find_need(call->info.name, arg->info.name, &special) && special == wanted;
+}
+
 static void make_argument(kw_test_call *call, uint32_t index, const attempt *how) {
   kw_test_arg *arg = &call->args[index];
-  need special;
-  bool edge = find_need(call->info.name, arg->info.name, &special) && special == NEED_EDGE;
+  const bool edge = has_need(call, arg, NEED_EDGE);
   switch (arg->info.tag) {
     case KW_TAG_TENSOR:
       arg->tensors[0] = make_tensor(call, arg, how, index + 1);
@@ -207,8 +213,11 @@ static void make_argument(kw_test_call *call, uint32_t index, const attempt *how
     case KW_TAG_SCALAR:
       arg->value = kw_arg_scalar_i64(edge ? call->edge : 2);
       break;
+    case KW_TAG_DTYPE:
+      arg->value = has_need(call, arg, NEED_DTYPE) ? kw_arg_dtype(call->dtype) : kw_arg_none();
+      break;
     default:
-      arg->value = kw_arg_none(); /* strings, dtypes, generators: a call can do without */
+      arg->value = kw_arg_none(); /* strings, generators: a call can do without */
       break;
   }
 }

@@ -170,7 +170,8 @@ static const struct {
   const char *arg;
   double number;
 } bad_numbers[] = {
-    {"end", NAN}, {"end", 1e19}, {"p", -0.25}, {"p", 1.25}, {"p", NAN}, {"std", -1}, {"std", NAN}, {"high", -3},
+    {"end", NAN}, {"end", 1e19},    {"p", -0.25},      {"p", 1.25},  {"p", NAN},    {"std", -1},    {"std", NAN},
+    {"high", -3}, {"reduction", 3}, {"reduction", -1}, {"delta", 0}, {"delta", -1}, {"delta", NAN},
 };
 
 static kw_value number_like(kw_tag tag, double number) {
@@ -290,6 +291,19 @@ static const struct {
     {"addmm", "mat2", WRONG_RANK},
     {"native_layer_norm", "input", WRONG_SIZE},
     {"rms_norm", "input", WRONG_SIZE},
+    {"_softmax_backward_data", "grad_output", WRONG_SIZE | WRONG_RANK},
+    {"_softmax_backward_data", "output", WRONG_SIZE | WRONG_RANK},
+    {"_log_softmax_backward_data", "grad_output", WRONG_SIZE | WRONG_RANK},
+    {"_log_softmax_backward_data", "output", WRONG_SIZE | WRONG_RANK},
+    {"mse_loss", "self", WRONG_SIZE},
+    {"mse_loss", "target", WRONG_SIZE},
+    {"huber_loss", "self", WRONG_SIZE},
+    {"huber_loss", "target", WRONG_SIZE},
+    {"binary_cross_entropy_with_logits", "self", WRONG_SIZE},
+    {"binary_cross_entropy_with_logits", "target", WRONG_SIZE},
+    {"mse_loss_backward", "grad_output", WRONG_SIZE | WRONG_RANK},
+    {"mse_loss_backward", "self", WRONG_SIZE},
+    {"mse_loss_backward", "target", WRONG_SIZE | WRONG_RANK},
     {"cat", "tensors", WRONG_SIZE | WRONG_RANK},
     {"embedding", "weight", WRONG_RANK},
     {"index_select", "index", WRONG_RANK},

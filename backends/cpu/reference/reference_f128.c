@@ -12,6 +12,7 @@ __extension__ typedef __float128 kw_f128;
 kw_f128 sqrtq(kw_f128 x);
 kw_f128 expq(kw_f128 x);
 kw_f128 logq(kw_f128 x);
+kw_f128 log1pq(kw_f128 x);
 kw_f128 sinq(kw_f128 x);
 kw_f128 cosq(kw_f128 x);
 kw_f128 tanhq(kw_f128 x);

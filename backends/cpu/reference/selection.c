@@ -42,22 +42,6 @@ void kw_selection_lines(kw_selection *s, const kw_call *call, uint32_t arg, cons
   kw_selection_index(s, index, table, line);
 }
 
-/* The indices of a list broadcast together. */
-static uint32_t join(const kw_value *list, int64_t shape[KW_MAX_RANK]) {
-  uint32_t rank = 0;
-  for (uint32_t k = 0; k < list->count; k++) {
-    if (list->u.tensors[k] && list->u.tensors[k]->rank > rank) rank = list->u.tensors[k]->rank;
-  }
-  for (uint32_t d = 0; d < rank; d++) shape[d] = 1;
-  for (uint32_t k = 0; k < list->count; k++) {
-    const kw_tensor_ref *indices = list->u.tensors[k];
-    for (uint32_t d = 0; indices && d < indices->rank; d++) {
-      if (indices->shape[d] != 1) shape[rank - indices->rank + d] = indices->shape[d];
-    }
-  }
-  return rank;
-}
-
 void kw_selection_advanced(kw_selection *s, const kw_call *call, const kw_tensor_ref *table) {
   const kw_value *list = &call->args[1];
   bool indexed[KW_MAX_RANK] = {false};
@@ -71,7 +55,7 @@ void kw_selection_advanced(kw_selection *s, const kw_call *call, const kw_tensor
   /* The joint dimensions take the place of the indexed ones; where these do not follow each other, they go first. */
   uint32_t place = last - first + 1 == count ? first : 0;
   int64_t joint[KW_MAX_RANK], shape[KW_MAX_RANK], strides[KW_MAX_RANK];
-  uint32_t joint_rank = join(list, joint), rank = 0;
+  uint32_t joint_rank = kw_walk_join(list->u.tensors, list->count, joint), rank = 0;
   for (uint32_t d = 0; d <= table->rank; d++) {
     for (uint32_t j = 0; d == place && j < joint_rank; j++) {
       strides[rank] = 0;

@@ -9,6 +9,20 @@ char *kw_walk_base(const kw_tensor_ref *tensor) {
   return (char *)tensor->mem + tensor->offset;
 }
 
+uint32_t kw_walk_join(const kw_tensor_ref *const *tensors, uint32_t count, int64_t out_shape[KW_MAX_RANK]) {
+  uint32_t rank = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    if (tensors[k] && tensors[k]->rank > rank) rank = tensors[k]->rank;
+  }
+  for (uint32_t d = 0; d < rank; d++) out_shape[d] = 1;
+  for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t d = 0; tensors[k] && d < tensors[k]->rank; d++) {
+      if (tensors[k]->shape[d] != 1) out_shape[rank - tensors[k]->rank + d] = tensors[k]->shape[d];
+    }
+  }
+  return rank;
+}
+
 void kw_walk_start(kw_walk *walk, uint32_t rank, const int64_t *shape) {
   memset(walk, 0, sizeof *walk);
   walk->rank = rank;

@@ -7,7 +7,7 @@
 
 #include "reference.h"
 
-#define KW_WALK_TENSORS 4
+#define KW_WALK_TENSORS 8
 
 /* at[t] is the current element of tensor t. An element that does not exist is never pointed at. */
 typedef struct kw_walk {
@@ -22,6 +22,9 @@ typedef struct kw_walk {
 
 /* The address of element (0, 0, ...). */
 char *kw_walk_base(const kw_tensor_ref *tensor);
+
+/* The shape that tensors broadcast to, and its rank; NULL entries do not count. */
+uint32_t kw_walk_join(const kw_tensor_ref *const *tensors, uint32_t count, int64_t out_shape[KW_MAX_RANK]);
 
 /* A walk over `shape`. Each tensor is added with kw_walk_add. */
 void kw_walk_start(kw_walk *walk, uint32_t rank, const int64_t *shape);

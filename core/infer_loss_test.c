@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test_infer.h"
+
+static const test_infer_row accepted[] = {
+    {"mse_loss f32[2,3] f32[3] i:0", "f32: f32[2,3]"},
+    {"mse_loss f32[2,3] f32[3]", "f32: f32[]"},
+    {"mse_loss f16[2,3] f32[] i:2", "f16: f16[] cast 1"},
+    {"mse_loss i64[2] f32[2] i:1", "f32: f32[] cast 0"},
+    {"mse_loss f32[0,3] f32[3] i:0", "f32: f32[0,3]"},
+    {"mse_loss_backward f32[] f32[2,3] f32[3] i:1", "f32: f32[2,3]"},
+    {"mse_loss_backward f32[2,3] f32[2,3] f64[2,3] i:0", "f64: f64[2,3] cast 0 1"},
+    {"huber_loss bf16[4] bf16[4] i:0 f:2", "bf16: bf16[4]"},
+    {"binary_cross_entropy_with_logits f32[2,3] f32[2,1] - f32[3] i:0", "f32: f32[2,3]"},
+    {"binary_cross_entropy_with_logits f32[2,1] f32[1] f32[4,1,3] - i:2", "f32: f32[]"},
+};
+
+static void accepted_calls_infer(void **state) {
+  (void)state;
+  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
+}
+
+static const test_infer_row refused[] = {
+    {"mse_loss f32[2,3] f32[2]", "mse_loss: argument 'target': shapes [2, 3] and [2] do not broadcast"},
+    {"mse_loss f32[2] f32[2] i:3", "mse_loss: argument 'reduction': 3 is not known; it is 0 (none), 1 (mean) or 2"},
+    {"mse_loss f32[2] f32[2] i:-1", "argument 'reduction': -1 is not known"},
+    {"mse_loss i32[2] i64[2]", "mse_loss: argument 'target': dtype i64 is not"},
+    {"mse_loss_backward f32[] f32[2,1] f32[3] i:1",
+     "argument 'target': shape [3] does not broadcast to [2, 1], the shape of 'self'"},
+    {"mse_loss_backward f32[4] f32[3] f32[3] i:0", "argument 'grad_output': shape [4] does not broadcast to [3]"},
+    {"mse_loss_backward f32[3] f32[3] f32[3] i:7", "argument 'reduction': 7 is not known"},
+    {"huber_loss f32[3] f32[3] i:1 f:0", "huber_loss: argument 'delta': 0 is not greater than 0"},
+    {"huber_loss f32[3] f32[3] i:1 f:nan", "argument 'delta': nan is not greater than 0"},
+    {"binary_cross_entropy_with_logits f32[2,3] f32[2,3] f32[2]", "argument 'weight': shapes [2, 3] and [2]"},
+};
+
+static void refused_calls_say_why(void **state) {
+  (void)state;
+  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(accepted_calls_infer),
+      cmocka_unit_test(refused_calls_say_why),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
