@@ -49,6 +49,7 @@ typedef enum kw_result_rule {
   KW_RESULT_DIV_MODE, /* KW_RESULT_FLOAT when rounding_mode is none, otherwise KW_RESULT_KEY */
   KW_RESULT_BOOL,     /* key: tensors and Scalars promoted; result: bool */
   KW_RESULT_I64,      /* key: argument 0; result: i64 */
+  KW_RESULT_CHOICE,   /* key and result 0: argument 0; result 1: i64 */
   KW_RESULT_SUM,     /* key and result: argument "dtype" if given; otherwise argument 0, integers and bool become i64 */
   KW_RESULT_MEAN,    /* the same, for floats only */
   KW_RESULT_ANY,     /* key: argument 0; result: bool, but u8 for u8 */

@@ -49,6 +49,7 @@ static const char *const result_texts[] = {
     [KW_RESULT_DIV_MODE] = "what tensors and Scalars promote to; without a rounding mode f32 for integers",
     [KW_RESULT_BOOL] = "bool; computed in what tensors and Scalars promote to",
     [KW_RESULT_I64] = "i64",
+    [KW_RESULT_CHOICE] = "`self`'s; of the indices i64",
     [KW_RESULT_SUM] = "`dtype` where given, otherwise `self`'s, i64 for integers and bool",
     [KW_RESULT_MEAN] = "`dtype` where given, otherwise `self`'s",
     [KW_RESULT_ANY] = "bool; u8 for u8",

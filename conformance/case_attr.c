@@ -32,14 +32,16 @@ static const struct {
     {"mean", {KW_DOMAIN_UNIT}},
     {"cumsum", {KW_DOMAIN_UNIT}},
     {"prod", {KW_DOMAIN_FACTOR}},
+    {"cumprod", {KW_DOMAIN_FACTOR}},
     {"any", {KW_DOMAIN_SPARSE}},
+    {"all", {KW_DOMAIN_DENSE}},
     {"keyway::swiglu", {KW_DOMAIN_NEAR, KW_DOMAIN_ANY}},
 };
 
 /* Ops where equal values matter: every other case draws from few values. */
-static const char *const tied[] = {"eq",          "ne",         "lt",          "le",          "gt",      "ge",
-                                   "logical_and", "logical_or", "logical_xor", "logical_not", "maximum", "minimum",
-                                   "clamp",       "amax",       "amin",        "argmax",      "argmin"};
+static const char *const tied[] = {
+    "eq",      "ne",      "lt",    "le",   "gt",   "ge",     "logical_and", "logical_or", "logical_xor", "logical_not",
+    "maximum", "minimum", "clamp", "amax", "amin", "argmax", "argmin",      "max",        "min"};
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 

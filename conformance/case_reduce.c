@@ -197,7 +197,8 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   c->promoted = 1;
   kw_case_tensor *tensor = &c->tensors[0];
   bool factors = tensor->domain == KW_DOMAIN_FACTOR, sums = c->op->row.compare == KW_CMP_ACCUMULATE && !factors;
-  if (tensor->domain == KW_DOMAIN_SPARSE) tensor->value_stride = (uint32_t)(2 * terms + 1);
+  bool rare = tensor->domain == KW_DOMAIN_SPARSE || tensor->domain == KW_DOMAIN_DENSE;
+  if (rare) tensor->value_stride = (uint32_t)(2 * terms + 1);
   if (c->class == KW_CLASS_MIXED || c->exact) tensor->domain = factors ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_SMALL;
   /* Equal terms may all be rounded the same way, and no bound on errors that are spread allows that. */
   if (c->class == KW_CLASS_STRIDE0 && sums) tensor->domain = KW_DOMAIN_EXACT_FACTOR;
@@ -221,6 +222,10 @@ static void set_result(kw_case *c, const kw_shape *shape) {
   if (c->op->row.result == KW_RESULT_I64) dtype = KW_I64;
   if (c->op->row.result == KW_RESULT_ANY && c->key != KW_U8) dtype = KW_BOOL;
   kw_case_set_result(c, 0, dtype, shape, kw_case_out_layout(c));
+  for (uint32_t r = 1; r < c->op->result_count; r++) {
+    dtype = c->op->row.result == KW_RESULT_CHOICE ? KW_I64 : c->key;
+    kw_case_set_result(c, r, dtype, shape, kw_case_out_layout(c));
+  }
 }
 
 static int64_t product_of(const kw_shape *shape) {

@@ -277,9 +277,9 @@ static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t inde
   }
 }
 
-/* Zeros of both signs, and one value in `stride` that is none; a bit anywhere makes an integer one. */
-static void store_sparse(kw_dtype dtype, uint32_t stride, const uint32_t r[4], void *out) {
-  bool zero = r[0] % stride != 0;
+/* Zeros of both signs and values that are none, one in `stride` of either; a bit anywhere makes an integer one. */
+static void store_sparse(kw_dtype dtype, uint32_t stride, bool dense, const uint32_t r[4], void *out) {
+  bool zero = (r[0] % stride != 0) != dense;
   if (kw_datum_is_float(dtype)) {
     double value = zero ? (r[1] & 1 ? -0.0 : 0.0) : float_value(KW_DOMAIN_ANY, r);
     kw_datum_store(dtype, out, !zero && r[3] % 4 == 0 ? (double)NAN : value);
@@ -368,7 +368,8 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       store_index(key, dtype, index, r, out_element);
       break;
     case KW_DOMAIN_SPARSE:
-      store_sparse(dtype, stride, r, out_element);
+    case KW_DOMAIN_DENSE:
+      store_sparse(dtype, stride, key->domain == KW_DOMAIN_DENSE, r, out_element);
       break;
     case KW_DOMAIN_CONVERT:
       store_convert(key, dtype, index, r, out_element);

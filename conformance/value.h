@@ -25,6 +25,7 @@ typedef enum kw_domain {
   KW_DOMAIN_FACTOR, /* +-[2^-1/8, 2^1/8): no product of 2^17 of them leaves f32; integers: odd, so that none is lost */
   KW_DOMAIN_EXACT_FACTOR, /* +-1/2, +-1, +-2; integers +-1, +-3: products are exact */
   KW_DOMAIN_SPARSE,       /* 0, and one element in `stride` is not: NaN too, integers of one bit */
+  KW_DOMAIN_DENSE,        /* the other way round: one element in `stride` is 0 */
   KW_DOMAIN_OFFSET,       /* a large number + [-1, 1]: differences cancel; integers as ANY */
   KW_DOMAIN_PROBABILITY,  /* [0, 1], both ends often; integers as ANY */
   KW_DOMAIN_HUGE,         /* floats: as large as their squares allow, with room for a sum of those; integers as ANY */

@@ -55,6 +55,23 @@ static kw_status any_dim(kw_stream *stream, const kw_value *args, kw_tensor **ou
   return call("any.dims", stream, one, 3, outs);
 }
 
+static kw_status all_all(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return call("all.dims", stream, args, 1, outs);
+}
+
+static kw_status all_dim(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_value one[] = {args[0], kw_arg_int_list(&args[1].u.i, 1), args[2]};
+  return call("all.dims", stream, one, 3, outs);
+}
+
+static kw_status max_all(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return call("amax", stream, args, 1, outs);
+}
+
+static kw_status min_all(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return call("amin", stream, args, 1, outs);
+}
+
 static kw_status to_copy(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
   return call("copy_", stream, (kw_value[]){kw_arg_tensor(outs[0]), args[0]}, 2, NULL);
 }
@@ -232,6 +249,10 @@ static const struct {
     {"mean", "mean.dim", mean_all},
     {"any", "any.dims", any_all},
     {"any.dim", "any.dims", any_dim},
+    {"all", "all.dims", all_all},
+    {"all.dim", "all.dims", all_dim},
+    {"max", "amax", max_all},
+    {"min", "amin", min_all},
     {"_to_copy", "copy_", to_copy},
     {"full", "fill_.Scalar", full},
     {"full", "copy_", full_by_copy},

@@ -186,6 +186,7 @@ static bool divides_to_float(const kw_op *op, const kw_value *args) {
 kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   switch (op->row.result) {
     case KW_RESULT_I64:
+    case KW_RESULT_CHOICE:
     case KW_RESULT_ANY:
     case KW_RESULT_CAST:
       *out_key = args[0].u.tensor->dtype;
@@ -223,6 +224,8 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
       return KW_BOOL;
     case KW_RESULT_I64:
       return KW_I64;
+    case KW_RESULT_CHOICE:
+      return result == 0 ? key : KW_I64;
     case KW_RESULT_ANY:
       return key == KW_U8 ? KW_U8 : KW_BOOL;
     case KW_RESULT_INT_MM:

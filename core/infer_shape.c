@@ -113,6 +113,11 @@ static bool has_identity(const kw_op *op) {
   return op->row.result == KW_RESULT_SUM || op->row.result == KW_RESULT_MEAN || op->row.result == KW_RESULT_ANY;
 }
 
+/* All results have the dims of the first. */
+static void repeat_dims(const kw_op *op, kw_infer_dims *out) {
+  for (uint32_t i = 1; i < op->schema.result_count; ++i) out[i] = out[0];
+}
+
 static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
   const kw_tensor_ref *self = args[0].u.tensor;
@@ -131,6 +136,7 @@ static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer
     if (!reduced) out->sizes[out->rank++] = self->shape[i];
     if (reduced && keepdim && keepdim->u.b) out->sizes[out->rank++] = 1;
   }
+  repeat_dims(op, out);
   return KW_OK;
 }
 
@@ -141,6 +147,7 @@ static kw_status infer_scan(const kw_op *op, const kw_value *args, kw_infer_dims
   uint32_t mask = 0;
   out->rank = self->rank;
   memcpy(out->sizes, self->shape, self->rank * sizeof(int64_t));
+  repeat_dims(op, out);
   return kw_infer_mark_dim(op, kw_infer_arg_index(args, dim), self, dim->u.i, &mask);
 }
 

@@ -169,6 +169,8 @@ def encode(value):
 
 def absent(op, args, index):
     """Whether the call's output_mask leaves this result out."""
+    if op in composed:
+        return False
     for formal, actual in zip(schema_of(op)._schema.arguments, args):
         if formal.name == "output_mask":
             return not actual[index]

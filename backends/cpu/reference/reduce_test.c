@@ -191,6 +191,72 @@ static void test_any(void **state) {
   }
 }
 
+static void test_all(void **state) {
+  (void)state;
+  float x[6] = {1, NAN, -0.0f, 2, FLT_TRUE_MIN, -1};
+  uint8_t out[6];
+  int64_t first[] = {0};
+  kw_tensor_ref self = TENSOR(KW_F32, x, 2, 3), empty = TENSOR(KW_F32, x, 2, 0);
+  kw_tensor_ref one = RANK0(KW_BOOL, out), two = TENSOR(KW_BOOL, out, 2), three = TENSOR(KW_BOOL, out, 3);
+  kw_tensor_ref six = TENSOR(KW_BOOL, out, 2, 3);
+  for (size_t t = 0; t < 3; t++) {
+    RUN(tables[t], "all", &one, test_arg(&self));
+    assert_int_equal(out[0], 0);
+    RUN(tables[t], "all", &one, test_arg(&empty));
+    assert_int_equal(out[0], 1);
+    RUN(tables[t], "all.dim", &two, test_arg(&self), int_arg(1), drop);
+    assert_memory_equal(out, ((uint8_t[]){0, 1}), 2);
+    RUN(tables[t], "all.dims", &three, test_arg(&self), list(first, 1), drop);
+    assert_memory_equal(out, ((uint8_t[]){1, 1, 0}), 3);
+    RUN(tables[t], "all.dims", &six, test_arg(&self), list(NULL, 0), drop);
+    assert_memory_equal(out, ((uint8_t[]){1, 1, 0, 1, 1, 1}), 6);
+  }
+}
+
+static void test_max_and_min(void **state) {
+  (void)state;
+  float x[8] = {1, 5, 5, 0, 3, NAN, 7, NAN}, values[2];
+  int64_t indices[2];
+  kw_tensor_ref self = TENSOR(KW_F32, x, 2, 4), first = TENSOR(KW_F32, x, 4), one = RANK0(KW_F32, values);
+  kw_tensor_ref value = TENSOR(KW_F32, values, 2), index = TENSOR(KW_I64, indices, 2);
+  const kw_tensor_ref *outs[] = {&value, &index};
+  kw_value args[] = {test_arg(&self), int_arg(1), drop};
+  kw_call call = {.struct_size = sizeof call, .arg_count = 3, .out_count = 2, .args = args, .outs = outs};
+  for (size_t t = 0; t < 3; t++) {
+    call.op = "max.dim";
+    assert_int_equal(test_call(tables[t], &call), KW_OK);
+    assert_true(values[0] == 5 && isnan(values[1]));
+    assert_true(indices[0] == 1 && indices[1] == 1);
+    call.op = "min.dim";
+    assert_int_equal(test_call(tables[t], &call), KW_OK);
+    assert_true(values[0] == 0 && isnan(values[1]));
+    assert_true(indices[0] == 3 && indices[1] == 1);
+    RUN(tables[t], "max", &one, test_arg(&first));
+    assert_true(values[0] == 5);
+    RUN(tables[t], "min", &one, test_arg(&first));
+    assert_true(values[0] == 0);
+    RUN(tables[t], "max", &one, test_arg(&self));
+    assert_true(isnan(values[0]));
+  }
+}
+
+static void test_cumprod(void **state) {
+  (void)state;
+  float x[6] = {1, 2, 3, 4, 5, 6}, out[6];
+  kw_tensor_ref self = TENSOR(KW_F32, x, 2, 3), result = TENSOR(KW_F32, out, 2, 3);
+  for (size_t t = 0; t < 3; t++) {
+    RUN(tables[t], "cumprod", &result, test_arg(&self), int_arg(1), test_none());
+    assert_memory_equal(out, ((float[]){1, 2, 6, 4, 20, 120}), sizeof out);
+    RUN(tables[t], "cumprod", &result, test_arg(&self), int_arg(-2), test_none());
+    assert_memory_equal(out, ((float[]){1, 2, 3, 4, 10, 18}), sizeof out);
+  }
+  uint8_t bytes[3] = {200, 100, 2};
+  int64_t products[3];
+  kw_tensor_ref u8 = TENSOR(KW_U8, bytes, 3), i64 = TENSOR(KW_I64, products, 3);
+  RUN(kw_reference_f32, "cumprod", &i64, test_arg(&u8), int_arg(0), test_none());
+  assert_memory_equal(products, ((int64_t[]){200, 20000, 40000}), sizeof products);
+}
+
 static void test_cumsum(void **state) {
   (void)state;
   float x[6] = {1, 2, 3, 4, 5, 6}, out[6], single = 7;
@@ -254,6 +320,9 @@ int main(void) {
       cmocka_unit_test(test_mean),
       cmocka_unit_test(test_prod),
       cmocka_unit_test(test_any),
+      cmocka_unit_test(test_all),
+      cmocka_unit_test(test_max_and_min),
+      cmocka_unit_test(test_cumprod),
       cmocka_unit_test(test_cumsum),
       cmocka_unit_test(test_cumsum_is_pairwise),
       cmocka_unit_test(test_dtype_comes_first),
