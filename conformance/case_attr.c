@@ -28,6 +28,28 @@ static const struct {
     {"relu", {KW_DOMAIN_NEAR}},
     {"div", {KW_DOMAIN_ANY, KW_DOMAIN_NONZERO}},
     {"where", {KW_DOMAIN_BOOL, KW_DOMAIN_ANY, KW_DOMAIN_ANY}},
+    {"acos", {KW_DOMAIN_UNIT}},
+    {"acosh", {KW_DOMAIN_ABOVE_ONE}},
+    {"asin", {KW_DOMAIN_UNIT}},
+    {"asinh", {KW_DOMAIN_NEAR}},
+    {"atan", {KW_DOMAIN_ANGLE}},
+    {"atanh", {KW_DOMAIN_UNIT}},
+    {"sinh", {KW_DOMAIN_NEAR}},
+    {"cosh", {KW_DOMAIN_NEAR}},
+    {"tan", {KW_DOMAIN_ANGLE}},
+    {"log1p", {KW_DOMAIN_POSITIVE}},
+    {"expm1", {KW_DOMAIN_NEAR}},
+    {"log2", {KW_DOMAIN_POSITIVE}},
+    {"log10", {KW_DOMAIN_POSITIVE}},
+    {"exp2", {KW_DOMAIN_EXPONENT}},
+    {"ceil", {KW_DOMAIN_HALVES}},
+    {"floor", {KW_DOMAIN_HALVES}},
+    {"round", {KW_DOMAIN_HALVES}},
+    {"trunc", {KW_DOMAIN_HALVES}},
+    {"fmod", {KW_DOMAIN_ANY, KW_DOMAIN_NONZERO}},
+    {"remainder", {KW_DOMAIN_ANY, KW_DOMAIN_NONZERO}},
+    {"bitwise_left_shift", {KW_DOMAIN_ANY, KW_DOMAIN_SHIFT}},
+    {"bitwise_right_shift", {KW_DOMAIN_ANY, KW_DOMAIN_SHIFT}},
     {"sum", {KW_DOMAIN_UNIT}},
     {"mean", {KW_DOMAIN_UNIT}},
     {"cumsum", {KW_DOMAIN_UNIT}},
@@ -180,16 +202,56 @@ static bool set_rounding(kw_case *c, uint32_t arg) {
   return true;
 }
 
+/* Numbers that some ops need in place of those that serve any Scalar: rows of values for arguments from `first` on. The
+ * classes take them in turn, the first with special values. With an integer key fractions are cut off. */
+#define ROW_VALUES 3
+static const struct {
+  const char *op;
+  uint32_t first, count; /* arguments; count 1 to ROW_VALUES */
+  uint32_t rows;
+  double values[8][ROW_VALUES];
+} number_rows[] = {
+    {"round.decimals", 1, 1, 8, {{0}, {1}, {-1}, {2}, {3}, {-2}, {5}, {-4}}},
+};
+
+/* The index of the op's row, or -1. */
+static int find_numbers(const kw_suite_op *op) {
+  for (size_t i = 0; i < COUNT(number_rows); i++) {
+    if (strcmp(number_rows[i].op, op->name) == 0) return (int)i;
+  }
+  return -1;
+}
+
+static kw_value number_value(const kw_case *c, kw_tag tag, double number) {
+  kw_value v = {.tag = tag};
+  bool integer = tag == KW_TAG_INT || kw_datum_is_integer(c->key);
+  if (tag == KW_TAG_SCALAR) return integer ? scalar_i64((int64_t)number) : scalar_f64(number);
+  v.u.i = (int64_t)number;
+  return v;
+}
+
+static void set_numbers(kw_case *c, int which) {
+  const double *values = number_rows[which].values[c->number % number_rows[which].rows];
+  for (uint32_t i = 0; i < number_rows[which].count; i++) {
+    uint32_t arg = number_rows[which].first + i;
+    kw_case_give(c, arg, number_value(c, c->op->args[arg].tag, values[i]));
+  }
+}
+
 bool kw_case_set_attrs(kw_case *c) {
   const kw_suite_op *op = c->op;
   bool attrs = c->class == KW_CLASS_ATTRS;
   if (strcmp(op->name, "fill_.Scalar") == 0 || strcmp(op->name, "full") == 0) return set_fill(c);
   if (strcmp(op->name, "clamp") == 0) return set_clamp(c);
-  uint32_t combinations = 0; /* how many numbers the class ATTRS has */
+  const int numbers = find_numbers(op);
+  if (numbers >= 0) set_numbers(c, numbers);
+  uint32_t combinations = numbers < 0 ? 0 : number_rows[numbers].rows; /* how many numbers the class ATTRS has */
   for (uint32_t i = 0; i < op->arg_count; i++) {
     const kw_suite_arg *arg = &op->args[i];
     uint32_t count = 0;
-    if (arg->tag == KW_TAG_SCALAR && !arg->has_default) {
+    if (c->args[i].value.tag != KW_TAG_NONE) {
+      count = combinations;
+    } else if (arg->tag == KW_TAG_SCALAR && !arg->has_default) {
       uint32_t plain = count = scalar_count(c->key);
       if (takes_close_scalars(c)) count += COUNT(close_scalars);
       bool close = c->number >= plain && c->number < count;

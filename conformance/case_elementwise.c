@@ -140,9 +140,11 @@ static bool set_mixed(kw_case *c, const uint32_t *inputs, uint32_t count, kw_dty
 
 /* ---- Special values ---------------------------------------------------------------------------------------------- */
 
-/* How many forms of the op have to meet special values: one for each value of an attribute that is a string. */
+/* How many forms of the op have to meet special values: one for each value of an attribute that is a string or a bool,
+ * and decimals on both sides of the point. */
 static uint32_t forms(const kw_case *c) {
   if (kw_suite_op_find_arg(c->op, "approximate") >= 0) return 2;
+  if (kw_suite_op_find_arg(c->op, "decimals") >= 0) return 3;
   if (kw_suite_op_find_arg(c->op, "rounding_mode") < 0) return 1;
   return kw_datum_is_float(c->key) ? 3 : 2;
 }

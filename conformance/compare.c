@@ -280,7 +280,7 @@ void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, c
     const char *element = (const char *)got + (size_t)i * size;
     double error, bound, other_error, other_bound;
     bool pass = judge(c, dtype, rule, expected, expected->values, i, element, &error, &bound);
-    const void *others[] = {rule->moved ? NULL : expected->flushed, expected->first};
+    const void *others[] = {rule->moved ? NULL : expected->flushed, expected->other};
     for (int o = 0; o < 2 && !pass; o++) {
       if (!others[o]) continue;
       pass = judge(c, dtype, rule, expected, others[o], i, element, &other_error, &other_bound);

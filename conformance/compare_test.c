@@ -228,7 +228,7 @@ static void either_writer(void **state) {
   kw_rule rule = kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32));
   assert_false(rule.flush || rule.free_payload);
   float last = 1, first = 2, got = 1;
-  kw_expected expected = {.dtype = KW_F32, .count = 1, .values = &last, .first = &first};
+  kw_expected expected = {.dtype = KW_F32, .count = 1, .values = &last, .other = &first};
   kw_verdict verdict;
   kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
   assert_true(verdict.pass);

@@ -15,7 +15,8 @@ typedef struct kw_expected {
   kw_wide *magnitude; /* KW_CMP_ACCUMULATE on floats: what the row's magnitude op gives; otherwise NULL */
   kw_wide *quotient;  /* division with a rounding mode on floats: before rounding; otherwise NULL */
   void *flushed;      /* as values, with subnormal inputs replaced by zeros; NULL unless asked for and any was there */
-  void *first;        /* KW_CMP_WRITTEN: as values, where the first writer of an element wins; otherwise NULL */
+  void *other;        /* as values, and as right. KW_CMP_WRITTEN: where the first writer of an element wins. Ops whose
+                         intermediate results may overflow: where they do, what comes of it. Otherwise NULL */
 } kw_expected;
 
 typedef struct kw_expectation {

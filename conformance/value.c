@@ -177,6 +177,14 @@ static double float_value(kw_domain domain, const uint32_t r[4]) {
       return spread(r, -6, 12);
     case KW_DOMAIN_NEAR:
       return r[1] & 2 ? spread(r, -12, 0) : 16 * u - 8;
+    case KW_DOMAIN_ABOVE_ONE: {
+      double v = fabs(spread(r, -12, 6));
+      return 1 + (r[3] % 8 == 0 ? -v : v);
+    }
+    case KW_DOMAIN_HALVES: {
+      double half = (double)(r[0] % 33) / 2 - 8;
+      return r[1] % 3 == 0 ? 16 * u - 8 : r[1] % 3 == 1 ? half : half + spread(r, -10, -3);
+    }
     case KW_DOMAIN_FEW:
       return (double)(r[0] % 5) - 2;
     case KW_DOMAIN_POWER_BASE:
@@ -213,8 +221,11 @@ static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
     case KW_DOMAIN_NEAR:
       return small;
     case KW_DOMAIN_POSITIVE:
+    case KW_DOMAIN_ABOVE_ONE:
     case KW_DOMAIN_ANGLE:
       return small + 8;
+    case KW_DOMAIN_SHIFT:
+      return r[1] % 4 ? (int64_t)(r[0] % 9) : (int64_t)(r[0] % 72) - 3;
     case KW_DOMAIN_BOOL:
       return r[0] & 1;
     case KW_DOMAIN_FACTOR:

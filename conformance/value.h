@@ -17,6 +17,9 @@ typedef enum kw_domain {
   KW_DOMAIN_EXPONENT,   /* [-20, 20] */
   KW_DOMAIN_ANGLE,      /* +-[2^-6, 2^12) */
   KW_DOMAIN_NEAR,       /* [-8, 8], half of them close to 0 */
+  KW_DOMAIN_ABOVE_ONE,  /* 1 + [2^-12, 2^6), evenly over exponents, one in eight below 1; integers as POSITIVE */
+  KW_DOMAIN_HALVES,     /* [-8, 8], a third of them halves of integers, a third close to integers; integers as ANY */
+  KW_DOMAIN_SHIFT,      /* integers: numbers of bits to shift by, from -3 to past what an i64 has */
   KW_DOMAIN_FEW,        /* {-2, -1, 0, 1, 2}: equal values and ties */
   KW_DOMAIN_POWER_BASE, /* [2^-3, 2^3]; integers -5 .. 5 */
   KW_DOMAIN_POWER,      /* [-4, 4]; integers -3 .. 8 */

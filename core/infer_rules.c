@@ -8,6 +8,7 @@
 #include "scalar.h"
 #include "tensor.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static kw_status check_text(const kw_op *op, const kw_value *args, const char *name, const char *one,
@@ -42,6 +43,16 @@ static kw_status check_exponent(const kw_op *op, const kw_value *args, kw_dtype 
   return kw_infer_fail(op, kw_infer_arg_index(args, exponent),
                        "%g is negative, and %s has no fractions; cast 'self' to a float first",
                        kw_scalar_real(exponent), kw_dtype_name(key));
+}
+
+/* The power of ten that a number is scaled by must be one in the type that the op computes in. */
+static kw_status check_decimals(const kw_op *op, const kw_value *args, kw_dtype key) {
+  const kw_value *decimals = kw_infer_find_arg(op, args, "decimals");
+  const int64_t most = key == KW_F64 ? 308 : 38;
+  if (!decimals || (decimals->u.i >= -most && decimals->u.i <= most)) return KW_OK;
+  return kw_infer_fail(op, kw_infer_arg_index(args, decimals),
+                       "%" PRId64 " is outside [-%" PRId64 ", %" PRId64 "], the powers of ten that %s can be scaled by",
+                       decimals->u.i, most, most, kw_dtype_name(key));
 }
 
 static kw_status check_condition(const kw_op *op, const kw_value *args) {
@@ -84,6 +95,7 @@ kw_status kw_infer_check_rules(const kw_op *op, const kw_value *args, kw_dtype k
   if (status == KW_OK) status = check_factor(op, args, "alpha", key);
   if (status == KW_OK) status = check_factor(op, args, "beta", key);
   if (status == KW_OK) status = check_exponent(op, args, key);
+  if (status == KW_OK) status = check_decimals(op, args, key);
   if (status == KW_OK) status = check_condition(op, args);
   if (status == KW_OK) status = check_limits(op, args);
   if (status == KW_OK) status = check_fill(op, args, key);

@@ -30,7 +30,7 @@ typedef struct gate {
 static struct {
   pthread_mutex_t lock;
   uint32_t kernel_count;
-  kw_kernel_desc kernels[256];
+  kw_kernel_desc kernels[1024]; /* two tables of an entry per op */
   uint64_t late_token, late_call;
   kw_status late_status;
   char late_text[128];
@@ -55,6 +55,7 @@ static kw_status host_log(void *ctx, kw_log_level level, const char *message) {
 static kw_status host_register_kernel(void *ctx, const kw_kernel_desc *kernel) {
   (void)ctx;
   if (strcmp(kernel->op, "erf") == 0) return KW_ERR_NOT_FOUND; /* a host that is older than this op */
+  assert_true(host.kernel_count < sizeof host.kernels / sizeof host.kernels[0]);
   host.kernels[host.kernel_count++] = *kernel;
   return KW_OK;
 }

@@ -170,8 +170,9 @@ static const struct {
   const char *arg;
   double number;
 } bad_numbers[] = {
-    {"end", NAN}, {"end", 1e19},    {"p", -0.25},      {"p", 1.25},  {"p", NAN},    {"std", -1},    {"std", NAN},
-    {"high", -3}, {"reduction", 3}, {"reduction", -1}, {"delta", 0}, {"delta", -1}, {"delta", NAN},
+    {"end", NAN}, {"end", 1e19}, {"p", -0.25},   {"p", 1.25},        {"p", NAN},
+    {"std", -1},  {"std", NAN},  {"high", -3},   {"reduction", 3},   {"reduction", -1},
+    {"delta", 0}, {"delta", -1}, {"delta", NAN}, {"decimals", 1000}, {"decimals", -1000},
 };
 
 static kw_value number_like(kw_tag tag, double number) {

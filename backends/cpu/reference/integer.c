@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "integer.h"
 
+#include <stdbool.h>
+
 /* Signed to unsigned and back keeps the bits; arithmetic between wraps without being undefined. */
 static uint64_t u(int64_t x) {
   return (uint64_t)x;
@@ -133,4 +135,39 @@ int64_t kw_int_bitwise_xor(const int64_t *x) {
 
 int64_t kw_int_bitwise_not(const int64_t *x) {
   return (int64_t)~u(x[0]);
+}
+
+int64_t kw_int_same(const int64_t *x) {
+  return x[0];
+}
+
+int64_t kw_int_false(const int64_t *x) {
+  (void)x;
+  return 0;
+}
+
+int64_t kw_int_sign(const int64_t *x) {
+  return (x[0] > 0) - (x[0] < 0);
+}
+
+int64_t kw_int_fmod(const int64_t *x) {
+  if (x[1] == 0 || x[1] == -1) return 0; /* INT64_MIN % -1 overflows */
+  return x[0] % x[1];
+}
+
+int64_t kw_int_remainder(const int64_t *x) {
+  int64_t remainder = kw_int_fmod(x);
+  return remainder != 0 && (remainder < 0) != (x[1] < 0) ? remainder + x[1] : remainder;
+}
+
+static bool shifts_all_out(int64_t by) {
+  return by < 0 || by > 63;
+}
+
+int64_t kw_int_left_shift(const int64_t *x) {
+  return shifts_all_out(x[1]) ? 0 : (int64_t)(u(x[0]) << x[1]);
+}
+
+int64_t kw_int_right_shift(const int64_t *x) {
+  return x[0] >> (shifts_all_out(x[1]) ? 63 : x[1]); /* copies of the sign come in from above */
 }

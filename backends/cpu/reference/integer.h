@@ -38,5 +38,14 @@ int64_t kw_int_bitwise_and(const int64_t *x);
 int64_t kw_int_bitwise_or(const int64_t *x);
 int64_t kw_int_bitwise_xor(const int64_t *x);
 int64_t kw_int_bitwise_not(const int64_t *x);
+int64_t kw_int_same(const int64_t *x);  /* x0 */
+int64_t kw_int_false(const int64_t *x); /* 0, whatever x0 */
+int64_t kw_int_sign(const int64_t *x);
+int64_t kw_int_fmod(const int64_t *x);      /* of x0's sign; by zero: 0 */
+int64_t kw_int_remainder(const int64_t *x); /* of x1's sign; by zero: 0 */
+/* A negative shift counts as one by more bits than there are. Narrower dtypes need no width: the bits that leave them
+ * upwards are cut off when stored, downwards they hold copies of the sign. */
+int64_t kw_int_left_shift(const int64_t *x);
+int64_t kw_int_right_shift(const int64_t *x);
 
 #endif /* KEYWAY_REFERENCE_INTEGER_H */
