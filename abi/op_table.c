@@ -48,6 +48,20 @@ const kw_op_family *kw_op_row_family(const kw_op_row *row) {
   return NULL;
 }
 
+kw_cast_policy kw_op_row_cast(const kw_op_row *row) {
+  static const struct {
+    const char *op;
+    kw_cast_policy policy;
+  } casts[] = {
+#define KW_OP_CAST(op, policy) {op, KW_CAST_##policy},
+#include "op_casts.def"
+  };
+  for (size_t i = 0; i < sizeof casts / sizeof casts[0]; i++) {
+    if (is_op(row, casts[i].op)) return casts[i].policy;
+  }
+  return KW_CAST_NONE;
+}
+
 static const struct {
   const char *op;
   uint32_t result;

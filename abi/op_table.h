@@ -127,6 +127,9 @@ extern const uint32_t kw_op_table_count;
 /* The family of a row of the table, or NULL for another row. */
 const kw_op_family *kw_op_row_family(const kw_op_row *row);
 
+/* What autocast does with the op's arguments (op_casts.def). */
+kw_cast_policy kw_op_row_cast(const kw_op_row *row);
+
 /* The bound of one result: the row's, unless ops.def has a KW_OP_RESULT for it. */
 kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result);
 

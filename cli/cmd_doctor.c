@@ -101,7 +101,9 @@ static const struct {
                {KW_NATIVE_CALL_HOST, "host functions"},
                {KW_NATIVE_FILL, "fill"},
                {KW_NATIVE_QUERY, "query"},
-               {KW_NATIVE_GRAPH, "graphs"}};
+               {KW_NATIVE_GRAPH, "graphs"},
+               {KW_NATIVE_ENERGY, "energy"},
+               {KW_NATIVE_PROFILE, "profile ranges"}};
 enum { NATIVE_COUNT = sizeof natives / sizeof natives[0] };
 
 static cJSON *natives_as_json(uint32_t native) {

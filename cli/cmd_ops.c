@@ -40,7 +40,7 @@ static const char *level_name(kw_level level) {
   return level < sizeof names / sizeof names[0] ? names[level] : "unknown";
 }
 
-static cJSON *op_as_json(const kw_op_info *info, const kw_dtype_mask *dtypes, cJSON *devices) {
+static cJSON *op_as_json(const kw_op *op, const kw_op_info *info, const kw_dtype_mask *dtypes, cJSON *devices) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "name", info->name);
   cJSON_AddStringToObject(json, "schema", info->schema);
@@ -55,6 +55,7 @@ static cJSON *op_as_json(const kw_op_info *info, const kw_dtype_mask *dtypes, cJ
     cJSON_AddNumberToObject(json, "bound", info->max_ulp);
   }
   cJSON_AddStringToObject(json, "comparator", info->comparator);
+  cJSON_AddStringToObject(json, "autocast", kw_cast_policy_name(kw_op_cast_policy(op)));
   cJSON_AddItemToObject(json, "devices", devices);
   return json;
 }
@@ -129,7 +130,7 @@ static int print_ops(const kw_cli_args *args, const open_devices *devices, bool 
     bool show = !only_supported || !is_empty(&dtypes);
     if (show && !as_json) add_row(table, &info, &dtypes, names);
     if (show && as_json) {
-      cJSON_AddItemToArray(ops, op_as_json(&info, &dtypes, names));
+      cJSON_AddItemToArray(ops, op_as_json(op, &info, &dtypes, names));
     } else {
       cJSON_Delete(names);
     }

@@ -73,6 +73,12 @@ static const char *level_text(kw_level level) {
   return level <= KW_LEVEL_TRAINING ? texts[level] : "vendor";
 }
 
+static const char *cast_text(kw_cast_policy policy) {
+  static const char *const texts[] = {"", "computes in the lower precision that is set", "computes in f32",
+                                      "computes in the widest of its float arguments"};
+  return texts[policy];
+}
+
 static void print_bound(FILE *out, const kw_op_bound *bound) {
   switch (bound->compare) {
     case KW_CMP_ULP:
@@ -154,6 +160,8 @@ static void print_overload(FILE *out, const kw_op_row *row) {
   fprintf(out, "| NaN, infinity, signed zero, subnormal | %s, %s, %s, %s |\n", special_text(row->nan),
           special_text(row->inf), special_text(row->zero), special_text(row->subnormal));
   if (info.counted) fputs("| Counted | the data say how many entries there are: [result sizes](README.md) |\n", out);
+  kw_cast_policy cast = kw_op_cast_policy(op);
+  if (cast != KW_CAST_NONE) fprintf(out, "| Autocast | %s |\n", cast_text(cast));
   if (*info.decomposition) {
     char page[64];
     fprintf(out, "| Without a kernel | runs by [%s](%s.md) |\n", info.decomposition,

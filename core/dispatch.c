@@ -3,6 +3,7 @@
  * The path of one op call. A thread remembers the plans it used last in a small direct-mapped cache; a call whose
  * signature is found there goes straight to the kernel: no lock, no heap allocation, no string compare.
  */
+#include "autocast.h"
 #include "error.h"
 #include "generator.h"
 #include "plan.h"
@@ -244,6 +245,9 @@ static kw_status call_first(thread_cache *cache, kw_request *request) {
 static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_stream *stream, const kw_value *args,
                                                           uint32_t arg_count, kw_tensor **outs, uint32_t out_count) {
   kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, NULL};
+  if (args && kw_autocast_applies(op, outs, out_count)) {
+    return kw_autocast_call(op, stream, args, arg_count, outs, out_count);
+  }
   if (kw_runtime_forked()) return kw_runtime_check_fork();
   thread_cache *cache = this_thread ? this_thread : begin_thread();
   if (!cache) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache");

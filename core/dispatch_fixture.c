@@ -148,12 +148,45 @@ static const kw_graph_api graph_table = {.struct_size = sizeof(kw_graph_api),
                                          .launch = graph_launch,
                                          .destroy = graph_destroy};
 #define FIXTURE_MEMORY &memory_table
-#define FIXTURE_MORE_GROUPS \
-  { KW_GROUP_GRAPH, &graph_table }
+#define FIXTURE_MORE_GROUPS                                           \
+  {KW_GROUP_GRAPH, &graph_table}, {KW_GROUP_ENERGY, &energy_table}, { \
+    KW_GROUP_PROFILE, &profile_table                                  \
+  }
 #define CAPTURABLE KW_KERNEL_CAPTURABLE
 #else
 #define CAPTURABLE 0
+#define FIXTURE_MORE_GROUPS           \
+  {KW_GROUP_ENERGY, &energy_table}, { \
+    KW_GROUP_PROFILE, &profile_table  \
+  }
 #endif
+
+/* ---- Energy and profile ------------------------------------------------------------------------------------------ */
+
+static kw_status energy_read(void *device, uint64_t *out_microjoules) {
+  (void)device;
+  *out_microjoules = fixture.microjoules;
+  return fixture.energy_status;
+}
+
+static const kw_energy_api energy_table = {.struct_size = sizeof(kw_energy_api), .read = energy_read};
+
+static kw_status profile_push(void *plugin, const char *name) {
+  (void)plugin;
+  size_t used = strlen(fixture.ranges);
+  snprintf(fixture.ranges + used, sizeof fixture.ranges - used, "+%s", name);
+  return KW_ERR_INTERNAL; /* which nobody heeds */
+}
+
+static kw_status profile_pop(void *plugin) {
+  (void)plugin;
+  size_t used = strlen(fixture.ranges);
+  snprintf(fixture.ranges + used, sizeof fixture.ranges - used, "-");
+  return KW_OK;
+}
+
+static const kw_profile_api profile_table = {
+    .struct_size = sizeof(kw_profile_api), .push = profile_push, .pop = profile_pop};
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 

@@ -18,6 +18,9 @@ typedef struct kw_dispatch_fixture {
   uint64_t workspace;      /* bytes that add.Tensor's "plain" asks for */
   kw_status begin_status, capture_status, end_status, graph_status; /* what recording and launching graphs returns */
 
+  uint64_t microjoules;    /* what the energy group reads ... */
+  kw_status energy_status; /* ... when this is KW_OK */
+
   /* Record. */
   const char *last_kernel;
   kw_call last_call;
@@ -27,6 +30,7 @@ typedef struct kw_dispatch_fixture {
   uint32_t captured;       /* launches and fills that the graph group recorded */
   uint32_t graphs;         /* of the graph group, alive */
   uint32_t graph_launches; /* of these */
+  char ranges[256];        /* what the profile group heard: "+name" for push, "-" for pop, one after the other */
 } kw_dispatch_fixture;
 
 /* The plugin's instance, found with dlsym. */

@@ -13,7 +13,16 @@
 
 /* ---- The layout, from slots.def ---------------------------------------------------------------------------------- */
 
-typedef enum group_id { GROUP_device, GROUP_memory, GROUP_stream, GROUP_event, GROUP_graph, GROUP_COUNT } group_id;
+typedef enum group_id {
+  GROUP_device,
+  GROUP_memory,
+  GROUP_stream,
+  GROUP_event,
+  GROUP_graph,
+  GROUP_energy,
+  GROUP_profile,
+  GROUP_COUNT
+} group_id;
 
 /* Position of every slot in slots.def, and of the first slot of every group. */
 enum {
@@ -26,7 +35,9 @@ enum {
   FIRST_memory = INDEX_memory_alloc,
   FIRST_stream = INDEX_stream_create,
   FIRST_event = INDEX_event_create,
-  FIRST_graph = INDEX_graph_begin
+  FIRST_graph = INDEX_graph_begin,
+  FIRST_energy = INDEX_energy_read,
+  FIRST_profile = INDEX_profile_push
 };
 
 /* plugin.h and slots.def say the same: every slot at its place and of its type, none missing. */
@@ -44,7 +55,9 @@ KW_ASSERT_COMPLETE(device, FIRST_memory);
 KW_ASSERT_COMPLETE(memory, FIRST_stream);
 KW_ASSERT_COMPLETE(stream, FIRST_event);
 KW_ASSERT_COMPLETE(event, FIRST_graph);
-KW_ASSERT_COMPLETE(graph, INDEX_end);
+KW_ASSERT_COMPLETE(graph, FIRST_energy);
+KW_ASSERT_COMPLETE(energy, FIRST_profile);
+KW_ASSERT_COMPLETE(profile, INDEX_end);
 
 /* ---- Stubs ------------------------------------------------------------------------------------------------------- */
 
@@ -91,6 +104,10 @@ static const group_row groups[GROUP_COUNT] = {
     [GROUP_stream] = {KW_GROUP_STREAM, KW_STREAM_API_MIN, sizeof(kw_stream_api), offsetof(kw_negotiated, stream), true},
     [GROUP_event] = {KW_GROUP_EVENT, KW_EVENT_API_MIN, sizeof(kw_event_api), offsetof(kw_negotiated, event), false},
     [GROUP_graph] = {KW_GROUP_GRAPH, KW_GRAPH_API_MIN, sizeof(kw_graph_api), offsetof(kw_negotiated, graph), false},
+    [GROUP_energy] = {KW_GROUP_ENERGY, KW_ENERGY_API_MIN, sizeof(kw_energy_api), offsetof(kw_negotiated, energy),
+                      false},
+    [GROUP_profile] = {KW_GROUP_PROFILE, KW_PROFILE_API_MIN, sizeof(kw_profile_api), offsetof(kw_negotiated, profile),
+                       false},
 };
 
 /* ---- Words and sizes --------------------------------------------------------------------------------------------- */
@@ -261,6 +278,8 @@ static kw_status copy_groups(kw_negotiated *result) {
   }
   if (seen[GROUP_event]) result->native |= KW_NATIVE_EVENTS;
   if (seen[GROUP_graph]) result->native |= KW_NATIVE_GRAPH;
+  if (seen[GROUP_energy]) result->native |= KW_NATIVE_ENERGY;
+  if (seen[GROUP_profile]) result->native |= KW_NATIVE_PROFILE;
   return KW_OK;
 }
 

@@ -21,6 +21,8 @@ typedef struct kw_negotiated {
   kw_stream_api stream;
   kw_event_api event;
   kw_graph_api graph;
+  kw_energy_api energy;
+  kw_profile_api profile;
 } kw_negotiated;
 
 /* Asks the plugin and checks: version, struct sizes, strings, groups, required slots. On failure the message is one

@@ -19,7 +19,9 @@ static kw_memory_api memory;
 static kw_stream_api stream;
 static kw_event_api event;
 static kw_graph_api graph;
-static kw_group groups[6];
+static kw_energy_api energy;
+static kw_profile_api profile;
+static kw_group groups[8];
 static kw_plugin_desc desc;
 static const kw_plugin_desc *answer;
 static kw_status answer_status;
@@ -56,9 +58,12 @@ static int make_plugin(void **state) {
   fill_table(&stream, sizeof stream);
   fill_table(&event, sizeof event);
   fill_table(&graph, sizeof graph);
+  fill_table(&energy, sizeof energy);
+  fill_table(&profile, sizeof profile);
   device.count = count;
-  const kw_group all[] = {{"com.acme.power/1", &desc}, {KW_GROUP_DEVICE, &device}, {KW_GROUP_MEMORY, &memory},
-                          {KW_GROUP_STREAM, &stream},  {KW_GROUP_EVENT, &event},   {KW_GROUP_GRAPH, &graph}};
+  const kw_group all[] = {{"com.acme.power/1", &desc}, {KW_GROUP_DEVICE, &device},  {KW_GROUP_MEMORY, &memory},
+                          {KW_GROUP_STREAM, &stream},  {KW_GROUP_EVENT, &event},    {KW_GROUP_GRAPH, &graph},
+                          {KW_GROUP_ENERGY, &energy},  {KW_GROUP_PROFILE, &profile}};
   memcpy(groups, all, sizeof groups);
   desc = (kw_plugin_desc){.struct_size = sizeof desc,
                           .abi_version = KW_ABI_VERSION,
@@ -69,7 +74,7 @@ static int make_plugin(void **state) {
                           .init = (kw_status(*)(const kw_host_api *, void **))uncalled,
                           .shutdown = (kw_status(*)(void *))uncalled,
                           .groups = groups,
-                          .group_count = 6};
+                          .group_count = sizeof groups / sizeof groups[0]};
   answer = &desc;
   answer_status = KW_OK;
   answer_reason = NULL;
@@ -112,8 +117,8 @@ static void a_whole_plugin_is_copied(void **state) {
   assert_int_equal(asked.abi_max, KW_ABI_VERSION);
   assert_string_equal(result.desc.key, "npu");
   assert_string_equal(result.desc.description, ""); /* was NULL */
-  assert_int_equal(result.native,
-                   KW_NATIVE_EVENTS | KW_NATIVE_CALL_HOST | KW_NATIVE_FILL | KW_NATIVE_QUERY | KW_NATIVE_GRAPH);
+  assert_int_equal(result.native, KW_NATIVE_EVENTS | KW_NATIVE_CALL_HOST | KW_NATIVE_FILL | KW_NATIVE_QUERY |
+                                      KW_NATIVE_GRAPH | KW_NATIVE_ENERGY | KW_NATIVE_PROFILE);
   uint32_t devices = 0;
   assert_int_equal(result.device.count(NULL, &devices), KW_OK);
   assert_int_equal(devices, 3);
@@ -165,7 +170,7 @@ static void smaller_structs_are_read_as_far_as_they_go(void **state) {
   stream.struct_size = KW_STREAM_API_MIN + 4; /* half a slot is none */
   desc.struct_size = KW_PLUGIN_DESC_MIN;
   accepts();
-  assert_int_equal(result.native, KW_NATIVE_EVENTS | KW_NATIVE_GRAPH);
+  assert_int_equal(result.native, KW_NATIVE_EVENTS | KW_NATIVE_GRAPH | KW_NATIVE_ENERGY | KW_NATIVE_PROFILE);
   assert_int_equal(result.memory.fill(NULL, NULL, NULL, 0, 0, NULL, 0), KW_ERR_UNSUPPORTED);
   assert_string_equal(kw_error_message(), "the plugin has no memory.fill");
   assert_int_equal(result.stream.query(NULL, NULL), KW_ERR_UNSUPPORTED);

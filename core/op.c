@@ -69,6 +69,7 @@ static void add_table_row(const kw_op_row *row) {
   op->row = *row;
   op->counted = kw_op_row_counted(row);
   if (op->counted) op->schema.results[op->schema.result_count++].alias_of = -1;
+  op->cast = kw_op_row_cast(row);
   publish(op);
 }
 

@@ -58,6 +58,7 @@ struct kw_op {
   kw_schema schema;
   int32_t generator;         /* index of the Generator argument, which makes the op a random one; -1 without */
   bool counted;              /* kw_op_row_counted: schema.results has the count as its last */
+  kw_cast_policy cast;       /* of autocast */
   kw_op_row row;             /* for a vendor's op: made up from its kw_op_desc, level KW_LEVEL_VENDOR */
   kw_infer_fn infer;         /* vendor ops only */
   kw_reference_fn reference; /* vendor ops only */

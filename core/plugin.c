@@ -149,7 +149,9 @@ static kw_status initialize(record *r, const kw_negotiated *answer) {
                         .memory = answer->memory,
                         .stream = answer->stream,
                         .event = answer->event,
-                        .graph = answer->graph};
+                        .graph = answer->graph,
+                        .energy = answer->energy,
+                        .profile = answer->profile};
   kw_host_fill(plugin, answer->abi_version);
 
   plugin->initializing = true;
@@ -411,6 +413,13 @@ kw_status kw_plugin_get_report(uint32_t index, kw_plugin_report *out_report) {
   }
   pthread_mutex_unlock(&lock);
   return status;
+}
+
+uint32_t kw_plugin_slots(void) {
+  pthread_mutex_lock(&lock);
+  uint32_t count = record_count;
+  pthread_mutex_unlock(&lock);
+  return count;
 }
 
 kw_plugin *kw_plugin_at(uint32_t index) {

@@ -37,6 +37,8 @@ typedef struct kw_plugin {
   kw_stream_api stream;
   kw_event_api event;
   kw_graph_api graph;
+  kw_energy_api energy;
+  kw_profile_api profile;
   kw_kernel **kernels; /* sorted by op id, then in the order in which they are tried */
   uint32_t kernel_count;
 } kw_plugin;
@@ -57,6 +59,8 @@ void kw_runtime_end_before_plugins(void);
 
 /* The plugin with this index that reached KW_STAGE_INIT, or NULL. */
 kw_plugin *kw_plugin_at(uint32_t index);
+/* One past the largest index so far; starts nothing. */
+uint32_t kw_plugin_slots(void);
 
 /* The kernels of one op in the order in which they are tried (priority, then registration; KEYWAY_KERNELS first).
  * *out_count may be 0. Immutable after load. */

@@ -28,6 +28,8 @@ SUITE(thread, KW_THREAD_TESTS)
 SUITE(error, KW_ERROR_TESTS)
 SUITE(rng, KW_RNG_TESTS)
 SUITE(graph, KW_GRAPH_TESTS)
+SUITE(energy, KW_ENERGY_TESTS)
+SUITE(profile, KW_PROFILE_TESTS)
 SUITE(exit, KW_EXIT_TESTS)
 OP_TESTS(error, KW_ERROR_OP_TESTS)
 OP_TESTS(determinism, KW_DETERMINISM_OP_TESTS)
@@ -55,6 +57,8 @@ const kw_contract_suite kw_contract_suites[] = {
     ROW_OF_OPS(determinism),
     ROW(rng),
     ROW_WITH_OPS(graph),
+    ROW(energy),
+    ROW(profile),
     ROW(exit),
 };
 const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

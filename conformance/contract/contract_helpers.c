@@ -227,10 +227,10 @@ void kw_test_need(uint32_t native) {
   static const struct {
     uint32_t bit;
     const char *name;
-  } names[] = {{KW_NATIVE_CALL_HOST, "stream.call_host"},
-               {KW_NATIVE_EVENTS, "events"},
-               {KW_NATIVE_QUERY, "stream.query"},
-               {KW_NATIVE_FILL, "memory.fill"}};
+  } names[] = {
+      {KW_NATIVE_CALL_HOST, "stream.call_host"}, {KW_NATIVE_EVENTS, "events"}, {KW_NATIVE_QUERY, "stream.query"},
+      {KW_NATIVE_FILL, "memory.fill"},           {KW_NATIVE_GRAPH, "graphs"},  {KW_NATIVE_ENERGY, "energy counter"},
+      {KW_NATIVE_PROFILE, "profile ranges"}};
   uint32_t missing = native & ~kw_device_native(kw_contract.device);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (missing & names[i].bit) kw_test_skip("%s has no %s of its own", kw_contract.device_name, names[i].name);

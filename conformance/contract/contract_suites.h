@@ -20,6 +20,8 @@
   X(determinism)              \
   X(rng)                      \
   X(graph)                    \
+  X(energy)                   \
+  X(profile)                  \
   X(exit)
 
 #define KW_ABI_TESTS(X)          \
@@ -199,6 +201,12 @@
   X(graph, refused_while_recording)  \
   X(graph, goes_on_after_wrong_call) \
   X(graph, misuse)
+
+#define KW_ENERGY_TESTS(X)   \
+  X(energy, never_decreases) \
+  X(energy, from_any_thread)
+
+#define KW_PROFILE_TESTS(X) X(profile, ranges_nest)
 
 /* Once per op. */
 #define KW_ERROR_OP_TESTS(X) X(error, op)

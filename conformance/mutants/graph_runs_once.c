@@ -64,10 +64,7 @@ static void kernel(kw_kernel_desc *kernel) {
 void kw_mutant_change(kw_mutant *mutant) {
   static const kw_graph_api api = {
       .struct_size = sizeof api, .begin = begin, .end = end, .launch = launch_graph, .destroy = destroy};
-  static kw_group groups[8];
-  for (uint32_t i = 0; i < mutant->desc.group_count; i++) groups[i] = mutant->desc.groups[i];
-  groups[mutant->desc.group_count++] = (kw_group){KW_GROUP_GRAPH, &api};
-  mutant->desc.groups = groups;
+  kw_mutant_add_group(mutant, KW_GROUP_GRAPH, &api);
   mutant->op = "add.Tensor";
   mutant->launch = launch;
   mutant->kernel = kernel;

@@ -72,6 +72,13 @@ static kw_call with_real_user(const kw_call *call) {
   return copy;
 }
 
+void kw_mutant_add_group(kw_mutant *changed, const char *name, const void *table) {
+  static kw_group all[16];
+  memcpy(all, changed->desc.groups, changed->desc.group_count * sizeof *all);
+  all[changed->desc.group_count++] = (kw_group){name, table};
+  changed->desc.groups = all;
+}
+
 kw_status kw_mutant_launch_real(const kw_call *call) {
   kw_call copy = with_real_user(call);
   return real_kernel(call)->launch(&copy);

@@ -42,6 +42,9 @@ extern const kw_host_api *kw_mutant_host;
 /* Each mutant defines this: puts its defect into `mutant`. Called once. */
 void kw_mutant_change(kw_mutant *mutant);
 
+/* Gives the plugin a capability group that the cpu plugin does not have. */
+void kw_mutant_add_group(kw_mutant *mutant, const char *name, const void *table);
+
 /* Launches the cpu plugin's kernel for a call that `launch` received, or for a changed copy of it. */
 kw_status kw_mutant_launch_real(const kw_call *call);
 /* The same, and waits for the stream. Then the memory of the call's tensors may be looked at and changed in place. */

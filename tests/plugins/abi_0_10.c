@@ -50,7 +50,7 @@ static kw_status init_0_10(const kw_host_api *host, void **out_plugin) {
 #define FIXTURE_STREAM &stream
 #define FIXTURE_INIT init_0_10
 #define FIXTURE_MORE_GROUPS        \
-  {"keyway.profile/1", &memory}, { \
+  {"keyway.compile/1", &memory}, { \
     "com.acme.power/1", &stream    \
   }
 #include "fixture_plugin.h"

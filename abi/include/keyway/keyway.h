@@ -84,7 +84,7 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *   KEYWAY_FALLBACK         off (default) | warn | allow: what happens when a device lacks a kernel
  *   KEYWAY_KERNELS          op=name[,op=name]: this kernel before all others
  *   KEYWAY_LOG              error (default: warn) | info | debug
- *   KEYWAY_TRACE            a file that gets a Chrome trace (JSON) of ops, copies and allocations
+ *   KEYWAY_TRACE            a file that gets a Chrome trace (JSON) of ops, copies, allocations and profile ranges
  *   KEYWAY_THREADS          threads of the host's parallel_for; default: the CPUs this process may run on
  *   KEYWAY_PROBE_TIMEOUT_MS time limit of one plugin's probe; default 10000 */
 
@@ -196,7 +196,9 @@ enum {
   KW_NATIVE_CALL_HOST = 1u << 1, /* kw_stream_call_host may block without stopping the caller */
   KW_NATIVE_FILL = 1u << 2,
   KW_NATIVE_QUERY = 1u << 3,
-  KW_NATIVE_GRAPH = 1u << 4 /* graphs of kernels that allow it run as one: kw_graph_info.native */
+  KW_NATIVE_GRAPH = 1u << 4,  /* graphs of kernels that allow it run as one: kw_graph_info.native */
+  KW_NATIVE_ENERGY = 1u << 5, /* kw_energy_begin reads the device's own counter */
+  KW_NATIVE_PROFILE = 1u << 6 /* kw_profile_push reaches the vendor's tools */
 };
 KW_API uint32_t kw_device_native(const kw_device *device);
 /* Waits for all streams of the device. Late errors surface here. */
@@ -535,6 +537,60 @@ typedef struct kw_graph_info {
   uint64_t pool_bytes; /* device memory of its own */
 } kw_graph_info;
 KW_API kw_status kw_graph_get_info(const kw_graph *graph, kw_graph_info *out_info);
+
+/* ---- Autocast ---------------------------------------------------------------------------------------------------- */
+
+/* Mixed precision without casts in the application: which dtype an op's floats should have is a table, op by op, the
+ * same on all devices. */
+typedef uint32_t kw_cast_policy;
+enum {
+  KW_CAST_NONE = 0,  /* as given */
+  KW_CAST_LOWER = 1, /* products: in the 16-bit float that autocast is set to */
+  KW_CAST_F32 = 2,   /* what loses too much in 16 bits: f16 and bf16 as f32 */
+  KW_CAST_WIDEST = 3 /* several floats that meet: all in the widest of them */
+};
+KW_API kw_cast_policy kw_op_cast_policy(const kw_op *op);
+/* "lower", "f32", "widest"; "" for none and for unknown numbers. */
+KW_API const char *kw_cast_policy_name(kw_cast_policy policy);
+
+/* Sets autocast for the calling thread: KW_F16 or KW_BF16, or KW_DTYPE_NONE for off, as every thread begins.
+ * *out_before (may be NULL) is what it was, to be set again at the end of a region. KW_ERR_INVALID_ARGUMENT for another
+ * dtype.
+ *
+ * While it is on, kw_op_call casts f16, bf16 and f32 arguments as the op's policy says, before anything else looks at
+ * them: results are what the cast arguments give. f64, integers and complex numbers stay. KW_CAST_LOWER leaves the
+ * arguments alone on a device that has the op in no kernel or decomposition of that dtype. Calls with given results
+ * and ops that change an argument are not touched, nor are plans (kw_plan_make). Casts are calls of _to_copy on
+ * the call's stream; nothing is kept from one call to the next. */
+KW_API kw_status kw_autocast_set(kw_dtype lower, kw_dtype *out_before);
+/* What it is set to in this thread. */
+KW_API kw_dtype kw_autocast_get(void);
+
+/* ---- Profile ranges, energy -------------------------------------------------------------------------------------- */
+
+/* Names what the calling thread does from here to the matching pop. Ranges nest. They stand in the trace
+ * (KEYWAY_TRACE), and plugins that can (KW_NATIVE_PROFILE) hand them to the vendor's tools. Does not start the library.
+ * KW_ERR_INVALID_ARGUMENT: name is NULL, or 64 ranges are open already. */
+KW_API kw_status kw_profile_push(const char *name);
+/* KW_ERR_INVALID_ARGUMENT when no range is open in this thread. */
+KW_API kw_status kw_profile_pop(void);
+
+/* What a device uses between two moments. Windows may nest and overlap, on any threads; each measures by itself. Both
+ * ends wait for all streams of the device, so that the window holds the work enqueued in it, and none from
+ * before. Counters are of whole devices: what others ran on it meanwhile is in the result. */
+typedef struct kw_energy_window kw_energy_window;
+typedef struct kw_energy {
+  uint32_t struct_size;
+  uint32_t reserved;
+  double joules;
+  uint64_t ns;        /* from begin to end */
+  const char *source; /* "keyway.energy/1", the plugin's own counter; "RAPL", the host's packages and memory; static */
+} kw_energy;
+/* KW_ERR_UNSUPPORTED where nothing can be read: the device has no counter, or RAPL is absent or kept from this user;
+ * the message says which and what to do. */
+KW_API kw_status kw_energy_begin(kw_device *device, kw_energy_window **out_window);
+/* Ends a window and frees it, on failure too. */
+KW_API kw_status kw_energy_end(kw_energy_window *window, kw_energy *out_energy);
 
 /* ---- Fallback and counters --------------------------------------------------------------------------------------- */
 

@@ -418,6 +418,37 @@ typedef struct kw_graph_api {
   kw_status (*destroy)(void *device, void *graph);
 } kw_graph_api;
 
+/* ==== Energy: optional group "keyway.energy/1" =====================================================================
+ */
+
+/* What a device has used. Without this group core reads the host's own counters for devices of type cpu, and has
+ * nothing for others. [energy] */
+typedef struct kw_energy_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  /* Energy that the whole device has used since some moment before it was opened, in microjoules. Never less than
+   * before: a counter that wraps is the plugin's to extend. From any thread; waits for no stream. KW_ERR_UNSUPPORTED
+   * where this device has no counter or this user may not read it; the text says which. */
+  kw_status (*read)(void *device, uint64_t *out_microjoules);
+} kw_energy_api;
+
+/* ==== Profiling: optional group "keyway.profile/1" =================================================================
+ */
+
+/* Ranges that an application names, for the vendor's own tools (what NVTX and ROCTX draw). Plugin-wide: an application
+ * names what it does, not where. From any thread; push and pop nest within each thread. Cheap when no tool listens.
+ * What they return is ignored. */
+typedef struct kw_profile_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  /* `name` is UTF-8 and valid during the call. */
+  kw_status (*push)(void *plugin, const char *name);
+
+  kw_status (*pop)(void *plugin);
+} kw_profile_api;
+
 /* ==== The plugin ================================================================================================== */
 
 /* A capability group: `table` points to the struct that `name` stands for, whose first field is its struct_size. Groups
@@ -432,6 +463,8 @@ typedef struct kw_group {
 #define KW_GROUP_STREAM "keyway.stream/1"
 #define KW_GROUP_EVENT "keyway.event/1"
 #define KW_GROUP_GRAPH "keyway.graph/1"
+#define KW_GROUP_ENERGY "keyway.energy/1"
+#define KW_GROUP_PROFILE "keyway.profile/1"
 
 /* What a plugin is. Constant, alive as long as the library is loaded. */
 typedef struct kw_plugin_desc {
@@ -486,6 +519,8 @@ KW_PLUGIN_EXPORT kw_status keyway_plugin_query(const kw_query_info *host, const 
 #define KW_STREAM_API_MIN ((uint32_t)(offsetof(kw_stream_api, synchronize) + sizeof(void (*)(void))))
 #define KW_EVENT_API_MIN ((uint32_t)(offsetof(kw_event_api, wait) + sizeof(void (*)(void))))
 #define KW_GRAPH_API_MIN ((uint32_t)(offsetof(kw_graph_api, destroy) + sizeof(void (*)(void))))
+#define KW_ENERGY_API_MIN ((uint32_t)(offsetof(kw_energy_api, read) + sizeof(void (*)(void))))
+#define KW_PROFILE_API_MIN ((uint32_t)(offsetof(kw_profile_api, pop) + sizeof(void (*)(void))))
 #define KW_HOST_API_MIN ((uint32_t)(offsetof(kw_host_api, define_op) + sizeof(void (*)(void))))
 #define KW_KERNEL_DESC_MIN ((uint32_t)(offsetof(kw_kernel_desc, release) + sizeof(void (*)(void))))
 #define KW_OP_DESC_MIN ((uint32_t)(offsetof(kw_op_desc, reference) + sizeof(void (*)(void))))

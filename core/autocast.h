@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Autocast: see keyway.h.
+ */
+#ifndef KEYWAY_CORE_AUTOCAST_H
+#define KEYWAY_CORE_AUTOCAST_H
+
+#include "op.h"
+
+extern __thread kw_dtype kw_autocast_lower __attribute__((tls_model("initial-exec"))); /* KW_DTYPE_NONE: off */
+
+/* Whether autocast of this thread has something to do with a call: it is on, the op has a policy, and all results are
+ * new. */
+bool kw_autocast_applies(const kw_op *op, kw_tensor *const *outs, uint32_t out_count);
+
+/* kw_op_call with the arguments cast as the op's policy says. */
+kw_status kw_autocast_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
+                           kw_tensor **outs, uint32_t out_count);
+
+#endif /* KEYWAY_CORE_AUTOCAST_H */
