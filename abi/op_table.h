@@ -32,7 +32,19 @@ typedef enum kw_shape_rule {
   KW_SHAPE_SCATTER,      /* argument 0's */
   KW_SHAPE_INDEX,        /* advanced indexing: the broadcast of all indices in place of the indexed dimensions */
   KW_SHAPE_INDEX_PUT,    /* argument 0's */
-  KW_SHAPE_NONZERO,      /* [number of elements, rank] of argument 0, at most */
+
+  KW_SHAPE_REPEAT,         /* argument 0's, 1s before it where "repeats" is longer, times "repeats" */
+  KW_SHAPE_FLIP,           /* argument 0's; "dims" are dimensions of it, each once */
+  KW_SHAPE_ROLL,           /* argument 0's; as many "shifts" as "dims", or one shift of all elements in a row */
+  KW_SHAPE_TRIANGLE,       /* argument 0's, of rank 2 or more */
+  KW_SHAPE_SELECT_SCATTER, /* argument 0's; argument 1 has the shape of its slice number "index" along "dim" */
+  KW_SHAPE_SLICE_SCATTER,  /* argument 0's; argument 1 has the shape of its slice "start", "end", "step" along "dim" */
+  KW_SHAPE_PAD,            /* argument 0's, longer by "pad": pairs (before, after) from the last dimension on */
+  KW_SHAPE_PAD_REFLECT,    /* the same by "padding" of all but the first one or two dimensions, each number smaller than
+                              its dimension */
+  KW_SHAPE_PAD_REPLICATE,  /* the same for numbers of any size */
+
+  KW_SHAPE_NONZERO, /* [number of elements, rank] of argument 0, at most */
   /* arguments 0 and 1 have one shape, and so has the result; "dim" names one of its dimensions */
   KW_SHAPE_SOFTMAX_BACKWARD,
   /* all tensors broadcast together; with a "reduction" rank 0 */

@@ -41,6 +41,19 @@ static const char *const shape_texts[] = {
     [KW_SHAPE_SOFTMAX_BACKWARD] = "`grad_output`'s, which is that of `output`",
     [KW_SHAPE_LOSS] = "all tensors broadcast together; rank 0 where `reduction` is not 0",
     [KW_SHAPE_LOSS_BACKWARD] = "`self`'s; other tensors broadcast to it",
+    [KW_SHAPE_REPEAT] = "`self`'s times `repeats`, aligned at the last dimension",
+    [KW_SHAPE_FLIP] = "`self`'s",
+    [KW_SHAPE_ROLL] = "`self`'s",
+    [KW_SHAPE_TRIANGLE] = "`self`'s, which has two dimensions at least",
+    [KW_SHAPE_SELECT_SCATTER] = "`self`'s; `src` has that of the slice",
+    [KW_SHAPE_SLICE_SCATTER] = "`self`'s; `src` has that of the slice",
+    [KW_SHAPE_PAD] = "`self`'s, each dimension longer by its two numbers in `pad`, the last dimension's first",
+    [KW_SHAPE_PAD_REFLECT] =
+        "`self`'s, the last dimensions longer by two numbers each in `padding`, the last one's "
+        "first",
+    [KW_SHAPE_PAD_REPLICATE] =
+        "`self`'s, the last dimensions longer by two numbers each in `padding`, the last one's "
+        "first",
 };
 
 static const char *const result_texts[] = {

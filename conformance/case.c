@@ -274,6 +274,15 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_SOFTMAX_BACKWARD] = kw_case_make_softmax_backward,
     [KW_SHAPE_LOSS] = kw_case_make_loss,
     [KW_SHAPE_LOSS_BACKWARD] = kw_case_make_loss,
+    [KW_SHAPE_REPEAT] = kw_case_make_repeat,
+    [KW_SHAPE_FLIP] = kw_case_make_flip,
+    [KW_SHAPE_ROLL] = kw_case_make_roll,
+    [KW_SHAPE_TRIANGLE] = kw_case_make_triangle,
+    [KW_SHAPE_SELECT_SCATTER] = kw_case_make_select_scatter,
+    [KW_SHAPE_SLICE_SCATTER] = kw_case_make_slice_scatter,
+    [KW_SHAPE_PAD] = kw_case_make_pad,
+    [KW_SHAPE_PAD_REFLECT] = kw_case_make_pad_border,
+    [KW_SHAPE_PAD_REPLICATE] = kw_case_make_pad_border,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 

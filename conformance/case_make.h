@@ -89,6 +89,14 @@ bool kw_case_make_norm(kw_case *c);
 bool kw_case_make_nonzero(kw_case *c);
 bool kw_case_make_loss(kw_case *c);   /* losses element by element, and their backwards */
 bool kw_case_make_random(kw_case *c); /* ops with a generator argument, whatever their shape rule */
+bool kw_case_make_repeat(kw_case *c);
+bool kw_case_make_flip(kw_case *c);
+bool kw_case_make_roll(kw_case *c);
+bool kw_case_make_triangle(kw_case *c);
+bool kw_case_make_select_scatter(kw_case *c);
+bool kw_case_make_slice_scatter(kw_case *c);
+bool kw_case_make_pad(kw_case *c);
+bool kw_case_make_pad_border(kw_case *c); /* reflected, replicated */
 bool kw_case_make_vendor(kw_case *c);
 
 #endif /* KEYWAY_CONFORMANCE_CASE_MAKE_H */

@@ -216,6 +216,28 @@ static kw_status scatter_value(kw_stream *stream, const kw_value *args, kw_tenso
   return status;
 }
 
+/* A copy of argument 0, and argument 1 in place of the part of it that the view shows. Releases the view. */
+static kw_status replace_part(kw_stream *stream, const kw_value *args, kw_tensor **outs, kw_tensor *part) {
+  kw_status status = call("copy_", stream, (kw_value[]){kw_arg_tensor(outs[0]), args[0]}, 2, NULL);
+  if (status == KW_OK) status = call("copy_", stream, (kw_value[]){kw_arg_tensor(part), args[1]}, 2, NULL);
+  kw_tensor_release(part);
+  return status;
+}
+
+static kw_status select_scatter(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *part;
+  kw_status status = kw_tensor_select(outs[0], args[2].u.i, args[3].u.i, &part);
+  return status == KW_OK ? replace_part(stream, args, outs, part) : status;
+}
+
+static kw_status slice_scatter(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  const int64_t start = args[3].tag == KW_TAG_NONE ? 0 : args[3].u.i;
+  const int64_t end = args[4].tag == KW_TAG_NONE ? INT64_MAX : args[4].u.i;
+  kw_tensor *part;
+  kw_status status = kw_tensor_slice(outs[0], args[2].u.i, start, end, args[5].u.i, &part);
+  return status == KW_OK ? replace_part(stream, args, outs, part) : status;
+}
+
 static kw_status rand_by_uniform(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
   kw_value to_one[] = {kw_arg_tensor(outs[0]), kw_arg_float(0), kw_arg_float(1), args[2]};
   return call("uniform_", stream, to_one, 4, NULL);
@@ -262,6 +284,8 @@ static const struct {
     {"embedding", "gather", embedding},
     {"index_select", "gather", index_select},
     {"scatter.value", "scatter.src", scatter_value},
+    {"select_scatter", "copy_", select_scatter},
+    {"slice_scatter", "copy_", slice_scatter},
     {"rand", "uniform_", rand_by_uniform},
     {"randn", "normal_", randn},
     {"randint", "random_.from", randint},

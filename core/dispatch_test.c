@@ -342,6 +342,24 @@ static void expect_call(const char *op, const kw_value *args, uint32_t count, co
   kw_tensor_release(out);
 }
 
+/* A copy, and a second one into a part of it. */
+static void decomposes_replaced_parts_to_copies(void **state) {
+  (void)state;
+  kw_tensor *x = tensor_of(KW_F32, 2, (int64_t[]){2, 3}, (float[]){1, 2, 3, 4, 5, 6});
+  kw_tensor *column = floats(2, (float[]){-1, -2}),
+            *two = tensor_of(KW_F32, 2, (int64_t[]){2, 2}, (float[]){7, 8, 9, 0});
+  const kw_value select[] = {kw_arg_tensor(x), kw_arg_tensor(column), kw_arg_int(1), kw_arg_int(-1)};
+  const kw_value whole[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
+  const kw_value slice[] = {kw_arg_tensor(x), kw_arg_tensor(two), kw_arg_int(-1),
+                            kw_arg_int(0),    kw_arg_none(),      kw_arg_int(2)};
+  expect_call("select_scatter", select, 4, (float[]){1, 2, -1, 4, 5, -2}, 6);
+  expect_call("slice_scatter", whole, 2, (float[]){1, 2, 3, 4, 5, 6}, 6);
+  expect_call("slice_scatter", slice, 6, (float[]){7, 2, 8, 9, 5, 0}, 6);
+  assert_string_equal(fixture->last_kernel, "copy");
+  assert_int_equal(counters().decomposed, 3);
+  kw_tensor_release(x), kw_tensor_release(column), kw_tensor_release(two);
+}
+
 /* What embedding, index_select and scatter.value become gives what they mean. */
 static void decomposes_to_gather_and_scatter(void **state) {
   (void)state;
@@ -639,6 +657,7 @@ int main(void) {
       TEST(makes_full_tensors_without_a_kernel),
       TEST(fills_dense_and_strided_memory_without_a_fill_kernel),
       TEST(joins_lists_by_kernel_or_by_copies),
+      TEST(decomposes_replaced_parts_to_copies),
       TEST(decomposes_to_gather_and_scatter),
       TEST(says_how_to_allow_fallback),
       TEST(falls_back_to_cpu_where_allowed),

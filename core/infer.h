@@ -33,6 +33,13 @@ kw_status kw_infer_mark_dim(const kw_op *op, uint32_t index, const kw_tensor_ref
 kw_status kw_infer_broadcast(const kw_op *op, uint32_t index, const kw_tensor_ref *tensor, const char *fixed,
                              kw_infer_dims *to);
 
+/* The shape of a tensor as dims. */
+void kw_infer_take_shape(const kw_tensor_ref *tensor, kw_infer_dims *out);
+/* Argument "dim" as a dimension of `self`. */
+kw_status kw_infer_find_dim(const kw_op *op, const kw_value *args, const kw_tensor_ref *self, uint32_t *out_dim);
+/* Indices that can choose among `size` elements. */
+kw_status kw_infer_check_indices(const kw_op *op, uint32_t arg, const kw_tensor_ref *indices, int64_t size);
+
 /* Result rules (infer_dtype.c). */
 kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
 kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result);
@@ -56,6 +63,15 @@ kw_status kw_infer_index_put(const kw_op *op, const kw_value *args, kw_infer_dim
 
 /* Selection by masks (infer_select.c). */
 kw_status kw_infer_nonzero(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+/* Shape rules of the ops that place elements elsewhere (infer_place.c). */
+kw_status kw_infer_repeat(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_flip(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_roll(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_triangle(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_select_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_slice_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_pad(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_pad_border(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 /* What random ops demand of the numbers they are given (infer_random.c); KW_OK for other ops. */
 kw_status kw_infer_check_random(const kw_op *op, const kw_value *args, kw_dtype key);

@@ -18,13 +18,12 @@ static int64_t size_of(const kw_tensor_ref *tensor, uint32_t dim) {
   return tensor->rank ? tensor->shape[dim] : 1;
 }
 
-static void take_shape(const kw_tensor_ref *tensor, kw_infer_dims *out) {
+void kw_infer_take_shape(const kw_tensor_ref *tensor, kw_infer_dims *out) {
   out->rank = tensor->rank;
   memcpy(out->sizes, tensor->shape, sizeof out->sizes);
 }
 
-/* Argument "dim" as a dimension of `self`. */
-static kw_status find_dim(const kw_op *op, const kw_value *args, const kw_tensor_ref *self, uint32_t *out_dim) {
+kw_status kw_infer_find_dim(const kw_op *op, const kw_value *args, const kw_tensor_ref *self, uint32_t *out_dim) {
   const kw_value *dim = kw_infer_find_arg(op, args, "dim");
   uint32_t mask = 0;
   kw_status status = kw_infer_mark_dim(op, kw_infer_arg_index(args, dim), self, dim->u.i, &mask);
@@ -32,8 +31,7 @@ static kw_status find_dim(const kw_op *op, const kw_value *args, const kw_tensor
   return status;
 }
 
-/* Indices that can choose among `size` elements. */
-static kw_status check_indices(const kw_op *op, uint32_t arg, const kw_tensor_ref *indices, int64_t size) {
+kw_status kw_infer_check_indices(const kw_op *op, uint32_t arg, const kw_tensor_ref *indices, int64_t size) {
   if (indices->dtype != KW_I64 && indices->dtype != KW_I32) {
     return kw_infer_fail(op, arg, "indices are i64 or i32, not %s; cast them", kw_dtype_name(indices->dtype));
   }
@@ -65,11 +63,11 @@ kw_status kw_infer_cat(const kw_op *op, const kw_value *args, kw_infer_dims *out
     const kw_tensor_ref *entry = list->u.tensors[k];
     if (entry->rank == 0) return kw_infer_fail(op, 0, "entry %u has rank 0; give it a dimension first", k);
     if (entry->rank == 1 && entry->shape[0] == 0) continue; /* joins anything */
-    kw_status status = first == none ? find_dim(op, args, entry, &dim) : check_entry(op, list, first, k, dim);
+    kw_status status = first == none ? kw_infer_find_dim(op, args, entry, &dim) : check_entry(op, list, first, k, dim);
     if (status != KW_OK) return status;
     if (first == none) {
       first = k;
-      take_shape(entry, out);
+      kw_infer_take_shape(entry, out);
     } else if (__builtin_add_overflow(out->sizes[dim], entry->shape[dim], &out->sizes[dim])) {
       return kw_infer_fail(op, 0, "the result has more than 2^63 elements along dimension %u", dim);
     }
@@ -86,13 +84,13 @@ kw_status kw_infer_embedding(const kw_op *op, const kw_value *args, kw_infer_dim
   if (weight->rank != 2) {
     return kw_infer_fail(op, 0, "expected a matrix, got shape %s", kw_shape_text(weight->rank, weight->shape, text));
   }
-  kw_status status = check_indices(op, 1, indices, weight->shape[0]);
+  kw_status status = kw_infer_check_indices(op, 1, indices, weight->shape[0]);
   if (status != KW_OK) return status;
   if (indices->rank == KW_MAX_RANK) {
     return kw_infer_fail(op, 1, "rank %u leaves no room for the dimension of the result that 'weight' adds",
                          indices->rank);
   }
-  take_shape(indices, out);
+  kw_infer_take_shape(indices, out);
   out->sizes[out->rank++] = weight->shape[1];
   return KW_OK;
 }
@@ -101,14 +99,14 @@ kw_status kw_infer_index_select(const kw_op *op, const kw_value *args, kw_infer_
   (void)out_expand;
   const kw_tensor_ref *self = args[0].u.tensor, *index = args[2].u.tensor;
   uint32_t dim;
-  kw_status status = find_dim(op, args, self, &dim);
-  if (status == KW_OK) status = check_indices(op, 2, index, size_of(self, dim));
+  kw_status status = kw_infer_find_dim(op, args, self, &dim);
+  if (status == KW_OK) status = kw_infer_check_indices(op, 2, index, size_of(self, dim));
   if (status != KW_OK) return status;
   if (index->rank > 1) return kw_infer_fail(op, 2, "expected rank 1 (or 0, for one index), got rank %u", index->rank);
   if (self->rank == 0 && index->numel != 1) {
     return kw_infer_fail(op, 2, "a tensor of rank 0 takes one index, not %" PRId64, index->numel);
   }
-  take_shape(self, out);
+  kw_infer_take_shape(self, out);
   if (self->rank > 0) out->sizes[dim] = index->numel;
   return KW_OK;
 }
@@ -134,8 +132,8 @@ static kw_status check_lines(const kw_op *op, const kw_value *args) {
   const kw_tensor_ref *self = args[0].u.tensor, *index = args[2].u.tensor;
   const kw_value *src = kw_infer_find_arg(op, args, "src");
   uint32_t dim;
-  kw_status status = find_dim(op, args, self, &dim);
-  if (status == KW_OK) status = check_indices(op, 2, index, size_of(self, dim));
+  kw_status status = kw_infer_find_dim(op, args, self, &dim);
+  if (status == KW_OK) status = kw_infer_check_indices(op, 2, index, size_of(self, dim));
   if (status != KW_OK || index->numel == 0) return status;
   status = check_inside(op, index, self, op->schema.args[0].name, dim);
   if (status == KW_OK && src) status = check_inside(op, index, src->u.tensor, "src", KW_MAX_RANK);
@@ -144,13 +142,13 @@ static kw_status check_lines(const kw_op *op, const kw_value *args) {
 
 kw_status kw_infer_gather(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
-  take_shape(args[2].u.tensor, out);
+  kw_infer_take_shape(args[2].u.tensor, out);
   return check_lines(op, args);
 }
 
 kw_status kw_infer_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
-  take_shape(args[0].u.tensor, out);
+  kw_infer_take_shape(args[0].u.tensor, out);
   return check_lines(op, args);
 }
 
@@ -171,7 +169,7 @@ static kw_status join_indices(const kw_op *op, const kw_tensor_ref *self, const 
       return kw_infer_fail(op, 1, "entry %u is a mask of %s; turn it into indices first, with nonzero", k,
                            kw_dtype_name(indices->dtype));
     }
-    kw_status status = check_indices(op, 1, indices, 1);
+    kw_status status = kw_infer_check_indices(op, 1, indices, 1);
     if (status == KW_OK) status = kw_infer_broadcast(op, 1, indices, NULL, out_joint);
     if (status != KW_OK) return status;
     *out_given |= 1u << k;
@@ -189,7 +187,7 @@ static kw_status infer_selection(const kw_op *op, const kw_value *args, kw_infer
   bool any = true;
   for (uint32_t d = 0; d < joint.rank; ++d) any = any && joint.sizes[d] > 0;
   for (uint32_t d = 0; d < args[1].count && any && status == KW_OK; ++d) {
-    if (given >> d & 1 && self->shape[d] == 0) status = check_indices(op, 1, args[1].u.tensors[d], 0);
+    if (given >> d & 1 && self->shape[d] == 0) status = kw_infer_check_indices(op, 1, args[1].u.tensors[d], 0);
   }
   if (status != KW_OK) return status;
 
@@ -222,6 +220,6 @@ kw_status kw_infer_index_put(const kw_op *op, const kw_value *args, kw_infer_dim
   if (status == KW_OK && args[3].u.b && !(KW_DTYPES_REAL >> self->dtype & 1)) {
     status = kw_infer_fail(op, 3, "sums are not defined for %s", kw_dtype_name(self->dtype));
   }
-  take_shape(self, out);
+  kw_infer_take_shape(self, out);
   return status;
 }

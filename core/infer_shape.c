@@ -288,6 +288,15 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_SCAN] = infer_scan,
     [KW_SHAPE_BMM] = infer_bmm,
     [KW_SHAPE_ADDMM] = infer_addmm,
+    [KW_SHAPE_REPEAT] = kw_infer_repeat,
+    [KW_SHAPE_FLIP] = kw_infer_flip,
+    [KW_SHAPE_ROLL] = kw_infer_roll,
+    [KW_SHAPE_TRIANGLE] = kw_infer_triangle,
+    [KW_SHAPE_SELECT_SCATTER] = kw_infer_select_scatter,
+    [KW_SHAPE_SLICE_SCATTER] = kw_infer_slice_scatter,
+    [KW_SHAPE_PAD] = kw_infer_pad,
+    [KW_SHAPE_PAD_REFLECT] = kw_infer_pad_border,
+    [KW_SHAPE_PAD_REPLICATE] = kw_infer_pad_border,
 };
 
 kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],

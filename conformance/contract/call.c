@@ -15,7 +15,9 @@ typedef enum need {
   NEED_LAST_SIZE, /* a list of sizes: that of the last dimension */
   NEED_EDGE,      /* a number: the size of a dimension */
   NEED_ALL,       /* a list of bools: every result is wanted */
-  NEED_DTYPE      /* the dtype of the call */
+  NEED_DTYPE,     /* the dtype of the call */
+  NEED_SLICE,     /* data of one dimension less */
+  NEED_NOTHING    /* a list of no numbers */
 } need;
 
 static const struct {
@@ -33,6 +35,9 @@ static const struct {
     {NULL, "end", NEED_EDGE},
     {NULL, "output_mask", NEED_ALL},
     {NULL, "input_dtype", NEED_DTYPE},
+    {"select_scatter", "src", NEED_SLICE},
+    {NULL, "repeats", NEED_SHAPE},
+    {NULL, "pad", NEED_NOTHING},
 };
 
 static bool find_need(const char *op, const char *arg, need *out_need) {
@@ -154,6 +159,7 @@ static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attemp
   }
   arg->role = KW_ROLE_DATA;
   uint32_t rank = has_need && special == NEED_POINT ? 0 : how->rank;
+  if (has_need && special == NEED_SLICE && rank > 0) rank--;
   return kw_test_tensor(kw_contract.device, call->dtype, rank, shape, tag);
 }
 
@@ -170,8 +176,10 @@ static void make_list(kw_test_call *call, kw_test_arg *arg, const attempt *how, 
 
 static void make_ints(kw_test_call *call, kw_test_arg *arg) {
   need special;
-  uint32_t count = 1;
-  if (find_need(call->info.name, arg->info.name, &special) && special == NEED_ALL) {
+  uint32_t count = arg->info.list_size > 1 ? (uint32_t)arg->info.list_size : 1;
+  if (find_need(call->info.name, arg->info.name, &special) && special == NEED_NOTHING) {
+    count = 0;
+  } else if (find_need(call->info.name, arg->info.name, &special) && special == NEED_ALL) {
     count = call->info.result_count;
     for (uint32_t i = 0; i < count; i++) arg->ints[i] = 1;
   } else if (find_need(call->info.name, arg->info.name, &special)) {

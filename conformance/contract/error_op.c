@@ -129,7 +129,7 @@ static int64_t rank_of_first(const kw_trial *t) {
 
 static void bad_dims(kw_trial *t, uint32_t index) {
   const kw_arg_info *info = &t->call.args[index].info;
-  if (strcmp(info->name, "dim") != 0) return;
+  if (strcmp(info->name, "dim") != 0 && strcmp(info->name, "dims") != 0) return;
   int64_t rank = rank_of_first(t) ? rank_of_first(t) : 1;
   const int64_t outside[] = {rank, -rank - 1, INT64_MAX, INT64_MIN, INT64_C(1) << 32};
   for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
@@ -184,7 +184,8 @@ static kw_value number_like(kw_tag tag, double number) {
 static void bad_range(kw_trial *t, uint32_t index) {
   const kw_arg_info *info = &t->call.args[index].info;
   for (size_t i = 0; i < sizeof bad_numbers / sizeof bad_numbers[0]; i++) {
-    if (strcmp(bad_numbers[i].arg, info->name) != 0) continue;
+    bool whole = info->tag == KW_TAG_INT && !(fabs(bad_numbers[i].number) < 0x1p63); /* no int says it */
+    if (strcmp(bad_numbers[i].arg, info->name) != 0 || whole) continue;
     char what[64];
     snprintf(what, sizeof what, "%g", bad_numbers[i].number);
     kw_trial_refuse_value(t, index, number_like(info->tag, bad_numbers[i].number), what);
@@ -313,6 +314,8 @@ static const struct {
     {"scatter.src", "src", WRONG_RANK},
     {"scatter.value", "index", WRONG_SIZE | WRONG_RANK},
     {"index_put", "values", WRONG_SIZE},
+    {"select_scatter", "src", WRONG_SIZE | WRONG_RANK},
+    {"slice_scatter", "src", WRONG_SIZE | WRONG_RANK},
 };
 
 static bool broadcasts(const kw_trial *t) {

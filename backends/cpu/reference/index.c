@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index.h"
 
+#include "move.h"
 #include "operand.h"
 #include "selection.h"
 
@@ -100,14 +101,6 @@ kw_status kw_index_get(const kw_call *call) {
 
 /* ---- Placing --------------------------------------------------------------------------------------------------- */
 
-static void copy(const kw_tensor_ref *from, const kw_tensor_ref *to) {
-  kw_walk walk;
-  kw_walk_start(&walk, to->rank, to->shape);
-  kw_walk_add(&walk, to);
-  kw_walk_add(&walk, from);
-  for (; walk.left > 0; kw_walk_next(&walk)) kw_number_convert(from->dtype, walk.at[1], to->dtype, walk.at[0]);
-}
-
 /* Writes the walk's tensor 1 to what is selected of the output. */
 static void place(kw_selection *s) {
   kw_dtype dtype = s->call->outs[0]->dtype;
@@ -124,7 +117,7 @@ kw_status kw_index_scatter(const kw_call *call) {
   bool scalar = kw_operand_is_scalar(src);
   if (out->dtype != self->dtype || !kw_index_is_index(call, 2)) return KW_ERR_INVALID_ARGUMENT;
   if (!scalar && src->u.tensor->dtype != self->dtype) return KW_ERR_INVALID_ARGUMENT;
-  copy(self, out);
+  kw_move_elements(self, out);
   kw_selection s;
   kw_selection_lines(&s, call, 2, out, call->args[1].u.i);
   kw_element value;
@@ -145,7 +138,7 @@ kw_status kw_index_put(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor, *values = call->args[2].u.tensor, *out = call->outs[0];
   if (out->dtype != self->dtype || values->dtype != self->dtype) return KW_ERR_INVALID_ARGUMENT;
   if (!kw_index_is_index(call, 1)) return KW_ERR_INVALID_ARGUMENT;
-  copy(self, out);
+  kw_move_elements(self, out);
   kw_selection s;
   kw_selection_advanced(&s, call, out);
   kw_walk_add(&s.walk, values);

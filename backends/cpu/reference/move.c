@@ -17,15 +17,17 @@ kw_status kw_move_fill_scalar(const kw_call *call) {
   return KW_OK;
 }
 
+void kw_move_elements(const kw_tensor_ref *from, const kw_tensor_ref *to) {
+  kw_walk walk;
+  kw_walk_start(&walk, to->rank, to->shape);
+  kw_walk_add(&walk, to);
+  kw_walk_add(&walk, from);
+  for (; walk.left > 0; kw_walk_next(&walk)) kw_number_convert(from->dtype, walk.at[1], to->dtype, walk.at[0]);
+}
+
 static kw_status copy(const kw_tensor_ref *out, const kw_tensor_ref *source) {
   if (kw_number_size(out->dtype) == 0 || source->dtype >= KW_DTYPE_COUNT) return KW_ERR_INVALID_ARGUMENT;
-  kw_walk walk;
-  kw_walk_start(&walk, out->rank, out->shape);
-  kw_walk_add(&walk, out);
-  kw_walk_add(&walk, source);
-  for (; walk.left > 0; kw_walk_next(&walk)) {
-    kw_number_convert(source->dtype, walk.at[1], out->dtype, walk.at[0]);
-  }
+  kw_move_elements(source, out);
   return KW_OK;
 }
 

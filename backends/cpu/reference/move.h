@@ -7,6 +7,9 @@
 
 #include "reference.h"
 
+/* Converts the elements of a tensor, which broadcasts to the shape of `to`, into that. */
+void kw_move_elements(const kw_tensor_ref *from, const kw_tensor_ref *to);
+
 kw_status kw_move_fill_scalar(const kw_call *call);
 kw_status kw_move_copy(const kw_call *call);    /* copy_ and fill_.Tensor: argument 1 broadcasts to the output */
 kw_status kw_move_to_copy(const kw_call *call); /* argument 0 */
