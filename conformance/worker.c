@@ -161,7 +161,7 @@ static void path_failed(unit *u, kw_unit_path *path, kw_status status) {
 
 /* Storage does not start where it did in the other run. */
 static int64_t lead_of(const unit *u, uint32_t tensor) {
-  return u->run == 0 ? 64 : 65 + (int64_t)((u->c->hash >> (3 * tensor)) % 31);
+  return u->run == 0 ? 64 : 65 + (int64_t)((u->c->hash >> (3 * tensor % 60)) % 31);
 }
 
 /* True for the argument of an op of the table that is its result. A vendor's (a!) argument is an input that changes. */
