@@ -43,6 +43,12 @@ typedef enum kw_shape_rule {
   KW_SHAPE_PAD_REFLECT,    /* the same by "padding" of all but the first one or two dimensions, each number smaller than
                               its dimension */
   KW_SHAPE_PAD_REPLICATE,  /* the same for numbers of any size */
+  KW_SHAPE_SCATTER_REDUCE, /* argument 0's; "reduce" is sum, prod, mean, amax or amin */
+  KW_SHAPE_INDEX_ADD,      /* argument 0's; "source" has as many slices along "dim" as "index" [n] says */
+  KW_SHAPE_CDIST,          /* [.., n, k], [.., m, k] -> [.., n, m]; what is before that broadcasts */
+  KW_SHAPE_PDIST,          /* [n, k] -> [n (n - 1) / 2] */
+  KW_SHAPE_FFT, /* argument 0's; with "onesided" the last of "dim" is n / 2 + 1 long; with "last_dim_size" it is
+                   of that size, and half of it and 1 in argument 0 */
 
   KW_SHAPE_NONZERO, /* [number of elements, rank] of argument 0, at most */
   /* arguments 0 and 1 have one shape, and so has the result; "dim" names one of its dimensions */
@@ -74,6 +80,8 @@ typedef enum kw_result_rule {
   KW_RESULT_SELF,    /* key: argument 0 (copy_: the source); result: argument 0 */
   /* key: argument 0, as argument 1; result: argument "input_dtype", which is that, or f16 for f32 */
   KW_RESULT_SOFTMAX_BACKWARD,
+  /* key: argument 0; result: complex of the same parts for a float, the parts for a complex number */
+  KW_RESULT_OTHER_PARTS,
   KW_RESULT_CUSTOM /* key: tensors promoted; result: the vendor's infer callback */
 } kw_result_rule;
 
@@ -155,6 +163,7 @@ bool kw_op_row_counted(const kw_op_row *row);
   (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
 #define KW_DTYPES_I8 KW_DTYPE_BIT(KW_I8)
 #define KW_DTYPES_FLOAT (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
+#define KW_DTYPES_WIDE_FLOAT (KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
 #define KW_DTYPES_BOOL KW_DTYPE_BIT(KW_BOOL)
 #define KW_DTYPES_F8 (KW_DTYPE_BIT(KW_F8E4M3FN) | KW_DTYPE_BIT(KW_F8E5M2))
 #define KW_DTYPES_COMPLEX (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_C128))

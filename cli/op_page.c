@@ -48,6 +48,11 @@ static const char *const shape_texts[] = {
     [KW_SHAPE_SELECT_SCATTER] = "`self`'s; `src` has that of the slice",
     [KW_SHAPE_SLICE_SCATTER] = "`self`'s; `src` has that of the slice",
     [KW_SHAPE_PAD] = "`self`'s, each dimension longer by its two numbers in `pad`, the last dimension's first",
+    [KW_SHAPE_CDIST] = "[.., n, k] and [.., m, k] give [.., n, m]; what is before that broadcasts",
+    [KW_SHAPE_PDIST] = "[n, k] gives [n (n - 1) / 2]",
+    [KW_SHAPE_FFT] = "`self`'s; with `onesided` the last of `dim` is n / 2 + 1 long, with `last_dim_size` of that size",
+    [KW_SHAPE_SCATTER_REDUCE] = "`self`'s",
+    [KW_SHAPE_INDEX_ADD] = "`self`'s",
     [KW_SHAPE_PAD_REFLECT] =
         "`self`'s, the last dimensions longer by two numbers each in `padding`, the last one's "
         "first",
@@ -73,6 +78,7 @@ static const char *const result_texts[] = {
     [KW_RESULT_SOFTMAX_BACKWARD] = "`input_dtype`: that of the tensors, or f16 for f32",
     [KW_RESULT_CAST] = "`dtype` where given, otherwise `self`'s",
     [KW_RESULT_FACTORY] = "`dtype` where given",
+    [KW_RESULT_OTHER_PARTS] = "complex for a float, float for a complex number; of the same parts",
     [KW_RESULT_SELF] = "`self`'s",
 };
 

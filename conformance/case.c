@@ -244,9 +244,13 @@ void kw_case_set_in_place(kw_case *c) {
 
 /* ---- Whole cases ------------------------------------------------------------------------------------------------- */
 
-/* One shape rule, two kinds of ops. */
+/* One shape rule, two kinds of ops, each. */
 static bool make_along(kw_case *c) {
   return c->op->row.result == KW_RESULT_SOFTMAX ? kw_case_make_softmax(c) : kw_case_make_scan(c);
+}
+
+static bool make_scatter(kw_case *c) {
+  return c->op->row.compare == KW_CMP_ACCUMULATE ? kw_case_make_scatter_sum(c) : kw_case_make_lines(c);
 }
 
 /* Which generator makes the cases of ops with this shape rule. */
@@ -266,7 +270,7 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_EMBEDDING] = kw_case_make_embedding,
     [KW_SHAPE_INDEX_SELECT] = kw_case_make_lines,
     [KW_SHAPE_GATHER] = kw_case_make_lines,
-    [KW_SHAPE_SCATTER] = kw_case_make_lines,
+    [KW_SHAPE_SCATTER] = make_scatter,
     [KW_SHAPE_INDEX] = kw_case_make_indexing,
     [KW_SHAPE_INDEX_PUT] = kw_case_make_index_put,
     [KW_SHAPE_NORM] = kw_case_make_norm,
@@ -283,6 +287,11 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_PAD] = kw_case_make_pad,
     [KW_SHAPE_PAD_REFLECT] = kw_case_make_pad_border,
     [KW_SHAPE_PAD_REPLICATE] = kw_case_make_pad_border,
+    [KW_SHAPE_SCATTER_REDUCE] = kw_case_make_scatter_sum,
+    [KW_SHAPE_INDEX_ADD] = kw_case_make_scatter_sum,
+    [KW_SHAPE_CDIST] = kw_case_make_distance,
+    [KW_SHAPE_PDIST] = kw_case_make_distance,
+    [KW_SHAPE_FFT] = kw_case_make_fft,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 

@@ -87,8 +87,11 @@ bool kw_case_make_softmax(kw_case *c);
 bool kw_case_make_softmax_backward(kw_case *c);
 bool kw_case_make_norm(kw_case *c);
 bool kw_case_make_nonzero(kw_case *c);
-bool kw_case_make_loss(kw_case *c);   /* losses element by element, and their backwards */
-bool kw_case_make_random(kw_case *c); /* ops with a generator argument, whatever their shape rule */
+bool kw_case_make_loss(kw_case *c);        /* losses element by element, and their backwards */
+bool kw_case_make_random(kw_case *c);      /* ops with a generator argument, whatever their shape rule */
+bool kw_case_make_scatter_sum(kw_case *c); /* scatter_add, scatter_reduce, index_add */
+bool kw_case_make_distance(kw_case *c);
+bool kw_case_make_fft(kw_case *c);
 bool kw_case_make_repeat(kw_case *c);
 bool kw_case_make_flip(kw_case *c);
 bool kw_case_make_roll(kw_case *c);

@@ -245,13 +245,14 @@ static void name_defect(kw_verdict *v, int64_t count, int64_t poisoned) {
   }
 }
 
-static void describe(const kw_case_tensor *out, const kw_expected *expected, const void *got, double bound,
-                     kw_verdict *v) {
-  kw_dtype dtype = out->dtype;
+/* `dtype`: of what is compared; of complex results against wide values, that of their parts, `parts` each. */
+static void describe(const kw_case_tensor *out, kw_dtype dtype, int64_t parts, const kw_expected *expected,
+                     const void *got, double bound, kw_verdict *v) {
   size_t size = kw_datum_size(dtype);
   char where[160], got_text[80], want_text[80];
   _Alignas(16) char want[16] = {0};
-  print_index(where, sizeof where, out->rank, out->shape, v->index);
+  print_index(where, sizeof where, out->rank, out->shape, v->index / parts);
+  if (parts > 1) strcat(where, v->index % parts ? ", imaginary part" : ", real part");
   print_element(got_text, sizeof got_text, dtype, (const char *)got + (size_t)v->index * size);
   if (expected->dtype != KW_DTYPE_WIDE) {
     print_element(want_text, sizeof want_text, dtype, (const char *)expected->values + (size_t)v->index * size);
@@ -273,6 +274,8 @@ void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, c
                        const void *got, unsigned char poison, kw_verdict *v) {
   memset(v, 0, sizeof *v);
   kw_dtype dtype = c->outs[result].dtype;
+  const bool pairs = expected->dtype == KW_DTYPE_WIDE && kw_datum_is_complex(dtype);
+  if (pairs) dtype = kw_datum_part(dtype);
   size_t size = kw_datum_size(dtype);
   int64_t poisoned = 0;
   double first_bound = 0;
@@ -297,7 +300,7 @@ void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, c
   v->pass = v->wrong == 0;
   if (v->pass) return;
   name_defect(v, expected->count, poisoned);
-  describe(&c->outs[result], expected, got, first_bound, v);
+  describe(&c->outs[result], dtype, pairs ? 2 : 1, expected, got, first_bound, v);
 }
 
 void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const void *expected, kw_dtype expected_dtype,

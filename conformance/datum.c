@@ -39,6 +39,7 @@ bool kw_datum_is_integer(kw_dtype dtype) {
 
 size_t kw_datum_size(kw_dtype dtype) {
   if (dtype == KW_DTYPE_WIDE) return sizeof(kw_wide);
+  if (dtype == KW_DTYPE_WIDE_PAIR) return 2 * sizeof(kw_wide);
   return dtype < KW_DTYPE_COUNT ? numbers[dtype].size : 0;
 }
 
@@ -59,7 +60,7 @@ kw_float_format kw_datum_format(kw_dtype dtype) {
 }
 
 kw_dtype kw_datum_compute(kw_dtype dtype) {
-  return dtype == KW_F64 ? KW_F64 : KW_F32;
+  return dtype == KW_F64 || dtype == KW_C128 ? KW_F64 : KW_F32;
 }
 
 /* A double in parts: |x| = significand * 2^exponent, with 53 bits unless it is 0 or subnormal. */

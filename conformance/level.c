@@ -21,7 +21,7 @@ static const struct {
                   {"fp8", KW_DTYPES_F8, KW_EXTENSION_NONE},
                   {"int4", 0, KW_EXTENSION_INT4},
                   {"sparse", 0, KW_EXTENSION_SPARSE},
-                  {"fft", KW_DTYPES_COMPLEX, KW_EXTENSION_FFT},
+                  {"fft", 0, KW_EXTENSION_FFT},
                   {"detection", 0, KW_EXTENSION_DETECTION},
                   {"paged", 0, KW_EXTENSION_PAGED}};
 
@@ -67,7 +67,16 @@ uint64_t kw_level_extensions(const kw_case *c) {
   uint64_t dtypes = 0;
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) dtypes |= c->tensors[i].given ? KW_DTYPE_BIT(c->tensors[i].dtype) : 0;
   for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) dtypes |= c->outs[r].given ? KW_DTYPE_BIT(c->outs[r].dtype) : 0;
+  if (c->op->row.result == KW_RESULT_OTHER_PARTS) dtypes = KW_DTYPE_BIT(c->key);
   return dtypes & EXTENSIONS;
+}
+
+/* The dtypes of extensions that the claim asks of an op: those it names, and in Fourier transforms the complex numbers
+ * of its floats. */
+static uint64_t claimed_dtypes(const kw_level_claim *claim, const kw_suite_op *op) {
+  if (op->extension != KW_EXTENSION_FFT) return claim->extensions;
+  bool wide = claim->extensions & KW_DTYPE_BIT(KW_F64);
+  return claim->extensions | KW_DTYPE_BIT(KW_C64) | (wide ? KW_DTYPE_BIT(KW_C128) : 0);
 }
 
 uint64_t kw_level_keys(const kw_level_claim *claim, const kw_suite_op *op, kw_dtype half) {
@@ -75,5 +84,5 @@ uint64_t kw_level_keys(const kw_level_claim *claim, const kw_suite_op *op, kw_dt
   uint64_t keys = kw_suite_op_keys(op);
   uint64_t fixed = KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) |
                    KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(half);
-  return keys & ((keys & fixed ? fixed : ~EXTENSIONS) | claim->extensions);
+  return keys & ((keys & fixed ? fixed : ~EXTENSIONS) | claimed_dtypes(claim, op));
 }

@@ -31,7 +31,8 @@ kw_dtype kw_level_half(const kw_level_claim *claim, const kw_facts *facts);
  * that it names. */
 bool kw_level_has(const kw_level_claim *claim, const kw_suite_op *op);
 
-/* The dtypes of extensions that a case uses anywhere: as input, or as result. */
+/* The dtypes of extensions that a case uses anywhere: as input, or as result where that does not follow from its key
+ * dtype. */
 uint64_t kw_level_extensions(const kw_case *c);
 
 /* The key dtypes that the claim asks of an op, KW_DTYPE_BIT; 0 when the op is of a higher level or a vendor's. */

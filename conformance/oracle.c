@@ -235,9 +235,11 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
   oracle_wish plain = {FORM_PLAIN, find_kernel(c->op->name, reference), {0}, {0}};
   for (uint32_t r = 0; r < out->count; r++) {
     bool distance = c->bounds[r].compare == KW_CMP_ULP || c->bounds[r].compare == KW_CMP_ACCUMULATE;
-    bool floating = kw_datum_is_float(c->outs[r].dtype);
-    out->results[r].dtype = plain.dtypes[r] = distance && floating ? KW_DTYPE_WIDE : c->outs[r].dtype;
-    out->results[r].count = c->outs[r].numel;
+    bool floating = kw_datum_is_float(c->outs[r].dtype), complex = kw_datum_is_complex(c->outs[r].dtype);
+    bool is_wide = distance && (floating || complex);
+    out->results[r].dtype = is_wide ? KW_DTYPE_WIDE : c->outs[r].dtype;
+    out->results[r].count = c->outs[r].numel * (is_wide && complex ? 2 : 1);
+    plain.dtypes[r] = is_wide && complex ? KW_DTYPE_WIDE_PAIR : out->results[r].dtype;
     plain.keep[r] = &out->results[r].values;
   }
   bool subnormal = false;

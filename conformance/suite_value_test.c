@@ -402,6 +402,7 @@ static void levels_parse(void **state) {
   assert_true(kw_level_parse("inference+int4+paged", &claim));
   assert_true(claim.extensions == 0);
   assert_true(claim.families == (1u << KW_EXTENSION_NONE | 1u << KW_EXTENSION_INT4 | 1u << KW_EXTENSION_PAGED));
+  assert_true(kw_level_parse("core+fft", &claim) && claim.extensions == 0);
   static const char *const wrong[] = {"", "Core", "core+", "core+f16", "core+f64+", "cores", "+f64", "core f64"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) assert_false(kw_level_parse(wrong[i], &claim));
 }
@@ -427,6 +428,12 @@ static void levels_ask_for_dtypes(void **state) {
   assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
   claim.families |= 1u << KW_EXTENSION_SPARSE;
   assert_true(kw_level_keys(&claim, &op, KW_F16) == (fixed | KW_DTYPE_BIT(KW_F16)));
+  op.extension = KW_EXTENSION_FFT; /* brings the complex numbers of its floats */
+  op.row.dtypes = KW_DTYPES_COMPLEX;
+  claim = (kw_level_claim){.level = KW_LEVEL_TRAINING, .families = 1u << KW_EXTENSION_FFT};
+  assert_true(kw_level_keys(&claim, &op, KW_F16) == KW_DTYPE_BIT(KW_C64));
+  claim.extensions = KW_DTYPE_BIT(KW_F64);
+  assert_true(kw_level_keys(&claim, &op, KW_F16) == KW_DTYPES_COMPLEX);
   op.vendor = true;
   op.row.dtypes = KW_DTYPES_ANY;
   assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
@@ -456,6 +463,11 @@ static void cases_tell_extensions(void **state) {
   assert_true(kw_level_extensions(&c) == KW_DTYPE_BIT(KW_C64));
   c.tensors[1].dtype = KW_F64;
   assert_true(kw_level_extensions(&c) == (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_F64)));
+  /* not those that follow from the key dtype */
+  assert_true(kw_case_from_id("_fft_r2c/f32/prime/0", kw_suite_ops(&count), kw_op_table_count, &c));
+  assert_true(kw_level_extensions(&c) == 0);
+  assert_true(kw_case_from_id("_fft_c2r/c128/prime/0", kw_suite_ops(&count), kw_op_table_count, &c));
+  assert_true(kw_level_extensions(&c) == KW_DTYPE_BIT(KW_C128));
 }
 
 static int compare_text(const void *a, const void *b) {

@@ -63,6 +63,14 @@ kw_status kw_infer_index_put(const kw_op *op, const kw_value *args, kw_infer_dim
 
 /* Selection by masks (infer_select.c). */
 kw_status kw_infer_nonzero(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_scatter_reduce(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_index_add(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+
+/* Distances and Fourier transforms (infer_transform.c). */
+kw_status kw_infer_cdist(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_pdist(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_fft(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+
 /* Shape rules of the ops that place elements elsewhere (infer_place.c). */
 kw_status kw_infer_repeat(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_flip(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);

@@ -178,6 +178,12 @@ static kw_dtype cast_dtype(const kw_op *op, const kw_value *args) {
   return dtype->tag == KW_TAG_DTYPE ? dtype->u.dtype : args[0].u.tensor->dtype;
 }
 
+static kw_dtype other_parts(kw_dtype dtype) {
+  if (dtype == KW_C64) return KW_F32;
+  if (dtype == KW_C128) return KW_F64;
+  return dtype == KW_F64 ? KW_C128 : KW_C64;
+}
+
 static bool divides_to_float(const kw_op *op, const kw_value *args) {
   if (op->row.result == KW_RESULT_FLOAT) return true;
   return op->row.result == KW_RESULT_DIV_MODE && kw_infer_find_arg(op, args, "rounding_mode")->tag == KW_TAG_NONE;
@@ -189,6 +195,7 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
     case KW_RESULT_CHOICE:
     case KW_RESULT_ANY:
     case KW_RESULT_CAST:
+    case KW_RESULT_OTHER_PARTS:
       *out_key = args[0].u.tensor->dtype;
       return kw_infer_check_dtype(op, args, *out_key, "");
     case KW_RESULT_SUM:
@@ -232,6 +239,8 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
       return KW_I32;
     case KW_RESULT_CAST:
       return cast_dtype(op, args);
+    case KW_RESULT_OTHER_PARTS:
+      return other_parts(key);
     case KW_RESULT_SOFTMAX:
       return kw_infer_find_arg(op, args, "half_to_float")->u.b ? KW_F32 : key;
     case KW_RESULT_SOFTMAX_BACKWARD:

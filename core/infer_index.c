@@ -152,6 +152,41 @@ kw_status kw_infer_scatter(const kw_op *op, const kw_value *args, kw_infer_dims 
   return check_lines(op, args);
 }
 
+kw_status kw_infer_scatter_reduce(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  static const char *const known[] = {"sum", "prod", "mean", "amax", "amin"};
+  const char *reduce = args[4].u.s;
+  bool found = false;
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) found = found || strcmp(known[i], reduce) == 0;
+  if (!found) return kw_infer_fail(op, 4, "'%s' is not known; it is 'sum', 'prod', 'mean', 'amax' or 'amin'", reduce);
+  if (strcmp(reduce, "mean") == 0 && args[0].u.tensor->dtype == KW_BOOL) {
+    return kw_infer_fail(op, 4, "there is no mean of bool; cast 'self' and 'src' first");
+  }
+  return kw_infer_scatter(op, args, out, out_expand);
+}
+
+kw_status kw_infer_index_add(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_tensor_ref *self = args[0].u.tensor, *index = args[2].u.tensor, *source = args[3].u.tensor;
+  char got[KW_SHAPE_TEXT], wanted[KW_SHAPE_TEXT];
+  uint32_t dim;
+  kw_status status = kw_infer_find_dim(op, args, self, &dim);
+  if (status == KW_OK) status = kw_infer_check_indices(op, 2, index, size_of(self, dim));
+  if (status != KW_OK) return status;
+  if (index->rank > 1) return kw_infer_fail(op, 2, "expected rank 1 (or 0, for one index), got rank %u", index->rank);
+  if (self->rank == 0 && index->numel != 1) {
+    return kw_infer_fail(op, 2, "a tensor of rank 0 takes one index, not %" PRId64, index->numel);
+  }
+  kw_infer_take_shape(self, out);
+  if (self->rank > 0) out->sizes[dim] = index->numel;
+  if (source->rank != out->rank || memcmp(source->shape, out->sizes, out->rank * sizeof(int64_t)) != 0) {
+    return kw_infer_fail(op, 3, "expected shape %s, that of '%s' with a slice for each index, got %s",
+                         kw_shape_text(out->rank, out->sizes, wanted), op->schema.args[0].name,
+                         kw_shape_text(source->rank, source->shape, got));
+  }
+  kw_infer_take_shape(self, out);
+  return KW_OK;
+}
+
 /* ---- Advanced indexing ------------------------------------------------------------------------------------------- */
 
 /* All indices broadcast together: *out_joint. They are given for the dimensions in *out_given. */

@@ -52,6 +52,10 @@ static const test_infer_row accepted[] = {
     {"index_put f32[2,3,4] t:i64[5],-,i64[1] f32[5,3]", "f32: f32[2,3,4]"},
     {"index_put bool[2] t:i64[2] bool[2] b:1", "bool: bool[2]"},
     {"index_put c64[2] t:i64[2] c64[2]", "c64: c64[2]"},
+    {"scatter_add f32[3,5] i:1 i64[2,4] f32[2,6]", "f32: f32[3,5]"},
+    {"scatter_reduce.two f32[3] i:0 i32[5] f32[5] s:amax b:0", "f32: f32[3]"},
+    {"index_add f32[3,5] i:-1 i64[2] f32[3,2]", "f32: f32[3,5]"},
+    {"index_add i32[] i:0 i64[] i32[] i:3", "i32: i32[]"},
 };
 
 static const test_infer_row refused[] = {
@@ -107,6 +111,21 @@ static const test_infer_row refused[] = {
     {"index_put f32[2] t:i64[1] i32[]", "argument 'values': expected f32, the dtype of 'self', got i32"},
     {"index_put c64[2] t:i64[1] c64[] b:1", "argument 'accumulate': sums are not defined for c64"},
     {"index_put f8e5m2[2] t:i64[1] f8e5m2[] b:1", "argument 'accumulate': sums are not defined for f8e5m2"},
+    {"scatter_add f32[3,5] i:1 i64[4,4] f32[4,4]",
+     "argument 'index': shape [4, 4] is larger than shape [3, 5] of 'self'"},
+    {"scatter_add f32[3,5] i:1 i64[2,4] f32[2,3]",
+     "argument 'index': shape [2, 4] is larger than shape [2, 3] of 'src'"},
+    {"scatter_add f32[3] i:0 i64[3] f16[3]", "argument 'src': expected f32, the dtype of 'self', got f16"},
+    {"scatter_add c64[3] i:0 i64[3] c64[3]", "argument 'self': dtype c64 is not"},
+    {"scatter_reduce.two f32[3] i:0 i64[3] f32[3] s:max", "argument 'reduce': 'max' is not known"},
+    {"scatter_reduce.two bool[3] i:0 i64[3] bool[3] s:mean", "argument 'reduce': there is no mean of bool"},
+    {"scatter_reduce.two f32[0] i:0 i64[3] f32[3] s:sum",
+     "argument 'index': the dimension of 'self' that is indexed has"},
+    {"index_add f32[3,5] i:1 i64[2] f32[3,5]", "argument 'source': expected shape [3, 2], that of 'self' with a slice"},
+    {"index_add f32[3,5] i:1 i64[2,1] f32[3,2]", "argument 'index': expected rank 1"},
+    {"index_add f32[] i:0 i64[2] f32[]", "argument 'index': a tensor of rank 0 takes one index, not 2"},
+    {"index_add f32[3] i:0 f32[3] f32[3]", "argument 'index': indices are i64 or i32"},
+    {"index_add i32[3] i:0 i64[3] i32[3] f:0.5", "argument 'alpha': results of i32 need an integer"},
 };
 
 static void accepted_calls_infer(void **state) {

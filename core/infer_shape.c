@@ -297,6 +297,11 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_PAD] = kw_infer_pad,
     [KW_SHAPE_PAD_REFLECT] = kw_infer_pad_border,
     [KW_SHAPE_PAD_REPLICATE] = kw_infer_pad_border,
+    [KW_SHAPE_SCATTER_REDUCE] = kw_infer_scatter_reduce,
+    [KW_SHAPE_INDEX_ADD] = kw_infer_index_add,
+    [KW_SHAPE_CDIST] = kw_infer_cdist,
+    [KW_SHAPE_PDIST] = kw_infer_pdist,
+    [KW_SHAPE_FFT] = kw_infer_fft,
 };
 
 kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],

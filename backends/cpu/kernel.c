@@ -157,8 +157,9 @@ static kw_status register_table(const kw_host_api *host, const char *name, const
 kw_status kw_cpu_register_kernels(const kw_host_api *host) {
   uint32_t count = 0;
   const kw_reference_kernel *table = kw_reference_f32(&count);
-  kw_status status = register_table(host, "reference", table, count, ~KW_DTYPE_BIT(KW_F64));
+  const uint64_t wide = KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128); /* computed in double */
+  kw_status status = register_table(host, "reference", table, count, ~wide);
   if (status != KW_OK) return status;
   table = kw_reference_f64(&count);
-  return register_table(host, "reference_f64", table, count, KW_DTYPE_BIT(KW_F64));
+  return register_table(host, "reference_f64", table, count, wide);
 }

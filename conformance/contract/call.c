@@ -17,7 +17,9 @@ typedef enum need {
   NEED_ALL,       /* a list of bools: every result is wanted */
   NEED_DTYPE,     /* the dtype of the call */
   NEED_SLICE,     /* data of one dimension less */
-  NEED_NOTHING    /* a list of no numbers */
+  NEED_NOTHING,   /* a list of no numbers */
+  NEED_SUM,       /* "sum" */
+  NEED_WHOLE      /* a number: the even size of what a dimension is half of, and one more */
 } need;
 
 static const struct {
@@ -38,6 +40,8 @@ static const struct {
     {"select_scatter", "src", NEED_SLICE},
     {NULL, "repeats", NEED_SHAPE},
     {NULL, "pad", NEED_NOTHING},
+    {NULL, "reduce", NEED_SUM},
+    {NULL, "last_dim_size", NEED_WHOLE},
 };
 
 static bool find_need(const char *op, const char *arg, need *out_need) {
@@ -207,7 +211,7 @@ static void make_argument(kw_test_call *call, uint32_t index, const attempt *how
       make_list(call, arg, how, index);
       break;
     case KW_TAG_INT:
-      arg->value = kw_arg_int(edge ? call->edge : 0);
+      arg->value = kw_arg_int(edge ? call->edge : has_need(call, arg, NEED_WHOLE) ? 2 * call->edge - 2 : 0);
       break;
     case KW_TAG_INT_LIST:
       make_ints(call, arg);
@@ -224,8 +228,11 @@ static void make_argument(kw_test_call *call, uint32_t index, const attempt *how
     case KW_TAG_DTYPE:
       arg->value = has_need(call, arg, NEED_DTYPE) ? kw_arg_dtype(call->dtype) : kw_arg_none();
       break;
+    case KW_TAG_STRING:
+      arg->value = has_need(call, arg, NEED_SUM) ? kw_arg_string("sum") : kw_arg_none();
+      break;
     default:
-      arg->value = kw_arg_none(); /* strings, generators: a call can do without */
+      arg->value = kw_arg_none(); /* generators: a call can do without */
       break;
   }
 }

@@ -170,9 +170,9 @@ static const struct {
   const char *arg;
   double number;
 } bad_numbers[] = {
-    {"end", NAN}, {"end", 1e19}, {"p", -0.25},   {"p", 1.25},        {"p", NAN},
-    {"std", -1},  {"std", NAN},  {"high", -3},   {"reduction", 3},   {"reduction", -1},
-    {"delta", 0}, {"delta", -1}, {"delta", NAN}, {"decimals", 1000}, {"decimals", -1000},
+    {"end", NAN}, {"end", 1e19}, {"normalization", 3}, {"last_dim_size", 0}, {"p", -0.25},        {"p", 1.25},
+    {"p", NAN},   {"std", -1},   {"std", NAN},         {"high", -3},         {"reduction", 3},    {"reduction", -1},
+    {"delta", 0}, {"delta", -1}, {"delta", NAN},       {"decimals", 1000},   {"decimals", -1000},
 };
 
 static kw_value number_like(kw_tag tag, double number) {
@@ -185,7 +185,8 @@ static void bad_range(kw_trial *t, uint32_t index) {
   const kw_arg_info *info = &t->call.args[index].info;
   for (size_t i = 0; i < sizeof bad_numbers / sizeof bad_numbers[0]; i++) {
     bool whole = info->tag == KW_TAG_INT && !(fabs(bad_numbers[i].number) < 0x1p63); /* no int says it */
-    if (strcmp(bad_numbers[i].arg, info->name) != 0 || whole) continue;
+    bool norm = strstr(t->call.info.name, "dist_") && bad_numbers[i].number > 1;     /* p is no probability */
+    if (strcmp(bad_numbers[i].arg, info->name) != 0 || whole || norm) continue;
     char what[64];
     snprintf(what, sizeof what, "%g", bad_numbers[i].number);
     kw_trial_refuse_value(t, index, number_like(info->tag, bad_numbers[i].number), what);
@@ -314,6 +315,15 @@ static const struct {
     {"scatter.src", "src", WRONG_RANK},
     {"scatter.value", "index", WRONG_SIZE | WRONG_RANK},
     {"index_put", "values", WRONG_SIZE},
+    {"scatter_add", "index", WRONG_SIZE | WRONG_RANK},
+    {"scatter_add", "src", WRONG_RANK},
+    {"scatter_reduce.two", "index", WRONG_SIZE | WRONG_RANK},
+    {"scatter_reduce.two", "src", WRONG_RANK},
+    {"_cdist_forward", "x1", WRONG_SIZE},
+    {"_cdist_forward", "x2", WRONG_SIZE},
+    {"_pdist_forward", "self", WRONG_RANK},
+    {"index_add", "index", WRONG_SIZE | WRONG_RANK},
+    {"index_add", "source", WRONG_SIZE | WRONG_RANK},
     {"select_scatter", "src", WRONG_SIZE | WRONG_RANK},
     {"slice_scatter", "src", WRONG_SIZE | WRONG_RANK},
 };

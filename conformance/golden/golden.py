@@ -113,7 +113,9 @@ def call(op, args):
 
 def widened(value, ints):
     if isinstance(value, torch.Tensor):
-        narrow = value.dtype.is_floating_point or (ints and not value.dtype.is_complex)
+        if value.dtype.is_complex:
+            return value.to(torch.complex128)
+        narrow = value.dtype.is_floating_point or ints
         return value.to(torch.float64) if narrow else value.clone()
     if isinstance(value, list):
         return [widened(v, ints) for v in value]
@@ -192,7 +194,7 @@ def add(op, *args, ints=False, terms=None, magnitude=None, magnitude_op=None):
             continue
         if op == "native_layer_norm" and index > 0 and result.dtype != torch.float64:
             result = result.to(torch.float32)  # mean and rstd; the library's own CPU kernel keeps them narrow
-        values = exact if result.dtype.is_floating_point else result
+        values = exact if result.dtype.is_floating_point or result.dtype.is_complex else result
         case["outs"].append(encode_tensor(result, values))
     if terms is not None:
         fresh = [widened(a, ints) for a in args]

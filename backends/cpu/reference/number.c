@@ -7,6 +7,7 @@
 size_t kw_number_size(kw_dtype dtype) {
   static const uint8_t sizes[KW_DTYPE_COUNT] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 8, 16};
   if (dtype == KW_DTYPE_WIDE) return sizeof(kw_wide);
+  if (dtype == KW_DTYPE_WIDE_PAIR) return 2 * sizeof(kw_wide);
   return dtype < KW_DTYPE_COUNT ? sizes[dtype] : 0;
 }
 

@@ -25,6 +25,9 @@ typedef struct kw_wide {
   double hi, lo;
 } kw_wide;
 
+/* The same for complex results: two kw_wide, the real part and the imaginary one. */
+#define KW_DTYPE_WIDE_PAIR ((kw_dtype)0x7f02)
+
 /* As kw_call.user: where an op writes several values to one place (scatter, index_put) the first of them stays.
  * Otherwise the last does. Both are right. */
 extern const char kw_reference_first_wins[];

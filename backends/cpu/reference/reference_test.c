@@ -16,6 +16,8 @@ static const test_table tables[] = {kw_reference_f32, kw_reference_f64, kw_refer
 #define DTYPES_REAL UINT64_C(0x3ff)
 #define DTYPES_I8 UINT64_C(0x004)
 #define DTYPES_FLOAT UINT64_C(0x3c0)
+#define DTYPES_WIDE_FLOAT UINT64_C(0x300)
+#define DTYPES_COMPLEX UINT64_C(0x3000)
 #define DTYPES_ANY UINT64_C(0x3fff)
 
 static const struct {
