@@ -12,19 +12,23 @@
 
 /* How result shapes follow from the arguments. */
 typedef enum kw_shape_rule {
-  KW_SHAPE_BROADCAST,    /* all tensor arguments broadcast together; the result has that shape */
-  KW_SHAPE_INPLACE,      /* the result is argument 0 (a!); other tensor arguments broadcast to it */
-  KW_SHAPE_REDUCE_ALL,   /* rank 0 */
-  KW_SHAPE_REDUCE_DIMS,  /* argument "dim": a list (empty or none = all dimensions; in any.dims empty = none of
-                            them); argument "keepdim" */
-  KW_SHAPE_REDUCE_DIM,   /* argument "dim": one or none (= all, flattened); argument "keepdim" */
-  KW_SHAPE_MM,           /* [n, k] x [k, m] -> [n, m] */
-  KW_SHAPE_SIZE,         /* argument "size" */
-  KW_SHAPE_ARANGE,       /* [ceil((end - start) / step)] */
-  KW_SHAPE_SCAN,         /* argument 0's; argument "dim" names one of its dimensions */
-  KW_SHAPE_BMM,          /* [b, n, k] x [b, k, m] -> [b, n, m] */
-  KW_SHAPE_ADDMM,        /* [n, k] x [k, m] -> [n, m], to which argument 0 broadcasts */
-  KW_SHAPE_NORM,         /* argument 0's; results 1 and 2: the same with 1 for each of normalized_shape */
+  KW_SHAPE_BROADCAST,   /* all tensor arguments broadcast together; the result has that shape */
+  KW_SHAPE_INPLACE,     /* the result is argument 0 (a!); other tensor arguments broadcast to it */
+  KW_SHAPE_REDUCE_ALL,  /* rank 0 */
+  KW_SHAPE_REDUCE_DIMS, /* argument "dim": a list (empty or none = all dimensions; in any.dims empty = none of
+                           them); argument "keepdim" */
+  KW_SHAPE_REDUCE_DIM,  /* argument "dim": one or none (= all, flattened); argument "keepdim" */
+  KW_SHAPE_MM,          /* [n, k] x [k, m] -> [n, m] */
+  KW_SHAPE_SIZE,        /* argument "size" */
+  KW_SHAPE_ARANGE,      /* [ceil((end - start) / step)] */
+  KW_SHAPE_SCAN,        /* argument 0's; argument "dim" names one of its dimensions */
+  KW_SHAPE_BMM,         /* [b, n, k] x [b, k, m] -> [b, n, m] */
+  KW_SHAPE_ADDMM,       /* [n, k] x [k, m] -> [n, m], to which argument 0 broadcasts */
+  KW_SHAPE_NORM,        /* argument 0's; results 1 and 2: the same with 1 for each of normalized_shape */
+  /* argument 0's, the last dimensions cut into windows by "kernel_size", "stride", "padding", .. */
+  KW_SHAPE_POOL,
+  /* argument 0's, the last sizes those of argument "output_size" */
+  KW_SHAPE_ADAPTIVE_POOL,
   KW_SHAPE_CAT,          /* entries joined along argument "dim"; an entry of shape [0] counts as nothing */
   KW_SHAPE_EMBEDDING,    /* indices' shape, then [d] of weight [n, d] */
   KW_SHAPE_INDEX_SELECT, /* argument 0's with as many along "dim" as index [n] has */

@@ -103,8 +103,8 @@ void kw_case_tensor_name(const kw_case *c, uint32_t tensor, char *out_text, size
 }
 
 kw_value kw_case_arg_value(const kw_case *c, uint32_t arg) {
+  if (arg >= c->arg_count) return kw_suite_arg_default(&c->op->args[arg]);
   kw_value value = c->args[arg].value;
-  if (arg >= c->arg_count) value = kw_suite_arg_default(&c->op->args[arg]);
   if (value.tag == KW_TAG_INT_LIST) value.u.ints = c->args[arg].ints;
   return value;
 }
@@ -131,6 +131,7 @@ void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout lay
     tensor->shape[d] = shape->dims[d];
     tensor->numel *= shape->dims[d];
     order[d] = layout == KW_LAYOUT_TRANSPOSED ? rank - 1 - d : layout == KW_LAYOUT_ROTATED ? (d + rank - 1) % rank : d;
+    if (layout == KW_LAYOUT_CHANNELS_LAST && d > 0) order[d] = d + 1 < rank ? d + 1 : 1;
     room[d] = shape->dims[d];
     start[d] = 0;
     step[d] = 1;
@@ -266,6 +267,8 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_SCAN] = make_along,
     [KW_SHAPE_BMM] = kw_case_make_mm,
     [KW_SHAPE_ADDMM] = kw_case_make_addmm,
+    [KW_SHAPE_POOL] = kw_case_make_pool,
+    [KW_SHAPE_ADAPTIVE_POOL] = kw_case_make_pool,
     [KW_SHAPE_CAT] = kw_case_make_cat,
     [KW_SHAPE_EMBEDDING] = kw_case_make_embedding,
     [KW_SHAPE_INDEX_SELECT] = kw_case_make_lines,
@@ -340,7 +343,9 @@ static bool make_case(const kw_suite_op *op, kw_dtype key, kw_case_class class, 
   int generator = kw_suite_op_generator(op); /* every other case names one */
   if (generator >= 0 && number % 2) kw_case_give(c, (uint32_t)generator, (kw_value){.tag = KW_TAG_GENERATOR});
   for (uint32_t i = 0; i < c->arg_count; i++) { /* what lies before a given argument has to be given too */
-    if (c->args[i].value.tag == KW_TAG_NONE) c->args[i].value = kw_suite_arg_default(&op->args[i]);
+    if (c->args[i].value.tag != KW_TAG_NONE) continue;
+    c->args[i].value = kw_suite_arg_default(&op->args[i]);
+    memcpy(c->args[i].ints, op->args[i].default_ints, sizeof op->args[i].default_ints);
   }
   return true;
 }

@@ -9,8 +9,10 @@
 
 typedef enum kw_layout {
   KW_LAYOUT_DENSE,
-  KW_LAYOUT_TRANSPOSED,   /* first dimension fastest */
-  KW_LAYOUT_ROTATED,      /* the last dimension slowest, the others in order */
+  KW_LAYOUT_TRANSPOSED, /* first dimension fastest */
+  KW_LAYOUT_ROTATED,    /* the last dimension slowest, the others in order */
+  /* dimension 1 fastest, the others in order */
+  KW_LAYOUT_CHANNELS_LAST,
   KW_LAYOUT_STEPPED,      /* every second of the first, every third of the last dimension, with an offset */
   KW_LAYOUT_INNER,        /* the inner part of a larger block */
   KW_LAYOUT_EXPAND_FIRST, /* stride 0 in the first dimension */
@@ -78,6 +80,7 @@ bool kw_case_make_reduce(kw_case *c);
 bool kw_case_make_scan(kw_case *c);
 bool kw_case_make_mm(kw_case *c);
 bool kw_case_make_addmm(kw_case *c);
+bool kw_case_make_pool(kw_case *c);
 bool kw_case_make_cat(kw_case *c);
 bool kw_case_make_embedding(kw_case *c);
 bool kw_case_make_lines(kw_case *c); /* index_select, gather, scatter */

@@ -9,10 +9,11 @@
 kw_value kw_suite_arg_default(const kw_suite_arg *arg) {
   kw_value value = arg->default_value;
   if (value.tag == KW_TAG_STRING) value.u.s = arg->default_text;
+  if (value.tag == KW_TAG_INT_LIST) value.u.ints = arg->default_ints;
   return value;
 }
 
-/* False when the default does not fit: a long string, a list with entries. */
+/* False when the default does not fit: a long string, a long list. */
 static bool take_arg(const kw_arg_info *info, kw_suite_arg *out) {
   if (strlen(info->name) >= sizeof out->name) return false;
   strcpy(out->name, info->name);
@@ -26,9 +27,11 @@ static bool take_arg(const kw_arg_info *info, kw_suite_arg *out) {
     strcpy(out->default_text, info->default_value.u.s);
     out->default_value.u.s = NULL; /* set where the op lies for good: see kw_suite_arg_default */
   } else if (info->default_value.tag == KW_TAG_INT_LIST) {
-    out->default_value.u.ints = NULL;
+    if (info->default_value.count > KW_SUITE_DEFAULT_INTS) return false;
+    memcpy(out->default_ints, info->default_value.u.ints, info->default_value.count * sizeof *out->default_ints);
+    out->default_value.u.ints = NULL; /* likewise */
   }
-  return info->default_value.count == 0;
+  return true;
 }
 
 bool kw_suite_op_take(const kw_op *op, kw_suite_op *out_op) {

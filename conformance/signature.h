@@ -8,8 +8,9 @@
 
 #include "op_table.h"
 
-#define KW_SUITE_ARGS 16   /* most arguments of an op that the suite generates cases for */
-#define KW_SUITE_RESULTS 4 /* most results */
+#define KW_SUITE_ARGS 16        /* most arguments of an op that the suite generates cases for */
+#define KW_SUITE_RESULTS 4      /* most results */
+#define KW_SUITE_DEFAULT_INTS 4 /* most entries of a list that is a default */
 
 typedef struct kw_suite_arg {
   char name[32];
@@ -17,8 +18,9 @@ typedef struct kw_suite_arg {
   bool optional; /* "?" */
   bool mutated;  /* (a!) */
   bool has_default;
-  kw_value default_value; /* as a caller would pass it, a string without its text; lists are empty */
+  kw_value default_value; /* as a caller would pass it, a string without its text, a list without its entries */
   char default_text[16];  /* the text */
+  int64_t default_ints[KW_SUITE_DEFAULT_INTS]; /* the entries */
 } kw_suite_arg;
 
 typedef struct kw_suite_op {

@@ -339,6 +339,12 @@ static void ops_are_what_libkeyway_says(void **state) {
   assert_null(op.args[1].default_value.u.s);
   memset(&op, 0, sizeof op);
   assert_string_equal(kw_suite_arg_default(&moved.args[1]).u.s, "none");
+  assert_true(kw_suite_op_take(kw_op_find("max_pool2d_with_indices"), &op));
+  moved = op;
+  memset(&op, 0, sizeof op);
+  assert_int_equal(kw_suite_arg_default(&moved.args[2]).count, 0);
+  assert_int_equal(kw_suite_arg_default(&moved.args[4]).count, 1);
+  assert_int_equal(kw_suite_arg_default(&moved.args[4]).u.ints[0], 1);
   assert_false(kw_suite_op_take(NULL, &op));
 }
 

@@ -258,6 +258,48 @@ static kw_status randint_low(kw_stream *stream, const kw_value *args, kw_tensor 
   return call("random_.from", stream, from_low, 4, NULL);
 }
 
+/* Pools of one dimension, as pools of planes of one row. */
+
+static kw_status pool_rows(const char *op, kw_stream *stream, const kw_value *args, uint32_t count, uint32_t results,
+                           kw_tensor **outs) {
+  kw_value planar[8];
+  int64_t pairs[4][2];
+  kw_tensor *self = NULL, *to[2] = {NULL};
+  memcpy(planar, args, count * sizeof *args);
+  for (uint32_t i = 1, lists = 0; i < count; ++i) {
+    if (args[i].tag != KW_TAG_INT_LIST || args[i].count == 0) continue;
+    /* kernel_size, stride, dilation or output_size of 1 change nothing, nor does a padding of 0 */
+    pairs[lists][0] = strcmp(kw_op_find(op)->schema.args[i].name, "padding") != 0;
+    pairs[lists][1] = args[i].u.ints[0];
+    planar[i] = kw_arg_int_list(pairs[lists++], 2);
+  }
+  kw_status status = kw_tensor_unsqueeze(kw_value_as_tensor(&args[0]), -2, &self);
+  for (uint32_t r = 0; r < results && status == KW_OK; ++r) status = kw_tensor_unsqueeze(outs[r], -2, &to[r]);
+  if (status == KW_OK) {
+    planar[0] = kw_arg_tensor(self);
+    status = kw_op_call(kw_op_find(op), stream, planar, count, to, results);
+  }
+  kw_tensor_release(self);
+  for (uint32_t r = 0; r < results; ++r) kw_tensor_release(to[r]);
+  return status;
+}
+
+static kw_status avg_pool1d(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return pool_rows("avg_pool2d", stream, args, 6, 1, outs);
+}
+
+static kw_status max_pool1d(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return pool_rows("max_pool2d_with_indices", stream, args, 6, 2, outs);
+}
+
+static kw_status adaptive_avg_pool1d(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return pool_rows("_adaptive_avg_pool2d", stream, args, 2, 1, outs);
+}
+
+static kw_status adaptive_max_pool1d(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return pool_rows("adaptive_max_pool2d", stream, args, 2, 2, outs);
+}
+
 /* The rows: an op, what it becomes, and the function. The first row counts whose `by` the device has a kernel for. */
 static const struct {
   const char *op, *by;
@@ -286,6 +328,10 @@ static const struct {
     {"scatter.value", "scatter.src", scatter_value},
     {"select_scatter", "copy_", select_scatter},
     {"slice_scatter", "copy_", slice_scatter},
+    {"avg_pool1d", "avg_pool2d", avg_pool1d},
+    {"max_pool1d_with_indices", "max_pool2d_with_indices", max_pool1d},
+    {"adaptive_avg_pool1d", "_adaptive_avg_pool2d", adaptive_avg_pool1d},
+    {"adaptive_max_pool1d", "adaptive_max_pool2d", adaptive_max_pool1d},
     {"rand", "uniform_", rand_by_uniform},
     {"randn", "normal_", randn},
     {"randint", "random_.from", randint},

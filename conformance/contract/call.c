@@ -13,6 +13,7 @@ typedef enum need {
   NEED_POINT,     /* data of rank 0 */
   NEED_SHAPE,     /* a list of sizes: the shape of the data */
   NEED_LAST_SIZE, /* a list of sizes: that of the last dimension */
+  NEED_ONES,      /* a list: one number, 1 */
   NEED_EDGE,      /* a number: the size of a dimension */
   NEED_ALL,       /* a list of bools: every result is wanted */
   NEED_DTYPE,     /* the dtype of the call */
@@ -33,6 +34,10 @@ static const struct {
     {NULL, "indices", NEED_INDEX},
     {NULL, "size", NEED_SHAPE},
     {NULL, "normalized_shape", NEED_LAST_SIZE},
+    {NULL, "kernel_size", NEED_ONES}, /* of windows */
+    {NULL, "stride", NEED_ONES},
+    {NULL, "dilation", NEED_ONES},
+    {NULL, "output_size", NEED_LAST_SIZE},
     {NULL, "high", NEED_EDGE},
     {NULL, "end", NEED_EDGE},
     {NULL, "output_mask", NEED_ALL},
@@ -186,6 +191,8 @@ static void make_ints(kw_test_call *call, kw_test_arg *arg) {
   } else if (find_need(call->info.name, arg->info.name, &special) && special == NEED_ALL) {
     count = call->info.result_count;
     for (uint32_t i = 0; i < count; i++) arg->ints[i] = 1;
+  } else if (find_need(call->info.name, arg->info.name, &special) && special == NEED_ONES) {
+    arg->ints[0] = 1;
   } else if (find_need(call->info.name, arg->info.name, &special)) {
     arg->role = KW_ROLE_SIZES;
     if (special == NEED_SHAPE) count = call->rank;

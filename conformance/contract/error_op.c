@@ -8,6 +8,7 @@
 #include "op_table.h"
 #include "trial.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -175,6 +176,15 @@ static const struct {
     {"delta", 0}, {"delta", -1}, {"delta", NAN},       {"decimals", 1000},   {"decimals", -1000},
 };
 
+/* Numbers that windows do not have; in the place of a list they stand for all its numbers. */
+static const struct {
+  const char *arg;
+  int64_t number;
+} bad_windows[] = {
+    {"kernel_size", 0}, {"kernel_size", -1}, {"stride", 0},    {"stride", -1},
+    {"padding", -1},    {"dilation", 0},     {"dilation", -1}, {"divisor_override", 0},
+};
+
 static kw_value number_like(kw_tag tag, double number) {
   if (tag == KW_TAG_FLOAT) return kw_arg_float(number);
   if (tag == KW_TAG_INT) return kw_arg_int((int64_t)number);
@@ -190,6 +200,12 @@ static void bad_range(kw_trial *t, uint32_t index) {
     char what[64];
     snprintf(what, sizeof what, "%g", bad_numbers[i].number);
     kw_trial_refuse_value(t, index, number_like(info->tag, bad_numbers[i].number), what);
+  }
+  for (size_t i = 0; i < sizeof bad_windows / sizeof bad_windows[0]; i++) {
+    if (strcmp(bad_windows[i].arg, info->name) != 0) continue;
+    char what[64];
+    snprintf(what, sizeof what, "%" PRId64, bad_windows[i].number);
+    kw_trial_refuse_value(t, index, kw_arg_int(bad_windows[i].number), what);
   }
 }
 
