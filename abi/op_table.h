@@ -29,6 +29,8 @@ typedef enum kw_shape_rule {
   KW_SHAPE_POOL,
   /* argument 0's, the last sizes those of argument "output_size" */
   KW_SHAPE_ADAPTIVE_POOL,
+  /* argument "self"'s; "grad_output", and "indices", have the shape of the pool's result */
+  KW_SHAPE_POOL_BACKWARD,
   KW_SHAPE_CAT,          /* entries joined along argument "dim"; an entry of shape [0] counts as nothing */
   KW_SHAPE_EMBEDDING,    /* indices' shape, then [d] of weight [n, d] */
   KW_SHAPE_INDEX_SELECT, /* argument 0's with as many along "dim" as index [n] has */

@@ -32,6 +32,7 @@ static const char *const shape_texts[] = {
     [KW_SHAPE_NORM] = "the input's; mean and rstd have 1 for each dimension of `normalized_shape`",
     [KW_SHAPE_POOL] = "`self`'s, with as many windows along each pooled dimension as fit (Definition)",
     [KW_SHAPE_ADAPTIVE_POOL] = "`self`'s, with `output_size` for the pooled dimensions",
+    [KW_SHAPE_POOL_BACKWARD] = "`self`'s; `grad_output` has that of the pool's result, and so have indices",
     [KW_SHAPE_CAT] = "the tensors' but for `dim`, along which sizes add up",
     [KW_SHAPE_EMBEDDING] = "the indices', then the second of `weight`",
     [KW_SHAPE_INDEX_SELECT] = "`self`'s, with as many along `dim` as `index` has elements",

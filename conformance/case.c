@@ -269,6 +269,7 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_ADDMM] = kw_case_make_addmm,
     [KW_SHAPE_POOL] = kw_case_make_pool,
     [KW_SHAPE_ADAPTIVE_POOL] = kw_case_make_pool,
+    [KW_SHAPE_POOL_BACKWARD] = kw_case_make_pool,
     [KW_SHAPE_CAT] = kw_case_make_cat,
     [KW_SHAPE_EMBEDDING] = kw_case_make_embedding,
     [KW_SHAPE_INDEX_SELECT] = kw_case_make_lines,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cases of pools in one to three dimensions, from one table.
+ * Cases of pools in one to three dimensions, and of their gradients, from one table.
  */
 #include "case_make.h"
 
@@ -77,23 +77,34 @@ static uint32_t pooled_dims(const kw_case *c) {
   return (uint32_t)(strstr(c->op->base, "pool")[4] - '0');
 }
 
+static bool is_backward(const kw_case *c) {
+  return has(c, "grad_output");
+}
+
 static bool is_average(const kw_case *c) {
   return strstr(c->op->base, "avg_pool") != NULL;
 }
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
+/* The layouts of kw_case_pick_layout: of one tensor, or of the first and the last of two. */
+static uint32_t count_layouts(const kw_case *c) {
+  kw_layout layout;
+  uint32_t count = 0;
+  while (kw_case_pick_layout(c->class, count, 0, is_backward(c) ? 2 : 1, &layout)) count++;
+  return count;
+}
+
 /* How many numbers of a class there are. The classes about layouts and attributes go through their rows again and
  * again. */
 static uint32_t count_numbers(const kw_case *c) {
   bool divides = has(c, "divisor_override");
   switch (c->class) {
-    case KW_CLASS_TRANSPOSED:
-      return 4;
+    case KW_CLASS_TRANSPOSED: /* and two with channels last */
+      return count_layouts(c) + 2;
     case KW_CLASS_SLICED:
-      return 2;
     case KW_CLASS_STRIDE0:
-      return 3;
+      return count_layouts(c);
     case KW_CLASS_OUTPUTS:
       return KW_CASE_OUT_LAYOUTS;
     case KW_CLASS_ATTRS:
@@ -101,7 +112,7 @@ static uint32_t count_numbers(const kw_case *c) {
     case KW_CLASS_LARGE:
       return c->key == KW_F32;
     case KW_CLASS_EXACT:
-      return is_average(c) ? COUNT(exact) : 0;
+      return is_average(c) || is_backward(c) ? COUNT(exact) : 0;
     default:
       return all_rows[c->class].count;
   }
@@ -168,52 +179,71 @@ static void give_bool(kw_case *c, const char *name, bool b) {
   if (arg >= 0) kw_case_give(c, (uint32_t)arg, (kw_value){.tag = KW_TAG_BOOL, .u.b = b});
 }
 
-/* All combinations in the class about them; elsewhere what ceil_mode is given for goes on with its default. */
+/* All combinations in the class about them. Elsewhere what has a default is given now and then. */
 static void give_numbers(kw_case *c, const pooling_row *row) {
   static const int64_t divisors[] = {0, 3, -5, 1};
   int stride = kw_suite_op_find_arg(c->op, "stride"), divisor = kw_suite_op_find_arg(c->op, "divisor_override");
-  bool in_attrs = c->class == KW_CLASS_ATTRS;
-  int64_t by = divisors[c->number / 6 % COUNT(divisors)];
+  bool all = c->class == KW_CLASS_ATTRS || is_backward(c);
+  bool padded = row->padding[0] || row->padding[1] || row->padding[2];
+  int64_t by = c->class == KW_CLASS_ATTRS ? divisors[c->number / 6 % COUNT(divisors)] : 0;
   give_list(c, "kernel_size", row->kernel);
   if (row->stride[0]) {
     give_list(c, "stride", row->stride);
-  } else if (stride >= 0 && c->number % 2) {
+  } else if (stride >= 0 && (all || c->number % 2)) {
     kw_case_give_ints(c, (uint32_t)stride, row->stride, 0);
   }
-  bool padded = row->padding[0] || row->padding[1] || row->padding[2];
-  if (padded || row->ceil || c->number % 2) give_list(c, "padding", row->padding);
+  if (padded || row->ceil || all || c->number % 2) give_list(c, "padding", row->padding);
   give_list(c, "dilation", row->dilation);
-  if (row->ceil || in_attrs) give_bool(c, "ceil_mode", row->ceil);
-  if (in_attrs) give_bool(c, "count_include_pad", c->number / 3 % 2);
-  if (in_attrs && divisor >= 0 && by != 0) {
-    kw_case_give(c, (uint32_t)divisor, (kw_value){.tag = KW_TAG_INT, .u.i = by});
+  if (row->ceil || all) give_bool(c, "ceil_mode", row->ceil);
+  if (all) give_bool(c, "count_include_pad", c->number / 3 % 2);
+  if (divisor >= 0 && (by != 0 || all)) {
+    kw_case_give(c, (uint32_t)divisor, (kw_value){.tag = by ? KW_TAG_INT : KW_TAG_NONE, .u.i = by});
   }
   give_list(c, "output_size", row->output);
 }
 
-/* Channels last comes behind the layouts of other tensors, and with it such a result. */
-static kw_layout input_layout(const kw_case *c) {
+/* Channels last comes behind the other layouts, and then with such a result. */
+static kw_layout input_layout(const kw_case *c, uint32_t tensor) {
   kw_layout layout = KW_LAYOUT_DENSE;
-  if (c->class == KW_CLASS_TRANSPOSED && c->number >= 2) return KW_LAYOUT_CHANNELS_LAST;
-  kw_case_pick_layout(c->class, c->number, 0, 1, &layout);
+  if (c->class == KW_CLASS_TRANSPOSED && c->number >= count_layouts(c)) return KW_LAYOUT_CHANNELS_LAST;
+  kw_case_pick_layout(c->class, c->number, tensor, is_backward(c) ? 2 : 1, &layout);
   return layout;
 }
 
 static kw_layout result_layout(const kw_case *c) {
-  if (c->class == KW_CLASS_TRANSPOSED && c->number == 3) return KW_LAYOUT_CHANNELS_LAST;
+  if (c->class == KW_CLASS_TRANSPOSED && c->number == count_layouts(c) + 1) return KW_LAYOUT_CHANNELS_LAST;
   return kw_case_out_layout(c);
 }
 
-/* What is special: for sums one value in every window; for maxima NaN and ties, and rows that have but one value. */
+/* What is special: for sums values that spread; for maxima NaN and ties, and rows that have but one value. */
 static void set_domain(kw_case *c, int64_t row_length) {
-  static const kw_domain averages[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_HUGE, KW_DOMAIN_TINY};
+  static const kw_domain sums[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_HUGE, KW_DOMAIN_TINY};
   static const kw_domain maxima[] = {KW_DOMAIN_SPECIAL, KW_DOMAIN_SPECIAL, KW_DOMAIN_SPECIAL, KW_DOMAIN_FEW};
-  kw_case_tensor *self = &c->tensors[0];
-  self->domain = !is_average(c) && c->number % 2 ? KW_DOMAIN_FEW : KW_DOMAIN_ANY;
-  if (c->class == KW_CLASS_EXACT) self->domain = KW_DOMAIN_SMALL;
+  kw_case_tensor *pooled = &c->tensors[0];
+  bool adds = is_average(c) || is_backward(c);
+  pooled->domain = !adds && c->number % 2 ? KW_DOMAIN_FEW : KW_DOMAIN_ANY;
+  if (c->class == KW_CLASS_EXACT) pooled->domain = KW_DOMAIN_SMALL;
   if (c->class != KW_CLASS_SPECIAL) return;
-  self->domain = is_average(c) ? averages[c->number] : maxima[c->number];
-  self->value_stride = is_average(c) ? 7 : c->number == 2 ? (uint32_t)row_length : 1;
+  pooled->domain = adds ? sums[c->number] : maxima[c->number];
+  pooled->value_stride = adds ? 7 : c->number == 2 ? (uint32_t)row_length : 1;
+}
+
+/* Any places in the plane; in every other case few, so that many gradients go to one. */
+static void give_indices(kw_case *c, const kw_shape *result, const kw_shape *input) {
+  int indices = kw_suite_op_find_arg(c->op, "indices");
+  if (indices < 0) return;
+  int64_t plane = 1;
+  for (uint32_t d = input->rank - pooled_dims(c); d < input->rank; d++) plane *= input->dims[d];
+  kw_case_set_tensor(c, (uint32_t)indices, c->number % 2 ? KW_I32 : KW_I64, result, input_layout(c, 1));
+  kw_case_set_indices(c, (uint32_t)indices, c->number % 4 < 2 ? plane : (plane + 3) / 4, false, false, 1);
+}
+
+/* Windows in a plane: as many gradients may go to one place. */
+static uint64_t count_terms(const kw_case *c, const kw_shape *result) {
+  uint64_t terms = 1;
+  if (is_average(c)) return terms;
+  for (uint32_t d = result->rank - pooled_dims(c); d < result->rank; d++) terms *= (uint64_t)result->dims[d];
+  return terms;
 }
 
 bool kw_case_make_pool(kw_case *c) {
@@ -224,14 +254,21 @@ bool kw_case_make_pool(kw_case *c) {
   kw_shape shape = input_shape(c, &row);
   kw_case_resize(c, &shape);
   for (uint32_t d = 0; d < dims; d++) fit(&row, MOST_DIMS - dims + d, shape.dims[shape.rank - dims + d]);
+  const kw_shape pooled = result_shape(c, &row, shape);
 
-  kw_case_set_tensor(c, 0, c->key, &shape, input_layout(c));
+  if (is_backward(c)) {
+    kw_case_set_tensor(c, 0, c->key, &pooled, input_layout(c, 0));
+    kw_case_set_tensor(c, 1, c->key, &shape, is_average(c) ? input_layout(c, 1) : KW_LAYOUT_DENSE);
+    give_indices(c, &pooled, &shape);
+    kw_case_set_result(c, 0, c->key, &shape, result_layout(c));
+  } else {
+    kw_case_set_tensor(c, 0, c->key, &shape, input_layout(c, 0));
+    kw_case_set_result(c, 0, c->key, &pooled, result_layout(c));
+    if (c->op->result_count > 1) kw_case_set_result(c, 1, KW_I64, &pooled, result_layout(c));
+  }
   set_domain(c, shape.dims[shape.rank - 1]);
   give_numbers(c, &row);
-  c->terms = 1;
+  c->terms = count_terms(c, &pooled);
   c->exact = c->class == KW_CLASS_EXACT;
-  kw_shape result = result_shape(c, &row, shape);
-  kw_case_set_result(c, 0, c->key, &result, result_layout(c));
-  if (c->op->result_count > 1) kw_case_set_result(c, 1, KW_I64, &result, result_layout(c));
   return true;
 }

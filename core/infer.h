@@ -97,6 +97,7 @@ kw_status kw_infer_loss_backward(const kw_op *op, const kw_value *args, kw_infer
 /* Pools (infer_pooling.c). */
 kw_status kw_infer_pool(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_adaptive_pool(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_pool_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 /* Shape rules (infer_shape.c): the dims of every result; *out_expand: tensor arguments are to be expanded to result 0.
  */

@@ -124,8 +124,7 @@ static kw_status pooled_shape(const kw_op *op, const kw_value *args, const kw_va
   kw_status status = check_input(op, args, input);
   if (status == KW_OK) status = read_axes(op, args, self, axes);
   if (status != KW_OK) return status;
-  out->rank = self->rank;
-  memcpy(out->sizes, self->shape, sizeof out->sizes);
+  kw_infer_take_shape(self, out);
   for (uint32_t d = 0; d < dims && status == KW_OK; ++d) {
     const uint32_t dim = self->rank - dims + d;
     status = count_windows(op, args, &axes[d], dim, &out->sizes[dim]);
@@ -164,9 +163,44 @@ kw_status kw_infer_adaptive_pool(const kw_op *op, const kw_value *args, kw_infer
   kw_status status = check_input(op, args, &args[0]);
   if (status == KW_OK) status = read_numbers(op, args, &args[1], 0, sizes);
   if (status != KW_OK) return status;
-  out->rank = self->rank;
-  memcpy(out->sizes, self->shape, sizeof out->sizes);
+  kw_infer_take_shape(self, out);
   memcpy(out->sizes + self->rank - dims, sizes, dims * sizeof *sizes);
   for (uint32_t r = 1; r < op->schema.result_count; ++r) out[r] = out[0];
   return check_products(op, 1, self, out->sizes);
+}
+
+/* A tensor of the shape that `what` names. */
+static kw_status check_shape(const kw_op *op, const kw_value *args, const kw_value *arg, const kw_infer_dims *wanted,
+                             const char *what) {
+  const kw_tensor_ref *tensor = arg->u.tensor;
+  if (tensor->rank == wanted->rank && memcmp(tensor->shape, wanted->sizes, wanted->rank * sizeof(int64_t)) == 0) {
+    return KW_OK;
+  }
+  char expected[KW_SHAPE_TEXT], got[KW_SHAPE_TEXT];
+  return kw_infer_fail(op, kw_infer_arg_index(args, arg), "expected shape %s, that of %s, got %s",
+                       kw_shape_text(wanted->rank, wanted->sizes, expected), what,
+                       kw_shape_text(tensor->rank, tensor->shape, got));
+}
+
+kw_status kw_infer_pool_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_value *input = kw_infer_find_arg(op, args, "self"), *indices = kw_infer_find_arg(op, args, "indices");
+  const kw_tensor_ref *grad = args[0].u.tensor, *self = input->u.tensor;
+  const uint32_t dims = pooled_dims(op);
+  kw_infer_dims pooled;
+  kw_infer_take_shape(self, out);
+  kw_infer_take_shape(self, &pooled);
+  kw_status status = check_input(op, args, input);
+  if (status == KW_OK && kw_infer_find_arg(op, args, "kernel_size")) {
+    status = pooled_shape(op, args, input, &pooled);
+  } else if (status == KW_OK && grad->rank == self->rank) { /* any number of adaptive windows */
+    memcpy(pooled.sizes + self->rank - dims, grad->shape + self->rank - dims, dims * sizeof(int64_t));
+    status = check_products(op, 0, self, pooled.sizes);
+  }
+  if (status == KW_OK) status = check_shape(op, args, &args[0], &pooled, "the pool's result");
+  if (status == KW_OK && indices) status = check_shape(op, args, indices, &pooled, "'grad_output'");
+  if (status == KW_OK && indices) {
+    status = kw_infer_check_indices(op, kw_infer_arg_index(args, indices), indices->u.tensor, 1);
+  }
+  return status;
 }

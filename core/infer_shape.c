@@ -277,6 +277,7 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_LOSS_BACKWARD] = kw_infer_loss_backward,
     [KW_SHAPE_POOL] = kw_infer_pool,
     [KW_SHAPE_ADAPTIVE_POOL] = kw_infer_adaptive_pool,
+    [KW_SHAPE_POOL_BACKWARD] = kw_infer_pool_backward,
     [KW_SHAPE_CAT] = kw_infer_cat,
     [KW_SHAPE_EMBEDDING] = kw_infer_embedding,
     [KW_SHAPE_INDEX_SELECT] = kw_infer_index_select,

@@ -49,6 +49,25 @@ static const struct {
     {NULL, "last_dim_size", NEED_WHOLE},
 };
 
+/* Ops whose indices point into planes of so many dimensions. */
+static const struct {
+  const char *op;
+  int dims;
+} planes[] = {
+    {"max_pool2d_with_indices_backward", 2},
+    {"max_pool3d_with_indices_backward", 3},
+    {"adaptive_max_pool2d_backward", 2},
+    {"adaptive_max_pool3d_backward", 3},
+};
+
+static int64_t count_places(const char *op, int64_t edge) {
+  int64_t places = edge;
+  for (size_t i = 0; i < sizeof planes / sizeof planes[0]; i++) {
+    for (int d = 1; strcmp(planes[i].op, op) == 0 && d < planes[i].dims; d++) places *= edge;
+  }
+  return places;
+}
+
 static bool find_need(const char *op, const char *arg, need *out_need) {
   for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
     if ((needs[i].op && strcmp(needs[i].op, op) != 0) || strcmp(needs[i].arg, arg) != 0) continue;
@@ -273,6 +292,7 @@ static void make_arguments(kw_test_call *call, const attempt *how) {
 static bool try_call(kw_test_call *call, const attempt *how, int64_t numel) {
   call->rank = how->rank;
   call->edge = how->rank ? (int64_t)floor(pow((double)numel, 1.0 / how->rank) + 1e-9) : 1;
+  call->places = count_places(call->info.name, call->edge);
   make_arguments(call, how);
   kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
   kw_status status = kw_test_call_run(call, NULL, outs);

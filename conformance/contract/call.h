@@ -35,6 +35,7 @@ typedef struct kw_test_call {
   kw_dtype dtype;
   uint32_t rank;
   int64_t edge;
+  int64_t places; /* that an index can name: `edge` of them, or a whole plane */
   bool in_place;  /* result 0 is an argument */
   uint32_t given; /* arguments passed; those after it take their defaults */
   kw_test_arg args[KW_TEST_ARGS];

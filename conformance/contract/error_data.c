@@ -93,7 +93,7 @@ static void expect_told(const kw_test_call *call, uint32_t index, kw_stream *str
   snprintf(quoted, sizeof quoted, "'%s'", argument);
   if (status == KW_OK) status = kw_stream_synchronize(stream);
   KW_CHECK(status == KW_ERR_INVALID_ARGUMENT, "%s with index %lld in '%s', of %lld places: expected %s, got %s", op,
-           (long long)bad, argument, (long long)call->edge, kw_status_name(KW_ERR_INVALID_ARGUMENT),
+           (long long)bad, argument, (long long)call->places, kw_status_name(KW_ERR_INVALID_ARGUMENT),
            status == KW_OK ? "KW_OK" : kw_error_message());
   bool argument_named = strstr(kw_error_message(), quoted) || names_serving_argument(kw_error_message());
   KW_CHECK(strstr(kw_error_message(), op) && argument_named,
@@ -123,7 +123,7 @@ static void check_index(const kw_test_call *call, kw_tensor *const *like, uint32
 }
 
 static void check_op(const kw_test_call *call, kw_stream *stream) {
-  const int64_t n = call->edge, wide[] = {n, -n - 1, INT64_MAX, INT64_MIN, (INT64_C(1) << 32) + 1, -1};
+  const int64_t n = call->places, wide[] = {n, -n - 1, INT64_MAX, INT64_MIN, (INT64_C(1) << 32) + 1, -1};
   const int64_t narrow[] = {n, -n - 1, INT32_MAX, INT32_MIN, -1};
   bool negative = counts_from_the_end(call->info.name);
   unsigned char *want = NULL, *got = NULL;
@@ -194,7 +194,7 @@ static uint32_t index_argument(const kw_test_call *call) {
 /* Enqueues the call with an index out of range. */
 static kw_status run_wrong(const kw_test_call *call, kw_stream *stream) {
   const kw_test_arg *arg = &call->args[index_argument(call)];
-  kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(arg->tensors[0], KW_I64, 0, call->edge);
+  kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(arg->tensors[0], KW_I64, 0, call->places);
   kw_value values[KW_TEST_ARGS];
   kw_test_call_values(call, values);
   values[arg - call->args] = arg->info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
@@ -216,7 +216,7 @@ void kw_contract_error_first_data_error_told(void **state) {
     kw_error_clear();
     KW_CHECK_OK(run_wrong(first, stream));
     KW_CHECK_OK(run_wrong(second, stream));
-    expect_told(first, index_argument(first), stream, KW_OK, first->edge);
+    expect_told(first, index_argument(first), stream, KW_OK, first->places);
     kw_test_call_free(&calls[(count + 1) % 2]);
   }
   if (count > 0) kw_test_call_free(&calls[(count + 1) % 2]);
@@ -233,7 +233,7 @@ void kw_contract_error_late_error_outlives_plan(void **state) {
   const uint32_t index = index_argument(&call);
   kw_stream *stream = kw_test_stream();
   kw_value values[KW_TEST_ARGS];
-  kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(call.args[index].tensors[0], KW_I64, 0, call.edge);
+  kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(call.args[index].tensors[0], KW_I64, 0, call.places);
   kw_plan *plan = NULL;
   kw_test_call_values(&call, values);
   values[index] = call.args[index].info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
@@ -242,7 +242,7 @@ void kw_contract_error_late_error_outlives_plan(void **state) {
   kw_plan_destroy(plan);
   for (uint32_t r = 0; r < call.info.result_count; r++) kw_tensor_release(outs[r]);
   kw_tensor_release(wrong);
-  expect_told(&call, index, stream, status, call.edge);
+  expect_told(&call, index, stream, status, call.places);
   kw_test_call_free(&call);
   KW_CHECK_OK(kw_stream_destroy(stream));
 }

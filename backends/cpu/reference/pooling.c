@@ -53,8 +53,18 @@ kw_pooling_span kw_pooling_window(const kw_pooling_axis *axis, int64_t at) {
                            .padded = axis->kernel < room ? axis->kernel : room};
 }
 
-void kw_pooling_spans(const kw_pooling *p, const kw_walk *results, kw_pooling_span out_spans[KW_POOLING_DIMS]) {
-  const int64_t *at = results->index + results->rank - p->dims;
+kw_pooling_span kw_pooling_covering(const kw_pooling_axis *axis, int64_t at) {
+  if (axis->adaptive) { /* window i holds element j where window j of as many as there are elements holds window i */
+    const kw_pooling_axis turned = {.size = axis->windows, .windows = axis->size, .adaptive = true};
+    return kw_pooling_window(&turned, at);
+  }
+  int64_t place = at + axis->padding, last = place / axis->stride;
+  int64_t first = place < axis->kernel ? 0 : (place - axis->kernel) / axis->stride + 1;
+  if (last >= axis->windows) last = axis->windows - 1;
+  return (kw_pooling_span){.first = first, .count = first > last ? 0 : last - first + 1, .step = 1};
+}
+
+void kw_pooling_spans(const kw_pooling *p, const int64_t *at, kw_pooling_span out_spans[KW_POOLING_DIMS]) {
   for (uint32_t d = 0; d < p->dims; d++) out_spans[d] = kw_pooling_window(&p->axes[d], at[d]);
 }
 
@@ -109,7 +119,7 @@ static kw_status maximum(const kw_call *call, const kw_pooling *p) {
   kw_walk_add(&results, &planes);
   for (; results.left > 0; kw_walk_next(&results)) {
     kw_pooling_span spans[KW_POOLING_DIMS];
-    kw_pooling_spans(p, &results, spans);
+    kw_pooling_spans(p, results.index + results.rank - p->dims, spans);
     kw_walk window = kw_pooling_walk(p, spans, in, results.at[2]);
     const char *best = window.at[0];
     int64_t index = index_in_plane(p, spans, &window);

@@ -36,8 +36,10 @@ kw_pooling kw_pooling_sliding(const kw_tensor_ref *in, const kw_tensor_ref *out,
 
 /* The elements of window number `at` of an axis. One that hangs over the end of the padding is cut off there. */
 kw_pooling_span kw_pooling_window(const kw_pooling_axis *axis, int64_t at);
-/* The window whose result a walk is at: a span for each dimension, of which there are as many as the walk's last. */
-void kw_pooling_spans(const kw_pooling *p, const kw_walk *results, kw_pooling_span out_spans[KW_POOLING_DIMS]);
+/* The windows that hold element `at` of an axis; sliding ones without dilation. */
+kw_pooling_span kw_pooling_covering(const kw_pooling_axis *axis, int64_t at);
+/* A window by its number along each axis. */
+void kw_pooling_spans(const kw_pooling *p, const int64_t *at, kw_pooling_span out_spans[KW_POOLING_DIMS]);
 
 /* A tensor that stays at the first element of each of its planes (the dimensions that are pooled). */
 kw_tensor_ref kw_pooling_planes(const kw_pooling *p, const kw_tensor_ref *tensor);

@@ -223,6 +223,95 @@ static void test_maximum_of_integers(void **state) {
   assert_true(values[0] == x[2] && indices[0] == 2);
 }
 
+/* ---- Gradients ------------------------------------------------------------------------------------------------- */
+
+/* Of 4 in windows of 3, every 2, with 1 before: elements 0 and 1, 1 to 3. */
+static void test_average_backward(void **state) {
+  (void)state;
+  const float grads[2] = {3, 6};
+  kw_tensor_ref grad = TENSOR(KW_F32, grads, 1, 1, 2), self = TENSOR(KW_F32, counted, 1, 1, 4);
+  kw_tensor_ref out = TENSOR(KW_F32, result, 1, 1, 4);
+  const kw_value g = test_arg(&grad), x = test_arg(&self);
+  const char *op = "avg_pool2d_backward";
+  RUN(kw_reference_f32, op, &out, g, x, INTS(1, 3), INTS(1, 2), INTS(0, 1), flag(false), flag(true), test_none());
+  EXPECT(1, 3, 2, 2);
+  RUN(kw_reference_f32, op, &out, g, x, INTS(1, 3), INTS(1, 2), INTS(0, 1), flag(false), flag(false), test_none());
+  EXPECT(1.5f, 3.5f, 2, 2);
+  RUN(kw_reference_f32, op, &out, g, x, INTS(1, 3), INTS(1, 2), INTS(0, 1), flag(false), flag(true), number(-3));
+  EXPECT(-1, -3, -2, -2);
+  RUN(kw_reference_f32, op, &out, g, x, INTS(1), INTS(1, 2), INTS(0), flag(false), flag(true), test_none());
+  EXPECT(3, 0, 6, 0); /* gaps */
+  RUN(kw_reference_f32, "avg_pool2d_backward/magnitude", &out, g, x, INTS(1), INTS(1, 2), INTS(0), flag(false),
+      flag(true), test_none());
+  EXPECT(15, 0x1p-125f, 30); /* growth(1) + 4 times 3, two of the smallest numbers */
+}
+
+static void test_average_backward_of_blocks(void **state) {
+  (void)state;
+  const float grads[4] = {8, 16, 24, 32};
+  kw_tensor_ref grad = TENSOR(KW_F32, grads, 1, 1, 2, 2), self = TENSOR(KW_F32, counted, 1, 2, 3, 4);
+  kw_tensor_ref out = TENSOR(KW_F32, result, 1, 2, 3, 4);
+  RUN(kw_reference_f32, "avg_pool3d_backward", &out, test_arg(&grad), test_arg(&self), INTS(2), INTS(1, 1, 2), INTS(0),
+      flag(false), flag(true), test_none());
+  EXPECT(1, 1, 2, 2, 4, 4, 6, 6, 3, 3, 4, 4, 1, 1, 2, 2, 4, 4, 6, 6, 3, 3, 4, 4);
+}
+
+static void test_adaptive_average_backward(void **state) {
+  (void)state;
+  const float three[3] = {2, 3, 4}, seven[7] = {1, 2, 4, 8, 16, 32, 64};
+  kw_tensor_ref self = TENSOR(KW_F32, counted, 1, 1, 5), out = TENSOR(KW_F32, result, 1, 1, 5);
+  kw_tensor_ref grad = TENSOR(KW_F32, three, 1, 1, 3);
+  RUN(kw_reference_f32, "_adaptive_avg_pool2d_backward", &out, test_arg(&grad), test_arg(&self));
+  EXPECT(1, 2, 1, 3, 2);
+  grad = TENSOR(KW_F32, seven, 1, 1, 7);
+  RUN(kw_reference_f32, "_adaptive_avg_pool2d_backward", &out, test_arg(&grad), test_arg(&self));
+  EXPECT(2, 3, 18, 24, 80);
+  grad = TENSOR(KW_F32, seven, 1, 0, 1, 1);
+  self = TENSOR(KW_F32, counted, 1, 1, 1, 5);
+  out = TENSOR(KW_F32, result, 1, 1, 1, 5);
+  RUN(kw_reference_f32, "_adaptive_avg_pool3d_backward", &out, test_arg(&grad), test_arg(&self));
+  EXPECT(0, 0, 0, 0, 0); /* no windows */
+}
+
+static void test_maximum_backward(void **state) {
+  (void)state;
+  const float grads[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+  const int32_t narrow[8] = {4, 4, 0, 5, 1, 1, 1, 1};
+  const int64_t wild[4] = {3, 6, -1, 3};
+  kw_tensor_ref grad = TENSOR(KW_F32, grads, 2, 2, 2), self = TENSOR(KW_F32, counted, 2, 2, 3);
+  kw_tensor_ref out = TENSOR(KW_F32, result, 2, 2, 3), indices = TENSOR(KW_I32, narrow, 2, 2, 2);
+  uint32_t error = 0;
+  test_error = &error;
+  RUN(kw_reference_f32, "adaptive_max_pool2d_backward", &out, test_arg(&grad), test_arg(&self), test_arg(&indices));
+  EXPECT(4, 0, 0, 0, 3, 8, 0, 240, 0, 0, 0, 0);
+  assert_int_equal(error, 0);
+  grad = TENSOR(KW_F32, grads, 1, 1, 2, 2);
+  self = TENSOR(KW_F32, counted, 1, 1, 2, 3);
+  out = TENSOR(KW_F32, result, 1, 1, 2, 3);
+  indices = TENSOR(KW_I64, wild, 1, 1, 2, 2);
+  RUN(kw_reference_f32, "max_pool3d_with_indices_backward", &out, test_arg(&grad), test_arg(&self), INTS(1), nothing(),
+      INTS(0), INTS(1), flag(false), test_arg(&indices));
+  EXPECT(0, 0, 0, 9, 0, 0);
+  assert_int_equal(error, TEST_ERROR_CODE + 7);
+  test_error = NULL;
+  indices.dtype = KW_F64;
+  assert_int_equal(
+      TRY(kw_reference_f32, "adaptive_max_pool3d_backward", &out, test_arg(&grad), test_arg(&self), test_arg(&indices)),
+      KW_ERR_INVALID_ARGUMENT);
+}
+
+/* 1 + 2^-11 + 2^-11 is not 1 where the sum is kept wide; in f16 each addition would be lost. */
+static void test_maximum_backward_rounds_once(void **state) {
+  (void)state;
+  const uint16_t grads[3] = {0x3c00, 0x1000, 0x1000};
+  const int64_t first[3] = {0, 0, 0};
+  uint16_t sum[1];
+  kw_tensor_ref grad = TENSOR(KW_F16, grads, 1, 1, 3), self = TENSOR(KW_F16, grads, 1, 1, 1);
+  kw_tensor_ref out = TENSOR(KW_F16, sum, 1, 1, 1), indices = TENSOR(KW_I64, first, 1, 1, 3);
+  RUN(kw_reference_f32, "adaptive_max_pool2d_backward", &out, test_arg(&grad), test_arg(&self), test_arg(&indices));
+  assert_int_equal(sum[0], 0x3c01);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_average),
@@ -234,6 +323,11 @@ int main(void) {
       cmocka_unit_test(test_maximum_of_special_values),
       cmocka_unit_test(test_maximum_of_blocks),
       cmocka_unit_test(test_maximum_of_integers),
+      cmocka_unit_test(test_average_backward),
+      cmocka_unit_test(test_average_backward_of_blocks),
+      cmocka_unit_test(test_adaptive_average_backward),
+      cmocka_unit_test(test_maximum_backward),
+      cmocka_unit_test(test_maximum_backward_rounds_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
