@@ -63,6 +63,26 @@ typedef enum kw_shape_rule {
   KW_SHAPE_LOSS,
   /* "self"'s; the other tensors broadcast to it */
   KW_SHAPE_LOSS_BACKWARD,
+  /* [.., l, e], keys [.., s, e], values [.., s, d] -> [.., l, d]; what lies before broadcasts */
+  KW_SHAPE_SDPA,
+  /* [b, h, l, e] of queries, [b, k, s, e] and [b, k, s, d] -> [b, h, l, d] and [b, h, l] */
+  KW_SHAPE_ATTENTION,
+  /* [t, h, e] of queries, [u, k, e] and [u, k, d] -> [t, h, d] and [t, h] */
+  KW_SHAPE_ATTENTION_VARLEN,
+  /* keys [pages, rows, k, e], values [pages, rows, k, d]; otherwise as ATTENTION */
+  KW_SHAPE_ATTENTION_PAGED,
+  /* those of query, key and value */
+  KW_SHAPE_ATTENTION_BACKWARD,
+  /* argument 0's with half as many along "dim" */
+  KW_SHAPE_GLU,
+  /* argument 1's; argument 0 has half as many along "dim" */
+  KW_SHAPE_GLU_BACKWARD,
+  /* all tensors have one shape, and so have all results */
+  KW_SHAPE_SAME,
+  /* argument 0's, [.., rows, width] */
+  KW_SHAPE_ROPE,
+  /* [bags, d] of weight [n, d], [indices], [bags], and with "mode" 2 [bags, d], else [bags] */
+  KW_SHAPE_EMBEDDING_BAG,
   KW_SHAPE_CUSTOM /* the vendor's infer callback */
 } kw_shape_rule;
 
@@ -88,6 +108,10 @@ typedef enum kw_result_rule {
   KW_RESULT_SOFTMAX_BACKWARD,
   /* key: argument 0; result: complex of the same parts for a float, the parts for a complex number */
   KW_RESULT_OTHER_PARTS,
+  /* key: argument 0, which queries, keys and values share; result: key, of two results the second the compute type */
+  KW_RESULT_ATTENTION,
+  /* key and result 0: argument 0; other results: i64 */
+  KW_RESULT_EMBEDDING_BAG,
   KW_RESULT_CUSTOM /* key: tensors promoted; result: the vendor's infer callback */
 } kw_result_rule;
 

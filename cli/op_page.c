@@ -62,6 +62,26 @@ static const char *const shape_texts[] = {
     [KW_SHAPE_PAD_REPLICATE] =
         "`self`'s, the last dimensions longer by two numbers each in `padding`, the last one's "
         "first",
+    [KW_SHAPE_GLU] = "`self`'s with half as many along `dim`",
+    [KW_SHAPE_GLU_BACKWARD] = "`self`'s; `grad_output` has half as many along `dim`",
+    [KW_SHAPE_SAME] = "that of all tensors",
+    [KW_SHAPE_ROPE] = "`self`'s",
+    [KW_SHAPE_EMBEDDING_BAG] =
+        "[bags, d] for a weight of [n, d]; a bag an index; a number a bag; [bags, d] for the "
+        "maximum, otherwise [bags]",
+    [KW_SHAPE_SDPA] =
+        "queries [.., l, e], keys [.., s, e] and values [.., s, d] give [.., l, d]; what lies before "
+        "broadcasts",
+    [KW_SHAPE_ATTENTION] =
+        "queries [b, h, l, e], keys [b, k, s, e] and values [b, k, s, d] give [b, h, l, d] and the "
+        "logarithms [b, h, l]",
+    [KW_SHAPE_ATTENTION_VARLEN] =
+        "queries [t, h, e], keys [u, k, e] and values [u, k, d] give [t, h, d] and the "
+        "logarithms [t, h]",
+    [KW_SHAPE_ATTENTION_PAGED] =
+        "queries [b, h, l, e], keys [pages, rows, k, e] and values [pages, rows, k, d] give "
+        "[b, h, l, d] and the logarithms [b, h, l]",
+    [KW_SHAPE_ATTENTION_BACKWARD] = "those of `query`, `key` and `value`",
 };
 
 static const char *const result_texts[] = {
@@ -83,6 +103,8 @@ static const char *const result_texts[] = {
     [KW_RESULT_FACTORY] = "`dtype` where given",
     [KW_RESULT_OTHER_PARTS] = "complex for a float, float for a complex number; of the same parts",
     [KW_RESULT_SELF] = "`self`'s",
+    [KW_RESULT_EMBEDDING_BAG] = "`weight`'s; of the other results i64",
+    [KW_RESULT_ATTENTION] = "the tensors'; logarithms in the compute type",
 };
 
 static const char *special_text(kw_special special) {

@@ -296,6 +296,16 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_CDIST] = kw_case_make_distance,
     [KW_SHAPE_PDIST] = kw_case_make_distance,
     [KW_SHAPE_FFT] = kw_case_make_fft,
+    [KW_SHAPE_GLU] = kw_case_make_glu,
+    [KW_SHAPE_GLU_BACKWARD] = kw_case_make_glu_backward,
+    [KW_SHAPE_SAME] = kw_case_make_same,
+    [KW_SHAPE_ROPE] = kw_case_make_rope,
+    [KW_SHAPE_EMBEDDING_BAG] = kw_case_make_embedding_bag,
+    [KW_SHAPE_SDPA] = kw_case_make_sdpa,
+    [KW_SHAPE_ATTENTION] = kw_case_make_attention,
+    [KW_SHAPE_ATTENTION_VARLEN] = kw_case_make_attention_varlen,
+    [KW_SHAPE_ATTENTION_PAGED] = kw_case_make_attention_paged,
+    [KW_SHAPE_ATTENTION_BACKWARD] = kw_case_make_attention_backward,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 

@@ -95,6 +95,18 @@ bool kw_case_make_random(kw_case *c);      /* ops with a generator argument, wha
 bool kw_case_make_scatter_sum(kw_case *c); /* scatter_add, scatter_reduce, index_add */
 bool kw_case_make_distance(kw_case *c);
 bool kw_case_make_fft(kw_case *c);
+bool kw_case_make_loss(kw_case *c); /* losses element by element, and their backwards */
+bool kw_case_make_glu(kw_case *c);
+bool kw_case_make_glu_backward(kw_case *c);
+bool kw_case_make_same(kw_case *c);
+bool kw_case_make_rope(kw_case *c);
+bool kw_case_make_embedding_bag(kw_case *c);
+bool kw_case_make_sdpa(kw_case *c);
+bool kw_case_make_attention(kw_case *c);
+bool kw_case_make_attention_varlen(kw_case *c);
+bool kw_case_make_attention_paged(kw_case *c);
+bool kw_case_make_attention_backward(kw_case *c);
+bool kw_case_make_random(kw_case *c); /* ops with a generator argument, whatever their shape rule */
 bool kw_case_make_repeat(kw_case *c);
 bool kw_case_make_flip(kw_case *c);
 bool kw_case_make_roll(kw_case *c);

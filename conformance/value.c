@@ -320,6 +320,14 @@ static uint64_t spread_index(const kw_value_key *key, uint64_t index) {
   return (index / (key->stride ? key->stride : 1) % limit * (factor % limit) + shift) % limit;
 }
 
+/* Part i begins in [i, i + 1) * limit / parts; the first at 0. */
+static void store_start(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  uint64_t parts = key->stride, limit = (uint64_t)key->limit;
+  uint64_t low = index * limit / parts, room = (index + 1) * limit / parts - low;
+  uint64_t value = index == 0 ? 0 : index >= parts ? limit : low + (room > 0 ? r[0] % room : 0);
+  memcpy(out, &value, kw_datum_size(dtype));
+}
+
 static void store_index(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
   int64_t limit = key->limit > 0 ? key->limit : 1;
   int64_t value = key->limit > 0 && key->domain == KW_DOMAIN_SPREAD ? (int64_t)spread_index(key, index)
@@ -377,6 +385,9 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
     case KW_DOMAIN_INDEX:
     case KW_DOMAIN_SPREAD:
       store_index(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_STARTS:
+      store_start(key, dtype, index, r, out_element);
       break;
     case KW_DOMAIN_SPARSE:
     case KW_DOMAIN_DENSE:

@@ -40,6 +40,7 @@ typedef enum kw_domain {
   KW_DOMAIN_SPECIAL_ONE,  /* SMALL, and special value number `stride` in the middle */
   KW_DOMAIN_BITS,         /* element i has the bits of (i / stride) */
   KW_DOMAIN_INDEX,        /* [0, limit) */
+  KW_DOMAIN_STARTS,       /* where `stride` parts of [0, limit) begin, in order, and in element `stride` limit itself */
   KW_DOMAIN_SPREAD        /* [0, limit): i / stride in a shuffled order, modulo limit: no index occurs twice in `limit`
                              elements that follow each other at distance `stride` */
 } kw_domain;

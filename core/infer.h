@@ -98,6 +98,23 @@ kw_status kw_infer_loss_backward(const kw_op *op, const kw_value *args, kw_infer
 kw_status kw_infer_pool(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_adaptive_pool(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_pool_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+/* Gated activations and rotary positions (infer_gated.c). */
+kw_status kw_infer_glu(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_glu_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_same(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_rope(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+
+/* Embedding bags (infer_bag.c). */
+kw_status kw_infer_bag_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
+kw_status kw_infer_embedding_bag(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+
+/* Attention (infer_attention.c). */
+kw_status kw_infer_attention_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
+kw_status kw_infer_sdpa(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_attention(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_attention_varlen(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_attention_paged(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_attention_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 /* Shape rules (infer_shape.c): the dims of every result; *out_expand: tensor arguments are to be expanded to result 0.
  */

@@ -214,6 +214,10 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
       return kw_infer_softmax_backward_key(op, args, out_key);
     case KW_RESULT_SELF:
       return inplace_key(op, args, out_key);
+    case KW_RESULT_EMBEDDING_BAG:
+      return kw_infer_bag_key(op, args, out_key);
+    case KW_RESULT_ATTENTION:
+      return kw_infer_attention_key(op, args, out_key);
     case KW_RESULT_CUSTOM:
       return custom_key(op, args, out_key);
     default:
@@ -248,6 +252,10 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
     case KW_RESULT_NORM:
       if (result == 0) return key;
       return key == KW_F64 ? KW_F64 : KW_F32;
+    case KW_RESULT_EMBEDDING_BAG:
+      return result == 0 ? key : KW_I64;
+    case KW_RESULT_ATTENTION:
+      return result == 1 && op->schema.result_count == 2 && key != KW_F64 ? KW_F32 : key;
     case KW_RESULT_SELF:
       return args[0].u.tensor->dtype;
     default:
@@ -266,6 +274,7 @@ static bool differs(const kw_value *arg, kw_dtype key) {
 
 uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key) {
   if (op->row.result == KW_RESULT_CUSTOM || op->row.result == KW_RESULT_FIRST) return 0;
+  if (op->row.result == KW_RESULT_ATTENTION || op->row.result == KW_RESULT_EMBEDDING_BAG) return 0;
   uint32_t cast = 0;
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
     if (!op->schema.args[i].mutated && promotes(op, i) && differs(&args[i], key)) cast |= 1u << i;

@@ -72,6 +72,7 @@ static kw_status check_limits(const kw_op *op, const kw_value *args) {
 
 /* fill_ and scatter fill `self`, full what it makes. */
 static kw_status check_fill(const kw_op *op, const kw_value *args, kw_dtype key) {
+  if (op->row.result == KW_RESULT_ATTENTION) return KW_OK; /* its value is no filling */
   const kw_value *value = kw_infer_find_arg(op, args, "value");
   const kw_dtype self = value ? args[0].u.tensor->dtype : key;
   if (!value) value = kw_infer_find_arg(op, args, "fill_value");

@@ -305,6 +305,16 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_CDIST] = kw_infer_cdist,
     [KW_SHAPE_PDIST] = kw_infer_pdist,
     [KW_SHAPE_FFT] = kw_infer_fft,
+    [KW_SHAPE_GLU] = kw_infer_glu,
+    [KW_SHAPE_GLU_BACKWARD] = kw_infer_glu_backward,
+    [KW_SHAPE_SAME] = kw_infer_same,
+    [KW_SHAPE_ROPE] = kw_infer_rope,
+    [KW_SHAPE_EMBEDDING_BAG] = kw_infer_embedding_bag,
+    [KW_SHAPE_SDPA] = kw_infer_sdpa,
+    [KW_SHAPE_ATTENTION] = kw_infer_attention,
+    [KW_SHAPE_ATTENTION_VARLEN] = kw_infer_attention_varlen,
+    [KW_SHAPE_ATTENTION_PAGED] = kw_infer_attention_paged,
+    [KW_SHAPE_ATTENTION_BACKWARD] = kw_infer_attention_backward,
 };
 
 kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],

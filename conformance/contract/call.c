@@ -9,6 +9,13 @@
  * for that op only and comes before the general one. */
 typedef enum need {
   NEED_INDEX,     /* indices, of the data's rank or of rank 1 */
+  NEED_TABLE,     /* indices, of rank 2 */
+  NEED_LENGTHS,   /* rank 1: 0, 1, 2, .. */
+  NEED_CAPACITY,  /* rank 1: the square of a size, everywhere */
+  NEED_ENDS,      /* 0 and the size of a dimension */
+  NEED_HALF,      /* data whose first dimension is half as large */
+  NEED_HALF_ROWS, /* a matrix half as wide as data */
+  NEED_ROWS,      /* data of one rank less, of the compute type */
   NEED_MASK,      /* bool */
   NEED_POINT,     /* data of rank 0 */
   NEED_SHAPE,     /* a list of sizes: the shape of the data */
@@ -29,6 +36,17 @@ static const struct {
   need need;
 } needs[] = {
     {"fill_.Tensor", "value", NEED_POINT},
+    {"keyway::attention_paged", "lengths", NEED_CAPACITY},
+    {NULL, "block_table", NEED_TABLE},
+    {NULL, "lengths", NEED_LENGTHS},
+    {NULL, "cu_seqlens_q", NEED_ENDS},
+    {NULL, "cu_seqlens_k", NEED_ENDS},
+    {NULL, "logsumexp", NEED_ROWS},
+    {NULL, "positions", NEED_INDEX},
+    {NULL, "offsets", NEED_LENGTHS},
+    {NULL, "cos", NEED_HALF_ROWS},
+    {NULL, "sin", NEED_HALF_ROWS},
+    {"glu_backward", "grad_output", NEED_HALF},
     {NULL, "condition", NEED_MASK},
     {NULL, "index", NEED_INDEX},
     {NULL, "indices", NEED_INDEX},
@@ -80,7 +98,7 @@ static bool find_need(const char *op, const char *arg, need *out_need) {
 bool kw_test_is_index(const kw_arg_info *arg) {
   need special;
   bool tensors = arg->tag == KW_TAG_TENSOR || arg->tag == KW_TAG_TENSOR_LIST;
-  return tensors && find_need("", arg->name, &special) && special == NEED_INDEX;
+  return tensors && find_need("", arg->name, &special) && (special == NEED_INDEX || special == NEED_TABLE);
 }
 
 /* ---- Data -------------------------------------------------------------------------------------------------------- */
@@ -164,6 +182,20 @@ static kw_tensor *index_tensor(const kw_test_call *call, uint32_t rank, const in
   return tensor;
 }
 
+/* Of rank 1, i64. */
+static kw_tensor *count_tensor(const kw_test_call *call, need need) {
+  const int64_t size = need == NEED_ENDS ? 2 : call->edge;
+  kw_tensor *tensor = NULL;
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_I64, 1, &size, &tensor));
+  int64_t *counts = kw_test_memory((size_t)size * sizeof *counts);
+  for (int64_t i = 0; i < size; i++) {
+    counts[i] = need == NEED_CAPACITY ? call->edge * call->edge : need == NEED_ENDS ? i * call->edge : i;
+  }
+  KW_CHECK_OK(kw_tensor_write(tensor, counts));
+  free(counts);
+  return tensor;
+}
+
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 typedef struct attempt {
@@ -181,11 +213,27 @@ static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attemp
     arg->role = KW_ROLE_INDEX;
     return index_tensor(call, how->index_rank, shape);
   }
+  if (has_need && special == NEED_TABLE) {
+    arg->role = KW_ROLE_INDEX;
+    return index_tensor(call, 2, shape);
+  }
+  if (has_need && (special == NEED_LENGTHS || special == NEED_CAPACITY || special == NEED_ENDS)) {
+    arg->role = KW_ROLE_COUNT;
+    return count_tensor(call, special);
+  }
   if (has_need && special == NEED_MASK) {
     arg->role = KW_ROLE_MASK;
     return kw_test_tensor(kw_contract.device, KW_BOOL, how->rank, shape, tag);
   }
   arg->role = KW_ROLE_DATA;
+  if (has_need && special == NEED_HALF) shape[0] /= 2;
+  if (has_need && special == NEED_HALF_ROWS) {
+    shape[1] /= 2;
+    return kw_test_tensor(kw_contract.device, call->dtype, 2, shape, tag);
+  }
+  if (has_need && special == NEED_ROWS && how->rank > 0) {
+    return kw_test_tensor(kw_contract.device, call->dtype == KW_F64 ? KW_F64 : KW_F32, how->rank - 1, shape, tag);
+  }
   uint32_t rank = has_need && special == NEED_POINT ? 0 : how->rank;
   if (has_need && special == NEED_SLICE && rank > 0) rank--;
   return kw_test_tensor(kw_contract.device, call->dtype, rank, shape, tag);

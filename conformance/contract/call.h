@@ -15,6 +15,7 @@ typedef enum kw_role {
   KW_ROLE_PLAIN,
   KW_ROLE_DATA,  /* a tensor of the call's dtype: takes part in what the op computes */
   KW_ROLE_INDEX, /* a tensor of indices below `edge`, i64 */
+  KW_ROLE_COUNT, /* a tensor of numbers up to `edge`, i64 or i32 as indices: lengths, where parts begin */
   KW_ROLE_MASK,  /* a tensor of bool */
   KW_ROLE_SIZES  /* a list of sizes */
 } kw_role;

@@ -171,9 +171,11 @@ static const struct {
   const char *arg;
   double number;
 } bad_numbers[] = {
-    {"end", NAN}, {"end", 1e19}, {"normalization", 3}, {"last_dim_size", 0}, {"p", -0.25},        {"p", 1.25},
-    {"p", NAN},   {"std", -1},   {"std", NAN},         {"high", -3},         {"reduction", 3},    {"reduction", -1},
-    {"delta", 0}, {"delta", -1}, {"delta", NAN},       {"decimals", 1000},   {"decimals", -1000},
+    {"end", NAN},          {"end", 1e19},       {"normalization", 3}, {"last_dim_size", 0}, {"p", -0.25},
+    {"p", 1.25},           {"p", NAN},          {"std", -1},          {"std", NAN},         {"high", -3},
+    {"reduction", 3},      {"reduction", -1},   {"delta", 0},         {"delta", -1},        {"delta", NAN},
+    {"decimals", 1000},    {"decimals", -1000}, {"dropout_p", 0.5},   {"softcap", -1},      {"softcap", NAN},
+    {"softcap", INFINITY},
 };
 
 /* Numbers that windows do not have; in the place of a list they stand for all its numbers. */
@@ -253,12 +255,13 @@ static void bad_dtypes(kw_trial *t) {
     const kw_test_arg *arg = &t->call.args[i];
     if (arg->role == KW_ROLE_DATA && !defined_for(t, KW_C128))
       refuse_retyped(t, KW_ROLE_DATA, (int)i, KW_C128, KW_TRIAL_ANY_ARGUMENT);
-    if (arg->role == KW_ROLE_INDEX || arg->role == KW_ROLE_MASK) {
+    const bool counts = arg->role == KW_ROLE_INDEX || arg->role == KW_ROLE_COUNT;
+    if (counts || arg->role == KW_ROLE_MASK) {
       refuse_retyped(t, arg->role, (int)i, KW_F32, (int)i);
       refuse_retyped(t, arg->role, (int)i, KW_F64, (int)i);
       refuse_retyped(t, arg->role, (int)i, KW_C64, (int)i);
     }
-    if (arg->role == KW_ROLE_INDEX) refuse_retyped(t, arg->role, (int)i, KW_BOOL, (int)i);
+    if (counts) refuse_retyped(t, arg->role, (int)i, KW_BOOL, (int)i);
     if (arg->info.tag == KW_TAG_SCALAR && !defined_for(t, KW_C128))
       kw_trial_refuse_value(t, i, complex, "a complex Scalar");
     if (arg->info.tag == KW_TAG_DTYPE && !defined_for(t, KW_C128)) {
@@ -362,6 +365,28 @@ static const struct {
     {"index_add", "source", WRONG_SIZE | WRONG_RANK},
     {"select_scatter", "src", WRONG_SIZE | WRONG_RANK},
     {"slice_scatter", "src", WRONG_SIZE | WRONG_RANK},
+    {"glu_backward", "grad_output", WRONG_SIZE | WRONG_RANK},
+    {"keyway::swiglu_backward", "gate", WRONG_SIZE | WRONG_RANK},
+    {"keyway::swiglu_backward", "up", WRONG_SIZE | WRONG_RANK},
+    {"keyway::rope", "cos", WRONG_SIZE | WRONG_RANK},
+    {"keyway::rope", "sin", WRONG_SIZE | WRONG_RANK},
+    {"_embedding_bag", "weight", WRONG_RANK},
+    {"_embedding_bag", "offsets", WRONG_RANK},
+    {"scaled_dot_product_attention", "query", WRONG_SIZE},
+    {"scaled_dot_product_attention", "key", WRONG_SIZE},
+    {"keyway::attention", "query", WRONG_SIZE | WRONG_RANK},
+    {"keyway::attention", "key", WRONG_SIZE | WRONG_RANK},
+    {"keyway::attention", "value", WRONG_RANK},
+    {"keyway::attention_decode", "key", WRONG_SIZE | WRONG_RANK},
+    {"keyway::attention_decode", "lengths", WRONG_SIZE | WRONG_RANK},
+    {"keyway::attention_varlen", "key", WRONG_SIZE | WRONG_RANK},
+    {"keyway::attention_varlen", "cu_seqlens_k", WRONG_SIZE | WRONG_RANK},
+    {"keyway::attention_paged", "key", WRONG_SIZE | WRONG_RANK},
+    {"keyway::attention_paged", "block_table", WRONG_RANK},
+    {"keyway::attention_paged", "lengths", WRONG_SIZE | WRONG_RANK},
+    {"keyway::attention_backward", "query", WRONG_SIZE | WRONG_RANK},
+    {"keyway::attention_backward", "grad_out", WRONG_SIZE | WRONG_RANK},
+    {"keyway::attention_backward", "logsumexp", WRONG_SIZE | WRONG_RANK},
 };
 
 static bool broadcasts(const kw_trial *t) {

@@ -170,7 +170,7 @@ def encode(value):
 
 
 def absent(op, args, index):
-    """Whether the call's output_mask leaves this result out."""
+    """Whether the call's output_mask leaves this result out; no composed op has one."""
     if op in composed:
         return False
     for formal, actual in zip(schema_of(op)._schema.arguments, args):

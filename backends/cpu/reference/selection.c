@@ -86,8 +86,7 @@ void kw_selection_reverse(kw_selection *s) {
   for (uint32_t k = 0; k < s->count; k++) kw_walk_reverse(&s->by[k].walk);
 }
 
-/* The first error wins. */
-static void blame(const kw_call *call, uint32_t arg) {
+void kw_selection_blame(const kw_call *call, uint32_t arg) {
   if (!call->error_mem) return;
   uint32_t *word = (uint32_t *)(void *)((char *)call->error_mem + call->error_offset), none = 0;
   __atomic_compare_exchange_n(word, &none, call->error_code + arg, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -99,7 +98,7 @@ char *kw_selection_at(const kw_selection *s) {
     int64_t index = kw_number_load_int(s->by[k].dtype, s->by[k].walk.at[0]);
     if (s->from_end && index < 0) index += s->by[k].size;
     if (index < 0 || index >= s->by[k].size) {
-      blame(s->call, s->arg);
+      kw_selection_blame(s->call, s->arg);
       return NULL;
     }
     at += index * s->by[k].step;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+#include <math.h>
+
+/* scaled_dot_product_attention divides 0 by 0 in a row of f32 that sees no key. */
+static void element(const kw_mutant_element *e) {
+  if (e->call->outs[0]->dtype == KW_F32 && *(float *)e->out == 0) *(float *)e->out = NAN;
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "scaled_dot_product_attention";
+  mutant->element = element;
+}
