@@ -38,6 +38,12 @@ typedef enum kw_shape_rule {
   KW_SHAPE_SCATTER,      /* argument 0's */
   KW_SHAPE_INDEX,        /* advanced indexing: the broadcast of all indices in place of the indexed dimensions */
   KW_SHAPE_INDEX_PUT,    /* argument 0's */
+  /* [number of elements that "self" and "mask" broadcast to], at most */
+  KW_SHAPE_MASKED_SELECT,
+  /* "self" and "mask" broadcast together */
+  KW_SHAPE_MASKED_SCATTER,
+  /* argument 0's with argument "k" along "dim" */
+  KW_SHAPE_TOPK,
 
   KW_SHAPE_REPEAT,         /* argument 0's, 1s before it where "repeats" is longer, times "repeats" */
   KW_SHAPE_FLIP,           /* argument 0's; "dims" are dimensions of it, each once */

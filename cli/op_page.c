@@ -40,6 +40,10 @@ static const char *const shape_texts[] = {
     [KW_SHAPE_SCATTER] = "`self`'s",
     [KW_SHAPE_INDEX] = "the indices' broadcast in place of the indexed dimensions",
     [KW_SHAPE_INDEX_PUT] = "`self`'s",
+    [KW_SHAPE_MASKED_SELECT] =
+        "[n] for n elements where `mask` is true; at most as many as `self` and `mask` broadcast to",
+    [KW_SHAPE_MASKED_SCATTER] = "`self` and `mask` broadcast together",
+    [KW_SHAPE_TOPK] = "`self`'s, with `k` along `dim`",
     [KW_SHAPE_NONZERO] = "[n, rank of `self`] for n elements that are not zero; at most as many as `self` has",
     [KW_SHAPE_SOFTMAX_BACKWARD] = "`grad_output`'s, which is that of `output`",
     [KW_SHAPE_LOSS] = "all tensors broadcast together; rank 0 where `reduction` is not 0",

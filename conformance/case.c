@@ -245,8 +245,9 @@ void kw_case_set_in_place(kw_case *c) {
 
 /* ---- Whole cases ------------------------------------------------------------------------------------------------- */
 
-/* One shape rule, two kinds of ops, each. */
+/* One shape rule, several kinds of ops, each. */
 static bool make_along(kw_case *c) {
+  if (c->op->row.result == KW_RESULT_CHOICE) return kw_case_make_sort(c);
   return c->op->row.result == KW_RESULT_SOFTMAX ? kw_case_make_softmax(c) : kw_case_make_scan(c);
 }
 
@@ -279,6 +280,9 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_INDEX_PUT] = kw_case_make_index_put,
     [KW_SHAPE_NORM] = kw_case_make_norm,
     [KW_SHAPE_NONZERO] = kw_case_make_nonzero,
+    [KW_SHAPE_MASKED_SELECT] = kw_case_make_masked,
+    [KW_SHAPE_MASKED_SCATTER] = kw_case_make_masked,
+    [KW_SHAPE_TOPK] = kw_case_make_sort,
     [KW_SHAPE_SOFTMAX_BACKWARD] = kw_case_make_softmax_backward,
     [KW_SHAPE_LOSS] = kw_case_make_loss,
     [KW_SHAPE_LOSS_BACKWARD] = kw_case_make_loss,

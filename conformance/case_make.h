@@ -90,6 +90,8 @@ bool kw_case_make_softmax(kw_case *c);
 bool kw_case_make_softmax_backward(kw_case *c);
 bool kw_case_make_norm(kw_case *c);
 bool kw_case_make_nonzero(kw_case *c);
+bool kw_case_make_masked(kw_case *c);      /* masked_select, masked_scatter */
+bool kw_case_make_sort(kw_case *c);        /* sort, topk */
 bool kw_case_make_loss(kw_case *c);        /* losses element by element, and their backwards */
 bool kw_case_make_random(kw_case *c);      /* ops with a generator argument, whatever their shape rule */
 bool kw_case_make_scatter_sum(kw_case *c); /* scatter_add, scatter_reduce, index_add */

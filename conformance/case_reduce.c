@@ -51,24 +51,62 @@ static bool is_all(const kw_case *c) {
 /* The others refuse to reduce no elements. */
 static bool has_identity(const kw_case *c) {
   kw_result_rule rule = c->op->row.result;
-  return rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN || rule == KW_RESULT_ANY;
+  return rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN || rule == KW_RESULT_ANY || rule == KW_RESULT_FLOAT;
+}
+
+/* Ops with a bound of their own: no result of theirs is exact. */
+static bool has_own_bound(const kw_case *c) {
+  return strchr(c->op->row.magnitude, '/') != NULL;
+}
+
+/* Such ops compute in f32 on them. */
+static bool takes_integers_as_floats(const kw_case *c) {
+  return c->op->row.result == KW_RESULT_FLOAT && (c->op->row.dtypes & KW_DTYPES_INT) && c->key == KW_F32;
+}
+
+/* What rows hold in the class SPECIAL, by number: a domain and its stride, whole rows of one value with that of a row.
+ */
+typedef struct special_row {
+  kw_domain domain;
+  uint32_t stride;
+} special_row;
+
+enum { ROW = 7 };
+
+static bool special_of(const kw_case *c, special_row *out) {
+  /* Sums of extremes depend on the order, and so do squares. */
+  static const special_row choices[] = {{KW_DOMAIN_SPECIAL_ROW, ROW}, {KW_DOMAIN_FEW, 1}, {KW_DOMAIN_SPECIAL, 1}};
+  static const special_row variances[] = {{KW_DOMAIN_SPECIAL_ROW, ROW}, {KW_DOMAIN_FEW, 1}, {KW_DOMAIN_OFFSET, 1}};
+  static const special_row exponentials[] = {{KW_DOMAIN_SPECIAL_ROW, ROW},
+                                             {KW_DOMAIN_FEW, 1},
+                                             {KW_DOMAIN_SPECIAL, 1},
+                                             {KW_DOMAIN_SPECIAL, ROW},
+                                             {KW_DOMAIN_OFFSET, 1}};
+  bool sums = c->op->row.compare == KW_CMP_ACCUMULATE && kw_datum_is_float(c->key);
+  bool exponential = strcmp(c->op->base, "logsumexp") == 0;
+  uint32_t count = exponential ? COUNT(exponentials) : sums && !has_own_bound(c) ? 2 : 3;
+  if (c->number >= count) return false;
+  *out = (exponential ? exponentials : has_own_bound(c) ? variances : choices)[c->number];
+  return true;
 }
 
 /* Whether the class has this number; *out_row where special values are put. */
 static bool pick_special(const kw_case *c, reduce_row *out_row) {
-  bool any = c->op->row.result == KW_RESULT_ANY, arithmetic = c->op->row.compare == KW_CMP_ACCUMULATE;
+  bool any = c->op->row.result == KW_RESULT_ANY;
   if (is_all(c)) { /* one special value, among ordinary ones where those do not decide alone */
     *out_row = (reduce_row){{1, {any ? 1 : 29}}, 0, {0}};
     return c->number < 7;
   }
-  *out_row = (reduce_row){{2, {53, any && c->number == 0 ? 1 : 7}}, 1, {1}};
-  return c->number < (arithmetic && kw_datum_is_float(c->key) ? 2u : 3u); /* sums of extremes depend on the order */
+  special_row special;
+  *out_row = (reduce_row){{2, {53, any && c->number == 0 ? 1 : ROW}}, 1, {1}};
+  return special_of(c, &special);
 }
 
 static bool pick_row(kw_case *c, reduce_row *out) {
   uint32_t n = c->number, count;
   const reduce_row *rows;
-  bool exact_class = c->op->row.compare == KW_CMP_ACCUMULATE, mean = c->op->row.result == KW_RESULT_MEAN;
+  bool exact_class = c->op->row.compare == KW_CMP_ACCUMULATE && !has_own_bound(c),
+       mean = c->op->row.result == KW_RESULT_MEAN;
   bool keepdim = kw_suite_op_find_arg(c->op, "keepdim") >= 0;
   switch (c->class) {
     case KW_CLASS_SCALAR:
@@ -86,6 +124,7 @@ static bool pick_row(kw_case *c, reduce_row *out) {
       rows = prime_rows, count = COUNT(prime_rows);
       break;
     case KW_CLASS_LARGE:
+      if (has_own_bound(c) && c->key == KW_F64) return false; /* their oracle takes long in 113 bits */
       rows = large_rows, count = COUNT(large_rows);
       break;
     case KW_CLASS_TRANSPOSED:
@@ -105,7 +144,7 @@ static bool pick_row(kw_case *c, reduce_row *out) {
       return pick_special(c, out);
     case KW_CLASS_MIXED:
       *out = (reduce_row){{2, {7, 9}}, 1, {0}};
-      return c->op->row.result == KW_RESULT_SUM || mean;
+      return c->op->row.result == KW_RESULT_SUM || mean || takes_integers_as_floats(c);
     case KW_CLASS_ATTRS:
       rows = list_rows, count = COUNT(list_rows) * (keepdim ? 2 : 1);
       if (is_all(c) || n >= count) return false;
@@ -186,6 +225,17 @@ static bool set_sum_dtype(kw_case *c, kw_dtype *io_input) {
   return true;
 }
 
+/* The dtypes that are computed on as f32, by number. */
+static bool set_integer_dtype(const kw_case *c, kw_dtype *out_input) {
+  uint32_t seen = 0;
+  for (kw_dtype d = 0; d <= KW_F64; d++) {
+    if (!kw_datum_is_integer(d) || seen++ != c->number) continue;
+    *out_input = d;
+    return true;
+  }
+  return false;
+}
+
 /* What is reduced or scanned, with its layout and values; `terms` of them go into one result. */
 static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   kw_result_rule rule = c->op->row.result;
@@ -193,6 +243,7 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   kw_layout layout = KW_LAYOUT_DENSE;
   if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
   if ((rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN) && !set_sum_dtype(c, &input)) return false;
+  if (rule == KW_RESULT_FLOAT && c->class == KW_CLASS_MIXED && !set_integer_dtype(c, &input)) return false;
   kw_case_set_tensor(c, 0, input, &row->shape, layout);
   c->promoted = 1;
   kw_case_tensor *tensor = &c->tensors[0];
@@ -207,14 +258,30 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   if (c->class == KW_CLASS_MIXED && integers) tensor->domain = KW_DOMAIN_ANY; /* exact at any size: their sums wrap */
   if (c->class == KW_CLASS_MIXED && floats) tensor->domain = KW_DOMAIN_UNIT; /* rounded to the key dtype, then summed */
   if (c->class != KW_CLASS_SPECIAL) return true;
-  static const kw_domain domains[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_SPECIAL};
-  tensor->domain = is_all(c) ? KW_DOMAIN_SPECIAL_ONE : domains[c->number];
-  tensor->value_stride = is_all(c) ? c->number : c->number == 0 ? 7 : 1;
+  special_row special = {KW_DOMAIN_SPECIAL_ONE, c->number};
+  if (!is_all(c) && !special_of(c, &special)) return false;
+  tensor->domain = special.domain;
+  tensor->value_stride = special.stride;
   if (rule == KW_RESULT_ANY && c->number == 0 && !is_all(c)) { /* rows of one */
     tensor->domain = KW_DOMAIN_SPECIAL;
     tensor->value_stride = 1;
   }
   return true;
+}
+
+/* What var divides by is n less this, or with `unbiased` n - 1. Where rows may be constant 0 / 0 depends on rounding.
+ */
+static void set_correction(kw_case *c) {
+  static const double corrections[] = {0, 1, 2, 0.5, -1};
+  int correction = kw_suite_op_find_arg(c->op, "correction"), unbiased = kw_suite_op_find_arg(c->op, "unbiased");
+  bool attrs = c->class == KW_CLASS_ATTRS;
+  if (unbiased >= 0 && c->number % 3) kw_case_give(c, (uint32_t)unbiased, kw_arg_bool(c->number % 3 == 1));
+  if (correction < 0 || c->number % 3 == 0) return;
+  double value = corrections[c->number % (attrs ? COUNT(corrections) : 2)];
+  if (c->class == KW_CLASS_EMPTY) value = -1;                                /* a divisor, and nothing to divide */
+  if (attrs && c->number % 7 == 5) value = (double)c->terms + c->number % 2; /* the divisor is 0 */
+  bool whole = value == (double)(int64_t)value && c->number % 2;
+  kw_case_give(c, (uint32_t)correction, whole ? kw_arg_scalar_i64((int64_t)value) : kw_arg_scalar_f64(value));
 }
 
 static void set_result(kw_case *c, const kw_shape *shape) {
@@ -245,6 +312,8 @@ bool kw_case_make_reduce(kw_case *c) {
   int64_t results = product_of(&result);
   c->terms = results ? (uint64_t)(product_of(&row.shape) / results) : 0;
   if (!set_input(c, &row, c->terms)) return false;
+  set_correction(c);
+  if (has_own_bound(c)) c->terms = 1;
   set_result(c, &result);
   return true;
 }

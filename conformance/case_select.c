@@ -73,3 +73,67 @@ bool kw_case_make_nonzero(kw_case *c) {
   give_count(c);
   return true;
 }
+
+/* ---- Masks ------------------------------------------------------------------------------------------------------- */
+
+/* Shapes of self and mask that are not the same. */
+static const struct {
+  kw_shape self, mask, result;
+} broadcasts[] = {{{2, {13, 5}}, {1, {5}}, {2, {13, 5}}},        {{1, {5}}, {2, {13, 5}}, {2, {13, 5}}},
+                  {{3, {3, 1, 7}}, {2, {5, 1}}, {3, {3, 5, 7}}}, {{0, {0}}, {2, {4, 3}}, {2, {4, 3}}},
+                  {{2, {6, 11}}, {0, {0}}, {2, {6, 11}}},        {{2, {0, 3}}, {2, {1, 1}}, {2, {0, 3}}}};
+
+typedef struct masked {
+  kw_shape self, mask, result; /* result: what self and mask broadcast to */
+  kw_layout layouts[3];        /* of self, mask and source */
+} masked;
+
+static bool pick_masked(kw_case *c, masked *out) {
+  const bool joined = c->class == KW_CLASS_BROADCAST;
+  const uint32_t tensors = c->op->row.shape == KW_SHAPE_MASKED_SCATTER ? 3 : 2;
+  if (joined && c->number >= COUNT(broadcasts)) return false;
+  if (joined) {
+    *out = (masked){broadcasts[c->number].self, broadcasts[c->number].mask, broadcasts[c->number].result, {0}};
+  } else {
+    kw_shape shape;
+    if (!pick_shape(c, &shape)) return false;
+    kw_case_resize(c, &shape);
+    *out = (masked){shape, shape, shape, {0}};
+  }
+  for (uint32_t i = 0; i < tensors; i++) {
+    if (!kw_case_pick_layout(c->class, c->number, i, tensors, &out->layouts[i])) return false;
+  }
+  return true;
+}
+
+/* As many elements as places, in several shapes; some of them with more. */
+static kw_shape source_shape(const kw_case *c, const kw_shape *result) {
+  int64_t numel = 1;
+  for (uint32_t d = 0; d < result->rank; d++) numel *= result->dims[d];
+  if (kw_case_about_layouts(c->class) || c->number % 3 == 0) return *result;
+  if (c->number % 3 == 1) return (kw_shape){1, {numel}};
+  return (kw_shape){2, {numel + 1, 2}};
+}
+
+bool kw_case_make_masked(kw_case *c) {
+  masked m;
+  if (!pick_masked(c, &m)) return false;
+  const bool scatters = c->op->row.shape == KW_SHAPE_MASKED_SCATTER;
+  kw_case_set_tensor(c, 0, c->key, &m.self, m.layouts[0]);
+  kw_case_set_tensor(c, 1, KW_BOOL, &m.mask, m.layouts[1]);
+  c->tensors[1].domain = KW_DOMAIN_SPARSE;
+  c->tensors[1].value_stride = pick_density(c);
+  if (c->class == KW_CLASS_SPECIAL) c->tensors[0].domain = KW_DOMAIN_SPECIAL_RAW;
+  if (scatters) {
+    const kw_shape source = source_shape(c, &m.result);
+    kw_case_set_tensor(c, 2, c->key, &source, m.layouts[2]);
+    if (c->class == KW_CLASS_SPECIAL) c->tensors[2].domain = KW_DOMAIN_SPECIAL_RAW;
+    kw_case_set_result(c, 0, c->key, &m.result, kw_case_out_layout(c));
+    return true;
+  }
+  kw_shape all = {1, {1}};
+  for (uint32_t d = 0; d < m.result.rank; d++) all.dims[0] *= m.result.dims[d];
+  kw_case_set_result(c, 0, c->key, &all, kw_case_out_layout(c));
+  give_count(c);
+  return true;
+}

@@ -72,6 +72,34 @@ static kw_status min_all(kw_stream *stream, const kw_value *args, kw_tensor **ou
   return call("amin", stream, args, 1, outs);
 }
 
+static kw_status var_dim(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_value corrected[] = {args[0], args[1], kw_arg_scalar_i64(args[2].u.b ? 1 : 0), args[3]};
+  return call("var.correction", stream, corrected, 4, outs);
+}
+
+static kw_status sort(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_value stable[] = {args[0], kw_arg_bool(true), args[1], args[2]};
+  return kw_op_call(kw_op_find("sort.stable"), stream, stable, 4, outs, 2);
+}
+
+/* The first k of all that is sorted. */
+static kw_status topk(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *sorted[2] = {NULL, NULL};
+  kw_value stable[] = {args[0], kw_arg_bool(true), args[2], args[3]};
+  kw_status status = kw_op_call(kw_op_find("sort.stable"), stream, stable, 4, sorted, 2);
+  for (uint32_t i = 0; i < 2 && status == KW_OK; ++i) {
+    kw_tensor *first = NULL;
+    status = outs[i]->ref.rank == 0 ? kw_tensor_alias(sorted[i], &first)
+                                    : kw_tensor_slice(sorted[i], args[2].u.i, 0, args[1].u.i, 1, &first);
+    if (status == KW_OK)
+      status = call("copy_", stream, (kw_value[]){kw_arg_tensor(outs[i]), kw_arg_tensor(first)}, 2, NULL);
+    kw_tensor_release(first);
+  }
+  kw_tensor_release(sorted[0]);
+  kw_tensor_release(sorted[1]);
+  return status;
+}
+
 static kw_status to_copy(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
   return call("copy_", stream, (kw_value[]){kw_arg_tensor(outs[0]), args[0]}, 2, NULL);
 }
@@ -317,6 +345,9 @@ static const struct {
     {"all.dim", "all.dims", all_dim},
     {"max", "amax", max_all},
     {"min", "amin", min_all},
+    {"var.dim", "var.correction", var_dim},
+    {"sort", "sort.stable", sort},
+    {"topk", "sort.stable", topk},
     {"_to_copy", "copy_", to_copy},
     {"full", "fill_.Scalar", full},
     {"full", "copy_", full_by_copy},

@@ -6,6 +6,7 @@
 #include "autocast.h"
 #include "error.h"
 #include "generator.h"
+#include "index_mask.h"
 #include "plan.h"
 #include "struct.h"
 #include "trace.h"
@@ -231,6 +232,7 @@ static void remember(thread_cache *cache, kw_plan *plan, const kw_device *device
 static kw_status call_first(thread_cache *cache, kw_request *request) {
   kw_status status = kw_request_resolve(request);
   if (status != KW_OK) return status;
+  if (kw_index_mask_present(request)) return kw_index_mask_call(request);
   kw_plan *plan;
   status = kw_plan_obtain(request, &plan);
   if (status != KW_OK) return status;

@@ -61,7 +61,10 @@ kw_status kw_infer_scatter(const kw_op *op, const kw_value *args, kw_infer_dims 
 kw_status kw_infer_indexing(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_index_put(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
-/* Selection by masks (infer_select.c). */
+/* Selection by masks, and topk (infer_select.c). */
+kw_status kw_infer_masked_select(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_masked_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_topk(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_nonzero(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_scatter_reduce(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_index_add(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);

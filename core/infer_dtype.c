@@ -156,16 +156,17 @@ static kw_status inplace_key(const kw_op *op, const kw_value *args, kw_dtype *ou
   return status == KW_OK ? kw_infer_check_dtype(op, args, args[0].u.tensor->dtype, "") : status;
 }
 
-static bool is_index(const kw_op *op, uint32_t arg) {
+/* Indices and masks. */
+static bool selects(const kw_op *op, uint32_t arg) {
   const char *name = op->schema.args[arg].name;
-  return strcmp(name, "index") == 0 || strcmp(name, "indices") == 0;
+  return strcmp(name, "index") == 0 || strcmp(name, "indices") == 0 || strcmp(name, "mask") == 0;
 }
 
-/* Nothing is promoted: tensors are of one dtype, indices apart. */
+/* Nothing is promoted: tensors are of one dtype, those that select apart. */
 static kw_status first_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_dtype key = args[0].u.tensor->dtype;
   for (uint32_t i = 1; i < op->schema.arg_count; ++i) {
-    if (args[i].tag != KW_TAG_TENSOR || is_index(op, i) || args[i].u.tensor->dtype == key) continue;
+    if (args[i].tag != KW_TAG_TENSOR || selects(op, i) || args[i].u.tensor->dtype == key) continue;
     return kw_infer_fail(op, i, "expected %s, the dtype of '%s', got %s; cast one of them first", kw_dtype_name(key),
                          op->schema.args[0].name, kw_dtype_name(args[i].u.tensor->dtype));
   }

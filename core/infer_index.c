@@ -201,8 +201,11 @@ static kw_status join_indices(const kw_op *op, const kw_tensor_ref *self, const 
     const kw_tensor_ref *indices = list->u.tensors[k];
     if (!indices) continue;
     if (indices->dtype == KW_BOOL || indices->dtype == KW_U8) {
-      return kw_infer_fail(op, 1, "entry %u is a mask of %s; turn it into indices first, with nonzero", k,
-                           kw_dtype_name(indices->dtype));
+      return kw_infer_fail(
+          op, 1,
+          "entry %u is a mask of %s, and no plan can be made for one; turn it into indices first, with "
+          "nonzero, or call kw_op_call",
+          k, kw_dtype_name(indices->dtype));
     }
     kw_status status = kw_infer_check_indices(op, 1, indices, 1);
     if (status == KW_OK) status = kw_infer_broadcast(op, 1, indices, NULL, out_joint);

@@ -98,7 +98,8 @@ static const test_infer_row refused[] = {
     {"index.Tensor f32[] t:i64[1]", "argument 'indices': 1 entries for a tensor of rank 0"},
     {"index.Tensor f32[2,3] t:i64[1],i64[1],-", "argument 'indices': 3 entries for a tensor of rank 2"},
     {"index.Tensor f32[2,3] t:-,bool[3]",
-     "argument 'indices': entry 1 is a mask of bool; turn it into indices first, with nonzero"},
+     "argument 'indices': entry 1 is a mask of bool, and no plan can be made for one; turn it into indices first, with "
+     "nonzero"},
     {"index.Tensor f32[2,3] t:u8[3]", "entry 0 is a mask of u8"},
     {"index.Tensor f32[2,3] t:f32[3]", "argument 'indices': indices are i64 or i32, not f32"},
     {"index.Tensor f32[2,3] t:i64[3],i64[2]", "argument 'indices': shapes [3] and [2] do not broadcast"},

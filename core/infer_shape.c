@@ -110,7 +110,8 @@ static kw_status reduced_dims(const kw_op *op, const kw_value *args, uint32_t *o
 }
 
 static bool has_identity(const kw_op *op) {
-  return op->row.result == KW_RESULT_SUM || op->row.result == KW_RESULT_MEAN || op->row.result == KW_RESULT_ANY;
+  return op->row.result == KW_RESULT_SUM || op->row.result == KW_RESULT_MEAN || op->row.result == KW_RESULT_ANY ||
+         op->row.result == KW_RESULT_FLOAT;
 }
 
 /* All results have the dims of the first. */
@@ -285,6 +286,9 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_SCATTER] = kw_infer_scatter,
     [KW_SHAPE_INDEX] = kw_infer_indexing,
     [KW_SHAPE_INDEX_PUT] = kw_infer_index_put,
+    [KW_SHAPE_MASKED_SELECT] = kw_infer_masked_select,
+    [KW_SHAPE_MASKED_SCATTER] = kw_infer_masked_scatter,
+    [KW_SHAPE_TOPK] = kw_infer_topk,
     [KW_SHAPE_NONZERO] = kw_infer_nonzero,
     [KW_SHAPE_SIZE] = infer_size,
     [KW_SHAPE_ARANGE] = infer_arange,

@@ -36,6 +36,7 @@ static const struct {
   need need;
 } needs[] = {
     {"fill_.Tensor", "value", NEED_POINT},
+    {"topk", "k", NEED_EDGE},
     {"keyway::attention_paged", "lengths", NEED_CAPACITY},
     {NULL, "block_table", NEED_TABLE},
     {NULL, "lengths", NEED_LENGTHS},
@@ -48,6 +49,7 @@ static const struct {
     {NULL, "sin", NEED_HALF_ROWS},
     {"glu_backward", "grad_output", NEED_HALF},
     {NULL, "condition", NEED_MASK},
+    {NULL, "mask", NEED_MASK},
     {NULL, "index", NEED_INDEX},
     {NULL, "indices", NEED_INDEX},
     {NULL, "size", NEED_SHAPE},

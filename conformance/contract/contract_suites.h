@@ -166,7 +166,8 @@
   X(error, text_is_per_thread)       \
   X(error, index_out_of_range)       \
   X(error, late_error_outlives_plan) \
-  X(error, first_data_error_told)
+  X(error, first_data_error_told)    \
+  X(error, source_too_small)
 
 #define KW_EXIT_TESTS(X)      \
   X(exit, fork_refused)       \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Suite error, what only the data show: an index out of range is told at the next wait of the stream, once, with the op
- * and the argument, and the device works on.
+ * Suite error, what only the data show: an index out of range, or a source too small, is told at the next wait of the
+ * stream, once, with the op and the argument, and the device works on.
  */
 #include "call.h"
 
@@ -54,7 +54,7 @@ static void make_guarded(const kw_test_call *call, kw_tensor *const *like, guard
 /* What lies around the results is what it was. Releases them. */
 static void end_guarded(const kw_test_call *call, guarded *g) {
   char what[160];
-  snprintf(what, sizeof what, "memory next to the result of %s with an index out of range", call->info.name);
+  snprintf(what, sizeof what, "memory next to the result of %s with an error in its data", call->info.name);
   for (uint32_t r = 0; r < call->info.result_count; r++) {
     size_t third = kw_test_bytes_of(g->results[r]);
     unsigned char *want = kw_test_memory(3 * third), *got = kw_test_memory(3 * third);
@@ -244,6 +244,60 @@ void kw_contract_error_late_error_outlives_plan(void **state) {
   for (uint32_t r = 0; r < call.info.result_count; r++) kw_tensor_release(outs[r]);
   kw_tensor_release(wrong);
   expect_told(&call, index, stream, status, call.places);
+  kw_test_call_free(&call);
+  KW_CHECK_OK(kw_stream_destroy(stream));
+}
+
+/* ---- Too little to place ----------------------------------------------------------------------------------------- */
+
+/* The call with a mask that is true everywhere, and `count` elements for its places. */
+static kw_status run_scatter(const kw_test_call *call, kw_stream *stream, int64_t count, kw_tensor **results) {
+  const kw_tensor_ref *mask = kw_tensor_describe(call->args[1].tensors[0]);
+  kw_tensor *all = NULL, *source = kw_test_tensor(kw_contract.device, call->dtype, 1, &count, 5);
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_BOOL, mask->rank, mask->shape, &all));
+  uint8_t *ones = kw_test_memory((size_t)mask->numel);
+  memset(ones, 1, (size_t)mask->numel);
+  KW_CHECK_OK(kw_tensor_write(all, ones));
+  free(ones);
+  const kw_value values[] = {call->args[0].value, kw_arg_tensor(all), kw_arg_tensor(source)};
+  kw_error_clear();
+  kw_status status = kw_op_call(call->op, stream, values, 3, results, 1);
+  if (status == KW_OK) status = kw_stream_synchronize(stream);
+  kw_tensor_release(all);
+  kw_tensor_release(source);
+  return status;
+}
+
+/* masked_scatter with fewer elements than places, by one and by all: told at the next wait, once, and nothing is
+ * written beside the result. As many as places are enough. */
+void kw_contract_error_source_too_small(void **state) {
+  (void)state;
+  if (!kw_test_has("masked_scatter")) kw_test_skip("the device has no masked_scatter in f32");
+  kw_test_call call;
+  KW_CHECK(kw_test_call_make(kw_op_find("masked_scatter"), KW_F32, NUMEL, &call),
+           "no call of masked_scatter could be made");
+  kw_stream *stream = kw_test_stream();
+  kw_tensor *like[KW_TEST_RESULTS] = {NULL};
+  KW_CHECK_OK(kw_test_call_run(&call, stream, like));
+  KW_CHECK_OK(kw_stream_synchronize(stream));
+  const int64_t places = kw_tensor_describe(like[0])->numel, counts[] = {places - 1, 0, places};
+  for (int i = 0; i < 3; i++) {
+    guarded g = {{NULL}, {NULL}};
+    make_guarded(&call, like, &g);
+    kw_status status = run_scatter(&call, stream, counts[i], g.results);
+    if (counts[i] == places) {
+      KW_CHECK(status == KW_OK, "masked_scatter with as many elements as places: %s", kw_error_message());
+    } else {
+      bool named = strstr(kw_error_message(), "masked_scatter") && strstr(kw_error_message(), "'source'");
+      KW_CHECK(status == KW_ERR_INVALID_ARGUMENT && named,
+               "masked_scatter with %lld elements for %lld places: expected %s with op and argument, got %s",
+               (long long)counts[i], (long long)places, kw_status_name(KW_ERR_INVALID_ARGUMENT),
+               status == KW_OK ? "KW_OK" : kw_error_message());
+    }
+    KW_CHECK_OK(kw_stream_synchronize(stream)); /* once */
+    end_guarded(&call, &g);
+  }
+  kw_tensor_release(like[0]);
   kw_test_call_free(&call);
   KW_CHECK_OK(kw_stream_destroy(stream));
 }

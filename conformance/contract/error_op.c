@@ -175,7 +175,7 @@ static const struct {
     {"p", 1.25},           {"p", NAN},          {"std", -1},          {"std", NAN},         {"high", -3},
     {"reduction", 3},      {"reduction", -1},   {"delta", 0},         {"delta", -1},        {"delta", NAN},
     {"decimals", 1000},    {"decimals", -1000}, {"dropout_p", 0.5},   {"softcap", -1},      {"softcap", NAN},
-    {"softcap", INFINITY},
+    {"softcap", INFINITY}, {"k", -1},           {"k", 1e9},
 };
 
 /* Numbers that windows do not have; in the place of a list they stand for all its numbers. */
@@ -261,7 +261,8 @@ static void bad_dtypes(kw_trial *t) {
       refuse_retyped(t, arg->role, (int)i, KW_F64, (int)i);
       refuse_retyped(t, arg->role, (int)i, KW_C64, (int)i);
     }
-    if (counts) refuse_retyped(t, arg->role, (int)i, KW_BOOL, (int)i);
+    const bool list = arg->info.tag == KW_TAG_TENSOR_LIST; /* which takes masks */
+    if (counts && !list) refuse_retyped(t, arg->role, (int)i, KW_BOOL, (int)i);
     if (arg->info.tag == KW_TAG_SCALAR && !defined_for(t, KW_C128))
       kw_trial_refuse_value(t, i, complex, "a complex Scalar");
     if (arg->info.tag == KW_TAG_DTYPE && !defined_for(t, KW_C128)) {
@@ -354,6 +355,10 @@ static const struct {
     {"scatter.src", "src", WRONG_RANK},
     {"scatter.value", "index", WRONG_SIZE | WRONG_RANK},
     {"index_put", "values", WRONG_SIZE},
+    {"masked_select", "self", WRONG_SIZE},
+    {"masked_select", "mask", WRONG_SIZE},
+    {"masked_scatter", "self", WRONG_SIZE},
+    {"masked_scatter", "mask", WRONG_SIZE},
     {"scatter_add", "index", WRONG_SIZE | WRONG_RANK},
     {"scatter_add", "src", WRONG_RANK},
     {"scatter_reduce.two", "index", WRONG_SIZE | WRONG_RANK},

@@ -456,7 +456,8 @@ KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call
  * entries of result 0, along its first dimension, have been filled, an i64 of rank 0. Asked for all results the call
  * does not wait: result 0 has the largest size that the arguments allow, and what lies behind the count is unspecified.
  * Asked for one result less the call waits for the stream, and returns result 0 as a view of the filled part;
- * outs[0] must be NULL then, and while the stream records that is KW_ERR_BUSY.
+ * outs[0] must be NULL then, and while the stream records that is KW_ERR_BUSY. A mask among the indices of index and
+ * index_put, bool or u8, means the indices that nonzero finds in it, so such a call waits in the same way.
  * Errors: KW_ERR_INVALID_ARGUMENT names op and argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no
  * decomposition serves and fallback is off. From the second call with the same signature on, when a leading argument is
  * a tensor and all results are given, there is no lock, but a generator's for a moment, and no heap allocation. */

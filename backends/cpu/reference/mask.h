@@ -9,5 +9,7 @@
 #include "reference.h"
 
 kw_status kw_mask_nonzero(const kw_call *call);
+kw_status kw_mask_select(const kw_call *call);
+kw_status kw_mask_scatter(const kw_call *call);
 
 #endif /* KEYWAY_REFERENCE_MASK_H */

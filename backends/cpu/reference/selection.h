@@ -45,6 +45,8 @@ void kw_selection_reverse(kw_selection *s);
 /* The element of the table at this position. NULL where an index is out of range; that is noted in the call's error
  * word. */
 char *kw_selection_at(const kw_selection *s);
+/* Notes in the call's error word that argument `arg` is to blame; the first error wins. */
+void kw_selection_blame(const kw_call *call, uint32_t arg);
 /* Goes to the next position, as kw_walk_next: the loop runs while s->walk.left > 0. */
 void kw_selection_next(kw_selection *s);
 

@@ -19,6 +19,12 @@ for dtype in ["bool", "u8", "i32", "i64"] + FLOATS:
     add("index.Tensor", any_of(dtype, [2, 3, 4]), [of("i64", [0, 1]), None, of("i64", [3, 0])])
     add("index_put", x, [of("i64", [0, 3])], any_of(dtype, [5]), False)
     add("index_put", x, [of("i64", [0, 3, -2]), of("i64", [4, 1, 0])], any_of(dtype, [3]), False)
+    rows, all_of = of("bool", [1, 0, 1, 1]), of("bool", [[1, 0, 0, 1, 0], [0] * 5, [1] * 5, [0, 1, 0, 0, 0]])
+    add("index.Tensor", x, [rows])
+    add("index.Tensor", x, [all_of])
+    add("index.Tensor", x, [rows, of("i64", [2, 0, -1])])
+    add("index_put", x, [all_of], any_of(dtype, [8]), False)
+    add("index_put", x, [rows], any_of(dtype, [5]), False)
     if dtype != "bool":
         add("index_put", x, [of("i64", [1, 1, 2])], any_of(dtype, [3, 5]), True, terms=3)
     add("cat", [any_of(dtype, [2, 3]), any_of(dtype, [1, 3]), any_of(dtype, [0, 3])], 0)

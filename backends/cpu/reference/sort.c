@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sort.h"
+
+#include "number.h"
+#include "walk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The elements along the dimension. */
+typedef struct line {
+  kw_dtype dtype;
+  const char *at;
+  int64_t count;
+  int64_t step; /* bytes */
+  bool descending;
+} line;
+
+static bool is_less(const line *l, int64_t i, int64_t j) {
+  const void *a = l->at + i * l->step, *b = l->at + j * l->step;
+  if (kw_number_is_integer(l->dtype)) return kw_number_load_int(l->dtype, a) < kw_number_load_int(l->dtype, b);
+  const double x = kw_number_load(l->dtype, a), y = kw_number_load(l->dtype, b); /* exact */
+  return x < y || (isnan(y) && !isnan(x));
+}
+
+/* Whether element i has to stand before element j, which does not follow it now. */
+static bool goes_first(const line *l, int64_t i, int64_t j) {
+  return l->descending ? is_less(l, j, i) : is_less(l, i, j);
+}
+
+/* Merges the sorted runs [begin, middle) and [middle, end) of `from`; of equal elements those of the first go first. */
+static void merge(const line *l, const int64_t *from, int64_t begin, int64_t middle, int64_t end, int64_t *to) {
+  int64_t a = begin, b = middle;
+  for (int64_t i = begin; i < end; i++) {
+    bool second = a == middle || (b < end && goes_first(l, from[b], from[a]));
+    to[i] = from[second ? b++ : a++];
+  }
+}
+
+/* Merge sort, from runs of one upwards. Returns the one of the two arrays, of `count` indices each, that has the order.
+ */
+static const int64_t *sort_line(const line *l, int64_t *order, int64_t *spare) {
+  for (int64_t i = 0; i < l->count; i++) order[i] = i;
+  for (int64_t width = 1; width < l->count; width *= 2) {
+    for (int64_t begin = 0; begin < l->count; begin += 2 * width) {
+      const int64_t middle = begin + width < l->count ? begin + width : l->count;
+      const int64_t end = middle + width < l->count ? middle + width : l->count;
+      merge(l, order, begin, middle, end, spare);
+    }
+    int64_t *merged = spare;
+    spare = order;
+    order = merged;
+  }
+  return order;
+}
+
+/* The starts of all lines of a tensor, as a tensor of the same rank. */
+static kw_tensor_ref line_starts(const kw_tensor_ref *tensor, uint32_t dim) {
+  kw_tensor_ref starts = *tensor;
+  if (starts.rank > 0) starts.shape[dim] = 1;
+  return starts;
+}
+
+static int64_t line_step(const kw_tensor_ref *tensor, uint32_t dim) {
+  return tensor->rank > 0 ? tensor->strides[dim] * (int64_t)kw_number_size(tensor->dtype) : 0;
+}
+
+/* The first elements of each sorted line of argument 0, and their indices, as many as the outputs have; a tensor of
+ * rank 0 is a line of one. */
+static kw_status sort_lines(const kw_call *call, int64_t named, bool descending) {
+  const kw_tensor_ref *self = call->args[0].u.tensor, *values = call->outs[0], *indices = call->outs[1];
+  if (self->dtype > KW_F64 || values->dtype != self->dtype || indices->dtype != KW_I64) return KW_ERR_INVALID_ARGUMENT;
+  const uint32_t dim = (uint32_t)(named < 0 ? named + self->rank : named);
+  const int64_t kept = values->rank > 0 ? values->shape[dim] : 1;
+  const int64_t value_step = line_step(values, dim), index_step = line_step(indices, dim);
+  line l = {.dtype = self->dtype, .count = self->rank > 0 ? self->shape[dim] : 1, .descending = descending};
+  l.step = line_step(self, dim);
+  int64_t *order = malloc(2 * (size_t)l.count * sizeof *order + 1);
+  if (!order) return KW_ERR_OUT_OF_MEMORY;
+  const kw_tensor_ref starts[] = {line_starts(self, dim), line_starts(values, dim), line_starts(indices, dim)};
+  kw_walk walk;
+  kw_walk_start(&walk, starts[0].rank, starts[0].shape);
+  for (int t = 0; t < 3; t++) kw_walk_add(&walk, &starts[t]);
+  for (; walk.left > 0; kw_walk_next(&walk)) {
+    l.at = walk.at[0];
+    const int64_t *sorted = sort_line(&l, order, order + l.count);
+    for (int64_t i = 0; i < kept; i++) {
+      memcpy(walk.at[1] + i * value_step, l.at + sorted[i] * l.step, kw_number_size(l.dtype));
+      kw_number_store_int(KW_I64, walk.at[2] + i * index_step, sorted[i]);
+    }
+  }
+  free(order);
+  return KW_OK;
+}
+
+kw_status kw_sort_all(const kw_call *call) {
+  return sort_lines(call, call->args[1].u.i, call->args[2].u.b);
+}
+
+kw_status kw_sort_stable(const kw_call *call) {
+  return sort_lines(call, call->args[2].u.i, call->args[3].u.b);
+}
+
+kw_status kw_sort_top(const kw_call *call) {
+  return sort_lines(call, call->args[2].u.i, call->args[3].u.b);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels that sort along a dimension: the same for every compute type, since elements are only compared and moved. NaN
+ * is the greatest; equal elements keep their order.
+ */
+#ifndef KEYWAY_REFERENCE_SORT_H
+#define KEYWAY_REFERENCE_SORT_H
+
+#include "reference.h"
+
+kw_status kw_sort_all(const kw_call *call);    /* sort */
+kw_status kw_sort_stable(const kw_call *call); /* sort.stable */
+kw_status kw_sort_top(const kw_call *call);    /* topk */
+
+#endif /* KEYWAY_REFERENCE_SORT_H */

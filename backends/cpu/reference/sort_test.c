@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test_call.h"
+
+#include <math.h>
+
+static kw_status run_sort(const char *op, const kw_tensor_ref *values, const kw_tensor_ref *indices, uint32_t arg_count,
+                          const kw_value *args) {
+  const kw_tensor_ref *outs[] = {values, indices};
+  const kw_call call = {
+      .struct_size = sizeof call, .arg_count = arg_count, .out_count = 2, .op = op, .args = args, .outs = outs};
+  return test_call(kw_reference_f32, &call);
+}
+
+static kw_value dim_arg(int64_t dim) {
+  return (kw_value){.tag = KW_TAG_INT, .u.i = dim};
+}
+
+static kw_value bool_arg(bool b) {
+  return (kw_value){.tag = KW_TAG_BOOL, .u.b = b};
+}
+
+static void sorts_either_way_and_keeps_ties(void **state) {
+  (void)state;
+  const float x[] = {0, NAN, 3, -0.0f, -INFINITY, 3, NAN, INFINITY};
+  static const int64_t up[] = {4, 0, 3, 2, 5, 7, 1, 6}, down[] = {1, 6, 7, 2, 5, 0, 3, 4};
+  float out[8];
+  int64_t where[8];
+  kw_tensor_ref self = TENSOR(KW_F32, x, 8), values = TENSOR(KW_F32, out, 8), indices = TENSOR(KW_I64, where, 8);
+  for (int descending = 0; descending < 2; descending++) {
+    const kw_value args[] = {test_arg(&self), dim_arg(0), bool_arg(descending)};
+    const kw_value stable[] = {test_arg(&self), test_none(), dim_arg(-1), bool_arg(descending)};
+    for (int i = 0; i < 2; i++) {
+      assert_int_equal(
+          i ? run_sort("sort.stable", &values, &indices, 4, stable) : run_sort("sort", &values, &indices, 3, args),
+          KW_OK);
+      assert_memory_equal(where, descending ? down : up, sizeof where);
+      for (int k = 0; k < 8; k++) assert_memory_equal(&out[k], &x[where[k]], sizeof *out);
+    }
+  }
+}
+
+static void sorts_along_a_dimension(void **state) {
+  (void)state;
+  const uint8_t x[] = {5, 200, 1, 4, 3, 255};
+  uint8_t out[6];
+  int64_t where[6];
+  kw_tensor_ref self = TENSOR(KW_U8, x, 2, 3), values = TENSOR(KW_U8, out, 2, 3), indices = TENSOR(KW_I64, where, 2, 3);
+  const kw_value columns[] = {test_arg(&self), dim_arg(0), bool_arg(false)};
+  assert_int_equal(run_sort("sort", &values, &indices, 3, columns), KW_OK);
+  assert_memory_equal(out, ((uint8_t[]){4, 3, 1, 5, 200, 255}), sizeof out);
+  assert_memory_equal(where, ((int64_t[]){1, 1, 0, 0, 0, 1}), sizeof where);
+  kw_tensor_ref top = TENSOR(KW_U8, out, 2, 2), places = TENSOR(KW_I64, where, 2, 2);
+  const kw_value two[] = {test_arg(&self), dim_arg(2), dim_arg(1), bool_arg(true), bool_arg(false)};
+  assert_int_equal(run_sort("topk", &top, &places, 5, two), KW_OK);
+  assert_memory_equal(out, ((uint8_t[]){200, 5, 255, 4}), 4);
+  assert_memory_equal(where, ((int64_t[]){1, 0, 2, 0}), 4 * sizeof *where);
+}
+
+/* What f32 and f64 do not tell apart. */
+static void compares_integers_exactly(void **state) {
+  (void)state;
+  const int64_t x[] = {INT64_MAX, INT64_MAX - 1, INT64_MIN + 1, INT64_MIN};
+  int64_t out[4], where[4];
+  kw_tensor_ref self = TENSOR(KW_I64, x, 4), values = TENSOR(KW_I64, out, 4), indices = TENSOR(KW_I64, where, 4);
+  const kw_value args[] = {test_arg(&self), dim_arg(0), bool_arg(false)};
+  assert_int_equal(run_sort("sort", &values, &indices, 3, args), KW_OK);
+  assert_memory_equal(where, ((int64_t[]){3, 2, 1, 0}), sizeof where);
+}
+
+static void a_scalar_is_a_line_of_one(void **state) {
+  (void)state;
+  const float x = 7;
+  float out = 0;
+  int64_t where = -1;
+  kw_tensor_ref self = RANK0(KW_F32, &x), value = RANK0(KW_F32, &out), index = RANK0(KW_I64, &where);
+  const kw_value args[] = {test_arg(&self), dim_arg(-1), bool_arg(true)};
+  assert_int_equal(run_sort("sort", &value, &index, 3, args), KW_OK);
+  assert_true(out == 7 && where == 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sorts_either_way_and_keeps_ties),
+      cmocka_unit_test(sorts_along_a_dimension),
+      cmocka_unit_test(compares_integers_exactly),
+      cmocka_unit_test(a_scalar_is_a_line_of_one),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
