@@ -65,6 +65,7 @@ static bool pick_gate(kw_case *c, gated_row *out) {
       [KW_CLASS_TRANSPOSED] = ROWS_OF(gate_layout), [KW_CLASS_SLICED] = ROWS_OF(gate_layout),
       [KW_CLASS_STRIDE0] = ROWS_OF(gate_layout),    [KW_CLASS_ATTRS] = ROWS_OF(gate_attrs),
       [KW_CLASS_SPECIAL] = ROWS_OF(gate_special),   [KW_CLASS_OUTPUTS] = ROWS_OF(gate_outputs)};
+  if (c->class == KW_CLASS_LARGE && c->key != KW_F32) return false; /* heavy */
   return pick_row(c, rows, out);
 }
 
