@@ -62,6 +62,15 @@ typedef enum kw_shape_rule {
   KW_SHAPE_FFT, /* argument 0's; with "onesided" the last of "dim" is n / 2 + 1 long; with "last_dim_size" it is
                    of that size, and half of it and 1 in argument 0 */
 
+  KW_SHAPE_CONVOLUTION,           /* [n, channels of weight (argument 1), places of the kernel] */
+  KW_SHAPE_CONVOLUTION_BACKWARD,  /* those of arguments 1 and 2, and [channels of argument 0] */
+  KW_SHAPE_IM2COL,                /* [n, c, h, w] -> [n, c * kernel, places of the kernel]; n may be missing */
+  KW_SHAPE_COL2IM,                /* back: [n, c, output_size] */
+  KW_SHAPE_UPSAMPLE,              /* [n, c, ...] -> [n, c, output_size] */
+  KW_SHAPE_UPSAMPLE_BACKWARD,     /* "input_size" */
+  KW_SHAPE_GRID_SAMPLER,          /* [n, c, h, w] and [n, y, x, 2] -> [n, c, y, x] */
+  KW_SHAPE_GRID_SAMPLER_BACKWARD, /* those of arguments 1 and 2 */
+
   KW_SHAPE_NONZERO, /* [number of elements, rank] of argument 0, at most */
   /* arguments 0 and 1 have one shape, and so has the result; "dim" names one of its dimensions */
   KW_SHAPE_SOFTMAX_BACKWARD,

@@ -65,6 +65,12 @@ bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, 
 #define KW_CASE_OUT_LAYOUTS 4
 kw_layout kw_case_out_layout(const kw_case *c);
 
+/* `count` tensors from argument `first` on, [n, c, ...] the most of them, with the case's values and in its layouts; in
+ * TRANSPOSED the last numbers are channels-last. False when the layouts have run out. */
+bool kw_case_set_images(kw_case *c, uint32_t first, uint32_t count, const kw_shape *shapes);
+/* The layout of such results: as kw_case_out_layout, and channels-last behind those. */
+kw_layout kw_case_image_layout(const kw_case *c);
+
 /* Fills the arguments that are no tensors. False when the case number asks for a combination that does not exist. */
 bool kw_case_set_attrs(kw_case *c);
 
@@ -89,6 +95,14 @@ bool kw_case_make_index_put(kw_case *c);
 bool kw_case_make_softmax(kw_case *c);
 bool kw_case_make_softmax_backward(kw_case *c);
 bool kw_case_make_norm(kw_case *c);
+bool kw_case_make_convolution(kw_case *c);
+bool kw_case_make_convolution_backward(kw_case *c);
+bool kw_case_make_im2col(kw_case *c);
+bool kw_case_make_col2im(kw_case *c);
+bool kw_case_make_upsample(kw_case *c);
+bool kw_case_make_upsample_backward(kw_case *c);
+bool kw_case_make_grid_sampler(kw_case *c);
+bool kw_case_make_grid_sampler_backward(kw_case *c);
 bool kw_case_make_nonzero(kw_case *c);
 bool kw_case_make_masked(kw_case *c);      /* masked_select, masked_scatter */
 bool kw_case_make_sort(kw_case *c);        /* sort, topk */

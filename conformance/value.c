@@ -187,6 +187,8 @@ static double float_value(kw_domain domain, const uint32_t r[4]) {
     }
     case KW_DOMAIN_FEW:
       return (double)(r[0] % 5) - 2;
+    case KW_DOMAIN_SIXTEENTH:
+      return (2 * (double)(r[0] % 24) - 23) / 16;
     case KW_DOMAIN_POWER_BASE:
       return exp2(6 * u - 3);
     case KW_DOMAIN_POWER:

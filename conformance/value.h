@@ -27,6 +27,7 @@ typedef enum kw_domain {
   KW_DOMAIN_BOOL,       /* 0 and 1 */
   KW_DOMAIN_FACTOR, /* +-[2^-1/8, 2^1/8): no product of 2^17 of them leaves f32; integers: odd, so that none is lost */
   KW_DOMAIN_EXACT_FACTOR, /* +-1/2, +-1, +-2; integers +-1, +-3: products are exact */
+  KW_DOMAIN_SIXTEENTH,    /* odd multiples of 1/16, +-[1/16, 23/16]; integers as UNIT */
   KW_DOMAIN_SPARSE,       /* 0, and one element in `stride` is not: NaN too, integers of one bit */
   KW_DOMAIN_DENSE,        /* the other way round: one element in `stride` is 0 */
   KW_DOMAIN_OFFSET,       /* a large number + [-1, 1]: differences cancel; integers as ANY */

@@ -20,6 +20,12 @@ kw_status kw_infer_fail(const kw_op *op, uint32_t index, const char *format, ...
   return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument '%s': %s", op->schema.name, op->schema.args[index].name, text);
 }
 
+kw_status kw_infer_fail_shape(const kw_op *op, const kw_value *args, uint32_t index, const char *wanted) {
+  char got[KW_SHAPE_TEXT];
+  const kw_tensor_ref *tensor = args[index].u.tensor;
+  return kw_infer_fail(op, index, "expected %s, got %s", wanted, kw_shape_text(tensor->rank, tensor->shape, got));
+}
+
 static kw_status set_result(const kw_op *op, const kw_value *args, uint32_t index, kw_dtype dtype,
                             const kw_infer_dims *s, kw_tensor_ref *out) {
   const int32_t alias = op->schema.results[index].alias_of;

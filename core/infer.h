@@ -19,6 +19,9 @@ kw_status kw_infer_fail(const kw_op *op, uint32_t index, const char *format, ...
 #define KW_SHAPE_TEXT (KW_MAX_RANK * 22 + 3)
 const char *kw_shape_text(uint32_t rank, const int64_t *sizes, char text[KW_SHAPE_TEXT]);
 
+/* The same of a tensor argument: "expected WANTED, got [2, 3]". */
+kw_status kw_infer_fail_shape(const kw_op *op, const kw_value *args, uint32_t index, const char *wanted);
+
 /* The argument with this name, or NULL. */
 const kw_value *kw_infer_find_arg(const kw_op *op, const kw_value *args, const char *name);
 static inline uint32_t kw_infer_arg_index(const kw_value *args, const kw_value *arg) {
@@ -86,6 +89,18 @@ kw_status kw_infer_pad_border(const kw_op *op, const kw_value *args, kw_infer_di
 
 /* What random ops demand of the numbers they are given (infer_random.c); KW_OK for other ops. */
 kw_status kw_infer_check_random(const kw_op *op, const kw_value *args, kw_dtype key);
+
+/* Convolution and columns (infer_conv.c). */
+kw_status kw_infer_convolution(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_convolution_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_im2col(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_col2im(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+
+/* Resampling (infer_resample.c). */
+kw_status kw_infer_upsample(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_upsample_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_grid_sampler(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_grid_sampler_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 /* Normalisation and softmax (infer_norm.c). */
 kw_status kw_infer_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);

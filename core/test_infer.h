@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * For tests of inference. Calls are written as text: "add.Tensor f32[2,3] i32[3] i:2", and so is what they infer:
- * "f32: f32[2,3] cast 1 expand" (key dtype, results, arguments to cast, whether to expand), or a part of the refusal.
- *   f32[2,3] tensor   i:5 int   f:1.5 float   b:1 bool   c:2 complex Scalar   s:trunc str   d:f32 ScalarType
- *   l:0,1 int list    t:f32[2],-,i64[3] list of tensors, one absent           - none
+ * "f32: f32[2,3] cast 1 expand" (key dtype, results, - for absent ones, arguments to cast, whether to expand), or a
+ * part of the refusal. f32[2,3] tensor   i:5 int   f:1.5 float   b:1 bool   c:2 complex Scalar   s:trunc str   d:f32
+ * ScalarType l:0,1 int list    t:f32[2],-,i64[3] list of tensors, one absent           - none
  */
 #ifndef KEYWAY_CORE_TEST_INFER_H
 #define KEYWAY_CORE_TEST_INFER_H
@@ -114,7 +114,11 @@ static inline void test_infer_write_inference(const kw_inference *inference, cha
   size_t n = (size_t)sprintf(out, "%s:", kw_dtype_name(inference->key));
   for (uint32_t i = 0; i < inference->result_count; ++i) {
     out[n++] = ' ';
-    n += test_infer_write_tensor(&inference->results[i], out + n);
+    if (inference->absent >> i & 1) {
+      n += (size_t)sprintf(out + n, "-");
+    } else {
+      n += test_infer_write_tensor(&inference->results[i], out + n);
+    }
   }
   if (inference->cast) n += (size_t)sprintf(out + n, " cast");
   for (uint32_t i = 0; i < KW_MAX_ARGS; ++i) {

@@ -20,8 +20,12 @@ typedef enum need {
   NEED_POINT,     /* data of rank 0 */
   NEED_SHAPE,     /* a list of sizes: the shape of the data */
   NEED_LAST_SIZE, /* a list of sizes: that of the last dimension */
-  NEED_ONES,      /* a list: one number, 1 */
   NEED_EDGE,      /* a number: the size of a dimension */
+  NEED_ONE,       /* 1, or a list of it */
+  NEED_TWO,       /* 2, or a list of it */
+  NEED_MARGIN,    /* a list of one less than the size of a dimension */
+  NEED_PAIRS,     /* data whose last size is 2 */
+  NEED_COLUMN,    /* a list of sizes: a column as high as a dimension */
   NEED_ALL,       /* a list of bools: every result is wanted */
   NEED_DTYPE,     /* the dtype of the call */
   NEED_SLICE,     /* data of one dimension less */
@@ -48,15 +52,26 @@ static const struct {
     {NULL, "cos", NEED_HALF_ROWS},
     {NULL, "sin", NEED_HALF_ROWS},
     {"glu_backward", "grad_output", NEED_HALF},
+    /* A kernel as large as the input has as many places: (n + 2 (n - 1) - n) / 2 + 1 = n. */
+    {"convolution", "stride", NEED_TWO},
+    {"convolution", "padding", NEED_MARGIN},
+    {"convolution", "groups", NEED_ONE},
+    {"convolution_backward", "stride", NEED_TWO},
+    {"convolution_backward", "padding", NEED_MARGIN},
+    {"convolution_backward", "groups", NEED_ONE},
+    {"upsample_nearest2d_backward", "input_size", NEED_SHAPE},
+    {"upsample_bilinear2d_backward", "input_size", NEED_SHAPE},
+    {"col2im", "output_size", NEED_COLUMN},
+    {NULL, "grid", NEED_PAIRS},
     {NULL, "condition", NEED_MASK},
     {NULL, "mask", NEED_MASK},
     {NULL, "index", NEED_INDEX},
     {NULL, "indices", NEED_INDEX},
     {NULL, "size", NEED_SHAPE},
     {NULL, "normalized_shape", NEED_LAST_SIZE},
-    {NULL, "kernel_size", NEED_ONES}, /* of windows */
-    {NULL, "stride", NEED_ONES},
-    {NULL, "dilation", NEED_ONES},
+    {NULL, "kernel_size", NEED_ONE}, /* of windows */
+    {NULL, "stride", NEED_ONE},
+    {NULL, "dilation", NEED_ONE},
     {NULL, "output_size", NEED_LAST_SIZE},
     {NULL, "high", NEED_EDGE},
     {NULL, "end", NEED_EDGE},
@@ -238,6 +253,7 @@ static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attemp
   }
   uint32_t rank = has_need && special == NEED_POINT ? 0 : how->rank;
   if (has_need && special == NEED_SLICE && rank > 0) rank--;
+  if (has_need && special == NEED_PAIRS && rank > 0) shape[rank - 1] = 2;
   return kw_test_tensor(kw_contract.device, call->dtype, rank, shape, tag);
 }
 
@@ -252,32 +268,37 @@ static void make_list(kw_test_call *call, kw_test_arg *arg, const attempt *how, 
   arg->value = kw_arg_tensor_list(arg->tensors, count);
 }
 
-static void make_ints(kw_test_call *call, kw_test_arg *arg) {
-  need special;
-  uint32_t count = arg->info.list_size > 1 ? (uint32_t)arg->info.list_size : 1;
-  if (find_need(call->info.name, arg->info.name, &special) && special == NEED_NOTHING) {
-    count = 0;
-  } else if (find_need(call->info.name, arg->info.name, &special) && special == NEED_ALL) {
-    count = call->info.result_count;
-    for (uint32_t i = 0; i < count; i++) arg->ints[i] = 1;
-  } else if (find_need(call->info.name, arg->info.name, &special) && special == NEED_ONES) {
-    arg->ints[0] = 1;
-  } else if (find_need(call->info.name, arg->info.name, &special)) {
-    arg->role = KW_ROLE_SIZES;
-    if (special == NEED_SHAPE) count = call->rank;
-    for (uint32_t i = 0; i < count; i++) arg->ints[i] = call->edge;
-  }
-  arg->value = kw_arg_int_list(arg->ints, count);
-}
-
 static bool has_need(const kw_test_call *call, const kw_test_arg *arg, need wanted) {
   need special;
   return find_need(call->info.name, arg->info.name, &special) && special == wanted;
 }
 
+/* What a need for whole numbers fills a list with, or is as a number. */
+static int64_t needed_number(const kw_test_call *call, need need) {
+  if (need == NEED_ALL || need == NEED_ONE) return 1;
+  if (need == NEED_TWO) return 2;
+  return need == NEED_MARGIN ? call->edge - 1 : call->edge;
+}
+
+static void make_ints(kw_test_call *call, kw_test_arg *arg) {
+  need special;
+  uint32_t count = arg->info.list_size > 1 ? (uint32_t)arg->info.list_size : 1;
+  if (find_need(call->info.name, arg->info.name, &special)) {
+    if (special == NEED_NOTHING) count = 0;
+    if (special == NEED_SHAPE) count = call->rank;
+    if (special == NEED_ALL) count = call->info.result_count;
+    if (special == NEED_COLUMN) count = 2;
+    for (uint32_t i = 0; i < count; i++) arg->ints[i] = needed_number(call, special);
+    if (special == NEED_COLUMN) arg->ints[1] = 1;
+    bool sizes = special == NEED_SHAPE || special == NEED_LAST_SIZE || special == NEED_COLUMN;
+    if (sizes) arg->role = KW_ROLE_SIZES;
+  }
+  arg->value = kw_arg_int_list(arg->ints, count);
+}
+
 static void make_argument(kw_test_call *call, uint32_t index, const attempt *how) {
   kw_test_arg *arg = &call->args[index];
-  const bool edge = has_need(call, arg, NEED_EDGE);
+  const bool edge = has_need(call, arg, NEED_EDGE), one = has_need(call, arg, NEED_ONE);
   switch (arg->info.tag) {
     case KW_TAG_TENSOR:
       arg->tensors[0] = make_tensor(call, arg, how, index + 1);
@@ -287,7 +308,7 @@ static void make_argument(kw_test_call *call, uint32_t index, const attempt *how
       make_list(call, arg, how, index);
       break;
     case KW_TAG_INT:
-      arg->value = kw_arg_int(edge ? call->edge : has_need(call, arg, NEED_WHOLE) ? 2 * call->edge - 2 : 0);
+      arg->value = kw_arg_int(edge ? call->edge : has_need(call, arg, NEED_WHOLE) ? 2 * call->edge - 2 : one);
       break;
     case KW_TAG_INT_LIST:
       make_ints(call, arg);

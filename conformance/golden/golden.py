@@ -177,6 +177,10 @@ def absent(op, args, index):
         if formal.name == "output_mask":
             return not actual[index]
     return False
+def absent(args, index):
+    """Whether output_mask, the last argument of calls that have one, leaves this result out."""
+    mask = args[-1]
+    return isinstance(mask, list) and index < len(mask) and mask[index] is False
 
 
 def add(op, *args, ints=False, terms=None, magnitude=None, magnitude_op=None):
@@ -189,7 +193,7 @@ def add(op, *args, ints=False, terms=None, magnitude=None, magnitude_op=None):
     wide = call(op, wide_args)
     case = {"args": encoded, "outs": []}
     for index, (result, exact) in enumerate(zip(results, wide)):
-        if absent(op, args, index):
+        if absent(args, index):
             case["outs"].append(None)
             continue
         if op == "native_layer_norm" and index > 0 and result.dtype != torch.float64:

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant.h"
+
+/* convolution pads all dimensions as the first. */
+static kw_status launch(const kw_call *call) {
+  kw_mutant_copy copy;
+  kw_mutant_copy_call(call, &copy);
+  copy.args[4].count = 1;
+  return kw_mutant_launch_real(&copy.call);
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "convolution";
+  mutant->launch = launch;
+}
