@@ -169,14 +169,6 @@ def encode(value):
     return {"tensors": [encode(v) for v in value]}
 
 
-def absent(op, args, index):
-    """Whether the call's output_mask leaves this result out; no composed op has one."""
-    if op in composed:
-        return False
-    for formal, actual in zip(schema_of(op)._schema.arguments, args):
-        if formal.name == "output_mask":
-            return not actual[index]
-    return False
 def absent(args, index):
     """Whether output_mask, the last argument of calls that have one, leaves this result out."""
     mask = args[-1]
