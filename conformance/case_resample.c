@@ -90,7 +90,8 @@ static bool pick_upsample(const kw_case *c, resample_row *out) {
   }
   bool attrs = c->class == KW_CLASS_ATTRS;
   if (attrs) *out = up_prime[c->number / (2 * COUNT(scales)) % COUNT(up_prime)];
-  if (attrs ? c->number >= 4 * 2 * COUNT(scales) : !pick_row(c, rows, out)) return false;
+  const uint32_t shapes = dims_of(c) == 3 ? 2 : 4;
+  if (attrs ? c->number >= shapes * 2 * COUNT(scales) : !pick_row(c, rows, out)) return false;
   if (dims_of(c) == 3 && c->class != KW_CLASS_EXACT) cut(out);
   return true;
 }
