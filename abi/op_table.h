@@ -72,6 +72,20 @@ typedef enum kw_shape_rule {
   KW_SHAPE_GRID_SAMPLER_BACKWARD, /* those of arguments 1 and 2 */
 
   KW_SHAPE_NONZERO, /* [number of elements, rank] of argument 0, at most */
+  /* argument 0's; argument "scales" has one for each index along "axis" */
+  KW_SHAPE_QUANTIZE,
+  /* [m, k] and weights [n, k] -> [m, n] */
+  KW_SHAPE_LINEAR,
+  /* the same with two weights a byte, [n, k / 2] */
+  KW_SHAPE_INT4_LINEAR,
+  /* the same with two weights of every four, [n, k / 2] */
+  KW_SHAPE_SPARSE24_LINEAR,
+  /* the same with blocks of weights; n follows from where their rows start */
+  KW_SHAPE_BSR_LINEAR,
+  /* argument 0's with half as many in the last dimension */
+  KW_SHAPE_INT4_PACK,
+  /* [n, k] -> [n, k / 2] and [n, ceil(k / 8)] */
+  KW_SHAPE_SPARSE24_COMPRESS,
   /* arguments 0 and 1 have one shape, and so has the result; "dim" names one of its dimensions */
   KW_SHAPE_SOFTMAX_BACKWARD,
   /* all tensors broadcast together; with a "reduction" rank 0 */
@@ -119,6 +133,14 @@ typedef enum kw_result_rule {
   KW_RESULT_CAST,    /* key: argument 0; result: argument "dtype" if given, otherwise argument 0's */
   KW_RESULT_FACTORY, /* key and result: argument "dtype" if given, otherwise what the op's other arguments say */
   KW_RESULT_SELF,    /* key: argument 0 (copy_: the source); result: argument 0 */
+  /* key: argument 0; result: argument "dtype" */
+  KW_RESULT_QUANTIZE,
+  /* key: argument 0; result: argument "out_dtype" if given, otherwise f32 */
+  KW_RESULT_OUT_DTYPE,
+  /* key and result 0: argument 0; result 1: u8 */
+  KW_RESULT_COMPRESS,
+  /* key and result: argument 0 */
+  KW_RESULT_LINEAR,
   /* key: argument 0, as argument 1; result: argument "input_dtype", which is that, or f16 for f32 */
   KW_RESULT_SOFTMAX_BACKWARD,
   /* key: argument 0; result: complex of the same parts for a float, the parts for a complex number */
@@ -139,6 +161,8 @@ typedef enum kw_compare {
                         absolute values, n the number of terms (of a scan: up to the element), growth(n) =
                         min(n, 4 + 2 sqrt(n)). "OP/magnitude" is the bound itself, for the case's own values: n is 1 */
   KW_CMP_WRITTEN,    /* bits; where several values are written to one place, any of them */
+  KW_CMP_QUANTUM,    /* an integer from what "OP/low" to what "OP/high" gives: the op with its values moved down and up,
+                        before they are rounded, by as much as they may be off */
   KW_CMP_INDEX /* an index: the value found there must equal the value at the oracle's index, and be the lowest such */
 } kw_compare;
 
@@ -207,8 +231,12 @@ bool kw_op_row_counted(const kw_op_row *row);
 #define KW_DTYPES_INT \
   (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
 #define KW_DTYPES_I8 KW_DTYPE_BIT(KW_I8)
+#define KW_DTYPES_U8 KW_DTYPE_BIT(KW_U8)
 #define KW_DTYPES_FLOAT (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
 #define KW_DTYPES_WIDE_FLOAT (KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
+#define KW_DTYPES_FLOAT32 (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32)) /* computed in f32 */
+#define KW_DTYPES_QUANTIZED (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32))
+#define KW_DTYPES_INDEX (KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
 #define KW_DTYPES_BOOL KW_DTYPE_BIT(KW_BOOL)
 #define KW_DTYPES_F8 (KW_DTYPE_BIT(KW_F8E4M3FN) | KW_DTYPE_BIT(KW_F8E5M2))
 #define KW_DTYPES_COMPLEX (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_C128))

@@ -94,6 +94,13 @@ static const char *const shape_texts[] = {
         "queries [b, h, l, e], keys [pages, rows, k, e] and values [pages, rows, k, d] give "
         "[b, h, l, d] and the logarithms [b, h, l]",
     [KW_SHAPE_ATTENTION_BACKWARD] = "those of `query`, `key` and `value`",
+    [KW_SHAPE_QUANTIZE] = "`input`'s",
+    [KW_SHAPE_LINEAR] = "[m, k] and [n, k] give [m, n]",
+    [KW_SHAPE_INT4_LINEAR] = "[m, k] and [n, k / 2] give [m, n]",
+    [KW_SHAPE_SPARSE24_LINEAR] = "[m, k] and [n, k / 2] give [m, n]",
+    [KW_SHAPE_BSR_LINEAR] = "[m, k] and r rows of blocks [h, w] give [m, r h]",
+    [KW_SHAPE_INT4_PACK] = "`input`'s with half as many in the last dimension",
+    [KW_SHAPE_SPARSE24_COMPRESS] = "[n, k] gives [n, k / 2] and [n, ceil(k / 8)]",
 };
 
 static const char *const result_texts[] = {
@@ -117,6 +124,10 @@ static const char *const result_texts[] = {
     [KW_RESULT_SELF] = "`self`'s",
     [KW_RESULT_EMBEDDING_BAG] = "`weight`'s; of the other results i64",
     [KW_RESULT_ATTENTION] = "the tensors'; logarithms in the compute type",
+    [KW_RESULT_QUANTIZE] = "`dtype`",
+    [KW_RESULT_OUT_DTYPE] = "`out_dtype` where given, otherwise f32",
+    [KW_RESULT_COMPRESS] = "`input`'s; u8",
+    [KW_RESULT_LINEAR] = "`input`'s",
 };
 
 static const char *special_text(kw_special special) {
@@ -153,6 +164,9 @@ static void print_bound(FILE *out, const kw_op_bound *bound) {
       break;
     case KW_CMP_INDEX:
       fputs("the index must lead to an equal value, the first such", out);
+      break;
+    case KW_CMP_QUANTUM:
+      fputs("an integer that a value within the bound stated below rounds to", out);
       break;
     case KW_CMP_WRITTEN:
       fputs("the same bits; of several values written to one place any", out);

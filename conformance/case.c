@@ -318,6 +318,13 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_ATTENTION_VARLEN] = kw_case_make_attention_varlen,
     [KW_SHAPE_ATTENTION_PAGED] = kw_case_make_attention_paged,
     [KW_SHAPE_ATTENTION_BACKWARD] = kw_case_make_attention_backward,
+    [KW_SHAPE_QUANTIZE] = kw_case_make_quantize,
+    [KW_SHAPE_LINEAR] = kw_case_make_linear,
+    [KW_SHAPE_INT4_LINEAR] = kw_case_make_int4_linear,
+    [KW_SHAPE_SPARSE24_LINEAR] = kw_case_make_sparse24_linear,
+    [KW_SHAPE_BSR_LINEAR] = kw_case_make_bsr_linear,
+    [KW_SHAPE_INT4_PACK] = kw_case_make_int4_pack,
+    [KW_SHAPE_SPARSE24_COMPRESS] = kw_case_make_sparse24_compress,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 

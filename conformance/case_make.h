@@ -111,7 +111,6 @@ bool kw_case_make_random(kw_case *c);      /* ops with a generator argument, wha
 bool kw_case_make_scatter_sum(kw_case *c); /* scatter_add, scatter_reduce, index_add */
 bool kw_case_make_distance(kw_case *c);
 bool kw_case_make_fft(kw_case *c);
-bool kw_case_make_loss(kw_case *c); /* losses element by element, and their backwards */
 bool kw_case_make_glu(kw_case *c);
 bool kw_case_make_glu_backward(kw_case *c);
 bool kw_case_make_same(kw_case *c);
@@ -122,7 +121,13 @@ bool kw_case_make_attention(kw_case *c);
 bool kw_case_make_attention_varlen(kw_case *c);
 bool kw_case_make_attention_paged(kw_case *c);
 bool kw_case_make_attention_backward(kw_case *c);
-bool kw_case_make_random(kw_case *c); /* ops with a generator argument, whatever their shape rule */
+bool kw_case_make_quantize(kw_case *c); /* to and from integers with scales */
+bool kw_case_make_linear(kw_case *c);   /* of i8 and f8 */
+bool kw_case_make_int4_linear(kw_case *c);
+bool kw_case_make_sparse24_linear(kw_case *c);
+bool kw_case_make_bsr_linear(kw_case *c);
+bool kw_case_make_int4_pack(kw_case *c);
+bool kw_case_make_sparse24_compress(kw_case *c);
 bool kw_case_make_repeat(kw_case *c);
 bool kw_case_make_flip(kw_case *c);
 bool kw_case_make_roll(kw_case *c);

@@ -19,6 +19,7 @@ double kw_rule_bound(const kw_op_bound *bound) {
 const char *kw_rule_unit(const kw_op_bound *bound) {
   if (bound->compare == KW_CMP_ULP) return "ulp";
   if (bound->compare == KW_CMP_INDEX) return "index";
+  if (bound->compare == KW_CMP_QUANTUM) return "quantum";
   return kw_rule_bound(bound) > 0 ? "growth" : "bits";
 }
 
@@ -173,12 +174,21 @@ static bool same_bits(const kw_rule *rule, kw_dtype dtype, const void *got, cons
   return kw_datum_is_float(dtype) && same_special(rule, dtype, got, wanted);
 }
 
+static bool between(kw_dtype dtype, const void *got, const void *low, const void *high) {
+  double value = kw_datum_load(dtype, got); /* exact: codes have at most 32 bits */
+  return value >= kw_datum_load(dtype, low) && value <= kw_datum_load(dtype, high);
+}
+
 /* Judges element `index` against one set of expected values. */
 static bool judge(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const kw_expected *expected,
                   const void *values, int64_t index, const void *got, double *out_error, double *out_bound) {
   *out_bound = 0;
   if (expected->dtype != KW_DTYPE_WIDE) {
-    bool same = same_bits(rule, dtype, got, (const char *)values + (size_t)index * kw_datum_size(dtype));
+    size_t at = (size_t)index * kw_datum_size(dtype);
+    bool same = same_bits(rule, dtype, got, (const char *)values + at);
+    if (expected->low) {
+      same |= between(dtype, got, (const char *)expected->low + at, (const char *)expected->high + at);
+    }
     *out_error = same ? 0 : (double)INFINITY;
     return same;
   }

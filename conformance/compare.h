@@ -18,6 +18,8 @@
  * out of range, so that it and the largest finite value are interchangeable only where |oracle| + bound reaches
  * overflow. Rows with ulp = 0, and exact cases, want the oracle's value correctly rounded.
  *
+ * KW_CMP_QUANTUM: an integer from the oracle's lowest to its highest (kw_expected).
+ *
  * KW_CMP_WRITTEN: the bits that the first or the last writer of the element gave it.
  *
  * Columns of the table: `either` and `unspecified` zeros may have any sign; `unspecified` NaN, infinity or subnormal

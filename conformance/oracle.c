@@ -2,6 +2,7 @@
 #include "oracle.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +194,22 @@ static kw_status fulfil(const oracle_call *base, const oracle_wish *wish, bool *
   return status;
 }
 
+/* Of result `r`, what it lies between. */
+static kw_status find_limits(const oracle_call *base, const oracle_wish *plain, table_fn reference, uint32_t r,
+                             kw_expected *out) {
+  void **limits[] = {&out->low, &out->high};
+  kw_status status = KW_OK;
+  for (uint32_t i = 0; i < 2 && status == KW_OK; i++) {
+    char name[96];
+    snprintf(name, sizeof name, "%s/%s", base->c->op->name, i ? "high" : "low");
+    oracle_wish one = {FORM_PLAIN, find_kernel(name, reference), {0}, {0}};
+    memcpy(one.dtypes, plain->dtypes, sizeof one.dtypes);
+    one.keep[r] = limits[i];
+    status = fulfil(base, &one, NULL);
+  }
+  return status;
+}
+
 static bool divides_with_mode(const kw_case *c) {
   int mode = kw_suite_op_find_arg(c->op, "rounding_mode");
   return mode >= 0 && kw_case_arg_value(c, (uint32_t)mode).tag == KW_TAG_STRING;
@@ -268,6 +285,8 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
       one.kernel = find_kernel(c->bounds[r].magnitude, reference);
       status = fulfil(&base, &one, NULL);
       expected->magnitude = values;
+    } else if (c->bounds[r].compare == KW_CMP_QUANTUM && !c->exact) {
+      status = find_limits(&base, &plain, reference, r, expected);
     }
   }
   if (status == KW_OK && c->op->counted) limit_to_count(c, out);
@@ -297,6 +316,8 @@ void kw_expectation_free(kw_expectation *expectation) {
     free(expected->values);
     free(expected->magnitude);
     free(expected->quotient);
+    free(expected->low);
+    free(expected->high);
     free(expected->flushed);
     free(expected->other);
   }

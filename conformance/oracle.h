@@ -14,6 +14,7 @@ typedef struct kw_expected {
   void *values;
   kw_wide *magnitude; /* KW_CMP_ACCUMULATE on floats: what the row's magnitude op gives; otherwise NULL */
   kw_wide *quotient;  /* division with a rounding mode on floats: before rounding; otherwise NULL */
+  void *low, *high;   /* KW_CMP_QUANTUM: as values, what the result lies between; otherwise NULL */
   void *flushed;      /* as values, with subnormal inputs replaced by zeros; NULL unless asked for and any was there */
   void *other;        /* as values, and as right. KW_CMP_WRITTEN: where the first writer of an element wins. Ops whose
                          intermediate results may overflow: where they do, what comes of it. Otherwise NULL */

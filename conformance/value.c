@@ -338,6 +338,19 @@ static void store_index(const kw_value_key *key, kw_dtype dtype, uint64_t index,
   memcpy(out, &value, kw_datum_size(dtype));
 }
 
+static void store_pairs(const uint32_t r[4], void *out) {
+  static const uint8_t pairs[] = {4, 8, 12, 9, 13, 14}; /* first + 4 * second */
+  *(uint8_t *)out = (uint8_t)(pairs[r[0] % 6] | pairs[r[1] % 6] << 4);
+}
+
+/* The square of the way: the first rows are short or empty. */
+static void store_row(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out) {
+  const int64_t last = (int64_t)key->extent - 1, i = (int64_t)index;
+  int64_t value = last > 0 ? key->limit * i / last * i / last : 0;
+  if (i == last) value = key->limit;
+  memcpy(out, &value, kw_datum_size(dtype));
+}
+
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
   if (kw_datum_is_complex(dtype)) { /* two floats, each a value of its own */
     kw_dtype part = kw_datum_part(dtype);
@@ -394,6 +407,12 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
     case KW_DOMAIN_SPARSE:
     case KW_DOMAIN_DENSE:
       store_sparse(dtype, stride, key->domain == KW_DOMAIN_DENSE, r, out_element);
+      break;
+    case KW_DOMAIN_PAIRS:
+      store_pairs(r, out_element);
+      break;
+    case KW_DOMAIN_ROWS:
+      store_row(key, dtype, index, out_element);
       break;
     case KW_DOMAIN_CONVERT:
       store_convert(key, dtype, index, r, out_element);

@@ -39,6 +39,8 @@ typedef enum kw_domain {
   KW_DOMAIN_SPECIAL_RAW,  /* the same with signaling NaN: for moves only, arithmetic may treat it in two ways */
   KW_DOMAIN_SPECIAL_ROW,  /* SMALL, and one special value of those whose sums are defined in every `stride` elements */
   KW_DOMAIN_SPECIAL_ONE,  /* SMALL, and special value number `stride` in the middle */
+  KW_DOMAIN_PAIRS,        /* u8: two nibbles, each of two places below 4 that ascend (2:4 sparsity) */
+  KW_DOMAIN_ROWS,         /* from 0 to limit, ascending, not evenly: where the rows of a sparse matrix start */
   KW_DOMAIN_BITS,         /* element i has the bits of (i / stride) */
   KW_DOMAIN_INDEX,        /* [0, limit) */
   KW_DOMAIN_STARTS,       /* where `stride` parts of [0, limit) begin, in order, and in element `stride` limit itself */

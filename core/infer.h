@@ -133,6 +133,18 @@ kw_status kw_infer_attention(const kw_op *op, const kw_value *args, kw_infer_dim
 kw_status kw_infer_attention_varlen(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_attention_paged(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_attention_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+/* Quantisation (infer_quant.c). Tensors of these ops have one dtype or dtypes of their own, and are not cast. */
+bool kw_infer_is_quant(const kw_op *op);
+kw_status kw_infer_quant_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
+kw_status kw_infer_quantize(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+
+/* Linear layers with packed, scaled or sparse weights (infer_linear.c). */
+kw_status kw_infer_linear(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_int4_linear(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_sparse24_linear(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_bsr_linear(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_int4_pack(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_sparse24_compress(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 /* Shape rules (infer_shape.c): the dims of every result; *out_expand: tensor arguments are to be expanded to result 0.
  */

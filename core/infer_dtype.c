@@ -201,6 +201,11 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
       return kw_infer_check_dtype(op, args, *out_key, "");
     case KW_RESULT_SUM:
       return sum_key(op, args, out_key);
+    case KW_RESULT_QUANTIZE:
+    case KW_RESULT_OUT_DTYPE:
+    case KW_RESULT_COMPRESS:
+    case KW_RESULT_LINEAR:
+      return kw_infer_quant_key(op, args, out_key);
     case KW_RESULT_FIRST:
       return first_key(op, args, out_key);
     case KW_RESULT_MEAN:
@@ -234,6 +239,14 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
   switch (op->row.result) {
     case KW_RESULT_BOOL:
       return KW_BOOL;
+    case KW_RESULT_QUANTIZE:
+      return kw_infer_find_arg(op, args, "dtype")->u.dtype;
+    case KW_RESULT_OUT_DTYPE: {
+      const kw_value *to = kw_infer_find_arg(op, args, "out_dtype");
+      return to->tag == KW_TAG_DTYPE ? to->u.dtype : KW_F32;
+    }
+    case KW_RESULT_COMPRESS:
+      return result == 0 ? key : KW_U8;
     case KW_RESULT_I64:
       return KW_I64;
     case KW_RESULT_CHOICE:
@@ -275,6 +288,7 @@ static bool differs(const kw_value *arg, kw_dtype key) {
 
 uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key) {
   if (op->row.result == KW_RESULT_CUSTOM || op->row.result == KW_RESULT_FIRST) return 0;
+  if (kw_infer_is_quant(op)) return 0;
   if (op->row.result == KW_RESULT_ATTENTION || op->row.result == KW_RESULT_EMBEDDING_BAG) return 0;
   uint32_t cast = 0;
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {

@@ -243,11 +243,9 @@ kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
 /* ---- What there is to know about an op --------------------------------------------------------------------------- */
 
 KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info) {
-  static const char *const comparators[] = {[KW_CMP_BITS] = "bits",
-                                            [KW_CMP_ULP] = "ulp",
-                                            [KW_CMP_ACCUMULATE] = "accumulate",
-                                            [KW_CMP_WRITTEN] = "written",
-                                            [KW_CMP_INDEX] = "index"};
+  static const char *const comparators[] = {
+      [KW_CMP_BITS] = "bits",       [KW_CMP_ULP] = "ulp",         [KW_CMP_ACCUMULATE] = "accumulate",
+      [KW_CMP_WRITTEN] = "written", [KW_CMP_QUANTUM] = "quantum", [KW_CMP_INDEX] = "index"};
   if (!op) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_get_info: op is NULL");
   kw_status status = kw_struct_check_given("kw_op_get_info", out_info);
   if (status != KW_OK) return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "call.h"
 
+#include <fnmatch.h>
 #include <math.h>
 
 /* ---- What arguments need ----------------------------------------------------------------------------------------- */
@@ -67,6 +68,7 @@ static const struct {
     {NULL, "mask", NEED_MASK},
     {NULL, "index", NEED_INDEX},
     {NULL, "indices", NEED_INDEX},
+    {NULL, "col_indices", NEED_INDEX},
     {NULL, "size", NEED_SHAPE},
     {NULL, "normalized_shape", NEED_LAST_SIZE},
     {NULL, "kernel_size", NEED_ONE}, /* of windows */
@@ -82,6 +84,9 @@ static const struct {
     {NULL, "pad", NEED_NOTHING},
     {NULL, "reduce", NEED_SUM},
     {NULL, "last_dim_size", NEED_WHOLE},
+    {"quantized_decomposed::dequantize_per_tensor", "dtype", NEED_DTYPE},
+    {"quantized_decomposed::dequantize_per_tensor.tensor", "dtype", NEED_DTYPE},
+    {"quantized_decomposed::dequantize_per_channel", "dtype", NEED_DTYPE},
 };
 
 /* Ops whose indices point into planes of so many dimensions. */
@@ -110,6 +115,32 @@ static bool find_need(const char *op, const char *arg, need *out_need) {
     return true;
   }
   return false;
+}
+
+/* Tensors with a dtype (NONE: the call's) and a shape of their own, one letter a dimension (letter_size); without a
+ * shape: dtypes. `op` is a pattern. */
+typedef struct companion {
+  const char *op, *arg;
+  kw_dtype dtype;
+  const char *shape;
+} companion;
+
+static const companion companions[] = {
+    {"quantized_decomposed::*", "scale", KW_F32, ""},           {"quantized_decomposed::*", "zero_point", KW_I64, ""},
+    {"quantized_decomposed::*", "scales", KW_F32, "n"},         {"quantized_decomposed::*", "zero_points", KW_I32, "n"},
+    {"quantized_decomposed::quantize_*", "dtype", KW_I8, NULL}, {"keyway::*_linear", "input_scale", KW_F32, ""},
+    {"keyway::*_linear", "weight_scale", KW_F32, "n"},          {"keyway::int4_linear", "weight", KW_U8, "n2"},
+    {"keyway::sparse24_linear", "values", KW_DTYPE_NONE, "n2"}, {"keyway::sparse24_linear", "meta", KW_U8, "n8"},
+    {"keyway::bsr_linear", "crow_indices", KW_I64, "+"},        {"keyway::bsr_linear", "values", KW_DTYPE_NONE, "n11"},
+};
+
+/* The row for an argument, or NULL. */
+static const companion *find_companion(const kw_test_call *call, const kw_test_arg *arg) {
+  for (size_t i = 0; i < sizeof companions / sizeof companions[0]; i++) {
+    const companion *row = &companions[i];
+    if (strcmp(row->arg, arg->info.name) == 0 && fnmatch(row->op, call->info.name, 0) == 0) return row;
+  }
+  return NULL;
 }
 
 bool kw_test_is_index(const kw_arg_info *arg) {
@@ -187,6 +218,17 @@ kw_tensor *kw_test_tensor(kw_device *device, kw_dtype dtype, uint32_t rank, cons
   return tensor;
 }
 
+/* 0, 1 and so on, i64: where the rows of a matrix of one block each start. */
+static kw_tensor *counting_tensor(int64_t count) {
+  kw_tensor *tensor = NULL;
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_I64, 1, &count, &tensor));
+  int64_t *numbers = kw_test_memory((size_t)count * sizeof *numbers);
+  for (int64_t i = 0; i < count; i++) numbers[i] = i;
+  KW_CHECK_OK(kw_tensor_write(tensor, numbers));
+  free(numbers);
+  return tensor;
+}
+
 static kw_tensor *index_tensor(const kw_test_call *call, uint32_t rank, const int64_t *shape) {
   kw_tensor *tensor = NULL;
   KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_I64, rank, shape, &tensor));
@@ -221,8 +263,25 @@ typedef struct attempt {
   bool optionals; /* give what may be left out */
 } attempt;
 
+/* What a letter of a shape stands for: n the edge, + one more, 2 half of it, 8 an eighth rounded up, 1 one. */
+static int64_t letter_size(const kw_test_call *call, char letter) {
+  const int64_t n = call->edge;
+  return letter == '+' ? n + 1 : letter == '2' ? n / 2 : letter == '8' ? (n + 7) / 8 : letter == '1' ? 1 : n;
+}
+
+static kw_tensor *make_companion(const kw_test_call *call, const companion *row, uint64_t tag) {
+  int64_t shape[KW_MAX_RANK];
+  uint32_t rank = (uint32_t)strlen(row->shape);
+  for (uint32_t d = 0; d < rank; d++) shape[d] = letter_size(call, row->shape[d]);
+  if (strcmp(row->shape, "+") == 0) return counting_tensor(shape[0]);
+  kw_dtype dtype = row->dtype == KW_DTYPE_NONE ? call->dtype : row->dtype;
+  return kw_test_tensor(kw_contract.device, dtype, rank, shape, tag);
+}
+
 static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attempt *how, uint64_t tag) {
   int64_t shape[KW_MAX_RANK];
+  const companion *row = find_companion(call, arg);
+  if (row) return make_companion(call, row, tag);
   for (int d = 0; d < KW_MAX_RANK; d++) shape[d] = call->edge;
   need special;
   bool has_need = find_need(call->info.name, arg->info.name, &special);
@@ -299,6 +358,7 @@ static void make_ints(kw_test_call *call, kw_test_arg *arg) {
 static void make_argument(kw_test_call *call, uint32_t index, const attempt *how) {
   kw_test_arg *arg = &call->args[index];
   const bool edge = has_need(call, arg, NEED_EDGE), one = has_need(call, arg, NEED_ONE);
+  const companion *row = find_companion(call, arg);
   switch (arg->info.tag) {
     case KW_TAG_TENSOR:
       arg->tensors[0] = make_tensor(call, arg, how, index + 1);
@@ -323,7 +383,9 @@ static void make_argument(kw_test_call *call, uint32_t index, const attempt *how
       arg->value = kw_arg_scalar_i64(edge ? call->edge : 2);
       break;
     case KW_TAG_DTYPE:
-      arg->value = has_need(call, arg, NEED_DTYPE) ? kw_arg_dtype(call->dtype) : kw_arg_none();
+      arg->value = row                               ? kw_arg_dtype(row->dtype)
+                   : has_need(call, arg, NEED_DTYPE) ? kw_arg_dtype(call->dtype)
+                                                     : kw_arg_none();
       break;
     case KW_TAG_STRING:
       arg->value = has_need(call, arg, NEED_SUM) ? kw_arg_string("sum") : kw_arg_none();
@@ -360,10 +422,16 @@ static void make_arguments(kw_test_call *call, const attempt *how) {
   }
 }
 
+/* Ops that take several columns together. */
+static bool counts_in_fours(const char *op) {
+  return fnmatch("keyway::int4_*", op, 0) == 0 || fnmatch("keyway::sparse24_*", op, 0) == 0;
+}
+
 static bool try_call(kw_test_call *call, const attempt *how, int64_t numel) {
   call->rank = how->rank;
   call->edge = how->rank ? (int64_t)floor(pow((double)numel, 1.0 / how->rank) + 1e-9) : 1;
   call->places = count_places(call->info.name, call->edge);
+  if (counts_in_fours(call->info.name)) call->edge -= call->edge % 4;
   make_arguments(call, how);
   kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
   kw_status status = kw_test_call_run(call, NULL, outs);

@@ -14,7 +14,7 @@ import torch
 DTYPES = {
     "bool": torch.bool, "u8": torch.uint8, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32,
     "i64": torch.int64, "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
-    "c64": torch.complex64, "c128": torch.complex128,
+    "f8e4m3fn": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2, "c64": torch.complex64, "c128": torch.complex128,
 }
 NAMES = {v: k for k, v in DTYPES.items()}
 FLOATS = ["f16", "bf16", "f32", "f64"]

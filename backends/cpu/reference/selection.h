@@ -42,6 +42,10 @@ void kw_selection_blame(const kw_call *call, uint32_t arg);
 /* Turns the walk round, as kw_walk_reverse. */
 void kw_selection_reverse(kw_selection *s);
 
+/* Notes in the call's error word, if there is one, that argument `arg` holds an index out of range. The first error
+ * wins. */
+void kw_selection_blame(const kw_call *call, uint32_t arg);
+
 /* The element of the table at this position. NULL where an index is out of range; that is noted in the call's error
  * word. */
 char *kw_selection_at(const kw_selection *s);
