@@ -186,9 +186,9 @@ const kw_cli_command kw_cli_ops = {
     .details =
         "With NAME: the page of that op in the op reference, all overloads.\n"
         "Bounds: 'bits' the same bits, 'N ulp' at most N units in the last place of the compute type,\n"
-        "'accumulate' grows with the number of terms, 'index' a position with an equal value, 'written' the bits of "
-        "any\n"
-        "of the values written to one place.\n"
+        "'accumulate' grows with the number of terms, 'index' a position with an equal value, 'quantum' an integer "
+        "that\n"
+        "a value close enough rounds to, 'written' the bits of any of the values written to one place.\n"
         "A device without a kernel for an op may still run it by decomposition.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -64,13 +64,18 @@ static bool make_sizes(kw_case *c, linear *out) {
 
 /* ---- Tensors ----------------------------------------------------------------------------------------------------- */
 
+/* Sums are exact: also where stride 0 makes all products one number, for then errors do not cancel. */
+static bool sums_exactly(const kw_case *c) {
+  return c->exact || c->class == KW_CLASS_STRIDE0;
+}
+
 /* A tensor of numbers that are multiplied: the input, or with `weights` what stands for them. Special values are in one
  * of the two. */
 static void set_factor(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape *shape, kw_layout how, bool weights) {
   kw_case_set_tensor(c, arg, dtype, shape, how);
   kw_case_tensor *t = &c->tensors[arg];
   const int64_t last = shape->dims[shape->rank - 1];
-  t->domain = c->exact ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
+  t->domain = sums_exactly(c) ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
   if (c->class != KW_CLASS_SPECIAL) return;
   const bool special = (c->number == 1) == weights;
   t->domain = c->number == 2 ? KW_DOMAIN_FEW : special ? KW_DOMAIN_SPECIAL_ROW : KW_DOMAIN_SMALL;
@@ -79,7 +84,7 @@ static void set_factor(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape 
 
 static void set_scale(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape *shape) {
   kw_case_set_tensor(c, arg, dtype, shape, KW_LAYOUT_DENSE);
-  c->tensors[arg].domain = c->exact ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_POWER_BASE;
+  c->tensors[arg].domain = sums_exactly(c) ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_POWER_BASE;
 }
 
 /* The bias where there is one, and the result. */
@@ -124,7 +129,7 @@ bool kw_case_make_int4_linear(kw_case *c) {
   kw_case_set_tensor(c, 1, KW_U8, &bytes, sizes.layouts[1]);
   set_scale(c, 2, c->key, &parameters);
   kw_case_set_tensor(c, 3, c->key, &parameters, KW_LAYOUT_DENSE);
-  c->tensors[3].domain = c->exact || c->number % 2 ? KW_DOMAIN_SMALL : KW_DOMAIN_NEAR;
+  c->tensors[3].domain = sums_exactly(c) || c->number % 2 ? KW_DOMAIN_SMALL : KW_DOMAIN_NEAR;
   finish(c, &sizes, 4, c->key, c->key);
   return true;
 }

@@ -240,6 +240,31 @@ static void either_writer(void **state) {
   assert_false(verdict.pass);
 }
 
+/* A code may be any from the oracle's lowest to its highest; where quotients are exact there is one only. */
+static void one_quantum(void **state) {
+  (void)state;
+  kw_case c = get_case("quantized_decomposed::quantize_per_tensor/f32/one/0"); /* to i8 */
+  kw_rule rule = kw_rule_make(&c, 0, 0);
+  const int8_t value = -3, low = -4, high = -3;
+  kw_expected expected = {.dtype = KW_I8, .count = 1, .values = (void *)&value};
+  expected.low = (void *)&low;
+  expected.high = (void *)&high;
+  kw_verdict verdict;
+  for (int8_t got = -6; got < 0; got++) {
+    kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
+    assert_true(verdict.pass == (got == -4 || got == -3));
+  }
+  kw_expectation expectation;
+  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &expectation), KW_OK);
+  assert_non_null(expectation.results[0].low);
+  assert_non_null(expectation.results[0].high);
+  kw_expectation_free(&expectation);
+  c = get_case("quantized_decomposed::quantize_per_tensor/f32/exact/0");
+  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &expectation), KW_OK);
+  assert_null(expectation.results[0].low);
+  kw_expectation_free(&expectation);
+}
+
 /* Each result of an op has its own dtype, shape and bound. */
 static void results_on_their_own(void **state) {
   (void)state;
@@ -402,11 +427,11 @@ static void errors_have_one_unit_per_op(void **state) {
   static const struct {
     const char *id, *unit;
     double bound;
-  } ops[] = {{"exp/f32/one/0", "ulp", 3},
-             {"native_layer_norm/f32/one/0", "growth", 1},
-             {"index_put/f32/one/0", "growth", 1}, /* of its sums; otherwise only bits are right */
-             {"scatter.src/f32/one/0", "bits", 0},
-             {"argmax/f32/one/0", "index", 0}};
+  } ops[] = {
+      {"exp/f32/one/0", "ulp", 3},          {"native_layer_norm/f32/one/0", "growth", 1},
+      {"index_put/f32/one/0", "growth", 1}, /* of its sums; otherwise only bits are right */
+      {"scatter.src/f32/one/0", "bits", 0}, {"quantized_decomposed::quantize_per_tensor/f32/one/0", "quantum", 0},
+      {"argmax/f32/one/0", "index", 0}};
   for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
     kw_case c = get_case(ops[i].id);
     kw_op_bound shown = kw_rule_shown(c.op);
@@ -457,6 +482,7 @@ int main(void) {
       cmocka_unit_test(subnormal_column),
       cmocka_unit_test(moves_keep_subnormals),
       cmocka_unit_test(either_writer),
+      cmocka_unit_test(one_quantum),
       cmocka_unit_test(results_on_their_own),
       cmocka_unit_test(errors_have_one_unit_per_op),
       cmocka_unit_test(equal_terms_add_up_exactly),

@@ -165,6 +165,7 @@
   X(error, plan_signature)           \
   X(error, text_is_per_thread)       \
   X(error, index_out_of_range)       \
+  X(error, row_starts_out_of_order)  \
   X(error, late_error_outlives_plan) \
   X(error, first_data_error_told)    \
   X(error, source_too_small)

@@ -142,7 +142,7 @@ static void check_kernel(const kw_test_call *call, const char *kernel, load *l) 
 /* Every kernel of every op that is flagged deterministic, in one dtype of each kind that it takes. */
 void kw_contract_determinism_op(void **state) {
   (void)state;
-  static const kw_dtype dtypes[] = {KW_F32, KW_F16, KW_I32, KW_I8, KW_BOOL};
+  static const kw_dtype dtypes[] = {KW_F32, KW_F16, KW_I32, KW_I8, KW_BOOL, KW_F8E4M3FN};
   uint32_t checked = 0;
   load l = start_load();
   for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; d++) {

@@ -186,6 +186,45 @@ void kw_contract_error_index_out_of_range(void **state) {
   kw_test_usable("a round trip after calls with indices out of range");
 }
 
+/* Where rows start, but for one number. */
+static void check_starts(const kw_test_call *call, kw_tensor *const *like, uint32_t index, int64_t place, int64_t bad) {
+  kw_stream *stream = kw_stream_default(kw_contract.device);
+  kw_value values[KW_TEST_ARGS];
+  kw_tensor *wrong = bad_indices(call->args[index].tensors[0], KW_I64, place, bad);
+  guarded g = {{NULL}, {NULL}};
+  make_guarded(call, like, &g);
+  kw_test_call_values(call, values);
+  values[index] = kw_arg_tensor(wrong);
+  kw_error_clear();
+  kw_status status = kw_op_call(call->op, stream, values, call->given, g.results, call->info.result_count);
+  expect_told(call, index, stream, status, bad);
+  end_guarded(call, &g);
+  kw_tensor_release(wrong);
+}
+
+/* The rows of a block-sparse matrix start at 0, one behind the other, and end with the last block. */
+void kw_contract_error_row_starts_out_of_order(void **state) {
+  (void)state;
+  enum { STARTS = 1 };
+  const kw_op *op = kw_op_find("keyway::bsr_linear");
+  kw_test_call call;
+  if (kw_op_support(op, kw_contract.device, KW_F32) == KW_SUPPORT_NONE ||
+      !kw_test_call_make(op, KW_F32, NUMEL, &call)) {
+    kw_test_skip("the device has no linear layer of block-sparse weights");
+  }
+  kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+  KW_CHECK_OK(kw_test_call_run(&call, NULL, outs));
+  const int64_t n = call.edge,
+                wrong[][2] = {{0, 1},  {0, -1},        {n, n - 1},     {n, n + 1},     {1, n + 1}, {2, 0},
+                              {1, -1}, {n, INT64_MAX}, {1, INT64_MAX}, {1, INT64_MIN}, {n, 0}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    check_starts(&call, outs, STARTS, wrong[i][0], wrong[i][1]);
+  }
+  kw_tensor_release(outs[0]);
+  kw_test_call_free(&call);
+  kw_test_usable("a round trip after rows that start out of order");
+}
+
 static uint32_t index_argument(const kw_test_call *call) {
   uint32_t index = 0;
   while (call->args[index].role != KW_ROLE_INDEX) index++;
