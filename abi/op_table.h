@@ -86,6 +86,16 @@ typedef enum kw_shape_rule {
   KW_SHAPE_INT4_PACK,
   /* [n, k] -> [n, k / 2] and [n, ceil(k / 8)] */
   KW_SHAPE_SPARSE24_COMPRESS,
+
+  /* "input"'s [n, channels, ...]; results 1 and 2: [channels] of a training op, otherwise [0] */
+  KW_SHAPE_BATCH_NORM,
+  /* "input"'s [n, channels, ...]; results 1 and 2: [n, group] */
+  KW_SHAPE_GROUP_NORM,
+  /* "input"'s [n, channels, ...]; results 1 and 2: [channels] */
+  KW_SHAPE_BATCH_NORM_BACKWARD,
+  KW_SHAPE_GROUP_NORM_BACKWARD,
+  /* "input"'s; the others: "normalized_shape" */
+  KW_SHAPE_NORM_BACKWARD,
   /* arguments 0 and 1 have one shape, and so has the result; "dim" names one of its dimensions */
   KW_SHAPE_SOFTMAX_BACKWARD,
   /* all tensors broadcast together; with a "reduction" rank 0 */
@@ -112,6 +122,15 @@ typedef enum kw_shape_rule {
   KW_SHAPE_ROPE,
   /* [bags, d] of weight [n, d], [indices], [bags], and with "mode" 2 [bags, d], else [bags] */
   KW_SHAPE_EMBEDDING_BAG,
+  /* "target"'s, which is "self"'s [n, classes, ...] without classes; with a "reduction" rank 0. Result 1: rank 0 */
+  KW_SHAPE_NLL_LOSS,
+  /* "self"'s */
+  KW_SHAPE_NLL_LOSS_BACKWARD,
+  /* as KW_SHAPE_NLL_LOSS; "target" may be like "self" */
+  KW_SHAPE_CROSS_ENTROPY,
+  /* [num_weights, d] of gradients [..., d], "indices" having the other dimensions */
+  KW_SHAPE_EMBEDDING_BACKWARD,
+
   KW_SHAPE_CUSTOM /* the vendor's infer callback */
 } kw_shape_rule;
 
@@ -141,6 +160,10 @@ typedef enum kw_result_rule {
   KW_RESULT_COMPRESS,
   /* key and result: argument 0 */
   KW_RESULT_LINEAR,
+  /* key and result 0: "input"; the other tensors: that or the compute type; results 1 and 2: the compute type */
+  KW_RESULT_STATS,
+  /* the same; results 1 and 2: "weight"'s, or without one "input"'s */
+  KW_RESULT_STATS_BACKWARD,
   /* key: argument 0, as argument 1; result: argument "input_dtype", which is that, or f16 for f32 */
   KW_RESULT_SOFTMAX_BACKWARD,
   /* key: argument 0; result: complex of the same parts for a float, the parts for a complex number */

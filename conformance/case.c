@@ -243,6 +243,14 @@ void kw_case_set_in_place(kw_case *c) {
   c->args[0].output = true;
 }
 
+void kw_case_set_changed(kw_case *c, uint32_t arg, uint32_t result, kw_dtype dtype, const kw_shape *shape,
+                         kw_layout layout) {
+  kw_case_set_tensor(c, arg, dtype, shape, layout);
+  kw_case_set_result(c, result, dtype, shape, layout);
+  c->args[arg].output = c->args[arg].read = true;
+  c->args[arg].result = result;
+}
+
 /* ---- Whole cases ------------------------------------------------------------------------------------------------- */
 
 /* One shape rule, several kinds of ops, each. */
@@ -291,6 +299,11 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_MASKED_SELECT] = kw_case_make_masked,
     [KW_SHAPE_MASKED_SCATTER] = kw_case_make_masked,
     [KW_SHAPE_TOPK] = kw_case_make_sort,
+    [KW_SHAPE_BATCH_NORM] = kw_case_make_channel_norm,
+    [KW_SHAPE_GROUP_NORM] = kw_case_make_channel_norm,
+    [KW_SHAPE_BATCH_NORM_BACKWARD] = kw_case_make_channel_norm,
+    [KW_SHAPE_GROUP_NORM_BACKWARD] = kw_case_make_channel_norm,
+    [KW_SHAPE_NORM_BACKWARD] = kw_case_make_channel_norm,
     [KW_SHAPE_SOFTMAX_BACKWARD] = kw_case_make_softmax_backward,
     [KW_SHAPE_LOSS] = kw_case_make_loss,
     [KW_SHAPE_LOSS_BACKWARD] = kw_case_make_loss,
@@ -325,6 +338,10 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_BSR_LINEAR] = kw_case_make_bsr_linear,
     [KW_SHAPE_INT4_PACK] = kw_case_make_int4_pack,
     [KW_SHAPE_SPARSE24_COMPRESS] = kw_case_make_sparse24_compress,
+    [KW_SHAPE_NLL_LOSS] = kw_case_make_nll_loss,
+    [KW_SHAPE_NLL_LOSS_BACKWARD] = kw_case_make_nll_loss,
+    [KW_SHAPE_CROSS_ENTROPY] = kw_case_make_cross_entropy,
+    [KW_SHAPE_EMBEDDING_BACKWARD] = kw_case_make_embedding_backward,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 

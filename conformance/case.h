@@ -61,7 +61,9 @@ typedef struct kw_case_arg {
   kw_value value; /* tag NONE: not given; TENSOR, TENSOR_LIST: see kw_case.tensors; INT_LIST: see `ints` */
   int64_t ints[KW_MAX_RANK];
   uint32_t first; /* TENSOR_LIST: where its value.count entries start in kw_case.tensors */
-  bool output;    /* (a!): the same tensor as result 0; its layout is kw_case.outs[0] */
+  bool output;    /* (a!): the same tensor as result `result`; its layout is kw_case.outs[result] */
+  bool read;      /* output: what it holds before counts, too; otherwise that is poison */
+  uint32_t result;
 } kw_case_arg;
 
 typedef struct kw_case {

@@ -48,6 +48,9 @@ void kw_case_set_result(kw_case *c, uint32_t result, kw_dtype dtype, const kw_sh
 
 /* Makes argument 0, marked (a!), the result 0 that has been set. */
 void kw_case_set_in_place(kw_case *c);
+/* Makes an argument that is marked so, and is read before it changes, a tensor, and result number `result` this one. */
+void kw_case_set_changed(kw_case *c, uint32_t arg, uint32_t result, kw_dtype dtype, const kw_shape *shape,
+                         kw_layout layout);
 
 /* Gives an attribute: any value that is no tensor and no list. */
 void kw_case_give(kw_case *c, uint32_t arg, kw_value value);
@@ -103,9 +106,13 @@ bool kw_case_make_upsample(kw_case *c);
 bool kw_case_make_upsample_backward(kw_case *c);
 bool kw_case_make_grid_sampler(kw_case *c);
 bool kw_case_make_grid_sampler_backward(kw_case *c);
+bool kw_case_make_channel_norm(kw_case *c); /* batch and group norm, backwards of all norms */
 bool kw_case_make_nonzero(kw_case *c);
-bool kw_case_make_masked(kw_case *c);      /* masked_select, masked_scatter */
-bool kw_case_make_sort(kw_case *c);        /* sort, topk */
+bool kw_case_make_masked(kw_case *c); /* masked_select, masked_scatter */
+bool kw_case_make_sort(kw_case *c);   /* sort, topk */
+bool kw_case_make_nll_loss(kw_case *c);
+bool kw_case_make_cross_entropy(kw_case *c);
+bool kw_case_make_embedding_backward(kw_case *c);
 bool kw_case_make_loss(kw_case *c);        /* losses element by element, and their backwards */
 bool kw_case_make_random(kw_case *c);      /* ops with a generator argument, whatever their shape rule */
 bool kw_case_make_scatter_sum(kw_case *c); /* scatter_add, scatter_reduce, index_add */

@@ -174,6 +174,8 @@ static bool set_parameters(kw_case *c, const kw_shape *shape, const kw_dtype *dt
   uint32_t which = c->class == KW_CLASS_SPECIAL || equal ? 0 : (c->number + c->number / 4) % COUNT(epsilons);
   if (has_bias || c->number % 3 != 0) {
     kw_case_give(c, eps, (kw_value){.tag = KW_TAG_FLOAT, .u.f = epsilons[which]});
+  } else if (!c->op->args[eps].has_default) {
+    kw_case_give(c, eps, (kw_value){.tag = KW_TAG_NONE});
   }
   return true;
 }

@@ -44,7 +44,7 @@ static const kw_reference_kernel *find_kernel(const char *op, table_fn reference
 }
 
 static bool is_result(const kw_case *c, uint32_t tensor) {
-  return tensor < KW_SUITE_ARGS && c->args[tensor].output;
+  return tensor < KW_SUITE_ARGS && c->args[tensor].output && !c->args[tensor].read;
 }
 
 static void set_absolute(kw_dtype dtype, void *element) {
@@ -119,7 +119,7 @@ static kw_status make_args(oracle_call *call) {
     *arg = kw_case_arg_value(c, i);
     if (call->form == FORM_ABSOLUTE) *arg = absolute_scalar(*arg);
     if (call->form == FORM_QUOTIENT && arg->tag == KW_TAG_STRING) arg->tag = KW_TAG_NONE;
-    if (arg->tag == KW_TAG_TENSOR) arg->u.tensor = c->args[i].output ? &call->in_place : &call->refs[i];
+    if (arg->tag == KW_TAG_TENSOR) arg->u.tensor = is_result(c, i) ? &call->in_place : &call->refs[i];
     if (arg->tag == KW_TAG_TENSOR_LIST) arg->u.tensors = &call->entries[c->args[i].first];
   }
   return status;

@@ -9,7 +9,7 @@
 #include "op_table.h"
 
 #define KW_SUITE_ARGS 16        /* most arguments of an op that the suite generates cases for */
-#define KW_SUITE_RESULTS 4      /* most results */
+#define KW_SUITE_RESULTS 5      /* most results */
 #define KW_SUITE_DEFAULT_INTS 4 /* most entries of a list that is a default */
 
 typedef struct kw_suite_arg {

@@ -169,6 +169,12 @@ static bool is_result(const kw_case *c, uint32_t arg) {
   return arg < KW_SUITE_ARGS && c->args[arg].output && !c->op->vendor;
 }
 
+static bool changes_arguments(const kw_case *c) {
+  bool any = false;
+  for (uint32_t i = 0; i < c->arg_count; i++) any |= c->args[i].output;
+  return any;
+}
+
 static kw_status make_input(unit *u, uint32_t index) {
   const kw_case_tensor *tensor = &u->c->tensors[index];
   uint32_t source = tensor->share >= 0 ? (uint32_t)tensor->share : index;
@@ -267,11 +273,12 @@ static void learn_outputs(unit *u, const kw_unit_path *path) {
   u->outs_known = true;
 }
 
-static void fill_args(const unit *u, kw_tensor *in_place, kw_value args[KW_SUITE_ARGS]) {
+static void fill_args(const unit *u, kw_tensor *const *results, kw_value args[KW_SUITE_ARGS]) {
   for (uint32_t i = 0; i < u->c->arg_count; i++) {
     args[i] = kw_case_arg_value(u->c, i);
     uint32_t first = u->c->args[i].first;
-    if (args[i].tag == KW_TAG_TENSOR) args[i] = kw_arg_tensor(is_result(u->c, i) ? in_place : u->views[i]);
+    if (args[i].tag == KW_TAG_TENSOR)
+      args[i] = kw_arg_tensor(is_result(u->c, i) ? results[u->c->args[i].result] : u->views[i]);
     if (args[i].tag == KW_TAG_TENSOR_LIST) args[i] = kw_arg_tensor_list(&u->views[first], args[i].count);
     if (args[i].tag == KW_TAG_GENERATOR) args[i] = kw_arg_generator(u->w->generator);
   }
@@ -342,12 +349,16 @@ static kw_status call_kernel(const unit *u, const kw_value *args, kw_tensor **ou
   return status;
 }
 
-/* Guarded outputs, poisoned. */
+/* Guarded outputs, poisoned where nothing is read of them. */
 static kw_status give_outputs(unit *u, kw_image *images, kw_tensor **out_views) {
   kw_status status = KW_OK;
   for (uint32_t o = 0; o < u->c->op->result_count && status == KW_OK; o++) {
     if (!u->outs[o].given) continue;
     status = kw_image_create(u->w->device, &u->outs[o], lead_of(u, KW_CASE_TENSORS + o), u->poison, &images[o]);
+    for (uint32_t i = 0; i < u->c->arg_count && status == KW_OK; i++) {
+      const kw_case_arg *arg = &u->c->args[i];
+      if (arg->read && arg->result == o) kw_case_fill(u->c, i, u->w->seed, u->run, false, kw_image_storage(&images[o]));
+    }
     if (status == KW_OK) status = kw_image_upload(&images[o]);
     if (status == KW_OK) status = kw_image_view(&images[o], &u->outs[o], &out_views[o]);
   }
@@ -361,7 +372,7 @@ static void run_path(unit *u, const char *kernel) {
   kw_unit_path *path = &u->result->paths[u->result->path_count++];
   *path = (kw_unit_path){.kernel = kernel ? own_text(u, kernel) : "", .message = "", .defect = ""};
   bool own_memory = c->op->vendor && c->op->in_place; /* a vendor's (a!): its argument */
-  bool wanted = kernel || u->run || c->op->in_place || c->class == KW_CLASS_OUTPUTS;
+  bool wanted = kernel || u->run || changes_arguments(c) || c->class == KW_CLASS_OUTPUTS;
   bool given = wanted && u->outs_known && !own_memory;
   kw_image images[KW_SUITE_RESULTS] = {{0}};
   kw_tensor *views[KW_SUITE_RESULTS] = {NULL}, *outs[KW_SUITE_RESULTS] = {NULL};
@@ -372,9 +383,11 @@ static void run_path(unit *u, const char *kernel) {
   }
   if (given && status == KW_OK) status = give_outputs(u, images, views);
   if (status == KW_OK) {
-    fill_args(u, views[0], args);
+    fill_args(u, views, args);
     memcpy(outs, views, sizeof outs);
-    if (c->op->in_place) outs[0] = NULL; /* it is an argument */
+    for (uint32_t i = 0; i < c->arg_count; i++) {
+      if (is_result(c, i)) outs[c->args[i].result] = NULL;
+    }
     status = set_generators(u);
   }
   if (status == KW_OK) {

@@ -58,6 +58,7 @@ kw_status kw_infer_check_rules(const kw_op *op, const kw_value *args, kw_dtype k
 /* Shape rules of the ops that join, choose and place elements (infer_index.c), as infer_shape.c has them. */
 kw_status kw_infer_cat(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_embedding(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_embedding_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_index_select(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_gather(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
@@ -104,13 +105,28 @@ kw_status kw_infer_grid_sampler_backward(const kw_op *op, const kw_value *args, 
 
 /* Normalisation and softmax (infer_norm.c). */
 kw_status kw_infer_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+/* That "normalized_shape" names the last dimensions of "input", the first of them *out_outer, and that "weight" and
+ * "bias" have that shape. */
+kw_status kw_infer_check_normalized(const kw_op *op, const kw_value *args, uint32_t *out_outer);
 kw_status kw_infer_softmax_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
 kw_status kw_infer_softmax_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_softmax_backward_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
 
+/* Normalisation of channels, backwards of all (infer_channel.c). */
+kw_status kw_infer_batch_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_batch_norm_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_group_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_group_norm_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_norm_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_stats_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
+kw_dtype kw_infer_stats_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result);
+
 /* Losses and their backwards (infer_loss.c). */
 kw_status kw_infer_loss(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_loss_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_nll_loss(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_nll_loss_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_cross_entropy(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 /* Pools (infer_pooling.c). */
 kw_status kw_infer_pool(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);

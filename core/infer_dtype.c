@@ -159,7 +159,8 @@ static kw_status inplace_key(const kw_op *op, const kw_value *args, kw_dtype *ou
 /* Indices and masks. */
 static bool selects(const kw_op *op, uint32_t arg) {
   const char *name = op->schema.args[arg].name;
-  return strcmp(name, "index") == 0 || strcmp(name, "indices") == 0 || strcmp(name, "mask") == 0;
+  return strcmp(name, "index") == 0 || strcmp(name, "indices") == 0 || strcmp(name, "mask") == 0 ||
+         strcmp(name, "target") == 0;
 }
 
 /* Nothing is promoted: tensors are of one dtype, those that select apart. */
@@ -218,6 +219,9 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
       return kw_infer_softmax_key(op, args, out_key);
     case KW_RESULT_SOFTMAX_BACKWARD:
       return kw_infer_softmax_backward_key(op, args, out_key);
+    case KW_RESULT_STATS:
+    case KW_RESULT_STATS_BACKWARD:
+      return kw_infer_stats_key(op, args, out_key);
     case KW_RESULT_SELF:
       return inplace_key(op, args, out_key);
     case KW_RESULT_EMBEDDING_BAG:
@@ -263,6 +267,9 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
       return kw_infer_find_arg(op, args, "half_to_float")->u.b ? KW_F32 : key;
     case KW_RESULT_SOFTMAX_BACKWARD:
       return kw_infer_find_arg(op, args, "input_dtype")->u.dtype;
+    case KW_RESULT_STATS:
+    case KW_RESULT_STATS_BACKWARD:
+      return kw_infer_stats_dtype(op, args, key, result);
     case KW_RESULT_NORM:
       if (result == 0) return key;
       return key == KW_F64 ? KW_F64 : KW_F32;
@@ -287,6 +294,7 @@ static bool differs(const kw_value *arg, kw_dtype key) {
 }
 
 uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key) {
+  if (op->row.result == KW_RESULT_STATS || op->row.result == KW_RESULT_STATS_BACKWARD) return 0;
   if (op->row.result == KW_RESULT_CUSTOM || op->row.result == KW_RESULT_FIRST) return 0;
   if (kw_infer_is_quant(op)) return 0;
   if (op->row.result == KW_RESULT_ATTENTION || op->row.result == KW_RESULT_EMBEDDING_BAG) return 0;

@@ -95,6 +95,22 @@ kw_status kw_infer_embedding(const kw_op *op, const kw_value *args, kw_infer_dim
   return KW_OK;
 }
 
+kw_status kw_infer_embedding_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_tensor_ref *grad = args[0].u.tensor, *indices = args[1].u.tensor;
+  const int64_t rows = args[2].u.i;
+  char got[KW_SHAPE_TEXT], wanted[KW_SHAPE_TEXT];
+  if (rows < 0) return kw_infer_fail(op, 2, "a table of %" PRId64 " rows does not exist", rows);
+  if (grad->rank != indices->rank + 1u || memcmp(grad->shape, indices->shape, indices->rank * sizeof(int64_t)) != 0) {
+    return kw_infer_fail(
+        op, 0, "shape %s does not begin with %s, that of 'indices', or does not go on for one dimension",
+        kw_shape_text(grad->rank, grad->shape, got), kw_shape_text(indices->rank, indices->shape, wanted));
+  }
+  *out = (kw_infer_dims){2, {rows, grad->shape[grad->rank - 1]}};
+  if (rows == 0 && indices->numel > 0) return kw_infer_fail(op, 2, "of 0 rows none can be named by 'indices'");
+  return kw_infer_check_indices(op, 1, indices, 1);
+}
+
 kw_status kw_infer_index_select(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
   const kw_tensor_ref *self = args[0].u.tensor, *index = args[2].u.tensor;

@@ -15,6 +15,10 @@ static const test_infer_row accepted[] = {
     {"cat t:f8e5m2[2],f8e5m2[3]", "f8e5m2: f8e5m2[5]"},
     {"cat t:c64[2],f64[3]", "c128: c128[5] cast 0"},
     /* rows of a table */
+    {"embedding_dense_backward f32[4,5] i64[4] i:7 i:-1 b:0", "f32: f32[7,5]"},
+    {"embedding_dense_backward f16[2,3,5] i32[2,3] i:7 i:0 b:1", "f16: f16[7,5]"},
+    {"embedding_dense_backward f32[5] i64[] i:7 i:0 b:0", "f32: f32[7,5]"},
+    {"embedding_dense_backward f32[0,5] i64[0] i:0 i:0 b:0", "f32: f32[0,5]"},
     {"embedding f32[5,3] i64[2,4]", "f32: f32[2,4,3]"},
     {"embedding i8[5,3] i32[] i:77 b:1 b:1", "i8: i8[3]"},
     {"embedding f16[0,3] i64[0]", "f16: f16[0,3]"},
@@ -59,6 +63,13 @@ static const test_infer_row accepted[] = {
 };
 
 static const test_infer_row refused[] = {
+    {"embedding_dense_backward f32[4,5] i64[3] i:7 i:-1 b:0",
+     "argument 'grad_output': shape [4, 5] does not begin with [3], that of 'indices', or does not go on for one"},
+    {"embedding_dense_backward f32[4] i64[4] i:7 i:-1 b:0", "argument 'grad_output': shape [4] does not begin with"},
+    {"embedding_dense_backward f32[4,5] i64[4] i:-7 i:-1 b:0", "argument 'num_weights': a table of -7 rows"},
+    {"embedding_dense_backward f32[4,5] i64[4] i:0 i:-1 b:0", "argument 'num_weights': of 0 rows none can be named"},
+    {"embedding_dense_backward f32[4,5] bool[4] i:7 i:-1 b:0", "argument 'indices': indices are i64 or i32, not bool"},
+    {"embedding_dense_backward i32[4,5] i64[4] i:7 i:-1 b:0", "dtype i32 is not"},
     {"cat t:", "cat: argument 'tensors': there is no tensor; give at least one"},
     {"cat t:f32[2],f32[]", "entry 1 has rank 0"},
     {"cat t:f32[2],-", "argument 'tensors': the tensor is NULL"},

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* A weight or bias has the shape that is normalised over. */
-static kw_status check_parameter(const kw_op *op, const kw_value *args, const char *name) {
-  const kw_value *parameter = kw_infer_find_arg(op, args, name), *shape = &args[1];
+static kw_status check_parameter(const kw_op *op, const kw_value *args, const kw_value *shape, const char *name) {
+  const kw_value *parameter = kw_infer_find_arg(op, args, name);
   if (!parameter || parameter->tag == KW_TAG_NONE) return KW_OK;
   const kw_tensor_ref *tensor = parameter->u.tensor;
   if (tensor->rank == shape->count && memcmp(tensor->shape, shape->u.ints, shape->count * sizeof(int64_t)) == 0) {
@@ -20,26 +20,35 @@ static kw_status check_parameter(const kw_op *op, const kw_value *args, const ch
                        kw_shape_text(tensor->rank, tensor->shape, got));
 }
 
-kw_status kw_infer_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
-  (void)out_expand;
-  const kw_tensor_ref *input = args[0].u.tensor;
-  const kw_value *shape = &args[1];
-  if (shape->count == 0) return kw_infer_fail(op, 1, "it is empty; it names at least the last dimension of 'input'");
+kw_status kw_infer_check_normalized(const kw_op *op, const kw_value *args, uint32_t *out_outer) {
+  const kw_tensor_ref *input = kw_infer_find_arg(op, args, "input")->u.tensor;
+  const kw_value *shape = kw_infer_find_arg(op, args, "normalized_shape");
+  const uint32_t arg = kw_infer_arg_index(args, shape);
+  if (shape->count == 0) return kw_infer_fail(op, arg, "it is empty; it names at least the last dimension of 'input'");
   const uint32_t outer = input->rank > shape->count ? input->rank - shape->count : 0;
   if (shape->count > input->rank || memcmp(input->shape + outer, shape->u.ints, shape->count * sizeof(int64_t)) != 0) {
     char got[KW_SHAPE_TEXT], given[KW_SHAPE_TEXT];
     const uint32_t shown = shape->count < KW_MAX_RANK ? shape->count : KW_MAX_RANK;
-    return kw_infer_fail(op, 1, "%s%s does not match the last dimensions of 'input', whose shape is %s",
+    return kw_infer_fail(op, arg, "%s%s does not match the last dimensions of 'input', whose shape is %s",
                          kw_shape_text(shown, shape->u.ints, given), shown < shape->count ? ".." : "",
                          kw_shape_text(input->rank, input->shape, got));
   }
-  for (uint32_t i = 0; i < op->schema.result_count; ++i) {
+  *out_outer = outer;
+  kw_status status = check_parameter(op, args, shape, "weight");
+  return status == KW_OK ? check_parameter(op, args, shape, "bias") : status;
+}
+
+kw_status kw_infer_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_tensor_ref *input = args[0].u.tensor;
+  uint32_t outer;
+  kw_status status = kw_infer_check_normalized(op, args, &outer);
+  for (uint32_t i = 0; status == KW_OK && i < op->schema.result_count; ++i) {
     out[i].rank = input->rank;
     memcpy(out[i].sizes, input->shape, input->rank * sizeof(int64_t));
     for (uint32_t d = outer; i > 0 && d < input->rank; ++d) out[i].sizes[d] = 1;
   }
-  kw_status status = check_parameter(op, args, "weight");
-  return status == KW_OK ? check_parameter(op, args, "bias") : status;
+  return status;
 }
 
 kw_status kw_infer_softmax_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {

@@ -19,6 +19,10 @@ typedef enum need {
   NEED_ROWS,      /* data of one rank less, of the compute type */
   NEED_MASK,      /* bool */
   NEED_POINT,     /* data of rank 0 */
+  NEED_CLASS,     /* indices, of a rank one less than the data's */
+  NEED_LINE,      /* data of rank 1 */
+  NEED_THIN,      /* data whose last size is 1 */
+  NEED_TRUE,      /* true */
   NEED_SHAPE,     /* a list of sizes: the shape of the data */
   NEED_LAST_SIZE, /* a list of sizes: that of the last dimension */
   NEED_EDGE,      /* a number: the size of a dimension */
@@ -64,6 +68,34 @@ static const struct {
     {"upsample_bilinear2d_backward", "input_size", NEED_SHAPE},
     {"col2im", "output_size", NEED_COLUMN},
     {NULL, "grid", NEED_PAIRS},
+    {"nll_loss_forward", "target", NEED_CLASS},
+    {"nll_loss2d_forward", "target", NEED_CLASS},
+    {"nll_loss_backward", "target", NEED_CLASS},
+    {"nll_loss2d_backward", "target", NEED_CLASS},
+    {"nll_loss_backward", "grad_output", NEED_SLICE},
+    {"nll_loss2d_backward", "grad_output", NEED_SLICE},
+    {"cross_entropy_loss", "target", NEED_CLASS},
+    {"_native_batch_norm_legit_no_training", "running_mean", NEED_LINE},
+    {"_native_batch_norm_legit_no_training", "running_var", NEED_LINE},
+    {"native_batch_norm_backward", "running_mean", NEED_LINE},
+    {"native_batch_norm_backward", "running_var", NEED_LINE},
+    {"native_batch_norm_backward", "save_mean", NEED_LINE},
+    {"native_batch_norm_backward", "save_invstd", NEED_LINE},
+    {"native_batch_norm_backward", "weight", NEED_LINE},
+    {"_native_batch_norm_legit", "running_mean", NEED_LINE},
+    {"_native_batch_norm_legit", "running_var", NEED_LINE},
+    {"_native_batch_norm_legit", "training", NEED_TRUE},
+    {"_native_batch_norm_legit", "momentum", NEED_ONE}, /* a second call changes nothing */
+    {"_native_batch_norm_legit.no_stats", "training", NEED_TRUE},
+    {"native_layer_norm_backward", "mean", NEED_THIN},
+    {"native_layer_norm_backward", "rstd", NEED_THIN},
+    {"_fused_rms_norm_backward", "rstd", NEED_THIN},
+    {NULL, "N", NEED_EDGE},
+    {NULL, "C", NEED_EDGE},
+    {NULL, "HxW", NEED_ONE},
+    {NULL, "group", NEED_EDGE},
+    {NULL, "total_weight", NEED_POINT},
+    {NULL, "num_weights", NEED_EDGE},
     {NULL, "condition", NEED_MASK},
     {NULL, "mask", NEED_MASK},
     {NULL, "index", NEED_INDEX},
@@ -143,10 +175,11 @@ static const companion *find_companion(const kw_test_call *call, const kw_test_a
   return NULL;
 }
 
-bool kw_test_is_index(const kw_arg_info *arg) {
+bool kw_test_is_index(const char *op, const kw_arg_info *arg) {
   need special;
   bool tensors = arg->tag == KW_TAG_TENSOR || arg->tag == KW_TAG_TENSOR_LIST;
-  return tensors && find_need("", arg->name, &special) && (special == NEED_INDEX || special == NEED_TABLE);
+  return tensors && find_need(op, arg->name, &special) &&
+         (special == NEED_INDEX || special == NEED_TABLE || special == NEED_CLASS);
 }
 
 /* ---- Data -------------------------------------------------------------------------------------------------------- */
@@ -297,6 +330,10 @@ static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attemp
     arg->role = KW_ROLE_COUNT;
     return count_tensor(call, special);
   }
+  if (has_need && special == NEED_CLASS) {
+    arg->role = KW_ROLE_INDEX;
+    return index_tensor(call, how->rank ? how->rank - 1 : 0, shape);
+  }
   if (has_need && special == NEED_MASK) {
     arg->role = KW_ROLE_MASK;
     return kw_test_tensor(kw_contract.device, KW_BOOL, how->rank, shape, tag);
@@ -313,6 +350,8 @@ static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attemp
   uint32_t rank = has_need && special == NEED_POINT ? 0 : how->rank;
   if (has_need && special == NEED_SLICE && rank > 0) rank--;
   if (has_need && special == NEED_PAIRS && rank > 0) shape[rank - 1] = 2;
+  if (has_need && special == NEED_LINE) rank = 1;
+  if (has_need && special == NEED_THIN && rank > 0) shape[rank - 1] = 1;
   return kw_test_tensor(kw_contract.device, call->dtype, rank, shape, tag);
 }
 
@@ -374,10 +413,10 @@ static void make_argument(kw_test_call *call, uint32_t index, const attempt *how
       make_ints(call, arg);
       break;
     case KW_TAG_FLOAT:
-      arg->value = kw_arg_float(0.5);
+      arg->value = kw_arg_float(has_need(call, arg, NEED_ONE) ? 1 : 0.5);
       break;
     case KW_TAG_BOOL:
-      arg->value = kw_arg_bool(false);
+      arg->value = kw_arg_bool(has_need(call, arg, NEED_TRUE));
       break;
     case KW_TAG_SCALAR:
       arg->value = kw_arg_scalar_i64(edge ? call->edge : 2);
@@ -451,7 +490,7 @@ bool kw_test_call_make(const kw_op *op, kw_dtype dtype, int64_t numel, kw_test_c
     call->args[i].info.struct_size = sizeof call->args[i].info;
     KW_CHECK_OK(kw_op_get_arg(op, i, &call->args[i].info));
   }
-  call->in_place = call->info.result_count > 0 && kw_op_result_alias(op, 0) >= 0;
+  for (uint32_t r = 0; r < call->info.result_count; r++) call->in_place |= kw_op_result_alias(op, r) >= 0;
   static const uint32_t ranks[] = {2, 3, 4, 1, 5, 0};
   for (size_t r = 0; r < sizeof ranks / sizeof ranks[0]; r++) {
     for (int i = 0; i < 4; i++) {

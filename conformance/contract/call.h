@@ -37,7 +37,7 @@ typedef struct kw_test_call {
   uint32_t rank;
   int64_t edge;
   int64_t places; /* that an index can name: `edge` of them, or a whole plane */
-  bool in_place;  /* result 0 is an argument */
+  bool in_place;  /* a result is an argument */
   uint32_t given; /* arguments passed; those after it take their defaults */
   kw_test_arg args[KW_TEST_ARGS];
 } kw_test_call;
@@ -48,8 +48,8 @@ void kw_test_fill(kw_dtype dtype, void *elements, size_t count, uint64_t tag);
 /* A contiguous tensor of these. */
 kw_tensor *kw_test_tensor(kw_device *device, kw_dtype dtype, uint32_t rank, const int64_t *shape, uint64_t tag);
 
-/* Whether an argument of an op of the op table holds indices. */
-bool kw_test_is_index(const kw_arg_info *arg);
+/* Whether this argument of an op of the op table holds indices. */
+bool kw_test_is_index(const char *op, const kw_arg_info *arg);
 
 /* Makes a call of `op` on tensors of this dtype that the device can run, about `numel` elements each; false when there
  * is none. It was run once. */

@@ -81,7 +81,7 @@ static bool names_serving_argument(const char *text) {
       char by[160];
       KW_CHECK_OK(kw_op_get_arg(kw_op_at(i), a, &arg));
       snprintf(by, sizeof by, ", by %s: argument '%s':", info.name, arg.name);
-      if (kw_test_is_index(&arg) && strstr(text, by)) return true;
+      if (kw_test_is_index(info.name, &arg) && strstr(text, by)) return true;
     }
   }
   return false;
@@ -155,7 +155,7 @@ static bool has_indices(const kw_op *op) {
     kw_arg_info arg = {.struct_size = sizeof arg};
     KW_CHECK_OK(kw_op_get_arg(op, i, &arg));
     const bool always = !(arg.flags & KW_ARG_OPTIONAL);
-    if (info.level != KW_LEVEL_VENDOR && always && kw_test_is_index(&arg)) return true;
+    if (info.level != KW_LEVEL_VENDOR && always && kw_test_is_index(info.name, &arg)) return true;
   }
   return false;
 }

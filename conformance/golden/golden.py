@@ -19,6 +19,8 @@ DTYPES = {
 NAMES = {v: k for k, v in DTYPES.items()}
 FLOATS = ["f16", "bf16", "f32", "f64"]
 INTS = ["u8", "i8", "i16", "i32", "i64"]
+STATISTICS = ["native_layer_norm", "native_group_norm", "_native_batch_norm_legit",
+              "_native_batch_norm_legit.no_stats", "_native_batch_norm_legit_no_training"]  # results 1 and 2 are in the compute type
 random = np.random.RandomState()
 
 
@@ -188,7 +190,7 @@ def add(op, *args, ints=False, terms=None, magnitude=None, magnitude_op=None):
         if absent(args, index):
             case["outs"].append(None)
             continue
-        if op == "native_layer_norm" and index > 0 and result.dtype != torch.float64:
+        if op in STATISTICS and index in (1, 2) and result.dtype != torch.float64:
             result = result.to(torch.float32)  # mean and rstd; the library's own CPU kernel keeps them narrow
         values = exact if result.dtype.is_floating_point or result.dtype.is_complex else result
         case["outs"].append(encode_tensor(result, values))

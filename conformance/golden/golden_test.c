@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define MAX_ARGS 24
-#define MAX_OUTS 4
+#define MAX_OUTS 5
 #define MAX_LIST 8
 
 static uint32_t cases_run, failures;
@@ -56,6 +56,7 @@ typedef struct call {
   uint32_t arg_count;
   kw_tensor *tensors[MAX_ARGS * MAX_LIST];
   uint32_t tensor_count;
+  kw_tensor *of_arg[MAX_ARGS];
   kw_tensor *lists[MAX_ARGS][MAX_LIST];
   int64_t ints[MAX_ARGS][MAX_LIST];
 } call;
@@ -113,7 +114,7 @@ static kw_value make_arg(call *c, uint32_t index, const cJSON *json) {
   if (cJSON_IsBool(json)) return kw_arg_bool(cJSON_IsTrue(json));
   if (cJSON_IsNumber(json)) return kw_arg_int(as_int(json));
   if (cJSON_IsString(json)) return kw_arg_string(json->valuestring);
-  if (member(json, "shape")) return kw_arg_tensor(make_tensor(c, json));
+  if (member(json, "shape")) return kw_arg_tensor(c->of_arg[index] = make_tensor(c, json));
   if (member(json, "scalar")) return make_scalar(member(json, "scalar"));
   if (member(json, "float")) return kw_arg_float(as_double(member(json, "float")));
   if (member(json, "dtype")) return kw_arg_dtype(kw_dtype_from_name(member(json, "dtype")->valuestring));
@@ -218,7 +219,7 @@ static void run_case(kw_device *device, const kw_op *op, const kw_op_row *row, c
   if (status != KW_OK) snprintf(text, sizeof text, "%s", kw_error_message());
   for (uint32_t o = 0; o < out_count && status == KW_OK && !text[0]; ++o) {
     const int32_t alias = kw_op_result_alias(op, o);
-    const kw_tensor *got = alias >= 0 ? one.tensors[alias] : outs[o]; /* marked arguments come first, all tensors */
+    const kw_tensor *got = alias >= 0 ? one.of_arg[alias] : outs[o];
     const bool absent = cJSON_IsNull(cJSON_GetArrayItem(member(c, "outs"), (int)o));
     if (absent != !got) {
       snprintf(text, sizeof text, "result %u is %s", o, got ? "there, expected none" : "absent");

@@ -205,6 +205,104 @@ static void test_rms_norm(void **state) {
   }
 }
 
+/* ---- Channels and groups ----------------------------------------------------------------------------------------- */
+
+static kw_status run_three(test_table table, const char *op, const kw_tensor_ref *outs, uint32_t count,
+                           const kw_value *args, uint32_t arg_count) {
+  const kw_tensor_ref *pointers[] = {&outs[0], &outs[1], &outs[2]};
+  kw_call call = {.struct_size = sizeof call, .arg_count = arg_count, .out_count = count, .op = op, .args = args};
+  call.outs = pointers;
+  return test_call(table, &call);
+}
+
+/* Channel 0 is 1, 3 and channel 1 is 2, 6. */
+static void test_batch_norm(void **state) {
+  (void)state;
+  const double x[4] = {1, 2, 3, 6}, w[2] = {2, 3}, b[2] = {1, -1}, m[2] = {1, 2}, v[2] = {4, 1};
+  double out[4], mean[2], rstd[2];
+  kw_tensor_ref in = TENSOR(KW_F64, x, 2, 2), weight = TENSOR(KW_F64, w, 2), bias = TENSOR(KW_F64, b, 2);
+  kw_tensor_ref given_mean = TENSOR(KW_F64, m, 2), variance = TENSOR(KW_F64, v, 2);
+  const kw_tensor_ref outs[3] = {TENSOR(KW_F64, out, 2, 2), TENSOR(KW_F64, mean, 2), TENSOR(KW_F64, rstd, 2)};
+  const kw_tensor_ref alone[3] = {outs[0], TENSOR(KW_F64, NULL, 0), TENSOR(KW_F64, NULL, 0)};
+  const kw_value own[6] = {test_arg(&in),  test_arg(&weight), test_arg(&bias),
+                           bool_arg(true), float_arg(0.1),    float_arg(0)};
+  const kw_value given[7] = {test_arg(&in),       test_none(),    test_none(), test_arg(&given_mean),
+                             test_arg(&variance), float_arg(0.1), float_arg(0)};
+  for (size_t t = 0; t < 3; t++) {
+    assert_int_equal(run_three(tables[t], "_native_batch_norm_legit.no_stats", outs, 3, own, 6), KW_OK);
+    assert_near(out, (double[]){-1, -4, 3, 2}, 4, 0);
+    assert_near(mean, (double[]){2, 4}, 2, 0);
+    assert_near(rstd, (double[]){1, 0.5}, 2, 0);
+    assert_int_equal(run_three(tables[t], "_native_batch_norm_legit_no_training", alone, 3, given, 7), KW_OK);
+    assert_near(out, (double[]){0, 0, 1, 4}, 4, 0);
+  }
+}
+
+/* The same channels; running statistics move by a quarter, the variance by the unbiased one. */
+static void test_running_statistics(void **state) {
+  (void)state;
+  const double x[4] = {1, 2, 3, 6};
+  kw_tensor_ref in = TENSOR(KW_F64, x, 2, 2);
+  for (size_t t = 0; t < 3; t++) {
+    double out[4], mean[2], rstd[2], running_mean[2] = {2, 0}, running_var[2] = {1, 4};
+    kw_tensor_ref m = TENSOR(KW_F64, running_mean, 2), v = TENSOR(KW_F64, running_var, 2);
+    const kw_tensor_ref outs[3] = {TENSOR(KW_F64, out, 2, 2), TENSOR(KW_F64, mean, 2), TENSOR(KW_F64, rstd, 2)};
+    const kw_tensor_ref *results[] = {&outs[0], &outs[1], &outs[2], &m, &v};
+    kw_value args[8] = {test_arg(&in), test_none(),    test_none(),     test_arg(&m),
+                        test_arg(&v),  bool_arg(true), float_arg(0.25), float_arg(0)};
+    const kw_call call = {.struct_size = sizeof call,
+                          .arg_count = 8,
+                          .out_count = 5,
+                          .op = "_native_batch_norm_legit",
+                          .args = args,
+                          .outs = results};
+    assert_int_equal(test_call(tables[t], &call), KW_OK);
+    assert_near(out, (double[]){-1, -1, 1, 1}, 4, 0);
+    assert_near(running_mean, (double[]){2, 1}, 2, 0);
+    assert_near(running_var, (double[]){1.25, 5}, 2, 0);
+    args[5] = bool_arg(false);
+    running_mean[0] = 1;
+    running_var[0] = 4;
+    running_mean[1] = 2;
+    running_var[1] = 1;
+    assert_int_equal(test_call(tables[t], &call), KW_OK);
+    assert_near(out, (double[]){0, 0, 1, 4}, 4, 0);
+    assert_true(running_mean[0] == 1 && running_var[1] == 1);
+  }
+}
+
+/* Two groups of two channels, each with a weight of its own. */
+static void test_group_norm(void **state) {
+  (void)state;
+  const double x[4] = {1, 3, 2, 6}, w[4] = {1, 2, 3, 4};
+  double out[4], mean[2], rstd[2];
+  kw_tensor_ref in = TENSOR(KW_F64, x, 1, 4, 1), weight = TENSOR(KW_F64, w, 4);
+  const kw_tensor_ref outs[3] = {TENSOR(KW_F64, out, 1, 4, 1), TENSOR(KW_F64, mean, 1, 2), TENSOR(KW_F64, rstd, 1, 2)};
+  const kw_value args[8] = {test_arg(&in), test_arg(&weight), test_none(), dim_arg(1),
+                            dim_arg(4),    dim_arg(1),        dim_arg(2),  float_arg(0)};
+  for (size_t t = 0; t < 3; t++) {
+    assert_int_equal(run_three(tables[t], "native_group_norm", outs, 3, args, 8), KW_OK);
+    assert_near(out, (double[]){-1, 2, -3, 4}, 4, 0);
+    assert_near(mean, (double[]){2, 4}, 2, 0);
+    assert_near(rstd, (double[]){1, 0.5}, 2, 0);
+  }
+}
+
+static void test_fused_rms_norm(void **state) {
+  (void)state;
+  const double x[4] = {2, -2, 4, 4}, w[2] = {1, 3};
+  const int64_t shape[1] = {2};
+  double out[4], rstd[2];
+  kw_tensor_ref in = TENSOR(KW_F64, x, 2, 2), weight = TENSOR(KW_F64, w, 2);
+  const kw_tensor_ref outs[3] = {TENSOR(KW_F64, out, 2, 2), TENSOR(KW_F64, rstd, 2, 1)};
+  const kw_value args[4] = {test_arg(&in), list_arg(shape, 1), test_arg(&weight), float_arg(0)};
+  for (size_t t = 0; t < 3; t++) {
+    assert_int_equal(run_three(tables[t], "_fused_rms_norm", outs, 2, args, 4), KW_OK);
+    assert_near(out, (double[]){1, -3, 1, 3}, 4, 0);
+    assert_near(rstd, (double[]){0.5, 0.25}, 2, 0);
+  }
+}
+
 /* ---- Bounds ------------------------------------------------------------------------------------------------------ */
 
 /* float is within the bounds of f32 around f128, and half a percent is not: bounds are wide enough and not too wide. */
@@ -254,6 +352,10 @@ int main(void) {
       cmocka_unit_test(test_layer_norm_dtypes),
       cmocka_unit_test(test_layer_norm_of_nothing),
       cmocka_unit_test(test_rms_norm),
+      cmocka_unit_test(test_batch_norm),
+      cmocka_unit_test(test_running_statistics),
+      cmocka_unit_test(test_group_norm),
+      cmocka_unit_test(test_fused_rms_norm),
       cmocka_unit_test(test_magnitudes_bound_float),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
