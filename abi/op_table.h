@@ -55,6 +55,8 @@ typedef enum kw_shape_rule {
   KW_SHAPE_PAD_REFLECT,    /* the same by "padding" of all but the first one or two dimensions, each number smaller than
                               its dimension */
   KW_SHAPE_PAD_REPLICATE,  /* the same for numbers of any size */
+  KW_SHAPE_PAD_BACKWARD, /* argument 1's; argument 0 has that of a PAD_REFLECT or PAD_REPLICATE of it, by the op's name
+                          */
   KW_SHAPE_SCATTER_REDUCE, /* argument 0's; "reduce" is sum, prod, mean, amax or amin */
   KW_SHAPE_INDEX_ADD,      /* argument 0's; "source" has as many slices along "dim" as "index" [n] says */
   KW_SHAPE_CDIST,          /* [.., n, k], [.., m, k] -> [.., n, m]; what is before that broadcasts */

@@ -71,6 +71,7 @@ static const char *const shape_texts[] = {
     [KW_SHAPE_CDIST] = "[.., n, k] and [.., m, k] give [.., n, m]; what is before that broadcasts",
     [KW_SHAPE_PDIST] = "[n, k] gives [n (n - 1) / 2]",
     [KW_SHAPE_FFT] = "`self`'s; with `onesided` the last of `dim` is n / 2 + 1 long, with `last_dim_size` of that size",
+    [KW_SHAPE_PAD_BACKWARD] = "`self`'s; `grad_output` has the padded one",
     [KW_SHAPE_SCATTER_REDUCE] = "`self`'s",
     [KW_SHAPE_INDEX_ADD] = "`self`'s",
     [KW_SHAPE_PAD_REFLECT] =

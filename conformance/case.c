@@ -316,6 +316,7 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_PAD] = kw_case_make_pad,
     [KW_SHAPE_PAD_REFLECT] = kw_case_make_pad_border,
     [KW_SHAPE_PAD_REPLICATE] = kw_case_make_pad_border,
+    [KW_SHAPE_PAD_BACKWARD] = kw_case_make_pad_border,
     [KW_SHAPE_SCATTER_REDUCE] = kw_case_make_scatter_sum,
     [KW_SHAPE_INDEX_ADD] = kw_case_make_scatter_sum,
     [KW_SHAPE_CDIST] = kw_case_make_distance,

@@ -34,7 +34,9 @@ typedef struct place_table {
 /* What a pad cuts off a smaller tensor may be too much. */
 static bool has_smaller(const kw_case *c, const place_row *row) {
   const kw_shape_rule rule = c->op->row.shape;
-  bool pads = rule == KW_SHAPE_PAD || rule == KW_SHAPE_PAD_REFLECT || rule == KW_SHAPE_PAD_REPLICATE, cuts = false;
+  bool pads = rule == KW_SHAPE_PAD || rule == KW_SHAPE_PAD_REFLECT || rule == KW_SHAPE_PAD_REPLICATE ||
+              rule == KW_SHAPE_PAD_BACKWARD;
+  bool cuts = false;
   for (uint32_t i = 0; i < row->count; i++) cuts |= row->numbers[i] < 0;
   return !(pads && cuts);
 }
@@ -64,6 +66,9 @@ static bool pick_row(kw_case *c, const place_table *table, place_row *out) {
       break;
     case KW_CLASS_SPECIAL:
       count = 2;
+      break;
+    case KW_CLASS_EXACT:
+      count = c->op->row.compare == KW_CMP_ACCUMULATE ? 5 : 0;
       break;
     case KW_CLASS_OUTPUTS:
       count = KW_CASE_OUT_LAYOUTS;
@@ -269,6 +274,26 @@ bool kw_case_make_slice_scatter(kw_case *c) {
 
 /* ---- Padded ------------------------------------------------------------------------------------------------------ */
 
+/* Gradients of the padded tensor, the tensor, the pads; the result is as large as the tensor. */
+static bool give_gradient(kw_case *c, const place_row *row, const kw_shape *padded) {
+  kw_layout layout;
+  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  kw_case_set_tensor(c, 0, c->key, padded, layout);
+  /* Equal terms may all be rounded the same way, and no bound on errors that are spread allows that. */
+  c->tensors[0].domain = c->class == KW_CLASS_EXACT     ? KW_DOMAIN_SMALL
+                         : c->class == KW_CLASS_SPECIAL ? KW_DOMAIN_SPECIAL_ROW
+                         : c->class == KW_CLASS_STRIDE0 ? KW_DOMAIN_EXACT_FACTOR
+                                                        : KW_DOMAIN_UNIT;
+  c->tensors[0].value_stride = 7;
+  c->exact = c->class == KW_CLASS_EXACT;
+  kw_case_set_tensor(c, 1, c->key, &row->self, KW_LAYOUT_DENSE);
+  kw_case_give_ints(c, 2, row->numbers, row->count);
+  c->terms = 1; /* as many places as show the same element, at most */
+  for (uint32_t i = 0; i < row->count; i++) c->terms *= row->numbers[i] > 0 ? 1 + (uint64_t)row->numbers[i] : 1;
+  give_result(c, &row->self);
+  return true;
+}
+
 /* Gives self, the pads and the result. */
 static bool give_padded(kw_case *c, place_row *row) {
   kw_shape result = row->self;
@@ -278,6 +303,7 @@ static bool give_padded(kw_case *c, place_row *row) {
     if (c->shrunk && size > 0 && row->numbers[i] >= size) row->numbers[i] = size - 1; /* what can be mirrored */
     result.dims[d] += row->numbers[i];
   }
+  if (c->op->row.shape == KW_SHAPE_PAD_BACKWARD) return give_gradient(c, row, &result);
   if (!give_self(c, row)) return false;
   kw_case_give_ints(c, 1, row->numbers, row->count);
   give_result(c, &result);
@@ -339,7 +365,7 @@ bool kw_case_make_pad_border(kw_case *c) {
       {{5, {2, 2, 3, 5, 7}}, 6, {6, 6, 4, 4, 2, 2}}};
   static const place_table table = {{none, 0}, ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs)};
   place_row row;
-  uint32_t padded = (uint32_t)(c->op->base[strlen(c->op->base) - 2] - '0');
+  uint32_t padded = (uint32_t)(strstr(c->op->base, "_pad")[4] - '0');
   if (!pick_row(c, &table, &row)) return false;
   uint32_t batch = row.self.rank - 4, cut = 3 - padded;
   row.self.rank -= cut;

@@ -244,6 +244,33 @@ static kw_status scatter_value(kw_stream *stream, const kw_value *args, kw_tenso
   return status;
 }
 
+/* Puts a part of a view in its place; nothing is left of it where `end` is not past `start`. */
+static kw_status narrow(kw_tensor **io_view, uint32_t dim, int64_t start, int64_t end) {
+  kw_tensor *whole = *io_view;
+  kw_status status = kw_tensor_slice(whole, dim, start, end > start ? end : start, 1, io_view);
+  if (status == KW_OK) kw_tensor_release(whole);
+  return status;
+}
+
+/* The value everywhere, and a copy of what is left of `self` in the middle. */
+static kw_status constant_pad(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  const int64_t *pads = args[1].u.ints;
+  kw_tensor *from = NULL, *to = NULL;
+  kw_status status = fill_scalar(stream, (kw_value[]){kw_arg_tensor(outs[0]), args[2]}, outs);
+  if (status == KW_OK) status = kw_tensor_alias(kw_value_as_tensor(&args[0]), &from);
+  if (status == KW_OK) status = kw_tensor_alias(outs[0], &to);
+  for (uint32_t i = 0; i < args[1].count / 2 && status == KW_OK; ++i) {
+    const uint32_t d = to->ref.rank - 1 - i;
+    const int64_t before = pads[2 * i], after = pads[2 * i + 1], size = from->ref.shape[d], padded = to->ref.shape[d];
+    status = narrow(&from, d, before < 0 ? -before : 0, after < 0 ? size + after : size);
+    if (status == KW_OK) status = narrow(&to, d, before > 0 ? before : 0, after > 0 ? padded - after : padded);
+  }
+  if (status == KW_OK) status = call("copy_", stream, (kw_value[]){kw_arg_tensor(to), kw_arg_tensor(from)}, 2, NULL);
+  kw_tensor_release(from);
+  kw_tensor_release(to);
+  return status;
+}
+
 /* A copy of argument 0, and argument 1 in place of the part of it that the view shows. Releases the view. */
 static kw_status replace_part(kw_stream *stream, const kw_value *args, kw_tensor **outs, kw_tensor *part) {
   kw_status status = call("copy_", stream, (kw_value[]){kw_arg_tensor(outs[0]), args[0]}, 2, NULL);
@@ -357,6 +384,7 @@ static const struct {
     {"embedding", "gather", embedding},
     {"index_select", "gather", index_select},
     {"scatter.value", "scatter.src", scatter_value},
+    {"constant_pad_nd", "copy_", constant_pad},
     {"select_scatter", "copy_", select_scatter},
     {"slice_scatter", "copy_", slice_scatter},
     {"avg_pool1d", "avg_pool2d", avg_pool1d},

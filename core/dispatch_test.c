@@ -355,8 +355,15 @@ static void decomposes_replaced_parts_to_copies(void **state) {
   expect_call("select_scatter", select, 4, (float[]){1, 2, -1, 4, 5, -2}, 6);
   expect_call("slice_scatter", whole, 2, (float[]){1, 2, 3, 4, 5, 6}, 6);
   expect_call("slice_scatter", slice, 6, (float[]){7, 2, 8, 9, 5, 0}, 6);
+  const int64_t pads[] = {-1, 1, 1, 0}, gone[] = {-4, 6}, all_gone[] = {6, -4};
+  const kw_value pad[] = {kw_arg_tensor(x), kw_arg_int_list(pads, 4), kw_arg_scalar_f64(0.5)};
+  const kw_value none[] = {kw_arg_tensor(column), kw_arg_int_list(gone, 2)};
+  const kw_value no_more[] = {kw_arg_tensor(column), kw_arg_int_list(all_gone, 2)};
+  expect_call("constant_pad_nd", pad, 3, (float[]){0.5f, 0.5f, 0.5f, 2, 3, 0.5f, 5, 6, 0.5f}, 9);
   assert_string_equal(fixture->last_kernel, "copy");
-  assert_int_equal(counters().decomposed, 3);
+  expect_call("constant_pad_nd", none, 2, (float[]){0, 0, 0, 0}, 4);
+  expect_call("constant_pad_nd", no_more, 2, (float[]){0, 0, 0, 0}, 4);
+  assert_int_equal(counters().decomposed, 6);
   kw_tensor_release(x), kw_tensor_release(column), kw_tensor_release(two);
 }
 

@@ -86,6 +86,7 @@ kw_status kw_infer_triangle(const kw_op *op, const kw_value *args, kw_infer_dims
 kw_status kw_infer_select_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_slice_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_pad(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_pad_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_pad_border(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 /* What random ops demand of the numbers they are given (infer_random.c); KW_OK for other ops. */

@@ -135,13 +135,15 @@ kw_status kw_infer_slice_scatter(const kw_op *op, const kw_value *args, kw_infer
 
 /* ---- Padded ------------------------------------------------------------------------------------------------------ */
 
-/* Adds a list's pairs (before, after) to the sizes, from the last dimension on. */
-static kw_status add_pads(const kw_op *op, const kw_value *args, kw_infer_dims *out) {
-  const kw_tensor_ref *self = args[0].u.tensor;
-  const kw_value *pads = &args[1];
+/* Adds the pairs (before, after) of the list behind argument `first` to the sizes of that, from the last dimension on.
+ */
+static kw_status add_pads(const kw_op *op, const kw_value *args, uint32_t first, kw_infer_dims *out) {
+  const kw_tensor_ref *self = args[first].u.tensor;
+  const kw_value *pads = &args[first + 1];
   kw_infer_take_shape(self, out);
   if (pads->count % 2 || pads->count / 2 > self->rank) {
-    return kw_infer_fail(op, 1, "%u numbers for a tensor of rank %u; give two for each dimension, the last one's first",
+    return kw_infer_fail(op, first + 1,
+                         "%u numbers for a tensor of rank %u; give two for each dimension, the last one's first",
                          pads->count, self->rank);
   }
   for (uint32_t i = 0; i < pads->count / 2; ++i) {
@@ -150,8 +152,8 @@ static kw_status add_pads(const kw_op *op, const kw_value *args, kw_infer_dims *
     bool over = __builtin_add_overflow(out->sizes[d], before, &out->sizes[d]);
     over = __builtin_add_overflow(out->sizes[d], after, &out->sizes[d]) || over;
     if (over || out->sizes[d] < 0) {
-      return kw_infer_fail(op, 1, "%" PRId64 " and %" PRId64 " make dimension %u of size %" PRId64 " %s", before, after,
-                           d, self->shape[d], over ? "longer than 2^63 - 1" : "shorter than nothing");
+      return kw_infer_fail(op, first + 1, "%" PRId64 " and %" PRId64 " make dimension %u of size %" PRId64 " %s",
+                           before, after, d, self->shape[d], over ? "longer than 2^63 - 1" : "shorter than nothing");
     }
   }
   return check_sizes(op, args, pads, out);
@@ -159,36 +161,57 @@ static kw_status add_pads(const kw_op *op, const kw_value *args, kw_infer_dims *
 
 kw_status kw_infer_pad(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
-  return add_pads(op, args, out);
+  return add_pads(op, args, 0, out);
 }
 
 /* What stands beside the pads is made from the tensor itself, so there has to be something to make it from. */
-kw_status kw_infer_pad_border(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
-  (void)out_expand;
-  const kw_tensor_ref *self = args[0].u.tensor;
-  const uint32_t padded = (uint32_t)op->schema.args[1].list_size / 2;
+static kw_status pad_border(const kw_op *op, const kw_value *args, uint32_t first, kw_infer_dims *out) {
+  const kw_tensor_ref *self = args[first].u.tensor;
+  const uint32_t padded = (uint32_t)op->schema.args[first + 1].list_size / 2;
+  const bool reflects = strncmp(op->schema.name, "reflection", strlen("reflection")) == 0;
   char text[KW_SHAPE_TEXT];
-  if (args[1].count != 2 * padded) {
-    return kw_infer_fail(op, 1, "%u numbers; give %u, two for each of the last dimensions", args[1].count, 2 * padded);
+  if (args[first + 1].count != 2 * padded) {
+    return kw_infer_fail(op, first + 1, "%u numbers; give %u, two for each of the last dimensions",
+                         args[first + 1].count, 2 * padded);
   }
   if (self->rank != padded + 1 && self->rank != padded + 2) {
-    return kw_infer_fail(op, 0, "expected rank %u (channels first), or %u (a batch of these), got shape %s", padded + 1,
-                         padded + 2, kw_shape_text(self->rank, self->shape, text));
+    return kw_infer_fail(op, first, "expected rank %u (channels first), or %u (a batch of these), got shape %s",
+                         padded + 1, padded + 2, kw_shape_text(self->rank, self->shape, text));
   }
-  kw_status status = add_pads(op, args, out);
+  kw_status status = add_pads(op, args, first, out);
   for (uint32_t i = 0; i < padded && status == KW_OK; ++i) {
     const uint32_t d = self->rank - 1 - i;
-    const int64_t size = self->shape[d], *pad = args[1].u.ints + 2 * i;
-    const bool reflects = op->row.shape == KW_SHAPE_PAD_REFLECT;
+    const int64_t size = self->shape[d], *pad = args[first + 1].u.ints + 2 * i;
     if (size == 0) {
-      status = kw_infer_fail(op, 0, "dimension %u of shape %s has no elements to pad with", d,
+      status = kw_infer_fail(op, first, "dimension %u of shape %s has no elements to pad with", d,
                              kw_shape_text(self->rank, self->shape, text));
     } else if (reflects && (pad[0] >= size || pad[1] >= size)) {
-      status = kw_infer_fail(op, 1, "%" PRId64 " and %" PRId64 " reflect past the %" PRId64 " elements of dimension %u",
+      status = kw_infer_fail(op, first + 1,
+                             "%" PRId64 " and %" PRId64 " reflect past the %" PRId64 " elements of dimension %u",
                              pad[0], pad[1], size, d);
     } else if (out->sizes[d] == 0) {
-      status = kw_infer_fail(op, 1, "%" PRId64 " and %" PRId64 " leave nothing of dimension %u", pad[0], pad[1], d);
+      status =
+          kw_infer_fail(op, first + 1, "%" PRId64 " and %" PRId64 " leave nothing of dimension %u", pad[0], pad[1], d);
     }
   }
   return status;
+}
+
+kw_status kw_infer_pad_border(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  return pad_border(op, args, 0, out);
+}
+
+kw_status kw_infer_pad_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_tensor_ref *grad = args[0].u.tensor;
+  char got[KW_SHAPE_TEXT], wanted[KW_SHAPE_TEXT];
+  kw_status status = pad_border(op, args, 1, out);
+  if (status != KW_OK) return status;
+  if (grad->rank != out->rank || memcmp(grad->shape, out->sizes, out->rank * sizeof(int64_t)) != 0) {
+    return kw_infer_fail(op, 0, "expected shape %s, that of 'self' with its pads, got %s",
+                         kw_shape_text(out->rank, out->sizes, wanted), kw_shape_text(grad->rank, grad->shape, got));
+  }
+  kw_infer_take_shape(args[1].u.tensor, out);
+  return KW_OK;
 }

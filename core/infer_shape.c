@@ -328,6 +328,7 @@ static const shape_fn shape_rules[] = {
     [KW_SHAPE_PAD] = kw_infer_pad,
     [KW_SHAPE_PAD_REFLECT] = kw_infer_pad_border,
     [KW_SHAPE_PAD_REPLICATE] = kw_infer_pad_border,
+    [KW_SHAPE_PAD_BACKWARD] = kw_infer_pad_backward,
     [KW_SHAPE_SCATTER_REDUCE] = kw_infer_scatter_reduce,
     [KW_SHAPE_INDEX_ADD] = kw_infer_index_add,
     [KW_SHAPE_CDIST] = kw_infer_cdist,

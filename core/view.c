@@ -4,6 +4,7 @@
  * documentation of view (when a reshape needs no copy), as_strided and diagonal.
  */
 #include "error.h"
+#include "promote.h"
 #include "tensor.h"
 
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 
 /* A descriptor in the making. */
 typedef struct shape_of {
+  kw_dtype dtype;
   uint32_t rank;
   int64_t shape[KW_MAX_RANK];
   int64_t strides[KW_MAX_RANK];
@@ -22,6 +24,7 @@ static kw_status begin(const char *function, const kw_tensor *tensor, kw_tensor 
   kw_status status = kw_tensor_check(function, "tensor", tensor);
   if (status != KW_OK) return status;
   if (out_view == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the out argument is NULL.", function);
+  out->dtype = tensor->ref.dtype;
   out->rank = tensor->ref.rank;
   memcpy(out->shape, tensor->ref.shape, sizeof out->shape);
   memcpy(out->strides, tensor->ref.strides, sizeof out->strides);
@@ -30,8 +33,8 @@ static kw_status begin(const char *function, const kw_tensor *tensor, kw_tensor 
 }
 
 static kw_status finish(const char *function, const kw_tensor *tensor, const shape_of *made, kw_tensor **out_view) {
-  kw_status status = kw_tensor_on_buffer(tensor->buffer, tensor->ref.dtype, made->rank, made->shape, made->strides,
-                                         made->offset, out_view);
+  kw_status status =
+      kw_tensor_on_buffer(tensor->buffer, made->dtype, made->rank, made->shape, made->strides, made->offset, out_view);
   return status == KW_OK ? KW_OK : kw_wrap(status, "%s", function);
 }
 
@@ -420,4 +423,56 @@ kw_status kw_tensor_alias(const kw_tensor *tensor, kw_tensor **out_view) {
   shape_of made;
   kw_status status = begin(function, tensor, out_view, &made);
   return status != KW_OK ? status : finish(function, tensor, &made, out_view);
+}
+
+/* ---- Complex numbers and their parts ------------------------------------------------------------------------------
+ */
+
+kw_status kw_tensor_view_as_real(const kw_tensor *tensor, kw_tensor **out_view) {
+  static const char function[] = "kw_tensor_view_as_real";
+  shape_of made;
+  kw_status status = begin(function, tensor, out_view, &made);
+  if (status != KW_OK) return status;
+  if (!kw_dtype_is_complex(made.dtype)) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: a tensor of %s has no real and imaginary parts.", function,
+                   kw_dtype_name(made.dtype));
+  }
+  if (made.rank == KW_MAX_RANK) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: rank %" PRIu32 " leaves no room for the dimension of the parts.",
+                   function, made.rank);
+  }
+  made.dtype = made.dtype == KW_C64 ? KW_F32 : KW_F64;
+  for (uint32_t d = 0; d < made.rank; ++d) made.strides[d] = scale_stride(made.strides[d], 2);
+  made.shape[made.rank] = 2;
+  made.strides[made.rank++] = 1;
+  return finish(function, tensor, &made, out_view);
+}
+
+kw_status kw_tensor_view_as_complex(const kw_tensor *tensor, kw_tensor **out_view) {
+  static const char function[] = "kw_tensor_view_as_complex";
+  shape_of made;
+  char text[256];
+  kw_status status = begin(function, tensor, out_view, &made);
+  if (status != KW_OK) return status;
+  if (made.dtype != KW_F32 && made.dtype != KW_F64) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: numbers of %s are no parts of complex ones; f32 and f64 are.",
+                   function, kw_dtype_name(made.dtype));
+  }
+  if (made.rank == 0 || made.shape[made.rank - 1] != 2) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the last dimension of %s is not the two parts of a number.", function,
+                   kw_ref_describe(&tensor->ref, text, sizeof text));
+  }
+  bool pairs = made.strides[--made.rank] == 1 && tensor->ref.offset % (2 * item_size(tensor)) == 0;
+  for (uint32_t d = 0; d < made.rank; ++d) {
+    pairs = pairs && (made.strides[d] % 2 == 0 || made.shape[d] <= 1);
+    made.strides[d] /= 2;
+  }
+  if (!pairs && tensor->ref.numel > 0) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: the parts of %s do not lie in memory as those of complex numbers do: side by side, each pair a "
+                   "multiple of its size from the start. Copy it to a new tensor first.",
+                   function, kw_ref_describe(&tensor->ref, text, sizeof text));
+  }
+  made.dtype = made.dtype == KW_F32 ? KW_C64 : KW_C128;
+  return finish(function, tensor, &made, out_view);
 }

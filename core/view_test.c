@@ -469,6 +469,59 @@ static void chains_of_views(void **state) {
   }
 }
 
+static void expect_floats(kw_tensor *tensor, const float *values, size_t count) {
+  float got[16];
+  assert_int_equal(tensor->ref.numel * (int64_t)kw_dtype_size(tensor->ref.dtype), count * sizeof *got);
+  assert_ok(kw_tensor_read(tensor, got));
+  for (size_t i = 0; i < count; ++i) assert_true(got[i] == values[i]);
+}
+
+static void parts_of_complex_numbers(void **state) {
+  (void)state;
+  kw_tensor *x, *turned, *parts, *one, *back, *steps;
+  const float values[] = {1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6};
+  assert_ok(kw_tensor_create(&test->device, KW_C64, 2, DIMS(2, 3), &x));
+  assert_ok(kw_tensor_write(x, values));
+  assert_ok(kw_tensor_transpose(x, 0, 1, &turned));
+  assert_ok(kw_tensor_view_as_real(turned, &parts));
+  assert_true(parts->ref.dtype == KW_F32 && parts->ref.rank == 3 && parts->ref.shape[2] == 2);
+  expect_floats(parts, (float[]){1, -1, 4, -4, 2, -2, 5, -5, 3, -3, 6, -6}, 12);
+  assert_ok(kw_tensor_select(parts, -1, 1, &one)); /* imaginary parts */
+  expect_floats(one, (float[]){-1, -4, -2, -5, -3, -6}, 6);
+  assert_ok(kw_tensor_view_as_complex(parts, &back));
+  assert_true(back->ref.dtype == KW_C64 && back->ref.rank == 2);
+  expect_floats(back, (float[]){1, -1, 4, -4, 2, -2, 5, -5, 3, -3, 6, -6}, 12);
+  kw_tensor_release(back);
+  /* a part, with an offset; real parts written through a view are the numbers' */
+  assert_ok(kw_tensor_slice(parts, 0, 1, 3, 1, &steps));
+  assert_ok(kw_tensor_view_as_complex(steps, &back));
+  expect_floats(back, (float[]){2, -2, 5, -5, 3, -3, 6, -6}, 8);
+  assert_ok(kw_tensor_write(one, (float[]){0, 0, 0, 0, 0, 9}));
+  expect_floats(x, (float[]){1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 9}, 12);
+  kw_tensor_release(back), kw_tensor_release(steps);
+
+  assert_int_equal(kw_tensor_view_as_real(parts, &back), KW_ERR_INVALID_ARGUMENT);
+  assert_error("a tensor of f32 has no real and imaginary parts");
+  assert_int_equal(kw_tensor_view_as_complex(x, &back), KW_ERR_INVALID_ARGUMENT);
+  assert_error("numbers of c64 are no parts");
+  assert_int_equal(kw_tensor_view_as_complex(one, &back), KW_ERR_INVALID_ARGUMENT); /* [3, 2], two steps apart */
+  assert_error("do not lie in memory as those of complex numbers do");
+  kw_tensor *row, *odd, *empty;
+  assert_ok(kw_tensor_create(&test->device, KW_F32, 1, DIMS(8), &row));
+  assert_int_equal(kw_tensor_view_as_complex(row, &back), KW_ERR_INVALID_ARGUMENT);
+  assert_error("the last dimension of");
+  assert_ok(kw_tensor_as_strided(row, 2, DIMS(2, 2), DIMS(3, 1), 0, &odd)); /* an odd step */
+  assert_int_equal(kw_tensor_view_as_complex(odd, &back), KW_ERR_INVALID_ARGUMENT);
+  kw_tensor_release(odd);
+  assert_ok(kw_tensor_as_strided(row, 2, DIMS(2, 2), DIMS(2, 1), 1, &odd)); /* an odd offset */
+  assert_int_equal(kw_tensor_view_as_complex(odd, &back), KW_ERR_INVALID_ARGUMENT);
+  assert_ok(kw_tensor_create(&test->device, KW_F64, 2, DIMS(0, 2), &empty));
+  assert_ok(kw_tensor_view_as_complex(empty, &back));
+  assert_true(back->ref.dtype == KW_C128 && back->ref.rank == 1 && back->ref.shape[0] == 0);
+  kw_tensor_release(back), kw_tensor_release(empty), kw_tensor_release(odd), kw_tensor_release(row);
+  kw_tensor_release(x), kw_tensor_release(turned), kw_tensor_release(parts), kw_tensor_release(one);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(view),
@@ -483,6 +536,7 @@ int main(void) {
       cmocka_unit_test(views_share_and_keep_the_memory),
       cmocka_unit_test(alignment_of_views),
       cmocka_unit_test(chains_of_views),
+      cmocka_unit_test(parts_of_complex_numbers),
   };
   return cmocka_run_group_tests(tests, open_device, close_device);
 }

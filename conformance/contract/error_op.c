@@ -382,6 +382,8 @@ static const struct {
     {"mse_loss_backward", "grad_output", WRONG_SIZE | WRONG_RANK},
     {"mse_loss_backward", "self", WRONG_SIZE},
     {"mse_loss_backward", "target", WRONG_SIZE | WRONG_RANK},
+    {"reflection_pad1d_backward", "grad_output", WRONG_SIZE | WRONG_RANK},
+    {"replication_pad1d_backward", "grad_output", WRONG_SIZE | WRONG_RANK},
     {"avg_pool2d_backward", "grad_output", WRONG_SIZE | WRONG_RANK},
     {"avg_pool2d_backward", "self", WRONG_SIZE | WRONG_RANK},
     {"max_pool2d_with_indices_backward", "grad_output", WRONG_SIZE | WRONG_RANK},

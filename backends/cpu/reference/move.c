@@ -42,8 +42,9 @@ kw_status kw_move_to_copy(const kw_call *call) {
 kw_status kw_move_where(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0], *condition = call->args[0].u.tensor;
   const kw_tensor_ref *operands[2] = {call->args[1].u.tensor, call->args[2].u.tensor};
-  kw_dtype key = out->dtype == KW_DTYPE_WIDE ? kw_operand_promote(call->args, 1, 2) : out->dtype;
-  if (key > KW_F64 || !kw_operand_all_real(call->args, 1, 2)) return KW_ERR_INVALID_ARGUMENT;
+  bool wide = out->dtype == KW_DTYPE_WIDE;
+  if (wide ? !kw_operand_all_real(call->args, 1, 2) : out->dtype >= KW_DTYPE_COUNT) return KW_ERR_INVALID_ARGUMENT;
+  kw_dtype key = wide ? kw_operand_promote(call->args, 1, 2) : out->dtype;
   if (condition->dtype != KW_BOOL && condition->dtype != KW_U8) return KW_ERR_INVALID_ARGUMENT;
   kw_walk walk;
   kw_walk_start(&walk, out->rank, out->shape);

@@ -178,27 +178,33 @@ kw_status kw_place_slice_scatter(const kw_call *call) {
 
 /* ---- Padded ---------------------------------------------------------------------------------------------------- */
 
-/* Place i of the result in dimension d, counted from the first element of argument 0 on. */
-static int64_t unpadded(const kw_call *call, uint32_t d, int64_t i) {
-  const kw_value *pads = &call->args[1];
-  uint32_t pair = call->args[0].u.tensor->rank - 1u - d;
+/* Place i in dimension d of `rank`, counted from the first element of what is padded on. */
+static int64_t unpadded(const kw_value *pads, uint32_t rank, uint32_t d, int64_t i) {
+  uint32_t pair = rank - 1 - d;
   return pair < pads->count / 2 ? i - pads->u.ints[2 * pair] : i;
 }
 
-static int64_t constant_source(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
-  int64_t from = unpadded(call, d, i);
-  return from < 0 || from >= size ? NOWHERE : from;
-}
-
-/* Mirrored at the first and at the last element, which themselves do not appear twice. */
-static int64_t reflect_source(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
-  int64_t from = unpadded(call, d, i);
+int64_t kw_place_reflected(const kw_value *pads, uint32_t rank, uint32_t d, int64_t size, int64_t i) {
+  int64_t from = unpadded(pads, rank, d, i);
   return from < 0 ? -from : from >= size ? 2 * (size - 1) - from : from;
 }
 
-static int64_t replicate_source(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
-  int64_t from = unpadded(call, d, i);
+int64_t kw_place_replicated(const kw_value *pads, uint32_t rank, uint32_t d, int64_t size, int64_t i) {
+  int64_t from = unpadded(pads, rank, d, i);
   return from < 0 ? 0 : from >= size ? size - 1 : from;
+}
+
+static int64_t constant_source(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
+  int64_t from = unpadded(&call->args[1], call->args[0].u.tensor->rank, d, i);
+  return from < 0 || from >= size ? NOWHERE : from;
+}
+
+static int64_t reflect_source(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
+  return kw_place_reflected(&call->args[1], call->args[0].u.tensor->rank, d, size, i);
+}
+
+static int64_t replicate_source(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
+  return kw_place_replicated(&call->args[1], call->args[0].u.tensor->rank, d, size, i);
 }
 
 kw_status kw_place_pad_constant(const kw_call *call) {

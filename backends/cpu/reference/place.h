@@ -18,4 +18,11 @@ kw_status kw_place_pad_constant(const kw_call *call);
 kw_status kw_place_pad_reflect(const kw_call *call);
 kw_status kw_place_pad_replicate(const kw_call *call);
 
+/* Where, in dimension d of `rank`, which has `size` elements and is padded by `pads`, the element lies that is seen at
+ * place i: mirrored at the first and at the last element, which themselves do not appear twice, or the nearest of them.
+ */
+typedef int64_t (*kw_place_fn)(const kw_value *pads, uint32_t rank, uint32_t d, int64_t size, int64_t i);
+int64_t kw_place_reflected(const kw_value *pads, uint32_t rank, uint32_t d, int64_t size, int64_t i);
+int64_t kw_place_replicated(const kw_value *pads, uint32_t rank, uint32_t d, int64_t size, int64_t i);
+
 #endif /* KEYWAY_REFERENCE_PLACE_H */

@@ -118,6 +118,22 @@ static void test_pads(void **state) {
   EXPECT(1, 2, 2, 1, 2, 2, 3, 4, 4);
 }
 
+/* Every place gives its gradient to the element that it shows. */
+static void test_pads_backward(void **state) {
+  (void)state;
+  kw_tensor_ref grad = TENSOR(KW_F32, numbers, 1, 7), self = TENSOR(KW_F32, numbers, 1, 3), out = OUT(1, 3);
+  CALL("reflection_pad1d_backward", test_arg(&grad), test_arg(&self), INTS(2, 2)); /* 2 1 | 0 1 2 | 1 0 */
+  EXPECT(3 + 7, 2 + 4 + 6, 1 + 5);
+  CALL("replication_pad1d_backward", test_arg(&grad), test_arg(&self), INTS(3, 1)); /* 0 0 0 | 0 1 2 | 2 */
+  EXPECT(1 + 2 + 3 + 4, 5, 6 + 7);
+  grad = TENSOR(KW_F32, numbers, 1, 2);
+  CALL("replication_pad1d_backward", test_arg(&grad), test_arg(&self), INTS(-1, 0));
+  EXPECT(0, 1, 2);
+  grad = TENSOR(KW_F32, numbers, 1, 3, 3), self = TENSOR(KW_F32, numbers, 1, 2, 2), out = OUT(1, 2, 2);
+  CALL("reflection_pad2d_backward", test_arg(&grad), test_arg(&self), INTS(1, 0, 0, 1));
+  EXPECT(2 + 8, 1 + 3 + 7 + 9, 5, 4 + 6);
+}
+
 /* A signalling NaN moves as it is; the fill is converted as in fill_. */
 static void test_bits_are_kept(void **state) {
   (void)state;
@@ -139,10 +155,10 @@ static void test_bits_are_kept(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(test_repeat, setup), cmocka_unit_test_setup(test_flip, setup),
-      cmocka_unit_test_setup(test_roll, setup),   cmocka_unit_test_setup(test_triangles, setup),
-      cmocka_unit_test_setup(test_parts, setup),  cmocka_unit_test_setup(test_pads, setup),
-      cmocka_unit_test(test_bits_are_kept),
+      cmocka_unit_test_setup(test_repeat, setup),        cmocka_unit_test_setup(test_flip, setup),
+      cmocka_unit_test_setup(test_roll, setup),          cmocka_unit_test_setup(test_triangles, setup),
+      cmocka_unit_test_setup(test_parts, setup),         cmocka_unit_test_setup(test_pads, setup),
+      cmocka_unit_test_setup(test_pads_backward, setup), cmocka_unit_test(test_bits_are_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

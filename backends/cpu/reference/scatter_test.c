@@ -90,7 +90,7 @@ static void test_scatter_reduce(void **state) {
 static void test_integers(void **state) {
   (void)state;
   int32_t start[] = {-5, 7}, values[] = {2, 1}, got[2];
-  uint8_t small[] = {200}, more[] = {100}, byte;
+  uint8_t small[] = {200}, more[] = {100}, byte = 0;
   kw_tensor_ref self = TENSOR(KW_I32, start, 2), src = TENSOR(KW_I32, values, 2), out = TENSOR(KW_I32, got, 2);
   kw_tensor_ref index = TENSOR(KW_I64, INDICES(0, 1), 2), zero = TENSOR(KW_I64, INDICES(0), 1);
   kw_tensor_ref one = TENSOR(KW_U8, small, 1), other = TENSOR(KW_U8, more, 1), cut = TENSOR(KW_U8, &byte, 1);

@@ -107,3 +107,5 @@ for args in [(0, 5), (1, 9, 3), (5, -3, -2), (0.0, 1.0, 0.25), (-1.5, 2), (3, 3)
 for dtype in INTS + FLOATS:
     add("arange.start_step", scalar(0), scalar(7), scalar(2), dtype_arg(dtype))
 add("arange.start_step", scalar(0.0), scalar(1.0), scalar(0.125), dtype_arg("f64"))
+add("where.self", of("bool", [True, False, True]), of("c64", [1 + 2j, 3j, -1.0]), of("c64", [[5.0, 6 - 1j, 7.0], [0, -2j, 1]]))
+add("where.self", of("bool", [True, False]), of("c128", [1 + 2j, 3j]), of("f32", [5.0, 6.0]))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Golden vectors: elements placed elsewhere, padding."""
-from golden import add, any_of, of, scalar, specials
+from golden import add, any_of, FLOATS, of, scalar, specials, tensor
 
 for dtype in ["bool", "u8", "i64", "f16", "bf16", "f32", "f64", "c64"]:
     def values(*shape):
@@ -34,6 +34,13 @@ for dtype in ["bool", "u8", "i64", "f16", "bf16", "f32", "f64", "c64"]:
         add("replication_pad1d", values(1, 2, 3), [-2, 3])
         add("replication_pad2d", values(1, 2, 3), [1, 2, 0, 1])
         add("replication_pad3d", values(1, 2, 1, 3), [2, 1, 1, 0, 0, 1])
+for dtype in FLOATS:
+    for kind in ["reflection", "replication"]:
+        add(f"{kind}_pad1d_backward", tensor(dtype, [2, 6]), tensor(dtype, [2, 3]), [2, 1], terms=4)
+        add(f"{kind}_pad1d_backward", tensor(dtype, [1, 2, 4]), tensor(dtype, [1, 2, 3]), [-1, 2], terms=4)
+        add(f"{kind}_pad2d_backward", tensor(dtype, [1, 4, 5]), tensor(dtype, [1, 3, 3]), [1, 1, 0, 1], terms=9)
+        add(f"{kind}_pad3d_backward", tensor(dtype, [1, 3, 3, 4]), tensor(dtype, [1, 2, 2, 2]), [1, 1, 1, 0, 0, 1],
+            terms=27)
 add("roll", specials("f32"), [5], [0])
 add("triu", specials("f32").reshape(3, 4), 0)
 add("constant_pad_nd", of("f32", [1.0]), [1, 1], scalar(0.1))
