@@ -324,6 +324,32 @@ static void complex_numbers_by_part(void **state) {
   assert_false(same(&rule, KW_C64, want, got));
 }
 
+/* Where the oracle has values, each part is judged on its own, and named. */
+static void complex_numbers_within_bounds(void **state) {
+  (void)state;
+  kw_case c = get_case("_fft_c2c/c64/prime/0"); /* [7] */
+  kw_rule rule = kw_rule_make(&c, 0, 0);
+  assert_int_equal(rule.compute, KW_F32);
+  kw_wide values[14], magnitude[14];
+  float got[14];
+  for (size_t i = 0; i < 14; i++) values[i] = magnitude[i] = (kw_wide){got[i] = (float)i - 3, 0};
+  for (size_t i = 0; i < 14; i++) magnitude[i].hi = 4;
+  kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 14, .values = values, .magnitude = magnitude};
+  kw_verdict v;
+  got[9] += 4 * FLT_EPSILON;
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &v);
+  assert_true(v.pass);
+  got[9] += 4 * FLT_EPSILON;
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &v);
+  assert_true(!v.pass && v.index == 9 && v.wrong == 1);
+  assert_non_null(strstr(v.text, "element [4], imaginary part: got 6"));
+  got[9] = 6;
+  got[12] = NAN;
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &v);
+  assert_true(!v.pass && v.index == 12);
+  assert_non_null(strstr(v.text, "element [6], real part: got nan"));
+}
+
 /* What the columns say of subnormals and the device's declaration together. */
 static void subnormal_column(void **state) {
   (void)state;
@@ -479,6 +505,7 @@ int main(void) {
       cmocka_unit_test(oracle_adds),
       cmocka_unit_test(columns_of_bits),
       cmocka_unit_test(complex_numbers_by_part),
+      cmocka_unit_test(complex_numbers_within_bounds),
       cmocka_unit_test(subnormal_column),
       cmocka_unit_test(moves_keep_subnormals),
       cmocka_unit_test(either_writer),

@@ -311,8 +311,8 @@ KW_API kw_status kw_tensor_alias(const kw_tensor *tensor, kw_tensor **out_view);
 /* c64 [..] as f32 [.., 2], c128 as f64: the last dimension is the real and the imaginary part. One of them alone is
  * kw_tensor_select of that. */
 KW_API kw_status kw_tensor_view_as_real(const kw_tensor *tensor, kw_tensor **out_view);
-/* The other way. KW_ERR_INVALID_ARGUMENT where the parts do not lie side by side, or pairs not at multiples of their size
- * from the start of the memory. */
+/* The other way. KW_ERR_INVALID_ARGUMENT where the parts do not lie side by side, or pairs not at multiples of their
+ * size from the start of the memory. */
 KW_API kw_status kw_tensor_view_as_complex(const kw_tensor *tensor, kw_tensor **out_view);
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
