@@ -12,8 +12,10 @@
 
 /* How result shapes follow from the arguments. */
 typedef enum kw_shape_rule {
-  KW_SHAPE_BROADCAST,   /* all tensor arguments broadcast together; the result has that shape */
-  KW_SHAPE_INPLACE,     /* the result is argument 0 (a!); other tensor arguments broadcast to it */
+  KW_SHAPE_BROADCAST, /* all tensor arguments broadcast together; the result has that shape */
+  KW_SHAPE_INPLACE,   /* the result is argument 0 (a!); other tensor arguments broadcast to it */
+  /* argument 0's; other tensor arguments broadcast to it */
+  KW_SHAPE_LIKE,
   KW_SHAPE_REDUCE_ALL,  /* rank 0 */
   KW_SHAPE_REDUCE_DIMS, /* argument "dim": a list (empty or none = all dimensions; in any.dims empty = none of
                            them); argument "keepdim" */

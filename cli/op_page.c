@@ -20,6 +20,7 @@ enum { NOTE_COUNT = sizeof notes / sizeof notes[0] };
 static const char *const shape_texts[] = {
     [KW_SHAPE_BROADCAST] = "all tensors broadcast together",
     [KW_SHAPE_INPLACE] = "`self`'s; other tensors broadcast to it",
+    [KW_SHAPE_LIKE] = "`self`'s; other tensors broadcast to it",
     [KW_SHAPE_REDUCE_ALL] = "rank 0",
     [KW_SHAPE_REDUCE_DIMS] = "without the dimensions in `dim` (none or empty: all), or with size 1 for `keepdim`",
     [KW_SHAPE_REDUCE_DIM] = "without dimension `dim` (none: all), or with size 1 for `keepdim`",

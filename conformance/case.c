@@ -267,6 +267,7 @@ static bool make_scatter(kw_case *c) {
 static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_BROADCAST] = kw_case_make_elementwise,
     [KW_SHAPE_INPLACE] = kw_case_make_elementwise,
+    [KW_SHAPE_LIKE] = kw_case_make_elementwise,
     [KW_SHAPE_REDUCE_ALL] = kw_case_make_reduce,
     [KW_SHAPE_REDUCE_DIMS] = kw_case_make_reduce,
     [KW_SHAPE_REDUCE_DIM] = kw_case_make_reduce,

@@ -57,6 +57,24 @@ static const struct {
     {"var", {KW_DOMAIN_UNIT}},
     {"var_mean", {KW_DOMAIN_UNIT}},
     {"logsumexp", {KW_DOMAIN_NEAR}},
+    {"leaky_relu", {KW_DOMAIN_NEAR}},
+    {"elu", {KW_DOMAIN_NEAR}},
+    {"softplus", {KW_DOMAIN_NEAR}},
+    {"hardswish", {KW_DOMAIN_NEAR}},
+    {"hardtanh", {KW_DOMAIN_NEAR}},
+    {"threshold", {KW_DOMAIN_NEAR}},
+    {"addcdiv", {KW_DOMAIN_ANY, KW_DOMAIN_ANY, KW_DOMAIN_NONZERO}},
+    {"lerp", {KW_DOMAIN_ANY, KW_DOMAIN_ANY, KW_DOMAIN_UNIT}},
+    {"masked_fill", {KW_DOMAIN_ANY, KW_DOMAIN_BOOL, KW_DOMAIN_ANY}},
+    {"sigmoid_backward", {KW_DOMAIN_ANY, KW_DOMAIN_PROBABILITY}},
+    {"tanh_backward", {KW_DOMAIN_ANY, KW_DOMAIN_UNIT}},
+    {"gelu_backward", {KW_DOMAIN_ANY, KW_DOMAIN_NEAR}},
+    {"silu_backward", {KW_DOMAIN_ANY, KW_DOMAIN_NEAR}},
+    {"threshold_backward", {KW_DOMAIN_ANY, KW_DOMAIN_NEAR}},
+    {"leaky_relu_backward", {KW_DOMAIN_ANY, KW_DOMAIN_NEAR}},
+    {"elu_backward", {KW_DOMAIN_ANY, KW_DOMAIN_NEAR, KW_DOMAIN_NEAR}},
+    {"hardtanh_backward", {KW_DOMAIN_ANY, KW_DOMAIN_NEAR}},
+    {"softplus_backward", {KW_DOMAIN_ANY, KW_DOMAIN_NEAR}},
     {"cumprod", {KW_DOMAIN_FACTOR}},
     {"any", {KW_DOMAIN_SPARSE}},
     {"all", {KW_DOMAIN_DENSE}},
@@ -151,18 +169,18 @@ static kw_value scalar_c128(double real, double imaginary) {
   return v;
 }
 
-/* fill_.Scalar and full: in-range integers, and floats that saturate. */
-static bool set_fill(kw_case *c) {
+/* What is stored: in-range integers, and floats that saturate. */
+static bool set_fill(kw_case *c, uint32_t arg) {
   static const double floats[] = {2.75, -1.5, 0.1, 1e30, -1e30, INFINITY, NAN, -0.0};
   uint32_t plain = scalar_count(c->key);
   if (c->class != KW_CLASS_ATTRS) {
-    kw_case_give(c, 1, pick_scalar(c, c->number));
+    kw_case_give(c, arg, pick_scalar(c, c->number));
   } else if (c->number < plain) {
-    kw_case_give(c, 1, pick_scalar(c, c->number));
+    kw_case_give(c, arg, pick_scalar(c, c->number));
   } else if (c->number - plain < COUNT(floats)) {
-    kw_case_give(c, 1, scalar_f64(floats[c->number - plain]));
+    kw_case_give(c, arg, scalar_f64(floats[c->number - plain]));
   } else if (c->number == plain + COUNT(floats) && kw_datum_is_complex(c->key)) {
-    kw_case_give(c, 1, scalar_c128(0.1, -2.7));
+    kw_case_give(c, arg, scalar_c128(0.1, -2.7));
   } else {
     return false;
   }
@@ -214,8 +232,28 @@ static const struct {
   uint32_t rows;
   double values[8][ROW_VALUES];
 } number_rows[] = {
+    {"hardtanh", 1, 2, 6, {{-1, 1}, {0, 6}, {-2.7, 0.1}, {1, -1}, {2, 2}, {-300, 300}}},
+    {"leaky_relu", 1, 1, 5, {{0.01}, {0.2}, {0}, {-0.5}, {1.5}}},
+    {"elu", 1, 3, 5, {{1, 1, 1}, {1.6732632, 1.050701, 1}, {0.5, 2, 0.3}, {-1, 1, 2}, {1, 1, 0}}},
+    {"softplus", 1, 2, 5, {{1, 20}, {2, 20}, {0.5, 3}, {10, 1}, {1, 0}}},
+    {"threshold", 1, 2, 5, {{0, 0}, {1, 20}, {0.1, -1.5}, {-3, 7}, {2, 2}}},
+    {"lerp.Scalar", 2, 1, 8, {{0.25}, {0.5}, {0.75}, {0}, {1}, {-0.5}, {2}, {0.1}}},
+    {"threshold_backward", 2, 1, 4, {{0}, {1}, {-2.5}, {0.1}}},
+    {"leaky_relu_backward", 2, 1, 4, {{-0.5}, {0.01}, {0.2}, {0}}}, /* from the result where the number is odd */
+    {"elu_backward", 1, 3, 6, {{1, 1, 1}, {1, 1, 1}, {-1, 1, 2}, {1.6732632, 1.050701, 1}, {0.5, 2, 0.3}, {2, 3, 0.5}}},
+    {"hardtanh_backward", 2, 2, 4, {{-1, 1}, {0, 6}, {-2.5, 0.1}, {1, -1}}},
+    {"softplus_backward", 2, 2, 4, {{1, 20}, {2, 20}, {0.5, 3}, {10, 1}}},
     {"round.decimals", 1, 1, 8, {{0}, {1}, {-1}, {2}, {3}, {-2}, {5}, {-4}}},
 };
+
+/* The argument whose value an op stores in elements, or -1: fill, full and masked_fill in all their forms. */
+static int find_fill(const kw_suite_op *op) {
+  static const char *const ops[] = {"fill_.Scalar", "full", "fill.Scalar", "full_like", "masked_fill.Scalar"};
+  bool here = false;
+  for (size_t i = 0; i < COUNT(ops); i++) here |= strcmp(ops[i], op->name) == 0;
+  int value = kw_suite_op_find_arg(op, "value");
+  return !here ? -1 : value >= 0 ? value : kw_suite_op_find_arg(op, "fill_value");
+}
 
 /* The index of the op's row, or -1. */
 static int find_numbers(const kw_suite_op *op) {
@@ -244,7 +282,8 @@ static void set_numbers(kw_case *c, int which) {
 bool kw_case_set_attrs(kw_case *c) {
   const kw_suite_op *op = c->op;
   bool attrs = c->class == KW_CLASS_ATTRS;
-  if (strcmp(op->name, "fill_.Scalar") == 0 || strcmp(op->name, "full") == 0) return set_fill(c);
+  const int fill = find_fill(op);
+  if (fill >= 0) return set_fill(c, (uint32_t)fill);
   if (strcmp(op->name, "clamp") == 0) return set_clamp(c);
   const int numbers = find_numbers(op);
   if (numbers >= 0) set_numbers(c, numbers);
@@ -272,7 +311,7 @@ bool kw_case_set_attrs(kw_case *c) {
       count = 2;
       kw_value v = {.tag = KW_TAG_BOOL};
       v.u.b = c->number % 2;
-      if (attrs) kw_case_give(c, i, v);
+      if (attrs || !arg->has_default) kw_case_give(c, i, v);
     }
     if (count > combinations) combinations = count;
   }

@@ -60,6 +60,30 @@ static void subnormal_results(void **state) {
   assert_true(passes(&rule, KW_F32, 0x1p-130, 0x1p-130, 0));
 }
 
+/* f64's oracle tells by lo how far past the largest number a value is. */
+static void past_the_largest(void **state) {
+  (void)state;
+  const double most = 0x1.fffffffffffffp1023;
+  kw_rule rule = ulp_rule(1, 0);
+  rule.compute = KW_F64;
+  assert_true(passes(&rule, KW_F64, most, most, 0x1p970));
+  assert_true(passes(&rule, KW_F64, INFINITY, most, 0x1p970));
+  assert_false(passes(&rule, KW_F64, most, most, 0x1p973));
+  assert_true(passes(&rule, KW_F64, INFINITY, most, most));
+  assert_false(passes(&rule, KW_F64, -INFINITY, most, most));
+  rule.ulp = 0;
+  assert_true(passes(&rule, KW_F64, INFINITY, most, 0x1p970));
+  assert_false(passes(&rule, KW_F64, most, most, 0x1p970));
+}
+
+/* Two terms may be off by a smallest subnormal, in f64 too, where half of it is no number. */
+static void sums_of_subnormals(void **state) {
+  (void)state;
+  kw_rule rule = {.compare = KW_CMP_ACCUMULATE, .terms = 2, .compute = KW_F64};
+  assert_true(passes(&rule, KW_F64, 0x1p-1074, 0x1p-1073, 0));
+  assert_false(passes(&rule, KW_F64, 0x1p-1074, 0x1.8p-1073, 0));
+}
+
 static void zeros_have_signs(void **state) {
   (void)state;
   kw_rule rule = ulp_rule(0, 0);
@@ -490,6 +514,8 @@ int main(void) {
       cmocka_unit_test(ulp_inside_a_binade),
       cmocka_unit_test(ulp_at_a_power_of_two),
       cmocka_unit_test(subnormal_results),
+      cmocka_unit_test(past_the_largest),
+      cmocka_unit_test(sums_of_subnormals),
       cmocka_unit_test(zeros_have_signs),
       cmocka_unit_test(nan_and_infinity),
       cmocka_unit_test(narrow_results),

@@ -89,7 +89,8 @@ double kw_datum_spacing(kw_float_format format, kw_wide x) {
 }
 
 double kw_datum_round(kw_dtype dtype, kw_wide x) {
-  if (isnan(x.hi) || isinf(x.hi) || x.hi == 0 || dtype == KW_F64) return x.hi;
+  if (isnan(x.hi) || isinf(x.hi) || x.hi == 0) return x.hi;
+  if (dtype == KW_F64) return x.hi + x.lo; /* another number only past the largest one */
   kw_float_format format = kw_datum_format(dtype);
   parts p = take_apart(x.hi);
   double sign = p.negative ? -1.0 : 1.0, lo = x.lo * sign;

@@ -143,6 +143,35 @@ static kw_status full_by_copy(kw_stream *stream, const kw_value *args, kw_tensor
   return fill_scalar(stream, (kw_value[]){kw_arg_tensor(outs[0]), args[1]}, outs);
 }
 
+static kw_status copy(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return call("copy_", stream, (kw_value[]){kw_arg_tensor(outs[0]), args[1]}, 2, NULL);
+}
+
+/* The value becomes self's dtype before where sees it, as in fill_. */
+static kw_status masked_fill_scalar(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *element;
+  kw_status status = make_element(stream, outs[0]->ref.dtype, &args[2], &element);
+  if (status != KW_OK) return status;
+  status = call("where.self", stream, (kw_value[]){args[1], kw_arg_tensor(element), args[0]}, 3, outs);
+  kw_tensor_release(element);
+  return status;
+}
+
+static kw_status masked_fill_tensor(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  kw_tensor *element;
+  kw_status status = kw_tensor_create_for_call(stream, outs[0]->ref.dtype, 0, NULL, &element);
+  if (status != KW_OK) return status;
+  status = call("copy_", stream, (kw_value[]){kw_arg_tensor(element), args[2]}, 2, NULL);
+  kw_value where[] = {args[1], kw_arg_tensor(element), args[0]};
+  if (status == KW_OK) status = call("where.self", stream, where, 3, outs);
+  kw_tensor_release(element);
+  return status;
+}
+
+static kw_status hardtanh(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
+  return call("clamp", stream, args, 3, outs);
+}
+
 static kw_status fill_tensor(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
   (void)outs;
   return call("copy_", stream, (kw_value[]){args[0], args[1]}, 2, NULL);
@@ -378,6 +407,15 @@ static const struct {
     {"_to_copy", "copy_", to_copy},
     {"full", "fill_.Scalar", full},
     {"full", "copy_", full_by_copy},
+    {"full_like", "fill_.Scalar", full},
+    {"full_like", "copy_", full_by_copy},
+    {"fill.Scalar", "fill_.Scalar", full},
+    {"fill.Scalar", "copy_", full_by_copy},
+    {"clone", "copy_", to_copy},
+    {"copy", "copy_", copy},
+    {"masked_fill.Scalar", "where.self", masked_fill_scalar},
+    {"masked_fill.Tensor", "where.self", masked_fill_tensor},
+    {"hardtanh", "clamp", hardtanh},
     {"fill_.Tensor", "copy_", fill_tensor},
     {"fill_.Scalar", "copy_", fill_scalar},
     {"cat", "copy_", cat},

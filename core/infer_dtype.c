@@ -16,13 +16,19 @@ const kw_value *kw_infer_find_arg(const kw_op *op, const kw_value *args, const c
   return NULL;
 }
 
-/* In the op table a mask, a copy's source and a factor have no say in the dtype. A vendor's names mean nothing to us.
- */
+/* In the op table a mask, a copy's source, a factor and a limit have no say in the dtype. A vendor's names mean nothing
+ * to us. */
 static bool promotes(const kw_op *op, uint32_t index) {
-  static const char *const silent[] = {"condition", "src", "alpha", "beta"};
+  static const struct {
+    const char *name;
+    kw_tag tag;
+  } silent[] = {{"condition", KW_TAG_TENSOR}, {"mask", KW_TAG_TENSOR},    {"src", KW_TAG_TENSOR},
+                {"alpha", KW_TAG_SCALAR},     {"beta", KW_TAG_SCALAR},    {"value", KW_TAG_SCALAR},
+                {"threshold", KW_TAG_SCALAR}, {"min_val", KW_TAG_SCALAR}, {"max_val", KW_TAG_SCALAR}};
   if (op->row.level == KW_LEVEL_VENDOR) return true;
+  const kw_schema_arg *arg = &op->schema.args[index];
   for (size_t i = 0; i < sizeof silent / sizeof silent[0]; ++i) {
-    if (strcmp(op->schema.args[index].name, silent[i]) == 0) return false;
+    if (arg->tag == silent[i].tag && strcmp(arg->name, silent[i].name) == 0) return false;
   }
   return true;
 }
@@ -300,7 +306,9 @@ uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key) {
   if (op->row.result == KW_RESULT_ATTENTION || op->row.result == KW_RESULT_EMBEDDING_BAG) return 0;
   uint32_t cast = 0;
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
-    if (!op->schema.args[i].mutated && promotes(op, i) && differs(&args[i], key)) cast |= 1u << i;
+    const bool shape_only = op->row.shape == KW_SHAPE_LIKE && i == 0; /* nobody reads its elements in another dtype */
+    if (op->schema.args[i].mutated || shape_only || !promotes(op, i)) continue;
+    if (differs(&args[i], key)) cast |= 1u << i;
   }
   return cast;
 }

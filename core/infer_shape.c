@@ -59,7 +59,8 @@ static bool has_shape(const kw_tensor_ref *tensor, const kw_infer_dims *s) {
 }
 
 static kw_status infer_broadcast(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
-  const char *fixed = op->row.shape == KW_SHAPE_INPLACE ? op->schema.args[0].name : NULL;
+  const bool like_first = op->row.shape == KW_SHAPE_INPLACE || op->row.shape == KW_SHAPE_LIKE;
+  const char *fixed = like_first ? op->schema.args[0].name : NULL;
   bool first = true;
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
     if (args[i].tag != KW_TAG_TENSOR) continue;
@@ -268,6 +269,7 @@ typedef kw_status (*shape_fn)(const kw_op *op, const kw_value *args, kw_infer_di
 static const shape_fn shape_rules[] = {
     [KW_SHAPE_BROADCAST] = infer_broadcast,
     [KW_SHAPE_INPLACE] = infer_broadcast,
+    [KW_SHAPE_LIKE] = infer_broadcast,
     [KW_SHAPE_REDUCE_ALL] = infer_reduction,
     [KW_SHAPE_REDUCE_DIMS] = infer_reduction,
     [KW_SHAPE_REDUCE_DIM] = infer_reduction,

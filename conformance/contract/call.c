@@ -96,6 +96,7 @@ static const struct {
     {NULL, "group", NEED_EDGE},
     {NULL, "total_weight", NEED_POINT},
     {NULL, "num_weights", NEED_EDGE},
+    {"masked_fill.Tensor", "value", NEED_POINT},
     {NULL, "condition", NEED_MASK},
     {NULL, "mask", NEED_MASK},
     {NULL, "index", NEED_INDEX},

@@ -338,6 +338,8 @@ static const struct {
 } wrong_shapes[] = {
     {"fill_.Tensor", "value", WRONG_RANK},
     {"copy_", "src", WRONG_RANK},
+    {"copy", "src", WRONG_RANK},
+    {"masked_fill.Tensor", "value", WRONG_RANK},
     {"mm", "self", WRONG_SIZE | WRONG_RANK},
     {"mm", "mat2", WRONG_RANK},
     {"bmm", "self", WRONG_SIZE | WRONG_RANK},
@@ -521,7 +523,7 @@ static bool broadcasts(const kw_trial *t) {
   for (uint32_t i = 0; i < kw_op_table_count; i++) {
     if (strcmp(kw_op_table[i].schema, t->call.info.schema) != 0) continue;
     kw_shape_rule rule = kw_op_table[i].shape;
-    return tensors > 1 && (rule == KW_SHAPE_BROADCAST || rule == KW_SHAPE_INPLACE);
+    return tensors > 1 && (rule == KW_SHAPE_BROADCAST || rule == KW_SHAPE_INPLACE || rule == KW_SHAPE_LIKE);
   }
   return false;
 }

@@ -16,7 +16,7 @@ static double value(test_table table, const char *op, double x, double y) {
   } else {
     RUN(table, op, &out, test_arg(&a), test_arg(&b));
   }
-  return wide.hi;
+  return wide.lo == 0 ? wide.hi : wide.hi + wide.lo;
 }
 
 static bool close_to(double got, double expected, double bound) {
@@ -113,6 +113,25 @@ static void known_values(void **state) {
   }
 }
 
+/* What overflows stays apart from what is infinite. */
+static void past_the_range(void **state) {
+  (void)state;
+  double two = 2, most = 0x1.fffffffffffffp1023, infinite = INFINITY;
+  kw_wide wide;
+  kw_tensor_ref a = TENSOR(KW_F64, &most, 1), b = TENSOR(KW_F64, &two, 1), out = TENSOR(KW_DTYPE_WIDE, &wide, 1);
+  RUN(kw_reference_f128, "mul.Tensor", &out, test_arg(&a), test_arg(&b));
+  assert_true(wide.hi == most && wide.lo == most);
+  RUN(kw_reference_f128, "mul.Tensor", &out, test_arg(&a), test_arg(&a));
+  assert_true(wide.hi == most && wide.lo == most);
+  kw_tensor_ref c = TENSOR(KW_F64, &infinite, 1);
+  RUN(kw_reference_f128, "mul.Tensor", &out, test_arg(&a), test_arg(&c));
+  assert_true(isinf(wide.hi) && wide.lo == 0);
+  two = 1 + 0x1p-52;
+  most = -most;
+  RUN(kw_reference_f128, "mul.Tensor", &out, test_arg(&a), test_arg(&b));
+  assert_true(wide.hi == most && wide.lo < -0x1p970 && wide.lo > -0x1p972);
+}
+
 /* How far from the exact result another implementation may be, in eps: see float_round_decimals_magnitude. */
 static void bound_of_decimals(void **state) {
   (void)state;
@@ -180,10 +199,8 @@ static void predicates(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(known_values),
-      cmocka_unit_test(bound_of_decimals),
-      cmocka_unit_test(integers),
-      cmocka_unit_test(predicates),
+      cmocka_unit_test(known_values), cmocka_unit_test(past_the_range), cmocka_unit_test(bound_of_decimals),
+      cmocka_unit_test(integers),     cmocka_unit_test(predicates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

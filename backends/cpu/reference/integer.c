@@ -160,6 +160,18 @@ int64_t kw_int_remainder(const int64_t *x) {
   return remainder != 0 && (remainder < 0) != (x[1] < 0) ? remainder + x[1] : remainder;
 }
 
+int64_t kw_int_addcmul(const int64_t *x) {
+  return (int64_t)(u(x[0]) + u(x[3]) * u(x[1]) * u(x[2]));
+}
+
+int64_t kw_int_threshold(const int64_t *x) {
+  return x[0] <= x[1] ? x[2] : x[0];
+}
+
+int64_t kw_int_threshold_backward(const int64_t *x) {
+  return x[1] <= x[2] ? 0 : x[0];
+}
+
 static bool shifts_all_out(int64_t by) {
   return by < 0 || by > 63;
 }

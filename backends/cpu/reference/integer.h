@@ -41,8 +41,11 @@ int64_t kw_int_bitwise_not(const int64_t *x);
 int64_t kw_int_same(const int64_t *x);  /* x0 */
 int64_t kw_int_false(const int64_t *x); /* 0, whatever x0 */
 int64_t kw_int_sign(const int64_t *x);
-int64_t kw_int_fmod(const int64_t *x);      /* of x0's sign; by zero: 0 */
-int64_t kw_int_remainder(const int64_t *x); /* of x1's sign; by zero: 0 */
+int64_t kw_int_fmod(const int64_t *x);               /* of x0's sign; by zero: 0 */
+int64_t kw_int_remainder(const int64_t *x);          /* of x1's sign; by zero: 0 */
+int64_t kw_int_addcmul(const int64_t *x);            /* x0 + x3 * x1 * x2 */
+int64_t kw_int_threshold(const int64_t *x);          /* x2 where x0 is at most x1, otherwise x0 */
+int64_t kw_int_threshold_backward(const int64_t *x); /* 0 where x1 is at most x2, otherwise x0 */
 /* A negative shift counts as one by more bits than there are. Narrower dtypes need no width: the bits that leave them
  * upwards are cut off when stored, downwards they hold copies of the sign. */
 int64_t kw_int_left_shift(const int64_t *x);

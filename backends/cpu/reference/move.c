@@ -59,3 +59,30 @@ kw_status kw_move_where(const kw_call *call) {
   }
   return KW_OK;
 }
+
+kw_status kw_move_masked_fill(const kw_call *call) {
+  const kw_tensor_ref *out = call->outs[0], *self = call->args[0].u.tensor, *mask = call->args[1].u.tensor;
+  const kw_value *value = &call->args[2];
+  bool scalar = kw_operand_is_scalar(value);
+  if (kw_number_size(out->dtype) == 0 || self->dtype != out->dtype || mask->dtype != KW_BOOL) {
+    return KW_ERR_INVALID_ARGUMENT;
+  }
+  kw_element constant = {KW_BOOL, {0}};
+  if (scalar) constant = kw_operand_scalar(value);
+  kw_dtype dtypes[2] = {self->dtype, scalar ? constant.dtype : value->u.tensor->dtype};
+  kw_walk walk;
+  kw_walk_start(&walk, out->rank, out->shape);
+  kw_walk_add(&walk, out);
+  kw_walk_add(&walk, mask);
+  kw_walk_add(&walk, self);
+  if (scalar) {
+    kw_walk_add_constant(&walk, constant.bytes);
+  } else {
+    kw_walk_add(&walk, value->u.tensor);
+  }
+  for (; walk.left > 0; kw_walk_next(&walk)) {
+    int chosen = kw_number_load_int(KW_BOOL, walk.at[1]) != 0;
+    kw_number_convert(dtypes[chosen], walk.at[2 + chosen], out->dtype, walk.at[0]);
+  }
+  return KW_OK;
+}

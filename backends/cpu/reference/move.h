@@ -11,8 +11,9 @@
 void kw_move_elements(const kw_tensor_ref *from, const kw_tensor_ref *to);
 
 kw_status kw_move_fill_scalar(const kw_call *call);
-kw_status kw_move_copy(const kw_call *call);    /* copy_ and fill_.Tensor: argument 1 broadcasts to the output */
-kw_status kw_move_to_copy(const kw_call *call); /* argument 0 */
-kw_status kw_move_where(const kw_call *call);   /* bits unchanged where the chosen operand has the key dtype */
+kw_status kw_move_copy(const kw_call *call);        /* copy_ and fill_.Tensor: argument 1 broadcasts to the output */
+kw_status kw_move_to_copy(const kw_call *call);     /* argument 0 */
+kw_status kw_move_masked_fill(const kw_call *call); /* argument 2, a Scalar or a tensor, where argument 1 is true */
+kw_status kw_move_where(const kw_call *call);       /* bits unchanged where the chosen operand has the key dtype */
 
 #endif /* KEYWAY_REFERENCE_MOVE_H */

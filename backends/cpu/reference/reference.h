@@ -19,7 +19,8 @@
 #include <keyway/plugin.h>
 
 /* An output dtype of the oracle's own: kw_wide, the value as hi + lo. lo is 0 where the compute type fits in a double
- * or the value is not finite. */
+ * or the value is not finite. Finite values past the range of double have the largest double as hi and at least half
+ * its spacing as lo, or as much as lo holds. */
 #define KW_DTYPE_WIDE ((kw_dtype)0x7f01)
 typedef struct kw_wide {
   double hi, lo;

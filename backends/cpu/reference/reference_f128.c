@@ -44,12 +44,24 @@ kw_f128 copysignq(kw_f128 magnitude, kw_f128 sign);
 kw_f128 frexpq(kw_f128 x, int *exponent);
 kw_f128 ldexpq(kw_f128 x, int exponent);
 
+/* A finite value past the range of double is the largest double and a distance of at least half its spacing, so that
+ * what overflows stays apart from what is infinite. */
+static kw_wide widen(kw_f128 value) {
+  const double max = 0x1.fffffffffffffp1023, sign = value < 0 ? -1 : 1;
+  kw_wide wide = {(double)value, 0};
+  if (value - value != 0) return wide;
+  if (wide.hi - wide.hi != 0) wide.hi = sign * max;
+  wide.lo = (double)(value - (kw_f128)wide.hi);
+  if (wide.lo - wide.lo != 0) wide.lo = sign * max;
+  return wide;
+}
+
 /* Writes a kw_f128, rounded once. */
 static void store_f128(kw_dtype dtype, void *at, kw_f128 value) {
   double high = (double)value;
   bool finite = value - value == 0;
   if (dtype == KW_DTYPE_WIDE) {
-    kw_wide wide = {high, high - high == 0 ? (double)(value - (kw_f128)high) : 0};
+    kw_wide wide = widen(value);
     memcpy(at, &wide, sizeof wide);
   } else if (dtype == KW_BOOL) {
     kw_number_store_int(KW_BOOL, at, value != 0); /* a tiny value is 0 as a double, but not zero */

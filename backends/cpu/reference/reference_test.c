@@ -70,7 +70,7 @@ static double value_f64(test_table table, const char *op, double x, double y) {
   } else {
     RUN(table, op, &out, test_arg(&a), test_arg(&b), test_int(1));
   }
-  return wide.hi;
+  return wide.lo == 0 ? wide.hi : wide.hi + wide.lo;
 }
 
 static float value_f32(const char *op, float x, float y) {
