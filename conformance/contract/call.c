@@ -24,12 +24,12 @@ typedef enum need {
   NEED_THIN,      /* data whose last size is 1 */
   NEED_TRUE,      /* true */
   NEED_SHAPE,     /* a list of sizes: the shape of the data */
+  NEED_TWICE,     /* a list of sizes: 2 for each dimension of the data */
   NEED_LAST_SIZE, /* a list of sizes: that of the last dimension */
   NEED_EDGE,      /* a number: the size of a dimension */
   NEED_ONE,       /* 1, or a list of it */
-  NEED_TWO,       /* 2, or a list of it */
-  NEED_MARGIN,    /* a list of one less than the size of a dimension */
   NEED_PAIRS,     /* data whose last size is 2 */
+  NEED_TRIPLES,   /* data whose last size is 3 */
   NEED_COLUMN,    /* a list of sizes: a column as high as a dimension */
   NEED_ALL,       /* a list of bools: every result is wanted */
   NEED_DTYPE,     /* the dtype of the call */
@@ -57,12 +57,12 @@ static const struct {
     {NULL, "cos", NEED_HALF_ROWS},
     {NULL, "sin", NEED_HALF_ROWS},
     {"glu_backward", "grad_output", NEED_HALF},
-    /* A kernel as large as the input has as many places: (n + 2 (n - 1) - n) / 2 + 1 = n. */
-    {"convolution", "stride", NEED_TWO},
-    {"convolution", "padding", NEED_MARGIN},
+    /* A kernel of 3 inside a margin of 1 has as many places as the input is large. */
+    {"convolution", "weight", NEED_TRIPLES},
+    {"convolution", "padding", NEED_ONE},
     {"convolution", "groups", NEED_ONE},
-    {"convolution_backward", "stride", NEED_TWO},
-    {"convolution_backward", "padding", NEED_MARGIN},
+    {"convolution_backward", "weight", NEED_TRIPLES},
+    {"convolution_backward", "padding", NEED_ONE},
     {"convolution_backward", "groups", NEED_ONE},
     {"upsample_nearest2d_backward", "input_size", NEED_SHAPE},
     {"upsample_bilinear2d_backward", "input_size", NEED_SHAPE},
@@ -113,7 +113,7 @@ static const struct {
     {NULL, "output_mask", NEED_ALL},
     {NULL, "input_dtype", NEED_DTYPE},
     {"select_scatter", "src", NEED_SLICE},
-    {NULL, "repeats", NEED_SHAPE},
+    {NULL, "repeats", NEED_TWICE},
     {NULL, "pad", NEED_NOTHING},
     {NULL, "reduce", NEED_SUM},
     {NULL, "last_dim_size", NEED_WHOLE},
@@ -353,6 +353,7 @@ static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attemp
   if (has_need && special == NEED_PAIRS && rank > 0) shape[rank - 1] = 2;
   if (has_need && special == NEED_LINE) rank = 1;
   if (has_need && special == NEED_THIN && rank > 0) shape[rank - 1] = 1;
+  if (has_need && special == NEED_TRIPLES && rank > 0) shape[rank - 1] = 3;
   return kw_test_tensor(kw_contract.device, call->dtype, rank, shape, tag);
 }
 
@@ -375,8 +376,7 @@ static bool has_need(const kw_test_call *call, const kw_test_arg *arg, need want
 /* What a need for whole numbers fills a list with, or is as a number. */
 static int64_t needed_number(const kw_test_call *call, need need) {
   if (need == NEED_ALL || need == NEED_ONE) return 1;
-  if (need == NEED_TWO) return 2;
-  return need == NEED_MARGIN ? call->edge - 1 : call->edge;
+  return need == NEED_TWICE ? 2 : call->edge;
 }
 
 static void make_ints(kw_test_call *call, kw_test_arg *arg) {
@@ -384,13 +384,13 @@ static void make_ints(kw_test_call *call, kw_test_arg *arg) {
   uint32_t count = arg->info.list_size > 1 ? (uint32_t)arg->info.list_size : 1;
   if (find_need(call->info.name, arg->info.name, &special)) {
     if (special == NEED_NOTHING) count = 0;
-    if (special == NEED_SHAPE) count = call->rank;
+    if (special == NEED_SHAPE || special == NEED_TWICE) count = call->rank;
     if (special == NEED_ALL) count = call->info.result_count;
     if (special == NEED_COLUMN) count = 2;
     for (uint32_t i = 0; i < count; i++) arg->ints[i] = needed_number(call, special);
     if (special == NEED_COLUMN) arg->ints[1] = 1;
-    bool sizes = special == NEED_SHAPE || special == NEED_LAST_SIZE || special == NEED_COLUMN;
-    if (sizes) arg->role = KW_ROLE_SIZES;
+    bool shape = special == NEED_SHAPE || special == NEED_TWICE || special == NEED_COLUMN;
+    if (shape || special == NEED_LAST_SIZE) arg->role = KW_ROLE_SIZES;
   }
   arg->value = kw_arg_int_list(arg->ints, count);
 }
