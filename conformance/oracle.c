@@ -300,14 +300,18 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
 }
 
 uint32_t kw_expectation_checksum(const kw_expectation *expectation) {
-  uint32_t sum = 2166136261u; /* FNV-1a */
+  uint64_t sum = KW_HASH_START; /* FNV-1a, by words */
   for (uint32_t r = 0; r < expectation->count; r++) {
     const kw_expected *expected = &expectation->results[r];
     const unsigned char *bytes = expected->values;
     size_t size = (size_t)expected->count * kw_datum_size(expected->dtype);
-    for (size_t i = 0; i < size; i++) sum = (sum ^ bytes[i]) * 16777619u;
+    for (size_t i = 0; i < size; i += sizeof sum) {
+      uint64_t word = 0;
+      memcpy(&word, bytes + i, size - i < sizeof word ? size - i : sizeof word);
+      sum = (sum ^ word) * UINT64_C(0x100000001b3);
+    }
   }
-  return sum;
+  return (uint32_t)(sum >> 32);
 }
 
 void kw_expectation_free(kw_expectation *expectation) {

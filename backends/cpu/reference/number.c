@@ -94,26 +94,41 @@ uint32_t kw_number_pack(kw_dtype dtype, kw_unpacked number) {
   return sign | (bits > limit ? limit : (uint32_t)bits);
 }
 
+/* The same number with the top bit of its significand set. */
+static kw_unpacked normalized(kw_unpacked number) {
+  while (!(number.significand >> 63)) {
+    number.significand <<= 1;
+    number.exponent--;
+  }
+  return number;
+}
+
 static uint32_t pack_double(kw_dtype dtype, double value) {
   kw_format format = format_of(dtype);
   uint32_t sign = (uint32_t)(signbit(value) != 0) << (format.exponent_bits + format.fraction_bits);
   if (isnan(value)) return sign | nan_bits(format);
   if (isinf(value)) return sign | overflow_bits(format);
   if (value == 0) return sign;
-  int exponent;
-  double fraction = frexp(fabs(value), &exponent); /* in [0.5, 1) */
-  kw_unpacked number = {(uint64_t)ldexp(fraction, 64), exponent - 64, sign != 0, false};
-  return kw_number_pack(dtype, number);
+  uint64_t bits, hidden = UINT64_C(1) << 52;
+  memcpy(&bits, &value, sizeof bits);
+  int field = (int)(bits >> 52 & 0x7ff);
+  kw_unpacked number = {bits & (hidden - 1), (field ? field : 1) - 1075, sign != 0, false};
+  if (field) number.significand |= hidden;
+  return kw_number_pack(dtype, normalized(number));
 }
 
 static uint32_t pack_int(kw_dtype dtype, int64_t value) {
   if (value == 0) return 0;
   kw_unpacked number = {value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 0, value < 0, false};
-  while (!(number.significand >> 63)) {
-    number.significand <<= 1;
-    number.exponent--;
-  }
-  return kw_number_pack(dtype, number);
+  return kw_number_pack(dtype, normalized(number));
+}
+
+/* 2^exponent, which is normal. */
+static double power_of_two(int exponent) {
+  uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
 }
 
 static double unpack(kw_dtype dtype, uint32_t bits) {
@@ -126,8 +141,9 @@ static double unpack(kw_dtype dtype, uint32_t bits) {
   if (format.has_infinity ? magnitude > overflow_bits(format) : magnitude == nan_bits(format))
     return copysign((double)NAN, sign);
   if (format.has_infinity && magnitude == overflow_bits(format)) return sign * (double)INFINITY;
-  if (field == 0) return sign * ldexp(fraction, 1 - bias - format.fraction_bits);
-  return sign * ldexp(fraction + (1u << format.fraction_bits), (int)field - bias - format.fraction_bits);
+  if (field == 0) return sign * fraction * power_of_two(1 - bias - format.fraction_bits);
+  fraction += 1u << format.fraction_bits;
+  return sign * fraction * power_of_two((int)field - bias - format.fraction_bits);
 }
 
 /* ---- Elements -------------------------------------------------------------------------------------------------- */
