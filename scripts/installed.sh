@@ -3,8 +3,8 @@
 # usage: scripts/installed.sh
 #
 # The conformance suite as a vendor gets it: the installed package alone in a root of its own, without this source tree,
-# without a compiler, against the example vendor's plugin, which was built elsewhere from the package. Uses what
-# scripts/test.sh installed in build/installed, or builds it.
+# without a compiler, against the example vendor's plugin, which was built elsewhere from the package; and the example
+# models, built likewise. Uses what scripts/test.sh installed in build/installed, or builds it.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 no_arguments "$@"
@@ -16,7 +16,7 @@ no_arguments "$@"
   install_with_examples release
 }
 
-step "the example vendor, built outside of the source tree"
+step "the example vendor and the models, built outside of the source tree"
 elsewhere=$(mktemp -d)
 root=$(mktemp -d)
 clean_up() {
@@ -24,15 +24,18 @@ clean_up() {
   rm -rf --one-file-system "$elsewhere" "$root"
 }
 trap clean_up EXIT
-cp -r examples/vendor_npu "$elsewhere/source"
-quiet configure-elsewhere cmake -G Ninja -S "$elsewhere/source" -B "$elsewhere/build" -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_PREFIX_PATH="$PWD/build/installed"
-quiet build-elsewhere cmake --build "$elsewhere/build" -j "$jobs"
+for example in vendor_npu models; do
+  cp -r "examples/$example" "$elsewhere/$example"
+  quiet "configure-elsewhere-$example" cmake -G Ninja -S "$elsewhere/$example" -B "$elsewhere/build/$example" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$PWD/build/installed"
+  quiet "build-elsewhere-$example" cmake --build "$elsewhere/build/$example" -j "$jobs"
+done
 
-step "a root with the package, its libraries and the plugin"
+step "a root with the package, its libraries, the plugin and the models"
 mkdir -p "$root"/{dev,tmp,proc,vendor,opt}
 cp -r build/installed "$root/opt/keyway"
-cp "$elsewhere/build/vendor_npu.so" "$root/vendor/"
+cp "$elsewhere"/build/{vendor_npu/vendor_npu.so,models/decoder_block,models/bottleneck} "$root/vendor/"
+cp -r examples/models/recorded "$root/vendor/"
 rm -f "$root"/opt/keyway/lib/*/keyway/plugins/keyway_opencl.so "$root"/opt/keyway/lib/keyway/plugins/keyway_opencl.so
 find "$root/opt/keyway" "$root/vendor" -type f \( -name '*.so*' -o -perm -u+x \) -exec ldd {} + 2>/dev/null |
   grep -oE '/[^ :]+' | grep -v "^$PWD" | sort -u | while read -r file; do
@@ -54,4 +57,17 @@ for run in "npu:0 --plugin /vendor/vendor_npu.so" "cpu:0 --op add.*"; do
       die "the suite failed in the bare root; its last lines are above" "All of its output is in build/logs/installed.log."
     }
   sed -n 's/^verdict:/    verdict:/p' build/logs/installed.log
+done
+
+step "the models in there"
+library=$(find "$root/opt/keyway" -name 'libkeyway.so.0' -printf '%h')
+for run in "${model_runs[@]}"; do
+  read -ra command <<<"$run"
+  LD_LIBRARY_PATH=${library#"$root"} "${inside[@]}" "/vendor/${command[0]}" "${command[@]:1}" --device cpu:0 \
+    --recorded /vendor/recorded >build/logs/installed.log 2>&1 ||
+    {
+      tail -n 40 build/logs/installed.log >&2
+      die "$run failed in the bare root; its last lines are above" "All of its output is in build/logs/installed.log."
+    }
+  sed -n '$s/^/    /p' build/logs/installed.log
 done

@@ -80,21 +80,22 @@ check_format() {
     die "the files named above are not formatted" "Run: git ls-files '*.c' '*.h' | xargs clang-format -i"
 }
 
-# install_with_examples PRESET: installs build/PRESET into build/installed and builds both examples from there, as a
-# vendor and an application developer do. Sets keyway, select_device and vendor_npu to the results. What is installed
-# is moved once, since it promises that it may be.
+# install_with_examples PRESET: installs build/PRESET into build/installed and builds the examples from there, as a
+# vendor and an application developer do. Sets keyway, select_device, models (a directory) and vendor_npu to the
+# results. What is installed is moved once, since it promises that it may be.
 install_with_examples() {
   local prefix=$PWD/build/installed example
   rm -rf build/install build/installed build/examples
   quiet install cmake --install "build/$1" --prefix "$PWD/build/install"
   mv build/install "$prefix"
-  for example in vendor_npu select_device; do
+  for example in vendor_npu select_device models; do
     quiet "configure-$example" cmake -G Ninja -S "examples/$example" -B "build/examples/$example" \
       -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
     quiet "build-$example" cmake --build "build/examples/$example" -j "$jobs"
   done
   keyway=$prefix/bin/keyway
   select_device=build/examples/select_device/select_device
+  models=build/examples/models
   vendor_npu=build/examples/vendor_npu/vendor_npu.so
 }
 
@@ -113,6 +114,23 @@ run_select_device() {
   output=$("$select_device" "${plugin[@]}" "$1") || die "select_device $1 failed" "Run: $select_device ${plugin[*]} $1"
   printf '%s\n' "$output" | sed 's/^/    /'
   grep -q '\[\[2, 4, 6\], \[8, 10, 12\]\]' <<<"$output" || die "select_device $1 printed the wrong y (above)"
+}
+
+# The models, inference and a training step of each.
+model_runs=("decoder_block gpt2" "decoder_block gpt2 --train" "decoder_block llama" "decoder_block llama --train"
+  bottleneck "bottleneck --train")
+
+# run_models DEVICE: all of them. Where the device lacks an op, cpu:0 stands in.
+run_models() {
+  local run output
+  local -a command
+  plugin_arguments "$1"
+  for run in "${model_runs[@]}"; do
+    read -ra command <<<"$run"
+    output=$(KEYWAY_FALLBACK=allow "$models/${command[0]}" "${command[@]:1}" "${plugin[@]}" --device "$1") ||
+      die "$run on $1 failed:"$'\n'"$output" "Run: KEYWAY_FALLBACK=allow $models/$run ${plugin[*]} --device $1"
+    tail -n 1 <<<"$output" | sed 's/^/    /'
+  done
 }
 
 # json_member FILE KEY: the value of a string or number that stands outside the list of ops in a conform report.

@@ -33,6 +33,11 @@ export PKG_CONFIG_PATH
 read -ra flags <<<"$(pkg-config --cflags --libs keyway)"
 quiet pkg-config gcc -Wall -Wextra -Werror -o build/examples/with_pkg_config examples/select_device/select_device.c "${flags[@]}"
 
+step "models"
+for device in cpu:0 npu:0; do
+  run_models "$device"
+done
+
 step "the conformance suite"
 for device in cpu:0 opencl:0 npu:0; do
   run_select_device "$device"

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One block of a decoder as in GPT-2 (layer norm, causal attention, an MLP with gelu) or in Llama (rms norm, rotary
+ * positions, heads of keys and values that serve two heads of queries each, a gated MLP), small, and a training step of
+ * it: forward, cross entropy of a linear head's scores, backward by hand, AdamW.
+ */
+#include "layer.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: decoder_block [--device NAME] [--plugin FILE]... [--recorded DIR] [--train] gpt2|llama\n"
+    "\n"
+    "Runs one block of a decoder on the device and compares what comes of it with what PyTorch has computed.\n"
+    "\n"
+    "  --device NAME    a name as in `keyway list` (npu:0) or a policy (gpu); default: auto\n"
+    "  --plugin FILE    load this plugin too\n"
+    "  --recorded DIR   where the recorded tensors are; default: beside this program's source\n"
+    "  --train          take a training step: forward, loss, backward, AdamW\n"
+    "  --help           print this\n"
+    "\n"
+    "Exit status: 0 all tensors agree, 1 some do not or the device failed, 2 wrong usage, or no such device or file.\n";
+
+/* As recorded. Rows are the tokens of all sequences, one after the other. */
+enum { BATCH = 2, LENGTH = 16, ROWS = BATCH * LENGTH, WIDTH = 32, HEADS = 4, KV_HEADS = 2, HEAD = WIDTH / HEADS };
+
+/* ---- Attention --------------------------------------------------------------------------------------------------- */
+
+/* [ROWS, heads * HEAD] as [BATCH, heads, LENGTH, HEAD]: a view. */
+static kw_tensor *split_heads(struct model *model, const kw_tensor *rows) {
+  int64_t heads = kw_tensor_describe(rows)->shape[1] / HEAD;
+  return model_transpose(model, model_view(model, rows, 4, (const int64_t[]){BATCH, LENGTH, heads, HEAD}), 1, 2);
+}
+
+/* And back: a copy. */
+static kw_tensor *merge_heads(struct model *model, const kw_tensor *tensor) {
+  int64_t width = kw_tensor_describe(tensor)->shape[1] * HEAD;
+  kw_tensor *dense = MODEL_OP(model, "_to_copy", kw_arg_tensor(model_transpose(model, tensor, 1, 2)));
+  return model_view(model, dense, 2, (const int64_t[]){ROWS, width});
+}
+
+struct attention {
+  kw_tensor *query, *key, *value; /* [BATCH, heads, LENGTH, HEAD] */
+  kw_tensor *out;
+  kw_tensor *logsumexp; /* where the model is to be trained */
+};
+
+/* A query sees its own key and all before it. */
+enum { WINDOW_LEFT = -1, WINDOW_RIGHT = 0 };
+
+static struct attention attention(struct model *model, kw_tensor *query, kw_tensor *key, kw_tensor *value) {
+  struct attention a = {.query = query, .key = key, .value = value};
+  if (!model->train) {
+    a.out =
+        MODEL_OP(model, "scaled_dot_product_attention", kw_arg_tensor(query), kw_arg_tensor(key), kw_arg_tensor(value),
+                 kw_arg_none(), kw_arg_float(0), kw_arg_bool(true), kw_arg_none(), kw_arg_bool(true));
+    return a;
+  }
+  kw_tensor *outs[2];
+  MODEL_OPS(model, outs, "keyway::attention", kw_arg_tensor(query), kw_arg_tensor(key), kw_arg_tensor(value),
+            kw_arg_none(), kw_arg_none(), kw_arg_float(0), kw_arg_int(WINDOW_LEFT), kw_arg_int(WINDOW_RIGHT));
+  a.out = outs[0];
+  a.logsumexp = outs[1];
+  return a;
+}
+
+/* The gradients of query, key and value. */
+static void attention_backward(struct model *model, const kw_tensor *gradient, const struct attention *a,
+                               kw_tensor *out_gradients[3]) {
+  model_call(model, "keyway::attention_backward",
+             MODEL_ARGS(kw_arg_tensor(gradient), kw_arg_tensor(a->query), kw_arg_tensor(a->key),
+                        kw_arg_tensor(a->value), kw_arg_tensor(a->out), kw_arg_tensor(a->logsumexp), kw_arg_none(),
+                        kw_arg_none(), kw_arg_float(0), kw_arg_int(WINDOW_LEFT), kw_arg_int(WINDOW_RIGHT)),
+             out_gradients, 3);
+}
+
+static const double norm_eps = 1e-5;
+
+/* ---- GPT-2 ------------------------------------------------------------------------------------------------------- */
+
+struct layer_norm {
+  const kw_tensor *input;
+  kw_tensor *out, *mean, *rstd;
+};
+
+static struct layer_norm layer_norm(struct model *model, const kw_tensor *input, const char *name) {
+  kw_tensor *outs[3];
+  MODEL_OPS(model, outs, "native_layer_norm", kw_arg_tensor(input), MODEL_INTS(WIDTH),
+            kw_arg_tensor(model_get(model, "%s.weight", name)), kw_arg_tensor(model_get(model, "%s.bias", name)),
+            kw_arg_float(norm_eps));
+  return (struct layer_norm){input, outs[0], outs[1], outs[2]};
+}
+
+static kw_tensor *layer_norm_backward(struct model *model, const kw_tensor *gradient, const struct layer_norm *norm,
+                                      const char *name) {
+  kw_tensor *outs[3];
+  MODEL_OPS(model, outs, "native_layer_norm_backward", kw_arg_tensor(gradient), kw_arg_tensor(norm->input),
+            MODEL_INTS(WIDTH), kw_arg_tensor(norm->mean), kw_arg_tensor(norm->rstd),
+            kw_arg_tensor(model_get(model, "%s.weight", name)), kw_arg_tensor(model_get(model, "%s.bias", name)),
+            MODEL_INTS(1, 1, 1));
+  model_set_gradient(model, outs[1], "%s.weight", name);
+  model_set_gradient(model, outs[2], "%s.bias", name);
+  return outs[0];
+}
+
+static void gpt2(struct model *model) {
+  const kw_tensor *x = model_get(model, "x");
+  struct layer_norm ln_1 = layer_norm(model, x, "ln_1");
+  kw_tensor *qkv = layer_linear(model, ln_1.out, "attn.c_attn");
+  struct attention attn = attention(model, split_heads(model, model_slice(model, qkv, 1, 0, WIDTH)),
+                                    split_heads(model, model_slice(model, qkv, 1, WIDTH, 2 * WIDTH)),
+                                    split_heads(model, model_slice(model, qkv, 1, 2 * WIDTH, 3 * WIDTH)));
+  kw_tensor *merged = merge_heads(model, attn.out);
+  kw_tensor *middle = layer_add(model, x, layer_linear(model, merged, "attn.c_proj"));
+  struct layer_norm ln_2 = layer_norm(model, middle, "ln_2");
+  kw_tensor *wide = layer_linear(model, ln_2.out, "mlp.c_fc");
+  kw_tensor *active = MODEL_OP(model, "gelu", kw_arg_tensor(wide), kw_arg_string("tanh"));
+  kw_tensor *y = layer_add(model, middle, layer_linear(model, active, "mlp.c_proj"));
+  model_check(model, merged, "attention");
+  model_check(model, y, "y");
+  if (!model->train) {
+    return;
+  }
+
+  kw_tensor *grad_y = layer_classify(model, y, "lm_head");
+  kw_tensor *grad_active = layer_linear_backward(model, grad_y, active, "mlp.c_proj");
+  kw_tensor *grad_wide =
+      MODEL_OP(model, "gelu_backward", kw_arg_tensor(grad_active), kw_arg_tensor(wide), kw_arg_string("tanh"));
+  kw_tensor *grad_ln_2 = layer_linear_backward(model, grad_wide, ln_2.out, "mlp.c_fc");
+  kw_tensor *grad_middle = layer_add(model, grad_y, layer_norm_backward(model, grad_ln_2, &ln_2, "ln_2"));
+  kw_tensor *grad_merged = layer_linear_backward(model, grad_middle, merged, "attn.c_proj");
+
+  kw_tensor *grads[3];
+  attention_backward(model, split_heads(model, grad_merged), &attn, grads);
+  for (int i = 0; i < 3; ++i) {
+    grads[i] = merge_heads(model, grads[i]);
+  }
+  kw_tensor *grad_qkv = MODEL_OP(model, "cat", kw_arg_tensor_list(grads, 3), kw_arg_int(1));
+  kw_tensor *grad_ln_1 = layer_linear_backward(model, grad_qkv, ln_1.out, "attn.c_attn");
+  kw_tensor *grad_x = layer_add(model, grad_middle, layer_norm_backward(model, grad_ln_1, &ln_1, "ln_1"));
+  model_check(model, grad_x, "grad x");
+}
+
+/* ---- Llama ------------------------------------------------------------------------------------------------------- */
+
+struct rms_norm {
+  const kw_tensor *input;
+  kw_tensor *out;
+  kw_tensor *rstd; /* where the model is to be trained */
+};
+
+static struct rms_norm rms_norm(struct model *model, const kw_tensor *input, const char *name) {
+  kw_value args[] = {kw_arg_tensor(input), MODEL_INTS(WIDTH), kw_arg_tensor(model_get(model, "%s.weight", name)),
+                     kw_arg_float(norm_eps)};
+  kw_tensor *outs[2] = {NULL, NULL};
+  if (model->train) {
+    model_call(model, "_fused_rms_norm", args, 4, outs, 2);
+  } else {
+    model_call(model, "rms_norm", args, 4, outs, 1);
+  }
+  return (struct rms_norm){input, outs[0], outs[1]};
+}
+
+static kw_tensor *rms_norm_backward(struct model *model, const kw_tensor *gradient, const struct rms_norm *norm,
+                                    const char *name) {
+  kw_tensor *outs[2];
+  MODEL_OPS(model, outs, "_fused_rms_norm_backward", kw_arg_tensor(gradient), kw_arg_tensor(norm->input),
+            MODEL_INTS(WIDTH), kw_arg_tensor(norm->rstd), kw_arg_tensor(model_get(model, "%s.weight", name)),
+            MODEL_INTS(1, 1));
+  model_set_gradient(model, outs[1], "%s.weight", name);
+  return outs[0];
+}
+
+static kw_tensor *rope(struct model *model, const kw_tensor *heads) {
+  return MODEL_OP(model, "keyway::rope", kw_arg_tensor(heads), kw_arg_tensor(model_get(model, "cos")),
+                  kw_arg_tensor(model_get(model, "sin")));
+}
+
+/* The gradient turns the other way. */
+static kw_tensor *rope_backward(struct model *model, const kw_tensor *gradient) {
+  kw_tensor *minus_sin = MODEL_OP(model, "neg", kw_arg_tensor(model_get(model, "sin")));
+  return MODEL_OP(model, "keyway::rope", kw_arg_tensor(gradient), kw_arg_tensor(model_get(model, "cos")),
+                  kw_arg_tensor(minus_sin));
+}
+
+static void llama(struct model *model) {
+  const kw_tensor *x = model_get(model, "x");
+  struct rms_norm norm_1 = rms_norm(model, x, "input_layernorm");
+  kw_tensor *query = split_heads(model, layer_linear(model, norm_1.out, "self_attn.q_proj"));
+  kw_tensor *key = split_heads(model, layer_linear(model, norm_1.out, "self_attn.k_proj"));
+  kw_tensor *value = split_heads(model, layer_linear(model, norm_1.out, "self_attn.v_proj"));
+  struct attention attn = attention(model, rope(model, query), rope(model, key), value);
+  kw_tensor *merged = merge_heads(model, attn.out);
+  kw_tensor *middle = layer_add(model, x, layer_linear(model, merged, "self_attn.o_proj"));
+  struct rms_norm norm_2 = rms_norm(model, middle, "post_attention_layernorm");
+  kw_tensor *gate = layer_linear(model, norm_2.out, "mlp.gate_proj");
+  kw_tensor *up = layer_linear(model, norm_2.out, "mlp.up_proj");
+  kw_tensor *gated = MODEL_OP(model, "keyway::swiglu", kw_arg_tensor(gate), kw_arg_tensor(up));
+  kw_tensor *y = layer_add(model, middle, layer_linear(model, gated, "mlp.down_proj"));
+  model_check(model, merged, "attention");
+  model_check(model, y, "y");
+  if (!model->train) {
+    return;
+  }
+
+  kw_tensor *grad_y = layer_classify(model, y, "lm_head");
+  kw_tensor *grad_gated = layer_linear_backward(model, grad_y, gated, "mlp.down_proj");
+  kw_tensor *grad_mlp[2]; /* of gate and up */
+  MODEL_OPS(model, grad_mlp, "keyway::swiglu_backward", kw_arg_tensor(grad_gated), kw_arg_tensor(gate),
+            kw_arg_tensor(up));
+  kw_tensor *grad_norm_2 = layer_add(model, layer_linear_backward(model, grad_mlp[0], norm_2.out, "mlp.gate_proj"),
+                                     layer_linear_backward(model, grad_mlp[1], norm_2.out, "mlp.up_proj"));
+  kw_tensor *grad_middle =
+      layer_add(model, grad_y, rms_norm_backward(model, grad_norm_2, &norm_2, "post_attention_layernorm"));
+  kw_tensor *grad_merged = layer_linear_backward(model, grad_middle, merged, "self_attn.o_proj");
+
+  kw_tensor *grads[3];
+  attention_backward(model, split_heads(model, grad_merged), &attn, grads);
+  kw_tensor *grad_query = merge_heads(model, rope_backward(model, grads[0]));
+  kw_tensor *grad_key = merge_heads(model, rope_backward(model, grads[1]));
+  kw_tensor *grad_value = merge_heads(model, grads[2]);
+  kw_tensor *grad_norm_1 = layer_add(model, layer_linear_backward(model, grad_query, norm_1.out, "self_attn.q_proj"),
+                                     layer_linear_backward(model, grad_key, norm_1.out, "self_attn.k_proj"));
+  grad_norm_1 = layer_add(model, grad_norm_1, layer_linear_backward(model, grad_value, norm_1.out, "self_attn.v_proj"));
+  kw_tensor *grad_x = layer_add(model, grad_middle, rms_norm_backward(model, grad_norm_1, &norm_1, "input_layernorm"));
+  model_check(model, grad_x, "grad x");
+}
+
+/* ---- AdamW ------------------------------------------------------------------------------------------------------- */
+
+static kw_tensor *times(struct model *model, const kw_tensor *tensor, double factor) {
+  return MODEL_OP(model, "mul.Scalar", kw_arg_tensor(tensor), kw_arg_scalar_f64(factor));
+}
+
+/* The tenth step of torch.optim.AdamW. Both averages begin as constants: from zeros, as at the first step, each
+ * parameter would move by the learning rate times the sign of its gradient, which says nothing of the gradient's size
+ * and is not determined where that is next to 0. */
+static void adamw(struct model *model) {
+  const double rate = 0.1, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = 0.1, step = 10;
+  const double average = 1e-3, square_average = 1e-4;
+  for (size_t i = 0; i < model->tensor_count; ++i) {
+    const struct model_tensor *parameter = &model->tensors[i];
+    if (parameter->gradient == NULL) {
+      continue;
+    }
+    kw_tensor *square =
+        MODEL_OP(model, "mul.Tensor", kw_arg_tensor(parameter->gradient), kw_arg_tensor(parameter->gradient));
+    kw_tensor *mean = MODEL_OP(model, "add.Scalar", kw_arg_tensor(times(model, parameter->gradient, 1 - beta1)),
+                               kw_arg_scalar_f64(beta1 * average));
+    kw_tensor *variance = MODEL_OP(model, "add.Scalar", kw_arg_tensor(times(model, square, 1 - beta2)),
+                                   kw_arg_scalar_f64(beta2 * square_average));
+    kw_tensor *unbiased = times(model, variance, 1 / (1 - pow(beta2, step)));
+    kw_tensor *deviation = MODEL_OP(
+        model, "add.Scalar", kw_arg_tensor(MODEL_OP(model, "sqrt", kw_arg_tensor(unbiased))), kw_arg_scalar_f64(eps));
+    kw_tensor *move = MODEL_OP(model, "div.Tensor", kw_arg_tensor(mean), kw_arg_tensor(deviation));
+    kw_tensor *next = MODEL_OP(model, "sub.Tensor", kw_arg_tensor(times(model, parameter->tensor, 1 - rate * decay)),
+                               kw_arg_tensor(move), kw_arg_scalar_f64(rate / (1 - pow(beta1, step))));
+    model_check(model, next, "next %s", parameter->name);
+  }
+}
+
+int main(int argc, char **argv) {
+  static const char *const names[] = {"gpt2", "llama", NULL};
+  struct model model;
+  model_open(&model, argc, argv, usage, names);
+  if (strcmp(model.name, "gpt2") == 0) {
+    gpt2(&model);
+  } else {
+    llama(&model);
+  }
+  if (model.train) {
+    adamw(&model);
+  }
+  return model_close(&model);
+}
