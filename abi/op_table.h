@@ -75,6 +75,11 @@ typedef enum kw_shape_rule {
   KW_SHAPE_GRID_SAMPLER,          /* [n, c, h, w] and [n, y, x, 2] -> [n, c, y, x] */
   KW_SHAPE_GRID_SAMPLER_BACKWARD, /* those of arguments 1 and 2 */
 
+  KW_SHAPE_BOX_PAIRS,          /* [n, 4] and [m, 4] -> [n, m] */
+  KW_SHAPE_NMS,                /* [n] of boxes [n, 4], at most */
+  KW_SHAPE_ROI_ALIGN,          /* [n, c, h, w] and [k, 5] -> [k, c, "pooled_height", "pooled_width"] */
+  KW_SHAPE_ROI_ALIGN_BACKWARD, /* ["batch_size", "channels", "height", "width"] */
+
   KW_SHAPE_NONZERO, /* [number of elements, rank] of argument 0, at most */
   /* argument 0's; argument "scales" has one for each index along "axis" */
   KW_SHAPE_QUANTIZE,

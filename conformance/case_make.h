@@ -143,6 +143,10 @@ bool kw_case_make_select_scatter(kw_case *c);
 bool kw_case_make_slice_scatter(kw_case *c);
 bool kw_case_make_pad(kw_case *c);
 bool kw_case_make_pad_border(kw_case *c); /* reflected, replicated */
+bool kw_case_make_box_pairs(kw_case *c);
+bool kw_case_make_nms(kw_case *c);
+bool kw_case_make_roi_align(kw_case *c);
+bool kw_case_make_roi_align_backward(kw_case *c);
 bool kw_case_make_vendor(kw_case *c);
 
 #endif /* KEYWAY_CONFORMANCE_CASE_MAKE_H */

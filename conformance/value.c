@@ -351,6 +351,36 @@ static void store_row(const kw_value_key *key, kw_dtype dtype, uint64_t index, v
   memcpy(out, &value, kw_datum_size(dtype));
 }
 
+/* The random words of an element. */
+static void draw(const kw_value_key *key, uint64_t index, uint32_t out[4]) {
+  const uint64_t mixed = key->seed ^ key->case_hash;
+  const uint32_t philox_key[2] = {(uint32_t)mixed, (uint32_t)(mixed >> 32)};
+  const uint32_t counter[4] = {(uint32_t)index, (uint32_t)(index >> 32), key->arg, key->run};
+  kw_philox(counter, philox_key, out);
+}
+
+/* Number `which` of a box's four. The second corner follows from the first, two numbers before it. */
+static double box_corner(const kw_value_key *key, uint64_t index, uint64_t which, double grid) {
+  uint32_t r[4];
+  draw(key, index, r);
+  if (grid == 0) return which < 2 ? 0 : 1 << r[0] % 4;
+  const double start = floor(unit(r[0]) * 12 * grid) / grid;
+  if (which < 2) return start;
+  draw(key, index - 2 * (uint64_t)(key->stride ? key->stride : 1), r);
+  const double first = floor(unit(r[0]) * 12 * grid) / grid;
+  const double side = r[1] % 16 == 0 ? 0 : r[1] % 32 == 1 ? -1 : 1 + floor(unit(r[2]) * 7 * grid) / grid;
+  return first + side;
+}
+
+static void store_box(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  const bool region = key->domain == KW_DOMAIN_REGION;
+  const uint64_t which = index / (key->stride ? key->stride : 1) % (region ? 5 : 4);
+  double value = (double)(r[0] % (uint64_t)(key->limit > 0 ? key->limit : 1)); /* the number of an image */
+  if (!region) value = box_corner(key, index, which, (double)key->limit);
+  if (region && which > 0) value = box_corner(key, index, which - 1, 4);
+  kw_datum_store(dtype, out, value);
+}
+
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
   if (kw_datum_is_complex(dtype)) { /* two floats, each a value of its own */
     kw_dtype part = kw_datum_part(dtype);
@@ -362,11 +392,8 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
     }
     return;
   }
-  uint64_t mixed = key->seed ^ key->case_hash;
-  uint32_t philox_key[2] = {(uint32_t)mixed, (uint32_t)(mixed >> 32)};
-  uint32_t counter[4] = {(uint32_t)index, (uint32_t)(index >> 32), key->arg, key->run}, r[4];
-  kw_philox(counter, philox_key, r);
-
+  uint32_t r[4];
+  draw(key, index, r);
   uint32_t stride = key->stride ? key->stride : 1;
   uint64_t turned = key->run && index < key->extent ? key->extent - 1 - index : index; /* run 1: the list backwards */
   switch (key->domain) {
@@ -400,6 +427,10 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
     case KW_DOMAIN_INDEX:
     case KW_DOMAIN_SPREAD:
       store_index(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_BOX:
+    case KW_DOMAIN_REGION:
+      store_box(key, dtype, index, r, out_element);
       break;
     case KW_DOMAIN_STARTS:
       store_start(key, dtype, index, r, out_element);

@@ -44,6 +44,9 @@ typedef enum kw_domain {
   KW_DOMAIN_BITS,         /* element i has the bits of (i / stride) */
   KW_DOMAIN_INDEX,        /* [0, limit) */
   KW_DOMAIN_STARTS,       /* where `stride` parts of [0, limit) begin, in order, and in element `stride` limit itself */
+  KW_DOMAIN_BOX,          /* corners of boxes, x1, y1, x2, y2 in every four elements at distance `stride`: multiples of
+                             1 / limit up to 20, some boxes without area; limit 0: from (0, 0), with sides 1, 2, 4, 8 */
+  KW_DOMAIN_REGION,       /* every five: a number in [0, limit), then corners, multiples of 1/4 */
   KW_DOMAIN_SPREAD        /* [0, limit): i / stride in a shuffled order, modulo limit: no index occurs twice in `limit`
                              elements that follow each other at distance `stride` */
 } kw_domain;
@@ -57,7 +60,7 @@ typedef struct kw_value_key {
   kw_domain domain;
   uint32_t stride; /* see the domain */
   uint64_t extent; /* elements of this argument's storage */
-  int64_t limit;   /* INDEX, SPREAD */
+  int64_t limit;   /* INDEX, SPREAD, STARTS, BOX, REGION */
   bool from_end;   /* INDEX, SPREAD: half of the indices count from the end, limit less */
   kw_dtype target; /* CONVERT: the dtype that it will be converted to */
 } kw_value_key;

@@ -143,6 +143,12 @@ kw_status kw_infer_rope(const kw_op *op, const kw_value *args, kw_infer_dims *ou
 kw_status kw_infer_bag_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
 kw_status kw_infer_embedding_bag(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
+/* Object detection (infer_detection.c). */
+kw_status kw_infer_box_pairs(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_nms(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_roi_align(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_roi_align_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+
 /* Attention (infer_attention.c). */
 kw_status kw_infer_attention_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
 kw_status kw_infer_sdpa(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);

@@ -117,6 +117,14 @@ static const struct {
     {NULL, "pad", NEED_NOTHING},
     {NULL, "reduce", NEED_SUM},
     {NULL, "last_dim_size", NEED_WHOLE},
+    {"torchvision::_roi_align_backward", "pooled_height", NEED_EDGE},
+    {"torchvision::_roi_align_backward", "pooled_width", NEED_EDGE},
+    {NULL, "batch_size", NEED_EDGE},
+    {NULL, "channels", NEED_EDGE},
+    {NULL, "height", NEED_EDGE},
+    {NULL, "width", NEED_EDGE},
+    {NULL, "pooled_height", NEED_ONE},
+    {NULL, "pooled_width", NEED_ONE},
     {"quantized_decomposed::dequantize_per_tensor", "dtype", NEED_DTYPE},
     {"quantized_decomposed::dequantize_per_tensor.tensor", "dtype", NEED_DTYPE},
     {"quantized_decomposed::dequantize_per_channel", "dtype", NEED_DTYPE},
@@ -159,12 +167,23 @@ typedef struct companion {
 } companion;
 
 static const companion companions[] = {
-    {"quantized_decomposed::*", "scale", KW_F32, ""},           {"quantized_decomposed::*", "zero_point", KW_I64, ""},
-    {"quantized_decomposed::*", "scales", KW_F32, "n"},         {"quantized_decomposed::*", "zero_points", KW_I32, "n"},
-    {"quantized_decomposed::quantize_*", "dtype", KW_I8, NULL}, {"keyway::*_linear", "input_scale", KW_F32, ""},
-    {"keyway::*_linear", "weight_scale", KW_F32, "n"},          {"keyway::int4_linear", "weight", KW_U8, "n2"},
-    {"keyway::sparse24_linear", "values", KW_DTYPE_NONE, "n2"}, {"keyway::sparse24_linear", "meta", KW_U8, "n8"},
-    {"keyway::bsr_linear", "crow_indices", KW_I64, "+"},        {"keyway::bsr_linear", "values", KW_DTYPE_NONE, "n11"},
+    {"torchvision::nms", "dets", KW_DTYPE_NONE, "n4"},
+    {"torchvision::nms", "scores", KW_DTYPE_NONE, "n"},
+    {"keyway::*box_iou", "boxes1", KW_DTYPE_NONE, "n4"},
+    {"keyway::*box_iou", "boxes2", KW_DTYPE_NONE, "n4"},
+    {"torchvision::*roi_align*", "rois", KW_DTYPE_NONE, "n5"},
+    {"quantized_decomposed::*", "scale", KW_F32, ""},
+    {"quantized_decomposed::*", "zero_point", KW_I64, ""},
+    {"quantized_decomposed::*", "scales", KW_F32, "n"},
+    {"quantized_decomposed::*", "zero_points", KW_I32, "n"},
+    {"quantized_decomposed::quantize_*", "dtype", KW_I8, NULL},
+    {"keyway::*_linear", "input_scale", KW_F32, ""},
+    {"keyway::*_linear", "weight_scale", KW_F32, "n"},
+    {"keyway::int4_linear", "weight", KW_U8, "n2"},
+    {"keyway::sparse24_linear", "values", KW_DTYPE_NONE, "n2"},
+    {"keyway::sparse24_linear", "meta", KW_U8, "n8"},
+    {"keyway::bsr_linear", "crow_indices", KW_I64, "+"},
+    {"keyway::bsr_linear", "values", KW_DTYPE_NONE, "n11"},
 };
 
 /* The row for an argument, or NULL. */
@@ -263,6 +282,16 @@ static kw_tensor *counting_tensor(int64_t count) {
   return tensor;
 }
 
+/* Regions of no size, of the first image. */
+static kw_tensor *empty_regions(kw_dtype dtype, const int64_t shape[2]) {
+  kw_tensor *tensor = NULL;
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, dtype, 2, shape, &tensor));
+  void *zeros = kw_test_memory(kw_test_bytes_of(tensor));
+  KW_CHECK_OK(kw_tensor_write(tensor, zeros));
+  free(zeros);
+  return tensor;
+}
+
 static kw_tensor *index_tensor(const kw_test_call *call, uint32_t rank, const int64_t *shape) {
   kw_tensor *tensor = NULL;
   KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_I64, rank, shape, &tensor));
@@ -297,10 +326,15 @@ typedef struct attempt {
   bool optionals; /* give what may be left out */
 } attempt;
 
-/* What a letter of a shape stands for: n the edge, + one more, 2 half of it, 8 an eighth rounded up, 1 one. */
+/* What a letter of a shape stands for: n the edge, + one more, 2 half of it, 8 an eighth rounded up, 1, 4 and 5
+ * that many. */
 static int64_t letter_size(const kw_test_call *call, char letter) {
   const int64_t n = call->edge;
-  return letter == '+' ? n + 1 : letter == '2' ? n / 2 : letter == '8' ? (n + 7) / 8 : letter == '1' ? 1 : n;
+  return letter == '+'                                     ? n + 1
+         : letter == '2'                                   ? n / 2
+         : letter == '8'                                   ? (n + 7) / 8
+         : letter == '1' || letter == '4' || letter == '5' ? letter - '0'
+                                                           : n;
 }
 
 static kw_tensor *make_companion(const kw_test_call *call, const companion *row, uint64_t tag) {
@@ -308,6 +342,7 @@ static kw_tensor *make_companion(const kw_test_call *call, const companion *row,
   uint32_t rank = (uint32_t)strlen(row->shape);
   for (uint32_t d = 0; d < rank; d++) shape[d] = letter_size(call, row->shape[d]);
   if (strcmp(row->shape, "+") == 0) return counting_tensor(shape[0]);
+  if (strcmp(row->shape, "n5") == 0) return empty_regions(call->dtype, shape);
   kw_dtype dtype = row->dtype == KW_DTYPE_NONE ? call->dtype : row->dtype;
   return kw_test_tensor(kw_contract.device, dtype, rank, shape, tag);
 }

@@ -166,6 +166,7 @@
   X(error, text_is_per_thread)       \
   X(error, index_out_of_range)       \
   X(error, row_starts_out_of_order)  \
+  X(error, region_of_no_image)       \
   X(error, late_error_outlives_plan) \
   X(error, first_data_error_told)    \
   X(error, source_too_small)

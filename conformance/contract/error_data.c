@@ -5,6 +5,7 @@
  */
 #include "call.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { NUMEL = 16 };
@@ -339,4 +340,61 @@ void kw_contract_error_source_too_small(void **state) {
   kw_tensor_release(like[0]);
   kw_test_call_free(&call);
   KW_CHECK_OK(kw_stream_destroy(stream));
+}
+
+/* ---- Regions ----------------------------------------------------------------------------------------------------- */
+
+/* The call with one number of its regions, argument 1, changed. */
+static void check_region(const kw_test_call *call, kw_tensor *const *like, int64_t place, float bad) {
+  const kw_tensor *rois = call->args[1].tensors[0];
+  const kw_tensor_ref *ref = kw_tensor_describe(rois);
+  kw_stream *stream = kw_stream_default(kw_contract.device);
+  kw_tensor *wrong = NULL;
+  float *numbers = kw_test_memory(kw_test_bytes_of(rois));
+  KW_CHECK_OK(kw_tensor_read(rois, numbers));
+  numbers[place] = bad;
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, ref->dtype, ref->rank, ref->shape, &wrong));
+  KW_CHECK_OK(kw_tensor_write(wrong, numbers));
+  free(numbers);
+  guarded g = {{NULL}, {NULL}};
+  make_guarded(call, like, &g);
+  kw_value values[KW_TEST_ARGS];
+  kw_test_call_values(call, values);
+  values[1] = kw_arg_tensor(wrong);
+  kw_error_clear();
+  kw_status status = kw_op_call(call->op, stream, values, call->given, g.results, call->info.result_count);
+  if (status == KW_OK) status = kw_stream_synchronize(stream);
+  bool named = strstr(kw_error_message(), call->info.name) && strstr(kw_error_message(), "'rois'");
+  KW_CHECK(status == KW_ERR_INVALID_ARGUMENT && named,
+           "%s with %g for number %lld of region %lld: expected %s with op and argument, got %s", call->info.name,
+           (double)bad, (long long)(place % 5), (long long)(place / 5), kw_status_name(KW_ERR_INVALID_ARGUMENT),
+           status == KW_OK ? "KW_OK" : kw_error_message());
+  KW_CHECK_OK(kw_stream_synchronize(stream)); /* once */
+  end_guarded(call, &g);
+  kw_tensor_release(wrong);
+}
+
+/* Regions of no image, and corners that are not finite: told at the next wait, once, and nothing is written beside the
+ * result. */
+void kw_contract_error_region_of_no_image(void **state) {
+  (void)state;
+  static const char *const names[] = {"torchvision::roi_align", "torchvision::_roi_align_backward"};
+  static const float images[] = {-1, 1e9f, -INFINITY, NAN}, corners[] = {INFINITY, NAN};
+  uint32_t calls = 0;
+  for (int i = 0; i < 2; i++) {
+    const kw_op *op = kw_op_find(names[i]);
+    kw_test_call call;
+    if (!kw_test_has(names[i]) || !kw_test_call_make(op, KW_F32, NUMEL, &call)) continue;
+    kw_tensor *like[KW_TEST_RESULTS] = {NULL};
+    KW_CHECK_OK(kw_test_call_run(&call, NULL, like));
+    const int64_t last = kw_tensor_describe(call.args[1].tensors[0])->numel - 5;
+    for (size_t k = 0; k < sizeof images / sizeof images[0]; k++)
+      check_region(&call, like, k % 2 ? last : 0, images[k]);
+    for (size_t k = 0; k < sizeof corners / sizeof corners[0]; k++) check_region(&call, like, last + 1, corners[k]);
+    kw_tensor_release(like[0]);
+    kw_test_call_free(&call);
+    calls++;
+  }
+  if (!calls) kw_test_skip("the device has no roi_align in f32");
+  kw_test_usable("a round trip after regions of no image");
 }

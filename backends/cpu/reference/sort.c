@@ -55,6 +55,12 @@ static const int64_t *sort_line(const line *l, int64_t *order, int64_t *spare) {
   return order;
 }
 
+const int64_t *kw_sort_order(kw_dtype dtype, const char *at, int64_t count, int64_t step, bool descending,
+                             int64_t *room) {
+  const line l = {dtype, at, count, step, descending};
+  return sort_line(&l, room, room + count);
+}
+
 /* The starts of all lines of a tensor, as a tensor of the same rank. */
 static kw_tensor_ref line_starts(const kw_tensor_ref *tensor, uint32_t dim) {
   kw_tensor_ref starts = *tensor;

@@ -8,6 +8,11 @@
 
 #include "reference.h"
 
+/* The order of `count` elements, `step` bytes from each other: room for 2 * count indices comes from the caller, and
+ * where in it the sorted ones begin is returned. */
+const int64_t *kw_sort_order(kw_dtype dtype, const char *at, int64_t count, int64_t step, bool descending,
+                             int64_t *room);
+
 kw_status kw_sort_all(const kw_call *call);    /* sort */
 kw_status kw_sort_stable(const kw_call *call); /* sort.stable */
 kw_status kw_sort_top(const kw_call *call);    /* topk */
