@@ -60,7 +60,7 @@ for device in cpu:0 opencl:0 npu:0; do
   done
 done
 for seed in "${seeds[@]}"; do
-  conform cpu:0 --level core --seed "$seed"
+  conform cpu:0 --level training+f64+complex+fp8+int4+sparse+fft+detection+paged --seed "$seed"
 done
 
 step "the suite's own test: coverage and mutants of the reference"
