@@ -4,6 +4,8 @@
 #include <fnmatch.h>
 #include <math.h>
 
+const kw_dtype kw_test_kinds[KW_TEST_KINDS] = {KW_F32, KW_F16, KW_C64, KW_I32, KW_I8, KW_U8, KW_BOOL, KW_F8E4M3FN};
+
 /* ---- What arguments need ----------------------------------------------------------------------------------------- */
 
 /* Arguments that are not simply a square tensor of the call's dtype, 0, 2, 0.5, false, or left out. A row with `op` is

@@ -8,7 +8,10 @@
 
 #include "contract_helpers.h"
 
-enum { KW_TEST_ARGS = 16, KW_TEST_RESULTS = 8, KW_TEST_ENTRIES = 2 };
+enum { KW_TEST_ARGS = 16, KW_TEST_RESULTS = 8, KW_TEST_ENTRIES = 2, KW_TEST_KINDS = 8 };
+
+/* A dtype of each kind: every op takes one of them. */
+extern const kw_dtype kw_test_kinds[KW_TEST_KINDS];
 
 /* What an argument is to its op. */
 typedef enum kw_role {

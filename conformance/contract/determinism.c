@@ -142,13 +142,12 @@ static void check_kernel(const kw_test_call *call, const char *kernel, load *l) 
 /* Every kernel of every op that is flagged deterministic, in one dtype of each kind that it takes. */
 void kw_contract_determinism_op(void **state) {
   (void)state;
-  static const kw_dtype dtypes[] = {KW_F32, KW_F16, KW_I32, KW_I8, KW_BOOL, KW_F8E4M3FN};
   uint32_t checked = 0;
   load l = start_load();
-  for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; d++) {
+  for (int d = 0; d < KW_TEST_KINDS; d++) {
     kw_test_call call;
-    if (kw_op_support(kw_contract.op, kw_contract.device, dtypes[d]) == KW_SUPPORT_NONE) continue;
-    if (!kw_test_call_make(kw_contract.op, dtypes[d], NUMEL, &call)) continue;
+    if (kw_op_support(kw_contract.op, kw_contract.device, kw_test_kinds[d]) == KW_SUPPORT_NONE) continue;
+    if (!kw_test_call_make(kw_contract.op, kw_test_kinds[d], NUMEL, &call)) continue;
     kw_kernel_info kernel = {.struct_size = sizeof kernel};
     for (uint32_t k = 0; kw_op_get_kernel(call.op, kw_contract.device, k, &kernel) == KW_OK; k++) {
       if (!(kernel.flags & KW_KERNEL_DETERMINISTIC)) continue;
