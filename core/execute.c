@@ -249,9 +249,20 @@ static kw_status take_numbers(run *r) {
                             : NULL;
   kw_generator *generator = given ? given : request->device->generator;
   const uint64_t blocks = kw_generator_blocks(r->outs[0]->ref.numel);
-  if (r->graph) return kw_graph_take_numbers(r->graph, generator, blocks, &r->rng);
-  r->rng = kw_generator_take(generator, blocks);
-  return KW_OK;
+  kw_status status = KW_OK;
+  if (r->graph) {
+    status = kw_graph_take_numbers(r->graph, generator, blocks, &r->rng);
+  } else {
+    r->rng = kw_generator_take(generator, blocks);
+  }
+  const kw_kernel *kernel = r->plan->kernel;
+  bool draws = !kernel || r->rng.algorithm == KW_GENERATOR_PHILOX4X32_10 || kernel->desc.flags & KW_KERNEL_AES_CTR;
+  if (status != KW_OK || draws) return status;
+  return kw_fail(
+      KW_ERR_NOT_IMPLEMENTED,
+      "%s: the kernel '%s' of %s draws from Philox only and the generator is AES-128-CTR: give it a generator "
+      "of Philox",
+      r->plan->op->schema.name, kernel->desc.name, request->device->name);
 }
 
 static inline kw_status run_plan(run *r) {

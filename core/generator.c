@@ -50,7 +50,7 @@ static kw_generator *lock(const kw_generator *generator) {
 
 kw_rng kw_generator_take(kw_generator *generator, uint64_t blocks) {
   lock(generator);
-  const kw_rng rng = {.seed = generator->seed, .offset = generator->offset};
+  const kw_rng rng = {.algorithm = generator->algorithm, .seed = generator->seed, .offset = generator->offset};
   generator->offset += blocks;
   pthread_mutex_unlock(&generator->mutex);
   return rng;
@@ -101,8 +101,7 @@ KW_API kw_status kw_generator_get_state(const kw_generator *generator, kw_genera
   if (status == KW_OK) status = kw_struct_check_given("kw_generator_get_state", out_state);
   if (status != KW_OK) return status;
   kw_generator *locked = lock(generator);
-  const kw_generator_state state = {
-      .algorithm = KW_GENERATOR_PHILOX4X32_10, .seed = locked->seed, .offset = locked->offset};
+  const kw_generator_state state = {.algorithm = locked->algorithm, .seed = locked->seed, .offset = locked->offset};
   pthread_mutex_unlock(&locked->mutex);
   kw_struct_give(out_state, &state, sizeof state);
   return KW_OK;
@@ -114,12 +113,14 @@ KW_API kw_status kw_generator_set_state(kw_generator *generator, const kw_genera
   if (status != KW_OK) return status;
   kw_generator_state state;
   kw_struct_take(&state, sizeof state, given);
-  if (state.algorithm != KW_GENERATOR_PHILOX4X32_10) {
+  if (state.algorithm > KW_GENERATOR_AES128_CTR) {
     return kw_fail(KW_ERR_UNSUPPORTED,
-                   "kw_generator_set_state: algorithm %u is not known; this Keyway has Philox 4x32-10 (%u)",
-                   state.algorithm, KW_GENERATOR_PHILOX4X32_10);
+                   "kw_generator_set_state: algorithm %u is not known; this Keyway has Philox 4x32-10 (%d) and "
+                   "AES-128-CTR (%d)",
+                   state.algorithm, KW_GENERATOR_PHILOX4X32_10, KW_GENERATOR_AES128_CTR);
   }
   lock(generator);
+  generator->algorithm = state.algorithm;
   generator->seed = state.seed;
   generator->offset = state.offset;
   pthread_mutex_unlock(&generator->mutex);

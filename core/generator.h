@@ -12,7 +12,8 @@
 struct kw_generator {
   kw_device *device; /* holds a reference, unless this is the device's default generator */
   atomic_uint refs;
-  pthread_mutex_t mutex; /* guards seed and offset */
+  pthread_mutex_t mutex; /* guards the state below */
+  uint32_t algorithm;
   uint64_t seed;
   uint64_t offset;
 };
@@ -23,7 +24,7 @@ kw_status kw_generator_create_default(kw_device *device);
 void kw_generator_retain(kw_generator *generator);
 void kw_generator_unref(kw_generator *generator);
 
-/* Where the next `blocks` blocks are, which nobody else gets: {seed, offset}, no state. */
+/* Where the next `blocks` blocks are, which nobody else gets: {algorithm, seed, offset}, no state. */
 kw_rng kw_generator_take(kw_generator *generator, uint64_t blocks);
 
 /* How many blocks a random op takes for a result of `numel` elements. */

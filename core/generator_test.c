@@ -255,6 +255,50 @@ static void gives_threads_disjoint_blocks(void **state) {
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, open_device, close_device)
 
+/* The fixture's kernels do not say that they draw from AES-128-CTR. */
+static void kernels_say_which_algorithms_they_draw_from(void **state) {
+  (void)state;
+  kw_generator *generator;
+  kw_tensor *x = room(4);
+  assert_int_equal(kw_generator_create(device, 1, &generator), KW_OK);
+  kw_generator_state aes = {sizeof aes, KW_GENERATOR_AES128_CTR, 5, 6};
+  assert_int_equal(kw_generator_set_state(generator, &aes), KW_OK);
+  const kw_generator_state now = state_of(generator);
+  assert_true(now.algorithm == KW_GENERATOR_AES128_CTR && now.seed == 5 && now.offset == 6);
+  assert_int_equal(call_noise(x, generator), KW_ERR_NOT_IMPLEMENTED);
+  assert_non_null(strstr(kw_error_message(), "draws from Philox only"));
+  aes.algorithm = KW_GENERATOR_PHILOX4X32_10;
+  assert_int_equal(kw_generator_set_state(generator, &aes), KW_OK);
+  assert_int_equal(call_noise(x, generator), KW_OK);
+  kw_generator_destroy(generator);
+  kw_tensor_release(x);
+}
+
+/* A graph's kernels were told the algorithm when it was recorded. */
+static void graphs_keep_their_algorithm(void **state) {
+  (void)state;
+  kw_generator *generator;
+  kw_stream *stream;
+  kw_graph *graph;
+  kw_tensor *x = room(4);
+  assert_int_equal(kw_generator_create(device, 1, &generator), KW_OK);
+  assert_int_equal(kw_stream_create(device, &stream), KW_OK);
+  assert_int_equal(kw_graph_begin(stream), KW_OK);
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_generator(generator)};
+  assert_int_equal(kw_op_call(noise, stream, args, 2, NULL, 0), KW_OK);
+  assert_int_equal(kw_graph_end(stream, &graph), KW_OK);
+  const kw_generator_state aes = {sizeof aes, KW_GENERATOR_AES128_CTR, 5, 6};
+  assert_int_equal(kw_generator_set_state(generator, &aes), KW_OK);
+  assert_int_equal(kw_graph_launch(graph, stream), KW_ERR_INVALID_ARGUMENT);
+  assert_non_null(strstr(kw_error_message(), "another algorithm"));
+  assert_int_equal(kw_generator_seed(generator, 3), KW_OK); /* leaves the algorithm */
+  assert_int_equal(kw_graph_launch(graph, stream), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_graph_destroy(graph), KW_OK);
+  assert_int_equal(kw_stream_destroy(stream), KW_OK);
+  kw_generator_destroy(generator);
+  kw_tensor_release(x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(starts_with_seed_zero_and_takes_a_block_for_four),
@@ -266,6 +310,8 @@ int main(void) {
       TEST(tells_at_once_of_errors_in_the_data_on_cpu),
       TEST(outlives_the_last_close),
       TEST(gives_threads_disjoint_blocks),
+      cmocka_unit_test_setup_teardown(kernels_say_which_algorithms_they_draw_from, open_device, close_device),
+      cmocka_unit_test_setup_teardown(graphs_keep_their_algorithm, open_device, close_device),
   };
   return cmocka_run_group_tests(tests, load, NULL);
 }

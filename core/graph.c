@@ -47,7 +47,7 @@ static kw_status find_numbers(kw_graph *graph, kw_generator *generator, kw_graph
   if (!numbers) return fail_host_memory();
   graph->numbers = numbers;
   numbers += graph->numbers_count;
-  *numbers = (kw_graph_numbers){.generator = generator};
+  *numbers = (kw_graph_numbers){.generator = generator, .algorithm = kw_generator_take(generator, 0).algorithm};
   kw_status status = kw_buffer_create_for_call(graph->stream, 2 * sizeof(uint64_t), &numbers->state);
   if (status != KW_OK) return status;
   kw_generator_retain(generator);
@@ -60,7 +60,10 @@ kw_status kw_graph_take_numbers(kw_graph *graph, kw_generator *generator, uint64
   kw_graph_numbers *numbers = NULL;
   kw_status status = find_numbers(graph, generator, &numbers);
   if (status != KW_OK) return status;
-  *out_rng = (kw_rng){.offset = numbers->blocks, .state = numbers->state->mem, .state_offset = numbers->state->offset};
+  *out_rng = (kw_rng){.algorithm = numbers->algorithm,
+                      .offset = numbers->blocks,
+                      .state = numbers->state->mem,
+                      .state_offset = numbers->state->offset};
   numbers->blocks += blocks;
   return KW_OK;
 }

@@ -23,6 +23,7 @@ typedef struct kw_graph_node {
 /* A generator that random ops of the graph draw from. */
 typedef struct kw_graph_numbers {
   kw_generator *generator; /* one reference */
+  uint32_t algorithm;      /* its, when the calls were recorded */
   kw_buffer *state;        /* {u64 seed, u64 offset}, written before each launch */
   uint64_t blocks;         /* that one launch takes */
 } kw_graph_numbers;

@@ -119,6 +119,10 @@ static kw_status write_numbers(const kw_graph *graph, kw_stream *stream) {
   for (uint32_t i = 0; i < graph->numbers_count; ++i) {
     const kw_graph_numbers *numbers = &graph->numbers[i];
     const kw_rng rng = kw_generator_take(numbers->generator, numbers->blocks);
+    if (rng.algorithm != numbers->algorithm) {
+      return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                     "kw_graph_launch: the graph was recorded with a generator of another algorithm: record it again");
+    }
     const uint64_t state[] = {rng.seed, rng.offset};
     kw_status status =
         kw_memory_fill(stream, numbers->state->mem, numbers->state->offset, sizeof state, state, sizeof state);

@@ -137,7 +137,7 @@ static kw_status register_table(const kw_host_api *host, const char *name, const
   for (uint32_t i = 0; i < count; i++) {
     kw_kernel_desc kernel = {
         .struct_size = sizeof kernel,
-        .flags = KW_KERNEL_DETERMINISTIC,
+        .flags = KW_KERNEL_DETERMINISTIC | KW_KERNEL_AES_CTR,
         .op = table[i].op,
         .name = name,
         .dtypes = {{table[i].dtypes & dtypes, 0}},

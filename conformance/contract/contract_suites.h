@@ -191,7 +191,8 @@
   X(rng, refusals)          \
   X(rng, shared_by_threads) \
   X(rng, graph)             \
-  X(rng, bernoulli_threshold)
+  X(rng, bernoulli_threshold) \
+  X(rng, aes_known_answer)
 
 #define KW_GRAPH_TESTS(X)            \
   X(graph, launch_computes)          \

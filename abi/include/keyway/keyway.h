@@ -484,19 +484,19 @@ KW_API void kw_plan_destroy(kw_plan *plan);
 
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
-/* A generator is (seed, offset) of Philox 4x32-10, owned by the host: the same state gives the same numbers on every
- * device. A random op takes ceil(numel / 4) blocks of its generator, numel that of its first result, whatever the
+/* A generator is (algorithm, seed, offset), owned by the host: the same state gives the same numbers on every device. It
+ * begins as Philox 4x32-10; kw_generator_set_state makes it AES-128-CTR, which devices may lack (KW_ERR_NOT_IMPLEMENTED,
+ * KW_KERNEL_AES_CTR). A random op takes ceil(numel / 4) blocks of its generator, numel that of its first result, whatever the
  * dtype, and moves offset past them, also when the call then fails; ops that run in one order are reproducible. Ops
  * that share a generator from several threads get disjoint blocks, in the order in which they come. All functions are
  * thread-safe.
  */
 typedef struct kw_generator_state {
   uint32_t struct_size;
-  uint32_t algorithm; /* KW_GENERATOR_PHILOX4X32_10 */
+  uint32_t algorithm; /* KW_GENERATOR_PHILOX4X32_10, KW_GENERATOR_AES128_CTR */
   uint64_t seed;
   uint64_t offset; /* blocks of four 32-bit words used so far; wraps */
 } kw_generator_state;
-enum { KW_GENERATOR_PHILOX4X32_10 = 0 };
 
 /* The generator that random ops on this device use when none is given; seed 0 at open; lives as long as the device. */
 KW_API kw_generator *kw_generator_default(kw_device *device);

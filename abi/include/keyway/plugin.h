@@ -125,7 +125,7 @@ typedef struct kw_host_api {
 
 /* ==== Kernels and ops ============================================================================================= */
 
-/* Where the random numbers of a call come from: Philox 4x32-10 with key `seed` from block `offset` on. In a graph the
+/* Where the random numbers of a call come from: `algorithm` with key `seed` from block `offset` on. In a graph the
  * numbers are known only when it runs: then `state` is device memory that holds {u64 seed, u64 offset}, which the
  * kernel reads; `seed` above is 0 and `offset` is added to the offset read there. Which element uses which lane of
  * which block is fixed in the op reference, independent of how a kernel is launched. */
@@ -134,6 +134,8 @@ typedef struct kw_rng {
   uint64_t offset;
   kw_mem state;          /* NULL: seed and offset are the values */
   uint64_t state_offset; /* bytes */
+  uint32_t algorithm;    /* KW_GENERATOR_*; Philox unless the kernel has KW_KERNEL_AES_CTR */
+  uint32_t reserved;
 } kw_rng;
 
 /* One call of an op, as a kernel sees it. Descriptors belong to the host and are valid during the slot only; buffers
@@ -184,7 +186,8 @@ enum {
   KW_KERNEL_MIXED_DTYPES = 1u << 0,  /* takes arguments whose dtype differs from the call's key dtype */
   KW_KERNEL_DETERMINISTIC = 1u << 1, /* the same call gives the same bits every time */
   KW_KERNEL_DATA_ERRORS = 1u << 2,   /* may store to kw_call.error_mem */
-  KW_KERNEL_CAPTURABLE = 1u << 3     /* launch may run while the plugin's own graph group records its stream */
+  KW_KERNEL_CAPTURABLE = 1u << 3,    /* launch may run while the plugin's own graph group records its stream */
+  KW_KERNEL_AES_CTR = 1u << 4        /* of a random op: draws from KW_GENERATOR_AES128_CTR as well as from Philox */
 };
 
 /* A kernel: one way to run one op on this plugin's devices.

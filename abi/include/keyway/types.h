@@ -131,6 +131,12 @@ enum {
   KW_SCALAR_C128 = 3  /* u.c[0] + i u.c[1] */
 };
 
+/* Where random numbers come from; which words they give is in the op reference. */
+enum {
+  KW_GENERATOR_PHILOX4X32_10 = 0, /* Salmon, Moraes, Dror, Shaw, SC 2011 */
+  KW_GENERATOR_AES128_CTR = 1     /* FIPS 197 in the counter mode of NIST SP 800-38A */
+};
+
 struct kw_generator;
 
 typedef struct kw_value {

@@ -17,26 +17,3 @@ void kw_philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t 
   }
   memcpy(out, x, sizeof x);
 }
-
-kw_philox_stream kw_philox_stream_of(const kw_call *call) {
-  kw_philox_stream stream = {call->rng.seed, call->rng.offset};
-  if (!call->rng.state) return stream;
-  uint64_t state[2]; /* seed, offset */
-  memcpy(state, (const char *)call->rng.state + call->rng.state_offset, sizeof state);
-  stream.seed = state[0];
-  stream.offset += state[1];
-  return stream;
-}
-
-uint32_t kw_philox_word(kw_philox_stream stream, uint64_t index, uint32_t part) {
-  const uint64_t block = stream.offset + index / 4;
-  const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), part, 0};
-  const uint32_t key[2] = {(uint32_t)stream.seed, (uint32_t)(stream.seed >> 32)};
-  uint32_t words[4];
-  kw_philox_block(counter, key, words);
-  return words[index % 4];
-}
-
-uint64_t kw_philox_word64(kw_philox_stream stream, uint64_t index) {
-  return (uint64_t)kw_philox_word(stream, index, 0) << 32 | kw_philox_word(stream, index, 1);
-}

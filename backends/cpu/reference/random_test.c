@@ -3,14 +3,15 @@
  * Random ops: which words make which values, and whether those look like what they claim to be. All states are fixed,
  * so that every figure here is the same each time.
  */
-#include "philox.h"
 #include "test_call.h"
+#include "words.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const test_table tables[] = {kw_reference_f32, kw_reference_f64, kw_reference_f128};
-static const kw_philox_stream stream = {UINT64_C(0x5eedf00d12345678), (UINT64_C(1) << 32) - 3}; /* blocks carry */
+static const kw_words words = {KW_GENERATOR_PHILOX4X32_10, UINT64_C(0x5eedf00d12345678),
+                               (UINT64_C(1) << 32) - 3}; /* blocks carry */
 
 static kw_value float_arg(double f) {
   return (kw_value){.tag = KW_TAG_FLOAT, .u.f = f};
@@ -22,7 +23,7 @@ static kw_value int_arg(int64_t i) {
 
 static void run(test_table table, const char *op, const kw_tensor_ref *out, uint32_t count, const kw_value *args) {
   kw_call call = {.struct_size = sizeof call, .arg_count = count, .out_count = 1, .op = op, .args = args, .outs = &out};
-  call.rng = (kw_rng){.seed = stream.seed, .offset = stream.offset};
+  call.rng = (kw_rng){.seed = words.seed, .offset = words.offset};
   assert_int_equal(test_call(table, &call), KW_OK);
 }
 
@@ -43,10 +44,10 @@ static void test_uniform(void **state) {
       kw_tensor_ref out = TENSOR(dtypes[d], data, 23);
       fill(tables[t], "uniform_", &out, float_arg(0), float_arg(1));
       for (uint64_t i = 0; i < 23; i++) {
-        double word = kw_philox_word(stream, i, 0), expected = floor(word * 0x1p-8) * 0x1p-24;
+        double word = kw_words_32(&words, i, 0), expected = floor(word * 0x1p-8) * 0x1p-24;
         if (dtypes[d] == KW_F16) expected = floor(word * 0x1p-21) * 0x1p-11;
         if (dtypes[d] == KW_BF16) expected = floor(word * 0x1p-24) * 0x1p-8;
-        if (dtypes[d] == KW_F64) expected = (double)(kw_philox_word64(stream, i) >> 11) * 0x1p-53;
+        if (dtypes[d] == KW_F64) expected = (double)(kw_words_64(&words, i) >> 11) * 0x1p-53;
         assert_true(kw_number_load(dtypes[d], data + i * kw_number_size(dtypes[d])) == expected);
       }
       unsigned char made[23 * 8];
@@ -85,10 +86,10 @@ static void test_normal(void **state) {
     kw_value args[4] = {test_arg(&self), float_arg(10), float_arg(2), test_none()};
     run(kw_reference_f128, "normal_", &out, 4, args);
     for (uint64_t i = 0; i < 9; i++) {
-      double first = floor(kw_philox_word(stream, i & ~UINT64_C(1), 0) * 0x1p-8) * 0x1p-24 + 0x1p-24;
-      double second = floor(kw_philox_word(stream, i | 1, 0) * 0x1p-8) * 0x1p-24;
-      if (d == 1) first = (double)(kw_philox_word64(stream, i & ~UINT64_C(1)) >> 11) * 0x1p-53 + 0x1p-53;
-      if (d == 1) second = (double)(kw_philox_word64(stream, i | 1) >> 11) * 0x1p-53;
+      double first = floor(kw_words_32(&words, i & ~UINT64_C(1), 0) * 0x1p-8) * 0x1p-24 + 0x1p-24;
+      double second = floor(kw_words_32(&words, i | 1, 0) * 0x1p-8) * 0x1p-24;
+      if (d == 1) first = (double)(kw_words_64(&words, i & ~UINT64_C(1)) >> 11) * 0x1p-53 + 0x1p-53;
+      if (d == 1) second = (double)(kw_words_64(&words, i | 1) >> 11) * 0x1p-53;
       double angle = 6.283185307179586 * second, radius = sqrt(-2 * log(first));
       assert_true(fabs(z[i].hi - (10 + 2 * radius * (i & 1 ? sin(angle) : cos(angle)))) <= 1e-14);
     }
@@ -158,7 +159,7 @@ static void test_integers(void **state) {
     fill(kw_reference_f32, "random_.from", &out, int_arg(rows[r].from),
          rows[r].open ? test_none() : int_arg(rows[r].to));
     for (uint64_t i = 0; i < 11; i++) {
-      uint64_t range = rows[r].range, word = kw_philox_word64(stream, i);
+      uint64_t range = rows[r].range, word = kw_words_64(&words, i);
       if (range > 0 && range <= UINT64_C(1) << 32) word >>= 32;
       int64_t expected = (int64_t)((uint64_t)rows[r].from + (range > 0 ? word % range : word));
       const unsigned char *at = data + i * kw_number_size(rows[r].dtype);
