@@ -140,6 +140,10 @@ typedef enum kw_shape_rule {
   /* [num_weights, d] of gradients [..., d], "indices" having the other dimensions */
   KW_SHAPE_EMBEDDING_BACKWARD,
 
+  /* argument "n": [n] */
+  KW_SHAPE_COUNT,
+  /* [n] or [m, n] -> [num_samples] or [m, num_samples] */
+  KW_SHAPE_MULTINOMIAL,
   KW_SHAPE_CUSTOM /* the vendor's infer callback */
 } kw_shape_rule;
 
@@ -181,7 +185,8 @@ typedef enum kw_result_rule {
   KW_RESULT_ATTENTION,
   /* key and result 0: argument 0; other results: i64 */
   KW_RESULT_EMBEDDING_BAG,
-  KW_RESULT_CUSTOM /* key: tensors promoted; result: the vendor's infer callback */
+  KW_RESULT_DROPOUT, /* key and result 0: argument 0; result 1: bool */
+  KW_RESULT_CUSTOM   /* key: tensors promoted; result: the vendor's infer callback */
 } kw_result_rule;
 
 /* How the suite compares. "c" is the compute type: f32 for floats of at most 32 bits, f64 for f64. A result narrower

@@ -85,6 +85,8 @@ static const char *const shape_texts[] = {
     [KW_SHAPE_PAD_REPLICATE] =
         "`self`'s, the last dimensions longer by two numbers each in `padding`, the last one's "
         "first",
+    [KW_SHAPE_COUNT] = "[n]",
+    [KW_SHAPE_MULTINOMIAL] = "`self`'s with `num_samples` in place of the last",
     [KW_SHAPE_GLU] = "`self`'s with half as many along `dim`",
     [KW_SHAPE_GLU_BACKWARD] = "`self`'s; `grad_output` has half as many along `dim`",
     [KW_SHAPE_SAME] = "that of all tensors",
@@ -136,6 +138,7 @@ static const char *const result_texts[] = {
     [KW_RESULT_STATS_BACKWARD] = "the input's; the others `weight`'s, or without one the input's",
     [KW_RESULT_SOFTMAX_BACKWARD] = "`input_dtype`: that of the tensors, or f16 for f32",
     [KW_RESULT_CAST] = "`dtype` where given, otherwise `self`'s",
+    [KW_RESULT_DROPOUT] = "`input`'s; bool for the mask",
     [KW_RESULT_FACTORY] = "`dtype` where given",
     [KW_RESULT_OTHER_PARTS] = "complex for a float, float for a complex number; of the same parts",
     [KW_RESULT_SELF] = "`self`'s",

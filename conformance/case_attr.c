@@ -78,6 +78,7 @@ static const struct {
     {"cumprod", {KW_DOMAIN_FACTOR}},
     {"any", {KW_DOMAIN_SPARSE}},
     {"all", {KW_DOMAIN_DENSE}},
+    {"native_dropout_backward", {KW_DOMAIN_ANY, KW_DOMAIN_BOOL}},
     {"keyway::swiglu", {KW_DOMAIN_NEAR, KW_DOMAIN_ANY}},
 };
 
@@ -244,6 +245,7 @@ static const struct {
     {"hardtanh_backward", 2, 2, 4, {{-1, 1}, {0, 6}, {-2.5, 0.1}, {1, -1}}},
     {"softplus_backward", 2, 2, 4, {{1, 20}, {2, 20}, {0.5, 3}, {10, 1}}},
     {"round.decimals", 1, 1, 8, {{0}, {1}, {-1}, {2}, {3}, {-2}, {5}, {-4}}},
+    {"native_dropout_backward", 2, 1, 5, {{2}, {1}, {0}, {1.25}, {10}}},
 };
 
 /* The argument whose value an op stores in elements, or -1: fill, full and masked_fill in all their forms. */
@@ -267,7 +269,11 @@ static kw_value number_value(const kw_case *c, kw_tag tag, double number) {
   kw_value v = {.tag = tag};
   bool integer = tag == KW_TAG_INT || kw_datum_is_integer(c->key);
   if (tag == KW_TAG_SCALAR) return integer ? scalar_i64((int64_t)number) : scalar_f64(number);
-  v.u.i = (int64_t)number;
+  if (tag == KW_TAG_FLOAT) {
+    v.u.f = number;
+  } else {
+    v.u.i = (int64_t)number;
+  }
   return v;
 }
 

@@ -77,6 +77,11 @@ kw_layout kw_case_image_layout(const kw_case *c);
 /* Fills the arguments that are no tensors. False when the case number asks for a combination that does not exist. */
 bool kw_case_set_attrs(kw_case *c);
 
+/* Shapes of random results, by class: element counts that leave the last block of four words whole, or end it early. */
+bool kw_case_random_shape(const kw_case *c, kw_shape *out);
+/* Whether all integers from low to high are values of the dtype. */
+bool kw_case_holds_integers(kw_dtype dtype, int64_t low, int64_t high);
+
 /* The domain of an argument's values in classes that are not about values. */
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg);
 
@@ -135,6 +140,8 @@ bool kw_case_make_sparse24_linear(kw_case *c);
 bool kw_case_make_bsr_linear(kw_case *c);
 bool kw_case_make_int4_pack(kw_case *c);
 bool kw_case_make_sparse24_compress(kw_case *c);
+bool kw_case_make_sample(kw_case *c); /* random choices: for kw_case_make_random */
+bool kw_case_make_random(kw_case *c); /* ops with a generator argument, whatever their shape rule */
 bool kw_case_make_repeat(kw_case *c);
 bool kw_case_make_flip(kw_case *c);
 bool kw_case_make_roll(kw_case *c);

@@ -30,8 +30,7 @@ static bool give_floats(kw_case *c) {
   return true;
 }
 
-/* Whether all integers from low to high are values of the dtype. */
-static bool holds(kw_dtype dtype, int64_t low, int64_t high) {
+bool kw_case_holds_integers(kw_dtype dtype, int64_t low, int64_t high) {
   if (dtype == KW_BOOL) return low >= 0 && high <= 1;
   if (kw_datum_is_float(dtype)) {
     int64_t limit = INT64_C(1) << kw_datum_format(dtype).precision;
@@ -75,7 +74,7 @@ static bool give_integers(kw_case *c) {
   int low = kw_suite_op_find_arg(c->op, in_place ? "from" : "low"), high = in_place ? 2 : low + 1;
   uint32_t fitting[COUNT(ranges)], count = 0;
   for (uint32_t i = 0; i < COUNT(ranges); i++) {
-    if (!holds(c->key, ranges[i].first, ranges[i].open ? ranges[i].first : ranges[i].last)) continue;
+    if (!kw_case_holds_integers(c->key, ranges[i].first, ranges[i].open ? ranges[i].first : ranges[i].last)) continue;
     if ((ranges[i].open && !in_place) || (ranges[i].first != 0 && low < 0)) continue;
     fitting[count++] = i;
   }
@@ -88,8 +87,7 @@ static bool give_integers(kw_case *c) {
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
-/* Element counts that leave the last block of four words whole, or end it early. */
-static bool pick_shape(const kw_case *c, kw_shape *out) {
+bool kw_case_random_shape(const kw_case *c, kw_shape *out) {
   static const kw_shape scalar[] = {{0, {0}}}, empty[] = {{1, {0}}, {3, {2, 0, 3}}}, one[] = {{1, {1}}, {3, {1, 1, 1}}};
   static const kw_shape prime[] = {{1, {2}},       {1, {3}},
                                    {1, {4}},       {1, {5}},
@@ -124,13 +122,17 @@ static bool pick_shape(const kw_case *c, kw_shape *out) {
 
 bool kw_case_make_random(kw_case *c) {
   const kw_suite_op *op = c->op;
+  bool chooses =
+      op->row.shape == KW_SHAPE_COUNT || op->row.shape == KW_SHAPE_MULTINOMIAL || op->row.shape == KW_SHAPE_SAME;
+  if (chooses) return kw_case_make_sample(c);
   int size = kw_suite_op_find_arg(op, "size"), dtype = kw_suite_op_find_arg(op, "dtype");
   bool tensor = size < 0 && !op->in_place, numbers = op->in_place || dtype > 1;
   bool integers = kw_suite_op_find_arg(op, "high") >= 0 || strcmp(op->base, "random_") == 0;
   bool layouts = kw_case_about_layouts(c->class);
   kw_shape shape;
   kw_layout layout = KW_LAYOUT_DENSE;
-  if (!pick_shape(c, &shape) || (layouts && !tensor) || (c->class == KW_CLASS_ATTRS && !numbers)) return false;
+  if (!kw_case_random_shape(c, &shape) || (layouts && !tensor) || (c->class == KW_CLASS_ATTRS && !numbers))
+    return false;
   if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
   c->arg_count = 1;
   if (integers && !give_integers(c)) return false;

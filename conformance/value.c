@@ -201,6 +201,8 @@ static double float_value(kw_domain domain, const uint32_t r[4]) {
       return (r[1] & 1 ? -1.0 : 1.0) * exp2((2 * u - 1) / 8);
     case KW_DOMAIN_EXACT_FACTOR:
       return (r[1] & 1 ? -1.0 : 1.0) * ldexp(1, (int)(r[0] % 3) - 1);
+    case KW_DOMAIN_WEIGHT:
+      return 8 * u + 0x1p-8;
     case KW_DOMAIN_PROBABILITY:
       return r[1] % 8 < 2 ? r[1] % 8 : u;
     default:

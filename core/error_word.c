@@ -108,10 +108,11 @@ static kw_status explain(const kw_device *device, uint32_t value, char *text, si
     return KW_ERR_INTERNAL;
   }
   snprintf(text, size,
-           "%s%s%s: argument '%s': an index is out of range (found while running on %s)\n"
-           "What that index stands for in the result is unspecified; the stream is usable. Check the indices first.",
+           "%s%s%s: argument '%s': %s is out of range (found while running on %s)\n"
+           "What that %s stands for in the result is unspecified; the stream is usable. Check the %s first.",
            called->schema.name, called == op ? "" : ", by ", called == op ? "" : op->schema.name,
-           op->schema.args[arg].name, device->name);
+           op->schema.args[arg].name, op->generator < 0 ? "an index" : "a weight", device->name,
+           op->generator < 0 ? "index" : "row", op->generator < 0 ? "indices" : "weights");
   return KW_ERR_INVALID_ARGUMENT;
 }
 

@@ -91,6 +91,8 @@ kw_status kw_infer_pad_border(const kw_op *op, const kw_value *args, kw_infer_di
 
 /* What random ops demand of the numbers they are given (infer_random.c); KW_OK for other ops. */
 kw_status kw_infer_check_random(const kw_op *op, const kw_value *args, kw_dtype key);
+kw_status kw_infer_count(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_multinomial(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
 /* Convolution and columns (infer_conv.c). */
 kw_status kw_infer_convolution(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);

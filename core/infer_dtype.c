@@ -204,6 +204,7 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
     case KW_RESULT_ANY:
     case KW_RESULT_CAST:
     case KW_RESULT_OTHER_PARTS:
+    case KW_RESULT_DROPOUT:
       *out_key = args[0].u.tensor->dtype;
       return kw_infer_check_dtype(op, args, *out_key, "");
     case KW_RESULT_SUM:
@@ -261,6 +262,8 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
       return KW_I64;
     case KW_RESULT_CHOICE:
       return result == 0 ? key : KW_I64;
+    case KW_RESULT_DROPOUT:
+      return result == 0 ? key : KW_BOOL;
     case KW_RESULT_ANY:
       return key == KW_U8 ? KW_U8 : KW_BOOL;
     case KW_RESULT_INT_MM:

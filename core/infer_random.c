@@ -89,6 +89,44 @@ static kw_status check_interval(const kw_op *op, const kw_value *args, kw_dtype 
   return KW_OK;
 }
 
+/* ---- Result shapes ----------------------------------------------------------------------------------------------- */
+
+kw_status kw_infer_count(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_value *n = kw_infer_find_arg(op, args, "n");
+  if (n->u.i < 0) return kw_infer_fail(op, kw_infer_arg_index(args, n), "%" PRId64 " is negative", n->u.i);
+  *out = (kw_infer_dims){1, {n->u.i}};
+  return KW_OK;
+}
+
+#define MOST_ENTRIES (INT64_C(1) << 24) /* more of them f32 cannot tell apart */
+
+kw_status kw_infer_multinomial(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+  (void)out_expand;
+  const kw_tensor_ref *self = args[0].u.tensor;
+  const int64_t samples = args[1].u.i;
+  char text[KW_SHAPE_TEXT];
+  if (self->rank != 1 && self->rank != 2) {
+    return kw_infer_fail(op, 0, "expected weights [n] or rows of them [m, n], got shape %s",
+                         kw_shape_text(self->rank, self->shape, text));
+  }
+  const int64_t entries = self->shape[self->rank - 1];
+  if (entries == 0 || entries > MOST_ENTRIES) {
+    return kw_infer_fail(op, 0, "%" PRId64 " weights to choose from; there must be 1 to %" PRId64, entries,
+                         MOST_ENTRIES);
+  }
+  if (samples <= 0) return kw_infer_fail(op, 1, "%" PRId64 " samples; there must be 1 at least", samples);
+  if (!args[2].u.b && samples > entries) {
+    return kw_infer_fail(op, 1,
+                         "%" PRId64 " samples of %" PRId64 " entries, each once: with replacement=True they repeat",
+                         samples, entries);
+  }
+  out->rank = self->rank;
+  out->sizes[0] = self->shape[0];
+  out->sizes[self->rank - 1] = samples;
+  return KW_OK;
+}
+
 /* ---- By name ----------------------------------------------------------------------------------------------------- */
 
 kw_status kw_infer_check_random(const kw_op *op, const kw_value *args, kw_dtype key) {
@@ -96,6 +134,10 @@ kw_status kw_infer_check_random(const kw_op *op, const kw_value *args, kw_dtype 
   const kw_value *from = kw_infer_find_arg(op, args, "from"), *to = kw_infer_find_arg(op, args, "to");
   const kw_value *low = kw_infer_find_arg(op, args, "low"), *high = kw_infer_find_arg(op, args, "high");
   const kw_value *std = kw_infer_find_arg(op, args, "std"), *p = kw_infer_find_arg(op, args, "p");
+  const kw_value *n = kw_infer_find_arg(op, args, "n");
+  if (n && n->u.i > 0) { /* the last integer is n - 1 */
+    return check_integers(op, args, key, NULL, n);
+  }
   if (high) return check_integers(op, args, key, low, high);
   if (from && from->tag == KW_TAG_INT) return check_integers(op, args, key, from, to);
   if (from) return check_interval(op, args, key, from, to);

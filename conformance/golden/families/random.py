@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from randomgen import Philox
 
-from golden import cases, dtype_arg, DTYPES, encode, FLOATS, number, of, tensor
+from golden import add, cases, dtype_arg, DTYPES, encode, FLOATS, number, of, tensor
 
 
 def words(seed, offset, count, part=0):
@@ -76,3 +76,40 @@ for seed_offset in STATES:
         add_random("random_.from", seed_offset, [torch.zeros(6, dtype=torch.int64), low, high], "i64", [6], values)
         if low == 0:
             add_random("randint", seed_offset, [high, [6]], "i64", [6], values)
+
+
+# ---- Random choices --------------------------------------------------------------------------------------------------
+
+def sampled(weights, samples, replacement, u):
+    rows = []
+    for r, row in enumerate(weights.to(torch.float64).tolist()):
+        left = list(row)
+        for s in range(samples):
+            target, total, entry = u[r * samples + s] * sum(left), 0.0, None
+            for k, weight in enumerate(left):
+                total += weight
+                if weight > 0 and target < total:
+                    entry = k
+                    break
+            rows.append(entry)
+            if not replacement:
+                left[entry] = 0
+    return rows
+
+
+for seed_offset in STATES:
+    w64 = words64(*seed_offset, 13)
+    for dtype in ["i64", "i32", "f32"]:
+        add_random("randperm", seed_offset, [13, dtype_arg(dtype)], dtype, [13], np.argsort(w64, kind="stable").tolist())
+    for dtype in FLOATS:
+        weights = of(dtype, [[1, 0, 2, 5], [0.25, 0.5, 0.125, 0.125], [0, 0, 3, 0]])  # sums are exact
+        fine = uniform("f64" if dtype == "f64" else "f32", *seed_offset, 18)
+        add_random("multinomial", seed_offset, [weights, 6, True], "i64", [3, 6], sampled(weights, 6, True, fine))
+        add_random("multinomial", seed_offset, [weights[:2], 2, False], "i64", [2, 2], sampled(weights[:2], 2, False, fine))
+        x = tensor(dtype, [2, 3])
+        hit = (uniform("f32", *seed_offset, 6) < float(np.float32(0.75))).reshape(2, 3)
+        values = x.to(torch.float64).numpy() * hit / 0.75
+        add_random("native_dropout", seed_offset, [x, 0.25, True], dtype, [2, 3], values.reshape(-1).tolist())
+        cases["native_dropout"][-1]["outs"].append({"dtype": "bool", "shape": [2, 3], 
+                                             "data": hit.reshape(-1).astype(int).tolist()})
+        add("native_dropout_backward", x, torch.from_numpy(hit), 1 / 0.75)
