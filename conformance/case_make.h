@@ -141,7 +141,6 @@ bool kw_case_make_bsr_linear(kw_case *c);
 bool kw_case_make_int4_pack(kw_case *c);
 bool kw_case_make_sparse24_compress(kw_case *c);
 bool kw_case_make_sample(kw_case *c); /* random choices: for kw_case_make_random */
-bool kw_case_make_random(kw_case *c); /* ops with a generator argument, whatever their shape rule */
 bool kw_case_make_repeat(kw_case *c);
 bool kw_case_make_flip(kw_case *c);
 bool kw_case_make_roll(kw_case *c);

@@ -181,16 +181,16 @@
   X(exit, from_host_function) \
   X(exit, in_exit_handlers)
 
-#define KW_RNG_TESTS(X)     \
-  X(rng, known_answer)      \
-  X(rng, words)             \
-  X(rng, shape_and_strides) \
-  X(rng, every_op)          \
-  X(rng, state)             \
-  X(rng, default_generator) \
-  X(rng, refusals)          \
-  X(rng, shared_by_threads) \
-  X(rng, graph)             \
+#define KW_RNG_TESTS(X)       \
+  X(rng, known_answer)        \
+  X(rng, words)               \
+  X(rng, shape_and_strides)   \
+  X(rng, every_op)            \
+  X(rng, state)               \
+  X(rng, default_generator)   \
+  X(rng, refusals)            \
+  X(rng, shared_by_threads)   \
+  X(rng, graph)               \
   X(rng, bernoulli_threshold) \
   X(rng, aes_known_answer)
 

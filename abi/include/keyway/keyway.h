@@ -484,12 +484,12 @@ KW_API void kw_plan_destroy(kw_plan *plan);
 
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
-/* A generator is (algorithm, seed, offset), owned by the host: the same state gives the same numbers on every device. It
- * begins as Philox 4x32-10; kw_generator_set_state makes it AES-128-CTR, which devices may lack (KW_ERR_NOT_IMPLEMENTED,
- * KW_KERNEL_AES_CTR). A random op takes ceil(numel / 4) blocks of its generator, numel that of its first result, whatever the
- * dtype, and moves offset past them, also when the call then fails; ops that run in one order are reproducible. Ops
- * that share a generator from several threads get disjoint blocks, in the order in which they come. All functions are
- * thread-safe.
+/* A generator is (algorithm, seed, offset), owned by the host: the same state gives the same numbers on every device.
+ * It begins as Philox 4x32-10; kw_generator_set_state makes it AES-128-CTR, which devices may lack
+ * (KW_ERR_NOT_IMPLEMENTED, KW_KERNEL_AES_CTR). A random op takes ceil(numel / 4) blocks of its generator, numel that of
+ * its first result, whatever the dtype, and moves offset past them, also when the call then fails; ops that run in one
+ * order are reproducible. Ops that share a generator from several threads get disjoint blocks, in the order in which
+ * they come. All functions are thread-safe.
  */
 typedef struct kw_generator_state {
   uint32_t struct_size;
