@@ -73,7 +73,7 @@ static const struct {
 static double value(test_table table, const char *op, const char *kinds, const double *numbers) {
   kw_tensor_ref tensors[6];
   kw_value args[6];
-  kw_wide wide;
+  kw_wide wide = {0};
   kw_tensor_ref out = TENSOR(KW_DTYPE_WIDE, &wide, 1);
   uint32_t count = (uint32_t)strlen(kinds);
   for (uint32_t i = 0; i < count; i++) {
@@ -106,7 +106,7 @@ static void known_values(void **state) {
 
 static double gelu_backward(test_table table, const char *op, double x, const char *approximate) {
   double grad = 2;
-  kw_wide wide;
+  kw_wide wide = {0};
   kw_tensor_ref out = TENSOR(KW_DTYPE_WIDE, &wide, 1), g = TENSOR(KW_F64, &grad, 1), self = TENSOR(KW_F64, &x, 1);
   RUN(table, op, &out, test_arg(&g), test_arg(&self), test_string(approximate));
   return wide.hi + wide.lo;
