@@ -67,10 +67,11 @@ build_sanitized() {
   build_preset "$1" -DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON
 }
 
-# run_tests PRESET: all tests of build/PRESET; says how many ran.
+# run_tests PRESET [OPTIONS of ctest]: all tests of build/PRESET; says how many ran.
 run_tests() {
   local preset=$1
-  quiet "tests-$preset" ctest --preset "$preset" -j "$jobs"
+  shift
+  quiet "tests-$preset" ctest --preset "$preset" -j "$jobs" "$@"
   sed -n 's/^\([0-9]*% tests passed.*\)$/    \1/p' "build/logs/tests-$preset.log"
 }
 
