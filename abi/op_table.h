@@ -139,6 +139,13 @@ typedef enum kw_shape_rule {
   KW_SHAPE_CROSS_ENTROPY,
   /* [num_weights, d] of gradients [..., d], "indices" having the other dimensions */
   KW_SHAPE_EMBEDDING_BACKWARD,
+  /* entry i of every list has the shape of entry i of argument 0, of "state_steps" one element, as single tensors have;
+     results have rank 0 */
+  KW_SHAPE_LISTS,
+  /* arguments 0 and 1 have one element */
+  KW_SHAPE_ACCUMULATE_MEAN,
+  /* argument 0 is [classes, classes], 1 and 2 have one shape */
+  KW_SHAPE_ACCUMULATE_CONFUSION,
 
   /* argument "n": [n] */
   KW_SHAPE_COUNT,
@@ -185,6 +192,9 @@ typedef enum kw_result_rule {
   KW_RESULT_ATTENTION,
   /* key and result 0: argument 0; other results: i64 */
   KW_RESULT_EMBEDDING_BAG,
+  /* key: argument 0, of a list its first entry, f32 of none; result: the compute type. The dtypes of other arguments
+     are the op's own affair */
+  KW_RESULT_OWN,
   KW_RESULT_DROPOUT, /* key and result 0: argument 0; result 1: bool */
   KW_RESULT_CUSTOM   /* key: tensors promoted; result: the vendor's infer callback */
 } kw_result_rule;
@@ -256,7 +266,8 @@ const kw_op_family *kw_op_row_family(const kw_op_row *row);
 /* What autocast does with the op's arguments (op_casts.def). */
 kw_cast_policy kw_op_row_cast(const kw_op_row *row);
 
-/* The bound of one result: the row's, unless ops.def has a KW_OP_RESULT for it. */
+/* The bound of one result: the row's, unless ops.def has a KW_OP_RESULT for it. Arguments marked (a!) that are no
+ * results count on behind the results, a list as one. */
 kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result);
 
 /* How many entries the first result has along its first dimension only the data show. Its inferred shape is the largest
@@ -268,6 +279,7 @@ bool kw_op_row_counted(const kw_op_row *row);
 #define KW_DTYPES_INT \
   (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
 #define KW_DTYPES_I8 KW_DTYPE_BIT(KW_I8)
+#define KW_DTYPES_F32 KW_DTYPE_BIT(KW_F32)
 #define KW_DTYPES_U8 KW_DTYPE_BIT(KW_U8)
 #define KW_DTYPES_FLOAT (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
 #define KW_DTYPES_WIDE_FLOAT (KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))

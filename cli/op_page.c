@@ -117,6 +117,9 @@ static const char *const shape_texts[] = {
     [KW_SHAPE_NLL_LOSS] = "`target`'s, rank 0 where `reduction` is not 0; total_weight: rank 0",
     [KW_SHAPE_NLL_LOSS_BACKWARD] = "`self`'s",
     [KW_SHAPE_CROSS_ENTROPY] = "`self`'s without the classes; rank 0 where `reduction` is not 0",
+    [KW_SHAPE_LISTS] = "none, or [1] of rank 0; the lists' entries have the shapes of those of the first",
+    [KW_SHAPE_ACCUMULATE_MEAN] = "none",
+    [KW_SHAPE_ACCUMULATE_CONFUSION] = "none",
     [KW_SHAPE_EMBEDDING_BACKWARD] = "`num_weights`, then the last of `grad_output`",
 };
 
@@ -143,6 +146,7 @@ static const char *const result_texts[] = {
     [KW_RESULT_OTHER_PARTS] = "complex for a float, float for a complex number; of the same parts",
     [KW_RESULT_SELF] = "`self`'s",
     [KW_RESULT_EMBEDDING_BAG] = "`weight`'s; of the other results i64",
+    [KW_RESULT_OWN] = "the compute type",
     [KW_RESULT_ATTENTION] = "the tensors'; logarithms in the compute type",
     [KW_RESULT_QUANTIZE] = "`dtype`",
     [KW_RESULT_OUT_DTYPE] = "`out_dtype` where given, otherwise f32",
@@ -225,6 +229,19 @@ static void print_dtypes(FILE *out, uint64_t dtypes) {
   }
 }
 
+/* Of arguments that the op changes and does not return. */
+static void print_changed(FILE *out, const kw_op *op, const kw_op_row *row, uint32_t arg_count, uint32_t results) {
+  for (uint32_t i = 0; i < arg_count; ++i) {
+    kw_arg_info info = {.struct_size = sizeof info};
+    const uint32_t kind = KW_ARG_MUTATED | KW_ARG_RETURNED;
+    if (kw_op_get_arg(op, i, &info) != KW_OK || (info.flags & kind) != KW_ARG_MUTATED) continue;
+    const kw_op_bound bound = kw_op_row_bound(row, results++);
+    fprintf(out, "| Bound of `%s` | ", info.name);
+    print_bound(out, &bound);
+    fputs(" |\n", out);
+  }
+}
+
 static void print_overload(FILE *out, const kw_op_row *row) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)strcspn(row->schema, "("), row->schema);
@@ -247,6 +264,7 @@ static void print_overload(FILE *out, const kw_op_row *row) {
     print_bound(out, &bound);
     fputs(" |\n", out);
   }
+  print_changed(out, op, row, info.arg_count, results);
   fprintf(out, "| NaN, infinity, signed zero, subnormal | %s, %s, %s, %s |\n", special_text(row->nan),
           special_text(row->inf), special_text(row->zero), special_text(row->subnormal));
   if (info.counted) fputs("| Counted | the data say how many entries there are: [result sizes](README.md) |\n", out);

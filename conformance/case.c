@@ -102,6 +102,20 @@ void kw_case_tensor_name(const kw_case *c, uint32_t tensor, char *out_text, size
   }
 }
 
+void kw_case_out_name(const kw_case *c, uint32_t result, char *out_text, size_t size) {
+  snprintf(out_text, size, "output %u", result);
+  for (uint32_t i = 0; i < c->arg_count && result >= c->op->result_count; i++) {
+    const kw_case_arg *arg = &c->args[i];
+    const bool list = arg->value.tag == KW_TAG_TENSOR_LIST;
+    const uint32_t first = list ? arg->first : i, count = list ? arg->value.count : 1;
+    for (uint32_t t = first; t < first + count; t++) {
+      if (!c->tensors[t].output || c->tensors[t].result != result) continue;
+      if (list) snprintf(out_text, size, "entry %u of argument %s", t - first, c->op->args[i].name);
+      if (!list) snprintf(out_text, size, "argument %s", c->op->args[i].name);
+    }
+  }
+}
+
 kw_value kw_case_arg_value(const kw_case *c, uint32_t arg) {
   if (arg >= c->arg_count) return kw_suite_arg_default(&c->op->args[arg]);
   kw_value value = c->args[arg].value;
@@ -240,15 +254,21 @@ void kw_case_set_result(kw_case *c, uint32_t result, kw_dtype dtype, const kw_sh
 void kw_case_set_in_place(kw_case *c) {
   kw_case_give(c, 0, (kw_value){.tag = KW_TAG_TENSOR});
   c->tensors[0] = c->outs[0];
-  c->args[0].output = true;
+  c->tensors[0].output = true;
 }
 
-void kw_case_set_changed(kw_case *c, uint32_t arg, uint32_t result, kw_dtype dtype, const kw_shape *shape,
+void kw_case_set_changed(kw_case *c, uint32_t arg, uint32_t tensor, kw_dtype dtype, const kw_shape *shape,
                          kw_layout layout) {
-  kw_case_set_tensor(c, arg, dtype, shape, layout);
+  const uint32_t result = c->op->args[arg].result < c->op->result_count ? c->op->args[arg].result : c->result_count++;
+  if (tensor == arg) {
+    kw_case_set_tensor(c, arg, dtype, shape, layout);
+  } else {
+    kw_case_set_entry(c, arg, tensor, dtype, shape, layout);
+  }
   kw_case_set_result(c, result, dtype, shape, layout);
-  c->args[arg].output = c->args[arg].read = true;
-  c->args[arg].result = result;
+  c->bounds[result] = kw_op_row_bound(&c->op->row, c->op->args[arg].result);
+  c->tensors[tensor].output = c->tensors[tensor].read = true;
+  c->tensors[tensor].result = result;
 }
 
 /* ---- Whole cases ------------------------------------------------------------------------------------------------- */
@@ -348,6 +368,9 @@ static bool (*const generators[])(kw_case *c) = {
     [KW_SHAPE_NLL_LOSS_BACKWARD] = kw_case_make_nll_loss,
     [KW_SHAPE_CROSS_ENTROPY] = kw_case_make_cross_entropy,
     [KW_SHAPE_EMBEDDING_BACKWARD] = kw_case_make_embedding_backward,
+    [KW_SHAPE_LISTS] = kw_case_make_lists,
+    [KW_SHAPE_ACCUMULATE_MEAN] = kw_case_make_accumulate_mean,
+    [KW_SHAPE_ACCUMULATE_CONFUSION] = kw_case_make_accumulate_confusion,
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 
@@ -391,6 +414,7 @@ static bool make_case(const kw_suite_op *op, kw_dtype key, kw_case_class class, 
   c->shrunk = sizes != NULL;
   if (sizes) c->sizes = *sizes;
   name_case(c);
+  c->result_count = op->result_count;
   for (uint32_t r = 0; r < op->result_count; r++) c->bounds[r] = kw_op_row_bound(&op->row, r);
   if (!make_kind(c) || (c->shrunk && !c->resizable)) return false;
   int generator = kw_suite_op_generator(op); /* every other case names one */

@@ -32,7 +32,7 @@ typedef enum kw_case_class {
 } kw_case_class;
 const char *kw_case_class_name(kw_case_class class);
 
-#define KW_CASE_ENTRIES 16                                /* most entries of all tensor lists of a case */
+#define KW_CASE_ENTRIES 18                                /* most entries of all tensor lists of a case */
 #define KW_CASE_TENSORS (KW_SUITE_ARGS + KW_CASE_ENTRIES) /* see kw_case.tensors */
 
 typedef struct kw_shape {
@@ -54,16 +54,16 @@ typedef struct kw_case_tensor {
   int64_t offset; /* elements from the start of the storage */
   int64_t numel;
   uint64_t extent;
-  int share; /* tensor of the case whose storage (values included) this one uses, or -1; both have the same extent */
+  int share;   /* tensor of the case whose storage (values included) this one uses, or -1; both have the same extent */
+  bool output; /* (a!): the same tensor as result `result`; its layout is kw_case.outs[result] */
+  bool read;   /* output: what it holds before counts, too; otherwise that is poison */
+  uint32_t result; /* output: its index in kw_case.outs */
 } kw_case_tensor;
 
 typedef struct kw_case_arg {
   kw_value value; /* tag NONE: not given; TENSOR, TENSOR_LIST: see kw_case.tensors; INT_LIST: see `ints` */
   int64_t ints[KW_MAX_RANK];
   uint32_t first; /* TENSOR_LIST: where its value.count entries start in kw_case.tensors */
-  bool output;    /* (a!): the same tensor as result `result`; its layout is kw_case.outs[result] */
-  bool read;      /* output: what it holds before counts, too; otherwise that is poison */
-  uint32_t result;
 } kw_case_arg;
 
 typedef struct kw_case {
@@ -80,10 +80,12 @@ typedef struct kw_case {
   kw_case_arg args[KW_SUITE_ARGS];
   kw_case_tensor tensors[KW_CASE_TENSORS]; /* [i]: argument i; from KW_SUITE_ARGS on: entries of lists */
   uint32_t entry_count;                    /* of all lists */
-  kw_case_tensor outs[KW_SUITE_RESULTS];   /* the results, not `given` where output_mask leaves one out; not used for a
-                                              vendor's op: only its plugin knows */
+  uint32_t result_count;                   /* of `outs`: the op's results, behind them the changed tensors that are no
+                                              results, each entry of a list */
+  kw_case_tensor outs[KW_SUITE_RESULTS];   /* not `given` where output_mask leaves one out; not used for a vendor's op:
+                                              only its plugin knows */
   kw_op_bound bounds[KW_SUITE_RESULTS];    /* how each is judged: the op table's, unless the generator changes it */
-  uint32_t promoted;                       /* bit i: tensor i is converted to the key dtype */
+  uint64_t promoted;                       /* bit i: tensor i is converted to the key dtype */
   uint64_t terms;                          /* KW_CMP_ACCUMULATE: terms per result element */
   int64_t scan_step; /* scans: how many elements lie between neighbours along the scanned dimension; the first
                         has 1 term, the last `terms`. 0: no scan */
@@ -114,8 +116,10 @@ void kw_case_fill(const kw_case *c, uint32_t tensor, uint64_t seed, uint32_t run
 /* True when another tensor uses the storage of this one. */
 bool kw_case_is_shared(const kw_case *c, uint32_t tensor);
 
-/* What a message calls a tensor: "input 2", "entry 1 of input 0". */
+/* What a message calls a tensor: "input 2", "entry 1 of input 0"; and one of `outs`: "output 1", "argument found_inf",
+ * "entry 1 of argument exp_avgs". */
 void kw_case_tensor_name(const kw_case *c, uint32_t tensor, char *out_text, size_t size);
+void kw_case_out_name(const kw_case *c, uint32_t result, char *out_text, size_t size);
 
 /* An argument as a caller passes it, all but tensors: u.tensor and u.tensors are left for the caller to fill. */
 kw_value kw_case_arg_value(const kw_case *c, uint32_t arg);

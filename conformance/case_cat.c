@@ -104,7 +104,7 @@ bool kw_case_make_cat(kw_case *c) {
     kw_layout layout = KW_LAYOUT_DENSE;
     if (!kw_case_pick_layout(c->class, c->number, k, row.count, &layout)) return false;
     kw_case_set_entry(c, 0, first + k, k % 2 ? other : c->key, entry, layout);
-    c->promoted |= 1u << (first + k);
+    c->promoted |= UINT64_C(1) << (first + k);
     if (c->class == KW_CLASS_SPECIAL) c->tensors[first + k].domain = KW_DOMAIN_SPECIAL_RAW;
     if (entry->rank == 1 && entry->dims[0] == 0) continue;
     const uint32_t dim = (uint32_t)(row.dim < 0 ? row.dim + entry->rank : row.dim);

@@ -116,10 +116,9 @@ static bool set_tensors(kw_case *c, const channel_shapes *shapes) {
     if (weight && (c->number >> (strcmp(arg->name, "bias") == 0) & 1)) continue;
     if (!kw_case_pick_layout(c->class, c->number, which, backward ? 3 : 2, &layout)) return false;
     if (!like && !weight && c->class == KW_CLASS_STRIDE0) layout = KW_LAYOUT_DENSE;
-    const uint32_t result = strcmp(arg->name, "running_mean") == 0 ? 3 : 4;
     const kw_shape *shape = like ? &shapes->input : weight ? &shapes->weight : &shapes->rows;
     if (arg->mutated) {
-      kw_case_set_changed(c, i, result, channel_dtype(c, arg->name), shape, KW_LAYOUT_DENSE);
+      kw_case_set_changed(c, i, i, channel_dtype(c, arg->name), shape, KW_LAYOUT_DENSE);
     } else {
       kw_case_set_tensor(c, i, channel_dtype(c, arg->name), shape, layout);
     }

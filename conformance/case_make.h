@@ -48,8 +48,9 @@ void kw_case_set_result(kw_case *c, uint32_t result, kw_dtype dtype, const kw_sh
 
 /* Makes argument 0, marked (a!), the result 0 that has been set. */
 void kw_case_set_in_place(kw_case *c);
-/* Makes an argument that is marked so, and is read before it changes, a tensor, and result number `result` this one. */
-void kw_case_set_changed(kw_case *c, uint32_t arg, uint32_t result, kw_dtype dtype, const kw_shape *shape,
+/* Gives a tensor of an argument that is marked so and is read before it changes: `tensor` is `arg`, or an entry of its
+ * list (kw_case_set_list). It is the result that the schema says, or one more of the case. */
+void kw_case_set_changed(kw_case *c, uint32_t arg, uint32_t tensor, kw_dtype dtype, const kw_shape *shape,
                          kw_layout layout);
 
 /* Gives an attribute: any value that is no tensor and no list. */
@@ -153,6 +154,9 @@ bool kw_case_make_box_pairs(kw_case *c);
 bool kw_case_make_nms(kw_case *c);
 bool kw_case_make_roi_align(kw_case *c);
 bool kw_case_make_roi_align_backward(kw_case *c);
+bool kw_case_make_lists(kw_case *c); /* optimisers, scaled gradients */
+bool kw_case_make_accumulate_mean(kw_case *c);
+bool kw_case_make_accumulate_confusion(kw_case *c);
 bool kw_case_make_vendor(kw_case *c);
 
 #endif /* KEYWAY_CONFORMANCE_CASE_MAKE_H */

@@ -40,7 +40,7 @@ bool kw_case_make_vendor(kw_case *c) {
       if (!kw_case_pick_layout(c->class, n, tensors, tensor_count, &layout)) return false;
       if (arg->mutated) layout = KW_LAYOUT_DENSE;
       kw_case_set_tensor(c, i, c->key, &shape, layout);
-      c->args[i].output = arg->mutated;
+      c->tensors[i].output = arg->mutated;
       tensors++;
     } else if (wanted && (arg->tag == KW_TAG_FLOAT || arg->tag == KW_TAG_SCALAR)) {
       c->args[i].value = (kw_value){.tag = arg->tag, .kind = arg->tag == KW_TAG_SCALAR ? KW_SCALAR_F64 : 0};

@@ -25,7 +25,7 @@ const char *kw_rule_unit(const kw_op_bound *bound) {
 
 kw_op_bound kw_rule_shown(const kw_suite_op *op) {
   kw_op_bound first = kw_op_row_bound(&op->row, 0);
-  for (uint32_t r = 0; r < op->result_count; r++) {
+  for (uint32_t r = 0; r < op->result_count + op->changed_count; r++) {
     kw_op_bound bound = kw_op_row_bound(&op->row, r);
     if (kw_rule_bound(&bound) > 0) return bound;
   }

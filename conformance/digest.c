@@ -41,7 +41,7 @@ void kw_digest_tolerances(char out_hex[KW_DIGEST_SIZE]) {
     snprintf(text, sizeof text, "%d %d %d %d", row->nan, row->inf, row->zero, row->subnormal);
     kw_digest_add(&digest, row->schema);
     kw_digest_add(&digest, text);
-    for (uint32_t r = 0; r < ops[i].result_count; r++) {
+    for (uint32_t r = 0; r < ops[i].result_count + ops[i].changed_count; r++) {
       kw_op_bound bound = kw_op_row_bound(row, r);
       add_result(&digest, &bound);
     }

@@ -43,10 +43,13 @@ static bool right_shape(const kw_case_tensor *wanted, const kw_unit_output *out)
   return memcmp(out->shape, wanted->shape, wanted->rank * sizeof *out->shape) == 0;
 }
 
-/* "output 1: " in front of what is wrong with it, where the op has several. */
-static void name_output(char *text, size_t size, const kw_unit_path *path, uint32_t output) {
+/* "output 1: " in front of what is wrong with it, where the case has several. */
+static void name_output(char *text, size_t size, const kw_case *c, const kw_unit_path *path, uint32_t output) {
+  char name[64];
   text[0] = 0;
-  if (path->output_count > 1) snprintf(text, size, "output %u: ", output);
+  if (path->output_count == 1) return;
+  kw_case_out_name(c, output, name, sizeof name);
+  snprintf(text, size, "%s: ", name);
 }
 
 static void describe(bool there, kw_dtype dtype, uint32_t rank, const int64_t *shape, char *text, size_t size) {
@@ -58,8 +61,8 @@ static void describe(bool there, kw_dtype dtype, uint32_t rank, const int64_t *s
 static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expected *expected,
                          const kw_unit_result *unit, const kw_unit_path *path, uint32_t index) {
   const kw_unit_output *out = &path->outputs[index];
-  char name[32], text[1200], got[320], want[320];
-  name_output(name, sizeof name, path, index);
+  char name[72], text[1200], got[320], want[320];
+  name_output(name, sizeof name, c, path, index);
   if (!right_shape(&c->outs[index], out)) {
     describe(out->dtype != KW_DTYPE_NONE, out->dtype, out->rank, out->shape, got, sizeof got);
     const kw_case_tensor *wanted = &c->outs[index];
@@ -105,14 +108,14 @@ static bool judge_vendor(const kw_run *run, kw_run_case *result, const kw_case *
       continue;
     }
     result->self_referenced = true;
-    char name[32], text[1200];
+    char name[72], text[1200];
     kw_verdict verdict;
     kw_compare_vendor(c, o, out->dtype, out->expected, out->expected_dtype, out->data,
                       (int64_t)(out->length / kw_datum_size(out->dtype)), kw_unit_poison(unit->run), run->facts.flush,
                       &verdict);
     if (verdict.error > result->error) result->error = verdict.error;
     if (!verdict.pass) {
-      name_output(name, sizeof name, path, o);
+      name_output(name, sizeof name, c, path, o);
       snprintf(text, sizeof text, "%s%s", name, verdict.text);
       fail(result, unit, path, verdict.defect, text);
       return false;

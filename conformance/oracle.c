@@ -44,7 +44,7 @@ static const kw_reference_kernel *find_kernel(const char *op, table_fn reference
 }
 
 static bool is_result(const kw_case *c, uint32_t tensor) {
-  return tensor < KW_SUITE_ARGS && c->args[tensor].output && !c->args[tensor].read;
+  return c->tensors[tensor].output && !c->tensors[tensor].read;
 }
 
 static void set_absolute(kw_dtype dtype, void *element) {
@@ -100,6 +100,26 @@ static kw_status make_raw(oracle_call *call) {
   return KW_OK;
 }
 
+/* A tensor that changes and is no result of the op: the reference reads and writes it where what comes out is kept, in
+ * wide values where that is. */
+static void place_changed(oracle_call *call, uint32_t index) {
+  const kw_case_tensor *tensor = &call->c->tensors[index];
+  const kw_tensor_ref *from = &call->refs[index], *to = &call->results[tensor->result];
+  const size_t size = kw_datum_size(tensor->dtype), wide = kw_datum_size(to->dtype);
+  const char *storage = from->mem;
+  char *at = to->mem;
+  kw_case_walk walk = kw_case_walk_start(tensor);
+  for (int64_t i = 0; i < tensor->numel; i++, at += wide, kw_case_walk_next(&walk)) {
+    if (to->dtype == KW_DTYPE_WIDE) {
+      const kw_wide value = kw_datum_load_wide(tensor->dtype, storage + (size_t)walk.at * size);
+      memcpy(at, &value, sizeof value);
+    } else {
+      memcpy(at, storage + (size_t)walk.at * size, size);
+    }
+  }
+  call->entries[index] = to;
+}
+
 static kw_value absolute_scalar(kw_value value) {
   if (value.tag == KW_TAG_SCALAR && value.kind == KW_SCALAR_F64) value.u.f = fabs(value.u.f);
   if (value.tag == KW_TAG_SCALAR && value.kind == KW_SCALAR_I64) value.u.i = llabs(value.u.i);
@@ -113,13 +133,15 @@ static kw_status make_args(oracle_call *call) {
   call->in_place.dtype = c->outs[0].dtype;
   for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK; i++) {
     if (c->tensors[i].given && !is_result(c, i)) status = make_input(call, i);
+    bool changed = c->tensors[i].read && c->tensors[i].result >= c->op->result_count;
+    if (changed && status == KW_OK) place_changed(call, i);
   }
   for (uint32_t i = 0; i < c->op->arg_count; i++) {
     kw_value *arg = &call->args[i];
     *arg = kw_case_arg_value(c, i);
     if (call->form == FORM_ABSOLUTE) *arg = absolute_scalar(*arg);
     if (call->form == FORM_QUOTIENT && arg->tag == KW_TAG_STRING) arg->tag = KW_TAG_NONE;
-    if (arg->tag == KW_TAG_TENSOR) arg->u.tensor = is_result(c, i) ? &call->in_place : &call->refs[i];
+    if (arg->tag == KW_TAG_TENSOR) arg->u.tensor = is_result(c, i) ? &call->in_place : call->entries[i];
     if (arg->tag == KW_TAG_TENSOR_LIST) arg->u.tensors = &call->entries[c->args[i].first];
   }
   return status;
@@ -146,10 +168,9 @@ static kw_status make_result(oracle_call *call, uint32_t index, kw_dtype dtype) 
 /* Runs one form. call->values are the caller's to free, whatever comes back. */
 static kw_status run_form(oracle_call *call, const kw_reference_kernel *kernel, const kw_dtype *dtypes) {
   const kw_tensor_ref *outs[KW_SUITE_RESULTS];
-  uint32_t count = call->c->op->result_count;
   kw_status status = KW_OK;
   bool any = false;
-  for (uint32_t r = 0; r < count && status == KW_OK; r++) {
+  for (uint32_t r = 0; r < call->c->result_count && status == KW_OK; r++) {
     outs[r] = call->c->outs[r].given ? &call->results[r] : NULL;
     if (!outs[r]) continue;
     status = make_result(call, r, dtypes[r]);
@@ -159,7 +180,7 @@ static kw_status run_form(oracle_call *call, const kw_reference_kernel *kernel, 
   if (status == KW_OK && any) {
     kw_call kc = {.struct_size = sizeof kc,
                   .arg_count = call->c->op->arg_count,
-                  .out_count = count,
+                  .out_count = call->c->op->result_count,
                   .op = kernel->op,
                   .args = call->args,
                   .outs = outs,
@@ -245,7 +266,7 @@ static kw_status allow_overflow(const oracle_call *base, const oracle_wish *plai
 
 kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_expectation *out) {
   memset(out, 0, sizeof *out);
-  out->count = c->op->result_count;
+  out->count = c->result_count;
   bool wide = c->key == KW_F64 || c->key == KW_C128;
   oracle_call base = {.c = c, .seed = seed, .run = run, .flush = flush};
   const table_fn reference = wide ? kw_reference_f128 : kw_reference_f64;

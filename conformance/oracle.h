@@ -21,7 +21,7 @@ typedef struct kw_expected {
 } kw_expected;
 
 typedef struct kw_expectation {
-  uint32_t count; /* results of the op */
+  uint32_t count; /* kw_case.result_count */
   kw_expected results[KW_SUITE_RESULTS];
 } kw_expectation;
 

@@ -38,7 +38,7 @@ bool kw_suite_op_take(const kw_op *op, kw_suite_op *out_op) {
   memset(out_op, 0, sizeof *out_op);
   kw_op_info info = {.struct_size = sizeof info};
   if (kw_op_get_info(op, &info) != KW_OK || strlen(info.name) >= sizeof out_op->name) return false;
-  if (info.arg_count > KW_SUITE_ARGS || info.result_count == 0 || info.result_count > KW_SUITE_RESULTS) return false;
+  if (info.arg_count > KW_SUITE_ARGS || info.result_count > KW_SUITE_RESULTS) return false;
   strcpy(out_op->name, info.name);
   memcpy(out_op->base, info.name, strcspn(info.name, "."));
   out_op->arg_count = info.arg_count;
@@ -46,6 +46,13 @@ bool kw_suite_op_take(const kw_op *op, kw_suite_op *out_op) {
   for (uint32_t i = 0; i < info.arg_count; i++) {
     kw_arg_info arg = {.struct_size = sizeof arg};
     if (kw_op_get_arg(op, i, &arg) != KW_OK || !take_arg(&arg, &out_op->args[i])) return false;
+    if ((arg.flags & (KW_ARG_MUTATED | KW_ARG_RETURNED)) == KW_ARG_MUTATED) {
+      out_op->args[i].result = info.result_count + out_op->changed_count++;
+    }
+  }
+  for (uint32_t i = 0; i < info.result_count; i++) {
+    const int32_t arg = kw_op_result_alias(op, i);
+    if (arg >= 0) out_op->args[arg].result = i;
   }
   out_op->counted = info.counted;
   for (uint32_t i = 0; i < info.result_count; i++) out_op->in_place |= kw_op_result_alias(op, i) == 0;

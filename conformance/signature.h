@@ -9,7 +9,7 @@
 #include "op_table.h"
 
 #define KW_SUITE_ARGS 16        /* most arguments of an op that the suite generates cases for */
-#define KW_SUITE_RESULTS 5      /* most results */
+#define KW_SUITE_RESULTS 16     /* most results of a case, changed tensors that are none included */
 #define KW_SUITE_DEFAULT_INTS 4 /* most entries of a list that is a default */
 
 typedef struct kw_suite_arg {
@@ -17,6 +17,8 @@ typedef struct kw_suite_arg {
   kw_tag tag;
   bool optional; /* "?" */
   bool mutated;  /* (a!) */
+  /* mutated: which result it is; of arguments that are none the first is number kw_suite_op.result_count, and so on */
+  uint32_t result;
   bool has_default;
   kw_value default_value; /* as a caller would pass it, a string without its text, a list without its entries */
   char default_text[16];  /* the text */
@@ -28,6 +30,7 @@ typedef struct kw_suite_op {
   char base[64]; /* the name without overload */
   uint32_t arg_count;
   uint32_t result_count;
+  uint32_t changed_count; /* mutated arguments that are no results */
   kw_suite_arg args[KW_SUITE_ARGS];
   bool in_place; /* the result is argument 0 */
   bool counted;  /* the last result is how many entries of the first are filled: kw_op_info */

@@ -612,7 +612,7 @@ static void assert_shrinks_to(const kw_case *c, const kw_shape *sizes) {
     assert_int_equal(small.tensors[i].extent, again.tensors[i].extent);
     assert_tensor_sound(&small, &small.tensors[i]);
   }
-  for (uint32_t r = 0; r < c->op->result_count && !c->op->vendor; r++) {
+  for (uint32_t r = 0; r < c->result_count && !c->op->vendor; r++) {
     assert_int_equal(small.outs[r].rank, c->outs[r].rank);
     assert_true(small.outs[r].numel <= c->outs[r].numel);
     assert_tensor_sound(&small, &small.outs[r]);

@@ -197,6 +197,8 @@ static double float_value(kw_domain domain, const uint32_t r[4]) {
       return (double)(r[0] % 17) - 8;
     case KW_DOMAIN_BOOL:
       return r[0] & 1;
+    case KW_DOMAIN_STEP:
+      return 1 + r[0] % (r[1] & 1 ? 8 : 1000);
     case KW_DOMAIN_FACTOR:
       return (r[1] & 1 ? -1.0 : 1.0) * exp2((2 * u - 1) / 8);
     case KW_DOMAIN_EXACT_FACTOR:

@@ -33,6 +33,7 @@ typedef enum kw_domain {
   KW_DOMAIN_OFFSET,       /* a large number + [-1, 1]: differences cancel; integers as ANY */
   KW_DOMAIN_PROBABILITY,  /* [0, 1], both ends often; integers as ANY */
   KW_DOMAIN_WEIGHT,       /* above 0, up to 8; integers as ANY */
+  KW_DOMAIN_STEP,         /* whole numbers from 1 to 1000, half of them up to 8 */
   KW_DOMAIN_HUGE,         /* floats: as large as their squares allow, with room for a sum of those; integers as ANY */
   KW_DOMAIN_TINY,         /* floats: as small as their squares allow; integers as ANY */
   KW_DOMAIN_CONVERT,      /* for copy_ into `target`: ANY, special values, values halfway between two of the target's */

@@ -164,14 +164,15 @@ static int64_t lead_of(const unit *u, uint32_t tensor) {
   return u->run == 0 ? 64 : 65 + (int64_t)((u->c->hash >> (3 * tensor % 60)) % 31);
 }
 
-/* True for the argument of an op of the table that is its result. A vendor's (a!) argument is an input that changes. */
-static bool is_result(const kw_case *c, uint32_t arg) {
-  return arg < KW_SUITE_ARGS && c->args[arg].output && !c->op->vendor;
+/* True for a tensor of an op of the table that is one of the case's results. A vendor's (a!) argument is an input that
+ * changes. */
+static bool is_result(const kw_case *c, uint32_t tensor) {
+  return c->tensors[tensor].output && !c->op->vendor;
 }
 
 static bool changes_arguments(const kw_case *c) {
   bool any = false;
-  for (uint32_t i = 0; i < c->arg_count; i++) any |= c->args[i].output;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) any |= c->tensors[i].output;
   return any;
 }
 
@@ -200,7 +201,7 @@ static kw_status make_inputs(unit *u) {
 static void check_inputs(unit *u, kw_unit_path *path) {
   for (uint32_t i = 0; i < KW_CASE_TENSORS && !*path->defect; i++) {
     if (!u->images[i].base) continue;
-    bool mutable = i < KW_SUITE_ARGS && u->c->args[i].output;
+    bool mutable = u->c->tensors[i].output;
     kw_change change;
     kw_status status = kw_image_check(&u->images[i], !mutable, NULL, &change);
     if (status != KW_OK) {
@@ -225,8 +226,8 @@ static void miss_output(kw_unit_path *path, uint32_t index) {
 
 /* An output that the suite gave, inside its guards. */
 static void check_output(unit *u, kw_unit_path *path, const kw_image *image, uint32_t index) {
-  static const char *const texts[] = {"", "guard zone before output %u changed", "guard zone after output %u changed",
-                                      "bytes between the elements of output %u changed", ""};
+  static const char *const texts[] = {"", "guard zone before %s changed", "guard zone after %s changed",
+                                      "bytes between the elements of %s changed", ""};
   kw_unit_output *out = &path->outputs[index];
   out->dtype = image->layout.dtype;
   out->rank = image->layout.rank;
@@ -236,10 +237,11 @@ static void check_output(unit *u, kw_unit_path *path, const kw_image *image, uin
   void *dense = own(u, out->length);
   out->data = dense;
   kw_change change;
-  char text[96];
+  char name[64], text[128];
   kw_status status = kw_image_check(image, false, dense, &change);
   if (status != KW_OK) path_failed(u, path, status);
-  snprintf(text, sizeof text, texts[change], index);
+  kw_case_out_name(u->c, index, name, sizeof name);
+  snprintf(text, sizeof text, texts[change], name);
   if (*text && !*path->defect) path->defect = own_text(u, text);
   path->output_count = index + 1;
 }
@@ -273,13 +275,15 @@ static void learn_outputs(unit *u, const kw_unit_path *path) {
   u->outs_known = true;
 }
 
-static void fill_args(const unit *u, kw_tensor *const *results, kw_value args[KW_SUITE_ARGS]) {
+/* `tensors` has room for all of the case; lists point into it. */
+static void fill_args(const unit *u, kw_tensor *const *results, kw_tensor **tensors, kw_value args[KW_SUITE_ARGS]) {
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    tensors[i] = is_result(u->c, i) ? results[u->c->tensors[i].result] : u->views[i];
+  }
   for (uint32_t i = 0; i < u->c->arg_count; i++) {
     args[i] = kw_case_arg_value(u->c, i);
-    uint32_t first = u->c->args[i].first;
-    if (args[i].tag == KW_TAG_TENSOR)
-      args[i] = kw_arg_tensor(is_result(u->c, i) ? results[u->c->args[i].result] : u->views[i]);
-    if (args[i].tag == KW_TAG_TENSOR_LIST) args[i] = kw_arg_tensor_list(&u->views[first], args[i].count);
+    if (args[i].tag == KW_TAG_TENSOR) args[i] = kw_arg_tensor(tensors[i]);
+    if (args[i].tag == KW_TAG_TENSOR_LIST) args[i] = kw_arg_tensor_list(&tensors[u->c->args[i].first], args[i].count);
     if (args[i].tag == KW_TAG_GENERATOR) args[i] = kw_arg_generator(u->w->generator);
   }
 }
@@ -352,12 +356,13 @@ static kw_status call_kernel(const unit *u, const kw_value *args, kw_tensor **ou
 /* Guarded outputs, poisoned where nothing is read of them. */
 static kw_status give_outputs(unit *u, kw_image *images, kw_tensor **out_views) {
   kw_status status = KW_OK;
-  for (uint32_t o = 0; o < u->c->op->result_count && status == KW_OK; o++) {
+  for (uint32_t o = 0; o < u->c->result_count && status == KW_OK; o++) {
     if (!u->outs[o].given) continue;
     status = kw_image_create(u->w->device, &u->outs[o], lead_of(u, KW_CASE_TENSORS + o), u->poison, &images[o]);
-    for (uint32_t i = 0; i < u->c->arg_count && status == KW_OK; i++) {
-      const kw_case_arg *arg = &u->c->args[i];
-      if (arg->read && arg->result == o) kw_case_fill(u->c, i, u->w->seed, u->run, false, kw_image_storage(&images[o]));
+    for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK; i++) {
+      const kw_case_tensor *tensor = &u->c->tensors[i];
+      bool mine = tensor->read && tensor->result == o;
+      if (mine) kw_case_fill(u->c, i, u->w->seed, u->run, false, kw_image_storage(&images[o]));
     }
     if (status == KW_OK) status = kw_image_upload(&images[o]);
     if (status == KW_OK) status = kw_image_view(&images[o], &u->outs[o], &out_views[o]);
@@ -375,18 +380,18 @@ static void run_path(unit *u, const char *kernel) {
   bool wanted = kernel || u->run || changes_arguments(c) || c->class == KW_CLASS_OUTPUTS;
   bool given = wanted && u->outs_known && !own_memory;
   kw_image images[KW_SUITE_RESULTS] = {{0}};
-  kw_tensor *views[KW_SUITE_RESULTS] = {NULL}, *outs[KW_SUITE_RESULTS] = {NULL};
+  kw_tensor *views[KW_SUITE_RESULTS] = {NULL}, *outs[KW_SUITE_RESULTS] = {NULL}, *tensors[KW_CASE_TENSORS];
   kw_value args[KW_SUITE_ARGS];
   kw_status status = KW_OK;
   for (uint32_t i = 0; i < c->arg_count && status == KW_OK && c->op->vendor; i++) {
-    if (c->args[i].output) status = kw_image_upload(&u->images[i]); /* what an earlier path left is no input */
+    if (c->tensors[i].output) status = kw_image_upload(&u->images[i]); /* what an earlier path left is no input */
   }
   if (given && status == KW_OK) status = give_outputs(u, images, views);
   if (status == KW_OK) {
-    fill_args(u, views, args);
+    fill_args(u, views, tensors, args);
     memcpy(outs, views, sizeof outs);
-    for (uint32_t i = 0; i < c->arg_count; i++) {
-      if (is_result(c, i)) outs[c->args[i].result] = NULL;
+    for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+      if (is_result(c, i)) outs[c->tensors[i].result] = NULL;
     }
     status = set_generators(u);
   }
@@ -396,7 +401,7 @@ static void run_path(unit *u, const char *kernel) {
   kw_status late = kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device));
   if (status == KW_OK) status = late;
   if (status != KW_OK) path_failed(u, path, status);
-  for (uint32_t o = 0; o < c->op->result_count && status == KW_OK; o++) {
+  for (uint32_t o = 0; o < c->result_count && status == KW_OK; o++) {
     kw_tensor *alone = own_memory && o == 0 ? u->views[0] : outs[o]; /* what has no guards of ours */
     if (images[o].base) {
       check_output(u, path, &images[o], o);

@@ -3,6 +3,7 @@
  * Running a plan: results made and checked, numbers taken, then the kernel, after what must come before it, or whoever
  * else serves the call.
  */
+#include "change.h"
 #include "counted.h"
 #include "error.h"
 #include "graph.h"
@@ -326,6 +327,7 @@ kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
   uint32_t created = 0;
   kw_status status = narrows ? kw_counted_may_narrow(plan->op, r.graph) : KW_OK;
   if (status == KW_OK) status = complete_results(&r, &created);
+  if (status == KW_OK && plan->op->changed) status = kw_change_check_overlap(plan, request, r.outs);
   if (status == KW_OK) status = run_plan(&r);
   if (status == KW_OK && narrows) {
     kw_tensor **counter = &r.outs[request->out_count];

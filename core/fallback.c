@@ -110,6 +110,16 @@ static kw_status bring_value(const kw_value *from, kw_device *cpu, kw_tensor **m
   return status;
 }
 
+/* What the call has made of an argument that it changes, back to where the argument lies. */
+static kw_status take_back(const kw_value *on_cpu, const kw_value *arg) {
+  if (arg->tag == KW_TAG_TENSOR) return copy_through_host(kw_value_as_tensor(on_cpu), kw_value_as_tensor(arg));
+  kw_status status = KW_OK;
+  for (uint32_t k = 0; arg->tag == KW_TAG_TENSOR_LIST && k < arg->count && status == KW_OK; ++k) {
+    status = copy_through_host(kw_value_entry(on_cpu, k), (kw_tensor *)(uintptr_t)kw_value_entry(arg, k));
+  }
+  return status;
+}
+
 /* A generator of the cpu device that gives the numbers of `rng`. */
 static kw_status bring_numbers(const kw_rng *rng, kw_device *cpu, kw_generator **out_generator) {
   const kw_generator_state state = {sizeof state, KW_GENERATOR_PHILOX4X32_10, rng->seed, rng->offset};
@@ -143,11 +153,15 @@ kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *ar
     if (args[i].tag == KW_TAG_TENSOR_LIST) at += args[i].count;
     if ((int32_t)i == op->generator) on_cpu[i] = kw_arg_generator(generator);
   }
-  if (status == KW_OK) status = kw_op_call(op, NULL, on_cpu, op->schema.arg_count, results, op->schema.result_count);
+  if (status == KW_OK) {
+    status = kw_op_call(op, kw_stream_default(cpu), on_cpu, op->schema.arg_count, results, op->schema.result_count);
+  }
   for (uint32_t i = 0; i < op->schema.result_count && status == KW_OK; ++i) {
-    int32_t alias = op->schema.results[i].alias_of;
-    if (!outs[i]) continue; /* absent */
-    status = copy_through_host(alias >= 0 ? kw_value_as_tensor(&on_cpu[alias]) : results[i], outs[i]);
+    const bool absent = !outs[i], argument = op->schema.results[i].alias_of >= 0;
+    if (!absent && !argument) status = copy_through_host(results[i], outs[i]);
+  }
+  for (uint32_t i = 0; i < op->schema.arg_count && status == KW_OK; ++i) {
+    if (op->schema.args[i].mutated) status = take_back(&on_cpu[i], &args[i]);
   }
   for (uint32_t i = 0; i < count; ++i) kw_tensor_release(moved[i]);
   for (uint32_t i = 0; i < op->schema.result_count; ++i) kw_tensor_release(results[i]);

@@ -171,6 +171,12 @@ kw_status kw_infer_bsr_linear(const kw_op *op, const kw_value *args, kw_infer_di
 kw_status kw_infer_int4_pack(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_sparse24_compress(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
+/* Optimisers, scaled gradients, metrics (infer_training.c). */
+kw_status kw_infer_own_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
+kw_status kw_infer_lists(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_accumulate_mean(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+kw_status kw_infer_accumulate_confusion(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+
 /* Shape rules (infer_shape.c): the dims of every result; *out_expand: tensor arguments are to be expanded to result 0.
  */
 kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],

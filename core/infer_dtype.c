@@ -235,6 +235,8 @@ kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key)
       return kw_infer_bag_key(op, args, out_key);
     case KW_RESULT_ATTENTION:
       return kw_infer_attention_key(op, args, out_key);
+    case KW_RESULT_OWN:
+      return kw_infer_own_key(op, args, out_key);
     case KW_RESULT_CUSTOM:
       return custom_key(op, args, out_key);
     default:
@@ -282,6 +284,8 @@ kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype k
     case KW_RESULT_NORM:
       if (result == 0) return key;
       return key == KW_F64 ? KW_F64 : KW_F32;
+    case KW_RESULT_OWN:
+      return key == KW_F64 ? KW_F64 : KW_F32;
     case KW_RESULT_EMBEDDING_BAG:
       return result == 0 ? key : KW_I64;
     case KW_RESULT_ATTENTION:
@@ -304,6 +308,7 @@ static bool differs(const kw_value *arg, kw_dtype key) {
 
 uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key) {
   if (op->row.result == KW_RESULT_STATS || op->row.result == KW_RESULT_STATS_BACKWARD) return 0;
+  if (op->row.result == KW_RESULT_OWN) return 0;
   if (op->row.result == KW_RESULT_CUSTOM || op->row.result == KW_RESULT_FIRST) return 0;
   if (kw_infer_is_quant(op)) return 0;
   if (op->row.result == KW_RESULT_ATTENTION || op->row.result == KW_RESULT_EMBEDDING_BAG) return 0;

@@ -51,6 +51,10 @@ static bool publish(kw_op *op) {
   op->generator = -1;
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
     if (op->schema.args[i].tag == KW_TAG_GENERATOR) op->generator = (int32_t)i;
+    if (op->schema.args[i].mutated) op->changed |= 1u << i;
+  }
+  for (uint32_t r = 0; r < op->schema.result_count; ++r) {
+    if (op->schema.results[r].alias_of >= 0) op->changed &= ~(1u << op->schema.results[r].alias_of);
   }
   atomic_store_explicit(&ops[index], op, memory_order_release);
   atomic_store_explicit(find_bucket(op->schema.name), op->id, memory_order_release);
@@ -180,7 +184,7 @@ static kw_status check_vendor_op(const char *vendor, const kw_op *op, const kw_o
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: op '%s' needs an infer callback, because %s", vendor, name, obstacle);
   }
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
-    bool is_result = op->schema.args[i].tag != KW_TAG_TENSOR || !op->schema.args[i].mutated;
+    bool is_result = !op->schema.args[i].mutated;
     for (uint32_t r = 0; r < op->schema.result_count; ++r) is_result |= op->schema.results[r].alias_of == (int32_t)i;
     if (is_result) continue;
     return kw_fail(KW_ERR_INVALID_ARGUMENT,
@@ -276,7 +280,8 @@ KW_API kw_status kw_op_get_arg(const kw_op *op, uint32_t index, kw_arg_info *out
   kw_arg_info info = {.flags = (arg->optional ? KW_ARG_OPTIONAL : 0u) | (arg->mutated ? KW_ARG_MUTATED : 0u) |
                                (arg->keyword_only ? KW_ARG_KEYWORD_ONLY : 0u) |
                                (arg->has_default ? KW_ARG_HAS_DEFAULT : 0u) |
-                               (arg->list_optional ? KW_ARG_OPTIONAL_ENTRIES : 0u),
+                               (arg->list_optional ? KW_ARG_OPTIONAL_ENTRIES : 0u) |
+                               (arg->mutated && !(op->changed >> index & 1) ? KW_ARG_RETURNED : 0u),
                       .tag = arg->tag,
                       .list_size = (uint32_t)arg->list_size,
                       .name = arg->name,

@@ -18,7 +18,7 @@ typedef struct kw_schema_arg {
   kw_tag tag;         /* KW_TAG_NONE never */
   bool optional;      /* "?": may be none */
   bool list_optional; /* Tensor?[] */
-  bool mutated;       /* (a!) */
+  bool mutated;       /* (a!); of a list each entry */
   bool keyword_only;  /* after "*" */
   bool has_default;
   int32_t list_size;  /* int[1]: a single int will do too; 0 otherwise */
@@ -44,10 +44,10 @@ typedef struct kw_schema {
   char *default_strings; /* owned storage behind string defaults */
 } kw_schema;
 
-/* Parses ATen's schema grammar (Tensor, Tensor(a!), Tensor?, Tensor[], Tensor?[], int, int?, int[], int[N], SymInt.. as
- * int, float, float?, bool, bool?, bool[N], str, str?, Scalar, Scalar?, ScalarType, ScalarType?; defaults None, True,
- * False, numbers, 'text', [], [1, 2]; results "Tensor", "Tensor(a!)", "(Tensor, Tensor)", "()"). On failure the message
- * names the column. */
+/* Parses ATen's schema grammar (Tensor, Tensor(a!), Tensor?, Tensor[], Tensor(a!)[], Tensor?[], int, int?, int[],
+ * int[N], SymInt.. as int, float, float?, bool, bool?, bool[N], str, str?, Scalar, Scalar?, ScalarType, ScalarType?;
+ * defaults None, True, False, numbers, 'text', [], [1, 2]; results "Tensor", "Tensor(a!)", "(Tensor, Tensor)", "()").
+ * On failure the message names the column. */
 kw_status kw_schema_parse(const char *text, kw_schema *out_schema);
 void kw_schema_free(kw_schema *schema);
 
@@ -58,6 +58,7 @@ struct kw_op {
   kw_schema schema;
   int32_t generator;         /* index of the Generator argument, which makes the op a random one; -1 without */
   bool counted;              /* kw_op_row_counted: schema.results has the count as its last */
+  uint32_t changed;          /* bit i: argument i is (a!) and no result */
   kw_cast_policy cast;       /* of autocast */
   kw_op_row row;             /* for a vendor's op: made up from its kw_op_desc, level KW_LEVEL_VENDOR */
   kw_infer_fn infer;         /* vendor ops only */

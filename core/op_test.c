@@ -99,7 +99,7 @@ static void arguments_follow_the_schema(void **state) {
     uint32_t flags, list_size;
     kw_tag default_tag;
   } expected[] = {
-      {"self", KW_TAG_TENSOR, KW_ARG_MUTATED, 0, KW_TAG_NONE},
+      {"self", KW_TAG_TENSOR, KW_ARG_MUTATED | KW_ARG_RETURNED, 0, KW_TAG_NONE},
       {"list", KW_TAG_TENSOR_LIST, KW_ARG_OPTIONAL_ENTRIES, 0, KW_TAG_NONE},
       {"dim", KW_TAG_INT_LIST, KW_ARG_HAS_DEFAULT, 2, KW_TAG_INT_LIST},
       {"mode", KW_TAG_STRING, KW_ARG_HAS_DEFAULT | KW_ARG_KEYWORD_ONLY, 0, KW_TAG_STRING},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "change.h"
 #include "counted.h"
 #include "error.h"
 #include "generator.h"
@@ -167,7 +168,7 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
 
   char *cursor = plan->storage;
   listed = 0;
-  plan->simple = plan->op->generator < 0;
+  plan->simple = plan->op->generator < 0 && plan->op->changed == 0;
   for (uint32_t i = 0; i < plan->arg_count; ++i) {
     kw_value *value = &plan->args[i];
     plan->expected[i].head = kw_value_head(value);
@@ -236,14 +237,6 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
     }
     plan->out_given |= 1u << i;
     plan->outs[i] = request->outs[i]->print;
-  }
-  for (uint32_t i = 0; i < schema->result_count; ++i) {
-    int32_t alias = schema->results[i].alias_of;
-    if (alias >= 0 && kw_ref_overlaps_itself(plan->normal[alias].u.tensor)) {
-      return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                     "%s: '%s' is changed in place but overlaps itself (an expanded view?); make a copy first",
-                     schema->name, schema->args[alias].name);
-    }
   }
   return KW_OK;
 }
@@ -464,7 +457,7 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
 }
 
 static kw_status choose(kw_plan *plan, const kw_request *request) {
-  bool empty = plan->inference.result_count > 0;
+  bool empty = kw_change_is_nothing(plan->op, plan->normal);
   for (uint32_t i = 0; i < plan->inference.result_count; ++i) empty = empty && plan->inference.results[i].numel == 0;
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(plan->device->plugin, plan->op, &count);
@@ -509,6 +502,7 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
   status = copy_signature(plan, request, normal);
   if (status == KW_OK) status = kw_op_infer(request->op, plan->normal, &plan->inference);
   if (status == KW_OK) status = check_outs(plan, request);
+  if (status == KW_OK) status = kw_change_check_each(plan->op, plan->normal);
   if (status == KW_OK) status = choose(plan, request);
   if (status != KW_OK) {
     plan->device = NULL;

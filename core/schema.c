@@ -5,7 +5,8 @@
  *   schema  = name "(" [ arg { "," arg } ] ")" "->" results          one of the args may be "*"
  *   name    = ident [ "::" ident ] [ "." ident ]
  *   arg     = type ident [ "=" default ]
- *   type    = base [ "(" letter "!" ")" ] [ "?" ] [ "[" [ number ] "]" [ "?" ] ]      bool only with a number
+ *   type    = base [ "(" letter "!" ")" ] [ "?" ] [ "[" [ number ] "]" [ "?" ] ]      bool only with a number; a marked
+ *             list has no "?" in front, and is no result
  *   results = result | "(" [ result { "," result } ] ")"
  *   result  = "Tensor" [ "(" letter "!" ")" ] [ ident ]
  *
@@ -153,7 +154,7 @@ static bool parse_list_suffix(parser *p, kw_schema_arg *arg, const char *type_st
   } else {
     return fail_at(p, type_start, "only Tensor, Tensor?, int and bool make lists");
   }
-  if (letter) return fail_at(p, type_start, "a list cannot be marked (%c!)", letter);
+  if (letter && element_optional) return fail_at(p, type_start, "a list marked (%c!) has no absent entries", letter);
   skip_space(p);
   if (isdigit((unsigned char)*p->at)) {
     const char *start = p->at;
@@ -372,6 +373,9 @@ static bool parse_result(parser *p) {
     if (p->letters[i] == letter) result->alias_of = (int32_t)i;
   }
   if (letter && result->alias_of < 0) return fail_at(p, start, "no argument is marked (%c!)", letter);
+  if (letter && schema->args[result->alias_of].tag == KW_TAG_TENSOR_LIST) {
+    return fail_at(p, start, "the argument marked (%c!) is a list, which is no result", letter);
+  }
   skip_space(p);
   p->at += ident_length(p->at); /* a result's name is for people */
   return true;

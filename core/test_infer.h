@@ -25,8 +25,9 @@ typedef struct test_infer_call {
   kw_value args[KW_MAX_ARGS];
   kw_tensor_ref tensors[KW_MAX_ARGS];
   int64_t lists[KW_MAX_ARGS][8];
-  kw_tensor_ref entries[8]; /* of one list of tensors */
-  const kw_tensor_ref *pointers[8];
+  kw_tensor_ref entries[16]; /* of all lists of tensors */
+  const kw_tensor_ref *pointers[16];
+  uint32_t entry_count;
 } test_infer_call;
 
 static inline uint32_t test_infer_read_ints(char *text, int64_t *out) {
@@ -51,20 +52,20 @@ static inline kw_value test_infer_read_tensor(char *token, kw_tensor_ref *ref) {
 
 /* Commas separate entries where they are not inside brackets. */
 static inline kw_value test_infer_read_tensors(char *body, test_infer_call *c) {
-  uint32_t count = 0;
+  const uint32_t first = c->entry_count;
   bool more = *body != '\0';
   while (more) {
-    assert_in_range(count, 0, 7);
+    const uint32_t count = c->entry_count++;
+    assert_in_range(count, 0, 15);
     char *end = body + strcspn(body, ",[");
     if (*end == '[') end += strcspn(end, "]") + 1;
     more = *end == ',';
     *end = '\0';
     c->pointers[count] = NULL;
     if (strcmp(body, "-") != 0) c->pointers[count] = test_infer_read_tensor(body, &c->entries[count]).u.tensor;
-    ++count;
     body = end + 1;
   }
-  return (kw_value){.tag = KW_TAG_TENSOR_LIST, .count = count, .u.tensors = c->pointers};
+  return (kw_value){.tag = KW_TAG_TENSOR_LIST, .count = c->entry_count - first, .u.tensors = &c->pointers[first]};
 }
 
 static inline kw_value test_infer_read_value(char *token, test_infer_call *c, uint32_t index) {

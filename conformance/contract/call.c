@@ -21,6 +21,9 @@ typedef enum need {
   NEED_ROWS,      /* data of one rank less, of the compute type */
   NEED_MASK,      /* bool */
   NEED_POINT,     /* data of rank 0 */
+  NEED_UNIT,      /* the f32 1, of rank 0 */
+  NEED_COUNT,     /* the i32 0, of rank 0 */
+  NEED_TALLY,     /* the i64 0, of rank 0 */
   NEED_CLASS,     /* indices, of a rank one less than the data's */
   NEED_LINE,      /* data of rank 1 */
   NEED_THIN,      /* data whose last size is 1 */
@@ -92,6 +95,17 @@ static const struct {
     {"native_layer_norm_backward", "mean", NEED_THIN},
     {"native_layer_norm_backward", "rstd", NEED_THIN},
     {"_fused_rms_norm_backward", "rstd", NEED_THIN},
+    {NULL, "state_steps", NEED_UNIT},
+    {NULL, "grad_scale", NEED_UNIT},
+    {NULL, "found_inf", NEED_UNIT},
+    {NULL, "inv_scale", NEED_UNIT},
+    {NULL, "growth_tracker", NEED_COUNT},
+    {NULL, "growth_interval", NEED_ONE},
+    {"_amp_update_scale_", "self", NEED_POINT},
+    {"keyway::accumulate_mean_", "sum", NEED_POINT},
+    {"keyway::accumulate_mean_", "count", NEED_TALLY},
+    {"keyway::accumulate_confusion_", "prediction", NEED_INDEX},
+    {"keyway::accumulate_confusion_", "target", NEED_INDEX},
     {NULL, "N", NEED_EDGE},
     {NULL, "C", NEED_EDGE},
     {NULL, "HxW", NEED_ONE},
@@ -320,6 +334,17 @@ static kw_tensor *count_tensor(const kw_test_call *call, need need) {
   return tensor;
 }
 
+/* Of rank 0. */
+static kw_tensor *single_tensor(need need) {
+  static const float one = 1;
+  static const int64_t zero = 0;
+  const kw_dtype dtype = need == NEED_UNIT ? KW_F32 : need == NEED_COUNT ? KW_I32 : KW_I64;
+  kw_tensor *tensor = NULL;
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, dtype, 0, NULL, &tensor));
+  KW_CHECK_OK(kw_tensor_write(tensor, need == NEED_UNIT ? (const void *)&one : &zero));
+  return tensor;
+}
+
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 typedef struct attempt {
@@ -375,6 +400,9 @@ static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attemp
   if (has_need && special == NEED_MASK) {
     arg->role = KW_ROLE_MASK;
     return kw_test_tensor(kw_contract.device, KW_BOOL, how->rank, shape, tag);
+  }
+  if (has_need && (special == NEED_UNIT || special == NEED_COUNT || special == NEED_TALLY)) {
+    return single_tensor(special);
   }
   arg->role = KW_ROLE_DATA;
   if (has_need && special == NEED_HALF) shape[0] /= 2;
@@ -528,7 +556,7 @@ bool kw_test_call_make(const kw_op *op, kw_dtype dtype, int64_t numel, kw_test_c
     call->args[i].info.struct_size = sizeof call->args[i].info;
     KW_CHECK_OK(kw_op_get_arg(op, i, &call->args[i].info));
   }
-  for (uint32_t r = 0; r < call->info.result_count; r++) call->in_place |= kw_op_result_alias(op, r) >= 0;
+  for (uint32_t i = 0; i < call->info.arg_count; i++) call->in_place |= call->args[i].info.flags & KW_ARG_MUTATED;
   static const uint32_t ranks[] = {2, 3, 4, 1, 5, 0};
   for (size_t r = 0; r < sizeof ranks / sizeof ranks[0]; r++) {
     for (int i = 0; i < 4; i++) {
@@ -614,14 +642,28 @@ static kw_status clear_unfilled(const kw_tensor_ref *first, unsigned char *bytes
   return KW_OK;
 }
 
+/* The results, and behind them the tensors that the call changes and does not return; NULL past the last. */
+static const kw_tensor *what_came(const kw_test_call *call, kw_tensor **outs, uint32_t index) {
+  if (index < call->info.result_count) return kw_test_call_result(call, outs, index);
+  uint32_t left = index - call->info.result_count;
+  for (uint32_t i = 0; i < call->info.arg_count; i++) {
+    const kw_test_arg *arg = &call->args[i];
+    if ((arg->info.flags & (KW_ARG_MUTATED | KW_ARG_RETURNED)) != KW_ARG_MUTATED) continue;
+    for (int k = 0; k < KW_TEST_ENTRIES && arg->tensors[k]; k++) {
+      if (left-- == 0) return arg->tensors[k];
+    }
+  }
+  return NULL;
+}
+
 kw_status kw_test_call_results(const kw_test_call *call, kw_tensor **outs, unsigned char **out_bytes,
                                size_t *out_size) {
   size_t size = 0, at = 0;
-  for (uint32_t i = 0; i < call->info.result_count; i++) size += kw_test_bytes_of(kw_test_call_result(call, outs, i));
+  const kw_tensor *result;
+  for (uint32_t i = 0; (result = what_came(call, outs, i)); i++) size += kw_test_bytes_of(result);
   unsigned char *bytes = calloc(1, size ? size : 1);
   kw_status status = bytes ? KW_OK : KW_ERR_OUT_OF_MEMORY;
-  for (uint32_t i = 0; i < call->info.result_count && status == KW_OK; i++) {
-    kw_tensor *result = kw_test_call_result(call, outs, i);
+  for (uint32_t i = 0; status == KW_OK && (result = what_came(call, outs, i)); i++) {
     status = kw_tensor_read(result, bytes + at);
     at += kw_test_bytes_of(result);
   }

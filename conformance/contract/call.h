@@ -40,7 +40,7 @@ typedef struct kw_test_call {
   uint32_t rank;
   int64_t edge;
   int64_t places; /* that an index can name: `edge` of them, or a whole plane */
-  bool in_place;  /* a result is an argument */
+  bool in_place;  /* it changes an argument */
   uint32_t given; /* arguments passed; those after it take their defaults */
   kw_test_arg args[KW_TEST_ARGS];
 } kw_test_call;
@@ -67,8 +67,8 @@ void kw_test_call_values(const kw_test_call *call, kw_value *out_values);
 /* Result i after a run: of outs, or the argument. */
 kw_tensor *kw_test_call_result(const kw_test_call *call, kw_tensor **outs, uint32_t index);
 
-/* The bytes of all results, one after the other, zero for what a counted op leaves unspecified, after the stream has
- * passed the run; freed by the caller. Usable on any thread. */
+/* The bytes of all results and of all arguments that the call changes, one after the other, zero for what a counted op
+ * leaves unspecified, after the stream has passed the run; freed by the caller. Usable on any thread. */
 kw_status kw_test_call_results(const kw_test_call *call, kw_tensor **outs, unsigned char **out_bytes, size_t *out_size);
 
 /* The same call on copies of its tensors, at other addresses. */

@@ -26,6 +26,14 @@ static kw_tensor *expanded_like(const kw_tensor_ref *ref) {
   return wide;
 }
 
+/* The argument with `tensor` in the place of its own or, in a list, of entry `entry`; `list` is room for a list. */
+static kw_value with_tensor(const kw_test_arg *arg, int entry, kw_tensor *tensor, kw_tensor *list[KW_TEST_ENTRIES]) {
+  if (arg->info.tag == KW_TAG_TENSOR) return kw_arg_tensor(tensor);
+  memcpy(list, arg->tensors, KW_TEST_ENTRIES * sizeof *list);
+  list[entry] = tensor;
+  return kw_arg_tensor_list(list, list[1] ? 2 : 1);
+}
+
 /* Passes `bad` as result `index`, which it then releases. */
 static void refuse_result(kw_trial *t, uint32_t index, kw_tensor *bad, const char *what) {
   kw_tensor *outs[KW_TEST_RESULTS];
@@ -42,10 +50,7 @@ static void overlapping(kw_trial *t, uint32_t index, uint32_t arg, int entry) {
   if (in->dtype != out->dtype || in->numel == 0 || out->numel == 0) return;
   kw_tensor *base = kw_test_tensor(kw_contract.device, in->dtype, 1, (int64_t[]){in->numel + out->numel}, 5);
   kw_tensor *input = view_at(base, in, 0), *list[KW_TEST_ENTRIES];
-  memcpy(list, t->call.args[arg].tensors, sizeof list);
-  list[entry] = input;
-  t->values[arg] =
-      t->call.args[arg].info.tag == KW_TAG_TENSOR ? kw_arg_tensor(input) : kw_arg_tensor_list(list, list[1] ? 2 : 1);
+  t->values[arg] = with_tensor(&t->call.args[arg], entry, input, list);
   t->by_address = true;
   refuse_result(t, index, view_at(base, out, 0), "a result that begins where an argument does");
   refuse_result(t, index, view_at(base, out, in->numel - 1), "a result that shares one element with an argument");
@@ -88,24 +93,30 @@ static void bad_result(kw_trial *t, uint32_t index) {
   }
 }
 
-/* An argument that the op changes: it may neither overlap itself nor, in part, another argument. */
-static void bad_mutated(kw_trial *t, uint32_t index) {
-  kw_test_arg *arg = &t->call.args[index];
-  if (!(arg->info.flags & KW_ARG_MUTATED) || arg->info.tag != KW_TAG_TENSOR) return;
-  kw_tensor_ref ref = *kw_tensor_describe(arg->tensors[0]);
+/* A tensor that the op changes: it may neither overlap itself nor, in part, another one of the call. */
+static void bad_mutated(kw_trial *t, uint32_t index, int entry) {
+  const kw_test_arg *arg = &t->call.args[index];
+  const kw_tensor_ref ref = *kw_tensor_describe(arg->tensors[entry]);
+  kw_tensor *list[KW_TEST_ENTRIES], *others[KW_TEST_ENTRIES];
   if (ref.numel < 2) return;
   kw_tensor *wide = expanded_like(&ref);
-  kw_trial_refuse_value(t, index, kw_arg_tensor(wide), "an expanded tensor");
+  kw_trial_refuse_value(t, index, with_tensor(arg, entry, wide, list), "an expanded tensor");
   kw_tensor_release(wide);
-  for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
-    const kw_test_arg *other = &t->call.args[i];
-    if (i == index || other->info.tag != KW_TAG_TENSOR || !other->tensors[0]) continue;
-    const kw_tensor_ref *in = kw_tensor_describe(other->tensors[0]);
-    if (in->dtype != ref.dtype) continue;
+  for (uint32_t i = 0; i < t->call.info.arg_count * KW_TEST_ENTRIES; i++) {
+    const uint32_t at = i / KW_TEST_ENTRIES;
+    const int k = (int)(i % KW_TEST_ENTRIES);
+    const kw_test_arg *other = &t->call.args[at];
+    if ((at == index && k == entry) || !other->tensors[k]) continue;
+    const kw_tensor_ref *in = kw_tensor_describe(other->tensors[k]);
+    if (in->dtype != ref.dtype || in->numel == 0) continue;
     kw_tensor *base = kw_test_tensor(kw_contract.device, ref.dtype, 1, (int64_t[]){ref.numel + in->numel}, 5);
     kw_tensor *changed = view_at(base, &ref, 0), *read = view_at(base, in, ref.numel - 1);
-    t->values[index] = kw_arg_tensor(changed);
-    t->values[i] = kw_arg_tensor(read);
+    t->values[index] = with_tensor(arg, entry, changed, list);
+    if (at == index) {
+      list[k] = read;
+    } else {
+      t->values[at] = with_tensor(other, k, read, others);
+    }
     t->by_address = true;
     kw_trial_refuse(t, KW_TRIAL_ANY_ARGUMENT, "an argument that shares one element with the one that is changed");
     t->by_address = false;
@@ -116,6 +127,12 @@ static void bad_mutated(kw_trial *t, uint32_t index) {
   }
 }
 
+static void bad_changes(kw_trial *t, uint32_t index) {
+  const kw_test_arg *arg = &t->call.args[index];
+  if (!(arg->info.flags & KW_ARG_MUTATED)) return;
+  for (int k = 0; k < KW_TEST_ENTRIES && arg->tensors[k]; k++) bad_mutated(t, index, k);
+}
+
 /* ---- Another device ---------------------------------------------------------------------------------------------- */
 
 /* A tensor that lies on `other`, in the place of entry `entry` of argument `index`. */
@@ -123,11 +140,7 @@ static void elsewhere(kw_trial *t, uint32_t index, int entry, kw_device *other) 
   const kw_test_arg *arg = &t->call.args[index];
   const kw_tensor_ref *ref = kw_tensor_describe(arg->tensors[entry]);
   kw_tensor *there = kw_test_tensor(other, ref->dtype, ref->rank, ref->shape, 6), *list[KW_TEST_ENTRIES];
-  memcpy(list, arg->tensors, sizeof list);
-  list[entry] = there;
-  bool single = arg->info.tag == KW_TAG_TENSOR;
-  kw_trial_refuse_value(t, index, single ? kw_arg_tensor(there) : kw_arg_tensor_list(list, list[1] ? 2 : 1),
-                        "a tensor of another device");
+  kw_trial_refuse_value(t, index, with_tensor(arg, entry, there, list), "a tensor of another device");
   kw_tensor_release(there);
 }
 
@@ -161,7 +174,7 @@ static void other_device(kw_trial *t) {
 }
 
 void kw_trial_refuse_results(kw_trial *t) {
-  for (uint32_t i = 0; i < t->call.info.arg_count; i++) bad_mutated(t, i);
+  for (uint32_t i = 0; i < t->call.info.arg_count; i++) bad_changes(t, i);
   for (uint32_t r = 0; r < t->call.info.result_count; r++) bad_result(t, r);
   other_device(t);
 }

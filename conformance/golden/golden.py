@@ -74,13 +74,19 @@ def dtype_arg(name):
     return Value("dtype", name)
 
 
+def no_tensors():
+    """An empty list of tensors; [] is one of ints."""
+    return Value("tensors", [])
+
+
 cases = {}
 composed = {}
 
 
 def compose(op):
     """Decorates the function that computes an op without an ATen twin, by the library's own ops. It takes the arguments
-    as Keyway has them, defaults apart, and returns a tensor or several."""
+    as Keyway has them, defaults apart, and returns a tensor or several: the results, then the tensors that it changes and
+    does not return."""
     def keep(function):
         composed[op] = function
         return function
@@ -124,6 +130,13 @@ def widened(value, ints):
     if isinstance(value, Value) and value.kind == "dtype" and value.value in FLOATS:
         return dtype_arg("f64")
     return value
+
+
+def copied(value):
+    """What a call may change."""
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    return [copied(v) for v in value] if isinstance(value, list) else value
 
 
 def absolute(value):
@@ -183,8 +196,8 @@ def add(op, *args, ints=False, terms=None, magnitude=None, magnitude_op=None):
     args = list(args)
     encoded = [encode(a) for a in args]
     wide_args = [widened(a, ints) for a in args]
-    results = call(op, [a.clone() if isinstance(a, torch.Tensor) else a for a in args])
-    wide = call(op, wide_args)
+    results = call(op, copied(args))
+    wide = call(op, copied(wide_args))
     case = {"args": encoded, "outs": []}
     for index, (result, exact) in enumerate(zip(results, wide)):
         if absent(args, index):

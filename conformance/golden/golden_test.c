@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define MAX_ARGS 24
-#define MAX_OUTS 5
+#define MAX_OUTS 32 /* results, and tensors that change and are none */
 #define MAX_LIST 8
 
 static uint32_t cases_run, failures;
@@ -153,9 +153,8 @@ static bool element_agrees(const kw_rule *rule, kw_dtype dtype, const char *got,
 }
 
 /* Writes what differs; "" when nothing does. */
-static void compare(const kw_op_row *row, uint32_t result, const cJSON *c, const kw_tensor *got, char *out_text,
-                    size_t size) {
-  const cJSON *want = cJSON_GetArrayItem(member(c, "outs"), (int)result);
+static void compare(const kw_op_row *row, uint32_t result, const cJSON *c, const cJSON *want, const kw_tensor *got,
+                    char *out_text, size_t size) {
   const kw_tensor_ref *ref = kw_tensor_describe(got);
   kw_dtype dtype = kw_dtype_from_name(member(want, "dtype")->valuestring);
   const cJSON *shape = member(want, "shape"), *value = member(want, "data")->child;
@@ -201,6 +200,27 @@ static void seed(kw_device *device, const cJSON *rng) {
   if (kw_generator_set_state(kw_generator_default(device), &state) != KW_OK) abort();
 }
 
+/* A tensor that the call changes and does not return, and the number of its argument among such. */
+typedef struct changed_tensor {
+  const kw_tensor *tensor;
+  uint32_t number;
+} changed_tensor;
+
+static uint32_t find_changed(const kw_op *op, const call *c, changed_tensor out[MAX_OUTS]) {
+  uint32_t count = 0, number = 0;
+  kw_arg_info info = {.struct_size = sizeof info};
+  for (uint32_t i = 0; kw_op_get_arg(op, i, &info) == KW_OK; ++i, info.struct_size = sizeof info) {
+    if ((info.flags & (KW_ARG_MUTATED | KW_ARG_RETURNED)) != KW_ARG_MUTATED) continue;
+    const uint32_t entries = c->args[i].tag == KW_TAG_TENSOR_LIST ? c->args[i].count : 1;
+    for (uint32_t k = 0; k < entries; ++k) {
+      if (count == MAX_OUTS) abort();
+      out[count++] = (changed_tensor){info.tag == KW_TAG_TENSOR_LIST ? c->lists[i][k] : c->of_arg[i], number};
+    }
+    ++number;
+  }
+  return count;
+}
+
 static void run_case(kw_device *device, const kw_op *op, const kw_op_row *row, const char *name, const cJSON *c,
                      uint32_t number) {
   static call one;
@@ -213,19 +233,25 @@ static void run_case(kw_device *device, const kw_op *op, const kw_op_row *row, c
   }
   seed(device, member(c, "rng"));
   kw_tensor *outs[MAX_OUTS] = {NULL};
-  const uint32_t out_count = (uint32_t)cJSON_GetArraySize(member(c, "outs"));
+  changed_tensor changed[MAX_OUTS];
+  const uint32_t changed_count = find_changed(op, &one, changed);
+  const uint32_t out_count = (uint32_t)cJSON_GetArraySize(member(c, "outs")) - changed_count;
   char text[512] = "";
   kw_status status = kw_op_call(op, kw_stream_default(device), one.args, one.arg_count, outs, out_count);
   if (status != KW_OK) snprintf(text, sizeof text, "%s", kw_error_message());
   for (uint32_t o = 0; o < out_count && status == KW_OK && !text[0]; ++o) {
     const int32_t alias = kw_op_result_alias(op, o);
     const kw_tensor *got = alias >= 0 ? one.of_arg[alias] : outs[o];
-    const bool absent = cJSON_IsNull(cJSON_GetArrayItem(member(c, "outs"), (int)o));
-    if (absent != !got) {
+    const cJSON *want = cJSON_GetArrayItem(member(c, "outs"), (int)o);
+    if (cJSON_IsNull(want) != !got) {
       snprintf(text, sizeof text, "result %u is %s", o, got ? "there, expected none" : "absent");
     } else if (got) {
-      compare(row, o, c, got, text, sizeof text);
+      compare(row, o, c, want, got, text, sizeof text);
     }
+  }
+  for (uint32_t i = 0; i < changed_count && status == KW_OK && !text[0]; ++i) {
+    const cJSON *want = cJSON_GetArrayItem(member(c, "outs"), (int)(out_count + i));
+    compare(row, out_count + changed[i].number, c, want, changed[i].tensor, text, sizeof text);
   }
   if (text[0]) {
     fprintf(stderr, "%s, case %u: %s\n", name, number, text);

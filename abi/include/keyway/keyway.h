@@ -413,10 +413,11 @@ KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info);
  * Strings and lists live as long as the process. KW_ERR_NOT_FOUND past the end. */
 enum {
   KW_ARG_OPTIONAL = 1u << 0,     /* "?": may be none */
-  KW_ARG_MUTATED = 1u << 1,      /* "(a!)" */
+  KW_ARG_MUTATED = 1u << 1,      /* "(a!)", of a list each entry */
   KW_ARG_KEYWORD_ONLY = 1u << 2, /* after "*" */
   KW_ARG_HAS_DEFAULT = 1u << 3,
-  KW_ARG_OPTIONAL_ENTRIES = 1u << 4 /* "Tensor?[]" */
+  KW_ARG_OPTIONAL_ENTRIES = 1u << 4, /* "Tensor?[]" */
+  KW_ARG_RETURNED = 1u << 5          /* "(a!)", and a result */
 };
 typedef struct kw_arg_info {
   uint32_t struct_size;
@@ -456,8 +457,10 @@ KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call
  * defaults; where the schema says Scalar an int, float or bool value will do. outs[i] == NULL: the result is allocated
  * and returned there, owned by the caller. outs[i] != NULL: the result is written there; shape and dtype must be the
  * inferred ones, and the tensor must overlap neither an argument nor itself. A result that the schema marks (a!) is the
- * argument of that mark: outs[i] is left alone and outs may be NULL. Where the schema has "bool[N] output_mask" (a list
- * of N ints, 0 or 1), result i is absent when entry i is 0: outs[i] must be NULL and stays it.
+ * argument of that mark: outs[i] is left alone and outs may be NULL. Other arguments marked (a!), a tensor or every
+ * entry of a list, are changed in place, too: none may overlap itself or another tensor of the call.
+ * Where the schema has "bool[N] output_mask" (a list of N ints, 0 or 1), result i is absent when entry i is 0: outs[i]
+ * must be NULL and stays it.
  * Counted ops (kw_op_info.counted; nonzero, masked_select) have one result more than their schema, the last: how many
  * entries of result 0, along its first dimension, have been filled, an i64 of rank 0. Asked for all results the call
  * does not wait: result 0 has the largest size that the arguments allow, and what lies behind the count is unspecified.

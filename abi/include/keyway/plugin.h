@@ -145,8 +145,10 @@ typedef struct kw_rng {
  *   - tags, count and dtypes of all arguments follow the schema; absent trailing arguments hold the schema's default;
  *   - all tensors lie on this device; outputs have the inferred shape and dtype and do not overlap themselves, nor any
  *     other tensor unless the schema marks the alias with (a!); an argument may then be identical with it (x += x);
+ *     the same holds for arguments marked (a!) that are no results, a tensor or every entry of a list (Tensor(a!)[]):
+ *     the kernel changes them where they lie;
  *   - in ops that broadcast, every tensor argument already has the output's shape (repeated dimensions have stride 0);
- *   - at least one output has elements (a call with only empty outputs never reaches a kernel).
+ *   - at least one output, or argument that the call changes, has elements (others never reach a kernel).
  * Outputs MAY be strided; a kernel for contiguous outputs only says so in can_implement.
  *
  * Ops whose result is as large as the data say (nonzero, masked_select) have one output more than their schema, the

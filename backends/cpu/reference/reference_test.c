@@ -17,6 +17,8 @@ static const test_table tables[] = {kw_reference_f32, kw_reference_f64, kw_refer
 #define DTYPES_I8 UINT64_C(0x004)
 #define DTYPES_U8 UINT64_C(0x002)
 #define DTYPES_F8 UINT64_C(0xc00)
+#define DTYPES_INDEX UINT64_C(0x030)
+#define DTYPES_F32 UINT64_C(0x100)
 #define DTYPES_FLOAT UINT64_C(0x3c0)
 #define DTYPES_WIDE_FLOAT UINT64_C(0x300)
 #define DTYPES_COMPLEX UINT64_C(0x3000)
