@@ -35,6 +35,7 @@ typedef enum need {
   NEED_ONE,       /* 1, or a list of it */
   NEED_PAIRS,     /* data whose last size is 2 */
   NEED_TRIPLES,   /* data whose last size is 3 */
+  NEED_WEIGHTS,   /* data without a negative number */
   NEED_COLUMN,    /* a list of sizes: a column as high as a dimension */
   NEED_ALL,       /* a list of bools: every result is wanted */
   NEED_DTYPE,     /* the dtype of the call */
@@ -72,6 +73,8 @@ static const struct {
     {"upsample_nearest2d_backward", "input_size", NEED_SHAPE},
     {"upsample_bilinear2d_backward", "input_size", NEED_SHAPE},
     {"col2im", "output_size", NEED_COLUMN},
+    {"multinomial", "self", NEED_WEIGHTS},
+    {"multinomial", "num_samples", NEED_ONE},
     {NULL, "grid", NEED_PAIRS},
     {"nll_loss_forward", "target", NEED_CLASS},
     {"nll_loss2d_forward", "target", NEED_CLASS},
@@ -287,6 +290,16 @@ kw_tensor *kw_test_tensor(kw_device *device, kw_dtype dtype, uint32_t rank, cons
   return tensor;
 }
 
+/* Of floats. */
+static void clear_signs(kw_tensor *tensor) {
+  const size_t item = kw_dtype_size(kw_tensor_describe(tensor)->dtype), size = kw_test_bytes_of(tensor);
+  unsigned char *bytes = kw_test_memory(size);
+  KW_CHECK_OK(kw_tensor_read(tensor, bytes));
+  for (size_t last = item - 1; last < size; last += item) bytes[last] &= 0x7f;
+  KW_CHECK_OK(kw_tensor_write(tensor, bytes));
+  free(bytes);
+}
+
 /* 0, 1 and so on, i64: where the rows of a matrix of one block each start. */
 static kw_tensor *counting_tensor(int64_t count) {
   kw_tensor *tensor = NULL;
@@ -419,7 +432,9 @@ static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attemp
   if (has_need && special == NEED_LINE) rank = 1;
   if (has_need && special == NEED_THIN && rank > 0) shape[rank - 1] = 1;
   if (has_need && special == NEED_TRIPLES && rank > 0) shape[rank - 1] = 3;
-  return kw_test_tensor(kw_contract.device, call->dtype, rank, shape, tag);
+  kw_tensor *tensor = kw_test_tensor(kw_contract.device, call->dtype, rank, shape, tag);
+  if (has_need && special == NEED_WEIGHTS) clear_signs(tensor);
+  return tensor;
 }
 
 static void make_list(kw_test_call *call, kw_test_arg *arg, const attempt *how, uint32_t index) {
