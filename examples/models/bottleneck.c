@@ -118,21 +118,22 @@ static void bottleneck(struct model *model) {
 
 /* ---- SGD --------------------------------------------------------------------------------------------------------- */
 
-/* A step of torch.optim.SGD whose momentum so far is a constant. */
+/* A step of torch.optim.SGD, not the first; the momentum so far is a constant. */
 static void sgd(struct model *model) {
-  const double rate = 0.1, momentum = 0.9, decay = 0.01, velocity = 1e-3;
-  for (size_t i = 0; i < model->tensor_count; ++i) {
-    const struct model_tensor *parameter = &model->tensors[i];
-    if (parameter->gradient == NULL) {
-      continue;
-    }
-    kw_tensor *slope = MODEL_OP(model, "add.Tensor", kw_arg_tensor(parameter->gradient),
-                                kw_arg_tensor(parameter->tensor), kw_arg_scalar_f64(decay));
-    kw_tensor *move = MODEL_OP(model, "add.Scalar", kw_arg_tensor(slope), kw_arg_scalar_f64(momentum * velocity));
-    kw_tensor *next =
-        MODEL_OP(model, "sub.Tensor", kw_arg_tensor(parameter->tensor), kw_arg_tensor(move), kw_arg_scalar_f64(rate));
-    model_check(model, next, "next %s", parameter->name);
+  const double decay = 0.01, momentum = 0.9, rate = 0.1, dampening = 0;
+  kw_tensor *parameters[MODEL_PARAMETERS], *gradients[MODEL_PARAMETERS], *velocities[MODEL_PARAMETERS];
+  uint32_t count = model_get_parameters(model, parameters, gradients);
+  for (uint32_t i = 0; i < count; ++i) {
+    const kw_tensor_ref *parameter = kw_tensor_describe(parameters[i]);
+    velocities[i] = model_full(model, parameter->rank, parameter->shape, 1e-3);
   }
+  model_call(
+      model, "_fused_sgd_",
+      MODEL_ARGS(kw_arg_tensor_list(parameters, count), kw_arg_tensor_list(gradients, count),
+                 kw_arg_tensor_list(velocities, count), kw_arg_float(decay), kw_arg_float(momentum), kw_arg_float(rate),
+                 kw_arg_float(dampening), kw_arg_bool(false), kw_arg_bool(false), kw_arg_bool(false)),
+      NULL, 0);
+  model_check_parameters(model);
 }
 
 int main(int argc, char **argv) {

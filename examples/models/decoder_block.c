@@ -6,7 +6,6 @@
  */
 #include "layer.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char usage[] =
@@ -229,35 +228,28 @@ static void llama(struct model *model) {
 
 /* ---- AdamW ------------------------------------------------------------------------------------------------------- */
 
-static kw_tensor *times(struct model *model, const kw_tensor *tensor, double factor) {
-  return MODEL_OP(model, "mul.Scalar", kw_arg_tensor(tensor), kw_arg_scalar_f64(factor));
-}
-
 /* The tenth step of torch.optim.AdamW. Both averages begin as constants: from zeros, as at the first step, each
  * parameter would move by the learning rate times the sign of its gradient, which says nothing of the gradient's size
  * and is not determined where that is next to 0. */
 static void adamw(struct model *model) {
-  const double rate = 0.1, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = 0.1, step = 10;
-  const double average = 1e-3, square_average = 1e-4;
-  for (size_t i = 0; i < model->tensor_count; ++i) {
-    const struct model_tensor *parameter = &model->tensors[i];
-    if (parameter->gradient == NULL) {
-      continue;
-    }
-    kw_tensor *square =
-        MODEL_OP(model, "mul.Tensor", kw_arg_tensor(parameter->gradient), kw_arg_tensor(parameter->gradient));
-    kw_tensor *mean = MODEL_OP(model, "add.Scalar", kw_arg_tensor(times(model, parameter->gradient, 1 - beta1)),
-                               kw_arg_scalar_f64(beta1 * average));
-    kw_tensor *variance = MODEL_OP(model, "add.Scalar", kw_arg_tensor(times(model, square, 1 - beta2)),
-                                   kw_arg_scalar_f64(beta2 * square_average));
-    kw_tensor *unbiased = times(model, variance, 1 / (1 - pow(beta2, step)));
-    kw_tensor *deviation = MODEL_OP(
-        model, "add.Scalar", kw_arg_tensor(MODEL_OP(model, "sqrt", kw_arg_tensor(unbiased))), kw_arg_scalar_f64(eps));
-    kw_tensor *move = MODEL_OP(model, "div.Tensor", kw_arg_tensor(mean), kw_arg_tensor(deviation));
-    kw_tensor *next = MODEL_OP(model, "sub.Tensor", kw_arg_tensor(times(model, parameter->tensor, 1 - rate * decay)),
-                               kw_arg_tensor(move), kw_arg_scalar_f64(rate / (1 - pow(beta1, step))));
-    model_check(model, next, "next %s", parameter->name);
+  const double rate = 0.1, beta1 = 0.9, beta2 = 0.999, decay = 0.1, eps = 1e-8;
+  kw_tensor *parameters[MODEL_PARAMETERS], *gradients[MODEL_PARAMETERS], *averages[MODEL_PARAMETERS],
+      *square_averages[MODEL_PARAMETERS], *steps[MODEL_PARAMETERS];
+  uint32_t count = model_get_parameters(model, parameters, gradients);
+  for (uint32_t i = 0; i < count; ++i) {
+    const kw_tensor_ref *parameter = kw_tensor_describe(parameters[i]);
+    averages[i] = model_full(model, parameter->rank, parameter->shape, 1e-3);
+    square_averages[i] = model_full(model, parameter->rank, parameter->shape, 1e-4);
+    steps[i] = model_full(model, 0, NULL, 10);
   }
+  model_call(
+      model, "_fused_adamw_",
+      MODEL_ARGS(kw_arg_tensor_list(parameters, count), kw_arg_tensor_list(gradients, count),
+                 kw_arg_tensor_list(averages, count), kw_arg_tensor_list(square_averages, count),
+                 kw_arg_tensor_list(NULL, 0), kw_arg_tensor_list(steps, count), kw_arg_float(rate), kw_arg_float(beta1),
+                 kw_arg_float(beta2), kw_arg_float(decay), kw_arg_float(eps), kw_arg_bool(false), kw_arg_bool(false)),
+      NULL, 0);
+  model_check_parameters(model);
 }
 
 int main(int argc, char **argv) {

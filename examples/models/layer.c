@@ -40,7 +40,7 @@ kw_tensor *layer_classify(struct model *model, const kw_tensor *features, const 
             kw_arg_int(REDUCE_MEAN), kw_arg_int(IGNORE_NONE));
   model_check(model, loss[0], "loss");
 
-  kw_tensor *one = MODEL_OP(model, "full", kw_arg_int_list(NULL, 0), kw_arg_scalar_f64(1), kw_arg_dtype(KW_F32));
+  kw_tensor *one = model_full(model, 0, NULL, 1);
   kw_tensor *gradient =
       MODEL_OP(model, "nll_loss_backward", kw_arg_tensor(one), kw_arg_tensor(scores), kw_arg_tensor(target),
                kw_arg_none(), kw_arg_int(REDUCE_MEAN), kw_arg_int(IGNORE_NONE), kw_arg_tensor(loss[1]));

@@ -205,6 +205,29 @@ void model_set_gradient(struct model *model, kw_tensor *gradient, const char *na
   model_check(model, gradient, "grad %s", text);
 }
 
+uint32_t model_get_parameters(const struct model *model, kw_tensor *out_parameters[MODEL_PARAMETERS],
+                              kw_tensor *out_gradients[MODEL_PARAMETERS]) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < model->tensor_count; ++i) {
+    if (model->tensors[i].gradient != NULL) {
+      if (count == MODEL_PARAMETERS) {
+        fail(1, "%s has more than %d parameters; make MODEL_PARAMETERS larger", model->name, MODEL_PARAMETERS);
+      }
+      out_parameters[count] = model->tensors[i].tensor;
+      out_gradients[count++] = model->tensors[i].gradient;
+    }
+  }
+  return count;
+}
+
+void model_check_parameters(struct model *model) {
+  for (size_t i = 0; i < model->tensor_count; ++i) {
+    if (model->tensors[i].gradient != NULL) {
+      model_check(model, model->tensors[i].tensor, "next %s", model->tensors[i].name);
+    }
+  }
+}
+
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
 void model_call(struct model *model, const char *op, const kw_value *args, uint32_t arg_count, kw_tensor **outs,
@@ -213,7 +236,9 @@ void model_call(struct model *model, const char *op, const kw_value *args, uint3
   if (found == NULL) {
     fail(1, "this Keyway has no op '%s'; keyway ops lists those it has", op);
   }
-  memset(outs, 0, out_count * sizeof *outs);
+  for (uint32_t i = 0; i < out_count; ++i) {
+    outs[i] = NULL;
+  }
   check(kw_op_call(found, kw_stream_default(model->device), args, arg_count, outs, out_count), 1);
   for (uint32_t i = 0; i < out_count; ++i) {
     own(model, outs[i]);
@@ -224,6 +249,10 @@ kw_tensor *model_call_one(struct model *model, const char *op, const kw_value *a
   kw_tensor *out;
   model_call(model, op, args, arg_count, &out, 1);
   return out;
+}
+
+kw_tensor *model_full(struct model *model, uint32_t rank, const int64_t *shape, double value) {
+  return MODEL_OP(model, "full", kw_arg_int_list(shape, rank), kw_arg_scalar_f64(value), kw_arg_dtype(KW_F32));
 }
 
 kw_tensor *model_view(struct model *model, const kw_tensor *tensor, uint32_t rank, const int64_t *shape) {

@@ -58,6 +58,14 @@ void model_check(struct model *model, const kw_tensor *tensor, const char *name,
 void model_set_gradient(struct model *model, kw_tensor *gradient, const char *name, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The parameters that have a gradient, and those gradients: what an optimizer wants. Returns how many, at most
+ * MODEL_PARAMETERS. */
+enum { MODEL_PARAMETERS = 32 };
+uint32_t model_get_parameters(const struct model *model, kw_tensor *out_parameters[MODEL_PARAMETERS],
+                              kw_tensor *out_gradients[MODEL_PARAMETERS]);
+/* Compares those parameters, changed by the optimizer, with the recorded "next NAME". */
+void model_check_parameters(struct model *model);
+
 /* Recorded values were computed in f64. In f32, whose eps is 1.2e-7, these small models lose some units of that in any
  * order of summation; with products in a 10-bit mantissa (5e-4) they do not stay within this. */
 #define MODEL_BOUND 1e-5
@@ -76,6 +84,8 @@ kw_tensor *model_call_one(struct model *model, const char *op, const kw_value *a
   model_call(model, op, MODEL_ARGS(__VA_ARGS__), outs, (uint32_t)(sizeof(outs) / sizeof *(outs)))
 #define MODEL_ARGS(...) \
   (const kw_value[]){__VA_ARGS__}, (uint32_t)(sizeof((const kw_value[]){__VA_ARGS__}) / sizeof(kw_value))
+/* A tensor full of one number. */
+kw_tensor *model_full(struct model *model, uint32_t rank, const int64_t *shape, double value);
 /* An argument that is a list of ints, of bools as 0 and 1. */
 #define MODEL_INTS(...) \
   kw_arg_int_list((const int64_t[]){__VA_ARGS__}, (uint32_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
