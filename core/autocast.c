@@ -132,9 +132,8 @@ static kw_status call_cast(const kw_op *op, kw_stream *stream, const kw_value *a
 
 kw_status kw_autocast_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                            kw_tensor **outs, uint32_t out_count) {
-  const kw_dtype lower = kw_autocast_lower;
   kw_dtype target = arg_count <= KW_MAX_ARGS ? target_of(op, args, arg_count) : KW_DTYPE_NONE;
-  kw_autocast_lower = KW_DTYPE_NONE; /* the casts, the call itself and what it leads to */
+  const kw_dtype lower = kw_autocast_suspend(); /* for the casts too */
   kw_status status = target == KW_DTYPE_NONE ? kw_op_call(op, stream, args, arg_count, outs, out_count)
                                              : call_cast(op, stream, args, arg_count, outs, out_count, target);
   kw_autocast_lower = lower;

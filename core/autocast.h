@@ -13,6 +13,14 @@ extern __thread kw_dtype kw_autocast_lower __attribute__((tls_model("initial-exe
  * new. */
 bool kw_autocast_applies(const kw_op *op, kw_tensor *const *outs, uint32_t out_count);
 
+/* Turns autocast off in this thread and returns what it was: the calls that a call leads to have their dtypes already.
+ */
+static inline kw_dtype kw_autocast_suspend(void) {
+  const kw_dtype before = kw_autocast_lower;
+  kw_autocast_lower = KW_DTYPE_NONE;
+  return before;
+}
+
 /* kw_op_call with the arguments cast as the op's policy says. */
 kw_status kw_autocast_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                            kw_tensor **outs, uint32_t out_count);

@@ -142,6 +142,24 @@ static void given_results_decide_themselves(void **state) {
   kw_tensor_release(a);
 }
 
+/* The call on cpu:0 is the device's, whose result is f32. */
+static void fallback_does_as_the_device_would(void **state) {
+  (void)state;
+  kw_tensor *a = matrix(fixture, KW_F32), *out = matrix(fixture, KW_F32);
+  const kw_value args[] = {kw_arg_tensor(a), kw_arg_tensor(a)};
+  float values[4];
+  assert_int_equal(kw_autocast_set(KW_F16, NULL), KW_OK);
+  kw_fallback_set(KW_FALLBACK_ALLOW);
+  kw_status status = kw_op_call(kw_op_find("mm"), NULL, args, 2, &out, 1);
+  kw_fallback_set(KW_FALLBACK_OFF);
+  if (status != KW_OK) fail_msg("%s", kw_error_message());
+  assert_int_equal(kw_autocast_get(), KW_F16);
+  assert_int_equal(kw_tensor_read(out, values), KW_OK);
+  assert_true(values[3] == 3 * 2049 + 16);
+  kw_tensor_release(out);
+  kw_tensor_release(a);
+}
+
 /* The fixture has no mm: what it is asked for is what the application gave. */
 static void devices_without_the_dtype_are_left_alone(void **state) {
   (void)state;
@@ -198,6 +216,7 @@ int main(void) {
       cmocka_unit_test_teardown(sums_are_raised, turn_off),
       cmocka_unit_test_teardown(the_widest_wins, turn_off),
       cmocka_unit_test_teardown(given_results_decide_themselves, turn_off),
+      cmocka_unit_test_teardown(fallback_does_as_the_device_would, turn_off),
       cmocka_unit_test_teardown(devices_without_the_dtype_are_left_alone, turn_off),
       cmocka_unit_test_teardown(bad_calls_fail_as_ever, turn_off),
       cmocka_unit_test_teardown(threads_begin_without, turn_off),

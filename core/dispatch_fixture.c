@@ -383,6 +383,18 @@ static kw_status multiples_can(const kw_call *call) {
   return any ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
 }
 
+/* fixture::drops: two rows of noise, of which output_mask may leave one out. */
+static kw_status drops(const kw_call *call) {
+  kw_call of_one = *call;
+  kw_status status = KW_OK;
+  of_one.arg_count = 1; /* nothing is added */
+  for (uint32_t r = 0; r < call->out_count && status == KW_OK; ++r) {
+    of_one.outs = &call->outs[r];
+    if (call->outs[r]) status = run_noise(&of_one);
+  }
+  return status;
+}
+
 static kw_status infer_multiples(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count) {
   (void)arg_count;
   for (uint32_t r = 0; r < out_count; ++r) outs[r] = *args[0].u.tensor;
@@ -395,6 +407,8 @@ static kw_status define_ops(const kw_host_api *host) {
       {.schema = "fixture::jitter(Tensor self, Tensor other, *, Generator? generator=None) -> Tensor"},
       {.schema = "fixture::pick(Tensor self, Tensor index) -> Tensor", .infer = infer_pick},
       {.schema = "fixture::multiples(Tensor self, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+       .infer = infer_multiples},
+      {.schema = "fixture::drops(Tensor self, bool[2] output_mask, *, Generator? generator=None) -> (Tensor, Tensor)",
        .infer = infer_multiples},
   };
   kw_status status = KW_OK;
@@ -463,6 +477,9 @@ static kw_status scatter(const kw_call *call) {
   return kw_index_scatter(call);
 }
 
+/* Only what others fall back to has this flag. */
+#define ON_CPU(flag) (strcmp(FIXTURE_KEY, "cpu") == 0 ? (uint32_t)(flag) : 0)
+
 static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
   const uint64_t f32 = KW_DTYPE_BIT(KW_F32), i32 = KW_DTYPE_BIT(KW_I32);
   const kw_kernel_desc kernels[] = {
@@ -506,10 +523,11 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
        .name = "noise",
        .dtypes = {{f32, 0}},
        .user = "noise",
-       .flags = CAPTURABLE,
+       .flags = CAPTURABLE | ON_CPU(KW_KERNEL_AES_CTR),
        .known_args = 1,
        .launch = noise},
       {.op = "fixture::jitter", .name = "jitter", .dtypes = {{f32, 0}}, .user = "jitter", .launch = noise},
+      {.op = "fixture::drops", .name = "drops", .dtypes = {{f32, 0}}, .user = "drops", .launch = drops},
       {.op = "fixture::pick",
        .name = "pick",
        .dtypes = {{f32, 0}},

@@ -3,6 +3,7 @@
  * Running a plan: results made and checked, numbers taken, then the kernel, after what must come before it, or whoever
  * else serves the call.
  */
+#include "autocast.h"
 #include "change.h"
 #include "counted.h"
 #include "error.h"
@@ -204,7 +205,10 @@ static kw_status may_fall_back(const run *r) {
 static kw_status run_fallback(const run *r) {
   kw_value normal[KW_MAX_ARGS];
   fill_normal(r, normal);
-  return kw_fallback_run(r->plan->op, r->stream, normal, &r->rng, r->outs);
+  const kw_dtype lower = kw_autocast_suspend();
+  kw_status status = kw_fallback_run(r->plan->op, r->stream, normal, &r->rng, r->outs);
+  kw_autocast_lower = lower;
+  return status;
 }
 
 static kw_status run_decomposed(run *r) {
@@ -212,7 +216,9 @@ static kw_status run_decomposed(run *r) {
   fill_normal(r, normal);
   const bool outermost = !called;
   if (outermost) called = r->plan->op;
+  const kw_dtype lower = kw_autocast_suspend();
   kw_status status = r->plan->decompose(r->stream, normal, r->outs);
+  kw_autocast_lower = lower;
   if (outermost) called = NULL;
   if (status != KW_OK) return kw_wrap(status, "%s, by decomposition", r->plan->op->schema.name);
   atomic_fetch_add(&r->request->device->decomposed, 1);
@@ -240,6 +246,14 @@ kw_status kw_plan_handle_failure(const kw_plan *plan, const kw_request *request,
   return handle_failure(&r, status);
 }
 
+/* How many blocks a random op takes, by the first result that is not absent. */
+static uint64_t count_blocks(const run *r) {
+  for (uint32_t i = 0; i < r->plan->inference.result_count; ++i) {
+    if (r->outs[i]) return kw_generator_blocks(r->outs[i]->ref.numel);
+  }
+  return 0;
+}
+
 /* The blocks of a random op are taken once, here: decompositions leave that to the ops they call, and a kernel that
  * gives up leaves its own to the fallback. A call that fails has used its blocks up. */
 static kw_status take_numbers(run *r) {
@@ -249,21 +263,24 @@ static kw_status take_numbers(run *r) {
                             ? request->args[index].u.generator
                             : NULL;
   kw_generator *generator = given ? given : request->device->generator;
-  const uint64_t blocks = kw_generator_blocks(r->outs[0]->ref.numel);
-  kw_status status = KW_OK;
-  if (r->graph) {
-    status = kw_graph_take_numbers(r->graph, generator, blocks, &r->rng);
-  } else {
-    r->rng = kw_generator_take(generator, blocks);
-  }
+  const uint64_t blocks = count_blocks(r);
+  if (r->graph) return kw_graph_take_numbers(r->graph, generator, blocks, &r->rng);
+  r->rng = kw_generator_take(generator, blocks);
+  return KW_OK;
+}
+
+/* Whether the plan's kernel knows the algorithm of the numbers that it has been given. */
+static bool draws(const run *r) {
   const kw_kernel *kernel = r->plan->kernel;
-  bool draws = !kernel || r->rng.algorithm == KW_GENERATOR_PHILOX4X32_10 || kernel->desc.flags & KW_KERNEL_AES_CTR;
-  if (status != KW_OK || draws) return status;
-  return kw_fail(
-      KW_ERR_NOT_IMPLEMENTED,
-      "%s: the kernel '%s' of %s draws from Philox only and the generator is AES-128-CTR: give it a generator "
-      "of Philox",
-      r->plan->op->schema.name, kernel->desc.name, request->device->name);
+  return !kernel || r->rng.algorithm == KW_GENERATOR_PHILOX4X32_10 || kernel->desc.flags & KW_KERNEL_AES_CTR;
+}
+
+static kw_status run_elsewhere(const run *r) {
+  if (kw_fallback_get() != KW_FALLBACK_OFF && !r->graph) return run_fallback(r);
+  return kw_fail(KW_ERR_NOT_IMPLEMENTED,
+                 "%s: the kernel '%s' of %s draws from Philox only and the generator is AES-128-CTR: give it a "
+                 "generator of Philox, or set KEYWAY_FALLBACK=warn, which runs it on cpu:0 unless a graph records it",
+                 r->plan->op->schema.name, r->plan->kernel->desc.name, r->request->device->name);
 }
 
 static inline kw_status run_plan(run *r) {
@@ -273,6 +290,7 @@ static inline kw_status run_plan(run *r) {
   if (status == KW_OK && r->plan->op->generator >= 0) status = take_numbers(r);
   if (status != KW_OK) return status;
   if (r->plan->mode == KW_PLAN_FALLBACK) return run_fallback(r);
+  if (r->plan->op->generator >= 0 && !draws(r)) return run_elsewhere(r);
   status = __builtin_expect(r->plan->mode == KW_PLAN_DIRECT, 1) ? run_direct(r) : run_prepared(r);
   return __builtin_expect(status == KW_OK, 1) ? KW_OK : handle_failure(r, status);
 }

@@ -122,7 +122,7 @@ static kw_status take_back(const kw_value *on_cpu, const kw_value *arg) {
 
 /* A generator of the cpu device that gives the numbers of `rng`. */
 static kw_status bring_numbers(const kw_rng *rng, kw_device *cpu, kw_generator **out_generator) {
-  const kw_generator_state state = {sizeof state, KW_GENERATOR_PHILOX4X32_10, rng->seed, rng->offset};
+  const kw_generator_state state = {sizeof state, rng->algorithm, rng->seed, rng->offset};
   kw_status status = kw_generator_create(cpu, 0, out_generator);
   return status == KW_OK ? kw_generator_set_state(*out_generator, &state) : status;
 }

@@ -274,6 +274,46 @@ static void kernels_say_which_algorithms_they_draw_from(void **state) {
   kw_tensor_release(x);
 }
 
+/* Where the kernel does not draw from it, and where it gives up. */
+static void fallback_keeps_the_algorithm(void **state) {
+  (void)state;
+  kw_generator *generator;
+  kw_tensor *x = room(4);
+  const kw_generator_state aes = {sizeof aes, KW_GENERATOR_AES128_CTR, 5, 6};
+  assert_int_equal(kw_generator_create(device, 1, &generator), KW_OK);
+  assert_int_equal(kw_generator_set_state(generator, &aes), KW_OK);
+  kw_fallback_set(KW_FALLBACK_ALLOW);
+  kw_status status = call_noise(x, generator);
+  kw_fallback_set(KW_FALLBACK_OFF);
+  if (status != KW_OK) fail_msg("%s", kw_error_message());
+  assert_int_equal(on_cpu->last_call.rng.algorithm, KW_GENERATOR_AES128_CTR);
+  assert_true(first_of(x) == 5 * 1000 + 6 * 4);
+  assert_int_equal(state_of(generator).offset, 7);
+  kw_generator_destroy(generator);
+  kw_tensor_release(x);
+}
+
+/* The first result may be absent: the blocks are those of the first one that is there. */
+static void absent_results_take_no_blocks(void **state) {
+  (void)state;
+  const kw_generator *generator = kw_generator_default(device);
+  const int64_t masks[][2] = {{1, 0}, {0, 1}, {0, 0}, {1, 1}};
+  const uint64_t offsets[] = {2, 4, 4, 6};
+  kw_tensor *x = room(8);
+  for (size_t i = 0; i < 4; ++i) {
+    kw_tensor *outs[2] = {NULL};
+    const kw_value args[] = {kw_arg_tensor(x), kw_arg_int_list(masks[i], 2)};
+    assert_int_equal(kw_op_call(kw_op_find("fixture::drops"), NULL, args, 2, outs, 2), KW_OK);
+    assert_int_equal(state_of(generator).offset, offsets[i]);
+    for (int r = 0; r < 2; ++r) {
+      assert_int_equal(outs[r] != NULL, masks[i][r]);
+      if (outs[r]) assert_true(first_of(outs[r]) == (float)(offsets[i] - 2) * 4);
+      kw_tensor_release(outs[r]);
+    }
+  }
+  kw_tensor_release(x);
+}
+
 /* A graph's kernels were told the algorithm when it was recorded. */
 static void graphs_keep_their_algorithm(void **state) {
   (void)state;
@@ -311,6 +351,8 @@ int main(void) {
       TEST(outlives_the_last_close),
       TEST(gives_threads_disjoint_blocks),
       cmocka_unit_test_setup_teardown(kernels_say_which_algorithms_they_draw_from, open_device, close_device),
+      TEST(fallback_keeps_the_algorithm),
+      TEST(absent_results_take_no_blocks),
       cmocka_unit_test_setup_teardown(graphs_keep_their_algorithm, open_device, close_device),
   };
   return cmocka_run_group_tests(tests, load, NULL);

@@ -406,6 +406,7 @@ typedef struct kw_op_info {
   const char *comparator;    /* "bits", "ulp", ... */
   const char *decomposition; /* the op that serves it on devices without a kernel of its own, or "" */
   bool counted; /* only the data show how large result 0 is, and the last result is the count: kw_op_call */
+  uint8_t reserved[7];
 } kw_op_info;
 KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info);
 
@@ -457,19 +458,19 @@ KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call
  * defaults; where the schema says Scalar an int, float or bool value will do. outs[i] == NULL: the result is allocated
  * and returned there, owned by the caller. outs[i] != NULL: the result is written there; shape and dtype must be the
  * inferred ones, and the tensor must overlap neither an argument nor itself. A result that the schema marks (a!) is the
- * argument of that mark: outs[i] is left alone and outs may be NULL. Other arguments marked (a!), a tensor or every
- * entry of a list, are changed in place, too: none may overlap itself or another tensor of the call.
- * Where the schema has "bool[N] output_mask" (a list of N ints, 0 or 1), result i is absent when entry i is 0: outs[i]
- * must be NULL and stays it.
- * Counted ops (kw_op_info.counted; nonzero, masked_select) have one result more than their schema, the last: how many
- * entries of result 0, along its first dimension, have been filled, an i64 of rank 0. Asked for all results the call
- * does not wait: result 0 has the largest size that the arguments allow, and what lies behind the count is unspecified.
- * Asked for one result less the call waits for the stream, and returns result 0 as a view of the filled part;
- * outs[0] must be NULL then, and while the stream records that is KW_ERR_BUSY. A mask among the indices of index and
- * index_put, bool or u8, means the indices that nonzero finds in it, so such a call waits in the same way.
- * Errors: KW_ERR_INVALID_ARGUMENT names op and argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no
- * decomposition serves and fallback is off. From the second call with the same signature on, when a leading argument is
- * a tensor and all results are given, there is no lock, but a generator's for a moment, and no heap allocation. */
+ * argument of that mark: outs[i] is left alone; where all results are such, outs may be NULL and out_count 0. Other
+ * arguments marked (a!), a tensor or every entry of a list, are changed in place, too: none may overlap itself or
+ * another tensor of the call. Where the schema has "bool[N] output_mask" (a list of N ints, 0 or 1), result i is absent
+ * when entry i is 0: outs[i] must be NULL and stays it. Counted ops (kw_op_info.counted; nonzero, masked_select) have
+ * one result more than their schema, the last: how many entries of result 0, along its first dimension, have been
+ * filled, an i64 of rank 0. Asked for all results the call does not wait: result 0 has the largest size that the
+ * arguments allow, and what lies behind the count is unspecified. Asked for one result less the call waits for the
+ * stream, and returns result 0 as a view of the filled part; outs[0] must be NULL then, and while the stream records
+ * that is KW_ERR_BUSY. A mask among the indices of index and index_put, bool or u8, means the indices that nonzero
+ * finds in it, so such a call waits in the same way. Errors: KW_ERR_INVALID_ARGUMENT names op and argument;
+ * KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no decomposition serves and fallback is off. From the second
+ * call with the same signature on, when a leading argument is a tensor and all results are given, there is no lock, but
+ * a generator's for a moment, and no heap allocation. */
 KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                             kw_tensor **outs, uint32_t out_count);
 
