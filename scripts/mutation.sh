@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/mutation.sh [--count N] [--seed S]
+# usage: scripts/mutation.sh [--count N] [--seed S] [--minutes M]
 #
 # Mechanical mutation of the reference kernels: changes them in one place at a time and runs the suite on a cpu plugin
 # built from that, until the first failure. Prints the survivors and "killed N/M". Fails for a survivor that

@@ -529,12 +529,13 @@ static void free_arguments(kw_test_call *call) {
   }
 }
 
-/* An argument that is left out has its default, or is none. */
+/* An argument that is left out has its default, or is none. Indices are given always: they may be out of range. */
 static void make_arguments(kw_test_call *call, const attempt *how) {
   call->given = 0;
   for (uint32_t i = 0; i < call->info.arg_count; i++) {
     const kw_arg_info *info = &call->args[i].info;
     bool optional = (info->flags & (KW_ARG_OPTIONAL | KW_ARG_HAS_DEFAULT)) != 0;
+    if (kw_test_is_index(call->info.name, info)) optional = false;
     bool number = info->tag == KW_TAG_SCALAR || info->tag == KW_TAG_INT || info->tag == KW_TAG_TENSOR;
     call->args[i].value = info->default_value;
     if (!optional || (how->optionals && number && (info->flags & KW_ARG_OPTIONAL))) make_argument(call, i, how);

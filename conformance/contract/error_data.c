@@ -155,8 +155,7 @@ static bool has_indices(const kw_op *op) {
   for (uint32_t i = 0; i < info.arg_count; i++) {
     kw_arg_info arg = {.struct_size = sizeof arg};
     KW_CHECK_OK(kw_op_get_arg(op, i, &arg));
-    const bool always = !(arg.flags & KW_ARG_OPTIONAL);
-    if (info.level != KW_LEVEL_VENDOR && always && kw_test_is_index(info.name, &arg)) return true;
+    if (info.level != KW_LEVEL_VENDOR && kw_test_is_index(info.name, &arg)) return true;
   }
   return false;
 }

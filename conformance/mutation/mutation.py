@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: mutation.py BUILD_DIRECTORY [--count N] [--seed S] [--jobs J] [--list] [--only FILE:LINE]
+"""usage: mutation.py BUILD_DIRECTORY [--count N] [--seed S] [--jobs J] [--minutes M] [--list] [--only FILE:LINE]
 
 Mechanical mutation of the reference kernels: changes one token of the sources at a time (operators, constants, bounds,
 branches, statements), builds the cpu plugin with it and lets the suite run the parts that reach the line, until the first
@@ -126,32 +126,29 @@ def mutations_of(path):
     return sorted(set(found))
 
 
-def apply(text, mutation):
-    line, column, old, new = mutation
-    lines = text.splitlines(keepends=True)
-    row = lines[line - 1]
+def apply(row, mutation):
+    """The line as it is after the mutation; None where the condition to negate does not end on it."""
+    _, column, old, new = mutation
     if new == "!(":  # negates the condition: up to its closing parenthesis
         depth, end = 1, column
         while end < len(row) and depth:
             depth += (row[end] == "(") - (row[end] == ")")
             end += 1
-        if depth:
-            return None
-        lines[line - 1] = row[:column] + "!(" + row[column:end - 1] + ")" + row[end - 1:]
-    else:
-        assert row[column:column + len(old)] == old
-        lines[line - 1] = row[:column] + new + row[column + len(old):]
-    return "".join(lines)
+        return None if depth else row[:column] + "!(" + row[column:end - 1] + ")" + row[end - 1:]
+    assert row[column:column + len(old)] == old
+    return row[:column] + new + row[column + len(old):]
 
 
 class Mutant:
-    def __init__(self, path, mutation):
-        self.path, self.mutation = path, mutation
-        self.line = mutation[0]
-        self.original = text = path.read_text()
-        self.changed = apply(text, mutation)
-        self.before = text.splitlines()[self.line - 1].strip()
-        self.after = self.changed.splitlines()[self.line - 1].strip() if self.changed else ""
+    def __init__(self, path, lines, mutation):
+        self.path, self.line, self.mutation = path, mutation[0], mutation
+        self.before, after = lines[self.line - 1].strip(), apply(lines[self.line - 1], mutation)
+        self.after = None if after is None else after.strip()
+
+    def write(self, target):
+        lines = self.path.read_text().splitlines(keepends=True)
+        lines[self.line - 1] = apply(lines[self.line - 1], self.mutation)
+        target.write_text("".join(lines))
 
     def place(self):
         """What it is, wherever the line may move to."""
@@ -164,11 +161,18 @@ class Mutant:
 # ---- Is it killed? --------------------------------------------------------------------------------------------------
 
 
+def shards(parts, last):
+    """The shares of the parts' cases to run one after the other; of a line that most ops go through a share will do."""
+    if parts > 40:
+        return ["1/64", "1/8"] if last else ["1/64"]
+    return (["1/16"] if not last or parts > 8 else []) + (["1/1"] if last else [])
+
+
 class Bench:
     """A variant of the plugin that mutants are tried in, one after the other."""
 
     def __init__(self, directory, keyway):
-        self.keyway, self.built = keyway, variant.Variant(directory, ["-O2"])
+        self.keyway, self.built = keyway, variant.Variant(directory, ["-O1"])  # half the time of -O2
         self.built.compile_all()
         self.built.link()
         self.objects = self.built.directory / "objects"  # those of the sources as they are
@@ -186,7 +190,7 @@ class Bench:
     def killed(self, mutant, parts, seconds):
         """What killed it, None when it survived, False when it does not count."""
         target = self.built.reference / mutant.path.name
-        target.write_text(mutant.changed)
+        mutant.write(target)
         try:
             units, differs = self.units(mutant), False
             for i, unit in enumerate(units):  # the first alone kills most: what is wrong in float is wrong
@@ -198,15 +202,15 @@ class Bench:
                     continue
                 differs = True
                 self.built.link()
-                for shard in (["1/16"] if not last or len(parts) > 8 else []) + (["1/1"] if last else []):
+                for shard in shards(len(parts), last):
                     for part in sorted(parts, key=lambda part: seconds.get(part, 1)):
                         code, text = self.run(part, shard)
                         if code == 1:
-                            failed = re.search(r"^(?:fail|crash|timeout) (\S+)", text, re.M)
-                            return failed.group(1) if failed else part
+                            failed = re.search(r"^(?:fail|crash|timeout) \S+", text, re.M)
+                            return failed.group() if failed else part
             return None if differs else False
         finally:
-            target.write_text(mutant.original)
+            shutil.copy(mutant.path, target)
             for unit in self.units(mutant):
                 shutil.copy(self.objects / unit.with_suffix(".o").name, unit.with_suffix(".o"))
 
@@ -234,13 +238,14 @@ def choose(options, reach):
     for path in variant.reference_sources():
         if path.suffix != ".h" and path.name not in SKIPPED:
             reached = reach["lines"].get(path.name, {})
-            every += [(path, m) for m in mutations_of(path) if str(m[0]) in reached]
+            lines = path.read_text().splitlines()
+            every += [Mutant(path, lines, m) for m in mutations_of(path) if str(m[0]) in reached]
+    every = [mutant for mutant in every if mutant.after is not None]
     if options.only:
         file, line = options.only.split(":")
-        return [Mutant(path, m) for path, m in every if path.name == file and m[0] == int(line)]
-    mutants = [Mutant(path, m) for path, m in every]
+        return [mutant for mutant in every if mutant.path.name == file and mutant.line == int(line)]
     # By a hash of each: a change of one line leaves the sample of the others as it is.
-    return sorted(mutants, key=lambda m: hashlib.sha256(f"{options.seed} {m.place()}".encode()).digest())
+    return sorted(every, key=lambda m: hashlib.sha256(f"{options.seed} {m.place()}".encode()).digest())
 
 
 def main():
@@ -249,12 +254,13 @@ def main():
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no further mutant after that time")
     parser.add_argument("--only")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     work = options.build.resolve() / "mutation"
     reach = json.loads((work / "reach.json").read_text())
-    mutants = [mutant for mutant in choose(options, reach) if mutant.changed]
+    mutants = choose(options, reach)
     if options.list:
         for mutant in mutants[:options.count]:
             print(mutant.name())
@@ -266,7 +272,12 @@ def main():
     began, table = time.monotonic(), explanations()
     results = []
 
+    def out_of_time():
+        return time.monotonic() - began > 60 * options.minutes
+
     def attempt(mutant):
+        if out_of_time():
+            return mutant, False
         bench = benches.get()
         try:
             parts = reach["lines"][mutant.path.name][str(mutant.line)]
@@ -276,7 +287,7 @@ def main():
 
     candidates = iter(mutants)
     with ThreadPoolExecutor(options.jobs) as pool:
-        while len(results) < options.count:  # those that do not count are replaced by the next ones
+        while len(results) < options.count and not out_of_time():  # those that do not count are replaced by the next ones
             some = [m for _, m in zip(range(options.count - len(results)), candidates)]
             if not some:
                 break
