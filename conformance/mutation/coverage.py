@@ -28,8 +28,10 @@ def run_part(keyway, built, work, part, arguments):
     """One part's counters, in a directory of their own: source name -> line -> [count, branch counts]."""
     counters = work / "counters" / part
     began = time.monotonic()
-    variant.conform(keyway, built.library, *arguments, "--jobs", "1", "--no-shrink",
-                    environment={"GCOV_PREFIX": str(counters), "GCOV_PREFIX_STRIP": "0"})
+    code, text = variant.conform(keyway, built.library, *arguments, "--jobs", "1", "--no-shrink",
+                                 environment={"GCOV_PREFIX": str(counters), "GCOV_PREFIX_STRIP": "0"})
+    if code == 1:  # it would seem to kill every mutant
+        raise SystemExit(f"{part}: the reference fails there as it is; mend that first:\n{text}")
     seconds = time.monotonic() - began
     found = {}
     place = Path(str(counters) + str(built.reference))
