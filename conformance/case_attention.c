@@ -18,7 +18,7 @@ typedef struct attention_size {
 /* What a case gives beyond its tensors. */
 typedef struct attention_option {
   enum { MASK_NONE, MASK_BOOL, MASK_KEY, MASK_COMPUTE } mask;
-  uint32_t mask_rank; /* of [b, h, l, s]: 4 whole, 2 for all heads, 1 for all rows, 0 for all */
+  uint32_t mask_rank; /* of [b, h, l, s]: 4 see give_options, 2 for all heads, 1 for all rows, 0 for all */
   double scale;       /* 0: not given */
   double cap;
   int64_t left, right;
@@ -101,7 +101,9 @@ static void give_options(kw_case *c, const attention_option *option, const kw_sh
     uint32_t drop = scores->rank > shape.rank ? scores->rank - shape.rank : 0;
     if (shape.rank > scores->rank) shape.rank = scores->rank;
     memcpy(shape.dims, scores->dims + drop, shape.rank * sizeof *shape.dims);
-    if (shape.rank == 4) shape.dims[1] = 1;
+    /* Of rank 4: in bool one for all heads, in the key dtype one for the whole batch, else each has its own. */
+    if (shape.rank == 4 && option->mask == MASK_BOOL) shape.dims[1] = 1;
+    if (shape.rank == 4 && option->mask == MASK_KEY) shape.dims[0] = 1;
     kw_dtype dtype = option->mask == MASK_BOOL ? KW_BOOL : option->mask == MASK_KEY ? c->key : kw_datum_compute(c->key);
     kw_case_set_tensor(c, (uint32_t)mask, dtype, &shape, KW_LAYOUT_DENSE);
     c->tensors[mask].domain = option->mask == MASK_BOOL ? KW_DOMAIN_BOOL : KW_DOMAIN_NEAR;

@@ -166,6 +166,8 @@
   X(error, text_is_per_thread)       \
   X(error, index_out_of_range)       \
   X(error, row_starts_out_of_order)  \
+  X(error, bags_out_of_order)        \
+  X(error, weights_of_no_kind)       \
   X(error, region_of_no_image)       \
   X(error, late_error_outlives_plan) \
   X(error, first_data_error_told)    \

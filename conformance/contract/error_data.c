@@ -225,6 +225,42 @@ void kw_contract_error_row_starts_out_of_order(void **state) {
   kw_test_usable("a round trip after rows that start out of order");
 }
 
+/* The call as it is, then with one offset changed, `count` times. */
+static void check_offsets(const kw_test_call *call, uint32_t offsets, const int64_t (*wrong)[2], size_t count) {
+  kw_tensor *like[KW_TEST_RESULTS] = {NULL};
+  KW_CHECK_OK(kw_test_call_run(call, NULL, like));
+  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
+  for (size_t i = 0; i < count; i++) check_starts(call, like, offsets, wrong[i][0], wrong[i][1]);
+  for (uint32_t r = 0; r < call->info.result_count; r++) kw_tensor_release(like[r]);
+}
+
+/* The bags of an embedding bag start at 0, one behind the other, none behind the last index. Where the last offset is
+ * the end of the last bag, it is the number of indices. */
+void kw_contract_error_bags_out_of_order(void **state) {
+  (void)state;
+  enum { OFFSETS = 2, INCLUDE_LAST_OFFSET = 7 };
+  const kw_op *op = kw_op_find("_embedding_bag");
+  kw_test_call call;
+  if (!kw_test_has("_embedding_bag") || !kw_test_call_make(op, KW_F32, NUMEL, &call)) {
+    kw_test_skip("the device has no embedding bag in f32");
+  }
+  const int64_t n = call.edge, last = n - 1,
+                starts[][2] = {{0, 1}, {0, -1}, {1, last}, {1, -1}, {1, INT64_MAX}, {last, 0}, {last, n + 1}},
+                ends[][2] = {{0, 1}, {last, last}, {last, n + 1}, {last, 0}, {last, INT64_MAX}, {last, INT64_MIN}};
+  check_offsets(&call, OFFSETS, starts, sizeof starts / sizeof starts[0]);
+
+  kw_test_arg *offsets = &call.args[OFFSETS];
+  kw_tensor *whole = bad_indices(offsets->tensors[0], KW_I64, last, n);
+  kw_tensor_release(offsets->tensors[0]);
+  offsets->tensors[0] = whole;
+  offsets->value = kw_arg_tensor(whole);
+  call.args[INCLUDE_LAST_OFFSET].value = kw_arg_bool(true);
+  call.given = INCLUDE_LAST_OFFSET + 1;
+  check_offsets(&call, OFFSETS, ends, sizeof ends / sizeof ends[0]);
+  kw_test_call_free(&call);
+  kw_test_usable("a round trip after bags that start out of order");
+}
+
 static uint32_t index_argument(const kw_test_call *call) {
   uint32_t index = 0;
   while (call->args[index].role != KW_ROLE_INDEX) index++;
@@ -341,17 +377,22 @@ void kw_contract_error_source_too_small(void **state) {
   KW_CHECK_OK(kw_stream_destroy(stream));
 }
 
-/* ---- Regions ----------------------------------------------------------------------------------------------------- */
+/* ---- Numbers that are none
+ * ----------------------------------------------------------------------------------------------------- */
 
-/* The call with one number of its regions, argument 1, changed. */
-static void check_region(const kw_test_call *call, kw_tensor *const *like, int64_t place, float bad) {
-  const kw_tensor *rois = call->args[1].tensors[0];
-  const kw_tensor_ref *ref = kw_tensor_describe(rois);
+/* The call with `count` numbers of argument `index` changed, from `place` on. */
+static void check_numbers(const kw_test_call *call, kw_tensor *const *like, uint32_t index, int64_t place,
+                          int64_t count, float bad) {
+  const kw_tensor *given = call->args[index].tensors[0];
+  const char *argument = call->args[index].info.name;
+  const kw_tensor_ref *ref = kw_tensor_describe(given);
   kw_stream *stream = kw_stream_default(kw_contract.device);
   kw_tensor *wrong = NULL;
-  float *numbers = kw_test_memory(kw_test_bytes_of(rois));
-  KW_CHECK_OK(kw_tensor_read(rois, numbers));
-  numbers[place] = bad;
+  char quoted[64];
+  snprintf(quoted, sizeof quoted, "'%s'", argument);
+  float *numbers = kw_test_memory(kw_test_bytes_of(given));
+  KW_CHECK_OK(kw_tensor_read(given, numbers));
+  for (int64_t i = 0; i < count; i++) numbers[place + i] = bad;
   KW_CHECK_OK(kw_tensor_create(kw_contract.device, ref->dtype, ref->rank, ref->shape, &wrong));
   KW_CHECK_OK(kw_tensor_write(wrong, numbers));
   free(numbers);
@@ -359,15 +400,15 @@ static void check_region(const kw_test_call *call, kw_tensor *const *like, int64
   make_guarded(call, like, &g);
   kw_value values[KW_TEST_ARGS];
   kw_test_call_values(call, values);
-  values[1] = kw_arg_tensor(wrong);
+  values[index] = kw_arg_tensor(wrong);
   kw_error_clear();
   kw_status status = kw_op_call(call->op, stream, values, call->given, g.results, call->info.result_count);
   if (status == KW_OK) status = kw_stream_synchronize(stream);
-  bool named = strstr(kw_error_message(), call->info.name) && strstr(kw_error_message(), "'rois'");
+  bool named = strstr(kw_error_message(), call->info.name) && strstr(kw_error_message(), quoted);
   KW_CHECK(status == KW_ERR_INVALID_ARGUMENT && named,
-           "%s with %g for number %lld of region %lld: expected %s with op and argument, got %s", call->info.name,
-           (double)bad, (long long)(place % 5), (long long)(place / 5), kw_status_name(KW_ERR_INVALID_ARGUMENT),
-           status == KW_OK ? "KW_OK" : kw_error_message());
+           "%s with %g in '%s', from element %lld on, %lld times: expected %s with op and argument, got %s",
+           call->info.name, (double)bad, argument, (long long)place, (long long)count,
+           kw_status_name(KW_ERR_INVALID_ARGUMENT), status == KW_OK ? "KW_OK" : kw_error_message());
   KW_CHECK_OK(kw_stream_synchronize(stream)); /* once */
   end_guarded(call, &g);
   kw_tensor_release(wrong);
@@ -377,6 +418,7 @@ static void check_region(const kw_test_call *call, kw_tensor *const *like, int64
  * result. */
 void kw_contract_error_region_of_no_image(void **state) {
   (void)state;
+  enum { ROIS = 1 };
   static const char *const names[] = {"torchvision::roi_align", "torchvision::_roi_align_backward"};
   static const float images[] = {-1, 1e9f, -INFINITY, NAN}, corners[] = {INFINITY, NAN};
   uint32_t calls = 0;
@@ -388,12 +430,37 @@ void kw_contract_error_region_of_no_image(void **state) {
     KW_CHECK_OK(kw_test_call_run(&call, NULL, like));
     const int64_t last = kw_tensor_describe(call.args[1].tensors[0])->numel - 5;
     for (size_t k = 0; k < sizeof images / sizeof images[0]; k++)
-      check_region(&call, like, k % 2 ? last : 0, images[k]);
-    for (size_t k = 0; k < sizeof corners / sizeof corners[0]; k++) check_region(&call, like, last + 1, corners[k]);
+      check_numbers(&call, like, ROIS, k % 2 ? last : 0, 1, images[k]);
+    for (size_t k = 0; k < sizeof corners / sizeof corners[0]; k++)
+      check_numbers(&call, like, ROIS, last + 1, 1, corners[k]);
     kw_tensor_release(like[0]);
     kw_test_call_free(&call);
     calls++;
   }
   if (!calls) kw_test_skip("the device has no roi_align in f32");
   kw_test_usable("a round trip after regions of no image");
+}
+
+/* Weights that are negative or not finite, and rows without any: told at the next wait, once, and nothing is written
+ * beside the result. */
+void kw_contract_error_weights_of_no_kind(void **state) {
+  (void)state;
+  static const float none[] = {-1, INFINITY, -INFINITY, NAN};
+  const kw_op *op = kw_op_find("multinomial");
+  kw_test_call call;
+  if (!kw_test_has("multinomial") || !kw_test_call_make(op, KW_F32, NUMEL, &call)) {
+    kw_test_skip("the device has no multinomial in f32");
+  }
+  kw_tensor *like[KW_TEST_RESULTS] = {NULL};
+  KW_CHECK_OK(kw_test_call_run(&call, NULL, like));
+  const int64_t numel = kw_tensor_describe(call.args[0].tensors[0])->numel, row = call.edge;
+  for (size_t k = 0; k < sizeof none / sizeof none[0]; k++) {
+    check_numbers(&call, like, 0, 0, 1, none[k]);
+    check_numbers(&call, like, 0, numel - 1, 1, none[k]);
+  }
+  check_numbers(&call, like, 0, 0, row, 0);
+  check_numbers(&call, like, 0, numel - row, row, 0);
+  kw_tensor_release(like[0]);
+  kw_test_call_free(&call);
+  kw_test_usable("a round trip after weights of no kind");
 }
