@@ -44,7 +44,7 @@ static const double one = 1, logs[3] = {0, 0.69314718055994531, 1.60943791243410
 
 static void test_weights_are_fractions(void **state) {
   (void)state;
-  double out, lse;
+  double out = 0, lse = 0;
   kw_tensor_ref q = TENSOR(KW_F64, &one, 1, 1, 1, 1), k = TENSOR(KW_F64, logs, 1, 1, 3, 1);
   kw_tensor_ref v = TENSOR(KW_F64, values, 1, 1, 3, 1), mask;
   const kw_tensor_ref outs[2] = {TENSOR(KW_F64, &out, 1, 1, 1, 1), TENSOR(KW_F64, &lse, 1, 1, 1)};

@@ -32,7 +32,7 @@ static void test_int8_wraps(void **state) {
   (void)state;
   const int8_t low = -128;
   const float one = 1;
-  float out;
+  float out = 0;
   kw_tensor_ref x = TENSOR(KW_I8, &low, 1, INT64_C(1) << 17), scale = RANK0(KW_F32, &one);
   kw_tensor_ref result = TENSOR(KW_F32, &out, 1, 1);
   x.strides[1] = 0;
@@ -60,7 +60,7 @@ static void test_int4(void **state) {
   (void)state;
   const float x[4] = {1, 10, 100, 1000}, scales[2] = {1, 0.5f}, zeros[2] = {0, 8}, bias = 7;
   const uint8_t bytes[2] = {0xf1, 0x82}; /* 1 15, 2 8 */
-  float out;
+  float out = 0;
   kw_tensor_ref in = TENSOR(KW_F32, x, 1, 4), weight = TENSOR(KW_U8, bytes, 1, 2), result = TENSOR(KW_F32, &out, 1, 1);
   kw_tensor_ref by = TENSOR(KW_F32, scales, 1, 2), zero = TENSOR(KW_F32, zeros, 1, 2), plus = TENSOR(KW_F32, &bias, 1);
   for (size_t t = 0; t < 3; t++) { /* weights 1 15, -3 0 */
@@ -102,7 +102,7 @@ static void test_sparse24(void **state) {
 
   const float a[8] = {1, 10, NAN, 1000, INFINITY, 2, 3, NAN}, w[4] = {1, 2, 3, 4}, bias = 0.5f;
   const uint8_t places[1] = {0x9c}; /* 0 3, 1 2 */
-  float out;
+  float out = 0;
   kw_tensor_ref input = TENSOR(KW_F32, a, 1, 8), weight = TENSOR(KW_F32, w, 1, 4), at = TENSOR(KW_U8, places, 1, 1);
   kw_tensor_ref plus = TENSOR(KW_F32, &bias, 1), result = TENSOR(KW_F32, &out, 1, 1);
   for (size_t t = 0; t < 3; t++) { /* what the places leave out is not multiplied */
@@ -166,7 +166,7 @@ static void test_without_memory(void **state) {
   (void)state;
   const int8_t one = 1;
   const float scale = 1;
-  float out;
+  float out = 0;
   kw_tensor_ref x = TENSOR(KW_I8, &one, 1, INT64_C(1) << 61), by = RANK0(KW_F32, &scale);
   kw_tensor_ref result = TENSOR(KW_F32, &out, 1, 1);
   x.strides[1] = 0;

@@ -65,7 +65,7 @@ static void test_divisor(void **state) {
 static void test_two_passes(void **state) {
   (void)state;
   const float x[4] = {16777210, 16777212, 16777214, 16777216};
-  float out;
+  float out = 0;
   kw_tensor_ref self = TENSOR(KW_F32, x, 4), one = RANK0(KW_F32, &out);
   RUN(kw_reference_f32, "var.correction", &one, test_arg(&self), test_none(), test_int(0), drop);
   assert_true(fabsf(out - 5) <= 1);
