@@ -73,7 +73,7 @@ static const kw_gpu_op ops[] = {
     {"bitwise_xor.Tensor", kw_gpu_lower_binary, KW_BINARY_XOR, -1, INTEGRAL},
     {"bitwise_xor.Scalar", kw_gpu_lower_binary, KW_BINARY_XOR, -1, INTEGRAL},
     {"bitwise_not", kw_gpu_lower_unary, KW_UNARY_BITWISE_NOT, -1, INTEGRAL},
-    {"where.self", kw_gpu_lower_where, 0, -1, REAL},
+    {"where.self", kw_gpu_lower_where, 0, -1, MOVED},
     {"sum", kw_gpu_lower_sum, 0, -1, REAL},
     {"sum.dim_IntList", kw_gpu_lower_sum, 0, -1, REAL},
     {"amax", kw_gpu_lower_amax, 0, -1, REAL},
@@ -127,11 +127,10 @@ static kw_status release(void *user, void *prepared) {
 }
 
 kw_status kw_gpu_register(const kw_host_api *host, bool has_f64) {
-  const uint64_t moves_f64 = MOVED;
   for (size_t i = 0; i < sizeof ops / sizeof ops[0]; ++i) {
     uint64_t dtypes = ops[i].dtypes;
     /* Moves of f64 need no arithmetic. */
-    if (!has_f64 && dtypes != moves_f64 && ops[i].lower != kw_gpu_lower_where) dtypes &= ~BIT(KW_F64);
+    if (!has_f64 && dtypes != MOVED) dtypes &= ~BIT(KW_F64);
     kw_kernel_desc desc = {.struct_size = sizeof desc,
                            .flags = KW_KERNEL_DETERMINISTIC,
                            .op = ops[i].name,
