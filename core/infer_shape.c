@@ -213,7 +213,7 @@ static kw_status infer_size(const kw_op *op, const kw_value *args, kw_infer_dims
     }
   }
   out->rank = size->count;
-  memcpy(out->sizes, size->u.ints, size->count * sizeof(int64_t));
+  if (size->count > 0) memcpy(out->sizes, size->u.ints, size->count * sizeof(int64_t)); /* an empty list may be NULL */
   return KW_OK;
 }
 
