@@ -87,6 +87,15 @@ char *kw_ref_describe(const kw_tensor_ref *ref, char *text, size_t size) {
   return text;
 }
 
+/* A dimension that is never stepped may have been given any stride; kernels compute with it all the same. */
+static void bound_strides(kw_tensor_ref *ref) {
+  for (uint32_t d = 0; d < ref->rank; ++d) {
+    int64_t walked = ref->shape[d] > 1 ? ref->shape[d] : 1;
+    int64_t most = INT64_MAX / (int64_t)kw_dtype_size(ref->dtype) / walked;
+    if (ref->strides[d] > most) ref->strides[d] = most;
+  }
+}
+
 /* ---- Making ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t alignment_at(const kw_device *device, uint64_t offset) {
@@ -122,6 +131,7 @@ kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, 
                    " bytes. Use smaller sizes, strides or offset.",
                    text, byte_offset, buffer->size);
   }
+  bound_strides(ref);
   ref->offset = buffer->offset + byte_offset;
   ref->alignment = alignment_at(buffer->device, ref->offset);
   tensor->magic = KW_TENSOR_MAGIC;

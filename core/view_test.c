@@ -210,6 +210,14 @@ static void select_and_slice(void **state) {
     assert_ok(kw_tensor_slice(row, 0, rows[i].start, rows[i].end, rows[i].step, &v));
     expect(v, LIST(rows[i].size), rows[i].values);
   }
+  /* What is never stepped must not overflow in a kernel either. */
+  assert_ok(kw_tensor_slice(row, 0, 0, 4, INT64_MAX, &v));
+  assert_true(kw_tensor_describe(v)->strides[0] <= INT64_MAX / (int64_t)sizeof(int32_t));
+  kw_tensor_release(v);
+  assert_ok(kw_tensor_as_strided(row, 2, DIMS(0, 3), DIMS(INT64_MAX, INT64_MAX), 0, &v));
+  assert_true(kw_tensor_describe(v)->strides[0] <= INT64_MAX / (int64_t)sizeof(int32_t));
+  assert_true(kw_tensor_describe(v)->strides[1] <= INT64_MAX / (int64_t)sizeof(int32_t) / 3);
+  kw_tensor_release(v);
   kw_tensor_release(row);
   v = NULL;
   assert_int_equal(kw_tensor_select(x, 1, 4, &v), KW_ERR_INVALID_ARGUMENT);

@@ -88,6 +88,7 @@ typedef void *kw_mem;
 
 /* A tensor as a kernel sees it. Element (i0, i1, ...) lives `offset + itemsize * (i0*strides[0] + i1*strides[1] + ...)`
  * bytes into `mem`. Strides count elements and are never negative; a stride of 0 repeats one element (inputs only).
+ * shape[d] * strides[d] * itemsize fits in int64, in dimensions that are never stepped too.
  * rank 0 is a scalar: one element. numel is the product of shape. */
 typedef struct kw_tensor_ref {
   uint32_t struct_size;
