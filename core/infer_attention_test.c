@@ -20,11 +20,6 @@ static const test_infer_row accepted[] = {
      "f16: f16[2,6,3,4] f16[2,2,5,4] f16[2,2,5,7]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 #define QKV " f32[2,6,3,4] f32[2,2,5,4] f32[2,2,5,7]"
 
 static const test_infer_row refused[] = {
@@ -71,15 +66,7 @@ static const test_infer_row refused[] = {
     {"keyway::attention_backward f32[2,6,3,7]" QKV " f32[2,6,3,7] f32[2,6]", "argument 'logsumexp': expected rank 3"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,11 +8,6 @@ static const test_infer_row accepted[] = {
     {"_embedding_bag f32[0,3] i64[0] i64[0]", "f32: f32[0,3] i64[0] i64[0] i64[0]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 #define BAG "_embedding_bag f32[10,3] i64[8] i64[2]"
 
 static const test_infer_row refused[] = {
@@ -32,15 +27,7 @@ static const test_infer_row refused[] = {
     {BAG " b:0 i:0 b:0 - b:0 i:-2", "argument 'padding_idx': -2 is outside [-1, 9]"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

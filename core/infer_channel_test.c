@@ -26,11 +26,6 @@ static const test_infer_row accepted[] = {
      "f32: f32[2,4,3] f32[4] f32[4]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"_native_batch_norm_legit f32[2,3] - - f32[3] f32[2] b:1 f:0.1 f:1e-5",
      "argument 'running_var': expected shape [3]"},
@@ -80,15 +75,7 @@ static const test_infer_row refused[] = {
      "argument 'grad_out': expected shape [2, 4, 1], that of 'input', got [2, 4]"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

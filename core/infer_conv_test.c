@@ -22,11 +22,6 @@ static const test_infer_row accepted[] = {
     {"col2im f64[12,16] l:5,5 i:2 i:1 i:0 i:1", "f64: f64[3,5,5]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"convolution i32[1,1,2] i32[1,1,2] - l:1 l:0 l:1 b:0 l:0 i:1", "argument 'input': dtype i32 is not"},
     {"convolution f32[1,1,2] f16[1,1,2] - l:1 l:0 l:1 b:0 l:0 i:1", "argument 'weight': expected f32"},
@@ -88,15 +83,7 @@ static const test_infer_row refused[] = {
     {"col2im f32[12,16] l:0,5 l:2,2 l:1,1 l:0,0 l:1,1", "argument 'output_size': 0 is too small"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

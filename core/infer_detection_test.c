@@ -12,11 +12,6 @@ static const test_infer_row accepted[] = {
      "f32: f32[2,3,8,9]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"torchvision::nms i32[7,4] i32[7] f:0.5", "argument 'dets': dtype i32 is not"},
     {"torchvision::nms f32[7,5] f32[7] f:0.5", "argument 'dets': expected boxes [n, 4], got [7, 5]"},
@@ -50,15 +45,7 @@ static const test_infer_row refused[] = {
      "argument 'width': 0 is too small: the least is 1"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,11 +14,6 @@ static const test_infer_row accepted[] = {
     {"keyway::rope f64[0,8] f64[0,4] f64[0,4]", "f64: f64[0,8]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"glu f32[2,5]", "glu: argument 'self': dimension 1 has size 5, which does not halve"},
     {"glu f32[] i:0", "glu: argument 'self': a tensor of rank 0 has no halves"},
@@ -42,15 +37,7 @@ static const test_infer_row refused[] = {
      "argument 'positions': shape [3, 5] does not broadcast to [2, 5], the shape of 'rows'"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,11 +18,6 @@ static const test_infer_row accepted[] = {
     {"keyway::sparse24_compress f32[0,8]", "f32: f32[0,4] u8[0,1]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"keyway::int8_linear i8[3] i8[5,3] f32[] f32[]", "argument 'input': expected a matrix, got shape [3]"},
     {"keyway::int8_linear i8[2,3] i8[3] f32[] f32[]", "argument 'weight': expected a matrix, got shape [3]"},
@@ -66,11 +61,6 @@ static const test_infer_row refused[] = {
     {"keyway::sparse24_compress f32[4,6]", "argument 'input': 6 columns are no multiple of 4"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 /* As many rows as no tensor has: an index tensor of stride 0. */
 static void too_many_rows_are_refused(void **state) {
   (void)state;
@@ -91,8 +81,7 @@ static void too_many_rows_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
+      TEST_INFER_TABLES(accepted, refused),
       cmocka_unit_test(too_many_rows_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

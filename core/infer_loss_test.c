@@ -26,11 +26,6 @@ static const test_infer_row accepted[] = {
     {"cross_entropy_loss f32[3] f32[3] - i:0", "f32: f32[]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"mse_loss f32[2,3] f32[2]", "mse_loss: argument 'target': shapes [2, 3] and [2] do not broadcast"},
     {"mse_loss f32[2] f32[2] i:3", "mse_loss: argument 'reduction': 3 is not known; it is 0 (none), 1 (mean) or 2"},
@@ -70,15 +65,7 @@ static const test_infer_row refused[] = {
     {"cross_entropy_loss f32[] i64[]", "argument 'self': expected at least a dimension of classes, got shape []"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,11 +22,6 @@ static const test_infer_row accepted[] = {
     {"_log_softmax_backward_data bf16[] bf16[] i:0 d:bf16", "bf16: bf16[]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"_softmax i32[2] i:0 b:0", "_softmax: argument 'self': dtype i32 is not"},
     {"_softmax f32[2,3] i:2 b:0", "_softmax: argument 'dim': dimension 2 is outside [-2, 1]"},
@@ -56,11 +51,6 @@ static const test_infer_row refused[] = {
     {"_log_softmax_backward_data i32[2] i32[2] i:0 d:i32", "dtype i32 is not"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 /* More sizes than a tensor can have are no match, and no overrun of the message either. */
 static void long_lists_are_refused(void **state) {
   (void)state;
@@ -78,8 +68,7 @@ static void long_lists_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
+      TEST_INFER_TABLES(accepted, refused),
       cmocka_unit_test(long_lists_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,11 +34,6 @@ static const test_infer_row accepted[] = {
     {"replication_pad3d f16[1,2,3,4] l:1,1,1,1,1,1", "f16: f16[1,4,5,6]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"repeat f32[2,3] l:4", "repeat: argument 'repeats': 1 numbers for a tensor of rank 2"},
     {"repeat f32[2] l:-1", "repeat: argument 'repeats': -1 for dimension 0 is negative"},
@@ -84,15 +79,7 @@ static const test_infer_row refused[] = {
      "argument 'self': dimension 2 of shape [1, 2, 0, 3] has no elements"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

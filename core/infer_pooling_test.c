@@ -43,11 +43,6 @@ static const test_infer_row accepted[] = {
     {"adaptive_max_pool3d_backward f32[3,2,2,2] f32[3,5,6,7] i32[3,2,2,2]", "f32: f32[3,5,6,7]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"avg_pool1d f32[7] l:2", "avg_pool1d: argument 'self': expected rank 2 (channels, then what is pooled) or 3"},
     {"avg_pool2d f32[1,2,3,4,5] l:2", "argument 'self': expected rank 3"},
@@ -100,15 +95,7 @@ static const test_infer_row refused[] = {
     {"adaptive_max_pool2d i32[3,5,7] l:2", "argument 'self': dtype i32 is not"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,11 +17,6 @@ static const test_infer_row accepted[] = {
     {Q "dequantize_per_channel i16[2,3] f32[3] - i:1 i:-3 i:3 d:i16", "i16: f32[2,3]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {Q "quantize_per_tensor f64[2] f:1 i:0 i:0 i:1 d:i8", "argument 'input': dtype f64 is not"},
     {Q "quantize_per_tensor i8[2] f:1 i:0 i:0 i:1 d:i8", "argument 'input': dtype i8 is not"},
@@ -63,15 +58,7 @@ static const test_infer_row refused[] = {
     {Q "dequantize_per_channel i8[2,3] f32[3] f32[3] i:1 i:0 i:1 d:i8", "argument 'zero_points': dtype f32 is not"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

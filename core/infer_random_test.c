@@ -24,11 +24,6 @@ static const test_infer_row accepted[] = {
     {"random_.from u8[2] i:0 i:256", "u8: u8[2]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"rand l:2 d:i32", "rand: argument 'dtype': dtype i32 is not"},
     {"rand l:2,-1", "rand: argument 'size': size -1 of dimension 1 is negative"},
@@ -60,15 +55,7 @@ static const test_infer_row refused[] = {
     {"bernoulli_.float f32[2] f:nan", "argument 'p': nan is no probability"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

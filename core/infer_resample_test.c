@@ -20,11 +20,6 @@ static const test_infer_row accepted[] = {
     {"grid_sampler_2d_backward f32[2,3,7,9] f32[2,3,5,4] f32[2,7,9,2] i:1 i:1 b:0 l:0,1", "f32: - f32[2,7,9,2]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"upsample_nearest1d i32[2,3,5] l:7", "argument 'self': dtype i32 is not"},
     {"upsample_nearest1d f32[2,3,5,4] l:7", "argument 'self': expected [n, c, w], got [2, 3, 5, 4]"},
@@ -54,15 +49,7 @@ static const test_infer_row refused[] = {
      "argument 'grad_output': expected [2, 3, 7, 9], got [2, 3, 7, 8]"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

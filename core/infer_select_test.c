@@ -50,22 +50,7 @@ static const test_infer_row refused[] = {
     {"min.dim f32[2] i:1", "min.dim: argument 'dim': dimension 1 is outside"},
 };
 
-#define ROWS(rows) rows, sizeof(rows) / sizeof((rows)[0])
-
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(ROWS(accepted), KW_OK);
-}
-
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(ROWS(refused), KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

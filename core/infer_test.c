@@ -157,11 +157,6 @@ static const test_infer_row accepted[] = {
     {"_to_copy c64[2,3] d:f8e5m2 b:1", "c64: f8e5m2[2,3]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"add.Tensor f32[2,3] f32[4]", "add.Tensor: argument 'other': shapes [2, 3] and [4] do not broadcast"},
     {"add.Tensor f32[0] f32[2]", "0 and 2 differ"},
@@ -278,11 +273,6 @@ static const test_infer_row refused[] = {
     {"cumsum f32[2,3] i:2", "argument 'dim': dimension 2 is outside [-2, 1]"},
     {"cumsum f32[] i:1", "dimension 1 is outside [-1, 0]"},
 };
-
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
 
 /* Broadcasting of two random shapes agrees with a definition by dimension, and does not depend on the order. */
 static void broadcast_is_symmetric(void **state) {
@@ -467,9 +457,11 @@ static void vendor_inference(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),      cmocka_unit_test(refused_calls_say_why),
-      cmocka_unit_test(broadcast_is_symmetric),    cmocka_unit_test(results_are_contiguous_and_empty_of_memory),
-      cmocka_unit_test(broken_values_are_refused), cmocka_unit_test(vendor_inference),
+      TEST_INFER_TABLES(accepted, refused),
+      cmocka_unit_test(broadcast_is_symmetric),
+      cmocka_unit_test(results_are_contiguous_and_empty_of_memory),
+      cmocka_unit_test(broken_values_are_refused),
+      cmocka_unit_test(vendor_inference),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
 #include "test_infer.h"
 
 #define ADAM "f:0.1 f:0.9 f:0.99 f:0 f:0.1"
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const test_infer_row accepted[] = {
     {"_fused_sgd_ t:f16[2,3] t:f16[2,3] t:f16[2,3] f:0 f:0.9 f:0.1 f:0 b:0 b:0 b:0", "f16:"},
@@ -19,11 +18,6 @@ static const test_infer_row accepted[] = {
     {"keyway::accumulate_confusion_ i64[3,3] i32[4,5] i64[4,5]", "i64:"},
     {"keyway::accumulate_confusion_ i64[0,0] i32[0] i64[0] i:1", "i64:"},
 };
-
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, COUNT(accepted), KW_OK);
-}
 
 static const test_infer_row refused[] = {
     {"_fused_sgd_ t:f32[2] t: t: f:0 f:0 f:0.1 f:0 b:0 b:0 b:0", "argument 'grads': 0 entries for 1 of 'self'"},
@@ -60,15 +54,7 @@ static const test_infer_row refused[] = {
     {"keyway::accumulate_confusion_ i64[3,3] i64[4] i64[5]", "argument 'target': expected shape [4], one class for"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, COUNT(refused), KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

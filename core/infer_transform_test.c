@@ -18,11 +18,6 @@ static const test_infer_row accepted[] = {
     {"_fft_c2c c128[3] l: i:0 b:0", "c128: c128[3]"},
 };
 
-static void accepted_calls_infer(void **state) {
-  (void)state;
-  test_infer_check(accepted, sizeof accepted / sizeof accepted[0], KW_OK);
-}
-
 static const test_infer_row refused[] = {
     {"_cdist_forward f32[5] f32[4,5] f:2 -", "argument 'x1': expected a matrix, or several of them, got shape [5]"},
     {"_cdist_forward f32[3,5] f32[4,6] f:2 -", "argument 'x2': shapes [3, 5] and [4, 6] have rows of 5 and of 6"},
@@ -48,15 +43,7 @@ static const test_infer_row refused[] = {
     {"_fft_c2c f32[4] l:0 i:0 b:1", "argument 'self': dtype f32 is not"},
 };
 
-static void refused_calls_say_why(void **state) {
-  (void)state;
-  test_infer_check(refused, sizeof refused / sizeof refused[0], KW_ERR_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepted_calls_infer),
-      cmocka_unit_test(refused_calls_say_why),
-  };
+  const struct CMUnitTest tests[] = {TEST_INFER_TABLES(accepted, refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

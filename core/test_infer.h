@@ -158,4 +158,25 @@ static inline void test_infer_check(const test_infer_row *rows, size_t count, kw
   }
 }
 
+typedef struct test_infer_table {
+  const test_infer_row *rows;
+  size_t count;
+} test_infer_table;
+
+static inline void accepted_calls_infer(void **state) {
+  const test_infer_table *table = *state;
+  test_infer_check(table->rows, table->count, KW_OK);
+}
+
+static inline void refused_calls_say_why(void **state) {
+  const test_infer_table *table = *state;
+  test_infer_check(table->rows, table->count, KW_ERR_INVALID_ARGUMENT);
+}
+
+/* A test for each of two arrays of rows: calls that infer, and calls that are refused. */
+#define TEST_INFER_TABLE(rows) (&(test_infer_table){rows, sizeof(rows) / sizeof(rows)[0]})
+#define TEST_INFER_TABLES(accepted, refused)                                   \
+  cmocka_unit_test_prestate(accepted_calls_infer, TEST_INFER_TABLE(accepted)), \
+      cmocka_unit_test_prestate(refused_calls_say_why, TEST_INFER_TABLE(refused))
+
 #endif /* KEYWAY_CORE_TEST_INFER_H */

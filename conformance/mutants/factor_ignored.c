@@ -2,15 +2,12 @@
 #include "mutant.h"
 
 /* addcmul takes its factor for 1. */
-static kw_status launch(const kw_call *call) {
-  kw_mutant_copy copy;
-  kw_mutant_copy_call(call, &copy);
-  copy.args[3] = (kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64};
-  copy.args[3].u.i = 1;
-  return kw_mutant_launch_real(&copy.call);
+static void call(kw_mutant_copy *copy) {
+  copy->args[3] = (kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64};
+  copy->args[3].u.i = 1;
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->op = "addcmul";
-  mutant->launch = launch;
+  mutant->call = call;
 }

@@ -2,17 +2,14 @@
 #include "mutant.h"
 
 /* cos computes 65536 elements of a vector and no more. */
-static kw_status launch(const kw_call *call) {
-  kw_mutant_copy copy;
-  kw_mutant_copy_call(call, &copy);
-  kw_tensor_ref *tensors[] = {&copy.arg_tensors[0], &copy.out_tensors[0]};
+static void call(kw_mutant_copy *copy) {
+  kw_tensor_ref *tensors[] = {&copy->arg_tensors[0], &copy->out_tensors[0]};
   for (int i = 0; i < 2; i++) {
     if (tensors[i]->rank == 1 && tensors[i]->numel > 65536) tensors[i]->shape[0] = tensors[i]->numel = 65536;
   }
-  return kw_mutant_launch_real(&copy.call);
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->op = "cos";
-  mutant->launch = launch;
+  mutant->call = call;
 }

@@ -2,14 +2,11 @@
 #include "mutant.h"
 
 /* huber_loss takes its delta to be 1. */
-static kw_status launch(const kw_call *call) {
-  kw_mutant_copy copy;
-  kw_mutant_copy_call(call, &copy);
-  copy.args[3] = (kw_value){.tag = KW_TAG_FLOAT, .u.f = 1};
-  return kw_mutant_launch_real(&copy.call);
+static void call(kw_mutant_copy *copy) {
+  copy->args[3] = (kw_value){.tag = KW_TAG_FLOAT, .u.f = 1};
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->op = "huber_loss";
-  mutant->launch = launch;
+  mutant->call = call;
 }

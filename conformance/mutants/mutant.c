@@ -103,6 +103,13 @@ static kw_status launch_elements(const kw_call *call) {
   return status;
 }
 
+static kw_status launch_changed(const kw_call *call) {
+  kw_mutant_copy copy;
+  kw_mutant_copy_call(call, &copy);
+  mutant.call(&copy);
+  return kw_mutant_launch_real(&copy.call);
+}
+
 /* The cpu plugin's kernels have no other functions than launch. */
 static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
   if (!mutant.op || strcmp(kernel->op, mutant.op) != 0) return kw_mutant_host->register_kernel(ctx, kernel);
@@ -111,7 +118,10 @@ static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
   *real = *kernel;
   kw_kernel_desc changed = *kernel;
   changed.user = real;
-  changed.launch = mutant.launch ? mutant.launch : mutant.element ? launch_elements : kw_mutant_launch_real;
+  changed.launch = mutant.launch    ? mutant.launch
+                   : mutant.call    ? launch_changed
+                   : mutant.element ? launch_elements
+                                    : kw_mutant_launch_real;
   if (mutant.kernel) mutant.kernel(&changed);
   kw_status status = kw_mutant_host->register_kernel(ctx, &changed);
   if (status != KW_OK) free(real);

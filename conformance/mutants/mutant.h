@@ -19,6 +19,15 @@ typedef struct kw_mutant_element {
   void *out;         /* of the first result */
 } kw_mutant_element;
 
+/* A copy of a call whose tensors (those in lists apart) may be changed. Holds pointers into itself. */
+typedef struct kw_mutant_copy {
+  kw_call call;
+  kw_value args[16];
+  const kw_tensor_ref *outs[8];
+  kw_tensor_ref arg_tensors[16]; /* by argument */
+  kw_tensor_ref out_tensors[8];  /* by result; not used where the result is an argument */
+} kw_mutant_copy;
+
 struct kw_mutant {
   /* The slots that the host gets. They are the cpu plugin's own; a mutant replaces some. */
   kw_device_api device;
@@ -30,6 +39,7 @@ struct kw_mutant {
   /* The op whose kernels differ, NULL for none, and how: each of these may be NULL. */
   const char *op;
   kw_status (*launch)(const kw_call *call);    /* launches instead */
+  void (*call)(kw_mutant_copy *copy);          /* changes the call that is launched */
   void (*element)(const kw_mutant_element *e); /* changes one element of the result */
   void (*kernel)(kw_kernel_desc *kernel);      /* changes what is registered */
 };
@@ -50,14 +60,7 @@ kw_status kw_mutant_launch_real(const kw_call *call);
 /* The same, and waits for the stream. Then the memory of the call's tensors may be looked at and changed in place. */
 kw_status kw_mutant_run_real(const kw_call *call);
 
-/* A copy of a call whose tensors (those in lists apart) may be changed. Holds pointers into itself. */
-typedef struct kw_mutant_copy {
-  kw_call call;
-  kw_value args[16];
-  const kw_tensor_ref *outs[8];
-  kw_tensor_ref arg_tensors[16]; /* by argument */
-  kw_tensor_ref out_tensors[8];  /* by result; not used where the result is an argument */
-} kw_mutant_copy;
+/* For a `launch` that needs more than one. */
 void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy);
 
 /* Takes the last index of the last dimension away; false for a scalar. */

@@ -10,11 +10,8 @@ static kw_status prepare(const kw_call *call, void **out_prepared) {
   return KW_OK;
 }
 
-static kw_status launch(const kw_call *call) {
-  kw_mutant_copy copy;
-  kw_mutant_copy_call(call, &copy);
-  copy.args[1] = *(const kw_value *)call->prepared;
-  return kw_mutant_launch_real(&copy.call);
+static void call(kw_mutant_copy *copy) {
+  copy->args[1] = *(const kw_value *)copy->call.prepared;
 }
 
 static void kernel(kw_kernel_desc *kernel) {
@@ -23,6 +20,6 @@ static void kernel(kw_kernel_desc *kernel) {
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->op = "mul.Scalar";
-  mutant->launch = launch;
+  mutant->call = call;
   mutant->kernel = kernel;
 }

@@ -2,19 +2,16 @@
 #include "mutant.h"
 
 /* mm takes the inner dimension in steps of four and leaves out what remains. */
-static kw_status launch(const kw_call *call) {
-  kw_mutant_copy copy;
-  kw_mutant_copy_call(call, &copy);
-  kw_tensor_ref *a = &copy.arg_tensors[0], *b = &copy.arg_tensors[1];
+static void call(kw_mutant_copy *copy) {
+  kw_tensor_ref *a = &copy->arg_tensors[0], *b = &copy->arg_tensors[1];
   int64_t rest = a->shape[1] % 4;
   a->shape[1] -= rest;
   b->shape[0] -= rest;
   a->numel -= rest * a->shape[0];
   b->numel -= rest * b->shape[1];
-  return kw_mutant_launch_real(&copy.call);
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->op = "mm";
-  mutant->launch = launch;
+  mutant->call = call;
 }
