@@ -48,17 +48,21 @@ typedef struct kw_gpu_driver {
   const kw_memory_api *memory;
 } kw_gpu_driver;
 
-#define KW_GPU_MODULE_LIMIT 3
-#define KW_GPU_KERNEL_LIMIT 12
+/* What the device has built so far: see module.h. */
+typedef struct kw_gpu_built kw_gpu_built;
+typedef struct kw_gpu_cache {
+  kw_gpu_built *items;
+  size_t count, capacity;
+} kw_gpu_cache;
 
 /* The head of every backend's device struct. */
 struct kw_gpu_device {
   const kw_gpu_driver *driver;
   const kw_host_api *host;
   bool has_f64;
-  pthread_mutex_t lock; /* guards the two tables */
-  void *modules[KW_GPU_MODULE_LIMIT][KW_DTYPE_COUNT];
-  void *kernels[KW_GPU_KERNEL_LIMIT][KW_DTYPE_COUNT];
+  pthread_mutex_t lock; /* guards the two caches */
+  kw_gpu_cache modules;
+  kw_gpu_cache kernels;
 };
 
 /* Fills the head; compiles nothing yet. */

@@ -5,311 +5,79 @@
 #include "scalar.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* A reduction of more elements than REDUCTION_SINGLE takes two launches, of REDUCTION_CHUNK elements a group: more
- * groups run at once, and an item adds up no more than REDUCTION_CHUNK / KW_LOCAL_REDUCTION terms in a row. */
-#define REDUCTION_SINGLE 8192
-#define REDUCTION_CHUNK 4096
+#define WORKSPACE_ALIGNMENT 256u
 
-/* ---- Running ----------------------------------------------------------------------------------------------------- */
+/* ---- Reading the call -------------------------------------------------------------------------------------------- */
 
-kw_status kw_gpu_plan_compile(kw_gpu_device *device, kw_gpu_plan *plan) {
-  for (uint32_t i = 0; i < plan->step_count; ++i) {
-    kw_gpu_step *step = &plan->steps[i];
-    kw_status status = kw_gpu_kernel_find(device, step->id, step->dtype, &step->kernel);
-    if (status != KW_OK) return status;
-  }
-  return KW_OK;
+const char kw_gpu_complex_scalar[] = "takes no complex Scalar here";
+
+static kw_gpu_device *device_of(const kw_gpu_plan *plan) {
+  return plan->call->device;
 }
 
-static kw_status step_run(const kw_gpu_step *step, const kw_call *call) {
-  kw_gpu_device *device = call->device;
-  kw_gpu_arg args[KW_GPU_OPERANDS + 1 + 4];
-  uint32_t count = 0;
-  union {
-    kw_i64 offset[KW_GPU_OPERANDS];
-    unsigned char bytes[sizeof step->block];
-  } block;
-  memcpy(block.bytes, &step->block, step->block_size);
-  for (uint32_t k = 0; k < step->operand_count; ++k) {
-    int8_t from = step->operands[k];
-    if (from == KW_GPU_FROM_WORKSPACE) {
-      args[count++] = (kw_gpu_arg){.mem = call->workspace};
-      block.offset[k] = (kw_i64)call->workspace_offset;
-    } else {
-      const kw_tensor_ref *tensor = from == KW_GPU_FROM_OUTPUT ? call->outs[0] : call->args[from].u.tensor;
-      args[count++] = (kw_gpu_arg){.mem = tensor->mem};
-      block.offset[k] = (kw_i64)tensor->offset;
-    }
-  }
-  args[count++] = (kw_gpu_arg){.data = &block, .size = step->block_size};
-  for (uint32_t v = 0; v < step->value_count; ++v)
-    args[count++] = (kw_gpu_arg){.data = step->values[v].bits, .size = step->values[v].size};
-  kw_gpu_launch launch = {.kernel = step->kernel,
-                          .args = args,
-                          .arg_count = count,
-                          .local = {step->local[0], step->local[1]},
-                          .groups = {step->groups[0], step->groups[1]},
-                          .call_id = call->call_id};
-  return device->driver->launch(device, call->stream, &launch);
+static void run_out_of_memory(kw_gpu_plan *plan) {
+  const kw_host_api *host = device_of(plan)->host;
+  if (plan->status == KW_OK)
+    plan->status = host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a plan");
 }
 
-kw_status kw_gpu_plan_run(const kw_gpu_plan *plan, const kw_call *call) {
-  const kw_tensor_ref *out = call->outs[0];
-  if (plan->kind == KW_GPU_PLAN_FILL)
-    return plan->memory->fill(call->device, call->stream, out->mem, out->offset, plan->bytes, plan->pattern,
-                              plan->pattern_size);
-  if (plan->kind == KW_GPU_PLAN_COPY) {
-    const kw_tensor_ref *in = call->args[1].u.tensor;
-    kw_copy_info copy = {.struct_size = sizeof copy,
-                         .kind = KW_COPY_DEVICE_TO_DEVICE,
-                         .dst_mem = out->mem,
-                         .dst_offset = out->offset,
-                         .src_mem = in->mem,
-                         .src_offset = in->offset,
-                         .size = plan->bytes};
-    return plan->memory->copy(call->device, call->stream, &copy);
-  }
-  for (uint32_t i = 0; i < plan->step_count; ++i) {
-    kw_status status = step_run(&plan->steps[i], call);
-    if (status != KW_OK) return status;
-  }
-  return KW_OK;
+void kw_gpu_refuse(kw_gpu_plan *plan, const char *why) {
+  const kw_host_api *host = device_of(plan)->host;
+  char text[200];
+  if (plan->status != KW_OK) return;
+  snprintf(text, sizeof text, "%s: the portable kernel %s", plan->call->op, why);
+  plan->status = host->set_error(host->ctx, KW_ERR_NOT_IMPLEMENTED, text);
 }
 
-/* ---- Pieces of a lowering ---------------------------------------------------------------------------------------- */
-
-static kw_status refuse(const kw_call *call, const char *why) {
-  const kw_host_api *host = ((kw_gpu_device *)call->device)->host;
-  char text[160];
-  snprintf(text, sizeof text, "%s: the portable kernel %s", call->op, why);
-  return host->set_error(host->ctx, KW_ERR_NOT_IMPLEMENTED, text);
+const kw_value *kw_gpu_argument(const kw_gpu_plan *plan, uint32_t index) {
+  return index < plan->call->arg_count ? &plan->call->args[index] : NULL;
 }
 
-static const kw_tensor_ref *tensor_arg(const kw_call *call, uint32_t index) {
-  return index < call->arg_count && call->args[index].tag == KW_TAG_TENSOR ? call->args[index].u.tensor : NULL;
+bool kw_gpu_given(const kw_gpu_plan *plan, uint32_t index) {
+  const kw_value *value = kw_gpu_argument(plan, index);
+  return value && value->tag != KW_TAG_NONE;
 }
 
-static kw_gpu_step *step_add(kw_gpu_plan *plan, kw_gpu_kernel_id id, kw_dtype dtype) {
-  kw_gpu_step *step = &plan->steps[plan->step_count++];
-  step->id = id;
-  step->dtype = dtype;
-  return step;
+int64_t kw_gpu_int(const kw_gpu_plan *plan, uint32_t index, int64_t otherwise) {
+  return kw_gpu_given(plan, index) ? plan->call->args[index].u.i : otherwise;
 }
 
-static void step_operand(kw_gpu_step *step, int from) {
-  step->operands[step->operand_count++] = (int8_t)from;
+bool kw_gpu_bool(const kw_gpu_plan *plan, uint32_t index, bool otherwise) {
+  return kw_gpu_given(plan, index) ? plan->call->args[index].u.b : otherwise;
 }
 
-static void step_int(kw_gpu_step *step, int32_t value) {
-  memcpy(step->values[step->value_count].bits, &value, sizeof value);
-  step->values[step->value_count++].size = sizeof value;
+double kw_gpu_real(const kw_gpu_plan *plan, uint32_t index, double otherwise) {
+  if (!kw_gpu_given(plan, index)) return otherwise;
+  const kw_value *value = &plan->call->args[index];
+  if (value->tag != KW_TAG_SCALAR) return value->u.f;
+  return value->kind == KW_SCALAR_F64    ? value->u.f
+         : value->kind == KW_SCALAR_BOOL ? value->u.b
+         : value->kind == KW_SCALAR_I64  ? (double)value->u.i
+                                         : value->u.c[0];
 }
 
-/* A Scalar argument in the step's compute dtype; `value` NULL gives `otherwise`. */
-static kw_status step_scalar(kw_gpu_step *step, const kw_value *value, int64_t otherwise) {
-  kw_value constant = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64, .u.i = otherwise};
-  if (!value || value->tag != KW_TAG_SCALAR) value = &constant;
-  kw_status status = kw_gpu_scalar_operand(value, step->dtype, step->values[step->value_count].bits,
-                                           &step->values[step->value_count].size);
-  ++step->value_count;
-  return status;
+int32_t kw_gpu_choice(kw_gpu_plan *plan, uint32_t index, const char *const *names) {
+  if (!kw_gpu_given(plan, index)) return 0;
+  for (int32_t i = 0; names[i]; ++i)
+    if (strcmp(plan->call->args[index].u.s, names[i]) == 0) return i;
+  char why[100];
+  snprintf(why, sizeof why, "does not know '%.60s'", plan->call->args[index].u.s);
+  kw_gpu_refuse(plan, why);
+  return 0;
 }
 
-/* Operand 0 is the output, operand k the tensor argument args[k - 1] or, where that is negative or no tensor, a
- * stand-in that the kernel does not read. */
-static void step_elementwise(kw_gpu_step *step, const kw_call *call, const int *args, uint32_t arg_count) {
-  const kw_tensor_ref *operands[KW_GPU_OPERANDS] = {call->outs[0]};
-  step_operand(step, KW_GPU_FROM_OUTPUT);
-  for (uint32_t k = 0; k < arg_count; ++k) {
-    operands[k + 1] = args[k] >= 0 ? tensor_arg(call, (uint32_t)args[k]) : NULL;
-    step_operand(step, operands[k + 1] ? args[k] : KW_GPU_FROM_OUTPUT);
-  }
-  kw_gpu_lower_elementwise(operands, arg_count + 1, &step->block.elementwise);
-  step->block.elementwise.flat = kw_gpu_is_flat(&step->block.elementwise, arg_count + 1);
-  step->block_size = sizeof step->block.elementwise;
-  step->local[0] = KW_LOCAL_ELEMENTWISE;
-  step->local[1] = 1;
-  step->groups[0] = ((uint64_t)step->block.elementwise.numel + KW_LOCAL_ELEMENTWISE - 1) / KW_LOCAL_ELEMENTWISE;
-  step->groups[1] = 1;
+uint32_t kw_gpu_dim(const kw_gpu_plan *plan, uint32_t index, uint32_t rank) {
+  int64_t dim = kw_gpu_int(plan, index, 0);
+  return (uint32_t)(dim < 0 ? dim + (rank > 0 ? rank : 1) : dim);
 }
 
-static const char scalar_complaint[] = "takes no complex Scalar here";
-static const char mixed_complaint[] = "takes tensors of one dtype only";
-
-/* Whether every tensor among the first `count` arguments has this dtype. */
-static bool same_dtype(const kw_call *call, uint32_t count, kw_dtype dtype) {
-  for (uint32_t i = 0; i < count; ++i) {
-    const kw_tensor_ref *tensor = tensor_arg(call, i);
-    if (tensor && tensor->dtype != dtype) return false;
-  }
-  return true;
-}
-
-/* ---- Moves ------------------------------------------------------------------------------------------------------- */
-
-kw_status kw_gpu_lower_fill(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  (void)op;
-  kw_dtype dtype = call->outs[0]->dtype;
-  kw_gpu_step *step = step_add(out_plan, KW_GPU_FILL, dtype);
-  step_elementwise(step, call, NULL, 0);
-  kw_status status = kw_gpu_scalar_store(&call->args[1], dtype, out_plan->pattern);
-  if (status != KW_OK) return refuse(call, scalar_complaint);
-  out_plan->pattern_size = kw_gpu_dtype_size(dtype);
-  if (out_plan->memory->fill && kw_gpu_is_flat(&step->block.elementwise, 1)) {
-    out_plan->kind = KW_GPU_PLAN_FILL;
-    out_plan->bytes = (uint64_t)step->block.elementwise.numel * out_plan->pattern_size;
-    out_plan->step_count = 0;
-  }
-  for (int half = 0; half < 2; ++half) {
-    memcpy(step->values[half].bits, out_plan->pattern + 8 * half, 8);
-    step->values[half].size = 8;
-  }
-  step->value_count = 2;
-  return KW_OK;
-}
-
-kw_status kw_gpu_lower_copy(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  (void)op;
-  const uint64_t doubles = KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128);
-  kw_gpu_device *device = call->device;
-  kw_dtype to = call->outs[0]->dtype, from = call->args[1].u.tensor->dtype;
-  bool convert = to != from;
-  kw_gpu_step *step = step_add(out_plan, convert ? KW_GPU_CONVERT : KW_GPU_COPY, to);
-  step_elementwise(step, call, (int[]){1}, 1);
-  if (convert) {
-    if (!device->has_f64 && (KW_DTYPE_BIT(to) | KW_DTYPE_BIT(from)) & doubles)
-      return refuse(call, "cannot convert f64: this device has no double precision");
-    step_int(step, from);
-    step_int(step, to);
-  } else if (kw_gpu_is_flat(&step->block.elementwise, 2)) {
-    out_plan->kind = KW_GPU_PLAN_COPY;
-    out_plan->bytes = (uint64_t)step->block.elementwise.numel * kw_gpu_dtype_size(to);
-    out_plan->step_count = 0;
-  }
-  return KW_OK;
-}
-
-kw_status kw_gpu_lower_where(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  (void)op;
-  kw_dtype dtype = call->outs[0]->dtype, condition = call->args[0].u.tensor->dtype;
-  if (condition != KW_BOOL && condition != KW_U8) return refuse(call, "takes a condition of dtype bool or u8 only");
-  if (call->args[1].u.tensor->dtype != dtype || call->args[2].u.tensor->dtype != dtype)
-    return refuse(call, mixed_complaint);
-  step_elementwise(step_add(out_plan, KW_GPU_WHERE, dtype), call, (int[]){0, 1, 2}, 3);
-  return KW_OK;
-}
-
-/* ---- Elements ---------------------------------------------------------------------------------------------------- */
-
-static kw_status lower_unary(const kw_call *call, int32_t opcode, kw_gpu_plan *out_plan) {
-  kw_dtype dtype = call->outs[0]->dtype;
-  if (!same_dtype(call, 1, dtype)) return refuse(call, mixed_complaint);
-  kw_gpu_step *step = step_add(out_plan, KW_GPU_UNARY, dtype);
-  step_elementwise(step, call, (int[]){0}, 1);
-  step_int(step, opcode);
-  return KW_OK;
-}
-
-kw_status kw_gpu_lower_unary(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  return lower_unary(call, op->opcode, out_plan);
-}
-
-kw_status kw_gpu_lower_gelu(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  const char *approximate = call->args[1].tag == KW_TAG_STRING ? call->args[1].u.s : "none";
-  if (strcmp(approximate, "tanh") == 0) return lower_unary(call, KW_UNARY_GELU_TANH, out_plan);
-  if (strcmp(approximate, "none") != 0) return refuse(call, "knows approximate='none' and 'tanh' only");
-  return lower_unary(call, op->opcode, out_plan);
-}
-
-/* The head that binary ops and comparisons share: operands a and b, either of them a Scalar. */
-static kw_status lower_pair(const kw_call *call, kw_gpu_kernel_id id, kw_dtype dtype, int32_t opcode,
-                            kw_gpu_plan *out_plan, kw_gpu_step **out_step) {
-  bool a_scalar = call->args[0].tag == KW_TAG_SCALAR, b_scalar = call->args[1].tag == KW_TAG_SCALAR;
-  if (!same_dtype(call, 2, dtype)) return refuse(call, mixed_complaint);
-  kw_gpu_step *step = step_add(out_plan, id, dtype);
-  step_elementwise(step, call, (int[]){0, 1}, 2);
-  step_int(step, opcode);
-  step_int(step, (a_scalar ? KW_SCALAR_A : 0) | (b_scalar ? KW_SCALAR_B : 0));
-  if (step_scalar(step, &call->args[a_scalar ? 0 : 1], 0) != KW_OK) return refuse(call, scalar_complaint);
-  *out_step = step;
-  return KW_OK;
-}
-
-static kw_status lower_binary(const kw_call *call, int32_t opcode, int32_t alpha, kw_gpu_plan *out_plan) {
-  kw_gpu_step *step;
-  kw_status status = lower_pair(call, opcode == KW_BINARY_POW ? KW_GPU_POW : KW_GPU_BINARY, call->outs[0]->dtype,
-                                opcode, out_plan, &step);
-  if (status != KW_OK) return status;
-  if (step_scalar(step, alpha >= 0 ? &call->args[alpha] : NULL, 1) != KW_OK) return refuse(call, scalar_complaint);
-  return KW_OK;
-}
-
-kw_status kw_gpu_lower_binary(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  const kw_value *exponent = &call->args[1];
-  bool integer = kw_gpu_compute_dtype(call->outs[0]->dtype) < KW_F16;
-  if (op->opcode == KW_BINARY_POW && integer && exponent->tag == KW_TAG_SCALAR && exponent->kind == KW_SCALAR_I64 &&
-      exponent->u.i < 0)
-    return refuse(call, "raises integers to non-negative powers only");
-  return lower_binary(call, op->opcode, op->alpha, out_plan);
-}
-
-kw_status kw_gpu_lower_div_mode(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  const char *mode = call->args[2].tag == KW_TAG_STRING ? call->args[2].u.s : NULL;
-  if (!mode) return lower_binary(call, op->opcode, op->alpha, out_plan);
-  if (strcmp(mode, "trunc") == 0) return lower_binary(call, KW_BINARY_DIV_TRUNC, op->alpha, out_plan);
-  if (strcmp(mode, "floor") == 0) return lower_binary(call, KW_BINARY_DIV_FLOOR, op->alpha, out_plan);
-  return refuse(call, "knows rounding_mode None, 'trunc' and 'floor' only");
-}
-
-kw_status kw_gpu_lower_compare(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  kw_gpu_step *step;
-  return lower_pair(call, KW_GPU_COMPARE, call->args[0].u.tensor->dtype, op->opcode, out_plan, &step);
-}
-
-/* x == 0 */
-kw_status kw_gpu_lower_logical_not(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  kw_gpu_step *step = step_add(out_plan, KW_GPU_COMPARE, call->args[0].u.tensor->dtype);
-  step_elementwise(step, call, (int[]){0, -1}, 2);
-  step_int(step, op->opcode);
-  step_int(step, KW_SCALAR_B);
-  return step_scalar(step, NULL, 0);
-}
-
-/* An integer bound past the dtype's range is no bound: as a float it saturates where it would wrap. */
-static kw_value saturating_bound(const kw_value *value, kw_dtype dtype) {
-  kw_value bound = *value;
-  if (bound.tag == KW_TAG_SCALAR && bound.kind == KW_SCALAR_I64 && kw_gpu_compute_dtype(dtype) == KW_I32) {
-    bound.kind = KW_SCALAR_F64;
-    bound.u.f = (double)bound.u.i;
-  }
-  return bound;
-}
-
-kw_status kw_gpu_lower_clamp(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  (void)op;
-  kw_dtype dtype = call->outs[0]->dtype;
-  const kw_value low = saturating_bound(&call->args[1], dtype), high = saturating_bound(&call->args[2], dtype);
-  bool scalar = low.tag == KW_TAG_SCALAR || high.tag == KW_TAG_SCALAR;
-  if (!same_dtype(call, 3, dtype)) return refuse(call, mixed_complaint);
-  kw_gpu_step *step = step_add(out_plan, KW_GPU_CLAMP, dtype);
-  step_elementwise(step, call, (int[]){0, 1, 2}, 3);
-  step_int(step, (low.tag != KW_TAG_NONE ? KW_CLAMP_MIN : 0) | (high.tag != KW_TAG_NONE ? KW_CLAMP_MAX : 0) |
-                     (scalar ? KW_CLAMP_SCALAR : 0));
-  if (step_scalar(step, &low, 0) != KW_OK || step_scalar(step, &high, 0) != KW_OK)
-    return refuse(call, scalar_complaint);
-  return KW_OK;
-}
-
-/* ---- Reductions and products ------------------------------------------------------------------------------------- */
-
-/* The dimensions that argument `index` names, as a set of bits; none or an empty list means all. */
-static uint32_t reduced_dims(const kw_call *call, uint32_t index, uint32_t rank) {
+uint32_t kw_gpu_dims(const kw_gpu_plan *plan, uint32_t index, uint32_t rank) {
   uint32_t all = (1u << rank) - 1u, set = 0;
-  if (index >= call->arg_count) return all;
-  const kw_value *value = &call->args[index];
-  uint32_t count = value->tag == KW_TAG_INT ? 1 : value->tag == KW_TAG_INT_LIST ? value->count : 0;
+  const kw_value *value = kw_gpu_argument(plan, index);
+  uint32_t count = !value ? 0 : value->tag == KW_TAG_INT ? 1 : value->tag == KW_TAG_INT_LIST ? value->count : 0;
   if (count == 0) return all;
   for (uint32_t i = 0; i < count; ++i) {
     int64_t dim = value->tag == KW_TAG_INT ? value->u.i : value->u.ints[i];
@@ -318,85 +86,351 @@ static uint32_t reduced_dims(const kw_call *call, uint32_t index, uint32_t rank)
   return set;
 }
 
-/* One launch, or two with partial results of `partial_size` bytes between them. */
-static void lower_reduction(const kw_call *call, kw_gpu_kernel_id id, uint32_t reduced, bool ordered,
-                            uint32_t partial_size, kw_gpu_plan *out_plan) {
-  const kw_tensor_ref *in = call->args[0].u.tensor;
-  kw_gpu_step *step = step_add(out_plan, id, in->dtype);
-  kw_reduction *block = &step->block.reduction;
-  uint64_t outputs = (uint64_t)call->outs[0]->numel;
-  kw_gpu_lower_reduction(call->outs[0], in, reduced, ordered, block);
-  step->block_size = sizeof *block;
-  step_operand(step, KW_GPU_FROM_OUTPUT);
-  step_operand(step, 0);
-  step_operand(step, KW_GPU_FROM_OUTPUT);
-  step->local[0] = KW_LOCAL_REDUCTION;
-  step->local[1] = 1;
-  step->groups[0] = outputs;
-  step->groups[1] = 1;
-  if (block->inner_numel <= REDUCTION_SINGLE) return;
-
-  kw_gpu_step *second = step_add(out_plan, id, in->dtype);
-  step->operands[2] = KW_GPU_FROM_WORKSPACE;
-  *second = *step;
-  block->chunk = REDUCTION_CHUNK;
-  block->chunks = (block->inner_numel + REDUCTION_CHUNK - 1) / REDUCTION_CHUNK;
-  block->write_partial = 1;
-  step->groups[0] = outputs * (uint64_t)block->chunks;
-  second->block.reduction.read_partial = 1;
-  second->block.reduction.count = block->chunks;
-  second->block.reduction.chunk = block->chunks;
-  out_plan->workspace = step->groups[0] * partial_size;
+kw_gpu_tensor kw_gpu_input(const kw_gpu_plan *plan, uint32_t index) {
+  const kw_value *value = kw_gpu_argument(plan, index);
+  kw_gpu_tensor tensor = {.at.from = KW_GPU_NOTHING};
+  if (value && value->tag == KW_TAG_TENSOR && value->u.tensor) {
+    tensor.at = (kw_gpu_place){.from = KW_GPU_ARGUMENT, .index = index};
+    tensor.ref = *value->u.tensor;
+  }
+  return tensor;
 }
 
-/* The opcode of a reduction in every step. */
-static kw_status reduction_values(kw_gpu_plan *plan, int32_t opcode) {
-  for (uint32_t i = 0; i < plan->step_count; ++i) step_int(&plan->steps[i], opcode);
+kw_gpu_tensor kw_gpu_entry(const kw_gpu_plan *plan, uint32_t index, uint32_t entry) {
+  kw_gpu_tensor tensor = {.at.from = KW_GPU_NOTHING};
+  const kw_tensor_ref *ref = plan->call->args[index].u.tensors[entry];
+  if (ref) {
+    tensor.at = (kw_gpu_place){.from = KW_GPU_ARGUMENT, .index = index, .entry = entry};
+    tensor.ref = *ref;
+  }
+  return tensor;
+}
+
+kw_gpu_tensor kw_gpu_output(const kw_gpu_plan *plan, uint32_t index) {
+  kw_gpu_tensor tensor = {.at.from = KW_GPU_NOTHING};
+  if (index < plan->call->out_count && plan->call->outs[index]) {
+    tensor.at = (kw_gpu_place){.from = KW_GPU_RESULT, .index = index};
+    tensor.ref = *plan->call->outs[index];
+  }
+  return tensor;
+}
+
+bool kw_gpu_present(const kw_gpu_tensor *tensor) {
+  return tensor->at.from != KW_GPU_NOTHING;
+}
+
+bool kw_gpu_is_contiguous(const kw_gpu_tensor *tensor) {
+  const kw_tensor_ref *ref = &tensor->ref;
+  int64_t stride = 1;
+  if (ref->numel == 0) return true;
+  for (uint32_t d = ref->rank; d-- > 0;) {
+    if (ref->shape[d] == 1) continue;
+    if (ref->strides[d] != stride) return false;
+    stride *= ref->shape[d];
+  }
+  return true;
+}
+
+/* ---- Tensors between steps --------------------------------------------------------------------------------------- */
+
+static kw_tensor_ref contiguous_ref(kw_dtype dtype, uint32_t rank, const int64_t *shape) {
+  kw_tensor_ref ref = {.struct_size = sizeof ref, .dtype = dtype, .rank = (uint8_t)rank, .numel = 1};
+  for (uint32_t d = rank; d-- > 0;) {
+    ref.shape[d] = shape[d];
+    ref.strides[d] = ref.numel;
+    ref.numel *= shape[d];
+  }
+  return ref;
+}
+
+kw_gpu_tensor kw_gpu_temporary(kw_gpu_plan *plan, kw_dtype dtype, uint32_t rank, const int64_t *shape) {
+  kw_gpu_tensor tensor = {.at = {.from = KW_GPU_WORKSPACE, .offset = plan->workspace},
+                          .ref = contiguous_ref(dtype, rank, shape)};
+  uint64_t bytes = (uint64_t)tensor.ref.numel * kw_gpu_dtype_size(dtype);
+  plan->workspace += (bytes + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
+  return tensor;
+}
+
+kw_gpu_tensor kw_gpu_reshape(const kw_gpu_tensor *tensor, uint32_t rank, const int64_t *shape) {
+  return (kw_gpu_tensor){.at = tensor->at, .ref = contiguous_ref(tensor->ref.dtype, rank, shape)};
+}
+
+static bool fits(const kw_gpu_tensor *tensor, kw_dtype dtype) {
+  return tensor->ref.dtype == dtype && kw_gpu_is_contiguous(tensor);
+}
+
+kw_gpu_tensor kw_gpu_contiguous(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype) {
+  if (!kw_gpu_present(tensor) || fits(tensor, dtype)) return *tensor;
+  kw_gpu_tensor copy = kw_gpu_temporary(plan, dtype, tensor->ref.rank, tensor->ref.shape);
+  kw_gpu_copy(plan, &copy, tensor);
+  return copy;
+}
+
+kw_gpu_tensor kw_gpu_staging(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype) {
+  if (!kw_gpu_present(tensor) || fits(tensor, dtype)) return *tensor;
+  return kw_gpu_temporary(plan, dtype, tensor->ref.rank, tensor->ref.shape);
+}
+
+void kw_gpu_deliver(kw_gpu_plan *plan, const kw_gpu_tensor *staging, const kw_gpu_tensor *tensor) {
+  if (staging->at.from == KW_GPU_WORKSPACE && tensor->at.from != KW_GPU_WORKSPACE) kw_gpu_copy(plan, tensor, staging);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+kw_gpu_step *kw_gpu_step_add(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype) {
+  if (plan->step_count == plan->step_capacity) {
+    uint32_t capacity = plan->step_capacity ? 2 * plan->step_capacity : 4;
+    kw_gpu_step *steps = plan->status == KW_OK ? realloc(plan->steps, capacity * sizeof *steps) : NULL;
+    if (!steps) {
+      run_out_of_memory(plan);
+      memset(&plan->spare, 0, sizeof plan->spare);
+      return &plan->spare;
+    }
+    plan->steps = steps;
+    plan->step_capacity = capacity;
+  }
+  kw_gpu_step *step = &plan->steps[plan->step_count++];
+  memset(step, 0, sizeof *step);
+  step->kernel = kernel;
+  step->dtype = dtype;
+  return step;
+}
+
+static void add_place(kw_gpu_step *step, kw_gpu_place place) {
+  if (step->operand_count < KW_GPU_OPERAND_LIMIT) step->operands[step->operand_count++] = place;
+}
+
+void kw_gpu_step_operand(kw_gpu_step *step, const kw_gpu_tensor *tensor) {
+  add_place(step, tensor ? tensor->at : (kw_gpu_place){.from = KW_GPU_NOTHING});
+}
+
+void kw_gpu_step_errors(kw_gpu_step *step) {
+  add_place(step, (kw_gpu_place){.from = KW_GPU_ERROR});
+}
+
+void kw_gpu_step_rng(kw_gpu_step *step) {
+  add_place(step, (kw_gpu_place){.from = KW_GPU_RNG});
+}
+
+void kw_gpu_step_block(kw_gpu_step *step, const void *block, size_t size) {
+  memcpy(step->block, block, size);
+  step->block_size = (uint32_t)size;
+}
+
+static void add_value(kw_gpu_step *step, int from, const void *bits, uint32_t size) {
+  if (step->value_count == KW_GPU_VALUE_LIMIT) return;
+  step->values[step->value_count].from = from;
+  step->values[step->value_count].size = size;
+  if (bits) memcpy(step->values[step->value_count].bits, bits, size);
+  ++step->value_count;
+}
+
+void kw_gpu_step_error_code(kw_gpu_step *step) {
+  add_value(step, KW_GPU_ERROR_CODE, NULL, 4);
+}
+
+void kw_gpu_step_rng_values(kw_gpu_step *step) {
+  add_value(step, KW_GPU_RNG_SEED, NULL, 8);
+  add_value(step, KW_GPU_RNG_OFFSET, NULL, 8);
+  add_value(step, KW_GPU_RNG_FLAGS, NULL, 4);
+}
+
+void kw_gpu_step_int(kw_gpu_step *step, int32_t value) {
+  add_value(step, KW_GPU_CONSTANT, &value, sizeof value);
+}
+
+void kw_gpu_step_long(kw_gpu_step *step, int64_t value) {
+  add_value(step, KW_GPU_CONSTANT, &value, sizeof value);
+}
+
+void kw_gpu_step_float(kw_gpu_step *step, float value) {
+  add_value(step, KW_GPU_CONSTANT, &value, sizeof value);
+}
+
+void kw_gpu_step_number(kw_gpu_step *step, double value) {
+  uint8_t bits[8];
+  uint32_t size;
+  const kw_value scalar = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_F64, .u.f = value};
+  kw_gpu_scalar_operand(&scalar, step->dtype, bits, &size);
+  add_value(step, KW_GPU_CONSTANT, bits, size);
+}
+
+void kw_gpu_step_scalar(kw_gpu_plan *plan, kw_gpu_step *step, const kw_value *value, int64_t otherwise) {
+  uint8_t bits[8];
+  uint32_t size = 0;
+  const kw_value constant = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64, .u.i = otherwise};
+  if (!value || value->tag != KW_TAG_SCALAR) value = &constant;
+  if (kw_gpu_scalar_operand(value, step->dtype, bits, &size) != KW_OK) kw_gpu_refuse(plan, kw_gpu_complex_scalar);
+  add_value(step, KW_GPU_CONSTANT, bits, size);
+}
+
+void kw_gpu_step_grid(kw_gpu_step *step, uint32_t local_x, uint32_t local_y, int64_t groups_x, int64_t groups_y) {
+  step->local[0] = local_x;
+  step->local[1] = local_y;
+  step->groups[0] = (uint64_t)groups_x;
+  step->groups[1] = (uint64_t)groups_y;
+}
+
+void kw_gpu_step_items(kw_gpu_step *step, int64_t count) {
+  kw_gpu_step_grid(step, KW_LOCAL_ELEMENTWISE, 1, (count + KW_LOCAL_ELEMENTWISE - 1) / KW_LOCAL_ELEMENTWISE, 1);
+}
+
+void kw_gpu_step_groups(kw_gpu_step *step, int64_t groups) {
+  kw_gpu_step_grid(step, KW_LOCAL_REDUCTION, 1, groups, 1);
+}
+
+kw_gpu_step *kw_gpu_step_elementwise(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                                     const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count) {
+  const kw_tensor_ref *refs[KW_GPU_OPERANDS] = {&out->ref};
+  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, dtype);
+  kw_elementwise block;
+  kw_gpu_step_operand(step, out);
+  for (uint32_t k = 0; k < in_count; ++k) {
+    bool present = in[k] && kw_gpu_present(in[k]);
+    refs[k + 1] = present ? &in[k]->ref : NULL;
+    kw_gpu_step_operand(step, in[k]);
+  }
+  kw_gpu_lower_elementwise(refs, in_count + 1, &block);
+  block.flat = kw_gpu_is_flat(&block, in_count + 1);
+  kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_items(step, block.numel);
+  return step;
+}
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+void kw_gpu_plan_lower(kw_gpu_plan *plan, const kw_call *call) {
+  const kw_gpu_op *op = call->user;
+  memset(plan, 0, sizeof *plan);
+  plan->call = call;
+  op->lower(plan, op);
+  plan->call = NULL;
+}
+
+kw_status kw_gpu_plan_compile(kw_gpu_plan *plan, kw_gpu_device *device) {
+  for (uint32_t i = 0; i < plan->step_count; ++i) {
+    kw_gpu_step *step = &plan->steps[i];
+    if (step->kind != KW_GPU_LAUNCH) continue;
+    kw_status status = kw_gpu_kernel_find(device, step->kernel, step->dtype, &step->compiled);
+    if (status != KW_OK) return status;
+  }
   return KW_OK;
 }
 
-kw_status kw_gpu_lower_sum(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  const kw_tensor_ref *in = call->args[0].u.tensor;
-  bool all = strcmp(op->name, "sum") == 0;
-  if (in->dtype != call->outs[0]->dtype) return refuse(call, mixed_complaint);
-  uint32_t reduced = all ? reduced_dims(call, UINT32_MAX, in->rank) : reduced_dims(call, 1, in->rank);
-  lower_reduction(call, KW_GPU_REDUCE, reduced, false, kw_gpu_dtype_size(kw_gpu_compute_dtype(in->dtype)), out_plan);
-  return reduction_values(out_plan, KW_REDUCE_SUM);
+void kw_gpu_plan_clear(kw_gpu_plan *plan) {
+  free(plan->steps);
+  plan->steps = NULL;
+  plan->step_count = plan->step_capacity = 0;
 }
 
-static kw_status refuse_empty(const kw_call *call) {
-  return refuse(call, "finds no largest element among none; reduce over a dimension that has elements");
+/* A tensor of the call that a stand-in can be: some buffer has to be passed. */
+static const kw_tensor_ref *any_tensor(const kw_call *call) {
+  for (uint32_t i = 0; i < call->out_count; ++i)
+    if (call->outs[i]) return call->outs[i];
+  for (uint32_t i = 0; i < call->arg_count; ++i) {
+    const kw_value *value = &call->args[i];
+    if (value->tag == KW_TAG_TENSOR && value->u.tensor) return value->u.tensor;
+    if (value->tag == KW_TAG_TENSOR_LIST && value->count > 0 && value->u.tensors[0]) return value->u.tensors[0];
+  }
+  return NULL;
 }
 
-kw_status kw_gpu_lower_amax(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  (void)op;
-  const kw_tensor_ref *in = call->args[0].u.tensor;
-  if (in->numel == 0) return refuse_empty(call);
-  lower_reduction(call, KW_GPU_REDUCE, reduced_dims(call, 1, in->rank), false,
-                  kw_gpu_dtype_size(kw_gpu_compute_dtype(in->dtype)), out_plan);
-  return reduction_values(out_plan, KW_REDUCE_MAX);
+/* Buffer and byte offset of a place. */
+static kw_mem resolve(const kw_gpu_place *place, const kw_call *call, uint64_t *out_offset) {
+  const kw_tensor_ref *tensor = NULL;
+  switch (place->from) {
+    case KW_GPU_ARGUMENT: {
+      const kw_value *value = &call->args[place->index];
+      tensor = value->tag == KW_TAG_TENSOR_LIST ? value->u.tensors[place->entry] : value->u.tensor;
+      break;
+    }
+    case KW_GPU_RESULT:
+      tensor = call->outs[place->index];
+      break;
+    case KW_GPU_WORKSPACE:
+      *out_offset = call->workspace_offset + place->offset;
+      return call->workspace;
+    case KW_GPU_ERROR:
+      if (!call->error_mem) break;
+      *out_offset = call->error_offset;
+      return call->error_mem;
+    case KW_GPU_RNG:
+      if (!call->rng.state) break;
+      *out_offset = call->rng.state_offset;
+      return call->rng.state;
+    case KW_GPU_NOTHING:
+      break;
+  }
+  if (!tensor) tensor = any_tensor(call);
+  *out_offset = tensor->offset + place->offset;
+  return tensor->mem;
 }
 
-kw_status kw_gpu_lower_argmax(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  (void)op;
-  const kw_tensor_ref *in = call->args[0].u.tensor;
-  if (in->numel == 0) return refuse_empty(call);
-  lower_reduction(call, KW_GPU_ARGMAX, reduced_dims(call, 1, in->rank), true, sizeof(kw_i64), out_plan);
-  return KW_OK;
+static const void *value_bits(const kw_gpu_step *step, uint32_t index, const kw_call *call, int32_t *rng_flags) {
+  switch (step->values[index].from) {
+    case KW_GPU_ERROR_CODE:
+      return &call->error_code;
+    case KW_GPU_RNG_SEED:
+      return &call->rng.seed;
+    case KW_GPU_RNG_OFFSET:
+      return &call->rng.offset;
+    case KW_GPU_RNG_FLAGS:
+      *rng_flags = (call->rng.state ? 1 : 0) | (call->rng.algorithm == KW_GENERATOR_AES128_CTR ? 2 : 0);
+      return rng_flags;
+    default:
+      return step->values[index].bits;
+  }
 }
 
-kw_status kw_gpu_lower_mm(const kw_gpu_op *op, const kw_call *call, kw_gpu_plan *out_plan) {
-  (void)op;
-  kw_dtype dtype = call->outs[0]->dtype;
-  if (!same_dtype(call, 2, dtype)) return refuse(call, mixed_complaint);
-  kw_gpu_step *step = step_add(out_plan, KW_GPU_MM, dtype);
-  kw_gpu_lower_matmul(call->outs[0], call->args[0].u.tensor, call->args[1].u.tensor, &step->block.matmul);
-  step->block_size = sizeof step->block.matmul;
-  step_operand(step, KW_GPU_FROM_OUTPUT);
-  step_operand(step, 0);
-  step_operand(step, 1);
-  step->local[0] = step->local[1] = KW_TILE;
-  step->groups[0] = ((uint64_t)step->block.matmul.cols + KW_TILE - 1) / KW_TILE;
-  step->groups[1] = ((uint64_t)step->block.matmul.rows + KW_TILE - 1) / KW_TILE;
+static kw_status step_launch(const kw_gpu_step *step, const kw_call *call) {
+  kw_gpu_device *device = call->device;
+  kw_gpu_arg args[KW_GPU_OPERAND_LIMIT + 1 + KW_GPU_VALUE_LIMIT];
+  uint32_t count = 0;
+  int32_t rng_flags;
+  union {
+    kw_i64 offset[KW_GPU_OPERAND_LIMIT];
+    unsigned char bytes[KW_GPU_BLOCK_LIMIT];
+  } block;
+  memcpy(block.bytes, step->block, step->block_size);
+  for (uint32_t k = 0; k < step->operand_count; ++k) {
+    uint64_t offset;
+    args[count++] = (kw_gpu_arg){.mem = resolve(&step->operands[k], call, &offset)};
+    block.offset[k] = (kw_i64)offset;
+  }
+  args[count++] = (kw_gpu_arg){.data = &block, .size = step->block_size};
+  for (uint32_t v = 0; v < step->value_count; ++v)
+    args[count++] = (kw_gpu_arg){.data = value_bits(step, v, call, &rng_flags), .size = step->values[v].size};
+  kw_gpu_launch launch = {.kernel = step->compiled,
+                          .args = args,
+                          .arg_count = count,
+                          .local = {step->local[0], step->local[1]},
+                          .groups = {step->groups[0], step->groups[1]},
+                          .call_id = call->call_id};
+  return device->driver->launch(device, call->stream, &launch);
+}
+
+static kw_status step_run(const kw_gpu_step *step, const kw_call *call) {
+  const kw_gpu_device *device = call->device;
+  const kw_memory_api *memory = device->driver->memory;
+  kw_copy_info copy = {.struct_size = sizeof copy, .kind = KW_COPY_DEVICE_TO_DEVICE, .size = step->bytes};
+  switch (step->kind) {
+    case KW_GPU_COPY:
+      copy.dst_mem = resolve(&step->operands[0], call, &copy.dst_offset);
+      copy.src_mem = resolve(&step->operands[1], call, &copy.src_offset);
+      return memory->copy(call->device, call->stream, &copy);
+    case KW_GPU_FILL:
+      copy.dst_mem = resolve(&step->operands[0], call, &copy.dst_offset);
+      return memory->fill(call->device, call->stream, copy.dst_mem, copy.dst_offset, step->bytes, step->pattern,
+                          step->pattern_size);
+    default:
+      return step_launch(step, call);
+  }
+}
+
+kw_status kw_gpu_plan_run(const kw_gpu_plan *plan, const kw_call *call) {
+  for (uint32_t i = 0; i < plan->step_count; ++i) {
+    kw_status status = step_run(&plan->steps[i], call);
+    if (status != KW_OK) return status;
+  }
   return KW_OK;
 }

@@ -223,17 +223,14 @@ static void test_binary_integer(void **state) {
 static void test_refusals(void **state) {
   test_host *host = *state;
   const int64_t shape[] = {4};
-  kw_tensor_ref a = test_tensor(host, KW_I32, 1, shape, NULL), f = test_tensor(host, KW_F32, 1, shape, NULL);
+  kw_tensor_ref f = test_tensor(host, KW_F32, 1, shape, NULL);
   const struct {
     const char *op;
     kw_value args[3];
     const kw_tensor_ref *out;
   } cases[] = {
-      {"pow.Tensor_Scalar", {test_tensor_arg(&a), test_int_scalar(-1)}, &a},
-      {"add.Tensor", {test_tensor_arg(&a), test_tensor_arg(&f), test_int_scalar(1)}, &f},
       {"gelu", {test_tensor_arg(&f), text("fast")}, &f},
       {"div.Tensor_mode", {test_tensor_arg(&f), test_tensor_arg(&f), text("ceil")}, &f},
-      {"where.self", {test_tensor_arg(&f), test_tensor_arg(&f), test_tensor_arg(&f)}, &f},
   };
   for (size_t i = 0; i < COUNT(cases); ++i) {
     const kw_kernel_desc *kernel = test_kernel(host, cases[i].op);
@@ -249,7 +246,6 @@ static void test_refusals(void **state) {
     assert_int_equal(kernel->can_implement(&call), KW_ERR_NOT_IMPLEMENTED);
     assert_non_null(strstr(host->error, cases[i].op));
   }
-  test_tensor_free(host, &a);
   test_tensor_free(host, &f);
 }
 
