@@ -127,14 +127,3 @@ void kw_gpu_lower_reduction(const kw_tensor_ref *out, const kw_tensor_ref *in, u
   out_block->chunk = out_block->inner_numel;
   out_block->chunks = 1;
 }
-
-void kw_gpu_lower_matmul(const kw_tensor_ref *out, const kw_tensor_ref *a, const kw_tensor_ref *b,
-                         kw_matmul *out_block) {
-  const kw_tensor_ref *operands[3] = {out, a, b};
-  memset(out_block, 0, sizeof *out_block);
-  out_block->rows = out->shape[0];
-  out_block->cols = out->shape[1];
-  out_block->depth = a->shape[1];
-  for (int k = 0; k < 3; ++k)
-    for (int d = 0; d < 2; ++d) out_block->stride[k][d] = operands[k]->strides[d];
-}

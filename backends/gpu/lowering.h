@@ -23,7 +23,4 @@ bool kw_gpu_is_flat(const kw_elementwise *block, uint32_t count);
 void kw_gpu_lower_reduction(const kw_tensor_ref *out, const kw_tensor_ref *in, uint32_t reduced, bool ordered,
                             kw_reduction *out_block);
 
-void kw_gpu_lower_matmul(const kw_tensor_ref *out, const kw_tensor_ref *a, const kw_tensor_ref *b,
-                         kw_matmul *out_block);
-
 #endif /* KEYWAY_GPU_LOWERING_H */

@@ -2,28 +2,81 @@
  *
  * Matrix products.
  */
+#include "matmul.h"
+
+#include "kernels/mm_args.kw"
 #include "lowering.h"
-#include "plan.h"
 
-extern const char kw_gpu_source_mm[];
+extern const char kw_gpu_source_mm_args[], kw_gpu_source_mm[];
 
-static const kw_gpu_module matmul = {"matmul", KW_GPU_BY_DTYPE, {kw_gpu_source_mm}};
-static const kw_gpu_kernel mm_kernel = {&matmul, "kw_mm_kernel"};
+static const kw_gpu_module matmul = {"matmul", KW_GPU_BY_DTYPE, {kw_gpu_source_mm_args, kw_gpu_source_mm}};
+static const kw_gpu_kernel product_kernel = {&matmul, "kw_product_kernel"};
 
+static int64_t tiles(int64_t extent) {
+  return (extent + KW_TILE - 1) / KW_TILE;
+}
+
+/* The matrices of up to four operands, as elements of tensors that lack the last two dimensions. */
+static void lower_batch(const kw_gpu_tensor *const operands[4], kw_elementwise *out) {
+  kw_tensor_ref refs[4];
+  const kw_tensor_ref *pointers[4] = {NULL};
+  for (int k = 0; k < 4; ++k) {
+    if (!operands[k]) continue;
+    refs[k] = operands[k]->ref;
+    refs[k].rank = (uint8_t)(refs[k].rank - 2);
+    pointers[k] = &refs[k];
+  }
+  kw_gpu_lower_elementwise(pointers, 4, out);
+}
+
+void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
+  const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
+  kw_gpu_step *step = kw_gpu_step_add(plan, &product_kernel, dtype);
+  kw_product block = {0};
+  int32_t wide = 0;
+  lower_batch(operands, &block.batch);
+  for (int k = 0; k < 4; ++k) {
+    kw_gpu_step_operand(step, operands[k]);
+    if (!operands[k]) continue;
+    const kw_tensor_ref *ref = &operands[k]->ref;
+    if (ref->dtype != dtype) wide |= 1 << k;
+    for (int d = 0; d < 2; ++d) block.stride[k][d] = ref->strides[ref->rank - 2 + d];
+  }
+  const kw_tensor_ref *a = &product->a->ref, *b = &product->b->ref;
+  block.rows = a->shape[a->rank - 2];
+  block.depth = a->shape[a->rank - 1];
+  block.cols = b->shape[b->rank - 1];
+  kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_scalar(plan, step, product->alpha, 1);
+  kw_gpu_step_scalar(plan, step, product->beta, product->self ? 1 : 0);
+  kw_gpu_step_int(step, wide);
+  kw_gpu_step_grid(step, KW_TILE, KW_TILE, block.batch.numel * tiles(block.rows) * tiles(block.cols), 1);
+}
+
+/* mm, bmm and _int_mm: the result has the key dtype or its compute dtype. */
 static void lower_mm(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
   kw_gpu_tensor out = kw_gpu_output(plan, 0), a = kw_gpu_input(plan, 0), b = kw_gpu_input(plan, 1);
-  kw_matmul block;
-  kw_gpu_lower_matmul(&out.ref, &a.ref, &b.ref, &block);
-  kw_gpu_step *step = kw_gpu_step_add(plan, &mm_kernel, out.ref.dtype);
-  kw_gpu_step_operand(step, &out);
-  kw_gpu_step_operand(step, &a);
-  kw_gpu_step_operand(step, &b);
-  kw_gpu_step_block(step, &block, sizeof block);
-  kw_gpu_step_grid(step, KW_TILE, KW_TILE, (block.cols + KW_TILE - 1) / KW_TILE, (block.rows + KW_TILE - 1) / KW_TILE);
+  kw_gpu_step_product(plan, a.ref.dtype, &(kw_gpu_product){.out = &out, .a = &a, .b = &b});
+}
+
+static void lower_addmm(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor out = kw_gpu_output(plan, 0), a = kw_gpu_input(plan, 1), b = kw_gpu_input(plan, 2);
+  kw_gpu_tensor given = kw_gpu_input(plan, 0), self = kw_gpu_expand(&given, out.ref.rank, out.ref.shape);
+  kw_gpu_step_product(plan, out.ref.dtype,
+                      &(kw_gpu_product){.out = &out,
+                                        .a = &a,
+                                        .b = &b,
+                                        .self = &self,
+                                        .alpha = kw_gpu_argument(plan, 4),
+                                        .beta = kw_gpu_argument(plan, 3)});
 }
 
 const kw_gpu_op kw_gpu_matmul_ops[] = {
     {"mm", lower_mm, 0, 0, KW_GPU_NUMBER},
+    {"bmm", lower_mm, 0, 0, KW_GPU_NUMBER},
+    {"addmm", lower_addmm, 0, 0, KW_GPU_NUMBER},
+    {"_int_mm", lower_mm, 0, 0, KW_DTYPE_BIT(KW_I8)},
     {0},
 };

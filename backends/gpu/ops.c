@@ -6,12 +6,16 @@
 
 #include <stdlib.h>
 
+/* One a line, in order. clang-format would fill lines. */
+/* clang-format off */
 static const kw_gpu_op *const families[] = {
     kw_gpu_elementwise_ops,
     kw_gpu_matmul_ops,
     kw_gpu_move_ops,
+    kw_gpu_quantize_ops,
     kw_gpu_reduce_ops,
 };
+/* clang-format on */
 
 static kw_status can_implement(const kw_call *call) {
   kw_gpu_plan plan;

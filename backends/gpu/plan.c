@@ -147,12 +147,33 @@ kw_gpu_tensor kw_gpu_temporary(kw_gpu_plan *plan, kw_dtype dtype, uint32_t rank,
   kw_gpu_tensor tensor = {.at = {.from = KW_GPU_WORKSPACE, .offset = plan->workspace},
                           .ref = contiguous_ref(dtype, rank, shape)};
   uint64_t bytes = (uint64_t)tensor.ref.numel * kw_gpu_dtype_size(dtype);
+  if (bytes == 0) bytes = 1; /* some place all the same: it may be an operand of a step that has others */
   plan->workspace += (bytes + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
   return tensor;
 }
 
 kw_gpu_tensor kw_gpu_reshape(const kw_gpu_tensor *tensor, uint32_t rank, const int64_t *shape) {
   return (kw_gpu_tensor){.at = tensor->at, .ref = contiguous_ref(tensor->ref.dtype, rank, shape)};
+}
+
+kw_gpu_tensor kw_gpu_expand(const kw_gpu_tensor *tensor, uint32_t rank, const int64_t *shape) {
+  kw_gpu_tensor wide = {.at = tensor->at, .ref = contiguous_ref(tensor->ref.dtype, rank, shape)};
+  uint32_t missing = rank - tensor->ref.rank;
+  for (uint32_t d = 0; d < rank; ++d) {
+    bool repeats = d < missing || tensor->ref.shape[d - missing] != shape[d];
+    wide.ref.strides[d] = repeats ? 0 : tensor->ref.strides[d - missing];
+  }
+  return wide;
+}
+
+kw_gpu_tensor kw_gpu_transpose(const kw_gpu_tensor *tensor) {
+  kw_gpu_tensor turned = *tensor;
+  uint32_t last = tensor->ref.rank - 1u;
+  turned.ref.shape[last] = tensor->ref.shape[last - 1];
+  turned.ref.shape[last - 1] = tensor->ref.shape[last];
+  turned.ref.strides[last] = tensor->ref.strides[last - 1];
+  turned.ref.strides[last - 1] = tensor->ref.strides[last];
+  return turned;
 }
 
 static bool fits(const kw_gpu_tensor *tensor, kw_dtype dtype) {
@@ -307,10 +328,15 @@ void kw_gpu_plan_lower(kw_gpu_plan *plan, const kw_call *call) {
   plan->call = NULL;
 }
 
+/* Nothing to do: a step on a tensor without elements. Runtimes refuse to enqueue that. */
+static bool is_empty(const kw_gpu_step *step) {
+  return step->kind == KW_GPU_LAUNCH ? step->groups[0] == 0 || step->groups[1] == 0 : step->bytes == 0;
+}
+
 kw_status kw_gpu_plan_compile(kw_gpu_plan *plan, kw_gpu_device *device) {
   for (uint32_t i = 0; i < plan->step_count; ++i) {
     kw_gpu_step *step = &plan->steps[i];
-    if (step->kind != KW_GPU_LAUNCH) continue;
+    if (step->kind != KW_GPU_LAUNCH || is_empty(step)) continue;
     kw_status status = kw_gpu_kernel_find(device, step->kernel, step->dtype, &step->compiled);
     if (status != KW_OK) return status;
   }
@@ -429,7 +455,7 @@ static kw_status step_run(const kw_gpu_step *step, const kw_call *call) {
 
 kw_status kw_gpu_plan_run(const kw_gpu_plan *plan, const kw_call *call) {
   for (uint32_t i = 0; i < plan->step_count; ++i) {
-    kw_status status = step_run(&plan->steps[i], call);
+    kw_status status = is_empty(&plan->steps[i]) ? KW_OK : step_run(&plan->steps[i], call);
     if (status != KW_OK) return status;
   }
   return KW_OK;

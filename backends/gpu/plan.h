@@ -87,12 +87,15 @@ typedef struct kw_gpu_op {
 extern const kw_gpu_op kw_gpu_elementwise_ops[];
 extern const kw_gpu_op kw_gpu_matmul_ops[];
 extern const kw_gpu_op kw_gpu_move_ops[];
+extern const kw_gpu_op kw_gpu_quantize_ops[];
 extern const kw_gpu_op kw_gpu_reduce_ops[];
 
 /* Sets of key dtypes. */
 #define KW_GPU_INT \
   (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
 #define KW_GPU_FLOAT (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
+/* Computed in f32. */
+#define KW_GPU_FLOAT32 (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32))
 #define KW_GPU_COMPLEX (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_C128))
 #define KW_GPU_NUMBER (KW_GPU_INT | KW_GPU_FLOAT)
 #define KW_GPU_INTEGRAL (KW_GPU_INT | KW_DTYPE_BIT(KW_BOOL))
@@ -134,6 +137,10 @@ bool kw_gpu_is_contiguous(const kw_gpu_tensor *tensor);
 kw_gpu_tensor kw_gpu_temporary(kw_gpu_plan *plan, kw_dtype dtype, uint32_t rank, const int64_t *shape);
 /* The same elements seen otherwise: `tensor` is contiguous. */
 kw_gpu_tensor kw_gpu_reshape(const kw_gpu_tensor *tensor, uint32_t rank, const int64_t *shape);
+/* The same elements as a tensor of that shape, to which the tensor's own broadcasts: stride 0 where they repeat. */
+kw_gpu_tensor kw_gpu_expand(const kw_gpu_tensor *tensor, uint32_t rank, const int64_t *shape);
+/* The same elements with the last two dimensions exchanged. */
+kw_gpu_tensor kw_gpu_transpose(const kw_gpu_tensor *tensor);
 /* The tensor itself when it is contiguous and of that dtype, otherwise a temporary that a step copies it to. */
 kw_gpu_tensor kw_gpu_contiguous(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype);
 /* A place for results: the tensor itself when it is contiguous and of that dtype, otherwise a temporary. After the

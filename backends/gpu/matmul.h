@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Matrix products as steps of a plan: for ops that come down to one.
+ */
+#ifndef KEYWAY_GPU_MATMUL_H
+#define KEYWAY_GPU_MATMUL_H
+
+#include "plan.h"
+
+/* out[.., rows, cols] = alpha * a[.., rows, depth] b[.., depth, cols] + beta * self[.., rows, cols]. All have the same
+ * dimensions before the last two, and any strides, 0 where they repeat (kw_gpu_expand); `out` is none of the others,
+ * but for `self`. */
+typedef struct kw_gpu_product {
+  const kw_gpu_tensor *out, *a, *b;
+  const kw_gpu_tensor *self;    /* NULL: nothing is added */
+  const kw_value *alpha, *beta; /* Scalars; NULL is 1. With a beta of 0 self is not read */
+} kw_gpu_product;
+
+/* Each tensor has elements of `dtype`, one of KW_GPU_REAL, or of its compute dtype, in which sums are taken (f32 for
+ * f16 and bf16). */
+void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product);
+
+#endif /* KEYWAY_GPU_MATMUL_H */
