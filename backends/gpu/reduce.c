@@ -2,84 +2,235 @@
  *
  * Reductions: many elements to one.
  */
+#include "reduce.h"
+
 #include "lowering.h"
-#include "plan.h"
 #include "scalar.h"
+
+#include <math.h>
 
 extern const char kw_gpu_source_reduce[], kw_gpu_source_argmax[];
 
-static const kw_gpu_module reduce = {"reduce", KW_GPU_BY_DTYPE, {kw_gpu_source_reduce, kw_gpu_source_argmax}};
+const kw_gpu_module kw_gpu_reduce_module = {"reduce", KW_GPU_BY_DTYPE, {kw_gpu_source_reduce, kw_gpu_source_argmax}};
 
-static const kw_gpu_kernel reduce_kernel = {&reduce, "kw_reduce_kernel"};
-static const kw_gpu_kernel argmax_kernel = {&reduce, "kw_argmax_kernel"};
+static const kw_gpu_kernel reduce_kernel = {&kw_gpu_reduce_module, "kw_reduce_kernel"};
+static const kw_gpu_kernel argmax_kernel = {&kw_gpu_reduce_module, "kw_argmax_kernel"};
 
 /* A reduction of more elements than SINGLE takes two launches, of CHUNK elements a group: more groups run at once, and
  * an item adds up no more than CHUNK / KW_LOCAL_REDUCTION terms in a row. */
 #define SINGLE 8192
 #define CHUNK 4096
 
-/* No opcode: the kernel takes none. */
-#define NO_OPCODE (-1)
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-static void launch(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
-                   const kw_gpu_tensor *partial, const kw_reduction *block, int32_t opcode) {
-  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, in->ref.dtype);
-  kw_gpu_step_operand(step, out);
-  kw_gpu_step_operand(step, in);
+/* What all launches of one reduction share. */
+typedef struct reduction {
+  const kw_gpu_kernel *kernel;
+  const kw_gpu_tensor *out, *in;
+  const kw_gpu_tensor *fourth; /* what the kernel has as operand 3; or NULL */
+  int64_t outputs;
+  int32_t opcode;
+  int32_t flag; /* the kernel's second value */
+  bool has_divisor;
+  double divisor;
+  kw_dtype partial;
+} reduction;
+
+static void launch(kw_gpu_plan *plan, const reduction *r, const kw_gpu_tensor *partial, const kw_reduction *block) {
+  kw_gpu_step *step = kw_gpu_step_add(plan, r->kernel, r->in->ref.dtype);
+  kw_gpu_step_operand(step, r->out);
+  kw_gpu_step_operand(step, r->in);
   kw_gpu_step_operand(step, partial);
+  kw_gpu_step_operand(step, r->fourth);
   kw_gpu_step_block(step, block, sizeof *block);
-  if (opcode != NO_OPCODE) kw_gpu_step_int(step, opcode);
-  kw_gpu_step_groups(step, out->ref.numel * block->chunks);
+  kw_gpu_step_int(step, r->opcode);
+  kw_gpu_step_int(step, r->flag);
+  if (r->has_divisor) kw_gpu_step_number(step, r->divisor);
+  kw_gpu_step_groups(step, r->outputs * block->chunks);
 }
 
-/* One launch, or two with partial results of `partial` between them. */
-static void reduce_dims(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, uint32_t reduced, bool ordered, int32_t opcode,
-                        kw_dtype partial) {
-  kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
-  kw_reduction block;
-  kw_gpu_lower_reduction(&out.ref, &in.ref, reduced, ordered, &block);
-  if (block.inner_numel <= SINGLE) {
-    launch(plan, kernel, &out, &in, NULL, &block, opcode);
+/* One launch, or two with partial results between them. */
+static void launch_all(kw_gpu_plan *plan, const reduction *r, kw_reduction *block) {
+  if (block->inner_numel <= SINGLE) {
+    launch(plan, r, NULL, block);
     return;
   }
-  kw_reduction second = block;
-  block.chunk = CHUNK;
-  block.chunks = (block.inner_numel + CHUNK - 1) / CHUNK;
-  block.write_partial = 1;
+  kw_reduction second = *block;
+  block->chunk = CHUNK;
+  block->chunks = (block->inner_numel + CHUNK - 1) / CHUNK;
+  block->write_partial = 1;
   second.read_partial = 1;
-  second.count = second.chunk = block.chunks;
-  kw_gpu_tensor between = kw_gpu_temporary(plan, partial, 2, (int64_t[]){out.ref.numel, block.chunks});
-  launch(plan, kernel, &out, &in, &between, &block, opcode);
-  launch(plan, kernel, &out, &in, &between, &second, opcode);
+  second.count = second.chunk = block->chunks;
+  kw_gpu_tensor between = kw_gpu_temporary(plan, r->partial, 2, (int64_t[]){r->outputs, block->chunks});
+  launch(plan, r, &between, block);
+  launch(plan, r, &between, &second);
 }
 
-static void lower_sum(kw_gpu_plan *plan, const kw_gpu_op *op) {
-  kw_dtype dtype = plan->call->args[0].u.tensor->dtype;
-  if (dtype != plan->call->outs[0]->dtype) kw_gpu_refuse(plan, "takes tensors of one dtype only");
-  reduce_dims(plan, &reduce_kernel, kw_gpu_dims(plan, (uint32_t)op->code, plan->call->args[0].u.tensor->rank), false,
-              KW_REDUCE_SUM, kw_gpu_compute_dtype(dtype));
+/* Of bool a sum is "any" and a product "all": nothing wraps. */
+static int32_t opcode_for(int32_t opcode, kw_dtype dtype) {
+  if (dtype != KW_BOOL) return opcode;
+  return opcode == KW_REDUCE_SUM ? KW_REDUCE_ANY : opcode == KW_REDUCE_PROD ? KW_REDUCE_ALL : opcode;
 }
 
-static void lower_amax(kw_gpu_plan *plan, const kw_gpu_op *op) {
+void kw_gpu_reduce_shifted(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
+                           uint32_t reduced, const kw_gpu_tensor *shift, double divisor) {
+  kw_dtype dtype = in->ref.dtype;
+  const reduction r = {.kernel = &reduce_kernel,
+                       .out = out,
+                       .in = in,
+                       .fourth = shift,
+                       .outputs = out->ref.numel,
+                       .opcode = opcode_for(opcode, dtype),
+                       .flag = out->ref.dtype != dtype,
+                       .has_divisor = true,
+                       .divisor = divisor,
+                       .partial = kw_gpu_compute_dtype(dtype)};
+  kw_reduction block;
+  kw_gpu_lower_reduction(&out->ref, &in->ref, reduced, false, &block);
+  launch_all(plan, &r, &block);
+}
+
+static int64_t reduced_count(const kw_tensor_ref *in, uint32_t reduced) {
+  int64_t count = 1;
+  for (uint32_t d = 0; d < in->rank; ++d)
+    if (reduced >> d & 1) count *= in->shape[d];
+  return count;
+}
+
+void kw_gpu_reduce(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
+                   uint32_t reduced) {
+  double divisor = opcode == KW_REDUCE_MEAN ? (double)reduced_count(&in->ref, reduced) : 1;
+  kw_gpu_reduce_shifted(plan, opcode, out, in, reduced, NULL, divisor);
+}
+
+void kw_gpu_reduce_chunks(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *totals, const kw_gpu_tensor *in,
+                          const kw_reduction *block) {
+  const reduction r = {.kernel = &reduce_kernel,
+                       .out = totals,
+                       .in = in,
+                       .outputs = totals->ref.shape[0],
+                       .opcode = opcode,
+                       .has_divisor = true,
+                       .divisor = 1};
+  kw_reduction partial = *block;
+  partial.write_partial = 1;
+  launch(plan, &r, totals, &partial);
+}
+
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+/* `code` of an op: the opcode, and which dimensions it reduces. */
+#define OPCODE(code) ((code)&0xff)
+#define DIMS_ALL 0x100    /* there is no argument for them */
+#define DIMS_LISTED 0x200 /* an empty list names none, where elsewhere it names all */
+
+static uint32_t dims_of(const kw_gpu_plan *plan, int32_t code, uint32_t rank) {
+  const kw_value *dims = kw_gpu_argument(plan, 1);
+  if (code & DIMS_ALL) return kw_gpu_dims(plan, UINT32_MAX, rank);
+  if (code & DIMS_LISTED && dims->tag == KW_TAG_INT_LIST && dims->count == 0) return 0;
+  return kw_gpu_dims(plan, 1, rank);
+}
+
+static void lower_reduce(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
+  kw_gpu_reduce(plan, OPCODE(op->code), &out, &in, dims_of(plan, op->code, in.ref.rank));
+}
+
+static void choose(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *indices, const kw_gpu_tensor *values,
+                   const kw_gpu_tensor *in, uint32_t reduced) {
+  const reduction r = {.kernel = &argmax_kernel,
+                       .out = indices,
+                       .in = in,
+                       .fourth = values,
+                       .outputs = indices->ref.numel,
+                       .opcode = opcode,
+                       .flag = values != NULL,
+                       .partial = KW_I64};
+  kw_reduction block;
+  kw_gpu_lower_reduction(&indices->ref, &in->ref, reduced, true, &block);
+  launch_all(plan, &r, &block);
+}
+
+static void lower_arg(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
+  choose(plan, op->code, &out, NULL, &in, kw_gpu_dims(plan, 1, in.ref.rank));
+}
+
+static void lower_choice(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  kw_gpu_tensor in = kw_gpu_input(plan, 0), values_out = kw_gpu_output(plan, 0), indices_out = kw_gpu_output(plan, 1);
+  kw_gpu_tensor values = kw_gpu_staging(plan, &values_out, values_out.ref.dtype),
+                indices = kw_gpu_staging(plan, &indices_out, KW_I64);
+  choose(plan, op->code, &indices, &values, &in, kw_gpu_dims(plan, 1, in.ref.rank));
+  kw_gpu_deliver(plan, &values, &values_out);
+  kw_gpu_deliver(plan, &indices, &indices_out);
+}
+
+/* The mean first, then the squares: two passes. */
+static void variance(kw_gpu_plan *plan, double correction) {
+  kw_gpu_tensor in = kw_gpu_input(plan, 0), out = kw_gpu_output(plan, 0), mean_out = kw_gpu_output(plan, 1);
+  uint32_t reduced = kw_gpu_dims(plan, 1, in.ref.rank);
+  double count = (double)reduced_count(&in.ref, reduced);
+  kw_gpu_tensor mean = kw_gpu_temporary(plan, kw_gpu_compute_dtype(in.ref.dtype), out.ref.rank, out.ref.shape);
+  kw_gpu_tensor result = kw_gpu_staging(plan, &out, out.ref.dtype);
+  kw_gpu_reduce(plan, KW_REDUCE_MEAN, &mean, &in, reduced);
+  kw_gpu_reduce_shifted(plan, KW_REDUCE_SUM_SQUARES, &result, &in, reduced, &mean,
+                        count > 0 && count > correction ? count - correction : 0);
+  kw_gpu_deliver(plan, &result, &out);
+  if (kw_gpu_present(&mean_out)) kw_gpu_copy(plan, &mean_out, &mean);
+}
+
+static void lower_var(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
-  const kw_tensor_ref *in = plan->call->args[0].u.tensor;
-  reduce_dims(plan, &reduce_kernel, kw_gpu_dims(plan, 1, in->rank), false, KW_REDUCE_MAX,
-              kw_gpu_compute_dtype(in->dtype));
+  double correction = kw_gpu_real(plan, 2, 1);
+  bool single = plan->call->outs[0]->dtype != KW_F64;
+  variance(plan, single ? (double)(float)correction : correction);
 }
 
-static void lower_argmax(kw_gpu_plan *plan, const kw_gpu_op *op) {
+static void lower_var_dim(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
-  const kw_tensor_ref *in = plan->call->args[0].u.tensor;
-  reduce_dims(plan, &argmax_kernel, kw_gpu_dims(plan, 1, in->rank), true, NO_OPCODE, KW_I64);
+  variance(plan, kw_gpu_bool(plan, 2, true) ? 1 : 0);
 }
 
-/* `code` of a sum: the argument that names dimensions; an index past all arguments where there is none. */
-#define ALL_DIMS INT32_MAX
+static void lower_logsumexp(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor self = kw_gpu_input(plan, 0), out = kw_gpu_output(plan, 0), in = self;
+  uint32_t reduced = kw_gpu_dims(plan, 1, self.ref.rank);
+  if (self.ref.numel == 0) {
+    kw_gpu_fill(plan, &out, -HUGE_VAL);
+    return;
+  }
+  if (self.ref.dtype != out.ref.dtype) in = kw_gpu_contiguous(plan, &self, out.ref.dtype);
+  kw_gpu_tensor largest = kw_gpu_temporary(plan, kw_gpu_compute_dtype(in.ref.dtype), out.ref.rank, out.ref.shape);
+  kw_gpu_tensor result = kw_gpu_staging(plan, &out, out.ref.dtype);
+  kw_gpu_reduce(plan, KW_REDUCE_MAX, &largest, &in, reduced);
+  kw_gpu_reduce_shifted(plan, KW_REDUCE_LOG_SUM_EXP, &result, &in, reduced, &largest, 1);
+  kw_gpu_deliver(plan, &result, &out);
+}
 
 const kw_gpu_op kw_gpu_reduce_ops[] = {
-    {"sum", lower_sum, ALL_DIMS, 0, KW_GPU_REAL},
-    {"sum.dim_IntList", lower_sum, 1, 0, KW_GPU_REAL},
-    {"amax", lower_amax, 0, 0, KW_GPU_REAL},
-    {"argmax", lower_argmax, 0, 0, KW_GPU_NUMBER},
+    {"sum", lower_reduce, KW_REDUCE_SUM | DIMS_ALL, 0, KW_GPU_REAL},
+    {"sum.dim_IntList", lower_reduce, KW_REDUCE_SUM, 0, KW_GPU_REAL},
+    {"mean", lower_reduce, KW_REDUCE_MEAN | DIMS_ALL, 0, KW_GPU_FLOAT},
+    {"mean.dim", lower_reduce, KW_REDUCE_MEAN, 0, KW_GPU_FLOAT},
+    {"prod", lower_reduce, KW_REDUCE_PROD | DIMS_ALL, 0, KW_GPU_REAL},
+    {"prod.dim_int", lower_reduce, KW_REDUCE_PROD, 0, KW_GPU_REAL},
+    {"amax", lower_reduce, KW_REDUCE_MAX, 0, KW_GPU_REAL},
+    {"amin", lower_reduce, KW_REDUCE_MIN, 0, KW_GPU_REAL},
+    {"max", lower_reduce, KW_REDUCE_MAX | DIMS_ALL, 0, KW_GPU_REAL},
+    {"min", lower_reduce, KW_REDUCE_MIN | DIMS_ALL, 0, KW_GPU_REAL},
+    {"any", lower_reduce, KW_REDUCE_ANY | DIMS_ALL, 0, KW_GPU_REAL},
+    {"any.dim", lower_reduce, KW_REDUCE_ANY, 0, KW_GPU_REAL},
+    {"any.dims", lower_reduce, KW_REDUCE_ANY | DIMS_LISTED, 0, KW_GPU_REAL},
+    {"all", lower_reduce, KW_REDUCE_ALL | DIMS_ALL, 0, KW_GPU_REAL},
+    {"all.dim", lower_reduce, KW_REDUCE_ALL, 0, KW_GPU_REAL},
+    {"all.dims", lower_reduce, KW_REDUCE_ALL | DIMS_LISTED, 0, KW_GPU_REAL},
+    {"argmax", lower_arg, KW_REDUCE_MAX, 0, KW_GPU_NUMBER},
+    {"argmin", lower_arg, KW_REDUCE_MIN, 0, KW_GPU_NUMBER},
+    {"max.dim", lower_choice, KW_REDUCE_MAX, 0, KW_GPU_REAL},
+    {"min.dim", lower_choice, KW_REDUCE_MIN, 0, KW_GPU_REAL},
+    {"var.correction", lower_var, 0, 0, KW_GPU_FLOAT},
+    {"var.dim", lower_var_dim, 0, 0, KW_GPU_FLOAT},
+    {"var_mean.correction", lower_var, 0, 0, KW_GPU_FLOAT},
+    {"logsumexp", lower_logsumexp, 0, 0, KW_GPU_REAL},
     {0},
 };

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reductions as steps, for lowerings that are made of them.
+ */
+#ifndef KEYWAY_GPU_REDUCE_H
+#define KEYWAY_GPU_REDUCE_H
+
+#include "plan.h"
+
+/* Programs of the reductions and of what is built on them. */
+extern const kw_gpu_module kw_gpu_reduce_module;
+
+/* Reduces the dimensions of `in` that are bits of `reduced`; `out` has the others in order, with or without the reduced
+ * ones as dimensions of one element. `opcode` is KW_REDUCE_SUM, _PROD, _MEAN, _MAX, _MIN, _ANY or _ALL. `out` has the
+ * dtype of `in` or what that computes in (kw_gpu_compute_dtype); bool or u8 for _ANY and _ALL. For other dtypes
+ * kw_gpu_copy goes before or behind. */
+void kw_gpu_reduce(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
+                   uint32_t reduced);
+
+/* The same for opcodes that take a number from every element, KW_REDUCE_SUM_SQUARES, _SUM_EXP and _LOG_SUM_EXP: `shift`
+ * has the shape and strides of `out`, and the dtype that `in` computes in. The result is divided by `divisor`. */
+void kw_gpu_reduce_shifted(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
+                           uint32_t reduced, const kw_gpu_tensor *shift, double divisor);
+
+/* One result for every `block->chunk` elements of each row, to `totals` [rows, chunks], in the order of the block. */
+void kw_gpu_reduce_chunks(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *totals, const kw_gpu_tensor *in,
+                          const kw_reduction *block);
+
+#endif /* KEYWAY_GPU_REDUCE_H */
