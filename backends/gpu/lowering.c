@@ -67,14 +67,15 @@ static int64_t dims_numel(const dims *list) {
   return numel;
 }
 
-void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block) {
+static void lower_elements(const kw_tensor_ref *const *operands, uint32_t count, bool ordered,
+                           kw_elementwise *out_block) {
   dims list = {.operands = count};
   for (uint32_t d = 0; d < operands[0]->rank; ++d) {
     int64_t strides[KW_GPU_OPERANDS];
     for (uint32_t k = 0; k < count; ++k) strides[k] = operands[k] ? operands[k]->strides[d] : 0;
     dims_add(&list, operands[0]->shape[d], strides);
   }
-  dims_sort(&list);
+  if (!ordered) dims_sort(&list);
   dims_merge(&list);
   memset(out_block, 0, sizeof *out_block);
   out_block->numel = dims_numel(&list);
@@ -84,6 +85,14 @@ void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t cou
     out_block->shape[d] = list.shape[d];
     for (uint32_t k = 0; k < count; ++k) out_block->stride[k][d] = list.stride[k][d];
   }
+}
+
+void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block) {
+  lower_elements(operands, count, false, out_block);
+}
+
+void kw_gpu_lower_ordered(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block) {
+  lower_elements(operands, count, true, out_block);
 }
 
 bool kw_gpu_is_flat(const kw_elementwise *block, uint32_t count) {

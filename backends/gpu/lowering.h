@@ -12,6 +12,8 @@
  * get stride 0. Dimensions of one element go, the rest is ordered by the output's strides, and neighbours that all
  * operands step through evenly become one. */
 void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block);
+/* The same, but elements keep their numbers: row-major, whatever the strides. */
+void kw_gpu_lower_ordered(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block);
 
 /* True when every operand is one run of memory, in the same order. */
 bool kw_gpu_is_flat(const kw_elementwise *block, uint32_t count);

@@ -60,6 +60,12 @@ static void test_transposed(void **state) {
   assert_int_equal(block.stride[0][1], 1);
   assert_int_equal(block.stride[1][0], 1);
   assert_int_equal(block.stride[1][1], 5);
+  kw_gpu_lower_ordered((const kw_tensor_ref *[]){&a, &a}, 2, &block);
+  assert_false(kw_gpu_is_flat(&block, 2));
+  assert_int_equal(block.shape[0], 3); /* as the tensor has it */
+  assert_int_equal(block.stride[0][0], 1);
+  kw_gpu_lower_ordered((const kw_tensor_ref *[]){&b, &b}, 2, &block);
+  assert_true(kw_gpu_is_flat(&block, 2));
 }
 
 static void test_broadcast(void **state) {

@@ -300,8 +300,11 @@ void kw_gpu_step_groups(kw_gpu_step *step, int64_t groups) {
   kw_gpu_step_grid(step, KW_LOCAL_REDUCTION, 1, groups, 1);
 }
 
-kw_gpu_step *kw_gpu_step_elementwise(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
-                                     const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count) {
+typedef void (*lower_fn)(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block);
+
+static kw_gpu_step *add_elements(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                                 const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count,
+                                 lower_fn lower) {
   const kw_tensor_ref *refs[KW_GPU_OPERANDS] = {&out->ref};
   kw_gpu_step *step = kw_gpu_step_add(plan, kernel, dtype);
   kw_elementwise block;
@@ -311,11 +314,21 @@ kw_gpu_step *kw_gpu_step_elementwise(kw_gpu_plan *plan, const kw_gpu_kernel *ker
     refs[k + 1] = present ? &in[k]->ref : NULL;
     kw_gpu_step_operand(step, in[k]);
   }
-  kw_gpu_lower_elementwise(refs, in_count + 1, &block);
+  lower(refs, in_count + 1, &block);
   block.flat = kw_gpu_is_flat(&block, in_count + 1);
   kw_gpu_step_block(step, &block, sizeof block);
   kw_gpu_step_items(step, block.numel);
   return step;
+}
+
+kw_gpu_step *kw_gpu_step_elementwise(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                                     const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count) {
+  return add_elements(plan, kernel, dtype, out, in, in_count, kw_gpu_lower_elementwise);
+}
+
+kw_gpu_step *kw_gpu_step_ordered(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                                 const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count) {
+  return add_elements(plan, kernel, dtype, out, in, in_count, kw_gpu_lower_ordered);
 }
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
@@ -441,15 +454,17 @@ static kw_status step_run(const kw_gpu_step *step, const kw_call *call) {
   kw_copy_info copy = {.struct_size = sizeof copy, .kind = KW_COPY_DEVICE_TO_DEVICE, .size = step->bytes};
   switch (step->kind) {
     case KW_GPU_COPY:
+      if (step->bytes == 0) return KW_OK;
       copy.dst_mem = resolve(&step->operands[0], call, &copy.dst_offset);
       copy.src_mem = resolve(&step->operands[1], call, &copy.src_offset);
       return memory->copy(call->device, call->stream, &copy);
     case KW_GPU_FILL:
+      if (step->bytes == 0) return KW_OK;
       copy.dst_mem = resolve(&step->operands[0], call, &copy.dst_offset);
       return memory->fill(call->device, call->stream, copy.dst_mem, copy.dst_offset, step->bytes, step->pattern,
                           step->pattern_size);
     default:
-      return step_launch(step, call);
+      return step->groups[0] == 0 || step->groups[1] == 0 ? KW_OK : step_launch(step, call);
   }
 }
 

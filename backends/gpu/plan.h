@@ -53,8 +53,8 @@ typedef struct kw_gpu_step {
     uint8_t bits[8];
   } values[KW_GPU_VALUE_LIMIT]; /* parameters after the block */
   uint32_t local[2];
-  uint64_t groups[2];
-  uint64_t bytes; /* of a copy (operands 0 from 1) or fill */
+  uint64_t groups[2]; /* of none there is no launch */
+  uint64_t bytes;     /* of a copy (operands 0 from 1) or fill */
   uint8_t pattern[16];
   uint32_t pattern_size;
 } kw_gpu_step;
@@ -88,6 +88,7 @@ extern const kw_gpu_op kw_gpu_elementwise_ops[];
 extern const kw_gpu_op kw_gpu_matmul_ops[];
 extern const kw_gpu_op kw_gpu_move_ops[];
 extern const kw_gpu_op kw_gpu_quantize_ops[];
+extern const kw_gpu_op kw_gpu_random_ops[];
 extern const kw_gpu_op kw_gpu_reduce_ops[];
 
 /* Sets of key dtypes. */
@@ -185,6 +186,9 @@ void kw_gpu_step_grid(kw_gpu_step *step, uint32_t local_x, uint32_t local_y, int
  * where it repeats; NULL is a stand-in. At most KW_GPU_OPERANDS - 1 inputs. */
 kw_gpu_step *kw_gpu_step_elementwise(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                      const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count);
+/* The same where the number of an element matters: element i is the i-th in row-major order, whatever the strides. */
+kw_gpu_step *kw_gpu_step_ordered(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                                 const kw_gpu_tensor *out, const kw_gpu_tensor *const *in, uint32_t in_count);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
