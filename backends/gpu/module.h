@@ -19,7 +19,7 @@ typedef enum kw_gpu_variant {
 typedef struct kw_gpu_module {
   const char *name;
   kw_gpu_variant by;
-  const char *sources[8]; /* NULL ends them */
+  const char *sources[10]; /* NULL ends them */
 } kw_gpu_module;
 
 /* A kernel is known by the address of its description: one static object each. */
