@@ -85,6 +85,7 @@ typedef struct kw_gpu_op {
 
 /* A family's ops, ended by one without a name. Each family's source file defines one; ops.c has the list. */
 extern const kw_gpu_op kw_gpu_activation_ops[];
+extern const kw_gpu_op kw_gpu_convolution_ops[];
 extern const kw_gpu_op kw_gpu_elementwise_ops[];
 extern const kw_gpu_op kw_gpu_matmul_ops[];
 extern const kw_gpu_op kw_gpu_move_ops[];
