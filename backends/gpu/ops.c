@@ -17,6 +17,7 @@ static const kw_gpu_op *const families[] = {
     kw_gpu_quantize_ops,
     kw_gpu_random_ops,
     kw_gpu_reduce_ops,
+    kw_gpu_scan_ops,
 };
 /* clang-format on */
 

@@ -92,6 +92,7 @@ extern const kw_gpu_op kw_gpu_move_ops[];
 extern const kw_gpu_op kw_gpu_quantize_ops[];
 extern const kw_gpu_op kw_gpu_random_ops[];
 extern const kw_gpu_op kw_gpu_reduce_ops[];
+extern const kw_gpu_op kw_gpu_scan_ops[];
 
 /* Sets of key dtypes. */
 #define KW_GPU_INT \

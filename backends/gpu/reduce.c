@@ -9,9 +9,10 @@
 
 #include <math.h>
 
-extern const char kw_gpu_source_reduce[], kw_gpu_source_argmax[];
+extern const char kw_gpu_source_reduce[], kw_gpu_source_argmax[], kw_gpu_source_scan[];
 
-const kw_gpu_module kw_gpu_reduce_module = {"reduce", KW_GPU_BY_DTYPE, {kw_gpu_source_reduce, kw_gpu_source_argmax}};
+const kw_gpu_module kw_gpu_reduce_module = {
+    "reduce", KW_GPU_BY_DTYPE, {kw_gpu_source_reduce, kw_gpu_source_argmax, kw_gpu_source_scan}};
 
 static const kw_gpu_kernel reduce_kernel = {&kw_gpu_reduce_module, "kw_reduce_kernel"};
 static const kw_gpu_kernel argmax_kernel = {&kw_gpu_reduce_module, "kw_argmax_kernel"};
