@@ -12,11 +12,13 @@ static const kw_gpu_op *const families[] = {
     kw_gpu_activation_ops, kw_gpu_elementwise_ops, kw_gpu_matmul_ops, kw_gpu_move_ops, kw_gpu_reduce_ops,
     kw_gpu_convolution_ops,
     kw_gpu_elementwise_ops,
+    kw_gpu_loss_ops,
     kw_gpu_matmul_ops,
     kw_gpu_move_ops,
     kw_gpu_quantize_ops,
     kw_gpu_random_ops,
     kw_gpu_reduce_ops,
+    kw_gpu_rope_ops,
     kw_gpu_scan_ops,
 };
 /* clang-format on */

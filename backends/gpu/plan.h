@@ -87,11 +87,13 @@ typedef struct kw_gpu_op {
 extern const kw_gpu_op kw_gpu_activation_ops[];
 extern const kw_gpu_op kw_gpu_convolution_ops[];
 extern const kw_gpu_op kw_gpu_elementwise_ops[];
+extern const kw_gpu_op kw_gpu_loss_ops[];
 extern const kw_gpu_op kw_gpu_matmul_ops[];
 extern const kw_gpu_op kw_gpu_move_ops[];
 extern const kw_gpu_op kw_gpu_quantize_ops[];
 extern const kw_gpu_op kw_gpu_random_ops[];
 extern const kw_gpu_op kw_gpu_reduce_ops[];
+extern const kw_gpu_op kw_gpu_rope_ops[];
 extern const kw_gpu_op kw_gpu_scan_ops[];
 
 /* Sets of key dtypes. */
