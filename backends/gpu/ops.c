@@ -20,6 +20,9 @@ static const kw_gpu_op *const families[] = {
     kw_gpu_reduce_ops,
     kw_gpu_rope_ops,
     kw_gpu_scan_ops,
+    kw_gpu_scatter_ops,
+    kw_gpu_selection_ops,
+    kw_gpu_sort_ops,
 };
 /* clang-format on */
 

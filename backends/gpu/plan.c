@@ -166,6 +166,21 @@ kw_gpu_tensor kw_gpu_expand(const kw_gpu_tensor *tensor, uint32_t rank, const in
   return wide;
 }
 
+kw_gpu_tensor kw_gpu_strided(const kw_gpu_tensor *tensor, uint32_t rank, const int64_t *shape, const int64_t *strides) {
+  kw_gpu_tensor result = kw_gpu_reshape(tensor, rank, shape);
+  for (uint32_t d = 0; d < rank; ++d) result.ref.strides[d] = shape[d] == 1 ? 0 : strides[d];
+  return result;
+}
+
+kw_gpu_tensor kw_gpu_part(const kw_gpu_tensor *tensor, uint32_t dim, int64_t begin, int64_t count) {
+  int64_t shape[KW_MAX_RANK];
+  memcpy(shape, tensor->ref.shape, sizeof shape);
+  shape[dim] = count;
+  kw_gpu_tensor part = kw_gpu_strided(tensor, tensor->ref.rank, shape, tensor->ref.strides);
+  part.at.offset += (uint64_t)(begin * tensor->ref.strides[dim]) * kw_gpu_dtype_size(tensor->ref.dtype);
+  return part;
+}
+
 kw_gpu_tensor kw_gpu_transpose(const kw_gpu_tensor *tensor) {
   kw_gpu_tensor turned = *tensor;
   uint32_t last = tensor->ref.rank - 1u;

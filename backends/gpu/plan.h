@@ -95,6 +95,9 @@ extern const kw_gpu_op kw_gpu_random_ops[];
 extern const kw_gpu_op kw_gpu_reduce_ops[];
 extern const kw_gpu_op kw_gpu_rope_ops[];
 extern const kw_gpu_op kw_gpu_scan_ops[];
+extern const kw_gpu_op kw_gpu_scatter_ops[];
+extern const kw_gpu_op kw_gpu_selection_ops[];
+extern const kw_gpu_op kw_gpu_sort_ops[];
 
 /* Sets of key dtypes. */
 #define KW_GPU_INT \
@@ -145,6 +148,10 @@ kw_gpu_tensor kw_gpu_temporary(kw_gpu_plan *plan, kw_dtype dtype, uint32_t rank,
 kw_gpu_tensor kw_gpu_reshape(const kw_gpu_tensor *tensor, uint32_t rank, const int64_t *shape);
 /* The same elements as a tensor of that shape, to which the tensor's own broadcasts: stride 0 where they repeat. */
 kw_gpu_tensor kw_gpu_expand(const kw_gpu_tensor *tensor, uint32_t rank, const int64_t *shape);
+/* The same memory with other dimensions; strides of dimensions of one element may be any number. */
+kw_gpu_tensor kw_gpu_strided(const kw_gpu_tensor *tensor, uint32_t rank, const int64_t *shape, const int64_t *strides);
+/* Of dimension `dim` only `count` elements from `begin` on. */
+kw_gpu_tensor kw_gpu_part(const kw_gpu_tensor *tensor, uint32_t dim, int64_t begin, int64_t count);
 /* The same elements with the last two dimensions exchanged. */
 kw_gpu_tensor kw_gpu_transpose(const kw_gpu_tensor *tensor);
 /* The tensor itself when it is contiguous and of that dtype, otherwise a temporary that a step copies it to. */
