@@ -90,6 +90,7 @@ extern const kw_gpu_op kw_gpu_elementwise_ops[];
 extern const kw_gpu_op kw_gpu_loss_ops[];
 extern const kw_gpu_op kw_gpu_matmul_ops[];
 extern const kw_gpu_op kw_gpu_move_ops[];
+extern const kw_gpu_op kw_gpu_place_ops[];
 extern const kw_gpu_op kw_gpu_quantize_ops[];
 extern const kw_gpu_op kw_gpu_random_ops[];
 extern const kw_gpu_op kw_gpu_reduce_ops[];
