@@ -10,6 +10,7 @@
 /* clang-format off */
 static const kw_gpu_op *const families[] = {
     kw_gpu_activation_ops, kw_gpu_elementwise_ops, kw_gpu_matmul_ops, kw_gpu_move_ops, kw_gpu_reduce_ops,
+    kw_gpu_class_loss_ops,
     kw_gpu_convolution_ops,
     kw_gpu_elementwise_ops,
     kw_gpu_loss_ops,
@@ -23,6 +24,7 @@ static const kw_gpu_op *const families[] = {
     kw_gpu_scan_ops,
     kw_gpu_scatter_ops,
     kw_gpu_selection_ops,
+    kw_gpu_softmax_ops,
     kw_gpu_sort_ops,
 };
 /* clang-format on */

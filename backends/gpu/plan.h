@@ -85,6 +85,7 @@ typedef struct kw_gpu_op {
 
 /* A family's ops, ended by one without a name. Each family's source file defines one; ops.c has the list. */
 extern const kw_gpu_op kw_gpu_activation_ops[];
+extern const kw_gpu_op kw_gpu_class_loss_ops[];
 extern const kw_gpu_op kw_gpu_convolution_ops[];
 extern const kw_gpu_op kw_gpu_elementwise_ops[];
 extern const kw_gpu_op kw_gpu_loss_ops[];
@@ -98,6 +99,7 @@ extern const kw_gpu_op kw_gpu_rope_ops[];
 extern const kw_gpu_op kw_gpu_scan_ops[];
 extern const kw_gpu_op kw_gpu_scatter_ops[];
 extern const kw_gpu_op kw_gpu_selection_ops[];
+extern const kw_gpu_op kw_gpu_softmax_ops[];
 extern const kw_gpu_op kw_gpu_sort_ops[];
 
 /* Sets of key dtypes. */

@@ -9,10 +9,14 @@
 
 #include <math.h>
 
-extern const char kw_gpu_source_reduce[], kw_gpu_source_argmax[], kw_gpu_source_scan[];
+extern const char kw_gpu_source_reduce[], kw_gpu_source_argmax[], kw_gpu_source_scan[], kw_gpu_source_softmax[],
+    kw_gpu_source_class_loss_args[], kw_gpu_source_class_loss[];
 
 const kw_gpu_module kw_gpu_reduce_module = {
-    "reduce", KW_GPU_BY_DTYPE, {kw_gpu_source_reduce, kw_gpu_source_argmax, kw_gpu_source_scan}};
+    "reduce",
+    KW_GPU_BY_DTYPE,
+    {kw_gpu_source_reduce, kw_gpu_source_argmax, kw_gpu_source_scan, kw_gpu_source_softmax,
+     kw_gpu_source_class_loss_args, kw_gpu_source_class_loss}};
 
 static const kw_gpu_kernel reduce_kernel = {&kw_gpu_reduce_module, "kw_reduce_kernel"};
 static const kw_gpu_kernel argmax_kernel = {&kw_gpu_reduce_module, "kw_argmax_kernel"};

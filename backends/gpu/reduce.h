@@ -17,8 +17,9 @@ extern const kw_gpu_module kw_gpu_reduce_module;
 void kw_gpu_reduce(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
                    uint32_t reduced);
 
-/* The same for opcodes that take a number from every element, KW_REDUCE_SUM_SQUARES, _SUM_EXP and _LOG_SUM_EXP: `shift`
- * has the shape and strides of `out`, and the dtype that `in` computes in. The result is divided by `divisor`. */
+/* The same for opcodes with a number for every output, `shift`: of its shape and strides, and of the dtype that `in`
+ * computes in. KW_REDUCE_SUM_SQUARES, of x - shift, is divided by `divisor`; KW_REDUCE_SUM_EXP is the sum of
+ * exp(x - shift), KW_REDUCE_LOG_SUM_EXP its logarithm plus shift; KW_REDUCE_SUM_OVER is the sum divided by shift. */
 void kw_gpu_reduce_shifted(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
                            uint32_t reduced, const kw_gpu_tensor *shift, double divisor);
 
