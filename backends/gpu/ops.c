@@ -16,6 +16,8 @@ static const kw_gpu_op *const families[] = {
     kw_gpu_loss_ops,
     kw_gpu_matmul_ops,
     kw_gpu_move_ops,
+    kw_gpu_norm_backward_ops,
+    kw_gpu_norm_ops,
     kw_gpu_place_ops,
     kw_gpu_quantize_ops,
     kw_gpu_random_ops,

@@ -208,6 +208,7 @@ kw_gpu_tensor kw_gpu_staging(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_
 }
 
 void kw_gpu_deliver(kw_gpu_plan *plan, const kw_gpu_tensor *staging, const kw_gpu_tensor *tensor) {
+  if (!kw_gpu_present(tensor)) return;
   if (staging->at.from == KW_GPU_WORKSPACE && tensor->at.from != KW_GPU_WORKSPACE) kw_gpu_copy(plan, tensor, staging);
 }
 

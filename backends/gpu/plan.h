@@ -91,6 +91,8 @@ extern const kw_gpu_op kw_gpu_elementwise_ops[];
 extern const kw_gpu_op kw_gpu_loss_ops[];
 extern const kw_gpu_op kw_gpu_matmul_ops[];
 extern const kw_gpu_op kw_gpu_move_ops[];
+extern const kw_gpu_op kw_gpu_norm_backward_ops[];
+extern const kw_gpu_op kw_gpu_norm_ops[];
 extern const kw_gpu_op kw_gpu_place_ops[];
 extern const kw_gpu_op kw_gpu_quantize_ops[];
 extern const kw_gpu_op kw_gpu_random_ops[];
@@ -160,7 +162,8 @@ kw_gpu_tensor kw_gpu_transpose(const kw_gpu_tensor *tensor);
 /* The tensor itself when it is contiguous and of that dtype, otherwise a temporary that a step copies it to. */
 kw_gpu_tensor kw_gpu_contiguous(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype);
 /* A place for results: the tensor itself when it is contiguous and of that dtype, otherwise a temporary. After the
- * steps that write it comes kw_gpu_deliver, which copies a temporary to where it belongs. */
+ * steps that write it comes kw_gpu_deliver, which copies a temporary to where it belongs, to none where that is absent.
+ */
 kw_gpu_tensor kw_gpu_staging(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype);
 void kw_gpu_deliver(kw_gpu_plan *plan, const kw_gpu_tensor *staging, const kw_gpu_tensor *tensor);
 /* Copies, converting as copy_ does; `from` broadcasts by strides of 0 and has the shape of `to`. */
