@@ -18,6 +18,7 @@ static const kw_gpu_op *const families[] = {
     kw_gpu_move_ops,
     kw_gpu_norm_backward_ops,
     kw_gpu_norm_ops,
+    kw_gpu_packed_ops,
     kw_gpu_place_ops,
     kw_gpu_quantize_ops,
     kw_gpu_random_ops,

@@ -93,6 +93,7 @@ extern const kw_gpu_op kw_gpu_matmul_ops[];
 extern const kw_gpu_op kw_gpu_move_ops[];
 extern const kw_gpu_op kw_gpu_norm_backward_ops[];
 extern const kw_gpu_op kw_gpu_norm_ops[];
+extern const kw_gpu_op kw_gpu_packed_ops[];
 extern const kw_gpu_op kw_gpu_place_ops[];
 extern const kw_gpu_op kw_gpu_quantize_ops[];
 extern const kw_gpu_op kw_gpu_random_ops[];
