@@ -29,28 +29,32 @@ static void lower_batch(const kw_gpu_tensor *const operands[4], kw_elementwise *
   kw_gpu_lower_elementwise(pointers, 4, out);
 }
 
-void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
-  const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
-  kw_gpu_step *step = kw_gpu_step_add(plan, &product_kernel, dtype);
-  kw_product block = {0};
-  int32_t wide = 0;
+kw_gpu_step *kw_gpu_step_tiled(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                               const kw_gpu_tensor *const operands[4]) {
+  const kw_tensor_ref *a = &operands[1]->ref, *b = &operands[2]->ref;
+  kw_product block = {.rows = a->shape[a->rank - 2], .cols = b->shape[b->rank - 1], .depth = a->shape[a->rank - 1]};
+  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, dtype);
   lower_batch(operands, &block.batch);
   for (int k = 0; k < 4; ++k) {
     kw_gpu_step_operand(step, operands[k]);
     if (!operands[k]) continue;
     const kw_tensor_ref *ref = &operands[k]->ref;
-    if (ref->dtype != dtype) wide |= 1 << k;
     for (int d = 0; d < 2; ++d) block.stride[k][d] = ref->strides[ref->rank - 2 + d];
   }
-  const kw_tensor_ref *a = &product->a->ref, *b = &product->b->ref;
-  block.rows = a->shape[a->rank - 2];
-  block.depth = a->shape[a->rank - 1];
-  block.cols = b->shape[b->rank - 1];
   kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_grid(step, KW_TILE, KW_TILE, block.batch.numel * tiles(block.rows) * tiles(block.cols), 1);
+  return step;
+}
+
+void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
+  const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
+  kw_gpu_step *step = kw_gpu_step_tiled(plan, &product_kernel, dtype, operands);
+  int32_t wide = 0;
+  for (int k = 0; k < 4; ++k)
+    if (operands[k] && operands[k]->ref.dtype != dtype) wide |= 1 << k;
   kw_gpu_step_scalar(plan, step, product->alpha, 1);
   kw_gpu_step_scalar(plan, step, product->beta, product->self ? 1 : 0);
   kw_gpu_step_int(step, wide);
-  kw_gpu_step_grid(step, KW_TILE, KW_TILE, block.batch.numel * tiles(block.rows) * tiles(block.cols), 1);
 }
 
 /* mm, bmm and _int_mm: the result has the key dtype or its compute dtype. */

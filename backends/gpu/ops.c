@@ -13,6 +13,7 @@ static const kw_gpu_op *const families[] = {
     kw_gpu_class_loss_ops,
     kw_gpu_convolution_ops,
     kw_gpu_detection_ops,
+    kw_gpu_distance_ops,
     kw_gpu_elementwise_ops,
     kw_gpu_loss_ops,
     kw_gpu_matmul_ops,

@@ -88,6 +88,7 @@ extern const kw_gpu_op kw_gpu_activation_ops[];
 extern const kw_gpu_op kw_gpu_class_loss_ops[];
 extern const kw_gpu_op kw_gpu_convolution_ops[];
 extern const kw_gpu_op kw_gpu_detection_ops[];
+extern const kw_gpu_op kw_gpu_distance_ops[];
 extern const kw_gpu_op kw_gpu_elementwise_ops[];
 extern const kw_gpu_op kw_gpu_loss_ops[];
 extern const kw_gpu_op kw_gpu_matmul_ops[];
