@@ -198,13 +198,12 @@ static void lower_var_dim(kw_gpu_plan *plan, const kw_gpu_op *op) {
 
 static void lower_logsumexp(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
-  kw_gpu_tensor self = kw_gpu_input(plan, 0), out = kw_gpu_output(plan, 0), in = self;
-  uint32_t reduced = kw_gpu_dims(plan, 1, self.ref.rank);
-  if (self.ref.numel == 0) {
+  kw_gpu_tensor in = kw_gpu_input(plan, 0), out = kw_gpu_output(plan, 0);
+  uint32_t reduced = kw_gpu_dims(plan, 1, in.ref.rank);
+  if (in.ref.numel == 0) {
     kw_gpu_fill(plan, &out, -HUGE_VAL);
     return;
   }
-  if (self.ref.dtype != out.ref.dtype) in = kw_gpu_contiguous(plan, &self, out.ref.dtype);
   kw_gpu_tensor largest = kw_gpu_temporary(plan, kw_gpu_compute_dtype(in.ref.dtype), out.ref.rank, out.ref.shape);
   kw_gpu_tensor result = kw_gpu_staging(plan, &out, out.ref.dtype);
   kw_gpu_reduce(plan, KW_REDUCE_MAX, &largest, &in, reduced);
@@ -236,6 +235,6 @@ const kw_gpu_op kw_gpu_reduce_ops[] = {
     {"var.correction", lower_var, 0, 0, KW_GPU_FLOAT},
     {"var.dim", lower_var_dim, 0, 0, KW_GPU_FLOAT},
     {"var_mean.correction", lower_var, 0, 0, KW_GPU_FLOAT},
-    {"logsumexp", lower_logsumexp, 0, 0, KW_GPU_REAL},
+    {"logsumexp", lower_logsumexp, 0, 0, KW_GPU_FLOAT},
     {0},
 };
