@@ -9,7 +9,7 @@
 #include <keyway/plugin.h>
 #include <pthread.h>
 
-#define TEST_KERNELS 128
+#define TEST_KERNELS 1024
 
 /* A callback that holds its stream until the test opens it; its address is the token. */
 typedef struct test_gate {
