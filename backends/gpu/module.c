@@ -2,7 +2,9 @@
 #include "module.h"
 
 #include "scalar.h"
+#include "store.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,57 +12,85 @@
 extern const char kw_gpu_source_args[], kw_gpu_source_opcodes[], kw_gpu_source_base[], kw_gpu_source_dtype[],
     kw_gpu_source_index[];
 
-void kw_gpu_device_start(kw_gpu_device *device, const kw_gpu_driver *driver, const kw_host_api *host, bool has_f64) {
-  memset(device, 0, sizeof *device);
+/* A compiled module or kernel. */
+typedef struct built {
+  const void *what; /* kw_gpu_module or kw_gpu_kernel */
+  unsigned variant;
+  void *handle;
+} built;
+
+typedef struct built_list {
+  built *items;
+  size_t count, capacity;
+} built_list;
+
+struct kw_gpu_programs {
+  pthread_mutex_t lock; /* guards the lists, and is held while something is built */
+  built_list modules;
+  built_list kernels;
+  char *identity;
+};
+
+kw_status kw_gpu_device_start(kw_gpu_device *device, const kw_gpu_driver *driver, const kw_host_api *host, bool has_f64,
+                              const char *identity) {
+  struct kw_gpu_programs *programs = calloc(1, sizeof *programs);
+  if (programs && identity) programs->identity = strdup(identity);
+  if (!programs || (identity && !programs->identity)) {
+    free(programs);
+    return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a device's programs");
+  }
+  pthread_mutex_init(&programs->lock, NULL);
   device->driver = driver;
   device->host = host;
   device->has_f64 = has_f64;
-  pthread_mutex_init(&device->lock, NULL);
+  device->programs = programs;
+  return KW_OK;
 }
 
 void kw_gpu_device_finish(kw_gpu_device *device) {
-  for (size_t i = 0; i < device->kernels.count; ++i)
-    device->driver->kernel_destroy(device, device->kernels.items[i].handle);
-  for (size_t i = 0; i < device->modules.count; ++i)
-    device->driver->module_destroy(device, device->modules.items[i].handle);
-  free(device->kernels.items);
-  free(device->modules.items);
-  pthread_mutex_destroy(&device->lock);
+  struct kw_gpu_programs *programs = device->programs;
+  for (size_t i = 0; i < programs->kernels.count; ++i)
+    device->driver->kernel_destroy(device, programs->kernels.items[i].handle);
+  for (size_t i = 0; i < programs->modules.count; ++i)
+    device->driver->module_destroy(device, programs->modules.items[i].handle);
+  free(programs->kernels.items);
+  free(programs->modules.items);
+  pthread_mutex_destroy(&programs->lock);
+  free(programs->identity);
+  free(programs);
 }
 
-/* ---- The caches, under the device's lock ------------------------------------------------------------------------- */
+/* ---- The lists, under the lock ----------------------------------------------------------------------------------- */
 
-static void *cache_find(const kw_gpu_cache *cache, const void *what, unsigned variant) {
-  for (size_t i = 0; i < cache->count; ++i)
-    if (cache->items[i].what == what && cache->items[i].variant == variant) return cache->items[i].handle;
+static void *find_built(const built_list *list, const void *what, unsigned variant) {
+  for (size_t i = 0; i < list->count; ++i)
+    if (list->items[i].what == what && list->items[i].variant == variant) return list->items[i].handle;
   return NULL;
 }
 
 /* Room for one more; false when the host is out of memory. */
-static bool cache_reserve(kw_gpu_cache *cache) {
-  if (cache->count < cache->capacity) return true;
-  size_t capacity = cache->capacity ? 2 * cache->capacity : 32;
-  kw_gpu_built *items = realloc(cache->items, capacity * sizeof *items);
+static bool reserve(built_list *list) {
+  if (list->count < list->capacity) return true;
+  size_t capacity = list->capacity ? 2 * list->capacity : 32;
+  built *items = realloc(list->items, capacity * sizeof *items);
   if (!items) return false;
-  cache->items = items;
-  cache->capacity = capacity;
+  list->items = items;
+  list->capacity = capacity;
   return true;
 }
 
-static void *cache_add(kw_gpu_cache *cache, const void *what, unsigned variant, void *handle) {
-  cache->items[cache->count++] = (kw_gpu_built){what, variant, handle};
-  return handle;
+static void add_built(built_list *list, const void *what, unsigned variant, void *handle) {
+  list->items[list->count++] = (built){what, variant, handle};
 }
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-static kw_status module_build(kw_gpu_device *device, const kw_gpu_module *module, unsigned variant, void **out_module) {
-  char name[64], defines[96];
-  const char *sources[16];
+#define SOURCE_LIMIT 16
+
+/* The sources of a program, `defines` first; how many. */
+static uint32_t gather_sources(const kw_gpu_device *device, const kw_gpu_module *module, const char *defines,
+                               const char *sources[SOURCE_LIMIT]) {
   uint32_t count = 0;
-  snprintf(name, sizeof name, "%s/%u", module->name, variant);
-  snprintf(defines, sizeof defines, "%s#define %s %u\n", device->has_f64 ? "#define KW_HAS_F64 1\n" : "",
-           module->by == KW_GPU_BY_SIZE ? "KW_SIZE" : "KW_DTYPE", variant);
   sources[count++] = defines;
   sources[count++] = device->driver->prelude;
   sources[count++] = kw_gpu_source_base;
@@ -69,23 +99,51 @@ static kw_status module_build(kw_gpu_device *device, const kw_gpu_module *module
   sources[count++] = kw_gpu_source_index;
   if (module->by == KW_GPU_BY_DTYPE) sources[count++] = kw_gpu_source_dtype;
   for (const char *const *source = module->sources; *source; ++source) sources[count++] = *source;
-  return device->driver->module_build(device, name, sources, count, out_module);
+  return count;
+}
+
+/* From the disk when it is there, otherwise from source, and then it is kept. */
+static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module, unsigned variant, void **out_module) {
+  const kw_gpu_driver *driver = device->driver;
+  char name[64], defines[96];
+  const char *sources[SOURCE_LIMIT];
+  kw_gpu_store_key key;
+  snprintf(name, sizeof name, "%s/%u", module->name, variant);
+  snprintf(defines, sizeof defines, "%s#define %s %u\n", device->has_f64 ? "#define KW_HAS_F64 1\n" : "",
+           module->by == KW_GPU_BY_SIZE ? "KW_SIZE" : "KW_DTYPE", variant);
+  uint32_t count = gather_sources(device, module, defines, sources);
+  bool kept = device->programs->identity && driver->module_save && driver->module_load;
+  void *bytes = NULL;
+  size_t size;
+  if (kept) {
+    kw_gpu_store_key_make(&key, device->programs->identity, sources, count);
+    bool loaded =
+        kw_gpu_store_read(&key, &bytes, &size) && driver->module_load(device, name, bytes, size, out_module) == KW_OK;
+    free(bytes);
+    if (loaded) return KW_OK;
+  }
+  kw_status status = driver->module_build(device, name, sources, count, out_module);
+  if (status != KW_OK || !kept) return status;
+  bytes = NULL;
+  if (driver->module_save(device, *out_module, &bytes, &size) == KW_OK) kw_gpu_store_write(&key, bytes, size);
+  free(bytes);
+  return KW_OK;
 }
 
 static kw_status find_locked(kw_gpu_device *device, const kw_gpu_kernel *kernel, unsigned variant, void **out_kernel) {
-  kw_status status = KW_OK;
-  *out_kernel = cache_find(&device->kernels, kernel, variant);
+  struct kw_gpu_programs *programs = device->programs;
+  *out_kernel = find_built(&programs->kernels, kernel, variant);
   if (*out_kernel) return KW_OK;
-  if (!cache_reserve(&device->modules) || !cache_reserve(&device->kernels))
+  if (!reserve(&programs->modules) || !reserve(&programs->kernels))
     return device->host->set_error(device->host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a kernel");
-  void *module = cache_find(&device->modules, kernel->module, variant);
+  void *module = find_built(&programs->modules, kernel->module, variant);
   if (!module) {
-    status = module_build(device, kernel->module, variant, &module);
+    kw_status status = build_module(device, kernel->module, variant, &module);
     if (status != KW_OK) return status;
-    cache_add(&device->modules, kernel->module, variant, module);
+    add_built(&programs->modules, kernel->module, variant, module);
   }
-  status = device->driver->kernel_create(device, module, kernel->function, out_kernel);
-  if (status == KW_OK) cache_add(&device->kernels, kernel, variant, *out_kernel);
+  kw_status status = device->driver->kernel_create(device, module, kernel->function, out_kernel);
+  if (status == KW_OK) add_built(&programs->kernels, kernel, variant, *out_kernel);
   return status;
 }
 
@@ -93,8 +151,8 @@ kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel,
   unsigned variant = dtype;
   if (kernel->module->by == KW_GPU_BY_SIZE) variant = kw_gpu_dtype_size(dtype);
   if (kernel->module->by == KW_GPU_BY_NOTHING) variant = 0;
-  pthread_mutex_lock(&device->lock);
+  pthread_mutex_lock(&device->programs->lock);
   kw_status status = find_locked(device, kernel, variant, out_kernel);
-  pthread_mutex_unlock(&device->lock);
+  pthread_mutex_unlock(&device->programs->lock);
   return status;
 }

@@ -6,7 +6,7 @@
 #ifndef KEYWAY_GPU_MODULE_H
 #define KEYWAY_GPU_MODULE_H
 
-#include "driver.h"
+#include <keyway/gpu.h>
 
 /* What programs of a module differ by. */
 typedef enum kw_gpu_variant {
@@ -27,13 +27,6 @@ typedef struct kw_gpu_kernel {
   const kw_gpu_module *module;
   const char *function;
 } kw_gpu_kernel;
-
-/* A compiled module or kernel of a device. */
-struct kw_gpu_built {
-  const void *what; /* kw_gpu_module or kw_gpu_kernel */
-  unsigned variant;
-  void *handle;
-};
 
 /* The compiled kernel, building it at the first call: may take a second. Thread-safe. The device owns it. */
 kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, void **out_kernel);

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char kw_opencl_prelude[];
-
 static const kw_gpu_driver driver = {
-    .prelude = kw_opencl_prelude,
+    .prelude = kw_gpu_prelude_opencl,
     .module_build = ocl_module_build,
     .module_destroy = ocl_module_destroy,
     .kernel_create = ocl_kernel_create,
     .kernel_destroy = ocl_kernel_destroy,
     .launch = ocl_launch,
     .memory = &ocl_memory_api,
+    .module_save = ocl_module_save,
+    .module_load = ocl_module_load,
 };
 
 kw_status ocl_devices_find(ocl_plugin *plugin) {
@@ -112,6 +112,15 @@ static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_i
   return KW_OK;
 }
 
+/* What a program built for the device depends on. */
+static void identify(const ocl_entry *entry, char *out, size_t size) {
+  char platform[128] = "", name[64], version[64];
+  clGetPlatformInfo(entry->platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
+  text_info(entry->id, CL_DEVICE_NAME, name, sizeof name);
+  text_info(entry->id, CL_DRIVER_VERSION, version, sizeof version);
+  snprintf(out, size, "%s; %s; %s; " OCL_BUILD_OPTIONS, platform, name, version);
+}
+
 static kw_status device_open(void *state, uint32_t index, void **out_device) {
   ocl_plugin *plugin = state;
   const ocl_entry *entry = &plugin->entries[index];
@@ -127,9 +136,18 @@ static kw_status device_open(void *state, uint32_t index, void **out_device) {
   device->id = entry->id;
   device->max_alloc = u64_info(entry->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   device->total_memory = u64_info(entry->id, CL_DEVICE_GLOBAL_MEM_SIZE);
-  kw_gpu_device_start(&device->base, &driver, plugin->host, u64_info(entry->id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0);
-  *out_device = device;
-  return KW_OK;
+  char identity[300];
+  identify(entry, identity, sizeof identity);
+  kw_status status =
+      kw_gpu_device_start(&device->base, &driver, plugin->host, u64_info(entry->id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
+                          ocl_quirks(entry->platform) & OCL_KEEPS_PROGRAMS ? NULL : identity);
+  if (status == KW_OK) {
+    *out_device = device;
+  } else {
+    clReleaseContext(device->context);
+    free(device);
+  }
+  return status;
 }
 
 static kw_status device_close(void *state) {

@@ -7,8 +7,9 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
-#include <gpu/driver.h>
+#include <keyway/gpu.h>
 #include <keyway/plugin.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* One physical device, found at init. */
@@ -60,13 +61,20 @@ kw_status ocl_error_status(cl_int error);
 cl_command_queue ocl_stream_begin(ocl_stream *stream);
 kw_status ocl_stream_end(ocl_stream *stream, cl_int error, cl_event event, uint64_t call_id, const char *what);
 
-/* The driver's half of programs, see gpu/driver.h. */
+/* The driver's half of programs, see keyway/gpu.h. */
+#define OCL_BUILD_OPTIONS "-cl-std=CL1.2"
 kw_status ocl_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
                            void **out_module);
+kw_status ocl_module_save(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size);
+kw_status ocl_module_load(kw_gpu_device *device, const char *name, const void *bytes, size_t size, void **out_module);
 void ocl_module_destroy(kw_gpu_device *device, void *module);
 kw_status ocl_kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
 void ocl_kernel_destroy(kw_gpu_device *device, void *kernel);
 kw_status ocl_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch);
+
+/* What is particular about a platform, see quirk.c. */
+enum { OCL_KEEPS_PROGRAMS = 1u << 0 /* built programs are on disk already, in a cache of the driver's own */ };
+uint32_t ocl_quirks(cl_platform_id platform);
 
 /* Finds every device of every platform; no platform and no device are not errors. */
 kw_status ocl_devices_find(ocl_plugin *plugin);

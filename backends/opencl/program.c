@@ -54,11 +54,44 @@ kw_status ocl_module_build(kw_gpu_device *base, const char *name, const char *co
   cl_program program =
       clCreateProgramWithSource(device->context, source_count, (const char **)(uintptr_t)sources, NULL, &error);
   if (error != CL_SUCCESS) return ocl_fail(base->host, error, "clCreateProgramWithSource");
-  error = clBuildProgram(program, 1, &device->id, "-cl-std=CL1.2", NULL, NULL);
+  error = clBuildProgram(program, 1, &device->id, OCL_BUILD_OPTIONS, NULL, NULL);
   if (error != CL_SUCCESS) {
     kw_status status = build_failure(device, program, error, name, sources, source_count);
     clReleaseProgram(program);
     return status;
+  }
+  *out_module = program;
+  return KW_OK;
+}
+
+/* The context has one device, so the program has one binary. */
+kw_status ocl_module_save(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size) {
+  size_t size = 0;
+  cl_int error = clGetProgramInfo(module, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL);
+  if (error != CL_SUCCESS) return ocl_fail(device->host, error, "clGetProgramInfo");
+  unsigned char *bytes = size > 0 ? malloc(size) : NULL;
+  if (!bytes) return ocl_fail(device->host, CL_OUT_OF_HOST_MEMORY, "clGetProgramInfo");
+  error = clGetProgramInfo(module, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL);
+  if (error != CL_SUCCESS) {
+    free(bytes);
+    return ocl_fail(device->host, error, "clGetProgramInfo");
+  }
+  *out_bytes = bytes;
+  *out_size = size;
+  return KW_OK;
+}
+
+kw_status ocl_module_load(kw_gpu_device *base, const char *name, const void *bytes, size_t size, void **out_module) {
+  ocl_device *device = (ocl_device *)base;
+  const unsigned char *binary = bytes;
+  cl_int error = CL_SUCCESS;
+  (void)name;
+  cl_program program = clCreateProgramWithBinary(device->context, 1, &device->id, &size, &binary, NULL, &error);
+  if (error != CL_SUCCESS) return ocl_fail(base->host, error, "clCreateProgramWithBinary");
+  error = clBuildProgram(program, 1, &device->id, OCL_BUILD_OPTIONS, NULL, NULL);
+  if (error != CL_SUCCESS) {
+    clReleaseProgram(program);
+    return ocl_fail(base->host, error, "clBuildProgram");
   }
   *out_module = program;
   return KW_OK;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Keyway's plugin kit: the whole op set for a chip whose runtime compiles kernels (OpenCL, CUDA, HIP, Level Zero, a
+ * vendor's own), in a static library that a plugin links (CMake target keyway::gpu, pkg-config package keyway-gpu).
+ *
+ * A plugin fills a kw_gpu_driver, starts its device struct with a kw_gpu_device, hands its memory, stream and event
+ * functions to the host as they are (their signatures are plugin.h's), and calls kw_gpu_register in its init: every op
+ * of the pack is then a kernel of the plugin. A kernel of the plugin's own goes beside it with a higher priority.
+ *
+ * The kit is linked into the plugin and promises no binary compatibility: rebuild with the headers it came with.
+ */
+#ifndef KEYWAY_GPU_H
+#define KEYWAY_GPU_H
+
+#include <keyway/plugin.h>
+
+typedef struct kw_gpu_device kw_gpu_device;
+
+/* One kernel parameter: a buffer, or bytes by value when `data` is set. */
+typedef struct kw_gpu_arg {
+  kw_mem mem;
+  const void *data;
+  size_t size;
+} kw_gpu_arg;
+
+typedef struct kw_gpu_launch {
+  void *kernel;
+  const kw_gpu_arg *args;
+  uint32_t arg_count;
+  uint32_t local[2]; /* items of a work-group; always the same for one kernel */
+  uint64_t groups[2];
+  uint64_t call_id;
+} kw_gpu_launch;
+
+/* Every function follows the rules of plugin.h for slots. Modules and kernels are made under the pack's lock and live
+ * until kw_gpu_device_finish; launches come from any thread. */
+typedef struct kw_gpu_driver {
+  /* Defines the kernels' dialect in the runtime's language: kw_gpu_prelude_opencl, or one like it. */
+  const char *prelude;
+
+  /* Compiles `sources`, to be read one after the other; `name` is for messages. No fast-math, no contraction. */
+  kw_status (*module_build)(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
+                            void **out_module);
+  void (*module_destroy)(kw_gpu_device *device, void *module);
+  kw_status (*kernel_create)(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
+  void (*kernel_destroy)(kw_gpu_device *device, void *kernel);
+  kw_status (*launch)(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch);
+
+  /* copy and fill are used for contiguous moves. */
+  const kw_memory_api *memory;
+
+  /* A built module as bytes (to be freed with free), and a module from such bytes. Where both are given, modules are
+   * kept on disk between processes; bytes that come back are those that were kept, or module_load is not called. What
+   * either cannot do is no error: the module is built from source then. (optional) */
+  kw_status (*module_save)(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size);
+  kw_status (*module_load)(kw_gpu_device *device, const char *name, const void *bytes, size_t size, void **out_module);
+} kw_gpu_driver;
+
+/* The head of every plugin's device struct. */
+struct kw_gpu_device {
+  const kw_gpu_driver *driver;
+  const kw_host_api *host;
+  bool has_f64;                     /* the device computes in double precision */
+  struct kw_gpu_programs *programs; /* what is built so far */
+};
+
+/* Fills the head; compiles nothing yet. `identity` is what a built module depends on beside its sources: the device,
+ * the versions of driver and compiler, their options. NULL: modules are not kept on disk. It is copied. Fails when the
+ * host is out of memory; then there is nothing to finish. */
+kw_status kw_gpu_device_start(kw_gpu_device *device, const kw_gpu_driver *driver, const kw_host_api *host, bool has_f64,
+                              const char *identity);
+/* Destroys all kernels and modules. */
+void kw_gpu_device_finish(kw_gpu_device *device);
+
+/* Registers the pack's kernels; for use inside init. `has_f64`: some device computes in double precision. */
+kw_status kw_gpu_register(const kw_host_api *host, bool has_f64);
+
+/* Preludes. OpenCL C 1.2: */
+extern const char kw_gpu_prelude_opencl[];
+
+#endif /* KEYWAY_GPU_H */
