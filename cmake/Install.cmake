@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where. Everything is found relative to everything else, so the tree may be moved.
 #
-#   component sdk      headers, libkeyway, CMake package, pkg-config: enough to build applications and plugins
+#   component sdk      headers, libkeyway, the plugin kit, CMake package, pkg-config: enough to build applications and plugins
 #   component runtime  the programs, their helpers, the in-tree plugins, shell completion, licence
 include(CMakePackageConfigHelpers)
 
@@ -11,13 +11,15 @@ set(KEYWAY_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/${KEYWAY_PLUGIN_SUBDIR})
 
 # ---- sdk
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/abi/include/keyway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT sdk
-        FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/abi/include/keyway ${PROJECT_SOURCE_DIR}/backends/gpu/include/keyway
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT sdk FILES_MATCHING PATTERN "*.h")
 
-# keyway_abi is what a plugin sees: it becomes keyway::plugin.
+# keyway_abi is what a plugin sees: it becomes keyway::plugin. keyway_gpu is the plugin kit, keyway::gpu.
 set_target_properties(keyway_abi PROPERTIES EXPORT_NAME plugin)
-install(TARGETS keyway keyway_abi EXPORT keywayTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk NAMELINK_COMPONENT sdk)
+set_target_properties(keyway_gpu PROPERTIES EXPORT_NAME gpu OUTPUT_NAME keyway-gpu)
+install(TARGETS keyway keyway_abi keyway_gpu EXPORT keywayTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk NAMELINK_COMPONENT sdk
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk)
 install(EXPORT keywayTargets NAMESPACE keyway:: DESTINATION ${KEYWAY_PACKAGE_DIR} COMPONENT sdk)
 
 configure_package_config_file(cmake/keyway-config.cmake.in ${PROJECT_BINARY_DIR}/keyway-config.cmake
@@ -29,7 +31,7 @@ install(FILES ${PROJECT_BINARY_DIR}/keyway-config.cmake ${PROJECT_BINARY_DIR}/ke
 
 file(RELATIVE_PATH KEYWAY_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" KEYWAY_PC_PREFIX "${KEYWAY_PC_PREFIX}")
-foreach(package keyway keyway-plugin)
+foreach(package keyway keyway-gpu keyway-plugin)
   configure_file(cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT sdk)
 endforeach()
