@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-/* Some dimensions of up to KW_GPU_OPERANDS operands, outermost first. */
+/* Some dimensions of several operands, outermost first. */
 typedef struct dims {
   uint32_t rank;
   uint32_t operands;
   int64_t shape[KW_GPU_RANK];
-  int64_t stride[KW_GPU_OPERANDS][KW_GPU_RANK];
+  int64_t stride[KW_GPU_LOWER_OPERANDS][KW_GPU_RANK];
 } dims;
 
 /* Adds a dimension unless it has one element only. */
@@ -67,24 +67,36 @@ static int64_t dims_numel(const dims *list) {
   return numel;
 }
 
-static void lower_elements(const kw_tensor_ref *const *operands, uint32_t count, bool ordered,
-                           kw_elementwise *out_block) {
+static uint32_t lower_dims(const kw_tensor_ref *const *operands, uint32_t count, bool ordered, kw_i64 *out_shape,
+                           kw_i64 (*out_stride)[KW_GPU_RANK]) {
   dims list = {.operands = count};
   for (uint32_t d = 0; d < operands[0]->rank; ++d) {
-    int64_t strides[KW_GPU_OPERANDS];
+    int64_t strides[KW_GPU_LOWER_OPERANDS];
     for (uint32_t k = 0; k < count; ++k) strides[k] = operands[k] ? operands[k]->strides[d] : 0;
     dims_add(&list, operands[0]->shape[d], strides);
   }
   if (!ordered) dims_sort(&list);
   dims_merge(&list);
-  memset(out_block, 0, sizeof *out_block);
-  out_block->numel = dims_numel(&list);
-  out_block->rank = list.rank > 0 ? list.rank : 1;
-  out_block->shape[0] = 1;
+  out_shape[0] = 1;
+  for (uint32_t k = 0; k < count; ++k) out_stride[k][0] = 0;
   for (uint32_t d = 0; d < list.rank; ++d) {
-    out_block->shape[d] = list.shape[d];
-    for (uint32_t k = 0; k < count; ++k) out_block->stride[k][d] = list.stride[k][d];
+    out_shape[d] = list.shape[d];
+    for (uint32_t k = 0; k < count; ++k) out_stride[k][d] = list.stride[k][d];
   }
+  return list.rank > 0 ? list.rank : 1;
+}
+
+uint32_t kw_gpu_lower_dims(const kw_tensor_ref *const *operands, uint32_t count, kw_i64 *out_shape,
+                           kw_i64 (*out_stride)[KW_GPU_RANK]) {
+  return lower_dims(operands, count, false, out_shape, out_stride);
+}
+
+static void lower_elements(const kw_tensor_ref *const *operands, uint32_t count, bool ordered,
+                           kw_elementwise *out_block) {
+  memset(out_block, 0, sizeof *out_block);
+  out_block->rank = lower_dims(operands, count, ordered, out_block->shape, out_block->stride);
+  out_block->numel = 1;
+  for (kw_i64 d = 0; d < out_block->rank; ++d) out_block->numel *= out_block->shape[d];
 }
 
 void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block) {

@@ -15,6 +15,12 @@ void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t cou
 /* The same, but elements keep their numbers: row-major, whatever the strides. */
 void kw_gpu_lower_ordered(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block);
 
+/* The dimensions of a block of its own, for up to KW_GPU_LOWER_OPERANDS operands in any order: room for KW_GPU_RANK, as
+ * many as it returns are set, at least one. */
+#define KW_GPU_LOWER_OPERANDS 5
+uint32_t kw_gpu_lower_dims(const kw_tensor_ref *const *operands, uint32_t count, kw_i64 *out_shape,
+                           kw_i64 (*out_stride)[KW_GPU_RANK]);
+
 /* True when every operand is one run of memory, in the same order. */
 bool kw_gpu_is_flat(const kw_elementwise *block, uint32_t count);
 

@@ -14,7 +14,7 @@
 
 #define KW_GPU_OPERAND_LIMIT 16 /* of a step */
 #define KW_GPU_VALUE_LIMIT 12
-#define KW_GPU_BLOCK_LIMIT 832 /* bytes. With operands and values this is what OpenCL guarantees: 1024 */
+#define KW_GPU_BLOCK_LIMIT 848 /* bytes. With operands and values at most what OpenCL guarantees: 1024 */
 
 /* Where a step's operand lies. */
 typedef struct kw_gpu_place {
@@ -92,9 +92,11 @@ extern const kw_gpu_op kw_gpu_distance_ops[];
 extern const kw_gpu_op kw_gpu_elementwise_ops[];
 extern const kw_gpu_op kw_gpu_loss_ops[];
 extern const kw_gpu_op kw_gpu_matmul_ops[];
+extern const kw_gpu_op kw_gpu_metric_ops[];
 extern const kw_gpu_op kw_gpu_move_ops[];
 extern const kw_gpu_op kw_gpu_norm_backward_ops[];
 extern const kw_gpu_op kw_gpu_norm_ops[];
+extern const kw_gpu_op kw_gpu_optimizer_ops[];
 extern const kw_gpu_op kw_gpu_packed_ops[];
 extern const kw_gpu_op kw_gpu_place_ops[];
 extern const kw_gpu_op kw_gpu_quantize_ops[];

@@ -26,6 +26,8 @@ typedef ulong kw_u64;
 #define KW_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 /* Compare and swap of a u32 in global memory; gives what was there. */
 #define KW_ATOMIC_SWAP_IF(p, expected, value) atomic_cmpxchg((volatile __global uint *)(p), expected, value)
+/* The sum of it and what was there, in its place. */
+#define KW_ATOMIC_ADD(p, value) ((void)atomic_add((volatile __global uint *)(p), value))
 /* The larger of it and what was there, in its place. */
 #define KW_ATOMIC_MAX(p, value) ((void)atomic_max((volatile __global uint *)(p), value))
 #define KW_CLZ64(x) ((int)clz((kw_u64)(x)))
