@@ -6,10 +6,12 @@
 #include "kernels/detection_args.kw"
 #include "plan.h"
 #include "scalar.h"
+#include "sort.h"
 
-extern const char kw_gpu_source_detection_args[], kw_gpu_source_boxes[], kw_gpu_source_regions[];
+extern const char kw_gpu_source_detection_args[], kw_gpu_source_items[], kw_gpu_source_boxes[], kw_gpu_source_regions[];
 
-static const kw_gpu_module boxes = {"boxes", KW_GPU_BY_DTYPE, {kw_gpu_source_detection_args, kw_gpu_source_boxes}};
+static const kw_gpu_module boxes = {
+    "boxes", KW_GPU_BY_DTYPE, {kw_gpu_source_detection_args, kw_gpu_source_items, kw_gpu_source_boxes}};
 static const kw_gpu_module regions = {
     "regions", KW_GPU_BY_DTYPE, {kw_gpu_source_detection_args, kw_gpu_source_regions}};
 
@@ -46,6 +48,7 @@ static void lower_nms(kw_gpu_plan *plan, const kw_gpu_op *op) {
                 scores = kw_gpu_input(plan, 1);
   const kw_dtype dtype = dets.ref.dtype;
   const int64_t n = dets.ref.shape[0], words = (n + 63) / 64, round = n < ROUND ? n : ROUND;
+  kw_gpu_tensor items = kw_gpu_sort_order(plan, &scores, 0, true);
   kw_gpu_tensor order = kw_gpu_temporary(plan, KW_I64, 1, (int64_t[]){n});
   kw_gpu_tensor sorted = kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), 2, (int64_t[]){n, 4});
   kw_gpu_tensor gone = kw_gpu_temporary(plan, KW_I64, 1, (int64_t[]){words});
@@ -53,14 +56,14 @@ static void lower_nms(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_suppression block = {.count = n,
                           .words = words,
                           .box_stride = {dets.ref.strides[0], dets.ref.strides[1]},
-                          .score_stride = scores.ref.strides[0],
                           .out_stride = out.ref.strides[0]};
   kw_gpu_step *step = kw_gpu_step_add(plan, &order_kernel, dtype);
   kw_gpu_step_operand(step, &order);
   kw_gpu_step_operand(step, &sorted);
   kw_gpu_step_operand(step, &dets);
-  kw_gpu_step_operand(step, &scores);
+  kw_gpu_step_operand(step, &items);
   kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_int(step, items.ref.dtype != KW_I64);
   kw_gpu_step_items(step, n);
   kw_gpu_fill(plan, &gone, 0);
   kw_gpu_fill(plan, &count, 0);

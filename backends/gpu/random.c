@@ -3,16 +3,27 @@
  * Random numbers. Which word an element gets is fixed by its number, so that results do not depend on how kernels are
  * launched (kernels/words.kw).
  */
+#include "dialect.h"
+#include "kernels/multinomial_args.kw"
 #include "plan.h"
+#include "sort.h"
 
-extern const char kw_gpu_source_words[], kw_gpu_source_random[];
+extern const char kw_gpu_source_words[], kw_gpu_source_random[], kw_gpu_source_multinomial_args[],
+    kw_gpu_source_multinomial[], kw_gpu_source_permutation[];
 
-static const kw_gpu_module random_module = {"random", KW_GPU_BY_DTYPE, {kw_gpu_source_words, kw_gpu_source_random}};
+static const kw_gpu_module random_module = {
+    "random",
+    KW_GPU_BY_DTYPE,
+    {kw_gpu_source_words, kw_gpu_source_random, kw_gpu_source_multinomial_args, kw_gpu_source_multinomial}};
+static const kw_gpu_module permutation = {
+    "permutation", KW_GPU_BY_NOTHING, {kw_gpu_source_words, kw_gpu_source_permutation}};
 
 static const kw_gpu_kernel random_kernel = {&random_module, "kw_random_kernel"};
 static const kw_gpu_kernel integer_kernel = {&random_module, "kw_random_integer_kernel"};
 static const kw_gpu_kernel dropout_kernel = {&random_module, "kw_dropout_kernel"};
 static const kw_gpu_kernel dropout_backward_kernel = {&random_module, "kw_dropout_backward_kernel"};
+static const kw_gpu_kernel multinomial_kernel = {&random_module, "kw_multinomial_kernel"};
+static const kw_gpu_kernel permutation_kernel = {&permutation, "kw_permutation_kernel"};
 
 /* Operands, block, the generator's values and the grid: an item for four elements of `out`. */
 static kw_gpu_step *random_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *out,
@@ -99,6 +110,47 @@ static void lower_chance(kw_gpu_plan *plan, const kw_gpu_op *op) {
   draw_integers(plan, op->code, 0, 0, (float)kw_gpu_real(plan, 1, 0.5));
 }
 
+/* ---- Choices ----------------------------------------------------------------------------------------------------- */
+
+static void lower_multinomial(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor out = kw_gpu_output(plan, 0), self = kw_gpu_input(plan, 0), taken = {.at.from = KW_GPU_NOTHING};
+  const kw_tensor_ref *from = &self.ref, *to = &out.ref;
+  const bool rows = from->rank == 2, replacement = kw_gpu_bool(plan, 2, false);
+  const kw_multinomial block = {.count = from->shape[from->rank - 1],
+                                .samples = to->shape[to->rank - 1],
+                                .out_stride = {rows ? to->strides[0] : 0, to->strides[to->rank - 1]},
+                                .in_stride = {rows ? from->strides[0] : 0, from->strides[from->rank - 1]}};
+  if (!replacement) {
+    taken = kw_gpu_temporary(plan, KW_BOOL, from->rank, from->shape);
+    kw_gpu_fill(plan, &taken, 0);
+  }
+  kw_gpu_step *step = kw_gpu_step_add(plan, &multinomial_kernel, from->dtype);
+  kw_gpu_step_operand(step, &out);
+  kw_gpu_step_operand(step, &self);
+  kw_gpu_step_operand(step, &taken);
+  kw_gpu_step_rng(step);
+  kw_gpu_step_errors(step);
+  kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_rng_values(step);
+  kw_gpu_step_int(step, replacement);
+  kw_gpu_step_error_code(step);
+  kw_gpu_step_groups(step, rows ? from->shape[0] : 1);
+}
+
+/* The places of random words, sorted: each item's second word. */
+static void lower_randperm(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor out = kw_gpu_output(plan, 0);
+  kw_gpu_tensor items = kw_gpu_temporary(plan, KW_C128, 1, out.ref.shape);
+  random_step(plan, &permutation_kernel, &items, NULL, 0);
+  kw_gpu_tensor places = kw_gpu_sort_items(plan, &items, out.ref.numel);
+  places.at.offset += sizeof(uint64_t);
+  places.ref.dtype = KW_I64;
+  places.ref.strides[0] = 2;
+  kw_gpu_copy(plan, &out, &places);
+}
+
 const kw_gpu_op kw_gpu_random_ops[] = {
     {"uniform_", lower_uniform, KW_RANDOM_UNIFORM, KW_KERNEL_AES_CTR, KW_GPU_FLOAT},
     {"normal_", lower_uniform, KW_RANDOM_NORMAL, KW_KERNEL_AES_CTR, KW_GPU_FLOAT},
@@ -106,6 +158,8 @@ const kw_gpu_op kw_gpu_random_ops[] = {
     {"bernoulli_.float", lower_chance, KW_RANDOM_CHANCE, KW_KERNEL_AES_CTR, KW_GPU_REAL},
     {"random_.from", lower_random_from, KW_RANDOM_INTEGER, KW_KERNEL_AES_CTR, KW_GPU_REAL},
     {"native_dropout", lower_dropout, 0, KW_KERNEL_AES_CTR, KW_GPU_FLOAT},
+    {"multinomial", lower_multinomial, 0, KW_KERNEL_AES_CTR | KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"randperm", lower_randperm, 0, KW_KERNEL_AES_CTR, KW_GPU_NUMBER},
     {"native_dropout_backward", lower_dropout_backward, 0, 0, KW_GPU_FLOAT},
     {0},
 };

@@ -35,20 +35,20 @@ static void add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype it
   kw_gpu_step_items(step, count);
 }
 
-/* Rows of `length` items; back and forth between `items` and a temporary, and returns the one that it ends in. */
-static kw_gpu_tensor sort_rows(kw_gpu_plan *plan, kw_gpu_tensor items, int64_t length) {
-  const kw_dtype item = items.ref.dtype;
-  const int64_t count = items.ref.numel;
-  if (length < 2) return items;
-  kw_gpu_tensor spare = kw_gpu_temporary(plan, item, 1, &count);
-  add_step(plan, &runs_kernel, item, &spare, &items, count, length, KW_SORT_RUN);
+/* Back and forth between `items` and a temporary; returns the one that it ends in. */
+kw_gpu_tensor kw_gpu_sort_items(kw_gpu_plan *plan, const kw_gpu_tensor *items, int64_t length) {
+  const kw_dtype item = items->ref.dtype;
+  const int64_t count = items->ref.numel;
+  if (length < 2) return *items;
+  kw_gpu_tensor from = *items, to = kw_gpu_temporary(plan, item, 1, &count);
+  add_step(plan, &runs_kernel, item, &to, &from, count, length, KW_SORT_RUN);
   for (int64_t width = KW_SORT_RUN; width < length; width *= 2) {
-    kw_gpu_tensor sorted = spare;
-    spare = items;
-    items = sorted;
-    add_step(plan, &merge_kernel, item, &spare, &items, count, length, width);
+    kw_gpu_tensor sorted = to;
+    to = from;
+    from = sorted;
+    add_step(plan, &merge_kernel, item, &to, &from, count, length, width);
   }
-  return spare;
+  return to;
 }
 
 kw_gpu_groups kw_gpu_group(kw_gpu_plan *plan, const kw_gpu_tensor *keys, int64_t groups) {
@@ -57,7 +57,7 @@ kw_gpu_groups kw_gpu_group(kw_gpu_plan *plan, const kw_gpu_tensor *keys, int64_t
   const kw_dtype item = result.wide ? WIDE : NARROW;
   kw_gpu_tensor items = kw_gpu_temporary(plan, item, 1, &count);
   add_step(plan, &number_kernel, item, &items, keys, count, count, 0);
-  result.items = sort_rows(plan, items, count);
+  result.items = kw_gpu_sort_items(plan, &items, count);
   result.starts = kw_gpu_temporary(plan, KW_I64, 1, &ends);
   add_step(plan, &starts_kernel, item, &result.starts, &result.items, ends, count, 0);
   return result;
@@ -87,35 +87,41 @@ static kw_gpu_tensor see_rows(const kw_gpu_tensor *items, const kw_gpu_tensor *l
   return seen;
 }
 
-/* The first elements of each sorted row of argument 0, as many as the results have; a tensor of rank 0 is a row of one.
- */
-static void sort_dim(kw_gpu_plan *plan, uint32_t dim_argument, uint32_t descending_argument) {
-  kw_gpu_tensor self = kw_gpu_input(plan, 0), values = kw_gpu_output(plan, 0), indices = kw_gpu_output(plan, 1);
-  const kw_dtype dtype = self.ref.dtype;
-  const uint32_t dim = kw_gpu_dim(plan, dim_argument, self.ref.rank);
-  const int64_t length = self.ref.rank ? self.ref.shape[dim] : 1;
+/* A tensor of rank 0 is a row of one. */
+static int64_t row_length(const kw_gpu_tensor *tensor, uint32_t dim) {
+  return tensor->ref.rank > 0 ? tensor->ref.shape[dim] : 1;
+}
+
+kw_gpu_tensor kw_gpu_sort_order(kw_gpu_plan *plan, const kw_gpu_tensor *self, uint32_t dim, bool descending) {
+  const kw_dtype dtype = self->ref.dtype;
+  const int64_t length = row_length(self, dim);
   const bool wide = kw_gpu_dtype_size(dtype) > 4 || length > NARROW_LIMIT;
   int64_t infinity;
   const int32_t order = order_of(dtype, &infinity);
 
-  kw_gpu_tensor items = kw_gpu_temporary(plan, wide ? WIDE : NARROW, 1, &self.ref.numel);
-  kw_gpu_tensor to = see_rows(&items, &self, dim, length);
+  kw_gpu_tensor items = kw_gpu_temporary(plan, wide ? WIDE : NARROW, 1, &self->ref.numel);
+  kw_gpu_tensor to = see_rows(&items, self, dim, length);
   kw_gpu_step *step =
-      kw_gpu_step_elementwise(plan, &keys_kernel, to.ref.dtype, &to, (const kw_gpu_tensor *[]){&self}, 1);
+      kw_gpu_step_elementwise(plan, &keys_kernel, to.ref.dtype, &to, (const kw_gpu_tensor *[]){self}, 1);
   kw_gpu_step_long(step, length);
   kw_gpu_step_long(step, infinity);
   kw_gpu_step_int(step, (int32_t)kw_gpu_dtype_size(dtype));
   kw_gpu_step_int(step, order);
-  kw_gpu_step_int(step, kw_gpu_bool(plan, descending_argument, false));
+  kw_gpu_step_int(step, descending);
+  return kw_gpu_sort_items(plan, &items, length);
+}
 
-  items = sort_rows(plan, items, length);
-
-  kw_gpu_tensor from = see_rows(&items, &values, dim, length), starts = self;
+/* The first elements of each sorted row of argument 0, as many as the results have. */
+static void sort_dim(kw_gpu_plan *plan, uint32_t dim_argument, uint32_t descending_argument) {
+  kw_gpu_tensor self = kw_gpu_input(plan, 0), values = kw_gpu_output(plan, 0), indices = kw_gpu_output(plan, 1);
+  const uint32_t dim = kw_gpu_dim(plan, dim_argument, self.ref.rank);
+  kw_gpu_tensor items = kw_gpu_sort_order(plan, &self, dim, kw_gpu_bool(plan, descending_argument, false));
+  kw_gpu_tensor from = see_rows(&items, &values, dim, row_length(&self, dim)), starts = self;
   if (self.ref.rank > 0) starts.ref.strides[dim] = 0;
-  step = kw_gpu_step_elementwise(plan, &finish_kernel, from.ref.dtype, &from,
-                                 (const kw_gpu_tensor *[]){&starts, &values, &indices}, 3);
+  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &finish_kernel, from.ref.dtype, &from,
+                                              (const kw_gpu_tensor *[]){&starts, &values, &indices}, 3);
   kw_gpu_step_long(step, self.ref.rank > 0 ? self.ref.strides[dim] : 0);
-  kw_gpu_step_int(step, (int32_t)kw_gpu_dtype_size(dtype));
+  kw_gpu_step_int(step, (int32_t)kw_gpu_dtype_size(self.ref.dtype));
 }
 
 static void lower_sort(kw_gpu_plan *plan, const kw_gpu_op *op) {
