@@ -15,6 +15,7 @@ static const kw_gpu_op *const families[] = {
     kw_gpu_detection_ops,
     kw_gpu_distance_ops,
     kw_gpu_elementwise_ops,
+    kw_gpu_fft_ops,
     kw_gpu_loss_ops,
     kw_gpu_matmul_ops,
     kw_gpu_metric_ops,

@@ -90,6 +90,7 @@ extern const kw_gpu_op kw_gpu_convolution_ops[];
 extern const kw_gpu_op kw_gpu_detection_ops[];
 extern const kw_gpu_op kw_gpu_distance_ops[];
 extern const kw_gpu_op kw_gpu_elementwise_ops[];
+extern const kw_gpu_op kw_gpu_fft_ops[];
 extern const kw_gpu_op kw_gpu_loss_ops[];
 extern const kw_gpu_op kw_gpu_matmul_ops[];
 extern const kw_gpu_op kw_gpu_metric_ops[];
