@@ -25,6 +25,7 @@ static const kw_gpu_op *const families[] = {
     kw_gpu_optimizer_ops,
     kw_gpu_packed_ops,
     kw_gpu_place_ops,
+    kw_gpu_pooling_ops,
     kw_gpu_quantize_ops,
     kw_gpu_random_ops,
     kw_gpu_reduce_ops,

@@ -100,6 +100,7 @@ extern const kw_gpu_op kw_gpu_norm_ops[];
 extern const kw_gpu_op kw_gpu_optimizer_ops[];
 extern const kw_gpu_op kw_gpu_packed_ops[];
 extern const kw_gpu_op kw_gpu_place_ops[];
+extern const kw_gpu_op kw_gpu_pooling_ops[];
 extern const kw_gpu_op kw_gpu_quantize_ops[];
 extern const kw_gpu_op kw_gpu_random_ops[];
 extern const kw_gpu_op kw_gpu_reduce_ops[];
