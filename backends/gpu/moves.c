@@ -26,8 +26,12 @@ static bool is_flat(const kw_gpu_step *step, int64_t *out_numel) {
 }
 
 void kw_gpu_copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from) {
+  const uint64_t doubles = KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128);
+  const kw_gpu_device *device = plan->call->device;
   kw_dtype dtype = to->ref.dtype;
   bool same = dtype == from->ref.dtype;
+  if (!same && (KW_DTYPE_BIT(dtype) | KW_DTYPE_BIT(from->ref.dtype)) & doubles && !device->has_f64)
+    kw_gpu_refuse(plan, "cannot convert f64: this device has no double precision");
   kw_gpu_step *step = kw_gpu_step_elementwise(plan, same ? &copy_kernel : &convert_kernel, dtype, to,
                                               (const kw_gpu_tensor *[]){from}, 1);
   int64_t numel;
@@ -70,12 +74,7 @@ static void lower_fill(kw_gpu_plan *plan, const kw_gpu_op *op) {
 
 static void lower_copy(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
-  const uint64_t doubles = KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128);
-  const kw_gpu_device *device = plan->call->device;
   kw_gpu_tensor to = kw_gpu_output(plan, 0), from = kw_gpu_input(plan, 1);
-  bool wide = (KW_DTYPE_BIT(to.ref.dtype) | KW_DTYPE_BIT(from.ref.dtype)) & doubles;
-  if (to.ref.dtype != from.ref.dtype && wide && !device->has_f64)
-    kw_gpu_refuse(plan, "cannot convert f64: this device has no double precision");
   kw_gpu_copy(plan, &to, &from);
 }
 
