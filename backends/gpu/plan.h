@@ -85,6 +85,8 @@ typedef struct kw_gpu_op {
 
 /* A family's ops, ended by one without a name. Each family's source file defines one; ops.c has the list. */
 extern const kw_gpu_op kw_gpu_activation_ops[];
+extern const kw_gpu_op kw_gpu_attention_backward_ops[];
+extern const kw_gpu_op kw_gpu_attention_ops[];
 extern const kw_gpu_op kw_gpu_class_loss_ops[];
 extern const kw_gpu_op kw_gpu_convolution_ops[];
 extern const kw_gpu_op kw_gpu_detection_ops[];

@@ -17,6 +17,7 @@ typedef ulong kw_u64;
 #define KW_KERNEL __kernel
 #define KW_GLOBAL __global
 #define KW_LOCAL __local
+#define KW_SHARED __local /* what a pointer to local memory points to */
 #define KW_CONSTANT __constant /* of a table at file scope */
 #define KW_FN static
 #define KW_LOCAL_SIZE(x, y) __attribute__((reqd_work_group_size(x, y, 1)))
