@@ -87,6 +87,7 @@ typedef struct kw_gpu_op {
 extern const kw_gpu_op kw_gpu_activation_ops[];
 extern const kw_gpu_op kw_gpu_attention_backward_ops[];
 extern const kw_gpu_op kw_gpu_attention_ops[];
+extern const kw_gpu_op kw_gpu_bag_ops[];
 extern const kw_gpu_op kw_gpu_class_loss_ops[];
 extern const kw_gpu_op kw_gpu_convolution_ops[];
 extern const kw_gpu_op kw_gpu_detection_ops[];
@@ -94,6 +95,7 @@ extern const kw_gpu_op kw_gpu_distance_ops[];
 extern const kw_gpu_op kw_gpu_elementwise_ops[];
 extern const kw_gpu_op kw_gpu_fft_ops[];
 extern const kw_gpu_op kw_gpu_loss_ops[];
+extern const kw_gpu_op kw_gpu_mask_ops[];
 extern const kw_gpu_op kw_gpu_matmul_ops[];
 extern const kw_gpu_op kw_gpu_metric_ops[];
 extern const kw_gpu_op kw_gpu_move_ops[];

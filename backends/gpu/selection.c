@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-extern const char kw_gpu_source_move[], kw_gpu_source_index_row[], kw_gpu_source_selection[];
+extern const char kw_gpu_source_raw[], kw_gpu_source_index_row[], kw_gpu_source_selection[];
 
 static const kw_gpu_module selection = {
-    "selection", KW_GPU_BY_SIZE, {kw_gpu_source_move, kw_gpu_source_index_row, kw_gpu_source_selection}};
+    "selection", KW_GPU_BY_SIZE, {kw_gpu_source_raw, kw_gpu_source_index_row, kw_gpu_source_selection}};
 
 static const kw_gpu_kernel take_kernel = {&selection, "kw_take_kernel"};
 static const kw_gpu_kernel put_kernel = {&selection, "kw_put_kernel"};
