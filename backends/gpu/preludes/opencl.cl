@@ -35,6 +35,9 @@ typedef ulong kw_u64;
 #define KW_AS_F32(bits) as_float(bits)
 #define KW_AS_U32(value) as_uint(value)
 #define KW_AS_U64(value) as_ulong(value)
+#ifdef KW_HAS_F64
+#define KW_AS_F64(bits) as_double(bits)
+#endif
 /* Not cl_khr_fp16: loading and storing halves is in every OpenCL, computing with them is not. */
 #define KW_LOAD_HALF(p, i) vload_half((size_t)(i), (KW_GLOBAL const half *)(p))
 #define KW_STORE_HALF(value, p, i) vstore_half_rte(value, (size_t)(i), (KW_GLOBAL half *)(p))
