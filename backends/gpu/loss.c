@@ -56,7 +56,8 @@ static void lower_losses(kw_gpu_plan *plan, int32_t opcode, uint32_t count, doub
   kw_dtype compute = kw_gpu_compute_dtype(in[0].ref.dtype);
   bool weighted = kw_gpu_present(&in[2]);
   kw_gpu_tensor losses = reduction == REDUCE_NONE ? out : kw_gpu_temporary(plan, compute, rank, shape);
-  kw_gpu_tensor values = weighted ? kw_gpu_temporary(plan, compute, rank, shape) : losses;
+  bool apart = weighted && reduction == REDUCE_NONE; /* a temporary holds both in turn, `out` may be narrower */
+  kw_gpu_tensor values = apart ? kw_gpu_temporary(plan, compute, rank, shape) : losses;
   step(plan, opcode, &values, &in[0], &in[1], &in[3], parameter);
   if (weighted) step(plan, KW_LOSS_WEIGH, &losses, &values, &in[2], NULL, 0);
   if (reduction == REDUCE_NONE) return;
