@@ -144,6 +144,7 @@ void kw_gpu_lower_reduction(const kw_tensor_ref *out, const kw_tensor_ref *in, u
     out_block->in_stride[outer.rank + d] = inner.stride[0][d];
   }
   out_block->inner_numel = dims_numel(&inner);
+  out_block->outputs = dims_numel(&outer);
   out_block->count = out_block->inner_numel;
   out_block->chunk = out_block->inner_numel;
   out_block->chunks = 1;

@@ -26,8 +26,8 @@ bool kw_gpu_is_flat(const kw_elementwise *block, uint32_t count);
 
 /* `reduced` has bit d set for each dimension d of `in` that is reduced. `out` has the remaining dimensions in order,
  * with or without kept dimensions of one element. With `ordered`, elements of the reduced dimensions stay numbered in
- * row-major order of `in` (argmax); otherwise their order is free. Sets everything but the partial-result fields:
- * chunks is 1, chunk and count are inner_numel. */
+ * row-major order of `in` (argmax); otherwise their order is free. Sets everything but the partial-result fields
+ * and lanes: chunks is 1, chunk and count are inner_numel. */
 void kw_gpu_lower_reduction(const kw_tensor_ref *out, const kw_tensor_ref *in, uint32_t reduced, bool ordered,
                             kw_reduction *out_block);
 

@@ -126,6 +126,7 @@ static void test_reduction(void **state) {
     assert_int_equal(block.outer_rank, 1);
     assert_int_equal(block.inner_rank, 2);
     assert_int_equal(block.inner_numel, 20);
+    assert_int_equal(block.outputs, 3);
     assert_int_equal(block.shape[0], 3);
     assert_int_equal(block.in_stride[0], 5);
     assert_int_equal(block.out_stride[0], 1);
@@ -136,6 +137,7 @@ static void test_reduction(void **state) {
   assert_int_equal(block.outer_rank, 0);
   assert_int_equal(block.inner_rank, 1);
   assert_int_equal(block.inner_numel, 60);
+  assert_int_equal(block.outputs, 1);
 }
 
 /* argmax numbers elements in the tensor's own order: a transposed input must keep its dimensions apart. */

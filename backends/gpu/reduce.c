@@ -21,10 +21,12 @@ const kw_gpu_module kw_gpu_reduce_module = {
 static const kw_gpu_kernel reduce_kernel = {&kw_gpu_reduce_module, "kw_reduce_kernel"};
 static const kw_gpu_kernel argmax_kernel = {&kw_gpu_reduce_module, "kw_argmax_kernel"};
 
-/* A reduction of more elements than SINGLE takes two launches, of CHUNK elements a group: more groups run at once, and
- * an item adds up no more than CHUNK / KW_LOCAL_REDUCTION terms in a row. */
-#define SINGLE 8192
-#define CHUNK 4096
+/* Elements that an item takes one after the other, at most: more of them take two launches, so that more groups run at
+ * once and errors grow slowly. */
+#define IN_A_ROW 64
+
+/* Outputs that a group shares at most where their elements lie further apart than the outputs do. */
+#define ACROSS 16
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
@@ -33,7 +35,6 @@ typedef struct reduction {
   const kw_gpu_kernel *kernel;
   const kw_gpu_tensor *out, *in;
   const kw_gpu_tensor *fourth; /* what the kernel has as operand 3; or NULL */
-  int64_t outputs;
   int32_t opcode;
   int32_t flag; /* the kernel's second value */
   bool has_divisor;
@@ -51,22 +52,45 @@ static void launch(kw_gpu_plan *plan, const reduction *r, const kw_gpu_tensor *p
   kw_gpu_step_int(step, r->opcode);
   kw_gpu_step_int(step, r->flag);
   if (r->has_divisor) kw_gpu_step_number(step, r->divisor);
-  kw_gpu_step_groups(step, r->outputs * block->chunks);
+  int64_t slots = KW_LOCAL_REDUCTION / block->lanes;
+  kw_gpu_step_groups(step, (block->outputs + slots - 1) / slots * block->chunks);
+}
+
+/* The smallest power of two that is not less, but `most` at most. */
+static int64_t power_of_two(int64_t count, int64_t most) {
+  int64_t power = 1;
+  while (power < count && power < most) power *= 2;
+  return power;
+}
+
+/* Of a group's items as many to an output as have work. Where an output's elements are further apart than outputs are,
+ * the items side by side take outputs, so that they read from memory side by side. */
+static void set_lanes(kw_reduction *block) {
+  int64_t lanes = KW_LOCAL_REDUCTION;
+  if (!block->read_partial && block->outer_rank > 0 && block->inner_rank > 0) {
+    int64_t element = block->in_stride[block->outer_rank + block->inner_rank - 1];
+    block->across = block->in_stride[block->outer_rank - 1] < element;
+    if (block->across) lanes /= power_of_two(block->outputs, ACROSS);
+  }
+  block->lanes = power_of_two(block->count, lanes);
 }
 
 /* One launch, or two with partial results between them. */
 static void launch_all(kw_gpu_plan *plan, const reduction *r, kw_reduction *block) {
-  if (block->inner_numel <= SINGLE) {
+  kw_reduction second = *block;
+  set_lanes(block);
+  const int64_t most = block->lanes * IN_A_ROW;
+  if (block->inner_numel <= most) {
     launch(plan, r, NULL, block);
     return;
   }
-  kw_reduction second = *block;
-  block->chunk = CHUNK;
-  block->chunks = (block->inner_numel + CHUNK - 1) / CHUNK;
+  block->chunk = most;
+  block->chunks = (block->inner_numel + most - 1) / most;
   block->write_partial = 1;
   second.read_partial = 1;
   second.count = second.chunk = block->chunks;
-  kw_gpu_tensor between = kw_gpu_temporary(plan, r->partial, 2, (int64_t[]){r->outputs, block->chunks});
+  set_lanes(&second);
+  kw_gpu_tensor between = kw_gpu_temporary(plan, r->partial, 2, (int64_t[]){block->outputs, block->chunks});
   launch(plan, r, &between, block);
   launch(plan, r, &between, &second);
 }
@@ -84,7 +108,6 @@ void kw_gpu_reduce_shifted(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tenso
                        .out = out,
                        .in = in,
                        .fourth = shift,
-                       .outputs = out->ref.numel,
                        .opcode = opcode_for(opcode, dtype),
                        .flag = out->ref.dtype != dtype,
                        .has_divisor = true,
@@ -110,15 +133,11 @@ void kw_gpu_reduce(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, 
 
 void kw_gpu_reduce_chunks(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *totals, const kw_gpu_tensor *in,
                           const kw_reduction *block) {
-  const reduction r = {.kernel = &reduce_kernel,
-                       .out = totals,
-                       .in = in,
-                       .outputs = totals->ref.shape[0],
-                       .opcode = opcode,
-                       .has_divisor = true,
-                       .divisor = 1};
+  const reduction r = {
+      .kernel = &reduce_kernel, .out = totals, .in = in, .opcode = opcode, .has_divisor = true, .divisor = 1};
   kw_reduction partial = *block;
   partial.write_partial = 1;
+  partial.lanes = KW_LOCAL_REDUCTION;
   launch(plan, &r, totals, &partial);
 }
 
@@ -147,7 +166,6 @@ static void choose(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *indic
                        .out = indices,
                        .in = in,
                        .fourth = values,
-                       .outputs = indices->ref.numel,
                        .opcode = opcode,
                        .flag = values != NULL,
                        .partial = KW_I64};

@@ -27,9 +27,8 @@ void kw_gpu_scan(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, co
   kw_gpu_tensor totals = {.at.from = KW_GPU_NOTHING};
   if (in->ref.numel == 0) return;
   kw_reduction block = chunked(out, in, dim);
-  int64_t rows = in->ref.numel / block.inner_numel;
   if (block.chunks > 1) {
-    totals = kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), 2, (int64_t[]){rows, block.chunks});
+    totals = kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), 2, (int64_t[]){block.outputs, block.chunks});
     kw_gpu_reduce_chunks(plan, opcode, &totals, in, &block);
     kw_gpu_scan(plan, opcode, &totals, &totals, 1);
   }
@@ -39,7 +38,7 @@ void kw_gpu_scan(kw_gpu_plan *plan, int32_t opcode, const kw_gpu_tensor *out, co
   kw_gpu_step_operand(step, &totals);
   kw_gpu_step_block(step, &block, sizeof block);
   kw_gpu_step_int(step, opcode);
-  kw_gpu_step_groups(step, rows * block.chunks);
+  kw_gpu_step_groups(step, block.outputs * block.chunks);
 }
 
 static void lower_scan(kw_gpu_plan *plan, const kw_gpu_op *op) {
