@@ -56,10 +56,14 @@ static kw_generator_state state_of(const kw_generator *generator) {
   return state;
 }
 
+static kw_status draw_below(kw_value end, kw_generator *generator, kw_stream *stream, kw_tensor *into) {
+  kw_value args[] = {kw_arg_tensor(into), kw_arg_int(0), end, kw_arg_generator(generator)};
+  return kw_op_call(kw_op_find("random_.from"), stream, args, 4, NULL, 0);
+}
+
 /* random_ from 0 to 2^32 into i64: the words as they are. Usable on any thread. */
 static kw_status draw_words(kw_generator *generator, kw_stream *stream, kw_tensor *into) {
-  kw_value args[] = {kw_arg_tensor(into), kw_arg_int(0), kw_arg_int(INT64_C(1) << 32), kw_arg_generator(generator)};
-  return kw_op_call(kw_op_find("random_.from"), stream, args, 4, NULL, 0);
+  return draw_below(kw_arg_int(INT64_C(1) << 32), generator, stream, into);
 }
 
 static kw_tensor *words_tensor(int64_t count) {
@@ -421,23 +425,40 @@ void kw_contract_rng_graph(void **state) {
   KW_CHECK_OK(kw_stream_destroy(stream));
 }
 
-/* The other algorithm: what OpenSSL's aes-128-ctr makes of zeros with the seed as key. Devices may lack it. */
+/* The other algorithm: what OpenSSL's aes-128-ctr makes of zeros with the seed as key, from counter blocks `offset` and
+ * 2^64 + `offset` on. Devices may lack it. */
 void kw_contract_rng_aes_known_answer(void **state) {
   (void)state;
-  static const uint32_t want[] = {0x9b18c617, 0xd453df85, 0x322f77a9, 0x2c12bea5,
-                                  0xdce1b0b2, 0xc89a4b0b, 0x28b6a8ed, 0x8157df9e};
-  enum { WORDS = sizeof want / sizeof want[0] };
+  enum { WORDS = 8 };
+  static const struct {
+    uint64_t offset;
+    uint32_t words[2][WORDS];
+  } known[] = {
+      {5,
+       {{0x9b18c617, 0xd453df85, 0x322f77a9, 0x2c12bea5, 0xdce1b0b2, 0xc89a4b0b, 0x28b6a8ed, 0x8157df9e},
+        {0xf5fa603a, 0xdca98d0d, 0x20187da4, 0xddc16880, 0x3ea27dec, 0x4e3f66ff, 0x2b7310b4, 0x011d2582}}},
+      {(UINT64_C(1) << 32) + 5,
+       {{0xa8780d3f, 0x53c5e437, 0x1f93b7b5, 0x0eaef564, 0x1344d38b, 0x25471327, 0x036ad67a, 0x397c31e4},
+        {0x98ae7c21, 0xeaa939f7, 0x84ae1199, 0xd416092d, 0xfaaade88, 0x93c3c2cc, 0xb2aecf38, 0xe8b838be}}},
+  };
   need_words();
   kw_generator *generator = generator_at(0, 0);
-  const kw_generator_state aes = {sizeof aes, KW_GENERATOR_AES128_CTR, UINT64_C(0x0123456789abcdef), 5};
-  KW_CHECK_OK(kw_generator_set_state(generator, &aes));
   kw_tensor *tensor = words_tensor(WORDS);
-  kw_status status = draw_words(generator, NULL, tensor);
-  int64_t got[WORDS];
-  if (status == KW_OK) KW_CHECK_OK(kw_tensor_read(tensor, got));
-  for (int i = 0; status == KW_OK && i < WORDS; i++) {
-    KW_CHECK(got[i] == (int64_t)want[i], "word %d of AES-128-CTR is 0x%llx, not 0x%08x", i, (unsigned long long)got[i],
-             want[i]);
+  kw_status status = KW_OK;
+  for (size_t k = 0; k < 2 * sizeof known / sizeof known[0] && status == KW_OK; k++) {
+    const uint32_t *above = known[k / 2].words[0], *below = known[k / 2].words[1];
+    const bool wide = k % 2; /* words of 64 bits, their sign cut off */
+    const kw_generator_state aes = {sizeof aes, KW_GENERATOR_AES128_CTR, UINT64_C(0x0123456789abcdef),
+                                    known[k / 2].offset};
+    KW_CHECK_OK(kw_generator_set_state(generator, &aes));
+    status = wide ? draw_below(kw_arg_none(), generator, NULL, tensor) : draw_words(generator, NULL, tensor);
+    int64_t got[WORDS];
+    if (status == KW_OK) KW_CHECK_OK(kw_tensor_read(tensor, got));
+    for (int i = 0; status == KW_OK && i < WORDS; i++) {
+      const uint64_t want = wide ? ((uint64_t)above[i] << 32 | below[i]) & INT64_MAX : above[i];
+      KW_CHECK((uint64_t)got[i] == want, "word %d of AES-128-CTR from block %llu on is 0x%llx, not 0x%llx", i,
+               (unsigned long long)aes.offset, (unsigned long long)got[i], (unsigned long long)want);
+    }
   }
   KW_CHECK(status == KW_OK || status == KW_ERR_NOT_IMPLEMENTED, "drawing by AES-128-CTR gives %s: %s",
            kw_status_name(status), kw_error_message());
