@@ -9,7 +9,6 @@
 
 #include "kernels/attention_args.kw"
 
-#define KW_GPU_ATTENTION_NONE (-1) /* in `dims` */
 /* Argument indices of an op's options; UINT32_MAX for one that it has not. */
 typedef struct kw_gpu_attention_options {
   uint32_t mask, scale, cap, left, right;

@@ -193,17 +193,22 @@ const kw_kernel_desc *test_kernel(const test_host *host, const char *op) {
   return NULL;
 }
 
-void test_call(test_host *host, const char *op, kw_dtype key, const kw_value *args, uint32_t arg_count,
-               const kw_tensor_ref *out) {
+int test_call_results(test_host *host, const char *op, kw_dtype key, const kw_value *args, uint32_t arg_count,
+                      const kw_tensor_ref *const *outs, uint32_t out_count) {
   const kw_kernel_desc *kernel = test_kernel(host, op);
+  const uint32_t error_code = 256;
+  uint32_t error = 0;
+  kw_tensor_ref word = test_tensor(host, KW_I32, 1, (int64_t[]){1}, &error);
   kw_call call = {.struct_size = sizeof call,
                   .arg_count = arg_count,
-                  .out_count = 1,
+                  .out_count = out_count,
                   .device = host->device,
                   .op = op,
                   .args = args,
-                  .outs = &out,
+                  .outs = outs,
+                  .error_code = error_code,
                   .user = kernel->user};
+  if (kernel->flags & KW_KERNEL_DATA_ERRORS) call.error_mem = word.mem;
   kw_tensor_ref workspace = {0};
   void *prepared = NULL;
   host->error[0] = 0;
@@ -230,4 +235,12 @@ void test_call(test_host *host, const char *op, kw_dtype key, const kw_value *ar
     assert_memory_equal(before, poison, sizeof poison);
     test_tensor_free(host, &workspace);
   }
+  test_read(host, &word, &error, sizeof error);
+  test_tensor_free(host, &word);
+  return error == 0 ? -1 : (int)(error - error_code);
+}
+
+void test_call(test_host *host, const char *op, kw_dtype key, const kw_value *args, uint32_t arg_count,
+               const kw_tensor_ref *out) {
+  assert_int_equal(test_call_results(host, op, key, args, arg_count, &out, 1), -1);
 }

@@ -60,6 +60,10 @@ kw_value test_float_scalar(double value);
 /* Runs `op` on the host's stream and waits: fails the test unless every slot says KW_OK. `key` picks the kernel. */
 void test_call(test_host *host, const char *op, kw_dtype key, const kw_value *args, uint32_t arg_count,
                const kw_tensor_ref *out);
+/* The same for any number of results, of a call whose data may be in error. Gives the number of the argument to blame,
+ * and -1 when there is none. */
+int test_call_results(test_host *host, const char *op, kw_dtype key, const kw_value *args, uint32_t arg_count,
+                      const kw_tensor_ref *const *outs, uint32_t out_count);
 const kw_kernel_desc *test_kernel(const test_host *host, const char *op);
 
 void test_gate_start(test_gate *gate);
