@@ -25,14 +25,15 @@ static const kw_gpu_kernel starts_kernel = {&sorting, "kw_sort_starts_kernel"};
 
 #define NARROW_LIMIT (INT64_C(1) << 32) /* of places in a row; keys are below it, too */
 
+/* `work` is how many work-items there are. */
 static void add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype item, const kw_gpu_tensor *out,
-                     const kw_gpu_tensor *in, int64_t count, int64_t length, int64_t width) {
+                     const kw_gpu_tensor *in, int64_t count, int64_t length, int64_t width, int64_t work) {
   const kw_sorting block = {.numel = count, .length = length, .width = width};
   kw_gpu_step *step = kw_gpu_step_add(plan, kernel, item);
   kw_gpu_step_operand(step, out);
   kw_gpu_step_operand(step, in);
   kw_gpu_step_block(step, &block, sizeof block);
-  kw_gpu_step_items(step, count);
+  kw_gpu_step_items(step, work);
 }
 
 /* Back and forth between `items` and a temporary; returns the one that it ends in. */
@@ -40,13 +41,14 @@ kw_gpu_tensor kw_gpu_sort_items(kw_gpu_plan *plan, const kw_gpu_tensor *items, i
   const kw_dtype item = items->ref.dtype;
   const int64_t count = items->ref.numel;
   if (length < 2) return *items;
+  const int64_t strips = count / length * ((length + KW_SORT_STRIP - 1) / KW_SORT_STRIP);
   kw_gpu_tensor from = *items, to = kw_gpu_temporary(plan, item, 1, &count);
-  add_step(plan, &runs_kernel, item, &to, &from, count, length, KW_SORT_RUN);
+  add_step(plan, &runs_kernel, item, &to, &from, count, length, KW_SORT_RUN, count);
   for (int64_t width = KW_SORT_RUN; width < length; width *= 2) {
     kw_gpu_tensor sorted = to;
     to = from;
     from = sorted;
-    add_step(plan, &merge_kernel, item, &to, &from, count, length, width);
+    add_step(plan, &merge_kernel, item, &to, &from, count, length, width, strips);
   }
   return to;
 }
@@ -56,10 +58,10 @@ kw_gpu_groups kw_gpu_group(kw_gpu_plan *plan, const kw_gpu_tensor *keys, int64_t
   kw_gpu_groups result = {.wide = count > NARROW_LIMIT || ends >= NARROW_LIMIT};
   const kw_dtype item = result.wide ? WIDE : NARROW;
   kw_gpu_tensor items = kw_gpu_temporary(plan, item, 1, &count);
-  add_step(plan, &number_kernel, item, &items, keys, count, count, 0);
+  add_step(plan, &number_kernel, item, &items, keys, count, count, 0, count);
   result.items = kw_gpu_sort_items(plan, &items, count);
   result.starts = kw_gpu_temporary(plan, KW_I64, 1, &ends);
-  add_step(plan, &starts_kernel, item, &result.starts, &result.items, ends, count, 0);
+  add_step(plan, &starts_kernel, item, &result.starts, &result.items, ends, count, 0, ends);
   return result;
 }
 
