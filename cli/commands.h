@@ -4,6 +4,7 @@
 
 #include "args.h"
 
+extern const kw_cli_command kw_cli_bench;  /* cmd_bench.c */
 extern const kw_cli_command kw_cli_list;   /* cmd_list.c */
 extern const kw_cli_command kw_cli_doctor; /* cmd_doctor.c */
 extern const kw_cli_command kw_cli_ops;    /* cmd_ops.c */

@@ -50,8 +50,8 @@ static const kw_cli_command completion_command = {
 };
 
 static const kw_cli_command *const commands[] = {
-    &kw_cli_list, &kw_cli_doctor,   &kw_cli_ops,   &conform_command,    &kw_cli_report,
-    &kw_cli_eval, &version_command, &help_command, &completion_command,
+    &kw_cli_list, &kw_cli_doctor, &kw_cli_ops,      &conform_command, &kw_cli_report,
+    &kw_cli_eval, &kw_cli_bench,  &version_command, &help_command,    &completion_command,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -59,7 +59,8 @@ static void print_overview(FILE *out) {
   fprintf(out,
           "usage: keyway COMMAND [OPTIONS]\n\n"
           "Keyway %s runs ops on hardware that plugins bring. This program lists devices and ops, finds out why a\n"
-          "plugin does not load, runs single ops on files, and checks devices for conformance.\n\nCommands:\n",
+          "plugin does not load, runs single ops on files, checks devices for conformance, and measures "
+          "them.\n\nCommands:\n",
           kw_version());
   for (uint32_t i = 0; i < COMMAND_COUNT; ++i) fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
   fputs(

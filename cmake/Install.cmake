@@ -54,4 +54,8 @@ foreach(backend cpu opencl)
   endif()
 endforeach()
 
+if(TARGET keyway_peer_opencl_raw)
+  install(TARGETS keyway_peer_opencl_raw LIBRARY DESTINATION ${KEYWAY_HELPER_DIR}/peers COMPONENT runtime)
+endif()
+
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/keyway COMPONENT runtime)

@@ -5,6 +5,7 @@
 #include "plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* One a line, in order. clang-format would fill lines. */
 /* clang-format off */
@@ -104,6 +105,13 @@ static kw_status register_op(const kw_host_api *host, const kw_gpu_op *op, bool 
   if (!has_f64 && !(op->flags & KW_GPU_MOVES)) desc.dtypes.bits[0] &= ~(KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128));
   kw_status status = host->register_kernel(host->ctx, &desc);
   return status == KW_ERR_NOT_FOUND ? KW_OK : status; /* an older host knows fewer ops */
+}
+
+const kw_gpu_op *kw_gpu_op_find(const char *name) {
+  for (size_t f = 0; f < sizeof families / sizeof families[0]; ++f)
+    for (const kw_gpu_op *op = families[f]; op->name; ++op)
+      if (strcmp(op->name, name) == 0) return op;
+  return NULL;
 }
 
 kw_status kw_gpu_register(const kw_host_api *host, bool has_f64) {

@@ -118,6 +118,9 @@ extern const kw_gpu_op kw_gpu_selection_ops[];
 extern const kw_gpu_op kw_gpu_softmax_ops[];
 extern const kw_gpu_op kw_gpu_sort_ops[];
 
+/* The op of that name, NULL when the pack has none. */
+const kw_gpu_op *kw_gpu_op_find(const char *name);
+
 /* Sets of key dtypes. */
 #define KW_GPU_INT \
   (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))

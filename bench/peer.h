@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `keyway bench --against PEER` measures a device against: a shared library keyway_peer_KEY_PEER.so in
+ * lib/keyway/peers that does the same work without Keyway, on the same device. It exports kw_bench_peer_query.
+ */
+#ifndef KEYWAY_BENCH_PEER_H
+#define KEYWAY_BENCH_PEER_H
+
+#include <keyway/plugin.h>
+
+/* Each function that returns bool writes to why[0..size-1] when it returns false: what it cannot do, or what failed. */
+typedef struct kw_bench_peer_api {
+  const char *title; /* one line: what the peer is */
+
+  /* `device` is the device's product name (kw_device_info.name). */
+  bool (*open)(const char *device, void **out_peer, char *why, size_t size);
+  void (*close)(void *peer);
+
+  /* Makes a call of an op ready to be run many times. The tensors in `call` have dtype, shape and strides, and no
+   * memory: the peer brings its own, filled with numbers between 0 and 1. */
+  bool (*prepare)(void *peer, const kw_call *call, void **out_job, char *why, size_t size);
+  void (*discard)(void *peer, void *job);
+
+  void (*run)(void *peer, void *job); /* enqueues it once */
+  void (*wait)(void *peer);           /* until all that was enqueued is done */
+} kw_bench_peer_api;
+
+KW_PLUGIN_EXPORT const kw_bench_peer_api *kw_bench_peer_query(void);
+
+#endif /* KEYWAY_BENCH_PEER_H */
