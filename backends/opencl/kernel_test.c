@@ -64,9 +64,9 @@ static const kw_op_row *find_row(const char *op) {
 
 static void test_kernels_take_all_dtypes_of_their_op(void **state) {
   test_host *host = *state;
-  assert_int_equal(host->kernel_count, 63); /* the ops that the pack has so far */
   for (uint32_t i = 0; i < host->kernel_count; ++i) {
     const kw_op_row *row = find_row(host->kernels[i].op);
+    for (uint32_t k = 0; k < i; ++k) assert_string_not_equal(host->kernels[k].op, host->kernels[i].op);
     if (!row) fail_msg("no op %s", host->kernels[i].op);
     uint64_t want = row->dtypes;
     if (row->result == KW_RESULT_FLOAT) want &= KW_DTYPES_FLOAT;
