@@ -139,10 +139,16 @@ static bool set_operands(kw_case *c, uint32_t first, const kw_shape shapes[3], c
   return true;
 }
 
-static void set_numbers(kw_case *c, const char *name, const kw_shape *shape, int64_t limit) {
+static void set_numbers(kw_case *c, const char *name, const kw_shape *shape, int64_t limit, kw_layout layout) {
   uint32_t arg = (uint32_t)kw_suite_op_find_arg(c->op, name);
-  kw_case_set_tensor(c, arg, c->number % 2 ? KW_I32 : KW_I64, shape, KW_LAYOUT_DENSE);
+  kw_case_set_tensor(c, arg, c->number % 2 ? KW_I32 : KW_I64, shape, layout);
   kw_case_set_indices(c, arg, limit, false, false, 1);
+}
+
+/* Of index tensors: strided where the case is about strides. */
+static kw_layout numbers_layout(const kw_case *c) {
+  if (!kw_case_about_layouts(c->class)) return KW_LAYOUT_DENSE;
+  return c->number % 2 ? KW_LAYOUT_STEPPED : KW_LAYOUT_TRANSPOSED;
 }
 
 static void set_results(kw_case *c, const kw_shape *out) {
@@ -226,7 +232,7 @@ bool kw_case_make_attention(kw_case *c) {
   if (!set_operands(c, 0, shapes.operands, &size)) return false;
   give_options(c, &option, &shapes.scores);
   kw_shape lengths = {1, {size.dims[BATCH]}};
-  if (decodes) set_numbers(c, "lengths", &lengths, size.dims[KEYS] + 1);
+  if (decodes) set_numbers(c, "lengths", &lengths, size.dims[KEYS] + 1, numbers_layout(c));
   set_results(c, &shapes.out);
   return true;
 }
@@ -234,7 +240,7 @@ bool kw_case_make_attention(kw_case *c) {
 /* Where sequences begin: `count` + 1 numbers up to `rows`. */
 static void set_starts(kw_case *c, const char *name, int64_t count, int64_t rows) {
   kw_shape shape = {1, {count + 1}};
-  set_numbers(c, name, &shape, rows);
+  set_numbers(c, name, &shape, rows, KW_LAYOUT_DENSE);
   kw_case_tensor *starts = &c->tensors[kw_suite_op_find_arg(c->op, name)];
   starts->domain = KW_DOMAIN_STARTS;
   starts->value_stride = (uint32_t)count;
@@ -275,8 +281,8 @@ bool kw_case_make_attention_paged(kw_case *c) {
   if (!set_operands(c, 0, shapes.operands, &size)) return false;
   give_options(c, &option, &shapes.scores);
   kw_shape table = {2, {n[BATCH], pages}}, lengths = {1, {n[BATCH]}};
-  set_numbers(c, "block_table", &table, all);
-  set_numbers(c, "lengths", &lengths, pages * PAGE + 1);
+  set_numbers(c, "block_table", &table, all, numbers_layout(c));
+  set_numbers(c, "lengths", &lengths, pages * PAGE + 1, numbers_layout(c));
   set_results(c, &shapes.out);
   return true;
 }

@@ -129,10 +129,10 @@ static void set_scaling(kw_case *c, uint32_t arg, bool exact) {
 }
 
 static bool make_sgd(kw_case *c, const list_row *row) {
-  static const double decays[] = {0, 0.01, 0.5}, momenta[] = {0.9, 0, 0.5}, rates[] = {0.1, 1e-3, 1.5};
+  static const double decays[] = {0, 0.01, 0.5}, momenta[] = {0.9, 0, 0.5, 1}, rates[] = {0.1, 1e-3, 1.5};
   const uint32_t n = mixed(c);
   const bool exact = c->class == KW_CLASS_EXACT;
-  const double momentum = exact ? 0.5 : momenta[n % 3];
+  const double momentum = exact ? 0.5 : momenta[n % 4];
   const kw_domain domain = exact ? KW_DOMAIN_SMALL : KW_DOMAIN_ANY;
   if (!set_list(c, 0, row, 0, domain) || !set_list(c, 1, row, 1, domain)) return false;
   if (momentum == 0 && n % 2) {

@@ -551,6 +551,8 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
     kernel.struct_size = sizeof kernel;
     kw_status status = host->register_kernel(host->ctx, &kernel);
     if (status != KW_OK) return status;
+    /* A second one of that name is refused. */
+    if (host->register_kernel(host->ctx, &kernel) != KW_ERR_INVALID_ARGUMENT) return KW_ERR_INTERNAL;
   }
   return KW_OK;
 }

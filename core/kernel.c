@@ -48,6 +48,12 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *desc) {
                    "kernel %s: this Keyway knows no op %s; a vendor's own op is defined first, with define_op",
                    copy.name, copy.op);
   }
+  for (uint32_t i = 0; i < plugin->kernel_count; i++) {
+    if (plugin->kernels[i]->op == op && strcmp(plugin->kernels[i]->desc.name, copy.name) == 0) {
+      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s has a kernel named %s already; give this one another name", copy.op,
+                     copy.name);
+    }
+  }
   kw_kernel *kernel = calloc(1, sizeof *kernel);
   if (kernel == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for kernel %s of %s", copy.name, copy.op);
   copy.op = strdup(copy.op);

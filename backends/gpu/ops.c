@@ -11,7 +11,6 @@
 /* clang-format off */
 static const kw_gpu_op *const families[] = {
     kw_gpu_activation_ops,
-    kw_gpu_activation_ops, kw_gpu_elementwise_ops, kw_gpu_matmul_ops, kw_gpu_move_ops, kw_gpu_reduce_ops,
     kw_gpu_attention_backward_ops,
     kw_gpu_attention_ops,
     kw_gpu_bag_ops,

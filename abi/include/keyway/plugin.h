@@ -209,7 +209,7 @@ struct kw_kernel_desc {
   uint32_t struct_size;
   uint32_t flags;
   const char *op;   /* "add.Tensor" */
-  const char *name; /* unique among this plugin's kernels of the op: "reference", "tiled" */
+  const char *name; /* "reference", "tiled"; another kernel of this name for the op is KW_ERR_INVALID_ARGUMENT */
   kw_dtype_mask dtypes;
   int32_t priority;    /* higher wins; 0 is usual */
   uint32_t known_args; /* how many leading arguments of the schema this kernel understands. 0 = all: a plugin that
