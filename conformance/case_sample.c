@@ -53,7 +53,8 @@ static bool make_multinomial(kw_case *c) {
   result.dims[result.rank - 1] = row->samples;
   c->arg_count = 3;
   kw_case_set_tensor(c, 0, c->key, &row->shape, layout);
-  bool zeros = row->replacement && row->shape.dims[row->shape.rank - 1] >= 9; /* never all of a row */
+  /* Zeros where never all of a row are. */
+  bool zeros = row->replacement && row->shape.dims[row->shape.rank - 1] >= 9 && c->class != KW_CLASS_STRIDE0;
   c->tensors[0].domain = zeros ? KW_DOMAIN_PROBABILITY : KW_DOMAIN_WEIGHT;
   kw_case_give(c, 1, kw_arg_int(row->samples));
   kw_case_give(c, 2, kw_arg_bool(row->replacement));
