@@ -33,7 +33,7 @@ void kw_conform_usage(FILE *out) {
       "  --suite LIST         only some of these, comma-separated:\n"
       "                       ops" KW_CONTRACT_SUITES(LISTED) "\n"
       "  --op GLOB            only ops whose name matches: 'add.*'\n"
-      "  --case ID            only this case, as a report names it\n"
+      "  --case GLOB          only this case, as a report names it; or all that match: '*/f32/prime/1'\n"
       "  --list               print the ids of all chosen cases and run none\n"
       "  --seed S             seed of inputs and order (default 1)\n"
       "  --fail-fast          stop after the first failure; the other cases count as not run\n"

@@ -104,6 +104,8 @@ static void refusals_say_why(void **state) {
   output_contains("/dev/null");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--case", "add.Tensor/f32/nope/1", NULL}), 2);
   output_contains("there is no case");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--case", "neg/*/nope/*", NULL}), 2);
+  output_contains("no case is left");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg", "--shard", "9000/9000", NULL}), 2);
   output_contains("no case is left");
   assert_int_equal(run((const char *[]){NULL}), 2);

@@ -118,10 +118,19 @@ static void hash_cases(kw_run *run) {
   kw_digest_end(&digest, run->case_hash);
 }
 
-static void keep_shard(kw_run *run) {
+static bool matches(const kw_run *run, uint32_t index) {
+  return fnmatch(run->options->case_id, run->cases[index].id, 0) == 0;
+}
+
+static bool is_in_shard(const kw_run *run, uint32_t index) {
+  return index % run->options->shards == run->options->shard - 1;
+}
+
+/* Drops the other cases. */
+static void keep(kw_run *run, bool (*wanted)(const kw_run *, uint32_t)) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < run->case_count; i++) {
-    if (i % run->options->shards == run->options->shard - 1) {
+    if (wanted(run, i)) {
       run->cases[kept++] = run->cases[i];
     } else {
       free(run->cases[i].id);
@@ -132,7 +141,8 @@ static void keep_shard(kw_run *run) {
 
 bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   const kw_run_options *options = run->options;
-  if (options->case_id) {
+  const bool glob = options->case_id && strpbrk(options->case_id, "*?");
+  if (options->case_id && !glob) {
     if (select_one(run)) {
       hash_cases(run);
       return true;
@@ -147,11 +157,13 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   }
   select_contracts(run);
   if (suite_wanted(options, "ops", 3)) select_ops(run);
+  if (glob) keep(run, matches);
   hash_cases(run);
-  keep_shard(run);
+  keep(run, is_in_shard);
   if (run->case_count > 0) return true;
-  snprintf(out_message, size,
-           "no case is left to run on %s: the device claims none of the chosen ops, or the suite or shard is empty",
-           options->device);
+  snprintf(
+      out_message, size,
+      "no case is left to run on %s: the device claims none of the chosen ops, or the suite, --case or shard is empty",
+      options->device);
   return false;
 }
