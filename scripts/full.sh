@@ -3,7 +3,7 @@
 # usage: scripts/full.sh
 #
 # Everything, however long: all tests in every preset (the mutants in release), select_device under valgrind, the
-# conformance suite with two seeds on every device, coverage and mutation of the reference, the dispatch benchmark.
+# conformance suite with two seeds on every device, races of the portable kernels, coverage and mutation of the reference, benchmarks.
 # Writes what came out to bench/results/DATE-full.md, and the numbers of cases to docs/cases.md.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -60,9 +60,15 @@ for device in cpu:0 opencl:0 npu:0; do
     conform "$device" --seed "$seed"
   done
 done
-for seed in "${seeds[@]}"; do
-  conform cpu:0 --level training+f64+complex+fp8+int4+sparse+fft+detection+paged --seed "$seed"
+for device in opencl:0 agpu:0; do
+  conform "$device" --level "$whole_level"
 done
+for seed in "${seeds[@]}"; do
+  conform cpu:0 --level "$whole_level" --seed "$seed"
+done
+
+step "races and bounds of the portable kernels"
+scripts/races.sh
 
 step "the suite's own test: coverage and mutants of the reference"
 mutation=0
@@ -72,8 +78,9 @@ mutation_rows+="lines of the reference reached|$(sed -n 's/^reached //p' build/l
 mutation_rows+="mutants of the reference|$(sed -n 's/^killed /killed /p' build/logs/mutation.log)"$'\n'
 mutation_rows+="mutants of the plugin|$(sed -n 's/^mutants: //p' build/logs/tests-release.log)"$'\n'
 
-step "dispatch"
+step "benchmarks"
 quiet bench-dispatch build/release/bin/bench-dispatch
+quiet bench-opencl "$keyway" bench --device opencl:0 --against raw
 
 mkdir -p bench/results
 {
@@ -83,7 +90,8 @@ mkdir -p bench/results
     "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(gcc --version | head -n 1);" \
     "$(clang --version | head -n 1)."
   for table in "$(printf '%s' "$test_rows" | column_table)" "$(printf '%s' "$valgrind_rows" | column_table)" \
-    "$(conform_table)" "$(printf '%s' "$mutation_rows" | column_table)" "$(cat build/logs/bench-dispatch.log)"; do
+    "$(conform_table)" "$(printf '%s' "$mutation_rows" | column_table)" "$(cat build/logs/bench-dispatch.log)" \
+    "$(cat build/logs/bench-opencl.log)"; do
     printf '\n```\n%s\n```\n' "$table"
   done
 } >"$results"

@@ -82,14 +82,14 @@ check_format() {
 }
 
 # install_with_examples PRESET: installs build/PRESET into build/installed and builds the examples from there, as a
-# vendor and an application developer do. Sets keyway, select_device, models (a directory) and vendor_npu to the
-# results. What is installed is moved once, since it promises that it may be.
+# vendor and an application developer do. Sets keyway, select_device, models (a directory), vendor_npu and vendor_gpu to
+# the results. What is installed is moved once, since it promises that it may be.
 install_with_examples() {
   local prefix=$PWD/build/installed example
   rm -rf build/install build/installed build/examples
   quiet install cmake --install "build/$1" --prefix "$PWD/build/install"
   mv build/install "$prefix"
-  for example in vendor_npu select_device models; do
+  for example in vendor_npu vendor_gpu select_device models; do
     quiet "configure-$example" cmake -G Ninja -S "examples/$example" -B "build/examples/$example" \
       -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
     quiet "build-$example" cmake --build "build/examples/$example" -j "$jobs"
@@ -98,6 +98,7 @@ install_with_examples() {
   select_device=build/examples/select_device/select_device
   models=build/examples/models
   vendor_npu=build/examples/vendor_npu/vendor_npu.so
+  vendor_gpu=build/examples/vendor_gpu/vendor_gpu.so
 }
 
 # plugin_arguments DEVICE: what selects the plugin of a device; sets the array `plugin`.
@@ -105,6 +106,7 @@ plugin_arguments() {
   plugin=()
   case $1 in
     npu:*) plugin=(--plugin "$vendor_npu") ;;
+    agpu:*) plugin=(--plugin "$vendor_gpu") ;;
   esac
 }
 
@@ -139,6 +141,9 @@ json_member() {
   tr -d '\n\t' <"$1" | sed 's/"ops":.*//' | grep -oE "\"$2\": *(\"[^\"]*\"|[a-z0-9.]+)" | head -n 1 |
     sed -E 's/^"[^"]*": *//; s/"//g' || true # a report without it: an empty cell
 }
+
+# The whole op set: the last level with every extension.
+whole_level=training+f64+complex+fp8+int4+sparse+fft+detection+paged
 
 conform_failures=0
 
