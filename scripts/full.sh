@@ -80,7 +80,7 @@ mutation_rows+="mutants of the plugin|$(sed -n 's/^mutants: //p' build/logs/test
 
 step "benchmarks"
 quiet bench-dispatch build/release/bin/bench-dispatch
-quiet bench-opencl "$keyway" bench --device opencl:0 --against raw
+quiet bench-opencl "$keyway" bench --device opencl:0 --against raw --rounds 5
 
 mkdir -p bench/results
 {
