@@ -158,6 +158,9 @@ void kw_run_judge(kw_run *run, kw_run_case *result, const kw_unit_result *unit) 
   run->launches += unit->launches;
   run->decomposed += unit->decomposed;
   run->fallbacks += unit->fallbacks;
+  run->modules_built += unit->modules_built;
+  run->modules_cached += unit->modules_cached;
+  run->build_ns += unit->build_ns;
   if (!kw_case_from_id(result->id, &result->op->op, 1, &c)) {
     kw_run_mark(result, KW_OUTCOME_FAIL, "", "there is no such case");
     return;

@@ -91,6 +91,9 @@ static void put_verdict(const kw_report *report, FILE *out) {
   snprintf(text, sizeof text, "%" PRIu64 " launches, %" PRIu64 " decomposed, %" PRIu64 " fallbacks", report->launches,
            report->decomposed, report->fallbacks);
   put_pair(out, "calls", text);
+  snprintf(text, sizeof text, "%" PRIu64 " compiled, %" PRIu64 " from a cache, %.1f s", report->modules_built,
+           report->modules_cached, report->build_seconds);
+  put_pair(out, "modules", text);
   fputs("</dl>\n</header>\n", out);
 }
 

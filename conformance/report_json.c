@@ -193,6 +193,9 @@ void kw_report_put_json(const kw_report *report, FILE *out) {
   fprintf(out, "\t\"expectations\": %" PRIu64 ",\n", report->expectations);
   fprintf(out, "\t\"fallbacks\": %" PRIu64 ",\n\t\"decomposed\": %" PRIu64 ",\n\t\"launches\": %" PRIu64 ",\n",
           report->fallbacks, report->decomposed, report->launches);
+  fprintf(out, "\t\"modules_built\": %" PRIu64 ",\n\t\"modules_cached\": %" PRIu64 ",\n", report->modules_built,
+          report->modules_cached);
+  fprintf(out, "\t\"build_seconds\": %.6f,\n", report->build_seconds);
   fprintf(out, "\t\"seconds\": %.6f,\n", report->seconds);
   put_suites(report, out);
   put_ops(report, out);
@@ -377,6 +380,9 @@ static void read_report(reader *r, const cJSON *root, kw_report *report) {
   report->launches = (uint64_t)read_number(r, root, "launches", 0x1p53);
   report->decomposed = (uint64_t)read_number(r, root, "decomposed", 0x1p53);
   report->fallbacks = (uint64_t)read_number(r, root, "fallbacks", 0x1p53);
+  report->modules_built = (uint64_t)read_number(r, root, "modules_built", 0x1p53);
+  report->modules_cached = (uint64_t)read_number(r, root, "modules_cached", 0x1p53);
+  report->build_seconds = read_number(r, root, "build_seconds", INFINITY);
   report->seconds = read_number(r, root, "seconds", INFINITY);
   if ((report->shard < 1 || report->shard > report->shards) && !r->bad) r->bad = "shard";
   read_ops(r, root, report);

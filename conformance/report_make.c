@@ -122,6 +122,9 @@ void kw_report_make(const kw_run *run, kw_report *out_report) {
                             .expectations = run->expectations,
                             .decomposed = run->decomposed,
                             .fallbacks = run->fallbacks,
+                            .modules_built = run->modules_built,
+                            .modules_cached = run->modules_cached,
+                            .build_seconds = microseconds((double)run->build_ns / 1e9),
                             .seconds = microseconds(run->seconds)};
   memcpy(out_report->plugin_hash, run->plugin_hash, KW_DIGEST_SIZE);
   memcpy(out_report->case_hash, run->case_hash, KW_DIGEST_SIZE);

@@ -89,7 +89,8 @@ static void copy_head(const kw_report *from, kw_report *to) {
   to->shard = to->shards = 1;
   to->op_count = to->case_count = 0;
   to->launches = to->decomposed = to->fallbacks = to->expectations = 0;
-  to->seconds = 0;
+  to->modules_built = to->modules_cached = 0;
+  to->seconds = to->build_seconds = 0;
 }
 
 /* Ops come in the order of their cases: the last one, or a new one. */
@@ -124,6 +125,9 @@ static void take_cases(kw_report *to, const kw_report **shards, uint32_t count) 
     to->expectations += shards[s]->expectations;
     to->decomposed += shards[s]->decomposed;
     to->fallbacks += shards[s]->fallbacks;
+    to->modules_built += shards[s]->modules_built;
+    to->modules_cached += shards[s]->modules_cached;
+    to->build_seconds += shards[s]->build_seconds;
     to->seconds += shards[s]->seconds;
   }
   to->cases = calloc(total + 1u, sizeof *to->cases);

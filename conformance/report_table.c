@@ -123,5 +123,9 @@ void kw_report_put_table(const kw_report *report, FILE *out, bool colour, bool v
     fprintf(out, "%u cases of vendor ops have no reference: they only ran\n", totals.unreferenced);
   if (report->decomposed) fprintf(out, "decomposed: %" PRIu64 " calls\n", report->decomposed);
   if (report->fallbacks) fprintf(out, "fallbacks: %" PRIu64 " calls ran on the CPU\n", report->fallbacks);
+  if (report->modules_built + report->modules_cached) {
+    fprintf(out, "modules: %" PRIu64 " compiled, %" PRIu64 " from a cache, %.1f s waited for them\n",
+            report->modules_built, report->modules_cached, report->build_seconds);
+  }
   put_verdict(report, out, colour);
 }

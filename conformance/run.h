@@ -56,7 +56,7 @@ typedef struct kw_run {
   char plugin_hash[KW_DIGEST_SIZE];
   char expect_hash[KW_DIGEST_SIZE]; /* "" without known failures */
   double seconds;                   /* of the whole run */
-  atomic_ullong launches, decomposed, fallbacks, expectations;
+  atomic_ullong launches, decomposed, fallbacks, expectations, modules_built, modules_cached, build_ns;
 } kw_run;
 
 /* Chooses the cases; a message says why there are none. run->facts is filled in. False: nothing to run. */

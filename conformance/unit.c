@@ -23,6 +23,9 @@ void kw_unit_write(const kw_unit_result *result, kw_message *message) {
   kw_message_put_u64(message, result->launches);
   kw_message_put_u64(message, result->decomposed);
   kw_message_put_u64(message, result->fallbacks);
+  kw_message_put_u64(message, result->modules_built);
+  kw_message_put_u64(message, result->modules_cached);
+  kw_message_put_u64(message, result->build_ns);
   kw_message_put_f64(message, result->seconds);
   kw_message_put_u32(message, result->path_count);
   for (uint32_t i = 0; i < result->path_count; i++) {
@@ -83,6 +86,9 @@ bool kw_unit_read(kw_message *message, kw_unit_result *out_result) {
   out_result->launches = kw_message_get_u64(message);
   out_result->decomposed = kw_message_get_u64(message);
   out_result->fallbacks = kw_message_get_u64(message);
+  out_result->modules_built = kw_message_get_u64(message);
+  out_result->modules_cached = kw_message_get_u64(message);
+  out_result->build_ns = kw_message_get_u64(message);
   out_result->seconds = kw_message_get_f64(message);
   out_result->path_count = kw_message_get_u32(message);
   if (message->bad || out_result->path_count > KW_UNIT_PATHS) return false;

@@ -39,7 +39,7 @@ typedef struct kw_unit_path {
 typedef struct kw_unit_result {
   const char *id;
   uint32_t run;
-  uint64_t launches, decomposed, fallbacks;
+  uint64_t launches, decomposed, fallbacks, modules_built, modules_cached, build_ns;
   double seconds; /* that the worker took */
   uint32_t path_count;
   kw_unit_path paths[KW_UNIT_PATHS];

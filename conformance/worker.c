@@ -547,6 +547,9 @@ void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_m
   result.launches = after.launches - before.launches;
   result.decomposed = after.decomposed - before.decomposed;
   result.fallbacks = after.fallbacks - before.fallbacks;
+  result.modules_built = after.modules_built - before.modules_built;
+  result.modules_cached = after.modules_cached - before.modules_cached;
+  result.build_ns = after.build_ns - before.build_ns;
   result.seconds = kw_clock_seconds() - start;
   kw_unit_write(&result, out_message);
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {

@@ -261,6 +261,19 @@ bool kw_device_is_open(const kw_plugin *plugin) {
   return entry != NULL;
 }
 
+kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached) {
+  pthread_mutex_lock(&lock);
+  open_device *entry = devices;
+  while (entry != NULL && (entry->device.plugin != plugin || entry->device.handle != handle)) entry = entry->next;
+  if (entry != NULL) {
+    atomic_fetch_add(cached ? &entry->device.modules_cached : &entry->device.modules_built, 1);
+    atomic_fetch_add(&entry->device.build_ns, ns);
+  }
+  pthread_mutex_unlock(&lock);
+  if (entry != NULL) return KW_OK;
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "report_build: this is none of the plugin's open devices");
+}
+
 /* ---- Use --------------------------------------------------------------------------------------------------------- */
 
 kw_status kw_device_check(const kw_device *device) {

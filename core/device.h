@@ -30,6 +30,7 @@ struct kw_device {
   atomic_ullong launches; /* those not still noted by threads, see dispatch.c */
   atomic_ullong decomposed;
   atomic_ullong fallbacks;
+  atomic_ullong modules_built, modules_cached, build_ns;
 };
 
 /* One more or one fewer user. The last release closes the device: plans (kw_plan_table_destroy), allocator, default
@@ -48,6 +49,9 @@ void kw_device_forked(void);
 /* The facts about a plugin's device, open or not: zero-filled first, strings ended, alignments at least 1, max_alloc
  * never 0. KW_ERR_INTERNAL when they contradict themselves. */
 kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info);
+
+/* A plugin has built a module for the device that it knows by `handle`, or fetched it from a cache. */
+kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached);
 
 /* Whether a device of this plugin is open, being opened or being closed. */
 bool kw_device_is_open(const kw_plugin *plugin);

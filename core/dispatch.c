@@ -99,7 +99,11 @@ KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *ou
   kw_status status = kw_struct_check_given("kw_device_get_counters", out_counters);
   if (status == KW_OK) status = kw_runtime_check_fork();
   if (status != KW_OK) return status;
-  kw_counters counters = {.decomposed = atomic_load(&device->decomposed), .fallbacks = atomic_load(&device->fallbacks)};
+  kw_counters counters = {.decomposed = atomic_load(&device->decomposed),
+                          .fallbacks = atomic_load(&device->fallbacks),
+                          .modules_built = atomic_load(&device->modules_built),
+                          .modules_cached = atomic_load(&device->modules_cached),
+                          .build_ns = atomic_load(&device->build_ns)};
   pthread_mutex_lock(&kw_plan_mutex);
   counters.launches = atomic_load(&device->launches) + kw_dispatch_pending_launches(device);
   pthread_mutex_unlock(&kw_plan_mutex);

@@ -274,6 +274,9 @@ static kw_status plain_workspace(const kw_call *call, uint64_t *out_size) {
 static kw_status prepare(const kw_call *call, void **out_prepared) {
   note_pure(call);
   fixture.prepares++;
+  fixture_host->report_build(fixture_host->ctx, call->device, "fixture", 1000, false);
+  if (fixture_host->report_build(fixture_host->ctx, NULL, "of no device", 1, true) != KW_ERR_INVALID_ARGUMENT)
+    return KW_ERR_INTERNAL;
   *out_prepared = &fixture_state;
   return KW_OK;
 }

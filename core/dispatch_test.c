@@ -163,6 +163,9 @@ static void prepares_once_a_signature_and_releases(void **state) {
     }
     assert_int_equal(fixture->prepares, size);
   }
+  assert_int_equal(counters().modules_built, 2); /* as prepare reports */
+  assert_int_equal(counters().modules_cached, 0);
+  assert_int_equal(counters().build_ns, 2000);
   assert_int_equal(fixture->releases, 0);
   assert_int_equal(kw_device_close(device), KW_OK);
   assert_int_equal(fixture->releases, 2);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host.h"
 
+#include "device.h"
 #include "error.h"
 #include "kernel.h"
 #include "log.h"
 #include "op.h"
 #include "parallel.h"
 #include "stream.h"
+#include "trace.h"
 
 #include <stdlib.h>
 
@@ -89,6 +91,13 @@ static kw_status host_free(void *ctx, void *pointer) {
   return KW_OK;
 }
 
+static kw_status host_report_build(void *ctx, void *device, const char *module, uint64_t ns, bool cached) {
+  const kw_plugin *plugin = ctx;
+  if (kw_trace_enabled)
+    kw_trace_span("build", module != NULL ? module : "?", cached ? "cached" : NULL, kw_trace_now() - ns);
+  return kw_error_offer(kw_device_note_build(plugin, device, ns, cached));
+}
+
 void kw_host_fill(kw_plugin *plugin, uint32_t abi_version) {
   plugin->host = (kw_host_api){
       .struct_size = sizeof plugin->host,
@@ -104,5 +113,6 @@ void kw_host_fill(kw_plugin *plugin, uint32_t abi_version) {
       .thread_count = host_thread_count,
       .host_alloc = host_alloc,
       .host_free = host_free,
+      .report_build = host_report_build,
   };
 }

@@ -15,8 +15,8 @@ uint64_t kw_trace_now(void);                  /* nanoseconds, CLOCK_MONOTONIC */
 static inline uint64_t kw_trace_begin(void) { /* for kw_trace_span; 0 when tracing is off */
   return kw_trace_enabled ? kw_trace_now() : 0;
 }
-/* A finished span on the calling thread's row. category: "op", "copy", "alloc", "sync", "load". detail may be NULL.
- * Does nothing when tracing is off. */
+/* A finished span on the calling thread's row. category: "op", "copy", "alloc", "sync", "load", "build". detail may be
+ * NULL. Does nothing when tracing is off. */
 void kw_trace_span(const char *category, const char *name, const char *detail, uint64_t begin_ns);
 
 #endif /* KEYWAY_CORE_TRACE_H */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 extern const char kw_gpu_source_args[], kw_gpu_source_opcodes[], kw_gpu_source_base[], kw_gpu_source_dtype[],
     kw_gpu_source_index[];
@@ -102,6 +103,18 @@ static uint32_t gather_sources(const kw_gpu_device *device, const kw_gpu_module 
   return count;
 }
 
+static uint64_t now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void tell_host(kw_gpu_device *device, const char *name, uint64_t begin, bool cached) {
+  const kw_host_api *host = device->host;
+  if (KW_HAS_FIELD(host, report_build) && host->report_build)
+    host->report_build(host->ctx, device, name, now_ns() - begin, cached);
+}
+
 /* From the disk when it is there, otherwise from source, and then it is kept. */
 static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module, unsigned variant, void **out_module) {
   const kw_gpu_driver *driver = device->driver;
@@ -112,6 +125,7 @@ static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module
   snprintf(defines, sizeof defines, "%s#define %s %u\n", device->has_f64 ? "#define KW_HAS_F64 1\n" : "",
            module->by == KW_GPU_BY_SIZE ? "KW_SIZE" : "KW_DTYPE", variant);
   uint32_t count = gather_sources(device, module, defines, sources);
+  const uint64_t begin = now_ns();
   bool kept = device->programs->identity && driver->module_save && driver->module_load;
   void *bytes = NULL;
   size_t size;
@@ -120,9 +134,13 @@ static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module
     bool loaded =
         kw_gpu_store_read(&key, &bytes, &size) && driver->module_load(device, name, bytes, size, out_module) == KW_OK;
     free(bytes);
-    if (loaded) return KW_OK;
+    if (loaded) {
+      tell_host(device, name, begin, true);
+      return KW_OK;
+    }
   }
   kw_status status = driver->module_build(device, name, sources, count, out_module);
+  if (status == KW_OK) tell_host(device, name, begin, false);
   if (status != KW_OK || !kept) return status;
   bytes = NULL;
   if (driver->module_save(device, *out_module, &bytes, &size) == KW_OK) kw_gpu_store_write(&key, bytes, size);

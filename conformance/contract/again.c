@@ -76,6 +76,11 @@ static kw_status host_free(void *ctx, void *pointer) {
   return KW_OK;
 }
 
+static kw_status host_report_build(void *ctx, void *device, const char *module, uint64_t ns, bool cached) {
+  (void)ctx, (void)device, (void)module, (void)ns, (void)cached;
+  return KW_OK;
+}
+
 static const kw_host_api full_table = {
     .struct_size = sizeof full_table,
     .abi_version = KW_ABI_VERSION,
@@ -89,6 +94,7 @@ static const kw_host_api full_table = {
     .thread_count = host_thread_count,
     .host_alloc = host_memory,
     .host_free = host_free,
+    .report_build = host_report_build,
 };
 
 /* ---- The plugin -------------------------------------------------------------------------------------------------- */

@@ -618,9 +618,12 @@ KW_API kw_fallback kw_fallback_get(void);
 typedef struct kw_counters {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t launches;   /* kernel launches */
-  uint64_t decomposed; /* op calls served by a decomposition */
-  uint64_t fallbacks;  /* op calls served by cpu:0 in place of the device */
+  uint64_t launches;       /* kernel launches */
+  uint64_t decomposed;     /* op calls served by a decomposition */
+  uint64_t fallbacks;      /* op calls served by cpu:0 in place of the device */
+  uint64_t modules_built;  /* modules of kernels that the plugin compiled, and those it fetched from a cache on disk, */
+  uint64_t modules_cached; /* as far as it tells */
+  uint64_t build_ns;       /* how long threads waited for both */
 } kw_counters;
 /* Since the device was opened. */
 KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *out_counters);

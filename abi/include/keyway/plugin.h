@@ -121,6 +121,11 @@ typedef struct kw_host_api {
    * KW_ERR_INVALID_ARGUMENT. */
   kw_status (*host_alloc)(void *ctx, uint64_t size, uint64_t alignment, void **out_pointer);
   kw_status (*host_free)(void *ctx, void *pointer);
+
+  /* Tells that a module of kernels was compiled for a device (as device.open returned it), or with `cached` fetched
+   * from a cache on disk, and that the calling thread waited `ns` nanoseconds for it. The host shows it in counters,
+   * traces and reports. Since 0.10: check KW_HAS_FIELD. */
+  kw_status (*report_build)(void *ctx, void *device, const char *module, uint64_t ns, bool cached);
 } kw_host_api;
 
 /* ==== Kernels and ops ============================================================================================= */
