@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernels' common dialect (backends/gpu/kernels), in C++17 for the host: see engine.h. */
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+using namespace std;
+
+typedef int8_t kw_i8;
+typedef uint8_t kw_u8;
+typedef int16_t kw_i16;
+typedef uint16_t kw_u16;
+typedef uint32_t kw_u32;
+typedef int64_t kw_i64;
+typedef uint64_t kw_u64;
+
+#define KW_EXPORT extern "C" __attribute__((visibility("default")))
+#define KW_KERNEL KW_EXPORT
+#define KW_GLOBAL
+#define KW_LOCAL static thread_local /* the items of a group run on one thread */
+#define KW_SHARED
+#define KW_CONSTANT static const
+#define KW_FN static
+#define KW_LOCAL_SIZE(x, y)
+
+/* Which item runs: as in engine.h. */
+struct kw_engine_item {
+  int64_t group[2];
+  int32_t local[2];
+  int32_t size;
+};
+static thread_local const kw_engine_item *kw_engine_here;
+static thread_local void (*kw_barrier)(void);
+KW_EXPORT void kw_engine_bind(const kw_engine_item *item, void (*barrier)(void)) {
+  kw_engine_here = item;
+  kw_barrier = barrier;
+}
+#define KW_GLOBAL_ID() (kw_engine_here->group[0] * kw_engine_here->size + kw_engine_here->local[0])
+#define KW_GROUP_ID(dimension) (kw_engine_here->group[dimension])
+#define KW_LOCAL_ID(dimension) (kw_engine_here->local[dimension])
+#define KW_BARRIER() kw_barrier()
+
+/* A kernel with its arguments: entry i of `args` points to argument i. */
+template <class... A, size_t... I>
+static void kw_apply(void (*kernel)(A...), void *const *args, index_sequence<I...>) {
+  kernel(*(A *)args[I]...);
+}
+template <class... A>
+static void kw_apply(void (*kernel)(A...), void *const *args) {
+  kw_apply(kernel, args, index_sequence_for<A...>());
+}
+
+static inline kw_u32 kw_atomic_swap_if(void *p, kw_u32 expected, kw_u32 value) {
+  __atomic_compare_exchange_n((kw_u32 *)p, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return expected;
+}
+static inline void kw_atomic_max(void *p, kw_u32 value) {
+  kw_u32 was = __atomic_load_n((kw_u32 *)p, __ATOMIC_SEQ_CST);
+  while (was < value &&
+         !__atomic_compare_exchange_n((kw_u32 *)p, &was, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  }
+}
+#define KW_ATOMIC_SWAP_IF(p, expected, value) kw_atomic_swap_if((void *)(p), expected, value)
+#define KW_ATOMIC_ADD(p, value) ((void)__atomic_fetch_add((kw_u32 *)(p), value, __ATOMIC_SEQ_CST))
+#define KW_ATOMIC_MAX(p, value) kw_atomic_max((void *)(p), value)
+#define KW_CLZ64(x) __builtin_clzll(x)
+
+template <class To, class From>
+static inline To kw_bits(From from) {
+  To to;
+  static_assert(sizeof to == sizeof from, "as many bits");
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+#define KW_AS_F32(bits) kw_bits<float, kw_u32>(bits)
+#define KW_AS_U32(value) kw_bits<kw_u32, float>(value)
+#define KW_AS_U64(value) kw_bits<kw_u64, double>(value)
+#define KW_AS_F64(bits) kw_bits<double, kw_u64>(bits)
+
+/* Halves in integers: subnormal halves are a multiple of 2^-24, which f32 holds. */
+static inline float kw_load_half(const void *p, kw_i64 i) {
+  const kw_u32 half = ((const kw_u16 *)p)[i], sign = (half & 0x8000u) << 16, rest = half & 0x7fffu;
+  if (rest >= 0x7c00u) return KW_AS_F32(sign | 0x7f800000u | (rest & 0x3ffu) << 13 | (rest & 0x3ffu ? 0x400000u : 0u));
+  if (rest >= 0x400u) return KW_AS_F32(sign | ((rest << 13) + 0x38000000u));
+  return copysign((float)rest * 0x1p-24f, KW_AS_F32(sign));
+}
+static inline void kw_store_half(float value, void *p, kw_i64 i) {
+  const kw_u32 bits = KW_AS_U32(value), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
+  kw_u32 half;
+  if (rest > 0x7f800000u) {
+    half = 0x7e00u;
+  } else if (rest >= 0x477ff000u) { /* rounds past the largest */
+    half = 0x7c00u;
+  } else if (rest < 0x38800000u) { /* below the smallest normal: the sum leaves the multiple in the low bits */
+    half = KW_AS_U32(KW_AS_F32(rest) + 0.5f) - 0x3f000000u;
+  } else {
+    half = (rest + 0xfffu + (rest >> 13 & 1u) - 0x38000000u) >> 13;
+  }
+  ((kw_u16 *)p)[i] = (kw_u16)(sign | half);
+}
+#define KW_LOAD_HALF(p, i) kw_load_half(p, i)
+#define KW_STORE_HALF(value, p, i) kw_store_half(value, p, i)
