@@ -115,9 +115,10 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_ele
     allowed = rule->ulp * kw_datum_spacing(compute, oracle) + rule->abs * kw_datum_pow2(1 - compute.precision);
   } else {
     if (magnitude > compute.max) magnitude = compute.max; /* no partial result that leads to a finite one is larger */
-    double tiny = kw_datum_pow2(compute.emin - compute.precision + 1); /* half of f64's is no double */
-    allowed =
-        kw_growth(rule->terms) * kw_datum_pow2(1 - compute.precision) * magnitude + 0.5 * (double)rule->terms * tiny;
+    const double tiny = kw_datum_pow2(compute.emin - compute.precision + 1), terms = (double)rule->terms;
+    double lost = 0.5 * terms * tiny;
+    if (lost + lost < terms * tiny) lost += tiny; /* half of f64's is no double: rounded up */
+    allowed = kw_growth(rule->terms) * kw_datum_pow2(1 - compute.precision) * magnitude + lost;
   }
   double half = 0;
   if (format.precision < compute.precision) {

@@ -82,6 +82,9 @@ static void sums_of_subnormals(void **state) {
   kw_rule rule = {.compare = KW_CMP_ACCUMULATE, .terms = 2, .compute = KW_F64};
   assert_true(passes(&rule, KW_F64, 0x1p-1074, 0x1p-1073, 0));
   assert_false(passes(&rule, KW_F64, 0x1p-1074, 0x1.8p-1073, 0));
+  rule.terms = 1; /* the half is rounded up: the wider value is good to half of the smallest number there, too */
+  assert_true(passes(&rule, KW_F64, 0x1p-1074, 0, 0));
+  assert_false(passes(&rule, KW_F64, 0x1p-1073, 0, 0));
 }
 
 static void zeros_have_signs(void **state) {
