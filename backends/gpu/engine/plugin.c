@@ -4,6 +4,7 @@
  */
 #include "engine.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ typedef struct engine_stream {
 
 static void *stream_main(void *argument) {
   engine_stream *stream = argument;
+  fesetenv(FE_DFL_ENV); /* not what the thread that asked for it has set */
   pthread_mutex_lock(&stream->lock);
   for (;;) {
     task *next = stream->first;
@@ -262,7 +264,10 @@ static const kw_plugin_desc desc = {
 };
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
-  (void)host, (void)out_reason;
+  if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
+    *out_reason = "the engine was built for another version of Keyway's ABI; rebuild it";
+    return KW_ERR_ABI_MISMATCH;
+  }
   *out_plugin = &desc;
   return KW_OK;
 }
