@@ -5,6 +5,8 @@
  * one-element add into an existing tensor where Python finds PyTorch. Times are medians of interleaved rounds in one
  * run.
  */
+#include "median.h"
+
 #include <cjson/cJSON.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -102,16 +104,6 @@ static double time_calls(void (*run)(uint64_t), uint64_t calls) {
   run(calls);
   clock_gettime(CLOCK_MONOTONIC, &end);
   return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / (double)calls;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-  double left = *(const double *)a, right = *(const double *)b;
-  return (left > right) - (left < right);
-}
-
-static double median(double *values, size_t count) {
-  qsort(values, count, sizeof *values, compare_doubles);
-  return values[count / 2];
 }
 
 /* Runs a command and keeps the last number it printed after `mark`; negative when there is none. */
@@ -227,7 +219,7 @@ int main(int argc, char **argv) {
     op_times[round] = time_calls(call_op, CALLS_PER_ROUND);
     indirect_times[round] = time_calls(call_indirect, CALLS_PER_ROUND);
   }
-  double op_ns = median(op_times, ROUNDS), indirect_ns = median(indirect_times, ROUNDS);
+  double op_ns = kw_median(op_times, ROUNDS), indirect_ns = kw_median(indirect_times, ROUNDS);
   double instructions = count_instructions(self, plugin);
   double torch_ns = time_pytorch(python);
 

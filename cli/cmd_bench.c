@@ -5,9 +5,11 @@
  * A round runs each side once, one after the other, often enough to last; what is printed are medians over the rounds,
  * and of the ratio the median of each round's own, so that what slows both sides for a while does not count.
  */
+#include "clock.h"
 #include "commands.h"
 #include "table.h"
 
+#include <bench/median.h>
 #include <bench/peer.h>
 #include <keyway/keyway.h>
 
@@ -16,7 +18,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- What is run ------------------------------------------------------------------------------------------------- */
@@ -204,36 +205,20 @@ static void *rival_prepare(const rival *side, const run *r, char *why, size_t si
 #define ROUND_LIMIT 101
 #define BATCH_NS 4e6 /* what one side of a round lasts at least */
 
-static double now_ns(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-  const double left = *(const double *)a, right = *(const double *)b;
-  return (left > right) - (left < right);
-}
-
-static double median(double *values, uint32_t count) {
-  qsort(values, count, sizeof *values, compare_doubles);
-  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 /* Nanoseconds of a call, waiting for the last of `calls`; negative when one fails. */
 static double time_own(run *r, kw_device *device, uint32_t calls) {
-  const double begin = now_ns();
+  const double begin = kw_clock_seconds();
   for (uint32_t i = 0; i < calls; ++i)
     if (run_once(r) != KW_OK) return -1;
   if (kw_device_synchronize(device) != KW_OK) return -1;
-  return (now_ns() - begin) / calls;
+  return 1e9 * (kw_clock_seconds() - begin) / calls;
 }
 
 static double time_rival(const rival *side, void *job, uint32_t calls) {
-  const double begin = now_ns();
+  const double begin = kw_clock_seconds();
   for (uint32_t i = 0; i < calls; ++i) side->api->run(side->peer, job);
   side->api->wait(side->peer);
-  return (now_ns() - begin) / calls;
+  return 1e9 * (kw_clock_seconds() - begin) / calls;
 }
 
 typedef struct figures {
@@ -258,9 +243,9 @@ static bool measure(kw_device *device, const rival *side, run *r, uint32_t round
   }
   if (job) side->api->discard(side->peer, job);
   if (!fine) return false;
-  out->own = median(own, rounds);
-  out->peer = median(peer, rounds);
-  out->ratio = median(ratio, rounds);
+  out->own = kw_median(own, rounds);
+  out->peer = kw_median(peer, rounds);
+  out->ratio = kw_median(ratio, rounds);
   return true;
 }
 
