@@ -8,12 +8,13 @@
 
 #include <string.h>
 
-extern const char kw_gpu_source_attention_args[], kw_gpu_source_attention_tile[], kw_gpu_source_attention_backward[];
+extern const char kw_gpu_source_attention_args[], kw_gpu_source_attention_tile[], kw_gpu_source_group[],
+    kw_gpu_source_attention_backward[];
 
-static const kw_gpu_module attention_backward = {
-    "attention_backward",
-    KW_GPU_BY_DTYPE,
-    {kw_gpu_source_attention_args, kw_gpu_source_attention_tile, kw_gpu_source_attention_backward}};
+static const kw_gpu_module attention_backward = {"attention_backward",
+                                                 KW_GPU_BY_DTYPE,
+                                                 {kw_gpu_source_attention_args, kw_gpu_source_attention_tile,
+                                                  kw_gpu_source_group, kw_gpu_source_attention_backward}};
 
 static const kw_gpu_kernel gradient_kernel = {&attention_backward, "kw_attention_gradient_kernel"};
 static const kw_gpu_kernel sums_kernel = {&attention_backward, "kw_attention_sums_kernel"};

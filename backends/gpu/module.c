@@ -11,7 +11,7 @@
 #include <time.h>
 
 extern const char kw_gpu_source_args[], kw_gpu_source_opcodes[], kw_gpu_source_base[], kw_gpu_source_dtype[],
-    kw_gpu_source_index[];
+    kw_gpu_source_index[], kw_gpu_source_narrow[];
 
 /* A compiled module or kernel. */
 typedef struct built {
@@ -98,6 +98,7 @@ static uint32_t gather_sources(const kw_gpu_device *device, const kw_gpu_module 
   sources[count++] = kw_gpu_source_args;
   sources[count++] = kw_gpu_source_opcodes;
   sources[count++] = kw_gpu_source_index;
+  sources[count++] = kw_gpu_source_narrow;
   if (module->by == KW_GPU_BY_DTYPE) sources[count++] = kw_gpu_source_dtype;
   for (const char *const *source = module->sources; *source; ++source) sources[count++] = *source;
   return count;

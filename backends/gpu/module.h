@@ -15,7 +15,8 @@ typedef enum kw_gpu_variant {
   KW_GPU_BY_NOTHING /* there is one */
 } kw_gpu_variant;
 
-/* A program: `sources` follow the prelude and base, args, opcodes and index (and dtype, in a module by dtype). */
+/* A program: `sources` follow the prelude and base, args, opcodes, index and narrow (and dtype, in a module by dtype).
+ */
 typedef struct kw_gpu_module {
   const char *name;
   kw_gpu_variant by;

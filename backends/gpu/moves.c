@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-extern const char kw_gpu_source_raw[], kw_gpu_source_move[], kw_gpu_source_narrow[], kw_gpu_source_convert[];
+extern const char kw_gpu_source_raw[], kw_gpu_source_move[], kw_gpu_source_convert[];
 
 static const kw_gpu_module move = {"move", KW_GPU_BY_SIZE, {kw_gpu_source_raw, kw_gpu_source_move}};
-static const kw_gpu_module convert = {"convert", KW_GPU_BY_NOTHING, {kw_gpu_source_narrow, kw_gpu_source_convert}};
+static const kw_gpu_module convert = {"convert", KW_GPU_BY_NOTHING, {kw_gpu_source_convert}};
 
 static const kw_gpu_kernel copy_kernel = {&move, "kw_copy_kernel"};
 static const kw_gpu_kernel fill_kernel = {&move, "kw_fill_kernel"};

@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-extern const char kw_gpu_source_norm_args[], kw_gpu_source_norm_rows[], kw_gpu_source_norm[],
+extern const char kw_gpu_source_norm_args[], kw_gpu_source_group[], kw_gpu_source_norm_rows[], kw_gpu_source_norm[],
     kw_gpu_source_norm_backward[];
 
-const kw_gpu_module kw_gpu_norm_module = {
-    "norm",
-    KW_GPU_BY_DTYPE,
-    {kw_gpu_source_norm_args, kw_gpu_source_norm_rows, kw_gpu_source_norm, kw_gpu_source_norm_backward}};
+const kw_gpu_module kw_gpu_norm_module = {"norm",
+                                          KW_GPU_BY_DTYPE,
+                                          {kw_gpu_source_norm_args, kw_gpu_source_group, kw_gpu_source_norm_rows,
+                                           kw_gpu_source_norm, kw_gpu_source_norm_backward}};
 
 static const kw_gpu_kernel norm_kernel = {&kw_gpu_norm_module, "kw_norm_kernel"};
 

@@ -88,19 +88,17 @@ static kw_status launch(const kw_call *call) {
 }
 
 static kw_status register_op(const kw_host_api *host, const kw_gpu_op *op, bool has_f64) {
-  const uint32_t own_flags = KW_GPU_MOVES | KW_GPU_ANY_ORDER;
-  kw_kernel_desc desc = {
-      .struct_size = sizeof desc,
-      .flags = (op->flags & ~own_flags) | (op->flags & KW_GPU_ANY_ORDER ? 0 : KW_KERNEL_DETERMINISTIC),
-      .op = op->name,
-      .name = "portable",
-      .dtypes = {{op->dtypes, 0}},
-      .user = (void *)op,
-      .can_implement = can_implement,
-      .workspace_size = workspace_size,
-      .prepare = prepare,
-      .launch = launch,
-      .release = release};
+  kw_kernel_desc desc = {.struct_size = sizeof desc,
+                         .flags = (op->flags & ~KW_GPU_MOVES) | KW_KERNEL_DETERMINISTIC,
+                         .op = op->name,
+                         .name = "portable",
+                         .dtypes = {{op->dtypes, 0}},
+                         .user = (void *)op,
+                         .can_implement = can_implement,
+                         .workspace_size = workspace_size,
+                         .prepare = prepare,
+                         .launch = launch,
+                         .release = release};
   if (!has_f64 && !(op->flags & KW_GPU_MOVES)) desc.dtypes.bits[0] &= ~(KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128));
   kw_status status = host->register_kernel(host->ctx, &desc);
   return status == KW_ERR_NOT_FOUND ? KW_OK : status; /* an older host knows fewer ops */

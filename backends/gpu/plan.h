@@ -76,12 +76,9 @@ typedef struct kw_gpu_op {
   const char *name;
   void (*lower)(kw_gpu_plan *plan, const struct kw_gpu_op *op);
   int32_t code;    /* the lowering's own */
-  uint32_t flags;  /* KW_KERNEL_*, KW_GPU_MOVES; KW_KERNEL_DETERMINISTIC is implied unless KW_GPU_ANY_ORDER */
+  uint32_t flags;  /* KW_KERNEL_*, KW_GPU_MOVES; KW_KERNEL_DETERMINISTIC is implied */
   uint64_t dtypes; /* key dtypes */
 } kw_gpu_op;
-
-/* The same call may give other bits another time. */
-#define KW_GPU_ANY_ORDER (1u << 30)
 
 /* A family's ops, ended by one without a name. Each family's source file defines one; ops.c has the list. */
 extern const kw_gpu_op kw_gpu_activation_ops[];

@@ -78,26 +78,6 @@ static inline To kw_bits(From from) {
 #define KW_AS_U64(value) kw_bits<kw_u64, double>(value)
 #define KW_AS_F64(bits) kw_bits<double, kw_u64>(bits)
 
-/* Halves in integers: subnormal halves are a multiple of 2^-24, which f32 holds. */
-static inline float kw_load_half(const void *p, kw_i64 i) {
-  const kw_u32 half = ((const kw_u16 *)p)[i], sign = (half & 0x8000u) << 16, rest = half & 0x7fffu;
-  if (rest >= 0x7c00u) return KW_AS_F32(sign | 0x7f800000u | (rest & 0x3ffu) << 13 | (rest & 0x3ffu ? 0x400000u : 0u));
-  if (rest >= 0x400u) return KW_AS_F32(sign | ((rest << 13) + 0x38000000u));
-  return copysign((float)rest * 0x1p-24f, KW_AS_F32(sign));
-}
-static inline void kw_store_half(float value, void *p, kw_i64 i) {
-  const kw_u32 bits = KW_AS_U32(value), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
-  kw_u32 half;
-  if (rest > 0x7f800000u) {
-    half = 0x7e00u;
-  } else if (rest >= 0x477ff000u) { /* rounds past the largest */
-    half = 0x7c00u;
-  } else if (rest < 0x38800000u) { /* below the smallest normal: the sum leaves the multiple in the low bits */
-    half = KW_AS_U32(KW_AS_F32(rest) + 0.5f) - 0x3f000000u;
-  } else {
-    half = (rest + 0xfffu + (rest >> 13 & 1u) - 0x38000000u) >> 13;
-  }
-  ((kw_u16 *)p)[i] = (kw_u16)(sign | half);
-}
-#define KW_LOAD_HALF(p, i) kw_load_half(p, i)
-#define KW_STORE_HALF(value, p, i) kw_store_half(value, p, i)
+#define KW_LOAD_HALF(p, i) KW_AS_F32(kw_narrow_to_f32_bits(KW_F16, ((const kw_u16 *)(p))[i]))
+#define KW_STORE_HALF(value, p, i) \
+  (((kw_u16 *)(p))[i] = (kw_u16)kw_narrow_from_f32_bits(KW_F16, KW_AS_U32(value)))
