@@ -89,7 +89,7 @@ static kw_status launch(const kw_call *call) {
 
 static kw_status register_op(const kw_host_api *host, const kw_gpu_op *op, bool has_f64) {
   kw_kernel_desc desc = {.struct_size = sizeof desc,
-                         .flags = (op->flags & ~KW_GPU_MOVES) | KW_KERNEL_DETERMINISTIC,
+                         .flags = (op->flags & ~KW_GPU_MOVES) | KW_KERNEL_DETERMINISTIC | KW_KERNEL_CAPTURABLE,
                          .op = op->name,
                          .name = "portable",
                          .dtypes = {{op->dtypes, 0}},

@@ -65,14 +65,6 @@ static const kw_group groups[] = {
     {KW_GROUP_EVENT, &ocl_event_api},
 };
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZER "address"
-#elif defined(__SANITIZE_THREAD__)
-#define SANITIZER "thread"
-#else
-#define SANITIZER ""
-#endif
-
 static const kw_plugin_desc desc = {
     .struct_size = sizeof desc,
     .abi_version = KW_ABI_VERSION,
@@ -81,7 +73,7 @@ static const kw_plugin_desc desc = {
     .version = "0.9.0",
     .description = "Every OpenCL 1.2 device, with portable kernels",
     .build = __VERSION__,
-    .sanitizer = SANITIZER,
+    .sanitizer = KW_GPU_SANITIZER,
     .probe = probe,
     .init = init,
     .shutdown = shutdown,
@@ -90,12 +82,5 @@ static const kw_plugin_desc desc = {
 };
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
-  if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
-    *out_reason =
-        "this OpenCL plugin follows plugin ABI 0.9, which the host does not serve; install a plugin and a "
-        "host of the same major version";
-    return KW_ERR_ABI_MISMATCH;
-  }
-  *out_plugin = &desc;
-  return KW_OK;
+  return kw_gpu_answer_query(&desc, host, out_plugin, out_reason);
 }

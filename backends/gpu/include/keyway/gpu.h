@@ -75,7 +75,21 @@ void kw_gpu_device_finish(kw_gpu_device *device);
 /* Registers the pack's kernels; for use inside init. `has_f64`: some device computes in double precision. */
 kw_status kw_gpu_register(const kw_host_api *host, bool has_f64);
 
-/* Preludes. OpenCL C 1.2: */
-extern const char kw_gpu_prelude_opencl[];
+/* For the end of keyway_plugin_query: `desc`, or why this host cannot have it. */
+kw_status kw_gpu_answer_query(const kw_plugin_desc *desc, const kw_query_info *host, const kw_plugin_desc **out_plugin,
+                              const char **out_reason);
+
+/* kw_plugin_desc.sanitizer of what is compiled here. */
+#if defined(__SANITIZE_ADDRESS__)
+#define KW_GPU_SANITIZER "address"
+#elif defined(__SANITIZE_THREAD__)
+#define KW_GPU_SANITIZER "thread"
+#else
+#define KW_GPU_SANITIZER ""
+#endif
+
+/* Preludes. */
+extern const char kw_gpu_prelude_opencl[]; /* OpenCL C 1.2 */
+extern const char kw_gpu_prelude_cuda[];   /* CUDA C++ and HIP, for NVRTC and hipRTC */
 
 #endif /* KEYWAY_GPU_H */
