@@ -38,17 +38,15 @@ typedef struct ocl_mem {
   uint64_t size; /* bytes */
 } ocl_mem;
 
-struct ocl_callbacks; /* stream.c */
-
 typedef struct ocl_stream {
   ocl_device *device;
   uint64_t token;
-  cl_command_queue queue; /* in order */
-  pthread_mutex_t lock;   /* serialises what is appended, and guards the fields below */
-  cl_event last;          /* of the newest command, or NULL */
-  uint64_t last_call;     /* its call_id, 0 for what is not a kernel */
-  bool failed;            /* a failure was reported since the last synchronise */
-  struct ocl_callbacks *callbacks;
+  cl_command_queue queue;      /* in order */
+  pthread_mutex_t lock;        /* serialises what is appended, and guards the fields below */
+  cl_event last;               /* of the newest command, or NULL */
+  uint64_t last_call;          /* its call_id, 0 for what is not a kernel */
+  bool failed;                 /* a failure was reported since the last synchronise */
+  kw_gpu_callbacks *callbacks; /* NULL before the first */
 } ocl_stream;
 
 /* Attaches "what: CL_ERROR_NAME" to the thread's error and returns the status that stands for the OpenCL error. */

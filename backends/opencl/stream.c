@@ -2,93 +2,30 @@
  *
  * Streams: one in-order command queue each.
  *
- * A host callback is a marker M, then a barrier on a user event U. A thread of the stream's own, started at its first
- * callback, waits for M, runs the callback and completes U: callbacks may block for long, and must hold up neither the
- * driver's threads nor other streams.
+ * A host callback is a marker M, then a barrier on a user event U. The stream's callback thread waits for M, runs the
+ * callback and completes U.
  */
 #include "opencl.h"
 
-#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct callback {
-  struct callback *next;
-  uint64_t token;
-  cl_event marker; /* everything before the callback */
-  cl_event gate;   /* user event: everything after it */
+  kw_gpu_callback base; /* first: the thread takes it for this */
+  cl_event marker;      /* everything before the callback */
+  cl_event gate;        /* user event: everything after it */
 } callback;
 
-struct ocl_callbacks {
-  const kw_host_api *host;
-  pthread_t thread;
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  callback *first, **end;
-  bool stop;
-};
-
-static void *callbacks_main(void *argument) {
-  struct ocl_callbacks *self = argument;
-  fesetenv(FE_DFL_ENV); /* not what the thread that asked for it has set */
-  pthread_mutex_lock(&self->lock);
-  for (;;) {
-    callback *entry = self->first;
-    if (!entry) {
-      if (self->stop) break;
-      pthread_cond_wait(&self->changed, &self->lock);
-      continue;
-    }
-    self->first = entry->next;
-    if (!self->first) self->end = &self->first;
-    pthread_mutex_unlock(&self->lock);
-    /* Even when the work before has failed: a token runs exactly once. */
-    clWaitForEvents(1, &entry->marker);
-    self->host->run_callback(self->host->ctx, entry->token);
-    clSetUserEventStatus(entry->gate, CL_COMPLETE);
-    clReleaseEvent(entry->marker);
-    clReleaseEvent(entry->gate);
-    free(entry);
-    pthread_mutex_lock(&self->lock);
-  }
-  pthread_mutex_unlock(&self->lock);
-  return NULL;
+static void callback_wait(kw_gpu_callback *base) {
+  clWaitForEvents(1, &((callback *)base)->marker);
 }
 
-static struct ocl_callbacks *callbacks_start(const kw_host_api *host) {
-  struct ocl_callbacks *self = calloc(1, sizeof *self);
-  if (!self) return NULL;
-  self->host = host;
-  self->end = &self->first;
-  pthread_mutex_init(&self->lock, NULL);
-  pthread_cond_init(&self->changed, NULL);
-  if (pthread_create(&self->thread, NULL, callbacks_main, self) != 0) {
-    pthread_cond_destroy(&self->changed);
-    pthread_mutex_destroy(&self->lock);
-    free(self);
-    return NULL;
-  }
-  return self;
-}
-
-static void callbacks_push(struct ocl_callbacks *self, callback *entry) {
-  pthread_mutex_lock(&self->lock);
-  *self->end = entry;
-  self->end = &entry->next;
-  pthread_cond_signal(&self->changed);
-  pthread_mutex_unlock(&self->lock);
-}
-
-/* Runs what is queued, then ends the thread. */
-static void callbacks_finish(struct ocl_callbacks *self) {
-  pthread_mutex_lock(&self->lock);
-  self->stop = true;
-  pthread_cond_signal(&self->changed);
-  pthread_mutex_unlock(&self->lock);
-  pthread_join(self->thread, NULL);
-  pthread_cond_destroy(&self->changed);
-  pthread_mutex_destroy(&self->lock);
-  free(self);
+static void callback_done(kw_gpu_callback *base) {
+  callback *entry = (callback *)base;
+  clSetUserEventStatus(entry->gate, CL_COMPLETE);
+  clReleaseEvent(entry->marker);
+  clReleaseEvent(entry->gate);
+  free(entry);
 }
 
 cl_command_queue ocl_stream_begin(ocl_stream *stream) {
@@ -157,7 +94,7 @@ static kw_status stream_synchronize(void *state, void *handle) {
 static kw_status stream_destroy(void *state, void *handle) {
   ocl_stream *stream = handle;
   kw_status status = stream_synchronize(state, stream);
-  if (stream->callbacks) callbacks_finish(stream->callbacks);
+  if (stream->callbacks) kw_gpu_callbacks_finish(stream->callbacks);
   if (stream->last) clReleaseEvent(stream->last);
   clReleaseCommandQueue(stream->queue);
   pthread_mutex_destroy(&stream->lock);
@@ -185,9 +122,9 @@ static kw_status stream_call_host(void *state, void *handle, uint64_t token) {
   cl_event barrier = NULL;
   callback *entry = calloc(1, sizeof *entry);
   if (!entry) return ocl_fail(host, error, what);
-  entry->token = token;
+  entry->base = (kw_gpu_callback){.token = token, .wait = callback_wait, .done = callback_done};
   cl_command_queue queue = ocl_stream_begin(stream);
-  if (!stream->callbacks) stream->callbacks = callbacks_start(host);
+  if (!stream->callbacks) stream->callbacks = kw_gpu_callbacks_start(host);
   if (!stream->callbacks) goto failed;
   what = "clCreateUserEvent";
   entry->gate = clCreateUserEvent(stream->device->context, &error);
@@ -198,7 +135,8 @@ static kw_status stream_call_host(void *state, void *handle, uint64_t token) {
   what = "clEnqueueBarrierWithWaitList";
   error = clEnqueueBarrierWithWaitList(queue, 1, &entry->gate, &barrier);
   if (error != CL_SUCCESS) goto failed;
-  callbacks_push(stream->callbacks, entry); /* while locked: callbacks run in the order of their markers */
+  kw_gpu_callbacks_push(stream->callbacks,
+                        &entry->base); /* while locked: callbacks run in the order of their markers */
   return ocl_stream_end(stream, error, barrier, 0, "clFlush");
 
 failed:

@@ -75,6 +75,31 @@ void kw_gpu_device_finish(kw_gpu_device *device);
 /* Registers the pack's kernels; for use inside init. `has_f64`: some device computes in double precision. */
 kw_status kw_gpu_register(const kw_host_api *host, bool has_f64);
 
+/* ---- Host callbacks ---------------------------------------------------------------------------------------------- */
+
+/* A thread for what stream.call_host is given: a callback may block for long, and must hold up neither the runtime's
+ * own threads nor other streams. One for each stream, started at its first callback; callbacks run in the order of
+ * push.
+ *
+ * `wait` returns when all that the stream had before has finished or failed; then the token runs, whatever became of
+ * the work; then `done` lets the stream go on, and frees the callback. */
+typedef struct kw_gpu_callback {
+  struct kw_gpu_callback *next;
+  uint64_t token;
+  void (*wait)(struct kw_gpu_callback *callback);
+  void (*done)(struct kw_gpu_callback *callback);
+} kw_gpu_callback;
+
+typedef struct kw_gpu_callbacks kw_gpu_callbacks;
+
+/* NULL when the host has no memory or thread for it. */
+kw_gpu_callbacks *kw_gpu_callbacks_start(const kw_host_api *host);
+void kw_gpu_callbacks_push(kw_gpu_callbacks *callbacks, kw_gpu_callback *callback);
+/* Runs what was pushed, then ends the thread. */
+void kw_gpu_callbacks_finish(kw_gpu_callbacks *callbacks);
+
+/* ---- The plugin -------------------------------------------------------------------------------------------------- */
+
 /* For the end of keyway_plugin_query: `desc`, or why this host cannot have it. */
 kw_status kw_gpu_answer_query(const kw_plugin_desc *desc, const kw_query_info *host, const kw_plugin_desc **out_plugin,
                               const char **out_reason);
