@@ -7,12 +7,14 @@
 
 extern const char kw_gpu_source_sigmoid[], kw_gpu_source_activation[], kw_gpu_source_gated[];
 
-static const kw_gpu_module activation = {
-    "activation", KW_GPU_BY_DTYPE, {kw_gpu_source_sigmoid, kw_gpu_source_activation, kw_gpu_source_gated}};
+const kw_gpu_module kw_gpu_activation_module = {"activation",
+                                                KW_GPU_BY_DTYPE,
+                                                KW_GPU_NUMBER,
+                                                {kw_gpu_source_sigmoid, kw_gpu_source_activation, kw_gpu_source_gated}};
 
-static const kw_gpu_kernel activation_kernel = {&activation, "kw_activation_kernel"};
-static const kw_gpu_kernel backward_kernel = {&activation, "kw_activation_backward_kernel"};
-static const kw_gpu_kernel gated_kernel = {&activation, "kw_gated_kernel"};
+static const kw_gpu_kernel activation_kernel = {&kw_gpu_activation_module, "kw_activation_kernel"};
+static const kw_gpu_kernel backward_kernel = {&kw_gpu_activation_module, "kw_activation_backward_kernel"};
+static const kw_gpu_kernel gated_kernel = {&kw_gpu_activation_module, "kw_gated_kernel"};
 
 /* Adds the Scalars among three arguments from `first` on; a 0 for what is none. */
 static void step_scalars(kw_gpu_plan *plan, kw_gpu_step *step, uint32_t first) {

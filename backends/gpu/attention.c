@@ -11,14 +11,15 @@
 
 extern const char kw_gpu_source_attention_args[], kw_gpu_source_attention_tile[], kw_gpu_source_attention[];
 
-static const kw_gpu_module attention = {
+const kw_gpu_module kw_gpu_attention_module = {
     "attention",
     KW_GPU_BY_DTYPE,
+    KW_GPU_FLOAT,
     {kw_gpu_source_attention_args, kw_gpu_source_attention_tile, kw_gpu_source_attention}};
 
-static const kw_gpu_kernel attention_kernel = {&attention, "kw_attention_kernel"};
-static const kw_gpu_kernel join_kernel = {&attention, "kw_attention_join_kernel"};
-static const kw_gpu_kernel starts_kernel = {&attention, "kw_attention_starts_kernel"};
+static const kw_gpu_kernel attention_kernel = {&kw_gpu_attention_module, "kw_attention_kernel"};
+static const kw_gpu_kernel join_kernel = {&kw_gpu_attention_module, "kw_attention_join_kernel"};
+static const kw_gpu_kernel starts_kernel = {&kw_gpu_attention_module, "kw_attention_starts_kernel"};
 
 /* Keys are split until there are so many groups, but no part gets fewer keys than that. */
 #define ENOUGH_GROUPS 512

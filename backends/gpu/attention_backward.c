@@ -11,13 +11,14 @@
 extern const char kw_gpu_source_attention_args[], kw_gpu_source_attention_tile[], kw_gpu_source_group[],
     kw_gpu_source_attention_backward[];
 
-static const kw_gpu_module attention_backward = {"attention_backward",
-                                                 KW_GPU_BY_DTYPE,
-                                                 {kw_gpu_source_attention_args, kw_gpu_source_attention_tile,
-                                                  kw_gpu_source_group, kw_gpu_source_attention_backward}};
+const kw_gpu_module kw_gpu_attention_backward_module = {"attention_backward",
+                                                        KW_GPU_BY_DTYPE,
+                                                        KW_GPU_FLOAT,
+                                                        {kw_gpu_source_attention_args, kw_gpu_source_attention_tile,
+                                                         kw_gpu_source_group, kw_gpu_source_attention_backward}};
 
-static const kw_gpu_kernel gradient_kernel = {&attention_backward, "kw_attention_gradient_kernel"};
-static const kw_gpu_kernel sums_kernel = {&attention_backward, "kw_attention_sums_kernel"};
+static const kw_gpu_kernel gradient_kernel = {&kw_gpu_attention_backward_module, "kw_attention_gradient_kernel"};
+static const kw_gpu_kernel sums_kernel = {&kw_gpu_attention_backward_module, "kw_attention_sums_kernel"};
 
 /* Arguments. */
 enum { GRAD, QUERY, KEY, VALUE, OUT, LSE };

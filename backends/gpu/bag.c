@@ -10,10 +10,11 @@
 
 extern const char kw_gpu_source_bag_args[], kw_gpu_source_bag[];
 
-static const kw_gpu_module bags = {"bag", KW_GPU_BY_DTYPE, {kw_gpu_source_bag_args, kw_gpu_source_bag}};
+const kw_gpu_module kw_gpu_bag_module = {
+    "bag", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_bag_args, kw_gpu_source_bag}};
 
-static const kw_gpu_kernel bag_of_kernel = {&bags, "kw_bag_of_kernel"};
-static const kw_gpu_kernel bag_kernel = {&bags, "kw_bag_kernel"};
+static const kw_gpu_kernel bag_of_kernel = {&kw_gpu_bag_module, "kw_bag_of_kernel"};
+static const kw_gpu_kernel bag_kernel = {&kw_gpu_bag_module, "kw_bag_kernel"};
 
 enum { BAG_OPERANDS = 8 };
 

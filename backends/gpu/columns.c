@@ -9,13 +9,14 @@
 extern const char kw_gpu_source_frame_args[], kw_gpu_source_frame[], kw_gpu_source_columns_args[],
     kw_gpu_source_columns[];
 
-static const kw_gpu_module columns = {
+const kw_gpu_module kw_gpu_columns_module = {
     "columns",
     KW_GPU_BY_DTYPE,
+    KW_GPU_FLOAT,
     {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_columns_args, kw_gpu_source_columns}};
 
-static const kw_gpu_kernel im2col_kernel = {&columns, "kw_im2col_kernel"};
-static const kw_gpu_kernel col2im_kernel = {&columns, "kw_col2im_kernel"};
+static const kw_gpu_kernel im2col_kernel = {&kw_gpu_columns_module, "kw_im2col_kernel"};
+static const kw_gpu_kernel col2im_kernel = {&kw_gpu_columns_module, "kw_col2im_kernel"};
 
 /* kernel_size, dilation, padding and stride are arguments `lists` and after. */
 static void lower(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *image,

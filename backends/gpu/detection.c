@@ -10,18 +10,18 @@
 
 extern const char kw_gpu_source_detection_args[], kw_gpu_source_items[], kw_gpu_source_boxes[], kw_gpu_source_regions[];
 
-static const kw_gpu_module boxes = {
-    "boxes", KW_GPU_BY_DTYPE, {kw_gpu_source_detection_args, kw_gpu_source_items, kw_gpu_source_boxes}};
-static const kw_gpu_module regions = {
-    "regions", KW_GPU_BY_DTYPE, {kw_gpu_source_detection_args, kw_gpu_source_regions}};
+const kw_gpu_module kw_gpu_boxes_module = {
+    "boxes", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_detection_args, kw_gpu_source_items, kw_gpu_source_boxes}};
+const kw_gpu_module kw_gpu_regions_module = {
+    "regions", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_detection_args, kw_gpu_source_regions}};
 
-static const kw_gpu_kernel pairs_kernel = {&boxes, "kw_box_pairs_kernel"};
-static const kw_gpu_kernel order_kernel = {&boxes, "kw_nms_order_kernel"};
-static const kw_gpu_kernel mask_kernel = {&boxes, "kw_nms_mask_kernel"};
-static const kw_gpu_kernel walk_kernel = {&boxes, "kw_nms_walk_kernel"};
-static const kw_gpu_kernel regions_kernel = {&regions, "kw_regions_kernel"};
-static const kw_gpu_kernel align_kernel = {&regions, "kw_roi_align_kernel"};
-static const kw_gpu_kernel align_backward_kernel = {&regions, "kw_roi_align_backward_kernel"};
+static const kw_gpu_kernel pairs_kernel = {&kw_gpu_boxes_module, "kw_box_pairs_kernel"};
+static const kw_gpu_kernel order_kernel = {&kw_gpu_boxes_module, "kw_nms_order_kernel"};
+static const kw_gpu_kernel mask_kernel = {&kw_gpu_boxes_module, "kw_nms_mask_kernel"};
+static const kw_gpu_kernel walk_kernel = {&kw_gpu_boxes_module, "kw_nms_walk_kernel"};
+static const kw_gpu_kernel regions_kernel = {&kw_gpu_regions_module, "kw_regions_kernel"};
+static const kw_gpu_kernel align_kernel = {&kw_gpu_regions_module, "kw_roi_align_kernel"};
+static const kw_gpu_kernel align_backward_kernel = {&kw_gpu_regions_module, "kw_roi_align_backward_kernel"};
 
 /* ---- Boxes ------------------------------------------------------------------------------------------------------- */
 

@@ -8,8 +8,9 @@
 
 extern const char kw_gpu_source_mm_args[], kw_gpu_source_distance[];
 
-static const kw_gpu_module distance = {"distance", KW_GPU_BY_DTYPE, {kw_gpu_source_mm_args, kw_gpu_source_distance}};
-static const kw_gpu_kernel distance_kernel = {&distance, "kw_distance_kernel"};
+const kw_gpu_module kw_gpu_distance_module = {
+    "distance", KW_GPU_BY_DTYPE, KW_GPU_COMPUTED_FLOAT, {kw_gpu_source_mm_args, kw_gpu_source_distance}};
+static const kw_gpu_kernel distance_kernel = {&kw_gpu_distance_module, "kw_distance_kernel"};
 
 static void step(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu_tensor *x, const kw_gpu_tensor *y, double p,
                  bool own) {

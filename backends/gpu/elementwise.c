@@ -10,20 +10,21 @@
 extern const char kw_gpu_source_sigmoid[], kw_gpu_source_unary[], kw_gpu_source_function[], kw_gpu_source_binary[],
     kw_gpu_source_compare[], kw_gpu_source_clamp[], kw_gpu_source_fused[], kw_gpu_source_arange[];
 
-static const kw_gpu_module elementwise = {
+const kw_gpu_module kw_gpu_elementwise_module = {
     "elementwise",
     KW_GPU_BY_DTYPE,
+    KW_GPU_REAL,
     {kw_gpu_source_sigmoid, kw_gpu_source_unary, kw_gpu_source_function, kw_gpu_source_binary, kw_gpu_source_compare,
      kw_gpu_source_clamp, kw_gpu_source_fused, kw_gpu_source_arange}};
 
-static const kw_gpu_kernel unary_kernel = {&elementwise, "kw_unary_kernel"};
-static const kw_gpu_kernel function_kernel = {&elementwise, "kw_function_kernel"};
-static const kw_gpu_kernel binary_kernel = {&elementwise, "kw_binary_kernel"};
-static const kw_gpu_kernel pow_kernel = {&elementwise, "kw_pow_kernel"};
-static const kw_gpu_kernel compare_kernel = {&elementwise, "kw_compare_kernel"};
-static const kw_gpu_kernel clamp_kernel = {&elementwise, "kw_clamp_kernel"};
-static const kw_gpu_kernel fused_kernel = {&elementwise, "kw_fused_kernel"};
-static const kw_gpu_kernel arange_kernel = {&elementwise, "kw_arange_kernel"};
+static const kw_gpu_kernel unary_kernel = {&kw_gpu_elementwise_module, "kw_unary_kernel"};
+static const kw_gpu_kernel function_kernel = {&kw_gpu_elementwise_module, "kw_function_kernel"};
+static const kw_gpu_kernel binary_kernel = {&kw_gpu_elementwise_module, "kw_binary_kernel"};
+static const kw_gpu_kernel pow_kernel = {&kw_gpu_elementwise_module, "kw_pow_kernel"};
+static const kw_gpu_kernel compare_kernel = {&kw_gpu_elementwise_module, "kw_compare_kernel"};
+static const kw_gpu_kernel clamp_kernel = {&kw_gpu_elementwise_module, "kw_clamp_kernel"};
+static const kw_gpu_kernel fused_kernel = {&kw_gpu_elementwise_module, "kw_fused_kernel"};
+static const kw_gpu_kernel arange_kernel = {&kw_gpu_elementwise_module, "kw_arange_kernel"};
 
 static void unary(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, int32_t opcode) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);

@@ -12,11 +12,12 @@
 
 extern const char kw_gpu_source_fft_args[], kw_gpu_source_fft[];
 
-static const kw_gpu_module fft = {"fft", KW_GPU_BY_DTYPE, {kw_gpu_source_fft_args, kw_gpu_source_fft}};
-static const kw_gpu_kernel table_kernel = {&fft, "kw_fft_table_kernel"};
-static const kw_gpu_kernel pass_kernel = {&fft, "kw_fft_pass_kernel"};
-static const kw_gpu_kernel multiply_kernel = {&fft, "kw_fft_multiply_kernel"};
-static const kw_gpu_kernel mirror_kernel = {&fft, "kw_fft_mirror_kernel"};
+const kw_gpu_module kw_gpu_fft_module = {
+    "fft", KW_GPU_BY_DTYPE, KW_GPU_COMPUTED_FLOAT, {kw_gpu_source_fft_args, kw_gpu_source_fft}};
+static const kw_gpu_kernel table_kernel = {&kw_gpu_fft_module, "kw_fft_table_kernel"};
+static const kw_gpu_kernel pass_kernel = {&kw_gpu_fft_module, "kw_fft_pass_kernel"};
+static const kw_gpu_kernel multiply_kernel = {&kw_gpu_fft_module, "kw_fft_multiply_kernel"};
+static const kw_gpu_kernel mirror_kernel = {&kw_gpu_fft_module, "kw_fft_mirror_kernel"};
 
 /* A pass reads `radix` numbers for each that it writes: of composite radices small ones cost least. */
 #define COMPOSITE_RADIX 8

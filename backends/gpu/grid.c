@@ -12,14 +12,15 @@
 extern const char kw_gpu_source_frame_args[], kw_gpu_source_frame[], kw_gpu_source_taps_args[], kw_gpu_source_taps[],
     kw_gpu_source_grid_args[], kw_gpu_source_grid[];
 
-static const kw_gpu_module grid_module = {"grid",
+const kw_gpu_module kw_gpu_grid_module = {"grid",
                                           KW_GPU_BY_DTYPE,
+                                          KW_GPU_FLOAT,
                                           {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_taps_args,
                                            kw_gpu_source_taps, kw_gpu_source_grid_args, kw_gpu_source_grid}};
 
-static const kw_gpu_kernel sample_kernel = {&grid_module, "kw_grid_kernel"};
-static const kw_gpu_kernel backward_kernel = {&grid_module, "kw_grid_backward_kernel"};
-static const kw_gpu_kernel keys_kernel = {&grid_module, "kw_grid_keys_kernel"};
+static const kw_gpu_kernel sample_kernel = {&kw_gpu_grid_module, "kw_grid_kernel"};
+static const kw_gpu_kernel backward_kernel = {&kw_gpu_grid_module, "kw_grid_backward_kernel"};
+static const kw_gpu_kernel keys_kernel = {&kw_gpu_grid_module, "kw_grid_keys_kernel"};
 
 /* interpolation_mode, padding_mode and align_corners are arguments `rest` and after. */
 static kw_grid block_of(kw_gpu_plan *plan, const kw_gpu_tensor *input, const kw_gpu_tensor *grid,

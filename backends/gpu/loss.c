@@ -7,8 +7,9 @@
 
 extern const char kw_gpu_source_sigmoid[], kw_gpu_source_loss[];
 
-static const kw_gpu_module loss = {"loss", KW_GPU_BY_DTYPE, {kw_gpu_source_sigmoid, kw_gpu_source_loss}};
-static const kw_gpu_kernel loss_kernel = {&loss, "kw_loss_kernel"};
+const kw_gpu_module kw_gpu_loss_module = {
+    "loss", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_sigmoid, kw_gpu_source_loss}};
+static const kw_gpu_kernel loss_kernel = {&kw_gpu_loss_module, "kw_loss_kernel"};
 
 /* The argument "reduction". */
 enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };

@@ -12,13 +12,13 @@
 
 extern const char kw_gpu_source_raw[], kw_gpu_source_mask_args[], kw_gpu_source_mask[];
 
-static const kw_gpu_module mask_module = {
-    "mask", KW_GPU_BY_SIZE, {kw_gpu_source_raw, kw_gpu_source_mask_args, kw_gpu_source_mask}};
+const kw_gpu_module kw_gpu_mask_module = {
+    "mask", KW_GPU_BY_SIZE, KW_GPU_SIZES, {kw_gpu_source_raw, kw_gpu_source_mask_args, kw_gpu_source_mask}};
 
-static const kw_gpu_kernel flag_kernel = {&mask_module, "kw_flag_kernel"};
-static const kw_gpu_kernel nonzero_kernel = {&mask_module, "kw_nonzero_kernel"};
-static const kw_gpu_kernel masked_select_kernel = {&mask_module, "kw_masked_select_kernel"};
-static const kw_gpu_kernel masked_scatter_kernel = {&mask_module, "kw_masked_scatter_kernel"};
+static const kw_gpu_kernel flag_kernel = {&kw_gpu_mask_module, "kw_flag_kernel"};
+static const kw_gpu_kernel nonzero_kernel = {&kw_gpu_mask_module, "kw_nonzero_kernel"};
+static const kw_gpu_kernel masked_select_kernel = {&kw_gpu_mask_module, "kw_masked_select_kernel"};
+static const kw_gpu_kernel masked_scatter_kernel = {&kw_gpu_mask_module, "kw_masked_scatter_kernel"};
 
 /* How many elements of `in` are not zero up to each, in row-major order: contiguous, of its shape. */
 static kw_gpu_tensor positions_of(kw_gpu_plan *plan, const kw_gpu_tensor *in) {

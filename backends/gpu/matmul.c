@@ -9,8 +9,9 @@
 
 extern const char kw_gpu_source_mm_args[], kw_gpu_source_mm[];
 
-static const kw_gpu_module matmul = {"matmul", KW_GPU_BY_DTYPE, {kw_gpu_source_mm_args, kw_gpu_source_mm}};
-static const kw_gpu_kernel product_kernel = {&matmul, "kw_product_kernel"};
+const kw_gpu_module kw_gpu_matmul_module = {
+    "matmul", KW_GPU_BY_DTYPE, KW_GPU_NUMBER, {kw_gpu_source_mm_args, kw_gpu_source_mm}};
+static const kw_gpu_kernel product_kernel = {&kw_gpu_matmul_module, "kw_product_kernel"};
 
 static int64_t tiles(int64_t extent) {
   return (extent + KW_TILE - 1) / KW_TILE;

@@ -9,11 +9,12 @@
 
 extern const char kw_gpu_source_metric_args[], kw_gpu_source_metric[];
 
-static const kw_gpu_module metric = {"metric", KW_GPU_BY_DTYPE, {kw_gpu_source_metric_args, kw_gpu_source_metric}};
+const kw_gpu_module kw_gpu_metric_module = {
+    "metric", KW_GPU_BY_DTYPE, KW_GPU_COMPUTED, {kw_gpu_source_metric_args, kw_gpu_source_metric}};
 
-static const kw_gpu_kernel mean_kernel = {&metric, "kw_mean_kernel"};
-static const kw_gpu_kernel tally_kernel = {&metric, "kw_tally_kernel"};
-static const kw_gpu_kernel count_kernel = {&metric, "kw_count_kernel"};
+static const kw_gpu_kernel mean_kernel = {&kw_gpu_metric_module, "kw_mean_kernel"};
+static const kw_gpu_kernel tally_kernel = {&kw_gpu_metric_module, "kw_tally_kernel"};
+static const kw_gpu_kernel count_kernel = {&kw_gpu_metric_module, "kw_count_kernel"};
 
 /* Places of one launch: a tally holds as many. */
 #define TALLIED ((int64_t)1 << 31)

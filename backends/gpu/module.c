@@ -10,9 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-extern const char kw_gpu_source_args[], kw_gpu_source_opcodes[], kw_gpu_source_base[], kw_gpu_source_dtype[],
-    kw_gpu_source_index[], kw_gpu_source_narrow[];
-
 /* A compiled module or kernel. */
 typedef struct built {
   const void *what; /* kw_gpu_module or kw_gpu_kernel */
@@ -86,24 +83,6 @@ static void add_built(built_list *list, const void *what, unsigned variant, void
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-#define SOURCE_LIMIT 16
-
-/* The sources of a program, `defines` first; how many. */
-static uint32_t gather_sources(const kw_gpu_device *device, const kw_gpu_module *module, const char *defines,
-                               const char *sources[SOURCE_LIMIT]) {
-  uint32_t count = 0;
-  sources[count++] = defines;
-  sources[count++] = device->driver->prelude;
-  sources[count++] = kw_gpu_source_base;
-  sources[count++] = kw_gpu_source_args;
-  sources[count++] = kw_gpu_source_opcodes;
-  sources[count++] = kw_gpu_source_index;
-  sources[count++] = kw_gpu_source_narrow;
-  if (module->by == KW_GPU_BY_DTYPE) sources[count++] = kw_gpu_source_dtype;
-  for (const char *const *source = module->sources; *source; ++source) sources[count++] = *source;
-  return count;
-}
-
 static uint64_t now_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -116,32 +95,36 @@ static void tell_host(kw_gpu_device *device, const char *name, uint64_t begin, b
     host->report_build(host->ctx, device, name, now_ns() - begin, cached);
 }
 
+/* A defect of the pack: what is compiled ahead would not be all there is. */
+static kw_status not_listed(const kw_gpu_device *device, const char *name) {
+  char text[192];
+  snprintf(text, sizeof text, "program %s is not in the kernel pack's list; see kw_gpu_module.variants", name);
+  return device->host->set_error(device->host->ctx, KW_ERR_INTERNAL, text);
+}
+
 /* From the disk when it is there, otherwise from source, and then it is kept. */
 static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module, unsigned variant, void **out_module) {
   const kw_gpu_driver *driver = device->driver;
-  char name[64], defines[96];
-  const char *sources[SOURCE_LIMIT];
+  kw_gpu_program program;
   kw_gpu_store_key key;
-  snprintf(name, sizeof name, "%s/%u", module->name, variant);
-  snprintf(defines, sizeof defines, "%s#define %s %u\n", device->has_f64 ? "#define KW_HAS_F64 1\n" : "",
-           module->by == KW_GPU_BY_SIZE ? "KW_SIZE" : "KW_DTYPE", variant);
-  uint32_t count = gather_sources(device, module, defines, sources);
+  kw_gpu_program_make(&program, module, variant, device->has_f64, driver->prelude);
+  if (!kw_gpu_program_listed(module, variant)) return not_listed(device, program.name);
   const uint64_t begin = now_ns();
   bool kept = device->programs->identity && driver->module_save && driver->module_load;
   void *bytes = NULL;
   size_t size;
   if (kept) {
-    kw_gpu_store_key_make(&key, device->programs->identity, sources, count);
-    bool loaded =
-        kw_gpu_store_read(&key, &bytes, &size) && driver->module_load(device, name, bytes, size, out_module) == KW_OK;
+    kw_gpu_store_key_make(&key, device->programs->identity, program.sources, program.source_count);
+    bool loaded = kw_gpu_store_read(&key, &bytes, &size) &&
+                  driver->module_load(device, program.name, bytes, size, out_module) == KW_OK;
     free(bytes);
     if (loaded) {
-      tell_host(device, name, begin, true);
+      tell_host(device, program.name, begin, true);
       return KW_OK;
     }
   }
-  kw_status status = driver->module_build(device, name, sources, count, out_module);
-  if (status == KW_OK) tell_host(device, name, begin, false);
+  kw_status status = driver->module_build(device, program.name, program.sources, program.source_count, out_module);
+  if (status == KW_OK) tell_host(device, program.name, begin, false);
   if (status != KW_OK || !kept) return status;
   bytes = NULL;
   if (driver->module_save(device, *out_module, &bytes, &size) == KW_OK) kw_gpu_store_write(&key, bytes, size);

@@ -9,13 +9,15 @@
 
 extern const char kw_gpu_source_raw[], kw_gpu_source_move[], kw_gpu_source_convert[];
 
-static const kw_gpu_module move = {"move", KW_GPU_BY_SIZE, {kw_gpu_source_raw, kw_gpu_source_move}};
-static const kw_gpu_module convert = {"convert", KW_GPU_BY_NOTHING, {kw_gpu_source_convert}};
+const kw_gpu_module kw_gpu_move_module = {
+    "move", KW_GPU_BY_SIZE, KW_GPU_SIZES, {kw_gpu_source_raw, kw_gpu_source_move}};
+const kw_gpu_module kw_gpu_convert_module = {
+    "convert", KW_GPU_BY_NOTHING, KW_GPU_ONE | KW_GPU_WIDE, {kw_gpu_source_convert}};
 
-static const kw_gpu_kernel copy_kernel = {&move, "kw_copy_kernel"};
-static const kw_gpu_kernel fill_kernel = {&move, "kw_fill_kernel"};
-static const kw_gpu_kernel where_kernel = {&move, "kw_where_kernel"};
-static const kw_gpu_kernel convert_kernel = {&convert, "kw_convert_kernel"};
+static const kw_gpu_kernel copy_kernel = {&kw_gpu_move_module, "kw_copy_kernel"};
+static const kw_gpu_kernel fill_kernel = {&kw_gpu_move_module, "kw_fill_kernel"};
+static const kw_gpu_kernel where_kernel = {&kw_gpu_move_module, "kw_where_kernel"};
+static const kw_gpu_kernel convert_kernel = {&kw_gpu_convert_module, "kw_convert_kernel"};
 
 /* Whether the one block of an element-wise step says that all its operands are runs of memory. */
 static bool is_flat(const kw_gpu_step *step, int64_t *out_numel) {

@@ -13,6 +13,7 @@ extern const char kw_gpu_source_norm_args[], kw_gpu_source_group[], kw_gpu_sourc
 
 const kw_gpu_module kw_gpu_norm_module = {"norm",
                                           KW_GPU_BY_DTYPE,
+                                          KW_GPU_FLOAT,
                                           {kw_gpu_source_norm_args, kw_gpu_source_group, kw_gpu_source_norm_rows,
                                            kw_gpu_source_norm, kw_gpu_source_norm_backward}};
 

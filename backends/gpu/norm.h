@@ -43,6 +43,4 @@ void kw_gpu_norm_run(kw_gpu_plan *plan, const kw_norm *block, int32_t statistics
 /* `flag` where the tensor has not the dtype that the program is for, but the compute type. */
 int32_t kw_gpu_norm_wide(const kw_gpu_tensor *tensor, kw_dtype key, int32_t flag);
 
-extern const kw_gpu_module kw_gpu_norm_module;
-
 #endif /* KEYWAY_GPU_NORM_H */

@@ -14,15 +14,18 @@
 
 extern const char kw_gpu_source_optimizer_args[], kw_gpu_source_optimizer[], kw_gpu_source_gradient[];
 
-static const kw_gpu_module optimizer = {
-    "optimizer", KW_GPU_BY_DTYPE, {kw_gpu_source_optimizer_args, kw_gpu_source_optimizer, kw_gpu_source_gradient}};
+const kw_gpu_module kw_gpu_optimizer_module = {
+    "optimizer",
+    KW_GPU_BY_DTYPE,
+    KW_GPU_FLOAT,
+    {kw_gpu_source_optimizer_args, kw_gpu_source_optimizer, kw_gpu_source_gradient}};
 
-static const kw_gpu_kernel sgd_kernel = {&optimizer, "kw_sgd_kernel"};
-static const kw_gpu_kernel adam_kernel = {&optimizer, "kw_adam_kernel"};
-static const kw_gpu_kernel scale_kernel = {&optimizer, "kw_scale_kernel"};
-static const kw_gpu_kernel update_scale_kernel = {&optimizer, "kw_update_scale_kernel"};
-static const kw_gpu_kernel total_kernel = {&optimizer, "kw_total_kernel"};
-static const kw_gpu_kernel clip_kernel = {&optimizer, "kw_clip_kernel"};
+static const kw_gpu_kernel sgd_kernel = {&kw_gpu_optimizer_module, "kw_sgd_kernel"};
+static const kw_gpu_kernel adam_kernel = {&kw_gpu_optimizer_module, "kw_adam_kernel"};
+static const kw_gpu_kernel scale_kernel = {&kw_gpu_optimizer_module, "kw_scale_kernel"};
+static const kw_gpu_kernel update_scale_kernel = {&kw_gpu_optimizer_module, "kw_update_scale_kernel"};
+static const kw_gpu_kernel total_kernel = {&kw_gpu_optimizer_module, "kw_total_kernel"};
+static const kw_gpu_kernel clip_kernel = {&kw_gpu_optimizer_module, "kw_clip_kernel"};
 
 /* Entries of the list that argument `index` is. */
 static uint32_t entries(const kw_gpu_plan *plan, uint32_t index) {

@@ -8,14 +8,15 @@
 
 extern const char kw_gpu_source_packed_args[], kw_gpu_source_packed[], kw_gpu_source_int4_pack[];
 
-static const kw_gpu_module packed = {"packed", KW_GPU_BY_DTYPE, {kw_gpu_source_packed_args, kw_gpu_source_packed}};
-static const kw_gpu_module int4_pack = {"int4_pack", KW_GPU_BY_NOTHING, {kw_gpu_source_int4_pack}};
-static const kw_gpu_kernel int4_pack_kernel = {&int4_pack, "kw_int4_pack_kernel"};
-static const kw_gpu_kernel int4_unpack_kernel = {&packed, "kw_int4_unpack_kernel"};
-static const kw_gpu_kernel sparse24_pack_kernel = {&packed, "kw_sparse24_pack_kernel"};
-static const kw_gpu_kernel sparse24_kernel = {&packed, "kw_sparse24_kernel"};
-static const kw_gpu_kernel bsr_check_kernel = {&packed, "kw_bsr_check_kernel"};
-static const kw_gpu_kernel bsr_kernel = {&packed, "kw_bsr_kernel"};
+const kw_gpu_module kw_gpu_packed_module = {
+    "packed", KW_GPU_BY_DTYPE, KW_GPU_FLOAT32, {kw_gpu_source_packed_args, kw_gpu_source_packed}};
+const kw_gpu_module kw_gpu_int4_pack_module = {"int4_pack", KW_GPU_BY_NOTHING, KW_GPU_ONE, {kw_gpu_source_int4_pack}};
+static const kw_gpu_kernel int4_pack_kernel = {&kw_gpu_int4_pack_module, "kw_int4_pack_kernel"};
+static const kw_gpu_kernel int4_unpack_kernel = {&kw_gpu_packed_module, "kw_int4_unpack_kernel"};
+static const kw_gpu_kernel sparse24_pack_kernel = {&kw_gpu_packed_module, "kw_sparse24_pack_kernel"};
+static const kw_gpu_kernel sparse24_kernel = {&kw_gpu_packed_module, "kw_sparse24_kernel"};
+static const kw_gpu_kernel bsr_check_kernel = {&kw_gpu_packed_module, "kw_bsr_check_kernel"};
+static const kw_gpu_kernel bsr_kernel = {&kw_gpu_packed_module, "kw_bsr_kernel"};
 
 /* A step that begins with these operands. */
 static kw_gpu_step *step_of(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,

@@ -10,16 +10,17 @@
 extern const char kw_gpu_source_raw[], kw_gpu_source_place_args[], kw_gpu_source_place[], kw_gpu_source_frame_args[],
     kw_gpu_source_frame[], kw_gpu_source_pad_args[], kw_gpu_source_pad[];
 
-static const kw_gpu_module place = {
-    "place", KW_GPU_BY_SIZE, {kw_gpu_source_raw, kw_gpu_source_place_args, kw_gpu_source_place}};
-static const kw_gpu_module pad = {"pad",
-                                  KW_GPU_BY_DTYPE,
-                                  {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_place_args,
-                                   kw_gpu_source_pad_args, kw_gpu_source_pad}};
+const kw_gpu_module kw_gpu_place_module = {
+    "place", KW_GPU_BY_SIZE, KW_GPU_SIZES, {kw_gpu_source_raw, kw_gpu_source_place_args, kw_gpu_source_place}};
+const kw_gpu_module kw_gpu_pad_module = {"pad",
+                                         KW_GPU_BY_DTYPE,
+                                         KW_GPU_FLOAT,
+                                         {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_place_args,
+                                          kw_gpu_source_pad_args, kw_gpu_source_pad}};
 
-static const kw_gpu_kernel place_kernel = {&place, "kw_place_kernel"};
-static const kw_gpu_kernel triangle_kernel = {&place, "kw_triangle_kernel"};
-static const kw_gpu_kernel pad_backward_kernel = {&pad, "kw_pad_backward_kernel"};
+static const kw_gpu_kernel place_kernel = {&kw_gpu_place_module, "kw_place_kernel"};
+static const kw_gpu_kernel triangle_kernel = {&kw_gpu_place_module, "kw_triangle_kernel"};
+static const kw_gpu_kernel pad_backward_kernel = {&kw_gpu_pad_module, "kw_pad_backward_kernel"};
 
 /* `in` may have fewer dimensions; those in front that it lacks have one element. Everything stays where it is as long
  * as start and mode are not changed, and begins again where `out` is larger. */

@@ -3,11 +3,11 @@
 
 extern const char kw_gpu_source_index_row[], kw_gpu_source_places[];
 
-static const kw_gpu_module places_module = {
-    "places", KW_GPU_BY_NOTHING, {kw_gpu_source_index_row, kw_gpu_source_places}};
+const kw_gpu_module kw_gpu_places_module = {
+    "places", KW_GPU_BY_NOTHING, KW_GPU_ONE, {kw_gpu_source_index_row, kw_gpu_source_places}};
 
-static const kw_gpu_kernel places_kernel = {&places_module, "kw_places_kernel"};
-static const kw_gpu_kernel claim_kernel = {&places_module, "kw_claim_kernel"};
+static const kw_gpu_kernel places_kernel = {&kw_gpu_places_module, "kw_places_kernel"};
+static const kw_gpu_kernel claim_kernel = {&kw_gpu_places_module, "kw_claim_kernel"};
 
 static int32_t flags_of(const kw_gpu_index *index) {
   return index->flags | (index->tensor.ref.dtype == KW_I32 ? KW_INDEX_NARROW : 0);

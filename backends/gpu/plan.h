@@ -126,6 +126,9 @@ const kw_gpu_op *kw_gpu_op_find(const char *name);
 #define KW_GPU_FLOAT32 (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32))
 #define KW_GPU_COMPLEX (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_C128))
 #define KW_GPU_NUMBER (KW_GPU_INT | KW_GPU_FLOAT)
+/* Of results in the type that small dtypes compute in: floating point, and with integers. */
+#define KW_GPU_COMPUTED_FLOAT (KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
+#define KW_GPU_COMPUTED (KW_GPU_COMPUTED_FLOAT | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
 #define KW_GPU_INTEGRAL (KW_GPU_INT | KW_DTYPE_BIT(KW_BOOL))
 #define KW_GPU_REAL (KW_GPU_NUMBER | KW_DTYPE_BIT(KW_BOOL))
 #define KW_GPU_F8 (KW_DTYPE_BIT(KW_F8E4M3FN) | KW_DTYPE_BIT(KW_F8E5M2))

@@ -9,16 +9,17 @@
 extern const char kw_gpu_source_frame_args[], kw_gpu_source_frame[], kw_gpu_source_pooling_args[],
     kw_gpu_source_pooling[];
 
-static const kw_gpu_module pooling = {
+const kw_gpu_module kw_gpu_pooling_module = {
     "pooling",
     KW_GPU_BY_DTYPE,
+    KW_GPU_NUMBER,
     {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_pooling_args, kw_gpu_source_pooling}};
 
-static const kw_gpu_kernel max_kernel = {&pooling, "kw_max_pool_kernel"};
-static const kw_gpu_kernel avg_kernel = {&pooling, "kw_avg_pool_kernel"};
-static const kw_gpu_kernel avg_backward_kernel = {&pooling, "kw_avg_pool_backward_kernel"};
-static const kw_gpu_kernel max_check_kernel = {&pooling, "kw_max_pool_check_kernel"};
-static const kw_gpu_kernel max_backward_kernel = {&pooling, "kw_max_pool_backward_kernel"};
+static const kw_gpu_kernel max_kernel = {&kw_gpu_pooling_module, "kw_max_pool_kernel"};
+static const kw_gpu_kernel avg_kernel = {&kw_gpu_pooling_module, "kw_avg_pool_kernel"};
+static const kw_gpu_kernel avg_backward_kernel = {&kw_gpu_pooling_module, "kw_avg_pool_backward_kernel"};
+static const kw_gpu_kernel max_check_kernel = {&kw_gpu_pooling_module, "kw_max_pool_check_kernel"};
+static const kw_gpu_kernel max_backward_kernel = {&kw_gpu_pooling_module, "kw_max_pool_backward_kernel"};
 
 /* A pool of windows that slide: kernel_size, stride (none given: that of the kernel) and padding are arguments `lists`,
  * and what comes after them. Adaptive ones have no such arguments: `lists` is 0. */

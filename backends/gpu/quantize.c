@@ -8,11 +8,11 @@
 
 extern const char kw_gpu_source_quantize_args[], kw_gpu_source_quantize[];
 
-static const kw_gpu_module quantize = {
-    "quantize", KW_GPU_BY_DTYPE, {kw_gpu_source_quantize_args, kw_gpu_source_quantize}};
-static const kw_gpu_kernel quantize_kernel = {&quantize, "kw_quantize_kernel"};
-static const kw_gpu_kernel dequantize_kernel = {&quantize, "kw_dequantize_kernel"};
-static const kw_gpu_kernel rescale_kernel = {&quantize, "kw_rescale_kernel"};
+const kw_gpu_module kw_gpu_quantize_module = {
+    "quantize", KW_GPU_BY_DTYPE, KW_GPU_FLOAT32, {kw_gpu_source_quantize_args, kw_gpu_source_quantize}};
+static const kw_gpu_kernel quantize_kernel = {&kw_gpu_quantize_module, "kw_quantize_kernel"};
+static const kw_gpu_kernel dequantize_kernel = {&kw_gpu_quantize_module, "kw_dequantize_kernel"};
+static const kw_gpu_kernel rescale_kernel = {&kw_gpu_quantize_module, "kw_rescale_kernel"};
 
 /* ---- To integers and back ---------------------------------------------------------------------------------------- */
 

@@ -11,19 +11,20 @@
 extern const char kw_gpu_source_words[], kw_gpu_source_random[], kw_gpu_source_multinomial_args[],
     kw_gpu_source_multinomial[], kw_gpu_source_permutation[];
 
-static const kw_gpu_module random_module = {
+const kw_gpu_module kw_gpu_random_module = {
     "random",
     KW_GPU_BY_DTYPE,
+    KW_GPU_REAL,
     {kw_gpu_source_words, kw_gpu_source_random, kw_gpu_source_multinomial_args, kw_gpu_source_multinomial}};
-static const kw_gpu_module permutation = {
-    "permutation", KW_GPU_BY_NOTHING, {kw_gpu_source_words, kw_gpu_source_permutation}};
+const kw_gpu_module kw_gpu_permutation_module = {
+    "permutation", KW_GPU_BY_NOTHING, KW_GPU_ONE, {kw_gpu_source_words, kw_gpu_source_permutation}};
 
-static const kw_gpu_kernel random_kernel = {&random_module, "kw_random_kernel"};
-static const kw_gpu_kernel integer_kernel = {&random_module, "kw_random_integer_kernel"};
-static const kw_gpu_kernel dropout_kernel = {&random_module, "kw_dropout_kernel"};
-static const kw_gpu_kernel dropout_backward_kernel = {&random_module, "kw_dropout_backward_kernel"};
-static const kw_gpu_kernel multinomial_kernel = {&random_module, "kw_multinomial_kernel"};
-static const kw_gpu_kernel permutation_kernel = {&permutation, "kw_permutation_kernel"};
+static const kw_gpu_kernel random_kernel = {&kw_gpu_random_module, "kw_random_kernel"};
+static const kw_gpu_kernel integer_kernel = {&kw_gpu_random_module, "kw_random_integer_kernel"};
+static const kw_gpu_kernel dropout_kernel = {&kw_gpu_random_module, "kw_dropout_kernel"};
+static const kw_gpu_kernel dropout_backward_kernel = {&kw_gpu_random_module, "kw_dropout_backward_kernel"};
+static const kw_gpu_kernel multinomial_kernel = {&kw_gpu_random_module, "kw_multinomial_kernel"};
+static const kw_gpu_kernel permutation_kernel = {&kw_gpu_permutation_module, "kw_permutation_kernel"};
 
 /* Operands, block, the generator's values and the grid: an item for four elements of `out`. */
 static kw_gpu_step *random_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *out,

@@ -15,6 +15,7 @@ extern const char kw_gpu_source_reduce[], kw_gpu_source_argmax[], kw_gpu_source_
 const kw_gpu_module kw_gpu_reduce_module = {
     "reduce",
     KW_GPU_BY_DTYPE,
+    KW_GPU_REAL,
     {kw_gpu_source_reduce, kw_gpu_source_argmax, kw_gpu_source_scan, kw_gpu_source_softmax,
      kw_gpu_source_class_loss_args, kw_gpu_source_class_loss}};
 

@@ -12,14 +12,16 @@
 extern const char kw_gpu_source_frame_args[], kw_gpu_source_frame[], kw_gpu_source_taps_args[], kw_gpu_source_taps[],
     kw_gpu_source_resample_args[], kw_gpu_source_resample[];
 
-static const kw_gpu_module resample = {"resample",
-                                       KW_GPU_BY_DTYPE,
-                                       {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_taps_args,
-                                        kw_gpu_source_taps, kw_gpu_source_resample_args, kw_gpu_source_resample}};
+const kw_gpu_module kw_gpu_resample_module = {
+    "resample",
+    KW_GPU_BY_DTYPE,
+    KW_GPU_FLOAT | KW_GPU_WIDE,
+    {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_taps_args, kw_gpu_source_taps,
+     kw_gpu_source_resample_args, kw_gpu_source_resample}};
 
-static const kw_gpu_kernel nearest_kernel = {&resample, "kw_resample_nearest_kernel"};
-static const kw_gpu_kernel resample_kernel = {&resample, "kw_resample_kernel"};
-static const kw_gpu_kernel backward_kernel = {&resample, "kw_resample_backward_kernel"};
+static const kw_gpu_kernel nearest_kernel = {&kw_gpu_resample_module, "kw_resample_nearest_kernel"};
+static const kw_gpu_kernel resample_kernel = {&kw_gpu_resample_module, "kw_resample_kernel"};
+static const kw_gpu_kernel backward_kernel = {&kw_gpu_resample_module, "kw_resample_backward_kernel"};
 
 /* `code` of all ops: taps, and whether the nearest element is that of the middle. */
 #define MIDDLE 16

@@ -11,8 +11,9 @@
 
 extern const char kw_gpu_source_rope_args[], kw_gpu_source_rope[];
 
-static const kw_gpu_module rope = {"rope", KW_GPU_BY_DTYPE, {kw_gpu_source_rope_args, kw_gpu_source_rope}};
-static const kw_gpu_kernel rope_kernel = {&rope, "kw_rope_kernel"};
+const kw_gpu_module kw_gpu_rope_module = {
+    "rope", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_rope_args, kw_gpu_source_rope}};
+static const kw_gpu_kernel rope_kernel = {&kw_gpu_rope_module, "kw_rope_kernel"};
 
 /* A tensor without its last dimension. */
 static kw_tensor_ref rows_of(const kw_tensor_ref *tensor) {

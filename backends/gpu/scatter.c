@@ -9,11 +9,11 @@
 
 extern const char kw_gpu_source_items[], kw_gpu_source_scatter_args[], kw_gpu_source_scatter[];
 
-static const kw_gpu_module scattering = {
-    "scatter", KW_GPU_BY_DTYPE, {kw_gpu_source_items, kw_gpu_source_scatter_args, kw_gpu_source_scatter}};
+const kw_gpu_module kw_gpu_scatter_module = {
+    "scatter", KW_GPU_BY_DTYPE, KW_GPU_REAL, {kw_gpu_source_items, kw_gpu_source_scatter_args, kw_gpu_source_scatter}};
 
-static const kw_gpu_kernel blocks_kernel = {&scattering, "kw_scatter_blocks_kernel"};
-static const kw_gpu_kernel scatter_kernel = {&scattering, "kw_scatter_kernel"};
+static const kw_gpu_kernel blocks_kernel = {&kw_gpu_scatter_module, "kw_scatter_blocks_kernel"};
+static const kw_gpu_kernel scatter_kernel = {&kw_gpu_scatter_module, "kw_scatter_kernel"};
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 

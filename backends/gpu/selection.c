@@ -10,11 +10,11 @@
 
 extern const char kw_gpu_source_raw[], kw_gpu_source_index_row[], kw_gpu_source_selection[];
 
-static const kw_gpu_module selection = {
-    "selection", KW_GPU_BY_SIZE, {kw_gpu_source_raw, kw_gpu_source_index_row, kw_gpu_source_selection}};
+const kw_gpu_module kw_gpu_selection_module = {
+    "selection", KW_GPU_BY_SIZE, KW_GPU_SIZES, {kw_gpu_source_raw, kw_gpu_source_index_row, kw_gpu_source_selection}};
 
-static const kw_gpu_kernel take_kernel = {&selection, "kw_take_kernel"};
-static const kw_gpu_kernel put_kernel = {&selection, "kw_put_kernel"};
+static const kw_gpu_kernel take_kernel = {&kw_gpu_selection_module, "kw_take_kernel"};
+static const kw_gpu_kernel put_kernel = {&kw_gpu_selection_module, "kw_put_kernel"};
 
 /* ---- Joining ----------------------------------------------------------------------------------------------------- */
 

@@ -8,14 +8,15 @@
 
 extern const char kw_gpu_source_sort_args[], kw_gpu_source_sort[];
 
-static const kw_gpu_module sorting = {"sort", KW_GPU_BY_SIZE, {kw_gpu_source_sort_args, kw_gpu_source_sort}};
+const kw_gpu_module kw_gpu_sort_module = {
+    "sort", KW_GPU_BY_SIZE, 1u << 8 | 1u << 16, {kw_gpu_source_sort_args, kw_gpu_source_sort}};
 
-static const kw_gpu_kernel keys_kernel = {&sorting, "kw_sort_keys_kernel"};
-static const kw_gpu_kernel runs_kernel = {&sorting, "kw_sort_runs_kernel"};
-static const kw_gpu_kernel merge_kernel = {&sorting, "kw_sort_merge_kernel"};
-static const kw_gpu_kernel finish_kernel = {&sorting, "kw_sort_finish_kernel"};
-static const kw_gpu_kernel number_kernel = {&sorting, "kw_sort_number_kernel"};
-static const kw_gpu_kernel starts_kernel = {&sorting, "kw_sort_starts_kernel"};
+static const kw_gpu_kernel keys_kernel = {&kw_gpu_sort_module, "kw_sort_keys_kernel"};
+static const kw_gpu_kernel runs_kernel = {&kw_gpu_sort_module, "kw_sort_runs_kernel"};
+static const kw_gpu_kernel merge_kernel = {&kw_gpu_sort_module, "kw_sort_merge_kernel"};
+static const kw_gpu_kernel finish_kernel = {&kw_gpu_sort_module, "kw_sort_finish_kernel"};
+static const kw_gpu_kernel number_kernel = {&kw_gpu_sort_module, "kw_sort_number_kernel"};
+static const kw_gpu_kernel starts_kernel = {&kw_gpu_sort_module, "kw_sort_starts_kernel"};
 
 /* ---- Items ------------------------------------------------------------------------------------------------------- */
 

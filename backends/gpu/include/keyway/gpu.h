@@ -38,7 +38,8 @@ typedef struct kw_gpu_driver {
   /* Defines the kernels' dialect in the runtime's language: kw_gpu_prelude_opencl, or one like it. */
   const char *prelude;
 
-  /* Compiles `sources`, to be read one after the other; `name` is for messages. No fast-math, no contraction. */
+  /* Compiles `sources`, to be read one after the other. No fast-math, no contraction. `name` says which program of the
+   * pack this is ("elementwise/8"): for messages, and to find what was compiled ahead (kw_gpu_programs_visit). */
   kw_status (*module_build)(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
                             void **out_module);
   void (*module_destroy)(kw_gpu_device *device, void *module);
@@ -113,8 +114,14 @@ kw_status kw_gpu_answer_query(const kw_plugin_desc *desc, const kw_query_info *h
 #define KW_GPU_SANITIZER ""
 #endif
 
-/* Preludes. */
+/* ---- The kernels' text ------------------------------------------------------------------------------------------- */
+
 extern const char kw_gpu_prelude_opencl[]; /* OpenCL C 1.2 */
 extern const char kw_gpu_prelude_cuda[];   /* CUDA C++ and HIP, for NVRTC and hipRTC */
+
+/* For runtimes without a compiler: every program that module_build can be asked for, to be compiled ahead. Stops at the
+ * first status other than KW_OK, and returns it. */
+typedef kw_status (*kw_gpu_visit_fn)(void *user, const char *name, const char *const *sources, uint32_t source_count);
+kw_status kw_gpu_programs_visit(const char *prelude, kw_gpu_visit_fn visit, void *user);
 
 #endif /* KEYWAY_GPU_H */
