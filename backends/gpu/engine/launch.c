@@ -1,142 +1,295 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Launches: groups one after the other. The first item of a group runs as a fiber. When it ends without a barrier no
- * item meets one (all do or none does), and the others run straight through; otherwise each gets a fiber, and all go on
- * from barrier to barrier in turn.
+ * Launches: the groups are handed out to a team of threads. A group runs on one thread, its items as fibers: the first
+ * fiber runs the first item; when that ends without a barrier, none of the group meets one, and the same fiber runs the
+ * others one after the other. Otherwise each item gets a fiber, and all go on from barrier to barrier in turn.
  */
-#include "engine.h"
+#include "internal.h"
 
+#include <fenv.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
+#include <unistd.h>
 
-#define ITEM_LIMIT 1024 /* of a group */
+bool kw_engine_launch_add(kw_engine_launch *launch, const void *data, size_t size) {
+  if (launch->arg_count == KW_ENGINE_ARG_LIMIT || size > KW_ENGINE_ARG_BYTES - launch->byte_count) return false;
+  launch->places[launch->arg_count++] = launch->byte_count;
+  memcpy(launch->bytes + launch->byte_count, data, size);
+  launch->byte_count += (uint32_t)(size + 15) / 16 * 16;
+  return true;
+}
+
+/* ---- Switching stacks -------------------------------------------------------------------------------------------- */
+
+/* Saves the registers that a call preserves on the stack, the stack's place in *save, and goes on where `to` was saved.
+ * (swapcontext would also save the signal mask: a system call each time.) */
+void kw_engine_switch(void **save, void *to);
+
+#if defined __x86_64__
+__asm__(
+    ".text\n"
+    ".globl kw_engine_switch\n"
+    ".hidden kw_engine_switch\n"
+    ".type kw_engine_switch, @function\n"
+    "kw_engine_switch:\n"
+    "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
+    "  movq %rsp, (%rdi)\n"
+    "  movq %rsi, %rsp\n"
+    "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
+    "  ret\n"
+    ".size kw_engine_switch, .-kw_engine_switch\n");
+enum { SAVED_WORDS = 8, START_WORD = 6 }; /* six registers, where to go on, and no caller */
+#elif defined __aarch64__
+__asm__(
+    ".text\n"
+    ".globl kw_engine_switch\n"
+    ".hidden kw_engine_switch\n"
+    ".type kw_engine_switch, %function\n"
+    "kw_engine_switch:\n"
+    "  stp x19, x20, [sp, #-160]!\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n"
+    "  stp x25, x26, [sp, #48]\n  stp x27, x28, [sp, #64]\n  stp x29, x30, [sp, #80]\n"
+    "  stp d8, d9, [sp, #96]\n  stp d10, d11, [sp, #112]\n  stp d12, d13, [sp, #128]\n  stp d14, d15, [sp, #144]\n"
+    "  mov x9, sp\n  str x9, [x0]\n"
+    "  mov sp, x1\n"
+    "  ldp d14, d15, [sp, #144]\n  ldp d12, d13, [sp, #128]\n  ldp d10, d11, [sp, #112]\n  ldp d8, d9, [sp, #96]\n"
+    "  ldp x29, x30, [sp, #80]\n  ldp x27, x28, [sp, #64]\n  ldp x25, x26, [sp, #48]\n"
+    "  ldp x23, x24, [sp, #32]\n  ldp x21, x22, [sp, #16]\n  ldp x19, x20, [sp], #160\n"
+    "  ret\n"
+    ".size kw_engine_switch, .-kw_engine_switch\n");
+enum { SAVED_WORDS = 20, START_WORD = 11 };
+#else
+#error "the engine lacks kw_engine_switch for this processor: leave it out of the build"
+#endif
+
+/* ---- One group --------------------------------------------------------------------------------------------------- */
+
 #define STACK_BYTES (256 << 10)
 
-struct kw_engine_launch {
-  const kw_engine_kernel *kernel;
-  uint32_t local[2];
-  uint64_t groups[2];
-  uint32_t arg_count;
-  void *args[32];        /* entry i points to argument i */
-  kw_mem buffers[32];    /* of arguments that are pointers */
-  unsigned char bytes[]; /* of the others */
-};
-
-kw_engine_launch *kw_engine_launch_copy(const kw_gpu_launch *launch) {
-  size_t size = 0;
-  for (uint32_t i = 0; i < launch->arg_count; ++i) size += (launch->args[i].size + 15) / 16 * 16;
-  kw_engine_launch *copy = malloc(sizeof *copy + size + 16);
-  if (!copy) return NULL;
-  copy->kernel = launch->kernel;
-  memcpy(copy->local, launch->local, sizeof copy->local);
-  memcpy(copy->groups, launch->groups, sizeof copy->groups);
-  copy->arg_count = launch->arg_count;
-  unsigned char *at = (unsigned char *)(((uintptr_t)copy->bytes + 15) / 16 * 16);
-  for (uint32_t i = 0; i < launch->arg_count; ++i) {
-    const kw_gpu_arg *arg = &launch->args[i];
-    copy->buffers[i] = arg->mem;
-    copy->args[i] = arg->data ? (void *)at : (void *)&copy->buffers[i];
-    if (!arg->data) continue;
-    memcpy(at, arg->data, arg->size);
-    at += (arg->size + 15) / 16 * 16;
-  }
-  return copy;
-}
-
-void kw_engine_launch_free(kw_engine_launch *launch) {
-  free(launch);
-}
-
-/* ---- Fibers ------------------------------------------------------------------------------------------------------ */
-
 typedef struct fiber {
-  ucontext_t context;
-  int32_t local[2];
+  void *saved; /* its stack, while another runs */
   bool ended;
 } fiber;
 
-/* What runs on this thread. Stacks are kept for its next groups. */
-typedef struct scheduler {
-  ucontext_t back;
-  fiber *fibers;
-  char *stacks;
-  fiber *current;
+/* What a thread needs to run groups. */
+typedef struct runner {
   const kw_engine_launch *launch;
+  void *args[KW_ENGINE_ARG_LIMIT];
   kw_engine_item item;
-} scheduler;
+  void *back;        /* the thread's own stack, while a fiber runs */
+  uint32_t current;  /* the fiber that runs */
+  uint32_t item_now; /* the item that it runs */
+  uint32_t items;    /* of a group */
+  bool met_barrier;  /* somebody of this group */
+  bool broke_rule;   /* an item met a barrier after another had ended without */
+  char *stacks;      /* STACK_BYTES for each item; kept from launch to launch */
+  uint32_t stack_count;
+  fiber fibers[KW_ENGINE_GROUP_ITEMS];
+} runner;
 
-static _Thread_local scheduler *here;
+static _Thread_local runner *here;
+
+static void set_item(runner *r, uint32_t index) {
+  const int32_t *size = r->item.size;
+  r->item_now = index;
+  r->item.local[0] = (int32_t)index % size[0];
+  r->item.local[1] = (int32_t)index / size[0] % size[1];
+  r->item.local[2] = (int32_t)index / size[0] / size[1];
+}
 
 static void barrier(void) {
-  fiber *self = here->current;
-  swapcontext(&self->context, &here->back);
+  runner *r = here;
+  uint32_t self = r->current;
+  if (r->item_now != self) r->broke_rule = true; /* the first fiber, with another item: the first met none */
+  r->met_barrier = true;
+  kw_engine_switch(&r->fibers[self].saved, r->back);
 }
 
 static void fiber_main(void) {
-  here->launch->kernel->run(here->launch->args);
-  here->current->ended = true;
-  swapcontext(&here->current->context, &here->back);
-}
-
-static void fiber_start(scheduler *s, uint32_t index) {
-  fiber *f = &s->fibers[index];
-  getcontext(&f->context);
-  f->context.uc_stack.ss_sp = s->stacks + (size_t)index * STACK_BYTES;
-  f->context.uc_stack.ss_size = STACK_BYTES;
-  f->context.uc_link = NULL;
-  f->local[0] = (int32_t)(index % s->launch->local[0]);
-  f->local[1] = (int32_t)(index / s->launch->local[0]);
-  f->ended = false;
-  makecontext(&f->context, fiber_main, 0);
+  runner *r = here;
+  uint32_t self = r->current;
+  r->launch->kernel->run(r->args);
+  if (!r->met_barrier) {
+    for (uint32_t i = 1; i < r->items; ++i) {
+      set_item(r, i);
+      r->launch->kernel->run(r->args);
+    }
+  }
+  r->fibers[self].ended = true;
+  kw_engine_switch(&r->fibers[self].saved, r->back);
+  __builtin_unreachable(); /* nobody resumes a fiber that has ended */
 }
 
 /* Up to the fiber's next barrier, or its end. */
-static void fiber_resume(scheduler *s, uint32_t index) {
-  s->current = &s->fibers[index];
-  memcpy(s->item.local, s->current->local, sizeof s->item.local);
-  swapcontext(&s->back, &s->current->context);
+static void fiber_resume(runner *r, uint32_t index) {
+  r->current = index;
+  set_item(r, index);
+  kw_engine_switch(&r->back, r->fibers[index].saved);
 }
 
-static void run_group(scheduler *s) {
-  const uint32_t count = s->launch->local[0] * s->launch->local[1];
-  fiber_start(s, 0);
-  fiber_resume(s, 0);
-  if (s->fibers[0].ended) {
-    for (uint32_t i = 1; i < count; ++i) {
-      s->item.local[0] = (int32_t)(i % s->launch->local[0]);
-      s->item.local[1] = (int32_t)(i / s->launch->local[0]);
-      s->launch->kernel->run(s->launch->args);
-    }
-    return;
-  }
-  for (uint32_t i = 1; i < count; ++i) {
-    fiber_start(s, i);
-    fiber_resume(s, i);
-  }
-  for (uint32_t running = count; running > 0;) {
-    running = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-      if (s->fibers[i].ended) continue;
-      fiber_resume(s, i);
-      running += !s->fibers[i].ended;
-    }
+static void fiber_start(runner *r, uint32_t index) {
+  void **top = (void **)(r->stacks + (size_t)(index + 1) * STACK_BYTES) - SAVED_WORDS;
+  memset(top, 0, SAVED_WORDS * sizeof *top);
+  void (*start)(void) = fiber_main;
+  memcpy(&top[START_WORD], &start, sizeof start);
+  r->fibers[index] = (fiber){.saved = top};
+  fiber_resume(r, index);
+}
+
+/* False: some items met a barrier that others did not. */
+static bool run_group(runner *r) {
+  r->met_barrier = false;
+  fiber_start(r, 0);
+  if (r->fibers[0].ended) return true;
+  if (r->broke_rule) return false;
+  for (uint32_t i = 1; i < r->items; ++i) fiber_start(r, i);
+  for (;;) {
+    uint32_t ended = 0;
+    for (uint32_t i = 0; i < r->items; ++i) ended += r->fibers[i].ended;
+    if (ended > 0) return ended == r->items;
+    for (uint32_t i = 0; i < r->items; ++i) fiber_resume(r, i);
   }
 }
 
-void kw_engine_launch_run(const kw_engine_launch *launch) {
-  scheduler s = {.launch = launch, .item.size = (int32_t)launch->local[0]};
-  const uint32_t count = launch->local[0] * launch->local[1];
-  const size_t stack_bytes = (size_t)count * STACK_BYTES;
-  s.fibers = calloc(count, sizeof *s.fibers);
-  s.stacks = mmap(NULL, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (!s.fibers || s.stacks == MAP_FAILED || count > ITEM_LIMIT) abort(); /* a test's machine without memory */
-  here = &s;
-  launch->kernel->bind(&s.item, barrier);
-  for (s.item.group[1] = 0; s.item.group[1] < (int64_t)launch->groups[1]; ++s.item.group[1])
-    for (s.item.group[0] = 0; s.item.group[0] < (int64_t)launch->groups[0]; ++s.item.group[0]) run_group(&s);
-  here = NULL;
-  munmap(s.stacks, stack_bytes);
-  free(s.fibers);
+/* ---- Teams ------------------------------------------------------------------------------------------------------- */
+
+#define HELPER_LIMIT 7
+
+struct kw_engine_team {
+  pthread_mutex_t lock;
+  pthread_cond_t work, done;
+  const kw_engine_launch *launch; /* with groups left; NULL: none */
+  uint64_t group_count;
+  _Atomic uint64_t next; /* group */
+  _Atomic bool broke_rule;
+  uint32_t active; /* helpers that run groups */
+  bool stop;
+  uint32_t helper_count;
+  pthread_t helpers[HELPER_LIMIT];
+  runner *runner; /* the caller's */
+};
+
+static bool runner_prepare(runner *r, const kw_engine_launch *launch) {
+  r->launch = launch;
+  r->items = launch->local[0] * launch->local[1] * launch->local[2];
+  r->broke_rule = false;
+  for (uint32_t i = 0; i < launch->arg_count; ++i) r->args[i] = (void *)&launch->bytes[launch->places[i]];
+  for (int d = 0; d < 3; ++d) {
+    r->item.size[d] = (int32_t)launch->local[d];
+    r->item.groups[d] = (int64_t)launch->groups[d];
+  }
+  if (r->items <= r->stack_count) return true;
+  if (r->stacks) munmap(r->stacks, (size_t)r->stack_count * STACK_BYTES);
+  r->stacks = mmap(NULL, (size_t)r->items * STACK_BYTES, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (r->stacks == MAP_FAILED) r->stacks = NULL;
+  r->stack_count = r->stacks ? r->items : 0;
+  return r->stacks;
+}
+
+static void runner_free(runner *r) {
+  if (r && r->stacks) munmap(r->stacks, (size_t)r->stack_count * STACK_BYTES);
+  free(r);
+}
+
+/* Groups until none is left. */
+static void run_groups(kw_engine_team *team, runner *r, const kw_engine_launch *launch) {
+  if (!runner_prepare(r, launch)) abort(); /* a test's machine without memory */
+  here = r;
+  launch->kernel->bind(&r->item, barrier);
+  for (uint64_t index; (index = atomic_fetch_add(&team->next, 1)) < team->group_count;) {
+    r->item.group[0] = (int64_t)(index % launch->groups[0]);
+    r->item.group[1] = (int64_t)(index / launch->groups[0] % launch->groups[1]);
+    r->item.group[2] = (int64_t)(index / launch->groups[0] / launch->groups[1]);
+    if (run_group(r)) continue;
+    team->broke_rule = true;
+    break;
+  }
+}
+
+static void *helper_main(void *argument) {
+  kw_engine_team *team = argument;
+  runner *r = calloc(1, sizeof *r);
+  if (!r) abort(); /* as above */
+  fesetenv(FE_DFL_ENV);
+  pthread_mutex_lock(&team->lock);
+  while (!team->stop) {
+    const kw_engine_launch *launch = team->launch;
+    if (!launch) {
+      pthread_cond_wait(&team->work, &team->lock);
+      continue;
+    }
+    ++team->active;
+    pthread_mutex_unlock(&team->lock);
+    run_groups(team, r, launch);
+    pthread_mutex_lock(&team->lock);
+    team->launch = NULL;
+    if (--team->active == 0) pthread_cond_signal(&team->done);
+  }
+  pthread_mutex_unlock(&team->lock);
+  runner_free(r);
+  return NULL;
+}
+
+/* As many threads as processors, two at least: groups of one launch run at the same time everywhere. */
+static void start_helpers(kw_engine_team *team) {
+  long wanted = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+  if (wanted < 1) wanted = 1;
+  if (wanted > HELPER_LIMIT) wanted = HELPER_LIMIT;
+  while (team->helper_count < wanted &&
+         pthread_create(&team->helpers[team->helper_count], NULL, helper_main, team) == 0)
+    ++team->helper_count;
+}
+
+kw_engine_team *kw_engine_team_create(void) {
+  kw_engine_team *team = calloc(1, sizeof *team);
+  if (team) team->runner = calloc(1, sizeof *team->runner);
+  if (!team || !team->runner) {
+    free(team);
+    return NULL;
+  }
+  pthread_mutex_init(&team->lock, NULL);
+  pthread_cond_init(&team->work, NULL);
+  pthread_cond_init(&team->done, NULL);
+  return team;
+}
+
+void kw_engine_team_destroy(kw_engine_team *team) {
+  pthread_mutex_lock(&team->lock);
+  team->stop = true;
+  pthread_cond_broadcast(&team->work);
+  pthread_mutex_unlock(&team->lock);
+  for (uint32_t i = 0; i < team->helper_count; ++i) pthread_join(team->helpers[i], NULL);
+  pthread_cond_destroy(&team->done);
+  pthread_cond_destroy(&team->work);
+  pthread_mutex_destroy(&team->lock);
+  runner_free(team->runner);
+  free(team);
+}
+
+kw_engine_status kw_engine_team_run(kw_engine_team *team, const kw_engine_launch *launch) {
+  team->group_count = launch->groups[0] * launch->groups[1] * launch->groups[2];
+  team->next = 0;
+  team->broke_rule = false;
+  bool many = team->group_count > 1;
+  if (many) {
+    if (team->helper_count == 0) start_helpers(team);
+    pthread_mutex_lock(&team->lock);
+    team->launch = launch;
+    pthread_cond_broadcast(&team->work);
+    pthread_mutex_unlock(&team->lock);
+  }
+  run_groups(team, team->runner, launch);
+  if (many) {
+    pthread_mutex_lock(&team->lock);
+    team->launch = NULL;
+    while (team->active > 0) pthread_cond_wait(&team->done, &team->lock);
+    pthread_mutex_unlock(&team->lock);
+  }
+  if (!team->broke_rule) return KW_ENGINE_OK;
+  return kw_engine_fail(KW_ENGINE_FAILED, "%s: some items of a group met a barrier that others did not",
+                        launch->kernel->name);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Modules: C++ to a shared library, by the host's compiler.
+ * Modules: shared libraries, and C++ made into them by the host's compiler.
  */
-#include "engine.h"
+#include "internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,57 +11,83 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern char **environ;
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+/* Makes a file and opens it to be written; its path goes to `path`. NULL on failure. */
+static FILE *create_file(char path[32], const char *suffix) {
+  snprintf(path, 32, "/tmp/keyway-engine-XXXXXX%s", suffix);
+  int descriptor = mkostemps(path, (int)strlen(suffix), O_CLOEXEC);
+  FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+  if (!file) {
+    kw_engine_fail(KW_ENGINE_INVALID, "%s: %s", path, strerror(errno));
+    if (descriptor >= 0) close(descriptor);
+  }
+  return file;
+}
+
+/* All that can still be read, with a NUL behind it, or NULL. */
+static char *read_all(FILE *file, size_t *out_size) {
+  size_t size = 0, capacity = 4096;
+  char *text = malloc(capacity);
+  while (text) {
+    size += fread(text + size, 1, capacity - size - 1, file);
+    if (size < capacity - 1) break;
+    char *grown = realloc(text, capacity *= 2);
+    if (!grown) free(text);
+    text = grown;
+  }
+  if (text) text[size] = '\0';
+  *out_size = size;
+  return text;
+}
+
+bool kw_engine_run_program(char *const *arguments, char **out_text) {
+  int ends[2], status = -1;
+  size_t size;
+  pid_t program;
+  posix_spawn_file_actions_t actions;
+  *out_text = NULL;
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  int error = posix_spawnp(&program, arguments[0], &actions, NULL, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  FILE *output = fdopen(ends[0], "r");
+  if (output && error == 0) *out_text = read_all(output, &size);
+  if (output) {
+    fclose(output);
+  } else {
+    close(ends[0]);
+  }
+  while (error == 0 && waitpid(program, &status, 0) < 0 && errno == EINTR) {
+  }
+  return error == 0 && status == 0;
+}
+
+/* ---- C++ --------------------------------------------------------------------------------------------------------- */
 
 #define OPTIONS \
   "-std=c++17", "-O1", "-w", "-fpermissive", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-fvisibility=hidden"
 
-extern char **environ;
-
-typedef struct module {
-  void *library;
-  char path[64];
-} module;
-
-static kw_status fail(kw_gpu_device *device, kw_status status, const char *what, const char *detail) {
-  char text[2200];
-  snprintf(text, sizeof text, "%s: %s", what, detail);
-  return device->host->set_error(device->host->ctx, status, text);
-}
-
-const char *kw_engine_identity(void) {
-  return "execution engine, c++ " __VERSION__ " -O1";
-}
-
-/* ---- Sources ----------------------------------------------------------------------------------------------------- */
-
-/* The whole file, or NULL. */
-static char *read_file(const char *path) {
-  struct stat info;
-  FILE *file = fopen(path, "re");
-  char *text = file && fstat(fileno(file), &info) == 0 ? malloc((size_t)info.st_size + 1) : NULL;
-  if (text) text[fread(text, 1, (size_t)info.st_size, file)] = '\0';
-  if (file) fclose(file);
-  return text;
-}
-
-static bool write_sources(const char *path, const char *const *sources, uint32_t source_count) {
-  FILE *file = fopen(path, "we");
-  if (!file) return false;
-  for (uint32_t i = 0; i < source_count; ++i) fputs(sources[i], file);
-  bool whole = !ferror(file);
-  return fclose(file) == 0 && whole;
+const char *kw_engine_compiler(void) {
+  return "c++ " __VERSION__ " -O1";
 }
 
 /* Behind preprocessed source, an entry for each kernel that is there: it takes its arguments from an array. */
 static bool add_entries(const char *path) {
   static const char mark[] = "\nvoid kw_";
-  char *source = read_file(path);
-  FILE *file = source ? fopen(path, "ae") : NULL;
-  if (file) fputc('\n', file);
-  for (const char *at = source; file && (at = strstr(at, mark)) != NULL; at += sizeof mark - 1) {
+  FILE *file = fopen(path, "r+e");
+  size_t size;
+  char *source = file ? read_all(file, &size) : NULL;
+  if (source) fputc('\n', file);
+  for (const char *at = source; at && (at = strstr(at, mark)) != NULL; at += sizeof mark - 1) {
     const char *name = at + 6;
     int length = (int)strcspn(name, "( \n");
     if (name[length] == '(' && length > 7 && memcmp(name + length - 7, "_kernel", 7) == 0)
@@ -70,129 +96,91 @@ static bool add_entries(const char *path) {
               "{ kw_apply(%.*s, args); }\n",
               length, name, length, name);
   }
+  bool whole = source && !ferror(file);
   free(source);
-  return file && fclose(file) == 0;
+  return file && fclose(file) == 0 && whole;
 }
 
-/* Runs the compiler, its messages into a file. */
-static bool compile(const char *stage, const char *source, const char *result, const char *messages) {
+static bool compile(const char *stage, const char *source, const char *result) {
   char *const arguments[] = {"c++", OPTIONS, (char *)stage, "-o", (char *)result, (char *)source, NULL};
-  posix_spawn_file_actions_t actions;
-  pid_t compiler;
-  int status = -1;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  int error = posix_spawnp(&compiler, "c++", &actions, NULL, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  while (error == 0 && waitpid(compiler, &status, 0) < 0 && errno == EINTR) {
+  char *messages;
+  bool fine = kw_engine_run_program(arguments, &messages);
+  if (!fine) kw_engine_fail(KW_ENGINE_INVALID, "%s", messages ? messages : "the compiler c++ did not run");
+  free(messages);
+  return fine;
+}
+
+kw_engine_status kw_engine_compile(const char *const *sources, uint32_t source_count, void **out_bytes,
+                                   size_t *out_size) {
+  char source[32], whole[32], result[32];
+  *out_bytes = NULL;
+  FILE *file = create_file(source, ".cpp");
+  if (!file) return KW_ENGINE_INVALID;
+  for (uint32_t i = 0; i < source_count; ++i) fputs(sources[i], file);
+  fclose(file);
+  memcpy(whole, source, sizeof whole);
+  memcpy(result, source, sizeof result);
+  strcpy(strrchr(whole, '.'), ".ii"); /* preprocessed */
+  strcpy(strrchr(result, '.'), ".so");
+  if (compile("-E", source, whole) && add_entries(whole) && compile("-shared", whole, result)) {
+    file = fopen(result, "re");
+    if (file) {
+      *out_bytes = read_all(file, out_size);
+      fclose(file);
+    }
   }
-  return error == 0 && status == 0;
+  unlink(source);
+  unlink(whole);
+  unlink(result);
+  return *out_bytes ? KW_ENGINE_OK : KW_ENGINE_INVALID;
 }
 
 /* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
-static kw_status open_module(kw_gpu_device *device, module *m, void **out_module) {
-  m->library = dlopen(m->path, RTLD_NOW | RTLD_LOCAL);
-  if (m->library) {
-    *out_module = m;
-    return KW_OK;
+struct kw_engine_module {
+  void *library;
+  size_t size;
+  unsigned char bytes[];
+};
+
+kw_engine_status kw_engine_module_load(const void *bytes, size_t size, kw_engine_module **out_module) {
+  char path[32];
+  kw_engine_module *module = malloc(sizeof *module + size);
+  if (!module) return kw_engine_fail(KW_ENGINE_OUT_OF_MEMORY, "no host memory for a module");
+  memcpy(module->bytes, bytes, size);
+  module->size = size;
+  module->library = NULL;
+  FILE *file = create_file(path, ".so"); /* which dlopen wants */
+  if (file) {
+    bool whole = fwrite(bytes, 1, size, file) == size;
+    if (fclose(file) == 0 && whole) module->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!module->library) kw_engine_fail(KW_ENGINE_INVALID, "loading a module: %s", whole ? dlerror() : "disk full");
+    unlink(path);
   }
-  kw_status status = fail(device, KW_ERR_INTERNAL, "loading a module", dlerror());
-  unlink(m->path);
-  free(m);
-  return status;
-}
-
-/* A file for the library, which dlopen wants; gone when the module goes. */
-static module *make_module(kw_gpu_device *device) {
-  module *m = calloc(1, sizeof *m);
-  if (m) strcpy(m->path, "/tmp/keyway-engine-XXXXXX");
-  int file = m ? mkstemp(m->path) : -1;
-  if (file >= 0) {
-    close(file);
-    return m;
+  if (module->library) {
+    *out_module = module;
+    return KW_ENGINE_OK;
   }
-  fail(device, KW_ERR_IO, "making a file for a module", strerror(errno));
-  free(m);
-  return NULL;
+  free(module);
+  return KW_ENGINE_INVALID;
 }
 
-kw_status kw_engine_module_build(kw_gpu_device *device, const char *name, const char *const *sources,
-                                 uint32_t source_count, void **out_module) {
-  module *m = make_module(device);
-  char source[80], whole[80], messages[80];
-  if (!m) return KW_ERR_IO;
-  snprintf(source, sizeof source, "%s.cpp", m->path);
-  snprintf(whole, sizeof whole, "%s.ii", m->path); /* preprocessed */
-  snprintf(messages, sizeof messages, "%s.log", m->path);
-  bool fine = write_sources(source, sources, source_count) && compile("-E", source, whole, messages) &&
-              add_entries(whole) && compile("-shared", whole, m->path, messages);
-  char *text = read_file(messages);
-  unlink(source);
-  unlink(whole);
-  unlink(messages);
-  kw_status status = KW_OK;
-  if (fine) {
-    status = open_module(device, m, out_module);
-  } else {
-    status = fail(device, KW_ERR_INTERNAL, name, text ? text : "the compiler did not run");
-    unlink(m->path);
-    free(m);
-  }
-  free(text);
-  return status;
+void kw_engine_module_unload(kw_engine_module *module) {
+  dlclose(module->library);
+  free(module);
 }
 
-void kw_engine_module_destroy(kw_gpu_device *device, void *handle) {
-  module *m = handle;
-  (void)device;
-  dlclose(m->library);
-  unlink(m->path);
-  free(m);
+const void *kw_engine_module_bytes(const kw_engine_module *module, size_t *out_size) {
+  *out_size = module->size;
+  return module->bytes;
 }
 
-kw_status kw_engine_module_save(kw_gpu_device *device, void *handle, void **out_bytes, size_t *out_size) {
-  const module *m = handle;
-  struct stat info;
-  FILE *file = fopen(m->path, "re");
-  if (!file) return fail(device, KW_ERR_IO, m->path, strerror(errno));
-  *out_bytes = fstat(fileno(file), &info) == 0 ? malloc((size_t)info.st_size) : NULL;
-  *out_size = *out_bytes ? fread(*out_bytes, 1, (size_t)info.st_size, file) : 0;
-  fclose(file);
-  return *out_bytes ? KW_OK : fail(device, KW_ERR_OUT_OF_MEMORY, m->path, "no memory");
-}
-
-kw_status kw_engine_module_load(kw_gpu_device *device, const char *name, const void *bytes, size_t size,
-                                void **out_module) {
-  module *m = make_module(device);
-  if (!m) return KW_ERR_IO;
-  FILE *file = fopen(m->path, "we");
-  bool fine = file && fwrite(bytes, 1, size, file) == size;
-  if (file && fclose(file) != 0) fine = false;
-  if (fine) return open_module(device, m, out_module);
-  unlink(m->path);
-  free(m);
-  return fail(device, KW_ERR_IO, name, strerror(errno));
-}
-
-kw_status kw_engine_kernel_create(kw_gpu_device *device, void *handle, const char *name, void **out_kernel) {
-  const module *m = handle;
-  char entry[128];
-  kw_engine_kernel *kernel = malloc(sizeof *kernel);
-  if (!kernel) return fail(device, KW_ERR_OUT_OF_MEMORY, name, "no memory");
-  snprintf(entry, sizeof entry, "%s_entry", name);
-  *(void **)&kernel->run = dlsym(m->library, entry);
-  *(void **)&kernel->bind = dlsym(m->library, "kw_engine_bind");
-  if (kernel->run && kernel->bind) {
-    *out_kernel = kernel;
-    return KW_OK;
-  }
-  free(kernel);
-  return fail(device, KW_ERR_NOT_FOUND, name, "the module has no such kernel");
-}
-
-void kw_engine_kernel_destroy(kw_gpu_device *device, void *kernel) {
-  (void)device;
-  free(kernel);
+kw_engine_status kw_engine_kernel_find(const kw_engine_module *module, const char *name, kw_engine_kernel *out_kernel) {
+  char entry[sizeof out_kernel->name + sizeof "_entry"];
+  snprintf(out_kernel->name, sizeof out_kernel->name, "%s", name);
+  snprintf(entry, sizeof entry, "%s_entry", out_kernel->name);
+  *(void **)&out_kernel->run = dlsym(module->library, entry);
+  *(void **)&out_kernel->bind = dlsym(module->library, "kw_engine_bind");
+  if (out_kernel->run && out_kernel->bind) return KW_ENGINE_OK;
+  return kw_engine_fail(KW_ENGINE_INVALID, "the module has no kernel %s", name);
 }

@@ -1,120 +1,153 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device on the execution engine: plugin "engine", for tests. A stream is a thread with a queue of tasks.
+ * A device on the execution engine with no driver between: plugin "engine", for tests. Memory is the host's.
  */
 #include "engine.h"
 
-#include <fenv.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <keyway/gpu.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-extern const char kw_gpu_prelude_engine[];
 
 typedef struct engine_device {
   kw_gpu_device base; /* first: the pack hands it back */
+  kw_engine_device *device;
 } engine_device;
+
+/* What the engine answered, for the host. */
+static kw_status answer(const kw_host_api *host, kw_engine_status status) {
+  static const kw_status statuses[] = {
+      [KW_ENGINE_OK] = KW_OK,
+      [KW_ENGINE_NOT_READY] = KW_ERR_NOT_READY,
+      [KW_ENGINE_OUT_OF_MEMORY] = KW_ERR_OUT_OF_MEMORY,
+      [KW_ENGINE_INVALID] = KW_ERR_INTERNAL,
+      [KW_ENGINE_REFUSED] = KW_ERR_INTERNAL,
+      [KW_ENGINE_FAILED] = KW_ERR_INTERNAL,
+      [KW_ENGINE_LOST] = KW_ERR_DEVICE_LOST,
+  };
+  return status == KW_ENGINE_OK ? KW_OK : host->set_error(host->ctx, statuses[status], kw_engine_message());
+}
 
 static kw_status out_of_memory(const kw_host_api *host, const char *what) {
   return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, what);
 }
 
-/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
-/* A launch, or a copy within the host's memory, which the device's is part of. */
-typedef struct task {
-  struct task *next;
-  kw_engine_launch *launch; /* NULL: a copy */
-  void *to;
-  const void *from;
-  size_t size;
-} task;
+static kw_status module_load(kw_gpu_device *device, const char *name, const void *bytes, size_t size,
+                             void **out_module) {
+  kw_engine_module *module = NULL;
+  (void)name;
+  kw_engine_status status = kw_engine_module_load(bytes, size, &module);
+  *out_module = module;
+  return answer(device->host, status);
+}
 
-typedef struct engine_stream {
-  pthread_t thread;
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  task *first, **end;
-  bool busy, stop;
-} engine_stream;
+static kw_status module_build(kw_gpu_device *device, const char *name, const char *const *sources,
+                              uint32_t source_count, void **out_module) {
+  void *bytes = NULL;
+  size_t size = 0;
+  kw_status status = answer(device->host, kw_engine_compile(sources, source_count, &bytes, &size));
+  if (status == KW_OK) status = module_load(device, name, bytes, size, out_module);
+  free(bytes);
+  return status;
+}
 
-static void *stream_main(void *argument) {
-  engine_stream *stream = argument;
-  fesetenv(FE_DFL_ENV); /* not what the thread that asked for it has set */
-  pthread_mutex_lock(&stream->lock);
-  for (;;) {
-    task *next = stream->first;
-    stream->busy = next != NULL;
-    if (!next) {
-      pthread_cond_broadcast(&stream->changed);
-      if (stream->stop) break;
-      pthread_cond_wait(&stream->changed, &stream->lock);
-      continue;
-    }
-    stream->first = next->next;
-    if (!stream->first) stream->end = &stream->first;
-    pthread_mutex_unlock(&stream->lock);
-    if (next->launch) {
-      kw_engine_launch_run(next->launch);
-      kw_engine_launch_free(next->launch);
-    } else {
-      memmove(next->to, next->from, next->size);
-    }
-    free(next);
-    pthread_mutex_lock(&stream->lock);
+static void module_destroy(kw_gpu_device *device, void *module) {
+  (void)device;
+  kw_engine_module_unload(module);
+}
+
+static kw_status module_save(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size) {
+  const void *bytes = kw_engine_module_bytes(module, out_size);
+  *out_bytes = malloc(*out_size);
+  if (!*out_bytes) return out_of_memory(device->host, "no host memory for a module's bytes");
+  memcpy(*out_bytes, bytes, *out_size);
+  return KW_OK;
+}
+
+static kw_status kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel) {
+  kw_engine_kernel *kernel = malloc(sizeof *kernel);
+  if (!kernel) return out_of_memory(device->host, "no host memory for a kernel");
+  kw_status status = answer(device->host, kw_engine_kernel_find(module, name, kernel));
+  if (status == KW_OK) {
+    *out_kernel = kernel;
+  } else {
+    free(kernel);
   }
-  pthread_mutex_unlock(&stream->lock);
-  return NULL;
+  return status;
 }
 
-static void stream_push(engine_stream *stream, task *added) {
-  pthread_mutex_lock(&stream->lock);
-  added->next = NULL;
-  *stream->end = added;
-  stream->end = &added->next;
-  stream->busy = true;
-  pthread_cond_broadcast(&stream->changed);
-  pthread_mutex_unlock(&stream->lock);
+static void kernel_destroy(kw_gpu_device *device, void *kernel) {
+  (void)device;
+  free(kernel);
 }
+
+static kw_status launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch) {
+  kw_engine_task task = {.kind = KW_ENGINE_LAUNCH};
+  kw_engine_launch *to = &task.u.launch;
+  to->kernel = launch->kernel;
+  to->local[2] = 1;
+  to->groups[2] = 1;
+  memcpy(to->local, launch->local, sizeof launch->local);
+  memcpy(to->groups, launch->groups, sizeof launch->groups);
+  bool fits = true;
+  for (uint32_t i = 0; i < launch->arg_count; ++i) {
+    const kw_gpu_arg *arg = &launch->args[i];
+    fits &= arg->data ? kw_engine_launch_add(to, arg->data, arg->size)
+                      : kw_engine_launch_add(to, &arg->mem, sizeof arg->mem);
+  }
+  if (!fits) return device->host->set_error(device->host->ctx, KW_ERR_INTERNAL, "too many arguments for the engine");
+  return answer(device->host, kw_engine_queue_push(stream, &task));
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_mem) {
+  const engine_device *device = state;
+  void *base = NULL;
+  kw_engine_status status = kw_engine_alloc(device->device, KW_ENGINE_MEMORY_DEVICE, info->size, 0, &base);
+  *out_mem = base;
+  return answer(device->base.host, status);
+}
+
+static kw_status mem_free(void *state, kw_mem mem) {
+  return answer(((engine_device *)state)->base.host, kw_engine_free(mem));
+}
+
+static kw_status mem_copy(void *state, void *stream, const kw_copy_info *copy) {
+  const kw_host_api *host = ((engine_device *)state)->base.host;
+  if (copy->kind > KW_COPY_DEVICE_TO_DEVICE)
+    return host->set_error(host->ctx, KW_ERR_UNSUPPORTED, "the engine copies between host and device only");
+  const kw_engine_task task = {
+      .kind = KW_ENGINE_COPY,
+      .u.copy = {
+          .to = copy->kind == KW_COPY_DEVICE_TO_HOST ? copy->dst_host : (char *)copy->dst_mem + copy->dst_offset,
+          .from = copy->kind == KW_COPY_HOST_TO_DEVICE ? copy->src_host : (char *)copy->src_mem + copy->src_offset,
+          .size = copy->size}};
+  return answer(host, kw_engine_queue_push(stream, &task));
+}
+
+static const kw_memory_api memory_api = {
+    .struct_size = sizeof memory_api, .alloc = mem_alloc, .free = mem_free, .copy = mem_copy};
+
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
 static kw_status stream_create(void *state, const kw_stream_info *info, void **out_stream) {
   const engine_device *device = state;
-  engine_stream *stream = calloc(1, sizeof *stream);
+  kw_engine_queue *queue = NULL;
   (void)info;
-  if (!stream) return out_of_memory(device->base.host, "no host memory for a stream");
-  stream->end = &stream->first;
-  pthread_mutex_init(&stream->lock, NULL);
-  pthread_cond_init(&stream->changed, NULL);
-  if (pthread_create(&stream->thread, NULL, stream_main, stream) != 0) {
-    free(stream);
-    return out_of_memory(device->base.host, "no thread for a stream");
-  }
-  *out_stream = stream;
-  return KW_OK;
+  kw_engine_status status = kw_engine_queue_create(device->device, &queue);
+  *out_stream = queue;
+  return answer(device->base.host, status);
 }
 
-static kw_status stream_synchronize(void *state, void *handle) {
-  engine_stream *stream = handle;
-  (void)state;
-  pthread_mutex_lock(&stream->lock);
-  while (stream->busy) pthread_cond_wait(&stream->changed, &stream->lock);
-  pthread_mutex_unlock(&stream->lock);
-  return KW_OK;
+static kw_status stream_synchronize(void *state, void *stream) {
+  return answer(((engine_device *)state)->base.host, kw_engine_queue_wait(stream, KW_ENGINE_FOREVER));
 }
 
-static kw_status stream_destroy(void *state, void *handle) {
-  engine_stream *stream = handle;
+static kw_status stream_destroy(void *state, void *stream) {
   (void)state;
-  pthread_mutex_lock(&stream->lock);
-  stream->stop = true;
-  pthread_cond_broadcast(&stream->changed);
-  pthread_mutex_unlock(&stream->lock);
-  pthread_join(stream->thread, NULL);
-  pthread_cond_destroy(&stream->changed);
-  pthread_mutex_destroy(&stream->lock);
-  free(stream);
+  kw_engine_queue_destroy(stream);
   return KW_OK;
 }
 
@@ -123,65 +156,23 @@ static const kw_stream_api stream_api = {.struct_size = sizeof stream_api,
                                          .destroy = stream_destroy,
                                          .synchronize = stream_synchronize};
 
-/* ---- Memory and launches ----------------------------------------------------------------------------------------- */
-
-static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_mem) {
-  const engine_device *device = state;
-  *out_mem = info->size <= SIZE_MAX - 64 ? aligned_alloc(64, (info->size + 63) / 64 * 64) : NULL;
-  return *out_mem ? KW_OK : out_of_memory(device->base.host, "no host memory for a buffer");
-}
-
-static kw_status mem_free(void *state, kw_mem mem) {
-  (void)state;
-  free(mem);
-  return KW_OK;
-}
-
-static kw_status mem_copy(void *state, void *stream, const kw_copy_info *copy) {
-  const engine_device *device = state;
-  if (copy->kind > KW_COPY_DEVICE_TO_DEVICE)
-    return device->base.host->set_error(device->base.host->ctx, KW_ERR_UNSUPPORTED, "there is one engine device");
-  task *added = malloc(sizeof *added);
-  if (!added) return out_of_memory(device->base.host, "no host memory for a copy");
-  *added = (task){
-      .to = copy->kind == KW_COPY_DEVICE_TO_HOST ? copy->dst_host : (char *)copy->dst_mem + copy->dst_offset,
-      .from = copy->kind == KW_COPY_HOST_TO_DEVICE ? copy->src_host : (const char *)copy->src_mem + copy->src_offset,
-      .size = copy->size};
-  stream_push(stream, added);
-  return KW_OK;
-}
-
-static const kw_memory_api memory_api = {
-    .struct_size = sizeof memory_api, .alloc = mem_alloc, .free = mem_free, .copy = mem_copy};
-
-static kw_status launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch) {
-  task *added = calloc(1, sizeof *added);
-  if (added) added->launch = kw_engine_launch_copy(launch);
-  if (!added || !added->launch) {
-    free(added);
-    return out_of_memory(device->host, "no host memory for a launch");
-  }
-  stream_push(stream, added);
-  return KW_OK;
-}
-
 /* ---- The device and the plugin ----------------------------------------------------------------------------------- */
 
 static const kw_gpu_driver driver = {
-    .prelude = kw_gpu_prelude_engine,
-    .module_build = kw_engine_module_build,
-    .module_destroy = kw_engine_module_destroy,
-    .kernel_create = kw_engine_kernel_create,
-    .kernel_destroy = kw_engine_kernel_destroy,
+    .prelude = kw_engine_prelude,
+    .module_build = module_build,
+    .module_destroy = module_destroy,
+    .kernel_create = kernel_create,
+    .kernel_destroy = kernel_destroy,
     .launch = launch,
     .memory = &memory_api,
-    .module_save = kw_engine_module_save,
-    .module_load = kw_engine_module_load,
+    .module_save = module_save,
+    .module_load = module_load,
 };
 
 static kw_status device_count(void *plugin, uint32_t *out_count) {
   (void)plugin;
-  *out_count = 1;
+  *out_count = kw_engine_device_count();
   return KW_OK;
 }
 
@@ -191,8 +182,8 @@ static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_i
   out_info->flags = KW_DEVICE_EMULATED;
   out_info->compute_units = 1;
   strcpy(out_info->name, "execution engine");
-  out_info->total_memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-  out_info->mem_alignment = 64;
+  out_info->total_memory = KW_ENGINE_DEVICE_MEMORY;
+  out_info->mem_alignment = 256;
   out_info->offset_alignment = 64;
   return KW_OK;
 }
@@ -200,9 +191,10 @@ static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_i
 static kw_status device_open(void *plugin, uint32_t index, void **out_device) {
   const kw_host_api *host = *(const kw_host_api **)plugin;
   engine_device *device = calloc(1, sizeof *device);
-  (void)index;
   if (!device) return out_of_memory(host, "no host memory for a device");
-  kw_status status = kw_gpu_device_start(&device->base, &driver, host, true, kw_engine_identity());
+  device->device = kw_engine_device_get(index);
+  kw_engine_device_restore(device->device);
+  kw_status status = kw_gpu_device_start(&device->base, &driver, host, true, kw_engine_compiler());
   if (status == KW_OK) {
     *out_device = device;
   } else {

@@ -26,9 +26,8 @@ typedef uint64_t kw_u64;
 
 /* Which item runs: as in engine.h. */
 struct kw_engine_item {
-  int64_t group[2];
-  int32_t local[2];
-  int32_t size;
+  int64_t group[3], groups[3];
+  int32_t local[3], size[3];
 };
 static thread_local const kw_engine_item *kw_engine_here;
 static thread_local void (*kw_barrier)(void);
@@ -36,7 +35,7 @@ KW_EXPORT void kw_engine_bind(const kw_engine_item *item, void (*barrier)(void))
   kw_engine_here = item;
   kw_barrier = barrier;
 }
-#define KW_GLOBAL_ID() (kw_engine_here->group[0] * kw_engine_here->size + kw_engine_here->local[0])
+#define KW_GLOBAL_ID() (kw_engine_here->group[0] * kw_engine_here->size[0] + kw_engine_here->local[0])
 #define KW_GROUP_ID(dimension) (kw_engine_here->group[dimension])
 #define KW_LOCAL_ID(dimension) (kw_engine_here->local[dimension])
 #define KW_BARRIER() kw_barrier()

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Devices, their memory, faults, and the last message. */
+#include "internal.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local char last_message[2048];
+
+const char *kw_engine_message(void) {
+  return last_message;
+}
+
+kw_engine_status kw_engine_fail(kw_engine_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(last_message, sizeof last_message, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+/* ---- Faults ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t due[KW_ENGINE_FAULT_COUNT]; /* 0: never */
+static pthread_once_t faults_once = PTHREAD_ONCE_INIT;
+
+static void read_faults(void) {
+  static const char *const names[] = {"alloc:", "launch:", "late:", "lost:"};
+  const char *text = getenv("KEYWAY_ENGINE_FAULT");
+  for (int i = 0; text && *text && i < KW_ENGINE_FAULT_COUNT; ++i) {
+    for (const char *at = text; at; at = strchr(at, ',')) {
+      at += *at == ',';
+      if (strncmp(at, names[i], strlen(names[i])) == 0) due[i] = strtoull(at + strlen(names[i]), NULL, 10);
+    }
+  }
+}
+
+bool kw_engine_fault_is_due(kw_engine_fault fault, uint64_t number) {
+  pthread_once(&faults_once, read_faults);
+  return due[fault] == number;
+}
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+struct kw_engine_device {
+  _Atomic bool lost;
+  _Atomic uint64_t used;
+};
+
+static kw_engine_device devices[KW_ENGINE_DEVICE_LIMIT];
+
+uint32_t kw_engine_device_count(void) {
+  const char *text = getenv("KEYWAY_ENGINE_DEVICES");
+  unsigned long count = text ? strtoul(text, NULL, 10) : 1;
+  return (uint32_t)(count < KW_ENGINE_DEVICE_LIMIT ? count : KW_ENGINE_DEVICE_LIMIT);
+}
+
+kw_engine_device *kw_engine_device_get(uint32_t index) {
+  return &devices[index];
+}
+
+bool kw_engine_device_is_lost(const kw_engine_device *device) {
+  return device->lost;
+}
+
+void kw_engine_device_lose(kw_engine_device *device) {
+  device->lost = true;
+}
+
+void kw_engine_device_restore(kw_engine_device *device) {
+  device->lost = false;
+}
+
+uint64_t kw_engine_device_used(const kw_engine_device *device) {
+  return device->used;
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static kw_engine_allocation *allocations; /* by address */
+static size_t count, capacity;
+
+/* How many begin at `pointer` or before it. */
+static size_t find_place(const void *pointer) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if ((uintptr_t)allocations[middle].base <= (uintptr_t)pointer) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+static bool add_allocation(const kw_engine_allocation *allocation) {
+  pthread_mutex_lock(&lock);
+  if (count == capacity) {
+    size_t wanted = capacity ? 2 * capacity : 256;
+    kw_engine_allocation *grown = realloc(allocations, wanted * sizeof *grown);
+    if (grown) {
+      allocations = grown;
+      capacity = wanted;
+    }
+  }
+  bool room = count < capacity;
+  if (room) {
+    size_t place = find_place(allocation->base);
+    memmove(&allocations[place + 1], &allocations[place], (count++ - place) * sizeof *allocations);
+    allocations[place] = *allocation;
+  }
+  pthread_mutex_unlock(&lock);
+  return room;
+}
+
+kw_engine_status kw_engine_alloc(kw_engine_device *device, kw_engine_memory_kind kind, size_t size, size_t alignment,
+                                 void **out_base) {
+  static _Atomic uint64_t calls;
+  kw_engine_allocation added = {.size = size, .kind = kind, .device = device};
+  const size_t line = alignment > 256 ? alignment : 256;
+  const uint64_t counted = device && kind != KW_ENGINE_MEMORY_HOST ? size : 0;
+  if (device && device->lost) return kw_engine_fail(KW_ENGINE_LOST, "the device was lost");
+  if (kw_engine_fault_is_due(KW_ENGINE_FAULT_ALLOC, ++calls))
+    return kw_engine_fail(KW_ENGINE_OUT_OF_MEMORY, "injected: allocation %llu fails", (unsigned long long)calls);
+  if (size == 0 || (line & (line - 1)) != 0) return kw_engine_fail(KW_ENGINE_INVALID, "no size, or no such alignment");
+  if (size > KW_ENGINE_DEVICE_MEMORY ||
+      (counted && atomic_fetch_add(&device->used, counted) + counted > KW_ENGINE_DEVICE_MEMORY)) {
+    if (size <= KW_ENGINE_DEVICE_MEMORY) device->used -= counted;
+    return kw_engine_fail(KW_ENGINE_OUT_OF_MEMORY, "%llu bytes are more than the device has left",
+                          (unsigned long long)size);
+  }
+  added.base = aligned_alloc(line, (size + line - 1) / line * line);
+  if (added.base && add_allocation(&added)) {
+    *out_base = added.base;
+    return KW_ENGINE_OK;
+  }
+  free(added.base);
+  if (counted) device->used -= counted;
+  return kw_engine_fail(KW_ENGINE_OUT_OF_MEMORY, "the host has no %llu bytes left", (unsigned long long)size);
+}
+
+kw_engine_status kw_engine_free(void *base) {
+  kw_engine_allocation gone = {0};
+  pthread_mutex_lock(&lock);
+  size_t place = find_place(base);
+  if (place > 0 && allocations[place - 1].base == base) {
+    gone = allocations[place - 1];
+    memmove(&allocations[place - 1], &allocations[place], (count-- - place) * sizeof *allocations);
+  }
+  if (count == 0) {
+    free(allocations);
+    allocations = NULL;
+    capacity = 0;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!gone.base) return kw_engine_fail(KW_ENGINE_INVALID, "%p is not the base of an allocation", base);
+  if (gone.device && gone.kind != KW_ENGINE_MEMORY_HOST) gone.device->used -= gone.size;
+  free(base);
+  return KW_ENGINE_OK;
+}
+
+bool kw_engine_find(const void *pointer, kw_engine_allocation *out_allocation) {
+  bool found = false;
+  pthread_mutex_lock(&lock);
+  size_t place = find_place(pointer);
+  if (place > 0) {
+    *out_allocation = allocations[place - 1];
+    found = (uintptr_t)pointer < (uintptr_t)out_allocation->base + out_allocation->size;
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}

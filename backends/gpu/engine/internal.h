@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Between the engine's own files. */
+#ifndef KEYWAY_GPU_ENGINE_INTERNAL_H
+#define KEYWAY_GPU_ENGINE_INTERNAL_H
+
+#include "engine.h"
+
+/* The text for kw_engine_message; gives back `status`. */
+kw_engine_status kw_engine_fail(kw_engine_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void kw_engine_device_lose(kw_engine_device *device);
+
+/* Threads that run the groups of one launch at a time, the caller among them. The others start when first needed. */
+typedef struct kw_engine_team kw_engine_team;
+kw_engine_team *kw_engine_team_create(void); /* NULL: no host memory */
+void kw_engine_team_destroy(kw_engine_team *team);
+/* FAILED: the kernel broke a rule of barriers; the message says which. Always called by the same thread. */
+kw_engine_status kw_engine_team_run(kw_engine_team *team, const kw_engine_launch *launch);
+
+#endif /* KEYWAY_GPU_ENGINE_INTERNAL_H */
