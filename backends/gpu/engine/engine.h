@@ -70,8 +70,8 @@ bool kw_engine_find(const void *pointer, kw_engine_allocation *out_allocation);
 /* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
 /* A shared library. It exports, for each kernel, `NAME_entry`, which takes an array whose entry i points to argument i
- * and runs one item, and `kw_engine_bind`, which tells the calling thread's kernels which item runs and what their
- * barrier is. */
+ * and runs one item, and `NAME_params`, which gives the number of parameters and behind it the size of each in bytes;
+ * and `kw_engine_bind`, which tells the calling thread's kernels which item runs and what their barrier is. */
 typedef struct kw_engine_module kw_engine_module;
 
 typedef struct kw_engine_item {
@@ -84,14 +84,16 @@ typedef struct kw_engine_item {
 typedef struct kw_engine_kernel {
   void (*run)(void *const *args);
   void (*bind)(const kw_engine_item *item, void (*barrier)(void));
+  uint32_t param_count;
+  const uint32_t *param_sizes;
   char name[128];
 } kw_engine_kernel;
 
-/* C++, the sources read one after the other, to a module's bytes, to be freed with free: every function kw_..._kernel
- * becomes a kernel; its `void` begins a line. The message is the compiler's when it fails. */
+/* C++, entry.hpp and the sources read one after the other, to a module's bytes, to be freed with free: every function
+ * kw_..._kernel becomes a kernel; its `void` begins a line. The message is the compiler's when it fails. */
 kw_engine_status kw_engine_compile(const char *const *sources, uint32_t source_count, void **out_bytes,
                                    size_t *out_size);
-/* The first source of those in the kernels' dialect. */
+/* The first source of those in the pack's dialect. */
 extern const char kw_engine_prelude[];
 /* What compiled modules depend on beside their sources: the compiler's version and options. */
 const char *kw_engine_compiler(void);
@@ -126,6 +128,9 @@ typedef struct kw_engine_launch {
 
 /* The next argument: these bytes, a pointer's being the pointer itself. False: too many. */
 bool kw_engine_launch_add(kw_engine_launch *launch, const void *data, size_t size);
+
+/* All arguments of its kernel; params[i] points to the i-th. */
+bool kw_engine_launch_add_all(kw_engine_launch *launch, void *const *params);
 
 /* Launches that were pushed to queues of this process. */
 uint64_t kw_engine_launch_count(void);

@@ -83,8 +83,9 @@ static kw_engine_task launch_of(const kw_engine_kernel *kernel, uint64_t groups,
                                 int number) {
   kw_engine_task task = {.kind = KW_ENGINE_LAUNCH,
                          .u.launch = {.kernel = kernel, .local = {items, 1, 1}, .groups = {groups, 1, 1}}};
-  assert_true(kw_engine_launch_add(&task.u.launch, &buffer, sizeof buffer));
-  if (number >= 0) assert_true(kw_engine_launch_add(&task.u.launch, &number, sizeof number));
+  void *params[] = {&buffer, &number};
+  assert_int_equal(kernel->param_count, number >= 0 ? 2 : 1);
+  assert_true(kw_engine_launch_add_all(&task.u.launch, params));
   return task;
 }
 

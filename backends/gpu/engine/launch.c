@@ -23,6 +23,13 @@ bool kw_engine_launch_add(kw_engine_launch *launch, const void *data, size_t siz
   return true;
 }
 
+bool kw_engine_launch_add_all(kw_engine_launch *launch, void *const *params) {
+  const kw_engine_kernel *kernel = launch->kernel;
+  for (uint32_t i = 0; i < kernel->param_count; ++i)
+    if (!kw_engine_launch_add(launch, params[i], kernel->param_sizes[i])) return false;
+  return true;
+}
+
 /* ---- Switching stacks -------------------------------------------------------------------------------------------- */
 
 /* Saves the registers that a call preserves on the stack, the stack's place in *save, and goes on where `to` was saved.

@@ -80,7 +80,14 @@ const char *kw_engine_compiler(void) {
   return "c++ " __VERSION__ " -O1";
 }
 
-/* Behind preprocessed source, an entry for each kernel that is there: it takes its arguments from an array. */
+extern const char kw_engine_entry[];
+
+/* Behind preprocessed source, what the engine calls for each kernel that is there. */
+#define EXPORT "extern \"C\" __attribute__((visibility(\"default\"))) "
+#define ENTRIES                                                                  \
+  EXPORT "void %.*s_entry(void *const *args) { kw_apply(%.*s, args); }\n" EXPORT \
+         "const uint32_t *%.*s_params(void) { return kw_params(%.*s); }\n"
+
 static bool add_entries(const char *path) {
   static const char mark[] = "\nvoid kw_";
   FILE *file = fopen(path, "r+e");
@@ -91,10 +98,7 @@ static bool add_entries(const char *path) {
     const char *name = at + 6;
     int length = (int)strcspn(name, "( \n");
     if (name[length] == '(' && length > 7 && memcmp(name + length - 7, "_kernel", 7) == 0)
-      fprintf(file,
-              "extern \"C\" __attribute__((visibility(\"default\"))) void %.*s_entry(void *const *args) "
-              "{ kw_apply(%.*s, args); }\n",
-              length, name, length, name);
+      fprintf(file, ENTRIES, length, name, length, name, length, name, length, name);
   }
   bool whole = source && !ferror(file);
   free(source);
@@ -116,6 +120,7 @@ kw_engine_status kw_engine_compile(const char *const *sources, uint32_t source_c
   *out_bytes = NULL;
   FILE *file = create_file(source, ".cpp");
   if (!file) return KW_ENGINE_INVALID;
+  fputs(kw_engine_entry, file);
   for (uint32_t i = 0; i < source_count; ++i) fputs(sources[i], file);
   fclose(file);
   memcpy(whole, source, sizeof whole);
@@ -176,11 +181,17 @@ const void *kw_engine_module_bytes(const kw_engine_module *module, size_t *out_s
 }
 
 kw_engine_status kw_engine_kernel_find(const kw_engine_module *module, const char *name, kw_engine_kernel *out_kernel) {
-  char entry[sizeof out_kernel->name + sizeof "_entry"];
+  char entry[sizeof out_kernel->name + sizeof "_params"];
+  const uint32_t *(*params)(void);
   snprintf(out_kernel->name, sizeof out_kernel->name, "%s", name);
   snprintf(entry, sizeof entry, "%s_entry", out_kernel->name);
   *(void **)&out_kernel->run = dlsym(module->library, entry);
   *(void **)&out_kernel->bind = dlsym(module->library, "kw_engine_bind");
-  if (out_kernel->run && out_kernel->bind) return KW_ENGINE_OK;
-  return kw_engine_fail(KW_ENGINE_INVALID, "the module has no kernel %s", name);
+  snprintf(entry, sizeof entry, "%s_params", out_kernel->name);
+  *(void **)&params = dlsym(module->library, entry);
+  if (!out_kernel->run || !out_kernel->bind || !params)
+    return kw_engine_fail(KW_ENGINE_INVALID, "the module has no kernel %s", name);
+  out_kernel->param_count = params()[0];
+  out_kernel->param_sizes = params() + 1;
+  return KW_ENGINE_OK;
 }

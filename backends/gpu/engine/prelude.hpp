@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernels' common dialect (backends/gpu/kernels), in C++17 for the host: see engine.h. */
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <utility>
-using namespace std;
-
+ * The kernels' common dialect (backends/gpu/kernels), in C++17 for the host; behind entry.hpp. */
 typedef int8_t kw_i8;
 typedef uint8_t kw_u8;
 typedef int16_t kw_i16;
@@ -15,7 +9,6 @@ typedef uint32_t kw_u32;
 typedef int64_t kw_i64;
 typedef uint64_t kw_u64;
 
-#define KW_EXPORT extern "C" __attribute__((visibility("default")))
 #define KW_KERNEL KW_EXPORT
 #define KW_GLOBAL
 #define KW_LOCAL static thread_local /* the items of a group run on one thread */
@@ -24,31 +17,10 @@ typedef uint64_t kw_u64;
 #define KW_FN static
 #define KW_LOCAL_SIZE(x, y)
 
-/* Which item runs: as in engine.h. */
-struct kw_engine_item {
-  int64_t group[3], groups[3];
-  int32_t local[3], size[3];
-};
-static thread_local const kw_engine_item *kw_engine_here;
-static thread_local void (*kw_barrier)(void);
-KW_EXPORT void kw_engine_bind(const kw_engine_item *item, void (*barrier)(void)) {
-  kw_engine_here = item;
-  kw_barrier = barrier;
-}
 #define KW_GLOBAL_ID() (kw_engine_here->group[0] * kw_engine_here->size[0] + kw_engine_here->local[0])
 #define KW_GROUP_ID(dimension) (kw_engine_here->group[dimension])
 #define KW_LOCAL_ID(dimension) (kw_engine_here->local[dimension])
-#define KW_BARRIER() kw_barrier()
-
-/* A kernel with its arguments: entry i of `args` points to argument i. */
-template <class... A, size_t... I>
-static void kw_apply(void (*kernel)(A...), void *const *args, index_sequence<I...>) {
-  kernel(*(A *)args[I]...);
-}
-template <class... A>
-static void kw_apply(void (*kernel)(A...), void *const *args) {
-  kw_apply(kernel, args, index_sequence_for<A...>());
-}
+#define KW_BARRIER() kw_engine_barrier()
 
 static inline kw_u32 kw_atomic_swap_if(void *p, kw_u32 expected, kw_u32 value) {
   __atomic_compare_exchange_n((kw_u32 *)p, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
