@@ -69,17 +69,13 @@ static void stable_id(cl_device_id id, char *out, size_t size) {
   if (strstr(extensions, "cl_khr_pci_bus_info")) {
     cl_device_pci_bus_info_khr bus;
     if (clGetDeviceInfo(id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof bus, &bus, NULL) == CL_SUCCESS) {
-      snprintf(out, size, "pci:%04x:%02x:%02x.%x", (unsigned)bus.pci_domain, (unsigned)bus.pci_bus,
-               (unsigned)bus.pci_device, (unsigned)bus.pci_function);
+      kw_gpu_id_pci(out, size, bus.pci_domain, bus.pci_bus, bus.pci_device, bus.pci_function);
       return;
     }
   }
   if (strstr(extensions, "cl_khr_device_uuid")) {
     cl_uchar uuid[CL_UUID_SIZE_KHR];
-    if (clGetDeviceInfo(id, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, NULL) == CL_SUCCESS) {
-      size_t used = (size_t)snprintf(out, size, "uuid:");
-      for (int i = 0; i < CL_UUID_SIZE_KHR; ++i) used += (size_t)snprintf(out + used, size - used, "%02x", uuid[i]);
-    }
+    if (clGetDeviceInfo(id, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, NULL) == CL_SUCCESS) kw_gpu_id_uuid(out, size, uuid);
   }
 }
 

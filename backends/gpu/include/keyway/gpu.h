@@ -99,6 +99,15 @@ void kw_gpu_callbacks_push(kw_gpu_callbacks *callbacks, kw_gpu_callback *callbac
 /* Runs what was pushed, then ends the thread. */
 void kw_gpu_callbacks_finish(kw_gpu_callbacks *callbacks);
 
+/* ---- Device info ------------------------------------------------------------------------------------------------- */
+
+/* kw_device_info.flags of a device of that name: one that says "(emulated)", as the devices of test drivers do, is. */
+uint32_t kw_gpu_device_flags(const char *name);
+
+/* A stable id as all backends write it, so that one chip has the same whoever reaches it. PCI before UUID. */
+void kw_gpu_id_pci(char *out, size_t size, uint32_t domain, uint32_t bus, uint32_t device, uint32_t function);
+void kw_gpu_id_uuid(char *out, size_t size, const uint8_t uuid[16]);
+
 /* ---- The plugin -------------------------------------------------------------------------------------------------- */
 
 /* For the end of keyway_plugin_query: `desc`, or why this host cannot have it. */
