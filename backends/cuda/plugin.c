@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CUDA backend: every NVIDIA GPU, with the portable kernel pack compiled by NVRTC. The driver and NVRTC are opened
+ * at run time; what is used of them is declared here and in gpu/runtime.
+ */
+#include "cuda.h"
+
+#include <stdio.h>
+
+/* ---- What CUDA has that HIP has otherwise ------------------------------------------------------------------------ */
+
+static struct {
+  int (*stream_wait_value)(void *stream, uint64_t address, uint32_t value, unsigned flags);
+  int (*context_retain)(void **context, int device);
+  int (*context_release)(int device);
+  int (*context_reset)(int device);
+  int (*context_push)(void *context);
+  int (*context_pop)(void **context);
+  int (*error_name)(int error, const char **name);
+  int (*error_text)(int error, const char **text);
+} own;
+
+enum { WAIT_VALUE = KW_RT_OWN_WAIT_VALUE, RETAIN };
+
+static const kw_rt_own_call own_calls[] = {
+    [WAIT_VALUE] = {"cuStreamWaitValue32_v2", &own.stream_wait_value},
+    [RETAIN] = {"cuDevicePrimaryCtxRetain", &own.context_retain},
+    {"cuDevicePrimaryCtxRelease_v2", &own.context_release},
+    {"cuDevicePrimaryCtxReset_v2", &own.context_reset},
+    {"cuCtxPushCurrent_v2", &own.context_push},
+    {"cuCtxPopCurrent_v2", &own.context_pop},
+    {"cuGetErrorName", &own.error_name},
+    {"cuGetErrorString", &own.error_text},
+    {NULL, NULL},
+};
+
+static const char *error_name(int error) {
+  const char *name;
+  return own.error_name(error, &name) == 0 ? name : "an error without a name";
+}
+
+static const char *error_text(int error) {
+  const char *text;
+  return own.error_text(error, &text) == 0 ? text : "the driver knows no more";
+}
+
+static void version_text(int version, char *out, size_t size) {
+  snprintf(out, size, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+}
+
+/* The device's primary context: the one that the CUDA runtime, and with it other libraries, uses too. */
+static kw_status context_open(kw_rt_device *device) {
+  return kw_rt_check(device, KW_RT_CALL_COUNT + RETAIN, own.context_retain(&device->context, device->id));
+}
+
+/* A broken context is broken for everybody; without a reset the next to open it would have it again. */
+static void context_close(kw_rt_device *device, bool lost) {
+  own.context_release(device->id);
+  if (lost) own.context_reset(device->id);
+}
+
+static void *enter(const kw_rt_device *device) {
+  own.context_push(device->context);
+  return NULL;
+}
+
+static void leave(void *before) {
+  (void)before;
+  own.context_pop(&before);
+}
+
+static int wait_value(void *stream, void *address, uint32_t value) {
+  return own.stream_wait_value(stream, (uintptr_t)address, value, 0 /* until it is that or more */);
+}
+
+static uint32_t options(int device, char arch[32], const char **out) {
+  int major = 0, minor = 0;
+  kw_rt.device_attribute(&major, 75, device);
+  kw_rt.device_attribute(&minor, 76, device);
+  snprintf(arch, 32, "--gpu-architecture=sm_%d%d", major, minor);
+  out[0] = arch;
+  out[1] = "--std=c++17";
+  out[2] = "--fmad=false";
+  out[3] = "--disable-warnings";
+  return 4;
+}
+
+#define NAME(field, parameters, cuda, hip) cuda,
+static const char *const call_names[] = {KW_RT_CALLS(NAME) KW_RT_COMPILER_CALLS(NAME)};
+static const char *const driver_names[] = {"libcuda.so.1", NULL};
+static const char *const compiler_names[] = {
+    "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so", NULL};
+
+const kw_rt_runtime kw_rt_runtime_here = {
+    .name = "CUDA",
+    .vendor = "NVIDIA",
+    .call_names = call_names,
+    .own_calls = own_calls,
+    .driver = driver_names,
+    .compiler = compiler_names,
+    .no_driver = "no NVIDIA driver: there is no libcuda.so.1; install the driver of your GPU (Debian: nvidia-driver)",
+    .no_compiler =
+        "NVRTC, which compiles the kernels, is not there: no libnvrtc.so; install it from the CUDA toolkit (Debian: "
+        "libnvrtc12, NVIDIA's packages: cuda-nvrtc-13-0)",
+    .no_device = "the NVIDIA driver sees no GPU; look at what nvidia-smi says, and at CUDA_VISIBLE_DEVICES",
+    .compiler_name = "NVRTC",
+    .units_attribute = 16,
+    .pools_attribute = 115,
+    .error_name = error_name,
+    .error_text = error_text,
+    .version_text = version_text,
+    .context_open = context_open,
+    .context_close = context_close,
+    .enter = enter,
+    .leave = leave,
+    .wait_value = wait_value,
+    .options = options,
+};
+
+/* ---- The plugin -------------------------------------------------------------------------------------------------- */
+
+static const kw_group groups[] = {
+    {KW_GROUP_DEVICE, &kw_rt_device_api}, {KW_GROUP_MEMORY, &kw_rt_memory_api}, {KW_GROUP_STREAM, &kw_rt_stream_api},
+    {KW_GROUP_EVENT, &kw_rt_event_api},   {KW_GROUP_GRAPH, &kw_rt_graph_api},   {KW_GROUP_ENERGY, &cuda_energy_api},
+};
+
+static const kw_plugin_desc desc = {
+    .struct_size = sizeof desc,
+    .abi_version = KW_ABI_VERSION,
+    .key = "cuda",
+    .vendor = "keyway",
+    .version = "0.9.0",
+    .description = "NVIDIA GPUs through the CUDA driver, with portable kernels",
+    .build = __VERSION__,
+    .sanitizer = KW_GPU_SANITIZER,
+    .probe = kw_rt_probe,
+    .init = kw_rt_init,
+    .shutdown = kw_rt_shutdown,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+};
+
+kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
+  return kw_gpu_answer_query(&desc, host, out_plugin, out_reason);
+}

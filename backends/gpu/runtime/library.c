@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The runtime's libraries, opened at run time; what its errors mean; a plugin's life.
+ */
+#include "runtime.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+kw_rt_calls kw_rt;
+
+static const kw_rt_runtime *const here = &kw_rt_runtime_here;
+static char reason[400]; /* why there is nothing to work with; empty when there is */
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+/* Never closed again: drivers have threads and exit handlers of their own. */
+static void *open_library(const char *const *names) {
+  void *library = NULL;
+  for (; *names && !library; ++names) library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+  return library;
+}
+
+static bool find_call(void *library, const char *name, void *entry) {
+  void *found = dlsym(library, name);
+  memcpy(entry, &found, sizeof found);
+  if (!found) snprintf(reason, sizeof reason, "the installed %s has no %s: it is too old", here->name, name);
+  return found != NULL;
+}
+
+static bool find_calls(void *library, int begin, int end) {
+  for (int i = begin; i < end; ++i)
+    if (!find_call(library, here->call_names[i], (char *)&kw_rt + (size_t)i * sizeof(void (*)(void)))) return false;
+  return true;
+}
+
+static void open_all(void) {
+  int count = 0;
+  void *driver = open_library(here->driver);
+  if (!driver) {
+    snprintf(reason, sizeof reason, "%s", here->no_driver);
+    return;
+  }
+  if (!find_calls(driver, 0, KW_RT_DRIVER_CALLS)) return;
+  for (const kw_rt_own_call *own = here->own_calls; own->name; ++own)
+    if (!find_call(driver, own->name, own->entry)) return;
+  int error = kw_rt.init(0), call = KW_RT_init;
+  if (!error) {
+    call = KW_RT_device_count;
+    error = kw_rt.device_count(&count);
+  }
+  if (error && kw_rt_status(error) != KW_ERR_NOT_FOUND) {
+    kw_rt_describe(call, error, reason, sizeof reason);
+    return;
+  }
+  if (count == 0) {
+    snprintf(reason, sizeof reason, "%s", here->no_device);
+    return;
+  }
+  void *compiler = open_library(here->compiler);
+  if (!compiler) {
+    snprintf(reason, sizeof reason, "%s", here->no_compiler);
+    return;
+  }
+  find_calls(compiler, KW_RT_DRIVER_CALLS, KW_RT_CALL_COUNT);
+}
+
+const char *kw_rt_open(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, open_all);
+  return reason[0] ? reason : NULL;
+}
+
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
+
+kw_status kw_rt_status(int error) {
+  switch (error) {
+    case 0:
+      return KW_OK;
+    case 2: /* out of memory */
+      return KW_ERR_OUT_OF_MEMORY;
+    case 100: /* no device */
+    case 101: /* no such device */
+      return KW_ERR_NOT_FOUND;
+    case 600: /* not ready */
+      return KW_ERR_NOT_READY;
+    case 209: /* no code for this device */
+    case 801: /* not supported */
+      return KW_ERR_UNSUPPORTED;
+    case 46:                     /* device not available */
+    case 214:                    /* memory error that could not be corrected */
+    case 220:                    /* the same on a link between devices */
+    case 700:                    /* illegal address */
+    case 702:                    /* a kernel ran for too long */
+    case 709:                    /* the context is destroyed */
+    case 710:                    /* a kernel's assertion */
+    case 714:                    /* error in a kernel's stack */
+    case 715:                    /* illegal instruction */
+    case 716:                    /* misaligned address */
+    case 717:                    /* address of another kind of memory */
+    case 718:                    /* invalid program counter */
+    case 719:                    /* a kernel failed */
+      return KW_ERR_DEVICE_LOST; /* from here on every call on the context gives this error */
+    default:
+      return KW_ERR_INTERNAL;
+  }
+}
+
+void kw_rt_describe(int call, int error, char *out, size_t size) {
+  const char *name = call < KW_RT_CALL_COUNT ? here->call_names[call] : here->own_calls[call - KW_RT_CALL_COUNT].name;
+  snprintf(out, size, "%s: %s: %s", name, here->error_name(error), here->error_text(error));
+}
+
+kw_status kw_rt_check(kw_rt_device *device, int call, int error) {
+  if (error == 0) return KW_OK;
+  const kw_status status = kw_rt_status(error);
+  char text[300];
+  if (status == KW_ERR_DEVICE_LOST) atomic_store(&device->lost, true);
+  kw_rt_describe(call, error, text, sizeof text);
+  return device->base.host->set_error(device->base.host->ctx, status, text);
+}
+
+kw_status kw_rt_no_memory(const kw_host_api *host, const char *what) {
+  char text[120];
+  snprintf(text, sizeof text, "no host memory for %s", what);
+  return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, text);
+}
+
+/* ---- The plugin -------------------------------------------------------------------------------------------------- */
+
+kw_status kw_rt_probe(const char **out_reason) {
+  const char *why = kw_rt_open();
+  if (!why) return KW_OK;
+  *out_reason = why;
+  return KW_ERR_NOT_FOUND;
+}
+
+kw_status kw_rt_init(const kw_host_api *host, void **out_plugin) {
+  const char *why = kw_rt_open();
+  if (why) return host->set_error(host->ctx, KW_ERR_NOT_FOUND, why);
+  const kw_host_api **plugin = malloc(sizeof *plugin);
+  if (!plugin) return kw_rt_no_memory(host, "a plugin");
+  *plugin = host;
+  kw_status status = kw_gpu_register(host, true);
+  if (status == KW_OK) {
+    *out_plugin = plugin;
+  } else {
+    free(plugin);
+  }
+  return status;
+}
+
+kw_status kw_rt_shutdown(void *plugin) {
+  free(plugin);
+  return KW_OK;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What CUDA's driver API and the HIP runtime have in common, which is nearly everything: one backend over a table of
+ * entry points, which is filled when the libraries are opened. backends/cuda and backends/hip add what differs.
+ *
+ * A handle is a void *; an error is an int, 0 when there is none, and its numbers mean the same in both.
+ */
+#ifndef KEYWAY_GPU_RUNTIME_H
+#define KEYWAY_GPU_RUNTIME_H
+
+#include <keyway/gpu.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- Entry points ------------------------------------------------------------------------------------------------ */
+
+/* What it is called here, its parameters, CUDA's name, HIP's name. */
+#define KW_RT_CALLS(X)                                                                                                 \
+  X(init, (unsigned flags), "cuInit", "hipInit")                                                                       \
+  X(driver_version, (int *version), "cuDriverGetVersion", "hipDriverGetVersion")                                       \
+  X(device_count, (int *count), "cuDeviceGetCount", "hipGetDeviceCount")                                               \
+  X(device_get, (int *device, int ordinal), "cuDeviceGet", "hipDeviceGet")                                             \
+  X(device_name, (char *name, int size, int device), "cuDeviceGetName", "hipDeviceGetName")                            \
+  X(device_pci, (char *id, int size, int device), "cuDeviceGetPCIBusId", "hipDeviceGetPCIBusId")                       \
+  X(device_uuid, (void *uuid, int device), "cuDeviceGetUuid_v2", "hipDeviceGetUuid")                                   \
+  X(device_attribute, (int *value, int attribute, int device), "cuDeviceGetAttribute", "hipDeviceGetAttribute")        \
+  X(device_memory, (size_t * bytes, int device), "cuDeviceTotalMem_v2", "hipDeviceTotalMem")                           \
+  X(memory_info, (size_t * free, size_t * total), "cuMemGetInfo_v2", "hipMemGetInfo")                                  \
+  X(alloc, (void **memory, size_t size), "cuMemAlloc_v2", "hipMalloc")                                                 \
+  X(free, (void *memory), "cuMemFree_v2", "hipFree")                                                                   \
+  X(alloc_async, (void **memory, size_t size, void *stream), "cuMemAllocAsync", "hipMallocAsync")                      \
+  X(free_async, (void *memory, void *stream), "cuMemFreeAsync", "hipFreeAsync")                                        \
+  X(host_alloc, (void **memory, size_t size, unsigned flags), "cuMemHostAlloc", "hipHostMalloc")                       \
+  X(host_free, (void *memory), "cuMemFreeHost", "hipHostFree")                                                         \
+  X(copy_in, (void *to, const void *from, size_t size, void *stream), "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync")    \
+  X(copy_out, (void *to, const void *from, size_t size, void *stream), "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync")   \
+  X(copy, (void *to, const void *from, size_t size, void *stream), "cuMemcpyDtoDAsync_v2", "hipMemcpyDtoDAsync")       \
+  X(set_8, (void *to, uint8_t value, size_t count, void *stream), "cuMemsetD8Async", "hipMemsetD8Async")               \
+  X(set_16, (void *to, uint16_t value, size_t count, void *stream), "cuMemsetD16Async", "hipMemsetD16Async")           \
+  X(set_32, (void *to, uint32_t value, size_t count, void *stream), "cuMemsetD32Async", "hipMemsetD32Async")           \
+  X(stream_create, (void **stream, unsigned flags), "cuStreamCreate", "hipStreamCreateWithFlags")                      \
+  X(stream_destroy, (void *stream), "cuStreamDestroy_v2", "hipStreamDestroy")                                          \
+  X(stream_synchronize, (void *stream), "cuStreamSynchronize", "hipStreamSynchronize")                                 \
+  X(stream_query, (void *stream), "cuStreamQuery", "hipStreamQuery")                                                   \
+  X(stream_wait, (void *stream, void *event, unsigned flags), "cuStreamWaitEvent", "hipStreamWaitEvent")               \
+  X(event_create, (void **event, unsigned flags), "cuEventCreate", "hipEventCreateWithFlags")                          \
+  X(event_destroy, (void *event), "cuEventDestroy_v2", "hipEventDestroy")                                              \
+  X(event_record, (void *event, void *stream), "cuEventRecord", "hipEventRecord")                                      \
+  X(event_query, (void *event), "cuEventQuery", "hipEventQuery")                                                       \
+  X(event_synchronize, (void *event), "cuEventSynchronize", "hipEventSynchronize")                                     \
+  X(event_elapsed, (float *ms, void *start, void *end), "cuEventElapsedTime", "hipEventElapsedTime")                   \
+  X(capture_begin, (void *stream, int mode), "cuStreamBeginCapture_v2", "hipStreamBeginCapture")                       \
+  X(capture_end, (void *stream, void **graph), "cuStreamEndCapture", "hipStreamEndCapture")                            \
+  X(graph_make, (void **runnable, void *graph, uint64_t flags), "cuGraphInstantiateWithFlags",                         \
+    "hipGraphInstantiateWithFlags")                                                                                    \
+  X(graph_launch, (void *runnable, void *stream), "cuGraphLaunch", "hipGraphLaunch")                                   \
+  X(graph_unmake, (void *runnable), "cuGraphExecDestroy", "hipGraphExecDestroy")                                       \
+  X(graph_destroy, (void *graph), "cuGraphDestroy", "hipGraphDestroy")                                                 \
+  X(module_load, (void **module, const void *image), "cuModuleLoadData", "hipModuleLoadData")                          \
+  X(module_unload, (void *module), "cuModuleUnload", "hipModuleUnload")                                                \
+  X(module_function, (void **function, void *module, const char *name), "cuModuleGetFunction", "hipModuleGetFunction") \
+  X(launch,                                                                                                            \
+    (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,            \
+     unsigned block_z, unsigned shared_bytes, void *stream, void **params, void **extra),                              \
+    "cuLaunchKernel", "hipModuleLaunchKernel")
+
+/* Of the compiler, NVRTC or hipRTC. */
+#define KW_RT_COMPILER_CALLS(X)                                                                           \
+  X(compiler_version, (int *major, int *minor), "nvrtcVersion", "hiprtcVersion")                          \
+  X(program_create,                                                                                       \
+    (void **program, const char *source, const char *name, int header_count, const char *const *headers,  \
+     const char *const *header_names),                                                                    \
+    "nvrtcCreateProgram", "hiprtcCreateProgram")                                                          \
+  X(program_compile, (void *program, int count, const char *const *options), "nvrtcCompileProgram",       \
+    "hiprtcCompileProgram")                                                                               \
+  X(program_log_size, (void *program, size_t *size), "nvrtcGetProgramLogSize", "hiprtcGetProgramLogSize") \
+  X(program_log, (void *program, char *log), "nvrtcGetProgramLog", "hiprtcGetProgramLog")                 \
+  X(program_code_size, (void *program, size_t *size), "nvrtcGetCUBINSize", "hiprtcGetCodeSize")           \
+  X(program_code, (void *program, char *code), "nvrtcGetCUBIN", "hiprtcGetCode")                          \
+  X(program_destroy, (void **program), "nvrtcDestroyProgram", "hiprtcDestroyProgram")
+
+#define KW_RT_FIELD(field, parameters, cuda, hip) int(*field) parameters;
+#define KW_RT_NUMBER(field, parameters, cuda, hip) KW_RT_##field,
+typedef struct kw_rt_calls {
+  KW_RT_CALLS(KW_RT_FIELD)
+  KW_RT_COMPILER_CALLS(KW_RT_FIELD)
+} kw_rt_calls;
+enum {
+  KW_RT_CALLS(KW_RT_NUMBER) KW_RT_DRIVER_CALLS,
+  KW_RT_LAST_DRIVER = KW_RT_DRIVER_CALLS - 1,
+  KW_RT_COMPILER_CALLS(KW_RT_NUMBER) KW_RT_CALL_COUNT
+};
+
+/* All set once kw_rt_open has said KW_OK. */
+extern kw_rt_calls kw_rt;
+
+/* ---- What a backend adds ----------------------------------------------------------------------------------------- */
+
+struct kw_rt_device;
+
+typedef struct kw_rt_own_call {
+  const char *name;
+  void *entry; /* a pointer to a function, to be set */
+} kw_rt_own_call;
+
+typedef struct kw_rt_runtime {
+  const char *name;                /* "CUDA" */
+  const char *vendor;              /* of the devices */
+  const char *const *call_names;   /* KW_RT_CALLS, then KW_RT_COMPILER_CALLS */
+  const kw_rt_own_call *own_calls; /* of the driver, beside these; NULL ends them */
+  const char *const *driver;       /* names of the library, tried in order; NULL ends them */
+  const char *const *compiler;
+  const char *no_driver, *no_compiler, *no_device; /* probe's answers: what is missing, and what would bring it */
+  const char *compiler_name;                       /* "NVRTC" */
+  int units_attribute, pools_attribute;            /* numbers for device_attribute */
+
+  const char *(*error_name)(int error);
+  const char *(*error_text)(int error);
+  void (*version_text)(int version, char *out, size_t size); /* of the driver */
+
+  /* A context for the device, and the way out of it. `lost`: it is broken, also for others in this process. */
+  kw_status (*context_open)(struct kw_rt_device *device);
+  void (*context_close)(struct kw_rt_device *device, bool lost);
+  /* Makes the device the calling thread's current one, and what was so before again. */
+  void *(*enter)(const struct kw_rt_device *device);
+  void (*leave)(void *before);
+
+  /* Later work of the stream waits until the number at `address`, in memory of host_alloc, is `value` or more. */
+  int (*wait_value)(void *stream, void *address, uint32_t value);
+
+  /* The compiler's options for the device, at most KW_RT_OPTION_LIMIT; `arch` is room for one. How many. */
+  uint32_t (*options)(int device, char arch[32], const char **options);
+} kw_rt_runtime;
+#define KW_RT_OPTION_LIMIT 8
+#define KW_RT_OWN_WAIT_VALUE 0 /* wait_value stands first among own_calls */
+
+extern const kw_rt_runtime kw_rt_runtime_here;
+
+/* ---- The backend ------------------------------------------------------------------------------------------------- */
+
+typedef struct kw_rt_device {
+  kw_gpu_device base; /* first: the pack takes a kw_rt_device for it */
+  int id;             /* of device_get */
+  void *context;      /* the backend's own */
+  uint64_t total_memory;
+  bool pools; /* memory is allocated and freed in the order of a stream, which waits for no other */
+  void *memory_stream;
+  atomic_bool lost;
+} kw_rt_device;
+
+typedef struct kw_rt_stream {
+  kw_rt_device *device;
+  uint64_t token;
+  void *handle;
+  _Atomic uint64_t last_call;  /* call_id of the newest launch */
+  pthread_mutex_t lock;        /* of call_host, and what is below */
+  kw_gpu_callbacks *callbacks; /* NULL before the first */
+  _Atomic uint32_t *gate;      /* how many callbacks have run, in pinned memory; NULL before the first */
+  uint32_t gates;              /* how many have been enqueued */
+} kw_rt_stream;
+
+/* Opens the libraries, once for the life of the process. NULL, or why there is nothing to work with. */
+const char *kw_rt_open(void);
+
+/* "cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY: out of memory". `call` is KW_RT_alloc_async; of the backend's own calls,
+ * KW_RT_CALL_COUNT + its place among them. */
+void kw_rt_describe(int call, int error, char *out, size_t size);
+kw_status kw_rt_status(int error);
+/* KW_OK when there is no error. Otherwise attaches the description to the thread's error and returns its status. */
+kw_status kw_rt_check(kw_rt_device *device, int call, int error);
+kw_status kw_rt_no_memory(const kw_host_api *host, const char *what);
+
+/* The driver's half of programs, see keyway/gpu.h. */
+kw_status kw_rt_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
+                             void **out_module);
+kw_status kw_rt_module_save(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size);
+kw_status kw_rt_module_load(kw_gpu_device *device, const char *name, const void *bytes, size_t size, void **out_module);
+void kw_rt_module_destroy(kw_gpu_device *device, void *module);
+kw_status kw_rt_kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
+void kw_rt_kernel_destroy(kw_gpu_device *device, void *kernel);
+kw_status kw_rt_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch);
+
+/* For the plugin's descriptor. */
+kw_status kw_rt_probe(const char **out_reason);
+kw_status kw_rt_init(const kw_host_api *host, void **out_plugin);
+kw_status kw_rt_shutdown(void *plugin);
+extern const kw_device_api kw_rt_device_api;
+extern const kw_memory_api kw_rt_memory_api;
+extern const kw_stream_api kw_rt_stream_api;
+extern const kw_event_api kw_rt_event_api;
+extern const kw_graph_api kw_rt_graph_api;
+
+#endif /* KEYWAY_GPU_RUNTIME_H */

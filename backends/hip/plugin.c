@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The HIP backend: every AMD GPU, with the portable kernel pack compiled by hipRTC. The HIP runtime and hipRTC are
+ * opened at run time; what is used of them is declared here and in gpu/runtime.
+ */
+#include "runtime.h"
+
+#include <stdio.h>
+
+/* ---- What HIP has that CUDA has otherwise ------------------------------------------------------------------------ */
+
+static struct {
+  int (*stream_wait_value)(void *stream, void *address, uint32_t value, unsigned flags, uint32_t mask);
+  int (*set_device)(int device);
+  int (*get_device)(int *device);
+  int (*reset_device)(void);
+  const char *(*error_name)(int error);
+  const char *(*error_text)(int error);
+} own;
+
+enum { WAIT_VALUE = KW_RT_OWN_WAIT_VALUE, SET_DEVICE };
+
+static const kw_rt_own_call own_calls[] = {
+    [WAIT_VALUE] = {"hipStreamWaitValue32", &own.stream_wait_value},
+    [SET_DEVICE] = {"hipSetDevice", &own.set_device},
+    {"hipGetDevice", &own.get_device},
+    {"hipDeviceReset", &own.reset_device},
+    {"hipGetErrorName", &own.error_name},
+    {"hipGetErrorString", &own.error_text},
+    {NULL, NULL},
+};
+
+static const char *error_name(int error) {
+  return own.error_name(error);
+}
+
+static const char *error_text(int error) {
+  return own.error_text(error);
+}
+
+static void version_text(int version, char *out, size_t size) {
+  snprintf(out, size, "HIP %d.%d.%d", version / 10000000, version % 10000000 / 100000, version % 100000);
+}
+
+static void *enter(const kw_rt_device *device) {
+  int before = 0;
+  own.get_device(&before);
+  if (before != device->id) own.set_device(device->id);
+  return (void *)(intptr_t)before;
+}
+
+static void leave(void *before) {
+  int now = 0;
+  own.get_device(&now);
+  if (now != (int)(intptr_t)before) own.set_device((int)(intptr_t)before);
+}
+
+/* A device has one context, which is always there. */
+static kw_status context_open(kw_rt_device *device) {
+  int before = 0;
+  own.get_device(&before);
+  kw_status status = kw_rt_check(device, KW_RT_CALL_COUNT + SET_DEVICE, own.set_device(device->id));
+  own.set_device(before);
+  return status;
+}
+
+static void context_close(kw_rt_device *device, bool lost) {
+  if (!lost) return;
+  void *before = enter(device);
+  own.reset_device();
+  leave(before);
+}
+
+static int wait_value(void *stream, void *address, uint32_t value) {
+  return own.stream_wait_value(stream, address, value, 0 /* until it is that or more */, ~0u);
+}
+
+/* Without --offload-arch hipRTC compiles for the thread's current device. */
+static uint32_t options(int device, char arch[32], const char **out) {
+  (void)device, (void)arch;
+  out[0] = "-std=c++17";
+  out[1] = "-ffp-contract=off";
+  out[2] = "-w";
+  return 3;
+}
+
+#define NAME(field, parameters, cuda, hip) hip,
+static const char *const call_names[] = {KW_RT_CALLS(NAME) KW_RT_COMPILER_CALLS(NAME)};
+static const char *const driver_names[] = {
+    "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so", NULL};
+/* Until ROCm 5 it was part of the runtime. */
+static const char *const compiler_names[] = {"libhiprtc.so.7",
+                                             "libhiprtc.so.6",
+                                             "libhiprtc.so.5",
+                                             "libhiprtc.so",
+                                             "/opt/rocm/lib/libhiprtc.so",
+                                             "libamdhip64.so.5",
+                                             NULL};
+
+const kw_rt_runtime kw_rt_runtime_here = {
+    .name = "HIP",
+    .vendor = "AMD",
+    .call_names = call_names,
+    .own_calls = own_calls,
+    .driver = driver_names,
+    .compiler = compiler_names,
+    .no_driver = "no HIP runtime: there is no libamdhip64.so; install ROCm (Debian: libamdhip64-5)",
+    .no_compiler = "hipRTC, which compiles the kernels, is not there: no libhiprtc.so; install it from ROCm",
+    .no_device =
+        "the HIP runtime sees no GPU; look at what rocminfo says, at the rights on /dev/kfd, and at "
+        "HIP_VISIBLE_DEVICES",
+    .compiler_name = "hipRTC",
+    .units_attribute = 63,
+    .pools_attribute = 88,
+    .error_name = error_name,
+    .error_text = error_text,
+    .version_text = version_text,
+    .context_open = context_open,
+    .context_close = context_close,
+    .enter = enter,
+    .leave = leave,
+    .wait_value = wait_value,
+    .options = options,
+};
+
+/* ---- The plugin -------------------------------------------------------------------------------------------------- */
+
+static const kw_group groups[] = {
+    {KW_GROUP_DEVICE, &kw_rt_device_api}, {KW_GROUP_MEMORY, &kw_rt_memory_api}, {KW_GROUP_STREAM, &kw_rt_stream_api},
+    {KW_GROUP_EVENT, &kw_rt_event_api},   {KW_GROUP_GRAPH, &kw_rt_graph_api},
+};
+
+static const kw_plugin_desc desc = {
+    .struct_size = sizeof desc,
+    .abi_version = KW_ABI_VERSION,
+    .key = "hip",
+    .vendor = "keyway",
+    .version = "0.9.0",
+    .description = "AMD GPUs through the HIP runtime, with portable kernels",
+    .build = __VERSION__,
+    .sanitizer = KW_GPU_SANITIZER,
+    .probe = kw_rt_probe,
+    .init = kw_rt_init,
+    .shutdown = kw_rt_shutdown,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+};
+
+kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
+  return kw_gpu_answer_query(&desc, host, out_plugin, out_reason);
+}
