@@ -48,7 +48,7 @@ bool kw_engine_fault_is_due(kw_engine_fault fault, uint64_t number) {
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
 struct kw_engine_device {
-  _Atomic bool lost;
+  _Atomic uint64_t losses;
   _Atomic uint64_t used;
 };
 
@@ -64,16 +64,12 @@ kw_engine_device *kw_engine_device_get(uint32_t index) {
   return &devices[index];
 }
 
-bool kw_engine_device_is_lost(const kw_engine_device *device) {
-  return device->lost;
+uint64_t kw_engine_device_losses(const kw_engine_device *device) {
+  return device->losses;
 }
 
 void kw_engine_device_lose(kw_engine_device *device) {
-  device->lost = true;
-}
-
-void kw_engine_device_restore(kw_engine_device *device) {
-  device->lost = false;
+  ++device->losses;
 }
 
 uint64_t kw_engine_device_used(const kw_engine_device *device) {
@@ -126,7 +122,6 @@ kw_engine_status kw_engine_alloc(kw_engine_device *device, kw_engine_memory_kind
   kw_engine_allocation added = {.size = size, .kind = kind, .device = device};
   const size_t line = alignment > 256 ? alignment : 256;
   const uint64_t counted = device && kind != KW_ENGINE_MEMORY_HOST ? size : 0;
-  if (device && device->lost) return kw_engine_fail(KW_ENGINE_LOST, "the device was lost");
   if (kw_engine_fault_is_due(KW_ENGINE_FAULT_ALLOC, ++calls))
     return kw_engine_fail(KW_ENGINE_OUT_OF_MEMORY, "injected: allocation %llu fails", (unsigned long long)calls);
   if (size == 0 || (line & (line - 1)) != 0) return kw_engine_fail(KW_ENGINE_INVALID, "no size, or no such alignment");

@@ -21,7 +21,7 @@ typedef enum kw_engine_status {
   KW_ENGINE_INVALID,       /* what was given is not what the function wants */
   KW_ENGINE_REFUSED,       /* a launch that was not taken */
   KW_ENGINE_FAILED,        /* a task failed while it ran */
-  KW_ENGINE_LOST,          /* the device is gone until kw_engine_device_restore */
+  KW_ENGINE_LOST,          /* the device was lost since the queue was created */
 } kw_engine_status;
 
 /* Why the last function that failed on this thread did; until the next one that fails. */
@@ -38,9 +38,9 @@ typedef struct kw_engine_device kw_engine_device;
 /* As many as KEYWAY_ENGINE_DEVICES says: one when it is not set. */
 uint32_t kw_engine_device_count(void);
 kw_engine_device *kw_engine_device_get(uint32_t index);
-bool kw_engine_device_is_lost(const kw_engine_device *device);
-/* A lost device works again: for a runtime that opens it anew. */
-void kw_engine_device_restore(kw_engine_device *device);
+/* How often it was lost. Queues that were created before are gone with it, others work: a runtime compares with the
+ * number when it opened the device. Memory is left to be freed. */
+uint64_t kw_engine_device_losses(const kw_engine_device *device);
 /* Bytes that are allocated now, of KW_ENGINE_DEVICE_MEMORY. */
 uint64_t kw_engine_device_used(const kw_engine_device *device);
 
@@ -151,7 +151,7 @@ typedef enum kw_engine_task_kind {
   KW_ENGINE_LAUNCH,
   KW_ENGINE_COPY, /* the areas may overlap */
   KW_ENGINE_FILL,
-  KW_ENGINE_WAIT, /* until `event` has passed `value` */
+  KW_ENGINE_WAIT, /* until `event` has passed `value`, or the device is lost */
   KW_ENGINE_RESET,
   KW_ENGINE_CALL, /* a function of the host's; also when a task before it has failed */
 } kw_engine_task_kind;
@@ -197,7 +197,7 @@ kw_engine_status kw_engine_queue_push(kw_engine_queue *queue, const kw_engine_ta
 #define KW_ENGINE_FOREVER UINT64_MAX
 
 /* Until all that was pushed has run. NOT_READY after `timeout_ns`; FAILED once after
- * a failure; LOST as long as the device is. */
+ * a failure; LOST for good. */
 kw_engine_status kw_engine_queue_wait(kw_engine_queue *queue, uint64_t timeout_ns);
 /* Until the event passes `value`. NOT_READY after `timeout_ns`; FAILED or LOST when a task had failed in the queue that
  * signalled it, and then that queue works again. */

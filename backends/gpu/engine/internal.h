@@ -9,6 +9,7 @@
 /* The text for kw_engine_message; gives back `status`. */
 kw_engine_status kw_engine_fail(kw_engine_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whoever waits for something must be told. */
 void kw_engine_device_lose(kw_engine_device *device);
 
 /* Threads that run the groups of one launch at a time, the caller among them. The others start when first needed. */

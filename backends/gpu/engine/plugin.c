@@ -193,7 +193,6 @@ static kw_status device_open(void *plugin, uint32_t index, void **out_device) {
   engine_device *device = calloc(1, sizeof *device);
   if (!device) return out_of_memory(host, "no host memory for a device");
   device->device = kw_engine_device_get(index);
-  kw_engine_device_restore(device->device);
   kw_status status = kw_gpu_device_start(&device->base, &driver, host, true, kw_engine_compiler());
   if (status == KW_OK) {
     *out_device = device;

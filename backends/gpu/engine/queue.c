@@ -22,6 +22,7 @@ struct kw_engine_queue {
   kw_engine_queue *next; /* of all */
   uint64_t number;       /* no queue has it again */
   kw_engine_device *device;
+  uint64_t losses; /* of the device, as the queue was created */
   kw_engine_team *team;
   pthread_t thread;
   pthread_cond_t work;
@@ -73,6 +74,14 @@ static bool wait_until(uint64_t end_ns) {
   return pthread_cond_timedwait(&changed, &lock, &end) != ETIMEDOUT;
 }
 
+static bool is_lost(const kw_engine_queue *queue) {
+  return kw_engine_device_losses(queue->device) != queue->losses;
+}
+
+static kw_engine_status fail_lost(void) {
+  return kw_engine_fail(KW_ENGINE_LOST, "the device was lost");
+}
+
 /* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
 static void fill(unsigned char *to, size_t size, const unsigned char *pattern, size_t pattern_size) {
@@ -101,7 +110,7 @@ static kw_engine_status run_task(kw_engine_queue *queue, const entry *running, b
       break;
     case KW_ENGINE_WAIT:
       pthread_mutex_lock(&lock);
-      while (task->u.event.event->passed < task->u.event.value) pthread_cond_wait(&changed, &lock);
+      while (task->u.event.event->passed < task->u.event.value && !is_lost(queue)) pthread_cond_wait(&changed, &lock);
       pthread_mutex_unlock(&lock);
       break;
     case KW_ENGINE_RESET:
@@ -122,15 +131,13 @@ static void signal_locked(kw_engine_event *event, uint64_t value, uint64_t faile
   pthread_cond_broadcast(&changed);
 }
 
-static void fail_locked(kw_engine_queue *queue, kw_engine_status status, const char *message) {
-  queue->failure = status;
-  strncpy(queue->message, message, sizeof queue->message - 1);
-}
-
 /* What the newest launch meets before it is taken, as its number says. */
 static kw_engine_status launch_fault(kw_engine_queue *queue, uint64_t number) {
   if (kw_engine_fault_is_due(KW_ENGINE_FAULT_LOST, number)) {
+    pthread_mutex_lock(&lock);
     kw_engine_device_lose(queue->device);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
     return kw_engine_fail(KW_ENGINE_LOST, "injected: the device is lost at launch %llu", (unsigned long long)number);
   }
   if (kw_engine_fault_is_due(KW_ENGINE_FAULT_LAUNCH, number))
@@ -153,15 +160,17 @@ static void *queue_main(void *argument) {
     }
     queue->first = next->next;
     if (!queue->first) queue->end = &queue->first;
-    if (queue->failure == KW_ENGINE_OK && kw_engine_device_is_lost(queue->device))
-      fail_locked(queue, KW_ENGINE_LOST, "the device was lost");
+    if (is_lost(queue)) queue->failure = KW_ENGINE_LOST;
     bool skip = queue->failure != KW_ENGINE_OK;
     pthread_mutex_unlock(&lock);
     const uint64_t begin = kw_engine_now_ns();
     kw_engine_status status = run_task(queue, next, skip);
     const uint64_t end = kw_engine_now_ns();
     pthread_mutex_lock(&lock);
-    if (status != KW_ENGINE_OK) fail_locked(queue, status, kw_engine_message());
+    if (status != KW_ENGINE_OK) {
+      queue->failure = status;
+      strncpy(queue->message, kw_engine_message(), sizeof queue->message - 1);
+    }
     kw_engine_event *event = next->task.signal;
     if (event) {
       event->begin_ns = begin;
@@ -186,6 +195,7 @@ kw_engine_status kw_engine_queue_create(kw_engine_device *device, kw_engine_queu
     return kw_engine_fail(KW_ENGINE_OUT_OF_MEMORY, "no host memory for a queue");
   }
   queue->device = device;
+  queue->losses = kw_engine_device_losses(device);
   queue->end = &queue->first;
   pthread_cond_init(&queue->work, NULL);
   if (pthread_create(&queue->thread, NULL, queue_main, queue) != 0) {
@@ -220,7 +230,7 @@ void kw_engine_queue_destroy(kw_engine_queue *queue) {
 }
 
 kw_engine_status kw_engine_queue_push(kw_engine_queue *queue, const kw_engine_task *task) {
-  if (kw_engine_device_is_lost(queue->device)) return kw_engine_fail(KW_ENGINE_LOST, "the device was lost");
+  if (is_lost(queue)) return fail_lost();
   uint64_t number = 0;
   if (task->kind == KW_ENGINE_LAUNCH) {
     number = ++launches;
@@ -243,7 +253,7 @@ kw_engine_status kw_engine_queue_push(kw_engine_queue *queue, const kw_engine_ta
 
 /* Gives the queue's failure to the host, under the lock. */
 static kw_engine_status take_failure(kw_engine_queue *queue) {
-  if (kw_engine_device_is_lost(queue->device)) return kw_engine_fail(KW_ENGINE_LOST, "the device was lost");
+  if (is_lost(queue)) return fail_lost();
   kw_engine_status status = queue->failure;
   queue->failure = KW_ENGINE_OK;
   return status == KW_ENGINE_OK ? status : kw_engine_fail(status, "%s", queue->message);
