@@ -171,13 +171,11 @@ kw_status kw_tensor_view(const kw_tensor *tensor, uint32_t rank, const int64_t *
 
 /* ---- Shapes and strides as given --------------------------------------------------------------------------------- */
 
-kw_status kw_tensor_as_strided(const kw_tensor *tensor, uint32_t rank, const int64_t *shape, const int64_t *strides,
-                               int64_t storage_offset, kw_tensor **out_view) {
-  static const char function[] = "kw_tensor_as_strided";
-  shape_of made;
+/* Shape and strides of an application's making. */
+static kw_status take_shape(const char *function, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                            const int64_t *strides, shape_of *made) {
   int64_t numel;
-  kw_status status = begin(function, tensor, out_view, &made);
-  if (status == KW_OK) status = kw_shape_check(function, tensor->ref.dtype, rank, shape, &numel);
+  kw_status status = kw_shape_check(function, dtype, rank, shape, &numel);
   if (status == KW_OK) status = check_list(function, "strides", rank, strides);
   if (status != KW_OK) return status;
   for (uint32_t d = 0; d < rank; ++d) {
@@ -185,15 +183,41 @@ kw_status kw_tensor_as_strided(const kw_tensor *tensor, uint32_t rank, const int
       return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: stride %" PRId64 " of dimension %" PRIu32 " is negative.", function,
                      strides[d], d);
     }
-    made.shape[d] = shape[d];
-    made.strides[d] = strides[d];
+    made->shape[d] = shape[d];
+    made->strides[d] = strides[d];
   }
+  made->dtype = dtype;
+  made->rank = rank;
+  return KW_OK;
+}
+
+kw_status kw_tensor_as_strided(const kw_tensor *tensor, uint32_t rank, const int64_t *shape, const int64_t *strides,
+                               int64_t storage_offset, kw_tensor **out_view) {
+  static const char function[] = "kw_tensor_as_strided";
+  shape_of made;
+  kw_status status = begin(function, tensor, out_view, &made);
+  if (status == KW_OK) status = take_shape(function, made.dtype, rank, shape, strides, &made);
+  if (status != KW_OK) return status;
   if (storage_offset < 0) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument storage_offset is %" PRId64 ", negative.", function,
                    storage_offset);
   }
   if (__builtin_mul_overflow((uint64_t)storage_offset, item_size(tensor), &made.offset)) made.offset = UINT64_MAX;
-  made.rank = rank;
+  return finish(function, tensor, &made, out_view);
+}
+
+kw_status kw_tensor_reinterpret(const kw_tensor *tensor, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                                const int64_t *strides, uint64_t byte_offset, kw_tensor **out_view) {
+  static const char function[] = "kw_tensor_reinterpret";
+  shape_of made;
+  kw_status status = begin(function, tensor, out_view, &made);
+  if (status == KW_OK) status = take_shape(function, dtype, rank, shape, strides, &made);
+  if (status != KW_OK) return status;
+  made.offset = byte_offset;
+  if (byte_offset % kw_dtype_size(dtype) != 0) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument byte_offset is %" PRIu64 ", no multiple of the size of %s.",
+                   function, byte_offset, kw_dtype_name(dtype));
+  }
   return finish(function, tensor, &made, out_view);
 }
 

@@ -530,6 +530,35 @@ static void parts_of_complex_numbers(void **state) {
   kw_tensor_release(x), kw_tensor_release(turned), kw_tensor_release(parts), kw_tensor_release(one);
 }
 
+static void reinterpret(void **state) {
+  (void)state;
+  kw_tensor *bytes, *floats, *halves, *view;
+  assert_ok(kw_tensor_create(&test->device, KW_U8, 1, DIMS(24), &bytes));
+  assert_ok(kw_tensor_reinterpret(bytes, KW_F32, 2, DIMS(3, 2), DIMS(1, 3), 0, &floats));
+  assert_ok(kw_tensor_write(floats, (float[]){1, 2, 3, 4, 5, 6}));
+  assert_ok(kw_tensor_reinterpret(floats, KW_F32, 1, DIMS(6), DIMS(1), 0, &view)); /* as it lies in memory */
+  expect_floats(view, (float[]){1, 3, 5, 2, 4, 6}, 6);
+  kw_tensor_release(view);
+  /* the place counts from the start of the memory, whatever view it is asked of */
+  assert_ok(kw_tensor_select(floats, 1, 1, &halves));
+  assert_ok(kw_tensor_reinterpret(halves, KW_F32, 1, DIMS(2), DIMS(2), 4, &view));
+  expect_floats(view, (float[]){3, 2}, 2);
+  kw_tensor_release(view), kw_tensor_release(halves);
+  assert_ok(kw_tensor_reinterpret(floats, KW_I16, 1, DIMS(2), DIMS(1), 20, &halves)); /* 6.0f = 0x40c00000 */
+  int16_t words[2];
+  assert_ok(kw_tensor_read(halves, words));
+  assert_true(words[0] == 0 && words[1] == 0x40c0);
+
+  assert_int_equal(kw_tensor_reinterpret(bytes, KW_F32, 1, DIMS(1), DIMS(1), 2, &view), KW_ERR_INVALID_ARGUMENT);
+  assert_error("argument byte_offset is 2, no multiple of the size of f32");
+  assert_int_equal(kw_tensor_reinterpret(bytes, KW_F32, 1, DIMS(6), DIMS(1), 4, &view), KW_ERR_INVALID_ARGUMENT);
+  assert_error("reaches past its memory of 24 bytes");
+  assert_int_equal(kw_tensor_reinterpret(bytes, KW_F32, 1, DIMS(2), DIMS(-1), 4, &view), KW_ERR_INVALID_ARGUMENT);
+  assert_error("stride -1 of dimension 0 is negative");
+  assert_int_equal(kw_tensor_reinterpret(bytes, 99, 1, DIMS(2), DIMS(1), 0, &view), KW_ERR_INVALID_ARGUMENT);
+  kw_tensor_release(bytes), kw_tensor_release(floats), kw_tensor_release(halves);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(view),
@@ -545,6 +574,7 @@ int main(void) {
       cmocka_unit_test(alignment_of_views),
       cmocka_unit_test(chains_of_views),
       cmocka_unit_test(parts_of_complex_numbers),
+      cmocka_unit_test(reinterpret),
   };
   return cmocka_run_group_tests(tests, open_device, close_device);
 }

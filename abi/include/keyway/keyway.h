@@ -293,6 +293,10 @@ KW_API kw_status kw_tensor_view(const kw_tensor *tensor, uint32_t rank, const in
 /* `storage_offset` in elements from the start of the tensor's memory, as in ATen. */
 KW_API kw_status kw_tensor_as_strided(const kw_tensor *tensor, uint32_t rank, const int64_t *shape,
                                       const int64_t *strides, int64_t storage_offset, kw_tensor **out_view);
+/* The same memory with dtype, shape, strides and place as given, whatever the tensor's own are; `byte_offset` counts
+ * from the start of the memory and is a multiple of the dtype's size. For frameworks that keep shapes themselves. */
+KW_API kw_status kw_tensor_reinterpret(const kw_tensor *tensor, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                                       const int64_t *strides, uint64_t byte_offset, kw_tensor **out_view);
 KW_API kw_status kw_tensor_expand(const kw_tensor *tensor, uint32_t rank, const int64_t *shape, kw_tensor **out_view);
 KW_API kw_status kw_tensor_permute(const kw_tensor *tensor, uint32_t rank, const int64_t *dims, kw_tensor **out_view);
 KW_API kw_status kw_tensor_transpose(const kw_tensor *tensor, int64_t dim0, int64_t dim1, kw_tensor **out_view);
