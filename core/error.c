@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "error.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KW_ERROR_SIZE 4096
 
-static _Thread_local char chain[KW_ERROR_SIZE];
+/* The thread's text, KW_ERROR_SIZE bytes, NULL before its first failure. Not in place: little static thread-local
+ * memory is left for a library that a running program opens, as interpreters do. */
+static _Thread_local char *chain;
+static pthread_key_t chain_key;
+static pthread_once_t chain_once = PTHREAD_ONCE_INIT;
 
 /* What a plugin said last and with which status, until somebody picks it up: see kw_error_offer. */
 static _Thread_local bool offered;
@@ -51,11 +57,11 @@ uint32_t kw_abi_version(void) {
 }
 
 const char *kw_error_message(void) {
-  return chain;
+  return chain != NULL ? chain : "";
 }
 
 void kw_error_clear(void) {
-  chain[0] = '\0';
+  if (chain != NULL) chain[0] = '\0';
   offered = false;
 }
 
@@ -64,10 +70,28 @@ static void mark_cut(char text[KW_ERROR_SIZE], int length) {
   if (length >= KW_ERROR_SIZE) memcpy(text + KW_ERROR_SIZE - 4, "...", 4);
 }
 
+static void free_chain(void *text) {
+  free(text);
+  chain = NULL;
+}
+
+static void make_chain_key(void) {
+  pthread_key_create(&chain_key, free_chain);
+}
+
+/* Without memory the text is lost; the status is not. */
+static bool have_chain(void) {
+  if (chain != NULL) return true;
+  pthread_once(&chain_once, make_chain_key);
+  chain = calloc(1, KW_ERROR_SIZE);
+  if (chain != NULL) pthread_setspecific(chain_key, chain);
+  return chain != NULL;
+}
+
 static void set_chain(const char *context, const char *separator, const char *cause) {
   char text[KW_ERROR_SIZE]; /* context or cause may lie in the chain itself */
   mark_cut(text, snprintf(text, sizeof text, "%s%s%s", context, separator, cause));
-  memcpy(chain, text, sizeof chain);
+  if (have_chain()) memcpy(chain, text, sizeof text);
   offered = false;
 }
 
@@ -86,10 +110,10 @@ kw_status kw_fail(kw_status status, const char *format, ...) {
 }
 
 static void wrap(kw_status status, const char *context) {
-  if (chain[0] == '\0') {
+  if (kw_error_message()[0] == '\0') {
     set_chain(context, ": ", kw_status_name(status));
   } else {
-    set_chain(context, "\n  because: ", chain);
+    set_chain(context, "\n  because: ", kw_error_message());
   }
 }
 
@@ -112,7 +136,7 @@ kw_status kw_error_offer(kw_status status) {
 char *kw_error_sentence(char *text, size_t size) {
   static const char link[] = "\n  because: ";
   size_t length = 0;
-  for (const char *c = chain; *c != '\0' && length + 3 < size;) {
+  for (const char *c = kw_error_message(); *c != '\0' && length + 3 < size;) {
     if (strncmp(c, link, sizeof link - 1) == 0) {
       text[length++] = ':';
       text[length++] = ' ';
@@ -136,11 +160,11 @@ kw_status kw_from_plugin(kw_status status, const char *format, ...) {
   va_start(arguments, format);
   format_text(text, format, arguments);
   va_end(arguments);
-  if (!kw_error_offered(status)) chain[0] = '\0'; /* an older failure's text */
+  if (!kw_error_offered(status)) kw_error_clear(); /* an older failure's text */
   if (!status_is_known(status)) {
     char context[64];
     snprintf(context, sizeof context, "the plugin returned the unknown status %d", status);
-    set_chain(context, chain[0] != '\0' ? "\n  because: " : "", chain);
+    set_chain(context, kw_error_message()[0] != '\0' ? "\n  because: " : "", kw_error_message());
     status = KW_ERR_INTERNAL;
   }
   wrap(status, text);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # elf_check.sh LIBDIR PLUGINSUBDIR
 # Every plugin exports keyway_plugin_query and nothing else, and needs no Keyway symbol, strong or weak. libkeyway exports
-# versioned kw_* symbols and nothing else, and reads the environment by secure_getenv alone.
+# versioned kw_* symbols and nothing else, reads the environment by secure_getenv alone, and has little thread-local data.
 set -eu
 libdir=$1
 plugins=$libdir/$2
@@ -33,6 +33,10 @@ others=$(nm -D --defined-only --with-symbol-versions --format=posix "$library" |
 [ -z "$others" ] || fail "$library exports: $(echo $others)"
 nm -D --defined-only "$library" | grep -q ' kw_device_open' || fail "$library does not export kw_device_open"
 nm -D --undefined-only "$library" | grep -q ' getenv' && fail "$library uses getenv: write secure_getenv"
+
+# Programs that run already have about 1.5 KiB of static thread-local memory left for what they open, for all of it.
+static=$(readelf -lW "$library" | awk '$1 == "TLS" {print $6}')
+[ $((${static:-0})) -le 256 ] || fail "$library has $((static)) bytes of thread-local data: keep large ones on the heap"
 
 echo "$count plugins and libkeyway checked, $failures failures"
 [ "$failures" -eq 0 ]

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How an operator of PyTorch is served by an op of Keyway: found once by name and schema, then called boxed.
+ */
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <keyway/keyway.h>
+
+#include <memory>
+#include <vector>
+
+namespace torch_keyway {
+
+/* An argument of the op. */
+struct Argument {
+  int from; /* the operator's argument that it is, or -1: `absent` */
+  kw_tag tag;
+  bool mutated;
+  kw_value absent;        /* the schema's default, or none */
+  const kw_op *scalar_op; /* the op that takes a number in this tensor's place, or NULL */
+};
+
+struct Binding final : c10::OperatorKernel {
+  const kw_op *op = nullptr;
+  std::vector<Argument> arguments;
+  unsigned result_count = 0; /* of the op, without a count */
+  /* By the operator's results: the argument that it is, or -1 for a new tensor. The op changes that argument itself, or
+   * else (out= and in-place variants) what the op has made is `written` to it. */
+  std::vector<int> targets;
+  bool written = false;
+  int dtype = -1;  /* the op's argument that says the dtype of its result */
+  int device = -1; /* the operator's argument that names the device */
+
+  /* The boxed kernel. */
+  void operator()(const c10::OperatorHandle &handle, c10::DispatchKeySet keys, torch::jit::Stack *stack);
+};
+
+/* Registers a boxed kernel for every operator that an op of Keyway serves, and defines the ops that PyTorch lacks, as
+ * torch.ops.NAMESPACE.NAME. Once more after a plugin was loaded: what is there already stays. */
+void register_ops();
+
+}  // namespace torch_keyway

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One call of an op on behalf of an operator: the stack's values as Keyway's, the call, its results on the stack.
+ */
+#include "binding.h"
+#include "device.h"
+#include "generator.h"
+#include "status.h"
+#include "tensor.h"
+
+#include <ATen/core/stack.h>
+#include <ATen/native/TypeProperties.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <c10/util/SmallVector.h>
+
+#include <algorithm>
+#include <array>
+#include <list>
+
+namespace torch_keyway {
+
+namespace {
+
+constexpr size_t max_args = 32, max_results = 8;
+
+kw_value scalar_value(const at::Scalar &scalar) {
+  if (scalar.isBoolean()) return kw_arg_scalar_bool(scalar.toBool());
+  if (scalar.isIntegral(false)) return kw_arg_scalar_i64(scalar.toLong());
+  if (scalar.isFloatingPoint()) return kw_arg_scalar_f64(scalar.toDouble());
+  const c10::complex<double> number = scalar.toComplexDouble();
+  kw_value value = {KW_TAG_SCALAR, KW_SCALAR_C128, 0, {0}};
+  value.u.c[0] = number.real();
+  value.u.c[1] = number.imag();
+  return value;
+}
+
+/* A call in the making; what its values point to lives as long as it. */
+class Call {
+ public:
+  Call(const Binding &binding, const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue> stack)
+      : binding_(binding), handle_(handle), stack_(stack), op_(binding.op) {
+    find_device();
+    for (size_t i = 0; i < binding.arguments.size(); ++i) add(i);
+    if (binding.dtype >= 0 && values_[binding.dtype].tag == KW_TAG_NONE) add_dtype();
+  }
+
+  void run(std::array<Handle, max_results> &results) {
+    std::array<kw_tensor *, max_results> outs{};
+    check(kw_op_call(op_, current_stream(index_), values_.data(), static_cast<uint32_t>(binding_.arguments.size()),
+                     outs.data(), binding_.result_count));
+    for (size_t i = 0; i < binding_.result_count; ++i) results[i] = Handle(outs[i]);
+  }
+
+  c10::DeviceIndex index() const {
+    return index_;
+  }
+
+ private:
+  const c10::IValue &from(size_t i) const {
+    return stack_[binding_.arguments[i].from];
+  }
+
+  static bool is_here(const at::Tensor &tensor) {
+    return tensor.defined() && tensor.device().type() == device_type;
+  }
+
+  /* Of the first tensor on a device, or as the operator's argument says. */
+  void find_device() {
+    for (const c10::IValue &value : stack_) {
+      if (value.isTensor()) {
+        if (take_device(value.toTensor())) return;
+      } else if (value.isTensorList()) {
+        for (const at::Tensor &tensor : value.toTensorVector()) {
+          if (take_device(tensor)) return;
+        }
+      }
+    }
+    index_ = current_device();
+    if (binding_.device >= 0 && stack_[binding_.device].isDevice()) {
+      const c10::Device device = stack_[binding_.device].toDevice();
+      if (device.has_index()) index_ = device.index();
+    }
+  }
+
+  bool take_device(const at::Tensor &tensor) {
+    if (!is_here(tensor)) return false;
+    index_ = tensor.device().index();
+    return true;
+  }
+
+  void add(size_t i) {
+    const Argument &argument = binding_.arguments[i];
+    if (argument.from < 0 || from(i).isNone()) {
+      values_[i] = argument.from < 0 ? argument.absent : kw_arg_none();
+      if (argument.tag == KW_TAG_GENERATOR) values_[i] = kw_arg_generator(generator_of(default_generator(index_)));
+      return;
+    }
+    const c10::IValue &value = from(i);
+    switch (argument.tag) {
+      case KW_TAG_TENSOR:
+        return add_tensor(i, value.toTensor());
+      case KW_TAG_TENSOR_LIST:
+        return add_tensors(i, value);
+      case KW_TAG_INT:
+        values_[i] = kw_arg_int(value.toInt());
+        break;
+      case KW_TAG_INT_LIST:
+        return add_ints(i, value);
+      case KW_TAG_FLOAT:
+        values_[i] = kw_arg_float(value.toDouble());
+        break;
+      case KW_TAG_BOOL:
+        values_[i] = kw_arg_bool(value.toBool());
+        break;
+      case KW_TAG_STRING:
+        values_[i] = kw_arg_string(value.toStringRef().c_str());
+        break;
+      case KW_TAG_SCALAR:
+        values_[i] = scalar_value(value.toScalar());
+        break;
+      case KW_TAG_DTYPE:
+        values_[i] = kw_arg_dtype(dtype_of(value.toScalarType()));
+        break;
+      case KW_TAG_GENERATOR:
+        values_[i] = kw_arg_generator(generator_of(value.toGenerator()));
+        break;
+      default:
+        TORCH_INTERNAL_ASSERT(false, "an argument of an unknown kind");
+    }
+  }
+
+  void add_ints(size_t i, const c10::IValue &value) {
+    c10::SmallVector<int64_t, 6> &ints = ints_[i];
+    if (value.isBoolList()) {
+      for (const bool b : value.toBoolList()) ints.push_back(b);
+    } else {
+      for (const int64_t n : value.toIntList()) ints.push_back(n);
+    }
+    values_[i] = kw_arg_int_list(ints.data(), static_cast<uint32_t>(ints.size()));
+  }
+
+  kw_value keep(const at::Tensor &tensor) {
+    views_.push_back(view_of(tensor));
+    return kw_arg_tensor(views_.back().get());
+  }
+
+  void add_tensor(size_t i, const at::Tensor &tensor) {
+    if (!tensor.defined()) {
+      values_[i] = kw_arg_none();
+    } else if (is_here(tensor)) {
+      values_[i] = keep(tensor);
+    } else {
+      TORCH_CHECK(tensor.device().is_cpu() && tensor.dim() == 0, handle_.operator_name(), ": argument '",
+                  handle_.schema().arguments()[binding_.arguments[i].from].name(), "' is on ", tensor.device(),
+                  ", others are on ", c10::Device(device_type, index_), ". Move it there with .to()");
+      add_number(i, tensor);
+    }
+  }
+
+  /* A number from the CPU: as a Scalar where an op takes one, otherwise a tensor of the dtype that all promote to. */
+  void add_number(size_t i, const at::Tensor &number) {
+    const kw_op *scalar_op = binding_.arguments[i].scalar_op;
+    if (scalar_op != nullptr && op_ == binding_.op &&
+        (number.unsafeGetTensorImpl()->is_wrapped_number() || max_rank() > 0)) {
+      op_ = scalar_op;
+      values_[i] = scalar_value(number.item());
+      return;
+    }
+    at::native::ResultTypeState state{};
+    state = at::native::update_result_type_state(number, state);
+    for (const c10::IValue &other : stack_) {
+      if (other.isTensor() && is_here(other.toTensor())) {
+        state = at::native::update_result_type_state(other.toTensor(), state);
+      }
+    }
+    const at::ScalarType type = at::native::result_type(state);
+    values_[i] = keep(number.to(type).to(c10::Device(device_type, index_)));
+  }
+
+  int64_t max_rank() const {
+    int64_t rank = 0;
+    for (const c10::IValue &value : stack_) {
+      if (value.isTensor() && is_here(value.toTensor())) rank = std::max(rank, value.toTensor().dim());
+    }
+    return rank;
+  }
+
+  /* Lists of indices may lie on the CPU. */
+  void add_tensors(size_t i, const c10::IValue &value) {
+    c10::SmallVector<kw_tensor *, 8> &list = lists_.emplace_back();
+    const auto add_entry = [&](const at::Tensor &tensor) {
+      if (!tensor.defined()) return list.push_back(nullptr);
+      keep(is_here(tensor) ? tensor : tensor.to(c10::Device(device_type, index_)));
+      list.push_back(views_.back().get());
+    };
+    if (value.isTensorList()) {
+      for (const at::Tensor &tensor : value.toTensorVector()) add_entry(tensor);
+    } else {
+      for (const std::optional<at::Tensor> &tensor : value.toOptionalTensorVector()) {
+        add_entry(tensor.value_or(at::Tensor()));
+      }
+    }
+    values_[i] = kw_arg_tensor_list(list.data(), static_cast<uint32_t>(list.size()));
+  }
+
+  /* Where no tensor says the dtype of the result: that of out=, or PyTorch's default. */
+  void add_dtype() {
+    if (!views_.empty()) return;
+    if (binding_.written) {
+      values_[binding_.dtype] = kw_arg_dtype(dtype_of(stack_[binding_.targets[0]].toTensor().scalar_type()));
+    } else {
+      const bool is_float =
+          std::any_of(stack_.begin(), stack_.end(), [](const c10::IValue &value) { return value.isDouble(); });
+      values_[binding_.dtype] = kw_arg_dtype(is_float ? dtype_of(c10::get_default_dtype_as_scalartype()) : KW_I64);
+    }
+  }
+
+  const Binding &binding_;
+  const c10::OperatorHandle &handle_;
+  const c10::ArrayRef<c10::IValue> stack_;
+  const kw_op *op_;
+  c10::DeviceIndex index_ = 0;
+  std::array<kw_value, max_args> values_;
+  std::array<c10::SmallVector<int64_t, 6>, max_args> ints_;
+  std::list<c10::SmallVector<kw_tensor *, 8>> lists_;
+  c10::SmallVector<Handle, 8> views_;
+};
+
+/* Puts a result into the argument of an out= or in-place variant. */
+void write(const c10::OperatorHandle &handle, int argument, Handle result, const at::Tensor &target) {
+  const kw_tensor_ref *ref = kw_tensor_describe(result.get());
+  const c10::IntArrayRef shape(ref->shape, ref->rank);
+  if (target.sizes() != shape) {
+    TORCH_CHECK(handle.schema().arguments()[argument].is_out(), handle.operator_name(), ": the result has shape ",
+                shape, ", which does not fit the tensor to change in place, of shape ", target.sizes());
+    target.resize_(shape);
+  }
+  deliver(std::move(result), target);
+}
+
+}  // namespace
+
+void Binding::operator()(const c10::OperatorHandle &handle, c10::DispatchKeySet, torch::jit::Stack *stack) {
+  const c10::FunctionSchema &schema = handle.schema();
+  const auto arguments = torch::jit::last(*stack, schema.arguments().size());
+  std::array<Handle, max_results> results;
+  Call call(*this, handle, arguments);
+  call.run(results);
+
+  c10::SmallVector<c10::IValue, 4> returned;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i] < 0) {
+      returned.emplace_back(results[i].get() != nullptr ? wrap(std::move(results[i]), call.index()) : at::Tensor());
+      continue;
+    }
+    if (written) write(handle, targets[i], std::move(results[i]), arguments[targets[i]].toTensor());
+    returned.push_back(arguments[targets[i]]);
+  }
+  torch::jit::drop(*stack, arguments.size());
+  for (c10::IValue &value : returned) stack->push_back(std::move(value));
+}
+
+}  // namespace torch_keyway

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace torch_keyway {
+
+/* How often PyTorch's CPU has run what operator for a device, since the start or the last reset. Thread-safe. */
+std::map<std::string, uint64_t> fallback_counts();
+void reset_fallback_counts();
+
+}  // namespace torch_keyway

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * torch_keyway._C: what the Python side needs of the library.
+ */
+#include "binding.h"
+#include "device.h"
+#include "fallback.h"
+#include "status.h"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <torch/csrc/Exceptions.h>
+
+namespace py = pybind11;
+using namespace torch_keyway;
+
+namespace {
+
+/* A pybind11 wrapper that turns PyTorch's exceptions into Python's and lets other threads run. */
+template <auto function, typename... Args>
+auto guarded(Args... args) {
+  HANDLE_TH_ERRORS
+  const py::gil_scoped_release release;
+  return function(args...);
+  END_HANDLE_TH_ERRORS_PYBIND
+}
+
+void load_plugin(const std::string &path) {
+  check(kw_plugin_load(path.c_str()));
+}
+
+struct Entry {
+  std::string name, qualified_name, plugin, product;
+  bool emulated;
+};
+
+/* All devices that Keyway sees. `plugin` is the path of the plugin's file. */
+std::vector<Entry> list_devices() {
+  std::vector<Entry> entries;
+  uint32_t count;
+  check(kw_device_count(&count));
+  for (uint32_t i = 0; i < count; ++i) {
+    kw_device_entry entry{};
+    entry.struct_size = sizeof entry;
+    entry.info.struct_size = sizeof entry.info;
+    check(kw_device_get_entry(i, &entry));
+    kw_plugin_report report{};
+    report.struct_size = sizeof report;
+    check(kw_plugin_get_report(entry.plugin, &report));
+    entries.push_back(
+        {entry.name, entry.qualified_name, report.path, entry.info.name, (entry.info.flags & KW_DEVICE_EMULATED) != 0});
+  }
+  return entries;
+}
+
+c10::DeviceIndex open_device(const std::string &name) {
+  return add_device(name.c_str());
+}
+
+std::string device_name(int index) {
+  return kw_device_name(device_at(static_cast<c10::DeviceIndex>(index)));
+}
+
+/* Of all calls that Keyway itself ran on its cpu device in place of this one. */
+kw_counters counters(int index) {
+  kw_counters counters{};
+  counters.struct_size = sizeof counters;
+  check(kw_device_get_counters(device_at(static_cast<c10::DeviceIndex>(index)), &counters));
+  return counters;
+}
+
+void set_fallback(uint32_t mode) {
+  kw_fallback_set(mode);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_C, m) {
+  py::class_<Entry>(m, "Entry")
+      .def_readonly("name", &Entry::name)
+      .def_readonly("qualified_name", &Entry::qualified_name)
+      .def_readonly("plugin", &Entry::plugin)
+      .def_readonly("product", &Entry::product)
+      .def_readonly("emulated", &Entry::emulated);
+  py::class_<kw_counters>(m, "Counters")
+      .def_readonly("launches", &kw_counters::launches)
+      .def_readonly("decomposed", &kw_counters::decomposed)
+      .def_readonly("fallbacks", &kw_counters::fallbacks);
+  m.def("load_plugin", &guarded<load_plugin, std::string>);
+  m.def("list_devices", &guarded<list_devices>);
+  m.def("open_device", &guarded<open_device, std::string>);
+  m.def("device_name", &guarded<device_name, int>);
+  m.def("device_count", [] { return static_cast<int>(device_count()); });
+  m.def("counters", &guarded<counters, int>);
+  m.def("register_ops", &guarded<register_ops>);
+  m.def("set_fallback", &guarded<set_fallback, uint32_t>);
+  m.def("get_fallback", &kw_fallback_get);
+  m.def("fallback_counts", &fallback_counts);
+  m.def("reset_fallback_counts", &reset_fallback_counts);
+}

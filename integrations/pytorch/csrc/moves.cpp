@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What needs no kernel or another device: allocation, views, storages, copies, reading one number.
+ */
+#include "device.h"
+#include "status.h"
+#include "tensor.h"
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/set_native.h>
+#include <ATen/ops/unfold_native.h>
+#include <ATen/ops/view_as_complex_native.h>
+#include <ATen/ops/view_as_real_native.h>
+#include <ATen/ops/view_native.h>
+#include <c10/core/DeviceGuard.h>
+#include <torch/library.h>
+
+namespace torch_keyway {
+
+namespace {
+
+/* ---- Allocation -------------------------------------------------------------------------------------------------- */
+
+constexpr c10::DispatchKeySet key_set(c10::DispatchKey::PrivateUse1);
+
+at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                 std::optional<at::Device> device, std::optional<bool>, std::optional<at::MemoryFormat> format) {
+  const c10::OptionalDeviceGuard guard(device);
+  return at::detail::empty_generic(size, allocator(), key_set, c10::dtype_or_default(dtype), format);
+}
+
+at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::optional<at::ScalarType> dtype,
+                         std::optional<at::Layout>, std::optional<at::Device> device, std::optional<bool>) {
+  const c10::OptionalDeviceGuard guard(device);
+  return at::detail::empty_strided_generic(size, stride, allocator(), key_set, c10::dtype_or_default(dtype));
+}
+
+/* ---- Shapes and storages in place -------------------------------------------------------------------------------- */
+
+void hold(const at::Tensor &self, size_t bytes) {
+  if (self.numel() > 0 && bytes > self.storage().nbytes()) resize_storage(self.storage(), bytes);
+}
+
+const at::Tensor &resize_(const at::Tensor &self, at::IntArrayRef size, std::optional<at::MemoryFormat> format) {
+  at::TensorImpl *impl = self.unsafeGetTensorImpl();
+  if (self.sizes() != size) impl->set_sizes_contiguous(size);
+  if (format.has_value()) impl->empty_tensor_restride(*format);
+  hold(self, at::detail::computeStorageNbytes(self.sizes(), self.strides(), self.itemsize(), self.storage_offset()));
+  return self;
+}
+
+at::Tensor &set_storage_(at::Tensor &self, at::Storage source, int64_t offset, at::IntArrayRef size,
+                         at::IntArrayRef stride) {
+  at::native::checkSetStorage(self, std::move(source), offset, size, stride);
+  at::TensorImpl *impl = self.unsafeGetTensorImpl();
+  if (stride.data() != nullptr) {
+    impl->set_sizes_and_strides(size, stride, offset);
+  } else {
+    impl->set_storage_offset(offset);
+    impl->set_sizes_contiguous(size);
+  }
+  hold(self, at::detail::computeStorageNbytes(self.sizes(), self.strides(), self.itemsize(), offset));
+  return self;
+}
+
+at::Tensor &set_whole_storage_(at::Tensor &self, at::Storage source) {
+  const auto count = static_cast<int64_t>(source.nbytes() / self.itemsize());
+  return set_storage_(self, std::move(source), 0, count, {});
+}
+
+at::Tensor &set_nothing_(at::Tensor &self) {
+  const at::Tensor empty = at::empty({0}, self.options());
+  return set_storage_(self, empty.storage(), 0, 0, {});
+}
+
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
+
+/* Host memory of a pageable kind may be gone when an asynchronous copy runs: such copies are waited for. */
+void finish(kw_stream *stream, bool non_blocking, const at::Tensor &host) {
+  if (!non_blocking || !host.is_pinned()) check(kw_stream_synchronize(stream));
+}
+
+void copy_on_device(const at::Tensor &from, const at::Tensor &to) {
+  const Handle source = view_of(from), target = view_of(to);
+  const kw_value args[] = {kw_arg_tensor(target.get()), kw_arg_tensor(source.get())};
+  check(kw_op_call(kw_op_find("copy_"), current_stream(to.device().index()), args, 2, nullptr, 0));
+}
+
+void copy_from_host(const at::Tensor &from, const at::Tensor &to, bool non_blocking) {
+  const at::Tensor host = from.to(to.scalar_type()).contiguous();
+  if (!to.is_contiguous()) {
+    const at::Tensor packed = at::empty(to.sizes(), to.options());
+    copy_from_host(host, packed, non_blocking);
+    return copy_on_device(packed, to);
+  }
+  kw_stream *stream = current_stream(to.device().index());
+  const Handle target = view_of(to);
+  check(kw_tensor_write_async(target.get(), host.const_data_ptr(), stream));
+  finish(stream, non_blocking, host);
+}
+
+void copy_to_host(const at::Tensor &from, const at::Tensor &to, bool non_blocking) {
+  const at::Tensor packed = from.contiguous();
+  const bool direct = to.is_contiguous() && to.scalar_type() == from.scalar_type();
+  const at::Tensor host = direct ? to : at::empty(from.sizes(), from.options().device(at::kCPU));
+  kw_stream *stream = current_stream(from.device().index());
+  const Handle source = view_of(packed);
+  check(kw_tensor_read_async(source.get(), host.mutable_data_ptr(), stream));
+  finish(stream, direct && non_blocking, host);
+  if (!direct) to.copy_(host);
+}
+
+/* Through host memory; both devices' streams have passed it afterwards. */
+void copy_across(const at::Tensor &from, const at::Tensor &to) {
+  copy_from_host(from.cpu(), to, false);
+}
+
+at::Tensor copy_from(const at::Tensor &self, const at::Tensor &target, bool non_blocking) {
+  if (target.numel() == 0) return target;
+  const at::Tensor from = self.expand(target.sizes());
+  if (from.device() == target.device()) {
+    copy_on_device(from, target);
+  } else if (from.device().is_cpu()) {
+    copy_from_host(from, target, non_blocking);
+  } else if (target.device().is_cpu()) {
+    copy_to_host(from, target, non_blocking);
+  } else {
+    copy_across(from, target);
+  }
+  return target;
+}
+
+at::Tensor copy_from_and_resize(const at::Tensor &self, const at::Tensor &target) {
+  target.resize_(self.sizes());
+  return copy_from(self, target, false);
+}
+
+at::Scalar local_scalar_dense(const at::Tensor &self) {
+  return self.cpu().item();
+}
+
+at::Tensor &zero_(at::Tensor &self) {
+  return self.fill_(0);
+}
+
+/* Keyway itself notes which streams use which memory. */
+void record_stream(at::Tensor &, at::Stream) {}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("empty.memory_format", &empty);
+  m.impl("empty_strided", &empty_strided);
+  m.impl("as_strided", &at::native::as_strided_tensorimpl);
+  m.impl("view", &at::native::view);
+  m.impl("_reshape_alias", &at::native::_reshape_alias);
+  m.impl("unfold", &at::native::unfold);
+  m.impl("view_as_real", &at::native::view_as_real);
+  m.impl("view_as_complex", &at::native::view_as_complex);
+  m.impl("resize_", &resize_);
+  m.impl("set_.source_Storage_storage_offset", &set_storage_);
+  m.impl("set_.source_Storage", &set_whole_storage_);
+  m.impl("set_.source_Tensor", &at::native::set_tensor_);
+  m.impl("set_", &set_nothing_);
+  m.impl("_copy_from", &copy_from);
+  m.impl("_copy_from_and_resize", &copy_from_and_resize);
+  m.impl("_local_scalar_dense", &local_scalar_dense);
+  m.impl("zero_", &zero_);
+  m.impl("record_stream", &record_stream);
+}
+
+}  // namespace
+
+}  // namespace torch_keyway

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tensor.h"
+#include "device.h"
+#include "status.h"
+
+#include <ATen/core/TensorBase.h>
+#include <c10/core/StorageImpl.h>
+#include <c10/core/TensorImpl.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace torch_keyway {
+
+/* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
+
+namespace {
+
+constexpr c10::ScalarType scalar_types[KW_DTYPE_COUNT] = {
+    c10::ScalarType::Bool,         c10::ScalarType::Byte,          c10::ScalarType::Char,
+    c10::ScalarType::Short,        c10::ScalarType::Int,           c10::ScalarType::Long,
+    c10::ScalarType::Half,         c10::ScalarType::BFloat16,      c10::ScalarType::Float,
+    c10::ScalarType::Double,       c10::ScalarType::Float8_e4m3fn, c10::ScalarType::Float8_e5m2,
+    c10::ScalarType::ComplexFloat, c10::ScalarType::ComplexDouble};
+
+}  // namespace
+
+kw_dtype dtype_of(c10::ScalarType type) {
+  for (kw_dtype dtype = 0; dtype < KW_DTYPE_COUNT; ++dtype) {
+    if (scalar_types[dtype] == type) return dtype;
+  }
+  TORCH_CHECK_TYPE(false, "Keyway has no dtype ", c10::toString(type), ". Cast the tensor on the CPU first");
+}
+
+c10::ScalarType dtype_of(kw_dtype dtype) {
+  TORCH_CHECK(dtype < KW_DTYPE_COUNT, "PyTorch has no counterpart of Keyway's dtype ", dtype);
+  return scalar_types[dtype];
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+namespace {
+
+/* What a storage holds. The tensor changes when a result is delivered to the storage, while other threads may read. */
+struct Memory {
+  std::mutex mutex;
+  Handle bytes;
+};
+
+void free_memory(void *context) {
+  delete static_cast<Memory *>(context);
+}
+
+/* Non-canonical on x86-64 and AArch64, and never given twice. */
+void *new_address(size_t size) {
+  constexpr uintptr_t first = uintptr_t{1} << 62, alignment = 512;
+  static std::atomic<uintptr_t> next{first};
+  return reinterpret_cast<void *>(next.fetch_add((size / alignment + 1) * alignment, std::memory_order_relaxed));
+}
+
+c10::DataPtr own(Handle bytes, size_t size, c10::DeviceIndex index) {
+  auto memory = std::make_unique<Memory>();
+  memory->bytes = std::move(bytes);
+  return {new_address(size), memory.release(), &free_memory, c10::Device(device_type, index)};
+}
+
+Memory *memory_of(const c10::StorageImpl *storage) {
+  auto *memory = storage->data_ptr().cast_context<Memory>(&free_memory);
+  TORCH_CHECK(memory != nullptr, "the tensor has no memory of Keyway: its storage was freed, or made by someone else");
+  return memory;
+}
+
+Handle new_bytes(size_t size, c10::DeviceIndex index) {
+  kw_tensor *bytes;
+  const int64_t shape = static_cast<int64_t>(size);
+  check(kw_tensor_create_on(current_stream(index), KW_U8, 1, &shape, &bytes));
+  return Handle(bytes);
+}
+
+struct Allocator final : c10::Allocator {
+  c10::DataPtr allocate(size_t size) override {
+    const c10::DeviceIndex index = current_device();
+    return own(new_bytes(size, index), size, index);
+  }
+  c10::DeleterFnPtr raw_deleter() const override {
+    return nullptr;
+  }
+  void copy_data(void *, const void *, std::size_t) const override {
+    TORCH_CHECK_NOT_IMPLEMENTED(false, "device memory of Keyway is copied by tensors, not by addresses");
+  }
+};
+
+Allocator the_allocator;
+c10::AllocatorRegisterer<device_type> registered(&the_allocator);
+
+}  // namespace
+
+c10::Allocator *allocator() {
+  return &the_allocator;
+}
+
+void resize_storage(const c10::Storage &storage, size_t size) {
+  c10::StorageImpl *impl = storage.unsafeGetStorageImpl();
+  TORCH_CHECK(impl->resizable(), "the storage cannot be resized");
+  const c10::DeviceIndex index = impl->device().index();
+  Handle bytes = new_bytes(size, index);
+  const auto kept = static_cast<int64_t>(std::min(size, impl->nbytes()));
+  if (kept > 0) {
+    Memory *memory = memory_of(impl);
+    const int64_t stride = 1;
+    kw_tensor *from, *to;
+    check(kw_tensor_reinterpret(memory->bytes.get(), KW_U8, 1, &kept, &stride, 0, &from));
+    const Handle hold_from(from);
+    check(kw_tensor_reinterpret(bytes.get(), KW_U8, 1, &kept, &stride, 0, &to));
+    const Handle hold_to(to);
+    const kw_value args[] = {kw_arg_tensor(to), kw_arg_tensor(from)};
+    check(kw_op_call(kw_op_find("copy_"), current_stream(index), args, 2, nullptr, 0));
+  }
+  impl->set_data_ptr_noswap(own(std::move(bytes), size, index));
+  impl->set_nbytes(size);
+}
+
+/* ---- Views and results ------------------------------------------------------------------------------------------- */
+
+Handle view_of(const at::Tensor &tensor) {
+  const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
+  const auto sizes = impl->sizes(), strides = impl->strides();
+  const auto offset = static_cast<uint64_t>(impl->storage_offset()) * impl->itemsize();
+  Memory *memory = memory_of(impl->unsafe_storage().unsafeGetStorageImpl());
+  kw_tensor *view;
+  std::lock_guard<std::mutex> lock(memory->mutex);
+  check(kw_tensor_reinterpret(memory->bytes.get(), dtype_of(tensor.scalar_type()), static_cast<uint32_t>(sizes.size()),
+                              sizes.data(), strides.data(), offset, &view));
+  return Handle(view);
+}
+
+at::Tensor wrap(Handle result, c10::DeviceIndex index) {
+  const kw_tensor_ref *ref = kw_tensor_describe(result.get());
+  const at::ScalarType type = dtype_of(ref->dtype);
+  const size_t size = static_cast<size_t>(ref->numel) * c10::elementSize(type); /* results are contiguous */
+  const c10::IntArrayRef shape(ref->shape, ref->rank), strides(ref->strides, ref->rank);
+  auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), size,
+                                                       own(std::move(result), size, index), &the_allocator, true);
+  at::Tensor tensor = at::detail::make_tensor_base<c10::TensorImpl>(c10::Storage(std::move(storage)),
+                                                                    c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
+                                                                    c10::scalarTypeToTypeMeta(type));
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(shape, strides);
+  return tensor;
+}
+
+void deliver(Handle result, const at::Tensor &target) {
+  const c10::TensorImpl *impl = target.unsafeGetTensorImpl();
+  const kw_tensor_ref *ref = kw_tensor_describe(result.get());
+  c10::StorageImpl *storage = impl->unsafe_storage().unsafeGetStorageImpl();
+  const bool all_of_it = target.device().type() == device_type && ref->dtype == dtype_of(target.scalar_type()) &&
+                         impl->storage_offset() == 0 && impl->is_contiguous() &&
+                         storage->nbytes() == static_cast<size_t>(impl->numel()) * impl->itemsize();
+  if (all_of_it) {
+    Memory *memory = memory_of(storage);
+    std::lock_guard<std::mutex> lock(memory->mutex);
+    memory->bytes = std::move(result); /* the old one goes with `result` */
+  } else {
+    target.copy_(wrap(std::move(result), target.device().index()));
+  }
+}
+
+}  // namespace torch_keyway

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds torch_keyway._C against the installed PyTorch and the libkeyway that pkg-config finds."""
+
+import shlex
+import subprocess
+from pathlib import Path
+
+from setuptools import setup
+from torch.utils.cpp_extension import BuildExtension, CppExtension
+
+
+def pkg_config(*arguments):
+    try:
+        return shlex.split(subprocess.check_output(["pkg-config", *arguments, "keyway"], text=True))
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SystemExit(
+            "torch_keyway: pkg-config does not find keyway. Install Keyway (cmake --install ... --prefix PREFIX) and set "
+            "PKG_CONFIG_PATH to PREFIX/lib/pkgconfig, or wherever keyway.pc lies."
+        ) from error
+
+
+library_folder = pkg_config("--variable=libdir")[0]
+setup(
+    ext_modules=[
+        CppExtension(
+            "torch_keyway._C",
+            sorted(str(path) for path in Path("csrc").glob("*.cpp")),
+            extra_compile_args=["-std=c++20", "-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra", *pkg_config("--cflags")],
+            extra_link_args=[*pkg_config("--libs"), f"-Wl,-rpath,{library_folder}"],
+        )
+    ],
+    cmdclass={"build_ext": BuildExtension},
+)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any Keyway plugin is a PyTorch device.
+
+    import torch, torch_keyway
+    torch_keyway.register("npu", name="my_hardware_device", plugin="vendor_npu.so")
+    x = torch.randn((2, 3), device="my_hardware_device")
+    y = x + x
+"""
+
+from pathlib import Path
+
+import torch
+
+from . import _C, device_module
+
+_fallback_modes = ("off", "warn", "allow")
+_name = None
+
+
+def register(device="auto", *, name=None, plugin=None):
+    """Makes Keyway devices the indices of PyTorch's private-use device.
+
+    `device` is a device by its Keyway name ("npu:1"), all devices of a key or of a plugin's file ("npu",
+    "vendor_npu"), or a policy ("auto", "gpu"). `plugin` is a plugin's file to load first. `name` is what PyTorch calls the
+    device, "keyway" unless given; it is chosen once per process. Called again, it adds devices: the first is index 0.
+    Returns the torch.device of the first one.
+    """
+    if plugin is not None:
+        _C.load_plugin(str(plugin))
+    _rename(name)
+    entries = _C.list_devices()
+    chosen = [entry.name for entry in entries if device in (entry.name.split(":")[0], Path(entry.plugin).stem)]
+    indices = [_C.open_device(each) for each in chosen or [device]]
+    _C.register_ops()
+    return torch.device(_name, indices[0])
+
+
+def _rename(name):
+    global _name
+    if _name is not None:
+        if name not in (None, _name):
+            raise RuntimeError(f"the device is called {_name!r} in this process already; it cannot be {name!r} as well")
+        return
+    chosen = name or "keyway"
+    torch.utils.rename_privateuse1_backend(chosen)
+    torch._register_device_module(chosen, device_module)
+    torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+    _name = chosen
+
+
+def devices():
+    """All devices that Keyway sees, registered or not: objects with name, qualified_name, plugin, product, emulated."""
+    return _C.list_devices()
+
+
+def keyway_name(device):
+    """The Keyway name of a registered device: "npu:0"."""
+    return _C.device_name(torch.device(device).index or 0)
+
+
+def set_fallback(mode):
+    """What happens when a device lacks an op: "off" (an error), "warn" (once per op) or "allow". KEYWAY_FALLBACK sets
+    what it is at the start."""
+    _C.set_fallback(_fallback_modes.index(mode))
+
+
+def get_fallback():
+    return _fallback_modes[_C.get_fallback()]
+
+
+def fallbacks():
+    """How often the CPU ran what a device could not: a dictionary by operator. Calls that Keyway ran on its own cpu device
+    stand under "keyway"."""
+    counts = dict(_C.fallback_counts())
+    inside = sum(_C.counters(index).fallbacks for index in range(device_module.device_count()))
+    return counts | ({"keyway": inside} if inside else {})
