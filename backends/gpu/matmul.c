@@ -7,15 +7,11 @@
 #include "kernels/mm_args.kw"
 #include "lowering.h"
 
-extern const char kw_gpu_source_mm_args[], kw_gpu_source_mm[];
+extern const char kw_gpu_source_mm_args[], kw_gpu_source_tile[], kw_gpu_source_mm[];
 
 const kw_gpu_module kw_gpu_matmul_module = {
-    "matmul", KW_GPU_BY_DTYPE, KW_GPU_NUMBER, {kw_gpu_source_mm_args, kw_gpu_source_mm}};
+    "matmul", KW_GPU_BY_DTYPE, KW_GPU_NUMBER, {kw_gpu_source_mm_args, kw_gpu_source_tile, kw_gpu_source_mm}};
 static const kw_gpu_kernel product_kernel = {&kw_gpu_matmul_module, "kw_product_kernel"};
-
-static int64_t tiles(int64_t extent) {
-  return (extent + KW_TILE - 1) / KW_TILE;
-}
 
 /* The matrices of up to four operands, as elements of tensors that lack the last two dimensions. */
 static void lower_batch(const kw_gpu_tensor *const operands[4], kw_elementwise *out) {
@@ -30,8 +26,9 @@ static void lower_batch(const kw_gpu_tensor *const operands[4], kw_elementwise *
   kw_gpu_lower_elementwise(pointers, 4, out);
 }
 
-kw_gpu_step *kw_gpu_step_tiled(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
-                               const kw_gpu_tensor *const operands[4]) {
+/* Operands and block; *out_groups is the number of tiles of `tile` rows and columns. */
+static kw_gpu_step *add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                             const kw_gpu_tensor *const operands[4], int64_t tile, int64_t *out_groups) {
   const kw_tensor_ref *a = &operands[1]->ref, *b = &operands[2]->ref;
   kw_product block = {.rows = a->shape[a->rank - 2], .cols = b->shape[b->rank - 1], .depth = a->shape[a->rank - 1]};
   kw_gpu_step *step = kw_gpu_step_add(plan, kernel, dtype);
@@ -43,14 +40,24 @@ kw_gpu_step *kw_gpu_step_tiled(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, k
     for (int d = 0; d < 2; ++d) block.stride[k][d] = ref->strides[ref->rank - 2 + d];
   }
   kw_gpu_step_block(step, &block, sizeof block);
-  kw_gpu_step_grid(step, KW_TILE, KW_TILE, block.batch.numel * tiles(block.rows) * tiles(block.cols), 1);
+  *out_groups = block.batch.numel * ((block.rows + tile - 1) / tile) * ((block.cols + tile - 1) / tile);
+  return step;
+}
+
+kw_gpu_step *kw_gpu_step_tiled(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                               const kw_gpu_tensor *const operands[4]) {
+  int64_t groups;
+  kw_gpu_step *step = add_step(plan, kernel, dtype, operands, KW_TILE, &groups);
+  kw_gpu_step_grid(step, KW_TILE, KW_TILE, groups, 1);
   return step;
 }
 
 void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product) {
   const kw_gpu_tensor *operands[4] = {product->out, product->a, product->b, product->self};
-  kw_gpu_step *step = kw_gpu_step_tiled(plan, &product_kernel, dtype, operands);
+  int64_t groups;
+  kw_gpu_step *step = add_step(plan, &product_kernel, dtype, operands, KW_PRODUCT_TILE, &groups);
   int32_t wide = 0;
+  kw_gpu_step_grid(step, KW_LOCAL_PRODUCT, 1, groups, 1);
   for (int k = 0; k < 4; ++k)
     if (operands[k] && operands[k]->ref.dtype != dtype) wide |= 1 << k;
   kw_gpu_step_scalar(plan, step, product->alpha, 1);

@@ -21,7 +21,7 @@ typedef struct kw_gpu_product {
 void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product);
 
 /* A step of another kernel on the operands of a product (out, a, b, and a fourth or NULL), a group for each tile of
- * `out`: operands, block (kw_product) and grid; values follow. */
+ * KW_TILE rows and columns of `out`: operands, block (kw_product) and grid; values follow. */
 kw_gpu_step *kw_gpu_step_tiled(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                const kw_gpu_tensor *const operands[4]);
 
