@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writes the pack's programs for a compiler that runs ahead of time: one file each, its sources joined. A file that is
- * there and says the same is left alone, so that what is built from it stays up to date.
+ * there and says the same is left alone, so that what is built from it stays up to date. Prints their names.
  */
 #include <keyway/gpu.h>
 #include <stdio.h>
@@ -50,6 +50,7 @@ static kw_status write_program(void *user, const char *name, const char *const *
   char *before = read_text(path);
   bool same = before && is_joined(before, sources, source_count);
   free(before);
+  puts(name);
   if (same) return KW_OK;
   FILE *file = fopen(path, "wb");
   bool whole = file != NULL;
@@ -66,7 +67,7 @@ int main(int argc, char **argv) {
         stderr,
         "usage: keyway-gpu-sources PRELUDE.SUFFIX DIRECTORY\n\n"
         "Writes every program of Keyway's kernel pack to DIRECTORY/NAME.SUFFIX, in the dialect that the file PRELUDE "
-        "defines.\n");
+        "defines, a '/' in a name as '.'; prints the names.\n");
     return 2;
   }
   char *prelude = read_text(argv[1]);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events: of the driver, in pools that grow and used again; and the plugin's, each of which holds the driver's event of
+ * its last record.
+ */
+#include "levelzero.h"
+
+#include <stdlib.h>
+
+/* ---- The driver's ------------------------------------------------------------------------------------------------ */
+
+#define POOL_EVENTS 64
+
+typedef struct lz_pool {
+  struct lz_pool *next;
+  ze_event_pool_handle_t handle;
+  uint32_t count;
+  lz_event events[POOL_EVENTS];
+} lz_pool;
+
+/* More unused events; the device is locked. */
+static ze_result_t add_pool(lz_device *device) {
+  const ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                     .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
+                                     .count = POOL_EVENTS};
+  lz_pool *pool = calloc(1, sizeof *pool);
+  if (!pool) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+  ze_result_t result = ze.EventPoolCreate(device->context, &desc, 1, &device->id, &pool->handle);
+  if (result != ZE_RESULT_SUCCESS) {
+    free(pool);
+    return result;
+  }
+  pool->next = device->pools;
+  device->pools = pool;
+  for (uint32_t i = 0; i < POOL_EVENTS && result == ZE_RESULT_SUCCESS; ++i) {
+    const ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+                                   .index = i,
+                                   .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+                                   .wait = ZE_EVENT_SCOPE_FLAG_HOST};
+    result = ze.EventCreate(pool->handle, &event, &pool->events[i].handle);
+    if (result != ZE_RESULT_SUCCESS) break;
+    pool->events[i].next = device->unused;
+    device->unused = &pool->events[i];
+    ++pool->count;
+  }
+  return result;
+}
+
+ze_result_t lz_event_take(lz_device *device, lz_event **out_event) {
+  ze_result_t result = ZE_RESULT_SUCCESS;
+  pthread_mutex_lock(&device->lock);
+  if (!device->unused) result = add_pool(device);
+  if (device->unused) {
+    *out_event = device->unused;
+    device->unused = device->unused->next;
+    atomic_store(&(*out_event)->references, 1);
+    result = ZE_RESULT_SUCCESS;
+  }
+  pthread_mutex_unlock(&device->lock);
+  return result;
+}
+
+lz_event *lz_event_keep(lz_event *event) {
+  if (event) atomic_fetch_add(&event->references, 1);
+  return event;
+}
+
+void lz_event_drop(lz_device *device, lz_event *event) {
+  if (!event || atomic_fetch_sub(&event->references, 1) != 1) return;
+  ze.EventHostReset(event->handle);
+  pthread_mutex_lock(&device->lock);
+  event->next = device->unused;
+  device->unused = event;
+  pthread_mutex_unlock(&device->lock);
+}
+
+void lz_events_finish(lz_device *device) {
+  for (lz_pool *pool = device->pools, *next; pool; pool = next) {
+    next = pool->next;
+    for (uint32_t i = 0; i < pool->count; ++i) ze.EventDestroy(pool->events[i].handle);
+    ze.EventPoolDestroy(pool->handle);
+    free(pool);
+  }
+}
+
+/* ---- The plugin's ------------------------------------------------------------------------------------------------ */
+
+typedef struct lz_marker {
+  pthread_mutex_t lock;
+  lz_event *event; /* of the last record's barrier; NULL before the first record */
+} lz_marker;
+
+static kw_status event_create(void *state, void **out_event) {
+  const lz_device *device = state;
+  lz_marker *marker = calloc(1, sizeof *marker);
+  if (!marker)
+    return device->base.host->set_error(device->base.host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for an event");
+  pthread_mutex_init(&marker->lock, NULL);
+  *out_event = marker;
+  return KW_OK;
+}
+
+/* Puts `event` in place; takes over the reference. */
+static void marker_set(lz_device *device, lz_marker *marker, lz_event *event) {
+  pthread_mutex_lock(&marker->lock);
+  lz_event *old = marker->event;
+  marker->event = event;
+  pthread_mutex_unlock(&marker->lock);
+  lz_event_drop(device, old);
+}
+
+/* The event with a reference for the caller, or NULL. */
+static lz_event *marker_get(lz_marker *marker) {
+  pthread_mutex_lock(&marker->lock);
+  lz_event *event = lz_event_keep(marker->event);
+  pthread_mutex_unlock(&marker->lock);
+  return event;
+}
+
+static kw_status event_destroy(void *device, void *handle) {
+  lz_marker *marker = handle;
+  marker_set(device, marker, NULL);
+  pthread_mutex_destroy(&marker->lock);
+  free(marker);
+  return KW_OK;
+}
+
+/* Appends a barrier behind everything before it, and behind `other`; `marker`, when there is one, gets its event. */
+static kw_status append_barrier(lz_device *device, lz_stream *stream, lz_event *other, lz_marker *marker) {
+  lz_command command = lz_stream_begin(stream, other);
+  if (command.result == ZE_RESULT_SUCCESS)
+    command.result = ze.CommandListAppendBarrier(command.list, command.signal, command.wait_count, command.waits);
+  if (command.result == ZE_RESULT_SUCCESS && marker) marker_set(device, marker, lz_event_keep(command.event));
+  return lz_stream_end(stream, &command, 0, "zeCommandListAppendBarrier");
+}
+
+static kw_status event_record(void *device, void *event, void *stream) {
+  return append_barrier(device, stream, NULL, event);
+}
+
+static kw_status event_wait(void *device, void *stream, void *handle) {
+  lz_event *event = marker_get(handle);
+  kw_status status = event ? append_barrier(device, stream, event, NULL) : KW_OK;
+  lz_event_drop(device, event);
+  return status;
+}
+
+/* Work that failed has passed as well: its stream reports the failure. */
+static kw_status event_query(void *device, void *handle) {
+  lz_event *event = marker_get(handle);
+  ze_result_t result = event ? ze.EventQueryStatus(event->handle) : ZE_RESULT_SUCCESS;
+  lz_event_drop(device, event);
+  return result == ZE_RESULT_NOT_READY ? KW_ERR_NOT_READY : KW_OK;
+}
+
+static kw_status event_synchronize(void *device, void *handle) {
+  lz_event *event = marker_get(handle);
+  if (event) ze.EventHostSynchronize(event->handle, UINT64_MAX);
+  lz_event_drop(device, event);
+  return KW_OK;
+}
+
+/* When the device passed the marker, in cycles of its clock. */
+static ze_result_t event_cycles(lz_device *device, void *handle, uint64_t *out_cycles) {
+  ze_kernel_timestamp_result_t stamp;
+  lz_event *event = marker_get(handle);
+  ze_result_t result = event ? ze.EventQueryKernelTimestamp(event->handle, &stamp) : ZE_RESULT_NOT_READY;
+  lz_event_drop(device, event);
+  if (result == ZE_RESULT_SUCCESS) *out_cycles = stamp.global.kernelEnd;
+  return result;
+}
+
+static kw_status event_elapsed(void *state, void *start, void *end, uint64_t *out_ns) {
+  lz_device *device = state;
+  uint64_t from = 0, to = 0;
+  ze_result_t result = event_cycles(device, start, &from);
+  if (result == ZE_RESULT_SUCCESS) result = event_cycles(device, end, &to);
+  if (result == ZE_RESULT_SUCCESS && device->cycles_per_second == 0) result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  if (result != ZE_RESULT_SUCCESS) {
+    lz_fail(device->base.host, device->driver, result, "zeEventQueryKernelTimestamp");
+    return KW_ERR_UNSUPPORTED;
+  }
+  uint64_t cycles = (to - from) & device->cycle_mask;
+  uint64_t seconds = cycles / device->cycles_per_second, rest = cycles % device->cycles_per_second;
+  /* More than half of the clock's range: `end` was passed first. */
+  *out_ns = cycles > device->cycle_mask / 2
+                ? 0
+                : seconds * 1000000000u + (uint64_t)((double)rest * 1e9 / (double)device->cycles_per_second);
+  return KW_OK;
+}
+
+const kw_event_api lz_event_api = {
+    .struct_size = sizeof lz_event_api,
+    .create = event_create,
+    .destroy = event_destroy,
+    .record = event_record,
+    .query = event_query,
+    .synchronize = event_synchronize,
+    .wait = event_wait,
+    .elapsed = event_elapsed,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Graphs: a regular command list each, run by a queue of the stream's. A queue and the stream's immediate list know
+ * nothing of each other's order, so the list begins by waiting for one event, which the stream signals before, and ends
+ * by signalling another, which the stream waits for. Either is reset by who waited for it: the list may be run again at
+ * once.
+ */
+#include "levelzero.h"
+
+#include <stdlib.h>
+
+typedef struct lz_graph {
+  ze_command_list_handle_t list;
+  lz_event *begin, *end;
+} lz_graph;
+
+static kw_status graph_destroy(void *state, void *handle) {
+  lz_device *device = state;
+  lz_graph *graph = handle;
+  if (graph->list) ze.CommandListDestroy(graph->list);
+  lz_event_drop(device, graph->begin);
+  lz_event_drop(device, graph->end);
+  free(graph);
+  return KW_OK;
+}
+
+static ze_result_t append_begin(lz_graph *graph) {
+  ze_result_t result = ze.CommandListAppendWaitOnEvents(graph->list, 1, &graph->begin->handle);
+  if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendEventReset(graph->list, graph->begin->handle);
+  if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendBarrier(graph->list, NULL, 0, NULL);
+  return result;
+}
+
+static kw_status graph_begin(void *state, void *handle) {
+  lz_device *device = state;
+  lz_stream *stream = handle;
+  const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+                                       .commandQueueGroupOrdinal = device->queue_ordinal};
+  lz_graph *graph = calloc(1, sizeof *graph);
+  if (!graph)
+    return device->base.host->set_error(device->base.host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a graph");
+  ze_result_t result = lz_event_take(device, &graph->begin);
+  if (result == ZE_RESULT_SUCCESS) result = lz_event_take(device, &graph->end);
+  if (result == ZE_RESULT_SUCCESS) result = ze.CommandListCreate(device->context, device->id, &desc, &graph->list);
+  if (result == ZE_RESULT_SUCCESS) result = append_begin(graph);
+  if (result != ZE_RESULT_SUCCESS) {
+    kw_status status = lz_fail(device->base.host, device->driver, result, "beginning a graph");
+    graph_destroy(device, graph);
+    return status;
+  }
+  pthread_mutex_lock(&stream->lock);
+  stream->graph = graph;
+  stream->recording = graph->list;
+  pthread_mutex_unlock(&stream->lock);
+  return KW_OK;
+}
+
+static kw_status graph_end(void *state, void *handle, void **out_graph) {
+  lz_device *device = state;
+  lz_stream *stream = handle;
+  pthread_mutex_lock(&stream->lock);
+  lz_graph *graph = stream->graph;
+  stream->graph = NULL;
+  stream->recording = NULL;
+  pthread_mutex_unlock(&stream->lock);
+  if (!out_graph) return graph_destroy(device, graph);
+  ze_result_t result = ze.CommandListAppendSignalEvent(graph->list, graph->end->handle);
+  if (result == ZE_RESULT_SUCCESS) result = ze.CommandListClose(graph->list);
+  if (result == ZE_RESULT_SUCCESS) {
+    *out_graph = graph;
+    return KW_OK;
+  }
+  kw_status status = lz_fail(device->base.host, device->driver, result, "zeCommandListClose");
+  graph_destroy(device, graph);
+  return status;
+}
+
+/* The stream's command: everything before, then the list, then `command.signal`. */
+static ze_result_t append_graph(const lz_device *device, lz_stream *stream, lz_graph *graph,
+                                const lz_command *command) {
+  ze_result_t result = ZE_RESULT_SUCCESS;
+  if (!stream->queue) result = ze.CommandQueueCreate(device->context, device->id, &stream->queue_desc, &stream->queue);
+  if (result == ZE_RESULT_SUCCESS)
+    result = ze.CommandListAppendBarrier(command->list, graph->begin->handle, command->wait_count,
+                                         (ze_event_handle_t *)command->waits);
+  if (result == ZE_RESULT_SUCCESS) result = ze.CommandQueueExecuteCommandLists(stream->queue, 1, &graph->list, NULL);
+  if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendBarrier(command->list, NULL, 1, &graph->end->handle);
+  if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendEventReset(command->list, graph->end->handle);
+  if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendBarrier(command->list, command->signal, 0, NULL);
+  return result;
+}
+
+static kw_status graph_launch(void *state, void *graph, void *stream) {
+  lz_command command = lz_stream_begin(stream, NULL);
+  if (command.result == ZE_RESULT_SUCCESS) command.result = append_graph(state, stream, graph, &command);
+  return lz_stream_end(stream, &command, 0, "zeCommandQueueExecuteCommandLists");
+}
+
+const kw_graph_api lz_graph_api = {
+    .struct_size = sizeof lz_graph_api,
+    .begin = graph_begin,
+    .end = graph_end,
+    .launch = graph_launch,
+    .destroy = graph_destroy,
+};
