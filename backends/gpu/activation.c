@@ -5,12 +5,13 @@
 #include "plan.h"
 #include "scalar.h"
 
-extern const char kw_gpu_source_sigmoid[], kw_gpu_source_activation[], kw_gpu_source_gated[];
+extern const char kw_gpu_source_sigmoid[], kw_gpu_source_normal[], kw_gpu_source_activation[], kw_gpu_source_gated[];
 
-const kw_gpu_module kw_gpu_activation_module = {"activation",
-                                                KW_GPU_BY_DTYPE,
-                                                KW_GPU_NUMBER,
-                                                {kw_gpu_source_sigmoid, kw_gpu_source_activation, kw_gpu_source_gated}};
+const kw_gpu_module kw_gpu_activation_module = {
+    "activation",
+    KW_GPU_RUNS_BY_DTYPE,
+    KW_GPU_NUMBER,
+    {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_activation, kw_gpu_source_gated}};
 
 static const kw_gpu_kernel activation_kernel = {&kw_gpu_activation_module, "kw_activation_kernel"};
 static const kw_gpu_kernel backward_kernel = {&kw_gpu_activation_module, "kw_activation_backward_kernel"};

@@ -7,15 +7,16 @@
 
 #include <math.h>
 
-extern const char kw_gpu_source_sigmoid[], kw_gpu_source_unary[], kw_gpu_source_function[], kw_gpu_source_binary[],
-    kw_gpu_source_compare[], kw_gpu_source_clamp[], kw_gpu_source_fused[], kw_gpu_source_arange[];
+extern const char kw_gpu_source_sigmoid[], kw_gpu_source_normal[], kw_gpu_source_unary[], kw_gpu_source_function[],
+    kw_gpu_source_binary[], kw_gpu_source_compare[], kw_gpu_source_clamp[], kw_gpu_source_fused[],
+    kw_gpu_source_arange[];
 
 const kw_gpu_module kw_gpu_elementwise_module = {
     "elementwise",
-    KW_GPU_BY_DTYPE,
+    KW_GPU_RUNS_BY_DTYPE,
     KW_GPU_REAL,
-    {kw_gpu_source_sigmoid, kw_gpu_source_unary, kw_gpu_source_function, kw_gpu_source_binary, kw_gpu_source_compare,
-     kw_gpu_source_clamp, kw_gpu_source_fused, kw_gpu_source_arange}};
+    {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_unary, kw_gpu_source_function, kw_gpu_source_binary,
+     kw_gpu_source_compare, kw_gpu_source_clamp, kw_gpu_source_fused, kw_gpu_source_arange}};
 
 static const kw_gpu_kernel unary_kernel = {&kw_gpu_elementwise_module, "kw_unary_kernel"};
 static const kw_gpu_kernel function_kernel = {&kw_gpu_elementwise_module, "kw_function_kernel"};

@@ -97,6 +97,9 @@ static void lower_elements(const kw_tensor_ref *const *operands, uint32_t count,
   out_block->rank = lower_dims(operands, count, ordered, out_block->shape, out_block->stride);
   out_block->numel = 1;
   for (kw_i64 d = 0; d < out_block->rank; ++d) out_block->numel *= out_block->shape[d];
+  out_block->flat = out_block->rank == 1;
+  for (uint32_t k = 0; k < count; ++k)
+    if (operands[k] && out_block->numel > 1 && out_block->stride[k][0] != 1) out_block->flat = 0;
 }
 
 void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block) {
@@ -105,13 +108,6 @@ void kw_gpu_lower_elementwise(const kw_tensor_ref *const *operands, uint32_t cou
 
 void kw_gpu_lower_ordered(const kw_tensor_ref *const *operands, uint32_t count, kw_elementwise *out_block) {
   lower_elements(operands, count, true, out_block);
-}
-
-bool kw_gpu_is_flat(const kw_elementwise *block, uint32_t count) {
-  if (block->rank != 1) return false;
-  for (uint32_t k = 0; k < count; ++k)
-    if (block->numel > 1 && block->stride[k][0] != 1) return false;
-  return true;
 }
 
 void kw_gpu_lower_reduction(const kw_tensor_ref *out, const kw_tensor_ref *in, uint32_t reduced, bool ordered,

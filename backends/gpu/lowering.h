@@ -21,9 +21,6 @@ void kw_gpu_lower_ordered(const kw_tensor_ref *const *operands, uint32_t count, 
 uint32_t kw_gpu_lower_dims(const kw_tensor_ref *const *operands, uint32_t count, kw_i64 *out_shape,
                            kw_i64 (*out_stride)[KW_GPU_RANK]);
 
-/* True when every operand is one run of memory, in the same order. */
-bool kw_gpu_is_flat(const kw_elementwise *block, uint32_t count);
-
 /* `reduced` has bit d set for each dimension d of `in` that is reduced. `out` has the remaining dimensions in order,
  * with or without kept dimensions of one element. With `ordered`, elements of the reduced dimensions stay numbered in
  * row-major order of `in` (argmax); otherwise their order is free. Sets everything but the partial-result fields

@@ -41,6 +41,7 @@ kw_status kw_gpu_device_start(kw_gpu_device *device, const kw_gpu_driver *driver
   device->driver = driver;
   device->host = host;
   device->has_f64 = has_f64;
+  device->vector_bytes = 0;
   device->programs = programs;
   return KW_OK;
 }
@@ -107,7 +108,7 @@ static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module
   const kw_gpu_driver *driver = device->driver;
   kw_gpu_program program;
   kw_gpu_store_key key;
-  kw_gpu_program_make(&program, module, variant, device->has_f64, driver->prelude);
+  kw_gpu_program_make(&program, module, variant, device->has_f64, device->vector_bytes, driver->prelude);
   if (!kw_gpu_program_listed(module, variant)) return not_listed(device, program.name);
   const uint64_t begin = now_ns();
   bool kept = device->programs->identity && driver->module_save && driver->module_load;

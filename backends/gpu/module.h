@@ -10,12 +10,14 @@
 
 /* What programs of a module differ by. */
 typedef enum kw_gpu_variant {
-  KW_GPU_BY_DTYPE,  /* KW_DTYPE, and with it the types of kernels/dtype.kw */
-  KW_GPU_BY_SIZE,   /* KW_SIZE, the bytes of an element: any dtype of that size will do */
-  KW_GPU_BY_NOTHING /* there is one */
+  KW_GPU_BY_DTYPE,      /* KW_DTYPE, and with it the types of kernels/dtype.kw */
+  KW_GPU_RUNS_BY_DTYPE, /* the same, and an item of its element-wise kernels takes kw_gpu_lanes: kernels/run.kw */
+  KW_GPU_BY_SIZE,       /* KW_SIZE, the bytes of an element: any dtype of that size will do */
+  KW_GPU_BY_NOTHING     /* there is one */
 } kw_gpu_variant;
 
-/* A program: `sources` follow the prelude and base, args, opcodes, index and narrow (and dtype, in a module by dtype).
+/* A program: `sources` follow the prelude and base, args, opcodes, index and narrow (and dtype and run, in modules by
+ * dtype).
  */
 typedef struct kw_gpu_module {
   const char *name;
@@ -76,18 +78,21 @@ typedef struct kw_gpu_kernel {
 /* The compiled kernel, building it at the first call: may take a second. Thread-safe. The device owns it. */
 kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, void **out_kernel);
 
-#define KW_GPU_SOURCE_LIMIT 16
+#define KW_GPU_SOURCE_LIMIT 20
 
 /* One program's text; the sources point into the struct too, so it stays where it is. */
 typedef struct kw_gpu_program {
   char name[64]; /* "elementwise/8": the module and the variant; "+f64" where that is a program of its own */
-  char defines[96];
+  char defines[128];
   uint32_t source_count;
   const char *sources[KW_GPU_SOURCE_LIMIT];
 } kw_gpu_program;
 
+/* KW_LANES in a program, for a device with such vectors (kw_gpu_device.vector_bytes): 1 but in modules by runs. */
+uint32_t kw_gpu_lanes(const kw_gpu_module *module, unsigned variant, uint32_t vector_bytes);
+
 void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *module, unsigned variant, bool has_f64,
-                         const char *prelude);
+                         uint32_t vector_bytes, const char *prelude);
 /* Whether kw_gpu_programs_visit comes by it. */
 bool kw_gpu_program_listed(const kw_gpu_module *module, unsigned variant);
 

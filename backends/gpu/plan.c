@@ -10,6 +10,10 @@
 
 #define WORKSPACE_ALIGNMENT 256u
 
+/* Results of at least so many bytes are written past the caches, which they would not fit in: half of what they cost.
+ */
+#define STREAM_BYTES (4u << 20)
+
 /* ---- Reading the call -------------------------------------------------------------------------------------------- */
 
 const char kw_gpu_complex_scalar[] = "takes no complex Scalar here";
@@ -331,9 +335,11 @@ static kw_gpu_step *add_elements(kw_gpu_plan *plan, const kw_gpu_kernel *kernel,
     kw_gpu_step_operand(step, in[k]);
   }
   lower(refs, in_count + 1, &block);
-  block.flat = kw_gpu_is_flat(&block, in_count + 1);
+  block.stream = (uint64_t)block.numel * kw_gpu_dtype_size(out->ref.dtype) >= STREAM_BYTES;
   kw_gpu_step_block(step, &block, sizeof block);
-  kw_gpu_step_items(step, block.numel);
+  const int64_t lanes = kw_gpu_lanes(kernel->module, dtype, device_of(plan)->vector_bytes);
+  const int64_t each = lanes > 1 ? lanes * KW_RUNS_OF_ITEM : 1;
+  kw_gpu_step_items(step, (block.numel + each - 1) / each);
   return step;
 }
 

@@ -4,10 +4,12 @@
  */
 #include "module.h"
 
+#include "scalar.h"
+
 #include <stdio.h>
 
 extern const char kw_gpu_source_args[], kw_gpu_source_opcodes[], kw_gpu_source_base[], kw_gpu_source_dtype[],
-    kw_gpu_source_index[], kw_gpu_source_narrow[];
+    kw_gpu_source_index[], kw_gpu_source_narrow[], kw_gpu_source_run[];
 
 /* One a line, in order. clang-format would fill lines. */
 /* clang-format off */
@@ -50,8 +52,12 @@ static const kw_gpu_module *const modules[] = {
 };
 /* clang-format on */
 
+static bool is_by_dtype(const kw_gpu_module *module) {
+  return module->by == KW_GPU_BY_DTYPE || module->by == KW_GPU_RUNS_BY_DTYPE;
+}
+
 static bool is_f64(const kw_gpu_module *module, unsigned variant) {
-  return module->by == KW_GPU_BY_DTYPE && (variant == KW_F64 || variant == KW_C128);
+  return is_by_dtype(module) && (variant == KW_F64 || variant == KW_C128);
 }
 
 /* There is a program without double precision and one with. */
@@ -59,14 +65,19 @@ static bool is_wide(const kw_gpu_module *module, unsigned variant) {
   return (module->variants & KW_GPU_WIDE) && !is_f64(module, variant);
 }
 
+uint32_t kw_gpu_lanes(const kw_gpu_module *module, unsigned variant, uint32_t vector_bytes) {
+  if (module->by != KW_GPU_RUNS_BY_DTYPE || vector_bytes == 0) return 1;
+  return vector_bytes / kw_gpu_dtype_size(kw_gpu_compute_dtype((kw_dtype)variant));
+}
+
 void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *module, unsigned variant, bool has_f64,
-                         const char *prelude) {
+                         uint32_t vector_bytes, const char *prelude) {
   const bool wide = has_f64 && is_wide(module, variant);
   uint32_t count = 0;
   snprintf(out_program->name, sizeof out_program->name, "%s/%u%s", module->name, variant, wide ? "+f64" : "");
-  snprintf(out_program->defines, sizeof out_program->defines, "%s#define %s %u\n",
+  snprintf(out_program->defines, sizeof out_program->defines, "%s#define %s %u\n#define KW_LANES %u\n",
            is_f64(module, variant) || wide ? "#define KW_HAS_F64 1\n" : "",
-           module->by == KW_GPU_BY_SIZE ? "KW_SIZE" : "KW_DTYPE", variant);
+           module->by == KW_GPU_BY_SIZE ? "KW_SIZE" : "KW_DTYPE", variant, kw_gpu_lanes(module, variant, vector_bytes));
   const char **sources = out_program->sources;
   sources[count++] = out_program->defines;
   sources[count++] = prelude;
@@ -75,7 +86,10 @@ void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *modul
   sources[count++] = kw_gpu_source_opcodes;
   sources[count++] = kw_gpu_source_index;
   sources[count++] = kw_gpu_source_narrow;
-  if (module->by == KW_GPU_BY_DTYPE) sources[count++] = kw_gpu_source_dtype;
+  if (is_by_dtype(module)) {
+    sources[count++] = kw_gpu_source_dtype;
+    sources[count++] = kw_gpu_source_run;
+  }
   for (const char *const *source = module->sources; *source; ++source) sources[count++] = *source;
   out_program->source_count = count;
 }
@@ -92,7 +106,7 @@ kw_status kw_gpu_programs_visit(const char *prelude, kw_gpu_visit_fn visit, void
     for (unsigned variant = 0; variant < 63; ++variant) {
       if (!(modules[m]->variants >> variant & 1)) continue;
       for (int wide = 0; wide <= is_wide(modules[m], variant); ++wide) {
-        kw_gpu_program_make(&program, modules[m], variant, wide, prelude);
+        kw_gpu_program_make(&program, modules[m], variant, wide, 0, prelude);
         kw_status status = visit(user, program.name, program.sources, program.source_count);
         if (status != KW_OK) return status;
       }

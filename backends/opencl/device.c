@@ -138,6 +138,7 @@ static kw_status device_open(void *state, uint32_t index, void **out_device) {
       kw_gpu_device_start(&device->base, &driver, plugin->host, u64_info(entry->id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
                           ocl_quirks(entry->platform) & OCL_KEEPS_PROGRAMS ? NULL : identity);
   if (status == KW_OK) {
+    if (u64_info(entry->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) device->base.vector_bytes = 64;
     *out_device = device;
   } else {
     clReleaseContext(device->context);

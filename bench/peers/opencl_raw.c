@@ -155,6 +155,7 @@ static void raw_close(void *state) {
 
 static bool raw_open(const char *device, void **out_peer, char *why, size_t size) {
   cl_ulong doubles = 0;
+  cl_device_type type = 0;
   cl_int error = CL_DEVICE_NOT_FOUND;
   raw_peer *peer = calloc(1, sizeof *peer);
   if (!peer) {
@@ -168,9 +169,11 @@ static bool raw_open(const char *device, void **out_peer, char *why, size_t size
   if (peer->id) peer->context = clCreateContext(NULL, 1, &peer->id, NULL, NULL, &error);
   if (peer->context) peer->queue = clCreateCommandQueue(peer->context, peer->id, 0, &error);
   if (peer->id) clGetDeviceInfo(peer->id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
+  if (peer->id) clGetDeviceInfo(peer->id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
   if (!peer->queue) {
     fail(peer, "opening the device", error);
   } else if (kw_gpu_device_start(&peer->base, &driver, &peer->host, doubles != 0, NULL) == KW_OK) {
+    if (type & CL_DEVICE_TYPE_CPU) peer->base.vector_bytes = 64; /* as the plugin does */
     *out_peer = peer;
     return true;
   }

@@ -42,3 +42,9 @@ typedef ulong kw_u64;
 /* Not cl_khr_fp16: loading and storing halves is in every OpenCL, computing with them is not. */
 #define KW_LOAD_HALF(p, i) vload_half((size_t)(i), (KW_GLOBAL const half *)(p))
 #define KW_STORE_HALF(value, p, i) vstore_half_rte(value, (size_t)(i), (KW_GLOBAL half *)(p))
+/* Stores a vector past the caches. */
+#ifdef __clang__
+#define KW_STREAM_STORE(value, p) __builtin_nontemporal_store(value, p)
+#else
+#define KW_STREAM_STORE(value, p) (*(p) = (value))
+#endif

@@ -61,7 +61,9 @@ typedef struct kw_gpu_driver {
 struct kw_gpu_device {
   const kw_gpu_driver *driver;
   const kw_host_api *host;
-  bool has_f64;                     /* the device computes in double precision */
+  bool has_f64;          /* the device computes in double precision */
+  uint32_t vector_bytes; /* of its vectors, 64: an item takes as much of a tensor at a time, where the prelude is
+                            OpenCL C. 0: one element (for a GPU). The plugin sets it after kw_gpu_device_start */
   struct kw_gpu_programs *programs; /* what is built so far */
 };
 
