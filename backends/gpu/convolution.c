@@ -14,10 +14,13 @@
 
 #include <string.h>
 
-extern const char kw_gpu_source_convolution_args[], kw_gpu_source_convolution[];
+extern const char kw_gpu_source_convolution_args[], kw_gpu_source_tile[], kw_gpu_source_convolution[];
 
 const kw_gpu_module kw_gpu_convolution_module = {
-    "convolution", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_convolution_args, kw_gpu_source_convolution}};
+    "convolution",
+    KW_GPU_BY_DTYPE,
+    KW_GPU_FLOAT,
+    {kw_gpu_source_convolution_args, kw_gpu_source_tile, kw_gpu_source_convolution}};
 
 static const kw_gpu_kernel tiled_kernel = {&kw_gpu_convolution_module, "kw_convolution_kernel"};
 static const kw_gpu_kernel narrow_kernel = {&kw_gpu_convolution_module, "kw_convolution_narrow_kernel"};
@@ -30,7 +33,7 @@ static const kw_gpu_kernel narrow_kernel = {&kw_gpu_convolution_module, "kw_conv
 
 /* A product with fewer tiles than this is cut along k, into pieces of DEPTH_STEP at least. */
 #define ENOUGH_TILES 256
-#define DEPTH_STEP (4 * KW_TILE * KW_TILE)
+#define DEPTH_STEP (64 * KW_PRODUCT_SLICE)
 
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
@@ -167,7 +170,8 @@ static kw_convolution describe_taps(const movement *v, const image *places, cons
 }
 
 static int64_t tiles_of(const kw_convolution *block) {
-  return block->groups * ((block->rows + KW_TILE - 1) / KW_TILE) * ((block->cols + KW_TILE - 1) / KW_TILE);
+  return block->groups * ((block->rows + KW_PRODUCT_TILE - 1) / KW_PRODUCT_TILE) *
+         ((block->cols + KW_PRODUCT_TILE - 1) / KW_PRODUCT_TILE);
 }
 
 static void launch(kw_gpu_plan *plan, kw_convolution *block, kw_dtype dtype, const kw_gpu_tensor *out,
@@ -186,7 +190,7 @@ static void launch(kw_gpu_plan *plan, kw_convolution *block, kw_dtype dtype, con
     kw_gpu_step_items(step, block->groups * block->rows * block->cols);
   } else {
     kw_gpu_step_int(step, out->ref.dtype != dtype);
-    kw_gpu_step_grid(step, KW_TILE, KW_TILE, tiles_of(block) * block->chunks, 1);
+    kw_gpu_step_grid(step, KW_LOCAL_PRODUCT, 1, tiles_of(block) * block->chunks, 1);
   }
 }
 

@@ -20,6 +20,8 @@ typedef unsigned long long kw_u64;
 #define KW_GLOBAL_ID() ((kw_i64)blockIdx.x * blockDim.x + threadIdx.x)
 #define KW_GROUP_ID(dimension) ((kw_i64)((dimension) == 0 ? blockIdx.x : blockIdx.y))
 #define KW_LOCAL_ID(dimension) ((int)((dimension) == 0 ? threadIdx.x : threadIdx.y))
+#define KW_UNROLL _Pragma("unroll")
+#define KW_ROLLED _Pragma("unroll 1")
 #define KW_BARRIER() __syncthreads()
 #define KW_ATOMIC_SWAP_IF(p, expected, value) atomicCAS((kw_u32 *)(p), expected, value)
 #define KW_ATOMIC_ADD(p, value) ((void)atomicAdd((kw_u32 *)(p), value))

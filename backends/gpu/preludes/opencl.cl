@@ -25,6 +25,7 @@ typedef ulong kw_u64;
 #define KW_GROUP_ID(dimension) get_group_id(dimension)
 #define KW_LOCAL_ID(dimension) ((int)get_local_id(dimension))
 #define KW_UNROLL _Pragma("unroll")
+#define KW_ROLLED _Pragma("nounroll")
 #define KW_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 /* Compare and swap of a u32 in global memory; gives what was there. */
 #define KW_ATOMIC_SWAP_IF(p, expected, value) atomic_cmpxchg((volatile __global uint *)(p), expected, value)
