@@ -170,6 +170,7 @@ static kw_status device_open(void *state, uint32_t index, void **out_device) {
   lz_device *device = calloc(1, sizeof *device);
   if (!device)
     return plugin->host->set_error(plugin->host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a Level Zero device");
+  device->base.host = plugin->host;
   device->driver = entry->driver;
   device->id = entry->id;
   device->cycles_per_second = properties.timerResolution;
@@ -177,8 +178,9 @@ static kw_status device_open(void *state, uint32_t index, void **out_device) {
       properties.kernelTimestampValidBits >= 64 ? UINT64_MAX : (UINT64_C(1) << properties.kernelTimestampValidBits) - 1;
   ze_result_t result = ze.ContextCreate(entry->driver, &context, &device->context);
   if (result != ZE_RESULT_SUCCESS) {
+    kw_status status = lz_check(device, result, "zeContextCreate");
     free(device);
-    return lz_fail(plugin->host, entry->driver, result, "zeContextCreate");
+    return status;
   }
   pthread_mutex_init(&device->lock, NULL);
   identify(entry, identity, sizeof identity);
@@ -187,7 +189,7 @@ static kw_status device_open(void *state, uint32_t index, void **out_device) {
       result == ZE_RESULT_SUCCESS
           ? kw_gpu_device_start(&device->base, &driver, plugin->host,
                                 (module_properties(entry).flags & ZE_DEVICE_MODULE_FLAG_FP64) != 0, identity)
-          : lz_fail(plugin->host, entry->driver, result, "finding queues that compute");
+          : lz_check(device, result, "finding queues that compute");
   if (status == KW_OK) {
     *out_device = device;
   } else {

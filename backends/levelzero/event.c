@@ -39,6 +39,7 @@ static ze_result_t add_pool(lz_device *device) {
                                    .wait = ZE_EVENT_SCOPE_FLAG_HOST};
     result = ze.EventCreate(pool->handle, &event, &pool->events[i].handle);
     if (result != ZE_RESULT_SUCCESS) break;
+    pool->events[i].device = device;
     pool->events[i].next = device->unused;
     device->unused = &pool->events[i];
     ++pool->count;
@@ -60,13 +61,15 @@ ze_result_t lz_event_take(lz_device *device, lz_event **out_event) {
   return result;
 }
 
-lz_event *lz_event_keep(lz_event *event) {
+void lz_event_keep(void *handle) {
+  lz_event *event = handle;
   if (event) atomic_fetch_add(&event->references, 1);
-  return event;
 }
 
-void lz_event_drop(lz_device *device, lz_event *event) {
+void lz_event_drop(void *handle) {
+  lz_event *event = handle;
   if (!event || atomic_fetch_sub(&event->references, 1) != 1) return;
+  lz_device *device = event->device;
   ze.EventHostReset(event->handle);
   pthread_mutex_lock(&device->lock);
   event->next = device->unused;
@@ -85,99 +88,79 @@ void lz_events_finish(lz_device *device) {
 
 /* ---- The plugin's ------------------------------------------------------------------------------------------------ */
 
-typedef struct lz_marker {
-  pthread_mutex_t lock;
-  lz_event *event; /* of the last record's barrier; NULL before the first record */
-} lz_marker;
+static const kw_gpu_marker_api markers = {lz_event_keep, lz_event_drop};
 
-static kw_status event_create(void *state, void **out_event) {
-  const lz_device *device = state;
-  lz_marker *marker = calloc(1, sizeof *marker);
-  if (!marker)
-    return device->base.host->set_error(device->base.host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for an event");
-  pthread_mutex_init(&marker->lock, NULL);
-  *out_event = marker;
-  return KW_OK;
+static kw_status event_create(void *device, void **out_event) {
+  *out_event = kw_gpu_marker_create(&markers);
+  return lz_check(device, *out_event ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "creating an event");
 }
 
-/* Puts `event` in place; takes over the reference. */
-static void marker_set(lz_device *device, lz_marker *marker, lz_event *event) {
-  pthread_mutex_lock(&marker->lock);
-  lz_event *old = marker->event;
-  marker->event = event;
-  pthread_mutex_unlock(&marker->lock);
-  lz_event_drop(device, old);
-}
-
-/* The event with a reference for the caller, or NULL. */
-static lz_event *marker_get(lz_marker *marker) {
-  pthread_mutex_lock(&marker->lock);
-  lz_event *event = lz_event_keep(marker->event);
-  pthread_mutex_unlock(&marker->lock);
-  return event;
-}
-
-static kw_status event_destroy(void *device, void *handle) {
-  lz_marker *marker = handle;
-  marker_set(device, marker, NULL);
-  pthread_mutex_destroy(&marker->lock);
-  free(marker);
+static kw_status event_destroy(void *device, void *event) {
+  (void)device;
+  kw_gpu_marker_destroy(event);
   return KW_OK;
 }
 
 /* Appends a barrier behind everything before it, and behind `other`; `marker`, when there is one, gets its event. */
-static kw_status append_barrier(lz_device *device, lz_stream *stream, lz_event *other, lz_marker *marker) {
+static kw_status append_barrier(lz_stream *stream, lz_event *other, kw_gpu_marker *marker) {
   lz_command command = lz_stream_begin(stream, other);
   if (command.result == ZE_RESULT_SUCCESS)
     command.result = ze.CommandListAppendBarrier(command.list, command.signal, command.wait_count, command.waits);
-  if (command.result == ZE_RESULT_SUCCESS && marker) marker_set(device, marker, lz_event_keep(command.event));
+  if (command.result == ZE_RESULT_SUCCESS && marker) {
+    lz_event_keep(command.event);
+    kw_gpu_marker_set(marker, command.event);
+  }
   return lz_stream_end(stream, &command, 0, "zeCommandListAppendBarrier");
 }
 
-static kw_status event_record(void *device, void *event, void *stream) {
-  return append_barrier(device, stream, NULL, event);
+static kw_status event_record(void *device, void *marker, void *stream) {
+  (void)device;
+  return append_barrier(stream, NULL, marker);
 }
 
-static kw_status event_wait(void *device, void *stream, void *handle) {
-  lz_event *event = marker_get(handle);
-  kw_status status = event ? append_barrier(device, stream, event, NULL) : KW_OK;
-  lz_event_drop(device, event);
+static kw_status event_wait(void *device, void *stream, void *marker) {
+  (void)device;
+  lz_event *event = kw_gpu_marker_get(marker);
+  kw_status status = event ? append_barrier(stream, event, NULL) : KW_OK;
+  lz_event_drop(event);
   return status;
 }
 
 /* Work that failed has passed as well: its stream reports the failure. */
-static kw_status event_query(void *device, void *handle) {
-  lz_event *event = marker_get(handle);
+static kw_status event_query(void *device, void *marker) {
+  (void)device;
+  lz_event *event = kw_gpu_marker_get(marker);
   ze_result_t result = event ? ze.EventQueryStatus(event->handle) : ZE_RESULT_SUCCESS;
-  lz_event_drop(device, event);
+  lz_event_drop(event);
   return result == ZE_RESULT_NOT_READY ? KW_ERR_NOT_READY : KW_OK;
 }
 
-static kw_status event_synchronize(void *device, void *handle) {
-  lz_event *event = marker_get(handle);
+static kw_status event_synchronize(void *device, void *marker) {
+  (void)device;
+  lz_event *event = kw_gpu_marker_get(marker);
   if (event) ze.EventHostSynchronize(event->handle, UINT64_MAX);
-  lz_event_drop(device, event);
+  lz_event_drop(event);
   return KW_OK;
 }
 
 /* When the device passed the marker, in cycles of its clock. */
-static ze_result_t event_cycles(lz_device *device, void *handle, uint64_t *out_cycles) {
+static ze_result_t event_cycles(void *marker, uint64_t *out_cycles) {
   ze_kernel_timestamp_result_t stamp;
-  lz_event *event = marker_get(handle);
+  lz_event *event = kw_gpu_marker_get(marker);
   ze_result_t result = event ? ze.EventQueryKernelTimestamp(event->handle, &stamp) : ZE_RESULT_NOT_READY;
-  lz_event_drop(device, event);
+  lz_event_drop(event);
   if (result == ZE_RESULT_SUCCESS) *out_cycles = stamp.global.kernelEnd;
   return result;
 }
 
 static kw_status event_elapsed(void *state, void *start, void *end, uint64_t *out_ns) {
-  lz_device *device = state;
+  const lz_device *device = state;
   uint64_t from = 0, to = 0;
-  ze_result_t result = event_cycles(device, start, &from);
-  if (result == ZE_RESULT_SUCCESS) result = event_cycles(device, end, &to);
+  ze_result_t result = event_cycles(start, &from);
+  if (result == ZE_RESULT_SUCCESS) result = event_cycles(end, &to);
   if (result == ZE_RESULT_SUCCESS && device->cycles_per_second == 0) result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   if (result != ZE_RESULT_SUCCESS) {
-    lz_fail(device->base.host, device->driver, result, "zeEventQueryKernelTimestamp");
+    lz_check(device, result, "zeEventQueryKernelTimestamp");
     return KW_ERR_UNSUPPORTED;
   }
   uint64_t cycles = (to - from) & device->cycle_mask;

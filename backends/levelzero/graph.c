@@ -14,12 +14,12 @@ typedef struct lz_graph {
   lz_event *begin, *end;
 } lz_graph;
 
-static kw_status graph_destroy(void *state, void *handle) {
-  lz_device *device = state;
+static kw_status graph_destroy(void *device, void *handle) {
+  (void)device;
   lz_graph *graph = handle;
   if (graph->list) ze.CommandListDestroy(graph->list);
-  lz_event_drop(device, graph->begin);
-  lz_event_drop(device, graph->end);
+  lz_event_drop(graph->begin);
+  lz_event_drop(graph->end);
   free(graph);
   return KW_OK;
 }
@@ -37,16 +37,14 @@ static kw_status graph_begin(void *state, void *handle) {
   const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
                                        .commandQueueGroupOrdinal = device->queue_ordinal};
   lz_graph *graph = calloc(1, sizeof *graph);
-  if (!graph)
-    return device->base.host->set_error(device->base.host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a graph");
+  if (!graph) return lz_check(device, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "beginning a graph");
   ze_result_t result = lz_event_take(device, &graph->begin);
   if (result == ZE_RESULT_SUCCESS) result = lz_event_take(device, &graph->end);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListCreate(device->context, device->id, &desc, &graph->list);
   if (result == ZE_RESULT_SUCCESS) result = append_begin(graph);
   if (result != ZE_RESULT_SUCCESS) {
-    kw_status status = lz_fail(device->base.host, device->driver, result, "beginning a graph");
     graph_destroy(device, graph);
-    return status;
+    return lz_check(device, result, "beginning a graph");
   }
   pthread_mutex_lock(&stream->lock);
   stream->graph = graph;
@@ -68,11 +66,10 @@ static kw_status graph_end(void *state, void *handle, void **out_graph) {
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListClose(graph->list);
   if (result == ZE_RESULT_SUCCESS) {
     *out_graph = graph;
-    return KW_OK;
+  } else {
+    graph_destroy(device, graph);
   }
-  kw_status status = lz_fail(device->base.host, device->driver, result, "zeCommandListClose");
-  graph_destroy(device, graph);
-  return status;
+  return lz_check(device, result, "zeCommandListClose");
 }
 
 /* The stream's command: everything before, then the list, then `command.signal`. */

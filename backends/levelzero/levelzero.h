@@ -40,10 +40,7 @@ extern lz_entries ze;
 /* Opens the loader and starts the drivers, once for the process. Otherwise *out_reason says what is missing. */
 kw_status lz_load(const char **out_reason);
 
-/* Attaches "what: ZE_RESULT_NAME" and the driver's own text to the thread's error and returns the status that stands
- * for the result. */
-kw_status lz_fail(const kw_host_api *host, ze_driver_handle_t driver, ze_result_t result, const char *what);
-/* The text alone. */
+/* "what: ZE_RESULT_NAME; the driver says: ..." */
 void lz_explain(ze_driver_handle_t driver, ze_result_t result, const char *what, char *out, size_t size);
 kw_status lz_result_status(ze_result_t result);
 
@@ -61,11 +58,15 @@ typedef struct lz_plugin {
   lz_entry *entries;
 } lz_plugin;
 
-/* A Level Zero event, used again when its last reference is dropped. */
+/* A Level Zero event, used again when its last reference is dropped. One that a command of a stream signals has
+ * references to those that the command waits for. */
 typedef struct lz_event {
   ze_event_handle_t handle;
   _Atomic uint32_t references;
-  struct lz_event *next; /* while unused */
+  struct lz_device *device;
+  struct lz_event *next; /* of the command after it on its stream; or another unused one */
+  struct lz_event *waits[2];
+  uint64_t call_id;
 } lz_event;
 
 typedef struct lz_device {
@@ -85,34 +86,34 @@ typedef struct lz_device {
 /* Finds every device of every driver. */
 kw_status lz_devices_find(lz_plugin *plugin);
 
+/* KW_OK after a success. Otherwise attaches lz_explain's text to the thread's error and returns what stands for the
+ * result. */
+kw_status lz_check(const lz_device *device, ze_result_t result, const char *what);
+
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 /* An event that is not signalled, with one reference. */
 ze_result_t lz_event_take(lz_device *device, lz_event **out_event);
-/* Another reference; NULL stays NULL. */
-lz_event *lz_event_keep(lz_event *event);
-/* One less. Nothing on the device signals or waits for the event any more when the last one goes. */
-void lz_event_drop(lz_device *device, lz_event *event);
+/* A reference more or less of an lz_event, or of NULL. Nothing on the device signals or waits for the event any more
+ * when the last one goes. */
+void lz_event_keep(void *event);
+void lz_event_drop(void *event);
 /* Destroys all. */
 void lz_events_finish(lz_device *device);
 
 /* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
-struct lz_flight; /* stream.c */
-
 typedef struct lz_stream {
   lz_device *device;
   uint64_t token;
-  ze_command_list_handle_t list;      /* immediate; its commands are ordered by events */
-  ze_command_list_handle_t recording; /* while a graph is recorded: gets the commands instead */
-  struct lz_graph *graph;             /* that `recording` belongs to */
-  ze_command_queue_handle_t queue;    /* runs graphs; made when the first one is launched */
+  ze_command_list_handle_t list; /* immediate; its commands are ordered by events */
+  struct lz_graph *graph;        /* that is being recorded: its list gets the commands instead */
+  ze_command_list_handle_t recording;
+  ze_command_queue_handle_t queue; /* runs graphs; made when the first one is launched */
   ze_command_queue_desc_t queue_desc;
-  pthread_mutex_t lock;     /* serialises what is appended, and guards the fields above and below */
-  lz_event *last;           /* of the newest command, or NULL */
-  struct lz_flight *flight; /* commands that may not have finished, oldest first: a ring */
-  uint32_t flight_first, flight_count, flight_capacity;
-  bool failed; /* a failure was reported since the last synchronise */
+  pthread_mutex_t lock;    /* serialises what is appended, and guards the fields above and below */
+  lz_event *oldest, *last; /* of the commands that may not have finished, a reference each */
+  bool failed;             /* a failure was reported since the last synchronise */
   kw_gpu_callbacks *callbacks;
 } lz_stream;
 
@@ -120,12 +121,10 @@ typedef struct lz_stream {
 typedef struct lz_command {
   ze_result_t result; /* append only after ZE_RESULT_SUCCESS, and keep here what that gave */
   ze_command_list_handle_t list;
+  lz_event *event; /* NULL in a list that is recorded */
   ze_event_handle_t signal;
   uint32_t wait_count;
   ze_event_handle_t waits[2];
-  lz_event *event;    /* what `signal` belongs to */
-  lz_event *previous; /* of the newest command before this one, or NULL */
-  lz_event *other;
 } lz_command;
 
 /* A command is appended between begin and end: `begin` locks the stream; the command waits for the one before and for

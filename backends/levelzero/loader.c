@@ -17,47 +17,22 @@ static struct {
   void *library;
 } loader = {.once = PTHREAD_ONCE_INIT};
 
+/* clang-format off */
+#define RESULTS(X)                                                                                                   \
+  X(SUCCESS) X(NOT_READY) X(ERROR_DEVICE_LOST) X(ERROR_OUT_OF_HOST_MEMORY) X(ERROR_OUT_OF_DEVICE_MEMORY)             \
+  X(ERROR_MODULE_BUILD_FAILURE) X(ERROR_DEVICE_REQUIRES_RESET) X(ERROR_INSUFFICIENT_PERMISSIONS)                     \
+  X(ERROR_DEPENDENCY_UNAVAILABLE) X(ERROR_UNINITIALIZED) X(ERROR_UNSUPPORTED_FEATURE) X(ERROR_INVALID_ARGUMENT)      \
+  X(ERROR_INVALID_SIZE) X(ERROR_UNSUPPORTED_SIZE) X(ERROR_UNSUPPORTED_ALIGNMENT) X(ERROR_INVALID_NATIVE_BINARY)      \
+  X(ERROR_INVALID_KERNEL_NAME) X(ERROR_INVALID_GROUP_SIZE_DIMENSION) X(ERROR_INVALID_KERNEL_ARGUMENT_INDEX)          \
+  X(ERROR_INVALID_KERNEL_ARGUMENT_SIZE) X(ERROR_UNKNOWN)
+/* clang-format on */
+
 static const char *result_name(ze_result_t result, char *unknown, size_t size) {
   switch (result) {
 #define NAME(code)       \
   case ZE_RESULT_##code: \
-    return "ZE_RESULT_" #code
-    NAME(SUCCESS);
-    NAME(NOT_READY);
-    NAME(ERROR_DEVICE_LOST);
-    NAME(ERROR_OUT_OF_HOST_MEMORY);
-    NAME(ERROR_OUT_OF_DEVICE_MEMORY);
-    NAME(ERROR_MODULE_BUILD_FAILURE);
-    NAME(ERROR_MODULE_LINK_FAILURE);
-    NAME(ERROR_DEVICE_REQUIRES_RESET);
-    NAME(ERROR_DEVICE_IN_LOW_POWER_STATE);
-    NAME(ERROR_INSUFFICIENT_PERMISSIONS);
-    NAME(ERROR_NOT_AVAILABLE);
-    NAME(ERROR_DEPENDENCY_UNAVAILABLE);
-    NAME(ERROR_UNINITIALIZED);
-    NAME(ERROR_UNSUPPORTED_VERSION);
-    NAME(ERROR_UNSUPPORTED_FEATURE);
-    NAME(ERROR_INVALID_ARGUMENT);
-    NAME(ERROR_INVALID_NULL_HANDLE);
-    NAME(ERROR_HANDLE_OBJECT_IN_USE);
-    NAME(ERROR_INVALID_NULL_POINTER);
-    NAME(ERROR_INVALID_SIZE);
-    NAME(ERROR_UNSUPPORTED_SIZE);
-    NAME(ERROR_UNSUPPORTED_ALIGNMENT);
-    NAME(ERROR_INVALID_SYNCHRONIZATION_OBJECT);
-    NAME(ERROR_INVALID_ENUMERATION);
-    NAME(ERROR_UNSUPPORTED_ENUMERATION);
-    NAME(ERROR_INVALID_NATIVE_BINARY);
-    NAME(ERROR_INVALID_KERNEL_NAME);
-    NAME(ERROR_INVALID_GROUP_SIZE_DIMENSION);
-    NAME(ERROR_INVALID_GLOBAL_WIDTH_DIMENSION);
-    NAME(ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
-    NAME(ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
-    NAME(ERROR_INVALID_KERNEL_ATTRIBUTE_VALUE);
-    NAME(ERROR_INVALID_MODULE_UNLINKED);
-    NAME(ERROR_INVALID_COMMAND_LIST_TYPE);
-    NAME(ERROR_OVERLAPPING_REGIONS);
-    NAME(ERROR_UNKNOWN);
+    return "ZE_RESULT_" #code;
+    RESULTS(NAME)
 #undef NAME
     default:
       snprintf(unknown, size, "Level Zero result 0x%x", (unsigned)result);
@@ -107,10 +82,11 @@ void lz_explain(ze_driver_handle_t driver, ze_result_t result, const char *what,
            text ? "; the driver says: " : "", text ? text : "");
 }
 
-kw_status lz_fail(const kw_host_api *host, ze_driver_handle_t driver, ze_result_t result, const char *what) {
-  char text[600];
-  lz_explain(driver, result, what, text, sizeof text);
-  return host->set_error(host->ctx, lz_result_status(result), text);
+kw_status lz_check(const lz_device *device, ze_result_t result, const char *what) {
+  char text[2400];
+  if (result == ZE_RESULT_SUCCESS) return KW_OK;
+  lz_explain(device->driver, result, what, text, sizeof text);
+  return device->base.host->set_error(device->base.host->ctx, lz_result_status(result), text);
 }
 
 /* ---- Loading ----------------------------------------------------------------------------------------------------- */

@@ -11,16 +11,14 @@ static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_m
   const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
   char what[64];
   ze_result_t result = ze.MemAllocDevice(device->context, &desc, info->size, info->alignment, device->id, out_mem);
-  if (result == ZE_RESULT_SUCCESS) return KW_OK;
-  *out_mem = NULL;
+  if (result != ZE_RESULT_SUCCESS) *out_mem = NULL;
   snprintf(what, sizeof what, "zeMemAllocDevice of %llu bytes", (unsigned long long)info->size);
-  return lz_fail(device->base.host, device->driver, result, what);
+  return lz_check(device, result, what);
 }
 
 static kw_status mem_free(void *state, kw_mem mem) {
   const lz_device *device = state;
-  ze_result_t result = ze.MemFree(device->context, mem);
-  return result == ZE_RESULT_SUCCESS ? KW_OK : lz_fail(device->base.host, device->driver, result, "zeMemFree");
+  return lz_check(device, ze.MemFree(device->context, mem), "zeMemFree");
 }
 
 static kw_status mem_copy(void *state, void *stream, const kw_copy_info *copy) {

@@ -32,7 +32,7 @@ static kw_status build_failure(const lz_device *device, ze_result_t result, cons
   }
   if (log) ze.ModuleBuildLogDestroy(log);
   snprintf(what, sizeof what, "zeModuleCreate of %s%s", name, text);
-  return lz_fail(device->base.host, device->driver, result, what);
+  return lz_check(device, result, what);
 }
 
 static kw_status create_module(kw_gpu_device *base, const char *name, ze_module_format_t format, const void *bytes,
@@ -78,10 +78,10 @@ kw_status lz_module_save(kw_gpu_device *base, void *module, void **out_bytes, si
   if (result == ZE_RESULT_SUCCESS) {
     *out_bytes = bytes;
     *out_size = size;
-    return KW_OK;
+  } else {
+    free(bytes);
   }
-  free(bytes);
-  return lz_fail(base->host, device->driver, result, "zeModuleGetNativeBinary");
+  return lz_check(device, result, "zeModuleGetNativeBinary");
 }
 
 void lz_module_destroy(kw_gpu_device *device, void *module) {
@@ -96,7 +96,7 @@ kw_status lz_kernel_create(kw_gpu_device *base, void *module, const char *name, 
   ze_result_t result = kernel ? ze.KernelCreate(module, &desc, &kernel->handle) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
   if (result != ZE_RESULT_SUCCESS) {
     free(kernel);
-    return lz_fail(base->host, device->driver, result, "zeKernelCreate");
+    return lz_check(device, result, "zeKernelCreate");
   }
   pthread_mutex_init(&kernel->lock, NULL);
   *out_kernel = kernel;
@@ -137,7 +137,7 @@ kw_status lz_launch(kw_gpu_device *base, void *stream, const kw_gpu_launch *laun
                                                         command.wait_count, command.waits);
     status = lz_stream_end(stream, &command, launch->call_id, "zeCommandListAppendLaunchKernel");
   } else {
-    status = lz_fail(base->host, device->driver, result, "zeKernelSetArgumentValue");
+    status = lz_check(device, result, "zeKernelSetArgumentValue");
   }
   pthread_mutex_unlock(&kernel->lock);
   return status;

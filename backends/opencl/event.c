@@ -1,49 +1,24 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Events: the marker of the last record. Whoever works with a marker holds a reference of its own, so that recording
- * again and destroying never disturb a wait.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl.h"
 
-#include <stdlib.h>
+static void keep(void *event) {
+  clRetainEvent(event);
+}
 
-typedef struct ocl_marker {
-  pthread_mutex_t lock;
-  cl_event marker; /* NULL before the first record */
-} ocl_marker;
+static void drop(void *event) {
+  clReleaseEvent(event);
+}
+
+static const kw_gpu_marker_api markers = {keep, drop};
 
 static kw_status event_create(void *device, void **out_event) {
-  ocl_marker *event = calloc(1, sizeof *event);
-  if (!event) return ocl_fail(((ocl_device *)device)->base.host, CL_OUT_OF_HOST_MEMORY, "creating an event");
-  pthread_mutex_init(&event->lock, NULL);
-  *out_event = event;
-  return KW_OK;
+  *out_event = kw_gpu_marker_create(&markers);
+  return *out_event ? KW_OK : ocl_fail(((ocl_device *)device)->base.host, CL_OUT_OF_HOST_MEMORY, "creating an event");
 }
 
-/* Puts `marker` in place; takes over the reference. */
-static void event_set(ocl_marker *event, cl_event marker) {
-  pthread_mutex_lock(&event->lock);
-  cl_event old = event->marker;
-  event->marker = marker;
-  pthread_mutex_unlock(&event->lock);
-  if (old) clReleaseEvent(old);
-}
-
-/* The marker with a reference for the caller, or NULL. */
-static cl_event event_get(ocl_marker *event) {
-  pthread_mutex_lock(&event->lock);
-  cl_event marker = event->marker;
-  if (marker) clRetainEvent(marker);
-  pthread_mutex_unlock(&event->lock);
-  return marker;
-}
-
-static kw_status event_destroy(void *device, void *handle) {
+static kw_status event_destroy(void *device, void *event) {
   (void)device;
-  ocl_marker *event = handle;
-  event_set(event, NULL);
-  pthread_mutex_destroy(&event->lock);
-  free(event);
+  kw_gpu_marker_destroy(event);
   return KW_OK;
 }
 
@@ -54,14 +29,14 @@ static kw_status event_record(void *device, void *event, void *stream) {
   cl_int error = clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker);
   if (error == CL_SUCCESS) {
     clRetainEvent(marker); /* one reference for the stream, one for the event */
-    event_set(event, marker);
+    kw_gpu_marker_set(event, marker);
   }
   return ocl_stream_end(stream, error, marker, 0, "clEnqueueMarkerWithWaitList");
 }
 
 /* A command that failed has passed as well: its stream reports the failure. */
 static kw_status event_query(void *device, void *event) {
-  cl_event marker = event_get(event);
+  cl_event marker = kw_gpu_marker_get(event);
   cl_int state = CL_COMPLETE;
   if (!marker) return KW_OK;
   cl_int error = clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
@@ -71,7 +46,7 @@ static kw_status event_query(void *device, void *event) {
 }
 
 static kw_status event_synchronize(void *device, void *event) {
-  cl_event marker = event_get(event);
+  cl_event marker = kw_gpu_marker_get(event);
   if (!marker) return KW_OK;
   cl_int error = clWaitForEvents(1, &marker);
   clReleaseEvent(marker);
@@ -83,7 +58,7 @@ static kw_status event_synchronize(void *device, void *event) {
 static kw_status event_wait(void *device, void *stream, void *event) {
   (void)device;
   cl_event barrier = NULL;
-  cl_event marker = event_get(event);
+  cl_event marker = kw_gpu_marker_get(event);
   if (!marker) return KW_OK;
   cl_command_queue queue = ocl_stream_begin(stream);
   cl_int error = clEnqueueBarrierWithWaitList(queue, 1, &marker, &barrier);
@@ -94,7 +69,7 @@ static kw_status event_wait(void *device, void *stream, void *event) {
 
 /* When the device passed the marker, on its own clock. */
 static cl_int event_time(void *event, cl_ulong *out_ns) {
-  cl_event marker = event_get(event);
+  cl_event marker = kw_gpu_marker_get(event);
   if (!marker) return CL_PROFILING_INFO_NOT_AVAILABLE;
   cl_int error = clGetEventProfilingInfo(marker, CL_PROFILING_COMMAND_END, sizeof *out_ns, out_ns, NULL);
   clReleaseEvent(marker);

@@ -101,6 +101,26 @@ void kw_gpu_callbacks_push(kw_gpu_callbacks *callbacks, kw_gpu_callback *callbac
 /* Runs what was pushed, then ends the thread. */
 void kw_gpu_callbacks_finish(kw_gpu_callbacks *callbacks);
 
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
+
+/* An event of kw_event_api where the runtime's own is good for one record and counts references: it holds that of its
+ * last record. Whoever works with that one has a reference too, so that recording again and destroying disturb no wait.
+ * Thread-safe. */
+typedef struct kw_gpu_marker kw_gpu_marker;
+
+typedef struct kw_gpu_marker_api {
+  void (*keep)(void *event); /* one reference more */
+  void (*drop)(void *event); /* one less */
+} kw_gpu_marker_api;
+
+/* NULL when the host is out of memory. */
+kw_gpu_marker *kw_gpu_marker_create(const kw_gpu_marker_api *api);
+/* Takes over a reference to `event`. */
+void kw_gpu_marker_set(kw_gpu_marker *marker, void *event);
+/* The event of the last record with a reference for the caller, or NULL. */
+void *kw_gpu_marker_get(kw_gpu_marker *marker);
+void kw_gpu_marker_destroy(kw_gpu_marker *marker);
+
 /* ---- Device info ------------------------------------------------------------------------------------------------- */
 
 /* kw_device_info.flags of a device of that name: one that says "(emulated)", as the devices of test drivers do, is. */
