@@ -161,12 +161,12 @@ conform() {
     conform_failures=$((conform_failures + 1))
     tail -n 40 "${report%.json}.txt" >&2
   fi
-  [ "$status" -le 1 ] || { conform_rows+="$device|could not run (exit $status)||||||||"$'\n'; return; }
+  [ "$status" -le 1 ] || { conform_rows+="$device|could not run (exit $status)||||||||||"$'\n'; return; }
   local emulated=hardware
   [ "$(json_member "$report" emulated)" != true ] || emulated=emulated
   local count row
   row="$device|$(json_member "$report" verdict)|$emulated|$(json_member "$report" seed)"
-  for count in pass fail crash timeout unimplemented launches; do
+  for count in pass fail crash timeout unimplemented launches modules_built modules_cached build_seconds; do
     row+="|$(json_member "$report" "$count")"
   done
   conform_rows+="$row|$((SECONDS - began)) s"$'\n'
@@ -176,7 +176,7 @@ conform_rows=
 
 conform_table() {
   {
-    echo 'device|verdict|runs on|seed|pass|fail|crash|timeout|unimpl.|launches|time'
+    echo 'device|verdict|runs on|seed|pass|fail|crash|timeout|unimpl.|launches|built|cached|building, s|time'
     printf '%s' "$conform_rows"
   } | column_table
 }
