@@ -108,6 +108,8 @@ kw_engine_status kw_engine_module_load(const void *bytes, size_t size, kw_engine
 void kw_engine_module_unload(kw_engine_module *module);
 /* As loaded; valid until unload. */
 const void *kw_engine_module_bytes(const kw_engine_module *module, size_t *out_size);
+/* What the module exports by this name beside its kernels, or NULL; valid until unload. */
+const void *kw_engine_module_symbol(const kw_engine_module *module, const char *name);
 /* INVALID: there is no such kernel. The kernel is valid until unload. */
 kw_engine_status kw_engine_kernel_find(const kw_engine_module *module, const char *name, kw_engine_kernel *out_kernel);
 
@@ -205,8 +207,8 @@ kw_engine_status kw_engine_event_wait(kw_engine_event *event, uint64_t value, ui
 /* By the host. */
 void kw_engine_event_signal(kw_engine_event *event, uint64_t value);
 void kw_engine_event_reset(kw_engine_event *event);
-/* When the last task that signalled it began and ended. */
-void kw_engine_event_times(const kw_engine_event *event, uint64_t *out_begin_ns, uint64_t *out_end_ns);
+/* When the last task that signalled it began and ended. False: it has not passed `value`. */
+bool kw_engine_event_times(const kw_engine_event *event, uint64_t value, uint64_t *out_begin_ns, uint64_t *out_end_ns);
 uint64_t kw_engine_now_ns(void);
 
 /* ---- Faults ------------------------------------------------------------------------------------------------------ */

@@ -208,7 +208,8 @@ static void test_queues_work_on_their_own(void **state) {
   assert_int_equal(out[0], 0x201);
   assert_int_equal(out[1], 0x201);
   uint64_t begin, end;
-  kw_engine_event_times(&done, &begin, &end);
+  assert_false(kw_engine_event_times(&done, 8, &begin, &end));
+  assert_true(kw_engine_event_times(&done, 7, &begin, &end));
   assert_true(begin > 0 && begin <= end && end <= kw_engine_now_ns());
   const kw_engine_task reset = {.kind = KW_ENGINE_RESET, .u.event = {&done, 0}};
   assert_int_equal(run(&reset), KW_ENGINE_OK);

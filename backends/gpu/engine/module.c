@@ -180,6 +180,10 @@ const void *kw_engine_module_bytes(const kw_engine_module *module, size_t *out_s
   return module->bytes;
 }
 
+const void *kw_engine_module_symbol(const kw_engine_module *module, const char *name) {
+  return dlsym(module->library, name);
+}
+
 kw_engine_status kw_engine_kernel_find(const kw_engine_module *module, const char *name, kw_engine_kernel *out_kernel) {
   char entry[sizeof out_kernel->name + sizeof "_params"];
   const uint32_t *(*params)(void);

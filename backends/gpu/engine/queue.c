@@ -304,9 +304,11 @@ void kw_engine_event_reset(kw_engine_event *event) {
   pthread_mutex_unlock(&lock);
 }
 
-void kw_engine_event_times(const kw_engine_event *event, uint64_t *out_begin_ns, uint64_t *out_end_ns) {
+bool kw_engine_event_times(const kw_engine_event *event, uint64_t value, uint64_t *out_begin_ns, uint64_t *out_end_ns) {
   pthread_mutex_lock(&lock);
+  const bool passed = event->passed >= value;
   *out_begin_ns = event->begin_ns;
   *out_end_ns = event->end_ns;
   pthread_mutex_unlock(&lock);
+  return passed;
 }
