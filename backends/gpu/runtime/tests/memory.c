@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of the test driver: allocations, copies, fills.
+ */
+#include "driver.h"
+
+#include <string.h>
+
+bool driver_owns(const context *home, const void *begin, uint64_t size, kw_engine_memory_kind kind) {
+  kw_engine_allocation found;
+  return kw_engine_find(begin, &found) && found.kind == kind &&
+         (kind == KW_ENGINE_MEMORY_HOST || found.device == home->device) &&
+         size <= found.size - (size_t)((const char *)begin - (const char *)found.base);
+}
+
+/* ---- Allocating -------------------------------------------------------------------------------------------------- */
+
+static int allocate(kw_engine_memory_kind kind, size_t size, void **out) {
+  context *home;
+  int error = driver_enter(&home);
+  return error ? error : driver_error(home, kw_engine_alloc(home->device, kind, size, 256, out));
+}
+
+static int release(void *memory, kw_engine_memory_kind kind) {
+  context *home;
+  int error = driver_enter(&home);
+  /* Freeing on a broken context says so, and frees: an emulated device's memory is this process's own. */
+  if (!driver_context() || !driver_owns(driver_context(), memory, 1, kind)) return INVALID_VALUE;
+  kw_engine_status status = kw_engine_free(memory);
+  return error ? error : driver_error(home, status);
+}
+
+API(cuMemAlloc_v2, hipMalloc)(void **memory, size_t size) {
+  return allocate(KW_ENGINE_MEMORY_DEVICE, size, memory);
+}
+
+API(cuMemFree_v2, hipFree)(void *memory) {
+  return release(memory, KW_ENGINE_MEMORY_DEVICE);
+}
+
+API(cuMemHostAlloc, hipHostMalloc)(void **memory, size_t size, unsigned flags) {
+  return flags > 7 ? INVALID_VALUE : allocate(KW_ENGINE_MEMORY_HOST, size, memory);
+}
+
+API(cuMemFreeHost, hipHostFree)(void *memory) {
+  return release(memory, KW_ENGINE_MEMORY_HOST);
+}
+
+/* In order with what the stream has: when that has ended. */
+API(cuMemAllocAsync, hipMallocAsync)(void **memory, size_t size, void *handle) {
+  stream *on;
+  int error = driver_check_stream(handle, &on);
+  if (!error) error = driver_error(on->home, kw_engine_queue_wait(on->queue, KW_ENGINE_FOREVER));
+  return error ? error : allocate(KW_ENGINE_MEMORY_DEVICE, size, memory);
+}
+
+API(cuMemFreeAsync, hipFreeAsync)(void *memory, void *handle) {
+  stream *on;
+  int error = driver_check_stream(handle, &on);
+  if (!error) error = driver_error(on->home, kw_engine_queue_wait(on->queue, KW_ENGINE_FOREVER));
+  int freed = release(memory, KW_ENGINE_MEMORY_DEVICE);
+  return error ? error : freed;
+}
+
+/* ---- Copies and fills -------------------------------------------------------------------------------------------- */
+
+static int copy(void *to, bool to_device, const void *from, bool from_device, size_t size, void *handle) {
+  stream *on;
+  int error = driver_check_stream(handle, &on);
+  if (error) return error;
+  if (to_device && !driver_owns(on->home, to, size, KW_ENGINE_MEMORY_DEVICE)) return INVALID_VALUE;
+  if (from_device && !driver_owns(on->home, from, size, KW_ENGINE_MEMORY_DEVICE)) return INVALID_VALUE;
+  kw_engine_task task = {.kind = KW_ENGINE_COPY};
+  task.u.copy.to = to;
+  task.u.copy.from = from;
+  task.u.copy.size = size;
+  return driver_push(on, &task);
+}
+
+API(cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync)(void *to, const void *from, size_t size, void *on) {
+  return copy(to, true, from, false, size, on);
+}
+
+API(cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync)(void *to, const void *from, size_t size, void *on) {
+  return copy(to, false, from, true, size, on);
+}
+
+API(cuMemcpyDtoDAsync_v2, hipMemcpyDtoDAsync)(void *to, const void *from, size_t size, void *on) {
+  return copy(to, true, from, true, size, on);
+}
+
+static int fill(void *to, const void *value, size_t value_size, size_t count, void *handle) {
+  stream *on;
+  int error = driver_check_stream(handle, &on);
+  if (error) return error;
+  if ((uintptr_t)to % value_size != 0 || !driver_owns(on->home, to, count * value_size, KW_ENGINE_MEMORY_DEVICE))
+    return INVALID_VALUE;
+  kw_engine_task task = {.kind = KW_ENGINE_FILL};
+  task.u.fill.to = to;
+  task.u.fill.size = count * value_size;
+  task.u.fill.pattern_size = value_size;
+  memcpy(task.u.fill.pattern, value, value_size);
+  return driver_push(on, &task);
+}
+
+API(cuMemsetD8Async, hipMemsetD8Async)(void *to, uint8_t value, size_t count, void *on) {
+  return fill(to, &value, sizeof value, count, on);
+}
+
+API(cuMemsetD16Async, hipMemsetD16Async)(void *to, uint16_t value, size_t count, void *on) {
+  return fill(to, &value, sizeof value, count, on);
+}
+
+API(cuMemsetD32Async, hipMemsetD32Async)(void *to, uint32_t value, size_t count, void *on) {
+  return fill(to, &value, sizeof value, count, on);
+}
