@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/emulated.sh [--build DIRECTORY] levelzero COMMAND [ARGUMENT...]
+# usage: scripts/emulated.sh [--build DIRECTORY] cuda|hip|levelzero COMMAND [ARGUMENT...]
 #
 # Runs a command with a test driver in place: a shared library that stands where the vendor's driver would and runs
 # compiled kernels on the CPU. The backend's device is then there, and says `emulated` wherever it shows. `keyway` is the
 # build's own.
 #
+#   cuda        libcuda and libnvrtc
+#   hip         libamdhip64 and libhiprtc
 #   levelzero   behind the real loader (package libze1), as an alternative driver
 #   --build     where Keyway was built; build/release when it is not given
 #
@@ -38,6 +40,10 @@ in_place() {
 }
 
 case $driver in
+  cuda | hip)
+    in_place emulated/$driver
+    export LD_LIBRARY_PATH=$build/tests/emulated/$driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    ;;
   levelzero)
     in_place keyway_ze_emulated.so
     export ZE_ENABLE_ALT_DRIVERS=$build/tests/keyway_ze_emulated.so
