@@ -55,7 +55,7 @@ typedef struct size_list {
 } size_list;
 
 static const size_list flat_sizes = {4, {1 << 10, 1 << 18, 1 << 22, 1 << 24}};
-static const size_list square_sizes = {3, {256, 512, 1024}};
+static const size_list square_sizes = {3, {256, 1024, 2048}};
 
 /* One workload at one size, with its tensors on the device. */
 typedef struct run {
@@ -432,7 +432,8 @@ static int run_bench(const kw_cli_args *args) {
 
 static const kw_cli_option options[] = {
     {"--device", "NAME", "the device to measure; cpu:0 unless said"},
-    {"--against", "PEER", "run the same work another way in the same rounds; 'raw': the runtime's own calls"},
+    {"--against", "PEER",
+     "run the same work another way in the same rounds: 'raw', the runtime's own calls, or 'clblast'"},
     {"--op", "NAME", "measure this op only; may be repeated"},
     {"--size", "N", "elements, of mm rows, instead of the usual sizes; may be repeated"},
     {"--rounds", "N", "rounds to take the median of; 15 unless said"},

@@ -4,14 +4,11 @@
  * Keyway takes beyond this is Keyway's own.
  */
 #include "../peer.h"
+#include "opencl.h"
 
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
 #include <gpu/plan.h>
 #include <gpu/scalar.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct raw_peer {
   kw_gpu_device base; /* first: the pack hands it back */
@@ -127,24 +124,6 @@ static const kw_gpu_driver driver = {
 
 /* ---- The peer ---------------------------------------------------------------------------------------------------- */
 
-/* The device of that name among all platforms. */
-static cl_device_id find_device(const char *name) {
-  cl_platform_id platforms[16];
-  cl_device_id ids[64];
-  cl_uint platform_count = 0, count;
-  char text[256];
-  clGetPlatformIDs(16, platforms, &platform_count);
-  for (cl_uint p = 0; p < platform_count && p < 16; ++p) {
-    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 64, ids, &count) != CL_SUCCESS) continue;
-    for (cl_uint d = 0; d < count && d < 64; ++d) {
-      memset(text, 0, sizeof text);
-      clGetDeviceInfo(ids[d], CL_DEVICE_NAME, sizeof text - 1, text, NULL);
-      if (strncmp(text + strspn(text, " "), name, strlen(name)) == 0) return ids[d];
-    }
-  }
-  return NULL;
-}
-
 static void raw_close(void *state) {
   raw_peer *peer = state;
   if (peer->base.programs) kw_gpu_device_finish(&peer->base);
@@ -165,7 +144,7 @@ static bool raw_open(const char *device, void **out_peer, char *why, size_t size
   peer->why = why;
   peer->why_size = size;
   peer->host = (kw_host_api){.struct_size = sizeof peer->host, .ctx = peer, .set_error = keep_error};
-  peer->id = find_device(device);
+  peer->id = kw_peer_find_device(device);
   if (peer->id) peer->context = clCreateContext(NULL, 1, &peer->id, NULL, NULL, &error);
   if (peer->context) peer->queue = clCreateCommandQueue(peer->context, peer->id, 0, &error);
   if (peer->id) clGetDeviceInfo(peer->id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
@@ -188,15 +167,10 @@ static void raw_discard(void *peer, void *state) {
   free(job);
 }
 
-/* A buffer with f32 numbers between 0 and 1; NULL when there is no memory. */
+/* NULL when there is no memory. */
 static kw_mem make_buffer(raw_peer *peer, raw_job *job, uint64_t bytes) {
   if (job->buffer_count == BUFFER_LIMIT) return NULL;
-  float *numbers = malloc(bytes + sizeof *numbers);
-  if (!numbers) return NULL;
-  for (uint64_t i = 0; i < bytes / sizeof *numbers + 1; ++i) numbers[i] = (float)(i % 251) / 251;
-  cl_mem buffer =
-      clCreateBuffer(peer->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes > 0 ? bytes : 4, numbers, NULL);
-  free(numbers);
+  cl_mem buffer = kw_peer_make_buffer(peer->context, bytes);
   if (buffer) job->buffers[job->buffer_count++] = buffer;
   return buffer;
 }
