@@ -10,14 +10,16 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-minimal=(gcc libc6-dev binutils cmake ninja-build pkg-config libcjson-dev libmd-dev libcmocka-dev
-  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd)
-  libze-dev clang-15 llvm-spirv-15 lld-15 spirv-tools)
-  libze-dev clang-15 llvm-spirv-15 spirv-tools libclblast-dev)
-  libze-dev clang-15 llvm-spirv-15 spirv-tools)
-rest=(g++ clang clang-format valgrind oclgrind libdlpack-dev libxml2-utils perl python3 lcov
-rest=(g++ clang clang-format valgrind oclgrind libdlpack-dev libxml2-utils perl python3 python3-dev python3-venv lcov
-rest=(g++ clang clang-format valgrind oclgrind libdlpack-dev libxml2-utils perl python3 python3-dev python3-venv lcov)
+minimal=(
+  gcc libc6-dev binutils cmake ninja-build pkg-config libcjson-dev libmd-dev libcmocka-dev
+  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libclblast-dev
+  libze-dev clang-15 llvm-spirv-15 lld-15 spirv-tools
+)
+rest=(
+  g++ clang clang-format valgrind oclgrind libdlpack-dev libxml2-utils perl lcov
+  python3 python3-dev python3-venv
+  libamdhip64-5 libhiprtc-builtins5
+)
 
 packages=("${minimal[@]}" "${rest[@]}") print=false
 for argument; do
