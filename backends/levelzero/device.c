@@ -155,10 +155,10 @@ static kw_status device_close(void *state) {
   lz_device *device = state;
   if (device->base.programs) kw_gpu_device_finish(&device->base);
   lz_events_finish(device);
-  ze.ContextDestroy(device->context);
+  kw_status status = lz_check(device, ze.ContextDestroy(device->context), "zeContextDestroy");
   pthread_mutex_destroy(&device->lock);
   free(device);
-  return KW_OK;
+  return status;
 }
 
 static kw_status device_open(void *state, uint32_t index, void **out_device) {

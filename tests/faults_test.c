@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Faults that a test driver injects (KEYWAY_ENGINE_FAULT), one kind a child: each gives the documented status with the
+ * driver's own text in its message, the other device goes on, and closing gives back all there is, which the test
+ * driver counts. The build says which backend (KEYWAY_FAULTS_PLUGIN, KEYWAY_FAULTS_KEY) and puts the driver in place.
+ */
+#include "child.h"
+
+#include <keyway/keyway.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FIRST KEYWAY_FAULTS_KEY ":0"
+#define SECOND KEYWAY_FAULTS_KEY ":1"
+
+static kw_device *open_with(const char *faults, const char *name) {
+  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  kw_device *device;
+  setenv("KEYWAY_ENGINE_DEVICES", "2", 1);
+  setenv("KEYWAY_ENGINE_FAULT", faults, 1);
+  setenv("KEYWAY_MODULE_CACHE", KEYWAY_FAULTS_CACHE, 1); /* one child compiles for all */
+  CHECK_OK(kw_init(&options));
+  CHECK_OK(kw_plugin_load(KEYWAY_FAULTS_PLUGIN));
+  CHECK_OK(kw_device_open(name, &device));
+  return device;
+}
+
+static kw_tensor *tensor_of(kw_device *device, float value) {
+  kw_tensor *tensor;
+  CHECK_OK(kw_tensor_create(device, KW_F32, 1, (const int64_t[]){1}, &tensor));
+  CHECK_OK(kw_tensor_write(tensor, &value));
+  return tensor;
+}
+
+/* One launch. */
+static kw_status call(const char *op, kw_tensor *x, kw_tensor **out) {
+  *out = NULL;
+  return kw_op_call(kw_op_find(op), NULL, (kw_value[]){kw_arg_tensor(x)}, 1, out, 1);
+}
+
+/* The device computes: -3 is the negative of 3. */
+static void check_works(kw_device *device) {
+  kw_tensor *x = tensor_of(device, 3), *y;
+  float value = 0;
+  CHECK_OK(call("neg", x, &y));
+  CHECK_OK(kw_tensor_read(y, &value));
+  CHECK(value == -3);
+  kw_tensor_release(x);
+  kw_tensor_release(y);
+}
+
+static void check_another_works(void) {
+  kw_device *other;
+  CHECK_OK(kw_device_open(SECOND, &other));
+  check_works(other);
+  CHECK_OK(kw_device_close(other));
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+/* More than there is. */
+static void run_out_of_memory(void) {
+  kw_device *device = open_with("", FIRST);
+  kw_device_info info = {.struct_size = sizeof info};
+  kw_tensor *half, *more = NULL;
+  CHECK_OK(kw_device_get_info(device, &info));
+  CHECK(info.flags & KW_DEVICE_EMULATED);
+  const int64_t size = (int64_t)(info.total_memory / 8 * 5);
+  CHECK_OK(kw_tensor_create(device, KW_U8, 1, &size, &half));
+  CHECK(kw_tensor_create(device, KW_U8, 1, &size, &more) == KW_ERR_OUT_OF_MEMORY);
+  CHECK_CONTAINS(kw_error_message(), "emulated");
+  CHECK(more == NULL);
+  check_another_works();
+  check_works(device);
+  kw_tensor_release(half);
+  CHECK_OK(kw_tensor_create(device, KW_U8, 1, &size, &more));
+  kw_tensor_release(more);
+  CHECK_OK(kw_device_close(device));
+}
+
+/* The host frees its caches and asks once more. */
+static void one_allocation_fails(void) {
+  kw_device *device = open_with("alloc:2", FIRST);
+  check_works(device);
+  check_works(device);
+  CHECK_OK(kw_device_close(device));
+}
+
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
+
+static void refuse_a_launch(void) {
+  kw_device *device = open_with("launch:2", FIRST);
+  kw_tensor *x = tensor_of(device, 2), *y, *z;
+  CHECK_OK(call("neg", x, &y));
+  CHECK(call("abs", y, &z) == KW_ERR_INTERNAL);
+  CHECK_CONTAINS(kw_error_message(), "emulated");
+  CHECK_CONTAINS(kw_error_message(), "abs");
+  CHECK(z == NULL);
+  CHECK_OK(kw_device_synchronize(device)); /* nothing was enqueued */
+  check_another_works();
+  check_works(device);
+  kw_tensor_release(x);
+  kw_tensor_release(y);
+  CHECK_OK(kw_device_close(device));
+}
+
+/* The second of three ops fails while it runs. */
+static void fail_late(void) {
+  kw_device *device = open_with("late:2", FIRST);
+  kw_tensor *x = tensor_of(device, 2), *y[3];
+  CHECK_OK(call("neg", x, &y[0]));
+  CHECK_OK(call("abs", x, &y[1]));
+  CHECK_OK(call("sin", x, &y[2]));
+  CHECK(kw_device_synchronize(device) == KW_ERR_INTERNAL);
+  CHECK_CONTAINS(kw_error_message(), "emulated");
+  CHECK_CONTAINS(kw_error_message(), "abs");
+  CHECK_OK(kw_device_synchronize(device)); /* surfaced once */
+  check_another_works();
+  check_works(device);
+  for (int i = 0; i < 3; ++i) kw_tensor_release(y[i]);
+  kw_tensor_release(x);
+  CHECK_OK(kw_device_close(device));
+}
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+static void lose_the_device(void) {
+  kw_device *device = open_with("lost:2", FIRST), *again;
+  kw_stream *stream;
+  kw_event *event;
+  kw_tensor *x = tensor_of(device, 2), *y, *z;
+  CHECK_OK(kw_stream_create(device, &stream));
+  CHECK_OK(kw_event_create(device, &event));
+  CHECK_OK(call("neg", x, &y));
+  CHECK_OK(kw_event_record(event, kw_stream_default(device)));
+  kw_status status = call("abs", x, &z);
+  if (status == KW_OK) status = kw_device_synchronize(device);
+  CHECK(status == KW_ERR_DEVICE_LOST);
+  CHECK_CONTAINS(kw_error_message(), "emulated");
+  CHECK(kw_stream_synchronize(stream) == KW_ERR_DEVICE_LOST);
+  CHECK(kw_device_open(FIRST, &again) == KW_ERR_DEVICE_LOST);
+  check_another_works();
+  kw_tensor_release(x);
+  kw_tensor_release(y);
+  kw_tensor_release(z);
+  kw_event_destroy(event);
+  kw_stream_destroy(stream);
+  CHECK_OK(kw_device_close(device));
+  CHECK_OK(kw_device_open(FIRST, &device));
+  check_works(device);
+  CHECK_OK(kw_device_close(device));
+}
+
+typedef struct gate {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  bool open;
+  int passed;
+} gate;
+
+static void pass(void *user) {
+  gate *gate = user;
+  pthread_mutex_lock(&gate->lock);
+  while (!gate->open) pthread_cond_wait(&gate->changed, &gate->lock);
+  ++gate->passed;
+  pthread_mutex_unlock(&gate->lock);
+}
+
+/* Work waits for a host function while the device is lost: nobody waits forever, and the function runs once. */
+static void lose_the_device_with_work_in_flight(void) {
+  kw_device *device = open_with("lost:2", FIRST);
+  gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0};
+  kw_stream *stream;
+  kw_tensor *x = tensor_of(device, 2), *y = NULL, *z;
+  CHECK_OK(kw_stream_create(device, &stream));
+  CHECK_OK(kw_stream_call_host(stream, pass, &gate));
+  CHECK_OK(kw_op_call(kw_op_find("neg"), stream, (kw_value[]){kw_arg_tensor(x)}, 1, &y, 1));
+  CHECK(call("abs", x, &z) == KW_ERR_DEVICE_LOST || kw_device_synchronize(device) == KW_ERR_DEVICE_LOST);
+  pthread_mutex_lock(&gate.lock);
+  gate.open = true;
+  pthread_cond_signal(&gate.changed);
+  pthread_mutex_unlock(&gate.lock);
+  CHECK(kw_stream_synchronize(stream) == KW_ERR_DEVICE_LOST);
+  kw_tensor_release(x);
+  kw_tensor_release(y);
+  kw_tensor_release(z);
+  kw_stream_destroy(stream);
+  CHECK_OK(kw_device_close(device));
+  CHECK(gate.passed == 1);
+  CHECK_OK(kw_device_open(FIRST, &device));
+  check_works(device);
+  CHECK_OK(kw_device_close(device));
+}
+
+/* ---- The program ------------------------------------------------------------------------------------------------- */
+
+#define CHILD(name)                       \
+  static void test_##name(void **state) { \
+    (void)state;                          \
+    run_child(name);                      \
+  }
+CHILD(run_out_of_memory)
+CHILD(one_allocation_fails)
+CHILD(refuse_a_launch)
+CHILD(fail_late)
+CHILD(lose_the_device)
+CHILD(lose_the_device_with_work_in_flight)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_run_out_of_memory), cmocka_unit_test(test_one_allocation_fails),
+      cmocka_unit_test(test_refuse_a_launch),   cmocka_unit_test(test_fail_late),
+      cmocka_unit_test(test_lose_the_device),   cmocka_unit_test(test_lose_the_device_with_work_in_flight),
+  };
+  int failures = cmocka_run_group_tests(tests, NULL, NULL);
+  remove_scratch();
+  return failures;
+}
