@@ -348,9 +348,10 @@ static kw_status call_kernel(const unit *u, const kw_value *args, kw_tensor **ou
   kw_status status = kw_plan_make(u->op, stream, args, u->c->arg_count, outs, count, kernel, &plan);
   if (status != KW_OK) return status;
   status = kw_plan_run(plan, stream, args, u->c->arg_count, outs, count);
-  kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device)); /* before its state is released */
+  /* Before its state is released. */
+  kw_status late = kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device));
   kw_plan_destroy(plan);
-  return status;
+  return status == KW_OK ? late : status;
 }
 
 /* Guarded outputs, poisoned where nothing is read of them. */

@@ -61,6 +61,19 @@ ze_result_t lz_event_take(lz_device *device, lz_event **out_event) {
   return result;
 }
 
+ze_result_t lz_event_wait(lz_event *event, uint64_t timeout_ns) {
+  ze_result_t result = atomic_load(&event->failure);
+  if (result != ZE_RESULT_SUCCESS) return result;
+  result = timeout_ns > 0 ? ze.EventHostSynchronize(event->handle, timeout_ns) : ze.EventQueryStatus(event->handle);
+  if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY) return result;
+  pthread_mutex_lock(&event->device->lock);
+  if (event->failure == ZE_RESULT_SUCCESS)
+    lz_explain(event->device->driver, result, "a command failed on the device", event->text, sizeof event->text);
+  atomic_store(&event->failure, result);
+  pthread_mutex_unlock(&event->device->lock);
+  return result;
+}
+
 void lz_event_keep(void *handle) {
   lz_event *event = handle;
   if (event) atomic_fetch_add(&event->references, 1);
@@ -71,6 +84,7 @@ void lz_event_drop(void *handle) {
   if (!event || atomic_fetch_sub(&event->references, 1) != 1) return;
   lz_device *device = event->device;
   ze.EventHostReset(event->handle);
+  atomic_store(&event->failure, ZE_RESULT_SUCCESS);
   pthread_mutex_lock(&device->lock);
   event->next = device->unused;
   device->unused = event;
@@ -130,7 +144,7 @@ static kw_status event_wait(void *device, void *stream, void *marker) {
 static kw_status event_query(void *device, void *marker) {
   (void)device;
   lz_event *event = kw_gpu_marker_get(marker);
-  ze_result_t result = event ? ze.EventQueryStatus(event->handle) : ZE_RESULT_SUCCESS;
+  ze_result_t result = event ? lz_event_wait(event, 0) : ZE_RESULT_SUCCESS;
   lz_event_drop(event);
   return result == ZE_RESULT_NOT_READY ? KW_ERR_NOT_READY : KW_OK;
 }
@@ -138,7 +152,7 @@ static kw_status event_query(void *device, void *marker) {
 static kw_status event_synchronize(void *device, void *marker) {
   (void)device;
   lz_event *event = kw_gpu_marker_get(marker);
-  if (event) ze.EventHostSynchronize(event->handle, UINT64_MAX);
+  if (event) lz_event_wait(event, UINT64_MAX);
   lz_event_drop(event);
   return KW_OK;
 }

@@ -67,6 +67,8 @@ typedef struct lz_event {
   struct lz_event *next; /* of the command after it on its stream; or another unused one */
   struct lz_event *waits[2];
   uint64_t call_id;
+  _Atomic uint32_t failure; /* what a wait for it gave; a driver may tell once */
+  char text[300];           /* and why */
 } lz_event;
 
 typedef struct lz_device {
@@ -94,6 +96,9 @@ kw_status lz_check(const lz_device *device, ze_result_t result, const char *what
 
 /* An event that is not signalled, with one reference. */
 ze_result_t lz_event_take(lz_device *device, lz_event **out_event);
+/* Until the event is signalled: ZE_RESULT_SUCCESS, or NOT_READY after the time, or how the command failed that was to
+ * signal it; then `text` says why. */
+ze_result_t lz_event_wait(lz_event *event, uint64_t timeout_ns);
 /* A reference more or less of an lz_event, or of NULL. Nothing on the device signals or waits for the event any more
  * when the last one goes. */
 void lz_event_keep(void *event);
@@ -111,9 +116,10 @@ typedef struct lz_stream {
   ze_command_list_handle_t recording;
   ze_command_queue_handle_t queue; /* runs graphs; made when the first one is launched */
   ze_command_queue_desc_t queue_desc;
-  pthread_mutex_t lock;    /* serialises what is appended, and guards the fields above and below */
-  lz_event *oldest, *last; /* of the commands that may not have finished, a reference each */
-  bool failed;             /* a failure was reported since the last synchronise */
+  pthread_mutex_t lock;     /* serialises what is appended, and guards the fields above and below */
+  uint64_t begun, finished; /* commands */
+  lz_event *oldest, *last;  /* of the commands that may not have finished, a reference each */
+  bool failed;              /* a failure was reported since the last synchronise */
   kw_gpu_callbacks *callbacks;
 } lz_stream;
 

@@ -11,22 +11,21 @@
 
 /* ---- Appending, under the stream's lock -------------------------------------------------------------------------- */
 
-static void report_failure(lz_stream *stream, ze_result_t result, uint64_t call_id) {
-  const lz_device *device = stream->device;
-  char text[600];
-  if (stream->failed) return;
+static void report_failure(lz_stream *stream, const lz_event *event, ze_result_t result) {
+  const kw_host_api *host = stream->device->base.host;
+  if (!stream->failed)
+    host->report_async_error(host->ctx, stream->token, event->call_id, lz_result_status(result), event->text);
   stream->failed = true;
-  lz_explain(device->driver, result, "a command failed on the device", text, sizeof text);
-  device->base.host->report_async_error(device->base.host->ctx, stream->token, call_id, lz_result_status(result), text);
 }
 
 /* Lets go of the commands that have finished, and reports the first that failed. */
 static void reap(lz_stream *stream) {
   while (stream->oldest) {
     lz_event *event = stream->oldest;
-    ze_result_t result = ze.EventQueryStatus(event->handle);
+    ze_result_t result = lz_event_wait(event, 0);
     if (result == ZE_RESULT_NOT_READY) return;
-    if (result != ZE_RESULT_SUCCESS) report_failure(stream, result, event->call_id);
+    if (result != ZE_RESULT_SUCCESS) report_failure(stream, event, result);
+    ++stream->finished;
     stream->oldest = event->next;
     if (!stream->oldest) stream->last = NULL;
     lz_event_drop(event->waits[0]);
@@ -64,6 +63,7 @@ kw_status lz_stream_end(lz_stream *stream, lz_command *command, uint64_t call_id
     event->next = NULL;
     *(stream->last ? &stream->last->next : &stream->oldest) = event;
     stream->last = event;
+    ++stream->begun;
   } else { /* recorded: the next command comes behind a barrier */
     command->result = ze.CommandListAppendBarrier(command->list, NULL, 0, NULL);
   }
@@ -94,21 +94,23 @@ static kw_status stream_create(void *state, const kw_stream_info *info, void **o
   return KW_OK;
 }
 
+/* Waits for one command after the other, so that the first to fail is known. */
 static kw_status stream_synchronize(void *state, void *handle) {
   (void)state;
   lz_stream *stream = handle;
   pthread_mutex_lock(&stream->lock);
-  lz_event *last = stream->last;
-  lz_event_keep(last);
-  pthread_mutex_unlock(&stream->lock);
-  ze_result_t result = last ? ze.EventHostSynchronize(last->handle, UINT64_MAX) : ZE_RESULT_SUCCESS;
-  pthread_mutex_lock(&stream->lock);
-  reap(stream);
-  bool reported = stream->failed;
+  const uint64_t goal = stream->begun;
+  for (reap(stream); stream->finished < goal; reap(stream)) {
+    lz_event *event = stream->oldest;
+    lz_event_keep(event);
+    pthread_mutex_unlock(&stream->lock);
+    lz_event_wait(event, UINT64_MAX);
+    lz_event_drop(event);
+    pthread_mutex_lock(&stream->lock);
+  }
   stream->failed = false;
   pthread_mutex_unlock(&stream->lock);
-  lz_event_drop(last);
-  return reported ? KW_OK : lz_check(stream->device, result, "zeEventHostSynchronize");
+  return KW_OK;
 }
 
 static kw_status stream_destroy(void *state, void *handle) {
@@ -140,7 +142,7 @@ typedef struct callback {
 
 static void callback_wait(kw_gpu_callback *base) {
   callback *self = (callback *)base;
-  if (self->before) ze.EventHostSynchronize(self->before->handle, UINT64_MAX);
+  if (self->before) lz_event_wait(self->before, UINT64_MAX);
 }
 
 static void callback_done(kw_gpu_callback *base) {
