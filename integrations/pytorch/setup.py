@@ -25,7 +25,7 @@ setup(
         CppExtension(
             "torch_keyway._C",
             sorted(str(path) for path in Path("csrc").glob("*.cpp")),
-            extra_compile_args=["-std=c++20", "-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra", *pkg_config("--cflags")],
+            extra_compile_args=["-std=c++20", "-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter", *pkg_config("--cflags")],
             extra_link_args=[*pkg_config("--libs"), f"-Wl,-rpath,{library_folder}"],
         )
     ],

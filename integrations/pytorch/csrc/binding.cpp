@@ -95,9 +95,9 @@ kw_tag tag_of(const c10::TypePtr &type) {
   }
 }
 
-/* Says where and how a result lies, not what it is. */
+/* Says where a result lies or how it comes about, not what it is. */
 bool is_option(const c10::Argument &argument) {
-  static const std::set<std::string> names{"layout", "device", "pin_memory", "memory_format", "non_blocking"};
+  static const std::set<std::string> names{"layout", "device", "pin_memory", "memory_format", "non_blocking", "unsafe"};
   return names.count(argument.name()) > 0;
 }
 
@@ -156,6 +156,9 @@ const std::map<std::string, std::string> &other_names() {
   static const std::map<std::string, std::string> names{
       {"aten::convolution_overrideable", "aten::convolution"},
       {"aten::convolution_backward_overrideable", "aten::convolution_backward"},
+      {"aten::_index_put_impl", "aten::index_put"},
+      {"aten::clamp_min", "aten::clamp"},
+      {"aten::clamp_max", "aten::clamp"},
   };
   return names;
 }

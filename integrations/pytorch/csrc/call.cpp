@@ -212,7 +212,8 @@ class Call {
     } else {
       const bool is_float =
           std::any_of(stack_.begin(), stack_.end(), [](const c10::IValue &value) { return value.isDouble(); });
-      values_[binding_.dtype] = kw_arg_dtype(is_float ? dtype_of(c10::get_default_dtype_as_scalartype()) : KW_I64);
+      const at::ScalarType type = is_float ? c10::get_default_dtype_as_scalartype() : at::ScalarType::Long;
+      values_[binding_.dtype] = kw_arg_dtype(dtype_of(type));
     }
   }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operators that no op of Keyway serves: PyTorch's CPU runs them if the fallback setting allows it.
+ * Operators that no op of Keyway serves: PyTorch's own decompositions into others run on the device; what has none
+ * runs on PyTorch's CPU if the fallback setting allows it.
  */
 #include "fallback.h"
 
@@ -9,6 +10,8 @@
 #include <torch/library.h>
 
 #include <mutex>
+#include <set>
+#include <utility>
 
 namespace torch_keyway {
 
@@ -16,9 +19,22 @@ namespace {
 
 std::mutex mutex;
 std::map<std::string, uint64_t> counts;
+std::set<std::string> without_decomposition;
+std::function<bool(const std::string &)> decompose = [](const std::string &) { return false; };
 
-void count(const c10::OperatorHandle &handle) {
-  const std::string name = c10::toString(handle.operator_name());
+/* Asked once per operator. Afterwards it has a kernel of its own and comes here no more, or it never will. */
+bool find_decomposition(const std::string &name) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (without_decomposition.count(name) > 0) return false;
+  }
+  if (decompose(name)) return true;
+  std::lock_guard<std::mutex> lock(mutex);
+  without_decomposition.insert(name);
+  return false;
+}
+
+void count(const std::string &name) {
   std::lock_guard<std::mutex> lock(mutex);
   if (counts[name]++ == 0 && kw_fallback_get() == KW_FALLBACK_WARN) {
     TORCH_WARN(name, " has no op in Keyway: it runs on the CPU, with copies to and fro (said once)");
@@ -26,10 +42,12 @@ void count(const c10::OperatorHandle &handle) {
 }
 
 void fall_back(const c10::OperatorHandle &handle, torch::jit::Stack *stack) {
-  TORCH_CHECK_NOT_IMPLEMENTED(kw_fallback_get() != KW_FALLBACK_OFF, handle.operator_name(),
+  const std::string name = c10::toString(handle.operator_name());
+  if (find_decomposition(name)) return handle.callBoxed(stack);
+  TORCH_CHECK_NOT_IMPLEMENTED(kw_fallback_get() != KW_FALLBACK_OFF, name,
                               ": no op of Keyway serves this operator; set KEYWAY_FALLBACK=warn (or call "
                               "torch_keyway.set_fallback(\"warn\")) to run it on the CPU");
-  count(handle);
+  count(name);
   at::native::cpu_fallback(handle, stack);
 }
 
@@ -38,6 +56,10 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
 }
 
 }  // namespace
+
+void set_decompose(std::function<bool(const std::string &)> function) {
+  decompose = std::move(function);
+}
 
 std::map<std::string, uint64_t> fallback_counts() {
   std::lock_guard<std::mutex> lock(mutex);

@@ -5,11 +5,13 @@
 #include "binding.h"
 #include "device.h"
 #include "fallback.h"
+#include "generator.h"
 #include "status.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/Exceptions.h>
+#include <torch/csrc/Generator.h>
 
 namespace py = pybind11;
 using namespace torch_keyway;
@@ -69,6 +71,15 @@ kw_counters counters(int index) {
   return counters;
 }
 
+/* The function outlives the interpreter: it is never destroyed. */
+void set_python_decompose(py::function function) {
+  auto *kept = new py::function(std::move(function));
+  set_decompose([kept](const std::string &name) {
+    const py::gil_scoped_acquire acquire;
+    return (*kept)(name).cast<bool>();
+  });
+}
+
 void set_fallback(uint32_t mode) {
   kw_fallback_set(mode);
 }
@@ -91,10 +102,15 @@ PYBIND11_MODULE(_C, m) {
   m.def("open_device", &guarded<open_device, std::string>);
   m.def("device_name", &guarded<device_name, int>);
   m.def("device_count", [] { return static_cast<int>(device_count()); });
+  m.def("default_generator", [](int index) {
+    return py::reinterpret_steal<py::object>(
+        THPGenerator_initDefaultGenerator(default_generator(static_cast<c10::DeviceIndex>(index))));
+  });
   m.def("counters", &guarded<counters, int>);
   m.def("register_ops", &guarded<register_ops>);
   m.def("set_fallback", &guarded<set_fallback, uint32_t>);
   m.def("get_fallback", &kw_fallback_get);
+  m.def("set_decompose", &set_python_decompose);
   m.def("fallback_counts", &fallback_counts);
   m.def("reset_fallback_counts", &reset_fallback_counts);
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from . import _C, device_module
+from . import _C, decompose, device_module  # decompose registers itself
 
 _fallback_modes = ("off", "warn", "allow")
 _name = None

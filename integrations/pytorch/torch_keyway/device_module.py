@@ -18,6 +18,10 @@ def _lazy_init():
     pass
 
 
+def _is_in_bad_fork():
+    return False
+
+
 def device_count():
     return _C.device_count()
 
@@ -32,3 +36,50 @@ def set_device(device):
 
 def synchronize(device=None):
     torch.accelerator.synchronize(device)
+
+
+def get_amp_supported_dtype():
+    return [torch.float16, torch.bfloat16]
+
+
+def _generator(device):
+    index = torch.device(device).index if not isinstance(device, int) else device
+    return _C.default_generator(current_device() if index is None else index)
+
+
+def _all():
+    return range(device_count())
+
+
+def manual_seed(seed):
+    _generator(current_device()).manual_seed(int(seed))
+
+
+def manual_seed_all(seed):
+    for index in _all():
+        _generator(index).manual_seed(int(seed))
+
+
+def seed():
+    _generator(current_device()).seed()
+
+
+def initial_seed():
+    return _generator(current_device()).initial_seed()
+
+
+def get_rng_state(device=-1):
+    return _generator(current_device() if device == -1 else device).get_state()
+
+
+def set_rng_state(state, device=-1):
+    _generator(current_device() if device == -1 else device).set_state(state)
+
+
+def get_rng_state_all():
+    return [get_rng_state(index) for index in _all()]
+
+
+def set_rng_state_all(states):
+    for index, state in enumerate(states):
+        set_rng_state(state, index)
