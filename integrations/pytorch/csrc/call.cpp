@@ -4,6 +4,7 @@
  */
 #include "binding.h"
 #include "device.h"
+#include "fallback.h"
 #include "generator.h"
 #include "status.h"
 #include "tensor.h"
@@ -45,11 +46,24 @@ class Call {
     if (binding.dtype >= 0 && values_[binding.dtype].tag == KW_TAG_NONE) add_dtype();
   }
 
-  void run(std::array<Handle, max_results> &results) {
+  kw_status run(std::array<Handle, max_results> &results) {
     std::array<kw_tensor *, max_results> outs{};
-    check(kw_op_call(op_, current_stream(index_), values_.data(), static_cast<uint32_t>(binding_.arguments.size()),
-                     outs.data(), binding_.result_count));
+    const kw_status status =
+        kw_op_call(op_, current_stream(index_), values_.data(), static_cast<uint32_t>(binding_.arguments.size()),
+                   outs.data(), binding_.result_count);
+    if (status != KW_OK) return status;
     for (size_t i = 0; i < binding_.result_count; ++i) results[i] = Handle(outs[i]);
+    return KW_OK;
+  }
+
+  /* Whether all tensors are of dtypes that the op is defined for. */
+  bool has_dtypes() const {
+    kw_op_info info{};
+    info.struct_size = sizeof info;
+    check(kw_op_get_info(op_, &info));
+    return std::all_of(views_.begin(), views_.end(), [&](const Handle &view) {
+      return (info.dtypes.bits[0] & KW_DTYPE_BIT(kw_tensor_describe(view.get())->dtype)) != 0;
+    });
   }
 
   c10::DeviceIndex index() const {
@@ -247,7 +261,13 @@ void Binding::operator()(const c10::OperatorHandle &handle, c10::DispatchKeySet,
   const auto arguments = torch::jit::last(*stack, schema.arguments().size());
   std::array<Handle, max_results> results;
   Call call(*this, handle, arguments);
-  call.run(results);
+  const kw_status status = call.run(results);
+  if (status != KW_OK) {
+    /* What a device lacks Keyway has sent to the CPU already, if it may; what the op is not defined for is PyTorch's.
+     */
+    if (status != KW_ERR_INVALID_ARGUMENT || kw_fallback_get() == KW_FALLBACK_OFF || call.has_dtypes()) fail(status);
+    return run_on_cpu(handle, stack);
+  }
 
   c10::SmallVector<c10::IValue, 4> returned;
   for (size_t i = 0; i < targets.size(); ++i) {

@@ -16,10 +16,12 @@ namespace torch_keyway {
 namespace {
 
 /* Statistics are those of the batch, and the running ones change along, or the running ones alone. */
-std::tuple<at::Tensor, at::Tensor, at::Tensor> native_batch_norm(
-    const at::Tensor &input, const std::optional<at::Tensor> &weight, const std::optional<at::Tensor> &bias,
-    const std::optional<at::Tensor> &running_mean, const std::optional<at::Tensor> &running_var, bool training,
-    double momentum, double eps) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> native_batch_norm(const at::Tensor &input,
+                                                                 const std::optional<at::Tensor> &weight,
+                                                                 const std::optional<at::Tensor> &bias,
+                                                                 const std::optional<at::Tensor> &running_mean,
+                                                                 const std::optional<at::Tensor> &running_var,
+                                                                 bool training, double momentum, double eps) {
   if (!running_mean.has_value() || !running_mean->defined()) {
     return at::_native_batch_norm_legit(input, weight, bias, training, momentum, eps);
   }
@@ -62,6 +64,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("bernoulli_.Tensor", &bernoulli_of_tensor);
 }
 
-} // namespace
+}  // namespace
 
-} // namespace torch_keyway
+}  // namespace torch_keyway

@@ -37,7 +37,8 @@ bool find_decomposition(const std::string &name) {
 void count(const std::string &name) {
   std::lock_guard<std::mutex> lock(mutex);
   if (counts[name]++ == 0 && kw_fallback_get() == KW_FALLBACK_WARN) {
-    TORCH_WARN(name, " has no op in Keyway: it runs on the CPU, with copies to and fro (said once)");
+    TORCH_WARN(name,
+               " runs on the CPU, with copies to and fro: Keyway has no op for it, or not for this dtype (said once)");
   }
 }
 
@@ -47,8 +48,7 @@ void fall_back(const c10::OperatorHandle &handle, torch::jit::Stack *stack) {
   TORCH_CHECK_NOT_IMPLEMENTED(kw_fallback_get() != KW_FALLBACK_OFF, name,
                               ": no op of Keyway serves this operator; set KEYWAY_FALLBACK=warn (or call "
                               "torch_keyway.set_fallback(\"warn\")) to run it on the CPU");
-  count(name);
-  at::native::cpu_fallback(handle, stack);
+  run_on_cpu(handle, stack);
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
@@ -56,6 +56,16 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
 }
 
 }  // namespace
+
+void run_on_cpu(const c10::OperatorHandle &handle, torch::jit::Stack *stack) {
+  count(c10::toString(handle.operator_name()));
+  at::native::cpu_fallback(handle, stack);
+}
+
+void forget_decomposition(const std::string &name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  without_decomposition.insert(name);
+}
 
 void set_decompose(std::function<bool(const std::string &)> function) {
   decompose = std::move(function);

@@ -4,6 +4,7 @@
  */
 #include "device.h"
 #include "generator.h"
+#include "pinned.h"
 #include "tensor.h"
 
 #include <ATen/detail/PrivateUse1HooksInterface.h>
@@ -43,6 +44,15 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   }
   at::Generator getNewGenerator(c10::DeviceIndex index) const override {
     return new_generator(index);
+  }
+  bool isPinnedPtr(const void *data) const override {
+    return is_pinned(data);
+  }
+  c10::Allocator *getPinnedMemoryAllocator() const override {
+    return pinned_allocator();
+  }
+  c10::Device getDeviceFromPtr(void *data) const override {
+    return {device_type, index_of_address(data)};
   }
   void resizePrivateUse1Bytes(const c10::Storage &storage, size_t size) const override {
     resize_storage(storage, size);

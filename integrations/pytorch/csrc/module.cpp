@@ -111,6 +111,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("set_fallback", &guarded<set_fallback, uint32_t>);
   m.def("get_fallback", &kw_fallback_get);
   m.def("set_decompose", &set_python_decompose);
+  m.def("forget_decomposition", &forget_decomposition);
   m.def("fallback_counts", &fallback_counts);
   m.def("reset_fallback_counts", &reset_fallback_counts);
 }

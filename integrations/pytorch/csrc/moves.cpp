@@ -3,6 +3,7 @@
  * What needs no kernel or another device: allocation, views, storages, copies, reading one number.
  */
 #include "device.h"
+#include "pinned.h"
 #include "status.h"
 #include "tensor.h"
 
@@ -80,15 +81,22 @@ at::Tensor &set_nothing_(at::Tensor &self) {
 
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
-/* Host memory of a pageable kind may be gone when an asynchronous copy runs: such copies are waited for. */
+/* A copy whose host end is pageable is waited for: nobody knows how long that lives. */
 void finish(kw_stream *stream, bool non_blocking, const at::Tensor &host) {
-  if (!non_blocking || !host.is_pinned()) check(kw_stream_synchronize(stream));
+  if (non_blocking && is_pinned(host.const_data_ptr())) {
+    use_pinned(host.const_data_ptr(), stream);
+  } else {
+    check(kw_stream_synchronize(stream));
+  }
 }
 
 void copy_on_device(const at::Tensor &from, const at::Tensor &to) {
+  static const kw_op *copy = kw_op_find("copy_");
+  /* Parts of one storage that interleave would be taken for overlapping. */
+  if (from.is_alias_of(to)) return copy_on_device(from.clone(), to);
   const Handle source = view_of(from), target = view_of(to);
   const kw_value args[] = {kw_arg_tensor(target.get()), kw_arg_tensor(source.get())};
-  check(kw_op_call(kw_op_find("copy_"), current_stream(to.device().index()), args, 2, nullptr, 0));
+  check(kw_op_call(copy, current_stream(to.device().index()), args, 2, nullptr, 0));
 }
 
 void copy_from_host(const at::Tensor &from, const at::Tensor &to, bool non_blocking) {

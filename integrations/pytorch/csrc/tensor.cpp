@@ -7,7 +7,7 @@
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
 
-#include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -46,29 +46,57 @@ namespace {
 struct Memory {
   std::mutex mutex;
   Handle bytes;
+  c10::DeviceIndex index;
+  std::map<uintptr_t, Memory *>::iterator place; /* in `addresses` */
 };
 
-void free_memory(void *context) {
-  delete static_cast<Memory *>(context);
-}
+/* By their first address; only ever added at the end. */
+std::mutex addresses_mutex;
+std::map<uintptr_t, Memory *> addresses;
 
-/* Non-canonical on x86-64 and AArch64, and never given twice. */
-void *new_address(size_t size) {
-  constexpr uintptr_t first = uintptr_t{1} << 62, alignment = 512;
-  static std::atomic<uintptr_t> next{first};
-  return reinterpret_cast<void *>(next.fetch_add((size / alignment + 1) * alignment, std::memory_order_relaxed));
+void free_memory(void *context) {
+  auto *memory = static_cast<Memory *>(context);
+  {
+    std::lock_guard<std::mutex> lock(addresses_mutex);
+    addresses.erase(memory->place);
+  }
+  delete memory;
 }
 
 c10::DataPtr own(Handle bytes, size_t size, c10::DeviceIndex index) {
+  constexpr uintptr_t alignment = 512;
+  static uintptr_t next = uintptr_t{1} << 62; /* non-canonical on x86-64 and AArch64 */
   auto memory = std::make_unique<Memory>();
   memory->bytes = std::move(bytes);
-  return {new_address(size), memory.release(), &free_memory, c10::Device(device_type, index)};
+  memory->index = index;
+  std::lock_guard<std::mutex> lock(addresses_mutex);
+  void *address = reinterpret_cast<void *>(next);
+  memory->place = addresses.emplace_hint(addresses.end(), next, memory.get());
+  next += (size / alignment + 1) * alignment;
+  return {address, memory.release(), &free_memory, c10::Device(device_type, index)};
 }
 
-Memory *memory_of(const c10::StorageImpl *storage) {
-  auto *memory = storage->data_ptr().cast_context<Memory>(&free_memory);
-  TORCH_CHECK(memory != nullptr, "the tensor has no memory of Keyway: its storage was freed, or made by someone else");
-  return memory;
+/* A storage's memory, and where in it the storage begins: not at 0 where someone else, as the other side of DLPack, has
+ * made the storage of an address. Whoever holds such a storage keeps the memory alive. */
+struct Place {
+  Memory *memory;
+  uint64_t offset;
+};
+
+Place find_address(const void *data) {
+  std::lock_guard<std::mutex> lock(addresses_mutex);
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  auto after = addresses.upper_bound(address);
+  TORCH_CHECK(after != addresses.begin(),
+              "the tensor has no memory of Keyway: its storage was freed, or made by someone else");
+  --after;
+  return {after->second, address - after->first};
+}
+
+Place memory_of(const c10::StorageImpl *storage) {
+  const c10::DataPtr &data = storage->data_ptr();
+  auto *memory = data.cast_context<Memory>(&free_memory);
+  return memory != nullptr ? Place{memory, 0} : find_address(data.get());
 }
 
 Handle new_bytes(size_t size, c10::DeviceIndex index) {
@@ -100,6 +128,10 @@ c10::Allocator *allocator() {
   return &the_allocator;
 }
 
+c10::DeviceIndex index_of_address(const void *address) {
+  return find_address(address).memory->index;
+}
+
 void resize_storage(const c10::Storage &storage, size_t size) {
   c10::StorageImpl *impl = storage.unsafeGetStorageImpl();
   TORCH_CHECK(impl->resizable(), "the storage cannot be resized");
@@ -107,10 +139,10 @@ void resize_storage(const c10::Storage &storage, size_t size) {
   Handle bytes = new_bytes(size, index);
   const auto kept = static_cast<int64_t>(std::min(size, impl->nbytes()));
   if (kept > 0) {
-    Memory *memory = memory_of(impl);
+    const Place place = memory_of(impl);
     const int64_t stride = 1;
     kw_tensor *from, *to;
-    check(kw_tensor_reinterpret(memory->bytes.get(), KW_U8, 1, &kept, &stride, 0, &from));
+    check(kw_tensor_reinterpret(place.memory->bytes.get(), KW_U8, 1, &kept, &stride, place.offset, &from));
     const Handle hold_from(from);
     check(kw_tensor_reinterpret(bytes.get(), KW_U8, 1, &kept, &stride, 0, &to));
     const Handle hold_to(to);
@@ -126,8 +158,8 @@ void resize_storage(const c10::Storage &storage, size_t size) {
 Handle view_of(const at::Tensor &tensor) {
   const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
   const auto sizes = impl->sizes(), strides = impl->strides();
-  const auto offset = static_cast<uint64_t>(impl->storage_offset()) * impl->itemsize();
-  Memory *memory = memory_of(impl->unsafe_storage().unsafeGetStorageImpl());
+  const auto [memory, start] = memory_of(impl->unsafe_storage().unsafeGetStorageImpl());
+  const uint64_t offset = start + static_cast<uint64_t>(impl->storage_offset()) * impl->itemsize();
   kw_tensor *view;
   std::lock_guard<std::mutex> lock(memory->mutex);
   check(kw_tensor_reinterpret(memory->bytes.get(), dtype_of(tensor.scalar_type()), static_cast<uint32_t>(sizes.size()),
@@ -153,13 +185,13 @@ void deliver(Handle result, const at::Tensor &target) {
   const c10::TensorImpl *impl = target.unsafeGetTensorImpl();
   const kw_tensor_ref *ref = kw_tensor_describe(result.get());
   c10::StorageImpl *storage = impl->unsafe_storage().unsafeGetStorageImpl();
-  const bool all_of_it = target.device().type() == device_type && ref->dtype == dtype_of(target.scalar_type()) &&
-                         impl->storage_offset() == 0 && impl->is_contiguous() &&
+  const bool all_of_it = ref->dtype == dtype_of(target.scalar_type()) && impl->storage_offset() == 0 &&
+                         impl->is_contiguous() && storage->data_ptr().get_deleter() == &free_memory &&
                          storage->nbytes() == static_cast<size_t>(impl->numel()) * impl->itemsize();
   if (all_of_it) {
-    Memory *memory = memory_of(storage);
-    std::lock_guard<std::mutex> lock(memory->mutex);
-    memory->bytes = std::move(result); /* the old one goes with `result` */
+    const Place place = memory_of(storage);
+    std::lock_guard<std::mutex> lock(place.memory->mutex);
+    place.memory->bytes = std::move(result); /* the old one goes with `result` */
   } else {
     target.copy_(wrap(std::move(result), target.device().index()));
   }

@@ -46,6 +46,9 @@ c10::ScalarType dtype_of(kw_dtype dtype);
  * followed. */
 c10::Allocator *allocator();
 
+/* The device of an address inside a storage; throws for others. */
+c10::DeviceIndex index_of_address(const void *address);
+
 /* A view of a tensor of this device for one call; throws when its storage is not of Keyway. */
 Handle view_of(const at::Tensor &tensor);
 /* A new tensor that owns what a call has made. */

@@ -1,29 +1,92 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that no op of Keyway serves, by PyTorch's own decompositions into operators that are served."""
 
+import threading
+
 import torch
 
 from . import _C
 
-# Decompositions that come back to the operator itself.
-_CIRCULAR = frozenset()
+_libraries = {}  # by operator: what holds the registration of its decomposition
+_running = threading.local()
 
-_libraries = {}
+
+class _Circular(Exception):
+    """A decomposition came back to its own operator."""
+
+
+def _mv(self, mat, vec, *, beta=1, alpha=1):
+    return torch.addmm(self.unsqueeze(-1) if self.dim() else self, mat, vec.unsqueeze(1), beta=beta, alpha=alpha).squeeze(1)
+
+
+def _fmax(self, other):
+    return torch.where(torch.isnan(self), other, torch.where(torch.isnan(other), self, torch.maximum(self, other)))
+
+
+def _fmin(self, other):
+    return torch.where(torch.isnan(self), other, torch.where(torch.isnan(other), self, torch.minimum(self, other)))
+
+
+def _out(function):
+    """The out= variant of an operator."""
+
+    def run(*args, out, **kwargs):
+        result = function(*args, **kwargs)
+        if out.shape != result.shape:
+            out.resize_(result.shape)
+        return out.copy_(result)
+
+    return run
+
+
+# What PyTorch has no decomposition for, or one that is circular.
+_OWN = {
+    "aten::addmv.out": _out(_mv),
+    "aten::fmax.out": _out(_fmax),
+    "aten::fmin.out": _out(_fmin),
+}
+
+
+def _guard(name, function):
+    """A decomposition that gives itself up when it turns out to be circular."""
+
+    def run(*args, **kwargs):
+        running = _running.__dict__.setdefault("names", set())
+        if name in running:
+            raise _Circular(name)
+        running.add(name)
+        try:
+            return function(*args, **kwargs)
+        except _Circular as circular:
+            if circular.args != (name,):
+                raise
+        finally:
+            running.discard(name)
+        _libraries.pop(name)._destroy()
+        _C.forget_decomposition(name)
+        return _operator(name)(*args, **kwargs)
+
+    return run
+
+
+def _operator(name):
+    space, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    return getattr(getattr(getattr(torch.ops, space), base), overload or "default")
 
 
 def _register(name):
     """Makes an operator's decomposition its kernel on the device. False when there is none."""
-    from torch._decomp import decomposition_table  # takes a second, and most programs never come here
+    function = _OWN.get(name)
+    if function is None:
+        from torch._decomp import decomposition_table  # takes a second, and most programs never come here
 
-    space, _, rest = name.partition("::")
-    base, _, overload = rest.partition(".")
-    operator = getattr(getattr(getattr(torch.ops, space), base), overload or "default")
-    function = decomposition_table.get(operator)
-    if function is None or name in _CIRCULAR:
+        function = decomposition_table.get(_operator(name))
+    if function is None:
         return False
-    if space not in _libraries:
-        _libraries[space] = torch.library.Library(space, "IMPL")
-    _libraries[space].impl(rest, function, "PrivateUse1")
+    library = torch.library.Library(name.partition("::")[0], "IMPL")
+    library.impl(name.partition("::")[2], _guard(name, function), "PrivateUse1")
+    _libraries[name] = library
     return True
 
 
