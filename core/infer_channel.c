@@ -32,6 +32,12 @@ static const kw_tensor_ref *input_of(const kw_op *op, const kw_value *args) {
   return kw_infer_find_arg(op, args, "input")->u.tensor;
 }
 
+/* Without training a forward has no statistics of the batch: [0], as its backward gets them. */
+static bool is_absent(const char *name, const kw_value *arg, const kw_value *train) {
+  return strncmp(name, "save_", 5) == 0 && !train->u.b && arg->tag == KW_TAG_TENSOR && arg->u.tensor->rank == 1 &&
+         arg->u.tensor->shape[0] == 0;
+}
+
 /* [n, channels, ...], with one number for each channel in the tensors of these names. */
 static kw_status check_channels(const kw_op *op, const kw_value *args, uint32_t most, int64_t *out_channels) {
   static const char *const names[] = {"weight", "bias", "running_mean", "running_var", "save_mean", "save_invstd"};
@@ -46,7 +52,10 @@ static kw_status check_channels(const kw_op *op, const kw_value *args, uint32_t 
   *out_channels = tensor->shape[1];
   const kw_infer_dims wanted = {1, {tensor->shape[1]}};
   kw_status status = KW_OK;
+  const kw_value *train = kw_infer_find_arg(op, args, "train");
   for (size_t i = 0; i < sizeof names / sizeof names[0] && status == KW_OK; ++i) {
+    const kw_value *arg = kw_infer_find_arg(op, args, names[i]);
+    if (arg && train && is_absent(names[i], arg, train)) continue;
     status = check_shape(op, args, names[i], &wanted, "one number for each channel");
   }
   return status;

@@ -24,6 +24,8 @@ static const test_infer_row accepted[] = {
      "f32: f32[2,4,3] f32[4] f32[4]"},
     {"native_batch_norm_backward f32[2,4,3] f32[2,4,3] - f32[4] f32[4] - - b:0 f:1e-5 l:1,1,1",
      "f32: f32[2,4,3] f32[4] f32[4]"},
+    {"native_batch_norm_backward f32[2,4,3] f32[2,4,3] - f32[4] f32[4] f32[0] f32[0] b:0 f:1e-5 l:1,1,1",
+     "f32: f32[2,4,3] f32[4] f32[4]"},
 };
 
 static const test_infer_row refused[] = {
@@ -69,6 +71,8 @@ static const test_infer_row refused[] = {
      "argument 'mean': expected shape [2, 2], one number for each group, got [2, 4]"},
     {"native_batch_norm_backward f32[2,4] f32[2,4] - f32[4] f32[4] f32[4] - b:1 f:1e-5 l:1,1,1",
      "argument 'save_invstd': it is none; with 'train' true it is needed"},
+    {"native_batch_norm_backward f32[2,4] f32[2,4] - f32[4] f32[4] f32[0] f32[0] b:1 f:1e-5 l:1,1,1",
+     "argument 'save_mean': expected shape [4], one number for each channel, got [0]"},
     {"native_batch_norm_backward f32[2,4] f32[2,4] - - f32[4] f32[4] f32[4] b:0 f:1e-5 l:1,1,1",
      "argument 'running_mean': it is none; with 'train' false it is needed"},
     {"native_batch_norm_backward f32[2,4] f32[2,4,1] - - - f32[4] f32[4] b:1 f:1e-5 l:1,1,1",
