@@ -23,27 +23,42 @@
 /* ---- What is run ------------------------------------------------------------------------------------------------- */
 
 #define TENSOR_LIMIT 3 /* arguments that are tensors */
+#define TAIL_LIMIT 4   /* and those after them */
+#define RESULT_LIMIT 3
 
 typedef struct workload {
   const char *op;
   enum { FLAT, ROWS, SQUARE } shape; /* [n], [n / 1024, 1024], [n, n] */
   uint32_t tensor_count;
   enum { SAME, ONE } result; /* of the tensors' shape, or one element */
-  kw_value tail[2];          /* arguments after the tensors */
+  kw_value tail[TAIL_LIMIT]; /* arguments after the tensors */
   uint32_t tail_count;
+  uint32_t result_count;
 } workload;
 
 #define INT(value) \
   { .tag = KW_TAG_INT, .u.i = (value) }
 #define BOOL(value) \
   { .tag = KW_TAG_BOOL, .u.b = (value) }
+#define REAL(value) \
+  { .tag = KW_TAG_FLOAT, .u.f = (value) }
+#define NONE \
+  { .tag = KW_TAG_NONE }
+#define ROW_LENGTH \
+  { .tag = KW_TAG_INT_LIST, .count = 1 } /* of the run: run_make fills it in */
 
 static const workload workloads[] = {
-    {"copy_", FLAT, 2, SAME, {{0}}, 0},      {"add.Tensor", FLAT, 2, SAME, {{0}}, 0},
-    {"mul.Tensor", FLAT, 2, SAME, {{0}}, 0}, {"relu", FLAT, 1, SAME, {{0}}, 0},
-    {"exp", FLAT, 1, SAME, {{0}}, 0},        {"gelu", FLAT, 1, SAME, {{0}}, 0},
-    {"sum", FLAT, 1, ONE, {{0}}, 0},         {"_softmax", ROWS, 1, SAME, {INT(1), BOOL(false)}, 2},
-    {"mm", SQUARE, 2, SAME, {{0}}, 0},
+    {"copy_", FLAT, 2, SAME, {{0}}, 0, 1},
+    {"add.Tensor", FLAT, 2, SAME, {{0}}, 0, 1},
+    {"mul.Tensor", FLAT, 2, SAME, {{0}}, 0, 1},
+    {"relu", FLAT, 1, SAME, {{0}}, 0, 1},
+    {"exp", FLAT, 1, SAME, {{0}}, 0, 1},
+    {"gelu", FLAT, 1, SAME, {{0}}, 0, 1},
+    {"sum", FLAT, 1, ONE, {{0}}, 0, 1},
+    {"amax", FLAT, 1, ONE, {{0}}, 0, 1},
+    {"_softmax", ROWS, 1, SAME, {INT(1), BOOL(false)}, 2, 1},
+    {"native_layer_norm", ROWS, 1, SAME, {ROW_LENGTH, NONE, NONE, REAL(1e-5)}, 4, 3},
+    {"mm", SQUARE, 2, SAME, {{0}}, 0, 1},
 };
 enum { WORKLOAD_COUNT = sizeof workloads / sizeof workloads[0] };
 
@@ -65,14 +80,15 @@ typedef struct run {
   uint32_t rank;
   int64_t shape[2];
   kw_tensor *tensors[TENSOR_LIMIT];
-  kw_tensor *out; /* NULL where the op changes its first argument */
-  kw_value args[TENSOR_LIMIT + 2];
+  kw_tensor *outs[RESULT_LIMIT]; /* the first is made at once, others by the first call */
+  uint32_t out_count;            /* 0 where the op changes its first argument */
+  kw_value args[TENSOR_LIMIT + TAIL_LIMIT];
   uint32_t arg_count;
 } run;
 
 static void run_release(run *r) {
   for (uint32_t i = 0; i < TENSOR_LIMIT; ++i) kw_tensor_release(r->tensors[i]);
-  kw_tensor_release(r->out);
+  for (uint32_t i = 0; i < RESULT_LIMIT; ++i) kw_tensor_release(r->outs[i]);
 }
 
 /* Numbers between 0 and 1. */
@@ -102,9 +118,15 @@ static kw_status run_make(kw_device *device, const workload *work, int64_t size,
     status = tensor_make(device, r->rank, r->shape, &r->tensors[i]);
     r->args[r->arg_count++] = kw_arg_tensor(r->tensors[i]);
   }
-  for (uint32_t i = 0; i < work->tail_count; ++i) r->args[r->arg_count++] = work->tail[i];
-  bool in_place = kw_op_result_alias(r->op, 0) >= 0;
-  if (status == KW_OK && !in_place) status = tensor_make(device, work->result == ONE ? 0 : r->rank, r->shape, &r->out);
+  for (uint32_t i = 0; i < work->tail_count; ++i) {
+    kw_value *value = &r->args[r->arg_count++];
+    *value = work->tail[i];
+    if (value->tag == KW_TAG_INT_LIST) value->u.ints = &r->shape[1];
+  }
+  if (kw_op_result_alias(r->op, 0) < 0) {
+    r->out_count = work->result_count;
+    if (status == KW_OK) status = tensor_make(device, work->result == ONE ? 0 : r->rank, r->shape, &r->outs[0]);
+  }
   if (status != KW_OK) run_release(r);
   return status;
 }
@@ -112,12 +134,12 @@ static kw_status run_make(kw_device *device, const workload *work, int64_t size,
 /* Bytes that a call has to move at least. */
 static double run_bytes(const run *r) {
   const double operand = 4.0 * (double)(r->rank == 2 ? r->shape[0] * r->shape[1] : r->shape[0]);
-  bool reads_first = r->out != NULL;
+  bool reads_first = r->out_count > 0;
   return operand * (r->work->tensor_count - (reads_first ? 0 : 1) + (r->work->result == SAME ? 1 : 0));
 }
 
 static kw_status run_once(run *r) {
-  return kw_op_call(r->op, NULL, r->args, r->arg_count, r->out ? &r->out : NULL, r->out ? 1 : 0);
+  return kw_op_call(r->op, NULL, r->args, r->arg_count, r->out_count > 0 ? r->outs : NULL, r->out_count);
 }
 
 /* ---- The other side ---------------------------------------------------------------------------------------------- */
@@ -181,19 +203,22 @@ static kw_tensor_ref without_place(const kw_tensor *tensor) {
 
 /* NULL when the peer cannot do it; *why says so. */
 static void *rival_prepare(const rival *side, const run *r, char *why, size_t size) {
-  kw_tensor_ref tensors[TENSOR_LIMIT], out;
-  kw_value args[TENSOR_LIMIT + 2];
-  const kw_tensor_ref *outs[] = {&out};
+  kw_tensor_ref tensors[TENSOR_LIMIT], refs[RESULT_LIMIT];
+  kw_value args[TENSOR_LIMIT + TAIL_LIMIT];
+  const kw_tensor_ref *outs[RESULT_LIMIT];
   void *job = NULL;
   memcpy(args, r->args, sizeof args);
   for (uint32_t i = 0; i < r->work->tensor_count; ++i) {
     tensors[i] = without_place(r->tensors[i]);
     args[i] = (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = &tensors[i]};
   }
-  out = r->out ? without_place(r->out) : tensors[0];
+  for (uint32_t i = 0; i < r->work->result_count; ++i) {
+    refs[i] = r->out_count > 0 ? without_place(r->outs[i]) : tensors[0];
+    outs[i] = &refs[i];
+  }
   const kw_call call = {.struct_size = sizeof call,
                         .arg_count = r->arg_count,
-                        .out_count = 1,
+                        .out_count = r->work->result_count,
                         .op = r->work->op,
                         .args = args,
                         .outs = outs};
@@ -229,8 +254,8 @@ typedef struct figures {
 static bool measure(kw_device *device, const rival *side, run *r, uint32_t rounds, figures *out) {
   double own[ROUND_LIMIT], peer[ROUND_LIMIT], ratio[ROUND_LIMIT];
   memset(out, 0, sizeof *out);
-  void *job = side->api ? rival_prepare(side, r, out->why, sizeof out->why) : NULL;
-  bool fine = time_own(r, device, 1) >= 0; /* compiles */
+  bool fine = time_own(r, device, 1) >= 0; /* compiles, and makes results */
+  void *job = side->api && fine ? rival_prepare(side, r, out->why, sizeof out->why) : NULL;
   double once = time_own(r, device, 3);
   fine = fine && once >= 0;
   uint32_t calls = once > 0 && once < BATCH_NS ? (uint32_t)(BATCH_NS / once) + 1 : 1;
@@ -446,11 +471,10 @@ const kw_cli_command kw_cli_bench = {
         "[--device NAME] [--against PEER] [--op NAME]... [--size N]... [--rounds N] [--json] [--plugin FILE]...",
     .summary = "Measure how fast a device runs ops, alone or against a peer",
     .details =
-        "Measures copy_, add.Tensor, mul.Tensor, relu, exp, gelu, sum, _softmax and mm in f32 at several sizes. A "
-        "round\n"
-        "runs both sides one after the other; times and ratios are medians over the rounds. OF COPY is the rate "
-        "beside\n"
-        "that of copy_ at the same size; MORE is what a call takes beyond the peer's.\n",
+        "Measures copy_, add.Tensor, mul.Tensor, relu, exp, gelu, sum, amax, _softmax, native_layer_norm and mm in\n"
+        "f32 at several sizes. A round runs both sides one after the other; times and ratios are medians over the "
+        "rounds.\n"
+        "OF COPY is the rate beside that of copy_ at the same size; MORE is what a call takes beyond the peer's.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .run = run_bench,

@@ -9,9 +9,9 @@
 
 #include "kernels/class_loss_args.kw"
 
-static const kw_gpu_kernel loss_kernel = {&kw_gpu_reduce_module, "kw_class_loss_kernel"};
-static const kw_gpu_kernel terms_kernel = {&kw_gpu_reduce_module, "kw_class_terms_kernel"};
-static const kw_gpu_kernel slope_kernel = {&kw_gpu_reduce_module, "kw_class_slope_kernel"};
+static const kw_gpu_kernel loss_kernel = {&kw_gpu_scan_module, "kw_class_loss_kernel"};
+static const kw_gpu_kernel terms_kernel = {&kw_gpu_scan_module, "kw_class_terms_kernel"};
+static const kw_gpu_kernel slope_kernel = {&kw_gpu_scan_module, "kw_class_slope_kernel"};
 
 enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
 

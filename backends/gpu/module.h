@@ -65,6 +65,7 @@ extern const kw_gpu_module kw_gpu_reduce_module;
 extern const kw_gpu_module kw_gpu_regions_module;
 extern const kw_gpu_module kw_gpu_resample_module;
 extern const kw_gpu_module kw_gpu_rope_module;
+extern const kw_gpu_module kw_gpu_scan_module;
 extern const kw_gpu_module kw_gpu_scatter_module;
 extern const kw_gpu_module kw_gpu_selection_module;
 extern const kw_gpu_module kw_gpu_sort_module;

@@ -9,15 +9,17 @@
 #include <string.h>
 
 extern const char kw_gpu_source_norm_args[], kw_gpu_source_group[], kw_gpu_source_norm_rows[], kw_gpu_source_norm[],
-    kw_gpu_source_norm_backward[];
+    kw_gpu_source_norm_backward[], kw_gpu_source_reduction[], kw_gpu_source_row[], kw_gpu_source_norm_row[];
 
-const kw_gpu_module kw_gpu_norm_module = {"norm",
-                                          KW_GPU_BY_DTYPE,
-                                          KW_GPU_FLOAT,
-                                          {kw_gpu_source_norm_args, kw_gpu_source_group, kw_gpu_source_norm_rows,
-                                           kw_gpu_source_norm, kw_gpu_source_norm_backward}};
+const kw_gpu_module kw_gpu_norm_module = {
+    "norm",
+    KW_GPU_RUNS_BY_DTYPE,
+    KW_GPU_FLOAT,
+    {kw_gpu_source_norm_args, kw_gpu_source_group, kw_gpu_source_norm_rows, kw_gpu_source_norm,
+     kw_gpu_source_norm_backward, kw_gpu_source_reduction, kw_gpu_source_row, kw_gpu_source_norm_row}};
 
 static const kw_gpu_kernel norm_kernel = {&kw_gpu_norm_module, "kw_norm_kernel"};
+static const kw_gpu_kernel row_kernel = {&kw_gpu_norm_module, "kw_norm_row_kernel"};
 
 /* Rows of more elements than SINGLE take several launches, of CHUNK elements a group. */
 #define SINGLE 8192
@@ -167,6 +169,27 @@ static void launch(kw_gpu_plan *plan, const void *data, const kw_norm *block, in
   kw_gpu_step_groups(step, block->rows * block->chunks);
 }
 
+/* Whether rows, and not too long ones, have elements side by side, and each weight is one of them or lies so too. */
+static bool has_rows(const norm_task *task, const kw_norm *block) {
+  const kw_i64 d = block->outer_rank, inner = block->rank - d;
+  if (task->flags & KW_NORM_RUNNING || block->numel == 0 || block->numel > SINGLE || inner > 1) return false;
+  if (inner == 0) return true;
+  return block->stride[0][d] == 1 && block->stride[1][d] == 1 && block->stride[2][d] <= 1 && block->stride[3][d] <= 1;
+}
+
+static void launch_rows(kw_gpu_plan *plan, const norm_task *task, const kw_norm *block) {
+  const kw_gpu_tensor *operands[] = {&task->out, &task->in, &task->weight, &task->bias, &task->mean, &task->rstd};
+  const int64_t lanes = kw_gpu_row_lanes(plan, block->numel);
+  kw_gpu_step *step = kw_gpu_step_add(plan, &row_kernel, task->in.ref.dtype);
+  for (uint32_t k = 0; k < 6; ++k) kw_gpu_step_operand(step, operands[k]);
+  kw_gpu_step_block(step, block, sizeof *block);
+  kw_gpu_step_int(step, task->flags);
+  kw_gpu_step_int(step, (int32_t)lanes);
+  kw_gpu_step_int(step, kw_gpu_streams(&task->out));
+  kw_gpu_step_number(step, task->eps);
+  kw_gpu_step_rows(plan, step, block->rows, lanes);
+}
+
 /* A place for a row's statistics: the result, or where the op has none a temporary. */
 static kw_gpu_tensor statistic(kw_gpu_plan *plan, const kw_gpu_tensor *result, kw_dtype dtype, int64_t rows) {
   return kw_gpu_present(result) ? kw_gpu_staging(plan, result, dtype) : kw_gpu_temporary(plan, dtype, 1, &rows);
@@ -200,8 +223,12 @@ static void normalise(kw_gpu_plan *plan, norm_task *task) {
   const kw_gpu_tensor mean = task->mean, rstd = task->rstd;
   if (centred) task->mean = statistic(plan, &mean, compute, block.rows);
   task->rstd = statistic(plan, &rstd, compute, block.rows);
-  kw_gpu_norm_run(plan, &block, (centred ? KW_NORM_MEAN : 0) | KW_NORM_SQUARES, KW_NORM_APPLY, compute, 1, launch,
-                  task);
+  if (has_rows(task, &block)) {
+    launch_rows(plan, task, &block);
+  } else {
+    kw_gpu_norm_run(plan, &block, (centred ? KW_NORM_MEAN : 0) | KW_NORM_SQUARES, KW_NORM_APPLY, compute, 1, launch,
+                    task);
+  }
   kw_gpu_deliver(plan, &task->mean, &mean);
   kw_gpu_deliver(plan, &task->rstd, &rstd);
 }

@@ -135,6 +135,10 @@ bool kw_gpu_is_contiguous(const kw_gpu_tensor *tensor) {
   return true;
 }
 
+bool kw_gpu_streams(const kw_gpu_tensor *out) {
+  return (uint64_t)out->ref.numel * kw_gpu_dtype_size(out->ref.dtype) >= STREAM_BYTES;
+}
+
 /* ---- Tensors between steps --------------------------------------------------------------------------------------- */
 
 static kw_tensor_ref contiguous_ref(kw_dtype dtype, uint32_t rank, const int64_t *shape) {
@@ -316,6 +320,18 @@ void kw_gpu_step_items(kw_gpu_step *step, int64_t count) {
   kw_gpu_step_grid(step, KW_LOCAL_ELEMENTWISE, 1, (count + KW_LOCAL_ELEMENTWISE - 1) / KW_LOCAL_ELEMENTWISE, 1);
 }
 
+int64_t kw_gpu_row_lanes(const kw_gpu_plan *plan, int64_t count) {
+  int64_t lanes = 1;
+  if (device_of(plan)->vector_bytes > 0) return 1;
+  while (lanes < count && lanes < KW_LOCAL_REDUCTION) lanes *= 2;
+  return lanes;
+}
+
+void kw_gpu_step_rows(const kw_gpu_plan *plan, kw_gpu_step *step, int64_t rows, int64_t lanes) {
+  const int64_t items = device_of(plan)->vector_bytes > 0 ? KW_LOCAL_ROWS : KW_LOCAL_REDUCTION, each = items / lanes;
+  kw_gpu_step_grid(step, (uint32_t)items, 1, (rows + each - 1) / each, 1);
+}
+
 void kw_gpu_step_groups(kw_gpu_step *step, int64_t groups) {
   kw_gpu_step_grid(step, KW_LOCAL_REDUCTION, 1, groups, 1);
 }
@@ -335,7 +351,7 @@ static kw_gpu_step *add_elements(kw_gpu_plan *plan, const kw_gpu_kernel *kernel,
     kw_gpu_step_operand(step, in[k]);
   }
   lower(refs, in_count + 1, &block);
-  block.stream = (uint64_t)block.numel * kw_gpu_dtype_size(out->ref.dtype) >= STREAM_BYTES;
+  block.stream = kw_gpu_streams(out);
   kw_gpu_step_block(step, &block, sizeof block);
   const int64_t lanes = kw_gpu_lanes(kernel->module, dtype, device_of(plan)->vector_bytes);
   const int64_t each = lanes > 1 ? lanes * KW_RUNS_OF_ITEM : 1;

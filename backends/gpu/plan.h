@@ -161,6 +161,8 @@ kw_gpu_tensor kw_gpu_entry(const kw_gpu_plan *plan, uint32_t index, uint32_t ent
 kw_gpu_tensor kw_gpu_output(const kw_gpu_plan *plan, uint32_t index);
 bool kw_gpu_present(const kw_gpu_tensor *tensor);
 bool kw_gpu_is_contiguous(const kw_gpu_tensor *tensor);
+/* Whether a result is so large that vectors are stored past the caches. */
+bool kw_gpu_streams(const kw_gpu_tensor *out);
 
 /* ---- Tensors between steps --------------------------------------------------------------------------------------- */
 
@@ -213,6 +215,9 @@ void kw_gpu_step_number(kw_gpu_step *step, double value); /* KW_CT; exact or rou
 void kw_gpu_step_scalar(kw_gpu_plan *plan, kw_gpu_step *step, const kw_value *value, int64_t otherwise);
 /* One item per element in groups of KW_LOCAL_ELEMENTWISE: kernels test KW_GLOBAL_ID() against `count`. */
 void kw_gpu_step_items(kw_gpu_step *step, int64_t count);
+/* For a kernel that takes rows (row.kw), how many items share one: on devices with vectors none. */
+int64_t kw_gpu_row_lanes(const kw_gpu_plan *plan, int64_t count);
+void kw_gpu_step_rows(const kw_gpu_plan *plan, kw_gpu_step *step, int64_t rows, int64_t lanes);
 /* `groups` groups of KW_LOCAL_REDUCTION items. */
 void kw_gpu_step_groups(kw_gpu_step *step, int64_t groups);
 void kw_gpu_step_grid(kw_gpu_step *step, uint32_t local_x, uint32_t local_y, int64_t groups_x, int64_t groups_y);

@@ -46,6 +46,7 @@ static const kw_gpu_module *const modules[] = {
     &kw_gpu_regions_module,
     &kw_gpu_resample_module,
     &kw_gpu_rope_module,
+    &kw_gpu_scan_module,
     &kw_gpu_scatter_module,
     &kw_gpu_selection_module,
     &kw_gpu_sort_module,

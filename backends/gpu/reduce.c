@@ -9,25 +9,28 @@
 
 #include <math.h>
 
-extern const char kw_gpu_source_reduce[], kw_gpu_source_argmax[], kw_gpu_source_scan[], kw_gpu_source_softmax[],
-    kw_gpu_source_class_loss_args[], kw_gpu_source_class_loss[];
+extern const char kw_gpu_source_reduction[], kw_gpu_source_reduce[], kw_gpu_source_row[], kw_gpu_source_softmax_row[];
 
 const kw_gpu_module kw_gpu_reduce_module = {
     "reduce",
-    KW_GPU_BY_DTYPE,
+    KW_GPU_RUNS_BY_DTYPE,
     KW_GPU_REAL,
-    {kw_gpu_source_reduce, kw_gpu_source_argmax, kw_gpu_source_scan, kw_gpu_source_softmax,
-     kw_gpu_source_class_loss_args, kw_gpu_source_class_loss}};
+    {kw_gpu_source_reduction, kw_gpu_source_reduce, kw_gpu_source_row, kw_gpu_source_softmax_row}};
 
 static const kw_gpu_kernel reduce_kernel = {&kw_gpu_reduce_module, "kw_reduce_kernel"};
-static const kw_gpu_kernel argmax_kernel = {&kw_gpu_reduce_module, "kw_argmax_kernel"};
+static const kw_gpu_kernel reduce_single_kernel = {&kw_gpu_scan_module, "kw_reduce_kernel"};
+static const kw_gpu_kernel argmax_kernel = {&kw_gpu_scan_module, "kw_argmax_kernel"};
 
-/* Elements that an item takes one after the other, at most: more of them take two launches, so that more groups run at
- * once and errors grow slowly. */
+/* Runs that an item takes one after the other, at most: more of them take two launches, so that more groups run at once
+ * and errors grow slowly. */
 #define IN_A_ROW 64
 
 /* Outputs that a group shares at most where their elements lie further apart than the outputs do. */
 #define ACROSS 16
+
+/* Where items take vectors: an item has so many at least if it can, but there are so many groups first. */
+#define FEW 4
+#define GROUPS 16
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
@@ -64,25 +67,39 @@ static int64_t power_of_two(int64_t count, int64_t most) {
   return power;
 }
 
-/* Of a group's items as many to an output as have work. Where an output's elements are further apart than outputs are,
- * the items side by side take outputs, so that they read from memory side by side. */
-static void set_lanes(kw_reduction *block) {
-  int64_t lanes = KW_LOCAL_REDUCTION;
-  if (!block->read_partial && block->outer_rank > 0 && block->inner_rank > 0) {
-    int64_t element = block->in_stride[block->outer_rank + block->inner_rank - 1];
-    block->across = block->in_stride[block->outer_rank - 1] < element;
-    if (block->across) lanes /= power_of_two(block->outputs, ACROSS);
+/* An output's elements are further apart than outputs are: items side by side take outputs, so that they read from
+ * memory side by side. */
+static bool is_across(const kw_reduction *block) {
+  if (block->read_partial || block->outer_rank == 0 || block->inner_rank == 0) return false;
+  return block->in_stride[block->outer_rank - 1] < block->in_stride[block->outer_rank + block->inner_rank - 1];
+}
+
+/* Of a group's items as many to an output as have work, in runs of `run` elements. */
+static void set_lanes(kw_reduction *block, int64_t run) {
+  int64_t most = KW_LOCAL_REDUCTION;
+  block->across = is_across(block);
+  if (block->across) most /= power_of_two(block->outputs, ACROSS);
+  if (run == 1) {
+    block->lanes = power_of_two(block->count, most);
+    return;
   }
-  block->lanes = power_of_two(block->count, lanes);
+  block->lanes = power_of_two((block->count + IN_A_ROW * run - 1) / (IN_A_ROW * run), most);
+  while (block->outputs * block->lanes < GROUPS * KW_LOCAL_REDUCTION && block->lanes < most &&
+         block->count >= 2 * block->lanes * FEW * run)
+    block->lanes *= 2;
 }
 
 /* One launch, or two with partial results between them. */
 static void launch_all(kw_gpu_plan *plan, const reduction *r, kw_reduction *block) {
+  const kw_gpu_device *device = plan->call->device;
+  reduction first = *r;
   kw_reduction second = *block;
-  set_lanes(block);
-  const int64_t most = block->lanes * IN_A_ROW;
+  if (r->kernel == &reduce_kernel && is_across(block)) first.kernel = &reduce_single_kernel;
+  const int64_t run = kw_gpu_lanes(first.kernel->module, r->in->ref.dtype, device->vector_bytes);
+  set_lanes(block, run);
+  const int64_t most = block->lanes * IN_A_ROW * run;
   if (block->inner_numel <= most) {
-    launch(plan, r, NULL, block);
+    launch(plan, &first, NULL, block);
     return;
   }
   block->chunk = most;
@@ -90,9 +107,9 @@ static void launch_all(kw_gpu_plan *plan, const reduction *r, kw_reduction *bloc
   block->write_partial = 1;
   second.read_partial = 1;
   second.count = second.chunk = block->chunks;
-  set_lanes(&second);
+  set_lanes(&second, kw_gpu_lanes(r->kernel->module, r->in->ref.dtype, device->vector_bytes));
   kw_gpu_tensor between = kw_gpu_temporary(plan, r->partial, 2, (int64_t[]){block->outputs, block->chunks});
-  launch(plan, r, &between, block);
+  launch(plan, &first, &between, block);
   launch(plan, r, &between, &second);
 }
 

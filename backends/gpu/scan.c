@@ -10,7 +10,18 @@
 #include "reduce.h"
 #include "scalar.h"
 
-static const kw_gpu_kernel scan_kernel = {&kw_gpu_reduce_module, "kw_scan_kernel"};
+extern const char kw_gpu_source_reduction[], kw_gpu_source_reduce[], kw_gpu_source_argmax[], kw_gpu_source_scan[],
+    kw_gpu_source_softmax[], kw_gpu_source_class_loss_args[], kw_gpu_source_class_loss[];
+
+/* With scans what of reductions takes single elements. */
+const kw_gpu_module kw_gpu_scan_module = {
+    "scan",
+    KW_GPU_BY_DTYPE,
+    KW_GPU_REAL,
+    {kw_gpu_source_reduction, kw_gpu_source_reduce, kw_gpu_source_argmax, kw_gpu_source_scan, kw_gpu_source_softmax,
+     kw_gpu_source_class_loss_args, kw_gpu_source_class_loss}};
+
+static const kw_gpu_kernel scan_kernel = {&kw_gpu_scan_module, "kw_scan_kernel"};
 
 /* A block of which every group scans a chunk. */
 static kw_reduction chunked(const kw_gpu_tensor *out, const kw_gpu_tensor *in, uint32_t dim) {

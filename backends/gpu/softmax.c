@@ -4,12 +4,19 @@
  */
 #include "softmax.h"
 
+#include "lowering.h"
 #include "reduce.h"
 #include "scalar.h"
 
-static const kw_gpu_kernel softmax_kernel = {&kw_gpu_reduce_module, "kw_softmax_kernel"};
-static const kw_gpu_kernel slope_kernel = {&kw_gpu_reduce_module, "kw_softmax_slope_kernel"};
-static const kw_gpu_kernel product_kernel = {&kw_gpu_reduce_module, "kw_softmax_product_kernel"};
+static const kw_gpu_kernel softmax_kernel = {&kw_gpu_scan_module, "kw_softmax_kernel"};
+static const kw_gpu_kernel slope_kernel = {&kw_gpu_scan_module, "kw_softmax_slope_kernel"};
+static const kw_gpu_kernel product_kernel = {&kw_gpu_scan_module, "kw_softmax_product_kernel"};
+
+static const kw_gpu_kernel row_kernel = {&kw_gpu_reduce_module, "kw_softmax_row_kernel"};
+static const kw_gpu_kernel row_slope_kernel = {&kw_gpu_reduce_module, "kw_softmax_row_slope_kernel"};
+
+/* Elements of a row that one launch takes, at most: of a longer one its groups would be too few. */
+#define ROW 16384
 
 /* The set of dimensions that rows lie along; a tensor of rank 0 is a row of one. */
 static uint32_t row_dims(const kw_gpu_tensor *tensor, uint32_t dim) {
@@ -41,12 +48,37 @@ void kw_gpu_softmax_rows(kw_gpu_plan *plan, const kw_gpu_tensor *in, uint32_t di
   kw_gpu_reduce_shifted(plan, KW_REDUCE_SUM_EXP, out_sums, in, row_dims(in, dim), out_largest, 1);
 }
 
+/* Whether its rows have elements side by side, and not too many. */
+static bool has_rows(const kw_gpu_tensor *tensor, uint32_t dim) {
+  return tensor->ref.rank > 0 && tensor->ref.shape[dim] <= ROW &&
+         (tensor->ref.shape[dim] == 1 || tensor->ref.strides[dim] == 1);
+}
+
+/* Rows by one launch; `result` is absent in the forward ops. */
+static void rows(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
+                 const kw_gpu_tensor *result, uint32_t dim, int32_t logarithm) {
+  kw_reduction block;
+  kw_gpu_lower_reduction(&out->ref, &in->ref, 1u << dim, true, &block);
+  block.lanes = kw_gpu_row_lanes(plan, block.count);
+  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, in->ref.dtype);
+  kw_gpu_step_operand(step, out);
+  kw_gpu_step_operand(step, in);
+  if (result) kw_gpu_step_operand(step, result);
+  kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_int(step, logarithm);
+  kw_gpu_step_rows(plan, step, block.outputs, block.lanes);
+}
+
 /* `code`: whether logarithms are asked for, here and in the backward. */
 static void lower_softmax(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor self = kw_gpu_input(plan, 0), out = kw_gpu_output(plan, 0), in = self;
   uint32_t dim = kw_gpu_dim(plan, 1, self.ref.rank);
   kw_gpu_tensor largest, sums;
   if (self.ref.dtype != out.ref.dtype) in = kw_gpu_contiguous(plan, &self, out.ref.dtype); /* half_to_float */
+  if (has_rows(&in, dim) && has_rows(&out, dim)) {
+    rows(plan, &row_kernel, &out, &in, NULL, dim, op->code);
+    return;
+  }
   kw_gpu_softmax_rows(plan, &in, dim, &largest, &sums);
   largest = spread(&largest, &in, dim);
   sums = spread(&sums, &in, dim);
@@ -60,8 +92,13 @@ static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor grad = kw_gpu_input(plan, 0), output = kw_gpu_input(plan, 1), out = kw_gpu_output(plan, 0);
   uint32_t dim = kw_gpu_dim(plan, 2, grad.ref.rank);
   kw_dtype dtype = grad.ref.dtype;
-  kw_gpu_tensor sums = row_numbers(plan, &grad, dim), terms = grad;
   kw_gpu_tensor result = kw_gpu_staging(plan, &out, dtype);
+  if (has_rows(&grad, dim) && has_rows(&result, dim) && kw_gpu_is_contiguous(&grad) && kw_gpu_is_contiguous(&output)) {
+    rows(plan, &row_slope_kernel, &result, &grad, &output, dim, op->code);
+    kw_gpu_deliver(plan, &result, &out);
+    return;
+  }
+  kw_gpu_tensor sums = row_numbers(plan, &grad, dim), terms = grad;
   if (!op->code) {
     terms = kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), grad.ref.rank, grad.ref.shape);
     kw_gpu_step_elementwise(plan, &product_kernel, dtype, &terms, (const kw_gpu_tensor *[]){&grad, &output}, 2);
