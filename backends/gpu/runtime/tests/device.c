@@ -190,8 +190,8 @@ API(cuMemGetInfo_v2, hipMemGetInfo)(size_t *free, size_t *total) {
 
 /* ---- Contexts ---------------------------------------------------------------------------------------------------- */
 
+/* Queues that are made from now on work, also after a loss. */
 static void reset(context *c) {
-  kw_engine_device_restore(c->device);
   c->sticky = OK;
 }
 
