@@ -277,7 +277,7 @@ static int event_time(void *handle, uint64_t *out_ns) {
   marker *m = error ? NULL : last_marker(e);
   if (!error && (!e->timed || !m)) error = INVALID_HANDLE;
   if (!error) error = driver_error(e->home, kw_engine_event_wait(&m->passed, 1, 0));
-  if (!error) kw_engine_event_times(&m->passed, &begin_ns, out_ns);
+  if (!error && !kw_engine_event_times(&m->passed, 1, &begin_ns, out_ns)) error = NOT_READY;
   leave_marker(m);
   return error;
 }
