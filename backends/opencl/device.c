@@ -130,13 +130,14 @@ static kw_status device_open(void *state, uint32_t index, void **out_device) {
     return ocl_fail(plugin->host, error, "clCreateContext");
   }
   device->id = entry->id;
+  device->quirks = ocl_quirks(entry->platform);
   device->max_alloc = u64_info(entry->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   device->total_memory = u64_info(entry->id, CL_DEVICE_GLOBAL_MEM_SIZE);
   char identity[300];
   identify(entry, identity, sizeof identity);
   kw_status status =
       kw_gpu_device_start(&device->base, &driver, plugin->host, u64_info(entry->id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
-                          ocl_quirks(entry->platform) & OCL_KEEPS_PROGRAMS ? NULL : identity);
+                          device->quirks & OCL_KEEPS_PROGRAMS ? NULL : identity);
   if (status == KW_OK) {
     if (u64_info(entry->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) device->base.vector_bytes = 64;
     *out_device = device;
@@ -150,6 +151,9 @@ static kw_status device_open(void *state, uint32_t index, void **out_device) {
 static kw_status device_close(void *state) {
   ocl_device *device = state;
   kw_gpu_device_finish(&device->base);
+#ifdef OCL_HAS_CLBLAST
+  ocl_clblast_forget();
+#endif
   clReleaseContext(device->context);
   free(device);
   return KW_OK;

@@ -28,6 +28,7 @@ typedef struct ocl_device {
   kw_gpu_device base; /* first: the pack takes an ocl_device for it */
   cl_device_id id;
   cl_context context;
+  uint32_t quirks;
   uint64_t max_alloc;    /* bytes */
   uint64_t total_memory; /* bytes */
   _Atomic uint64_t used; /* bytes in live buffers */
@@ -71,11 +72,20 @@ void ocl_kernel_destroy(kw_gpu_device *device, void *kernel);
 kw_status ocl_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch);
 
 /* What is particular about a platform, see quirk.c. */
-enum { OCL_KEEPS_PROGRAMS = 1u << 0 /* built programs are on disk already, in a cache of the driver's own */ };
+enum {
+  OCL_KEEPS_PROGRAMS = 1u << 0, /* built programs are on disk already, in a cache of the driver's own */
+  OCL_SLOW_CLBLAST = 1u << 1    /* CLBlast is slower than the pack */
+};
 uint32_t ocl_quirks(cl_platform_id platform);
 
 /* Finds every device of every platform; no platform and no device are not errors. */
 kw_status ocl_devices_find(ocl_plugin *plugin);
+
+/* CLBlast's kernels, where it is there (clblast.c); it keeps programs, which hold on to contexts, until forget. */
+#ifdef OCL_HAS_CLBLAST
+kw_status ocl_clblast_register(const kw_host_api *host, bool has_f64);
+void ocl_clblast_forget(void);
+#endif
 
 extern const kw_device_api ocl_device_api;
 extern const kw_memory_api ocl_memory_api;

@@ -50,6 +50,9 @@ static kw_status init(const kw_host_api *host, void **out_plugin) {
   plugin->host = host;
   kw_status status = find_devices(plugin);
   if (status == KW_OK) status = kw_gpu_register(host, has_f64(plugin));
+#ifdef OCL_HAS_CLBLAST
+  if (status == KW_OK) status = ocl_clblast_register(host, has_f64(plugin));
+#endif
   if (status == KW_OK) {
     *out_plugin = plugin;
   } else {
