@@ -73,23 +73,19 @@ static int wait_value(void *stream, void *address, uint32_t value) {
   return own.stream_wait_value(stream, (uintptr_t)address, value, 0 /* until it is that or more */);
 }
 
-static uint32_t options(int device, char arch[32], const char **out) {
+static bool arch_option(int device, char out[KW_RT_ARCH_SIZE]) {
   int major = 0, minor = 0;
   kw_rt.device_attribute(&major, 75, device);
   kw_rt.device_attribute(&minor, 76, device);
-  snprintf(arch, 32, "--gpu-architecture=sm_%d%d", major, minor);
-  out[0] = arch;
-  out[1] = "--std=c++17";
-  out[2] = "--fmad=false";
-  out[3] = "--disable-warnings";
-  return 4;
+  snprintf(out, KW_RT_ARCH_SIZE, "--gpu-architecture=sm_%d%d", major, minor);
+  return true;
 }
 
 #define NAME(field, parameters, cuda, hip) cuda,
 static const char *const call_names[] = {KW_RT_CALLS(NAME) KW_RT_COMPILER_CALLS(NAME)};
 static const char *const driver_names[] = {"libcuda.so.1", NULL};
-static const char *const compiler_names[] = {
-    "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so", NULL};
+static const char *const compiler_names[] = {KW_RT_CUDA_COMPILER, NULL};
+static const char *const options[] = {KW_RT_CUDA_OPTIONS, NULL};
 
 const kw_rt_runtime kw_rt_runtime_here = {
     .name = "CUDA",
@@ -99,9 +95,7 @@ const kw_rt_runtime kw_rt_runtime_here = {
     .driver = driver_names,
     .compiler = compiler_names,
     .no_driver = "no NVIDIA driver: there is no libcuda.so.1; install the driver of your GPU (Debian: nvidia-driver)",
-    .no_compiler =
-        "NVRTC, which compiles the kernels, is not there: no libnvrtc.so; install it from the CUDA toolkit (Debian: "
-        "libnvrtc12, NVIDIA's packages: cuda-nvrtc-13-0)",
+    .no_compiler = KW_RT_CUDA_NO_COMPILER,
     .no_device = "the NVIDIA driver sees no GPU; look at what nvidia-smi says, and at CUDA_VISIBLE_DEVICES",
     .compiler_name = "NVRTC",
     .units_attribute = 16,
@@ -114,6 +108,7 @@ const kw_rt_runtime kw_rt_runtime_here = {
     .enter = enter,
     .leave = leave,
     .wait_value = wait_value,
+    .arch_option = arch_option,
     .options = options,
 };
 

@@ -75,27 +75,18 @@ static int wait_value(void *stream, void *address, uint32_t value) {
   return own.stream_wait_value(stream, address, value, 0 /* until it is that or more */, ~0u);
 }
 
-/* Without --offload-arch hipRTC compiles for the thread's current device. */
-static uint32_t options(int device, char arch[32], const char **out) {
-  (void)device, (void)arch;
-  out[0] = "-std=c++17";
-  out[1] = "-ffp-contract=off";
-  out[2] = "-w";
-  return 3;
+/* Without one hipRTC compiles for the thread's current device. */
+static bool arch_option(int device, char out[KW_RT_ARCH_SIZE]) {
+  (void)device, (void)out;
+  return false;
 }
 
 #define NAME(field, parameters, cuda, hip) hip,
 static const char *const call_names[] = {KW_RT_CALLS(NAME) KW_RT_COMPILER_CALLS(NAME)};
 static const char *const driver_names[] = {
     "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so", NULL};
-/* Until ROCm 5 it was part of the runtime. */
-static const char *const compiler_names[] = {"libhiprtc.so.7",
-                                             "libhiprtc.so.6",
-                                             "libhiprtc.so.5",
-                                             "libhiprtc.so",
-                                             "/opt/rocm/lib/libhiprtc.so",
-                                             "libamdhip64.so.5",
-                                             NULL};
+static const char *const compiler_names[] = {KW_RT_HIP_COMPILER, NULL};
+static const char *const options[] = {KW_RT_HIP_OPTIONS, NULL};
 
 const kw_rt_runtime kw_rt_runtime_here = {
     .name = "HIP",
@@ -105,7 +96,7 @@ const kw_rt_runtime kw_rt_runtime_here = {
     .driver = driver_names,
     .compiler = compiler_names,
     .no_driver = "no HIP runtime: there is no libamdhip64.so; install ROCm (Debian: libamdhip64-5)",
-    .no_compiler = "hipRTC, which compiles the kernels, is not there: no libhiprtc.so; install it from ROCm",
+    .no_compiler = KW_RT_HIP_NO_COMPILER,
     .no_device =
         "the HIP runtime sees no GPU; look at what rocminfo says, at the rights on /dev/kfd, and at "
         "HIP_VISIBLE_DEVICES",
@@ -120,6 +111,7 @@ const kw_rt_runtime kw_rt_runtime_here = {
     .enter = enter,
     .leave = leave,
     .wait_value = wait_value,
+    .arch_option = arch_option,
     .options = options,
 };
 

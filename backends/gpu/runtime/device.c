@@ -87,14 +87,14 @@ static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_i
 
 /* What a module built for the device depends on. */
 static void identify(const kw_rt_device *device, char *out, size_t size) {
-  char name[64] = "", version[64] = "", arch[32];
+  char name[64] = "", version[64] = "", arch[KW_RT_ARCH_SIZE];
   const char *options[KW_RT_OPTION_LIMIT];
   int major = 0, minor = 0;
   kw_rt.device_name(name, sizeof name, device->id);
   kw_rt.compiler_version(&major, &minor);
   driver_text(version, sizeof version);
   size_t used = (size_t)snprintf(out, size, "%s; %s; %s %d.%d;", name, version, here->compiler_name, major, minor);
-  uint32_t count = here->options(device->id, arch, options);
+  uint32_t count = kw_rt_options(device->id, arch, options);
   for (uint32_t i = 0; i < count && used < size; ++i)
     used += (size_t)snprintf(out + used, size - used, " %s", options[i]);
 }

@@ -18,18 +18,11 @@ typedef struct kw_rt_module {
 
 /* ---- Compiling --------------------------------------------------------------------------------------------------- */
 
-static char *join(const char *const *sources, uint32_t count) {
-  size_t size = 1, used = 0;
-  for (uint32_t i = 0; i < count; ++i) size += strlen(sources[i]);
-  char *text = malloc(size);
-  if (!text) return NULL;
-  for (uint32_t i = 0; i < count; ++i) {
-    size_t length = strlen(sources[i]);
-    memcpy(text + used, sources[i], length);
-    used += length;
-  }
-  text[used] = '\0';
-  return text;
+uint32_t kw_rt_options(int device, char arch[KW_RT_ARCH_SIZE], const char *out[KW_RT_OPTION_LIMIT]) {
+  uint32_t count = 0;
+  if (here->arch_option(device, arch)) out[count++] = arch;
+  for (const char *const *option = here->options; *option; ++option) out[count++] = *option;
+  return count;
 }
 
 /* Tells what the compiler said. */
@@ -64,9 +57,9 @@ static kw_status take_code(const kw_host_api *host, void *program, kw_rt_module 
 static kw_status compile(const kw_rt_device *device, const char *name, const char *source, kw_rt_module *module) {
   const kw_host_api *host = device->base.host;
   const char *options[KW_RT_OPTION_LIMIT];
-  char arch[32];
+  char arch[KW_RT_ARCH_SIZE];
   void *program = NULL;
-  uint32_t count = here->options(device->id, arch, options);
+  uint32_t count = kw_rt_options(device->id, arch, options);
   int error = kw_rt.program_create(&program, source, name, 0, NULL, NULL);
   if (error) return compiler_error(host, KW_RT_program_create, error);
   error = kw_rt.program_compile(program, (int)count, options);
@@ -90,7 +83,7 @@ kw_status kw_rt_module_build(kw_gpu_device *base, const char *name, const char *
                              void **out_module) {
   kw_rt_device *device = (kw_rt_device *)base;
   kw_rt_module *module = calloc(1, sizeof *module);
-  char *source = join(sources, source_count);
+  char *source = kw_rt_join(sources, source_count);
   kw_status status = module && source ? KW_OK : kw_rt_no_memory(base->host, "a program");
   void *before = here->enter(device);
   if (status == KW_OK) status = compile(device, name, source, module);

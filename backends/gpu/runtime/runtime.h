@@ -8,6 +8,8 @@
 #ifndef KEYWAY_GPU_RUNTIME_H
 #define KEYWAY_GPU_RUNTIME_H
 
+#include "compilers.h"
+
 #include <keyway/gpu.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -98,6 +100,10 @@ extern kw_rt_calls kw_rt;
 
 struct kw_rt_device;
 
+#define KW_RT_OPTION_LIMIT 8 /* with the architecture */
+#define KW_RT_ARCH_SIZE 32
+#define KW_RT_OWN_WAIT_VALUE 0 /* wait_value stands first among own_calls */
+
 typedef struct kw_rt_own_call {
   const char *name;
   void *entry; /* a pointer to a function, to be set */
@@ -128,11 +134,10 @@ typedef struct kw_rt_runtime {
   /* Later work of the stream waits until the number at `address`, in memory of host_alloc, is `value` or more. */
   int (*wait_value)(void *stream, void *address, uint32_t value);
 
-  /* The compiler's options for the device, at most KW_RT_OPTION_LIMIT; `arch` is room for one. How many. */
-  uint32_t (*options)(int device, char arch[32], const char **options);
+  /* The compiler's option that names the device's architecture; false: it needs none. */
+  bool (*arch_option)(int device, char out[KW_RT_ARCH_SIZE]);
+  const char *const *options; /* NULL ends them */
 } kw_rt_runtime;
-#define KW_RT_OPTION_LIMIT 8
-#define KW_RT_OWN_WAIT_VALUE 0 /* wait_value stands first among own_calls */
 
 extern const kw_rt_runtime kw_rt_runtime_here;
 
@@ -179,6 +184,11 @@ void kw_rt_module_destroy(kw_gpu_device *device, void *module);
 kw_status kw_rt_kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
 void kw_rt_kernel_destroy(kw_gpu_device *device, void *kernel);
 kw_status kw_rt_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch);
+
+/* The sources as one, to be freed with free; NULL when the host is out of memory. */
+char *kw_rt_join(const char *const *sources, uint32_t count);
+/* All of the compiler's options for a device; how many. */
+uint32_t kw_rt_options(int device, char arch[KW_RT_ARCH_SIZE], const char *out[KW_RT_OPTION_LIMIT]);
 
 /* For the plugin's descriptor. */
 kw_status kw_rt_probe(const char **out_reason);
