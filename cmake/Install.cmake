@@ -20,6 +20,7 @@ set_target_properties(keyway_gpu PROPERTIES EXPORT_NAME gpu OUTPUT_NAME keyway-g
 install(TARGETS keyway keyway_abi keyway_gpu EXPORT keywayTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk NAMELINK_COMPONENT sdk
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk)
+install(TARGETS keyway-gpu-sources RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT sdk)
 install(EXPORT keywayTargets NAMESPACE keyway:: DESTINATION ${KEYWAY_PACKAGE_DIR} COMPONENT sdk)
 
 configure_package_config_file(cmake/keyway-config.cmake.in ${PROJECT_BINARY_DIR}/keyway-config.cmake

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Streams: one immediate command list each. Such a list promises no order (in-order lists came after version 1.4), so
- * every command waits for the event of the one before and signals its own; the host waits for the newest's.
+ * every command waits for the event of the one before and signals its own; the host waits for one after the other.
  *
  * A host callback is a barrier that waits for an event, the gate, which the callback's thread signals.
  */
