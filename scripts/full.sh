@@ -64,7 +64,7 @@ done
 export POCL_CACHE_DIR=$PWD/build/cache/pocl KEYWAY_MODULE_CACHE=$PWD/build/cache/modules
 rm -rf build/cache
 mkdir -p "$POCL_CACHE_DIR" "$KEYWAY_MODULE_CACHE"
-for device in opencl:0 opencl:0 agpu:0; do
+for device in opencl:0 opencl:0 agpu:0 "${emulated_devices[@]}"; do
   conform "$device" --level "$whole_level"
 done
 for seed in "${seeds[@]}"; do

@@ -101,12 +101,14 @@ install_with_examples() {
   vendor_gpu=build/examples/vendor_gpu/vendor_gpu.so
 }
 
-# plugin_arguments DEVICE: what selects the plugin of a device; sets the array `plugin`.
+# plugin_arguments DEVICE: what selects the plugin of a device; sets the array `plugin`, and `emulated` to what runs a
+# command with the device's test driver in place.
 plugin_arguments() {
-  plugin=()
+  plugin=() emulated=()
   case $1 in
     npu:*) plugin=(--plugin "$vendor_npu") ;;
     agpu:*) plugin=(--plugin "$vendor_gpu") ;;
+    cuda:* | hip:* | levelzero:*) emulated=(scripts/emulated.sh "${1%:*}") ;;
   esac
 }
 
@@ -142,6 +144,9 @@ json_member() {
     sed -E 's/^"[^"]*": *//; s/"//g' || true # a report without it: an empty cell
 }
 
+# Devices that run on test drivers here, see scripts/emulated.sh.
+emulated_devices=(levelzero:0 cuda:0 hip:0)
+
 # The whole op set: the last level with every extension.
 whole_level=training+f64+complex+fp8+int4+sparse+fft+detection+paged
 
@@ -154,18 +159,18 @@ conform() {
   mkdir -p build/reports
   report=build/reports/${device//[:@]/-}-$((conform_runs += 1)).json
   plugin_arguments "$device"
-  say "    keyway conform --device $device ${plugin[*]} $*"
-  "$keyway" conform --device "$device" "${plugin[@]}" --jobs "$jobs" --json "$report" "$@" \
+  say "    ${emulated[*]:+${emulated[*]} }keyway conform --device $device ${plugin[*]} $*"
+  "${emulated[@]}" "$keyway" conform --device "$device" "${plugin[@]}" --jobs "$jobs" --json "$report" "$@" \
     >"${report%.json}.txt" 2>&1 || status=$?
   if [ "$status" -ne 0 ]; then
     conform_failures=$((conform_failures + 1))
     tail -n 40 "${report%.json}.txt" >&2
   fi
   [ "$status" -le 1 ] || { conform_rows+="$device|could not run (exit $status)||||||||||"$'\n'; return; }
-  local emulated=hardware
-  [ "$(json_member "$report" emulated)" != true ] || emulated=emulated
+  local hardware=hardware
+  [ "$(json_member "$report" emulated)" != true ] || hardware=emulated
   local count row
-  row="$device|$(json_member "$report" verdict)|$emulated|$(json_member "$report" seed)"
+  row="$device|$(json_member "$report" verdict)|$hardware|$(json_member "$report" seed)"
   for count in pass fail crash timeout unimplemented launches modules_built modules_cached build_seconds; do
     row+="|$(json_member "$report" "$count")"
   done
