@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "autocast.h"
 #include "binding.h"
 #include "status.h"
 
@@ -232,10 +233,23 @@ void define_ops(const std::multimap<std::string, Op> &ops) {
   }
 }
 
+/* The library through which kernels for a namespace and key are registered; lives as long as the process. */
+torch::Library &library_of(const std::string &space, c10::DispatchKey key) {
+  static std::map<std::pair<std::string, c10::DispatchKey>, std::unique_ptr<torch::Library>> libraries;
+  std::unique_ptr<torch::Library> &library = libraries[{space, key}];
+  if (!library) library = std::make_unique<torch::Library>(torch::Library::IMPL, space, key, __FILE__, __LINE__);
+  return *library;
+}
+
+void register_kernel(const c10::OperatorName &name, c10::DispatchKey key, c10::BoxedKernel kernel) {
+  const std::string full = name.name + (name.overload_name.empty() ? "" : "." + name.overload_name);
+  library_of(std::string(*name.getNamespace()), key)
+      .impl(full.c_str(), torch::CppFunction::makeFromBoxedKernel(std::move(kernel)));
+}
+
 }  // namespace
 
 void register_ops() {
-  static std::map<std::string, std::unique_ptr<torch::Library>> libraries;
   const std::multimap<std::string, Op> ops = list_ops();
   std::set<std::string> spaces;
   for (const auto &[key, op] : ops) spaces.insert(split(op.name).space);
@@ -248,14 +262,11 @@ void register_ops() {
     if (stays_with_pytorch(*handle)) continue;
     std::unique_ptr<Binding> binding = bind(ops, handle->schema());
     if (!binding) continue;
-    auto &library = libraries[std::string(*space)];
-    if (!library) {
-      library = std::make_unique<torch::Library>(torch::Library::IMPL, std::string(*space),
-                                                 c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+    const bool functional = std::all_of(binding->targets.begin(), binding->targets.end(), [](int t) { return t < 0; });
+    if (auto cast = autocast_kernel(binding->op); functional && cast.has_value()) {
+      register_kernel(name, c10::DispatchKey::AutocastPrivateUse1, std::move(*cast));
     }
-    const std::string full = name.name + (name.overload_name.empty() ? "" : "." + name.overload_name);
-    library->impl(full.c_str(),
-                  torch::CppFunction::makeFromBoxedKernel(c10::BoxedKernel::makeFromFunctor(std::move(binding))));
+    register_kernel(name, c10::DispatchKey::PrivateUse1, c10::BoxedKernel::makeFromFunctor(std::move(binding)));
   }
 }
 

@@ -80,6 +80,17 @@ void set_python_decompose(py::function function) {
   });
 }
 
+kw_memory_stats memory_stats(int index) {
+  kw_memory_stats stats{};
+  stats.struct_size = sizeof stats;
+  check(kw_memory_get_stats(device_at(static_cast<c10::DeviceIndex>(index)), &stats));
+  return stats;
+}
+
+void empty_cache(int index) {
+  check(kw_memory_trim(device_at(static_cast<c10::DeviceIndex>(index))));
+}
+
 void set_fallback(uint32_t mode) {
   kw_fallback_set(mode);
 }
@@ -97,6 +108,10 @@ PYBIND11_MODULE(_C, m) {
       .def_readonly("launches", &kw_counters::launches)
       .def_readonly("decomposed", &kw_counters::decomposed)
       .def_readonly("fallbacks", &kw_counters::fallbacks);
+  py::class_<kw_memory_stats>(m, "MemoryStats")
+      .def_readonly("allocated", &kw_memory_stats::allocated)
+      .def_readonly("allocated_peak", &kw_memory_stats::allocated_peak)
+      .def_readonly("held", &kw_memory_stats::held);
   m.def("load_plugin", &guarded<load_plugin, std::string>);
   m.def("list_devices", &guarded<list_devices>);
   m.def("open_device", &guarded<open_device, std::string>);
@@ -107,6 +122,8 @@ PYBIND11_MODULE(_C, m) {
         THPGenerator_initDefaultGenerator(default_generator(static_cast<c10::DeviceIndex>(index))));
   });
   m.def("counters", &guarded<counters, int>);
+  m.def("memory_stats", &guarded<memory_stats, int>);
+  m.def("empty_cache", &guarded<empty_cache, int>);
   m.def("register_ops", &guarded<register_ops>);
   m.def("set_fallback", &guarded<set_fallback, uint32_t>);
   m.def("get_fallback", &kw_fallback_get);

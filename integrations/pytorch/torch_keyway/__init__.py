@@ -10,6 +10,7 @@
 from pathlib import Path
 
 import torch
+import torch.utils.dlpack
 
 from . import _C, decompose, device_module  # decompose registers itself
 
@@ -45,7 +46,18 @@ def _rename(name):
     torch.utils.rename_privateuse1_backend(chosen)
     torch._register_device_module(chosen, device_module)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+    torch.Tensor.__dlpack_device__ = _dlpack_device
     _name = chosen
+
+
+_dlpack_device_of_others = torch.Tensor.__dlpack_device__
+
+
+def _dlpack_device(tensor):
+    """Tensor.__dlpack_device__, which does not know a private-use device by the name it was given (pytorch#195815)."""
+    if tensor.device.type != _name:
+        return _dlpack_device_of_others(tensor)
+    return torch.utils.dlpack.DLDeviceType.kDLExtDev, tensor.device.index
 
 
 def devices():

@@ -34,6 +34,50 @@ def set_device(device):
     torch.accelerator.set_device_index(device)
 
 
+class device(torch.accelerator.device_index):
+    """A context in which a device is current: by torch.device, name or index."""
+
+    def __init__(self, device):
+        super().__init__(device if device is None or isinstance(device, int) else torch.device(device).index)
+
+
+def current_stream(device=None):
+    return torch.accelerator.current_stream(device)
+
+
+def set_stream(stream):
+    torch.accelerator.set_stream(stream)
+
+
+def stream(stream):
+    """A context in which a stream is current."""
+    return stream
+
+
+Stream = torch.Stream
+Event = torch.Event
+
+
+def memory_allocated(device=None):
+    """Bytes in live tensors."""
+    return _C.memory_stats(_index(device)).allocated
+
+
+def max_memory_allocated(device=None):
+    return _C.memory_stats(_index(device)).allocated_peak
+
+
+def memory_reserved(device=None):
+    """Bytes obtained from the plugin: live and cached."""
+    return _C.memory_stats(_index(device)).held
+
+
+def empty_cache():
+    """Gives cached memory of all devices back."""
+    for index in _all():
+        _C.empty_cache(index)
+
+
 def synchronize(device=None):
     torch.accelerator.synchronize(device)
 
@@ -42,9 +86,14 @@ def get_amp_supported_dtype():
     return [torch.float16, torch.bfloat16]
 
 
+def _index(device):
+    """Of a torch.device, a name or an index; None and -1 are the current device."""
+    index = device if device is None or isinstance(device, int) else torch.device(device).index
+    return current_device() if index is None or index < 0 else index
+
+
 def _generator(device):
-    index = torch.device(device).index if not isinstance(device, int) else device
-    return _C.default_generator(current_device() if index is None else index)
+    return _C.default_generator(_index(device))
 
 
 def _all():
@@ -52,7 +101,7 @@ def _all():
 
 
 def manual_seed(seed):
-    _generator(current_device()).manual_seed(int(seed))
+    _generator(None).manual_seed(int(seed))
 
 
 def manual_seed_all(seed):
@@ -61,19 +110,19 @@ def manual_seed_all(seed):
 
 
 def seed():
-    _generator(current_device()).seed()
+    _generator(None).seed()
 
 
 def initial_seed():
-    return _generator(current_device()).initial_seed()
+    return _generator(None).initial_seed()
 
 
-def get_rng_state(device=-1):
-    return _generator(current_device() if device == -1 else device).get_state()
+def get_rng_state(device=None):
+    return _generator(device).get_state()
 
 
-def set_rng_state(state, device=-1):
-    _generator(current_device() if device == -1 else device).set_state(state)
+def set_rng_state(state, device=None):
+    _generator(device).set_state(state)
 
 
 def get_rng_state_all():
