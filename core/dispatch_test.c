@@ -455,6 +455,9 @@ static void falls_back_to_cpu_where_allowed(void **state) {
   for (int i = 0; i < 80; ++i) assert_true(all[i] == 0.5);
   kw_tensor_release(where), kw_tensor_release(square), kw_tensor_release(picked), kw_tensor_release(joined);
   assert_int_equal(counters().fallbacks, 7);
+  assert_int_equal(kw_op_fallbacks(kw_op_find("relu"), kw_tensor_device(x)), 2);
+  assert_int_equal(kw_op_fallbacks(kw_op_find("cat"), kw_tensor_device(x)), 1);
+  assert_int_equal(kw_op_fallbacks(kw_op_find("exp"), kw_tensor_device(x)), 0);
   kw_fallback_set(KW_FALLBACK_OFF);
   kw_tensor *none = NULL; /* a plan that was made while it was allowed */
   assert_int_equal(kw_op_call(kw_op_find("relu"), NULL, relu, 1, &none, 1), KW_ERR_NOT_IMPLEMENTED);

@@ -45,28 +45,53 @@ kw_status kw_fallback_refuse(const kw_request *request) {
                  kw_request_describe(request, call, sizeof call));
 }
 
-/* Logs once per op and device: a small set that only grows. */
-static void warn_once(const kw_op *op, const kw_device *device) {
-  static struct seen {
-    const kw_op *op;
-    uint64_t device_id;
-    struct seen *next;
-  } * all;
-  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&mutex);
-  struct seen *entry = all;
+/* ---- Counting ---------------------------------------------------------------------------------------------------- */
+
+/* Ops that have fallen back, per device: a small set that only grows. */
+typedef struct seen {
+  const kw_op *op;
+  uint64_t device_id, count;
+  bool said;
+  struct seen *next;
+} seen;
+static seen *all_seen;
+static pthread_mutex_t seen_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* Under seen_mutex; NULL when there is none. */
+static seen *find_seen(const kw_op *op, const kw_device *device) {
+  seen *entry = all_seen;
   while (entry && !(entry->op == op && entry->device_id == device->id)) entry = entry->next;
-  bool first = !entry;
-  if (first && (entry = malloc(sizeof *entry))) {
-    *entry = (struct seen){op, device->id, all};
-    all = entry;
-  }
-  pthread_mutex_unlock(&mutex);
-  if (first) {
-    kw_log(KW_LOG_WARN, "%s has no kernel for %s: it runs on cpu:0, with copies to and fro (said once)", device->name,
-           op->schema.name);
-  }
+  return entry;
 }
+
+/* One more call of an op on a device; true when it is to be said: the first while the setting is to warn. */
+static bool count_call(const kw_op *op, const kw_device *device) {
+  pthread_mutex_lock(&seen_mutex);
+  seen *entry = find_seen(op, device);
+  if (!entry && (entry = malloc(sizeof *entry))) {
+    *entry = (seen){op, device->id, 0, false, all_seen};
+    all_seen = entry;
+  }
+  bool say = kw_fallback_get() == KW_FALLBACK_WARN;
+  if (entry) {
+    ++entry->count;
+    say = say && !entry->said;
+    entry->said = entry->said || say;
+  }
+  pthread_mutex_unlock(&seen_mutex);
+  return say;
+}
+
+KW_API uint64_t kw_op_fallbacks(const kw_op *op, const kw_device *device) {
+  if (!op || !device) return 0;
+  pthread_mutex_lock(&seen_mutex);
+  const seen *entry = find_seen(op, device);
+  const uint64_t count = entry ? entry->count : 0;
+  pthread_mutex_unlock(&seen_mutex);
+  return count;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 /* A host round trip, because shapes may be strided and devices belong to different plugins. `to` has the same dtype and
  * shape. */
@@ -135,8 +160,6 @@ kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *ar
     return kw_fail(KW_ERR_NOT_IMPLEMENTED, "%s: %s has no kernel for this call and is itself the fallback",
                    op->schema.name, device->name);
   }
-  if (kw_fallback_get() == KW_FALLBACK_WARN) warn_once(op, device);
-
   uint32_t listed = 0;
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) listed += args[i].tag == KW_TAG_TENSOR_LIST ? args[i].count : 0;
   kw_tensor **moved = calloc(KW_MAX_ARGS + listed, sizeof *moved);
@@ -170,5 +193,9 @@ kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *ar
   free(entries);
   if (status != KW_OK) return kw_wrap(status, "%s on %s: falling back to cpu:0", op->schema.name, device->name);
   atomic_fetch_add(&device->fallbacks, 1);
+  if (count_call(op, device)) {
+    kw_log(KW_LOG_WARN, "%s has no kernel for %s: it runs on cpu:0, with copies to and fro (said once)", device->name,
+           op->schema.name);
+  }
   return KW_OK;
 }

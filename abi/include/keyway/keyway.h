@@ -619,6 +619,9 @@ enum {
 KW_API void kw_fallback_set(kw_fallback mode);
 KW_API kw_fallback kw_fallback_get(void);
 
+/* How many calls of an op cpu:0 has served in place of a device since it was opened. */
+KW_API uint64_t kw_op_fallbacks(const kw_op *op, const kw_device *device);
+
 typedef struct kw_counters {
   uint32_t struct_size;
   uint32_t reserved;

@@ -4,6 +4,8 @@
  * runs on PyTorch's CPU if the fallback setting allows it.
  */
 #include "fallback.h"
+#include "device.h"
+#include "status.h"
 
 #include <ATen/native/CPUFallback.h>
 #include <keyway/keyway.h>
@@ -72,13 +74,20 @@ void set_decompose(std::function<bool(const std::string &)> function) {
 }
 
 std::map<std::string, uint64_t> fallback_counts() {
-  std::lock_guard<std::mutex> lock(mutex);
-  return counts;
-}
-
-void reset_fallback_counts() {
-  std::lock_guard<std::mutex> lock(mutex);
-  counts.clear();
+  std::map<std::string, uint64_t> all;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    all = counts;
+  }
+  for (uint32_t i = 0; i < kw_op_count(); ++i) {
+    kw_op_info info{};
+    info.struct_size = sizeof info;
+    check(kw_op_get_info(kw_op_at(i), &info));
+    for (c10::DeviceIndex index = 0; index < device_count(); ++index) {
+      if (const uint64_t count = kw_op_fallbacks(kw_op_at(i), device_at(index))) all[info.name] += count;
+    }
+  }
+  return all;
 }
 
 }  // namespace torch_keyway

@@ -20,8 +20,8 @@ void forget_decomposition(const std::string &name);
  * allowed is the caller's business. */
 void run_on_cpu(const c10::OperatorHandle &handle, torch::jit::Stack *stack);
 
-/* How often PyTorch's CPU has run what operator for a device, since the start or the last reset. Thread-safe. */
+/* How often what ran on a CPU in place of a device, since the start: by PyTorch on its own CPU under the operator's
+ * name, "aten::unique_dim", by Keyway on its cpu device under the op's, "relu". Thread-safe. */
 std::map<std::string, uint64_t> fallback_counts();
-void reset_fallback_counts();
 
 }  // namespace torch_keyway

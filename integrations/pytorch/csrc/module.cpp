@@ -63,7 +63,6 @@ std::string device_name(int index) {
   return kw_device_name(device_at(static_cast<c10::DeviceIndex>(index)));
 }
 
-/* Of all calls that Keyway itself ran on its cpu device in place of this one. */
 kw_counters counters(int index) {
   kw_counters counters{};
   counters.struct_size = sizeof counters;
@@ -130,5 +129,4 @@ PYBIND11_MODULE(_C, m) {
   m.def("set_decompose", &set_python_decompose);
   m.def("forget_decomposition", &forget_decomposition);
   m.def("fallback_counts", &fallback_counts);
-  m.def("reset_fallback_counts", &reset_fallback_counts);
 }
