@@ -64,8 +64,8 @@ static kw_status stream_destroy(void *state, void *handle) {
   kw_status status = stream_synchronize(state, stream);
   if (stream->callbacks) kw_gpu_callbacks_finish(stream->callbacks);
   void *before = here->enter(state);
-  if (stream->gate) kw_rt.host_free((void *)stream->gate);
   int error = kw_rt.stream_destroy(stream->handle);
+  if (stream->gate) kw_rt.host_free((void *)stream->gate); /* what waited for it is gone */
   here->leave(before);
   if (status == KW_OK) status = kw_rt_check(state, KW_RT_stream_destroy, error);
   pthread_mutex_destroy(&stream->lock);

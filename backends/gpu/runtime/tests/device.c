@@ -62,7 +62,7 @@ static const char *text_of(int error) {
   for (size_t i = 0; i < sizeof errors / sizeof errors[0]; ++i) {
     if (errors[i].error != error) continue;
     const char *more = kw_engine_message();
-    snprintf(text, sizeof text, "%s%s%.300s%s", errors[i].text, *more ? " (" : "", more, *more ? ")" : "");
+    snprintf(text, sizeof text, "%s%s%.300s%s", errors[i].text, *more ? " (emulated: " : "", more, *more ? ")" : "");
     return text;
   }
   return NULL;
