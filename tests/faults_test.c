@@ -62,6 +62,29 @@ static void check_another_works(void) {
   CHECK_OK(kw_device_close(other));
 }
 
+/* A host function that holds its stream. */
+typedef struct gate {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  bool open;
+  int passed;
+} gate;
+
+static void pass(void *user) {
+  gate *gate = user;
+  pthread_mutex_lock(&gate->lock);
+  while (!gate->open) pthread_cond_wait(&gate->changed, &gate->lock);
+  ++gate->passed;
+  pthread_mutex_unlock(&gate->lock);
+}
+
+static void open_gate(gate *gate) {
+  pthread_mutex_lock(&gate->lock);
+  gate->open = true;
+  pthread_cond_signal(&gate->changed);
+  pthread_mutex_unlock(&gate->lock);
+}
+
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* More than there is. */
@@ -132,6 +155,30 @@ static void fail_late(void) {
   CHECK_OK(kw_device_close(device));
 }
 
+/* Who waits for an event meets the failure before the stream does, and it still is the stream's. */
+static void fail_late_before_an_event(void) {
+  kw_device *device = open_with("late:1", FIRST);
+  gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0};
+  kw_stream *stream;
+  kw_event *event;
+  kw_tensor *x = tensor_of(device, 2), *y = NULL;
+  CHECK_OK(kw_stream_create(device, &stream));
+  CHECK_OK(kw_event_create(device, &event));
+  CHECK_OK(kw_stream_call_host(stream, pass, &gate));
+  CHECK_OK(kw_op_call(kw_op_find("neg"), stream, (kw_value[]){kw_arg_tensor(x)}, 1, &y, 1));
+  CHECK_OK(kw_event_record(event, stream));
+  open_gate(&gate);
+  CHECK_OK(kw_event_synchronize(event));
+  CHECK(kw_stream_synchronize(stream) == KW_ERR_INTERNAL);
+  CHECK_CONTAINS(kw_error_message(), "emulated");
+  check_works(device);
+  kw_tensor_release(x);
+  kw_tensor_release(y);
+  CHECK_OK(kw_event_destroy(event));
+  CHECK_OK(kw_stream_destroy(stream));
+  CHECK_OK(kw_device_close(device));
+}
+
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
 static void lose_the_device(void) {
@@ -161,21 +208,6 @@ static void lose_the_device(void) {
   CHECK_OK(kw_device_close(device));
 }
 
-typedef struct gate {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  bool open;
-  int passed;
-} gate;
-
-static void pass(void *user) {
-  gate *gate = user;
-  pthread_mutex_lock(&gate->lock);
-  while (!gate->open) pthread_cond_wait(&gate->changed, &gate->lock);
-  ++gate->passed;
-  pthread_mutex_unlock(&gate->lock);
-}
-
 /* Work waits for a host function while the device is lost: nobody waits forever, and the function runs once. */
 static void lose_the_device_with_work_in_flight(void) {
   kw_device *device = open_with("lost:2", FIRST);
@@ -186,10 +218,7 @@ static void lose_the_device_with_work_in_flight(void) {
   CHECK_OK(kw_stream_call_host(stream, pass, &gate));
   CHECK_OK(kw_op_call(kw_op_find("neg"), stream, (kw_value[]){kw_arg_tensor(x)}, 1, &y, 1));
   CHECK(call("abs", x, &z) == KW_ERR_DEVICE_LOST || kw_device_synchronize(device) == KW_ERR_DEVICE_LOST);
-  pthread_mutex_lock(&gate.lock);
-  gate.open = true;
-  pthread_cond_signal(&gate.changed);
-  pthread_mutex_unlock(&gate.lock);
+  open_gate(&gate);
   CHECK(kw_stream_synchronize(stream) == KW_ERR_DEVICE_LOST);
   kw_tensor_release(x);
   kw_tensor_release(y);
@@ -204,23 +233,34 @@ static void lose_the_device_with_work_in_flight(void) {
 
 /* ---- The program ------------------------------------------------------------------------------------------------- */
 
+/* A device that does not give back all it has says so as it is closed. */
+static void run(void (*body)(void)) {
+  run_child(body);
+  assert_null(strstr(read_text(scratch_path("stderr")), "closing"));
+}
+
 #define CHILD(name)                       \
   static void test_##name(void **state) { \
     (void)state;                          \
-    run_child(name);                      \
+    run(name);                            \
   }
 CHILD(run_out_of_memory)
 CHILD(one_allocation_fails)
 CHILD(refuse_a_launch)
 CHILD(fail_late)
+CHILD(fail_late_before_an_event)
 CHILD(lose_the_device)
 CHILD(lose_the_device_with_work_in_flight)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_run_out_of_memory), cmocka_unit_test(test_one_allocation_fails),
-      cmocka_unit_test(test_refuse_a_launch),   cmocka_unit_test(test_fail_late),
-      cmocka_unit_test(test_lose_the_device),   cmocka_unit_test(test_lose_the_device_with_work_in_flight),
+      cmocka_unit_test(test_run_out_of_memory),
+      cmocka_unit_test(test_one_allocation_fails),
+      cmocka_unit_test(test_refuse_a_launch),
+      cmocka_unit_test(test_fail_late),
+      cmocka_unit_test(test_fail_late_before_an_event),
+      cmocka_unit_test(test_lose_the_device),
+      cmocka_unit_test(test_lose_the_device_with_work_in_flight),
   };
   int failures = cmocka_run_group_tests(tests, NULL, NULL);
   remove_scratch();
