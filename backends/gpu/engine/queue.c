@@ -269,6 +269,13 @@ kw_engine_status kw_engine_queue_wait(kw_engine_queue *queue, uint64_t timeout_n
   return status;
 }
 
+bool kw_engine_queue_is_idle(kw_engine_queue *queue) {
+  pthread_mutex_lock(&lock);
+  const bool idle = !queue->busy;
+  pthread_mutex_unlock(&lock);
+  return idle;
+}
+
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 kw_engine_status kw_engine_event_wait(kw_engine_event *event, uint64_t value, uint64_t timeout_ns) {

@@ -195,7 +195,8 @@ static void test_arguments_of_every_kind(void **state) {
   (void)state;
   ze_kernel_handle_t kernel = make_kernel("mix_arguments", 1, 1, 1);
   void *out = allocate(devices[0], sizeof got), *device_halves = allocate(devices[0], sizeof halves);
-  OK(zeCommandListAppendMemoryCopy(list, device_halves, halves, sizeof halves, NULL, 0, NULL));
+  OK(zeCommandListAppendMemoryCopy(list, device_halves, halves, sizeof halves, done, 0, NULL));
+  finish();
   const void *values[] = {&out, &block, &c, &s, &f, &d, &device_halves};
   const size_t sizes[] = {sizeof out, sizeof block, 1, 2, 4, 8, sizeof device_halves};
   for (uint32_t i = 0; i < COUNT(values); ++i) OK(zeKernelSetArgumentValue(kernel, i, sizes[i], values[i]));
@@ -250,6 +251,9 @@ static void test_events_hold_commands_back(void **state) {
   (void)state;
   void *out = allocate(devices[0], sizeof one);
   OK(zeCommandListAppendMemoryCopy(list, out, &one, sizeof one, NULL, 1, &gate));
+  GIVES(ZE_RESULT_ERROR_INVALID_ARGUMENT, /* nothing puts it behind the other */
+        zeCommandListAppendMemoryCopy(list, &got, out, sizeof got, done, 0, NULL));
+  OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
   OK(zeCommandListAppendMemoryCopy(list, &got, out, sizeof got, done, 0, NULL));
   GIVES(ZE_RESULT_NOT_READY, zeEventQueryStatus(done));
   GIVES(ZE_RESULT_NOT_READY, zeEventHostSynchronize(done, 1000));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Command lists, immediate and recorded; queues and fences. All commands run in the order in which they were appended.
+ * Command lists, immediate and recorded; queues and fences. Commands run in the order in which they were appended. The
+ * specification promises no order within a list, so a command that nothing puts behind the one before is refused.
  */
 #include "emulated.h"
 
@@ -25,6 +26,9 @@ struct _ze_command_list_handle_t {
   bool closed;
   kw_engine_task *tasks; /* what is recorded */
   size_t count, capacity;
+  bool begun;                 /* it has a command */
+  ze_event_handle_t previous; /* what the newest signals */
+  bool held;                  /* the newest is a barrier: what follows waits for it */
 };
 
 struct _ze_fence_handle_t {
@@ -201,6 +205,7 @@ static ze_result_t list_reset(ze_command_list_handle_t list) {
   if (list->engine) return emu_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "an immediate list is not reset");
   list->closed = false;
   list->count = 0;
+  list->begun = false;
   return ZE_RESULT_SUCCESS;
 }
 
@@ -225,16 +230,32 @@ static ze_result_t check_open(ze_command_list_handle_t list) {
   return emu_check_lost(list->context, list->device);
 }
 
+/* Something puts the next command behind the one before: that was a barrier or has run, or the command waits for its
+ * event, or is a barrier behind all. */
+static ze_result_t check_order(ze_command_list_handle_t list, bool barrier, uint32_t wait_count,
+                               ze_event_handle_t *waits) {
+  bool ordered = !list->begun || list->held || (barrier && wait_count == 0) ||
+                 (list->engine && kw_engine_queue_is_idle(list->engine));
+  for (uint32_t i = 0; i < wait_count && list->previous; ++i) ordered = ordered || waits[i] == list->previous;
+  return ordered ? ZE_RESULT_SUCCESS
+                 : emu_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "emulated: nothing puts this command behind the one before it: no event, no barrier");
+}
+
 /* Adds the waits, then the task with its signal. */
-static ze_result_t append(ze_command_list_handle_t list, kw_engine_task *task, ze_event_handle_t signal,
+static ze_result_t append(ze_command_list_handle_t list, kw_engine_task *task, bool barrier, ze_event_handle_t signal,
                           uint32_t wait_count, ze_event_handle_t *waits) {
   EMU_TRY(emu_check_events(wait_count, waits));
   if (signal) EMU_CHECK(signal, EMU_EVENT);
+  EMU_TRY(check_order(list, barrier, wait_count, waits));
   for (uint32_t i = 0; i < wait_count; ++i)
     EMU_TRY(add_task(list, &(kw_engine_task){.kind = KW_ENGINE_WAIT, .u.event = {&waits[i]->event, 1}}));
   task->signal = signal ? &signal->event : NULL;
   task->signal_value = 1;
   EMU_TRY(add_task(list, task));
+  list->begun = true;
+  list->previous = signal;
+  list->held = barrier;
   return list->engine && list->synchronous ? emu_answer(kw_engine_queue_wait(list->engine, KW_ENGINE_FOREVER))
                                            : ZE_RESULT_SUCCESS;
 }
@@ -258,7 +279,7 @@ static ze_result_t append_barrier(ze_command_list_handle_t list, ze_event_handle
                                   ze_event_handle_t *waits) {
   kw_engine_task task = {.kind = KW_ENGINE_NOTHING};
   EMU_TRY(check_open(list));
-  return append(list, &task, signal, wait_count, waits);
+  return append(list, &task, true, signal, wait_count, waits);
 }
 
 static ze_result_t append_ranges_barrier(ze_command_list_handle_t list, uint32_t count, const size_t *sizes,
@@ -285,7 +306,7 @@ static ze_result_t append_event_reset(ze_command_list_handle_t list, ze_event_ha
   EMU_TRY(check_open(list));
   EMU_CHECK(event, EMU_EVENT);
   kw_engine_task task = {.kind = KW_ENGINE_RESET, .u.event.event = &event->event};
-  return append(list, &task, NULL, 0, NULL);
+  return append(list, &task, false, NULL, 0, NULL);
 }
 
 static ze_result_t append_copy(ze_command_list_handle_t list, void *to, const void *from, size_t size,
@@ -294,7 +315,7 @@ static ze_result_t append_copy(ze_command_list_handle_t list, void *to, const vo
   EMU_TRY(check_range(list, to, size, true));
   EMU_TRY(check_range(list, from, size, true));
   kw_engine_task task = {.kind = KW_ENGINE_COPY, .u.copy = {to, from, size}};
-  return append(list, &task, signal, wait_count, waits);
+  return append(list, &task, false, signal, wait_count, waits);
 }
 
 static ze_result_t append_fill(ze_command_list_handle_t list, void *to, const void *pattern, size_t pattern_size,
@@ -308,7 +329,7 @@ static ze_result_t append_fill(ze_command_list_handle_t list, void *to, const vo
   if (pattern_size > sizeof task.u.fill.pattern)
     return emu_fail(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "a pattern larger than maxMemoryFillPatternSize");
   memcpy(task.u.fill.pattern, pattern, pattern_size);
-  return append(list, &task, signal, wait_count, waits);
+  return append(list, &task, false, signal, wait_count, waits);
 }
 
 /* Arguments are taken as they are now. */
@@ -344,7 +365,7 @@ static ze_result_t append_launch(ze_command_list_handle_t list, ze_kernel_handle
   if (groups->groupCountX == 0 || groups->groupCountY == 0 || groups->groupCountZ == 0)
     return emu_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "emulated: a launch of no groups");
   EMU_TRY(fill_launch(list, kernel, &task.u.launch));
-  return append(list, &task, signal, wait_count, waits);
+  return append(list, &task, false, signal, wait_count, waits);
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
