@@ -104,8 +104,14 @@ static kw_dtype channel_dtype(const kw_case *c, const char *name) {
   return other && !is_like_input(name) ? kw_datum_compute(c->key) : c->key;
 }
 
+/* Statistics of the batch as the forward gives them without training: none, in a tensor. */
+static bool is_left_empty(const kw_case *c, const char *name) {
+  return c->class == KW_CLASS_ATTRS && c->number % 3 == 2 && strncmp(name, "save_", 5) == 0;
+}
+
 /* All tensors; false when a layout has run out. Optional weights come and go; statistics stay, whoever needs them. */
 static bool set_tensors(kw_case *c, const channel_shapes *shapes) {
+  static const kw_shape nothing = {1, {0}};
   const bool backward = strstr(c->op->name, "backward") != NULL;
   for (uint32_t i = 0; i < c->op->arg_count; i++) {
     const kw_suite_arg *arg = &c->op->args[i];
@@ -117,6 +123,7 @@ static bool set_tensors(kw_case *c, const channel_shapes *shapes) {
     if (!kw_case_pick_layout(c->class, c->number, which, backward ? 3 : 2, &layout)) return false;
     if (!like && !weight && c->class == KW_CLASS_STRIDE0) layout = KW_LAYOUT_DENSE;
     const kw_shape *shape = like ? &shapes->input : weight ? &shapes->weight : &shapes->rows;
+    if (is_left_empty(c, arg->name)) shape = &nothing;
     if (arg->mutated) {
       kw_case_set_changed(c, i, i, channel_dtype(c, arg->name), shape, KW_LAYOUT_DENSE);
     } else {
