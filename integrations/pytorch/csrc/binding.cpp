@@ -213,8 +213,10 @@ bool stays_with_pytorch(const c10::OperatorHandle &handle) {
   const c10::OperatorName &name = handle.operator_name();
   const std::string full = name.name + (name.overload_name.empty() ? "" : "." + name.overload_name);
   if (all_the_same.count(full.substr(std::min<size_t>(6, full.size()))) > 0) return false;
-  /* Autograd sees through these by what they are made of. */
-  return bases.count(name.name) > 0 || handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  if (bases.count(name.name) > 0) return true;
+  /* Autograd sees through these by what they are made of, unless they have a gradient of their own. */
+  return handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) &&
+         !handle.hasKernelForDispatchKey(c10::DispatchKey::Autograd);
 }
 
 /* Ops of a namespace that PyTorch does not have yet. */

@@ -16,6 +16,7 @@
 #include <ATen/ops/set_native.h>
 #include <ATen/ops/unfold_native.h>
 #include <ATen/ops/view_as_complex_native.h>
+#include <ATen/ops/view_as_real.h>
 #include <ATen/ops/view_as_real_native.h>
 #include <ATen/ops/view_native.h>
 #include <c10/core/DeviceGuard.h>
@@ -128,9 +129,21 @@ void copy_across(const at::Tensor &from, const at::Tensor &to) {
   copy_from_host(from.cpu(), to, false);
 }
 
-at::Tensor copy_from(const at::Tensor &self, const at::Tensor &target, bool non_blocking) {
+/* Without PyTorch's marks that say to take numbers conjugated or negated. */
+at::Tensor carry_out(const at::Tensor &self) {
+  if (self.device().is_cpu()) return self.resolve_conj().resolve_neg();
+  if (self.is_neg()) return self._neg_view().neg();
+  if (!self.is_conj()) return self;
+  const at::Tensor plain = self.conj().clone();
+  at::view_as_real(plain).select(-1, 1).neg_();
+  return plain;
+}
+
+at::Tensor copy_from(const at::Tensor &marked, const at::Tensor &target, bool non_blocking) {
   if (target.numel() == 0) return target;
-  const at::Tensor from = self.expand(target.sizes());
+  if (target.is_conj()) return copy_from(marked.conj(), target.conj(), non_blocking);
+  if (target.is_neg()) return copy_from(marked._neg_view(), target._neg_view(), non_blocking);
+  const at::Tensor from = carry_out(marked).expand(target.sizes());
   if (from.device() == target.device()) {
     copy_on_device(from, target);
   } else if (from.device().is_cpu()) {
@@ -178,6 +191,14 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_local_scalar_dense", &local_scalar_dense);
   m.impl("zero_", &zero_);
   m.impl("record_stream", &record_stream);
+}
+
+/* Copies see the marks and carry them out; PyTorch's way of doing so is a copy. */
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+}
+TORCH_LIBRARY_IMPL(aten, Negative, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
 }
 
 }  // namespace

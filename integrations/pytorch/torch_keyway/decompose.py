@@ -42,6 +42,7 @@ def _out(function):
 # What PyTorch has no decomposition for, or one that is circular.
 _OWN = {
     "aten::addmv.out": _out(_mv),
+    "aten::conj_physical.out": _out(lambda self: self.conj().resolve_conj()),
     "aten::fmax.out": _out(_fmax),
     "aten::fmin.out": _out(_fmin),
 }
