@@ -170,9 +170,10 @@ static void launch(kw_gpu_plan *plan, const void *data, const kw_norm *block, in
 }
 
 /* Whether rows, and not too long ones, have elements side by side, and each weight is one of them or lies so too. */
-static bool has_rows(const norm_task *task, const kw_norm *block) {
+static bool has_rows(const kw_gpu_plan *plan, const norm_task *task, const kw_norm *block) {
   const kw_i64 d = block->outer_rank, inner = block->rank - d;
-  if (task->flags & KW_NORM_RUNNING || block->numel == 0 || block->numel > SINGLE || inner > 1) return false;
+  if (task->flags & KW_NORM_RUNNING || block->numel == 0 || inner > 1) return false;
+  if (!kw_gpu_row_fits(plan, block->numel)) return false;
   if (inner == 0) return true;
   return block->stride[0][d] == 1 && block->stride[1][d] == 1 && block->stride[2][d] <= 1 && block->stride[3][d] <= 1;
 }
@@ -223,7 +224,7 @@ static void normalise(kw_gpu_plan *plan, norm_task *task) {
   const kw_gpu_tensor mean = task->mean, rstd = task->rstd;
   if (centred) task->mean = statistic(plan, &mean, compute, block.rows);
   task->rstd = statistic(plan, &rstd, compute, block.rows);
-  if (has_rows(task, &block)) {
+  if (has_rows(plan, task, &block)) {
     launch_rows(plan, task, &block);
   } else {
     kw_gpu_norm_run(plan, &block, (centred ? KW_NORM_MEAN : 0) | KW_NORM_SQUARES, KW_NORM_APPLY, compute, 1, launch,

@@ -320,6 +320,10 @@ void kw_gpu_step_items(kw_gpu_step *step, int64_t count) {
   kw_gpu_step_grid(step, KW_LOCAL_ELEMENTWISE, 1, (count + KW_LOCAL_ELEMENTWISE - 1) / KW_LOCAL_ELEMENTWISE, 1);
 }
 
+bool kw_gpu_row_fits(const kw_gpu_plan *plan, int64_t count) {
+  return count <= (device_of(plan)->vector_bytes > 0 ? 1 << 18 : 1 << 13);
+}
+
 int64_t kw_gpu_row_lanes(const kw_gpu_plan *plan, int64_t count) {
   int64_t lanes = 1;
   if (device_of(plan)->vector_bytes > 0) return 1;

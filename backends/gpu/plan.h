@@ -215,7 +215,9 @@ void kw_gpu_step_number(kw_gpu_step *step, double value); /* KW_CT; exact or rou
 void kw_gpu_step_scalar(kw_gpu_plan *plan, kw_gpu_step *step, const kw_value *value, int64_t otherwise);
 /* One item per element in groups of KW_LOCAL_ELEMENTWISE: kernels test KW_GLOBAL_ID() against `count`. */
 void kw_gpu_step_items(kw_gpu_step *step, int64_t count);
-/* For a kernel that takes rows (row.kw), how many items share one: on devices with vectors none. */
+/* For kernels that take rows (kernels/row.kw): whether they take one of `count` elements, where a longer one is better
+ * spread over groups; how many items share one, on devices with vectors none; and the grid. */
+bool kw_gpu_row_fits(const kw_gpu_plan *plan, int64_t count);
 int64_t kw_gpu_row_lanes(const kw_gpu_plan *plan, int64_t count);
 void kw_gpu_step_rows(const kw_gpu_plan *plan, kw_gpu_step *step, int64_t rows, int64_t lanes);
 /* `groups` groups of KW_LOCAL_REDUCTION items. */

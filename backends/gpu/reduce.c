@@ -18,12 +18,16 @@ const kw_gpu_module kw_gpu_reduce_module = {
     {kw_gpu_source_reduction, kw_gpu_source_reduce, kw_gpu_source_row, kw_gpu_source_softmax_row}};
 
 static const kw_gpu_kernel reduce_kernel = {&kw_gpu_reduce_module, "kw_reduce_kernel"};
+static const kw_gpu_kernel across_kernel = {&kw_gpu_reduce_module, "kw_reduce_across_kernel"};
 static const kw_gpu_kernel reduce_single_kernel = {&kw_gpu_scan_module, "kw_reduce_kernel"};
 static const kw_gpu_kernel argmax_kernel = {&kw_gpu_scan_module, "kw_argmax_kernel"};
 
 /* Runs that an item takes one after the other, at most: more of them take two launches, so that more groups run at once
  * and errors grow slowly. */
 #define IN_A_ROW 64
+
+/* Elements of each output that an item takes where it has strips of outputs. */
+#define ROWS_IN_A_ROW 256
 
 /* Outputs that a group shares at most where their elements lie further apart than the outputs do. */
 #define ACROSS 16
@@ -46,7 +50,9 @@ typedef struct reduction {
   kw_dtype partial;
 } reduction;
 
-static void launch(kw_gpu_plan *plan, const reduction *r, const kw_gpu_tensor *partial, const kw_reduction *block) {
+/* All but the grid. */
+static kw_gpu_step *add_step(kw_gpu_plan *plan, const reduction *r, const kw_gpu_tensor *partial,
+                             const kw_reduction *block) {
   kw_gpu_step *step = kw_gpu_step_add(plan, r->kernel, r->in->ref.dtype);
   kw_gpu_step_operand(step, r->out);
   kw_gpu_step_operand(step, r->in);
@@ -56,6 +62,11 @@ static void launch(kw_gpu_plan *plan, const reduction *r, const kw_gpu_tensor *p
   kw_gpu_step_int(step, r->opcode);
   kw_gpu_step_int(step, r->flag);
   if (r->has_divisor) kw_gpu_step_number(step, r->divisor);
+  return step;
+}
+
+static void launch(kw_gpu_plan *plan, const reduction *r, const kw_gpu_tensor *partial, const kw_reduction *block) {
+  kw_gpu_step *step = add_step(plan, r, partial, block);
   int64_t slots = KW_LOCAL_REDUCTION / block->lanes;
   kw_gpu_step_groups(step, (block->outputs + slots - 1) / slots * block->chunks);
 }
@@ -89,12 +100,50 @@ static void set_lanes(kw_reduction *block, int64_t run) {
     block->lanes *= 2;
 }
 
+/* Whether outputs lie side by side, and what they are made of too. */
+static bool has_strips(const kw_reduction *block) {
+  const kw_i64 d = block->outer_rank - 1;
+  return is_across(block) && block->inner_rank == 1 && block->in_stride[d] == 1 && block->out_stride[d] == 1;
+}
+
+static void launch_strips(kw_gpu_plan *plan, const reduction *r, const kw_gpu_tensor *partial,
+                          const kw_reduction *block, int64_t run) {
+  kw_gpu_step *step = add_step(plan, r, partial, block);
+  const int64_t extent = block->shape[block->outer_rank - 1], strip = KW_ACROSS * run;
+  const int64_t items = block->outputs / extent * ((extent + strip - 1) / strip) * block->chunks;
+  kw_gpu_step_grid(step, KW_LOCAL_ROWS, 1, (items + KW_LOCAL_ROWS - 1) / KW_LOCAL_ROWS, 1);
+}
+
+static void launch_across(kw_gpu_plan *plan, const reduction *whole, const kw_reduction *block, int64_t run) {
+  reduction r = *whole;
+  kw_reduction first = *block, second = *block;
+  r.kernel = &across_kernel;
+  if (block->outputs == 0) return;
+  if (block->count <= ROWS_IN_A_ROW) {
+    launch_strips(plan, &r, NULL, block, run);
+    return;
+  }
+  first.chunk = ROWS_IN_A_ROW;
+  first.chunks = (block->count + ROWS_IN_A_ROW - 1) / ROWS_IN_A_ROW;
+  first.write_partial = 1;
+  second.read_partial = 1;
+  second.count = second.chunk = first.chunks;
+  kw_gpu_tensor between = kw_gpu_temporary(plan, r.partial, 2, (int64_t[]){first.chunks, block->outputs});
+  launch_strips(plan, &r, &between, &first, run);
+  launch_strips(plan, &r, &between, &second, run);
+}
+
 /* One launch, or two with partial results between them. */
 static void launch_all(kw_gpu_plan *plan, const reduction *r, kw_reduction *block) {
   const kw_gpu_device *device = plan->call->device;
   reduction first = *r;
   kw_reduction second = *block;
-  if (r->kernel == &reduce_kernel && is_across(block)) first.kernel = &reduce_single_kernel;
+  const int64_t lanes = kw_gpu_lanes(r->kernel->module, r->in->ref.dtype, device->vector_bytes);
+  if (lanes > 1 && has_strips(block)) {
+    launch_across(plan, r, block, lanes);
+    return;
+  }
+  if (lanes > 1 && is_across(block)) first.kernel = &reduce_single_kernel;
   const int64_t run = kw_gpu_lanes(first.kernel->module, r->in->ref.dtype, device->vector_bytes);
   set_lanes(block, run);
   const int64_t most = block->lanes * IN_A_ROW * run;
@@ -107,7 +156,7 @@ static void launch_all(kw_gpu_plan *plan, const reduction *r, kw_reduction *bloc
   block->write_partial = 1;
   second.read_partial = 1;
   second.count = second.chunk = block->chunks;
-  set_lanes(&second, kw_gpu_lanes(r->kernel->module, r->in->ref.dtype, device->vector_bytes));
+  set_lanes(&second, lanes);
   kw_gpu_tensor between = kw_gpu_temporary(plan, r->partial, 2, (int64_t[]){block->outputs, block->chunks});
   launch(plan, &first, &between, block);
   launch(plan, r, &between, &second);

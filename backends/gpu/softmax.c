@@ -15,9 +15,6 @@ static const kw_gpu_kernel product_kernel = {&kw_gpu_scan_module, "kw_softmax_pr
 static const kw_gpu_kernel row_kernel = {&kw_gpu_reduce_module, "kw_softmax_row_kernel"};
 static const kw_gpu_kernel row_slope_kernel = {&kw_gpu_reduce_module, "kw_softmax_row_slope_kernel"};
 
-/* Elements of a row that one launch takes, at most: of a longer one its groups would be too few. */
-#define ROW 16384
-
 /* The set of dimensions that rows lie along; a tensor of rank 0 is a row of one. */
 static uint32_t row_dims(const kw_gpu_tensor *tensor, uint32_t dim) {
   return tensor->ref.rank > 0 ? 1u << dim : 0;
@@ -49,8 +46,8 @@ void kw_gpu_softmax_rows(kw_gpu_plan *plan, const kw_gpu_tensor *in, uint32_t di
 }
 
 /* Whether its rows have elements side by side, and not too many. */
-static bool has_rows(const kw_gpu_tensor *tensor, uint32_t dim) {
-  return tensor->ref.rank > 0 && tensor->ref.shape[dim] <= ROW &&
+static bool has_rows(const kw_gpu_plan *plan, const kw_gpu_tensor *tensor, uint32_t dim) {
+  return tensor->ref.rank > 0 && kw_gpu_row_fits(plan, tensor->ref.shape[dim]) &&
          (tensor->ref.shape[dim] == 1 || tensor->ref.strides[dim] == 1);
 }
 
@@ -66,6 +63,7 @@ static void rows(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_te
   if (result) kw_gpu_step_operand(step, result);
   kw_gpu_step_block(step, &block, sizeof block);
   kw_gpu_step_int(step, logarithm);
+  kw_gpu_step_int(step, kw_gpu_streams(out));
   kw_gpu_step_rows(plan, step, block.outputs, block.lanes);
 }
 
@@ -75,7 +73,7 @@ static void lower_softmax(kw_gpu_plan *plan, const kw_gpu_op *op) {
   uint32_t dim = kw_gpu_dim(plan, 1, self.ref.rank);
   kw_gpu_tensor largest, sums;
   if (self.ref.dtype != out.ref.dtype) in = kw_gpu_contiguous(plan, &self, out.ref.dtype); /* half_to_float */
-  if (has_rows(&in, dim) && has_rows(&out, dim)) {
+  if (has_rows(plan, &in, dim) && has_rows(plan, &out, dim)) {
     rows(plan, &row_kernel, &out, &in, NULL, dim, op->code);
     return;
   }
@@ -93,7 +91,8 @@ static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   uint32_t dim = kw_gpu_dim(plan, 2, grad.ref.rank);
   kw_dtype dtype = grad.ref.dtype;
   kw_gpu_tensor result = kw_gpu_staging(plan, &out, dtype);
-  if (has_rows(&grad, dim) && has_rows(&result, dim) && kw_gpu_is_contiguous(&grad) && kw_gpu_is_contiguous(&output)) {
+  if (has_rows(plan, &grad, dim) && has_rows(plan, &result, dim) && kw_gpu_is_contiguous(&grad) &&
+      kw_gpu_is_contiguous(&output)) {
     rows(plan, &row_slope_kernel, &result, &grad, &output, dim, op->code);
     kw_gpu_deliver(plan, &result, &out);
     return;
