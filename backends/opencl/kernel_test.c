@@ -285,6 +285,27 @@ static void test_compare_and_clamp(void **state) {
 }
 
 /* out[i][j] = a[j][i] + b[i], at offsets, into an output with gaps: every stride, offset and repetition counts. */
+/* Of results too large for caches, which are stored another way: whole vectors, and the rest of the last one. */
+static void test_large(void **state) {
+  enum { N = (1 << 20) + 5 };
+  const kw_value alpha = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64, .u.i = 1};
+  float *a = malloc(N * sizeof *a), *b = malloc(N * sizeof *b), *out = malloc(N * sizeof *out);
+  assert_true(a && b && out);
+  for (int i = 0; i < N; ++i) {
+    a[i] = (float)(i % 1001 - 500);
+    b[i] = (float)(i % 7);
+  }
+  run(*state, "add.Tensor", KW_F32, KW_F32, N, a, b, &alpha, 1, out);
+  for (int i = 0; i < N; ++i)
+    if (out[i] != a[i] + b[i]) fail_msg("element %d: got %g, want %g", i, (double)out[i], (double)(a[i] + b[i]));
+  run(*state, "relu", KW_F32, KW_F32, N, a, NULL, NULL, 0, out);
+  for (int i = 0; i < N; ++i)
+    if (out[i] != fmaxf(a[i], 0)) fail_msg("element %d: got %g of %g", i, (double)out[i], (double)a[i]);
+  free(a);
+  free(b);
+  free(out);
+}
+
 static void test_strides(void **state) {
   test_host *host = *state;
   float a[40], b[8], out[64];
@@ -502,6 +523,7 @@ int main(void) {
       cmocka_unit_test(test_binary_integer),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_compare_and_clamp),
+      cmocka_unit_test(test_large),
       cmocka_unit_test(test_strides),
       cmocka_unit_test(test_sum),
       cmocka_unit_test(test_reduce_dims),
