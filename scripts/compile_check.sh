@@ -16,7 +16,8 @@ case ${1-} in
   -*) no_arguments "$1" ;;
   *) architectures=("$@") ;;
 esac
-[ -x build/release/bin/keyway-gpu-compile ] || build_preset release
+quiet configure-release cmake --preset release
+quiet build-compile cmake --build --preset release -j "$jobs" --target keyway-gpu-compile
 
 results=bench/results/$(date +%F)-compile.md
 lines=build/compile
@@ -59,7 +60,7 @@ for architecture in "${architectures[@]}"; do
 done
 [ ${#done[@]} -gt 0 ] || { say "There is no compiler here: nothing was compiled."; exit; }
 
-# cells TEXT...: the rows of a table between its lines.
+# The tables' cells.
 summary() {
   echo 'architecture|programs|kernels|most registers|kernels that spill'
   local of
