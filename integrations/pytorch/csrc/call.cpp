@@ -36,6 +36,20 @@ kw_value scalar_value(const at::Scalar &scalar) {
   return value;
 }
 
+/* The value of a tensor of rank 0 on the CPU; Python's numbers come without a call. */
+at::Scalar number_in(const at::Tensor &tensor) {
+  switch (tensor.scalar_type()) {
+    case at::ScalarType::Double:
+      return *tensor.const_data_ptr<double>();
+    case at::ScalarType::Long:
+      return *tensor.const_data_ptr<int64_t>();
+    case at::ScalarType::Bool:
+      return *tensor.const_data_ptr<bool>();
+    default:
+      return tensor.item();
+  }
+}
+
 /* A call in the making; what its values point to lives as long as it. */
 class Call {
  public:
@@ -172,24 +186,30 @@ class Call {
     }
   }
 
-  /* A number from the CPU: as a Scalar where an op takes one, otherwise a tensor of the dtype that all promote to. */
+  /* A number from the CPU: as a Scalar where an op takes one and the number has no say in the dtype, otherwise as a
+   * tensor of the dtype that all promote to. */
   void add_number(size_t i, const at::Tensor &number) {
     const kw_op *scalar_op = binding_.arguments[i].scalar_op;
-    if (scalar_op != nullptr && op_ == binding_.op &&
-        (number.unsafeGetTensorImpl()->is_wrapped_number() || max_rank() > 0)) {
+    const at::ScalarType type = promoted(&number);
+    const bool silent = max_rank() > 0 && type == promoted(nullptr);
+    if (scalar_op != nullptr && op_ == binding_.op && (silent || number.unsafeGetTensorImpl()->is_wrapped_number())) {
       op_ = scalar_op;
-      values_[i] = scalar_value(number.item());
-      return;
+      values_[i] = scalar_value(number_in(number));
+    } else {
+      values_[i] = keep(number.to(type).to(c10::Device(device_type, index_)));
     }
+  }
+
+  /* The dtype that the tensors of the call promote to, and a number that is not NULL. */
+  at::ScalarType promoted(const at::Tensor *number) const {
     at::native::ResultTypeState state{};
-    state = at::native::update_result_type_state(number, state);
+    if (number != nullptr) state = at::native::update_result_type_state(*number, state);
     for (const c10::IValue &other : stack_) {
       if (other.isTensor() && is_here(other.toTensor())) {
         state = at::native::update_result_type_state(other.toTensor(), state);
       }
     }
-    const at::ScalarType type = at::native::result_type(state);
-    values_[i] = keep(number.to(type).to(c10::Device(device_type, index_)));
+    return at::native::result_type(state);
   }
 
   int64_t max_rank() const {
