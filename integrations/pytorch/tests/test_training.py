@@ -30,7 +30,7 @@ class Convolutional(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Two encoder layers under a causal mask; the next number of a sequence that steps by a constant."""
+    """Two encoder layers under a causal mask; what comes next where every number is the one before plus 5."""
 
     def __init__(self):
         super().__init__()
@@ -45,8 +45,7 @@ class Transformer(nn.Module):
 
     @staticmethod
     def batch(generator):
-        start, step = torch.randint(0, 23, (2, 4, 1), generator=generator)
-        x = (start + step * torch.arange(13)) % 23
+        x = (torch.randint(0, 23, (4, 1), generator=generator) + 5 * torch.arange(13)) % 23
         return x[:, :-1], x[:, 1:]
 
 
@@ -82,9 +81,9 @@ def test_a_few_steps(device, kind, optimizer):
 
 @pytest.mark.parametrize("kind, optimizer", [(Convolutional, "sgd"), (Transformer, "adamw, fused")])
 def test_two_hundred_steps(device, kind, optimizer):
-    """Rounding grows from step to step: the curves stay within a hundredth of where training began, and both learn."""
+    """Rounding grows from step to step: the curves stay within a thousandth of where training began, and both learn."""
     losses, expected = (train(kind, each, 200, OPTIMIZERS[optimizer]) for each in (device, torch.device("cpu")))
     print(f"{kind.__name__} on {device}: {expected[0]:.3f} to {expected[-10:].mean():.3f}, at most "
           f"{(losses - expected).abs().max():.2e} apart")
-    assert (losses - expected).abs().max() <= 0.01 * expected[0]
+    assert (losses - expected).abs().max() <= 1e-3 * expected[0]
     assert losses[-10:].mean() < 0.5 * losses[0]
