@@ -83,7 +83,7 @@ typedef struct kw_engine_item {
 
 typedef struct kw_engine_kernel {
   void (*run)(void *const *args);
-  void (*bind)(const kw_engine_item *item, void (*barrier)(void));
+  void (*bind)(const kw_engine_item *item, void (*barrier)(const kw_engine_item *item));
   uint32_t param_count;
   const uint32_t *param_sizes;
   char name[128];

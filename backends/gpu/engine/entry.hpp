@@ -15,11 +15,12 @@ struct kw_engine_item {
   int32_t local[3], size[3];
 };
 static thread_local const kw_engine_item *kw_engine_here;
-static thread_local void (*kw_engine_barrier)(void);
-KW_EXPORT void kw_engine_bind(const kw_engine_item *item, void (*barrier)(void)) {
+static void (*kw_engine_meet)(const kw_engine_item *item); /* the same for all threads */
+KW_EXPORT void kw_engine_bind(const kw_engine_item *item, void (*barrier)(const kw_engine_item *item)) {
   kw_engine_here = item;
-  kw_engine_barrier = barrier;
+  __atomic_store_n(&kw_engine_meet, barrier, __ATOMIC_RELAXED);
 }
+static inline void kw_engine_barrier() { kw_engine_meet(kw_engine_here); }
 
 /* A kernel with its arguments: entry i of `args` points to argument i. */
 template <class... A, size_t... I>

@@ -76,89 +76,92 @@ enum { SAVED_WORDS = 20, START_WORD = 11 };
 
 #define STACK_BYTES (256 << 10)
 
-typedef struct fiber {
-  void *saved; /* its stack, while another runs */
-  bool ended;
-} fiber;
-
 /* What a thread needs to run groups. */
 typedef struct runner {
+  kw_engine_item item; /* first: kernels hand it to their barrier */
   const kw_engine_launch *launch;
   void *args[KW_ENGINE_ARG_LIMIT];
-  kw_engine_item item;
-  void *back;        /* the thread's own stack, while a fiber runs */
-  uint32_t current;  /* the fiber that runs */
-  uint32_t item_now; /* the item that it runs */
-  uint32_t items;    /* of a group */
-  bool met_barrier;  /* somebody of this group */
-  bool broke_rule;   /* an item met a barrier after another had ended without */
-  char *stacks;      /* STACK_BYTES for each item; kept from launch to launch */
+  void *back;       /* the thread's own stack, while a fiber runs */
+  uint32_t items;   /* of a group */
+  uint32_t fiber;   /* that runs, */
+  uint32_t current; /* and its item */
+  uint32_t ended;   /* items of this group */
+  bool broke_rule;  /* some items of this group met a barrier that others did not */
+  char *stacks;     /* STACK_BYTES for each item; kept from launch to launch */
   uint32_t stack_count;
-  fiber fibers[KW_ENGINE_GROUP_ITEMS];
+  int32_t size[3];                          /* of the groups that `locals` is for */
+  int32_t locals[KW_ENGINE_GROUP_ITEMS][3]; /* each item's place in its group */
+  void *saved[KW_ENGINE_GROUP_ITEMS];       /* each fiber's stack, while another runs */
 } runner;
 
-static _Thread_local runner *here;
+static _Thread_local runner *here; /* for fiber_main, which has no arguments */
 
 static void set_item(runner *r, uint32_t index) {
-  const int32_t *size = r->item.size;
-  r->item_now = index;
-  r->item.local[0] = (int32_t)index % size[0];
-  r->item.local[1] = (int32_t)index / size[0] % size[1];
-  r->item.local[2] = (int32_t)index / size[0] / size[1];
+  r->current = index;
+  memcpy(r->item.local, r->locals[index], sizeof r->item.local);
 }
 
-static void barrier(void) {
-  runner *r = here;
-  uint32_t self = r->current;
-  if (r->item_now != self) r->broke_rule = true; /* the first fiber, with another item: the first met none */
-  r->met_barrier = true;
-  kw_engine_switch(&r->fibers[self].saved, r->back);
+/* From the running fiber to another, or back to the thread. */
+static void go_to(runner *r, uint32_t index) {
+  void **const from = &r->saved[r->fiber];
+  r->fiber = index;
+  set_item(r, index);
+  kw_engine_switch(from, r->saved[index]);
+}
+
+static void go_back(runner *r) {
+  kw_engine_switch(&r->saved[r->fiber], r->back);
 }
 
 static void fiber_main(void) {
   runner *r = here;
-  uint32_t self = r->current;
   r->launch->kernel->run(r->args);
-  if (!r->met_barrier) {
-    for (uint32_t i = 1; i < r->items; ++i) {
-      set_item(r, i);
-      r->launch->kernel->run(r->args);
-    }
+  ++r->ended;
+  /* While the others have no stacks yet, no item has met a barrier. */
+  while (!r->saved[1] && r->ended < r->items) {
+    set_item(r, r->ended);
+    r->launch->kernel->run(r->args);
+    ++r->ended;
   }
-  r->fibers[self].ended = true;
-  kw_engine_switch(&r->fibers[self].saved, r->back);
+  if (r->ended != r->current + 1) r->broke_rule = true; /* one before has met a barrier since */
+  if (r->broke_rule || r->ended == r->items) go_back(r);
+  go_to(r, r->fiber + 1);
   __builtin_unreachable(); /* nobody resumes a fiber that has ended */
 }
 
-/* Up to the fiber's next barrier, or its end. */
-static void fiber_resume(runner *r, uint32_t index) {
-  r->current = index;
-  set_item(r, index);
-  kw_engine_switch(&r->back, r->fibers[index].saved);
+/* The fiber's stack, such that it begins when somebody goes to it. It does not begin where the others do: they would all
+ * want the same few places in the caches. */
+static void prepare_fiber(runner *r, uint32_t index) {
+  char *end = r->stacks + (size_t)(index + 1) * STACK_BYTES - index % 128 * 512;
+  void **top = (void **)end - SAVED_WORDS;
+  void (*start)(void) = fiber_main;
+  memset(top, 0, SAVED_WORDS * sizeof *top);
+  memcpy(&top[START_WORD], &start, sizeof start);
+  r->saved[index] = top;
 }
 
-static void fiber_start(runner *r, uint32_t index) {
-  void **top = (void **)(r->stacks + (size_t)(index + 1) * STACK_BYTES) - SAVED_WORDS;
-  memset(top, 0, SAVED_WORDS * sizeof *top);
-  void (*start)(void) = fiber_main;
-  memcpy(&top[START_WORD], &start, sizeof start);
-  r->fibers[index] = (fiber){.saved = top};
-  fiber_resume(r, index);
+/* Each fiber goes on to the next; the last, which has seen all meet the barrier, to the first. */
+static void barrier(const kw_engine_item *item) {
+  runner *r = (runner *)(uintptr_t)item;
+  if (r->ended > 0) {
+    r->broke_rule = true;
+    go_back(r);
+  }
+  if (r->items == 1) return;
+  if (!r->saved[1])
+    for (uint32_t i = 1; i < r->items; ++i) prepare_fiber(r, i);
+  go_to(r, r->fiber + 1 < r->items ? r->fiber + 1 : 0);
 }
 
 /* False: some items met a barrier that others did not. */
 static bool run_group(runner *r) {
-  r->met_barrier = false;
-  fiber_start(r, 0);
-  if (r->fibers[0].ended) return true;
-  if (r->broke_rule) return false;
-  for (uint32_t i = 1; i < r->items; ++i) fiber_start(r, i);
-  for (;;) {
-    uint32_t ended = 0;
-    for (uint32_t i = 0; i < r->items; ++i) ended += r->fibers[i].ended;
-    if (ended > 0) return ended == r->items;
-    for (uint32_t i = 0; i < r->items; ++i) fiber_resume(r, i);
-  }
+  r->ended = 0;
+  r->fiber = 0;
+  r->saved[1] = NULL;
+  prepare_fiber(r, 0);
+  set_item(r, 0);
+  kw_engine_switch(&r->back, r->saved[0]);
+  return !r->broke_rule;
 }
 
 /* ---- Teams ------------------------------------------------------------------------------------------------------- */
@@ -179,6 +182,17 @@ struct kw_engine_team {
   runner *runner; /* the caller's */
 };
 
+static void place_items(runner *r) {
+  const int32_t *size = r->item.size;
+  if (memcmp(r->size, size, sizeof r->size) == 0) return;
+  for (int32_t i = 0; i < (int32_t)r->items; ++i) {
+    r->locals[i][0] = i % size[0];
+    r->locals[i][1] = i / size[0] % size[1];
+    r->locals[i][2] = i / size[0] / size[1];
+  }
+  memcpy(r->size, size, sizeof r->size);
+}
+
 static bool runner_prepare(runner *r, const kw_engine_launch *launch) {
   r->launch = launch;
   r->items = launch->local[0] * launch->local[1] * launch->local[2];
@@ -188,6 +202,7 @@ static bool runner_prepare(runner *r, const kw_engine_launch *launch) {
     r->item.size[d] = (int32_t)launch->local[d];
     r->item.groups[d] = (int64_t)launch->groups[d];
   }
+  place_items(r);
   if (r->items <= r->stack_count) return true;
   if (r->stacks) munmap(r->stacks, (size_t)r->stack_count * STACK_BYTES);
   r->stacks = mmap(NULL, (size_t)r->items * STACK_BYTES, PROT_READ | PROT_WRITE,

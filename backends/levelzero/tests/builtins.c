@@ -11,11 +11,12 @@
 /* ---- Items ------------------------------------------------------------------------------------------------------- */
 
 static _Thread_local const kw_engine_item *here;
-static _Thread_local void (*item_barrier)(void);
+static void (*meet)(const kw_engine_item *item); /* the same for all threads */
 
-__attribute__((visibility("default"))) void kw_engine_bind(const kw_engine_item *item, void (*barrier)(void)) {
+__attribute__((visibility("default"))) void kw_engine_bind(const kw_engine_item *item,
+                                                           void (*barrier)(const kw_engine_item *item)) {
   here = item;
-  item_barrier = barrier;
+  __atomic_store_n(&meet, barrier, __ATOMIC_RELAXED);
 }
 
 /* Dimensions beyond the third have one item. */
@@ -36,7 +37,7 @@ SIZE(_Z15get_global_sizej, here->groups[d] * here->size[d])
 
 void _Z7barrierj(uint32_t flags) {
   (void)flags;
-  item_barrier();
+  meet(here);
 }
 
 /* ---- Atomics ----------------------------------------------------------------------------------------------------- */
