@@ -4,7 +4,7 @@
 #
 # Runs a command with a test driver in place: a shared library that stands where the vendor's driver would and runs
 # compiled kernels on the CPU. The backend's device is then there, and says `emulated` wherever it shows. `keyway` is the
-# build's own.
+# build's own. Says at the end, on stderr, how many launches of kernels there were.
 #
 #   cuda        libcuda and libnvrtc
 #   hip         libamdhip64 and libhiprtc
@@ -51,5 +51,11 @@ case $driver in
   *) die "has no test driver '$driver'" "Run: $script --help" ;;
 esac
 
+KEYWAY_ENGINE_COUNT=$(mktemp)
+export KEYWAY_ENGINE_COUNT
+trap 'rm -f "$KEYWAY_ENGINE_COUNT"' EXIT
 cd "$caller"
-PATH=$build/bin:$PATH exec "$@"
+status=0
+PATH=$build/bin:$PATH "$@" || status=$?
+awk '{ count += $1 } END { printf "emulated: the test driver ran %.0f launches\n", count }' "$KEYWAY_ENGINE_COUNT" >&2
+exit "$status"

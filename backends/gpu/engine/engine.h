@@ -134,7 +134,8 @@ bool kw_engine_launch_add(kw_engine_launch *launch, const void *data, size_t siz
 /* All arguments of its kernel; params[i] points to the i-th. */
 bool kw_engine_launch_add_all(kw_engine_launch *launch, void *const *params);
 
-/* Launches that were pushed to queues of this process. */
+/* Launches that were pushed to queues of this process. As it ends, it adds a line with the number to the file that
+ * KEYWAY_ENGINE_COUNT names, if any. */
 uint64_t kw_engine_launch_count(void);
 
 /* ---- Queues and events ------------------------------------------------------------------------------------------- */

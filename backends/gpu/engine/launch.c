@@ -129,8 +129,8 @@ static void fiber_main(void) {
   __builtin_unreachable(); /* nobody resumes a fiber that has ended */
 }
 
-/* The fiber's stack, such that it begins when somebody goes to it. It does not begin where the others do: they would all
- * want the same few places in the caches. */
+/* The fiber's stack, such that it begins when somebody goes to it. It does not begin where the others do: they would
+ * all want the same few places in the caches. */
 static void prepare_fiber(runner *r, uint32_t index) {
   char *end = r->stacks + (size_t)(index + 1) * STACK_BYTES - index % 128 * 512;
   void **top = (void **)end - SAVED_WORDS;

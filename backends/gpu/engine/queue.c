@@ -8,6 +8,7 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -59,6 +60,15 @@ uint64_t kw_engine_now_ns(void) {
 
 uint64_t kw_engine_launch_count(void) {
   return launches;
+}
+
+/* At the end of the process, for scripts/emulated.sh to add up. */
+__attribute__((destructor)) static void write_count(void) {
+  const char *path = getenv("KEYWAY_ENGINE_COUNT");
+  FILE *file = path && launches > 0 ? fopen(path, "ae") : NULL;
+  if (!file) return;
+  fprintf(file, "%llu\n", (unsigned long long)launches);
+  fclose(file);
 }
 
 /* A point in time for wait_until. */
