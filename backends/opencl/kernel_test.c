@@ -66,6 +66,7 @@ static void test_kernels_take_all_dtypes_of_their_op(void **state) {
   test_host *host = *state;
   for (uint32_t i = 0; i < host->kernel_count; ++i) {
     const kw_op_row *row = find_row(host->kernels[i].op);
+    if (host->kernels[i].priority != 0) continue; /* not the pack's: a library's beside it */
     for (uint32_t k = 0; k < i; ++k) assert_string_not_equal(host->kernels[k].op, host->kernels[i].op);
     if (!row) fail_msg("no op %s", host->kernels[i].op);
     uint64_t want = row->dtypes;
