@@ -7,8 +7,7 @@
 #
 #   --four-lines   only the four lines, on the devices of the tree and on the example vendor's
 set -euo pipefail
-cd "$(dirname "$0")"
-. ../../scripts/lib.sh
+. "$(dirname "$0")/../../scripts/lib.sh"
 
 only_four_lines=false
 for argument; do
