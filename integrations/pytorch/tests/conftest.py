@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch_keyway
 
+collect_ignore = ["opinfo"]  # has options of its own
 NAMES = ["cpu", "opencl"]
 DEVICES = {name: torch_keyway.register(name) for name in NAMES}
 

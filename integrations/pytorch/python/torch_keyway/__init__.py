@@ -65,6 +65,12 @@ def devices():
     return _C.list_devices()
 
 
+def ops():
+    """All ops of Keyway, and those of the plugins that are loaded: objects with name, schema, and the dtypes that the op is
+    defined for."""
+    return _C.list_ops()
+
+
 def keyway_name(device):
     """The Keyway name of a registered device: "npu:0"."""
     return _C.device_name(torch.device(device).index or 0)

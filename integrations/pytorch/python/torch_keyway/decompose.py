@@ -27,10 +27,11 @@ def _fmin(self, other):
     return torch.where(torch.isnan(self), other, torch.where(torch.isnan(other), self, torch.minimum(self, other)))
 
 
-def _out(function):
-    """The out= variant of an operator."""
+def _out(function, name="out"):
+    """The variant of an operator that writes to an argument of that name."""
 
-    def run(*args, out, **kwargs):
+    def run(*args, **kwargs):
+        out = kwargs.pop(name)
         result = function(*args, **kwargs)
         if out.shape != result.shape:
             out.resize_(result.shape)
@@ -38,6 +39,9 @@ def _out(function):
 
     return run
 
+
+# PyTorch's decompositions of these write what they make of small dtypes to a copy of grad_input.
+_LOST = ("aten::huber_loss_backward.out", "aten::smooth_l1_loss_backward.grad_input")
 
 # What PyTorch has no decomposition for, or one that is circular.
 _OWN = {
@@ -82,7 +86,10 @@ def _register(name):
     if function is None:
         from torch._decomp import decomposition_table  # takes a second, and most programs never come here
 
-        function = decomposition_table.get(_operator(name))
+        if name in _LOST:
+            function = _out(decomposition_table[_operator(name.partition(".")[0])], "grad_input")
+        else:
+            function = decomposition_table.get(_operator(name))
     if function is None:
         return False
     library = torch.library.Library(name.partition("::")[0], "IMPL")
