@@ -7,14 +7,14 @@
 #define __shared__ static thread_local /* the items of a group run on one thread */
 #define __launch_bounds__(items)
 
-struct kw_place {
+struct engine_place {
   uint32_t x, y, z;
 };
-#define KW_PLACE(of) \
-  (kw_place{(uint32_t)kw_engine_here->of[0], (uint32_t)kw_engine_here->of[1], (uint32_t)kw_engine_here->of[2]})
-#define blockIdx KW_PLACE(group)
-#define blockDim KW_PLACE(size)
-#define threadIdx KW_PLACE(local)
+#define ENGINE_PLACE(of) \
+  (engine_place{(uint32_t)kw_engine_here->of[0], (uint32_t)kw_engine_here->of[1], (uint32_t)kw_engine_here->of[2]})
+#define blockIdx ENGINE_PLACE(group)
+#define blockDim ENGINE_PLACE(size)
+#define threadIdx ENGINE_PLACE(local)
 #define __syncthreads() kw_engine_barrier()
 
 static inline uint32_t atomicCAS(uint32_t *p, uint32_t expected, uint32_t value) {
