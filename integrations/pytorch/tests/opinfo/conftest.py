@@ -18,7 +18,7 @@ import torch_keyway  # noqa: E402
 def pytest_addoption(parser):
     parser.addoption("--device", default="cpu", help="the device, as torch_keyway.register takes it (default: cpu)")
     parser.addoption("--plugin", help="a plugin's file to load first")
-    parser.addoption("--every", type=int, default=1, metavar="N", help="take every N-th sample of each operator and dtype")
+    parser.addoption("--every", type=int, default=1, metavar="N", help="take every N-th sample of each operator")
     parser.addoption("--shard", default="0/1", metavar="I/N", help="take the operators of part I of N, counted from 0")
     parser.addoption("--record", metavar="FILE", help="write what fails, and the totals, to a file, too")
 

@@ -76,5 +76,5 @@ def text(sample):
             return "[" + ", ".join(write(v) for v in value) + "]"
         return repr(value)
 
-    parts = [write(sample.input), *(write(v) for v in sample.args), *(f"{k}={write(v)}" for k, v in sample.kwargs.items())]
-    return ", ".join(parts).replace("\n", " ")
+    named = [f"{name}={write(value)}" for name, value in sample.kwargs.items()]
+    return ", ".join([write(sample.input), *map(write, sample.args), *named]).replace("\n", " ")

@@ -46,7 +46,7 @@ def text(device):
         f"device {device}, PyTorch {torch.__version__}",
         f"ops of the op set: {len(ops)}, of which {sum(name in _ran for name in ops)} ran; "
         f"of {sum(len(op.dtypes) for op in ops.values())} pairs of op and dtype {pairs}",
-        "ops that no operator of the database came to: " + (", ".join(name for name in ops if name not in _ran) or "none"),
+        "ops that no operator of the database came to: " + ", ".join(name for name in ops if name not in _ran),
         f"operators of the database that come to the op set: {len(entries)}, "
         f"with dtypes {sum(len(dtypes) for dtypes in entries.values())}",
     ]
