@@ -3,20 +3,24 @@
 # usage: scripts/gpu_check.sh OUT [CONFORM OPTION...]
 #        scripts/gpu_check.sh --pack
 #
-# On a machine with an NVIDIA GPU: builds what it needs (build/gpu), runs the conformance suite on cuda:0 at the level
-# training, or as the options say, and the benchmark; about five minutes with 16 cores. Downloads nothing. Writes the
-# whole results to the directory OUT and prints a short table last. Exit status 0: conformant, and the benchmark ran.
+# On a machine with an NVIDIA GPU: builds what it needs (build/gpu), runs the conformance suite at the level training, or
+# as the options say, and the benchmark on cuda:0, then on hip:0, where a library for tests serves the HIP runtime's calls
+# from the CUDA driver. Takes ten minutes at most, about five with 16 cores; what is not through by then has no verdict.
+# Downloads nothing. Writes the whole results to the directory OUT and prints a short table last. Exit status 0: both
+# are conformant, and the benchmarks ran.
 #
 # The machine has the NVIDIA driver, NVRTC (of the CUDA toolkit), gcc, cmake and ninja. The packages pkg-config,
 # libcjson-dev, libmd-dev and libcmocka-dev are taken from the system, or from build/packages, where --pack puts them on a
 # machine that can download them: carry that directory over with the checkout.
 #
-# OUT/machine.txt    GPU, driver, processor
-# OUT/doctor.txt     what Keyway found
-# OUT/conform.json   the report; conform.txt is what it printed
-# OUT/bench.json     the benchmark; bench.txt is its table
+# OUT/machine.txt         GPU, driver, processor
+# OUT/doctor.txt          what Keyway found; list.txt: its devices
+# OUT/DEVICE/conform.json   the report; conform.txt is what it printed. DEVICE: cuda, hip
+# OUT/DEVICE/bench.json     the benchmark; bench.txt is its table
 #
 # Example: scripts/gpu_check.sh build/gpu-check
+# Example: scripts/emulated.sh cuda scripts/gpu_check.sh build/gpu-check --case 'mul.*/f32/prime/1'
+#          goes through all of it without a GPU, except for the benchmarks
 set -euo pipefail
 caller=$PWD
 . "$(dirname "$0")/lib.sh"
@@ -79,51 +83,77 @@ sed 's/^/    /' "$out/machine.txt"
 step "building (build/gpu)"
 use_packages
 quiet configure-gpu cmake -G Ninja -B build/gpu -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF
-quiet build-gpu cmake --build build/gpu -j "$jobs" --target keyway_cli keyway-worker keyway_cpu keyway_cuda
+quiet build-gpu cmake --build build/gpu -j "$jobs" \
+  --target keyway_cli keyway-worker keyway_cpu keyway_cuda keyway_hip keyway_hip_shim
 keyway=$PWD/build/gpu/bin/keyway
+export LD_LIBRARY_PATH=$PWD/build/gpu/tests/hip_through_cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export KEYWAY_MODULE_CACHE=$PWD/build/gpu/modules
+mkdir -p "$KEYWAY_MODULE_CACHE"
 
 step "devices"
 "$keyway" doctor >"$out/doctor.txt" 2>&1 || true
 "$keyway" list | tee "$out/list.txt" | sed 's/^/    /'
-grep -q '^cuda:0 ' "$out/list.txt" || die "there is no cuda:0" \
-  "$(grep -A 1 keyway_cuda.so "$out/doctor.txt" | tail -n 1 | sed 's/^ */keyway doctor says: /')"
+for device in cuda hip; do
+  grep -q "^$device:0 " "$out/list.txt" || die "there is no $device:0" \
+    "$(grep -m 1 -A 1 "keyway_$device.so" "$out/doctor.txt" | tail -n 1 | sed 's/^ */keyway doctor says: /')"
+done
+
+# within SECONDS COMMAND...: ends the command when so few are left of the ten minutes.
+within() {
+  local left=$((590 - SECONDS - $1))
+  shift
+  timeout "$((left > 1 ? left : 1))" "$@"
+}
 
 # A process for each job has a context of its own on the GPU.
 workers=$((jobs < 8 ? jobs : 8))
-step "keyway conform --device cuda:0 ${options[*]}"
-conformed=0
-export KEYWAY_MODULE_CACHE=$PWD/build/gpu/modules
-mkdir -p "$KEYWAY_MODULE_CACHE"
-began=$SECONDS
-timeout 420 "$keyway" conform --device cuda:0 --jobs "$workers" --json "$out/conform.json" "${options[@]}" \
-  >"$out/conform.txt" 2>&1 || conformed=$?
-conform_seconds=$((SECONDS - began))
-[ "$conformed" -eq 0 ] || grep -E '^(fail|crash|timeout) ' "$out/conform.txt" | head -n 20 | sed 's/^/    /' || true
+rows='device|verdict|runs on|pass|fail|crash|timeout|unimpl.|launches|time'$'\n'
+failed=()
 
-step "keyway bench --device cuda:0"
-benched=0
-timeout 120 "$keyway" bench --device cuda:0 >"$out/bench.txt" 2>&1 || benched=$?
-timeout 60 "$keyway" bench --device cuda:0 --rounds 5 --json >"$out/bench.json" 2>>"$out/bench.txt" || benched=$?
-
-say
-cat "$out/bench.txt"
-say
-{
-  echo 'device|verdict|runs on|pass|fail|crash|timeout|unimpl.|launches|time'
-  row="cuda:0"
-  if [ -s "$out/conform.json" ]; then
-    row+="|$(json_member "$out/conform.json" verdict)"
-    case $(json_member "$out/conform.json" emulated) in
-      true) row+='|emulated' ;;
-      *) row+='|hardware' ;;
-    esac
-    for count in pass fail crash timeout unimplemented launches; do row+="|$(json_member "$out/conform.json" "$count")"; done
-  else
-    row+="|no verdict (exit $conformed)|||||||"
+# check DEVICE SECONDS: the suite and the benchmark, with so much time left for what follows.
+check() {
+  local device=$1 reserve=$2 into=$out/${1%:*} began=$SECONDS status=0 count
+  mkdir -p "$into"
+  rm -f "$into"/*
+  step "keyway conform --device $device ${options[*]}"
+  within "$((reserve + 60))" "$keyway" conform --device "$device" --jobs "$workers" --json "$into/conform.json" \
+    "${options[@]}" >"$into/conform.txt" 2>&1 || status=$?
+  if [ "$status" -ne 0 ]; then
+    failed+=("$device is not conformant: $into/conform.txt has of each failure the command that replays it")
+    grep -E '^(fail|crash|timeout) ' "$into/conform.txt" | head -n 20 | sed 's/^/    /' || true
   fi
-  echo "$row|$conform_seconds s"
-} | column_table
+  if [ -s "$into/conform.json" ]; then
+    rows+="$device|$(json_member "$into/conform.json" verdict)"
+    case $(json_member "$into/conform.json" emulated) in
+      true) rows+='|emulated' ;;
+      *) rows+='|hardware' ;;
+    esac
+    for count in pass fail crash timeout unimplemented launches; do
+      rows+="|$(json_member "$into/conform.json" "$count")"
+    done
+  else
+    tail -n 5 "$into/conform.txt" | sed 's/^/    /'
+    rows+="$device|no verdict (exit $status)|||||||"
+  fi
+  rows+="|$((SECONDS - began)) s"$'\n'
+  if grep -q "^$device .*\[emulated\]" "$out/list.txt"; then
+    say "    no benchmark: $device is emulated, and its times would say nothing"
+    return
+  fi
+
+  step "keyway bench --device $device"
+  if within "$reserve" "$keyway" bench --device "$device" >"$into/bench.txt" 2>&1 &&
+    within "$reserve" "$keyway" bench --device "$device" --rounds 5 --json >"$into/bench.json" 2>>"$into/bench.txt"; then
+    sed 's/^/    /' "$into/bench.txt"
+  else
+    failed+=("the benchmark on $device failed: $into/bench.txt")
+  fi
+}
+check cuda:0 200
+check hip:0 0
+
+say
+printf '%s' "$rows" | column_table
 say
 say "Results are in $out. $SECONDS s."
-[ "$conformed" -eq 0 ] || die "cuda:0 is not conformant" "See $out/conform.txt; each failure there has the command that replays it."
-[ "$benched" -eq 0 ] || die "the benchmark failed" "See $out/bench.txt."
+[ ${#failed[@]} -eq 0 ] || die "$(printf '%s\n' "${failed[@]}")"
