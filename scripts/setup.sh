@@ -5,17 +5,17 @@
 # Installs the Debian packages that Keyway's build and tests need and this machine lacks, with apt-get (through sudo
 # when not root). Says which. Does nothing, fast, when all are there.
 #
-#   --minimal   only what building and the demo need: no second compiler, no valgrind, no clang-format
+#   --minimal   only what building and the demo need: no second compiler, no other backend's, no valgrind
 #   --print     print the packages, one a line, and install nothing
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 minimal=(
   gcc libc6-dev binutils cmake ninja-build pkg-config libcjson-dev libmd-dev libcmocka-dev
-  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libclblast-dev
-  libze-dev clang-15 llvm-spirv-15 lld-15 spirv-tools
+  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd
 )
 rest=(
+  libclblast-dev libze-dev clang-15 llvm-spirv-15 lld-15 spirv-tools
   g++ clang clang-format valgrind oclgrind libdlpack-dev libxml2-utils perl lcov
   python3 python3-dev python3-venv
   libamdhip64-5 libhiprtc-builtins5
