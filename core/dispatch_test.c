@@ -83,6 +83,24 @@ static void takes_the_highest_priority_that_can(void **state) {
   kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(w), kw_tensor_release(z);
 }
 
+static void takes_what_is_off_by_name_only(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){5, 7}), *y = floats(2, (float[]){1, 2}), *out = NULL;
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(y)};
+  kw_kernel_info info = {.struct_size = sizeof info};
+  kw_plan *plan;
+  assert_int_equal(kw_op_support(sub, device, KW_F32), KW_SUPPORT_DECOMPOSED);
+  assert_int_equal(kw_op_get_kernel(sub, device, 0, &info), KW_OK);
+  assert_string_equal(info.name, "off");
+  assert_int_equal(call(sub, x, y, &out), KW_OK);
+  assert_string_equal(fixture->last_kernel, "plain"); /* of add, with an alpha: it is decomposed */
+  assert_int_equal(kw_plan_make(sub, NULL, args, 2, &out, 1, "off", &plan), KW_OK);
+  assert_int_equal(kw_plan_run(plan, NULL, args, 2, &out, 1), KW_OK);
+  assert_string_equal(fixture->last_kernel, "off");
+  kw_plan_destroy(plan);
+  kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(out);
+}
+
 static void passes_over_a_kernel_that_does_not_know_an_argument(void **state) {
   (void)state;
   kw_tensor *x = floats(2, (float[]){1, 2}), *y = NULL;
@@ -657,6 +675,7 @@ static void launches_nothing_in_a_forked_child(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(takes_the_highest_priority_that_can),
+      TEST(takes_what_is_off_by_name_only),
       TEST(passes_over_a_kernel_that_does_not_know_an_argument),
       TEST(expands_what_broadcasts),
       TEST(casts_for_a_kernel_of_one_dtype),

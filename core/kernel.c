@@ -110,6 +110,10 @@ static int compare(const void *a, const void *b) {
 }
 
 void kw_kernels_sort(kw_plugin *plugin) {
+  for (uint32_t i = 0; i < plugin->kernel_count; i++) {
+    kw_kernel *kernel = plugin->kernels[i];
+    kernel->off = kernel->desc.priority == KW_PRIORITY_OFF && !is_preferred(kernel);
+  }
   if (plugin->kernel_count > 0) qsort(plugin->kernels, plugin->kernel_count, sizeof *plugin->kernels, compare);
 }
 
@@ -134,8 +138,14 @@ static uint32_t lower_bound(const kw_plugin *plugin, uint32_t id) {
   return low;
 }
 
-kw_kernel *const *kw_plugin_kernels(const kw_plugin *plugin, const kw_op *op, uint32_t *out_count) {
+kw_kernel *const *kw_plugin_kernels_by_name(const kw_plugin *plugin, const kw_op *op, uint32_t *out_count) {
   uint32_t begin = lower_bound(plugin, op->id);
   *out_count = lower_bound(plugin, op->id + 1) - begin;
   return plugin->kernels + begin;
+}
+
+kw_kernel *const *kw_plugin_kernels(const kw_plugin *plugin, const kw_op *op, uint32_t *out_count) {
+  kw_kernel *const *kernels = kw_plugin_kernels_by_name(plugin, op, out_count);
+  while (*out_count > 0 && kernels[*out_count - 1]->off) --*out_count;
+  return kernels;
 }

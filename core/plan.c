@@ -460,7 +460,8 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
   bool empty = kw_change_is_nothing(plan->op, plan->normal);
   for (uint32_t i = 0; i < plan->inference.result_count; ++i) empty = empty && plan->inference.results[i].numel == 0;
   uint32_t count;
-  kw_kernel *const *kernels = kw_plugin_kernels(plan->device->plugin, plan->op, &count);
+  kw_kernel *const *kernels =
+      (request->kernel ? kw_plugin_kernels_by_name : kw_plugin_kernels)(plan->device->plugin, plan->op, &count);
   bool named = false;
   for (uint32_t i = 0; i < count; ++i) {
     if (request->kernel && strcmp(request->kernel, kernels[i]->desc.name) != 0) continue;
@@ -590,7 +591,7 @@ KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t i
   if (status != KW_OK) return status;
   if (!op || !device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_get_kernel: op and device must not be NULL");
   uint32_t count;
-  kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, op, &count);
+  kw_kernel *const *kernels = kw_plugin_kernels_by_name(device->plugin, op, &count);
   if (index >= count) {
     return kw_fail(KW_ERR_NOT_FOUND, "%s has %u kernels for %s; there is no number %u", device->name, count,
                    op->schema.name, index);

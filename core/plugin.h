@@ -19,6 +19,7 @@ typedef struct kw_kernel {
   struct kw_plugin *plugin;
   const kw_op *op;
   uint32_t order; /* of registration; earlier first among equal priorities */
+  bool off;       /* only for who names it: last in the order */
 } kw_kernel;
 
 typedef struct kw_plugin {
@@ -65,5 +66,7 @@ uint32_t kw_plugin_slots(void);
 /* The kernels of one op in the order in which they are tried (priority, then registration; KEYWAY_KERNELS first).
  * *out_count may be 0. Immutable after load. */
 kw_kernel *const *kw_plugin_kernels(const kw_plugin *plugin, const kw_op *op, uint32_t *out_count);
+/* Those, and then the ones that are tried only by name. */
+kw_kernel *const *kw_plugin_kernels_by_name(const kw_plugin *plugin, const kw_op *op, uint32_t *out_count);
 
 #endif /* KEYWAY_CORE_PLUGIN_H */

@@ -189,10 +189,29 @@ static void prefer_kernel(void) {
   check_kernels("slow", "fast");
 }
 
+static void check_div(kw_support expected) {
+  LOAD("plain");
+  kw_device *device;
+  CHECK_OK(kw_device_open("plain", &device));
+  CHECK(kw_op_support(kw_op_find("div.Tensor"), device, KW_F32) == expected);
+  CHECK_OK(kw_device_close(device));
+}
+
+static void leave_off(void) {
+  check_div(KW_SUPPORT_NONE);
+}
+
+static void name_what_is_off(void) {
+  setenv("KEYWAY_KERNELS", "div.Tensor=off", 1);
+  check_div(KW_SUPPORT_KERNEL);
+}
+
 static void kernels_are_ordered(void **state) {
   (void)state;
   run_child(order_kernels);
   run_child(prefer_kernel);
+  run_child(leave_off);
+  run_child(name_what_is_off);
 }
 
 /* ---- Opening and closing

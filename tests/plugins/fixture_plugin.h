@@ -110,6 +110,10 @@ static kw_status fixture_init(const kw_host_api *host, void **out_plugin) {
   kernel.name = "slow";
   kernel.priority = -1;
   if (status == KW_OK) status = host->register_kernel(host->ctx, &kernel);
+  kernel.op = "div.Tensor";
+  kernel.name = "off";
+  kernel.priority = KW_PRIORITY_OFF;
+  if (status == KW_OK) status = host->register_kernel(host->ctx, &kernel);
   *out_plugin = &fixture_state;
   return status;
 }

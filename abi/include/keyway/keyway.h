@@ -442,8 +442,8 @@ typedef uint32_t kw_support;
 enum { KW_SUPPORT_NONE = 0, KW_SUPPORT_DECOMPOSED = 1, KW_SUPPORT_KERNEL = 2 };
 KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dtype);
 
-/* The i-th kernel that a device's plugin registered for an op, in the order in which they are tried. KW_ERR_NOT_FOUND
- * past the end. */
+/* The i-th kernel that a device's plugin registered for an op, in the order in which they are tried; last come those
+ * that are tried only by name (KW_PRIORITY_OFF). KW_ERR_NOT_FOUND past the end. */
 typedef struct kw_kernel_info {
   uint32_t struct_size;
   uint32_t flags;

@@ -209,14 +209,16 @@ enum {
  * dtype for integers, f64 for f64, f32 for smaller floats) before it uses them.
  *
  * Choice. Among the kernels of an op whose `dtypes` contain the key dtype and which know all arguments that differ from
- * their default, the host tries them from the highest priority down until can_implement says KW_OK. */
+ * their default, the host tries them from the highest priority down until can_implement says KW_OK. One whose priority
+ * is KW_PRIORITY_OFF it tries only when it is asked for by name: one that has yet to run on the hardware it is for. */
+#define KW_PRIORITY_OFF INT32_MIN
 struct kw_kernel_desc {
   uint32_t struct_size;
   uint32_t flags;
   const char *op;   /* "add.Tensor" */
   const char *name; /* "reference", "tiled"; another kernel of this name for the op is KW_ERR_INVALID_ARGUMENT */
   kw_dtype_mask dtypes;
-  int32_t priority;    /* higher wins; 0 is usual */
+  int32_t priority;    /* higher wins; 0 is usual; or KW_PRIORITY_OFF */
   uint32_t known_args; /* how many leading arguments of the schema this kernel understands. 0 = all: a plugin that
                           ships on its own SHOULD say the number, since a later host's schema may have more */
   void *user;          /* handed back in kw_call.user */
