@@ -49,7 +49,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/cli/keyway.bash RENAME keyway COMPONENT runt
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 
 # Backends are built where what they need was found.
-foreach(backend cpu opencl levelzero)
+foreach(backend cpu opencl levelzero cuda hip)
   if(TARGET keyway_${backend})
     install(TARGETS keyway_${backend} LIBRARY DESTINATION ${KEYWAY_PLUGIN_DIR} COMPONENT runtime)
   endif()

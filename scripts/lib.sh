@@ -159,6 +159,7 @@ conform() {
   mkdir -p build/reports
   report=build/reports/${device//[:@]/-}-$((conform_runs += 1)).json
   plugin_arguments "$device"
+  [ ${#emulated[@]} -eq 0 ] || set -- --timeout-scale 4 "$@" # what is emulated is slow
   say "    ${emulated[*]:+${emulated[*]} }keyway conform --device $device ${plugin[*]} $*"
   "${emulated[@]}" "$keyway" conform --device "$device" "${plugin[@]}" --jobs "$jobs" --json "$report" "$@" \
     >"${report%.json}.txt" 2>&1 || status=$?

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs: a regular command list each, run by a queue of the stream's. A queue and the stream's immediate list know
- * nothing of each other's order, so the list begins by waiting for one event, which the stream signals before, and ends
- * by signalling another, which the stream waits for. Either is reset by who waited for it: the list may be run again at
- * once.
+ * Graphs: a regular command list each, run by a queue of its own. A queue and the stream's immediate list know nothing
+ * of each other's order, so the list begins by waiting for one event, which the stream signals before, and ends by
+ * signalling another, which the stream waits for. Either is reset by who waited for it: the list may be run again at
+ * once, and by any stream, for with one queue only one run at a time waits to begin.
  */
 #include "levelzero.h"
 
@@ -11,12 +11,14 @@
 
 typedef struct lz_graph {
   ze_command_list_handle_t list;
+  ze_command_queue_handle_t queue;
   lz_event *begin, *end;
 } lz_graph;
 
 static kw_status graph_destroy(void *device, void *handle) {
   (void)device;
   lz_graph *graph = handle;
+  if (graph->queue) ze.CommandQueueDestroy(graph->queue);
   if (graph->list) ze.CommandListDestroy(graph->list);
   lz_event_drop(graph->begin);
   lz_event_drop(graph->end);
@@ -34,13 +36,16 @@ static ze_result_t append_begin(lz_graph *graph) {
 static kw_status graph_begin(void *state, void *handle) {
   lz_device *device = state;
   lz_stream *stream = handle;
+  const ze_command_queue_desc_t queue_desc = lz_next_queue(device);
   const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
-                                       .commandQueueGroupOrdinal = device->queue_ordinal};
+                                       .commandQueueGroupOrdinal = queue_desc.ordinal};
   lz_graph *graph = calloc(1, sizeof *graph);
   if (!graph) return lz_check(device, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "beginning a graph");
   ze_result_t result = lz_event_take(device, &graph->begin);
   if (result == ZE_RESULT_SUCCESS) result = lz_event_take(device, &graph->end);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListCreate(device->context, device->id, &desc, &graph->list);
+  if (result == ZE_RESULT_SUCCESS)
+    result = ze.CommandQueueCreate(device->context, device->id, &queue_desc, &graph->queue);
   if (result == ZE_RESULT_SUCCESS) result = append_begin(graph);
   if (result != ZE_RESULT_SUCCESS) {
     graph_destroy(device, graph);
@@ -73,14 +78,10 @@ static kw_status graph_end(void *state, void *handle, void **out_graph) {
 }
 
 /* The stream's command: everything before, then the list, then `command.signal`. */
-static ze_result_t append_graph(const lz_device *device, lz_stream *stream, lz_graph *graph,
-                                const lz_command *command) {
-  ze_result_t result = ZE_RESULT_SUCCESS;
-  if (!stream->queue) result = ze.CommandQueueCreate(device->context, device->id, &stream->queue_desc, &stream->queue);
-  if (result == ZE_RESULT_SUCCESS)
-    result = ze.CommandListAppendBarrier(command->list, graph->begin->handle, command->wait_count,
-                                         (ze_event_handle_t *)command->waits);
-  if (result == ZE_RESULT_SUCCESS) result = ze.CommandQueueExecuteCommandLists(stream->queue, 1, &graph->list, NULL);
+static ze_result_t append_graph(lz_graph *graph, const lz_command *command) {
+  ze_result_t result = ze.CommandListAppendBarrier(command->list, graph->begin->handle, command->wait_count,
+                                                   (ze_event_handle_t *)command->waits);
+  if (result == ZE_RESULT_SUCCESS) result = ze.CommandQueueExecuteCommandLists(graph->queue, 1, &graph->list, NULL);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendBarrier(command->list, NULL, 1, &graph->end->handle);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendEventReset(command->list, graph->end->handle);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendBarrier(command->list, command->signal, 0, NULL);
@@ -88,8 +89,9 @@ static ze_result_t append_graph(const lz_device *device, lz_stream *stream, lz_g
 }
 
 static kw_status graph_launch(void *state, void *graph, void *stream) {
+  (void)state;
   lz_command command = lz_stream_begin(stream, NULL);
-  if (command.result == ZE_RESULT_SUCCESS) command.result = append_graph(state, stream, graph, &command);
+  if (command.result == ZE_RESULT_SUCCESS) command.result = append_graph(graph, &command);
   return lz_stream_end(stream, &command, 0, "zeCommandQueueExecuteCommandLists");
 }
 

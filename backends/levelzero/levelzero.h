@@ -114,14 +114,15 @@ typedef struct lz_stream {
   ze_command_list_handle_t list; /* immediate; its commands are ordered by events */
   struct lz_graph *graph;        /* that is being recorded: its list gets the commands instead */
   ze_command_list_handle_t recording;
-  ze_command_queue_handle_t queue; /* runs graphs; made when the first one is launched */
-  ze_command_queue_desc_t queue_desc;
   pthread_mutex_t lock;     /* serialises what is appended, and guards the fields above and below */
   uint64_t begun, finished; /* commands */
   lz_event *oldest, *last;  /* of the commands that may not have finished, a reference each */
   bool failed;              /* a failure was reported since the last synchronise */
   kw_gpu_callbacks *callbacks;
 } lz_stream;
+
+/* An asynchronous queue of the device that computes: one after the other. */
+ze_command_queue_desc_t lz_next_queue(lz_device *device);
 
 /* A command while it is appended: to `list`, signalling `signal`, after `waits`. */
 typedef struct lz_command {

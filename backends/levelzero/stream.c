@@ -73,16 +73,19 @@ kw_status lz_stream_end(lz_stream *stream, lz_command *command, uint64_t call_id
 
 /* ---- Slots ------------------------------------------------------------------------------------------------------- */
 
+ze_command_queue_desc_t lz_next_queue(lz_device *device) {
+  return (ze_command_queue_desc_t){.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                   .ordinal = device->queue_ordinal,
+                                   .index = atomic_fetch_add(&device->queues_given, 1) % device->queue_count,
+                                   .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+}
+
 static kw_status stream_create(void *state, const kw_stream_info *info, void **out_stream) {
   lz_device *device = state;
   lz_stream *stream = calloc(1, sizeof *stream);
   if (!stream) return lz_check(device, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "creating a stream");
-  stream->queue_desc =
-      (ze_command_queue_desc_t){.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                .ordinal = device->queue_ordinal,
-                                .index = atomic_fetch_add(&device->queues_given, 1) % device->queue_count,
-                                .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
-  ze_result_t result = ze.CommandListCreateImmediate(device->context, device->id, &stream->queue_desc, &stream->list);
+  const ze_command_queue_desc_t queue = lz_next_queue(device);
+  ze_result_t result = ze.CommandListCreateImmediate(device->context, device->id, &queue, &stream->list);
   if (result != ZE_RESULT_SUCCESS) {
     free(stream);
     return lz_check(device, result, "zeCommandListCreateImmediate");
@@ -117,7 +120,6 @@ static kw_status stream_destroy(void *state, void *handle) {
   lz_stream *stream = handle;
   kw_status status = stream_synchronize(state, stream);
   if (stream->callbacks) kw_gpu_callbacks_finish(stream->callbacks);
-  if (stream->queue) ze.CommandQueueDestroy(stream->queue);
   ze.CommandListDestroy(stream->list);
   pthread_mutex_destroy(&stream->lock);
   free(stream);
