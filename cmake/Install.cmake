@@ -55,8 +55,10 @@ foreach(backend cpu opencl levelzero cuda hip)
   endif()
 endforeach()
 
-if(TARGET keyway_peer_opencl_raw)
-  install(TARGETS keyway_peer_opencl_raw LIBRARY DESTINATION ${KEYWAY_HELPER_DIR}/peers COMPONENT runtime)
-endif()
+foreach(peer opencl_raw opencl_clblast)
+  if(TARGET keyway_peer_${peer})
+    install(TARGETS keyway_peer_${peer} LIBRARY DESTINATION ${KEYWAY_HELPER_DIR}/peers COMPONENT runtime)
+  endif()
+endforeach()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/keyway COMPONENT runtime)
