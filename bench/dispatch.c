@@ -54,8 +54,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
   return next(mutex);
 }
 
-/* ---- The call
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- The call ---------------------------------------------------------------------------------------------------- */
 
 static const kw_op *add;
 static kw_tensor *x, *y, *sum;
@@ -95,8 +94,7 @@ static void call_indirect(uint64_t calls) {
   for (uint64_t i = 0; i < calls; ++i) indirect();
 }
 
-/* ---- Measuring
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 static double time_calls(void (*run)(uint64_t), uint64_t calls) {
   struct timespec begin, end;

@@ -296,8 +296,7 @@ kw_status kw_key_resolve(const char *name, kw_plugin **out_plugin, uint32_t *out
   return status;
 }
 
-/* ---- The list
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- The list ---------------------------------------------------------------------------------------------------- */
 
 kw_status kw_device_count(uint32_t *out_count) {
   if (!out_count) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_count: out_count is NULL");
@@ -328,8 +327,7 @@ kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry) {
   return status;
 }
 
-/* ---- Renaming
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Renaming ---------------------------------------------------------------------------------------------------- */
 
 static kw_status check_new_name(const places *list, const char *to, const kw_plugin *plugin) {
   if (to == NULL || !kw_word_is_valid(to) || kw_word_is_policy(to)) {

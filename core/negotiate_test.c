@@ -11,8 +11,7 @@
 
 #include <cmocka.h>
 
-/* ---- A plugin that each test breaks in one place
- * --------------------------------------------------------------------- */
+/* ---- A plugin that each test breaks in one place ----------------------------------------------------------------- */
 
 static kw_device_api device;
 static kw_memory_api memory;
@@ -106,8 +105,7 @@ static void refuses(const char *words) {
   refuses_with(KW_ERR_ABI_MISMATCH, words);
 }
 
-/* ---- Versions
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Versions ---------------------------------------------------------------------------------------------------- */
 
 static void a_whole_plugin_is_copied(void **state) {
   (void)state;
@@ -161,8 +159,7 @@ static void a_query_that_refuses_is_quoted(void **state) {
   refuses("no descriptor");
 }
 
-/* ---- Sizes
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 static void smaller_structs_are_read_as_far_as_they_go(void **state) {
   (void)state;
@@ -209,8 +206,7 @@ static void impossible_sizes_are_refused(void **state) {
   refuses("groups cannot be");
 }
 
-/* ---- Words and slots
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Words and slots --------------------------------------------------------------------------------------------- */
 
 static void keys_are_words(void **state) {
   (void)state;

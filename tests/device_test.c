@@ -214,8 +214,7 @@ static void kernels_are_ordered(void **state) {
   run_child(name_what_is_off);
 }
 
-/* ---- Opening and closing
- * --------------------------------------------------------------------------------------------- */
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 static void count_opens(void) {
   LOAD("plain");
@@ -314,8 +313,7 @@ static void threads_open_and_close(void **state) {
   run_child(open_from_threads);
 }
 
-/* ---- Failures
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Failures ---------------------------------------------------------------------------------------------------- */
 
 static void meet_failures(void) {
   LOAD("unknown_status", "oom", "plain");

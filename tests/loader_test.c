@@ -71,8 +71,7 @@ static void use_device(const char *name) {
   CHECK_OK(kw_device_close(device));
 }
 
-/* ---- Both ways across a minor version
- * ---------------------------------------------------------------------------------- */
+/* ---- Both ways across a minor version ---------------------------------------------------------------------------- */
 
 static void load_neighbours(void) {
   start_without_discovery();
@@ -83,7 +82,7 @@ static void load_neighbours(void) {
   CHECK(old.reached == KW_STAGE_INIT && old.abi_version == KW_ABI_MAKE(0, 8));
   CHECK(newer.reached == KW_STAGE_INIT && newer.abi_version == KW_ABI_MAKE(0, 10));
   CHECK(strcmp(old.reason, "") == 0 && strcmp(old.key, "old") == 0 && strcmp(old.vendor, "fixture") == 0);
-  CHECK(old.device_count == 1 && old.kernel_count == 2 && newer.kernel_count == 1);
+  CHECK(old.device_count == 1 && old.kernel_count == 3 && newer.kernel_count == 1);
   use_device("old");
   use_device("newer:0");
   kw_device *device;
@@ -97,8 +96,7 @@ static void neighbouring_minors_load(void **state) {
   run_child(load_neighbours);
 }
 
-/* ---- Everything that can be wrong with a candidate
- * ----------------------------------------------------------------------- */
+/* ---- Everything that can be wrong with a candidate --------------------------------------------------------------- */
 
 typedef struct expectation {
   const char *file;
@@ -235,8 +233,7 @@ static void each_candidate_has_one_report(void **state) {
   assert_null(strstr(loads + 1, "keyway_fixture_plain.so: reached")); /* not loaded by its other names */
 }
 
-/* ---- One file by name
- * --------------------------------------------------------------------------------------------------- */
+/* ---- One file by name -------------------------------------------------------------------------------------------- */
 
 static void load_by_name(void) {
   start_without_discovery();
@@ -278,8 +275,7 @@ static void files_load_by_name(void **state) {
   run_child(load_by_name);
 }
 
-/* ---- Foreign owners
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Foreign owners ---------------------------------------------------------------------------------------------- */
 
 static void discover_foreign(void) {
   setenv("KEYWAY_PLUGIN_PATH", scratch_path("foreign"), 1);
@@ -297,8 +293,7 @@ static void files_of_others_are_refused(void **state) {
   run_child(discover_foreign);
 }
 
-/* ---- The cache of verdicts
- * ---------------------------------------------------------------------------------------------- */
+/* ---- The cache of verdicts --------------------------------------------------------------------------------------- */
 
 static void load_plain(void) {
   start_without_discovery();
@@ -383,8 +378,7 @@ static void no_home_means_no_cache(void **state) {
   run_child(load_without_home);
 }
 
-/* ---- The helper
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- The helper -------------------------------------------------------------------------------------------------- */
 
 static void load_with_fpu_constructor(void) {
   start_without_discovery();
@@ -422,8 +416,7 @@ static void nothing_is_opened_without_the_helper(void **state) {
   run_child(run_without_helper);
 }
 
-/* ---- The end
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static void close_and_exit(void) {
   setenv("KEYWAY_LOG", "info", 1);
