@@ -472,9 +472,9 @@ const kw_cli_command kw_cli_bench = {
     .summary = "Measure how fast a device runs ops, alone or against a peer",
     .details =
         "Measures copy_, add.Tensor, mul.Tensor, relu, exp, gelu, sum, amax, _softmax, native_layer_norm and mm in\n"
-        "f32 at several sizes. A round runs both sides one after the other; times and ratios are medians over the "
-        "rounds.\n"
-        "OF COPY is the rate beside that of copy_ at the same size; MORE is what a call takes beyond the peer's.\n",
+        "f32 at several sizes. A round runs both sides one after the other; times and ratios are medians over\n"
+        "the rounds. OF COPY is the rate beside that of copy_ at the same size; MORE is what a call takes beyond the\n"
+        "peer's.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .run = run_bench,

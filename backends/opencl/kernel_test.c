@@ -285,8 +285,7 @@ static void test_compare_and_clamp(void **state) {
   test_tensor_free(host, &high);
 }
 
-/* out[i][j] = a[j][i] + b[i], at offsets, into an output with gaps: every stride, offset and repetition counts. */
-/* Of results too large for caches, which are stored another way: whole vectors, and the rest of the last one. */
+/* Results too large for caches, which are stored another way: whole vectors, and the rest of the last one. */
 static void test_large(void **state) {
   enum { N = (1 << 20) + 5 };
   const kw_value alpha = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64, .u.i = 1};
@@ -307,6 +306,7 @@ static void test_large(void **state) {
   free(out);
 }
 
+/* out[i][j] = a[j][i] + b[i], at offsets, into an output with gaps: every stride, offset and repetition counts. */
 static void test_strides(void **state) {
   test_host *host = *state;
   float a[40], b[8], out[64];
