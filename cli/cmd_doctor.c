@@ -19,6 +19,8 @@ static const struct {
     {"KEYWAY_VISIBLE_DEVICES", "only these devices exist; default: all"},
     {"KEYWAY_FALLBACK", "off (default), warn or allow: what happens when a device lacks a kernel"},
     {"KEYWAY_KERNELS", "op=name[,op=name]: these kernels before all others"},
+    {"KEYWAY_MATH", "highest (default), tf32 or fast: how exactly calls have to compute"},
+    {"KEYWAY_DETERMINISTIC", "1: only kernels that give the same bits every time; default: 0"},
     {"KEYWAY_LOG", "error, warn (default), info or debug"},
     {"KEYWAY_TRACE", "a file that gets a Chrome trace"},
     {"KEYWAY_THREADS", "threads of the host's loops; default: the CPUs this process may run on"},

@@ -440,7 +440,8 @@ static bool has_kernel(const kw_device *device, const char *op, kw_dtype key) {
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find(op), &count);
   for (uint32_t i = 0; i < count; ++i) {
-    if (kw_dtype_mask_has(kernels[i]->desc.dtypes, key)) return true;
+    const kw_kernel_desc *desc = &kernels[i]->desc;
+    if (kw_dtype_mask_has(desc->dtypes, key) && kw_math_allows(kw_math_now(), desc->flags)) return true;
   }
   return false;
 }

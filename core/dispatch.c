@@ -159,7 +159,7 @@ static bool list_matches(const kw_fingerprint *have, const kw_value *got) {
 
 bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
   if (plan->op != request->op || plan->device_id != request->device->id || plan->arg_count != request->arg_count ||
-      plan->out_count != request->out_count) {
+      plan->out_count != request->out_count || plan->math != request->math) {
     return false;
   }
   const kw_fingerprint *listed = plan->listed;
@@ -250,7 +250,7 @@ static kw_status call_first(thread_cache *cache, kw_request *request) {
 /* Any call: all argument kinds, results to create, aliases, casts. */
 static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_stream *stream, const kw_value *args,
                                                           uint32_t arg_count, kw_tensor **outs, uint32_t out_count) {
-  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, NULL};
+  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, NULL, kw_math_now()};
   if (args && kw_autocast_applies(op, outs, out_count)) {
     return kw_autocast_call(op, stream, args, arg_count, outs, out_count);
   }
@@ -272,7 +272,7 @@ static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_st
 
 static __attribute__((noinline)) kw_status fail_simply(const kw_plan *plan, kw_device *device, kw_stream *stream,
                                                        const kw_value *args, kw_tensor **outs, kw_status status) {
-  const kw_request request = {plan->op, stream, device, args, plan->arg_count, outs, 1, NULL};
+  const kw_request request = {plan->op, stream, device, args, plan->arg_count, outs, 1, NULL, plan->math};
   return kw_plan_handle_failure(plan, &request, outs[0], status);
 }
 
@@ -308,7 +308,8 @@ KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *
     const kw_tensor *leading = leading_tensor(args, arg_count);
     ready_call *ready = leading ? cache->ready[cache_slot(op, leading)] : NULL;
     const kw_plan *plan = ready ? ready->plan : NULL;
-    if (plan && plan->simple && plan->op == op && plan->arg_count == arg_count && !kw_trace_enabled) {
+    if (plan && plan->simple && plan->op == op && plan->arg_count == arg_count && plan->math == kw_math_now() &&
+        !kw_trace_enabled) {
       kw_device *device = leading->device;
       kw_stream *on = stream ? stream : device->default_stream;
       if (on->device == device && atomic_load_explicit(&device->detours, memory_order_relaxed) == 0 &&

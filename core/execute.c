@@ -61,13 +61,15 @@ void kw_plan_begin_call(const kw_plan *plan, const kw_device *device, const kw_v
   *out_call = (kw_call){.struct_size = sizeof *out_call,
                         .arg_count = plan->normal_count,
                         .out_count = plan->inference.result_count,
+                        .math_mode = plan->math & KW_MATH_MODE_MASK,
                         .device = device->handle,
                         .op = plan->op->schema.name,
                         .args = args,
                         .outs = outs,
                         .user = plan->kernel->desc.user,
                         .prepared = plan->prepared,
-                        .workspace_size = plan->workspace};
+                        .workspace_size = plan->workspace,
+                        .deterministic = (plan->math & KW_MATH_DETERMINISTIC) != 0};
 }
 
 /* The op that the application called, while a decomposition of it runs. */

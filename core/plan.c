@@ -150,6 +150,7 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
   plan->op = request->op;
   plan->device = request->device;
   plan->device_id = request->device->id;
+  plan->math = request->math;
   plan->arg_count = request->arg_count;
   plan->out_count = request->out_count;
   plan->normal_count = request->op->schema.arg_count;
@@ -381,6 +382,8 @@ static kw_status make_trial(trial *t, const kw_plan *plan, const kw_request *req
   t->call.struct_size = sizeof t->call;
   t->call.arg_count = plan->normal_count;
   t->call.out_count = plan->inference.result_count;
+  t->call.math_mode = plan->math & KW_MATH_MODE_MASK;
+  t->call.deterministic = (plan->math & KW_MATH_DETERMINISTIC) != 0;
   t->call.device = plan->device->handle;
   t->call.op = plan->op->schema.name;
   t->call.args = t->args;
@@ -393,8 +396,9 @@ static bool can_cast_from(const kw_device *device, kw_dtype from) {
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find("copy_"), &count);
   for (uint32_t i = 0; i < count; ++i) {
-    if ((kernels[i]->desc.flags & KW_KERNEL_MIXED_DTYPES) && kw_dtype_mask_has(kernels[i]->desc.dtypes, from))
-      return true;
+    const kw_kernel_desc *desc = &kernels[i]->desc;
+    if (!(desc->flags & KW_KERNEL_MIXED_DTYPES) || !kw_math_allows(kw_math_now(), desc->flags)) continue;
+    if (kw_dtype_mask_has(desc->dtypes, from)) return true;
   }
   return false;
 }
@@ -463,11 +467,17 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
   kw_kernel *const *kernels =
       (request->kernel ? kw_plugin_kernels_by_name : kw_plugin_kernels)(plan->device->plugin, plan->op, &count);
   bool named = false;
+  const kw_kernel_desc *barred = NULL; /* that takes the dtype, and the math mode does not allow */
   for (uint32_t i = 0; i < count; ++i) {
     if (request->kernel && strcmp(request->kernel, kernels[i]->desc.name) != 0) continue;
     named = true;
-    if (empty &&
-        kw_dtype_mask_has(kernels[i]->desc.dtypes, plan->inference.key)) { /* no kernel sees a call without results */
+    const kw_kernel_desc *desc = &kernels[i]->desc;
+    const bool takes = kw_dtype_mask_has(desc->dtypes, plan->inference.key);
+    if (takes && !kw_math_allows(plan->math, desc->flags)) {
+      barred = desc;
+      continue;
+    }
+    if (empty && takes) { /* no kernel sees a call without results */
       plan->mode = KW_PLAN_EMPTY;
       plan->kernel = kernels[i];
       return KW_OK;
@@ -477,6 +487,7 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
   }
   char call[512];
   kw_request_describe(request, call, sizeof call);
+  if (request->kernel && barred) return kw_math_refuse(call, barred, plan->math);
   if (request->kernel) {
     return named ? kw_fail(KW_ERR_NOT_IMPLEMENTED, "%s: kernel '%s' does not take this call", call, request->kernel)
                  : kw_fail(KW_ERR_NOT_FOUND, "%s: there is no kernel '%s'; kw_op_get_kernel lists those there are",
@@ -487,7 +498,9 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
     plan->mode = empty ? KW_PLAN_EMPTY : KW_PLAN_DECOMPOSE;
     return KW_OK;
   }
-  if (kw_fallback_get() == KW_FALLBACK_OFF) return kw_fallback_refuse(request);
+  if (kw_fallback_get() == KW_FALLBACK_OFF) {
+    return barred ? kw_math_refuse(call, barred, plan->math) : kw_fallback_refuse(request);
+  }
   plan->mode = KW_PLAN_FALLBACK;
   return KW_OK;
 }
@@ -527,7 +540,7 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
 KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                               kw_tensor **outs, uint32_t out_count, const char *kernel, kw_plan **out_plan) {
   if (!out_plan) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plan_make: out_plan is NULL");
-  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, kernel};
+  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, kernel, kw_math_now()};
   kw_status status = kw_request_resolve(&request);
   if (status == KW_OK) status = kw_plan_own(&request, out_plan);
   if (status == KW_OK) kw_device_retain(request.device);
@@ -537,7 +550,7 @@ KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value
 KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                              kw_tensor **outs, uint32_t out_count) {
   if (!plan) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plan_run: plan is NULL");
-  kw_request request = {plan->op, stream, NULL, args, arg_count, outs, out_count, NULL};
+  kw_request request = {plan->op, stream, NULL, args, arg_count, outs, out_count, NULL, plan->math};
   kw_status status = kw_request_resolve(&request);
   if (status != KW_OK) return status;
   if (!kw_plan_matches(plan, &request)) {
@@ -548,7 +561,12 @@ KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_va
         "them",
         kw_request_describe(&request, call, sizeof call));
   }
-  return kw_plan_execute(plan, &request);
+  /* The calls that it leads to are made in its mode. */
+  const _Atomic kw_math *before = kw_math_current, math = plan->math;
+  kw_math_current = &math;
+  status = kw_plan_execute(plan, &request);
+  kw_math_current = before;
+  return status;
 }
 
 KW_API const char *kw_plan_kernel(const kw_plan *plan) {
@@ -580,8 +598,10 @@ KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dty
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, op, &count);
   for (uint32_t i = 0; i < count; ++i) {
-    bool takes = castable || (kernels[i]->desc.flags & KW_KERNEL_MIXED_DTYPES);
-    if (takes && kw_dtype_mask_has(kernels[i]->desc.dtypes, key)) return KW_SUPPORT_KERNEL;
+    const kw_kernel_desc *desc = &kernels[i]->desc;
+    bool takes = castable || (desc->flags & KW_KERNEL_MIXED_DTYPES);
+    if (!takes || !kw_math_allows(kw_math_now(), desc->flags)) continue;
+    if (kw_dtype_mask_has(desc->dtypes, key)) return KW_SUPPORT_KERNEL;
   }
   return castable && kw_decompose_find(op, device, key) ? KW_SUPPORT_DECOMPOSED : KW_SUPPORT_NONE;
 }
@@ -597,7 +617,8 @@ KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t i
                    op->schema.name, index);
   }
   const kw_kernel_desc *desc = &kernels[index]->desc;
-  kw_kernel_info info = {sizeof info, desc->flags, desc->name, desc->dtypes, desc->priority};
+  kw_kernel_info info = {sizeof info,  desc->flags,    desc->name,
+                         desc->dtypes, desc->priority, kw_math_needed(desc->flags)};
   kw_struct_give(out_info, &info, sizeof info);
   return KW_OK;
 }

@@ -7,6 +7,7 @@
 #define KEYWAY_CORE_PLAN_H
 
 #include "dispatch.h"
+#include "math_mode.h"
 
 #include <string.h>
 
@@ -36,6 +37,7 @@ struct kw_plan {
   uint32_t out_given; /* bit i: the caller gave outs[i] and it is no alias */
   bool simple;        /* KW_PLAN_DIRECT, one given result, every argument is recognised by its kw_expected alone, and no
                          call differs from the last in more than its tensors: no numbers, no errors in the data */
+  kw_math math;       /* that of the call it was made for */
   uint64_t device_id;
   kw_expected expected[KW_MAX_ARGS];
   kw_fingerprint outs[KW_MAX_RESULTS]; /* of given outs */
@@ -74,6 +76,7 @@ typedef struct kw_request {
   kw_tensor **outs;
   uint32_t out_count;
   const char *kernel; /* only this kernel; NULL = the usual choice */
+  kw_math math;
 } kw_request;
 
 /* Finds the device of a request from its stream, arguments and outs, and checks that all agree. */

@@ -7,6 +7,7 @@
 #include "host.h"
 #include "kernel.h"
 #include "log.h"
+#include "math_mode.h"
 #include "parallel.h"
 #include "probe.h"
 #include "struct.h"
@@ -307,6 +308,7 @@ static void discover(void) {
 /* Under the lock. */
 static void start(uint32_t flags) {
   kw_trace_start();
+  kw_math_start();
   pthread_atfork(NULL, NULL, after_fork_in_child);
   if ((flags & KW_INIT_NO_DISCOVERY) == 0) discover();
   atomic_store_explicit(&state, RUNTIME_STARTED, memory_order_release);

@@ -41,6 +41,8 @@ static void start_in_full_environment(void) {
   setenv("KEYWAY_TRACE", scratch_path("trace"), 1);
   setenv("KEYWAY_LOG", "info", 1);
   setenv("KEYWAY_KERNELS", "as one likes", 1);
+  setenv("KEYWAY_MATH", "tf32", 1);
+  setenv("KEYWAY_DETERMINISTIC", "1", 1);
   setenv("KEYWAY_PROBE_TIMEOUT_MS", "10000", 1);
   CHECK_OK(kw_plugin_load(fixture_path("plain")));
   kw_device *device;
@@ -61,6 +63,8 @@ static void start_in_full_environment(void) {
   CHECK(directory_of("KEYWAY_PLUGIN_PATH") == heard);
   CHECK(directory_of("this user's") == heard);
   CHECK(kw_fallback_get() == (heard ? KW_FALLBACK_ALLOW : KW_FALLBACK_OFF));
+  CHECK(kw_math_mode_get() == (heard ? KW_MATH_TF32 : KW_MATH_HIGHEST));
+  CHECK(kw_deterministic_get() == heard);
   CHECK(exists("trace") == heard);
 }
 

@@ -83,6 +83,8 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *   KEYWAY_VISIBLE_DEVICES  comma-separated device names: only these exist, in this order
  *   KEYWAY_FALLBACK         off (default) | warn | allow: what happens when a device lacks a kernel
  *   KEYWAY_KERNELS          op=name[,op=name]: this kernel before all others
+ *   KEYWAY_MATH             highest (default) | tf32 | fast: how exactly calls have to compute
+ *   KEYWAY_DETERMINISTIC    1: only kernels that give the same bits every time (default: 0)
  *   KEYWAY_LOG              error (default: warn) | info | debug
  *   KEYWAY_TRACE            a file that gets a Chrome trace (JSON) of ops, copies, allocations and profile ranges
  *   KEYWAY_THREADS          threads of the host's parallel_for; default: the CPUs this process may run on
@@ -436,20 +438,22 @@ typedef struct kw_arg_info {
 KW_API kw_status kw_op_get_arg(const kw_op *op, uint32_t index, kw_arg_info *out_info);
 KW_API int32_t kw_op_result_alias(const kw_op *op, uint32_t index);
 
-/* How a device would run an op whose tensor arguments have this dtype, without running it: registered kernels count,
- * can_implement is not asked. */
+/* How a device would run an op whose tensor arguments have this dtype, without running it: registered kernels count
+ * that the math mode allows, can_implement is not asked. */
 typedef uint32_t kw_support;
 enum { KW_SUPPORT_NONE = 0, KW_SUPPORT_DECOMPOSED = 1, KW_SUPPORT_KERNEL = 2 };
 KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dtype);
 
 /* The i-th kernel that a device's plugin registered for an op, in the order in which they are tried; last come those
- * that are tried only by name (KW_PRIORITY_OFF). KW_ERR_NOT_FOUND past the end. */
+ * that are tried only by name (KW_PRIORITY_OFF). Those are among them, too, that the math mode does not allow now.
+ * KW_ERR_NOT_FOUND past the end. */
 typedef struct kw_kernel_info {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t flags; /* KW_KERNEL_*: plugin.h */
   const char *name;
   kw_dtype_mask dtypes;
   int32_t priority;
+  kw_math_mode math_mode; /* the least that allows this kernel */
 } kw_kernel_info;
 KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t index, kw_kernel_info *out_info);
 
@@ -580,6 +584,24 @@ KW_API const char *kw_cast_policy_name(kw_cast_policy policy);
 KW_API kw_status kw_autocast_set(kw_dtype lower, kw_dtype *out_before);
 /* What it is set to in this thread. */
 KW_API kw_dtype kw_autocast_get(void);
+
+/* ---- Math mode --------------------------------------------------------------------------------------------------- */
+
+/* How exactly calls have to compute, for the whole process: KW_MATH_HIGHEST unless KEYWAY_MATH says otherwise. Kernels
+ * that compute in tf32, or faster, are chosen only where the mode allows them; a device that has none computes as
+ * before. From any thread, at any time: calls that other threads make meanwhile take the mode from before or after.
+ * Plans (kw_plan_make) and graphs keep that of the call that made or recorded them. KW_ERR_INVALID_ARGUMENT: no such
+ * mode. */
+KW_API kw_status kw_math_mode_set(kw_math_mode mode);
+KW_API kw_math_mode kw_math_mode_get(void);
+/* "highest", "tf32", "fast"; "" for an unknown number. */
+KW_API const char *kw_math_mode_name(kw_math_mode mode);
+
+/* With true, only kernels that promise the same bits every time (KW_KERNEL_DETERMINISTIC) are chosen, and a call that
+ * needs another is KW_ERR_NOT_IMPLEMENTED, or falls back. The same rules as for the math mode; false unless
+ * KEYWAY_DETERMINISTIC is 1. */
+KW_API void kw_deterministic_set(bool only);
+KW_API bool kw_deterministic_get(void);
 
 /* ---- Profile ranges, energy -------------------------------------------------------------------------------------- */
 

@@ -163,7 +163,7 @@ typedef struct kw_call {
   uint32_t struct_size;
   uint32_t arg_count;
   uint32_t out_count;
-  uint32_t reserved;
+  kw_math_mode math_mode;           /* the most that the application allows; never less than the kernel's flags need */
   void *device;                     /* the plugin's device, as device.open returned it */
   void *stream;                     /* the plugin's stream; NULL in can_implement, workspace_size and prepare */
   const char *op;                   /* "add.Tensor" */
@@ -185,7 +185,7 @@ typedef struct kw_call {
   kw_mem error_mem;
   uint64_t error_offset; /* bytes, a multiple of 4 */
   uint32_t error_code;
-  uint32_t reserved2;
+  uint32_t deterministic; /* 1: the application wants the same bits every time, and the kernel has promised them */
 } kw_call;
 
 /* kw_kernel_desc.flags */
@@ -194,7 +194,9 @@ enum {
   KW_KERNEL_DETERMINISTIC = 1u << 1, /* the same call gives the same bits every time */
   KW_KERNEL_DATA_ERRORS = 1u << 2,   /* may store to kw_call.error_mem */
   KW_KERNEL_CAPTURABLE = 1u << 3,    /* launch may run while the plugin's own graph group records its stream */
-  KW_KERNEL_AES_CTR = 1u << 4        /* of a random op: draws from KW_GENERATOR_AES128_CTR as well as from Philox */
+  KW_KERNEL_AES_CTR = 1u << 4,       /* of a random op: draws from KW_GENERATOR_AES128_CTR as well as from Philox */
+  KW_KERNEL_TF32 = 1u << 5,          /* computes no better than KW_MATH_TF32 says: for calls that allow that, or more */
+  KW_KERNEL_FAST = 1u << 6           /* no better than KW_MATH_FAST says */
 };
 
 /* A kernel: one way to run one op on this plugin's devices.
@@ -210,7 +212,12 @@ enum {
  *
  * Choice. Among the kernels of an op whose `dtypes` contain the key dtype and which know all arguments that differ from
  * their default, the host tries them from the highest priority down until can_implement says KW_OK. One whose priority
- * is KW_PRIORITY_OFF it tries only when it is asked for by name: one that has yet to run on the hardware it is for. */
+ * is KW_PRIORITY_OFF it tries only when it is asked for by name: one that has yet to run on the hardware it is for.
+ *
+ * Math mode. A kernel with KW_KERNEL_TF32 or KW_KERNEL_FAST is no candidate, not even by name, unless the call's
+ * math_mode allows it; nor is one without KW_KERNEL_DETERMINISTIC where the call has to be deterministic. A kernel with
+ * neither of the first two MUST be as exact as the op's bound says whatever math_mode is: what computes in tf32 where
+ * it may is two kernels, the inexact one of the higher priority. [ops] */
 #define KW_PRIORITY_OFF INT32_MIN
 struct kw_kernel_desc {
   uint32_t struct_size;

@@ -158,6 +158,18 @@ typedef struct kw_value {
   } u;
 } kw_value;
 
+/* ---- Math mode --------------------------------------------------------------------------------------------------- */
+
+/* How exactly a call has to compute. What a mode allows is about the f32 operands of products that are added up (mm,
+ * bmm, addmm, convolution and its like): sums stay in f32, and what lies outside such products is not touched. A mode
+ * allows what those before it allow. */
+typedef uint32_t kw_math_mode;
+enum {
+  KW_MATH_HIGHEST = 0, /* as the dtype says */
+  KW_MATH_TF32 = 1,    /* operands may lose all but the 10 highest bits of their mantissa, by rounding or truncation */
+  KW_MATH_FAST = 2     /* all but the 7 highest: those of bf16 */
+};
+
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
 typedef uint32_t kw_device_type;
 enum { KW_DEVICE_OTHER = 0, KW_DEVICE_CPU = 1, KW_DEVICE_GPU = 2, KW_DEVICE_NPU = 3, KW_DEVICE_FPGA = 4 };
