@@ -66,6 +66,26 @@ kw_rule kw_rule_make(const kw_case *c, uint32_t result, uint64_t flush) {
                    .compute = kw_datum_compute(c->key)};
 }
 
+/* The ops that math modes are about. */
+static bool adds_products(const kw_op_row *row) {
+  switch (row->shape) {
+    case KW_SHAPE_MM:
+    case KW_SHAPE_BMM:
+    case KW_SHAPE_ADDMM:
+    case KW_SHAPE_CONVOLUTION:
+    case KW_SHAPE_CONVOLUTION_BACKWARD:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void kw_rule_allow(kw_rule *rule, const kw_case *c, kw_math_mode mode) {
+  static const double losses[] = {[KW_MATH_HIGHEST] = 0, [KW_MATH_TF32] = 0x1p-10, [KW_MATH_FAST] = 0x1p-7};
+  const double loss = losses[mode];
+  if (c->key == KW_F32 && adds_products(&c->op->row)) rule->lost = 2 * loss + loss * loss;
+}
+
 /* ---- One floating-point element ---------------------------------------------------------------------------------- */
 
 /* |got - oracle|, where infinity is the first value that is out of range; exact up to the rounding of the result. */
@@ -116,9 +136,9 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_ele
   } else {
     if (magnitude > compute.max) magnitude = compute.max; /* no partial result that leads to a finite one is larger */
     const double tiny = kw_datum_pow2(compute.emin - compute.precision + 1), terms = (double)rule->terms;
-    double lost = 0.5 * terms * tiny;
-    if (lost + lost < terms * tiny) lost += tiny; /* half of f64's is no double: rounded up */
-    allowed = kw_growth(rule->terms) * kw_datum_pow2(1 - compute.precision) * magnitude + lost;
+    double tails = 0.5 * terms * tiny;
+    if (tails + tails < terms * tiny) tails += tiny; /* half of f64's is no double: rounded up */
+    allowed = (kw_growth(rule->terms) * kw_datum_pow2(1 - compute.precision) + rule->lost) * magnitude + tails;
   }
   double half = 0;
   if (format.precision < compute.precision) {

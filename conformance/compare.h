@@ -13,6 +13,14 @@
  *            KW_CMP_ACCUMULATE: growth(n) * eps_c * magnitude + n * (half the smallest subnormal of c); n counts terms,
  *                               in a scan those up to the element. A magnitude past the largest finite value counts as
  *                               that, for no partial result on the way to a finite one is larger
+ *            The same of a kernel in a lower math mode (types.h), where the op adds up products of two f32 operands:
+ *                               (2 d + d^2) * magnitude more, d being 2^-10 for tf32 and 2^-7 for fast. Each operand
+ *                               keeps 10 or 7 bits of its mantissa, by rounding to either side, and so is off by less
+ *                               than d of itself, and a product by less than (1 + d)^2 - 1 of itself: these errors of
+ *                               the terms add up to that share of the sum of their absolute values at most, however
+ *                               many there are. As for tensor cores: Blanchard, Higham, Lopez, Mary, Pranesh, "Mixed
+ *                               precision block fused multiply-add", SIAM J. Sci. Comput. 42(3), 2020, section 3, whose
+ *                               operands are rounded to nearest: d there is half of that here, and hardware truncates
  *
  * A finite result passes when |got - oracle| <= allowed + half. Infinity counts as 2^(emax+1), the first value that is
  * out of range, so that it and the largest finite value are interchangeable only where |oracle| + bound reaches
@@ -48,10 +56,14 @@ typedef struct kw_rule {
   bool flush;        /* the device may replace subnormal results of this dtype by zero */
   bool free_payload; /* KW_CMP_BITS: any NaN will do where the oracle has one */
   kw_dtype compute;  /* c */
+  double lost;       /* 2 d + d^2; 0 in the highest math mode */
 } kw_rule;
 
 /* The rule of one of a case's results on a device that flushes the dtypes in `flush`. */
 kw_rule kw_rule_make(const kw_case *c, uint32_t result, uint64_t flush);
+
+/* Widens a rule for a kernel that computes as `mode` says and no better. */
+void kw_rule_allow(kw_rule *rule, const kw_case *c, kw_math_mode mode);
 
 /* min(n, 4 + 2 sqrt(n)). */
 double kw_growth(uint64_t n);

@@ -202,6 +202,35 @@ static void scans_grow_along_their_dimension(void **state) {
   assert_true(!v.pass && v.index == 1 && v.wrong == 1);
 }
 
+/* What a kernel in a lower math mode may lose: of f32 operands of products, and of nothing else. */
+static bool passes_in(const char *id, kw_math_mode mode, double got) {
+  kw_case c = get_case(id);
+  kw_rule rule = kw_rule_make(&c, 0, 0);
+  kw_rule_allow(&rule, &c, mode);
+  _Alignas(16) char element[16];
+  double error, bound;
+  kw_datum_store(c.key, element, got);
+  bool pass = kw_compare_element(&rule, c.key, element, (kw_wide){1, 0}, 1, &error, &bound);
+  assert_true(pass == (error <= 1));
+  return pass;
+}
+
+static void a_lower_math_mode_loses_bits_of_operands(void **state) {
+  (void)state;
+  const double tf32 = (1 - 0x1p-10) * (1 - 0x1p-10), bf16 = (1 - 0x1p-7) * (1 - 0x1p-7); /* both operands cut */
+  const double nine = (1 - 0x1p-9) * (1 - 0x1p-9);
+  assert_true(passes_in("mm/f32/one/0", KW_MATH_TF32, tf32));
+  assert_false(passes_in("mm/f32/one/0", KW_MATH_TF32, nine));
+  assert_false(passes_in("mm/f32/one/0", KW_MATH_HIGHEST, tf32));
+  assert_true(passes_in("mm/f32/one/0", KW_MATH_FAST, bf16));
+  assert_false(passes_in("mm/f32/one/0", KW_MATH_TF32, bf16));
+  assert_true(passes_in("convolution/f32/prime/0", KW_MATH_TF32, tf32));
+  assert_false(passes_in("mm/f32/exact/0", KW_MATH_TF32, tf32)); /* small integers lose nothing */
+  assert_false(passes_in("mm/f64/one/0", KW_MATH_TF32, tf32));
+  assert_false(passes_in("mul.Tensor/f32/prime/0", KW_MATH_FAST, tf32));
+  assert_false(passes_in("sum/f32/one/0", KW_MATH_FAST, tf32));
+}
+
 static void result_with_a_tail(void **state) {
   (void)state;
   kw_case c = get_case("neg/f32/prime/0"); /* seven elements */
@@ -526,6 +555,7 @@ int main(void) {
       cmocka_unit_test(growth_and_sums),
       cmocka_unit_test(magnitudes_are_finite),
       cmocka_unit_test(scans_grow_along_their_dimension),
+      cmocka_unit_test(a_lower_math_mode_loses_bits_of_operands),
       cmocka_unit_test(result_with_a_tail),
       cmocka_unit_test(errors_are_in_units_of_the_bound),
       cmocka_unit_test(moves_keep_payloads),

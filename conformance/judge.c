@@ -19,12 +19,14 @@ void kw_run_mark(kw_run_case *result, kw_outcome outcome, const char *defect, co
   result->text = text && *text ? strdup(text) : NULL;
 }
 
-/* "run 1, kernel reference: ..." in front of what is wrong. */
+/* "run 1, kernel reference: ..." in front of what is wrong, or "kernel gemm in tf32: ...". */
 static void fail(kw_run_case *result, const kw_unit_result *unit, const kw_unit_path *path, const char *defect,
                  const char *what) {
   char text[1400];
   if (*path->kernel) {
-    snprintf(text, sizeof text, "run %u, kernel %s: %s", unit->run, path->kernel, what);
+    const bool lower = path->math_mode != KW_MATH_HIGHEST;
+    snprintf(text, sizeof text, "run %u, kernel %s%s%s: %s", unit->run, path->kernel, lower ? " in " : "",
+             lower ? kw_math_mode_name(path->math_mode) : "", what);
   } else {
     snprintf(text, sizeof text, "run %u, kw_op_call: %s", unit->run, what);
   }
@@ -73,6 +75,7 @@ static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *
   }
   if (!c->outs[index].given) return true;
   kw_rule rule = kw_rule_make(c, index, run->facts.flush);
+  kw_rule_allow(&rule, c, path->math_mode);
   kw_verdict verdict;
   kw_compare_result(c, index, &rule, expected, out->data, kw_unit_poison(unit->run), &verdict);
   kw_op_bound row = kw_rule_shown(c->op);
@@ -146,6 +149,8 @@ static bool judge_path(const kw_run *run, kw_run_case *result, const kw_case *c,
     }
     return true;
   }
+  result->tf32 |= path->math_mode == KW_MATH_TF32;
+  result->fast |= path->math_mode == KW_MATH_FAST;
   bool pass =
       c->op->vendor ? judge_vendor(run, result, c, unit, path) : judge_table(run, result, c, expectation, unit, path);
   if (pass && result->outcome == KW_OUTCOME_NONE) result->outcome = KW_OUTCOME_PASS;

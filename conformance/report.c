@@ -67,6 +67,8 @@ kw_report_totals kw_report_total(const kw_report *report) {
     }
     totals.self_referenced += c->self_referenced;
     totals.unreferenced += c->unreferenced;
+    totals.tf32 += c->tf32;
+    totals.fast += c->fast;
   }
   uint32_t good = totals.counts[KW_OUTCOME_PASS] + totals.counts[KW_OUTCOME_SKIP];
   bool clean = good + totals.expected_failures == report->case_count && report->fallbacks == 0;

@@ -37,6 +37,7 @@ typedef struct kw_report_case {
   double error;           /* largest, in units of the op's bound; INFINITY: wrong where only one value is right */
   bool self_referenced;   /* judged by the vendor's own reference */
   bool unreferenced;      /* a vendor's op without one: only run */
+  bool tf32, fast;        /* judged as well in this math mode: kernels that need it */
   char *defect;           /* "tail not written"; "" */
   char *text;             /* what differed, or why it was skipped; "" */
   char *expected;         /* the reason of a known failure (expect.h); NULL */
@@ -94,7 +95,7 @@ typedef enum kw_report_verdict {
 typedef struct kw_report_totals {
   uint32_t counts[KW_OUTCOME_COUNT]; /* known failures and their unexpected passes apart */
   uint32_t expected_failures, unexpected_passes;
-  uint32_t self_referenced, unreferenced;
+  uint32_t self_referenced, unreferenced, tf32, fast;
   kw_report_verdict verdict;
 } kw_report_totals;
 kw_report_totals kw_report_total(const kw_report *report);

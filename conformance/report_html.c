@@ -78,6 +78,8 @@ static void put_verdict(const kw_report *report, FILE *out) {
   put_count(out, t.unexpected_passes, "unexpected passes", true);
   put_count(out, t.self_referenced, "self-referenced", false);
   put_count(out, t.unreferenced, "without a reference", false);
+  put_count(out, t.tf32, "in tf32 as well", false);
+  put_count(out, t.fast, "in fast math as well", false);
   fputs("</p>\n<dl>\n", out);
   put_pair(out, "suite", report->suite_version);
   put_pair(out, "op set", report->op_set_version);

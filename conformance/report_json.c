@@ -51,7 +51,8 @@ static void put_counts(const kw_report *report, FILE *out) {
           t.counts[KW_OUTCOME_CRASH], t.counts[KW_OUTCOME_TIMEOUT]);
   fprintf(out, "\"unimplemented\": %u, \"not_applicable\": %u, \"expected_fail\": %u, \"unexpected_pass\": %u, ",
           t.counts[KW_OUTCOME_UNIMPLEMENTED], t.counts[KW_OUTCOME_SKIP], t.expected_failures, t.unexpected_passes);
-  fprintf(out, "\"self_referenced\": %u, \"unreferenced\": %u},\n", t.self_referenced, t.unreferenced);
+  fprintf(out, "\"self_referenced\": %u, \"unreferenced\": %u, ", t.self_referenced, t.unreferenced);
+  fprintf(out, "\"tf32\": %u, \"fast\": %u},\n", t.tf32, t.fast);
 }
 
 static void put_line(const kw_report_line *l, FILE *out) {
@@ -141,6 +142,8 @@ static void put_case(const kw_report *report, const kw_report_case *c, FILE *out
   if (c->error != 0) put_error(out, "error", c->error);
   if (c->self_referenced) fputs(", \"self_referenced\": true", out);
   if (c->unreferenced) fputs(", \"unreferenced\": true", out);
+  if (c->tf32) fputs(", \"tf32\": true", out);
+  if (c->fast) fputs(", \"fast\": true", out);
   const char *const keys[] = {"defect", "text", "expected", "smallest", "smallest_tensors"};
   const char *const texts[] = {c->defect, c->text, c->expected, c->smallest, c->smallest_tensors};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -334,6 +337,8 @@ static void read_cases(reader *r, const cJSON *root, kw_report *report) {
                           .error = read_error(r, item),
                           .self_referenced = cJSON_HasObjectItem(item, "self_referenced"),
                           .unreferenced = cJSON_HasObjectItem(item, "unreferenced"),
+                          .tf32 = cJSON_HasObjectItem(item, "tf32"),
+                          .fast = cJSON_HasObjectItem(item, "fast"),
                           .defect = read_optional(r, item, "defect"),
                           .text = read_optional(r, item, "text"),
                           .expected = read_optional(r, item, "expected"),

@@ -92,6 +92,8 @@ static void add_case(kw_report *report, const kw_run_case *c) {
                        .error = rounded(c->error),
                        .self_referenced = c->self_referenced,
                        .unreferenced = c->unreferenced,
+                       .tf32 = c->tf32,
+                       .fast = c->fast,
                        .defect = kw_text_clean(c->defect),
                        .text = kw_text_clean(c->text),
                        .expected = c->expected ? kw_text_clean(c->expected) : NULL,

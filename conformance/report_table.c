@@ -121,6 +121,8 @@ void kw_report_put_table(const kw_report *report, FILE *out, bool colour, bool v
   }
   if (totals.unreferenced)
     fprintf(out, "%u cases of vendor ops have no reference: they only ran\n", totals.unreferenced);
+  if (totals.tf32) fprintf(out, "math mode tf32: kernels that need it judged in it, in %u cases\n", totals.tf32);
+  if (totals.fast) fprintf(out, "math mode fast: kernels that need it judged in it, in %u cases\n", totals.fast);
   if (report->decomposed) fprintf(out, "decomposed: %" PRIu64 " calls\n", report->decomposed);
   if (report->fallbacks) fprintf(out, "fallbacks: %" PRIu64 " calls ran on the CPU\n", report->fallbacks);
   if (report->modules_built + report->modules_cached) {

@@ -89,7 +89,9 @@ static kw_report everything(void) {
   add_case(&report, "stream/query", -1, KW_OUTCOME_FAIL, NASTY);
   add_op(&report, "add.Tensor", "f32", 2);
   add_case(&report, "add.Tensor/f32/scalar/0", 0, KW_OUTCOME_PASS, "");
-  add_case(&report, "add.Tensor/f32/prime/0", 0, KW_OUTCOME_PASS, "")->error = 0.7;
+  kw_report_case *passed = add_case(&report, "add.Tensor/f32/prime/0", 0, KW_OUTCOME_PASS, "");
+  passed->error = 0.7;
+  passed->tf32 = true;
   kw_report_case *failed = add_case(&report, "add.Tensor/f32/prime/1", 0, KW_OUTCOME_FAIL, NASTY);
   failed->error = INFINITY;
   failed->smallest = kw_text_clean("add.Tensor/f32/prime/1@2");
@@ -171,6 +173,7 @@ static void verdict_counts_every_outcome(void **state) {
   assert_int_equal(totals.counts[KW_OUTCOME_UNIMPLEMENTED], 1);
   assert_int_equal(totals.counts[KW_OUTCOME_SKIP], 1);
   assert_int_equal(totals.self_referenced, 1);
+  assert_true(totals.tf32 == 1 && totals.fast == 0);
   assert_int_equal(kw_report_exit_code(&report), 1);
   kw_report_free(&report);
 

@@ -37,6 +37,7 @@ typedef struct kw_run_case {
   double error;         /* largest, in units of kw_rule_shown */
   bool self_referenced; /* judged by the vendor's own reference */
   bool unreferenced;    /* a vendor's op without one: only run */
+  bool tf32, fast;      /* judged as well in this math mode: kernels that need it */
   char defect[64];      /* "tail not written"; "" */
   char *text;           /* what differed, or why it was skipped; NULL when there is nothing to say */
   char *smallest;       /* id of the smallest variant that fails as well, and its tensors (shrink.h); NULL */

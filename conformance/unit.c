@@ -31,6 +31,7 @@ void kw_unit_write(const kw_unit_result *result, kw_message *message) {
   for (uint32_t i = 0; i < result->path_count; i++) {
     const kw_unit_path *path = &result->paths[i];
     kw_message_put_string(message, path->kernel);
+    kw_message_put_u32(message, path->math_mode);
     kw_message_put_u32(message, (uint32_t)path->status);
     kw_message_put_string(message, path->message);
     kw_message_put_string(message, path->defect);
@@ -68,11 +69,12 @@ static bool read_output(kw_message *message, kw_unit_output *out) {
 
 static bool read_path(kw_message *message, kw_unit_path *out) {
   out->kernel = kw_message_get_string(message);
+  out->math_mode = kw_message_get_u32(message);
   out->status = (kw_status)kw_message_get_u32(message);
   out->message = kw_message_get_string(message);
   out->defect = kw_message_get_string(message);
   out->output_count = kw_message_get_u32(message);
-  if (message->bad || out->output_count > KW_SUITE_RESULTS) return false;
+  if (message->bad || out->output_count > KW_SUITE_RESULTS || out->math_mode > KW_MATH_FAST) return false;
   for (uint32_t o = 0; o < out->output_count; o++) {
     if (!read_output(message, &out->outputs[o])) return false;
   }

@@ -28,7 +28,8 @@ typedef struct kw_unit_output {
 } kw_unit_output;
 
 typedef struct kw_unit_path {
-  const char *kernel; /* "" for the default path */
+  const char *kernel;     /* "" for the default path */
+  kw_math_mode math_mode; /* how exactly it has to be; the default path: the highest */
   kw_status status;
   const char *message; /* of a failing status */
   const char *defect;  /* "input 1 changed", "guard zone after output 0 changed"; "" when none was seen */

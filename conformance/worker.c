@@ -100,6 +100,7 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
   memset(w, 0, sizeof *w);
   w->seed = seed;
   kw_fallback_set(KW_FALLBACK_OFF);
+  kw_deterministic_set(false);
   for (uint32_t i = 0; i < plugin_count; i++) {
     kw_status status = kw_plugin_load(plugins[i]);
     if (status != KW_OK) {
@@ -371,12 +372,20 @@ static kw_status give_outputs(unit *u, kw_image *images, kw_tensor **out_views) 
   return status;
 }
 
-/* Runs one path. Kernels get guarded outputs of the case's layouts. The default path lets core allocate in run 0,
- * except in cases about outputs and where the op writes in place. */
-static void run_path(unit *u, const char *kernel) {
+/* How exactly the call has to compute. A kernel's own mode; but in run 1 it is allowed more, which must not show. */
+static kw_math_mode mode_of_call(const unit *u, const kw_kernel_info *kernel) {
+  return !kernel ? KW_MATH_HIGHEST : u->run == 0 ? kernel->math_mode : KW_MATH_FAST;
+}
+
+/* Runs one path, of a kernel or the default one. Kernels get guarded outputs of the case's layouts. The default path
+ * lets core allocate in run 0, except in cases about outputs and where the op writes in place. */
+static void run_path(unit *u, const kw_kernel_info *kernel) {
   const kw_case *c = u->c;
   kw_unit_path *path = &u->result->paths[u->result->path_count++];
-  *path = (kw_unit_path){.kernel = kernel ? own_text(u, kernel) : "", .message = "", .defect = ""};
+  *path = (kw_unit_path){.kernel = kernel ? own_text(u, kernel->name) : "",
+                         .math_mode = kernel ? kernel->math_mode : KW_MATH_HIGHEST,
+                         .message = "",
+                         .defect = ""};
   bool own_memory = c->op->vendor && c->op->in_place; /* a vendor's (a!): its argument */
   bool wanted = kernel || u->run || changes_arguments(c) || c->class == KW_CLASS_OUTPUTS;
   bool given = wanted && u->outs_known && !own_memory;
@@ -396,9 +405,8 @@ static void run_path(unit *u, const char *kernel) {
     }
     status = set_generators(u);
   }
-  if (status == KW_OK) {
-    status = call_kernel(u, args, outs, kernel);
-  }
+  if (status == KW_OK) status = kw_math_mode_set(mode_of_call(u, kernel));
+  if (status == KW_OK) status = call_kernel(u, args, outs, kernel ? kernel->name : NULL);
   kw_status late = kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device));
   if (status == KW_OK) status = late;
   if (status != KW_OK) path_failed(u, path, status);
@@ -517,7 +525,7 @@ static void run_paths(unit *u) {
       u->result->paths[u->result->path_count - 1].defect = "more kernels than the suite runs for one case";
       break;
     }
-    run_path(u, info.name);
+    run_path(u, &info);
     kernels += u->result->paths[u->result->path_count - 1].status != KW_ERR_NOT_IMPLEMENTED;
   }
   if (!learns && (u->run == 0 || kernels == 0)) run_path(u, NULL);

@@ -114,6 +114,7 @@ static int run_caught(const struct CMUnitTest *test, char *out_text, size_t size
 void kw_worker_contract(kw_worker *w, const char *id, kw_message *out_message) {
   /* Nothing but the one open that tests know of may hold the device: some close it and open it again. */
   kw_worker_let_go(w);
+  kw_math_mode_set(KW_MATH_HIGHEST);
   char text[2048] = "there is no such test";
   kw_contract_outcome outcome = KW_CONTRACT_FAIL;
   const struct CMUnitTest *test = find_test(id);

@@ -102,11 +102,13 @@ static int compare_body(int index, void *user, char *text, size_t size) {
   return compare(c, &c->repeats[index], text, size);
 }
 
-static void check_kernel(const kw_test_call *call, const char *kernel, load *l) {
+static void check_kernel(const kw_test_call *call, const kw_kernel_info *info, load *l) {
   static comparison c; /* threads may outlive a failed check */
+  const char *kernel = info->name;
   char what[200], text[512] = "";
   snprintf(what, sizeof what, "%s, kernel %s, %s", call->info.name, kernel, kw_dtype_name(call->dtype));
   c = (comparison){.what = what};
+  KW_CHECK_OK(kw_math_mode_set(info->math_mode));
   kw_stream *own = kw_test_stream(), *fallback = kw_stream_default(kw_contract.device);
   repeat first = {.stream = fallback, .kernel = kernel};
   unsigned char *want = NULL;
@@ -134,6 +136,7 @@ static void check_kernel(const kw_test_call *call, const char *kernel, load *l) 
       if (i % 3 == 2) KW_CHECK_OK(kw_stream_destroy(c.repeats[i].stream));
     }
   }
+  KW_CHECK_OK(kw_math_mode_set(KW_MATH_HIGHEST));
   kw_test_call_free(&first.call);
   KW_CHECK_OK(kw_stream_destroy(own));
   free(want);
@@ -151,7 +154,7 @@ void kw_contract_determinism_op(void **state) {
     kw_kernel_info kernel = {.struct_size = sizeof kernel};
     for (uint32_t k = 0; kw_op_get_kernel(call.op, kw_contract.device, k, &kernel) == KW_OK; k++) {
       if (!(kernel.flags & KW_KERNEL_DETERMINISTIC)) continue;
-      check_kernel(&call, kernel.name, &l);
+      check_kernel(&call, &kernel, &l);
       checked++;
     }
     kw_test_call_free(&call);

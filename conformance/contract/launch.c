@@ -128,6 +128,7 @@ void kw_contract_launch_choice_is_pure(void **state) {
   for (uint32_t k = 0; kw_op_get_kernel(op, kw_contract.device, k, &kernel) == KW_OK; k++) {
     if (!(kernel.dtypes.bits[0] & KW_DTYPE_BIT(KW_F32))) continue;
     kw_status first = KW_OK;
+    KW_CHECK_OK(kw_math_mode_set(kernel.math_mode));
     for (int round = 0; round < ROUNDS; round++) {
       kw_tensor *a = kw_test_f32(COUNT, 1), *sum = kw_test_f32(COUNT, 2);
       kw_value args[] = {kw_arg_tensor(a), kw_arg_tensor(a)};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant_product.h"
+
+/* A kernel of mm that says tf32 cuts its operands down to 9 bits of mantissa in place of 10. */
+static kw_status launch(const kw_call *call) {
+  return kw_mutant_run_cut(call, 9);
+}
+
+static void add_kernel(kw_kernel_desc *kernel) {
+  kw_mutant_add_kernel(kernel, "tf32", KW_KERNEL_TF32, launch);
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "mm";
+  mutant->kernel = add_kernel;
+}

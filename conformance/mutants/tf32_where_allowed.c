@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mutant_product.h"
+
+/* mm computes in tf32 where the call allows it, in a kernel whose flags do not say so. */
+static kw_status launch(const kw_call *call) {
+  return call->math_mode == KW_MATH_HIGHEST ? kw_mutant_launch_real(call) : kw_mutant_run_cut(call, 10);
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "mm";
+  mutant->launch = launch;
+}
