@@ -8,8 +8,6 @@
  */
 #include "cuda.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,13 +45,10 @@ static struct {
   int (*multiply)(void *handle, void *desc, const void *alpha, const void *a, void *a_layout, const void *b,
                   void *b_layout, const void *beta, const void *c, void *c_layout, void *d, void *d_layout,
                   const void *algorithm, void *workspace, size_t workspace_size, void *stream);
-  const char *(*status_text)(int status);
+  const char *(*error_text)(int error);
 } lt;
 
-static const struct {
-  const char *name;
-  void *entry;
-} calls[] = {
+static const kw_rt_own_call calls[] = {
     {"cublasLtCreate", &lt.create},
     {"cublasLtDestroy", &lt.destroy},
     {"cublasLtMatmulDescCreate", &lt.desc_create},
@@ -67,35 +62,18 @@ static const struct {
     {"cublasLtMatmulPreferenceDestroy", &lt.preference_destroy},
     {"cublasLtMatmulAlgoGetHeuristic", &lt.choose},
     {"cublasLtMatmul", &lt.multiply},
-    {"cublasLtGetStatusString", &lt.status_text},
+    {"cublasLtGetStatusString", &lt.error_text},
+    {NULL, NULL},
 };
 
-static bool there;
-
-/* Never closed again, as the driver. */
-static void open_library(void) {
-  static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so",
-                                      "/usr/local/cuda/lib64/libcublasLt.so"};
-  void *library = NULL;
-  for (size_t i = 0; i < sizeof names / sizeof names[0] && !library; ++i) library = dlopen(names[i], RTLD_NOW);
-  if (!library) return;
-  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; ++i) {
-    void *found = dlsym(library, calls[i].name);
-    memcpy(calls[i].entry, &found, sizeof found);
-    if (!found) return;
-  }
-  there = true;
-}
-
-/* It looks for the driver by itself, and finds more wanting in a test driver than it can bear. */
-static bool can_open(const kw_rt_device *device) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  char name[64] = "";
-  kw_rt.device_name(name, sizeof name, device->id);
-  if (kw_gpu_device_flags(name) & KW_DEVICE_EMULATED) return false;
-  pthread_once(&once, open_library);
-  return there;
-}
+static const char *const files[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so",
+                                    "/usr/local/cuda/lib64/libcublasLt.so", NULL};
+static kw_rt_library library = {.name = "cuBLASLt",
+                                .files = files,
+                                .calls = calls,
+                                .create = &lt.create,
+                                .destroy = &lt.destroy,
+                                .error_text = &lt.error_text};
 
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
 
@@ -155,45 +133,36 @@ static bool read_product(const kw_call *call, product *out) {
          out->self.cols == out->out.cols;
 }
 
-static kw_status refuse(const kw_call *call, const char *why) {
-  const kw_host_api *host = ((const kw_rt_device *)call->device)->base.host;
-  return host->set_error(host->ctx, KW_ERR_NOT_IMPLEMENTED, why);
-}
-
 static kw_status can_implement(const kw_call *call) {
   product p;
-  if (!can_open(call->device)) return refuse(call, "cuBLASLt is not there, or the device is emulated");
+  kw_status status = kw_rt_library_find(&library, call);
+  if (status != KW_OK) return status;
   return read_product(call, &p) ? KW_OK
-                                : refuse(call,
-                                         "cuBLASLt wants matrices with contiguous rows or columns, of the result and "
-                                         "of what is added to it rows");
+                                : kw_rt_library_refuse(&library, call,
+                                                       "wants matrices with contiguous rows or columns, of the result "
+                                                       "and of what is added to it rows");
 }
 
 /* ---- Ahead of the launch ----------------------------------------------------------------------------------------- */
 
 #define WORKSPACE (UINT64_C(32) << 20) /* what NVIDIA advises for its newest GPUs */
-#define WORKSPACE_ALIGNMENT 256u
 
 static kw_status workspace_size(const kw_call *call, uint64_t *out_size) {
   (void)call;
-  *out_size = WORKSPACE + WORKSPACE_ALIGNMENT;
+  *out_size = WORKSPACE + KW_RT_WORKSPACE_ALIGNMENT;
   return KW_OK;
 }
 
 typedef struct prepared {
-  const kw_rt_device *device;
   void *handle, *desc;
   void *layouts[4]; /* of its A, B, C, D: our b, a, self, out */
   lt_algorithm algorithm;
 } prepared;
 
 static void discard(prepared *p) {
-  void *before = kw_rt_runtime_here.enter(p->device);
   for (int i = 0; i < 4; ++i)
     if (p->layouts[i]) lt.layout_destroy(p->layouts[i]);
   if (p->desc) lt.desc_destroy(p->desc);
-  if (p->handle) lt.destroy(p->handle);
-  kw_rt_runtime_here.leave(before);
   free(p);
 }
 
@@ -229,8 +198,7 @@ static int choose(prepared *p, const matrix *const operands[4], int *out_count) 
 
 static int fill(prepared *p, const product *of, int *out_count) {
   const matrix *const operands[4] = {&of->b, &of->a, &of->self, &of->out};
-  int error = lt.create(&p->handle);
-  if (!error) error = lt.desc_create(&p->desc, COMPUTE_F32, TYPE_F32);
+  int error = lt.desc_create(&p->desc, COMPUTE_F32, TYPE_F32);
   for (int i = 0; i < 2 && !error; ++i) {
     const int32_t transpose = operands[i]->transposed ? TRANSPOSED : 0;
     error = lt.desc_set(p->desc, i == 0 ? DESC_TRANSPOSE_A : DESC_TRANSPOSE_B, &transpose, sizeof transpose);
@@ -239,31 +207,32 @@ static int fill(prepared *p, const product *of, int *out_count) {
   return error ? error : choose(p, operands, out_count);
 }
 
-static kw_status fail(const kw_rt_device *device, const char *what, int error) {
-  char text[200];
-  snprintf(text, sizeof text, "%s: %s", what, lt.status_text(error));
-  return device->base.host->set_error(device->base.host->ctx, KW_ERR_INTERNAL, text);
-}
-
 #define NOT_SUPPORTED 15
 
 static kw_status prepare(const kw_call *call, void **out_prepared) {
   const kw_rt_device *device = call->device;
   product of;
-  int count = 0;
   prepared *p = calloc(1, sizeof *p);
   if (!p) return kw_rt_no_memory(device->base.host, "a matrix product");
-  p->device = device;
   read_product(call, &of); /* can_implement has seen it */
-  void *before = kw_rt_runtime_here.enter(device);
-  int error = fill(p, &of, &count);
-  kw_rt_runtime_here.leave(before);
-  if (error || count == 0) discard(p);
-  if (error == NOT_SUPPORTED || (!error && count == 0))
-    return refuse(call, "cuBLASLt has no algorithm for this product");
-  if (error) return fail(device, "cuBLASLt, making a matrix product", error);
-  *out_prepared = p;
-  return KW_OK;
+  kw_status status = kw_rt_library_handle(&library, call, &p->handle);
+  if (status == KW_OK) {
+    int count = 0;
+    void *before = kw_rt_runtime_here.enter(device);
+    const int error = fill(p, &of, &count);
+    kw_rt_runtime_here.leave(before);
+    if (error == NOT_SUPPORTED || (!error && count == 0)) {
+      status = kw_rt_library_refuse(&library, call, "has no algorithm for this product");
+    } else if (error) {
+      status = kw_rt_library_fail(&library, call, "making a matrix product", error);
+    }
+  }
+  if (status == KW_OK) {
+    *out_prepared = p;
+  } else {
+    discard(p);
+  }
+  return status;
 }
 
 static kw_status release(void *user, void *state) {
@@ -274,24 +243,19 @@ static kw_status release(void *user, void *state) {
 
 /* ---- The launch -------------------------------------------------------------------------------------------------- */
 
-static void *address(const kw_tensor_ref *ref) {
-  return (char *)ref->mem + ref->offset;
-}
-
 static kw_status launch(const kw_call *call) {
   const kw_rt_device *device = call->device;
   const prepared *p = call->prepared;
   kw_rt_stream *stream = call->stream;
   product of;
   read_product(call, &of);
-  const uintptr_t begin = (uintptr_t)call->workspace + call->workspace_offset;
-  const uintptr_t workspace = (begin + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
   void *before = kw_rt_runtime_here.enter(device);
-  int error = lt.multiply(p->handle, p->desc, &of.alpha, address(of.b.ref), p->layouts[0], address(of.a.ref),
-                          p->layouts[1], &of.beta, address(of.self.ref), p->layouts[2], address(of.out.ref),
-                          p->layouts[3], &p->algorithm.algorithm, (void *)workspace, WORKSPACE, stream->handle);
+  int error =
+      lt.multiply(p->handle, p->desc, &of.alpha, kw_rt_address(of.b.ref), p->layouts[0], kw_rt_address(of.a.ref),
+                  p->layouts[1], &of.beta, kw_rt_address(of.self.ref), p->layouts[2], kw_rt_address(of.out.ref),
+                  p->layouts[3], &p->algorithm.algorithm, kw_rt_workspace(call), WORKSPACE, stream->handle);
   kw_rt_runtime_here.leave(before);
-  if (error) return fail(device, "cublasLtMatmul", error);
+  if (error) return kw_rt_library_fail(&library, call, "running a matrix product", error);
   atomic_store(&stream->last_call, call->call_id);
   return KW_OK;
 }

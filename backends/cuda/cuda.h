@@ -2,12 +2,13 @@
 #ifndef KEYWAY_CUDA_H
 #define KEYWAY_CUDA_H
 
-#include "runtime.h"
+#include "vendor.h"
 
 /* Energy by NVML, where that is installed. */
 extern const kw_energy_api cuda_energy_api;
 
-/* cuBLASLt's matrix products, as kernels that are off. */
+/* cuBLASLt's matrix products and cuDNN's convolutions, as kernels that are off. */
 kw_status cuda_cublaslt_register(const kw_host_api *host);
+kw_status cuda_cudnn_register(const kw_host_api *host);
 
 #endif /* KEYWAY_CUDA_H */

@@ -4,9 +4,7 @@
  */
 #include "cuda.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
 static struct {
   int (*init)(void);
@@ -15,31 +13,26 @@ static struct {
   const char *(*error_text)(int error);
 } nvml;
 
-static const struct {
-  const char *name;
-  void *entry;
-} calls[] = {
+static const kw_rt_own_call calls[] = {
     {"nvmlInit_v2", &nvml.init},
     {"nvmlDeviceGetHandleByPciBusId_v2", &nvml.device_by_bus},
     {"nvmlDeviceGetTotalEnergyConsumption", &nvml.energy},
     {"nvmlErrorString", &nvml.error_text},
+    {NULL, NULL},
 };
 
 static const char *trouble; /* why there is no NVML */
 
-/* Never closed again, as the driver. */
 static void open_nvml(void) {
-  void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  static const char *const names[] = {"libnvidia-ml.so.1", NULL};
+  void *library = kw_rt_load(names);
   if (!library) {
     trouble = "there is no libnvidia-ml.so.1, which comes with the NVIDIA driver (Debian: libnvidia-ml1)";
-    return;
+  } else if (kw_rt_find_calls(library, calls)) {
+    trouble = "the installed libnvidia-ml.so.1 knows no energy counter: it is too old";
+  } else if (nvml.init() != 0) {
+    trouble = "nvmlInit_v2 failed";
   }
-  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; ++i) {
-    void *found = dlsym(library, calls[i].name);
-    memcpy(calls[i].entry, &found, sizeof found);
-    if (!found) trouble = "the installed libnvidia-ml.so.1 knows no energy counter: it is too old";
-  }
-  if (!trouble && nvml.init() != 0) trouble = "nvmlInit_v2 failed";
 }
 
 static kw_status energy_read(void *state, uint64_t *out_microjoules) {

@@ -118,6 +118,7 @@ static kw_status init(const kw_host_api *host, void **out_plugin) {
   kw_status status = kw_rt_init(host, out_plugin);
   if (status != KW_OK) return status;
   status = cuda_cublaslt_register(host);
+  if (status == KW_OK) status = cuda_cudnn_register(host);
   if (status != KW_OK) kw_rt_shutdown(*out_plugin);
   return status;
 }

@@ -120,6 +120,7 @@ static kw_status device_open(void *plugin, uint32_t index, void **out_device) {
   kw_rt_device *device = calloc(1, sizeof *device);
   if (!device) return kw_rt_no_memory(host, "a device");
   device->base.host = host;
+  pthread_mutex_init(&device->library_lock, NULL);
   int error = kw_rt.device_get(&device->id, (int)index);
   kw_status status = kw_rt_check(device, KW_RT_device_get, error);
   if (status == KW_OK) status = here->context_open(device);
@@ -130,6 +131,7 @@ static kw_status device_open(void *plugin, uint32_t index, void **out_device) {
   if (status == KW_OK) {
     *out_device = device;
   } else {
+    pthread_mutex_destroy(&device->library_lock);
     free(device);
   }
   return status;
@@ -138,10 +140,12 @@ static kw_status device_open(void *plugin, uint32_t index, void **out_device) {
 static kw_status device_close(void *state) {
   kw_rt_device *device = state;
   void *before = here->enter(device);
+  kw_rt_close_handles(device);
   kw_gpu_device_finish(&device->base);
   kw_rt.stream_destroy(device->memory_stream);
   here->leave(before);
   here->context_close(device, atomic_load(&device->lost));
+  pthread_mutex_destroy(&device->library_lock);
   free(device);
   return KW_OK;
 }

@@ -16,36 +16,44 @@ static char reason[400]; /* why there is nothing to work with; empty when there 
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-/* Never closed again: drivers have threads and exit handlers of their own. */
-static void *open_library(const char *const *names) {
+void *kw_rt_load(const char *const *names) {
   void *library = NULL;
   for (; *names && !library; ++names) library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
   return library;
 }
 
-static bool find_call(void *library, const char *name, void *entry) {
-  void *found = dlsym(library, name);
-  memcpy(entry, &found, sizeof found);
-  if (!found) snprintf(reason, sizeof reason, "the installed %s has no %s: it is too old", here->name, name);
-  return found != NULL;
+const char *kw_rt_find_calls(void *library, const kw_rt_own_call *calls) {
+  for (; calls->name; ++calls) {
+    void *found = dlsym(library, calls->name);
+    memcpy(calls->entry, &found, sizeof found);
+    if (!found) return calls->name;
+  }
+  return NULL;
 }
 
-static bool find_calls(void *library, int begin, int end) {
-  for (int i = begin; i < end; ++i)
-    if (!find_call(library, here->call_names[i], (char *)&kw_rt + (size_t)i * sizeof(void (*)(void)))) return false;
-  return true;
+static bool find(void *library, const kw_rt_own_call *calls) {
+  const char *lacks = kw_rt_find_calls(library, calls);
+  if (lacks) snprintf(reason, sizeof reason, "the installed %s has no %s: it is too old", here->name, lacks);
+  return !lacks;
+}
+
+static bool find_common(void *library, int begin, int end) {
+  bool found = true;
+  for (int i = begin; i < end && found; ++i)
+    found =
+        find(library, (const kw_rt_own_call[]){
+                          {here->call_names[i], (char *)&kw_rt + (size_t)i * sizeof(void (*)(void))}, {NULL, NULL}});
+  return found;
 }
 
 static void open_all(void) {
   int count = 0;
-  void *driver = open_library(here->driver);
+  void *driver = kw_rt_load(here->driver);
   if (!driver) {
     snprintf(reason, sizeof reason, "%s", here->no_driver);
     return;
   }
-  if (!find_calls(driver, 0, KW_RT_DRIVER_CALLS)) return;
-  for (const kw_rt_own_call *own = here->own_calls; own->name; ++own)
-    if (!find_call(driver, own->name, own->entry)) return;
+  if (!find_common(driver, 0, KW_RT_DRIVER_CALLS) || !find(driver, here->own_calls)) return;
   int error = kw_rt.init(0), call = KW_RT_init;
   if (!error) {
     call = KW_RT_device_count;
@@ -59,12 +67,12 @@ static void open_all(void) {
     snprintf(reason, sizeof reason, "%s", here->no_device);
     return;
   }
-  void *compiler = open_library(here->compiler);
+  void *compiler = kw_rt_load(here->compiler);
   if (!compiler) {
     snprintf(reason, sizeof reason, "%s", here->no_compiler);
     return;
   }
-  find_calls(compiler, KW_RT_DRIVER_CALLS, KW_RT_CALL_COUNT);
+  find_common(compiler, KW_RT_DRIVER_CALLS, KW_RT_CALL_COUNT);
 }
 
 const char *kw_rt_open(void) {

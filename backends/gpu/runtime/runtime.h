@@ -143,6 +143,8 @@ extern const kw_rt_runtime kw_rt_runtime_here;
 
 /* ---- The backend ------------------------------------------------------------------------------------------------- */
 
+#define KW_RT_LIBRARY_LIMIT 2
+
 typedef struct kw_rt_device {
   kw_gpu_device base; /* first: the pack takes a kw_rt_device for it */
   int id;             /* of device_get */
@@ -151,6 +153,11 @@ typedef struct kw_rt_device {
   bool pools; /* memory is allocated and freed in the order of a stream, which waits for no other */
   void *memory_stream;
   atomic_bool lost;
+  pthread_mutex_t library_lock; /* of what follows, and of handles that take one thread at a time */
+  struct {
+    const struct kw_rt_library *library; /* vendor.h; NULL: none from here on */
+    void *handle;
+  } handles[KW_RT_LIBRARY_LIMIT];
 } kw_rt_device;
 
 typedef struct kw_rt_stream {
@@ -163,6 +170,12 @@ typedef struct kw_rt_stream {
   _Atomic uint32_t *gate;      /* how many callbacks have run, in pinned memory; NULL before the first */
   uint32_t gates;              /* how many have been enqueued */
 } kw_rt_stream;
+
+/* The first of the named libraries that is there, NULL when none is; names end with NULL. Never closed again: drivers
+ * have threads and exit handlers of their own. */
+void *kw_rt_load(const char *const *names);
+/* Sets the calls of a library; those end with a name that is NULL. NULL, or the first that it lacks. */
+const char *kw_rt_find_calls(void *library, const kw_rt_own_call *calls);
 
 /* Opens the libraries, once for the life of the process. NULL, or why there is nothing to work with. */
 const char *kw_rt_open(void);
@@ -189,6 +202,9 @@ kw_status kw_rt_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch 
 char *kw_rt_join(const char *const *sources, uint32_t count);
 /* All of the compiler's options for a device; how many. */
 uint32_t kw_rt_options(int device, char arch[KW_RT_ARCH_SIZE], const char *out[KW_RT_OPTION_LIMIT]);
+
+/* Destroys the handles of the vendor's libraries; in the device's context. */
+void kw_rt_close_handles(kw_rt_device *device);
 
 /* For the plugin's descriptor. */
 kw_status kw_rt_probe(const char **out_reason);
