@@ -5,6 +5,7 @@
 #include "dispatch.h"
 #include "error.h"
 #include "generator.h"
+#include "host_memory.h"
 #include "key.h"
 #include "log.h"
 #include "stream.h"
@@ -68,6 +69,7 @@ static void close_parts(kw_device *device) {
   /* The allocator goes first: blocks in use wait for their streams. */
   if (device->allocator != NULL) kw_allocator_destroy(device);
   if (device->default_stream != NULL) kw_stream_destroy_default(device);
+  kw_staging_free(device);
   kw_generator_unref(device->generator);
   kw_plugin *plugin = device->plugin;
   kw_status status = plugin->device.close(device->handle);

@@ -24,6 +24,7 @@ struct kw_device {
   atomic_bool lost;       /* a KW_ERR_DEVICE_LOST was seen */
   atomic_uint detours;    /* reasons why no call may take the short way: lost; streams that record */
   struct kw_allocator *allocator;
+  void *_Atomic staging; /* host memory for copies through the host, see host_memory.h; NULL while it is in use */
   kw_stream *default_stream;
   kw_generator *generator; /* the default one */
   struct kw_plan_table *plans;

@@ -300,6 +300,10 @@ kw_status kw_negotiate(kw_query_fn query, kw_negotiated *out_result) {
   if (out_result->stream.query != NULL) out_result->native |= KW_NATIVE_QUERY;
   if (out_result->stream.call_host != NULL) out_result->native |= KW_NATIVE_CALL_HOST;
   if (out_result->memory.fill != NULL) out_result->native |= KW_NATIVE_FILL;
+  if (out_result->memory.copy_peer != NULL) out_result->native |= KW_NATIVE_PEER_COPY;
+  if (out_result->memory.alloc_host != NULL && out_result->memory.free_host != NULL) {
+    out_result->native |= KW_NATIVE_HOST_MEMORY;
+  }
   fill_stubs(out_result);
   return KW_OK;
 }

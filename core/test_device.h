@@ -9,6 +9,7 @@
 
 #include "buffer.h"
 #include "error.h"
+#include "host_memory.h"
 #include "tensor.h"
 
 #include <setjmp.h>
@@ -70,7 +71,7 @@ typedef struct test_device {
   /* Record. */
   unsigned calls[TEST_SLOT_COUNT];
   uint64_t memory_used;
-  unsigned live_mems, live_events, live_streams;
+  unsigned live_mems, live_host, live_events, live_streams;
   unsigned freed_in_use; /* memory freed while enqueued work named it */
 } test_device;
 
@@ -236,6 +237,31 @@ static inline kw_status test_memory_fill(void *device, void *stream, kw_mem mem,
   return test_leave(test, KW_OK);
 }
 
+static inline kw_status test_memory_alloc_host(void *device, uint64_t size, void **out_memory) {
+  test_device *test = device;
+  TEST_ENTER(test, memory_alloc_host);
+  *out_memory = aligned_alloc(64, (size + 63) / 64 * 64);
+  ++test->live_host;
+  return test_leave(test, KW_OK);
+}
+
+static inline kw_status test_memory_free_host(void *device, void *memory) {
+  test_device *test = device;
+  TEST_ENTER(test, memory_free_host);
+  free(memory);
+  --test->live_host;
+  return test_leave(test, KW_OK);
+}
+
+/* Memory is host memory: the source device is not needed. */
+static inline kw_status test_memory_copy_peer(void *device, void *stream, void *src_device, const kw_copy_info *copy) {
+  test_device *test = device;
+  (void)src_device;
+  TEST_ENTER(test, memory_copy_peer);
+  test_enqueue(stream, &(test_work){.kind = TEST_COPY, .copy = *copy});
+  return test_leave(test, KW_OK);
+}
+
 static inline kw_status test_stream_create(void *device, const kw_stream_info *info, void **out_stream) {
   test_device *test = device;
   (void)info;
@@ -368,7 +394,10 @@ static inline test_device *test_device_open(const char *name, uint32_t native) {
                                         .alloc = test_memory_alloc,
                                         .free = test_memory_free,
                                         .copy = test_memory_copy,
-                                        .fill = test_memory_fill};
+                                        .fill = test_memory_fill,
+                                        .alloc_host = test_memory_alloc_host,
+                                        .free_host = test_memory_free_host,
+                                        .copy_peer = test_memory_copy_peer};
   test->plugin.stream = (kw_stream_api){.struct_size = sizeof(kw_stream_api),
                                         .create = test_stream_create,
                                         .destroy = test_stream_destroy,
@@ -407,7 +436,9 @@ static inline void test_device_close(test_device *test) {
   kw_stream_drain(device->default_stream);
   kw_allocator_destroy(device);
   kw_stream_destroy_default(device);
+  kw_staging_free(device);
   assert_int_equal(test->live_mems, 0);
+  assert_int_equal(test->live_host, 0);
   assert_int_equal(test->live_events, 0);
   assert_int_equal(test->live_streams, 0);
   assert_int_equal(test->freed_in_use, 0);

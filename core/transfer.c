@@ -8,6 +8,7 @@
  */
 #include "error.h"
 #include "graph.h"
+#include "host_memory.h"
 #include "overlap.h"
 #include "tensor.h"
 #include "trace.h"
@@ -16,8 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHUNK (UINT64_C(16) << 20) /* bytes of host memory for staging */
 
 static kw_status enqueue_copy(kw_stream *stream, const kw_copy_info *copy) {
   static const char *const names[] = {"host to device", "device to host", "device to device"};
@@ -214,39 +213,68 @@ kw_status kw_tensor_read_async(const kw_tensor *tensor, void *host, kw_stream *s
 
 /* ---- Device and device ------------------------------------------------------------------------------------------- */
 
-static kw_status copy_staged(kw_tensor *dst, const kw_tensor *src, kw_stream *stream) {
-  static const char function[] = "copying between devices";
-  kw_status status = kw_stream_may_wait(function);
-  if (status != KW_OK) return status;
-  kw_stream *from = stream->device == src->device ? stream : src->device->default_stream;
-  kw_stream *to = stream->device == dst->device ? stream : dst->device->default_stream;
-  uint64_t size = byte_size(&src->ref), room = size < CHUNK ? size : CHUNK;
-  char *host = malloc(room);
-  if (host == NULL) return no_host_memory(function, room);
+static kw_copy_info contiguous_copy(const kw_tensor *dst, const kw_tensor *src) {
+  return (kw_copy_info){.struct_size = sizeof(kw_copy_info),
+                        .kind = KW_COPY_DEVICE_TO_DEVICE,
+                        .dst_mem = dst->buffer->mem,
+                        .dst_offset = dst->ref.offset,
+                        .src_mem = src->buffer->mem,
+                        .src_offset = src->ref.offset,
+                        .size = byte_size(&src->ref)};
+}
+
+/* Piece by piece through host memory, which is that of the device that has such. */
+static kw_status copy_staged(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_stream *to) {
+  uint64_t size = byte_size(&src->ref);
+  kw_device *device = dst->device->plugin->native & KW_NATIVE_HOST_MEMORY ? dst->device : src->device;
+  char *host = kw_staging_take(device);
+  if (host == NULL) return no_host_memory("copying between devices", KW_STAGING_SIZE);
+  kw_status status = KW_OK;
   for (uint64_t done = 0, piece; done < size && status == KW_OK; done += piece) {
-    piece = size - done < room ? size - done : room;
+    piece = size - done < KW_STAGING_SIZE ? size - done : KW_STAGING_SIZE;
     status = copy_out(src->buffer, src->ref.offset + done, host, piece, from);
     if (status == KW_OK) status = kw_stream_synchronize(from);
     if (status != KW_OK) break;
     status = copy_in(dst->buffer, dst->ref.offset + done, host, piece, to);
     if (status == KW_OK) status = kw_stream_synchronize(to);
   }
-  free(host);
+  kw_staging_give(device, host);
   return status;
+}
+
+/* From device to device of one plugin; false when they cannot reach each other. */
+static bool copy_peer(kw_tensor *dst, const kw_tensor *src, kw_stream *to, kw_status *out_status) {
+  kw_device *device = dst->device;
+  if (src->device->plugin != device->plugin || !(device->plugin->native & KW_NATIVE_PEER_COPY)) return false;
+  const kw_copy_info copy = contiguous_copy(dst, src);
+  kw_buffer_use(dst->buffer, to);
+  uint64_t begin = kw_trace_begin();
+  kw_status status = device->plugin->memory.copy_peer(device->handle, to->handle, src->device->handle, &copy);
+  kw_trace_span("copy", "peer to device", device->name, begin);
+  if (status == KW_ERR_UNSUPPORTED) return false;
+  *out_status = status == KW_OK
+                    ? kw_stream_synchronize(to)
+                    : kw_device_note(device, kw_from_plugin(status, "copying %" PRIu64 " bytes from %s to %s",
+                                                            copy.size, src->device->name, device->name));
+  return true;
+}
+
+static kw_status copy_between(kw_tensor *dst, const kw_tensor *src, kw_stream *stream) {
+  kw_status status = kw_stream_may_wait("copying between devices");
+  if (status != KW_OK) return status;
+  kw_stream *from = stream->device == src->device ? stream : src->device->default_stream;
+  kw_stream *to = stream->device == dst->device ? stream : dst->device->default_stream;
+  status = kw_stream_synchronize(from);
+  if (status != KW_OK || copy_peer(dst, src, to, &status)) return status;
+  return copy_staged(dst, src, from, to);
 }
 
 kw_status kw_tensor_copy_contiguous(kw_tensor *dst, const kw_tensor *src, kw_stream *stream) {
   if (src->ref.numel == 0) return KW_OK;
-  if (dst->device != src->device) return copy_staged(dst, src, stream);
+  if (dst->device != src->device) return copy_between(dst, src, stream);
   kw_buffer_use(dst->buffer, stream);
   kw_buffer_use(src->buffer, stream);
-  kw_copy_info copy = {.struct_size = sizeof copy,
-                       .kind = KW_COPY_DEVICE_TO_DEVICE,
-                       .dst_mem = dst->buffer->mem,
-                       .dst_offset = dst->ref.offset,
-                       .src_mem = src->buffer->mem,
-                       .src_offset = src->ref.offset,
-                       .size = byte_size(&src->ref)};
+  const kw_copy_info copy = contiguous_copy(dst, src);
   return enqueue_copy(stream, &copy);
 }
 
@@ -297,9 +325,9 @@ static kw_status fill_by_copies(kw_stream *stream, kw_mem mem, uint64_t offset, 
   static const char function[] = "filling memory without the plugin's fill";
   kw_status status = kw_stream_may_wait(function);
   if (status != KW_OK) return status;
-  uint64_t room = size < CHUNK ? size : CHUNK; /* a multiple of pattern_size either way */
-  char *host = malloc(room);
-  if (host == NULL) return no_host_memory(function, room);
+  uint64_t room = size < KW_STAGING_SIZE ? size : KW_STAGING_SIZE; /* a multiple of pattern_size either way */
+  char *host = kw_staging_take(stream->device);
+  if (host == NULL) return no_host_memory(function, KW_STAGING_SIZE);
   for (uint64_t at = 0; at < room; at += pattern_size) memcpy(host + at, pattern, pattern_size);
   for (uint64_t done = 0; done < size && status == KW_OK; done += room) {
     const kw_copy_info copy = {.struct_size = sizeof copy,
@@ -311,7 +339,7 @@ static kw_status fill_by_copies(kw_stream *stream, kw_mem mem, uint64_t offset, 
     status = enqueue_copy(stream, &copy);
   }
   kw_stream_drain(stream); /* the host memory is ours */
-  free(host);
+  kw_staging_give(stream->device, host);
   return status;
 }
 

@@ -218,6 +218,46 @@ static void staging_in_pieces(void **state) {
   test_device_close(apart);
 }
 
+/* Between devices of one plugin that can: the slot, behind what either side still has to do. */
+static void from_peers(void **state) {
+  (void)state;
+  enum { COUNT = 150 };
+  test_device *test = test_device_open("test:0", KW_NATIVE_PEER_COPY), *apart = test_device_open("test:1", 0);
+  apart->device.plugin = &test->plugin;
+  kw_tensor *whole = tensor_of(test, 1, DIMS(COUNT)), *from = NULL, *to = NULL;
+  int32_t values[COUNT];
+  for (int i = 0; i < COUNT; ++i) values[i] = i * 3;
+  kw_stream *stream = NULL;
+  assert_ok(kw_stream_create(&test->device, &stream));
+  assert_ok(kw_tensor_slice(whole, 0, 100, COUNT, 1, &from));
+  test->open_on_wait = true;
+  test_gate(stream, true);
+  assert_ok(kw_tensor_write_async(whole, values, stream));
+  assert_ok(kw_tensor_create(&apart->device, KW_I32, 1, DIMS(COUNT - 100), &to));
+  unsigned copies = TEST_CALLS(test, memory_copy);
+  assert_ok(kw_tensor_copy_contiguous(to, from, stream));
+  assert_int_equal(TEST_CALLS(apart, memory_copy_peer), 1);
+  assert_int_equal(TEST_CALLS(test, memory_copy), copies);
+  assert_int_equal(TEST_CALLS(apart, memory_copy), 0);
+  expect_values(to, values + 100, COUNT - 100);
+
+  TEST_FAIL_NEXT(apart, memory_copy_peer, KW_ERR_UNSUPPORTED); /* these two cannot: through the host */
+  for (int i = 0; i < COUNT; ++i) values[i] = -i;
+  assert_ok(kw_tensor_write(whole, values));
+  assert_ok(kw_tensor_copy_contiguous(to, from, apart->device.default_stream));
+  expect_values(to, values + 100, COUNT - 100);
+  TEST_FAIL_NEXT(apart, memory_copy_peer, KW_ERR_IO);
+  assert_int_equal(kw_tensor_copy_contiguous(to, from, stream), KW_ERR_IO);
+  assert_error("copying 200 bytes from test:0 to test:1");
+  assert_int_equal(TEST_CALLS(apart, memory_copy_peer), 3);
+  kw_tensor_release(from);
+  kw_tensor_release(whole);
+  kw_tensor_release(to);
+  assert_ok(kw_stream_destroy(stream));
+  test_device_close(apart);
+  test_device_close(test);
+}
+
 static void fill(void **state) {
   (void)state;
   for (int native = 0; native < 2; ++native) {
@@ -262,6 +302,7 @@ int main(void) {
       cmocka_unit_test(async),
       cmocka_unit_test(to_devices),
       cmocka_unit_test(staging_in_pieces),
+      cmocka_unit_test(from_peers),
       cmocka_unit_test(fill),
       cmocka_unit_test(failures_are_passed_on),
   };

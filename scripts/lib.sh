@@ -108,7 +108,8 @@ plugin_arguments() {
   case $1 in
     npu:*) plugin=(--plugin "$vendor_npu") ;;
     agpu:*) plugin=(--plugin "$vendor_gpu") ;;
-    cuda:* | hip:* | levelzero:*) emulated=(scripts/emulated.sh "${1%:*}") ;;
+    # Two of each: they copy to one another.
+    cuda:* | hip:* | levelzero:*) emulated=(env KEYWAY_ENGINE_DEVICES=2 scripts/emulated.sh "${1%:*}") ;;
   esac
 }
 

@@ -11,6 +11,7 @@
 
 static struct {
   int (*stream_wait_value)(void *stream, uint64_t address, uint32_t value, unsigned flags);
+  int (*copy_peer)(void *to, void *to_context, const void *from, void *from_context, size_t size, void *stream);
   int (*context_retain)(void **context, int device);
   int (*context_release)(int device);
   int (*context_reset)(int device);
@@ -20,10 +21,11 @@ static struct {
   int (*error_text)(int error, const char **text);
 } own;
 
-enum { WAIT_VALUE = KW_RT_OWN_WAIT_VALUE, RETAIN };
+enum { WAIT_VALUE = KW_RT_OWN_WAIT_VALUE, COPY_PEER = KW_RT_OWN_COPY_PEER, RETAIN };
 
 static const kw_rt_own_call own_calls[] = {
     [WAIT_VALUE] = {"cuStreamWaitValue32_v2", &own.stream_wait_value},
+    [COPY_PEER] = {"cuMemcpyPeerAsync", &own.copy_peer},
     [RETAIN] = {"cuDevicePrimaryCtxRetain", &own.context_retain},
     {"cuDevicePrimaryCtxRelease_v2", &own.context_release},
     {"cuDevicePrimaryCtxReset_v2", &own.context_reset},
@@ -69,6 +71,11 @@ static void leave(void *before) {
   own.context_pop(&before);
 }
 
+static int copy_peer(const kw_rt_device *to_device, void *to, const kw_rt_device *from_device, const void *from,
+                     size_t size, void *stream) {
+  return own.copy_peer(to, to_device->context, from, from_device->context, size, stream);
+}
+
 static int wait_value(void *stream, void *address, uint32_t value) {
   return own.stream_wait_value(stream, (uintptr_t)address, value, 0 /* until it is that or more */);
 }
@@ -107,6 +114,7 @@ const kw_rt_runtime kw_rt_runtime_here = {
     .context_close = context_close,
     .enter = enter,
     .leave = leave,
+    .copy_peer = copy_peer,
     .wait_value = wait_value,
     .arch_option = arch_option,
     .options = options,

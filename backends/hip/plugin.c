@@ -11,6 +11,7 @@
 
 static struct {
   int (*stream_wait_value)(void *stream, void *address, uint32_t value, unsigned flags, uint32_t mask);
+  int (*copy_peer)(void *to, int to_device, const void *from, int from_device, size_t size, void *stream);
   int (*set_device)(int device);
   int (*get_device)(int *device);
   int (*reset_device)(void);
@@ -18,10 +19,11 @@ static struct {
   const char *(*error_text)(int error);
 } own;
 
-enum { WAIT_VALUE = KW_RT_OWN_WAIT_VALUE, SET_DEVICE };
+enum { WAIT_VALUE = KW_RT_OWN_WAIT_VALUE, COPY_PEER = KW_RT_OWN_COPY_PEER, SET_DEVICE };
 
 static const kw_rt_own_call own_calls[] = {
     [WAIT_VALUE] = {"hipStreamWaitValue32", &own.stream_wait_value},
+    [COPY_PEER] = {"hipMemcpyPeerAsync", &own.copy_peer},
     [SET_DEVICE] = {"hipSetDevice", &own.set_device},
     {"hipGetDevice", &own.get_device},
     {"hipDeviceReset", &own.reset_device},
@@ -71,6 +73,11 @@ static void context_close(kw_rt_device *device, bool lost) {
   leave(before);
 }
 
+static int copy_peer(const kw_rt_device *to_device, void *to, const kw_rt_device *from_device, const void *from,
+                     size_t size, void *stream) {
+  return own.copy_peer(to, to_device->id, from, from_device->id, size, stream);
+}
+
 static int wait_value(void *stream, void *address, uint32_t value) {
   return own.stream_wait_value(stream, address, value, 0 /* until it is that or more */, ~0u);
 }
@@ -110,6 +117,7 @@ const kw_rt_runtime kw_rt_runtime_here = {
     .context_close = context_close,
     .enter = enter,
     .leave = leave,
+    .copy_peer = copy_peer,
     .wait_value = wait_value,
     .arch_option = arch_option,
     .options = options,

@@ -24,8 +24,8 @@
   X(DriverGet) X(DriverGetExtensionFunctionAddress) X(DriverGetProperties) X(EventCreate) X(EventDestroy)             \
   X(EventHostReset) X(EventHostSignal) X(EventHostSynchronize) X(EventPoolCreate) X(EventPoolDestroy)                 \
   X(EventQueryKernelTimestamp) X(EventQueryStatus) X(Init) X(KernelCreate) X(KernelDestroy)                           \
-  X(KernelSetArgumentValue) X(KernelSetGroupSize) X(MemAllocDevice) X(MemFree) X(ModuleBuildLogDestroy)               \
-  X(ModuleBuildLogGetString) X(ModuleCreate) X(ModuleDestroy) X(ModuleGetNativeBinary)
+  X(KernelSetArgumentValue) X(KernelSetGroupSize) X(MemAllocDevice) X(MemAllocHost) X(MemFree)                         \
+  X(ModuleBuildLogDestroy) X(ModuleBuildLogGetString) X(ModuleCreate) X(ModuleDestroy) X(ModuleGetNativeBinary)
 /* clang-format on */
 
 /* Level Zero's functions, without their prefix. The loader is opened at run time: a machine without it has the plugin,

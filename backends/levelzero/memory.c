@@ -46,10 +46,21 @@ static kw_status mem_fill(void *state, void *stream, kw_mem mem, uint64_t offset
   return lz_stream_end(stream, &command, 0, "zeCommandListAppendMemoryFill");
 }
 
+static kw_status mem_alloc_host(void *state, uint64_t size, void **out_memory) {
+  const lz_device *device = state;
+  const ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+  char what[64];
+  ze_result_t result = ze.MemAllocHost(device->context, &desc, size, 64, out_memory);
+  snprintf(what, sizeof what, "zeMemAllocHost of %llu bytes", (unsigned long long)size);
+  return lz_check(device, result, what);
+}
+
 const kw_memory_api lz_memory_api = {
     .struct_size = sizeof lz_memory_api,
     .alloc = mem_alloc,
     .free = mem_free,
     .copy = mem_copy,
     .fill = mem_fill,
+    .alloc_host = mem_alloc_host,
+    .free_host = mem_free,
 };

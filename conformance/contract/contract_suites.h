@@ -78,7 +78,8 @@
   X(memory, streams_do_not_leak)         \
   X(memory, threads)                     \
   X(memory, large_do_not_overlap)        \
-  X(memory, freed_comes_back)
+  X(memory, freed_comes_back)            \
+  X(memory, host_memory)
 
 #define KW_STREAM_TESTS(X)            \
   X(stream, order)                    \

@@ -281,6 +281,21 @@ void kw_contract_copy_source_unchanged(void **state) {
   free(host);
 }
 
+/* A contiguous part of a tensor, which begins at an odd byte. */
+static void part_of(size_t size, kw_device *other, const char *what) {
+  unsigned char *want = kw_test_memory(2 * size), *got = want + size;
+  kw_tensor *tensor = kw_test_bytes(size, size), *part = NULL, *there = NULL;
+  kw_test_pattern(want, size, size);
+  KW_CHECK_OK(kw_tensor_slice(tensor, 0, 1, (int64_t)size, 1, &part));
+  KW_CHECK_OK(kw_tensor_to(part, other, &there));
+  KW_CHECK_OK(kw_tensor_read(there, got));
+  kw_test_same(got, want + 1, size - 1, what);
+  kw_tensor_release(tensor);
+  kw_tensor_release(part);
+  kw_tensor_release(there);
+  free(want);
+}
+
 /* To every other device there is and back, contiguous and strided. */
 static void there_and_back(kw_device *other, const char *name) {
   char what[160];
@@ -295,6 +310,7 @@ static void there_and_back(kw_device *other, const char *name) {
     kw_tensor_release(tensor);
     kw_tensor_release(there);
     kw_tensor_release(back);
+    if (size > 1) part_of(size, other, what);
   }
   for (int kind = 0; kind < VIEWS; kind++) {
     strided_view self = make_view(kind);

@@ -432,3 +432,49 @@ void kw_contract_memory_threads(void **state) {
   KW_CHECK(after.allocated == before.allocated && after.live == before.live && after.held == before.held,
            "threads left memory behind");
 }
+
+/* ---- Host memory ------------------------------------------------------------------------------------------------- */
+
+static void check_host_round_trip(unsigned char *memory, size_t size, uint64_t tag) {
+  kw_tensor *tensor = kw_test_bytes_on(NULL, size);
+  kw_test_pattern(memory, size, tag);
+  KW_CHECK_OK(kw_tensor_write_async(tensor, memory, NULL));
+  KW_CHECK_OK(kw_stream_synchronize(kw_stream_default(kw_contract.device)));
+  kw_test_expect_bytes(tensor, tag, "a tensor written from memory of kw_host_alloc");
+  memset(memory, 0, size);
+  KW_CHECK_OK(kw_tensor_read_async(tensor, memory, NULL));
+  KW_CHECK_OK(kw_stream_synchronize(kw_stream_default(kw_contract.device)));
+  unsigned char *want = kw_test_memory(size);
+  kw_test_pattern(want, size, tag);
+  kw_test_same(memory, want, size, "memory of kw_host_alloc after a tensor was read into it");
+  free(want);
+  kw_tensor_release(tensor);
+}
+
+/* Memory of kw_host_alloc is the process's own: aligned, every byte of it usable, apart from all other, and copies go
+ * to it and from it. */
+void kw_contract_memory_host_memory(void **state) {
+  (void)state;
+  static const size_t sizes[] = {1, 63, 64, 65, 4096, 5000, 65537, 300001};
+  enum { COUNT = sizeof sizes / sizeof sizes[0] };
+  void *memory[COUNT] = {NULL};
+  for (size_t i = 0; i < COUNT; i++) {
+    KW_CHECK_OK(kw_host_alloc(kw_contract.device, sizes[i], &memory[i]));
+    KW_CHECK((uintptr_t)memory[i] % 64 == 0, "%zu bytes of host memory lie at %p, no multiple of 64", sizes[i],
+             memory[i]);
+    kw_test_pattern(memory[i], sizes[i], i);
+  }
+  for (size_t i = 0; i < COUNT; i++) {
+    unsigned char *want = kw_test_memory(sizes[i]);
+    kw_test_pattern(want, sizes[i], i);
+    kw_test_same(memory[i], want, sizes[i], "host memory after other host memory was written");
+    free(want);
+  }
+  for (size_t i = 0; i < COUNT; i++) check_host_round_trip(memory[i], sizes[i], 100 + i);
+  for (size_t i = 0; i < COUNT; i++) KW_CHECK_OK(kw_host_free(kw_contract.device, memory[i]));
+  for (int i = 0; i < 200; i++) {
+    KW_CHECK_OK(kw_host_alloc(kw_contract.device, 1 << 20, &memory[0]));
+    KW_CHECK_OK(kw_host_free(kw_contract.device, memory[0]));
+  }
+  kw_test_usable("a round trip after host memory came and went");
+}

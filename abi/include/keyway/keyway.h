@@ -198,9 +198,11 @@ enum {
   KW_NATIVE_CALL_HOST = 1u << 1, /* kw_stream_call_host may block without stopping the caller */
   KW_NATIVE_FILL = 1u << 2,
   KW_NATIVE_QUERY = 1u << 3,
-  KW_NATIVE_GRAPH = 1u << 4,  /* graphs of kernels that allow it run as one: kw_graph_info.native */
-  KW_NATIVE_ENERGY = 1u << 5, /* kw_energy_begin reads the device's own counter */
-  KW_NATIVE_PROFILE = 1u << 6 /* kw_profile_push reaches the vendor's tools */
+  KW_NATIVE_GRAPH = 1u << 4,       /* graphs of kernels that allow it run as one: kw_graph_info.native */
+  KW_NATIVE_ENERGY = 1u << 5,      /* kw_energy_begin reads the device's own counter */
+  KW_NATIVE_PROFILE = 1u << 6,     /* kw_profile_push reaches the vendor's tools */
+  KW_NATIVE_HOST_MEMORY = 1u << 7, /* kw_host_alloc is the plugin's */
+  KW_NATIVE_PEER_COPY = 1u << 8    /* between devices of the plugin copies may pass the host by */
 };
 KW_API uint32_t kw_device_native(const kw_device *device);
 /* Waits for all streams of the device. Late errors surface here. */
@@ -223,6 +225,13 @@ typedef struct kw_memory_stats {
 KW_API kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats);
 /* Gives cached, unused memory back to the plugin; what graphs have set aside stays theirs. */
 KW_API kw_status kw_memory_trim(kw_device *device);
+
+/* Host memory that copies from and to the device are fastest with: page-locked, where the plugin has such
+ * (KW_NATIVE_HOST_MEMORY), otherwise plain. Aligned to 64 bytes; contents are undefined; `size` is at least 1 byte. It
+ * keeps the device open until kw_host_free. Any thread. KW_ERR_OUT_OF_MEMORY. */
+KW_API kw_status kw_host_alloc(kw_device *device, uint64_t size, void **out_memory);
+/* Frees what kw_host_alloc gave for this device; NULL is ignored. No copy may use it any more: wait for the stream. */
+KW_API kw_status kw_host_free(kw_device *device, void *memory);
 
 /* ---- Streams and events ------------------------------------------------------------------------------------------ */
 

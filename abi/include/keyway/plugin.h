@@ -341,6 +341,19 @@ typedef struct kw_memory_api {
 
   /* Free and total bytes now. (optional: from device.info and the host's own accounting) */
   kw_status (*usage)(void *device, uint64_t *out_free, uint64_t *out_total);
+
+  /* Host memory that the device copies from and to without a detour: page-locked, where that matters. To the process it
+   * is memory like any other, aligned to 64 bytes at least. KW_ERR_OUT_OF_MEMORY when there is not enough. (optional,
+   * with free_host: the host's own) [memory] */
+  kw_status (*alloc_host)(void *device, uint64_t size, void **out_memory);
+
+  /* Frees what alloc_host of this device gave; no copy uses it any more. */
+  kw_status (*free_host)(void *device, void *memory);
+
+  /* Enqueues a copy of kind KW_COPY_DEVICE_TO_DEVICE on `stream`, whose source is memory of `src_device`, another open
+   * device of this plugin. What that has to do with its memory has finished. KW_ERR_UNSUPPORTED when the two cannot
+   * reach each other: the host then copies through its own memory. (optional: through host memory) [copy] */
+  kw_status (*copy_peer)(void *device, void *stream, void *src_device, const kw_copy_info *copy);
 } kw_memory_api;
 
 /* ==== Streams: group "keyway.stream/1" ============================================================================ */

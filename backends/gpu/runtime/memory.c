@@ -137,6 +137,34 @@ static kw_status mem_usage(void *state, uint64_t *out_free, uint64_t *out_total)
   return KW_OK;
 }
 
+static kw_status mem_alloc_host(void *state, uint64_t size, void **out_memory) {
+  kw_rt_device *device = state;
+  void *before = here->enter(device);
+  int error = kw_rt.host_alloc(out_memory, size, 1 /* for all contexts */);
+  kw_status status =
+      error == 2 ? out_of_memory(device, size, KW_RT_host_alloc, error) : kw_rt_check(device, KW_RT_host_alloc, error);
+  here->leave(before);
+  return status;
+}
+
+static kw_status mem_free_host(void *state, void *memory) {
+  kw_rt_device *device = state;
+  void *before = here->enter(device);
+  int error = kw_rt.host_free(memory);
+  here->leave(before);
+  return kw_rt_check(device, KW_RT_host_free, error);
+}
+
+static kw_status mem_copy_peer(void *state, void *handle, void *src_device, const kw_copy_info *copy) {
+  kw_rt_device *device = state;
+  void *stream = ((kw_rt_stream *)handle)->handle;
+  void *before = here->enter(device);
+  int error = here->copy_peer(device, (char *)copy->dst_mem + copy->dst_offset, src_device,
+                              (const char *)copy->src_mem + copy->src_offset, copy->size, stream);
+  here->leave(before);
+  return kw_rt_check(device, KW_RT_CALL_COUNT + KW_RT_OWN_COPY_PEER, error);
+}
+
 const kw_memory_api kw_rt_memory_api = {
     .struct_size = sizeof kw_rt_memory_api,
     .alloc = mem_alloc,
@@ -144,4 +172,7 @@ const kw_memory_api kw_rt_memory_api = {
     .copy = mem_copy,
     .fill = mem_fill,
     .usage = mem_usage,
+    .alloc_host = mem_alloc_host,
+    .free_host = mem_free_host,
+    .copy_peer = mem_copy_peer,
 };

@@ -103,6 +103,7 @@ struct kw_rt_device;
 #define KW_RT_OPTION_LIMIT 8 /* with the architecture */
 #define KW_RT_ARCH_SIZE 32
 #define KW_RT_OWN_WAIT_VALUE 0 /* wait_value stands first among own_calls */
+#define KW_RT_OWN_COPY_PEER 1  /* then what copy_peer calls */
 
 typedef struct kw_rt_own_call {
   const char *name;
@@ -131,6 +132,9 @@ typedef struct kw_rt_runtime {
   void *(*enter)(const struct kw_rt_device *device);
   void (*leave)(void *before);
 
+  /* Enqueues a copy on a stream of `to_device`, the current one. */
+  int (*copy_peer)(const struct kw_rt_device *to_device, void *to, const struct kw_rt_device *from_device,
+                   const void *from, size_t size, void *stream);
   /* Later work of the stream waits until the number at `address`, in memory of host_alloc, is `value` or more. */
   int (*wait_value)(void *stream, void *address, uint32_t value);
 

@@ -109,6 +109,7 @@ kw_rt_calls shim_cuda;
 
 static struct {
   int (*stream_wait_value)(void *stream, uint64_t address, uint32_t value, unsigned flags);
+  int (*copy_peer)(void *to, void *to_context, const void *from, void *from_context, size_t size, void *stream);
   int (*context_retain)(void **context, int device);
   int (*context_release)(int device);
   int (*context_reset)(int device);
@@ -119,6 +120,7 @@ static struct {
 
 static const kw_rt_own_call own_calls[] = {
     {"cuStreamWaitValue32_v2", &own.stream_wait_value},
+    {"cuMemcpyPeerAsync", &own.copy_peer},
     {"cuDevicePrimaryCtxRetain", &own.context_retain},
     {"cuDevicePrimaryCtxRelease_v2", &own.context_release},
     {"cuDevicePrimaryCtxReset_v2", &own.context_reset},
@@ -173,14 +175,21 @@ static _Thread_local int current;
 static void *contexts[DEVICE_LIMIT]; /* primary ones, from their first use on */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* CUDA's error. */
+static int find_context(int device, void **out_context) {
+  pthread_mutex_lock(&lock);
+  int error = contexts[device] ? 0 : own.context_retain(&contexts[device], device);
+  *out_context = contexts[device];
+  pthread_mutex_unlock(&lock);
+  return error;
+}
+
 /* The current device's context becomes CUDA's current one, until leave. */
 static int enter(void) {
+  void *context;
   int error = ready();
   if (error) return error;
-  pthread_mutex_lock(&lock);
-  if (!contexts[current]) error = own.context_retain(&contexts[current], current);
-  void *context = contexts[current];
-  pthread_mutex_unlock(&lock);
+  error = find_context(current, &context);
   return translate(error ? error : own.context_push(context));
 }
 
@@ -335,6 +344,19 @@ int shim_architecture(char out[KW_RT_ARCH_SIZE]) {
   }
 DEVICE_CALLS(DEVICE_CALL)
 CONTEXT_CALLS(CONTEXT_CALL)
+
+EXPORT int hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size, void *stream) {
+  void *to_context, *from_context;
+  if (to_device < 0 || to_device >= DEVICE_LIMIT || from_device < 0 || from_device >= DEVICE_LIMIT)
+    return INVALID_DEVICE;
+  int error = enter();
+  if (error) return error;
+  error = find_context(to_device, &to_context);
+  if (!error) error = find_context(from_device, &from_context);
+  if (!error) error = own.copy_peer(to, to_context, from, from_context, size, stream);
+  leave();
+  return translate(error);
+}
 
 /* CUDA compares the whole number. */
 EXPORT int hipStreamWaitValue32(void *stream, void *address, uint32_t value, unsigned flags, uint32_t mask) {

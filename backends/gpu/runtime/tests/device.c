@@ -265,6 +265,10 @@ API(cuCtxPopCurrent_v2, )(void **out) {
 }
 #endif
 
+context *driver_context_of(int device) {
+  return check_device(device) == OK ? &contexts[device] : NULL;
+}
+
 int driver_enter(context **out_context) {
   context *c = driver_context();
   if (!initialized) return NOT_INITIALIZED;

@@ -71,6 +71,8 @@ typedef struct stream {
 
 /* The context that is current on the calling thread, or NULL. */
 context *driver_context(void);
+/* That of a device, or NULL. */
+context *driver_context_of(int device);
 /* The context is there and whole: OK, and *out_context. */
 int driver_enter(context **out_context);
 /* `handle` is such an object, of the current context when it has one. */

@@ -89,6 +89,33 @@ API(cuMemcpyDtoDAsync_v2, hipMemcpyDtoDAsync)(void *to, const void *from, size_t
   return copy(to, true, from, true, size, on);
 }
 
+/* Neither runtime wants peer access switched on for it. */
+static int copy_peer(void *to, const context *to_home, const void *from, const context *from_home, size_t size,
+                     void *handle) {
+  stream *on;
+  int error = driver_check_stream(handle, &on);
+  if (error) return error;
+  if (on->home != to_home || !driver_owns(to_home, to, size, KW_ENGINE_MEMORY_DEVICE) ||
+      !driver_owns(from_home, from, size, KW_ENGINE_MEMORY_DEVICE))
+    return INVALID_VALUE;
+  kw_engine_task task = {.kind = KW_ENGINE_COPY};
+  task.u.copy.to = to;
+  task.u.copy.from = from;
+  task.u.copy.size = size;
+  return driver_push(on, &task);
+}
+
+#ifdef KW_TEST_HIP
+API(, hipMemcpyPeerAsync)(void *to, int to_device, const void *from, int from_device, size_t size, void *on) {
+  const context *to_home = driver_context_of(to_device), *from_home = driver_context_of(from_device);
+  return to_home && from_home ? copy_peer(to, to_home, from, from_home, size, on) : INVALID_DEVICE;
+}
+#else
+API(cuMemcpyPeerAsync, )(void *to, void *to_home, const void *from, void *from_home, size_t size, void *on) {
+  return to_home && from_home ? copy_peer(to, to_home, from, from_home, size, on) : INVALID_CONTEXT;
+}
+#endif
+
 static int fill(void *to, const void *value, size_t value_size, size_t count, void *handle) {
   stream *on;
   int error = driver_check_stream(handle, &on);
