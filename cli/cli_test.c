@@ -194,6 +194,14 @@ static void ops_name_their_devices(void **state) {
   find_named(cJSON_GetObjectItem(json, "ops"), "mm");
   cJSON_Delete(json);
   check("ops --device nope", 2, "nope");
+  check("ops --device mutant:0 --plugin " KEYWAY_LOWER_MODES, 0, "tf32 (tf32), bf16 (fast), ");
+  json = run_json("ops --json --device mutant:0 --plugin " KEYWAY_LOWER_MODES);
+  const cJSON *kernels = cJSON_GetObjectItem(find_named(cJSON_GetObjectItem(json, "ops"), "mm"), "kernels");
+  const cJSON *tf32 = find_named(kernels, "tf32");
+  assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(tf32, "math_mode")), "tf32");
+  assert_true(cJSON_IsTrue(cJSON_GetObjectItem(tf32, "deterministic")));
+  assert_true(cJSON_IsFalse(cJSON_GetObjectItem(tf32, "off")));
+  cJSON_Delete(json);
 }
 
 /* ---- eval -------------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "table.h"
 
 #include <keyway/keyway.h>
+#include <keyway/plugin.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,6 +32,40 @@ static kw_dtype_mask kernel_dtypes(const kw_op *op, const kw_op_info *info, kw_d
   return mask;
 }
 
+/* The kernels of a device for an op, in the order in which they are tried. */
+static cJSON *list_kernels(const kw_op *op, kw_device *device) {
+  cJSON *list = cJSON_CreateArray();
+  kw_kernel_info info = {.struct_size = sizeof info};
+  for (uint32_t i = 0; kw_op_get_kernel(op, device, i, &info) == KW_OK; ++i) {
+    cJSON *kernel = cJSON_CreateObject();
+    cJSON_AddStringToObject(kernel, "name", info.name);
+    cJSON_AddStringToObject(kernel, "math_mode", kw_math_mode_name(info.math_mode));
+    cJSON_AddBoolToObject(kernel, "deterministic", (info.flags & KW_KERNEL_DETERMINISTIC) != 0);
+    cJSON_AddBoolToObject(kernel, "off", info.priority == KW_PRIORITY_OFF);
+    cJSON_AddItemToArray(list, kernel);
+  }
+  return list;
+}
+
+static const char *text_of(const cJSON *object, const char *member) {
+  return cJSON_GetStringValue(cJSON_GetObjectItem(object, member));
+}
+
+/* "tiled, reference, vendor (off), vendor_tf32 (tf32, off)" */
+static void add_kernels(kw_cli_table *table, const cJSON *kernels) {
+  char text[512] = "";
+  size_t used = 0;
+  for (const cJSON *kernel = kernels->child; kernel && used < sizeof text; kernel = kernel->next) {
+    const char *mode = text_of(kernel, "math_mode");
+    const bool lower = strcmp(mode, kw_math_mode_name(KW_MATH_HIGHEST)) != 0;
+    const bool off = cJSON_IsTrue(cJSON_GetObjectItem(kernel, "off"));
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s%s%s%s", used ? ", " : "",
+                             text_of(kernel, "name"), lower || off ? " (" : "", lower ? mode : "",
+                             lower && off ? ", " : "", off ? "off" : "", lower || off ? ")" : "");
+  }
+  kw_cli_table_add(table, "%s", text);
+}
+
 static bool is_empty(const kw_dtype_mask *mask) {
   return mask->bits[0] == 0 && mask->bits[1] == 0;
 }
@@ -40,7 +75,9 @@ static const char *level_name(kw_level level) {
   return level < sizeof names / sizeof names[0] ? names[level] : "unknown";
 }
 
-static cJSON *op_as_json(const kw_op *op, const kw_op_info *info, const kw_dtype_mask *dtypes, cJSON *devices) {
+/* `kernels`: NULL where no device was named. */
+static cJSON *op_as_json(const kw_op *op, const kw_op_info *info, const kw_dtype_mask *dtypes, cJSON *devices,
+                         cJSON *kernels) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "name", info->name);
   cJSON_AddStringToObject(json, "schema", info->schema);
@@ -57,10 +94,12 @@ static cJSON *op_as_json(const kw_op *op, const kw_op_info *info, const kw_dtype
   cJSON_AddStringToObject(json, "comparator", info->comparator);
   cJSON_AddStringToObject(json, "autocast", kw_cast_policy_name(kw_op_cast_policy(op)));
   cJSON_AddItemToObject(json, "devices", devices);
+  if (kernels) cJSON_AddItemToObject(json, "kernels", kernels);
   return json;
 }
 
-static void add_row(kw_cli_table *table, const kw_op_info *info, const kw_dtype_mask *dtypes, const cJSON *devices) {
+static void add_row(kw_cli_table *table, const kw_op_info *info, const kw_dtype_mask *dtypes, const cJSON *devices,
+                    const cJSON *kernels) {
   char text[256];
   size_t used = 0;
   text[0] = '\0';
@@ -74,7 +113,8 @@ static void add_row(kw_cli_table *table, const kw_op_info *info, const kw_dtype_
   for (const cJSON *name = devices->child; name && used < sizeof text; name = name->next) {
     used += (size_t)snprintf(text + used, sizeof text - used, used ? " %s" : "%s", name->valuestring);
   }
-  kw_cli_table_add(table, "%s", used ? text : "-");
+  if (kernels) add_kernels(table, kernels);
+  if (!kernels) kw_cli_table_add(table, "%s", used ? text : "-");
   used = 0;
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT && used < sizeof text; ++d) {
     if (!has_dtype(dtypes, d)) continue;
@@ -114,8 +154,8 @@ static void close_all(open_devices *devices) {
 static int print_ops(const kw_cli_args *args, const open_devices *devices, bool only_supported) {
   const bool as_json = kw_cli_args_has(args, "--json");
   cJSON *json = cJSON_CreateObject(), *ops = cJSON_AddArrayToObject(json, "ops");
-  kw_cli_table *table =
-      as_json ? NULL : kw_cli_table_create((const char *[]){"OP", "LEVEL", "BOUND", "DEVICES", "DTYPES", NULL});
+  const char *const headings[] = {"OP", "LEVEL", "BOUND", only_supported ? "KERNELS" : "DEVICES", "DTYPES", NULL};
+  kw_cli_table *table = as_json ? NULL : kw_cli_table_create(headings);
   for (uint32_t i = 0; i < kw_op_count(); ++i) {
     const kw_op *op = kw_op_at(i);
     kw_op_info info = {.struct_size = sizeof info};
@@ -128,11 +168,13 @@ static int print_ops(const kw_cli_args *args, const open_devices *devices, bool 
       if (only_supported) dtypes = served;
     }
     bool show = !only_supported || !is_empty(&dtypes);
-    if (show && !as_json) add_row(table, &info, &dtypes, names);
+    cJSON *kernels = only_supported ? list_kernels(op, devices->items[0]) : NULL;
+    if (show && !as_json) add_row(table, &info, &dtypes, names, kernels);
     if (show && as_json) {
-      cJSON_AddItemToArray(ops, op_as_json(op, &info, &dtypes, names));
+      cJSON_AddItemToArray(ops, op_as_json(op, &info, &dtypes, names, kernels));
     } else {
       cJSON_Delete(names);
+      cJSON_Delete(kernels);
     }
   }
   if (as_json) return kw_cli_json_print(json) ? KW_CLI_OK : KW_CLI_FAILED;
@@ -175,7 +217,7 @@ static int run(const kw_cli_args *args) {
 
 static const kw_cli_option options[] = {
     KW_CLI_OPTION_JSON,
-    {"--device", "NAME", "only what this device has kernels for, and the dtypes of these kernels"},
+    {"--device", "NAME", "only what this device has kernels for, with their names and dtypes"},
     {"--pages", "DIR", "write the op reference, one Markdown page per op, into a directory"},
     KW_CLI_OPTION_PLUGIN,
 };
@@ -189,7 +231,9 @@ const kw_cli_command kw_cli_ops = {
         "'accumulate' grows with the number of terms, 'index' a position with an equal value, 'quantum' an integer "
         "that\n"
         "a value close enough rounds to, 'written' the bits of any of the values written to one place.\n"
-        "A device without a kernel for an op may still run it by decomposition.\n",
+        "A device without a kernel for an op may still run it by decomposition.\n"
+        "Kernels stand in the order in which they are tried; behind a name, the math mode (KEYWAY_MATH) that it needs\n"
+        "beyond the highest, and 'off' where only its name brings it up (KEYWAY_KERNELS).\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .positional_max = 1,
