@@ -414,7 +414,8 @@ static bool bench_all(const kw_cli_args *args, kw_device *device, const rival *s
 /* Prints what was measured, and frees it. */
 static bool print_all(printer *out, kw_device *device, const rival *side, const char *against, uint32_t rounds) {
   if (out->table) {
-    printf("%s, f32, medians of %u rounds%s%s\n", kw_device_name(device), rounds, side->api ? "; peer: " : "",
+    printf("%s, f32 in math mode %s, medians of %u rounds%s%s\n", kw_device_name(device),
+           kw_math_mode_name(kw_math_mode_get()), rounds, side->api ? "; peer: " : "",
            side->api ? side->api->title : "");
     kw_cli_table_print(out->table);
     return true;
@@ -422,6 +423,7 @@ static bool print_all(printer *out, kw_device *device, const rival *side, const 
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "device", kw_device_name(device));
   if (side->api) cJSON_AddStringToObject(json, "against", against);
+  cJSON_AddStringToObject(json, "math_mode", kw_math_mode_name(kw_math_mode_get()));
   cJSON_AddNumberToObject(json, "rounds", rounds);
   cJSON_AddItemToObject(json, "rows", out->rows);
   return kw_cli_json_print(json);
