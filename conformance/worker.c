@@ -100,6 +100,7 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
   memset(w, 0, sizeof *w);
   w->seed = seed;
   kw_fallback_set(KW_FALLBACK_OFF);
+  kw_math_mode_set(KW_MATH_HIGHEST);
   kw_deterministic_set(false);
   for (uint32_t i = 0; i < plugin_count; i++) {
     kw_status status = kw_plugin_load(plugins[i]);

@@ -131,6 +131,9 @@ char *kw_request_describe(const kw_request *request, char *text, size_t size);
 /* The decomposition that serves an op on a device for this key dtype, or NULL. */
 kw_decompose_fn kw_decompose_find(const kw_op *op, kw_device *device, kw_dtype key);
 
+/* Whether the device's plugin has a kernel that casts: a copy_ kernel for mixed dtypes whose source is `from`. */
+bool kw_can_cast_from(const kw_device *device, kw_dtype from);
+
 /* The op that decompositions of `op` lead to, or "". */
 const char *kw_decompose_by(const kw_op *op);
 
