@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pinned.h"
+#include "device.h"
 #include "status.h"
 
-#include <c10/util/Exception.h>
-
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -15,6 +14,7 @@ namespace torch_keyway {
 namespace {
 
 struct Block {
+  kw_device *device; /* whose memory it is */
   size_t size;
   bool freed;
   std::vector<kw_event *> uses;
@@ -43,7 +43,7 @@ bool passed(Block &block) {
 void reclaim() {
   for (auto block = blocks.begin(); block != blocks.end();) {
     if (block->second.freed && passed(block->second)) {
-      std::free(reinterpret_cast<void *>(block->first));
+      kw_host_free(block->second.device, reinterpret_cast<void *>(block->first));
       block = blocks.erase(block);
     } else {
       ++block;
@@ -59,13 +59,13 @@ void free_block(void *address) {
 
 struct Allocator final : c10::Allocator {
   c10::DataPtr allocate(size_t size) override {
-    constexpr size_t page = 4096;
+    kw_device *device = device_at(current_device());
     std::lock_guard<std::mutex> lock(mutex);
     reclaim();
-    const size_t rounded = (size / page + 1) * page;
-    void *address = std::aligned_alloc(page, rounded);
-    TORCH_CHECK_WITH(OutOfMemoryError, address != nullptr, "there are no ", size, " bytes of host memory");
-    blocks[reinterpret_cast<uintptr_t>(address)] = {rounded, false, {}};
+    void *address = nullptr;
+    size = std::max<size_t>(size, 1);
+    check(kw_host_alloc(device, size, &address));
+    blocks[reinterpret_cast<uintptr_t>(address)] = {device, size, false, {}};
     return {address, address, &free_block, c10::Device(c10::DeviceType::CPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override {
