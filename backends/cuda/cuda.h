@@ -7,8 +7,7 @@
 /* Energy by NVML, where that is installed. */
 extern const kw_energy_api cuda_energy_api;
 
-/* cuBLASLt's matrix products and cuDNN's convolutions, as kernels that are off. */
-kw_status cuda_cublaslt_register(const kw_host_api *host);
+/* cuDNN's convolutions, as kernels that are off. */
 kw_status cuda_cudnn_register(const kw_host_api *host);
 
 #endif /* KEYWAY_CUDA_H */

@@ -4,6 +4,7 @@
  * at run time; what is used of them is declared here and in gpu/runtime.
  */
 #include "cuda.h"
+#include "product.h"
 
 #include <stdio.h>
 
@@ -125,7 +126,7 @@ const kw_rt_runtime kw_rt_runtime_here = {
 static kw_status init(const kw_host_api *host, void **out_plugin) {
   kw_status status = kw_rt_init(host, out_plugin);
   if (status != KW_OK) return status;
-  status = cuda_cublaslt_register(host);
+  status = kw_rt_products_register(host);
   if (status == KW_OK) status = cuda_cudnn_register(host);
   if (status != KW_OK) kw_rt_shutdown(*out_plugin);
   return status;

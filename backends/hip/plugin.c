@@ -3,7 +3,7 @@
  * The HIP backend: every AMD GPU, with the portable kernel pack compiled by hipRTC. The HIP runtime and hipRTC are
  * opened at run time; what is used of them is declared here and in gpu/runtime.
  */
-#include "runtime.h"
+#include "product.h"
 
 #include <stdio.h>
 
@@ -125,6 +125,14 @@ const kw_rt_runtime kw_rt_runtime_here = {
 
 /* ---- The plugin -------------------------------------------------------------------------------------------------- */
 
+static kw_status init(const kw_host_api *host, void **out_plugin) {
+  kw_status status = kw_rt_init(host, out_plugin);
+  if (status != KW_OK) return status;
+  status = kw_rt_products_register(host);
+  if (status != KW_OK) kw_rt_shutdown(*out_plugin);
+  return status;
+}
+
 static const kw_group groups[] = {
     {KW_GROUP_DEVICE, &kw_rt_device_api}, {KW_GROUP_MEMORY, &kw_rt_memory_api}, {KW_GROUP_STREAM, &kw_rt_stream_api},
     {KW_GROUP_EVENT, &kw_rt_event_api},   {KW_GROUP_GRAPH, &kw_rt_graph_api},
@@ -140,7 +148,7 @@ static const kw_plugin_desc desc = {
     .build = __VERSION__,
     .sanitizer = KW_GPU_SANITIZER,
     .probe = kw_rt_probe,
-    .init = kw_rt_init,
+    .init = init,
     .shutdown = kw_rt_shutdown,
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
