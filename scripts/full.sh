@@ -3,8 +3,9 @@
 # usage: scripts/full.sh
 #
 # Everything, however long: all tests in every preset (the mutants in release), select_device under valgrind, the
-# conformance suite with two seeds on every device, races of the portable kernels, coverage and mutation of the
-# reference, benchmarks. Writes what came out to bench/results/DATE-full.md, and the numbers of cases to docs/cases.md.
+# conformance suite with two seeds on every device, races of the portable kernels, the PyTorch bridge, coverage and
+# mutation of the reference, benchmarks. Writes what came out to bench/results/DATE-full.md, and the numbers of cases to
+# docs/cases.md.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 no_arguments "$@"
@@ -74,6 +75,9 @@ done
 step "races and bounds of the portable kernels"
 scripts/races.sh
 
+step "the PyTorch bridge"
+integrations/pytorch/test.sh | tee build/logs/pytorch.log
+
 step "the suite's own test: coverage and mutants of the reference"
 mutation=0
 scripts/mutation.sh >build/logs/mutation.log 2>&1 || mutation=$?
@@ -94,8 +98,8 @@ mkdir -p bench/results
     "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(gcc --version | head -n 1);" \
     "$(clang --version | head -n 1)."
   for table in "$(printf '%s' "$test_rows" | column_table)" "$(printf '%s' "$valgrind_rows" | column_table)" \
-    "$(conform_table)" "$(printf '%s' "$mutation_rows" | column_table)" "$(cat build/logs/bench-dispatch.log)" \
-    "$(cat build/logs/bench-opencl.log)"; do
+    "$(conform_table)" "$(cat build/logs/pytorch.log)" "$(printf '%s' "$mutation_rows" | column_table)" \
+    "$(cat build/logs/bench-dispatch.log)" "$(cat build/logs/bench-opencl.log)"; do
     printf '\n```\n%s\n```\n' "$table"
   done
 } >"$results"

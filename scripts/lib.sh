@@ -151,6 +151,9 @@ emulated_devices=(levelzero:0 cuda:0 hip:0)
 # The whole op set: the last level with every extension.
 whole_level=training+f64+complex+fp8+int4+sparse+fft+detection+paged
 
+# share PARTS: one of so many, "3/16", by the commit.
+share() { say "$((0x$(git rev-parse --short=7 HEAD) % $1 + 1))/$1"; }
+
 conform_failures=0
 
 # conform DEVICE [CONFORM OPTION...]: the conformance suite on one device; one more row for conform_table.

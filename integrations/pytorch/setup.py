@@ -20,14 +20,16 @@ def pkg_config(*arguments):
 
 
 library_folder = pkg_config("--variable=libdir")[0]
-setup(
-    ext_modules=[
-        CppExtension(
-            "torch_keyway._C",
-            sorted(str(path) for path in Path("csrc").glob("*.cpp")),
-            extra_compile_args=["-std=c++20", "-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter", *pkg_config("--cflags")],
-            extra_link_args=[*pkg_config("--libs"), f"-Wl,-rpath,{library_folder}"],
-        )
+extension = CppExtension(
+    "torch_keyway._C",
+    sorted(str(path) for path in Path("csrc").glob("*.cpp")),
+    extra_compile_args=[
+        *("-std=c++20", "-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"),
+        *pkg_config("--cflags"),
     ],
-    cmdclass={"build_ext": BuildExtension},
+    extra_link_args=[*pkg_config("--libs"), f"-Wl,-rpath,{library_folder}"],
 )
+# PyTorch's headers as the system's: what they are warned of is not ours.
+extension.extra_compile_args += [f"-isystem{folder}" for folder in extension.include_dirs]
+extension.include_dirs = []
+setup(ext_modules=[extension], cmdclass={"build_ext": BuildExtension})

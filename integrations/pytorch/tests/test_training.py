@@ -3,6 +3,7 @@
 
 import pytest
 import torch
+import torch_keyway
 from torch import nn
 from torch.nn import functional as F
 
@@ -79,11 +80,12 @@ def test_a_few_steps(device, kind, optimizer):
     torch.testing.assert_close(losses, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind, optimizer", [(Convolutional, "sgd"), (Transformer, "adamw, fused")])
-def test_two_hundred_steps(device, kind, optimizer):
+def test_two_hundred_steps(device, figure, kind, optimizer):
     """Rounding grows from step to step: the curves stay within a thousandth of where training began, and both learn."""
     losses, expected = (train(kind, each, 200, OPTIMIZERS[optimizer]) for each in (device, torch.device("cpu")))
-    print(f"{kind.__name__} on {device}: {expected[0]:.3f} to {expected[-10:].mean():.3f}, at most "
-          f"{(losses - expected).abs().max():.2e} apart")
+    figure(f"{kind.__name__} on {torch_keyway.keyway_name(device)}, 200 steps: loss from {expected[0]:.3f} to "
+           f"{expected[-10:].mean():.3f}, at most {(losses - expected).abs().max():.2e} from PyTorch's CPU")
     assert (losses - expected).abs().max() <= 1e-3 * expected[0]
     assert losses[-10:].mean() < 0.5 * losses[0]

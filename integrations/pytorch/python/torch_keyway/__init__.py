@@ -7,6 +7,7 @@
     y = x + x
 """
 
+import warnings
 from pathlib import Path
 
 import torch
@@ -33,7 +34,30 @@ def register(device="auto", *, name=None, plugin=None):
     chosen = [entry.name for entry in entries if device in (entry.name.split(":")[0], Path(entry.plugin).stem)]
     indices = [_C.open_device(each) for each in chosen or [device]]
     _C.register_ops()
+    _C.start_autograd()
+    _check_gradients(max(indices))
     return torch.device(_name, indices[0])
+
+
+def _check_gradients(index):
+    """PyTorch makes a thread for each device's gradients at the first backward of the process, and never again."""
+    device = torch.device(_name, index)
+    if torch.is_inference_mode_enabled():  # without gradients
+        return
+    try:
+        with torch.enable_grad():
+            x = torch.empty(1, device=device, requires_grad=True)
+            torch.autograd.grad(x.view(1, 1), x, torch.empty(1, 1, device=device))
+    except RuntimeError as error:
+        if "device_ready_queues_" not in str(error):
+            raise
+        torch.autograd.set_multithreading_enabled(False)
+        warnings.warn(
+            f"{device} was registered after this process' first backward, and PyTorch has no thread for its gradients: they "
+            "are computed in the calling thread. Other threads that call backward need "
+            "torch.autograd.set_multithreading_enabled(False) as well. Register devices first to have neither.",
+            stacklevel=3,
+        )
 
 
 def _rename(name):

@@ -19,7 +19,7 @@ def pytest_addoption(parser):
     parser.addoption("--device", default="cpu", help="the device, as torch_keyway.register takes it (default: cpu)")
     parser.addoption("--plugin", help="a plugin's file to load first")
     parser.addoption("--every", type=int, default=1, metavar="N", help="take every N-th sample of each operator")
-    parser.addoption("--shard", default="0/1", metavar="I/N", help="take the operators of part I of N, counted from 0")
+    parser.addoption("--shard", default="1/1", metavar="I/N", help="take the operators of part I of N")
     parser.addoption("--record", metavar="FILE", help="write what fails, and the totals, to a file, too")
 
 
@@ -27,7 +27,8 @@ def pytest_addoption(parser):
 def device(request):
     torch.set_num_threads(1)  # samples are small
     torch_keyway.set_fallback("off")
-    return torch_keyway.register(request.config.getoption("--device"), plugin=request.config.getoption("--plugin"))
+    yield torch_keyway.register(request.config.getoption("--device"), plugin=request.config.getoption("--plugin"))
+    assert torch_keyway.get_fallback() == "off" and torch_keyway.fallbacks() == {}, "the CPU ran what is not its business"
 
 
 @pytest.fixture(scope="session")

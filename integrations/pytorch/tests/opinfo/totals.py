@@ -55,5 +55,6 @@ def text(device):
         lines.append(f"{way}: {sum(counts.values())} samples: {parts}")
     lines += [f"  listed {count}: {reason}" for reason, count in reasons.most_common()]
     stops = ", ".join(f"{name} {count}" for name, count in outside.most_common())
-    lines += [f"  operators outside the op set: {stops or 'none'}", f"fallbacks: {torch_keyway.fallbacks() or 'none'}"]
+    lines += [f"  operators outside the op set: {stops or 'none'}"]
+    lines += [f"fallback {torch_keyway.get_fallback()}, fallbacks: {torch_keyway.fallbacks() or 'none'}"]
     return "\n".join(lines)
