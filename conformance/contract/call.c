@@ -4,6 +4,8 @@
 #include <fnmatch.h>
 #include <math.h>
 
+#include <keyway/plugin.h>
+
 const kw_dtype kw_test_kinds[KW_TEST_KINDS] = {KW_F32, KW_F16, KW_C64, KW_I32, KW_I8, KW_U8, KW_BOOL, KW_F8E4M3FN};
 
 /* ---- What arguments need ----------------------------------------------------------------------------------------- */
@@ -640,6 +642,15 @@ bool kw_test_call_random(const kw_test_call *call) {
     if (call->args[i].info.tag == KW_TAG_GENERATOR) return true;
   }
   return false;
+}
+
+bool kw_test_op_repeats(const kw_op *op) {
+  kw_kernel_info kernel = {.struct_size = sizeof kernel};
+  for (uint32_t k = 0; kw_op_get_kernel(op, kw_contract.device, k, &kernel) == KW_OK; k++) {
+    const bool chosen = kernel.math_mode == KW_MATH_HIGHEST && kernel.priority != KW_PRIORITY_OFF;
+    if (chosen && !(kernel.flags & KW_KERNEL_DETERMINISTIC)) return false;
+  }
+  return true;
 }
 
 size_t kw_test_bytes_of(const kw_tensor *tensor) {

@@ -8,8 +8,6 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include <keyway/plugin.h>
-
 enum { COUNT = 1001 };
 
 static void need_add(void) {
@@ -61,15 +59,6 @@ static void write_floats(kw_tensor *x, uint64_t tag) {
 
 /* ---- Replay ------------------------------------------------------------------------------------------------------ */
 
-static bool deterministic(const kw_op *op) {
-  kw_kernel_info kernel = {.struct_size = sizeof kernel};
-  for (uint32_t k = 0; kw_op_get_kernel(op, kw_contract.device, k, &kernel) == KW_OK; k++) {
-    const bool chosen = kernel.math_mode == KW_MATH_HIGHEST;
-    if (chosen && !(kernel.flags & KW_KERNEL_DETERMINISTIC)) return false;
-  }
-  return true;
-}
-
 static void compare_with_eager(const kw_test_call *call) {
   kw_test_call eager, again;
   kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *replayed[KW_TEST_RESULTS] = {NULL};
@@ -112,7 +101,7 @@ static void compare_with_eager(const kw_test_call *call) {
 void kw_contract_graph_op(void **state) {
   (void)state;
   int compared = 0;
-  for (int d = 0; d < KW_TEST_KINDS && deterministic(kw_contract.op); d++) {
+  for (int d = 0; d < KW_TEST_KINDS && kw_test_op_repeats(kw_contract.op); d++) {
     kw_test_call call;
     if (kw_op_support(kw_contract.op, kw_contract.device, kw_test_kinds[d]) == KW_SUPPORT_NONE) continue;
     if (!kw_test_call_make(kw_contract.op, kw_test_kinds[d], 300, &call)) continue;

@@ -8,8 +8,6 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include <keyway/plugin.h>
-
 static bool same_bits(const void *got, const void *want, size_t size, const char *what, char *text, size_t room) {
   const unsigned char *a = got, *b = want;
   for (size_t i = 0; i < size; i++) {
@@ -38,13 +36,9 @@ typedef struct known_calls {
 
 /* Whether two runs of the op may be compared bit by bit, and run on the same tensors at once. */
 static bool comparable(const kw_test_call *call) {
-  kw_kernel_info kernel = {.struct_size = sizeof kernel};
-  uint32_t k = 0;
-  for (; kw_op_get_kernel(call->op, kw_contract.device, k, &kernel) == KW_OK; k++) {
-    const bool chosen = kernel.math_mode == KW_MATH_HIGHEST;
-    if (chosen && !(kernel.flags & KW_KERNEL_DETERMINISTIC)) return false;
-  }
-  return k > 0 && !call->in_place && !kw_test_call_random(call);
+  kw_kernel_info any = {.struct_size = sizeof any};
+  return kw_op_get_kernel(call->op, kw_contract.device, 0, &any) == KW_OK && kw_test_op_repeats(call->op) &&
+         !call->in_place && !kw_test_call_random(call);
 }
 
 static void learn_call(known_calls *known, const kw_op *op, kw_dtype dtype) {
