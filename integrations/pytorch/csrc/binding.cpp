@@ -164,6 +164,12 @@ const std::map<std::string, std::string> &other_names() {
   return names;
 }
 
+/* See kw_math_mode. */
+bool adds_products(const std::string &op) {
+  static const std::set<std::string> ops{"mm", "bmm", "addmm", "convolution", "convolution_backward"};
+  return ops.count(op) > 0;
+}
+
 std::unique_ptr<Binding> bind(const std::multimap<std::string, Op> &ops, const c10::FunctionSchema &schema) {
   std::string key = schema.name();
   const bool in_place = key.back() == '_' && ops.count(key) == 0;
@@ -186,6 +192,7 @@ std::unique_ptr<Binding> bind(const std::multimap<std::string, Op> &ops, const c
 
   auto binding = std::make_unique<Binding>();
   binding->op = chosen->op;
+  binding->adds_products = adds_products(chosen->name);
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].tag == KW_TAG_TENSOR) arguments[i].scalar_op = find_scalar_op(ops, key, *chosen, i);
     if (arguments[i].tag == KW_TAG_DTYPE) binding->dtype = static_cast<int>(i);

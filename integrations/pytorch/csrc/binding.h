@@ -29,8 +29,9 @@ struct Binding final : c10::OperatorKernel {
    * else (out= and in-place variants) what the op has made is `written` to it. */
   std::vector<int> targets;
   bool written = false;
-  int dtype = -1;  /* the op's argument that says the dtype of its result */
-  int device = -1; /* the operator's argument that names the device */
+  bool adds_products = false; /* math modes are about the op */
+  int dtype = -1;             /* the op's argument that says the dtype of its result */
+  int device = -1;            /* the operator's argument that names the device */
 
   /* The boxed kernel. */
   void operator()(const c10::OperatorHandle &handle, c10::DispatchKeySet keys, torch::jit::Stack *stack);

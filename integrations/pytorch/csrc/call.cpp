@@ -6,6 +6,7 @@
 #include "device.h"
 #include "fallback.h"
 #include "generator.h"
+#include "settings.h"
 #include "status.h"
 #include "tensor.h"
 
@@ -62,6 +63,7 @@ class Call {
 
   kw_status run(std::array<Handle, max_results> &results) {
     std::array<kw_tensor *, max_results> outs{};
+    follow_settings(binding_.adds_products);
     const kw_status status =
         kw_op_call(op_, current_stream(index_), values_.data(), static_cast<uint32_t>(binding_.arguments.size()),
                    outs.data(), binding_.result_count);

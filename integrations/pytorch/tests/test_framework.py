@@ -2,6 +2,7 @@
 """What PyTorch builds on a device: saving, exchange, generators, streams, autocast, compilation, profiling."""
 
 import copy
+import ctypes
 import io
 import subprocess
 import sys
@@ -117,6 +118,25 @@ def test_streams_and_events(device):
         z = torch.zeros(1000, device=device)
         z.copy_(torch.arange(1000.0))
         assert torch.equal((z + 1).cpu(), torch.arange(1000.0) + 1)
+
+
+def test_math_mode_and_determinism_are_pytorchs(device):
+    keyway = ctypes.CDLL("libkeyway.so.0")  # the one that is loaded
+    keyway.kw_deterministic_get.restype = ctypes.c_bool
+    x, names = torch.randn(4, 4, device=device), ["highest", "high", "medium"]
+    try:
+        for mode in (1, 2, 0):
+            torch.set_float32_matmul_precision(names[mode])
+            x @ x
+            assert keyway.kw_math_mode_get() == mode
+        for wanted, only_warns in ((True, False), (True, True), (False, False)):
+            torch.use_deterministic_algorithms(wanted, warn_only=only_warns)
+            x + x
+            assert keyway.kw_deterministic_get() == (wanted and not only_warns)
+    finally:
+        torch.set_float32_matmul_precision("highest")
+        torch.use_deterministic_algorithms(False)
+        x @ x
 
 
 def test_pinned_memory(device):
