@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Convolution and its gradients by cuDNN. They have not run on hardware yet and are off (docs/hardware-pending.md):
- * KEYWAY_KERNELS=convolution=cudnn. Sums are taken in f32, without TF32, and by products as the op means them: of
- * cuDNN's algorithms neither those that transform first (Winograd, FFT) nor those whose sums depend on the order in
- * which things happen.
+ * KEYWAY_KERNELS=convolution=cudnn. Sums are taken in f32, without TF32, which is a kernel of its own (cudnn_tf32 where
+ * KEYWAY_MATH allows it), and by products as the op means them: of cuDNN's algorithms neither those that transform
+ * first (Winograd, FFT) nor those whose sums depend on the order in which things happen.
  *
  * `places` has an element for each place of the window, `field` is what the window moves over: a convolution goes from
  * the field to the places, a transposed one from the places to the field, which to cuDNN is a gradient.
@@ -18,7 +18,7 @@
 enum { FIELD, WEIGHT, PLACES, ROLES };
 enum { TYPE_F32 = 0, TYPE_F16 = 2, TYPE_BF16 = 9, CROSS_CORRELATION = 1 };
 enum { CHANNELS_FIRST = 0, CHANNELS_LAST = 1 };
-enum { TENSOR_CORES = 1, NO_TENSOR_CORES = 3 }; /* those round f32 to TF32 */
+enum { MATH_DEFAULT = 0, MATH_TENSOR_CORES = 1, MATH_EXACT = 3 }; /* of f32 the default is TF32 */
 
 typedef int size_fn(void *handle, void *left, void *right, void *convolution, void *out, int algorithm, size_t *size);
 typedef int run_fn(void *handle, const void *alpha, void *left, const void *left_data, void *right,
@@ -108,7 +108,7 @@ typedef struct convolution {
   const kw_tensor_ref *in[ROLES], *out[ROLES]; /* NULL where there is none; alike but for what they hold */
   int result;                                  /* whether the op's result is FIELD or PLACES */
   const kw_tensor_ref *bias, *bias_gradient;   /* or NULL */
-  kw_dtype dtype;
+  int type, math;
   int format, rank; /* of a single spatial dimension there is a second, of size 1 */
   int shape[ROLES][RANK], strides[ROLES][RANK];
   int padding[SPATIAL], stride[SPATIAL], dilation[SPATIAL], groups;
@@ -167,6 +167,13 @@ static bool is_dense(const kw_tensor_ref *vector) {
   return !vector || vector->numel == 1 || vector->strides[0] == 1;
 }
 
+static const char tf32_name[] = "cudnn_tf32"; /* of the kernel, and its user */
+
+static void read_type(const kw_call *call, kw_dtype dtype, convolution *c) {
+  c->type = dtype == KW_F16 ? TYPE_F16 : dtype == KW_BF16 ? TYPE_BF16 : TYPE_F32;
+  c->math = dtype != KW_F32 ? MATH_TENSOR_CORES : call->user == tf32_name ? MATH_DEFAULT : MATH_EXACT;
+}
+
 /* False when cuDNN has no words for it. */
 static bool read_convolution(const kw_call *call, convolution *c) {
   const bool backward = strcmp(call->op, "convolution_backward") == 0;
@@ -174,7 +181,8 @@ static bool read_convolution(const kw_call *call, convolution *c) {
   const kw_tensor_ref *input = tensors[0].u.tensor, *weight = tensors[1].u.tensor;
   const bool transposed = numbers[3].u.b;
   const int from = transposed ? PLACES : FIELD, to = transposed ? FIELD : PLACES, given = input->rank - 2;
-  *c = (convolution){.dtype = input->dtype, .result = to, .rank = input->rank < 4 ? 4 : input->rank};
+  *c = (convolution){.result = to, .rank = input->rank < 4 ? 4 : input->rank};
+  read_type(call, input->dtype, c);
   c->in[from] = input;
   c->in[WEIGHT] = weight;
   if (backward) {
@@ -223,24 +231,23 @@ static void discard(prepared *p) {
 }
 
 static int describe(prepared *p, const convolution *c) {
-  const int type = c->dtype == KW_F16 ? TYPE_F16 : c->dtype == KW_BF16 ? TYPE_BF16 : TYPE_F32;
   const int channels = c->shape[c->result][1], bias_shape[RANK] = {1, channels, 1, 1, 1};
   const int bias_strides[RANK] = {channels, 1, 1, 1, 1};
   int error = 0;
   for (int role = 0; role < ROLES && !error; ++role) {
     error = (role == WEIGHT ? dnn.filter_create : dnn.tensor_create)(&p->described[role]);
     if (error) return error;
-    error = role == WEIGHT ? dnn.filter_set(p->described[role], type, c->format, c->rank, c->shape[role])
-                           : dnn.tensor_set(p->described[role], type, c->rank, c->shape[role], c->strides[role]);
+    error = role == WEIGHT ? dnn.filter_set(p->described[role], c->type, c->format, c->rank, c->shape[role])
+                           : dnn.tensor_set(p->described[role], c->type, c->rank, c->shape[role], c->strides[role]);
   }
   if (!error) error = dnn.tensor_create(&p->bias);
-  if (!error) error = dnn.tensor_set(p->bias, type, c->rank, bias_shape, bias_strides);
+  if (!error) error = dnn.tensor_set(p->bias, c->type, c->rank, bias_shape, bias_strides);
   if (!error) error = dnn.convolution_create(&p->convolution);
   if (!error)
     error = dnn.convolution_set(p->convolution, c->rank - 2, c->padding, c->stride, c->dilation, CROSS_CORRELATION,
                                 TYPE_F32);
   if (!error) error = dnn.convolution_groups(p->convolution, c->groups);
-  if (!error) error = dnn.convolution_math(p->convolution, c->dtype == KW_F32 ? NO_TENSOR_CORES : TENSOR_CORES);
+  if (!error) error = dnn.convolution_math(p->convolution, c->math);
   return error;
 }
 
@@ -354,26 +361,36 @@ static kw_status launch(const kw_call *call) {
   return KW_OK;
 }
 
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+
+static kw_status register_kernel(const kw_host_api *host, const char *op, uint32_t known_args, const char *name,
+                                 uint64_t dtypes, uint32_t flags) {
+  const kw_kernel_desc desc = {.struct_size = sizeof desc,
+                               .flags = KW_KERNEL_DETERMINISTIC | KW_KERNEL_CAPTURABLE | flags,
+                               .op = op,
+                               .name = name,
+                               .dtypes = {{dtypes, 0}},
+                               .priority = KW_PRIORITY_OFF,
+                               .known_args = known_args,
+                               .user = (void *)(uintptr_t)name,
+                               .can_implement = can_implement,
+                               .workspace_size = workspace_size,
+                               .prepare = prepare,
+                               .launch = launch,
+                               .release = release};
+  return host->register_kernel(host->ctx, &desc);
+}
+
 kw_status cuda_cudnn_register(const kw_host_api *host) {
   static const struct {
     const char *op;
     uint32_t known_args;
   } ops[] = {{"convolution", 9}, {"convolution_backward", 11}};
+  const uint64_t f32 = KW_DTYPE_BIT(KW_F32), all = f32 | KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16);
   kw_status status = KW_OK;
   for (size_t i = 0; i < sizeof ops / sizeof ops[0] && status == KW_OK; ++i) {
-    const kw_kernel_desc desc = {.struct_size = sizeof desc,
-                                 .flags = KW_KERNEL_DETERMINISTIC | KW_KERNEL_CAPTURABLE,
-                                 .op = ops[i].op,
-                                 .name = "cudnn",
-                                 .dtypes = {{KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16), 0}},
-                                 .priority = KW_PRIORITY_OFF,
-                                 .known_args = ops[i].known_args,
-                                 .can_implement = can_implement,
-                                 .workspace_size = workspace_size,
-                                 .prepare = prepare,
-                                 .launch = launch,
-                                 .release = release};
-    status = host->register_kernel(host->ctx, &desc);
+    status = register_kernel(host, ops[i].op, ops[i].known_args, "cudnn", all, 0);
+    if (status == KW_OK) status = register_kernel(host, ops[i].op, ops[i].known_args, tf32_name, f32, KW_KERNEL_TF32);
   }
   return status;
 }
