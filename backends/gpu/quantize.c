@@ -106,6 +106,14 @@ static void lower_linear(kw_gpu_plan *plan, const kw_gpu_op *op) {
   rescale(plan, &sum);
 }
 
+static void lower_rescale(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor out = kw_gpu_output(plan, 0), sum = kw_gpu_temporary(plan, KW_I32, 2, out.ref.shape);
+  rescale(plan, &sum);
+}
+
+const kw_gpu_op kw_gpu_rescale_op = {"keyway::int8_linear", lower_rescale, 0, 0, KW_DTYPE_BIT(KW_I8)};
+
 #define CODES (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32))
 
 const kw_gpu_op kw_gpu_quantize_ops[] = {

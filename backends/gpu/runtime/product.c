@@ -92,7 +92,7 @@ static bool read_product(const kw_call *call, product *out) {
   return adds ? read_addend(call, out) : !linear || read_scales(call, out);
 }
 
-static kw_status can_implement(const kw_call *call) {
+kw_status kw_rt_product_can_implement(const kw_call *call) {
   product of;
   kw_status status = kw_rt_library_find(lt->library, call);
   if (status != KW_OK) return status;
@@ -190,12 +190,11 @@ static int make_layout(const matrix *m, void **out) {
 
 /* ---- Ahead of the launch ----------------------------------------------------------------------------------------- */
 
-#define WORKSPACE (UINT64_C(32) << 20) /* what NVIDIA advises for its newest GPUs */
-#define REPEATABLE_REDUCTIONS 6u       /* parts added up behind each other, not as they come */
+#define REPEATABLE_REDUCTIONS 6u /* parts added up behind each other, not as they come */
 
 static kw_status workspace_size(const kw_call *call, uint64_t *out_size) {
   (void)call;
-  *out_size = WORKSPACE + KW_RT_WORKSPACE_ALIGNMENT;
+  *out_size = KW_RT_PRODUCT_WORKSPACE + KW_RT_WORKSPACE_ALIGNMENT;
   return KW_OK;
 }
 
@@ -212,7 +211,7 @@ static void discard(prepared *p) {
 }
 
 static int prefer(void *preference, const matrix *const operands[4]) {
-  const uint64_t workspace = WORKSPACE;
+  const uint64_t workspace = KW_RT_PRODUCT_WORKSPACE;
   const uint32_t reductions = REPEATABLE_REDUCTIONS;
   int error = kw_rt_product.preference_set(preference, lt->workspace, &workspace, sizeof workspace);
   if (!error && lt->reductions != KW_RT_PRODUCT_NONE)
@@ -249,7 +248,7 @@ static int fill(prepared *p, const kw_call *call) {
   return error;
 }
 
-static kw_status prepare(const kw_call *call, void **out_prepared) {
+kw_status kw_rt_product_prepare(const kw_call *call, void **out_prepared) {
   const kw_rt_device *device = call->device;
   prepared *p = calloc(1, sizeof *p);
   if (!p) return kw_rt_no_memory(device->base.host, "a matrix product");
@@ -272,7 +271,7 @@ static kw_status prepare(const kw_call *call, void **out_prepared) {
   return status;
 }
 
-static kw_status release(void *user, void *state) {
+kw_status kw_rt_product_release(void *user, void *state) {
   (void)user;
   discard(state);
   return KW_OK;
@@ -287,15 +286,15 @@ static int run(const prepared *p, const kw_call *call) {
   const number alpha = number_of(&of, of.alpha), beta = number_of(&of, of.beta);
   int error = make_desc(call, &of, &desc);
   if (!error)
-    error = kw_rt_product.multiply(p->handle, desc, &alpha, kw_rt_address(of.b.ref), p->layouts[0],
-                                   kw_rt_address(of.a.ref), p->layouts[1], &beta, kw_rt_address(of.self.ref),
-                                   p->layouts[2], kw_rt_address(of.out.ref), p->layouts[3], p->algorithm,
-                                   kw_rt_workspace(call), WORKSPACE, ((kw_rt_stream *)call->stream)->handle);
+    error = kw_rt_product.multiply(
+        p->handle, desc, &alpha, kw_rt_address(of.b.ref), p->layouts[0], kw_rt_address(of.a.ref), p->layouts[1], &beta,
+        kw_rt_address(of.self.ref), p->layouts[2], kw_rt_address(of.out.ref), p->layouts[3], p->algorithm,
+        kw_rt_workspace(call), KW_RT_PRODUCT_WORKSPACE, ((kw_rt_stream *)call->stream)->handle);
   if (desc) kw_rt_product.desc_destroy(desc);
   return error;
 }
 
-static kw_status launch(const kw_call *call) {
+kw_status kw_rt_product_launch(const kw_call *call) {
   const kw_rt_device *device = call->device;
   void *before = kw_rt_runtime_here.enter(device);
   const int error = run(call->prepared, call);
@@ -320,11 +319,11 @@ static kw_status register_kernel(const kw_host_api *host, const char *op, const 
                                .priority = KW_PRIORITY_OFF,
                                .known_args = known_args,
                                .user = (void *)(uintptr_t)name,
-                               .can_implement = can_implement,
+                               .can_implement = kw_rt_product_can_implement,
                                .workspace_size = workspace_size,
-                               .prepare = prepare,
-                               .launch = launch,
-                               .release = release};
+                               .prepare = kw_rt_product_prepare,
+                               .launch = kw_rt_product_launch,
+                               .release = kw_rt_product_release};
   kw_status status = host->register_kernel(host->ctx, &desc);
   return status == KW_ERR_NOT_FOUND ? KW_OK : status; /* an older host knows fewer ops */
 }
@@ -346,5 +345,5 @@ kw_status kw_rt_products_register(const kw_host_api *host) {
       status =
           register_kernel(host, ops[i].op, lt->tf32_kernel, KW_DTYPE_BIT(KW_F32), ops[i].known_args, KW_KERNEL_TF32);
   }
-  return status;
+  return status == KW_OK ? kw_rt_linear_register(host) : status;
 }

@@ -62,5 +62,13 @@ typedef struct kw_rt_product_library {
 extern const kw_rt_product_library kw_rt_product_library_here;
 
 kw_status kw_rt_products_register(const kw_host_api *host);
+kw_status kw_rt_linear_register(const kw_host_api *host); /* one of those: linear.c */
+
+/* The slots of a kernel that is one product. Of its workspace the library gets so much, from kw_rt_workspace on. */
+#define KW_RT_PRODUCT_WORKSPACE (UINT64_C(32) << 20) /* what NVIDIA advises for its newest GPUs */
+kw_status kw_rt_product_can_implement(const kw_call *call);
+kw_status kw_rt_product_prepare(const kw_call *call, void **out_prepared);
+kw_status kw_rt_product_launch(const kw_call *call);
+kw_status kw_rt_product_release(void *user, void *prepared);
 
 #endif /* KEYWAY_GPU_PRODUCT_H */
