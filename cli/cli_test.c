@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char folder[] = "cli_test.XXXXXX";
+static char folder[] = P_tmpdir "/keyway-cli-XXXXXX";
 static char output[1 << 20]; /* stdout of the last run; with stderr where `2>&1` says so */
 
 /* Runs "keyway ARGUMENTS" in the test's folder through a shell; returns the exit code. */

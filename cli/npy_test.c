@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char folder[] = "npy_test.XXXXXX", path[64];
+static char folder[] = P_tmpdir "/keyway-npy-XXXXXX", path[64];
 
 /* Writes version, length, header (padded as numpy does not insist on) and elements. */
 static void write_file(int version, const char *header, const void *data, size_t size) {
