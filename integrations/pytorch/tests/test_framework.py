@@ -4,11 +4,14 @@
 import copy
 import ctypes
 import io
+import json
+import os
 import subprocess
 import sys
 
 import pytest
 import torch
+import torch_keyway
 from torch.nn import functional as F
 
 
@@ -31,8 +34,8 @@ print(device.index, x.grad.tolist(), torch.accelerator.device_count())
     assert one_more.stdout == "1 [2.0, 2.0] 2\n" and "registered after" not in one_more.stderr
 
 
-def python(code):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+def python(code, **environment):
+    return subprocess.run([sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True)
 
 
 def saved(value):
@@ -187,6 +190,39 @@ def test_a_scaled_step_reads_nothing_from_the_device(device):
         values.append(parameter.detach().cpu())
     assert not torch.equal(values[0], torch.ones(8)) and torch.equal(values[0], values[1])
     assert scaler.get_scale() == 512
+
+
+def test_a_scaled_step_waits_for_nothing(device, tmp_path):
+    """By Keyway's own trace: between the first and the last call of a step that finds a NaN the host neither waits for the
+    device nor takes anything from it."""
+    code = f"""
+import torch, torch_keyway
+device = torch_keyway.register({torch_keyway.keyway_name(device)!r})
+parameter = torch.nn.Parameter(torch.ones(8, device=device))
+optimizer = torch.optim.AdamW([parameter], lr=0.1, fused=True)
+scaler = torch.amp.GradScaler("keyway", init_scale=1024)
+for number in (1.0, float("nan")):
+    x = torch.full((8,), number, device=device)
+    with torch.profiler.record_function(f"a step with {{number}}"):
+        optimizer.zero_grad()
+        scaler.scale((parameter * x).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+with torch.profiler.record_function("a look at it"):
+    print(scaler.get_scale(), parameter.isnan().any().item())
+"""
+    trace = tmp_path / "trace.json"
+    run = python(code, KEYWAY_TRACE=str(trace))
+    assert run.stdout == "512.0 False\n", run.stderr
+    events = json.loads(trace.read_text())["traceEvents"]
+
+    def waits(name):
+        step = next(event for event in events if event["cat"] == "range" and event["name"] == name)
+        inside = [event for event in events if 0 <= event["ts"] - step["ts"] <= step["dur"]]
+        assert any(event["cat"] == "op" for event in inside)
+        return [event["name"] for event in inside if event["cat"] == "sync" or event["name"] == "device to host"]
+
+    assert waits("a step with nan") == [] and waits("a look at it") != []
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
