@@ -93,12 +93,13 @@ programs() {
       }
     }' "${done[@]}")
 }
+commit=$(git describe --always --dirty) # before the results change a file
 {
   echo "# The kernel pack compiled ahead, $(date +%F)"
   echo
-  echo "    scripts/compile_check.sh ${*}"
+  echo "    scripts/compile_check.sh${*:+ $*}"
   echo
-  echo "Commit $(git describe --always --dirty). No GPU was needed, and none was used: this says that every program compiles"
+  echo "Commit $commit. No GPU was needed, and none was used: this says that every program compiles"
   echo "and what its kernels take, not that they compute the right thing. Registers are those of an item (of AMD's, vector"
   echo "registers), spills and local memory are in bytes."
   echo
