@@ -243,9 +243,11 @@ static kw_status copy_staged(kw_tensor *dst, const kw_tensor *src, kw_stream *fr
 }
 
 /* From device to device of one plugin; false when they cannot reach each other. */
-static bool copy_peer(kw_tensor *dst, const kw_tensor *src, kw_stream *to, kw_status *out_status) {
+static bool copy_peer(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_stream *to, kw_status *out_status) {
   kw_device *device = dst->device;
   if (src->device->plugin != device->plugin || !(device->plugin->native & KW_NATIVE_PEER_COPY)) return false;
+  *out_status = kw_stream_synchronize(from);
+  if (*out_status != KW_OK) return true;
   const kw_copy_info copy = contiguous_copy(dst, src);
   kw_buffer_use(dst->buffer, to);
   uint64_t begin = kw_trace_begin();
@@ -264,9 +266,7 @@ static kw_status copy_between(kw_tensor *dst, const kw_tensor *src, kw_stream *s
   if (status != KW_OK) return status;
   kw_stream *from = stream->device == src->device ? stream : src->device->default_stream;
   kw_stream *to = stream->device == dst->device ? stream : dst->device->default_stream;
-  status = kw_stream_synchronize(from);
-  if (status != KW_OK || copy_peer(dst, src, to, &status)) return status;
-  return copy_staged(dst, src, from, to);
+  return copy_peer(dst, src, from, to, &status) ? status : copy_staged(dst, src, from, to);
 }
 
 kw_status kw_tensor_copy_contiguous(kw_tensor *dst, const kw_tensor *src, kw_stream *stream) {

@@ -365,12 +365,10 @@ static kw_status launch(const kw_call *call) {
 
 static kw_status register_kernel(const kw_host_api *host, const char *op, uint32_t known_args, const char *name,
                                  uint64_t dtypes, uint32_t flags) {
-  const kw_kernel_desc desc = {.struct_size = sizeof desc,
-                               .flags = KW_KERNEL_DETERMINISTIC | KW_KERNEL_CAPTURABLE | flags,
+  const kw_kernel_desc desc = {.flags = KW_KERNEL_DETERMINISTIC | flags,
                                .op = op,
                                .name = name,
                                .dtypes = {{dtypes, 0}},
-                               .priority = KW_PRIORITY_OFF,
                                .known_args = known_args,
                                .user = (void *)(uintptr_t)name,
                                .can_implement = can_implement,
@@ -378,7 +376,7 @@ static kw_status register_kernel(const kw_host_api *host, const char *op, uint32
                                .prepare = prepare,
                                .launch = launch,
                                .release = release};
-  return host->register_kernel(host->ctx, &desc);
+  return kw_rt_library_register(host, desc);
 }
 
 kw_status cuda_cudnn_register(const kw_host_api *host) {

@@ -100,12 +100,10 @@ static kw_status launch(const kw_call *call) {
 }
 
 kw_status kw_rt_linear_register(const kw_host_api *host) {
-  const kw_kernel_desc desc = {.struct_size = sizeof desc,
-                               .flags = kw_rt_product_library_here.flags | KW_KERNEL_CAPTURABLE,
+  const kw_kernel_desc desc = {.flags = kw_rt_product_library_here.flags,
                                .op = kw_gpu_rescale_op.name,
                                .name = kw_rt_product_library_here.kernel,
                                .dtypes = {{kw_gpu_rescale_op.dtypes, 0}},
-                               .priority = KW_PRIORITY_OFF,
                                .known_args = 6,
                                .user = (void *)(uintptr_t)&kw_gpu_rescale_op,
                                .can_implement = can_implement,
@@ -113,6 +111,5 @@ kw_status kw_rt_linear_register(const kw_host_api *host) {
                                .prepare = prepare,
                                .launch = launch,
                                .release = release};
-  kw_status status = host->register_kernel(host->ctx, &desc);
-  return status == KW_ERR_NOT_FOUND ? KW_OK : status; /* an older host knows fewer ops */
+  return kw_rt_library_register(host, desc);
 }

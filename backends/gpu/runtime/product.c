@@ -311,12 +311,10 @@ kw_status kw_rt_product_launch(const kw_call *call) {
 
 static kw_status register_kernel(const kw_host_api *host, const char *op, const char *name, uint64_t dtypes,
                                  uint32_t known_args, uint32_t flags) {
-  const kw_kernel_desc desc = {.struct_size = sizeof desc,
-                               .flags = lt->flags | KW_KERNEL_CAPTURABLE | flags,
+  const kw_kernel_desc desc = {.flags = lt->flags | flags,
                                .op = op,
                                .name = name,
                                .dtypes = {{dtypes, 0}},
-                               .priority = KW_PRIORITY_OFF,
                                .known_args = known_args,
                                .user = (void *)(uintptr_t)name,
                                .can_implement = kw_rt_product_can_implement,
@@ -324,8 +322,7 @@ static kw_status register_kernel(const kw_host_api *host, const char *op, const 
                                .prepare = kw_rt_product_prepare,
                                .launch = kw_rt_product_launch,
                                .release = kw_rt_product_release};
-  kw_status status = host->register_kernel(host->ctx, &desc);
-  return status == KW_ERR_NOT_FOUND ? KW_OK : status; /* an older host knows fewer ops */
+  return kw_rt_library_register(host, desc);
 }
 
 kw_status kw_rt_products_register(const kw_host_api *host) {

@@ -73,6 +73,14 @@ void kw_rt_close_handles(kw_rt_device *device) {
     if (device->handles[i].library) (*device->handles[i].library->destroy)(device->handles[i].handle);
 }
 
+kw_status kw_rt_library_register(const kw_host_api *host, kw_kernel_desc kernel) {
+  kernel.struct_size = sizeof kernel;
+  kernel.flags |= KW_KERNEL_CAPTURABLE;
+  kernel.priority = KW_PRIORITY_OFF;
+  kw_status status = host->register_kernel(host->ctx, &kernel);
+  return status == KW_ERR_NOT_FOUND ? KW_OK : status;
+}
+
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 void *kw_rt_address(const kw_tensor_ref *tensor) {

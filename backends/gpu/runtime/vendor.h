@@ -29,6 +29,9 @@ kw_status kw_rt_library_handle(const kw_rt_library *library, const kw_call *call
 kw_status kw_rt_library_refuse(const kw_rt_library *library, const kw_call *call, const char *why);
 kw_status kw_rt_library_fail(const kw_rt_library *library, const kw_call *call, const char *doing, int error);
 
+/* Registers a kernel that calls such a library: off until hardware has run it. An older host may lack the op. */
+kw_status kw_rt_library_register(const kw_host_api *host, kw_kernel_desc kernel);
+
 /* Element 0; NULL ahead of the launch. */
 void *kw_rt_address(const kw_tensor_ref *tensor);
 /* The call's workspace from an address on that is aligned so: what a kernel asks for is so much larger. */

@@ -64,17 +64,21 @@ API(cuMemFreeAsync, hipFreeAsync)(void *memory, void *handle) {
 
 /* ---- Copies and fills -------------------------------------------------------------------------------------------- */
 
+static int push_copy(stream *on, void *to, const void *from, size_t size) {
+  kw_engine_task task = {.kind = KW_ENGINE_COPY};
+  task.u.copy.to = to;
+  task.u.copy.from = from;
+  task.u.copy.size = size;
+  return driver_push(on, &task);
+}
+
 static int copy(void *to, bool to_device, const void *from, bool from_device, size_t size, void *handle) {
   stream *on;
   int error = driver_check_stream(handle, &on);
   if (error) return error;
   if (to_device && !driver_owns(on->home, to, size, KW_ENGINE_MEMORY_DEVICE)) return INVALID_VALUE;
   if (from_device && !driver_owns(on->home, from, size, KW_ENGINE_MEMORY_DEVICE)) return INVALID_VALUE;
-  kw_engine_task task = {.kind = KW_ENGINE_COPY};
-  task.u.copy.to = to;
-  task.u.copy.from = from;
-  task.u.copy.size = size;
-  return driver_push(on, &task);
+  return push_copy(on, to, from, size);
 }
 
 API(cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync)(void *to, const void *from, size_t size, void *on) {
@@ -98,11 +102,7 @@ static int copy_peer(void *to, const context *to_home, const void *from, const c
   if (on->home != to_home || !driver_owns(to_home, to, size, KW_ENGINE_MEMORY_DEVICE) ||
       !driver_owns(from_home, from, size, KW_ENGINE_MEMORY_DEVICE))
     return INVALID_VALUE;
-  kw_engine_task task = {.kind = KW_ENGINE_COPY};
-  task.u.copy.to = to;
-  task.u.copy.from = from;
-  task.u.copy.size = size;
-  return driver_push(on, &task);
+  return push_copy(on, to, from, size);
 }
 
 #ifdef KW_TEST_HIP
