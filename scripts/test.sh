@@ -16,7 +16,7 @@ step "formatting"
 check_format
 
 step "building with gcc (build/release)"
-build_preset release -DCMAKE_C_COMPILER=gcc
+build_preset release
 
 step "tests"
 run_tests release

