@@ -41,7 +41,8 @@ static void add_row(kw_cli_table *table, const kw_device_entry *entry, const kw_
   char bytes[24];
   kw_cli_table_add(table, "%s", entry->name);
   kw_cli_table_add(table, "%s", type_name(info->type));
-  kw_cli_table_add(table, "%s%s", info->name, info->flags & KW_DEVICE_EMULATED ? " [emulated]" : "");
+  const bool mark = info->flags & KW_DEVICE_EMULATED && !strstr(info->name, "emulated");
+  kw_cli_table_add(table, "%s%s", info->name, mark ? " (emulated)" : "");
   kw_cli_table_add(table, "%s", info->total_memory ? kw_cli_bytes(info->total_memory, bytes) : "-");
   if (info->compute_units) {
     kw_cli_table_add(table, "%u", info->compute_units);

@@ -23,6 +23,8 @@ static const int64_t prime[][3] = {{7, 5, 3},   {17, 31, 13}, {33, 16, 29}, {1, 
 static const int64_t large[][3] = {{257, 5, 263}};
 static const int64_t layout[][3] = {{11, 7, 13}, {5, 3, 17}};
 static const int64_t usual[][3] = {{7, 6, 5}};
+static const int64_t attrs[][3] = {
+    {7, 6, 5}, {32, 64, 48}, {48, 32, 80}}; /* multiples of 16: whole tiles of a matrix unit */
 static const int64_t exact[][3] = {{7, 31, 5}, {5, 129, 3}, {17, 8, 9}, {3, 65, 7}};
 
 static bool pick_sizes(const kw_case *c, linear *out) {
@@ -37,7 +39,7 @@ static bool pick_sizes(const kw_case *c, linear *out) {
       [KW_CLASS_TRANSPOSED] = {layout, COUNT(layout), UINT32_MAX}, /* as many as there are layouts */
       [KW_CLASS_SLICED] = {layout, COUNT(layout), UINT32_MAX},
       [KW_CLASS_STRIDE0] = {layout, COUNT(layout), UINT32_MAX},
-      [KW_CLASS_ATTRS] = {usual, COUNT(usual), 16},
+      [KW_CLASS_ATTRS] = {attrs, COUNT(attrs), 48},
       [KW_CLASS_SPECIAL] = {usual, COUNT(usual), 3},
       [KW_CLASS_EXACT] = {exact, COUNT(exact), 8},
       [KW_CLASS_OUTPUTS] = {layout, COUNT(layout), KW_CASE_OUT_LAYOUTS}};
@@ -104,7 +106,7 @@ bool kw_case_make_linear(kw_case *c) {
   linear sizes;
   if (!make_sizes(c, &sizes)) return false;
   const bool f8 = c->key != KW_I8;
-  const kw_dtype weight = f8 && c->number % 2 ? KW_F8E5M2 : f8 ? KW_F8E4M3FN : c->key;
+  const kw_dtype weight = f8 && (c->number + c->number / 8) % 2 ? KW_F8E5M2 : f8 ? KW_F8E4M3FN : c->key;
   const kw_shape input = {2, {sizes.m, sizes.k}}, weights = {2, {sizes.n, sizes.k}};
   const kw_shape point = {0, {0}}, rows = {1, {sizes.m}}, columns = {1, {sizes.n}};
   set_factor(c, 0, c->key, &input, sizes.layouts[0], false);

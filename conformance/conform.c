@@ -32,7 +32,7 @@ void kw_conform_usage(FILE *out) {
       "                       training; with more dtypes: core+f64, core+complex+fp8\n"
       "  --suite LIST         only some of these, comma-separated:\n"
       "                       ops" KW_CONTRACT_SUITES(LISTED) "\n"
-      "  --op GLOB            only ops whose name matches: 'add.*'\n"
+      "  --op GLOBS           only ops whose name matches, comma-separated: 'add.*,mul.*'\n"
       "  --case GLOB          only this case, as a report names it; or all that match: '*/f32/prime/1'\n"
       "  --list               print the ids of all chosen cases and run none\n"
       "  --seed S             seed of inputs and order (default 1)\n"
@@ -167,7 +167,9 @@ static bool take_option(int option, kw_run_options *o, const char **out_help) {
       o->suites = optarg;
       return known_suites(optarg);
     case OPT_OP:
-      o->op_glob = optarg;
+      *out_help = "--op is given once; it takes several, comma-separated: 'add.*,mul.*'";
+      if (o->op_globs) return false;
+      o->op_globs = optarg;
       return true;
     case OPT_CASE:
       o->case_id = optarg;

@@ -79,6 +79,10 @@ kw_report_totals kw_report_total(const kw_report *report) {
   return totals;
 }
 
+const char *kw_report_emulated_mark(const kw_report *report) {
+  return report->emulated && !strstr(report->product, "emulated") ? " (emulated)" : "";
+}
+
 const char *kw_report_verdict_name(kw_report_verdict verdict) {
   return verdict == KW_VERDICT_CONFORMANT ? "conformant" : "not conformant";
 }

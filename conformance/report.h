@@ -100,6 +100,9 @@ typedef struct kw_report_totals {
 } kw_report_totals;
 kw_report_totals kw_report_total(const kw_report *report);
 
+/* " (emulated)", to stand behind a product's name that does not say it itself, or "". */
+const char *kw_report_emulated_mark(const kw_report *report);
+
 /* "conformant", "not conformant". */
 const char *kw_report_verdict_name(kw_report_verdict verdict);
 /* What `keyway conform` exits with: 0 conformant, 1 not conformant, 3 only known failures. */

@@ -63,8 +63,8 @@ static void put_verdict(const kw_report *report, FILE *out) {
   kw_report_totals t = kw_report_total(report);
   char text[64];
   put(out, "<header>\n<h1>", report->device, "");
-  put(out, " <span class=\"soft\">", report->product,
-      report->emulated ? " (emulated)</span></h1>\n" : "</span></h1>\n");
+  put(out, " <span class=\"soft\">", report->product, kw_report_emulated_mark(report));
+  fputs("</span></h1>\n", out);
   fprintf(out, "<p><span class=\"verdict %s\">%s</span> ", t.verdict == KW_VERDICT_CONFORMANT ? "good" : "bad",
           kw_report_verdict_name(t.verdict));
   put(out, "<strong>", report->scope, "</strong>");

@@ -50,9 +50,9 @@ static char *scope_of(const kw_run *run, const char *chosen) {
 
 static char *chosen_of(const kw_run_options *options) {
   if (options->case_id) return text_of("--case '%s'", options->case_id);
-  if (options->suites && options->op_glob) return text_of("--suite %s --op '%s'", options->suites, options->op_glob);
+  if (options->suites && options->op_globs) return text_of("--suite %s --op '%s'", options->suites, options->op_globs);
   if (options->suites) return text_of("--suite %s", options->suites);
-  return options->op_glob ? text_of("--op '%s'", options->op_glob) : text_of("%s", "");
+  return options->op_globs ? text_of("--op '%s'", options->op_globs) : text_of("%s", "");
 }
 
 static char *replay_of(const kw_run_options *options) {

@@ -112,7 +112,7 @@ void kw_report_put_table(const kw_report *report, FILE *out, bool colour, bool v
   put_failures(report, out, colour, verbose);
   if (verbose) put_skipped(report, out);
   fprintf(out, "%s%s%s%s\n", report->device, *report->product ? " " : "", report->product,
-          report->emulated ? " (emulated)" : "");
+          kw_report_emulated_mark(report));
   put_table(report, out);
   put_unclaimed(report, out, verbose);
   if (totals.self_referenced) {

@@ -16,8 +16,8 @@ typedef struct kw_run_options {
   const char *plugins[16];
   uint32_t plugin_count;
   kw_level_claim level;
-  const char *suites; /* "memory,ops"; NULL: all */
-  const char *op_glob;
+  const char *suites;   /* "memory,ops"; NULL: all */
+  const char *op_globs; /* comma-separated */
   const char *case_id;
   uint32_t jobs;
   uint64_t seed;

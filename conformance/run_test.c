@@ -100,6 +100,10 @@ static void refusals_say_why(void **state) {
   output_contains("cpu:0"); /* what there is instead */
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "nope.*", NULL}), 2);
   output_contains("no op matches 'nope.*'");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg,nope", NULL}), 2);
+  output_contains("no op matches 'nope'");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg", "--op", "abs", NULL}), 2);
+  output_contains("--op is given once");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--plugin", "/dev/null", NULL}), 2);
   output_contains("/dev/null");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--case", "add.Tensor/f32/nope/1", NULL}), 2);
@@ -347,6 +351,21 @@ static void nothing_outlives_the_workers(void **state) {
   assert_int_equal(poll(&closed, 1, 10000), 1);
   assert_int_equal(read(ends[0], &byte, 1), 0);
   close(ends[0]);
+}
+
+static void ops_are_chosen_by_globs(void **state) {
+  (void)state;
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg,ab?", "--list", NULL}), 0);
+  char *ids = read_file("output");
+  int chosen = 0, all = 0;
+  for (const char *id = strtok(ids, "\n"); id; id = strtok(NULL, "\n"), all++) {
+    chosen += strncmp(id, "neg/", 4) == 0 || strncmp(id, "abs/", 4) == 0;
+  }
+  free(ids);
+  assert_true(chosen > 100);
+  assert_int_equal(chosen, all);
+  output_contains("abs/f32/prime/0");
+  output_contains("neg/f32/prime/0");
 }
 
 /* A level asks for dtypes whether or not the device claims them. */
@@ -621,6 +640,7 @@ int main(void) {
       cmocka_unit_test(shards_are_parts),
       cmocka_unit_test(one_case_alone),
       cmocka_unit_test(nothing_outlives_the_workers),
+      cmocka_unit_test(ops_are_chosen_by_globs),
       cmocka_unit_test(level_core_on_one_op),
       cmocka_unit_test(levels_are_the_same_for_all),
       cmocka_unit_test(fail_fast_stops),

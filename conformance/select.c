@@ -19,7 +19,24 @@ static bool in_list(const char *list, const char *name, size_t length) {
 static bool suite_wanted(const kw_run_options *options, const char *name, size_t length) {
   if (options->suites) return in_list(options->suites, name, length);
   bool ops = length == 3 && memcmp(name, "ops", 3) == 0;
-  return ops || !options->op_glob; /* --op asks for ops only */
+  return ops || !options->op_globs; /* --op asks for ops only */
+}
+
+/* The next of comma-separated globs; false behind the last. */
+static bool next_glob(const char **list, char glob[128]) {
+  if (!*list) return false;
+  const size_t length = strcspn(*list, ",");
+  snprintf(glob, 128, "%.*s", (int)length, *list);
+  *list = (*list)[length] ? *list + length + 1 : NULL;
+  return true;
+}
+
+static bool op_wanted(const kw_run_options *options, const char *name) {
+  char glob[128];
+  for (const char *list = options->op_globs; next_glob(&list, glob);) {
+    if (fnmatch(glob, name, 0) == 0) return true;
+  }
+  return !options->op_globs;
 }
 
 static kw_run_case *add_case(kw_run *run, const char *id, const kw_op_facts *op, kw_dtype dtype) {
@@ -79,7 +96,7 @@ static void select_ops(kw_run *run) {
   kw_dtype half = kw_level_half(&options->level, &run->facts);
   for (uint32_t i = 0; i < run->facts.op_count; i++) {
     const kw_op_facts *op = &run->facts.ops[i];
-    if (options->op_glob && fnmatch(options->op_glob, op->op.name, 0) != 0) continue;
+    if (!op_wanted(options, op->op.name)) continue;
     uint64_t claimed = op->kernels | op->decomposed, keys = kw_suite_op_keys(&op->op);
     uint64_t wanted = options->level.text ? kw_level_keys(&options->level, &op->op, half) : claimed;
     for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
@@ -104,9 +121,9 @@ static bool select_one(kw_run *run) {
   return run->case_count > 0;
 }
 
-static bool op_exists(const kw_run *run) {
+static bool op_exists(const kw_run *run, const char *glob) {
   for (uint32_t i = 0; i < run->facts.op_count; i++) {
-    if (fnmatch(run->options->op_glob, run->facts.ops[i].op.name, 0) == 0) return true;
+    if (fnmatch(glob, run->facts.ops[i].op.name, 0) == 0) return true;
   }
   return false;
 }
@@ -151,8 +168,10 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
              options->case_id, options->device);
     return false;
   }
-  if (options->op_glob && !op_exists(run)) {
-    snprintf(out_message, size, "no op matches '%s'; `keyway ops` lists all ops", options->op_glob);
+  char op_glob[128];
+  for (const char *list = options->op_globs; next_glob(&list, op_glob);) {
+    if (op_exists(run, op_glob)) continue;
+    snprintf(out_message, size, "no op matches '%s'; `keyway ops` lists all ops", op_glob);
     return false;
   }
   select_contracts(run);

@@ -20,9 +20,7 @@ static const kw_op *multiples;
 
 static int load(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
-  if (kw_init(&options) != KW_OK) return -1;
-  fixture = test_fixture_load(DISPATCH_FIXTURE);
+  fixture = test_fixture_start(DISPATCH_FIXTURE);
   multiples = kw_op_find("fixture::multiples");
   return fixture && multiples && test_fixture_load(DISPATCH_CPU) ? 0 : -1;
 }

@@ -15,9 +15,7 @@ static kw_device *device;
 
 static int load(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
-  if (kw_init(&options) != KW_OK) return -1;
-  fixture = test_fixture_load(DISPATCH_FIXTURE);
+  fixture = test_fixture_start(DISPATCH_FIXTURE);
   return fixture ? 0 : -1;
 }
 

@@ -17,9 +17,7 @@ static const kw_op *noise, *jitter;
 
 static int load(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
-  if (kw_init(&options) != KW_OK) return -1;
-  fixture = test_fixture_load(DISPATCH_FIXTURE);
+  fixture = test_fixture_start(DISPATCH_FIXTURE);
   on_cpu = test_fixture_load(DISPATCH_CPU);
   noise = kw_op_find("fixture::noise_");
   jitter = kw_op_find("fixture::jitter");

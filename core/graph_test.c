@@ -20,9 +20,7 @@ static const kw_op *add, *noise, *pick;
 
 static int load(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
-  if (kw_init(&options) != KW_OK) return -1;
-  replayed = test_fixture_load(DISPATCH_FIXTURE);
+  replayed = test_fixture_start(DISPATCH_FIXTURE);
   native = test_fixture_load(DISPATCH_NATIVE);
   if (kw_plugin_load(CPU_PLUGIN) != KW_OK) return -1;
   add = kw_op_find("add.Tensor");

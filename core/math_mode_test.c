@@ -16,9 +16,7 @@ static kw_tensor *x, *sum; /* f32 [2] */
 
 static int load(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
-  if (kw_init(&options) != KW_OK) return -1;
-  fixture = test_fixture_load(DISPATCH_FIXTURE);
+  fixture = test_fixture_start(DISPATCH_FIXTURE);
   add = kw_op_find("add.Tensor");
   sub = kw_op_find("sub.Tensor");
   return fixture && add && sub ? 0 : -1;

@@ -19,4 +19,12 @@ static inline kw_dispatch_fixture *test_fixture_load(const char *path) {
   return library ? dlsym(library, KW_DISPATCH_FIXTURE_SYMBOL) : NULL;
 }
 
+/* Starts the library with no other plugin than the fixture's. Otherwise as test_fixture_load. */
+static inline kw_dispatch_fixture *test_fixture_start(const char *path) {
+  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  if (kw_init(&options) == KW_OK) return test_fixture_load(path);
+  fprintf(stderr, "%s\n", kw_error_message());
+  return NULL;
+}
+
 #endif /* KEYWAY_CORE_TEST_FIXTURE_H */

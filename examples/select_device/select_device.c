@@ -72,7 +72,7 @@ static void run(const char *name) {
   check(kw_device_get_counters(kw_tensor_device(y), &counters), 1);
   printf("ran on %s, which is %s: %s%s; kernel launches there: %" PRIu64 ", calls that fell back to the CPU: %" PRIu64
          "\n",
-         renamed, name, info.name, (info.flags & KW_DEVICE_EMULATED) != 0 ? " [emulated]" : "", counters.launches,
+         renamed, name, info.name, (info.flags & KW_DEVICE_EMULATED) != 0 ? " (emulated)" : "", counters.launches,
          counters.fallbacks);
 
   kw_tensor_release(y);
