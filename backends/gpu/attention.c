@@ -9,13 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-extern const char kw_gpu_source_attention_args[], kw_gpu_source_attention_tile[], kw_gpu_source_attention[];
+extern const char kw_gpu_source_attention_args[], kw_gpu_source_block[], kw_gpu_source_attention_tile[],
+    kw_gpu_source_attention[];
 
 const kw_gpu_module kw_gpu_attention_module = {
     "attention",
     KW_GPU_BY_DTYPE,
     KW_GPU_FLOAT,
-    {kw_gpu_source_attention_args, kw_gpu_source_attention_tile, kw_gpu_source_attention}};
+    {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_tile, kw_gpu_source_attention}};
 
 static const kw_gpu_kernel attention_kernel = {&kw_gpu_attention_module, "kw_attention_kernel"};
 static const kw_gpu_kernel join_kernel = {&kw_gpu_attention_module, "kw_attention_join_kernel"};

@@ -8,14 +8,15 @@
 
 #include <string.h>
 
-extern const char kw_gpu_source_attention_args[], kw_gpu_source_attention_tile[], kw_gpu_source_group[],
-    kw_gpu_source_attention_backward[];
+extern const char kw_gpu_source_attention_args[], kw_gpu_source_block[], kw_gpu_source_attention_tile[],
+    kw_gpu_source_group[], kw_gpu_source_attention_backward[];
 
-const kw_gpu_module kw_gpu_attention_backward_module = {"attention_backward",
-                                                        KW_GPU_BY_DTYPE,
-                                                        KW_GPU_FLOAT,
-                                                        {kw_gpu_source_attention_args, kw_gpu_source_attention_tile,
-                                                         kw_gpu_source_group, kw_gpu_source_attention_backward}};
+const kw_gpu_module kw_gpu_attention_backward_module = {
+    "attention_backward",
+    KW_GPU_BY_DTYPE,
+    KW_GPU_FLOAT,
+    {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_tile, kw_gpu_source_group,
+     kw_gpu_source_attention_backward}};
 
 static const kw_gpu_kernel gradient_kernel = {&kw_gpu_attention_backward_module, "kw_attention_gradient_kernel"};
 static const kw_gpu_kernel sums_kernel = {&kw_gpu_attention_backward_module, "kw_attention_sums_kernel"};
@@ -61,6 +62,7 @@ static void add_gradient(kw_gpu_plan *plan, const gradient *g, uint32_t result) 
                                  .of_value = result == 2,
                                  .width = g->query.ref.shape[3],
                                  .value_width = g->value.ref.shape[3],
+                                 .terms = {g->query.ref.shape[3], result == 2 ? 0 : g->value.ref.shape[3]},
                                  .heads = g->key.ref.shape[1],
                                  .mine = result == 0 ? g->queries : g->keys,
                                  .theirs = result == 0 ? g->keys : g->queries};

@@ -14,13 +14,14 @@
 
 #include <string.h>
 
-extern const char kw_gpu_source_convolution_args[], kw_gpu_source_tile[], kw_gpu_source_convolution[];
+extern const char kw_gpu_source_convolution_args[], kw_gpu_source_block[], kw_gpu_source_tile[],
+    kw_gpu_source_convolution[];
 
 const kw_gpu_module kw_gpu_convolution_module = {
     "convolution",
     KW_GPU_BY_DTYPE,
     KW_GPU_FLOAT,
-    {kw_gpu_source_convolution_args, kw_gpu_source_tile, kw_gpu_source_convolution}};
+    {kw_gpu_source_convolution_args, kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_convolution}};
 
 static const kw_gpu_kernel tiled_kernel = {&kw_gpu_convolution_module, "kw_convolution_kernel"};
 static const kw_gpu_kernel narrow_kernel = {&kw_gpu_convolution_module, "kw_convolution_narrow_kernel"};

@@ -7,10 +7,13 @@
 #include "kernels/mm_args.kw"
 #include "lowering.h"
 
-extern const char kw_gpu_source_mm_args[], kw_gpu_source_tile[], kw_gpu_source_mm[];
+extern const char kw_gpu_source_mm_args[], kw_gpu_source_block[], kw_gpu_source_tile[], kw_gpu_source_mm[];
 
 const kw_gpu_module kw_gpu_matmul_module = {
-    "matmul", KW_GPU_BY_DTYPE, KW_GPU_NUMBER, {kw_gpu_source_mm_args, kw_gpu_source_tile, kw_gpu_source_mm}};
+    "matmul",
+    KW_GPU_BY_DTYPE,
+    KW_GPU_NUMBER,
+    {kw_gpu_source_mm_args, kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_mm}};
 static const kw_gpu_kernel product_kernel = {&kw_gpu_matmul_module, "kw_product_kernel"};
 
 /* The matrices of up to four operands, as elements of tensors that lack the last two dimensions. */
