@@ -285,6 +285,40 @@ static void eval_explains_what_is_wrong(void **state) {
   check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy --plugin no.so", 2, "no.so");
 }
 
+/* ---- bench ------------------------------------------------------------------------------------------------------- */
+
+/* Shapes as they are in the JSON, by op; times are a machine's business, but there have to be some. */
+static void bench_measures_every_kind_of_shape(void **state) {
+  (void)state;
+  static const struct {
+    const char *op, *rate;
+    int rank;
+    double shape[4];
+  } rows[] = {{"add.Tensor", "gbps", 1, {16}},
+              {"_softmax", "gbps", 2, {1, 16}},
+              {"mm", "gflops", 2, {16, 16}},
+              {"scaled_dot_product_attention", "gflops", 4, {1, 8, 16, 64}}};
+  cJSON *json = run_json(
+      "bench --rounds 1 --size 16 --op add.Tensor --op _softmax --op mm --op scaled_dot_product_attention --json");
+  const cJSON *measured = check_fields(json, "rows", (const char *[]){"op", "dtype", "shape", "ns", NULL});
+  const int count = sizeof rows / sizeof rows[0];
+  assert_int_equal(cJSON_GetArraySize(measured), count);
+  for (int i = 0; i < count; ++i) {
+    const cJSON *row = cJSON_GetArrayItem(measured, i), *shape = cJSON_GetObjectItem(row, "shape");
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(row, "op")), rows[i].op);
+    assert_int_equal(cJSON_GetArraySize(shape), rows[i].rank);
+    for (int d = 0; d < rows[i].rank; ++d) assert_true(cJSON_GetArrayItem(shape, d)->valuedouble == rows[i].shape[d]);
+    assert_true(cJSON_GetObjectItem(row, "ns")->valuedouble > 0);
+    assert_true(cJSON_GetObjectItem(row, rows[i].rate)->valuedouble > 0);
+  }
+  cJSON_Delete(json);
+  check("bench --rounds 1 --size 16 --op scaled_dot_product_attention", 0, "[1, 8, 16, 64]");
+  check("bench --op nope", 2, "'nope' is not among the ops that are measured");
+  check("bench --size 0", 2, "--size wants a number of elements");
+  check("bench --rounds 0", 2, "--rounds wants a number");
+  check("bench --against nobody", 2, "there is no peer 'nobody' for cpu devices");
+}
+
 /* ---- Completion -------------------------------------------------------------------------------------------------- */
 
 /* What bash would offer for a line, blank-separated, in `output`. */
@@ -343,6 +377,7 @@ int main(void) {
       cmocka_unit_test(eval_takes_raw_dtypes),
       cmocka_unit_test(eval_takes_lists),
       cmocka_unit_test(eval_explains_what_is_wrong),
+      cmocka_unit_test(bench_measures_every_kind_of_shape),
       cmocka_unit_test(completion_offers_what_fits),
   };
   const int failures = cmocka_run_group_tests(tests, make_folder, NULL);

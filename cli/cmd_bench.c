@@ -28,7 +28,7 @@
 
 typedef struct workload {
   const char *op;
-  enum { FLAT, ROWS, SQUARE } shape; /* [n], [n / 1024, 1024], [n, n] */
+  enum { FLAT, ROWS, SQUARE, HEADS } shape; /* [n], [n / 1024, 1024], [n, n], [1, 8, n, 64] */
   uint32_t tensor_count;
   enum { SAME, ONE } result; /* of the tensors' shape, or one element */
   kw_value tail[TAIL_LIMIT]; /* arguments after the tensors */
@@ -59,10 +59,11 @@ static const workload workloads[] = {
     {"_softmax", ROWS, 1, SAME, {INT(1), BOOL(false)}, 2, 1},
     {"native_layer_norm", ROWS, 1, SAME, {ROW_LENGTH, NONE, NONE, REAL(1e-5)}, 4, 3},
     {"mm", SQUARE, 2, SAME, {{0}}, 0, 1},
+    {"scaled_dot_product_attention", HEADS, 3, SAME, {NONE, REAL(0), BOOL(false)}, 3, 1},
 };
 enum { WORKLOAD_COUNT = sizeof workloads / sizeof workloads[0] };
 
-/* Elements of a vector, or rows of a square matrix. */
+/* Elements of a vector, rows of a square matrix, or of each head. */
 #define SIZE_LIMIT 16
 typedef struct size_list {
   uint32_t count;
@@ -71,6 +72,7 @@ typedef struct size_list {
 
 static const size_list flat_sizes = {4, {1 << 10, 1 << 18, 1 << 22, 1 << 24}};
 static const size_list square_sizes = {3, {256, 1024, 2048}};
+static const size_list head_sizes = {2, {256, 1024}};
 
 /* One workload at one size, with its tensors on the device. */
 typedef struct run {
@@ -78,7 +80,7 @@ typedef struct run {
   const kw_op *op;
   int64_t size;
   uint32_t rank;
-  int64_t shape[2];
+  int64_t shape[4];
   kw_tensor *tensors[TENSOR_LIMIT];
   kw_tensor *outs[RESULT_LIMIT]; /* the first is made at once, others by the first call */
   uint32_t out_count;            /* 0 where the op changes its first argument */
@@ -107,7 +109,10 @@ static kw_status tensor_make(kw_device *device, uint32_t rank, const int64_t *sh
 static kw_status run_make(kw_device *device, const workload *work, int64_t size, run *out_run) {
   run *r = out_run;
   *r = (run){.work = work, .op = kw_op_find(work->op), .size = size, .rank = 1, .shape = {size}};
-  if (work->shape != FLAT) {
+  if (work->shape == HEADS) {
+    r->rank = 4;
+    memcpy(r->shape, (const int64_t[]){1, 8, size, 64}, sizeof r->shape);
+  } else if (work->shape != FLAT) {
     r->rank = 2;
     r->shape[1] = work->shape == SQUARE || size < 1024 ? size : 1024;
     r->shape[0] = size / r->shape[1];
@@ -131,9 +136,16 @@ static kw_status run_make(kw_device *device, const workload *work, int64_t size,
   return status;
 }
 
+/* Operations of a call that is bound by them; otherwise 0. */
+static double run_flops(const run *r) {
+  const double n = (double)r->size;
+  return r->work->shape == SQUARE ? 2 * n * n * n : r->work->shape == HEADS ? 4 * 8 * 64 * n * n : 0;
+}
+
 /* Bytes that a call has to move at least. */
 static double run_bytes(const run *r) {
-  const double operand = 4.0 * (double)(r->rank == 2 ? r->shape[0] * r->shape[1] : r->shape[0]);
+  double operand = 4;
+  for (uint32_t d = 0; d < r->rank; ++d) operand *= (double)r->shape[d];
   bool reads_first = r->out_count > 0;
   return operand * (r->work->tensor_count - (reads_first ? 0 : 1) + (r->work->result == SAME ? 1 : 0));
 }
@@ -284,22 +296,23 @@ typedef struct printer {
 } printer;
 
 static void print_row(printer *out, const run *r, uint32_t size_index, const figures *f) {
-  const bool product = r->work->shape == SQUARE;
-  const double size = (double)r->size;
-  const double rate = product ? 2 * size * size * size / f->own : run_bytes(r) / f->own;
+  const double flops = run_flops(r), rate = (flops > 0 ? flops : run_bytes(r)) / f->own;
   if (strcmp(r->work->op, "copy_") == 0) out->copy_rate[size_index] = rate;
-  const double copied = product ? 0 : out->copy_rate[size_index], of_copy = copied > 0 ? rate / copied : 0;
-  char shape[64];
-  snprintf(shape, sizeof shape, r->rank == 2 ? "[%lld, %lld]" : "[%lld]", (long long)r->shape[0],
-           (long long)r->shape[1]);
+  const double copied = flops > 0 ? 0 : out->copy_rate[size_index], of_copy = copied > 0 ? rate / copied : 0;
+  char shape[96] = "[";
+  double dims[4];
+  for (uint32_t d = 0; d < r->rank; ++d) {
+    const size_t used = strlen(shape);
+    snprintf(shape + used, sizeof shape - used, "%lld%s", (long long)r->shape[d], d + 1 < r->rank ? ", " : "]");
+    dims[d] = (double)r->shape[d];
+  }
   if (out->rows) {
     cJSON *row = cJSON_CreateObject();
     cJSON_AddStringToObject(row, "op", r->work->op);
     cJSON_AddStringToObject(row, "dtype", "f32");
-    cJSON_AddItemToObject(row, "shape",
-                          cJSON_CreateDoubleArray((double[]){(double)r->shape[0], (double)r->shape[1]}, (int)r->rank));
+    cJSON_AddItemToObject(row, "shape", cJSON_CreateDoubleArray(dims, (int)r->rank));
     cJSON_AddNumberToObject(row, "ns", f->own);
-    cJSON_AddNumberToObject(row, product ? "gflops" : "gbps", rate);
+    cJSON_AddNumberToObject(row, flops > 0 ? "gflops" : "gbps", rate);
     if (of_copy > 0) cJSON_AddNumberToObject(row, "of_copy", of_copy);
     if (f->peer > 0) {
       cJSON_AddNumberToObject(row, "peer_ns", f->peer);
@@ -313,7 +326,7 @@ static void print_row(printer *out, const run *r, uint32_t size_index, const fig
   kw_cli_table_add(out->table, "%s", r->work->op);
   kw_cli_table_add(out->table, "%s", shape);
   kw_cli_table_add(out->table, "%.1f us", f->own / 1e3);
-  kw_cli_table_add(out->table, product ? "%.1f GFLOP/s" : "%.2f GB/s", rate);
+  kw_cli_table_add(out->table, flops > 0 ? "%.1f GFLOP/s" : "%.2f GB/s", rate);
   if (of_copy > 0) {
     kw_cli_table_add(out->table, "%.0f %%", 100 * of_copy);
   } else {
@@ -363,8 +376,8 @@ static uint32_t rounds_of(const kw_cli_args *args) {
   return 0;
 }
 
-/* --size; the usual sizes without. False, and said on stderr, when one makes no sense. */
-static bool sizes_of(const kw_cli_args *args, size_list *out_flat, size_list *out_square) {
+/* --size, none where it is not given. False, and said on stderr, when one makes no sense. */
+static bool sizes_of(const kw_cli_args *args, size_list *out_sizes) {
   uint32_t cursor = 0;
   size_list given = {0};
   for (const char *text; (text = kw_cli_args_next(args, "--size", &cursor)) != NULL;) {
@@ -378,8 +391,7 @@ static bool sizes_of(const kw_cli_args *args, size_list *out_flat, size_list *ou
     }
     given.items[given.count++] = size;
   }
-  *out_flat = given.count > 0 ? given : flat_sizes;
-  *out_square = given.count > 0 ? given : square_sizes;
+  *out_sizes = given;
   return true;
 }
 
@@ -399,12 +411,14 @@ static bool bench_one(kw_device *device, const rival *side, const workload *work
   return fine;
 }
 
-static bool bench_all(const kw_cli_args *args, kw_device *device, const rival *side, const size_list *flat,
-                      const size_list *square, uint32_t rounds, printer *out) {
+static bool bench_all(const kw_cli_args *args, kw_device *device, const rival *side, const size_list *given,
+                      uint32_t rounds, printer *out) {
+  static const size_list *const usual[] = {
+      [FLAT] = &flat_sizes, [ROWS] = &flat_sizes, [SQUARE] = &square_sizes, [HEADS] = &head_sizes};
   bool fine = true;
   for (int w = 0; w < WORKLOAD_COUNT; ++w) {
     if (!is_wanted(args, workloads[w].op)) continue;
-    const size_list *sizes = workloads[w].shape == SQUARE ? square : flat;
+    const size_list *sizes = given->count > 0 ? given : usual[workloads[w].shape];
     for (uint32_t s = 0; s < sizes->count; ++s)
       fine = bench_one(device, side, &workloads[w], sizes, s, rounds, out) && fine;
   }
@@ -435,11 +449,10 @@ static int run_bench(const kw_cli_args *args) {
   const char *name = kw_cli_args_value(args, "--device"), *against = kw_cli_args_value(args, "--against");
   const uint32_t rounds = rounds_of(args);
   const bool as_json = kw_cli_args_has(args, "--json");
-  size_list flat, square;
+  size_list sizes;
   kw_device *device = NULL;
   rival side = {0};
-  if (rounds == 0 || !ops_are_known(args) || !sizes_of(args, &flat, &square) || !kw_cli_load_plugins(args))
-    return KW_CLI_USAGE;
+  if (rounds == 0 || !ops_are_known(args) || !sizes_of(args, &sizes) || !kw_cli_load_plugins(args)) return KW_CLI_USAGE;
   if (kw_device_open(name ? name : "cpu:0", &device) != KW_OK) {
     kw_cli_complain(&kw_cli_bench, "%s", kw_error_message());
     return KW_CLI_USAGE;
@@ -449,7 +462,7 @@ static int run_bench(const kw_cli_args *args) {
     printer out = {.rows = as_json ? cJSON_CreateArray() : NULL,
                    .table = as_json ? NULL : kw_cli_table_create(side.api ? paired : alone),
                    .peer = side.api != NULL};
-    bool measured = bench_all(args, device, &side, &flat, &square, rounds, &out);
+    bool measured = bench_all(args, device, &side, &sizes, rounds, &out);
     code = print_all(&out, device, &side, against, rounds) && measured ? KW_CLI_OK : KW_CLI_FAILED;
   }
   rival_close(&side);
@@ -462,7 +475,7 @@ static const kw_cli_option options[] = {
     {"--against", "PEER",
      "run the same work another way in the same rounds: 'raw', the runtime's own calls, or 'clblast'"},
     {"--op", "NAME", "measure this op only; may be repeated"},
-    {"--size", "N", "elements, of mm rows, instead of the usual sizes; may be repeated"},
+    {"--size", "N", "elements, or rows of mm and attention, instead of the usual sizes; may be repeated"},
     {"--rounds", "N", "rounds to take the median of; 15 unless said"},
     KW_CLI_OPTION_JSON,
     KW_CLI_OPTION_PLUGIN,
@@ -473,10 +486,10 @@ const kw_cli_command kw_cli_bench = {
         "[--device NAME] [--against PEER] [--op NAME]... [--size N]... [--rounds N] [--json] [--plugin FILE]...",
     .summary = "Measure how fast a device runs ops, alone or against a peer",
     .details =
-        "Measures copy_, add.Tensor, mul.Tensor, relu, exp, gelu, sum, amax, _softmax, native_layer_norm and mm in\n"
-        "f32 at several sizes. A round runs both sides one after the other; times and ratios are medians over\n"
-        "the rounds. OF COPY is the rate beside that of copy_ at the same size; MORE is what a call takes beyond the\n"
-        "peer's.\n",
+        "Measures copy_, add.Tensor, mul.Tensor, relu, exp, gelu, sum, amax, _softmax, native_layer_norm, mm and\n"
+        "scaled_dot_product_attention (8 heads, 64 wide) in f32 at several sizes. A round runs both sides one after\n"
+        "the other; times and ratios are medians over the rounds. OF COPY is the rate beside that of copy_ at the\n"
+        "same size; MORE is what a call takes beyond the peer's.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .run = run_bench,
