@@ -136,16 +136,21 @@ static kw_status run_make(kw_device *device, const workload *work, int64_t size,
   return status;
 }
 
-/* Operations of a call that is bound by them; otherwise 0. */
+static double run_numel(const run *r) {
+  double numel = 1;
+  for (uint32_t d = 0; d < r->rank; ++d) numel *= (double)r->shape[d];
+  return numel;
+}
+
+/* Operations of a call that is bound by them, n for each element in one product or in two; otherwise 0. */
 static double run_flops(const run *r) {
-  const double n = (double)r->size;
-  return r->work->shape == SQUARE ? 2 * n * n * n : r->work->shape == HEADS ? 4 * 8 * 64 * n * n : 0;
+  const int products = r->work->shape == SQUARE ? 1 : r->work->shape == HEADS ? 2 : 0;
+  return 2.0 * products * (double)r->size * run_numel(r);
 }
 
 /* Bytes that a call has to move at least. */
 static double run_bytes(const run *r) {
-  double operand = 4;
-  for (uint32_t d = 0; d < r->rank; ++d) operand *= (double)r->shape[d];
+  const double operand = 4 * run_numel(r);
   bool reads_first = r->out_count > 0;
   return operand * (r->work->tensor_count - (reads_first ? 0 : 1) + (r->work->result == SAME ? 1 : 0));
 }

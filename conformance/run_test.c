@@ -102,6 +102,11 @@ static void refusals_say_why(void **state) {
   output_contains("no op matches 'nope.*'");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg,nope", NULL}), 2);
   output_contains("no op matches 'nope'");
+  char longer[202] = ""; /* whose beginning matches every op */
+  memset(longer, '*', 200);
+  longer[200] = '#';
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", longer, NULL}), 2);
+  output_contains("***#'");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg", "--op", "abs", NULL}), 2);
   output_contains("--op is given once");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--plugin", "/dev/null", NULL}), 2);

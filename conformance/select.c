@@ -22,21 +22,21 @@ static bool suite_wanted(const kw_run_options *options, const char *name, size_t
   return ops || !options->op_globs; /* --op asks for ops only */
 }
 
-/* The next of comma-separated globs; false behind the last. */
-static bool next_glob(const char **list, char glob[128]) {
-  if (!*list) return false;
+/* The next of comma-separated globs, which is the caller's to free; NULL behind the last. */
+static char *next_glob(const char **list) {
+  if (!*list) return NULL;
   const size_t length = strcspn(*list, ",");
-  snprintf(glob, 128, "%.*s", (int)length, *list);
+  char *glob = strndup(*list, length);
+  if (!glob) abort();
   *list = (*list)[length] ? *list + length + 1 : NULL;
-  return true;
+  return glob;
 }
 
 static bool op_wanted(const kw_run_options *options, const char *name) {
-  char glob[128];
-  for (const char *list = options->op_globs; next_glob(&list, glob);) {
-    if (fnmatch(glob, name, 0) == 0) return true;
-  }
-  return !options->op_globs;
+  bool wanted = !options->op_globs;
+  const char *list = options->op_globs;
+  for (char *glob; !wanted && (glob = next_glob(&list)) != NULL; free(glob)) wanted = fnmatch(glob, name, 0) == 0;
+  return wanted;
 }
 
 static kw_run_case *add_case(kw_run *run, const char *id, const kw_op_facts *op, kw_dtype dtype) {
@@ -168,10 +168,11 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
              options->case_id, options->device);
     return false;
   }
-  char op_glob[128];
-  for (const char *list = options->op_globs; next_glob(&list, op_glob);) {
+  const char *list = options->op_globs;
+  for (char *op_glob; (op_glob = next_glob(&list)) != NULL; free(op_glob)) {
     if (op_exists(run, op_glob)) continue;
     snprintf(out_message, size, "no op matches '%s'; `keyway ops` lists all ops", op_glob);
+    free(op_glob);
     return false;
   }
   select_contracts(run);

@@ -62,7 +62,6 @@ static void add_gradient(kw_gpu_plan *plan, const gradient *g, uint32_t result) 
                                  .of_value = result == 2,
                                  .width = g->query.ref.shape[3],
                                  .value_width = g->value.ref.shape[3],
-                                 .terms = {g->query.ref.shape[3], result == 2 ? 0 : g->value.ref.shape[3]},
                                  .heads = g->key.ref.shape[1],
                                  .mine = result == 0 ? g->queries : g->keys,
                                  .theirs = result == 0 ? g->keys : g->queries};

@@ -70,10 +70,10 @@ static void run(const char *name) {
   kw_counters counters = {.struct_size = sizeof counters};
   check(kw_device_get_info(kw_tensor_device(y), &info), 1);
   check(kw_device_get_counters(kw_tensor_device(y), &counters), 1);
+  bool emulated = (info.flags & KW_DEVICE_EMULATED) != 0 && !strstr(info.name, "emulated");
   printf("ran on %s, which is %s: %s%s; kernel launches there: %" PRIu64 ", calls that fell back to the CPU: %" PRIu64
          "\n",
-         renamed, name, info.name, (info.flags & KW_DEVICE_EMULATED) != 0 ? " (emulated)" : "", counters.launches,
-         counters.fallbacks);
+         renamed, name, info.name, emulated ? " (emulated)" : "", counters.launches, counters.fallbacks);
 
   kw_tensor_release(y);
   kw_tensor_release(x);
