@@ -91,6 +91,17 @@ endmacro()
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
 
+# kw_folder_sources(VARIABLE FOLDERS...): every C file of the folders but tests, in alphabetical order.
+function(kw_folder_sources variable)
+  set(sources)
+  foreach(folder IN LISTS ARGN)
+    file(GLOB found CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${folder}/*.c)
+    list(FILTER found EXCLUDE REGEX "_test\\.c$")
+    list(APPEND sources ${found})
+  endforeach()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
 # kw_add_plugin(NAME SOURCES... [LIBS ...] [DIRECTORY ...] [EXPORTS ...]): a plugin keyway_NAME.so in lib/keyway/plugins, or in
 # DIRECTORY, that exports its query symbol only, or what the version script EXPORTS says.
 function(kw_add_plugin name)

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/promote.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum dtype_kind { KIND_BOOL, KIND_INT, KIND_FLOAT, KIND_F8, KIND_COMPLEX } dtype_kind;
+
+static const struct {
+  const char *name;
+  uint8_t size;
+  uint8_t kind;
+} dtypes[KW_DTYPE_COUNT] = {
+    [KW_BOOL] = {"bool", 1, KIND_BOOL},
+    [KW_U8] = {"u8", 1, KIND_INT},
+    [KW_I8] = {"i8", 1, KIND_INT},
+    [KW_I16] = {"i16", 2, KIND_INT},
+    [KW_I32] = {"i32", 4, KIND_INT},
+    [KW_I64] = {"i64", 8, KIND_INT},
+    [KW_F16] = {"f16", 2, KIND_FLOAT},
+    [KW_BF16] = {"bf16", 2, KIND_FLOAT},
+    [KW_F32] = {"f32", 4, KIND_FLOAT},
+    [KW_F64] = {"f64", 8, KIND_FLOAT},
+    [KW_F8E4M3FN] = {"f8e4m3fn", 1, KIND_F8},
+    [KW_F8E5M2] = {"f8e5m2", 1, KIND_F8},
+    [KW_C64] = {"c64", 8, KIND_COMPLEX},
+    [KW_C128] = {"c128", 16, KIND_COMPLEX},
+};
+
+KW_API const char *kw_dtype_name(kw_dtype dtype) {
+  return dtype < KW_DTYPE_COUNT ? dtypes[dtype].name : NULL;
+}
+
+KW_API size_t kw_dtype_size(kw_dtype dtype) {
+  return dtype < KW_DTYPE_COUNT ? dtypes[dtype].size : 0;
+}
+
+KW_API kw_dtype kw_dtype_from_name(const char *name) {
+  for (kw_dtype d = 0; name && d < KW_DTYPE_COUNT; ++d) {
+    if (strcmp(name, dtypes[d].name) == 0) return d;
+  }
+  return KW_DTYPE_NONE;
+}
+
+bool kw_dtype_is_integral(kw_dtype dtype) {
+  return dtype < KW_DTYPE_COUNT && dtypes[dtype].kind <= KIND_INT;
+}
+
+bool kw_dtype_is_float(kw_dtype dtype) {
+  return dtype < KW_DTYPE_COUNT && (dtypes[dtype].kind == KIND_FLOAT || dtypes[dtype].kind == KIND_F8);
+}
+
+bool kw_dtype_is_complex(kw_dtype dtype) {
+  return dtype < KW_DTYPE_COUNT && dtypes[dtype].kind == KIND_COMPLEX;
+}
+
+/* The complex dtype whose parts hold this float. There is no complex f16 or bf16 here: they go to c64. */
+static kw_dtype complex_of(kw_dtype real) {
+  return real == KW_F64 ? KW_C128 : KW_C64;
+}
+
+/* Two different dtypes of one kind. */
+static kw_dtype promote_within(dtype_kind kind, kw_dtype a, kw_dtype b) {
+  switch (kind) {
+    case KIND_INT:
+      /* u8 and a signed type: the smallest signed type that holds both. */
+      if (a == KW_U8 || b == KW_U8) {
+        kw_dtype other = a == KW_U8 ? b : a;
+        return other == KW_I8 ? KW_I16 : other;
+      }
+      return a > b ? a : b;
+    case KIND_FLOAT:
+      /* f16 and bf16 hold different numbers; the next that holds both is f32. */
+      if (a <= KW_BF16 && b <= KW_BF16) return KW_F32;
+      return a > b ? a : b;
+    case KIND_COMPLEX:
+      return KW_C128;
+    default:
+      return KW_DTYPE_NONE; /* f8e4m3fn with f8e5m2; bool has one dtype only */
+  }
+}
+
+KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b) {
+  if (a >= KW_DTYPE_COUNT || b >= KW_DTYPE_COUNT) return KW_DTYPE_NONE;
+  if (a == b) return a;
+  dtype_kind kind_a = dtypes[a].kind, kind_b = dtypes[b].kind;
+  if (kind_a == kind_b) return promote_within(kind_a, a, b);
+  if (kind_a == KIND_F8 || kind_b == KIND_F8) return KW_DTYPE_NONE;
+  kw_dtype high = kind_a > kind_b ? a : b, low = kind_a > kind_b ? b : a;
+  if (dtypes[high].kind == KIND_COMPLEX && dtypes[low].kind == KIND_FLOAT && complex_of(low) > high) return KW_C128;
+  return high;
+}
+
+/* ---- result_type ------------------------------------------------------------------------------------------------- */
+
+/* kw_dtype_promote where an absent side (KW_DTYPE_NONE) leaves the other. Notes the first pair that does not promote.
+ */
+static kw_dtype promote_present(kw_promotion *promotion, kw_dtype a, kw_dtype b) {
+  if (a == KW_DTYPE_NONE) return b;
+  if (b == KW_DTYPE_NONE) return a;
+  kw_dtype result = kw_dtype_promote(a, b);
+  if (result == KW_DTYPE_NONE && promotion->refused[0] == KW_DTYPE_NONE) {
+    promotion->refused[0] = a;
+    promotion->refused[1] = b;
+  }
+  return result;
+}
+
+/* A higher category keeps its dtype unless the lower one is of a higher kind. */
+static kw_dtype combine_categories(kw_promotion *promotion, kw_dtype higher, kw_dtype lower) {
+  if (kw_dtype_is_complex(higher)) return higher;
+  if (kw_dtype_is_float(higher)) {
+    if (!kw_dtype_is_complex(lower)) return higher;
+    return dtypes[higher].kind == KIND_F8 ? promote_present(promotion, higher, lower) : complex_of(higher);
+  }
+  if (higher == KW_BOOL || kw_dtype_is_float(lower) || kw_dtype_is_complex(lower)) {
+    return promote_present(promotion, higher, lower);
+  }
+  return higher != KW_DTYPE_NONE ? higher : lower;
+}
+
+void kw_promotion_add_tensor(kw_promotion *promotion, const kw_tensor_ref *tensor) {
+  kw_dtype *category = tensor->rank > 0 ? &promotion->tensors : &promotion->rank0;
+  *category = promote_present(promotion, *category, tensor->dtype);
+}
+
+kw_dtype kw_scalar_dtype(const kw_value *scalar) {
+  static const kw_dtype wrapped[] = {
+      [KW_SCALAR_BOOL] = KW_BOOL, [KW_SCALAR_I64] = KW_I64, [KW_SCALAR_F64] = KW_F32, [KW_SCALAR_C128] = KW_C64};
+  return wrapped[scalar->kind];
+}
+
+void kw_promotion_add_scalar(kw_promotion *promotion, const kw_value *value) {
+  promotion->scalars = promote_present(promotion, promotion->scalars, kw_scalar_dtype(value));
+}
+
+kw_dtype kw_promotion_result(kw_promotion *promotion) {
+  kw_dtype low = combine_categories(promotion, promotion->rank0, promotion->scalars);
+  kw_dtype result = combine_categories(promotion, promotion->tensors, low);
+  return promotion->refused[0] == KW_DTYPE_NONE ? result : KW_DTYPE_NONE;
+}
+
+char *kw_dtype_list(uint64_t set, char *text, size_t size) {
+  size_t used = 0;
+  if (size > 0) text[0] = '\0';
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
+    if (!(set >> d & 1) || used >= size) continue;
+    int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "", dtypes[d].name);
+    used += n > 0 ? (size_t)n : 0;
+  }
+  return text;
+}

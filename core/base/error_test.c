@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void a_chain_reads_from_the_outside_in(void **state) {
+  (void)state;
+  kw_error_clear();
+  assert_string_equal(kw_error_message(), "");
+  assert_int_equal(kw_fail(KW_ERR_OUT_OF_MEMORY, "arena of %d is full", 12), KW_ERR_OUT_OF_MEMORY);
+  assert_int_equal(kw_wrap(KW_ERR_OUT_OF_MEMORY, "%s failed", "alloc"), KW_ERR_OUT_OF_MEMORY);
+  kw_wrap(KW_ERR_OUT_OF_MEMORY, "opening npu:0 failed");
+  assert_string_equal(kw_error_message(),
+                      "opening npu:0 failed\n  because: alloc failed\n  because: arena of 12 is full");
+  char sentence[128];
+  assert_string_equal(kw_error_sentence(sentence, sizeof sentence),
+                      "opening npu:0 failed: alloc failed: arena of 12 is full");
+  kw_fail(KW_ERR_IO, "new");
+  assert_string_equal(kw_error_message(), "new");
+}
+
+static void an_empty_chain_gets_the_status_name(void **state) {
+  (void)state;
+  kw_error_clear();
+  kw_wrap(KW_ERR_TIMEOUT, "waiting");
+  assert_string_equal(kw_error_message(), "waiting: timeout");
+}
+
+static void the_message_may_be_an_argument(void **state) {
+  (void)state;
+  kw_fail(KW_ERR_IO, "inner");
+  kw_fail(KW_ERR_IO, "outer (%s)", kw_error_message());
+  assert_string_equal(kw_error_message(), "outer (inner)");
+}
+
+static void a_plugin_text_is_used_once_and_never_an_older_one(void **state) {
+  (void)state;
+  kw_error_offer(kw_fail(KW_ERR_OUT_OF_MEMORY, "driver: full"));
+  assert_int_equal(kw_from_plugin(KW_ERR_OUT_OF_MEMORY, "alloc"), KW_ERR_OUT_OF_MEMORY);
+  assert_string_equal(kw_error_message(), "alloc\n  because: driver: full");
+  kw_from_plugin(KW_ERR_OUT_OF_MEMORY, "alloc"); /* without a text of its own */
+  assert_string_equal(kw_error_message(), "alloc: out of memory");
+
+  kw_error_offer(kw_fail(KW_ERR_NOT_IMPLEMENTED, "asked, then done otherwise"));
+  kw_from_plugin(KW_ERR_TIMEOUT, "launch");
+  assert_string_equal(kw_error_message(), "launch: timeout");
+}
+
+static void an_unknown_status_becomes_internal(void **state) {
+  (void)state;
+  assert_string_equal(kw_status_name(99), "status 99");
+  assert_string_equal(kw_status_name(-1), "status -1");
+  for (kw_status status = 0; status < KW_STATUS_COUNT; status++) assert_null(strstr(kw_status_name(status), "status "));
+  kw_error_clear();
+  assert_int_equal(kw_from_plugin(99, "launch"), KW_ERR_INTERNAL);
+  assert_string_equal(kw_error_message(), "launch\n  because: the plugin returned the unknown status 99");
+  kw_error_offer(kw_fail(99, "odd"));
+  assert_int_equal(kw_from_plugin(99, "launch"), KW_ERR_INTERNAL);
+  assert_string_equal(kw_error_message(),
+                      "launch\n  because: the plugin returned the unknown status 99\n  because: odd");
+}
+
+static void long_texts_are_cut_visibly(void **state) {
+  (void)state;
+  char text[6000];
+  memset(text, 'x', sizeof text - 1);
+  text[sizeof text - 1] = '\0';
+  kw_fail(KW_ERR_IO, "%s", text);
+  kw_wrap(KW_ERR_IO, "short");
+  const char *message = kw_error_message();
+  assert_true(strlen(message) < 5000);
+  assert_memory_equal(message, "short\n  because: xxx", 20);
+  assert_string_equal(message + strlen(message) - 4, "x...");
+  char sentence[16];
+  assert_int_equal(strlen(kw_error_sentence(sentence, sizeof sentence)), 13);
+}
+
+static void *fail_elsewhere(void *unused) {
+  (void)unused;
+  kw_fail(KW_ERR_IO, "elsewhere");
+  return NULL;
+}
+
+static void threads_have_their_own_text(void **state) {
+  (void)state;
+  kw_fail(KW_ERR_IO, "here");
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, NULL), 0);
+  pthread_join(thread, NULL);
+  assert_string_equal(kw_error_message(), "here");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_chain_reads_from_the_outside_in),
+      cmocka_unit_test(an_empty_chain_gets_the_status_name),
+      cmocka_unit_test(the_message_may_be_an_argument),
+      cmocka_unit_test(a_plugin_text_is_used_once_and_never_an_older_one),
+      cmocka_unit_test(an_unknown_status_becomes_internal),
+      cmocka_unit_test(long_texts_are_cut_visibly),
+      cmocka_unit_test(threads_have_their_own_text),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

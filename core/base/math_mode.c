@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/math_mode.h"
+
+#include "base/error.h"
+#include "base/log.h"
+
+#include <keyway/keyway.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Atomic kw_math setting; /* of the application */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+__thread const _Atomic kw_math *kw_math_current = &setting;
+
+static const char *const names[] = {"highest", "tf32", "fast"};
+enum { MODE_COUNT = sizeof names / sizeof names[0] };
+
+static void change(kw_math mask, kw_math value) {
+  kw_math old = atomic_load(&setting);
+  while (!atomic_compare_exchange_weak(&setting, &old, (old & ~mask) | value)) {
+  }
+}
+
+static void read_environment(void) {
+  const char *mode = secure_getenv("KEYWAY_MATH"), *only = secure_getenv("KEYWAY_DETERMINISTIC");
+  if (mode && mode[0] != '\0') {
+    kw_math_mode named = KW_MATH_HIGHEST;
+    while (named < MODE_COUNT && strcmp(names[named], mode) != 0) ++named;
+    if (named < MODE_COUNT) change(KW_MATH_MODE_MASK, named);
+    if (named == MODE_COUNT)
+      kw_log(KW_LOG_WARN, "KEYWAY_MATH is '%s'; it stays highest. Use highest, tf32 or fast", mode);
+  }
+  if (!only || only[0] == '\0' || strcmp(only, "0") == 0) return;
+  if (strcmp(only, "1") == 0) {
+    change(KW_MATH_DETERMINISTIC, KW_MATH_DETERMINISTIC);
+  } else {
+    kw_log(KW_LOG_WARN, "KEYWAY_DETERMINISTIC is '%s'; it stays 0. Use 0 or 1", only);
+  }
+}
+
+void kw_math_start(void) {
+  pthread_once(&once, read_environment);
+}
+
+KW_API const char *kw_math_mode_name(kw_math_mode mode) {
+  return mode < MODE_COUNT ? names[mode] : "";
+}
+
+KW_API kw_status kw_math_mode_set(kw_math_mode mode) {
+  if (mode >= MODE_COUNT) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "kw_math_mode_set: %u is no mode; give KW_MATH_HIGHEST, KW_MATH_TF32 or KW_MATH_FAST", mode);
+  }
+  kw_math_start();
+  change(KW_MATH_MODE_MASK, mode);
+  return KW_OK;
+}
+
+KW_API kw_math_mode kw_math_mode_get(void) {
+  kw_math_start();
+  return atomic_load(&setting) & KW_MATH_MODE_MASK;
+}
+
+KW_API void kw_deterministic_set(bool only) {
+  kw_math_start();
+  change(KW_MATH_DETERMINISTIC, only ? KW_MATH_DETERMINISTIC : 0);
+}
+
+KW_API bool kw_deterministic_get(void) {
+  kw_math_start();
+  return (atomic_load(&setting) & KW_MATH_DETERMINISTIC) != 0;
+}
+
+kw_status kw_math_refuse(const char *call, const kw_kernel_desc *kernel, kw_math math) {
+  const kw_math_mode needed = kw_math_needed(kernel->flags), mode = math & KW_MATH_MODE_MASK;
+  if (needed > mode) {
+    return kw_fail(KW_ERR_NOT_IMPLEMENTED,
+                   "%s: kernel '%s' needs the math mode %s, and it is %s; call kw_math_mode_set, or set KEYWAY_MATH=%s",
+                   call, kernel->name, names[needed], names[mode], names[needed]);
+  }
+  return kw_fail(KW_ERR_NOT_IMPLEMENTED,
+                 "%s: kernel '%s' is not deterministic, and only such kernels are wanted (kw_deterministic_set, "
+                 "KEYWAY_DETERMINISTIC); allow others, or choose another device",
+                 call, kernel->name);
+}

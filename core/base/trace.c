@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events are written one a line, so that a file cut short by a crash can be mended by hand: viewers accept a missing
+ * end. Format: "Trace Event Format", complete events (ph "X"), times in microseconds.
+ */
+#include "base/trace.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+bool kw_trace_enabled = false;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static FILE *file; /* NULL when off or already completed */
+static bool first = true;
+
+uint64_t kw_trace_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void write_string(const char *text) {
+  fputc('"', file);
+  for (const unsigned char *c = (const unsigned char *)text; *c != 0; ++c) {
+    if (*c == '"' || *c == '\\') {
+      fputc('\\', file);
+      fputc(*c, file);
+    } else if (*c < 0x20 || *c == 0x7f) {
+      fprintf(file, "\\u%04x", *c);
+    } else {
+      fputc(*c, file);
+    }
+  }
+  fputc('"', file);
+}
+
+/* Not by %f: an application's locale may write a comma. */
+static void write_microseconds(const char *label, uint64_t ns) {
+  fprintf(file, "%s%" PRIu64 ".%03" PRIu64, label, ns / 1000, ns % 1000);
+}
+
+/* At exit: completes the file. Threads that still run find no file any more. */
+static void finish(void) {
+  pthread_mutex_lock(&mutex);
+  if (file != NULL) {
+    fputs("\n]}\n", file);
+    bool failed = ferror(file) != 0;
+    failed = fclose(file) != 0 || failed;
+    if (failed) kw_log(KW_LOG_WARN, "the trace is incomplete: writing it failed (%s)", strerror(errno));
+    file = NULL;
+  }
+  pthread_mutex_unlock(&mutex);
+}
+
+/* In a forked child the file is the parent's: what is buffered here must not be written twice. */
+static void forget_in_child(void) {
+  kw_trace_enabled = false;
+  if (file == NULL) return;
+  __fpurge(file);
+  fclose(file);
+  file = NULL;
+  pthread_mutex_init(&mutex, NULL);
+}
+
+void kw_trace_start(void) {
+  const char *path = secure_getenv("KEYWAY_TRACE");
+  if (path == NULL || path[0] == 0 || file != NULL) return;
+  file = fopen(path, "we");
+  if (file == NULL) {
+    kw_log(KW_LOG_WARN,
+           "no trace is written: KEYWAY_TRACE names %s, which cannot be opened (%s). Name a writable file.", path,
+           strerror(errno));
+    return;
+  }
+  fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [", file);
+  kw_trace_enabled = true;
+  atexit(finish);
+  pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+void kw_trace_span(const char *category, const char *name, const char *detail, uint64_t begin_ns) {
+  if (!kw_trace_enabled) return;
+  uint64_t end = kw_trace_now();
+  static _Thread_local int thread; /* asked for once: gettid is a system call */
+  if (thread == 0) thread = gettid();
+  pthread_mutex_lock(&mutex);
+  if (file != NULL) {
+    fputs(first ? "\n" : ",\n", file);
+    first = false;
+    fputs("{\"ph\": \"X\", \"cat\": ", file);
+    write_string(category);
+    fputs(", \"name\": ", file);
+    write_string(name);
+    fprintf(file, ", \"pid\": %d, \"tid\": %d", getpid(), thread);
+    write_microseconds(", \"ts\": ", begin_ns);
+    write_microseconds(", \"dur\": ", end - begin_ns);
+    if (detail != NULL) {
+      fputs(", \"args\": {\"detail\": ", file);
+      write_string(detail);
+      fputc('}', file);
+    }
+    fputc('}', file);
+  }
+  pthread_mutex_unlock(&mutex);
+}

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "call/plan.h"
+
+#include "call/mutated_args.h"
+#include "call/dynamic_output.h"
+#include "base/error.h"
+#include "device/generator.h"
+#include "base/overlap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The request ------------------------------------------------------------------------------------------------- */
+
+static size_t append(char *text, size_t size, size_t at, const char *piece) {
+  int written = snprintf(text + at, at < size ? size - at : 0, "%s", piece);
+  at += written > 0 ? (size_t)written : 0;
+  return at < size ? at : size - 1;
+}
+
+static size_t append_tensor(char *text, size_t size, size_t at, const kw_tensor_ref *tensor) {
+  char described[160];
+  return append(text, size, at, tensor ? kw_ref_describe(tensor, described, sizeof described) : "none");
+}
+
+char *kw_request_describe(const kw_request *request, char *text, size_t size) {
+  size_t at = append(text, size, 0, request->op ? request->op->schema.name : "(no op)");
+  at = append(text, size, at, "(");
+  bool first = true;
+  for (uint32_t i = 0; request->args && i < request->arg_count; ++i) {
+    const kw_value *arg = &request->args[i];
+    bool list = arg->tag == KW_TAG_TENSOR_LIST;
+    if (!list && (arg->tag != KW_TAG_TENSOR || !arg->u.tensor)) continue;
+    if (!first) at = append(text, size, at, ", ");
+    first = false;
+    if (!list) at = append_tensor(text, size, at, arg->u.tensor);
+    if (list) at = append(text, size, at, "[");
+    for (uint32_t k = 0; list && arg->u.tensors && k < arg->count; ++k) {
+      if (k > 0) at = append(text, size, at, ", ");
+      at = append_tensor(text, size, at, arg->u.tensors[k]);
+    }
+    if (list) at = append(text, size, at, "]");
+  }
+  at = append(text, size, at, ")");
+  if (request->device) {
+    at = append(text, size, at, " on ");
+    append(text, size, at, request->device->name);
+  }
+  return text;
+}
+
+/* The name of an argument, for messages. */
+static const char *arg_name(const kw_op *op, uint32_t index) {
+  return index < op->schema.arg_count ? op->schema.args[index].name : "(one too many)";
+}
+
+static kw_status resolve_tensor(kw_request *request, const kw_tensor *tensor, const char *name) {
+  const char *op = request->op->schema.name;
+  if (!tensor || tensor->magic != KW_TENSOR_MAGIC) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: '%s' is not a live tensor; pass one from kw_tensor_create by kw_arg_tensor", op, name);
+  }
+  if (!request->device) request->device = tensor->device;
+  if (request->device != tensor->device) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: '%s' is on %s, but the call runs on %s; move it there first (kw_tensor_to)", op, name,
+                   tensor->device->name, request->device->name);
+  }
+  return KW_OK;
+}
+
+static kw_status resolve_generator(kw_request *request, const kw_generator *generator, const char *name) {
+  if (!request->device) request->device = generator->device;
+  if (request->device == generator->device) return KW_OK;
+  return kw_fail(
+      KW_ERR_INVALID_ARGUMENT,
+      "%s: '%s' is a generator of %s, but the call runs on %s; make one there (kw_generator_create), or give "
+      "none",
+      request->op->schema.name, name, generator->device->name, request->device->name);
+}
+
+static const char *const result_names[KW_MAX_RESULTS] = {"result 0", "result 1", "result 2", "result 3",
+                                                         "result 4", "result 5", "result 6", "result 7"};
+
+kw_status kw_request_resolve(kw_request *request) {
+  const kw_op *op = request->op;
+  kw_status forked = kw_runtime_check_fork();
+  if (forked != KW_OK) return forked;
+  if (!op) return kw_fail(KW_ERR_INVALID_ARGUMENT, "no op was given; kw_op_find returns NULL for an unknown name");
+  if ((request->arg_count && !request->args) || (request->out_count && !request->outs)) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the array of arguments or results is NULL", op->schema.name);
+  }
+  request->device = request->stream ? request->stream->device : NULL;
+  for (uint32_t i = 0; i < request->arg_count; ++i) {
+    const kw_value *value = &request->args[i];
+    kw_status status = KW_OK;
+    if (value->tag == KW_TAG_TENSOR) {
+      status = resolve_tensor(request, kw_value_as_tensor(value), arg_name(op, i));
+    } else if (value->tag == KW_TAG_GENERATOR && value->u.generator) {
+      status = resolve_generator(request, value->u.generator, arg_name(op, i));
+    } else if ((value->tag == KW_TAG_TENSOR_LIST || value->tag == KW_TAG_INT_LIST) && value->count && !value->u.ints) {
+      status = kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: '%s' is a list of %u entries at NULL", op->schema.name,
+                       arg_name(op, i), value->count);
+    } else if (value->tag == KW_TAG_TENSOR_LIST) {
+      for (uint32_t k = 0; status == KW_OK && k < value->count; ++k) {
+        if (!value->u.tensors[k]) continue;
+        status = resolve_tensor(request, kw_value_entry(value, k), arg_name(op, i));
+      }
+    }
+    if (status != KW_OK) return status;
+  }
+  for (uint32_t i = 0; i < request->out_count; ++i) {
+    if (!request->outs[i] || i >= op->schema.result_count || op->schema.results[i].alias_of >= 0) continue;
+    kw_status status = resolve_tensor(request, request->outs[i], result_names[i]);
+    if (status != KW_OK) return status;
+  }
+  if (!request->device) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: nothing says which device to use; give a tensor, a generator or a stream", op->schema.name);
+  }
+  return kw_device_check(request->device);
+}
+
+/* ---- Building: the signature ------------------------------------------------------------------------------------- */
+
+static size_t stored_size(const kw_value *value) {
+  size_t size = 0;
+  if (value->tag == KW_TAG_INT_LIST) size = value->count * sizeof(int64_t);
+  if (value->tag == KW_TAG_STRING) size = strlen(value->u.s) + 1;
+  return (size + 7) & ~(size_t)7;
+}
+
+/* Moves what a value points at into the plan's storage. */
+static void store(kw_value *value, char **cursor) {
+  size_t size = stored_size(value);
+  if (size == 0) return;
+  if (value->tag == KW_TAG_INT_LIST) {
+    memcpy(*cursor, value->u.ints, value->count * sizeof(int64_t));
+    value->u.ints = (const int64_t *)(const void *)*cursor;
+  } else {
+    memcpy(*cursor, value->u.s, strlen(value->u.s) + 1);
+    value->u.s = *cursor;
+  }
+  *cursor += size;
+}
+
+static kw_status copy_signature(kw_plan *plan, const kw_request *request, const kw_value *normal) {
+  plan->op = request->op;
+  plan->device = request->device;
+  plan->device_id = request->device->id;
+  plan->math = request->math;
+  plan->arg_count = request->arg_count;
+  plan->out_count = request->out_count;
+  plan->normal_count = request->op->schema.arg_count;
+  memcpy(plan->args, request->args, request->arg_count * sizeof *request->args);
+  memcpy(plan->normal, normal, plan->normal_count * sizeof *normal);
+  if (plan->op->generator >= 0) plan->normal[plan->op->generator] = kw_arg_none(); /* kernels have kw_call.rng */
+
+  size_t size = 0, listed = 0;
+  for (uint32_t i = 0; i < plan->arg_count; ++i) {
+    size += stored_size(&plan->args[i]);
+    if (plan->args[i].tag == KW_TAG_TENSOR_LIST) listed += plan->args[i].count;
+  }
+  for (uint32_t i = 0; i < plan->normal_count; ++i) size += stored_size(&plan->normal[i]);
+  if (listed > 0 && !(plan->listed = calloc(listed, sizeof *plan->listed))) goto out_of_memory;
+  if (size > 0 && !(plan->storage = malloc(size))) goto out_of_memory;
+
+  char *cursor = plan->storage;
+  listed = 0;
+  plan->simple = plan->op->generator < 0 && plan->op->changed == 0;
+  for (uint32_t i = 0; i < plan->arg_count; ++i) {
+    kw_value *value = &plan->args[i];
+    plan->expected[i].head = kw_value_head(value);
+    switch (value->tag) {
+      case KW_TAG_TENSOR:
+        plan->expected[i].print = kw_value_as_tensor(value)->print;
+        break;
+      case KW_TAG_TENSOR_LIST:
+        for (uint32_t k = 0; k < value->count; ++k, ++listed) {
+          if (value->u.tensors[k]) plan->listed[listed] = kw_value_entry(value, k)->print;
+        }
+        plan->simple = false;
+        break;
+      case KW_TAG_INT_LIST:
+      case KW_TAG_STRING:
+        store(value, &cursor);
+        plan->simple = false;
+        break;
+      case KW_TAG_GENERATOR:
+        value->u.generator = NULL;
+        break;
+      default:
+        memcpy(&plan->expected[i].print.low, &value->u, sizeof plan->expected[i].print.low);
+        if (value->kind == KW_SCALAR_C128) plan->simple = false;
+    }
+  }
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    store(&plan->normal[i], &cursor);
+    if (plan->normal[i].tag == KW_TAG_TENSOR) plan->tensor_args |= 1u << i;
+  }
+  return KW_OK;
+
+out_of_memory:
+  return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no host memory for the plan of a call", request->op->schema.name);
+}
+
+static kw_status check_outs(kw_plan *plan, const kw_request *request) {
+  const kw_schema *schema = &request->op->schema;
+  bool all_alias = true;
+  for (uint32_t i = 0; i < schema->result_count; ++i) all_alias = all_alias && schema->results[i].alias_of >= 0;
+  const bool narrows = kw_counted_narrows(request->op, request->out_count);
+  if (request->out_count != schema->result_count && !(request->out_count == 0 && all_alias) && !narrows) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: %u results were asked for, the op has %u", schema->name,
+                   request->out_count, schema->result_count);
+  }
+  for (uint32_t i = 0; i < request->out_count; ++i) {
+    if (schema->results[i].alias_of >= 0 || !request->outs[i]) continue;
+    if (narrows && i == 0) return kw_counted_refuse_result(request->op, &plan->inference);
+    if (plan->inference.absent >> i & 1) {
+      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: result %u is left out by 'output_mask'; give NULL for it",
+                     schema->name, i);
+    }
+    const kw_tensor_ref *out = &request->outs[i]->ref, *want = &plan->inference.results[i];
+    if (out->dtype != want->dtype || out->rank != want->rank ||
+        memcmp(out->shape, want->shape, want->rank * sizeof want->shape[0]) != 0) {
+      char given[160], wanted[160];
+      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: result %u is %s; it must be %s", schema->name, i,
+                     kw_ref_describe(out, given, sizeof given), kw_ref_describe(want, wanted, sizeof wanted));
+    }
+    if (kw_ref_overlaps_itself(out)) {
+      return kw_fail(
+          KW_ERR_INVALID_ARGUMENT,
+          "%s: result %u overlaps itself (a stride of 0, or smaller than the dimension below it); write to a tensor "
+          "with memory of its own",
+          schema->name, i);
+    }
+    plan->out_given |= 1u << i;
+    plan->outs[i] = request->outs[i]->print;
+  }
+  return KW_OK;
+}
+
+/* ---- Building: the kernel ---------------------------------------------------------------------------------------- */
+
+bool kw_values_equal(const kw_value *a, const kw_value *b) {
+  if (kw_value_head(a) != kw_value_head(b)) return false;
+  switch (a->tag) {
+    case KW_TAG_NONE:
+      return true;
+    case KW_TAG_INT_LIST:
+      if (a->count == 0) return true;
+      return a->u.ints && b->u.ints && memcmp(a->u.ints, b->u.ints, a->count * sizeof(int64_t)) == 0;
+    case KW_TAG_STRING:
+      return a->u.s && b->u.s && strcmp(a->u.s, b->u.s) == 0;
+    case KW_TAG_BOOL:
+      return a->u.b == b->u.b;
+    case KW_TAG_DTYPE:
+      return a->u.dtype == b->u.dtype;
+    case KW_TAG_SCALAR:
+      if (a->kind == KW_SCALAR_BOOL) return a->u.b == b->u.b;
+      if (a->kind == KW_SCALAR_C128) return memcmp(a->u.c, b->u.c, sizeof a->u.c) == 0;
+      return a->u.i == b->u.i;
+    case KW_TAG_INT:
+    case KW_TAG_FLOAT:
+      return a->u.i == b->u.i;
+    default:
+      return false;
+  }
+}
+
+/* A trailing argument the kernel does not know must hold its default. */
+static bool knows_arguments(const kw_kernel *kernel, const kw_plan *plan) {
+  uint32_t known = kernel->desc.known_args;
+  if (known == 0) return true;
+  for (uint32_t i = known; i < plan->normal_count; ++i) {
+    if (!kw_values_equal(&plan->normal[i], &plan->op->schema.args[i].default_value)) return false;
+  }
+  return true;
+}
+
+/* Expands a descriptor to the shape of `target` with stride 0, as a broadcast does. */
+static void expand_to(kw_tensor_ref *ref, const kw_tensor_ref *target) {
+  int64_t strides[KW_MAX_RANK] = {0};
+  for (uint32_t d = 0; d < ref->rank; ++d) {
+    uint32_t at = target->rank - ref->rank + d;
+    strides[at] = ref->shape[d] == target->shape[at] ? ref->strides[d] : 0;
+  }
+  ref->rank = target->rank;
+  ref->numel = target->numel;
+  memcpy(ref->shape, target->shape, target->rank * sizeof target->shape[0]);
+  memcpy(ref->strides, strides, target->rank * sizeof strides[0]);
+}
+
+bool kw_plan_expand(const kw_plan *plan, kw_tensor_ref *ref) {
+  const kw_tensor_ref *target = &plan->inference.results[0];
+  if (!plan->inference.broadcast) return false;
+  if (ref->rank == target->rank && memcmp(ref->shape, target->shape, ref->rank * sizeof ref->shape[0]) == 0)
+    return false;
+  expand_to(ref, target);
+  return true;
+}
+
+/* The call as a kernel's pure functions see it: no memory, no addresses. */
+typedef struct trial {
+  kw_call call;
+  kw_value args[KW_MAX_ARGS];
+  kw_tensor_ref tensors[KW_MAX_ARGS];
+  kw_tensor_ref outs[KW_MAX_RESULTS];
+  const kw_tensor_ref *out_pointers[KW_MAX_RESULTS];
+  kw_tensor_ref *entries; /* of all tensor lists */
+  const kw_tensor_ref **entry_pointers;
+} trial;
+
+static void hide_memory(kw_tensor_ref *ref) {
+  ref->mem = NULL;
+  ref->offset = 0;
+}
+
+/* Copies of the tensors in lists. */
+static kw_status hide_lists(trial *t, const kw_plan *plan) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    if (plan->normal[i].tag == KW_TAG_TENSOR_LIST) count += plan->normal[i].count;
+  }
+  t->entries = count ? calloc(count, sizeof *t->entries) : NULL;
+  t->entry_pointers = count ? calloc(count, sizeof *t->entry_pointers) : NULL;
+  if (count && (!t->entries || !t->entry_pointers)) {
+    return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no host memory to choose a kernel for %zu listed tensors",
+                   plan->op->schema.name, count);
+  }
+  size_t at = 0;
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    const kw_value *list = &plan->normal[i];
+    if (list->tag != KW_TAG_TENSOR_LIST || list->count == 0) continue;
+    t->args[i].u.tensors = &t->entry_pointers[at];
+    for (uint32_t k = 0; k < list->count; ++k, ++at) {
+      if (!list->u.tensors[k]) continue;
+      t->entries[at] = *list->u.tensors[k];
+      hide_memory(&t->entries[at]);
+      t->entry_pointers[at] = &t->entries[at];
+    }
+  }
+  return KW_OK;
+}
+
+static void free_trial(trial *t) {
+  free(t->entries);
+  free(t->entry_pointers);
+}
+
+/* free_trial is due in any case. */
+static kw_status make_trial(trial *t, const kw_plan *plan, const kw_request *request, uint32_t cast) {
+  memset(&t->call, 0, sizeof t->call);
+  memcpy(t->args, plan->normal, sizeof t->args);
+  const kw_device_info *info = &plan->device->info;
+  uint32_t fresh_alignment =
+      info->mem_alignment < info->offset_alignment ? info->mem_alignment : info->offset_alignment;
+  if (fresh_alignment > 4096) fresh_alignment = 4096; /* what kw_tensor_ref.alignment promises at most */
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    if (!(plan->tensor_args >> i & 1)) continue;
+    kw_tensor_ref *ref = &t->tensors[i];
+    *ref = *plan->normal[i].u.tensor;
+    hide_memory(ref);
+    if (cast >> i & 1) {
+      ref->dtype = plan->inference.key;
+      ref->alignment = fresh_alignment;
+      kw_shape_contiguous_strides(ref->rank, ref->shape, ref->strides);
+    }
+    kw_plan_expand(plan, ref);
+    t->args[i].u.tensor = ref;
+  }
+  for (uint32_t i = 0; i < plan->inference.result_count; ++i) {
+    int32_t alias = plan->op->schema.results[i].alias_of;
+    t->outs[i] = plan->out_given >> i & 1 ? request->outs[i]->ref : plan->inference.results[i];
+    if (!(plan->out_given >> i & 1)) t->outs[i].alignment = fresh_alignment;
+    if (alias >= 0) t->outs[i] = t->tensors[alias];
+    hide_memory(&t->outs[i]);
+    t->out_pointers[i] = plan->inference.absent >> i & 1 ? NULL : &t->outs[i];
+  }
+  t->call.struct_size = sizeof t->call;
+  t->call.arg_count = plan->normal_count;
+  t->call.out_count = plan->inference.result_count;
+  t->call.math_mode = plan->math & KW_MATH_MODE_MASK;
+  t->call.deterministic = (plan->math & KW_MATH_DETERMINISTIC) != 0;
+  t->call.device = plan->device->handle;
+  t->call.op = plan->op->schema.name;
+  t->call.args = t->args;
+  t->call.outs = t->out_pointers;
+  return hide_lists(t, plan);
+}
+
+/* Lists are never cast: those of several dtypes go to kernels that take them as they are, or are decomposed. */
+static bool can_cast_arguments(const kw_plan *plan) {
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    if (!(plan->inference.cast >> i & 1)) continue;
+    if (plan->normal[i].tag == KW_TAG_TENSOR_LIST || !kw_can_cast_from(plan->device, plan->normal[i].u.tensor->dtype))
+      return false;
+  }
+  return true;
+}
+
+/* Asks one kernel. KW_ERR_NOT_IMPLEMENTED: the next one, please. */
+static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_kernel *kernel) {
+  if (!kw_dtype_mask_has(kernel->desc.dtypes, plan->inference.key) || !knows_arguments(kernel, plan)) {
+    return KW_ERR_NOT_IMPLEMENTED;
+  }
+  uint32_t cast = kernel->desc.flags & KW_KERNEL_MIXED_DTYPES ? 0 : plan->inference.cast;
+  if (cast != 0 && !can_cast_arguments(plan)) return KW_ERR_NOT_IMPLEMENTED;
+
+  trial t;
+  kw_status made = make_trial(&t, plan, request, cast);
+  if (made != KW_OK) {
+    free_trial(&t);
+    return made;
+  }
+  t.call.user = kernel->desc.user;
+  kw_status status = kernel->desc.can_implement ? kernel->desc.can_implement(&t.call) : KW_OK;
+  const char *step = "can_implement";
+  uint64_t workspace = 0; /* of this kernel, if it is the one */
+  void *prepared = NULL;
+  if (status == KW_OK && kernel->desc.workspace_size) {
+    step = "workspace_size";
+    status = kernel->desc.workspace_size(&t.call, &workspace);
+  }
+  t.call.workspace_size = workspace;
+  if (status == KW_OK && kernel->desc.prepare) {
+    step = "prepare";
+    status = kernel->desc.prepare(&t.call, &prepared);
+  }
+  free_trial(&t);
+  if (status == KW_ERR_NOT_IMPLEMENTED || status == KW_ERR_FALLBACK) return KW_ERR_NOT_IMPLEMENTED;
+  if (status != KW_OK) {
+    return kw_device_note(plan->device, kw_from_plugin(status, "kernel '%s': %s", kernel->desc.name, step));
+  }
+  bool expands = false;
+  for (uint32_t i = 0; i < plan->normal_count && !expands; ++i) {
+    if (!(plan->tensor_args >> i & 1)) continue;
+    kw_tensor_ref ref = *plan->normal[i].u.tensor;
+    expands = kw_plan_expand(plan, &ref);
+  }
+  plan->kernel = kernel;
+  plan->workspace = workspace;
+  plan->prepared = prepared;
+  plan->cast = cast;
+  plan->mode = cast != 0 || expands || plan->workspace != 0 || plan->listed ? KW_PLAN_PREPARED : KW_PLAN_DIRECT;
+  return KW_OK;
+}
+
+static kw_status choose(kw_plan *plan, const kw_request *request) {
+  bool empty = kw_change_is_nothing(plan->op, plan->normal);
+  for (uint32_t i = 0; i < plan->inference.result_count; ++i) empty = empty && plan->inference.results[i].numel == 0;
+  uint32_t count;
+  kw_kernel *const *kernels =
+      (request->kernel ? kw_plugin_kernels_by_name : kw_plugin_kernels)(plan->device->plugin, plan->op, &count);
+  bool named = false;
+  const kw_kernel_desc *barred = NULL; /* that takes the dtype, and the math mode does not allow */
+  for (uint32_t i = 0; i < count; ++i) {
+    if (request->kernel && strcmp(request->kernel, kernels[i]->desc.name) != 0) continue;
+    named = true;
+    const kw_kernel_desc *desc = &kernels[i]->desc;
+    const bool takes = kw_dtype_mask_has(desc->dtypes, plan->inference.key);
+    if (takes && !kw_math_allows(plan->math, desc->flags)) {
+      barred = desc;
+      continue;
+    }
+    if (empty && takes) { /* no kernel sees a call without results */
+      plan->mode = KW_PLAN_EMPTY;
+      plan->kernel = kernels[i];
+      return KW_OK;
+    }
+    kw_status status = try_kernel(plan, request, kernels[i]);
+    if (status != KW_ERR_NOT_IMPLEMENTED) return status;
+  }
+  char call[512];
+  kw_request_describe(request, call, sizeof call);
+  if (request->kernel && barred) return kw_math_refuse(call, barred, plan->math);
+  if (request->kernel) {
+    return named ? kw_fail(KW_ERR_NOT_IMPLEMENTED, "%s: kernel '%s' does not take this call", call, request->kernel)
+                 : kw_fail(KW_ERR_NOT_FOUND, "%s: there is no kernel '%s'; kw_op_get_kernel lists those there are",
+                           call, request->kernel);
+  }
+  plan->decompose = kw_decompose_find(plan->op, plan->device, plan->inference.key);
+  if (plan->decompose) {
+    plan->mode = empty ? KW_PLAN_EMPTY : KW_PLAN_DECOMPOSE;
+    return KW_OK;
+  }
+  if (kw_fallback_get() == KW_FALLBACK_OFF) {
+    return barred ? kw_math_refuse(call, barred, plan->math) : kw_fallback_refuse(request);
+  }
+  plan->mode = KW_PLAN_FALLBACK;
+  return KW_OK;
+}
+
+kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
+  kw_value normal[KW_MAX_ARGS];
+  int64_t scratch[KW_MAX_ARGS];
+  kw_status status = kw_op_normalize(request->op, request->args, request->arg_count, normal, scratch);
+  if (status != KW_OK) return status;
+  kw_plan *plan = calloc(1, sizeof *plan);
+  if (!plan) return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no host memory for a plan", request->op->schema.name);
+  atomic_init(&plan->refs, 1);
+  status = copy_signature(plan, request, normal);
+  if (status == KW_OK) status = kw_op_infer(request->op, plan->normal, &plan->inference);
+  if (status == KW_OK) status = check_outs(plan, request);
+  if (status == KW_OK) status = kw_change_check_each(plan->op, plan->normal);
+  if (status == KW_OK) status = choose(plan, request);
+  if (status != KW_OK) {
+    plan->device = NULL;
+    kw_plan_unref(plan);
+    return status;
+  }
+  const kw_schema *schema = &plan->op->schema;
+  plan->simple = plan->simple && plan->mode == KW_PLAN_DIRECT && schema->result_count == 1 && plan->out_given == 1 &&
+                 !(plan->kernel->desc.flags & KW_KERNEL_DATA_ERRORS);
+  /* The caller's descriptors are gone after this call: what normal[] points at is patched in at each run. */
+  for (uint32_t i = 0; i < plan->normal_count; ++i) {
+    if (plan->normal[i].tag == KW_TAG_TENSOR) plan->normal[i].u.tensor = NULL;
+    if (plan->normal[i].tag == KW_TAG_TENSOR_LIST) plan->normal[i].u.tensors = NULL;
+  }
+  *out_plan = plan;
+  return KW_OK;
+}
+
+/* ---- Plans of the application ------------------------------------------------------------------------------------ */
+
+KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
+                              kw_tensor **outs, uint32_t out_count, const char *kernel, kw_plan **out_plan) {
+  if (!out_plan) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plan_make: out_plan is NULL");
+  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, kernel, kw_math_now()};
+  kw_status status = kw_request_resolve(&request);
+  if (status == KW_OK) status = kw_plan_own(&request, out_plan);
+  if (status == KW_OK) kw_device_retain(request.device);
+  return status;
+}
+
+KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_value *args, uint32_t arg_count,
+                             kw_tensor **outs, uint32_t out_count) {
+  if (!plan) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plan_run: plan is NULL");
+  kw_request request = {plan->op, stream, NULL, args, arg_count, outs, out_count, NULL, plan->math};
+  kw_status status = kw_request_resolve(&request);
+  if (status != KW_OK) return status;
+  if (!kw_plan_matches(plan, &request)) {
+    char call[512];
+    return kw_fail(
+        KW_ERR_INVALID_ARGUMENT,
+        "%s: dtypes, shapes, strides, alignment or attributes differ from those the plan was made for; make a plan for "
+        "them",
+        kw_request_describe(&request, call, sizeof call));
+  }
+  /* The calls that it leads to are made in its mode. */
+  const _Atomic kw_math *before = kw_math_current, math = plan->math;
+  kw_math_current = &math;
+  status = kw_plan_execute(plan, &request);
+  kw_math_current = before;
+  return status;
+}
+
+KW_API const char *kw_plan_kernel(const kw_plan *plan) {
+  return plan && plan->kernel ? plan->kernel->desc.name : "";
+}
+
+KW_API void kw_plan_destroy(kw_plan *plan) {
+  if (!plan || kw_runtime_forked()) return;
+  kw_device *device = plan->device;
+  kw_plan_unref(plan);
+  kw_plan_reap(device);
+  kw_device_release(device);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who holds plans: a device's table of those that calls made, and the list of all that live.
+ */
+#include "base/error.h"
+#include "call/plan.h"
+
+#include <stdlib.h>
+
+pthread_mutex_t kw_plan_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+#define BUCKETS 1024
+#define MAX_PLANS 4096
+
+struct kw_plan_table {
+  pthread_mutex_t build; /* one build at a time, so that prepare runs once per signature */
+  kw_plan *buckets[BUCKETS];
+  uint32_t count;
+  uint32_t retired; /* plans of `all` with that flag */
+  kw_plan *all;     /* every plan of the device that lives, in a bucket or not */
+};
+
+kw_status kw_plan_table_create(kw_device *device) {
+  device->plans = calloc(1, sizeof *device->plans);
+  if (!device->plans) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for the plan table of %s", device->name);
+  pthread_mutex_init(&device->plans->build, NULL);
+  return KW_OK;
+}
+
+/* Both under kw_plan_mutex. */
+static void link_plan(kw_plan *plan) {
+  kw_plan **head = &plan->device->plans->all;
+  plan->next_of_device = *head;
+  plan->link_of_device = head;
+  if (*head) (*head)->link_of_device = &plan->next_of_device;
+  *head = plan;
+}
+
+static void unlink_plan(kw_plan *plan) {
+  if (!plan->link_of_device) return;
+  *plan->link_of_device = plan->next_of_device;
+  if (plan->next_of_device) plan->next_of_device->link_of_device = plan->link_of_device;
+  plan->link_of_device = NULL;
+}
+
+static void release_prepared(kw_plan *plan) {
+  if (plan->prepared && plan->kernel->desc.release) {
+    plan->kernel->desc.release(plan->kernel->desc.user, plan->prepared);
+  }
+  plan->prepared = NULL;
+}
+
+static void free_plan(kw_plan *plan) {
+  release_prepared(plan);
+  free(plan->listed);
+  free(plan->storage);
+  free(plan);
+}
+
+void kw_plan_unref(kw_plan *plan) {
+  if (!plan || atomic_fetch_sub(&plan->refs, 1) != 1) return;
+  pthread_mutex_lock(&kw_plan_mutex);
+  bool keep = plan->device && plan->link_of_device && plan->prepared;
+  if (keep) {
+    plan->retired = true;
+    plan->device->plans->retired++;
+  } else {
+    unlink_plan(plan);
+  }
+  pthread_mutex_unlock(&kw_plan_mutex);
+  if (!keep) free_plan(plan);
+}
+
+void kw_plan_reap(kw_device *device) {
+  if (kw_stream_in_callback()) return;
+  struct kw_plan_table *table = device->plans;
+  kw_plan *reaped = NULL;
+  pthread_mutex_lock(&kw_plan_mutex);
+  for (kw_plan *plan = table->retired > 0 ? table->all : NULL, *next; plan; plan = next) {
+    next = plan->next_of_device;
+    if (!plan->retired) continue;
+    unlink_plan(plan);
+    plan->next_in_bucket = reaped;
+    reaped = plan;
+  }
+  table->retired = 0;
+  pthread_mutex_unlock(&kw_plan_mutex);
+  if (!reaped) return;
+  kw_stream_drain_all(device);
+  while (reaped) {
+    kw_plan *next = reaped->next_in_bucket;
+    free_plan(reaped);
+    reaped = next;
+  }
+}
+
+/* Drops the table's references. Returns the plans to unref outside the lock, chained by next_in_bucket. */
+static kw_plan *empty_buckets(struct kw_plan_table *table) {
+  kw_plan *dropped = NULL;
+  for (uint32_t b = 0; b < BUCKETS; ++b) {
+    while (table->buckets[b]) {
+      kw_plan *plan = table->buckets[b];
+      table->buckets[b] = plan->next_in_bucket;
+      plan->next_in_bucket = dropped;
+      dropped = plan;
+    }
+  }
+  table->count = 0;
+  return dropped;
+}
+
+static void unref_chain(kw_plan *plan) {
+  while (plan) {
+    kw_plan *next = plan->next_in_bucket;
+    kw_plan_unref(plan);
+    plan = next;
+  }
+}
+
+void kw_plan_table_destroy(kw_device *device) {
+  struct kw_plan_table *table = device->plans;
+  if (!table) return;
+  pthread_mutex_lock(&kw_plan_mutex);
+  kw_dispatch_forget_device(device);
+  kw_plan *dropped = empty_buckets(table);
+  while (table->all) {
+    /* A thread's cache may still hold the plan; it never matches again and only its memory is left to free. */
+    kw_plan *plan = table->all;
+    unlink_plan(plan);
+    plan->device = NULL;
+    release_prepared(plan);
+    if (plan->retired) free_plan(plan);
+  }
+  pthread_mutex_unlock(&kw_plan_mutex);
+  unref_chain(dropped);
+  pthread_mutex_destroy(&table->build);
+  free(table);
+  device->plans = NULL;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
+}
+
+static uint64_t request_hash(const kw_request *request) {
+  uint64_t hash = mix(request->op->id, request->arg_count);
+  for (uint32_t i = 0; i < request->arg_count; ++i) {
+    const kw_value *value = &request->args[i];
+    hash = mix(hash, kw_value_head(value));
+    if (value->tag == KW_TAG_TENSOR) {
+      hash = mix(hash, kw_value_as_tensor(value)->print.low);
+    } else if (value->tag == KW_TAG_INT || value->tag == KW_TAG_FLOAT ||
+               (value->tag == KW_TAG_SCALAR && value->kind != KW_SCALAR_BOOL)) {
+      hash = mix(hash, (uint64_t)value->u.i);
+    } else if (value->tag == KW_TAG_INT_LIST) {
+      for (uint32_t k = 0; k < value->count; ++k) hash = mix(hash, (uint64_t)value->u.ints[k]);
+    } else if (value->tag == KW_TAG_TENSOR_LIST) {
+      for (uint32_t k = 0; k < value->count; ++k) {
+        const kw_tensor *entry = kw_value_entry(value, k);
+        hash = mix(hash, entry ? entry->print.low : 0);
+      }
+    }
+  }
+  return hash;
+}
+
+static kw_plan *find_plan(struct kw_plan_table *table, uint64_t hash, const kw_request *request) {
+  pthread_mutex_lock(&kw_plan_mutex);
+  kw_plan *plan = table->buckets[hash % BUCKETS];
+  while (plan && !(plan->hash == hash && kw_plan_matches(plan, request))) plan = plan->next_in_bucket;
+  if (plan) atomic_fetch_add(&plan->refs, 1);
+  pthread_mutex_unlock(&kw_plan_mutex);
+  return plan;
+}
+
+kw_status kw_plan_obtain(const kw_request *request, kw_plan **out_plan) {
+  struct kw_plan_table *table = request->device->plans;
+  uint64_t hash = request_hash(request);
+  if ((*out_plan = find_plan(table, hash, request))) return KW_OK;
+  pthread_mutex_lock(&table->build);
+  kw_status status = KW_OK;
+  kw_plan *dropped = NULL;
+  kw_plan *plan = find_plan(table, hash, request); /* another thread may have been faster */
+  if (!plan) {
+    status = kw_plan_build(request, &plan);
+    if (status == KW_OK) {
+      plan->hash = hash;
+      pthread_mutex_lock(&kw_plan_mutex);
+      if (table->count == MAX_PLANS) dropped = empty_buckets(table);
+      plan->next_in_bucket = table->buckets[hash % BUCKETS];
+      table->buckets[hash % BUCKETS] = plan;
+      table->count++;
+      atomic_fetch_add(&plan->refs, 1);
+      link_plan(plan);
+      pthread_mutex_unlock(&kw_plan_mutex);
+    }
+  }
+  pthread_mutex_unlock(&table->build);
+  unref_chain(dropped);
+  kw_plan_reap(request->device);
+  *out_plan = plan;
+  return status;
+}
+
+kw_status kw_plan_own(const kw_request *request, kw_plan **out_plan) {
+  struct kw_plan_table *table = request->device->plans;
+  pthread_mutex_lock(&table->build);
+  kw_status status = kw_plan_build(request, out_plan);
+  pthread_mutex_unlock(&table->build);
+  if (status != KW_OK) return status;
+  pthread_mutex_lock(&kw_plan_mutex);
+  link_plan(*out_plan);
+  pthread_mutex_unlock(&kw_plan_mutex);
+  return KW_OK;
+}

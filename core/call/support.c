@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a device can do, by what its plugin has registered.
+ */
+#include "base/error.h"
+#include "call/plan.h"
+#include "base/struct.h"
+
+bool kw_can_cast_from(const kw_device *device, kw_dtype from) {
+  uint32_t count;
+  kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find("copy_"), &count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const kw_kernel_desc *desc = &kernels[i]->desc;
+    if (!(desc->flags & KW_KERNEL_MIXED_DTYPES) || !kw_math_allows(kw_math_now(), desc->flags)) continue;
+    if (kw_dtype_mask_has(desc->dtypes, from)) return true;
+  }
+  return false;
+}
+
+/* The dtype an op computes on when its tensor arguments have `dtype`. */
+static kw_dtype key_of(const kw_op *op, kw_dtype dtype) {
+  bool integral = KW_DTYPES_INTEGRAL >> dtype & 1;
+  if (op->row.result == KW_RESULT_FLOAT && integral) return KW_F32;
+  if (op->row.result == KW_RESULT_SUM && integral) return KW_I64;
+  return dtype;
+}
+
+KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dtype) {
+  if (!op || !device || dtype >= KW_DTYPE_COUNT || !(op->row.dtypes >> dtype & 1)) return KW_SUPPORT_NONE;
+  kw_dtype key = key_of(op, dtype);
+  bool castable = key == dtype || kw_can_cast_from(device, dtype);
+  uint32_t count;
+  kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, op, &count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const kw_kernel_desc *desc = &kernels[i]->desc;
+    bool takes = castable || (desc->flags & KW_KERNEL_MIXED_DTYPES);
+    if (!takes || !kw_math_allows(kw_math_now(), desc->flags)) continue;
+    if (kw_dtype_mask_has(desc->dtypes, key)) return KW_SUPPORT_KERNEL;
+  }
+  return castable && kw_decompose_find(op, device, key) ? KW_SUPPORT_DECOMPOSED : KW_SUPPORT_NONE;
+}
+
+KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t index, kw_kernel_info *out_info) {
+  kw_status status = kw_struct_check_given("kw_op_get_kernel", out_info);
+  if (status != KW_OK) return status;
+  if (!op || !device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_get_kernel: op and device must not be NULL");
+  uint32_t count;
+  kw_kernel *const *kernels = kw_plugin_kernels_by_name(device->plugin, op, &count);
+  if (index >= count) {
+    return kw_fail(KW_ERR_NOT_FOUND, "%s has %u kernels for %s; there is no number %u", device->name, count,
+                   op->schema.name, index);
+  }
+  const kw_kernel_desc *desc = &kernels[index]->desc;
+  kw_kernel_info info = {sizeof info,  desc->flags,    desc->name,
+                         desc->dtypes, desc->priority, kw_math_needed(desc->flags)};
+  kw_struct_give(out_info, &info, sizeof info);
+  return KW_OK;
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Caching allocator over a plugin's alloc and free.
+ *
+ * Segments come from the plugin and belong to one stream; blocks tile a segment. A freed block goes back to its
+ * stream's pool and serves that stream again at once: the stream itself keeps the order. A block that other streams
+ * used waits in the pending list for an event on each of them. Small requests share segments of 2 MiB, large ones get
+ * segments of their own, split when a useful remainder is left. What a graph's calls make comes from the graph's pool,
+ * which serves nobody else.
+ *
+ * Locks: `mutex` guards everything below and is never held while the plugin runs: a plugin may wait for a stream whose
+ * host function in turn releases a tensor. `flushing` is held by the one thread that gives memory back, which may wait
+ * for streams; no host function ever takes it.
+ */
+#include "device/allocator.h"
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "base/log.h"
+#include "base/struct.h"
+#include "base/trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SEGMENT (UINT64_C(2) << 20)  /* of small requests; large ones are rounded up to it */
+#define ROUNDING (UINT64_C(4) << 20) /* more than any rounding adds */
+
+/* What a pending block waits for. */
+typedef struct kw_foreign_use {
+  uint64_t token; /* of the stream */
+  void *event;    /* recorded at the release; valid if has_event */
+  bool has_event; /* otherwise only waiting for the stream will do */
+  struct kw_foreign_use *next;
+} kw_foreign_use;
+
+struct kw_allocator {
+  pthread_mutex_t mutex;
+  pthread_mutex_t flushing;
+  pthread_cond_t reclaimed;
+  unsigned reclaiming; /* threads that look at blocks they took off the pending list */
+  uint64_t granule;    /* sizes and offsets of blocks are multiples of it */
+  kw_segment *segments;
+  kw_block *pending;
+  kw_memory_stats stats;
+};
+
+static uint64_t round_up(uint64_t size, uint64_t multiple) {
+  return (size + multiple - 1) / multiple * multiple;
+}
+
+/* ---- Segments and statistics; under the mutex -------------------------------------------------------------------- */
+
+static void count_live(struct kw_allocator *allocator, const kw_block *block) {
+  kw_memory_stats *stats = &allocator->stats;
+  ++stats->allocations;
+  ++stats->live;
+  stats->allocated += block->size;
+  if (stats->allocated > stats->allocated_peak) stats->allocated_peak = stats->allocated;
+}
+
+static void add_segment(struct kw_allocator *allocator, kw_segment *segment) {
+  segment->next = allocator->segments;
+  if (segment->next != NULL) segment->next->prev = segment;
+  allocator->segments = segment;
+}
+
+static void remove_segment(struct kw_allocator *allocator, kw_segment *segment) {
+  if (segment->prev != NULL) segment->prev->next = segment->next;
+  if (segment->next != NULL) segment->next->prev = segment->prev;
+  if (allocator->segments == segment) allocator->segments = segment->next;
+  segment->next = segment->prev = NULL;
+}
+
+/* ---- Pending blocks --------------------------------------------------------------------------------------------- */
+
+static void destroy_event(kw_device *device, void *event) {
+  kw_status status = device->plugin->event.destroy(device->handle, event);
+  if (status == KW_OK) return;
+  kw_device_note(device, kw_from_plugin(status, "destroying an event of %s", device->name));
+  kw_log(KW_LOG_WARN, "%s", kw_error_message());
+}
+
+static void drain_token(uint64_t token) {
+  kw_stream *stream = kw_stream_pin(token);
+  if (stream == NULL) return; /* destroyed, or idle and about to be */
+  kw_stream_drain(stream);
+  kw_stream_unpin(stream);
+}
+
+static bool use_passed(kw_device *device, const kw_foreign_use *use, bool wait) {
+  if (atomic_load(&device->lost)) return true;
+  if (use->has_event && !wait) {
+    kw_status status = kw_device_note(device, device->plugin->event.query(device->handle, use->event));
+    return status == KW_OK;
+  }
+  if (use->has_event) {
+    kw_status status = device->plugin->event.synchronize(device->handle, use->event);
+    if (status == KW_OK) return true;
+    kw_device_note(device, kw_from_plugin(status, "waiting for memory in use on %s", device->name));
+    kw_log(KW_LOG_WARN, "%s", kw_error_message());
+  }
+  if (wait) {
+    drain_token(use->token);
+    return true;
+  }
+  kw_stream *stream = kw_stream_pin(use->token);
+  if (stream != NULL) kw_stream_unpin(stream);
+  return stream == NULL;
+}
+
+static void drop_passed_uses(kw_device *device, kw_foreign_use **link, bool wait) {
+  while (*link != NULL) {
+    kw_foreign_use *use = *link;
+    if (!use_passed(device, use, wait)) {
+      link = &use->next;
+      continue;
+    }
+    if (use->has_event) destroy_event(device, use->event);
+    *link = use->next;
+    free(use);
+  }
+}
+
+/* Returns pending blocks whose foreign streams have passed to their pools; with `wait` all of them. */
+static void reclaim(kw_device *device, bool wait) {
+  struct kw_allocator *allocator = device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  while (wait && allocator->reclaiming > 0) pthread_cond_wait(&allocator->reclaimed, &allocator->mutex);
+  kw_block *list = allocator->pending;
+  allocator->pending = NULL;
+  if (list != NULL) ++allocator->reclaiming;
+  pthread_mutex_unlock(&allocator->mutex);
+  if (list == NULL) return;
+
+  for (kw_block *block = list; block != NULL; block = block->next_in) drop_passed_uses(device, &block->uses, wait);
+
+  pthread_mutex_lock(&allocator->mutex);
+  while (list != NULL) {
+    kw_block *block = list;
+    list = block->next_in;
+    block->next_in = NULL;
+    if (block->uses == NULL) {
+      kw_pool_put(block);
+    } else {
+      block->next_in = allocator->pending;
+      allocator->pending = block;
+    }
+  }
+  --allocator->reclaiming;
+  pthread_cond_broadcast(&allocator->reclaimed);
+  pthread_mutex_unlock(&allocator->mutex);
+}
+
+/* ---- Giving memory back to the plugin ---------------------------------------------------------------------------- */
+
+static void free_segment(kw_device *device, kw_segment *segment) {
+  uint64_t begin = kw_trace_begin();
+  kw_status status = device->plugin->memory.free(device->handle, segment->mem);
+  kw_trace_span("alloc", "free", device->name, begin);
+  if (status != KW_OK) {
+    kw_device_note(device, kw_from_plugin(status, "freeing %" PRIu64 " bytes on %s", segment->size, device->name));
+    kw_log(KW_LOG_WARN, "%s", kw_error_message());
+  }
+  struct kw_allocator *allocator = device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  allocator->stats.held -= segment->size;
+  ++allocator->stats.plugin_frees;
+  pthread_mutex_unlock(&allocator->mutex);
+  for (kw_block *block = segment->first; block != NULL;) {
+    kw_block *next = block->next;
+    free(block);
+    block = next;
+  }
+  free(segment);
+}
+
+/* Frees all segments without a live block, each after its stream has passed. The caller holds `flushing`. */
+static void free_idle_segments(kw_device *device) {
+  struct kw_allocator *allocator = device->allocator;
+  kw_segment *idle = NULL;
+  pthread_mutex_lock(&allocator->mutex);
+  for (kw_segment *segment = allocator->segments, *next; segment != NULL; segment = next) {
+    next = segment->next;
+    if (!segment->first->free || segment->first->next != NULL || segment->pool->graph != 0) continue;
+    kw_pool_remove(segment->first);
+    remove_segment(allocator, segment);
+    segment->next = idle;
+    idle = segment;
+  }
+  pthread_mutex_unlock(&allocator->mutex);
+  while (idle != NULL) {
+    uint64_t token = idle->token;
+    drain_token(token);
+    for (kw_segment **link = &idle; *link != NULL;) {
+      kw_segment *segment = *link;
+      if (segment->token != token) {
+        link = &segment->next;
+        continue;
+      }
+      *link = segment->next;
+      free_segment(device, segment);
+    }
+  }
+}
+
+/* ---- Getting memory from the plugin ------------------------------------------------------------------------------ */
+
+/* A fresh segment, its whole block taken, in no list. Plain status of the plugin. */
+static kw_status allocate_segment(kw_stream *stream, kw_pool *pool, uint64_t size, bool large, kw_block **out_block) {
+  kw_device *device = stream->device;
+  kw_segment *segment = calloc(1, sizeof *segment);
+  kw_block *block = calloc(1, sizeof *block);
+  if (segment == NULL || block == NULL) {
+    free(segment);
+    free(block);
+    return kw_error_offer(kw_fail(KW_ERR_OUT_OF_MEMORY, "the host is out of memory"));
+  }
+  kw_alloc_info info = {
+      .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = device->info.mem_alignment};
+  kw_mem mem = NULL;
+  uint64_t begin = kw_trace_begin();
+  kw_status status = device->plugin->memory.alloc(device->handle, &info, &mem);
+  if (kw_trace_enabled) {
+    char detail[120];
+    snprintf(detail, sizeof detail, "%" PRIu64 " bytes on %s", size, device->name);
+    kw_trace_span("alloc", "alloc", detail, begin);
+  }
+  if (status == KW_OK && mem == NULL) {
+    status = kw_error_offer(kw_fail(KW_ERR_INTERNAL, "memory.alloc returned KW_OK and no memory"));
+  }
+  if (status != KW_OK) {
+    free(segment);
+    free(block);
+    return status;
+  }
+  *segment = (kw_segment){
+      .mem = mem, .size = size, .pool = pool, .stream = stream, .token = stream->token, .large = large, .first = block};
+  *block = (kw_block){.segment = segment, .size = size};
+  *out_block = block;
+  return KW_OK;
+}
+
+/* Gets a block from the plugin: of `segment_size` bytes, cut to `size`. */
+static kw_status grow(kw_stream *stream, kw_pool *pool, uint64_t size, uint64_t segment_size, bool large,
+                      kw_block **out_block) {
+  struct kw_allocator *allocator = stream->device->allocator;
+  kw_block *block = NULL;
+  kw_status status = allocate_segment(stream, pool, segment_size, large, &block);
+  pthread_mutex_lock(&allocator->mutex);
+  ++allocator->stats.plugin_allocs;
+  if (status == KW_OK) {
+    allocator->stats.held += segment_size;
+    if (allocator->stats.held > allocator->stats.held_peak) allocator->stats.held_peak = allocator->stats.held;
+    add_segment(allocator, block->segment);
+    pool->bytes += segment_size;
+    kw_block_split(block, size);
+    *out_block = block;
+  }
+  pthread_mutex_unlock(&allocator->mutex);
+  return status;
+}
+
+static kw_status fail_out_of_memory(kw_device *device, uint64_t requested, const char *tried) {
+  struct kw_allocator *allocator = device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  ++allocator->stats.oom_failures;
+  kw_memory_stats s = allocator->stats;
+  pthread_mutex_unlock(&allocator->mutex);
+  return kw_from_plugin(KW_ERR_OUT_OF_MEMORY,
+                        "%s is out of memory: %" PRIu64 " bytes requested; held %" PRIu64 ", allocated %" PRIu64
+                        " in %" PRIu64 " live tensors (peak %" PRIu64 "), total %" PRIu64
+                        ", largest allocation %" PRIu64 " bytes; %s. Release tensors or use smaller ones",
+                        device->name, requested, s.held, s.allocated, s.live, s.allocated_peak,
+                        device->info.total_memory, device->info.max_alloc, tried);
+}
+
+/* After the plugin said that there is no memory: waits for pending blocks, gives back what is cached, tries again. */
+static kw_status retry_after_flush(kw_stream *stream, kw_pool *pool, uint64_t size, bool large, kw_block **out_block) {
+  kw_device *device = stream->device;
+  struct kw_allocator *allocator = device->allocator;
+  pthread_mutex_lock(&allocator->flushing);
+  reclaim(device, true);
+  pthread_mutex_lock(&allocator->mutex);
+  ++allocator->stats.oom_retries;
+  *out_block = kw_pool_take(pool, size, large);
+  pthread_mutex_unlock(&allocator->mutex);
+  kw_status status = KW_OK;
+  if (*out_block == NULL) {
+    free_idle_segments(device);
+    status = grow(stream, pool, size, size, large, out_block);
+  }
+  pthread_mutex_unlock(&allocator->flushing);
+  return status;
+}
+
+static kw_status find_block(kw_stream *stream, kw_pool *pool, uint64_t requested, kw_block **out_block) {
+  kw_device *device = stream->device;
+  struct kw_allocator *allocator = device->allocator;
+  uint64_t limit = device->info.max_alloc;
+  if (requested > limit || requested > UINT64_MAX - ROUNDING - allocator->granule) {
+    kw_error_clear();
+    return fail_out_of_memory(device, requested, "this is more than the device allocates at once");
+  }
+  bool large = requested >= KW_POOL_LARGE;
+  uint64_t size = round_up(requested == 0 ? 1 : requested, allocator->granule);
+  uint64_t segment_size = round_up(size, SEGMENT);
+  if (size > limit) size = limit;
+  if (segment_size > limit) segment_size = large || limit < size + allocator->granule ? size : limit;
+
+  pthread_mutex_lock(&allocator->mutex);
+  bool pending = allocator->pending != NULL;
+  *out_block = kw_pool_take(pool, size, large);
+  pthread_mutex_unlock(&allocator->mutex);
+  if (*out_block == NULL && pending) {
+    reclaim(device, false);
+    pthread_mutex_lock(&allocator->mutex);
+    *out_block = kw_pool_take(pool, size, large);
+    pthread_mutex_unlock(&allocator->mutex);
+  }
+  if (*out_block != NULL) return KW_OK;
+
+  const char *tried = "caches were given back before the second try";
+  kw_status status = grow(stream, pool, size, segment_size, large, out_block);
+  if (status == KW_ERR_OUT_OF_MEMORY && kw_stream_in_callback()) {
+    tried = "caches were kept, as a host function must not wait for streams";
+  } else if (status == KW_ERR_OUT_OF_MEMORY) {
+    status = retry_after_flush(stream, pool, size, large, out_block);
+  }
+  if (status == KW_OK) return KW_OK;
+  if (status == KW_ERR_OUT_OF_MEMORY) return fail_out_of_memory(device, requested, tried);
+  return kw_device_note(device, kw_from_plugin(status, "allocating %" PRIu64 " bytes on %s", size, device->name));
+}
+
+/* ---- Buffers ---------------------------------------------------------------------------------------------------- */
+
+static kw_status create(kw_stream *stream, kw_pool *pool, uint64_t size, kw_buffer **out_buffer) {
+  kw_device *device = stream->device;
+  kw_status status = kw_device_check(device);
+  if (status != KW_OK) return status;
+  kw_buffer *buffer = calloc(1, sizeof *buffer);
+  if (buffer == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "allocating a tensor: the host is out of memory.");
+  kw_block *block = NULL;
+  status = find_block(stream, pool, size, &block);
+  if (status != KW_OK) {
+    free(buffer);
+    return status;
+  }
+  buffer->mem = block->segment->mem;
+  buffer->offset = block->offset;
+  buffer->size = size;
+  buffer->device = device;
+  buffer->block = block;
+  buffer->graph = pool->graph;
+  atomic_init(&buffer->refs, 1);
+  atomic_init(&buffer->stream, stream);
+  kw_device_retain(device);
+  pthread_mutex_lock(&device->allocator->mutex);
+  block->buffer = buffer;
+  count_live(device->allocator, block);
+  pthread_mutex_unlock(&device->allocator->mutex);
+  *out_buffer = buffer;
+  return KW_OK;
+}
+
+kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
+  return create(stream, &stream->pool, size, out_buffer);
+}
+
+kw_status kw_buffer_create_for_call(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
+  kw_graph *graph = kw_stream_recorded(stream);
+  return create(stream, graph ? kw_graph_pool(graph) : &stream->pool, size, out_buffer);
+}
+
+void kw_buffer_retain(kw_buffer *buffer) {
+  atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
+}
+
+void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
+  kw_graph *graph = kw_stream_recorded(stream);
+  if (graph) {
+    kw_graph_keep(graph, buffer);
+    return;
+  }
+  if (atomic_load(&buffer->stream) == stream) return; /* another thread has just begun to record */
+  struct kw_allocator *allocator = buffer->device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  kw_foreign_use *use = buffer->foreign;
+  while (use != NULL && use->token != stream->token) use = use->next;
+  if (use == NULL) {
+    use = calloc(1, sizeof *use);
+    if (use == NULL) {
+      kw_buffer_retain(buffer); /* a leak is better than reuse while the stream still works on it */
+      kw_log(KW_LOG_ERROR, "the host is out of memory; %" PRIu64 " bytes on %s are never given back", buffer->size,
+             buffer->device->name);
+    } else {
+      *use = (kw_foreign_use){.token = stream->token, .next = buffer->foreign};
+      buffer->foreign = use;
+    }
+  }
+  atomic_store_explicit(&buffer->noted, stream->token, memory_order_relaxed);
+  pthread_mutex_unlock(&allocator->mutex);
+}
+
+/* Records an event on the stream of `use`, now that all its uses are enqueued. Without events it waits, or leaves that
+ * to a later reclaim where waiting is not allowed. */
+static void mark_use(kw_device *device, kw_foreign_use *use) {
+  if (atomic_load(&device->lost)) return;
+  kw_stream *stream = kw_stream_pin(use->token);
+  if (stream == NULL) return;
+  if ((device->plugin->native & KW_NATIVE_EVENTS) != 0) {
+    kw_status status = device->plugin->event.create(device->handle, &use->event);
+    if (status == KW_OK) {
+      status = device->plugin->event.record(device->handle, use->event, stream->handle);
+      use->has_event = status == KW_OK;
+      if (status != KW_OK) destroy_event(device, use->event);
+    }
+    if (status != KW_OK) {
+      kw_device_note(device, kw_from_plugin(status, "marking the last use of memory on %s", device->name));
+      kw_log(KW_LOG_WARN, "%s", kw_error_message());
+    }
+  }
+  kw_stream_unpin(stream);
+}
+
+void kw_buffer_release(kw_buffer *buffer) {
+  if (buffer == NULL || atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) != 1) return;
+  kw_device *device = buffer->device;
+  struct kw_allocator *allocator = device->allocator;
+  kw_foreign_use *uses = buffer->foreign; /* nobody else has the buffer any more */
+  for (kw_foreign_use *use = uses; use != NULL; use = use->next) mark_use(device, use);
+  bool native = (device->plugin->native & KW_NATIVE_EVENTS) != 0;
+  if (uses != NULL && !native) drop_passed_uses(device, &uses, !kw_stream_in_callback());
+
+  pthread_mutex_lock(&allocator->mutex);
+  kw_block *block = buffer->block;
+  block->buffer = NULL;
+  --allocator->stats.live;
+  allocator->stats.allocated -= block->size;
+  if (uses == NULL) {
+    kw_pool_put(block);
+  } else {
+    block->uses = uses;
+    block->next_in = allocator->pending;
+    allocator->pending = block;
+  }
+  pthread_mutex_unlock(&allocator->mutex);
+  free(buffer);
+  kw_device_release(device);
+}
+
+/* ---- Life, statistics ------------------------------------------------------------------------------------------- */
+
+kw_status kw_allocator_create(kw_device *device) {
+  struct kw_allocator *allocator = calloc(1, sizeof *allocator);
+  if (allocator == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "opening %s: the host is out of memory.", device->name);
+  pthread_mutex_init(&allocator->mutex, NULL);
+  pthread_mutex_init(&allocator->flushing, NULL);
+  pthread_cond_init(&allocator->reclaimed, NULL);
+  allocator->granule =
+      device->info.offset_alignment > KW_POOL_GRANULE ? device->info.offset_alignment : KW_POOL_GRANULE;
+  device->allocator = allocator;
+  return KW_OK;
+}
+
+void kw_allocator_destroy(kw_device *device) {
+  struct kw_allocator *allocator = device->allocator;
+  if (allocator == NULL) return;
+  for (kw_block *block = allocator->pending; block != NULL; block = block->next_in) {
+    drop_passed_uses(device, &block->uses, true);
+  }
+  while (allocator->segments != NULL) {
+    kw_segment *segment = allocator->segments;
+    remove_segment(allocator, segment);
+    free_segment(device, segment);
+  }
+  pthread_cond_destroy(&allocator->reclaimed);
+  pthread_mutex_destroy(&allocator->flushing);
+  pthread_mutex_destroy(&allocator->mutex);
+  free(allocator);
+  device->allocator = NULL;
+}
+
+void kw_allocator_forget_stream(kw_stream *stream) {
+  kw_device *device = stream->device;
+  struct kw_allocator *allocator = device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  for (kw_segment *segment = allocator->segments; segment != NULL; segment = segment->next) {
+    if (segment->stream != stream) continue;
+    segment->stream = device->default_stream;
+    segment->token = device->default_stream->token;
+    if (segment->pool == &stream->pool) kw_segment_move(segment, &device->default_stream->pool);
+    for (kw_block *block = segment->first; block != NULL; block = block->next) {
+      if (block->buffer != NULL) atomic_store(&block->buffer->stream, device->default_stream);
+    }
+  }
+  pthread_mutex_unlock(&allocator->mutex);
+}
+
+void kw_allocator_forget_pool(kw_device *device, kw_pool *pool) {
+  struct kw_allocator *allocator = device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  for (kw_segment *segment = allocator->segments; segment != NULL; segment = segment->next) {
+    if (segment->pool == pool) kw_segment_move(segment, &segment->stream->pool);
+  }
+  pthread_mutex_unlock(&allocator->mutex);
+}
+
+kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats) {
+  if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_memory_get_stats: argument device is NULL.");
+  kw_status status = kw_struct_check_given("kw_memory_get_stats", out_stats);
+  if (status == KW_OK) status = kw_runtime_check_fork();
+  if (status != KW_OK) return status;
+  struct kw_allocator *allocator = device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  kw_struct_give(out_stats, &allocator->stats, sizeof allocator->stats);
+  pthread_mutex_unlock(&allocator->mutex);
+  return KW_OK;
+}
+
+kw_status kw_memory_trim(kw_device *device) {
+  if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_memory_trim: argument device is NULL.");
+  kw_status status = kw_stream_may_wait("kw_memory_trim");
+  if (status != KW_OK) return status;
+  struct kw_allocator *allocator = device->allocator;
+  pthread_mutex_lock(&allocator->flushing);
+  reclaim(device, true);
+  free_idle_segments(device);
+  pthread_mutex_unlock(&allocator->flushing);
+  return KW_OK;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device memory of one tensor and its views: a piece of a plugin allocation, from the caching allocator.
+ */
+#ifndef KEYWAY_CORE_BUFFER_H
+#define KEYWAY_CORE_BUFFER_H
+
+#include "device/stream.h"
+
+typedef struct kw_buffer {
+  kw_mem mem;
+  uint64_t offset;             /* of the first byte inside mem */
+  uint64_t size;               /* bytes asked for (views are checked against it) */
+  _Atomic(kw_stream *) stream; /* whose cache it came from and returns to */
+  kw_device *device;           /* holds a reference */
+  atomic_uint refs;
+  atomic_ullong noted;            /* token of the foreign stream noted last */
+  uint64_t graph;                 /* id of the graph from whose pool it came; 0 = from a stream's */
+  struct kw_block *block;         /* the allocator's */
+  struct kw_foreign_use *foreign; /* other streams that used it, under the allocator's lock */
+} kw_buffer;
+
+kw_status kw_allocator_create(kw_device *device); /* sets device->allocator */
+void kw_allocator_destroy(kw_device *device);     /* frees everything held */
+
+/* size 0 is fine: a buffer with size 0 and a valid mem. One retry after flushing caches on KW_ERR_OUT_OF_MEMORY; the
+ * final message carries the statistics. The buffer starts with one reference. */
+kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buffer);
+/* The same for what a call makes itself: of the graph's pool while the calling thread records on the stream. */
+kw_status kw_buffer_create_for_call(kw_stream *stream, uint64_t size, kw_buffer **out_buffer);
+void kw_buffer_retain(kw_buffer *buffer);
+void kw_buffer_release(kw_buffer *buffer);
+
+/* Notes that `stream` uses the buffer, so that its reuse waits for that stream; or that a graph does, which keeps it.
+ * Call before each launch or copy. */
+void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream);
+static inline void kw_buffer_use(kw_buffer *buffer, kw_stream *stream) {
+  if (atomic_load_explicit(&stream->recorder, memory_order_relaxed) == 0) {
+    if (atomic_load_explicit(&buffer->stream, memory_order_relaxed) == stream) return;
+    if (atomic_load_explicit(&buffer->noted, memory_order_relaxed) == stream->token) return;
+  }
+  kw_buffer_use_foreign(buffer, stream);
+}
+
+/* Enqueues a fill of `size` bytes of memory with a pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of
+ * it. Where the plugin has no fill it copies from host memory and waits (then KW_ERR_BUSY inside a callback). */
+kw_status kw_memory_fill(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
+                         uint32_t pattern_size);
+
+/* The same for [offset, offset + size) of the buffer, or recorded. Notes the use. */
+kw_status kw_buffer_fill(kw_buffer *buffer, kw_stream *stream, uint64_t offset, uint64_t size, const void *pattern,
+                         uint32_t pattern_size);
+
+/* A stream is about to be destroyed: its cached and pending blocks go to the device's default stream. The stream is
+ * idle. Live buffers of the stream move as well. */
+void kw_allocator_forget_stream(kw_stream *stream);
+
+/* A graph is about to be destroyed, and no stream runs it: its memory goes to the stream that it was recorded on, live
+ * buffers and all. */
+void kw_allocator_forget_pool(kw_device *device, kw_pool *pool);
+
+#endif /* KEYWAY_CORE_BUFFER_H */

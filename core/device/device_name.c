@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/device_name.h"
+
+#include "device/device.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/struct.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* kw_device_rename: `to` stands for vendor.key. Later ones are shown. Guarded by rename_lock. */
+typedef struct renaming {
+  struct renaming *next;
+  char to[KW_KEY_SIZE];
+  const kw_plugin *plugin;
+} renaming;
+
+static pthread_mutex_t rename_lock = PTHREAD_MUTEX_INITIALIZER;
+static renaming *renamings; /* latest first */
+
+/* The devices that exist, in the order of kw_device_get_entry. */
+typedef struct place {
+  kw_plugin *plugin;
+  uint32_t index;
+} place;
+
+typedef struct places {
+  place *items;
+  uint32_t count;
+} places;
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+static bool take_word(const char **text, char word[KW_KEY_SIZE]) {
+  size_t length = strspn(*text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+  if (length >= KW_KEY_SIZE) return false;
+  memcpy(word, *text, length);
+  word[length] = '\0';
+  *text += length;
+  return kw_word_is_valid(word);
+}
+
+static bool parse(const char *text, kw_parsed_name *name) {
+  if (!take_word(&text, name->key)) return false;
+  if (*text == '.') {
+    memcpy(name->vendor, name->key, sizeof name->vendor);
+    text++;
+    if (!take_word(&text, name->key)) return false;
+  }
+  if (*text == '@') {
+    size_t length = strlen(++text);
+    if (length == 0 || length >= sizeof name->stable_id) return false;
+    memcpy(name->stable_id, text, length + 1);
+    return true;
+  }
+  if (*text == ':') {
+    text++;
+    size_t length = strspn(text, "0123456789");
+    if (length == 0 || length > 9) return false;
+    name->index = (uint32_t)strtoul(text, NULL, 10);
+    name->has_index = true;
+    text += length;
+  }
+  return *text == '\0';
+}
+
+kw_status kw_name_parse(const char *text, kw_parsed_name *out_name) {
+  *out_name = (kw_parsed_name){0};
+  if (text != NULL && parse(text, out_name)) return KW_OK;
+  return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                 "'%s' cannot be a device name: write KEY, KEY:NUMBER, VENDOR.KEY:NUMBER or KEY@STABLE_ID, keys and "
+                 "vendors in a-z 0-9 _",
+                 text != NULL ? text : "(null)");
+}
+
+/* ---- What exists ------------------------------------------------------------------------------------------------- */
+
+static kw_status list_all(places *list) {
+  uint32_t plugins;
+  kw_status status = kw_plugin_count(&plugins);
+  *list = (places){0};
+  for (uint32_t i = 0; status == KW_OK && i < plugins; i++) {
+    kw_plugin *plugin = kw_plugin_at(i);
+    if (plugin == NULL || plugin->device_count == 0) continue;
+    place *items = realloc(list->items, (list->count + plugin->device_count) * sizeof *items);
+    if (items == NULL) {
+      status = kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of devices");
+      break;
+    }
+    list->items = items;
+    for (uint32_t d = 0; d < plugin->device_count; d++) list->items[list->count++] = (place){plugin, d};
+  }
+  if (status != KW_OK) free(list->items);
+  return status;
+}
+
+/* The plugin that a renamed name stands for. */
+static const kw_plugin *find_renamed(const char *word) {
+  pthread_mutex_lock(&rename_lock);
+  const renaming *r = renamings;
+  while (r != NULL && strcmp(r->to, word) != 0) r = r->next;
+  const kw_plugin *plugin = r != NULL ? r->plugin : NULL;
+  pthread_mutex_unlock(&rename_lock);
+  return plugin;
+}
+
+/* Whether a plugin answers to vendor (if given) and key or renamed name. */
+static bool answers_to(const kw_plugin *plugin, const kw_parsed_name *name, const kw_plugin *renamed) {
+  if (name->vendor[0] == '\0' && renamed != NULL) return plugin == renamed;
+  return strcmp(plugin->key, name->key) == 0 && (name->vendor[0] == '\0' || strcmp(plugin->vendor, name->vendor) == 0);
+}
+
+typedef enum match { MATCH_ONE, MATCH_NONE, MATCH_AMBIGUOUS } match;
+
+/* Looks a name that is no policy up in a list. On MATCH_AMBIGUOUS the two places show which plugins share the key. */
+static match find(const places *list, const kw_parsed_name *name, place *out_place, place *out_other) {
+  const kw_plugin *renamed = name->vendor[0] == '\0' ? find_renamed(name->key) : NULL;
+  const kw_plugin *owner = NULL;
+  match result = MATCH_NONE;
+  for (uint32_t i = 0; i < list->count; i++) {
+    const place *p = &list->items[i];
+    if (!answers_to(p->plugin, name, renamed)) continue;
+    if (owner != NULL && owner != p->plugin) {
+      *out_other = *p;
+      for (i = 0; list->items[i].plugin != owner;) i++;
+      *out_place = list->items[i];
+      return MATCH_AMBIGUOUS;
+    }
+    owner = p->plugin;
+    bool hit = p->index == name->index;
+    if (name->stable_id[0] != '\0') {
+      kw_device_info info;
+      hit = kw_device_read_info(p->plugin, p->index, &info) == KW_OK && strcmp(info.stable_id, name->stable_id) == 0;
+    }
+    if (hit && result == MATCH_NONE) {
+      result = MATCH_ONE;
+      *out_place = *p;
+    }
+  }
+  return result;
+}
+
+/* KEYWAY_VISIBLE_DEVICES: replaces the list by the named devices, in that order. Empty counts as unset. */
+static kw_status filter_visible(places *list) {
+  static atomic_bool warned; /* one listing's worth of warnings is enough */
+  const char *visible = secure_getenv("KEYWAY_VISIBLE_DEVICES");
+  if (visible == NULL || visible[0] == '\0') return KW_OK;
+  places kept = {calloc(list->count + 1, sizeof *kept.items), 0};
+  if (kept.items == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of devices");
+  bool unknown = false;
+  for (const char *element = visible; *element != '\0';) {
+    size_t length = strcspn(element, ",");
+    char text[160];
+    kw_parsed_name name;
+    place p, other;
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), element);
+    if (kw_name_parse(text, &name) == KW_OK && find(list, &name, &p, &other) == MATCH_ONE) {
+      uint32_t i = 0;
+      while (i < kept.count && (kept.items[i].plugin != p.plugin || kept.items[i].index != p.index)) i++;
+      if (i == kept.count) kept.items[kept.count++] = p;
+    } else if (!atomic_load(&warned)) {
+      unknown = true;
+      kw_log(KW_LOG_WARN, "KEYWAY_VISIBLE_DEVICES: '%s' is ignored: no such device, or two vendors have it", text);
+    }
+    element += length + (element[length] == ',');
+  }
+  if (unknown) atomic_store(&warned, true);
+  free(list->items);
+  *list = kept;
+  return KW_OK;
+}
+
+static kw_status list_visible(places *list) {
+  kw_status status = list_all(list);
+  if (status != KW_OK) return status;
+  status = filter_visible(list);
+  if (status != KW_OK) free(list->items);
+  return status;
+}
+
+/* ---- Names to show ----------------------------------------------------------------------------------------------- */
+
+static void qualified_name(const place *p, char *text, size_t size) {
+  snprintf(text, size, "%s.%s:%u", p->plugin->vendor, p->plugin->key, p->index);
+}
+
+/* Renamed, else plain, else qualified: whichever kw_device_open takes. */
+static void shown_name(const places *list, const place *p, char text[80]) {
+  pthread_mutex_lock(&rename_lock);
+  const renaming *r = renamings;
+  while (r != NULL && r->plugin != p->plugin) r = r->next;
+  if (r != NULL) snprintf(text, 80, "%s:%u", r->to, p->index);
+  pthread_mutex_unlock(&rename_lock);
+  if (r != NULL) return;
+  const kw_plugin *renamed = find_renamed(p->plugin->key);
+  bool taken = renamed != NULL && renamed != p->plugin;
+  for (uint32_t i = 0; i < list->count && !taken; i++) {
+    taken = list->items[i].plugin != p->plugin && strcmp(list->items[i].plugin->key, p->plugin->key) == 0;
+  }
+  if (taken) {
+    qualified_name(p, text, 80);
+  } else {
+    snprintf(text, 80, "%s:%u", p->plugin->key, p->index);
+  }
+}
+
+/* ---- Resolving --------------------------------------------------------------------------------------------------- */
+
+/* The first device in the policy's order; emulated ones never. */
+static match find_by_policy(const places *list, const char *policy, place *out_place) {
+  static const unsigned rank[] = {
+      [KW_DEVICE_GPU] = 0, [KW_DEVICE_NPU] = 1, [KW_DEVICE_FPGA] = 2, [KW_DEVICE_OTHER] = 2, [KW_DEVICE_CPU] = 3};
+  unsigned limit = strcmp(policy, "gpu") == 0 ? 1 : 4; /* ranks below this will do */
+  match result = MATCH_NONE;
+  for (uint32_t i = 0; i < list->count; i++) {
+    kw_device_info info;
+    if (kw_device_read_info(list->items[i].plugin, list->items[i].index, &info) != KW_OK) continue;
+    if ((info.flags & KW_DEVICE_EMULATED) != 0) continue;
+    unsigned place_rank = rank[info.type < sizeof rank / sizeof rank[0] ? info.type : KW_DEVICE_OTHER];
+    if (place_rank >= limit) continue;
+    limit = place_rank;
+    *out_place = list->items[i];
+    result = MATCH_ONE;
+  }
+  return result;
+}
+
+/* "a, b": appends one more to a text of `size` bytes; what does not fit is left out. */
+static void append(char *text, size_t size, const char *separator, const char *item) {
+  size_t length = strlen(text);
+  snprintf(text + length, size - length, "%s%s", length != 0 ? separator : "", item);
+}
+
+static kw_status fail_not_found(const places *list, const char *name) {
+  char devices[1024] = "", failures[2048] = "";
+  for (uint32_t i = 0; i < list->count; i++) {
+    char shown[80];
+    shown_name(list, &list->items[i], shown);
+    append(devices, sizeof devices, ", ", shown);
+  }
+  uint32_t count = 0;
+  kw_plugin_count(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    kw_plugin_report report = {.struct_size = sizeof report};
+    if (kw_plugin_get_report(i, &report) != KW_OK || report.reached == KW_STAGE_INIT) continue;
+    char line[1200];
+    snprintf(line, sizeof line, "  not loaded: %s (reached %s): %s", report.path, kw_stage_name(report.reached),
+             report.reason);
+    append(failures, sizeof failures, "\n", line);
+  }
+  const char *visible = secure_getenv("KEYWAY_VISIBLE_DEVICES");
+  bool hidden = visible != NULL && visible[0] != '\0';
+  return kw_fail(
+      KW_ERR_NOT_FOUND,
+      "there is no device '%s'\n  devices: %s%s%s\n%s%s  next: use one of the devices, install a plugin, or see "
+      "'keyway doctor'",
+      name, devices[0] != '\0' ? devices : "none", hidden ? "; KEYWAY_VISIBLE_DEVICES hides all but " : "",
+      hidden ? visible : "", failures, failures[0] != '\0' ? "\n" : "");
+}
+
+static kw_status fail_ambiguous(const char *name, const place *a, const place *b) {
+  char first[144], second[144];
+  qualified_name(a, first, sizeof first);
+  qualified_name(b, second, sizeof second);
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "the device name '%s' is ambiguous: two plugins share it; write %s or %s",
+                 name, first, second);
+}
+
+/* A name in a list; every failure with its message. */
+static kw_status resolve(const places *list, const char *text, place *out_place) {
+  kw_parsed_name name;
+  kw_status status = kw_name_parse(text, &name);
+  if (status != KW_OK) return status;
+  place other;
+  match result = kw_word_is_policy(text) ? find_by_policy(list, text, out_place) : find(list, &name, out_place, &other);
+  if (result == MATCH_AMBIGUOUS) return fail_ambiguous(text, out_place, &other);
+  return result == MATCH_NONE ? fail_not_found(list, text) : KW_OK;
+}
+
+kw_status kw_key_resolve(const char *name, kw_plugin **out_plugin, uint32_t *out_index, char out_name[80]) {
+  places list;
+  kw_status status = list_visible(&list);
+  if (status != KW_OK) return status;
+  place p;
+  status = resolve(&list, name, &p);
+  if (status == KW_OK) {
+    *out_plugin = p.plugin;
+    *out_index = p.index;
+    shown_name(&list, &p, out_name);
+  }
+  free(list.items);
+  return status;
+}
+
+/* ---- The list ---------------------------------------------------------------------------------------------------- */
+
+kw_status kw_device_count(uint32_t *out_count) {
+  if (!out_count) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_count: out_count is NULL");
+  places list;
+  kw_status status = list_visible(&list);
+  if (status != KW_OK) return status;
+  *out_count = list.count;
+  free(list.items);
+  return KW_OK;
+}
+
+kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry) {
+  places list;
+  kw_status status = kw_struct_check_given("kw_device_get_entry", out_entry);
+  if (status == KW_OK) status = list_visible(&list);
+  if (status != KW_OK) return status;
+  if (index < list.count) {
+    const place *p = &list.items[index];
+    kw_device_entry entry = {.plugin = p->plugin->index};
+    shown_name(&list, p, entry.name);
+    qualified_name(p, entry.qualified_name, sizeof entry.qualified_name);
+    status = kw_device_read_info(p->plugin, p->index, &entry.info);
+    if (status == KW_OK) kw_struct_give(out_entry, &entry, sizeof entry);
+  } else {
+    status = kw_fail(KW_ERR_NOT_FOUND, "there is no device number %u in the list: it has %u", index, list.count);
+  }
+  free(list.items);
+  return status;
+}
+
+/* ---- Renaming ---------------------------------------------------------------------------------------------------- */
+
+static kw_status check_new_name(const places *list, const char *to, const kw_plugin *plugin) {
+  if (to == NULL || !kw_word_is_valid(to) || kw_word_is_policy(to)) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "'%s' cannot be a device key: [a-z][a-z0-9_]*, at most %d characters, not auto or gpu",
+                   to != NULL ? to : "(null)", KW_KEY_SIZE - 1);
+  }
+  const kw_plugin *renamed = find_renamed(to);
+  bool taken = renamed != NULL && renamed != plugin;
+  for (uint32_t i = 0; i < list->count && !taken; i++) taken = strcmp(list->items[i].plugin->key, to) == 0;
+  if (taken) return kw_fail(KW_ERR_INVALID_ARGUMENT, "the device key '%s' is taken: choose another", to);
+  return KW_OK;
+}
+
+static kw_status add_renaming(const kw_plugin *plugin, const char *to) {
+  renaming *r = calloc(1, sizeof *r);
+  if (r == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for a device name");
+  snprintf(r->to, sizeof r->to, "%s", to);
+  r->plugin = plugin;
+  pthread_mutex_lock(&rename_lock);
+  r->next = renamings;
+  renamings = r;
+  pthread_mutex_unlock(&rename_lock);
+  return KW_OK;
+}
+
+kw_status kw_device_rename(const char *from, const char *to) {
+  places list;
+  kw_status status = list_all(&list);
+  if (status != KW_OK) return status;
+  kw_parsed_name name;
+  status = kw_name_parse(from, &name);
+  if (status == KW_OK && (name.has_index || name.stable_id[0] != '\0' || kw_word_is_policy(from))) {
+    status = kw_fail(KW_ERR_INVALID_ARGUMENT, "'%s' is not a device key: keys are renamed, not single devices", from);
+  }
+  place p = {0};
+  if (status == KW_OK) status = resolve(&list, from, &p);
+  if (status == KW_OK) status = check_new_name(&list, to, p.plugin);
+  if (status == KW_OK) status = add_renaming(p.plugin, to);
+  free(list.items);
+  return status != KW_OK ? kw_wrap(status, "renaming '%s' failed", from != NULL ? from : "(null)") : KW_OK;
+}

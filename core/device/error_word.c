@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a word says: the op that the application called << 20 | the op whose kernel found the error << 8 | the number of
+ * that op's argument.
+ */
+#include "device/error_word.h"
+
+#include "base/error.h"
+#include "device/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ARG_BITS 8
+#define WORD_SIZE 4 /* bytes */
+
+/* A graph's word that a stream has to look at. Holds a reference. */
+typedef struct kw_word_use {
+  kw_error_word *word;
+  struct kw_word_use *next;
+} kw_word_use;
+
+/* Words on their way to the host. */
+typedef struct kw_word_check {
+  struct kw_word_check *next; /* when stale */
+  bool own;                   /* entry 0 is the stream's own word */
+  bool incomplete;            /* a copy could not be enqueued */
+  kw_word_use *uses;          /* entries behind that */
+  uint32_t count;
+  struct {
+    kw_error_word *word;
+    uint32_t value;
+  } entries[];
+} kw_word_check;
+
+/* ---- One word ---------------------------------------------------------------------------------------------------- */
+
+static kw_status clear(kw_error_word *word, kw_stream *stream) {
+  static const uint32_t zero = 0;
+  kw_device *device = word->device;
+  const kw_copy_info copy = {.struct_size = sizeof copy,
+                             .kind = KW_COPY_HOST_TO_DEVICE,
+                             .dst_mem = word->mem,
+                             .src_host = &zero,
+                             .size = WORD_SIZE};
+  kw_status status = device->plugin->memory.copy(device->handle, stream->handle, &copy);
+  if (status == KW_OK) return KW_OK;
+  return kw_device_note(device, kw_from_plugin(status, "clearing the error word of a stream of %s", device->name));
+}
+
+static kw_status allocate(kw_device *device, kw_mem *out_mem) {
+  const kw_alloc_info info = {
+      .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = WORD_SIZE, .alignment = device->info.mem_alignment};
+  kw_mem mem = NULL;
+  kw_status status = device->plugin->memory.alloc(device->handle, &info, &mem);
+  if (status == KW_ERR_OUT_OF_MEMORY && kw_memory_trim(device) == KW_OK) {
+    status = device->plugin->memory.alloc(device->handle, &info, &mem);
+  }
+  if (status == KW_OK && mem == NULL) status = KW_ERR_INTERNAL;
+  if (status != KW_OK) {
+    return kw_device_note(device, kw_from_plugin(status, "allocating an error word on %s", device->name));
+  }
+  *out_mem = mem;
+  return KW_OK;
+}
+
+kw_status kw_error_word_create(kw_stream *stream, kw_error_word **out_word) {
+  kw_device *device = stream->device;
+  kw_error_word *word = calloc(1, sizeof *word);
+  if (!word) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for an error word of %s", device->name);
+  word->device = device;
+  atomic_init(&word->refs, 1);
+  kw_status status = allocate(device, &word->mem);
+  if (status != KW_OK) {
+    free(word);
+    return status;
+  }
+  status = clear(word, stream);
+  if (status == KW_OK) {
+    *out_word = word;
+  } else {
+    kw_error_word_unref(word);
+  }
+  return status;
+}
+
+void kw_error_word_unref(kw_error_word *word) {
+  if (!word || atomic_fetch_sub(&word->refs, 1) != 1) return;
+  kw_error_word_unref(atomic_load(&word->spare));
+  word->device->plugin->memory.free(word->device->handle, word->mem);
+  free(word);
+}
+
+/* ---- What it says ------------------------------------------------------------------------------------------------ */
+
+uint32_t kw_error_word_code(const kw_op *called, const kw_op *op) {
+  return called->id << (KW_OP_ID_BITS + ARG_BITS) | op->id << ARG_BITS;
+}
+
+static kw_status explain(const kw_device *device, uint32_t value, char *text, size_t size) {
+  const kw_op *called = kw_op_by_id(value >> (KW_OP_ID_BITS + ARG_BITS));
+  const kw_op *op = kw_op_by_id(value >> ARG_BITS & ((1u << KW_OP_ID_BITS) - 1));
+  const uint32_t arg = value & ((1u << ARG_BITS) - 1);
+  if (!called || !op || arg >= op->schema.arg_count) {
+    snprintf(text, size,
+             "a kernel of %s left 0x%08x in its error word, which names no op's argument: a plugin's defect",
+             device->name, value);
+    return KW_ERR_INTERNAL;
+  }
+  snprintf(text, size,
+           "%s%s%s: argument '%s': %s is out of range (found while running on %s)\n"
+           "What that %s stands for in the result is unspecified; the stream is usable. Check the %s first.",
+           called->schema.name, called == op ? "" : ", by ", called == op ? "" : op->schema.name,
+           op->schema.args[arg].name, op->generator < 0 ? "an index" : "a weight", device->name,
+           op->generator < 0 ? "index" : "row", op->generator < 0 ? "indices" : "weights");
+  return KW_ERR_INVALID_ARGUMENT;
+}
+
+/* ---- A stream's words -------------------------------------------------------------------------------------------- */
+
+/* Who is second to make the own word keeps it for the end: the stream may still be about to clear it. */
+static void keep_spare(kw_error_word *own, kw_error_word *spare) {
+  kw_error_word *head = atomic_load(&own->spare);
+  do {
+    atomic_store(&spare->spare, head);
+  } while (!atomic_compare_exchange_weak(&own->spare, &head, spare));
+}
+
+kw_status kw_error_words_own(kw_stream *stream, kw_error_word **out_word) {
+  kw_error_word *own = atomic_load(&stream->words.own);
+  if (!own) {
+    kw_error_word *made;
+    kw_status status = kw_error_word_create(stream, &made);
+    if (status != KW_OK) return status;
+    if (atomic_compare_exchange_strong(&stream->words.own, &own, made)) {
+      own = made;
+    } else {
+      keep_spare(own, made);
+    }
+  }
+  *out_word = own;
+  return KW_OK;
+}
+
+void kw_error_words_use_own(kw_stream *stream) {
+  atomic_bool *used = &stream->words.own_used;
+  if (!atomic_load(used)) atomic_store(used, true);
+}
+
+static void free_uses(kw_word_use *use) {
+  while (use) {
+    kw_word_use *next = use->next;
+    kw_error_word_unref(use->word);
+    free(use);
+    use = next;
+  }
+}
+
+kw_status kw_word_use_create(kw_error_word *word, kw_word_use **out_use) {
+  kw_word_use *use = malloc(sizeof *use);
+  if (!use) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory to note the use of an error word");
+  atomic_fetch_add(&word->refs, 1);
+  *use = (kw_word_use){.word = word};
+  *out_use = use;
+  return KW_OK;
+}
+
+void kw_error_words_use(kw_stream *stream, kw_word_use *use) {
+  pthread_mutex_lock(&stream->mutex);
+  const kw_word_use *known = stream->words.others;
+  while (known && known->word != use->word) known = known->next;
+  if (!known) {
+    use->next = stream->words.others;
+    stream->words.others = use;
+  }
+  pthread_mutex_unlock(&stream->mutex);
+  if (known) free_uses(use);
+}
+
+/* What was not checked is in use still. */
+static void give_back(kw_stream *stream, bool own, kw_word_use *uses) {
+  if (own) atomic_store(&stream->words.own_used, true);
+  if (!uses) return;
+  kw_word_use *last = uses;
+  while (last->next) last = last->next;
+  pthread_mutex_lock(&stream->mutex);
+  last->next = stream->words.others;
+  stream->words.others = uses;
+  pthread_mutex_unlock(&stream->mutex);
+}
+
+static kw_status fetch(kw_error_word *word, kw_stream *stream, uint32_t *out_value) {
+  kw_device *device = word->device;
+  const kw_copy_info copy = {.struct_size = sizeof copy,
+                             .kind = KW_COPY_DEVICE_TO_HOST,
+                             .dst_host = out_value,
+                             .src_mem = word->mem,
+                             .size = WORD_SIZE};
+  return kw_device_note(device, device->plugin->memory.copy(device->handle, stream->handle, &copy));
+}
+
+kw_word_check *kw_error_words_begin_check(kw_stream *stream) {
+  const bool own = atomic_load(&stream->words.own_used) && atomic_exchange(&stream->words.own_used, false);
+  pthread_mutex_lock(&stream->mutex);
+  kw_word_use *uses = stream->words.others;
+  stream->words.others = NULL;
+  pthread_mutex_unlock(&stream->mutex);
+  uint32_t count = own;
+  for (const kw_word_use *use = uses; use; use = use->next) ++count;
+  if (count == 0) return NULL;
+
+  kw_word_check *check = calloc(1, sizeof *check + count * sizeof check->entries[0]);
+  if (!check) { /* at the next wait, then */
+    give_back(stream, own, uses);
+    return NULL;
+  }
+  check->own = own;
+  check->uses = uses;
+  if (own) check->entries[check->count++].word = atomic_load(&stream->words.own);
+  for (const kw_word_use *use = uses; use; use = use->next) check->entries[check->count++].word = use->word;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (fetch(check->entries[i].word, stream, &check->entries[i].value) != KW_OK) check->incomplete = true;
+  }
+  return check;
+}
+
+void kw_error_words_end_check(kw_stream *stream, kw_word_check *check, bool waited) {
+  if (!check) return;
+  if (!waited || check->incomplete) { /* the next wait looks again; the copies may still come */
+    give_back(stream, check->own, check->uses);
+    pthread_mutex_lock(&stream->mutex);
+    check->next = stream->words.stale;
+    stream->words.stale = check;
+    pthread_mutex_unlock(&stream->mutex);
+    return;
+  }
+  kw_device *device = stream->device;
+  bool clears = false;
+  for (uint32_t i = 0; i < check->count; ++i) {
+    const uint32_t value = check->entries[i].value;
+    if (value == 0) continue;
+    char text[1024];
+    kw_status status = explain(device, value, text, sizeof text);
+    kw_stream_keep_error(stream, status, text);
+    clear(check->entries[i].word, stream);
+    clears = true;
+  }
+  /* A graph's word may come to its end here, and the plugin must not free what a stream still writes to. */
+  if (clears && check->uses) kw_device_note(device, device->plugin->stream.synchronize(device->handle, stream->handle));
+  free_uses(check->uses);
+  free(check);
+}
+
+void kw_error_words_free(kw_stream *stream) {
+  while (stream->words.stale) {
+    kw_word_check *next = stream->words.stale->next;
+    free(stream->words.stale);
+    stream->words.stale = next;
+  }
+  free_uses(stream->words.others);
+  kw_error_word_unref(atomic_load(&stream->words.own));
+}

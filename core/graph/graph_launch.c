@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Launching a graph: its nodes one after another, or the plugin's own recording of them.
+ */
+#include "graph/graph.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "call/plan.h"
+#include "base/trace.h"
+
+/* ---- Native ------------------------------------------------------------------------------------------------------ */
+
+static bool is_capturable(const kw_graph *graph) {
+  const uint32_t native = graph->device->plugin->native;
+  if (!(native & KW_NATIVE_GRAPH) || graph->node_count == 0) return false;
+  for (uint32_t i = 0; i < graph->node_count; ++i) {
+    const kw_plan *plan = graph->nodes[i].plan;
+    if (plan ? !(plan->kernel->desc.flags & KW_KERNEL_CAPTURABLE) : !(native & KW_NATIVE_FILL)) return false;
+  }
+  return true;
+}
+
+/* Enqueues one node on a stream of the plugin's. Plain status. */
+static kw_status capture_node(const kw_graph *graph, const kw_graph_node *node) {
+  kw_device *device = graph->device;
+  if (!node->plan) {
+    return device->plugin->memory.fill(device->handle, graph->native_stream, node->mem, node->offset, node->size,
+                                       node->pattern, node->pattern_size);
+  }
+  kw_call call = *node->call;
+  call.stream = graph->native_stream;
+  call.call_id = (uint64_t)node->plan->op->id << KW_CALL_ID_BITS;
+  return node->plan->kernel->desc.launch(&call);
+}
+
+static kw_status capture(kw_graph *graph) {
+  kw_device *device = graph->device;
+  const kw_graph_api *api = &device->plugin->graph;
+  kw_status status = api->begin(device->handle, graph->native_stream);
+  if (status != KW_OK) return kw_from_plugin(status, "graph.begin");
+  for (uint32_t i = 0; i < graph->node_count && status == KW_OK; ++i) {
+    status = capture_node(graph, &graph->nodes[i]);
+    if (status != KW_OK) kw_from_plugin(status, "node %u", i);
+  }
+  if (status != KW_OK) {
+    api->end(device->handle, graph->native_stream, NULL);
+    return status;
+  }
+  status = api->end(device->handle, graph->native_stream, &graph->native);
+  if (status == KW_OK && !graph->native) status = KW_ERR_INTERNAL;
+  return status == KW_OK ? KW_OK : kw_from_plugin(status, "graph.end");
+}
+
+/* On a stream that nobody else has: from any thread buffers that come to their end enqueue events on the streams that
+ * used them, which are no part of the graph. Late errors of the graph are the stream's that it was recorded on. */
+void kw_graph_make_native(kw_graph *graph) {
+  if (!is_capturable(graph)) return;
+  kw_device *device = graph->device;
+  const kw_stream_info info = {.struct_size = sizeof info, .token = graph->home};
+  kw_status status = device->plugin->stream.create(device->handle, &info, &graph->native_stream);
+  status = status == KW_OK ? capture(graph) : kw_from_plugin(status, "stream.create");
+  if (status == KW_OK) return;
+  kw_device_note(device, status);
+  char reason[1024];
+  kw_log(KW_LOG_WARN, "a graph of %s is replayed call by call, since its plugin did not record it: %s", device->name,
+         kw_error_sentence(reason, sizeof reason));
+  kw_graph_destroy_native(graph);
+}
+
+void kw_graph_destroy_native(kw_graph *graph) {
+  kw_device *device = graph->device;
+  kw_status status = KW_OK;
+  if (graph->native) status = device->plugin->graph.destroy(device->handle, graph->native);
+  if (status == KW_OK && graph->native_stream) {
+    status = device->plugin->stream.destroy(device->handle, graph->native_stream);
+  }
+  graph->native = graph->native_stream = NULL;
+  if (status == KW_OK) return;
+  kw_device_note(device, kw_from_plugin(status, "destroying a graph of %s", device->name));
+  kw_log(KW_LOG_WARN, "%s", kw_error_message());
+}
+
+/* ---- Launching --------------------------------------------------------------------------------------------------- */
+
+static kw_status enqueue_wait(kw_device *device, kw_stream *last, kw_stream *stream) {
+  const kw_event_api *api = &device->plugin->event;
+  void *event;
+  kw_status status = api->create(device->handle, &event);
+  if (status == KW_OK) {
+    status = api->record(device->handle, event, last->handle);
+    if (status == KW_OK) status = api->wait(device->handle, stream->handle, event);
+    api->destroy(device->handle, event);
+  }
+  if (status == KW_OK) return KW_OK;
+  return kw_device_note(device,
+                        kw_from_plugin(status, "making a graph's launch on %s wait for the one before", device->name));
+}
+
+/* The graph's memory is one for all its launches. So is the word that its plugin has recorded: what it says is the last
+ * stream's, told before the next may store there. */
+static kw_status follow_last_launch(const kw_graph *graph, kw_stream *stream) {
+  if (graph->last == stream->token) return KW_OK;
+  kw_stream *last = kw_stream_pin(graph->last);
+  if (!last) return KW_OK; /* destroyed, so its work has ended */
+  kw_status status = KW_OK;
+  if ((graph->device->plugin->native & KW_NATIVE_EVENTS) && !(graph->native && graph->word)) {
+    status = enqueue_wait(graph->device, last, stream);
+  } else {
+    status = kw_stream_may_wait("kw_graph_launch");
+    if (status == KW_OK) kw_stream_drain(last);
+  }
+  kw_stream_unpin(last);
+  return status;
+}
+
+/* Each launch takes blocks as all its calls together would. */
+static kw_status write_numbers(const kw_graph *graph, kw_stream *stream) {
+  for (uint32_t i = 0; i < graph->numbers_count; ++i) {
+    const kw_graph_numbers *numbers = &graph->numbers[i];
+    const kw_rng rng = kw_generator_take(numbers->generator, numbers->blocks);
+    if (rng.algorithm != numbers->algorithm) {
+      return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                     "kw_graph_launch: the graph was recorded with a generator of another algorithm: record it again");
+    }
+    const uint64_t state[] = {rng.seed, rng.offset};
+    kw_status status =
+        kw_memory_fill(stream, numbers->state->mem, numbers->state->offset, sizeof state, state, sizeof state);
+    if (status != KW_OK) return status;
+  }
+  return KW_OK;
+}
+
+static kw_status run_node(const kw_graph_node *node, kw_stream *stream) {
+  if (!node->plan) {
+    return kw_memory_fill(stream, node->mem, node->offset, node->size, node->pattern, node->pattern_size);
+  }
+  kw_call call = *node->call;
+  const bool data_errors = call.error_mem != NULL;
+  if (data_errors) { /* they are those of the stream that it runs on */
+    kw_error_word *word;
+    kw_status made = kw_error_words_own(stream, &word);
+    if (made != KW_OK) return made;
+    call.error_mem = word->mem;
+  }
+  kw_status status = kw_plan_launch(node->plan, stream, &call);
+  if (status == KW_OK && data_errors) kw_error_words_use_own(stream);
+  if (status == KW_OK) return KW_OK;
+  const char *op = node->plan->op->schema.name, *kernel = node->plan->kernel->desc.name;
+  if (status == KW_ERR_FALLBACK) {
+    return kw_fail(KW_ERR_NOT_IMPLEMENTED,
+                   "%s: kernel '%s' asks for cpu:0, which has no place in a graph; call the op outside of it", op,
+                   kernel);
+  }
+  return kw_device_note(stream->device, kw_from_plugin(status, "%s, kernel '%s'", op, kernel));
+}
+
+static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
+  kw_device *device = graph->device;
+  if (graph->native) {
+    kw_status status = device->plugin->graph.launch(device->handle, graph->native, stream->handle);
+    if (status != KW_OK) return kw_device_note(device, kw_from_plugin(status, "graph.launch"));
+    for (uint32_t i = 0; i < graph->node_count; ++i) {
+      if (graph->nodes[i].plan) atomic_fetch_add(&device->launches, 1);
+    }
+    return KW_OK;
+  }
+  for (uint32_t i = 0; i < graph->node_count; ++i) {
+    kw_status status = run_node(&graph->nodes[i], stream);
+    if (status != KW_OK) return kw_wrap(status, "node %u of %u", i, graph->node_count);
+  }
+  return KW_OK;
+}
+
+/* Under graph->launching. */
+static kw_status launch(kw_graph *graph, kw_stream *stream) {
+  struct kw_word_use *use = NULL;
+  if (graph->native && graph->word) {
+    kw_status status = kw_word_use_create(graph->word, &use);
+    if (status != KW_OK) return status;
+  }
+  kw_status status = follow_last_launch(graph, stream);
+  if (status == KW_OK) {
+    graph->last = stream->token;
+    status = write_numbers(graph, stream);
+    if (status == KW_OK) status = run_nodes(graph, stream);
+  }
+  if (use) kw_error_words_use(stream, use); /* also when a node failed: those before it run */
+  return status == KW_OK ? KW_OK : kw_wrap(status, "launching a graph on %s", graph->device->name);
+}
+
+KW_API kw_status kw_graph_launch(kw_graph *graph, kw_stream *stream) {
+  if (!graph) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_graph_launch: argument graph is NULL.");
+  kw_status status = kw_runtime_check_fork();
+  if (status == KW_OK) status = kw_device_check(graph->device);
+  if (status == KW_OK) status = kw_stream_resolve("kw_graph_launch", graph->device, stream, &stream);
+  if (status == KW_OK) status = kw_stream_may_not_record("kw_graph_launch", stream);
+  if (status != KW_OK) return status;
+  if (!kw_stream_in_callback()) {
+    pthread_mutex_lock(&graph->launching);
+  } else if (pthread_mutex_trylock(&graph->launching) != 0) {
+    return kw_fail(
+        KW_ERR_BUSY,
+        "kw_graph_launch: another thread launches this graph, and a function run by kw_stream_call_host must "
+        "not wait. Try again later.");
+  }
+  uint64_t begin = kw_trace_begin();
+  status = launch(graph, stream);
+  kw_trace_span("op", "graph", graph->device->name, begin);
+  pthread_mutex_unlock(&graph->launching);
+  return status;
+}

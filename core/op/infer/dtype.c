@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The key dtype and the dtypes of results, by the result rules of the op table.
+ */
+#include "op/infer/infer.h"
+#include "base/error.h"
+#include "base/promote.h"
+#include "tensor/tensor.h"
+
+#include <string.h>
+
+const kw_value *kw_infer_find_arg(const kw_op *op, const kw_value *args, const char *name) {
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (strcmp(op->schema.args[i].name, name) == 0) return &args[i];
+  }
+  return NULL;
+}
+
+/* In the op table a mask, a copy's source, a factor and a limit have no say in the dtype. A vendor's names mean nothing
+ * to us. */
+static bool promotes(const kw_op *op, uint32_t index) {
+  static const struct {
+    const char *name;
+    kw_tag tag;
+  } silent[] = {{"condition", KW_TAG_TENSOR}, {"mask", KW_TAG_TENSOR},    {"src", KW_TAG_TENSOR},
+                {"alpha", KW_TAG_SCALAR},     {"beta", KW_TAG_SCALAR},    {"value", KW_TAG_SCALAR},
+                {"threshold", KW_TAG_SCALAR}, {"min_val", KW_TAG_SCALAR}, {"max_val", KW_TAG_SCALAR}};
+  if (op->row.level == KW_LEVEL_VENDOR) return true;
+  const kw_schema_arg *arg = &op->schema.args[index];
+  for (size_t i = 0; i < sizeof silent / sizeof silent[0]; ++i) {
+    if (arg->tag == silent[i].tag && strcmp(arg->name, silent[i].name) == 0) return false;
+  }
+  return true;
+}
+
+/* Whether an argument brings this dtype into the call. */
+static bool brings(const kw_value *arg, kw_dtype dtype) {
+  if (arg->tag == KW_TAG_TENSOR) return arg->u.tensor->dtype == dtype;
+  if (arg->tag == KW_TAG_DTYPE) return arg->u.dtype == dtype;
+  if (arg->tag == KW_TAG_SCALAR) return arg->kind == KW_SCALAR_C128 && kw_dtype_is_complex(dtype);
+  for (uint32_t k = 0; arg->tag == KW_TAG_TENSOR_LIST && k < arg->count; ++k) {
+    if (arg->u.tensors[k] && arg->u.tensors[k]->dtype == dtype) return true;
+  }
+  return false;
+}
+
+/* The argument to blame for a dtype: the first that brings it, or else, when it comes of promotion, the first. */
+static const char *culprit(const kw_op *op, const kw_value *args, kw_dtype dtype) {
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (brings(&args[i], dtype)) return op->schema.args[i].name;
+  }
+  return op->schema.args[0].name;
+}
+
+kw_status kw_infer_check_dtype(const kw_op *op, const kw_value *args, kw_dtype dtype, const char *why) {
+  if (dtype < KW_DTYPE_COUNT && (op->row.dtypes >> dtype & 1)) return KW_OK;
+  char list[160];
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument '%s': dtype %s%s is not one the op is defined for: %s",
+                 op->schema.name, culprit(op, args, dtype), kw_dtype_name(dtype), why,
+                 kw_dtype_list(op->row.dtypes, list, sizeof list));
+}
+
+static void add_tensors(const kw_op *op, const kw_value *args, kw_promotion *promotion) {
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (!promotes(op, i)) continue;
+    if (args[i].tag == KW_TAG_TENSOR) kw_promotion_add_tensor(promotion, args[i].u.tensor);
+    for (uint32_t k = 0; args[i].tag == KW_TAG_TENSOR_LIST && k < args[i].count; ++k) {
+      if (args[i].u.tensors[k]) kw_promotion_add_tensor(promotion, args[i].u.tensors[k]);
+    }
+  }
+}
+
+static kw_status refuse_promotion(const kw_op *op, const kw_value *args, const kw_promotion *promotion) {
+  if (promotion->refused[0] == KW_DTYPE_NONE) return kw_infer_fail(op, 0, "there is no tensor; give at least one");
+  return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                 "%s: argument '%s': %s and %s do not promote to a common dtype; cast one of them", op->schema.name,
+                 culprit(op, args, promotion->refused[1]), kw_dtype_name(promotion->refused[0]),
+                 kw_dtype_name(promotion->refused[1]));
+}
+
+/* Tensors and Scalars promoted. */
+static kw_status promote_operands(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  kw_promotion promotion = KW_PROMOTION_INIT;
+  add_tensors(op, args, &promotion);
+  kw_dtype tensors = kw_promotion_result(&promotion);
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    if (promotes(op, i) && args[i].tag == KW_TAG_SCALAR) kw_promotion_add_scalar(&promotion, &args[i]);
+  }
+  kw_dtype key = kw_promotion_result(&promotion);
+  if (key == KW_DTYPE_NONE) return refuse_promotion(op, args, &promotion);
+  kw_status status = kw_infer_check_dtype(op, args, tensors, "");
+  if (status == KW_OK) status = kw_infer_check_dtype(op, args, key, ", which tensors and Scalars promote to,");
+  *out_key = key;
+  return status;
+}
+
+/* A vendor's op with an infer callback. Operands that do not promote (f8 data, f32 scales) leave the first one's dtype.
+ * KW_DTYPE_NONE when there are no tensors. */
+static kw_status custom_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  kw_promotion promotion = KW_PROMOTION_INIT;
+  add_tensors(op, args, &promotion);
+  *out_key = kw_promotion_result(&promotion);
+  if (promotion.refused[0] != KW_DTYPE_NONE) *out_key = promotion.refused[0];
+  return *out_key == KW_DTYPE_NONE ? KW_OK : kw_infer_check_dtype(op, args, *out_key, "");
+}
+
+static kw_status sum_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_dtype self = args[0].u.tensor->dtype;
+  kw_status status = kw_infer_check_dtype(op, args, self, "");
+  if (status != KW_OK) return status;
+  const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
+  if (dtype->tag == KW_TAG_DTYPE) {
+    *out_key = dtype->u.dtype;
+    return kw_infer_check_dtype(op, args, *out_key, "");
+  }
+  *out_key = kw_dtype_is_integral(self) ? KW_I64 : self;
+  return KW_OK;
+}
+
+/* An integer has no mean of its own dtype, but one in a float's. */
+static kw_status mean_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_dtype self = args[0].u.tensor->dtype;
+  const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
+  *out_key = self;
+  if (dtype->tag != KW_TAG_DTYPE) return kw_infer_check_dtype(op, args, self, ", without a float as 'dtype',");
+  if (!(KW_DTYPES_REAL >> self & 1)) return kw_infer_check_dtype(op, args, self, "");
+  *out_key = dtype->u.dtype;
+  return kw_infer_check_dtype(op, args, *out_key, "");
+}
+
+/* No promotion: all tensors have the op's own dtypes. */
+static kw_status int_mm_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  *out_key = KW_I8;
+  kw_status status = kw_infer_check_dtype(op, args, args[0].u.tensor->dtype, "");
+  return status == KW_OK ? kw_infer_check_dtype(op, args, args[1].u.tensor->dtype, "") : status;
+}
+
+/* The numbers among the arguments promoted, and f32 where there are none. */
+static kw_status factory_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
+  if (dtype->tag == KW_TAG_DTYPE) {
+    *out_key = dtype->u.dtype;
+    return kw_infer_check_dtype(op, args, *out_key, "");
+  }
+  kw_promotion promotion = KW_PROMOTION_INIT;
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    kw_value number = args[i];
+    if (number.tag == KW_TAG_INT) number = (kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64, .u.i = number.u.i};
+    if (number.tag == KW_TAG_SCALAR) kw_promotion_add_scalar(&promotion, &number);
+  }
+  *out_key = kw_promotion_result(&promotion);
+  if (*out_key == KW_DTYPE_NONE) *out_key = KW_F32;
+  if (*out_key == KW_BOOL && !(op->row.dtypes & KW_DTYPES_BOOL)) *out_key = KW_I64;
+  return kw_infer_check_dtype(op, args, *out_key, ", which the arguments promote to,");
+}
+
+static kw_status inplace_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_value *source = kw_infer_find_arg(op, args, "src");
+  bool copies = source && op->row.level != KW_LEVEL_VENDOR;
+  *out_key = copies ? source->u.tensor->dtype : args[0].u.tensor->dtype;
+  kw_status status = kw_infer_check_dtype(op, args, *out_key, "");
+  return status == KW_OK ? kw_infer_check_dtype(op, args, args[0].u.tensor->dtype, "") : status;
+}
+
+/* Indices and masks. */
+static bool selects(const kw_op *op, uint32_t arg) {
+  const char *name = op->schema.args[arg].name;
+  return strcmp(name, "index") == 0 || strcmp(name, "indices") == 0 || strcmp(name, "mask") == 0 ||
+         strcmp(name, "target") == 0;
+}
+
+/* Nothing is promoted: tensors are of one dtype, those that select apart. */
+static kw_status first_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  const kw_dtype key = args[0].u.tensor->dtype;
+  for (uint32_t i = 1; i < op->schema.arg_count; ++i) {
+    if (args[i].tag != KW_TAG_TENSOR || selects(op, i) || args[i].u.tensor->dtype == key) continue;
+    return kw_infer_fail(op, i, "expected %s, the dtype of '%s', got %s; cast one of them first", kw_dtype_name(key),
+                         op->schema.args[0].name, kw_dtype_name(args[i].u.tensor->dtype));
+  }
+  *out_key = key;
+  return kw_infer_check_dtype(op, args, key, "");
+}
+
+static kw_dtype cast_dtype(const kw_op *op, const kw_value *args) {
+  const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
+  return dtype->tag == KW_TAG_DTYPE ? dtype->u.dtype : args[0].u.tensor->dtype;
+}
+
+static kw_dtype other_parts(kw_dtype dtype) {
+  if (dtype == KW_C64) return KW_F32;
+  if (dtype == KW_C128) return KW_F64;
+  return dtype == KW_F64 ? KW_C128 : KW_C64;
+}
+
+static bool divides_to_float(const kw_op *op, const kw_value *args) {
+  if (op->row.result == KW_RESULT_FLOAT) return true;
+  return op->row.result == KW_RESULT_DIV_MODE && kw_infer_find_arg(op, args, "rounding_mode")->tag == KW_TAG_NONE;
+}
+
+kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  switch (op->row.result) {
+    case KW_RESULT_I64:
+    case KW_RESULT_CHOICE:
+    case KW_RESULT_ANY:
+    case KW_RESULT_CAST:
+    case KW_RESULT_OTHER_PARTS:
+    case KW_RESULT_DROPOUT:
+      *out_key = args[0].u.tensor->dtype;
+      return kw_infer_check_dtype(op, args, *out_key, "");
+    case KW_RESULT_SUM:
+      return sum_key(op, args, out_key);
+    case KW_RESULT_QUANTIZE:
+    case KW_RESULT_OUT_DTYPE:
+    case KW_RESULT_COMPRESS:
+    case KW_RESULT_LINEAR:
+      return kw_infer_quant_key(op, args, out_key);
+    case KW_RESULT_FIRST:
+      return first_key(op, args, out_key);
+    case KW_RESULT_MEAN:
+      return mean_key(op, args, out_key);
+    case KW_RESULT_INT_MM:
+      return int_mm_key(op, args, out_key);
+    case KW_RESULT_FACTORY:
+      return factory_key(op, args, out_key);
+    case KW_RESULT_SOFTMAX:
+      return kw_infer_softmax_key(op, args, out_key);
+    case KW_RESULT_SOFTMAX_BACKWARD:
+      return kw_infer_softmax_backward_key(op, args, out_key);
+    case KW_RESULT_STATS:
+    case KW_RESULT_STATS_BACKWARD:
+      return kw_infer_stats_key(op, args, out_key);
+    case KW_RESULT_SELF:
+      return inplace_key(op, args, out_key);
+    case KW_RESULT_EMBEDDING_BAG:
+      return kw_infer_bag_key(op, args, out_key);
+    case KW_RESULT_ATTENTION:
+      return kw_infer_attention_key(op, args, out_key);
+    case KW_RESULT_OWN:
+      return kw_infer_own_key(op, args, out_key);
+    case KW_RESULT_CUSTOM:
+      return custom_key(op, args, out_key);
+    default:
+      break;
+  }
+  kw_status status = promote_operands(op, args, out_key);
+  if (status == KW_OK && divides_to_float(op, args) && kw_dtype_is_integral(*out_key)) *out_key = KW_F32;
+  return status;
+}
+
+kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result) {
+  if (op->counted && result == op->schema.result_count - 1) return KW_I64;
+  switch (op->row.result) {
+    case KW_RESULT_BOOL:
+      return KW_BOOL;
+    case KW_RESULT_QUANTIZE:
+      return kw_infer_find_arg(op, args, "dtype")->u.dtype;
+    case KW_RESULT_OUT_DTYPE: {
+      const kw_value *to = kw_infer_find_arg(op, args, "out_dtype");
+      return to->tag == KW_TAG_DTYPE ? to->u.dtype : KW_F32;
+    }
+    case KW_RESULT_COMPRESS:
+      return result == 0 ? key : KW_U8;
+    case KW_RESULT_I64:
+      return KW_I64;
+    case KW_RESULT_CHOICE:
+      return result == 0 ? key : KW_I64;
+    case KW_RESULT_DROPOUT:
+      return result == 0 ? key : KW_BOOL;
+    case KW_RESULT_ANY:
+      return key == KW_U8 ? KW_U8 : KW_BOOL;
+    case KW_RESULT_INT_MM:
+      return KW_I32;
+    case KW_RESULT_CAST:
+      return cast_dtype(op, args);
+    case KW_RESULT_OTHER_PARTS:
+      return other_parts(key);
+    case KW_RESULT_SOFTMAX:
+      return kw_infer_find_arg(op, args, "half_to_float")->u.b ? KW_F32 : key;
+    case KW_RESULT_SOFTMAX_BACKWARD:
+      return kw_infer_find_arg(op, args, "input_dtype")->u.dtype;
+    case KW_RESULT_STATS:
+    case KW_RESULT_STATS_BACKWARD:
+      return kw_infer_stats_dtype(op, args, key, result);
+    case KW_RESULT_NORM:
+      if (result == 0) return key;
+      return key == KW_F64 ? KW_F64 : KW_F32;
+    case KW_RESULT_OWN:
+      return key == KW_F64 ? KW_F64 : KW_F32;
+    case KW_RESULT_EMBEDDING_BAG:
+      return result == 0 ? key : KW_I64;
+    case KW_RESULT_ATTENTION:
+      return result == 1 && op->schema.result_count == 2 && key != KW_F64 ? KW_F32 : key;
+    case KW_RESULT_SELF:
+      return args[0].u.tensor->dtype;
+    default:
+      return key;
+  }
+}
+
+static bool differs(const kw_value *arg, kw_dtype key) {
+  if (arg->tag == KW_TAG_TENSOR) return arg->u.tensor->dtype != key;
+  bool any = false;
+  for (uint32_t k = 0; arg->tag == KW_TAG_TENSOR_LIST && k < arg->count; ++k) {
+    any = any || (arg->u.tensors[k] && arg->u.tensors[k]->dtype != key);
+  }
+  return any;
+}
+
+uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key) {
+  if (op->row.result == KW_RESULT_STATS || op->row.result == KW_RESULT_STATS_BACKWARD) return 0;
+  if (op->row.result == KW_RESULT_OWN) return 0;
+  if (op->row.result == KW_RESULT_CUSTOM || op->row.result == KW_RESULT_FIRST) return 0;
+  if (kw_infer_is_quant(op)) return 0;
+  if (op->row.result == KW_RESULT_ATTENTION || op->row.result == KW_RESULT_EMBEDDING_BAG) return 0;
+  uint32_t cast = 0;
+  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
+    const bool shape_only = op->row.shape == KW_SHAPE_LIKE && i == 0; /* nobody reads its elements in another dtype */
+    if (op->schema.args[i].mutated || shape_only || !promotes(op, i)) continue;
+    if (differs(&args[i], key)) cast |= 1u << i;
+  }
+  return cast;
+}

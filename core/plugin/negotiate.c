@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin/negotiate.h"
+
+#include "base/error.h"
+#include "base/struct.h"
+
+#include <string.h>
+
+/* Larger sizes and counts than any struct will reach: memory that is not what it claims to be. */
+#define KW_STRUCT_LIMIT 65536u
+#define KW_GROUP_LIMIT 1024u
+#define KW_TEXT_LIMIT 1024u
+
+/* ---- The layout, from slots.def ---------------------------------------------------------------------------------- */
+
+typedef enum group_id {
+  GROUP_device,
+  GROUP_memory,
+  GROUP_stream,
+  GROUP_event,
+  GROUP_graph,
+  GROUP_energy,
+  GROUP_profile,
+  GROUP_COUNT
+} group_id;
+
+/* Position of every slot in slots.def, and of the first slot of every group. */
+enum {
+#define KW_SLOT(group, name, since, required, parameters, arguments) INDEX_##group##_##name,
+#include "slots.def"
+  INDEX_end
+};
+enum {
+  FIRST_device = INDEX_device_count,
+  FIRST_memory = INDEX_memory_alloc,
+  FIRST_stream = INDEX_stream_create,
+  FIRST_event = INDEX_event_create,
+  FIRST_graph = INDEX_graph_begin,
+  FIRST_energy = INDEX_energy_read,
+  FIRST_profile = INDEX_profile_push
+};
+
+/* plugin.h and slots.def say the same: every slot at its place and of its type, none missing. */
+#define KW_SLOT(group, name, since, required, parameters, arguments)                                             \
+  _Static_assert(                                                                                                \
+      offsetof(kw_##group##_api, name) == 8 + sizeof(void (*)(void)) * (INDEX_##group##_##name - FIRST_##group), \
+      "slots.def and plugin.h disagree about the place of " #group "." #name);                                   \
+  _Static_assert(_Generic(&((kw_##group##_api *)0)->name, kw_status(**) parameters : 1, default : 0),            \
+                 "slots.def and plugin.h disagree about the signature of " #group "." #name);
+#include "slots.def"
+#define KW_ASSERT_COMPLETE(group, next)                                                           \
+  _Static_assert(sizeof(kw_##group##_api) == 8 + sizeof(void (*)(void)) * (next - FIRST_##group), \
+                 "a slot of " #group " is missing in slots.def")
+KW_ASSERT_COMPLETE(device, FIRST_memory);
+KW_ASSERT_COMPLETE(memory, FIRST_stream);
+KW_ASSERT_COMPLETE(stream, FIRST_event);
+KW_ASSERT_COMPLETE(event, FIRST_graph);
+KW_ASSERT_COMPLETE(graph, FIRST_energy);
+KW_ASSERT_COMPLETE(energy, FIRST_profile);
+KW_ASSERT_COMPLETE(profile, INDEX_end);
+
+/* ---- Stubs ------------------------------------------------------------------------------------------------------- */
+
+typedef void (*any_fn)(void);
+
+static kw_status unsupported(const char *slot) {
+  return kw_error_offer(kw_fail(KW_ERR_UNSUPPORTED, "the plugin has no %s", slot));
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define KW_SLOT(group, name, since, required, parameters, arguments) \
+  static kw_status stub_##group##_##name parameters {                \
+    return unsupported(#group "." #name);                            \
+  }
+#include "slots.def"
+#pragma GCC diagnostic pop
+
+typedef struct slot_row {
+  group_id group;
+  bool required;
+  const char *name;
+  size_t offset;
+  any_fn stub;
+} slot_row;
+
+static const slot_row slots[] = {
+#define KW_SLOT(group, name, since, required, parameters, arguments) \
+  {GROUP_##group, required, #group "." #name, offsetof(kw_##group##_api, name), (any_fn)stub_##group##_##name},
+#include "slots.def"
+};
+
+typedef struct group_row {
+  const char *name;
+  uint32_t min_size;
+  uint32_t size;
+  size_t offset; /* of the table in kw_negotiated */
+  bool required;
+} group_row;
+
+static const group_row groups[GROUP_COUNT] = {
+    [GROUP_device] = {KW_GROUP_DEVICE, KW_DEVICE_API_MIN, sizeof(kw_device_api), offsetof(kw_negotiated, device), true},
+    [GROUP_memory] = {KW_GROUP_MEMORY, KW_MEMORY_API_MIN, sizeof(kw_memory_api), offsetof(kw_negotiated, memory), true},
+    [GROUP_stream] = {KW_GROUP_STREAM, KW_STREAM_API_MIN, sizeof(kw_stream_api), offsetof(kw_negotiated, stream), true},
+    [GROUP_event] = {KW_GROUP_EVENT, KW_EVENT_API_MIN, sizeof(kw_event_api), offsetof(kw_negotiated, event), false},
+    [GROUP_graph] = {KW_GROUP_GRAPH, KW_GRAPH_API_MIN, sizeof(kw_graph_api), offsetof(kw_negotiated, graph), false},
+    [GROUP_energy] = {KW_GROUP_ENERGY, KW_ENERGY_API_MIN, sizeof(kw_energy_api), offsetof(kw_negotiated, energy),
+                      false},
+    [GROUP_profile] = {KW_GROUP_PROFILE, KW_PROFILE_API_MIN, sizeof(kw_profile_api), offsetof(kw_negotiated, profile),
+                       false},
+};
+
+/* ---- Words and sizes --------------------------------------------------------------------------------------------- */
+
+bool kw_word_is_valid(const char *word) {
+  size_t length = strnlen(word, KW_KEY_SIZE);
+  if (length == 0 || length == KW_KEY_SIZE || word[0] < 'a' || word[0] > 'z') return false;
+  return strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+}
+
+bool kw_word_is_policy(const char *word) {
+  return strcmp(word, "auto") == 0 || strcmp(word, "gpu") == 0;
+}
+
+kw_status kw_struct_check(const char *what, uint32_t struct_size, uint32_t min) {
+  if (struct_size < min) {
+    return kw_fail(KW_ERR_ABI_MISMATCH, "%s has struct_size %u, at least %u is needed: set it to sizeof the struct",
+                   what, struct_size, min);
+  }
+  if (struct_size > KW_STRUCT_LIMIT) {
+    return kw_fail(KW_ERR_ABI_MISMATCH,
+                   "%s has struct_size %u, which cannot be (at least %u, at most %u): set it to sizeof the struct",
+                   what, struct_size, min, KW_STRUCT_LIMIT);
+  }
+  return KW_OK;
+}
+
+static kw_status check_word(const char *what, const char *word) {
+  if (word == NULL) return kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.%s is NULL", what);
+  if (!kw_word_is_valid(word)) {
+    return kw_fail(KW_ERR_ABI_MISMATCH, "its %s '%.*s' is malformed: [a-z][a-z0-9_]*, at most %d characters", what,
+                   KW_KEY_SIZE, word, KW_KEY_SIZE - 1);
+  }
+  return KW_OK;
+}
+
+/* The texts for people: absent is empty. All of them are safe to read afterwards, also on failure. */
+static kw_status check_texts(kw_plugin_desc *desc) {
+  const struct {
+    const char *name;
+    const char **text;
+  } texts[] = {{"version", &desc->version},
+               {"description", &desc->description},
+               {"build", &desc->build},
+               {"sanitizer", &desc->sanitizer}};
+  kw_status status = KW_OK;
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    const char **text = texts[i].text;
+    if (*text == NULL) *text = "";
+    if (strnlen(*text, KW_TEXT_LIMIT) < KW_TEXT_LIMIT) continue;
+    *text = "";
+    status = kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.%s is no text: over %u bytes without a NUL",
+                     texts[i].name, KW_TEXT_LIMIT);
+  }
+  return status;
+}
+
+/* ---- The answer -------------------------------------------------------------------------------------------------- */
+
+static kw_status check_version(uint32_t version) {
+  if (KW_ABI_MAJOR(version) == KW_ABI_MAJOR(KW_ABI_VERSION) && version >= KW_ABI_VERSION_MIN) return KW_OK;
+  return kw_fail(
+      KW_ERR_ABI_MISMATCH,
+      "it was built for plugin ABI %u.%u and this Keyway serves %u.%u to %u.%u: rebuild it with this Keyway's "
+      "headers, or use a Keyway of its version",
+      KW_ABI_MAJOR(version), KW_ABI_MINOR(version), KW_ABI_MAJOR(KW_ABI_VERSION_MIN), KW_ABI_MINOR(KW_ABI_VERSION_MIN),
+      KW_ABI_MAJOR(KW_ABI_VERSION), KW_ABI_MINOR(KW_ABI_VERSION));
+}
+
+static kw_status ask(kw_query_fn query, const kw_plugin_desc **out_desc) {
+  const kw_query_info info = {.struct_size = sizeof info,
+                              .abi_min = KW_ABI_VERSION_MIN,
+                              .abi_max = KW_ABI_VERSION,
+                              .host_version = "keyway " KEYWAY_VERSION};
+  const char *reason = NULL;
+  kw_status status = query(&info, out_desc, &reason);
+  if (status != KW_OK) {
+    if (reason != NULL) kw_error_offer(kw_fail(status, "%s", reason));
+    return kw_from_plugin(status, "its query refuses this host (ABI %u.%u to %u.%u)", KW_ABI_MAJOR(KW_ABI_VERSION_MIN),
+                          KW_ABI_MINOR(KW_ABI_VERSION_MIN), KW_ABI_MAJOR(KW_ABI_VERSION), KW_ABI_MINOR(KW_ABI_VERSION));
+  }
+  if (*out_desc == NULL) return kw_fail(KW_ERR_ABI_MISMATCH, "its query says KW_OK but gives no descriptor");
+  return KW_OK;
+}
+
+static kw_status copy_desc(const kw_plugin_desc *from, kw_plugin_desc *to) {
+  kw_status status = kw_struct_check("its kw_plugin_desc", from->struct_size, KW_PLUGIN_DESC_MIN);
+  if (status != KW_OK) return status;
+  kw_struct_take(to, sizeof *to, from);
+
+  const char *key = to->key, *vendor = to->vendor;
+  to->key = to->vendor = ""; /* until they are known to be words */
+  if ((status = check_texts(to)) != KW_OK) return status;
+  if ((status = check_word("key", key)) != KW_OK) return status;
+  to->key = key;
+  if ((status = check_word("vendor", vendor)) != KW_OK) return status;
+  to->vendor = vendor;
+  if (kw_word_is_policy(key)) {
+    return kw_fail(KW_ERR_ABI_MISMATCH, "its key '%s' is the name of a policy of kw_device_open: choose another", key);
+  }
+  const char *missing = to->probe == NULL      ? "probe"
+                        : to->init == NULL     ? "init"
+                        : to->shutdown == NULL ? "shutdown"
+                                               : NULL;
+  if (missing != NULL) {
+    return kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.%s is NULL: implement it, every plugin needs it", missing);
+  }
+  return KW_OK;
+}
+
+static kw_status copy_table(group_id id, const void *table, kw_negotiated *result) {
+  const group_row *group = &groups[id];
+  uint32_t size = kw_struct_size(table);
+  kw_status status = kw_struct_check(group->name, size, group->min_size);
+  if (status != KW_OK) return kw_fail(status, "the table of group %s", kw_error_message());
+
+  char *to = (char *)result + group->offset;
+  for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++) {
+    const slot_row *slot = &slots[i];
+    if (slot->group != id) continue;
+    any_fn fn = NULL;
+    if (slot->offset + sizeof fn <= size) memcpy(&fn, (const char *)table + slot->offset, sizeof fn);
+    if (fn == NULL && slot->required) {
+      return kw_fail(KW_ERR_ABI_MISMATCH, "the required slot %s is missing: implement it%s", slot->name,
+                     group->required ? "" : ", or leave out its whole group");
+    }
+    if (fn != NULL) memcpy(to + slot->offset, &fn, sizeof fn);
+  }
+  return KW_OK;
+}
+
+static void fill_stubs(kw_negotiated *result) {
+  for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++) {
+    char *to = (char *)result + groups[slots[i].group].offset + slots[i].offset;
+    any_fn fn;
+    memcpy(&fn, to, sizeof fn);
+    if (fn == NULL) memcpy(to, &slots[i].stub, sizeof fn);
+  }
+  for (int id = 0; id < GROUP_COUNT; id++) {
+    memcpy((char *)result + groups[id].offset, &groups[id].size, sizeof groups[id].size);
+  }
+}
+
+static kw_status copy_groups(kw_negotiated *result) {
+  const kw_plugin_desc *desc = &result->desc;
+  if (desc->group_count > KW_GROUP_LIMIT || (desc->groups == NULL && desc->group_count > 0)) {
+    return kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.groups cannot be: %u groups at %p", desc->group_count,
+                   (const void *)desc->groups);
+  }
+  bool seen[GROUP_COUNT] = {false};
+  for (uint32_t i = 0; i < desc->group_count; i++) {
+    const kw_group *group = &desc->groups[i];
+    if (group->name == NULL || group->table == NULL) {
+      return kw_fail(KW_ERR_ABI_MISMATCH, "its group %u has no %s", i, group->name == NULL ? "name" : "table");
+    }
+    for (int id = 0; id < GROUP_COUNT; id++) {
+      if (seen[id] || strcmp(group->name, groups[id].name) != 0) continue;
+      seen[id] = true;
+      kw_status status = copy_table((group_id)id, group->table, result);
+      if (status != KW_OK) return status;
+    }
+  }
+  for (int id = 0; id < GROUP_COUNT; id++) {
+    if (groups[id].required && !seen[id]) {
+      return kw_fail(KW_ERR_ABI_MISMATCH, "the required group %s is missing: add it to kw_plugin_desc.groups",
+                     groups[id].name);
+    }
+  }
+  if (seen[GROUP_event]) result->native |= KW_NATIVE_EVENTS;
+  if (seen[GROUP_graph]) result->native |= KW_NATIVE_GRAPH;
+  if (seen[GROUP_energy]) result->native |= KW_NATIVE_ENERGY;
+  if (seen[GROUP_profile]) result->native |= KW_NATIVE_PROFILE;
+  return KW_OK;
+}
+
+kw_status kw_negotiate(kw_query_fn query, kw_negotiated *out_result) {
+  memset(out_result, 0, sizeof *out_result);
+  kw_plugin_desc *desc = &out_result->desc;
+  desc->key = desc->vendor = desc->version = desc->description = desc->build = desc->sanitizer = "";
+
+  const kw_plugin_desc *answer = NULL;
+  kw_status status = ask(query, &answer);
+  if (status != KW_OK) return status;
+  /* struct_size and abi_version are where they are in every version; the rest is read once the version fits. */
+  desc->abi_version = answer->abi_version;
+  if ((status = check_version(answer->abi_version)) != KW_OK) return status;
+  out_result->abi_version = answer->abi_version < KW_ABI_VERSION ? answer->abi_version : KW_ABI_VERSION;
+  if ((status = copy_desc(answer, desc)) != KW_OK) return status;
+  if ((status = copy_groups(out_result)) != KW_OK) return status;
+  if (out_result->stream.query != NULL) out_result->native |= KW_NATIVE_QUERY;
+  if (out_result->stream.call_host != NULL) out_result->native |= KW_NATIVE_CALL_HOST;
+  if (out_result->memory.fill != NULL) out_result->native |= KW_NATIVE_FILL;
+  if (out_result->memory.copy_peer != NULL) out_result->native |= KW_NATIVE_PEER_COPY;
+  if (out_result->memory.alloc_host != NULL && out_result->memory.free_host != NULL) {
+    out_result->native |= KW_NATIVE_HOST_MEMORY;
+  }
+  fill_stubs(out_result);
+  return KW_OK;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/host_table.h"
+
+#include "device/device.h"
+#include "base/error.h"
+#include "plugin/kernel.h"
+#include "base/log.h"
+#include "op/op.h"
+#include "base/parallel.h"
+#include "device/stream.h"
+#include "base/trace.h"
+
+#include <stdlib.h>
+
+static kw_status host_set_error(void *ctx, kw_status status, const char *message) {
+  const kw_plugin *plugin = ctx;
+  if (message == NULL) message = kw_status_name(status);
+  /* The second of two texts with one status is the context of the first. */
+  if (kw_error_offered(status)) {
+    kw_wrap(status, "%s.%s: %s", plugin->vendor, plugin->key, message);
+  } else {
+    kw_fail(status, "%s.%s: %s", plugin->vendor, plugin->key, message);
+  }
+  return kw_error_offer(status);
+}
+
+static kw_status host_log(void *ctx, kw_log_level level, const char *message) {
+  const kw_plugin *plugin = ctx;
+  kw_log(level, "%s.%s: %s", plugin->vendor, plugin->key, message != NULL ? message : "");
+  return KW_OK;
+}
+
+static kw_status host_register_kernel(void *ctx, const kw_kernel_desc *kernel) {
+  return kw_error_offer(kw_kernel_register(ctx, kernel));
+}
+
+static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
+  const kw_plugin *plugin = ctx;
+  if (!plugin->initializing) {
+    return kw_error_offer(
+        kw_fail(KW_ERR_INVALID_ARGUMENT, "define_op was called outside init: ops are defined there only"));
+  }
+  return kw_error_offer(kw_op_define(plugin->vendor, op));
+}
+
+static kw_status host_report_async_error(void *ctx, uint64_t stream_token, uint64_t call_id, kw_status status,
+                                         const char *message) {
+  (void)ctx;
+  return kw_error_offer(kw_stream_report_error(stream_token, call_id, status, message != NULL ? message : ""));
+}
+
+static kw_status host_run_callback(void *ctx, uint64_t callback_token) {
+  (void)ctx;
+  return kw_error_offer(kw_stream_run_callback(callback_token));
+}
+
+static kw_status host_parallel_for(void *ctx, int64_t n, int64_t grain, kw_range_fn body, void *user) {
+  (void)ctx;
+  if (n < 0 || body == NULL) {
+    return kw_error_offer(kw_fail(KW_ERR_INVALID_ARGUMENT, "parallel_for got %s", n < 0 ? "a negative n" : "no body"));
+  }
+  kw_parallel_for(n, grain, body, user);
+  return KW_OK;
+}
+
+static kw_status host_thread_count(void *ctx, uint32_t *out_count) {
+  (void)ctx;
+  *out_count = kw_parallel_threads();
+  return KW_OK;
+}
+
+static kw_status host_alloc(void *ctx, uint64_t size, uint64_t alignment, void **out_pointer) {
+  (void)ctx;
+  if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) {
+    return kw_error_offer(kw_fail(KW_ERR_INVALID_ARGUMENT, "host_alloc: size %llu, alignment %llu (a power of two)",
+                                  (unsigned long long)size, (unsigned long long)alignment));
+  }
+  void *pointer;
+  if (alignment < sizeof(void *)) alignment = sizeof(void *);
+  if (size > PTRDIFF_MAX || posix_memalign(&pointer, alignment, size) != 0) {
+    return kw_error_offer(
+        kw_fail(KW_ERR_OUT_OF_MEMORY, "%llu bytes of host memory are not to be had", (unsigned long long)size));
+  }
+  *out_pointer = pointer;
+  return KW_OK;
+}
+
+static kw_status host_free(void *ctx, void *pointer) {
+  (void)ctx;
+  free(pointer);
+  return KW_OK;
+}
+
+static kw_status host_report_build(void *ctx, void *device, const char *module, uint64_t ns, bool cached) {
+  const kw_plugin *plugin = ctx;
+  if (kw_trace_enabled)
+    kw_trace_span("build", module != NULL ? module : "?", cached ? "cached" : NULL, kw_trace_now() - ns);
+  return kw_error_offer(kw_device_note_build(plugin, device, ns, cached));
+}
+
+void kw_host_fill(kw_plugin *plugin, uint32_t abi_version) {
+  plugin->host = (kw_host_api){
+      .struct_size = sizeof plugin->host,
+      .abi_version = abi_version,
+      .ctx = plugin,
+      .set_error = host_set_error,
+      .log = host_log,
+      .register_kernel = host_register_kernel,
+      .define_op = host_define_op,
+      .report_async_error = host_report_async_error,
+      .run_callback = host_run_callback,
+      .parallel_for = host_parallel_for,
+      .thread_count = host_thread_count,
+      .host_alloc = host_alloc,
+      .host_free = host_free,
+      .report_build = host_report_build,
+  };
+}

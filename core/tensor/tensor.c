@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tensor/tensor.h"
+
+#include "base/error.h"
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_ALIGNMENT UINT64_C(4096) /* that kw_tensor_ref.alignment tells of */
+
+/* ---- Shapes ----------------------------------------------------------------------------------------------------- */
+
+kw_status kw_shape_check(const char *what, kw_dtype dtype, uint32_t rank, const int64_t *shape, int64_t *out_numel) {
+  size_t item = kw_dtype_size(dtype);
+  if (item == 0) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: %u is not a dtype.", what, (unsigned)dtype);
+  if (rank > KW_MAX_RANK) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: rank %" PRIu32 " is over the maximum of %d.", what, rank, KW_MAX_RANK);
+  }
+  if (rank > 0 && shape == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the shape is NULL.", what);
+  /* Strides of an empty tensor are made from its other sizes, so these have to fit as well. */
+  int64_t numel = 1, bytes = (int64_t)item;
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (shape[d] < 0) {
+      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: size %" PRId64 " of dimension %" PRIu32 " is negative.", what,
+                     shape[d], d);
+    }
+    if (__builtin_mul_overflow(bytes, shape[d] > 1 ? shape[d] : 1, &bytes)) {
+      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the tensor would have more than 2^63 - 1 bytes.", what);
+    }
+    numel *= shape[d];
+  }
+  *out_numel = numel;
+  return KW_OK;
+}
+
+void kw_shape_contiguous_strides(uint32_t rank, const int64_t *shape, int64_t *out_strides) {
+  int64_t stride = 1;
+  for (uint32_t d = rank; d-- > 0;) {
+    out_strides[d] = stride;
+    stride *= shape[d] > 1 ? shape[d] : 1;
+  }
+}
+
+bool kw_ref_is_contiguous(const kw_tensor_ref *ref) {
+  if (ref->numel == 0) return true;
+  int64_t stride = 1;
+  for (uint32_t d = ref->rank; d-- > 0;) {
+    if (ref->shape[d] == 1) continue;
+    if (ref->strides[d] != stride) return false;
+    stride *= ref->shape[d];
+  }
+  return true;
+}
+
+/* False when the extent does not fit in int64. */
+static bool find_extent(const kw_tensor_ref *ref, uint64_t *out_bytes) {
+  *out_bytes = 0;
+  if (ref->numel == 0) return true;
+  int64_t last = 0;
+  for (uint32_t d = 0; d < ref->rank; ++d) {
+    int64_t reach;
+    if (ref->shape[d] == 1) continue;
+    if (__builtin_mul_overflow(ref->shape[d] - 1, ref->strides[d], &reach)) return false;
+    if (__builtin_add_overflow(last, reach, &last)) return false;
+  }
+  int64_t item = (int64_t)kw_dtype_size(ref->dtype), bytes;
+  if (__builtin_mul_overflow(last, item, &bytes) || __builtin_add_overflow(bytes, item, &bytes)) return false;
+  *out_bytes = (uint64_t)bytes;
+  return true;
+}
+
+uint64_t kw_ref_extent(const kw_tensor_ref *ref) {
+  uint64_t bytes;
+  return find_extent(ref, &bytes) ? bytes : UINT64_MAX;
+}
+
+char *kw_ref_describe(const kw_tensor_ref *ref, char *text, size_t size) {
+  if (size == 0) return text;
+  const char *name = kw_dtype_name(ref->dtype);
+  size_t used = (size_t)snprintf(text, size, "%s[", name != NULL ? name : "?");
+  for (uint32_t d = 0; d < ref->rank && used < size; ++d) {
+    used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, d > 0 ? ", " : "", ref->shape[d]);
+  }
+  if (used < size) snprintf(text + used, size - used, "]");
+  return text;
+}
+
+/* A dimension that is never stepped may have been given any stride; kernels compute with it all the same. */
+static void bound_strides(kw_tensor_ref *ref) {
+  for (uint32_t d = 0; d < ref->rank; ++d) {
+    int64_t walked = ref->shape[d] > 1 ? ref->shape[d] : 1;
+    int64_t most = INT64_MAX / (int64_t)kw_dtype_size(ref->dtype) / walked;
+    if (ref->strides[d] > most) ref->strides[d] = most;
+  }
+}
+
+/* ---- Making ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t alignment_at(const kw_device *device, uint64_t offset) {
+  uint64_t alignment = device->info.mem_alignment < MAX_ALIGNMENT ? device->info.mem_alignment : MAX_ALIGNMENT;
+  uint64_t of_offset = offset & (~offset + 1); /* its lowest bit; 0 for 0 */
+  return (uint32_t)(of_offset != 0 && of_offset < alignment ? of_offset : alignment);
+}
+
+kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                              const int64_t *strides, uint64_t byte_offset, kw_tensor **out_tensor) {
+  kw_tensor *tensor = calloc(1, sizeof *tensor);
+  if (tensor == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "making a tensor: the host is out of memory.");
+  kw_tensor_ref *ref = &tensor->ref;
+  ref->struct_size = sizeof *ref;
+  ref->dtype = dtype;
+  ref->rank = (uint8_t)rank;
+  ref->mem = buffer->mem;
+  ref->numel = 1;
+  for (uint32_t d = 0; d < rank; ++d) {
+    ref->shape[d] = shape[d];
+    ref->strides[d] = strides[d];
+    ref->numel *= shape[d];
+  }
+  /* A place past the end is of no use to an empty tensor and could make a plugin stumble. */
+  if (ref->numel == 0 && byte_offset > buffer->size) byte_offset = 0;
+  uint64_t extent;
+  if (!find_extent(ref, &extent) || byte_offset > buffer->size || extent > buffer->size - byte_offset) {
+    char text[256];
+    kw_ref_describe(ref, text, sizeof text);
+    free(tensor);
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s with these strides at byte %" PRIu64 " reaches past its memory of %" PRIu64
+                   " bytes. Use smaller sizes, strides or offset.",
+                   text, byte_offset, buffer->size);
+  }
+  bound_strides(ref);
+  ref->offset = buffer->offset + byte_offset;
+  ref->alignment = alignment_at(buffer->device, ref->offset);
+  tensor->magic = KW_TENSOR_MAGIC;
+  tensor->device = buffer->device;
+  tensor->buffer = buffer;
+  tensor->print = kw_fingerprint_of(buffer->device->id, ref);
+  atomic_init(&tensor->refs, 1);
+  kw_buffer_retain(buffer);
+  *out_tensor = tensor;
+  return KW_OK;
+}
+
+typedef kw_status (*allocate_fn)(kw_stream *stream, uint64_t size, kw_buffer **out_buffer);
+
+static kw_status create(const char *function, allocate_fn allocate, kw_stream *stream, kw_dtype dtype, uint32_t rank,
+                        const int64_t *shape, kw_tensor **out_tensor) {
+  if (out_tensor == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument out_tensor is NULL.", function);
+  int64_t numel, strides[KW_MAX_RANK];
+  kw_status status = kw_runtime_check_fork();
+  if (status == KW_OK) status = kw_shape_check(function, dtype, rank, shape, &numel);
+  if (status != KW_OK) return status;
+  kw_buffer *buffer;
+  status = allocate(stream, (uint64_t)numel * kw_dtype_size(dtype), &buffer);
+  if (status != KW_OK) return status;
+  kw_shape_contiguous_strides(rank, shape, strides);
+  status = kw_tensor_on_buffer(buffer, dtype, rank, shape, strides, 0, out_tensor);
+  kw_buffer_release(buffer);
+  return status;
+}
+
+kw_status kw_tensor_create(kw_device *device, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                           kw_tensor **out_tensor) {
+  if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_tensor_create: argument device is NULL.");
+  return create("kw_tensor_create", kw_buffer_create, device->default_stream, dtype, rank, shape, out_tensor);
+}
+
+kw_status kw_tensor_create_on(kw_stream *stream, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                              kw_tensor **out_tensor) {
+  if (stream == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_tensor_create_on: argument stream is NULL.");
+  return create("kw_tensor_create_on", kw_buffer_create, stream, dtype, rank, shape, out_tensor);
+}
+
+kw_status kw_tensor_create_for_call(kw_stream *stream, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                                    kw_tensor **out_tensor) {
+  return create("making a tensor", kw_buffer_create_for_call, stream, dtype, rank, shape, out_tensor);
+}
+
+/* ---- Life, facts ------------------------------------------------------------------------------------------------ */
+
+kw_status kw_tensor_check(const char *function, const char *argument, const kw_tensor *tensor) {
+  if (tensor != NULL && tensor->magic == KW_TENSOR_MAGIC) return KW_OK;
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument %s %s.", function, argument,
+                 tensor == NULL ? "is NULL" : "is not a living tensor (released already?)");
+}
+
+void kw_tensor_release(kw_tensor *tensor) {
+  if (tensor == NULL) return;
+  if (kw_tensor_check("kw_tensor_release", "tensor", tensor) != KW_OK) {
+    kw_log(KW_LOG_ERROR, "%s", kw_error_message());
+    return;
+  }
+  if (atomic_fetch_sub_explicit(&tensor->refs, 1, memory_order_acq_rel) != 1) return;
+  kw_buffer *buffer = kw_runtime_forked() ? NULL : tensor->buffer; /* the memory is the parent's */
+  tensor->magic = 0;
+  tensor->print = (kw_fingerprint){0, 0};
+  free(tensor);
+  kw_buffer_release(buffer);
+}
+
+void kw_tensor_retain(kw_tensor *tensor) {
+  if (tensor != NULL) atomic_fetch_add_explicit(&tensor->refs, 1, memory_order_relaxed);
+}
+
+const kw_tensor_ref *kw_tensor_describe(const kw_tensor *tensor) {
+  return tensor == NULL ? NULL : &tensor->ref;
+}
+
+kw_device *kw_tensor_device(const kw_tensor *tensor) {
+  return tensor == NULL ? NULL : tensor->device;
+}

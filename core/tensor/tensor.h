@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KEYWAY_CORE_TENSOR_H
+#define KEYWAY_CORE_TENSOR_H
+
+#include "device/allocator.h"
+#include "base/fingerprint.h"
+
+#define KW_TENSOR_MAGIC 0x6b777473u /* "kwts" */
+
+/* ref comes first: an application's kw_value points at it, and kernels read it in place. */
+struct kw_tensor {
+  kw_tensor_ref ref;
+  uint32_t magic; /* KW_TENSOR_MAGIC while alive */
+  atomic_uint refs;
+  kw_device *device; /* = buffer->device */
+  kw_buffer *buffer;
+  kw_fingerprint print; /* of ref on device; what plans go by */
+};
+
+/* A tensor on an existing buffer (one more reference to it). byte_offset is relative to the buffer. Checks that it
+ * fits; fills numel and alignment. dtype, rank, shape, strides are trusted otherwise. */
+kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                              const int64_t *strides, uint64_t byte_offset, kw_tensor **out_tensor);
+
+/* kw_tensor_create_on for what a call makes itself, results among them: of the graph's pool while the calling thread
+ * records on the stream. */
+kw_status kw_tensor_create_for_call(kw_stream *stream, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                                    kw_tensor **out_tensor);
+
+/* KW_OK, or KW_ERR_INVALID_ARGUMENT when `tensor` is NULL or no living tensor; names function and argument. */
+kw_status kw_tensor_check(const char *function, const char *argument, const kw_tensor *tensor);
+
+/* KW_OK, or KW_ERR_INVALID_ARGUMENT: negative sizes, rank over KW_MAX_RANK, numel * itemsize past int64. `what` names
+ * the argument. */
+kw_status kw_shape_check(const char *what, kw_dtype dtype, uint32_t rank, const int64_t *shape, int64_t *out_numel);
+void kw_shape_contiguous_strides(uint32_t rank, const int64_t *shape, int64_t *out_strides);
+bool kw_ref_is_contiguous(const kw_tensor_ref *ref);
+/* Bytes from the first to past the last byte that the tensor touches; 0 when empty. */
+uint64_t kw_ref_extent(const kw_tensor_ref *ref);
+/* "f32[2, 3]" into text; returns text. */
+char *kw_ref_describe(const kw_tensor_ref *ref, char *text, size_t size);
+
+/* dst and src have the same dtype and numel, are contiguous, and may lie on different devices; `stream` belongs to one
+ * of them. On one device: its copy slot on `stream`; otherwise staged through host memory, waiting (the other device's
+ * part on its default stream). */
+kw_status kw_tensor_copy_contiguous(kw_tensor *dst, const kw_tensor *src, kw_stream *stream);
+
+#endif /* KEYWAY_CORE_TENSOR_H */

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Data between host and device, and between devices, with no more than the plugin's contiguous copy.
+ *
+ * A strided tensor is read by copying all bytes from its first to past its last element and picking on the host; it is
+ * written by reading these bytes, changing its own among them, and writing all of them back. That costs the extent, not
+ * numel, and a write to the gaps by another stream at the same time may be undone.
+ */
+#include "base/error.h"
+#include "graph/graph.h"
+#include "device/host_memory.h"
+#include "base/overlap.h"
+#include "tensor/tensor.h"
+#include "base/trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kw_status enqueue_copy(kw_stream *stream, const kw_copy_info *copy) {
+  static const char *const names[] = {"host to device", "device to host", "device to device"};
+  kw_device *device = stream->device;
+  uint64_t begin = kw_trace_begin();
+  kw_status status = device->plugin->memory.copy(device->handle, stream->handle, copy);
+  if (kw_trace_enabled) {
+    char detail[120];
+    snprintf(detail, sizeof detail, "%" PRIu64 " bytes, %s", copy->size, device->name);
+    kw_trace_span("copy", names[copy->kind], detail, begin);
+  }
+  if (status == KW_OK) return KW_OK;
+  return kw_device_note(device, kw_from_plugin(status, "copying %" PRIu64 " bytes, %s, on %s", copy->size,
+                                               names[copy->kind], device->name));
+}
+
+/* `offset` is absolute in the buffer's mem. */
+static kw_status copy_in(kw_buffer *buffer, uint64_t offset, const void *host, uint64_t size, kw_stream *stream) {
+  kw_buffer_use(buffer, stream);
+  kw_copy_info copy = {.struct_size = sizeof copy,
+                       .kind = KW_COPY_HOST_TO_DEVICE,
+                       .dst_mem = buffer->mem,
+                       .dst_offset = offset,
+                       .src_host = host,
+                       .size = size};
+  return enqueue_copy(stream, &copy);
+}
+
+static kw_status copy_out(kw_buffer *buffer, uint64_t offset, void *host, uint64_t size, kw_stream *stream) {
+  kw_buffer_use(buffer, stream);
+  kw_copy_info copy = {.struct_size = sizeof copy,
+                       .kind = KW_COPY_DEVICE_TO_HOST,
+                       .dst_host = host,
+                       .src_mem = buffer->mem,
+                       .src_offset = offset,
+                       .size = size};
+  return enqueue_copy(stream, &copy);
+}
+
+static uint64_t byte_size(const kw_tensor_ref *ref) {
+  return (uint64_t)ref->numel * kw_dtype_size(ref->dtype);
+}
+
+static kw_status no_host_memory(const char *function, uint64_t size) {
+  return kw_fail(KW_ERR_OUT_OF_MEMORY,
+                 "%s: the host is out of memory: %" PRIu64 " bytes for staging. Copy smaller pieces.", function, size);
+}
+
+/* A result of a graph that is being recorded has none yet. */
+static kw_status check_has_contents(const char *function, const kw_tensor *tensor) {
+  const uint64_t graph = tensor->buffer->graph;
+  if (graph == 0 || atomic_load(&atomic_load(&tensor->buffer->stream)->recording) != graph) return KW_OK;
+  return kw_fail(
+      KW_ERR_BUSY,
+      "%s: the tensor is a result of a graph that is being recorded: it has contents once the graph has been "
+      "launched. End the recording first (kw_graph_end).",
+      function);
+}
+
+static kw_status check(const char *function, const kw_tensor *tensor, const void *host) {
+  kw_status status = kw_tensor_check(function, "tensor", tensor);
+  if (status != KW_OK) return status;
+  if (host == NULL && tensor->ref.numel > 0) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument host is NULL.", function);
+  }
+  status = kw_runtime_check_fork();
+  if (status == KW_OK) status = kw_device_check(tensor->device);
+  return status == KW_OK ? check_has_contents(function, tensor) : status;
+}
+
+/* ---- Strided on the host ----------------------------------------------------------------------------------------- */
+
+/* Moves the tensor's elements between `extent`, which holds the bytes from its first to past its last element, and
+ * `packed`, where they lie in row-major order. */
+static void move_strided(const kw_tensor_ref *ref, char *extent, char *packed, bool to_packed) {
+  size_t item = kw_dtype_size(ref->dtype);
+  /* Innermost dimensions without gaps move in one piece. */
+  uint32_t outer = ref->rank;
+  size_t run = item;
+  for (int64_t stride = 1; outer > 0 && (ref->shape[outer - 1] == 1 || ref->strides[outer - 1] == stride); --outer) {
+    stride *= ref->shape[outer - 1];
+    run = item * (size_t)stride;
+  }
+  int64_t index[KW_MAX_RANK] = {0};
+  for (size_t place = 0;;) {
+    if (to_packed) {
+      memcpy(packed, extent + place, run);
+    } else {
+      memcpy(extent + place, packed, run);
+    }
+    packed += run;
+    uint32_t d = outer;
+    for (; d > 0; --d) {
+      size_t step = item * (size_t)ref->strides[d - 1];
+      if (++index[d - 1] < ref->shape[d - 1]) {
+        place += step;
+        break;
+      }
+      place -= step * (size_t)(index[d - 1] - 1);
+      index[d - 1] = 0;
+    }
+    if (d == 0) return;
+  }
+}
+
+/* The tensor's extent in fresh host memory; waits. */
+static kw_status read_extent(const char *function, const kw_tensor *tensor, kw_stream *stream, char **out_extent) {
+  uint64_t size = kw_ref_extent(&tensor->ref);
+  char *extent = malloc(size);
+  if (extent == NULL) return no_host_memory(function, size);
+  kw_status status = copy_out(tensor->buffer, tensor->ref.offset, extent, size, stream);
+  if (status == KW_OK) status = kw_stream_synchronize(stream);
+  if (status == KW_OK) {
+    *out_extent = extent;
+  } else {
+    free(extent);
+  }
+  return status;
+}
+
+/* ---- Host and device --------------------------------------------------------------------------------------------- */
+
+kw_status kw_tensor_write(kw_tensor *tensor, const void *host) {
+  static const char function[] = "kw_tensor_write";
+  kw_status status = check(function, tensor, host);
+  if (status == KW_OK) status = kw_stream_may_wait(function);
+  if (status == KW_OK) status = kw_stream_may_not_record(function, tensor->device->default_stream);
+  if (status != KW_OK || tensor->ref.numel == 0) return status;
+  const kw_tensor_ref *ref = &tensor->ref;
+  kw_stream *stream = tensor->device->default_stream;
+  char *extent = NULL;
+  if (kw_ref_is_contiguous(ref)) {
+    status = copy_in(tensor->buffer, ref->offset, host, byte_size(ref), stream);
+  } else if (kw_ref_overlaps_itself(ref)) {
+    char text[256];
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: several elements of %s share one place in memory, as after expand. Write to the tensor it was "
+                   "made from.",
+                   function, kw_ref_describe(ref, text, sizeof text));
+  } else {
+    status = read_extent(function, tensor, stream, &extent);
+    if (status != KW_OK) return status;
+    move_strided(ref, extent, (char *)(uintptr_t)host, false);
+    status = copy_in(tensor->buffer, ref->offset, extent, kw_ref_extent(ref), stream);
+  }
+  kw_status waited = kw_stream_synchronize(stream);
+  free(extent);
+  return status != KW_OK ? status : waited;
+}
+
+kw_status kw_tensor_read(const kw_tensor *tensor, void *host) {
+  static const char function[] = "kw_tensor_read";
+  kw_status status = check(function, tensor, host);
+  if (status == KW_OK) status = kw_stream_may_wait(function);
+  if (status == KW_OK) status = kw_stream_may_not_record(function, tensor->device->default_stream);
+  if (status != KW_OK || tensor->ref.numel == 0) return status;
+  const kw_tensor_ref *ref = &tensor->ref;
+  kw_stream *stream = tensor->device->default_stream;
+  if (kw_ref_is_contiguous(ref)) {
+    status = copy_out(tensor->buffer, ref->offset, host, byte_size(ref), stream);
+    return status != KW_OK ? status : kw_stream_synchronize(stream);
+  }
+  char *extent;
+  status = read_extent(function, tensor, stream, &extent);
+  if (status != KW_OK) return status;
+  move_strided(ref, extent, host, true);
+  free(extent);
+  return KW_OK;
+}
+
+static kw_status check_async(const char *function, const kw_tensor *tensor, const void *host, kw_stream **stream) {
+  kw_status status = check(function, tensor, host);
+  if (status == KW_OK) status = kw_stream_resolve(function, tensor->device, *stream, stream);
+  if (status == KW_OK) status = kw_stream_may_not_record(function, *stream);
+  if (status != KW_OK || kw_ref_is_contiguous(&tensor->ref)) return status;
+  char text[256];
+  return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                 "%s: argument tensor, %s, is not contiguous. Use the function without _async, or copy it to a "
+                 "contiguous one first.",
+                 function, kw_ref_describe(&tensor->ref, text, sizeof text));
+}
+
+kw_status kw_tensor_write_async(kw_tensor *tensor, const void *host, kw_stream *stream) {
+  kw_status status = check_async("kw_tensor_write_async", tensor, host, &stream);
+  if (status != KW_OK || tensor->ref.numel == 0) return status;
+  return copy_in(tensor->buffer, tensor->ref.offset, host, byte_size(&tensor->ref), stream);
+}
+
+kw_status kw_tensor_read_async(const kw_tensor *tensor, void *host, kw_stream *stream) {
+  kw_status status = check_async("kw_tensor_read_async", tensor, host, &stream);
+  if (status != KW_OK || tensor->ref.numel == 0) return status;
+  return copy_out(tensor->buffer, tensor->ref.offset, host, byte_size(&tensor->ref), stream);
+}
+
+/* ---- Device and device ------------------------------------------------------------------------------------------- */
+
+static kw_copy_info contiguous_copy(const kw_tensor *dst, const kw_tensor *src) {
+  return (kw_copy_info){.struct_size = sizeof(kw_copy_info),
+                        .kind = KW_COPY_DEVICE_TO_DEVICE,
+                        .dst_mem = dst->buffer->mem,
+                        .dst_offset = dst->ref.offset,
+                        .src_mem = src->buffer->mem,
+                        .src_offset = src->ref.offset,
+                        .size = byte_size(&src->ref)};
+}
+
+/* Piece by piece through host memory, which is that of the device that has such. */
+static kw_status copy_staged(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_stream *to) {
+  uint64_t size = byte_size(&src->ref);
+  kw_device *device = dst->device->plugin->native & KW_NATIVE_HOST_MEMORY ? dst->device : src->device;
+  char *host = kw_staging_take(device);
+  if (host == NULL) return no_host_memory("copying between devices", KW_STAGING_SIZE);
+  kw_status status = KW_OK;
+  for (uint64_t done = 0, piece; done < size && status == KW_OK; done += piece) {
+    piece = size - done < KW_STAGING_SIZE ? size - done : KW_STAGING_SIZE;
+    status = copy_out(src->buffer, src->ref.offset + done, host, piece, from);
+    if (status == KW_OK) status = kw_stream_synchronize(from);
+    if (status != KW_OK) break;
+    status = copy_in(dst->buffer, dst->ref.offset + done, host, piece, to);
+    if (status == KW_OK) status = kw_stream_synchronize(to);
+  }
+  kw_staging_give(device, host);
+  return status;
+}
+
+/* From device to device of one plugin; false when they cannot reach each other. */
+static bool copy_peer(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_stream *to, kw_status *out_status) {
+  kw_device *device = dst->device;
+  if (src->device->plugin != device->plugin || !(device->plugin->native & KW_NATIVE_PEER_COPY)) return false;
+  *out_status = kw_stream_synchronize(from);
+  if (*out_status != KW_OK) return true;
+  const kw_copy_info copy = contiguous_copy(dst, src);
+  kw_buffer_use(dst->buffer, to);
+  uint64_t begin = kw_trace_begin();
+  kw_status status = device->plugin->memory.copy_peer(device->handle, to->handle, src->device->handle, &copy);
+  kw_trace_span("copy", "peer to device", device->name, begin);
+  if (status == KW_ERR_UNSUPPORTED) return false;
+  *out_status = status == KW_OK
+                    ? kw_stream_synchronize(to)
+                    : kw_device_note(device, kw_from_plugin(status, "copying %" PRIu64 " bytes from %s to %s",
+                                                            copy.size, src->device->name, device->name));
+  return true;
+}
+
+static kw_status copy_between(kw_tensor *dst, const kw_tensor *src, kw_stream *stream) {
+  kw_status status = kw_stream_may_wait("copying between devices");
+  if (status != KW_OK) return status;
+  kw_stream *from = stream->device == src->device ? stream : src->device->default_stream;
+  kw_stream *to = stream->device == dst->device ? stream : dst->device->default_stream;
+  return copy_peer(dst, src, from, to, &status) ? status : copy_staged(dst, src, from, to);
+}
+
+kw_status kw_tensor_copy_contiguous(kw_tensor *dst, const kw_tensor *src, kw_stream *stream) {
+  if (src->ref.numel == 0) return KW_OK;
+  if (dst->device != src->device) return copy_between(dst, src, stream);
+  kw_buffer_use(dst->buffer, stream);
+  kw_buffer_use(src->buffer, stream);
+  const kw_copy_info copy = contiguous_copy(dst, src);
+  return enqueue_copy(stream, &copy);
+}
+
+/* Through packed host memory. */
+static kw_status copy_strided(kw_tensor *dst, const kw_tensor *src) {
+  uint64_t size = byte_size(&src->ref);
+  char *packed = malloc(size);
+  if (packed == NULL) return no_host_memory("kw_tensor_to", size);
+  kw_status status = kw_tensor_read(src, packed);
+  if (status == KW_OK) status = kw_tensor_write(dst, packed);
+  free(packed);
+  return status;
+}
+
+kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_tensor **out_tensor) {
+  static const char function[] = "kw_tensor_to";
+  kw_status status = kw_tensor_check(function, "tensor", tensor);
+  if (status != KW_OK) return status;
+  if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument device is NULL.", function);
+  if (out_tensor == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument out_tensor is NULL.", function);
+  status = kw_device_check(tensor->device);
+  if (status == KW_OK) status = check_has_contents(function, tensor);
+  if (status == KW_OK) status = kw_stream_may_wait(function);
+  if (status == KW_OK) status = kw_stream_may_not_record(function, tensor->device->default_stream);
+  if (status == KW_OK) status = kw_stream_may_not_record(function, device->default_stream);
+  if (status != KW_OK) return status;
+  kw_tensor *copy;
+  status = kw_tensor_create(device, tensor->ref.dtype, tensor->ref.rank, tensor->ref.shape, &copy);
+  if (status != KW_OK) return status;
+  if (tensor->ref.numel > 0 && !kw_ref_is_contiguous(&tensor->ref)) {
+    status = copy_strided(copy, tensor);
+  } else {
+    status = kw_tensor_copy_contiguous(copy, tensor, device->default_stream);
+    if (status == KW_OK) status = kw_stream_synchronize(device->default_stream);
+  }
+  if (status == KW_OK) {
+    *out_tensor = copy;
+  } else {
+    kw_tensor_release(copy);
+  }
+  return status;
+}
+
+/* ---- Fill ------------------------------------------------------------------------------------------------------- */
+
+static kw_status fill_by_copies(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
+                                uint32_t pattern_size) {
+  static const char function[] = "filling memory without the plugin's fill";
+  kw_status status = kw_stream_may_wait(function);
+  if (status != KW_OK) return status;
+  uint64_t room = size < KW_STAGING_SIZE ? size : KW_STAGING_SIZE; /* a multiple of pattern_size either way */
+  char *host = kw_staging_take(stream->device);
+  if (host == NULL) return no_host_memory(function, KW_STAGING_SIZE);
+  for (uint64_t at = 0; at < room; at += pattern_size) memcpy(host + at, pattern, pattern_size);
+  for (uint64_t done = 0; done < size && status == KW_OK; done += room) {
+    const kw_copy_info copy = {.struct_size = sizeof copy,
+                               .kind = KW_COPY_HOST_TO_DEVICE,
+                               .dst_mem = mem,
+                               .dst_offset = offset + done,
+                               .src_host = host,
+                               .size = size - done < room ? size - done : room};
+    status = enqueue_copy(stream, &copy);
+  }
+  kw_stream_drain(stream); /* the host memory is ours */
+  kw_staging_give(stream->device, host);
+  return status;
+}
+
+kw_status kw_memory_fill(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
+                         uint32_t pattern_size) {
+  kw_device *device = stream->device;
+  if ((device->plugin->native & KW_NATIVE_FILL) == 0) {
+    return fill_by_copies(stream, mem, offset, size, pattern, pattern_size);
+  }
+  uint64_t begin = kw_trace_begin();
+  kw_status status =
+      device->plugin->memory.fill(device->handle, stream->handle, mem, offset, size, pattern, pattern_size);
+  kw_trace_span("copy", "fill", device->name, begin);
+  if (status == KW_OK) return KW_OK;
+  return kw_device_note(device, kw_from_plugin(status, "filling %" PRIu64 " bytes on %s", size, device->name));
+}
+
+kw_status kw_buffer_fill(kw_buffer *buffer, kw_stream *stream, uint64_t offset, uint64_t size, const void *pattern,
+                         uint32_t pattern_size) {
+  bool power = pattern_size != 0 && pattern_size <= 16 && (pattern_size & (pattern_size - 1)) == 0;
+  if (!power || offset % pattern_size != 0 || size % pattern_size != 0 || offset > buffer->size ||
+      size > buffer->size - offset) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "kw_buffer_fill: %" PRIu64 " bytes at %" PRIu64 " in a buffer of %" PRIu64
+                   " with a pattern of %" PRIu32
+                   ". The pattern has 1, 2, 4, 8 or 16 bytes; size and place are multiples of it, inside the buffer.",
+                   size, offset, buffer->size, pattern_size);
+  }
+  kw_status status = kw_device_check(buffer->device);
+  if (status != KW_OK || size == 0) return status;
+  kw_buffer_use(buffer, stream);
+  kw_graph *graph = kw_stream_recorded(stream);
+  if (graph) return kw_graph_add_fill(graph, buffer->mem, buffer->offset + offset, size, pattern, pattern_size);
+  return kw_memory_fill(stream, buffer->mem, buffer->offset + offset, size, pattern, pattern_size);
+}
