@@ -5,7 +5,7 @@
  * A round runs each side once, one after the other, often enough to last; what is printed are medians over the rounds,
  * and of the ratio the median of each round's own, so that what slows both sides for a while does not count.
  */
-#include "clock.h"
+#include "run/clock.h"
 #include "commands.h"
 #include "table.h"
 

@@ -3,7 +3,7 @@
  * `keyway report`: reads the JSON reports of `keyway conform`, shows them, and puts those of shards together.
  */
 #include "commands.h"
-#include "report.h"
+#include "report/report.h"
 #include "table.h"
 
 #include <stdlib.h>

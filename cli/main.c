@@ -3,7 +3,7 @@
  * The `keyway` program: finds the command and hands over.
  */
 #include "commands.h"
-#include "conform.h"
+#include "run/conform.h"
 
 #include <keyway/keyway.h>
 

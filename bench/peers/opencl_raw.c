@@ -6,8 +6,8 @@
 #include "../peer.h"
 #include "opencl.h"
 
-#include <gpu/plan.h>
-#include <gpu/scalar.h>
+#include <gpu/lower/plan.h>
+#include <gpu/lower/scalar.h>
 #include <stdio.h>
 
 typedef struct raw_peer {

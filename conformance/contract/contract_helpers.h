@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "contract.h"
+#include "contract/contract.h"
 
 #include <keyway/keyway.h>
 

@@ -5,9 +5,9 @@
  *
  *   golden_test DIRECTORY [DEVICE]      default device: cpu:0
  */
-#include "compare.h"
+#include "judge/compare.h"
 #include "number.h"
-#include "text.h"
+#include "report/text.h"
 
 #include <keyway/keyway.h>
 

@@ -3,7 +3,7 @@
  * keyway::int8_linear: sums in i32 by the library, and behind them the pack's kernel that scales them and adds the
  * bias. In the workspace the pack's part comes first, with the sums at its beginning, and then the library's.
  */
-#include "../matmul.h"
+#include "ops/matmul.h"
 #include "product.h"
 
 #include <stdlib.h>

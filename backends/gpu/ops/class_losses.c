@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Losses over classes: nll_loss, its backward, and cross_entropy_loss.
+ */
+#include "lower/plan.h"
+#include "ops/reduce.h"
+#include "lower/scalar.h"
+#include "ops/softmax.h"
+
+#include "kernels/class_loss_args.kw"
+
+static const kw_gpu_kernel loss_kernel = {&kw_gpu_scan_module, "kw_class_loss_kernel"};
+static const kw_gpu_kernel terms_kernel = {&kw_gpu_scan_module, "kw_class_terms_kernel"};
+static const kw_gpu_kernel slope_kernel = {&kw_gpu_scan_module, "kw_class_slope_kernel"};
+
+enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
+
+/* Classes lie along dimension 1 of the scores, or 0 where these have one dimension. */
+static uint32_t class_dim(const kw_tensor_ref *scores) {
+  return scores->rank > 1;
+}
+
+static kw_class_loss make_block(const kw_tensor_ref *scores, int64_t ignored) {
+  uint32_t dim = class_dim(scores);
+  kw_class_loss block = {.classes = scores->shape[dim], .inner = 1, .ignored = ignored};
+  for (uint32_t d = dim + 1; d < scores->rank; ++d) block.inner *= scores->shape[d];
+  block.places = block.inner * (dim > 0 ? scores->shape[0] : 1);
+  return block;
+}
+
+/* ---- Losses of places to the result ------------------------------------------------------------------------------ */
+
+/* A loss for every place, and the weight that it counts with, in the compute type. */
+typedef struct places {
+  kw_gpu_tensor losses, weights;
+} places;
+
+static places make_places(kw_gpu_plan *plan, kw_dtype dtype, int64_t count) {
+  const kw_dtype wide = kw_gpu_compute_dtype(dtype);
+  return (places){kw_gpu_temporary(plan, wide, 1, &count), kw_gpu_temporary(plan, wide, 1, &count)};
+}
+
+/* The losses, their sum, or their mean by weight, to `out`; the sum of the weights, 0 without a reduction, to `total`
+ * where there is one. */
+static void finish(kw_gpu_plan *plan, const places *p, int64_t reduction, const kw_gpu_tensor *out,
+                   const kw_gpu_tensor *total) {
+  if (reduction == REDUCE_NONE) {
+    kw_gpu_tensor shaped = kw_gpu_reshape(&p->losses, out->ref.rank, out->ref.shape);
+    kw_gpu_copy(plan, out, &shaped);
+    if (kw_gpu_present(total)) kw_gpu_fill(plan, total, 0);
+    return;
+  }
+  kw_dtype wide = p->losses.ref.dtype;
+  kw_gpu_tensor sum = kw_gpu_temporary(plan, wide, 0, NULL), result = kw_gpu_staging(plan, out, wide);
+  kw_gpu_reduce(plan, KW_REDUCE_SUM, &sum, &p->weights, 1);
+  if (reduction == REDUCE_MEAN) {
+    kw_gpu_reduce_shifted(plan, KW_REDUCE_SUM_OVER, &result, &p->losses, 1, &sum, 1);
+  } else {
+    kw_gpu_reduce(plan, KW_REDUCE_SUM, &result, &p->losses, 1);
+  }
+  kw_gpu_deliver(plan, &result, out);
+  if (kw_gpu_present(total)) kw_gpu_copy(plan, total, &sum);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+/* Contiguous arguments, and what softmax knows of each place's scores where it is asked. */
+typedef struct operands {
+  kw_gpu_tensor scores, target, weight, largest, sums;
+} operands;
+
+static void add_losses(kw_gpu_plan *plan, const operands *o, const places *p, const kw_class_loss *block,
+                       int32_t form) {
+  kw_gpu_step *step = kw_gpu_step_add(plan, &loss_kernel, o->scores.ref.dtype);
+  kw_gpu_step_operand(step, &p->losses);
+  kw_gpu_step_operand(step, &o->scores);
+  kw_gpu_step_operand(step, &o->target);
+  kw_gpu_step_operand(step, &o->weight);
+  kw_gpu_step_operand(step, &p->weights);
+  kw_gpu_step_operand(step, &o->largest);
+  kw_gpu_step_operand(step, &o->sums);
+  kw_gpu_step_errors(step);
+  kw_gpu_step_block(step, block, sizeof *block);
+  kw_gpu_step_int(step, form);
+  kw_gpu_step_int(step, kw_gpu_present(&o->weight));
+  kw_gpu_step_error_code(step);
+  kw_gpu_step_items(step, block->places);
+}
+
+/* What every class adds, summed up to p->losses. */
+static void add_terms(kw_gpu_plan *plan, const operands *o, const places *p, const kw_class_loss *block,
+                      bool probabilities, double smoothing) {
+  const int64_t shape[] = {block->inner > 0 ? block->places / block->inner : 0, block->classes, block->inner};
+  kw_gpu_tensor terms = kw_gpu_temporary(plan, p->losses.ref.dtype, 3, shape);
+  kw_gpu_tensor losses = kw_gpu_reshape(&p->losses, 2, (int64_t[]){shape[0], shape[2]});
+  kw_gpu_step *step = kw_gpu_step_add(plan, &terms_kernel, o->scores.ref.dtype);
+  kw_gpu_step_operand(step, &terms);
+  kw_gpu_step_operand(step, &o->scores);
+  kw_gpu_step_operand(step, &o->target);
+  kw_gpu_step_operand(step, &o->weight);
+  kw_gpu_step_operand(step, &o->largest);
+  kw_gpu_step_operand(step, &o->sums);
+  kw_gpu_step_block(step, block, sizeof *block);
+  kw_gpu_step_int(step, probabilities);
+  kw_gpu_step_int(step, kw_gpu_present(&o->weight));
+  kw_gpu_step_number(step, smoothing);
+  kw_gpu_step_number(step, smoothing / (double)block->classes);
+  kw_gpu_step_items(step, block->places * block->classes);
+  kw_gpu_reduce(plan, KW_REDUCE_SUM, &losses, &terms, 1u << 1);
+}
+
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+/* Arguments: self, target, weight, reduction, ignore_index. */
+static void lower_nll_loss(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor self = kw_gpu_input(plan, 0), target = kw_gpu_input(plan, 1), weight = kw_gpu_input(plan, 2),
+                out = kw_gpu_output(plan, 0), total = kw_gpu_output(plan, 1);
+  const kw_class_loss block = make_block(&self.ref, kw_gpu_int(plan, 4, 0));
+  kw_dtype dtype = self.ref.dtype;
+  operands o = {.scores = kw_gpu_contiguous(plan, &self, dtype),
+                .target = kw_gpu_contiguous(plan, &target, KW_I64),
+                .weight = kw_gpu_contiguous(plan, &weight, dtype)};
+  places p = make_places(plan, dtype, block.places);
+  add_losses(plan, &o, &p, &block, KW_LOSS_SCORE);
+  finish(plan, &p, kw_gpu_int(plan, 3, REDUCE_MEAN), &out, &total);
+}
+
+/* Arguments: grad_output, self, target, weight, reduction, ignore_index, total_weight. */
+static void lower_nll_loss_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor grad = kw_gpu_input(plan, 0), target = kw_gpu_input(plan, 2), weight = kw_gpu_input(plan, 3),
+                total = kw_gpu_input(plan, 6), out = kw_gpu_output(plan, 0);
+  const kw_class_loss block = make_block(&out.ref, kw_gpu_int(plan, 5, 0));
+  int64_t reduction = kw_gpu_int(plan, 4, REDUCE_MEAN);
+  kw_dtype dtype = out.ref.dtype;
+  grad = kw_gpu_contiguous(plan, &grad, dtype);
+  target = kw_gpu_contiguous(plan, &target, KW_I64);
+  weight = kw_gpu_contiguous(plan, &weight, dtype);
+  kw_gpu_tensor result = kw_gpu_staging(plan, &out, dtype);
+  kw_gpu_step *step = kw_gpu_step_add(plan, &slope_kernel, dtype);
+  kw_gpu_step_operand(step, &result);
+  kw_gpu_step_operand(step, &grad);
+  kw_gpu_step_operand(step, &target);
+  kw_gpu_step_operand(step, &weight);
+  kw_gpu_step_operand(step, &total);
+  kw_gpu_step_errors(step);
+  kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_int(step, reduction != REDUCE_NONE);
+  kw_gpu_step_int(step, reduction == REDUCE_MEAN);
+  kw_gpu_step_int(step, kw_gpu_present(&weight));
+  kw_gpu_step_error_code(step);
+  kw_gpu_step_items(step, block.places * block.classes);
+  kw_gpu_deliver(plan, &result, &out);
+}
+
+/* Arguments: self, target, weight, reduction, ignore_index, label_smoothing. */
+static void lower_cross_entropy(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor self = kw_gpu_input(plan, 0), target = kw_gpu_input(plan, 1), weight = kw_gpu_input(plan, 2),
+                out = kw_gpu_output(plan, 0), no_total = {.at.from = KW_GPU_NOTHING};
+  const bool probabilities = target.ref.rank == self.ref.rank;
+  const kw_class_loss block = make_block(&self.ref, kw_gpu_int(plan, 4, -100));
+  const double smoothing = kw_gpu_real(plan, 5, 0);
+  kw_dtype dtype = self.ref.dtype;
+  operands o = {.scores = kw_gpu_contiguous(plan, &self, dtype),
+                .target = kw_gpu_contiguous(plan, &target, probabilities ? dtype : KW_I64),
+                .weight = kw_gpu_contiguous(plan, &weight, dtype)};
+  places p = make_places(plan, dtype, block.places);
+  kw_gpu_softmax_rows(plan, &o.scores, class_dim(&self.ref), &o.largest, &o.sums);
+  if (probabilities || smoothing != 0) add_terms(plan, &o, &p, &block, probabilities, smoothing);
+  if (probabilities) {
+    kw_gpu_fill(plan, &p.weights, 1);
+  } else {
+    add_losses(plan, &o, &p, &block, smoothing != 0 ? KW_LOSS_TERMS : KW_LOSS_LOG_SOFTMAX);
+  }
+  finish(plan, &p, kw_gpu_int(plan, 3, REDUCE_MEAN), &out, &no_total);
+}
+
+const kw_gpu_op kw_gpu_class_loss_ops[] = {
+    {"nll_loss_forward", lower_nll_loss, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"nll_loss2d_forward", lower_nll_loss, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"nll_loss_backward", lower_nll_loss_backward, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"nll_loss2d_backward", lower_nll_loss_backward, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"cross_entropy_loss", lower_cross_entropy, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {0},
+};

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Convolution and its gradients.
+ *
+ * What they have in common, transposed ones too: `places` [n, a, place...] has an element for each place of the window,
+ * `field` [n, b, position...] is what the window moves over, and the weight is [a, b / groups, tap...]. Each of the
+ * three is a sum of products of the other two, over all (n, place, tap) whose position is inside the field: a matrix
+ * product for each group, described to the kernel by kw_convolution.
+ */
+#include "lower/dialect.h"
+#include "kernels/convolution_args.kw"
+#include "ops/reduce.h"
+#include "lower/scalar.h"
+
+#include <string.h>
+
+extern const char kw_gpu_source_convolution_args[], kw_gpu_source_block[], kw_gpu_source_tile[],
+    kw_gpu_source_convolution[];
+
+const kw_gpu_module kw_gpu_convolution_module = {
+    "convolution",
+    KW_GPU_BY_DTYPE,
+    KW_GPU_FLOAT,
+    {kw_gpu_source_convolution_args, kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_convolution}};
+
+static const kw_gpu_kernel tiled_kernel = {&kw_gpu_convolution_module, "kw_convolution_kernel"};
+static const kw_gpu_kernel narrow_kernel = {&kw_gpu_convolution_module, "kw_convolution_narrow_kernel"};
+
+#define SPATIAL 3
+
+/* Groups of no more rows and products than these take an item for each element instead of tiles. */
+#define NARROW_ROWS 2
+#define NARROW_DEPTH 256
+
+/* A product with fewer tiles than this is cut along k, into pieces of DEPTH_STEP at least. */
+#define ENOUGH_TILES 256
+#define DEPTH_STEP (64 * KW_PRODUCT_SLICE)
+
+/* ---- Images ------------------------------------------------------------------------------------------------------ */
+
+/* A tensor [n, c, spatial...]; spatial dimensions that are missing are leading ones of size 1. */
+typedef struct image {
+  int64_t n, c, size[SPATIAL];
+  int64_t n_step, c_step, step[SPATIAL];
+} image;
+
+static image image_of(const kw_gpu_tensor *tensor) {
+  const kw_tensor_ref *ref = &tensor->ref;
+  image m = {
+      .n = ref->shape[0], .c = ref->shape[1], .size = {1, 1, 1}, .n_step = ref->strides[0], .c_step = ref->strides[1]};
+  for (uint32_t d = 2; d < ref->rank; ++d) {
+    m.size[SPATIAL - ref->rank + d] = ref->shape[d];
+    m.step[SPATIAL - ref->rank + d] = ref->strides[d];
+  }
+  return m;
+}
+
+static int64_t count_positions(const int64_t *size) {
+  return size[0] * size[1] * size[2];
+}
+
+/* ---- What a call says -------------------------------------------------------------------------------------------- */
+
+typedef struct movement {
+  int64_t stride[SPATIAL], padding[SPATIAL], dilation[SPATIAL];
+  bool transposed;
+  int64_t groups;
+} movement;
+
+/* A list for the last `dims` of the spatial dimensions: one number for each, or one for all. */
+static void read_spatial(const kw_value *list, uint32_t dims, int64_t missing, int64_t *out) {
+  for (uint32_t d = 0; d < SPATIAL; ++d) {
+    uint32_t given = SPATIAL - dims;
+    out[d] = d < given ? missing : list->u.ints[list->count == 1 ? 0 : d - given];
+  }
+}
+
+/* From argument `first` on: stride, padding, dilation, transposed, output_padding and groups. */
+static movement read_movement(const kw_gpu_plan *plan, uint32_t first, uint32_t dims) {
+  movement v = {.transposed = kw_gpu_bool(plan, first + 3, false), .groups = kw_gpu_int(plan, first + 5, 1)};
+  read_spatial(kw_gpu_argument(plan, first), dims, 1, v.stride);
+  read_spatial(kw_gpu_argument(plan, first + 1), dims, 0, v.padding);
+  read_spatial(kw_gpu_argument(plan, first + 2), dims, 1, v.dilation);
+  return v;
+}
+
+/* ---- Products ---------------------------------------------------------------------------------------------------- */
+
+static void copy3(kw_i64 *to, const int64_t *from, int64_t factor) {
+  for (int d = 0; d < SPATIAL; ++d) to[d] = factor * from[d];
+}
+
+/* out: its elements are columns but for their channels, which are rows. */
+static void describe_out(kw_convolution *block, const image *out, int64_t rows) {
+  block->rows = rows;
+  block->cols = out->n * count_positions(out->size);
+  block->out_group = rows * out->c_step;
+  block->out_row = out->c_step;
+  block->out_outer = out->n_step;
+  copy3(block->c_size, out->size, 1);
+  copy3(block->out_step, out->step, 1);
+}
+
+static void describe_right(kw_convolution *block, const image *right, int64_t channels) {
+  block->right_group = channels * right->c_step;
+  copy3(block->right_size, right->size, 1);
+  copy3(block->right_step, right->step, 1);
+  for (int d = 0; d < SPATIAL; ++d) block->divide[d] = 1;
+}
+
+/* The weight on the left: k is a channel of the side that is added up, and a tap. */
+static void describe_weight(kw_convolution *block, const image *weight, int64_t channels, int64_t group, bool by_a) {
+  block->depth = channels * count_positions(weight->size);
+  block->left_group = group * weight->n_step;
+  block->left_row = by_a ? weight->c_step : weight->n_step;
+  block->left_outer = by_a ? weight->n_step : weight->c_step;
+  copy3(block->k_size, weight->size, 1);
+  copy3(block->left_step, weight->step, 1);
+}
+
+static kw_convolution describe_places(const movement *v, const image *places, const image *field, const image *weight) {
+  const int64_t count = places->c / v->groups;
+  kw_convolution block = {.groups = v->groups, .right_k_outer = field->c_step, .right_c_outer = field->n_step};
+  describe_out(&block, places, count);
+  describe_weight(&block, weight, weight->c, count, false);
+  describe_right(&block, field, weight->c);
+  copy3(block.c_scale, v->stride, 1);
+  copy3(block.shift, v->padding, -1);
+  copy3(block.k_scale, v->dilation, 1);
+  return block;
+}
+
+/* A gather: the places from which some tap names the position. */
+static kw_convolution describe_field(const movement *v, const image *places, const image *field, const image *weight) {
+  const int64_t count = places->c / v->groups;
+  kw_convolution block = {.groups = v->groups, .right_k_outer = places->c_step, .right_c_outer = places->n_step};
+  describe_out(&block, field, weight->c);
+  describe_weight(&block, weight, count, count, true);
+  describe_right(&block, places, count);
+  copy3(block.shift, v->padding, 1);
+  copy3(block.k_scale, v->dilation, -1);
+  copy3(block.divide, v->stride, 1);
+  for (int d = 0; d < SPATIAL; ++d) block.c_scale[d] = 1;
+  return block;
+}
+
+/* Rows are channels of the places, columns channels of the field and taps, and k runs over the batch and its places. */
+static kw_convolution describe_taps(const movement *v, const image *places, const image *field, const image *weight) {
+  const int64_t count = places->c / v->groups;
+  kw_convolution block = {.groups = v->groups,
+                          .rows = count,
+                          .cols = weight->c * count_positions(weight->size),
+                          .depth = places->n * count_positions(places->size),
+                          .out_group = count * weight->n_step,
+                          .out_row = weight->n_step,
+                          .out_outer = weight->c_step,
+                          .left_group = count * places->c_step,
+                          .left_row = places->c_step,
+                          .left_outer = places->n_step,
+                          .right_k_outer = field->n_step,
+                          .right_c_outer = field->c_step};
+  describe_right(&block, field, weight->c);
+  copy3(block.c_size, weight->size, 1);
+  copy3(block.out_step, weight->step, 1);
+  copy3(block.k_size, places->size, 1);
+  copy3(block.left_step, places->step, 1);
+  copy3(block.c_scale, v->dilation, 1);
+  copy3(block.shift, v->padding, -1);
+  copy3(block.k_scale, v->stride, 1);
+  return block;
+}
+
+static int64_t tiles_of(const kw_convolution *block) {
+  return block->groups * ((block->rows + KW_PRODUCT_TILE - 1) / KW_PRODUCT_TILE) *
+         ((block->cols + KW_PRODUCT_TILE - 1) / KW_PRODUCT_TILE);
+}
+
+static void launch(kw_gpu_plan *plan, kw_convolution *block, kw_dtype dtype, const kw_gpu_tensor *out,
+                   const kw_gpu_tensor *left, const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
+  const bool narrow = block->rows <= NARROW_ROWS && block->depth <= NARROW_DEPTH;
+  const bool biased = bias && kw_gpu_present(bias);
+  kw_gpu_step *step = kw_gpu_step_add(plan, narrow ? &narrow_kernel : &tiled_kernel, dtype);
+  kw_gpu_step_operand(step, out);
+  kw_gpu_step_operand(step, left);
+  kw_gpu_step_operand(step, right);
+  kw_gpu_step_operand(step, bias);
+  if (biased) block->bias_step = bias->ref.strides[0];
+  kw_gpu_step_block(step, block, sizeof *block);
+  kw_gpu_step_int(step, biased);
+  if (narrow) {
+    kw_gpu_step_items(step, block->groups * block->rows * block->cols);
+  } else {
+    kw_gpu_step_int(step, out->ref.dtype != dtype);
+    kw_gpu_step_grid(step, KW_LOCAL_PRODUCT, 1, tiles_of(block) * block->chunks, 1);
+  }
+}
+
+static void product(kw_gpu_plan *plan, kw_convolution *block, const kw_gpu_tensor *out, const kw_gpu_tensor *left,
+                    const kw_gpu_tensor *right, const kw_gpu_tensor *bias) {
+  block->chunks = 1;
+  block->chunk = block->depth > 0 ? (block->depth + DEPTH_STEP - 1) / DEPTH_STEP * DEPTH_STEP : DEPTH_STEP;
+  launch(plan, block, out->ref.dtype, out, left, right, bias);
+}
+
+/* The weight's gradient: few tiles and many products, so that pieces of k take a group each, and are then added up. */
+static void product_of_taps(kw_gpu_plan *plan, const movement *v, const image *places, const image *field,
+                            const kw_gpu_tensor *out, const kw_gpu_tensor *left, const kw_gpu_tensor *right) {
+  image weight = image_of(out);
+  kw_convolution block = describe_taps(v, places, field, &weight);
+  const int64_t tiles = tiles_of(&block), pieces = (block.depth + DEPTH_STEP - 1) / DEPTH_STEP;
+  if (tiles >= ENOUGH_TILES || pieces < 2) {
+    product(plan, &block, out, left, right, NULL);
+    return;
+  }
+  const int64_t wanted = tiles > 0 ? (ENOUGH_TILES + tiles - 1) / tiles : 1;
+  const int64_t each = (pieces + wanted - 1) / wanted;
+  const kw_dtype dtype = out->ref.dtype, wide = kw_gpu_compute_dtype(dtype);
+  block.chunk = each * DEPTH_STEP;
+  block.chunks = (pieces + each - 1) / each;
+  int64_t shape[1 + KW_MAX_RANK] = {block.chunks};
+  memcpy(shape + 1, out->ref.shape, out->ref.rank * sizeof *shape);
+  kw_gpu_tensor parts = kw_gpu_temporary(plan, wide, out->ref.rank + 1u, shape);
+  kw_gpu_tensor one = kw_gpu_reshape(&parts, out->ref.rank, out->ref.shape);
+  weight = image_of(&one);
+  kw_convolution piece = describe_taps(v, places, field, &weight);
+  piece.chunk = block.chunk;
+  piece.chunks = block.chunks;
+  piece.out_chunk = one.ref.numel;
+  launch(plan, &piece, dtype, &parts, left, right, NULL);
+  kw_gpu_tensor sum = dtype == wide ? *out : kw_gpu_temporary(plan, wide, out->ref.rank, out->ref.shape);
+  kw_gpu_reduce(plan, KW_REDUCE_SUM, &sum, &parts, 1);
+  if (dtype != wide) kw_gpu_copy(plan, out, &sum);
+}
+
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+static void lower_convolution(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor out = kw_gpu_output(plan, 0), input = kw_gpu_input(plan, 0), weight = kw_gpu_input(plan, 1),
+                bias = kw_gpu_input(plan, 2);
+  const movement v = read_movement(plan, 3, input.ref.rank - 2u);
+  const image from = image_of(&input), to = image_of(&out), taps = image_of(&weight);
+  kw_convolution block = v.transposed ? describe_field(&v, &from, &to, &taps) : describe_places(&v, &to, &from, &taps);
+  product(plan, &block, &out, &weight, &input, &bias);
+}
+
+/* The gradient of the input is what the other kind of convolution makes of grad_output. */
+static void lower_convolution_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor grad = kw_gpu_input(plan, 0), input = kw_gpu_input(plan, 1), weight = kw_gpu_input(plan, 2);
+  kw_gpu_tensor by_input = kw_gpu_output(plan, 0), by_weight = kw_gpu_output(plan, 1), by_bias = kw_gpu_output(plan, 2);
+  const movement v = read_movement(plan, 4, input.ref.rank - 2u);
+  const image grads = image_of(&grad), taps = image_of(&weight), inputs = image_of(&input);
+  if (kw_gpu_present(&by_input)) {
+    const image to = image_of(&by_input);
+    kw_convolution block =
+        v.transposed ? describe_places(&v, &to, &grads, &taps) : describe_field(&v, &grads, &to, &taps);
+    product(plan, &block, &by_input, &weight, &grad, NULL);
+  }
+  if (kw_gpu_present(&by_weight)) {
+    const image *places = v.transposed ? &inputs : &grads, *field = v.transposed ? &grads : &inputs;
+    product_of_taps(plan, &v, places, field, &by_weight, v.transposed ? &input : &grad, v.transposed ? &grad : &input);
+  }
+  if (kw_gpu_present(&by_bias)) {
+    const uint32_t all = (1u << grad.ref.rank) - 1u;
+    kw_gpu_reduce(plan, KW_REDUCE_SUM, &by_bias, &grad, all & ~2u);
+  }
+}
+
+const kw_gpu_op kw_gpu_convolution_ops[] = {
+    {"convolution", lower_convolution, 0, 0, KW_GPU_FLOAT},
+    {"convolution_backward", lower_convolution_backward, 0, 0, KW_GPU_FLOAT},
+    {0},
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Images sampled wherever a grid says, and the gradients.
+ */
+#include "lower/frame.h"
+#include "lower/scalar.h"
+#include "ops/scatter.h"
+
+#include "kernels/grid_args.kw"
+#include "kernels/taps_args.kw"
+
+extern const char kw_gpu_source_frame_args[], kw_gpu_source_frame[], kw_gpu_source_taps_args[], kw_gpu_source_taps[],
+    kw_gpu_source_grid_args[], kw_gpu_source_grid[];
+
+const kw_gpu_module kw_gpu_grid_module = {"grid",
+                                          KW_GPU_BY_DTYPE,
+                                          KW_GPU_FLOAT,
+                                          {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_taps_args,
+                                           kw_gpu_source_taps, kw_gpu_source_grid_args, kw_gpu_source_grid}};
+
+static const kw_gpu_kernel sample_kernel = {&kw_gpu_grid_module, "kw_grid_kernel"};
+static const kw_gpu_kernel backward_kernel = {&kw_gpu_grid_module, "kw_grid_backward_kernel"};
+static const kw_gpu_kernel keys_kernel = {&kw_gpu_grid_module, "kw_grid_keys_kernel"};
+
+/* interpolation_mode, padding_mode and align_corners are arguments `rest` and after. */
+static kw_grid block_of(kw_gpu_plan *plan, const kw_gpu_tensor *input, const kw_gpu_tensor *grid,
+                        const kw_gpu_tensor *places, uint32_t rest) {
+  static const kw_i64 taps[] = {KW_TAPS_LINEAR, KW_TAPS_NEAREST, KW_TAPS_CUBIC};
+  const int64_t padding = kw_gpu_int(plan, rest + 1, 0);
+  kw_grid block = {.input = kw_gpu_frame(input, 2),
+                   .places = kw_gpu_frame(places, 2),
+                   .taps = taps[kw_gpu_int(plan, rest, 0)],
+                   .corners = kw_gpu_bool(plan, rest + 2, false)};
+  for (int d = 0; d < 4; ++d) block.grid_stride[d] = grid->ref.strides[d];
+  if (block.taps != KW_TAPS_CUBIC) { /* coordinates are moved into the image, otherwise the single elements */
+    block.padding = padding;
+    block.choice = KW_GRID_INSIDE;
+  } else {
+    block.padding = KW_GRID_ZEROS;
+    block.choice = padding == KW_GRID_ZEROS    ? KW_GRID_INSIDE
+                   : padding == KW_GRID_BORDER ? KW_GRID_CLAMPED
+                   : block.corners             ? KW_GRID_MIRRORED
+                                               : KW_GRID_FOLDED;
+  }
+  return block;
+}
+
+static void launch(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
+                   const kw_gpu_tensor *const operands[4], const kw_grid *block) {
+  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, dtype);
+  for (int k = 0; k < 4 && operands[k]; ++k) kw_gpu_step_operand(step, operands[k]);
+  kw_gpu_step_block(step, block, sizeof *block);
+  kw_gpu_step_items(step, block->numel);
+}
+
+static void lower_sample(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor out = kw_gpu_output(plan, 0), input = kw_gpu_input(plan, 0), grid = kw_gpu_input(plan, 1);
+  kw_grid block = block_of(plan, &input, &grid, &out, 2);
+  block.numel = out.ref.numel;
+  launch(plan, &sample_kernel, out.ref.dtype, (const kw_gpu_tensor *[4]){&out, &input, &grid}, &block);
+}
+
+/* [batch, channels, height, width] as [batch, height, width, channels] */
+static kw_gpu_tensor channels_last(const kw_gpu_tensor *image) {
+  kw_gpu_tensor view = *image;
+  for (int d = 1; d < 4; ++d) {
+    view.ref.shape[d] = image->ref.shape[d < 3 ? d + 1 : 1];
+    view.ref.strides[d] = image->ref.strides[d < 3 ? d + 1 : 1];
+  }
+  return view;
+}
+
+/* Every place of the grid goes to taps * taps elements of an image, with all its channels. */
+static void input_gradient(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu_tensor *grid,
+                           const kw_gpu_tensor *grad, kw_grid block) {
+  const int64_t fan = block.taps * block.taps, places = grid->ref.numel / 2, things = places * fan;
+  if (out->ref.numel == 0 || things == 0) {
+    kw_gpu_fill(plan, out, 0);
+    return;
+  }
+  kw_gpu_tensor keys = kw_gpu_temporary(plan, KW_I64, 1, &things),
+                weights = kw_gpu_temporary(plan, kw_gpu_compute_dtype(out->ref.dtype), 1, &things);
+  block.numel = places;
+  launch(plan, &keys_kernel, out->ref.dtype, (const kw_gpu_tensor *[4]){&keys, &weights, grid}, &block);
+  kw_gpu_scatter scatter = {.op = KW_SCATTER_SUM,
+                            .out = channels_last(out),
+                            .src = channels_last(grad),
+                            .keys = keys,
+                            .weights = weights,
+                            .outer = 1,
+                            .rows = block.input.shape[0] * block.input.shape[3] * block.input.shape[4],
+                            .inner = block.input.shape[1],
+                            .fan = fan};
+  kw_gpu_scatter_rows(plan, &scatter);
+}
+
+static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor to_input = kw_gpu_output(plan, 0), to_grid = kw_gpu_output(plan, 1);
+  kw_gpu_tensor grad = kw_gpu_input(plan, 0), input = kw_gpu_input(plan, 1), grid = kw_gpu_input(plan, 2);
+  kw_grid block = block_of(plan, &input, &grid, &grad, 3);
+  if (kw_gpu_present(&to_input)) input_gradient(plan, &to_input, &grid, &grad, block);
+  if (!kw_gpu_present(&to_grid)) return;
+  for (int d = 0; d < 4; ++d) block.grad_stride[d] = to_grid.ref.strides[d];
+  block.numel = to_grid.ref.numel;
+  launch(plan, &backward_kernel, to_grid.ref.dtype, (const kw_gpu_tensor *[4]){&to_grid, &input, &grid, &grad}, &block);
+}
+
+const kw_gpu_op kw_gpu_grid_ops[] = {
+    {"grid_sampler_2d", lower_sample, 0, 0, KW_GPU_FLOAT},
+    {"grid_sampler_2d_backward", lower_backward, 0, 0, KW_GPU_FLOAT},
+    {0},
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Moves: bits are copied or converted, nothing is computed.
+ */
+#include "lower/plan.h"
+#include "lower/scalar.h"
+
+#include <string.h>
+
+extern const char kw_gpu_source_raw[], kw_gpu_source_move[], kw_gpu_source_convert[];
+
+const kw_gpu_module kw_gpu_move_module = {
+    "move", KW_GPU_BY_SIZE, KW_GPU_SIZES, {kw_gpu_source_raw, kw_gpu_source_move}};
+const kw_gpu_module kw_gpu_convert_module = {
+    "convert", KW_GPU_BY_NOTHING, KW_GPU_ONE | KW_GPU_WIDE, {kw_gpu_source_convert}};
+
+static const kw_gpu_kernel copy_kernel = {&kw_gpu_move_module, "kw_copy_kernel"};
+static const kw_gpu_kernel fill_kernel = {&kw_gpu_move_module, "kw_fill_kernel"};
+static const kw_gpu_kernel where_kernel = {&kw_gpu_move_module, "kw_where_kernel"};
+static const kw_gpu_kernel convert_kernel = {&kw_gpu_convert_module, "kw_convert_kernel"};
+
+/* Whether the one block of an element-wise step says that all its operands are runs of memory. */
+static bool is_flat(const kw_gpu_step *step, int64_t *out_numel) {
+  kw_elementwise block;
+  memcpy(&block, step->block, sizeof block);
+  *out_numel = block.numel;
+  return block.flat;
+}
+
+void kw_gpu_copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from) {
+  const uint64_t doubles = KW_DTYPE_BIT(KW_F64) | KW_DTYPE_BIT(KW_C128);
+  const kw_gpu_device *device = plan->call->device;
+  kw_dtype dtype = to->ref.dtype;
+  bool same = dtype == from->ref.dtype;
+  if (!same && (KW_DTYPE_BIT(dtype) | KW_DTYPE_BIT(from->ref.dtype)) & doubles && !device->has_f64)
+    kw_gpu_refuse(plan, "cannot convert f64: this device has no double precision");
+  kw_gpu_step *step = kw_gpu_step_elementwise(plan, same ? &copy_kernel : &convert_kernel, dtype, to,
+                                              (const kw_gpu_tensor *[]){from}, 1);
+  int64_t numel;
+  if (!same) {
+    kw_gpu_step_int(step, from->ref.dtype);
+    kw_gpu_step_int(step, dtype);
+  } else if (is_flat(step, &numel)) {
+    step->kind = KW_GPU_COPY;
+    step->bytes = (uint64_t)numel * kw_gpu_dtype_size(dtype);
+  }
+}
+
+static void fill(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_value *value) {
+  const kw_gpu_device *device = plan->call->device;
+  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &fill_kernel, to->ref.dtype, to, NULL, 0);
+  int64_t numel, halves[2];
+  if (kw_gpu_scalar_store(value, to->ref.dtype, step->pattern) != KW_OK) {
+    kw_gpu_refuse(plan, kw_gpu_complex_scalar);
+    return;
+  }
+  memcpy(halves, step->pattern, sizeof halves);
+  kw_gpu_step_long(step, halves[0]);
+  kw_gpu_step_long(step, halves[1]);
+  if (is_flat(step, &numel) && device->driver->memory->fill) {
+    step->kind = KW_GPU_FILL;
+    step->pattern_size = kw_gpu_dtype_size(to->ref.dtype);
+    step->bytes = (uint64_t)numel * step->pattern_size;
+  }
+}
+
+void kw_gpu_fill(kw_gpu_plan *plan, const kw_gpu_tensor *to, double value) {
+  fill(plan, to, &(kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_F64, .u.f = value});
+}
+
+static void lower_fill(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor out = kw_gpu_output(plan, 0);
+  fill(plan, &out, kw_gpu_argument(plan, 1));
+}
+
+static void lower_copy(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor to = kw_gpu_output(plan, 0), from = kw_gpu_input(plan, 1);
+  kw_gpu_copy(plan, &to, &from);
+}
+
+static void lower_where(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  (void)op;
+  kw_gpu_tensor out = kw_gpu_output(plan, 0), condition = kw_gpu_input(plan, 0), a = kw_gpu_input(plan, 1),
+                b = kw_gpu_input(plan, 2);
+  kw_gpu_step_elementwise(plan, &where_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&condition, &a, &b}, 3);
+}
+
+const kw_gpu_op kw_gpu_move_ops[] = {
+    {"fill_.Scalar", lower_fill, 0, KW_GPU_MOVES, KW_GPU_ALL},
+    {"fill_.Tensor", lower_copy, 0, KW_GPU_MOVES, KW_GPU_ALL},
+    {"copy_", lower_copy, 0, KW_GPU_MOVES | KW_KERNEL_MIXED_DTYPES, KW_GPU_ALL},
+    {"where.self", lower_where, 0, KW_GPU_MOVES, KW_GPU_ALL},
+    {0},
+};

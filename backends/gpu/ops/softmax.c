@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Softmax and its backward.
+ */
+#include "ops/softmax.h"
+
+#include "lower/lowering.h"
+#include "ops/reduce.h"
+#include "lower/scalar.h"
+
+static const kw_gpu_kernel softmax_kernel = {&kw_gpu_scan_module, "kw_softmax_kernel"};
+static const kw_gpu_kernel slope_kernel = {&kw_gpu_scan_module, "kw_softmax_slope_kernel"};
+static const kw_gpu_kernel product_kernel = {&kw_gpu_scan_module, "kw_softmax_product_kernel"};
+
+static const kw_gpu_kernel row_kernel = {&kw_gpu_reduce_module, "kw_softmax_row_kernel"};
+static const kw_gpu_kernel row_slope_kernel = {&kw_gpu_reduce_module, "kw_softmax_row_slope_kernel"};
+
+/* The set of dimensions that rows lie along; a tensor of rank 0 is a row of one. */
+static uint32_t row_dims(const kw_gpu_tensor *tensor, uint32_t dim) {
+  return tensor->ref.rank > 0 ? 1u << dim : 0;
+}
+
+/* One number for every row, in the compute type. */
+static kw_gpu_tensor row_numbers(kw_gpu_plan *plan, const kw_gpu_tensor *in, uint32_t dim) {
+  kw_tensor_ref ref = in->ref;
+  if (ref.rank > 0) ref.shape[dim] = 1;
+  return kw_gpu_temporary(plan, kw_gpu_compute_dtype(ref.dtype), ref.rank, ref.shape);
+}
+
+/* A number for every row, seen from each of the row's elements. */
+static kw_gpu_tensor spread(const kw_gpu_tensor *numbers, const kw_gpu_tensor *in, uint32_t dim) {
+  kw_gpu_tensor view = *numbers;
+  view.ref.numel = in->ref.numel;
+  if (view.ref.rank == 0) return view;
+  view.ref.shape[dim] = in->ref.shape[dim];
+  view.ref.strides[dim] = 0;
+  return view;
+}
+
+void kw_gpu_softmax_rows(kw_gpu_plan *plan, const kw_gpu_tensor *in, uint32_t dim, kw_gpu_tensor *out_largest,
+                         kw_gpu_tensor *out_sums) {
+  *out_largest = row_numbers(plan, in, dim);
+  *out_sums = row_numbers(plan, in, dim);
+  kw_gpu_reduce(plan, KW_REDUCE_MAX, out_largest, in, row_dims(in, dim));
+  kw_gpu_reduce_shifted(plan, KW_REDUCE_SUM_EXP, out_sums, in, row_dims(in, dim), out_largest, 1);
+}
+
+/* Whether its rows have elements side by side, and not too many. */
+static bool has_rows(const kw_gpu_plan *plan, const kw_gpu_tensor *tensor, uint32_t dim) {
+  return tensor->ref.rank > 0 && kw_gpu_row_fits(plan, tensor->ref.shape[dim]) &&
+         (tensor->ref.shape[dim] == 1 || tensor->ref.strides[dim] == 1);
+}
+
+/* Rows by one launch; `result` is absent in the forward ops. */
+static void rows(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *out, const kw_gpu_tensor *in,
+                 const kw_gpu_tensor *result, uint32_t dim, int32_t logarithm) {
+  kw_reduction block;
+  kw_gpu_lower_reduction(&out->ref, &in->ref, 1u << dim, true, &block);
+  block.lanes = kw_gpu_row_lanes(plan, block.count);
+  kw_gpu_step *step = kw_gpu_step_add(plan, kernel, in->ref.dtype);
+  kw_gpu_step_operand(step, out);
+  kw_gpu_step_operand(step, in);
+  if (result) kw_gpu_step_operand(step, result);
+  kw_gpu_step_block(step, &block, sizeof block);
+  kw_gpu_step_int(step, logarithm);
+  kw_gpu_step_int(step, kw_gpu_streams(out));
+  kw_gpu_step_rows(plan, step, block.outputs, block.lanes);
+}
+
+/* `code`: whether logarithms are asked for, here and in the backward. */
+static void lower_softmax(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  kw_gpu_tensor self = kw_gpu_input(plan, 0), out = kw_gpu_output(plan, 0), in = self;
+  uint32_t dim = kw_gpu_dim(plan, 1, self.ref.rank);
+  kw_gpu_tensor largest, sums;
+  if (self.ref.dtype != out.ref.dtype) in = kw_gpu_contiguous(plan, &self, out.ref.dtype); /* half_to_float */
+  if (has_rows(plan, &in, dim) && has_rows(plan, &out, dim)) {
+    rows(plan, &row_kernel, &out, &in, NULL, dim, op->code);
+    return;
+  }
+  kw_gpu_softmax_rows(plan, &in, dim, &largest, &sums);
+  largest = spread(&largest, &in, dim);
+  sums = spread(&sums, &in, dim);
+  kw_gpu_step *step = kw_gpu_step_elementwise(plan, &softmax_kernel, in.ref.dtype, &out,
+                                              (const kw_gpu_tensor *[]){&in, &largest, &sums}, 3);
+  kw_gpu_step_int(step, op->code);
+}
+
+/* Arguments: grad_output, output, dim, input_dtype. */
+static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
+  kw_gpu_tensor grad = kw_gpu_input(plan, 0), output = kw_gpu_input(plan, 1), out = kw_gpu_output(plan, 0);
+  uint32_t dim = kw_gpu_dim(plan, 2, grad.ref.rank);
+  kw_dtype dtype = grad.ref.dtype;
+  kw_gpu_tensor result = kw_gpu_staging(plan, &out, dtype);
+  if (has_rows(plan, &grad, dim) && has_rows(plan, &result, dim) && kw_gpu_is_contiguous(&grad) &&
+      kw_gpu_is_contiguous(&output)) {
+    rows(plan, &row_slope_kernel, &result, &grad, &output, dim, op->code);
+    kw_gpu_deliver(plan, &result, &out);
+    return;
+  }
+  kw_gpu_tensor sums = row_numbers(plan, &grad, dim), terms = grad;
+  if (!op->code) {
+    terms = kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), grad.ref.rank, grad.ref.shape);
+    kw_gpu_step_elementwise(plan, &product_kernel, dtype, &terms, (const kw_gpu_tensor *[]){&grad, &output}, 2);
+  }
+  kw_gpu_reduce(plan, KW_REDUCE_SUM, &sums, &terms, row_dims(&grad, dim));
+  sums = spread(&sums, &grad, dim);
+  kw_gpu_step *step =
+      kw_gpu_step_elementwise(plan, &slope_kernel, dtype, &result, (const kw_gpu_tensor *[]){&grad, &output, &sums}, 3);
+  kw_gpu_step_int(step, op->code);
+  kw_gpu_deliver(plan, &result, &out);
+}
+
+const kw_gpu_op kw_gpu_softmax_ops[] = {
+    {"_softmax", lower_softmax, false, 0, KW_GPU_FLOAT},
+    {"_log_softmax", lower_softmax, true, 0, KW_GPU_FLOAT},
+    {"_softmax_backward_data", lower_backward, false, 0, KW_GPU_FLOAT},
+    {"_log_softmax_backward_data", lower_backward, true, 0, KW_GPU_FLOAT},
+    {0},
+};

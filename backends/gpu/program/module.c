@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "program/module.h"
+
+#include "lower/scalar.h"
+#include "program/store.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A compiled module or kernel. */
+typedef struct built {
+  const void *what; /* kw_gpu_module or kw_gpu_kernel */
+  unsigned variant;
+  void *handle;
+} built;
+
+typedef struct built_list {
+  built *items;
+  size_t count, capacity;
+} built_list;
+
+struct kw_gpu_programs {
+  pthread_mutex_t lock; /* guards the lists, and is held while something is built */
+  built_list modules;
+  built_list kernels;
+  char *identity;
+};
+
+kw_status kw_gpu_device_start(kw_gpu_device *device, const kw_gpu_driver *driver, const kw_host_api *host, bool has_f64,
+                              const char *identity) {
+  struct kw_gpu_programs *programs = calloc(1, sizeof *programs);
+  if (programs && identity) programs->identity = strdup(identity);
+  if (!programs || (identity && !programs->identity)) {
+    free(programs);
+    return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a device's programs");
+  }
+  pthread_mutex_init(&programs->lock, NULL);
+  device->driver = driver;
+  device->host = host;
+  device->has_f64 = has_f64;
+  device->vector_bytes = 0;
+  device->programs = programs;
+  return KW_OK;
+}
+
+void kw_gpu_device_finish(kw_gpu_device *device) {
+  struct kw_gpu_programs *programs = device->programs;
+  for (size_t i = 0; i < programs->kernels.count; ++i)
+    device->driver->kernel_destroy(device, programs->kernels.items[i].handle);
+  for (size_t i = 0; i < programs->modules.count; ++i)
+    device->driver->module_destroy(device, programs->modules.items[i].handle);
+  free(programs->kernels.items);
+  free(programs->modules.items);
+  pthread_mutex_destroy(&programs->lock);
+  free(programs->identity);
+  free(programs);
+}
+
+/* ---- The lists, under the lock ----------------------------------------------------------------------------------- */
+
+static void *find_built(const built_list *list, const void *what, unsigned variant) {
+  for (size_t i = 0; i < list->count; ++i)
+    if (list->items[i].what == what && list->items[i].variant == variant) return list->items[i].handle;
+  return NULL;
+}
+
+/* Room for one more; false when the host is out of memory. */
+static bool reserve(built_list *list) {
+  if (list->count < list->capacity) return true;
+  size_t capacity = list->capacity ? 2 * list->capacity : 32;
+  built *items = realloc(list->items, capacity * sizeof *items);
+  if (!items) return false;
+  list->items = items;
+  list->capacity = capacity;
+  return true;
+}
+
+static void add_built(built_list *list, const void *what, unsigned variant, void *handle) {
+  list->items[list->count++] = (built){what, variant, handle};
+}
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void tell_host(kw_gpu_device *device, const char *name, uint64_t begin, bool cached) {
+  const kw_host_api *host = device->host;
+  if (KW_HAS_FIELD(host, report_build) && host->report_build)
+    host->report_build(host->ctx, device, name, now_ns() - begin, cached);
+}
+
+/* A defect of the pack: what is compiled ahead would not be all there is. */
+static kw_status not_listed(const kw_gpu_device *device, const char *name) {
+  char text[192];
+  snprintf(text, sizeof text, "program %s is not in the kernel pack's list; see kw_gpu_module.variants", name);
+  return device->host->set_error(device->host->ctx, KW_ERR_INTERNAL, text);
+}
+
+/* From the disk when it is there, otherwise from source, and then it is kept. */
+static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module, unsigned variant, void **out_module) {
+  const kw_gpu_driver *driver = device->driver;
+  kw_gpu_program program;
+  kw_gpu_store_key key;
+  kw_gpu_program_make(&program, module, variant, device->has_f64, device->vector_bytes, driver->prelude);
+  if (!kw_gpu_program_listed(module, variant)) return not_listed(device, program.name);
+  const uint64_t begin = now_ns();
+  bool kept = device->programs->identity && driver->module_save && driver->module_load;
+  void *bytes = NULL;
+  size_t size;
+  if (kept) {
+    kw_gpu_store_key_make(&key, device->programs->identity, program.sources, program.source_count);
+    bool loaded = kw_gpu_store_read(&key, &bytes, &size) &&
+                  driver->module_load(device, program.name, bytes, size, out_module) == KW_OK;
+    free(bytes);
+    if (loaded) {
+      tell_host(device, program.name, begin, true);
+      return KW_OK;
+    }
+  }
+  kw_status status = driver->module_build(device, program.name, program.sources, program.source_count, out_module);
+  if (status == KW_OK) tell_host(device, program.name, begin, false);
+  if (status != KW_OK || !kept) return status;
+  bytes = NULL;
+  if (driver->module_save(device, *out_module, &bytes, &size) == KW_OK) kw_gpu_store_write(&key, bytes, size);
+  free(bytes);
+  return KW_OK;
+}
+
+static kw_status find_locked(kw_gpu_device *device, const kw_gpu_kernel *kernel, unsigned variant, void **out_kernel) {
+  struct kw_gpu_programs *programs = device->programs;
+  *out_kernel = find_built(&programs->kernels, kernel, variant);
+  if (*out_kernel) return KW_OK;
+  if (!reserve(&programs->modules) || !reserve(&programs->kernels))
+    return device->host->set_error(device->host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a kernel");
+  void *module = find_built(&programs->modules, kernel->module, variant);
+  if (!module) {
+    kw_status status = build_module(device, kernel->module, variant, &module);
+    if (status != KW_OK) return status;
+    add_built(&programs->modules, kernel->module, variant, module);
+  }
+  kw_status status = device->driver->kernel_create(device, module, kernel->function, out_kernel);
+  if (status == KW_OK) add_built(&programs->kernels, kernel, variant, *out_kernel);
+  return status;
+}
+
+kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, void **out_kernel) {
+  unsigned variant = dtype;
+  if (kernel->module->by == KW_GPU_BY_SIZE) variant = kw_gpu_dtype_size(dtype);
+  if (kernel->module->by == KW_GPU_BY_NOTHING) variant = 0;
+  pthread_mutex_lock(&device->programs->lock);
+  kw_status status = find_locked(device, kernel, variant, out_kernel);
+  pthread_mutex_unlock(&device->programs->lock);
+  return status;
+}

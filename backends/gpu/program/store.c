@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "program/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file is a header and the module's bytes. */
+typedef struct header {
+  char magic[8];
+  uint64_t size;      /* of what follows, bytes */
+  uint8_t key[32];    /* a file under another name is foreign */
+  uint8_t digest[32]; /* SHA-256 of what follows */
+} header;
+
+static const char magic[8] = "KWMOD\0\0\1"; /* the last is the version of this format */
+
+#define SIZE_LIMIT (UINT64_C(256) << 20) /* bytes; larger is not ours */
+
+static void hash(const void *bytes, size_t size, uint8_t out_digest[32]) {
+  SHA2_CTX state;
+  SHA256Init(&state);
+  SHA256Update(&state, bytes, size);
+  SHA256Final(out_digest, &state);
+}
+
+void kw_gpu_store_key_make(kw_gpu_store_key *out_key, const char *identity, const char *const *sources,
+                           uint32_t source_count) {
+  SHA2_CTX state;
+  SHA256Init(&state);
+  SHA256Update(&state, (const uint8_t *)identity, strlen(identity) + 1);
+  for (uint32_t i = 0; i < source_count; ++i) SHA256Update(&state, (const uint8_t *)sources[i], strlen(sources[i]) + 1);
+  SHA256Final(out_key->digest, &state);
+}
+
+/* ---- Where ------------------------------------------------------------------------------------------------------- */
+
+/* False when modules are not kept. */
+static bool find_directory(char path[PATH_MAX]) {
+  const char *own = secure_getenv("KEYWAY_MODULE_CACHE");
+  const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
+  int length;
+  if (own && own[0]) {
+    if (strcmp(own, "off") == 0) return false;
+    length = snprintf(path, PATH_MAX, "%s", own);
+  } else if (cache && cache[0] == '/') {
+    length = snprintf(path, PATH_MAX, "%s/keyway/modules", cache);
+  } else if (home && home[0] == '/') {
+    length = snprintf(path, PATH_MAX, "%s/.cache/keyway/modules", home);
+  } else {
+    return false;
+  }
+  return length > 0 && length < PATH_MAX;
+}
+
+/* Makes the directories of `path` that are missing. */
+static void make_directories(char *path) {
+  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    mkdir(path, 0700);
+    *slash = '/';
+  }
+}
+
+/* Room for a directory, a digest in hexadecimal, and the end of a temporary name. */
+#define NAME_MAX_LENGTH (PATH_MAX + 80)
+
+static bool find_file(const kw_gpu_store_key *key, char path[NAME_MAX_LENGTH]) {
+  char directory[PATH_MAX], hex[65];
+  if (!find_directory(directory)) return false;
+  for (int i = 0; i < 32; ++i) snprintf(hex + 2 * (size_t)i, 3, "%02x", key->digest[i]);
+  snprintf(path, NAME_MAX_LENGTH, "%s/%s", directory, hex);
+  return true;
+}
+
+/* ---- Reading and writing ----------------------------------------------------------------------------------------- */
+
+static bool read_all(int file, void *bytes, size_t size) {
+  for (size_t done = 0; done < size;) {
+    ssize_t count = read(file, (char *)bytes + done, size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += (size_t)count;
+  }
+  return true;
+}
+
+static bool write_all(int file, const void *bytes, size_t size) {
+  for (size_t done = 0; done < size;) {
+    ssize_t count = write(file, (const char *)bytes + done, size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += (size_t)count;
+  }
+  return true;
+}
+
+/* The bytes of an open file, NULL for one that cannot be trusted. */
+static void *read_trusted(int file, const kw_gpu_store_key *key, size_t *out_size) {
+  struct stat info;
+  header head;
+  uint8_t digest[32];
+  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & S_IWOTH) ||
+      !read_all(file, &head, sizeof head) || memcmp(head.magic, magic, sizeof magic) != 0 ||
+      memcmp(head.key, key->digest, sizeof head.key) != 0 || head.size > SIZE_LIMIT ||
+      (uint64_t)info.st_size != sizeof head + head.size)
+    return NULL;
+  void *bytes = malloc(head.size + 1);
+  if (bytes && read_all(file, bytes, head.size)) {
+    hash(bytes, head.size, digest);
+    if (memcmp(digest, head.digest, sizeof digest) == 0) {
+      *out_size = head.size;
+      return bytes;
+    }
+  }
+  free(bytes);
+  return NULL;
+}
+
+bool kw_gpu_store_read(const kw_gpu_store_key *key, void **out_bytes, size_t *out_size) {
+  char path[NAME_MAX_LENGTH];
+  if (!find_file(key, path)) return false;
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return false;
+  *out_bytes = read_trusted(file, key, out_size);
+  close(file);
+  return *out_bytes != NULL;
+}
+
+void kw_gpu_store_write(const kw_gpu_store_key *key, const void *bytes, size_t size) {
+  char path[NAME_MAX_LENGTH], temporary[NAME_MAX_LENGTH + 8];
+  header head = {.size = size};
+  if (size > SIZE_LIMIT || !find_file(key, path)) return;
+  memcpy(head.magic, magic, sizeof magic);
+  memcpy(head.key, key->digest, sizeof head.key);
+  hash(bytes, size, head.digest);
+  make_directories(path);
+  snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+  int file = mkostemp(temporary, O_CLOEXEC);
+  if (file < 0) return;
+  bool whole = write_all(file, &head, sizeof head) && write_all(file, bytes, size);
+  if (close(file) != 0) whole = false;
+  if (!whole || rename(temporary, path) != 0) unlink(temporary);
+}

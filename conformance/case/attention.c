@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cases of attention in all its forms. A case is made from seven sizes, whichever form lays them out.
+ */
+#include "case/parts.h"
+
+#include <string.h>
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+
+/* The sizes. Heads of queries are `heads` times `group`. */
+enum { BATCH, HEADS, GROUP, ROWS, KEYS, WIDTH, VALUE_WIDTH, SIZES };
+
+typedef struct attention_size {
+  int64_t dims[SIZES];
+} attention_size;
+
+/* What a case gives beyond its tensors. */
+typedef struct attention_option {
+  enum { MASK_NONE, MASK_BOOL, MASK_KEY, MASK_COMPUTE } mask;
+  uint32_t mask_rank; /* of [b, h, l, s]: 4 see give_options, 2 for all heads, 1 for all rows, 0 for all */
+  double scale;       /* 0: not given */
+  double cap;
+  int64_t left, right;
+} attention_option;
+
+static const attention_size empty_sizes[] = {{{0, 1, 1, 3, 4, 5, 2}},
+                                             {{2, 1, 2, 0, 4, 3, 2}},
+                                             {{1, 2, 1, 3, 0, 4, 2}},
+                                             {{1, 1, 1, 2, 3, 0, 2}},
+                                             {{1, 1, 1, 2, 3, 4, 0}}};
+static const attention_size one_sizes[] = {{{1, 1, 1, 1, 1, 1, 1}}, {{1, 1, 1, 1, 7, 3, 5}}, {{2, 1, 1, 5, 1, 3, 2}}};
+static const attention_size prime_sizes[] = {
+    {{1, 1, 1, 3, 5, 7, 2}},   {{2, 3, 1, 7, 11, 5, 3}},   {{3, 2, 2, 5, 13, 3, 7}}, {{1, 1, 3, 1, 67, 17, 5}},
+    {{2, 1, 5, 13, 3, 2, 11}}, {{1, 1, 1, 2, 131, 64, 3}}, {{5, 1, 1, 3, 3, 29, 1}}, {{1, 2, 1, 17, 17, 8, 8}}};
+static const attention_size large_sizes[] = {{{2, 2, 2, 131, 37, 13, 67}}, {{1, 1, 1, 2, 2053, 3, 5}}};
+static const attention_size layout_sizes[] = {{{2, 2, 1, 3, 5, 4, 3}}, {{2, 1, 2, 5, 3, 2, 6}}};
+static const attention_size plain_sizes[] = {{{2, 2, 2, 5, 7, 6, 3}}};
+static const attention_size exact_sizes[] = {
+    {{1, 2, 1, 3, 64, 4, 5}}, {{2, 1, 2, 2, 1024, 3, 3}}, {{1, 1, 1, 5, 4, 2, 7}}};
+
+static const attention_option options[] = {
+    {MASK_NONE, 0, 0, 0, -1, 0},      {MASK_BOOL, 4, 0, 0, -1, -1},     {MASK_KEY, 2, 0.3, 0, -1, -1},
+    {MASK_NONE, 0, 0, 5, -1, -1},     {MASK_COMPUTE, 4, 0, 0, -1, -1},  {MASK_NONE, 0, 0.5, 0, 2, 0},
+    {MASK_BOOL, 1, 1, 0.75, -1, -1},  {MASK_NONE, 0, -0.25, 0, 1, 2},   {MASK_KEY, 4, 0, 2, 3, 0},
+    {MASK_NONE, 0, 0, 0, 0, 0},       {MASK_BOOL, 2, 0.125, 0, -1, 1},  {MASK_KEY, 0, 0, 0, 4, -1},
+    {MASK_BOOL, 0, 0, 0, -1, -1},     {MASK_COMPUTE, 1, 0.2, 8, -1, 0}, {MASK_NONE, 0, 0, 50, INT64_MAX, INT64_MAX},
+    {MASK_NONE, 0, 0, 0, 1000, 1000},
+};
+static const attention_option no_option = {MASK_NONE, 0, 0, 0, -1, -1};
+
+typedef struct attention_rows {
+  const attention_size *sizes;
+  uint32_t count;
+} attention_rows;
+
+#define ROWS_OF(array) \
+  { array, COUNT(array) }
+
+/* The sizes and options of a case's number. */
+static bool pick(const kw_case *c, attention_size *out_size, attention_option *out_option) {
+  static const attention_rows rows[KW_CLASS_COUNT] = {
+      [KW_CLASS_EMPTY] = ROWS_OF(empty_sizes),       [KW_CLASS_ONE] = ROWS_OF(one_sizes),
+      [KW_CLASS_PRIME] = ROWS_OF(prime_sizes),       [KW_CLASS_LARGE] = ROWS_OF(large_sizes),
+      [KW_CLASS_TRANSPOSED] = ROWS_OF(layout_sizes), [KW_CLASS_SLICED] = ROWS_OF(layout_sizes),
+      [KW_CLASS_STRIDE0] = ROWS_OF(layout_sizes),    [KW_CLASS_OUTPUTS] = ROWS_OF(layout_sizes),
+      [KW_CLASS_ATTRS] = ROWS_OF(plain_sizes),       [KW_CLASS_SPECIAL] = ROWS_OF(plain_sizes),
+      [KW_CLASS_EXACT] = ROWS_OF(exact_sizes),       [KW_CLASS_BROADCAST] = ROWS_OF(plain_sizes)};
+  const attention_rows *mine = &rows[c->class];
+  uint32_t limit = c->class == KW_CLASS_ATTRS       ? COUNT(options)
+                   : c->class == KW_CLASS_OUTPUTS   ? KW_CASE_OUT_LAYOUTS
+                   : c->class == KW_CLASS_SPECIAL   ? 3
+                   : c->class == KW_CLASS_BROADCAST ? 3
+                                                    : mine->count;
+  if (mine->count == 0 || (!kw_case_about_layouts(c->class) && c->number >= limit)) return false;
+  if (c->class == KW_CLASS_LARGE && c->key != KW_F32) return false; /* heavy */
+  *out_size = mine->sizes[c->number % mine->count];
+  *out_option = c->class == KW_CLASS_ATTRS ? options[c->number] : no_option;
+  if (c->class == KW_CLASS_EXACT) out_option->scale = 0; /* given all the same, see give_scale */
+  return true;
+}
+
+static void give_float(kw_case *c, const char *name, double value) {
+  kw_case_give(c, (uint32_t)kw_suite_op_find_arg(c->op, name), (kw_value){.tag = KW_TAG_FLOAT, .u.f = value});
+}
+
+static void give_int(kw_case *c, const char *name, int64_t value) {
+  kw_case_give(c, (uint32_t)kw_suite_op_find_arg(c->op, name), (kw_value){.tag = KW_TAG_INT, .u.i = value});
+}
+
+/* Exact cases have a scale of 0: all weights of a row are one fraction, a power of two. */
+static void give_scale(kw_case *c, const attention_option *option) {
+  if (option->scale != 0 || c->class == KW_CLASS_EXACT) give_float(c, "scale", option->scale);
+}
+
+/* Mask, scale, cap and window, as far as the op has them and the option gives them. */
+static void give_options(kw_case *c, const attention_option *option, const kw_shape *scores) {
+  int mask = kw_suite_op_find_arg(c->op, "attn_mask");
+  if (option->mask != MASK_NONE && mask >= 0) {
+    kw_shape shape = {option->mask_rank, {0}};
+    uint32_t drop = scores->rank > shape.rank ? scores->rank - shape.rank : 0;
+    if (shape.rank > scores->rank) shape.rank = scores->rank;
+    memcpy(shape.dims, scores->dims + drop, shape.rank * sizeof *shape.dims);
+    /* Of rank 4: in bool one for all heads, in the key dtype one for the whole batch, else each has its own. */
+    if (shape.rank == 4 && option->mask == MASK_BOOL) shape.dims[1] = 1;
+    if (shape.rank == 4 && option->mask == MASK_KEY) shape.dims[0] = 1;
+    kw_dtype dtype = option->mask == MASK_BOOL ? KW_BOOL : option->mask == MASK_KEY ? c->key : kw_datum_compute(c->key);
+    kw_case_set_tensor(c, (uint32_t)mask, dtype, &shape, KW_LAYOUT_DENSE);
+    c->tensors[mask].domain = option->mask == MASK_BOOL ? KW_DOMAIN_BOOL : KW_DOMAIN_NEAR;
+  }
+  give_scale(c, option);
+  if (option->cap > 0 && kw_suite_op_find_arg(c->op, "softcap") >= 0) give_float(c, "softcap", option->cap);
+  if (option->left >= 0 && kw_suite_op_find_arg(c->op, "window_left") >= 0) give_int(c, "window_left", option->left);
+  bool right = kw_suite_op_find_arg(c->op, "window_right") >= 0;
+  if (right && (option->right >= 0 || c->class == KW_CLASS_ATTRS)) give_int(c, "window_right", option->right);
+}
+
+/* The values of queries, keys and values: weights that are alike, and weights of which a few are all. A special value
+ * is in every eighth row of values; queries and keys are small then, so that no weight vanishes. */
+static void give_domains(kw_case *c, uint32_t first, const attention_size *size) {
+  static const kw_domain usual[] = {KW_DOMAIN_UNIT, KW_DOMAIN_NEAR, KW_DOMAIN_FEW};
+  for (uint32_t i = first; i < first + 3; i++) c->tensors[i].domain = usual[i < first + 2 ? c->number % 3 : 0];
+  if (c->class == KW_CLASS_EXACT) c->tensors[first + 2].domain = KW_DOMAIN_SMALL;
+  if (c->class != KW_CLASS_SPECIAL) return;
+  c->tensors[first].domain = c->tensors[first + 1].domain = KW_DOMAIN_UNIT;
+  static const kw_domain special[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_OFFSET, KW_DOMAIN_TINY};
+  c->tensors[first + 2].domain = special[c->number];
+  c->tensors[first + 2].value_stride = (uint32_t)(8 * size->dims[VALUE_WIDTH]);
+}
+
+/* Query, key and value of this shape each, from argument `first` on. */
+static bool set_operands(kw_case *c, uint32_t first, const kw_shape shapes[3], const attention_size *size) {
+  for (uint32_t i = 0; i < 3; i++) {
+    kw_layout layout = KW_LAYOUT_DENSE;
+    if (!kw_case_pick_layout(c->class, c->number, i, 3, &layout)) return false;
+    kw_case_set_tensor(c, first + i, c->key, &shapes[i], layout);
+  }
+  give_domains(c, first, size);
+  return true;
+}
+
+static void set_numbers(kw_case *c, const char *name, const kw_shape *shape, int64_t limit, kw_layout layout) {
+  uint32_t arg = (uint32_t)kw_suite_op_find_arg(c->op, name);
+  kw_case_set_tensor(c, arg, c->number % 2 ? KW_I32 : KW_I64, shape, layout);
+  kw_case_set_indices(c, arg, limit, false, false, 1);
+}
+
+/* Of index tensors: strided where the case is about strides. */
+static kw_layout numbers_layout(const kw_case *c) {
+  if (!kw_case_about_layouts(c->class)) return KW_LAYOUT_DENSE;
+  return c->number % 2 ? KW_LAYOUT_STEPPED : KW_LAYOUT_TRANSPOSED;
+}
+
+static void set_results(kw_case *c, const kw_shape *out) {
+  kw_layout layout = kw_case_out_layout(c);
+  kw_case_set_result(c, 0, c->key, out, layout);
+  kw_shape logarithms = {out->rank - 1, {0}};
+  memcpy(logarithms.dims, out->dims, logarithms.rank * sizeof *out->dims);
+  if (c->op->result_count > 1) kw_case_set_result(c, 1, kw_datum_compute(c->key), &logarithms, layout);
+}
+
+/* [.., heads, rows, width] of queries, keys, values and scores; fewer dimensions where a case of ATen's form says so.
+ */
+typedef struct attention_shapes {
+  kw_shape operands[3], scores, out;
+} attention_shapes;
+
+static attention_shapes shapes_of(const attention_size *size) {
+  const int64_t *n = size->dims;
+  return (attention_shapes){{{4, {n[BATCH], n[HEADS] * n[GROUP], n[ROWS], n[WIDTH]}},
+                             {4, {n[BATCH], n[HEADS], n[KEYS], n[WIDTH]}},
+                             {4, {n[BATCH], n[HEADS], n[KEYS], n[VALUE_WIDTH]}}},
+                            {4, {n[BATCH], n[HEADS] * n[GROUP], n[ROWS], n[KEYS]}},
+                            {4, {n[BATCH], n[HEADS] * n[GROUP], n[ROWS], n[VALUE_WIDTH]}}};
+}
+
+static bool begin(kw_case *c, attention_size *size, attention_option *option) {
+  if (!pick(c, size, option)) return false;
+  kw_shape sizes = {SIZES, {0}};
+  memcpy(sizes.dims, size->dims, sizeof size->dims);
+  kw_case_resize(c, &sizes);
+  memcpy(size->dims, sizes.dims, sizeof size->dims);
+  c->terms = 1; /* the magnitude op is the bound itself */
+  c->exact = c->class == KW_CLASS_EXACT;
+  return true;
+}
+
+/* ---- ATen's form ------------------------------------------------------------------------------------------------- */
+
+/* Takes the first dimension away. */
+static void drop_first(kw_shape *shape) {
+  memmove(shape->dims, shape->dims + 1, --shape->rank * sizeof *shape->dims);
+}
+
+bool kw_case_make_sdpa(kw_case *c) {
+  attention_size size, whole; /* of a shrunken case; ranks are those of the whole one */
+  attention_option option;
+  bool broadcast = c->class == KW_CLASS_BROADCAST, causal = c->class == KW_CLASS_ATTRS && c->number % 4 == 3;
+  if (!pick(c, &whole, &option) || !begin(c, &size, &option)) return false;
+  bool grouped = whole.dims[GROUP] > 1 && !broadcast && c->number % 5 != 4;
+  if (!grouped) size.dims[GROUP] = 1;
+  attention_shapes shapes = shapes_of(&size);
+  if (broadcast && c->number < 2) shapes.operands[c->number].dims[0] = 1; /* one for the whole batch */
+  if (broadcast && c->number == 2) drop_first(&shapes.operands[1]);
+  if (c->class == KW_CLASS_PRIME && !grouped && whole.dims[BATCH] == 1) { /* heads, or rows and width alone */
+    kw_shape *all[] = {&shapes.operands[0], &shapes.operands[1], &shapes.operands[2], &shapes.scores, &shapes.out};
+    bool alone = whole.dims[HEADS] == 1;
+    for (uint32_t i = 0; i < COUNT(all); i++) {
+      drop_first(all[i]);
+      if (alone) drop_first(all[i]);
+    }
+  }
+  if (!set_operands(c, 0, shapes.operands, &size)) return false;
+  if (causal) option.mask = MASK_NONE;
+  give_options(c, &option, &shapes.scores);
+  if (causal) kw_case_give(c, 5, (kw_value){.tag = KW_TAG_BOOL, .u.b = true});
+  if (grouped) kw_case_give(c, 7, (kw_value){.tag = KW_TAG_BOOL, .u.b = true});
+  set_results(c, &shapes.out);
+  return true;
+}
+
+/* ---- Keyway's forms ---------------------------------------------------------------------------------------------- */
+
+/* keyway::attention, and with lengths keyway::attention_decode. */
+bool kw_case_make_attention(kw_case *c) {
+  attention_size size;
+  attention_option option;
+  if (c->class == KW_CLASS_BROADCAST || !begin(c, &size, &option)) return false;
+  bool decodes = kw_suite_op_find_arg(c->op, "lengths") >= 0;
+  if (decodes && c->class == KW_CLASS_EXACT) return false; /* lengths are no powers of two */
+  attention_shapes shapes = shapes_of(&size);
+  if (!set_operands(c, 0, shapes.operands, &size)) return false;
+  give_options(c, &option, &shapes.scores);
+  kw_shape lengths = {1, {size.dims[BATCH]}};
+  if (decodes) set_numbers(c, "lengths", &lengths, size.dims[KEYS] + 1, numbers_layout(c));
+  set_results(c, &shapes.out);
+  return true;
+}
+
+/* Where sequences begin: `count` + 1 numbers up to `rows`. */
+static void set_starts(kw_case *c, const char *name, int64_t count, int64_t rows) {
+  kw_shape shape = {1, {count + 1}};
+  set_numbers(c, name, &shape, rows, KW_LAYOUT_DENSE);
+  kw_case_tensor *starts = &c->tensors[kw_suite_op_find_arg(c->op, name)];
+  starts->domain = KW_DOMAIN_STARTS;
+  starts->value_stride = (uint32_t)count;
+}
+
+bool kw_case_make_attention_varlen(kw_case *c) {
+  attention_size size;
+  attention_option option;
+  if (c->class == KW_CLASS_BROADCAST || !begin(c, &size, &option)) return false;
+  const int64_t *n = size.dims;
+  if (n[BATCH] == 0 || c->class == KW_CLASS_EXACT) return false; /* one sequence at least */
+  int64_t rows = n[BATCH] * n[ROWS], keys = n[BATCH] * n[KEYS];
+  kw_shape operands[3] = {{3, {rows, n[HEADS] * n[GROUP], n[WIDTH]}},
+                          {3, {keys, n[HEADS], n[WIDTH]}},
+                          {3, {keys, n[HEADS], n[VALUE_WIDTH]}}};
+  kw_shape out = {3, {rows, n[HEADS] * n[GROUP], n[VALUE_WIDTH]}}, none = {0, {0}};
+  if (!set_operands(c, 0, operands, &size)) return false;
+  give_options(c, &option, &none);
+  set_starts(c, "cu_seqlens_q", n[BATCH], rows);
+  set_starts(c, "cu_seqlens_k", n[BATCH], keys);
+  set_results(c, &out);
+  return true;
+}
+
+/* Pages of three rows, two more than are needed if all sequences are as long as can be. */
+bool kw_case_make_attention_paged(kw_case *c) {
+  attention_size size;
+  attention_option option;
+  if (c->class == KW_CLASS_BROADCAST || !begin(c, &size, &option)) return false;
+  const int64_t *n = size.dims;
+  if (c->class == KW_CLASS_EXACT) return false;
+  enum { PAGE = 3 };
+  int64_t pages = (n[KEYS] + PAGE - 1) / PAGE, all = n[BATCH] * pages + 2;
+  attention_shapes shapes = shapes_of(&size);
+  shapes.operands[1] = (kw_shape){4, {all, PAGE, n[HEADS], n[WIDTH]}};
+  shapes.operands[2] = (kw_shape){4, {all, PAGE, n[HEADS], n[VALUE_WIDTH]}};
+  shapes.scores.dims[3] = pages * PAGE;
+  if (!set_operands(c, 0, shapes.operands, &size)) return false;
+  give_options(c, &option, &shapes.scores);
+  kw_shape table = {2, {n[BATCH], pages}}, lengths = {1, {n[BATCH]}};
+  set_numbers(c, "block_table", &table, all, numbers_layout(c));
+  set_numbers(c, "lengths", &lengths, pages * PAGE + 1, numbers_layout(c));
+  set_results(c, &shapes.out);
+  return true;
+}
+
+/* ---- Gradients --------------------------------------------------------------------------------------------------- */
+
+/* Any result of the forward op will do: the gradients are a function of what is given. */
+bool kw_case_make_attention_backward(kw_case *c) {
+  attention_size size;
+  attention_option option;
+  if (c->class == KW_CLASS_BROADCAST || c->class == KW_CLASS_LARGE) return false;
+  if (!begin(c, &size, &option) || c->class == KW_CLASS_EXACT) return false;
+  attention_shapes shapes = shapes_of(&size);
+  if (!set_operands(c, 1, shapes.operands, &size)) return false;
+  for (uint32_t i = 1; i < 4; i++) c->tensors[i].domain = KW_DOMAIN_UNIT; /* weights up to exp(s): not too far apart */
+  kw_shape logarithms = {3, {0}};
+  memcpy(logarithms.dims, shapes.out.dims, 3 * sizeof(int64_t));
+  kw_case_set_tensor(c, 0, c->key, &shapes.out, KW_LAYOUT_DENSE);
+  kw_case_set_tensor(c, 4, c->key, &shapes.out, KW_LAYOUT_DENSE);
+  kw_case_set_tensor(c, 5, kw_datum_compute(c->key), &logarithms, KW_LAYOUT_DENSE);
+  c->tensors[0].domain = c->tensors[4].domain = c->tensors[5].domain = KW_DOMAIN_UNIT;
+  give_options(c, &option, &shapes.scores);
+  if (c->tensors[6].dtype != KW_BOOL) c->tensors[6].domain = KW_DOMAIN_UNIT;
+  kw_layout layout = kw_case_out_layout(c);
+  for (uint32_t r = 0; r < 3; r++) kw_case_set_result(c, r, c->key, &shapes.operands[r], layout);
+  return true;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cases of convolution and its gradients, im2col and col2im.
+ */
+#include "case/parts.h"
+
+#include <string.h>
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+#define SPATIAL 3
+
+/* A window, and what it moves over. Channels are those of one group. */
+typedef struct conv_row {
+  uint32_t dims;
+  int64_t batch, in, out, groups;
+  int64_t size[SPATIAL], kernel[SPATIAL], stride[SPATIAL], padding[SPATIAL], dilation[SPATIAL], extra[SPATIAL];
+  bool transposed;
+} conv_row;
+
+typedef struct conv_rows {
+  const conv_row *rows;
+  uint32_t count;
+} conv_rows;
+
+#define ROWS(array) \
+  { array, COUNT(array) }
+
+#define ONES \
+  { 1, 1, 1 }
+#define NONE \
+  { 0, 0, 0 }
+
+static const conv_row empty[] = {
+    {2, 0, 2, 3, 1, {5, 4}, {3, 2}, ONES, NONE, ONES, NONE, false},
+    {1, 0, 2, 3, 1, {5}, {2}, {2}, NONE, ONES, NONE, true},
+};
+static const conv_row one[] = {
+    {1, 1, 1, 1, 1, {1}, {1}, ONES, NONE, ONES, NONE, false},
+    {2, 1, 1, 1, 1, {1, 1}, {1, 1}, ONES, NONE, ONES, NONE, true},
+    {3, 1, 1, 1, 1, {1, 1, 1}, {3, 3, 3}, ONES, ONES, ONES, NONE, false},
+};
+static const conv_row prime[] = {
+    {2, 2, 3, 5, 1, {7, 11}, {3, 3}, ONES, {1, 1}, ONES, NONE, false},
+    {2, 1, 67, 3, 1, {5, 7}, {3, 3}, ONES, {1, 1}, ONES, NONE, false}, /* 603 terms */
+    {2, 1, 2, 3, 2, {13, 9}, {5, 3}, {2, 3}, {2, 0}, {1, 2}, NONE, false},
+    {2, 2, 1, 1, 7, {7, 7}, {3, 3}, {2, 2}, {1, 1}, ONES, NONE, false}, /* depthwise */
+    {2, 1, 31, 17, 1, {3, 5}, {1, 1}, ONES, NONE, ONES, NONE, false},   /* pointwise */
+    {1, 3, 5, 3, 1, {31}, {7}, {3}, {3}, {2}, NONE, false},
+    {1, 2, 3, 2, 1, {13}, {4}, {3}, {1}, ONES, {2}, true},
+    {2, 1, 3, 5, 1, {5, 7}, {3, 2}, {2, 3}, {1, 0}, {1, 2}, {1, 2}, true},
+    {2, 1, 2, 3, 3, {4, 5}, {4, 4}, {2, 2}, {1, 1}, ONES, NONE, true},
+    {3, 1, 2, 3, 1, {5, 4, 7}, {3, 2, 3}, {2, 1, 1}, {1, 0, 2}, {1, 1, 2}, NONE, false},
+    {3, 1, 3, 2, 1, {2, 3, 2}, {2, 3, 2}, {2, 1, 3}, {0, 1, 0}, ONES, {1, 0, 0}, true},
+    {2, 1, 2, 2, 1, {4, 3}, {3, 3}, {5, 5}, {4, 4}, ONES, NONE, false}, /* steps past whole kernels */
+};
+static const conv_row large[] = {
+    {2, 1, 1, 1, 5, {127, 131}, {3, 3}, ONES, NONE, ONES, NONE, false},
+    {1, 3, 2, 11, 1, {2053}, {3}, ONES, {1}, ONES, NONE, false},
+};
+static const conv_row layout[] = {
+    {2, 2, 3, 4, 1, {6, 5}, {3, 2}, {2, 1}, {1, 1}, ONES, NONE, false},
+};
+static const conv_row exact[] = {
+    {2, 1, 57, 3, 1, {5, 5}, {3, 3}, ONES, {1, 1}, ONES, NONE, false}, /* 513 terms */
+    {2, 9, 2, 3, 1, {11, 13}, {3, 3}, ONES, {1, 1}, ONES, NONE, false},
+    {2, 2, 33, 2, 1, {4, 5}, {3, 3}, {2, 2}, {1, 1}, ONES, {1, 0}, true},
+    {1, 3, 4, 8, 1, {67}, {9}, {2}, {4}, ONES, NONE, false},
+};
+static const conv_row special[] = {
+    {2, 1, 2, 3, 1, {9, 8}, {3, 3}, ONES, NONE, ONES, NONE, false},
+    {2, 1, 2, 3, 1, {9, 8}, {3, 3}, ONES, NONE, ONES, NONE, false},
+    {2, 1, 2, 3, 1, {9, 8}, {3, 3}, {2, 1}, {1, 1}, ONES, NONE, false},
+};
+static const conv_row outputs[] = {
+    {2, 2, 2, 3, 1, {7, 8}, {3, 2}, ONES, {1, 0}, ONES, NONE, false},
+    {2, 2, 2, 3, 1, {7, 8}, {3, 2}, ONES, {1, 0}, ONES, NONE, false},
+    {1, 2, 2, 3, 1, {11}, {3}, {2}, {1}, ONES, NONE, true},
+    {3, 1, 2, 3, 1, {3, 5, 4}, {2, 2, 2}, ONES, NONE, ONES, NONE, false},
+    {2, 2, 3, 2, 1, {5, 6}, {3, 3}, {2, 2}, {1, 1}, ONES, {1, 1}, true},
+    {2, 2, 3, 2, 1, {5, 6}, {3, 3}, {2, 2}, {1, 1}, ONES, NONE, false},
+};
+static const conv_row aliasing[] = {{2, 3, 3, 3, 1, {4, 5}, {4, 5}, ONES, {2, 2}, ONES, NONE, false}};
+
+static const conv_rows rows[KW_CLASS_COUNT] = {
+    [KW_CLASS_EMPTY] = ROWS(empty),     [KW_CLASS_ONE] = ROWS(one),           [KW_CLASS_PRIME] = ROWS(prime),
+    [KW_CLASS_LARGE] = ROWS(large),     [KW_CLASS_TRANSPOSED] = ROWS(layout), [KW_CLASS_SLICED] = ROWS(layout),
+    [KW_CLASS_STRIDE0] = ROWS(layout),  [KW_CLASS_EXACT] = ROWS(exact),       [KW_CLASS_SPECIAL] = ROWS(special),
+    [KW_CLASS_OUTPUTS] = ROWS(outputs), [KW_CLASS_ALIASING] = ROWS(aliasing),
+};
+
+/* All combinations of what can be odd, in 1 to 3 dimensions by turns. */
+static bool pick_attrs(uint32_t number, conv_row *out) {
+  if (number >= 32) return false;
+  conv_row row = {.dims = 1 + number % 3, .batch = 2, .in = 2, .out = 3, .groups = number & 1 ? 2 : 1};
+  for (int d = 0; d < SPATIAL; d++) {
+    row.size[d] = 6 - d;
+    row.kernel[d] = 2 + d % 2;
+    row.stride[d] = number & 2 ? 2 + (d == 1) : 1;
+    row.padding[d] = number & 4 ? 1 + (d == 0) : 0;
+    row.dilation[d] = number & 8 ? 2 - (d == 2) : 1;
+    row.extra[d] = number & 16 && row.stride[d] > 1 ? 1 : 0;
+  }
+  row.transposed = number & 16;
+  *out = row;
+  return true;
+}
+
+static bool pick_row(const kw_case *c, conv_row *out) {
+  const conv_rows *mine = &rows[c->class];
+  if (c->class == KW_CLASS_ATTRS) return pick_attrs(c->number, out);
+  bool wide = c->class == KW_CLASS_LARGE && c->key != KW_F32; /* one large dtype is enough */
+  if (mine->count == 0 || wide || (!kw_case_about_layouts(c->class) && c->number >= mine->count)) return false;
+  *out = mine->rows[c->number % mine->count];
+  return true;
+}
+
+/* A kernel that is too long for the padded input is cut, and so is a padding that leaves nothing of the result. */
+static void fit(conv_row *row) {
+  for (uint32_t d = 0; d < row->dims; d++) {
+    int64_t reach = row->dilation[d] * (row->kernel[d] - 1) + 1, longest = row->size[d] + 2 * row->padding[d];
+    int64_t spread = (row->size[d] - 1) * row->stride[d] + reach + row->extra[d];
+    if (row->transposed && 2 * row->padding[d] >= spread) row->padding[d] = (spread - 1) / 2;
+    if (!row->transposed && reach > longest) row->kernel[d] = (longest - 1) / row->dilation[d] + 1;
+  }
+}
+
+/* The sizes that everything follows from, or those of a shrunken case. */
+static void resize(kw_case *c, conv_row *row) {
+  kw_shape sizes = {3 + row->dims, {row->batch, row->in, row->out}};
+  memcpy(sizes.dims + 3, row->size, row->dims * sizeof(int64_t));
+  kw_case_resize(c, &sizes);
+  row->batch = sizes.dims[0], row->in = sizes.dims[1], row->out = sizes.dims[2];
+  memcpy(row->size, sizes.dims + 3, row->dims * sizeof(int64_t));
+  fit(row);
+}
+
+/* How many places the window has, or what a transposed convolution makes of so many. */
+static void measure(const conv_row *row, int64_t *out) {
+  for (uint32_t d = 0; d < row->dims; d++) {
+    int64_t reach = row->dilation[d] * (row->kernel[d] - 1) + 1, room = row->size[d] + 2 * row->padding[d] - reach;
+    out[d] = room / row->stride[d] + 1;
+    if (row->transposed) out[d] = (row->size[d] - 1) * row->stride[d] - 2 * row->padding[d] + reach + row->extra[d];
+  }
+}
+
+static kw_shape make_shape(int64_t first, int64_t second, uint32_t dims, const int64_t *spatial) {
+  kw_shape shape = {2 + dims, {first, second}};
+  memcpy(shape.dims + 2, spatial, dims * sizeof(int64_t));
+  return shape;
+}
+
+static int64_t numel_of(const kw_shape *shape) {
+  int64_t numel = 1;
+  for (uint32_t d = 0; d < shape->rank; d++) numel *= shape->dims[d];
+  return numel;
+}
+
+static int64_t taps_of(const conv_row *row) {
+  int64_t taps = 1;
+  for (uint32_t d = 0; d < row->dims; d++) taps *= row->kernel[d];
+  return taps;
+}
+
+/* One number for each dimension; every third case gives one for all, where they are equal. */
+static void give_list(kw_case *c, uint32_t arg, const int64_t *numbers, uint32_t dims) {
+  bool equal = true;
+  for (uint32_t d = 1; d < dims; d++) equal = equal && numbers[d] == numbers[0];
+  kw_case_give_ints(c, arg, numbers, equal && c->number % 3 == 1 ? 1 : dims);
+}
+
+bool kw_case_set_images(kw_case *c, uint32_t first, uint32_t count, const kw_shape *shapes) {
+  const uint32_t usual = count > 1 ? 6 : 2; /* numbers of TRANSPOSED that kw_case_pick_layout knows */
+  bool last = c->class == KW_CLASS_TRANSPOSED && c->number >= usual;
+  if (last && c->number - usual > count) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    kw_layout chosen = KW_LAYOUT_DENSE;
+    if (last && (c->number == usual || c->number - usual == i + 1)) chosen = KW_LAYOUT_CHANNELS_LAST;
+    if (!last && !kw_case_pick_layout(c->class, c->number, i, count, &chosen)) return false;
+    kw_case_set_tensor(c, first + i, c->key, &shapes[i], chosen);
+    c->tensors[first + i].domain = c->class == KW_CLASS_EXACT ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
+    bool marked = c->class == KW_CLASS_SPECIAL && c->number == i;
+    if (c->class == KW_CLASS_SPECIAL) c->tensors[first + i].domain = marked ? KW_DOMAIN_SPECIAL_ROW : KW_DOMAIN_SMALL;
+    if (c->class == KW_CLASS_SPECIAL && c->number == 2) c->tensors[first + i].domain = KW_DOMAIN_FEW;
+    if (marked) c->tensors[first + i].value_stride = (uint32_t)(numel_of(&shapes[i]) / 4 + 1);
+  }
+  c->exact = c->class == KW_CLASS_EXACT;
+  return true;
+}
+
+kw_layout kw_case_image_layout(const kw_case *c) {
+  if (c->class == KW_CLASS_TRANSPOSED && c->number == 6) return KW_LAYOUT_CHANNELS_LAST;
+  bool last = c->class == KW_CLASS_OUTPUTS && c->number >= KW_CASE_OUT_LAYOUTS;
+  return last ? KW_LAYOUT_CHANNELS_LAST : kw_case_out_layout(c);
+}
+
+/* Strides, paddings and so on from argument `first` on. */
+static void give_movement(kw_case *c, uint32_t first, const conv_row *row) {
+  give_list(c, first, row->stride, row->dims);
+  give_list(c, first + 1, row->padding, row->dims);
+  give_list(c, first + 2, row->dilation, row->dims);
+  kw_case_give(c, first + 3, (kw_value){.tag = KW_TAG_BOOL, .u.b = row->transposed});
+  give_list(c, first + 4, row->extra, row->dims);
+  kw_case_give(c, first + 5, (kw_value){.tag = KW_TAG_INT, .u.i = row->groups});
+}
+
+/* The tensors of a convolution. */
+typedef struct conv_shapes {
+  kw_shape input, weight, bias, result;
+} conv_shapes;
+
+static conv_shapes make_shapes(const conv_row *row) {
+  int64_t places[SPATIAL], in = row->in * row->groups, results = row->out * row->groups;
+  conv_shapes s;
+  measure(row, places);
+  s.input = make_shape(row->batch, in, row->dims, row->size);
+  s.weight = row->transposed ? make_shape(in, row->out, row->dims, row->kernel)
+                             : make_shape(results, row->in, row->dims, row->kernel);
+  s.bias = (kw_shape){1, {results}};
+  s.result = make_shape(row->batch, results, row->dims, places);
+  return s;
+}
+
+bool kw_case_make_convolution(kw_case *c) {
+  conv_row row;
+  if (!pick_row(c, &row)) return false;
+  if (c->class != KW_CLASS_ALIASING) resize(c, &row);
+  const conv_shapes shapes = make_shapes(&row);
+  if (!kw_case_set_images(c, 0, 2, (kw_shape[]){shapes.input, shapes.weight})) return false;
+  if (c->number % 2 == 1) {
+    kw_case_set_tensor(c, 2, c->key, &shapes.bias, c->class == KW_CLASS_SLICED ? KW_LAYOUT_STEPPED : KW_LAYOUT_DENSE);
+    c->tensors[2].domain = c->exact ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
+  }
+  if (c->class == KW_CLASS_ALIASING) c->tensors[1].share = 0;
+  give_movement(c, 3, &row);
+  c->terms = (uint64_t)(row.in * taps_of(&row)) + 1; /* and the bias */
+  kw_case_set_result(c, 0, c->key, &shapes.result, kw_case_image_layout(c));
+  return true;
+}
+
+/* Which of the three gradients are wanted: all of them in the classes that are about something else. */
+static void set_gradients(kw_case *c, const conv_shapes *shapes) {
+  bool some = c->class == KW_CLASS_ATTRS || c->class == KW_CLASS_PRIME || c->class == KW_CLASS_OUTPUTS;
+  const int64_t bits = some ? (c->number + 7) % 8 : 7;
+  const int64_t mask[] = {bits & 1, bits >> 1 & 1, bits >> 2};
+  const kw_shape *wanted[] = {&shapes->input, &shapes->weight, &shapes->bias};
+  kw_case_give_ints(c, 10, mask, 3);
+  for (uint32_t r = 0; r < 3; r++) {
+    if (mask[r]) kw_case_set_result(c, r, c->key, wanted[r], r < 2 ? kw_case_image_layout(c) : KW_LAYOUT_DENSE);
+  }
+  if (mask[2] && c->number % 4 != 3) kw_case_give_ints(c, 3, shapes->bias.dims, 1);
+}
+
+bool kw_case_make_convolution_backward(kw_case *c) {
+  conv_row row;
+  if (c->class == KW_CLASS_ALIASING || !pick_row(c, &row)) return false;
+  resize(c, &row);
+  const conv_shapes shapes = make_shapes(&row);
+  if (!kw_case_set_images(c, 0, 3, (kw_shape[]){shapes.result, shapes.input, shapes.weight})) return false;
+  give_movement(c, 4, &row);
+  set_gradients(c, &shapes);
+  c->terms = 1; /* the bound is its own */
+  return true;
+}
+
+/* ---- Columns ----------------------------------------------------------------------------------------------------- */
+
+/* kernel_size, dilation, padding, stride from argument `first` on. */
+static void give_block(kw_case *c, uint32_t first, const conv_row *row) {
+  give_list(c, first, row->kernel, 2);
+  give_list(c, first + 1, row->dilation, 2);
+  give_list(c, first + 2, row->padding, 2);
+  give_list(c, first + 3, row->stride, 2);
+}
+
+/* The rows in two dimensions that are not transposed; every other case goes without a batch. */
+static bool make_columns(kw_case *c, bool back) {
+  conv_row row;
+  int64_t places[SPATIAL];
+  if (c->class == KW_CLASS_ALIASING || !pick_row(c, &row)) return false;
+  for (; row.dims < 2; row.dims++) {
+    row.size[row.dims] = 4, row.kernel[row.dims] = 2;
+    row.stride[row.dims] = row.dilation[row.dims] = 1;
+  }
+  row.dims = 2;
+  row.transposed = false;
+  row.out = 1;
+  resize(c, &row);
+  measure(&row, places);
+  bool alone = c->number % 2 == 1 && c->class != KW_CLASS_EMPTY;
+  const int64_t matrix[] = {row.batch, row.in * taps_of(&row), places[0] * places[1]};
+  const int64_t image[] = {row.batch, row.in, row.size[0], row.size[1]};
+  kw_shape images = {4 - alone, {0}}, columns = {3 - alone, {0}};
+  memcpy(images.dims, image + alone, images.rank * sizeof *image);
+  memcpy(columns.dims, matrix + alone, columns.rank * sizeof *matrix);
+  if (!kw_case_set_images(c, 0, 1, back ? &columns : &images)) return false;
+  if (back) give_list(c, 1, row.size, 2);
+  give_block(c, back ? 2 : 1, &row);
+  kw_layout layout = kw_case_out_layout(c);
+  kw_case_set_result(c, 0, c->key, back ? &images : &columns, layout);
+  c->terms = (uint64_t)taps_of(&row);
+  return true;
+}
+
+bool kw_case_make_im2col(kw_case *c) {
+  return make_columns(c, false);
+}
+
+bool kw_case_make_col2im(kw_case *c) {
+  return make_columns(c, true);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * No row of the op table without what belongs to it. golden_test asks for golden vectors, op_pages for an up-to-date
+ * page.
+ */
+#include "judge/oracle.h"
+
+#include "op_table.h"
+#include "reference.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FEWEST_CASES 20
+
+/* The tables' first entries are the ops, in order. */
+static void ops_have_references(void **state) {
+  (void)state;
+  uint32_t op_count, counts[2], missing = 0;
+  const kw_suite_op *ops = kw_suite_ops(&op_count);
+  const kw_reference_kernel *tables[] = {kw_reference_f32(&counts[0]), kw_reference_f64(&counts[1])};
+  for (uint32_t t = 0; t < 2; t++) {
+    for (uint32_t i = 0; i < op_count && missing == 0; i++) {
+      if (i < counts[t] && strcmp(tables[t][i].op, ops[i].name) == 0) continue;
+      print_error("where %s should be in the reference's table there is %s\n", ops[i].name,
+                  i < counts[t] ? tables[t][i].op : "its end");
+      missing++;
+    }
+  }
+  assert_int_equal(missing, 0);
+}
+
+static uint32_t count_cases(const kw_suite_op *op) {
+  uint32_t count = 0;
+  kw_case c;
+  for (kw_dtype key = 0; key < KW_DTYPE_COUNT; key++) {
+    for (int class = 0; class < KW_CLASS_COUNT; class ++) {
+      for (uint32_t number = 0; kw_case_make(op, key, (kw_case_class) class, number, &c); number++) count++;
+    }
+  }
+  return count;
+}
+
+static void ops_have_cases(void **state) {
+  (void)state;
+  uint32_t op_count, few = 0;
+  const kw_suite_op *ops = kw_suite_ops(&op_count);
+  for (uint32_t i = 0; i < op_count; i++) {
+    uint32_t count = count_cases(&ops[i]);
+    if (count >= FEWEST_CASES) continue;
+    print_error("%s has %u cases, fewer than %d\n", ops[i].name, count, FEWEST_CASES);
+    few++;
+  }
+  assert_int_equal(few, 0);
+}
+
+static void ops_have_definitions(void **state) {
+  (void)state;
+  static const struct {
+    const char *base, *heading, *text;
+  } notes[] = {
+#define KW_NOTE(base, heading, text) {base, heading, text},
+#include "op_notes.def"
+  };
+  uint32_t op_count, missing = 0;
+  const kw_suite_op *ops = kw_suite_ops(&op_count);
+  for (uint32_t i = 0; i < op_count; i++) {
+    bool found = false;
+    for (size_t n = 0; n < sizeof notes / sizeof notes[0] && !found; n++) {
+      found = strcmp(notes[n].heading, "Definition") == 0 && strcmp(notes[n].base, ops[i].base) == 0;
+    }
+    if (found) continue;
+    print_error("%s has no definition in op_notes.def\n", ops[i].name);
+    missing++;
+  }
+  assert_int_equal(missing, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ops_have_references),
+      cmocka_unit_test(ops_have_cases),
+      cmocka_unit_test(ops_have_definitions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cases of pools in one to three dimensions, and of their gradients, from one table.
+ */
+#include "case/parts.h"
+
+#include <string.h>
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+enum { MOST_DIMS = 3 };
+
+/* Sizes and numbers for three dimensions; ops of fewer take the last ones. */
+typedef struct pooling_row {
+  int64_t batches, channels; /* batches -1: no such dimension */
+  int64_t sizes[MOST_DIMS];
+  int64_t kernel[MOST_DIMS], stride[MOST_DIMS], padding[MOST_DIMS], dilation[MOST_DIMS]; /* stride 0: none given */
+  bool ceil;
+  int64_t output[MOST_DIMS]; /* of adaptive pools */
+} pooling_row;
+
+typedef struct pooling_rows {
+  const pooling_row *rows;
+  uint32_t count;
+} pooling_rows;
+
+#define ROWS(array) \
+  { array, COUNT(array) }
+#define ONES \
+  { 1, 1, 1 }
+#define NONE \
+  { 0, 0, 0 }
+
+static const pooling_row empty[] = {{0, 3, {5, 6, 7}, {2, 2, 2}, NONE, NONE, ONES, false, {2, 3, 4}},
+                                    {2, 0, {5, 6, 7}, {3, 3, 3}, NONE, ONES, ONES, true, {2, 3, 4}},
+                                    {-1, 0, {3, 3, 3}, ONES, NONE, NONE, ONES, false, NONE}};
+static const pooling_row one[] = {{1, 1, ONES, ONES, NONE, NONE, ONES, false, ONES},
+                                  {-1, 1, {3, 5, 7}, {3, 5, 7}, NONE, NONE, ONES, false, ONES},
+                                  {1, 1, ONES, {3, 3, 3}, ONES, ONES, ONES, false, ONES},
+                                  {1, 1, {2, 2, 2}, {3, 3, 3}, {2, 2, 2}, NONE, ONES, true, ONES}};
+static const pooling_row prime[] = {{2, 3, {5, 7, 11}, {2, 3, 5}, NONE, NONE, ONES, false, {2, 3, 5}},
+                                    {-1, 3, {5, 7, 11}, {3, 3, 3}, ONES, ONES, ONES, false, {7, 9, 13}},
+                                    {1, 1, {7, 5, 13}, {3, 2, 4}, {2, 1, 3}, {1, 0, 2}, ONES, true, {7, 5, 13}},
+                                    {2, 2, {5, 6, 7}, {2, 2, 2}, NONE, ONES, ONES, true, {2, 3, 2}},
+                                    {-1, 2, {5, 7, 9}, {5, 7, 9}, NONE, NONE, ONES, false, ONES},
+                                    {1, 5, {4, 4, 17}, ONES, {2, 2, 2}, NONE, ONES, false, {2, 4, 4}},
+                                    {3, 1, {3, 8, 31}, {3, 5, 7}, {2, 3, 4}, {1, 2, 3}, ONES, false, {3, 5, 7}},
+                                    {1, 2, {5, 7, 11}, {2, 2, 2}, {3, 3, 3}, NONE, ONES, true, {4, 6, 10}},
+                                    {2, 2, {7, 9, 11}, {2, 3, 3}, {1, 2, 1}, ONES, {2, 2, 3}, false, {1, 2, 3}},
+                                    {1, 1, {7, 9, 23}, {3, 3, 4}, {2, 1, 3}, {1, 1, 2}, {1, 3, 4}, true, {6, 4, 22}}};
+static const pooling_row large[] = {{2, 0, {3, 17, 131}, {3, 3, 3}, {2, 2, 2}, ONES, ONES, false, {2, 5, 37}}};
+static const pooling_row layout[] = {{2, 3, {4, 6, 9}, {3, 3, 3}, {2, 2, 2}, ONES, ONES, false, {3, 4, 5}},
+                                     {2, 5, {3, 5, 8}, {2, 2, 2}, NONE, NONE, ONES, true, {2, 2, 3}}};
+static const pooling_row special[] = {{1, 2, {2, 3, 63}, {1, 1, 7}, NONE, NONE, ONES, false, {2, 3, 9}},
+                                      {2, 1, {3, 5, 16}, {2, 2, 2}, ONES, NONE, ONES, false, {2, 4, 9}},
+                                      {1, 1, {2, 4, 36}, {1, 2, 6}, NONE, NONE, ONES, false, {2, 2, 6}},
+                                      {1, 2, {2, 5, 18}, {2, 3, 4}, ONES, {1, 1, 1}, ONES, true, {2, 3, 7}}};
+static const pooling_row attrs[] = {{1, 2, {4, 5, 8}, {3, 3, 3}, {2, 2, 2}, ONES, ONES, false, {3, 2, 5}},
+                                    {1, 2, {4, 6, 8}, {3, 3, 3}, {2, 2, 2}, ONES, ONES, true, {2, 5, 3}},
+                                    {-1, 3, {5, 7, 8}, {2, 3, 2}, {3, 1, 2}, {0, 1, 1}, {2, 1, 3}, true, {5, 1, 2}}};
+static const pooling_row exact[] = {{2, 3, {4, 6, 8}, {2, 2, 2}, NONE, NONE, ONES, false, {2, 3, 4}},
+                                    {-1, 1, {8, 16, 64}, {8, 16, 64}, NONE, NONE, ONES, false, ONES}};
+
+static const pooling_rows all_rows[KW_CLASS_COUNT] = {
+    [KW_CLASS_EMPTY] = ROWS(empty),       [KW_CLASS_ONE] = ROWS(one),         [KW_CLASS_PRIME] = ROWS(prime),
+    [KW_CLASS_LARGE] = ROWS(large),       [KW_CLASS_SLICED] = ROWS(layout),   [KW_CLASS_STRIDE0] = ROWS(layout),
+    [KW_CLASS_TRANSPOSED] = ROWS(layout), [KW_CLASS_SPECIAL] = ROWS(special), [KW_CLASS_ATTRS] = ROWS(attrs),
+    [KW_CLASS_OUTPUTS] = ROWS(layout),    [KW_CLASS_EXACT] = ROWS(exact)};
+
+/* ---- What the op is ---------------------------------------------------------------------------------------------- */
+
+static bool has(const kw_case *c, const char *arg) {
+  return kw_suite_op_find_arg(c->op, arg) >= 0;
+}
+
+/* The digit in "avg_pool2d". */
+static uint32_t pooled_dims(const kw_case *c) {
+  return (uint32_t)(strstr(c->op->base, "pool")[4] - '0');
+}
+
+static bool is_backward(const kw_case *c) {
+  return has(c, "grad_output");
+}
+
+static bool is_average(const kw_case *c) {
+  return strstr(c->op->base, "avg_pool") != NULL;
+}
+
+/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
+
+/* The layouts of kw_case_pick_layout: of one tensor, or of the first and the last of two. */
+static uint32_t count_layouts(const kw_case *c) {
+  kw_layout layout;
+  uint32_t count = 0;
+  while (kw_case_pick_layout(c->class, count, 0, is_backward(c) ? 2 : 1, &layout)) count++;
+  return count;
+}
+
+/* How many numbers of a class there are. The classes about layouts and attributes go through their rows again and
+ * again. */
+static uint32_t count_numbers(const kw_case *c) {
+  bool divides = has(c, "divisor_override");
+  switch (c->class) {
+    case KW_CLASS_TRANSPOSED: /* and two with channels last */
+      return count_layouts(c) + 2;
+    case KW_CLASS_SLICED:
+    case KW_CLASS_STRIDE0:
+      return count_layouts(c);
+    case KW_CLASS_OUTPUTS:
+      return KW_CASE_OUT_LAYOUTS;
+    case KW_CLASS_ATTRS:
+      return divides ? 24 : has(c, "count_include_pad") ? 6 : 3;
+    case KW_CLASS_LARGE:
+      return c->key == KW_F32;
+    case KW_CLASS_EXACT:
+      return is_average(c) || is_backward(c) ? COUNT(exact) : 0;
+    default:
+      return all_rows[c->class].count;
+  }
+}
+
+/* In the class LARGE there are as many channels as make it large. */
+static kw_shape input_shape(const kw_case *c, const pooling_row *row) {
+  const uint32_t dims = pooled_dims(c);
+  kw_shape shape = {0, {0}};
+  int64_t plane = 1;
+  for (uint32_t d = MOST_DIMS - dims; d < MOST_DIMS; d++) plane *= row->sizes[d];
+  if (row->batches >= 0) shape.dims[shape.rank++] = row->batches;
+  shape.dims[shape.rank++] = c->class == KW_CLASS_LARGE ? 40000 / plane : row->channels;
+  for (uint32_t d = MOST_DIMS - dims; d < MOST_DIMS; d++) shape.dims[shape.rank++] = row->sizes[d];
+  return shape;
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* The numbers of a row for an input that may have been shrunk: windows that no longer fit become smaller. */
+static void fit(pooling_row *row, uint32_t at, int64_t size) {
+  int64_t span = (row->kernel[at] - 1) * row->dilation[at] + 1;
+  if (size == 0 || row->sizes[at] == size || span <= size) return;
+  row->dilation[at] = 1;
+  row->kernel[at] = smaller(row->kernel[at], size);
+  row->padding[at] = smaller(row->padding[at], row->kernel[at] / 2);
+}
+
+static int64_t count_windows(const kw_case *c, const pooling_row *row, uint32_t at, int64_t size) {
+  int64_t dilation = has(c, "dilation") ? row->dilation[at] : 1, padding = row->padding[at];
+  int64_t stride = row->stride[at] ? row->stride[at] : row->kernel[at];
+  int64_t room = size + 2 * padding - (row->kernel[at] - 1) * dilation - 1;
+  int64_t windows = (room + (row->ceil ? stride - 1 : 0)) / stride + 1;
+  return row->ceil && (windows - 1) * stride >= size + padding ? windows - 1 : windows;
+}
+
+static kw_shape result_shape(const kw_case *c, const pooling_row *row, kw_shape shape) {
+  const uint32_t dims = pooled_dims(c);
+  for (uint32_t d = 0; d < dims; d++) {
+    int64_t *size = &shape.dims[shape.rank - dims + d];
+    uint32_t at = MOST_DIMS - dims + d;
+    *size = has(c, "kernel_size") ? count_windows(c, row, at, *size) : row->output[at];
+  }
+  return shape;
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+/* An int[N], in every other case one number where that will do. */
+static void give_list(kw_case *c, const char *name, const int64_t *numbers) {
+  int arg = kw_suite_op_find_arg(c->op, name);
+  if (arg < 0) return;
+  const uint32_t dims = pooled_dims(c);
+  numbers += MOST_DIMS - dims;
+  bool same = true;
+  for (uint32_t d = 1; d < dims; d++) same = same && numbers[d] == numbers[0];
+  kw_case_give_ints(c, (uint32_t)arg, numbers, same && c->number % 2 ? 1 : dims);
+}
+
+static void give_bool(kw_case *c, const char *name, bool b) {
+  int arg = kw_suite_op_find_arg(c->op, name);
+  if (arg >= 0) kw_case_give(c, (uint32_t)arg, (kw_value){.tag = KW_TAG_BOOL, .u.b = b});
+}
+
+/* All combinations in the class about them. Elsewhere what has a default is given now and then. */
+static void give_numbers(kw_case *c, const pooling_row *row) {
+  static const int64_t divisors[] = {0, 3, -5, 1};
+  int stride = kw_suite_op_find_arg(c->op, "stride"), divisor = kw_suite_op_find_arg(c->op, "divisor_override");
+  bool all = c->class == KW_CLASS_ATTRS || is_backward(c);
+  bool padded = row->padding[0] || row->padding[1] || row->padding[2];
+  int64_t by = c->class == KW_CLASS_ATTRS ? divisors[c->number / 6 % COUNT(divisors)] : 0;
+  give_list(c, "kernel_size", row->kernel);
+  if (row->stride[0]) {
+    give_list(c, "stride", row->stride);
+  } else if (stride >= 0 && (all || c->number % 2)) {
+    kw_case_give_ints(c, (uint32_t)stride, row->stride, 0);
+  }
+  if (padded || row->ceil || all || c->number % 2) give_list(c, "padding", row->padding);
+  give_list(c, "dilation", row->dilation);
+  if (row->ceil || all) give_bool(c, "ceil_mode", row->ceil);
+  if (all) give_bool(c, "count_include_pad", c->number / 3 % 2);
+  if (divisor >= 0 && (by != 0 || all)) {
+    kw_case_give(c, (uint32_t)divisor, (kw_value){.tag = by ? KW_TAG_INT : KW_TAG_NONE, .u.i = by});
+  }
+  give_list(c, "output_size", row->output);
+}
+
+/* Channels last comes behind the other layouts, and then with such a result. */
+static kw_layout input_layout(const kw_case *c, uint32_t tensor) {
+  kw_layout layout = KW_LAYOUT_DENSE;
+  if (c->class == KW_CLASS_TRANSPOSED && c->number >= count_layouts(c)) return KW_LAYOUT_CHANNELS_LAST;
+  kw_case_pick_layout(c->class, c->number, tensor, is_backward(c) ? 2 : 1, &layout);
+  return layout;
+}
+
+static kw_layout result_layout(const kw_case *c) {
+  if (c->class == KW_CLASS_TRANSPOSED && c->number == count_layouts(c) + 1) return KW_LAYOUT_CHANNELS_LAST;
+  return kw_case_out_layout(c);
+}
+
+/* What is special: for sums values that spread; for maxima NaN and ties, and rows that have but one value. */
+static void set_domain(kw_case *c, int64_t row_length) {
+  static const kw_domain sums[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_HUGE, KW_DOMAIN_TINY};
+  static const kw_domain maxima[] = {KW_DOMAIN_SPECIAL, KW_DOMAIN_SPECIAL, KW_DOMAIN_SPECIAL, KW_DOMAIN_FEW};
+  kw_case_tensor *pooled = &c->tensors[0];
+  bool adds = is_average(c) || is_backward(c);
+  pooled->domain = !adds && c->number % 2 ? KW_DOMAIN_FEW : KW_DOMAIN_ANY;
+  if (c->class == KW_CLASS_EXACT) pooled->domain = KW_DOMAIN_SMALL;
+  if (c->class != KW_CLASS_SPECIAL) return;
+  pooled->domain = adds ? sums[c->number] : maxima[c->number];
+  pooled->value_stride = adds ? 7 : c->number == 2 ? (uint32_t)row_length : 1;
+}
+
+/* Any places in the plane; in every other case few, so that many gradients go to one. */
+static void give_indices(kw_case *c, const kw_shape *result, const kw_shape *input) {
+  int indices = kw_suite_op_find_arg(c->op, "indices");
+  if (indices < 0) return;
+  int64_t plane = 1;
+  for (uint32_t d = input->rank - pooled_dims(c); d < input->rank; d++) plane *= input->dims[d];
+  kw_case_set_tensor(c, (uint32_t)indices, c->number % 2 ? KW_I32 : KW_I64, result, input_layout(c, 1));
+  kw_case_set_indices(c, (uint32_t)indices, c->number % 4 < 2 ? plane : (plane + 3) / 4, false, false, 1);
+}
+
+/* Windows in a plane: as many gradients may go to one place. */
+static uint64_t count_terms(const kw_case *c, const kw_shape *result) {
+  uint64_t terms = 1;
+  if (is_average(c)) return terms;
+  for (uint32_t d = result->rank - pooled_dims(c); d < result->rank; d++) terms *= (uint64_t)result->dims[d];
+  return terms;
+}
+
+bool kw_case_make_pool(kw_case *c) {
+  const pooling_rows *rows = &all_rows[c->class];
+  if (rows->count == 0 || c->number >= count_numbers(c)) return false;
+  const uint32_t dims = pooled_dims(c);
+  pooling_row row = rows->rows[c->number % rows->count];
+  kw_shape shape = input_shape(c, &row);
+  kw_case_resize(c, &shape);
+  for (uint32_t d = 0; d < dims; d++) fit(&row, MOST_DIMS - dims + d, shape.dims[shape.rank - dims + d]);
+  const kw_shape pooled = result_shape(c, &row, shape);
+
+  if (is_backward(c)) {
+    kw_case_set_tensor(c, 0, c->key, &pooled, input_layout(c, 0));
+    kw_case_set_tensor(c, 1, c->key, &shape, is_average(c) ? input_layout(c, 1) : KW_LAYOUT_DENSE);
+    give_indices(c, &pooled, &shape);
+    kw_case_set_result(c, 0, c->key, &shape, result_layout(c));
+  } else {
+    kw_case_set_tensor(c, 0, c->key, &shape, input_layout(c, 0));
+    kw_case_set_result(c, 0, c->key, &pooled, result_layout(c));
+    if (c->op->result_count > 1) kw_case_set_result(c, 1, KW_I64, &pooled, result_layout(c));
+  }
+  set_domain(c, shape.dims[shape.rank - 1]);
+  give_numbers(c, &row);
+  c->terms = count_terms(c, &pooled);
+  c->exact = c->class == KW_CLASS_EXACT;
+  return true;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cases of reductions, and of scans along a dimension.
+ */
+#include "case/parts.h"
+
+#include <keyway/keyway.h>
+
+#include <string.h>
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+
+/* ---- Reductions -------------------------------------------------------------------------------------------------- */
+
+/* In dims[0] of a row without dimensions: an empty list says so, not an absent one. */
+enum { EMPTY_LIST = 1 };
+
+/* What is reduced: a shape, and the dimensions ("all" when dim_count is 0). */
+typedef struct reduce_row {
+  kw_shape shape;
+  uint32_t dim_count;
+  int64_t dims[3];
+} reduce_row;
+
+static const reduce_row scalar_rows[] = {{{0, {0}}, 0, {0}}};
+static const reduce_row empty_rows[] = {{{3, {2, 0, 3}}, 1, {2}}, {{3, {2, 3, 0}}, 1, {1}}};
+static const reduce_row identity_rows[] = {
+    {{3, {2, 0, 3}}, 1, {1}}, {{3, {2, 0, 3}}, 1, {0}}, {{1, {0}}, 0, {0}}, {{2, {0, 4}}, 0, {0}}};
+static const reduce_row one_rows[] = {{{1, {1}}, 0, {0}}, {{3, {1, 1, 1}}, 1, {1}}};
+static const reduce_row prime_rows[] = {
+    {{1, {7}}, 0, {0}},       {{1, {1021}}, 1, {0}},       {{2, {13, 5}}, 1, {1}},        {{2, {13, 5}}, 1, {0}},
+    {{3, {3, 5, 7}}, 1, {1}}, {{4, {2, 3, 5, 7}}, 1, {2}}, {{1, {4099}}, 0, {0}},         {{2, {3, 1021}}, 1, {1}},
+    {{2, {1021, 3}}, 1, {0}}, {{3, {3, 5, 7}}, 0, {0}},    {{5, {2, 1, 3, 2, 5}}, 1, {3}}};
+static const reduce_row large_rows[] = {
+    {{1, {65537}}, 0, {0}}, {{2, {257, 263}}, 1, {1}}, {{2, {257, 263}}, 1, {0}}, {{2, {65537, 2}}, 1, {1}}};
+static const reduce_row layout_rows[] = {
+    {{2, {6, 5}}, 1, {1}}, {{3, {4, 3, 5}}, 1, {1}}, {{2, {67, 129}}, 1, {0}}, {{2, {17, 31}}, 0, {0}}};
+/* Two-powers of terms, so that a mean is as exact as its sum. */
+static const reduce_row exact_mean_rows[] = {{{1, {256}}, 0, {0}}, {{2, {19, 128}}, 1, {1}}, {{2, {64, 19}}, 1, {0}}};
+static const reduce_row exact_rows[] = {{{1, {251}}, 0, {0}}, {{2, {19, 127}}, 1, {1}}, {{2, {127, 19}}, 1, {0}}};
+static const reduce_row list_rows[] = {
+    {{3, {3, 5, 7}}, 1, {0}},    {{3, {3, 5, 7}}, 1, {1}},         {{3, {3, 5, 7}}, 1, {2}},
+    {{3, {3, 5, 7}}, 1, {-1}},   {{3, {3, 5, 7}}, 2, {0, 1}},      {{3, {3, 5, 7}}, 2, {0, 2}},
+    {{3, {3, 5, 7}}, 2, {2, 1}}, {{3, {3, 5, 7}}, 3, {0, 1, 2}},   {{3, {3, 5, 7}}, 2, {-3, 1}},
+    {{3, {3, 5, 7}}, 0, {0}},    {{3, {3, 5, 7}}, 0, {EMPTY_LIST}}};
+
+static bool is_all(const kw_case *c) {
+  return c->op->row.shape == KW_SHAPE_REDUCE_ALL;
+}
+
+/* The others refuse to reduce no elements. */
+static bool has_identity(const kw_case *c) {
+  kw_result_rule rule = c->op->row.result;
+  return rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN || rule == KW_RESULT_ANY || rule == KW_RESULT_FLOAT;
+}
+
+/* Ops with a bound of their own: no result of theirs is exact. */
+static bool has_own_bound(const kw_case *c) {
+  return strchr(c->op->row.magnitude, '/') != NULL;
+}
+
+/* Such ops compute in f32 on them. */
+static bool takes_integers_as_floats(const kw_case *c) {
+  return c->op->row.result == KW_RESULT_FLOAT && (c->op->row.dtypes & KW_DTYPES_INT) && c->key == KW_F32;
+}
+
+/* What rows hold in the class SPECIAL, by number: a domain and its stride, whole rows of one value with that of a row.
+ */
+typedef struct special_row {
+  kw_domain domain;
+  uint32_t stride;
+} special_row;
+
+enum { ROW = 7 };
+
+static bool special_of(const kw_case *c, special_row *out) {
+  /* Sums of extremes depend on the order, and so do squares. */
+  static const special_row choices[] = {{KW_DOMAIN_SPECIAL_ROW, ROW}, {KW_DOMAIN_FEW, 1}, {KW_DOMAIN_SPECIAL, 1}};
+  static const special_row variances[] = {{KW_DOMAIN_SPECIAL_ROW, ROW}, {KW_DOMAIN_FEW, 1}, {KW_DOMAIN_OFFSET, 1}};
+  static const special_row exponentials[] = {{KW_DOMAIN_SPECIAL_ROW, ROW},
+                                             {KW_DOMAIN_FEW, 1},
+                                             {KW_DOMAIN_SPECIAL, 1},
+                                             {KW_DOMAIN_SPECIAL, ROW},
+                                             {KW_DOMAIN_OFFSET, 1}};
+  bool sums = c->op->row.compare == KW_CMP_ACCUMULATE && kw_datum_is_float(c->key);
+  bool exponential = strcmp(c->op->base, "logsumexp") == 0;
+  uint32_t count = exponential ? COUNT(exponentials) : sums && !has_own_bound(c) ? 2 : 3;
+  if (c->number >= count) return false;
+  *out = (exponential ? exponentials : has_own_bound(c) ? variances : choices)[c->number];
+  return true;
+}
+
+/* Whether the class has this number; *out_row where special values are put. */
+static bool pick_special(const kw_case *c, reduce_row *out_row) {
+  bool any = c->op->row.result == KW_RESULT_ANY;
+  if (is_all(c)) { /* one special value, among ordinary ones where those do not decide alone */
+    *out_row = (reduce_row){{1, {any ? 1 : 29}}, 0, {0}};
+    return c->number < 7;
+  }
+  special_row special;
+  *out_row = (reduce_row){{2, {53, any && c->number == 0 ? 1 : ROW}}, 1, {1}};
+  return special_of(c, &special);
+}
+
+static bool pick_row(kw_case *c, reduce_row *out) {
+  uint32_t n = c->number, count;
+  const reduce_row *rows;
+  bool exact_class = c->op->row.compare == KW_CMP_ACCUMULATE && !has_own_bound(c),
+       mean = c->op->row.result == KW_RESULT_MEAN;
+  bool keepdim = kw_suite_op_find_arg(c->op, "keepdim") >= 0;
+  switch (c->class) {
+    case KW_CLASS_SCALAR:
+      rows = scalar_rows, count = COUNT(scalar_rows);
+      break;
+    case KW_CLASS_EMPTY:
+      if (is_all(c)) n += 2;
+      rows = has_identity(c) ? identity_rows : empty_rows;
+      count = has_identity(c) ? COUNT(identity_rows) : COUNT(empty_rows);
+      break;
+    case KW_CLASS_ONE:
+      rows = one_rows, count = COUNT(one_rows);
+      break;
+    case KW_CLASS_PRIME:
+      rows = prime_rows, count = COUNT(prime_rows);
+      break;
+    case KW_CLASS_LARGE:
+      if (has_own_bound(c) && c->key == KW_F64) return false; /* their oracle takes long in 113 bits */
+      rows = large_rows, count = COUNT(large_rows);
+      break;
+    case KW_CLASS_TRANSPOSED:
+    case KW_CLASS_SLICED:
+    case KW_CLASS_STRIDE0:
+      *out = layout_rows[n % COUNT(layout_rows)];
+      return true;
+    case KW_CLASS_OUTPUTS:
+      *out = (reduce_row){{3, {5, 11, 7}}, 1, {(int64_t)(n % 3)}};
+      return n < 4 && !is_all(c);
+    case KW_CLASS_EXACT:
+      if (!exact_class) return false;
+      c->exact = true;
+      rows = mean ? exact_mean_rows : exact_rows, count = mean ? COUNT(exact_mean_rows) : COUNT(exact_rows);
+      break;
+    case KW_CLASS_SPECIAL:
+      return pick_special(c, out);
+    case KW_CLASS_MIXED:
+      *out = (reduce_row){{2, {7, 9}}, 1, {0}};
+      return c->op->row.result == KW_RESULT_SUM || mean || takes_integers_as_floats(c);
+    case KW_CLASS_ATTRS:
+      rows = list_rows, count = COUNT(list_rows) * (keepdim ? 2 : 1);
+      if (is_all(c) || n >= count) return false;
+      if (keepdim) n /= 2; /* each with and without */
+      break;
+    default:
+      return false;
+  }
+  if (c->class != KW_CLASS_ATTRS && n >= count) return false;
+  *out = rows[n];
+  return true;
+}
+
+/* Ops that take one dimension take the first of the list; those that must have one, the last where there is none. */
+static void adapt_dims(const kw_case *c, reduce_row *row) {
+  int dim = kw_suite_op_find_arg(c->op, "dim");
+  if (dim < 0 || c->op->args[dim].tag == KW_TAG_INT_LIST) return;
+  if (row->dim_count > 1) row->dim_count = 1;
+  if (row->dim_count > 0 || c->op->args[dim].optional) return;
+  row->dim_count = 1;
+  row->dims[0] = -1;
+}
+
+/* Of special values and exact sums, each result has a number that fits the sizes. */
+static void resize(kw_case *c, reduce_row *row) {
+  if (c->class != KW_CLASS_SPECIAL && c->class != KW_CLASS_EXACT) kw_case_resize(c, &row->shape);
+}
+
+static void set_dims(kw_case *c, const reduce_row *row, bool keepdim) {
+  int dim = kw_suite_op_find_arg(c->op, "dim"), keep = kw_suite_op_find_arg(c->op, "keepdim");
+  if (dim < 0) return;
+  bool list = c->op->args[dim].tag == KW_TAG_INT_LIST;
+  if (row->dim_count == 0 && (!list || (c->op->args[dim].optional && row->dims[0] != EMPTY_LIST))) {
+    kw_case_give(c, (uint32_t)dim, kw_arg_none());
+  } else if (list) {
+    kw_case_give_ints(c, (uint32_t)dim, row->dims, row->dim_count);
+  } else {
+    kw_case_give(c, (uint32_t)dim, kw_arg_int(row->dims[0]));
+  }
+  if (keep >= 0 && (keepdim || c->class == KW_CLASS_ATTRS)) kw_case_give(c, (uint32_t)keep, kw_arg_bool(keepdim));
+}
+
+static kw_shape reduced_shape(const kw_case *c, const reduce_row *row, bool keepdim) {
+  kw_shape result = {0, {0}};
+  bool nothing = row->dim_count == 0 && row->dims[0] == EMPTY_LIST &&
+                 c->op->row.result == KW_RESULT_ANY; /* other ops take an empty list for all */
+  bool all = (row->dim_count == 0 && !nothing) || c->op->row.shape == KW_SHAPE_REDUCE_ALL;
+  for (uint32_t d = 0; d < row->shape.rank; d++) {
+    bool reduced = all;
+    for (uint32_t i = 0; i < row->dim_count; i++) {
+      int64_t dim = row->dims[i] < 0 ? row->dims[i] + row->shape.rank : row->dims[i];
+      reduced |= dim == d;
+    }
+    bool keep = keepdim && c->op->row.shape != KW_SHAPE_REDUCE_ALL;
+    if (!reduced) result.dims[result.rank++] = row->shape.dims[d];
+    if (reduced && keep) result.dims[result.rank++] = 1;
+  }
+  return result;
+}
+
+/* The dtype of what is summed: another one in the class MIXED, together with the attribute that says what to sum in. */
+static bool set_sum_dtype(kw_case *c, kw_dtype *io_input) {
+  int dtype = kw_suite_op_find_arg(c->op, "dtype");
+  bool needs = kw_datum_is_integer(c->key) && c->key != KW_I64; /* integers sum in i64 unless told otherwise */
+  if (c->class == KW_CLASS_MIXED) {
+    uint32_t seen = 0;
+    kw_dtype input = KW_DTYPE_NONE;
+    for (kw_dtype d = 0; d <= KW_F64 && input == KW_DTYPE_NONE; d++) {
+      if (d != c->key && seen++ == c->number) input = d;
+    }
+    bool narrows = kw_datum_is_float(input) && kw_datum_is_integer(c->key);
+    if (input == KW_DTYPE_NONE || narrows) return false;
+    *io_input = input;
+    needs = !(c->key == KW_I64 && input < KW_I64);
+  }
+  if (!needs) return true;
+  kw_case_give(c, (uint32_t)dtype, kw_arg_dtype(c->key));
+  return true;
+}
+
+/* The dtypes that are computed on as f32, by number. */
+static bool set_integer_dtype(const kw_case *c, kw_dtype *out_input) {
+  uint32_t seen = 0;
+  for (kw_dtype d = 0; d <= KW_F64; d++) {
+    if (!kw_datum_is_integer(d) || seen++ != c->number) continue;
+    *out_input = d;
+    return true;
+  }
+  return false;
+}
+
+/* What is reduced or scanned, with its layout and values; `terms` of them go into one result. */
+static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
+  kw_result_rule rule = c->op->row.result;
+  kw_dtype input = c->key;
+  kw_layout layout = KW_LAYOUT_DENSE;
+  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  if ((rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN) && !set_sum_dtype(c, &input)) return false;
+  if (rule == KW_RESULT_FLOAT && c->class == KW_CLASS_MIXED && !set_integer_dtype(c, &input)) return false;
+  kw_case_set_tensor(c, 0, input, &row->shape, layout);
+  c->promoted = 1;
+  kw_case_tensor *tensor = &c->tensors[0];
+  bool factors = tensor->domain == KW_DOMAIN_FACTOR, sums = c->op->row.compare == KW_CMP_ACCUMULATE && !factors;
+  bool rare = tensor->domain == KW_DOMAIN_SPARSE || tensor->domain == KW_DOMAIN_DENSE;
+  if (rare) tensor->value_stride = (uint32_t)(2 * terms + 1);
+  if (c->class == KW_CLASS_MIXED || c->exact) tensor->domain = factors ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_SMALL;
+  /* Equal terms may all be rounded the same way, and no bound on errors that are spread allows that. */
+  if (c->class == KW_CLASS_STRIDE0 && sums) tensor->domain = KW_DOMAIN_EXACT_FACTOR;
+  bool integers = kw_datum_is_integer(c->key) && kw_datum_is_integer(input);
+  bool floats = kw_datum_is_float(c->key) && kw_datum_is_float(input) && !factors;
+  if (c->class == KW_CLASS_MIXED && integers) tensor->domain = KW_DOMAIN_ANY; /* exact at any size: their sums wrap */
+  if (c->class == KW_CLASS_MIXED && floats) tensor->domain = KW_DOMAIN_UNIT; /* rounded to the key dtype, then summed */
+  if (c->class != KW_CLASS_SPECIAL) return true;
+  special_row special = {KW_DOMAIN_SPECIAL_ONE, c->number};
+  if (!is_all(c) && !special_of(c, &special)) return false;
+  tensor->domain = special.domain;
+  tensor->value_stride = special.stride;
+  if (rule == KW_RESULT_ANY && c->number == 0 && !is_all(c)) { /* rows of one */
+    tensor->domain = KW_DOMAIN_SPECIAL;
+    tensor->value_stride = 1;
+  }
+  return true;
+}
+
+/* What var divides by is n less this, or with `unbiased` n - 1. Where rows may be constant 0 / 0 depends on rounding.
+ */
+static void set_correction(kw_case *c) {
+  static const double corrections[] = {0, 1, 2, 0.5, -1};
+  int correction = kw_suite_op_find_arg(c->op, "correction"), unbiased = kw_suite_op_find_arg(c->op, "unbiased");
+  bool attrs = c->class == KW_CLASS_ATTRS;
+  if (unbiased >= 0 && c->number % 3) kw_case_give(c, (uint32_t)unbiased, kw_arg_bool(c->number % 3 == 1));
+  if (correction < 0 || c->number % 3 == 0) return;
+  double value = corrections[c->number % (attrs ? COUNT(corrections) : 2)];
+  if (c->class == KW_CLASS_EMPTY) value = -1;                                /* a divisor, and nothing to divide */
+  if (attrs && c->number % 7 == 5) value = (double)c->terms + c->number % 2; /* the divisor is 0 */
+  bool whole = value == (double)(int64_t)value && c->number % 2;
+  kw_case_give(c, (uint32_t)correction, whole ? kw_arg_scalar_i64((int64_t)value) : kw_arg_scalar_f64(value));
+}
+
+static void set_result(kw_case *c, const kw_shape *shape) {
+  kw_dtype dtype = c->key;
+  if (c->op->row.result == KW_RESULT_I64) dtype = KW_I64;
+  if (c->op->row.result == KW_RESULT_ANY && c->key != KW_U8) dtype = KW_BOOL;
+  kw_case_set_result(c, 0, dtype, shape, kw_case_out_layout(c));
+  for (uint32_t r = 1; r < c->op->result_count; r++) {
+    dtype = c->op->row.result == KW_RESULT_CHOICE ? KW_I64 : c->key;
+    kw_case_set_result(c, r, dtype, shape, kw_case_out_layout(c));
+  }
+}
+
+static int64_t product_of(const kw_shape *shape) {
+  int64_t product = 1;
+  for (uint32_t d = 0; d < shape->rank; d++) product *= shape->dims[d];
+  return product;
+}
+
+bool kw_case_make_reduce(kw_case *c) {
+  reduce_row row;
+  if (!pick_row(c, &row)) return false;
+  resize(c, &row);
+  adapt_dims(c, &row);
+  bool keepdim = c->class == KW_CLASS_ATTRS || c->class == KW_CLASS_OUTPUTS ? c->number % 2 : false;
+  set_dims(c, &row, keepdim);
+  kw_shape result = reduced_shape(c, &row, keepdim);
+  int64_t results = product_of(&result);
+  c->terms = results ? (uint64_t)(product_of(&row.shape) / results) : 0;
+  if (!set_input(c, &row, c->terms)) return false;
+  set_correction(c);
+  if (has_own_bound(c)) c->terms = 1;
+  set_result(c, &result);
+  return true;
+}
+
+bool kw_case_make_scan(kw_case *c) {
+  reduce_row row;
+  if (!pick_row(c, &row)) return false;
+  resize(c, &row);
+  adapt_dims(c, &row);
+  set_dims(c, &row, false);
+  uint32_t rank = row.shape.rank, dim = (uint32_t)(row.dims[0] < 0 ? row.dims[0] + rank : row.dims[0]);
+  c->terms = rank > 0 ? (uint64_t)row.shape.dims[dim] : 1;
+  c->scan_step = 1;
+  for (uint32_t d = dim + 1; d < rank; d++) c->scan_step *= row.shape.dims[d];
+  if (!set_input(c, &row, c->terms)) return false;
+  set_result(c, &row.shape);
+  return true;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cases of sort and topk: elements that tie, that differ little, and that have no order but the one that is decided.
+ */
+#include "case/parts.h"
+
+#include <keyway/keyway.h>
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+
+/* A shape, what is sorted along, and how many topk takes: of all of them in 8 parts. */
+typedef struct sort_row {
+  kw_shape shape;
+  int64_t dim;
+  int64_t eighths;
+} sort_row;
+
+typedef struct sort_rows {
+  const sort_row *rows;
+  uint32_t count;
+} sort_rows;
+
+#define ROWS(array) \
+  { array, COUNT(array) }
+
+static bool pick_row(const kw_case *c, sort_row *out) {
+  static const sort_row scalar[] = {{{0, {0}}, 0, 8}, {{0, {0}}, -1, 8}};
+  static const sort_row empty[] = {{{1, {0}}, 0, 8}, {{3, {2, 0, 3}}, 2, 4}, {{3, {2, 0, 3}}, 1, 8}};
+  static const sort_row one[] = {{{1, {1}}, 0, 8}, {{3, {1, 1, 1}}, 1, 8}, {{2, {5, 1}}, -1, 8}};
+  static const sort_row prime[] = {{{1, {7}}, 0, 4},       {{1, {1021}}, -1, 1},   {{2, {13, 5}}, 1, 5},
+                                   {{2, {13, 5}}, 0, 8},   {{3, {3, 5, 7}}, 1, 7}, {{4, {2, 3, 5, 7}}, -2, 4},
+                                   {{2, {1021, 3}}, 0, 2}, {{1, {4099}}, 0, 8},    {{5, {2, 1, 3, 2, 5}}, 3, 4}};
+  static const sort_row large[] = {{{1, {65537}}, 0, 1}, {{2, {257, 263}}, 1, 8}};
+  static const sort_row layout[] = {{{2, {6, 5}}, 1, 5}, {{3, {4, 3, 5}}, 1, 8}, {{2, {67, 129}}, 0, 3}};
+  static const sort_row outputs[] = {
+      {{2, {5, 11}}, 1, 4}, {{3, {5, 11, 7}}, 2, 6}, {{3, {5, 11, 7}}, 0, 8}, {{2, {11, 5}}, 0, 3}};
+  static const sort_row special[] = {
+      {{2, {53, 7}}, 1, 8}, {{1, {101}}, 0, 8}, {{2, {3, 53}}, 1, 3}, {{1, {101}}, 0, 4}};
+  static const sort_row attrs[] = {{{3, {3, 5, 7}}, 0, 8},  {{3, {3, 5, 7}}, 1, 4},  {{3, {3, 5, 7}}, 2, 8},
+                                   {{3, {3, 5, 7}}, -1, 3}, {{3, {3, 5, 7}}, -2, 8}, {{3, {3, 5, 7}}, -3, 6},
+                                   {{2, {9, 16}}, 1, 0},    {{2, {9, 16}}, 1, 2}};
+  static const sort_rows rows[KW_CLASS_COUNT] = {
+      [KW_CLASS_SCALAR] = ROWS(scalar),   [KW_CLASS_EMPTY] = ROWS(empty),    [KW_CLASS_ONE] = ROWS(one),
+      [KW_CLASS_PRIME] = ROWS(prime),     [KW_CLASS_LARGE] = ROWS(large),    [KW_CLASS_TRANSPOSED] = ROWS(layout),
+      [KW_CLASS_SLICED] = ROWS(layout),   [KW_CLASS_STRIDE0] = ROWS(layout), [KW_CLASS_OUTPUTS] = ROWS(outputs),
+      [KW_CLASS_SPECIAL] = ROWS(special), [KW_CLASS_ATTRS] = ROWS(attrs)};
+  if (c->class == KW_CLASS_EXHAUSTIVE) {
+    *out = (sort_row){{1, {kw_datum_size(c->key) == 1 ? 256 : 65536}}, 0, 1};
+    return c->number < 2 && kw_datum_size(c->key) <= 2 && c->key != KW_BOOL;
+  }
+  const sort_rows *mine = &rows[c->class];
+  const uint32_t turns = c->class == KW_CLASS_ATTRS ? 2 : 1; /* both directions */
+  if (mine->count == 0 || (!kw_case_about_layouts(c->class) && c->number >= turns * mine->count)) return false;
+  *out = mine->rows[c->number / turns % mine->count];
+  return true;
+}
+
+/* Many ties, none or few, and everything that has an order by decision. */
+static void set_values(kw_case *c) {
+  static const kw_domain usual[] = {KW_DOMAIN_FEW, KW_DOMAIN_ANY, KW_DOMAIN_SMALL};
+  static const kw_domain special[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_SPECIAL_RAW};
+  bool bits = c->class == KW_CLASS_EXHAUSTIVE, specials = c->class == KW_CLASS_SPECIAL;
+  c->tensors[0].domain = bits       ? KW_DOMAIN_BITS
+                         : specials ? special[c->number % COUNT(special)]
+                                    : usual[c->number % COUNT(usual)];
+  c->tensors[0].value_stride = specials && c->number % 2 == 0 ? 7 : 1;
+}
+
+/* What is left of the schema: which end goes first; two arguments that change nothing. */
+static void set_flags(kw_case *c) {
+  int descending = kw_suite_op_find_arg(c->op, "descending"), largest = kw_suite_op_find_arg(c->op, "largest");
+  int stable = kw_suite_op_find_arg(c->op, "stable"), sorted = kw_suite_op_find_arg(c->op, "sorted");
+  bool odd = c->number % 2;
+  if (stable >= 0) kw_case_give(c, (uint32_t)stable, c->number % 3 ? kw_arg_bool(c->number % 3 == 1) : kw_arg_none());
+  if (descending >= 0 && odd) kw_case_give(c, (uint32_t)descending, kw_arg_bool(true));
+  if (largest >= 0 && odd) kw_case_give(c, (uint32_t)largest, kw_arg_bool(false));
+  if (sorted >= 0 && c->number % 4 >= 2) kw_case_give(c, (uint32_t)sorted, kw_arg_bool(false));
+}
+
+bool kw_case_make_sort(kw_case *c) {
+  sort_row row;
+  kw_layout layout = KW_LAYOUT_DENSE;
+  if (!pick_row(c, &row)) return false;
+  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  if (c->class != KW_CLASS_EXHAUSTIVE && c->class != KW_CLASS_SPECIAL) kw_case_resize(c, &row.shape);
+  kw_case_set_tensor(c, 0, c->key, &row.shape, layout);
+  set_values(c);
+  int k = kw_suite_op_find_arg(c->op, "k");
+  kw_shape result = row.shape;
+  if (k >= 0) {
+    int64_t kept = 1, *size = result.rank > 0 ? &result.dims[row.dim < 0 ? row.dim + result.rank : row.dim] : &kept;
+    *size = (*size * row.eighths + 7) / 8;
+    kept = *size;
+    kw_case_give(c, (uint32_t)k, kw_arg_int(kept));
+  }
+  kw_case_give(c, (uint32_t)kw_suite_op_find_arg(c->op, "dim"), kw_arg_int(row.dim));
+  set_flags(c);
+  kw_case_set_result(c, 0, c->key, &result, kw_case_out_layout(c));
+  kw_case_set_result(c, 1, KW_I64, &result, kw_case_out_layout(c));
+  return true;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "case/value.h"
+
+#include <math.h>
+#include <string.h>
+
+uint64_t kw_hash(uint64_t start, const char *text) {
+  uint64_t hash = start;
+  for (; *text; text++) hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+void kw_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
+  uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]};
+  uint32_t k[2] = {key[0], key[1]};
+  for (int round = 0; round < 10; round++) {
+    uint64_t a = UINT64_C(0xD2511F53) * c[0], b = UINT64_C(0xCD9E8D57) * c[2];
+    uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k[0], (uint32_t)b, (uint32_t)(a >> 32) ^ c[3] ^ k[1], (uint32_t)a};
+    memcpy(c, next, sizeof c);
+    k[0] += 0x9E3779B9u;
+    k[1] += 0xBB67AE85u;
+  }
+  memcpy(out, c, sizeof c);
+}
+
+/* ---- Special values ---------------------------------------------------------------------------------------------- */
+
+/* What every float format has, by name; encoded per format below. */
+enum {
+  S_ZERO,
+  S_NEG_ZERO,
+  S_ONE,
+  S_NEG_ONE,
+  S_HALF,
+  S_NEG_HALF,
+  S_THREE_HALVES,
+  S_FIVE_HALVES,
+  S_ABOVE_ONE,
+  S_BELOW_ONE,
+  S_TWO,
+  S_SEVEN,
+  S_MIN_SUBNORMAL,
+  S_NEG_MIN_SUBNORMAL,
+  S_MAX_SUBNORMAL,
+  S_MIN_NORMAL,
+  S_NEG_MIN_NORMAL,
+  S_MAX,
+  S_NEG_MAX,
+  S_INF,
+  S_NEG_INF,
+  S_NAN,
+  S_NEG_NAN,
+  S_SIGNALING_NAN,
+  S_COUNT
+};
+
+static uint64_t float_bits(kw_dtype dtype, int special) {
+  kw_float_format f = kw_datum_format(dtype);
+  int bits = (int)kw_datum_size(dtype) * 8, fraction = f.precision - 1;
+  uint64_t sign = UINT64_C(1) << (bits - 1);
+  uint64_t one = (uint64_t)(1 - f.emin) << fraction; /* exponent 0 */
+  uint64_t step = UINT64_C(1) << fraction;           /* one binade */
+  uint64_t inf = sign - step;
+  switch (special) {
+    case S_NEG_ZERO:
+      return sign;
+    case S_ONE:
+      return one;
+    case S_NEG_ONE:
+      return sign | one;
+    case S_HALF:
+      return one - step;
+    case S_NEG_HALF:
+      return sign | (one - step);
+    case S_THREE_HALVES:
+      return one + step / 2;
+    case S_FIVE_HALVES:
+      return one + step + step / 4;
+    case S_ABOVE_ONE:
+      return one + 1;
+    case S_BELOW_ONE:
+      return one - 1;
+    case S_TWO:
+      return one + step;
+    case S_SEVEN:
+      return one + 2 * step + step / 2 + step / 4;
+    case S_MIN_SUBNORMAL:
+      return 1;
+    case S_NEG_MIN_SUBNORMAL:
+      return sign | 1;
+    case S_MAX_SUBNORMAL:
+      return step - 1;
+    case S_MIN_NORMAL:
+      return step;
+    case S_NEG_MIN_NORMAL:
+      return sign | step;
+    case S_MAX:
+      return dtype == KW_F8E4M3FN ? 0x7e : inf - 1;
+    case S_NEG_MAX:
+      return sign | (dtype == KW_F8E4M3FN ? 0x7e : inf - 1);
+    case S_INF:
+      return dtype == KW_F8E4M3FN ? 0x7d : inf; /* no infinity: a large value instead */
+    case S_NEG_INF:
+      return sign | (dtype == KW_F8E4M3FN ? 0x7d : inf);
+    case S_NAN:
+      return dtype == KW_F8E4M3FN ? 0x7f : inf | step / 2;
+    case S_NEG_NAN:
+      return sign | (dtype == KW_F8E4M3FN ? 0x7f : inf | step / 2 | 1);
+    case S_SIGNALING_NAN:
+      return dtype == KW_F8E4M3FN ? 0x7f : inf | 1;
+    default:
+      return 0;
+  }
+}
+
+static const int64_t small_specials[] = {0, 1, -1, 2, -2, 3, 7, -7};
+#define INTEGER_SPECIALS (sizeof small_specials / sizeof small_specials[0] + 4)
+
+static uint64_t integer_bits(kw_dtype dtype, uint32_t special) {
+  int bits = (int)kw_datum_size(dtype) * 8;
+  uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+  bool is_signed = dtype != KW_U8;
+  uint64_t max = is_signed ? all >> 1 : all, min = is_signed ? ~(all >> 1) & all : 0;
+  switch (special) {
+    case 0:
+      return max;
+    case 1:
+      return max - 1;
+    case 2:
+      return min;
+    case 3:
+      return min + 1;
+    default:
+      return (uint64_t)small_specials[special - 4] & all;
+  }
+}
+
+uint32_t kw_value_special_count(kw_dtype dtype) {
+  if (kw_datum_is_float(dtype)) return S_COUNT;
+  return dtype == KW_BOOL ? 2 : (uint32_t)INTEGER_SPECIALS;
+}
+
+static void store_special(kw_dtype dtype, uint32_t special, void *out) {
+  uint64_t bits = kw_datum_is_float(dtype) ? float_bits(dtype, (int)special)
+                  : dtype == KW_BOOL       ? special
+                                           : integer_bits(dtype, special);
+  memcpy(out, &bits, kw_datum_size(dtype));
+}
+
+/* Those special values that may stand in a sum whose other terms are small: no order of summation overflows. */
+static const uint8_t sum_specials[] = {S_NAN, S_INF, S_NEG_INF, S_NEG_ZERO, S_MIN_SUBNORMAL, S_MIN_NORMAL, S_ONE};
+#define SUM_SPECIALS (sizeof sum_specials)
+
+/* ---- Domains ----------------------------------------------------------------------------------------------------- */
+
+static double unit(uint32_t word) { /* [0, 1) */
+  return word * 0x1p-32;
+}
+
+static double spread(const uint32_t r[4], int low, int high) { /* +-2^[low, high) */
+  int exponent = low + (int)((uint64_t)r[0] * (uint64_t)(high - low) >> 32);
+  return (r[1] & 1 ? -1.0 : 1.0) * (1.0 + unit(r[2])) * kw_datum_pow2(exponent);
+}
+
+static double float_value(kw_domain domain, const uint32_t r[4]) {
+  double u = unit(r[0]) + unit(r[3]) * 0x1p-32; /* enough bits for f64 */
+  switch (domain) {
+    case KW_DOMAIN_UNIT:
+      return 2 * u - 1;
+    case KW_DOMAIN_POSITIVE: {
+      double v = fabs(spread(r, -6, 6));
+      return r[3] % 8 == 0 ? -v : v;
+    }
+    case KW_DOMAIN_EXPONENT:
+      return 40 * u - 20;
+    case KW_DOMAIN_ANGLE:
+      return spread(r, -6, 12);
+    case KW_DOMAIN_NEAR:
+      return r[1] & 2 ? spread(r, -12, 0) : 16 * u - 8;
+    case KW_DOMAIN_ABOVE_ONE: {
+      double v = fabs(spread(r, -12, 6));
+      return 1 + (r[3] % 8 == 0 ? -v : v);
+    }
+    case KW_DOMAIN_HALVES: {
+      double half = (double)(r[0] % 33) / 2 - 8;
+      return r[1] % 3 == 0 ? 16 * u - 8 : r[1] % 3 == 1 ? half : half + spread(r, -10, -3);
+    }
+    case KW_DOMAIN_FEW:
+      return (double)(r[0] % 5) - 2;
+    case KW_DOMAIN_SIXTEENTH:
+      return (2 * (double)(r[0] % 24) - 23) / 16;
+    case KW_DOMAIN_POWER_BASE:
+      return exp2(6 * u - 3);
+    case KW_DOMAIN_POWER:
+      return r[1] % 4 == 0 ? (double)(r[0] % 9) - 4 : 8 * u - 4;
+    case KW_DOMAIN_SMALL:
+      return (double)(r[0] % 17) - 8;
+    case KW_DOMAIN_BOOL:
+      return r[0] & 1;
+    case KW_DOMAIN_STEP:
+      return 1 + r[0] % (r[1] & 1 ? 8 : 1000);
+    case KW_DOMAIN_FACTOR:
+      return (r[1] & 1 ? -1.0 : 1.0) * exp2((2 * u - 1) / 8);
+    case KW_DOMAIN_EXACT_FACTOR:
+      return (r[1] & 1 ? -1.0 : 1.0) * ldexp(1, (int)(r[0] % 3) - 1);
+    case KW_DOMAIN_WEIGHT:
+      return 8 * u + 0x1p-8;
+    case KW_DOMAIN_PROBABILITY:
+      return r[1] % 8 < 2 ? r[1] % 8 : u;
+    default:
+      return spread(r, -6, 6) * (1.0 + 0x1p-32 * unit(r[3]));
+  }
+}
+
+static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
+  uint64_t bits = (uint64_t)r[2] << 32 | r[3];
+  int64_t small = (int64_t)(r[0] % 17) - 8;
+  switch (domain) {
+    case KW_DOMAIN_FEW:
+      return (int64_t)(r[0] % 5) - 2;
+    case KW_DOMAIN_POWER_BASE:
+      return (int64_t)(r[0] % 11) - 5;
+    case KW_DOMAIN_POWER:
+      return (int64_t)(r[0] % 12) - 3;
+    case KW_DOMAIN_SMALL:
+    case KW_DOMAIN_EXPONENT:
+    case KW_DOMAIN_NEAR:
+      return small;
+    case KW_DOMAIN_POSITIVE:
+    case KW_DOMAIN_ABOVE_ONE:
+    case KW_DOMAIN_ANGLE:
+      return small + 8;
+    case KW_DOMAIN_SHIFT:
+      return r[1] % 4 ? (int64_t)(r[0] % 9) : (int64_t)(r[0] % 72) - 3;
+    case KW_DOMAIN_BOOL:
+      return r[0] & 1;
+    case KW_DOMAIN_FACTOR:
+      return (int64_t)(bits | 1);
+    case KW_DOMAIN_EXACT_FACTOR:
+      return (int64_t[]){1, -1, 3, -3}[r[0] % 4];
+    case KW_DOMAIN_NONZERO:
+      return r[1] & 1 && (bits & 0xff) ? (int64_t)bits : small == 0 ? 9 : small;
+    default:
+      return r[1] & 1 ? (int64_t)bits : small;
+  }
+}
+
+/* Half the exponents of the dtype's range, so that squares are inside, less a few bits for a sum. */
+static double extreme_value(kw_domain domain, kw_dtype dtype, const uint32_t r[4]) {
+  int room = kw_datum_format(dtype).emax / 2;
+  return domain == KW_DOMAIN_HUGE ? spread(r, room - 10, room - 6) : spread(r, 2 - room, 6 - room);
+}
+
+/* 10^4 and something, or as much as leaves halves apart: rows of equal values would tell nothing. */
+static double offset_value(kw_dtype dtype, const uint32_t r[4]) {
+  double room = kw_datum_pow2(kw_datum_format(dtype).precision - 2);
+  return (room < 1e4 ? room : 1e4) + (2 * unit(r[0]) - 1);
+}
+
+static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], void *out) {
+  if (dtype == KW_BOOL) {
+    bool factor = domain == KW_DOMAIN_FACTOR || domain == KW_DOMAIN_EXACT_FACTOR; /* a false one decides all */
+    *(uint8_t *)out = factor ? r[0] >> 8 & 15 ? 1 : 0 : r[0] >> 8 & 1;
+  } else if (kw_datum_is_float(dtype)) {
+    bool extreme = domain == KW_DOMAIN_HUGE || domain == KW_DOMAIN_TINY, offset = domain == KW_DOMAIN_OFFSET;
+    kw_datum_store(dtype, out,
+                   extreme  ? extreme_value(domain, dtype, r)
+                   : offset ? offset_value(dtype, r)
+                            : float_value(domain, r));
+  } else {
+    int64_t value = integer_value(domain, r);
+    memcpy(out, &value, kw_datum_size(dtype));
+  }
+}
+
+/* A value next to a halfway point between two of the target's, off it by less than an f32 tells: rounded to f32 first
+ * and then to the target it ends on the wrong side. Exact halfway points where the dtype has no room for more. */
+static double halfway(kw_dtype target, kw_dtype dtype, const uint32_t r[4]) {
+  kw_float_format format = kw_datum_format(kw_datum_is_float(target) ? target : KW_F32);
+  double significand = ldexp(1 + floor(unit(r[0]) * ldexp(1, format.precision)), 1 - format.precision);
+  double tie = significand + ldexp(0.5, 1 - format.precision);
+  if (dtype == KW_F64 || dtype == KW_I64) tie += ((int)(r[1] % 3) - 1) * ldexp(1, -40);
+  return (r[3] & 1 ? -1.0 : 1.0) * ldexp(tie, dtype == KW_I64 ? 40 : (int)(r[2] % 16) - 4);
+}
+
+static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  bool room = kw_datum_is_float(dtype) || dtype == KW_I64;
+  if (index % 3 == 0) {
+    store_special(dtype, (uint32_t)(index / 3 % kw_value_special_count(dtype)), out);
+  } else if (index % 3 == 1 && room) {
+    kw_datum_store(dtype, out, halfway(key->target, dtype, r));
+  } else {
+    store_plain(KW_DOMAIN_ANY, dtype, r, out);
+  }
+}
+
+/* Zeros of both signs and values that are none, one in `stride` of either; a bit anywhere makes an integer one. */
+static void store_sparse(kw_dtype dtype, uint32_t stride, bool dense, const uint32_t r[4], void *out) {
+  bool zero = (r[0] % stride != 0) != dense;
+  if (kw_datum_is_float(dtype)) {
+    double value = zero ? (r[1] & 1 ? -0.0 : 0.0) : float_value(KW_DOMAIN_ANY, r);
+    kw_datum_store(dtype, out, !zero && r[3] % 4 == 0 ? (double)NAN : value);
+    return;
+  }
+  uint64_t value = zero ? 0 : UINT64_C(1) << (dtype == KW_BOOL ? 0 : r[1] % (8 * kw_datum_size(dtype)));
+  memcpy(out, &value, kw_datum_size(dtype));
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* An affine map modulo limit, its factor prime to limit: neighbours far apart, none twice. */
+static uint64_t spread_index(const kw_value_key *key, uint64_t index) {
+  uint64_t limit = (uint64_t)key->limit, mixed = key->seed ^ key->case_hash;
+  uint32_t philox_key[2] = {(uint32_t)mixed, (uint32_t)(mixed >> 32)};
+  uint32_t counter[4] = {UINT32_MAX, UINT32_MAX, key->arg, key->run}, r[4];
+  kw_philox(counter, philox_key, r);
+  uint64_t factor = 1 + r[0] % limit, shift = r[1] % limit;
+  while (common_divisor(factor, limit) != 1) factor++;
+  return (index / (key->stride ? key->stride : 1) % limit * (factor % limit) + shift) % limit;
+}
+
+/* Part i begins in [i, i + 1) * limit / parts; the first at 0. */
+static void store_start(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  uint64_t parts = key->stride, limit = (uint64_t)key->limit;
+  uint64_t low = index * limit / parts, room = (index + 1) * limit / parts - low;
+  uint64_t value = index == 0 ? 0 : index >= parts ? limit : low + (room > 0 ? r[0] % room : 0);
+  memcpy(out, &value, kw_datum_size(dtype));
+}
+
+static void store_index(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  int64_t limit = key->limit > 0 ? key->limit : 1;
+  int64_t value = key->limit > 0 && key->domain == KW_DOMAIN_SPREAD ? (int64_t)spread_index(key, index)
+                                                                    : (int64_t)(r[0] % (uint64_t)limit);
+  if (key->from_end && r[1] & 1) value -= limit;
+  memcpy(out, &value, kw_datum_size(dtype));
+}
+
+static void store_pairs(const uint32_t r[4], void *out) {
+  static const uint8_t pairs[] = {4, 8, 12, 9, 13, 14}; /* first + 4 * second */
+  *(uint8_t *)out = (uint8_t)(pairs[r[0] % 6] | pairs[r[1] % 6] << 4);
+}
+
+/* The square of the way: the first rows are short or empty. */
+static void store_row(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out) {
+  const int64_t last = (int64_t)key->extent - 1, i = (int64_t)index;
+  int64_t value = last > 0 ? key->limit * i / last * i / last : 0;
+  if (i == last) value = key->limit;
+  memcpy(out, &value, kw_datum_size(dtype));
+}
+
+/* The random words of an element. */
+static void draw(const kw_value_key *key, uint64_t index, uint32_t out[4]) {
+  const uint64_t mixed = key->seed ^ key->case_hash;
+  const uint32_t philox_key[2] = {(uint32_t)mixed, (uint32_t)(mixed >> 32)};
+  const uint32_t counter[4] = {(uint32_t)index, (uint32_t)(index >> 32), key->arg, key->run};
+  kw_philox(counter, philox_key, out);
+}
+
+/* Number `which` of a box's four. The second corner follows from the first, two numbers before it. */
+static double box_corner(const kw_value_key *key, uint64_t index, uint64_t which, double grid) {
+  uint32_t r[4];
+  draw(key, index, r);
+  if (grid == 0) return which < 2 ? 0 : 1 << r[0] % 4;
+  const double start = floor(unit(r[0]) * 12 * grid) / grid;
+  if (which < 2) return start;
+  draw(key, index - 2 * (uint64_t)(key->stride ? key->stride : 1), r);
+  const double first = floor(unit(r[0]) * 12 * grid) / grid;
+  const double side = r[1] % 16 == 0 ? 0 : r[1] % 32 == 1 ? -1 : 1 + floor(unit(r[2]) * 7 * grid) / grid;
+  return first + side;
+}
+
+static void store_box(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  const bool region = key->domain == KW_DOMAIN_REGION;
+  const uint64_t which = index / (key->stride ? key->stride : 1) % (region ? 5 : 4);
+  double value = (double)(r[0] % (uint64_t)(key->limit > 0 ? key->limit : 1)); /* the number of an image */
+  if (!region) value = box_corner(key, index, which, (double)key->limit);
+  if (region && which > 0) value = box_corner(key, index, which - 1, 4);
+  kw_datum_store(dtype, out, value);
+}
+
+void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
+  if (kw_datum_is_complex(dtype)) { /* two floats, each a value of its own */
+    kw_dtype part = kw_datum_part(dtype);
+    kw_value_make(key, part, 2 * index, out_element);
+    kw_value_make(key, part, 2 * index + 1, (char *)out_element + kw_datum_size(part));
+    if (key->domain == KW_DOMAIN_CONVERT) { /* to bool it matters which parts are zero: none, one, the other, both */
+      if (index & 1) memset(out_element, 0, kw_datum_size(part));
+      if (index & 2) memset((char *)out_element + kw_datum_size(part), 0, kw_datum_size(part));
+    }
+    return;
+  }
+  uint32_t r[4];
+  draw(key, index, r);
+  uint32_t stride = key->stride ? key->stride : 1;
+  uint64_t turned = key->run && index < key->extent ? key->extent - 1 - index : index; /* run 1: the list backwards */
+  switch (key->domain) {
+    case KW_DOMAIN_SPECIAL:
+    case KW_DOMAIN_SPECIAL_RAW: {
+      uint32_t special = (uint32_t)(turned / stride % kw_value_special_count(dtype));
+      bool quiet = key->domain == KW_DOMAIN_SPECIAL && kw_datum_is_float(dtype) && special == S_SIGNALING_NAN;
+      store_special(dtype, quiet ? S_NAN : special, out_element);
+      break;
+    }
+    case KW_DOMAIN_BITS: {
+      uint64_t bits = turned / stride;
+      if (dtype == KW_BOOL) bits &= 1;
+      memcpy(out_element, &bits, kw_datum_size(dtype));
+      break;
+    }
+    case KW_DOMAIN_SPECIAL_ROW:
+    case KW_DOMAIN_SPECIAL_ONE: {
+      bool row = key->domain == KW_DOMAIN_SPECIAL_ROW;
+      uint64_t which = row ? index / stride : stride;
+      bool here = row ? index % stride == (index / stride * 5 + 3 + key->run) % stride : index == key->extent / 2;
+      if (here && kw_datum_is_float(dtype)) {
+        store_special(dtype, sum_specials[which % SUM_SPECIALS], out_element);
+      } else if (here) {
+        store_special(dtype, (uint32_t)(which % kw_value_special_count(dtype)), out_element);
+      } else {
+        store_plain(KW_DOMAIN_SMALL, dtype, r, out_element);
+      }
+      break;
+    }
+    case KW_DOMAIN_INDEX:
+    case KW_DOMAIN_SPREAD:
+      store_index(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_BOX:
+    case KW_DOMAIN_REGION:
+      store_box(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_STARTS:
+      store_start(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_SPARSE:
+    case KW_DOMAIN_DENSE:
+      store_sparse(dtype, stride, key->domain == KW_DOMAIN_DENSE, r, out_element);
+      break;
+    case KW_DOMAIN_PAIRS:
+      store_pairs(r, out_element);
+      break;
+    case KW_DOMAIN_ROWS:
+      store_row(key, dtype, index, out_element);
+      break;
+    case KW_DOMAIN_CONVERT:
+      store_convert(key, dtype, index, r, out_element);
+      break;
+    default:
+      store_plain(key->domain, dtype, r, out_element);
+  }
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From raw outputs to an outcome. Runs in the coordinator, where no plugin is loaded.
+ */
+#include "judge/compare.h"
+#include "run/run.h"
+
+#include <keyway/keyway.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+void kw_run_mark(kw_run_case *result, kw_outcome outcome, const char *defect, const char *text) {
+  bool died = outcome == KW_OUTCOME_CRASH || outcome == KW_OUTCOME_TIMEOUT; /* says more than what was found before */
+  if (result->outcome != KW_OUTCOME_NONE && result->outcome != KW_OUTCOME_PASS && !died) return;
+  result->outcome = outcome;
+  snprintf(result->defect, sizeof result->defect, "%s", defect);
+  free(result->text);
+  result->text = text && *text ? strdup(text) : NULL;
+}
+
+/* "run 1, kernel reference: ..." in front of what is wrong, or "kernel gemm in tf32: ...". */
+static void fail(kw_run_case *result, const kw_unit_result *unit, const kw_unit_path *path, const char *defect,
+                 const char *what) {
+  char text[1400];
+  if (*path->kernel) {
+    const bool lower = path->math_mode != KW_MATH_HIGHEST;
+    snprintf(text, sizeof text, "run %u, kernel %s%s%s: %s", unit->run, path->kernel, lower ? " in " : "",
+             lower ? kw_math_mode_name(path->math_mode) : "", what);
+  } else {
+    snprintf(text, sizeof text, "run %u, kw_op_call: %s", unit->run, what);
+  }
+  if (result->outcome == KW_OUTCOME_FAIL) { /* the runs come in shuffled order; the report is about the lowest */
+    if (unit->run >= result->failed_run) return;
+    result->outcome = KW_OUTCOME_NONE;
+  }
+  result->failed_run = unit->run;
+  kw_run_mark(result, KW_OUTCOME_FAIL, defect, text);
+}
+
+/* An absent result has to be absent. */
+static bool right_shape(const kw_case_tensor *wanted, const kw_unit_output *out) {
+  if (!wanted->given || out->dtype == KW_DTYPE_NONE) return !wanted->given && out->dtype == KW_DTYPE_NONE;
+  if (out->dtype != wanted->dtype || out->rank != wanted->rank) return false;
+  return memcmp(out->shape, wanted->shape, wanted->rank * sizeof *out->shape) == 0;
+}
+
+/* "output 1: " in front of what is wrong with it, where the case has several. */
+static void name_output(char *text, size_t size, const kw_case *c, const kw_unit_path *path, uint32_t output) {
+  char name[64];
+  text[0] = 0;
+  if (path->output_count == 1) return;
+  kw_case_out_name(c, output, name, sizeof name);
+  snprintf(text, size, "%s: ", name);
+}
+
+static void describe(bool there, kw_dtype dtype, uint32_t rank, const int64_t *shape, char *text, size_t size) {
+  snprintf(text, size, "none");
+  if (there) kw_case_print_shape(dtype, rank, shape, text, size);
+}
+
+/* One output of an op of the table. */
+static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expected *expected,
+                         const kw_unit_result *unit, const kw_unit_path *path, uint32_t index) {
+  const kw_unit_output *out = &path->outputs[index];
+  char name[72], text[1200], got[320], want[320];
+  name_output(name, sizeof name, c, path, index);
+  if (!right_shape(&c->outs[index], out)) {
+    describe(out->dtype != KW_DTYPE_NONE, out->dtype, out->rank, out->shape, got, sizeof got);
+    const kw_case_tensor *wanted = &c->outs[index];
+    describe(wanted->given, wanted->dtype, wanted->rank, wanted->shape, want, sizeof want);
+    snprintf(text, sizeof text, "%sthe result is %s, expected %s", name, got, want);
+    fail(result, unit, path, "wrong result shape", text);
+    return false;
+  }
+  if (!c->outs[index].given) return true;
+  kw_rule rule = kw_rule_make(c, index, run->facts.flush);
+  kw_rule_allow(&rule, c, path->math_mode);
+  kw_verdict verdict;
+  kw_compare_result(c, index, &rule, expected, out->data, kw_unit_poison(unit->run), &verdict);
+  kw_op_bound row = kw_rule_shown(c->op);
+  double bound = kw_rule_bound(&c->bounds[index]), shown = kw_rule_bound(&row), error = verdict.error;
+  if (bound > 0) error *= shown / bound; /* the same share of its bound */
+  if (error > result->error) result->error = error;
+  snprintf(text, sizeof text, "%s%s", name, verdict.text);
+  if (!verdict.pass) fail(result, unit, path, verdict.defect, text);
+  return verdict.pass;
+}
+
+/* The outputs of an op of the table. */
+static bool judge_table(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expectation *expectation,
+                        const kw_unit_result *unit, const kw_unit_path *path) {
+  if (path->output_count != expectation->count) {
+    fail(result, unit, path, "wrong result count", "the worker did not send all results of the op");
+    return false;
+  }
+  for (uint32_t o = 0; o < path->output_count; o++) {
+    if (!judge_output(run, result, c, &expectation->results[o], unit, path, o)) return false;
+  }
+  return true;
+}
+
+/* The outputs of a vendor's op, against what its own reference gave in the worker. */
+static bool judge_vendor(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_unit_result *unit,
+                         const kw_unit_path *path) {
+  for (uint32_t o = 0; o < path->output_count; o++) {
+    const kw_unit_output *out = &path->outputs[o];
+    if (out->dtype == KW_DTYPE_NONE) continue;
+    if (out->expected_dtype == KW_DTYPE_NONE) {
+      result->unreferenced = true;
+      continue;
+    }
+    result->self_referenced = true;
+    char name[72], text[1200];
+    kw_verdict verdict;
+    kw_compare_vendor(c, o, out->dtype, out->expected, out->expected_dtype, out->data,
+                      (int64_t)(out->length / kw_datum_size(out->dtype)), kw_unit_poison(unit->run), run->facts.flush,
+                      &verdict);
+    if (verdict.error > result->error) result->error = verdict.error;
+    if (!verdict.pass) {
+      name_output(name, sizeof name, c, path, o);
+      snprintf(text, sizeof text, "%s%s", name, verdict.text);
+      fail(result, unit, path, verdict.defect, text);
+      return false;
+    }
+  }
+  return true;
+}
+
+/* False when the path says nothing about the case: a kernel that does not take this call. */
+static bool judge_path(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expectation *expectation,
+                       const kw_unit_result *unit, const kw_unit_path *path) {
+  if (*path->defect) {
+    fail(result, unit, path, path->defect, path->defect);
+    return true;
+  }
+  if (path->status == KW_ERR_NOT_IMPLEMENTED) {
+    if (!*path->kernel) kw_run_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", path->message);
+    return !*path->kernel;
+  }
+  if (path->status != KW_OK) {
+    bool refused = c->op->vendor && path->status == KW_ERR_INVALID_ARGUMENT; /* shapes that this op does not take */
+    char text[1200];
+    snprintf(text, sizeof text, "status %s: %s", kw_status_name(path->status), path->message);
+    if (refused) {
+      kw_run_mark(result, KW_OUTCOME_SKIP, "", path->message);
+    } else {
+      fail(result, unit, path, "unexpected error", text);
+    }
+    return true;
+  }
+  result->tf32 |= path->math_mode == KW_MATH_TF32;
+  result->fast |= path->math_mode == KW_MATH_FAST;
+  bool pass =
+      c->op->vendor ? judge_vendor(run, result, c, unit, path) : judge_table(run, result, c, expectation, unit, path);
+  if (pass && result->outcome == KW_OUTCOME_NONE) result->outcome = KW_OUTCOME_PASS;
+  return true;
+}
+
+void kw_run_judge(kw_run *run, kw_run_case *result, const kw_unit_result *unit) {
+  kw_case c;
+  kw_expectation expectation = {0};
+  run->launches += unit->launches;
+  run->decomposed += unit->decomposed;
+  run->fallbacks += unit->fallbacks;
+  run->modules_built += unit->modules_built;
+  run->modules_cached += unit->modules_cached;
+  run->build_ns += unit->build_ns;
+  if (!kw_case_from_id(result->id, &result->op->op, 1, &c)) {
+    kw_run_mark(result, KW_OUTCOME_FAIL, "", "there is no such case");
+    return;
+  }
+  if (!c.op->vendor) {
+    kw_status status = kw_oracle_run(&c, run->options->seed, unit->run, run->facts.flush, &expectation);
+    if (status != KW_OK) {
+      kw_run_mark(result, KW_OUTCOME_FAIL, "no expectation", "the suite's reference cannot run this case");
+      return;
+    }
+    run->expectations += kw_expectation_checksum(&expectation);
+  }
+  bool any = false;
+  for (uint32_t i = 0; i < unit->path_count; i++)
+    any |= judge_path(run, result, &c, &expectation, unit, &unit->paths[i]);
+  if (!any) kw_run_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", "no kernel of the device takes this call");
+  kw_expectation_free(&expectation);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From a run to its report.
+ */
+#include "judge/compare.h"
+#include "run/run.h"
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers are as a report shows them, so that what is worked out from a report read back is the same. */
+static double rounded(double error) {
+  char text[32];
+  if (!isfinite(error)) return INFINITY;
+  snprintf(text, sizeof text, "%.6g", error);
+  return strtod(text, NULL);
+}
+
+static double microseconds(double seconds) {
+  return round(seconds * 1e6) / 1e6;
+}
+
+/* printf into a clean string of its own. */
+static __attribute__((format(printf, 1, 2))) char *text_of(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *raw = NULL;
+  if (vasprintf(&raw, format, arguments) < 0) abort();
+  va_end(arguments);
+  char *clean = kw_text_clean(raw);
+  free(raw);
+  return clean;
+}
+
+/* "core/ftz-f32, only --op 'add.*'": a verdict about a part says so wherever it is printed. */
+static char *scope_of(const kw_run *run, const char *chosen) {
+  char text[256];
+  size_t used =
+      (size_t)snprintf(text, sizeof text, "%s", run->options->level.text ? run->options->level.text : "claims");
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+    if (!(run->facts.flush & KW_DTYPE_BIT(d)) || used >= sizeof text) continue;
+    used += (size_t)snprintf(text + used, sizeof text - used, "/ftz-%s", kw_datum_name(d));
+  }
+  return text_of("%s%s%s", text, *chosen ? ", only " : "", chosen);
+}
+
+static char *chosen_of(const kw_run_options *options) {
+  if (options->case_id) return text_of("--case '%s'", options->case_id);
+  if (options->suites && options->op_globs) return text_of("--suite %s --op '%s'", options->suites, options->op_globs);
+  if (options->suites) return text_of("--suite %s", options->suites);
+  return options->op_globs ? text_of("--op '%s'", options->op_globs) : text_of("%s", "");
+}
+
+static char *replay_of(const kw_run_options *options) {
+  char *text = text_of("keyway conform --device %s", options->device);
+  for (uint32_t i = 0; i < options->plugin_count; i++) {
+    char *longer = text_of("%s --plugin '%s'", text, options->plugins[i]);
+    free(text);
+    text = longer;
+  }
+  char *whole = text_of("%s --seed %" PRIu64, text, options->seed);
+  free(text);
+  return whole;
+}
+
+static int add_op(kw_report *report, const kw_run_case *c) {
+  if (!c->op) return -1;
+  char *dtype = text_of("%s", kw_datum_name(c->dtype));
+  kw_report_op *last = report->op_count ? &report->ops[report->op_count - 1] : NULL;
+  if (last && strcmp(last->name, c->op->op.name) == 0 && strcmp(last->dtype, dtype) == 0) {
+    free(dtype);
+    return (int)report->op_count - 1;
+  }
+  kw_op_bound bound = kw_rule_shown(&c->op->op);
+  report->ops[report->op_count] = (kw_report_op){.name = kw_text_clean(c->op->op.name),
+                                                 .dtype = dtype,
+                                                 .family = kw_text_clean(kw_suite_op_family(&c->op->op)),
+                                                 .bound = rounded(kw_rule_bound(&bound)),
+                                                 .unit = kw_text_clean(kw_rule_unit(&bound))};
+  return (int)report->op_count++;
+}
+
+static void add_case(kw_report *report, const kw_run_case *c) {
+  report->cases[report->case_count] =
+      (kw_report_case){.id = kw_text_clean(c->id),
+                       .op = add_op(report, c),
+                       .outcome = c->outcome,
+                       .error = rounded(c->error),
+                       .self_referenced = c->self_referenced,
+                       .unreferenced = c->unreferenced,
+                       .tf32 = c->tf32,
+                       .fast = c->fast,
+                       .defect = kw_text_clean(c->defect),
+                       .text = kw_text_clean(c->text),
+                       .expected = c->expected ? kw_text_clean(c->expected) : NULL,
+                       .smallest = c->smallest ? kw_text_clean(c->smallest) : NULL,
+                       .smallest_tensors = c->smallest ? kw_text_clean(c->smallest_tensors) : NULL,
+                       .seconds = microseconds(c->seconds)};
+  report->case_count++;
+}
+
+void kw_report_make(const kw_run *run, kw_report *out_report) {
+  const kw_run_options *options = run->options;
+  const char *slash = strrchr(run->facts.plugin_path, '/');
+  char *chosen = chosen_of(options);
+  *out_report = (kw_report){.suite_version = text_of("%s", KEYWAY_VERSION),
+                            .op_set_version = text_of("%s", KW_OP_SET_VERSION),
+                            .device = kw_text_clean(run->facts.device),
+                            .product = kw_text_clean(run->facts.product),
+                            .emulated = run->facts.emulated,
+                            .level = text_of("%s", options->level.text ? options->level.text : ""),
+                            .scope = scope_of(run, chosen),
+                            .chosen = chosen,
+                            .replay = replay_of(options),
+                            .plugin = kw_text_clean(slash ? slash + 1 : run->facts.plugin_path),
+                            .seed = options->seed,
+                            .shard = options->shard,
+                            .shards = options->shards,
+                            .launches = run->launches,
+                            .expectations = run->expectations,
+                            .decomposed = run->decomposed,
+                            .fallbacks = run->fallbacks,
+                            .modules_built = run->modules_built,
+                            .modules_cached = run->modules_cached,
+                            .build_seconds = microseconds((double)run->build_ns / 1e9),
+                            .seconds = microseconds(run->seconds)};
+  memcpy(out_report->plugin_hash, run->plugin_hash, KW_DIGEST_SIZE);
+  memcpy(out_report->case_hash, run->case_hash, KW_DIGEST_SIZE);
+  memcpy(out_report->expect_hash, run->expect_hash, KW_DIGEST_SIZE);
+  kw_digest_tolerances(out_report->tolerance_hash);
+  out_report->ops = calloc(run->case_count + 1u, sizeof *out_report->ops);
+  out_report->cases = calloc(run->case_count + 1u, sizeof *out_report->cases);
+  out_report->unclaimed = calloc(run->unclaimed_count + 1u, sizeof *out_report->unclaimed);
+  if (!out_report->ops || !out_report->cases || !out_report->unclaimed) abort();
+  for (uint32_t i = 0; i < run->case_count; i++) add_case(out_report, &run->cases[i]);
+  for (uint32_t i = 0; i < run->unclaimed_count; i++) out_report->unclaimed[i] = kw_text_clean(run->unclaimed[i]);
+  out_report->unclaimed_count = run->unclaimed_count;
+}

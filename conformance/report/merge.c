@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One report from those of all shards. Case number i of the whole run is in shard i % shards + 1 (select.c); the hash
+ * of all ids, which every shard names, shows that nothing is missing.
+ */
+#include "report/report.h"
+
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool refuse(char *out_message, size_t size, uint32_t number, const char *what, const char *mine,
+                   const char *first) {
+  snprintf(out_message, size, "the reports are not of one run: report %u has %s '%s', report 1 has '%s'", number + 1,
+           what, mine, first);
+  return false;
+}
+
+static bool same_run(const kw_report *a, const kw_report *b, uint32_t number, char *message, size_t size) {
+  const struct {
+    const char *what, *first, *mine;
+  } texts[] = {{"suite version", a->suite_version, b->suite_version},
+               {"op set version", a->op_set_version, b->op_set_version},
+               {"device", a->device, b->device},
+               {"product", a->product, b->product},
+               {"level", a->level, b->level},
+               {"scope", a->scope, b->scope},
+               {"choice of cases", a->chosen, b->chosen},
+               {"plugin", a->plugin, b->plugin},
+               {"plugin hash", a->plugin_hash, b->plugin_hash},
+               {"tolerance table hash", a->tolerance_hash, b->tolerance_hash},
+               {"case set hash", a->case_hash, b->case_hash},
+               {"hash of known failures", a->expect_hash, b->expect_hash}};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    if (strcmp(texts[i].first, texts[i].mine) != 0) {
+      return refuse(message, size, number, texts[i].what, texts[i].mine, texts[i].first);
+    }
+  }
+  char first[32], mine[32];
+  snprintf(first, sizeof first, "%" PRIu64, a->seed);
+  snprintf(mine, sizeof mine, "%" PRIu64, b->seed);
+  if (a->seed != b->seed) return refuse(message, size, number, "seed", mine, first);
+  snprintf(first, sizeof first, "%u", a->shards);
+  snprintf(mine, sizeof mine, "%u", b->shards);
+  return a->shards == b->shards || refuse(message, size, number, "number of shards", mine, first);
+}
+
+/* Puts the reports in order. */
+static bool sort_shards(const kw_report *reports, uint32_t count, const kw_report **shards, char *message,
+                        size_t size) {
+  for (uint32_t i = 0; i < count; i++) {
+    const kw_report *report = &reports[i];
+    if (!same_run(&reports[0], report, i, message, size)) return false;
+    if (shards[report->shard - 1]) {
+      snprintf(message, size, "shard %u of %u is there twice", report->shard, report->shards);
+      return false;
+    }
+    shards[report->shard - 1] = report;
+  }
+  for (uint32_t s = 0; s < reports[0].shards; s++) {
+    if (shards[s]) continue;
+    snprintf(message, size, "shard %u of %u is missing; `keyway conform --shard %u/%u --json FILE` makes it", s + 1,
+             reports[0].shards, s + 1, reports[0].shards);
+    return false;
+  }
+  return true;
+}
+
+static char *copy_of(const char *text) {
+  return text ? kw_text_clean(text) : NULL;
+}
+
+static void copy_head(const kw_report *from, kw_report *to) {
+  *to = *from; /* hashes and numbers; everything else is made anew */
+  to->suite_version = copy_of(from->suite_version);
+  to->op_set_version = copy_of(from->op_set_version);
+  to->device = copy_of(from->device);
+  to->product = copy_of(from->product);
+  to->level = copy_of(from->level);
+  to->scope = copy_of(from->scope);
+  to->chosen = copy_of(from->chosen);
+  to->replay = copy_of(from->replay);
+  to->plugin = copy_of(from->plugin);
+  to->unclaimed = calloc(from->unclaimed_count + 1u, sizeof *to->unclaimed);
+  if (!to->unclaimed) abort();
+  for (uint32_t i = 0; i < from->unclaimed_count; i++) to->unclaimed[i] = copy_of(from->unclaimed[i]);
+  to->shard = to->shards = 1;
+  to->op_count = to->case_count = 0;
+  to->launches = to->decomposed = to->fallbacks = to->expectations = 0;
+  to->modules_built = to->modules_cached = 0;
+  to->seconds = to->build_seconds = 0;
+}
+
+/* Ops come in the order of their cases: the last one, or a new one. */
+static int take_op(kw_report *to, const kw_report_op *op) {
+  kw_report_op *last = to->op_count ? &to->ops[to->op_count - 1] : NULL;
+  if (last && strcmp(last->name, op->name) == 0 && strcmp(last->dtype, op->dtype) == 0) return (int)to->op_count - 1;
+  to->ops[to->op_count] = (kw_report_op){.name = copy_of(op->name),
+                                         .dtype = copy_of(op->dtype),
+                                         .family = copy_of(op->family),
+                                         .bound = op->bound,
+                                         .unit = copy_of(op->unit)};
+  return (int)to->op_count++;
+}
+
+static void take_case(kw_report *to, const kw_report *shard, const kw_report_case *c) {
+  kw_report_case *copy = &to->cases[to->case_count++];
+  *copy = *c;
+  copy->op = c->op < 0 ? -1 : take_op(to, &shard->ops[c->op]);
+  copy->id = copy_of(c->id);
+  copy->defect = copy_of(c->defect);
+  copy->text = copy_of(c->text);
+  copy->expected = copy_of(c->expected);
+  copy->smallest = copy_of(c->smallest);
+  copy->smallest_tensors = copy_of(c->smallest_tensors);
+}
+
+static void take_cases(kw_report *to, const kw_report **shards, uint32_t count) {
+  uint32_t total = 0;
+  for (uint32_t s = 0; s < count; s++) {
+    total += shards[s]->case_count;
+    to->launches += shards[s]->launches;
+    to->expectations += shards[s]->expectations;
+    to->decomposed += shards[s]->decomposed;
+    to->fallbacks += shards[s]->fallbacks;
+    to->modules_built += shards[s]->modules_built;
+    to->modules_cached += shards[s]->modules_cached;
+    to->build_seconds += shards[s]->build_seconds;
+    to->seconds += shards[s]->seconds;
+  }
+  to->cases = calloc(total + 1u, sizeof *to->cases);
+  to->ops = calloc(total + 1u, sizeof *to->ops);
+  if (!to->cases || !to->ops) abort();
+  for (uint32_t i = 0; i < total; i++) {
+    const kw_report *shard = shards[i % count];
+    if (i / count < shard->case_count) take_case(to, shard, &shard->cases[i / count]);
+  }
+}
+
+/* A run looks for a smaller variant of the first failure of an op and dtype (coordinator.c), and so did each shard. */
+static void keep_first_smallest(kw_report *report) {
+  int seen = -1;
+  for (uint32_t i = 0; i < report->case_count; i++) {
+    kw_report_case *c = &report->cases[i];
+    if (c->op < 0 || (c->outcome != KW_OUTCOME_FAIL && c->outcome != KW_OUTCOME_CRASH)) continue;
+    if (c->op == seen) {
+      free(c->smallest);
+      free(c->smallest_tensors);
+      c->smallest = c->smallest_tensors = NULL;
+    }
+    seen = c->op;
+  }
+}
+
+static bool is_complete(const kw_report *report) {
+  kw_digest digest;
+  char hash[KW_DIGEST_SIZE];
+  kw_digest_begin(&digest);
+  for (uint32_t i = 0; i < report->case_count; i++) kw_digest_add(&digest, report->cases[i].id);
+  kw_digest_end(&digest, hash);
+  return strcmp(hash, report->case_hash) == 0;
+}
+
+bool kw_report_merge(const kw_report *reports, uint32_t count, kw_report *out_report, char *out_message, size_t size) {
+  memset(out_report, 0, sizeof *out_report);
+  uint32_t shards = count ? reports[0].shards : 0;
+  const kw_report **sorted = calloc(shards + 1u, sizeof *sorted);
+  if (!sorted) abort();
+  bool good = sort_shards(reports, count, sorted, out_message, size);
+  if (good) {
+    copy_head(sorted[0], out_report);
+    take_cases(out_report, sorted, shards);
+    keep_first_smallest(out_report);
+    good = is_complete(out_report);
+    if (!good) {
+      snprintf(out_message, size, "the cases in the reports are not those that they name by hash: a file was changed");
+      kw_report_free(out_report);
+    }
+  }
+  free(sorted);
+  return good;
+}

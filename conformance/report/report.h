@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What came of a run, as data: made from a run, read back from a JSON report, merged from the reports of shards, and
+ * written in every format. All text in it is clean (text.h). The same run gives the same report, whatever the number of
+ * workers, apart from members named `seconds`.
+ */
+#ifndef KEYWAY_CONFORMANCE_REPORT_H
+#define KEYWAY_CONFORMANCE_REPORT_H
+
+#include "run/digest.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum kw_outcome {
+  KW_OUTCOME_NONE, /* not run yet */
+  KW_OUTCOME_PASS,
+  KW_OUTCOME_FAIL,
+  KW_OUTCOME_CRASH,
+  KW_OUTCOME_TIMEOUT,
+  KW_OUTCOME_UNIMPLEMENTED,
+  KW_OUTCOME_SKIP, /* a contract test that does not apply: neither passed nor failed */
+  KW_OUTCOME_COUNT
+} kw_outcome;
+const char *kw_outcome_name(kw_outcome outcome);
+
+typedef struct kw_report_op { /* an op in one dtype */
+  char *name, *dtype, *family;
+  double bound; /* what errors are measured against, in `unit` */
+  char *unit;
+} kw_report_op;
+
+typedef struct kw_report_case {
+  char *id;
+  int op; /* index in ops; -1: a contract test */
+  kw_outcome outcome;
+  double error;           /* largest, in units of the op's bound; INFINITY: wrong where only one value is right */
+  bool self_referenced;   /* judged by the vendor's own reference */
+  bool unreferenced;      /* a vendor's op without one: only run */
+  bool tf32, fast;        /* judged as well in this math mode: kernels that need it */
+  char *defect;           /* "tail not written"; "" */
+  char *text;             /* what differed, or why it was skipped; "" */
+  char *expected;         /* the reason of a known failure (expect.h); NULL */
+  char *smallest;         /* id of the smallest variant that fails as well (shrink.h); NULL */
+  char *smallest_tensors; /* its tensors: "f32 [2, 1], f32 [2, 1]"; NULL */
+  double seconds;         /* of the worker and the judge together */
+} kw_report_case;
+
+typedef struct kw_report {
+  char *suite_version, *op_set_version;
+  char *device, *product;
+  bool emulated;
+  char *level;  /* "core"; "": what the device claims */
+  char *scope;  /* the level, or "claims", and what is said along with it: "core/ftz-f32" */
+  char *chosen; /* options that left cases out, "--op 'add.*'"; "" */
+  char *replay; /* the command that replays a case, up to its id */
+  char *plugin; /* file name */
+  char plugin_hash[KW_DIGEST_SIZE];
+  char tolerance_hash[KW_DIGEST_SIZE];
+  char case_hash[KW_DIGEST_SIZE];   /* of the ids of all shards */
+  char expect_hash[KW_DIGEST_SIZE]; /* of the file of known failures; "" without one */
+  uint64_t seed;
+  uint32_t shard, shards; /* shard 1..shards */
+  uint64_t launches, decomposed, fallbacks;
+  uint64_t modules_built, modules_cached; /* by all workers together: each builds for itself */
+  double build_seconds;                   /* that workers waited for these */
+  uint64_t expectations; /* sum of kw_expectation_checksum over all units: the same whatever plugin is judged */
+  double seconds;        /* of the whole run */
+  uint32_t op_count;
+  kw_report_op *ops; /* in the order of their cases */
+  uint32_t case_count;
+  kw_report_case *cases; /* contract tests first; those of an op and dtype are neighbours */
+  uint32_t unclaimed_count;
+  char **unclaimed; /* "add.Tensor/f8e5m2": exists in the table, not on the device */
+} kw_report;
+
+/* Reads a JSON report. False: *out_message says which file is unusable and why; out is zeroed then. */
+bool kw_report_read(const char *path, kw_report *out_report, char *out_message, size_t size);
+
+/* Puts the reports of all shards of one run together, in any order: the report that the run would have given in one
+ * piece. False when they are not of one run, or a shard is missing or there twice: *out_message says what, and out is
+ * zeroed. The inputs stay the caller's. */
+bool kw_report_merge(const kw_report *reports, uint32_t count, kw_report *out_report, char *out_message, size_t size);
+
+void kw_report_free(kw_report *report);
+
+/* ---- What reports say -------------------------------------------------------------------------------------------- */
+
+typedef enum kw_report_verdict {
+  KW_VERDICT_CONFORMANT,
+  KW_VERDICT_EXPECTED, /* not conformant, and every failure is a known one */
+  KW_VERDICT_NOT_CONFORMANT
+} kw_report_verdict;
+
+typedef struct kw_report_totals {
+  uint32_t counts[KW_OUTCOME_COUNT]; /* known failures and their unexpected passes apart */
+  uint32_t expected_failures, unexpected_passes;
+  uint32_t self_referenced, unreferenced, tf32, fast;
+  kw_report_verdict verdict;
+} kw_report_totals;
+kw_report_totals kw_report_total(const kw_report *report);
+
+/* " (emulated)", to stand behind a product's name that does not say it itself, or "". */
+const char *kw_report_emulated_mark(const kw_report *report);
+
+/* "conformant", "not conformant". */
+const char *kw_report_verdict_name(kw_report_verdict verdict);
+/* What `keyway conform` exits with: 0 conformant, 1 not conformant, 3 only known failures. */
+int kw_report_exit_code(const kw_report *report);
+
+/* "fail", "expected failure", "unexpected pass": the outcome with what was expected. */
+const char *kw_report_case_name(const kw_report_case *c);
+/* False for what passed as it should, and what does not apply. */
+bool kw_report_case_is_failure(const kw_report_case *c);
+/* The command that replays a case; the caller's to free. */
+char *kw_report_replay(const kw_report *report, const char *id);
+
+/* A line of the tables: a contract suite, a family of ops, or an op in a dtype. */
+typedef struct kw_report_line {
+  const char *name; /* `length` bytes of it */
+  int length;
+  uint32_t cases, pass, failed, unimplemented, skipped;
+  const kw_report_case *worst; /* the largest error as a part of its bound; NULL when all are 0 */
+  double ratio;                /* of `worst` */
+  double seconds;
+} kw_report_line;
+
+void kw_report_line_add(kw_report_line *line, const kw_report *report, const kw_report_case *c);
+/* One line per contract suite and family, in order; *out_count of them, the caller's to free. */
+kw_report_line *kw_report_lines(const kw_report *report, uint32_t *out_count);
+
+/* One line per element of ops, in order; the caller's to free. */
+kw_report_line *kw_report_op_lines(const kw_report *report);
+/* The dtypes of ops, each once, in the order of kw_dtype; at most KW_DTYPE_COUNT. Returns how many. */
+uint32_t kw_report_dtypes(const kw_report *report, const char *out_names[]);
+/* The end of those elements of ops, from `first` on, that are the same op. */
+uint32_t kw_report_op_end(const kw_report *report, uint32_t first);
+/* The element of ops in [first, end) that has the dtype, or -1. */
+int kw_report_op_find(const kw_report *report, uint32_t first, uint32_t end, const char *dtype);
+
+/* The error of a case as a part of its bound; INFINITY where there is no room for any and there is one. */
+double kw_report_case_ratio(const kw_report *report, const kw_report_case *c);
+/* How many cases of an op and dtype have which largest error, as a part of the bound: 0, up to 2^-8, up to 2^-7, ...,
+ * up to 1, more. */
+#define KW_REPORT_BINS 11
+void kw_report_histogram(const kw_report *report, int op, uint32_t out_bins[KW_REPORT_BINS]);
+
+/* The class in the id of an op's case: "prime" of "add.Tensor/f32/prime/3"; its length is *out_length. */
+const char *kw_report_case_class(const kw_report_case *c, int *out_length);
+
+/* ---- Formats ----------------------------------------------------------------------------------------------------- */
+
+/* For a terminal; colour: with ANSI sequences, verbose: everything. */
+void kw_report_put_table(const kw_report *report, FILE *out, bool colour, bool verbose);
+void kw_report_put_json(const kw_report *report, FILE *out);
+void kw_report_put_junit(const kw_report *report, FILE *out);
+void kw_report_put_tap(const kw_report *report, FILE *out);
+void kw_report_put_html(const kw_report *report, FILE *out);     /* a page that needs nothing else; times are in the
+                                                                    section "times" only */
+void kw_report_put_markdown(const kw_report *report, FILE *out); /* numbers of cases, and time per suite */
+
+typedef struct kw_report_paths { /* where each is written, "-" for stdout, NULL for nowhere */
+  const char *json, *junit, *tap, *html;
+} kw_report_paths;
+
+/* Writes the files that are asked for. False, said on stderr in the name of `program`, when one cannot be written. */
+bool kw_report_write_files(const kw_report *report, const kw_report_paths *paths, const char *program);
+/* Whether one of them is stdout: the table then goes to stderr. */
+bool kw_report_takes_stdout(const kw_report_paths *paths);
+
+#endif /* KEYWAY_CONFORMANCE_REPORT_H */

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reports of a made-up run with every outcome in it, read by other people's parsers.
+ */
+#include "report/report.h"
+
+#include "report/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64] = "keyway-report-test-XXXXXX";
+
+static const char *path_of(const char *name) {
+  static char paths[8][128];
+  static uint32_t next;
+  char *path = paths[next++ % 8];
+  snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+  return path;
+}
+
+/* ---- A run with everything in it --------------------------------------------------------------------------------- */
+
+#define NASTY "a \x1b[31mred\x07 <tag attr=\"1\"> & 'both' # hash \\ back\nsecond line \xff\xc3\xa9 ]]> \xe2\x82"
+#define NASTY_CLEAN "a ?[31mred? <tag attr=\"1\"> & 'both' # hash \\ back\nsecond line ?\xc3\xa9 ]]> ??"
+
+static void set_hash(char *out, char digit) {
+  memset(out, digit, KW_DIGEST_SIZE - 1);
+  out[KW_DIGEST_SIZE - 1] = 0;
+}
+
+static kw_report_op *add_op(kw_report *report, const char *name, const char *dtype, double bound) {
+  report->ops[report->op_count] = (kw_report_op){.name = kw_text_clean(name),
+                                                 .dtype = kw_text_clean(dtype),
+                                                 .family = kw_text_clean("arithmetic"),
+                                                 .bound = bound,
+                                                 .unit = kw_text_clean("ulp")};
+  return &report->ops[report->op_count++];
+}
+
+static kw_report_case *add_case(kw_report *report, const char *id, int op, kw_outcome outcome, const char *text) {
+  kw_report_case *c = &report->cases[report->case_count++];
+  *c = (kw_report_case){.id = kw_text_clean(id),
+                        .op = op,
+                        .outcome = outcome,
+                        .defect = kw_text_clean(outcome == KW_OUTCOME_FAIL ? "tail not written" : ""),
+                        .text = kw_text_clean(text),
+                        .seconds = 0.25};
+  return c;
+}
+
+static void begin(kw_report *report) {
+  *report = (kw_report){.suite_version = kw_text_clean("0.9.0"),
+                        .op_set_version = kw_text_clean("0.9"),
+                        .device = kw_text_clean("npu:0"),
+                        .product = kw_text_clean(NASTY),
+                        .level = kw_text_clean(""),
+                        .scope = kw_text_clean("claims"),
+                        .chosen = kw_text_clean(""),
+                        .replay = kw_text_clean("keyway conform --device npu:0 --plugin './a&b.so' --seed 7"),
+                        .plugin = kw_text_clean("a&b.so"),
+                        .seed = UINT64_MAX,
+                        .shard = 1,
+                        .shards = 1,
+                        .launches = 123456789,
+                        .expectations = 987654321,
+                        .seconds = 1.5};
+  set_hash(report->plugin_hash, 'a');
+  set_hash(report->tolerance_hash, 'b');
+  set_hash(report->case_hash, 'c');
+  report->ops = calloc(8, sizeof *report->ops);
+  report->cases = calloc(32, sizeof *report->cases);
+  report->unclaimed = calloc(2, sizeof *report->unclaimed);
+}
+
+static kw_report everything(void) {
+  kw_report report;
+  begin(&report);
+  add_case(&report, "error/op/add.Tensor", -1, KW_OUTCOME_PASS, "");
+  add_case(&report, "memory/limits", -1, KW_OUTCOME_SKIP, NASTY);
+  add_case(&report, "stream/query", -1, KW_OUTCOME_FAIL, NASTY);
+  add_op(&report, "add.Tensor", "f32", 2);
+  add_case(&report, "add.Tensor/f32/scalar/0", 0, KW_OUTCOME_PASS, "");
+  kw_report_case *passed = add_case(&report, "add.Tensor/f32/prime/0", 0, KW_OUTCOME_PASS, "");
+  passed->error = 0.7;
+  passed->tf32 = true;
+  kw_report_case *failed = add_case(&report, "add.Tensor/f32/prime/1", 0, KW_OUTCOME_FAIL, NASTY);
+  failed->error = INFINITY;
+  failed->smallest = kw_text_clean("add.Tensor/f32/prime/1@2");
+  failed->smallest_tensors = kw_text_clean("f32 [2], f32 [2]");
+  add_op(&report, "acme::twist", "i8", 0);
+  add_case(&report, "acme::twist/i8/one/0", 1, KW_OUTCOME_CRASH, "the worker ended with signal 11 (SIGSEGV)");
+  add_case(&report, "acme::twist/i8/prime/0", 1, KW_OUTCOME_TIMEOUT, "no answer");
+  add_case(&report, "acme::twist/i8/prime/1", 1, KW_OUTCOME_UNIMPLEMENTED, "")->unreferenced = true;
+  add_case(&report, "acme::twist/i8/prime/2", 1, KW_OUTCOME_PASS, "")->self_referenced = true;
+  report.unclaimed[report.unclaimed_count++] = kw_text_clean("add.Tensor/f8e5m2");
+  return report;
+}
+
+/* What a format makes of a report; the caller's to free. */
+static char *text_in(const kw_report *report, void (*put)(const kw_report *, FILE *)) {
+  char *text;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  assert_non_null(out);
+  put(report, out);
+  fclose(out);
+  return text;
+}
+
+static void put_table(const kw_report *report, FILE *out) {
+  kw_report_put_table(report, out, false, true);
+}
+
+static void contains(const char *text, const char *part) {
+  if (!strstr(text, part)) fail_msg("no '%s' in: %s", part, text);
+}
+
+#if defined(KEYWAY_XMLLINT) || defined(KEYWAY_PERL)
+/* What a shell command prints, which has to succeed; the caller's to free. */
+static char *output_of(const char *command) {
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  char *text = calloc(1, 1 << 16);
+  size_t length = fread(text, 1, (1 << 16) - 1, pipe);
+  text[length] = 0;
+  int status = pclose(pipe);
+  if (status != 0) fail_msg("%s: status %d: %s", command, status, text);
+  return text;
+}
+#endif
+
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
+
+static void dirty_text_becomes_clean(void **state) {
+  (void)state;
+  static const char *const pairs[][2] = {
+      {NASTY, NASTY_CLEAN},
+      {"tab\there", "tab here"},
+      {"\x7f", "?"},
+      {"\xc2\x85", "??"},      /* a control character of two bytes */
+      {"\xc0\xaf", "??"},      /* '/' in two bytes */
+      {"\xed\xa0\x80", "???"}, /* half of a surrogate pair */
+      {"\xef\xbf\xbf", "???"}, /* no character, and not in XML */
+      {"\xf0\x9f\x94\x91", "\xf0\x9f\x94\x91"},
+      {"\xf4\x90\x80\x80", "????"} /* past the last character */
+  };
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    char *clean = kw_text_clean(pairs[i][0]);
+    assert_string_equal(clean, pairs[i][1]);
+    free(clean);
+  }
+}
+
+/* ---- Sums -------------------------------------------------------------------------------------------------------- */
+
+static void verdict_counts_every_outcome(void **state) {
+  (void)state;
+  kw_report report = everything();
+  kw_report_totals totals = kw_report_total(&report);
+  assert_int_equal(totals.counts[KW_OUTCOME_PASS], 4);
+  assert_int_equal(totals.counts[KW_OUTCOME_FAIL], 2);
+  assert_int_equal(totals.counts[KW_OUTCOME_CRASH], 1);
+  assert_int_equal(totals.counts[KW_OUTCOME_TIMEOUT], 1);
+  assert_int_equal(totals.counts[KW_OUTCOME_UNIMPLEMENTED], 1);
+  assert_int_equal(totals.counts[KW_OUTCOME_SKIP], 1);
+  assert_int_equal(totals.self_referenced, 1);
+  assert_true(totals.tf32 == 1 && totals.fast == 0);
+  assert_int_equal(kw_report_exit_code(&report), 1);
+  kw_report_free(&report);
+
+  begin(&report);
+  assert_int_equal(kw_report_exit_code(&report), 1); /* nothing passed */
+  add_case(&report, "memory/limits", -1, KW_OUTCOME_SKIP, "");
+  assert_int_equal(kw_report_exit_code(&report), 1);
+  add_case(&report, "memory/zero_size", -1, KW_OUTCOME_PASS, "");
+  assert_int_equal(kw_report_exit_code(&report), 0);
+  report.fallbacks = 1;
+  assert_int_equal(kw_report_exit_code(&report), 1);
+  kw_report_free(&report);
+}
+
+static void known_failures_are_no_passes(void **state) {
+  (void)state;
+  kw_report report;
+  begin(&report);
+  add_case(&report, "memory/zero_size", -1, KW_OUTCOME_PASS, "");
+  kw_report_case *c = add_case(&report, "stream/query", -1, KW_OUTCOME_FAIL, "");
+  c->expected = kw_text_clean("bug 12");
+  kw_report_totals totals = kw_report_total(&report);
+  assert_int_equal(totals.counts[KW_OUTCOME_PASS], 1);
+  assert_int_equal(totals.counts[KW_OUTCOME_FAIL], 0);
+  assert_int_equal(totals.expected_failures, 1);
+  assert_int_equal(totals.verdict, KW_VERDICT_EXPECTED);
+  assert_string_equal(kw_report_verdict_name(totals.verdict), "not conformant");
+  assert_int_equal(kw_report_exit_code(&report), 3);
+  char *tap = text_in(&report, kw_report_put_tap), *junit = text_in(&report, kw_report_put_junit);
+  char *table = text_in(&report, put_table);
+  contains(tap, "not ok 2 - stream/query # TODO bug 12");
+  contains(junit, "<skipped message=\"expected failure: bug 12\">");
+  contains(table, "expected failure stream/query");
+  contains(table, "expected to fail: bug 12");
+  contains(table, "1 of 2 cases pass, 1 expected failures");
+  free(tap);
+  free(junit);
+  free(table);
+
+  c->outcome = KW_OUTCOME_PASS;
+  assert_int_equal(kw_report_total(&report).unexpected_passes, 1);
+  assert_int_equal(kw_report_total(&report).counts[KW_OUTCOME_PASS], 1);
+  assert_int_equal(kw_report_exit_code(&report), 1);
+  tap = text_in(&report, kw_report_put_tap);
+  contains(tap, "not ok 2 - stream/query\n");
+  free(tap);
+  kw_report_free(&report);
+}
+
+static void histogram_bins(void **state) {
+  (void)state;
+  static const double errors[] = {0, 1e-9, 2 * 0x1p-8, 2 * 0x1.1p-8, 2 * 0x1p-7, 1.0, 1.01, 2.0, 2.01, INFINITY};
+  static const uint32_t wanted[KW_REPORT_BINS] = {1, 2, 2, 0, 0, 0, 0, 0, 1, 2, 2};
+  kw_report report;
+  begin(&report);
+  add_op(&report, "add.Tensor", "f32", 2);
+  for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+    add_case(&report, "add.Tensor/f32/prime/0", 0, KW_OUTCOME_PASS, "")->error = errors[i];
+  }
+  uint32_t bins[KW_REPORT_BINS];
+  kw_report_histogram(&report, 0, bins);
+  assert_memory_equal(bins, wanted, sizeof bins);
+  kw_report_free(&report);
+}
+
+/* ---- Formats ----------------------------------------------------------------------------------------------------- */
+
+static void json_holds_everything(void **state) {
+  (void)state;
+  kw_report report = everything(), again;
+  char message[256] = "";
+  char *json = text_in(&report, kw_report_put_json);
+  assert_true(kw_text_write_file(path_of("report.json"), json));
+  if (!kw_report_read(path_of("report.json"), &again, message, sizeof message)) fail_msg("%s", message);
+  static void (*const formats[])(const kw_report *, FILE *) = {kw_report_put_json,     kw_report_put_junit,
+                                                               kw_report_put_tap,      kw_report_put_html,
+                                                               kw_report_put_markdown, put_table};
+  for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    char *first = text_in(&report, formats[i]), *second = text_in(&again, formats[i]);
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+  }
+  free(json);
+  kw_report_free(&report);
+  kw_report_free(&again);
+}
+
+/* Each member of a report is missed, and a wrong value of it is refused by name. */
+static void unusable_json_is_refused(void **state) {
+  (void)state;
+  static const char *const edits[][3] = {
+      {"\"format\": 1", "\"format\": 2", "\"format\""},
+      {"\"device\"", "\"devise\"", "\"device\""},
+      {"\"seed\": \"1", "\"seed\": \"x", "\"seed\""},
+      {"\"shard\": 1", "\"shard\": 2", "\"shard\""},
+      {"aaaaaa", "aaaaaG", "\"plugin_sha256\""},
+      {"\"outcome\": \"crash\"", "\"outcome\": \"crisp\"", "\"outcome\""},
+      {"\"bound\": 2", "\"bound\":-2", "\"bound\""},
+      {"{\"case\": \"acme::twist/i8/one/0\"", "{\"case\": \"acme::twist/i9/one/0\"", "\"case\""},
+      {"{\n", "[\n", "is no JSON report"}};
+  kw_report report = everything(), again;
+  char *json = text_in(&report, kw_report_put_json), message[256];
+  for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+    char *at = NULL; /* the last place, past the list of failures */
+    for (char *p = json; (p = strstr(p, edits[i][0])); p++) {
+      at = p;
+      if (edits[i][0][0] == '{' && edits[i][0][1] == '\n') break;
+    }
+    assert_non_null(at);
+    size_t length = strlen(edits[i][0]);
+    char saved[64];
+    memcpy(saved, at, length);
+    memcpy(at, edits[i][1], length);
+    assert_true(kw_text_write_file(path_of("bad.json"), json));
+    memcpy(at, saved, length);
+    if (kw_report_read(path_of("bad.json"), &again, message, sizeof message)) fail_msg("%s was taken", edits[i][1]);
+    contains(message, edits[i][2]);
+    contains(message, "bad.json");
+  }
+  assert_false(kw_report_read(path_of("missing.json"), &again, message, sizeof message));
+  contains(message, "No such file");
+  free(json);
+  kw_report_free(&report);
+}
+
+static void junit_follows_its_schema(void **state) {
+  (void)state;
+#ifdef KEYWAY_XMLLINT
+  kw_report report = everything();
+  char *junit = text_in(&report, kw_report_put_junit), command[512];
+  assert_true(kw_text_write_file(path_of("report.xml"), junit));
+  snprintf(command, sizeof command, KEYWAY_XMLLINT " --noout --schema '%s' '%s' 2>&1", KEYWAY_JUNIT_XSD,
+           path_of("report.xml"));
+  free(output_of(command));
+  static const char *const counts[][2] = {{"string(/testsuites/@tests)", "10"},
+                                          {"string(/testsuites/@failures)", "3"},
+                                          {"string(/testsuites/@errors)", "2"},
+                                          {"string(/testsuites/@skipped)", "1"},
+                                          {"count(//testcase)", "10"},
+                                          {"count(//testcase/failure)", "3"},
+                                          {"count(//testcase/error)", "2"},
+                                          {"count(//testcase/skipped)", "1"},
+                                          {"count(//testsuite)", "5"},
+                                          {"count(//property[@name='plugin_sha256'])", "5"},
+                                          {"string(//testcase[@name='query']/failure)", NASTY_CLEAN}};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    snprintf(command, sizeof command, KEYWAY_XMLLINT " --xpath \"%s\" '%s'", counts[i][0], path_of("report.xml"));
+    char *output = output_of(command);
+    assert_true(strncmp(output, counts[i][1], strlen(counts[i][1])) == 0);
+    free(output);
+  }
+  contains(junit, "replay: keyway conform --device npu:0 --plugin './a&amp;b.so' --seed 7 --case 'stream/query'");
+  free(junit);
+  kw_report_free(&report);
+#else
+  print_message("xmllint was not found: install libxml2-utils\n");
+  skip();
+#endif
+}
+
+static void tap_is_read_by_its_parser(void **state) {
+  (void)state;
+#ifdef KEYWAY_PERL
+  kw_report report = everything();
+  kw_report_case *known = add_case(&report, "acme::twist/i8/prime/3", 1, KW_OUTCOME_FAIL, "");
+  known->expected = kw_text_clean(NASTY);
+  char *tap = text_in(&report, kw_report_put_tap), command[1024];
+  assert_true(kw_text_write_file(path_of("report.tap"), tap));
+  snprintf(command, sizeof command,
+           KEYWAY_PERL
+           " -MTAP::Parser -e 'my $p = TAP::Parser->new({source => $ARGV[0]}); my $y = 0;"
+           " while (my $r = $p->next) { $y++ if $r->is_yaml and $r->data->{replay}; }"
+           " print join \" \", scalar($p->passed), scalar($p->failed), scalar($p->skipped),"
+           " scalar($p->todo), $p->tests_planned, $y, $p->parse_errors' '%s'",
+           path_of("report.tap"));
+  char *output = output_of(command);
+  assert_string_equal(output, "6 5 1 1 11 6"); /* to a parser, what is still to do passes */
+  contains(tap, "# plugin sha256: aaaa");
+  contains(tap, "ok 2 - memory/limits # SKIP a ?[31mred? <tag attr=\"1\"> & 'both' \\# hash \\\\ back second line");
+  free(output);
+  free(tap);
+  kw_report_free(&report);
+#else
+  print_message("perl with TAP::Parser was not found: install perl\n");
+  skip();
+#endif
+}
+
+static void table_names_the_verdict(void **state) {
+  (void)state;
+  kw_report report = everything();
+  char *table = text_in(&report, put_table);
+  contains(table, "verdict: not conformant (claims): 4 of 10 cases pass, 2 fail, 1 crash, 1 timeout, 1 unimplemented");
+  contains(table, "seed 18446744073709551615");
+  contains(table, report.plugin_hash);
+  contains(table, report.tolerance_hash);
+  contains(table, report.case_hash);
+  contains(table, "smallest failing: add.Tensor/f32/prime/1@2, on f32 [2], f32 [2]");
+  assert_null(strchr(table, '\x1b'));
+  free(table);
+  kw_report_free(&report);
+}
+
+static void page_stands_alone(void **state) {
+  (void)state;
+  kw_report report = everything();
+  char *html = text_in(&report, kw_report_put_html);
+  static const char *const outside[] = {"http", "src=", "<script", "<link", "url(", "@import"};
+  for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) assert_null(strstr(html, outside[i]));
+  contains(html, report.plugin_hash);
+  contains(html, "<h2>Coverage</h2>");
+  contains(html, "<td class=\"bad\">2/3</td>");                  /* add.Tensor in f32 */
+  contains(html, "&lt;tag attr=&quot;1&quot;&gt; &amp; 'both'"); /* nothing of a message is markup */
+  contains(html, "--case 'add.Tensor/f32/prime/1'");
+  contains(html, "<title>beyond the bound: 1</title>");
+#ifdef KEYWAY_XMLLINT
+  char command[256];
+  assert_true(kw_text_write_file(path_of("report.html"), html));
+  snprintf(command, sizeof command, KEYWAY_XMLLINT " --noout '%s' 2>&1", path_of("report.html")); /* it is XML, too */
+  free(output_of(command));
+#endif
+  free(html);
+  kw_report_free(&report);
+}
+
+/* The cases of `report` that belong to a shard, as a run with --shard would give them. */
+static kw_report shard_of(const kw_report *whole, uint32_t shard, uint32_t shards) {
+  kw_report report;
+  begin(&report);
+  report.shard = shard;
+  report.shards = shards;
+  for (uint32_t i = shard - 1; i < whole->case_count; i += shards) {
+    const kw_report_case *c = &whole->cases[i];
+    const kw_report_op *op = c->op < 0 ? NULL : &whole->ops[c->op];
+    kw_report_op *last = report.op_count ? &report.ops[report.op_count - 1] : NULL;
+    if (op && (!last || strcmp(last->name, op->name) != 0)) add_op(&report, op->name, op->dtype, op->bound);
+    add_case(&report, c->id, op ? (int)report.op_count - 1 : -1, c->outcome, c->text);
+  }
+  memcpy(report.case_hash, whole->case_hash, KW_DIGEST_SIZE);
+  return report;
+}
+
+static void set_case_hash(kw_report *report) {
+  kw_digest digest;
+  kw_digest_begin(&digest);
+  for (uint32_t i = 0; i < report->case_count; i++) kw_digest_add(&digest, report->cases[i].id);
+  kw_digest_end(&digest, report->case_hash);
+}
+
+static void shards_merge_in_any_order(void **state) {
+  (void)state;
+  kw_report whole = everything(), merged;
+  char message[256] = "";
+  set_case_hash(&whole);
+  for (uint32_t shards = 1; shards <= 12; shards++) { /* 12: one has no case */
+    kw_report parts[12];
+    for (uint32_t s = 0; s < shards; s++) parts[s] = shard_of(&whole, (s + 2) % shards + 1, shards);
+    if (!kw_report_merge(parts, shards, &merged, message, sizeof message)) fail_msg("%s", message);
+    assert_int_equal(merged.case_count, whole.case_count);
+    assert_int_equal(merged.op_count, whole.op_count);
+    assert_int_equal(merged.launches, shards * whole.launches);
+    assert_int_equal(merged.expectations, shards * whole.expectations);
+    for (uint32_t i = 0; i < whole.case_count; i++) {
+      assert_string_equal(merged.cases[i].id, whole.cases[i].id);
+      assert_string_equal(merged.cases[i].text, whole.cases[i].text);
+      assert_int_equal(merged.cases[i].outcome, whole.cases[i].outcome);
+      assert_int_equal(merged.cases[i].op, whole.cases[i].op);
+    }
+    kw_report_free(&merged);
+    for (uint32_t s = 0; s < shards; s++) kw_report_free(&parts[s]);
+  }
+  kw_report_free(&whole);
+}
+
+/* Each way in which reports are not the parts of one run. */
+static void foreign_shards_are_refused(void **state) {
+  (void)state;
+  static const char *const wanted[] = {
+      "suite version",     "device 'b'", "plugin hash",          "tolerance table hash",
+      "case set hash",     "seed '2'",   "number of shards '3'", "shard 1 of 2 is there twice",
+      "a file was changed"};
+  kw_report whole = everything(), merged;
+  set_case_hash(&whole);
+  for (uint32_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    kw_report parts[2] = {shard_of(&whole, 1, 2), shard_of(&whole, 2, 2)};
+    char **text = i == 0 ? &parts[1].suite_version : i == 1 ? &parts[1].device : i == 8 ? &parts[1].cases[0].id : NULL;
+    if (text) (*text)[0] = 'b', (*text)[1] = 0;
+    if (i == 2) parts[1].plugin_hash[0] = '0';
+    if (i == 3) parts[1].tolerance_hash[0] = '0';
+    if (i == 4) parts[1].case_hash[0] ^= 1;
+    if (i == 5) parts[1].seed = 2;
+    if (i == 6) parts[1].shards = 3;
+    if (i == 7) parts[1].shard = 1;
+    char message[256] = "";
+    if (kw_report_merge(parts, 2, &merged, message, sizeof message)) fail_msg("merged in spite of %s", wanted[i]);
+    contains(message, wanted[i]);
+    kw_report_free(&parts[0]);
+    kw_report_free(&parts[1]);
+  }
+  kw_report_free(&whole);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  static const char *const names[] = {"report.json", "bad.json", "report.xml", "report.tap", "report.html"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unlink(path_of(names[i]));
+  return rmdir(folder);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(dirty_text_becomes_clean),     cmocka_unit_test(verdict_counts_every_outcome),
+      cmocka_unit_test(known_failures_are_no_passes), cmocka_unit_test(histogram_bins),
+      cmocka_unit_test(json_holds_everything),        cmocka_unit_test(unusable_json_is_refused),
+      cmocka_unit_test(junit_follows_its_schema),     cmocka_unit_test(tap_is_read_by_its_parser),
+      cmocka_unit_test(table_names_the_verdict),      cmocka_unit_test(page_stands_alone),
+      cmocka_unit_test(shards_merge_in_any_order),    cmocka_unit_test(foreign_shards_are_refused),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

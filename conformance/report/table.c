@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The report that a person reads in a terminal.
+ */
+#include "report/report.h"
+
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_FAILURES 20
+#define SHOWN_UNCLAIMED 8
+
+static void put_lines(FILE *out, const char *text) {
+  fputs("    ", out);
+  kw_text_put_line(out, text);
+  fputc('\n', out);
+}
+
+static void put_failure(const kw_report *report, const kw_report_case *c, FILE *out, bool colour) {
+  char *replay = kw_report_replay(report, c->id);
+  fprintf(out, "%s%s%s %s%s%s\n", colour ? "\033[31m" : "", kw_report_case_name(c), colour ? "\033[0m" : "", c->id,
+          *c->defect ? ": " : "", c->defect);
+  if (*c->text && strcmp(c->text, c->defect) != 0) put_lines(out, c->text);
+  if (c->expected) fprintf(out, "    expected to fail: %s\n", c->expected);
+  put_lines(out, replay);
+  if (c->smallest) fprintf(out, "    smallest failing: %s, on %s\n", c->smallest, c->smallest_tensors);
+  free(replay);
+}
+
+static void put_failures(const kw_report *report, FILE *out, bool colour, bool verbose) {
+  uint32_t shown = 0, hidden = 0;
+  for (uint32_t i = 0; i < report->case_count; i++) {
+    if (!kw_report_case_is_failure(&report->cases[i]) || report->cases[i].outcome == KW_OUTCOME_NONE) continue;
+    if (shown == SHOWN_FAILURES && !verbose) {
+      hidden++;
+      continue;
+    }
+    shown++;
+    put_failure(report, &report->cases[i], out, colour);
+  }
+  if (hidden) fprintf(out, "... and %u more; -v shows all\n", hidden);
+  if (shown) fputc('\n', out);
+}
+
+static void put_skipped(const kw_report *report, FILE *out) {
+  for (uint32_t i = 0; i < report->case_count; i++) {
+    const kw_report_case *c = &report->cases[i];
+    if (c->outcome != KW_OUTCOME_SKIP) continue;
+    fprintf(out, "not applicable %s: ", c->id);
+    kw_text_put_line(out, c->text);
+    fputc('\n', out);
+  }
+}
+
+static void put_unclaimed(const kw_report *report, FILE *out, bool verbose) {
+  if (report->unclaimed_count == 0) return;
+  fprintf(out, "unclaimed, not run (%u):", report->unclaimed_count);
+  for (uint32_t i = 0; i < report->unclaimed_count; i++) {
+    if (i == SHOWN_UNCLAIMED && !verbose) {
+      fputs(" ... (-v lists all)", out);
+      break;
+    }
+    fprintf(out, " %s", report->unclaimed[i]);
+  }
+  fputc('\n', out);
+}
+
+static void put_table(const kw_report *report, FILE *out) {
+  uint32_t count;
+  kw_report_line *lines = kw_report_lines(report, &count);
+  fprintf(out, "  %-22s %7s %7s %7s %7s %7s %9s   %s\n", "suite", "cases", "pass", "failed", "unimpl.", "n/a", "time",
+          "largest error");
+  for (uint32_t i = 0; i < count; i++) {
+    const kw_report_line *l = &lines[i];
+    fprintf(out, "  %-22.*s %7u %7u %7u %7u %7u %7.2f s", l->length, l->name, l->cases, l->pass, l->failed,
+            l->unimplemented, l->skipped, l->seconds);
+    if (l->worst) {
+      const kw_report_op *op = &report->ops[l->worst->op];
+      fprintf(out, "   %.3g of %g %s  %s/%s", l->worst->error, op->bound, op->unit, op->name, op->dtype);
+    }
+    fputc('\n', out);
+  }
+  free(lines);
+}
+
+static void put_verdict(const kw_report *report, FILE *out, bool colour) {
+  kw_report_totals totals = kw_report_total(report);
+  const char *paint = !colour ? "" : totals.verdict == KW_VERDICT_CONFORMANT ? "\033[32m" : "\033[31m";
+  fprintf(out, "verdict: %s%s%s (%s", paint, kw_report_verdict_name(totals.verdict), colour ? "\033[0m" : "",
+          report->scope);
+  if (report->shards > 1) fprintf(out, ", shard %u of %u", report->shard, report->shards);
+  fprintf(out, "): %u of %u cases pass", totals.counts[KW_OUTCOME_PASS], report->case_count);
+  for (int o = KW_OUTCOME_FAIL; o < KW_OUTCOME_COUNT; o++) {
+    if (totals.counts[o]) fprintf(out, ", %u %s", totals.counts[o], kw_outcome_name((kw_outcome)o));
+  }
+  if (totals.counts[KW_OUTCOME_NONE]) fprintf(out, ", %u not run", totals.counts[KW_OUTCOME_NONE]);
+  if (totals.expected_failures) fprintf(out, ", %u expected failures", totals.expected_failures);
+  if (totals.unexpected_passes) fprintf(out, ", %u unexpected passes", totals.unexpected_passes);
+  fputc('\n', out);
+  fprintf(out, "  suite        %s, op set %s, seed %" PRIu64 ", %.1f s\n", report->suite_version,
+          report->op_set_version, report->seed, report->seconds);
+  fprintf(out, "  plugin       %s  %s\n", report->plugin_hash, report->plugin);
+  fprintf(out, "  tolerances   %s\n  cases        %s\n", report->tolerance_hash, report->case_hash);
+  if (*report->expect_hash) fprintf(out, "  expect       %s\n", report->expect_hash);
+}
+
+void kw_report_put_table(const kw_report *report, FILE *out, bool colour, bool verbose) {
+  kw_report_totals totals = kw_report_total(report);
+  put_failures(report, out, colour, verbose);
+  if (verbose) put_skipped(report, out);
+  fprintf(out, "%s%s%s%s\n", report->device, *report->product ? " " : "", report->product,
+          kw_report_emulated_mark(report));
+  put_table(report, out);
+  put_unclaimed(report, out, verbose);
+  if (totals.self_referenced) {
+    fprintf(out, "self-referenced: %u cases of the vendor's own ops are judged by the vendor's reference\n",
+            totals.self_referenced);
+  }
+  if (totals.unreferenced)
+    fprintf(out, "%u cases of vendor ops have no reference: they only ran\n", totals.unreferenced);
+  if (totals.tf32) fprintf(out, "math mode tf32: kernels that need it judged in it, in %u cases\n", totals.tf32);
+  if (totals.fast) fprintf(out, "math mode fast: kernels that need it judged in it, in %u cases\n", totals.fast);
+  if (report->decomposed) fprintf(out, "decomposed: %" PRIu64 " calls\n", report->decomposed);
+  if (report->fallbacks) fprintf(out, "fallbacks: %" PRIu64 " calls ran on the CPU\n", report->fallbacks);
+  if (report->modules_built + report->modules_cached) {
+    fprintf(out, "modules: %" PRIu64 " compiled, %" PRIu64 " from a cache, %.1f s waited for them\n",
+            report->modules_built, report->modules_cached, report->build_seconds);
+  }
+  put_verdict(report, out, colour);
+}

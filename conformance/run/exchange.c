@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/exchange.h"
+
+#include "run/clock.h"
+#include "worker/worker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CASE_LIMIT_MS 20000
+#define TEST_LIMIT_MS 60000 /* of the contract: some call many ops, which a device may have to compile */
+#define START_TRIES 3
+
+static double limit_ms(const kw_run *run, const kw_run_case *c) {
+  return (c->op ? CASE_LIMIT_MS : TEST_LIMIT_MS) * run->options->timeout_scale;
+}
+
+bool kw_exchange_start(const kw_run *run, kw_process *process, char *out_text, size_t size) {
+  for (int i = 0; process->pid == 0 && i < START_TRIES; i++) {
+    kw_facts facts;
+    bool up = kw_process_start(run->options, process, &facts, out_text, size);
+    kw_facts_free(&facts);
+    if (up) return true;
+    process->pid = 0;
+  }
+  return process->pid != 0;
+}
+
+void kw_exchange_blame(const kw_run *run, kw_process *process, kw_run_case *c, kw_read why) {
+  char end[1200], text[1300];
+  if (why == KW_READ_TIMEOUT) {
+    kw_process_kill(process);
+    snprintf(text, sizeof text, "no answer within %.0f s; --timeout-scale gives more time", limit_ms(run, c) / 1000);
+    kw_run_mark(c, KW_OUTCOME_TIMEOUT, "timeout", text);
+  } else if (why == KW_READ_GARBAGE) {
+    kw_process_kill(process);
+    kw_run_mark(c, KW_OUTCOME_CRASH, "crash", "the worker sent what is no answer: its memory was overwritten");
+  } else {
+    kw_process_describe_end(process, end, sizeof end);
+    snprintf(text, sizeof text, "the worker ended with %s", end);
+    kw_run_mark(c, KW_OUTCOME_CRASH, "crash", text);
+  }
+}
+
+bool kw_exchange_send(const kw_process *process, const kw_run_case *c, uint32_t unit_run, kw_message *message) {
+  kw_message_clear(message);
+  if (c->op) kw_message_put_u32(message, unit_run);
+  kw_message_put_string(message, c->id);
+  return kw_frame_send(process->fd, c->op ? KW_FRAME_RUN : KW_FRAME_CONTRACT, message);
+}
+
+kw_read kw_exchange_receive(kw_run *run, const kw_process *process, kw_run_case *c, uint32_t unit_run,
+                            kw_message *message) {
+  kw_frame type = 0;
+  kw_read read = kw_frame_receive(process->fd, process->life, (int)limit_ms(run, c), &type, message);
+  if (read != KW_READ_OK) return read;
+  if (type == KW_FRAME_RESULT && c->op) {
+    kw_unit_result answer;
+    bool good = kw_unit_read(message, &answer) && strcmp(answer.id, c->id) == 0 && answer.run == unit_run;
+    if (!good) return KW_READ_GARBAGE;
+    double start = kw_clock_seconds();
+    kw_run_judge(run, c, &answer);
+    c->seconds += answer.seconds + kw_clock_seconds() - start;
+    return KW_READ_OK;
+  }
+  if (type != KW_FRAME_CONTRACT_END || strcmp(kw_message_get_string(message), c->id) != 0) return KW_READ_GARBAGE;
+  uint32_t outcome = kw_message_get_u32(message);
+  const char *text = kw_message_get_string(message);
+  if (message->bad) return KW_READ_GARBAGE;
+  kw_run_mark(c,
+              outcome == KW_CONTRACT_PASS   ? KW_OUTCOME_PASS
+              : outcome == KW_CONTRACT_SKIP ? KW_OUTCOME_SKIP
+                                            : KW_OUTCOME_FAIL,
+              "", text);
+  return KW_READ_OK;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define START_LIMIT_MS 120000 /* a driver may compile its kernels at start */
+#define FIRST_FREE_FD 16      /* above those that a worker has */
+
+/* <directory of the program>/../lib/keyway/keyway-worker, or the same under the installation's library directory. */
+static bool find_worker(char *out, size_t size) {
+  static const char *const folders[] = {"lib", KEYWAY_LIBDIR};
+  char exe[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 1);
+  if (length <= 0) return false;
+  exe[length] = 0;
+  const char *folder = dirname(exe);
+  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+    int printed = snprintf(out, size, "%s/../%s/keyway/keyway-worker", folder, folders[i]);
+    if (printed > 0 && (size_t)printed < size && access(out, X_OK) == 0) return true;
+  }
+  return false;
+}
+
+/* The environment of the number-th worker: a trace goes to a file of its own. NULL when memory ran out. */
+static char **make_environment(uint32_t number) {
+  static const char name[] = "KEYWAY_TRACE=";
+  size_t count = 0, room = 16;
+  while (environ[count]) count++;
+  const char *trace = getenv("KEYWAY_TRACE");
+  if (trace) room += sizeof name + strlen(trace) + sizeof ".worker";
+  char **copy = malloc((count + 1) * sizeof *copy + room); /* the new entry lies behind the list */
+  if (!copy) return NULL;
+  char *own = (char *)(copy + count + 1);
+  for (size_t i = 0; i <= count; i++) {
+    bool replaced = environ[i] && trace && *trace && strncmp(environ[i], name, sizeof name - 1) == 0;
+    copy[i] = replaced ? own : environ[i];
+    if (replaced) snprintf(own, room, "%s%s.worker%" PRIu32, name, trace, number);
+  }
+  return copy;
+}
+
+static bool spawn(const kw_run_options *options, const char *path, int child_fd, int crash_fd, pid_t *out_pid) {
+  char seed[32];
+  snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
+  const char *argv[4 + 16] = {path, seed, options->device};
+  for (uint32_t i = 0; i < options->plugin_count; i++) argv[3 + i] = options->plugins[i];
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, child_fd, KW_WORKER_SOCKET);
+  posix_spawn_file_actions_adddup2(&actions, crash_fd, KW_WORKER_CRASH);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  static atomic_uint started;
+  char **environment = make_environment(1 + atomic_fetch_add(&started, 1));
+  int error = environment ? posix_spawn(out_pid, path, &actions, &attributes, (char **)argv, environment) : ENOMEM;
+  free(environment);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  errno = error;
+  return error == 0;
+}
+
+static bool read_hello(kw_process *process, const kw_run_options *options, kw_facts *facts, char *text, size_t size) {
+  kw_message message = {0};
+  kw_frame type = 0;
+  int limit = (int)(START_LIMIT_MS * options->timeout_scale);
+  kw_read result = kw_frame_receive(process->fd, process->life, limit, &type, &message);
+  bool read = result == KW_READ_OK && type == KW_FRAME_HELLO && kw_facts_read(&message, facts);
+  kw_message_free(&message);
+  if (read && facts->status == KW_OK) return true;
+  if (read) {
+    snprintf(text, size, "%s", facts->text);
+    kw_process_stop(process);
+  } else if (result == KW_READ_TIMEOUT) {
+    snprintf(text, size,
+             "the worker did not get as far as opening the device in %.0f s; --timeout-scale gives more time",
+             START_LIMIT_MS / 1000 * options->timeout_scale);
+    kw_process_kill(process);
+  } else {
+    char end[1200];
+    kw_process_describe_end(process, end, sizeof end);
+    snprintf(text, size, "the worker ended with %s while it opened the device; `keyway doctor` may tell more", end);
+  }
+  return false;
+}
+
+/* In memory, out of the way of the descriptors that a worker is given. */
+static int make_crash_file(void) {
+  int low = memfd_create("crash", MFD_CLOEXEC), fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+  if (low >= 0) close(low);
+  return fd;
+}
+
+bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_facts *out_facts, char *out_text,
+                      size_t size) {
+  memset(out_facts, 0, sizeof *out_facts);
+  char path[PATH_MAX];
+  if (!find_worker(path, sizeof path)) {
+    snprintf(out_text, size, "keyway-worker is missing: it belongs in lib/keyway beside this program's folder");
+    return false;
+  }
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+    snprintf(out_text, size, "no socket for a worker: %s", strerror(errno));
+    return false;
+  }
+  out_process->crash = make_crash_file();
+  bool started = out_process->crash >= 0 && spawn(options, path, pair[1], out_process->crash, &out_process->pid);
+  if (!started) snprintf(out_text, size, "starting %s failed: %s", path, strerror(errno));
+  close(pair[1]);
+  if (!started) {
+    close(pair[0]);
+    if (out_process->crash >= 0) close(out_process->crash);
+    out_process->pid = 0;
+    return false;
+  }
+  out_process->fd = pair[0];
+  out_process->life = pidfd_open(out_process->pid, 0);
+  return read_hello(out_process, options, out_facts, out_text, size);
+}
+
+/* The worker, also where it has left its group, and every process that a plugin has started from it. */
+static void kill_all(const kw_process *process) {
+  kill(process->pid, SIGKILL);
+  kill(-process->pid, SIGKILL);
+}
+
+/* Waits for the process, at most two seconds before it is killed; nothing that it started outlives it. */
+static int reap(kw_process *process) {
+  bool ended = false;
+  for (int i = 0; i < 200 && !ended; i++) {
+    struct timespec pause = {0, 10000000};
+    siginfo_t info = {0};
+    ended = waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == process->pid;
+    if (!ended) nanosleep(&pause, NULL);
+  }
+  kill_all(process); /* its id is not free for others before it is waited for */
+  int status = 0;
+  waitpid(process->pid, &status, 0);
+  return status;
+}
+
+static int close_and_reap(kw_process *process) {
+  close(process->fd);
+  if (process->life >= 0) close(process->life);
+  int status = reap(process);
+  process->pid = 0;
+  return status;
+}
+
+void kw_process_describe_end(kw_process *process, char *out_text, size_t size) {
+  int status = close_and_reap(process);
+  if (WIFSIGNALED(status)) {
+    const char *name = sigabbrev_np(WTERMSIG(status));
+    char frames[1024];
+    ssize_t length = pread(process->crash, frames, sizeof frames - 1, 0);
+    frames[length > 0 ? length : 0] = 0;
+    snprintf(out_text, size, "signal %d (SIG%s)%s%s", WTERMSIG(status), name ? name : "?", length > 0 ? " in " : "",
+             frames);
+  } else {
+    snprintf(out_text, size, "exit code %d", WEXITSTATUS(status));
+  }
+  close(process->crash);
+}
+
+void kw_process_stop(kw_process *process) {
+  if (process->pid == 0) return;
+  close_and_reap(process);
+  close(process->crash);
+}
+
+void kw_process_kill(kw_process *process) {
+  if (process->pid == 0) return;
+  kill_all(process);
+  kw_process_stop(process);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A worker process as the coordinator sees it.
+ */
+#ifndef KEYWAY_CONFORMANCE_PROCESS_H
+#define KEYWAY_CONFORMANCE_PROCESS_H
+
+#include "wire/device_facts.h"
+#include "run/run.h"
+
+#include <sys/types.h>
+
+typedef struct kw_process {
+  pid_t pid; /* 0: not running */
+  int fd;    /* the socket */
+  int life;  /* readable once the worker is dead; -1 where the system has no such thing */
+  int crash; /* the file that the worker writes when it crashes */
+} kw_process;
+
+/* Starts a worker and reads its facts (the caller's to free). False: it could not start, or has no device; *out_text,
+ * static or owned by facts, says why. */
+bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_facts *out_facts, char *out_text,
+                      size_t size);
+/* Closes the socket and waits for the end. */
+void kw_process_stop(kw_process *process);
+/* Kills it and everything it started. */
+void kw_process_kill(kw_process *process);
+/* After the socket or the worker ended: waits for the end and describes it ("exit code 3", "signal 11 (SIGSEGV) in
+ * a.so+0x1b2c"). */
+void kw_process_describe_end(kw_process *process, char *out_text, size_t size);
+
+#endif /* KEYWAY_CONFORMANCE_PROCESS_H */

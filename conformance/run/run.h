@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One run of the suite: what was asked for, which cases that means, what came of them.
+ */
+#ifndef KEYWAY_CONFORMANCE_RUN_H
+#define KEYWAY_CONFORMANCE_RUN_H
+
+#include "run/level.h"
+#include "report/report.h"
+#include "wire/unit.h"
+
+#include <stdatomic.h>
+
+typedef struct kw_run_options {
+  const char *device;
+  const char *plugins[16];
+  uint32_t plugin_count;
+  kw_level_claim level;
+  const char *suites;   /* "memory,ops"; NULL: all */
+  const char *op_globs; /* comma-separated */
+  const char *case_id;
+  uint32_t jobs;
+  uint64_t seed;
+  uint32_t shard, shards; /* shard 1..shards */
+  double timeout_scale;
+  const char *expect; /* file of known failures; NULL */
+  kw_report_paths reports;
+  bool list, verbose, no_shrink, fail_fast;
+} kw_run_options;
+
+typedef struct kw_run_case {
+  char *id;
+  const kw_op_facts *op; /* NULL: a contract test */
+  kw_dtype dtype;
+  kw_outcome outcome;
+  uint32_t failed_run;  /* the run that a failure's text is about */
+  double error;         /* largest, in units of kw_rule_shown */
+  bool self_referenced; /* judged by the vendor's own reference */
+  bool unreferenced;    /* a vendor's op without one: only run */
+  bool tf32, fast;      /* judged as well in this math mode: kernels that need it */
+  char defect[64];      /* "tail not written"; "" */
+  char *text;           /* what differed, or why it was skipped; NULL when there is nothing to say */
+  char *smallest;       /* id of the smallest variant that fails as well, and its tensors (shrink.h); NULL */
+  char *smallest_tensors;
+  const char *expected; /* why it is known to fail; NULL. The expectation's */
+  double seconds;       /* that the worker and the judge took */
+} kw_run_case;
+
+typedef struct kw_run {
+  const kw_run_options *options;
+  kw_facts facts;
+  kw_run_case *cases; /* contract tests first, then ops in the order of the table */
+  uint32_t case_count;
+  char **unclaimed; /* "add.Tensor/f8e5m2": exists in the table, not on the device */
+  uint32_t unclaimed_count;
+  char case_hash[KW_DIGEST_SIZE]; /* of the ids of all shards */
+  char plugin_hash[KW_DIGEST_SIZE];
+  char expect_hash[KW_DIGEST_SIZE]; /* "" without known failures */
+  double seconds;                   /* of the whole run */
+  atomic_ullong launches, decomposed, fallbacks, expectations, modules_built, modules_cached, build_ns;
+} kw_run;
+
+/* Chooses the cases; a message says why there are none. run->facts is filled in. False: nothing to run. */
+bool kw_run_select(kw_run *run, char *out_message, size_t size);
+
+/* Runs all of run->cases on options->jobs workers. */
+void kw_run_cases(kw_run *run);
+
+/* Puts the result of one unit into its case. */
+void kw_run_judge(kw_run *run, kw_run_case *result, const kw_unit_result *unit);
+
+/* Marks a case. What was marked first stays, except that a crash or a timeout replaces it. `text` is copied. */
+void kw_run_mark(kw_run_case *result, kw_outcome outcome, const char *defect, const char *text);
+
+/* The report of a run; the caller's to free. */
+void kw_report_make(const kw_run *run, kw_report *out_report);
+
+void kw_run_free(kw_run *run);
+
+#endif /* KEYWAY_CONFORMANCE_RUN_H */

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which cases a run consists of.
+ */
+#include "case/case.h"
+#include "run/run.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool in_list(const char *list, const char *name, size_t length) {
+  for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+    if (strcspn(p, ",") == length && memcmp(p, name, length) == 0) return true;
+  }
+  return false;
+}
+
+static bool suite_wanted(const kw_run_options *options, const char *name, size_t length) {
+  if (options->suites) return in_list(options->suites, name, length);
+  bool ops = length == 3 && memcmp(name, "ops", 3) == 0;
+  return ops || !options->op_globs; /* --op asks for ops only */
+}
+
+/* The next of comma-separated globs, which is the caller's to free; NULL behind the last. */
+static char *next_glob(const char **list) {
+  if (!*list) return NULL;
+  const size_t length = strcspn(*list, ",");
+  char *glob = strndup(*list, length);
+  if (!glob) abort();
+  *list = (*list)[length] ? *list + length + 1 : NULL;
+  return glob;
+}
+
+static bool op_wanted(const kw_run_options *options, const char *name) {
+  bool wanted = !options->op_globs;
+  const char *list = options->op_globs;
+  for (char *glob; !wanted && (glob = next_glob(&list)) != NULL; free(glob)) wanted = fnmatch(glob, name, 0) == 0;
+  return wanted;
+}
+
+static kw_run_case *add_case(kw_run *run, const char *id, const kw_op_facts *op, kw_dtype dtype) {
+  if ((run->case_count & (run->case_count - 1)) == 0) { /* room for the next power of two */
+    size_t room = run->case_count ? 2 * (size_t)run->case_count : 1;
+    kw_run_case *cases = realloc(run->cases, room * sizeof *cases);
+    if (!cases) abort();
+    run->cases = cases;
+  }
+  kw_run_case *added = &run->cases[run->case_count++];
+  *added = (kw_run_case){.id = strdup(id), .op = op, .dtype = dtype};
+  return added;
+}
+
+static void add_unclaimed(kw_run *run, const kw_suite_op *op, kw_dtype dtype) {
+  char text[96];
+  snprintf(text, sizeof text, "%s/%s", op->name, kw_datum_name(dtype));
+  char **list = realloc(run->unclaimed, (run->unclaimed_count + 1) * sizeof *list);
+  if (!list) abort();
+  run->unclaimed = list;
+  list[run->unclaimed_count++] = strdup(text);
+}
+
+/* A case that mixes dtypes is wanted when all of its extension's dtypes are. */
+static void add_ops_cases(kw_run *run, const kw_op_facts *op, kw_dtype dtype, uint64_t extensions) {
+  for (int class = 0; class < KW_CLASS_COUNT; class ++) {
+    kw_case c;
+    for (uint32_t n = 0; kw_case_make(&op->op, dtype, (kw_case_class) class, n, &c); n++) {
+      if (!(kw_level_extensions(&c) & ~extensions)) add_case(run, c.id, op, dtype);
+    }
+  }
+}
+
+/* A contract test of one op, "suite/test/op", is wanted where cases of the op are: at a level whatever the device
+ * claims, so that all devices have the same tests. */
+static bool contract_wanted(const kw_run *run, const char *id) {
+  const char *test = strchr(id, '/'), *name = test ? strchr(test + 1, '/') : NULL;
+  const kw_level_claim *level = &run->options->level;
+  for (uint32_t i = 0; i < run->facts.op_count && name; i++) {
+    const kw_op_facts *op = &run->facts.ops[i];
+    if (strcmp(op->op.name, name + 1) != 0) continue;
+    return level->text ? kw_level_has(level, &op->op) : (op->kernels | op->decomposed) != 0;
+  }
+  return !name || !level->text;
+}
+
+static void select_contracts(kw_run *run) {
+  for (uint32_t i = 0; i < run->facts.contract_count; i++) {
+    const char *id = run->facts.contracts[i];
+    bool wanted = suite_wanted(run->options, id, strcspn(id, "/")) && contract_wanted(run, id);
+    if (wanted) add_case(run, id, NULL, KW_DTYPE_NONE);
+  }
+}
+
+static void select_ops(kw_run *run) {
+  const kw_run_options *options = run->options;
+  kw_dtype half = kw_level_half(&options->level, &run->facts);
+  for (uint32_t i = 0; i < run->facts.op_count; i++) {
+    const kw_op_facts *op = &run->facts.ops[i];
+    if (!op_wanted(options, op->op.name)) continue;
+    uint64_t claimed = op->kernels | op->decomposed, keys = kw_suite_op_keys(&op->op);
+    uint64_t wanted = options->level.text ? kw_level_keys(&options->level, &op->op, half) : claimed;
+    for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+      if (keys & wanted & KW_DTYPE_BIT(d)) {
+        add_ops_cases(run, op, d, options->level.text ? options->level.extensions | KW_DTYPE_BIT(d) : claimed);
+      } else if (keys & KW_DTYPE_BIT(d) && !options->level.text && !op->op.vendor) {
+        add_unclaimed(run, &op->op, d);
+      }
+    }
+  }
+}
+
+static bool select_one(kw_run *run) {
+  const char *id = run->options->case_id;
+  for (uint32_t i = 0; i < run->facts.contract_count; i++) {
+    if (strcmp(run->facts.contracts[i], id) == 0) add_case(run, id, NULL, KW_DTYPE_NONE);
+  }
+  for (uint32_t i = 0; i < run->facts.op_count; i++) {
+    kw_case c;
+    if (kw_case_from_id(id, &run->facts.ops[i].op, 1, &c)) add_case(run, id, &run->facts.ops[i], c.key);
+  }
+  return run->case_count > 0;
+}
+
+static bool op_exists(const kw_run *run, const char *glob) {
+  for (uint32_t i = 0; i < run->facts.op_count; i++) {
+    if (fnmatch(glob, run->facts.ops[i].op.name, 0) == 0) return true;
+  }
+  return false;
+}
+
+static void hash_cases(kw_run *run) {
+  kw_digest digest;
+  kw_digest_begin(&digest);
+  for (uint32_t i = 0; i < run->case_count; i++) kw_digest_add(&digest, run->cases[i].id);
+  kw_digest_end(&digest, run->case_hash);
+}
+
+static bool matches(const kw_run *run, uint32_t index) {
+  return fnmatch(run->options->case_id, run->cases[index].id, 0) == 0;
+}
+
+static bool is_in_shard(const kw_run *run, uint32_t index) {
+  return index % run->options->shards == run->options->shard - 1;
+}
+
+/* Drops the other cases. */
+static void keep(kw_run *run, bool (*wanted)(const kw_run *, uint32_t)) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < run->case_count; i++) {
+    if (wanted(run, i)) {
+      run->cases[kept++] = run->cases[i];
+    } else {
+      free(run->cases[i].id);
+    }
+  }
+  run->case_count = kept;
+}
+
+bool kw_run_select(kw_run *run, char *out_message, size_t size) {
+  const kw_run_options *options = run->options;
+  const bool glob = options->case_id && strpbrk(options->case_id, "*?");
+  if (options->case_id && !glob) {
+    if (select_one(run)) {
+      hash_cases(run);
+      return true;
+    }
+    snprintf(out_message, size, "there is no case '%s'; `keyway conform --device %s --list` prints all ids",
+             options->case_id, options->device);
+    return false;
+  }
+  const char *list = options->op_globs;
+  for (char *op_glob; (op_glob = next_glob(&list)) != NULL; free(op_glob)) {
+    if (op_exists(run, op_glob)) continue;
+    snprintf(out_message, size, "no op matches '%s'; `keyway ops` lists all ops", op_glob);
+    free(op_glob);
+    return false;
+  }
+  select_contracts(run);
+  if (suite_wanted(options, "ops", 3)) select_ops(run);
+  if (glob) keep(run, matches);
+  hash_cases(run);
+  keep(run, is_in_shard);
+  if (run->case_count > 0) return true;
+  snprintf(
+      out_message, size,
+      "no case is left to run on %s: the device claims none of the chosen ops, or the suite, --case or shard is empty",
+      options->device);
+  return false;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a worker tells about the device when it starts.
+ */
+#ifndef KEYWAY_CONFORMANCE_FACTS_H
+#define KEYWAY_CONFORMANCE_FACTS_H
+
+#include "wire/protocol.h"
+#include "case/signature.h"
+
+typedef struct kw_op_facts {
+  kw_suite_op op;
+  uint64_t kernels;    /* key dtypes with a kernel, KW_DTYPE_BIT */
+  uint64_t decomposed; /* key dtypes served by a decomposition */
+} kw_op_facts;
+
+typedef struct kw_facts {
+  kw_status status; /* KW_OK, or why there is no device */
+  char *text;       /* the reason */
+  char *device;     /* its name */
+  char *product;
+  char *plugin_path; /* of the device's plugin, as loaded */
+  bool emulated;
+  uint64_t flush; /* dtypes whose subnormals it may replace by zero, KW_DTYPE_BIT */
+  uint32_t op_count;
+  kw_op_facts *ops; /* the op table's, then the vendors' */
+  uint32_t contract_count;
+  char **contracts; /* "memory/zero_size", in order */
+} kw_facts;
+
+void kw_facts_write(const kw_facts *facts, kw_message *message);
+/* False when the message is not what kw_facts_write makes; facts is empty then. */
+bool kw_facts_read(kw_message *message, kw_facts *out_facts);
+void kw_facts_free(kw_facts *facts);
+
+#endif /* KEYWAY_CONFORMANCE_FACTS_H */

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The worker's facts and units.
+ */
+#include "worker/worker.h"
+
+#include "case/parts.h"
+#include "run/clock.h"
+#include "worker/guarded_tensor.h"
+
+#include <keyway/plugin.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The device -------------------------------------------------------------------------------------------------- */
+
+static void add_op(kw_worker *w, const kw_suite_op *suite_op, const kw_op *op) {
+  kw_op_facts *facts = &w->facts.ops[w->facts.op_count++];
+  facts->op = *suite_op;
+  uint64_t keys = kw_suite_op_keys(suite_op);
+  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+    if (!(keys & KW_DTYPE_BIT(d))) continue;
+    kw_support support = kw_op_support(op, w->device, d);
+    if (support == KW_SUPPORT_KERNEL) facts->kernels |= KW_DTYPE_BIT(d);
+    if (support == KW_SUPPORT_DECOMPOSED) facts->decomposed |= KW_DTYPE_BIT(d);
+  }
+}
+
+/* An op that only this plugin defines, as far as cases of it can be generated. */
+static bool vendor_op(const kw_op *op, const kw_op_info *info, kw_suite_op *out) {
+  if (!kw_suite_op_take(op, out)) return false;
+  out->vendor = true;
+  out->row.dtypes = info->dtypes.bits[0];
+  out->row.shape = KW_SHAPE_CUSTOM;
+  out->row.result = KW_RESULT_CUSTOM;
+  out->row.compare = KW_CMP_ULP;
+  out->row.ulp = info->max_ulp;
+  out->row.magnitude = "";
+  out->row.level = KW_LEVEL_VENDOR;
+  return true;
+}
+
+static void list_ops(kw_worker *w) {
+  uint32_t table_count, total = kw_op_count();
+  const kw_suite_op *table = kw_suite_ops(&table_count);
+  w->facts.ops = calloc(table_count + total, sizeof *w->facts.ops);
+  w->ops = calloc(table_count + total, sizeof *w->ops);
+  if (!w->facts.ops || !w->ops) abort();
+  for (uint32_t i = 0; i < table_count; i++) {
+    const kw_op *op = kw_op_find(table[i].name);
+    if (op) add_op(w, &table[i], op);
+  }
+  for (uint32_t i = 0; i < total; i++) {
+    kw_op_info info = {.struct_size = sizeof info};
+    kw_suite_op op;
+    const kw_op *at = kw_op_at(i);
+    if (kw_op_get_info(at, &info) != KW_OK || info.level != KW_LEVEL_VENDOR || !vendor_op(at, &info, &op)) continue;
+    add_op(w, &op, at);
+  }
+  for (uint32_t i = 0; i < w->facts.op_count; i++) w->ops[i] = w->facts.ops[i].op;
+}
+
+static const char *plugin_path_of(kw_device *device) {
+  uint32_t count = 0;
+  kw_device_count(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    kw_device_entry entry = {.struct_size = sizeof entry};
+    kw_plugin_report report = {.struct_size = sizeof report};
+    if (kw_device_get_entry(i, &entry) != KW_OK || strcmp(entry.name, kw_device_name(device)) != 0) continue;
+    if (kw_plugin_get_report(entry.plugin, &report) == KW_OK) return report.path;
+  }
+  return "";
+}
+
+static void refuse(kw_worker *w, kw_status status, const char *what, const char *name) {
+  const char *reason = kw_error_message();
+  size_t size = strlen(what) + strlen(name) + strlen(reason) + 64;
+  w->facts.status = status;
+  w->facts.text = malloc(size);
+  if (w->facts.text) snprintf(w->facts.text, size, "%s %s: %s", what, name, *reason ? reason : kw_status_name(status));
+}
+
+/* Makes the stream and the generator, if they are not there. */
+static kw_status hold(kw_worker *w) {
+  kw_status status = w->stream ? KW_OK : kw_stream_create(w->device, &w->stream);
+  if (status == KW_OK && !w->generator) status = kw_generator_create(w->device, 0, &w->generator);
+  return status;
+}
+
+void kw_worker_let_go(kw_worker *w) {
+  kw_generator_destroy(w->generator);
+  kw_stream_destroy(w->stream);
+  w->generator = NULL;
+  w->stream = NULL;
+}
+
+void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint32_t plugin_count, uint64_t seed) {
+  memset(w, 0, sizeof *w);
+  w->seed = seed;
+  kw_fallback_set(KW_FALLBACK_OFF);
+  kw_math_mode_set(KW_MATH_HIGHEST);
+  kw_deterministic_set(false);
+  for (uint32_t i = 0; i < plugin_count; i++) {
+    kw_status status = kw_plugin_load(plugins[i]);
+    if (status != KW_OK) {
+      refuse(w, status, "plugin", plugins[i]);
+      return;
+    }
+  }
+  kw_status status = kw_device_open(device, &w->device);
+  if (status == KW_OK) status = hold(w);
+  if (status != KW_OK) {
+    refuse(w, status, "device", device);
+    return;
+  }
+  kw_device_info info = {.struct_size = sizeof info};
+  kw_device_get_info(w->device, &info);
+  w->facts.device = strdup(kw_device_name(w->device));
+  w->facts.product = strdup(info.name);
+  w->facts.emulated = (info.flags & KW_DEVICE_EMULATED) != 0;
+  w->facts.flush = info.flush_subnormal.bits[0];
+  w->facts.plugin_path = strdup(plugin_path_of(w->device));
+  list_ops(w);
+  kw_worker_contract_open(w, w->facts.plugin_path);
+}
+
+/* ---- One unit ---------------------------------------------------------------------------------------------------- */
+
+typedef struct unit {
+  kw_worker *w;
+  const kw_case *c;
+  const kw_op *op;
+  uint32_t run;
+  unsigned char poison;
+  kw_image images[KW_CASE_TENSORS];      /* of inputs; bytes NULL where there is none */
+  kw_tensor *views[KW_CASE_TENSORS];     /* of input tensors; entries of a list follow each other */
+  kw_case_tensor outs[KW_SUITE_RESULTS]; /* the results; a vendor's op: known after its first run */
+  bool outs_known;
+  kw_unit_result *result;
+  void *owned[4 * KW_UNIT_PATHS * KW_SUITE_RESULTS]; /* buffers that the result points to */
+  uint32_t owned_count;
+} unit;
+
+static void *own(unit *u, size_t size) {
+  void *memory = malloc(size ? size : 1);
+  if (!memory) abort();
+  u->owned[u->owned_count++] = memory;
+  return memory;
+}
+
+static const char *own_text(unit *u, const char *text) {
+  char *copy = own(u, strlen(text) + 1);
+  strcpy(copy, text);
+  return copy;
+}
+
+static void path_failed(unit *u, kw_unit_path *path, kw_status status) {
+  path->status = status;
+  path->message = own_text(u, kw_error_message());
+}
+
+/* Storage does not start where it did in the other run. */
+static int64_t lead_of(const unit *u, uint32_t tensor) {
+  return u->run == 0 ? 64 : 65 + (int64_t)((u->c->hash >> (3 * tensor % 60)) % 31);
+}
+
+/* True for a tensor of an op of the table that is one of the case's results. A vendor's (a!) argument is an input that
+ * changes. */
+static bool is_result(const kw_case *c, uint32_t tensor) {
+  return c->tensors[tensor].output && !c->op->vendor;
+}
+
+static bool changes_arguments(const kw_case *c) {
+  bool any = false;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) any |= c->tensors[i].output;
+  return any;
+}
+
+static kw_status make_input(unit *u, uint32_t index) {
+  const kw_case_tensor *tensor = &u->c->tensors[index];
+  uint32_t source = tensor->share >= 0 ? (uint32_t)tensor->share : index;
+  kw_image *image = &u->images[source];
+  kw_status status = KW_OK;
+  if (source == index) {
+    status = kw_image_create(u->w->device, tensor, lead_of(u, index), u->poison, image);
+    if (status != KW_OK) return status;
+    kw_case_fill(u->c, index, u->w->seed, u->run, kw_case_is_shared(u->c, index), kw_image_storage(image));
+    status = kw_image_upload(image);
+  }
+  return status == KW_OK ? kw_image_view(image, tensor, &u->views[index]) : status;
+}
+
+static kw_status make_inputs(unit *u) {
+  kw_status status = KW_OK;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK; i++) {
+    if (u->c->tensors[i].given && !is_result(u->c, i)) status = make_input(u, i);
+  }
+  return status;
+}
+
+static void check_inputs(unit *u, kw_unit_path *path) {
+  for (uint32_t i = 0; i < KW_CASE_TENSORS && !*path->defect; i++) {
+    if (!u->images[i].base) continue;
+    bool mutable = u->c->tensors[i].output;
+    kw_change change;
+    kw_status status = kw_image_check(&u->images[i], !mutable, NULL, &change);
+    if (status != KW_OK) {
+      path_failed(u, path, status);
+      return;
+    }
+    if (change == KW_CHANGE_NONE) continue;
+    char name[40], text[96];
+    kw_case_tensor_name(u->c, i, name, sizeof name);
+    bool inside = change == KW_CHANGE_INSIDE;
+    snprintf(text, sizeof text, inside ? "%s changed" : "guard zone around %s changed", name);
+    path->defect = own_text(u, text);
+    kw_image_upload(&u->images[i]); /* the next path starts from what the case says */
+  }
+}
+
+/* An output that the call left out. */
+static void miss_output(kw_unit_path *path, uint32_t index) {
+  path->outputs[index] = (kw_unit_output){.dtype = KW_DTYPE_NONE, .expected_dtype = KW_DTYPE_NONE};
+  path->output_count = index + 1;
+}
+
+/* An output that the suite gave, inside its guards. */
+static void check_output(unit *u, kw_unit_path *path, const kw_image *image, uint32_t index) {
+  static const char *const texts[] = {"", "guard zone before %s changed", "guard zone after %s changed",
+                                      "bytes between the elements of %s changed", ""};
+  kw_unit_output *out = &path->outputs[index];
+  out->dtype = image->layout.dtype;
+  out->rank = image->layout.rank;
+  memcpy(out->shape, image->layout.shape, sizeof out->shape);
+  out->length = (size_t)image->layout.numel * image->item;
+  out->expected_dtype = KW_DTYPE_NONE;
+  void *dense = own(u, out->length);
+  out->data = dense;
+  kw_change change;
+  char name[64], text[128];
+  kw_status status = kw_image_check(image, false, dense, &change);
+  if (status != KW_OK) path_failed(u, path, status);
+  kw_case_out_name(u->c, index, name, sizeof name);
+  snprintf(text, sizeof text, texts[change], name);
+  if (*text && !*path->defect) path->defect = own_text(u, text);
+  path->output_count = index + 1;
+}
+
+/* An output that core allocated. */
+static void read_output(unit *u, kw_unit_path *path, kw_tensor *tensor, uint32_t index) {
+  const kw_tensor_ref *ref = kw_tensor_describe(tensor);
+  kw_unit_output *out = &path->outputs[index];
+  out->dtype = ref->dtype;
+  out->rank = ref->rank;
+  memcpy(out->shape, ref->shape, sizeof out->shape);
+  out->length = (size_t)ref->numel * kw_dtype_size(ref->dtype);
+  out->expected_dtype = KW_DTYPE_NONE;
+  void *dense = own(u, out->length);
+  out->data = dense;
+  kw_status status = kw_tensor_read(tensor, dense);
+  if (status != KW_OK) path_failed(u, path, status);
+  path->output_count = index + 1;
+}
+
+/* What a vendor's op gave when core allocated its outputs: dense tensors like these are given to it from then on. */
+static void learn_outputs(unit *u, const kw_unit_path *path) {
+  for (uint32_t o = 0; o < path->output_count; o++) {
+    kw_shape shape = {path->outputs[o].rank, {0}};
+    u->outs[o].given = path->outputs[o].dtype != KW_DTYPE_NONE;
+    if (!u->outs[o].given) continue;
+    memcpy(shape.dims, path->outputs[o].shape, sizeof shape.dims);
+    u->outs[o].dtype = path->outputs[o].dtype;
+    kw_case_layout(&u->outs[o], &shape, KW_LAYOUT_DENSE);
+  }
+  u->outs_known = true;
+}
+
+/* `tensors` has room for all of the case; lists point into it. */
+static void fill_args(const unit *u, kw_tensor *const *results, kw_tensor **tensors, kw_value args[KW_SUITE_ARGS]) {
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    tensors[i] = is_result(u->c, i) ? results[u->c->tensors[i].result] : u->views[i];
+  }
+  for (uint32_t i = 0; i < u->c->arg_count; i++) {
+    args[i] = kw_case_arg_value(u->c, i);
+    if (args[i].tag == KW_TAG_TENSOR) args[i] = kw_arg_tensor(tensors[i]);
+    if (args[i].tag == KW_TAG_TENSOR_LIST) args[i] = kw_arg_tensor_list(&tensors[u->c->args[i].first], args[i].count);
+    if (args[i].tag == KW_TAG_GENERATOR) args[i] = kw_arg_generator(u->w->generator);
+  }
+}
+
+/* ---- Random numbers ---------------------------------------------------------------------------------------------- */
+
+/* The generator of the case, and the one that it must leave alone. */
+typedef struct generators {
+  kw_generator *used, *other;
+} generators;
+
+static generators find_generators(const unit *u) {
+  int index = kw_suite_op_generator(u->c->op);
+  bool named = index >= 0 && kw_case_arg_value(u->c, (uint32_t)index).tag == KW_TAG_GENERATOR;
+  kw_generator *own = u->w->generator, *usual = kw_generator_default(u->w->device);
+  return named ? (generators){own, usual} : (generators){usual, own};
+}
+
+static kw_status set_generators(const unit *u) {
+  generators g = find_generators(u);
+  kw_rng rng = kw_case_rng(u->c, u->w->seed, u->run);
+  kw_generator_state state = {.struct_size = sizeof state, .seed = rng.seed, .offset = rng.offset};
+  kw_status status = kw_generator_set_state(g.used, &state);
+  state.seed = ~rng.seed;
+  return status == KW_OK ? kw_generator_set_state(g.other, &state) : status;
+}
+
+/* A call moves its generator past the blocks that it takes: of a vendor's op only the vendor knows how many. */
+static void check_generators(unit *u, kw_unit_path *path) {
+  generators g = find_generators(u);
+  kw_rng rng = kw_case_rng(u->c, u->w->seed, u->run);
+  kw_generator_state used = {.struct_size = sizeof used}, other = {.struct_size = sizeof other};
+  kw_generator_get_state(g.used, &used);
+  kw_generator_get_state(g.other, &other);
+  uint64_t taken = used.offset - rng.offset, due = kw_case_rng_blocks(u->c);
+  bool seeds = used.seed == rng.seed && other.seed == ~rng.seed;
+  char text[120] = "";
+  if (!seeds || other.offset != rng.offset) {
+    snprintf(text, sizeof text, "a generator changed that is not the call's, or its seed");
+  } else if (taken != due && !u->c->op->vendor) {
+    snprintf(text, sizeof text, "the generator moved by %llu blocks instead of %llu", (unsigned long long)taken,
+             (unsigned long long)due);
+  }
+  if (*text && !*path->defect) path->defect = own_text(u, text);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+/* Run 0 names no stream; but where no tensor names a device the stream does. */
+static kw_stream *stream_to_name(const unit *u) {
+  bool tensors = false;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) tensors |= u->c->tensors[i].given;
+  if (u->run) return u->w->stream;
+  return tensors ? NULL : kw_stream_default(u->w->device);
+}
+
+static kw_status call_kernel(const unit *u, const kw_value *args, kw_tensor **outs, const char *kernel) {
+  kw_stream *stream = stream_to_name(u);
+  uint32_t count = u->c->op->result_count;
+  if (!kernel) return kw_op_call(u->op, stream, args, u->c->arg_count, outs, count);
+  kw_plan *plan;
+  kw_status status = kw_plan_make(u->op, stream, args, u->c->arg_count, outs, count, kernel, &plan);
+  if (status != KW_OK) return status;
+  status = kw_plan_run(plan, stream, args, u->c->arg_count, outs, count);
+  /* Before its state is released. */
+  kw_status late = kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device));
+  kw_plan_destroy(plan);
+  return status == KW_OK ? late : status;
+}
+
+/* Guarded outputs, poisoned where nothing is read of them. */
+static kw_status give_outputs(unit *u, kw_image *images, kw_tensor **out_views) {
+  kw_status status = KW_OK;
+  for (uint32_t o = 0; o < u->c->result_count && status == KW_OK; o++) {
+    if (!u->outs[o].given) continue;
+    status = kw_image_create(u->w->device, &u->outs[o], lead_of(u, KW_CASE_TENSORS + o), u->poison, &images[o]);
+    for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK; i++) {
+      const kw_case_tensor *tensor = &u->c->tensors[i];
+      bool mine = tensor->read && tensor->result == o;
+      if (mine) kw_case_fill(u->c, i, u->w->seed, u->run, false, kw_image_storage(&images[o]));
+    }
+    if (status == KW_OK) status = kw_image_upload(&images[o]);
+    if (status == KW_OK) status = kw_image_view(&images[o], &u->outs[o], &out_views[o]);
+  }
+  return status;
+}
+
+/* How exactly the call has to compute. A kernel's own mode; but in run 1 it is allowed more, which must not show. */
+static kw_math_mode mode_of_call(const unit *u, const kw_kernel_info *kernel) {
+  return !kernel ? KW_MATH_HIGHEST : u->run == 0 ? kernel->math_mode : KW_MATH_FAST;
+}
+
+/* Runs one path, of a kernel or the default one. Kernels get guarded outputs of the case's layouts. The default path
+ * lets core allocate in run 0, except in cases about outputs and where the op writes in place. */
+static void run_path(unit *u, const kw_kernel_info *kernel) {
+  const kw_case *c = u->c;
+  kw_unit_path *path = &u->result->paths[u->result->path_count++];
+  *path = (kw_unit_path){.kernel = kernel ? own_text(u, kernel->name) : "",
+                         .math_mode = kernel ? kernel->math_mode : KW_MATH_HIGHEST,
+                         .message = "",
+                         .defect = ""};
+  bool own_memory = c->op->vendor && c->op->in_place; /* a vendor's (a!): its argument */
+  bool wanted = kernel || u->run || changes_arguments(c) || c->class == KW_CLASS_OUTPUTS;
+  bool given = wanted && u->outs_known && !own_memory;
+  kw_image images[KW_SUITE_RESULTS] = {{0}};
+  kw_tensor *views[KW_SUITE_RESULTS] = {NULL}, *outs[KW_SUITE_RESULTS] = {NULL}, *tensors[KW_CASE_TENSORS];
+  kw_value args[KW_SUITE_ARGS];
+  kw_status status = KW_OK;
+  for (uint32_t i = 0; i < c->arg_count && status == KW_OK && c->op->vendor; i++) {
+    if (c->tensors[i].output) status = kw_image_upload(&u->images[i]); /* what an earlier path left is no input */
+  }
+  if (given && status == KW_OK) status = give_outputs(u, images, views);
+  if (status == KW_OK) {
+    fill_args(u, views, tensors, args);
+    memcpy(outs, views, sizeof outs);
+    for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+      if (is_result(c, i)) outs[c->tensors[i].result] = NULL;
+    }
+    status = set_generators(u);
+  }
+  if (status == KW_OK) status = kw_math_mode_set(mode_of_call(u, kernel));
+  if (status == KW_OK) status = call_kernel(u, args, outs, kernel ? kernel->name : NULL);
+  kw_status late = kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device));
+  if (status == KW_OK) status = late;
+  if (status != KW_OK) path_failed(u, path, status);
+  for (uint32_t o = 0; o < c->result_count && status == KW_OK; o++) {
+    kw_tensor *alone = own_memory && o == 0 ? u->views[0] : outs[o]; /* what has no guards of ours */
+    if (images[o].base) {
+      check_output(u, path, &images[o], o);
+    } else if (alone) {
+      read_output(u, path, alone, o);
+    } else {
+      miss_output(path, o);
+    }
+  }
+  if (status == KW_OK && !u->outs_known && !own_memory) learn_outputs(u, path);
+  if (status == KW_OK) check_generators(u, path);
+  check_inputs(u, path);
+  for (uint32_t o = 0; o < KW_SUITE_RESULTS; o++) {
+    kw_tensor_release(given ? views[o] : outs[o]);
+    kw_image_destroy(&images[o]);
+  }
+}
+
+/* ---- A vendor's own reference ------------------------------------------------------------------------------------ */
+
+static kw_tensor_ref host_input(const unit *u, uint32_t arg) {
+  const kw_case_tensor *tensor = &u->c->tensors[arg];
+  const kw_image *image = &u->images[tensor->share >= 0 ? (uint32_t)tensor->share : arg];
+  kw_tensor_ref ref = {.struct_size = sizeof ref, .dtype = tensor->dtype, .rank = (uint8_t)tensor->rank};
+  ref.mem = image->bytes;
+  ref.offset = (uint64_t)(image->lead + tensor->offset) * image->item;
+  ref.numel = tensor->numel;
+  ref.alignment = 1;
+  memcpy(ref.shape, tensor->shape, sizeof ref.shape);
+  memcpy(ref.strides, tensor->strides, sizeof ref.strides);
+  return ref;
+}
+
+static kw_tensor_ref host_output(const kw_unit_output *out, void *memory) {
+  kw_tensor_ref ref = {
+      .struct_size = sizeof ref, .dtype = out->expected_dtype, .rank = (uint8_t)out->rank, .mem = memory};
+  ref.alignment = 1;
+  ref.numel = 1;
+  for (uint32_t d = out->rank; d-- > 0;) {
+    ref.shape[d] = out->shape[d];
+    ref.strides[d] = ref.numel;
+    ref.numel *= out->shape[d];
+  }
+  return ref;
+}
+
+/* Runs the vendor's reference on the same inputs; the outputs of every path are to be like these. */
+static void expect_vendor(unit *u) {
+  kw_unit_path *first = NULL;
+  for (uint32_t i = 0; i < u->result->path_count && !first; i++) {
+    if (u->result->paths[i].status == KW_OK) first = &u->result->paths[i];
+  }
+  if (!first || u->c->op->in_place) return;
+  kw_value args[KW_SUITE_ARGS];
+  kw_tensor_ref inputs[KW_CASE_TENSORS], results[KW_SUITE_RESULTS];
+  const kw_tensor_ref *entries[KW_CASE_TENSORS] = {NULL};
+  const kw_tensor_ref *outs[KW_SUITE_RESULTS];
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    if (!u->c->tensors[i].given) continue;
+    inputs[i] = host_input(u, i);
+    entries[i] = &inputs[i];
+  }
+  for (uint32_t i = 0; i < u->c->op->arg_count; i++) {
+    args[i] = kw_case_arg_value(u->c, i);
+    if (args[i].tag == KW_TAG_TENSOR) args[i].u.tensor = entries[i];
+    if (args[i].tag == KW_TAG_TENSOR_LIST) args[i].u.tensors = &entries[u->c->args[i].first];
+  }
+  for (uint32_t o = 0; o < first->output_count; o++) {
+    kw_unit_output *out = &first->outputs[o];
+    outs[o] = NULL;
+    if (out->dtype == KW_DTYPE_NONE) continue;
+    out->expected_dtype = kw_datum_is_float(out->dtype) ? KW_F64 : out->dtype;
+    out->expected_length = out->length / kw_datum_size(out->dtype) * kw_datum_size(out->expected_dtype);
+    void *memory = own(u, out->expected_length);
+    memset(memory, 0, out->expected_length);
+    out->expected = memory;
+    results[o] = host_output(out, memory);
+    outs[o] = &results[o];
+  }
+  kw_call call = {.struct_size = sizeof call,
+                  .arg_count = u->c->op->arg_count,
+                  .out_count = first->output_count,
+                  .op = u->c->op->name,
+                  .args = args,
+                  .outs = outs};
+  bool known = kw_op_run_reference(u->op, &call) == KW_OK;
+  for (uint32_t i = 0; i < u->result->path_count; i++) {
+    kw_unit_path *path = &u->result->paths[i];
+    for (uint32_t o = 0; o < path->output_count; o++) {
+      kw_unit_output *out = &path->outputs[o], *like = &first->outputs[o];
+      out->expected_dtype = known ? like->expected_dtype : KW_DTYPE_NONE;
+      out->expected = like->expected;
+      out->expected_length = like->expected_length;
+    }
+  }
+}
+
+/* ---- All paths --------------------------------------------------------------------------------------------------- */
+
+static void run_paths(unit *u) {
+  uint32_t kernels = 0;
+  u->outs_known = !u->c->op->vendor;
+  memcpy(u->outs, u->c->outs, sizeof u->outs);
+  bool learns = u->c->op->vendor && !u->c->op->in_place;
+  if (learns) run_path(u, NULL);
+  kw_kernel_info info = {.struct_size = sizeof info};
+  for (uint32_t i = 0; kw_op_get_kernel(u->op, u->w->device, i, &info) == KW_OK; i++) {
+    bool takes = info.dtypes.bits[0] & KW_DTYPE_BIT(u->c->key);
+    info.struct_size = sizeof info;
+    if (!takes) continue;
+    if (u->result->path_count == KW_UNIT_PATHS - 1) {
+      u->result->paths[u->result->path_count - 1].defect = "more kernels than the suite runs for one case";
+      break;
+    }
+    run_path(u, &info);
+    kernels += u->result->paths[u->result->path_count - 1].status != KW_ERR_NOT_IMPLEMENTED;
+  }
+  if (!learns && (u->run == 0 || kernels == 0)) run_path(u, NULL);
+}
+
+void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_message) {
+  kw_unit_result result = {.id = id, .run = run};
+  kw_case c;
+  unit u = {.w = w, .c = &c, .run = run, .poison = kw_unit_poison(run), .result = &result};
+  double start = kw_clock_seconds();
+  kw_counters before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
+  kw_device_get_counters(w->device, &before);
+  bool known = kw_case_from_id(id, w->ops, w->facts.op_count, &c);
+  if (known) u.op = kw_op_find(c.op->name);
+  if (u.op) {
+    kw_status status = hold(w);
+    if (status == KW_OK) status = make_inputs(&u);
+    if (status == KW_OK) {
+      run_paths(&u);
+      if (c.op->vendor) expect_vendor(&u);
+    } else {
+      kw_unit_path *path = &result.paths[result.path_count++];
+      *path = (kw_unit_path){.kernel = "", .defect = "inputs could not be made"};
+      path_failed(&u, path, status);
+    }
+  }
+  kw_device_get_counters(w->device, &after);
+  result.launches = after.launches - before.launches;
+  result.decomposed = after.decomposed - before.decomposed;
+  result.fallbacks = after.fallbacks - before.fallbacks;
+  result.modules_built = after.modules_built - before.modules_built;
+  result.modules_cached = after.modules_cached - before.modules_cached;
+  result.build_ns = after.build_ns - before.build_ns;
+  result.seconds = kw_clock_seconds() - start;
+  kw_unit_write(&result, out_message);
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    kw_tensor_release(u.views[i]);
+    kw_image_destroy(&u.images[i]);
+  }
+  for (uint32_t i = 0; i < u.owned_count; i++) free(u.owned[i]);
+}
