@@ -274,110 +274,27 @@ void kw_case_set_changed(kw_case *c, uint32_t arg, uint32_t tensor, kw_dtype dty
 /* ---- Whole cases ------------------------------------------------------------------------------------------------- */
 
 /* One shape rule, several kinds of ops, each. */
-static bool make_along(kw_case *c) {
+bool kw_case_make_along_dim(kw_case *c) {
   if (c->op->row.result == KW_RESULT_CHOICE) return kw_case_make_sort(c);
   return c->op->row.result == KW_RESULT_SOFTMAX ? kw_case_make_softmax(c) : kw_case_make_scan(c);
 }
 
-static bool make_scatter(kw_case *c) {
+bool kw_case_make_scatter(kw_case *c) {
   return c->op->row.compare == KW_CMP_ACCUMULATE ? kw_case_make_scatter_sum(c) : kw_case_make_lines(c);
 }
 
 /* Which generator makes the cases of ops with this shape rule. */
-static bool (*const generators[])(kw_case *c) = {
-    [KW_SHAPE_BROADCAST] = kw_case_make_elementwise,
-    [KW_SHAPE_INPLACE] = kw_case_make_elementwise,
-    [KW_SHAPE_LIKE] = kw_case_make_elementwise,
-    [KW_SHAPE_REDUCE_ALL] = kw_case_make_reduce,
-    [KW_SHAPE_REDUCE_DIMS] = kw_case_make_reduce,
-    [KW_SHAPE_REDUCE_DIM] = kw_case_make_reduce,
-    [KW_SHAPE_MM] = kw_case_make_mm,
-    [KW_SHAPE_SIZE] = kw_case_make_full,
-    [KW_SHAPE_ARANGE] = kw_case_make_arange,
-    [KW_SHAPE_SCAN] = make_along,
-    [KW_SHAPE_BMM] = kw_case_make_mm,
-    [KW_SHAPE_ADDMM] = kw_case_make_addmm,
-    [KW_SHAPE_POOL] = kw_case_make_pool,
-    [KW_SHAPE_ADAPTIVE_POOL] = kw_case_make_pool,
-    [KW_SHAPE_POOL_BACKWARD] = kw_case_make_pool,
-    [KW_SHAPE_CAT] = kw_case_make_cat,
-    [KW_SHAPE_EMBEDDING] = kw_case_make_embedding,
-    [KW_SHAPE_INDEX_SELECT] = kw_case_make_lines,
-    [KW_SHAPE_GATHER] = kw_case_make_lines,
-    [KW_SHAPE_SCATTER] = make_scatter,
-    [KW_SHAPE_INDEX] = kw_case_make_indexing,
-    [KW_SHAPE_INDEX_PUT] = kw_case_make_index_put,
-    [KW_SHAPE_NORM] = kw_case_make_norm,
-    [KW_SHAPE_CONVOLUTION] = kw_case_make_convolution,
-    [KW_SHAPE_CONVOLUTION_BACKWARD] = kw_case_make_convolution_backward,
-    [KW_SHAPE_IM2COL] = kw_case_make_im2col,
-    [KW_SHAPE_COL2IM] = kw_case_make_col2im,
-    [KW_SHAPE_UPSAMPLE] = kw_case_make_upsample,
-    [KW_SHAPE_UPSAMPLE_BACKWARD] = kw_case_make_upsample_backward,
-    [KW_SHAPE_GRID_SAMPLER] = kw_case_make_grid_sampler,
-    [KW_SHAPE_GRID_SAMPLER_BACKWARD] = kw_case_make_grid_sampler_backward,
-    [KW_SHAPE_NONZERO] = kw_case_make_nonzero,
-    [KW_SHAPE_MASKED_SELECT] = kw_case_make_masked,
-    [KW_SHAPE_MASKED_SCATTER] = kw_case_make_masked,
-    [KW_SHAPE_TOPK] = kw_case_make_sort,
-    [KW_SHAPE_BATCH_NORM] = kw_case_make_channel_norm,
-    [KW_SHAPE_GROUP_NORM] = kw_case_make_channel_norm,
-    [KW_SHAPE_BATCH_NORM_BACKWARD] = kw_case_make_channel_norm,
-    [KW_SHAPE_GROUP_NORM_BACKWARD] = kw_case_make_channel_norm,
-    [KW_SHAPE_NORM_BACKWARD] = kw_case_make_channel_norm,
-    [KW_SHAPE_SOFTMAX_BACKWARD] = kw_case_make_softmax_backward,
-    [KW_SHAPE_LOSS] = kw_case_make_loss,
-    [KW_SHAPE_LOSS_BACKWARD] = kw_case_make_loss,
-    [KW_SHAPE_REPEAT] = kw_case_make_repeat,
-    [KW_SHAPE_FLIP] = kw_case_make_flip,
-    [KW_SHAPE_ROLL] = kw_case_make_roll,
-    [KW_SHAPE_TRIANGLE] = kw_case_make_triangle,
-    [KW_SHAPE_SELECT_SCATTER] = kw_case_make_select_scatter,
-    [KW_SHAPE_SLICE_SCATTER] = kw_case_make_slice_scatter,
-    [KW_SHAPE_PAD] = kw_case_make_pad,
-    [KW_SHAPE_PAD_REFLECT] = kw_case_make_pad_border,
-    [KW_SHAPE_PAD_REPLICATE] = kw_case_make_pad_border,
-    [KW_SHAPE_PAD_BACKWARD] = kw_case_make_pad_border,
-    [KW_SHAPE_SCATTER_REDUCE] = kw_case_make_scatter_sum,
-    [KW_SHAPE_INDEX_ADD] = kw_case_make_scatter_sum,
-    [KW_SHAPE_BOX_PAIRS] = kw_case_make_box_pairs,
-    [KW_SHAPE_NMS] = kw_case_make_nms,
-    [KW_SHAPE_ROI_ALIGN] = kw_case_make_roi_align,
-    [KW_SHAPE_ROI_ALIGN_BACKWARD] = kw_case_make_roi_align_backward,
-    [KW_SHAPE_CDIST] = kw_case_make_distance,
-    [KW_SHAPE_PDIST] = kw_case_make_distance,
-    [KW_SHAPE_FFT] = kw_case_make_fft,
-    [KW_SHAPE_GLU] = kw_case_make_glu,
-    [KW_SHAPE_GLU_BACKWARD] = kw_case_make_glu_backward,
-    [KW_SHAPE_SAME] = kw_case_make_same,
-    [KW_SHAPE_ROPE] = kw_case_make_rope,
-    [KW_SHAPE_EMBEDDING_BAG] = kw_case_make_embedding_bag,
-    [KW_SHAPE_SDPA] = kw_case_make_sdpa,
-    [KW_SHAPE_ATTENTION] = kw_case_make_attention,
-    [KW_SHAPE_ATTENTION_VARLEN] = kw_case_make_attention_varlen,
-    [KW_SHAPE_ATTENTION_PAGED] = kw_case_make_attention_paged,
-    [KW_SHAPE_ATTENTION_BACKWARD] = kw_case_make_attention_backward,
-    [KW_SHAPE_QUANTIZE] = kw_case_make_quantize,
-    [KW_SHAPE_LINEAR] = kw_case_make_linear,
-    [KW_SHAPE_INT4_LINEAR] = kw_case_make_int4_linear,
-    [KW_SHAPE_SPARSE24_LINEAR] = kw_case_make_sparse24_linear,
-    [KW_SHAPE_BSR_LINEAR] = kw_case_make_bsr_linear,
-    [KW_SHAPE_INT4_PACK] = kw_case_make_int4_pack,
-    [KW_SHAPE_SPARSE24_COMPRESS] = kw_case_make_sparse24_compress,
-    [KW_SHAPE_NLL_LOSS] = kw_case_make_nll_loss,
-    [KW_SHAPE_NLL_LOSS_BACKWARD] = kw_case_make_nll_loss,
-    [KW_SHAPE_CROSS_ENTROPY] = kw_case_make_cross_entropy,
-    [KW_SHAPE_EMBEDDING_BACKWARD] = kw_case_make_embedding_backward,
-    [KW_SHAPE_LISTS] = kw_case_make_lists,
-    [KW_SHAPE_ACCUMULATE_MEAN] = kw_case_make_accumulate_mean,
-    [KW_SHAPE_ACCUMULATE_CONFUSION] = kw_case_make_accumulate_confusion,
+static kw_case_maker *const generators[] = {
+#define KW_SHAPE_RULE(name, infer, cases) [KW_SHAPE_##name] = kw_case_make_##cases,
+#include "shape_rules.def"
+#undef KW_SHAPE_RULE
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 
 static bool make_kind(kw_case *c) {
   kw_shape_rule rule = c->op->row.shape;
   if (!c->op->vendor && kw_suite_op_generator(c->op) >= 0) return kw_case_make_random(c);
-  return rule < sizeof generators / sizeof generators[0] && generators[rule] && generators[rule](c);
+  return rule < sizeof generators / sizeof generators[0] && generators[rule](c);
 }
 
 void kw_case_resize(kw_case *c, kw_shape *io_sizes) {

@@ -86,77 +86,15 @@ bool kw_case_holds_integers(kw_dtype dtype, int64_t low, int64_t high);
 /* The domain of an argument's values in classes that are not about values. */
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg);
 
-/* The generators: fill a case of their class and number, or return false when there is none. Which generator makes an
- * op's cases is said by its shape rule, in case.c. */
-bool kw_case_make_elementwise(kw_case *c);
-bool kw_case_make_full(kw_case *c);
-bool kw_case_make_arange(kw_case *c);
-bool kw_case_make_reduce(kw_case *c);
-bool kw_case_make_scan(kw_case *c);
-bool kw_case_make_mm(kw_case *c);
-bool kw_case_make_addmm(kw_case *c);
-bool kw_case_make_pool(kw_case *c);
-bool kw_case_make_cat(kw_case *c);
-bool kw_case_make_embedding(kw_case *c);
-bool kw_case_make_lines(kw_case *c); /* index_select, gather, scatter */
-bool kw_case_make_indexing(kw_case *c);
-bool kw_case_make_index_put(kw_case *c);
-bool kw_case_make_softmax(kw_case *c);
-bool kw_case_make_softmax_backward(kw_case *c);
-bool kw_case_make_norm(kw_case *c);
-bool kw_case_make_convolution(kw_case *c);
-bool kw_case_make_convolution_backward(kw_case *c);
-bool kw_case_make_im2col(kw_case *c);
-bool kw_case_make_col2im(kw_case *c);
-bool kw_case_make_upsample(kw_case *c);
-bool kw_case_make_upsample_backward(kw_case *c);
-bool kw_case_make_grid_sampler(kw_case *c);
-bool kw_case_make_grid_sampler_backward(kw_case *c);
-bool kw_case_make_channel_norm(kw_case *c); /* batch and group norm, backwards of all norms */
-bool kw_case_make_nonzero(kw_case *c);
-bool kw_case_make_masked(kw_case *c); /* masked_select, masked_scatter */
-bool kw_case_make_sort(kw_case *c);   /* sort, topk */
-bool kw_case_make_nll_loss(kw_case *c);
-bool kw_case_make_cross_entropy(kw_case *c);
-bool kw_case_make_embedding_backward(kw_case *c);
-bool kw_case_make_loss(kw_case *c);        /* losses element by element, and their backwards */
-bool kw_case_make_random(kw_case *c);      /* ops with a generator argument, whatever their shape rule */
-bool kw_case_make_scatter_sum(kw_case *c); /* scatter_add, scatter_reduce, index_add */
-bool kw_case_make_distance(kw_case *c);
-bool kw_case_make_fft(kw_case *c);
-bool kw_case_make_glu(kw_case *c);
-bool kw_case_make_glu_backward(kw_case *c);
-bool kw_case_make_same(kw_case *c);
-bool kw_case_make_rope(kw_case *c);
-bool kw_case_make_embedding_bag(kw_case *c);
-bool kw_case_make_sdpa(kw_case *c);
-bool kw_case_make_attention(kw_case *c);
-bool kw_case_make_attention_varlen(kw_case *c);
-bool kw_case_make_attention_paged(kw_case *c);
-bool kw_case_make_attention_backward(kw_case *c);
-bool kw_case_make_quantize(kw_case *c); /* to and from integers with scales */
-bool kw_case_make_linear(kw_case *c);   /* of i8 and f8 */
-bool kw_case_make_int4_linear(kw_case *c);
-bool kw_case_make_sparse24_linear(kw_case *c);
-bool kw_case_make_bsr_linear(kw_case *c);
-bool kw_case_make_int4_pack(kw_case *c);
-bool kw_case_make_sparse24_compress(kw_case *c);
-bool kw_case_make_sample(kw_case *c); /* random choices: for kw_case_make_random */
-bool kw_case_make_repeat(kw_case *c);
-bool kw_case_make_flip(kw_case *c);
-bool kw_case_make_roll(kw_case *c);
-bool kw_case_make_triangle(kw_case *c);
-bool kw_case_make_select_scatter(kw_case *c);
-bool kw_case_make_slice_scatter(kw_case *c);
-bool kw_case_make_pad(kw_case *c);
-bool kw_case_make_pad_border(kw_case *c); /* reflected, replicated */
-bool kw_case_make_box_pairs(kw_case *c);
-bool kw_case_make_nms(kw_case *c);
-bool kw_case_make_roi_align(kw_case *c);
-bool kw_case_make_roi_align_backward(kw_case *c);
-bool kw_case_make_lists(kw_case *c); /* optimisers, scaled gradients */
-bool kw_case_make_accumulate_mean(kw_case *c);
-bool kw_case_make_accumulate_confusion(kw_case *c);
-bool kw_case_make_vendor(kw_case *c);
+/* The makers: each fills a case of its class and number, or returns false when there is none. Which maker makes an op's
+ * cases is said by its shape rule; ops with a generator argument have `random` whatever their rule. */
+typedef bool kw_case_maker(kw_case *c);
+#define KW_SHAPE_RULE(name, infer, cases) kw_case_maker kw_case_make_##cases;
+#include "shape_rules.def"
+#undef KW_SHAPE_RULE
+kw_case_maker kw_case_make_vendor;
+
+/* Parts of them: of along_dim scan and softmax, of random the random choices. */
+kw_case_maker kw_case_make_scan, kw_case_make_softmax, kw_case_make_sample;
 
 #endif /* KEYWAY_CONFORMANCE_CASE_MAKE_H */

@@ -43,7 +43,7 @@ kw_status kw_infer_find_dim(const kw_op *op, const kw_value *args, const kw_tens
 /* Indices that can choose among `size` elements. */
 kw_status kw_infer_check_indices(const kw_op *op, uint32_t arg, const kw_tensor_ref *indices, int64_t size);
 
-/* Result rules (infer_dtype.c). */
+/* Result rules (dtype.c). */
 kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
 kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result);
 /* The arguments that are cast to the key dtype before a kernel sees them, as a mask. */
@@ -52,134 +52,44 @@ uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key);
  * name. */
 kw_status kw_infer_check_dtype(const kw_op *op, const kw_value *args, kw_dtype dtype, const char *why);
 
-/* What single ops demand beyond the rules (infer_rules.c). */
+/* What single ops demand beyond the rules (rules.c). */
 kw_status kw_infer_check_rules(const kw_op *op, const kw_value *args, kw_dtype key);
 
-/* Shape rules of the ops that join, choose and place elements (infer_index.c), as infer_shape.c has them. */
-kw_status kw_infer_cat(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_embedding(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_embedding_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_index_select(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_gather(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_indexing(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_index_put(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+/* A shape rule: the shape of every result, KW_MAX_RESULTS at most. *out_expand: tensor arguments are to be expanded to
+ * result 0. */
+typedef kw_status kw_infer_shape_fn(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+#define KW_SHAPE_RULE(name, infer, cases) kw_infer_shape_fn kw_infer_##infer;
+#include "shape_rules.def"
+#undef KW_SHAPE_RULE
 
-/* Selection by masks, and topk (infer_select.c). */
-kw_status kw_infer_masked_select(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_masked_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_topk(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_nonzero(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_scatter_reduce(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_index_add(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-
-/* Distances and Fourier transforms (infer_transform.c). */
-kw_status kw_infer_cdist(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_pdist(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_fft(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-
-/* Shape rules of the ops that place elements elsewhere (infer_place.c). */
-kw_status kw_infer_repeat(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_flip(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_roll(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_triangle(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_select_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_slice_scatter(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_pad(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_pad_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_pad_border(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-
-/* What random ops demand of the numbers they are given (infer_random.c); KW_OK for other ops. */
+/* What random ops demand of the numbers they are given (random.c); KW_OK for other ops. */
 kw_status kw_infer_check_random(const kw_op *op, const kw_value *args, kw_dtype key);
-kw_status kw_infer_count(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_multinomial(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
-/* Convolution and columns (infer_conv.c). */
-kw_status kw_infer_convolution(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_convolution_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_im2col(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_col2im(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-
-/* Resampling (infer_resample.c). */
-kw_status kw_infer_upsample(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_upsample_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_grid_sampler(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_grid_sampler_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-
-/* Normalisation and softmax (infer_norm.c). */
-kw_status kw_infer_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+/* Normalisation and softmax (norm.c). */
 /* That "normalized_shape" names the last dimensions of "input", the first of them *out_outer, and that "weight" and
  * "bias" have that shape. */
 kw_status kw_infer_check_normalized(const kw_op *op, const kw_value *args, uint32_t *out_outer);
 kw_status kw_infer_softmax_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
-kw_status kw_infer_softmax_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 kw_status kw_infer_softmax_backward_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
 
-/* Normalisation of channels, backwards of all (infer_channel.c). */
-kw_status kw_infer_batch_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_batch_norm_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_group_norm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_group_norm_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_norm_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
+/* Normalisation of channels, backwards of all (channel.c). */
 kw_status kw_infer_stats_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
 kw_dtype kw_infer_stats_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result);
 
-/* Losses and their backwards (infer_loss.c). */
-kw_status kw_infer_loss(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_loss_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_nll_loss(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_nll_loss_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_cross_entropy(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-
-/* Pools (infer_pooling.c). */
-kw_status kw_infer_pool(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_adaptive_pool(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_pool_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-/* Gated activations and rotary positions (infer_gated.c). */
-kw_status kw_infer_glu(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_glu_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_same(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_rope(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-
-/* Embedding bags (infer_bag.c). */
+/* Embedding bags (bag.c). */
 kw_status kw_infer_bag_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
-kw_status kw_infer_embedding_bag(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
-/* Object detection (infer_detection.c). */
-kw_status kw_infer_box_pairs(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_nms(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_roi_align(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_roi_align_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-
-/* Attention (infer_attention.c). */
+/* Attention (attention.c). */
 kw_status kw_infer_attention_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
-kw_status kw_infer_sdpa(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_attention(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_attention_varlen(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_attention_paged(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_attention_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-/* Quantisation (infer_quant.c). Tensors of these ops have one dtype or dtypes of their own, and are not cast. */
+
+/* Quantisation (quantize.c). Tensors of these ops have one dtype or dtypes of their own, and are not cast. */
 bool kw_infer_is_quant(const kw_op *op);
 kw_status kw_infer_quant_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
-kw_status kw_infer_quantize(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
-/* Linear layers with packed, scaled or sparse weights (infer_linear.c). */
-kw_status kw_infer_linear(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_int4_linear(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_sparse24_linear(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_bsr_linear(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_int4_pack(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_sparse24_compress(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-
-/* Optimisers, scaled gradients, metrics (infer_training.c). */
+/* Optimisers, scaled gradients, metrics (training.c). */
 kw_status kw_infer_own_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
-kw_status kw_infer_lists(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_accumulate_mean(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-kw_status kw_infer_accumulate_confusion(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
 
-/* Shape rules (infer_shape.c): the dims of every result; *out_expand: tensor arguments are to be expanded to result 0.
- */
-kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],
-                         bool *out_expand);
+/* The shape of every result by the op's shape rule (shape.c). */
+kw_infer_shape_fn kw_infer_shape;
 
 #endif /* KEYWAY_CORE_INFER_H */

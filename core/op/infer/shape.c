@@ -58,7 +58,7 @@ static bool has_shape(const kw_tensor_ref *tensor, const kw_infer_dims *s) {
   return tensor->rank == s->rank && memcmp(tensor->shape, s->sizes, s->rank * sizeof(int64_t)) == 0;
 }
 
-static kw_status infer_broadcast(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+kw_status kw_infer_elementwise(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   const bool like_first = op->row.shape == KW_SHAPE_INPLACE || op->row.shape == KW_SHAPE_LIKE;
   const char *fixed = like_first ? op->schema.args[0].name : NULL;
   bool first = true;
@@ -120,7 +120,7 @@ static void repeat_dims(const kw_op *op, kw_infer_dims *out) {
   for (uint32_t i = 1; i < op->schema.result_count; ++i) out[i] = out[0];
 }
 
-static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+kw_status kw_infer_reduction(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
   const kw_tensor_ref *self = args[0].u.tensor;
   uint32_t mask;
@@ -142,7 +142,7 @@ static kw_status infer_reduction(const kw_op *op, const kw_value *args, kw_infer
   return KW_OK;
 }
 
-static kw_status infer_scan(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+kw_status kw_infer_scan(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
   const kw_tensor_ref *self = args[0].u.tensor;
   const kw_value *dim = kw_infer_find_arg(op, args, "dim");
@@ -184,23 +184,23 @@ static kw_status infer_product(const kw_op *op, const kw_value *args, uint32_t f
   return KW_OK;
 }
 
-static kw_status infer_mm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+kw_status kw_infer_mm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
   return infer_product(op, args, 0, false, out);
 }
 
-static kw_status infer_bmm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+kw_status kw_infer_bmm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
   return infer_product(op, args, 0, true, out);
 }
 
-static kw_status infer_addmm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+kw_status kw_infer_addmm(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
   kw_status status = infer_product(op, args, 1, false, out);
   return status == KW_OK ? kw_infer_broadcast(op, 0, args[0].u.tensor, "mat1 @ mat2", out) : status;
 }
 
-static kw_status infer_size(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+kw_status kw_infer_size(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
   const kw_value *size = kw_infer_find_arg(op, args, "size");
   const uint32_t index = kw_infer_arg_index(args, size);
@@ -252,7 +252,7 @@ static kw_status count_reals(const kw_op *op, const kw_value *args, uint64_t *ou
 }
 
 /* Arguments 0 to 2: start, end, step. */
-static kw_status infer_arange(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
+kw_status kw_infer_arange(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out_expand;
   bool integers = true;
   for (uint32_t i = 0; i < 3; ++i) integers = integers && args[i].kind <= KW_SCALAR_I64;
@@ -264,97 +264,10 @@ static kw_status infer_arange(const kw_op *op, const kw_value *args, kw_infer_di
   return KW_OK;
 }
 
-typedef kw_status (*shape_fn)(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-
-static const shape_fn shape_rules[] = {
-    [KW_SHAPE_BROADCAST] = infer_broadcast,
-    [KW_SHAPE_INPLACE] = infer_broadcast,
-    [KW_SHAPE_LIKE] = infer_broadcast,
-    [KW_SHAPE_REDUCE_ALL] = infer_reduction,
-    [KW_SHAPE_REDUCE_DIMS] = infer_reduction,
-    [KW_SHAPE_REDUCE_DIM] = infer_reduction,
-    [KW_SHAPE_MM] = infer_mm,
-    [KW_SHAPE_NORM] = kw_infer_norm,
-    [KW_SHAPE_BATCH_NORM] = kw_infer_batch_norm,
-    [KW_SHAPE_GROUP_NORM] = kw_infer_group_norm,
-    [KW_SHAPE_BATCH_NORM_BACKWARD] = kw_infer_batch_norm_backward,
-    [KW_SHAPE_GROUP_NORM_BACKWARD] = kw_infer_group_norm_backward,
-    [KW_SHAPE_NORM_BACKWARD] = kw_infer_norm_backward,
-    [KW_SHAPE_SOFTMAX_BACKWARD] = kw_infer_softmax_backward,
-    [KW_SHAPE_LOSS] = kw_infer_loss,
-    [KW_SHAPE_LOSS_BACKWARD] = kw_infer_loss_backward,
-    [KW_SHAPE_POOL] = kw_infer_pool,
-    [KW_SHAPE_ADAPTIVE_POOL] = kw_infer_adaptive_pool,
-    [KW_SHAPE_POOL_BACKWARD] = kw_infer_pool_backward,
-    [KW_SHAPE_QUANTIZE] = kw_infer_quantize,
-    [KW_SHAPE_LINEAR] = kw_infer_linear,
-    [KW_SHAPE_INT4_LINEAR] = kw_infer_int4_linear,
-    [KW_SHAPE_SPARSE24_LINEAR] = kw_infer_sparse24_linear,
-    [KW_SHAPE_BSR_LINEAR] = kw_infer_bsr_linear,
-    [KW_SHAPE_INT4_PACK] = kw_infer_int4_pack,
-    [KW_SHAPE_SPARSE24_COMPRESS] = kw_infer_sparse24_compress,
-    [KW_SHAPE_NLL_LOSS] = kw_infer_nll_loss,
-    [KW_SHAPE_NLL_LOSS_BACKWARD] = kw_infer_nll_loss_backward,
-    [KW_SHAPE_CROSS_ENTROPY] = kw_infer_cross_entropy,
-    [KW_SHAPE_EMBEDDING_BACKWARD] = kw_infer_embedding_backward,
-    [KW_SHAPE_LISTS] = kw_infer_lists,
-    [KW_SHAPE_ACCUMULATE_MEAN] = kw_infer_accumulate_mean,
-    [KW_SHAPE_ACCUMULATE_CONFUSION] = kw_infer_accumulate_confusion,
-    [KW_SHAPE_CAT] = kw_infer_cat,
-    [KW_SHAPE_EMBEDDING] = kw_infer_embedding,
-    [KW_SHAPE_INDEX_SELECT] = kw_infer_index_select,
-    [KW_SHAPE_GATHER] = kw_infer_gather,
-    [KW_SHAPE_SCATTER] = kw_infer_scatter,
-    [KW_SHAPE_INDEX] = kw_infer_indexing,
-    [KW_SHAPE_INDEX_PUT] = kw_infer_index_put,
-    [KW_SHAPE_MASKED_SELECT] = kw_infer_masked_select,
-    [KW_SHAPE_MASKED_SCATTER] = kw_infer_masked_scatter,
-    [KW_SHAPE_TOPK] = kw_infer_topk,
-    [KW_SHAPE_NONZERO] = kw_infer_nonzero,
-    [KW_SHAPE_CONVOLUTION] = kw_infer_convolution,
-    [KW_SHAPE_CONVOLUTION_BACKWARD] = kw_infer_convolution_backward,
-    [KW_SHAPE_IM2COL] = kw_infer_im2col,
-    [KW_SHAPE_COL2IM] = kw_infer_col2im,
-    [KW_SHAPE_UPSAMPLE] = kw_infer_upsample,
-    [KW_SHAPE_UPSAMPLE_BACKWARD] = kw_infer_upsample_backward,
-    [KW_SHAPE_GRID_SAMPLER] = kw_infer_grid_sampler,
-    [KW_SHAPE_GRID_SAMPLER_BACKWARD] = kw_infer_grid_sampler_backward,
-    [KW_SHAPE_SIZE] = infer_size,
-    [KW_SHAPE_ARANGE] = infer_arange,
-    [KW_SHAPE_SCAN] = infer_scan,
-    [KW_SHAPE_BMM] = infer_bmm,
-    [KW_SHAPE_ADDMM] = infer_addmm,
-    [KW_SHAPE_REPEAT] = kw_infer_repeat,
-    [KW_SHAPE_FLIP] = kw_infer_flip,
-    [KW_SHAPE_ROLL] = kw_infer_roll,
-    [KW_SHAPE_TRIANGLE] = kw_infer_triangle,
-    [KW_SHAPE_SELECT_SCATTER] = kw_infer_select_scatter,
-    [KW_SHAPE_SLICE_SCATTER] = kw_infer_slice_scatter,
-    [KW_SHAPE_PAD] = kw_infer_pad,
-    [KW_SHAPE_PAD_REFLECT] = kw_infer_pad_border,
-    [KW_SHAPE_PAD_REPLICATE] = kw_infer_pad_border,
-    [KW_SHAPE_PAD_BACKWARD] = kw_infer_pad_backward,
-    [KW_SHAPE_SCATTER_REDUCE] = kw_infer_scatter_reduce,
-    [KW_SHAPE_INDEX_ADD] = kw_infer_index_add,
-    [KW_SHAPE_BOX_PAIRS] = kw_infer_box_pairs,
-    [KW_SHAPE_NMS] = kw_infer_nms,
-    [KW_SHAPE_ROI_ALIGN] = kw_infer_roi_align,
-    [KW_SHAPE_ROI_ALIGN_BACKWARD] = kw_infer_roi_align_backward,
-    [KW_SHAPE_CDIST] = kw_infer_cdist,
-    [KW_SHAPE_PDIST] = kw_infer_pdist,
-    [KW_SHAPE_FFT] = kw_infer_fft,
-    [KW_SHAPE_GLU] = kw_infer_glu,
-    [KW_SHAPE_GLU_BACKWARD] = kw_infer_glu_backward,
-    [KW_SHAPE_COUNT] = kw_infer_count,
-    [KW_SHAPE_MULTINOMIAL] = kw_infer_multinomial,
-    [KW_SHAPE_SAME] = kw_infer_same,
-    [KW_SHAPE_ROPE] = kw_infer_rope,
-    [KW_SHAPE_EMBEDDING_BAG] = kw_infer_embedding_bag,
-    [KW_SHAPE_SDPA] = kw_infer_sdpa,
-    [KW_SHAPE_ATTENTION] = kw_infer_attention,
-    [KW_SHAPE_ATTENTION_VARLEN] = kw_infer_attention_varlen,
-    [KW_SHAPE_ATTENTION_PAGED] = kw_infer_attention_paged,
-    [KW_SHAPE_ATTENTION_BACKWARD] = kw_infer_attention_backward,
+static kw_infer_shape_fn *const shape_rules[] = {
+#define KW_SHAPE_RULE(name, infer, cases) [KW_SHAPE_##name] = kw_infer_##infer,
+#include "shape_rules.def"
+#undef KW_SHAPE_RULE
 };
 
 kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],
