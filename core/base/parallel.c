@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/parallel.h"
 
+#include "base/fork.h"
 #include "base/log.h"
 
 #include <fenv.h>
@@ -30,7 +31,6 @@ static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* the list is no longer 
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* a worker has left a loop */
 static loop *loops;                                    /* that may have pieces left */
 static uint32_t workers_started;
-static atomic_bool forked;
 static _Thread_local bool inside;
 
 static uint32_t thread_count = 1;
@@ -110,7 +110,7 @@ void kw_parallel_for(int64_t n, int64_t grain, kw_range_fn body, void *user) {
   if (n <= 0) return;
   if (grain < 1) grain = 1;
   uint32_t threads = kw_parallel_threads();
-  if (threads == 1 || n <= grain || inside || atomic_load_explicit(&forked, memory_order_relaxed)) {
+  if (threads == 1 || n <= grain || inside || kw_fork_happened()) {
     body(user, 0, n);
     return;
   }
@@ -134,8 +134,4 @@ void kw_parallel_for(int64_t n, int64_t grain, kw_range_fn body, void *user) {
   *link = l.later;
   while (l.workers > 0) pthread_cond_wait(&done, &lock);
   pthread_mutex_unlock(&lock);
-}
-
-void kw_parallel_forked(void) {
-  atomic_store(&forked, true);
 }

@@ -9,12 +9,10 @@
 #include <keyway/plugin.h>
 
 /* Runs body over [0, n) in pieces of at least `grain` indices (the last one may be shorter); returns when all are done.
- * Any thread; several loops at once share the threads; inside a body it runs inline. */
+ * Any thread; several loops at once share the threads; inside a body, and in a forked child,
+ * which has no threads but its own, it runs inline. */
 void kw_parallel_for(int64_t n, int64_t grain, kw_range_fn body, void *user);
 
 uint32_t kw_parallel_threads(void);
-
-/* A forked child has no threads but its own: from now on everything runs inline. For the fork handler. */
-void kw_parallel_forked(void);
 
 #endif /* KEYWAY_CORE_PARALLEL_H */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/parallel.h"
 
+#include "base/fork.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -126,7 +128,7 @@ static void callers_share_the_threads(void **state) {
 
 static void after_a_fork_all_runs_inline(void **state) {
   (void)state;
-  kw_parallel_forked();
+  kw_fork_mark_child();
   visits v = {.n = SIZE, .smallest = INT64_MAX};
   kw_parallel_for(SIZE, 1, visit, &v); /* one piece: the last */
   assert_true(atomic_load(&v.smallest) == INT64_MAX);

@@ -8,6 +8,7 @@
 #include "device/generator.h"
 #include "call/index_mask.h"
 #include "call/plan.h"
+#include "base/fork.h"
 #include "base/struct.h"
 #include "base/trace.h"
 
@@ -97,7 +98,7 @@ void kw_dispatch_forget_device(kw_device *device) {
 KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *out_counters) {
   if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_get_counters: device is NULL");
   kw_status status = kw_struct_check_given("kw_device_get_counters", out_counters);
-  if (status == KW_OK) status = kw_runtime_check_fork();
+  if (status == KW_OK) status = kw_fork_check();
   if (status != KW_OK) return status;
   kw_counters counters = {.decomposed = atomic_load(&device->decomposed),
                           .fallbacks = atomic_load(&device->fallbacks),
@@ -254,7 +255,7 @@ static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_st
   if (args && kw_autocast_applies(op, outs, out_count)) {
     return kw_autocast_call(op, stream, args, arg_count, outs, out_count);
   }
-  if (kw_runtime_forked()) return kw_runtime_check_fork();
+  if (kw_fork_happened()) return kw_fork_check();
   thread_cache *cache = this_thread ? this_thread : begin_thread();
   if (!cache) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache");
   const kw_tensor *leading =

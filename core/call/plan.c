@@ -5,6 +5,7 @@
 #include "call/dynamic_output.h"
 #include "base/error.h"
 #include "device/generator.h"
+#include "base/fork.h"
 #include "base/overlap.h"
 
 #include <stdio.h>
@@ -85,7 +86,7 @@ static const char *const result_names[KW_MAX_RESULTS] = {"result 0", "result 1",
 
 kw_status kw_request_resolve(kw_request *request) {
   const kw_op *op = request->op;
-  kw_status forked = kw_runtime_check_fork();
+  kw_status forked = kw_fork_check();
   if (forked != KW_OK) return forked;
   if (!op) return kw_fail(KW_ERR_INVALID_ARGUMENT, "no op was given; kw_op_find returns NULL for an unknown name");
   if ((request->arg_count && !request->args) || (request->out_count && !request->outs)) {
@@ -561,7 +562,7 @@ KW_API const char *kw_plan_kernel(const kw_plan *plan) {
 }
 
 KW_API void kw_plan_destroy(kw_plan *plan) {
-  if (!plan || kw_runtime_forked()) return;
+  if (!plan || kw_fork_happened()) return;
   kw_device *device = plan->device;
   kw_plan_unref(plan);
   kw_plan_reap(device);

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/struct.h"
 #include "base/trace.h"
@@ -510,7 +511,7 @@ void kw_allocator_forget_pool(kw_device *device, kw_pool *pool) {
 kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats) {
   if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_memory_get_stats: argument device is NULL.");
   kw_status status = kw_struct_check_given("kw_memory_get_stats", out_stats);
-  if (status == KW_OK) status = kw_runtime_check_fork();
+  if (status == KW_OK) status = kw_fork_check();
   if (status != KW_OK) return status;
   struct kw_allocator *allocator = device->allocator;
   pthread_mutex_lock(&allocator->mutex);

@@ -7,6 +7,7 @@
 #include "device/generator.h"
 #include "device/host_memory.h"
 #include "device/device_name.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "device/stream.h"
 #include "base/struct.h"
@@ -186,7 +187,7 @@ kw_status kw_device_open(const char *name, kw_device **out_device) {
 }
 
 kw_status kw_device_close(kw_device *device) {
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
   pthread_mutex_lock(&lock);
   open_device *entry = devices;
@@ -280,7 +281,7 @@ kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint
 
 kw_status kw_device_check(const kw_device *device) {
   if (!atomic_load_explicit(&device->lost, memory_order_acquire)) return KW_OK;
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
   return kw_fail(KW_ERR_DEVICE_LOST,
                  "%s was lost: release what lives on it, close it as often as it was opened, and open it again",
@@ -315,7 +316,7 @@ uint32_t kw_device_native(const kw_device *device) {
 
 kw_status kw_device_synchronize(kw_device *device) {
   if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_synchronize: argument device is NULL");
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_stream_may_wait("kw_device_synchronize");
   return status == KW_OK ? kw_stream_synchronize_all(device) : status;
 }

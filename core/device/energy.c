@@ -2,6 +2,7 @@
 #include "device/device.h"
 #include "base/error.h"
 #include "device/rapl.h"
+#include "base/fork.h"
 #include "base/struct.h"
 #include "base/trace.h"
 
@@ -39,7 +40,7 @@ static kw_status read_now(kw_device *device, reading *out_reading) {
 KW_API kw_status kw_energy_begin(kw_device *device, kw_energy_window **out_window) {
   if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_energy_begin: argument device is NULL.");
   if (!out_window) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_energy_begin: argument out_window is NULL.");
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
   kw_energy_window *window = malloc(sizeof *window);
   if (!window) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for an energy window of %s", device->name);
@@ -75,7 +76,7 @@ static kw_status measure(const kw_energy_window *window, kw_energy *out_energy) 
 
 KW_API kw_status kw_energy_end(kw_energy_window *window, kw_energy *out_energy) {
   if (!window) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_energy_end: argument window is NULL.");
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
   kw_energy energy;
   status = kw_struct_check_given("kw_energy_end", out_energy);

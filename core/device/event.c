@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "device/stream.h"
+#include "base/fork.h"
 #include "base/trace.h"
 
 #include <inttypes.h>
@@ -27,7 +28,7 @@ static kw_status check(const char *function, const kw_event *event) {
 kw_status kw_event_create(kw_device *device, kw_event **out_event) {
   if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_event_create: argument device is NULL.");
   if (out_event == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_event_create: argument out_event is NULL.");
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_device_check(device);
   if (status != KW_OK) return status;
   kw_event *event = calloc(1, sizeof *event);
@@ -48,7 +49,7 @@ kw_status kw_event_create(kw_device *device, kw_event **out_event) {
 kw_status kw_event_destroy(kw_event *event) {
   if (event == NULL) return KW_OK;
   kw_device *device = event->device;
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
   if (is_native(event)) status = device->plugin->event.destroy(device->handle, event->handle);
   if (status != KW_OK) {

@@ -5,6 +5,7 @@
 #include "device/generator.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/struct.h"
 
@@ -59,7 +60,7 @@ kw_rng kw_generator_take(kw_generator *generator, uint64_t blocks) {
 /* ---- For applications -------------------------------------------------------------------------------------------- */
 
 static kw_status check(const char *function, const kw_generator *generator) {
-  if (generator) return kw_runtime_check_fork();
+  if (generator) return kw_fork_check();
   return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument generator is NULL.", function);
 }
 
@@ -70,14 +71,14 @@ KW_API kw_generator *kw_generator_default(kw_device *device) {
 KW_API kw_status kw_generator_create(kw_device *device, uint64_t seed, kw_generator **out_generator) {
   if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_generator_create: argument device is NULL.");
   if (!out_generator) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_generator_create: argument out_generator is NULL.");
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status == KW_OK) status = create(device, seed, out_generator);
   if (status == KW_OK) kw_device_retain(device);
   return status;
 }
 
 KW_API void kw_generator_destroy(kw_generator *generator) {
-  if (kw_runtime_forked()) return;
+  if (kw_fork_happened()) return;
   if (generator && is_default(generator)) {
     kw_log(KW_LOG_ERROR, "kw_generator_destroy: the default generator of %s lives as long as the device",
            generator->device->name);

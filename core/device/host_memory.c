@@ -2,6 +2,7 @@
 #include "device/host_memory.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ kw_status kw_host_alloc(kw_device *device, uint64_t size, void **out_memory) {
                    : out_memory == NULL ? "argument out_memory is NULL"
                                         : "size is 0; ask for 1 byte at least");
   }
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_device_check(device);
   if (status == KW_OK) status = allocate(device, size, out_memory);
   if (status == KW_OK) kw_device_retain(device);
@@ -59,7 +60,7 @@ kw_status kw_host_alloc(kw_device *device, uint64_t size, void **out_memory) {
 kw_status kw_host_free(kw_device *device, void *memory) {
   if (memory == NULL) return KW_OK;
   if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_host_free: argument device is NULL");
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
   status = release(device, memory);
   kw_device_release(device);

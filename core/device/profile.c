@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "plugin/plugin.h"
+#include "base/fork.h"
 #include "base/trace.h"
 
 #include <pthread.h>
@@ -48,7 +49,7 @@ static bool listens(const kw_plugin *plugin) {
 
 KW_API kw_status kw_profile_push(const char *name) {
   if (!name) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_profile_push: argument name is NULL.");
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
   open_ranges *ranges = mine ? mine : begin_thread();
   if (!ranges) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's profile ranges");
@@ -71,7 +72,7 @@ KW_API kw_status kw_profile_push(const char *name) {
 }
 
 KW_API kw_status kw_profile_pop(void) {
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
   if (!mine || mine->depth == 0) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_profile_pop: no range is open in this thread");

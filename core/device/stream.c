@@ -7,6 +7,7 @@
 
 #include "device/allocator.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "op/op.h"
 #include "base/trace.h"
@@ -41,7 +42,7 @@ bool kw_stream_in_callback(void) {
 }
 
 kw_status kw_stream_may_wait(const char *function) {
-  if (!kw_stream_in_callback()) return kw_runtime_check_fork();
+  if (!kw_stream_in_callback()) return kw_fork_check();
   return kw_fail(KW_ERR_BUSY,
                  "%s: it waits for a stream, and a function run by kw_stream_call_host must not wait: the stream waits "
                  "for that function. Call it from another thread, or after the function has returned.",
@@ -296,7 +297,7 @@ kw_status kw_stream_call_host(kw_stream *stream, void (*fn)(void *user), void *u
   if (stream == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_call_host: argument stream is NULL.");
   if (fn == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_call_host: argument fn is NULL.");
   kw_device *device = stream->device;
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_device_check(device);
   if (status == KW_OK) status = kw_stream_may_not_record("kw_stream_call_host", stream);
   bool native = (device->plugin->native & KW_NATIVE_CALL_HOST) != 0;
@@ -405,7 +406,7 @@ void kw_stream_destroy_default(kw_device *device) {
 kw_status kw_stream_create(kw_device *device, kw_stream **out_stream) {
   if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_create: argument device is NULL.");
   if (out_stream == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_create: argument out_stream is NULL.");
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_device_check(device);
   if (status == KW_OK) status = create(device, false, out_stream);
   if (status == KW_OK) kw_device_retain(device);

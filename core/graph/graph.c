@@ -7,6 +7,7 @@
 
 #include "call/call_copy.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "call/plan.h"
 #include "base/struct.h"
@@ -172,7 +173,7 @@ KW_API kw_status kw_graph_begin(kw_stream *stream) {
   static atomic_ullong last_id;
   if (!stream) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_graph_begin: argument stream is NULL.");
   kw_device *device = stream->device;
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_device_check(device);
   if (status != KW_OK) return status;
   kw_graph *graph = calloc(1, sizeof *graph);
@@ -202,7 +203,7 @@ KW_API kw_status kw_graph_begin(kw_stream *stream) {
 
 KW_API kw_status kw_graph_end(kw_stream *stream, kw_graph **out_graph) {
   if (!stream) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_graph_end: argument stream is NULL.");
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
   kw_graph *graph = kw_stream_recorded(stream);
   if (!graph) {

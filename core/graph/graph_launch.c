@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "call/plan.h"
 #include "base/trace.h"
@@ -191,7 +192,7 @@ static kw_status launch(kw_graph *graph, kw_stream *stream) {
 
 KW_API kw_status kw_graph_launch(kw_graph *graph, kw_stream *stream) {
   if (!graph) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_graph_launch: argument graph is NULL.");
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_device_check(graph->device);
   if (status == KW_OK) status = kw_stream_resolve("kw_graph_launch", graph->device, stream, &stream);
   if (status == KW_OK) status = kw_stream_may_not_record("kw_graph_launch", stream);

@@ -45,14 +45,8 @@ typedef struct kw_plugin {
 } kw_plugin;
 
 /* Starts the library once (discovery, unless turned off); cheap afterwards. Every public function that needs plugins
- * calls it. */
+ * calls it. In a forked child it says what kw_fork_check says. */
 kw_status kw_runtime_start(void);
-
-/* KW_ERR_UNSUPPORTED in a process that was forked from one that had started: its locks and devices are not to be
- * trusted. kw_runtime_start says the same. */
-kw_status kw_runtime_check_fork(void);
-/* The same question, for functions that return nothing. */
-bool kw_runtime_forked(void);
 
 /* Has the plugins shut down at exit before the exit handlers that drivers have registered by now. Called after each
  * load and each plugin's first open. */

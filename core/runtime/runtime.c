@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "runtime/host_table.h"
 #include "plugin/kernel.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/math_mode.h"
-#include "base/parallel.h"
 #include "plugin/probe.h"
 #include "base/struct.h"
 #include "base/trace.h"
@@ -34,7 +34,7 @@ typedef struct record {
   kw_plugin *plugin; /* once init was called; in use when report.reached == KW_STAGE_INIT */
 } record;
 
-typedef enum runtime_state { RUNTIME_NEW, RUNTIME_STARTED, RUNTIME_FORKED, RUNTIME_EXITING } runtime_state;
+typedef enum runtime_state { RUNTIME_NEW, RUNTIME_STARTED, RUNTIME_EXITING } runtime_state;
 
 static atomic_int state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while plugins are loaded */
@@ -68,6 +68,7 @@ static const char *keep(const char *text) {
 /* Ends the plugins whose devices are all closed. A plugin with open devices is left alone: its memory may still be in
  * use by threads that go on until the process is gone. */
 static void shut_down(void) {
+  if (kw_fork_happened()) return;
   int expected = RUNTIME_STARTED;
   if (!atomic_compare_exchange_strong(&state, &expected, RUNTIME_EXITING)) return;
   kw_device_close_fallback();
@@ -89,9 +90,8 @@ void kw_runtime_end_before_plugins(void) {
 }
 
 static void after_fork_in_child(void) {
-  atomic_store(&state, RUNTIME_FORKED);
+  kw_fork_mark_child();
   kw_device_forked();
-  kw_parallel_forked();
 }
 
 /* ---- Loading one ------------------------------------------------------------------------------------------------- */
@@ -314,29 +314,18 @@ static void start(uint32_t flags) {
   atomic_store_explicit(&state, RUNTIME_STARTED, memory_order_release);
 }
 
-bool kw_runtime_forked(void) {
-  return atomic_load_explicit(&state, memory_order_acquire) == RUNTIME_FORKED;
-}
-
-kw_status kw_runtime_check_fork(void) {
-  if (!kw_runtime_forked()) return KW_OK;
-  return kw_fail(KW_ERR_UNSUPPORTED,
-                 "this process was forked from one that uses Keyway, and devices do not survive a fork: exec a new "
-                 "program, or call Keyway only after the fork");
-}
-
 /* KW_OK while new or started. */
 static kw_status check_state(void) {
-  if (atomic_load_explicit(&state, memory_order_acquire) == RUNTIME_EXITING) {
+  kw_status status = kw_fork_check();
+  if (status == KW_OK && atomic_load_explicit(&state, memory_order_acquire) == RUNTIME_EXITING) {
     return kw_fail(KW_ERR_UNSUPPORTED, "the process is exiting and the plugins are shut down: finish before exit");
   }
-  return kw_runtime_check_fork();
+  return status;
 }
 
 kw_status kw_runtime_start(void) {
-  if (atomic_load_explicit(&state, memory_order_acquire) == RUNTIME_STARTED) return KW_OK;
   kw_status status = check_state();
-  if (status != KW_OK) return status;
+  if (status != KW_OK || atomic_load_explicit(&state, memory_order_acquire) == RUNTIME_STARTED) return status;
   pthread_mutex_lock(&lock);
   if (atomic_load(&state) == RUNTIME_NEW) start(0);
   pthread_mutex_unlock(&lock);

@@ -2,6 +2,7 @@
 #include "tensor/tensor.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 
 #include <inttypes.h>
@@ -150,7 +151,7 @@ static kw_status create(const char *function, allocate_fn allocate, kw_stream *s
                         const int64_t *shape, kw_tensor **out_tensor) {
   if (out_tensor == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument out_tensor is NULL.", function);
   int64_t numel, strides[KW_MAX_RANK];
-  kw_status status = kw_runtime_check_fork();
+  kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_shape_check(function, dtype, rank, shape, &numel);
   if (status != KW_OK) return status;
   kw_buffer *buffer;
@@ -194,7 +195,7 @@ void kw_tensor_release(kw_tensor *tensor) {
     return;
   }
   if (atomic_fetch_sub_explicit(&tensor->refs, 1, memory_order_acq_rel) != 1) return;
-  kw_buffer *buffer = kw_runtime_forked() ? NULL : tensor->buffer; /* the memory is the parent's */
+  kw_buffer *buffer = kw_fork_happened() ? NULL : tensor->buffer; /* the memory is the parent's */
   tensor->magic = 0;
   tensor->print = (kw_fingerprint){0, 0};
   free(tensor);

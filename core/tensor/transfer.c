@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "device/host_memory.h"
+#include "base/fork.h"
 #include "base/overlap.h"
 #include "tensor/tensor.h"
 #include "base/trace.h"
@@ -82,7 +83,7 @@ static kw_status check(const char *function, const kw_tensor *tensor, const void
   if (host == NULL && tensor->ref.numel > 0) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument host is NULL.", function);
   }
-  status = kw_runtime_check_fork();
+  status = kw_fork_check();
   if (status == KW_OK) status = kw_device_check(tensor->device);
   return status == KW_OK ? check_has_contents(function, tensor) : status;
 }
