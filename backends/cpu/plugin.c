@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cpu plugin's life: what it says of itself, its start and its end.
+ */
 #include "cpu.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,15 +19,6 @@
 #else
 #define SANITIZER ""
 #endif
-
-kw_status kw_cpu_error(const kw_host_api *host, kw_status status, const char *format, ...) {
-  char text[256];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  return host->set_error(host->ctx, status, text);
-}
 
 static kw_status cpu_probe(const char **out_reason) {
   (void)out_reason; /* a CPU is always there */

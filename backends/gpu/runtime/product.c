@@ -342,5 +342,5 @@ kw_status kw_rt_products_register(const kw_host_api *host) {
       status =
           register_kernel(host, ops[i].op, lt->tf32_kernel, KW_DTYPE_BIT(KW_F32), ops[i].known_args, KW_KERNEL_TF32);
   }
-  return status == KW_OK ? kw_rt_linear_register(host) : status;
+  return status;
 }

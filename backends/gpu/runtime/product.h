@@ -62,7 +62,7 @@ typedef struct kw_rt_product_library {
 extern const kw_rt_product_library kw_rt_product_library_here;
 
 kw_status kw_rt_products_register(const kw_host_api *host);
-kw_status kw_rt_linear_register(const kw_host_api *host); /* one of those: linear.c */
+kw_status kw_rt_linear_register(const kw_host_api *host); /* a product and a kernel of the pack behind it: linear.c */
 
 /* The slots of a kernel that is one product. Of its workspace the library gets so much, from kw_rt_workspace on. */
 #define KW_RT_PRODUCT_WORKSPACE (UINT64_C(32) << 20) /* what NVIDIA advises for its newest GPUs */

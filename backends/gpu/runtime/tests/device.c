@@ -276,3 +276,10 @@ int driver_enter(context **out_context) {
   *out_context = c;
   return c->sticky;
 }
+
+bool driver_owns(const context *home, const void *begin, uint64_t size, kw_engine_memory_kind kind) {
+  kw_engine_allocation found;
+  return kw_engine_find(begin, &found) && found.kind == kind &&
+         (kind == KW_ENGINE_MEMORY_HOST || found.device == home->device) &&
+         size <= found.size - (size_t)((const char *)begin - (const char *)found.base);
+}

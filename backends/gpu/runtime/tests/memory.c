@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-bool driver_owns(const context *home, const void *begin, uint64_t size, kw_engine_memory_kind kind) {
-  kw_engine_allocation found;
-  return kw_engine_find(begin, &found) && found.kind == kind &&
-         (kind == KW_ENGINE_MEMORY_HOST || found.device == home->device) &&
-         size <= found.size - (size_t)((const char *)begin - (const char *)found.base);
-}
-
 /* ---- Allocating -------------------------------------------------------------------------------------------------- */
 
 static int allocate(kw_engine_memory_kind kind, size_t size, void **out) {
