@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/overlap.h"
 
-#include "tensor/tensor.h"
+#include "base/ref.h"
+
+#include <keyway/keyway.h>
 
 #include <string.h>
 

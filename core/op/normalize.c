@@ -5,7 +5,6 @@
 #include "op/infer/infer.h"
 #include "base/error.h"
 #include "base/promote.h"
-#include "tensor/tensor.h"
 
 #include <inttypes.h>
 

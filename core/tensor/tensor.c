@@ -6,87 +6,9 @@
 #include "base/log.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_ALIGNMENT UINT64_C(4096) /* that kw_tensor_ref.alignment tells of */
-
-/* ---- Shapes ----------------------------------------------------------------------------------------------------- */
-
-kw_status kw_shape_check(const char *what, kw_dtype dtype, uint32_t rank, const int64_t *shape, int64_t *out_numel) {
-  size_t item = kw_dtype_size(dtype);
-  if (item == 0) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: %u is not a dtype.", what, (unsigned)dtype);
-  if (rank > KW_MAX_RANK) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: rank %" PRIu32 " is over the maximum of %d.", what, rank, KW_MAX_RANK);
-  }
-  if (rank > 0 && shape == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the shape is NULL.", what);
-  /* Strides of an empty tensor are made from its other sizes, so these have to fit as well. */
-  int64_t numel = 1, bytes = (int64_t)item;
-  for (uint32_t d = 0; d < rank; ++d) {
-    if (shape[d] < 0) {
-      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: size %" PRId64 " of dimension %" PRIu32 " is negative.", what,
-                     shape[d], d);
-    }
-    if (__builtin_mul_overflow(bytes, shape[d] > 1 ? shape[d] : 1, &bytes)) {
-      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the tensor would have more than 2^63 - 1 bytes.", what);
-    }
-    numel *= shape[d];
-  }
-  *out_numel = numel;
-  return KW_OK;
-}
-
-void kw_shape_contiguous_strides(uint32_t rank, const int64_t *shape, int64_t *out_strides) {
-  int64_t stride = 1;
-  for (uint32_t d = rank; d-- > 0;) {
-    out_strides[d] = stride;
-    stride *= shape[d] > 1 ? shape[d] : 1;
-  }
-}
-
-bool kw_ref_is_contiguous(const kw_tensor_ref *ref) {
-  if (ref->numel == 0) return true;
-  int64_t stride = 1;
-  for (uint32_t d = ref->rank; d-- > 0;) {
-    if (ref->shape[d] == 1) continue;
-    if (ref->strides[d] != stride) return false;
-    stride *= ref->shape[d];
-  }
-  return true;
-}
-
-/* False when the extent does not fit in int64. */
-static bool find_extent(const kw_tensor_ref *ref, uint64_t *out_bytes) {
-  *out_bytes = 0;
-  if (ref->numel == 0) return true;
-  int64_t last = 0;
-  for (uint32_t d = 0; d < ref->rank; ++d) {
-    int64_t reach;
-    if (ref->shape[d] == 1) continue;
-    if (__builtin_mul_overflow(ref->shape[d] - 1, ref->strides[d], &reach)) return false;
-    if (__builtin_add_overflow(last, reach, &last)) return false;
-  }
-  int64_t item = (int64_t)kw_dtype_size(ref->dtype), bytes;
-  if (__builtin_mul_overflow(last, item, &bytes) || __builtin_add_overflow(bytes, item, &bytes)) return false;
-  *out_bytes = (uint64_t)bytes;
-  return true;
-}
-
-uint64_t kw_ref_extent(const kw_tensor_ref *ref) {
-  uint64_t bytes;
-  return find_extent(ref, &bytes) ? bytes : UINT64_MAX;
-}
-
-char *kw_ref_describe(const kw_tensor_ref *ref, char *text, size_t size) {
-  if (size == 0) return text;
-  const char *name = kw_dtype_name(ref->dtype);
-  size_t used = (size_t)snprintf(text, size, "%s[", name != NULL ? name : "?");
-  for (uint32_t d = 0; d < ref->rank && used < size; ++d) {
-    used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, d > 0 ? ", " : "", ref->shape[d]);
-  }
-  if (used < size) snprintf(text + used, size - used, "]");
-  return text;
-}
 
 /* A dimension that is never stepped may have been given any stride; kernels compute with it all the same. */
 static void bound_strides(kw_tensor_ref *ref) {
@@ -122,8 +44,7 @@ kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, 
   }
   /* A place past the end is of no use to an empty tensor and could make a plugin stumble. */
   if (ref->numel == 0 && byte_offset > buffer->size) byte_offset = 0;
-  uint64_t extent;
-  if (!find_extent(ref, &extent) || byte_offset > buffer->size || extent > buffer->size - byte_offset) {
+  if (byte_offset > buffer->size || kw_ref_extent(ref) > buffer->size - byte_offset) {
     char text[256];
     kw_ref_describe(ref, text, sizeof text);
     free(tensor);

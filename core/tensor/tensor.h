@@ -2,8 +2,9 @@
 #ifndef KEYWAY_CORE_TENSOR_H
 #define KEYWAY_CORE_TENSOR_H
 
-#include "device/allocator.h"
 #include "base/fingerprint.h"
+#include "base/ref.h"
+#include "device/allocator.h"
 
 #define KW_TENSOR_MAGIC 0x6b777473u /* "kwts" */
 
@@ -29,16 +30,6 @@ kw_status kw_tensor_create_for_call(kw_stream *stream, kw_dtype dtype, uint32_t 
 
 /* KW_OK, or KW_ERR_INVALID_ARGUMENT when `tensor` is NULL or no living tensor; names function and argument. */
 kw_status kw_tensor_check(const char *function, const char *argument, const kw_tensor *tensor);
-
-/* KW_OK, or KW_ERR_INVALID_ARGUMENT: negative sizes, rank over KW_MAX_RANK, numel * itemsize past int64. `what` names
- * the argument. */
-kw_status kw_shape_check(const char *what, kw_dtype dtype, uint32_t rank, const int64_t *shape, int64_t *out_numel);
-void kw_shape_contiguous_strides(uint32_t rank, const int64_t *shape, int64_t *out_strides);
-bool kw_ref_is_contiguous(const kw_tensor_ref *ref);
-/* Bytes from the first to past the last byte that the tensor touches; 0 when empty. */
-uint64_t kw_ref_extent(const kw_tensor_ref *ref);
-/* "f32[2, 3]" into text; returns text. */
-char *kw_ref_describe(const kw_tensor_ref *ref, char *text, size_t size);
 
 /* dst and src have the same dtype and numel, are contiguous, and may lie on different devices; `stream` belongs to one
  * of them. On one device: its copy slot on `stream`; otherwise staged through host memory, waiting (the other device's

@@ -5,6 +5,7 @@
 #ifndef KEYWAY_CORE_INFER_H
 #define KEYWAY_CORE_INFER_H
 
+#include "base/ref.h"
 #include "op/op.h"
 
 typedef struct kw_infer_dims {
@@ -14,10 +15,6 @@ typedef struct kw_infer_dims {
 
 /* KW_ERR_INVALID_ARGUMENT, "op: argument 'name': ...". */
 kw_status kw_infer_fail(const kw_op *op, uint32_t index, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* "[2, 3]" */
-#define KW_SHAPE_TEXT (KW_MAX_RANK * 22 + 3)
-const char *kw_shape_text(uint32_t rank, const int64_t *sizes, char text[KW_SHAPE_TEXT]);
 
 /* The same of a tensor argument: "expected WANTED, got [2, 3]". */
 kw_status kw_infer_fail_shape(const kw_op *op, const kw_value *args, uint32_t index, const char *wanted);

@@ -3,7 +3,6 @@
  * Linear layers whose weights come in another form than a dense matrix, and what puts them into it.
  */
 #include "op/infer/infer.h"
-#include "tensor/tensor.h"
 
 #include <inttypes.h>
 

@@ -4,7 +4,6 @@
  */
 #include "op/infer/infer.h"
 #include "base/promote.h"
-#include "tensor/tensor.h"
 
 #include <inttypes.h>
 #include <math.h>

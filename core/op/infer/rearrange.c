@@ -4,7 +4,6 @@
  * part.
  */
 #include "op/infer/infer.h"
-#include "tensor/tensor.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/promote.h"
 #include "base/scalar.h"
-#include "tensor/tensor.h"
 
 #include <inttypes.h>
 #include <string.h>

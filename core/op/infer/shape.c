@@ -6,23 +6,11 @@
 #include "base/error.h"
 #include "base/promote.h"
 #include "base/scalar.h"
-#include "tensor/tensor.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-const char *kw_shape_text(uint32_t rank, const int64_t *sizes, char text[KW_SHAPE_TEXT]) {
-  size_t used = 0;
-  text[used++] = '[';
-  for (uint32_t i = 0; i < rank; ++i) {
-    used += (size_t)snprintf(text + used, KW_SHAPE_TEXT - used, i ? ", %" PRId64 : "%" PRId64, sizes[i]);
-  }
-  text[used++] = ']';
-  text[used] = '\0';
-  return text;
-}
 
 kw_status kw_infer_broadcast(const kw_op *op, uint32_t index, const kw_tensor_ref *tensor, const char *fixed,
                              kw_infer_dims *to) {
