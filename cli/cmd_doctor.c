@@ -96,32 +96,39 @@ static void format_abi(uint32_t version, char text[24]) {
   snprintf(text, 24, version ? "%u.%u" : "-", KW_ABI_MAJOR(version), KW_ABI_MINOR(version));
 }
 
+/* What plugins may do themselves; one bit may stand in several rows, with one text. */
 static const struct {
   uint32_t bit;
   const char *name;
-} natives[] = {{KW_NATIVE_EVENTS, "events"},
-               {KW_NATIVE_CALL_HOST, "host functions"},
-               {KW_NATIVE_FILL, "fill"},
-               {KW_NATIVE_QUERY, "query"},
-               {KW_NATIVE_GRAPH, "graphs"},
-               {KW_NATIVE_ENERGY, "energy"},
-               {KW_NATIVE_PROFILE, "profile ranges"}};
+} natives[] = {
+#define KW_SLOT_GROUP(group, NAME, required, native, text) {native, text},
+#define KW_NATIVE_SLOT(native, group, slot, text) {native, text},
+#include "slots.def"
+};
 enum { NATIVE_COUNT = sizeof natives / sizeof natives[0] };
+
+/* Whether row i is the first of a bit that is set. */
+static bool shows(uint32_t native, uint32_t i) {
+  for (uint32_t k = 0; k < i; ++k) {
+    if (natives[k].bit == natives[i].bit) return false;
+  }
+  return native & natives[i].bit;
+}
 
 static cJSON *natives_as_json(uint32_t native) {
   cJSON *array = cJSON_CreateArray();
   for (uint32_t i = 0; i < NATIVE_COUNT; ++i) {
-    if (native & natives[i].bit) cJSON_AddItemToArray(array, cJSON_CreateString(natives[i].name));
+    if (shows(native, i)) cJSON_AddItemToArray(array, cJSON_CreateString(natives[i].name));
   }
   return array;
 }
 
 /* "native: events, fill" */
 static void note_natives(kw_cli_table *table, uint32_t native) {
-  char text[128];
+  char text[256];
   size_t used = 0;
   for (uint32_t i = 0; i < NATIVE_COUNT; ++i) {
-    if (!(native & natives[i].bit)) continue;
+    if (!shows(native, i)) continue;
     used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "native: ", natives[i].name);
   }
   if (used > 0) kw_cli_table_note(table, "%s", text);

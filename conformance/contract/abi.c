@@ -217,10 +217,10 @@ void kw_contract_abi_struct_sizes(void **state) {
     const char *group;
     uint32_t min;
     bool floor;
-  } tables[] = {{KW_GROUP_DEVICE, KW_DEVICE_API_MIN, true},
-                {KW_GROUP_MEMORY, KW_MEMORY_API_MIN, true},
-                {KW_GROUP_STREAM, KW_STREAM_API_MIN, true},
-                {KW_GROUP_EVENT, KW_EVENT_API_MIN, false}};
+  } tables[] = {
+#define KW_SLOT_GROUP(group, NAME, required, native, text) {KW_GROUP_##NAME, KW_##NAME##_API_MIN, required},
+#include "slots.def"
+  };
   const kw_plugin_desc *desc = query_plugin();
   KW_CHECK(desc->struct_size >= KW_PLUGIN_DESC_MIN, "kw_plugin_desc.struct_size is %u, less than %u", desc->struct_size,
            KW_PLUGIN_DESC_MIN);

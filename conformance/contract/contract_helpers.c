@@ -228,9 +228,10 @@ void kw_test_need(uint32_t native) {
     uint32_t bit;
     const char *name;
   } names[] = {
-      {KW_NATIVE_CALL_HOST, "stream.call_host"}, {KW_NATIVE_EVENTS, "events"}, {KW_NATIVE_QUERY, "stream.query"},
-      {KW_NATIVE_FILL, "memory.fill"},           {KW_NATIVE_GRAPH, "graphs"},  {KW_NATIVE_ENERGY, "energy counter"},
-      {KW_NATIVE_PROFILE, "profile ranges"}};
+#define KW_SLOT_GROUP(group, NAME, required, native, text) {native, text},
+#define KW_NATIVE_SLOT(native, group, slot, text) {native, text},
+#include "slots.def"
+  };
   uint32_t missing = native & ~kw_device_native(kw_contract.device);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (missing & names[i].bit) kw_test_skip("%s has no %s of its own", kw_contract.device_name, names[i].name);

@@ -13,55 +13,37 @@
 
 /* ---- The layout, from slots.def ---------------------------------------------------------------------------------- */
 
+typedef void (*any_fn)(void);
+
 typedef enum group_id {
-  GROUP_device,
-  GROUP_memory,
-  GROUP_stream,
-  GROUP_event,
-  GROUP_graph,
-  GROUP_energy,
-  GROUP_profile,
+#define KW_SLOT_GROUP(group, NAME, required, native, text) GROUP_##group,
+#include "slots.def"
   GROUP_COUNT
 } group_id;
 
-/* Position of every slot in slots.def, and of the first slot of every group. */
-enum {
-#define KW_SLOT(group, name, since, required, parameters, arguments) INDEX_##group##_##name,
+/* plugin.h and slots.def say the same: every slot at its place and of its type, none missing. For each group a struct
+ * layout_GROUP as slots.def has it; each row ends the struct of the group before it. */
+struct layout_before_all {
+  char nothing;
+#define KW_SLOT_GROUP(group, NAME, required, native, text) \
+  }                                                        \
+  ;                                                        \
+  struct layout_##group {                                  \
+    uint32_t struct_size, reserved;
+#define KW_SLOT(group, name, since, required, parameters, arguments) any_fn name;
 #include "slots.def"
-  INDEX_end
 };
-enum {
-  FIRST_device = INDEX_device_count,
-  FIRST_memory = INDEX_memory_alloc,
-  FIRST_stream = INDEX_stream_create,
-  FIRST_event = INDEX_event_create,
-  FIRST_graph = INDEX_graph_begin,
-  FIRST_energy = INDEX_energy_read,
-  FIRST_profile = INDEX_profile_push
-};
-
-/* plugin.h and slots.def say the same: every slot at its place and of its type, none missing. */
-#define KW_SLOT(group, name, since, required, parameters, arguments)                                             \
-  _Static_assert(                                                                                                \
-      offsetof(kw_##group##_api, name) == 8 + sizeof(void (*)(void)) * (INDEX_##group##_##name - FIRST_##group), \
-      "slots.def and plugin.h disagree about the place of " #group "." #name);                                   \
-  _Static_assert(_Generic(&((kw_##group##_api *)0)->name, kw_status(**) parameters : 1, default : 0),            \
+#define KW_SLOT_GROUP(group, NAME, required, native, text)                  \
+  _Static_assert(sizeof(kw_##group##_api) == sizeof(struct layout_##group), \
+                 "a slot of " #group " is missing in slots.def or in plugin.h");
+#define KW_SLOT(group, name, since, required, parameters, arguments)                                  \
+  _Static_assert(offsetof(kw_##group##_api, name) == offsetof(struct layout_##group, name),           \
+                 "slots.def and plugin.h disagree about the place of " #group "." #name);             \
+  _Static_assert(_Generic(&((kw_##group##_api *)0)->name, kw_status(**) parameters : 1, default : 0), \
                  "slots.def and plugin.h disagree about the signature of " #group "." #name);
 #include "slots.def"
-#define KW_ASSERT_COMPLETE(group, next)                                                           \
-  _Static_assert(sizeof(kw_##group##_api) == 8 + sizeof(void (*)(void)) * (next - FIRST_##group), \
-                 "a slot of " #group " is missing in slots.def")
-KW_ASSERT_COMPLETE(device, FIRST_memory);
-KW_ASSERT_COMPLETE(memory, FIRST_stream);
-KW_ASSERT_COMPLETE(stream, FIRST_event);
-KW_ASSERT_COMPLETE(event, FIRST_graph);
-KW_ASSERT_COMPLETE(graph, FIRST_energy);
-KW_ASSERT_COMPLETE(energy, FIRST_profile);
-KW_ASSERT_COMPLETE(profile, INDEX_end);
 
 /* ---- Stubs ------------------------------------------------------------------------------------------------------- */
-
-typedef void (*any_fn)(void);
 
 static kw_status unsupported(const char *slot) {
   return kw_error_offer(kw_fail(KW_ERR_UNSUPPORTED, "the plugin has no %s", slot));
@@ -95,19 +77,14 @@ typedef struct group_row {
   uint32_t min_size;
   uint32_t size;
   size_t offset; /* of the table in kw_negotiated */
+  uint32_t native;
   bool required;
 } group_row;
 
 static const group_row groups[GROUP_COUNT] = {
-    [GROUP_device] = {KW_GROUP_DEVICE, KW_DEVICE_API_MIN, sizeof(kw_device_api), offsetof(kw_negotiated, device), true},
-    [GROUP_memory] = {KW_GROUP_MEMORY, KW_MEMORY_API_MIN, sizeof(kw_memory_api), offsetof(kw_negotiated, memory), true},
-    [GROUP_stream] = {KW_GROUP_STREAM, KW_STREAM_API_MIN, sizeof(kw_stream_api), offsetof(kw_negotiated, stream), true},
-    [GROUP_event] = {KW_GROUP_EVENT, KW_EVENT_API_MIN, sizeof(kw_event_api), offsetof(kw_negotiated, event), false},
-    [GROUP_graph] = {KW_GROUP_GRAPH, KW_GRAPH_API_MIN, sizeof(kw_graph_api), offsetof(kw_negotiated, graph), false},
-    [GROUP_energy] = {KW_GROUP_ENERGY, KW_ENERGY_API_MIN, sizeof(kw_energy_api), offsetof(kw_negotiated, energy),
-                      false},
-    [GROUP_profile] = {KW_GROUP_PROFILE, KW_PROFILE_API_MIN, sizeof(kw_profile_api), offsetof(kw_negotiated, profile),
-                       false},
+#define KW_SLOT_GROUP(group, NAME, required, native, text) \
+  {KW_GROUP_##NAME, KW_##NAME##_API_MIN, sizeof(kw_##group##_api), offsetof(kw_negotiated, group), native, required},
+#include "slots.def"
 };
 
 /* ---- Words and sizes --------------------------------------------------------------------------------------------- */
@@ -275,12 +252,17 @@ static kw_status copy_groups(kw_negotiated *result) {
       return kw_fail(KW_ERR_ABI_MISMATCH, "the required group %s is missing: add it to kw_plugin_desc.groups",
                      groups[id].name);
     }
+    if (seen[id]) result->native |= groups[id].native;
   }
-  if (seen[GROUP_event]) result->native |= KW_NATIVE_EVENTS;
-  if (seen[GROUP_graph]) result->native |= KW_NATIVE_GRAPH;
-  if (seen[GROUP_energy]) result->native |= KW_NATIVE_ENERGY;
-  if (seen[GROUP_profile]) result->native |= KW_NATIVE_PROFILE;
   return KW_OK;
+}
+
+/* The KW_NATIVE_ bits of single slots; before stubs stand in for them. */
+static uint32_t native_slots(const kw_negotiated *result) {
+  uint32_t there = 0, missing = 0;
+#define KW_NATIVE_SLOT(native, group, slot, text) *(result->group.slot != NULL ? &there : &missing) |= native;
+#include "slots.def"
+  return there & ~missing;
 }
 
 kw_status kw_negotiate(kw_query_fn query, kw_negotiated *out_result) {
@@ -297,13 +279,7 @@ kw_status kw_negotiate(kw_query_fn query, kw_negotiated *out_result) {
   out_result->abi_version = answer->abi_version < KW_ABI_VERSION ? answer->abi_version : KW_ABI_VERSION;
   if ((status = copy_desc(answer, desc)) != KW_OK) return status;
   if ((status = copy_groups(out_result)) != KW_OK) return status;
-  if (out_result->stream.query != NULL) out_result->native |= KW_NATIVE_QUERY;
-  if (out_result->stream.call_host != NULL) out_result->native |= KW_NATIVE_CALL_HOST;
-  if (out_result->memory.fill != NULL) out_result->native |= KW_NATIVE_FILL;
-  if (out_result->memory.copy_peer != NULL) out_result->native |= KW_NATIVE_PEER_COPY;
-  if (out_result->memory.alloc_host != NULL && out_result->memory.free_host != NULL) {
-    out_result->native |= KW_NATIVE_HOST_MEMORY;
-  }
+  out_result->native |= native_slots(out_result);
   fill_stubs(out_result);
   return KW_OK;
 }

@@ -16,13 +16,10 @@ typedef struct kw_negotiated {
   kw_plugin_desc desc;  /* zero-filled copy; strings are the plugin's, never NULL */
   uint32_t abi_version; /* agreed: the lower of host's and plugin's; desc.abi_version has the plugin's own */
   uint32_t native;      /* KW_NATIVE_* */
-  kw_device_api device; /* every slot callable: a stub returns KW_ERR_UNSUPPORTED and names the slot */
-  kw_memory_api memory;
-  kw_stream_api stream;
-  kw_event_api event;
-  kw_graph_api graph;
-  kw_energy_api energy;
-  kw_profile_api profile;
+  /* A table for each group of slots.def: device, memory, ... Every slot is callable: a stub returns KW_ERR_UNSUPPORTED
+   * and names the slot. */
+#define KW_SLOT_GROUP(group, NAME, required, native, text) kw_##group##_api group;
+#include "slots.def"
 } kw_negotiated;
 
 /* Asks the plugin and checks: version, struct sizes, strings, groups, required slots. On failure the message is one

@@ -33,13 +33,9 @@ typedef struct kw_plugin {
   bool opened;           /* a device of it was open before; under the lock of device.c */
   uint32_t native;       /* KW_NATIVE_* */
   uint32_t device_count; /* as count said at load */
-  kw_device_api device;  /* host-owned tables: every slot callable */
-  kw_memory_api memory;
-  kw_stream_api stream;
-  kw_event_api event;
-  kw_graph_api graph;
-  kw_energy_api energy;
-  kw_profile_api profile;
+  /* The host's own tables, one for each group of slots.def, as in kw_negotiated. */
+#define KW_SLOT_GROUP(group, NAME, required, native, text) kw_##group##_api group;
+#include "slots.def"
   kw_kernel **kernels; /* sorted by op id, then in the order in which they are tried */
   uint32_t kernel_count;
 } kw_plugin;

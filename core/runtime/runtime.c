@@ -141,18 +141,15 @@ static kw_status initialize(record *r, const kw_negotiated *answer) {
   if (r->plugin == NULL) r->plugin = malloc(sizeof *r->plugin);
   kw_plugin *plugin = r->plugin;
   if (plugin == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the plugin's tables");
-  *plugin = (kw_plugin){.index = r->index,
-                        .key = r->report.key,
-                        .vendor = r->report.vendor,
-                        .desc = answer->desc,
-                        .native = answer->native,
-                        .device = answer->device,
-                        .memory = answer->memory,
-                        .stream = answer->stream,
-                        .event = answer->event,
-                        .graph = answer->graph,
-                        .energy = answer->energy,
-                        .profile = answer->profile};
+  *plugin = (kw_plugin){
+      .index = r->index,
+      .key = r->report.key,
+      .vendor = r->report.vendor,
+      .desc = answer->desc,
+      .native = answer->native,
+#define KW_SLOT_GROUP(group, NAME, required, native, text) .group = answer->group,
+#include "slots.def"
+  };
   kw_host_fill(plugin, answer->abi_version);
 
   plugin->initializing = true;
