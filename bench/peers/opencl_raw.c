@@ -6,8 +6,8 @@
 #include "../peer.h"
 #include "opencl.h"
 
-#include <gpu/lower/plan.h>
-#include <gpu/lower/scalar.h>
+#include <gpu/ops/families.h>
+#include <gpu/program/dtype.h>
 #include <stdio.h>
 
 typedef struct raw_peer {

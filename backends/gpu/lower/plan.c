@@ -3,6 +3,7 @@
 
 #include "lower/lowering.h"
 #include "lower/scalar.h"
+#include "program/dtype.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,27 +198,6 @@ kw_gpu_tensor kw_gpu_transpose(const kw_gpu_tensor *tensor) {
   turned.ref.strides[last] = tensor->ref.strides[last - 1];
   turned.ref.strides[last - 1] = tensor->ref.strides[last];
   return turned;
-}
-
-static bool fits(const kw_gpu_tensor *tensor, kw_dtype dtype) {
-  return tensor->ref.dtype == dtype && kw_gpu_is_contiguous(tensor);
-}
-
-kw_gpu_tensor kw_gpu_contiguous(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype) {
-  if (!kw_gpu_present(tensor) || fits(tensor, dtype)) return *tensor;
-  kw_gpu_tensor copy = kw_gpu_temporary(plan, dtype, tensor->ref.rank, tensor->ref.shape);
-  kw_gpu_copy(plan, &copy, tensor);
-  return copy;
-}
-
-kw_gpu_tensor kw_gpu_staging(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype) {
-  if (!kw_gpu_present(tensor) || fits(tensor, dtype)) return *tensor;
-  return kw_gpu_temporary(plan, dtype, tensor->ref.rank, tensor->ref.shape);
-}
-
-void kw_gpu_deliver(kw_gpu_plan *plan, const kw_gpu_tensor *staging, const kw_gpu_tensor *tensor) {
-  if (!kw_gpu_present(tensor)) return;
-  if (staging->at.from == KW_GPU_WORKSPACE && tensor->at.from != KW_GPU_WORKSPACE) kw_gpu_copy(plan, tensor, staging);
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #define KEYWAY_GPU_PLAN_H
 
 #include "lower/dialect.h"
-#include "program/module.h"
+#include "program/kernel.h"
 
 #define KW_GPU_OPERAND_LIMIT 16 /* of a step */
 #define KW_GPU_VALUE_LIMIT 12
@@ -80,44 +80,6 @@ typedef struct kw_gpu_op {
   uint64_t dtypes; /* key dtypes */
 } kw_gpu_op;
 
-/* A family's ops, ended by one without a name. Each family's source file defines one; ops.c has the list. */
-extern const kw_gpu_op kw_gpu_activation_ops[];
-extern const kw_gpu_op kw_gpu_attention_backward_ops[];
-extern const kw_gpu_op kw_gpu_attention_ops[];
-extern const kw_gpu_op kw_gpu_bag_ops[];
-extern const kw_gpu_op kw_gpu_class_loss_ops[];
-extern const kw_gpu_op kw_gpu_columns_ops[];
-extern const kw_gpu_op kw_gpu_convolution_ops[];
-extern const kw_gpu_op kw_gpu_detection_ops[];
-extern const kw_gpu_op kw_gpu_distance_ops[];
-extern const kw_gpu_op kw_gpu_elementwise_ops[];
-extern const kw_gpu_op kw_gpu_fft_ops[];
-extern const kw_gpu_op kw_gpu_grid_ops[];
-extern const kw_gpu_op kw_gpu_loss_ops[];
-extern const kw_gpu_op kw_gpu_mask_ops[];
-extern const kw_gpu_op kw_gpu_matmul_ops[];
-extern const kw_gpu_op kw_gpu_metric_ops[];
-extern const kw_gpu_op kw_gpu_move_ops[];
-extern const kw_gpu_op kw_gpu_norm_backward_ops[];
-extern const kw_gpu_op kw_gpu_norm_ops[];
-extern const kw_gpu_op kw_gpu_optimizer_ops[];
-extern const kw_gpu_op kw_gpu_packed_ops[];
-extern const kw_gpu_op kw_gpu_place_ops[];
-extern const kw_gpu_op kw_gpu_pooling_ops[];
-extern const kw_gpu_op kw_gpu_quantize_ops[];
-extern const kw_gpu_op kw_gpu_random_ops[];
-extern const kw_gpu_op kw_gpu_reduce_ops[];
-extern const kw_gpu_op kw_gpu_resample_ops[];
-extern const kw_gpu_op kw_gpu_rope_ops[];
-extern const kw_gpu_op kw_gpu_scan_ops[];
-extern const kw_gpu_op kw_gpu_scatter_ops[];
-extern const kw_gpu_op kw_gpu_selection_ops[];
-extern const kw_gpu_op kw_gpu_softmax_ops[];
-extern const kw_gpu_op kw_gpu_sort_ops[];
-
-/* The op of that name, NULL when the pack has none. */
-const kw_gpu_op *kw_gpu_op_find(const char *name);
-
 /* Sets of key dtypes. */
 #define KW_GPU_INT \
   (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
@@ -178,17 +140,6 @@ kw_gpu_tensor kw_gpu_strided(const kw_gpu_tensor *tensor, uint32_t rank, const i
 kw_gpu_tensor kw_gpu_part(const kw_gpu_tensor *tensor, uint32_t dim, int64_t begin, int64_t count);
 /* The same elements with the last two dimensions exchanged. */
 kw_gpu_tensor kw_gpu_transpose(const kw_gpu_tensor *tensor);
-/* The tensor itself when it is contiguous and of that dtype, otherwise a temporary that a step copies it to. */
-kw_gpu_tensor kw_gpu_contiguous(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype);
-/* A place for results: the tensor itself when it is contiguous and of that dtype, otherwise a temporary. After the
- * steps that write it comes kw_gpu_deliver, which copies a temporary to where it belongs, to none where that is absent.
- */
-kw_gpu_tensor kw_gpu_staging(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype);
-void kw_gpu_deliver(kw_gpu_plan *plan, const kw_gpu_tensor *staging, const kw_gpu_tensor *tensor);
-/* Copies, converting as copy_ does; `from` broadcasts by strides of 0 and has the shape of `to`. */
-void kw_gpu_copy(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *from);
-/* Sets every element to the number. */
-void kw_gpu_fill(kw_gpu_plan *plan, const kw_gpu_tensor *to, double value);
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 

@@ -7,11 +7,6 @@
 
 #include <keyway/plugin.h>
 
-/* Bytes of one element. */
-uint32_t kw_gpu_dtype_size(kw_dtype dtype);
-/* The dtype that a dtype computes in: i32, i64, f32 or f64. */
-kw_dtype kw_gpu_compute_dtype(kw_dtype dtype);
-
 /* A Scalar as an element of `dtype`: one rounding for floating point; integers wrap, and saturate from floating point.
  * KW_ERR_NOT_IMPLEMENTED for a complex number in a real dtype. Writes kw_gpu_dtype_size(dtype) bytes. */
 kw_status kw_gpu_scalar_store(const kw_value *value, kw_dtype dtype, void *out_bits);

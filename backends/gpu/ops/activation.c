@@ -2,20 +2,19 @@
  *
  * Activations with parameters, gates, and the backward ops of all activations.
  */
-#include "lower/plan.h"
-#include "lower/scalar.h"
+#include "kernel_sources.h"
+#include "ops/families.h"
+#include "program/dtype.h"
 
-extern const char kw_gpu_source_sigmoid[], kw_gpu_source_normal[], kw_gpu_source_activation[], kw_gpu_source_gated[];
-
-const kw_gpu_module kw_gpu_activation_module = {
+static const kw_gpu_module activation_module = {
     "activation",
     KW_GPU_RUNS_BY_DTYPE,
     KW_GPU_NUMBER,
     {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_activation, kw_gpu_source_gated}};
 
-static const kw_gpu_kernel activation_kernel = {&kw_gpu_activation_module, "kw_activation_kernel"};
-static const kw_gpu_kernel backward_kernel = {&kw_gpu_activation_module, "kw_activation_backward_kernel"};
-static const kw_gpu_kernel gated_kernel = {&kw_gpu_activation_module, "kw_gated_kernel"};
+static const kw_gpu_kernel activation_kernel = {&activation_module, "kw_activation_kernel"};
+static const kw_gpu_kernel backward_kernel = {&activation_module, "kw_activation_backward_kernel"};
+static const kw_gpu_kernel gated_kernel = {&activation_module, "kw_gated_kernel"};
 
 /* Adds the Scalars among three arguments from `first` on; a 0 for what is none. */
 static void step_scalars(kw_gpu_plan *plan, kw_gpu_step *step, uint32_t first) {
@@ -103,7 +102,7 @@ static void lower_glu_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   gated(plan, KW_GATED_GLU_FACTOR, &in_factor, &factor, &gate, &grad);
 }
 
-const kw_gpu_op kw_gpu_activation_ops[] = {
+static const kw_gpu_op ops[] = {
     {"leaky_relu", lower_activation, KW_ACTIVATION_LEAKY_RELU, 0, KW_GPU_FLOAT},
     {"elu", lower_activation, KW_ACTIVATION_ELU, 0, KW_GPU_FLOAT},
     {"softplus", lower_activation, KW_ACTIVATION_SOFTPLUS, 0, KW_GPU_FLOAT},
@@ -124,3 +123,5 @@ const kw_gpu_op kw_gpu_activation_ops[] = {
     {"glu_backward", lower_glu_backward, KW_GATED_GLU_GATE, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_activation_family = {ops, {&activation_module}};

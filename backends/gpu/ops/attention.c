@@ -4,23 +4,23 @@
  */
 #include "ops/attention.h"
 
-#include "lower/scalar.h"
+#include "kernel_sources.h"
+#include "ops/families.h"
+#include "ops/moves.h"
+#include "program/dtype.h"
 
 #include <math.h>
 #include <string.h>
 
-extern const char kw_gpu_source_attention_args[], kw_gpu_source_block[], kw_gpu_source_attention_tile[],
-    kw_gpu_source_attention[];
-
-const kw_gpu_module kw_gpu_attention_module = {
+static const kw_gpu_module attention_module = {
     "attention",
     KW_GPU_BY_DTYPE,
     KW_GPU_FLOAT,
     {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_tile, kw_gpu_source_attention}};
 
-static const kw_gpu_kernel attention_kernel = {&kw_gpu_attention_module, "kw_attention_kernel"};
-static const kw_gpu_kernel join_kernel = {&kw_gpu_attention_module, "kw_attention_join_kernel"};
-static const kw_gpu_kernel starts_kernel = {&kw_gpu_attention_module, "kw_attention_starts_kernel"};
+static const kw_gpu_kernel attention_kernel = {&attention_module, "kw_attention_kernel"};
+static const kw_gpu_kernel join_kernel = {&attention_module, "kw_attention_join_kernel"};
+static const kw_gpu_kernel starts_kernel = {&attention_module, "kw_attention_starts_kernel"};
 
 /* Keys are split until there are so many groups, but no part gets fewer keys than that. */
 #define ENOUGH_GROUPS 512
@@ -296,7 +296,7 @@ static void lower_attention(kw_gpu_plan *plan, const kw_gpu_op *op) {
   attend(plan, &keyway_forms[op->code], op->code == KW_ATTENTION_LENGTHS ? 0 : -1, true);
 }
 
-const kw_gpu_op kw_gpu_attention_ops[] = {
+static const kw_gpu_op ops[] = {
     {"scaled_dot_product_attention", lower_sdpa, 0, 0, KW_GPU_FLOAT},
     {"keyway::attention", lower_attention, KW_ATTENTION_WHOLE, 0, KW_GPU_FLOAT},
     {"keyway::attention_decode", lower_attention, KW_ATTENTION_LENGTHS, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
@@ -304,3 +304,5 @@ const kw_gpu_op kw_gpu_attention_ops[] = {
     {"keyway::attention_varlen", lower_attention, KW_ATTENTION_PACKED, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_attention_family = {ops, {&attention_module}};

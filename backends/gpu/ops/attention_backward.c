@@ -2,24 +2,23 @@
  *
  * Gradients of attention: one kernel, launched for queries, for keys and for values.
  */
+#include "kernel_sources.h"
 #include "ops/attention.h"
-
-#include "lower/scalar.h"
+#include "ops/families.h"
+#include "ops/moves.h"
+#include "program/dtype.h"
 
 #include <string.h>
 
-extern const char kw_gpu_source_attention_args[], kw_gpu_source_block[], kw_gpu_source_attention_tile[],
-    kw_gpu_source_group[], kw_gpu_source_attention_backward[];
-
-const kw_gpu_module kw_gpu_attention_backward_module = {
+static const kw_gpu_module attention_backward_module = {
     "attention_backward",
     KW_GPU_BY_DTYPE,
     KW_GPU_FLOAT,
     {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_tile, kw_gpu_source_group,
      kw_gpu_source_attention_backward}};
 
-static const kw_gpu_kernel gradient_kernel = {&kw_gpu_attention_backward_module, "kw_attention_gradient_kernel"};
-static const kw_gpu_kernel sums_kernel = {&kw_gpu_attention_backward_module, "kw_attention_sums_kernel"};
+static const kw_gpu_kernel gradient_kernel = {&attention_backward_module, "kw_attention_gradient_kernel"};
+static const kw_gpu_kernel sums_kernel = {&attention_backward_module, "kw_attention_sums_kernel"};
 
 /* Arguments. */
 enum { GRAD, QUERY, KEY, VALUE, OUT, LSE };
@@ -110,7 +109,9 @@ static void lower_attention_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   for (uint32_t result = 0; result < 3; ++result) add_gradient(plan, &g, result);
 }
 
-const kw_gpu_op kw_gpu_attention_backward_ops[] = {
+static const kw_gpu_op ops[] = {
     {"keyway::attention_backward", lower_attention_backward, 0, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_attention_backward_family = {ops, {&attention_backward_module}};

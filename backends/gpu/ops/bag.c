@@ -2,19 +2,18 @@
  *
  * Embedding bags.
  */
-#include "lower/plan.h"
+#include "kernel_sources.h"
+#include "ops/families.h"
 
 #include "kernels/bag_args.kw"
 
 #include <string.h>
 
-extern const char kw_gpu_source_bag_args[], kw_gpu_source_bag[];
-
-const kw_gpu_module kw_gpu_bag_module = {
+static const kw_gpu_module bag_module = {
     "bag", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_bag_args, kw_gpu_source_bag}};
 
-static const kw_gpu_kernel bag_of_kernel = {&kw_gpu_bag_module, "kw_bag_of_kernel"};
-static const kw_gpu_kernel bag_kernel = {&kw_gpu_bag_module, "kw_bag_kernel"};
+static const kw_gpu_kernel bag_of_kernel = {&bag_module, "kw_bag_of_kernel"};
+static const kw_gpu_kernel bag_kernel = {&bag_module, "kw_bag_kernel"};
 
 enum { BAG_OPERANDS = 8 };
 
@@ -60,7 +59,9 @@ static void lower_embedding_bag(kw_gpu_plan *plan, const kw_gpu_op *op) {
   add_step(plan, &bag_kernel, operands, &block, mode, flags, block.bags * (block.columns + 1));
 }
 
-const kw_gpu_op kw_gpu_bag_ops[] = {
+static const kw_gpu_op ops[] = {
     {"_embedding_bag", lower_embedding_bag, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_bag_family = {ops, {&bag_module}};

@@ -2,10 +2,11 @@
  *
  * Losses over classes: nll_loss, its backward, and cross_entropy_loss.
  */
-#include "lower/plan.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/reduce.h"
-#include "lower/scalar.h"
 #include "ops/softmax.h"
+#include "program/dtype.h"
 
 #include "kernels/class_loss_args.kw"
 
@@ -177,7 +178,7 @@ static void lower_cross_entropy(kw_gpu_plan *plan, const kw_gpu_op *op) {
   finish(plan, &p, kw_gpu_int(plan, 3, REDUCE_MEAN), &out, &no_total);
 }
 
-const kw_gpu_op kw_gpu_class_loss_ops[] = {
+static const kw_gpu_op ops[] = {
     {"nll_loss_forward", lower_nll_loss, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
     {"nll_loss2d_forward", lower_nll_loss, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
     {"nll_loss_backward", lower_nll_loss_backward, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
@@ -185,3 +186,5 @@ const kw_gpu_op kw_gpu_class_loss_ops[] = {
     {"cross_entropy_loss", lower_cross_entropy, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_class_losses_family = {.ops = ops};

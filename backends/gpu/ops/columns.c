@@ -2,21 +2,20 @@
  *
  * Images as columns, and back.
  */
+#include "kernel_sources.h"
 #include "lower/frame.h"
+#include "ops/families.h"
 
 #include "kernels/columns_args.kw"
 
-extern const char kw_gpu_source_frame_args[], kw_gpu_source_frame[], kw_gpu_source_columns_args[],
-    kw_gpu_source_columns[];
-
-const kw_gpu_module kw_gpu_columns_module = {
+static const kw_gpu_module columns_module = {
     "columns",
     KW_GPU_BY_DTYPE,
     KW_GPU_FLOAT,
     {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_columns_args, kw_gpu_source_columns}};
 
-static const kw_gpu_kernel im2col_kernel = {&kw_gpu_columns_module, "kw_im2col_kernel"};
-static const kw_gpu_kernel col2im_kernel = {&kw_gpu_columns_module, "kw_col2im_kernel"};
+static const kw_gpu_kernel im2col_kernel = {&columns_module, "kw_im2col_kernel"};
+static const kw_gpu_kernel col2im_kernel = {&columns_module, "kw_col2im_kernel"};
 
 /* kernel_size, dilation, padding and stride are arguments `lists` and after. */
 static void lower(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *image,
@@ -50,8 +49,10 @@ static void lower_col2im(kw_gpu_plan *plan, const kw_gpu_op *op) {
   lower(plan, &col2im_kernel, &out, &in, 2);
 }
 
-const kw_gpu_op kw_gpu_columns_ops[] = {
+static const kw_gpu_op ops[] = {
     {"im2col", lower_im2col, 0, 0, KW_GPU_FLOAT},
     {"col2im", lower_col2im, 0, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_columns_family = {ops, {&columns_module}};

@@ -7,24 +7,25 @@
  * three is a sum of products of the other two, over all (n, place, tap) whose position is inside the field: a matrix
  * product for each group, described to the kernel by kw_convolution.
  */
+#include "kernel_sources.h"
 #include "lower/dialect.h"
-#include "kernels/convolution_args.kw"
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/reduce.h"
-#include "lower/scalar.h"
+#include "program/dtype.h"
+
+#include "kernels/convolution_args.kw"
 
 #include <string.h>
 
-extern const char kw_gpu_source_convolution_args[], kw_gpu_source_block[], kw_gpu_source_tile[],
-    kw_gpu_source_convolution[];
-
-const kw_gpu_module kw_gpu_convolution_module = {
+static const kw_gpu_module convolution_module = {
     "convolution",
     KW_GPU_BY_DTYPE,
     KW_GPU_FLOAT,
     {kw_gpu_source_convolution_args, kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_convolution}};
 
-static const kw_gpu_kernel tiled_kernel = {&kw_gpu_convolution_module, "kw_convolution_kernel"};
-static const kw_gpu_kernel narrow_kernel = {&kw_gpu_convolution_module, "kw_convolution_narrow_kernel"};
+static const kw_gpu_kernel tiled_kernel = {&convolution_module, "kw_convolution_kernel"};
+static const kw_gpu_kernel narrow_kernel = {&convolution_module, "kw_convolution_narrow_kernel"};
 
 #define SPATIAL 3
 
@@ -267,8 +268,10 @@ static void lower_convolution_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   }
 }
 
-const kw_gpu_op kw_gpu_convolution_ops[] = {
+static const kw_gpu_op ops[] = {
     {"convolution", lower_convolution, 0, 0, KW_GPU_FLOAT},
     {"convolution_backward", lower_convolution_backward, 0, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_convolution_family = {ops, {&convolution_module}};

@@ -2,26 +2,27 @@
  *
  * Object detection: overlaps of boxes, their suppression, regions of images.
  */
+#include "kernel_sources.h"
 #include "lower/dialect.h"
-#include "kernels/detection_args.kw"
-#include "lower/plan.h"
-#include "lower/scalar.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/sort.h"
+#include "program/dtype.h"
 
-extern const char kw_gpu_source_detection_args[], kw_gpu_source_items[], kw_gpu_source_boxes[], kw_gpu_source_regions[];
+#include "kernels/detection_args.kw"
 
-const kw_gpu_module kw_gpu_boxes_module = {
+static const kw_gpu_module boxes_module = {
     "boxes", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_detection_args, kw_gpu_source_items, kw_gpu_source_boxes}};
-const kw_gpu_module kw_gpu_regions_module = {
+static const kw_gpu_module regions_module = {
     "regions", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_detection_args, kw_gpu_source_regions}};
 
-static const kw_gpu_kernel pairs_kernel = {&kw_gpu_boxes_module, "kw_box_pairs_kernel"};
-static const kw_gpu_kernel order_kernel = {&kw_gpu_boxes_module, "kw_nms_order_kernel"};
-static const kw_gpu_kernel mask_kernel = {&kw_gpu_boxes_module, "kw_nms_mask_kernel"};
-static const kw_gpu_kernel walk_kernel = {&kw_gpu_boxes_module, "kw_nms_walk_kernel"};
-static const kw_gpu_kernel regions_kernel = {&kw_gpu_regions_module, "kw_regions_kernel"};
-static const kw_gpu_kernel align_kernel = {&kw_gpu_regions_module, "kw_roi_align_kernel"};
-static const kw_gpu_kernel align_backward_kernel = {&kw_gpu_regions_module, "kw_roi_align_backward_kernel"};
+static const kw_gpu_kernel pairs_kernel = {&boxes_module, "kw_box_pairs_kernel"};
+static const kw_gpu_kernel order_kernel = {&boxes_module, "kw_nms_order_kernel"};
+static const kw_gpu_kernel mask_kernel = {&boxes_module, "kw_nms_mask_kernel"};
+static const kw_gpu_kernel walk_kernel = {&boxes_module, "kw_nms_walk_kernel"};
+static const kw_gpu_kernel regions_kernel = {&regions_module, "kw_regions_kernel"};
+static const kw_gpu_kernel align_kernel = {&regions_module, "kw_roi_align_kernel"};
+static const kw_gpu_kernel align_backward_kernel = {&regions_module, "kw_roi_align_backward_kernel"};
 
 /* ---- Boxes ------------------------------------------------------------------------------------------------------- */
 
@@ -142,7 +143,7 @@ static void lower_roi_align_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   align(plan, &align_backward_kernel, &out, &grad, 9);
 }
 
-const kw_gpu_op kw_gpu_detection_ops[] = {
+static const kw_gpu_op ops[] = {
     {"keyway::box_iou", lower_box_pairs, 0, 0, KW_GPU_FLOAT},
     {"keyway::generalized_box_iou", lower_box_pairs, 1, 0, KW_GPU_FLOAT},
     {"torchvision::nms", lower_nms, 0, 0, KW_GPU_FLOAT},
@@ -150,3 +151,5 @@ const kw_gpu_op kw_gpu_detection_ops[] = {
     {"torchvision::_roi_align_backward", lower_roi_align_backward, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_detection_family = {ops, {&boxes_module, &regions_module}};

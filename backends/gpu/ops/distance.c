@@ -2,15 +2,15 @@
  *
  * Distances between rows of matrices.
  */
+#include "kernel_sources.h"
+#include "ops/families.h"
 #include "ops/matmul.h"
 
 #include <string.h>
 
-extern const char kw_gpu_source_mm_args[], kw_gpu_source_distance[];
-
-const kw_gpu_module kw_gpu_distance_module = {
+static const kw_gpu_module distance_module = {
     "distance", KW_GPU_BY_DTYPE, KW_GPU_COMPUTED_FLOAT, {kw_gpu_source_mm_args, kw_gpu_source_distance}};
-static const kw_gpu_kernel distance_kernel = {&kw_gpu_distance_module, "kw_distance_kernel"};
+static const kw_gpu_kernel distance_kernel = {&distance_module, "kw_distance_kernel"};
 
 static void step(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu_tensor *x, const kw_gpu_tensor *y, double p,
                  bool own) {
@@ -50,8 +50,10 @@ static void lower_pdist(kw_gpu_plan *plan, const kw_gpu_op *op) {
 
 #define WIDE_FLOAT (KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
 
-const kw_gpu_op kw_gpu_distance_ops[] = {
+static const kw_gpu_op ops[] = {
     {"_cdist_forward", lower_cdist, 0, 0, WIDE_FLOAT},
     {"_pdist_forward", lower_pdist, 0, 0, WIDE_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_distance_family = {ops, {&distance_module}};

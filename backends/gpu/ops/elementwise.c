@@ -2,30 +2,28 @@
  *
  * Ops that compute each element from the elements in its place.
  */
-#include "lower/plan.h"
+#include "kernel_sources.h"
 #include "lower/scalar.h"
+#include "ops/families.h"
+#include "program/dtype.h"
 
 #include <math.h>
 
-extern const char kw_gpu_source_sigmoid[], kw_gpu_source_normal[], kw_gpu_source_unary[], kw_gpu_source_function[],
-    kw_gpu_source_binary[], kw_gpu_source_compare[], kw_gpu_source_clamp[], kw_gpu_source_fused[],
-    kw_gpu_source_arange[];
-
-const kw_gpu_module kw_gpu_elementwise_module = {
+static const kw_gpu_module elementwise_module = {
     "elementwise",
     KW_GPU_RUNS_BY_DTYPE,
     KW_GPU_REAL,
     {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_unary, kw_gpu_source_function, kw_gpu_source_binary,
      kw_gpu_source_compare, kw_gpu_source_clamp, kw_gpu_source_fused, kw_gpu_source_arange}};
 
-static const kw_gpu_kernel unary_kernel = {&kw_gpu_elementwise_module, "kw_unary_kernel"};
-static const kw_gpu_kernel function_kernel = {&kw_gpu_elementwise_module, "kw_function_kernel"};
-static const kw_gpu_kernel binary_kernel = {&kw_gpu_elementwise_module, "kw_binary_kernel"};
-static const kw_gpu_kernel pow_kernel = {&kw_gpu_elementwise_module, "kw_pow_kernel"};
-static const kw_gpu_kernel compare_kernel = {&kw_gpu_elementwise_module, "kw_compare_kernel"};
-static const kw_gpu_kernel clamp_kernel = {&kw_gpu_elementwise_module, "kw_clamp_kernel"};
-static const kw_gpu_kernel fused_kernel = {&kw_gpu_elementwise_module, "kw_fused_kernel"};
-static const kw_gpu_kernel arange_kernel = {&kw_gpu_elementwise_module, "kw_arange_kernel"};
+static const kw_gpu_kernel unary_kernel = {&elementwise_module, "kw_unary_kernel"};
+static const kw_gpu_kernel function_kernel = {&elementwise_module, "kw_function_kernel"};
+static const kw_gpu_kernel binary_kernel = {&elementwise_module, "kw_binary_kernel"};
+static const kw_gpu_kernel pow_kernel = {&elementwise_module, "kw_pow_kernel"};
+static const kw_gpu_kernel compare_kernel = {&elementwise_module, "kw_compare_kernel"};
+static const kw_gpu_kernel clamp_kernel = {&elementwise_module, "kw_clamp_kernel"};
+static const kw_gpu_kernel fused_kernel = {&elementwise_module, "kw_fused_kernel"};
+static const kw_gpu_kernel arange_kernel = {&elementwise_module, "kw_arange_kernel"};
 
 static void unary(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, int32_t opcode) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0);
@@ -154,7 +152,7 @@ static void lower_arange(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_scalar(plan, step, kw_gpu_argument(plan, 2), 1);
 }
 
-const kw_gpu_op kw_gpu_elementwise_ops[] = {
+static const kw_gpu_op ops[] = {
     {"add.Tensor", lower_binary, KW_BINARY_ADD, 0, KW_GPU_REAL},
     {"add.Scalar", lower_binary, KW_BINARY_ADD, 0, KW_GPU_REAL},
     {"sub.Tensor", lower_binary, KW_BINARY_SUB, 0, KW_GPU_NUMBER},
@@ -249,3 +247,5 @@ const kw_gpu_op kw_gpu_elementwise_ops[] = {
     {"arange.start_step", lower_arange, 0, 0, KW_GPU_NUMBER},
     {0},
 };
+
+const kw_gpu_family kw_gpu_elementwise_family = {ops, {&elementwise_module}};

@@ -3,21 +3,21 @@
  * Fourier transforms: one dimension after the other, in passes of small radices; lengths with a large prime factor by
  * Bluestein's way, as a convolution of a length that is a power of two.
  */
-#include "lower/plan.h"
+#include "kernel_sources.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 
 #include "kernels/fft_args.kw"
 
 #include <math.h>
 #include <string.h>
 
-extern const char kw_gpu_source_fft_args[], kw_gpu_source_fft[];
-
-const kw_gpu_module kw_gpu_fft_module = {
+static const kw_gpu_module fft_module = {
     "fft", KW_GPU_BY_DTYPE, KW_GPU_COMPUTED_FLOAT, {kw_gpu_source_fft_args, kw_gpu_source_fft}};
-static const kw_gpu_kernel table_kernel = {&kw_gpu_fft_module, "kw_fft_table_kernel"};
-static const kw_gpu_kernel pass_kernel = {&kw_gpu_fft_module, "kw_fft_pass_kernel"};
-static const kw_gpu_kernel multiply_kernel = {&kw_gpu_fft_module, "kw_fft_multiply_kernel"};
-static const kw_gpu_kernel mirror_kernel = {&kw_gpu_fft_module, "kw_fft_mirror_kernel"};
+static const kw_gpu_kernel table_kernel = {&fft_module, "kw_fft_table_kernel"};
+static const kw_gpu_kernel pass_kernel = {&fft_module, "kw_fft_pass_kernel"};
+static const kw_gpu_kernel multiply_kernel = {&fft_module, "kw_fft_multiply_kernel"};
+static const kw_gpu_kernel mirror_kernel = {&fft_module, "kw_fft_mirror_kernel"};
 
 /* A pass reads `radix` numbers for each that it writes: of composite radices small ones cost least. */
 #define COMPOSITE_RADIX 8
@@ -243,9 +243,11 @@ static void lower_fft(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_copy(plan, &out, &result);
 }
 
-const kw_gpu_op kw_gpu_fft_ops[] = {
+static const kw_gpu_op ops[] = {
     {"_fft_r2c", lower_fft, R2C, 0, KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64)},
     {"_fft_c2r", lower_fft, C2R, 0, KW_GPU_COMPLEX},
     {"_fft_c2c", lower_fft, C2C, 0, KW_GPU_COMPLEX},
     {0},
 };
+
+const kw_gpu_family kw_gpu_fft_family = {ops, {&fft_module}};

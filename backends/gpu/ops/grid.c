@@ -2,25 +2,25 @@
  *
  * Images sampled wherever a grid says, and the gradients.
  */
+#include "kernel_sources.h"
 #include "lower/frame.h"
-#include "lower/scalar.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/scatter.h"
+#include "program/dtype.h"
 
 #include "kernels/grid_args.kw"
 #include "kernels/taps_args.kw"
 
-extern const char kw_gpu_source_frame_args[], kw_gpu_source_frame[], kw_gpu_source_taps_args[], kw_gpu_source_taps[],
-    kw_gpu_source_grid_args[], kw_gpu_source_grid[];
-
-const kw_gpu_module kw_gpu_grid_module = {"grid",
+static const kw_gpu_module grid_module = {"grid",
                                           KW_GPU_BY_DTYPE,
                                           KW_GPU_FLOAT,
                                           {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_taps_args,
                                            kw_gpu_source_taps, kw_gpu_source_grid_args, kw_gpu_source_grid}};
 
-static const kw_gpu_kernel sample_kernel = {&kw_gpu_grid_module, "kw_grid_kernel"};
-static const kw_gpu_kernel backward_kernel = {&kw_gpu_grid_module, "kw_grid_backward_kernel"};
-static const kw_gpu_kernel keys_kernel = {&kw_gpu_grid_module, "kw_grid_keys_kernel"};
+static const kw_gpu_kernel sample_kernel = {&grid_module, "kw_grid_kernel"};
+static const kw_gpu_kernel backward_kernel = {&grid_module, "kw_grid_backward_kernel"};
+static const kw_gpu_kernel keys_kernel = {&grid_module, "kw_grid_keys_kernel"};
 
 /* interpolation_mode, padding_mode and align_corners are arguments `rest` and after. */
 static kw_grid block_of(kw_gpu_plan *plan, const kw_gpu_tensor *input, const kw_gpu_tensor *grid,
@@ -107,8 +107,10 @@ static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   launch(plan, &backward_kernel, to_grid.ref.dtype, (const kw_gpu_tensor *[4]){&to_grid, &input, &grid, &grad}, &block);
 }
 
-const kw_gpu_op kw_gpu_grid_ops[] = {
+static const kw_gpu_op ops[] = {
     {"grid_sampler_2d", lower_sample, 0, 0, KW_GPU_FLOAT},
     {"grid_sampler_2d_backward", lower_backward, 0, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_grid_family = {ops, {&grid_module}};

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index.h"
 
-extern const char kw_gpu_source_index_row[], kw_gpu_source_places[];
+#include "kernel_sources.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 
-const kw_gpu_module kw_gpu_places_module = {
+static const kw_gpu_module places_module = {
     "places", KW_GPU_BY_NOTHING, KW_GPU_ONE, {kw_gpu_source_index_row, kw_gpu_source_places}};
 
-static const kw_gpu_kernel places_kernel = {&kw_gpu_places_module, "kw_places_kernel"};
-static const kw_gpu_kernel claim_kernel = {&kw_gpu_places_module, "kw_claim_kernel"};
+static const kw_gpu_kernel places_kernel = {&places_module, "kw_places_kernel"};
+static const kw_gpu_kernel claim_kernel = {&places_module, "kw_claim_kernel"};
 
 static int32_t flags_of(const kw_gpu_index *index) {
   return index->flags | (index->tensor.ref.dtype == KW_I32 ? KW_INDEX_NARROW : 0);
@@ -61,3 +63,5 @@ kw_gpu_tensor kw_gpu_owners(kw_gpu_plan *plan, const kw_gpu_tensor *places, int6
   kw_gpu_step_elementwise(plan, &claim_kernel, KW_I64, places, (const kw_gpu_tensor *[]){&all}, 1);
   return owners;
 }
+
+const kw_gpu_family kw_gpu_index_family = {.modules = {&places_module}};

@@ -2,14 +2,15 @@
  *
  * Losses of elements, and their reduction.
  */
+#include "kernel_sources.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/reduce.h"
-#include "lower/scalar.h"
+#include "program/dtype.h"
 
-extern const char kw_gpu_source_sigmoid[], kw_gpu_source_loss[];
-
-const kw_gpu_module kw_gpu_loss_module = {
+static const kw_gpu_module loss_module = {
     "loss", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_sigmoid, kw_gpu_source_loss}};
-static const kw_gpu_kernel loss_kernel = {&kw_gpu_loss_module, "kw_loss_kernel"};
+static const kw_gpu_kernel loss_kernel = {&loss_module, "kw_loss_kernel"};
 
 /* The argument "reduction". */
 enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
@@ -89,10 +90,12 @@ static void lower_mse_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
        kw_gpu_int(plan, 3, REDUCE_MEAN) == REDUCE_MEAN ? 2 / (double)self.ref.numel : 2);
 }
 
-const kw_gpu_op kw_gpu_loss_ops[] = {
+static const kw_gpu_op ops[] = {
     {"mse_loss", lower_mse, KW_LOSS_MSE, 0, KW_GPU_FLOAT},
     {"huber_loss", lower_huber, KW_LOSS_HUBER, 0, KW_GPU_FLOAT},
     {"binary_cross_entropy_with_logits", lower_logits, KW_LOSS_LOGITS, 0, KW_GPU_FLOAT},
     {"mse_loss_backward", lower_mse_backward, KW_LOSS_MSE_BACKWARD, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_loss_family = {ops, {&loss_module}};

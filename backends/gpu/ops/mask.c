@@ -2,23 +2,23 @@
  *
  * Ops that choose elements by their values or by masks.
  */
-#include "lower/plan.h"
-#include "lower/scalar.h"
+#include "kernel_sources.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/scan.h"
+#include "program/dtype.h"
 
 #include "kernels/mask_args.kw"
 
 #include <string.h>
 
-extern const char kw_gpu_source_raw[], kw_gpu_source_mask_args[], kw_gpu_source_mask[];
-
-const kw_gpu_module kw_gpu_mask_module = {
+static const kw_gpu_module mask_module = {
     "mask", KW_GPU_BY_SIZE, KW_GPU_SIZES, {kw_gpu_source_raw, kw_gpu_source_mask_args, kw_gpu_source_mask}};
 
-static const kw_gpu_kernel flag_kernel = {&kw_gpu_mask_module, "kw_flag_kernel"};
-static const kw_gpu_kernel nonzero_kernel = {&kw_gpu_mask_module, "kw_nonzero_kernel"};
-static const kw_gpu_kernel masked_select_kernel = {&kw_gpu_mask_module, "kw_masked_select_kernel"};
-static const kw_gpu_kernel masked_scatter_kernel = {&kw_gpu_mask_module, "kw_masked_scatter_kernel"};
+static const kw_gpu_kernel flag_kernel = {&mask_module, "kw_flag_kernel"};
+static const kw_gpu_kernel nonzero_kernel = {&mask_module, "kw_nonzero_kernel"};
+static const kw_gpu_kernel masked_select_kernel = {&mask_module, "kw_masked_select_kernel"};
+static const kw_gpu_kernel masked_scatter_kernel = {&mask_module, "kw_masked_scatter_kernel"};
 
 /* How many elements of `in` are not zero up to each, in row-major order: contiguous, of its shape. */
 static kw_gpu_tensor positions_of(kw_gpu_plan *plan, const kw_gpu_tensor *in) {
@@ -103,9 +103,11 @@ static void lower_masked_scatter(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_error_code(step);
 }
 
-const kw_gpu_op kw_gpu_mask_ops[] = {
+static const kw_gpu_op ops[] = {
     {"nonzero", lower_nonzero, 0, KW_GPU_MOVES, KW_GPU_REAL},
     {"masked_select", lower_masked_select, 0, KW_GPU_MOVES, KW_GPU_ALL},
     {"masked_scatter", lower_masked_scatter, 0, KW_GPU_MOVES | KW_KERNEL_DATA_ERRORS, KW_GPU_ALL},
     {0},
 };
+
+const kw_gpu_family kw_gpu_mask_family = {ops, {&mask_module}};

@@ -4,17 +4,18 @@
  */
 #include "ops/matmul.h"
 
-#include "kernels/mm_args.kw"
+#include "kernel_sources.h"
 #include "lower/lowering.h"
+#include "ops/families.h"
 
-extern const char kw_gpu_source_mm_args[], kw_gpu_source_block[], kw_gpu_source_tile[], kw_gpu_source_mm[];
+#include "kernels/mm_args.kw"
 
-const kw_gpu_module kw_gpu_matmul_module = {
+static const kw_gpu_module matmul_module = {
     "matmul",
     KW_GPU_BY_DTYPE,
     KW_GPU_NUMBER,
     {kw_gpu_source_mm_args, kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_mm}};
-static const kw_gpu_kernel product_kernel = {&kw_gpu_matmul_module, "kw_product_kernel"};
+static const kw_gpu_kernel product_kernel = {&matmul_module, "kw_product_kernel"};
 
 /* The matrices of up to four operands, as elements of tensors that lack the last two dimensions. */
 static void lower_batch(const kw_gpu_tensor *const operands[4], kw_elementwise *out) {
@@ -88,10 +89,12 @@ static void lower_addmm(kw_gpu_plan *plan, const kw_gpu_op *op) {
                                         .beta = kw_gpu_argument(plan, 3)});
 }
 
-const kw_gpu_op kw_gpu_matmul_ops[] = {
+static const kw_gpu_op ops[] = {
     {"mm", lower_mm, 0, 0, KW_GPU_NUMBER},
     {"bmm", lower_mm, 0, 0, KW_GPU_NUMBER},
     {"addmm", lower_addmm, 0, 0, KW_GPU_NUMBER},
     {"_int_mm", lower_mm, 0, 0, KW_DTYPE_BIT(KW_I8)},
     {0},
 };
+
+const kw_gpu_family kw_gpu_matmul_family = {ops, {&matmul_module}};

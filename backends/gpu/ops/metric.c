@@ -2,19 +2,19 @@
  *
  * Metrics that add up over several calls.
  */
-#include "lower/plan.h"
+#include "kernel_sources.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/reduce.h"
 
 #include "kernels/metric_args.kw"
 
-extern const char kw_gpu_source_metric_args[], kw_gpu_source_metric[];
-
-const kw_gpu_module kw_gpu_metric_module = {
+static const kw_gpu_module metric_module = {
     "metric", KW_GPU_BY_DTYPE, KW_GPU_COMPUTED, {kw_gpu_source_metric_args, kw_gpu_source_metric}};
 
-static const kw_gpu_kernel mean_kernel = {&kw_gpu_metric_module, "kw_mean_kernel"};
-static const kw_gpu_kernel tally_kernel = {&kw_gpu_metric_module, "kw_tally_kernel"};
-static const kw_gpu_kernel count_kernel = {&kw_gpu_metric_module, "kw_count_kernel"};
+static const kw_gpu_kernel mean_kernel = {&metric_module, "kw_mean_kernel"};
+static const kw_gpu_kernel tally_kernel = {&metric_module, "kw_tally_kernel"};
+static const kw_gpu_kernel count_kernel = {&metric_module, "kw_count_kernel"};
 
 /* Places of one launch: a tally holds as many. */
 #define TALLIED ((int64_t)1 << 31)
@@ -64,9 +64,11 @@ static void lower_confusion(kw_gpu_plan *plan, const kw_gpu_op *op) {
   }
 }
 
-const kw_gpu_op kw_gpu_metric_ops[] = {
+static const kw_gpu_op ops[] = {
     {"keyway::accumulate_mean_", lower_mean, 0, 0, KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64)},
     {"keyway::accumulate_confusion_", lower_confusion, 0, KW_KERNEL_DATA_ERRORS,
      KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64)},
     {0},
 };
+
+const kw_gpu_family kw_gpu_metric_family = {ops, {&metric_module}};

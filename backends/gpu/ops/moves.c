@@ -2,22 +2,24 @@
  *
  * Moves: bits are copied or converted, nothing is computed.
  */
-#include "lower/plan.h"
+#include "ops/moves.h"
+
+#include "kernel_sources.h"
 #include "lower/scalar.h"
+#include "ops/families.h"
+#include "program/dtype.h"
 
 #include <string.h>
 
-extern const char kw_gpu_source_raw[], kw_gpu_source_move[], kw_gpu_source_convert[];
-
-const kw_gpu_module kw_gpu_move_module = {
+static const kw_gpu_module move_module = {
     "move", KW_GPU_BY_SIZE, KW_GPU_SIZES, {kw_gpu_source_raw, kw_gpu_source_move}};
-const kw_gpu_module kw_gpu_convert_module = {
+static const kw_gpu_module convert_module = {
     "convert", KW_GPU_BY_NOTHING, KW_GPU_ONE | KW_GPU_WIDE, {kw_gpu_source_convert}};
 
-static const kw_gpu_kernel copy_kernel = {&kw_gpu_move_module, "kw_copy_kernel"};
-static const kw_gpu_kernel fill_kernel = {&kw_gpu_move_module, "kw_fill_kernel"};
-static const kw_gpu_kernel where_kernel = {&kw_gpu_move_module, "kw_where_kernel"};
-static const kw_gpu_kernel convert_kernel = {&kw_gpu_convert_module, "kw_convert_kernel"};
+static const kw_gpu_kernel copy_kernel = {&move_module, "kw_copy_kernel"};
+static const kw_gpu_kernel fill_kernel = {&move_module, "kw_fill_kernel"};
+static const kw_gpu_kernel where_kernel = {&move_module, "kw_where_kernel"};
+static const kw_gpu_kernel convert_kernel = {&convert_module, "kw_convert_kernel"};
 
 /* Whether the one block of an element-wise step says that all its operands are runs of memory. */
 static bool is_flat(const kw_gpu_step *step, int64_t *out_numel) {
@@ -68,6 +70,27 @@ void kw_gpu_fill(kw_gpu_plan *plan, const kw_gpu_tensor *to, double value) {
   fill(plan, to, &(kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_F64, .u.f = value});
 }
 
+static bool fits(const kw_gpu_tensor *tensor, kw_dtype dtype) {
+  return tensor->ref.dtype == dtype && kw_gpu_is_contiguous(tensor);
+}
+
+kw_gpu_tensor kw_gpu_contiguous(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype) {
+  if (!kw_gpu_present(tensor) || fits(tensor, dtype)) return *tensor;
+  kw_gpu_tensor copy = kw_gpu_temporary(plan, dtype, tensor->ref.rank, tensor->ref.shape);
+  kw_gpu_copy(plan, &copy, tensor);
+  return copy;
+}
+
+kw_gpu_tensor kw_gpu_staging(kw_gpu_plan *plan, const kw_gpu_tensor *tensor, kw_dtype dtype) {
+  if (!kw_gpu_present(tensor) || fits(tensor, dtype)) return *tensor;
+  return kw_gpu_temporary(plan, dtype, tensor->ref.rank, tensor->ref.shape);
+}
+
+void kw_gpu_deliver(kw_gpu_plan *plan, const kw_gpu_tensor *staging, const kw_gpu_tensor *tensor) {
+  if (!kw_gpu_present(tensor)) return;
+  if (staging->at.from == KW_GPU_WORKSPACE && tensor->at.from != KW_GPU_WORKSPACE) kw_gpu_copy(plan, tensor, staging);
+}
+
 static void lower_fill(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
   kw_gpu_tensor out = kw_gpu_output(plan, 0);
@@ -87,10 +110,12 @@ static void lower_where(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_elementwise(plan, &where_kernel, out.ref.dtype, &out, (const kw_gpu_tensor *[]){&condition, &a, &b}, 3);
 }
 
-const kw_gpu_op kw_gpu_move_ops[] = {
+static const kw_gpu_op ops[] = {
     {"fill_.Scalar", lower_fill, 0, KW_GPU_MOVES, KW_GPU_ALL},
     {"fill_.Tensor", lower_copy, 0, KW_GPU_MOVES, KW_GPU_ALL},
     {"copy_", lower_copy, 0, KW_GPU_MOVES | KW_KERNEL_MIXED_DTYPES, KW_GPU_ALL},
     {"where.self", lower_where, 0, KW_GPU_MOVES, KW_GPU_ALL},
     {0},
 };
+
+const kw_gpu_family kw_gpu_moves_family = {ops, {&move_module, &convert_module}};

@@ -4,12 +4,12 @@
  */
 #include "ops/norm.h"
 
-#include "lower/scalar.h"
+#include "kernel_sources.h"
+#include "ops/families.h"
+#include "ops/moves.h"
+#include "program/dtype.h"
 
 #include <string.h>
-
-extern const char kw_gpu_source_norm_args[], kw_gpu_source_group[], kw_gpu_source_norm_rows[], kw_gpu_source_norm[],
-    kw_gpu_source_norm_backward[], kw_gpu_source_reduction[], kw_gpu_source_row[], kw_gpu_source_norm_row[];
 
 const kw_gpu_module kw_gpu_norm_module = {
     "norm",
@@ -303,7 +303,7 @@ static void lower_batch_norm(kw_gpu_plan *plan, const kw_gpu_op *op) {
   normalise(plan, &task);
 }
 
-const kw_gpu_op kw_gpu_norm_ops[] = {
+static const kw_gpu_op ops[] = {
     {"native_layer_norm", lower_layer_norm, 0, 0, KW_GPU_FLOAT},
     {"rms_norm", lower_rms_norm, 0, 0, KW_GPU_FLOAT},
     {"_fused_rms_norm", lower_rms_norm, 0, 0, KW_GPU_FLOAT},
@@ -313,3 +313,5 @@ const kw_gpu_op kw_gpu_norm_ops[] = {
     {"_native_batch_norm_legit_no_training", lower_batch_norm, HAS_STATISTICS, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_norm_family = {ops, {&kw_gpu_norm_module}};

@@ -2,9 +2,10 @@
  *
  * The backwards of normalisations.
  */
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/norm.h"
-
-#include "lower/scalar.h"
+#include "program/dtype.h"
 
 static const kw_gpu_kernel norm_backward_kernel = {&kw_gpu_norm_module, "kw_norm_backward_kernel"};
 
@@ -147,10 +148,12 @@ static void lower_batch_norm_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   norm_gradients(plan, &task);
 }
 
-const kw_gpu_op kw_gpu_norm_backward_ops[] = {
+static const kw_gpu_op ops[] = {
     {"native_layer_norm_backward", lower_layer_norm_backward, 0, 0, KW_GPU_FLOAT},
     {"_fused_rms_norm_backward", lower_rms_norm_backward, 0, 0, KW_GPU_FLOAT},
     {"native_group_norm_backward", lower_group_norm_backward, 0, 0, KW_GPU_FLOAT},
     {"native_batch_norm_backward", lower_batch_norm_backward, 0, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_norm_backward_family = {.ops = ops};

@@ -2,9 +2,10 @@
  *
  * Optimisers, and what is done to gradients before them. Lists of tensors are a step, or two, for each entry.
  */
-#include "lower/plan.h"
+#include "kernel_sources.h"
 #include "lower/lowering.h"
-#include "lower/scalar.h"
+#include "ops/families.h"
+#include "program/dtype.h"
 
 #include "kernels/optimizer_args.kw"
 
@@ -12,20 +13,18 @@
 #include <math.h>
 #include <string.h>
 
-extern const char kw_gpu_source_optimizer_args[], kw_gpu_source_optimizer[], kw_gpu_source_gradient[];
-
-const kw_gpu_module kw_gpu_optimizer_module = {
+static const kw_gpu_module optimizer_module = {
     "optimizer",
     KW_GPU_BY_DTYPE,
     KW_GPU_FLOAT,
     {kw_gpu_source_optimizer_args, kw_gpu_source_optimizer, kw_gpu_source_gradient}};
 
-static const kw_gpu_kernel sgd_kernel = {&kw_gpu_optimizer_module, "kw_sgd_kernel"};
-static const kw_gpu_kernel adam_kernel = {&kw_gpu_optimizer_module, "kw_adam_kernel"};
-static const kw_gpu_kernel scale_kernel = {&kw_gpu_optimizer_module, "kw_scale_kernel"};
-static const kw_gpu_kernel update_scale_kernel = {&kw_gpu_optimizer_module, "kw_update_scale_kernel"};
-static const kw_gpu_kernel total_kernel = {&kw_gpu_optimizer_module, "kw_total_kernel"};
-static const kw_gpu_kernel clip_kernel = {&kw_gpu_optimizer_module, "kw_clip_kernel"};
+static const kw_gpu_kernel sgd_kernel = {&optimizer_module, "kw_sgd_kernel"};
+static const kw_gpu_kernel adam_kernel = {&optimizer_module, "kw_adam_kernel"};
+static const kw_gpu_kernel scale_kernel = {&optimizer_module, "kw_scale_kernel"};
+static const kw_gpu_kernel update_scale_kernel = {&optimizer_module, "kw_update_scale_kernel"};
+static const kw_gpu_kernel total_kernel = {&optimizer_module, "kw_total_kernel"};
+static const kw_gpu_kernel clip_kernel = {&optimizer_module, "kw_clip_kernel"};
 
 /* Entries of the list that argument `index` is. */
 static uint32_t entries(const kw_gpu_plan *plan, uint32_t index) {
@@ -186,7 +185,7 @@ static void lower_clip(kw_gpu_plan *plan, const kw_gpu_op *op) {
   scale_entries(plan, &factor, NULL);
 }
 
-const kw_gpu_op kw_gpu_optimizer_ops[] = {
+static const kw_gpu_op ops[] = {
     {"_fused_sgd_", lower_sgd, 0, 0, KW_GPU_FLOAT},
     {"_fused_adam_", lower_adam, 0, 0, KW_GPU_FLOAT},
     {"_fused_adamw_", lower_adam, KW_OPTIMIZER_DECOUPLED, 0, KW_GPU_FLOAT},
@@ -195,3 +194,5 @@ const kw_gpu_op kw_gpu_optimizer_ops[] = {
     {"keyway::clip_grad_norm_", lower_clip, 0, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_optimizer_family = {ops, {&optimizer_module}};

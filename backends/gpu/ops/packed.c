@@ -2,21 +2,21 @@
  *
  * Linear layers whose weights are packed or sparse.
  */
+#include "kernel_sources.h"
+#include "ops/families.h"
 #include "ops/matmul.h"
 
 #include "kernels/packed_args.kw"
 
-extern const char kw_gpu_source_packed_args[], kw_gpu_source_packed[], kw_gpu_source_int4_pack[];
-
-const kw_gpu_module kw_gpu_packed_module = {
+static const kw_gpu_module packed_module = {
     "packed", KW_GPU_BY_DTYPE, KW_GPU_FLOAT32, {kw_gpu_source_packed_args, kw_gpu_source_packed}};
-const kw_gpu_module kw_gpu_int4_pack_module = {"int4_pack", KW_GPU_BY_NOTHING, KW_GPU_ONE, {kw_gpu_source_int4_pack}};
-static const kw_gpu_kernel int4_pack_kernel = {&kw_gpu_int4_pack_module, "kw_int4_pack_kernel"};
-static const kw_gpu_kernel int4_unpack_kernel = {&kw_gpu_packed_module, "kw_int4_unpack_kernel"};
-static const kw_gpu_kernel sparse24_pack_kernel = {&kw_gpu_packed_module, "kw_sparse24_pack_kernel"};
-static const kw_gpu_kernel sparse24_kernel = {&kw_gpu_packed_module, "kw_sparse24_kernel"};
-static const kw_gpu_kernel bsr_check_kernel = {&kw_gpu_packed_module, "kw_bsr_check_kernel"};
-static const kw_gpu_kernel bsr_kernel = {&kw_gpu_packed_module, "kw_bsr_kernel"};
+static const kw_gpu_module int4_pack_module = {"int4_pack", KW_GPU_BY_NOTHING, KW_GPU_ONE, {kw_gpu_source_int4_pack}};
+static const kw_gpu_kernel int4_pack_kernel = {&int4_pack_module, "kw_int4_pack_kernel"};
+static const kw_gpu_kernel int4_unpack_kernel = {&packed_module, "kw_int4_unpack_kernel"};
+static const kw_gpu_kernel sparse24_pack_kernel = {&packed_module, "kw_sparse24_pack_kernel"};
+static const kw_gpu_kernel sparse24_kernel = {&packed_module, "kw_sparse24_kernel"};
+static const kw_gpu_kernel bsr_check_kernel = {&packed_module, "kw_bsr_check_kernel"};
+static const kw_gpu_kernel bsr_kernel = {&packed_module, "kw_bsr_kernel"};
 
 /* A step that begins with these operands. */
 static kw_gpu_step *step_of(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
@@ -145,7 +145,7 @@ static void lower_bsr_linear(kw_gpu_plan *plan, const kw_gpu_op *op) {
   step_tiles(bsr_step(plan, &bsr_kernel), &out);
 }
 
-const kw_gpu_op kw_gpu_packed_ops[] = {
+static const kw_gpu_op ops[] = {
     {"keyway::int4_linear", lower_int4_linear, 0, 0, KW_GPU_FLOAT32},
     {"keyway::int4_pack", lower_int4_pack, 0, 0, KW_DTYPE_BIT(KW_U8)},
     {"keyway::sparse24_compress", lower_sparse24_compress, 0, 0, KW_GPU_FLOAT32},
@@ -153,3 +153,5 @@ const kw_gpu_op kw_gpu_packed_ops[] = {
     {"keyway::bsr_linear", lower_bsr_linear, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT32},
     {0},
 };
+
+const kw_gpu_family kw_gpu_packed_family = {ops, {&packed_module, &int4_pack_module}};

@@ -2,24 +2,24 @@
  *
  * Pools and their gradients. Those of one dimension core makes pools of images of one row.
  */
+#include "kernel_sources.h"
 #include "lower/frame.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 
 #include "kernels/pooling_args.kw"
 
-extern const char kw_gpu_source_frame_args[], kw_gpu_source_frame[], kw_gpu_source_pooling_args[],
-    kw_gpu_source_pooling[];
-
-const kw_gpu_module kw_gpu_pooling_module = {
+static const kw_gpu_module pooling_module = {
     "pooling",
     KW_GPU_BY_DTYPE,
     KW_GPU_NUMBER,
     {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_pooling_args, kw_gpu_source_pooling}};
 
-static const kw_gpu_kernel max_kernel = {&kw_gpu_pooling_module, "kw_max_pool_kernel"};
-static const kw_gpu_kernel avg_kernel = {&kw_gpu_pooling_module, "kw_avg_pool_kernel"};
-static const kw_gpu_kernel avg_backward_kernel = {&kw_gpu_pooling_module, "kw_avg_pool_backward_kernel"};
-static const kw_gpu_kernel max_check_kernel = {&kw_gpu_pooling_module, "kw_max_pool_check_kernel"};
-static const kw_gpu_kernel max_backward_kernel = {&kw_gpu_pooling_module, "kw_max_pool_backward_kernel"};
+static const kw_gpu_kernel max_kernel = {&pooling_module, "kw_max_pool_kernel"};
+static const kw_gpu_kernel avg_kernel = {&pooling_module, "kw_avg_pool_kernel"};
+static const kw_gpu_kernel avg_backward_kernel = {&pooling_module, "kw_avg_pool_backward_kernel"};
+static const kw_gpu_kernel max_check_kernel = {&pooling_module, "kw_max_pool_check_kernel"};
+static const kw_gpu_kernel max_backward_kernel = {&pooling_module, "kw_max_pool_backward_kernel"};
 
 /* A pool of windows that slide: kernel_size, stride (none given: that of the kernel) and padding are arguments `lists`,
  * and what comes after them. Adaptive ones have no such arguments: `lists` is 0. */
@@ -135,7 +135,7 @@ static void lower_max_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_items(gather, block.numel);
 }
 
-const kw_gpu_op kw_gpu_pooling_ops[] = {
+static const kw_gpu_op ops[] = {
     {"avg_pool2d", lower_avg, 2, 0, KW_GPU_FLOAT},
     {"avg_pool3d", lower_avg, 3, 0, KW_GPU_FLOAT},
     {"_adaptive_avg_pool2d", lower_avg, 2 | ADAPTIVE, 0, KW_GPU_FLOAT},
@@ -154,3 +154,5 @@ const kw_gpu_op kw_gpu_pooling_ops[] = {
     {"adaptive_max_pool3d_backward", lower_max_backward, 3 | ADAPTIVE, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_pooling_family = {ops, {&pooling_module}};

@@ -2,17 +2,18 @@
  *
  * Quantisation: to integers and back, and matrix products of what it makes.
  */
+#include "kernel_sources.h"
+#include "ops/families.h"
 #include "ops/matmul.h"
+#include "ops/moves.h"
 
 #include "kernels/quantize_args.kw"
 
-extern const char kw_gpu_source_quantize_args[], kw_gpu_source_quantize[];
-
-const kw_gpu_module kw_gpu_quantize_module = {
+static const kw_gpu_module quantize_module = {
     "quantize", KW_GPU_BY_DTYPE, KW_GPU_FLOAT32, {kw_gpu_source_quantize_args, kw_gpu_source_quantize}};
-static const kw_gpu_kernel quantize_kernel = {&kw_gpu_quantize_module, "kw_quantize_kernel"};
-static const kw_gpu_kernel dequantize_kernel = {&kw_gpu_quantize_module, "kw_dequantize_kernel"};
-static const kw_gpu_kernel rescale_kernel = {&kw_gpu_quantize_module, "kw_rescale_kernel"};
+static const kw_gpu_kernel quantize_kernel = {&quantize_module, "kw_quantize_kernel"};
+static const kw_gpu_kernel dequantize_kernel = {&quantize_module, "kw_dequantize_kernel"};
+static const kw_gpu_kernel rescale_kernel = {&quantize_module, "kw_rescale_kernel"};
 
 /* ---- To integers and back ---------------------------------------------------------------------------------------- */
 
@@ -116,7 +117,7 @@ const kw_gpu_op kw_gpu_rescale_op = {"keyway::int8_linear", lower_rescale, 0, 0,
 
 #define CODES (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32))
 
-const kw_gpu_op kw_gpu_quantize_ops[] = {
+static const kw_gpu_op ops[] = {
     {"quantized_decomposed::quantize_per_tensor", lower_quantize, OF_TENSOR, 0, KW_GPU_FLOAT32},
     {"quantized_decomposed::quantize_per_tensor.tensor", lower_quantize, OF_TENSOR, 0, KW_GPU_FLOAT32},
     {"quantized_decomposed::quantize_per_channel", lower_quantize, OF_CHANNELS, 0, KW_GPU_FLOAT32},
@@ -127,3 +128,5 @@ const kw_gpu_op kw_gpu_quantize_ops[] = {
     {"keyway::f8_linear", lower_linear, 0, 0, KW_GPU_F8},
     {0},
 };
+
+const kw_gpu_family kw_gpu_quantize_family = {ops, {&quantize_module}};

@@ -3,28 +3,28 @@
  * Random numbers. Which word an element gets is fixed by its number, so that results do not depend on how kernels are
  * launched (kernels/words.kw).
  */
+#include "kernel_sources.h"
 #include "lower/dialect.h"
-#include "kernels/multinomial_args.kw"
-#include "lower/plan.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/sort.h"
 
-extern const char kw_gpu_source_words[], kw_gpu_source_random[], kw_gpu_source_multinomial_args[],
-    kw_gpu_source_multinomial[], kw_gpu_source_permutation[];
+#include "kernels/multinomial_args.kw"
 
-const kw_gpu_module kw_gpu_random_module = {
+static const kw_gpu_module random_module = {
     "random",
     KW_GPU_BY_DTYPE,
     KW_GPU_REAL,
     {kw_gpu_source_words, kw_gpu_source_random, kw_gpu_source_multinomial_args, kw_gpu_source_multinomial}};
-const kw_gpu_module kw_gpu_permutation_module = {
+static const kw_gpu_module permutation_module = {
     "permutation", KW_GPU_BY_NOTHING, KW_GPU_ONE, {kw_gpu_source_words, kw_gpu_source_permutation}};
 
-static const kw_gpu_kernel random_kernel = {&kw_gpu_random_module, "kw_random_kernel"};
-static const kw_gpu_kernel integer_kernel = {&kw_gpu_random_module, "kw_random_integer_kernel"};
-static const kw_gpu_kernel dropout_kernel = {&kw_gpu_random_module, "kw_dropout_kernel"};
-static const kw_gpu_kernel dropout_backward_kernel = {&kw_gpu_random_module, "kw_dropout_backward_kernel"};
-static const kw_gpu_kernel multinomial_kernel = {&kw_gpu_random_module, "kw_multinomial_kernel"};
-static const kw_gpu_kernel permutation_kernel = {&kw_gpu_permutation_module, "kw_permutation_kernel"};
+static const kw_gpu_kernel random_kernel = {&random_module, "kw_random_kernel"};
+static const kw_gpu_kernel integer_kernel = {&random_module, "kw_random_integer_kernel"};
+static const kw_gpu_kernel dropout_kernel = {&random_module, "kw_dropout_kernel"};
+static const kw_gpu_kernel dropout_backward_kernel = {&random_module, "kw_dropout_backward_kernel"};
+static const kw_gpu_kernel multinomial_kernel = {&random_module, "kw_multinomial_kernel"};
+static const kw_gpu_kernel permutation_kernel = {&permutation_module, "kw_permutation_kernel"};
 
 /* Operands, block, the generator's values and the grid: an item for four elements of `out`. */
 static kw_gpu_step *random_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_tensor *out,
@@ -152,7 +152,7 @@ static void lower_randperm(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_copy(plan, &out, &places);
 }
 
-const kw_gpu_op kw_gpu_random_ops[] = {
+static const kw_gpu_op ops[] = {
     {"uniform_", lower_uniform, KW_RANDOM_UNIFORM, KW_KERNEL_AES_CTR, KW_GPU_FLOAT},
     {"normal_", lower_uniform, KW_RANDOM_NORMAL, KW_KERNEL_AES_CTR, KW_GPU_FLOAT},
     {"bernoulli", lower_bernoulli, KW_RANDOM_BERNOULLI, KW_KERNEL_AES_CTR, KW_GPU_FLOAT},
@@ -164,3 +164,5 @@ const kw_gpu_op kw_gpu_random_ops[] = {
     {"native_dropout_backward", lower_dropout_backward, 0, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_random_family = {ops, {&random_module, &permutation_module}};

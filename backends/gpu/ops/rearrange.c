@@ -2,25 +2,25 @@
  *
  * Elements moved to other places. What follows from copies (select_scatter, slice_scatter, constant_pad_nd) core does.
  */
+#include "kernel_sources.h"
 #include "lower/frame.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 
 #include "kernels/pad_args.kw"
 #include "kernels/place_args.kw"
 
-extern const char kw_gpu_source_raw[], kw_gpu_source_place_args[], kw_gpu_source_place[], kw_gpu_source_frame_args[],
-    kw_gpu_source_frame[], kw_gpu_source_pad_args[], kw_gpu_source_pad[];
-
-const kw_gpu_module kw_gpu_place_module = {
+static const kw_gpu_module place_module = {
     "place", KW_GPU_BY_SIZE, KW_GPU_SIZES, {kw_gpu_source_raw, kw_gpu_source_place_args, kw_gpu_source_place}};
-const kw_gpu_module kw_gpu_pad_module = {"pad",
+static const kw_gpu_module pad_module = {"pad",
                                          KW_GPU_BY_DTYPE,
                                          KW_GPU_FLOAT,
                                          {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_place_args,
                                           kw_gpu_source_pad_args, kw_gpu_source_pad}};
 
-static const kw_gpu_kernel place_kernel = {&kw_gpu_place_module, "kw_place_kernel"};
-static const kw_gpu_kernel triangle_kernel = {&kw_gpu_place_module, "kw_triangle_kernel"};
-static const kw_gpu_kernel pad_backward_kernel = {&kw_gpu_pad_module, "kw_pad_backward_kernel"};
+static const kw_gpu_kernel place_kernel = {&place_module, "kw_place_kernel"};
+static const kw_gpu_kernel triangle_kernel = {&place_module, "kw_triangle_kernel"};
+static const kw_gpu_kernel pad_backward_kernel = {&pad_module, "kw_pad_backward_kernel"};
 
 /* `in` may have fewer dimensions; those in front that it lacks have one element. Everything stays where it is as long
  * as start and mode are not changed, and begins again where `out` is larger. */
@@ -132,7 +132,7 @@ static void lower_pad_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_items(step, out.ref.numel);
 }
 
-const kw_gpu_op kw_gpu_place_ops[] = {
+static const kw_gpu_op ops[] = {
     {"repeat", lower_repeat, 0, KW_GPU_MOVES, KW_GPU_ALL},
     {"flip", lower_flip, 0, KW_GPU_MOVES, KW_GPU_ALL},
     {"roll", lower_roll, 0, KW_GPU_MOVES, KW_GPU_ALL},
@@ -152,3 +152,5 @@ const kw_gpu_op kw_gpu_place_ops[] = {
     {"replication_pad3d_backward", lower_pad_backward, KW_PLACE_CLAMP, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_rearrange_family = {ops, {&place_module, &pad_module}};

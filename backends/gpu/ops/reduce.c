@@ -4,18 +4,27 @@
  */
 #include "ops/reduce.h"
 
+#include "kernel_sources.h"
 #include "lower/lowering.h"
-#include "lower/scalar.h"
+#include "ops/families.h"
+#include "ops/moves.h"
+#include "program/dtype.h"
 
 #include <math.h>
-
-extern const char kw_gpu_source_reduction[], kw_gpu_source_reduce[], kw_gpu_source_row[], kw_gpu_source_softmax_row[];
 
 const kw_gpu_module kw_gpu_reduce_module = {
     "reduce",
     KW_GPU_RUNS_BY_DTYPE,
     KW_GPU_REAL,
     {kw_gpu_source_reduction, kw_gpu_source_reduce, kw_gpu_source_row, kw_gpu_source_softmax_row}};
+
+/* With scans what of reductions takes single elements. */
+const kw_gpu_module kw_gpu_scan_module = {
+    "scan",
+    KW_GPU_BY_DTYPE,
+    KW_GPU_REAL,
+    {kw_gpu_source_reduction, kw_gpu_source_reduce, kw_gpu_source_argmax, kw_gpu_source_scan, kw_gpu_source_softmax,
+     kw_gpu_source_class_loss_args, kw_gpu_source_class_loss}};
 
 static const kw_gpu_kernel reduce_kernel = {&kw_gpu_reduce_module, "kw_reduce_kernel"};
 static const kw_gpu_kernel across_kernel = {&kw_gpu_reduce_module, "kw_reduce_across_kernel"};
@@ -296,7 +305,7 @@ static void lower_logsumexp(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_deliver(plan, &result, &out);
 }
 
-const kw_gpu_op kw_gpu_reduce_ops[] = {
+static const kw_gpu_op ops[] = {
     {"sum", lower_reduce, KW_REDUCE_SUM | DIMS_ALL, 0, KW_GPU_REAL},
     {"sum.dim_IntList", lower_reduce, KW_REDUCE_SUM, 0, KW_GPU_REAL},
     {"mean", lower_reduce, KW_REDUCE_MEAN | DIMS_ALL, 0, KW_GPU_FLOAT},
@@ -323,3 +332,5 @@ const kw_gpu_op kw_gpu_reduce_ops[] = {
     {"logsumexp", lower_logsumexp, 0, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_reduce_family = {ops, {&kw_gpu_reduce_module, &kw_gpu_scan_module}};

@@ -2,26 +2,25 @@
  *
  * Images made larger or smaller, and the gradients.
  */
+#include "kernel_sources.h"
 #include "lower/frame.h"
+#include "ops/families.h"
 
 #include "kernels/resample_args.kw"
 #include "kernels/taps_args.kw"
 
 #include <string.h>
 
-extern const char kw_gpu_source_frame_args[], kw_gpu_source_frame[], kw_gpu_source_taps_args[], kw_gpu_source_taps[],
-    kw_gpu_source_resample_args[], kw_gpu_source_resample[];
-
-const kw_gpu_module kw_gpu_resample_module = {
+static const kw_gpu_module resample_module = {
     "resample",
     KW_GPU_BY_DTYPE,
     KW_GPU_FLOAT | KW_GPU_WIDE,
     {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_taps_args, kw_gpu_source_taps,
      kw_gpu_source_resample_args, kw_gpu_source_resample}};
 
-static const kw_gpu_kernel nearest_kernel = {&kw_gpu_resample_module, "kw_resample_nearest_kernel"};
-static const kw_gpu_kernel resample_kernel = {&kw_gpu_resample_module, "kw_resample_kernel"};
-static const kw_gpu_kernel backward_kernel = {&kw_gpu_resample_module, "kw_resample_backward_kernel"};
+static const kw_gpu_kernel nearest_kernel = {&resample_module, "kw_resample_nearest_kernel"};
+static const kw_gpu_kernel resample_kernel = {&resample_module, "kw_resample_kernel"};
+static const kw_gpu_kernel backward_kernel = {&resample_module, "kw_resample_backward_kernel"};
 
 /* `code` of all ops: taps, and whether the nearest element is that of the middle. */
 #define MIDDLE 16
@@ -79,7 +78,7 @@ static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   lower(plan, op, &backward_kernel, &grad, &out, 3);
 }
 
-const kw_gpu_op kw_gpu_resample_ops[] = {
+static const kw_gpu_op ops[] = {
     {"upsample_nearest1d", lower_forward, KW_TAPS_NEAREST, 0, KW_GPU_FLOAT},
     {"upsample_nearest2d", lower_forward, KW_TAPS_NEAREST, 0, KW_GPU_FLOAT},
     {"upsample_nearest3d", lower_forward, KW_TAPS_NEAREST, 0, KW_GPU_FLOAT},
@@ -92,3 +91,5 @@ const kw_gpu_op kw_gpu_resample_ops[] = {
     {"upsample_bilinear2d_backward", lower_backward, KW_TAPS_LINEAR, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_resample_family = {ops, {&resample_module}};

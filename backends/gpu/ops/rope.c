@@ -2,18 +2,17 @@
  *
  * Rotary positions.
  */
+#include "kernel_sources.h"
 #include "lower/lowering.h"
-#include "lower/plan.h"
+#include "ops/families.h"
 
 #include "kernels/rope_args.kw"
 
 #include <string.h>
 
-extern const char kw_gpu_source_rope_args[], kw_gpu_source_rope[];
-
-const kw_gpu_module kw_gpu_rope_module = {
+static const kw_gpu_module rope_module = {
     "rope", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_rope_args, kw_gpu_source_rope}};
-static const kw_gpu_kernel rope_kernel = {&kw_gpu_rope_module, "kw_rope_kernel"};
+static const kw_gpu_kernel rope_kernel = {&rope_module, "kw_rope_kernel"};
 
 /* A tensor without its last dimension. */
 static kw_tensor_ref rows_of(const kw_tensor_ref *tensor) {
@@ -65,7 +64,9 @@ static void lower_rope(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_items(step, in.ref.numel);
 }
 
-const kw_gpu_op kw_gpu_rope_ops[] = {
+static const kw_gpu_op ops[] = {
     {"keyway::rope", lower_rope, 0, KW_KERNEL_MIXED_DTYPES | KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_rope_family = {ops, {&rope_module}};

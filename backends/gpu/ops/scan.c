@@ -7,19 +7,10 @@
 #include "ops/scan.h"
 
 #include "lower/lowering.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/reduce.h"
-#include "lower/scalar.h"
-
-extern const char kw_gpu_source_reduction[], kw_gpu_source_reduce[], kw_gpu_source_argmax[], kw_gpu_source_scan[],
-    kw_gpu_source_softmax[], kw_gpu_source_class_loss_args[], kw_gpu_source_class_loss[];
-
-/* With scans what of reductions takes single elements. */
-const kw_gpu_module kw_gpu_scan_module = {
-    "scan",
-    KW_GPU_BY_DTYPE,
-    KW_GPU_REAL,
-    {kw_gpu_source_reduction, kw_gpu_source_reduce, kw_gpu_source_argmax, kw_gpu_source_scan, kw_gpu_source_softmax,
-     kw_gpu_source_class_loss_args, kw_gpu_source_class_loss}};
+#include "program/dtype.h"
 
 static const kw_gpu_kernel scan_kernel = {&kw_gpu_scan_module, "kw_scan_kernel"};
 
@@ -61,8 +52,10 @@ static void lower_scan(kw_gpu_plan *plan, const kw_gpu_op *op) {
   }
 }
 
-const kw_gpu_op kw_gpu_scan_ops[] = {
+static const kw_gpu_op ops[] = {
     {"cumsum", lower_scan, KW_REDUCE_SUM, 0, KW_GPU_REAL},
     {"cumprod", lower_scan, KW_REDUCE_PROD, 0, KW_GPU_REAL},
     {0},
 };
+
+const kw_gpu_family kw_gpu_scan_family = {.ops = ops};

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/scatter.h"
 
+#include "kernel_sources.h"
+#include "ops/families.h"
 #include "ops/index.h"
-#include "lower/scalar.h"
+#include "ops/moves.h"
 #include "ops/sort.h"
+#include "program/dtype.h"
 
 #include <string.h>
 
-extern const char kw_gpu_source_items[], kw_gpu_source_scatter_args[], kw_gpu_source_scatter[];
-
-const kw_gpu_module kw_gpu_scatter_module = {
+static const kw_gpu_module scatter_module = {
     "scatter", KW_GPU_BY_DTYPE, KW_GPU_REAL, {kw_gpu_source_items, kw_gpu_source_scatter_args, kw_gpu_source_scatter}};
 
-static const kw_gpu_kernel blocks_kernel = {&kw_gpu_scatter_module, "kw_scatter_blocks_kernel"};
-static const kw_gpu_kernel scatter_kernel = {&kw_gpu_scatter_module, "kw_scatter_kernel"};
+static const kw_gpu_kernel blocks_kernel = {&scatter_module, "kw_scatter_blocks_kernel"};
+static const kw_gpu_kernel scatter_kernel = {&scatter_module, "kw_scatter_kernel"};
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
@@ -144,10 +145,12 @@ static void lower_embedding_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_scatter_rows(plan, &s);
 }
 
-const kw_gpu_op kw_gpu_scatter_ops[] = {
+static const kw_gpu_op ops[] = {
     {"scatter_add", lower_scatter_add, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_REAL},
     {"scatter_reduce.two", lower_scatter_reduce, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_REAL},
     {"index_add", lower_index_add, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_REAL},
     {"embedding_dense_backward", lower_embedding_backward, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_scatter_family = {ops, {&scatter_module}};

@@ -2,19 +2,19 @@
  *
  * Ops that join tensors, and that take elements from where indices say or put them there.
  */
+#include "kernel_sources.h"
+#include "ops/families.h"
 #include "ops/index.h"
-#include "lower/plan.h"
+#include "ops/moves.h"
 #include "ops/scatter.h"
 
 #include <string.h>
 
-extern const char kw_gpu_source_raw[], kw_gpu_source_index_row[], kw_gpu_source_selection[];
-
-const kw_gpu_module kw_gpu_selection_module = {
+static const kw_gpu_module selection_module = {
     "selection", KW_GPU_BY_SIZE, KW_GPU_SIZES, {kw_gpu_source_raw, kw_gpu_source_index_row, kw_gpu_source_selection}};
 
-static const kw_gpu_kernel take_kernel = {&kw_gpu_selection_module, "kw_take_kernel"};
-static const kw_gpu_kernel put_kernel = {&kw_gpu_selection_module, "kw_put_kernel"};
+static const kw_gpu_kernel take_kernel = {&selection_module, "kw_take_kernel"};
+static const kw_gpu_kernel put_kernel = {&selection_module, "kw_put_kernel"};
 
 /* ---- Joining ----------------------------------------------------------------------------------------------------- */
 
@@ -288,7 +288,7 @@ static void lower_index_put(kw_gpu_plan *plan, const kw_gpu_op *op) {
 
 #define MOVES (KW_GPU_MOVES | KW_KERNEL_DATA_ERRORS)
 
-const kw_gpu_op kw_gpu_selection_ops[] = {
+static const kw_gpu_op ops[] = {
     {"cat", lower_cat, 0, KW_GPU_MOVES | KW_KERNEL_MIXED_DTYPES, KW_GPU_ALL},
     {"embedding", lower_embedding, 0, MOVES, KW_GPU_ALL},
     {"index_select", lower_index_select, 0, MOVES, KW_GPU_ALL},
@@ -298,3 +298,5 @@ const kw_gpu_op kw_gpu_selection_ops[] = {
     {"index_put", lower_index_put, 0, MOVES, KW_GPU_ALL},
     {0},
 };
+
+const kw_gpu_family kw_gpu_selection_family = {ops, {&selection_module}};

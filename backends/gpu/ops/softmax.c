@@ -5,8 +5,10 @@
 #include "ops/softmax.h"
 
 #include "lower/lowering.h"
+#include "ops/families.h"
+#include "ops/moves.h"
 #include "ops/reduce.h"
-#include "lower/scalar.h"
+#include "program/dtype.h"
 
 static const kw_gpu_kernel softmax_kernel = {&kw_gpu_scan_module, "kw_softmax_kernel"};
 static const kw_gpu_kernel slope_kernel = {&kw_gpu_scan_module, "kw_softmax_slope_kernel"};
@@ -110,10 +112,12 @@ static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_deliver(plan, &result, &out);
 }
 
-const kw_gpu_op kw_gpu_softmax_ops[] = {
+static const kw_gpu_op ops[] = {
     {"_softmax", lower_softmax, false, 0, KW_GPU_FLOAT},
     {"_log_softmax", lower_softmax, true, 0, KW_GPU_FLOAT},
     {"_softmax_backward_data", lower_backward, false, 0, KW_GPU_FLOAT},
     {"_log_softmax_backward_data", lower_backward, true, 0, KW_GPU_FLOAT},
     {0},
 };
+
+const kw_gpu_family kw_gpu_softmax_family = {.ops = ops};

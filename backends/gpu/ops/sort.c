@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/sort.h"
 
+#include "kernel_sources.h"
+#include "ops/families.h"
+#include "program/dtype.h"
+
 #include "kernels/sort_args.kw"
-#include "lower/scalar.h"
 
 #include <string.h>
 
-extern const char kw_gpu_source_sort_args[], kw_gpu_source_sort[];
-
-const kw_gpu_module kw_gpu_sort_module = {
+static const kw_gpu_module sort_module = {
     "sort", KW_GPU_BY_SIZE, 1u << 8 | 1u << 16, {kw_gpu_source_sort_args, kw_gpu_source_sort}};
 
-static const kw_gpu_kernel keys_kernel = {&kw_gpu_sort_module, "kw_sort_keys_kernel"};
-static const kw_gpu_kernel runs_kernel = {&kw_gpu_sort_module, "kw_sort_runs_kernel"};
-static const kw_gpu_kernel merge_kernel = {&kw_gpu_sort_module, "kw_sort_merge_kernel"};
-static const kw_gpu_kernel finish_kernel = {&kw_gpu_sort_module, "kw_sort_finish_kernel"};
-static const kw_gpu_kernel number_kernel = {&kw_gpu_sort_module, "kw_sort_number_kernel"};
-static const kw_gpu_kernel starts_kernel = {&kw_gpu_sort_module, "kw_sort_starts_kernel"};
+static const kw_gpu_kernel keys_kernel = {&sort_module, "kw_sort_keys_kernel"};
+static const kw_gpu_kernel runs_kernel = {&sort_module, "kw_sort_runs_kernel"};
+static const kw_gpu_kernel merge_kernel = {&sort_module, "kw_sort_merge_kernel"};
+static const kw_gpu_kernel finish_kernel = {&sort_module, "kw_sort_finish_kernel"};
+static const kw_gpu_kernel number_kernel = {&sort_module, "kw_sort_number_kernel"};
+static const kw_gpu_kernel starts_kernel = {&sort_module, "kw_sort_starts_kernel"};
 
 /* ---- Items ------------------------------------------------------------------------------------------------------- */
 
@@ -132,9 +133,11 @@ static void lower_sort(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 /* `code`: the argument `dim`, after which comes `descending` or `largest`. */
-const kw_gpu_op kw_gpu_sort_ops[] = {
+static const kw_gpu_op ops[] = {
     {"sort", lower_sort, 1, KW_GPU_MOVES, KW_GPU_REAL},
     {"sort.stable", lower_sort, 2, KW_GPU_MOVES, KW_GPU_REAL},
     {"topk", lower_sort, 2, KW_GPU_MOVES, KW_GPU_NUMBER},
     {0},
 };
+
+const kw_gpu_family kw_gpu_sort_family = {ops, {&sort_module}};

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "program/module.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The modules and kernels that a device has compiled so far, each from the disk where a process before left it there.
+ */
+#include "program/kernel.h"
 
-#include "lower/scalar.h"
 #include "program/store.h"
 
 #include <pthread.h>
@@ -96,10 +98,13 @@ static void tell_host(kw_gpu_device *device, const char *name, uint64_t begin, b
     host->report_build(host->ctx, device, name, now_ns() - begin, cached);
 }
 
-/* A defect of the pack: what is compiled ahead would not be all there is. */
+/* A defect of the pack: kw_gpu_programs_visit leaves the program out, so that nobody has compiled it ahead. */
 static kw_status not_listed(const kw_gpu_device *device, const char *name) {
   char text[192];
-  snprintf(text, sizeof text, "program %s is not in the kernel pack's list; see kw_gpu_module.variants", name);
+  snprintf(
+      text, sizeof text,
+      "kw_gpu_kernel_find: kernel: program %s is not among its module's variants; add it to kw_gpu_module.variants",
+      name);
   return device->host->set_error(device->host->ctx, KW_ERR_INTERNAL, text);
 }
 
@@ -109,7 +114,7 @@ static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module
   kw_gpu_program program;
   kw_gpu_store_key key;
   kw_gpu_program_make(&program, module, variant, device->has_f64, device->vector_bytes, driver->prelude);
-  if (!kw_gpu_program_listed(module, variant)) return not_listed(device, program.name);
+  if (!kw_gpu_module_has(module, variant)) return not_listed(device, program.name);
   const uint64_t begin = now_ns();
   bool kept = device->programs->identity && driver->module_save && driver->module_load;
   void *bytes = NULL;
@@ -151,9 +156,7 @@ static kw_status find_locked(kw_gpu_device *device, const kw_gpu_kernel *kernel,
 }
 
 kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, void **out_kernel) {
-  unsigned variant = dtype;
-  if (kernel->module->by == KW_GPU_BY_SIZE) variant = kw_gpu_dtype_size(dtype);
-  if (kernel->module->by == KW_GPU_BY_NOTHING) variant = 0;
+  const unsigned variant = kw_gpu_module_variant(kernel->module, dtype);
   pthread_mutex_lock(&device->programs->lock);
   kw_status status = find_locked(device, kernel, variant, out_kernel);
   pthread_mutex_unlock(&device->programs->lock);

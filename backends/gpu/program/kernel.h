@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A device's kernels, compiled when first needed.
+ */
+#ifndef KEYWAY_GPU_KERNEL_H
+#define KEYWAY_GPU_KERNEL_H
+
+#include "program/program.h"
+
+/* A kernel is known by the address of its description: one static object each. */
+typedef struct kw_gpu_kernel {
+  const kw_gpu_module *module;
+  const char *function;
+} kw_gpu_kernel;
+
+/* The compiled kernel, building it at the first call: may take a second. Thread-safe. The device owns it. */
+kw_status kw_gpu_kernel_find(kw_gpu_device *device, const kw_gpu_kernel *kernel, kw_dtype dtype, void **out_kernel);
+
+#endif /* KEYWAY_GPU_KERNEL_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which programs there are, and their text. Kernels of a family are one program per variant: the cost of a program is
+ * mostly the driver's own headers, and a kernel of it that is never launched costs little more.
+ */
+#ifndef KEYWAY_GPU_PROGRAM_H
+#define KEYWAY_GPU_PROGRAM_H
+
+#include <keyway/gpu.h>
+
+/* What programs of a module differ by. */
+typedef enum kw_gpu_variant {
+  KW_GPU_BY_DTYPE,      /* KW_DTYPE, and with it the types of kernels/dtype.kw */
+  KW_GPU_RUNS_BY_DTYPE, /* the same, and an item of its element-wise kernels takes kw_gpu_lanes: kernels/run.kw */
+  KW_GPU_BY_SIZE,       /* KW_SIZE, the bytes of an element: any dtype of that size will do */
+  KW_GPU_BY_NOTHING     /* there is one */
+} kw_gpu_variant;
+
+/* The programs of some kernels: `sources` follow the prelude and base, args, opcodes, index and narrow (and dtype and
+ * run, in modules by dtype). */
+typedef struct kw_gpu_module {
+  const char *name;
+  kw_gpu_variant by;
+  uint64_t variants;       /* the dtypes or sizes that there are programs for: bit d for dtype d, bit s for s bytes */
+  const char *sources[10]; /* kw_gpu_source_NAME; NULL ends them */
+} kw_gpu_module;
+
+/* Among the variants: the module looks at KW_HAS_F64 whatever its dtype, so that there are programs for devices with
+ * double precision and for others. */
+#define KW_GPU_WIDE (UINT64_C(1) << 63)
+#define KW_GPU_SIZES (1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16)
+#define KW_GPU_ONE 1u /* of a module by nothing */
+
+#define KW_GPU_SOURCE_LIMIT 20
+
+/* One program's text; the sources point into the struct too, so it stays where it is. */
+typedef struct kw_gpu_program {
+  char name[64]; /* "elementwise/8": the module and the variant; "+f64" where that is a program of its own */
+  char defines[128];
+  uint32_t source_count;
+  const char *sources[KW_GPU_SOURCE_LIMIT];
+} kw_gpu_program;
+
+/* The variant of the module's program for elements of that dtype. */
+unsigned kw_gpu_module_variant(const kw_gpu_module *module, kw_dtype dtype);
+/* Whether there is such a program. */
+bool kw_gpu_module_has(const kw_gpu_module *module, unsigned variant);
+/* KW_LANES in a program, for a device with such vectors (kw_gpu_device.vector_bytes): 1 but in modules by runs. */
+uint32_t kw_gpu_lanes(const kw_gpu_module *module, unsigned variant, uint32_t vector_bytes);
+
+void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *module, unsigned variant, bool has_f64,
+                         uint32_t vector_bytes, const char *prelude);
+/* Visits every program of one module, as kw_gpu_programs_visit does of all. */
+kw_status kw_gpu_module_visit(const kw_gpu_module *module, const char *prelude, kw_gpu_visit_fn visit, void *user);
+
+#endif /* KEYWAY_GPU_PROGRAM_H */
