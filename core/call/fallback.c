@@ -4,6 +4,7 @@
  * allows it.
  */
 #include "base/error.h"
+#include "device/fallback_device.h"
 #include "device/generator.h"
 #include "base/log.h"
 #include "call/plan.h"

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "device/generator.h"
 #include "device/host_memory.h"
-#include "device/device_name.h"
 #include "base/fork.h"
 #include "base/log.h"
 #include "device/stream.h"
@@ -32,8 +31,6 @@ typedef struct open_device {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list, states and opens */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static open_device *devices;
-
-static kw_device *_Atomic fallback;
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
 
@@ -106,11 +103,13 @@ static void unlink_device(open_device *entry) {
   open_device **link = &devices;
   while (*link != entry) link = &(*link)->next;
   *link = entry->next;
+  atomic_fetch_sub(&entry->device.plugin->open_devices, 1);
   pthread_cond_broadcast(&changed);
 }
 
 /* A new entry, opened. Under the lock, which is released meanwhile. */
-static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, kw_device **out_device) {
+static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
+                          kw_device **out_device) {
   open_device *entry = calloc(1, sizeof *entry);
   if (entry == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for a device");
   kw_device *device = &entry->device;
@@ -122,11 +121,11 @@ static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, k
   entry->state = DEVICE_OPENING;
   entry->next = devices;
   devices = entry;
-  bool first = !plugin->opened;
+  atomic_fetch_add(&plugin->open_devices, 1);
+  *out_first = !plugin->opened;
   plugin->opened = true;
   pthread_mutex_unlock(&lock);
   kw_status status = open_parts(device);
-  if (first) kw_runtime_end_before_plugins();
   pthread_mutex_lock(&lock);
   if (status == KW_OK) {
     entry->state = DEVICE_READY;
@@ -148,11 +147,12 @@ static bool retain_if_alive(kw_device *device) {
   return false;
 }
 
-static kw_status open_or_share(kw_plugin *plugin, uint32_t index, const char *name, kw_device **out_device) {
+static kw_status open_or_share(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
+                               kw_device **out_device) {
   for (;;) {
     open_device *entry = devices;
     while (entry != NULL && (entry->device.plugin != plugin || entry->device.index != index)) entry = entry->next;
-    if (entry == NULL) return open_new(plugin, index, name, out_device);
+    if (entry == NULL) return open_new(plugin, index, name, out_first, out_device);
     if (entry->state == DEVICE_READY && atomic_load(&entry->device.refs) != 0) {
       kw_status status = kw_device_check(&entry->device);
       if (status != KW_OK) return status;
@@ -171,19 +171,13 @@ static kw_status open_or_share(kw_plugin *plugin, uint32_t index, const char *na
   }
 }
 
-kw_status kw_device_open(const char *name, kw_device **out_device) {
-  kw_status status = kw_runtime_start();
-  if (status != KW_OK) return status;
-  if (out_device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_open got nowhere to put the device");
-  kw_plugin *plugin;
-  uint32_t index;
-  char shown[80];
-  status = kw_key_resolve(name, &plugin, &index, shown);
-  if (status != KW_OK) return status;
+kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
+                            kw_device **out_device) {
+  *out_first = false;
   pthread_mutex_lock(&lock);
-  status = open_or_share(plugin, index, shown, out_device);
+  kw_status status = open_or_share(plugin, index, name, out_first, out_device);
   pthread_mutex_unlock(&lock);
-  return status != KW_OK ? kw_wrap(status, "opening %s failed", shown) : KW_OK;
+  return status != KW_OK ? kw_wrap(status, "opening %s failed", name) : KW_OK;
 }
 
 kw_status kw_device_close(kw_device *device) {
@@ -256,14 +250,6 @@ void kw_device_release(kw_device *device) {
   }
 }
 
-bool kw_device_is_open(const kw_plugin *plugin) {
-  pthread_mutex_lock(&lock);
-  const open_device *entry = devices;
-  while (entry != NULL && entry->device.plugin != plugin) entry = entry->next;
-  pthread_mutex_unlock(&lock);
-  return entry != NULL;
-}
-
 kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached) {
   pthread_mutex_lock(&lock);
   open_device *entry = devices;
@@ -319,23 +305,4 @@ kw_status kw_device_synchronize(kw_device *device) {
   kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_stream_may_wait("kw_device_synchronize");
   return status == KW_OK ? kw_stream_synchronize_all(device) : status;
-}
-
-kw_device *kw_device_fallback(void) {
-  kw_device *device = atomic_load(&fallback);
-  if (device != NULL) return device;
-  kw_status status = kw_device_open("cpu:0", &device);
-  if (status != KW_OK) {
-    kw_wrap(status, "falling back to cpu:0 failed");
-    return NULL;
-  }
-  kw_device *expected = NULL;
-  if (atomic_compare_exchange_strong(&fallback, &expected, device)) return device;
-  kw_device_close(device); /* another thread was first, with the same device */
-  return expected;
-}
-
-void kw_device_close_fallback(void) {
-  kw_device *device = atomic_exchange(&fallback, NULL);
-  if (device != NULL) kw_device_close(device);
 }

@@ -47,20 +47,16 @@ kw_status kw_device_note(kw_device *device, kw_status status);
 /* A forked child has none of its parent's devices: marks them all lost. For the fork handler. */
 void kw_device_forked(void);
 
+/* kw_device_open of the plugin's device `index`, which is to be called `name`. *out_first: no device of the plugin was
+ * opened before, so that its driver may have registered exit handlers (kw_exit_register), also when opening fails. */
+kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
+                            kw_device **out_device);
+
 /* The facts about a plugin's device, open or not: zero-filled first, strings ended, alignments at least 1, max_alloc
  * never 0. KW_ERR_INTERNAL when they contradict themselves. */
 kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info);
 
 /* A plugin has built a module for the device that it knows by `handle`, or fetched it from a cache. */
 kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached);
-
-/* Whether a device of this plugin is open, being opened or being closed. */
-bool kw_device_is_open(const kw_plugin *plugin);
-
-/* Gives kw_device_fallback's device back, at exit. */
-void kw_device_close_fallback(void);
-
-/* cpu:0 for fallback, opened once and kept; NULL with an error when there is none. */
-kw_device *kw_device_fallback(void);
 
 #endif /* KEYWAY_CORE_DEVICE_H */

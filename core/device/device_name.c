@@ -1,10 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From a name to a plugin's device and back: parsing, policies, KEYWAY_VISIBLE_DEVICES, renaming.
+ */
 #include "device/device_name.h"
 
-#include "device/device.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/struct.h"
+#include "device/device.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,16 +24,17 @@ typedef struct renaming {
 static pthread_mutex_t rename_lock = PTHREAD_MUTEX_INITIALIZER;
 static renaming *renamings; /* latest first */
 
-/* The devices that exist, in the order of kw_device_get_entry. */
-typedef struct place {
+/* A device that exists, open or not. */
+typedef struct listed_device {
   kw_plugin *plugin;
-  uint32_t index;
-} place;
+  uint32_t index; /* the plugin's numbering */
+} listed_device;
 
-typedef struct places {
-  place *items;
+/* In the order of kw_device_get_entry. */
+typedef struct device_list {
+  listed_device *items;
   uint32_t count;
-} places;
+} device_list;
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
@@ -44,7 +47,7 @@ static bool take_word(const char **text, char word[KW_KEY_SIZE]) {
   return kw_word_is_valid(word);
 }
 
-static bool parse(const char *text, kw_parsed_name *name) {
+static bool parse(const char *text, kw_device_name_parts *name) {
   if (!take_word(&text, name->key)) return false;
   if (*text == '.') {
     memcpy(name->vendor, name->key, sizeof name->vendor);
@@ -68,8 +71,8 @@ static bool parse(const char *text, kw_parsed_name *name) {
   return *text == '\0';
 }
 
-kw_status kw_name_parse(const char *text, kw_parsed_name *out_name) {
-  *out_name = (kw_parsed_name){0};
+kw_status kw_device_name_parse(const char *text, kw_device_name_parts *out_name) {
+  *out_name = (kw_device_name_parts){0};
   if (text != NULL && parse(text, out_name)) return KW_OK;
   return kw_fail(KW_ERR_INVALID_ARGUMENT,
                  "'%s' cannot be a device name: write KEY, KEY:NUMBER, VENDOR.KEY:NUMBER or KEY@STABLE_ID, keys and "
@@ -79,23 +82,21 @@ kw_status kw_name_parse(const char *text, kw_parsed_name *out_name) {
 
 /* ---- What exists ------------------------------------------------------------------------------------------------- */
 
-static kw_status list_all(places *list) {
-  uint32_t plugins;
-  kw_status status = kw_plugin_count(&plugins);
-  *list = (places){0};
-  for (uint32_t i = 0; status == KW_OK && i < plugins; i++) {
+static kw_status list_all(device_list *list) {
+  const uint32_t plugins = kw_plugin_slots();
+  *list = (device_list){0};
+  for (uint32_t i = 0; i < plugins; i++) {
     kw_plugin *plugin = kw_plugin_at(i);
     if (plugin == NULL || plugin->device_count == 0) continue;
-    place *items = realloc(list->items, (list->count + plugin->device_count) * sizeof *items);
+    listed_device *items = realloc(list->items, (list->count + plugin->device_count) * sizeof *items);
     if (items == NULL) {
-      status = kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of devices");
-      break;
+      free(list->items);
+      return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of devices");
     }
     list->items = items;
-    for (uint32_t d = 0; d < plugin->device_count; d++) list->items[list->count++] = (place){plugin, d};
+    for (uint32_t d = 0; d < plugin->device_count; d++) list->items[list->count++] = (listed_device){plugin, d};
   }
-  if (status != KW_OK) free(list->items);
-  return status;
+  return KW_OK;
 }
 
 /* The plugin that a renamed name stands for. */
@@ -109,25 +110,26 @@ static const kw_plugin *find_renamed(const char *word) {
 }
 
 /* Whether a plugin answers to vendor (if given) and key or renamed name. */
-static bool answers_to(const kw_plugin *plugin, const kw_parsed_name *name, const kw_plugin *renamed) {
+static bool answers_to(const kw_plugin *plugin, const kw_device_name_parts *name, const kw_plugin *renamed) {
   if (name->vendor[0] == '\0' && renamed != NULL) return plugin == renamed;
   return strcmp(plugin->key, name->key) == 0 && (name->vendor[0] == '\0' || strcmp(plugin->vendor, name->vendor) == 0);
 }
 
 typedef enum match { MATCH_ONE, MATCH_NONE, MATCH_AMBIGUOUS } match;
 
-/* Looks a name that is no policy up in a list. On MATCH_AMBIGUOUS the two places show which plugins share the key. */
-static match find(const places *list, const kw_parsed_name *name, place *out_place, place *out_other) {
+/* Looks a name that is no policy up in a list. On MATCH_AMBIGUOUS the two devices show which plugins share the key. */
+static match find(const device_list *list, const kw_device_name_parts *name, listed_device *out_device,
+                  listed_device *out_other) {
   const kw_plugin *renamed = name->vendor[0] == '\0' ? find_renamed(name->key) : NULL;
   const kw_plugin *owner = NULL;
   match result = MATCH_NONE;
   for (uint32_t i = 0; i < list->count; i++) {
-    const place *p = &list->items[i];
+    const listed_device *p = &list->items[i];
     if (!answers_to(p->plugin, name, renamed)) continue;
     if (owner != NULL && owner != p->plugin) {
       *out_other = *p;
       for (i = 0; list->items[i].plugin != owner;) i++;
-      *out_place = list->items[i];
+      *out_device = list->items[i];
       return MATCH_AMBIGUOUS;
     }
     owner = p->plugin;
@@ -138,27 +140,27 @@ static match find(const places *list, const kw_parsed_name *name, place *out_pla
     }
     if (hit && result == MATCH_NONE) {
       result = MATCH_ONE;
-      *out_place = *p;
+      *out_device = *p;
     }
   }
   return result;
 }
 
 /* KEYWAY_VISIBLE_DEVICES: replaces the list by the named devices, in that order. Empty counts as unset. */
-static kw_status filter_visible(places *list) {
+static kw_status filter_visible(device_list *list) {
   static atomic_bool warned; /* one listing's worth of warnings is enough */
   const char *visible = secure_getenv("KEYWAY_VISIBLE_DEVICES");
   if (visible == NULL || visible[0] == '\0') return KW_OK;
-  places kept = {calloc(list->count + 1, sizeof *kept.items), 0};
+  device_list kept = {calloc(list->count + 1, sizeof *kept.items), 0};
   if (kept.items == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of devices");
   bool unknown = false;
   for (const char *element = visible; *element != '\0';) {
     size_t length = strcspn(element, ",");
     char text[160];
-    kw_parsed_name name;
-    place p, other;
+    kw_device_name_parts name;
+    listed_device p, other;
     snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), element);
-    if (kw_name_parse(text, &name) == KW_OK && find(list, &name, &p, &other) == MATCH_ONE) {
+    if (kw_device_name_parse(text, &name) == KW_OK && find(list, &name, &p, &other) == MATCH_ONE) {
       uint32_t i = 0;
       while (i < kept.count && (kept.items[i].plugin != p.plugin || kept.items[i].index != p.index)) i++;
       if (i == kept.count) kept.items[kept.count++] = p;
@@ -174,7 +176,7 @@ static kw_status filter_visible(places *list) {
   return KW_OK;
 }
 
-static kw_status list_visible(places *list) {
+static kw_status list_visible(device_list *list) {
   kw_status status = list_all(list);
   if (status != KW_OK) return status;
   status = filter_visible(list);
@@ -184,12 +186,12 @@ static kw_status list_visible(places *list) {
 
 /* ---- Names to show ----------------------------------------------------------------------------------------------- */
 
-static void qualified_name(const place *p, char *text, size_t size) {
+static void qualified_name(const listed_device *p, char *text, size_t size) {
   snprintf(text, size, "%s.%s:%u", p->plugin->vendor, p->plugin->key, p->index);
 }
 
 /* Renamed, else plain, else qualified: whichever kw_device_open takes. */
-static void shown_name(const places *list, const place *p, char text[80]) {
+static void shown_name(const device_list *list, const listed_device *p, char text[80]) {
   pthread_mutex_lock(&rename_lock);
   const renaming *r = renamings;
   while (r != NULL && r->plugin != p->plugin) r = r->next;
@@ -211,7 +213,7 @@ static void shown_name(const places *list, const place *p, char text[80]) {
 /* ---- Resolving --------------------------------------------------------------------------------------------------- */
 
 /* The first device in the policy's order; emulated ones never. */
-static match find_by_policy(const places *list, const char *policy, place *out_place) {
+static match find_by_policy(const device_list *list, const char *policy, listed_device *out_device) {
   static const unsigned rank[] = {
       [KW_DEVICE_GPU] = 0, [KW_DEVICE_NPU] = 1, [KW_DEVICE_FPGA] = 2, [KW_DEVICE_OTHER] = 2, [KW_DEVICE_CPU] = 3};
   unsigned limit = strcmp(policy, "gpu") == 0 ? 1 : 4; /* ranks below this will do */
@@ -220,10 +222,10 @@ static match find_by_policy(const places *list, const char *policy, place *out_p
     kw_device_info info;
     if (kw_device_read_info(list->items[i].plugin, list->items[i].index, &info) != KW_OK) continue;
     if ((info.flags & KW_DEVICE_EMULATED) != 0) continue;
-    unsigned place_rank = rank[info.type < sizeof rank / sizeof rank[0] ? info.type : KW_DEVICE_OTHER];
-    if (place_rank >= limit) continue;
-    limit = place_rank;
-    *out_place = list->items[i];
+    unsigned device_rank = rank[info.type < sizeof rank / sizeof rank[0] ? info.type : KW_DEVICE_OTHER];
+    if (device_rank >= limit) continue;
+    limit = device_rank;
+    *out_device = list->items[i];
     result = MATCH_ONE;
   }
   return result;
@@ -235,18 +237,16 @@ static void append(char *text, size_t size, const char *separator, const char *i
   snprintf(text + length, size - length, "%s%s", length != 0 ? separator : "", item);
 }
 
-static kw_status fail_not_found(const places *list, const char *name) {
+static kw_status fail_not_found(const device_list *list, const char *name) {
   char devices[1024] = "", failures[2048] = "";
   for (uint32_t i = 0; i < list->count; i++) {
     char shown[80];
     shown_name(list, &list->items[i], shown);
     append(devices, sizeof devices, ", ", shown);
   }
-  uint32_t count = 0;
-  kw_plugin_count(&count);
-  for (uint32_t i = 0; i < count; i++) {
-    kw_plugin_report report = {.struct_size = sizeof report};
-    if (kw_plugin_get_report(i, &report) != KW_OK || report.reached == KW_STAGE_INIT) continue;
+  kw_plugin_report report;
+  for (uint32_t i = 0; kw_plugin_report_at(i, &report); i++) {
+    if (report.reached == KW_STAGE_INIT) continue;
     char line[1200];
     snprintf(line, sizeof line, "  not loaded: %s (reached %s): %s", report.path, kw_stage_name(report.reached),
              report.reason);
@@ -262,7 +262,7 @@ static kw_status fail_not_found(const places *list, const char *name) {
       hidden ? visible : "", failures, failures[0] != '\0' ? "\n" : "");
 }
 
-static kw_status fail_ambiguous(const char *name, const place *a, const place *b) {
+static kw_status fail_ambiguous(const char *name, const listed_device *a, const listed_device *b) {
   char first[144], second[144];
   qualified_name(a, first, sizeof first);
   qualified_name(b, second, sizeof second);
@@ -271,21 +271,22 @@ static kw_status fail_ambiguous(const char *name, const place *a, const place *b
 }
 
 /* A name in a list; every failure with its message. */
-static kw_status resolve(const places *list, const char *text, place *out_place) {
-  kw_parsed_name name;
-  kw_status status = kw_name_parse(text, &name);
+static kw_status resolve(const device_list *list, const char *text, listed_device *out_device) {
+  kw_device_name_parts name;
+  kw_status status = kw_device_name_parse(text, &name);
   if (status != KW_OK) return status;
-  place other;
-  match result = kw_word_is_policy(text) ? find_by_policy(list, text, out_place) : find(list, &name, out_place, &other);
-  if (result == MATCH_AMBIGUOUS) return fail_ambiguous(text, out_place, &other);
+  listed_device other;
+  match result =
+      kw_word_is_policy(text) ? find_by_policy(list, text, out_device) : find(list, &name, out_device, &other);
+  if (result == MATCH_AMBIGUOUS) return fail_ambiguous(text, out_device, &other);
   return result == MATCH_NONE ? fail_not_found(list, text) : KW_OK;
 }
 
-kw_status kw_key_resolve(const char *name, kw_plugin **out_plugin, uint32_t *out_index, char out_name[80]) {
-  places list;
+kw_status kw_device_name_resolve(const char *name, kw_plugin **out_plugin, uint32_t *out_index, char out_name[80]) {
+  device_list list;
   kw_status status = list_visible(&list);
   if (status != KW_OK) return status;
-  place p;
+  listed_device p;
   status = resolve(&list, name, &p);
   if (status == KW_OK) {
     *out_plugin = p.plugin;
@@ -298,9 +299,8 @@ kw_status kw_key_resolve(const char *name, kw_plugin **out_plugin, uint32_t *out
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
-kw_status kw_device_count(uint32_t *out_count) {
-  if (!out_count) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_count: out_count is NULL");
-  places list;
+kw_status kw_device_list_count(uint32_t *out_count) {
+  device_list list;
   kw_status status = list_visible(&list);
   if (status != KW_OK) return status;
   *out_count = list.count;
@@ -308,18 +308,16 @@ kw_status kw_device_count(uint32_t *out_count) {
   return KW_OK;
 }
 
-kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry) {
-  places list;
-  kw_status status = kw_struct_check_given("kw_device_get_entry", out_entry);
-  if (status == KW_OK) status = list_visible(&list);
+kw_status kw_device_list_entry(uint32_t index, kw_device_entry *out_entry) {
+  device_list list;
+  kw_status status = list_visible(&list);
   if (status != KW_OK) return status;
   if (index < list.count) {
-    const place *p = &list.items[index];
-    kw_device_entry entry = {.plugin = p->plugin->index};
-    shown_name(&list, p, entry.name);
-    qualified_name(p, entry.qualified_name, sizeof entry.qualified_name);
-    status = kw_device_read_info(p->plugin, p->index, &entry.info);
-    if (status == KW_OK) kw_struct_give(out_entry, &entry, sizeof entry);
+    const listed_device *p = &list.items[index];
+    *out_entry = (kw_device_entry){.struct_size = sizeof *out_entry, .plugin = p->plugin->index};
+    shown_name(&list, p, out_entry->name);
+    qualified_name(p, out_entry->qualified_name, sizeof out_entry->qualified_name);
+    status = kw_device_read_info(p->plugin, p->index, &out_entry->info);
   } else {
     status = kw_fail(KW_ERR_NOT_FOUND, "there is no device number %u in the list: it has %u", index, list.count);
   }
@@ -329,7 +327,7 @@ kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry) {
 
 /* ---- Renaming ---------------------------------------------------------------------------------------------------- */
 
-static kw_status check_new_name(const places *list, const char *to, const kw_plugin *plugin) {
+static kw_status check_new_name(const device_list *list, const char *to, const kw_plugin *plugin) {
   if (to == NULL || !kw_word_is_valid(to) || kw_word_is_policy(to)) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT,
                    "'%s' cannot be a device key: [a-z][a-z0-9_]*, at most %d characters, not auto or gpu",
@@ -354,16 +352,16 @@ static kw_status add_renaming(const kw_plugin *plugin, const char *to) {
   return KW_OK;
 }
 
-kw_status kw_device_rename(const char *from, const char *to) {
-  places list;
+kw_status kw_device_name_change(const char *from, const char *to) {
+  device_list list;
   kw_status status = list_all(&list);
   if (status != KW_OK) return status;
-  kw_parsed_name name;
-  status = kw_name_parse(from, &name);
+  kw_device_name_parts name;
+  status = kw_device_name_parse(from, &name);
   if (status == KW_OK && (name.has_index || name.stable_id[0] != '\0' || kw_word_is_policy(from))) {
     status = kw_fail(KW_ERR_INVALID_ARGUMENT, "'%s' is not a device key: keys are renamed, not single devices", from);
   }
-  place p = {0};
+  listed_device p = {0};
   if (status == KW_OK) status = resolve(&list, from, &p);
   if (status == KW_OK) status = check_new_name(&list, to, p.plugin);
   if (status == KW_OK) status = add_renaming(p.plugin, to);

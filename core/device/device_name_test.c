@@ -13,15 +13,15 @@
 
 #include <cmocka.h>
 
-static kw_parsed_name parse(const char *text) {
-  kw_parsed_name name;
-  if (kw_name_parse(text, &name) != KW_OK) fail_msg("%s", kw_error_message());
+static kw_device_name_parts parse(const char *text) {
+  kw_device_name_parts name;
+  if (kw_device_name_parse(text, &name) != KW_OK) fail_msg("%s", kw_error_message());
   return name;
 }
 
 static void every_form_is_taken_apart(void **state) {
   (void)state;
-  kw_parsed_name name = parse("npu");
+  kw_device_name_parts name = parse("npu");
   assert_string_equal(name.key, "npu");
   assert_string_equal(name.vendor, "");
   assert_false(name.has_index);
@@ -64,8 +64,8 @@ static void everything_else_is_malformed(void **state) {
                              "npu:9999999999",
                              "abcdefghijklmnopqrstuvwxyzabcdef"};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    kw_parsed_name name;
-    assert_int_equal(kw_name_parse(bad[i], &name), KW_ERR_INVALID_ARGUMENT);
+    kw_device_name_parts name;
+    assert_int_equal(kw_device_name_parse(bad[i], &name), KW_ERR_INVALID_ARGUMENT);
     assert_non_null(strstr(kw_error_message(), "cannot be a device name"));
   }
 }

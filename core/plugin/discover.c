@@ -2,7 +2,7 @@
 #include "plugin/discover.h"
 
 #include "base/error.h"
-#include "plugin/plugin.h"
+#include "runtime/runtime.h"
 #include "base/struct.h"
 
 #include <dirent.h>

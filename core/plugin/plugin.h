@@ -8,6 +8,8 @@
 #include <keyway/keyway.h>
 #include <keyway/plugin.h>
 
+#include <stdatomic.h>
+
 static inline bool kw_dtype_mask_has(kw_dtype_mask mask, kw_dtype dtype) {
   return dtype < 128 && (mask.bits[dtype / 64] >> (dtype % 64) & 1);
 }
@@ -26,13 +28,14 @@ typedef struct kw_plugin {
   uint32_t index; /* in load order; = index of its report */
   const char *key;
   const char *vendor;
-  void *state;           /* what init returned */
-  kw_plugin_desc desc;   /* zero-filled copy; slots filled by stubs */
-  kw_host_api host;      /* what init received; its ctx is this plugin */
-  bool initializing;     /* registration is allowed now; only the loading thread looks */
-  bool opened;           /* a device of it was open before; under the lock of device.c */
-  uint32_t native;       /* KW_NATIVE_* */
-  uint32_t device_count; /* as count said at load */
+  void *state;              /* what init returned */
+  kw_plugin_desc desc;      /* zero-filled copy; slots filled by stubs */
+  kw_host_api host;         /* what init received; its ctx is this plugin */
+  bool initializing;        /* registration is allowed now; only the loading thread looks */
+  bool opened;              /* a device of it was open before; under the lock of device.c */
+  atomic_uint open_devices; /* also those that are being opened or closed */
+  uint32_t native;          /* KW_NATIVE_* */
+  uint32_t device_count;    /* as count said at load */
   /* The host's own tables, one for each group of slots.def, as in kw_negotiated. */
 #define KW_SLOT_GROUP(group, NAME, required, native, text) kw_##group##_api group;
 #include "slots.def"
@@ -40,18 +43,16 @@ typedef struct kw_plugin {
   uint32_t kernel_count;
 } kw_plugin;
 
-/* Starts the library once (discovery, unless turned off); cheap afterwards. Every public function that needs plugins
- * calls it. In a forked child it says what kw_fork_check says. */
-kw_status kw_runtime_start(void);
-
-/* Has the plugins shut down at exit before the exit handlers that drivers have registered by now. Called after each
- * load and each plugin's first open. */
-void kw_runtime_end_before_plugins(void);
-
 /* The plugin with this index that reached KW_STAGE_INIT, or NULL. */
 kw_plugin *kw_plugin_at(uint32_t index);
 /* One past the largest index so far; starts nothing. */
 uint32_t kw_plugin_slots(void);
+/* The report with this index; false when there is none. */
+bool kw_plugin_report_at(uint32_t index, kw_plugin_report *out_report);
+
+/* Shuts down the plugins that have no open device. One that has some is left alone: its memory may still be in use by
+ * threads that go on until the process is gone. At exit. */
+void kw_plugins_shut_down(void);
 
 /* The kernels of one op in the order in which they are tried (priority, then registration; KEYWAY_KERNELS first).
  * *out_count may be 0. Immutable after load. */

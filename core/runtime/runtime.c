@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin/plugin.h"
 
-#include "device/device.h"
+#include "device/exit.h"
+#include "runtime/runtime.h"
 #include "plugin/discover.h"
 #include "base/error.h"
 #include "runtime/host_table.h"
@@ -34,9 +35,7 @@ typedef struct record {
   kw_plugin *plugin; /* once init was called; in use when report.reached == KW_STAGE_INIT */
 } record;
 
-typedef enum runtime_state { RUNTIME_NEW, RUNTIME_STARTED, RUNTIME_EXITING } runtime_state;
-
-static atomic_int state;
+static atomic_bool started;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while plugins are loaded */
 static record **records;
 static uint32_t record_count;
@@ -65,28 +64,16 @@ static const char *keep(const char *text) {
 
 /* ---- Ending ------------------------------------------------------------------------------------------------------ */
 
-/* Ends the plugins whose devices are all closed. A plugin with open devices is left alone: its memory may still be in
- * use by threads that go on until the process is gone. */
-static void shut_down(void) {
-  if (kw_fork_happened()) return;
-  int expected = RUNTIME_STARTED;
-  if (!atomic_compare_exchange_strong(&state, &expected, RUNTIME_EXITING)) return;
-  kw_device_close_fallback();
+void kw_plugins_shut_down(void) {
   if (pthread_mutex_trylock(&lock) != 0) return; /* somebody is loading: nothing can be said about the plugins */
   for (uint32_t i = record_count; i-- > 0;) {
     const record *r = records[i];
-    if (r->report.reached != KW_STAGE_INIT || kw_device_is_open(r->plugin)) continue;
+    if (r->report.reached != KW_STAGE_INIT || atomic_load(&r->plugin->open_devices) != 0) continue;
     if (r->plugin->desc.shutdown(r->plugin->state) != KW_OK) {
       kw_log(KW_LOG_WARN, "%s.%s: shutdown failed", r->plugin->vendor, r->plugin->key);
     }
   }
   pthread_mutex_unlock(&lock);
-}
-
-void kw_runtime_end_before_plugins(void) {
-  /* Handlers run in reverse order: after each load and first open there may be new ones of drivers, which must run
-   * after ours. The first call of shut_down does the work. */
-  if (atexit(shut_down) != 0) kw_log(KW_LOG_WARN, "plugins will not be shut down at exit: atexit is full");
 }
 
 static void after_fork_in_child(void) {
@@ -253,7 +240,7 @@ static void load(record *r, const kw_candidate *candidate) {
       snprintf(both, sizeof both, "%s%s%s", candidate->reason, candidate->reason[0] != '\0' ? "; " : "", remark);
       report->reason = keep(both);
     }
-    kw_runtime_end_before_plugins();
+    kw_exit_register();
   }
   report->load_ns = kw_trace_now() - begin;
   if (kw_trace_enabled) kw_trace_span("load", report->path, report->reason, begin);
@@ -308,23 +295,20 @@ static void start(uint32_t flags) {
   kw_math_start();
   pthread_atfork(NULL, NULL, after_fork_in_child);
   if ((flags & KW_INIT_NO_DISCOVERY) == 0) discover();
-  atomic_store_explicit(&state, RUNTIME_STARTED, memory_order_release);
+  atomic_store_explicit(&started, true, memory_order_release);
 }
 
 /* KW_OK while new or started. */
 static kw_status check_state(void) {
   kw_status status = kw_fork_check();
-  if (status == KW_OK && atomic_load_explicit(&state, memory_order_acquire) == RUNTIME_EXITING) {
-    return kw_fail(KW_ERR_UNSUPPORTED, "the process is exiting and the plugins are shut down: finish before exit");
-  }
-  return status;
+  return status == KW_OK ? kw_exit_check() : status;
 }
 
 kw_status kw_runtime_start(void) {
   kw_status status = check_state();
-  if (status != KW_OK || atomic_load_explicit(&state, memory_order_acquire) == RUNTIME_STARTED) return status;
+  if (status != KW_OK || atomic_load_explicit(&started, memory_order_acquire)) return status;
   pthread_mutex_lock(&lock);
-  if (atomic_load(&state) == RUNTIME_NEW) start(0);
+  if (!atomic_load(&started)) start(0);
   pthread_mutex_unlock(&lock);
   return KW_OK;
 }
@@ -336,7 +320,7 @@ kw_status kw_init(const kw_init_options *options) {
   if (status != KW_OK) return status;
   if (options != NULL) kw_struct_take(&mine, sizeof mine, options);
   pthread_mutex_lock(&lock);
-  if (atomic_load(&state) == RUNTIME_NEW) {
+  if (!atomic_load(&started)) {
     start(mine.flags);
   } else {
     status = kw_fail(KW_ERR_BUSY, "Keyway has already started: call kw_init before anything else");
@@ -408,6 +392,14 @@ uint32_t kw_plugin_slots(void) {
   uint32_t count = record_count;
   pthread_mutex_unlock(&lock);
   return count;
+}
+
+bool kw_plugin_report_at(uint32_t index, kw_plugin_report *out_report) {
+  pthread_mutex_lock(&lock);
+  bool there = index < record_count;
+  if (there) *out_report = records[index]->report;
+  pthread_mutex_unlock(&lock);
+  return there;
 }
 
 kw_plugin *kw_plugin_at(uint32_t index) {
