@@ -12,9 +12,8 @@
 
 /* How result shapes follow from the arguments: a row of shape_rules.def. */
 typedef enum kw_shape_rule {
-#define KW_SHAPE_RULE(name, infer, cases) KW_SHAPE_##name,
+#define KW_SHAPE_RULE(name, infer, cases, text) KW_SHAPE_##name,
 #include "shape_rules.def"
-#undef KW_SHAPE_RULE
   KW_SHAPE_CUSTOM /* the vendor's infer callback */
 } kw_shape_rule;
 

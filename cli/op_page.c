@@ -18,109 +18,8 @@ enum { NOTE_COUNT = sizeof notes / sizeof notes[0] };
 /* ---- What the columns of the table mean -------------------------------------------------------------------------- */
 
 static const char *const shape_texts[] = {
-    [KW_SHAPE_BROADCAST] = "all tensors broadcast together",
-    [KW_SHAPE_INPLACE] = "`self`'s; other tensors broadcast to it",
-    [KW_SHAPE_LIKE] = "`self`'s; other tensors broadcast to it",
-    [KW_SHAPE_REDUCE_ALL] = "rank 0",
-    [KW_SHAPE_REDUCE_DIMS] = "without the dimensions in `dim` (none or empty: all), or with size 1 for `keepdim`",
-    [KW_SHAPE_REDUCE_DIM] = "without dimension `dim` (none: all), or with size 1 for `keepdim`",
-    [KW_SHAPE_MM] = "[n, k] and [k, m] give [n, m]",
-    [KW_SHAPE_SIZE] = "`size`",
-    [KW_SHAPE_ARANGE] = "[ceil((end - start) / step)]",
-    [KW_SHAPE_SCAN] = "`self`'s",
-    [KW_SHAPE_BMM] = "[b, n, k] and [b, k, m] give [b, n, m]",
-    [KW_SHAPE_ADDMM] = "[n, k] and [k, m] give [n, m], to which `self` broadcasts",
-    [KW_SHAPE_NORM] = "the input's; mean and rstd have 1 for each dimension of `normalized_shape`",
-    [KW_SHAPE_POOL] = "`self`'s, with as many windows along each pooled dimension as fit (Definition)",
-    [KW_SHAPE_ADAPTIVE_POOL] = "`self`'s, with `output_size` for the pooled dimensions",
-    [KW_SHAPE_POOL_BACKWARD] = "`self`'s; `grad_output` has that of the pool's result, and so have indices",
-    [KW_SHAPE_CAT] = "the tensors' but for `dim`, along which sizes add up",
-    [KW_SHAPE_EMBEDDING] = "the indices', then the second of `weight`",
-    [KW_SHAPE_INDEX_SELECT] = "`self`'s, with as many along `dim` as `index` has elements",
-    [KW_SHAPE_GATHER] = "`index`'s",
-    [KW_SHAPE_SCATTER] = "`self`'s",
-    [KW_SHAPE_INDEX] = "the indices' broadcast in place of the indexed dimensions",
-    [KW_SHAPE_INDEX_PUT] = "`self`'s",
-    [KW_SHAPE_MASKED_SELECT] =
-        "[n] for n elements where `mask` is true; at most as many as `self` and `mask` broadcast to",
-    [KW_SHAPE_MASKED_SCATTER] = "`self` and `mask` broadcast together",
-    [KW_SHAPE_TOPK] = "`self`'s, with `k` along `dim`",
-    [KW_SHAPE_CONVOLUTION] = "the batch, the result's channels by `weight`, then the kernel's places",
-    [KW_SHAPE_CONVOLUTION_BACKWARD] = "those of `input`, `weight` and the bias",
-    [KW_SHAPE_IM2COL] = "[n, c, h, w] gives [n, c * kernel, places of the kernel]; without n as well",
-    [KW_SHAPE_UPSAMPLE] = "`self`'s batch and channels, then `output_size`",
-    [KW_SHAPE_UPSAMPLE_BACKWARD] = "`input_size`",
-    [KW_SHAPE_GRID_SAMPLER] = "[n, c, h, w] and a grid [n, y, x, 2] give [n, c, y, x]",
-    [KW_SHAPE_GRID_SAMPLER_BACKWARD] = "those of `input` and `grid`",
-    [KW_SHAPE_COL2IM] = "[n, c * kernel, places of the kernel] gives [n, c, `output_size`]; without n as well",
-    [KW_SHAPE_NONZERO] = "[n, rank of `self`] for n elements that are not zero; at most as many as `self` has",
-    [KW_SHAPE_BATCH_NORM] = "the input's; mean and rstd [channels], or [0] where they were given",
-    [KW_SHAPE_GROUP_NORM] = "the input's; mean and rstd [n, group]",
-    [KW_SHAPE_BATCH_NORM_BACKWARD] = "the input's; the others [channels]",
-    [KW_SHAPE_GROUP_NORM_BACKWARD] = "the input's; the others [channels]",
-    [KW_SHAPE_NORM_BACKWARD] = "the input's; the others `normalized_shape`",
-    [KW_SHAPE_SOFTMAX_BACKWARD] = "`grad_output`'s, which is that of `output`",
-    [KW_SHAPE_LOSS] = "all tensors broadcast together; rank 0 where `reduction` is not 0",
-    [KW_SHAPE_LOSS_BACKWARD] = "`self`'s; other tensors broadcast to it",
-    [KW_SHAPE_REPEAT] = "`self`'s times `repeats`, aligned at the last dimension",
-    [KW_SHAPE_FLIP] = "`self`'s",
-    [KW_SHAPE_ROLL] = "`self`'s",
-    [KW_SHAPE_TRIANGLE] = "`self`'s, which has two dimensions at least",
-    [KW_SHAPE_SELECT_SCATTER] = "`self`'s; `src` has that of the slice",
-    [KW_SHAPE_SLICE_SCATTER] = "`self`'s; `src` has that of the slice",
-    [KW_SHAPE_PAD] = "`self`'s, each dimension longer by its two numbers in `pad`, the last dimension's first",
-    [KW_SHAPE_BOX_PAIRS] = "[n, 4] and [m, 4] give [n, m]",
-    [KW_SHAPE_NMS] = "[number of boxes that stay]; at most as many as `dets` has",
-    [KW_SHAPE_ROI_ALIGN] = "[n, c, h, w] and [k, 5] give [k, c, `pooled_height`, `pooled_width`]",
-    [KW_SHAPE_ROI_ALIGN_BACKWARD] = "[`batch_size`, `channels`, `height`, `width`]",
-    [KW_SHAPE_CDIST] = "[.., n, k] and [.., m, k] give [.., n, m]; what is before that broadcasts",
-    [KW_SHAPE_PDIST] = "[n, k] gives [n (n - 1) / 2]",
-    [KW_SHAPE_FFT] = "`self`'s; with `onesided` the last of `dim` is n / 2 + 1 long, with `last_dim_size` of that size",
-    [KW_SHAPE_PAD_BACKWARD] = "`self`'s; `grad_output` has the padded one",
-    [KW_SHAPE_SCATTER_REDUCE] = "`self`'s",
-    [KW_SHAPE_INDEX_ADD] = "`self`'s",
-    [KW_SHAPE_PAD_REFLECT] =
-        "`self`'s, the last dimensions longer by two numbers each in `padding`, the last one's "
-        "first",
-    [KW_SHAPE_PAD_REPLICATE] =
-        "`self`'s, the last dimensions longer by two numbers each in `padding`, the last one's "
-        "first",
-    [KW_SHAPE_COUNT] = "[n]",
-    [KW_SHAPE_MULTINOMIAL] = "`self`'s with `num_samples` in place of the last",
-    [KW_SHAPE_GLU] = "`self`'s with half as many along `dim`",
-    [KW_SHAPE_GLU_BACKWARD] = "`self`'s; `grad_output` has half as many along `dim`",
-    [KW_SHAPE_SAME] = "that of all tensors",
-    [KW_SHAPE_ROPE] = "`self`'s",
-    [KW_SHAPE_EMBEDDING_BAG] =
-        "[bags, d] for a weight of [n, d]; a bag an index; a number a bag; [bags, d] for the "
-        "maximum, otherwise [bags]",
-    [KW_SHAPE_SDPA] =
-        "queries [.., l, e], keys [.., s, e] and values [.., s, d] give [.., l, d]; what lies before "
-        "broadcasts",
-    [KW_SHAPE_ATTENTION] =
-        "queries [b, h, l, e], keys [b, k, s, e] and values [b, k, s, d] give [b, h, l, d] and the "
-        "logarithms [b, h, l]",
-    [KW_SHAPE_ATTENTION_VARLEN] =
-        "queries [t, h, e], keys [u, k, e] and values [u, k, d] give [t, h, d] and the "
-        "logarithms [t, h]",
-    [KW_SHAPE_ATTENTION_PAGED] =
-        "queries [b, h, l, e], keys [pages, rows, k, e] and values [pages, rows, k, d] give "
-        "[b, h, l, d] and the logarithms [b, h, l]",
-    [KW_SHAPE_ATTENTION_BACKWARD] = "those of `query`, `key` and `value`",
-    [KW_SHAPE_QUANTIZE] = "`input`'s",
-    [KW_SHAPE_LINEAR] = "[m, k] and [n, k] give [m, n]",
-    [KW_SHAPE_INT4_LINEAR] = "[m, k] and [n, k / 2] give [m, n]",
-    [KW_SHAPE_SPARSE24_LINEAR] = "[m, k] and [n, k / 2] give [m, n]",
-    [KW_SHAPE_BSR_LINEAR] = "[m, k] and r rows of blocks [h, w] give [m, r h]",
-    [KW_SHAPE_INT4_PACK] = "`input`'s with half as many in the last dimension",
-    [KW_SHAPE_SPARSE24_COMPRESS] = "[n, k] gives [n, k / 2] and [n, ceil(k / 8)]",
-    [KW_SHAPE_NLL_LOSS] = "`target`'s, rank 0 where `reduction` is not 0; total_weight: rank 0",
-    [KW_SHAPE_NLL_LOSS_BACKWARD] = "`self`'s",
-    [KW_SHAPE_CROSS_ENTROPY] = "`self`'s without the classes; rank 0 where `reduction` is not 0",
-    [KW_SHAPE_LISTS] = "none, or [1] of rank 0; the lists' entries have the shapes of those of the first",
-    [KW_SHAPE_ACCUMULATE_MEAN] = "none",
-    [KW_SHAPE_ACCUMULATE_CONFUSION] = "none",
-    [KW_SHAPE_EMBEDDING_BACKWARD] = "`num_weights`, then the last of `grad_output`",
+#define KW_SHAPE_RULE(name, infer, cases, text) [KW_SHAPE_##name] = text,
+#include "shape_rules.def"
 };
 
 static const char *const result_texts[] = {
@@ -302,37 +201,37 @@ bool kw_op_page_print(FILE *out, const char *base) {
   return true;
 }
 
+static const struct {
+  const char *section, *heading, *text;
+} semantics[] = {
+#define KW_SEMANTICS(section, heading, text) {section, heading, text},
+#include "op_semantics.def"
+};
+
 static const char *const introduction =
     "# Op reference\n\n"
-    "Generated from `abi/ops.def` and `abi/op_notes.def` by `keyway ops --pages docs/ops`; a test fails when it is out "
-    "of\n"
-    "date. `keyway ops NAME` prints a page.\n\n"
-    "Names, argument order and meaning are ATen's; these pages say what ATen leaves open. For all ops:\n\n"
-    "- **Key dtype.** An op computes in one dtype, which its tensors and Scalars promote to as in ATen. Floats of at "
-    "most 32\n"
-    "  bits compute in f32 and are rounded once to the result; f64 computes in f64. A Scalar is converted to that "
-    "first.\n"
-    "- **Bounds** are in units in the last place of the compute type, around the exact result; a result narrower than "
-    "the\n"
-    "  compute type may differ by half a unit of its own more. They belong to the op, never to a device.\n"
-    "- **Special values.** *exact*: as IEEE 754 and the definition say; *either*: both zeros are right; *unspecified*: "
-    "not\n"
-    "  compared. NaN payloads and signs matter to moves only. Infinity and the largest finite number are "
-    "interchangeable only\n"
-    "  where the exact result is within the bound of overflow.\n"
-    "- **Empty.** A call whose results have no elements runs nothing and succeeds.\n"
-    "- **Result sizes** that only the data show (*counted*): asked for one result more than the schema has, the count, "
-    "an op\n"
-    "  gives its first result in the largest size, of which only the first entries are specified, and does not wait; "
-    "asked for\n"
-    "  the schema's results it waits and gives as many entries as there are.\n"
-    "- **Integers** wrap (two's complement); floats out of an integer's range saturate, NaN becomes 0.\n"
-    "- **Aliasing.** A result may be an argument only where the schema marks it `(a!)`; partial overlap is "
-    "refused.\n\n";
+    "Generated from `abi/*.def` by `keyway ops --pages docs/ops`; a test fails when it is out of date. `keyway ops "
+    "NAME`\n"
+    "prints a page. Names, argument order and meaning are ATen's; these pages say what ATen leaves open.\n";
+
+static void print_semantics(FILE *out) {
+  const char *section = "";
+  for (size_t i = 0; i < sizeof semantics / sizeof semantics[0]; ++i) {
+    if (strcmp(section, semantics[i].section) != 0) fprintf(out, "\n## %s\n\n", semantics[i].section);
+    section = semantics[i].section;
+    if (*semantics[i].heading) {
+      fprintf(out, "- **%s** %s\n", semantics[i].heading, semantics[i].text);
+    } else {
+      fprintf(out, "- %s\n", semantics[i].text);
+    }
+  }
+  fputs("\n## Ops\n\n", out);
+}
 
 static void print_index(FILE *out) {
   char base[64], previous[64] = "", page[64];
   fputs(introduction, out);
+  print_semantics(out);
   fputs("| Op | Overloads | Definition |\n|---|---|---|\n", out);
   for (uint32_t i = 0; i < kw_op_table_count; ++i) {
     kw_op_page_base(kw_op_table[i].schema, base);

@@ -285,9 +285,8 @@ bool kw_case_make_scatter(kw_case *c) {
 
 /* Which generator makes the cases of ops with this shape rule. */
 static kw_case_maker *const generators[] = {
-#define KW_SHAPE_RULE(name, infer, cases) [KW_SHAPE_##name] = kw_case_make_##cases,
+#define KW_SHAPE_RULE(name, infer, cases, text) [KW_SHAPE_##name] = kw_case_make_##cases,
 #include "shape_rules.def"
-#undef KW_SHAPE_RULE
     [KW_SHAPE_CUSTOM] = kw_case_make_vendor,
 };
 

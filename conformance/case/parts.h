@@ -89,9 +89,8 @@ kw_domain kw_case_domain(const kw_case *c, uint32_t arg);
 /* The makers: each fills a case of its class and number, or returns false when there is none. Which maker makes an op's
  * cases is said by its shape rule; ops with a generator argument have `random` whatever their rule. */
 typedef bool kw_case_maker(kw_case *c);
-#define KW_SHAPE_RULE(name, infer, cases) kw_case_maker kw_case_make_##cases;
+#define KW_SHAPE_RULE(name, infer, cases, text) kw_case_maker kw_case_make_##cases;
 #include "shape_rules.def"
-#undef KW_SHAPE_RULE
 kw_case_maker kw_case_make_vendor;
 
 /* Parts of them: of along_dim scan and softmax, of random the random choices. */

@@ -55,9 +55,8 @@ kw_status kw_infer_check_rules(const kw_op *op, const kw_value *args, kw_dtype k
 /* A shape rule: the shape of every result, KW_MAX_RESULTS at most. *out_expand: tensor arguments are to be expanded to
  * result 0. */
 typedef kw_status kw_infer_shape_fn(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand);
-#define KW_SHAPE_RULE(name, infer, cases) kw_infer_shape_fn kw_infer_##infer;
+#define KW_SHAPE_RULE(name, infer, cases, text) kw_infer_shape_fn kw_infer_##infer;
 #include "shape_rules.def"
-#undef KW_SHAPE_RULE
 
 /* What random ops demand of the numbers they are given (random.c); KW_OK for other ops. */
 kw_status kw_infer_check_random(const kw_op *op, const kw_value *args, kw_dtype key);

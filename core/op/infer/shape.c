@@ -253,9 +253,8 @@ kw_status kw_infer_arange(const kw_op *op, const kw_value *args, kw_infer_dims *
 }
 
 static kw_infer_shape_fn *const shape_rules[] = {
-#define KW_SHAPE_RULE(name, infer, cases) [KW_SHAPE_##name] = kw_infer_##infer,
+#define KW_SHAPE_RULE(name, infer, cases, text) [KW_SHAPE_##name] = kw_infer_##infer,
 #include "shape_rules.def"
-#undef KW_SHAPE_RULE
 };
 
 kw_status kw_infer_shape(const kw_op *op, const kw_value *args, kw_infer_dims out_dims[KW_MAX_RESULTS],
