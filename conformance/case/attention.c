@@ -2,11 +2,10 @@
  *
  * Cases of attention in all its forms. A case is made from seven sizes, whichever form lays them out.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* The sizes. Heads of queries are `heads` times `group`. */
 enum { BATCH, HEADS, GROUP, ROWS, KEYS, WIDTH, VALUE_WIDTH, SIZES };
@@ -104,7 +103,9 @@ static void give_options(kw_case *c, const attention_option *option, const kw_sh
     /* Of rank 4: in bool one for all heads, in the key dtype one for the whole batch, else each has its own. */
     if (shape.rank == 4 && option->mask == MASK_BOOL) shape.dims[1] = 1;
     if (shape.rank == 4 && option->mask == MASK_KEY) shape.dims[0] = 1;
-    kw_dtype dtype = option->mask == MASK_BOOL ? KW_BOOL : option->mask == MASK_KEY ? c->key : kw_datum_compute(c->key);
+    kw_dtype dtype = option->mask == MASK_BOOL  ? KW_BOOL
+                     : option->mask == MASK_KEY ? c->key
+                                                : kw_element_compute(c->key);
     kw_case_set_tensor(c, (uint32_t)mask, dtype, &shape, KW_LAYOUT_DENSE);
     c->tensors[mask].domain = option->mask == MASK_BOOL ? KW_DOMAIN_BOOL : KW_DOMAIN_NEAR;
   }
@@ -156,7 +157,7 @@ static void set_results(kw_case *c, const kw_shape *out) {
   kw_case_set_result(c, 0, c->key, out, layout);
   kw_shape logarithms = {out->rank - 1, {0}};
   memcpy(logarithms.dims, out->dims, logarithms.rank * sizeof *out->dims);
-  if (c->op->result_count > 1) kw_case_set_result(c, 1, kw_datum_compute(c->key), &logarithms, layout);
+  if (c->op->result_count > 1) kw_case_set_result(c, 1, kw_element_compute(c->key), &logarithms, layout);
 }
 
 /* [.., heads, rows, width] of queries, keys, values and scores; fewer dimensions where a case of ATen's form says so.
@@ -302,7 +303,7 @@ bool kw_case_make_attention_backward(kw_case *c) {
   memcpy(logarithms.dims, shapes.out.dims, 3 * sizeof(int64_t));
   kw_case_set_tensor(c, 0, c->key, &shapes.out, KW_LAYOUT_DENSE);
   kw_case_set_tensor(c, 4, c->key, &shapes.out, KW_LAYOUT_DENSE);
-  kw_case_set_tensor(c, 5, kw_datum_compute(c->key), &logarithms, KW_LAYOUT_DENSE);
+  kw_case_set_tensor(c, 5, kw_element_compute(c->key), &logarithms, KW_LAYOUT_DENSE);
   c->tensors[0].domain = c->tensors[4].domain = c->tensors[5].domain = KW_DOMAIN_UNIT;
   give_options(c, &option, &shapes.scores);
   if (c->tensors[6].dtype != KW_BOOL) c->tensors[6].domain = KW_DOMAIN_UNIT;

@@ -87,8 +87,6 @@ static const char *const tied[] = {
     "eq",      "ne",      "lt",    "le",   "gt",   "ge",     "logical_and", "logical_or", "logical_xor", "logical_not",
     "maximum", "minimum", "clamp", "amax", "amin", "argmax", "argmin",      "max",        "min"};
 
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
-
 /* Some are exact in every float dtype, some in none: an op converts its Scalar to its compute type. The tied ops draw
  * from KW_DOMAIN_FEW where the number is even, so integers are among those. */
 static const double float_scalars[] = {2, -1.5, 0, -2.7, 1, 0.1, 0.5, 1e-3, 3.141592653589793, 3, -0.25, 96};
@@ -100,7 +98,7 @@ static const double close_scalars[] = {1 + 0x1p-40, -2 + 0x1p-40, 1 + 0x1p-20, 2
 
 static bool takes_close_scalars(const kw_case *c) {
   return c->class == KW_CLASS_ATTRS && c->op->row.result == KW_RESULT_BOOL && c->op->arg_count == 2 &&
-         c->op->args[1].tag == KW_TAG_SCALAR && kw_datum_is_float(c->key);
+         c->op->args[1].tag == KW_TAG_SCALAR && kw_element_is_float(c->key);
 }
 
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg) {
@@ -140,14 +138,14 @@ static kw_value scalar_bool(bool b) {
 
 static uint32_t scalar_count(kw_dtype key) {
   if (key == KW_BOOL) return 2;
-  return kw_datum_is_integer(key) ? COUNT(int_scalars) : COUNT(float_scalars);
+  return kw_element_is_integer(key) ? COUNT(int_scalars) : COUNT(float_scalars);
 }
 
 /* A Scalar that leaves the key dtype what it is. */
 static kw_value pick_scalar(const kw_case *c, uint32_t index) {
   if (c->key == KW_BOOL) return scalar_bool(index % 2 == 0);
   uint32_t i = index % scalar_count(c->key);
-  if (kw_datum_is_integer(c->key)) {
+  if (kw_element_is_integer(c->key)) {
     bool positive = c->key == KW_U8 || strcmp(c->op->name, "pow.Tensor_Scalar") == 0;
     return scalar_i64(positive ? llabs(int_scalars[i]) : int_scalars[i]);
   }
@@ -180,7 +178,7 @@ static bool set_fill(kw_case *c, uint32_t arg) {
     kw_case_give(c, arg, pick_scalar(c, c->number));
   } else if (c->number - plain < COUNT(floats)) {
     kw_case_give(c, arg, scalar_f64(floats[c->number - plain]));
-  } else if (c->number == plain + COUNT(floats) && kw_datum_is_complex(c->key)) {
+  } else if (c->number == plain + COUNT(floats) && kw_element_is_complex(c->key)) {
     kw_case_give(c, arg, scalar_c128(0.1, -2.7));
   } else {
     return false;
@@ -198,7 +196,7 @@ static bool set_clamp(kw_case *c) {
   };
   static const double float_bounds[][2] = {{-0.5, NAN}, {-2.7, 0.1}, {1e-3, 3.141592653589793}};
   uint32_t i = c->class == KW_CLASS_ATTRS ? c->number : c->number % 3;
-  bool is_float = kw_datum_is_float(c->key);
+  bool is_float = kw_element_is_float(c->key);
   if (is_float && i >= COUNT(bounds) && i - COUNT(bounds) < COUNT(float_bounds)) {
     kw_case_give(c, 1, scalar_f64(float_bounds[i - COUNT(bounds)][0]));
     kw_case_give(c, 2, scalar_f64(float_bounds[i - COUNT(bounds)][1]));
@@ -215,7 +213,7 @@ static bool set_clamp(kw_case *c) {
 
 static bool set_rounding(kw_case *c, uint32_t arg) {
   static const char *const modes[] = {"floor", "trunc"};
-  if (kw_datum_is_float(c->key)) {
+  if (kw_element_is_float(c->key)) {
     uint32_t i = c->number % 3;
     kw_case_give(c, arg, i == 2 ? (kw_value){0} : string_value(modes[i]));
   } else {
@@ -267,7 +265,7 @@ static int find_numbers(const kw_suite_op *op) {
 
 static kw_value number_value(const kw_case *c, kw_tag tag, double number) {
   kw_value v = {.tag = tag};
-  bool integer = tag == KW_TAG_INT || kw_datum_is_integer(c->key);
+  bool integer = tag == KW_TAG_INT || kw_element_is_integer(c->key);
   if (tag == KW_TAG_SCALAR) return integer ? scalar_i64((int64_t)number) : scalar_f64(number);
   if (tag == KW_TAG_FLOAT) {
     v.u.f = number;

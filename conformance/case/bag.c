@@ -2,11 +2,11 @@
  *
  * Cases of embedding bags.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
 
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 #define ROWS_OF(array) \
   { array, COUNT(array) }
 

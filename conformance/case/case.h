@@ -92,16 +92,6 @@ typedef struct kw_case {
   bool exact;        /* the results must be the oracle's, correctly rounded */
 } kw_case;
 
-/* Makes one case. False when the class has no such number for this op and dtype: numbers count from 0 without gaps. */
-bool kw_case_make(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, kw_case *out_case);
-
-/* A smaller variant of a case: made from these sizes, each from 1 to the case's own; a size of 0 stays. Its id is the
- * case's with "@2x1" behind it. False when it has none. */
-bool kw_case_shrink(const kw_case *c, const kw_shape *sizes, kw_case *out_case);
-
-/* The same from an id, looked up among `ops`; a shrunken one too. */
-bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, kw_case *out_case);
-
 /* The values of tensor `tensor` (an index into kw_case.tensors) in a run: the key for kw_value_make. */
 kw_value_key kw_case_value_key(const kw_case *c, uint32_t tensor, uint64_t seed, uint32_t run);
 

@@ -2,9 +2,9 @@
  *
  * Cases of cat.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 #define ROWS(array) (rows = (array), count = COUNT(array)) /* the rows of a class */
 
 typedef struct cat_row {

@@ -2,11 +2,10 @@
  *
  * Cases of normalisation by channels and groups, and of the backwards of all normalisations.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* The input [n, channels, ...], and how many groups the channels make. */
 typedef struct channel_row {
@@ -101,7 +100,7 @@ static void set_special(kw_case *c, uint32_t arg, const char *name) {
 /* Numbers beside the input are of its dtype, or of what a device computes in: always so in the class about dtypes. */
 static kw_dtype channel_dtype(const kw_case *c, const char *name) {
   const bool other = c->class == KW_CLASS_MIXED || (c->class == KW_CLASS_PRIME && c->number % 2);
-  return other && !is_like_input(name) ? kw_datum_compute(c->key) : c->key;
+  return other && !is_like_input(name) ? kw_element_compute(c->key) : c->key;
 }
 
 /* Statistics of the batch as the forward gives them without training: none, in a tensor. */
@@ -183,7 +182,7 @@ static void set_results(kw_case *c, const channel_shapes *shapes, uint32_t wante
   const kw_shape nothing = {1, {0}};
   const kw_layout layout = kw_case_out_layout(c);
   const kw_shape *others = backward ? &shapes->weight : given ? &nothing : &shapes->rows;
-  kw_dtype dtype = kw_datum_compute(c->key);
+  kw_dtype dtype = kw_element_compute(c->key);
   if (backward) dtype = c->tensors[weight].given ? c->tensors[weight].dtype : c->key;
   for (uint32_t r = 0; r < c->op->result_count && r < 3; r++) { /* further ones are arguments */
     if (!(wanted >> r & 1)) continue;

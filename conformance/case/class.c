@@ -2,11 +2,10 @@
  *
  * Cases of losses over classes and their backwards, and of embedding's.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 typedef struct class_rows {
   const kw_shape *rows;

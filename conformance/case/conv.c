@@ -2,11 +2,11 @@
  *
  * Cases of convolution and its gradients, im2col and col2im.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
 
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 #define SPATIAL 3
 
 /* A window, and what it moves over. Channels are those of one group. */
@@ -149,12 +149,6 @@ static kw_shape make_shape(int64_t first, int64_t second, uint32_t dims, const i
   return shape;
 }
 
-static int64_t numel_of(const kw_shape *shape) {
-  int64_t numel = 1;
-  for (uint32_t d = 0; d < shape->rank; d++) numel *= shape->dims[d];
-  return numel;
-}
-
 static int64_t taps_of(const conv_row *row) {
   int64_t taps = 1;
   for (uint32_t d = 0; d < row->dims; d++) taps *= row->kernel[d];
@@ -166,31 +160,6 @@ static void give_list(kw_case *c, uint32_t arg, const int64_t *numbers, uint32_t
   bool equal = true;
   for (uint32_t d = 1; d < dims; d++) equal = equal && numbers[d] == numbers[0];
   kw_case_give_ints(c, arg, numbers, equal && c->number % 3 == 1 ? 1 : dims);
-}
-
-bool kw_case_set_images(kw_case *c, uint32_t first, uint32_t count, const kw_shape *shapes) {
-  const uint32_t usual = count > 1 ? 6 : 2; /* numbers of TRANSPOSED that kw_case_pick_layout knows */
-  bool last = c->class == KW_CLASS_TRANSPOSED && c->number >= usual;
-  if (last && c->number - usual > count) return false;
-  for (uint32_t i = 0; i < count; i++) {
-    kw_layout chosen = KW_LAYOUT_DENSE;
-    if (last && (c->number == usual || c->number - usual == i + 1)) chosen = KW_LAYOUT_CHANNELS_LAST;
-    if (!last && !kw_case_pick_layout(c->class, c->number, i, count, &chosen)) return false;
-    kw_case_set_tensor(c, first + i, c->key, &shapes[i], chosen);
-    c->tensors[first + i].domain = c->class == KW_CLASS_EXACT ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
-    bool marked = c->class == KW_CLASS_SPECIAL && c->number == i;
-    if (c->class == KW_CLASS_SPECIAL) c->tensors[first + i].domain = marked ? KW_DOMAIN_SPECIAL_ROW : KW_DOMAIN_SMALL;
-    if (c->class == KW_CLASS_SPECIAL && c->number == 2) c->tensors[first + i].domain = KW_DOMAIN_FEW;
-    if (marked) c->tensors[first + i].value_stride = (uint32_t)(numel_of(&shapes[i]) / 4 + 1);
-  }
-  c->exact = c->class == KW_CLASS_EXACT;
-  return true;
-}
-
-kw_layout kw_case_image_layout(const kw_case *c) {
-  if (c->class == KW_CLASS_TRANSPOSED && c->number == 6) return KW_LAYOUT_CHANNELS_LAST;
-  bool last = c->class == KW_CLASS_OUTPUTS && c->number >= KW_CASE_OUT_LAYOUTS;
-  return last ? KW_LAYOUT_CHANNELS_LAST : kw_case_out_layout(c);
 }
 
 /* Strides, paddings and so on from argument `first` on. */

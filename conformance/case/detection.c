@@ -2,11 +2,10 @@
  *
  * Cases of object detection: boxes against each other, their suppression, regions of images.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* Corners are multiples of one of this. */
 enum { NESTED = 0, WHOLE = 1, FINE = 1 << 12 };

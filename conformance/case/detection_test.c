@@ -3,7 +3,7 @@
  * No case of detection asks for a decision that a rounding could turn: not whether a box goes, nor how many samples a
  * region takes.
  */
-#include "case/case.h"
+#include "case/make.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -49,14 +49,14 @@ static bool is_certain(const double a[4], const double b[4], double threshold) {
 /* The boxes of a case, four numbers each; the caller frees them. */
 static double *read_boxes(const kw_case *c, uint32_t run) {
   const kw_case_tensor *dets = &c->tensors[0];
-  const size_t size = kw_datum_size(dets->dtype);
+  const size_t size = kw_element_size(dets->dtype);
   char *storage = calloc(dets->extent + 1, size);
   double *out = calloc((size_t)dets->numel + 1, sizeof *out);
   assert_non_null(storage);
   assert_non_null(out);
   kw_case_fill(c, 0, 1, run, false, storage);
   for (int64_t i = 0; i < dets->numel; i++) {
-    out[i] = kw_datum_load(dets->dtype, storage + (size_t)kw_case_tensor_at(dets, i) * size);
+    out[i] = kw_element_load(dets->dtype, storage + (size_t)kw_case_tensor_at(dets, i) * size);
   }
   free(storage);
   return out;

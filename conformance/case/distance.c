@@ -2,11 +2,10 @@
  *
  * Cases of distances between rows.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <math.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* x1, and x2 with so many rows of the same length; `batch`: with the same dimensions before that. The op on one matrix
  * takes the last two of x1's. */

@@ -25,41 +25,41 @@ static const struct {
     [KW_C128] = {"c128", 16, {0}},
 };
 
-bool kw_datum_is_float(kw_dtype dtype) {
+bool kw_element_is_float(kw_dtype dtype) {
   return dtype < KW_DTYPE_COUNT && numbers[dtype].format.precision > 0;
 }
 
-bool kw_datum_is_complex(kw_dtype dtype) {
+bool kw_element_is_complex(kw_dtype dtype) {
   return dtype == KW_C64 || dtype == KW_C128;
 }
 
-bool kw_datum_is_integer(kw_dtype dtype) {
+bool kw_element_is_integer(kw_dtype dtype) {
   return dtype >= KW_U8 && dtype <= KW_I64;
 }
 
-size_t kw_datum_size(kw_dtype dtype) {
+size_t kw_element_size(kw_dtype dtype) {
   if (dtype == KW_DTYPE_WIDE) return sizeof(kw_wide);
   if (dtype == KW_DTYPE_WIDE_PAIR) return 2 * sizeof(kw_wide);
   return dtype < KW_DTYPE_COUNT ? numbers[dtype].size : 0;
 }
 
-const char *kw_datum_name(kw_dtype dtype) {
+const char *kw_element_name(kw_dtype dtype) {
   if (dtype == KW_DTYPE_WIDE) return "wide";
   return dtype < KW_DTYPE_COUNT ? numbers[dtype].name : "unknown dtype";
 }
 
-kw_dtype kw_datum_from_name(const char *name, size_t length) {
+kw_dtype kw_element_from_name(const char *name, size_t length) {
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
     if (strlen(numbers[d].name) == length && memcmp(numbers[d].name, name, length) == 0) return d;
   }
   return KW_DTYPE_NONE;
 }
 
-kw_float_format kw_datum_format(kw_dtype dtype) {
+kw_float_format kw_element_format(kw_dtype dtype) {
   return numbers[dtype].format;
 }
 
-kw_dtype kw_datum_compute(kw_dtype dtype) {
+kw_dtype kw_element_compute(kw_dtype dtype) {
   return dtype == KW_F64 || dtype == KW_C128 ? KW_F64 : KW_F32;
 }
 
@@ -78,20 +78,20 @@ static parts take_apart(double x) {
   return (parts){(bits & fraction_mask) | hidden, (field ? field : 1) - 1075, bits >> 63};
 }
 
-double kw_datum_spacing(kw_float_format format, kw_wide x) {
+double kw_element_spacing(kw_float_format format, kw_wide x) {
   parts p = take_apart(x.hi);
   int exponent = p.significand >> 52 ? p.exponent + 52 : format.emin;
   bool toward_zero = (x.hi > 0 && x.lo < 0) || (x.hi < 0 && x.lo > 0);
   bool power_of_two = p.significand == UINT64_C(1) << 52;
   if (power_of_two && (x.lo == 0 || toward_zero)) exponent--; /* a power of two belongs to the binade below it */
   if (exponent < format.emin) exponent = format.emin;
-  return kw_datum_pow2(exponent - format.precision + 1);
+  return kw_element_pow2(exponent - format.precision + 1);
 }
 
-double kw_datum_round(kw_dtype dtype, kw_wide x) {
+double kw_element_round(kw_dtype dtype, kw_wide x) {
   if (isnan(x.hi) || isinf(x.hi) || x.hi == 0) return x.hi;
   if (dtype == KW_F64) return x.hi + x.lo; /* another number only past the largest one */
-  kw_float_format format = kw_datum_format(dtype);
+  kw_float_format format = kw_element_format(dtype);
   parts p = take_apart(x.hi);
   double sign = p.negative ? -1.0 : 1.0, lo = x.lo * sign;
   int quantum = (p.exponent + 52 < format.emin ? format.emin : p.exponent + 52) - format.precision + 1;
@@ -100,15 +100,15 @@ double kw_datum_round(kw_dtype dtype, kw_wide x) {
   uint64_t whole = p.significand >> cut, rest = p.significand - (whole << cut), half = UINT64_C(1) << (cut - 1);
   /* With lo < 0 and no rest x is just below a representable value and rounds to it. */
   if (rest > half || (rest == half && (lo > 0 || (lo == 0 && whole & 1)))) whole++;
-  double magnitude = (double)whole * kw_datum_pow2(quantum);
+  double magnitude = (double)whole * kw_element_pow2(quantum);
   if (magnitude > format.max) return sign * (dtype == KW_F8E4M3FN ? (double)NAN : (double)INFINITY);
   return sign * magnitude;
 }
 
 /* The bits of a value that the format holds exactly. */
 static uint32_t encode_small(kw_dtype dtype, double value) {
-  kw_float_format format = kw_datum_format(dtype);
-  int total = (int)kw_datum_size(dtype) * 8;
+  kw_float_format format = kw_element_format(dtype);
+  int total = (int)kw_element_size(dtype) * 8;
   int fraction_bits = format.precision - 1;
   uint32_t sign = signbit(value) ? 1u << (total - 1) : 0;
   uint32_t exponent_mask = (1u << (total - 1 - fraction_bits)) - 1;
@@ -126,8 +126,8 @@ static uint32_t encode_small(kw_dtype dtype, double value) {
 }
 
 static double decode_small(kw_dtype dtype, uint32_t bits) {
-  kw_float_format format = kw_datum_format(dtype);
-  int total = (int)kw_datum_size(dtype) * 8;
+  kw_float_format format = kw_element_format(dtype);
+  int total = (int)kw_element_size(dtype) * 8;
   int fraction_bits = format.precision - 1;
   uint32_t exponent_mask = (1u << (total - 1 - fraction_bits)) - 1;
   double sign = bits >> (total - 1) ? -1.0 : 1.0;
@@ -139,7 +139,7 @@ static double decode_small(kw_dtype dtype, uint32_t bits) {
     return sign * (fraction ? (double)NAN : (double)INFINITY);
   }
   uint32_t significand = exponent ? fraction + (1u << fraction_bits) : fraction;
-  return sign * significand * kw_datum_pow2((int)(exponent ? exponent - 1 : 0) + format.emin - fraction_bits);
+  return sign * significand * kw_element_pow2((int)(exponent ? exponent - 1 : 0) + format.emin - fraction_bits);
 }
 
 static int64_t load_integer(kw_dtype dtype, const void *element) {
@@ -175,7 +175,7 @@ static uint32_t load_bits(size_t size, const void *element) {
   return v;
 }
 
-double kw_datum_load(kw_dtype dtype, const void *element) {
+double kw_element_load(kw_dtype dtype, const void *element) {
   switch (dtype) {
     case KW_F32: {
       float v;
@@ -191,13 +191,13 @@ double kw_datum_load(kw_dtype dtype, const void *element) {
     case KW_BF16:
     case KW_F8E4M3FN:
     case KW_F8E5M2:
-      return decode_small(dtype, load_bits(kw_datum_size(dtype), element));
+      return decode_small(dtype, load_bits(kw_element_size(dtype), element));
     default:
       return (double)load_integer(dtype, element);
   }
 }
 
-kw_wide kw_datum_load_wide(kw_dtype dtype, const void *element) {
+kw_wide kw_element_load_wide(kw_dtype dtype, const void *element) {
   if (dtype == KW_DTYPE_WIDE) {
     kw_wide wide;
     memcpy(&wide, element, sizeof wide);
@@ -212,19 +212,19 @@ kw_wide kw_datum_load_wide(kw_dtype dtype, const void *element) {
     wide.hi = sum;
     return wide;
   }
-  return (kw_wide){kw_datum_load(dtype, element), 0};
+  return (kw_wide){kw_element_load(dtype, element), 0};
 }
 
 static void store_integer(kw_dtype dtype, void *element, int64_t value) {
   /* the low bytes: two's complement wrap on a little-endian host */
-  memcpy(element, &value, kw_datum_size(dtype));
+  memcpy(element, &value, kw_element_size(dtype));
 }
 
 static int64_t saturate(kw_dtype dtype, double value) {
   if (isnan(value)) return 0;
   value = trunc(value);
   if (dtype == KW_U8) return value <= 0 ? 0 : value >= 255 ? 255 : (int64_t)value;
-  double limit = ldexp(1.0, (int)kw_datum_size(dtype) * 8 - 1);
+  double limit = ldexp(1.0, (int)kw_element_size(dtype) * 8 - 1);
   if (value >= limit) return dtype == KW_I64 ? INT64_MAX : (int64_t)limit - 1;
   if (value < -limit) return dtype == KW_I64 ? INT64_MIN : (int64_t)-limit;
   return (int64_t)value;
@@ -232,7 +232,7 @@ static int64_t saturate(kw_dtype dtype, double value) {
 
 static void store_wide(kw_dtype dtype, void *element, kw_wide value) {
   bool by_hardware = dtype == KW_F32 && value.lo == 0; /* the conversion below rounds in the same way */
-  double rounded = by_hardware ? value.hi : kw_datum_round(dtype, value);
+  double rounded = by_hardware ? value.hi : kw_element_round(dtype, value);
   if (dtype == KW_F64) {
     memcpy(element, &rounded, sizeof rounded);
   } else if (dtype == KW_F32) {
@@ -240,50 +240,62 @@ static void store_wide(kw_dtype dtype, void *element, kw_wide value) {
     memcpy(element, &f, sizeof f);
   } else {
     uint32_t bits = encode_small(dtype, rounded);
-    memcpy(element, &bits, kw_datum_size(dtype));
+    memcpy(element, &bits, kw_element_size(dtype));
   }
 }
 
-void kw_datum_store(kw_dtype dtype, void *element, double value) {
+void kw_element_store(kw_dtype dtype, void *element, double value) {
   if (dtype == KW_BOOL) {
     *(uint8_t *)element = value != 0;
-  } else if (kw_datum_is_integer(dtype)) {
+  } else if (kw_element_is_integer(dtype)) {
     store_integer(dtype, element, saturate(dtype, value));
   } else {
     store_wide(dtype, element, (kw_wide){value, 0});
   }
 }
 
-kw_dtype kw_datum_part(kw_dtype dtype) {
+kw_dtype kw_element_part(kw_dtype dtype) {
   return dtype == KW_C64 ? KW_F32 : dtype == KW_C128 ? KW_F64 : dtype;
 }
 
-void kw_datum_convert(kw_dtype to, void *dst, kw_dtype from, const void *src) {
+void kw_element_convert(kw_dtype to, void *dst, kw_dtype from, const void *src) {
   if (to == from) {
-    memcpy(dst, src, kw_datum_size(to));
-  } else if (kw_datum_is_complex(to)) {
-    kw_dtype part = kw_datum_part(to);
-    size_t size = kw_datum_size(part);
+    memcpy(dst, src, kw_element_size(to));
+  } else if (kw_element_is_complex(to)) {
+    kw_dtype part = kw_element_part(to);
+    size_t size = kw_element_size(part);
     memset(dst, 0, 2 * size);
-    kw_datum_convert(part, dst, kw_datum_part(from), src);
-    if (!kw_datum_is_complex(from)) return;
-    kw_datum_convert(part, (char *)dst + size, kw_datum_part(from), (const char *)src + kw_datum_size(from) / 2);
-  } else if (kw_datum_is_float(from)) {
-    kw_datum_store(to, dst, kw_datum_load(from, src));
-  } else if (kw_datum_is_float(to)) {
-    store_wide(to, dst, kw_datum_load_wide(from, src));
+    kw_element_convert(part, dst, kw_element_part(from), src);
+    if (!kw_element_is_complex(from)) return;
+    kw_element_convert(part, (char *)dst + size, kw_element_part(from), (const char *)src + kw_element_size(from) / 2);
+  } else if (kw_element_is_float(from)) {
+    kw_element_store(to, dst, kw_element_load(from, src));
+  } else if (kw_element_is_float(to)) {
+    store_wide(to, dst, kw_element_load_wide(from, src));
   } else {
     int64_t value = load_integer(from, src);
     store_integer(to, dst, to == KW_BOOL ? value != 0 : value);
   }
 }
 
-bool kw_datum_is_nan(kw_dtype dtype, const void *element) {
-  return kw_datum_is_float(dtype) && isnan(kw_datum_load(dtype, element));
+bool kw_element_is_nan(kw_dtype dtype, const void *element) {
+  return kw_element_is_float(dtype) && isnan(kw_element_load(dtype, element));
 }
 
-bool kw_datum_is_subnormal(kw_dtype dtype, const void *element) {
-  if (!kw_datum_is_float(dtype)) return false;
-  double value = fabs(kw_datum_load(dtype, element));
-  return value > 0 && value < ldexp(1.0, kw_datum_format(dtype).emin);
+bool kw_element_is_subnormal(kw_dtype dtype, const void *element) {
+  if (!kw_element_is_float(dtype)) return false;
+  double value = fabs(kw_element_load(dtype, element));
+  return value > 0 && value < ldexp(1.0, kw_element_format(dtype).emin);
+}
+
+bool kw_element_holds_integers(kw_dtype dtype, int64_t low, int64_t high) {
+  if (dtype == KW_BOOL) return low >= 0 && high <= 1;
+  if (kw_element_is_float(dtype)) {
+    int64_t limit = INT64_C(1) << kw_element_format(dtype).precision;
+    return low >= -limit && high <= limit;
+  }
+  if (dtype == KW_I64) return true;
+  int bits = (int)kw_element_size(dtype) * 8;
+  int64_t limit = INT64_C(1) << (dtype == KW_U8 ? bits : bits - 1);
+  return low >= (dtype == KW_U8 ? 0 : -limit) && high < limit;
 }

@@ -2,13 +2,12 @@
  *
  * Cases of ops whose arguments broadcast: elementwise ops, fill_ and copy_.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 static const kw_shape prime_shapes[] = {
     {1, {7}},          {1, {1021}},
@@ -106,7 +105,7 @@ static bool mixed_move(const kw_case *c, uint32_t number, kw_dtype *out) {
   uint32_t seen = 0;
   bool fills = !copies(c->op) && c->op->row.result == KW_RESULT_SELF;
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
-    bool lost = fills && kw_datum_is_complex(d) && !kw_datum_is_complex(c->key); /* fill_ refuses to drop a part */
+    bool lost = fills && kw_element_is_complex(d) && !kw_element_is_complex(c->key); /* fill_ refuses to drop a part */
     if (d == c->key || lost || seen++ != number) continue;
     *out = d;
     return true;
@@ -146,7 +145,7 @@ static bool set_mixed(kw_case *c, const uint32_t *inputs, uint32_t count, kw_dty
     if (!mixed_pair(c, c->number, other)) return false;
     for (uint32_t i = 0; i < promoted_count; i++) {
       c->tensors[promoted[i]].dtype = other[i % 2];
-      if (kw_datum_is_integer(other[i % 2])) c->tensors[promoted[i]].domain = KW_DOMAIN_SMALL;
+      if (kw_element_is_integer(other[i % 2])) c->tensors[promoted[i]].domain = KW_DOMAIN_SMALL;
     }
     return true;
   }
@@ -165,20 +164,20 @@ static uint32_t forms(const kw_case *c) {
   if (kw_suite_op_find_arg(c->op, "is_result") >= 0 || kw_suite_op_find_arg(c->op, "self_is_result") >= 0) return 2;
   if (kw_suite_op_find_arg(c->op, "decimals") >= 0) return 3;
   if (kw_suite_op_find_arg(c->op, "rounding_mode") < 0) return 1;
-  return kw_datum_is_float(c->key) ? 3 : 2;
+  return kw_element_is_float(c->key) ? 3 : 2;
 }
 
 /* All pairs (triples) of special values, or all bit patterns. */
 static bool set_lists(kw_case *c, const uint32_t *inputs, uint32_t count, kw_shape *shape) {
   bool bits = c->class == KW_CLASS_EXHAUSTIVE;
-  size_t size = kw_datum_size(c->key);
+  size_t size = kw_element_size(c->key);
   if (strcmp(c->op->name, "fill_.Tensor") == 0 && !bits) { /* one value for all elements */
     c->tensors[inputs[0]].domain = KW_DOMAIN_SPECIAL_ONE;
     c->tensors[inputs[0]].value_stride = c->number;
-    return c->number < 8 && !kw_datum_is_complex(c->key);
+    return c->number < 8 && !kw_element_is_complex(c->key);
   }
   if (c->number >= forms(c) || count == 0 || c->tensors[inputs[0]].rank == 0) return false;
-  if (bits && (size > 2 || (size == 2 && (count > 1 || kw_datum_is_integer(c->key))))) return false;
+  if (bits && (size > 2 || (size == 2 && (count > 1 || kw_element_is_integer(c->key))))) return false;
   uint64_t length = 1;
   for (uint32_t i = 0; i < count; i++) {
     kw_case_tensor *tensor = &c->tensors[inputs[i]];
@@ -188,7 +187,7 @@ static bool set_lists(kw_case *c, const uint32_t *inputs, uint32_t count, kw_sha
     bool moved = c->op->row.compare == KW_CMP_BITS && c->op->row.result != KW_RESULT_BOOL;
     tensor->domain = bits ? KW_DOMAIN_BITS : moved ? KW_DOMAIN_SPECIAL_RAW : KW_DOMAIN_SPECIAL;
     uint64_t values = bits && !boolean ? UINT64_C(1) << (8 * size) : kw_value_special_count(tensor->dtype);
-    if (kw_datum_is_complex(c->key)) values = kw_value_special_count(KW_F32) * 5;
+    if (kw_element_is_complex(c->key)) values = kw_value_special_count(KW_F32) * 5;
     length *= values;
   }
   if (length > 1u << 16) length = 1u << 16;

@@ -2,11 +2,10 @@
  *
  * Cases of ops that make tensors out of numbers: full, arange.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* What a number on its own is taken for, when no dtype is given. */
 static kw_dtype natural_dtype(kw_value number) {
@@ -92,12 +91,12 @@ static bool pick_range(kw_case *c, range *out) {
       break;
     case KW_CLASS_ATTRS:
       ranges = int_ranges, count = COUNT(int_ranges);
-      if (n >= count && kw_datum_is_float(c->key)) {
+      if (n >= count && kw_element_is_float(c->key)) {
         ranges = real_ranges, n -= count, count = COUNT(real_ranges);
       }
       break;
     case KW_CLASS_MIXED:
-      if (kw_datum_is_float(c->key)) return false;
+      if (kw_element_is_float(c->key)) return false;
       ranges = cut_ranges, count = COUNT(cut_ranges);
       break;
     case KW_CLASS_OUTPUTS:

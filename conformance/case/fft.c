@@ -2,9 +2,8 @@
  *
  * Cases of Fourier transforms.
  */
+#include "case/makers.h"
 #include "case/parts.h"
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* A shape, of the real side where there is one, and the dimensions that are transformed. */
 typedef struct fft_row {
@@ -58,7 +57,7 @@ bool kw_case_make_fft(kw_case *c) {
   fft_row row;
   kw_layout layout;
   if (!pick_row(c, &row) || !kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
-  const bool to_complex = kw_datum_is_float(c->key), to_real = kw_suite_op_find_arg(c->op, "last_dim_size") >= 0;
+  const bool to_complex = kw_element_is_float(c->key), to_real = kw_suite_op_find_arg(c->op, "last_dim_size") >= 0;
   const int64_t given = row.dims[row.count - 1], last = given < 0 ? given + row.shape.rank : given;
   const bool flag = c->number / 3 % 2; /* in all combinations with the three normalizations */
   kw_shape self = row.shape, result = row.shape;
@@ -74,7 +73,7 @@ bool kw_case_make_fft(kw_case *c) {
   kw_value bool_flag = {.tag = KW_TAG_BOOL, .u.b = flag}, size = {.tag = KW_TAG_INT, .u.i = row.shape.dims[last]};
   kw_case_give(c, 3, to_real ? size : bool_flag);
   c->terms = 1;
-  kw_dtype dtype = to_complex ? complex_of(c->key) : to_real ? kw_datum_part(c->key) : c->key;
+  kw_dtype dtype = to_complex ? complex_of(c->key) : to_real ? kw_element_part(c->key) : c->key;
   kw_case_set_result(c, 0, dtype, &result, kw_case_out_layout(c));
   return true;
 }

@@ -2,11 +2,11 @@
  *
  * Cases of gated activations, their gradients, and rotary positions.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
 
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 #define ROWS_OF(array) \
   { array, COUNT(array) }
 
@@ -173,7 +173,7 @@ bool kw_case_make_rope(kw_case *c) {
   if (given && count == 0) return false;
   if (!set_operand(c, 0, 0, 1, c->key, &row.shape)) return false;
   for (uint32_t i = 1; i < 3; i++) {
-    kw_case_set_tensor(c, i, wide ? kw_datum_compute(c->key) : c->key, &table, KW_LAYOUT_DENSE);
+    kw_case_set_tensor(c, i, wide ? kw_element_compute(c->key) : c->key, &table, KW_LAYOUT_DENSE);
     c->tensors[i].domain = c->exact ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
   }
   if (c->exact) c->tensors[0].domain = KW_DOMAIN_SMALL;

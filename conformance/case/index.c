@@ -3,11 +3,10 @@
  * Cases of ops that choose and place elements. Where an op writes to places that indices name, indices occur at
  * most twice for one place, so that the first and the last writer are all there are.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 static void give_int(kw_case *c, uint32_t arg, int64_t i) {
   kw_case_give(c, arg, (kw_value){.tag = KW_TAG_INT, .u.i = i});

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "case/case.h"
+#include "case/make.h"
 #include "selection.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static const kw_suite_op *find_op(const char *name) {
 /* Tensor `index` of a case with the values of a run; `mem` is the caller's to free. */
 static kw_tensor_ref make_indices(const kw_case *c, uint32_t index, uint32_t run) {
   const kw_case_tensor *tensor = &c->tensors[index];
-  size_t size = kw_datum_size(tensor->dtype);
+  size_t size = kw_element_size(tensor->dtype);
   kw_value_key key = kw_case_value_key(c, index, 1, run);
   kw_tensor_ref ref = {.struct_size = sizeof ref, .dtype = tensor->dtype, .rank = (uint8_t)tensor->rank};
   ref.mem = malloc((size_t)tensor->extent * size + 1);

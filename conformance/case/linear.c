@@ -2,11 +2,10 @@
  *
  * Cases of linear layers whose weights come in another form than a dense matrix, and of what puts them into it.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 

@@ -2,11 +2,10 @@
  *
  * Cases of losses and their backwards.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 static void give_int(kw_case *c, int arg, int64_t i) {
   kw_case_give(c, (uint32_t)arg, (kw_value){.tag = KW_TAG_INT, .u.i = i});

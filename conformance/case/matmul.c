@@ -2,13 +2,12 @@
  *
  * Cases of matrix products: mm and its like, bmm, addmm.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* [n, k] x [k, m], `batch` times where the op takes several, with layouts and values by class. */
 typedef struct product {
@@ -129,7 +128,7 @@ static void set_product(kw_case *c, const product *p) {
 
 /* Tensors that promote to the key: one of a lower dtype for each tensor of the product in turn. */
 static bool set_mixed(kw_case *c, uint32_t first, uint32_t count) {
-  kw_dtype lower = kw_datum_is_integer(c->key) ? KW_U8 : KW_I32;
+  kw_dtype lower = kw_element_is_integer(c->key) ? KW_U8 : KW_I32;
   if (c->op->row.result != KW_RESULT_KEY || c->number >= count) return false;
   if (kw_dtype_promote(lower, c->key) != c->key || lower == c->key) return false;
   c->tensors[first + c->number].dtype = lower;
@@ -152,7 +151,7 @@ static const int64_t int_factors[][2] = {{1, 1}, {0, 1}, {2, 3}, {1, 0}, {-1, 1}
 static const double float_factors[][2] = {{0.5, 2}, {0.1, -1.5}, {0, 0.1}, {-2.7, 1}, {1e-3, 3.141592653589793}};
 
 static bool set_factors(kw_case *c, uint32_t number) {
-  uint32_t ints = COUNT(int_factors), floats = kw_datum_is_float(c->key) ? COUNT(float_factors) : 0;
+  uint32_t ints = COUNT(int_factors), floats = kw_element_is_float(c->key) ? COUNT(float_factors) : 0;
   if (number >= ints + floats) return false;
   for (uint32_t i = 0; i < 2; i++) {
     kw_value factor =

@@ -2,11 +2,10 @@
  *
  * Cases of softmax and of normalisation over the last dimensions.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* A shape, and softmax's dim, or how many of its last dimensions are normalised over. */
 typedef struct norm_row {
@@ -233,7 +232,7 @@ bool kw_case_make_norm(kw_case *c) {
   kw_case_set_result(c, 0, c->key, &row.shape, layout_out);
   for (uint32_t d = outer; d < row.shape.rank; d++) row.shape.dims[d] = 1;
   for (uint32_t r = 1; r < c->op->result_count; r++) {
-    kw_case_set_result(c, r, kw_datum_compute(c->key), &row.shape, layout_out);
+    kw_case_set_result(c, r, kw_element_compute(c->key), &row.shape, layout_out);
   }
   return true;
 }

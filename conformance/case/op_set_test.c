@@ -3,7 +3,7 @@
  * No row of the op table without what belongs to it. golden_test asks for golden vectors, op_pages for an up-to-date
  * page.
  */
-#include "judge/oracle.h"
+#include "case/make.h"
 
 #include "op_table.h"
 #include "reference.h"

@@ -2,11 +2,11 @@
  *
  * Cases of pools in one to three dimensions, and of their gradients, from one table.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
 
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 enum { MOST_DIMS = 3 };
 
 /* Sizes and numbers for three dimensions; ops of fewer take the last ones. */

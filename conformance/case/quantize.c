@@ -2,11 +2,10 @@
  *
  * Cases of quantisation: to integers and back, with one scale or with one per channel.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* Scale, zero point and codes that a case is about. Ranges of i32 are such that f32 holds their ends. */
 typedef struct grid {
@@ -86,7 +85,7 @@ static bool pick_shape(const kw_case *c, kw_shape *out) {
 
 /* Every code or every 16-bit float once. */
 static bool all_values(const kw_case *c, kw_shape *out) {
-  size_t size = kw_datum_size(c->key);
+  size_t size = kw_element_size(c->key);
   *out = (kw_shape){2, {size == 1 ? 16 : 256, size == 1 ? 16 : 256}};
   return c->number == 0 && size <= 2;
 }

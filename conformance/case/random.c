@@ -2,13 +2,12 @@
  *
  * Cases of random ops. The state of the generator is kw_case_rng's business.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* ---- Numbers that ops are given ---------------------------------------------------------------------------------- */
 
@@ -28,18 +27,6 @@ static bool give_floats(kw_case *c) {
   kw_case_give(c, 1, kw_arg_float(mine[0]));
   if (two) kw_case_give(c, 2, kw_arg_float(mine[1]));
   return true;
-}
-
-bool kw_case_holds_integers(kw_dtype dtype, int64_t low, int64_t high) {
-  if (dtype == KW_BOOL) return low >= 0 && high <= 1;
-  if (kw_datum_is_float(dtype)) {
-    int64_t limit = INT64_C(1) << kw_datum_format(dtype).precision;
-    return low >= -limit && high <= limit;
-  }
-  if (dtype == KW_I64) return true;
-  int bits = (int)kw_datum_size(dtype) * 8;
-  int64_t limit = INT64_C(1) << (dtype == KW_U8 ? bits : bits - 1);
-  return low >= (dtype == KW_U8 ? 0 : -limit) && high < limit;
 }
 
 /* The first and the last integer of random_ and randint, and whether the last one is said. Ranges around 2^32, where
@@ -74,7 +61,8 @@ static bool give_integers(kw_case *c) {
   int low = kw_suite_op_find_arg(c->op, in_place ? "from" : "low"), high = in_place ? 2 : low + 1;
   uint32_t fitting[COUNT(ranges)], count = 0;
   for (uint32_t i = 0; i < COUNT(ranges); i++) {
-    if (!kw_case_holds_integers(c->key, ranges[i].first, ranges[i].open ? ranges[i].first : ranges[i].last)) continue;
+    if (!kw_element_holds_integers(c->key, ranges[i].first, ranges[i].open ? ranges[i].first : ranges[i].last))
+      continue;
     if ((ranges[i].open && !in_place) || (ranges[i].first != 0 && low < 0)) continue;
     fitting[count++] = i;
   }
@@ -85,46 +73,10 @@ static bool give_integers(kw_case *c) {
   return true;
 }
 
-/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
-
-bool kw_case_random_shape(const kw_case *c, kw_shape *out) {
-  static const kw_shape scalar[] = {{0, {0}}}, empty[] = {{1, {0}}, {3, {2, 0, 3}}}, one[] = {{1, {1}}, {3, {1, 1, 1}}};
-  static const kw_shape prime[] = {{1, {2}},       {1, {3}},
-                                   {1, {4}},       {1, {5}},
-                                   {1, {7}},       {1, {8}},
-                                   {1, {1021}},    {2, {13, 5}},
-                                   {3, {3, 5, 7}}, {4, {2, 3, 5, 7}},
-                                   {1, {4099}},    {2, {6, 10}},
-                                   {2, {101, 1}},  {16, {1, 2, 1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 2, 1}}};
-  static const kw_shape large[] = {{2, {257, 263}}, {1, {65537}}};
-  static const kw_shape strided[] = {{2, {5, 7}}, {3, {4, 3, 5}}, {2, {67, 129}}}, plain[] = {{2, {7, 9}}};
-  static const struct {
-    const kw_shape *shapes;
-    uint32_t count, numbers;
-  } by_class[KW_CLASS_COUNT] = {
-      [KW_CLASS_SCALAR] = {scalar, 1, 1},
-      [KW_CLASS_EMPTY] = {empty, COUNT(empty), COUNT(empty)},
-      [KW_CLASS_ONE] = {one, COUNT(one), COUNT(one)},
-      [KW_CLASS_PRIME] = {prime, COUNT(prime), COUNT(prime)},
-      [KW_CLASS_LARGE] = {large, COUNT(large), COUNT(large)},
-      [KW_CLASS_ATTRS] = {plain, 1, UINT32_MAX},
-      [KW_CLASS_OUTPUTS] = {strided, COUNT(strided), 8},
-      [KW_CLASS_TRANSPOSED] = {strided, COUNT(strided), UINT32_MAX},
-      [KW_CLASS_SLICED] = {strided, COUNT(strided), UINT32_MAX},
-      [KW_CLASS_STRIDE0] = {strided, COUNT(strided), UINT32_MAX},
-  };
-  if (c->number >= by_class[c->class].numbers) return false;
-  *out = by_class[c->class].shapes[c->number % by_class[c->class].count];
-  return true;
-}
-
 /* ---- Cases ------------------------------------------------------------------------------------------------------- */
 
 bool kw_case_make_random(kw_case *c) {
   const kw_suite_op *op = c->op;
-  bool chooses =
-      op->row.shape == KW_SHAPE_COUNT || op->row.shape == KW_SHAPE_MULTINOMIAL || op->row.shape == KW_SHAPE_SAME;
-  if (chooses) return kw_case_make_sample(c);
   int size = kw_suite_op_find_arg(op, "size"), dtype = kw_suite_op_find_arg(op, "dtype");
   bool tensor = size < 0 && !op->in_place, numbers = op->in_place || dtype > 1;
   bool integers = kw_suite_op_find_arg(op, "high") >= 0 || strcmp(op->base, "random_") == 0;

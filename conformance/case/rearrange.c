@@ -2,11 +2,11 @@
  *
  * Cases of the ops that place the elements of a tensor elsewhere.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
 
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 #define ABSENT INT64_MIN /* a number that is none */
 
 /* A tensor and the numbers that say what becomes of it:

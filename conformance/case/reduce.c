@@ -2,13 +2,12 @@
  *
  * Cases of reductions, and of scans along a dimension.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* ---- Reductions -------------------------------------------------------------------------------------------------- */
 
@@ -82,7 +81,7 @@ static bool special_of(const kw_case *c, special_row *out) {
                                              {KW_DOMAIN_SPECIAL, 1},
                                              {KW_DOMAIN_SPECIAL, ROW},
                                              {KW_DOMAIN_OFFSET, 1}};
-  bool sums = c->op->row.compare == KW_CMP_ACCUMULATE && kw_datum_is_float(c->key);
+  bool sums = c->op->row.compare == KW_CMP_ACCUMULATE && kw_element_is_float(c->key);
   bool exponential = strcmp(c->op->base, "logsumexp") == 0;
   uint32_t count = exponential ? COUNT(exponentials) : sums && !has_own_bound(c) ? 2 : 3;
   if (c->number >= count) return false;
@@ -208,14 +207,14 @@ static kw_shape reduced_shape(const kw_case *c, const reduce_row *row, bool keep
 /* The dtype of what is summed: another one in the class MIXED, together with the attribute that says what to sum in. */
 static bool set_sum_dtype(kw_case *c, kw_dtype *io_input) {
   int dtype = kw_suite_op_find_arg(c->op, "dtype");
-  bool needs = kw_datum_is_integer(c->key) && c->key != KW_I64; /* integers sum in i64 unless told otherwise */
+  bool needs = kw_element_is_integer(c->key) && c->key != KW_I64; /* integers sum in i64 unless told otherwise */
   if (c->class == KW_CLASS_MIXED) {
     uint32_t seen = 0;
     kw_dtype input = KW_DTYPE_NONE;
     for (kw_dtype d = 0; d <= KW_F64 && input == KW_DTYPE_NONE; d++) {
       if (d != c->key && seen++ == c->number) input = d;
     }
-    bool narrows = kw_datum_is_float(input) && kw_datum_is_integer(c->key);
+    bool narrows = kw_element_is_float(input) && kw_element_is_integer(c->key);
     if (input == KW_DTYPE_NONE || narrows) return false;
     *io_input = input;
     needs = !(c->key == KW_I64 && input < KW_I64);
@@ -229,7 +228,7 @@ static bool set_sum_dtype(kw_case *c, kw_dtype *io_input) {
 static bool set_integer_dtype(const kw_case *c, kw_dtype *out_input) {
   uint32_t seen = 0;
   for (kw_dtype d = 0; d <= KW_F64; d++) {
-    if (!kw_datum_is_integer(d) || seen++ != c->number) continue;
+    if (!kw_element_is_integer(d) || seen++ != c->number) continue;
     *out_input = d;
     return true;
   }
@@ -253,8 +252,8 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   if (c->class == KW_CLASS_MIXED || c->exact) tensor->domain = factors ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_SMALL;
   /* Equal terms may all be rounded the same way, and no bound on errors that are spread allows that. */
   if (c->class == KW_CLASS_STRIDE0 && sums) tensor->domain = KW_DOMAIN_EXACT_FACTOR;
-  bool integers = kw_datum_is_integer(c->key) && kw_datum_is_integer(input);
-  bool floats = kw_datum_is_float(c->key) && kw_datum_is_float(input) && !factors;
+  bool integers = kw_element_is_integer(c->key) && kw_element_is_integer(input);
+  bool floats = kw_element_is_float(c->key) && kw_element_is_float(input) && !factors;
   if (c->class == KW_CLASS_MIXED && integers) tensor->domain = KW_DOMAIN_ANY; /* exact at any size: their sums wrap */
   if (c->class == KW_CLASS_MIXED && floats) tensor->domain = KW_DOMAIN_UNIT; /* rounded to the key dtype, then summed */
   if (c->class != KW_CLASS_SPECIAL) return true;

@@ -4,11 +4,11 @@
  * of a weight) no case comes near the jump: sizes are such that f32 chooses the same elements by any formula, and grids
  * hold odd sixteenths over odd sizes below 16, which lead to no integer and no half.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
 
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 #define SPATIAL 3
 
 typedef struct resample_row {

@@ -2,7 +2,7 @@
  *
  * No case of resampling comes near a jump of its result.
  */
-#include "case/case.h"
+#include "case/make.h"
 
 #include <math.h>
 #include <setjmp.h>

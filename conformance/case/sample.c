@@ -2,11 +2,10 @@
  *
  * Cases of random choices: samples by weight, permutations, dropout.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* ---- multinomial ------------------------------------------------------------------------------------------------- */
 
@@ -77,7 +76,7 @@ static bool make_permutation(kw_case *c) {
              c->class == KW_CLASS_LARGE || c->class == KW_CLASS_OUTPUTS;
   if (!has || c->number >= numbers) return false;
   int64_t n = counts[c->number];
-  if (!kw_case_holds_integers(c->key, 0, n > 0 ? n - 1 : 0)) n = 1 + n % 100; /* as many as the dtype counts */
+  if (!kw_element_holds_integers(c->key, 0, n > 0 ? n - 1 : 0)) n = 1 + n % 100; /* as many as the dtype counts */
   const kw_shape shape = {1, {n}};
   c->arg_count = 1;
   kw_case_give(c, 0, kw_arg_int(n));

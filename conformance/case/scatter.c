@@ -2,11 +2,10 @@
  *
  * Cases of the ops that combine what indices send to one place: scatter_add, scatter_reduce, index_add.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* `count` numbers for each line of self along `dim`. */
 typedef struct scatter_row {
@@ -66,7 +65,7 @@ static const char *give_reduction(kw_case *c) {
   int arg = kw_suite_op_find_arg(c->op, "reduce");
   if (arg < 0) return "";
   uint32_t which = c->number % COUNT(reductions);
-  bool mean = which == 1 && (c->key == KW_BOOL || (c->class == KW_CLASS_EXACT && kw_datum_is_float(c->key)));
+  bool mean = which == 1 && (c->key == KW_BOOL || (c->class == KW_CLASS_EXACT && kw_element_is_float(c->key)));
   if (mean) which = 0; /* there is none of bool, and one of floats is not exact */
   kw_case_give(c, (uint32_t)arg, (kw_value){.tag = KW_TAG_STRING, .u.s = reductions[which]});
   bool alone = c->number / COUNT(reductions) % 2 == 0; /* by its default self is included */
@@ -81,7 +80,7 @@ static void give_alpha(kw_case *c) {
   double factor = factors[c->class == KW_CLASS_EXACT ? 0 : c->number % COUNT(factors)];
   kw_value v = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64, .u.i = (int64_t)(factor * 2)};
   if (c->key == KW_BOOL) v = (kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_BOOL, .u.b = factor != 0};
-  if (kw_datum_is_float(c->key)) {
+  if (kw_element_is_float(c->key)) {
     v.kind = KW_SCALAR_F64;
     v.u.f = factor;
   }

@@ -2,11 +2,10 @@
  *
  * Cases of ops that select by a mask, or by what is not zero.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 typedef struct shapes {
   const kw_shape *rows;
@@ -58,8 +57,8 @@ bool kw_case_make_nonzero(kw_case *c) {
   kw_shape shape;
   kw_layout layout = KW_LAYOUT_DENSE;
   bool every_pattern =
-      c->class == KW_CLASS_EXHAUSTIVE && c->number == 0 && kw_datum_size(c->key) <= 2 && c->key != KW_BOOL;
-  if (every_pattern) shape = (kw_shape){1, {kw_datum_size(c->key) == 1 ? 256 : 65536}};
+      c->class == KW_CLASS_EXHAUSTIVE && c->number == 0 && kw_element_size(c->key) <= 2 && c->key != KW_BOOL;
+  if (every_pattern) shape = (kw_shape){1, {kw_element_size(c->key) == 1 ? 256 : 65536}};
   if (!every_pattern && !pick_shape(c, &shape)) return false;
   if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
   if (!every_pattern) kw_case_resize(c, &shape);

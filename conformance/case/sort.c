@@ -2,11 +2,10 @@
  *
  * Cases of sort and topk: elements that tie, that differ little, and that have no order but the one that is decided.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* A shape, what is sorted along, and how many topk takes: of all of them in 8 parts. */
 typedef struct sort_row {
@@ -45,8 +44,8 @@ static bool pick_row(const kw_case *c, sort_row *out) {
       [KW_CLASS_SLICED] = ROWS(layout),   [KW_CLASS_STRIDE0] = ROWS(layout), [KW_CLASS_OUTPUTS] = ROWS(outputs),
       [KW_CLASS_SPECIAL] = ROWS(special), [KW_CLASS_ATTRS] = ROWS(attrs)};
   if (c->class == KW_CLASS_EXHAUSTIVE) {
-    *out = (sort_row){{1, {kw_datum_size(c->key) == 1 ? 256 : 65536}}, 0, 1};
-    return c->number < 2 && kw_datum_size(c->key) <= 2 && c->key != KW_BOOL;
+    *out = (sort_row){{1, {kw_element_size(c->key) == 1 ? 256 : 65536}}, 0, 1};
+    return c->number < 2 && kw_element_size(c->key) <= 2 && c->key != KW_BOOL;
   }
   const sort_rows *mine = &rows[c->class];
   const uint32_t turns = c->class == KW_CLASS_ATTRS ? 2 : 1; /* both directions */

@@ -2,12 +2,11 @@
  *
  * Cases of optimisers, scaled gradients and metrics: ops that change their arguments, lists of them among these.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <math.h>
 #include <string.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 static kw_value float_value(double f) {
   return (kw_value){.tag = KW_TAG_FLOAT, .u.f = f};
@@ -215,7 +214,7 @@ static bool make_clip(kw_case *c, const list_row *row) {
   kw_case_give(c, 1, float_value(exact ? 1e6 : limits[(c->number + c->number / 6) % COUNT(limits)]));
   if (type != 2 || c->number % 2) kw_case_give(c, 2, float_value(type));
   const kw_shape point = {0, {0}};
-  kw_case_set_result(c, 0, row->count > 0 ? kw_datum_compute(c->key) : KW_F32, &point, KW_LAYOUT_DENSE);
+  kw_case_set_result(c, 0, row->count > 0 ? kw_element_compute(c->key) : KW_F32, &point, KW_LAYOUT_DENSE);
   c->exact = exact;
   return true;
 }

@@ -55,8 +55,8 @@ enum {
 };
 
 static uint64_t float_bits(kw_dtype dtype, int special) {
-  kw_float_format f = kw_datum_format(dtype);
-  int bits = (int)kw_datum_size(dtype) * 8, fraction = f.precision - 1;
+  kw_float_format f = kw_element_format(dtype);
+  int bits = (int)kw_element_size(dtype) * 8, fraction = f.precision - 1;
   uint64_t sign = UINT64_C(1) << (bits - 1);
   uint64_t one = (uint64_t)(1 - f.emin) << fraction; /* exponent 0 */
   uint64_t step = UINT64_C(1) << fraction;           /* one binade */
@@ -117,7 +117,7 @@ static const int64_t small_specials[] = {0, 1, -1, 2, -2, 3, 7, -7};
 #define INTEGER_SPECIALS (sizeof small_specials / sizeof small_specials[0] + 4)
 
 static uint64_t integer_bits(kw_dtype dtype, uint32_t special) {
-  int bits = (int)kw_datum_size(dtype) * 8;
+  int bits = (int)kw_element_size(dtype) * 8;
   uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
   bool is_signed = dtype != KW_U8;
   uint64_t max = is_signed ? all >> 1 : all, min = is_signed ? ~(all >> 1) & all : 0;
@@ -136,15 +136,15 @@ static uint64_t integer_bits(kw_dtype dtype, uint32_t special) {
 }
 
 uint32_t kw_value_special_count(kw_dtype dtype) {
-  if (kw_datum_is_float(dtype)) return S_COUNT;
+  if (kw_element_is_float(dtype)) return S_COUNT;
   return dtype == KW_BOOL ? 2 : (uint32_t)INTEGER_SPECIALS;
 }
 
 static void store_special(kw_dtype dtype, uint32_t special, void *out) {
-  uint64_t bits = kw_datum_is_float(dtype) ? float_bits(dtype, (int)special)
-                  : dtype == KW_BOOL       ? special
-                                           : integer_bits(dtype, special);
-  memcpy(out, &bits, kw_datum_size(dtype));
+  uint64_t bits = kw_element_is_float(dtype) ? float_bits(dtype, (int)special)
+                  : dtype == KW_BOOL         ? special
+                                             : integer_bits(dtype, special);
+  memcpy(out, &bits, kw_element_size(dtype));
 }
 
 /* Those special values that may stand in a sum whose other terms are small: no order of summation overflows. */
@@ -159,7 +159,7 @@ static double unit(uint32_t word) { /* [0, 1) */
 
 static double spread(const uint32_t r[4], int low, int high) { /* +-2^[low, high) */
   int exponent = low + (int)((uint64_t)r[0] * (uint64_t)(high - low) >> 32);
-  return (r[1] & 1 ? -1.0 : 1.0) * (1.0 + unit(r[2])) * kw_datum_pow2(exponent);
+  return (r[1] & 1 ? -1.0 : 1.0) * (1.0 + unit(r[2])) * kw_element_pow2(exponent);
 }
 
 static double float_value(kw_domain domain, const uint32_t r[4]) {
@@ -247,13 +247,13 @@ static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
 
 /* Half the exponents of the dtype's range, so that squares are inside, less a few bits for a sum. */
 static double extreme_value(kw_domain domain, kw_dtype dtype, const uint32_t r[4]) {
-  int room = kw_datum_format(dtype).emax / 2;
+  int room = kw_element_format(dtype).emax / 2;
   return domain == KW_DOMAIN_HUGE ? spread(r, room - 10, room - 6) : spread(r, 2 - room, 6 - room);
 }
 
 /* 10^4 and something, or as much as leaves halves apart: rows of equal values would tell nothing. */
 static double offset_value(kw_dtype dtype, const uint32_t r[4]) {
-  double room = kw_datum_pow2(kw_datum_format(dtype).precision - 2);
+  double room = kw_element_pow2(kw_element_format(dtype).precision - 2);
   return (room < 1e4 ? room : 1e4) + (2 * unit(r[0]) - 1);
 }
 
@@ -261,22 +261,22 @@ static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], v
   if (dtype == KW_BOOL) {
     bool factor = domain == KW_DOMAIN_FACTOR || domain == KW_DOMAIN_EXACT_FACTOR; /* a false one decides all */
     *(uint8_t *)out = factor ? r[0] >> 8 & 15 ? 1 : 0 : r[0] >> 8 & 1;
-  } else if (kw_datum_is_float(dtype)) {
+  } else if (kw_element_is_float(dtype)) {
     bool extreme = domain == KW_DOMAIN_HUGE || domain == KW_DOMAIN_TINY, offset = domain == KW_DOMAIN_OFFSET;
-    kw_datum_store(dtype, out,
-                   extreme  ? extreme_value(domain, dtype, r)
-                   : offset ? offset_value(dtype, r)
-                            : float_value(domain, r));
+    kw_element_store(dtype, out,
+                     extreme  ? extreme_value(domain, dtype, r)
+                     : offset ? offset_value(dtype, r)
+                              : float_value(domain, r));
   } else {
     int64_t value = integer_value(domain, r);
-    memcpy(out, &value, kw_datum_size(dtype));
+    memcpy(out, &value, kw_element_size(dtype));
   }
 }
 
 /* A value next to a halfway point between two of the target's, off it by less than an f32 tells: rounded to f32 first
  * and then to the target it ends on the wrong side. Exact halfway points where the dtype has no room for more. */
 static double halfway(kw_dtype target, kw_dtype dtype, const uint32_t r[4]) {
-  kw_float_format format = kw_datum_format(kw_datum_is_float(target) ? target : KW_F32);
+  kw_float_format format = kw_element_format(kw_element_is_float(target) ? target : KW_F32);
   double significand = ldexp(1 + floor(unit(r[0]) * ldexp(1, format.precision)), 1 - format.precision);
   double tie = significand + ldexp(0.5, 1 - format.precision);
   if (dtype == KW_F64 || dtype == KW_I64) tie += ((int)(r[1] % 3) - 1) * ldexp(1, -40);
@@ -284,11 +284,11 @@ static double halfway(kw_dtype target, kw_dtype dtype, const uint32_t r[4]) {
 }
 
 static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
-  bool room = kw_datum_is_float(dtype) || dtype == KW_I64;
+  bool room = kw_element_is_float(dtype) || dtype == KW_I64;
   if (index % 3 == 0) {
     store_special(dtype, (uint32_t)(index / 3 % kw_value_special_count(dtype)), out);
   } else if (index % 3 == 1 && room) {
-    kw_datum_store(dtype, out, halfway(key->target, dtype, r));
+    kw_element_store(dtype, out, halfway(key->target, dtype, r));
   } else {
     store_plain(KW_DOMAIN_ANY, dtype, r, out);
   }
@@ -297,13 +297,13 @@ static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t inde
 /* Zeros of both signs and values that are none, one in `stride` of either; a bit anywhere makes an integer one. */
 static void store_sparse(kw_dtype dtype, uint32_t stride, bool dense, const uint32_t r[4], void *out) {
   bool zero = (r[0] % stride != 0) != dense;
-  if (kw_datum_is_float(dtype)) {
+  if (kw_element_is_float(dtype)) {
     double value = zero ? (r[1] & 1 ? -0.0 : 0.0) : float_value(KW_DOMAIN_ANY, r);
-    kw_datum_store(dtype, out, !zero && r[3] % 4 == 0 ? (double)NAN : value);
+    kw_element_store(dtype, out, !zero && r[3] % 4 == 0 ? (double)NAN : value);
     return;
   }
-  uint64_t value = zero ? 0 : UINT64_C(1) << (dtype == KW_BOOL ? 0 : r[1] % (8 * kw_datum_size(dtype)));
-  memcpy(out, &value, kw_datum_size(dtype));
+  uint64_t value = zero ? 0 : UINT64_C(1) << (dtype == KW_BOOL ? 0 : r[1] % (8 * kw_element_size(dtype)));
+  memcpy(out, &value, kw_element_size(dtype));
 }
 
 static uint64_t common_divisor(uint64_t a, uint64_t b) {
@@ -331,7 +331,7 @@ static void store_start(const kw_value_key *key, kw_dtype dtype, uint64_t index,
   uint64_t parts = key->stride, limit = (uint64_t)key->limit;
   uint64_t low = index * limit / parts, room = (index + 1) * limit / parts - low;
   uint64_t value = index == 0 ? 0 : index >= parts ? limit : low + (room > 0 ? r[0] % room : 0);
-  memcpy(out, &value, kw_datum_size(dtype));
+  memcpy(out, &value, kw_element_size(dtype));
 }
 
 static void store_index(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
@@ -339,7 +339,7 @@ static void store_index(const kw_value_key *key, kw_dtype dtype, uint64_t index,
   int64_t value = key->limit > 0 && key->domain == KW_DOMAIN_SPREAD ? (int64_t)spread_index(key, index)
                                                                     : (int64_t)(r[0] % (uint64_t)limit);
   if (key->from_end && r[1] & 1) value -= limit;
-  memcpy(out, &value, kw_datum_size(dtype));
+  memcpy(out, &value, kw_element_size(dtype));
 }
 
 static void store_pairs(const uint32_t r[4], void *out) {
@@ -352,7 +352,7 @@ static void store_row(const kw_value_key *key, kw_dtype dtype, uint64_t index, v
   const int64_t last = (int64_t)key->extent - 1, i = (int64_t)index;
   int64_t value = last > 0 ? key->limit * i / last * i / last : 0;
   if (i == last) value = key->limit;
-  memcpy(out, &value, kw_datum_size(dtype));
+  memcpy(out, &value, kw_element_size(dtype));
 }
 
 /* The random words of an element. */
@@ -382,17 +382,17 @@ static void store_box(const kw_value_key *key, kw_dtype dtype, uint64_t index, c
   double value = (double)(r[0] % (uint64_t)(key->limit > 0 ? key->limit : 1)); /* the number of an image */
   if (!region) value = box_corner(key, index, which, (double)key->limit);
   if (region && which > 0) value = box_corner(key, index, which - 1, 4);
-  kw_datum_store(dtype, out, value);
+  kw_element_store(dtype, out, value);
 }
 
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
-  if (kw_datum_is_complex(dtype)) { /* two floats, each a value of its own */
-    kw_dtype part = kw_datum_part(dtype);
+  if (kw_element_is_complex(dtype)) { /* two floats, each a value of its own */
+    kw_dtype part = kw_element_part(dtype);
     kw_value_make(key, part, 2 * index, out_element);
-    kw_value_make(key, part, 2 * index + 1, (char *)out_element + kw_datum_size(part));
+    kw_value_make(key, part, 2 * index + 1, (char *)out_element + kw_element_size(part));
     if (key->domain == KW_DOMAIN_CONVERT) { /* to bool it matters which parts are zero: none, one, the other, both */
-      if (index & 1) memset(out_element, 0, kw_datum_size(part));
-      if (index & 2) memset((char *)out_element + kw_datum_size(part), 0, kw_datum_size(part));
+      if (index & 1) memset(out_element, 0, kw_element_size(part));
+      if (index & 2) memset((char *)out_element + kw_element_size(part), 0, kw_element_size(part));
     }
     return;
   }
@@ -404,14 +404,14 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
     case KW_DOMAIN_SPECIAL:
     case KW_DOMAIN_SPECIAL_RAW: {
       uint32_t special = (uint32_t)(turned / stride % kw_value_special_count(dtype));
-      bool quiet = key->domain == KW_DOMAIN_SPECIAL && kw_datum_is_float(dtype) && special == S_SIGNALING_NAN;
+      bool quiet = key->domain == KW_DOMAIN_SPECIAL && kw_element_is_float(dtype) && special == S_SIGNALING_NAN;
       store_special(dtype, quiet ? S_NAN : special, out_element);
       break;
     }
     case KW_DOMAIN_BITS: {
       uint64_t bits = turned / stride;
       if (dtype == KW_BOOL) bits &= 1;
-      memcpy(out_element, &bits, kw_datum_size(dtype));
+      memcpy(out_element, &bits, kw_element_size(dtype));
       break;
     }
     case KW_DOMAIN_SPECIAL_ROW:
@@ -419,7 +419,7 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       bool row = key->domain == KW_DOMAIN_SPECIAL_ROW;
       uint64_t which = row ? index / stride : stride;
       bool here = row ? index % stride == (index / stride * 5 + 3 + key->run) % stride : index == key->extent / 2;
-      if (here && kw_datum_is_float(dtype)) {
+      if (here && kw_element_is_float(dtype)) {
         store_special(dtype, sum_specials[which % SUM_SPECIALS], out_element);
       } else if (here) {
         store_special(dtype, (uint32_t)(which % kw_value_special_count(dtype)), out_element);

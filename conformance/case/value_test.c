@@ -2,8 +2,8 @@
  *
  * Numbers, input values, ops and cases.
  */
+#include "case/make.h"
 #include "case/parts.h"
-#include "run/level.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Datum ------------------------------------------------------------------------------------------------------- */
+/* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t bits_of(kw_dtype dtype, double value) {
   uint32_t bits = 0;
-  kw_datum_store(dtype, &bits, value);
+  kw_element_store(dtype, &bits, value);
   return bits;
 }
 
@@ -55,9 +55,9 @@ static void round_trips_all_bits(void **state) {
   (void)state;
   static const kw_dtype dtypes[] = {KW_F16, KW_BF16, KW_F8E4M3FN, KW_F8E5M2};
   for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
-    uint32_t count = 1u << (8 * kw_datum_size(dtypes[i]));
+    uint32_t count = 1u << (8 * kw_element_size(dtypes[i]));
     for (uint32_t bits = 0; bits < count; bits++) {
-      double value = kw_datum_load(dtypes[i], &bits);
+      double value = kw_element_load(dtypes[i], &bits);
       if (isnan(value)) continue;
       assert_int_equal(bits_of(dtypes[i], value), bits);
     }
@@ -67,38 +67,38 @@ static void round_trips_all_bits(void **state) {
 static void rounds_with_low_part(void **state) {
   (void)state;
   double tie = 1.0 + 0x1p-11; /* between 1 and the next f16 */
-  assert_true(kw_datum_round(KW_F16, (kw_wide){tie, 0}) == 1.0);
-  assert_true(kw_datum_round(KW_F16, (kw_wide){tie, 0x1p-70}) == 1.0 + 0x1p-10);
-  assert_true(kw_datum_round(KW_F16, (kw_wide){tie, -0x1p-70}) == 1.0);
-  assert_true(kw_datum_round(KW_F16, (kw_wide){-tie, -0x1p-70}) == -1.0 - 0x1p-10);
-  assert_true(kw_datum_round(KW_F32, (kw_wide){1e300, 0}) == (double)INFINITY);
+  assert_true(kw_element_round(KW_F16, (kw_wide){tie, 0}) == 1.0);
+  assert_true(kw_element_round(KW_F16, (kw_wide){tie, 0x1p-70}) == 1.0 + 0x1p-10);
+  assert_true(kw_element_round(KW_F16, (kw_wide){tie, -0x1p-70}) == 1.0);
+  assert_true(kw_element_round(KW_F16, (kw_wide){-tie, -0x1p-70}) == -1.0 - 0x1p-10);
+  assert_true(kw_element_round(KW_F32, (kw_wide){1e300, 0}) == (double)INFINITY);
 }
 
 static void spacing_at_edges(void **state) {
   (void)state;
-  kw_float_format f32 = kw_datum_format(KW_F32);
-  assert_true(kw_datum_spacing(f32, (kw_wide){1.5, 0}) == 0x1p-23);
-  assert_true(kw_datum_spacing(f32, (kw_wide){1.0, 0}) == 0x1p-24); /* a power of two belongs below */
-  assert_true(kw_datum_spacing(f32, (kw_wide){1.0, 0x1p-60}) == 0x1p-23);
-  assert_true(kw_datum_spacing(f32, (kw_wide){1.0, -0x1p-60}) == 0x1p-24);
-  assert_true(kw_datum_spacing(f32, (kw_wide){-2.0, 0}) == 0x1p-23);
-  assert_true(kw_datum_spacing(f32, (kw_wide){0x1p-140, 0}) == 0x1p-149);
-  assert_true(kw_datum_spacing(f32, (kw_wide){0, 0}) == 0x1p-149);
+  kw_float_format f32 = kw_element_format(KW_F32);
+  assert_true(kw_element_spacing(f32, (kw_wide){1.5, 0}) == 0x1p-23);
+  assert_true(kw_element_spacing(f32, (kw_wide){1.0, 0}) == 0x1p-24); /* a power of two belongs below */
+  assert_true(kw_element_spacing(f32, (kw_wide){1.0, 0x1p-60}) == 0x1p-23);
+  assert_true(kw_element_spacing(f32, (kw_wide){1.0, -0x1p-60}) == 0x1p-24);
+  assert_true(kw_element_spacing(f32, (kw_wide){-2.0, 0}) == 0x1p-23);
+  assert_true(kw_element_spacing(f32, (kw_wide){0x1p-140, 0}) == 0x1p-149);
+  assert_true(kw_element_spacing(f32, (kw_wide){0, 0}) == 0x1p-149);
 }
 
 static void converts(void **state) {
   (void)state;
   int64_t big = (INT64_C(1) << 62) + (INT64_C(1) << 38) + 1; /* a tie in f32 but for the last bit */
   float f;
-  kw_datum_convert(KW_F32, &f, KW_I64, &big);
+  kw_element_convert(KW_F32, &f, KW_I64, &big);
   assert_true(f == 0x1p62f + 0x1p39f);
   int8_t small;
   int32_t wide = 0x1ff;
-  kw_datum_convert(KW_I8, &small, KW_I32, &wide);
+  kw_element_convert(KW_I8, &small, KW_I32, &wide);
   assert_int_equal(small, -1);
   uint8_t flag;
   wide = 0x100;
-  kw_datum_convert(KW_BOOL, &flag, KW_I32, &wide);
+  kw_element_convert(KW_BOOL, &flag, KW_I32, &wide);
   assert_int_equal(flag, 1);
 }
 
@@ -158,7 +158,7 @@ static void domains_keep_their_ranges(void **state) {
     assert_true(f >= 9999 && f <= 10001);
     uint16_t half;
     kw_value_make(&key, KW_F16, i, &half);
-    assert_true(kw_datum_load(KW_F16, &half) >= 511 && kw_datum_load(KW_F16, &half) <= 513);
+    assert_true(kw_element_load(KW_F16, &half) >= 511 && kw_element_load(KW_F16, &half) <= 513);
     halves_seen |= half != 0x6000; /* 512 */
     key.domain = KW_DOMAIN_HUGE;
     kw_value_make(&key, KW_F32, i, &f);
@@ -258,9 +258,9 @@ static void conversions_round_once(void **state) {
       uint32_t once = 0, twice = 0;
       float between;
       kw_value_make(&key, pairs[p].from, i, source);
-      kw_datum_convert(pairs[p].to, &once, pairs[p].from, source);
-      kw_datum_convert(KW_F32, &between, pairs[p].from, source);
-      kw_datum_convert(pairs[p].to, &twice, KW_F32, &between);
+      kw_element_convert(pairs[p].to, &once, pairs[p].from, source);
+      kw_element_convert(KW_F32, &between, pairs[p].from, source);
+      kw_element_convert(pairs[p].to, &twice, KW_F32, &between);
       differ += once != twice;
     }
     assert_true(differ >= 5);
@@ -284,9 +284,9 @@ static void complex_parts_convert(void **state) {
   (void)state;
   float two = 2, single[2] = {1.5f, -3};
   double wide[2];
-  kw_datum_convert(KW_C128, wide, KW_F32, &two);
+  kw_element_convert(KW_C128, wide, KW_F32, &two);
   assert_true(wide[0] == 2 && wide[1] == 0);
-  kw_datum_convert(KW_C128, wide, KW_C64, single);
+  kw_element_convert(KW_C128, wide, KW_C64, single);
   assert_true(wide[0] == 1.5 && wide[1] == -3);
 }
 
@@ -300,18 +300,18 @@ static void special_values_are_what_they_say(void **state) {
       kw_value_key key = {.domain = KW_DOMAIN_SPECIAL_RAW, .extent = count};
       uint64_t element = 0;
       kw_value_make(&key, dtypes[d], i, &element);
-      double value = kw_datum_load(dtypes[d], &element);
+      double value = kw_element_load(dtypes[d], &element);
       nans += isnan(value) != 0;
       infs += isinf(value) != 0;
       zeros += value == 0;
-      subnormals += kw_datum_is_subnormal(dtypes[d], &element);
+      subnormals += kw_element_is_subnormal(dtypes[d], &element);
       if (isfinite(value) && value > max) max = value;
     }
     assert_int_equal(nans, 3);
     assert_int_equal(infs, 2);
     assert_int_equal(zeros, 2);
     assert_int_equal(subnormals, 3);
-    assert_true(max == kw_datum_format(dtypes[d]).max);
+    assert_true(max == kw_element_format(dtypes[d]).max);
   }
 }
 
@@ -397,85 +397,6 @@ static void keys_follow_the_result_rule(void **state) {
   }
 }
 
-static void levels_parse(void **state) {
-  (void)state;
-  kw_level_claim claim;
-  assert_true(kw_level_parse("core", &claim));
-  assert_true(claim.level == KW_LEVEL_CORE && claim.extensions == 0 && claim.families == 1u << KW_EXTENSION_NONE);
-  assert_true(kw_level_parse("training+f64+fp8", &claim));
-  assert_string_equal(claim.text, "training+f64+fp8");
-  assert_true(claim.level == KW_LEVEL_TRAINING && claim.extensions == (KW_DTYPE_BIT(KW_F64) | KW_DTYPES_F8));
-  assert_true(kw_level_parse("inference+int4+paged", &claim));
-  assert_true(claim.extensions == 0);
-  assert_true(claim.families == (1u << KW_EXTENSION_NONE | 1u << KW_EXTENSION_INT4 | 1u << KW_EXTENSION_PAGED));
-  assert_true(kw_level_parse("core+fft", &claim) && claim.extensions == 0);
-  static const char *const wrong[] = {"", "Core", "core+", "core+f16", "core+f64+", "cores", "+f64", "core f64"};
-  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) assert_false(kw_level_parse(wrong[i], &claim));
-}
-
-static void levels_ask_for_dtypes(void **state) {
-  (void)state;
-  kw_suite_op op = {.row = {.dtypes = KW_DTYPES_ANY, .result = KW_RESULT_KEY, .level = KW_LEVEL_INFERENCE}};
-  uint64_t fixed =
-      KW_DTYPE_BIT(KW_BOOL) | KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64) | KW_DTYPE_BIT(KW_F32);
-  kw_level_claim claim = {.level = KW_LEVEL_CORE, .families = 1u << KW_EXTENSION_NONE};
-  assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
-  claim.level = KW_LEVEL_TRAINING;
-  assert_true(kw_level_keys(&claim, &op, KW_F16) == (fixed | KW_DTYPE_BIT(KW_F16)));
-  assert_true(kw_level_keys(&claim, &op, KW_BF16) == (fixed | KW_DTYPE_BIT(KW_BF16)));
-  claim.extensions = KW_DTYPES_COMPLEX;
-  assert_true(kw_level_keys(&claim, &op, KW_F16) == (fixed | KW_DTYPE_BIT(KW_F16) | KW_DTYPES_COMPLEX));
-  op.row.dtypes = KW_DTYPE_BIT(KW_I8); /* has none of the fixed ones */
-  assert_true(kw_level_keys(&claim, &op, KW_F16) == KW_DTYPE_BIT(KW_I8));
-  op.row.dtypes = KW_DTYPES_F8;
-  assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
-  op.row.dtypes = KW_DTYPES_REAL;
-  op.extension = KW_EXTENSION_SPARSE; /* asked for by name only */
-  assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
-  claim.families |= 1u << KW_EXTENSION_SPARSE;
-  assert_true(kw_level_keys(&claim, &op, KW_F16) == (fixed | KW_DTYPE_BIT(KW_F16)));
-  op.extension = KW_EXTENSION_FFT; /* brings the complex numbers of its floats */
-  op.row.dtypes = KW_DTYPES_COMPLEX;
-  claim = (kw_level_claim){.level = KW_LEVEL_TRAINING, .families = 1u << KW_EXTENSION_FFT};
-  assert_true(kw_level_keys(&claim, &op, KW_F16) == KW_DTYPE_BIT(KW_C64));
-  claim.extensions = KW_DTYPE_BIT(KW_F64);
-  assert_true(kw_level_keys(&claim, &op, KW_F16) == KW_DTYPES_COMPLEX);
-  op.vendor = true;
-  op.row.dtypes = KW_DTYPES_ANY;
-  assert_true(kw_level_keys(&claim, &op, KW_F16) == 0);
-}
-
-static void levels_choose_the_wider_half(void **state) {
-  (void)state;
-  kw_op_facts ops[3] = {{.kernels = KW_DTYPE_BIT(KW_F16)}, {.decomposed = KW_DTYPE_BIT(KW_BF16)}, {.kernels = 0}};
-  kw_facts facts = {.op_count = 3, .ops = ops};
-  kw_level_claim claim = {.level = KW_LEVEL_CORE, .families = 1u << KW_EXTENSION_NONE};
-  assert_int_equal(kw_level_half(&claim, &facts), KW_F16);
-  ops[2].kernels = KW_DTYPE_BIT(KW_BF16);
-  assert_int_equal(kw_level_half(&claim, &facts), KW_BF16);
-  ops[2].op.row.level = KW_LEVEL_TRAINING; /* none of the level's */
-  assert_int_equal(kw_level_half(&claim, &facts), KW_F16);
-  ops[2].op = (kw_suite_op){.vendor = true};
-  assert_int_equal(kw_level_half(&claim, &facts), KW_F16);
-}
-
-static void cases_tell_extensions(void **state) {
-  (void)state;
-  uint32_t count;
-  kw_case c;
-  assert_true(kw_case_from_id("copy_/f32/mixed/0", kw_suite_ops(&count), kw_op_table_count, &c));
-  assert_true(kw_level_extensions(&c) == 0);
-  c.outs[0].dtype = KW_C64;
-  assert_true(kw_level_extensions(&c) == KW_DTYPE_BIT(KW_C64));
-  c.tensors[1].dtype = KW_F64;
-  assert_true(kw_level_extensions(&c) == (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_F64)));
-  /* not those that follow from the key dtype */
-  assert_true(kw_case_from_id("_fft_r2c/f32/prime/0", kw_suite_ops(&count), kw_op_table_count, &c));
-  assert_true(kw_level_extensions(&c) == 0);
-  assert_true(kw_case_from_id("_fft_c2r/c128/prime/0", kw_suite_ops(&count), kw_op_table_count, &c));
-  assert_true(kw_level_extensions(&c) == KW_DTYPE_BIT(KW_C128));
-}
-
 static int compare_text(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -546,7 +467,7 @@ static void all_cases_are_sound(void **state) {
             const kw_case_tensor *t = &c.tensors[i];
             if (!t->given || t->numel == 0) continue;
             bool indices = t->domain == KW_DOMAIN_INDEX || t->domain == KW_DOMAIN_SPREAD;
-            if (indices) assert_true(t->limit > 0 && kw_datum_is_integer(t->dtype)); /* there is something to index */
+            if (indices) assert_true(t->limit > 0 && kw_element_is_integer(t->dtype)); /* there is something to index */
             assert_in_range(kw_case_tensor_at(t, 0), 0, t->extent - 1);
             assert_in_range(kw_case_tensor_at(t, t->numel - 1), 0, t->extent - 1);
           }
@@ -698,11 +619,7 @@ int main(void) {
       cmocka_unit_test(keys_follow_the_result_rule),
       cmocka_unit_test(lists_have_entries_of_their_own),
       cmocka_unit_test(conversions_meet_complex_zeros),
-      cmocka_unit_test(cases_tell_extensions),
       cmocka_unit_test(random_blocks_carry),
-      cmocka_unit_test(levels_parse),
-      cmocka_unit_test(levels_ask_for_dtypes),
-      cmocka_unit_test(levels_choose_the_wider_half),
       cmocka_unit_test(all_cases_are_sound),
       cmocka_unit_test(case_hash_is_stable),
       cmocka_unit_test(cases_shrink),

@@ -2,11 +2,10 @@
  *
  * Cases of a vendor's own ops.
  */
+#include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* Nothing is known but the schema: tensors of one shape and dtype, attributes at their default or at ordinary values.
  */

@@ -38,7 +38,7 @@ static bool converts(const kw_case *c, kw_dtype result) {
   for (uint32_t i = 0; i < c->arg_count; i++) any |= c->args[i].value.tag == KW_TAG_SCALAR;
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     kw_dtype dtype = c->tensors[i].dtype;
-    bool floating = kw_datum_is_float(dtype) || kw_datum_is_complex(dtype);
+    bool floating = kw_element_is_float(dtype) || kw_element_is_complex(dtype);
     any |= c->tensors[i].given && floating && dtype != result;
   }
   return any;
@@ -63,7 +63,7 @@ kw_rule kw_rule_make(const kw_case *c, uint32_t result, uint64_t flush) {
                    .moved = moved,
                    .flush = !moved && (row->subnormal == KW_SPECIAL_EITHER || flush & KW_DTYPE_BIT(dtype)),
                    .free_payload = changes,
-                   .compute = kw_datum_compute(c->key)};
+                   .compute = kw_element_compute(c->key)};
 }
 
 /* The ops that math modes are about. */
@@ -106,8 +106,8 @@ static bool same_zero_sign(const kw_rule *rule, double got, kw_wide oracle) {
 
 bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_element, kw_wide oracle, double magnitude,
                         double *out_error, double *out_bound) {
-  double got = kw_datum_load(dtype, got_element);
-  kw_float_format format = kw_datum_format(dtype), compute = kw_datum_format(rule->compute);
+  double got = kw_element_load(dtype, got_element);
+  kw_float_format format = kw_element_format(dtype), compute = kw_element_format(rule->compute);
   *out_error = 0;
   *out_bound = 0;
   if (!isfinite(oracle.hi)) {
@@ -116,36 +116,36 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_ele
     *out_error = pass ? 0 : (double)INFINITY;
     return pass;
   }
-  bool subnormal = oracle.hi != 0 && fabs(oracle.hi) < kw_datum_pow2(format.emin);
+  bool subnormal = oracle.hi != 0 && fabs(oracle.hi) < kw_element_pow2(format.emin);
   if (subnormal && rule->subnormal == KW_SPECIAL_UNSPECIFIED) return true;
   *out_error = (double)INFINITY;
   if (isnan(got)) return false;
-  bool flushed = rule->flush && got == 0 && fabs(oracle.hi) < kw_datum_pow2(format.emin);
+  bool flushed = rule->flush && got == 0 && fabs(oracle.hi) < kw_element_pow2(format.emin);
   if ((flushed || (got == 0 && oracle.hi == 0)) && same_zero_sign(rule, got, oracle)) {
     *out_error = 0;
     return true;
   }
   if (rule->exact || (rule->compare == KW_CMP_ULP && rule->ulp == 0 && rule->abs == 0)) {
-    bool same = got == kw_datum_round(dtype, oracle) && (got != 0 || same_zero_sign(rule, got, oracle));
+    bool same = got == kw_element_round(dtype, oracle) && (got != 0 || same_zero_sign(rule, got, oracle));
     if (same) *out_error = 0;
     return same;
   }
   double allowed;
   if (rule->compare == KW_CMP_ULP) {
-    allowed = rule->ulp * kw_datum_spacing(compute, oracle) + rule->abs * kw_datum_pow2(1 - compute.precision);
+    allowed = rule->ulp * kw_element_spacing(compute, oracle) + rule->abs * kw_element_pow2(1 - compute.precision);
   } else {
     if (magnitude > compute.max) magnitude = compute.max; /* no partial result that leads to a finite one is larger */
-    const double tiny = kw_datum_pow2(compute.emin - compute.precision + 1), terms = (double)rule->terms;
+    const double tiny = kw_element_pow2(compute.emin - compute.precision + 1), terms = (double)rule->terms;
     double tails = 0.5 * terms * tiny;
     if (tails + tails < terms * tiny) tails += tiny; /* half of f64's is no double: rounded up */
-    allowed = (kw_growth(rule->terms) * kw_datum_pow2(1 - compute.precision) + rule->lost) * magnitude + tails;
+    allowed = (kw_growth(rule->terms) * kw_element_pow2(1 - compute.precision) + rule->lost) * magnitude + tails;
   }
   double half = 0;
   if (format.precision < compute.precision) {
     kw_wide smaller = fabs(got) < fabs(oracle.hi) ? (kw_wide){got, 0} : oracle;
     double at = fabs(smaller.hi);
-    int exponent = at < kw_datum_pow2(format.emin) ? format.emin : ilogb(at);
-    half = kw_datum_pow2(exponent - format.precision);
+    int exponent = at < kw_element_pow2(format.emin) ? format.emin : ilogb(at);
+    half = kw_element_pow2(exponent - format.precision);
   }
   double error = distance(format, got, oracle);
   *out_bound = allowed + half;
@@ -167,38 +167,38 @@ static kw_wide wide_at(const void *values, int64_t index) {
 static bool rounded_quotient(const kw_case *c, kw_dtype dtype, const kw_rule *rule, double got, kw_wide quotient) {
   if (!isfinite(quotient.hi) || !isfinite(got)) return false;
   if (got == 0 && !same_zero_sign(rule, got, quotient)) return false;
-  double slack = rule->ulp * kw_datum_spacing(kw_datum_format(rule->compute), quotient);
+  double slack = rule->ulp * kw_element_spacing(kw_element_format(rule->compute), quotient);
   bool down = strcmp(kw_case_arg_value(c, 2).u.s, "floor") == 0;
   double low = quotient.hi - slack, high = quotient.hi + slack;
   low = down ? floor(low) : trunc(low);
   high = down ? floor(high) : trunc(high);
-  return got >= kw_datum_round(dtype, (kw_wide){low, 0}) && got <= kw_datum_round(dtype, (kw_wide){high, 0});
+  return got >= kw_element_round(dtype, (kw_wide){low, 0}) && got <= kw_element_round(dtype, (kw_wide){high, 0});
 }
 
 /* What the columns and the device allow in place of a float of other bits. */
 static bool same_special(const kw_rule *rule, kw_dtype dtype, const void *got, const void *wanted) {
-  double g = kw_datum_load(dtype, got), w = kw_datum_load(dtype, wanted);
+  double g = kw_element_load(dtype, got), w = kw_element_load(dtype, wanted);
   if (isnan(w)) return rule->nan == KW_SPECIAL_UNSPECIFIED || (rule->free_payload && isnan(g));
   if (isinf(w)) return rule->inf == KW_SPECIAL_UNSPECIFIED;
   if (w == 0) return g == 0 && rule->zero != KW_SPECIAL_EXACT;
-  if (!kw_datum_is_subnormal(dtype, wanted)) return false;
+  if (!kw_element_is_subnormal(dtype, wanted)) return false;
   return rule->subnormal == KW_SPECIAL_UNSPECIFIED || (rule->flush && g == 0 && signbit(g) == signbit(w));
 }
 
 static bool same_bits(const kw_rule *rule, kw_dtype dtype, const void *got, const void *wanted) {
-  if (memcmp(got, wanted, kw_datum_size(dtype)) == 0) return true;
-  if (kw_datum_is_complex(dtype)) { /* part by part */
-    kw_dtype part = kw_datum_part(dtype);
-    size_t size = kw_datum_size(part);
+  if (memcmp(got, wanted, kw_element_size(dtype)) == 0) return true;
+  if (kw_element_is_complex(dtype)) { /* part by part */
+    kw_dtype part = kw_element_part(dtype);
+    size_t size = kw_element_size(part);
     return same_bits(rule, part, got, wanted) &&
            same_bits(rule, part, (const char *)got + size, (const char *)wanted + size);
   }
-  return kw_datum_is_float(dtype) && same_special(rule, dtype, got, wanted);
+  return kw_element_is_float(dtype) && same_special(rule, dtype, got, wanted);
 }
 
 static bool between(kw_dtype dtype, const void *got, const void *low, const void *high) {
-  double value = kw_datum_load(dtype, got); /* exact: codes have at most 32 bits */
-  return value >= kw_datum_load(dtype, low) && value <= kw_datum_load(dtype, high);
+  double value = kw_element_load(dtype, got); /* exact: codes have at most 32 bits */
+  return value >= kw_element_load(dtype, low) && value <= kw_element_load(dtype, high);
 }
 
 /* Judges element `index` against one set of expected values. */
@@ -206,7 +206,7 @@ static bool judge(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const k
                   const void *values, int64_t index, const void *got, double *out_error, double *out_bound) {
   *out_bound = 0;
   if (expected->dtype != KW_DTYPE_WIDE) {
-    size_t at = (size_t)index * kw_datum_size(dtype);
+    size_t at = (size_t)index * kw_element_size(dtype);
     bool same = same_bits(rule, dtype, got, (const char *)values + at);
     if (expected->low) {
       same |= between(dtype, got, (const char *)expected->low + at, (const char *)expected->high + at);
@@ -219,7 +219,7 @@ static bool judge(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const k
   if (rule->scan_step > 0) mine.terms = (uint64_t)(index / rule->scan_step) % rule->terms + 1;
   if (kw_compare_element(&mine, dtype, got, wide_at(values, index), magnitude, out_error, out_bound)) return true;
   if (!expected->quotient) return false;
-  if (!rounded_quotient(c, dtype, rule, kw_datum_load(dtype, got), expected->quotient[index])) return false;
+  if (!rounded_quotient(c, dtype, rule, kw_element_load(dtype, got), expected->quotient[index])) return false;
   *out_error = 0;
   return true;
 }
@@ -234,13 +234,13 @@ static bool is_poison(size_t size, const void *element, unsigned char poison) {
 
 static void print_element(char *text, size_t size, kw_dtype dtype, const void *element) {
   char bits[40] = "0x";
-  size_t bytes = kw_datum_size(dtype), at = 2;
+  size_t bytes = kw_element_size(dtype), at = 2;
   for (size_t i = bytes; i-- > 0;)
     at += (size_t)snprintf(bits + at, sizeof bits - at, "%02x", ((const unsigned char *)element)[i]);
-  if (kw_datum_is_complex(dtype)) {
+  if (kw_element_is_complex(dtype)) {
     snprintf(text, size, "%s", bits);
-  } else if (kw_datum_is_float(dtype)) {
-    double value = kw_datum_load(dtype, element);
+  } else if (kw_element_is_float(dtype)) {
+    double value = kw_element_load(dtype, element);
     if (isnan(value)) value = fabs(value); /* its sign is in the bits */
     snprintf(text, size, "%.*g (%s)", dtype == KW_F64 ? 17 : 9, value, bits);
   } else if (dtype == KW_I64) {
@@ -248,7 +248,7 @@ static void print_element(char *text, size_t size, kw_dtype dtype, const void *e
     memcpy(&value, element, sizeof value);
     snprintf(text, size, "%lld (%s)", (long long)value, bits);
   } else {
-    snprintf(text, size, "%.0f (%s)", kw_datum_load(dtype, element), bits);
+    snprintf(text, size, "%.0f (%s)", kw_element_load(dtype, element), bits);
   }
 }
 
@@ -280,7 +280,7 @@ static void name_defect(kw_verdict *v, int64_t count, int64_t poisoned) {
 /* `dtype`: of what is compared; of complex results against wide values, that of their parts, `parts` each. */
 static void describe(const kw_case_tensor *out, kw_dtype dtype, int64_t parts, const kw_expected *expected,
                      const void *got, double bound, kw_verdict *v) {
-  size_t size = kw_datum_size(dtype);
+  size_t size = kw_element_size(dtype);
   char where[160], got_text[80], want_text[80];
   _Alignas(16) char want[16] = {0};
   print_index(where, sizeof where, out->rank, out->shape, v->index / parts);
@@ -293,9 +293,9 @@ static void describe(const kw_case_tensor *out, kw_dtype dtype, int64_t parts, c
     return;
   }
   kw_wide oracle = wide_at(expected->values, v->index);
-  kw_datum_store(dtype, want, kw_datum_round(dtype, oracle));
+  kw_element_store(dtype, want, kw_element_round(dtype, oracle));
   print_element(want_text, sizeof want_text, dtype, want);
-  double value = kw_datum_load(dtype, (const char *)got + (size_t)v->index * size);
+  double value = kw_element_load(dtype, (const char *)got + (size_t)v->index * size);
   double error = isfinite(value) && isfinite(oracle.hi) ? fabs((value - oracle.hi) - oracle.lo) : (double)INFINITY;
   snprintf(v->text, sizeof v->text,
            "element %s: got %s, expected %s, oracle %.17g; error %.3g, bound %.3g; %lld of %lld elements are wrong",
@@ -306,9 +306,9 @@ void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, c
                        const void *got, unsigned char poison, kw_verdict *v) {
   memset(v, 0, sizeof *v);
   kw_dtype dtype = c->outs[result].dtype;
-  const bool pairs = expected->dtype == KW_DTYPE_WIDE && kw_datum_is_complex(dtype);
-  if (pairs) dtype = kw_datum_part(dtype);
-  size_t size = kw_datum_size(dtype);
+  const bool pairs = expected->dtype == KW_DTYPE_WIDE && kw_element_is_complex(dtype);
+  if (pairs) dtype = kw_element_part(dtype);
+  size_t size = kw_element_size(dtype);
   int64_t poisoned = 0;
   double first_bound = 0;
   for (int64_t i = 0; i < expected->count; i++) {
@@ -344,7 +344,7 @@ void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const 
   kw_rule rule = kw_rule_make(&typed, result, flush);
   kw_expected form = {.dtype = dtype, .count = count, .values = (void *)expected};
   kw_wide *wide = NULL;
-  if (expected_dtype == KW_F64 && kw_datum_is_float(dtype)) {
+  if (expected_dtype == KW_F64 && kw_element_is_float(dtype)) {
     wide = calloc((size_t)count + 1, sizeof *wide);
     for (int64_t i = 0; wide && i < count; i++) memcpy(&wide[i].hi, (const char *)expected + (size_t)i * 8, 8);
     form.dtype = KW_DTYPE_WIDE;

@@ -2,6 +2,7 @@
  *
  * The comparators, at edges chosen by hand.
  */
+#include "case/make.h"
 #include "case/parts.h"
 #include "judge/compare.h"
 
@@ -21,7 +22,7 @@ static kw_rule ulp_rule(double ulp, double abs) {
 static bool passes(const kw_rule *rule, kw_dtype dtype, double got, double hi, double lo) {
   _Alignas(16) char element[16];
   double error, bound;
-  kw_datum_store(dtype, element, got);
+  kw_element_store(dtype, element, got);
   return kw_compare_element(rule, dtype, element, (kw_wide){hi, lo}, 0, &error, &bound);
 }
 
@@ -209,7 +210,7 @@ static bool passes_in(const char *id, kw_math_mode mode, double got) {
   kw_rule_allow(&rule, &c, mode);
   _Alignas(16) char element[16];
   double error, bound;
-  kw_datum_store(c.key, element, got);
+  kw_element_store(c.key, element, got);
   bool pass = kw_compare_element(&rule, c.key, element, (kw_wide){1, 0}, 1, &error, &bound);
   assert_true(pass == (error <= 1));
   return pass;

@@ -3,6 +3,8 @@
  * From raw outputs to an outcome. Runs in the coordinator, where no plugin is loaded.
  */
 #include "judge/compare.h"
+
+#include "case/make.h"
 #include "run/run.h"
 
 #include <keyway/keyway.h>
@@ -114,7 +116,7 @@ static bool judge_vendor(const kw_run *run, kw_run_case *result, const kw_case *
     char name[72], text[1200];
     kw_verdict verdict;
     kw_compare_vendor(c, o, out->dtype, out->expected, out->expected_dtype, out->data,
-                      (int64_t)(out->length / kw_datum_size(out->dtype)), kw_unit_poison(unit->run), run->facts.flush,
+                      (int64_t)(out->length / kw_element_size(out->dtype)), kw_unit_poison(unit->run), run->facts.flush,
                       &verdict);
     if (verdict.error > result->error) result->error = verdict.error;
     if (!verdict.pass) {

@@ -48,19 +48,19 @@ static bool is_result(const kw_case *c, uint32_t tensor) {
 }
 
 static void set_absolute(kw_dtype dtype, void *element) {
-  if (kw_datum_is_float(dtype)) ((unsigned char *)element)[kw_datum_size(dtype) - 1] &= 0x7f;
+  if (kw_element_is_float(dtype)) ((unsigned char *)element)[kw_element_size(dtype) - 1] &= 0x7f;
 }
 
 /* What the form makes of a raw element. */
 static void take_element(oracle_call *call, const kw_case_tensor *tensor, kw_dtype dtype, const void *raw, void *at) {
   _Alignas(16) char element[16];
-  memcpy(element, raw, kw_datum_size(tensor->dtype));
-  if (call->flush & KW_DTYPE_BIT(tensor->dtype) && kw_datum_is_subnormal(tensor->dtype, element)) {
+  memcpy(element, raw, kw_element_size(tensor->dtype));
+  if (call->flush & KW_DTYPE_BIT(tensor->dtype) && kw_element_is_subnormal(tensor->dtype, element)) {
     call->any_subnormal = true;
     if (call->form == FORM_FLUSHED)
-      kw_datum_store(tensor->dtype, element, copysign(0.0, kw_datum_load(tensor->dtype, element)));
+      kw_element_store(tensor->dtype, element, copysign(0.0, kw_element_load(tensor->dtype, element)));
   }
-  kw_datum_convert(dtype, at, tensor->dtype, element);
+  kw_element_convert(dtype, at, tensor->dtype, element);
   if (call->form == FORM_ABSOLUTE) set_absolute(dtype, at);
 }
 
@@ -68,7 +68,7 @@ static void take_element(oracle_call *call, const kw_case_tensor *tensor, kw_dty
 static kw_status make_input(oracle_call *call, uint32_t index) {
   const kw_case_tensor *tensor = &call->c->tensors[index];
   kw_dtype dtype = call->c->promoted >> index & 1 ? call->c->key : tensor->dtype;
-  size_t size = kw_datum_size(dtype), raw_size = kw_datum_size(tensor->dtype);
+  size_t size = kw_element_size(dtype), raw_size = kw_element_size(tensor->dtype);
   char *storage = call->raw[index];
   if (dtype != tensor->dtype || call->form == FORM_ABSOLUTE || call->flush & KW_DTYPE_BIT(dtype)) {
     storage = call->changed[index] = malloc(tensor->extent * size + 16);
@@ -93,7 +93,7 @@ static kw_status make_raw(oracle_call *call) {
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     const kw_case_tensor *tensor = &call->c->tensors[i];
     if (!tensor->given || is_result(call->c, i)) continue;
-    call->raw[i] = calloc(tensor->extent + 1, kw_datum_size(tensor->dtype)); /* what no layout names is zero */
+    call->raw[i] = calloc(tensor->extent + 1, kw_element_size(tensor->dtype)); /* what no layout names is zero */
     if (!call->raw[i]) return KW_ERR_OUT_OF_MEMORY;
     kw_case_fill(call->c, i, call->seed, call->run, false, call->raw[i]);
   }
@@ -105,13 +105,13 @@ static kw_status make_raw(oracle_call *call) {
 static void place_changed(oracle_call *call, uint32_t index) {
   const kw_case_tensor *tensor = &call->c->tensors[index];
   const kw_tensor_ref *from = &call->refs[index], *to = &call->results[tensor->result];
-  const size_t size = kw_datum_size(tensor->dtype), wide = kw_datum_size(to->dtype);
+  const size_t size = kw_element_size(tensor->dtype), wide = kw_element_size(to->dtype);
   const char *storage = from->mem;
   char *at = to->mem;
   kw_case_walk walk = kw_case_walk_start(tensor);
   for (int64_t i = 0; i < tensor->numel; i++, at += wide, kw_case_walk_next(&walk)) {
     if (to->dtype == KW_DTYPE_WIDE) {
-      const kw_wide value = kw_datum_load_wide(tensor->dtype, storage + (size_t)walk.at * size);
+      const kw_wide value = kw_element_load_wide(tensor->dtype, storage + (size_t)walk.at * size);
       memcpy(at, &value, sizeof value);
     } else {
       memcpy(at, storage + (size_t)walk.at * size, size);
@@ -151,7 +151,7 @@ static kw_status make_args(oracle_call *call) {
 static kw_status make_result(oracle_call *call, uint32_t index, kw_dtype dtype) {
   const kw_case_tensor *out = &call->c->outs[index];
   kw_tensor_ref *ref = &call->results[index];
-  call->values[index] = calloc((size_t)out->numel + 1, kw_datum_size(dtype));
+  call->values[index] = calloc((size_t)out->numel + 1, kw_element_size(dtype));
   *ref = (kw_tensor_ref){.struct_size = sizeof *ref, .dtype = dtype, .rank = (uint8_t)out->rank};
   ref->mem = call->values[index];
   ref->numel = out->numel;
@@ -249,7 +249,7 @@ static void limit_to_count(const kw_case *c, kw_expectation *out) {
 static kw_status allow_overflow(const oracle_call *base, const oracle_wish *plain, kw_expectation *out) {
   oracle_wish narrow = *plain;
   narrow.kernel =
-      find_kernel(plain->kernel->op, kw_datum_compute(base->c->key) == KW_F64 ? kw_reference_f64 : kw_reference_f32);
+      find_kernel(plain->kernel->op, kw_element_compute(base->c->key) == KW_F64 ? kw_reference_f64 : kw_reference_f32);
   for (uint32_t r = 0; r < out->count; r++) {
     narrow.keep[r] = out->results[r].dtype == KW_DTYPE_WIDE ? &out->results[r].other : NULL;
   }
@@ -273,7 +273,7 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
   oracle_wish plain = {FORM_PLAIN, find_kernel(c->op->name, reference), {0}, {0}};
   for (uint32_t r = 0; r < out->count; r++) {
     bool distance = c->bounds[r].compare == KW_CMP_ULP || c->bounds[r].compare == KW_CMP_ACCUMULATE;
-    bool floating = kw_datum_is_float(c->outs[r].dtype), complex = kw_datum_is_complex(c->outs[r].dtype);
+    bool floating = kw_element_is_float(c->outs[r].dtype), complex = kw_element_is_complex(c->outs[r].dtype);
     bool is_wide = distance && (floating || complex);
     out->results[r].dtype = is_wide ? KW_DTYPE_WIDE : c->outs[r].dtype;
     out->results[r].count = c->outs[r].numel * (is_wide && complex ? 2 : 1);
@@ -325,7 +325,7 @@ uint32_t kw_expectation_checksum(const kw_expectation *expectation) {
   for (uint32_t r = 0; r < expectation->count; r++) {
     const kw_expected *expected = &expectation->results[r];
     const unsigned char *bytes = expected->values;
-    size_t size = (size_t)expected->count * kw_datum_size(expected->dtype);
+    size_t size = (size_t)expected->count * kw_element_size(expected->dtype);
     for (size_t i = 0; i < size; i += sizeof sum) {
       uint64_t word = 0;
       memcpy(&word, bytes + i, size - i < sizeof word ? size - i : sizeof word);

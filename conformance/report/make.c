@@ -43,7 +43,7 @@ static char *scope_of(const kw_run *run, const char *chosen) {
       (size_t)snprintf(text, sizeof text, "%s", run->options->level.text ? run->options->level.text : "claims");
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
     if (!(run->facts.flush & KW_DTYPE_BIT(d)) || used >= sizeof text) continue;
-    used += (size_t)snprintf(text + used, sizeof text - used, "/ftz-%s", kw_datum_name(d));
+    used += (size_t)snprintf(text + used, sizeof text - used, "/ftz-%s", kw_element_name(d));
   }
   return text_of("%s%s%s", text, *chosen ? ", only " : "", chosen);
 }
@@ -69,7 +69,7 @@ static char *replay_of(const kw_run_options *options) {
 
 static int add_op(kw_report *report, const kw_run_case *c) {
   if (!c->op) return -1;
-  char *dtype = text_of("%s", kw_datum_name(c->dtype));
+  char *dtype = text_of("%s", kw_element_name(c->dtype));
   kw_report_op *last = report->op_count ? &report->ops[report->op_count - 1] : NULL;
   if (last && strcmp(last->name, c->op->op.name) == 0 && strcmp(last->dtype, dtype) == 0) {
     free(dtype);

@@ -2,7 +2,7 @@
  *
  * Which cases a run consists of.
  */
-#include "case/case.h"
+#include "case/make.h"
 #include "run/run.h"
 
 #include <fnmatch.h>
@@ -53,7 +53,7 @@ static kw_run_case *add_case(kw_run *run, const char *id, const kw_op_facts *op,
 
 static void add_unclaimed(kw_run *run, const kw_suite_op *op, kw_dtype dtype) {
   char text[96];
-  snprintf(text, sizeof text, "%s/%s", op->name, kw_datum_name(dtype));
+  snprintf(text, sizeof text, "%s/%s", op->name, kw_element_name(dtype));
   char **list = realloc(run->unclaimed, (run->unclaimed_count + 1) * sizeof *list);
   if (!list) abort();
   run->unclaimed = list;

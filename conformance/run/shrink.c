@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/shrink.h"
 
-#include "case/case.h"
+#include "case/make.h"
 #include "run/exchange.h"
 
 #include <stdio.h>

@@ -47,7 +47,7 @@ static bool fits(const kw_unit_output *output, kw_dtype dtype, size_t length) {
     if (output->shape[d] < 0 || (numel && (uint64_t)output->shape[d] > (UINT64_C(1) << 40) / numel)) return false;
     numel *= (size_t)output->shape[d];
   }
-  return kw_datum_size(dtype) > 0 && numel * kw_datum_size(dtype) == length;
+  return kw_element_size(dtype) > 0 && numel * kw_element_size(dtype) == length;
 }
 
 static bool read_output(kw_message *message, kw_unit_output *out) {

@@ -9,7 +9,7 @@
 kw_status kw_image_create(kw_device *device, const kw_case_tensor *layout, int64_t lead, unsigned char poison,
                           kw_image *out_image) {
   memset(out_image, 0, sizeof *out_image);
-  kw_image image = {.lead = lead, .item = kw_datum_size(layout->dtype), .layout = *layout};
+  kw_image image = {.lead = lead, .item = kw_element_size(layout->dtype), .layout = *layout};
   image.count = lead + (int64_t)layout->extent + TAIL_GUARD;
   image.bytes = malloc((size_t)image.count * image.item);
   if (!image.bytes) return KW_ERR_OUT_OF_MEMORY;

@@ -4,6 +4,7 @@
  */
 #include "worker/worker.h"
 
+#include "case/make.h"
 #include "case/parts.h"
 #include "run/clock.h"
 #include "worker/guarded_tensor.h"
@@ -483,8 +484,8 @@ static void expect_vendor(unit *u) {
     kw_unit_output *out = &first->outputs[o];
     outs[o] = NULL;
     if (out->dtype == KW_DTYPE_NONE) continue;
-    out->expected_dtype = kw_datum_is_float(out->dtype) ? KW_F64 : out->dtype;
-    out->expected_length = out->length / kw_datum_size(out->dtype) * kw_datum_size(out->expected_dtype);
+    out->expected_dtype = kw_element_is_float(out->dtype) ? KW_F64 : out->dtype;
+    out->expected_length = out->length / kw_element_size(out->dtype) * kw_element_size(out->expected_dtype);
     void *memory = own(u, out->expected_length);
     memset(memory, 0, out->expected_length);
     out->expected = memory;

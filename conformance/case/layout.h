@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Layouts: how a tensor of a case lies in its storage, and which class and number of a case asks for which.
+ */
+#ifndef KEYWAY_CONFORMANCE_LAYOUT_H
+#define KEYWAY_CONFORMANCE_LAYOUT_H
+
+#include "case/case.h"
+
+typedef enum kw_layout {
+  KW_LAYOUT_DENSE,
+  KW_LAYOUT_TRANSPOSED, /* first dimension fastest */
+  KW_LAYOUT_ROTATED,    /* the last dimension slowest, the others in order */
+  /* dimension 1 fastest, the others in order */
+  KW_LAYOUT_CHANNELS_LAST,
+  KW_LAYOUT_STEPPED,      /* every second of the first, every third of the last dimension, with an offset */
+  KW_LAYOUT_INNER,        /* the inner part of a larger block */
+  KW_LAYOUT_EXPAND_FIRST, /* stride 0 in the first dimension */
+  KW_LAYOUT_EXPAND_LAST,
+  KW_LAYOUT_EXPAND_ALL
+} kw_layout;
+
+/* Sets shape, strides, offset, numel and extent; dtype and domain are the caller's. */
+void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout layout);
+
+/* TRANSPOSED, SLICED and STRIDE0. */
+bool kw_case_about_layouts(kw_case_class class);
+
+/* The layout of the only, or of the tensor number `tensor` of `count`: dense, but in the classes about layouts, where
+ * it depends on the case number which tensors are odd and how. False when the class has no such number. */
+bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, uint32_t count, kw_layout *out_layout);
+
+/* The layout of results: dense, but in the class OUTPUTS, where so many take turns by case number. */
+#define KW_CASE_OUT_LAYOUTS 4
+kw_layout kw_case_out_layout(const kw_case *c);
+
+#endif /* KEYWAY_CONFORMANCE_LAYOUT_H */
