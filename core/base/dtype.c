@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/promote.h"
+#include "base/dtype.h"
 
 #include <stdio.h>
 #include <string.h>

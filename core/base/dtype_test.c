@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/promote.h"
+#include "base/dtype.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #define X KW_DTYPE_NONE

@@ -23,9 +23,12 @@ static inline kw_status kw_struct_check_given(const char *function, const void *
                  given == NULL ? "the struct is NULL" : "struct_size is not set: set it to sizeof the struct");
 }
 
+/* KW_OK when a struct of this size from a plugin can be read: at least `min`, not absurd. `what` names it. */
+kw_status kw_struct_check(const char *what, uint32_t struct_size, uint32_t min);
+
 /* Reads the other side's struct `from` into our `to` of `to_size` bytes: what the other side does not have is zero,
  * what we do not know is left out. to's struct_size becomes to_size. The caller has checked from's struct_size. */
-static inline void kw_struct_take(void *to, uint32_t to_size, const void *from) {
+static inline void kw_struct_read(void *to, uint32_t to_size, const void *from) {
   uint32_t size = kw_struct_size(from);
   if (size > to_size) size = to_size;
   memcpy(to, from, size);
@@ -33,9 +36,9 @@ static inline void kw_struct_take(void *to, uint32_t to_size, const void *from) 
   memcpy(to, &to_size, sizeof to_size);
 }
 
-/* Fills the other side's struct `out` from our `from` of `from_size` bytes, and sets out's struct_size to the number of
- * bytes that are valid now. The caller has checked out's struct_size; from's is not looked at. */
-static inline void kw_struct_give(void *out, const void *from, uint32_t from_size) {
+/* Writes the other side's struct `out` from our `from` of `from_size` bytes, and sets out's struct_size to the number
+ * of bytes that are valid now. The caller has checked out's struct_size; from's is not looked at. */
+static inline void kw_struct_write(void *out, const void *from, uint32_t from_size) {
   uint32_t size = kw_struct_size(out);
   if (size > from_size) size = from_size;
   memcpy(out, from, size);

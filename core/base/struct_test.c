@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+
 #include <cmocka.h>
 
 /* One struct as three versions have it, in memory that shows what was written. */
@@ -21,28 +22,28 @@ static void taking_an_older_struct_zeroes_the_rest(void **state) {
   (void)state;
   sample from = full, to = {UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED};
   from.struct_size = OLD;
-  kw_struct_take(&to, TODAY, &from);
+  kw_struct_read(&to, TODAY, &from);
   assert_true(to.struct_size == TODAY && to.first == 1 && to.second == 0 && to.beyond == UNTOUCHED);
 }
 
 static void taking_a_newer_struct_leaves_out_its_tail(void **state) {
   (void)state;
   sample to = {UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED};
-  kw_struct_take(&to, TODAY, &full);
+  kw_struct_read(&to, TODAY, &full);
   assert_true(to.struct_size == TODAY && to.first == 1 && to.second == 2 && to.beyond == UNTOUCHED);
 }
 
 static void an_older_caller_is_given_what_fits(void **state) {
   (void)state;
   sample out = {OLD, UNTOUCHED, UNTOUCHED, UNTOUCHED};
-  kw_struct_give(&out, &full, TODAY);
+  kw_struct_write(&out, &full, TODAY);
   assert_true(out.struct_size == OLD && out.first == 1 && out.second == UNTOUCHED && out.beyond == UNTOUCHED);
 }
 
 static void a_newer_caller_is_told_how_much_is_valid(void **state) {
   (void)state;
   sample out = {NEWER, UNTOUCHED, UNTOUCHED, UNTOUCHED};
-  kw_struct_give(&out, &full, TODAY);
+  kw_struct_write(&out, &full, TODAY);
   assert_true(out.struct_size == TODAY && out.first == 1 && out.second == 2 && out.beyond == UNTOUCHED);
 }
 

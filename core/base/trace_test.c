@@ -2,8 +2,9 @@
  *
  * Each case traces in a child process, as the file is completed at exit.
  */
-#include "testing/test_device.h"
 #include "base/trace.h"
+
+#include "testing/test_device.h"
 
 #include <cjson/cJSON.h>
 #include <sys/wait.h>

@@ -384,55 +384,12 @@ static kw_status adaptive_max_pool1d(kw_stream *stream, const kw_value *args, kw
   return pool_rows("adaptive_max_pool2d", stream, args, 2, 2, outs);
 }
 
-/* The rows: an op, what it becomes, and the function. The first row counts whose `by` the device has a kernel for. */
 static const struct {
   const char *op, *by;
   kw_decompose_fn run;
 } decompositions[] = {
-    {"sub.Tensor", "add.Tensor", sub_tensor},
-    {"sub.Scalar", "add.Scalar", sub_scalar},
-    {"gt.Tensor", "lt.Tensor", gt_tensor},
-    {"ge.Tensor", "le.Tensor", ge_tensor},
-    {"sum", "sum.dim_IntList", sum_all},
-    {"mean", "mean.dim", mean_all},
-    {"any", "any.dims", any_all},
-    {"any.dim", "any.dims", any_dim},
-    {"all", "all.dims", all_all},
-    {"all.dim", "all.dims", all_dim},
-    {"max", "amax", max_all},
-    {"min", "amin", min_all},
-    {"var.dim", "var.correction", var_dim},
-    {"sort", "sort.stable", sort},
-    {"topk", "sort.stable", topk},
-    {"_to_copy", "copy_", to_copy},
-    {"full", "fill_.Scalar", full},
-    {"full", "copy_", full_by_copy},
-    {"full_like", "fill_.Scalar", full},
-    {"full_like", "copy_", full_by_copy},
-    {"fill.Scalar", "fill_.Scalar", full},
-    {"fill.Scalar", "copy_", full_by_copy},
-    {"clone", "copy_", to_copy},
-    {"copy", "copy_", copy},
-    {"masked_fill.Scalar", "where.self", masked_fill_scalar},
-    {"masked_fill.Tensor", "where.self", masked_fill_tensor},
-    {"hardtanh", "clamp", hardtanh},
-    {"fill_.Tensor", "copy_", fill_tensor},
-    {"fill_.Scalar", "copy_", fill_scalar},
-    {"cat", "copy_", cat},
-    {"embedding", "gather", embedding},
-    {"index_select", "gather", index_select},
-    {"scatter.value", "scatter.src", scatter_value},
-    {"constant_pad_nd", "copy_", constant_pad},
-    {"select_scatter", "copy_", select_scatter},
-    {"slice_scatter", "copy_", slice_scatter},
-    {"avg_pool1d", "avg_pool2d", avg_pool1d},
-    {"max_pool1d_with_indices", "max_pool2d_with_indices", max_pool1d},
-    {"adaptive_avg_pool1d", "_adaptive_avg_pool2d", adaptive_avg_pool1d},
-    {"adaptive_max_pool1d", "adaptive_max_pool2d", adaptive_max_pool1d},
-    {"rand", "uniform_", rand_by_uniform},
-    {"randn", "normal_", randn},
-    {"randint", "random_.from", randint},
-    {"randint.low", "random_.from", randint_low},
+#define KW_DECOMPOSITION(op, by, function) {op, by, function},
+#include "op/decompositions.def"
 };
 
 /* Kernels only: a decomposition never leads to another. */
@@ -444,13 +401,6 @@ static bool has_kernel(const kw_device *device, const char *op, kw_dtype key) {
     if (kw_dtype_mask_has(desc->dtypes, key) && kw_math_allows(kw_math_now(), desc->flags)) return true;
   }
   return false;
-}
-
-const char *kw_decompose_by(const kw_op *op) {
-  for (size_t i = 0; i < sizeof decompositions / sizeof decompositions[0]; ++i) {
-    if (strcmp(decompositions[i].op, op->schema.name) == 0) return decompositions[i].by;
-  }
-  return "";
 }
 
 kw_decompose_fn kw_decompose_find(const kw_op *op, kw_device *device, kw_dtype key) {

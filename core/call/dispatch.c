@@ -108,7 +108,7 @@ KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *ou
   pthread_mutex_lock(&kw_plan_mutex);
   counters.launches = atomic_load(&device->launches) + kw_dispatch_pending_launches(device);
   pthread_mutex_unlock(&kw_plan_mutex);
-  kw_struct_give(out_counters, &counters, sizeof counters);
+  kw_struct_write(out_counters, &counters, sizeof counters);
   return KW_OK;
 }
 

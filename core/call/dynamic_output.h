@@ -6,7 +6,7 @@
 #ifndef KEYWAY_CORE_COUNTED_H
 #define KEYWAY_CORE_COUNTED_H
 
-#include "op/op.h"
+#include "op/infer/infer.h"
 #include "tensor/tensor.h"
 
 /* Whether a call for so many results leaves the count to core. */

@@ -2,7 +2,8 @@
 #include "call/index_mask.h"
 
 #include "base/error.h"
-#include "op/infer/infer.h"
+#include "base/ref.h"
+#include "op/fail.h"
 
 #include <string.h>
 
@@ -41,16 +42,15 @@ static kw_status check_mask(const kw_op *op, const kw_tensor_ref *self, uint32_t
   const uint32_t first = e->count;
   char text[KW_SHAPE_TEXT], whole[KW_SHAPE_TEXT];
   if (mask->rank == 0) {
-    return kw_infer_fail(op, INDICES, "entry %u is a mask of rank 0, which stands for no dimension", k);
+    return kw_op_fail(op, INDICES, "entry %u is a mask of rank 0, which stands for no dimension", k);
   }
   if (first + mask->rank <= self->rank &&
       memcmp(mask->shape, self->shape + first, mask->rank * sizeof mask->shape[0]) == 0) {
     return KW_OK;
   }
-  return kw_infer_fail(op, INDICES,
-                       "entry %u is a mask of shape %s, which is not that of '%s', %s, from dimension %u on", k,
-                       kw_shape_text(mask->rank, mask->shape, text), op->schema.args[0].name,
-                       kw_shape_text(self->rank, self->shape, whole), first);
+  return kw_op_fail(op, INDICES, "entry %u is a mask of shape %s, which is not that of '%s', %s, from dimension %u on",
+                    k, kw_shape_text(mask->rank, mask->shape, text), op->schema.args[0].name,
+                    kw_shape_text(self->rank, self->shape, whole), first);
 }
 
 /* One index tensor for each dimension of the mask: the columns of its places. */
@@ -72,7 +72,7 @@ static kw_status expand(const kw_request *request, expansion *e) {
   for (uint32_t k = 0; k < list->count; ++k) {
     kw_tensor *entry = (kw_tensor *)(uintptr_t)kw_value_entry(list, k);
     if (e->count == KW_MAX_RANK) {
-      return kw_infer_fail(request->op, INDICES, "with its masks it indexes more than %d dimensions", KW_MAX_RANK);
+      return kw_op_fail(request->op, INDICES, "with its masks it indexes more than %d dimensions", KW_MAX_RANK);
     }
     if (!is_mask(entry)) {
       e->entries[e->count++] = entry;

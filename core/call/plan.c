@@ -7,6 +7,7 @@
 #include "device/generator.h"
 #include "base/fork.h"
 #include "base/overlap.h"
+#include "op/normalize.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 
 #include "call/dispatch.h"
 #include "base/math_mode.h"
+#include "op/infer/infer.h"
 
 #include <string.h>
 
@@ -133,9 +134,6 @@ kw_decompose_fn kw_decompose_find(const kw_op *op, kw_device *device, kw_dtype k
 
 /* Whether the device's plugin has a kernel that casts: a copy_ kernel for mixed dtypes whose source is `from`. */
 bool kw_can_cast_from(const kw_device *device, kw_dtype from);
-
-/* The op that decompositions of `op` lead to, or "". */
-const char *kw_decompose_by(const kw_op *op);
 
 /* Runs a normalised call on cpu:0 and copies the results into outs (all given, NULL where absent). A random op takes
  * the numbers of `rng`, as it would on the device. Counts and warns. */

@@ -53,6 +53,6 @@ KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t i
   const kw_kernel_desc *desc = &kernels[index]->desc;
   kw_kernel_info info = {sizeof info,  desc->flags,    desc->name,
                          desc->dtypes, desc->priority, kw_math_needed(desc->flags)};
-  kw_struct_give(out_info, &info, sizeof info);
+  kw_struct_write(out_info, &info, sizeof info);
   return KW_OK;
 }

@@ -515,7 +515,7 @@ kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats) {
   if (status != KW_OK) return status;
   struct kw_allocator *allocator = device->allocator;
   pthread_mutex_lock(&allocator->mutex);
-  kw_struct_give(out_stats, &allocator->stats, sizeof allocator->stats);
+  kw_struct_write(out_stats, &allocator->stats, sizeof allocator->stats);
   pthread_mutex_unlock(&allocator->mutex);
   return KW_OK;
 }

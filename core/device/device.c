@@ -292,7 +292,7 @@ const char *kw_device_name(const kw_device *device) {
 kw_status kw_device_get_info(const kw_device *device, kw_device_info *out_info) {
   if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_get_info: argument device is NULL");
   kw_status status = kw_struct_check_given("kw_device_get_info", out_info);
-  if (status == KW_OK) kw_struct_give(out_info, &device->info, sizeof device->info);
+  if (status == KW_OK) kw_struct_write(out_info, &device->info, sizeof device->info);
   return status;
 }
 

@@ -81,7 +81,7 @@ KW_API kw_status kw_energy_end(kw_energy_window *window, kw_energy *out_energy) 
   kw_energy energy;
   status = kw_struct_check_given("kw_energy_end", out_energy);
   if (status == KW_OK) status = measure(window, &energy);
-  if (status == KW_OK) kw_struct_give(out_energy, &energy, sizeof energy);
+  if (status == KW_OK) kw_struct_write(out_energy, &energy, sizeof energy);
   kw_device_release(window->device);
   free(window);
   return status;

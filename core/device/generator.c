@@ -104,7 +104,7 @@ KW_API kw_status kw_generator_get_state(const kw_generator *generator, kw_genera
   kw_generator *locked = lock(generator);
   const kw_generator_state state = {.algorithm = locked->algorithm, .seed = locked->seed, .offset = locked->offset};
   pthread_mutex_unlock(&locked->mutex);
-  kw_struct_give(out_state, &state, sizeof state);
+  kw_struct_write(out_state, &state, sizeof state);
   return KW_OK;
 }
 
@@ -113,7 +113,7 @@ KW_API kw_status kw_generator_set_state(kw_generator *generator, const kw_genera
   if (status == KW_OK) status = kw_struct_check_given("kw_generator_set_state", given);
   if (status != KW_OK) return status;
   kw_generator_state state;
-  kw_struct_take(&state, sizeof state, given);
+  kw_struct_read(&state, sizeof state, given);
   if (state.algorithm > KW_GENERATOR_AES128_CTR) {
     return kw_fail(KW_ERR_UNSUPPORTED,
                    "kw_generator_set_state: algorithm %u is not known; this Keyway has Philox 4x32-10 (%d) and "

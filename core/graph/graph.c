@@ -246,6 +246,6 @@ KW_API kw_status kw_graph_get_info(const kw_graph *graph, kw_graph_info *out_inf
   if (status != KW_OK) return status;
   const kw_graph_info info = {
       .nodes = graph->node_count, .native = graph->native != NULL, .pool_bytes = graph->pool.bytes};
-  kw_struct_give(out_info, &info, sizeof info);
+  kw_struct_write(out_info, &info, sizeof info);
   return KW_OK;
 }

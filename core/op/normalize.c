@@ -2,9 +2,11 @@
  *
  * The arguments of a call as the schema has them.
  */
-#include "op/infer/infer.h"
+#include "op/normalize.h"
+
+#include "base/dtype.h"
 #include "base/error.h"
-#include "base/promote.h"
+#include "op/fail.h"
 
 #include <inttypes.h>
 
@@ -18,16 +20,16 @@ static const char *tag_name(kw_tag tag) {
 }
 
 static kw_status check_tensor(const kw_op *op, uint32_t index, const kw_tensor_ref *tensor) {
-  if (!tensor) return kw_infer_fail(op, index, "the tensor is NULL; create it first");
+  if (!tensor) return kw_op_fail(op, index, "the tensor is NULL; create it first");
   if (tensor->dtype >= KW_DTYPE_COUNT || tensor->rank > KW_MAX_RANK) {
-    return kw_infer_fail(op, index, "this is no tensor descriptor (dtype %u, rank %u)", tensor->dtype, tensor->rank);
+    return kw_op_fail(op, index, "this is no tensor descriptor (dtype %u, rank %u)", tensor->dtype, tensor->rank);
   }
   return KW_OK;
 }
 
 static kw_status check_tensor_list(const kw_op *op, uint32_t index, const kw_value *value) {
   if (value->count && !value->u.tensors)
-    return kw_infer_fail(op, index, "the list is NULL but has %u entries", value->count);
+    return kw_op_fail(op, index, "the list is NULL but has %u entries", value->count);
   for (uint32_t i = 0; i < value->count; ++i) {
     if (!value->u.tensors[i] && op->schema.args[index].list_optional) continue;
     kw_status status = check_tensor(op, index, value->u.tensors[i]);
@@ -59,10 +61,10 @@ static bool to_scalar(const kw_value *given, kw_value *out) {
 
 static kw_status check_bools(const kw_op *op, uint32_t index, const kw_value *list) {
   const uint32_t count = (uint32_t)op->schema.args[index].bool_count;
-  if (list->count != count) return kw_infer_fail(op, index, "expected a list of %u bools, got %u", count, list->count);
+  if (list->count != count) return kw_op_fail(op, index, "expected a list of %u bools, got %u", count, list->count);
   for (uint32_t i = 0; i < count; ++i) {
     if (list->u.ints[i] != 0 && list->u.ints[i] != 1) {
-      return kw_infer_fail(op, index, "entry %u is %" PRId64 "; a bool in a list is 0 or 1", i, list->u.ints[i]);
+      return kw_op_fail(op, index, "entry %u is %" PRId64 "; a bool in a list is 0 or 1", i, list->u.ints[i]);
     }
   }
   return KW_OK;
@@ -83,9 +85,9 @@ static kw_status convert(const kw_op *op, uint32_t index, const kw_value *given,
     return KW_OK;
   }
   if (given->tag != arg->tag || arg->tag == KW_TAG_SCALAR) {
-    return kw_infer_fail(op, index, "expected %s%s, got %s", tag_name(arg->tag), arg->optional ? " or none" : "",
-                         given->tag == KW_TAG_SCALAR && arg->tag == KW_TAG_SCALAR ? "a Scalar of an unknown kind"
-                                                                                  : tag_name(given->tag));
+    return kw_op_fail(op, index, "expected %s%s, got %s", tag_name(arg->tag), arg->optional ? " or none" : "",
+                      given->tag == KW_TAG_SCALAR && arg->tag == KW_TAG_SCALAR ? "a Scalar of an unknown kind"
+                                                                               : tag_name(given->tag));
   }
   out->u = given->u;
   out->count = arg->tag == KW_TAG_INT_LIST || arg->tag == KW_TAG_TENSOR_LIST ? given->count : 0;
@@ -96,12 +98,12 @@ static kw_status convert(const kw_op *op, uint32_t index, const kw_value *given,
       return check_tensor_list(op, index, given);
     case KW_TAG_INT_LIST:
       if (given->count && !given->u.ints)
-        return kw_infer_fail(op, index, "the list is NULL but has %u entries", given->count);
+        return kw_op_fail(op, index, "the list is NULL but has %u entries", given->count);
       return arg->bool_count ? check_bools(op, index, given) : KW_OK;
     case KW_TAG_STRING:
-      return given->u.s ? KW_OK : kw_infer_fail(op, index, "the text is NULL");
+      return given->u.s ? KW_OK : kw_op_fail(op, index, "the text is NULL");
     case KW_TAG_DTYPE:
-      return given->u.dtype < KW_DTYPE_COUNT ? KW_OK : kw_infer_fail(op, index, "unknown dtype %u", given->u.dtype);
+      return given->u.dtype < KW_DTYPE_COUNT ? KW_OK : kw_op_fail(op, index, "unknown dtype %u", given->u.dtype);
     default:
       return KW_OK;
   }
@@ -130,7 +132,7 @@ kw_status kw_op_normalize(const kw_op *op, const kw_value *args, uint32_t arg_co
     if (i >= arg_count) {
       out_args[i] = arg->default_value;
     } else if (is_absent(arg, &args[i])) {
-      if (!arg->optional) return kw_infer_fail(op, i, "expected %s, got none", tag_name(arg->tag));
+      if (!arg->optional) return kw_op_fail(op, i, "expected %s, got none", tag_name(arg->tag));
     } else {
       out_args[i].tag = arg->tag;
       kw_status status = convert(op, i, &args[i], &out_args[i], &scratch[i]);

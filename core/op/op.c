@@ -4,10 +4,9 @@
  * complete before its pointer is published, and nothing is ever removed.
  */
 #include "op/op.h"
+
 #include "base/error.h"
 #include "base/log.h"
-#include "plugin/negotiate.h"
-#include "call/plan.h"
 #include "base/struct.h"
 
 #include <math.h>
@@ -218,7 +217,7 @@ kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
   kw_status status = kw_struct_check("a kw_op_desc", given->struct_size, KW_OP_DESC_MIN);
   if (status != KW_OK) return kw_wrap(KW_ERR_INVALID_ARGUMENT, "%s: the op is not defined", vendor);
   kw_op_desc desc;
-  kw_struct_take(&desc, sizeof desc, given);
+  kw_struct_read(&desc, sizeof desc, given);
 
   kw_op *op = calloc(1, sizeof *op);
   if (!op) return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no memory for another op", vendor);
@@ -246,6 +245,20 @@ kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
 
 /* ---- What there is to know about an op --------------------------------------------------------------------------- */
 
+/* The op that decompositions of `op` lead to, or "". */
+static const char *decomposition_of(const kw_op *op) {
+  static const struct {
+    const char *op, *by;
+  } decompositions[] = {
+#define KW_DECOMPOSITION(op, by, function) {op, by},
+#include "op/decompositions.def"
+  };
+  for (size_t i = 0; i < sizeof decompositions / sizeof decompositions[0]; ++i) {
+    if (strcmp(decompositions[i].op, op->schema.name) == 0) return decompositions[i].by;
+  }
+  return "";
+}
+
 KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info) {
   static const char *const comparators[] = {
       [KW_CMP_BITS] = "bits",       [KW_CMP_ULP] = "ulp",         [KW_CMP_ACCUMULATE] = "accumulate",
@@ -262,9 +275,9 @@ KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info) {
                      .result_count = op->schema.result_count,
                      .max_ulp = row->ulp,
                      .comparator = comparators[row->compare],
-                     .decomposition = kw_decompose_by(op),
+                     .decomposition = decomposition_of(op),
                      .counted = op->counted};
-  kw_struct_give(out_info, &info, sizeof info);
+  kw_struct_write(out_info, &info, sizeof info);
   return KW_OK;
 }
 
@@ -286,7 +299,7 @@ KW_API kw_status kw_op_get_arg(const kw_op *op, uint32_t index, kw_arg_info *out
                       .list_size = (uint32_t)arg->list_size,
                       .name = arg->name,
                       .default_value = arg->default_value};
-  kw_struct_give(out_info, &info, sizeof info);
+  kw_struct_write(out_info, &info, sizeof info);
   return KW_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static kw_status infer_scalar(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count) {

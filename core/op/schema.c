@@ -12,7 +12,8 @@
  *
  * Every step returns false after the first error, which has then been reported with its column.
  */
-#include "op/op.h"
+#include "op/schema.h"
+
 #include "base/error.h"
 
 #include <ctype.h>

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static void whole_op_table_parses(void **state) {

@@ -2,8 +2,8 @@
 #include "plugin/discover.h"
 
 #include "base/error.h"
-#include "runtime/runtime.h"
 #include "base/struct.h"
+#include "runtime/runtime.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -306,6 +306,6 @@ kw_status kw_plugin_get_directory(uint32_t index, kw_plugin_directory *out_direc
     return kw_fail(KW_ERR_NOT_FOUND, "%u directories were searched for plugins; there is no number %u", directory_count,
                    index);
   }
-  kw_struct_give(out_directory, &directories[index], sizeof *out_directory);
+  kw_struct_write(out_directory, &directories[index], sizeof *out_directory);
   return KW_OK;
 }

@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "plugin/negotiate.h"
-#include "op/op.h"
 #include "base/struct.h"
+#include "op/op.h"
+#include "plugin/negotiate.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *desc) {
   kw_status status = kw_struct_check("a kw_kernel_desc", desc->struct_size, KW_KERNEL_DESC_MIN);
   if (status != KW_OK) return KW_ERR_INVALID_ARGUMENT;
   kw_kernel_desc copy;
-  kw_struct_take(&copy, sizeof copy, desc);
+  kw_struct_read(&copy, sizeof copy, desc);
   if (copy.op == NULL || copy.name == NULL || copy.launch == NULL) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "a kernel for op %s has no %s", copy.op != NULL ? copy.op : "(none)",
                    copy.op == NULL     ? "op"

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* Larger sizes and counts than any struct will reach: memory that is not what it claims to be. */
-#define KW_STRUCT_LIMIT 65536u
+/* Larger counts than any plugin will reach: memory that is not what it claims to be. */
 #define KW_GROUP_LIMIT 1024u
 #define KW_TEXT_LIMIT 1024u
 
@@ -99,19 +98,6 @@ bool kw_word_is_policy(const char *word) {
   return strcmp(word, "auto") == 0 || strcmp(word, "gpu") == 0;
 }
 
-kw_status kw_struct_check(const char *what, uint32_t struct_size, uint32_t min) {
-  if (struct_size < min) {
-    return kw_fail(KW_ERR_ABI_MISMATCH, "%s has struct_size %u, at least %u is needed: set it to sizeof the struct",
-                   what, struct_size, min);
-  }
-  if (struct_size > KW_STRUCT_LIMIT) {
-    return kw_fail(KW_ERR_ABI_MISMATCH,
-                   "%s has struct_size %u, which cannot be (at least %u, at most %u): set it to sizeof the struct",
-                   what, struct_size, min, KW_STRUCT_LIMIT);
-  }
-  return KW_OK;
-}
-
 static kw_status check_word(const char *what, const char *word) {
   if (word == NULL) return kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.%s is NULL", what);
   if (!kw_word_is_valid(word)) {
@@ -173,7 +159,7 @@ static kw_status ask(kw_query_fn query, const kw_plugin_desc **out_desc) {
 static kw_status copy_desc(const kw_plugin_desc *from, kw_plugin_desc *to) {
   kw_status status = kw_struct_check("its kw_plugin_desc", from->struct_size, KW_PLUGIN_DESC_MIN);
   if (status != KW_OK) return status;
-  kw_struct_take(to, sizeof *to, from);
+  kw_struct_read(to, sizeof *to, from);
 
   const char *key = to->key, *vendor = to->vendor;
   to->key = to->vendor = ""; /* until they are known to be words */

@@ -31,7 +31,4 @@ bool kw_word_is_valid(const char *word);
 /* Names with a meaning of their own in kw_device_open: no key may be called so. */
 bool kw_word_is_policy(const char *word);
 
-/* KW_OK when a struct of this size from a plugin can be read: at least `min`, not absurd. `what` names it. */
-kw_status kw_struct_check(const char *what, uint32_t struct_size, uint32_t min);
-
 #endif /* KEYWAY_CORE_NEGOTIATE_H */

@@ -35,7 +35,7 @@ kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry) {
   kw_status status = kw_struct_check_given("kw_device_get_entry", out_entry);
   if (status == KW_OK) status = kw_runtime_start();
   if (status == KW_OK) status = kw_device_list_entry(index, &entry);
-  if (status == KW_OK) kw_struct_give(out_entry, &entry, sizeof entry);
+  if (status == KW_OK) kw_struct_write(out_entry, &entry, sizeof entry);
   return status;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/host_table.h"
 
-#include "device/device.h"
 #include "base/error.h"
-#include "plugin/kernel.h"
 #include "base/log.h"
-#include "op/op.h"
 #include "base/parallel.h"
-#include "device/stream.h"
 #include "base/trace.h"
+#include "device/device.h"
+#include "device/stream.h"
+#include "op/op.h"
+#include "plugin/kernel.h"
 
 #include <stdlib.h>
 

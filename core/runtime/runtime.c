@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plugin/plugin.h"
-
-#include "device/exit.h"
 #include "runtime/runtime.h"
-#include "plugin/discover.h"
+
 #include "base/error.h"
-#include "runtime/host_table.h"
-#include "plugin/kernel.h"
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/math_mode.h"
-#include "plugin/probe.h"
 #include "base/struct.h"
 #include "base/trace.h"
+#include "device/exit.h"
+#include "plugin/discover.h"
+#include "plugin/kernel.h"
+#include "plugin/plugin.h"
+#include "plugin/probe.h"
 #include "plugin/probe_cache.h"
+#include "runtime/host_table.h"
 
 #include <dlfcn.h>
 #include <fenv.h>
@@ -318,7 +318,7 @@ kw_status kw_init(const kw_init_options *options) {
   kw_status status = check_state();
   if (status == KW_OK && options != NULL) status = kw_struct_check_given("kw_init", options);
   if (status != KW_OK) return status;
-  if (options != NULL) kw_struct_take(&mine, sizeof mine, options);
+  if (options != NULL) kw_struct_read(&mine, sizeof mine, options);
   pthread_mutex_lock(&lock);
   if (!atomic_load(&started)) {
     start(mine.flags);
@@ -379,7 +379,7 @@ kw_status kw_plugin_get_report(uint32_t index, kw_plugin_report *out_report) {
   if (status != KW_OK) return status;
   pthread_mutex_lock(&lock);
   if (index < record_count) {
-    kw_struct_give(out_report, &records[index]->report, sizeof *out_report);
+    kw_struct_write(out_report, &records[index]->report, sizeof *out_report);
   } else {
     status = kw_fail(KW_ERR_NOT_FOUND, "there is no plugin report %u: there are %u", index, record_count);
   }

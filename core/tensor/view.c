@@ -4,7 +4,7 @@
  * documentation of view (when a reshape needs no copy), as_strided and diagonal.
  */
 #include "base/error.h"
-#include "base/promote.h"
+#include "base/dtype.h"
 #include "tensor/tensor.h"
 
 #include <inttypes.h>

@@ -8,7 +8,8 @@
 #ifndef KEYWAY_CORE_TEST_INFER_H
 #define KEYWAY_CORE_TEST_INFER_H
 
-#include "op/op.h"
+#include "op/infer/infer.h"
+#include "op/normalize.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

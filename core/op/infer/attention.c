@@ -3,8 +3,10 @@
  * Attention: dtypes (of rotary positions too), shapes, and what it demands of its arguments. Wherever heads are
  * counted, a head of keys and values serves the same number of heads of queries each.
  */
-#include "op/infer/infer.h"
-#include "base/promote.h"
+#include "op/infer/attention.h"
+
+#include "base/dtype.h"
+#include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,22 +29,21 @@ static kw_status check_tensor_dtype(const kw_op *op, const kw_value *args, uint3
   const kw_dtype dtype = args[index].u.tensor->dtype, compute = key == KW_F64 ? KW_F64 : KW_F32;
   if (IS_ONE_OF(name, indices)) {
     if (dtype == KW_I64 || dtype == KW_I32) return KW_OK;
-    return kw_infer_fail(op, index, "expected i64 or i32, got %s; cast it", kw_dtype_name(dtype));
+    return kw_op_fail(op, index, "expected i64 or i32, got %s; cast it", kw_dtype_name(dtype));
   }
   if (strcmp(name, "logsumexp") == 0) {
     if (dtype == compute) return KW_OK;
-    return kw_infer_fail(op, index, "expected %s, as the forward op gives it, got %s", kw_dtype_name(compute),
-                         kw_dtype_name(dtype));
+    return kw_op_fail(op, index, "expected %s, as the forward op gives it, got %s", kw_dtype_name(compute),
+                      kw_dtype_name(dtype));
   }
   const bool mask = strcmp(name, "attn_mask") == 0, wide = mask || IS_ONE_OF(name, tables);
   if (dtype == key || (wide && dtype == compute) || (mask && dtype == KW_BOOL)) return KW_OK;
   if (!wide) {
-    return kw_infer_fail(op, index, "expected %s, the dtype of '%s', got %s; cast one of them first",
-                         kw_dtype_name(key), op->schema.args[0].name, kw_dtype_name(dtype));
+    return kw_op_fail(op, index, "expected %s, the dtype of '%s', got %s; cast one of them first", kw_dtype_name(key),
+                      op->schema.args[0].name, kw_dtype_name(dtype));
   }
-  return kw_infer_fail(op, index, "expected %s%s%s%s, got %s", mask ? "bool or " : "", kw_dtype_name(key),
-                       key == compute ? "" : " or ", key == compute ? "" : kw_dtype_name(compute),
-                       kw_dtype_name(dtype));
+  return kw_op_fail(op, index, "expected %s%s%s%s, got %s", mask ? "bool or " : "", kw_dtype_name(key),
+                    key == compute ? "" : " or ", key == compute ? "" : kw_dtype_name(compute), kw_dtype_name(dtype));
 }
 
 kw_status kw_infer_attention_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
@@ -60,8 +61,8 @@ static kw_status check_rank(const kw_op *op, const kw_value *args, uint32_t inde
   const kw_tensor_ref *tensor = args[index].u.tensor;
   char text[KW_SHAPE_TEXT];
   if (tensor->rank == rank) return KW_OK;
-  return kw_infer_fail(op, index, "expected rank %u, %s, got shape %s", rank, form,
-                       kw_shape_text(tensor->rank, tensor->shape, text));
+  return kw_op_fail(op, index, "expected rank %u, %s, got shape %s", rank, form,
+                    kw_shape_text(tensor->rank, tensor->shape, text));
 }
 
 /* Dimension `dim` of one argument is dimension `of_dim` of another. */
@@ -69,13 +70,13 @@ static kw_status check_same(const kw_op *op, const kw_value *args, uint32_t inde
                             uint32_t of_dim, const char *what) {
   const int64_t size = args[index].u.tensor->shape[dim], wanted = args[of].u.tensor->shape[of_dim];
   if (size == wanted) return KW_OK;
-  return kw_infer_fail(op, index, "%s: dimension %u has size %" PRId64 ", dimension %u of '%s' %" PRId64, what, dim,
-                       size, of_dim, op->schema.args[of].name, wanted);
+  return kw_op_fail(op, index, "%s: dimension %u has size %" PRId64 ", dimension %u of '%s' %" PRId64, what, dim, size,
+                    of_dim, op->schema.args[of].name, wanted);
 }
 
 static kw_status check_heads(const kw_op *op, uint32_t index, int64_t heads, int64_t queries) {
   if (heads == queries || (heads > 0 && queries % heads == 0)) return KW_OK;
-  return kw_infer_fail(op, index, "%" PRId64 " heads cannot serve %" PRId64 " heads of queries evenly", heads, queries);
+  return kw_op_fail(op, index, "%" PRId64 " heads cannot serve %" PRId64 " heads of queries evenly", heads, queries);
 }
 
 /* A mask broadcasts to the scores. */
@@ -89,18 +90,18 @@ static kw_status check_mask(const kw_op *op, const kw_value *args, const kw_infe
 static kw_status check_cap(const kw_op *op, const kw_value *args) {
   const kw_value *cap = kw_infer_find_arg(op, args, "softcap");
   if (cap->u.f >= 0 && isfinite(cap->u.f)) return KW_OK;
-  return kw_infer_fail(op, kw_infer_arg_index(args, cap), "%g; it is 0 for no cap, or positive and finite", cap->u.f);
+  return kw_op_fail(op, kw_infer_arg_index(args, cap), "%g; it is 0 for no cap, or positive and finite", cap->u.f);
 }
 
 /* ---- ATen's form ------------------------------------------------------------------------------------------------- */
 
 static kw_status check_options(const kw_op *op, const kw_value *args) {
   if (args[4].u.f != 0) {
-    return kw_infer_fail(op, 4, "%g; there is no dropout here, so it must be 0: drop elements of the mask instead",
-                         args[4].u.f);
+    return kw_op_fail(op, 4, "%g; there is no dropout here, so it must be 0: drop elements of the mask instead",
+                      args[4].u.f);
   }
   if (args[5].u.b && args[3].tag != KW_TAG_NONE) {
-    return kw_infer_fail(op, 5, "it goes without 'attn_mask' only; make it part of the mask");
+    return kw_op_fail(op, 5, "it goes without 'attn_mask' only; make it part of the mask");
   }
   return KW_OK;
 }
@@ -111,10 +112,10 @@ static kw_status join_batch(const kw_op *op, const kw_value *args, uint32_t inde
   const kw_tensor_ref *query = args[0].u.tensor;
   char text[KW_SHAPE_TEXT];
   if (batch.rank < 2 || (grouped && batch.rank < 3)) {
-    return kw_infer_fail(op, index,
-                         grouped ? "'enable_gqa' needs heads, rows and a width, got shape %s"
-                                 : "expected rows and a width at least, got shape %s",
-                         kw_shape_text(batch.rank, batch.shape, text));
+    return kw_op_fail(op, index,
+                      grouped ? "'enable_gqa' needs heads, rows and a width, got shape %s"
+                              : "expected rows and a width at least, got shape %s",
+                      kw_shape_text(batch.rank, batch.shape, text));
   }
   batch.rank = (uint8_t)(batch.rank - 2);
   if (grouped && index > 0) {
@@ -201,7 +202,7 @@ kw_status kw_infer_attention_varlen(const kw_op *op, const kw_value *args, kw_in
   for (uint32_t i = 3; i < 5 && status == KW_OK; ++i) {
     status = check_rank(op, args, i, 1, "where each sequence begins, and where the last ends");
     if (status == KW_OK && args[i].u.tensor->shape[0] < 2) {
-      status = kw_infer_fail(op, i, "it has fewer than 2 numbers; 0 and the number of rows are one sequence");
+      status = kw_op_fail(op, i, "it has fewer than 2 numbers; 0 and the number of rows are one sequence");
     }
   }
   if (status == KW_OK) status = check_same(op, args, 4, 0, 3, 0, "as many sequences of keys as of queries");
@@ -232,7 +233,7 @@ kw_status kw_infer_attention_paged(const kw_op *op, const kw_value *args, kw_inf
   const kw_tensor_ref *query = args[0].u.tensor, *value = args[2].u.tensor;
   int64_t capacity;
   if (__builtin_mul_overflow(args[3].u.tensor->shape[1], value->shape[1], &capacity)) {
-    return kw_infer_fail(op, 3, "its pages have more than 2^63 rows");
+    return kw_op_fail(op, 3, "its pages have more than 2^63 rows");
   }
   const kw_infer_dims scores = {4, {query->shape[0], query->shape[1], query->shape[2], capacity}};
   out[0] = scores;

@@ -3,7 +3,10 @@
  * Normalisation of channels and groups of them, and the backwards of all normalisations: shapes, dtypes, and what they
  * demand of their arguments.
  */
-#include "op/infer/infer.h"
+#include "op/infer/channel.h"
+
+#include "op/infer/norm.h"
+#include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,9 +20,9 @@ static kw_status check_shape(const kw_op *op, const kw_value *args, const char *
     return KW_OK;
   }
   char got[KW_SHAPE_TEXT], text[KW_SHAPE_TEXT];
-  return kw_infer_fail(op, kw_infer_arg_index(args, arg), "expected shape %s, %s, got %s",
-                       kw_shape_text(wanted->rank, wanted->sizes, text), why,
-                       kw_shape_text(tensor->rank, tensor->shape, got));
+  return kw_op_fail(op, kw_infer_arg_index(args, arg), "expected shape %s, %s, got %s",
+                    kw_shape_text(wanted->rank, wanted->sizes, text), why,
+                    kw_shape_text(tensor->rank, tensor->shape, got));
 }
 
 static kw_infer_dims dims_of(const kw_tensor_ref *tensor) {
@@ -45,9 +48,9 @@ static kw_status check_channels(const kw_op *op, const kw_value *args, uint32_t 
   const kw_tensor_ref *tensor = input->u.tensor;
   if (tensor->rank < 2 || tensor->rank > most) {
     char text[KW_SHAPE_TEXT];
-    return kw_infer_fail(op, kw_infer_arg_index(args, input), "expected [n, channels, ...]%s, got shape %s",
-                         most < KW_MAX_RANK ? " with room for the groups' dimension" : "",
-                         kw_shape_text(tensor->rank, tensor->shape, text));
+    return kw_op_fail(op, kw_infer_arg_index(args, input), "expected [n, channels, ...]%s, got shape %s",
+                      most < KW_MAX_RANK ? " with room for the groups' dimension" : "",
+                      kw_shape_text(tensor->rank, tensor->shape, text));
   }
   *out_channels = tensor->shape[1];
   const kw_infer_dims wanted = {1, {tensor->shape[1]}};
@@ -75,8 +78,8 @@ kw_status kw_infer_batch_norm(const kw_op *op, const kw_value *args, kw_infer_di
   kw_status status = check_channels(op, args, KW_MAX_RANK, &channels);
   if (status != KW_OK) return status;
   if (training && !training->u.b && !is_given(op, args, "running_mean")) {
-    return kw_infer_fail(op, kw_infer_arg_index(args, training),
-                         "it is false, and there are no running statistics; use _native_batch_norm_legit_no_training");
+    return kw_op_fail(op, kw_infer_arg_index(args, training),
+                      "it is false, and there are no running statistics; use _native_batch_norm_legit_no_training");
   }
   out[0] = dims_of(args[0].u.tensor);
   out[1] = out[2] = (kw_infer_dims){1, {training && training->u.b ? channels : 0}};
@@ -95,8 +98,8 @@ kw_status kw_infer_batch_norm_backward(const kw_op *op, const kw_value *args, kw
   for (int i = 0; i < 2 && status == KW_OK; ++i) {
     if (is_given(op, args, statistics[train][i])) continue;
     const kw_value *missing = kw_infer_find_arg(op, args, statistics[train][i]);
-    status = kw_infer_fail(op, kw_infer_arg_index(args, missing), "it is none; with 'train' %s it is needed",
-                           train ? "true" : "false");
+    status = kw_op_fail(op, kw_infer_arg_index(args, missing), "it is none; with 'train' %s it is needed",
+                        train ? "true" : "false");
   }
   return status;
 }
@@ -106,8 +109,8 @@ kw_status kw_infer_batch_norm_backward(const kw_op *op, const kw_value *args, kw
 static kw_status check_count(const kw_op *op, const kw_value *args, const char *name, int64_t wanted) {
   const kw_value *count = kw_infer_find_arg(op, args, name);
   if (count->u.i == wanted) return KW_OK;
-  return kw_infer_fail(op, kw_infer_arg_index(args, count), "%" PRId64 " given, but 'input' has %" PRId64, count->u.i,
-                       wanted);
+  return kw_op_fail(op, kw_infer_arg_index(args, count), "%" PRId64 " given, but 'input' has %" PRId64, count->u.i,
+                    wanted);
 }
 
 /* N, C, HxW and group say what input's shape does; *out_rows is [n, group]. */
@@ -125,9 +128,8 @@ static kw_status check_groups(const kw_op *op, const kw_value *args, kw_infer_di
   if (status == KW_OK) status = check_count(op, args, "HxW", places);
   if (status != KW_OK) return status;
   if (group->u.i < 1 || channels % group->u.i != 0) {
-    return kw_infer_fail(op, kw_infer_arg_index(args, group),
-                         "%" PRId64 " channels do not fall into %" PRId64 " groups of equal size", channels,
-                         group->u.i);
+    return kw_op_fail(op, kw_infer_arg_index(args, group),
+                      "%" PRId64 " channels do not fall into %" PRId64 " groups of equal size", channels, group->u.i);
   }
   *out_rows = (kw_infer_dims){2, {input->shape[0], group->u.i}};
   return KW_OK;
@@ -184,8 +186,8 @@ kw_status kw_infer_stats_key(const kw_op *op, const kw_value *args, kw_dtype *ou
     if (args[i].tag != KW_TAG_TENSOR) continue;
     const kw_dtype dtype = args[i].u.tensor->dtype;
     if (dtype == key || dtype == compute) continue;
-    status = kw_infer_fail(op, i, "expected %s, the dtype of 'input'%s, got %s; cast it first", kw_dtype_name(key),
-                           compute == key ? "" : ", or f32", kw_dtype_name(dtype));
+    status = kw_op_fail(op, i, "expected %s, the dtype of 'input'%s, got %s; cast it first", kw_dtype_name(key),
+                        compute == key ? "" : ", or f32", kw_dtype_name(dtype));
   }
   return status;
 }

@@ -2,7 +2,7 @@
  *
  * Convolution, its gradients, im2col and col2im: shapes, and what they demand of their arguments.
  */
-#include "op/infer/infer.h"
+#include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,13 +25,13 @@ static kw_status read_list(const kw_op *op, const kw_value *args, const char *na
   const kw_value *list = kw_infer_find_arg(op, args, name);
   const uint32_t index = kw_infer_arg_index(args, list);
   if (list->count != 1 && list->count != dims) {
-    return kw_infer_fail(op, index, "expected %u numbers, one for each spatial dimension, or one for all; got %u", dims,
-                         list->count);
+    return kw_op_fail(op, index, "expected %u numbers, one for each spatial dimension, or one for all; got %u", dims,
+                      list->count);
   }
   for (uint32_t d = 0; d < dims; ++d) {
     out[d] = list->u.ints[list->count == 1 ? 0 : d];
     if (out[d] < lowest) {
-      return kw_infer_fail(op, index, "%" PRId64 " is too small: the least is %" PRId64, out[d], lowest);
+      return kw_op_fail(op, index, "%" PRId64 " is too small: the least is %" PRId64, out[d], lowest);
     }
   }
   return KW_OK;
@@ -45,8 +45,8 @@ static kw_status read_movement(const kw_op *op, const kw_value *args, window *w)
 }
 
 static kw_status fail_overflow(const kw_op *op, const kw_value *args) {
-  return kw_infer_fail(op, arg_index(op, args, "padding"),
-                       "with this padding, stride and dilation the positions do not fit in 64 bits");
+  return kw_op_fail(op, arg_index(op, args, "padding"),
+                    "with this padding, stride and dilation the positions do not fit in 64 bits");
 }
 
 /* How far apart the first and the last element under the window are. False where that is no int64. */
@@ -63,11 +63,11 @@ static kw_status count_places(const kw_op *op, const kw_value *args, const windo
     return fail_overflow(op, args);
   }
   if (last >= padded) {
-    return kw_infer_fail(op, arg_index(op, args, "padding"),
-                         "along spatial dimension %u the kernel of %" PRId64
-                         ", with its dilation, is longer than the "
-                         "padded input, which has %" PRId64,
-                         d, w->kernel[d], padded);
+    return kw_op_fail(op, arg_index(op, args, "padding"),
+                      "along spatial dimension %u the kernel of %" PRId64
+                      ", with its dilation, is longer than the "
+                      "padded input, which has %" PRId64,
+                      d, w->kernel[d], padded);
   }
   *out = (padded - last - 1) / w->stride[d] + 1;
   return KW_OK;
@@ -83,8 +83,8 @@ static kw_status spread_places(const kw_op *op, const kw_value *args, const wind
     return fail_overflow(op, args);
   }
   if (size <= padded) {
-    return kw_infer_fail(op, arg_index(op, args, "padding"),
-                         "along spatial dimension %u it takes away all of the result's %" PRId64, d, size);
+    return kw_op_fail(op, arg_index(op, args, "padding"),
+                      "along spatial dimension %u it takes away all of the result's %" PRId64, d, size);
   }
   *out = size - padded;
   return KW_OK;
@@ -106,8 +106,8 @@ static kw_status read_window(const kw_op *op, const kw_value *args, uint32_t wei
     if (w->kernel[d] < 1) return kw_infer_fail_shape(op, args, weight_index, "a kernel with elements");
     const int64_t longest = w->stride[d] > w->dilation[d] ? w->stride[d] : w->dilation[d];
     if (transposed && w->output_padding[d] >= longest) {
-      return kw_infer_fail(op, arg_index(op, args, "output_padding"),
-                           "%" PRId64 " is too large: it has to be less than stride or dilation", w->output_padding[d]);
+      return kw_op_fail(op, arg_index(op, args, "output_padding"),
+                        "%" PRId64 " is too large: it has to be less than stride or dilation", w->output_padding[d]);
     }
   }
   return status;
@@ -120,7 +120,7 @@ static kw_status convolve(const kw_op *op, const kw_value *args, uint32_t first,
   const uint32_t groups_index = arg_index(op, args, "groups");
   const int64_t groups = args[groups_index].u.i;
   window w;
-  if (groups < 1) return kw_infer_fail(op, groups_index, "%" PRId64 " is too small: the least is 1", groups);
+  if (groups < 1) return kw_op_fail(op, groups_index, "%" PRId64 " is too small: the least is 1", groups);
   kw_status status = read_window(op, args, first + 1, transposed, &w);
   if (status != KW_OK) return status;
   if (input->rank != weight->rank) {
@@ -128,15 +128,15 @@ static kw_status convolve(const kw_op *op, const kw_value *args, uint32_t first,
                                "as many dimensions as 'weight': batch, channels, then the spatial ones");
   }
   if (weight->shape[0] % groups != 0) {
-    return kw_infer_fail(op, groups_index, "%" PRId64 " does not divide the %" PRId64 " channels of 'weight'", groups,
-                         weight->shape[0]);
+    return kw_op_fail(op, groups_index, "%" PRId64 " does not divide the %" PRId64 " channels of 'weight'", groups,
+                      weight->shape[0]);
   }
   int64_t spread; /* the channels on the side that the weight has per group */
   if (__builtin_mul_overflow(weight->shape[1], groups, &spread)) return fail_overflow(op, args);
   const int64_t channels = transposed ? weight->shape[0] : spread;
   if (input->shape[1] != channels) {
-    return kw_infer_fail(op, first, "expected %" PRId64 " channels, as 'weight' and 'groups' say, got %" PRId64,
-                         channels, input->shape[1]);
+    return kw_op_fail(op, first, "expected %" PRId64 " channels, as 'weight' and 'groups' say, got %" PRId64, channels,
+                      input->shape[1]);
   }
   *out = (kw_infer_dims){input->rank, {input->shape[0], transposed ? spread : weight->shape[0]}};
   for (uint32_t d = 0; d < w.dims && status == KW_OK; ++d) {
@@ -176,8 +176,8 @@ kw_status kw_infer_convolution_backward(const kw_op *op, const kw_value *args, k
   const kw_value *bias = &args[3];
   if (args[op->schema.output_mask].u.ints[2] && bias->tag == KW_TAG_INT_LIST &&
       (bias->count != 1 || bias->u.ints[0] != forward.sizes[1])) {
-    return kw_infer_fail(op, 3, "expected [%" PRId64 "], one number for each channel of the result, or none",
-                         forward.sizes[1]);
+    return kw_op_fail(op, 3, "expected [%" PRId64 "], one number for each channel of the result, or none",
+                      forward.sizes[1]);
   }
   out[0] = dims_of(args[1].u.tensor);
   out[1] = dims_of(args[2].u.tensor);
@@ -194,7 +194,7 @@ static kw_status read_block(const kw_op *op, const kw_value *args, window *w, in
   if (status == KW_OK) status = read_movement(op, args, w);
   if (status != KW_OK) return status;
   if (!__builtin_mul_overflow(w->kernel[0], w->kernel[1], out_count)) return KW_OK;
-  return kw_infer_fail(op, arg_index(op, args, "kernel_size"), "there would be more than 2^63 - 1 elements under it");
+  return kw_op_fail(op, arg_index(op, args, "kernel_size"), "there would be more than 2^63 - 1 elements under it");
 }
 
 /* How many places the window has in an image of these sizes. */
@@ -232,7 +232,7 @@ kw_status kw_infer_col2im(const kw_op *op, const kw_value *args, kw_infer_dims *
   kw_status status = read_block(op, args, &w, &count);
   if (status == KW_OK) status = read_list(op, args, "output_size", 2, 1, sizes);
   if (status == KW_OK && __builtin_mul_overflow(sizes[0], sizes[1], &pixels)) {
-    return kw_infer_fail(op, 1, "there would be more than 2^63 - 1 elements");
+    return kw_op_fail(op, 1, "there would be more than 2^63 - 1 elements");
   }
   if (status == KW_OK) status = count_columns(op, args, &w, sizes, &columns);
   if (status != KW_OK) return status;
@@ -242,10 +242,10 @@ kw_status kw_infer_col2im(const kw_op *op, const kw_value *args, kw_infer_dims *
   const uint32_t channel = self->rank == 3;
   if (self->shape[channel] % count != 0 || self->shape[channel + 1] != columns) {
     char got[KW_SHAPE_TEXT];
-    return kw_infer_fail(op, 0,
-                         "expected a multiple of %" PRId64 " rows, the elements under the kernel, and %" PRId64
-                         " columns, its places in the output; got %s",
-                         count, columns, kw_shape_text(self->rank, self->shape, got));
+    return kw_op_fail(op, 0,
+                      "expected a multiple of %" PRId64 " rows, the elements under the kernel, and %" PRId64
+                      " columns, its places in the output; got %s",
+                      count, columns, kw_shape_text(self->rank, self->shape, got));
   }
   *out = (kw_infer_dims){self->rank + 1u, {self->shape[0]}};
   out->sizes[channel] = self->shape[channel] / count;

@@ -2,7 +2,7 @@
  *
  * Object detection: shapes, and what the ops demand of their arguments.
  */
-#include "op/infer/infer.h"
+#include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,10 +39,10 @@ kw_status kw_infer_nms(const kw_op *op, const kw_value *args, kw_infer_dims *out
     return kw_infer_fail_shape(op, args, 1, wanted);
   }
   if (scores->dtype != dets->dtype) {
-    return kw_infer_fail(op, 1, "expected %s, the dtype of 'dets', got %s; cast one of them first",
-                         kw_dtype_name(dets->dtype), kw_dtype_name(scores->dtype));
+    return kw_op_fail(op, 1, "expected %s, the dtype of 'dets', got %s; cast one of them first",
+                      kw_dtype_name(dets->dtype), kw_dtype_name(scores->dtype));
   }
-  if (isnan(args[2].u.f)) return kw_infer_fail(op, 2, "NaN is no threshold: expected a number, usually from 0 to 1");
+  if (isnan(args[2].u.f)) return kw_op_fail(op, 2, "NaN is no threshold: expected a number, usually from 0 to 1");
   *out = (kw_infer_dims){1, {dets->shape[0]}};
   return KW_OK;
 }
@@ -57,15 +57,15 @@ static kw_status check_regions(const kw_op *op, const kw_value *args) {
     return kw_infer_fail_shape(op, args, 1, "regions [k, 5], each the number of its image, x1, y1, x2, y2");
   }
   if (!isfinite(args[2].u.f) || args[2].u.f <= 0) {
-    return kw_infer_fail(op, 2, "%g is no scale: expected a finite number greater than 0", args[2].u.f);
+    return kw_op_fail(op, 2, "%g is no scale: expected a finite number greater than 0", args[2].u.f);
   }
   for (uint32_t i = 3; i < 5; ++i) {
-    if (args[i].u.i < 1) return kw_infer_fail(op, i, "%" PRId64 " bins are too few: the least is 1", args[i].u.i);
+    if (args[i].u.i < 1) return kw_op_fail(op, i, "%" PRId64 " bins are too few: the least is 1", args[i].u.i);
   }
   if (ratio->u.i > MAX_SAMPLES) {
-    return kw_infer_fail(op, kw_infer_arg_index(args, ratio),
-                         "%" PRId64 " samples a bin are too many: the most is %d; 0 leaves their number to the region",
-                         ratio->u.i, MAX_SAMPLES);
+    return kw_op_fail(op, kw_infer_arg_index(args, ratio),
+                      "%" PRId64 " samples a bin are too many: the most is %d; 0 leaves their number to the region",
+                      ratio->u.i, MAX_SAMPLES);
   }
   return KW_OK;
 }
@@ -94,7 +94,7 @@ kw_status kw_infer_roi_align_backward(const kw_op *op, const kw_value *args, kw_
     out->sizes[d] = args[5 + d].u.i;
     const int64_t least = d < 2 ? 0 : 1;
     if (out->sizes[d] >= least) continue;
-    return kw_infer_fail(op, 5 + d, "%" PRId64 " is too small: the least is %" PRId64, out->sizes[d], least);
+    return kw_op_fail(op, 5 + d, "%" PRId64 " is too small: the least is %" PRId64, out->sizes[d], least);
   }
   const kw_tensor_ref *grad = args[0].u.tensor;
   const kw_infer_dims wanted = cut_regions(args, out->sizes[1]);

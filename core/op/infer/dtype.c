@@ -2,18 +2,18 @@
  *
  * The key dtype and the dtypes of results, by the result rules of the op table.
  */
-#include "op/infer/infer.h"
+#include "op/infer/dtype.h"
+
+#include "base/dtype.h"
 #include "base/error.h"
-#include "base/promote.h"
+#include "op/infer/attention.h"
+#include "op/infer/bag.h"
+#include "op/infer/channel.h"
+#include "op/infer/norm.h"
+#include "op/infer/quantize.h"
+#include "op/infer/training.h"
 
 #include <string.h>
-
-const kw_value *kw_infer_find_arg(const kw_op *op, const kw_value *args, const char *name) {
-  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
-    if (strcmp(op->schema.args[i].name, name) == 0) return &args[i];
-  }
-  return NULL;
-}
 
 /* In the op table a mask, a copy's source, a factor and a limit have no say in the dtype. A vendor's names mean nothing
  * to us. */
@@ -32,33 +32,6 @@ static bool promotes(const kw_op *op, uint32_t index) {
   return true;
 }
 
-/* Whether an argument brings this dtype into the call. */
-static bool brings(const kw_value *arg, kw_dtype dtype) {
-  if (arg->tag == KW_TAG_TENSOR) return arg->u.tensor->dtype == dtype;
-  if (arg->tag == KW_TAG_DTYPE) return arg->u.dtype == dtype;
-  if (arg->tag == KW_TAG_SCALAR) return arg->kind == KW_SCALAR_C128 && kw_dtype_is_complex(dtype);
-  for (uint32_t k = 0; arg->tag == KW_TAG_TENSOR_LIST && k < arg->count; ++k) {
-    if (arg->u.tensors[k] && arg->u.tensors[k]->dtype == dtype) return true;
-  }
-  return false;
-}
-
-/* The argument to blame for a dtype: the first that brings it, or else, when it comes of promotion, the first. */
-static const char *culprit(const kw_op *op, const kw_value *args, kw_dtype dtype) {
-  for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
-    if (brings(&args[i], dtype)) return op->schema.args[i].name;
-  }
-  return op->schema.args[0].name;
-}
-
-kw_status kw_infer_check_dtype(const kw_op *op, const kw_value *args, kw_dtype dtype, const char *why) {
-  if (dtype < KW_DTYPE_COUNT && (op->row.dtypes >> dtype & 1)) return KW_OK;
-  char list[160];
-  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument '%s': dtype %s%s is not one the op is defined for: %s",
-                 op->schema.name, culprit(op, args, dtype), kw_dtype_name(dtype), why,
-                 kw_dtype_list(op->row.dtypes, list, sizeof list));
-}
-
 static void add_tensors(const kw_op *op, const kw_value *args, kw_promotion *promotion) {
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
     if (!promotes(op, i)) continue;
@@ -70,10 +43,10 @@ static void add_tensors(const kw_op *op, const kw_value *args, kw_promotion *pro
 }
 
 static kw_status refuse_promotion(const kw_op *op, const kw_value *args, const kw_promotion *promotion) {
-  if (promotion->refused[0] == KW_DTYPE_NONE) return kw_infer_fail(op, 0, "there is no tensor; give at least one");
+  if (promotion->refused[0] == KW_DTYPE_NONE) return kw_op_fail(op, 0, "there is no tensor; give at least one");
   return kw_fail(KW_ERR_INVALID_ARGUMENT,
                  "%s: argument '%s': %s and %s do not promote to a common dtype; cast one of them", op->schema.name,
-                 culprit(op, args, promotion->refused[1]), kw_dtype_name(promotion->refused[0]),
+                 kw_infer_culprit(op, args, promotion->refused[1]), kw_dtype_name(promotion->refused[0]),
                  kw_dtype_name(promotion->refused[1]));
 }
 
@@ -173,8 +146,8 @@ static kw_status first_key(const kw_op *op, const kw_value *args, kw_dtype *out_
   const kw_dtype key = args[0].u.tensor->dtype;
   for (uint32_t i = 1; i < op->schema.arg_count; ++i) {
     if (args[i].tag != KW_TAG_TENSOR || selects(op, i) || args[i].u.tensor->dtype == key) continue;
-    return kw_infer_fail(op, i, "expected %s, the dtype of '%s', got %s; cast one of them first", kw_dtype_name(key),
-                         op->schema.args[0].name, kw_dtype_name(args[i].u.tensor->dtype));
+    return kw_op_fail(op, i, "expected %s, the dtype of '%s', got %s; cast one of them first", kw_dtype_name(key),
+                      op->schema.args[0].name, kw_dtype_name(args[i].u.tensor->dtype));
   }
   *out_key = key;
   return kw_infer_check_dtype(op, args, key, "");

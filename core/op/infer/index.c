@@ -3,8 +3,8 @@
  * Result shapes of the ops that join, choose and place elements. As in ATen a tensor of rank 0 counts as one dimension
  * of size 1 where a dimension is named.
  */
-#include "op/infer/infer.h"
-#include "base/promote.h"
+#include "base/dtype.h"
+#include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,28 +18,6 @@ static int64_t size_of(const kw_tensor_ref *tensor, uint32_t dim) {
   return tensor->rank ? tensor->shape[dim] : 1;
 }
 
-void kw_infer_take_shape(const kw_tensor_ref *tensor, kw_infer_dims *out) {
-  out->rank = tensor->rank;
-  memcpy(out->sizes, tensor->shape, sizeof out->sizes);
-}
-
-kw_status kw_infer_find_dim(const kw_op *op, const kw_value *args, const kw_tensor_ref *self, uint32_t *out_dim) {
-  const kw_value *dim = kw_infer_find_arg(op, args, "dim");
-  uint32_t mask = 0;
-  kw_status status = kw_infer_mark_dim(op, kw_infer_arg_index(args, dim), self, dim->u.i, &mask);
-  if (status == KW_OK) *out_dim = (uint32_t)__builtin_ctz(mask);
-  return status;
-}
-
-kw_status kw_infer_check_indices(const kw_op *op, uint32_t arg, const kw_tensor_ref *indices, int64_t size) {
-  if (indices->dtype != KW_I64 && indices->dtype != KW_I32) {
-    return kw_infer_fail(op, arg, "indices are i64 or i32, not %s; cast them", kw_dtype_name(indices->dtype));
-  }
-  if (size > 0 || indices->numel == 0) return KW_OK;
-  return kw_infer_fail(op, arg, "the dimension of '%s' that is indexed has no elements, so there is no valid index",
-                       op->schema.args[0].name);
-}
-
 /* ---- Joining ----------------------------------------------------------------------------------------------------- */
 
 /* Entry k against the first that has a say; all sizes but that of `dim` agree. */
@@ -49,8 +27,8 @@ static kw_status check_entry(const kw_op *op, const kw_value *list, uint32_t fir
   bool agree = a->rank == b->rank;
   for (uint32_t d = 0; d < a->rank && agree; ++d) agree = d == dim || a->shape[d] == b->shape[d];
   if (agree) return KW_OK;
-  return kw_infer_fail(op, 0, "entry %u has shape %s, entry %u has %s: they may differ in dimension %u only", first,
-                       kw_shape_text(a->rank, a->shape, text_a), k, kw_shape_text(b->rank, b->shape, text_b), dim);
+  return kw_op_fail(op, 0, "entry %u has shape %s, entry %u has %s: they may differ in dimension %u only", first,
+                    kw_shape_text(a->rank, a->shape, text_a), k, kw_shape_text(b->rank, b->shape, text_b), dim);
 }
 
 kw_status kw_infer_cat(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
@@ -61,7 +39,7 @@ kw_status kw_infer_cat(const kw_op *op, const kw_value *args, kw_infer_dims *out
   *out = (kw_infer_dims){1, {0}}; /* of nothing but [0] */
   for (uint32_t k = 0; k < list->count; ++k) {
     const kw_tensor_ref *entry = list->u.tensors[k];
-    if (entry->rank == 0) return kw_infer_fail(op, 0, "entry %u has rank 0; give it a dimension first", k);
+    if (entry->rank == 0) return kw_op_fail(op, 0, "entry %u has rank 0; give it a dimension first", k);
     if (entry->rank == 1 && entry->shape[0] == 0) continue; /* joins anything */
     kw_status status = first == none ? kw_infer_find_dim(op, args, entry, &dim) : check_entry(op, list, first, k, dim);
     if (status != KW_OK) return status;
@@ -69,7 +47,7 @@ kw_status kw_infer_cat(const kw_op *op, const kw_value *args, kw_infer_dims *out
       first = k;
       kw_infer_take_shape(entry, out);
     } else if (__builtin_add_overflow(out->sizes[dim], entry->shape[dim], &out->sizes[dim])) {
-      return kw_infer_fail(op, 0, "the result has more than 2^63 elements along dimension %u", dim);
+      return kw_op_fail(op, 0, "the result has more than 2^63 elements along dimension %u", dim);
     }
   }
   return KW_OK;
@@ -82,13 +60,13 @@ kw_status kw_infer_embedding(const kw_op *op, const kw_value *args, kw_infer_dim
   const kw_tensor_ref *weight = args[0].u.tensor, *indices = args[1].u.tensor;
   char text[KW_SHAPE_TEXT];
   if (weight->rank != 2) {
-    return kw_infer_fail(op, 0, "expected a matrix, got shape %s", kw_shape_text(weight->rank, weight->shape, text));
+    return kw_op_fail(op, 0, "expected a matrix, got shape %s", kw_shape_text(weight->rank, weight->shape, text));
   }
   kw_status status = kw_infer_check_indices(op, 1, indices, weight->shape[0]);
   if (status != KW_OK) return status;
   if (indices->rank == KW_MAX_RANK) {
-    return kw_infer_fail(op, 1, "rank %u leaves no room for the dimension of the result that 'weight' adds",
-                         indices->rank);
+    return kw_op_fail(op, 1, "rank %u leaves no room for the dimension of the result that 'weight' adds",
+                      indices->rank);
   }
   kw_infer_take_shape(indices, out);
   out->sizes[out->rank++] = weight->shape[1];
@@ -100,14 +78,14 @@ kw_status kw_infer_embedding_backward(const kw_op *op, const kw_value *args, kw_
   const kw_tensor_ref *grad = args[0].u.tensor, *indices = args[1].u.tensor;
   const int64_t rows = args[2].u.i;
   char got[KW_SHAPE_TEXT], wanted[KW_SHAPE_TEXT];
-  if (rows < 0) return kw_infer_fail(op, 2, "a table of %" PRId64 " rows does not exist", rows);
+  if (rows < 0) return kw_op_fail(op, 2, "a table of %" PRId64 " rows does not exist", rows);
   if (grad->rank != indices->rank + 1u || memcmp(grad->shape, indices->shape, indices->rank * sizeof(int64_t)) != 0) {
-    return kw_infer_fail(
-        op, 0, "shape %s does not begin with %s, that of 'indices', or does not go on for one dimension",
-        kw_shape_text(grad->rank, grad->shape, got), kw_shape_text(indices->rank, indices->shape, wanted));
+    return kw_op_fail(op, 0, "shape %s does not begin with %s, that of 'indices', or does not go on for one dimension",
+                      kw_shape_text(grad->rank, grad->shape, got),
+                      kw_shape_text(indices->rank, indices->shape, wanted));
   }
   *out = (kw_infer_dims){2, {rows, grad->shape[grad->rank - 1]}};
-  if (rows == 0 && indices->numel > 0) return kw_infer_fail(op, 2, "of 0 rows none can be named by 'indices'");
+  if (rows == 0 && indices->numel > 0) return kw_op_fail(op, 2, "of 0 rows none can be named by 'indices'");
   return kw_infer_check_indices(op, 1, indices, 1);
 }
 
@@ -118,9 +96,9 @@ kw_status kw_infer_index_select(const kw_op *op, const kw_value *args, kw_infer_
   kw_status status = kw_infer_find_dim(op, args, self, &dim);
   if (status == KW_OK) status = kw_infer_check_indices(op, 2, index, size_of(self, dim));
   if (status != KW_OK) return status;
-  if (index->rank > 1) return kw_infer_fail(op, 2, "expected rank 1 (or 0, for one index), got rank %u", index->rank);
+  if (index->rank > 1) return kw_op_fail(op, 2, "expected rank 1 (or 0, for one index), got rank %u", index->rank);
   if (self->rank == 0 && index->numel != 1) {
-    return kw_infer_fail(op, 2, "a tensor of rank 0 takes one index, not %" PRId64, index->numel);
+    return kw_op_fail(op, 2, "a tensor of rank 0 takes one index, not %" PRId64, index->numel);
   }
   kw_infer_take_shape(self, out);
   if (self->rank > 0) out->sizes[dim] = index->numel;
@@ -134,11 +112,11 @@ static kw_status check_inside(const kw_op *op, const kw_tensor_ref *index, const
   kw_shape_text(index->rank, index->shape, a);
   kw_shape_text(other->rank, other->shape, b);
   if (rank_of(index) != rank_of(other)) {
-    return kw_infer_fail(op, 2, "shape %s and shape %s of '%s' differ in rank", a, b, name);
+    return kw_op_fail(op, 2, "shape %s and shape %s of '%s' differ in rank", a, b, name);
   }
   for (uint32_t d = 0; d < rank_of(index); ++d) {
     if (d == except || size_of(index, d) <= size_of(other, d)) continue;
-    return kw_infer_fail(op, 2, "shape %s is larger than shape %s of '%s' in dimension %u", a, b, name, d);
+    return kw_op_fail(op, 2, "shape %s is larger than shape %s of '%s' in dimension %u", a, b, name, d);
   }
   return KW_OK;
 }
@@ -173,9 +151,9 @@ kw_status kw_infer_scatter_reduce(const kw_op *op, const kw_value *args, kw_infe
   const char *reduce = args[4].u.s;
   bool found = false;
   for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) found = found || strcmp(known[i], reduce) == 0;
-  if (!found) return kw_infer_fail(op, 4, "'%s' is not known; it is 'sum', 'prod', 'mean', 'amax' or 'amin'", reduce);
+  if (!found) return kw_op_fail(op, 4, "'%s' is not known; it is 'sum', 'prod', 'mean', 'amax' or 'amin'", reduce);
   if (strcmp(reduce, "mean") == 0 && args[0].u.tensor->dtype == KW_BOOL) {
-    return kw_infer_fail(op, 4, "there is no mean of bool; cast 'self' and 'src' first");
+    return kw_op_fail(op, 4, "there is no mean of bool; cast 'self' and 'src' first");
   }
   return kw_infer_scatter(op, args, out, out_expand);
 }
@@ -188,16 +166,16 @@ kw_status kw_infer_index_add(const kw_op *op, const kw_value *args, kw_infer_dim
   kw_status status = kw_infer_find_dim(op, args, self, &dim);
   if (status == KW_OK) status = kw_infer_check_indices(op, 2, index, size_of(self, dim));
   if (status != KW_OK) return status;
-  if (index->rank > 1) return kw_infer_fail(op, 2, "expected rank 1 (or 0, for one index), got rank %u", index->rank);
+  if (index->rank > 1) return kw_op_fail(op, 2, "expected rank 1 (or 0, for one index), got rank %u", index->rank);
   if (self->rank == 0 && index->numel != 1) {
-    return kw_infer_fail(op, 2, "a tensor of rank 0 takes one index, not %" PRId64, index->numel);
+    return kw_op_fail(op, 2, "a tensor of rank 0 takes one index, not %" PRId64, index->numel);
   }
   kw_infer_take_shape(self, out);
   if (self->rank > 0) out->sizes[dim] = index->numel;
   if (source->rank != out->rank || memcmp(source->shape, out->sizes, out->rank * sizeof(int64_t)) != 0) {
-    return kw_infer_fail(op, 3, "expected shape %s, that of '%s' with a slice for each index, got %s",
-                         kw_shape_text(out->rank, out->sizes, wanted), op->schema.args[0].name,
-                         kw_shape_text(source->rank, source->shape, got));
+    return kw_op_fail(op, 3, "expected shape %s, that of '%s' with a slice for each index, got %s",
+                      kw_shape_text(out->rank, out->sizes, wanted), op->schema.args[0].name,
+                      kw_shape_text(source->rank, source->shape, got));
   }
   kw_infer_take_shape(self, out);
   return KW_OK;
@@ -211,24 +189,23 @@ static kw_status join_indices(const kw_op *op, const kw_tensor_ref *self, const 
   *out_joint = (kw_infer_dims){0, {0}};
   *out_given = 0;
   if (list->count > self->rank) {
-    return kw_infer_fail(op, 1, "%u entries for a tensor of rank %u", list->count, self->rank);
+    return kw_op_fail(op, 1, "%u entries for a tensor of rank %u", list->count, self->rank);
   }
   for (uint32_t k = 0; k < list->count; ++k) {
     const kw_tensor_ref *indices = list->u.tensors[k];
     if (!indices) continue;
     if (indices->dtype == KW_BOOL || indices->dtype == KW_U8) {
-      return kw_infer_fail(
-          op, 1,
-          "entry %u is a mask of %s, and no plan can be made for one; turn it into indices first, with "
-          "nonzero, or call kw_op_call",
-          k, kw_dtype_name(indices->dtype));
+      return kw_op_fail(op, 1,
+                        "entry %u is a mask of %s, and no plan can be made for one; turn it into indices first, with "
+                        "nonzero, or call kw_op_call",
+                        k, kw_dtype_name(indices->dtype));
     }
     kw_status status = kw_infer_check_indices(op, 1, indices, 1);
     if (status == KW_OK) status = kw_infer_broadcast(op, 1, indices, NULL, out_joint);
     if (status != KW_OK) return status;
     *out_given |= 1u << k;
   }
-  return *out_given ? KW_OK : kw_infer_fail(op, 1, "there is no tensor in it; give at least one");
+  return *out_given ? KW_OK : kw_op_fail(op, 1, "there is no tensor in it; give at least one");
 }
 
 /* The shape of self[indices]. */
@@ -250,7 +227,7 @@ static kw_status infer_selection(const kw_op *op, const kw_value *args, kw_infer
   const uint32_t place = adjacent ? first : 0; /* of the joint dimensions */
   const uint32_t rank = self->rank - (uint32_t)__builtin_popcount(given) + joint.rank;
   if (rank > KW_MAX_RANK) {
-    return kw_infer_fail(op, 1, "self[indices] would have rank %u; at most %d is possible", rank, KW_MAX_RANK);
+    return kw_op_fail(op, 1, "self[indices] would have rank %u; at most %d is possible", rank, KW_MAX_RANK);
   }
   out->rank = 0;
   for (uint32_t d = 0; d <= self->rank; ++d) {
@@ -272,7 +249,7 @@ kw_status kw_infer_index_put(const kw_op *op, const kw_value *args, kw_infer_dim
   kw_status status = infer_selection(op, args, &selection);
   if (status == KW_OK) status = kw_infer_broadcast(op, 2, args[2].u.tensor, "self[indices]", &selection);
   if (status == KW_OK && args[3].u.b && !(KW_DTYPES_REAL >> self->dtype & 1)) {
-    status = kw_infer_fail(op, 3, "sums are not defined for %s", kw_dtype_name(self->dtype));
+    status = kw_op_fail(op, 3, "sums are not defined for %s", kw_dtype_name(self->dtype));
   }
   kw_infer_take_shape(self, out);
   return status;

@@ -3,34 +3,22 @@
  * From arguments to results: the rules of the op table in order.
  */
 #include "op/infer/infer.h"
+
 #include "base/error.h"
-#include "base/promote.h"
+#include "op/infer/dtype.h"
+#include "op/infer/rules.h"
+#include "op/infer/shape.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-kw_status kw_infer_fail(const kw_op *op, uint32_t index, const char *format, ...) {
-  char text[2 * KW_SHAPE_TEXT + 256];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument '%s': %s", op->schema.name, op->schema.args[index].name, text);
-}
-
-kw_status kw_infer_fail_shape(const kw_op *op, const kw_value *args, uint32_t index, const char *wanted) {
-  char got[KW_SHAPE_TEXT];
-  const kw_tensor_ref *tensor = args[index].u.tensor;
-  return kw_infer_fail(op, index, "expected %s, got %s", wanted, kw_shape_text(tensor->rank, tensor->shape, got));
-}
 
 static kw_status set_result(const kw_op *op, const kw_value *args, uint32_t index, kw_dtype dtype,
                             const kw_infer_dims *s, kw_tensor_ref *out) {
   const int32_t alias = op->schema.results[index].alias_of;
   if (alias >= 0) {
     if (args[alias].tag != KW_TAG_TENSOR) {
-      return kw_infer_fail(op, (uint32_t)alias, "it is none, but result %u is this tensor", index);
+      return kw_op_fail(op, (uint32_t)alias, "it is none, but result %u is this tensor", index);
     }
     *out = *args[alias].u.tensor;
     return KW_OK;

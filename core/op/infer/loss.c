@@ -2,7 +2,7 @@
  *
  * Losses and their backwards: shapes, and what they demand of their arguments.
  */
-#include "op/infer/infer.h"
+#include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,14 +13,14 @@ enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
 static kw_status check_reduction(const kw_op *op, const kw_value *args) {
   const kw_value *reduction = kw_infer_find_arg(op, args, "reduction");
   if (!reduction || (reduction->u.i >= REDUCE_NONE && reduction->u.i <= REDUCE_SUM)) return KW_OK;
-  return kw_infer_fail(op, kw_infer_arg_index(args, reduction),
-                       "%" PRId64 " is not known; it is 0 (none), 1 (mean) or 2 (sum)", reduction->u.i);
+  return kw_op_fail(op, kw_infer_arg_index(args, reduction),
+                    "%" PRId64 " is not known; it is 0 (none), 1 (mean) or 2 (sum)", reduction->u.i);
 }
 
 static kw_status check_delta(const kw_op *op, const kw_value *args) {
   const kw_value *delta = kw_infer_find_arg(op, args, "delta");
   if (!delta || delta->u.f > 0) return KW_OK;
-  return kw_infer_fail(op, kw_infer_arg_index(args, delta), "%g is not greater than 0", delta->u.f);
+  return kw_op_fail(op, kw_infer_arg_index(args, delta), "%g is not greater than 0", delta->u.f);
 }
 
 static bool reduces(const kw_op *op, const kw_value *args) {
@@ -76,8 +76,8 @@ static kw_status check_shape(const kw_op *op, uint32_t arg, const kw_tensor_ref 
     return KW_OK;
   }
   char got[KW_SHAPE_TEXT], text[KW_SHAPE_TEXT];
-  return kw_infer_fail(op, arg, "expected shape %s, %s, got %s", kw_shape_text(wanted->rank, wanted->sizes, text), why,
-                       kw_shape_text(tensor->rank, tensor->shape, got));
+  return kw_op_fail(op, arg, "expected shape %s, %s, got %s", kw_shape_text(wanted->rank, wanted->sizes, text), why,
+                    kw_shape_text(tensor->rank, tensor->shape, got));
 }
 
 /* Ranks that nll_loss and nll_loss2d take; any from 1 on otherwise. */
@@ -85,14 +85,14 @@ static kw_status check_scores(const kw_op *op, const kw_value *args, uint32_t ar
   const kw_tensor_ref *scores = args[arg].u.tensor;
   char text[KW_SHAPE_TEXT];
   if (scores->rank < low || scores->rank > high) {
-    return kw_infer_fail(op, arg, "expected %s, got shape %s",
-                         low == 4              ? "[n, classes, height, width]"
-                         : high == KW_MAX_RANK ? "at least a dimension of classes"
-                                               : "[n, classes] or [classes]",
-                         kw_shape_text(scores->rank, scores->shape, text));
+    return kw_op_fail(op, arg, "expected %s, got shape %s",
+                      low == 4              ? "[n, classes, height, width]"
+                      : high == KW_MAX_RANK ? "at least a dimension of classes"
+                                            : "[n, classes] or [classes]",
+                      kw_shape_text(scores->rank, scores->shape, text));
   }
   const int64_t classes = scores->shape[class_dim(scores)];
-  if (classes == 0) return kw_infer_fail(op, arg, "dimension %u, that of the classes, is empty", class_dim(scores));
+  if (classes == 0) return kw_op_fail(op, arg, "dimension %u, that of the classes, is empty", class_dim(scores));
   const kw_value *weight = kw_infer_find_arg(op, args, "weight");
   if (weight->tag == KW_TAG_NONE) return KW_OK;
   const kw_infer_dims wanted = {1, {classes}};
@@ -105,7 +105,7 @@ static kw_status check_targets(const kw_op *op, const kw_value *args, const kw_t
   const uint32_t arg = kw_infer_arg_index(args, target);
   const kw_dtype dtype = target->u.tensor->dtype;
   if (dtype != KW_I64 && dtype != KW_I32) {
-    return kw_infer_fail(op, arg, "classes are i64 or i32, not %s; cast them", kw_dtype_name(dtype));
+    return kw_op_fail(op, arg, "classes are i64 or i32, not %s; cast them", kw_dtype_name(dtype));
   }
   kw_infer_dims places;
   take_places(scores, &places);
@@ -153,18 +153,18 @@ kw_status kw_infer_cross_entropy(const kw_op *op, const kw_value *args, kw_infer
   if (status == KW_OK) status = check_scores(op, args, 0, 1, KW_MAX_RANK);
   if (status != KW_OK) return status;
   const double smoothing = args[5].u.f;
-  if (!(smoothing >= 0 && smoothing <= 1)) return kw_infer_fail(op, 5, "%g is outside [0, 1]", smoothing);
+  if (!(smoothing >= 0 && smoothing <= 1)) return kw_op_fail(op, 5, "%g is outside [0, 1]", smoothing);
   if (target->dtype == KW_I64 || target->dtype == KW_I32) {
     status = check_targets(op, args, self);
   } else if (target->dtype != self->dtype) {
-    status = kw_infer_fail(op, 1, "expected classes, i64 or i32, or probabilities in %s, got %s",
-                           kw_dtype_name(self->dtype), kw_dtype_name(target->dtype));
+    status = kw_op_fail(op, 1, "expected classes, i64 or i32, or probabilities in %s, got %s",
+                        kw_dtype_name(self->dtype), kw_dtype_name(target->dtype));
   } else {
     kw_infer_dims scores;
     take_shape(self, &scores);
     status = check_shape(op, 1, target, &scores, "that of 'self', for probabilities");
     if (status == KW_OK && args[4].u.i >= 0) {
-      return kw_infer_fail(op, 4, "%" PRId64 " names a class, but 'target' holds probabilities", args[4].u.i);
+      return kw_op_fail(op, 4, "%" PRId64 " names a class, but 'target' holds probabilities", args[4].u.i);
     }
   }
   take_places(self, out);

@@ -3,7 +3,7 @@
  * Pools: how many windows there are along each of the last dimensions, and what windows demand. As in ATen a tensor has
  * one dimension of channels before the pooled ones, and may have one of batches before that.
  */
-#include "op/infer/infer.h"
+#include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -29,13 +29,13 @@ static kw_status check_input(const kw_op *op, const kw_value *args, const kw_val
   char text[KW_SHAPE_TEXT];
   kw_shape_text(self->rank, self->shape, text);
   if (self->rank != dims + 1 && self->rank != dims + 2) {
-    return kw_infer_fail(op, index, "expected rank %u (channels, then what is pooled) or %u (batches of that), got %s",
-                         dims + 1, dims + 2, text);
+    return kw_op_fail(op, index, "expected rank %u (channels, then what is pooled) or %u (batches of that), got %s",
+                      dims + 1, dims + 2, text);
   }
   for (uint32_t d = self->rank - dims; d < self->rank; ++d) {
     if (self->shape[d] > 0 && self->shape[d] <= INT64_MAX / 2) continue;
-    return kw_infer_fail(op, index, "shape %s has %s elements along dimension %u to be pooled", text,
-                         self->shape[d] ? "too many" : "no", d);
+    return kw_op_fail(op, index, "shape %s has %s elements along dimension %u to be pooled", text,
+                      self->shape[d] ? "too many" : "no", d);
   }
   return KW_OK;
 }
@@ -45,13 +45,13 @@ static kw_status read_numbers(const kw_op *op, const kw_value *args, const kw_va
                               int64_t out[MOST_DIMS]) {
   const uint32_t dims = pooled_dims(op), index = kw_infer_arg_index(args, list);
   if (list->count != 1 && list->count != dims) {
-    return kw_infer_fail(op, index, "expected %u number%s, or one for all, got %u", dims, dims > 1 ? "s" : "",
-                         list->count);
+    return kw_op_fail(op, index, "expected %u number%s, or one for all, got %u", dims, dims > 1 ? "s" : "",
+                      list->count);
   }
   for (uint32_t d = 0; d < dims; ++d) {
     out[d] = list->u.ints[list->count == 1 ? 0 : d];
     if (out[d] < low || out[d] > INT_MAX) {
-      return kw_infer_fail(op, index, "%" PRId64 " is outside [%" PRId64 ", %d]", out[d], low, INT_MAX);
+      return kw_op_fail(op, index, "%" PRId64 " is outside [%" PRId64 ", %d]", out[d], low, INT_MAX);
     }
   }
   return KW_OK;
@@ -70,7 +70,7 @@ static kw_status read_axes(const kw_op *op, const kw_value *args, const kw_tenso
   for (uint32_t d = 0; d < dims && status == KW_OK; ++d) {
     out[d] = (pool_axis){self->shape[self->rank - dims + d], kernels[d], strides[d], paddings[d], dilations[d]};
     if (__builtin_mul_overflow(all, kernels[d], &all)) {
-      status = kw_infer_fail(op, kw_infer_arg_index(args, kernel), "a window has more than 2^63 elements");
+      status = kw_op_fail(op, kw_infer_arg_index(args, kernel), "a window has more than 2^63 elements");
     }
   }
   return status;
@@ -93,8 +93,8 @@ static kw_status count_windows(const kw_op *op, const kw_value *args, const pool
   const uint32_t padding = kw_infer_arg_index(args, kw_infer_find_arg(op, args, "padding"));
   const int64_t span = (axis->kernel - 1) * axis->dilation + 1, room = axis->size - span + 2 * axis->padding;
   if (axis->padding > span / 2) {
-    return kw_infer_fail(op, padding, "%" PRId64 " is more than half of the %" PRId64 " elements that a window spans",
-                         axis->padding, span);
+    return kw_op_fail(op, padding, "%" PRId64 " is more than half of the %" PRId64 " elements that a window spans",
+                      axis->padding, span);
   }
   int64_t windows = room >= 0 ? room / axis->stride + 1 : 0;
   if (kw_infer_find_arg(op, args, "ceil_mode")->u.b) {
@@ -102,15 +102,14 @@ static kw_status count_windows(const kw_op *op, const kw_value *args, const pool
     if (windows > 0 && (windows - 1) * axis->stride >= axis->size + axis->padding) --windows;
   }
   if (windows == 0) {
-    return kw_infer_fail(op, kw_infer_arg_index(args, kw_infer_find_arg(op, args, "kernel_size")),
-                         "a window that spans %" PRId64 " elements does not fit into dimension %u, which has %" PRId64
-                         " with its padding",
-                         span, dim, axis->size + 2 * axis->padding);
+    return kw_op_fail(op, kw_infer_arg_index(args, kw_infer_find_arg(op, args, "kernel_size")),
+                      "a window that spans %" PRId64 " elements does not fit into dimension %u, which has %" PRId64
+                      " with its padding",
+                      span, dim, axis->size + 2 * axis->padding);
   }
   if (!meet_elements(axis, windows)) {
-    return kw_infer_fail(op, padding,
-                         "with %" PRId64 ", a window meets none of the %" PRId64 " elements of dimension %u",
-                         axis->padding, axis->size, dim);
+    return kw_op_fail(op, padding, "with %" PRId64 ", a window meets none of the %" PRId64 " elements of dimension %u",
+                      axis->padding, axis->size, dim);
   }
   *out_windows = windows;
   return KW_OK;
@@ -131,8 +130,7 @@ static kw_status pooled_shape(const kw_op *op, const kw_value *args, const kw_va
   }
   const kw_value *divisor = kw_infer_find_arg(op, args, "divisor_override");
   if (status == KW_OK && divisor && divisor->tag == KW_TAG_INT && divisor->u.i == 0) {
-    return kw_infer_fail(op, kw_infer_arg_index(args, divisor),
-                         "0 divides nothing; none stands for the size of a window");
+    return kw_op_fail(op, kw_infer_arg_index(args, divisor), "0 divides nothing; none stands for the size of a window");
   }
   return status;
 }
@@ -142,8 +140,8 @@ static kw_status check_products(const kw_op *op, uint32_t index, const kw_tensor
   for (uint32_t d = self->rank - pooled_dims(op); d < self->rank; ++d) {
     int64_t product;
     if (!__builtin_mul_overflow(self->shape[d], sizes[d], &product) && product < INT64_MAX / 2) continue;
-    return kw_infer_fail(op, index, "%" PRId64 " windows over %" PRId64 " elements are too many", sizes[d],
-                         self->shape[d]);
+    return kw_op_fail(op, index, "%" PRId64 " windows over %" PRId64 " elements are too many", sizes[d],
+                      self->shape[d]);
   }
   return KW_OK;
 }
@@ -177,9 +175,9 @@ static kw_status check_shape(const kw_op *op, const kw_value *args, const kw_val
     return KW_OK;
   }
   char expected[KW_SHAPE_TEXT], got[KW_SHAPE_TEXT];
-  return kw_infer_fail(op, kw_infer_arg_index(args, arg), "expected shape %s, that of %s, got %s",
-                       kw_shape_text(wanted->rank, wanted->sizes, expected), what,
-                       kw_shape_text(tensor->rank, tensor->shape, got));
+  return kw_op_fail(op, kw_infer_arg_index(args, arg), "expected shape %s, that of %s, got %s",
+                    kw_shape_text(wanted->rank, wanted->sizes, expected), what,
+                    kw_shape_text(tensor->rank, tensor->shape, got));
 }
 
 kw_status kw_infer_pool_backward(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {

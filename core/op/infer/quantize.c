@@ -2,8 +2,10 @@
  *
  * Quantisation: which integers, scales and zero points go together.
  */
-#include "op/infer/infer.h"
-#include "base/promote.h"
+#include "op/infer/quantize.h"
+
+#include "base/dtype.h"
+#include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -59,11 +61,11 @@ static kw_status check_dtype(const kw_op *op, const kw_value *args, uint32_t arg
   char list[160];
   if (own ? own >> dtype & 1 : dtype == key) return KW_OK;
   if (own) {
-    return kw_infer_fail(op, arg, "dtype %s is not one it may have: %s", kw_dtype_name(dtype),
-                         kw_dtype_list(own, list, sizeof list));
+    return kw_op_fail(op, arg, "dtype %s is not one it may have: %s", kw_dtype_name(dtype),
+                      kw_dtype_list(own, list, sizeof list));
   }
-  return kw_infer_fail(op, arg, "expected %s, the dtype of '%s', got %s; cast one of them first", kw_dtype_name(key),
-                       op->schema.args[0].name, kw_dtype_name(dtype));
+  return kw_op_fail(op, arg, "expected %s, the dtype of '%s', got %s; cast one of them first", kw_dtype_name(key),
+                    op->schema.args[0].name, kw_dtype_name(dtype));
 }
 
 kw_status kw_infer_quant_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
@@ -75,7 +77,7 @@ kw_status kw_infer_quant_key(const kw_op *op, const kw_value *args, kw_dtype *ou
   }
   if (status == KW_OK) status = kw_infer_check_dtype(op, args, key, "");
   if (status != KW_OK || !to || to->tag != KW_TAG_DTYPE || KW_DTYPES_FLOAT32 >> to->u.dtype & 1) return status;
-  return kw_infer_fail(op, kw_infer_arg_index(args, to), "%s is none of f16, bf16 and f32", kw_dtype_name(to->u.dtype));
+  return kw_op_fail(op, kw_infer_arg_index(args, to), "%s is none of f16, bf16 and f32", kw_dtype_name(to->u.dtype));
 }
 
 /* ---- Scales and codes -------------------------------------------------------------------------------------------- */
@@ -94,18 +96,17 @@ static kw_status check_codes(const kw_op *op, const kw_value *args) {
   const char *name = kw_dtype_name(dtype->u.dtype);
   uint32_t i = 0;
   while (i < 4 && ranges[i].dtype != dtype->u.dtype) ++i;
-  if (i == 4) return kw_infer_fail(op, kw_infer_arg_index(args, dtype), "%s is none of u8, i8, i16 and i32", name);
+  if (i == 4) return kw_op_fail(op, kw_infer_arg_index(args, dtype), "%s is none of u8, i8, i16 and i32", name);
   if (op->row.result == KW_RESULT_OUT_DTYPE && dtype->u.dtype != args[0].u.tensor->dtype) {
-    return kw_infer_fail(op, kw_infer_arg_index(args, dtype), "it is %s, but 'input' is %s", name,
-                         kw_dtype_name(args[0].u.tensor->dtype));
+    return kw_op_fail(op, kw_infer_arg_index(args, dtype), "it is %s, but 'input' is %s", name,
+                      kw_dtype_name(args[0].u.tensor->dtype));
   }
   if (low->u.i < ranges[i].low || low->u.i > ranges[i].high) {
-    return kw_infer_fail(op, kw_infer_arg_index(args, low), "%s does not hold %" PRId64, name, low->u.i);
+    return kw_op_fail(op, kw_infer_arg_index(args, low), "%s does not hold %" PRId64, name, low->u.i);
   }
   if (high->u.i < low->u.i || high->u.i > ranges[i].high) {
-    return kw_infer_fail(op, kw_infer_arg_index(args, high),
-                         "%" PRId64 " is not from %" PRId64 " (quant_min) to %" PRId64, high->u.i, low->u.i,
-                         ranges[i].high);
+    return kw_op_fail(op, kw_infer_arg_index(args, high), "%" PRId64 " is not from %" PRId64 " (quant_min) to %" PRId64,
+                      high->u.i, low->u.i, ranges[i].high);
   }
   return KW_OK;
 }
@@ -114,8 +115,7 @@ static kw_status check_single(const kw_op *op, const kw_value *args, uint32_t in
   const kw_tensor_ref *tensor = args[index].u.tensor;
   char text[KW_SHAPE_TEXT];
   if (tensor->numel == 1) return KW_OK;
-  return kw_infer_fail(op, index, "expected one element, got shape %s",
-                       kw_shape_text(tensor->rank, tensor->shape, text));
+  return kw_op_fail(op, index, "expected one element, got shape %s", kw_shape_text(tensor->rank, tensor->shape, text));
 }
 
 /* One scale and one zero point for all, as numbers or as tensors of one element. As f32 the scale has to be something
@@ -128,10 +128,10 @@ static kw_status check_grid(const kw_op *op, const kw_value *args) {
   }
   const float divisor = (float)scale->u.f;
   if (!(divisor > 0) || !isfinite(divisor)) {
-    return kw_infer_fail(op, 1, "%g is, as f32, not a positive finite number", scale->u.f);
+    return kw_op_fail(op, 1, "%g is, as f32, not a positive finite number", scale->u.f);
   }
   if (zero->u.i < INT32_MIN || zero->u.i > INT32_MAX) {
-    return kw_infer_fail(op, 2, "%" PRId64 " does not fit in 32 bits", zero->u.i);
+    return kw_op_fail(op, 2, "%" PRId64 " does not fit in 32 bits", zero->u.i);
   }
   return KW_OK;
 }
@@ -140,7 +140,7 @@ static kw_status check_grid(const kw_op *op, const kw_value *args) {
 static kw_status check_channels(const kw_op *op, const kw_value *args) {
   const kw_tensor_ref *input = args[0].u.tensor;
   uint32_t mask = 0;
-  if (input->rank == 0) return kw_infer_fail(op, 0, "a tensor of rank 0 has no channels");
+  if (input->rank == 0) return kw_op_fail(op, 0, "a tensor of rank 0 has no channels");
   kw_status status = kw_infer_mark_dim(op, 3, input, args[3].u.i, &mask);
   if (status != KW_OK) return status;
   const uint32_t axis = (uint32_t)__builtin_ctz(mask);
@@ -148,8 +148,8 @@ static kw_status check_channels(const kw_op *op, const kw_value *args) {
     const kw_tensor_ref *parameter = args[i].tag == KW_TAG_TENSOR ? args[i].u.tensor : NULL;
     if (!parameter || (parameter->rank == 1 && parameter->shape[0] == input->shape[axis])) continue;
     char text[KW_SHAPE_TEXT];
-    return kw_infer_fail(op, i, "expected shape [%" PRId64 "], the size of dimension %u of 'input', got %s",
-                         input->shape[axis], axis, kw_shape_text(parameter->rank, parameter->shape, text));
+    return kw_op_fail(op, i, "expected shape [%" PRId64 "], the size of dimension %u of 'input', got %s",
+                      input->shape[axis], axis, kw_shape_text(parameter->rank, parameter->shape, text));
   }
   return KW_OK;
 }

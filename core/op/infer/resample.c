@@ -2,7 +2,7 @@
  *
  * Upsampling, grid_sampler_2d and their gradients: shapes, and what they demand of their arguments.
  */
-#include "op/infer/infer.h"
+#include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +19,7 @@ static kw_status read_sizes(const kw_op *op, const kw_value *args, const char *n
   const kw_value *list = kw_infer_find_arg(op, args, name);
   const uint32_t index = kw_infer_arg_index(args, list);
   if (list->count != 1 && list->count != count) {
-    return kw_infer_fail(op, index, "expected %u sizes, or one for all, got %u", count, list->count);
+    return kw_op_fail(op, index, "expected %u sizes, or one for all, got %u", count, list->count);
   }
   for (uint32_t d = 0; d < count; ++d) out[d] = list->u.ints[list->count == 1 ? 0 : d];
   return KW_OK;
@@ -28,7 +28,7 @@ static kw_status read_sizes(const kw_op *op, const kw_value *args, const char *n
 static kw_status check_spatial(const kw_op *op, uint32_t index, const int64_t *sizes, uint32_t dims) {
   for (uint32_t d = 0; d < dims; ++d) {
     if (sizes[d] >= 1) continue;
-    return kw_infer_fail(op, index, "spatial size %" PRId64 " is too small: the least is 1", sizes[d]);
+    return kw_op_fail(op, index, "spatial size %" PRId64 " is too small: the least is 1", sizes[d]);
   }
   return KW_OK;
 }
@@ -37,7 +37,7 @@ static kw_status check_bytes(const kw_op *op, uint32_t index, const int64_t *siz
   int64_t bytes = 16; /* of the largest element */
   for (uint32_t d = 0; d < count; ++d) {
     if (!__builtin_mul_overflow(bytes, sizes[d], &bytes)) continue;
-    return kw_infer_fail(op, index, "the tensor would have more than 2^63 - 1 bytes");
+    return kw_op_fail(op, index, "the tensor would have more than 2^63 - 1 bytes");
   }
   return KW_OK;
 }
@@ -47,7 +47,7 @@ static kw_status check_scales(const kw_op *op, const kw_value *args) {
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
     if (strncmp(op->schema.args[i].name, "scales", 6) != 0 || args[i].tag == KW_TAG_NONE) continue;
     if (isfinite(args[i].u.f) && args[i].u.f > 0) continue;
-    return kw_infer_fail(op, i, "%g is no scale: expected a finite number greater than 0, or none", args[i].u.f);
+    return kw_op_fail(op, i, "%g is no scale: expected a finite number greater than 0, or none", args[i].u.f);
   }
   return KW_OK;
 }
@@ -82,7 +82,7 @@ kw_status kw_infer_upsample_backward(const kw_op *op, const kw_value *args, kw_i
   kw_status status = read_sizes(op, args, "input_size", out->rank, out->sizes);
   if (status != KW_OK) return status;
   for (uint32_t d = 0; d < 2; ++d) {
-    if (out->sizes[d] < 0) return kw_infer_fail(op, 2, "size %" PRId64 " is negative", out->sizes[d]);
+    if (out->sizes[d] < 0) return kw_op_fail(op, 2, "size %" PRId64 " is negative", out->sizes[d]);
   }
   status = check_spatial(op, 2, out->sizes + 2, dims);
   if (status == KW_OK) status = check_bytes(op, 2, out->sizes, out->rank);
@@ -99,8 +99,7 @@ kw_status kw_infer_upsample_backward(const kw_op *op, const kw_value *args, kw_i
 static kw_status check_choice(const kw_op *op, const kw_value *args, const char *name, const char *meaning) {
   const kw_value *choice = kw_infer_find_arg(op, args, name);
   if (choice->u.i >= 0 && choice->u.i <= 2) return KW_OK;
-  return kw_infer_fail(op, kw_infer_arg_index(args, choice), "%" PRId64 " is not known; it is %s", choice->u.i,
-                       meaning);
+  return kw_op_fail(op, kw_infer_arg_index(args, choice), "%" PRId64 " is not known; it is %s", choice->u.i, meaning);
 }
 
 /* The shape of what is sampled from the input, argument `first`, by the grid, which is the next. */

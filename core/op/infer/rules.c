@@ -2,10 +2,13 @@
  *
  * What single ops demand of their arguments, by the arguments' names.
  */
-#include "op/infer/infer.h"
+#include "op/infer/rules.h"
+
+#include "base/dtype.h"
 #include "base/error.h"
-#include "base/promote.h"
 #include "base/scalar.h"
+#include "op/infer/dtype.h"
+#include "op/infer/random.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,8 +17,7 @@ static kw_status check_text(const kw_op *op, const kw_value *args, const char *n
                             const char *other) {
   const kw_value *arg = kw_infer_find_arg(op, args, name);
   if (!arg || arg->tag != KW_TAG_STRING || strcmp(arg->u.s, one) == 0 || strcmp(arg->u.s, other) == 0) return KW_OK;
-  return kw_infer_fail(op, kw_infer_arg_index(args, arg), "'%s' is not known; it is '%s' or '%s'", arg->u.s, one,
-                       other);
+  return kw_op_fail(op, kw_infer_arg_index(args, arg), "'%s' is not known; it is '%s' or '%s'", arg->u.s, one, other);
 }
 
 /* A factor takes no part in promotion, so it must not be of a higher kind than what it multiplies. */
@@ -24,12 +26,12 @@ static kw_status check_factor(const kw_op *op, const kw_value *args, const char 
   if (!factor || factor->tag != KW_TAG_SCALAR) return KW_OK;
   const uint32_t index = kw_infer_arg_index(args, factor);
   if (factor->kind == KW_SCALAR_C128)
-    return kw_infer_fail(op, index, "a complex number does not fit results of %s", kw_dtype_name(key));
+    return kw_op_fail(op, index, "a complex number does not fit results of %s", kw_dtype_name(key));
   if (factor->kind == KW_SCALAR_F64 && kw_dtype_is_integral(key)) {
-    return kw_infer_fail(op, index, "results of %s need an integer, not %g", kw_dtype_name(key), factor->u.f);
+    return kw_op_fail(op, index, "results of %s need an integer, not %g", kw_dtype_name(key), factor->u.f);
   }
   if (factor->kind == KW_SCALAR_BOOL && key != KW_BOOL) {
-    return kw_infer_fail(op, index, "a bool goes with bool results only, not with %s", kw_dtype_name(key));
+    return kw_op_fail(op, index, "a bool goes with bool results only, not with %s", kw_dtype_name(key));
   }
   return KW_OK;
 }
@@ -39,9 +41,9 @@ static kw_status check_exponent(const kw_op *op, const kw_value *args, kw_dtype 
   if (!exponent || exponent->tag != KW_TAG_SCALAR || !kw_dtype_is_integral(key) || kw_scalar_real(exponent) >= 0) {
     return KW_OK;
   }
-  return kw_infer_fail(op, kw_infer_arg_index(args, exponent),
-                       "%g is negative, and %s has no fractions; cast 'self' to a float first",
-                       kw_scalar_real(exponent), kw_dtype_name(key));
+  return kw_op_fail(op, kw_infer_arg_index(args, exponent),
+                    "%g is negative, and %s has no fractions; cast 'self' to a float first", kw_scalar_real(exponent),
+                    kw_dtype_name(key));
 }
 
 /* The power of ten that a number is scaled by must be one in the type that the op computes in. */
@@ -49,9 +51,9 @@ static kw_status check_decimals(const kw_op *op, const kw_value *args, kw_dtype 
   const kw_value *decimals = kw_infer_find_arg(op, args, "decimals");
   const int64_t most = key == KW_F64 ? 308 : 38;
   if (!decimals || (decimals->u.i >= -most && decimals->u.i <= most)) return KW_OK;
-  return kw_infer_fail(op, kw_infer_arg_index(args, decimals),
-                       "%" PRId64 " is outside [-%" PRId64 ", %" PRId64 "], the powers of ten that %s can be scaled by",
-                       decimals->u.i, most, most, kw_dtype_name(key));
+  return kw_op_fail(op, kw_infer_arg_index(args, decimals),
+                    "%" PRId64 " is outside [-%" PRId64 ", %" PRId64 "], the powers of ten that %s can be scaled by",
+                    decimals->u.i, most, most, kw_dtype_name(key));
 }
 
 /* The factors, and the limits and values that an op takes in the dtype of what it computes with; a `value` that is
@@ -71,17 +73,17 @@ static kw_status check_condition(const kw_op *op, const kw_value *args) {
   if (!given) return KW_OK;
   kw_dtype dtype = given->u.tensor->dtype;
   if (dtype == KW_BOOL || (condition && dtype == KW_U8)) return KW_OK;
-  return kw_infer_fail(op, kw_infer_arg_index(args, given),
-                       condition ? "expected bool or u8, got %s" : "expected bool, got %s", kw_dtype_name(dtype));
+  return kw_op_fail(op, kw_infer_arg_index(args, given),
+                    condition ? "expected bool or u8, got %s" : "expected bool, got %s", kw_dtype_name(dtype));
 }
 
 /* On which side of 0 the input was cannot be told from a result that a negative slope has turned round. */
 static kw_status check_slope(const kw_op *op, const kw_value *args, const char *flag, const char *slope) {
   const kw_value *from_result = kw_infer_find_arg(op, args, flag), *factor = kw_infer_find_arg(op, args, slope);
   if (!from_result || !from_result->u.b || kw_scalar_real(factor) >= 0) return KW_OK;
-  return kw_infer_fail(op, kw_infer_arg_index(args, factor),
-                       "%g is negative, and with '%s' the sign of the input is read off the result; pass the input",
-                       kw_scalar_real(factor), flag);
+  return kw_op_fail(op, kw_infer_arg_index(args, factor),
+                    "%g is negative, and with '%s' the sign of the input is read off the result; pass the input",
+                    kw_scalar_real(factor), flag);
 }
 
 static kw_status check_limits(const kw_op *op, const kw_value *args) {
@@ -102,10 +104,10 @@ static kw_status check_fill(const kw_op *op, const kw_value *args, kw_dtype key)
   bool complex =
       value->tag == KW_TAG_SCALAR ? value->kind == KW_SCALAR_C128 : kw_dtype_is_complex(value->u.tensor->dtype);
   if (complex && !kw_dtype_is_complex(self)) {
-    return kw_infer_fail(op, index, "a complex number does not fit a tensor of %s", kw_dtype_name(self));
+    return kw_op_fail(op, index, "a complex number does not fit a tensor of %s", kw_dtype_name(self));
   }
   if (value->tag == KW_TAG_TENSOR && value->u.tensor->rank != 0) {
-    return kw_infer_fail(op, index, "expected a tensor of rank 0, got rank %u", value->u.tensor->rank);
+    return kw_op_fail(op, index, "expected a tensor of rank 0, got rank %u", value->u.tensor->rank);
   }
   return KW_OK;
 }

@@ -2,45 +2,16 @@
  *
  * Result shapes, by the shape rules of the op table.
  */
-#include "op/infer/infer.h"
+#include "op/infer/shape.h"
+
+#include "base/dtype.h"
 #include "base/error.h"
-#include "base/promote.h"
 #include "base/scalar.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-kw_status kw_infer_broadcast(const kw_op *op, uint32_t index, const kw_tensor_ref *tensor, const char *fixed,
-                             kw_infer_dims *to) {
-  char a[KW_SHAPE_TEXT], b[KW_SHAPE_TEXT];
-  kw_infer_dims joint = *to;
-  bool changed = tensor->rank > to->rank;
-  if (changed) {
-    uint32_t more = tensor->rank - to->rank;
-    memmove(joint.sizes + more, joint.sizes, to->rank * sizeof(int64_t));
-    for (uint32_t i = 0; i < more; ++i) joint.sizes[i] = 1;
-    joint.rank = tensor->rank;
-  }
-  for (uint32_t i = 0; i < tensor->rank; ++i) {
-    int64_t *size = &joint.sizes[joint.rank - 1 - i], other = tensor->shape[tensor->rank - 1 - i];
-    if (*size == other || other == 1) continue;
-    changed = true;
-    if (*size != 1 && !fixed) {
-      return kw_infer_fail(
-          op, index, "shapes %s and %s do not broadcast: %" PRId64 " and %" PRId64 " differ and neither is 1",
-          kw_shape_text(to->rank, to->sizes, a), kw_shape_text(tensor->rank, tensor->shape, b), *size, other);
-    }
-    *size = other;
-  }
-  if (fixed && changed) {
-    return kw_infer_fail(op, index, "shape %s does not broadcast to %s, the shape of '%s'",
-                         kw_shape_text(tensor->rank, tensor->shape, b), kw_shape_text(to->rank, to->sizes, a), fixed);
-  }
-  *to = joint;
-  return KW_OK;
-}
 
 static bool has_shape(const kw_tensor_ref *tensor, const kw_infer_dims *s) {
   return tensor->rank == s->rank && memcmp(tensor->shape, s->sizes, s->rank * sizeof(int64_t)) == 0;
@@ -65,19 +36,6 @@ kw_status kw_infer_elementwise(const kw_op *op, const kw_value *args, kw_infer_d
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
     *out_expand = *out_expand || (args[i].tag == KW_TAG_TENSOR && !has_shape(args[i].u.tensor, out));
   }
-  return KW_OK;
-}
-
-/* Marks dimension `dim` (negative from the end; a scalar has one of size 1) in *mask. */
-kw_status kw_infer_mark_dim(const kw_op *op, uint32_t index, const kw_tensor_ref *self, int64_t dim, uint32_t *mask) {
-  int64_t rank = self->rank ? self->rank : 1, at = dim < 0 ? dim + rank : dim;
-  if (at < 0 || at >= rank) {
-    return kw_infer_fail(op, index,
-                         "dimension %" PRId64 " is outside [%" PRId64 ", %" PRId64 "] of a tensor of rank %u", dim,
-                         -rank, rank - 1, self->rank);
-  }
-  if (*mask >> at & 1) return kw_infer_fail(op, index, "dimension %" PRId64 " appears twice", at);
-  *mask |= 1u << at;
   return KW_OK;
 }
 
@@ -120,8 +78,8 @@ kw_status kw_infer_reduction(const kw_op *op, const kw_value *args, kw_infer_dim
     bool reduced = mask >> i & 1;
     if (reduced && self->shape[i] == 0 && !has_identity(op)) {
       char text[KW_SHAPE_TEXT];
-      return kw_infer_fail(op, 0, "shape %s has no elements along dimension %u, so there is nothing to choose from",
-                           kw_shape_text(self->rank, self->shape, text), i);
+      return kw_op_fail(op, 0, "shape %s has no elements along dimension %u, so there is nothing to choose from",
+                        kw_shape_text(self->rank, self->shape, text), i);
     }
     if (!reduced) out->sizes[out->rank++] = self->shape[i];
     if (reduced && keepdim && keepdim->u.b) out->sizes[out->rank++] = 1;
@@ -149,22 +107,21 @@ static kw_status infer_product(const kw_op *op, const kw_value *args, uint32_t f
   for (uint32_t i = first; i < first + 2; ++i) {
     const kw_tensor_ref *tensor = args[i].u.tensor;
     if (tensor->rank != rank) {
-      return kw_infer_fail(
+      return kw_op_fail(
           op, i,
           batch ? "expected rank 3, matrices one after the other, got shape %s" : "expected a matrix, got shape %s",
           kw_shape_text(tensor->rank, tensor->shape, text_a));
     }
   }
   if (batch && a->shape[0] != b->shape[0]) {
-    return kw_infer_fail(op, first + 1, "shapes %s and %s cannot be multiplied: %" PRId64 " matrices meet %" PRId64,
-                         kw_shape_text(rank, a->shape, text_a), kw_shape_text(rank, b->shape, text_b), a->shape[0],
-                         b->shape[0]);
+    return kw_op_fail(op, first + 1, "shapes %s and %s cannot be multiplied: %" PRId64 " matrices meet %" PRId64,
+                      kw_shape_text(rank, a->shape, text_a), kw_shape_text(rank, b->shape, text_b), a->shape[0],
+                      b->shape[0]);
   }
   if (a->shape[rank - 1] != b->shape[rank - 2]) {
-    return kw_infer_fail(op, first + 1,
-                         "shapes %s and %s cannot be multiplied: %" PRId64 " columns meet %" PRId64 " rows",
-                         kw_shape_text(rank, a->shape, text_a), kw_shape_text(rank, b->shape, text_b),
-                         a->shape[rank - 1], b->shape[rank - 2]);
+    return kw_op_fail(op, first + 1, "shapes %s and %s cannot be multiplied: %" PRId64 " columns meet %" PRId64 " rows",
+                      kw_shape_text(rank, a->shape, text_a), kw_shape_text(rank, b->shape, text_b), a->shape[rank - 1],
+                      b->shape[rank - 2]);
   }
   out->rank = rank;
   memcpy(out->sizes, a->shape, (rank - 1) * sizeof(int64_t));
@@ -193,11 +150,11 @@ kw_status kw_infer_size(const kw_op *op, const kw_value *args, kw_infer_dims *ou
   const kw_value *size = kw_infer_find_arg(op, args, "size");
   const uint32_t index = kw_infer_arg_index(args, size);
   if (size->count > KW_MAX_RANK) {
-    return kw_infer_fail(op, index, "rank %u is over the maximum of %d", size->count, KW_MAX_RANK);
+    return kw_op_fail(op, index, "rank %u is over the maximum of %d", size->count, KW_MAX_RANK);
   }
   for (uint32_t d = 0; d < size->count; ++d) {
     if (size->u.ints[d] < 0) {
-      return kw_infer_fail(op, index, "size %" PRId64 " of dimension %u is negative", size->u.ints[d], d);
+      return kw_op_fail(op, index, "size %" PRId64 " of dimension %u is negative", size->u.ints[d], d);
     }
   }
   out->rank = size->count;
@@ -212,9 +169,9 @@ static int64_t as_integer(const kw_value *scalar) {
 /* In integers without overflow: the distance and the step as unsigned numbers. */
 static kw_status count_integers(const kw_op *op, const kw_value *args, uint64_t *out_count) {
   const int64_t start = as_integer(&args[0]), end = as_integer(&args[1]), step = as_integer(&args[2]);
-  if (step == 0) return kw_infer_fail(op, 2, "the step is 0");
+  if (step == 0) return kw_op_fail(op, 2, "the step is 0");
   if (step > 0 ? start > end : start < end) {
-    return kw_infer_fail(op, 2, "steps of %" PRId64 " do not lead from %" PRId64 " to %" PRId64, step, start, end);
+    return kw_op_fail(op, 2, "steps of %" PRId64 " do not lead from %" PRId64 " to %" PRId64, step, start, end);
   }
   const uint64_t distance = step > 0 ? (uint64_t)end - (uint64_t)start : (uint64_t)start - (uint64_t)end;
   const uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
@@ -227,12 +184,12 @@ static kw_status count_reals(const kw_op *op, const kw_value *args, uint64_t *ou
   double number[3];
   for (uint32_t i = 0; i < 3; ++i) {
     number[i] = kw_scalar_real(&args[i]);
-    if (args[i].kind == KW_SCALAR_C128) return kw_infer_fail(op, i, "a complex number has no order");
-    if (!isfinite(number[i])) return kw_infer_fail(op, i, "%g is not finite", number[i]);
+    if (args[i].kind == KW_SCALAR_C128) return kw_op_fail(op, i, "a complex number has no order");
+    if (!isfinite(number[i])) return kw_op_fail(op, i, "%g is not finite", number[i]);
   }
-  if (number[2] == 0) return kw_infer_fail(op, 2, "the step is 0");
+  if (number[2] == 0) return kw_op_fail(op, 2, "the step is 0");
   if (number[2] > 0 ? number[0] > number[1] : number[0] < number[1]) {
-    return kw_infer_fail(op, 2, "steps of %g do not lead from %g to %g", number[2], number[0], number[1]);
+    return kw_op_fail(op, 2, "steps of %g do not lead from %g to %g", number[2], number[0], number[1]);
   }
   const double count = ceil((number[1] - number[0]) / number[2]);
   *out_count = count < 0x1p63 ? (uint64_t)count : UINT64_MAX;
@@ -247,7 +204,7 @@ kw_status kw_infer_arange(const kw_op *op, const kw_value *args, kw_infer_dims *
   uint64_t count = 0;
   kw_status status = integers ? count_integers(op, args, &count) : count_reals(op, args, &count);
   if (status != KW_OK) return status;
-  if (count > INT64_MAX) return kw_infer_fail(op, 1, "in steps of 'step' there would be more than 2^63 - 1 elements");
+  if (count > INT64_MAX) return kw_op_fail(op, 1, "in steps of 'step' there would be more than 2^63 - 1 elements");
   *out = (kw_infer_dims){1, {(int64_t)count}};
   return KW_OK;
 }

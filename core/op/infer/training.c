@@ -3,7 +3,9 @@
  * What optimisers, the scaling of gradients and metrics demand of their arguments. Nothing is promoted here, and most
  * of these ops have no result: they change their arguments.
  */
-#include "op/infer/infer.h"
+#include "op/infer/training.h"
+
+#include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,16 +37,16 @@ static kw_status check_dtype(const kw_op *op, const kw_value *args, uint32_t arg
                              kw_dtype wanted) {
   char where[32];
   if (got == wanted) return KW_OK;
-  return kw_infer_fail(op, arg, "%sexpected %s, got %s; cast it first", entry_text(&args[arg], entry, where),
-                       kw_dtype_name(wanted), kw_dtype_name(got));
+  return kw_op_fail(op, arg, "%sexpected %s, got %s; cast it first", entry_text(&args[arg], entry, where),
+                    kw_dtype_name(wanted), kw_dtype_name(got));
 }
 
 static kw_status check_one_element(const kw_op *op, const kw_value *args, uint32_t arg, uint32_t entry,
                                    const kw_tensor_ref *tensor) {
   char where[32], text[KW_SHAPE_TEXT];
   if (tensor->numel == 1) return KW_OK;
-  return kw_infer_fail(op, arg, "%sexpected one element, got shape %s", entry_text(&args[arg], entry, where),
-                       kw_shape_text(tensor->rank, tensor->shape, text));
+  return kw_op_fail(op, arg, "%sexpected one element, got shape %s", entry_text(&args[arg], entry, where),
+                    kw_shape_text(tensor->rank, tensor->shape, text));
 }
 
 static kw_status check_like(const kw_op *op, const kw_value *args, uint32_t arg, uint32_t entry,
@@ -53,9 +55,9 @@ static kw_status check_like(const kw_op *op, const kw_value *args, uint32_t arg,
   if (tensor->rank == first->rank && memcmp(tensor->shape, first->shape, first->rank * sizeof first->shape[0]) == 0) {
     return KW_OK;
   }
-  return kw_infer_fail(op, arg, "%sexpected shape %s, as in '%s', got %s", entry_text(&args[arg], entry, where),
-                       kw_shape_text(first->rank, first->shape, wanted), op->schema.args[0].name,
-                       kw_shape_text(tensor->rank, tensor->shape, got));
+  return kw_op_fail(op, arg, "%sexpected shape %s, as in '%s', got %s", entry_text(&args[arg], entry, where),
+                    kw_shape_text(first->rank, first->shape, wanted), op->schema.args[0].name,
+                    kw_shape_text(tensor->rank, tensor->shape, got));
 }
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
@@ -64,11 +66,11 @@ static kw_status check_number(const kw_op *op, const kw_value *args, uint32_t ar
   const char *name = op->schema.args[arg].name;
   const kw_value *value = &args[arg];
   if (strcmp(name, "growth_interval") == 0 && value->u.i < 1) {
-    return kw_infer_fail(op, arg, "%" PRId64 " is less than 1", value->u.i);
+    return kw_op_fail(op, arg, "%" PRId64 " is less than 1", value->u.i);
   }
-  if (strcmp(name, "max_norm") == 0 && !(value->u.f >= 0)) return kw_infer_fail(op, arg, "%g is no norm", value->u.f);
+  if (strcmp(name, "max_norm") == 0 && !(value->u.f >= 0)) return kw_op_fail(op, arg, "%g is no norm", value->u.f);
   if (strcmp(name, "norm_type") == 0 && !(value->u.f > 0)) {
-    return kw_infer_fail(op, arg, "%g is not greater than 0; give 2, 1, or infinity for the largest", value->u.f);
+    return kw_op_fail(op, arg, "%g is not greater than 0; give 2, 1, or infinity for the largest", value->u.f);
   }
   return KW_OK;
 }
@@ -88,7 +90,7 @@ static kw_status check_list(const kw_op *op, const kw_value *args, uint32_t arg,
   const bool steps = strcmp(op->schema.args[arg].name, "state_steps") == 0;
   if (list->count == 0 && may_be_empty(op, args, arg)) return KW_OK;
   if (list->count != first->count) {
-    return kw_infer_fail(op, arg, "%u entries for %u of '%s'", list->count, first->count, op->schema.args[0].name);
+    return kw_op_fail(op, arg, "%u entries for %u of '%s'", list->count, first->count, op->schema.args[0].name);
   }
   kw_status status = KW_OK;
   for (uint32_t k = 0; k < list->count && status == KW_OK; ++k) {
@@ -128,7 +130,7 @@ kw_status kw_infer_accumulate_mean(const kw_op *op, const kw_value *args, kw_inf
   if (status == KW_OK) status = check_dtype(op, args, 1, 0, args[1].u.tensor->dtype, KW_I64);
   if (status == KW_OK) status = check_one_element(op, args, 1, 0, args[1].u.tensor);
   if (status != KW_OK || (KW_DTYPES_REAL >> values & 1)) return status;
-  return kw_infer_fail(op, 2, "there is no sum of %s; cast the values first", kw_dtype_name(values));
+  return kw_op_fail(op, 2, "there is no sum of %s; cast the values first", kw_dtype_name(values));
 }
 
 kw_status kw_infer_accumulate_confusion(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
@@ -136,19 +138,19 @@ kw_status kw_infer_accumulate_confusion(const kw_op *op, const kw_value *args, k
   const kw_tensor_ref *counts = args[0].u.tensor, *prediction = args[1].u.tensor, *target = args[2].u.tensor;
   char got[KW_SHAPE_TEXT], wanted[KW_SHAPE_TEXT];
   if (counts->rank != 2 || counts->shape[0] != counts->shape[1]) {
-    return kw_infer_fail(op, 0, "expected shape [classes, classes], got %s",
-                         kw_shape_text(counts->rank, counts->shape, got));
+    return kw_op_fail(op, 0, "expected shape [classes, classes], got %s",
+                      kw_shape_text(counts->rank, counts->shape, got));
   }
   for (uint32_t i = 1; i < 3; ++i) {
     const kw_dtype dtype = args[i].u.tensor->dtype;
     if (dtype == KW_I64 || dtype == KW_I32) continue;
-    return kw_infer_fail(op, i, "classes are i64 or i32, not %s; cast them", kw_dtype_name(dtype));
+    return kw_op_fail(op, i, "classes are i64 or i32, not %s; cast them", kw_dtype_name(dtype));
   }
   if (prediction->rank == target->rank &&
       memcmp(prediction->shape, target->shape, target->rank * sizeof target->shape[0]) == 0) {
     return KW_OK;
   }
-  return kw_infer_fail(op, 2, "expected shape %s, one class for each of 'prediction', got %s",
-                       kw_shape_text(prediction->rank, prediction->shape, wanted),
-                       kw_shape_text(target->rank, target->shape, got));
+  return kw_op_fail(op, 2, "expected shape %s, one class for each of 'prediction', got %s",
+                    kw_shape_text(prediction->rank, prediction->shape, wanted),
+                    kw_shape_text(target->rank, target->shape, got));
 }

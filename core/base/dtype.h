@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ATen's result_type: the dtype that the operands of one op promote to.
+ * Dtypes: their kinds, and ATen's result_type, the dtype that the operands of one op promote to.
  */
-#ifndef KEYWAY_CORE_PROMOTE_H
-#define KEYWAY_CORE_PROMOTE_H
+#ifndef KEYWAY_CORE_DTYPE_H
+#define KEYWAY_CORE_DTYPE_H
 
 #include <keyway/keyway.h>
 
@@ -39,4 +39,4 @@ bool kw_dtype_is_complex(kw_dtype dtype);
 /* The names of a set of dtypes, "bool, u8, f32", into text; returns text. 128 bytes hold all of today's. */
 char *kw_dtype_list(uint64_t dtypes, char *text, size_t size);
 
-#endif /* KEYWAY_CORE_PROMOTE_H */
+#endif /* KEYWAY_CORE_DTYPE_H */
