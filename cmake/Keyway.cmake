@@ -102,8 +102,8 @@ function(kw_folder_sources variable)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# kw_add_plugin(NAME SOURCES... [LIBS ...] [DIRECTORY ...] [EXPORTS ...]): a plugin keyway_NAME.so in lib/keyway/plugins, or in
-# DIRECTORY, that exports its query symbol only, or what the version script EXPORTS says.
+# kw_add_plugin(NAME SOURCES... [LIBS ...] [DIRECTORY ...] [EXPORTS ...]): a plugin keyway_NAME.so in
+# lib/keyway/plugins, or in DIRECTORY, that exports its query symbol only, or what the version script EXPORTS says.
 function(kw_add_plugin name)
   cmake_parse_arguments(ARG "" "DIRECTORY;EXPORTS" "SOURCES;LIBS" ${ARGN})
   if(NOT ARG_DIRECTORY)

@@ -27,7 +27,7 @@ FILE_LINES = 700
 COLUMNS = 120
 SEAM_LIMIT = 12
 SOURCES = re.compile(r"\.(c|h|cpp|hpp|inc|kw|cl|cu)$")
-WRITTEN = re.compile(r"\.(c|h|cpp|hpp|inc|kw|cl|cu|def|py|sh|cmake)$|CMakeLists\.txt$")
+WRITTEN = re.compile(r"\.(c|h|cpp|hpp|inc|kw|cl|cu|def|cmake)$|CMakeLists\.txt$")
 # Tests, and what only tests use, may look anywhere.
 TEST = re.compile(r"(_test\.(c|cpp)$|/test_\w+\.[ch]$|/tests?/|/testing/|^tests/|/mutants/|/plugins/)")
 

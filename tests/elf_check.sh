@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # elf_check.sh LIBDIR PLUGINSUBDIR
-# Every plugin exports keyway_plugin_query and nothing else, and needs no Keyway symbol, strong or weak. libkeyway exports
-# versioned kw_* symbols and nothing else, reads the environment by secure_getenv alone, and has little thread-local data.
+# Every plugin exports keyway_plugin_query and nothing else, and needs no Keyway symbol, strong or weak. libkeyway
+# exports versioned kw_* symbols and nothing else, reads the environment by secure_getenv alone, and has little
+# thread-local data.
 set -eu
 libdir=$1
 plugins=$libdir/$2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the golden vectors of all families are made with: inputs, calls of the library, and how a case is written.
 
-A family's module names its cases with add(), or add_random() for what random.py computes. The modules share nothing else:
-each begins with random numbers of its own, so that a case more in one changes no other file.
+A family's module names its cases with add(), or add_random() for what random.py computes. The modules share nothing
+else: each begins with random numbers of its own, so that a case more in one changes no other file.
 """
 import json
 import math
@@ -85,7 +85,8 @@ composed = {}
 
 def compose(op):
     """Decorates the function that computes an op without an ATen twin, by the library's own ops. It takes the arguments
-    as Keyway has them, defaults apart, and returns a tensor or several: the results, then the tensors that it changes and
+    as Keyway has them, defaults apart, and returns a tensor or several: the results, then the tensors that it changes
+    and
     does not return."""
     def keep(function):
         composed[op] = function

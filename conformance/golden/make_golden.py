@@ -4,12 +4,13 @@
 
 usage: make_golden.py [DIRECTORY]        (default: the folder `vectors` beside this file)
 
-Needs the packages torch, numpy and randomgen. Ops are called through torch.ops.aten by the names and argument order that
-Keyway's op table has; those of another namespace are composed of the library's ops by their family's module. Shape and dtype of a result are those of the call itself. The values of floating-point results come
-from the same call with every floating-point input widened to f64, so that they are the exact answer for all narrower
-dtypes; `magnitude` (the same call on absolute values) and `terms` are what error bounds of sums grow with. Random ops are
-computed by families/random.py from randomgen's Philox 4x32-10 words by the rules of Keyway's op reference. golden_test reads
-the files.
+Needs the packages torch, numpy and randomgen. Ops are called through torch.ops.aten by the names and argument order
+that Keyway's op table has; those of another namespace are composed of the library's ops by their family's module. Shape
+and dtype of a result are those of the call itself. The values of floating-point results come from the same call with
+every floating-point input widened to f64, so that they are the exact answer for all narrower dtypes; `magnitude` (the
+same call on absolute values) and `terms` are what error bounds of sums grow with. Random ops are computed by
+families/random.py from randomgen's Philox 4x32-10 words by the rules of Keyway's op reference. golden_test reads the
+files.
 """
 import importlib
 import pathlib

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: mutants_test.sh BUILD_DIRECTORY [--results DIRECTORY] NAME
 #
-# Is the mutant NAME killed? The suite has to find it not conformant by the check that mutants.list names, and the replay
-# command that it prints has to give the same numbers. NAME "none", the wrapper without a defect, has to be conformant in
-# everything that kills a mutant. Leaves "killed" or "survived" in DIRECTORY/NAME for the summary that ctest prints.
+# Is the mutant NAME killed? The suite has to find it not conformant by the check that mutants.list names, and the
+# replay command that it prints has to give the same numbers. NAME "none", the wrapper without a defect, has to be
+# conformant in everything that kills a mutant. Leaves "killed" or "survived" in DIRECTORY/NAME for the summary that
+# ctest prints.
 build=$1
 shift
 results=

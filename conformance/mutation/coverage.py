@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: coverage.py BUILD_DIRECTORY [--page FILE] [--limit PERCENT]
 
-Which lines of the reference kernels the suite reaches, and which part of it reaches which: a build of the cpu plugin with
-gcov's counters runs `keyway conform` op by op, and some contract suites. The oracle runs the same sources, but in another process and from the build
-directory: what it reaches is not counted.
+Which lines of the reference kernels the suite reaches, and which part of it reaches which: a build of the cpu plugin
+with gcov's counters runs `keyway conform` op by op, and some contract suites. The oracle runs the same sources, but in
+another process and from the build directory: what it reaches is not counted.
 
-Writes BUILD_DIRECTORY/mutation/reference.info for lcov, reach.json (source -> line -> parts) and, with --page, the page that lists lines and branches
-that are not reached, with the reasons from unreached.txt. Fails below the limit, and for a line without a reason.
+Writes BUILD_DIRECTORY/mutation/reference.info for lcov, reach.json (source -> line -> parts) and, with --page, the page
+that lists lines and branches that are not reached, with the reasons from unreached.txt. Fails below the limit, and for
+a line without a reason.
 """
 import argparse
 import fnmatch
@@ -97,10 +98,11 @@ def write_page(page, reached, total, oracle, unreached, branches, ratio):
     partly = "\n".join(f"| {file} | {line} | {code(text)} | {taken} of {count} |" for file, line, text, taken, count in branches)
     page.write_text(f"""# Line coverage of the reference
 
-The suite reaches {reached} of the {total} lines of code in `backends/cpu/reference/` that a device runs, {ratio:.1f} %. Counted is
-what the cpu plugin executes when `keyway conform` runs on it; the oracle's own copy of the same sources runs in another process
-and does not count. {sum(count for count, _ in oracle.values())} more lines are for the oracle alone, bounds above all, and are set apart. Made by
-`scripts/coverage.sh`; the reasons are in `conformance/mutation/unreached.txt`.
+The suite reaches {reached} of the {total} lines of code in `backends/cpu/reference/` that a device runs, {ratio:.1f} %.
+Counted is what the cpu plugin executes when `keyway conform` runs on it; the oracle's own copy of the same sources runs
+in another process and does not count. {sum(count for count, _ in oracle.values())} more lines are for the oracle alone,
+bounds above all, and are set apart. Made by `scripts/coverage.sh`; the reasons are in
+`conformance/mutation/unreached.txt`.
 
 ## Lines that are not reached
 

@@ -3,14 +3,15 @@
 """usage: mutation.py BUILD_DIRECTORY [--count N] [--seed S] [--jobs J] [--minutes M] [--list] [--only FILE:LINE]
 
 Mechanical mutation of the reference kernels: changes one token of the sources at a time (operators, constants, bounds,
-branches, statements), builds the cpu plugin with it and lets the suite run the parts that reach the line, until the first
-failure. The oracle is the build directory's and stays as it is. A mutant does not count when the compiler refuses it or
-makes the same object code of it: then it is the same program.
+branches, statements), builds the cpu plugin with it and lets the suite run the parts that reach the line, until the
+first failure. The oracle is the build directory's and stays as it is. A mutant does not count when the compiler refuses
+it or makes the same object code of it: then it is the same program.
 
-coverage.py has to have run: reach.json says which part of the suite reaches which line, and how long the suite takes for it.
+coverage.py has to have run: reach.json says which part of the suite reaches which line, and how long the suite takes
+for it.
 
-Prints the survivors and "killed N/M". survivors.txt explains each: most are equivalent, they change nothing that can be seen.
-The run fails when less than 95 % of the others are killed or a survivor has no explanation there.
+Prints the survivors and "killed N/M". survivors.txt explains each: most are equivalent, they change nothing that can be
+seen. The run fails when less than 95 % of the others are killed or a survivor has no explanation there.
 """
 import argparse
 import hashlib

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cpu plugin built apart from everything else: other flags, a changed source, under the key "variant".
 
-Only the plugin is built here. The oracle that judges it, in the coordinator, stays that of the build directory, so that a
-changed reference is never compared with itself.
+Only the plugin is built here. The oracle that judges it, in the coordinator, stays that of the build directory, so that
+a changed reference is never compared with itself.
 """
 import os
 import shutil
