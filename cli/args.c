@@ -176,6 +176,15 @@ const char *kw_cli_args_positional(const kw_cli_args *args, uint32_t index) {
 
 /* ---- Help -------------------------------------------------------------------------------------------------------- */
 
+/* The option, and its help beside it: further lines are indented as far as the first. */
+static void put_lines(FILE *out, const char *left, const char *help) {
+  for (const char *line = help; *line; left = "") {
+    const int length = (int)strcspn(line, "\n");
+    fprintf(out, "  %-22s %.*s\n", left, length, line);
+    line += length + (line[length] == '\n');
+  }
+}
+
 void kw_cli_help(FILE *out, const kw_cli_command *command) {
   fprintf(out, "usage: keyway %s %s\n\n%s.\n\n%s", command->name, command->synopsis, command->summary,
           command->details);
@@ -184,7 +193,7 @@ void kw_cli_help(FILE *out, const kw_cli_command *command) {
     const kw_cli_option *option = &command->options[i];
     char left[64];
     snprintf(left, sizeof left, "%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
-    fprintf(out, "  %-22s %s\n", left, option->help);
+    put_lines(out, left, option->help);
   }
 }
 

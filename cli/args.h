@@ -19,7 +19,7 @@ enum {
 typedef struct kw_cli_option {
   const char *name;  /* "--plugin" */
   const char *value; /* "FILE"; NULL: takes none */
-  const char *help;  /* one line */
+  const char *help;  /* a line, or several with '\n' between them */
 } kw_cli_option;
 
 #define KW_CLI_OPTION_JSON \
@@ -37,7 +37,7 @@ typedef struct kw_cli_command {
   const kw_cli_option *options;
   uint32_t option_count;
   uint32_t positional_max;
-  int (*run)(const kw_cli_args *args); /* returns an exit code */
+  int (*main)(const kw_cli_args *args); /* returns an exit code */
 } kw_cli_command;
 
 /* Parses what follows the command's name. NULL when it makes no sense; that has been said on stderr then. Options may

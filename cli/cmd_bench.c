@@ -5,7 +5,7 @@
  * A round runs each side once, one after the other, often enough to last; what is printed are medians over the rounds,
  * and of the ratio the median of each round's own, so that what slows both sides for a while does not count.
  */
-#include "run/clock.h"
+#include "base/clock.h"
 #include "commands.h"
 #include "table.h"
 
@@ -497,5 +497,5 @@ const kw_cli_command kw_cli_bench = {
         "same size; MORE is what a call takes beyond the peer's.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .run = run_bench,
+    .main = run_bench,
 };

@@ -250,5 +250,5 @@ const kw_cli_command kw_cli_doctor = {
         "here. Exit status: 0 whenever the report could be made.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .run = run,
+    .main = run,
 };

@@ -361,5 +361,5 @@ const kw_cli_command kw_cli_eval = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .positional_max = 1,
-    .run = run,
+    .main = run,
 };

@@ -98,5 +98,5 @@ const kw_cli_command kw_cli_list = {
         "A device that is missing here: see 'keyway doctor'.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .run = run,
+    .main = run,
 };

@@ -237,5 +237,5 @@ const kw_cli_command kw_cli_ops = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .positional_max = 1,
-    .run = run,
+    .main = run,
 };

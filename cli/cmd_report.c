@@ -3,7 +3,10 @@
  * `keyway report`: reads the JSON reports of `keyway conform`, shows them, and puts those of shards together.
  */
 #include "commands.h"
-#include "report/report.h"
+#include "report/files.h"
+#include "report/formats.h"
+#include "report/merge.h"
+#include "report_paths.h"
 #include "table.h"
 
 #include <stdlib.h>
@@ -11,15 +14,13 @@
 
 /* Prints the report, writes the files, and frees it. Returns the exit code. */
 static int finish(const kw_cli_args *args, kw_report *report) {
-  kw_report_paths paths = {.json = kw_cli_args_value(args, "--json"),
-                           .junit = kw_cli_args_value(args, "--junit"),
-                           .tap = kw_cli_args_value(args, "--tap"),
-                           .html = kw_cli_args_value(args, "--html")};
+  const kw_report_paths paths = kw_cli_report_paths(args);
   FILE *out = kw_report_takes_stdout(&paths) ? stderr : stdout;
   if (kw_cli_args_has(args, "--markdown")) {
     kw_report_put_markdown(report, out);
   } else {
-    kw_report_put_table(report, out, out == stdout && kw_cli_colour(), kw_cli_args_has(args, "--verbose"));
+    kw_report_put_table(report, out, out == stdout && kw_cli_colour(),
+                        kw_cli_args_has(args, "--verbose") || kw_cli_args_has(args, "-v"));
   }
   fflush(out);
   int code = kw_report_write_files(report, &paths, "keyway report") ? kw_report_exit_code(report) : KW_CLI_USAGE;
@@ -70,6 +71,7 @@ static const kw_cli_option options[] = {
     {"--html", "FILE", "write it as a page to look at"},
     {"--markdown", NULL, "print numbers of cases and times instead of the report"},
     {"--verbose", NULL, "show all failures and all that is unclaimed"},
+    {"-v", NULL, "the same"},
 };
 
 const kw_cli_command kw_cli_report = {
@@ -85,5 +87,5 @@ const kw_cli_command kw_cli_report = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .positional_max = 100001,
-    .run = run_report,
+    .main = run_report,
 };

@@ -4,12 +4,13 @@
 
 #include "args.h"
 
-extern const kw_cli_command kw_cli_bench;  /* cmd_bench.c */
-extern const kw_cli_command kw_cli_list;   /* cmd_list.c */
-extern const kw_cli_command kw_cli_doctor; /* cmd_doctor.c */
-extern const kw_cli_command kw_cli_ops;    /* cmd_ops.c */
-extern const kw_cli_command kw_cli_eval;   /* cmd_eval.c */
-extern const kw_cli_command kw_cli_report; /* cmd_report.c */
+extern const kw_cli_command kw_cli_bench;   /* cmd_bench.c */
+extern const kw_cli_command kw_cli_conform; /* cmd_conform.c */
+extern const kw_cli_command kw_cli_list;    /* cmd_list.c */
+extern const kw_cli_command kw_cli_doctor;  /* cmd_doctor.c */
+extern const kw_cli_command kw_cli_ops;     /* cmd_ops.c */
+extern const kw_cli_command kw_cli_eval;    /* cmd_eval.c */
+extern const kw_cli_command kw_cli_report;  /* cmd_report.c */
 
 /* The lines of keyway.bash, NULL-terminated; made by the build. */
 extern const char *const kw_cli_bash_completion[];

@@ -3,7 +3,6 @@
  * The `keyway` program: finds the command and hands over.
  */
 #include "commands.h"
-#include "run/conform.h"
 
 #include <keyway/keyway.h>
 
@@ -13,20 +12,13 @@ static int run_help(const kw_cli_args *args);
 static int run_version(const kw_cli_args *args);
 static int run_completion(const kw_cli_args *args);
 
-/* The suite reads its own options; this is for the list of commands. */
-static const kw_cli_command conform_command = {
-    .name = "conform",
-    .synopsis = "--device NAME [--plugin FILE]... [OPTIONS]",
-    .summary = "Check a device against the conformance suite",
-};
-
 static const kw_cli_command help_command = {
     .name = "help",
     .synopsis = "[COMMAND]",
     .summary = "Explain the program, or one command",
     .details = "",
     .positional_max = 1,
-    .run = run_help,
+    .main = run_help,
 };
 
 static const kw_cli_option version_options[] = {KW_CLI_OPTION_JSON};
@@ -37,7 +29,7 @@ static const kw_cli_command version_command = {
     .details = "",
     .options = version_options,
     .option_count = 1,
-    .run = run_version,
+    .main = run_version,
 };
 
 static const kw_cli_command completion_command = {
@@ -46,12 +38,12 @@ static const kw_cli_command completion_command = {
     .summary = "Print the completion script of a shell",
     .details = "For the running shell:  source <(keyway completion bash)\n",
     .positional_max = 1,
-    .run = run_completion,
+    .main = run_completion,
 };
 
 static const kw_cli_command *const commands[] = {
-    &kw_cli_list, &kw_cli_doctor, &kw_cli_ops,      &conform_command, &kw_cli_report,
-    &kw_cli_eval, &kw_cli_bench,  &version_command, &help_command,    &completion_command,
+    &kw_cli_list, &kw_cli_doctor, &kw_cli_ops,      &kw_cli_conform, &kw_cli_report,
+    &kw_cli_eval, &kw_cli_bench,  &version_command, &help_command,   &completion_command,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -83,11 +75,7 @@ static const kw_cli_command *find_command(const char *name) {
 }
 
 static int print_help(const kw_cli_command *command) {
-  if (command == &conform_command) {
-    kw_conform_usage(stdout);
-  } else {
-    kw_cli_help(stdout, command);
-  }
+  kw_cli_help(stdout, command);
   return KW_CLI_OK;
 }
 
@@ -128,10 +116,9 @@ static int run_command(const kw_cli_command *command, int argc, char **argv) {
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
     if (is_help_option(argv[i])) return print_help(command);
   }
-  if (command == &conform_command) return kw_conform_main(argc, argv);
   kw_cli_args *args = kw_cli_args_parse(command, argc - 1, argv + 1);
   if (!args) return KW_CLI_USAGE;
-  int code = command->run(args);
+  int code = command->main(args);
   kw_cli_args_free(args);
   return code;
 }

@@ -128,7 +128,7 @@ static bool read_entry(reader *r) {
   static const struct {
     const char *name;
     size_t seen;
-    bool (*read)(reader *r);
+    bool (*parse_value)(reader *r);
   } keys[] = {
       {"descr", offsetof(reader, seen_descr), read_descr},
       {"fortran_order", offsetof(reader, seen_order), read_order},
@@ -143,7 +143,7 @@ static bool read_entry(reader *r) {
     bool *seen = (bool *)(void *)((char *)r + keys[i].seen);
     if (*seen) return fail(r->message, r->path, "the header is damaged: a second '%s'", key);
     *seen = true;
-    return keys[i].read(r);
+    return keys[i].parse_value(r);
   }
   return fail(r->message, r->path, "the header is damaged: the key '%s' is not one of descr, fortran_order, shape",
               key);

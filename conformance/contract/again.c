@@ -4,6 +4,7 @@
  * small host of the test's own, in a process of its own.
  */
 #include "child.h"
+#include "scenarios.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

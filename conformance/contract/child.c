@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests in a process of their own: how one is started, and what is said about its end.
+ */
 #include "child.h"
 
 #include <inttypes.h>
@@ -10,13 +13,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-static const struct {
-  const char *name;
-  int (*run)(void);
-} scenarios[] = {
-#define SCENARIO(name) {#name, kw_child_##name},
-    KW_CHILD_SCENARIOS(SCENARIO)};
 
 static void describe_end(int status, char *text, size_t size) {
   if (WIFSIGNALED(status)) {
@@ -75,22 +71,4 @@ void kw_child_open_device(void) {
   KW_CHECK_OK(kw_init(&options));
   KW_CHECK_OK(kw_plugin_load(kw_contract.plugin_path));
   KW_CHECK_OK(kw_device_open(kw_contract.device_name, &kw_contract.device));
-}
-
-/* LeakSanitizer asks this when a process ends. Scenarios end with tensors, devices and threads alive on purpose. */
-static bool is_child;
-__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void) {
-  return is_child;
-}
-
-int kw_child_main(int argc, char **argv) {
-  is_child = true;
-  if (argc != 6) return 2;
-  kw_contract = (kw_contract_env){.device_name = argv[4], .plugin_path = argv[5], .seed = strtoull(argv[3], NULL, 10)};
-  for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
-    if (strcmp(scenarios[i].name, argv[2]) == 0) return scenarios[i].run();
-  }
-  fprintf(stderr, "there is no scenario %s", argv[2]);
-  return 2;
 }

@@ -6,6 +6,7 @@
  */
 #include "call.h"
 #include "child.h"
+#include "scenarios.h"
 #include "surroundings.h"
 
 #include <dlfcn.h>
@@ -177,7 +178,7 @@ static kw_status do_close(visit *v) {
 
 static const struct {
   const char *what;
-  kw_status (*run)(visit *v);
+  kw_status (*action)(visit *v);
 } steps[] = {
     {"opening the device", do_open},
     {"asking for its info", do_info},
@@ -215,7 +216,7 @@ static int visit_device(char *text, size_t size) {
   int failed = 0;
   for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !failed; i++) {
     char difference[400];
-    if (kw_test_note(steps[i].run(v), steps[i].what, text, size)) {
+    if (kw_test_note(steps[i].action(v), steps[i].what, text, size)) {
       failed = 1;
       break;
     }

@@ -4,6 +4,7 @@
  * scenario has a process of its own; one that hangs is ended by the case's time limit.
  */
 #include "child.h"
+#include "scenarios.h"
 
 #include <pthread.h>
 #include <stdio.h>

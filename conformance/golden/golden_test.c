@@ -7,7 +7,7 @@
  */
 #include "judge/compare.h"
 #include "number.h"
-#include "report/text.h"
+#include "base/text.h"
 
 #include <keyway/keyway.h>
 

@@ -2,27 +2,18 @@
  *
  * From raw outputs to an outcome. Runs in the coordinator, where no plugin is loaded.
  */
-#include "judge/compare.h"
+#include "judge/judge.h"
 
 #include "case/make.h"
-#include "run/run.h"
+#include "judge/compare.h"
 
 #include <keyway/keyway.h>
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-void kw_run_mark(kw_run_case *result, kw_outcome outcome, const char *defect, const char *text) {
-  bool died = outcome == KW_OUTCOME_CRASH || outcome == KW_OUTCOME_TIMEOUT; /* says more than what was found before */
-  if (result->outcome != KW_OUTCOME_NONE && result->outcome != KW_OUTCOME_PASS && !died) return;
-  result->outcome = outcome;
-  snprintf(result->defect, sizeof result->defect, "%s", defect);
-  free(result->text);
-  result->text = text && *text ? strdup(text) : NULL;
-}
-
 /* "run 1, kernel reference: ..." in front of what is wrong, or "kernel gemm in tf32: ...". */
-static void fail(kw_run_case *result, const kw_unit_result *unit, const kw_unit_path *path, const char *defect,
+static void fail(kw_case_result *result, const kw_unit_result *unit, const kw_unit_path *path, const char *defect,
                  const char *what) {
   char text[1400];
   if (*path->kernel) {
@@ -37,7 +28,7 @@ static void fail(kw_run_case *result, const kw_unit_result *unit, const kw_unit_
     result->outcome = KW_OUTCOME_NONE;
   }
   result->failed_run = unit->run;
-  kw_run_mark(result, KW_OUTCOME_FAIL, defect, text);
+  kw_case_result_mark(result, KW_OUTCOME_FAIL, defect, text);
 }
 
 /* An absent result has to be absent. */
@@ -62,7 +53,7 @@ static void describe(bool there, kw_dtype dtype, uint32_t rank, const int64_t *s
 }
 
 /* One output of an op of the table. */
-static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expected *expected,
+static bool judge_output(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_expected *expected,
                          const kw_unit_result *unit, const kw_unit_path *path, uint32_t index) {
   const kw_unit_output *out = &path->outputs[index];
   char name[72], text[1200], got[320], want[320];
@@ -76,7 +67,7 @@ static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *
     return false;
   }
   if (!c->outs[index].given) return true;
-  kw_rule rule = kw_rule_make(c, index, run->facts.flush);
+  kw_rule rule = kw_rule_make(c, index, flush);
   kw_rule_allow(&rule, c, path->math_mode);
   kw_verdict verdict;
   kw_compare_result(c, index, &rule, expected, out->data, kw_unit_poison(unit->run), &verdict);
@@ -90,20 +81,20 @@ static bool judge_output(const kw_run *run, kw_run_case *result, const kw_case *
 }
 
 /* The outputs of an op of the table. */
-static bool judge_table(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expectation *expectation,
+static bool judge_table(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_expectation *expectation,
                         const kw_unit_result *unit, const kw_unit_path *path) {
   if (path->output_count != expectation->count) {
     fail(result, unit, path, "wrong result count", "the worker did not send all results of the op");
     return false;
   }
   for (uint32_t o = 0; o < path->output_count; o++) {
-    if (!judge_output(run, result, c, &expectation->results[o], unit, path, o)) return false;
+    if (!judge_output(flush, result, c, &expectation->results[o], unit, path, o)) return false;
   }
   return true;
 }
 
 /* The outputs of a vendor's op, against what its own reference gave in the worker. */
-static bool judge_vendor(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_unit_result *unit,
+static bool judge_vendor(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_unit_result *unit,
                          const kw_unit_path *path) {
   for (uint32_t o = 0; o < path->output_count; o++) {
     const kw_unit_output *out = &path->outputs[o];
@@ -116,8 +107,7 @@ static bool judge_vendor(const kw_run *run, kw_run_case *result, const kw_case *
     char name[72], text[1200];
     kw_verdict verdict;
     kw_compare_vendor(c, o, out->dtype, out->expected, out->expected_dtype, out->data,
-                      (int64_t)(out->length / kw_element_size(out->dtype)), kw_unit_poison(unit->run), run->facts.flush,
-                      &verdict);
+                      (int64_t)(out->length / kw_element_size(out->dtype)), kw_unit_poison(unit->run), flush, &verdict);
     if (verdict.error > result->error) result->error = verdict.error;
     if (!verdict.pass) {
       name_output(name, sizeof name, c, path, o);
@@ -130,14 +120,14 @@ static bool judge_vendor(const kw_run *run, kw_run_case *result, const kw_case *
 }
 
 /* False when the path says nothing about the case: a kernel that does not take this call. */
-static bool judge_path(const kw_run *run, kw_run_case *result, const kw_case *c, const kw_expectation *expectation,
+static bool judge_path(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_expectation *expectation,
                        const kw_unit_result *unit, const kw_unit_path *path) {
   if (*path->defect) {
     fail(result, unit, path, path->defect, path->defect);
     return true;
   }
   if (path->status == KW_ERR_NOT_IMPLEMENTED) {
-    if (!*path->kernel) kw_run_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", path->message);
+    if (!*path->kernel) kw_case_result_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", path->message);
     return !*path->kernel;
   }
   if (path->status != KW_OK) {
@@ -145,7 +135,7 @@ static bool judge_path(const kw_run *run, kw_run_case *result, const kw_case *c,
     char text[1200];
     snprintf(text, sizeof text, "status %s: %s", kw_status_name(path->status), path->message);
     if (refused) {
-      kw_run_mark(result, KW_OUTCOME_SKIP, "", path->message);
+      kw_case_result_mark(result, KW_OUTCOME_SKIP, "", path->message);
     } else {
       fail(result, unit, path, "unexpected error", text);
     }
@@ -153,36 +143,30 @@ static bool judge_path(const kw_run *run, kw_run_case *result, const kw_case *c,
   }
   result->tf32 |= path->math_mode == KW_MATH_TF32;
   result->fast |= path->math_mode == KW_MATH_FAST;
-  bool pass =
-      c->op->vendor ? judge_vendor(run, result, c, unit, path) : judge_table(run, result, c, expectation, unit, path);
+  bool pass = c->op->vendor ? judge_vendor(flush, result, c, unit, path)
+                            : judge_table(flush, result, c, expectation, unit, path);
   if (pass && result->outcome == KW_OUTCOME_NONE) result->outcome = KW_OUTCOME_PASS;
   return true;
 }
 
-void kw_run_judge(kw_run *run, kw_run_case *result, const kw_unit_result *unit) {
+uint32_t kw_judge_unit(const kw_suite_op *op, const kw_unit_result *unit, uint64_t seed, uint64_t flush,
+                       kw_case_result *result) {
   kw_case c;
   kw_expectation expectation = {0};
-  run->launches += unit->launches;
-  run->decomposed += unit->decomposed;
-  run->fallbacks += unit->fallbacks;
-  run->modules_built += unit->modules_built;
-  run->modules_cached += unit->modules_cached;
-  run->build_ns += unit->build_ns;
-  if (!kw_case_from_id(result->id, &result->op->op, 1, &c)) {
-    kw_run_mark(result, KW_OUTCOME_FAIL, "", "there is no such case");
-    return;
+  if (!kw_case_from_id(unit->id, op, 1, &c)) {
+    kw_case_result_mark(result, KW_OUTCOME_FAIL, "", "there is no such case");
+    return 0;
   }
-  if (!c.op->vendor) {
-    kw_status status = kw_oracle_run(&c, run->options->seed, unit->run, run->facts.flush, &expectation);
-    if (status != KW_OK) {
-      kw_run_mark(result, KW_OUTCOME_FAIL, "no expectation", "the suite's reference cannot run this case");
-      return;
-    }
-    run->expectations += kw_expectation_checksum(&expectation);
+  if (!op->vendor && kw_oracle_run(&c, seed, unit->run, flush, &expectation) != KW_OK) {
+    kw_case_result_mark(result, KW_OUTCOME_FAIL, "no expectation", "the suite's reference cannot run this case");
+    return 0;
   }
   bool any = false;
-  for (uint32_t i = 0; i < unit->path_count; i++)
-    any |= judge_path(run, result, &c, &expectation, unit, &unit->paths[i]);
-  if (!any) kw_run_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", "no kernel of the device takes this call");
+  for (uint32_t i = 0; i < unit->path_count; i++) {
+    any |= judge_path(flush, result, &c, &expectation, unit, &unit->paths[i]);
+  }
+  if (!any) kw_case_result_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", "no kernel of the device takes this call");
+  const uint32_t checksum = op->vendor ? 0 : kw_expectation_checksum(&expectation);
   kw_expectation_free(&expectation);
+  return checksum;
 }

@@ -3,8 +3,8 @@
  * A page that needs nothing but itself: verdict, coverage, failures, error histograms, times.
  */
 #include "case/element.h"
-#include "report/report.h"
-#include "report/text.h"
+#include "report/formats.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,9 +3,9 @@
  * The JSON report: one line per op and dtype, and per case, so that two of them can be compared with diff. It holds all
  * of a report; what the other formats show is worked out from it again.
  */
-#include "report/report.h"
+#include "report/formats.h"
 
-#include "report/text.h"
+#include "base/text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

@@ -3,9 +3,9 @@
  * JUnit XML: a testsuite per contract suite and per op. Crashes and timeouts are errors; known failures are skipped,
  * with their reason.
  */
-#include "report/report.h"
+#include "report/formats.h"
 
-#include "report/text.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

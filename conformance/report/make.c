@@ -2,9 +2,10 @@
  *
  * From a run to its report.
  */
+#include "report/make.h"
+
+#include "base/text.h"
 #include "judge/compare.h"
-#include "run/run.h"
-#include "report/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -88,14 +89,14 @@ static void add_case(kw_report *report, const kw_run_case *c) {
   report->cases[report->case_count] =
       (kw_report_case){.id = kw_text_clean(c->id),
                        .op = add_op(report, c),
-                       .outcome = c->outcome,
-                       .error = rounded(c->error),
-                       .self_referenced = c->self_referenced,
-                       .unreferenced = c->unreferenced,
-                       .tf32 = c->tf32,
-                       .fast = c->fast,
-                       .defect = kw_text_clean(c->defect),
-                       .text = kw_text_clean(c->text),
+                       .outcome = c->result.outcome,
+                       .error = rounded(c->result.error),
+                       .self_referenced = c->result.self_referenced,
+                       .unreferenced = c->result.unreferenced,
+                       .tf32 = c->result.tf32,
+                       .fast = c->result.fast,
+                       .defect = kw_text_clean(c->result.defect),
+                       .text = kw_text_clean(c->result.text),
                        .expected = c->expected ? kw_text_clean(c->expected) : NULL,
                        .smallest = c->smallest ? kw_text_clean(c->smallest) : NULL,
                        .smallest_tensors = c->smallest ? kw_text_clean(c->smallest_tensors) : NULL,

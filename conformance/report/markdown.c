@@ -3,7 +3,7 @@
  * Tables for docs/: how many cases there are, and how long they take.
  */
 #include "case/case.h"
-#include "report/report.h"
+#include "report/formats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * One report from those of all shards. Case number i of the whole run is in shard i % shards + 1 (select.c); the hash
  * of all ids, which every shard names, shows that nothing is missing.
  */
-#include "report/report.h"
+#include "report/merge.h"
 
-#include "report/text.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

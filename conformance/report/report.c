@@ -5,18 +5,12 @@
 #include "report/report.h"
 
 #include "case/element.h"
-#include "report/text.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *kw_outcome_name(kw_outcome outcome) {
-  static const char *const names[KW_OUTCOME_COUNT] = {"not run", "pass",          "fail",          "crash",
-                                                      "timeout", "unimplemented", "not applicable"};
-  return names[outcome];
-}
 
 /* ---- One case ---------------------------------------------------------------------------------------------------- */
 
@@ -164,40 +158,6 @@ void kw_report_histogram(const kw_report *report, int op, uint32_t out_bins[KW_R
     for (double edge = 0x1p-8; bin && bin < KW_REPORT_BINS - 1 && ratio > edge; edge *= 2) bin++;
     out_bins[bin]++;
   }
-}
-
-/* ---- Files ------------------------------------------------------------------------------------------------------- */
-
-static bool write_one(const kw_report *report, void (*put)(const kw_report *, FILE *), const char *path,
-                      const char *program) {
-  if (!path) return true;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  bool good = out != NULL;
-  if (good) {
-    put(report, out);
-    good = fclose(out) == 0 && kw_text_write_file(path, text);
-  }
-  if (!good) fprintf(stderr, "%s: writing %s failed: %s\n", program, path, strerror(errno));
-  free(text);
-  return good;
-}
-
-bool kw_report_write_files(const kw_report *report, const kw_report_paths *paths, const char *program) {
-  bool good = write_one(report, kw_report_put_json, paths->json, program);
-  good &= write_one(report, kw_report_put_junit, paths->junit, program);
-  good &= write_one(report, kw_report_put_tap, paths->tap, program);
-  good &= write_one(report, kw_report_put_html, paths->html, program);
-  return good;
-}
-
-bool kw_report_takes_stdout(const kw_report_paths *paths) {
-  const char *const all[] = {paths->json, paths->junit, paths->tap, paths->html};
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-    if (all[i] && strcmp(all[i], "-") == 0) return true;
-  }
-  return false;
 }
 
 void kw_report_free(kw_report *report) {

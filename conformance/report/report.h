@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What came of a run, as data: made from a run, read back from a JSON report, merged from the reports of shards, and
- * written in every format. All text in it is clean (text.h). The same run gives the same report, whatever the number of
- * workers, apart from members named `seconds`.
+ * written in every format. All text in it is clean (base/text.h). The same run gives the same report, whatever the
+ * number of workers, apart from members named `seconds`.
  */
 #ifndef KEYWAY_CONFORMANCE_REPORT_H
 #define KEYWAY_CONFORMANCE_REPORT_H
 
+#include "judge/result.h"
 #include "run/digest.h"
 
 #include <stdint.h>
 #include <stdio.h>
-
-typedef enum kw_outcome {
-  KW_OUTCOME_NONE, /* not run yet */
-  KW_OUTCOME_PASS,
-  KW_OUTCOME_FAIL,
-  KW_OUTCOME_CRASH,
-  KW_OUTCOME_TIMEOUT,
-  KW_OUTCOME_UNIMPLEMENTED,
-  KW_OUTCOME_SKIP, /* a contract test that does not apply: neither passed nor failed */
-  KW_OUTCOME_COUNT
-} kw_outcome;
-const char *kw_outcome_name(kw_outcome outcome);
 
 typedef struct kw_report_op { /* an op in one dtype */
   char *name, *dtype, *family;
@@ -40,8 +29,8 @@ typedef struct kw_report_case {
   bool tf32, fast;        /* judged as well in this math mode: kernels that need it */
   char *defect;           /* "tail not written"; "" */
   char *text;             /* what differed, or why it was skipped; "" */
-  char *expected;         /* the reason of a known failure (expect.h); NULL */
-  char *smallest;         /* id of the smallest variant that fails as well (shrink.h); NULL */
+  char *expected;         /* the reason of a known failure (run/known_failures.h); NULL */
+  char *smallest;         /* id of the smallest variant that fails as well (run/shrink.h); NULL */
   char *smallest_tensors; /* its tensors: "f32 [2, 1], f32 [2, 1]"; NULL */
   double seconds;         /* of the worker and the judge together */
 } kw_report_case;
@@ -73,14 +62,6 @@ typedef struct kw_report {
   uint32_t unclaimed_count;
   char **unclaimed; /* "add.Tensor/f8e5m2": exists in the table, not on the device */
 } kw_report;
-
-/* Reads a JSON report. False: *out_message says which file is unusable and why; out is zeroed then. */
-bool kw_report_read(const char *path, kw_report *out_report, char *out_message, size_t size);
-
-/* Puts the reports of all shards of one run together, in any order: the report that the run would have given in one
- * piece. False when they are not of one run, or a shard is missing or there twice: *out_message says what, and out is
- * zeroed. The inputs stay the caller's. */
-bool kw_report_merge(const kw_report *reports, uint32_t count, kw_report *out_report, char *out_message, size_t size);
 
 void kw_report_free(kw_report *report);
 
@@ -147,25 +128,5 @@ void kw_report_histogram(const kw_report *report, int op, uint32_t out_bins[KW_R
 
 /* The class in the id of an op's case: "prime" of "add.Tensor/f32/prime/3"; its length is *out_length. */
 const char *kw_report_case_class(const kw_report_case *c, int *out_length);
-
-/* ---- Formats ----------------------------------------------------------------------------------------------------- */
-
-/* For a terminal; colour: with ANSI sequences, verbose: everything. */
-void kw_report_put_table(const kw_report *report, FILE *out, bool colour, bool verbose);
-void kw_report_put_json(const kw_report *report, FILE *out);
-void kw_report_put_junit(const kw_report *report, FILE *out);
-void kw_report_put_tap(const kw_report *report, FILE *out);
-void kw_report_put_html(const kw_report *report, FILE *out);     /* a page that needs nothing else; times are in the
-                                                                    section "times" only */
-void kw_report_put_markdown(const kw_report *report, FILE *out); /* numbers of cases, and time per suite */
-
-typedef struct kw_report_paths { /* where each is written, "-" for stdout, NULL for nowhere */
-  const char *json, *junit, *tap, *html;
-} kw_report_paths;
-
-/* Writes the files that are asked for. False, said on stderr in the name of `program`, when one cannot be written. */
-bool kw_report_write_files(const kw_report *report, const kw_report_paths *paths, const char *program);
-/* Whether one of them is stdout: the table then goes to stderr. */
-bool kw_report_takes_stdout(const kw_report_paths *paths);
 
 #endif /* KEYWAY_CONFORMANCE_REPORT_H */

@@ -2,9 +2,11 @@
  *
  * Reports of a made-up run with every outcome in it, read by other people's parsers.
  */
-#include "report/report.h"
+#include "report/files.h"
+#include "report/formats.h"
+#include "report/merge.h"
 
-#include "report/text.h"
+#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

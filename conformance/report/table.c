@@ -2,9 +2,9 @@
  *
  * The report that a person reads in a terminal.
  */
-#include "report/report.h"
+#include "report/formats.h"
 
-#include "report/text.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

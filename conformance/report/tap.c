@@ -3,9 +3,9 @@
  * The Test Anything Protocol, version 13 (readers of version 14 take it too). What does not apply is # SKIP, a known
  * failure # TODO with its reason. An unexpected pass is "not ok": TAP itself would let it pass.
  */
-#include "report/report.h"
+#include "report/formats.h"
 
-#include "report/text.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

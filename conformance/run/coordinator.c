@@ -3,12 +3,13 @@
  * Runs the cases: a thread per worker process takes batches of cases, sends their units in shuffled order, judges what
  * comes back, and goes on with a new process when one crashes or hangs.
  */
-#include "run/clock.h"
+#include "base/clock.h"
 #include "run/exchange.h"
 #include "run/shrink.h"
 #include "case/value.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -107,7 +108,7 @@ static bool given_up(coordinator *co, const kw_run_case *result) {
 }
 
 static bool is_dead(const kw_run_case *result) {
-  return result->outcome == KW_OUTCOME_CRASH || result->outcome == KW_OUTCOME_TIMEOUT;
+  return result->result.outcome == KW_OUTCOME_CRASH || result->result.outcome == KW_OUTCOME_TIMEOUT;
 }
 
 /* Drops the units whose case is settled already: it crashed, or its op hangs. */
@@ -116,7 +117,8 @@ static uint32_t drop_settled(coordinator *co, unit_ref *units, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     kw_run_case *c = &co->run->cases[units[i].index];
     if (given_up(co, c) && !is_dead(c)) {
-      kw_run_mark(c, KW_OUTCOME_TIMEOUT, "timeout", "not run: several cases of this op gave no answer");
+      kw_case_result_mark(&c->result, KW_OUTCOME_TIMEOUT, "timeout",
+                          "not run: several cases of this op gave no answer");
     }
     if (!is_dead(c)) units[kept++] = units[i];
   }
@@ -130,7 +132,7 @@ static void run_ops_batch(coordinator *co, kw_process *process, const batch *b, 
     char text[512] = "";
     if (!kw_exchange_start(co->run, process, text, sizeof text)) {
       for (uint32_t i = 0; i < count; i++)
-        kw_run_mark(&co->run->cases[units[i].index], KW_OUTCOME_CRASH, "crash", text);
+        kw_case_result_mark(&co->run->cases[units[i].index].result, KW_OUTCOME_CRASH, "crash", text);
       return;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -159,7 +161,7 @@ static void run_contract_batch(coordinator *co, kw_process *process, const batch
     kw_run_case *result = &co->run->cases[i];
     char text[512] = "";
     if (!kw_exchange_start(co->run, process, text, sizeof text)) {
-      kw_run_mark(result, KW_OUTCOME_CRASH, "crash", text);
+      kw_case_result_mark(&result->result, KW_OUTCOME_CRASH, "crash", text);
       continue;
     }
     double start = kw_clock_seconds();
@@ -167,14 +169,15 @@ static void run_contract_batch(coordinator *co, kw_process *process, const batch
     kw_read read = kw_exchange_receive(co->run, process, result, 0, message);
     result->seconds = kw_clock_seconds() - start;
     if (read != KW_READ_OK) blame(co, process, result, read);
-    if (result->outcome != KW_OUTCOME_PASS && result->outcome != KW_OUTCOME_SKIP) kw_process_stop(process);
+    if (result->result.outcome != KW_OUTCOME_PASS && result->result.outcome != KW_OUTCOME_SKIP)
+      kw_process_stop(process);
   }
   kw_process_stop(process);
 }
 
 static bool has_failure(const coordinator *co, const batch *b) {
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
-    kw_outcome outcome = co->run->cases[i].outcome;
+    kw_outcome outcome = co->run->cases[i].result.outcome;
     if (outcome != KW_OUTCOME_PASS && outcome != KW_OUTCOME_SKIP) return true;
   }
   return false;
@@ -211,7 +214,7 @@ static void choose_shrinks(coordinator *co) {
   const kw_run_case *last = NULL;
   for (uint32_t i = 0; i < run->case_count && !run->options->no_shrink; i++) {
     const kw_run_case *c = &run->cases[i];
-    bool failed = c->outcome == KW_OUTCOME_FAIL || c->outcome == KW_OUTCOME_CRASH;
+    bool failed = c->result.outcome == KW_OUTCOME_FAIL || c->result.outcome == KW_OUTCOME_CRASH;
     if (!c->op || !failed || (last && last->op == c->op && last->dtype == c->dtype)) continue;
     last = c;
     co->shrinks[co->shrink_count++] = i;
@@ -253,17 +256,4 @@ void kw_run_cases(kw_run *run) {
   free(co.hangs);
   free(co.batches);
   run->seconds = kw_clock_seconds() - start;
-}
-
-void kw_run_free(kw_run *run) {
-  for (uint32_t i = 0; i < run->case_count; i++) {
-    free(run->cases[i].id);
-    free(run->cases[i].text);
-    free(run->cases[i].smallest);
-    free(run->cases[i].smallest_tensors);
-  }
-  for (uint32_t i = 0; i < run->unclaimed_count; i++) free(run->unclaimed[i]);
-  free(run->cases);
-  free(run->unclaimed);
-  kw_facts_free(&run->facts);
 }

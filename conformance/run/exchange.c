@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/exchange.h"
 
-#include "run/clock.h"
-#include "worker/worker.h"
+#include "base/clock.h"
+#include "judge/judge.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,14 +31,15 @@ void kw_exchange_blame(const kw_run *run, kw_process *process, kw_run_case *c, k
   if (why == KW_READ_TIMEOUT) {
     kw_process_kill(process);
     snprintf(text, sizeof text, "no answer within %.0f s; --timeout-scale gives more time", limit_ms(run, c) / 1000);
-    kw_run_mark(c, KW_OUTCOME_TIMEOUT, "timeout", text);
+    kw_case_result_mark(&c->result, KW_OUTCOME_TIMEOUT, "timeout", text);
   } else if (why == KW_READ_GARBAGE) {
     kw_process_kill(process);
-    kw_run_mark(c, KW_OUTCOME_CRASH, "crash", "the worker sent what is no answer: its memory was overwritten");
+    kw_case_result_mark(&c->result, KW_OUTCOME_CRASH, "crash",
+                        "the worker sent what is no answer: its memory was overwritten");
   } else {
     kw_process_describe_end(process, end, sizeof end);
     snprintf(text, sizeof text, "the worker ended with %s", end);
-    kw_run_mark(c, KW_OUTCOME_CRASH, "crash", text);
+    kw_case_result_mark(&c->result, KW_OUTCOME_CRASH, "crash", text);
   }
 }
 
@@ -47,6 +48,16 @@ bool kw_exchange_send(const kw_process *process, const kw_run_case *c, uint32_t 
   if (c->op) kw_message_put_u32(message, unit_run);
   kw_message_put_string(message, c->id);
   return kw_frame_send(process->fd, c->op ? KW_FRAME_RUN : KW_FRAME_CONTRACT, message);
+}
+
+/* Adds up what a report says about the whole run. */
+static void count(kw_run *run, const kw_unit_result *unit) {
+  run->launches += unit->launches;
+  run->decomposed += unit->decomposed;
+  run->fallbacks += unit->fallbacks;
+  run->modules_built += unit->modules_built;
+  run->modules_cached += unit->modules_cached;
+  run->build_ns += unit->build_ns;
 }
 
 kw_read kw_exchange_receive(kw_run *run, const kw_process *process, kw_run_case *c, uint32_t unit_run,
@@ -59,7 +70,8 @@ kw_read kw_exchange_receive(kw_run *run, const kw_process *process, kw_run_case 
     bool good = kw_unit_read(message, &answer) && strcmp(answer.id, c->id) == 0 && answer.run == unit_run;
     if (!good) return KW_READ_GARBAGE;
     double start = kw_clock_seconds();
-    kw_run_judge(run, c, &answer);
+    count(run, &answer);
+    run->expectations += kw_judge_unit(&c->op->op, &answer, run->options->seed, run->facts.flush, &c->result);
     c->seconds += answer.seconds + kw_clock_seconds() - start;
     return KW_READ_OK;
   }
@@ -67,10 +79,10 @@ kw_read kw_exchange_receive(kw_run *run, const kw_process *process, kw_run_case 
   uint32_t outcome = kw_message_get_u32(message);
   const char *text = kw_message_get_string(message);
   if (message->bad) return KW_READ_GARBAGE;
-  kw_run_mark(c,
-              outcome == KW_CONTRACT_PASS   ? KW_OUTCOME_PASS
-              : outcome == KW_CONTRACT_SKIP ? KW_OUTCOME_SKIP
-                                            : KW_OUTCOME_FAIL,
-              "", text);
+  kw_case_result_mark(&c->result,
+                      outcome == KW_CONTRACT_PASS   ? KW_OUTCOME_PASS
+                      : outcome == KW_CONTRACT_SKIP ? KW_OUTCOME_SKIP
+                                                    : KW_OUTCOME_FAIL,
+                      "", text);
   return KW_READ_OK;
 }

@@ -5,9 +5,9 @@
 #ifndef KEYWAY_CONFORMANCE_RUN_H
 #define KEYWAY_CONFORMANCE_RUN_H
 
+#include "judge/result.h"
+#include "run/digest.h"
 #include "run/level.h"
-#include "report/report.h"
-#include "wire/unit.h"
 
 #include <stdatomic.h>
 
@@ -24,7 +24,6 @@ typedef struct kw_run_options {
   uint32_t shard, shards; /* shard 1..shards */
   double timeout_scale;
   const char *expect; /* file of known failures; NULL */
-  kw_report_paths reports;
   bool list, verbose, no_shrink, fail_fast;
 } kw_run_options;
 
@@ -32,17 +31,10 @@ typedef struct kw_run_case {
   char *id;
   const kw_op_facts *op; /* NULL: a contract test */
   kw_dtype dtype;
-  kw_outcome outcome;
-  uint32_t failed_run;  /* the run that a failure's text is about */
-  double error;         /* largest, in units of kw_rule_shown */
-  bool self_referenced; /* judged by the vendor's own reference */
-  bool unreferenced;    /* a vendor's op without one: only run */
-  bool tf32, fast;      /* judged as well in this math mode: kernels that need it */
-  char defect[64];      /* "tail not written"; "" */
-  char *text;           /* what differed, or why it was skipped; NULL when there is nothing to say */
-  char *smallest;       /* id of the smallest variant that fails as well, and its tensors (shrink.h); NULL */
+  kw_case_result result;
+  char *smallest; /* id of the smallest variant that fails as well, and its tensors (shrink.h); NULL */
   char *smallest_tensors;
-  const char *expected; /* why it is known to fail; NULL. The expectation's */
+  const char *expected; /* why it is known to fail; NULL. Belongs to the known failures */
   double seconds;       /* that the worker and the judge took */
 } kw_run_case;
 
@@ -66,15 +58,7 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size);
 /* Runs all of run->cases on options->jobs workers. */
 void kw_run_cases(kw_run *run);
 
-/* Puts the result of one unit into its case. */
-void kw_run_judge(kw_run *run, kw_run_case *result, const kw_unit_result *unit);
-
-/* Marks a case. What was marked first stays, except that a crash or a timeout replaces it. `text` is copied. */
-void kw_run_mark(kw_run_case *result, kw_outcome outcome, const char *defect, const char *text);
-
-/* The report of a run; the caller's to free. */
-void kw_report_make(const kw_run *run, kw_report *out_report);
-
+/* Frees what the run holds, not its options. */
 void kw_run_free(kw_run *run);
 
 #endif /* KEYWAY_CONFORMANCE_RUN_H */

@@ -6,6 +6,7 @@
 #include "run/run.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -23,7 +23,7 @@ typedef struct shrinker {
 /* Both runs of a case. NONE when there is no worker. */
 static kw_outcome outcome_of(shrinker *s, kw_run_case *probe) {
   char text[512];
-  for (uint32_t unit_run = 0; unit_run < 2 && probe->outcome != KW_OUTCOME_CRASH; unit_run++) {
+  for (uint32_t unit_run = 0; unit_run < 2 && probe->result.outcome != KW_OUTCOME_CRASH; unit_run++) {
     if (!kw_exchange_start(&s->run, &s->process, text, sizeof text)) return KW_OUTCOME_NONE;
     kw_exchange_send(&s->process, probe, unit_run, &s->message);
     kw_read read = kw_exchange_receive(&s->run, &s->process, probe, unit_run, &s->message);
@@ -31,7 +31,7 @@ static kw_outcome outcome_of(shrinker *s, kw_run_case *probe) {
     kw_exchange_blame(&s->run, &s->process, probe, read);
     if (read == KW_READ_TIMEOUT) break;
   }
-  return probe->outcome;
+  return probe->result.outcome;
 }
 
 /* Whether the case of these sizes fails, and in the way of the original: wrong, or by a crash. */
@@ -41,8 +41,8 @@ static bool fails(shrinker *s, const kw_shape *sizes) {
   kw_run_case probe = {.id = c.id, .op = s->failed->op, .dtype = s->failed->dtype};
   kw_outcome outcome = outcome_of(s, &probe);
   s->given_up = ++s->tries == TRIES || outcome == KW_OUTCOME_TIMEOUT || outcome == KW_OUTCOME_NONE;
-  free(probe.text);
-  return outcome == s->failed->outcome;
+  kw_case_result_free(&probe.result);
+  return outcome == s->failed->result.outcome;
 }
 
 /* The smallest size in one dimension; *io_sizes fails, and does so afterwards. */

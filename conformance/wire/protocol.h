@@ -22,6 +22,9 @@ typedef enum kw_frame {
   KW_FRAME_CONTRACT_END /* worker: id, outcome, text */
 } kw_frame;
 
+/* The outcome of a contract test. */
+typedef enum kw_contract_outcome { KW_CONTRACT_PASS, KW_CONTRACT_FAIL, KW_CONTRACT_SKIP } kw_contract_outcome;
+
 /* A payload being written or read. Writing grows it; reading past the end or a bad length sets `bad` and gives zeros.
  */
 typedef struct kw_message {

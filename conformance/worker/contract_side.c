@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Contract tests, one at a time through cmocka.
+ * Contract tests in a worker.
  */
+#include "worker/contract_side.h"
+
 #include "contract/contract.h"
-#include "worker/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +39,8 @@ static bool has_op(const kw_worker *w, const kw_op *op) {
   return support != KW_SUPPORT_NONE;
 }
 
-void kw_worker_contract_open(kw_worker *w, const char *plugin_path) {
-  kw_contract = (kw_contract_env){w->device, w->facts.device, plugin_path, w->seed, NULL};
+void kw_worker_contract_open(kw_worker *w) {
+  kw_contract = (kw_contract_env){w->device, w->facts.device, w->facts.plugin_path, w->seed, NULL};
   for (size_t s = 0; s < kw_contract_suite_count; s++) {
     const kw_contract_suite *suite = &kw_contract_suites[s];
     for (size_t t = 0; t < suite->count; t++) add_test(w, suite->name, suite->tests[t].name, NULL);

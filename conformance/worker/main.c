@@ -5,9 +5,9 @@
  *
  *     keyway-worker SEED DEVICE [PLUGIN]...
  */
-#include "contract/child.h"
+#include "contract/scenarios.h"
+#include "worker/contract_side.h"
 #include "worker/crash.h"
-#include "worker/worker.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -47,6 +47,7 @@ int main(int argc, char **argv) {
   dup2(STDERR_FILENO, STDOUT_FILENO);           /* reports own stdout */
   kw_worker w;
   kw_worker_open(&w, argv[2], argv + 3, (uint32_t)(argc - 3), strtoull(argv[1], NULL, 10));
+  if (w.facts.status == KW_OK) kw_worker_contract_open(&w);
   kw_message in = {0}, out = {0};
   kw_facts_write(&w.facts, &out);
   bool up = kw_frame_send(KW_WORKER_SOCKET, KW_FRAME_HELLO, &out) && w.facts.status == KW_OK;

@@ -6,7 +6,7 @@
 
 #include "case/make.h"
 #include "case/parts.h"
-#include "run/clock.h"
+#include "base/clock.h"
 #include "worker/guarded_tensor.h"
 
 #include <keyway/plugin.h>
@@ -124,7 +124,6 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
   w->facts.flush = info.flush_subnormal.bits[0];
   w->facts.plugin_path = strdup(plugin_path_of(w->device));
   list_ops(w);
-  kw_worker_contract_open(w, w->facts.plugin_path);
 }
 
 /* ---- One unit ---------------------------------------------------------------------------------------------------- */

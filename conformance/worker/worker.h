@@ -19,7 +19,8 @@ typedef struct kw_worker {
   kw_suite_op *ops; /* facts.ops' ops */
 } kw_worker;
 
-/* Loads the plugins, opens the device, fills worker->facts: on failure facts.status and facts.text say why. */
+/* Loads the plugins, opens the device, fills worker->facts but its contract tests: on failure facts.status and
+ * facts.text say why. */
 void kw_worker_open(kw_worker *worker, const char *device, char *const *plugins, uint32_t plugin_count, uint64_t seed);
 
 /* Gives up all that holds the device open but the one open; the next unit makes it anew. */
@@ -27,11 +28,5 @@ void kw_worker_let_go(kw_worker *worker);
 
 /* Runs one unit and packs its result (unit.h). */
 void kw_worker_run(kw_worker *worker, const char *id, uint32_t run, kw_message *out_message);
-
-typedef enum kw_contract_outcome { KW_CONTRACT_PASS, KW_CONTRACT_FAIL, KW_CONTRACT_SKIP } kw_contract_outcome;
-/* Runs one contract test through cmocka and packs id, outcome, text. */
-void kw_worker_contract(kw_worker *worker, const char *id, kw_message *out_message);
-/* Sets up kw_contract and lists the tests in worker->facts. */
-void kw_worker_contract_open(kw_worker *worker, const char *plugin_path);
 
 #endif /* KEYWAY_CONFORMANCE_WORKER_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "judge/known_failures.h"
+#include "run/known_failures.h"
 
-#include "report/text.h"
+#include "base/text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

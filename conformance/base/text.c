@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/text.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <limits.h>

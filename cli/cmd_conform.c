@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `keyway conform`: runs the conformance suite on a device and reports what came of it.
+ */
+#include "commands.h"
+#include "contract/contract_suites.h"
+#include "report/files.h"
+#include "report/formats.h"
+#include "report/make.h"
+#include "run/known_failures.h"
+#include "report_paths.h"
+#include "run/process.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LISTED(suite) "," #suite
+
+static int refuse(const char *what, const char *why) {
+  kw_cli_complain(&kw_cli_conform, "%s: %s", what, why);
+  return KW_CLI_USAGE;
+}
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t cpu_count(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint32_t)CPU_COUNT(&set);
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count > 0 ? (uint32_t)count : 1;
+}
+
+static bool parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *out) {
+  char *end;
+  errno = 0;
+  unsigned long long value = strtoull(text, &end, 10);
+  if (errno || end == text || *end || *text == '-' || value < min || value > max) return false;
+  *out = value;
+  return true;
+}
+
+static bool parse_shard(const char *text, kw_run_options *options) {
+  char first[16];
+  const char *slash = strchr(text, '/');
+  uint64_t index, count;
+  if (!slash || (size_t)(slash - text) >= sizeof first) return false;
+  memcpy(first, text, (size_t)(slash - text));
+  first[slash - text] = 0;
+  if (!parse_u64(slash + 1, 1, 100000, &count) || !parse_u64(first, 1, count, &index)) return false;
+  options->shard = (uint32_t)index;
+  options->shards = (uint32_t)count;
+  return true;
+}
+
+/* Names of suites are checked here, so that a typing error is not taken for an empty suite. */
+static bool known_suites(const char *list) {
+#define NAME(suite) , #suite
+  static const char *const names[] = {"ops" KW_CONTRACT_SUITES(NAME)};
+  for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+    size_t length = strcspn(p, ","), i = 0;
+    while (i < sizeof names / sizeof names[0] && (strlen(names[i]) != length || memcmp(names[i], p, length) != 0)) i++;
+    if (i == sizeof names / sizeof names[0]) return false;
+  }
+  return true;
+}
+
+static bool complain(const char *what) {
+  kw_cli_complain(&kw_cli_conform, "%s", what);
+  return false;
+}
+
+/* A number; left alone where the option is not given. */
+static bool take_number(const kw_cli_args *args, const char *option, uint64_t min, uint64_t max, const char *help,
+                        uint64_t *io_number) {
+  const char *text = kw_cli_args_value(args, option);
+  return !text || parse_u64(text, min, max, io_number) || complain(help);
+}
+
+static bool take_plugins(const kw_cli_args *args, kw_run_options *o) {
+  const char *path;
+  for (uint32_t cursor = 0; (path = kw_cli_args_next(args, "--plugin", &cursor)) != NULL;) {
+    if (o->plugin_count == sizeof o->plugins / sizeof o->plugins[0])
+      return complain("--plugin is given at most 16 times");
+    o->plugins[o->plugin_count++] = path;
+  }
+  return true;
+}
+
+/* Which cases. */
+static bool take_choice(const kw_cli_args *args, kw_run_options *o) {
+  const char *level = kw_cli_args_value(args, "--level"), *shard = kw_cli_args_value(args, "--shard");
+  o->suites = kw_cli_args_value(args, "--suite");
+  o->case_id = kw_cli_args_value(args, "--case");
+  o->list = kw_cli_args_has(args, "--list");
+  uint32_t cursor = 0;
+  o->op_globs = kw_cli_args_next(args, "--op", &cursor);
+  if (o->op_globs && kw_cli_args_next(args, "--op", &cursor)) {
+    return complain("--op is given once; it takes several, comma-separated: 'add.*,mul.*'");
+  }
+  if (level && !kw_level_parse(level, &o->level)) {
+    return complain(
+        "--level takes core, inference or training, and extensions: +f64, +complex, +fp8, +int4, +sparse, "
+        "+fft, +detection, +paged (core+f64+fp8)");
+  }
+  if (o->suites && !known_suites(o->suites)) {
+    return complain("--suite takes a comma-separated list of: ops" KW_CONTRACT_SUITES(LISTED));
+  }
+  return !shard || parse_shard(shard, o) || complain("--shard takes I/N with 1 <= I <= N");
+}
+
+static bool take_timeout(const kw_cli_args *args, kw_run_options *o) {
+  const char *text = kw_cli_args_value(args, "--timeout-scale");
+  char *end;
+  if (!text) return true;
+  o->timeout_scale = strtod(text, &end);
+  bool good = end != text && !*end && o->timeout_scale > 0 && o->timeout_scale <= 10000;
+  return good || complain("--timeout-scale takes a number above 0, at most 10000");
+}
+
+static bool take_options(const kw_cli_args *args, kw_run_options *o) {
+  uint64_t jobs = cpu_count();
+  if (jobs > 64) jobs = 64;
+  *o = (kw_run_options){.device = kw_cli_args_value(args, "--device"),
+                        .seed = 1,
+                        .shard = 1,
+                        .shards = 1,
+                        .timeout_scale = 1,
+                        .expect = kw_cli_args_value(args, "--expect"),
+                        .no_shrink = kw_cli_args_has(args, "--no-shrink"),
+                        .fail_fast = kw_cli_args_has(args, "--fail-fast")};
+  bool good = take_plugins(args, o) && take_choice(args, o) && take_timeout(args, o) &&
+              take_number(args, "--seed", 0, UINT64_MAX, "--seed takes a number from 0 to 2^64-1", &o->seed) &&
+              take_number(args, "--jobs", 1, 64, "--jobs takes a number from 1 to 64", &jobs);
+  o->jobs = (uint32_t)jobs;
+  if (good && !o->device) return complain("no device: name one with --device NAME; `keyway list` shows what there is");
+  return good;
+}
+
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
+
+/* A worker that only tells what the device is. */
+static bool ask_device(const kw_run_options *options, kw_facts *out_facts, char *text, size_t size) {
+  kw_process process = {0};
+  if (!kw_process_start(options, &process, out_facts, text, size)) return false;
+  kw_process_stop(&process);
+  return true;
+}
+
+/* Every worker loads the plugin anew: a verdict is about one file, so it must not change meanwhile. */
+static bool same_plugin(const kw_run *run) {
+  char hash[KW_DIGEST_SIZE];
+  return kw_digest_file(run->facts.plugin_path, hash) && strcmp(hash, run->plugin_hash) == 0;
+}
+
+static int run_and_report(kw_run *run, const kw_cli_args *args) {
+  const kw_run_options *o = run->options;
+  if (o->list) {
+    for (uint32_t i = 0; i < run->case_count; i++) puts(run->cases[i].id);
+    return 0;
+  }
+  if (!kw_digest_file(run->facts.plugin_path, run->plugin_hash)) return refuse(run->facts.plugin_path, strerror(errno));
+  kw_run_cases(run);
+  if (!same_plugin(run)) {
+    return refuse(run->facts.plugin_path, "the plugin's file changed during the run; run again when it is built");
+  }
+  kw_report report;
+  kw_report_make(run, &report);
+  const kw_report_paths paths = kw_cli_report_paths(args);
+  FILE *out = kw_report_takes_stdout(&paths) ? stderr : stdout;
+  kw_report_put_table(&report, out, isatty(fileno(out)),
+                      kw_cli_args_has(args, "--verbose") || kw_cli_args_has(args, "-v"));
+  fflush(out);
+  int code = kw_report_write_files(&report, &paths, "keyway conform") ? kw_report_exit_code(&report) : KW_CLI_USAGE;
+  kw_report_free(&report);
+  return code;
+}
+
+/* Takes the file of known failures, if there is one. */
+static bool read_expectations(kw_run *run, kw_expect *out_expect, char *text, size_t size) {
+  const char *path = run->options->expect;
+  if (!path) return true;
+  if (!kw_expect_read(path, out_expect, text, size)) return false;
+  if (kw_digest_file(path, run->expect_hash)) return kw_expect_apply(out_expect, run, text, size);
+  snprintf(text, size, "%s cannot be read: %s", path, strerror(errno));
+  return false;
+}
+
+static int run_conform(const kw_cli_args *args) {
+  kw_run_options options;
+  if (!take_options(args, &options)) return KW_CLI_USAGE;
+  kw_run run = {.options = &options};
+  kw_expect expect = {0};
+  char text[4096] = "";
+  bool ready = ask_device(&options, &run.facts, text, sizeof text) && kw_run_select(&run, text, sizeof text) &&
+               read_expectations(&run, &expect, text, sizeof text);
+  int code = ready ? run_and_report(&run, args) : refuse("nothing was run", text);
+  kw_run_free(&run);
+  kw_expect_free(&expect);
+  return code;
+}
+
+static const kw_cli_option options[] = {
+    {"--device", "NAME", "the device: npu:0, acme.npu:1"},
+    KW_CLI_OPTION_PLUGIN,
+    {"--level", "LEVEL",
+     "judge the op set of a level instead of what the device claims: core, inference,\n"
+     "training; with more dtypes: core+f64, core+complex+fp8"},
+    {"--suite", "LIST", "only some of these, comma-separated:\nops" KW_CONTRACT_SUITES(LISTED)},
+    {"--op", "GLOBS", "only ops whose name matches, comma-separated: 'add.*,mul.*'"},
+    {"--case", "GLOB", "only this case, as a report names it; or all that match: '*/f32/prime/1'"},
+    {"--list", NULL, "print the ids of all chosen cases and run none"},
+    {"--seed", "S", "seed of inputs and order (default 1)"},
+    {"--fail-fast", NULL, "stop after the first failure; the other cases count as not run"},
+    {"--jobs", "N", "worker processes at a time (default: CPUs)"},
+    {"--shard", "I/N", "the I-th of N equal parts of the cases, I from 1"},
+    {"--expect", "FILE", "known failures with a reason each; they never count as passes"},
+    {"--no-shrink", NULL, "do not look for the smallest variants of failing cases"},
+    {"--timeout-scale", "X", "multiplies all time limits: for simulators"},
+    {"--json", "FILE", "write a report to a file; - is stdout, and the table then goes to stderr"},
+    {"--junit", "FILE", "the same, as JUnit XML"},
+    {"--tap", "FILE", "the same, in the Test Anything Protocol"},
+    {"--html", "FILE", "the same, as a page to look at"},
+    {"--verbose", NULL, "show all failures and all that is unclaimed"},
+    {"-v", NULL, "the same"},
+};
+
+const kw_cli_command kw_cli_conform = {
+    .name = "conform",
+    .synopsis = "--device NAME [--plugin FILE]... [OPTIONS]",
+    .summary = "Check a device against the conformance suite",
+    .details =
+        "Every op that the device claims is judged against a wider reference that never shares a process with a "
+        "plugin,\n"
+        "and so are the contract suites. With KEYWAY_TRACE=FILE every worker process writes a trace of its own:\n"
+        "FILE.worker1, FILE.worker2, ...\n\n"
+        "Exit status: 0 conformant, 1 not conformant, 2 nothing could be run, 3 not conformant, but only as --expect\n"
+        "says.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .main = run_conform,
+};

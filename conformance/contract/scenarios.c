@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The process that runs one scenario: the worker's program, executed again.
+ */
+#include "scenarios.h"
+
+#include "child.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+  const char *name;
+  int (*body)(void);
+} scenarios[] = {
+#define SCENARIO(name) {#name, kw_child_##name},
+    KW_CHILD_SCENARIOS(SCENARIO)};
+
+/* LeakSanitizer asks this when a process ends. Scenarios end with tensors, devices and threads alive on purpose. */
+static bool is_child;
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void) {
+  return is_child;
+}
+
+int kw_child_main(int argc, char **argv) {
+  is_child = true;
+  if (argc != 6) return 2;
+  kw_contract = (kw_contract_env){.device_name = argv[4], .plugin_path = argv[5], .seed = strtoull(argv[3], NULL, 10)};
+  for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+    if (strcmp(scenarios[i].name, argv[2]) == 0) return scenarios[i].body();
+  }
+  fprintf(stderr, "there is no scenario %s", argv[2]);
+  return 2;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The files that a report is written to.
+ */
+#include "report/files.h"
+
+#include "base/text.h"
+#include "report/formats.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool write_one(const kw_report *report, void (*put)(const kw_report *, FILE *), const char *path,
+                      const char *program) {
+  if (!path) return true;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  bool good = out != NULL;
+  if (good) {
+    put(report, out);
+    good = fclose(out) == 0 && kw_text_write_file(path, text);
+  }
+  if (!good) fprintf(stderr, "%s: writing %s failed: %s\n", program, path, strerror(errno));
+  free(text);
+  return good;
+}
+
+bool kw_report_write_files(const kw_report *report, const kw_report_paths *paths, const char *program) {
+  bool good = write_one(report, kw_report_put_json, paths->json, program);
+  good &= write_one(report, kw_report_put_junit, paths->junit, program);
+  good &= write_one(report, kw_report_put_tap, paths->tap, program);
+  good &= write_one(report, kw_report_put_html, paths->html, program);
+  return good;
+}
+
+bool kw_report_takes_stdout(const kw_report_paths *paths) {
+  const char *const all[] = {paths->json, paths->junit, paths->tap, paths->html};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    if (all[i] && strcmp(all[i], "-") == 0) return true;
+  }
+  return false;
+}
