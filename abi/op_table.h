@@ -17,49 +17,11 @@ typedef enum kw_shape_rule {
   KW_SHAPE_CUSTOM /* the vendor's infer callback */
 } kw_shape_rule;
 
-/* How the key dtype (what the op computes on, see plugin.h) and the result dtype follow from the arguments. */
+/* How the key dtype and the dtypes of results follow from the arguments: a row of result_rules.def. */
 typedef enum kw_result_rule {
-  KW_RESULT_KEY,      /* key: tensors and Scalars promoted; result: key */
-  KW_RESULT_FLOAT,    /* the same, then integers and bool become f32 */
-  KW_RESULT_DIV_MODE, /* KW_RESULT_FLOAT when rounding_mode is none, otherwise KW_RESULT_KEY */
-  KW_RESULT_BOOL,     /* key: tensors and Scalars promoted; result: bool */
-  KW_RESULT_I64,      /* key: argument 0; result: i64 */
-  KW_RESULT_CHOICE,   /* key and result 0: argument 0; result 1: i64 */
-  KW_RESULT_SUM,     /* key and result: argument "dtype" if given; otherwise argument 0, integers and bool become i64 */
-  KW_RESULT_MEAN,    /* the same, for floats only */
-  KW_RESULT_ANY,     /* key: argument 0; result: bool, but u8 for u8 */
-  KW_RESULT_FIRST,   /* key and result: argument 0; so must all other tensors be, indices apart */
-  KW_RESULT_INT_MM,  /* key: i8; result: i32 */
-  KW_RESULT_SOFTMAX, /* key: argument 0; result: the same, f32 with half_to_float */
-  KW_RESULT_NORM,    /* key and result 0: tensors promoted; results 1 and 2: the compute type, f32 or f64 */
-  KW_RESULT_CAST,    /* key: argument 0; result: argument "dtype" if given, otherwise argument 0's */
-  KW_RESULT_FACTORY, /* key and result: argument "dtype" if given, otherwise what the op's other arguments say */
-  KW_RESULT_SELF,    /* key: argument 0 (copy_: the source); result: argument 0 */
-  /* key: argument 0; result: argument "dtype" */
-  KW_RESULT_QUANTIZE,
-  /* key: argument 0; result: argument "out_dtype" if given, otherwise f32 */
-  KW_RESULT_OUT_DTYPE,
-  /* key and result 0: argument 0; result 1: u8 */
-  KW_RESULT_COMPRESS,
-  /* key and result: argument 0 */
-  KW_RESULT_LINEAR,
-  /* key and result 0: "input"; the other tensors: that or the compute type; results 1 and 2: the compute type */
-  KW_RESULT_STATS,
-  /* the same; results 1 and 2: "weight"'s, or without one "input"'s */
-  KW_RESULT_STATS_BACKWARD,
-  /* key: argument 0, as argument 1; result: argument "input_dtype", which is that, or f16 for f32 */
-  KW_RESULT_SOFTMAX_BACKWARD,
-  /* key: argument 0; result: complex of the same parts for a float, the parts for a complex number */
-  KW_RESULT_OTHER_PARTS,
-  /* key: argument 0, which queries, keys and values share; result: key, of two results the second the compute type */
-  KW_RESULT_ATTENTION,
-  /* key and result 0: argument 0; other results: i64 */
-  KW_RESULT_EMBEDDING_BAG,
-  /* key: argument 0, of a list its first entry, f32 of none; result: the compute type. The dtypes of other arguments
-     are the op's own affair */
-  KW_RESULT_OWN,
-  KW_RESULT_DROPOUT, /* key and result 0: argument 0; result 1: bool */
-  KW_RESULT_CUSTOM   /* key: tensors promoted; result: the vendor's infer callback */
+#define KW_RESULT_RULE(name, key, dtype, casts, text) KW_RESULT_##name,
+#include "result_rules.def"
+  KW_RESULT_CUSTOM /* key: tensors promoted; result: the vendor's infer callback */
 } kw_result_rule;
 
 /* How the suite compares. "c" is the compute type: f32 for floats of at most 32 bits, f64 for f64. A result narrower

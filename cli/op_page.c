@@ -23,34 +23,8 @@ static const char *const shape_texts[] = {
 };
 
 static const char *const result_texts[] = {
-    [KW_RESULT_KEY] = "what tensors and Scalars promote to",
-    [KW_RESULT_FLOAT] = "what tensors and Scalars promote to; f32 for integers and bool",
-    [KW_RESULT_DIV_MODE] = "what tensors and Scalars promote to; without a rounding mode f32 for integers",
-    [KW_RESULT_BOOL] = "bool; computed in what tensors and Scalars promote to",
-    [KW_RESULT_I64] = "i64",
-    [KW_RESULT_CHOICE] = "`self`'s; of the indices i64",
-    [KW_RESULT_SUM] = "`dtype` where given, otherwise `self`'s, i64 for integers and bool",
-    [KW_RESULT_MEAN] = "`dtype` where given, otherwise `self`'s",
-    [KW_RESULT_ANY] = "bool; u8 for u8",
-    [KW_RESULT_FIRST] = "`self`'s",
-    [KW_RESULT_INT_MM] = "i32",
-    [KW_RESULT_SOFTMAX] = "`self`'s; f32 with `half_to_float`",
-    [KW_RESULT_NORM] = "what the tensors promote to; mean and rstd in the compute type",
-    [KW_RESULT_STATS] = "the input's; mean and rstd in the compute type",
-    [KW_RESULT_STATS_BACKWARD] = "the input's; the others `weight`'s, or without one the input's",
-    [KW_RESULT_SOFTMAX_BACKWARD] = "`input_dtype`: that of the tensors, or f16 for f32",
-    [KW_RESULT_CAST] = "`dtype` where given, otherwise `self`'s",
-    [KW_RESULT_DROPOUT] = "`input`'s; bool for the mask",
-    [KW_RESULT_FACTORY] = "`dtype` where given",
-    [KW_RESULT_OTHER_PARTS] = "complex for a float, float for a complex number; of the same parts",
-    [KW_RESULT_SELF] = "`self`'s",
-    [KW_RESULT_EMBEDDING_BAG] = "`weight`'s; of the other results i64",
-    [KW_RESULT_OWN] = "the compute type",
-    [KW_RESULT_ATTENTION] = "the tensors'; logarithms in the compute type",
-    [KW_RESULT_QUANTIZE] = "`dtype`",
-    [KW_RESULT_OUT_DTYPE] = "`out_dtype` where given, otherwise f32",
-    [KW_RESULT_COMPRESS] = "`input`'s; u8",
-    [KW_RESULT_LINEAR] = "`input`'s",
+#define KW_RESULT_RULE(name, key, dtype, casts, text) [KW_RESULT_##name] = text,
+#include "result_rules.def"
 };
 
 static const char *special_text(kw_special special) {

@@ -3,9 +3,10 @@
  * Attention: dtypes (of rotary positions too), shapes, and what it demands of its arguments. Wherever heads are
  * counted, a head of keys and values serves the same number of heads of queries each.
  */
-#include "op/infer/attention.h"
+#include "op/infer/common.h"
 
 #include "base/dtype.h"
+#include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
@@ -46,7 +47,7 @@ static kw_status check_tensor_dtype(const kw_op *op, const kw_value *args, uint3
                     key == compute ? "" : " or ", key == compute ? "" : kw_dtype_name(compute), kw_dtype_name(dtype));
 }
 
-kw_status kw_infer_attention_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_attention(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   *out_key = args[0].u.tensor->dtype;
   kw_status status = kw_infer_check_dtype(op, args, *out_key, "");
   for (uint32_t i = 1; i < op->schema.arg_count && status == KW_OK; ++i) {

@@ -2,9 +2,10 @@
  *
  * Embedding bags: shapes, and what they demand of their arguments.
  */
-#include "op/infer/bag.h"
+#include "op/infer/common.h"
 
 #include "base/dtype.h"
+#include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
@@ -34,7 +35,7 @@ static kw_status check_samples(const kw_op *op, const kw_value *args) {
                     args[1].u.tensor->shape[0], kw_shape_text(samples->rank, samples->shape, text));
 }
 
-kw_status kw_infer_bag_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_bag(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   *out_key = args[0].u.tensor->dtype;
   return kw_infer_check_dtype(op, args, *out_key, "");
 }

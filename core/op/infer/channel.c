@@ -3,9 +3,10 @@
  * Normalisation of channels and groups of them, and the backwards of all normalisations: shapes, dtypes, and what they
  * demand of their arguments.
  */
-#include "op/infer/channel.h"
+#include "op/infer/common.h"
 
 #include "op/infer/norm.h"
+#include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
@@ -178,7 +179,7 @@ kw_status kw_infer_norm_backward(const kw_op *op, const kw_value *args, kw_infer
 
 /* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
 
-kw_status kw_infer_stats_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_stats(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_dtype key = input_of(op, args)->dtype, compute = key == KW_F64 ? KW_F64 : KW_F32;
   *out_key = key;
   kw_status status = kw_infer_check_dtype(op, args, key, "");
@@ -192,7 +193,7 @@ kw_status kw_infer_stats_key(const kw_op *op, const kw_value *args, kw_dtype *ou
   return status;
 }
 
-kw_dtype kw_infer_stats_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result) {
+kw_dtype kw_infer_dtype_stats(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result) {
   if (result == 0) return key;
   if (op->row.result == KW_RESULT_STATS) return key == KW_F64 ? KW_F64 : KW_F32;
   return is_given(op, args, "weight") ? kw_infer_find_arg(op, args, "weight")->u.tensor->dtype : key;

@@ -6,12 +6,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
-#include "op/infer/attention.h"
-#include "op/infer/bag.h"
-#include "op/infer/channel.h"
-#include "op/infer/norm.h"
-#include "op/infer/quantize.h"
-#include "op/infer/training.h"
+#include "op/infer/result_rules.h"
 
 #include <string.h>
 
@@ -51,7 +46,7 @@ static kw_status refuse_promotion(const kw_op *op, const kw_value *args, const k
 }
 
 /* Tensors and Scalars promoted. */
-static kw_status promote_operands(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_promoted(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   kw_promotion promotion = KW_PROMOTION_INIT;
   add_tensors(op, args, &promotion);
   kw_dtype tensors = kw_promotion_result(&promotion);
@@ -76,7 +71,7 @@ static kw_status custom_key(const kw_op *op, const kw_value *args, kw_dtype *out
   return *out_key == KW_DTYPE_NONE ? KW_OK : kw_infer_check_dtype(op, args, *out_key, "");
 }
 
-static kw_status sum_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_sum(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_dtype self = args[0].u.tensor->dtype;
   kw_status status = kw_infer_check_dtype(op, args, self, "");
   if (status != KW_OK) return status;
@@ -90,7 +85,7 @@ static kw_status sum_key(const kw_op *op, const kw_value *args, kw_dtype *out_ke
 }
 
 /* An integer has no mean of its own dtype, but one in a float's. */
-static kw_status mean_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_mean(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_dtype self = args[0].u.tensor->dtype;
   const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
   *out_key = self;
@@ -101,14 +96,14 @@ static kw_status mean_key(const kw_op *op, const kw_value *args, kw_dtype *out_k
 }
 
 /* No promotion: all tensors have the op's own dtypes. */
-static kw_status int_mm_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_int_mm(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   *out_key = KW_I8;
   kw_status status = kw_infer_check_dtype(op, args, args[0].u.tensor->dtype, "");
   return status == KW_OK ? kw_infer_check_dtype(op, args, args[1].u.tensor->dtype, "") : status;
 }
 
 /* The numbers among the arguments promoted, and f32 where there are none. */
-static kw_status factory_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_factory(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
   if (dtype->tag == KW_TAG_DTYPE) {
     *out_key = dtype->u.dtype;
@@ -126,7 +121,7 @@ static kw_status factory_key(const kw_op *op, const kw_value *args, kw_dtype *ou
   return kw_infer_check_dtype(op, args, *out_key, ", which the arguments promote to,");
 }
 
-static kw_status inplace_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_inplace(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_value *source = kw_infer_find_arg(op, args, "src");
   bool copies = source && op->row.level != KW_LEVEL_VENDOR;
   *out_key = copies ? source->u.tensor->dtype : args[0].u.tensor->dtype;
@@ -142,7 +137,7 @@ static bool selects(const kw_op *op, uint32_t arg) {
 }
 
 /* Nothing is promoted: tensors are of one dtype, those that select apart. */
-static kw_status first_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_shared(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_dtype key = args[0].u.tensor->dtype;
   for (uint32_t i = 1; i < op->schema.arg_count; ++i) {
     if (args[i].tag != KW_TAG_TENSOR || selects(op, i) || args[i].u.tensor->dtype == key) continue;
@@ -153,120 +148,128 @@ static kw_status first_key(const kw_op *op, const kw_value *args, kw_dtype *out_
   return kw_infer_check_dtype(op, args, key, "");
 }
 
-static kw_dtype cast_dtype(const kw_op *op, const kw_value *args) {
+kw_status kw_infer_key_first(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  *out_key = args[0].u.tensor->dtype;
+  return kw_infer_check_dtype(op, args, *out_key, "");
+}
+
+kw_status kw_infer_key_promoted_to_float(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  kw_status status = kw_infer_key_promoted(op, args, out_key);
+  if (status == KW_OK && kw_dtype_is_integral(*out_key)) *out_key = KW_F32;
+  return status;
+}
+
+/* Without a rounding mode integers divide to a float. */
+kw_status kw_infer_key_promoted_to_divide(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+  return kw_infer_find_arg(op, args, "rounding_mode")->tag == KW_TAG_NONE
+             ? kw_infer_key_promoted_to_float(op, args, out_key)
+             : kw_infer_key_promoted(op, args, out_key);
+}
+
+/* ---- Dtypes of results ------------------------------------------------------------------------------------------- */
+
+#define RESULT_DTYPE(rule) \
+  kw_dtype kw_infer_dtype_##rule(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result)
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+RESULT_DTYPE(key) {
+  return key;
+}
+
+RESULT_DTYPE(compute) {
+  return key == KW_F64 ? KW_F64 : KW_F32;
+}
+
+RESULT_DTYPE(bool) {
+  return KW_BOOL;
+}
+
+RESULT_DTYPE(i32) {
+  return KW_I32;
+}
+
+RESULT_DTYPE(i64) {
+  return KW_I64;
+}
+
+RESULT_DTYPE(self) {
+  return args[0].u.tensor->dtype;
+}
+
+RESULT_DTYPE(choice) {
+  return result == 0 ? key : KW_I64;
+}
+
+RESULT_DTYPE(compress) {
+  return result == 0 ? key : KW_U8;
+}
+
+RESULT_DTYPE(dropout) {
+  return result == 0 ? key : KW_BOOL;
+}
+
+RESULT_DTYPE(norm) {
+  return result == 0 ? key : kw_infer_dtype_compute(op, args, key, result);
+}
+
+RESULT_DTYPE(any) {
+  return key == KW_U8 ? KW_U8 : KW_BOOL;
+}
+
+RESULT_DTYPE(attention) {
+  return result == 1 && op->schema.result_count == 2 && key != KW_F64 ? KW_F32 : key;
+}
+
+RESULT_DTYPE(other_parts) {
+  if (key == KW_C64) return KW_F32;
+  if (key == KW_C128) return KW_F64;
+  return key == KW_F64 ? KW_C128 : KW_C64;
+}
+
+RESULT_DTYPE(cast) {
   const kw_value *dtype = kw_infer_find_arg(op, args, "dtype");
   return dtype->tag == KW_TAG_DTYPE ? dtype->u.dtype : args[0].u.tensor->dtype;
 }
 
-static kw_dtype other_parts(kw_dtype dtype) {
-  if (dtype == KW_C64) return KW_F32;
-  if (dtype == KW_C128) return KW_F64;
-  return dtype == KW_F64 ? KW_C128 : KW_C64;
+RESULT_DTYPE(quantize) {
+  return kw_infer_find_arg(op, args, "dtype")->u.dtype;
 }
 
-static bool divides_to_float(const kw_op *op, const kw_value *args) {
-  if (op->row.result == KW_RESULT_FLOAT) return true;
-  return op->row.result == KW_RESULT_DIV_MODE && kw_infer_find_arg(op, args, "rounding_mode")->tag == KW_TAG_NONE;
+RESULT_DTYPE(out_dtype) {
+  const kw_value *to = kw_infer_find_arg(op, args, "out_dtype");
+  return to->tag == KW_TAG_DTYPE ? to->u.dtype : KW_F32;
 }
+
+RESULT_DTYPE(softmax) {
+  return kw_infer_find_arg(op, args, "half_to_float")->u.b ? KW_F32 : key;
+}
+
+RESULT_DTYPE(softmax_backward) {
+  return kw_infer_find_arg(op, args, "input_dtype")->u.dtype;
+}
+#pragma GCC diagnostic pop
+
+/* ---- By the op's rule -------------------------------------------------------------------------------------------- */
+
+static const struct {
+  kw_infer_key_fn *key;
+  kw_infer_dtype_fn *dtype;
+  bool casts;
+} rules[] = {
+#define KW_RESULT_RULE(name, key, dtype, casts, text) \
+  [KW_RESULT_##name] = {kw_infer_key_##key, kw_infer_dtype_##dtype, casts},
+#include "result_rules.def"
+    [KW_RESULT_CUSTOM] = {custom_key, kw_infer_dtype_key, false},
+};
 
 kw_status kw_infer_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
-  switch (op->row.result) {
-    case KW_RESULT_I64:
-    case KW_RESULT_CHOICE:
-    case KW_RESULT_ANY:
-    case KW_RESULT_CAST:
-    case KW_RESULT_OTHER_PARTS:
-    case KW_RESULT_DROPOUT:
-      *out_key = args[0].u.tensor->dtype;
-      return kw_infer_check_dtype(op, args, *out_key, "");
-    case KW_RESULT_SUM:
-      return sum_key(op, args, out_key);
-    case KW_RESULT_QUANTIZE:
-    case KW_RESULT_OUT_DTYPE:
-    case KW_RESULT_COMPRESS:
-    case KW_RESULT_LINEAR:
-      return kw_infer_quant_key(op, args, out_key);
-    case KW_RESULT_FIRST:
-      return first_key(op, args, out_key);
-    case KW_RESULT_MEAN:
-      return mean_key(op, args, out_key);
-    case KW_RESULT_INT_MM:
-      return int_mm_key(op, args, out_key);
-    case KW_RESULT_FACTORY:
-      return factory_key(op, args, out_key);
-    case KW_RESULT_SOFTMAX:
-      return kw_infer_softmax_key(op, args, out_key);
-    case KW_RESULT_SOFTMAX_BACKWARD:
-      return kw_infer_softmax_backward_key(op, args, out_key);
-    case KW_RESULT_STATS:
-    case KW_RESULT_STATS_BACKWARD:
-      return kw_infer_stats_key(op, args, out_key);
-    case KW_RESULT_SELF:
-      return inplace_key(op, args, out_key);
-    case KW_RESULT_EMBEDDING_BAG:
-      return kw_infer_bag_key(op, args, out_key);
-    case KW_RESULT_ATTENTION:
-      return kw_infer_attention_key(op, args, out_key);
-    case KW_RESULT_OWN:
-      return kw_infer_own_key(op, args, out_key);
-    case KW_RESULT_CUSTOM:
-      return custom_key(op, args, out_key);
-    default:
-      break;
-  }
-  kw_status status = promote_operands(op, args, out_key);
-  if (status == KW_OK && divides_to_float(op, args) && kw_dtype_is_integral(*out_key)) *out_key = KW_F32;
-  return status;
+  return rules[op->row.result].key(op, args, out_key);
 }
 
 kw_dtype kw_infer_result_dtype(const kw_op *op, const kw_value *args, kw_dtype key, uint32_t result) {
   if (op->counted && result == op->schema.result_count - 1) return KW_I64;
-  switch (op->row.result) {
-    case KW_RESULT_BOOL:
-      return KW_BOOL;
-    case KW_RESULT_QUANTIZE:
-      return kw_infer_find_arg(op, args, "dtype")->u.dtype;
-    case KW_RESULT_OUT_DTYPE: {
-      const kw_value *to = kw_infer_find_arg(op, args, "out_dtype");
-      return to->tag == KW_TAG_DTYPE ? to->u.dtype : KW_F32;
-    }
-    case KW_RESULT_COMPRESS:
-      return result == 0 ? key : KW_U8;
-    case KW_RESULT_I64:
-      return KW_I64;
-    case KW_RESULT_CHOICE:
-      return result == 0 ? key : KW_I64;
-    case KW_RESULT_DROPOUT:
-      return result == 0 ? key : KW_BOOL;
-    case KW_RESULT_ANY:
-      return key == KW_U8 ? KW_U8 : KW_BOOL;
-    case KW_RESULT_INT_MM:
-      return KW_I32;
-    case KW_RESULT_CAST:
-      return cast_dtype(op, args);
-    case KW_RESULT_OTHER_PARTS:
-      return other_parts(key);
-    case KW_RESULT_SOFTMAX:
-      return kw_infer_find_arg(op, args, "half_to_float")->u.b ? KW_F32 : key;
-    case KW_RESULT_SOFTMAX_BACKWARD:
-      return kw_infer_find_arg(op, args, "input_dtype")->u.dtype;
-    case KW_RESULT_STATS:
-    case KW_RESULT_STATS_BACKWARD:
-      return kw_infer_stats_dtype(op, args, key, result);
-    case KW_RESULT_NORM:
-      if (result == 0) return key;
-      return key == KW_F64 ? KW_F64 : KW_F32;
-    case KW_RESULT_OWN:
-      return key == KW_F64 ? KW_F64 : KW_F32;
-    case KW_RESULT_EMBEDDING_BAG:
-      return result == 0 ? key : KW_I64;
-    case KW_RESULT_ATTENTION:
-      return result == 1 && op->schema.result_count == 2 && key != KW_F64 ? KW_F32 : key;
-    case KW_RESULT_SELF:
-      return args[0].u.tensor->dtype;
-    default:
-      return key;
-  }
+  return rules[op->row.result].dtype(op, args, key, result);
 }
 
 static bool differs(const kw_value *arg, kw_dtype key) {
@@ -279,11 +282,7 @@ static bool differs(const kw_value *arg, kw_dtype key) {
 }
 
 uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key) {
-  if (op->row.result == KW_RESULT_STATS || op->row.result == KW_RESULT_STATS_BACKWARD) return 0;
-  if (op->row.result == KW_RESULT_OWN) return 0;
-  if (op->row.result == KW_RESULT_CUSTOM || op->row.result == KW_RESULT_FIRST) return 0;
-  if (kw_infer_is_quant(op)) return 0;
-  if (op->row.result == KW_RESULT_ATTENTION || op->row.result == KW_RESULT_EMBEDDING_BAG) return 0;
+  if (!rules[op->row.result].casts) return 0;
   uint32_t cast = 0;
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
     const bool shape_only = op->row.shape == KW_SHAPE_LIKE && i == 0; /* nobody reads its elements in another dtype */

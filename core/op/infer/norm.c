@@ -4,6 +4,7 @@
  */
 #include "op/infer/norm.h"
 
+#include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"
 
 #include <string.h>
@@ -53,7 +54,7 @@ kw_status kw_infer_norm(const kw_op *op, const kw_value *args, kw_infer_dims *ou
   return status;
 }
 
-kw_status kw_infer_softmax_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_softmax(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   *out_key = args[0].u.tensor->dtype;
   kw_status status = kw_infer_check_dtype(op, args, *out_key, "");
   const kw_value *to_float = kw_infer_find_arg(op, args, "half_to_float");
@@ -79,7 +80,7 @@ kw_status kw_infer_softmax_backward(const kw_op *op, const kw_value *args, kw_in
 }
 
 /* The dtype that the forward's input had: the one that the gradient has, or f16 before it became f32. */
-kw_status kw_infer_softmax_backward_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_softmax_backward(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_dtype grad = args[0].u.tensor->dtype, output = args[1].u.tensor->dtype;
   const kw_value *input = kw_infer_find_arg(op, args, "input_dtype");
   *out_key = grad;

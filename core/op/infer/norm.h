@@ -10,7 +10,5 @@
 /* That "normalized_shape" names the last dimensions of "input", the first of them *out_outer, and that "weight" and
  * "bias" have that shape. */
 kw_status kw_infer_check_normalized(const kw_op *op, const kw_value *args, uint32_t *out_outer);
-kw_status kw_infer_softmax_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
-kw_status kw_infer_softmax_backward_key(const kw_op *op, const kw_value *args, kw_dtype *out_key);
 
 #endif /* KEYWAY_CORE_INFER_NORM_H */

@@ -2,9 +2,10 @@
  *
  * Quantisation: which integers, scales and zero points go together.
  */
-#include "op/infer/quantize.h"
+#include "op/infer/common.h"
 
 #include "base/dtype.h"
+#include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
@@ -12,11 +13,6 @@
 #include <string.h>
 
 /* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
-
-bool kw_infer_is_quant(const kw_op *op) {
-  return op->row.result == KW_RESULT_QUANTIZE || op->row.result == KW_RESULT_OUT_DTYPE ||
-         op->row.result == KW_RESULT_COMPRESS || op->row.result == KW_RESULT_LINEAR;
-}
 
 /* Arguments that are of dtypes of their own, whatever argument 0 is; by the op's name without overload. */
 static const struct {
@@ -68,7 +64,7 @@ static kw_status check_dtype(const kw_op *op, const kw_value *args, uint32_t arg
                     op->schema.args[0].name, kw_dtype_name(dtype));
 }
 
-kw_status kw_infer_quant_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_quantize(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_value *to = kw_infer_find_arg(op, args, "out_dtype");
   const kw_dtype key = *out_key = args[0].u.tensor->dtype;
   kw_status status = KW_OK;

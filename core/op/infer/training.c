@@ -3,8 +3,9 @@
  * What optimisers, the scaling of gradients and metrics demand of their arguments. Nothing is promoted here, and most
  * of these ops have no result: they change their arguments.
  */
-#include "op/infer/training.h"
+#include "op/infer/common.h"
 
+#include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 
 /* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
 
-kw_status kw_infer_own_key(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
+kw_status kw_infer_key_own(const kw_op *op, const kw_value *args, kw_dtype *out_key) {
   const kw_value *first = &args[0];
   if (first->tag == KW_TAG_TENSOR) {
     *out_key = first->u.tensor->dtype;
@@ -106,7 +107,7 @@ static kw_status check_list(const kw_op *op, const kw_value *args, uint32_t arg,
 kw_status kw_infer_lists(const kw_op *op, const kw_value *args, kw_infer_dims *out, bool *out_expand) {
   (void)out, (void)out_expand; /* results have rank 0 */
   kw_dtype key;
-  kw_status status = kw_infer_own_key(op, args, &key);
+  kw_status status = kw_infer_key_own(op, args, &key);
   for (uint32_t i = 0; i < op->schema.arg_count && status == KW_OK; ++i) {
     if (args[i].tag == KW_TAG_TENSOR_LIST) {
       status = check_list(op, args, i, key);
