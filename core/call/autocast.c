@@ -1,8 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Casting a call's arguments by its op's policy, and then making the call.
+ */
 #include "call/autocast.h"
 
 #include "base/error.h"
-#include "call/plan.h"
+#include "call/nested.h"
+#include "call/value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +95,7 @@ static kw_status cast_tensor(cast_call *call, kw_stream *stream, const kw_tensor
   if (!is_eligible(tensor) || tensor->ref.dtype == target) return KW_OK;
   const kw_value args[] = {kw_arg_tensor(tensor), kw_arg_dtype(target)};
   kw_tensor *made = NULL;
-  kw_status status = kw_op_call(kw_op_find("_to_copy"), stream, args, 2, &made, 1);
+  kw_status status = kw_call_nested(kw_op_find("_to_copy"), stream, args, 2, &made, 1);
   if (status != KW_OK) return status;
   call->made[call->made_count++] = made;
   *out_ref = &made->ref;
@@ -123,7 +127,7 @@ static kw_status call_cast(const kw_op *op, kw_stream *stream, const kw_value *a
     call.args[i] = args[i];
     status = cast_arg(&call, stream, &call.args[i], target);
   }
-  if (status == KW_OK) status = kw_op_call(op, stream, call.args, arg_count, outs, out_count);
+  if (status == KW_OK) status = kw_call_nested(op, stream, call.args, arg_count, outs, out_count);
   for (uint32_t i = 0; i < call.made_count; ++i) kw_tensor_release(call.made[i]);
   free(call.made);
   free((void *)call.entries);
@@ -134,7 +138,7 @@ kw_status kw_autocast_call(const kw_op *op, kw_stream *stream, const kw_value *a
                            kw_tensor **outs, uint32_t out_count) {
   kw_dtype target = arg_count <= KW_MAX_ARGS ? target_of(op, args, arg_count) : KW_DTYPE_NONE;
   const kw_dtype lower = kw_autocast_suspend(); /* for the casts too */
-  kw_status status = target == KW_DTYPE_NONE ? kw_op_call(op, stream, args, arg_count, outs, out_count)
+  kw_status status = target == KW_DTYPE_NONE ? kw_call_nested(op, stream, args, arg_count, outs, out_count)
                                              : call_cast(op, stream, args, arg_count, outs, out_count, target);
   kw_autocast_lower = lower;
   return status;

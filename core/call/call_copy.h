@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A kernel's call, copied to outlive the one who made it.
+ */
 #ifndef KEYWAY_CORE_CALL_H
 #define KEYWAY_CORE_CALL_H
 

@@ -3,14 +3,18 @@
  * Ops served by other ops on the same device, bit for bit what a kernel of their own would give: no rounding in
  * between.
  */
+#include "call/decompose.h"
+
 #include "base/error.h"
-#include "call/plan.h"
 #include "base/scalar.h"
+#include "call/nested.h"
+#include "call/record.h"
+#include "call/value.h"
 
 #include <string.h>
 
 static kw_status call(const char *op, kw_stream *stream, const kw_value *args, uint32_t count, kw_tensor **outs) {
-  return kw_op_call(kw_op_find(op), stream, args, count, outs, outs ? 1 : 0);
+  return kw_call_nested(kw_op_find(op), stream, args, count, outs, outs ? 1 : 0);
 }
 
 /* -alpha in two's complement for integers, so that u8 works too. */
@@ -79,14 +83,14 @@ static kw_status var_dim(kw_stream *stream, const kw_value *args, kw_tensor **ou
 
 static kw_status sort(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
   kw_value stable[] = {args[0], kw_arg_bool(true), args[1], args[2]};
-  return kw_op_call(kw_op_find("sort.stable"), stream, stable, 4, outs, 2);
+  return kw_call_nested(kw_op_find("sort.stable"), stream, stable, 4, outs, 2);
 }
 
 /* The first k of all that is sorted. */
 static kw_status topk(kw_stream *stream, const kw_value *args, kw_tensor **outs) {
   kw_tensor *sorted[2] = {NULL, NULL};
   kw_value stable[] = {args[0], kw_arg_bool(true), args[2], args[3]};
-  kw_status status = kw_op_call(kw_op_find("sort.stable"), stream, stable, 4, sorted, 2);
+  kw_status status = kw_call_nested(kw_op_find("sort.stable"), stream, stable, 4, sorted, 2);
   for (uint32_t i = 0; i < 2 && status == KW_OK; ++i) {
     kw_tensor *first = NULL;
     status = outs[i]->ref.rank == 0 ? kw_tensor_alias(sorted[i], &first)
@@ -111,7 +115,7 @@ static kw_status make_element(kw_stream *stream, kw_dtype dtype, const kw_value 
   kw_status status = kw_tensor_create_for_call(stream, dtype, 0, NULL, out_element);
   if (status != KW_OK) return status;
   uint32_t item = (uint32_t)kw_dtype_size(dtype);
-  status = kw_buffer_fill((*out_element)->buffer, stream, 0, item, pattern, item);
+  status = kw_record_or_fill((*out_element)->buffer, stream, 0, item, pattern, item);
   if (status != KW_OK) kw_tensor_release(*out_element);
   return status;
 }
@@ -124,7 +128,7 @@ static kw_status fill_scalar(kw_stream *stream, const kw_value *args, kw_tensor 
     unsigned char pattern[16];
     kw_scalar_store(&args[1], self->ref.dtype, pattern);
     uint64_t offset = self->ref.offset - self->buffer->offset;
-    return kw_buffer_fill(self->buffer, stream, offset, (uint64_t)self->ref.numel * item, pattern, item);
+    return kw_record_or_fill(self->buffer, stream, offset, (uint64_t)self->ref.numel * item, pattern, item);
   }
   kw_tensor *element;
   kw_status status = make_element(stream, self->ref.dtype, &args[1], &element);
@@ -361,7 +365,7 @@ static kw_status pool_rows(const char *op, kw_stream *stream, const kw_value *ar
   for (uint32_t r = 0; r < results && status == KW_OK; ++r) status = kw_tensor_unsqueeze(outs[r], -2, &to[r]);
   if (status == KW_OK) {
     planar[0] = kw_arg_tensor(self);
-    status = kw_op_call(kw_op_find(op), stream, planar, count, to, results);
+    status = kw_call_nested(kw_op_find(op), stream, planar, count, to, results);
   }
   kw_tensor_release(self);
   for (uint32_t r = 0; r < results; ++r) kw_tensor_release(to[r]);
@@ -384,29 +388,26 @@ static kw_status adaptive_max_pool1d(kw_stream *stream, const kw_value *args, kw
   return pool_rows("adaptive_max_pool2d", stream, args, 2, 2, outs);
 }
 
-static const struct {
-  const char *op, *by;
-  kw_decompose_fn run;
-} decompositions[] = {
+static const kw_decomposition decompositions[] = {
 #define KW_DECOMPOSITION(op, by, function) {op, by, function},
 #include "op/decompositions.def"
 };
 
 /* Kernels only: a decomposition never leads to another. */
-static bool has_kernel(const kw_device *device, const char *op, kw_dtype key) {
+static bool has_kernel(const kw_device *device, const char *op, kw_dtype key, kw_math math) {
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find(op), &count);
   for (uint32_t i = 0; i < count; ++i) {
     const kw_kernel_desc *desc = &kernels[i]->desc;
-    if (kw_dtype_mask_has(desc->dtypes, key) && kw_math_allows(kw_math_now(), desc->flags)) return true;
+    if (kw_dtype_mask_has(desc->dtypes, key) && kw_math_allows(math, desc->flags)) return true;
   }
   return false;
 }
 
-kw_decompose_fn kw_decompose_find(const kw_op *op, kw_device *device, kw_dtype key) {
+const kw_decomposition *kw_decompose_find(const kw_op *op, const kw_device *device, kw_dtype key, kw_math math) {
   for (size_t i = 0; i < sizeof decompositions / sizeof decompositions[0]; ++i) {
     if (strcmp(decompositions[i].op, op->schema.name) != 0) continue;
-    if (has_kernel(device, decompositions[i].by, key)) return decompositions[i].run;
+    if (has_kernel(device, decompositions[i].by, key, math)) return &decompositions[i];
   }
   return NULL;
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From a call to a kernel: plans and their caches.
+ * kw_op_call, from the library's start on.
  */
 #ifndef KEYWAY_CORE_DISPATCH_H
 #define KEYWAY_CORE_DISPATCH_H
 
-#include "op/op.h"
-#include "tensor/tensor.h"
-
-struct kw_plan_table;
-
-/* A device's cache of plans. destroy releases all prepared state; the device has no work in flight then. */
-kw_status kw_plan_table_create(kw_device *device);
-void kw_plan_table_destroy(kw_device *device);
+/* Makes kw_op_call what kw_call_nested leads to. At the library's start. */
+void kw_dispatch_start(void);
 
 #endif /* KEYWAY_CORE_DISPATCH_H */

@@ -1,10 +1,15 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading the count of a counted op, and narrowing its result to it.
+ */
 #include "call/dynamic_output.h"
 
 #include "base/error.h"
-#include "device/stream.h"
+#include "device/host_memory.h"
+#include "device/wait.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 kw_status kw_counted_refuse_result(const kw_op *op, const kw_inference *inference) {
   char text[160];
@@ -15,8 +20,8 @@ kw_status kw_counted_refuse_result(const kw_op *op, const kw_inference *inferenc
                  kw_ref_describe(&inference->results[0], text, sizeof text));
 }
 
-kw_status kw_counted_may_narrow(const kw_op *op, const kw_graph *graph) {
-  if (!graph) return kw_stream_may_wait(op->schema.name);
+kw_status kw_counted_may_narrow(const kw_op *op, bool records) {
+  if (!records) return kw_stream_may_wait(op->schema.name);
   return kw_fail(KW_ERR_BUSY,
                  "%s: how large result 0 is shows when the graph runs; while the stream records, ask for the count as "
                  "result %u too, and result 0 comes in the largest size",
@@ -26,9 +31,13 @@ kw_status kw_counted_may_narrow(const kw_op *op, const kw_graph *graph) {
 kw_status kw_counted_narrow(const kw_op *op, kw_stream *stream, const kw_tensor *count, kw_tensor **io_result) {
   const int64_t most = (*io_result)->ref.shape[0];
   int64_t filled = -1;
-  kw_status status = kw_tensor_read_async(count, &filled, stream);
-  kw_status waited = kw_stream_synchronize(stream); /* in any case: the memory to read to is ours */
-  if (status == KW_OK) status = waited;
+  bool passed = false;
+  kw_host_memory *memory = kw_host_memory_take(sizeof filled);
+  if (!memory) return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no host memory for the count", op->schema.name);
+  kw_status status = kw_tensor_read_async(count, memory->bytes, stream);
+  if (status == KW_OK) status = kw_stream_wait(op->schema.name, stream, &passed);
+  if (status == KW_OK) memcpy(&filled, memory->bytes, sizeof filled);
+  kw_host_memory_give(stream, memory, passed);
   if (status == KW_OK && (filled < 0 || filled > most)) {
     status =
         kw_fail(KW_ERR_INTERNAL, "%s: the kernel says that it has filled %" PRId64 " of at most %" PRId64 " entries",

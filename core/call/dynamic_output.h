@@ -17,9 +17,9 @@ static inline bool kw_counted_narrows(const kw_op *op, uint32_t out_count) {
 /* The failure to return where such a call gives memory for its first result. */
 kw_status kw_counted_refuse_result(const kw_op *op, const kw_inference *inference);
 
-/* KW_OK, or KW_ERR_BUSY where it would have to wait and must not: while the stream records (graph is not NULL), in a
+/* KW_OK, or KW_ERR_BUSY where it would have to wait and must not: while the stream records, in a
  * host callback. */
-kw_status kw_counted_may_narrow(const kw_op *op, const kw_graph *graph);
+kw_status kw_counted_may_narrow(const kw_op *op, bool records);
 
 /* Waits for the stream, reads the count and replaces *io_result, whose reference it takes over on success, by a view of
  * as many entries. */

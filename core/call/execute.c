@@ -3,21 +3,25 @@
  * Running a plan: results made and checked, numbers taken, then the kernel, after what must come before it, or whoever
  * else serves the call.
  */
-#include "call/autocast.h"
-#include "call/mutated_args.h"
-#include "call/dynamic_output.h"
+#include "call/execute.h"
+
 #include "base/error.h"
-#include "graph/graph.h"
 #include "base/overlap.h"
-#include "call/plan.h"
 #include "base/trace.h"
+#include "call/autocast.h"
+#include "call/dynamic_output.h"
+#include "call/fallback.h"
+#include "call/launch.h"
+#include "call/mutated_args.h"
+#include "call/nested.h"
+#include "call/record_drop.h"
 
 /* One run. */
 typedef struct run {
   const kw_plan *plan;
   const kw_request *request;
   kw_stream *stream;
-  kw_graph *graph;                 /* that the calling thread records on the stream, or NULL */
+  kw_record *record;               /* that the calling thread makes on the stream, or NULL */
   kw_tensor *outs[KW_MAX_RESULTS]; /* NULL: the result is absent */
   kw_rng rng;                      /* of a random op that no decomposition serves */
 } run;
@@ -56,32 +60,16 @@ static inline kw_status check_overlap(const kw_plan *plan, const kw_request *req
 
 /* ---- A kernel ---------------------------------------------------------------------------------------------------- */
 
-void kw_plan_begin_call(const kw_plan *plan, const kw_device *device, const kw_value *args,
-                        const kw_tensor_ref *const *outs, kw_call *out_call) {
-  *out_call = (kw_call){.struct_size = sizeof *out_call,
-                        .arg_count = plan->normal_count,
-                        .out_count = plan->inference.result_count,
-                        .math_mode = plan->math & KW_MATH_MODE_MASK,
-                        .device = device->handle,
-                        .op = plan->op->schema.name,
-                        .args = args,
-                        .outs = outs,
-                        .user = plan->kernel->desc.user,
-                        .prepared = plan->prepared,
-                        .workspace_size = plan->workspace,
-                        .deterministic = (plan->math & KW_MATH_DETERMINISTIC) != 0};
-}
-
-/* The op that the application called, while a decomposition of it runs. */
-static __thread const kw_op *called;
+/* The op that the application called, while a decomposition of it runs in this thread. */
+static __thread const kw_op *outer_op;
 
 /* The word for what the kernel finds wrong in the data. */
 static kw_status add_error_word(const run *r, kw_call *call) {
   kw_error_word *word;
-  kw_status status = r->graph ? kw_graph_error_word(r->graph, &word) : kw_error_words_own(r->stream, &word);
+  kw_status status = r->record ? kw_record_error_word(r->record, &word) : kw_stream_error_word(r->stream, &word);
   if (status != KW_OK) return status;
   call->error_mem = word->mem;
-  call->error_code = kw_error_word_code(called ? called : r->plan->op, r->plan->op);
+  call->error_code = kw_error_word_code(outer_op ? outer_op : r->plan->op, r->plan->op);
   return KW_OK;
 }
 
@@ -91,7 +79,7 @@ static kw_status launch(const run *r, kw_call *call) {
   call->rng = r->rng;
   kw_status status = data_errors ? add_error_word(r, call) : KW_OK;
   if (status != KW_OK) return kw_error_offer(status);
-  if (r->graph) return kw_error_offer(kw_graph_add_launch(r->graph, (kw_plan *)(uintptr_t)r->plan, call));
+  if (r->record) return kw_error_offer(kw_record_launch(r->record, (kw_plan *)(uintptr_t)r->plan, call));
   status = kw_plan_launch(r->plan, r->stream, call);
   if (status == KW_OK && data_errors) kw_error_words_use_own(r->stream);
   return status;
@@ -123,13 +111,36 @@ static inline kw_status run_direct(const run *r) {
   return launch(r, &call);
 }
 
+/* What calls that a call leads to find: its own math mode, whatever the application sets meanwhile, and no autocast,
+ * since they have their dtypes already. */
+typedef struct nested_scope {
+  kw_dtype lower;
+  const _Atomic kw_math *math_before;
+  _Atomic kw_math math;
+} nested_scope;
+
+static void begin_nested(nested_scope *scope, const kw_plan *plan) {
+  scope->lower = kw_autocast_suspend();
+  scope->math_before = kw_math_current;
+  atomic_init(&scope->math, plan->math);
+  kw_math_current = &scope->math;
+}
+
+static void end_nested(const nested_scope *scope) {
+  kw_math_current = scope->math_before;
+  kw_autocast_lower = scope->lower;
+}
+
 static kw_status cast_argument(const run *r, uint32_t index, const kw_tensor *source, kw_tensor **out_cast) {
   const kw_plan *plan = r->plan;
   kw_dtype key = plan->inference.key;
   kw_status status = kw_tensor_create_for_call(r->stream, key, source->ref.rank, source->ref.shape, out_cast);
   if (status != KW_OK) return status;
   kw_value args[] = {kw_arg_tensor(*out_cast), kw_arg_tensor(source)};
-  status = kw_op_call(kw_op_find("copy_"), r->stream, args, 2, NULL, 0);
+  nested_scope scope;
+  begin_nested(&scope, plan);
+  status = kw_call_nested(kw_op_find("copy_"), r->stream, args, 2, NULL, 0);
+  end_nested(&scope);
   if (status != KW_OK) {
     kw_tensor_release(*out_cast);
     *out_cast = NULL;
@@ -201,27 +212,29 @@ static void fill_normal(const run *r, kw_value *normal) {
 
 static kw_status may_fall_back(const run *r) {
   if (kw_fallback_get() == KW_FALLBACK_OFF) return kw_fallback_refuse(r->request);
-  return r->graph ? kw_stream_may_not_record("falling back to cpu:0", r->stream) : KW_OK;
+  return r->record ? kw_stream_may_not_record("falling back to cpu:0", r->stream) : KW_OK;
 }
 
 static kw_status run_fallback(const run *r) {
   kw_value normal[KW_MAX_ARGS];
   fill_normal(r, normal);
-  const kw_dtype lower = kw_autocast_suspend();
+  nested_scope scope;
+  begin_nested(&scope, r->plan);
   kw_status status = kw_fallback_run(r->plan->op, r->stream, normal, &r->rng, r->outs);
-  kw_autocast_lower = lower;
+  end_nested(&scope);
   return status;
 }
 
 static kw_status run_decomposed(run *r) {
   kw_value normal[KW_MAX_ARGS];
   fill_normal(r, normal);
-  const bool outermost = !called;
-  if (outermost) called = r->plan->op;
-  const kw_dtype lower = kw_autocast_suspend();
-  kw_status status = r->plan->decompose(r->stream, normal, r->outs);
-  kw_autocast_lower = lower;
-  if (outermost) called = NULL;
+  const bool outermost = !outer_op;
+  if (outermost) outer_op = r->plan->op;
+  nested_scope scope;
+  begin_nested(&scope, r->plan);
+  kw_status status = r->plan->decomposition->serve(r->stream, normal, r->outs);
+  end_nested(&scope);
+  if (outermost) outer_op = NULL;
   if (status != KW_OK) return kw_wrap(status, "%s, by decomposition", r->plan->op->schema.name);
   atomic_fetch_add(&r->request->device->decomposed, 1);
   return KW_OK;
@@ -266,7 +279,7 @@ static kw_status take_numbers(run *r) {
                             : NULL;
   kw_generator *generator = given ? given : request->device->generator;
   const uint64_t blocks = count_blocks(r);
-  if (r->graph) return kw_graph_take_numbers(r->graph, generator, blocks, &r->rng);
+  if (r->record) return kw_record_take_numbers(r->record, generator, blocks, &r->rng);
   r->rng = kw_generator_take(generator, blocks);
   return KW_OK;
 }
@@ -278,7 +291,7 @@ static bool draws(const run *r) {
 }
 
 static kw_status run_elsewhere(const run *r) {
-  if (kw_fallback_get() != KW_FALLBACK_OFF && !r->graph) return run_fallback(r);
+  if (kw_fallback_get() != KW_FALLBACK_OFF && !r->record) return run_fallback(r);
   return kw_fail(KW_ERR_NOT_IMPLEMENTED,
                  "%s: the kernel '%s' of %s draws from Philox only and the generator is AES-128-CTR: give it a "
                  "generator of Philox, or set KEYWAY_FALLBACK=warn, which runs it on cpu:0 unless a graph records it",
@@ -327,25 +340,25 @@ static inline kw_status complete_results(run *r, uint32_t *out_created) {
 }
 
 /* The device is lost, or one of its streams records. */
-static __attribute__((noinline)) kw_status take_detour(run *r) {
+static __attribute__((noinline)) kw_status leave_fast_path(run *r) {
   kw_status status = kw_device_check(r->request->device);
   if (status != KW_OK) return status;
-  r->graph = kw_stream_recorded(r->stream);
-  return r->graph ? KW_OK : kw_stream_may_not_record(r->plan->op->schema.name, r->stream);
+  r->record = kw_record_of(r->stream);
+  return r->record ? KW_OK : kw_stream_may_not_record(r->plan->op->schema.name, r->stream);
 }
 
 kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
   kw_device *device = request->device;
   run r = {.plan = plan, .request = request, .stream = request->stream ? request->stream : device->default_stream};
-  if (__builtin_expect(atomic_load_explicit(&device->detours, memory_order_relaxed) != 0, 0)) {
-    kw_status detour = take_detour(&r);
-    if (detour != KW_OK) return detour;
+  if (__builtin_expect(atomic_load_explicit(&device->fast_path_bars, memory_order_relaxed) != 0, 0)) {
+    kw_status barred = leave_fast_path(&r);
+    if (barred != KW_OK) return barred;
   }
-  const uint32_t recorded = r.graph ? r.graph->node_count : 0;
+  const uint32_t recorded = r.record ? r.record->node_count : 0;
   const bool narrows = kw_counted_narrows(plan->op, request->out_count);
   uint64_t begin = kw_trace_begin();
   uint32_t created = 0;
-  kw_status status = narrows ? kw_counted_may_narrow(plan->op, r.graph) : KW_OK;
+  kw_status status = narrows ? kw_counted_may_narrow(plan->op, r.record != NULL) : KW_OK;
   if (status == KW_OK) status = complete_results(&r, &created);
   if (status == KW_OK && plan->op->changed) status = kw_change_check_overlap(plan, request, r.outs);
   if (status == KW_OK) status = run_plan(&r);
@@ -355,7 +368,7 @@ kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
     kw_tensor_release(*counter);
     created &= ~(1u << request->out_count);
   }
-  if (status != KW_OK && r.graph) kw_graph_rewind(r.graph, recorded);
+  if (status != KW_OK && r.record) kw_record_rewind(r.record, recorded);
   for (uint32_t i = 0; created >> i; ++i) {
     if (!(created >> i & 1)) continue;
     if (status == KW_OK) {

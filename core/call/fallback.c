@@ -3,11 +3,15 @@
  * Running on cpu:0 what a device cannot. Off unless the application (kw_fallback_set) or the user (KEYWAY_FALLBACK)
  * allows it.
  */
+#include "call/fallback.h"
+
 #include "base/error.h"
+#include "base/log.h"
+#include "call/nested.h"
 #include "device/fallback_device.h"
 #include "device/generator.h"
-#include "base/log.h"
-#include "call/plan.h"
+#include "device/wait.h"
+#include "tensor/transfer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,17 +98,9 @@ KW_API uint64_t kw_op_fallbacks(const kw_op *op, const kw_device *device) {
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* A host round trip, because shapes may be strided and devices belong to different plugins. `to` has the same dtype and
- * shape. */
-static kw_status copy_through_host(const kw_tensor *from, kw_tensor *to) {
-  size_t size = (size_t)from->ref.numel * kw_dtype_size(from->ref.dtype);
-  if (size == 0) return KW_OK;
-  void *host = malloc(size);
-  if (!host) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for %zu bytes of a fallback copy", size);
-  kw_status status = kw_tensor_read(from, host);
-  if (status == KW_OK) status = kw_tensor_write(to, host);
-  free(host);
-  return status;
+/* Devices belong to different plugins, and tensors may be strided. */
+static kw_status copy_across(const kw_tensor *from, kw_tensor *to) {
+  return kw_tensor_copy_through_host("a fallback copy", to, from);
 }
 
 /* `tensor` on cpu, as one more of what `moved` holds. */
@@ -113,7 +109,7 @@ static kw_status bring(const kw_tensor *tensor, kw_device *cpu, kw_tensor **move
   kw_status status = kw_tensor_create(cpu, tensor->ref.dtype, tensor->ref.rank, tensor->ref.shape, copy);
   if (status != KW_OK) return status;
   ++*count;
-  return copy_through_host(tensor, *copy);
+  return copy_across(tensor, *copy);
 }
 
 /* One argument with its tensors on cpu. A list is kept in `entries`, which has room for it. */
@@ -138,10 +134,10 @@ static kw_status bring_value(const kw_value *from, kw_device *cpu, kw_tensor **m
 
 /* What the call has made of an argument that it changes, back to where the argument lies. */
 static kw_status take_back(const kw_value *on_cpu, const kw_value *arg) {
-  if (arg->tag == KW_TAG_TENSOR) return copy_through_host(kw_value_as_tensor(on_cpu), kw_value_as_tensor(arg));
+  if (arg->tag == KW_TAG_TENSOR) return copy_across(kw_value_as_tensor(on_cpu), kw_value_as_tensor(arg));
   kw_status status = KW_OK;
   for (uint32_t k = 0; arg->tag == KW_TAG_TENSOR_LIST && k < arg->count && status == KW_OK; ++k) {
-    status = copy_through_host(kw_value_entry(on_cpu, k), (kw_tensor *)(uintptr_t)kw_value_entry(arg, k));
+    status = copy_across(kw_value_entry(on_cpu, k), (kw_tensor *)(uintptr_t)kw_value_entry(arg, k));
   }
   return status;
 }
@@ -178,11 +174,11 @@ kw_status kw_fallback_run(const kw_op *op, kw_stream *stream, const kw_value *ar
     if ((int32_t)i == op->generator) on_cpu[i] = kw_arg_generator(generator);
   }
   if (status == KW_OK) {
-    status = kw_op_call(op, kw_stream_default(cpu), on_cpu, op->schema.arg_count, results, op->schema.result_count);
+    status = kw_call_nested(op, kw_stream_default(cpu), on_cpu, op->schema.arg_count, results, op->schema.result_count);
   }
   for (uint32_t i = 0; i < op->schema.result_count && status == KW_OK; ++i) {
     const bool absent = !outs[i], argument = op->schema.results[i].alias_of >= 0;
-    if (!absent && !argument) status = copy_through_host(results[i], outs[i]);
+    if (!absent && !argument) status = copy_across(results[i], outs[i]);
   }
   for (uint32_t i = 0; i < op->schema.arg_count && status == KW_OK; ++i) {
     if (op->schema.args[i].mutated) status = take_back(&on_cpu[i], &args[i]);

@@ -1,8 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From masks to index tensors, one for each dimension that a mask stands for.
+ */
 #include "call/index_mask.h"
 
 #include "base/error.h"
 #include "base/ref.h"
+#include "call/nested.h"
 #include "op/fail.h"
 
 #include <string.h>
@@ -57,7 +61,7 @@ static kw_status check_mask(const kw_op *op, const kw_tensor_ref *self, uint32_t
 static kw_status add_places(kw_stream *stream, const kw_tensor *mask, expansion *e) {
   const kw_value arg = kw_arg_tensor(mask);
   kw_tensor *places = NULL;
-  kw_status status = kw_op_call(kw_op_find("nonzero"), stream, &arg, 1, &places, 1);
+  kw_status status = kw_call_nested(kw_op_find("nonzero"), stream, &arg, 1, &places, 1);
   for (uint32_t d = 0; d < mask->ref.rank && status == KW_OK; ++d) {
     status = kw_tensor_select(places, 1, d, &e->entries[e->count]);
     if (status == KW_OK) e->made[e->count++] = true;
@@ -98,7 +102,7 @@ kw_status kw_index_mask_call(const kw_request *request) {
   if (status == KW_OK) {
     memcpy(args, request->args, request->arg_count * sizeof *args);
     args[INDICES] = kw_arg_tensor_list(e.entries, e.count);
-    status = kw_op_call(op, request->stream, args, request->arg_count, request->outs, request->out_count);
+    status = kw_call_nested(op, request->stream, args, request->arg_count, request->outs, request->out_count);
   }
   release(&e);
   return status;

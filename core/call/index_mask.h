@@ -6,7 +6,7 @@
 #ifndef KEYWAY_CORE_INDEX_MASK_H
 #define KEYWAY_CORE_INDEX_MASK_H
 
-#include "call/plan.h"
+#include "call/request.h"
 
 /* Whether a resolved request is for such an op and has a mask, bool or u8, among its indices. */
 bool kw_index_mask_present(const kw_request *request);

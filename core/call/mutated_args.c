@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Looking at each tensor of a call for memory that a changed argument shares with it.
+ */
 #include "call/mutated_args.h"
 
 #include "base/error.h"

@@ -1,128 +1,21 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Building a plan: the signature that it is found by, the checks, and who serves the call: a kernel, other ops, cpu:0.
+ */
 #include "call/plan.h"
 
-#include "call/mutated_args.h"
-#include "call/dynamic_output.h"
 #include "base/error.h"
-#include "device/generator.h"
-#include "base/fork.h"
 #include "base/overlap.h"
+#include "call/dynamic_output.h"
+#include "call/fallback.h"
+#include "call/mutated_args.h"
+#include "call/support.h"
+#include "device/generator.h"
 #include "op/normalize.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- The request ------------------------------------------------------------------------------------------------- */
-
-static size_t append(char *text, size_t size, size_t at, const char *piece) {
-  int written = snprintf(text + at, at < size ? size - at : 0, "%s", piece);
-  at += written > 0 ? (size_t)written : 0;
-  return at < size ? at : size - 1;
-}
-
-static size_t append_tensor(char *text, size_t size, size_t at, const kw_tensor_ref *tensor) {
-  char described[160];
-  return append(text, size, at, tensor ? kw_ref_describe(tensor, described, sizeof described) : "none");
-}
-
-char *kw_request_describe(const kw_request *request, char *text, size_t size) {
-  size_t at = append(text, size, 0, request->op ? request->op->schema.name : "(no op)");
-  at = append(text, size, at, "(");
-  bool first = true;
-  for (uint32_t i = 0; request->args && i < request->arg_count; ++i) {
-    const kw_value *arg = &request->args[i];
-    bool list = arg->tag == KW_TAG_TENSOR_LIST;
-    if (!list && (arg->tag != KW_TAG_TENSOR || !arg->u.tensor)) continue;
-    if (!first) at = append(text, size, at, ", ");
-    first = false;
-    if (!list) at = append_tensor(text, size, at, arg->u.tensor);
-    if (list) at = append(text, size, at, "[");
-    for (uint32_t k = 0; list && arg->u.tensors && k < arg->count; ++k) {
-      if (k > 0) at = append(text, size, at, ", ");
-      at = append_tensor(text, size, at, arg->u.tensors[k]);
-    }
-    if (list) at = append(text, size, at, "]");
-  }
-  at = append(text, size, at, ")");
-  if (request->device) {
-    at = append(text, size, at, " on ");
-    append(text, size, at, request->device->name);
-  }
-  return text;
-}
-
-/* The name of an argument, for messages. */
-static const char *arg_name(const kw_op *op, uint32_t index) {
-  return index < op->schema.arg_count ? op->schema.args[index].name : "(one too many)";
-}
-
-static kw_status resolve_tensor(kw_request *request, const kw_tensor *tensor, const char *name) {
-  const char *op = request->op->schema.name;
-  if (!tensor || tensor->magic != KW_TENSOR_MAGIC) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                   "%s: '%s' is not a live tensor; pass one from kw_tensor_create by kw_arg_tensor", op, name);
-  }
-  if (!request->device) request->device = tensor->device;
-  if (request->device != tensor->device) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                   "%s: '%s' is on %s, but the call runs on %s; move it there first (kw_tensor_to)", op, name,
-                   tensor->device->name, request->device->name);
-  }
-  return KW_OK;
-}
-
-static kw_status resolve_generator(kw_request *request, const kw_generator *generator, const char *name) {
-  if (!request->device) request->device = generator->device;
-  if (request->device == generator->device) return KW_OK;
-  return kw_fail(
-      KW_ERR_INVALID_ARGUMENT,
-      "%s: '%s' is a generator of %s, but the call runs on %s; make one there (kw_generator_create), or give "
-      "none",
-      request->op->schema.name, name, generator->device->name, request->device->name);
-}
-
-static const char *const result_names[KW_MAX_RESULTS] = {"result 0", "result 1", "result 2", "result 3",
-                                                         "result 4", "result 5", "result 6", "result 7"};
-
-kw_status kw_request_resolve(kw_request *request) {
-  const kw_op *op = request->op;
-  kw_status forked = kw_fork_check();
-  if (forked != KW_OK) return forked;
-  if (!op) return kw_fail(KW_ERR_INVALID_ARGUMENT, "no op was given; kw_op_find returns NULL for an unknown name");
-  if ((request->arg_count && !request->args) || (request->out_count && !request->outs)) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: the array of arguments or results is NULL", op->schema.name);
-  }
-  request->device = request->stream ? request->stream->device : NULL;
-  for (uint32_t i = 0; i < request->arg_count; ++i) {
-    const kw_value *value = &request->args[i];
-    kw_status status = KW_OK;
-    if (value->tag == KW_TAG_TENSOR) {
-      status = resolve_tensor(request, kw_value_as_tensor(value), arg_name(op, i));
-    } else if (value->tag == KW_TAG_GENERATOR && value->u.generator) {
-      status = resolve_generator(request, value->u.generator, arg_name(op, i));
-    } else if ((value->tag == KW_TAG_TENSOR_LIST || value->tag == KW_TAG_INT_LIST) && value->count && !value->u.ints) {
-      status = kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: '%s' is a list of %u entries at NULL", op->schema.name,
-                       arg_name(op, i), value->count);
-    } else if (value->tag == KW_TAG_TENSOR_LIST) {
-      for (uint32_t k = 0; status == KW_OK && k < value->count; ++k) {
-        if (!value->u.tensors[k]) continue;
-        status = resolve_tensor(request, kw_value_entry(value, k), arg_name(op, i));
-      }
-    }
-    if (status != KW_OK) return status;
-  }
-  for (uint32_t i = 0; i < request->out_count; ++i) {
-    if (!request->outs[i] || i >= op->schema.result_count || op->schema.results[i].alias_of >= 0) continue;
-    kw_status status = resolve_tensor(request, request->outs[i], result_names[i]);
-    if (status != KW_OK) return status;
-  }
-  if (!request->device) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                   "%s: nothing says which device to use; give a tensor, a generator or a stream", op->schema.name);
-  }
-  return kw_device_check(request->device);
-}
 
 /* ---- Building: the signature ------------------------------------------------------------------------------------- */
 
@@ -173,10 +66,10 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
   plan->simple = plan->op->generator < 0 && plan->op->changed == 0;
   for (uint32_t i = 0; i < plan->arg_count; ++i) {
     kw_value *value = &plan->args[i];
-    plan->expected[i].head = kw_value_head(value);
+    plan->signature[i].head = kw_value_head(value);
     switch (value->tag) {
       case KW_TAG_TENSOR:
-        plan->expected[i].print = kw_value_as_tensor(value)->print;
+        plan->signature[i].fingerprint = kw_value_as_tensor(value)->print;
         break;
       case KW_TAG_TENSOR_LIST:
         for (uint32_t k = 0; k < value->count; ++k, ++listed) {
@@ -193,7 +86,7 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
         value->u.generator = NULL;
         break;
       default:
-        memcpy(&plan->expected[i].print.low, &value->u, sizeof plan->expected[i].print.low);
+        memcpy(&plan->signature[i].fingerprint.low, &value->u, sizeof plan->signature[i].fingerprint.low);
         if (value->kind == KW_SCALAR_C128) plan->simple = false;
     }
   }
@@ -243,33 +136,49 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
   return KW_OK;
 }
 
-/* ---- Building: the kernel ---------------------------------------------------------------------------------------- */
+/* ---- Matching ---------------------------------------------------------------------------------------------------- */
 
-bool kw_values_equal(const kw_value *a, const kw_value *b) {
-  if (kw_value_head(a) != kw_value_head(b)) return false;
-  switch (a->tag) {
-    case KW_TAG_NONE:
-      return true;
-    case KW_TAG_INT_LIST:
-      if (a->count == 0) return true;
-      return a->u.ints && b->u.ints && memcmp(a->u.ints, b->u.ints, a->count * sizeof(int64_t)) == 0;
-    case KW_TAG_STRING:
-      return a->u.s && b->u.s && strcmp(a->u.s, b->u.s) == 0;
-    case KW_TAG_BOOL:
-      return a->u.b == b->u.b;
-    case KW_TAG_DTYPE:
-      return a->u.dtype == b->u.dtype;
-    case KW_TAG_SCALAR:
-      if (a->kind == KW_SCALAR_BOOL) return a->u.b == b->u.b;
-      if (a->kind == KW_SCALAR_C128) return memcmp(a->u.c, b->u.c, sizeof a->u.c) == 0;
-      return a->u.i == b->u.i;
-    case KW_TAG_INT:
-    case KW_TAG_FLOAT:
-      return a->u.i == b->u.i;
-    default:
-      return false;
+static bool list_matches(const kw_fingerprint *have, const kw_value *got) {
+  if (got->count > 0 && !got->u.tensors) return false;
+  for (uint32_t k = 0; k < got->count; ++k) {
+    const kw_tensor *entry = kw_value_entry(got, k);
+    if (!kw_fingerprint_equal(have[k], entry ? entry->print : (kw_fingerprint){0, 0})) return false;
   }
+  return true;
 }
+
+bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
+  if (plan->op != request->op || plan->device_id != request->device->id || plan->arg_count != request->arg_count ||
+      plan->out_count != request->out_count || plan->math != request->math) {
+    return false;
+  }
+  const kw_fingerprint *listed = plan->listed;
+  for (uint32_t i = 0; i < plan->arg_count; ++i) {
+    const kw_value *have = &plan->args[i], *got = &request->args[i];
+    if (plan->signature[i].head != kw_value_head(got)) return false;
+    if (have->tag == KW_TAG_TENSOR) {
+      const kw_tensor *tensor = kw_value_as_tensor(got);
+      if (!tensor || !kw_fingerprint_equal(plan->signature[i].fingerprint, tensor->print)) return false;
+    } else if (have->tag == KW_TAG_TENSOR_LIST) {
+      if (!list_matches(listed, got)) return false;
+      listed += have->count;
+    } else if (have->tag == KW_TAG_GENERATOR) { /* any of the device */
+      if (got->u.generator && got->u.generator->device != request->device) return false;
+    } else if (!kw_values_equal(have, got)) {
+      return false;
+    }
+  }
+  for (uint32_t i = 0; i < plan->out_count; ++i) {
+    if (plan->out_given >> i & 1) {
+      if (!request->outs[i] || !kw_fingerprint_equal(plan->outs[i], request->outs[i]->print)) return false;
+    } else if (request->outs[i] && plan->op->schema.results[i].alias_of < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* ---- Building: the kernel ---------------------------------------------------------------------------------------- */
 
 /* A trailing argument the kernel does not know must hold its default. */
 static bool knows_arguments(const kw_kernel *kernel, const kw_plan *plan) {
@@ -396,7 +305,8 @@ static kw_status make_trial(trial *t, const kw_plan *plan, const kw_request *req
 static bool can_cast_arguments(const kw_plan *plan) {
   for (uint32_t i = 0; i < plan->normal_count; ++i) {
     if (!(plan->inference.cast >> i & 1)) continue;
-    if (plan->normal[i].tag == KW_TAG_TENSOR_LIST || !kw_can_cast_from(plan->device, plan->normal[i].u.tensor->dtype))
+    if (plan->normal[i].tag == KW_TAG_TENSOR_LIST ||
+        !kw_can_cast_from(plan->device, plan->normal[i].u.tensor->dtype, plan->math))
       return false;
   }
   return true;
@@ -482,8 +392,8 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
                  : kw_fail(KW_ERR_NOT_FOUND, "%s: there is no kernel '%s'; kw_op_get_kernel lists those there are",
                            call, request->kernel);
   }
-  plan->decompose = kw_decompose_find(plan->op, plan->device, plan->inference.key);
-  if (plan->decompose) {
+  plan->decomposition = kw_decompose_find(plan->op, plan->device, plan->inference.key, plan->math);
+  if (plan->decomposition) {
     plan->mode = empty ? KW_PLAN_EMPTY : KW_PLAN_DECOMPOSE;
     return KW_OK;
   }
@@ -492,6 +402,20 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
   }
   plan->mode = KW_PLAN_FALLBACK;
   return KW_OK;
+}
+
+void kw_plan_release_prepared(kw_plan *plan) {
+  if (plan->prepared && plan->kernel->desc.release) {
+    plan->kernel->desc.release(plan->kernel->desc.user, plan->prepared);
+  }
+  plan->prepared = NULL;
+}
+
+void kw_plan_free(kw_plan *plan) {
+  kw_plan_release_prepared(plan);
+  free(plan->listed);
+  free(plan->storage);
+  free(plan);
 }
 
 kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
@@ -508,8 +432,7 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
   if (status == KW_OK) status = kw_change_check_each(plan->op, plan->normal);
   if (status == KW_OK) status = choose(plan, request);
   if (status != KW_OK) {
-    plan->device = NULL;
-    kw_plan_unref(plan);
+    kw_plan_free(plan);
     return status;
   }
   const kw_schema *schema = &plan->op->schema;
@@ -522,50 +445,4 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
   }
   *out_plan = plan;
   return KW_OK;
-}
-
-/* ---- Plans of the application ------------------------------------------------------------------------------------ */
-
-KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
-                              kw_tensor **outs, uint32_t out_count, const char *kernel, kw_plan **out_plan) {
-  if (!out_plan) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plan_make: out_plan is NULL");
-  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, kernel, kw_math_now()};
-  kw_status status = kw_request_resolve(&request);
-  if (status == KW_OK) status = kw_plan_own(&request, out_plan);
-  if (status == KW_OK) kw_device_retain(request.device);
-  return status;
-}
-
-KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_value *args, uint32_t arg_count,
-                             kw_tensor **outs, uint32_t out_count) {
-  if (!plan) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plan_run: plan is NULL");
-  kw_request request = {plan->op, stream, NULL, args, arg_count, outs, out_count, NULL, plan->math};
-  kw_status status = kw_request_resolve(&request);
-  if (status != KW_OK) return status;
-  if (!kw_plan_matches(plan, &request)) {
-    char call[512];
-    return kw_fail(
-        KW_ERR_INVALID_ARGUMENT,
-        "%s: dtypes, shapes, strides, alignment or attributes differ from those the plan was made for; make a plan for "
-        "them",
-        kw_request_describe(&request, call, sizeof call));
-  }
-  /* The calls that it leads to are made in its mode. */
-  const _Atomic kw_math *before = kw_math_current, math = plan->math;
-  kw_math_current = &math;
-  status = kw_plan_execute(plan, &request);
-  kw_math_current = before;
-  return status;
-}
-
-KW_API const char *kw_plan_kernel(const kw_plan *plan) {
-  return plan && plan->kernel ? plan->kernel->desc.name : "";
-}
-
-KW_API void kw_plan_destroy(kw_plan *plan) {
-  if (!plan || kw_fork_happened()) return;
-  kw_device *device = plan->device;
-  kw_plan_unref(plan);
-  kw_plan_reap(device);
-  kw_device_release(device);
 }

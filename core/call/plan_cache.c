@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who holds plans: a device's table of those that calls made, and the list of all that live.
+ * A device's table of plans: in buckets those that calls made, in a list all that live.
  */
+#include "call/plan_cache.h"
+
 #include "base/error.h"
-#include "call/plan.h"
+#include "call/launch.h"
+#include "device/device.h"
+#include "device/wait.h"
 
 #include <stdlib.h>
 
-pthread_mutex_t kw_plan_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* tables and bookkeeping; not held while a plugin runs */
 
 #define BUCKETS 1024
 #define MAX_PLANS 4096
@@ -20,16 +24,9 @@ struct kw_plan_table {
   kw_plan *all;     /* every plan of the device that lives, in a bucket or not */
 };
 
-kw_status kw_plan_table_create(kw_device *device) {
-  device->plans = calloc(1, sizeof *device->plans);
-  if (!device->plans) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for the plan table of %s", device->name);
-  pthread_mutex_init(&device->plans->build, NULL);
-  return KW_OK;
-}
-
-/* Both under kw_plan_mutex. */
+/* Both under the lock. */
 static void link_plan(kw_plan *plan) {
-  kw_plan **head = &plan->device->plans->all;
+  kw_plan **head = &atomic_load(&plan->device->plans)->all;
   plan->next_of_device = *head;
   plan->link_of_device = head;
   if (*head) (*head)->link_of_device = &plan->next_of_device;
@@ -43,39 +40,26 @@ static void unlink_plan(kw_plan *plan) {
   plan->link_of_device = NULL;
 }
 
-static void release_prepared(kw_plan *plan) {
-  if (plan->prepared && plan->kernel->desc.release) {
-    plan->kernel->desc.release(plan->kernel->desc.user, plan->prepared);
-  }
-  plan->prepared = NULL;
-}
-
-static void free_plan(kw_plan *plan) {
-  release_prepared(plan);
-  free(plan->listed);
-  free(plan->storage);
-  free(plan);
-}
-
 void kw_plan_unref(kw_plan *plan) {
   if (!plan || atomic_fetch_sub(&plan->refs, 1) != 1) return;
-  pthread_mutex_lock(&kw_plan_mutex);
+  pthread_mutex_lock(&lock);
   bool keep = plan->device && plan->link_of_device && plan->prepared;
   if (keep) {
     plan->retired = true;
-    plan->device->plans->retired++;
+    atomic_load(&plan->device->plans)->retired++;
   } else {
     unlink_plan(plan);
   }
-  pthread_mutex_unlock(&kw_plan_mutex);
-  if (!keep) free_plan(plan);
+  pthread_mutex_unlock(&lock);
+  if (!keep) kw_plan_free(plan);
 }
 
 void kw_plan_reap(kw_device *device) {
   if (kw_stream_in_callback()) return;
-  struct kw_plan_table *table = device->plans;
+  struct kw_plan_table *table = atomic_load(&device->plans);
+  if (!table) return;
   kw_plan *reaped = NULL;
-  pthread_mutex_lock(&kw_plan_mutex);
+  pthread_mutex_lock(&lock);
   for (kw_plan *plan = table->retired > 0 ? table->all : NULL, *next; plan; plan = next) {
     next = plan->next_of_device;
     if (!plan->retired) continue;
@@ -84,12 +68,12 @@ void kw_plan_reap(kw_device *device) {
     reaped = plan;
   }
   table->retired = 0;
-  pthread_mutex_unlock(&kw_plan_mutex);
+  pthread_mutex_unlock(&lock);
   if (!reaped) return;
   kw_stream_drain_all(device);
   while (reaped) {
     kw_plan *next = reaped->next_in_bucket;
-    free_plan(reaped);
+    kw_plan_free(reaped);
     reaped = next;
   }
 }
@@ -117,25 +101,42 @@ static void unref_chain(kw_plan *plan) {
   }
 }
 
-void kw_plan_table_destroy(kw_device *device) {
-  struct kw_plan_table *table = device->plans;
+/* Releases all that was prepared; the device has no work in flight. */
+static void free_table(kw_device *device) {
+  struct kw_plan_table *table = atomic_load(&device->plans);
   if (!table) return;
-  pthread_mutex_lock(&kw_plan_mutex);
-  kw_dispatch_forget_device(device);
+  kw_launch_forget_device(device);
+  pthread_mutex_lock(&lock);
   kw_plan *dropped = empty_buckets(table);
   while (table->all) {
     /* A thread's cache may still hold the plan; it never matches again and only its memory is left to free. */
     kw_plan *plan = table->all;
     unlink_plan(plan);
     plan->device = NULL;
-    release_prepared(plan);
-    if (plan->retired) free_plan(plan);
+    kw_plan_release_prepared(plan);
+    if (plan->retired) kw_plan_free(plan);
   }
-  pthread_mutex_unlock(&kw_plan_mutex);
+  pthread_mutex_unlock(&lock);
   unref_chain(dropped);
   pthread_mutex_destroy(&table->build);
   free(table);
-  device->plans = NULL;
+  atomic_store(&device->plans, NULL);
+}
+
+/* The device's table, made for its first plan; NULL without memory. */
+static struct kw_plan_table *obtain_table(kw_device *device) {
+  struct kw_plan_table *table = atomic_load(&device->plans);
+  if (table) return table;
+  pthread_mutex_lock(&lock);
+  table = atomic_load(&device->plans);
+  if (!table && (table = calloc(1, sizeof *table))) {
+    pthread_mutex_init(&table->build, NULL);
+    device->free_plan_table = free_table;
+    atomic_store(&device->plans, table);
+  }
+  pthread_mutex_unlock(&lock);
+  if (!table) kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for the plan table of %s", device->name);
+  return table;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
@@ -166,16 +167,17 @@ static uint64_t request_hash(const kw_request *request) {
 }
 
 static kw_plan *find_plan(struct kw_plan_table *table, uint64_t hash, const kw_request *request) {
-  pthread_mutex_lock(&kw_plan_mutex);
+  pthread_mutex_lock(&lock);
   kw_plan *plan = table->buckets[hash % BUCKETS];
   while (plan && !(plan->hash == hash && kw_plan_matches(plan, request))) plan = plan->next_in_bucket;
   if (plan) atomic_fetch_add(&plan->refs, 1);
-  pthread_mutex_unlock(&kw_plan_mutex);
+  pthread_mutex_unlock(&lock);
   return plan;
 }
 
 kw_status kw_plan_obtain(const kw_request *request, kw_plan **out_plan) {
-  struct kw_plan_table *table = request->device->plans;
+  struct kw_plan_table *table = obtain_table(request->device);
+  if (!table) return KW_ERR_OUT_OF_MEMORY;
   uint64_t hash = request_hash(request);
   if ((*out_plan = find_plan(table, hash, request))) return KW_OK;
   pthread_mutex_lock(&table->build);
@@ -186,14 +188,14 @@ kw_status kw_plan_obtain(const kw_request *request, kw_plan **out_plan) {
     status = kw_plan_build(request, &plan);
     if (status == KW_OK) {
       plan->hash = hash;
-      pthread_mutex_lock(&kw_plan_mutex);
+      pthread_mutex_lock(&lock);
       if (table->count == MAX_PLANS) dropped = empty_buckets(table);
       plan->next_in_bucket = table->buckets[hash % BUCKETS];
       table->buckets[hash % BUCKETS] = plan;
       table->count++;
       atomic_fetch_add(&plan->refs, 1);
       link_plan(plan);
-      pthread_mutex_unlock(&kw_plan_mutex);
+      pthread_mutex_unlock(&lock);
     }
   }
   pthread_mutex_unlock(&table->build);
@@ -204,13 +206,14 @@ kw_status kw_plan_obtain(const kw_request *request, kw_plan **out_plan) {
 }
 
 kw_status kw_plan_own(const kw_request *request, kw_plan **out_plan) {
-  struct kw_plan_table *table = request->device->plans;
+  struct kw_plan_table *table = obtain_table(request->device);
+  if (!table) return KW_ERR_OUT_OF_MEMORY;
   pthread_mutex_lock(&table->build);
   kw_status status = kw_plan_build(request, out_plan);
   pthread_mutex_unlock(&table->build);
   if (status != KW_OK) return status;
-  pthread_mutex_lock(&kw_plan_mutex);
+  pthread_mutex_lock(&lock);
   link_plan(*out_plan);
-  pthread_mutex_unlock(&kw_plan_mutex);
+  pthread_mutex_unlock(&lock);
   return KW_OK;
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a device can do, by what its plugin has registered.
+ * Looking through the kernels that a device's plugin has registered: kw_op_support, kw_op_get_kernel.
  */
-#include "base/error.h"
-#include "call/plan.h"
-#include "base/struct.h"
+#include "call/support.h"
 
-bool kw_can_cast_from(const kw_device *device, kw_dtype from) {
+#include "base/error.h"
+#include "base/struct.h"
+#include "call/decompose.h"
+#include "op/op.h"
+
+bool kw_can_cast_from(const kw_device *device, kw_dtype from, kw_math math) {
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find("copy_"), &count);
   for (uint32_t i = 0; i < count; ++i) {
     const kw_kernel_desc *desc = &kernels[i]->desc;
-    if (!(desc->flags & KW_KERNEL_MIXED_DTYPES) || !kw_math_allows(kw_math_now(), desc->flags)) continue;
+    if (!(desc->flags & KW_KERNEL_MIXED_DTYPES) || !kw_math_allows(math, desc->flags)) continue;
     if (kw_dtype_mask_has(desc->dtypes, from)) return true;
   }
   return false;
@@ -27,17 +30,18 @@ static kw_dtype key_of(const kw_op *op, kw_dtype dtype) {
 
 KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dtype) {
   if (!op || !device || dtype >= KW_DTYPE_COUNT || !(op->row.dtypes >> dtype & 1)) return KW_SUPPORT_NONE;
+  const kw_math math = kw_math_now();
   kw_dtype key = key_of(op, dtype);
-  bool castable = key == dtype || kw_can_cast_from(device, dtype);
+  bool castable = key == dtype || kw_can_cast_from(device, dtype, math);
   uint32_t count;
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, op, &count);
   for (uint32_t i = 0; i < count; ++i) {
     const kw_kernel_desc *desc = &kernels[i]->desc;
     bool takes = castable || (desc->flags & KW_KERNEL_MIXED_DTYPES);
-    if (!takes || !kw_math_allows(kw_math_now(), desc->flags)) continue;
+    if (!takes || !kw_math_allows(math, desc->flags)) continue;
     if (kw_dtype_mask_has(desc->dtypes, key)) return KW_SUPPORT_KERNEL;
   }
-  return castable && kw_decompose_find(op, device, key) ? KW_SUPPORT_DECOMPOSED : KW_SUPPORT_NONE;
+  return castable && kw_decompose_find(op, device, key, math) ? KW_SUPPORT_DECOMPOSED : KW_SUPPORT_NONE;
 }
 
 KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t index, kw_kernel_info *out_info) {

@@ -14,12 +14,13 @@
  */
 #include "device/allocator.h"
 
+#include "base/array.h"
 #include "base/error.h"
-#include "graph/graph.h"
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/struct.h"
 #include "base/trace.h"
+#include "device/wait.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -370,18 +371,31 @@ kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buf
 }
 
 kw_status kw_buffer_create_for_call(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
-  kw_graph *graph = kw_stream_recorded(stream);
-  return create(stream, graph ? kw_graph_pool(graph) : &stream->pool, size, out_buffer);
+  kw_recording *recording = kw_stream_recording(stream);
+  return create(stream, recording != NULL ? &recording->pool : &stream->pool, size, out_buffer);
 }
 
 void kw_buffer_retain(kw_buffer *buffer) {
   atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
 }
 
+/* For as long as the graph lives, unless the buffer is of the graph's own pool: that orders itself. */
+static void keep(kw_recording *recording, kw_buffer *buffer) {
+  if (buffer->graph == recording->pool.graph) return;
+  kw_buffer **kept = kw_array_grow(recording->kept, recording->kept_count, sizeof *kept);
+  if (kept == NULL) {
+    recording->incomplete = true;
+    return;
+  }
+  kw_buffer_retain(buffer);
+  recording->kept = kept;
+  recording->kept[recording->kept_count++] = buffer;
+}
+
 void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
-  kw_graph *graph = kw_stream_recorded(stream);
-  if (graph) {
-    kw_graph_keep(graph, buffer);
+  kw_recording *recording = kw_stream_recording(stream);
+  if (recording != NULL) {
+    keep(recording, buffer);
     return;
   }
   if (atomic_load(&buffer->stream) == stream) return; /* another thread has just begun to record */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device memory of one tensor and its views: a piece of a plugin allocation, from the caching allocator.
+ * The caching allocator, and what it gives out: buffers, each the device memory of one tensor and its views.
  */
-#ifndef KEYWAY_CORE_BUFFER_H
-#define KEYWAY_CORE_BUFFER_H
+#ifndef KEYWAY_CORE_ALLOCATOR_H
+#define KEYWAY_CORE_ALLOCATOR_H
 
 #include "device/stream.h"
 
@@ -31,8 +31,8 @@ kw_status kw_buffer_create_for_call(kw_stream *stream, uint64_t size, kw_buffer 
 void kw_buffer_retain(kw_buffer *buffer);
 void kw_buffer_release(kw_buffer *buffer);
 
-/* Notes that `stream` uses the buffer, so that its reuse waits for that stream; or that a graph does, which keeps it.
- * Call before each launch or copy. */
+/* Notes that `stream` uses the buffer, so that its reuse waits for that stream; or that a recording does, which keeps
+ * it. Call before each launch or copy. */
 void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream);
 static inline void kw_buffer_use(kw_buffer *buffer, kw_stream *stream) {
   if (atomic_load_explicit(&stream->recorder, memory_order_relaxed) == 0) {
@@ -42,15 +42,6 @@ static inline void kw_buffer_use(kw_buffer *buffer, kw_stream *stream) {
   kw_buffer_use_foreign(buffer, stream);
 }
 
-/* Enqueues a fill of `size` bytes of memory with a pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of
- * it. Where the plugin has no fill it copies from host memory and waits (then KW_ERR_BUSY inside a callback). */
-kw_status kw_memory_fill(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
-                         uint32_t pattern_size);
-
-/* The same for [offset, offset + size) of the buffer, or recorded. Notes the use. */
-kw_status kw_buffer_fill(kw_buffer *buffer, kw_stream *stream, uint64_t offset, uint64_t size, const void *pattern,
-                         uint32_t pattern_size);
-
 /* A stream is about to be destroyed: its cached and pending blocks go to the device's default stream. The stream is
  * idle. Live buffers of the stream move as well. */
 void kw_allocator_forget_stream(kw_stream *stream);
@@ -59,4 +50,4 @@ void kw_allocator_forget_stream(kw_stream *stream);
  * buffers and all. */
 void kw_allocator_forget_pool(kw_device *device, kw_pool *pool);
 
-#endif /* KEYWAY_CORE_BUFFER_H */
+#endif /* KEYWAY_CORE_ALLOCATOR_H */

@@ -14,28 +14,29 @@ struct kw_plan_table;
 
 struct kw_device {
   kw_plugin *plugin;
-  uint32_t index;         /* the plugin's numbering */
-  void *handle;           /* what the plugin's open returned */
-  uint64_t id;            /* unique over all opens in this process, never reused, never 0 */
-  char name[80];          /* "npu:0" as first opened, renaming applied */
-  kw_device_info info;    /* sanitised: alignments at least 1, max_alloc never 0 */
-  atomic_uint refs;       /* opens + live tensors, streams, events */
-  atomic_uint host_calls; /* of the references, those of kw_stream_call_host while it runs */
-  atomic_bool lost;       /* a KW_ERR_DEVICE_LOST was seen */
-  atomic_uint detours;    /* reasons why no call may take the short way: lost; streams that record */
+  uint32_t index;             /* the plugin's numbering */
+  void *handle;               /* what the plugin's open returned */
+  uint64_t id;                /* unique over all opens in this process, never reused, never 0 */
+  char name[80];              /* "npu:0" as first opened, renaming applied */
+  kw_device_info info;        /* sanitised: alignments at least 1, max_alloc never 0 */
+  atomic_uint refs;           /* opens + live tensors, streams, events */
+  atomic_uint host_calls;     /* of the references, those of kw_stream_call_host while it runs */
+  atomic_bool lost;           /* a KW_ERR_DEVICE_LOST was seen */
+  atomic_uint fast_path_bars; /* reasons why no call may take the fast path: lost; streams that record */
   struct kw_allocator *allocator;
-  void *_Atomic staging; /* host memory for copies through the host, see host_memory.h; NULL while it is in use */
+  struct kw_host_memory *_Atomic staging; /* for copies through the host: host_memory.h; NULL while it is in use */
   kw_stream *default_stream;
-  kw_generator *generator; /* the default one */
-  struct kw_plan_table *plans;
-  atomic_ullong launches; /* those not still noted by threads, see dispatch.c */
+  kw_generator *generator;                    /* the default one */
+  struct kw_plan_table *_Atomic plans;        /* made at the first plan: call/plan_cache.h */
+  void (*free_plan_table)(kw_device *device); /* set before `plans` is; called at the close, with nothing in flight */
+  void (*on_last_release)(kw_device *device); /* closes and frees the device: open.c's */
+  atomic_ullong launches;                     /* but for those that threads count still: call/launch.h */
   atomic_ullong decomposed;
   atomic_ullong fallbacks;
   atomic_ullong modules_built, modules_cached, build_ns;
 };
 
-/* One more or one fewer user. The last release closes the device: plans (kw_plan_table_destroy), allocator, default
- * stream, then the plugin's close. Inside a host function, which a stream may wait for, another thread does that. */
+/* One more or one fewer user. The last release calls on_last_release. */
 void kw_device_retain(kw_device *device);
 void kw_device_release(kw_device *device);
 
@@ -44,19 +45,8 @@ kw_status kw_device_check(const kw_device *device);
 /* Marks the device lost when status says so; returns status. For the result of every slot call of an open device. */
 kw_status kw_device_note(kw_device *device, kw_status status);
 
-/* A forked child has none of its parent's devices: marks them all lost. For the fork handler. */
-void kw_device_forked(void);
-
-/* kw_device_open of the plugin's device `index`, which is to be called `name`. *out_first: no device of the plugin was
- * opened before, so that its driver may have registered exit handlers (kw_exit_register), also when opening fails. */
-kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
-                            kw_device **out_device);
-
 /* The facts about a plugin's device, open or not: zero-filled first, strings ended, alignments at least 1, max_alloc
  * never 0. KW_ERR_INTERNAL when they contradict themselves. */
 kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info);
-
-/* A plugin has built a module for the device that it knows by `handle`, or fetched it from a cache. */
-kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached);
 
 #endif /* KEYWAY_CORE_DEVICE_H */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/device.h"
 #include "base/error.h"
-#include "device/rapl.h"
 #include "base/fork.h"
 #include "base/struct.h"
 #include "base/trace.h"
+#include "device/device.h"
+#include "device/rapl.h"
 
 #include <stdlib.h>
 

@@ -6,10 +6,12 @@
 #include "device/error_word.h"
 
 #include "base/error.h"
-#include "device/stream.h"
+#include "device/host_memory.h"
+#include "device/late_error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ARG_BITS 8
 #define WORD_SIZE 4 /* bytes */
@@ -22,10 +24,10 @@ typedef struct kw_word_use {
 
 /* Words on their way to the host. */
 typedef struct kw_word_check {
-  struct kw_word_check *next; /* when stale */
-  bool own;                   /* entry 0 is the stream's own word */
-  bool incomplete;            /* a copy could not be enqueued */
-  kw_word_use *uses;          /* entries behind that */
+  kw_host_memory *memory; /* that this lies in */
+  bool own;               /* entry 0 is the stream's own word */
+  bool incomplete;        /* a copy could not be enqueued */
+  kw_word_use *uses;      /* entries behind that */
   uint32_t count;
   struct {
     kw_error_word *word;
@@ -53,9 +55,6 @@ static kw_status allocate(kw_device *device, kw_mem *out_mem) {
       .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = WORD_SIZE, .alignment = device->info.mem_alignment};
   kw_mem mem = NULL;
   kw_status status = device->plugin->memory.alloc(device->handle, &info, &mem);
-  if (status == KW_ERR_OUT_OF_MEMORY && kw_memory_trim(device) == KW_OK) {
-    status = device->plugin->memory.alloc(device->handle, &info, &mem);
-  }
   if (status == KW_OK && mem == NULL) status = KW_ERR_INTERNAL;
   if (status != KW_OK) {
     return kw_device_note(device, kw_from_plugin(status, "allocating an error word on %s", device->name));
@@ -209,11 +208,14 @@ kw_word_check *kw_error_words_begin_check(kw_stream *stream) {
   for (const kw_word_use *use = uses; use; use = use->next) ++count;
   if (count == 0) return NULL;
 
-  kw_word_check *check = calloc(1, sizeof *check + count * sizeof check->entries[0]);
-  if (!check) { /* at the next wait, then */
+  const size_t size = sizeof(kw_word_check) + count * sizeof((kw_word_check *)0)->entries[0];
+  kw_host_memory *memory = kw_host_memory_take(size);
+  if (!memory) { /* at the next wait, then */
     give_back(stream, own, uses);
     return NULL;
   }
+  kw_word_check *check = memset(memory->bytes, 0, size);
+  check->memory = memory;
   check->own = own;
   check->uses = uses;
   if (own) check->entries[check->count++].word = atomic_load(&stream->words.own);
@@ -228,10 +230,7 @@ void kw_error_words_end_check(kw_stream *stream, kw_word_check *check, bool wait
   if (!check) return;
   if (!waited || check->incomplete) { /* the next wait looks again; the copies may still come */
     give_back(stream, check->own, check->uses);
-    pthread_mutex_lock(&stream->mutex);
-    check->next = stream->words.stale;
-    stream->words.stale = check;
-    pthread_mutex_unlock(&stream->mutex);
+    kw_host_memory_give(stream, check->memory, waited);
     return;
   }
   kw_device *device = stream->device;
@@ -241,22 +240,17 @@ void kw_error_words_end_check(kw_stream *stream, kw_word_check *check, bool wait
     if (value == 0) continue;
     char text[1024];
     kw_status status = explain(device, value, text, sizeof text);
-    kw_stream_keep_error(stream, status, text);
+    kw_late_error_keep(stream, status, text);
     clear(check->entries[i].word, stream);
     clears = true;
   }
   /* A graph's word may come to its end here, and the plugin must not free what a stream still writes to. */
   if (clears && check->uses) kw_device_note(device, device->plugin->stream.synchronize(device->handle, stream->handle));
   free_uses(check->uses);
-  free(check);
+  kw_host_memory_give(stream, check->memory, true);
 }
 
 void kw_error_words_free(kw_stream *stream) {
-  while (stream->words.stale) {
-    kw_word_check *next = stream->words.stale->next;
-    free(stream->words.stale);
-    stream->words.stale = next;
-  }
   free_uses(stream->words.others);
   kw_error_word_unref(atomic_load(&stream->words.own));
 }

@@ -23,7 +23,6 @@ typedef struct kw_error_words {
   _Atomic(kw_error_word *) own; /* made for the first kernel that wants one */
   atomic_bool own_used;         /* since somebody last waited for the stream */
   struct kw_word_use *others;   /* words of graphs that were launched since then, under the stream's mutex */
-  struct kw_word_check *stale;  /* checks that could not be waited for, under the stream's mutex */
 } kw_error_words;
 
 /* A word that is 0 once `stream` has come so far. One reference. The last unref frees it: streams that used it have

@@ -3,9 +3,9 @@
  * Where a plugin has no events, record waits for the stream: the marker is passed before anybody can ask for it.
  */
 #include "base/error.h"
-#include "device/stream.h"
 #include "base/fork.h"
 #include "base/trace.h"
+#include "device/wait.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -113,7 +113,7 @@ static void derived_markers(void **state) {
   assert_int_equal(got, 'b');
   assert_int_equal(TEST_CALLS(f.test, event_record), 0);
   /* A late error does not vanish in a record. */
-  assert_ok(kw_stream_report_error(f.stream->token, 0, KW_ERR_TIMEOUT, "late"));
+  assert_ok(kw_late_error_report(f.stream->token, 0, KW_ERR_TIMEOUT, "late"));
   assert_ok(kw_event_record(f.event, f.stream));
   assert_int_equal(kw_stream_synchronize(f.stream), KW_ERR_TIMEOUT);
   close_fixture(&f);

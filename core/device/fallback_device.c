@@ -8,6 +8,7 @@
 #include "base/fork.h"
 #include "device/device_name.h"
 #include "device/exit.h"
+#include "device/open.h"
 
 kw_device *kw_device_fallback(void) {
   kw_device *device = kw_exit_kept();

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Host memory: the application's (kw_host_alloc), and what the library itself copies through.
+ */
 #include "device/host_memory.h"
 
 #include "base/error.h"
@@ -67,19 +70,85 @@ kw_status kw_host_free(kw_device *device, void *memory) {
   return status;
 }
 
-/* ---- Staging ----------------------------------------------------------------------------------------------------- */
+/* ---- The library's own ------------------------------------------------------------------------------------------- */
 
-void *kw_staging_take(kw_device *device) {
-  void *memory = atomic_exchange(&device->staging, NULL);
-  return memory != NULL || allocate(device, KW_STAGING_SIZE, &memory) == KW_OK ? memory : NULL;
+kw_host_memory *kw_host_memory_take(uint64_t size) {
+  const uint64_t head = (sizeof(kw_host_memory) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  kw_host_memory *memory = size <= SIZE_MAX - head ? malloc(head + size) : NULL;
+  if (memory != NULL) *memory = (kw_host_memory){.bytes = (char *)memory + head};
+  return memory;
 }
 
-void kw_staging_give(kw_device *device, void *memory) {
-  void *none = NULL;
-  if (!atomic_compare_exchange_strong(&device->staging, &none, memory)) release(device, memory);
+kw_host_memory *kw_staging_take(kw_device *device) {
+  kw_host_memory *memory = atomic_exchange(&device->staging, NULL);
+  if (memory != NULL || (memory = malloc(sizeof *memory)) == NULL) return memory;
+  *memory = (kw_host_memory){.device = device};
+  if (allocate(device, KW_STAGING_SIZE, &memory->bytes) == KW_OK) return memory;
+  free(memory);
+  return NULL;
+}
+
+/* No stream touches the memory any more. */
+static void give_back(kw_host_memory *memory) {
+  kw_device *device = memory->device;
+  kw_host_memory *none = NULL;
+  if (device != NULL && atomic_compare_exchange_strong(&device->staging, &none, memory)) return;
+  if (device != NULL) release(device, memory->bytes);
+  free(memory);
+}
+
+void kw_host_memory_give(kw_stream *stream, kw_host_memory *memory, bool passed) {
+  if (memory == NULL) return;
+  if (passed) {
+    give_back(memory);
+    return;
+  }
+  /* The stream's own device waits for it before it closes; another one does not. */
+  if (memory->device != NULL && memory->device != stream->device) kw_device_retain(memory->device);
+  pthread_mutex_lock(&stream->mutex);
+  memory->since = stream->waits;
+  memory->next = stream->held;
+  stream->held = memory;
+  pthread_mutex_unlock(&stream->mutex);
+}
+
+uint64_t kw_host_memory_begin_wait(kw_stream *stream) {
+  pthread_mutex_lock(&stream->mutex);
+  uint64_t wait = ++stream->waits;
+  pthread_mutex_unlock(&stream->mutex);
+  return wait;
+}
+
+void kw_host_memory_settle(kw_stream *stream, uint64_t wait) {
+  kw_host_memory *settled = NULL;
+  pthread_mutex_lock(&stream->mutex);
+  for (kw_host_memory **link = &stream->held; *link != NULL;) {
+    kw_host_memory *memory = *link;
+    if (memory->since >= wait) { /* held after the wait began: it says nothing about this */
+      link = &memory->next;
+      continue;
+    }
+    *link = memory->next;
+    memory->next = settled;
+    settled = memory;
+  }
+  pthread_mutex_unlock(&stream->mutex);
+  while (settled != NULL) {
+    kw_host_memory *next = settled->next;
+    kw_device *device = settled->device;
+    give_back(settled);
+    if (device != NULL && device != stream->device) kw_device_release(device);
+    settled = next;
+  }
+}
+
+void kw_host_memory_free_held(kw_stream *stream) {
+  kw_host_memory_settle(stream, UINT64_MAX);
 }
 
 void kw_staging_free(kw_device *device) {
-  void *memory = atomic_exchange(&device->staging, NULL);
-  if (memory != NULL) release(device, memory);
+  kw_host_memory *memory = atomic_exchange(&device->staging, NULL);
+  if (memory == NULL) return;
+  release(device, memory->bytes);
+  free(memory);
 }

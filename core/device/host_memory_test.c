@@ -48,21 +48,22 @@ static void refusals(void **state) {
 static void staging_is_kept(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", KW_NATIVE_HOST_MEMORY);
-  void *first = kw_staging_take(&test->device);
+  kw_stream *stream = test->device.default_stream;
+  kw_host_memory *first = kw_staging_take(&test->device);
   assert_non_null(first);
-  memset(first, 1, KW_STAGING_SIZE);
-  void *second = kw_staging_take(&test->device); /* the first is in use */
+  memset(first->bytes, 1, KW_STAGING_SIZE);
+  kw_host_memory *second = kw_staging_take(&test->device); /* the first is in use */
   assert_non_null(second);
   assert_ptr_not_equal(first, second);
-  kw_staging_give(&test->device, first);
-  kw_staging_give(&test->device, second); /* one is enough */
+  kw_host_memory_give(stream, first, true);
+  kw_host_memory_give(stream, second, true); /* one is enough */
   assert_int_equal(test->live_host, 1);
   assert_ptr_equal(kw_staging_take(&test->device), first);
-  kw_staging_give(&test->device, first);
+  kw_host_memory_give(stream, first, true);
   TEST_FAIL_NEXT(test, memory_alloc_host, KW_ERR_OUT_OF_MEMORY);
   assert_ptr_equal(kw_staging_take(&test->device), first);
   assert_null(kw_staging_take(&test->device));
-  kw_staging_give(&test->device, first);
+  kw_host_memory_give(stream, first, true);
   test_device_close(test);
 }
 

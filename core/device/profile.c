@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
-#include "plugin/plugin.h"
 #include "base/fork.h"
 #include "base/trace.h"
+#include "plugin/plugin.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -123,8 +123,8 @@ static void a_late_error_surfaces_once(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
   kw_stream *stream = stream_of(test), *other = stream_of(test);
-  assert_ok(kw_stream_report_error(stream->token, call_id_of("add.Tensor"), KW_ERR_TIMEOUT, "the queue stalled"));
-  assert_ok(kw_stream_report_error(stream->token, call_id_of("mm"), KW_ERR_INTERNAL, "a consequence"));
+  assert_ok(kw_late_error_report(stream->token, call_id_of("add.Tensor"), KW_ERR_TIMEOUT, "the queue stalled"));
+  assert_ok(kw_late_error_report(stream->token, call_id_of("mm"), KW_ERR_INTERNAL, "a consequence"));
   assert_ok(kw_stream_query(stream)); /* does not take it */
   assert_ok(kw_stream_synchronize(other));
   assert_int_equal(kw_stream_synchronize(stream), KW_ERR_TIMEOUT);
@@ -141,24 +141,24 @@ static void odd_reports(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
   kw_stream *stream = stream_of(test);
-  assert_ok(kw_stream_report_error(stream->token, 0, 77, NULL));
+  assert_ok(kw_late_error_report(stream->token, 0, 77, NULL));
   assert_int_equal(kw_stream_synchronize(stream), KW_ERR_INTERNAL);
   assert_error("unknown operation");
   assert_error("77");
-  assert_int_equal(kw_stream_report_error(stream->token, 0, KW_OK, "fine"), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_late_error_report(stream->token, 0, KW_OK, "fine"), KW_ERR_INVALID_ARGUMENT);
   assert_ok(kw_stream_synchronize(stream));
-  assert_ok(kw_stream_report_error(stream->token, UINT64_MAX, KW_ERR_TIMEOUT, "")); /* no such op */
+  assert_ok(kw_late_error_report(stream->token, UINT64_MAX, KW_ERR_TIMEOUT, "")); /* no such op */
   assert_int_equal(kw_stream_synchronize(stream), KW_ERR_TIMEOUT);
   assert_error("timeout");
   char message[2000];
   memset(message, 'm', sizeof message);
   message[sizeof message - 1] = 0;
-  assert_ok(kw_stream_report_error(stream->token, 0, KW_ERR_TIMEOUT, message));
+  assert_ok(kw_late_error_report(stream->token, 0, KW_ERR_TIMEOUT, message));
   assert_int_equal(kw_stream_synchronize(stream), KW_ERR_TIMEOUT);
   assert_error("usable again");
   uint64_t token = stream->token;
   assert_ok(kw_stream_destroy(stream));
-  assert_ok(kw_stream_report_error(token, 0, KW_ERR_TIMEOUT, "too late"));
+  assert_ok(kw_late_error_report(token, 0, KW_ERR_TIMEOUT, "too late"));
   assert_ok(kw_stream_synchronize(test->device.default_stream));
   test_device_close(test);
 }
@@ -184,7 +184,7 @@ static void a_lost_device_fails_on_every_stream(void **state) {
   test_device *test = test_device_open("test:0", TEST_NATIVE_ALL),
               *healthy = test_device_open("test:1", TEST_NATIVE_ALL);
   kw_stream *stream = stream_of(test), *other = stream_of(test), *fails = NULL;
-  assert_ok(kw_stream_report_error(stream->token, call_id_of("mm"), KW_ERR_DEVICE_LOST, "illegal access"));
+  assert_ok(kw_late_error_report(stream->token, call_id_of("mm"), KW_ERR_DEVICE_LOST, "illegal access"));
   unsigned calls = TEST_CALLS(test, stream_synchronize);
   for (int i = 0; i < 2; ++i) {
     assert_int_equal(kw_stream_synchronize(stream), KW_ERR_DEVICE_LOST);
@@ -194,7 +194,7 @@ static void a_lost_device_fails_on_every_stream(void **state) {
     assert_error("open it again");
   }
   assert_int_equal(kw_stream_query(other), KW_ERR_DEVICE_LOST);
-  assert_int_equal(kw_stream_synchronize_all(&test->device), KW_ERR_DEVICE_LOST);
+  assert_int_equal(kw_device_synchronize(&test->device), KW_ERR_DEVICE_LOST);
   assert_int_equal(kw_stream_create(&test->device, &fails), KW_ERR_DEVICE_LOST);
   assert_int_equal(TEST_CALLS(test, stream_synchronize), calls); /* a dead queue may never answer */
   assert_ok(kw_stream_synchronize(healthy->device.default_stream));
@@ -204,18 +204,24 @@ static void a_lost_device_fails_on_every_stream(void **state) {
   test_device_close(healthy);
 }
 
-static void synchronize_all_loses_no_error(void **state) {
+static void waits_for_the_device_leave_streams_their_errors(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", TEST_NATIVE_ALL), *apart = test_device_open("test:1", TEST_NATIVE_ALL);
   kw_stream *a = stream_of(test), *b = stream_of(test);
-  assert_ok(kw_stream_report_error(apart->device.default_stream->token, 0, KW_ERR_TIMEOUT, "elsewhere"));
-  assert_ok(kw_stream_report_error(a->token, 0, KW_ERR_TIMEOUT, "in a"));
-  assert_ok(kw_stream_report_error(b->token, 0, KW_ERR_TIMEOUT, "in b"));
-  assert_int_equal(kw_stream_synchronize_all(&test->device), KW_ERR_TIMEOUT);
+  assert_ok(kw_late_error_report(apart->device.default_stream->token, 0, KW_ERR_TIMEOUT, "elsewhere"));
+  assert_ok(kw_late_error_report(a->token, 0, KW_ERR_TIMEOUT, "in a"));
+  assert_ok(kw_late_error_report(b->token, 0, KW_ERR_TIMEOUT, "in b"));
+  assert_int_equal(kw_device_synchronize(&test->device), KW_ERR_TIMEOUT);
   assert_int_equal(TEST_CALLS(test, stream_synchronize), 3);
   assert_int_equal(TEST_CALLS(apart, stream_synchronize), 0);
-  assert_int_equal(kw_stream_synchronize_all(&test->device), KW_ERR_TIMEOUT);
-  assert_ok(kw_stream_synchronize_all(&test->device));
+  assert_int_equal(kw_device_synchronize(&test->device), KW_ERR_TIMEOUT);
+  assert_ok(kw_device_synchronize(&test->device));
+  /* Each stream has its own error still: its owner must not take what it wrote for right. */
+  assert_int_equal(kw_stream_synchronize(a), KW_ERR_TIMEOUT);
+  assert_error("in a");
+  assert_ok(kw_stream_synchronize(a));
+  assert_int_equal(kw_stream_synchronize(b), KW_ERR_TIMEOUT);
+  assert_error("in b");
   assert_int_equal(kw_stream_synchronize(apart->device.default_stream), KW_ERR_TIMEOUT);
   assert_ok(kw_stream_destroy(a));
   assert_ok(kw_stream_destroy(b));
@@ -254,7 +260,7 @@ static void call_host_runs_in_order_once(void **state) {
     test_gate(stream, false);
     assert_int_equal(calls.count, 3);
     for (int i = 0; i < 3; ++i) assert_int_equal(calls.order[i], i + 1);
-    assert_int_equal(kw_stream_run_callback(0), KW_ERR_NOT_FOUND);
+    assert_int_equal(kw_host_call_run(0), KW_ERR_NOT_FOUND);
     kw_buffer_release(buffer);
     assert_ok(kw_stream_destroy(stream));
     test_device_close(test);
@@ -277,8 +283,8 @@ static void a_token_runs_once(void **state) {
   int number = 9;
   calls.count = 0;
   assert_ok(kw_stream_call_host(test->device.default_stream, note, &number));
-  assert_ok(kw_stream_run_callback(seen_token));
-  assert_int_equal(kw_stream_run_callback(seen_token), KW_ERR_NOT_FOUND);
+  assert_ok(kw_host_call_run(seen_token));
+  assert_int_equal(kw_host_call_run(seen_token), KW_ERR_NOT_FOUND);
   assert_error("has run already");
   assert_int_equal(calls.count, 1);
   test_device_close(test);
@@ -325,7 +331,7 @@ static void waiting_is_refused(void *user) {
   assert_true(kw_stream_in_callback());
   assert_int_equal(kw_stream_synchronize(in->stream), KW_ERR_BUSY);
   assert_error("kw_stream_synchronize");
-  assert_int_equal(kw_stream_synchronize_all(&in->test->device), KW_ERR_BUSY);
+  assert_int_equal(kw_device_synchronize(&in->test->device), KW_ERR_BUSY);
   assert_int_equal(kw_stream_destroy(in->stream), KW_ERR_BUSY);
   assert_int_equal(kw_event_synchronize(in->event), KW_ERR_BUSY);
   assert_int_equal(kw_tensor_write(in->tensor, room), KW_ERR_BUSY);
@@ -374,10 +380,10 @@ static void *use_streams(void *user) {
     bool bad = kw_stream_create(&c->test->device, &stream) != KW_OK;
     bad |= kw_stream_call_host(stream, count_run, &c->ran) != KW_OK;
     bad |= kw_stream_call_host(c->shared, count_run, &c->ran) != KW_OK;
-    bad |= kw_stream_report_error(stream->token, 0, KW_ERR_TIMEOUT, "late") != KW_OK;
-    bad |= kw_stream_synchronize_all(&c->test->device) == KW_ERR_BUSY;
+    bad |= kw_late_error_report(stream->token, 0, KW_ERR_TIMEOUT, "late") != KW_OK;
+    bad |= kw_device_synchronize(&c->test->device) == KW_ERR_BUSY;
     bad |= kw_stream_synchronize(c->shared) != KW_OK;
-    kw_stream_synchronize(stream); /* its error may have surfaced in anybody's synchronize_all */
+    bad |= kw_stream_synchronize(stream) != KW_ERR_TIMEOUT; /* also when others' waits for the device tell of it */
     bad |= kw_stream_destroy(stream) != KW_OK;
     if (bad) atomic_fetch_add(&c->errors, 1);
   }
@@ -408,7 +414,7 @@ int main(void) {
       cmocka_unit_test(odd_reports),
       cmocka_unit_test(a_failing_synchronize_slot),
       cmocka_unit_test(a_lost_device_fails_on_every_stream),
-      cmocka_unit_test(synchronize_all_loses_no_error),
+      cmocka_unit_test(waits_for_the_device_leave_streams_their_errors),
       cmocka_unit_test(call_host_runs_in_order_once),
       cmocka_unit_test(a_token_runs_once),
       cmocka_unit_test(a_refused_call_host_never_runs),

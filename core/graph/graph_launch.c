@@ -2,28 +2,29 @@
  *
  * Launching a graph: its nodes one after another, or the plugin's own recording of them.
  */
-#include "graph/graph.h"
-
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
-#include "call/plan.h"
 #include "base/trace.h"
+#include "call/launch.h"
+#include "device/late_error.h"
+#include "device/wait.h"
+#include "graph/graph.h"
 
 /* ---- Native ------------------------------------------------------------------------------------------------------ */
 
 static bool is_capturable(const kw_graph *graph) {
   const uint32_t native = graph->device->plugin->native;
-  if (!(native & KW_NATIVE_GRAPH) || graph->node_count == 0) return false;
-  for (uint32_t i = 0; i < graph->node_count; ++i) {
-    const kw_plan *plan = graph->nodes[i].plan;
+  if (!(native & KW_NATIVE_GRAPH) || graph->record.node_count == 0) return false;
+  for (uint32_t i = 0; i < graph->record.node_count; ++i) {
+    const kw_plan *plan = graph->record.nodes[i].plan;
     if (plan ? !(plan->kernel->desc.flags & KW_KERNEL_CAPTURABLE) : !(native & KW_NATIVE_FILL)) return false;
   }
   return true;
 }
 
 /* Enqueues one node on a stream of the plugin's. Plain status. */
-static kw_status capture_node(const kw_graph *graph, const kw_graph_node *node) {
+static kw_status capture_node(const kw_graph *graph, const kw_record_node *node) {
   kw_device *device = graph->device;
   if (!node->plan) {
     return device->plugin->memory.fill(device->handle, graph->native_stream, node->mem, node->offset, node->size,
@@ -40,8 +41,8 @@ static kw_status capture(kw_graph *graph) {
   const kw_graph_api *api = &device->plugin->graph;
   kw_status status = api->begin(device->handle, graph->native_stream);
   if (status != KW_OK) return kw_from_plugin(status, "graph.begin");
-  for (uint32_t i = 0; i < graph->node_count && status == KW_OK; ++i) {
-    status = capture_node(graph, &graph->nodes[i]);
+  for (uint32_t i = 0; i < graph->record.node_count && status == KW_OK; ++i) {
+    status = capture_node(graph, &graph->record.nodes[i]);
     if (status != KW_OK) kw_from_plugin(status, "node %u", i);
   }
   if (status != KW_OK) {
@@ -105,7 +106,7 @@ static kw_status follow_last_launch(const kw_graph *graph, kw_stream *stream) {
   kw_stream *last = kw_stream_pin(graph->last);
   if (!last) return KW_OK; /* destroyed, so its work has ended */
   kw_status status = KW_OK;
-  if ((graph->device->plugin->native & KW_NATIVE_EVENTS) && !(graph->native && graph->word)) {
+  if ((graph->device->plugin->native & KW_NATIVE_EVENTS) && !(graph->native && graph->record.word)) {
     status = enqueue_wait(graph->device, last, stream);
   } else {
     status = kw_stream_may_wait("kw_graph_launch");
@@ -117,8 +118,8 @@ static kw_status follow_last_launch(const kw_graph *graph, kw_stream *stream) {
 
 /* Each launch takes blocks as all its calls together would. */
 static kw_status write_numbers(const kw_graph *graph, kw_stream *stream) {
-  for (uint32_t i = 0; i < graph->numbers_count; ++i) {
-    const kw_graph_numbers *numbers = &graph->numbers[i];
+  for (uint32_t i = 0; i < graph->record.numbers_count; ++i) {
+    const kw_record_numbers *numbers = &graph->record.numbers[i];
     const kw_rng rng = kw_generator_take(numbers->generator, numbers->blocks);
     if (rng.algorithm != numbers->algorithm) {
       return kw_fail(KW_ERR_INVALID_ARGUMENT,
@@ -132,7 +133,7 @@ static kw_status write_numbers(const kw_graph *graph, kw_stream *stream) {
   return KW_OK;
 }
 
-static kw_status run_node(const kw_graph_node *node, kw_stream *stream) {
+static kw_status run_node(const kw_record_node *node, kw_stream *stream) {
   if (!node->plan) {
     return kw_memory_fill(stream, node->mem, node->offset, node->size, node->pattern, node->pattern_size);
   }
@@ -140,7 +141,7 @@ static kw_status run_node(const kw_graph_node *node, kw_stream *stream) {
   const bool data_errors = call.error_mem != NULL;
   if (data_errors) { /* they are those of the stream that it runs on */
     kw_error_word *word;
-    kw_status made = kw_error_words_own(stream, &word);
+    kw_status made = kw_stream_error_word(stream, &word);
     if (made != KW_OK) return made;
     call.error_mem = word->mem;
   }
@@ -161,14 +162,12 @@ static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
   if (graph->native) {
     kw_status status = device->plugin->graph.launch(device->handle, graph->native, stream->handle);
     if (status != KW_OK) return kw_device_note(device, kw_from_plugin(status, "graph.launch"));
-    for (uint32_t i = 0; i < graph->node_count; ++i) {
-      if (graph->nodes[i].plan) atomic_fetch_add(&device->launches, 1);
-    }
+    atomic_fetch_add(&device->launches, graph->record.launch_count);
     return KW_OK;
   }
-  for (uint32_t i = 0; i < graph->node_count; ++i) {
-    kw_status status = run_node(&graph->nodes[i], stream);
-    if (status != KW_OK) return kw_wrap(status, "node %u of %u", i, graph->node_count);
+  for (uint32_t i = 0; i < graph->record.node_count; ++i) {
+    kw_status status = run_node(&graph->record.nodes[i], stream);
+    if (status != KW_OK) return kw_wrap(status, "node %u of %u", i, graph->record.node_count);
   }
   return KW_OK;
 }
@@ -176,8 +175,8 @@ static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
 /* Under graph->launching. */
 static kw_status launch(kw_graph *graph, kw_stream *stream) {
   struct kw_word_use *use = NULL;
-  if (graph->native && graph->word) {
-    kw_status status = kw_word_use_create(graph->word, &use);
+  if (graph->native && graph->record.word) {
+    kw_status status = kw_word_use_create(graph->record.word, &use);
     if (status != KW_OK) return status;
   }
   kw_status status = follow_last_launch(graph, stream);

@@ -3,7 +3,6 @@
  * When the work of a graph runs: on a device whose streams the test holds. The graphs have fills only.
  */
 #include "graph/graph.h"
-#include "call/plan.h"
 #include "testing/test_device.h"
 
 static test_device *test;
@@ -12,7 +11,6 @@ static kw_tensor *x;
 
 static void open_with(uint32_t native) {
   test = test_device_open("npu:0", native);
-  assert_ok(kw_plan_table_create(&test->device));
   stream = test->device.default_stream;
   assert_ok(kw_stream_create(&test->device, &side));
   assert_ok(kw_tensor_create(&test->device, KW_U8, 1, (int64_t[]){4}, &x));
@@ -40,7 +38,6 @@ static int close_device(void **state) {
   (void)state;
   kw_tensor_release(x);
   assert_ok(kw_stream_destroy(side));
-  kw_plan_table_destroy(&test->device);
   test_device_close(test);
   return 0;
 }
@@ -48,7 +45,7 @@ static int close_device(void **state) {
 static kw_graph *record_fill(kw_stream *on, unsigned char value) {
   kw_graph *graph;
   assert_ok(kw_graph_begin(on));
-  assert_ok(kw_buffer_fill(x->buffer, on, 0, 4, &value, 1));
+  assert_ok(kw_record_or_fill(x->buffer, on, 0, 4, &value, 1));
   assert_ok(kw_graph_end(on, &graph));
   return graph;
 }

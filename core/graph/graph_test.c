@@ -366,7 +366,7 @@ static void refuses_what_would_wait(void **state) {
   assert_busy(kw_graph_launch(graph, stream), "kw_graph_launch");
   assert_busy(kw_stream_synchronize(stream), "kw_stream_synchronize");
   assert_error("records a graph");
-  assert_busy(kw_device_synchronize(device), "kw_device_synchronize");
+  assert_ok(kw_device_synchronize(device)); /* what is recorded has not been enqueued */
   assert_busy(kw_stream_query(stream), "kw_stream_query");
   assert_busy(kw_stream_call_host(stream, do_nothing, NULL), "kw_stream_call_host");
   assert_busy(kw_event_record(event, stream), "kw_event_record");

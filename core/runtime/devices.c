@@ -7,6 +7,7 @@
 #include "base/struct.h"
 #include "device/device_name.h"
 #include "device/exit.h"
+#include "device/open.h"
 #include "runtime/runtime.h"
 
 kw_status kw_device_open(const char *name, kw_device **out_device) {

@@ -4,9 +4,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/parallel.h"
+#include "device/host_call.h"
+#include "device/late_error.h"
+#include "device/open.h"
 #include "base/trace.h"
-#include "device/device.h"
-#include "device/stream.h"
 #include "op/op.h"
 #include "plugin/kernel.h"
 
@@ -46,12 +47,12 @@ static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
 static kw_status host_report_async_error(void *ctx, uint64_t stream_token, uint64_t call_id, kw_status status,
                                          const char *message) {
   (void)ctx;
-  return kw_error_offer(kw_stream_report_error(stream_token, call_id, status, message != NULL ? message : ""));
+  return kw_error_offer(kw_late_error_report(stream_token, call_id, status, message != NULL ? message : ""));
 }
 
 static kw_status host_run_callback(void *ctx, uint64_t callback_token) {
   (void)ctx;
-  return kw_error_offer(kw_stream_run_callback(callback_token));
+  return kw_error_offer(kw_host_call_run(callback_token));
 }
 
 static kw_status host_parallel_for(void *ctx, int64_t n, int64_t grain, kw_range_fn body, void *user) {

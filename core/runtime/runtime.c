@@ -7,7 +7,9 @@
 #include "base/math_mode.h"
 #include "base/struct.h"
 #include "base/trace.h"
+#include "call/dispatch.h"
 #include "device/exit.h"
+#include "device/open.h"
 #include "plugin/discover.h"
 #include "plugin/kernel.h"
 #include "plugin/plugin.h"
@@ -293,6 +295,7 @@ static void discover(void) {
 static void start(uint32_t flags) {
   kw_trace_start();
   kw_math_start();
+  kw_dispatch_start();
   pthread_atfork(NULL, NULL, after_fork_in_child);
   if ((flags & KW_INIT_NO_DISCOVERY) == 0) discover();
   atomic_store_explicit(&started, true, memory_order_release);

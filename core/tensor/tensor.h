@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A tensor: a descriptor and the buffer that it describes.
+ */
 #ifndef KEYWAY_CORE_TENSOR_H
 #define KEYWAY_CORE_TENSOR_H
 
@@ -30,10 +33,5 @@ kw_status kw_tensor_create_for_call(kw_stream *stream, kw_dtype dtype, uint32_t 
 
 /* KW_OK, or KW_ERR_INVALID_ARGUMENT when `tensor` is NULL or no living tensor; names function and argument. */
 kw_status kw_tensor_check(const char *function, const char *argument, const kw_tensor *tensor);
-
-/* dst and src have the same dtype and numel, are contiguous, and may lie on different devices; `stream` belongs to one
- * of them. On one device: its copy slot on `stream`; otherwise staged through host memory, waiting (the other device's
- * part on its default stream). */
-kw_status kw_tensor_copy_contiguous(kw_tensor *dst, const kw_tensor *src, kw_stream *stream);
 
 #endif /* KEYWAY_CORE_TENSOR_H */

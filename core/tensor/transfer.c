@@ -6,33 +6,20 @@
  * written by reading these bytes, changing its own among them, and writing all of them back. That costs the extent, not
  * numel, and a write to the gaps by another stream at the same time may be undone.
  */
+#include "tensor/transfer.h"
+
 #include "base/error.h"
-#include "graph/graph.h"
-#include "device/host_memory.h"
 #include "base/fork.h"
 #include "base/overlap.h"
-#include "tensor/tensor.h"
 #include "base/trace.h"
+#include "device/copy.h"
+#include "device/host_memory.h"
+#include "device/wait.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static kw_status enqueue_copy(kw_stream *stream, const kw_copy_info *copy) {
-  static const char *const names[] = {"host to device", "device to host", "device to device"};
-  kw_device *device = stream->device;
-  uint64_t begin = kw_trace_begin();
-  kw_status status = device->plugin->memory.copy(device->handle, stream->handle, copy);
-  if (kw_trace_enabled) {
-    char detail[120];
-    snprintf(detail, sizeof detail, "%" PRIu64 " bytes, %s", copy->size, device->name);
-    kw_trace_span("copy", names[copy->kind], detail, begin);
-  }
-  if (status == KW_OK) return KW_OK;
-  return kw_device_note(device, kw_from_plugin(status, "copying %" PRIu64 " bytes, %s, on %s", copy->size,
-                                               names[copy->kind], device->name));
-}
 
 /* `offset` is absolute in the buffer's mem. */
 static kw_status copy_in(kw_buffer *buffer, uint64_t offset, const void *host, uint64_t size, kw_stream *stream) {
@@ -43,7 +30,7 @@ static kw_status copy_in(kw_buffer *buffer, uint64_t offset, const void *host, u
                        .dst_offset = offset,
                        .src_host = host,
                        .size = size};
-  return enqueue_copy(stream, &copy);
+  return kw_copy_enqueue(stream, &copy);
 }
 
 static kw_status copy_out(kw_buffer *buffer, uint64_t offset, void *host, uint64_t size, kw_stream *stream) {
@@ -54,7 +41,7 @@ static kw_status copy_out(kw_buffer *buffer, uint64_t offset, void *host, uint64
                        .src_mem = buffer->mem,
                        .src_offset = offset,
                        .size = size};
-  return enqueue_copy(stream, &copy);
+  return kw_copy_enqueue(stream, &copy);
 }
 
 static uint64_t byte_size(const kw_tensor_ref *ref) {
@@ -69,7 +56,7 @@ static kw_status no_host_memory(const char *function, uint64_t size) {
 /* A result of a graph that is being recorded has none yet. */
 static kw_status check_has_contents(const char *function, const kw_tensor *tensor) {
   const uint64_t graph = tensor->buffer->graph;
-  if (graph == 0 || atomic_load(&atomic_load(&tensor->buffer->stream)->recording) != graph) return KW_OK;
+  if (graph == 0 || atomic_load(&atomic_load(&tensor->buffer->stream)->recording_graph) != graph) return KW_OK;
   return kw_fail(
       KW_ERR_BUSY,
       "%s: the tensor is a result of a graph that is being recorded: it has contents once the graph has been "
@@ -124,31 +111,40 @@ static void move_strided(const kw_tensor_ref *ref, char *extent, char *packed, b
 }
 
 /* The tensor's extent in fresh host memory; waits. */
-static kw_status read_extent(const char *function, const kw_tensor *tensor, kw_stream *stream, char **out_extent) {
+static kw_status read_extent(const char *function, const kw_tensor *tensor, kw_stream *stream,
+                             kw_host_memory **out_extent) {
   uint64_t size = kw_ref_extent(&tensor->ref);
-  char *extent = malloc(size);
+  kw_host_memory *extent = kw_host_memory_take(size);
   if (extent == NULL) return no_host_memory(function, size);
-  kw_status status = copy_out(tensor->buffer, tensor->ref.offset, extent, size, stream);
-  if (status == KW_OK) status = kw_stream_synchronize(stream);
+  bool passed = false;
+  kw_status status = copy_out(tensor->buffer, tensor->ref.offset, extent->bytes, size, stream);
+  if (status == KW_OK) status = kw_stream_wait(function, stream, &passed);
   if (status == KW_OK) {
     *out_extent = extent;
   } else {
-    free(extent);
+    kw_host_memory_give(stream, extent, passed);
   }
   return status;
 }
 
 /* ---- Host and device --------------------------------------------------------------------------------------------- */
 
-kw_status kw_tensor_write(kw_tensor *tensor, const void *host) {
-  static const char function[] = "kw_tensor_write";
+/* May the device's default stream be waited for? */
+static kw_status check_waits(const char *function, const kw_tensor *tensor, const void *host) {
   kw_status status = check(function, tensor, host);
   if (status == KW_OK) status = kw_stream_may_wait(function);
-  if (status == KW_OK) status = kw_stream_may_not_record(function, tensor->device->default_stream);
+  return status == KW_OK ? kw_stream_may_not_record(function, tensor->device->default_stream) : status;
+}
+
+/* Elements in row-major order from host memory. *out_passed: no enqueued copy touches that any more. */
+static kw_status write_from(const char *function, kw_tensor *tensor, const void *host, bool *out_passed) {
+  *out_passed = true;
+  kw_status status = check_waits(function, tensor, host);
   if (status != KW_OK || tensor->ref.numel == 0) return status;
   const kw_tensor_ref *ref = &tensor->ref;
   kw_stream *stream = tensor->device->default_stream;
-  char *extent = NULL;
+  kw_host_memory *extent = NULL;
+  bool passed = false;
   if (kw_ref_is_contiguous(ref)) {
     status = copy_in(tensor->buffer, ref->offset, host, byte_size(ref), stream);
   } else if (kw_ref_overlaps_itself(ref)) {
@@ -160,32 +156,43 @@ kw_status kw_tensor_write(kw_tensor *tensor, const void *host) {
   } else {
     status = read_extent(function, tensor, stream, &extent);
     if (status != KW_OK) return status;
-    move_strided(ref, extent, (char *)(uintptr_t)host, false);
-    status = copy_in(tensor->buffer, ref->offset, extent, kw_ref_extent(ref), stream);
+    move_strided(ref, extent->bytes, (char *)(uintptr_t)host, false);
+    status = copy_in(tensor->buffer, ref->offset, extent->bytes, kw_ref_extent(ref), stream);
   }
-  kw_status waited = kw_stream_synchronize(stream);
-  free(extent);
-  return status != KW_OK ? status : waited;
+  if (status == KW_OK) status = kw_stream_wait(function, stream, &passed);
+  if (extent == NULL) *out_passed = passed;
+  kw_host_memory_give(stream, extent, passed);
+  return status;
 }
 
-kw_status kw_tensor_read(const kw_tensor *tensor, void *host) {
-  static const char function[] = "kw_tensor_read";
-  kw_status status = check(function, tensor, host);
-  if (status == KW_OK) status = kw_stream_may_wait(function);
-  if (status == KW_OK) status = kw_stream_may_not_record(function, tensor->device->default_stream);
+/* The same the other way. */
+static kw_status read_into(const char *function, const kw_tensor *tensor, void *host, bool *out_passed) {
+  *out_passed = true;
+  kw_status status = check_waits(function, tensor, host);
   if (status != KW_OK || tensor->ref.numel == 0) return status;
   const kw_tensor_ref *ref = &tensor->ref;
   kw_stream *stream = tensor->device->default_stream;
   if (kw_ref_is_contiguous(ref)) {
     status = copy_out(tensor->buffer, ref->offset, host, byte_size(ref), stream);
-    return status != KW_OK ? status : kw_stream_synchronize(stream);
+    *out_passed = false;
+    return status != KW_OK ? status : kw_stream_wait(function, stream, out_passed);
   }
-  char *extent;
+  kw_host_memory *extent;
   status = read_extent(function, tensor, stream, &extent);
   if (status != KW_OK) return status;
-  move_strided(ref, extent, host, true);
-  free(extent);
+  move_strided(ref, extent->bytes, host, true);
+  kw_host_memory_give(stream, extent, true);
   return KW_OK;
+}
+
+kw_status kw_tensor_write(kw_tensor *tensor, const void *host) {
+  bool passed;
+  return write_from("kw_tensor_write", tensor, host, &passed);
+}
+
+kw_status kw_tensor_read(const kw_tensor *tensor, void *host) {
+  bool passed;
+  return read_into("kw_tensor_read", tensor, host, &passed);
 }
 
 static kw_status check_async(const char *function, const kw_tensor *tensor, const void *host, kw_stream **stream) {
@@ -224,22 +231,28 @@ static kw_copy_info contiguous_copy(const kw_tensor *dst, const kw_tensor *src) 
                         .size = byte_size(&src->ref)};
 }
 
-/* Piece by piece through host memory, which is that of the device that has such. */
+/* Piece by piece through host memory, which is that of the device that has such. It belongs to the stream that had it
+ * last: a device's piece goes back to that device when both streams have passed. */
 static kw_status copy_staged(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_stream *to) {
+  static const char function[] = "copying between devices";
   uint64_t size = byte_size(&src->ref);
   kw_device *device = dst->device->plugin->native & KW_NATIVE_HOST_MEMORY ? dst->device : src->device;
-  char *host = kw_staging_take(device);
-  if (host == NULL) return no_host_memory("copying between devices", KW_STAGING_SIZE);
+  kw_host_memory *staging = kw_staging_take(device);
+  if (staging == NULL) return no_host_memory(function, KW_STAGING_SIZE);
+  kw_stream *last = from;
+  bool passed = true;
   kw_status status = KW_OK;
   for (uint64_t done = 0, piece; done < size && status == KW_OK; done += piece) {
     piece = size - done < KW_STAGING_SIZE ? size - done : KW_STAGING_SIZE;
-    status = copy_out(src->buffer, src->ref.offset + done, host, piece, from);
-    if (status == KW_OK) status = kw_stream_synchronize(from);
-    if (status != KW_OK) break;
-    status = copy_in(dst->buffer, dst->ref.offset + done, host, piece, to);
-    if (status == KW_OK) status = kw_stream_synchronize(to);
+    for (int way = 0; way < 2 && status == KW_OK; ++way) {
+      last = way == 0 ? from : to;
+      status = way == 0 ? copy_out(src->buffer, src->ref.offset + done, staging->bytes, piece, from)
+                        : copy_in(dst->buffer, dst->ref.offset + done, staging->bytes, piece, to);
+      passed = false;
+      if (status == KW_OK) status = kw_stream_wait(function, last, &passed);
+    }
   }
-  kw_staging_give(device, host);
+  kw_host_memory_give(last, staging, passed);
   return status;
 }
 
@@ -276,17 +289,23 @@ kw_status kw_tensor_copy_contiguous(kw_tensor *dst, const kw_tensor *src, kw_str
   kw_buffer_use(dst->buffer, stream);
   kw_buffer_use(src->buffer, stream);
   const kw_copy_info copy = contiguous_copy(dst, src);
-  return enqueue_copy(stream, &copy);
+  return kw_copy_enqueue(stream, &copy);
 }
 
-/* Through packed host memory. */
-static kw_status copy_strided(kw_tensor *dst, const kw_tensor *src) {
-  uint64_t size = byte_size(&src->ref);
-  char *packed = malloc(size);
-  if (packed == NULL) return no_host_memory("kw_tensor_to", size);
-  kw_status status = kw_tensor_read(src, packed);
-  if (status == KW_OK) status = kw_tensor_write(dst, packed);
-  free(packed);
+/* Both are read and written as kw_tensor_read and _write do it, with the packed elements in memory of our own. */
+kw_status kw_tensor_copy_through_host(const char *function, kw_tensor *dst, const kw_tensor *src) {
+  if (src->ref.numel == 0) return KW_OK;
+  kw_stream *from = src->device->default_stream, *to = dst->device->default_stream;
+  kw_host_memory *packed = kw_host_memory_take(byte_size(&src->ref));
+  if (packed == NULL) return no_host_memory(function, byte_size(&src->ref));
+  bool passed = true;
+  kw_status status = read_into(function, src, packed->bytes, &passed);
+  if (status != KW_OK) {
+    kw_host_memory_give(from, packed, passed);
+    return status;
+  }
+  status = write_from(function, dst, packed->bytes, &passed);
+  kw_host_memory_give(to, packed, passed);
   return status;
 }
 
@@ -306,7 +325,7 @@ kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_tensor **o
   status = kw_tensor_create(device, tensor->ref.dtype, tensor->ref.rank, tensor->ref.shape, &copy);
   if (status != KW_OK) return status;
   if (tensor->ref.numel > 0 && !kw_ref_is_contiguous(&tensor->ref)) {
-    status = copy_strided(copy, tensor);
+    status = kw_tensor_copy_through_host(function, copy, tensor);
   } else {
     status = kw_tensor_copy_contiguous(copy, tensor, device->default_stream);
     if (status == KW_OK) status = kw_stream_synchronize(device->default_stream);
@@ -317,62 +336,4 @@ kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_tensor **o
     kw_tensor_release(copy);
   }
   return status;
-}
-
-/* ---- Fill ------------------------------------------------------------------------------------------------------- */
-
-static kw_status fill_by_copies(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
-                                uint32_t pattern_size) {
-  static const char function[] = "filling memory without the plugin's fill";
-  kw_status status = kw_stream_may_wait(function);
-  if (status != KW_OK) return status;
-  uint64_t room = size < KW_STAGING_SIZE ? size : KW_STAGING_SIZE; /* a multiple of pattern_size either way */
-  char *host = kw_staging_take(stream->device);
-  if (host == NULL) return no_host_memory(function, KW_STAGING_SIZE);
-  for (uint64_t at = 0; at < room; at += pattern_size) memcpy(host + at, pattern, pattern_size);
-  for (uint64_t done = 0; done < size && status == KW_OK; done += room) {
-    const kw_copy_info copy = {.struct_size = sizeof copy,
-                               .kind = KW_COPY_HOST_TO_DEVICE,
-                               .dst_mem = mem,
-                               .dst_offset = offset + done,
-                               .src_host = host,
-                               .size = size - done < room ? size - done : room};
-    status = enqueue_copy(stream, &copy);
-  }
-  kw_stream_drain(stream); /* the host memory is ours */
-  kw_staging_give(stream->device, host);
-  return status;
-}
-
-kw_status kw_memory_fill(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
-                         uint32_t pattern_size) {
-  kw_device *device = stream->device;
-  if ((device->plugin->native & KW_NATIVE_FILL) == 0) {
-    return fill_by_copies(stream, mem, offset, size, pattern, pattern_size);
-  }
-  uint64_t begin = kw_trace_begin();
-  kw_status status =
-      device->plugin->memory.fill(device->handle, stream->handle, mem, offset, size, pattern, pattern_size);
-  kw_trace_span("copy", "fill", device->name, begin);
-  if (status == KW_OK) return KW_OK;
-  return kw_device_note(device, kw_from_plugin(status, "filling %" PRIu64 " bytes on %s", size, device->name));
-}
-
-kw_status kw_buffer_fill(kw_buffer *buffer, kw_stream *stream, uint64_t offset, uint64_t size, const void *pattern,
-                         uint32_t pattern_size) {
-  bool power = pattern_size != 0 && pattern_size <= 16 && (pattern_size & (pattern_size - 1)) == 0;
-  if (!power || offset % pattern_size != 0 || size % pattern_size != 0 || offset > buffer->size ||
-      size > buffer->size - offset) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                   "kw_buffer_fill: %" PRIu64 " bytes at %" PRIu64 " in a buffer of %" PRIu64
-                   " with a pattern of %" PRIu32
-                   ". The pattern has 1, 2, 4, 8 or 16 bytes; size and place are multiples of it, inside the buffer.",
-                   size, offset, buffer->size, pattern_size);
-  }
-  kw_status status = kw_device_check(buffer->device);
-  if (status != KW_OK || size == 0) return status;
-  kw_buffer_use(buffer, stream);
-  kw_graph *graph = kw_stream_recorded(stream);
-  if (graph) return kw_graph_add_fill(graph, buffer->mem, buffer->offset + offset, size, pattern, pattern_size);
-  return kw_memory_fill(stream, buffer->mem, buffer->offset + offset, size, pattern, pattern_size);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tensor/transfer.h"
 #include "testing/test_device.h"
 
 #define DIMS(...) ((int64_t[]){__VA_ARGS__})
@@ -123,7 +124,7 @@ static void failures_are_passed_on(void **state) {
   TEST_FAIL_NEXT(test, stream_synchronize, KW_ERR_IO);
   assert_int_equal(kw_tensor_write(x, data), KW_ERR_IO);
   /* A late error of an earlier op surfaces where somebody waits. */
-  assert_ok(kw_stream_report_error(test->device.default_stream->token, 0, KW_ERR_TIMEOUT, "late"));
+  assert_ok(kw_late_error_report(test->device.default_stream->token, 0, KW_ERR_TIMEOUT, "late"));
   assert_int_equal(kw_tensor_read(x, data), KW_ERR_TIMEOUT);
   assert_ok(kw_tensor_read(x, data));
   TEST_FAIL_NEXT(test, memory_copy, KW_ERR_DEVICE_LOST);

@@ -3,8 +3,8 @@
  * Views: new descriptors on the same memory. Semantics are ATen's; sources for the less obvious ones are its
  * documentation of view (when a reshape needs no copy), as_strided and diagonal.
  */
-#include "base/error.h"
 #include "base/dtype.h"
+#include "base/error.h"
 #include "tensor/tensor.h"
 
 #include <inttypes.h>

@@ -9,7 +9,12 @@
 
 #include "device/allocator.h"
 #include "base/error.h"
+#include "device/fill.h"
+#include "device/host_call.h"
 #include "device/host_memory.h"
+#include "device/late_error.h"
+#include "device/stream_life.h"
+#include "device/wait.h"
 #include "tensor/tensor.h"
 
 #include <setjmp.h>
@@ -125,7 +130,7 @@ static inline void test_do(test_device *test, test_work *work) {
       break;
     case TEST_CALL:
       pthread_mutex_unlock(&test->mutex);
-      kw_stream_run_callback(work->number);
+      kw_host_call_run(work->number);
       pthread_mutex_lock(&test->mutex);
       break;
   }

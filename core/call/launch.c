@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Launches: of a plan's kernel, and how many there were on each device.
+ */
+#include "call/launch.h"
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/struct.h"
+#include "device/late_error.h"
+
+#include <stdlib.h>
+
+#define SLOTS 4 /* devices that a thread counts for at a time; slot = device id modulo this */
+
+struct kw_launch_counts {
+  kw_launch_count slots[SLOTS];
+  uint64_t calls; /* of the thread: the running number of call ids */
+  atomic_uint refs;
+  struct kw_launch_counts *next, **link;
+};
+
+static __thread kw_launch_counts *mine;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static kw_launch_counts *all; /* under the lock */
+static pthread_key_t cleanup_key;
+static pthread_once_t cleanup_once = PTHREAD_ONCE_INIT;
+
+/* ---- Counting -----------------------------------------------------------------------------------------------------
+ */
+
+/* Under the lock. */
+static void flush(kw_launch_count *count) {
+  kw_device *device = atomic_load_explicit(&count->device, memory_order_relaxed);
+  uint64_t launches = atomic_load_explicit(&count->launches, memory_order_relaxed);
+  if (device) atomic_fetch_add(&device->launches, launches);
+  atomic_store_explicit(&count->device, NULL, memory_order_relaxed);
+  atomic_store_explicit(&count->launches, 0, memory_order_relaxed);
+}
+
+void kw_launch_counts_release(kw_launch_counts *counts) {
+  if (!counts || atomic_fetch_sub(&counts->refs, 1) != 1) return;
+  pthread_mutex_lock(&lock);
+  for (uint32_t slot = 0; slot < SLOTS; ++slot) flush(&counts->slots[slot]);
+  *counts->link = counts->next;
+  if (counts->next) counts->next->link = counts->link;
+  pthread_mutex_unlock(&lock);
+  free(counts);
+}
+
+static void end_thread(void *counts) {
+  mine = NULL;
+  kw_launch_counts_release(counts);
+}
+
+static void make_cleanup_key(void) {
+  pthread_key_create(&cleanup_key, end_thread);
+}
+
+/* The calling thread's; NULL without memory. */
+static kw_launch_counts *obtain(void) {
+  if (mine) return mine;
+  pthread_once(&cleanup_once, make_cleanup_key);
+  kw_launch_counts *counts = calloc(1, sizeof *counts);
+  if (!counts) return NULL;
+  atomic_init(&counts->refs, 1);
+  pthread_mutex_lock(&lock);
+  counts->next = all;
+  counts->link = &all;
+  if (all) all->link = &counts->next;
+  all = counts;
+  pthread_mutex_unlock(&lock);
+  pthread_setspecific(cleanup_key, counts);
+  return mine = counts;
+}
+
+kw_launch_counts *kw_launch_counts_retain(void) {
+  kw_launch_counts *counts = obtain();
+  if (counts) atomic_fetch_add(&counts->refs, 1);
+  return counts;
+}
+
+kw_launch_count *kw_launch_count_of(kw_launch_counts *counts, const kw_device *device) {
+  return &counts->slots[device->id % SLOTS];
+}
+
+void kw_launch_count_first(kw_launch_count *count, kw_device *device) {
+  pthread_mutex_lock(&lock);
+  flush(count);
+  atomic_store_explicit(&count->device, device, memory_order_relaxed);
+  atomic_store_explicit(&count->launches, 1, memory_order_relaxed);
+  pthread_mutex_unlock(&lock);
+}
+
+/* What threads count for the device. Under the lock. */
+static uint64_t sum_up(const kw_device *device) {
+  uint64_t launches = 0;
+  for (kw_launch_counts *counts = all; counts; counts = counts->next) {
+    const kw_launch_count *count = kw_launch_count_of(counts, device);
+    if (atomic_load_explicit(&count->device, memory_order_relaxed) == device) {
+      launches += atomic_load_explicit(&count->launches, memory_order_relaxed);
+    }
+  }
+  return launches;
+}
+
+void kw_launch_forget_device(kw_device *device) {
+  pthread_mutex_lock(&lock);
+  for (kw_launch_counts *counts = all; counts; counts = counts->next) {
+    kw_launch_count *count = kw_launch_count_of(counts, device);
+    if (atomic_load_explicit(&count->device, memory_order_relaxed) == device) flush(count);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *out_counters) {
+  if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_get_counters: device is NULL");
+  kw_status status = kw_struct_check_given("kw_device_get_counters", out_counters);
+  if (status == KW_OK) status = kw_fork_check();
+  if (status != KW_OK) return status;
+  kw_counters counters = {.decomposed = atomic_load(&device->decomposed),
+                          .fallbacks = atomic_load(&device->fallbacks),
+                          .modules_built = atomic_load(&device->modules_built),
+                          .modules_cached = atomic_load(&device->modules_cached),
+                          .build_ns = atomic_load(&device->build_ns)};
+  pthread_mutex_lock(&lock);
+  counters.launches = atomic_load(&device->launches) + sum_up(device);
+  pthread_mutex_unlock(&lock);
+  kw_struct_write(out_counters, &counters, sizeof counters);
+  return KW_OK;
+}
+
+/* ---- Launching ----------------------------------------------------------------------------------------------------
+ */
+
+void kw_plan_begin_call(const kw_plan *plan, const kw_device *device, const kw_value *args,
+                        const kw_tensor_ref *const *outs, kw_call *out_call) {
+  *out_call = (kw_call){.struct_size = sizeof *out_call,
+                        .arg_count = plan->normal_count,
+                        .out_count = plan->inference.result_count,
+                        .math_mode = plan->math & KW_MATH_MODE_MASK,
+                        .device = device->handle,
+                        .op = plan->op->schema.name,
+                        .args = args,
+                        .outs = outs,
+                        .user = plan->kernel->desc.user,
+                        .prepared = plan->prepared,
+                        .workspace_size = plan->workspace,
+                        .deterministic = (plan->math & KW_MATH_DETERMINISTIC) != 0};
+}
+
+kw_status kw_plan_launch(const kw_plan *plan, kw_stream *stream, kw_call *call) {
+  kw_launch_counts *counts = obtain();
+  if (!counts) return kw_error_offer(kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache"));
+  call->stream = stream->handle;
+  call->call_id =
+      (uint64_t)plan->op->id << KW_CALL_ID_BITS | (++counts->calls & ((UINT64_C(1) << KW_CALL_ID_BITS) - 1));
+  kw_status status = plan->kernel->desc.launch(call);
+  if (status == KW_OK) kw_launch_count_add(kw_launch_count_of(counts, stream->device), stream->device);
+  return status;
+}

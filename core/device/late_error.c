@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A stream's late error: one status and its text, under the stream's mutex.
+ */
+#include "device/late_error.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "op/op.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The first one stays; later ones are consequences more often than news. */
+void kw_late_error_keep(kw_stream *stream, kw_status status, const char *text) {
+  pthread_mutex_lock(&stream->mutex);
+  if (atomic_load(&stream->late_status) == KW_OK) {
+    snprintf(stream->late_text, sizeof stream->late_text, "%s", text);
+    stream->late_told = false;
+    atomic_store(&stream->late_status, status);
+  } else {
+    kw_log(KW_LOG_INFO, "a further late error on a stream of %s: %s", stream->device->name, text);
+  }
+  pthread_mutex_unlock(&stream->mutex);
+}
+
+kw_status kw_late_error_report(uint64_t token, uint64_t call_id, kw_status status, const char *message) {
+  if (status == KW_OK) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "report_async_error: status is KW_OK. Report failures only.");
+  }
+  bool unknown = status < 0 || status >= KW_STATUS_COUNT;
+  if (message == NULL || message[0] == 0) message = unknown ? "the plugin gave no text" : kw_status_name(status);
+  const kw_op *op = kw_op_by_id(kw_call_id_op(call_id));
+  kw_stream *stream = kw_stream_pin_until_removed(token);
+  if (stream == NULL) {
+    kw_log(KW_LOG_WARN, "a late error of a stream that does not exist any more (token %" PRIu64 ", %s): %s", token,
+           op != NULL ? op->schema.name : "unknown op", message);
+    return KW_OK;
+  }
+  char number[40] = "";
+  if (unknown) snprintf(number, sizeof number, " (unknown status %d)", (int)status);
+  if (unknown) status = KW_ERR_INTERNAL;
+  kw_device_note(stream->device, status);
+  char text[sizeof stream->late_text];
+  snprintf(text, sizeof text, "%s failed on %s after it was enqueued%s: %.600s\n%s",
+           op != NULL ? op->schema.name : "an unknown operation", stream->device->name, number, message,
+           status == KW_ERR_DEVICE_LOST
+               ? "The device is lost: release its tensors, close it and open it again."
+               : "What this stream wrote since its last synchronise is not to be trusted; the stream is usable again.");
+  kw_late_error_keep(stream, status, text);
+  kw_stream_unpin(stream);
+  return KW_OK;
+}
+
+/* The stream's late error, its text into `text`, which has room for any; KW_OK when there is none for the asker. */
+static kw_status read_error(kw_stream *stream, bool for_device, char *text) {
+  pthread_mutex_lock(&stream->mutex);
+  kw_status status = atomic_load(&stream->late_status);
+  if (for_device) {
+    if (stream->late_told && status != KW_ERR_DEVICE_LOST) status = KW_OK;
+    stream->late_told = true;
+  } else if (status != KW_ERR_DEVICE_LOST) {
+    atomic_store(&stream->late_status, KW_OK);
+  }
+  if (status != KW_OK) memcpy(text, stream->late_text, sizeof stream->late_text);
+  pthread_mutex_unlock(&stream->mutex);
+  return status;
+}
+
+static kw_status surface(kw_stream *stream, bool for_device) {
+  char text[sizeof stream->late_text];
+  kw_status status = atomic_load(&stream->late_status) == KW_OK ? KW_OK : read_error(stream, for_device, text);
+  return status == KW_OK ? kw_device_check(stream->device) : kw_fail(status, "%s", text);
+}
+
+kw_status kw_late_error_take(kw_stream *stream) {
+  return surface(stream, false);
+}
+
+kw_status kw_late_error_tell(kw_stream *stream) {
+  return surface(stream, true);
+}
+
+void kw_late_error_log_untold(const kw_stream *stream) {
+  if (atomic_load(&stream->late_status) == KW_OK || stream->late_told || atomic_load(&stream->device->lost)) return;
+  kw_log(KW_LOG_WARN, "a stream of %s is destroyed with a late error that nobody asked for: %s", stream->device->name,
+         stream->late_text);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The devices that are open, from before the plugin's open until after its close.
+ */
+#include "device/open.h"
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
+#include "device/allocator.h"
+#include "device/device.h"
+#include "device/generator.h"
+#include "device/host_memory.h"
+#include "device/stream_life.h"
+#include "device/wait.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Opening and closing run the plugin's code without the lock; others who want the same device wait for their end. */
+typedef enum device_state { DEVICE_OPENING, DEVICE_READY, DEVICE_CLOSING } device_state;
+
+/* One open device, in the list from before the plugin's open until after its close. */
+typedef struct open_device {
+  kw_device device;
+  device_state state;
+  uint32_t opens; /* of the references, those of kw_device_open */
+  struct open_device *next;
+} open_device;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list, states and opens */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static open_device *devices;
+
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
+
+static void close_parts(kw_device *device) {
+  if (device->default_stream != NULL) kw_stream_drain(device->default_stream);
+  if (device->free_plan_table != NULL) device->free_plan_table(device);
+  /* The allocator goes first: blocks in use wait for their streams. */
+  if (device->allocator != NULL) kw_allocator_destroy(device);
+  if (device->default_stream != NULL) kw_stream_destroy_default(device);
+  kw_staging_free(device);
+  kw_generator_unref(device->generator);
+  kw_plugin *plugin = device->plugin;
+  kw_status status = plugin->device.close(device->handle);
+  if (status != KW_OK) {
+    kw_from_plugin(status, "closing %s", device->name);
+    kw_log(KW_LOG_WARN, "%s", kw_error_message());
+  }
+}
+
+static void unlink_device(open_device *entry) {
+  open_device **link = &devices;
+  while (*link != entry) link = &(*link)->next;
+  *link = entry->next;
+  atomic_fetch_sub(&entry->device.plugin->open_devices, 1);
+  pthread_cond_broadcast(&changed);
+}
+
+static void *close_entry(void *user) {
+  open_device *entry = user;
+  close_parts(&entry->device);
+  pthread_mutex_lock(&lock);
+  unlink_device(entry);
+  pthread_mutex_unlock(&lock);
+  free(entry);
+  return NULL;
+}
+
+/* For a host function: its stream, which the close waits for, waits for the function. */
+static void close_elsewhere(open_device *entry) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the application's signals are for its own threads */
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  int error = pthread_create(&thread, &attributes, close_entry, entry);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) return;
+  kw_log(KW_LOG_ERROR, "%s stays open for good: no thread to close it from (%s)", entry->device.name, strerror(error));
+}
+
+/* kw_device.on_last_release: what the last release of a device calls. */
+static void close_device(kw_device *device) {
+  open_device *entry = (open_device *)device; /* its first member */
+  pthread_mutex_lock(&lock);
+  entry->state = DEVICE_CLOSING;
+  pthread_mutex_unlock(&lock);
+  if (kw_stream_in_callback()) {
+    close_elsewhere(entry);
+  } else {
+    close_entry(entry);
+  }
+}
+
+static kw_status open_parts(kw_device *device) {
+  static atomic_ullong last_id;
+  kw_plugin *plugin = device->plugin;
+  kw_status status = kw_device_read_info(plugin, device->index, &device->info);
+  if (status != KW_OK) return status;
+  status = plugin->device.open(plugin->state, device->index, &device->handle);
+  if (status != KW_OK) return kw_from_plugin(status, "%s.%s: device.open", plugin->vendor, plugin->key);
+  device->id = atomic_fetch_add(&last_id, 1) + 1;
+  status = kw_allocator_create(device);
+  if (status == KW_OK) status = kw_stream_create_default(device);
+  if (status == KW_OK) status = kw_generator_create_default(device);
+  if (status != KW_OK) {
+    kw_status reason = status;
+    char text[1024];
+    snprintf(text, sizeof text, "%s", kw_error_message());
+    close_parts(device);
+    return kw_fail(reason, "%s", text);
+  }
+  return KW_OK;
+}
+
+/* A new entry, opened. Under the lock, which is released meanwhile. */
+static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
+                          kw_device **out_device) {
+  open_device *entry = calloc(1, sizeof *entry);
+  if (entry == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for a device");
+  kw_device *device = &entry->device;
+  device->plugin = plugin;
+  device->index = index;
+  device->on_last_release = close_device;
+  snprintf(device->name, sizeof device->name, "%s", name);
+  atomic_init(&device->refs, 1);
+  entry->opens = 1;
+  entry->state = DEVICE_OPENING;
+  entry->next = devices;
+  devices = entry;
+  atomic_fetch_add(&plugin->open_devices, 1);
+  *out_first = !plugin->opened;
+  plugin->opened = true;
+  pthread_mutex_unlock(&lock);
+  kw_status status = open_parts(device);
+  pthread_mutex_lock(&lock);
+  if (status == KW_OK) {
+    entry->state = DEVICE_READY;
+    pthread_cond_broadcast(&changed);
+    *out_device = device;
+  } else {
+    unlink_device(entry);
+    free(entry);
+  }
+  return status;
+}
+
+/* One more reference, unless the last one is gone already. */
+static bool retain_if_alive(kw_device *device) {
+  unsigned refs = atomic_load(&device->refs);
+  while (refs != 0) {
+    if (atomic_compare_exchange_weak(&device->refs, &refs, refs + 1)) return true;
+  }
+  return false;
+}
+
+static kw_status open_or_share(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
+                               kw_device **out_device) {
+  for (;;) {
+    open_device *entry = devices;
+    while (entry != NULL && (entry->device.plugin != plugin || entry->device.index != index)) entry = entry->next;
+    if (entry == NULL) return open_new(plugin, index, name, out_first, out_device);
+    if (entry->state == DEVICE_READY && atomic_load(&entry->device.refs) != 0) {
+      kw_status status = kw_device_check(&entry->device);
+      if (status != KW_OK) return status;
+      if (retain_if_alive(&entry->device)) {
+        entry->opens++;
+        *out_device = &entry->device;
+        return KW_OK;
+      }
+    }
+    if (entry->state != DEVICE_OPENING && kw_stream_in_callback()) {
+      return kw_fail(KW_ERR_BUSY,
+                     "it is being closed, and a function run by kw_stream_call_host must not wait for that: the close "
+                     "waits for the function. Open it from another thread, or after the function has returned");
+    }
+    pthread_cond_wait(&changed, &lock); /* for the end of an open or a close */
+  }
+}
+
+kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
+                            kw_device **out_device) {
+  *out_first = false;
+  pthread_mutex_lock(&lock);
+  kw_status status = open_or_share(plugin, index, name, out_first, out_device);
+  pthread_mutex_unlock(&lock);
+  return status != KW_OK ? kw_wrap(status, "opening %s failed", name) : KW_OK;
+}
+
+kw_status kw_device_close(kw_device *device) {
+  kw_status status = kw_fork_check();
+  if (status != KW_OK) return status;
+  pthread_mutex_lock(&lock);
+  open_device *entry = devices;
+  while (entry != NULL && &entry->device != device) entry = entry->next;
+  bool valid = entry != NULL && entry->opens > 0;
+  /* A guess where other threads release at the same time; kw_device_release is right about the last one in any case. */
+  bool last = valid && atomic_load(&device->refs) - atomic_load(&device->host_calls) <= 1;
+  bool busy = last && kw_stream_in_callback();
+  if (valid && !busy) entry->opens--;
+  pthread_mutex_unlock(&lock);
+  if (busy) {
+    return kw_fail(
+        KW_ERR_BUSY,
+        "kw_device_close: the last close of %s waits for its streams, and a function run by "
+        "kw_stream_call_host must not wait: the stream waits for that function. Call it from another thread, "
+        "or after the function has returned.",
+        device->name);
+  }
+  if (!valid) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_close got no open device: it is closed once for each open");
+  }
+  kw_device_release(device);
+  return KW_OK;
+}
+
+kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached) {
+  pthread_mutex_lock(&lock);
+  open_device *entry = devices;
+  while (entry != NULL && (entry->device.plugin != plugin || entry->device.handle != handle)) entry = entry->next;
+  if (entry != NULL) {
+    atomic_fetch_add(cached ? &entry->device.modules_cached : &entry->device.modules_built, 1);
+    atomic_fetch_add(&entry->device.build_ns, ns);
+  }
+  pthread_mutex_unlock(&lock);
+  if (entry != NULL) return KW_OK;
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "report_build: this is none of the plugin's open devices");
+}
+
+void kw_device_forked(void) { /* without the lock: whoever held it has no thread here that would give it back */
+  for (open_device *entry = devices; entry != NULL; entry = entry->next) {
+    kw_device_note(&entry->device, KW_ERR_DEVICE_LOST);
+  }
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening and closing devices.
+ */
+#ifndef KEYWAY_CORE_OPEN_H
+#define KEYWAY_CORE_OPEN_H
+
+#include "device/device.h"
+
+/* kw_device_open of the plugin's device `index`, which is to be called `name`. *out_first: no device of the plugin was
+ * opened before, so that its driver may have registered exit handlers (kw_exit_register), also when opening fails. */
+kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
+                            kw_device **out_device);
+
+/* A forked child has none of its parent's devices: marks them all lost. For the fork handler. */
+void kw_device_forked(void);
+
+/* A plugin has built a module for the device that it knows by `handle`, or fetched it from a cache. */
+kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached);
+
+#endif /* KEYWAY_CORE_OPEN_H */
