@@ -234,8 +234,9 @@ def long_functions(path, text):
     function ends at the first brace in the first column."""
     lines, begin = text.splitlines(), None
     for number, line in enumerate(lines):
-        if begin is None and line.endswith("{") and re.match(r"[A-Za-z_#\[}]|  \w.*\)", line) and "=" not in line.split("(")[0] \
-                and not re.match(r"(typedef|struct|enum|union|extern \"C\"|namespace)\b", line) and "(" in line:
+        if begin is None and line.endswith("{") and re.match(r"[A-Za-z_#\[}]|\s+\w.*\)", line) and "=" not in line.split("(")[0] \
+                and not re.match(r"(typedef|struct|enum|union|extern \"C\"|namespace)\b", line) \
+                and ("(" in line or line.startswith(" ")):  # the last line of a long list of parameters
             begin = number
             while begin > 0 and re.match(r"\s+\S", lines[begin]):
                 begin -= 1
