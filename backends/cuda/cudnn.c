@@ -328,7 +328,7 @@ static const float zero = 0, one = 1;
 static int run(const prepared *p, const convolution *c, const kw_call *call) {
   void *const *described = p->described;
   void *workspace = kw_rt_workspace(call);
-  int error = dnn.set_stream(p->handle, ((kw_rt_stream *)call->stream)->handle);
+  int error = dnn.set_stream(p->handle, ((kw_gpu_stream *)call->stream)->handle);
   /* The bias first, so that the sum with it is rounded once. */
   if (!error && c->bias)
     error = dnn.add(p->handle, &one, p->bias, kw_rt_address(c->bias), &zero, described[c->result],
@@ -351,11 +351,11 @@ static kw_status launch(const kw_call *call) {
   kw_rt_device *device = call->device;
   convolution c;
   read_convolution(call, &c);
-  pthread_mutex_lock(&device->library_lock);
+  pthread_mutex_lock(&device->base.lock);
   void *before = kw_rt_runtime_here.enter(device);
   const int error = run(call->prepared, &c, call);
   kw_rt_runtime_here.leave(before);
-  pthread_mutex_unlock(&device->library_lock);
+  pthread_mutex_unlock(&device->base.lock);
   if (error) return kw_rt_library_fail(&library, call, "running a convolution", error);
   atomic_store(&((kw_rt_stream *)call->stream)->last_call, call->call_id);
   return KW_OK;

@@ -46,7 +46,7 @@ static ze_result_t add_pool(lz_device *device) {
 
 ze_result_t lz_event_take(lz_device *device, lz_event **out_event) {
   ze_result_t result = ZE_RESULT_SUCCESS;
-  pthread_mutex_lock(&device->lock);
+  pthread_mutex_lock(&device->base.lock);
   if (!device->unused) result = add_pool(device);
   if (device->unused) {
     *out_event = device->unused;
@@ -54,7 +54,7 @@ ze_result_t lz_event_take(lz_device *device, lz_event **out_event) {
     atomic_store(&(*out_event)->references, 1);
     result = ZE_RESULT_SUCCESS;
   }
-  pthread_mutex_unlock(&device->lock);
+  pthread_mutex_unlock(&device->base.lock);
   return result;
 }
 
@@ -63,11 +63,11 @@ ze_result_t lz_event_wait(lz_event *event, uint64_t timeout_ns) {
   if (result != ZE_RESULT_SUCCESS) return result;
   result = timeout_ns > 0 ? ze.EventHostSynchronize(event->handle, timeout_ns) : ze.EventQueryStatus(event->handle);
   if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY) return result;
-  pthread_mutex_lock(&event->device->lock);
+  pthread_mutex_lock(&event->device->base.lock);
   if (event->failure == ZE_RESULT_SUCCESS)
     lz_explain(event->device->driver, result, "a command failed on the device", event->text, sizeof event->text);
   atomic_store(&event->failure, result);
-  pthread_mutex_unlock(&event->device->lock);
+  pthread_mutex_unlock(&event->device->base.lock);
   return result;
 }
 
@@ -82,10 +82,10 @@ void lz_event_drop(void *handle) {
   lz_device *device = event->device;
   ze.EventHostReset(event->handle);
   atomic_store(&event->failure, ZE_RESULT_SUCCESS);
-  pthread_mutex_lock(&device->lock);
+  pthread_mutex_lock(&device->base.lock);
   event->next = device->unused;
   device->unused = event;
-  pthread_mutex_unlock(&device->lock);
+  pthread_mutex_unlock(&device->base.lock);
 }
 
 void lz_events_finish(lz_device *device) {

@@ -51,21 +51,21 @@ static kw_status graph_begin(void *state, void *handle) {
     graph_destroy(device, graph);
     return lz_check(device, result, "beginning a graph");
   }
-  pthread_mutex_lock(&stream->lock);
+  pthread_mutex_lock(&stream->base.lock);
   stream->graph = graph;
   stream->recording = graph->list;
-  pthread_mutex_unlock(&stream->lock);
+  pthread_mutex_unlock(&stream->base.lock);
   return KW_OK;
 }
 
 static kw_status graph_end(void *state, void *handle, void **out_graph) {
   lz_device *device = state;
   lz_stream *stream = handle;
-  pthread_mutex_lock(&stream->lock);
+  pthread_mutex_lock(&stream->base.lock);
   lz_graph *graph = stream->graph;
   stream->graph = NULL;
   stream->recording = NULL;
-  pthread_mutex_unlock(&stream->lock);
+  pthread_mutex_unlock(&stream->base.lock);
   if (!out_graph) return graph_destroy(device, graph);
   ze_result_t result = ze.CommandListAppendSignalEvent(graph->list, graph->end->handle);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListClose(graph->list);

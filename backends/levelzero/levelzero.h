@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The Level Zero backend's own types. Everything here is reached through the tables of plugin.c.
+ * The Level Zero backend's own types, and its functions, which the driver's table in plugin.c holds.
  */
 #ifndef KEYWAY_LEVELZERO_H
 #define KEYWAY_LEVELZERO_H
 
 #include <keyway/gpu.h>
-#include <keyway/plugin.h>
 #include <level_zero/ze_api.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 /* ---- The loader -------------------------------------------------------------------------------------------------- */
@@ -46,18 +44,6 @@ kw_status lz_result_status(ze_result_t result);
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
-/* One physical device, found at init. */
-typedef struct lz_entry {
-  ze_driver_handle_t driver;
-  ze_device_handle_t id;
-} lz_entry;
-
-typedef struct lz_plugin {
-  const kw_host_api *host;
-  uint32_t count;
-  lz_entry *entries;
-} lz_plugin;
-
 /* A Level Zero event, used again when its last reference is dropped. One that a command of a stream signals has
  * references to those that the command waits for. */
 typedef struct lz_event {
@@ -72,7 +58,7 @@ typedef struct lz_event {
 } lz_event;
 
 typedef struct lz_device {
-  kw_gpu_device base; /* first: the pack takes an lz_device for it */
+  kw_gpu_device base; /* first: the kit takes an lz_device for it; its physical device is of a ze_driver_handle_t */
   ze_driver_handle_t driver;
   ze_device_handle_t id;
   ze_context_handle_t context;
@@ -80,13 +66,9 @@ typedef struct lz_device {
   _Atomic uint32_t queues_given;
   uint64_t cycles_per_second; /* of timestamps */
   uint64_t cycle_mask;        /* their valid bits */
-  pthread_mutex_t lock;       /* guards the fields below */
-  lz_event *unused;
+  lz_event *unused;           /* the device's lock guards this, the pools and what the events say of failures */
   struct lz_pool *pools;
 } lz_device;
-
-/* Finds every device of every driver. */
-kw_status lz_devices_find(lz_plugin *plugin);
 
 /* KW_OK after a success. Otherwise attaches lz_explain's text to the thread's error and returns what stands for the
  * result. */
@@ -109,17 +91,19 @@ void lz_events_finish(lz_device *device);
 /* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
 typedef struct lz_stream {
-  lz_device *device;
-  uint64_t token;
+  kw_gpu_stream base;            /* first; its lock serialises what is appended, and guards the fields below */
   ze_command_list_handle_t list; /* immediate; its commands are ordered by events */
   struct lz_graph *graph;        /* that is being recorded: its list gets the commands instead */
   ze_command_list_handle_t recording;
-  pthread_mutex_t lock;     /* serialises what is appended, and guards the fields above and below */
   uint64_t begun, finished; /* commands */
   lz_event *oldest, *last;  /* of the commands that may not have finished, a reference each */
-  bool failed;              /* a failure was reported since the last synchronise */
-  kw_gpu_callbacks *callbacks;
 } lz_stream;
+
+typedef struct lz_callback {
+  kw_gpu_callback base; /* first */
+  lz_event *before;     /* everything before the callback; NULL when that has finished */
+  lz_event *gate;       /* everything after it */
+} lz_callback;
 
 /* An asynchronous queue of the device that computes: one after the other. */
 ze_command_queue_desc_t lz_next_queue(lz_device *device);
@@ -139,22 +123,46 @@ typedef struct lz_command {
 lz_command lz_stream_begin(lz_stream *stream, lz_event *other);
 kw_status lz_stream_end(lz_stream *stream, lz_command *command, uint64_t call_id, const char *what);
 
-/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+/* ---- Of kw_gpu_driver -------------------------------------------------------------------------------------------- */
 
-/* The driver's half of programs, see keyway/gpu.h. */
+kw_status lz_find(const kw_host_api *host, kw_gpu_list *list);
+kw_status lz_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info);
+bool lz_has_f64(const kw_gpu_physical *physical);
+void lz_identify(const kw_gpu_physical *physical, char *out, size_t size);
+kw_status lz_open(kw_gpu_device *device);
+kw_status lz_close(kw_gpu_device *device);
+
+kw_status lz_alloc(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);
+kw_status lz_free(kw_gpu_device *device, kw_mem mem);
+kw_status lz_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy);
+kw_status lz_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint64_t offset, uint64_t size,
+                  const void *pattern, uint32_t pattern_size);
+kw_status lz_alloc_host(kw_gpu_device *device, uint64_t size, void **out_memory);
+kw_status lz_free_host(kw_gpu_device *device, void *memory);
+
+kw_status lz_stream_create(kw_gpu_stream *stream, uint32_t flags);
+kw_status lz_stream_destroy(kw_gpu_stream *stream);
+kw_status lz_stream_synchronize(kw_gpu_stream *stream);
+kw_status lz_stream_query(kw_gpu_stream *stream);
+kw_status lz_callback_hold(kw_gpu_callback *callback);
+void lz_callback_wait(kw_gpu_callback *callback);
+void lz_callback_done(kw_gpu_callback *callback);
+
+kw_status lz_event_record(kw_gpu_stream *stream, void **out_event);
+kw_status lz_event_await(kw_gpu_stream *stream, void *event);
+kw_status lz_event_query(kw_gpu_device *device, void *event);
+kw_status lz_event_synchronize(kw_gpu_device *device, void *event);
+kw_status lz_event_elapsed(kw_gpu_device *device, void *start, void *end, uint64_t *out_ns);
+
 kw_status lz_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
                           void **out_module);
+void lz_module_destroy(kw_gpu_device *device, void *module);
 kw_status lz_module_save(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size);
 kw_status lz_module_load(kw_gpu_device *device, const char *name, const void *bytes, size_t size, void **out_module);
-void lz_module_destroy(kw_gpu_device *device, void *module);
 kw_status lz_kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
 void lz_kernel_destroy(kw_gpu_device *device, void *kernel);
-kw_status lz_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch);
+kw_status lz_launch(kw_gpu_device *device, kw_gpu_stream *stream, const kw_gpu_launch *launch);
 
-extern const kw_device_api lz_device_api;
-extern const kw_memory_api lz_memory_api;
-extern const kw_stream_api lz_stream_api;
-extern const kw_event_api lz_event_api;
 extern const kw_graph_api lz_graph_api;
 
 #endif /* KEYWAY_LEVELZERO_H */

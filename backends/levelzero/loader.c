@@ -5,6 +5,7 @@
 #include "levelzero.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -59,9 +59,7 @@ kw_status lz_module_build(kw_gpu_device *device, const char *name, const char *c
     if (strcmp(binary->name, name) == 0)
       return create_module(device, name, ZE_MODULE_FORMAT_IL_SPIRV, binary->begin,
                            (size_t)(binary->end - binary->begin), out_module);
-  char text[160];
-  snprintf(text, sizeof text, "this plugin was built without the program %s; rebuild it", name);
-  return device->host->set_error(device->host->ctx, KW_ERR_INTERNAL, text);
+  return kw_gpu_error(device->host, KW_ERR_INTERNAL, "this plugin was built without the program %s; rebuild it", name);
 }
 
 kw_status lz_module_load(kw_gpu_device *device, const char *name, const void *bytes, size_t size, void **out_module) {
@@ -121,11 +119,12 @@ static ze_result_t set_arguments(const lz_kernel *kernel, const kw_gpu_launch *l
   return result;
 }
 
-kw_status lz_launch(kw_gpu_device *base, void *stream, const kw_gpu_launch *launch) {
+kw_status lz_launch(kw_gpu_device *base, kw_gpu_stream *handle, const kw_gpu_launch *launch) {
+  lz_stream *stream = (lz_stream *)handle;
   const lz_device *device = (const lz_device *)base;
   lz_kernel *kernel = launch->kernel;
   if (launch->groups[0] > UINT32_MAX || launch->groups[1] > UINT32_MAX)
-    return base->host->set_error(base->host->ctx, KW_ERR_UNSUPPORTED, "a launch of more than 2^32 - 1 groups");
+    return kw_gpu_error(base->host, KW_ERR_UNSUPPORTED, "a launch of more than 2^32 - 1 groups");
   const ze_group_count_t groups = {(uint32_t)launch->groups[0], (uint32_t)launch->groups[1], 1};
   pthread_mutex_lock(&kernel->lock);
   ze_result_t result = set_arguments(kernel, launch);

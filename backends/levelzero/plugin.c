@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The Level Zero backend: every device of every Level Zero driver, with the portable kernel pack.
+ * The Level Zero backend: every device of every Level Zero driver, through the plugin kit.
  */
 #include "levelzero.h"
-
-#include <stdlib.h>
 
 static kw_status probe(const char **out_reason) {
   uint32_t drivers = 0;
@@ -15,47 +13,9 @@ static kw_status probe(const char **out_reason) {
   return KW_ERR_NOT_FOUND;
 }
 
-static kw_status shutdown(void *state) {
-  lz_plugin *plugin = state;
-  free(plugin->entries);
-  free(plugin);
-  return KW_OK;
-}
+static const kw_group groups[] = {{KW_GROUP_GRAPH, &lz_graph_api}};
 
-static bool has_f64(const lz_plugin *plugin) {
-  for (uint32_t i = 0; i < plugin->count; ++i) {
-    ze_device_module_properties_t module = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
-    ze.DeviceGetModuleProperties(plugin->entries[i].id, &module);
-    if (module.flags & ZE_DEVICE_MODULE_FLAG_FP64) return true;
-  }
-  return false;
-}
-
-static kw_status init(const kw_host_api *host, void **out_plugin) {
-  const char *reason;
-  kw_status status = lz_load(&reason);
-  if (status != KW_OK) return host->set_error(host->ctx, status, reason);
-  lz_plugin *plugin = calloc(1, sizeof *plugin);
-  if (!plugin) return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for the Level Zero plugin");
-  plugin->host = host;
-  status = lz_devices_find(plugin);
-  if (status == KW_OK) status = kw_gpu_register(host, has_f64(plugin));
-  if (status == KW_OK) {
-    *out_plugin = plugin;
-  } else {
-    shutdown(plugin);
-  }
-  return status;
-}
-
-static const kw_group groups[] = {
-    {KW_GROUP_DEVICE, &lz_device_api}, {KW_GROUP_MEMORY, &lz_memory_api}, {KW_GROUP_STREAM, &lz_stream_api},
-    {KW_GROUP_EVENT, &lz_event_api},   {KW_GROUP_GRAPH, &lz_graph_api},
-};
-
-static const kw_plugin_desc desc = {
-    .struct_size = sizeof desc,
-    .abi_version = KW_ABI_VERSION,
+static const kw_gpu_driver driver = {
     .key = "levelzero",
     .vendor = "keyway",
     .version = "0.9.0",
@@ -63,12 +23,47 @@ static const kw_plugin_desc desc = {
     .build = __VERSION__,
     .sanitizer = KW_GPU_SANITIZER,
     .probe = probe,
-    .init = init,
-    .shutdown = shutdown,
+    .find = lz_find,
+    .describe = lz_describe,
+    .has_f64 = lz_has_f64,
+    .identify = lz_identify,
+    .device_size = sizeof(lz_device),
+    .open = lz_open,
+    .close = lz_close,
+    .alloc = lz_alloc,
+    .free = lz_free,
+    .copy = lz_copy,
+    .fill = lz_fill,
+    .alloc_host = lz_alloc_host,
+    .free_host = lz_free_host,
+    .stream_size = sizeof(lz_stream),
+    .stream_create = lz_stream_create,
+    .stream_destroy = lz_stream_destroy,
+    .stream_synchronize = lz_stream_synchronize,
+    .stream_query = lz_stream_query,
+    .callback_size = sizeof(lz_callback),
+    .callback_hold = lz_callback_hold,
+    .callback_wait = lz_callback_wait,
+    .callback_done = lz_callback_done,
+    .event_record = lz_event_record,
+    .event_wait = lz_event_await,
+    .event_query = lz_event_query,
+    .event_synchronize = lz_event_synchronize,
+    .event_elapsed = lz_event_elapsed,
+    .event_keep = lz_event_keep,
+    .event_drop = lz_event_drop,
+    .prelude = kw_gpu_prelude_opencl,
+    .module_build = lz_module_build,
+    .module_destroy = lz_module_destroy,
+    .module_save = lz_module_save,
+    .module_load = lz_module_load,
+    .kernel_create = lz_kernel_create,
+    .kernel_destroy = lz_kernel_destroy,
+    .launch = lz_launch,
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
 };
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
-  return kw_gpu_answer_query(&desc, host, out_plugin, out_reason);
+  return kw_gpu_query(&driver, host, out_plugin, out_reason);
 }

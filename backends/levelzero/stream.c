@@ -7,16 +7,7 @@
  */
 #include "levelzero.h"
 
-#include <stdlib.h>
-
 /* ---- Appending, under the stream's lock -------------------------------------------------------------------------- */
-
-static void report_failure(lz_stream *stream, const lz_event *event, ze_result_t result) {
-  const kw_host_api *host = stream->device->base.host;
-  if (!stream->failed)
-    host->report_async_error(host->ctx, stream->token, event->call_id, lz_result_status(result), event->text);
-  stream->failed = true;
-}
 
 /* Lets go of the commands that have finished, and reports the first that failed. */
 static void reap(lz_stream *stream) {
@@ -24,7 +15,8 @@ static void reap(lz_stream *stream) {
     lz_event *event = stream->oldest;
     ze_result_t result = lz_event_wait(event, 0);
     if (result == ZE_RESULT_NOT_READY) return;
-    if (result != ZE_RESULT_SUCCESS) report_failure(stream, event, result);
+    if (result != ZE_RESULT_SUCCESS)
+      kw_gpu_stream_fail(&stream->base, event->call_id, lz_result_status(result), event->text);
     ++stream->finished;
     stream->oldest = event->next;
     if (!stream->oldest) stream->last = NULL;
@@ -34,15 +26,14 @@ static void reap(lz_stream *stream) {
   }
 }
 
-lz_command lz_stream_begin(lz_stream *stream, lz_event *other) {
+static lz_command begin(lz_stream *stream, lz_event *other) {
   lz_command command = {.result = ZE_RESULT_SUCCESS, .list = stream->list};
-  pthread_mutex_lock(&stream->lock);
   if (stream->recording) {
     command.list = stream->recording;
     return command;
   }
   reap(stream);
-  command.result = lz_event_take(stream->device, &command.event);
+  command.result = lz_event_take((lz_device *)stream->base.device, &command.event);
   if (command.result != ZE_RESULT_SUCCESS) return command;
   command.signal = command.event->handle;
   command.event->waits[0] = stream->last;
@@ -52,7 +43,7 @@ lz_command lz_stream_begin(lz_stream *stream, lz_event *other) {
   return command;
 }
 
-kw_status lz_stream_end(lz_stream *stream, lz_command *command, uint64_t call_id, const char *what) {
+static kw_status end(lz_stream *stream, lz_command *command, uint64_t call_id, const char *what) {
   lz_event *event = command->event;
   if (command->result != ZE_RESULT_SUCCESS) {
     lz_event_drop(event);
@@ -67,11 +58,21 @@ kw_status lz_stream_end(lz_stream *stream, lz_command *command, uint64_t call_id
   } else { /* recorded: the next command comes behind a barrier */
     command->result = ze.CommandListAppendBarrier(command->list, NULL, 0, NULL);
   }
-  pthread_mutex_unlock(&stream->lock);
-  return lz_check(stream->device, command->result, what);
+  return lz_check((const lz_device *)stream->base.device, command->result, what);
 }
 
-/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+lz_command lz_stream_begin(lz_stream *stream, lz_event *other) {
+  pthread_mutex_lock(&stream->base.lock);
+  return begin(stream, other);
+}
+
+kw_status lz_stream_end(lz_stream *stream, lz_command *command, uint64_t call_id, const char *what) {
+  kw_status status = end(stream, command, call_id, what);
+  pthread_mutex_unlock(&stream->base.lock);
+  return status;
+}
+
+/* ---- Life and waiting -------------------------------------------------------------------------------------------- */
 
 ze_command_queue_desc_t lz_next_queue(lz_device *device) {
   return (ze_command_queue_desc_t){.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
@@ -80,116 +81,75 @@ ze_command_queue_desc_t lz_next_queue(lz_device *device) {
                                    .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
 }
 
-static kw_status stream_create(void *state, const kw_stream_info *info, void **out_stream) {
-  lz_device *device = state;
-  lz_stream *stream = calloc(1, sizeof *stream);
-  if (!stream) return lz_check(device, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "creating a stream");
+kw_status lz_stream_create(kw_gpu_stream *base, uint32_t flags) {
+  lz_device *device = (lz_device *)base->device;
   const ze_command_queue_desc_t queue = lz_next_queue(device);
-  ze_result_t result = ze.CommandListCreateImmediate(device->context, device->id, &queue, &stream->list);
-  if (result != ZE_RESULT_SUCCESS) {
-    free(stream);
-    return lz_check(device, result, "zeCommandListCreateImmediate");
-  }
-  stream->device = device;
-  stream->token = info->token;
-  pthread_mutex_init(&stream->lock, NULL);
-  *out_stream = stream;
+  (void)flags;
+  return lz_check(device,
+                  ze.CommandListCreateImmediate(device->context, device->id, &queue, &((lz_stream *)base)->list),
+                  "zeCommandListCreateImmediate");
+}
+
+kw_status lz_stream_destroy(kw_gpu_stream *stream) {
+  ze.CommandListDestroy(((lz_stream *)stream)->list);
   return KW_OK;
 }
 
 /* Waits for one command after the other, so that the first to fail is known. */
-static kw_status stream_synchronize(void *state, void *handle) {
-  (void)state;
-  lz_stream *stream = handle;
-  pthread_mutex_lock(&stream->lock);
+kw_status lz_stream_synchronize(kw_gpu_stream *base) {
+  lz_stream *stream = (lz_stream *)base;
+  pthread_mutex_lock(&base->lock);
   const uint64_t goal = stream->begun;
   for (reap(stream); stream->finished < goal; reap(stream)) {
     lz_event *event = stream->oldest;
     lz_event_keep(event);
-    pthread_mutex_unlock(&stream->lock);
+    pthread_mutex_unlock(&base->lock);
     lz_event_wait(event, UINT64_MAX);
     lz_event_drop(event);
-    pthread_mutex_lock(&stream->lock);
+    pthread_mutex_lock(&base->lock);
   }
-  stream->failed = false;
-  pthread_mutex_unlock(&stream->lock);
+  base->failed = false;
+  pthread_mutex_unlock(&base->lock);
   return KW_OK;
 }
 
-static kw_status stream_destroy(void *state, void *handle) {
-  lz_stream *stream = handle;
-  kw_status status = stream_synchronize(state, stream);
-  if (stream->callbacks) kw_gpu_callbacks_finish(stream->callbacks);
-  ze.CommandListDestroy(stream->list);
-  pthread_mutex_destroy(&stream->lock);
-  free(stream);
-  return status;
-}
-
-static kw_status stream_query(void *state, void *handle) {
-  (void)state;
-  lz_stream *stream = handle;
-  pthread_mutex_lock(&stream->lock);
+kw_status lz_stream_query(kw_gpu_stream *base) {
+  lz_stream *stream = (lz_stream *)base;
+  pthread_mutex_lock(&base->lock);
   reap(stream);
-  bool idle = !stream->oldest;
-  pthread_mutex_unlock(&stream->lock);
+  const bool idle = !stream->oldest;
+  pthread_mutex_unlock(&base->lock);
   return idle ? KW_OK : KW_ERR_NOT_READY;
 }
 
-typedef struct callback {
-  kw_gpu_callback base; /* first: what the thread takes it for */
-  lz_event *before;     /* everything before the callback; NULL when that has finished */
-  lz_event *gate;       /* everything after it */
-} callback;
+/* ---- Host callbacks ---------------------------------------------------------------------------------------------- */
 
-static void callback_wait(kw_gpu_callback *base) {
-  callback *self = (callback *)base;
-  if (self->before) lz_event_wait(self->before, UINT64_MAX);
-}
-
-static void callback_done(kw_gpu_callback *base) {
-  callback *self = (callback *)base;
-  ze.EventHostSignal(self->gate->handle);
-  lz_event_drop(self->before);
-  lz_event_drop(self->gate);
-  free(self);
-}
-
-static kw_status stream_call_host(void *state, void *handle, uint64_t token) {
-  lz_device *device = state;
-  lz_stream *stream = handle;
-  lz_event *gate = NULL;
-  callback *entry = calloc(1, sizeof *entry);
-  ze_result_t result = entry ? lz_event_take(device, &gate) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-  if (result != ZE_RESULT_SUCCESS) {
-    free(entry);
-    return lz_check(device, result, "preparing a host callback");
-  }
-  lz_command command = lz_stream_begin(stream, gate);
-  if (command.result == ZE_RESULT_SUCCESS && !stream->callbacks) {
-    stream->callbacks = kw_gpu_callbacks_start(device->base.host);
-    if (!stream->callbacks) command.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-  }
+kw_status lz_callback_hold(kw_gpu_callback *base) {
+  lz_callback *callback = (lz_callback *)base;
+  lz_stream *stream = (lz_stream *)base->stream;
+  lz_device *device = (lz_device *)base->stream->device;
+  kw_status status = lz_check(device, lz_event_take(device, &callback->gate), "preparing a host callback");
+  if (status != KW_OK) return status;
+  lz_command command = begin(stream, callback->gate);
   if (command.result == ZE_RESULT_SUCCESS)
     command.result = ze.CommandListAppendBarrier(command.list, command.signal, command.wait_count, command.waits);
   if (command.result == ZE_RESULT_SUCCESS) {
-    *entry = (callback){{.token = token, .wait = callback_wait, .done = callback_done}, command.event->waits[0], gate};
-    lz_event_keep(entry->before);
-    lz_event_keep(entry->gate);
-    kw_gpu_callbacks_push(stream->callbacks, &entry->base); /* while locked: in the stream's order */
-  } else {
-    free(entry);
+    callback->before = command.event->waits[0];
+    lz_event_keep(callback->before);
   }
-  kw_status status = lz_stream_end(stream, &command, 0, "zeCommandListAppendBarrier");
-  lz_event_drop(gate);
+  status = end(stream, &command, 0, "zeCommandListAppendBarrier");
+  if (status != KW_OK) lz_event_drop(callback->gate);
   return status;
 }
 
-const kw_stream_api lz_stream_api = {
-    .struct_size = sizeof lz_stream_api,
-    .create = stream_create,
-    .destroy = stream_destroy,
-    .synchronize = stream_synchronize,
-    .query = stream_query,
-    .call_host = stream_call_host,
-};
+void lz_callback_wait(kw_gpu_callback *base) {
+  lz_event *before = ((lz_callback *)base)->before;
+  if (before) lz_event_wait(before, UINT64_MAX);
+}
+
+void lz_callback_done(kw_gpu_callback *base) {
+  lz_callback *callback = (lz_callback *)base;
+  ze.EventHostSignal(callback->gate->handle);
+  lz_event_drop(callback->before);
+  lz_event_drop(callback->gate);
+}

@@ -51,16 +51,16 @@ static kw_status read_call(const kw_call *call, blas_call *out) {
   if (read_matrix(a, &out->a) && read_matrix(b, &out->b) && read_matrix(result, &out->out) &&
       out->out.transpose == CLBlastTransposeNo)
     return KW_OK;
-  return host->set_error(host->ctx, KW_ERR_NOT_IMPLEMENTED,
-                         "CLBlast wants matrices with contiguous rows or columns, and of the result contiguous rows");
+  return kw_gpu_error(host, KW_ERR_NOT_IMPLEMENTED,
+                      "CLBlast wants matrices with contiguous rows or columns, and of the result contiguous rows");
 }
 
 static kw_status can_implement(const kw_call *call) {
   blas_call blas;
   const ocl_device *device = call->device;
   if (device->quirks & OCL_SLOW_CLBLAST)
-    return device->base.host->set_error(device->base.host->ctx, KW_ERR_NOT_IMPLEMENTED,
-                                        "with this driver CLBlast is slower than the portable kernel");
+    return kw_gpu_error(device->base.host, KW_ERR_NOT_IMPLEMENTED,
+                        "with this driver CLBlast is slower than the portable kernel");
   return read_call(call, &blas);
 }
 

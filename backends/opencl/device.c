@@ -1,45 +1,28 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Devices: found, described, opened and closed.
+ */
 #include "opencl.h"
 
 #include <CL/cl_ext.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const kw_gpu_driver driver = {
-    .prelude = kw_gpu_prelude_opencl,
-    .module_build = ocl_module_build,
-    .module_destroy = ocl_module_destroy,
-    .kernel_create = ocl_kernel_create,
-    .kernel_destroy = ocl_kernel_destroy,
-    .launch = ocl_launch,
-    .memory = &ocl_memory_api,
-    .module_save = ocl_module_save,
-    .module_load = ocl_module_load,
-};
-
-kw_status ocl_devices_find(ocl_plugin *plugin) {
+/* No platform and no device are not errors. */
+kw_status ocl_find(const kw_host_api *host, kw_gpu_list *list) {
   cl_platform_id platforms[16];
   cl_uint platform_count = 0;
+  kw_status status = KW_OK;
+  (void)host;
   if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS) return KW_OK;
-  if (platform_count > 16) platform_count = 16;
-  for (cl_uint p = 0; p < platform_count; ++p) {
+  for (cl_uint p = 0; p < platform_count && p < 16; ++p) {
     cl_device_id ids[64];
     cl_uint count = 0;
     if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 64, ids, &count) != CL_SUCCESS) continue;
-    if (count > 64) count = 64;
-    ocl_entry *entries = realloc(plugin->entries, (plugin->count + count) * sizeof *entries);
-    if (!entries)
-      return plugin->host->set_error(plugin->host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for the device list");
-    plugin->entries = entries;
-    for (cl_uint d = 0; d < count; ++d) entries[plugin->count++] = (ocl_entry){platforms[p], ids[d]};
+    for (cl_uint d = 0; d < count && d < 64 && status == KW_OK; ++d)
+      status = kw_gpu_list_add(list, platforms[p], ids[d]);
   }
-  return KW_OK;
-}
-
-static kw_status device_count(void *plugin, uint32_t *out_count) {
-  *out_count = ((ocl_plugin *)plugin)->count;
-  return KW_OK;
+  return status;
 }
 
 /* A text property, cut to fit; drivers pad their names with blanks. */
@@ -88,10 +71,11 @@ static kw_dtype_mask flushed_dtypes(cl_device_id id) {
   return mask;
 }
 
-static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_info) {
-  cl_device_id id = ((ocl_plugin *)plugin)->entries[index].id;
+kw_status ocl_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info) {
+  cl_device_id id = physical->id;
   cl_device_type type = u64_info(id, CL_DEVICE_TYPE);
   uint32_t alignment = u32_info(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+  (void)host;
   out_info->type = type & CL_DEVICE_TYPE_CPU   ? KW_DEVICE_CPU
                    : type & CL_DEVICE_TYPE_GPU ? KW_DEVICE_GPU
                                                : KW_DEVICE_OTHER;
@@ -108,61 +92,35 @@ static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_i
   return KW_OK;
 }
 
-/* What a program built for the device depends on. */
-static void identify(const ocl_entry *entry, char *out, size_t size) {
+bool ocl_has_f64(const kw_gpu_physical *physical) {
+  return u64_info(physical->id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+}
+
+void ocl_identify(const kw_gpu_physical *physical, char *out, size_t size) {
   char platform[128] = "", name[64], version[64];
-  clGetPlatformInfo(entry->platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
-  text_info(entry->id, CL_DEVICE_NAME, name, sizeof name);
-  text_info(entry->id, CL_DRIVER_VERSION, version, sizeof version);
+  if (ocl_quirks(physical->owner) & OCL_KEEPS_PROGRAMS) return;
+  clGetPlatformInfo(physical->owner, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
+  text_info(physical->id, CL_DEVICE_NAME, name, sizeof name);
+  text_info(physical->id, CL_DRIVER_VERSION, version, sizeof version);
   snprintf(out, size, "%s; %s; %s; " OCL_BUILD_OPTIONS, platform, name, version);
 }
 
-static kw_status device_open(void *state, uint32_t index, void **out_device) {
-  ocl_plugin *plugin = state;
-  const ocl_entry *entry = &plugin->entries[index];
-  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)entry->platform, 0};
+kw_status ocl_open(kw_gpu_device *base) {
+  ocl_device *device = (ocl_device *)base;
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)base->physical.owner, 0};
   cl_int error = CL_SUCCESS;
-  ocl_device *device = calloc(1, sizeof *device);
-  if (!device) return ocl_fail(plugin->host, CL_OUT_OF_HOST_MEMORY, "opening an OpenCL device");
-  device->context = clCreateContext(properties, 1, &entry->id, NULL, NULL, &error);
-  if (error != CL_SUCCESS) {
-    free(device);
-    return ocl_fail(plugin->host, error, "clCreateContext");
-  }
-  device->id = entry->id;
-  device->quirks = ocl_quirks(entry->platform);
-  device->max_alloc = u64_info(entry->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  device->total_memory = u64_info(entry->id, CL_DEVICE_GLOBAL_MEM_SIZE);
-  char identity[300];
-  identify(entry, identity, sizeof identity);
-  kw_status status =
-      kw_gpu_device_start(&device->base, &driver, plugin->host, u64_info(entry->id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
-                          device->quirks & OCL_KEEPS_PROGRAMS ? NULL : identity);
-  if (status == KW_OK) {
-    if (u64_info(entry->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) device->base.vector_bytes = 64;
-    *out_device = device;
-  } else {
-    clReleaseContext(device->context);
-    free(device);
-  }
-  return status;
+  device->id = base->physical.id;
+  device->quirks = ocl_quirks(base->physical.owner);
+  device->max_alloc = u64_info(device->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  device->total_memory = u64_info(device->id, CL_DEVICE_GLOBAL_MEM_SIZE);
+  if (u64_info(device->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) base->vector_bytes = 64;
+  device->context = clCreateContext(properties, 1, &device->id, NULL, NULL, &error);
+  return ocl_check(base->host, error, "clCreateContext");
 }
 
-static kw_status device_close(void *state) {
-  ocl_device *device = state;
-  kw_gpu_device_finish(&device->base);
+kw_status ocl_close(kw_gpu_device *base) {
 #ifdef OCL_HAS_CLBLAST
   ocl_clblast_forget();
 #endif
-  clReleaseContext(device->context);
-  free(device);
-  return KW_OK;
+  return ocl_check(base->host, clReleaseContext(((ocl_device *)base)->context), "clReleaseContext");
 }
-
-const kw_device_api ocl_device_api = {
-    .struct_size = sizeof ocl_device_api,
-    .count = device_count,
-    .info = device_info,
-    .open = device_open,
-    .close = device_close,
-};

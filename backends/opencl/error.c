@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What OpenCL's errors are called, and which status stands for each.
+ */
 #include "opencl.h"
 
 #include <stdio.h>
@@ -72,8 +75,7 @@ kw_status ocl_error_status(cl_int error) {
   }
 }
 
-kw_status ocl_fail(const kw_host_api *host, cl_int error, const char *what) {
-  char text[256];
-  snprintf(text, sizeof text, "%s: %s", what, ocl_error_name(error));
-  return host->set_error(host->ctx, ocl_error_status(error), text);
+kw_status ocl_check(const kw_host_api *host, cl_int error, const char *what) {
+  if (error == CL_SUCCESS) return KW_OK;
+  return kw_gpu_error(host, ocl_error_status(error), "%s: %s", what, ocl_error_name(error));
 }

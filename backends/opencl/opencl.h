@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The OpenCL backend's own types. Everything here is reached through the tables of plugin.c.
+ * The OpenCL backend's own types, and its functions, which the driver's table in plugin.c holds.
  */
 #ifndef KEYWAY_OPENCL_H
 #define KEYWAY_OPENCL_H
@@ -8,24 +8,10 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <keyway/gpu.h>
-#include <keyway/plugin.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
-/* One physical device, found at init. */
-typedef struct ocl_entry {
-  cl_platform_id platform;
-  cl_device_id id;
-} ocl_entry;
-
-typedef struct ocl_plugin {
-  const kw_host_api *host;
-  uint32_t count;
-  ocl_entry *entries;
-} ocl_plugin;
-
 typedef struct ocl_device {
-  kw_gpu_device base; /* first: the pack takes an ocl_device for it */
+  kw_gpu_device base; /* first: the kit takes an ocl_device for it; its physical device is of a cl_platform_id */
   cl_device_id id;
   cl_context context;
   uint32_t quirks;
@@ -40,18 +26,21 @@ typedef struct ocl_mem {
 } ocl_mem;
 
 typedef struct ocl_stream {
-  ocl_device *device;
-  uint64_t token;
-  cl_command_queue queue;      /* in order */
-  pthread_mutex_t lock;        /* serialises what is appended, and guards the fields below */
-  cl_event last;               /* of the newest command, or NULL */
-  uint64_t last_call;          /* its call_id, 0 for what is not a kernel */
-  bool failed;                 /* a failure was reported since the last synchronise */
-  kw_gpu_callbacks *callbacks; /* NULL before the first */
+  kw_gpu_stream base;     /* first; its lock serialises what is appended, and guards the fields below */
+  cl_command_queue queue; /* in order */
+  cl_event last;          /* of the newest command, or NULL */
+  uint64_t last_call;     /* its call_id, 0 for what is not a kernel */
 } ocl_stream;
 
-/* Attaches "what: CL_ERROR_NAME" to the thread's error and returns the status that stands for the OpenCL error. */
-kw_status ocl_fail(const kw_host_api *host, cl_int error, const char *what);
+typedef struct ocl_callback {
+  kw_gpu_callback base; /* first */
+  cl_event marker;      /* everything before the callback */
+  cl_event gate;        /* user event: everything after it */
+} ocl_callback;
+
+/* KW_OK after a success. Otherwise attaches "what: CL_ERROR_NAME" to the thread's error and returns the status that
+ * stands for the OpenCL error. */
+kw_status ocl_check(const kw_host_api *host, cl_int error, const char *what);
 const char *ocl_error_name(cl_int error);
 kw_status ocl_error_status(cl_int error);
 
@@ -60,26 +49,12 @@ kw_status ocl_error_status(cl_int error);
 cl_command_queue ocl_stream_begin(ocl_stream *stream);
 kw_status ocl_stream_end(ocl_stream *stream, cl_int error, cl_event event, uint64_t call_id, const char *what);
 
-/* The driver's half of programs, see keyway/gpu.h. */
-#define OCL_BUILD_OPTIONS "-cl-std=CL1.2"
-kw_status ocl_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
-                           void **out_module);
-kw_status ocl_module_save(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size);
-kw_status ocl_module_load(kw_gpu_device *device, const char *name, const void *bytes, size_t size, void **out_module);
-void ocl_module_destroy(kw_gpu_device *device, void *module);
-kw_status ocl_kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
-void ocl_kernel_destroy(kw_gpu_device *device, void *kernel);
-kw_status ocl_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch);
-
 /* What is particular about a platform, see quirk.c. */
 enum {
   OCL_KEEPS_PROGRAMS = 1u << 0, /* built programs are on disk already, in a cache of the driver's own */
-  OCL_SLOW_CLBLAST = 1u << 1    /* CLBlast is slower than the pack */
+  OCL_SLOW_CLBLAST = 1u << 1    /* CLBlast is slower than the kit's kernels */
 };
 uint32_t ocl_quirks(cl_platform_id platform);
-
-/* Finds every device of every platform; no platform and no device are not errors. */
-kw_status ocl_devices_find(ocl_plugin *plugin);
 
 /* CLBlast's kernels, where it is there (clblast.c); it keeps programs, which hold on to contexts, until forget. */
 #ifdef OCL_HAS_CLBLAST
@@ -87,9 +62,46 @@ kw_status ocl_clblast_register(const kw_host_api *host, bool has_f64);
 void ocl_clblast_forget(void);
 #endif
 
-extern const kw_device_api ocl_device_api;
-extern const kw_memory_api ocl_memory_api;
-extern const kw_stream_api ocl_stream_api;
-extern const kw_event_api ocl_event_api;
+/* ---- Of kw_gpu_driver -------------------------------------------------------------------------------------------- */
+
+kw_status ocl_find(const kw_host_api *host, kw_gpu_list *list);
+kw_status ocl_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info);
+bool ocl_has_f64(const kw_gpu_physical *physical);
+void ocl_identify(const kw_gpu_physical *physical, char *out, size_t size);
+kw_status ocl_open(kw_gpu_device *device);
+kw_status ocl_close(kw_gpu_device *device);
+
+kw_status ocl_alloc(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);
+kw_status ocl_free(kw_gpu_device *device, kw_mem mem);
+kw_status ocl_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy);
+kw_status ocl_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint64_t offset, uint64_t size,
+                   const void *pattern, uint32_t pattern_size);
+kw_status ocl_usage(kw_gpu_device *device, uint64_t *out_free, uint64_t *out_total);
+
+kw_status ocl_stream_create(kw_gpu_stream *stream, uint32_t flags);
+kw_status ocl_stream_destroy(kw_gpu_stream *stream);
+kw_status ocl_stream_synchronize(kw_gpu_stream *stream);
+kw_status ocl_stream_query(kw_gpu_stream *stream);
+kw_status ocl_callback_hold(kw_gpu_callback *callback);
+void ocl_callback_wait(kw_gpu_callback *callback);
+void ocl_callback_done(kw_gpu_callback *callback);
+
+kw_status ocl_event_record(kw_gpu_stream *stream, void **out_event);
+kw_status ocl_event_wait(kw_gpu_stream *stream, void *event);
+kw_status ocl_event_query(kw_gpu_device *device, void *event);
+kw_status ocl_event_synchronize(kw_gpu_device *device, void *event);
+kw_status ocl_event_elapsed(kw_gpu_device *device, void *start, void *end, uint64_t *out_ns);
+void ocl_event_keep(void *event);
+void ocl_event_drop(void *event);
+
+#define OCL_BUILD_OPTIONS "-cl-std=CL1.2"
+kw_status ocl_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
+                           void **out_module);
+void ocl_module_destroy(kw_gpu_device *device, void *module);
+kw_status ocl_module_save(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size);
+kw_status ocl_module_load(kw_gpu_device *device, const char *name, const void *bytes, size_t size, void **out_module);
+kw_status ocl_kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
+void ocl_kernel_destroy(kw_gpu_device *device, void *kernel);
+kw_status ocl_launch(kw_gpu_device *device, kw_gpu_stream *stream, const kw_gpu_launch *launch);
 
 #endif /* KEYWAY_OPENCL_H */

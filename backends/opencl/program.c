@@ -19,7 +19,7 @@ typedef struct ocl_kernel {
  * is quoted. */
 static kw_status build_failure(ocl_device *device, cl_program program, cl_int error, const char *name,
                                const char *const *sources, uint32_t source_count) {
-  char log[1500] = "", text[2200], quoted[200] = "";
+  char log[1500] = "", quoted[200] = "";
   size_t log_size = 0;
   unsigned line = 0;
   clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &log_size);
@@ -40,10 +40,9 @@ static kw_status build_failure(ocl_device *device, cl_program program, cl_int er
       p += length + (end ? 1 : 0);
     }
   }
-  snprintf(text, sizeof text, "clBuildProgram of %s: %s; the driver's compiler says: %s%s", name, ocl_error_name(error),
-           log, quoted);
-  const kw_host_api *host = device->base.host;
-  return host->set_error(host->ctx, ocl_error_status(error), text);
+  return kw_gpu_error(device->base.host, ocl_error_status(error),
+                      "clBuildProgram of %s: %s; the driver's compiler says: %s%s", name, ocl_error_name(error), log,
+                      quoted);
 }
 
 kw_status ocl_module_build(kw_gpu_device *base, const char *name, const char *const *sources, uint32_t source_count,
@@ -53,7 +52,7 @@ kw_status ocl_module_build(kw_gpu_device *base, const char *name, const char *co
   /* clCreateProgramWithSource reads its sources only, but has no const in its prototype's pointer. */
   cl_program program =
       clCreateProgramWithSource(device->context, source_count, (const char **)(uintptr_t)sources, NULL, &error);
-  if (error != CL_SUCCESS) return ocl_fail(base->host, error, "clCreateProgramWithSource");
+  if (error != CL_SUCCESS) return ocl_check(base->host, error, "clCreateProgramWithSource");
   error = clBuildProgram(program, 1, &device->id, OCL_BUILD_OPTIONS, NULL, NULL);
   if (error != CL_SUCCESS) {
     kw_status status = build_failure(device, program, error, name, sources, source_count);
@@ -68,13 +67,13 @@ kw_status ocl_module_build(kw_gpu_device *base, const char *name, const char *co
 kw_status ocl_module_save(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size) {
   size_t size = 0;
   cl_int error = clGetProgramInfo(module, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL);
-  if (error != CL_SUCCESS) return ocl_fail(device->host, error, "clGetProgramInfo");
+  if (error != CL_SUCCESS) return ocl_check(device->host, error, "clGetProgramInfo");
   unsigned char *bytes = size > 0 ? malloc(size) : NULL;
-  if (!bytes) return ocl_fail(device->host, CL_OUT_OF_HOST_MEMORY, "clGetProgramInfo");
+  if (!bytes) return ocl_check(device->host, CL_OUT_OF_HOST_MEMORY, "clGetProgramInfo");
   error = clGetProgramInfo(module, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL);
   if (error != CL_SUCCESS) {
     free(bytes);
-    return ocl_fail(device->host, error, "clGetProgramInfo");
+    return ocl_check(device->host, error, "clGetProgramInfo");
   }
   *out_bytes = bytes;
   *out_size = size;
@@ -87,11 +86,11 @@ kw_status ocl_module_load(kw_gpu_device *base, const char *name, const void *byt
   cl_int error = CL_SUCCESS;
   (void)name;
   cl_program program = clCreateProgramWithBinary(device->context, 1, &device->id, &size, &binary, NULL, &error);
-  if (error != CL_SUCCESS) return ocl_fail(base->host, error, "clCreateProgramWithBinary");
+  if (error != CL_SUCCESS) return ocl_check(base->host, error, "clCreateProgramWithBinary");
   error = clBuildProgram(program, 1, &device->id, OCL_BUILD_OPTIONS, NULL, NULL);
   if (error != CL_SUCCESS) {
     clReleaseProgram(program);
-    return ocl_fail(base->host, error, "clBuildProgram");
+    return ocl_check(base->host, error, "clBuildProgram");
   }
   *out_module = program;
   return KW_OK;
@@ -105,11 +104,11 @@ void ocl_module_destroy(kw_gpu_device *device, void *module) {
 kw_status ocl_kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel) {
   cl_int error = CL_SUCCESS;
   ocl_kernel *kernel = malloc(sizeof *kernel);
-  if (!kernel) return ocl_fail(device->host, CL_OUT_OF_HOST_MEMORY, "clCreateKernel");
+  if (!kernel) return ocl_check(device->host, CL_OUT_OF_HOST_MEMORY, "clCreateKernel");
   kernel->kernel = clCreateKernel(module, name, &error);
   if (error != CL_SUCCESS) {
     free(kernel);
-    return ocl_fail(device->host, error, "clCreateKernel");
+    return ocl_check(device->host, error, "clCreateKernel");
   }
   pthread_mutex_init(&kernel->lock, NULL);
   *out_kernel = kernel;
@@ -124,7 +123,8 @@ void ocl_kernel_destroy(kw_gpu_device *device, void *handle) {
   free(kernel);
 }
 
-kw_status ocl_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch) {
+kw_status ocl_launch(kw_gpu_device *device, kw_gpu_stream *base, const kw_gpu_launch *launch) {
+  ocl_stream *stream = (ocl_stream *)base;
   ocl_kernel *kernel = launch->kernel;
   const size_t local[2] = {launch->local[0], launch->local[1]};
   const size_t global[2] = {launch->groups[0] * local[0], launch->groups[1] * local[1]};
@@ -141,7 +141,7 @@ kw_status ocl_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *l
   }
   if (error != CL_SUCCESS) {
     pthread_mutex_unlock(&kernel->lock);
-    return ocl_fail(device->host, error, "clSetKernelArg");
+    return ocl_check(device->host, error, "clSetKernelArg");
   }
   cl_command_queue queue = ocl_stream_begin(stream);
   error = clEnqueueNDRangeKernel(queue, kernel->kernel, 2, NULL, global, local, 0, NULL, &event);

@@ -85,7 +85,7 @@ static void kernel_destroy(kw_gpu_device *device, void *kernel) {
 }
 
 /* Does not launch: writes down how. */
-static kw_status record(kw_gpu_device *base, void *stream, const kw_gpu_launch *launch) {
+static kw_status record(kw_gpu_device *base, kw_gpu_stream *stream, const kw_gpu_launch *launch) {
   raw_peer *peer = (raw_peer *)base;
   raw_job *job = peer->recording;
   (void)stream;
@@ -105,12 +105,10 @@ static kw_status record(kw_gpu_device *base, void *stream, const kw_gpu_launch *
   return KW_OK;
 }
 
-static kw_status no_copy(void *device, void *stream, const kw_copy_info *copy) {
+static kw_status no_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy) {
   (void)stream, (void)copy;
   return keep_error(device, KW_ERR_UNSUPPORTED, "the call is a plain copy, which has no kernel");
 }
-
-static const kw_memory_api memory = {.struct_size = sizeof memory, .copy = no_copy};
 
 static const kw_gpu_driver driver = {
     .prelude = kw_gpu_prelude_opencl,
@@ -119,7 +117,7 @@ static const kw_gpu_driver driver = {
     .kernel_create = kernel_create,
     .kernel_destroy = kernel_destroy,
     .launch = record,
-    .memory = &memory,
+    .copy = no_copy,
 };
 
 /* ---- The peer ---------------------------------------------------------------------------------------------------- */

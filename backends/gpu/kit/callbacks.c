@@ -1,10 +1,14 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The thread of a stream's host callbacks.
+ */
+#include "kit/callbacks.h"
+
 #include <fenv.h>
-#include <keyway/gpu.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 struct kw_gpu_callbacks {
+  const kw_gpu_driver *driver;
   const kw_host_api *host;
   pthread_t thread;
   pthread_mutex_t lock;
@@ -27,18 +31,20 @@ static void *callbacks_main(void *argument) {
     self->first = next->next;
     if (!self->first) self->end = &self->first;
     pthread_mutex_unlock(&self->lock);
-    next->wait(next);
+    self->driver->callback_wait(next);
     self->host->run_callback(self->host->ctx, next->token);
-    next->done(next);
+    self->driver->callback_done(next);
+    free(next);
     pthread_mutex_lock(&self->lock);
   }
   pthread_mutex_unlock(&self->lock);
   return NULL;
 }
 
-kw_gpu_callbacks *kw_gpu_callbacks_start(const kw_host_api *host) {
+kw_gpu_callbacks *kw_gpu_callbacks_start(const kw_gpu_driver *driver, const kw_host_api *host) {
   kw_gpu_callbacks *self = calloc(1, sizeof *self);
   if (!self) return NULL;
+  self->driver = driver;
   self->host = host;
   self->end = &self->first;
   pthread_mutex_init(&self->lock, NULL);

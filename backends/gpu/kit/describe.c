@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What all backends tell alike about a device.
+ */
 #include <keyway/gpu.h>
 #include <stdio.h>
 #include <string.h>

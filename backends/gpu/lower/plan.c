@@ -471,20 +471,19 @@ static kw_status step_launch(const kw_gpu_step *step, const kw_call *call) {
 }
 
 static kw_status step_run(const kw_gpu_step *step, const kw_call *call) {
-  const kw_gpu_device *device = call->device;
-  const kw_memory_api *memory = device->driver->memory;
+  kw_gpu_device *device = call->device;
   kw_copy_info copy = {.struct_size = sizeof copy, .kind = KW_COPY_DEVICE_TO_DEVICE, .size = step->bytes};
   switch (step->kind) {
     case KW_GPU_COPY:
       if (step->bytes == 0) return KW_OK;
       copy.dst_mem = resolve(&step->operands[0], call, &copy.dst_offset);
       copy.src_mem = resolve(&step->operands[1], call, &copy.src_offset);
-      return memory->copy(call->device, call->stream, &copy);
+      return device->driver->copy(device, call->stream, &copy);
     case KW_GPU_FILL:
       if (step->bytes == 0) return KW_OK;
       copy.dst_mem = resolve(&step->operands[0], call, &copy.dst_offset);
-      return memory->fill(call->device, call->stream, copy.dst_mem, copy.dst_offset, step->bytes, step->pattern,
-                          step->pattern_size);
+      return device->driver->fill(device, call->stream, copy.dst_mem, copy.dst_offset, step->bytes, step->pattern,
+                                  step->pattern_size);
     default:
       return step->groups[0] == 0 || step->groups[1] == 0 ? KW_OK : step_launch(step, call);
   }

@@ -59,7 +59,7 @@ static void fill(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_value *val
   memcpy(halves, step->pattern, sizeof halves);
   kw_gpu_step_long(step, halves[0]);
   kw_gpu_step_long(step, halves[1]);
-  if (is_flat(step, &numel) && device->driver->memory->fill) {
+  if (is_flat(step, &numel) && device->driver->fill) {
     step->kind = KW_GPU_FILL;
     step->pattern_size = kw_gpu_dtype_size(to->ref.dtype);
     step->bytes = (uint64_t)numel * step->pattern_size;

@@ -1,35 +1,49 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Devices: found, described, opened and closed.
+ */
 #include "runtime.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const kw_rt_runtime *const here = &kw_rt_runtime_here;
 
-static const kw_gpu_driver driver = {
-    .prelude = kw_gpu_prelude_cuda,
-    .module_build = kw_rt_module_build,
-    .module_destroy = kw_rt_module_destroy,
-    .kernel_create = kw_rt_kernel_create,
-    .kernel_destroy = kw_rt_kernel_destroy,
-    .launch = kw_rt_launch,
-    .memory = &kw_rt_memory_api,
-    .module_save = kw_rt_module_save,
-    .module_load = kw_rt_module_load,
-};
+kw_status kw_rt_probe(const char **out_reason) {
+  const char *why = kw_rt_open();
+  if (!why) return KW_OK;
+  *out_reason = why;
+  return KW_ERR_NOT_FOUND;
+}
 
-static kw_status device_count(void *plugin, uint32_t *out_count) {
-  const kw_host_api *host = *(const kw_host_api **)plugin;
-  int count = 0, error = kw_rt.device_count(&count);
-  if (error) {
-    char text[300];
-    kw_rt_describe(KW_RT_device_count, error, text, sizeof text);
-    return host->set_error(host->ctx, kw_rt_status(error), text);
+/* For calls that no device is open for. */
+static kw_status fail(const kw_host_api *host, int call, int error) {
+  char text[300];
+  kw_rt_error_text(call, error, text, sizeof text);
+  return kw_gpu_error(host, kw_rt_status(error), "%s", text);
+}
+
+kw_status kw_rt_find(const kw_host_api *host, kw_gpu_list *list) {
+  const char *why = kw_rt_open();
+  int count = 0;
+  if (why) return kw_gpu_error(host, KW_ERR_NOT_FOUND, "%s", why);
+  int error = kw_rt.device_count(&count);
+  if (error) return fail(host, KW_RT_device_count, error);
+  for (int i = 0; i < count; ++i) {
+    int id;
+    error = kw_rt.device_get(&id, i);
+    if (error) return fail(host, KW_RT_device_get, error);
+    kw_status status = kw_gpu_list_add(list, NULL, (void *)(intptr_t)id);
+    if (status != KW_OK) return status;
   }
-  *out_count = (uint32_t)count;
   return KW_OK;
 }
+
+static int id_of(const kw_gpu_physical *physical) {
+  return (int)(intptr_t)physical->id;
+}
+
+/* ---- Facts ------------------------------------------------------------------------------------------------------- */
 
 static int attribute(int device, int number) {
   int value = 0;
@@ -58,20 +72,11 @@ static void driver_text(char *out, size_t size) {
   here->version_text(version, out, size);
 }
 
-static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_info) {
-  const kw_host_api *host = *(const kw_host_api **)plugin;
-  int id;
+kw_status kw_rt_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info) {
+  const int id = id_of(physical);
   size_t memory = 0;
-  int error = kw_rt.device_get(&id, (int)index), call = KW_RT_device_get;
-  if (!error) {
-    call = KW_RT_device_name;
-    error = kw_rt.device_name(out_info->name, sizeof out_info->name, id);
-  }
-  if (error) {
-    char text[300];
-    kw_rt_describe(call, error, text, sizeof text);
-    return host->set_error(host->ctx, kw_rt_status(error), text);
-  }
+  int error = kw_rt.device_name(out_info->name, sizeof out_info->name, id);
+  if (error) return fail(host, KW_RT_device_name, error);
   kw_rt.device_memory(&memory, id);
   out_info->type = KW_DEVICE_GPU;
   out_info->flags = kw_gpu_device_flags(out_info->name);
@@ -85,75 +90,45 @@ static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_i
   return KW_OK;
 }
 
-/* What a module built for the device depends on. */
-static void identify(const kw_rt_device *device, char *out, size_t size) {
+void kw_rt_identify(const kw_gpu_physical *physical, char *out, size_t size) {
+  const int id = id_of(physical);
   char name[64] = "", version[64] = "", arch[KW_RT_ARCH_SIZE];
   const char *options[KW_RT_OPTION_LIMIT];
   int major = 0, minor = 0;
-  kw_rt.device_name(name, sizeof name, device->id);
+  kw_rt.device_name(name, sizeof name, id);
   kw_rt.compiler_version(&major, &minor);
   driver_text(version, sizeof version);
   size_t used = (size_t)snprintf(out, size, "%s; %s; %s %d.%d;", name, version, here->compiler_name, major, minor);
-  uint32_t count = kw_rt_options(device->id, arch, options);
+  uint32_t count = kw_rt_options(id, arch, options);
   for (uint32_t i = 0; i < count && used < size; ++i)
     used += (size_t)snprintf(out + used, size - used, " %s", options[i]);
 }
 
-static kw_status open_on(kw_rt_device *device, const kw_host_api *host) {
-  char identity[400];
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+kw_status kw_rt_device_open(kw_gpu_device *base) {
+  kw_rt_device *device = (kw_rt_device *)base;
   size_t memory = 0;
+  device->id = id_of(&base->physical);
   kw_rt.device_memory(&memory, device->id);
   device->total_memory = memory;
   device->pools = attribute(device->id, here->pools_attribute) != 0;
+  kw_status status = here->context_open(device);
+  if (status != KW_OK) return status;
   void *before = here->enter(device);
   int error = kw_rt.stream_create(&device->memory_stream, 1); /* waits for no other */
   here->leave(before);
-  if (error) return kw_rt_check(device, KW_RT_stream_create, error);
-  identify(device, identity, sizeof identity);
-  kw_status status = kw_gpu_device_start(&device->base, &driver, host, true, identity);
-  if (status != KW_OK) kw_rt.stream_destroy(device->memory_stream);
+  status = kw_rt_check(device, KW_RT_stream_create, error);
+  if (status != KW_OK) here->context_close(device, atomic_load(&device->lost));
   return status;
 }
 
-static kw_status device_open(void *plugin, uint32_t index, void **out_device) {
-  const kw_host_api *host = *(const kw_host_api **)plugin;
-  kw_rt_device *device = calloc(1, sizeof *device);
-  if (!device) return kw_rt_no_memory(host, "a device");
-  device->base.host = host;
-  pthread_mutex_init(&device->library_lock, NULL);
-  int error = kw_rt.device_get(&device->id, (int)index);
-  kw_status status = kw_rt_check(device, KW_RT_device_get, error);
-  if (status == KW_OK) status = here->context_open(device);
-  if (status == KW_OK) {
-    status = open_on(device, host);
-    if (status != KW_OK) here->context_close(device, atomic_load(&device->lost));
-  }
-  if (status == KW_OK) {
-    *out_device = device;
-  } else {
-    pthread_mutex_destroy(&device->library_lock);
-    free(device);
-  }
-  return status;
-}
-
-static kw_status device_close(void *state) {
-  kw_rt_device *device = state;
+kw_status kw_rt_device_close(kw_gpu_device *base) {
+  kw_rt_device *device = (kw_rt_device *)base;
   void *before = here->enter(device);
   kw_rt_close_handles(device);
-  kw_gpu_device_finish(&device->base);
   kw_rt.stream_destroy(device->memory_stream);
   here->leave(before);
   here->context_close(device, atomic_load(&device->lost));
-  pthread_mutex_destroy(&device->library_lock);
-  free(device);
   return KW_OK;
 }
-
-const kw_device_api kw_rt_device_api = {
-    .struct_size = sizeof kw_rt_device_api,
-    .count = device_count,
-    .info = device_info,
-    .open = device_open,
-    .close = device_close,
-};

@@ -24,7 +24,7 @@ static kw_status event_destroy(void *device, void *event) {
 
 static kw_status event_record(void *device, void *event, void *stream) {
   void *before = here->enter(device);
-  int error = kw_rt.event_record(event, ((kw_rt_stream *)stream)->handle);
+  int error = kw_rt.event_record(event, ((kw_gpu_stream *)stream)->handle);
   here->leave(before);
   return kw_rt_check(device, KW_RT_event_record, error);
 }
@@ -46,7 +46,7 @@ static kw_status event_synchronize(void *device, void *event) {
 
 static kw_status event_wait(void *device, void *stream, void *event) {
   void *before = here->enter(device);
-  int error = kw_rt.stream_wait(((kw_rt_stream *)stream)->handle, event, 0);
+  int error = kw_rt.stream_wait(((kw_gpu_stream *)stream)->handle, event, 0);
   here->leave(before);
   return kw_rt_check(device, KW_RT_stream_wait, error);
 }
@@ -79,7 +79,7 @@ const kw_event_api kw_rt_event_api = {
 
 static kw_status graph_begin(void *device, void *stream) {
   void *before = here->enter(device);
-  int error = kw_rt.capture_begin(((kw_rt_stream *)stream)->handle, 2); /* other threads may go on as they like */
+  int error = kw_rt.capture_begin(((kw_gpu_stream *)stream)->handle, 2); /* other threads may go on as they like */
   here->leave(before);
   return kw_rt_check(device, KW_RT_capture_begin, error);
 }
@@ -88,7 +88,7 @@ static kw_status graph_end(void *device, void *stream, void **out_graph) {
   void *graph = NULL;
   void *before = here->enter(device);
   kw_status status =
-      kw_rt_check(device, KW_RT_capture_end, kw_rt.capture_end(((kw_rt_stream *)stream)->handle, &graph));
+      kw_rt_check(device, KW_RT_capture_end, kw_rt.capture_end(((kw_gpu_stream *)stream)->handle, &graph));
   if (status == KW_OK && out_graph)
     status = kw_rt_check(device, KW_RT_graph_make, kw_rt.graph_make(out_graph, graph, 0));
   if (graph) kw_rt.graph_destroy(graph);
@@ -98,7 +98,7 @@ static kw_status graph_end(void *device, void *stream, void **out_graph) {
 
 static kw_status graph_launch(void *device, void *graph, void *stream) {
   void *before = here->enter(device);
-  int error = kw_rt.graph_launch(graph, ((kw_rt_stream *)stream)->handle);
+  int error = kw_rt.graph_launch(graph, ((kw_gpu_stream *)stream)->handle);
   here->leave(before);
   return kw_rt_check(device, KW_RT_graph_launch, error);
 }

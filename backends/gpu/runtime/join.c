@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program's sources as one text, which NVRTC and hipRTC want.
+ */
 #include "runtime.h"
 
 #include <stdlib.h>

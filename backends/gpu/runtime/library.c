@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The runtime's libraries, opened at run time; what its errors mean; a plugin's life.
+ * The runtime's libraries, opened at run time, and what its errors mean.
  */
 #include "runtime.h"
 
@@ -60,7 +60,7 @@ static void open_all(void) {
     error = kw_rt.device_count(&count);
   }
   if (error && kw_rt_status(error) != KW_ERR_NOT_FOUND) {
-    kw_rt_describe(call, error, reason, sizeof reason);
+    kw_rt_error_text(call, error, reason, sizeof reason);
     return;
   }
   if (count == 0) {
@@ -116,7 +116,7 @@ kw_status kw_rt_status(int error) {
   }
 }
 
-void kw_rt_describe(int call, int error, char *out, size_t size) {
+void kw_rt_error_text(int call, int error, char *out, size_t size) {
   const char *name = call < KW_RT_CALL_COUNT ? here->call_names[call] : here->own_calls[call - KW_RT_CALL_COUNT].name;
   snprintf(out, size, "%s: %s: %s", name, here->error_name(error), here->error_text(error));
 }
@@ -126,41 +126,10 @@ kw_status kw_rt_check(kw_rt_device *device, int call, int error) {
   const kw_status status = kw_rt_status(error);
   char text[300];
   if (status == KW_ERR_DEVICE_LOST) atomic_store(&device->lost, true);
-  kw_rt_describe(call, error, text, sizeof text);
+  kw_rt_error_text(call, error, text, sizeof text);
   return device->base.host->set_error(device->base.host->ctx, status, text);
 }
 
 kw_status kw_rt_no_memory(const kw_host_api *host, const char *what) {
-  char text[120];
-  snprintf(text, sizeof text, "no host memory for %s", what);
-  return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, text);
-}
-
-/* ---- The plugin -------------------------------------------------------------------------------------------------- */
-
-kw_status kw_rt_probe(const char **out_reason) {
-  const char *why = kw_rt_open();
-  if (!why) return KW_OK;
-  *out_reason = why;
-  return KW_ERR_NOT_FOUND;
-}
-
-kw_status kw_rt_init(const kw_host_api *host, void **out_plugin) {
-  const char *why = kw_rt_open();
-  if (why) return host->set_error(host->ctx, KW_ERR_NOT_FOUND, why);
-  const kw_host_api **plugin = malloc(sizeof *plugin);
-  if (!plugin) return kw_rt_no_memory(host, "a plugin");
-  *plugin = host;
-  kw_status status = kw_gpu_register(host, true);
-  if (status == KW_OK) {
-    *out_plugin = plugin;
-  } else {
-    free(plugin);
-  }
-  return status;
-}
-
-kw_status kw_rt_shutdown(void *plugin) {
-  free(plugin);
-  return KW_OK;
+  return kw_gpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for %s", what);
 }

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A kw_mem is the device's address.
+ * Memory: a kw_mem is the device's address.
  */
 #include "runtime.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const kw_rt_runtime *const here = &kw_rt_runtime_here;
 
 static kw_status out_of_memory(kw_rt_device *device, uint64_t size, int call, int error) {
-  const kw_host_api *host = device->base.host;
-  char what[300], text[400];
+  char what[300];
   size_t free = 0, total = 0;
-  kw_rt_describe(call, error, what, sizeof what);
+  kw_rt_error_text(call, error, what, sizeof what);
   kw_rt.memory_info(&free, &total);
-  snprintf(text, sizeof text, "%s; %llu bytes were asked for, %zu of %zu are free", what, (unsigned long long)size,
-           free, total);
-  return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, text);
+  return kw_gpu_error(device->base.host, KW_ERR_OUT_OF_MEMORY, "%s; %llu bytes were asked for, %zu of %zu are free",
+                      what, (unsigned long long)size, free, total);
 }
 
 /* In the order of a stream of its own, where nothing ever waits: plain allocating and freeing waits for all streams. */
@@ -36,8 +33,8 @@ static int alloc_ordered(kw_rt_device *device, uint64_t size, kw_mem *out_mem, i
   return error;
 }
 
-static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_mem) {
-  kw_rt_device *device = state;
+kw_status kw_rt_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_mem) {
+  kw_rt_device *device = (kw_rt_device *)base;
   int error = 2 /* out of memory */, call = device->pools ? KW_RT_alloc_async : KW_RT_alloc;
   void *before = here->enter(device);
   if (info->size <= device->total_memory)
@@ -47,33 +44,29 @@ static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_m
   return status;
 }
 
-static kw_status mem_free(void *state, kw_mem mem) {
-  kw_rt_device *device = state;
+kw_status kw_rt_free(kw_gpu_device *base, kw_mem mem) {
+  kw_rt_device *device = (kw_rt_device *)base;
   void *before = here->enter(device);
   int error = device->pools ? kw_rt.free_async(mem, device->memory_stream) : kw_rt.free(mem);
   here->leave(before);
   return kw_rt_check(device, device->pools ? KW_RT_free_async : KW_RT_free, error);
 }
 
-static kw_status mem_copy(void *state, void *handle, const kw_copy_info *copy) {
-  kw_rt_device *device = state;
-  void *stream = ((kw_rt_stream *)handle)->handle;
-  char *to = (char *)copy->dst_mem + copy->dst_offset;
-  const char *from = (const char *)copy->src_mem + copy->src_offset;
+kw_status kw_rt_copy(kw_gpu_device *base, kw_gpu_stream *stream, const kw_copy_info *copy) {
+  kw_rt_device *device = (kw_rt_device *)base;
+  void *to = kw_gpu_copy_to(copy);
+  const void *from = kw_gpu_copy_from(copy);
   int error, call;
-  if (copy->kind > KW_COPY_DEVICE_TO_DEVICE)
-    return device->base.host->set_error(device->base.host->ctx, KW_ERR_UNSUPPORTED,
-                                        "copies go between host and device and within the device only");
   void *before = here->enter(device);
   if (copy->kind == KW_COPY_HOST_TO_DEVICE) {
     call = KW_RT_copy_in;
-    error = kw_rt.copy_in(to, copy->src_host, copy->size, stream);
+    error = kw_rt.copy_in(to, from, copy->size, stream->handle);
   } else if (copy->kind == KW_COPY_DEVICE_TO_HOST) {
     call = KW_RT_copy_out;
-    error = kw_rt.copy_out(copy->dst_host, from, copy->size, stream);
+    error = kw_rt.copy_out(to, from, copy->size, stream->handle);
   } else {
     call = KW_RT_copy;
-    error = kw_rt.copy(to, from, copy->size, stream);
+    error = kw_rt.copy(to, from, copy->size, stream->handle);
   }
   here->leave(before);
   return kw_rt_check(device, call, error);
@@ -96,10 +89,10 @@ static int fill_long(char *to, uint64_t size, const void *pattern, uint32_t patt
   return 0;
 }
 
-static kw_status mem_fill(void *state, void *handle, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
-                          uint32_t pattern_size) {
-  kw_rt_device *device = state;
-  void *stream = ((kw_rt_stream *)handle)->handle;
+kw_status kw_rt_fill(kw_gpu_device *base, kw_gpu_stream *on, kw_mem mem, uint64_t offset, uint64_t size,
+                     const void *pattern, uint32_t pattern_size) {
+  kw_rt_device *device = (kw_rt_device *)base;
+  void *stream = on->handle;
   char *to = (char *)mem + offset;
   uint32_t word = 0;
   int error, call;
@@ -125,8 +118,8 @@ static kw_status mem_fill(void *state, void *handle, kw_mem mem, uint64_t offset
   return kw_rt_check(device, call, error);
 }
 
-static kw_status mem_usage(void *state, uint64_t *out_free, uint64_t *out_total) {
-  kw_rt_device *device = state;
+kw_status kw_rt_usage(kw_gpu_device *base, uint64_t *out_free, uint64_t *out_total) {
+  kw_rt_device *device = (kw_rt_device *)base;
   size_t free = 0, total = 0;
   void *before = here->enter(device);
   int error = kw_rt.memory_info(&free, &total);
@@ -137,8 +130,8 @@ static kw_status mem_usage(void *state, uint64_t *out_free, uint64_t *out_total)
   return KW_OK;
 }
 
-static kw_status mem_alloc_host(void *state, uint64_t size, void **out_memory) {
-  kw_rt_device *device = state;
+kw_status kw_rt_alloc_host(kw_gpu_device *base, uint64_t size, void **out_memory) {
+  kw_rt_device *device = (kw_rt_device *)base;
   void *before = here->enter(device);
   int error = kw_rt.host_alloc(out_memory, size, 1 /* for all contexts */);
   kw_status status =
@@ -147,32 +140,20 @@ static kw_status mem_alloc_host(void *state, uint64_t size, void **out_memory) {
   return status;
 }
 
-static kw_status mem_free_host(void *state, void *memory) {
-  kw_rt_device *device = state;
+kw_status kw_rt_free_host(kw_gpu_device *base, void *memory) {
+  kw_rt_device *device = (kw_rt_device *)base;
   void *before = here->enter(device);
   int error = kw_rt.host_free(memory);
   here->leave(before);
   return kw_rt_check(device, KW_RT_host_free, error);
 }
 
-static kw_status mem_copy_peer(void *state, void *handle, void *src_device, const kw_copy_info *copy) {
-  kw_rt_device *device = state;
-  void *stream = ((kw_rt_stream *)handle)->handle;
+kw_status kw_rt_copy_peer(kw_gpu_device *base, kw_gpu_stream *stream, kw_gpu_device *src_device,
+                          const kw_copy_info *copy) {
+  kw_rt_device *device = (kw_rt_device *)base;
   void *before = here->enter(device);
-  int error = here->copy_peer(device, (char *)copy->dst_mem + copy->dst_offset, src_device,
-                              (const char *)copy->src_mem + copy->src_offset, copy->size, stream);
+  int error = here->copy_peer(device, kw_gpu_copy_to(copy), (const kw_rt_device *)src_device, kw_gpu_copy_from(copy),
+                              copy->size, stream->handle);
   here->leave(before);
   return kw_rt_check(device, KW_RT_CALL_COUNT + KW_RT_OWN_COPY_PEER, error);
 }
-
-const kw_memory_api kw_rt_memory_api = {
-    .struct_size = sizeof kw_rt_memory_api,
-    .alloc = mem_alloc,
-    .free = mem_free,
-    .copy = mem_copy,
-    .fill = mem_fill,
-    .usage = mem_usage,
-    .alloc_host = mem_alloc_host,
-    .free_host = mem_free_host,
-    .copy_peer = mem_copy_peer,
-};

@@ -289,7 +289,7 @@ static int run(const prepared *p, const kw_call *call) {
     error = kw_rt_product.multiply(
         p->handle, desc, &alpha, kw_rt_address(of.b.ref), p->layouts[0], kw_rt_address(of.a.ref), p->layouts[1], &beta,
         kw_rt_address(of.self.ref), p->layouts[2], kw_rt_address(of.out.ref), p->layouts[3], p->algorithm,
-        kw_rt_workspace(call), KW_RT_PRODUCT_WORKSPACE, ((kw_rt_stream *)call->stream)->handle);
+        kw_rt_workspace(call), KW_RT_PRODUCT_WORKSPACE, ((kw_gpu_stream *)call->stream)->handle);
   if (desc) kw_rt_product.desc_destroy(desc);
   return error;
 }

@@ -4,7 +4,6 @@
  */
 #include "runtime.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,22 +26,19 @@ uint32_t kw_rt_options(int device, char arch[KW_RT_ARCH_SIZE], const char *out[K
 
 /* Tells what the compiler said. */
 static kw_status compile_failure(const kw_host_api *host, void *program, const char *name) {
-  char text[2200];
   size_t size = 0;
   kw_rt.program_log_size(program, &size);
   char *log = calloc(1, size + 1);
   if (log) kw_rt.program_log(program, log);
-  snprintf(text, sizeof text, "%s of %s; the compiler says: %.2000s", here->call_names[KW_RT_program_compile], name,
-           log ? log : "");
+  kw_status status = kw_gpu_error(host, KW_ERR_INTERNAL, "%s of %s; the compiler says: %.2000s",
+                                  here->call_names[KW_RT_program_compile], name, log ? log : "");
   free(log);
-  return host->set_error(host->ctx, KW_ERR_INTERNAL, text);
+  return status;
 }
 
 /* The compiler has error numbers of its own; without a log they are all that is known. */
 static kw_status compiler_error(const kw_host_api *host, int call, int error) {
-  char text[120];
-  snprintf(text, sizeof text, "%s: %s error %d", here->call_names[call], here->compiler_name, error);
-  return host->set_error(host->ctx, KW_ERR_INTERNAL, text);
+  return kw_gpu_error(host, KW_ERR_INTERNAL, "%s: %s error %d", here->call_names[call], here->compiler_name, error);
 }
 
 static kw_status take_code(const kw_host_api *host, void *program, kw_rt_module *module) {
@@ -101,8 +97,7 @@ kw_status kw_rt_module_build(kw_gpu_device *base, const char *name, const char *
 
 kw_status kw_rt_module_save(kw_gpu_device *device, void *handle, void **out_bytes, size_t *out_size) {
   kw_rt_module *module = handle;
-  if (!module->code)
-    return device->host->set_error(device->host->ctx, KW_ERR_UNSUPPORTED, "the module was saved before");
+  if (!module->code) return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED, "the module was saved before");
   *out_bytes = module->code;
   *out_size = module->code_size;
   module->code = NULL;
@@ -144,16 +139,14 @@ void kw_rt_kernel_destroy(kw_gpu_device *device, void *kernel) {
 #define GRID_X 0x7fffffffu
 #define GRID_Y 0xffffu
 
-kw_status kw_rt_launch(kw_gpu_device *base, void *handle, const kw_gpu_launch *launch) {
+kw_status kw_rt_launch(kw_gpu_device *base, kw_gpu_stream *handle, const kw_gpu_launch *launch) {
   kw_rt_device *device = (kw_rt_device *)base;
-  kw_rt_stream *stream = handle;
+  kw_rt_stream *stream = (kw_rt_stream *)handle;
   void *params[ARG_LIMIT];
   if (launch->arg_count > ARG_LIMIT || launch->groups[0] > GRID_X || launch->groups[1] > GRID_Y) {
-    char text[160];
-    snprintf(text, sizeof text, "a launch of %llu x %llu groups with %u arguments is more than %s takes",
-             (unsigned long long)launch->groups[0], (unsigned long long)launch->groups[1], launch->arg_count,
-             here->name);
-    return base->host->set_error(base->host->ctx, KW_ERR_UNSUPPORTED, text);
+    return kw_gpu_error(
+        base->host, KW_ERR_UNSUPPORTED, "a launch of %llu x %llu groups with %u arguments is more than %s takes",
+        (unsigned long long)launch->groups[0], (unsigned long long)launch->groups[1], launch->arg_count, here->name);
   }
   for (uint32_t i = 0; i < launch->arg_count; ++i) {
     const kw_gpu_arg *arg = &launch->args[i];
@@ -161,7 +154,7 @@ kw_status kw_rt_launch(kw_gpu_device *base, void *handle, const kw_gpu_launch *l
   }
   void *before = here->enter(device);
   int error = kw_rt.launch(launch->kernel, (unsigned)launch->groups[0], (unsigned)launch->groups[1], 1,
-                           launch->local[0], launch->local[1], 1, 0, stream->handle, params, NULL);
+                           launch->local[0], launch->local[1], 1, 0, handle->handle, params, NULL);
   here->leave(before);
   if (error) return kw_rt_check(device, KW_RT_launch, error);
   atomic_store(&stream->last_call, launch->call_id);

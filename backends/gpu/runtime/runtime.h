@@ -150,30 +150,30 @@ extern const kw_rt_runtime kw_rt_runtime_here;
 #define KW_RT_LIBRARY_LIMIT 2
 
 typedef struct kw_rt_device {
-  kw_gpu_device base; /* first: the pack takes a kw_rt_device for it */
-  int id;             /* of device_get */
+  kw_gpu_device base; /* first: the kit takes a kw_rt_device for it; the physical device's id is device_get's number */
+  int id;             /* that number */
   void *context;      /* the backend's own */
   uint64_t total_memory;
   bool pools; /* memory is allocated and freed in the order of a stream, which waits for no other */
   void *memory_stream;
   atomic_bool lost;
-  pthread_mutex_t library_lock; /* of what follows, and of handles that take one thread at a time */
   struct {
     const struct kw_rt_library *library; /* vendor.h; NULL: none from here on */
     void *handle;
-  } handles[KW_RT_LIBRARY_LIMIT];
+  } handles[KW_RT_LIBRARY_LIMIT]; /* the device's lock guards these, and those that take one thread at a time */
 } kw_rt_device;
 
 typedef struct kw_rt_stream {
-  kw_rt_device *device;
-  uint64_t token;
-  void *handle;
-  _Atomic uint64_t last_call;  /* call_id of the newest launch */
-  pthread_mutex_t lock;        /* of call_host, and what is below */
-  kw_gpu_callbacks *callbacks; /* NULL before the first */
-  _Atomic uint32_t *gate;      /* how many callbacks have run, in pinned memory; NULL before the first */
-  uint32_t gates;              /* how many have been enqueued */
+  kw_gpu_stream base;         /* first; its handle is the runtime's stream */
+  _Atomic uint64_t last_call; /* call_id of the newest launch */
+  _Atomic uint32_t *gate;     /* how many callbacks have run, in pinned memory; NULL before the first */
+  uint32_t gates;             /* how many have been enqueued; under the stream's lock */
 } kw_rt_stream;
+
+typedef struct kw_rt_callback {
+  kw_gpu_callback base; /* first */
+  void *marker;         /* an event: everything before the callback */
+} kw_rt_callback;
 
 /* The first of the named libraries that is there, NULL when none is; names end with NULL. Never closed again: drivers
  * have threads and exit handlers of their own. */
@@ -186,21 +186,11 @@ const char *kw_rt_open(void);
 
 /* "cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY: out of memory". `call` is KW_RT_alloc_async; of the backend's own calls,
  * KW_RT_CALL_COUNT + its place among them. */
-void kw_rt_describe(int call, int error, char *out, size_t size);
+void kw_rt_error_text(int call, int error, char *out, size_t size);
 kw_status kw_rt_status(int error);
 /* KW_OK when there is no error. Otherwise attaches the description to the thread's error and returns its status. */
 kw_status kw_rt_check(kw_rt_device *device, int call, int error);
 kw_status kw_rt_no_memory(const kw_host_api *host, const char *what);
-
-/* The driver's half of programs, see keyway/gpu.h. */
-kw_status kw_rt_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
-                             void **out_module);
-kw_status kw_rt_module_save(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size);
-kw_status kw_rt_module_load(kw_gpu_device *device, const char *name, const void *bytes, size_t size, void **out_module);
-void kw_rt_module_destroy(kw_gpu_device *device, void *module);
-kw_status kw_rt_kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
-void kw_rt_kernel_destroy(kw_gpu_device *device, void *kernel);
-kw_status kw_rt_launch(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch);
 
 /* The sources as one, to be freed with free; NULL when the host is out of memory. */
 char *kw_rt_join(const char *const *sources, uint32_t count);
@@ -210,14 +200,62 @@ uint32_t kw_rt_options(int device, char arch[KW_RT_ARCH_SIZE], const char *out[K
 /* Destroys the handles of the vendor's libraries; in the device's context. */
 void kw_rt_close_handles(kw_rt_device *device);
 
-/* For the plugin's descriptor. */
+/* ---- Of kw_gpu_driver -------------------------------------------------------------------------------------------- */
+
 kw_status kw_rt_probe(const char **out_reason);
-kw_status kw_rt_init(const kw_host_api *host, void **out_plugin);
-kw_status kw_rt_shutdown(void *plugin);
-extern const kw_device_api kw_rt_device_api;
-extern const kw_memory_api kw_rt_memory_api;
-extern const kw_stream_api kw_rt_stream_api;
+kw_status kw_rt_find(const kw_host_api *host, kw_gpu_list *list);
+kw_status kw_rt_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info);
+void kw_rt_identify(const kw_gpu_physical *physical, char *out, size_t size);
+kw_status kw_rt_device_open(kw_gpu_device *device);
+kw_status kw_rt_device_close(kw_gpu_device *device);
+
+kw_status kw_rt_alloc(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);
+kw_status kw_rt_free(kw_gpu_device *device, kw_mem mem);
+kw_status kw_rt_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy);
+kw_status kw_rt_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint64_t offset, uint64_t size,
+                     const void *pattern, uint32_t pattern_size);
+kw_status kw_rt_usage(kw_gpu_device *device, uint64_t *out_free, uint64_t *out_total);
+kw_status kw_rt_alloc_host(kw_gpu_device *device, uint64_t size, void **out_memory);
+kw_status kw_rt_free_host(kw_gpu_device *device, void *memory);
+kw_status kw_rt_copy_peer(kw_gpu_device *device, kw_gpu_stream *stream, kw_gpu_device *src_device,
+                          const kw_copy_info *copy);
+
+kw_status kw_rt_stream_create(kw_gpu_stream *stream, uint32_t flags);
+kw_status kw_rt_stream_destroy(kw_gpu_stream *stream);
+kw_status kw_rt_stream_synchronize(kw_gpu_stream *stream);
+kw_status kw_rt_stream_query(kw_gpu_stream *stream);
+kw_status kw_rt_callback_hold(kw_gpu_callback *callback);
+void kw_rt_callback_wait(kw_gpu_callback *callback);
+void kw_rt_callback_done(kw_gpu_callback *callback);
+
+kw_status kw_rt_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
+                             void **out_module);
+void kw_rt_module_destroy(kw_gpu_device *device, void *module);
+kw_status kw_rt_module_save(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size);
+kw_status kw_rt_module_load(kw_gpu_device *device, const char *name, const void *bytes, size_t size, void **out_module);
+kw_status kw_rt_kernel_create(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
+void kw_rt_kernel_destroy(kw_gpu_device *device, void *kernel);
+kw_status kw_rt_launch(kw_gpu_device *device, kw_gpu_stream *stream, const kw_gpu_launch *launch);
+
+/* Groups of the plugin's own: the runtime's events can be recorded again, and it has graphs. */
 extern const kw_event_api kw_rt_event_api;
 extern const kw_graph_api kw_rt_graph_api;
+
+/* What is the same in both backends' initialisers of their kw_gpu_driver. */
+/* clang-format off */
+#define KW_RT_DRIVER                                                                                                   \
+  .vendor = "keyway", .version = "0.9.0", .build = __VERSION__, .sanitizer = KW_GPU_SANITIZER, .probe = kw_rt_probe,   \
+  .find = kw_rt_find, .describe = kw_rt_describe, .identify = kw_rt_identify, .device_size = sizeof(kw_rt_device),     \
+  .open = kw_rt_device_open, .close = kw_rt_device_close, .alloc = kw_rt_alloc, .free = kw_rt_free,                    \
+  .copy = kw_rt_copy, .fill = kw_rt_fill, .usage = kw_rt_usage, .alloc_host = kw_rt_alloc_host,                        \
+  .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .stream_size = sizeof(kw_rt_stream),                     \
+  .stream_create = kw_rt_stream_create, .stream_destroy = kw_rt_stream_destroy,                                        \
+  .stream_synchronize = kw_rt_stream_synchronize, .stream_query = kw_rt_stream_query,                                  \
+  .callback_size = sizeof(kw_rt_callback), .callback_hold = kw_rt_callback_hold,                                       \
+  .callback_wait = kw_rt_callback_wait, .callback_done = kw_rt_callback_done, .prelude = kw_gpu_prelude_cuda,          \
+  .module_build = kw_rt_module_build, .module_destroy = kw_rt_module_destroy, .module_save = kw_rt_module_save,        \
+  .module_load = kw_rt_module_load, .kernel_create = kw_rt_kernel_create, .kernel_destroy = kw_rt_kernel_destroy,      \
+  .launch = kw_rt_launch
+/* clang-format on */
 
 #endif /* KEYWAY_GPU_RUNTIME_H */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Libraries of the vendor's: opened when a kernel first asks for one, with a handle for each device.
+ */
 #include "vendor.h"
 
 #include <stdio.h>
@@ -55,7 +58,7 @@ kw_status kw_rt_library_handle(const kw_rt_library *library, const kw_call *call
   kw_rt_device *device = call->device;
   int error = 0;
   uint32_t i = 0;
-  pthread_mutex_lock(&device->library_lock);
+  pthread_mutex_lock(&device->base.lock);
   while (device->handles[i].library && device->handles[i].library != library) ++i;
   if (!device->handles[i].library) {
     void *before = kw_rt_runtime_here.enter(device);
@@ -64,7 +67,7 @@ kw_status kw_rt_library_handle(const kw_rt_library *library, const kw_call *call
     if (!error) device->handles[i].library = library;
   }
   *out_handle = device->handles[i].handle;
-  pthread_mutex_unlock(&device->library_lock);
+  pthread_mutex_unlock(&device->base.lock);
   return error ? answer(library, call, KW_ERR_NOT_IMPLEMENTED, "starting", error) : KW_OK;
 }
 

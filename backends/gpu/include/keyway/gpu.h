@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Keyway's plugin kit: the whole op set for a chip whose runtime compiles kernels (OpenCL, CUDA, HIP, Level Zero, a
- * vendor's own), in a static library that a plugin links (CMake target keyway::gpu, pkg-config package keyway-gpu).
+ * Keyway's plugin kit: a whole plugin for a chip whose runtime compiles kernels (OpenCL, CUDA, HIP, Level Zero, a
+ * vendor's own), in a static library that the plugin links (CMake target keyway::gpu, pkg-config package keyway-gpu).
  *
- * A plugin fills a kw_gpu_driver, starts its device struct with a kw_gpu_device, hands its memory, stream and event
- * functions to the host as they are (their signatures are plugin.h's), and calls kw_gpu_register in its init: every op
- * of the pack is then a kernel of the plugin. A kernel of the plugin's own goes beside it with a higher priority.
+ * The plugin fills a kw_gpu_driver, the table of what its runtime can do, and answers keyway_plugin_query with
+ * kw_gpu_query. Everything else is the kit's: the slots of plugin.h, their checks, the life of devices and streams, and
+ * a kernel for every op. Kernels of the plugin's own go beside the kit's with a higher priority.
  *
  * The kit is linked into the plugin and promises no binary compatibility: rebuild with the headers it came with.
  */
@@ -13,8 +13,55 @@
 #define KEYWAY_GPU_H
 
 #include <keyway/plugin.h>
+#include <pthread.h>
 
-typedef struct kw_gpu_device kw_gpu_device;
+/* ---- Devices and streams ----------------------------------------------------------------------------------------- */
+
+/* A physical device, as the runtime names it. */
+typedef struct kw_gpu_physical {
+  void *owner; /* the runtime's platform or driver that it belongs to; NULL where there is but one */
+  void *id;
+} kw_gpu_physical;
+
+typedef struct kw_gpu_list kw_gpu_list; /* of physical devices */
+
+/* Adds a device; for use inside find. KW_ERR_OUT_OF_MEMORY, with its text, when the host has none. */
+kw_status kw_gpu_list_add(kw_gpu_list *list, void *owner, void *id);
+
+typedef struct kw_gpu_driver kw_gpu_driver;
+
+/* An open device: the head of the plugin's own struct, where it has one. */
+typedef struct kw_gpu_device {
+  const kw_gpu_driver *driver;
+  const kw_host_api *host;
+  kw_gpu_physical physical;
+  bool has_f64;                     /* computes in double precision */
+  struct kw_gpu_programs *programs; /* what is built so far */
+
+  /* The plugin's, all zeros before open. */
+  uint32_t vector_bytes; /* of its vectors, 64: an item takes as much of a tensor at a time, where the prelude is OpenCL
+                            C. 0: one element (for a GPU) */
+  pthread_mutex_t lock;  /* for what it likes; the kit never takes it */
+  void *handle;
+} kw_gpu_device;
+
+/* A stream: the head of the plugin's own struct, where it has one. */
+typedef struct kw_gpu_stream {
+  kw_gpu_device *device;
+  uint64_t token;                     /* of kw_stream_info */
+  struct kw_gpu_callbacks *callbacks; /* the thread that runs them; NULL before the first */
+
+  /* The plugin's, all zeros before stream_create. */
+  pthread_mutex_t lock; /* for appending; the kit holds it while it calls callback_hold */
+  bool failed;          /* kw_gpu_stream_fail has reported; the plugin clears it, locked, when it has synchronised */
+  void *handle;
+} kw_gpu_stream;
+
+/* Reports to the host that work on the stream failed after it was enqueued, unless `failed` says that the host knows.
+ * The stream is locked. `call_id` is the launch's that failed, 0 when that is not known. */
+void kw_gpu_stream_fail(kw_gpu_stream *stream, uint64_t call_id, kw_status status, const char *text);
+
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 /* One kernel parameter: a buffer, or bytes by value when `data` is set. */
 typedef struct kw_gpu_arg {
@@ -32,96 +79,151 @@ typedef struct kw_gpu_launch {
   uint64_t call_id;
 } kw_gpu_launch;
 
-/* Every function follows the rules of plugin.h for slots. Modules and kernels are made under the pack's lock and live
- * until kw_gpu_device_finish; launches come from any thread. */
-typedef struct kw_gpu_driver {
+/* ---- Host callbacks ---------------------------------------------------------------------------------------------- */
+
+/* A function of the host's that a stream has to call: the head of the plugin's own struct, where it has one. Each
+ * stream has a thread for them, started at its first: a callback may block for long, and must hold up neither the
+ * runtime's own threads nor other streams. They run in the order in which they were enqueued. */
+typedef struct kw_gpu_callback {
+  struct kw_gpu_callback *next;
+  kw_gpu_stream *stream;
+  uint64_t token;
+} kw_gpu_callback;
+
+/* ---- The driver -------------------------------------------------------------------------------------------------- */
+
+/* What a runtime can do. Every function follows the rules of plugin.h for slots: it may be called from any thread, and
+ * one that fails has called host->set_error (kw_gpu_error does). "(optional)": NULL says that the runtime cannot; the
+ * host or the kit then does without. */
+struct kw_gpu_driver {
+  /* What the plugin says of itself: see kw_plugin_desc. */
+  const char *key, *vendor, *version, *description;
+  const char *build;     /* __VERSION__ */
+  const char *sanitizer; /* KW_GPU_SANITIZER */
+
+  /* ---- Devices ---- */
+
+  /* kw_plugin_desc.probe. (optional: the runtime is always there) */
+  kw_status (*probe)(const char **out_reason);
+  /* Adds every device to `list`, in the runtime's order; called once, at init. That there is none is no error. What it
+   * does to handlers of signals is undone: a runtime with a compiler inside installs some. */
+  kw_status (*find)(const kw_host_api *host, kw_gpu_list *list);
+  /* kw_device_api.info. */
+  kw_status (*describe)(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info);
+  /* Whether it computes in double precision. (optional: all devices do) */
+  bool (*has_f64)(const kw_gpu_physical *physical);
+  /* What a built module depends on beside its sources: the device, the versions of driver and compiler, their options.
+   * An empty text: modules are not kept on disk. (optional: they are not) */
+  void (*identify)(const kw_gpu_physical *physical, char *out, size_t size);
+  /* Kernels and ops of the plugin's own; called at init, after the kit's are registered. (optional) */
+  kw_status (*register_kernels)(const kw_host_api *host, bool has_f64);
+  size_t device_size; /* of the struct that begins with a kw_gpu_device; 0: that alone */
+  /* Makes the runtime's part of a device whose head is filled. What fails leaves nothing behind. (optional) */
+  kw_status (*open)(kw_gpu_device *device);
+  /* Undoes open; kernels and modules are destroyed. (optional) */
+  kw_status (*close)(kw_gpu_device *device);
+
+  /* ---- Memory: see kw_memory_api ---- */
+
+  kw_status (*alloc)(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);
+  kw_status (*free)(kw_gpu_device *device, kw_mem mem);
+  /* The kind is one of the three of plugin.h. */
+  kw_status (*copy)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy);
+  /* (optional) */
+  kw_status (*fill)(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint64_t offset, uint64_t size,
+                    const void *pattern, uint32_t pattern_size);
+  /* (optional) */
+  kw_status (*usage)(kw_gpu_device *device, uint64_t *out_free, uint64_t *out_total);
+  /* (optional, both) */
+  kw_status (*alloc_host)(kw_gpu_device *device, uint64_t size, void **out_memory);
+  kw_status (*free_host)(kw_gpu_device *device, void *memory);
+  /* (optional) */
+  kw_status (*copy_peer)(kw_gpu_device *device, kw_gpu_stream *stream, kw_gpu_device *src_device,
+                         const kw_copy_info *copy);
+
+  /* ---- Streams: see kw_stream_api ---- */
+
+  size_t stream_size; /* of the struct that begins with a kw_gpu_stream; 0: that alone */
+  /* Makes the runtime's part of a stream whose head is filled. What fails leaves nothing behind. */
+  kw_status (*stream_create)(kw_gpu_stream *stream, uint32_t flags);
+  /* The stream was synchronised, and its callbacks have run. */
+  kw_status (*stream_destroy)(kw_gpu_stream *stream);
+  kw_status (*stream_synchronize)(kw_gpu_stream *stream);
+  /* (optional) */
+  kw_status (*stream_query)(kw_gpu_stream *stream);
+
+  /* ---- Host callbacks (optional, all three) ---- */
+
+  size_t callback_size; /* of the struct that begins with a kw_gpu_callback; 0: that alone */
+  /* Marks on the stream what was enqueued before, and holds what comes after until callback_done. The stream is locked.
+   * What fails leaves nothing behind. */
+  kw_status (*callback_hold)(kw_gpu_callback *callback);
+  /* Returns when all that was before has finished or failed; then the callback runs, whatever became of the work. */
+  void (*callback_wait)(kw_gpu_callback *callback);
+  /* Lets the stream go on. */
+  void (*callback_done)(kw_gpu_callback *callback);
+
+  /* ---- Events (optional, all) ---- */
+
+  /* Where an event of the runtime is good for one record and counts references: one of kw_event_api then holds that of
+   * its last record. A plugin whose runtime's events can be recorded again has a group of its own among `groups`. */
+  kw_status (*event_record)(kw_gpu_stream *stream, void **out_event); /* with a reference for the caller */
+  kw_status (*event_wait)(kw_gpu_stream *stream, void *event);
+  /* Work that failed has passed as well: its stream reports the failure. */
+  kw_status (*event_query)(kw_gpu_device *device, void *event);
+  kw_status (*event_synchronize)(kw_gpu_device *device, void *event);
+  kw_status (*event_elapsed)(kw_gpu_device *device, void *start, void *end, uint64_t *out_ns);
+  void (*event_keep)(void *event); /* one reference more */
+  void (*event_drop)(void *event); /* one less */
+
+  /* ---- Programs and launches ---- */
+
+  /* Modules and kernels are made under the kit's lock and live until their device is closed. */
+
   /* Defines the kernels' dialect in the runtime's language: kw_gpu_prelude_opencl, or one like it. */
   const char *prelude;
-
   /* Compiles `sources`, to be read one after the other. No fast-math, no contraction. `name` says which program of the
-   * pack this is ("elementwise/8"): for messages, and to find what was compiled ahead (kw_gpu_programs_visit). */
+   * kit this is ("elementwise/8"): for messages, and to find what was compiled ahead (kw_gpu_programs_visit). */
   kw_status (*module_build)(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
                             void **out_module);
   void (*module_destroy)(kw_gpu_device *device, void *module);
-  kw_status (*kernel_create)(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
-  void (*kernel_destroy)(kw_gpu_device *device, void *kernel);
-  kw_status (*launch)(kw_gpu_device *device, void *stream, const kw_gpu_launch *launch);
-
-  /* copy and fill are used for contiguous moves. */
-  const kw_memory_api *memory;
-
   /* A built module as bytes (to be freed with free), and a module from such bytes. Where both are given, modules are
    * kept on disk between processes; bytes that come back are those that were kept, or module_load is not called. What
    * either cannot do is no error: the module is built from source then. (optional) */
   kw_status (*module_save)(kw_gpu_device *device, void *module, void **out_bytes, size_t *out_size);
   kw_status (*module_load)(kw_gpu_device *device, const char *name, const void *bytes, size_t size, void **out_module);
-} kw_gpu_driver;
+  kw_status (*kernel_create)(kw_gpu_device *device, void *module, const char *name, void **out_kernel);
+  void (*kernel_destroy)(kw_gpu_device *device, void *kernel);
+  kw_status (*launch)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_gpu_launch *launch);
 
-/* The head of every plugin's device struct. */
-struct kw_gpu_device {
-  const kw_gpu_driver *driver;
-  const kw_host_api *host;
-  bool has_f64;          /* the device computes in double precision */
-  uint32_t vector_bytes; /* of its vectors, 64: an item takes as much of a tensor at a time, where the prelude is
-                            OpenCL C. 0: one element (for a GPU). The plugin sets it after kw_gpu_device_start */
-  struct kw_gpu_programs *programs; /* what is built so far */
+  /* Groups of the plugin's own: graphs, energy, a vendor's. Their slots get a kw_gpu_device and a kw_gpu_stream. */
+  const kw_group *groups;
+  uint32_t group_count;
 };
 
-/* Fills the head; compiles nothing yet. `identity` is what a built module depends on beside its sources: the device,
- * the versions of driver and compiler, their options. NULL: modules are not kept on disk. It is copied. Fails when the
- * host is out of memory; then there is nothing to finish. */
-kw_status kw_gpu_device_start(kw_gpu_device *device, const kw_gpu_driver *driver, const kw_host_api *host, bool has_f64,
-                              const char *identity);
-/* Destroys all kernels and modules. */
-void kw_gpu_device_finish(kw_gpu_device *device);
+/* For the end of keyway_plugin_query: a plugin over this driver, or why this host cannot have it. A library has one
+ * driver. Thread-safe. */
+kw_status kw_gpu_query(const kw_gpu_driver *driver, const kw_query_info *host, const kw_plugin_desc **out_plugin,
+                       const char **out_reason);
 
-/* Registers the pack's kernels; for use inside init. `has_f64`: some device computes in double precision. */
-kw_status kw_gpu_register(const kw_host_api *host, bool has_f64);
+/* kw_gpu_driver.sanitizer of what is compiled here. */
+#if defined(__SANITIZE_ADDRESS__)
+#define KW_GPU_SANITIZER "address"
+#elif defined(__SANITIZE_THREAD__)
+#define KW_GPU_SANITIZER "thread"
+#else
+#define KW_GPU_SANITIZER ""
+#endif
 
-/* ---- Host callbacks ---------------------------------------------------------------------------------------------- */
+/* ---- For the driver's functions ---------------------------------------------------------------------------------- */
 
-/* A thread for what stream.call_host is given: a callback may block for long, and must hold up neither the runtime's
- * own threads nor other streams. One for each stream, started at its first callback; callbacks run in the order of
- * push.
- *
- * `wait` returns when all that the stream had before has finished or failed; then the token runs, whatever became of
- * the work; then `done` lets the stream go on, and frees the callback. */
-typedef struct kw_gpu_callback {
-  struct kw_gpu_callback *next;
-  uint64_t token;
-  void (*wait)(struct kw_gpu_callback *callback);
-  void (*done)(struct kw_gpu_callback *callback);
-} kw_gpu_callback;
+/* Attaches the text to the calling thread's error and returns `status`. The text is cut at 2500 bytes. */
+__attribute__((format(printf, 3, 4))) kw_status kw_gpu_error(const kw_host_api *host, kw_status status,
+                                                             const char *format, ...);
 
-typedef struct kw_gpu_callbacks kw_gpu_callbacks;
-
-/* NULL when the host has no memory or thread for it. */
-kw_gpu_callbacks *kw_gpu_callbacks_start(const kw_host_api *host);
-void kw_gpu_callbacks_push(kw_gpu_callbacks *callbacks, kw_gpu_callback *callback);
-/* Runs what was pushed, then ends the thread. */
-void kw_gpu_callbacks_finish(kw_gpu_callbacks *callbacks);
-
-/* ---- Events ------------------------------------------------------------------------------------------------------ */
-
-/* An event of kw_event_api where the runtime's own is good for one record and counts references: it holds that of its
- * last record. Whoever works with that one has a reference too, so that recording again and destroying disturb no wait.
- * Thread-safe. */
-typedef struct kw_gpu_marker kw_gpu_marker;
-
-typedef struct kw_gpu_marker_api {
-  void (*keep)(void *event); /* one reference more */
-  void (*drop)(void *event); /* one less */
-} kw_gpu_marker_api;
-
-/* NULL when the host is out of memory. */
-kw_gpu_marker *kw_gpu_marker_create(const kw_gpu_marker_api *api);
-/* Takes over a reference to `event`. */
-void kw_gpu_marker_set(kw_gpu_marker *marker, void *event);
-/* The event of the last record with a reference for the caller, or NULL. */
-void *kw_gpu_marker_get(kw_gpu_marker *marker);
-void kw_gpu_marker_destroy(kw_gpu_marker *marker);
-
-/* ---- Device info ------------------------------------------------------------------------------------------------- */
+/* The ends of a copy where a kw_mem is an address. */
+void *kw_gpu_copy_to(const kw_copy_info *copy);
+const void *kw_gpu_copy_from(const kw_copy_info *copy);
 
 /* kw_device_info.flags of a device of that name: one that says "(emulated)", as the devices of test drivers do, is. */
 uint32_t kw_gpu_device_flags(const char *name);
@@ -130,20 +232,18 @@ uint32_t kw_gpu_device_flags(const char *name);
 void kw_gpu_id_pci(char *out, size_t size, uint32_t domain, uint32_t bus, uint32_t device, uint32_t function);
 void kw_gpu_id_uuid(char *out, size_t size, const uint8_t uuid[16]);
 
-/* ---- The plugin -------------------------------------------------------------------------------------------------- */
+/* ---- The kernels without the plugin ------------------------------------------------------------------------------ */
 
-/* For the end of keyway_plugin_query: `desc`, or why this host cannot have it. */
-kw_status kw_gpu_answer_query(const kw_plugin_desc *desc, const kw_query_info *host, const kw_plugin_desc **out_plugin,
-                              const char **out_reason);
+/* Fills the head of a device; compiles nothing yet. `identity` is what kw_gpu_driver.identify gives, NULL for none; it
+ * is copied. Fails when the host is out of memory; then there is nothing to finish. Of the driver the kernels use what
+ * stands under programs and launches, copy and fill. */
+kw_status kw_gpu_device_start(kw_gpu_device *device, const kw_gpu_driver *driver, const kw_host_api *host, bool has_f64,
+                              const char *identity);
+/* Destroys all kernels and modules. */
+void kw_gpu_device_finish(kw_gpu_device *device);
 
-/* kw_plugin_desc.sanitizer of what is compiled here. */
-#if defined(__SANITIZE_ADDRESS__)
-#define KW_GPU_SANITIZER "address"
-#elif defined(__SANITIZE_THREAD__)
-#define KW_GPU_SANITIZER "thread"
-#else
-#define KW_GPU_SANITIZER ""
-#endif
+/* Registers the kit's kernels; for use inside init. `has_f64`: some device computes in double precision. */
+kw_status kw_gpu_register(const kw_host_api *host, bool has_f64);
 
 /* ---- The kernels' text ------------------------------------------------------------------------------------------- */
 

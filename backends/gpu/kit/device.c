@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The device group over a driver's functions: the list of physical devices, their opening and closing.
+ */
+#include "kit/device.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+/* ---- The list ---------------------------------------------------------------------------------------------------- */
+
+kw_status kw_gpu_list_add(kw_gpu_list *list, void *owner, void *id) {
+  kw_gpu_physical *items = realloc(list->items, (list->count + 1) * sizeof *items);
+  if (!items) return kw_gpu_error(list->host, KW_ERR_OUT_OF_MEMORY, "no host memory for the list of devices");
+  list->items = items;
+  items[list->count++] = (kw_gpu_physical){owner, id};
+  return KW_OK;
+}
+
+kw_status kw_gpu_devices_find(kw_gpu_plugin *plugin) {
+  struct sigaction before[NSIG], after;
+  for (int i = 1; i < NSIG; ++i) sigaction(i, NULL, &before[i]);
+  kw_status status = plugin->driver->find(plugin->host, &plugin->list);
+  for (int i = 1; i < NSIG; ++i) {
+    if (sigaction(i, NULL, &after) == 0 && after.sa_handler != before[i].sa_handler) sigaction(i, &before[i], NULL);
+  }
+  return status;
+}
+
+bool kw_gpu_has_f64(const kw_gpu_driver *driver, const kw_gpu_physical *physical) {
+  return !driver->has_f64 || driver->has_f64(physical);
+}
+
+/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+
+static kw_status device_count(void *state, uint32_t *out_count) {
+  *out_count = ((const kw_gpu_plugin *)state)->list.count;
+  return KW_OK;
+}
+
+static kw_status device_info(void *state, uint32_t index, kw_device_info *out_info) {
+  const kw_gpu_plugin *plugin = state;
+  return plugin->driver->describe(plugin->host, &plugin->list.items[index], out_info);
+}
+
+static void discard(kw_gpu_device *device) {
+  kw_gpu_device_finish(device);
+  pthread_mutex_destroy(&device->lock);
+  free(device);
+}
+
+static kw_status device_open(void *state, uint32_t index, void **out_device) {
+  const kw_gpu_plugin *plugin = state;
+  const kw_gpu_driver *driver = plugin->driver;
+  const kw_gpu_physical *physical = &plugin->list.items[index];
+  char identity[400] = "";
+  kw_gpu_device *device = calloc(1, driver->device_size > sizeof *device ? driver->device_size : sizeof *device);
+  if (!device) return kw_gpu_error(plugin->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a device");
+  if (driver->identify) driver->identify(physical, identity, sizeof identity);
+  kw_status status = kw_gpu_device_start(device, driver, plugin->host, kw_gpu_has_f64(driver, physical),
+                                         identity[0] ? identity : NULL);
+  if (status != KW_OK) {
+    free(device);
+    return status;
+  }
+  device->physical = *physical;
+  pthread_mutex_init(&device->lock, NULL);
+  if (driver->open) status = driver->open(device);
+  if (status == KW_OK) {
+    *out_device = device;
+  } else {
+    discard(device);
+  }
+  return status;
+}
+
+/* Kernels and modules go while the runtime's part of the device still stands. */
+static kw_status device_close(void *state) {
+  kw_gpu_device *device = state;
+  const kw_gpu_driver *driver = device->driver;
+  kw_gpu_device_finish(device);
+  kw_status status = driver->close ? driver->close(device) : KW_OK;
+  pthread_mutex_destroy(&device->lock);
+  free(device);
+  return status;
+}
+
+const kw_device_api kw_gpu_device_slots = {
+    .struct_size = sizeof kw_gpu_device_slots,
+    .count = device_count,
+    .info = device_info,
+    .open = device_open,
+    .close = device_close,
+};

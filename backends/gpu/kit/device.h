@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KEYWAY_GPU_KIT_DEVICE_H
+#define KEYWAY_GPU_KIT_DEVICE_H
+
+#include <keyway/gpu.h>
+
+struct kw_gpu_list {
+  const kw_host_api *host;
+  uint32_t count;
+  kw_gpu_physical *items;
+};
+
+/* A plugin between init and shutdown; its device slots get it. */
+typedef struct kw_gpu_plugin {
+  const kw_gpu_driver *driver;
+  const kw_host_api *host;
+  kw_gpu_list list;
+} kw_gpu_plugin;
+
+/* Finds the plugin's devices; what handlers of signals were before, they are afterwards. */
+kw_status kw_gpu_devices_find(kw_gpu_plugin *plugin);
+/* Whether a device computes in double precision. */
+bool kw_gpu_has_f64(const kw_gpu_driver *driver, const kw_gpu_physical *physical);
+
+/* The device group over any driver. */
+extern const kw_device_api kw_gpu_device_slots;
+
+#endif /* KEYWAY_GPU_KIT_DEVICE_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Error texts of a driver's functions.
+ */
+#include <keyway/gpu.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+kw_status kw_gpu_error(const kw_host_api *host, kw_status status, const char *format, ...) {
+  char text[2500];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  return host->set_error(host->ctx, status, text);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KEYWAY_GPU_KIT_MEMORY_H
+#define KEYWAY_GPU_KIT_MEMORY_H
+
+#include <keyway/gpu.h>
+
+/* The memory group over a driver: without the slots that it lacks. */
+kw_memory_api kw_gpu_memory_slots(const kw_gpu_driver *driver);
+
+#endif /* KEYWAY_GPU_KIT_MEMORY_H */

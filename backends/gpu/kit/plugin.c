@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin over a driver: what it says of itself, its start and its end.
+ */
+#include "kit/device.h"
+#include "kit/event.h"
+#include "kit/memory.h"
+#include "kit/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUP_LIMIT 16
+
+/* This library's plugin: made at the first query, the same ever after. */
+static struct {
+  pthread_mutex_t lock;
+  const kw_gpu_driver *driver;
+  kw_memory_api memory;
+  kw_stream_api stream;
+  kw_event_api event;
+  kw_group groups[GROUP_LIMIT];
+  kw_plugin_desc desc;
+} here = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static kw_status always_there(const char **out_reason) {
+  (void)out_reason;
+  return KW_OK;
+}
+
+static kw_status shutdown(void *state) {
+  kw_gpu_plugin *plugin = state;
+  free(plugin->list.items);
+  free(plugin);
+  return KW_OK;
+}
+
+static kw_status start(kw_gpu_plugin *plugin) {
+  bool has_f64 = false;
+  kw_status status = kw_gpu_devices_find(plugin);
+  if (status != KW_OK) return status;
+  for (uint32_t i = 0; i < plugin->list.count; ++i)
+    has_f64 = has_f64 || kw_gpu_has_f64(plugin->driver, &plugin->list.items[i]);
+  status = kw_gpu_register(plugin->host, has_f64);
+  if (status == KW_OK && plugin->driver->register_kernels)
+    status = plugin->driver->register_kernels(plugin->host, has_f64);
+  return status;
+}
+
+static kw_status init(const kw_host_api *host, void **out_plugin) {
+  kw_gpu_plugin *plugin = calloc(1, sizeof *plugin);
+  if (!plugin) return kw_gpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the plugin");
+  plugin->driver = here.driver;
+  plugin->host = host;
+  plugin->list.host = host;
+  kw_status status = start(plugin);
+  if (status == KW_OK) {
+    *out_plugin = plugin;
+  } else {
+    shutdown(plugin);
+  }
+  return status;
+}
+
+/* ---- The answer to a query --------------------------------------------------------------------------------------- */
+
+static void add_group(const char *name, const void *table) {
+  here.groups[here.desc.group_count++] = (kw_group){name, table};
+}
+
+static void make(const kw_gpu_driver *driver) {
+  here.desc = (kw_plugin_desc){
+      .struct_size = sizeof here.desc,
+      .abi_version = KW_ABI_VERSION,
+      .key = driver->key,
+      .vendor = driver->vendor,
+      .version = driver->version,
+      .description = driver->description,
+      .build = driver->build,
+      .sanitizer = driver->sanitizer,
+      .probe = driver->probe ? driver->probe : always_there,
+      .init = init,
+      .shutdown = shutdown,
+      .groups = here.groups,
+  };
+  here.memory = kw_gpu_memory_slots(driver);
+  here.stream = kw_gpu_stream_slots(driver);
+  here.event = kw_gpu_event_slots();
+  add_group(KW_GROUP_DEVICE, &kw_gpu_device_slots);
+  add_group(KW_GROUP_MEMORY, &here.memory);
+  add_group(KW_GROUP_STREAM, &here.stream);
+  if (driver->event_record) add_group(KW_GROUP_EVENT, &here.event);
+  for (uint32_t i = 0; i < driver->group_count && here.desc.group_count < GROUP_LIMIT; ++i)
+    add_group(driver->groups[i].name, driver->groups[i].table);
+  here.driver = driver;
+}
+
+kw_status kw_gpu_query(const kw_gpu_driver *driver, const kw_query_info *host, const kw_plugin_desc **out_plugin,
+                       const char **out_reason) {
+  if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
+    _Static_assert(KW_ABI_VERSION == KW_ABI_MAKE(0, 9), "the sentence names the version");
+    *out_reason =
+        "this plugin follows plugin ABI 0.9, which the host does not serve; install a plugin and a host of the same "
+        "major version";
+    return KW_ERR_ABI_MISMATCH;
+  }
+  pthread_mutex_lock(&here.lock);
+  if (!here.driver) make(driver);
+  pthread_mutex_unlock(&here.lock);
+  *out_plugin = &here.desc;
+  return KW_OK;
+}
