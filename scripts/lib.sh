@@ -52,12 +52,15 @@ quiet() {
   fi
 }
 
-# build_preset PRESET [CMAKE OPTION...]: configures and builds build/PRESET.
+# build_preset PRESET [CMAKE OPTION...]: configures and builds build/PRESET; shows what was found unless that is as it was.
 build_preset() {
-  local preset=$1
+  local preset=$1 features
   shift
   quiet "configure-$preset" cmake --preset "$preset" "$@"
-  sed -n '/^-- Keyway /,/^-- Configuring/{/^-- Configuring/!s/^-- /    /p}' "build/logs/configure-$preset.log"
+  features=$(sed -n '/^-- Keyway /,/^-- Configuring/{/^-- Configuring/!s/^-- /    /p}' "build/logs/configure-$preset.log")
+  if [ "$features" != "$(cat "build/$preset/features.txt" 2>/dev/null)" ]; then
+    printf '%s\n' "$features" | tee "build/$preset/features.txt"
+  fi
   quiet "build-$preset" cmake --build --preset "$preset" -j "$jobs"
 }
 
@@ -72,7 +75,7 @@ run_tests() {
   local preset=$1
   shift
   quiet "tests-$preset" ctest --preset "$preset" -j "$jobs" "$@"
-  sed -n 's/^\([0-9]*% tests passed.*\)$/    \1/p' "build/logs/tests-$preset.log"
+  sed -n -E 's/^([0-9]*% tests passed.*|mutants: .*)$/    \1/p' "build/logs/tests-$preset.log"
 }
 
 # check_format: every C source as clang-format would write it.
@@ -83,17 +86,23 @@ check_format() {
 
 # install_with_examples PRESET: installs build/PRESET into build/installed and builds the examples from there, as a
 # vendor and an application developer do. Sets keyway, select_device, models (a directory), vendor_npu and vendor_gpu to
-# the results. What is installed is moved once, since it promises that it may be.
+# the results. What is installed is moved once, since it promises that it may be. Does nothing when neither a source nor
+# the build has changed since.
 install_with_examples() {
-  local prefix=$PWD/build/installed example
-  rm -rf build/install build/installed build/examples
-  quiet install cmake --install "build/$1" --prefix "$PWD/build/install"
-  mv build/install "$prefix"
-  for example in vendor_npu vendor_gpu select_device models; do
-    quiet "configure-$example" cmake -G Ninja -S "examples/$example" -B "build/examples/$example" \
-      -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
-    quiet "build-$example" cmake --build "build/examples/$example" -j "$jobs"
-  done
+  local prefix=$PWD/build/installed stamp=build/examples/installed.txt example
+  if [ "$(cat "$stamp" 2>/dev/null)" != "$1" ] ||
+    [ -n "$(find "build/$1/bin" "build/$1/lib" -type f -newer "$stamp" -print -quit)" ] ||
+    [ -n "$(find . \( -path ./build -o -path ./.git \) -prune -o -newer "$stamp" -print -quit)" ]; then
+    rm -rf build/install build/installed build/examples
+    quiet install cmake --install "build/$1" --prefix "$PWD/build/install"
+    mv build/install "$prefix"
+    for example in vendor_npu vendor_gpu select_device models; do
+      quiet "configure-$example" cmake -G Ninja -S "examples/$example" -B "build/examples/$example" \
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
+      quiet "build-$example" cmake --build "build/examples/$example" -j "$jobs"
+    done
+    printf '%s\n' "$1" >"$stamp"
+  fi
   keyway=$prefix/bin/keyway
   select_device=build/examples/select_device/select_device
   models=build/examples/models

@@ -3,15 +3,14 @@
 # usage: scripts/races.sh
 #
 # The portable kernels on a simulated OpenCL device (oclgrind) that watches every access: one case of each op in f32.
-# Fails for a race between items, an access out of bounds, or a case that fails. Wants build/release.
+# Fails for a race between items, an access out of bounds, or a case that fails.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 no_arguments "$@"
 
 keyway=build/release/bin/keyway
 command -v oclgrind >/dev/null || die "oclgrind is missing" "Run: scripts/setup.sh"
-[ -x "$keyway" ] || die "$keyway is missing" "Run: cmake --preset release && cmake --build --preset release"
-mkdir -p build/logs
+build_preset release
 
 log=build/logs/races.log
 # Not optimised, and no integers: the simulator does not know all that its compiler makes.

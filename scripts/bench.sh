@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: scripts/bench.sh
+#
+# Benchmarks: what a call costs, and the kernels on OpenCL against the same kernels enqueued by plain OpenCL calls.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+no_arguments "$@"
+
+step "building (build/release)"
+build_preset release
+
+step "what a call costs"
+quiet bench-dispatch build/release/bin/bench-dispatch
+cat build/logs/bench-dispatch.log
+
+step "kernels on OpenCL"
+quiet bench-opencl build/release/bin/keyway bench --device opencl:0 --against raw --rounds 5
+cat build/logs/bench-opencl.log

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: scripts/conform.sh DEVICE [--whole] [--cold] [--seeds LIST] [--cases FILE]
+#
+# The conformance suite on one device, with build/release: the contract, and what the device claims. The devices are
+# cpu:0, opencl:0, npu:0 and agpu:0, the plugins of the two examples, and on test drivers levelzero:0, cuda:0 and hip:0.
+#
+#   --whole        instead of what it claims, the whole op set: the last level with every extension
+#   --cold         with caches of its own for compiled kernels, empty at first; and once more, when they are filled
+#   --seeds LIST   a run for each seed, separated by commas
+#   --cases FILE   writes the numbers of cases, of the first run, to FILE
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+device=${1-} options=() seeds=1 cold=false cases=
+case $device in
+  --help) no_arguments --help ;;
+  *:*) shift ;;
+  *) die "wants a device, such as cpu:0" "Run: $script --help" ;;
+esac
+while [ $# -gt 0 ]; do
+  case $1 in
+    --whole) options+=(--level "$whole_level") ;;
+    --cold) cold=true ;;
+    --seeds | --cases)
+      [ -n "${2-}" ] || die "$1 wants a value" "Run: $script --help"
+      if [ "$1" = --seeds ]; then seeds=$2; else cases=$2; fi
+      shift
+      ;;
+    *) no_arguments "$1" ;;
+  esac
+  shift
+done
+
+step "building (build/release)"
+build_preset release
+case $device in
+  npu:* | agpu:*) install_with_examples release ;;
+  *) keyway=$PWD/build/release/bin/keyway ;;
+esac
+
+step "the conformance suite on $device"
+runs=1
+if $cold; then
+  export POCL_CACHE_DIR=$PWD/build/cache/pocl KEYWAY_MODULE_CACHE=$PWD/build/cache/modules
+  rm -rf build/cache
+  mkdir -p "$POCL_CACHE_DIR" "$KEYWAY_MODULE_CACHE"
+  runs=2
+fi
+for seed in ${seeds//,/ }; do
+  for ((run = 0; run < runs; run++)); do
+    conform "$device" --seed "$seed" "${options[@]}"
+  done
+done
+conform_table
+require_conformant
+[ -z "$cases" ] || "$keyway" report show "build/reports/${device//:/-}-1.json" --markdown >"$cases"

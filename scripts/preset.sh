@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: scripts/preset.sh debug|asan|tsan
+#
+# The tests in another build than release: with debugging, under AddressSanitizer with UBSan, under ThreadSanitizer; and
+# with a sanitizer, where there is no OpenCL, a share of the conformance suite.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+preset=${1-}
+no_arguments "${@:2}"
+case $preset in
+  debug)
+    step "building (build/debug)"
+    build_preset debug
+    step "tests, but the mutants: those are plugins of their own, and release has them"
+    run_tests debug --label-exclude mutants
+    ;;
+  asan | tsan)
+    step "building with sanitizers (build/$preset)"
+    build_sanitized "$preset"
+    step "tests"
+    run_tests "$preset"
+    step "a share of the conformance suite"
+    keyway=build/$preset/bin/keyway
+    vendor_npu=build/$preset/examples/vendor_npu/vendor_npu.so
+    # A sanitizer slows down manyfold.
+    contract=abi,environment,lifecycle,memory,launch,stream,event,copy,thread,error,determinism,rng,graph,exit
+    conform cpu:0 --timeout-scale 5 --suite "$contract"
+    conform cpu:0 --timeout-scale 5 --suite ops --shard 1/16
+    conform npu:0 --timeout-scale 5
+    conform_table
+    require_conformant
+    ;;
+  -*) no_arguments "$preset" ;;
+  *) die "wants debug, asan or tsan, not '$preset'" "Run: $script --help" ;;
+esac
