@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The options and arguments of a command line, held against the table of the command.
+ */
 #include "args.h"
 
 #include <keyway/keyway.h>

@@ -142,7 +142,7 @@ static bool take_options(const kw_cli_args *args, kw_run_options *o) {
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
 
 /* A worker that only tells what the device is. */
-static bool ask_device(const kw_run_options *options, kw_facts *out_facts, char *text, size_t size) {
+static bool ask_device(const kw_run_options *options, kw_device_facts *out_facts, char *text, size_t size) {
   kw_process process = {0};
   if (!kw_process_start(options, &process, out_facts, text, size)) return false;
   kw_process_stop(&process);
@@ -179,11 +179,11 @@ static int run_and_report(kw_run *run, const kw_cli_args *args) {
 }
 
 /* Takes the file of known failures, if there is one. */
-static bool read_expectations(kw_run *run, kw_expect *out_expect, char *text, size_t size) {
+static bool read_known_failures(kw_run *run, kw_known_failures *out_known, char *text, size_t size) {
   const char *path = run->options->expect;
   if (!path) return true;
-  if (!kw_expect_read(path, out_expect, text, size)) return false;
-  if (kw_digest_file(path, run->expect_hash)) return kw_expect_apply(out_expect, run, text, size);
+  if (!kw_known_failures_read(path, out_known, text, size)) return false;
+  if (kw_digest_file(path, run->expect_hash)) return kw_known_failures_apply(out_known, run, text, size);
   snprintf(text, size, "%s cannot be read: %s", path, strerror(errno));
   return false;
 }
@@ -192,13 +192,13 @@ static int run_conform(const kw_cli_args *args) {
   kw_run_options options;
   if (!take_options(args, &options)) return KW_CLI_USAGE;
   kw_run run = {.options = &options};
-  kw_expect expect = {0};
+  kw_known_failures known = {0};
   char text[4096] = "";
   bool ready = ask_device(&options, &run.facts, text, sizeof text) && kw_run_select(&run, text, sizeof text) &&
-               read_expectations(&run, &expect, text, sizeof text);
+               read_known_failures(&run, &known, text, sizeof text);
   int code = ready ? run_and_report(&run, args) : refuse("nothing was run", text);
   kw_run_free(&run);
-  kw_expect_free(&expect);
+  kw_known_failures_free(&known);
   return code;
 }
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The commands of the program, each in the file of its name.
+ */
 #ifndef KEYWAY_CLI_COMMANDS_H
 #define KEYWAY_CLI_COMMANDS_H
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading and writing arrays in NumPy's .npy format.
+ */
 #include "npy.h"
 
 #include <keyway/keyway.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files of NumPy's .npy format, right, of other versions, and damaged.
+ */
 #include "npy.h"
 
 #include <keyway/keyway.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The page of an op in the op reference, docs/ops.
+ */
 #include "op_page.h"
 
 #include "op_table.h"

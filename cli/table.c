@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Aligned tables, JSON and colours on stdout.
+ */
 #include "table.h"
 
 #include <inttypes.h>

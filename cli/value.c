@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values of op arguments, read from the text of a command line.
+ */
 #include "value.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values of op arguments, read from text.
+ */
 #include "value.h"
 
 #include <math.h>

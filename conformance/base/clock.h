@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The clock of differences in time.
+ */
 #ifndef KEYWAY_CONFORMANCE_CLOCK_H
 #define KEYWAY_CONFORMANCE_CLOCK_H
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Text on its way into reports, and whole files of it.
+ */
 #include "base/text.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One element of any dtype.
+ */
 #include "case/element.h"
 
 #include <math.h>

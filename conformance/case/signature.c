@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The suite's own view of an op.
+ */
 #include "case/signature.h"
 
 #include <keyway/keyway.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Input values, drawn from Philox by domain.
+ */
 #include "case/value.h"
 
 #include <math.h>

@@ -1,5 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls of any op that a device can run, made from its schema and from what call_needs.c knows besides.
+ */
 #include "call.h"
+
+#include "call_needs.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -7,221 +12,6 @@
 #include <keyway/plugin.h>
 
 const kw_dtype kw_test_kinds[KW_TEST_KINDS] = {KW_F32, KW_F16, KW_C64, KW_I32, KW_I8, KW_U8, KW_BOOL, KW_F8E4M3FN};
-
-/* ---- What arguments need ----------------------------------------------------------------------------------------- */
-
-/* Arguments that are not simply a square tensor of the call's dtype, 0, 2, 0.5, false, or left out. A row with `op` is
- * for that op only and comes before the general one. */
-typedef enum need {
-  NEED_INDEX,     /* indices, of the data's rank or of rank 1 */
-  NEED_TABLE,     /* indices, of rank 2 */
-  NEED_LENGTHS,   /* rank 1: 0, 1, 2, .. */
-  NEED_CAPACITY,  /* rank 1: the square of a size, everywhere */
-  NEED_ENDS,      /* 0 and the size of a dimension */
-  NEED_HALF,      /* data whose first dimension is half as large */
-  NEED_HALF_ROWS, /* a matrix half as wide as data */
-  NEED_ROWS,      /* data of one rank less, of the compute type */
-  NEED_MASK,      /* bool */
-  NEED_POINT,     /* data of rank 0 */
-  NEED_UNIT,      /* the f32 1, of rank 0 */
-  NEED_COUNT,     /* the i32 0, of rank 0 */
-  NEED_TALLY,     /* the i64 0, of rank 0 */
-  NEED_CLASS,     /* indices, of a rank one less than the data's */
-  NEED_LINE,      /* data of rank 1 */
-  NEED_THIN,      /* data whose last size is 1 */
-  NEED_TRUE,      /* true */
-  NEED_SHAPE,     /* a list of sizes: the shape of the data */
-  NEED_TWICE,     /* a list of sizes: 2 for each dimension of the data */
-  NEED_LAST_SIZE, /* a list of sizes: that of the last dimension */
-  NEED_EDGE,      /* a number: the size of a dimension */
-  NEED_ONE,       /* 1, or a list of it */
-  NEED_PAIRS,     /* data whose last size is 2 */
-  NEED_TRIPLES,   /* data whose last size is 3 */
-  NEED_WEIGHTS,   /* data without a negative number */
-  NEED_COLUMN,    /* a list of sizes: a column as high as a dimension */
-  NEED_ALL,       /* a list of bools: every result is wanted */
-  NEED_DTYPE,     /* the dtype of the call */
-  NEED_SLICE,     /* data of one dimension less */
-  NEED_NOTHING,   /* a list of no numbers */
-  NEED_SUM,       /* "sum" */
-  NEED_WHOLE      /* a number: the even size of what a dimension is half of, and one more */
-} need;
-
-static const struct {
-  const char *op;
-  const char *arg;
-  need need;
-} needs[] = {
-    {"fill_.Tensor", "value", NEED_POINT},
-    {"topk", "k", NEED_EDGE},
-    {"keyway::attention_paged", "lengths", NEED_CAPACITY},
-    {NULL, "block_table", NEED_TABLE},
-    {NULL, "lengths", NEED_LENGTHS},
-    {NULL, "cu_seqlens_q", NEED_ENDS},
-    {NULL, "cu_seqlens_k", NEED_ENDS},
-    {NULL, "logsumexp", NEED_ROWS},
-    {NULL, "positions", NEED_INDEX},
-    {NULL, "offsets", NEED_LENGTHS},
-    {NULL, "cos", NEED_HALF_ROWS},
-    {NULL, "sin", NEED_HALF_ROWS},
-    {"glu_backward", "grad_output", NEED_HALF},
-    /* A kernel of 3 inside a margin of 1 has as many places as the input is large. */
-    {"convolution", "weight", NEED_TRIPLES},
-    {"convolution", "padding", NEED_ONE},
-    {"convolution", "groups", NEED_ONE},
-    {"convolution_backward", "weight", NEED_TRIPLES},
-    {"convolution_backward", "padding", NEED_ONE},
-    {"convolution_backward", "groups", NEED_ONE},
-    {"upsample_nearest2d_backward", "input_size", NEED_SHAPE},
-    {"upsample_bilinear2d_backward", "input_size", NEED_SHAPE},
-    {"col2im", "output_size", NEED_COLUMN},
-    {"multinomial", "self", NEED_WEIGHTS},
-    {"multinomial", "num_samples", NEED_ONE},
-    {NULL, "grid", NEED_PAIRS},
-    {"nll_loss_forward", "target", NEED_CLASS},
-    {"nll_loss2d_forward", "target", NEED_CLASS},
-    {"nll_loss_backward", "target", NEED_CLASS},
-    {"nll_loss2d_backward", "target", NEED_CLASS},
-    {"nll_loss_backward", "grad_output", NEED_SLICE},
-    {"nll_loss2d_backward", "grad_output", NEED_SLICE},
-    {"cross_entropy_loss", "target", NEED_CLASS},
-    {"_native_batch_norm_legit_no_training", "running_mean", NEED_LINE},
-    {"_native_batch_norm_legit_no_training", "running_var", NEED_LINE},
-    {"native_batch_norm_backward", "running_mean", NEED_LINE},
-    {"native_batch_norm_backward", "running_var", NEED_LINE},
-    {"native_batch_norm_backward", "save_mean", NEED_LINE},
-    {"native_batch_norm_backward", "save_invstd", NEED_LINE},
-    {"native_batch_norm_backward", "weight", NEED_LINE},
-    {"_native_batch_norm_legit", "running_mean", NEED_LINE},
-    {"_native_batch_norm_legit", "running_var", NEED_LINE},
-    {"_native_batch_norm_legit", "training", NEED_TRUE},
-    {"_native_batch_norm_legit", "momentum", NEED_ONE}, /* a second call changes nothing */
-    {"_native_batch_norm_legit.no_stats", "training", NEED_TRUE},
-    {"native_layer_norm_backward", "mean", NEED_THIN},
-    {"native_layer_norm_backward", "rstd", NEED_THIN},
-    {"_fused_rms_norm_backward", "rstd", NEED_THIN},
-    {NULL, "state_steps", NEED_UNIT},
-    {NULL, "grad_scale", NEED_UNIT},
-    {NULL, "found_inf", NEED_UNIT},
-    {NULL, "inv_scale", NEED_UNIT},
-    {NULL, "growth_tracker", NEED_COUNT},
-    {NULL, "growth_interval", NEED_ONE},
-    {"_amp_update_scale_", "self", NEED_POINT},
-    {"keyway::accumulate_mean_", "sum", NEED_POINT},
-    {"keyway::accumulate_mean_", "count", NEED_TALLY},
-    {"keyway::accumulate_confusion_", "prediction", NEED_INDEX},
-    {"keyway::accumulate_confusion_", "target", NEED_INDEX},
-    {NULL, "N", NEED_EDGE},
-    {NULL, "C", NEED_EDGE},
-    {NULL, "HxW", NEED_ONE},
-    {NULL, "group", NEED_EDGE},
-    {NULL, "total_weight", NEED_POINT},
-    {NULL, "num_weights", NEED_EDGE},
-    {"masked_fill.Tensor", "value", NEED_POINT},
-    {NULL, "condition", NEED_MASK},
-    {NULL, "mask", NEED_MASK},
-    {NULL, "index", NEED_INDEX},
-    {NULL, "indices", NEED_INDEX},
-    {NULL, "col_indices", NEED_INDEX},
-    {NULL, "size", NEED_SHAPE},
-    {NULL, "normalized_shape", NEED_LAST_SIZE},
-    {NULL, "kernel_size", NEED_ONE}, /* of windows */
-    {NULL, "stride", NEED_ONE},
-    {NULL, "dilation", NEED_ONE},
-    {NULL, "output_size", NEED_LAST_SIZE},
-    {NULL, "high", NEED_EDGE},
-    {NULL, "end", NEED_EDGE},
-    {NULL, "output_mask", NEED_ALL},
-    {NULL, "input_dtype", NEED_DTYPE},
-    {"select_scatter", "src", NEED_SLICE},
-    {NULL, "repeats", NEED_TWICE},
-    {NULL, "pad", NEED_NOTHING},
-    {NULL, "reduce", NEED_SUM},
-    {NULL, "last_dim_size", NEED_WHOLE},
-    {"torchvision::_roi_align_backward", "pooled_height", NEED_EDGE},
-    {"torchvision::_roi_align_backward", "pooled_width", NEED_EDGE},
-    {NULL, "batch_size", NEED_EDGE},
-    {NULL, "channels", NEED_EDGE},
-    {NULL, "height", NEED_EDGE},
-    {NULL, "width", NEED_EDGE},
-    {NULL, "pooled_height", NEED_ONE},
-    {NULL, "pooled_width", NEED_ONE},
-    {"quantized_decomposed::dequantize_per_tensor", "dtype", NEED_DTYPE},
-    {"quantized_decomposed::dequantize_per_tensor.tensor", "dtype", NEED_DTYPE},
-    {"quantized_decomposed::dequantize_per_channel", "dtype", NEED_DTYPE},
-};
-
-/* Ops whose indices point into planes of so many dimensions. */
-static const struct {
-  const char *op;
-  int dims;
-} planes[] = {
-    {"max_pool2d_with_indices_backward", 2},
-    {"max_pool3d_with_indices_backward", 3},
-    {"adaptive_max_pool2d_backward", 2},
-    {"adaptive_max_pool3d_backward", 3},
-};
-
-static int64_t count_places(const char *op, int64_t edge) {
-  int64_t places = edge;
-  for (size_t i = 0; i < sizeof planes / sizeof planes[0]; i++) {
-    for (int d = 1; strcmp(planes[i].op, op) == 0 && d < planes[i].dims; d++) places *= edge;
-  }
-  return places;
-}
-
-static bool find_need(const char *op, const char *arg, need *out_need) {
-  for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
-    if ((needs[i].op && strcmp(needs[i].op, op) != 0) || strcmp(needs[i].arg, arg) != 0) continue;
-    *out_need = needs[i].need;
-    return true;
-  }
-  return false;
-}
-
-/* Tensors with a dtype (NONE: the call's) and a shape of their own, one letter a dimension (letter_size); without a
- * shape: dtypes. `op` is a pattern. */
-typedef struct companion {
-  const char *op, *arg;
-  kw_dtype dtype;
-  const char *shape;
-} companion;
-
-static const companion companions[] = {
-    {"torchvision::nms", "dets", KW_DTYPE_NONE, "n4"},
-    {"torchvision::nms", "scores", KW_DTYPE_NONE, "n"},
-    {"keyway::*box_iou", "boxes1", KW_DTYPE_NONE, "n4"},
-    {"keyway::*box_iou", "boxes2", KW_DTYPE_NONE, "n4"},
-    {"torchvision::*roi_align*", "rois", KW_DTYPE_NONE, "n5"},
-    {"quantized_decomposed::*", "scale", KW_F32, ""},
-    {"quantized_decomposed::*", "zero_point", KW_I64, ""},
-    {"quantized_decomposed::*", "scales", KW_F32, "n"},
-    {"quantized_decomposed::*", "zero_points", KW_I32, "n"},
-    {"quantized_decomposed::quantize_*", "dtype", KW_I8, NULL},
-    {"keyway::*_linear", "input_scale", KW_F32, ""},
-    {"keyway::*_linear", "weight_scale", KW_F32, "n"},
-    {"keyway::int4_linear", "weight", KW_U8, "n2"},
-    {"keyway::sparse24_linear", "values", KW_DTYPE_NONE, "n2"},
-    {"keyway::sparse24_linear", "meta", KW_U8, "n8"},
-    {"keyway::bsr_linear", "crow_indices", KW_I64, "+"},
-    {"keyway::bsr_linear", "values", KW_DTYPE_NONE, "n11"},
-};
-
-/* The row for an argument, or NULL. */
-static const companion *find_companion(const kw_test_call *call, const kw_test_arg *arg) {
-  for (size_t i = 0; i < sizeof companions / sizeof companions[0]; i++) {
-    const companion *row = &companions[i];
-    if (strcmp(row->arg, arg->info.name) == 0 && fnmatch(row->op, call->info.name, 0) == 0) return row;
-  }
-  return NULL;
-}
-
-bool kw_test_is_index(const char *op, const kw_arg_info *arg) {
-  need special;
-  bool tensors = arg->tag == KW_TAG_TENSOR || arg->tag == KW_TAG_TENSOR_LIST;
-  return tensors && find_need(op, arg->name, &special) &&
-         (special == NEED_INDEX || special == NEED_TABLE || special == NEED_CLASS);
-}
 
 /* ---- Data -------------------------------------------------------------------------------------------------------- */
 
@@ -336,13 +126,13 @@ static kw_tensor *index_tensor(const kw_test_call *call, uint32_t rank, const in
 }
 
 /* Of rank 1, i64. */
-static kw_tensor *count_tensor(const kw_test_call *call, need need) {
-  const int64_t size = need == NEED_ENDS ? 2 : call->edge;
+static kw_tensor *count_tensor(const kw_test_call *call, kw_need need) {
+  const int64_t size = need == KW_NEED_ENDS ? 2 : call->edge;
   kw_tensor *tensor = NULL;
   KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_I64, 1, &size, &tensor));
   int64_t *counts = kw_test_memory((size_t)size * sizeof *counts);
   for (int64_t i = 0; i < size; i++) {
-    counts[i] = need == NEED_CAPACITY ? call->edge * call->edge : need == NEED_ENDS ? i * call->edge : i;
+    counts[i] = need == KW_NEED_CAPACITY ? call->edge * call->edge : need == KW_NEED_ENDS ? i * call->edge : i;
   }
   KW_CHECK_OK(kw_tensor_write(tensor, counts));
   free(counts);
@@ -350,13 +140,13 @@ static kw_tensor *count_tensor(const kw_test_call *call, need need) {
 }
 
 /* Of rank 0. */
-static kw_tensor *single_tensor(need need) {
+static kw_tensor *single_tensor(kw_need need) {
   static const float one = 1;
   static const int64_t zero = 0;
-  const kw_dtype dtype = need == NEED_UNIT ? KW_F32 : need == NEED_COUNT ? KW_I32 : KW_I64;
+  const kw_dtype dtype = need == KW_NEED_UNIT ? KW_F32 : need == KW_NEED_COUNT ? KW_I32 : KW_I64;
   kw_tensor *tensor = NULL;
   KW_CHECK_OK(kw_tensor_create(kw_contract.device, dtype, 0, NULL, &tensor));
-  KW_CHECK_OK(kw_tensor_write(tensor, need == NEED_UNIT ? (const void *)&one : &zero));
+  KW_CHECK_OK(kw_tensor_write(tensor, need == KW_NEED_UNIT ? (const void *)&one : &zero));
   return tensor;
 }
 
@@ -379,7 +169,7 @@ static int64_t letter_size(const kw_test_call *call, char letter) {
                                                            : n;
 }
 
-static kw_tensor *make_companion(const kw_test_call *call, const companion *row, uint64_t tag) {
+static kw_tensor *make_companion(const kw_test_call *call, const kw_companion *row, uint64_t tag) {
   int64_t shape[KW_MAX_RANK];
   uint32_t rank = (uint32_t)strlen(row->shape);
   for (uint32_t d = 0; d < rank; d++) shape[d] = letter_size(call, row->shape[d]);
@@ -391,51 +181,51 @@ static kw_tensor *make_companion(const kw_test_call *call, const companion *row,
 
 static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attempt *how, uint64_t tag) {
   int64_t shape[KW_MAX_RANK];
-  const companion *row = find_companion(call, arg);
+  const kw_companion *row = kw_companion_find(call->info.name, arg->info.name);
   if (row) return make_companion(call, row, tag);
   for (int d = 0; d < KW_MAX_RANK; d++) shape[d] = call->edge;
-  need special;
-  bool has_need = find_need(call->info.name, arg->info.name, &special);
-  if (has_need && special == NEED_INDEX) {
+  kw_need special;
+  bool has_need = kw_need_find(call->info.name, arg->info.name, &special);
+  if (has_need && special == KW_NEED_INDEX) {
     arg->role = KW_ROLE_INDEX;
     return index_tensor(call, how->index_rank, shape);
   }
-  if (has_need && special == NEED_TABLE) {
+  if (has_need && special == KW_NEED_TABLE) {
     arg->role = KW_ROLE_INDEX;
     return index_tensor(call, 2, shape);
   }
-  if (has_need && (special == NEED_LENGTHS || special == NEED_CAPACITY || special == NEED_ENDS)) {
+  if (has_need && (special == KW_NEED_LENGTHS || special == KW_NEED_CAPACITY || special == KW_NEED_ENDS)) {
     arg->role = KW_ROLE_COUNT;
     return count_tensor(call, special);
   }
-  if (has_need && special == NEED_CLASS) {
+  if (has_need && special == KW_NEED_CLASS) {
     arg->role = KW_ROLE_INDEX;
     return index_tensor(call, how->rank ? how->rank - 1 : 0, shape);
   }
-  if (has_need && special == NEED_MASK) {
+  if (has_need && special == KW_NEED_MASK) {
     arg->role = KW_ROLE_MASK;
     return kw_test_tensor(kw_contract.device, KW_BOOL, how->rank, shape, tag);
   }
-  if (has_need && (special == NEED_UNIT || special == NEED_COUNT || special == NEED_TALLY)) {
+  if (has_need && (special == KW_NEED_UNIT || special == KW_NEED_COUNT || special == KW_NEED_TALLY)) {
     return single_tensor(special);
   }
   arg->role = KW_ROLE_DATA;
-  if (has_need && special == NEED_HALF) shape[0] /= 2;
-  if (has_need && special == NEED_HALF_ROWS) {
+  if (has_need && special == KW_NEED_HALF) shape[0] /= 2;
+  if (has_need && special == KW_NEED_HALF_ROWS) {
     shape[1] /= 2;
     return kw_test_tensor(kw_contract.device, call->dtype, 2, shape, tag);
   }
-  if (has_need && special == NEED_ROWS && how->rank > 0) {
+  if (has_need && special == KW_NEED_ROWS && how->rank > 0) {
     return kw_test_tensor(kw_contract.device, call->dtype == KW_F64 ? KW_F64 : KW_F32, how->rank - 1, shape, tag);
   }
-  uint32_t rank = has_need && special == NEED_POINT ? 0 : how->rank;
-  if (has_need && special == NEED_SLICE && rank > 0) rank--;
-  if (has_need && special == NEED_PAIRS && rank > 0) shape[rank - 1] = 2;
-  if (has_need && special == NEED_LINE) rank = 1;
-  if (has_need && special == NEED_THIN && rank > 0) shape[rank - 1] = 1;
-  if (has_need && special == NEED_TRIPLES && rank > 0) shape[rank - 1] = 3;
+  uint32_t rank = has_need && special == KW_NEED_POINT ? 0 : how->rank;
+  if (has_need && special == KW_NEED_SLICE && rank > 0) rank--;
+  if (has_need && special == KW_NEED_PAIRS && rank > 0) shape[rank - 1] = 2;
+  if (has_need && special == KW_NEED_LINE) rank = 1;
+  if (has_need && special == KW_NEED_THIN && rank > 0) shape[rank - 1] = 1;
+  if (has_need && special == KW_NEED_TRIPLES && rank > 0) shape[rank - 1] = 3;
   kw_tensor *tensor = kw_test_tensor(kw_contract.device, call->dtype, rank, shape, tag);
-  if (has_need && special == NEED_WEIGHTS) clear_signs(tensor);
+  if (has_need && special == KW_NEED_WEIGHTS) clear_signs(tensor);
   return tensor;
 }
 
@@ -450,37 +240,37 @@ static void make_list(kw_test_call *call, kw_test_arg *arg, const attempt *how, 
   arg->value = kw_arg_tensor_list(arg->tensors, count);
 }
 
-static bool has_need(const kw_test_call *call, const kw_test_arg *arg, need wanted) {
-  need special;
-  return find_need(call->info.name, arg->info.name, &special) && special == wanted;
+static bool has_need(const kw_test_call *call, const kw_test_arg *arg, kw_need wanted) {
+  kw_need special;
+  return kw_need_find(call->info.name, arg->info.name, &special) && special == wanted;
 }
 
 /* What a need for whole numbers fills a list with, or is as a number. */
-static int64_t needed_number(const kw_test_call *call, need need) {
-  if (need == NEED_ALL || need == NEED_ONE) return 1;
-  return need == NEED_TWICE ? 2 : call->edge;
+static int64_t needed_number(const kw_test_call *call, kw_need need) {
+  if (need == KW_NEED_ALL || need == KW_NEED_ONE) return 1;
+  return need == KW_NEED_TWICE ? 2 : call->edge;
 }
 
 static void make_ints(kw_test_call *call, kw_test_arg *arg) {
-  need special;
+  kw_need special;
   uint32_t count = arg->info.list_size > 1 ? (uint32_t)arg->info.list_size : 1;
-  if (find_need(call->info.name, arg->info.name, &special)) {
-    if (special == NEED_NOTHING) count = 0;
-    if (special == NEED_SHAPE || special == NEED_TWICE) count = call->rank;
-    if (special == NEED_ALL) count = call->info.result_count;
-    if (special == NEED_COLUMN) count = 2;
+  if (kw_need_find(call->info.name, arg->info.name, &special)) {
+    if (special == KW_NEED_NOTHING) count = 0;
+    if (special == KW_NEED_SHAPE || special == KW_NEED_TWICE) count = call->rank;
+    if (special == KW_NEED_ALL) count = call->info.result_count;
+    if (special == KW_NEED_COLUMN) count = 2;
     for (uint32_t i = 0; i < count; i++) arg->ints[i] = needed_number(call, special);
-    if (special == NEED_COLUMN) arg->ints[1] = 1;
-    bool shape = special == NEED_SHAPE || special == NEED_TWICE || special == NEED_COLUMN;
-    if (shape || special == NEED_LAST_SIZE) arg->role = KW_ROLE_SIZES;
+    if (special == KW_NEED_COLUMN) arg->ints[1] = 1;
+    bool shape = special == KW_NEED_SHAPE || special == KW_NEED_TWICE || special == KW_NEED_COLUMN;
+    if (shape || special == KW_NEED_LAST_SIZE) arg->role = KW_ROLE_SIZES;
   }
   arg->value = kw_arg_int_list(arg->ints, count);
 }
 
 static void make_argument(kw_test_call *call, uint32_t index, const attempt *how) {
   kw_test_arg *arg = &call->args[index];
-  const bool edge = has_need(call, arg, NEED_EDGE), one = has_need(call, arg, NEED_ONE);
-  const companion *row = find_companion(call, arg);
+  const bool edge = has_need(call, arg, KW_NEED_EDGE), one = has_need(call, arg, KW_NEED_ONE);
+  const kw_companion *row = kw_companion_find(call->info.name, arg->info.name);
   switch (arg->info.tag) {
     case KW_TAG_TENSOR:
       arg->tensors[0] = make_tensor(call, arg, how, index + 1);
@@ -490,27 +280,27 @@ static void make_argument(kw_test_call *call, uint32_t index, const attempt *how
       make_list(call, arg, how, index);
       break;
     case KW_TAG_INT:
-      arg->value = kw_arg_int(edge ? call->edge : has_need(call, arg, NEED_WHOLE) ? 2 * call->edge - 2 : one);
+      arg->value = kw_arg_int(edge ? call->edge : has_need(call, arg, KW_NEED_WHOLE) ? 2 * call->edge - 2 : one);
       break;
     case KW_TAG_INT_LIST:
       make_ints(call, arg);
       break;
     case KW_TAG_FLOAT:
-      arg->value = kw_arg_float(has_need(call, arg, NEED_ONE) ? 1 : 0.5);
+      arg->value = kw_arg_float(has_need(call, arg, KW_NEED_ONE) ? 1 : 0.5);
       break;
     case KW_TAG_BOOL:
-      arg->value = kw_arg_bool(has_need(call, arg, NEED_TRUE));
+      arg->value = kw_arg_bool(has_need(call, arg, KW_NEED_TRUE));
       break;
     case KW_TAG_SCALAR:
       arg->value = kw_arg_scalar_i64(edge ? call->edge : 2);
       break;
     case KW_TAG_DTYPE:
-      arg->value = row                               ? kw_arg_dtype(row->dtype)
-                   : has_need(call, arg, NEED_DTYPE) ? kw_arg_dtype(call->dtype)
-                                                     : kw_arg_none();
+      arg->value = row                                  ? kw_arg_dtype(row->dtype)
+                   : has_need(call, arg, KW_NEED_DTYPE) ? kw_arg_dtype(call->dtype)
+                                                        : kw_arg_none();
       break;
     case KW_TAG_STRING:
-      arg->value = has_need(call, arg, NEED_SUM) ? kw_arg_string("sum") : kw_arg_none();
+      arg->value = has_need(call, arg, KW_NEED_SUM) ? kw_arg_string("sum") : kw_arg_none();
       break;
     default:
       arg->value = kw_arg_none(); /* generators: a call can do without */
@@ -553,7 +343,7 @@ static bool counts_in_fours(const char *op) {
 static bool try_call(kw_test_call *call, const attempt *how, int64_t numel) {
   call->rank = how->rank;
   call->edge = how->rank ? (int64_t)floor(pow((double)numel, 1.0 / how->rank) + 1e-9) : 1;
-  call->places = count_places(call->info.name, call->edge);
+  call->places = kw_need_places(call->info.name, call->edge);
   if (counts_in_fours(call->info.name)) call->edge -= call->edge % 4;
   make_arguments(call, how);
   kw_tensor *outs[KW_TEST_RESULTS] = {NULL};

@@ -51,9 +51,6 @@ void kw_test_fill(kw_dtype dtype, void *elements, size_t count, uint64_t tag);
 /* A contiguous tensor of these. */
 kw_tensor *kw_test_tensor(kw_device *device, kw_dtype dtype, uint32_t rank, const int64_t *shape, uint64_t tag);
 
-/* Whether this argument of an op of the op table holds indices. */
-bool kw_test_is_index(const char *op, const kw_arg_info *arg);
-
 /* Makes a call of `op` on tensors of this dtype that the device can run, about `numel` elements each; false when there
  * is none. It was run once. */
 bool kw_test_call_make(const kw_op *op, kw_dtype dtype, int64_t numel, kw_test_call *out_call);

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What contract tests share: failing and skipping, memory, patterns, work that keeps a stream busy.
+ */
 #include "contract_helpers.h"
 
 #include <pthread.h>

@@ -4,6 +4,7 @@
  * stream, once, with the op and the argument, and the device works on.
  */
 #include "call.h"
+#include "call_needs.h"
 
 #include <math.h>
 #include <stdio.h>

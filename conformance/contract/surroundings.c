@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The state of a process that a plugin has to leave alone: taken before, compared after.
+ */
 #include "surroundings.h"
 
 #include <fenv.h>

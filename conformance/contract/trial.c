@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A call that works, made wrong in one place: the refusal that has to come, and what it must leave alone.
+ */
 #include "trial.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Comparing a result with what the oracle expects, by the rule of its op.
+ */
 #include "judge/compare.h"
 
 #include <math.h>
@@ -202,7 +205,7 @@ static bool between(kw_dtype dtype, const void *got, const void *low, const void
 }
 
 /* Judges element `index` against one set of expected values. */
-static bool judge(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const kw_expected *expected,
+static bool judge(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const kw_oracle_result *expected,
                   const void *values, int64_t index, const void *got, double *out_error, double *out_bound) {
   *out_bound = 0;
   if (expected->dtype != KW_DTYPE_WIDE) {
@@ -267,7 +270,7 @@ static void print_index(char *text, size_t size, uint32_t rank, const int64_t *s
 }
 
 /* Names a defect by which elements are wrong: `wrong` of them from `first` on, `poisoned` of those untouched. */
-static void name_defect(kw_verdict *v, int64_t count, int64_t poisoned) {
+static void name_defect(kw_comparison *v, int64_t count, int64_t poisoned) {
   if (poisoned == 0) return;
   bool tail = poisoned == v->wrong && v->index + v->wrong == count;
   if (poisoned == count) {
@@ -278,8 +281,8 @@ static void name_defect(kw_verdict *v, int64_t count, int64_t poisoned) {
 }
 
 /* `dtype`: of what is compared; of complex results against wide values, that of their parts, `parts` each. */
-static void describe(const kw_case_tensor *out, kw_dtype dtype, int64_t parts, const kw_expected *expected,
-                     const void *got, double bound, kw_verdict *v) {
+static void describe(const kw_case_tensor *out, kw_dtype dtype, int64_t parts, const kw_oracle_result *expected,
+                     const void *got, double bound, kw_comparison *v) {
   size_t size = kw_element_size(dtype);
   char where[160], got_text[80], want_text[80];
   _Alignas(16) char want[16] = {0};
@@ -302,8 +305,8 @@ static void describe(const kw_case_tensor *out, kw_dtype dtype, int64_t parts, c
            where, got_text, want_text, oracle.hi, error, bound, (long long)v->wrong, (long long)expected->count);
 }
 
-void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, const kw_expected *expected,
-                       const void *got, unsigned char poison, kw_verdict *v) {
+void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, const kw_oracle_result *expected,
+                       const void *got, unsigned char poison, kw_comparison *v) {
   memset(v, 0, sizeof *v);
   kw_dtype dtype = c->outs[result].dtype;
   const bool pairs = expected->dtype == KW_DTYPE_WIDE && kw_element_is_complex(dtype);
@@ -336,13 +339,13 @@ void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, c
 }
 
 void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const void *expected, kw_dtype expected_dtype,
-                       const void *got, int64_t count, unsigned char poison, uint64_t flush, kw_verdict *out_verdict) {
+                       const void *got, int64_t count, unsigned char poison, uint64_t flush, kw_comparison *out_found) {
   kw_case typed = *c;
   typed.outs[result].dtype = dtype;
   typed.outs[result].rank = 1;
   typed.outs[result].shape[0] = count;
   kw_rule rule = kw_rule_make(&typed, result, flush);
-  kw_expected form = {.dtype = dtype, .count = count, .values = (void *)expected};
+  kw_oracle_result form = {.dtype = dtype, .count = count, .values = (void *)expected};
   kw_wide *wide = NULL;
   if (expected_dtype == KW_F64 && kw_element_is_float(dtype)) {
     wide = calloc((size_t)count + 1, sizeof *wide);
@@ -350,6 +353,6 @@ void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const 
     form.dtype = KW_DTYPE_WIDE;
     form.values = wide;
   }
-  kw_compare_result(&typed, result, &rule, &form, got, poison, out_verdict);
+  kw_compare_result(&typed, result, &rule, &form, got, poison, out_found);
   free(wide);
 }

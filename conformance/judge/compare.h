@@ -26,7 +26,7 @@
  * out of range, so that it and the largest finite value are interchangeable only where |oracle| + bound reaches
  * overflow. Rows with ulp = 0, and exact cases, want the oracle's value correctly rounded.
  *
- * KW_CMP_QUANTUM: an integer from the oracle's lowest to its highest (kw_expected).
+ * KW_CMP_QUANTUM: an integer from the oracle's lowest to its highest (kw_oracle_result).
  *
  * KW_CMP_WRITTEN: the bits that the first or the last writer of the element gave it.
  *
@@ -73,22 +73,22 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got, kw
                         double *out_error, double *out_bound);
 
 /* What a comparison found. */
-typedef struct kw_verdict {
+typedef struct kw_comparison {
   bool pass;
   int64_t wrong;   /* elements that do not pass */
   int64_t index;   /* the first of them, row-major */
   double error;    /* the largest error of all elements, passing or not */
   char text[704];  /* what differed, one line; "" when it passes */
   char defect[64]; /* a defect recognised by its looks: "tail not written", "poison visible"; or "" */
-} kw_verdict;
+} kw_comparison;
 
 /* Judges a whole result, densely packed. `poison` is the byte that outputs were filled with before. */
-void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, const kw_expected *expected,
-                       const void *got, unsigned char poison, kw_verdict *out_verdict);
+void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, const kw_oracle_result *expected,
+                       const void *got, unsigned char poison, kw_comparison *out_found);
 
 /* Judges a result of a vendor's op against its own reference: expected values as f64. */
 void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const void *expected, kw_dtype expected_dtype,
-                       const void *got, int64_t count, unsigned char poison, uint64_t flush, kw_verdict *out_verdict);
+                       const void *got, int64_t count, unsigned char poison, uint64_t flush, kw_comparison *out_found);
 
 /* A bound in the unit of the errors that reports show: how many ULP; 1 growth; 0 where only one value is right. Of
  * KW_CMP_WRITTEN it is that of the sums, where the op adds up. */

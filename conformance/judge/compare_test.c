@@ -193,8 +193,8 @@ static void scans_grow_along_their_dimension(void **state) {
   static kw_wide values[1021 * 3], magnitude[1021 * 3];
   static float got[1021 * 3];
   for (size_t i = 0; i < 1021 * 3; i++) got[i] = 1, values[i].hi = magnitude[i].hi = 1;
-  kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 1021 * 3, .values = values, .magnitude = magnitude};
-  kw_verdict v;
+  kw_oracle_result expected = {.dtype = KW_DTYPE_WIDE, .count = 1021 * 3, .values = values, .magnitude = magnitude};
+  kw_comparison v;
   got[3 * 50 + 1] += 10 * FLT_EPSILON; /* of 51 terms */
   kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &v);
   assert_true(v.pass);
@@ -242,22 +242,22 @@ static void result_with_a_tail(void **state) {
     values[i] = (kw_wide){i + 1, 0};
     got[i] = (float)(i + 1);
   }
-  kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 7, .values = values};
-  kw_verdict verdict;
-  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &verdict);
-  assert_true(verdict.pass);
+  kw_oracle_result expected = {.dtype = KW_DTYPE_WIDE, .count = 7, .values = values};
+  kw_comparison found;
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &found);
+  assert_true(found.pass);
   memset(&got[5], 0xff, 8);
-  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &verdict);
-  assert_false(verdict.pass);
-  assert_int_equal(verdict.wrong, 2);
-  assert_int_equal(verdict.index, 5);
-  assert_string_equal(verdict.defect, "tail not written");
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &found);
+  assert_false(found.pass);
+  assert_int_equal(found.wrong, 2);
+  assert_int_equal(found.index, 5);
+  assert_string_equal(found.defect, "tail not written");
   got[6] = 7;
-  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &verdict);
-  assert_string_equal(verdict.defect, "poison visible");
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &found);
+  assert_string_equal(found.defect, "poison visible");
   memset(got, 0xff, sizeof got);
-  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &verdict);
-  assert_string_equal(verdict.defect, "output not written");
+  kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &found);
+  assert_string_equal(found.defect, "output not written");
 }
 
 static void moves_keep_payloads(void **state) {
@@ -265,16 +265,16 @@ static void moves_keep_payloads(void **state) {
   kw_case c = get_case("copy_/f32/one/0");
   kw_rule rule = kw_rule_make(&c, 0, 0);
   uint32_t want = 0x7fc00001, got = 0x7fc00001;
-  kw_expected expected = {.dtype = KW_F32, .count = 1, .values = &want};
-  kw_verdict verdict;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_true(verdict.pass);
+  kw_oracle_result expected = {.dtype = KW_F32, .count = 1, .values = &want};
+  kw_comparison found;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_true(found.pass);
   got = 0x7fc00000;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_false(verdict.pass);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_false(found.pass);
   rule.free_payload = true;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_true(verdict.pass);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_true(found.pass);
 }
 
 /* Two writers of one element: the oracle has the last in `values` and the first in `first`. */
@@ -285,16 +285,16 @@ static void either_writer(void **state) {
   kw_rule rule = kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32));
   assert_false(rule.flush || rule.free_payload);
   float last = 1, first = 2, got = 1;
-  kw_expected expected = {.dtype = KW_F32, .count = 1, .values = &last, .other = &first};
-  kw_verdict verdict;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_true(verdict.pass);
+  kw_oracle_result expected = {.dtype = KW_F32, .count = 1, .values = &last, .other = &first};
+  kw_comparison found;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_true(found.pass);
   got = 2;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_true(verdict.pass);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_true(found.pass);
   got = 1.5f;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_false(verdict.pass);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_false(found.pass);
 }
 
 /* A code may be any from the oracle's lowest to its highest; where quotients are exact there is one only. */
@@ -303,23 +303,23 @@ static void one_quantum(void **state) {
   kw_case c = get_case("quantized_decomposed::quantize_per_tensor/f32/one/0"); /* to i8 */
   kw_rule rule = kw_rule_make(&c, 0, 0);
   const int8_t value = -3, low = -4, high = -3;
-  kw_expected expected = {.dtype = KW_I8, .count = 1, .values = (void *)&value};
+  kw_oracle_result expected = {.dtype = KW_I8, .count = 1, .values = (void *)&value};
   expected.low = (void *)&low;
   expected.high = (void *)&high;
-  kw_verdict verdict;
+  kw_comparison found;
   for (int8_t got = -6; got < 0; got++) {
-    kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-    assert_true(verdict.pass == (got == -4 || got == -3));
+    kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+    assert_true(found.pass == (got == -4 || got == -3));
   }
-  kw_expectation expectation;
-  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &expectation), KW_OK);
-  assert_non_null(expectation.results[0].low);
-  assert_non_null(expectation.results[0].high);
-  kw_expectation_free(&expectation);
+  kw_oracle_results oracle;
+  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &oracle), KW_OK);
+  assert_non_null(oracle.results[0].low);
+  assert_non_null(oracle.results[0].high);
+  kw_oracle_free(&oracle);
   c = get_case("quantized_decomposed::quantize_per_tensor/f32/exact/0");
-  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &expectation), KW_OK);
-  assert_null(expectation.results[0].low);
-  kw_expectation_free(&expectation);
+  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &oracle), KW_OK);
+  assert_null(oracle.results[0].low);
+  kw_oracle_free(&oracle);
 }
 
 /* Each result of an op has its own dtype, shape and bound. */
@@ -334,23 +334,23 @@ static void results_on_their_own(void **state) {
   assert_true(kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32)).ulp == 0);
   kw_wide values[2] = {{1.5, 0}, {1.5, 0}};
   float got[2] = {1.5f, 1.5f + 0x1p-21f};
-  kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 2, .values = values};
-  kw_verdict verdict;
-  kw_compare_result(&c, 1, &rule, &expected, got, 0xff, &verdict);
-  assert_true(verdict.pass);
+  kw_oracle_result expected = {.dtype = KW_DTYPE_WIDE, .count = 2, .values = values};
+  kw_comparison found;
+  kw_compare_result(&c, 1, &rule, &expected, got, 0xff, &found);
+  assert_true(found.pass);
   got[1] = 1.5f + 0x1p-20f;
-  kw_compare_result(&c, 1, &rule, &expected, got, 0xff, &verdict);
-  assert_false(verdict.pass);
-  assert_non_null(strstr(verdict.text, "element [1]"));
+  kw_compare_result(&c, 1, &rule, &expected, got, 0xff, &found);
+  assert_false(found.pass);
+  assert_non_null(strstr(found.text, "element [1]"));
 }
 
 static bool same(const kw_rule *rule, kw_dtype dtype, const void *want, const void *got) {
   kw_case c = get_case("copy_/f32/one/0");
   c.outs[0].dtype = dtype;
-  kw_expected expected = {.dtype = dtype, .count = 1, .values = (void *)(uintptr_t)want};
-  kw_verdict verdict;
-  kw_compare_result(&c, 0, rule, &expected, got, 0xff, &verdict);
-  return verdict.pass;
+  kw_oracle_result expected = {.dtype = dtype, .count = 1, .values = (void *)(uintptr_t)want};
+  kw_comparison found;
+  kw_compare_result(&c, 0, rule, &expected, got, 0xff, &found);
+  return found.pass;
 }
 
 /* The columns for special values hold where bits are compared as well. */
@@ -391,8 +391,8 @@ static void complex_numbers_within_bounds(void **state) {
   float got[14];
   for (size_t i = 0; i < 14; i++) values[i] = magnitude[i] = (kw_wide){got[i] = (float)i - 3, 0};
   for (size_t i = 0; i < 14; i++) magnitude[i].hi = 4;
-  kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 14, .values = values, .magnitude = magnitude};
-  kw_verdict v;
+  kw_oracle_result expected = {.dtype = KW_DTYPE_WIDE, .count = 14, .values = values, .magnitude = magnitude};
+  kw_comparison v;
   got[9] += 4 * FLT_EPSILON;
   kw_compare_result(&c, 0, &rule, &expected, got, 0xff, &v);
   assert_true(v.pass);
@@ -429,10 +429,10 @@ static void moves_keep_subnormals(void **state) {
   kw_case c = get_case("copy_/f32/one/0");
   kw_rule rule = kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32));
   float plain = 0x1p-140f, flushed = 0, got = 0;
-  kw_expected expected = {.dtype = KW_F32, .count = 1, .values = &plain, .flushed = &flushed};
-  kw_verdict verdict;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_false(verdict.pass);
+  kw_oracle_result expected = {.dtype = KW_F32, .count = 1, .values = &plain, .flushed = &flushed};
+  kw_comparison found;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_false(found.pass);
 }
 
 /* A subnormal input that a device reads as zero: what then follows is accepted, and nothing else. */
@@ -441,13 +441,13 @@ static void flushed_inputs(void **state) {
   kw_case c = get_case("gt.Scalar/f32/one/0");
   kw_rule rule = kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32));
   uint8_t plain = 1, flushed = 0, got = 0;
-  kw_expected expected = {.dtype = KW_BOOL, .count = 1, .values = &plain};
-  kw_verdict verdict;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_false(verdict.pass);
+  kw_oracle_result expected = {.dtype = KW_BOOL, .count = 1, .values = &plain};
+  kw_comparison found;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_false(found.pass);
   expected.flushed = &flushed;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_true(verdict.pass);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_true(found.pass);
 }
 
 static void rounded_quotients(void **state) {
@@ -456,41 +456,41 @@ static void rounded_quotients(void **state) {
   kw_rule rule = kw_rule_make(&c, 0, 0);
   kw_wide value = {2, 0}, quotient = {3.0 - 0x1p-22, 0};
   float got = 3;
-  kw_expected expected = {.dtype = KW_DTYPE_WIDE, .count = 1, .values = &value, .quotient = &quotient};
-  kw_verdict verdict;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_true(verdict.pass); /* the boundary is within the bound of the quotient */
+  kw_oracle_result expected = {.dtype = KW_DTYPE_WIDE, .count = 1, .values = &value, .quotient = &quotient};
+  kw_comparison found;
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_true(found.pass); /* the boundary is within the bound of the quotient */
   quotient.hi = 2.9;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_false(verdict.pass);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_false(found.pass);
   value.hi = -1; /* of a quotient just below 0, 0 is near enough, but only the one of its sign */
   quotient.hi = -0x1p-149;
   got = -0.0f;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_true(verdict.pass);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_true(found.pass);
   got = 0.0f;
-  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &verdict);
-  assert_false(verdict.pass);
+  kw_compare_result(&c, 0, &rule, &expected, &got, 0xff, &found);
+  assert_false(found.pass);
 }
 
 /* The oracle itself, on numbers that can be checked by hand. */
 static void oracle_adds(void **state) {
   (void)state;
   kw_case c = get_case("add.Tensor/f32/one/0");
-  kw_expectation expectation;
-  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &expectation), KW_OK);
+  kw_oracle_results oracle;
+  assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &oracle), KW_OK);
   float a, b;
   kw_value_key key = kw_case_value_key(&c, 0, 1, 0);
   kw_value_make(&key, KW_F32, 0, &a);
   key = kw_case_value_key(&c, 1, 1, 0);
   kw_value_make(&key, KW_F32, 0, &b);
-  assert_int_equal(expectation.count, 1);
-  const kw_expected expected = expectation.results[0];
+  assert_int_equal(oracle.count, 1);
+  const kw_oracle_result expected = oracle.results[0];
   const kw_wide *sum = expected.values;
   assert_int_equal(expected.dtype, KW_DTYPE_WIDE);
   assert_true(sum->hi == (double)a + (double)b);
   assert_true(expected.magnitude[0].hi == fabs((double)a) + fabs((double)b));
-  kw_expectation_free(&expectation);
+  kw_oracle_free(&oracle);
 }
 
 /* max + -max: the magnitude of the sum is past what a float holds, and yet there is a bound. */
@@ -530,15 +530,15 @@ static void equal_terms_add_up_exactly(void **state) {
   static const char *const ids[] = {"sum/f32/stride0/0", "sum/f32/stride0/1", "sum/f32/stride0/2"};
   for (size_t n = 0; n < sizeof ids / sizeof ids[0]; n++) {
     kw_case c = get_case(ids[n]);
-    kw_expectation expectation;
-    assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &expectation), KW_OK);
+    kw_oracle_results oracle;
+    assert_int_equal(kw_oracle_run(&c, 1, 0, 0, &oracle), KW_OK);
     static float x[10000];
     float sum = 0;
     assert_true(c.tensors[0].extent <= sizeof x / sizeof x[0]);
     kw_case_fill(&c, 0, 1, 0, true, x);
     for (int64_t i = 0; i < c.tensors[0].numel; i++) sum += x[kw_case_tensor_at(&c.tensors[0], i)];
-    assert_true((double)sum == ((const kw_wide *)expectation.results[0].values)->hi);
-    kw_expectation_free(&expectation);
+    assert_true((double)sum == ((const kw_wide *)oracle.results[0].values)->hi);
+    kw_oracle_free(&oracle);
   }
 }
 

@@ -13,33 +13,33 @@
 #include <string.h>
 
 /* "run 1, kernel reference: ..." in front of what is wrong, or "kernel gemm in tf32: ...". */
-static void fail(kw_case_result *result, const kw_unit_result *unit, const kw_unit_path *path, const char *defect,
+static void fail(kw_case_result *result, const kw_case_run *ran, const kw_case_run_path *path, const char *defect,
                  const char *what) {
   char text[1400];
   if (*path->kernel) {
     const bool lower = path->math_mode != KW_MATH_HIGHEST;
-    snprintf(text, sizeof text, "run %u, kernel %s%s%s: %s", unit->run, path->kernel, lower ? " in " : "",
+    snprintf(text, sizeof text, "run %u, kernel %s%s%s: %s", ran->run, path->kernel, lower ? " in " : "",
              lower ? kw_math_mode_name(path->math_mode) : "", what);
   } else {
-    snprintf(text, sizeof text, "run %u, kw_op_call: %s", unit->run, what);
+    snprintf(text, sizeof text, "run %u, kw_op_call: %s", ran->run, what);
   }
   if (result->outcome == KW_OUTCOME_FAIL) { /* the runs come in shuffled order; the report is about the lowest */
-    if (unit->run >= result->failed_run) return;
+    if (ran->run >= result->failed_run) return;
     result->outcome = KW_OUTCOME_NONE;
   }
-  result->failed_run = unit->run;
+  result->failed_run = ran->run;
   kw_case_result_mark(result, KW_OUTCOME_FAIL, defect, text);
 }
 
 /* An absent result has to be absent. */
-static bool right_shape(const kw_case_tensor *wanted, const kw_unit_output *out) {
+static bool right_shape(const kw_case_tensor *wanted, const kw_case_run_output *out) {
   if (!wanted->given || out->dtype == KW_DTYPE_NONE) return !wanted->given && out->dtype == KW_DTYPE_NONE;
   if (out->dtype != wanted->dtype || out->rank != wanted->rank) return false;
   return memcmp(out->shape, wanted->shape, wanted->rank * sizeof *out->shape) == 0;
 }
 
 /* "output 1: " in front of what is wrong with it, where the case has several. */
-static void name_output(char *text, size_t size, const kw_case *c, const kw_unit_path *path, uint32_t output) {
+static void name_output(char *text, size_t size, const kw_case *c, const kw_case_run_path *path, uint32_t output) {
   char name[64];
   text[0] = 0;
   if (path->output_count == 1) return;
@@ -53,9 +53,9 @@ static void describe(bool there, kw_dtype dtype, uint32_t rank, const int64_t *s
 }
 
 /* One output of an op of the table. */
-static bool judge_output(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_expected *expected,
-                         const kw_unit_result *unit, const kw_unit_path *path, uint32_t index) {
-  const kw_unit_output *out = &path->outputs[index];
+static bool judge_output(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_oracle_result *expected,
+                         const kw_case_run *ran, const kw_case_run_path *path, uint32_t index) {
+  const kw_case_run_output *out = &path->outputs[index];
   char name[72], text[1200], got[320], want[320];
   name_output(name, sizeof name, c, path, index);
   if (!right_shape(&c->outs[index], out)) {
@@ -63,41 +63,41 @@ static bool judge_output(uint64_t flush, kw_case_result *result, const kw_case *
     const kw_case_tensor *wanted = &c->outs[index];
     describe(wanted->given, wanted->dtype, wanted->rank, wanted->shape, want, sizeof want);
     snprintf(text, sizeof text, "%sthe result is %s, expected %s", name, got, want);
-    fail(result, unit, path, "wrong result shape", text);
+    fail(result, ran, path, "wrong result shape", text);
     return false;
   }
   if (!c->outs[index].given) return true;
   kw_rule rule = kw_rule_make(c, index, flush);
   kw_rule_allow(&rule, c, path->math_mode);
-  kw_verdict verdict;
-  kw_compare_result(c, index, &rule, expected, out->data, kw_unit_poison(unit->run), &verdict);
+  kw_comparison found;
+  kw_compare_result(c, index, &rule, expected, out->data, kw_case_run_poison(ran->run), &found);
   kw_op_bound row = kw_rule_shown(c->op);
-  double bound = kw_rule_bound(&c->bounds[index]), shown = kw_rule_bound(&row), error = verdict.error;
+  double bound = kw_rule_bound(&c->bounds[index]), shown = kw_rule_bound(&row), error = found.error;
   if (bound > 0) error *= shown / bound; /* the same share of its bound */
   if (error > result->error) result->error = error;
-  snprintf(text, sizeof text, "%s%s", name, verdict.text);
-  if (!verdict.pass) fail(result, unit, path, verdict.defect, text);
-  return verdict.pass;
+  snprintf(text, sizeof text, "%s%s", name, found.text);
+  if (!found.pass) fail(result, ran, path, found.defect, text);
+  return found.pass;
 }
 
 /* The outputs of an op of the table. */
-static bool judge_table(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_expectation *expectation,
-                        const kw_unit_result *unit, const kw_unit_path *path) {
-  if (path->output_count != expectation->count) {
-    fail(result, unit, path, "wrong result count", "the worker did not send all results of the op");
+static bool judge_table(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_oracle_results *oracle,
+                        const kw_case_run *ran, const kw_case_run_path *path) {
+  if (path->output_count != oracle->count) {
+    fail(result, ran, path, "wrong result count", "the worker did not send all results of the op");
     return false;
   }
   for (uint32_t o = 0; o < path->output_count; o++) {
-    if (!judge_output(flush, result, c, &expectation->results[o], unit, path, o)) return false;
+    if (!judge_output(flush, result, c, &oracle->results[o], ran, path, o)) return false;
   }
   return true;
 }
 
 /* The outputs of a vendor's op, against what its own reference gave in the worker. */
-static bool judge_vendor(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_unit_result *unit,
-                         const kw_unit_path *path) {
+static bool judge_vendor(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_case_run *ran,
+                         const kw_case_run_path *path) {
   for (uint32_t o = 0; o < path->output_count; o++) {
-    const kw_unit_output *out = &path->outputs[o];
+    const kw_case_run_output *out = &path->outputs[o];
     if (out->dtype == KW_DTYPE_NONE) continue;
     if (out->expected_dtype == KW_DTYPE_NONE) {
       result->unreferenced = true;
@@ -105,14 +105,15 @@ static bool judge_vendor(uint64_t flush, kw_case_result *result, const kw_case *
     }
     result->self_referenced = true;
     char name[72], text[1200];
-    kw_verdict verdict;
+    kw_comparison found;
     kw_compare_vendor(c, o, out->dtype, out->expected, out->expected_dtype, out->data,
-                      (int64_t)(out->length / kw_element_size(out->dtype)), kw_unit_poison(unit->run), flush, &verdict);
-    if (verdict.error > result->error) result->error = verdict.error;
-    if (!verdict.pass) {
+                      (int64_t)(out->length / kw_element_size(out->dtype)), kw_case_run_poison(ran->run), flush,
+                      &found);
+    if (found.error > result->error) result->error = found.error;
+    if (!found.pass) {
       name_output(name, sizeof name, c, path, o);
-      snprintf(text, sizeof text, "%s%s", name, verdict.text);
-      fail(result, unit, path, verdict.defect, text);
+      snprintf(text, sizeof text, "%s%s", name, found.text);
+      fail(result, ran, path, found.defect, text);
       return false;
     }
   }
@@ -120,10 +121,10 @@ static bool judge_vendor(uint64_t flush, kw_case_result *result, const kw_case *
 }
 
 /* False when the path says nothing about the case: a kernel that does not take this call. */
-static bool judge_path(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_expectation *expectation,
-                       const kw_unit_result *unit, const kw_unit_path *path) {
+static bool judge_path(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_oracle_results *oracle,
+                       const kw_case_run *ran, const kw_case_run_path *path) {
   if (*path->defect) {
-    fail(result, unit, path, path->defect, path->defect);
+    fail(result, ran, path, path->defect, path->defect);
     return true;
   }
   if (path->status == KW_ERR_NOT_IMPLEMENTED) {
@@ -137,36 +138,36 @@ static bool judge_path(uint64_t flush, kw_case_result *result, const kw_case *c,
     if (refused) {
       kw_case_result_mark(result, KW_OUTCOME_SKIP, "", path->message);
     } else {
-      fail(result, unit, path, "unexpected error", text);
+      fail(result, ran, path, "unexpected error", text);
     }
     return true;
   }
   result->tf32 |= path->math_mode == KW_MATH_TF32;
   result->fast |= path->math_mode == KW_MATH_FAST;
-  bool pass = c->op->vendor ? judge_vendor(flush, result, c, unit, path)
-                            : judge_table(flush, result, c, expectation, unit, path);
+  bool pass =
+      c->op->vendor ? judge_vendor(flush, result, c, ran, path) : judge_table(flush, result, c, oracle, ran, path);
   if (pass && result->outcome == KW_OUTCOME_NONE) result->outcome = KW_OUTCOME_PASS;
   return true;
 }
 
-uint32_t kw_judge_unit(const kw_suite_op *op, const kw_unit_result *unit, uint64_t seed, uint64_t flush,
-                       kw_case_result *result) {
+uint32_t kw_judge_run(const kw_suite_op *op, const kw_case_run *ran, uint64_t seed, uint64_t flush,
+                      kw_case_result *result) {
   kw_case c;
-  kw_expectation expectation = {0};
-  if (!kw_case_from_id(unit->id, op, 1, &c)) {
+  kw_oracle_results oracle = {0};
+  if (!kw_case_from_id(ran->id, op, 1, &c)) {
     kw_case_result_mark(result, KW_OUTCOME_FAIL, "", "there is no such case");
     return 0;
   }
-  if (!op->vendor && kw_oracle_run(&c, seed, unit->run, flush, &expectation) != KW_OK) {
+  if (!op->vendor && kw_oracle_run(&c, seed, ran->run, flush, &oracle) != KW_OK) {
     kw_case_result_mark(result, KW_OUTCOME_FAIL, "no expectation", "the suite's reference cannot run this case");
     return 0;
   }
   bool any = false;
-  for (uint32_t i = 0; i < unit->path_count; i++) {
-    any |= judge_path(flush, result, &c, &expectation, unit, &unit->paths[i]);
+  for (uint32_t i = 0; i < ran->path_count; i++) {
+    any |= judge_path(flush, result, &c, &oracle, ran, &ran->paths[i]);
   }
   if (!any) kw_case_result_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", "no kernel of the device takes this call");
-  const uint32_t checksum = op->vendor ? 0 : kw_expectation_checksum(&expectation);
-  kw_expectation_free(&expectation);
+  const uint32_t checksum = op->vendor ? 0 : kw_oracle_checksum(&oracle);
+  kw_oracle_free(&oracle);
   return checksum;
 }

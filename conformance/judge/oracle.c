@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a case should give: the reference, run in a wider type.
+ */
 #include "judge/oracle.h"
 
 #include <math.h>
@@ -217,7 +220,7 @@ static kw_status fulfil(const oracle_call *base, const oracle_wish *wish, bool *
 
 /* Of result `r`, what it lies between. */
 static kw_status find_limits(const oracle_call *base, const oracle_wish *plain, table_fn reference, uint32_t r,
-                             kw_expected *out) {
+                             kw_oracle_result *out) {
   void **limits[] = {&out->low, &out->high};
   kw_status status = KW_OK;
   for (uint32_t i = 0; i < 2 && status == KW_OK; i++) {
@@ -237,7 +240,7 @@ static bool divides_with_mode(const kw_case *c) {
 }
 
 /* Of a counted op only the filled entries of the first result are expected: they come first. */
-static void limit_to_count(const kw_case *c, kw_expectation *out) {
+static void limit_to_count(const kw_case *c, kw_oracle_results *out) {
   int64_t filled;
   memcpy(&filled, out->results[out->count - 1].values, sizeof filled);
   const kw_case_tensor *first = &c->outs[0];
@@ -246,7 +249,7 @@ static void limit_to_count(const kw_case *c, kw_expectation *out) {
 
 /* Where what a device computes on the way leaves the range of its compute type, as the reference in that type shows,
  * what comes of it is right too. */
-static kw_status allow_overflow(const oracle_call *base, const oracle_wish *plain, kw_expectation *out) {
+static kw_status allow_overflow(const oracle_call *base, const oracle_wish *plain, kw_oracle_results *out) {
   oracle_wish narrow = *plain;
   narrow.kernel =
       find_kernel(plain->kernel->op, kw_element_compute(base->c->key) == KW_F64 ? kw_reference_f64 : kw_reference_f32);
@@ -264,7 +267,7 @@ static kw_status allow_overflow(const oracle_call *base, const oracle_wish *plai
   return status;
 }
 
-kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_expectation *out) {
+kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_oracle_results *out) {
   memset(out, 0, sizeof *out);
   out->count = c->result_count;
   bool wide = c->key == KW_F64 || c->key == KW_C128;
@@ -288,7 +291,7 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
   first.form = FORM_FIRST;
   bool written = false;
   for (uint32_t r = 0; r < out->count && status == KW_OK; r++) {
-    kw_expected *expected = &out->results[r];
+    kw_oracle_result *expected = &out->results[r];
     if (!c->outs[r].given) continue;
     bool mine = c->bounds[r].compare == KW_CMP_WRITTEN, is_wide = expected->dtype == KW_DTYPE_WIDE;
     flushed.keep[r] = &expected->flushed;
@@ -316,14 +319,14 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
   bool overflows = status == KW_OK && (plain.kernel->flags & KW_REFERENCE_OVERFLOWS);
   if (overflows) status = allow_overflow(&base, &plain, out);
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) free(base.raw[i]);
-  if (status != KW_OK) kw_expectation_free(out);
+  if (status != KW_OK) kw_oracle_free(out);
   return status;
 }
 
-uint32_t kw_expectation_checksum(const kw_expectation *expectation) {
+uint32_t kw_oracle_checksum(const kw_oracle_results *oracle) {
   uint64_t sum = KW_HASH_START; /* FNV-1a, by words */
-  for (uint32_t r = 0; r < expectation->count; r++) {
-    const kw_expected *expected = &expectation->results[r];
+  for (uint32_t r = 0; r < oracle->count; r++) {
+    const kw_oracle_result *expected = &oracle->results[r];
     const unsigned char *bytes = expected->values;
     size_t size = (size_t)expected->count * kw_element_size(expected->dtype);
     for (size_t i = 0; i < size; i += sizeof sum) {
@@ -335,9 +338,9 @@ uint32_t kw_expectation_checksum(const kw_expectation *expectation) {
   return (uint32_t)(sum >> 32);
 }
 
-void kw_expectation_free(kw_expectation *expectation) {
+void kw_oracle_free(kw_oracle_results *oracle) {
   for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) {
-    kw_expected *expected = &expectation->results[r];
+    kw_oracle_result *expected = &oracle->results[r];
     free(expected->values);
     free(expected->magnitude);
     free(expected->quotient);
@@ -346,5 +349,5 @@ void kw_expectation_free(kw_expectation *expectation) {
     free(expected->flushed);
     free(expected->other);
   }
-  memset(expectation, 0, sizeof *expectation);
+  memset(oracle, 0, sizeof *oracle);
 }

@@ -53,7 +53,7 @@ typedef struct kw_report {
   uint64_t launches, decomposed, fallbacks;
   uint64_t modules_built, modules_cached; /* by all workers together: each builds for itself */
   double build_seconds;                   /* that workers waited for these */
-  uint64_t expectations; /* sum of kw_expectation_checksum over all units: the same whatever plugin is judged */
+  uint64_t expectations; /* sum of kw_oracle_checksum over all units: the same whatever plugin is judged */
   double seconds;        /* of the whole run */
   uint32_t op_count;
   kw_report_op *ops; /* in the order of their cases */

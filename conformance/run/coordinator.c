@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs the cases: a thread per worker process takes batches of cases, sends their units in shuffled order, judges what
- * comes back, and goes on with a new process when one crashes or hangs.
+ * Runs the cases: a thread per worker process takes batches of cases, sends both runs of each in shuffled order, judges
+ * what comes back, and goes on with a new process when one crashes or hangs.
  */
 #include "base/clock.h"
-#include "run/exchange.h"
+#include "run/worker_client.h"
 #include "run/shrink.h"
 #include "case/value.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BATCH 16       /* cases in a batch of op cases: 32 units in one process, in mixed order */
+#define BATCH 16       /* cases in a batch of op cases: 32 runs in one process, in mixed order */
 #define HANGS_PER_OP 3 /* after so many, the op's other cases are not waited for */
 
 typedef struct batch {
@@ -35,10 +35,10 @@ typedef struct coordinator {
   pthread_mutex_t print;
 } coordinator;
 
-typedef struct unit_ref {
+typedef struct run_ref {
   uint32_t index; /* of the case */
   uint32_t run;
-} unit_ref;
+} run_ref;
 
 /* ---- Batches ----------------------------------------------------------------------------------------------------- */
 
@@ -68,20 +68,20 @@ static void make_batches(coordinator *co) {
 }
 
 /* Both runs of every case, in an order that depends on the seed only (Fisher-Yates). */
-static uint32_t make_units(const coordinator *co, const batch *b, unit_ref *units) {
+static uint32_t make_runs(const coordinator *co, const batch *b, run_ref *runs) {
   uint32_t count = 0;
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
-    units[count++] = (unit_ref){i, 0};
-    units[count++] = (unit_ref){i, 1};
+    runs[count++] = (run_ref){i, 0};
+    runs[count++] = (run_ref){i, 1};
   }
   uint64_t seed = co->run->options->seed;
   for (uint32_t i = count; i > 1; i--) {
     uint32_t counter[4] = {i, b->first, 0, 0x5bf}, key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, random[4];
     kw_philox(counter, key, random);
     uint32_t other = random[0] % i;
-    unit_ref swap = units[i - 1];
-    units[i - 1] = units[other];
-    units[other] = swap;
+    run_ref swap = runs[i - 1];
+    runs[i - 1] = runs[other];
+    runs[other] = swap;
   }
   return count;
 }
@@ -99,7 +99,7 @@ static void show_progress(coordinator *co) {
 
 /* The worker is gone in the middle of a case. */
 static void blame(coordinator *co, kw_process *process, kw_run_case *result, kw_read why) {
-  kw_exchange_blame(co->run, process, result, why);
+  kw_worker_client_blame(co->run, process, result, why);
   if (why == KW_READ_TIMEOUT && result->op) co->hangs[result->op - co->run->facts.ops]++;
 }
 
@@ -111,46 +111,46 @@ static bool is_dead(const kw_run_case *result) {
   return result->result.outcome == KW_OUTCOME_CRASH || result->result.outcome == KW_OUTCOME_TIMEOUT;
 }
 
-/* Drops the units whose case is settled already: it crashed, or its op hangs. */
-static uint32_t drop_settled(coordinator *co, unit_ref *units, uint32_t count) {
+/* Drops the runs whose case is settled already: it crashed, or its op hangs. */
+static uint32_t drop_settled(coordinator *co, run_ref *runs, uint32_t count) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; i++) {
-    kw_run_case *c = &co->run->cases[units[i].index];
+    kw_run_case *c = &co->run->cases[runs[i].index];
     if (given_up(co, c) && !is_dead(c)) {
       kw_case_result_mark(&c->result, KW_OUTCOME_TIMEOUT, "timeout",
                           "not run: several cases of this op gave no answer");
     }
-    if (!is_dead(c)) units[kept++] = units[i];
+    if (!is_dead(c)) runs[kept++] = runs[i];
   }
   return kept;
 }
 
 static void run_ops_batch(coordinator *co, kw_process *process, const batch *b, kw_message *message) {
-  unit_ref units[2 * BATCH];
-  uint32_t count = make_units(co, b, units);
-  while ((count = drop_settled(co, units, count)) > 0) {
+  run_ref runs[2 * BATCH];
+  uint32_t count = make_runs(co, b, runs);
+  while ((count = drop_settled(co, runs, count)) > 0) {
     char text[512] = "";
-    if (!kw_exchange_start(co->run, process, text, sizeof text)) {
+    if (!kw_worker_client_start(co->run, process, text, sizeof text)) {
       for (uint32_t i = 0; i < count; i++)
-        kw_case_result_mark(&co->run->cases[units[i].index].result, KW_OUTCOME_CRASH, "crash", text);
+        kw_case_result_mark(&co->run->cases[runs[i].index].result, KW_OUTCOME_CRASH, "crash", text);
       return;
     }
     for (uint32_t i = 0; i < count; i++) {
-      kw_exchange_send(process, &co->run->cases[units[i].index], units[i].run, message);
+      kw_worker_client_send(process, &co->run->cases[runs[i].index], runs[i].run, message);
     }
     uint32_t at = 0;
     kw_read read = KW_READ_OK;
     while (at < count && read == KW_READ_OK) {
-      read = kw_exchange_receive(co->run, process, &co->run->cases[units[at].index], units[at].run, message);
+      read = kw_worker_client_receive(co->run, process, &co->run->cases[runs[at].index], runs[at].run, message);
       at += read == KW_READ_OK;
     }
     if (read != KW_READ_OK) {
-      blame(co, process, &co->run->cases[units[at].index], read);
+      blame(co, process, &co->run->cases[runs[at].index], read);
       at++;
       if (co->run->options->fail_fast) return;
     }
     count -= at;
-    memmove(units, units + at, count * sizeof *units);
+    memmove(runs, runs + at, count * sizeof *runs);
   }
 }
 
@@ -160,13 +160,13 @@ static void run_contract_batch(coordinator *co, kw_process *process, const batch
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
     kw_run_case *result = &co->run->cases[i];
     char text[512] = "";
-    if (!kw_exchange_start(co->run, process, text, sizeof text)) {
+    if (!kw_worker_client_start(co->run, process, text, sizeof text)) {
       kw_case_result_mark(&result->result, KW_OUTCOME_CRASH, "crash", text);
       continue;
     }
     double start = kw_clock_seconds();
-    kw_exchange_send(process, result, 0, message);
-    kw_read read = kw_exchange_receive(co->run, process, result, 0, message);
+    kw_worker_client_send(process, result, 0, message);
+    kw_read read = kw_worker_client_receive(co->run, process, result, 0, message);
     result->seconds = kw_clock_seconds() - start;
     if (read != KW_READ_OK) blame(co, process, result, read);
     if (result->result.outcome != KW_OUTCOME_PASS && result->result.outcome != KW_OUTCOME_SKIP)

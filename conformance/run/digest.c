@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SHA-256 of what a verdict is about.
+ */
 #include "run/digest.h"
 
 #include "case/signature.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Levels and their extensions: which ops and dtypes they ask for.
+ */
 #include "run/level.h"
 
 #include "op_table.h"
@@ -52,7 +55,7 @@ bool kw_level_has(const kw_level_claim *claim, const kw_suite_op *op) {
   return !op->vendor && op->row.level <= claim->level && claim->families & 1u << op->extension;
 }
 
-kw_dtype kw_level_half(const kw_level_claim *claim, const kw_facts *facts) {
+kw_dtype kw_level_half(const kw_level_claim *claim, const kw_device_facts *facts) {
   uint32_t half = 0, brain = 0; /* ops that the device has in each */
   for (uint32_t i = 0; i < facts->op_count; i++) {
     if (!kw_level_has(claim, &facts->ops[i].op)) continue;

@@ -25,7 +25,7 @@ bool kw_level_parse(const char *text, kw_level_claim *out_claim);
 
 /* The 16-bit float that a level is judged in on a device: the one that it has more of the level's ops in, f16 when as
  * many. */
-kw_dtype kw_level_half(const kw_level_claim *claim, const kw_facts *facts);
+kw_dtype kw_level_half(const kw_level_claim *claim, const kw_device_facts *facts);
 
 /* Whether the claim asks for an op: one of the table, up to its level, of no extension or of one
  * that it names. */

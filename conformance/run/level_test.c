@@ -64,7 +64,7 @@ static void levels_ask_for_dtypes(void **state) {
 static void levels_choose_the_wider_half(void **state) {
   (void)state;
   kw_op_facts ops[3] = {{.kernels = KW_DTYPE_BIT(KW_F16)}, {.decomposed = KW_DTYPE_BIT(KW_BF16)}, {.kernels = 0}};
-  kw_facts facts = {.op_count = 3, .ops = ops};
+  kw_device_facts facts = {.op_count = 3, .ops = ops};
   kw_level_claim claim = {.level = KW_LEVEL_CORE, .families = 1u << KW_EXTENSION_NONE};
   assert_int_equal(kw_level_half(&claim, &facts), KW_F16);
   ops[2].kernels = KW_DTYPE_BIT(KW_BF16);

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Worker processes: starting, stopping, and how one ended.
+ */
 #include "run/process.h"
 
 #include <errno.h>
@@ -81,12 +84,13 @@ static bool spawn(const kw_run_options *options, const char *path, int child_fd,
   return error == 0;
 }
 
-static bool read_hello(kw_process *process, const kw_run_options *options, kw_facts *facts, char *text, size_t size) {
+static bool read_hello(kw_process *process, const kw_run_options *options, kw_device_facts *facts, char *text,
+                       size_t size) {
   kw_message message = {0};
   kw_frame type = 0;
   int limit = (int)(START_LIMIT_MS * options->timeout_scale);
   kw_read result = kw_frame_receive(process->fd, process->life, limit, &type, &message);
-  bool read = result == KW_READ_OK && type == KW_FRAME_HELLO && kw_facts_read(&message, facts);
+  bool read = result == KW_READ_OK && type == KW_FRAME_HELLO && kw_device_facts_read(&message, facts);
   kw_message_free(&message);
   if (read && facts->status == KW_OK) return true;
   if (read) {
@@ -112,8 +116,8 @@ static int make_crash_file(void) {
   return fd;
 }
 
-bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_facts *out_facts, char *out_text,
-                      size_t size) {
+bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_device_facts *out_facts,
+                      char *out_text, size_t size) {
   memset(out_facts, 0, sizeof *out_facts);
   char path[PATH_MAX];
   if (!find_worker(path, sizeof path)) {

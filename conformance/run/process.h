@@ -19,8 +19,8 @@ typedef struct kw_process {
 
 /* Starts a worker and reads its facts (the caller's to free). False: it could not start, or has no device; *out_text,
  * static or owned by facts, says why. */
-bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_facts *out_facts, char *out_text,
-                      size_t size);
+bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_device_facts *out_facts,
+                      char *out_text, size_t size);
 /* Closes the socket and waits for the end. */
 void kw_process_stop(kw_process *process);
 /* Kills it and everything it started. */

@@ -16,5 +16,5 @@ void kw_run_free(kw_run *run) {
   for (uint32_t i = 0; i < run->unclaimed_count; i++) free(run->unclaimed[i]);
   free(run->cases);
   free(run->unclaimed);
-  kw_facts_free(&run->facts);
+  kw_device_facts_free(&run->facts);
 }

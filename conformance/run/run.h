@@ -40,7 +40,7 @@ typedef struct kw_run_case {
 
 typedef struct kw_run {
   const kw_run_options *options;
-  kw_facts facts;
+  kw_device_facts facts;
   kw_run_case *cases; /* contract tests first, then ops in the order of the table */
   uint32_t case_count;
   char **unclaimed; /* "add.Tensor/f8e5m2": exists in the table, not on the device */

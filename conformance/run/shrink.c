@@ -1,8 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The search for the smallest variant of a failing case.
+ */
 #include "run/shrink.h"
 
 #include "case/make.h"
-#include "run/exchange.h"
+#include "run/worker_client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +26,12 @@ typedef struct shrinker {
 /* Both runs of a case. NONE when there is no worker. */
 static kw_outcome outcome_of(shrinker *s, kw_run_case *probe) {
   char text[512];
-  for (uint32_t unit_run = 0; unit_run < 2 && probe->result.outcome != KW_OUTCOME_CRASH; unit_run++) {
-    if (!kw_exchange_start(&s->run, &s->process, text, sizeof text)) return KW_OUTCOME_NONE;
-    kw_exchange_send(&s->process, probe, unit_run, &s->message);
-    kw_read read = kw_exchange_receive(&s->run, &s->process, probe, unit_run, &s->message);
+  for (uint32_t case_run = 0; case_run < 2 && probe->result.outcome != KW_OUTCOME_CRASH; case_run++) {
+    if (!kw_worker_client_start(&s->run, &s->process, text, sizeof text)) return KW_OUTCOME_NONE;
+    kw_worker_client_send(&s->process, probe, case_run, &s->message);
+    kw_read read = kw_worker_client_receive(&s->run, &s->process, probe, case_run, &s->message);
     if (read == KW_READ_OK) continue;
-    kw_exchange_blame(&s->run, &s->process, probe, read);
+    kw_worker_client_blame(&s->run, &s->process, probe, read);
     if (read == KW_READ_TIMEOUT) break;
   }
   return probe->result.outcome;

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a worker tells about the device, as a message.
+ */
 #include "wire/device_facts.h"
 
 #include <stdlib.h>
@@ -6,7 +9,7 @@
 
 #define MAX_ENTRIES 100000u /* more than any plugin has: a larger count is garbage */
 
-void kw_facts_write(const kw_facts *facts, kw_message *message) {
+void kw_device_facts_write(const kw_device_facts *facts, kw_message *message) {
   kw_message_put_u32(message, (uint32_t)facts->status);
   kw_message_put_string(message, facts->text ? facts->text : "");
   kw_message_put_string(message, facts->device ? facts->device : "");
@@ -52,7 +55,7 @@ static bool read_op(kw_message *message, kw_op_facts *out) {
   return false;
 }
 
-bool kw_facts_read(kw_message *message, kw_facts *out_facts) {
+bool kw_device_facts_read(kw_message *message, kw_device_facts *out_facts) {
   memset(out_facts, 0, sizeof *out_facts);
   out_facts->status = (kw_status)kw_message_get_u32(message);
   out_facts->text = strdup(kw_message_get_string(message));
@@ -76,11 +79,11 @@ bool kw_facts_read(kw_message *message, kw_facts *out_facts) {
     out_facts->contract_count++;
   }
   if (good && !message->bad && out_facts->ops && out_facts->contracts) return true;
-  kw_facts_free(out_facts);
+  kw_device_facts_free(out_facts);
   return false;
 }
 
-void kw_facts_free(kw_facts *facts) {
+void kw_device_facts_free(kw_device_facts *facts) {
   free(facts->text);
   free(facts->device);
   free(facts->product);

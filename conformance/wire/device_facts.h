@@ -2,8 +2,8 @@
  *
  * What a worker tells about the device when it starts.
  */
-#ifndef KEYWAY_CONFORMANCE_FACTS_H
-#define KEYWAY_CONFORMANCE_FACTS_H
+#ifndef KEYWAY_CONFORMANCE_DEVICE_FACTS_H
+#define KEYWAY_CONFORMANCE_DEVICE_FACTS_H
 
 #include "wire/protocol.h"
 #include "case/signature.h"
@@ -14,7 +14,7 @@ typedef struct kw_op_facts {
   uint64_t decomposed; /* key dtypes served by a decomposition */
 } kw_op_facts;
 
-typedef struct kw_facts {
+typedef struct kw_device_facts {
   kw_status status; /* KW_OK, or why there is no device */
   char *text;       /* the reason */
   char *device;     /* its name */
@@ -26,11 +26,11 @@ typedef struct kw_facts {
   kw_op_facts *ops; /* the op table's, then the vendors' */
   uint32_t contract_count;
   char **contracts; /* "memory/zero_size", in order */
-} kw_facts;
+} kw_device_facts;
 
-void kw_facts_write(const kw_facts *facts, kw_message *message);
-/* False when the message is not what kw_facts_write makes; facts is empty then. */
-bool kw_facts_read(kw_message *message, kw_facts *out_facts);
-void kw_facts_free(kw_facts *facts);
+void kw_device_facts_write(const kw_device_facts *facts, kw_message *message);
+/* False when the message is not what kw_device_facts_write makes; facts is empty then. */
+bool kw_device_facts_read(kw_message *message, kw_device_facts *out_facts);
+void kw_device_facts_free(kw_device_facts *facts);
 
-#endif /* KEYWAY_CONFORMANCE_FACTS_H */
+#endif /* KEYWAY_CONFORMANCE_DEVICE_FACTS_H */

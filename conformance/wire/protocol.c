@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Messages and frames on the socket between coordinator and worker.
+ */
 #include "wire/protocol.h"
 
 #include <errno.h>

@@ -15,9 +15,9 @@
 #define KW_WORKER_CRASH 4
 
 typedef enum kw_frame {
-  KW_FRAME_HELLO = 1,   /* worker: the device, or why there is none (facts.h) */
+  KW_FRAME_HELLO = 1,   /* worker: the device, or why there is none (device_facts.h) */
   KW_FRAME_RUN,         /* coordinator: case id, run number */
-  KW_FRAME_RESULT,      /* worker: what came out (unit.h) */
+  KW_FRAME_RESULT,      /* worker: what came out (case_run.h) */
   KW_FRAME_CONTRACT,    /* coordinator: id of a contract test */
   KW_FRAME_CONTRACT_END /* worker: id, outcome, text */
 } kw_frame;

@@ -3,7 +3,7 @@
  * Frames and payloads, cut short and overwritten as a broken worker would.
  */
 #include "wire/device_facts.h"
-#include "wire/unit.h"
+#include "wire/case_run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,25 +20,26 @@
 static const float floats[6] = {1, 2, 3, 4, 5, 6};
 
 static void write_result(kw_message *message) {
-  kw_unit_result result = {.id = "add.Tensor/f32/prime/1", .run = 1, .launches = 3, .path_count = 2};
-  result.paths[0] = (kw_unit_path){.kernel = "tiled", .message = "", .defect = "input 1 changed", .output_count = 1};
-  result.paths[0].outputs[0] = (kw_unit_output){.dtype = KW_F32,
-                                                .rank = 2,
-                                                .shape = {2, 3},
-                                                .data = floats,
-                                                .length = sizeof floats,
-                                                .expected_dtype = KW_DTYPE_NONE};
+  kw_case_run result = {.id = "add.Tensor/f32/prime/1", .run = 1, .launches = 3, .path_count = 2};
+  result.paths[0] =
+      (kw_case_run_path){.kernel = "tiled", .message = "", .defect = "input 1 changed", .output_count = 1};
+  result.paths[0].outputs[0] = (kw_case_run_output){.dtype = KW_F32,
+                                                    .rank = 2,
+                                                    .shape = {2, 3},
+                                                    .data = floats,
+                                                    .length = sizeof floats,
+                                                    .expected_dtype = KW_DTYPE_NONE};
   result.paths[1] =
-      (kw_unit_path){.kernel = "", .status = KW_ERR_NOT_IMPLEMENTED, .message = "no kernel", .defect = ""};
-  kw_unit_write(&result, message);
+      (kw_case_run_path){.kernel = "", .status = KW_ERR_NOT_IMPLEMENTED, .message = "no kernel", .defect = ""};
+  kw_case_run_write(&result, message);
 }
 
 static void unit_round_trip(void **state) {
   (void)state;
   kw_message message = {0};
   write_result(&message);
-  kw_unit_result result;
-  assert_true(kw_unit_read(&message, &result));
+  kw_case_run result;
+  assert_true(kw_case_run_read(&message, &result));
   assert_string_equal(result.id, "add.Tensor/f32/prime/1");
   assert_int_equal(result.run, 1);
   assert_int_equal(result.launches, 3);
@@ -57,8 +58,8 @@ static void every_truncation_is_refused(void **state) {
   size_t whole = message.length;
   for (size_t length = 0; length < whole; length++) {
     kw_message cut = {.data = message.data, .length = length};
-    kw_unit_result result;
-    assert_false(kw_unit_read(&cut, &result));
+    kw_case_run result;
+    assert_false(kw_case_run_read(&cut, &result));
   }
   kw_message_free(&message);
 }
@@ -73,8 +74,8 @@ static void every_wrong_byte_is_survived(void **state) {
     memcpy(copy, message.data, message.length);
     copy[at] ^= 0x80;
     kw_message changed = {.data = copy, .length = message.length};
-    kw_unit_result result;
-    if (kw_unit_read(&changed, &result)) assert_in_range(result.path_count, 0, KW_UNIT_PATHS);
+    kw_case_run result;
+    if (kw_case_run_read(&changed, &result)) assert_in_range(result.path_count, 0, KW_CASE_RUN_PATHS);
     free(copy);
   }
   kw_message_free(&message);
@@ -83,43 +84,43 @@ static void every_wrong_byte_is_survived(void **state) {
 /* Well-formed, but not what a result may be. */
 static void impossible_results_are_refused(void **state) {
   (void)state;
-  kw_unit_result result = {.id = "x", .path_count = KW_UNIT_PATHS}, read;
-  for (uint32_t i = 0; i < KW_UNIT_PATHS; i++) {
-    result.paths[i] = (kw_unit_path){.kernel = "k", .message = "", .defect = ""};
+  kw_case_run result = {.id = "x", .path_count = KW_CASE_RUN_PATHS}, read;
+  for (uint32_t i = 0; i < KW_CASE_RUN_PATHS; i++) {
+    result.paths[i] = (kw_case_run_path){.kernel = "k", .message = "", .defect = ""};
   }
   kw_message message = {0};
-  kw_unit_write(&result, &message);
+  kw_case_run_write(&result, &message);
   size_t whole = message.length;
-  assert_true(kw_unit_read(&message, &read));
+  assert_true(kw_case_run_read(&message, &read));
   kw_message_put_u32(&message, 0); /* something behind the end */
   message.at = 0;
-  assert_false(kw_unit_read(&message, &read));
+  assert_false(kw_case_run_read(&message, &read));
 
-  uint32_t count = KW_UNIT_PATHS + 1; /* one path too many, all of them complete */
-  size_t at = 8 + 2 + 4 + 3 * 8, path = (whole - at - 4) / KW_UNIT_PATHS;
+  uint32_t count = KW_CASE_RUN_PATHS + 1; /* one path too many, all of them complete */
+  size_t at = 8 + 2 + 4 + 3 * 8, path = (whole - at - 4) / KW_CASE_RUN_PATHS;
   kw_message longer = {0};
-  kw_unit_write(&result, &longer);
+  kw_case_run_write(&result, &longer);
   memcpy(longer.data + at, &count, sizeof count);
   kw_message tail = {.data = longer.data + at + 4, .length = path};
   unsigned char *bytes = malloc(whole + path);
   memcpy(bytes, longer.data, whole);
   memcpy(bytes + whole, tail.data, path);
   kw_message many = {.data = bytes, .length = whole + path};
-  assert_false(kw_unit_read(&many, &read));
+  assert_false(kw_case_run_read(&many, &read));
   free(bytes);
   kw_message_free(&longer);
 
   result.path_count = 1; /* fewer bytes than the shape says */
   result.paths[0].output_count = 1;
-  result.paths[0].outputs[0] = (kw_unit_output){.dtype = KW_F32,
-                                                .rank = 1,
-                                                .shape = {7},
-                                                .data = floats,
-                                                .length = sizeof floats,
-                                                .expected_dtype = KW_DTYPE_NONE};
+  result.paths[0].outputs[0] = (kw_case_run_output){.dtype = KW_F32,
+                                                    .rank = 1,
+                                                    .shape = {7},
+                                                    .data = floats,
+                                                    .length = sizeof floats,
+                                                    .expected_dtype = KW_DTYPE_NONE};
   kw_message_clear(&message);
-  kw_unit_write(&result, &message);
-  assert_false(kw_unit_read(&message, &read));
+  kw_case_run_write(&result, &message);
+  assert_false(kw_case_run_read(&message, &read));
 
   kw_message_clear(&message);
   kw_message_put_bytes(&message, "no end", 6); /* a string without its NUL */
@@ -134,23 +135,23 @@ static void facts_round_trip(void **state) {
   const kw_suite_op *table = kw_suite_ops(&count);
   kw_op_facts op = {.op = table[3], .kernels = 5, .decomposed = 2};
   char *contracts[] = {"memory/zero_size", "copy/strided"};
-  kw_facts facts = {.text = "", .device = "npu:0", .product = "NPU", .emulated = true, .flush = 256};
+  kw_device_facts facts = {.text = "", .device = "npu:0", .product = "NPU", .emulated = true, .flush = 256};
   facts.ops = &op;
   facts.op_count = 1;
   facts.contracts = contracts;
   facts.contract_count = 2;
   kw_message message = {0};
-  kw_facts_write(&facts, &message);
-  kw_facts read;
-  assert_true(kw_facts_read(&message, &read));
+  kw_device_facts_write(&facts, &message);
+  kw_device_facts read;
+  assert_true(kw_device_facts_read(&message, &read));
   assert_string_equal(read.device, "npu:0");
   assert_int_equal(read.ops[0].kernels, 5);
   assert_ptr_equal(read.ops[0].op.row.schema, table[3].row.schema); /* rules come from our own table */
   assert_string_equal(read.contracts[1], "copy/strided");
-  kw_facts_free(&read);
+  kw_device_facts_free(&read);
   for (size_t length = 0; length < message.length; length++) {
     kw_message cut = {.data = message.data, .length = length};
-    assert_false(kw_facts_read(&cut, &read));
+    assert_false(kw_device_facts_read(&cut, &read));
   }
   kw_message_free(&message);
 }

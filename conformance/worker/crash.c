@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a worker that crashes writes down about it.
+ */
 #include "worker/crash.h"
 
 #include <dlfcn.h>

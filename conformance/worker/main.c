@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
   kw_worker_open(&w, argv[2], argv + 3, (uint32_t)(argc - 3), strtoull(argv[1], NULL, 10));
   if (w.facts.status == KW_OK) kw_worker_contract_open(&w);
   kw_message in = {0}, out = {0};
-  kw_facts_write(&w.facts, &out);
+  kw_device_facts_write(&w.facts, &out);
   bool up = kw_frame_send(KW_WORKER_SOCKET, KW_FRAME_HELLO, &out) && w.facts.status == KW_OK;
   kw_frame type;
   while (up && kw_frame_receive(KW_WORKER_SOCKET, -1, -1, &type, &in) == KW_READ_OK) up = serve(&w, type, &in, &out);
@@ -60,6 +60,6 @@ int main(int argc, char **argv) {
     kw_device_close(w.device);
   }
   free(w.ops);
-  kw_facts_free(&w.facts);
+  kw_device_facts_free(&w.facts);
   return 0;
 }

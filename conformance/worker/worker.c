@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The worker's facts and units.
+ * The worker's device and its facts, and how it runs a case.
  */
 #include "worker/worker.h"
 
@@ -126,43 +126,43 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
   list_ops(w);
 }
 
-/* ---- One unit ---------------------------------------------------------------------------------------------------- */
+/* ---- One run of a case ------------------------------------------------------------------------------------------- */
 
-typedef struct unit {
+typedef struct case_run {
   kw_worker *w;
   const kw_case *c;
   const kw_op *op;
   uint32_t run;
   unsigned char poison;
-  kw_image images[KW_CASE_TENSORS];      /* of inputs; bytes NULL where there is none */
-  kw_tensor *views[KW_CASE_TENSORS];     /* of input tensors; entries of a list follow each other */
-  kw_case_tensor outs[KW_SUITE_RESULTS]; /* the results; a vendor's op: known after its first run */
+  kw_guarded_tensor guarded[KW_CASE_TENSORS]; /* of inputs; bytes NULL where there is none */
+  kw_tensor *views[KW_CASE_TENSORS];          /* of input tensors; entries of a list follow each other */
+  kw_case_tensor outs[KW_SUITE_RESULTS];      /* the results; a vendor's op: known after its first run */
   bool outs_known;
-  kw_unit_result *result;
-  void *owned[4 * KW_UNIT_PATHS * KW_SUITE_RESULTS]; /* buffers that the result points to */
+  kw_case_run *result;
+  void *owned[4 * KW_CASE_RUN_PATHS * KW_SUITE_RESULTS]; /* buffers that the result points to */
   uint32_t owned_count;
-} unit;
+} case_run;
 
-static void *own(unit *u, size_t size) {
+static void *own(case_run *u, size_t size) {
   void *memory = malloc(size ? size : 1);
   if (!memory) abort();
   u->owned[u->owned_count++] = memory;
   return memory;
 }
 
-static const char *own_text(unit *u, const char *text) {
+static const char *own_text(case_run *u, const char *text) {
   char *copy = own(u, strlen(text) + 1);
   strcpy(copy, text);
   return copy;
 }
 
-static void path_failed(unit *u, kw_unit_path *path, kw_status status) {
+static void path_failed(case_run *u, kw_case_run_path *path, kw_status status) {
   path->status = status;
   path->message = own_text(u, kw_error_message());
 }
 
 /* Storage does not start where it did in the other run. */
-static int64_t lead_of(const unit *u, uint32_t tensor) {
+static int64_t lead_of(const case_run *u, uint32_t tensor) {
   return u->run == 0 ? 64 : 65 + (int64_t)((u->c->hash >> (3 * tensor % 60)) % 31);
 }
 
@@ -178,21 +178,21 @@ static bool changes_arguments(const kw_case *c) {
   return any;
 }
 
-static kw_status make_input(unit *u, uint32_t index) {
+static kw_status make_input(case_run *u, uint32_t index) {
   const kw_case_tensor *tensor = &u->c->tensors[index];
   uint32_t source = tensor->share >= 0 ? (uint32_t)tensor->share : index;
-  kw_image *image = &u->images[source];
+  kw_guarded_tensor *guarded = &u->guarded[source];
   kw_status status = KW_OK;
   if (source == index) {
-    status = kw_image_create(u->w->device, tensor, lead_of(u, index), u->poison, image);
+    status = kw_guarded_tensor_create(u->w->device, tensor, lead_of(u, index), u->poison, guarded);
     if (status != KW_OK) return status;
-    kw_case_fill(u->c, index, u->w->seed, u->run, kw_case_is_shared(u->c, index), kw_image_storage(image));
-    status = kw_image_upload(image);
+    kw_case_fill(u->c, index, u->w->seed, u->run, kw_case_is_shared(u->c, index), kw_guarded_tensor_storage(guarded));
+    status = kw_guarded_tensor_upload(guarded);
   }
-  return status == KW_OK ? kw_image_view(image, tensor, &u->views[index]) : status;
+  return status == KW_OK ? kw_guarded_tensor_view(guarded, tensor, &u->views[index]) : status;
 }
 
-static kw_status make_inputs(unit *u) {
+static kw_status make_inputs(case_run *u) {
   kw_status status = KW_OK;
   for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK; i++) {
     if (u->c->tensors[i].given && !is_result(u->c, i)) status = make_input(u, i);
@@ -200,12 +200,12 @@ static kw_status make_inputs(unit *u) {
   return status;
 }
 
-static void check_inputs(unit *u, kw_unit_path *path) {
+static void check_inputs(case_run *u, kw_case_run_path *path) {
   for (uint32_t i = 0; i < KW_CASE_TENSORS && !*path->defect; i++) {
-    if (!u->images[i].base) continue;
+    if (!u->guarded[i].base) continue;
     bool mutable = u->c->tensors[i].output;
     kw_change change;
-    kw_status status = kw_image_check(&u->images[i], !mutable, NULL, &change);
+    kw_status status = kw_guarded_tensor_check(&u->guarded[i], !mutable, NULL, &change);
     if (status != KW_OK) {
       path_failed(u, path, status);
       return;
@@ -216,31 +216,31 @@ static void check_inputs(unit *u, kw_unit_path *path) {
     bool inside = change == KW_CHANGE_INSIDE;
     snprintf(text, sizeof text, inside ? "%s changed" : "guard zone around %s changed", name);
     path->defect = own_text(u, text);
-    kw_image_upload(&u->images[i]); /* the next path starts from what the case says */
+    kw_guarded_tensor_upload(&u->guarded[i]); /* the next path starts from what the case says */
   }
 }
 
 /* An output that the call left out. */
-static void miss_output(kw_unit_path *path, uint32_t index) {
-  path->outputs[index] = (kw_unit_output){.dtype = KW_DTYPE_NONE, .expected_dtype = KW_DTYPE_NONE};
+static void miss_output(kw_case_run_path *path, uint32_t index) {
+  path->outputs[index] = (kw_case_run_output){.dtype = KW_DTYPE_NONE, .expected_dtype = KW_DTYPE_NONE};
   path->output_count = index + 1;
 }
 
 /* An output that the suite gave, inside its guards. */
-static void check_output(unit *u, kw_unit_path *path, const kw_image *image, uint32_t index) {
+static void check_output(case_run *u, kw_case_run_path *path, const kw_guarded_tensor *guarded, uint32_t index) {
   static const char *const texts[] = {"", "guard zone before %s changed", "guard zone after %s changed",
                                       "bytes between the elements of %s changed", ""};
-  kw_unit_output *out = &path->outputs[index];
-  out->dtype = image->layout.dtype;
-  out->rank = image->layout.rank;
-  memcpy(out->shape, image->layout.shape, sizeof out->shape);
-  out->length = (size_t)image->layout.numel * image->item;
+  kw_case_run_output *out = &path->outputs[index];
+  out->dtype = guarded->layout.dtype;
+  out->rank = guarded->layout.rank;
+  memcpy(out->shape, guarded->layout.shape, sizeof out->shape);
+  out->length = (size_t)guarded->layout.numel * guarded->item;
   out->expected_dtype = KW_DTYPE_NONE;
   void *dense = own(u, out->length);
   out->data = dense;
   kw_change change;
   char name[64], text[128];
-  kw_status status = kw_image_check(image, false, dense, &change);
+  kw_status status = kw_guarded_tensor_check(guarded, false, dense, &change);
   if (status != KW_OK) path_failed(u, path, status);
   kw_case_out_name(u->c, index, name, sizeof name);
   snprintf(text, sizeof text, texts[change], name);
@@ -249,9 +249,9 @@ static void check_output(unit *u, kw_unit_path *path, const kw_image *image, uin
 }
 
 /* An output that core allocated. */
-static void read_output(unit *u, kw_unit_path *path, kw_tensor *tensor, uint32_t index) {
+static void read_output(case_run *u, kw_case_run_path *path, kw_tensor *tensor, uint32_t index) {
   const kw_tensor_ref *ref = kw_tensor_describe(tensor);
-  kw_unit_output *out = &path->outputs[index];
+  kw_case_run_output *out = &path->outputs[index];
   out->dtype = ref->dtype;
   out->rank = ref->rank;
   memcpy(out->shape, ref->shape, sizeof out->shape);
@@ -265,7 +265,7 @@ static void read_output(unit *u, kw_unit_path *path, kw_tensor *tensor, uint32_t
 }
 
 /* What a vendor's op gave when core allocated its outputs: dense tensors like these are given to it from then on. */
-static void learn_outputs(unit *u, const kw_unit_path *path) {
+static void learn_outputs(case_run *u, const kw_case_run_path *path) {
   for (uint32_t o = 0; o < path->output_count; o++) {
     kw_shape shape = {path->outputs[o].rank, {0}};
     u->outs[o].given = path->outputs[o].dtype != KW_DTYPE_NONE;
@@ -278,7 +278,7 @@ static void learn_outputs(unit *u, const kw_unit_path *path) {
 }
 
 /* `tensors` has room for all of the case; lists point into it. */
-static void fill_args(const unit *u, kw_tensor *const *results, kw_tensor **tensors, kw_value args[KW_SUITE_ARGS]) {
+static void fill_args(const case_run *u, kw_tensor *const *results, kw_tensor **tensors, kw_value args[KW_SUITE_ARGS]) {
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     tensors[i] = is_result(u->c, i) ? results[u->c->tensors[i].result] : u->views[i];
   }
@@ -297,14 +297,14 @@ typedef struct generators {
   kw_generator *used, *other;
 } generators;
 
-static generators find_generators(const unit *u) {
+static generators find_generators(const case_run *u) {
   int index = kw_suite_op_generator(u->c->op);
   bool named = index >= 0 && kw_case_arg_value(u->c, (uint32_t)index).tag == KW_TAG_GENERATOR;
   kw_generator *own = u->w->generator, *usual = kw_generator_default(u->w->device);
   return named ? (generators){own, usual} : (generators){usual, own};
 }
 
-static kw_status set_generators(const unit *u) {
+static kw_status set_generators(const case_run *u) {
   generators g = find_generators(u);
   kw_rng rng = kw_case_rng(u->c, u->w->seed, u->run);
   kw_generator_state state = {.struct_size = sizeof state, .seed = rng.seed, .offset = rng.offset};
@@ -314,7 +314,7 @@ static kw_status set_generators(const unit *u) {
 }
 
 /* A call moves its generator past the blocks that it takes: of a vendor's op only the vendor knows how many. */
-static void check_generators(unit *u, kw_unit_path *path) {
+static void check_generators(case_run *u, kw_case_run_path *path) {
   generators g = find_generators(u);
   kw_rng rng = kw_case_rng(u->c, u->w->seed, u->run);
   kw_generator_state used = {.struct_size = sizeof used}, other = {.struct_size = sizeof other};
@@ -335,14 +335,14 @@ static void check_generators(unit *u, kw_unit_path *path) {
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 /* Run 0 names no stream; but where no tensor names a device the stream does. */
-static kw_stream *stream_to_name(const unit *u) {
+static kw_stream *stream_to_name(const case_run *u) {
   bool tensors = false;
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) tensors |= u->c->tensors[i].given;
   if (u->run) return u->w->stream;
   return tensors ? NULL : kw_stream_default(u->w->device);
 }
 
-static kw_status call_kernel(const unit *u, const kw_value *args, kw_tensor **outs, const char *kernel) {
+static kw_status call_kernel(const case_run *u, const kw_value *args, kw_tensor **outs, const char *kernel) {
   kw_stream *stream = stream_to_name(u);
   uint32_t count = u->c->op->result_count;
   if (!kernel) return kw_op_call(u->op, stream, args, u->c->arg_count, outs, count);
@@ -357,47 +357,49 @@ static kw_status call_kernel(const unit *u, const kw_value *args, kw_tensor **ou
 }
 
 /* Guarded outputs, poisoned where nothing is read of them. */
-static kw_status give_outputs(unit *u, kw_image *images, kw_tensor **out_views) {
+static kw_status give_outputs(case_run *u, kw_guarded_tensor *guarded, kw_tensor **out_views) {
   kw_status status = KW_OK;
   for (uint32_t o = 0; o < u->c->result_count && status == KW_OK; o++) {
     if (!u->outs[o].given) continue;
-    status = kw_image_create(u->w->device, &u->outs[o], lead_of(u, KW_CASE_TENSORS + o), u->poison, &images[o]);
+    status =
+        kw_guarded_tensor_create(u->w->device, &u->outs[o], lead_of(u, KW_CASE_TENSORS + o), u->poison, &guarded[o]);
     for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK; i++) {
       const kw_case_tensor *tensor = &u->c->tensors[i];
       bool mine = tensor->read && tensor->result == o;
-      if (mine) kw_case_fill(u->c, i, u->w->seed, u->run, false, kw_image_storage(&images[o]));
+      if (mine) kw_case_fill(u->c, i, u->w->seed, u->run, false, kw_guarded_tensor_storage(&guarded[o]));
     }
-    if (status == KW_OK) status = kw_image_upload(&images[o]);
-    if (status == KW_OK) status = kw_image_view(&images[o], &u->outs[o], &out_views[o]);
+    if (status == KW_OK) status = kw_guarded_tensor_upload(&guarded[o]);
+    if (status == KW_OK) status = kw_guarded_tensor_view(&guarded[o], &u->outs[o], &out_views[o]);
   }
   return status;
 }
 
 /* How exactly the call has to compute. A kernel's own mode; but in run 1 it is allowed more, which must not show. */
-static kw_math_mode mode_of_call(const unit *u, const kw_kernel_info *kernel) {
+static kw_math_mode mode_of_call(const case_run *u, const kw_kernel_info *kernel) {
   return !kernel ? KW_MATH_HIGHEST : u->run == 0 ? kernel->math_mode : KW_MATH_FAST;
 }
 
 /* Runs one path, of a kernel or the default one. Kernels get guarded outputs of the case's layouts. The default path
  * lets core allocate in run 0, except in cases about outputs and where the op writes in place. */
-static void run_path(unit *u, const kw_kernel_info *kernel) {
+static void run_path(case_run *u, const kw_kernel_info *kernel) {
   const kw_case *c = u->c;
-  kw_unit_path *path = &u->result->paths[u->result->path_count++];
-  *path = (kw_unit_path){.kernel = kernel ? own_text(u, kernel->name) : "",
-                         .math_mode = kernel ? kernel->math_mode : KW_MATH_HIGHEST,
-                         .message = "",
-                         .defect = ""};
+  kw_case_run_path *path = &u->result->paths[u->result->path_count++];
+  *path = (kw_case_run_path){.kernel = kernel ? own_text(u, kernel->name) : "",
+                             .math_mode = kernel ? kernel->math_mode : KW_MATH_HIGHEST,
+                             .message = "",
+                             .defect = ""};
   bool own_memory = c->op->vendor && c->op->in_place; /* a vendor's (a!): its argument */
   bool wanted = kernel || u->run || changes_arguments(c) || c->class == KW_CLASS_OUTPUTS;
   bool given = wanted && u->outs_known && !own_memory;
-  kw_image images[KW_SUITE_RESULTS] = {{0}};
+  kw_guarded_tensor guarded[KW_SUITE_RESULTS] = {{0}};
   kw_tensor *views[KW_SUITE_RESULTS] = {NULL}, *outs[KW_SUITE_RESULTS] = {NULL}, *tensors[KW_CASE_TENSORS];
   kw_value args[KW_SUITE_ARGS];
   kw_status status = KW_OK;
   for (uint32_t i = 0; i < c->arg_count && status == KW_OK && c->op->vendor; i++) {
-    if (c->tensors[i].output) status = kw_image_upload(&u->images[i]); /* what an earlier path left is no input */
+    if (c->tensors[i].output)
+      status = kw_guarded_tensor_upload(&u->guarded[i]); /* what an earlier path left is no input */
   }
-  if (given && status == KW_OK) status = give_outputs(u, images, views);
+  if (given && status == KW_OK) status = give_outputs(u, guarded, views);
   if (status == KW_OK) {
     fill_args(u, views, tensors, args);
     memcpy(outs, views, sizeof outs);
@@ -413,8 +415,8 @@ static void run_path(unit *u, const kw_kernel_info *kernel) {
   if (status != KW_OK) path_failed(u, path, status);
   for (uint32_t o = 0; o < c->result_count && status == KW_OK; o++) {
     kw_tensor *alone = own_memory && o == 0 ? u->views[0] : outs[o]; /* what has no guards of ours */
-    if (images[o].base) {
-      check_output(u, path, &images[o], o);
+    if (guarded[o].base) {
+      check_output(u, path, &guarded[o], o);
     } else if (alone) {
       read_output(u, path, alone, o);
     } else {
@@ -426,18 +428,18 @@ static void run_path(unit *u, const kw_kernel_info *kernel) {
   check_inputs(u, path);
   for (uint32_t o = 0; o < KW_SUITE_RESULTS; o++) {
     kw_tensor_release(given ? views[o] : outs[o]);
-    kw_image_destroy(&images[o]);
+    kw_guarded_tensor_destroy(&guarded[o]);
   }
 }
 
 /* ---- A vendor's own reference ------------------------------------------------------------------------------------ */
 
-static kw_tensor_ref host_input(const unit *u, uint32_t arg) {
+static kw_tensor_ref host_input(const case_run *u, uint32_t arg) {
   const kw_case_tensor *tensor = &u->c->tensors[arg];
-  const kw_image *image = &u->images[tensor->share >= 0 ? (uint32_t)tensor->share : arg];
+  const kw_guarded_tensor *guarded = &u->guarded[tensor->share >= 0 ? (uint32_t)tensor->share : arg];
   kw_tensor_ref ref = {.struct_size = sizeof ref, .dtype = tensor->dtype, .rank = (uint8_t)tensor->rank};
-  ref.mem = image->bytes;
-  ref.offset = (uint64_t)(image->lead + tensor->offset) * image->item;
+  ref.mem = guarded->bytes;
+  ref.offset = (uint64_t)(guarded->lead + tensor->offset) * guarded->item;
   ref.numel = tensor->numel;
   ref.alignment = 1;
   memcpy(ref.shape, tensor->shape, sizeof ref.shape);
@@ -445,7 +447,7 @@ static kw_tensor_ref host_input(const unit *u, uint32_t arg) {
   return ref;
 }
 
-static kw_tensor_ref host_output(const kw_unit_output *out, void *memory) {
+static kw_tensor_ref host_output(const kw_case_run_output *out, void *memory) {
   kw_tensor_ref ref = {
       .struct_size = sizeof ref, .dtype = out->expected_dtype, .rank = (uint8_t)out->rank, .mem = memory};
   ref.alignment = 1;
@@ -459,8 +461,8 @@ static kw_tensor_ref host_output(const kw_unit_output *out, void *memory) {
 }
 
 /* Runs the vendor's reference on the same inputs; the outputs of every path are to be like these. */
-static void expect_vendor(unit *u) {
-  kw_unit_path *first = NULL;
+static void expect_vendor(case_run *u) {
+  kw_case_run_path *first = NULL;
   for (uint32_t i = 0; i < u->result->path_count && !first; i++) {
     if (u->result->paths[i].status == KW_OK) first = &u->result->paths[i];
   }
@@ -480,7 +482,7 @@ static void expect_vendor(unit *u) {
     if (args[i].tag == KW_TAG_TENSOR_LIST) args[i].u.tensors = &entries[u->c->args[i].first];
   }
   for (uint32_t o = 0; o < first->output_count; o++) {
-    kw_unit_output *out = &first->outputs[o];
+    kw_case_run_output *out = &first->outputs[o];
     outs[o] = NULL;
     if (out->dtype == KW_DTYPE_NONE) continue;
     out->expected_dtype = kw_element_is_float(out->dtype) ? KW_F64 : out->dtype;
@@ -499,9 +501,9 @@ static void expect_vendor(unit *u) {
                   .outs = outs};
   bool known = kw_op_run_reference(u->op, &call) == KW_OK;
   for (uint32_t i = 0; i < u->result->path_count; i++) {
-    kw_unit_path *path = &u->result->paths[i];
+    kw_case_run_path *path = &u->result->paths[i];
     for (uint32_t o = 0; o < path->output_count; o++) {
-      kw_unit_output *out = &path->outputs[o], *like = &first->outputs[o];
+      kw_case_run_output *out = &path->outputs[o], *like = &first->outputs[o];
       out->expected_dtype = known ? like->expected_dtype : KW_DTYPE_NONE;
       out->expected = like->expected;
       out->expected_length = like->expected_length;
@@ -511,7 +513,7 @@ static void expect_vendor(unit *u) {
 
 /* ---- All paths --------------------------------------------------------------------------------------------------- */
 
-static void run_paths(unit *u) {
+static void run_paths(case_run *u) {
   uint32_t kernels = 0;
   u->outs_known = !u->c->op->vendor;
   memcpy(u->outs, u->c->outs, sizeof u->outs);
@@ -522,7 +524,7 @@ static void run_paths(unit *u) {
     bool takes = info.dtypes.bits[0] & KW_DTYPE_BIT(u->c->key);
     info.struct_size = sizeof info;
     if (!takes) continue;
-    if (u->result->path_count == KW_UNIT_PATHS - 1) {
+    if (u->result->path_count == KW_CASE_RUN_PATHS - 1) {
       u->result->paths[u->result->path_count - 1].defect = "more kernels than the suite runs for one case";
       break;
     }
@@ -533,9 +535,9 @@ static void run_paths(unit *u) {
 }
 
 void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_message) {
-  kw_unit_result result = {.id = id, .run = run};
+  kw_case_run result = {.id = id, .run = run};
   kw_case c;
-  unit u = {.w = w, .c = &c, .run = run, .poison = kw_unit_poison(run), .result = &result};
+  case_run u = {.w = w, .c = &c, .run = run, .poison = kw_case_run_poison(run), .result = &result};
   double start = kw_clock_seconds();
   kw_counters before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
   kw_device_get_counters(w->device, &before);
@@ -548,8 +550,8 @@ void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_m
       run_paths(&u);
       if (c.op->vendor) expect_vendor(&u);
     } else {
-      kw_unit_path *path = &result.paths[result.path_count++];
-      *path = (kw_unit_path){.kernel = "", .defect = "inputs could not be made"};
+      kw_case_run_path *path = &result.paths[result.path_count++];
+      *path = (kw_case_run_path){.kernel = "", .defect = "inputs could not be made"};
       path_failed(&u, path, status);
     }
   }
@@ -561,10 +563,10 @@ void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_m
   result.modules_cached = after.modules_cached - before.modules_cached;
   result.build_ns = after.build_ns - before.build_ns;
   result.seconds = kw_clock_seconds() - start;
-  kw_unit_write(&result, out_message);
+  kw_case_run_write(&result, out_message);
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     kw_tensor_release(u.views[i]);
-    kw_image_destroy(&u.images[i]);
+    kw_guarded_tensor_destroy(&u.guarded[i]);
   }
   for (uint32_t i = 0; i < u.owned_count; i++) free(u.owned[i]);
 }

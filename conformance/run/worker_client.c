@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "run/exchange.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a thread of the coordinator and its worker process say to each other about cases.
+ */
+#include "run/worker_client.h"
 
 #include "base/clock.h"
 #include "judge/judge.h"
@@ -15,18 +18,18 @@ static double limit_ms(const kw_run *run, const kw_run_case *c) {
   return (c->op ? CASE_LIMIT_MS : TEST_LIMIT_MS) * run->options->timeout_scale;
 }
 
-bool kw_exchange_start(const kw_run *run, kw_process *process, char *out_text, size_t size) {
+bool kw_worker_client_start(const kw_run *run, kw_process *process, char *out_text, size_t size) {
   for (int i = 0; process->pid == 0 && i < START_TRIES; i++) {
-    kw_facts facts;
+    kw_device_facts facts;
     bool up = kw_process_start(run->options, process, &facts, out_text, size);
-    kw_facts_free(&facts);
+    kw_device_facts_free(&facts);
     if (up) return true;
     process->pid = 0;
   }
   return process->pid != 0;
 }
 
-void kw_exchange_blame(const kw_run *run, kw_process *process, kw_run_case *c, kw_read why) {
+void kw_worker_client_blame(const kw_run *run, kw_process *process, kw_run_case *c, kw_read why) {
   char end[1200], text[1300];
   if (why == KW_READ_TIMEOUT) {
     kw_process_kill(process);
@@ -43,35 +46,35 @@ void kw_exchange_blame(const kw_run *run, kw_process *process, kw_run_case *c, k
   }
 }
 
-bool kw_exchange_send(const kw_process *process, const kw_run_case *c, uint32_t unit_run, kw_message *message) {
+bool kw_worker_client_send(const kw_process *process, const kw_run_case *c, uint32_t case_run, kw_message *message) {
   kw_message_clear(message);
-  if (c->op) kw_message_put_u32(message, unit_run);
+  if (c->op) kw_message_put_u32(message, case_run);
   kw_message_put_string(message, c->id);
   return kw_frame_send(process->fd, c->op ? KW_FRAME_RUN : KW_FRAME_CONTRACT, message);
 }
 
 /* Adds up what a report says about the whole run. */
-static void count(kw_run *run, const kw_unit_result *unit) {
-  run->launches += unit->launches;
-  run->decomposed += unit->decomposed;
-  run->fallbacks += unit->fallbacks;
-  run->modules_built += unit->modules_built;
-  run->modules_cached += unit->modules_cached;
-  run->build_ns += unit->build_ns;
+static void count(kw_run *run, const kw_case_run *ran) {
+  run->launches += ran->launches;
+  run->decomposed += ran->decomposed;
+  run->fallbacks += ran->fallbacks;
+  run->modules_built += ran->modules_built;
+  run->modules_cached += ran->modules_cached;
+  run->build_ns += ran->build_ns;
 }
 
-kw_read kw_exchange_receive(kw_run *run, const kw_process *process, kw_run_case *c, uint32_t unit_run,
-                            kw_message *message) {
+kw_read kw_worker_client_receive(kw_run *run, const kw_process *process, kw_run_case *c, uint32_t case_run,
+                                 kw_message *message) {
   kw_frame type = 0;
   kw_read read = kw_frame_receive(process->fd, process->life, (int)limit_ms(run, c), &type, message);
   if (read != KW_READ_OK) return read;
   if (type == KW_FRAME_RESULT && c->op) {
-    kw_unit_result answer;
-    bool good = kw_unit_read(message, &answer) && strcmp(answer.id, c->id) == 0 && answer.run == unit_run;
+    kw_case_run answer;
+    bool good = kw_case_run_read(message, &answer) && strcmp(answer.id, c->id) == 0 && answer.run == case_run;
     if (!good) return KW_READ_GARBAGE;
     double start = kw_clock_seconds();
     count(run, &answer);
-    run->expectations += kw_judge_unit(&c->op->op, &answer, run->options->seed, run->facts.flush, &c->result);
+    run->expectations += kw_judge_run(&c->op->op, &answer, run->options->seed, run->facts.flush, &c->result);
     c->seconds += answer.seconds + kw_clock_seconds() - start;
     return KW_READ_OK;
   }

@@ -1,11 +1,14 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "wire/unit.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What came of one run of a case, as a message.
+ */
+#include "wire/case_run.h"
 
 #include "case/element.h"
 
 #include <string.h>
 
-static void write_output(const kw_unit_output *output, kw_message *message) {
+static void write_output(const kw_case_run_output *output, kw_message *message) {
   kw_message_put_u32(message, output->dtype);
   if (output->dtype == KW_DTYPE_NONE) return;
   kw_message_put_u32(message, output->rank);
@@ -17,7 +20,7 @@ static void write_output(const kw_unit_output *output, kw_message *message) {
   }
 }
 
-void kw_unit_write(const kw_unit_result *result, kw_message *message) {
+void kw_case_run_write(const kw_case_run *result, kw_message *message) {
   kw_message_put_string(message, result->id);
   kw_message_put_u32(message, result->run);
   kw_message_put_u64(message, result->launches);
@@ -29,7 +32,7 @@ void kw_unit_write(const kw_unit_result *result, kw_message *message) {
   kw_message_put_f64(message, result->seconds);
   kw_message_put_u32(message, result->path_count);
   for (uint32_t i = 0; i < result->path_count; i++) {
-    const kw_unit_path *path = &result->paths[i];
+    const kw_case_run_path *path = &result->paths[i];
     kw_message_put_string(message, path->kernel);
     kw_message_put_u32(message, path->math_mode);
     kw_message_put_u32(message, (uint32_t)path->status);
@@ -41,7 +44,7 @@ void kw_unit_write(const kw_unit_result *result, kw_message *message) {
 }
 
 /* True when `length` bytes are what a tensor of this dtype and shape holds. */
-static bool fits(const kw_unit_output *output, kw_dtype dtype, size_t length) {
+static bool fits(const kw_case_run_output *output, kw_dtype dtype, size_t length) {
   size_t numel = 1;
   for (uint32_t d = 0; d < output->rank; d++) {
     if (output->shape[d] < 0 || (numel && (uint64_t)output->shape[d] > (UINT64_C(1) << 40) / numel)) return false;
@@ -50,7 +53,7 @@ static bool fits(const kw_unit_output *output, kw_dtype dtype, size_t length) {
   return kw_element_size(dtype) > 0 && numel * kw_element_size(dtype) == length;
 }
 
-static bool read_output(kw_message *message, kw_unit_output *out) {
+static bool read_output(kw_message *message, kw_case_run_output *out) {
   memset(out, 0, sizeof *out);
   out->dtype = (kw_dtype)kw_message_get_u32(message);
   out->expected_dtype = KW_DTYPE_NONE;
@@ -67,7 +70,7 @@ static bool read_output(kw_message *message, kw_unit_output *out) {
   return !message->bad && fits(out, out->expected_dtype, out->expected_length);
 }
 
-static bool read_path(kw_message *message, kw_unit_path *out) {
+static bool read_path(kw_message *message, kw_case_run_path *out) {
   out->kernel = kw_message_get_string(message);
   out->math_mode = kw_message_get_u32(message);
   out->status = (kw_status)kw_message_get_u32(message);
@@ -81,7 +84,7 @@ static bool read_path(kw_message *message, kw_unit_path *out) {
   return true;
 }
 
-bool kw_unit_read(kw_message *message, kw_unit_result *out_result) {
+bool kw_case_run_read(kw_message *message, kw_case_run *out_result) {
   memset(out_result, 0, sizeof *out_result);
   out_result->id = kw_message_get_string(message);
   out_result->run = kw_message_get_u32(message);
@@ -93,7 +96,7 @@ bool kw_unit_read(kw_message *message, kw_unit_result *out_result) {
   out_result->build_ns = kw_message_get_u64(message);
   out_result->seconds = kw_message_get_f64(message);
   out_result->path_count = kw_message_get_u32(message);
-  if (message->bad || out_result->path_count > KW_UNIT_PATHS) return false;
+  if (message->bad || out_result->path_count > KW_CASE_RUN_PATHS) return false;
   for (uint32_t i = 0; i < out_result->path_count; i++) {
     if (!read_path(message, &out_result->paths[i])) return false;
   }
