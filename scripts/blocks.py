@@ -230,10 +230,10 @@ def present_result(block, common):
     return last_result(block.name, inputs) if inputs != UNKNOWN else None
 
 
-def record(block, passed, seconds, inputs, output):
+def record(block, passed, seconds, commit, inputs, output):
     fenced = re.sub("(?m)^```", " ```", output.rstrip())
     text = (f"## {block.name}\n\n{'Passed' if passed else 'Failed'} {datetime.now(timezone.utc):%F %T} UTC, "
-            f"commit {short('HEAD')}, inputs {inputs}, {seconds} s:\n`{block.command}`\n\n"
+            f"commit {commit}, inputs {inputs}, {seconds} s:\n`{block.command}`\n\n"
             f"```\n{fenced}\n```\n")
     RESULTS.mkdir(parents=True, exist_ok=True)
     unfinished = RESULTS / f"{block.name}.new"
@@ -264,11 +264,11 @@ def stream(command, log):
 def run_block(block, common):
     """Runs and records a block; whether it passed, and how long it took."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    inputs, began = inputs_hash(block, common), time.monotonic()
+    commit, inputs, began = short("HEAD"), inputs_hash(block, common), time.monotonic()
     print(f"\n== {block.name}, {block.minutes} min: {block.command}", flush=True)
     passed, output = stream(block.command, LOGS / f"block-{block.name}.log")
     seconds = round(time.monotonic() - began)
-    record(block, passed, seconds, inputs if inputs_hash(block, common) == inputs else UNKNOWN, output)
+    record(block, passed, seconds, commit, inputs if inputs_hash(block, common) == inputs else UNKNOWN, output)
     print(f"== {block.name}: {'passed' if passed else 'FAILED'}, {seconds} s", flush=True)
     return passed, seconds
 

@@ -262,6 +262,12 @@ class Repository(unittest.TestCase):
         self.git("checkout", "-q", "a")
         self.assertEqual(["a"], self.ran("full"))
 
+    def test_a_result_names_the_commit_that_it_began_with(self):
+        began = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=self.root, text=True).strip()
+        self.write("build/before-a", "git commit -q --allow-empty -m y\n")
+        self.ran("run", "a")
+        self.assertEqual(began, blocks.sections(self.root / "build/blocks/a.md")[0]["commit"])
+
     def test_no_result_after_a_failure(self):
         self.ran("full")
         self.write("build/before-a", "exit 1\n")
