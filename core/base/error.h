@@ -7,6 +7,8 @@
 
 #include <keyway/keyway.h>
 
+#include <errno.h>
+
 /* Starts a new chain with this text and returns status. */
 kw_status kw_fail(kw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -24,6 +26,12 @@ kw_status kw_from_plugin(kw_status status, const char *format, ...) __attribute_
 kw_status kw_error_offer(kw_status status);
 /* An offer with this status is waiting. */
 bool kw_error_offered(kw_status status);
+
+/* Whether an errno says that the process or the machine is short of something now, so that a later try may do better.
+ */
+static inline bool kw_errno_is_shortage(int error) {
+  return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN;
+}
 
 /* The chain as one line, causes after colons, for a report; at most size bytes with the NUL. Returns text. */
 char *kw_error_sentence(char *text, size_t size);

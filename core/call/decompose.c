@@ -10,6 +10,7 @@
 #include "call/nested.h"
 #include "call/record.h"
 #include "call/value.h"
+#include "plugin/kernel.h"
 
 #include <string.h>
 

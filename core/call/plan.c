@@ -12,6 +12,7 @@
 #include "call/support.h"
 #include "device/generator.h"
 #include "op/normalize.h"
+#include "plugin/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "base/struct.h"
 #include "call/decompose.h"
 #include "op/op.h"
+#include "plugin/kernel.h"
 
 bool kw_can_cast_from(const kw_device *device, kw_dtype from, kw_math math) {
   uint32_t count;

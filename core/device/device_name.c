@@ -83,7 +83,7 @@ kw_status kw_device_name_parse(const char *text, kw_device_name_parts *out_name)
 /* ---- What exists ------------------------------------------------------------------------------------------------- */
 
 static kw_status list_all(device_list *list) {
-  const uint32_t plugins = kw_plugin_slots();
+  const uint32_t plugins = kw_plugin_entry_count();
   *list = (device_list){0};
   for (uint32_t i = 0; i < plugins; i++) {
     kw_plugin *plugin = kw_plugin_at(i);

@@ -59,7 +59,7 @@ KW_API kw_status kw_profile_push(const char *name) {
         "kw_profile_push: %d ranges are open in this thread, the first one '%s': is a kw_profile_pop missing?",
         MAX_DEPTH, ranges->ranges[0].name ? ranges->ranges[0].name : "");
   }
-  open_range range = {.begin_ns = kw_trace_begin(), .plugins = kw_plugin_slots()};
+  open_range range = {.begin_ns = kw_trace_begin(), .plugins = kw_plugin_entry_count()};
   if (kw_trace_enabled && !(range.name = strdup(name))) {
     return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for the name of a profile range");
   }

@@ -6,6 +6,7 @@
 #include "op/op.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/struct.h"
 
@@ -22,18 +23,10 @@ static _Atomic(kw_op *) ops[MAX_OPS]; /* by id - 1 */
 static atomic_uint op_count;
 static atomic_uint buckets[BUCKETS]; /* id, or 0 */
 static pthread_mutex_t define_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t table_once = PTHREAD_ONCE_INIT;
-
-/* FNV-1a. */
-static uint32_t hash_name(const char *name) {
-  uint32_t hash = 2166136261u;
-  for (; *name; ++name) hash = (hash ^ (unsigned char)*name) * 16777619u;
-  return hash;
-}
 
 /* The bucket that holds this name, or the empty one where it would go. */
 static atomic_uint *find_bucket(const char *name) {
-  for (uint32_t i = hash_name(name);; ++i) {
+  for (uint32_t i = kw_hash_text(KW_HASH_INIT, name);; ++i) {
     atomic_uint *bucket = &buckets[i & (BUCKETS - 1)];
     uint32_t id = atomic_load_explicit(bucket, memory_order_acquire);
     if (id == 0) return bucket;
@@ -42,7 +35,7 @@ static atomic_uint *find_bucket(const char *name) {
   }
 }
 
-/* Under define_mutex or table_once. False when the registry is full. */
+/* Under define_mutex. False when the registry is full. */
 static bool publish(kw_op *op) {
   uint32_t index = atomic_load_explicit(&op_count, memory_order_relaxed);
   if (index == MAX_OPS) return false;
@@ -61,23 +54,38 @@ static bool publish(kw_op *op) {
   return true;
 }
 
-static void add_table_row(const kw_op_row *row) {
+/* Under define_mutex. KW_ERR_OUT_OF_MEMORY, or KW_OK. */
+static kw_status add_table_row(const kw_op_row *row) {
   kw_op *op = calloc(1, sizeof *op);
-  if (!op || kw_schema_parse(row->schema, &op->schema) != KW_OK) {
-    kw_log(KW_LOG_ERROR, "the op table's row \"%s\" is left out: %s", row->schema,
-           op ? kw_error_message() : "no memory");
+  if (!op) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the op table");
+  kw_status status = kw_schema_parse(row->schema, &op->schema);
+  if (status != KW_OK) {
     free(op);
-    return;
+    if (status == KW_ERR_OUT_OF_MEMORY) return kw_wrap(status, "no memory for the op table");
+    kw_log(KW_LOG_ERROR, "the op table's row \"%s\" is left out: %s", row->schema, kw_error_message());
+    return KW_OK;
   }
   op->row = *row;
   op->counted = kw_op_row_counted(row);
   if (op->counted) op->schema.results[op->schema.result_count++].alias_of = -1;
   op->cast = kw_op_row_cast(row);
   publish(op);
+  return KW_OK;
 }
 
-static void add_table(void) {
-  for (uint32_t i = 0; i < kw_op_table_count; ++i) add_table_row(&kw_op_table[i]);
+kw_status kw_op_table_build(void) {
+  static atomic_bool built;
+  static uint32_t rows; /* that are in the registry; under define_mutex */
+  if (atomic_load_explicit(&built, memory_order_acquire)) return KW_OK;
+  pthread_mutex_lock(&define_mutex);
+  kw_status status = KW_OK;
+  while (rows < kw_op_table_count && status == KW_OK) {
+    status = add_table_row(&kw_op_table[rows]);
+    if (status == KW_OK) ++rows;
+  }
+  if (status == KW_OK) atomic_store_explicit(&built, true, memory_order_release);
+  pthread_mutex_unlock(&define_mutex);
+  return status;
 }
 
 /* ---- Look-up ----------------------------------------------------------------------------------------------------- */
@@ -91,8 +99,7 @@ const kw_op *kw_op_by_id(uint32_t id) {
 }
 
 KW_API uint32_t kw_op_count(void) {
-  pthread_once(&table_once, add_table);
-  return atomic_load_explicit(&op_count, memory_order_acquire);
+  return kw_op_table_build() == KW_OK ? atomic_load_explicit(&op_count, memory_order_acquire) : 0;
 }
 
 KW_API const kw_op *kw_op_at(uint32_t index) {
@@ -100,8 +107,7 @@ KW_API const kw_op *kw_op_at(uint32_t index) {
 }
 
 KW_API const kw_op *kw_op_find(const char *name) {
-  if (!name) return NULL;
-  pthread_once(&table_once, add_table);
+  if (!name || kw_op_table_build() != KW_OK) return NULL;
   uint32_t id = atomic_load_explicit(find_bucket(name), memory_order_acquire);
   return id ? atomic_load_explicit(&ops[id - 1], memory_order_acquire) : NULL;
 }
@@ -216,6 +222,7 @@ kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
   if (!given) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: define_op got no descriptor", vendor);
   kw_status status = kw_struct_check("a kw_op_desc", given->struct_size, KW_OP_DESC_MIN);
   if (status != KW_OK) return kw_wrap(KW_ERR_INVALID_ARGUMENT, "%s: the op is not defined", vendor);
+  if ((status = kw_op_table_build()) != KW_OK) return status; /* its names come first */
   kw_op_desc desc;
   kw_struct_read(&desc, sizeof desc, given);
 

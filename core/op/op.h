@@ -22,6 +22,10 @@ struct kw_op {
   kw_reference_fn reference; /* vendor ops only */
 };
 
+/* Puts the op table's rows into the registry, unless they are there. KW_ERR_OUT_OF_MEMORY, or KW_OK; the next call goes
+ * on where this one stopped. All functions here do so first. Any thread. */
+kw_status kw_op_table_build(void);
+
 /* Highest id handed out so far plus one. */
 uint32_t kw_op_id_limit(void);
 const kw_op *kw_op_by_id(uint32_t id);

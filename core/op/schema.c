@@ -48,6 +48,11 @@ static bool fail_at(parser *p, const char *where, const char *format, ...) {
   return false;
 }
 
+static bool fail_memory(parser *p) {
+  p->status = kw_fail(KW_ERR_OUT_OF_MEMORY, "schema \"%s\": no memory to keep it", p->text);
+  return false;
+}
+
 /* "expected X, found Y" at the cursor. */
 static bool fail_expected(parser *p, const char *what) {
   if (*p->at == '\0') return fail_at(p, p->at, "expected %s, found the end", what);
@@ -251,7 +256,7 @@ static bool parse_string(parser *p, kw_value *value) {
   const char *end = strchr(p->at + 1, quote);
   if (!end) return fail_at(p, p->at, "the text has no closing %c", quote);
   if (!p->schema->default_strings) p->schema->default_strings = malloc(strlen(p->text) + 1);
-  if (!p->schema->default_strings) return fail_at(p, p->at, "no memory for the text");
+  if (!p->schema->default_strings) return fail_memory(p);
   char *copy = p->schema->default_strings + p->strings_used;
   size_t length = (size_t)(end - p->at) - 1;
   memcpy(copy, p->at + 1, length);
@@ -268,7 +273,7 @@ static bool parse_int_list(parser *p, const kw_schema_arg *arg, kw_value *value)
     /* No schema holds more integers than it has characters; an int[N]=1 adds MAX_LIST_SIZE at most. */
     p->schema->default_ints = calloc(strlen(p->text) + (size_t)KW_MAX_ARGS * MAX_LIST_SIZE, sizeof(int64_t));
   }
-  if (!p->schema->default_ints) return fail_at(p, p->at, "no memory for the list");
+  if (!p->schema->default_ints) return fail_memory(p);
   int64_t *ints = p->schema->default_ints + p->ints_used;
   uint32_t count = 0;
   if (accept(p, "[")) {
@@ -420,11 +425,10 @@ kw_status kw_schema_parse(const char *text, kw_schema *out_schema) {
     return p.status;
   }
   out_schema->text = strdup(text);
-  if (!out_schema->text) {
-    kw_schema_free(out_schema);
-    return kw_fail(KW_ERR_OUT_OF_MEMORY, "schema \"%s\": no memory to keep it", text);
-  }
-  return KW_OK;
+  if (out_schema->text) return KW_OK;
+  fail_memory(&p);
+  kw_schema_free(out_schema);
+  return p.status;
 }
 
 void kw_schema_free(kw_schema *schema) {

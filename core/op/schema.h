@@ -45,7 +45,7 @@ typedef struct kw_schema {
 /* Parses ATen's schema grammar (Tensor, Tensor(a!), Tensor?, Tensor[], Tensor(a!)[], Tensor?[], int, int?, int[],
  * int[N], SymInt.. as int, float, float?, bool, bool?, bool[N], str, str?, Scalar, Scalar?, ScalarType, ScalarType?;
  * defaults None, True, False, numbers, 'text', [], [1, 2]; results "Tensor", "Tensor(a!)", "(Tensor, Tensor)", "()").
- * On failure the message names the column. */
+ * KW_ERR_INVALID_ARGUMENT, and the message names the column, or KW_ERR_OUT_OF_MEMORY. */
 kw_status kw_schema_parse(const char *text, kw_schema *out_schema);
 void kw_schema_free(kw_schema *schema);
 

@@ -1,9 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The search for plugin files: directories in order, and what makes a file or a directory unfit to be opened.
+ */
 #include "plugin/discover.h"
 
 #include "base/error.h"
-#include "base/struct.h"
-#include "runtime/runtime.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -22,20 +23,30 @@
 /* ---- Where the library is ---------------------------------------------------------------------------------------- */
 
 static char library_directory[PATH_MAX + 8];
-static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void cut_last_component(char *path) {
   char *slash = strrchr(path, '/');
   if (slash != NULL) slash[slash == path ? 1 : 0] = '\0';
 }
 
-static void find_library(void) {
-  char program[PATH_MAX], library[PATH_MAX];
+/* realpath; "" where there is nothing. False when that is for want of memory or files. */
+static bool resolve_path(const char *path, char resolved[PATH_MAX]) {
+  if (realpath(path, resolved) != NULL) return true;
+  resolved[0] = '\0';
+  return !kw_errno_is_shortage(errno);
+}
+
+/* Under the lock. False when it cannot be told for want of memory or files. */
+static bool find_library(void) {
+  char program[PATH_MAX], library[PATH_MAX] = "";
   Dl_info info;
-  if (realpath("/proc/self/exe", program) == NULL) program[0] = '\0';
-  bool shared = dladdr((void *)(uintptr_t)kw_library_directory, &info) != 0 && info.dli_fname != NULL &&
-                realpath(info.dli_fname, library) != NULL && strcmp(library, program) != 0;
-  if (shared) {
+  if (!resolve_path("/proc/self/exe", program)) return false;
+  if (dladdr((void *)(uintptr_t)kw_library_directory, &info) != 0 && info.dli_fname != NULL &&
+      !resolve_path(info.dli_fname, library)) {
+    return false;
+  }
+  if (library[0] != '\0' && strcmp(library, program) != 0) {
     cut_last_component(library);
     snprintf(library_directory, sizeof library_directory, "%s", library);
   } else if (program[0] != '\0') {
@@ -43,11 +54,16 @@ static void find_library(void) {
     cut_last_component(program);
     snprintf(library_directory, sizeof library_directory, "%s/lib", program);
   }
+  return true;
 }
 
 const char *kw_library_directory(void) {
-  pthread_once(&library_once, find_library);
-  return library_directory;
+  pthread_mutex_lock(&library_lock);
+  bool found = library_directory[0] != '\0' || find_library();
+  pthread_mutex_unlock(&library_lock);
+  if (found) return library_directory;
+  kw_fail(KW_ERR_OUT_OF_MEMORY, "the library's own directory cannot be told: %s", strerror(errno));
+  return NULL;
 }
 
 /* ---- One file ---------------------------------------------------------------------------------------------------- */
@@ -76,19 +92,26 @@ static bool is_unsafe(const struct stat *info, const char *what, char *reason, s
   return false;
 }
 
-static bool file_is_unsafe(const char *path, const struct stat *info, char *reason, size_t size) {
+static kw_status status_of(int error) {
+  return kw_errno_is_shortage(error) ? KW_ERR_OUT_OF_MEMORY : KW_ERR_IO;
+}
+
+/* Whether the file or its directory is unsafe. A directory that cannot be looked at refuses the candidate. */
+static bool file_is_unsafe(kw_candidate *candidate, const struct stat *info, char *reason, size_t size) {
   if (is_unsafe(info, "the file", reason, size)) return true;
   char directory[PATH_MAX];
-  snprintf(directory, sizeof directory, "%s", path);
+  snprintf(directory, sizeof directory, "%s", candidate->path);
   cut_last_component(directory);
   struct stat directory_info;
-  return stat(directory, &directory_info) != 0 || is_unsafe(&directory_info, "its directory", reason, size);
+  if (stat(directory, &directory_info) == 0) return is_unsafe(&directory_info, "its directory", reason, size);
+  refuse(candidate, status_of(errno), "its directory cannot be looked at: %s", strerror(errno));
+  return false;
 }
 
 static void check_contents(kw_candidate *candidate) {
   int file = open(candidate->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) {
-    refuse(candidate, KW_ERR_IO, "cannot be read: %s", strerror(errno));
+    refuse(candidate, status_of(errno), "cannot be read: %s", strerror(errno));
     return;
   }
   char magic[SELFMAG] = {0};
@@ -108,13 +131,13 @@ kw_status kw_candidate_examine(const char *path, bool trusted, kw_candidate *out
   candidate.path = realpath(path, NULL);
   if (candidate.path == NULL) {
     if (errno == ENOENT || errno == ENOTDIR) return kw_fail(KW_ERR_NOT_FOUND, "there is no file %s", path);
-    return kw_fail(KW_ERR_IO, "%s cannot be reached: %s", path, strerror(errno));
+    return kw_fail(status_of(errno), "%s cannot be reached: %s", path, strerror(errno));
   }
   struct stat info;
   if (stat(candidate.path, &info) != 0) {
     int error = errno;
     free(candidate.path);
-    return kw_fail(KW_ERR_IO, "%s cannot be looked at: %s", path, strerror(error));
+    return kw_fail(status_of(error), "%s cannot be looked at: %s", path, strerror(error));
   }
   candidate.device = info.st_dev;
   candidate.inode = info.st_ino;
@@ -123,8 +146,10 @@ kw_status kw_candidate_examine(const char *path, bool trusted, kw_candidate *out
   candidate.ctime_ns = nanoseconds(info.st_ctim);
 
   char danger[256];
-  bool unsafe = file_is_unsafe(candidate.path, &info, danger, sizeof danger);
-  if (S_ISDIR(info.st_mode)) {
+  bool unsafe = file_is_unsafe(&candidate, &info, danger, sizeof danger);
+  if (candidate.status != KW_OK) {
+    /* refused already */
+  } else if (S_ISDIR(info.st_mode)) {
     refuse(&candidate, KW_ERR_IO, "is a directory");
   } else if (!S_ISREG(info.st_mode)) {
     refuse(&candidate, KW_ERR_IO, "is not a regular file");
@@ -135,6 +160,10 @@ kw_status kw_candidate_examine(const char *path, bool trusted, kw_candidate *out
   } else {
     check_contents(&candidate);
     if (unsafe && candidate.status == KW_OK) refuse(&candidate, KW_OK, "warning: %s", danger);
+  }
+  if (candidate.status == KW_ERR_OUT_OF_MEMORY) {
+    free(candidate.path);
+    return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: %s", path, candidate.reason);
   }
   *out_candidate = candidate;
   return KW_OK;
@@ -185,13 +214,14 @@ static int compare_names(const struct dirent **a, const struct dirent **b) {
 static kw_status add_file(kw_candidates *list, const char *path) {
   kw_candidate candidate;
   kw_status status = kw_candidate_examine(path, false, &candidate);
+  if (status == KW_ERR_OUT_OF_MEMORY) return status;
   if (status != KW_OK) return add_refused(list, path, status, kw_error_message());
   return add(list, &candidate);
 }
 
 /* ---- All directories --------------------------------------------------------------------------------------------- */
 
-/* What kw_discover went through. Written by the one search of the library's start, unchanged from then on. */
+/* What kw_discover went through. Unchanged once a search has succeeded. */
 static kw_plugin_directory *directories;
 static uint32_t directory_count;
 
@@ -211,6 +241,14 @@ static kw_plugin_directory *remember_directory(const char *path, const char *ori
   return directory;
 }
 
+static void forget_directories(void) {
+  while (directory_count > 0) {
+    const kw_plugin_directory *directory = &directories[--directory_count];
+    free((char *)directory->path);
+    if (directory->reason[0] != '\0') free((char *)directory->reason);
+  }
+}
+
 /* The directory gives no files. `shown` is its name in the report about plugins, where an absent one has a line only if
  * somebody asked for it. */
 static kw_status pass_over(kw_candidates *list, kw_plugin_directory *directory, const char *shown, kw_status why,
@@ -221,6 +259,10 @@ static kw_status pass_over(kw_candidates *list, kw_plugin_directory *directory, 
   if (copy == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of plugin directories");
   directory->reason = copy;
   return absent && directory->origin != by_search_path ? KW_OK : add_refused(list, shown, why, reason);
+}
+
+static kw_status fail_short(const char *path) {
+  return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s cannot be searched for plugins now: %s", path, strerror(errno));
 }
 
 static kw_status add_directory(kw_candidates *list, const char *path, const char *origin) {
@@ -236,7 +278,9 @@ static kw_status add_directory(kw_candidates *list, const char *path, const char
   }
   char directory[PATH_MAX], reason[256];
   struct stat info;
-  if (realpath(path, directory) == NULL || stat(directory, &info) != 0 || !S_ISDIR(info.st_mode)) {
+  bool reached = realpath(path, directory) != NULL && stat(directory, &info) == 0;
+  if (!reached && kw_errno_is_shortage(errno)) return fail_short(path);
+  if (!reached || !S_ISDIR(info.st_mode)) {
     return pass_over(list, entry, path, KW_ERR_NOT_FOUND, "is no directory that can be reached");
   }
   if (is_unsafe(&info, "the directory", reason, sizeof reason)) {
@@ -244,6 +288,7 @@ static kw_status add_directory(kw_candidates *list, const char *path, const char
   }
   struct dirent **entries;
   int count = scandir(directory, &entries, is_library_name, compare_names);
+  if (count < 0 && kw_errno_is_shortage(errno)) return fail_short(path);
   if (count < 0) return pass_over(list, entry, directory, KW_ERR_IO, strerror(errno));
   kw_status status = KW_OK;
   for (int i = 0; i < count; i++) {
@@ -282,13 +327,18 @@ kw_status kw_discover(kw_candidates *out_candidates) {
     snprintf(path, sizeof path, "%s/.local/lib/keyway/plugins", home);
     status = add_directory(out_candidates, path, "this user's");
   }
-  if (status == KW_OK && kw_library_directory()[0] != '\0') {
-    snprintf(path, sizeof path, "%s/keyway/plugins", kw_library_directory());
+  const char *library = status == KW_OK ? kw_library_directory() : NULL;
+  if (status == KW_OK && library == NULL) status = KW_ERR_OUT_OF_MEMORY;
+  if (status == KW_OK && library[0] != '\0') {
+    snprintf(path, sizeof path, "%s/keyway/plugins", library);
     status = add_directory(out_candidates, path, "beside libkeyway.so");
   }
   if (status == KW_OK) status = add_directory(out_candidates, "/usr/local/lib/keyway/plugins", "this machine's");
   if (status == KW_OK) status = add_directory(out_candidates, "/usr/lib/keyway/plugins", "this system's");
-  if (status != KW_OK) kw_candidates_free(out_candidates);
+  if (status != KW_OK) {
+    kw_candidates_free(out_candidates);
+    forget_directories();
+  }
   return status;
 }
 
@@ -298,14 +348,10 @@ void kw_candidates_free(kw_candidates *candidates) {
   *candidates = (kw_candidates){0};
 }
 
-kw_status kw_plugin_get_directory(uint32_t index, kw_plugin_directory *out_directory) {
-  kw_status status = kw_struct_check_given("kw_plugin_get_directory", out_directory);
-  if (status == KW_OK) status = kw_runtime_start();
-  if (status != KW_OK) return status;
-  if (index >= directory_count) {
-    return kw_fail(KW_ERR_NOT_FOUND, "%u directories were searched for plugins; there is no number %u", directory_count,
-                   index);
-  }
-  kw_struct_write(out_directory, &directories[index], sizeof *out_directory);
-  return KW_OK;
+uint32_t kw_discover_directory_count(void) {
+  return directory_count;
+}
+
+const kw_plugin_directory *kw_discover_directory(uint32_t index) {
+  return index < directory_count ? &directories[index] : NULL;
 }

@@ -29,18 +29,23 @@ typedef struct kw_candidates {
   uint32_t capacity;
 } kw_candidates;
 
-/* All candidates, each file once. KW_ERR_OUT_OF_MEMORY only. Called once, when the library starts: what it went through
- * is what kw_plugin_get_directory tells. */
+/* All candidates, each file once. KW_ERR_OUT_OF_MEMORY when memory or files are short: another try may do better, and
+ * forgets this one. Called when the library starts, until it succeeds. */
 kw_status kw_discover(kw_candidates *out_candidates);
+/* What the search that succeeded went through. */
+uint32_t kw_discover_directory_count(void);
+const kw_plugin_directory *kw_discover_directory(uint32_t index); /* NULL when there is none */
+
 void kw_candidates_free(kw_candidates *candidates);
 
 /* One file. `trusted`: unsafe permissions are a warning, not a refusal. *out_candidate is set on KW_OK only, and its
  * path is the caller's to free; a file that must not be opened is KW_OK with candidate.status set. KW_ERR_NOT_FOUND
- * when there is nothing of that name. */
+ * when there is nothing of that name, KW_ERR_OUT_OF_MEMORY when memory or files are short. */
 kw_status kw_candidate_examine(const char *path, bool trusted, kw_candidate *out_candidate);
 
 /* The directory that holds keyway/plugins and keyway/keyway-probe: libkeyway.so's own, or ../lib seen from a program
- * that contains the library. Lives as long as the process; "" when it cannot be told. */
+ * that contains the library. Lives as long as the process; "" when it cannot be told. NULL with an error when memory or
+ * files are short. */
 const char *kw_library_directory(void);
 
 #endif /* KEYWAY_CORE_DISCOVER_H */

@@ -1,15 +1,80 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin's kernels by op: registering them, and the order in which they are tried.
+ */
 #include "plugin/kernel.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/struct.h"
 #include "op/op.h"
-#include "plugin/negotiate.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What registration needs besides the kernels: their names, to refuse a second one of an op. */
+typedef struct kw_kernel_registration {
+  kw_kernel **by_name; /* open addressing by op and name; NULL is empty */
+  uint32_t capacity;   /* a power of two, at least twice plugin->kernel_count */
+} kw_kernel_registration;
+
+/* Guards plugin->registration, and the kernels while that is there: a plugin may register from several threads. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- Registration ------------------------------------------------------------------------------------------------ */
+
+kw_status kw_kernels_open(kw_plugin *plugin) {
+  kw_kernel_registration *registration = calloc(1, sizeof *registration);
+  if (registration == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the plugin's kernels");
+  pthread_mutex_lock(&lock);
+  plugin->registration = registration;
+  pthread_mutex_unlock(&lock);
+  return KW_OK;
+}
+
+bool kw_kernels_are_open(const kw_plugin *plugin) {
+  pthread_mutex_lock(&lock);
+  bool open = plugin->registration != NULL;
+  pthread_mutex_unlock(&lock);
+  return open;
+}
+
+static void close_registration(kw_plugin *plugin) {
+  pthread_mutex_lock(&lock);
+  if (plugin->registration != NULL) free(plugin->registration->by_name);
+  free(plugin->registration);
+  plugin->registration = NULL;
+  pthread_mutex_unlock(&lock);
+}
+
+/* The place of the kernel of this op and name, or the empty one where it would go. */
+static kw_kernel **find_name(const kw_kernel_registration *registration, const kw_op *op, const char *name) {
+  for (uint32_t i = kw_hash_text(KW_HASH_INIT ^ op->id, name);; ++i) {
+    kw_kernel **place = &registration->by_name[i & (registration->capacity - 1)];
+    if (*place == NULL || ((*place)->op == op && strcmp((*place)->desc.name, name) == 0)) return place;
+  }
+}
+
+/* Room for one more kernel and its name. Both double, so that n registrations take time in proportion to n. */
+static bool grow(kw_plugin *plugin) {
+  kw_kernel_registration *registration = plugin->registration;
+  const uint32_t capacity = registration->capacity;
+  if (plugin->kernel_count < capacity / 2) return true;
+  const uint32_t larger = capacity != 0 ? 2 * capacity : 64;
+  kw_kernel **kernels = realloc(plugin->kernels, larger / 2 * sizeof *kernels);
+  if (kernels == NULL) return false;
+  plugin->kernels = kernels;
+  kw_kernel **by_name = calloc(larger, sizeof *by_name);
+  if (by_name == NULL) return false;
+  free(registration->by_name);
+  *registration = (kw_kernel_registration){by_name, larger};
+  for (uint32_t i = 0; i < plugin->kernel_count; i++) {
+    *find_name(registration, kernels[i]->op, kernels[i]->desc.name) = kernels[i];
+  }
+  return true;
+}
 
 static void free_kernel(kw_kernel *kernel) {
   free((char *)kernel->desc.op);
@@ -17,54 +82,60 @@ static void free_kernel(kw_kernel *kernel) {
   free(kernel);
 }
 
-/* Room for one more; the array doubles whenever its length is a power of two. */
-static kw_kernel **grow(kw_plugin *plugin) {
-  uint32_t count = plugin->kernel_count;
-  if ((count & (count - 1)) != 0) return plugin->kernels;
-  kw_kernel **kernels = realloc(plugin->kernels, (count != 0 ? 2 * count : 1) * sizeof *kernels);
-  if (kernels != NULL) plugin->kernels = kernels;
-  return kernels;
+static kw_kernel *make_kernel(kw_plugin *plugin, const kw_op *op, const kw_kernel_desc *desc) {
+  kw_kernel *kernel = calloc(1, sizeof *kernel);
+  if (kernel == NULL) return NULL;
+  *kernel = (kw_kernel){.desc = *desc, .plugin = plugin, .op = op};
+  kernel->desc.op = strdup(desc->op);
+  kernel->desc.name = strdup(desc->name);
+  if (kernel->desc.op != NULL && kernel->desc.name != NULL) return kernel;
+  free_kernel(kernel);
+  return NULL;
 }
 
-kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *desc) {
-  if (!plugin->initializing) {
+/* Under the lock. Takes the kernel over on KW_OK. */
+static kw_status add_kernel(kw_plugin *plugin, kw_kernel *kernel) {
+  const kw_kernel_desc *desc = &kernel->desc;
+  if (plugin->registration == NULL) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT,
                    "register_kernel was called outside init: kernels are registered there only");
   }
-  if (desc == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "register_kernel got no descriptor");
-  kw_status status = kw_struct_check("a kw_kernel_desc", desc->struct_size, KW_KERNEL_DESC_MIN);
+  if (!grow(plugin)) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for kernel %s of %s", desc->name, desc->op);
+  kw_kernel **place = find_name(plugin->registration, kernel->op, desc->name);
+  if (*place != NULL) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s has a kernel named %s already; give this one another name", desc->op,
+                   desc->name);
+  }
+  kernel->order = plugin->kernel_count;
+  plugin->kernels[plugin->kernel_count++] = *place = kernel;
+  return KW_OK;
+}
+
+kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *given) {
+  if (given == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "register_kernel got no descriptor");
+  kw_status status = kw_struct_check("a kw_kernel_desc", given->struct_size, KW_KERNEL_DESC_MIN);
   if (status != KW_OK) return KW_ERR_INVALID_ARGUMENT;
-  kw_kernel_desc copy;
-  kw_struct_read(&copy, sizeof copy, desc);
-  if (copy.op == NULL || copy.name == NULL || copy.launch == NULL) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT, "a kernel for op %s has no %s", copy.op != NULL ? copy.op : "(none)",
-                   copy.op == NULL     ? "op"
-                   : copy.name == NULL ? "name"
+  kw_kernel_desc desc;
+  kw_struct_read(&desc, sizeof desc, given);
+  if (desc.op == NULL || desc.name == NULL || desc.launch == NULL) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "a kernel for op %s has no %s", desc.op != NULL ? desc.op : "(none)",
+                   desc.op == NULL     ? "op"
+                   : desc.name == NULL ? "name"
                                        : "launch");
   }
-  const kw_op *op = kw_op_find(copy.op);
+  const kw_op *op = kw_op_find(desc.op);
   if (op == NULL) {
     return kw_fail(KW_ERR_NOT_FOUND,
                    "kernel %s: this Keyway knows no op %s; a vendor's own op is defined first, with define_op",
-                   copy.name, copy.op);
+                   desc.name, desc.op);
   }
-  for (uint32_t i = 0; i < plugin->kernel_count; i++) {
-    if (plugin->kernels[i]->op == op && strcmp(plugin->kernels[i]->desc.name, copy.name) == 0) {
-      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s has a kernel named %s already; give this one another name", copy.op,
-                     copy.name);
-    }
-  }
-  kw_kernel *kernel = calloc(1, sizeof *kernel);
-  if (kernel == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for kernel %s of %s", copy.name, copy.op);
-  copy.op = strdup(copy.op);
-  copy.name = strdup(copy.name);
-  *kernel = (kw_kernel){.desc = copy, .plugin = plugin, .op = op, .order = plugin->kernel_count};
-  if (copy.op == NULL || copy.name == NULL || grow(plugin) == NULL) {
-    free_kernel(kernel);
-    return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for a kernel");
-  }
-  plugin->kernels[plugin->kernel_count++] = kernel;
-  return KW_OK;
+  kw_kernel *kernel = make_kernel(plugin, op, &desc);
+  if (kernel == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for kernel %s of %s", desc.name, desc.op);
+  pthread_mutex_lock(&lock);
+  status = add_kernel(plugin, kernel);
+  pthread_mutex_unlock(&lock);
+  if (status != KW_OK) free_kernel(kernel);
+  return status;
 }
 
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
@@ -110,6 +181,7 @@ static int compare(const void *a, const void *b) {
 }
 
 void kw_kernels_sort(kw_plugin *plugin) {
+  close_registration(plugin);
   for (uint32_t i = 0; i < plugin->kernel_count; i++) {
     kw_kernel *kernel = plugin->kernels[i];
     kernel->off = kernel->desc.priority == KW_PRIORITY_OFF && !is_preferred(kernel);
@@ -118,6 +190,7 @@ void kw_kernels_sort(kw_plugin *plugin) {
 }
 
 void kw_kernels_clear(kw_plugin *plugin) {
+  close_registration(plugin);
   for (uint32_t i = 0; i < plugin->kernel_count; i++) free_kernel(plugin->kernels[i]);
   free(plugin->kernels);
   plugin->kernels = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A loaded plugin: host-owned copies of what it offers, so that no NULL slot is ever called.
+ * Plugins: what a loaded one offers, and the registry of all that were tried.
  */
 #ifndef KEYWAY_CORE_PLUGIN_H
 #define KEYWAY_CORE_PLUGIN_H
@@ -24,14 +24,14 @@ typedef struct kw_kernel {
   bool off;       /* only for who names it: last in the order */
 } kw_kernel;
 
+/* A plugin whose init was called: host-owned copies of what it offers, so that no NULL slot is ever called. */
 typedef struct kw_plugin {
-  uint32_t index; /* in load order; = index of its report */
+  uint32_t index; /* of its entry in the registry */
   const char *key;
   const char *vendor;
   void *state;              /* what init returned */
   kw_plugin_desc desc;      /* zero-filled copy; slots filled by stubs */
   kw_host_api host;         /* what init received; its ctx is this plugin */
-  bool initializing;        /* registration is allowed now; only the loading thread looks */
   bool opened;              /* a device of it was open before; under the lock of device.c */
   atomic_uint open_devices; /* also those that are being opened or closed */
   uint32_t native;          /* KW_NATIVE_* */
@@ -41,23 +41,38 @@ typedef struct kw_plugin {
 #include "slots.def"
   kw_kernel **kernels; /* sorted by op id, then in the order in which they are tried */
   uint32_t kernel_count;
+  struct kw_kernel_registration *registration; /* of kernel.c; NULL unless init runs */
+  atomic_bool starved;                         /* memory was out when init called for a service of the host */
 } kw_plugin;
 
-/* The plugin with this index that reached KW_STAGE_INIT, or NULL. */
-kw_plugin *kw_plugin_at(uint32_t index);
-/* One past the largest index so far; starts nothing. */
-uint32_t kw_plugin_slots(void);
-/* The report with this index; false when there is none. */
+/* One candidate that was tried, once or more; lives as long as the process. Under the registry's lock. */
+typedef struct kw_plugin_entry {
+  kw_plugin_report report;
+  uint32_t index;  /* in the registry */
+  uint64_t device; /* of the file system; with inode the file's identity */
+  uint64_t inode;
+  kw_plugin *plugin; /* once init was called; in use when report.reached == KW_STAGE_INIT */
+} kw_plugin_entry;
+
+/* The registry's lock is held while a plugin is loaded; those who look at the registry wait for that. */
+void kw_plugins_lock(void);
+void kw_plugins_unlock(void);
+
+/* Under the lock: the entry of this file, new or from an earlier try (a candidate without a file has a new one each
+ * time); NULL with an error when memory is out. */
+kw_plugin_entry *kw_plugin_entry_obtain(const char *path, uint64_t device, uint64_t inode);
+/* Under the lock: the entry with this index, or NULL. */
+kw_plugin_entry *kw_plugin_entry_at(uint32_t index);
+
+/* How many entries there are. */
+uint32_t kw_plugin_entry_count(void);
+/* The report of entry `index`; false when there is none. */
 bool kw_plugin_report_at(uint32_t index, kw_plugin_report *out_report);
+/* The plugin of entry `index` if it reached KW_STAGE_INIT, or NULL. */
+kw_plugin *kw_plugin_at(uint32_t index);
 
 /* Shuts down the plugins that have no open device. One that has some is left alone: its memory may still be in use by
  * threads that go on until the process is gone. At exit. */
 void kw_plugins_shut_down(void);
-
-/* The kernels of one op in the order in which they are tried (priority, then registration; KEYWAY_KERNELS first).
- * *out_count may be 0. Immutable after load. */
-kw_kernel *const *kw_plugin_kernels(const kw_plugin *plugin, const kw_op *op, uint32_t *out_count);
-/* Those, and then the ones that are tried only by name. */
-kw_kernel *const *kw_plugin_kernels_by_name(const kw_plugin *plugin, const kw_op *op, uint32_t *out_count);
 
 #endif /* KEYWAY_CORE_PLUGIN_H */

@@ -1,5 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The library's side of keyway-probe: starting it, listening to it, and saying how it ended.
+ */
 #include "plugin/probe.h"
+
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -264,6 +269,7 @@ void kw_probe_run(const char *program, const char *path, kw_probe_result *out_re
   memset(out_result, 0, sizeof *out_result);
   out_result->status = KW_ERR_INTERNAL;
   if (access(program, X_OK) != 0) {
+    out_result->starved = kw_errno_is_shortage(errno);
     refuse(out_result, KW_ERR_NOT_FOUND,
            "not opened: the helper %s that tries plugins first cannot be run (%s); reinstall Keyway", program,
            strerror(errno));
@@ -272,6 +278,7 @@ void kw_probe_run(const char *program, const char *path, kw_probe_result *out_re
   helper h = {.pid = -1};
   int error = start(&h, program, path);
   if (error != 0) {
+    out_result->starved = kw_errno_is_shortage(error);
     refuse(out_result, KW_ERR_IO, "not opened: the helper %s did not start (%s)", program, strerror(error));
     return;
   }

@@ -24,6 +24,7 @@ typedef struct kw_probe_result {
   kw_status status; /* KW_OK when reached == KW_STAGE_PROBE */
   uint32_t abi_version;
   char reason[1024]; /* why not; or a remark when status is KW_OK */
+  bool starved;      /* the helper did not start for want of memory, files or processes */
   char key[KW_KEY_SIZE];
   char vendor[KW_KEY_SIZE];
   char version[256];

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The probe's cache: a JSON file, read at the first question and written whole when something was added.
+ */
 #include "plugin/probe_cache.h"
 
 #include "base/log.h"
@@ -60,7 +63,7 @@ static void load(void) {
   }
 }
 
-/* What must be the same for a verdict to hold. */
+/* What must be the same for an entry to count. */
 static bool identify(const kw_candidate *candidate, const char *helper, char *id, size_t size) {
   struct stat info;
   if (stat(helper, &info) != 0) return false;
@@ -72,7 +75,7 @@ static bool identify(const kw_candidate *candidate, const char *helper, char *id
   return length > 0 && (size_t)length < size;
 }
 
-bool kw_verdict_find(const kw_candidate *candidate, const char *helper, char *remark, size_t size) {
+bool kw_probe_cache_find(const kw_candidate *candidate, const char *helper, char *remark, size_t size) {
   char id[256];
   if (!identify(candidate, helper, id, sizeof id)) return false;
   load();
@@ -84,7 +87,7 @@ bool kw_verdict_find(const kw_candidate *candidate, const char *helper, char *re
   return true;
 }
 
-void kw_verdict_add(const kw_candidate *candidate, const char *helper, const char *remark) {
+void kw_probe_cache_add(const kw_candidate *candidate, const char *helper, const char *remark) {
   char id[256];
   if (!identify(candidate, helper, id, sizeof id)) return;
   load();
@@ -142,7 +145,7 @@ static bool save(const char *directory, const char *text) {
   return false;
 }
 
-void kw_verdict_finish(void) {
+void kw_probe_cache_save(void) {
   char directory[PATH_MAX];
   if (changed && cache_directory(directory, sizeof directory)) {
     drop_missing();

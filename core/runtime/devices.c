@@ -18,6 +18,9 @@ kw_status kw_device_open(const char *name, kw_device **out_device) {
   uint32_t index;
   char shown[80];
   status = kw_device_name_resolve(name, &plugin, &index, shown);
+  if (status == KW_ERR_NOT_FOUND && kw_runtime_try_again()) {
+    status = kw_device_name_resolve(name, &plugin, &index, shown);
+  }
   if (status != KW_OK) return status;
   bool first = false;
   status = kw_device_open_at(plugin, index, shown, &first, out_device);

@@ -1,13 +1,16 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The host's side of a plugin's calls: each service finds the plugin in ctx and asks the room whose matter it is.
+ */
 #include "runtime/host_table.h"
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/parallel.h"
+#include "base/trace.h"
 #include "device/host_call.h"
 #include "device/late_error.h"
 #include "device/open.h"
-#include "base/trace.h"
 #include "op/op.h"
 #include "plugin/kernel.h"
 
@@ -31,17 +34,25 @@ static kw_status host_log(void *ctx, kw_log_level level, const char *message) {
   return KW_OK;
 }
 
+/* What a service that init calls ends with: a plugin whose init then fails is not to blame for the host's lack of
+ * memory.
+ */
+static kw_status end_of_service(kw_plugin *plugin, kw_status status) {
+  if (status == KW_ERR_OUT_OF_MEMORY) atomic_store(&plugin->starved, true);
+  return kw_error_offer(status);
+}
+
 static kw_status host_register_kernel(void *ctx, const kw_kernel_desc *kernel) {
-  return kw_error_offer(kw_kernel_register(ctx, kernel));
+  return end_of_service(ctx, kw_kernel_register(ctx, kernel));
 }
 
 static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
-  const kw_plugin *plugin = ctx;
-  if (!plugin->initializing) {
+  kw_plugin *plugin = ctx;
+  if (!kw_kernels_are_open(plugin)) {
     return kw_error_offer(
         kw_fail(KW_ERR_INVALID_ARGUMENT, "define_op was called outside init: ops are defined there only"));
   }
-  return kw_error_offer(kw_op_define(plugin->vendor, op));
+  return end_of_service(plugin, kw_op_define(plugin->vendor, op));
 }
 
 static kw_status host_report_async_error(void *ctx, uint64_t stream_token, uint64_t call_id, kw_status status,
@@ -99,21 +110,17 @@ static kw_status host_report_build(void *ctx, void *device, const char *module, 
   return kw_error_offer(kw_device_note_build(plugin, device, ns, cached));
 }
 
-void kw_host_fill(kw_plugin *plugin, uint32_t abi_version) {
-  plugin->host = (kw_host_api){
-      .struct_size = sizeof plugin->host,
-      .abi_version = abi_version,
-      .ctx = plugin,
-      .set_error = host_set_error,
-      .log = host_log,
-      .register_kernel = host_register_kernel,
-      .define_op = host_define_op,
-      .report_async_error = host_report_async_error,
-      .run_callback = host_run_callback,
-      .parallel_for = host_parallel_for,
-      .thread_count = host_thread_count,
-      .host_alloc = host_alloc,
-      .host_free = host_free,
-      .report_build = host_report_build,
-  };
-}
+const kw_host_api kw_host_services = {
+    .struct_size = sizeof kw_host_services,
+    .set_error = host_set_error,
+    .log = host_log,
+    .register_kernel = host_register_kernel,
+    .define_op = host_define_op,
+    .report_async_error = host_report_async_error,
+    .run_callback = host_run_callback,
+    .parallel_for = host_parallel_for,
+    .thread_count = host_thread_count,
+    .host_alloc = host_alloc,
+    .host_free = host_free,
+    .report_build = host_report_build,
+};

@@ -7,7 +7,7 @@
 
 #include "plugin/plugin.h"
 
-/* Fills plugin->host. */
-void kw_host_fill(kw_plugin *plugin, uint32_t abi_version);
+/* The services for every plugin: each gets a copy with a ctx (its kw_plugin) and an abi_version of its own. */
+extern const kw_host_api kw_host_services;
 
 #endif /* KEYWAY_CORE_HOST_H */

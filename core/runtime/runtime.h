@@ -8,7 +8,13 @@
 #include <keyway/types.h>
 
 /* Starts the library once (discovery, unless turned off); cheap afterwards. Every public function that needs plugins
- * calls it. In a forked child it says what kw_fork_check says, and at exit what kw_exit_check says. */
+ * calls it. KW_ERR_OUT_OF_MEMORY when memory, files or processes
+ * are short: the next call goes on where this one stopped. In a forked child it says what kw_fork_check says, and at
+ * exit what kw_exit_check says. */
 kw_status kw_runtime_start(void);
+
+/* Tries again the plugins that ran short of memory when they were loaded. Whether there were some: a device that was
+ * not there may be now. */
+bool kw_runtime_try_again(void);
 
 #endif /* KEYWAY_CORE_RUNTIME_H */

@@ -98,7 +98,9 @@ enum {
   KW_INIT_NO_DISCOVERY = 1u << 0 /* load no plugin but those that kw_plugin_load names */
 };
 
-/* Starts the library with options; NULL = defaults. KW_ERR_BUSY when it already started. Optional. */
+/* Starts the library with options; NULL = defaults. KW_ERR_BUSY when it already started. Optional: the first call that
+ * needs plugins starts it as well. KW_ERR_OUT_OF_MEMORY when memory, files or processes are short: nothing is lost, and
+ * the next call tries again. */
 KW_API kw_status kw_init(const kw_init_options *options);
 
 /* How far one candidate plugin came. The order is the order of the stages. */
@@ -400,8 +402,9 @@ static inline kw_value kw_arg_scalar_bool(bool b) {
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
-/* An op by its name ("add.Tensor", "acme::scaled_add"); NULL when there is none. Interned: the pointer is the same each
- * time and lives as long as the process. Cheap enough for set-up, meant to be kept. */
+/* An op by its name ("add.Tensor", "acme::scaled_add"); NULL when there is none, or when memory is out for the op
+ * table, which is made at the first call (kw_error_message says so, and the next call tries again). Interned: the
+ * pointer is the same each time and lives as long as the process. Cheap enough for set-up, meant to be kept. */
 KW_API const kw_op *kw_op_find(const char *name);
 KW_API uint32_t kw_op_count(void);
 KW_API const kw_op *kw_op_at(uint32_t index);

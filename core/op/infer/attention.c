@@ -3,9 +3,8 @@
  * Attention: dtypes (of rotary positions too), shapes, and what it demands of its arguments. Wherever heads are
  * counted, a head of keys and values serves the same number of heads of queries each.
  */
-#include "op/infer/common.h"
-
 #include "base/dtype.h"
+#include "op/infer/common.h"
 #include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"
 

@@ -2,9 +2,8 @@
  *
  * Embedding bags: shapes, and what they demand of their arguments.
  */
-#include "op/infer/common.h"
-
 #include "base/dtype.h"
+#include "op/infer/common.h"
 #include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"
 

@@ -4,7 +4,6 @@
  * demand of their arguments.
  */
 #include "op/infer/common.h"
-
 #include "op/infer/norm.h"
 #include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"

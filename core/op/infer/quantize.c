@@ -2,9 +2,8 @@
  *
  * Quantisation: which integers, scales and zero points go together.
  */
-#include "op/infer/common.h"
-
 #include "base/dtype.h"
+#include "op/infer/common.h"
 #include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"
 

@@ -4,7 +4,6 @@
  * of these ops have no result: they change their arguments.
  */
 #include "op/infer/common.h"
-
 #include "op/infer/result_rules.h"
 #include "op/infer/shape_rules.h"
 
