@@ -452,7 +452,8 @@ static void copy_takes_complex_numbers_apart(void **state) {
 static void convert(opened *o, kw_dtype from, const void *source, kw_dtype to, void *result) {
   const uint8_t room[64] = {0};
   static const uint8_t sizes[KW_DTYPE_COUNT] = {
-      [KW_I64] = 8, [KW_F16] = 2, [KW_BF16] = 2, [KW_F32] = 4, [KW_F64] = 8, [KW_F8E4M3FN] = 1};
+#define SIZE(dtype, name, size) [dtype] = size,
+      KW_DTYPE_LIST(SIZE)};
   kw_mem from_mem = upload(o, source, sizes[from] * 8u), to_mem = upload(o, room, sizeof room);
   kw_tensor_ref in = tensor(from, from_mem, 1, 8), out = tensor(to, to_mem, 1, 8);
   const kw_value args[] = {tensor_value(&out), tensor_value(&in), {.tag = KW_TAG_BOOL}};

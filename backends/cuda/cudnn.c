@@ -384,7 +384,7 @@ kw_status cuda_cudnn_register(const kw_host_api *host) {
     const char *op;
     uint32_t known_args;
   } ops[] = {{"convolution", 9}, {"convolution_backward", 11}};
-  const uint64_t f32 = KW_DTYPE_BIT(KW_F32), all = f32 | KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16);
+  const uint64_t f32 = KW_DTYPES_F32, all = KW_DTYPES_FLOAT32;
   kw_status status = KW_OK;
   for (size_t i = 0; i < sizeof ops / sizeof ops[0] && status == KW_OK; ++i) {
     status = register_kernel(host, ops[i].op, ops[i].known_args, "cudnn", all, 0);

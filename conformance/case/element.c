@@ -10,26 +10,18 @@
 static const struct {
   const char *name;
   uint8_t size;
-  kw_float_format format;
-} numbers[KW_DTYPE_COUNT] = {
-    [KW_BOOL] = {"bool", 1, {0}},
-    [KW_U8] = {"u8", 1, {0}},
-    [KW_I8] = {"i8", 1, {0}},
-    [KW_I16] = {"i16", 2, {0}},
-    [KW_I32] = {"i32", 4, {0}},
-    [KW_I64] = {"i64", 8, {0}},
-    [KW_F16] = {"f16", 2, {11, -14, 15, 65504.0}},
-    [KW_BF16] = {"bf16", 2, {8, -126, 127, 0x1.fep127}},
-    [KW_F32] = {"f32", 4, {24, -126, 127, 0x1.fffffep127}},
-    [KW_F64] = {"f64", 8, {53, -1022, 1023, 0x1.fffffffffffffp1023}},
-    [KW_F8E4M3FN] = {"f8e4m3fn", 1, {4, -6, 8, 448.0}},
-    [KW_F8E5M2] = {"f8e5m2", 1, {3, -14, 15, 57344.0}},
-    [KW_C64] = {"c64", 8, {0}},
-    [KW_C128] = {"c128", 16, {0}},
+} dtypes[KW_DTYPE_COUNT] = {
+#define DTYPE(dtype, name, size) [dtype] = {name, size},
+    KW_DTYPE_LIST(DTYPE)};
+
+static const kw_float_format formats[KW_DTYPE_COUNT] = {
+    [KW_F16] = {11, -14, 15, 65504.0},          [KW_BF16] = {8, -126, 127, 0x1.fep127},
+    [KW_F32] = {24, -126, 127, 0x1.fffffep127}, [KW_F64] = {53, -1022, 1023, 0x1.fffffffffffffp1023},
+    [KW_F8E4M3FN] = {4, -6, 8, 448.0},          [KW_F8E5M2] = {3, -14, 15, 57344.0},
 };
 
 bool kw_element_is_float(kw_dtype dtype) {
-  return dtype < KW_DTYPE_COUNT && numbers[dtype].format.precision > 0;
+  return dtype < KW_DTYPE_COUNT && formats[dtype].precision > 0;
 }
 
 bool kw_element_is_complex(kw_dtype dtype) {
@@ -43,23 +35,23 @@ bool kw_element_is_integer(kw_dtype dtype) {
 size_t kw_element_size(kw_dtype dtype) {
   if (dtype == KW_DTYPE_WIDE) return sizeof(kw_wide);
   if (dtype == KW_DTYPE_WIDE_PAIR) return 2 * sizeof(kw_wide);
-  return dtype < KW_DTYPE_COUNT ? numbers[dtype].size : 0;
+  return dtype < KW_DTYPE_COUNT ? dtypes[dtype].size : 0;
 }
 
 const char *kw_element_name(kw_dtype dtype) {
   if (dtype == KW_DTYPE_WIDE) return "wide";
-  return dtype < KW_DTYPE_COUNT ? numbers[dtype].name : "unknown dtype";
+  return dtype < KW_DTYPE_COUNT ? dtypes[dtype].name : "unknown dtype";
 }
 
 kw_dtype kw_element_from_name(const char *name, size_t length) {
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
-    if (strlen(numbers[d].name) == length && memcmp(numbers[d].name, name, length) == 0) return d;
+    if (strlen(dtypes[d].name) == length && memcmp(dtypes[d].name, name, length) == 0) return d;
   }
   return KW_DTYPE_NONE;
 }
 
 kw_float_format kw_element_format(kw_dtype dtype) {
-  return numbers[dtype].format;
+  return formats[dtype];
 }
 
 kw_dtype kw_element_compute(kw_dtype dtype) {

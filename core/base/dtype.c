@@ -1,31 +1,31 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names, sizes and kinds of dtypes, and what two of them promote to.
+ */
 #include "base/dtype.h"
 
 #include <stdio.h>
 #include <string.h>
 
-typedef enum dtype_kind { KIND_BOOL, KIND_INT, KIND_FLOAT, KIND_F8, KIND_COMPLEX } dtype_kind;
-
 static const struct {
   const char *name;
   uint8_t size;
-  uint8_t kind;
 } dtypes[KW_DTYPE_COUNT] = {
-    [KW_BOOL] = {"bool", 1, KIND_BOOL},
-    [KW_U8] = {"u8", 1, KIND_INT},
-    [KW_I8] = {"i8", 1, KIND_INT},
-    [KW_I16] = {"i16", 2, KIND_INT},
-    [KW_I32] = {"i32", 4, KIND_INT},
-    [KW_I64] = {"i64", 8, KIND_INT},
-    [KW_F16] = {"f16", 2, KIND_FLOAT},
-    [KW_BF16] = {"bf16", 2, KIND_FLOAT},
-    [KW_F32] = {"f32", 4, KIND_FLOAT},
-    [KW_F64] = {"f64", 8, KIND_FLOAT},
-    [KW_F8E4M3FN] = {"f8e4m3fn", 1, KIND_F8},
-    [KW_F8E5M2] = {"f8e5m2", 1, KIND_F8},
-    [KW_C64] = {"c64", 8, KIND_COMPLEX},
-    [KW_C128] = {"c128", 16, KIND_COMPLEX},
-};
+#define DTYPE(dtype, name, size) [dtype] = {name, size},
+    KW_DTYPE_LIST(DTYPE)};
+
+typedef enum dtype_kind { KIND_BOOL, KIND_INT, KIND_FLOAT, KIND_F8, KIND_COMPLEX } dtype_kind;
+
+static bool is_among(kw_dtype dtype, uint64_t set) {
+  return dtype < KW_DTYPE_COUNT && (set >> dtype & 1);
+}
+
+static dtype_kind kind_of(kw_dtype dtype) {
+  if (is_among(dtype, KW_DTYPES_BOOL)) return KIND_BOOL;
+  if (is_among(dtype, KW_DTYPES_INT)) return KIND_INT;
+  if (is_among(dtype, KW_DTYPES_FLOAT)) return KIND_FLOAT;
+  return is_among(dtype, KW_DTYPES_F8) ? KIND_F8 : KIND_COMPLEX;
+}
 
 KW_API const char *kw_dtype_name(kw_dtype dtype) {
   return dtype < KW_DTYPE_COUNT ? dtypes[dtype].name : NULL;
@@ -43,15 +43,15 @@ KW_API kw_dtype kw_dtype_from_name(const char *name) {
 }
 
 bool kw_dtype_is_integral(kw_dtype dtype) {
-  return dtype < KW_DTYPE_COUNT && dtypes[dtype].kind <= KIND_INT;
+  return is_among(dtype, KW_DTYPES_INTEGRAL);
 }
 
 bool kw_dtype_is_float(kw_dtype dtype) {
-  return dtype < KW_DTYPE_COUNT && (dtypes[dtype].kind == KIND_FLOAT || dtypes[dtype].kind == KIND_F8);
+  return is_among(dtype, KW_DTYPES_FLOAT | KW_DTYPES_F8);
 }
 
 bool kw_dtype_is_complex(kw_dtype dtype) {
-  return dtype < KW_DTYPE_COUNT && dtypes[dtype].kind == KIND_COMPLEX;
+  return is_among(dtype, KW_DTYPES_COMPLEX);
 }
 
 /* The complex dtype whose parts hold this float. There is no complex f16 or bf16 here: they go to c64. */
@@ -83,11 +83,11 @@ static kw_dtype promote_within(dtype_kind kind, kw_dtype a, kw_dtype b) {
 KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b) {
   if (a >= KW_DTYPE_COUNT || b >= KW_DTYPE_COUNT) return KW_DTYPE_NONE;
   if (a == b) return a;
-  dtype_kind kind_a = dtypes[a].kind, kind_b = dtypes[b].kind;
+  dtype_kind kind_a = kind_of(a), kind_b = kind_of(b);
   if (kind_a == kind_b) return promote_within(kind_a, a, b);
   if (kind_a == KIND_F8 || kind_b == KIND_F8) return KW_DTYPE_NONE;
   kw_dtype high = kind_a > kind_b ? a : b, low = kind_a > kind_b ? b : a;
-  if (dtypes[high].kind == KIND_COMPLEX && dtypes[low].kind == KIND_FLOAT && complex_of(low) > high) return KW_C128;
+  if (kind_of(high) == KIND_COMPLEX && kind_of(low) == KIND_FLOAT && complex_of(low) > high) return KW_C128;
   return high;
 }
 
@@ -111,7 +111,7 @@ static kw_dtype combine_categories(kw_promotion *promotion, kw_dtype higher, kw_
   if (kw_dtype_is_complex(higher)) return higher;
   if (kw_dtype_is_float(higher)) {
     if (!kw_dtype_is_complex(lower)) return higher;
-    return dtypes[higher].kind == KIND_F8 ? promote_present(promotion, higher, lower) : complex_of(higher);
+    return kind_of(higher) == KIND_F8 ? promote_present(promotion, higher, lower) : complex_of(higher);
   }
   if (higher == KW_BOOL || kw_dtype_is_float(lower) || kw_dtype_is_complex(lower)) {
     return promote_present(promotion, higher, lower);

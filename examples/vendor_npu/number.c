@@ -5,8 +5,8 @@
 #include <string.h>
 
 const uint8_t npu_itemsizes[KW_DTYPE_COUNT] = {
-    [KW_BOOL] = 1, [KW_U8] = 1,  [KW_I8] = 1,  [KW_I16] = 2,      [KW_I32] = 4,    [KW_I64] = 8, [KW_F16] = 2,
-    [KW_BF16] = 2, [KW_F32] = 4, [KW_F64] = 8, [KW_F8E4M3FN] = 1, [KW_F8E5M2] = 1, [KW_C64] = 8, [KW_C128] = 16};
+#define SIZE(dtype, name, size) [dtype] = size,
+    KW_DTYPE_LIST(SIZE)};
 
 /* ---- Floats of at most 16 bits: sign, exponent, fraction ---- */
 

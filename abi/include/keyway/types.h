@@ -79,6 +79,41 @@ typedef struct kw_dtype_mask {
 
 #define KW_DTYPE_BIT(dtype) (UINT64_C(1) << (dtype)) /* for dtypes below 64, i.e. all of today's */
 
+/* Every dtype: X(dtype, name, bytes of an element). For tables: [dtype] = bytes, and so on. */
+#define KW_DTYPE_LIST(X)        \
+  X(KW_BOOL, "bool", 1)         \
+  X(KW_U8, "u8", 1)             \
+  X(KW_I8, "i8", 1)             \
+  X(KW_I16, "i16", 2)           \
+  X(KW_I32, "i32", 4)           \
+  X(KW_I64, "i64", 8)           \
+  X(KW_F16, "f16", 2)           \
+  X(KW_BF16, "bf16", 2)         \
+  X(KW_F32, "f32", 4)           \
+  X(KW_F64, "f64", 8)           \
+  X(KW_F8E4M3FN, "f8e4m3fn", 1) \
+  X(KW_F8E5M2, "f8e5m2", 1)     \
+  X(KW_C64, "c64", 8)           \
+  X(KW_C128, "c128", 16)
+
+/* Sets of them, as bits: what kernels are registered for. */
+#define KW_DTYPES_BOOL KW_DTYPE_BIT(KW_BOOL)
+#define KW_DTYPES_U8 KW_DTYPE_BIT(KW_U8)
+#define KW_DTYPES_I8 KW_DTYPE_BIT(KW_I8)
+#define KW_DTYPES_F32 KW_DTYPE_BIT(KW_F32)
+#define KW_DTYPES_INDEX (KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
+#define KW_DTYPES_QUANTIZED (KW_DTYPES_U8 | KW_DTYPES_I8 | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32))
+#define KW_DTYPES_INT (KW_DTYPES_QUANTIZED | KW_DTYPE_BIT(KW_I64))
+#define KW_DTYPES_INTEGRAL (KW_DTYPES_INT | KW_DTYPES_BOOL)
+#define KW_DTYPES_FLOAT32 (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPES_F32) /* computed in f32 */
+#define KW_DTYPES_WIDE_FLOAT (KW_DTYPES_F32 | KW_DTYPE_BIT(KW_F64))
+#define KW_DTYPES_FLOAT (KW_DTYPES_FLOAT32 | KW_DTYPE_BIT(KW_F64))
+#define KW_DTYPES_F8 (KW_DTYPE_BIT(KW_F8E4M3FN) | KW_DTYPE_BIT(KW_F8E5M2))
+#define KW_DTYPES_COMPLEX (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_C128))
+#define KW_DTYPES_NUM (KW_DTYPES_INT | KW_DTYPES_FLOAT)
+#define KW_DTYPES_REAL (KW_DTYPES_NUM | KW_DTYPES_BOOL)
+#define KW_DTYPES_ANY (KW_DTYPES_REAL | KW_DTYPES_F8 | KW_DTYPES_COMPLEX)
+
 /* ---- Tensors ---------------------------------------------------------------------------------------------------- */
 #define KW_MAX_RANK 16
 

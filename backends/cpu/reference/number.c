@@ -5,7 +5,9 @@
 #include <string.h>
 
 size_t kw_number_size(kw_dtype dtype) {
-  static const uint8_t sizes[KW_DTYPE_COUNT] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 8, 16};
+  static const uint8_t sizes[KW_DTYPE_COUNT] = {
+#define SIZE(dtype, name, size) [dtype] = size,
+      KW_DTYPE_LIST(SIZE)};
   if (dtype == KW_DTYPE_WIDE) return sizeof(kw_wide);
   if (dtype == KW_DTYPE_WIDE_PAIR) return 2 * sizeof(kw_wide);
   return dtype < KW_DTYPE_COUNT ? sizes[dtype] : 0;

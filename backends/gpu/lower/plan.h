@@ -80,21 +80,8 @@ typedef struct kw_gpu_op {
   uint64_t dtypes; /* key dtypes */
 } kw_gpu_op;
 
-/* Sets of key dtypes. */
-#define KW_GPU_INT \
-  (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
-#define KW_GPU_FLOAT (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
-/* Computed in f32. */
-#define KW_GPU_FLOAT32 (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32))
-#define KW_GPU_COMPLEX (KW_DTYPE_BIT(KW_C64) | KW_DTYPE_BIT(KW_C128))
-#define KW_GPU_NUMBER (KW_GPU_INT | KW_GPU_FLOAT)
-/* Of results in the type that small dtypes compute in: floating point, and with integers. */
-#define KW_GPU_COMPUTED_FLOAT (KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
-#define KW_GPU_COMPUTED (KW_GPU_COMPUTED_FLOAT | KW_DTYPE_BIT(KW_I32) | KW_DTYPE_BIT(KW_I64))
-#define KW_GPU_INTEGRAL (KW_GPU_INT | KW_DTYPE_BIT(KW_BOOL))
-#define KW_GPU_REAL (KW_GPU_NUMBER | KW_DTYPE_BIT(KW_BOOL))
-#define KW_GPU_F8 (KW_DTYPE_BIT(KW_F8E4M3FN) | KW_DTYPE_BIT(KW_F8E5M2))
-#define KW_GPU_ALL (KW_GPU_REAL | KW_GPU_F8 | KW_GPU_COMPLEX)
+/* Of results in the type that small dtypes compute in, integers included. */
+#define KW_GPU_COMPUTED (KW_DTYPES_WIDE_FLOAT | KW_DTYPES_INDEX)
 
 /* ---- Reading the call -------------------------------------------------------------------------------------------- */
 

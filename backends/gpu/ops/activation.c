@@ -9,7 +9,7 @@
 static const kw_gpu_module activation_module = {
     "activation",
     KW_GPU_RUNS_BY_DTYPE,
-    KW_GPU_NUMBER,
+    KW_DTYPES_NUM,
     {kw_gpu_source_sigmoid, kw_gpu_source_normal, kw_gpu_source_activation, kw_gpu_source_gated}};
 
 static const kw_gpu_kernel activation_kernel = {&activation_module, "kw_activation_kernel"};
@@ -103,24 +103,24 @@ static void lower_glu_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"leaky_relu", lower_activation, KW_ACTIVATION_LEAKY_RELU, 0, KW_GPU_FLOAT},
-    {"elu", lower_activation, KW_ACTIVATION_ELU, 0, KW_GPU_FLOAT},
-    {"softplus", lower_activation, KW_ACTIVATION_SOFTPLUS, 0, KW_GPU_FLOAT},
-    {"hardswish", lower_activation, KW_ACTIVATION_HARDSWISH, 0, KW_GPU_FLOAT},
-    {"threshold", lower_activation, KW_ACTIVATION_THRESHOLD, 0, KW_GPU_NUMBER},
-    {"sigmoid_backward", lower_backward, KW_BACKWARD_SIGMOID, 0, KW_GPU_FLOAT},
-    {"tanh_backward", lower_backward, KW_BACKWARD_TANH, 0, KW_GPU_FLOAT},
-    {"gelu_backward", lower_gelu_backward, KW_BACKWARD_GELU, 0, KW_GPU_FLOAT},
-    {"silu_backward", lower_backward, KW_BACKWARD_SILU, 0, KW_GPU_FLOAT},
-    {"threshold_backward", lower_backward, KW_BACKWARD_THRESHOLD, 0, KW_GPU_NUMBER},
-    {"leaky_relu_backward", lower_backward, KW_BACKWARD_LEAKY_RELU, 0, KW_GPU_FLOAT},
-    {"elu_backward", lower_elu_backward, KW_BACKWARD_ELU, 0, KW_GPU_FLOAT},
-    {"hardtanh_backward", lower_backward, KW_BACKWARD_HARDTANH, 0, KW_GPU_FLOAT},
-    {"softplus_backward", lower_backward, KW_BACKWARD_SOFTPLUS, 0, KW_GPU_FLOAT},
-    {"keyway::swiglu", lower_swiglu, KW_GATED_SWIGLU, 0, KW_GPU_FLOAT},
-    {"keyway::swiglu_backward", lower_swiglu_backward, KW_GATED_SWIGLU_GATE, 0, KW_GPU_FLOAT},
-    {"glu", lower_glu, KW_GATED_GLU, 0, KW_GPU_FLOAT},
-    {"glu_backward", lower_glu_backward, KW_GATED_GLU_GATE, 0, KW_GPU_FLOAT},
+    {"leaky_relu", lower_activation, KW_ACTIVATION_LEAKY_RELU, 0, KW_DTYPES_FLOAT},
+    {"elu", lower_activation, KW_ACTIVATION_ELU, 0, KW_DTYPES_FLOAT},
+    {"softplus", lower_activation, KW_ACTIVATION_SOFTPLUS, 0, KW_DTYPES_FLOAT},
+    {"hardswish", lower_activation, KW_ACTIVATION_HARDSWISH, 0, KW_DTYPES_FLOAT},
+    {"threshold", lower_activation, KW_ACTIVATION_THRESHOLD, 0, KW_DTYPES_NUM},
+    {"sigmoid_backward", lower_backward, KW_BACKWARD_SIGMOID, 0, KW_DTYPES_FLOAT},
+    {"tanh_backward", lower_backward, KW_BACKWARD_TANH, 0, KW_DTYPES_FLOAT},
+    {"gelu_backward", lower_gelu_backward, KW_BACKWARD_GELU, 0, KW_DTYPES_FLOAT},
+    {"silu_backward", lower_backward, KW_BACKWARD_SILU, 0, KW_DTYPES_FLOAT},
+    {"threshold_backward", lower_backward, KW_BACKWARD_THRESHOLD, 0, KW_DTYPES_NUM},
+    {"leaky_relu_backward", lower_backward, KW_BACKWARD_LEAKY_RELU, 0, KW_DTYPES_FLOAT},
+    {"elu_backward", lower_elu_backward, KW_BACKWARD_ELU, 0, KW_DTYPES_FLOAT},
+    {"hardtanh_backward", lower_backward, KW_BACKWARD_HARDTANH, 0, KW_DTYPES_FLOAT},
+    {"softplus_backward", lower_backward, KW_BACKWARD_SOFTPLUS, 0, KW_DTYPES_FLOAT},
+    {"keyway::swiglu", lower_swiglu, KW_GATED_SWIGLU, 0, KW_DTYPES_FLOAT},
+    {"keyway::swiglu_backward", lower_swiglu_backward, KW_GATED_SWIGLU_GATE, 0, KW_DTYPES_FLOAT},
+    {"glu", lower_glu, KW_GATED_GLU, 0, KW_DTYPES_FLOAT},
+    {"glu_backward", lower_glu_backward, KW_GATED_GLU_GATE, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -15,7 +15,7 @@
 static const kw_gpu_module attention_module = {
     "attention",
     KW_GPU_BY_DTYPE,
-    KW_GPU_FLOAT,
+    KW_DTYPES_FLOAT,
     {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_tile, kw_gpu_source_attention}};
 
 static const kw_gpu_kernel attention_kernel = {&attention_module, "kw_attention_kernel"};
@@ -297,11 +297,11 @@ static void lower_attention(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"scaled_dot_product_attention", lower_sdpa, 0, 0, KW_GPU_FLOAT},
-    {"keyway::attention", lower_attention, KW_ATTENTION_WHOLE, 0, KW_GPU_FLOAT},
-    {"keyway::attention_decode", lower_attention, KW_ATTENTION_LENGTHS, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"keyway::attention_paged", lower_attention, KW_ATTENTION_PAGED, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"keyway::attention_varlen", lower_attention, KW_ATTENTION_PACKED, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"scaled_dot_product_attention", lower_sdpa, 0, 0, KW_DTYPES_FLOAT},
+    {"keyway::attention", lower_attention, KW_ATTENTION_WHOLE, 0, KW_DTYPES_FLOAT},
+    {"keyway::attention_decode", lower_attention, KW_ATTENTION_LENGTHS, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"keyway::attention_paged", lower_attention, KW_ATTENTION_PAGED, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"keyway::attention_varlen", lower_attention, KW_ATTENTION_PACKED, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
     {0},
 };
 

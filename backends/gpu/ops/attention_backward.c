@@ -13,7 +13,7 @@
 static const kw_gpu_module attention_backward_module = {
     "attention_backward",
     KW_GPU_BY_DTYPE,
-    KW_GPU_FLOAT,
+    KW_DTYPES_FLOAT,
     {kw_gpu_source_attention_args, kw_gpu_source_block, kw_gpu_source_attention_tile, kw_gpu_source_group,
      kw_gpu_source_attention_backward}};
 
@@ -110,7 +110,7 @@ static void lower_attention_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"keyway::attention_backward", lower_attention_backward, 0, 0, KW_GPU_FLOAT},
+    {"keyway::attention_backward", lower_attention_backward, 0, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const kw_gpu_module bag_module = {
-    "bag", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_bag_args, kw_gpu_source_bag}};
+    "bag", KW_GPU_BY_DTYPE, KW_DTYPES_FLOAT, {kw_gpu_source_bag_args, kw_gpu_source_bag}};
 
 static const kw_gpu_kernel bag_of_kernel = {&bag_module, "kw_bag_of_kernel"};
 static const kw_gpu_kernel bag_kernel = {&bag_module, "kw_bag_kernel"};
@@ -60,7 +60,7 @@ static void lower_embedding_bag(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"_embedding_bag", lower_embedding_bag, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"_embedding_bag", lower_embedding_bag, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -179,11 +179,11 @@ static void lower_cross_entropy(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"nll_loss_forward", lower_nll_loss, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"nll_loss2d_forward", lower_nll_loss, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"nll_loss_backward", lower_nll_loss_backward, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"nll_loss2d_backward", lower_nll_loss_backward, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"cross_entropy_loss", lower_cross_entropy, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"nll_loss_forward", lower_nll_loss, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"nll_loss2d_forward", lower_nll_loss, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"nll_loss_backward", lower_nll_loss_backward, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"nll_loss2d_backward", lower_nll_loss_backward, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"cross_entropy_loss", lower_cross_entropy, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -11,7 +11,7 @@
 static const kw_gpu_module columns_module = {
     "columns",
     KW_GPU_BY_DTYPE,
-    KW_GPU_FLOAT,
+    KW_DTYPES_FLOAT,
     {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_columns_args, kw_gpu_source_columns}};
 
 static const kw_gpu_kernel im2col_kernel = {&columns_module, "kw_im2col_kernel"};
@@ -50,8 +50,8 @@ static void lower_col2im(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"im2col", lower_im2col, 0, 0, KW_GPU_FLOAT},
-    {"col2im", lower_col2im, 0, 0, KW_GPU_FLOAT},
+    {"im2col", lower_im2col, 0, 0, KW_DTYPES_FLOAT},
+    {"col2im", lower_col2im, 0, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -21,7 +21,7 @@
 static const kw_gpu_module convolution_module = {
     "convolution",
     KW_GPU_BY_DTYPE,
-    KW_GPU_FLOAT,
+    KW_DTYPES_FLOAT,
     {kw_gpu_source_convolution_args, kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_convolution}};
 
 static const kw_gpu_kernel tiled_kernel = {&convolution_module, "kw_convolution_kernel"};
@@ -269,8 +269,8 @@ static void lower_convolution_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"convolution", lower_convolution, 0, 0, KW_GPU_FLOAT},
-    {"convolution_backward", lower_convolution_backward, 0, 0, KW_GPU_FLOAT},
+    {"convolution", lower_convolution, 0, 0, KW_DTYPES_FLOAT},
+    {"convolution_backward", lower_convolution_backward, 0, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -11,10 +11,12 @@
 
 #include "kernels/detection_args.kw"
 
-static const kw_gpu_module boxes_module = {
-    "boxes", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_detection_args, kw_gpu_source_items, kw_gpu_source_boxes}};
+static const kw_gpu_module boxes_module = {"boxes",
+                                           KW_GPU_BY_DTYPE,
+                                           KW_DTYPES_FLOAT,
+                                           {kw_gpu_source_detection_args, kw_gpu_source_items, kw_gpu_source_boxes}};
 static const kw_gpu_module regions_module = {
-    "regions", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_detection_args, kw_gpu_source_regions}};
+    "regions", KW_GPU_BY_DTYPE, KW_DTYPES_FLOAT, {kw_gpu_source_detection_args, kw_gpu_source_regions}};
 
 static const kw_gpu_kernel pairs_kernel = {&boxes_module, "kw_box_pairs_kernel"};
 static const kw_gpu_kernel order_kernel = {&boxes_module, "kw_nms_order_kernel"};
@@ -144,11 +146,11 @@ static void lower_roi_align_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"keyway::box_iou", lower_box_pairs, 0, 0, KW_GPU_FLOAT},
-    {"keyway::generalized_box_iou", lower_box_pairs, 1, 0, KW_GPU_FLOAT},
-    {"torchvision::nms", lower_nms, 0, 0, KW_GPU_FLOAT},
-    {"torchvision::roi_align", lower_roi_align, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"torchvision::_roi_align_backward", lower_roi_align_backward, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"keyway::box_iou", lower_box_pairs, 0, 0, KW_DTYPES_FLOAT},
+    {"keyway::generalized_box_iou", lower_box_pairs, 1, 0, KW_DTYPES_FLOAT},
+    {"torchvision::nms", lower_nms, 0, 0, KW_DTYPES_FLOAT},
+    {"torchvision::roi_align", lower_roi_align, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"torchvision::_roi_align_backward", lower_roi_align_backward, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const kw_gpu_module distance_module = {
-    "distance", KW_GPU_BY_DTYPE, KW_GPU_COMPUTED_FLOAT, {kw_gpu_source_mm_args, kw_gpu_source_distance}};
+    "distance", KW_GPU_BY_DTYPE, KW_DTYPES_WIDE_FLOAT, {kw_gpu_source_mm_args, kw_gpu_source_distance}};
 static const kw_gpu_kernel distance_kernel = {&distance_module, "kw_distance_kernel"};
 
 static void step(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu_tensor *x, const kw_gpu_tensor *y, double p,
@@ -48,11 +48,9 @@ static void lower_pdist(kw_gpu_plan *plan, const kw_gpu_op *op) {
   step(plan, &out, &rows, &rows, kw_gpu_real(plan, 1, 2), true);
 }
 
-#define WIDE_FLOAT (KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
-
 static const kw_gpu_op ops[] = {
-    {"_cdist_forward", lower_cdist, 0, 0, WIDE_FLOAT},
-    {"_pdist_forward", lower_pdist, 0, 0, WIDE_FLOAT},
+    {"_cdist_forward", lower_cdist, 0, 0, KW_DTYPES_WIDE_FLOAT},
+    {"_pdist_forward", lower_pdist, 0, 0, KW_DTYPES_WIDE_FLOAT},
     {0},
 };
 

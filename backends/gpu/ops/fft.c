@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const kw_gpu_module fft_module = {
-    "fft", KW_GPU_BY_DTYPE, KW_GPU_COMPUTED_FLOAT, {kw_gpu_source_fft_args, kw_gpu_source_fft}};
+    "fft", KW_GPU_BY_DTYPE, KW_DTYPES_WIDE_FLOAT, {kw_gpu_source_fft_args, kw_gpu_source_fft}};
 static const kw_gpu_kernel table_kernel = {&fft_module, "kw_fft_table_kernel"};
 static const kw_gpu_kernel pass_kernel = {&fft_module, "kw_fft_pass_kernel"};
 static const kw_gpu_kernel multiply_kernel = {&fft_module, "kw_fft_multiply_kernel"};
@@ -245,8 +245,8 @@ static void lower_fft(kw_gpu_plan *plan, const kw_gpu_op *op) {
 
 static const kw_gpu_op ops[] = {
     {"_fft_r2c", lower_fft, R2C, 0, KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64)},
-    {"_fft_c2r", lower_fft, C2R, 0, KW_GPU_COMPLEX},
-    {"_fft_c2c", lower_fft, C2C, 0, KW_GPU_COMPLEX},
+    {"_fft_c2r", lower_fft, C2R, 0, KW_DTYPES_COMPLEX},
+    {"_fft_c2c", lower_fft, C2C, 0, KW_DTYPES_COMPLEX},
     {0},
 };
 

@@ -14,7 +14,7 @@
 
 static const kw_gpu_module grid_module = {"grid",
                                           KW_GPU_BY_DTYPE,
-                                          KW_GPU_FLOAT,
+                                          KW_DTYPES_FLOAT,
                                           {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_taps_args,
                                            kw_gpu_source_taps, kw_gpu_source_grid_args, kw_gpu_source_grid}};
 
@@ -108,8 +108,8 @@ static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"grid_sampler_2d", lower_sample, 0, 0, KW_GPU_FLOAT},
-    {"grid_sampler_2d_backward", lower_backward, 0, 0, KW_GPU_FLOAT},
+    {"grid_sampler_2d", lower_sample, 0, 0, KW_DTYPES_FLOAT},
+    {"grid_sampler_2d_backward", lower_backward, 0, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -9,7 +9,7 @@
 #include "program/dtype.h"
 
 static const kw_gpu_module loss_module = {
-    "loss", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_sigmoid, kw_gpu_source_loss}};
+    "loss", KW_GPU_BY_DTYPE, KW_DTYPES_FLOAT, {kw_gpu_source_sigmoid, kw_gpu_source_loss}};
 static const kw_gpu_kernel loss_kernel = {&loss_module, "kw_loss_kernel"};
 
 /* The argument "reduction". */
@@ -91,10 +91,10 @@ static void lower_mse_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"mse_loss", lower_mse, KW_LOSS_MSE, 0, KW_GPU_FLOAT},
-    {"huber_loss", lower_huber, KW_LOSS_HUBER, 0, KW_GPU_FLOAT},
-    {"binary_cross_entropy_with_logits", lower_logits, KW_LOSS_LOGITS, 0, KW_GPU_FLOAT},
-    {"mse_loss_backward", lower_mse_backward, KW_LOSS_MSE_BACKWARD, 0, KW_GPU_FLOAT},
+    {"mse_loss", lower_mse, KW_LOSS_MSE, 0, KW_DTYPES_FLOAT},
+    {"huber_loss", lower_huber, KW_LOSS_HUBER, 0, KW_DTYPES_FLOAT},
+    {"binary_cross_entropy_with_logits", lower_logits, KW_LOSS_LOGITS, 0, KW_DTYPES_FLOAT},
+    {"mse_loss_backward", lower_mse_backward, KW_LOSS_MSE_BACKWARD, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

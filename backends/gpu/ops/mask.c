@@ -24,7 +24,7 @@ static const kw_gpu_kernel masked_scatter_kernel = {&mask_module, "kw_masked_sca
 static kw_gpu_tensor positions_of(kw_gpu_plan *plan, const kw_gpu_tensor *in) {
   const kw_dtype dtype = in->ref.dtype;
   const uint32_t bits = 8 * kw_gpu_dtype_size(dtype);
-  const bool is_float = KW_DTYPE_BIT(dtype) & KW_GPU_FLOAT; /* -0 is zero */
+  const bool is_float = KW_DTYPE_BIT(dtype) & KW_DTYPES_FLOAT; /* -0 is zero */
   const uint64_t mask = UINT64_MAX >> (64 - bits + is_float);
   kw_gpu_tensor positions = kw_gpu_temporary(plan, KW_I64, in->ref.rank, in->ref.shape);
   kw_gpu_step *step = kw_gpu_step_elementwise(plan, &flag_kernel, dtype, &positions, (const kw_gpu_tensor *[]){in}, 1);
@@ -104,9 +104,9 @@ static void lower_masked_scatter(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"nonzero", lower_nonzero, 0, KW_GPU_MOVES, KW_GPU_REAL},
-    {"masked_select", lower_masked_select, 0, KW_GPU_MOVES, KW_GPU_ALL},
-    {"masked_scatter", lower_masked_scatter, 0, KW_GPU_MOVES | KW_KERNEL_DATA_ERRORS, KW_GPU_ALL},
+    {"nonzero", lower_nonzero, 0, KW_GPU_MOVES, KW_DTYPES_REAL},
+    {"masked_select", lower_masked_select, 0, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"masked_scatter", lower_masked_scatter, 0, KW_GPU_MOVES | KW_KERNEL_DATA_ERRORS, KW_DTYPES_ANY},
     {0},
 };
 

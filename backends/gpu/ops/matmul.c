@@ -13,7 +13,7 @@
 static const kw_gpu_module matmul_module = {
     "matmul",
     KW_GPU_BY_DTYPE,
-    KW_GPU_NUMBER,
+    KW_DTYPES_NUM,
     {kw_gpu_source_mm_args, kw_gpu_source_block, kw_gpu_source_tile, kw_gpu_source_mm}};
 static const kw_gpu_kernel product_kernel = {&matmul_module, "kw_product_kernel"};
 
@@ -90,9 +90,9 @@ static void lower_addmm(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"mm", lower_mm, 0, 0, KW_GPU_NUMBER},
-    {"bmm", lower_mm, 0, 0, KW_GPU_NUMBER},
-    {"addmm", lower_addmm, 0, 0, KW_GPU_NUMBER},
+    {"mm", lower_mm, 0, 0, KW_DTYPES_NUM},
+    {"bmm", lower_mm, 0, 0, KW_DTYPES_NUM},
+    {"addmm", lower_addmm, 0, 0, KW_DTYPES_NUM},
     {"_int_mm", lower_mm, 0, 0, KW_DTYPE_BIT(KW_I8)},
     {0},
 };

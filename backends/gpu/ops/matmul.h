@@ -16,7 +16,7 @@ typedef struct kw_gpu_product {
   const kw_value *alpha, *beta; /* Scalars; NULL is 1. With a beta of 0 self is not read */
 } kw_gpu_product;
 
-/* Each tensor has elements of `dtype`, one of KW_GPU_REAL, or of its compute dtype, in which sums are taken (f32 for
+/* Each tensor has elements of `dtype`, one of KW_DTYPES_REAL, or of its compute dtype, in which sums are taken (f32 for
  * f16 and bf16). */
 void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product *product);
 

@@ -111,10 +111,10 @@ static void lower_where(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"fill_.Scalar", lower_fill, 0, KW_GPU_MOVES, KW_GPU_ALL},
-    {"fill_.Tensor", lower_copy, 0, KW_GPU_MOVES, KW_GPU_ALL},
-    {"copy_", lower_copy, 0, KW_GPU_MOVES | KW_KERNEL_MIXED_DTYPES, KW_GPU_ALL},
-    {"where.self", lower_where, 0, KW_GPU_MOVES, KW_GPU_ALL},
+    {"fill_.Scalar", lower_fill, 0, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"fill_.Tensor", lower_copy, 0, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"copy_", lower_copy, 0, KW_GPU_MOVES | KW_KERNEL_MIXED_DTYPES, KW_DTYPES_ANY},
+    {"where.self", lower_where, 0, KW_GPU_MOVES, KW_DTYPES_ANY},
     {0},
 };
 

@@ -14,7 +14,7 @@
 const kw_gpu_module kw_gpu_norm_module = {
     "norm",
     KW_GPU_RUNS_BY_DTYPE,
-    KW_GPU_FLOAT,
+    KW_DTYPES_FLOAT,
     {kw_gpu_source_norm_args, kw_gpu_source_group, kw_gpu_source_norm_rows, kw_gpu_source_norm,
      kw_gpu_source_norm_backward, kw_gpu_source_reduction, kw_gpu_source_row, kw_gpu_source_norm_row}};
 
@@ -304,13 +304,13 @@ static void lower_batch_norm(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"native_layer_norm", lower_layer_norm, 0, 0, KW_GPU_FLOAT},
-    {"rms_norm", lower_rms_norm, 0, 0, KW_GPU_FLOAT},
-    {"_fused_rms_norm", lower_rms_norm, 0, 0, KW_GPU_FLOAT},
-    {"native_group_norm", lower_group_norm, 0, 0, KW_GPU_FLOAT},
-    {"_native_batch_norm_legit", lower_batch_norm, HAS_STATISTICS | HAS_TRAINING, 0, KW_GPU_FLOAT},
-    {"_native_batch_norm_legit.no_stats", lower_batch_norm, HAS_TRAINING, 0, KW_GPU_FLOAT},
-    {"_native_batch_norm_legit_no_training", lower_batch_norm, HAS_STATISTICS, 0, KW_GPU_FLOAT},
+    {"native_layer_norm", lower_layer_norm, 0, 0, KW_DTYPES_FLOAT},
+    {"rms_norm", lower_rms_norm, 0, 0, KW_DTYPES_FLOAT},
+    {"_fused_rms_norm", lower_rms_norm, 0, 0, KW_DTYPES_FLOAT},
+    {"native_group_norm", lower_group_norm, 0, 0, KW_DTYPES_FLOAT},
+    {"_native_batch_norm_legit", lower_batch_norm, HAS_STATISTICS | HAS_TRAINING, 0, KW_DTYPES_FLOAT},
+    {"_native_batch_norm_legit.no_stats", lower_batch_norm, HAS_TRAINING, 0, KW_DTYPES_FLOAT},
+    {"_native_batch_norm_legit_no_training", lower_batch_norm, HAS_STATISTICS, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

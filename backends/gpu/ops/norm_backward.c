@@ -149,10 +149,10 @@ static void lower_batch_norm_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"native_layer_norm_backward", lower_layer_norm_backward, 0, 0, KW_GPU_FLOAT},
-    {"_fused_rms_norm_backward", lower_rms_norm_backward, 0, 0, KW_GPU_FLOAT},
-    {"native_group_norm_backward", lower_group_norm_backward, 0, 0, KW_GPU_FLOAT},
-    {"native_batch_norm_backward", lower_batch_norm_backward, 0, 0, KW_GPU_FLOAT},
+    {"native_layer_norm_backward", lower_layer_norm_backward, 0, 0, KW_DTYPES_FLOAT},
+    {"_fused_rms_norm_backward", lower_rms_norm_backward, 0, 0, KW_DTYPES_FLOAT},
+    {"native_group_norm_backward", lower_group_norm_backward, 0, 0, KW_DTYPES_FLOAT},
+    {"native_batch_norm_backward", lower_batch_norm_backward, 0, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -16,7 +16,7 @@
 static const kw_gpu_module optimizer_module = {
     "optimizer",
     KW_GPU_BY_DTYPE,
-    KW_GPU_FLOAT,
+    KW_DTYPES_FLOAT,
     {kw_gpu_source_optimizer_args, kw_gpu_source_optimizer, kw_gpu_source_gradient}};
 
 static const kw_gpu_kernel sgd_kernel = {&optimizer_module, "kw_sgd_kernel"};
@@ -186,12 +186,12 @@ static void lower_clip(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"_fused_sgd_", lower_sgd, 0, 0, KW_GPU_FLOAT},
-    {"_fused_adam_", lower_adam, 0, 0, KW_GPU_FLOAT},
-    {"_fused_adamw_", lower_adam, KW_OPTIMIZER_DECOUPLED, 0, KW_GPU_FLOAT},
-    {"_amp_foreach_non_finite_check_and_unscale_", lower_unscale, 0, 0, KW_GPU_FLOAT},
+    {"_fused_sgd_", lower_sgd, 0, 0, KW_DTYPES_FLOAT},
+    {"_fused_adam_", lower_adam, 0, 0, KW_DTYPES_FLOAT},
+    {"_fused_adamw_", lower_adam, KW_OPTIMIZER_DECOUPLED, 0, KW_DTYPES_FLOAT},
+    {"_amp_foreach_non_finite_check_and_unscale_", lower_unscale, 0, 0, KW_DTYPES_FLOAT},
     {"_amp_update_scale_", lower_update_scale, 0, 0, KW_DTYPE_BIT(KW_F32)},
-    {"keyway::clip_grad_norm_", lower_clip, 0, 0, KW_GPU_FLOAT},
+    {"keyway::clip_grad_norm_", lower_clip, 0, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

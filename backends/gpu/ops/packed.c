@@ -9,7 +9,7 @@
 #include "kernels/packed_args.kw"
 
 static const kw_gpu_module packed_module = {
-    "packed", KW_GPU_BY_DTYPE, KW_GPU_FLOAT32, {kw_gpu_source_packed_args, kw_gpu_source_packed}};
+    "packed", KW_GPU_BY_DTYPE, KW_DTYPES_FLOAT32, {kw_gpu_source_packed_args, kw_gpu_source_packed}};
 static const kw_gpu_module int4_pack_module = {"int4_pack", KW_GPU_BY_NOTHING, KW_GPU_ONE, {kw_gpu_source_int4_pack}};
 static const kw_gpu_kernel int4_pack_kernel = {&int4_pack_module, "kw_int4_pack_kernel"};
 static const kw_gpu_kernel int4_unpack_kernel = {&packed_module, "kw_int4_unpack_kernel"};
@@ -146,11 +146,11 @@ static void lower_bsr_linear(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"keyway::int4_linear", lower_int4_linear, 0, 0, KW_GPU_FLOAT32},
+    {"keyway::int4_linear", lower_int4_linear, 0, 0, KW_DTYPES_FLOAT32},
     {"keyway::int4_pack", lower_int4_pack, 0, 0, KW_DTYPE_BIT(KW_U8)},
-    {"keyway::sparse24_compress", lower_sparse24_compress, 0, 0, KW_GPU_FLOAT32},
-    {"keyway::sparse24_linear", lower_sparse24_linear, 0, 0, KW_GPU_FLOAT32},
-    {"keyway::bsr_linear", lower_bsr_linear, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT32},
+    {"keyway::sparse24_compress", lower_sparse24_compress, 0, 0, KW_DTYPES_FLOAT32},
+    {"keyway::sparse24_linear", lower_sparse24_linear, 0, 0, KW_DTYPES_FLOAT32},
+    {"keyway::bsr_linear", lower_bsr_linear, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT32},
     {0},
 };
 

@@ -12,7 +12,7 @@
 static const kw_gpu_module pooling_module = {
     "pooling",
     KW_GPU_BY_DTYPE,
-    KW_GPU_NUMBER,
+    KW_DTYPES_NUM,
     {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_pooling_args, kw_gpu_source_pooling}};
 
 static const kw_gpu_kernel max_kernel = {&pooling_module, "kw_max_pool_kernel"};
@@ -136,22 +136,22 @@ static void lower_max_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"avg_pool2d", lower_avg, 2, 0, KW_GPU_FLOAT},
-    {"avg_pool3d", lower_avg, 3, 0, KW_GPU_FLOAT},
-    {"_adaptive_avg_pool2d", lower_avg, 2 | ADAPTIVE, 0, KW_GPU_FLOAT},
-    {"_adaptive_avg_pool3d", lower_avg, 3 | ADAPTIVE, 0, KW_GPU_FLOAT},
-    {"max_pool2d_with_indices", lower_max, 2, 0, KW_GPU_NUMBER},
-    {"max_pool3d_with_indices", lower_max, 3, 0, KW_GPU_NUMBER},
-    {"adaptive_max_pool2d", lower_max, 2 | ADAPTIVE, 0, KW_GPU_FLOAT},
-    {"adaptive_max_pool3d", lower_max, 3 | ADAPTIVE, 0, KW_GPU_FLOAT},
-    {"avg_pool2d_backward", lower_avg_backward, 2, 0, KW_GPU_FLOAT},
-    {"avg_pool3d_backward", lower_avg_backward, 3, 0, KW_GPU_FLOAT},
-    {"_adaptive_avg_pool2d_backward", lower_avg_backward, 2 | ADAPTIVE, 0, KW_GPU_FLOAT},
-    {"_adaptive_avg_pool3d_backward", lower_avg_backward, 3 | ADAPTIVE, 0, KW_GPU_FLOAT},
-    {"max_pool2d_with_indices_backward", lower_max_backward, 2, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"max_pool3d_with_indices_backward", lower_max_backward, 3, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"adaptive_max_pool2d_backward", lower_max_backward, 2 | ADAPTIVE, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"adaptive_max_pool3d_backward", lower_max_backward, 3 | ADAPTIVE, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"avg_pool2d", lower_avg, 2, 0, KW_DTYPES_FLOAT},
+    {"avg_pool3d", lower_avg, 3, 0, KW_DTYPES_FLOAT},
+    {"_adaptive_avg_pool2d", lower_avg, 2 | ADAPTIVE, 0, KW_DTYPES_FLOAT},
+    {"_adaptive_avg_pool3d", lower_avg, 3 | ADAPTIVE, 0, KW_DTYPES_FLOAT},
+    {"max_pool2d_with_indices", lower_max, 2, 0, KW_DTYPES_NUM},
+    {"max_pool3d_with_indices", lower_max, 3, 0, KW_DTYPES_NUM},
+    {"adaptive_max_pool2d", lower_max, 2 | ADAPTIVE, 0, KW_DTYPES_FLOAT},
+    {"adaptive_max_pool3d", lower_max, 3 | ADAPTIVE, 0, KW_DTYPES_FLOAT},
+    {"avg_pool2d_backward", lower_avg_backward, 2, 0, KW_DTYPES_FLOAT},
+    {"avg_pool3d_backward", lower_avg_backward, 3, 0, KW_DTYPES_FLOAT},
+    {"_adaptive_avg_pool2d_backward", lower_avg_backward, 2 | ADAPTIVE, 0, KW_DTYPES_FLOAT},
+    {"_adaptive_avg_pool3d_backward", lower_avg_backward, 3 | ADAPTIVE, 0, KW_DTYPES_FLOAT},
+    {"max_pool2d_with_indices_backward", lower_max_backward, 2, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"max_pool3d_with_indices_backward", lower_max_backward, 3, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"adaptive_max_pool2d_backward", lower_max_backward, 2 | ADAPTIVE, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"adaptive_max_pool3d_backward", lower_max_backward, 3 | ADAPTIVE, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -10,7 +10,7 @@
 #include "kernels/quantize_args.kw"
 
 static const kw_gpu_module quantize_module = {
-    "quantize", KW_GPU_BY_DTYPE, KW_GPU_FLOAT32, {kw_gpu_source_quantize_args, kw_gpu_source_quantize}};
+    "quantize", KW_GPU_BY_DTYPE, KW_DTYPES_FLOAT32, {kw_gpu_source_quantize_args, kw_gpu_source_quantize}};
 static const kw_gpu_kernel quantize_kernel = {&quantize_module, "kw_quantize_kernel"};
 static const kw_gpu_kernel dequantize_kernel = {&quantize_module, "kw_dequantize_kernel"};
 static const kw_gpu_kernel rescale_kernel = {&quantize_module, "kw_rescale_kernel"};
@@ -115,17 +115,15 @@ static void lower_rescale(kw_gpu_plan *plan, const kw_gpu_op *op) {
 
 const kw_gpu_op kw_gpu_rescale_op = {"keyway::int8_linear", lower_rescale, 0, 0, KW_DTYPE_BIT(KW_I8)};
 
-#define CODES (KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_I8) | KW_DTYPE_BIT(KW_I16) | KW_DTYPE_BIT(KW_I32))
-
 static const kw_gpu_op ops[] = {
-    {"quantized_decomposed::quantize_per_tensor", lower_quantize, OF_TENSOR, 0, KW_GPU_FLOAT32},
-    {"quantized_decomposed::quantize_per_tensor.tensor", lower_quantize, OF_TENSOR, 0, KW_GPU_FLOAT32},
-    {"quantized_decomposed::quantize_per_channel", lower_quantize, OF_CHANNELS, 0, KW_GPU_FLOAT32},
-    {"quantized_decomposed::dequantize_per_tensor", lower_dequantize, OF_TENSOR, 0, CODES},
-    {"quantized_decomposed::dequantize_per_tensor.tensor", lower_dequantize, OF_TENSOR, 0, CODES},
-    {"quantized_decomposed::dequantize_per_channel", lower_dequantize, OF_CHANNELS, 0, CODES},
+    {"quantized_decomposed::quantize_per_tensor", lower_quantize, OF_TENSOR, 0, KW_DTYPES_FLOAT32},
+    {"quantized_decomposed::quantize_per_tensor.tensor", lower_quantize, OF_TENSOR, 0, KW_DTYPES_FLOAT32},
+    {"quantized_decomposed::quantize_per_channel", lower_quantize, OF_CHANNELS, 0, KW_DTYPES_FLOAT32},
+    {"quantized_decomposed::dequantize_per_tensor", lower_dequantize, OF_TENSOR, 0, KW_DTYPES_QUANTIZED},
+    {"quantized_decomposed::dequantize_per_tensor.tensor", lower_dequantize, OF_TENSOR, 0, KW_DTYPES_QUANTIZED},
+    {"quantized_decomposed::dequantize_per_channel", lower_dequantize, OF_CHANNELS, 0, KW_DTYPES_QUANTIZED},
     {"keyway::int8_linear", lower_linear, 0, 0, KW_DTYPE_BIT(KW_I8)},
-    {"keyway::f8_linear", lower_linear, 0, 0, KW_GPU_F8},
+    {"keyway::f8_linear", lower_linear, 0, 0, KW_DTYPES_F8},
     {0},
 };
 

@@ -14,7 +14,7 @@
 static const kw_gpu_module random_module = {
     "random",
     KW_GPU_BY_DTYPE,
-    KW_GPU_REAL,
+    KW_DTYPES_REAL,
     {kw_gpu_source_words, kw_gpu_source_random, kw_gpu_source_multinomial_args, kw_gpu_source_multinomial}};
 static const kw_gpu_module permutation_module = {
     "permutation", KW_GPU_BY_NOTHING, KW_GPU_ONE, {kw_gpu_source_words, kw_gpu_source_permutation}};
@@ -153,15 +153,15 @@ static void lower_randperm(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"uniform_", lower_uniform, KW_RANDOM_UNIFORM, KW_KERNEL_AES_CTR, KW_GPU_FLOAT},
-    {"normal_", lower_uniform, KW_RANDOM_NORMAL, KW_KERNEL_AES_CTR, KW_GPU_FLOAT},
-    {"bernoulli", lower_bernoulli, KW_RANDOM_BERNOULLI, KW_KERNEL_AES_CTR, KW_GPU_FLOAT},
-    {"bernoulli_.float", lower_chance, KW_RANDOM_CHANCE, KW_KERNEL_AES_CTR, KW_GPU_REAL},
-    {"random_.from", lower_random_from, KW_RANDOM_INTEGER, KW_KERNEL_AES_CTR, KW_GPU_REAL},
-    {"native_dropout", lower_dropout, 0, KW_KERNEL_AES_CTR, KW_GPU_FLOAT},
-    {"multinomial", lower_multinomial, 0, KW_KERNEL_AES_CTR | KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
-    {"randperm", lower_randperm, 0, KW_KERNEL_AES_CTR, KW_GPU_NUMBER},
-    {"native_dropout_backward", lower_dropout_backward, 0, 0, KW_GPU_FLOAT},
+    {"uniform_", lower_uniform, KW_RANDOM_UNIFORM, KW_KERNEL_AES_CTR, KW_DTYPES_FLOAT},
+    {"normal_", lower_uniform, KW_RANDOM_NORMAL, KW_KERNEL_AES_CTR, KW_DTYPES_FLOAT},
+    {"bernoulli", lower_bernoulli, KW_RANDOM_BERNOULLI, KW_KERNEL_AES_CTR, KW_DTYPES_FLOAT},
+    {"bernoulli_.float", lower_chance, KW_RANDOM_CHANCE, KW_KERNEL_AES_CTR, KW_DTYPES_REAL},
+    {"random_.from", lower_random_from, KW_RANDOM_INTEGER, KW_KERNEL_AES_CTR, KW_DTYPES_REAL},
+    {"native_dropout", lower_dropout, 0, KW_KERNEL_AES_CTR, KW_DTYPES_FLOAT},
+    {"multinomial", lower_multinomial, 0, KW_KERNEL_AES_CTR | KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
+    {"randperm", lower_randperm, 0, KW_KERNEL_AES_CTR, KW_DTYPES_NUM},
+    {"native_dropout_backward", lower_dropout_backward, 0, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -14,7 +14,7 @@ static const kw_gpu_module place_module = {
     "place", KW_GPU_BY_SIZE, KW_GPU_SIZES, {kw_gpu_source_raw, kw_gpu_source_place_args, kw_gpu_source_place}};
 static const kw_gpu_module pad_module = {"pad",
                                          KW_GPU_BY_DTYPE,
-                                         KW_GPU_FLOAT,
+                                         KW_DTYPES_FLOAT,
                                          {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_place_args,
                                           kw_gpu_source_pad_args, kw_gpu_source_pad}};
 
@@ -133,23 +133,23 @@ static void lower_pad_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"repeat", lower_repeat, 0, KW_GPU_MOVES, KW_GPU_ALL},
-    {"flip", lower_flip, 0, KW_GPU_MOVES, KW_GPU_ALL},
-    {"roll", lower_roll, 0, KW_GPU_MOVES, KW_GPU_ALL},
-    {"triu", lower_triangle, 0, KW_GPU_MOVES, KW_GPU_ALL},
-    {"tril", lower_triangle, 1, KW_GPU_MOVES, KW_GPU_ALL},
-    {"reflection_pad1d", lower_pad, KW_PLACE_REFLECT, KW_GPU_MOVES, KW_GPU_ALL},
-    {"reflection_pad2d", lower_pad, KW_PLACE_REFLECT, KW_GPU_MOVES, KW_GPU_ALL},
-    {"reflection_pad3d", lower_pad, KW_PLACE_REFLECT, KW_GPU_MOVES, KW_GPU_ALL},
-    {"replication_pad1d", lower_pad, KW_PLACE_CLAMP, KW_GPU_MOVES, KW_GPU_ALL},
-    {"replication_pad2d", lower_pad, KW_PLACE_CLAMP, KW_GPU_MOVES, KW_GPU_ALL},
-    {"replication_pad3d", lower_pad, KW_PLACE_CLAMP, KW_GPU_MOVES, KW_GPU_ALL},
-    {"reflection_pad1d_backward", lower_pad_backward, KW_PLACE_REFLECT, 0, KW_GPU_FLOAT},
-    {"reflection_pad2d_backward", lower_pad_backward, KW_PLACE_REFLECT, 0, KW_GPU_FLOAT},
-    {"reflection_pad3d_backward", lower_pad_backward, KW_PLACE_REFLECT, 0, KW_GPU_FLOAT},
-    {"replication_pad1d_backward", lower_pad_backward, KW_PLACE_CLAMP, 0, KW_GPU_FLOAT},
-    {"replication_pad2d_backward", lower_pad_backward, KW_PLACE_CLAMP, 0, KW_GPU_FLOAT},
-    {"replication_pad3d_backward", lower_pad_backward, KW_PLACE_CLAMP, 0, KW_GPU_FLOAT},
+    {"repeat", lower_repeat, 0, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"flip", lower_flip, 0, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"roll", lower_roll, 0, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"triu", lower_triangle, 0, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"tril", lower_triangle, 1, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"reflection_pad1d", lower_pad, KW_PLACE_REFLECT, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"reflection_pad2d", lower_pad, KW_PLACE_REFLECT, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"reflection_pad3d", lower_pad, KW_PLACE_REFLECT, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"replication_pad1d", lower_pad, KW_PLACE_CLAMP, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"replication_pad2d", lower_pad, KW_PLACE_CLAMP, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"replication_pad3d", lower_pad, KW_PLACE_CLAMP, KW_GPU_MOVES, KW_DTYPES_ANY},
+    {"reflection_pad1d_backward", lower_pad_backward, KW_PLACE_REFLECT, 0, KW_DTYPES_FLOAT},
+    {"reflection_pad2d_backward", lower_pad_backward, KW_PLACE_REFLECT, 0, KW_DTYPES_FLOAT},
+    {"reflection_pad3d_backward", lower_pad_backward, KW_PLACE_REFLECT, 0, KW_DTYPES_FLOAT},
+    {"replication_pad1d_backward", lower_pad_backward, KW_PLACE_CLAMP, 0, KW_DTYPES_FLOAT},
+    {"replication_pad2d_backward", lower_pad_backward, KW_PLACE_CLAMP, 0, KW_DTYPES_FLOAT},
+    {"replication_pad3d_backward", lower_pad_backward, KW_PLACE_CLAMP, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

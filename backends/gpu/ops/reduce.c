@@ -15,14 +15,14 @@
 const kw_gpu_module kw_gpu_reduce_module = {
     "reduce",
     KW_GPU_RUNS_BY_DTYPE,
-    KW_GPU_REAL,
+    KW_DTYPES_REAL,
     {kw_gpu_source_reduction, kw_gpu_source_reduce, kw_gpu_source_row, kw_gpu_source_softmax_row}};
 
 /* With scans what of reductions takes single elements. */
 const kw_gpu_module kw_gpu_scan_module = {
     "scan",
     KW_GPU_BY_DTYPE,
-    KW_GPU_REAL,
+    KW_DTYPES_REAL,
     {kw_gpu_source_reduction, kw_gpu_source_reduce, kw_gpu_source_argmax, kw_gpu_source_scan, kw_gpu_source_softmax,
      kw_gpu_source_class_loss_args, kw_gpu_source_class_loss}};
 
@@ -306,30 +306,30 @@ static void lower_logsumexp(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"sum", lower_reduce, KW_REDUCE_SUM | DIMS_ALL, 0, KW_GPU_REAL},
-    {"sum.dim_IntList", lower_reduce, KW_REDUCE_SUM, 0, KW_GPU_REAL},
-    {"mean", lower_reduce, KW_REDUCE_MEAN | DIMS_ALL, 0, KW_GPU_FLOAT},
-    {"mean.dim", lower_reduce, KW_REDUCE_MEAN, 0, KW_GPU_FLOAT},
-    {"prod", lower_reduce, KW_REDUCE_PROD | DIMS_ALL, 0, KW_GPU_REAL},
-    {"prod.dim_int", lower_reduce, KW_REDUCE_PROD, 0, KW_GPU_REAL},
-    {"amax", lower_reduce, KW_REDUCE_MAX, 0, KW_GPU_REAL},
-    {"amin", lower_reduce, KW_REDUCE_MIN, 0, KW_GPU_REAL},
-    {"max", lower_reduce, KW_REDUCE_MAX | DIMS_ALL, 0, KW_GPU_REAL},
-    {"min", lower_reduce, KW_REDUCE_MIN | DIMS_ALL, 0, KW_GPU_REAL},
-    {"any", lower_reduce, KW_REDUCE_ANY | DIMS_ALL, 0, KW_GPU_REAL},
-    {"any.dim", lower_reduce, KW_REDUCE_ANY, 0, KW_GPU_REAL},
-    {"any.dims", lower_reduce, KW_REDUCE_ANY | DIMS_LISTED, 0, KW_GPU_REAL},
-    {"all", lower_reduce, KW_REDUCE_ALL | DIMS_ALL, 0, KW_GPU_REAL},
-    {"all.dim", lower_reduce, KW_REDUCE_ALL, 0, KW_GPU_REAL},
-    {"all.dims", lower_reduce, KW_REDUCE_ALL | DIMS_LISTED, 0, KW_GPU_REAL},
-    {"argmax", lower_arg, KW_REDUCE_MAX, 0, KW_GPU_NUMBER},
-    {"argmin", lower_arg, KW_REDUCE_MIN, 0, KW_GPU_NUMBER},
-    {"max.dim", lower_choice, KW_REDUCE_MAX, 0, KW_GPU_REAL},
-    {"min.dim", lower_choice, KW_REDUCE_MIN, 0, KW_GPU_REAL},
-    {"var.correction", lower_var, 0, 0, KW_GPU_FLOAT},
-    {"var.dim", lower_var_dim, 0, 0, KW_GPU_FLOAT},
-    {"var_mean.correction", lower_var, 0, 0, KW_GPU_FLOAT},
-    {"logsumexp", lower_logsumexp, 0, 0, KW_GPU_FLOAT},
+    {"sum", lower_reduce, KW_REDUCE_SUM | DIMS_ALL, 0, KW_DTYPES_REAL},
+    {"sum.dim_IntList", lower_reduce, KW_REDUCE_SUM, 0, KW_DTYPES_REAL},
+    {"mean", lower_reduce, KW_REDUCE_MEAN | DIMS_ALL, 0, KW_DTYPES_FLOAT},
+    {"mean.dim", lower_reduce, KW_REDUCE_MEAN, 0, KW_DTYPES_FLOAT},
+    {"prod", lower_reduce, KW_REDUCE_PROD | DIMS_ALL, 0, KW_DTYPES_REAL},
+    {"prod.dim_int", lower_reduce, KW_REDUCE_PROD, 0, KW_DTYPES_REAL},
+    {"amax", lower_reduce, KW_REDUCE_MAX, 0, KW_DTYPES_REAL},
+    {"amin", lower_reduce, KW_REDUCE_MIN, 0, KW_DTYPES_REAL},
+    {"max", lower_reduce, KW_REDUCE_MAX | DIMS_ALL, 0, KW_DTYPES_REAL},
+    {"min", lower_reduce, KW_REDUCE_MIN | DIMS_ALL, 0, KW_DTYPES_REAL},
+    {"any", lower_reduce, KW_REDUCE_ANY | DIMS_ALL, 0, KW_DTYPES_REAL},
+    {"any.dim", lower_reduce, KW_REDUCE_ANY, 0, KW_DTYPES_REAL},
+    {"any.dims", lower_reduce, KW_REDUCE_ANY | DIMS_LISTED, 0, KW_DTYPES_REAL},
+    {"all", lower_reduce, KW_REDUCE_ALL | DIMS_ALL, 0, KW_DTYPES_REAL},
+    {"all.dim", lower_reduce, KW_REDUCE_ALL, 0, KW_DTYPES_REAL},
+    {"all.dims", lower_reduce, KW_REDUCE_ALL | DIMS_LISTED, 0, KW_DTYPES_REAL},
+    {"argmax", lower_arg, KW_REDUCE_MAX, 0, KW_DTYPES_NUM},
+    {"argmin", lower_arg, KW_REDUCE_MIN, 0, KW_DTYPES_NUM},
+    {"max.dim", lower_choice, KW_REDUCE_MAX, 0, KW_DTYPES_REAL},
+    {"min.dim", lower_choice, KW_REDUCE_MIN, 0, KW_DTYPES_REAL},
+    {"var.correction", lower_var, 0, 0, KW_DTYPES_FLOAT},
+    {"var.dim", lower_var_dim, 0, 0, KW_DTYPES_FLOAT},
+    {"var_mean.correction", lower_var, 0, 0, KW_DTYPES_FLOAT},
+    {"logsumexp", lower_logsumexp, 0, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

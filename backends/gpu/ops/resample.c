@@ -14,7 +14,7 @@
 static const kw_gpu_module resample_module = {
     "resample",
     KW_GPU_BY_DTYPE,
-    KW_GPU_FLOAT | KW_GPU_WIDE,
+    KW_DTYPES_FLOAT | KW_GPU_WIDE,
     {kw_gpu_source_frame_args, kw_gpu_source_frame, kw_gpu_source_taps_args, kw_gpu_source_taps,
      kw_gpu_source_resample_args, kw_gpu_source_resample}};
 
@@ -79,16 +79,16 @@ static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"upsample_nearest1d", lower_forward, KW_TAPS_NEAREST, 0, KW_GPU_FLOAT},
-    {"upsample_nearest2d", lower_forward, KW_TAPS_NEAREST, 0, KW_GPU_FLOAT},
-    {"upsample_nearest3d", lower_forward, KW_TAPS_NEAREST, 0, KW_GPU_FLOAT},
-    {"_upsample_nearest_exact2d", lower_forward, KW_TAPS_NEAREST | MIDDLE, 0, KW_GPU_FLOAT},
-    {"upsample_linear1d", lower_forward, KW_TAPS_LINEAR, 0, KW_GPU_FLOAT},
-    {"upsample_bilinear2d", lower_forward, KW_TAPS_LINEAR, 0, KW_GPU_FLOAT},
-    {"upsample_trilinear3d", lower_forward, KW_TAPS_LINEAR, 0, KW_GPU_FLOAT},
-    {"upsample_bicubic2d", lower_forward, KW_TAPS_CUBIC, 0, KW_GPU_FLOAT},
-    {"upsample_nearest2d_backward", lower_backward, KW_TAPS_NEAREST, 0, KW_GPU_FLOAT},
-    {"upsample_bilinear2d_backward", lower_backward, KW_TAPS_LINEAR, 0, KW_GPU_FLOAT},
+    {"upsample_nearest1d", lower_forward, KW_TAPS_NEAREST, 0, KW_DTYPES_FLOAT},
+    {"upsample_nearest2d", lower_forward, KW_TAPS_NEAREST, 0, KW_DTYPES_FLOAT},
+    {"upsample_nearest3d", lower_forward, KW_TAPS_NEAREST, 0, KW_DTYPES_FLOAT},
+    {"_upsample_nearest_exact2d", lower_forward, KW_TAPS_NEAREST | MIDDLE, 0, KW_DTYPES_FLOAT},
+    {"upsample_linear1d", lower_forward, KW_TAPS_LINEAR, 0, KW_DTYPES_FLOAT},
+    {"upsample_bilinear2d", lower_forward, KW_TAPS_LINEAR, 0, KW_DTYPES_FLOAT},
+    {"upsample_trilinear3d", lower_forward, KW_TAPS_LINEAR, 0, KW_DTYPES_FLOAT},
+    {"upsample_bicubic2d", lower_forward, KW_TAPS_CUBIC, 0, KW_DTYPES_FLOAT},
+    {"upsample_nearest2d_backward", lower_backward, KW_TAPS_NEAREST, 0, KW_DTYPES_FLOAT},
+    {"upsample_bilinear2d_backward", lower_backward, KW_TAPS_LINEAR, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const kw_gpu_module rope_module = {
-    "rope", KW_GPU_BY_DTYPE, KW_GPU_FLOAT, {kw_gpu_source_rope_args, kw_gpu_source_rope}};
+    "rope", KW_GPU_BY_DTYPE, KW_DTYPES_FLOAT, {kw_gpu_source_rope_args, kw_gpu_source_rope}};
 static const kw_gpu_kernel rope_kernel = {&rope_module, "kw_rope_kernel"};
 
 /* A tensor without its last dimension. */
@@ -65,7 +65,7 @@ static void lower_rope(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"keyway::rope", lower_rope, 0, KW_KERNEL_MIXED_DTYPES | KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"keyway::rope", lower_rope, 0, KW_KERNEL_MIXED_DTYPES | KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -53,8 +53,8 @@ static void lower_scan(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"cumsum", lower_scan, KW_REDUCE_SUM, 0, KW_GPU_REAL},
-    {"cumprod", lower_scan, KW_REDUCE_PROD, 0, KW_GPU_REAL},
+    {"cumsum", lower_scan, KW_REDUCE_SUM, 0, KW_DTYPES_REAL},
+    {"cumprod", lower_scan, KW_REDUCE_PROD, 0, KW_DTYPES_REAL},
     {0},
 };
 

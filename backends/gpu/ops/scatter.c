@@ -10,8 +10,10 @@
 
 #include <string.h>
 
-static const kw_gpu_module scatter_module = {
-    "scatter", KW_GPU_BY_DTYPE, KW_GPU_REAL, {kw_gpu_source_items, kw_gpu_source_scatter_args, kw_gpu_source_scatter}};
+static const kw_gpu_module scatter_module = {"scatter",
+                                             KW_GPU_BY_DTYPE,
+                                             KW_DTYPES_REAL,
+                                             {kw_gpu_source_items, kw_gpu_source_scatter_args, kw_gpu_source_scatter}};
 
 static const kw_gpu_kernel blocks_kernel = {&scatter_module, "kw_scatter_blocks_kernel"};
 static const kw_gpu_kernel scatter_kernel = {&scatter_module, "kw_scatter_kernel"};
@@ -146,10 +148,10 @@ static void lower_embedding_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"scatter_add", lower_scatter_add, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_REAL},
-    {"scatter_reduce.two", lower_scatter_reduce, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_REAL},
-    {"index_add", lower_index_add, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_REAL},
-    {"embedding_dense_backward", lower_embedding_backward, 0, KW_KERNEL_DATA_ERRORS, KW_GPU_FLOAT},
+    {"scatter_add", lower_scatter_add, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_REAL},
+    {"scatter_reduce.two", lower_scatter_reduce, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_REAL},
+    {"index_add", lower_index_add, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_REAL},
+    {"embedding_dense_backward", lower_embedding_backward, 0, KW_KERNEL_DATA_ERRORS, KW_DTYPES_FLOAT},
     {0},
 };
 

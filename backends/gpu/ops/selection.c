@@ -289,13 +289,13 @@ static void lower_index_put(kw_gpu_plan *plan, const kw_gpu_op *op) {
 #define MOVES (KW_GPU_MOVES | KW_KERNEL_DATA_ERRORS)
 
 static const kw_gpu_op ops[] = {
-    {"cat", lower_cat, 0, KW_GPU_MOVES | KW_KERNEL_MIXED_DTYPES, KW_GPU_ALL},
-    {"embedding", lower_embedding, 0, MOVES, KW_GPU_ALL},
-    {"index_select", lower_index_select, 0, MOVES, KW_GPU_ALL},
-    {"gather", lower_gather, 0, MOVES, KW_GPU_ALL},
-    {"scatter.src", lower_scatter, 0, MOVES, KW_GPU_ALL},
-    {"index.Tensor", lower_index, 0, MOVES, KW_GPU_ALL},
-    {"index_put", lower_index_put, 0, MOVES, KW_GPU_ALL},
+    {"cat", lower_cat, 0, KW_GPU_MOVES | KW_KERNEL_MIXED_DTYPES, KW_DTYPES_ANY},
+    {"embedding", lower_embedding, 0, MOVES, KW_DTYPES_ANY},
+    {"index_select", lower_index_select, 0, MOVES, KW_DTYPES_ANY},
+    {"gather", lower_gather, 0, MOVES, KW_DTYPES_ANY},
+    {"scatter.src", lower_scatter, 0, MOVES, KW_DTYPES_ANY},
+    {"index.Tensor", lower_index, 0, MOVES, KW_DTYPES_ANY},
+    {"index_put", lower_index_put, 0, MOVES, KW_DTYPES_ANY},
     {0},
 };
 

@@ -113,10 +113,10 @@ static void lower_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
 }
 
 static const kw_gpu_op ops[] = {
-    {"_softmax", lower_softmax, false, 0, KW_GPU_FLOAT},
-    {"_log_softmax", lower_softmax, true, 0, KW_GPU_FLOAT},
-    {"_softmax_backward_data", lower_backward, false, 0, KW_GPU_FLOAT},
-    {"_log_softmax_backward_data", lower_backward, true, 0, KW_GPU_FLOAT},
+    {"_softmax", lower_softmax, false, 0, KW_DTYPES_FLOAT},
+    {"_log_softmax", lower_softmax, true, 0, KW_DTYPES_FLOAT},
+    {"_softmax_backward_data", lower_backward, false, 0, KW_DTYPES_FLOAT},
+    {"_log_softmax_backward_data", lower_backward, true, 0, KW_DTYPES_FLOAT},
     {0},
 };
 

@@ -134,9 +134,9 @@ static void lower_sort(kw_gpu_plan *plan, const kw_gpu_op *op) {
 
 /* `code`: the argument `dim`, after which comes `descending` or `largest`. */
 static const kw_gpu_op ops[] = {
-    {"sort", lower_sort, 1, KW_GPU_MOVES, KW_GPU_REAL},
-    {"sort.stable", lower_sort, 2, KW_GPU_MOVES, KW_GPU_REAL},
-    {"topk", lower_sort, 2, KW_GPU_MOVES, KW_GPU_NUMBER},
+    {"sort", lower_sort, 1, KW_GPU_MOVES, KW_DTYPES_REAL},
+    {"sort.stable", lower_sort, 2, KW_GPU_MOVES, KW_DTYPES_REAL},
+    {"topk", lower_sort, 2, KW_GPU_MOVES, KW_DTYPES_NUM},
     {0},
 };
 

@@ -5,7 +5,9 @@
 #include "program/dtype.h"
 
 uint32_t kw_gpu_dtype_size(kw_dtype dtype) {
-  static const uint8_t sizes[KW_DTYPE_COUNT] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 8, 16};
+  static const uint8_t sizes[KW_DTYPE_COUNT] = {
+#define SIZE(dtype, name, size) [dtype] = size,
+      KW_DTYPE_LIST(SIZE)};
   return sizes[dtype];
 }
 

@@ -306,9 +306,6 @@ kw_status kw_rt_product_launch(const kw_call *call) {
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-#define FLOATS (KW_DTYPE_BIT(KW_F16) | KW_DTYPE_BIT(KW_BF16) | KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_F64))
-#define F8 (KW_DTYPE_BIT(KW_F8E4M3FN) | KW_DTYPE_BIT(KW_F8E5M2))
-
 static kw_status register_kernel(const kw_host_api *host, const char *op, const char *name, uint64_t dtypes,
                                  uint32_t known_args, uint32_t flags) {
   const kw_kernel_desc desc = {.flags = lt->flags | flags,
@@ -330,11 +327,11 @@ kw_status kw_rt_products_register(const kw_host_api *host) {
     const char *op;
     uint64_t dtypes;
     uint32_t known_args;
-  } ops[] = {{"mm", FLOATS, 2},
-             {"bmm", FLOATS, 2},
-             {"addmm", FLOATS, 5},
+  } ops[] = {{"mm", KW_DTYPES_FLOAT, 2},
+             {"bmm", KW_DTYPES_FLOAT, 2},
+             {"addmm", KW_DTYPES_FLOAT, 5},
              {"_int_mm", KW_DTYPE_BIT(KW_I8), 2},
-             {"keyway::f8_linear", F8, 6}};
+             {"keyway::f8_linear", KW_DTYPES_F8, 6}};
   kw_status status = KW_OK;
   for (size_t i = 0; i < sizeof ops / sizeof ops[0] && status == KW_OK; ++i) {
     status = register_kernel(host, ops[i].op, lt->kernel, ops[i].dtypes, ops[i].known_args, 0);
