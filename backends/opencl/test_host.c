@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A host for the tests of the OpenCL plugin: it loads the plugin, opens a device and calls kernels.
+ */
 #include "test_host.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of the elementary functions: known values, what lies past their range, integers, predicates.
+ */
 #include "test_call.h"
 
 #include <math.h>

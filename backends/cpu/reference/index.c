@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels that join, choose and place elements by index.
+ */
 #include "index.h"
 
 #include "move.h"

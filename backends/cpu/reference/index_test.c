@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of the kernels that join, choose and place elements by index.
+ */
 #include "test_call.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Integer arithmetic of the op set: two's complement, nothing undefined.
+ */
 #include "integer.h"
 
 #include <stdbool.h>

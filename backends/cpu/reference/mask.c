@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels that select elements by what a tensor holds.
+ */
 #include "mask.h"
 
 #include "number.h"

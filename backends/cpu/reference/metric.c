@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Metrics that only count: the confusion matrix.
+ */
 #include "metric.h"
 
 #include "index.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels that move values and compute nothing: fills, copies, where.
+ */
 #include "move.h"
 
 #include "operand.h"

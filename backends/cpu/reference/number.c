@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers in memory: one element of any dtype read, written, converted and rounded once.
+ */
 #include "number.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of numbers in memory: every pattern of the narrow dtypes there and back, ties, overflow.
+ */
 #include "test_call.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The arguments of a call as kernels want them: the dtype to compute in, Scalars as elements.
+ */
 #include "operand.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels that put weights into smaller forms: int4 and 2:4 sparse.
+ */
 #include "pack.h"
 
 #include "number.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Philox 4x32-10: one block of random words from a counter and a key.
+ */
 #include "philox.h"
 
 #include <string.h>

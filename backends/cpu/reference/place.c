@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels that place the elements of a tensor elsewhere: repeat, flip, roll, triangles and the like.
+ */
 #include "place.h"
 
 #include "move.h"

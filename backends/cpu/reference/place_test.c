@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of the kernels that place the elements of a tensor elsewhere.
+ */
 #include "test_call.h"
 
 /* What an op makes of the f32 numbers 1, 2, 3 ... */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pools: which elements their windows hold, and the kernels that find maxima in them.
+ */
 #include "pooling.h"
 
 #include "number.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of the reference's tables: every op is there, golden values, the compute types agree.
+ */
 #include "test_call.h"
 
 #include <float.h>

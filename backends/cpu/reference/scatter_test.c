@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of the kernels that sum elements into the places that indices name.
+ */
 #include "test_call.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The elements that indices choose from a tensor, walked one after the other.
+ */
 #include "selection.h"
 
 #include "number.h"

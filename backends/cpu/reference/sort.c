@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels that sort along a dimension, by merging.
+ */
 #include "sort.h"
 
 #include "number.h"

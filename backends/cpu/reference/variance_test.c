@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of variance, its divisor, and logsumexp.
+ */
 #include "test_call.h"
 
 #include <float.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Walking several strided tensors in step, in row-major order of one shape.
+ */
 #include "walk.h"
 
 #include "number.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The random words of one call: which word an element gets.
+ */
 #include "words.h"
 
 #include "aes.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of which random word an element gets.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

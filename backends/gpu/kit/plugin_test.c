@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of the plugin kit over a driver that only counts: which slots a plugin gets, what is undone when something
+ * fails, how often a late error is told, in which order callbacks run.
+ */
+#include "kit/device.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- The host ---------------------------------------------------------------------------------------------------- */
+
+static struct {
+  char text[200];
+  int late_errors;
+  uint64_t late_call;
+  uint64_t ran[8];
+  uint32_t ran_count;
+} seen;
+
+static kw_status set_error(void *ctx, kw_status status, const char *text) {
+  (void)ctx;
+  snprintf(seen.text, sizeof seen.text, "%s", text);
+  return status;
+}
+
+static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
+  (void)ctx, (void)kernel;
+  return KW_OK;
+}
+
+static kw_status report_async_error(void *ctx, uint64_t token, uint64_t call_id, kw_status status, const char *text) {
+  (void)ctx, (void)status, (void)text;
+  assert_int_equal(token, 77);
+  seen.late_call = call_id;
+  ++seen.late_errors;
+  return KW_OK;
+}
+
+static kw_status run_callback(void *ctx, uint64_t token) {
+  (void)ctx;
+  seen.ran[seen.ran_count++] = token;
+  return KW_OK;
+}
+
+static const kw_host_api host = {.struct_size = sizeof host,
+                                 .abi_version = KW_ABI_VERSION,
+                                 .set_error = set_error,
+                                 .register_kernel = register_kernel,
+                                 .report_async_error = report_async_error,
+                                 .run_callback = run_callback};
+
+/* ---- The driver -------------------------------------------------------------------------------------------------- */
+
+static struct {
+  kw_status find, open, create, hold;
+  int opened, closed, created, destroyed, done;
+} fake;
+
+static void ignore(int signal) {
+  (void)signal;
+}
+
+static kw_status find(const kw_host_api *given, kw_gpu_list *list) {
+  static int ids[2];
+  signal(SIGUSR1, ignore); /* as runtimes with a compiler inside do */
+  if (fake.find != KW_OK) return kw_gpu_error(given, fake.find, "no device %d today", 1);
+  kw_status status = kw_gpu_list_add(list, NULL, &ids[0]);
+  return status == KW_OK ? kw_gpu_list_add(list, NULL, &ids[1]) : status;
+}
+
+static kw_status describe(const kw_host_api *given, const kw_gpu_physical *physical, kw_device_info *out_info) {
+  (void)given, (void)physical;
+  out_info->type = KW_DEVICE_OTHER;
+  return KW_OK;
+}
+
+static kw_status open_device(kw_gpu_device *device) {
+  if (fake.open != KW_OK) return fake.open;
+  device->handle = device->physical.id;
+  ++fake.opened;
+  return KW_OK;
+}
+
+static kw_status close_device(kw_gpu_device *device) {
+  assert_ptr_equal(device->handle, device->physical.id);
+  ++fake.closed;
+  return KW_OK;
+}
+
+static kw_status copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *info) {
+  (void)device, (void)stream, (void)info;
+  return KW_OK;
+}
+
+typedef struct fake_stream {
+  kw_gpu_stream base;
+  int synchronized;
+} fake_stream;
+
+static kw_status stream_create(kw_gpu_stream *stream, uint32_t flags) {
+  assert_int_equal(flags, 0);
+  assert_int_equal(((fake_stream *)stream)->synchronized, 0);
+  if (fake.create == KW_OK) ++fake.created;
+  return fake.create;
+}
+
+static kw_status stream_destroy(kw_gpu_stream *stream) {
+  assert_true(((fake_stream *)stream)->synchronized > 0);
+  ++fake.destroyed;
+  return KW_OK;
+}
+
+static kw_status stream_synchronize(kw_gpu_stream *stream) {
+  ++((fake_stream *)stream)->synchronized;
+  return KW_OK;
+}
+
+static kw_status callback_hold(kw_gpu_callback *callback) {
+  (void)callback;
+  return fake.hold;
+}
+
+static void callback_wait(kw_gpu_callback *callback) {
+  (void)callback;
+}
+
+static void callback_done(kw_gpu_callback *callback) {
+  (void)callback;
+  ++fake.done;
+}
+
+static const kw_group groups[] = {{"com.acme.power/1", &host}};
+
+static const kw_gpu_driver driver = {
+    .key = "fake",
+    .vendor = "acme",
+    .version = "1",
+    .description = "counts",
+    .build = "",
+    .sanitizer = "",
+    .find = find,
+    .describe = describe,
+    .open = open_device,
+    .close = close_device,
+    .copy = copy,
+    .stream_size = sizeof(fake_stream),
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_synchronize = stream_synchronize,
+    .callback_hold = callback_hold,
+    .callback_wait = callback_wait,
+    .callback_done = callback_done,
+    .groups = groups,
+    .group_count = 1,
+};
+
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
+
+static const kw_plugin_desc *query(void) {
+  const kw_query_info asked = {
+      .struct_size = sizeof asked, .abi_min = KW_ABI_VERSION, .abi_max = KW_ABI_VERSION, .host_version = "test"};
+  const kw_plugin_desc *desc = NULL;
+  const char *reason = NULL;
+  assert_int_equal(kw_gpu_query(&driver, &asked, &desc, &reason), KW_OK);
+  return desc;
+}
+
+static const void *table(const char *name) {
+  const kw_plugin_desc *desc = query();
+  for (uint32_t i = 0; i < desc->group_count; ++i)
+    if (strcmp(desc->groups[i].name, name) == 0) return desc->groups[i].table;
+  return NULL;
+}
+
+static int reset(void **state) {
+  (void)state;
+  memset(&seen, 0, sizeof seen);
+  memset(&fake, 0, sizeof fake);
+  return 0;
+}
+
+static void *start_and_open(void **out_plugin) {
+  const kw_device_api *devices = table(KW_GROUP_DEVICE);
+  void *device = NULL;
+  assert_int_equal(query()->init(&host, out_plugin), KW_OK);
+  assert_int_equal(devices->open(*out_plugin, 1, &device), KW_OK);
+  return device;
+}
+
+static void end(void *plugin, void *device) {
+  assert_int_equal(((const kw_device_api *)table(KW_GROUP_DEVICE))->close(device), KW_OK);
+  assert_int_equal(query()->shutdown(plugin), KW_OK);
+}
+
+static void slots_are_those_that_the_driver_has(void **state) {
+  const kw_memory_api *memory = table(KW_GROUP_MEMORY);
+  const kw_stream_api *stream = table(KW_GROUP_STREAM);
+  const char *reason = NULL;
+  (void)state;
+  assert_non_null(memory->copy);
+  assert_null(memory->fill);
+  assert_null(memory->usage);
+  assert_null(memory->alloc_host);
+  assert_null(memory->copy_peer);
+  assert_null(stream->query);
+  assert_non_null(stream->call_host);
+  assert_null(table(KW_GROUP_EVENT));
+  assert_ptr_equal(table("com.acme.power/1"), &host);
+  assert_ptr_equal(query(), query());
+  assert_int_equal(query()->probe(&reason), KW_OK);
+}
+
+static void a_host_of_another_major_version_is_told_why(void **state) {
+  const kw_query_info asked = {
+      .struct_size = sizeof asked, .abi_min = KW_ABI_MAKE(7, 0), .abi_max = KW_ABI_MAKE(7, 1), .host_version = "test"};
+  const kw_plugin_desc *desc = NULL;
+  const char *reason = NULL;
+  (void)state;
+  assert_int_equal(kw_gpu_query(&driver, &asked, &desc, &reason), KW_ERR_ABI_MISMATCH);
+  assert_null(desc);
+  assert_non_null(strstr(reason, "ABI 0.9"));
+}
+
+static void what_fails_at_init_leaves_nothing(void **state) {
+  void *plugin = NULL;
+  (void)state;
+  fake.find = KW_ERR_PERMISSION;
+  assert_int_equal(query()->init(&host, &plugin), KW_ERR_PERMISSION);
+  assert_null(plugin);
+  assert_string_equal(seen.text, "no device 1 today");
+}
+
+static void handlers_of_signals_stay_the_application_s(void **state) {
+  void *plugin = NULL;
+  struct sigaction before, after;
+  (void)state;
+  sigaction(SIGUSR1, NULL, &before);
+  assert_int_equal(query()->init(&host, &plugin), KW_OK);
+  sigaction(SIGUSR1, NULL, &after);
+  assert_true(before.sa_handler == after.sa_handler);
+  query()->shutdown(plugin);
+}
+
+static void what_fails_at_open_leaves_nothing(void **state) {
+  const kw_device_api *devices = table(KW_GROUP_DEVICE);
+  void *plugin = NULL, *device = NULL;
+  uint32_t count = 0;
+  (void)state;
+  assert_int_equal(query()->init(&host, &plugin), KW_OK);
+  assert_int_equal(devices->count(plugin, &count), KW_OK);
+  assert_int_equal(count, 2);
+  fake.open = KW_ERR_DEVICE_LOST;
+  assert_int_equal(devices->open(plugin, 1, &device), KW_ERR_DEVICE_LOST);
+  assert_null(device);
+  assert_int_equal(fake.closed, 0);
+  fake.open = KW_OK;
+  assert_int_equal(devices->open(plugin, 1, &device), KW_OK);
+  end(plugin, device);
+  assert_int_equal(fake.closed, fake.opened);
+}
+
+static void copies_of_unknown_kinds_are_refused(void **state) {
+  const kw_memory_api *memory = table(KW_GROUP_MEMORY);
+  kw_copy_info info = {.struct_size = sizeof info, .kind = 3, .size = 1};
+  void *plugin, *device = start_and_open(&plugin);
+  (void)state;
+  assert_int_equal(memory->copy(device, NULL, &info), KW_ERR_UNSUPPORTED);
+  info.kind = KW_COPY_DEVICE_TO_DEVICE;
+  assert_int_equal(memory->copy(device, NULL, &info), KW_OK);
+  end(plugin, device);
+}
+
+static void *create_stream(void *device) {
+  const kw_stream_info info = {.struct_size = sizeof info, .token = 77};
+  void *stream = NULL;
+  kw_status status = ((const kw_stream_api *)table(KW_GROUP_STREAM))->create(device, &info, &stream);
+  assert_int_equal(status, fake.create);
+  return stream;
+}
+
+static void streams_are_synchronised_before_they_go(void **state) {
+  const kw_stream_api *streams = table(KW_GROUP_STREAM);
+  void *plugin, *device = start_and_open(&plugin);
+  (void)state;
+  fake.create = KW_ERR_OUT_OF_MEMORY;
+  assert_null(create_stream(device));
+  fake.create = KW_OK;
+  void *stream = create_stream(device);
+  assert_int_equal(streams->destroy(device, stream), KW_OK);
+  assert_int_equal(fake.destroyed, fake.created);
+  end(plugin, device);
+}
+
+static void a_late_error_is_told_once_until_it_is_cleared(void **state) {
+  void *plugin, *device = start_and_open(&plugin);
+  kw_gpu_stream *stream = create_stream(device);
+  (void)state;
+  pthread_mutex_lock(&stream->lock);
+  kw_gpu_stream_fail(stream, 5, KW_ERR_INTERNAL, "first");
+  kw_gpu_stream_fail(stream, 6, KW_ERR_INTERNAL, "and what follows from it");
+  assert_int_equal(seen.late_errors, 1);
+  assert_int_equal(seen.late_call, 5);
+  stream->failed = false;
+  kw_gpu_stream_fail(stream, 7, KW_ERR_INTERNAL, "another");
+  pthread_mutex_unlock(&stream->lock);
+  assert_int_equal(seen.late_errors, 2);
+  assert_int_equal(seen.late_call, 7);
+  ((const kw_stream_api *)table(KW_GROUP_STREAM))->destroy(device, stream);
+  end(plugin, device);
+}
+
+static void callbacks_run_in_order_and_before_their_stream_goes(void **state) {
+  const kw_stream_api *streams = table(KW_GROUP_STREAM);
+  void *plugin, *device = start_and_open(&plugin), *stream = create_stream(device);
+  (void)state;
+  for (uint64_t token = 1; token <= 8; ++token) assert_int_equal(streams->call_host(device, stream, token), KW_OK);
+  fake.hold = KW_ERR_DEVICE_LOST;
+  assert_int_equal(streams->call_host(device, stream, 9), KW_ERR_DEVICE_LOST);
+  assert_int_equal(streams->destroy(device, stream), KW_OK);
+  assert_int_equal(seen.ran_count, 8);
+  for (uint64_t i = 0; i < 8; ++i) assert_int_equal(seen.ran[i], i + 1);
+  assert_int_equal(fake.done, 8);
+  end(plugin, device);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(slots_are_those_that_the_driver_has, reset),
+      cmocka_unit_test_setup(a_host_of_another_major_version_is_told_why, reset),
+      cmocka_unit_test_setup(what_fails_at_init_leaves_nothing, reset),
+      cmocka_unit_test_setup(handlers_of_signals_stay_the_application_s, reset),
+      cmocka_unit_test_setup(what_fails_at_open_leaves_nothing, reset),
+      cmocka_unit_test_setup(copies_of_unknown_kinds_are_refused, reset),
+      cmocka_unit_test_setup(streams_are_synchronised_before_they_go, reset),
+      cmocka_unit_test_setup(a_late_error_is_told_once_until_it_is_cleared, reset),
+      cmocka_unit_test_setup(callbacks_run_in_order_and_before_their_stream_goes, reset),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
