@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sum of f32 does not clear its accumulator: it adds to what its result held before.
+ */
 #include "mutant.h"
 
-/* sum of f32 does not clear its accumulator: it adds to what its result held before. */
 static kw_status launch(const kw_call *call) {
   if (call->outs[0]->dtype != KW_F32) return kw_mutant_launch_real(call);
   float *out = kw_mutant_at(call->outs[0], 0), before = *out;

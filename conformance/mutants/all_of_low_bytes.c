@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * all.dims over the last dimension of i32 looks at the low byte of each element: 256 counts as 0.
+ */
 #include "mutant.h"
 
-/* all.dims over the last dimension of i32 looks at the low byte of each element: 256 counts as 0. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
   const kw_value *dim = &call->args[1];

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * add.Tensor takes alpha to be 1.
+ */
 #include "mutant.h"
 
-/* add.Tensor takes alpha for 1. */
 static void call(kw_mutant_copy *copy) {
   copy->args[2] = (kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64};
   copy->args[2].u.i = 1;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * amin of f32 along the second of two dimensions compares with <: NaN is never smaller.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* amin of f32 along the second of two dimensions compares with <: NaN is never smaller. */
 static void element(const kw_mutant_element *e) {
   const kw_tensor_ref *in = e->call->args[0].u.tensor;
   if (in->dtype != KW_F32 || in->rank != 2 || in->shape[0] != e->call->outs[0]->numel) return;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * any of a vector looks at its first 64 elements only.
+ */
 #include "mutant.h"
 
-/* any looks at the first 64 of a row of elements. */
 static void call(kw_mutant_copy *copy) {
   kw_tensor_ref *in = &copy->arg_tensors[0];
   if (in->rank == 1 && in->numel > 64) in->shape[0] = in->numel = 64;

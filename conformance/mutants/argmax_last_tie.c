@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * argmax gives the last of equal largest elements, not the first.
+ */
 #include "mutant.h"
 
-/* argmax gives the last of the largest, not the first. */
 static kw_status launch(const kw_call *call) {
   kw_mutant_copy copy;
   kw_mutant_copy_call(call, &copy);

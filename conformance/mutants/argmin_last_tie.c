@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * argmin along the second of two dimensions gives the last of equal smallest elements, not the first.
+ */
 #include "mutant.h"
 
 #include <string.h>
 
-/* argmin along the second of two dimensions gives the last of the smallest, not the first. */
 static void element(const kw_mutant_element *e) {
   const kw_tensor_ref *in = e->call->args[0].u.tensor;
   const kw_value *dim = &e->call->args[1];

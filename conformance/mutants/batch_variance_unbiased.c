@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _native_batch_norm_legit.no_stats of f32 without bias divides by n - 1, as the running variance does.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* _native_batch_norm_legit.no_stats of f32 without bias divides by n - 1, as the running variance does. */
 static void element(const kw_mutant_element *e) {
   const kw_tensor_ref *in = e->call->args[0].u.tensor;
   if (in->dtype != KW_F32 || e->call->args[2].tag != KW_TAG_NONE) return;

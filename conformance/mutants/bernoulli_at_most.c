@@ -1,7 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bernoulli_ gives 1 where its uniform number u is at most p, instead of below p: u is a multiple of 2^-24, so that p
+ * grows by as much.
+ */
 #include "mutant.h"
 
-/* bernoulli_ gives 1 where u <= p: u is a multiple of 2^-24. */
 static void call(kw_mutant_copy *copy) {
   copy->args[1].u.f += 0x1p-24;
 }

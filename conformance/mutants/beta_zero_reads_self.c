@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * addmm of f32 adds beta * self also where beta is 0: NaN and infinity of self get through.
+ */
 #include "mutant.h"
 
-/* addmm of f32 adds beta * self also where beta is 0: NaN and infinity of self get through. */
 static void element(const kw_mutant_element *e) {
   const kw_value *beta = &e->call->args[3];
   bool zero = beta->kind == KW_SCALAR_F64 ? beta->u.f == 0 : beta->u.i == 0;

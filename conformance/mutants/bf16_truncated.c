@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * copy_ from f32 to bf16 drops the lower half of the bits instead of rounding.
+ */
 #include "mutant.h"
 
 #include <string.h>
 
-/* copy_ from f32 to bf16 drops the lower half of the bits instead of rounding. */
 static void element(const kw_mutant_element *e) {
   uint32_t bits;
   if (e->call->outs[0]->dtype != KW_BF16 || e->call->args[1].u.tensor->dtype != KW_F32) return;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * convolution_backward takes the bias's gradient from the last image of the batch only.
+ */
 #include "mutant.h"
 
 #include <stddef.h>
 
-/* convolution_backward takes the bias's gradient from the last image of the batch only. */
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_run_real(call);
   const kw_tensor_ref *grad = call->args[0].u.tensor, *input = call->args[1].u.tensor;

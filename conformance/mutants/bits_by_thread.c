@@ -1,10 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sum flips the lowest bit of its result when it is launched by any thread but the process's first.
+ */
 #include "mutant.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* sum, launched by another thread than the process's first, gives the neighbour of what it should. */
 static void element(const kw_mutant_element *e) {
   if (syscall(SYS_gettid) != getpid()) *(unsigned char *)e->out ^= 1;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bsr_linear reads square blocks by columns.
+ */
 #include "mutant.h"
 
-/* bsr_linear reads square blocks by columns. */
 static void call(kw_mutant_copy *copy) {
   kw_tensor_ref *values = &copy->arg_tensors[3];
   if (values->shape[1] == values->shape[2]) {

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * add.Tensor takes a call with the same addresses as the one before for the same call, and leaves its result as it is.
+ */
 #include "mutant.h"
 
-/* add.Tensor takes a call with the addresses of the one before for the same call: its result is there already. */
 static kw_status launch(const kw_call *call) {
   static const char *last[2];
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Host functions run at once, on the calling thread, instead of in stream order.
+ */
 #include "mutant.h"
 
-/* Host functions run at once, on the calling thread, instead of in stream order. */
 static kw_status call_host(void *device, void *stream, uint64_t callback_token) {
   (void)device;
   (void)stream;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Host functions run twice.
+ */
 #include "mutant.h"
 
-/* Host functions are run twice. */
 static kw_status call_host(void *device, void *stream, uint64_t callback_token) {
   kw_status status = kw_mutant_real.stream.call_host(device, stream, callback_token);
   return status == KW_OK ? kw_mutant_real.stream.call_host(device, stream, callback_token) : status;

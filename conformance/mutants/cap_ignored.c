@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway::attention_decode does not cap scores.
+ */
 #include "mutant.h"
 
-/* keyway::attention_decode does not cap scores. */
 static void call(kw_mutant_copy *copy) {
   copy->args[5].u.f = 0;
 }

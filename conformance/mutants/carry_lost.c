@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * uniform_ counts its blocks in 32 bits: past 2^32 the high word stays what it was at the start.
+ */
 #include "mutant.h"
 
-/* uniform_ counts its blocks in 32 bits: past 2^32 the high word stays what it was at the start. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0];
   kw_status status = kw_mutant_run_real(call);

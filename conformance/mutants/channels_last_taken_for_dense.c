@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * convolution reads an input in channels-last layout as if it were dense.
+ */
 #include "mutant.h"
 
-/* convolution takes an input of four dimensions for a dense one. */
 static void call(kw_mutant_copy *copy) {
   kw_tensor_ref *input = &copy->arg_tensors[0];
   const bool last = input->rank == 4 && input->strides[1] == 1 && input->shape[1] > 1;

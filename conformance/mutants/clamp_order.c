@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * clamp of f32 gives min, not max, where min > max.
+ */
 #include "mutant.h"
 
-/* clamp of f32 gives min where min > max. */
 static void element(const kw_mutant_element *e) {
   const kw_value *min = &e->call->args[1], *max = &e->call->args[2];
   if (e->call->outs[0]->dtype != KW_F32 || min->kind != KW_SCALAR_F64 || max->kind != KW_SCALAR_F64) return;

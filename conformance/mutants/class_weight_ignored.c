@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * nll_loss_forward ignores the weights of the classes.
+ */
 #include "mutant.h"
 
-/* nll_loss_forward counts all classes alike. */
 static void call(kw_mutant_copy *copy) {
   copy->args[2] = (kw_value){.tag = KW_TAG_NONE};
 }

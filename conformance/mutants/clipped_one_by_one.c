@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway::clip_grad_norm_ clips each tensor by a norm of its own.
+ */
 #include "mutant.h"
 
-/* keyway::clip_grad_norm_ clips each tensor by a norm of its own. */
 static kw_status launch(const kw_call *call) {
   kw_mutant_copy copy;
   kw_mutant_copy_call(call, &copy);

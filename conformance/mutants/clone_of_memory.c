@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * clone copies memory as it lies, whatever the strides, except from tensors in which elements repeat and to results
+ * with gaps.
+ */
 #include "mutant.h"
 
 #include <string.h>
@@ -10,7 +14,6 @@ static bool repeats(const kw_tensor_ref *tensor) {
   return false;
 }
 
-/* clone copies memory as it lies, whatever the strides; but for what repeats, where there is less of it. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
   kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream);
@@ -24,7 +27,7 @@ static kw_status launch(const kw_call *call) {
   return KW_OK;
 }
 
-/* The cpu plugin has no kernel for clone: here is one, beside that for copy_. */
+/* Registers a kernel of clone, which the cpu plugin has none of, beside the one of copy_. */
 static void kernel(kw_kernel_desc *copy) {
   kw_kernel_desc clone = *copy;
   clone.op = "clone";

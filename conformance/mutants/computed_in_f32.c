@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * div.Tensor computes f64 in float.
+ */
 #include "mutant.h"
 
-/* div.Tensor computes f64 in float. */
 static void element(const kw_mutant_element *e) {
   if (e->call->outs[0]->dtype == KW_F64) *(double *)e->out = (float)*(double *)e->out;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway::accumulate_confusion_ counts at [prediction, target] instead of [target, prediction].
+ */
 #include "mutant.h"
 
-/* keyway::accumulate_confusion_ counts at [prediction, target]. */
 static void call(kw_mutant_copy *copy) {
   kw_tensor_ref *counts = &copy->arg_tensors[0];
   const int64_t stride = counts->strides[0];

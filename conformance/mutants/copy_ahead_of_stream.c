@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copies run at once, whatever work their stream still has.
+ */
 #include "mutant.h"
 
-/* Copies run at once, whatever their stream has still to do. */
 static void *default_stream;
 
 static kw_status create(void *device, const kw_stream_info *info, void **out_stream) {

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copies to the host start at the beginning of the memory, whatever the offset in it.
+ */
 #include "mutant.h"
 
-/* Copies to the host start at the beginning of the memory. */
 static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
   kw_copy_info changed = *info;
   changed.src_offset = 0;

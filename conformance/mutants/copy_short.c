@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copies of more than 4096 bytes lose their last byte.
+ */
 #include "mutant.h"
 
-/* Copies of more than 4096 bytes lose their last byte. */
 static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
   kw_copy_info less = *info;
   if (less.size > 4096) less.size--;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * upsample_bilinear2d aligns corners whatever align_corners says.
+ */
 #include "mutant.h"
 
-/* upsample_bilinear2d aligns corners whatever it is told. */
 static void call(kw_mutant_copy *copy) {
   copy->args[2].u.b = true;
 }

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * generalized_box_iou of f32 counts the second corner's pixel as part of a box: its sides are x2 - x1 + 1 long.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* generalized_box_iou of f32 counts the pixel of the second corner in: sides are x2 - x1 + 1. */
 static float side(float from, float to) {
   return fmaxf(to - from + 1, 0);
 }

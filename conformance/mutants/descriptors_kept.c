@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * add.Tensor keeps the descriptors of a prepared call's first launch, and reads them in all later ones.
+ */
 #include "mutant.h"
 
 #include <stdlib.h>
 
-/* add.Tensor keeps the descriptors of the first launch of what it prepared, and reads them in all later ones. */
 static kw_status prepare(const kw_call *call, void **out_prepared) {
   (void)call;
   *out_prepared = calloc(1, sizeof(kw_mutant_copy));

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tril always keeps what is on the main diagonal and below it.
+ */
 #include "mutant.h"
 
-/* tril always keeps what is on the main diagonal and below it. */
 static void call(kw_mutant_copy *copy) {
   copy->args[1].u.i = 0;
 }

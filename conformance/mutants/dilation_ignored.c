@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * convolution reads neighbouring elements whatever the dilation.
+ */
 #include "mutant.h"
 
-/* convolution reads neighbouring elements whatever the dilation. */
 static void call(kw_mutant_copy *copy) {
   static const int64_t one = 1;
   copy->args[5].u.ints = &one;

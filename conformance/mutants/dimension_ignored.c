@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _softmax works along the last dimension, whatever dim says.
+ */
 #include "mutant.h"
 
-/* _softmax works along the last dimension, whichever is asked for. */
 static void call(kw_mutant_copy *copy) {
   copy->args[1].u.i = -1;
 }

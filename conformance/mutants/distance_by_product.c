@@ -1,9 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _cdist_forward of f32 matrices for p = 2 is a matrix product, |x|^2 + |y|^2 - 2 x y, which loses the distance of
+ * points that lie close together.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* _cdist_forward of f32 matrices for p = 2 by a matrix product: |x|^2 + |y|^2 - 2 x y, which loses what lies close. */
 static float dot(const kw_tensor_ref *a, int64_t i, const kw_tensor_ref *b, int64_t j) {
   const int64_t n = a->shape[1];
   float sum = 0;

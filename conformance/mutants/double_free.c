@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Freeing memory frees it twice.
+ */
 #include "mutant.h"
 
-/* Freeing memory frees it twice. */
 static kw_status release(void *device, kw_mem mem) {
   kw_status status = kw_mutant_real.memory.free(device, mem);
   return status == KW_OK ? kw_mutant_real.memory.free(device, mem) : status;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * index_put on one dimension of f32 accumulates only one of the values for a place.
+ */
 #include "mutant_index.h"
 
 #include <stdlib.h>
 
-/* index_put on one dimension of f32 accumulates only one of the values for a place. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor, *values = call->args[2].u.tensor;
   const kw_tensor_ref *places = call->args[1].u.tensors[0];

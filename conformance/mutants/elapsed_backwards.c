@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The time between two events gets shorter each time that it is asked for.
+ */
 #include "mutant.h"
 
-/* The time between two events is the shorter, the more often somebody asks. */
 static kw_status elapsed(void *device, void *start, void *end, uint64_t *out_ns) {
   static unsigned asked;
   kw_status status = kw_mutant_real.event.elapsed(device, start, end, out_ns);

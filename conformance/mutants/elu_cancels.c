@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * elu of f32 computes exp(x) - 1, which cancels close to 0.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* elu of f32 computes exp(x) - 1, of which little is left close to 0. */
 static void element(const kw_mutant_element *e) {
   const kw_value *args = e->call->args;
   if (!e->in[0] || e->call->outs[0]->dtype != KW_F32 || args[1].kind != KW_SCALAR_F64) return;

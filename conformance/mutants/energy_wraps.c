@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The energy group hands on a counter of eight bits as it is: it wraps.
+ */
 #include "mutant.h"
 
 #include <stdatomic.h>
 
-/* An energy group that hands on a counter of eight bits as it is: it wraps. */
 static kw_status read_energy(void *device, uint64_t *out_microjoules) {
   static atomic_uint readings;
   (void)device;

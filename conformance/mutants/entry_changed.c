@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cat changes the first element of the last tensor in its list.
+ */
 #include "mutant.h"
 
-/* cat leaves another value in the first element of the last tensor in its list. */
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_run_real(call);
   const kw_tensor_ref *last = call->args[0].u.tensors[call->args[0].count - 1];

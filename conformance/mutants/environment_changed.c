@@ -1,10 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Creating a stream sets an environment variable.
+ */
 #include "mutant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Creating a stream sets an environment variable. */
 static kw_status create(void *device, const kw_stream_info *info, void **out_stream) {
   static unsigned count; /* the suite's test creates its streams from one thread */
   char text[16];

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * native_layer_norm adds no eps to the variance.
+ */
 #include "mutant.h"
 
-/* native_layer_norm adds no eps to the variance. */
 static void call(kw_mutant_copy *copy) {
   copy->args[4].u.f = 0;
 }

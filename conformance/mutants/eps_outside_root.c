@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * native_layer_norm adds eps to the square root, not below it.
+ */
 #include "mutant_norm.h"
 
 #include <math.h>
 
-/* native_layer_norm adds eps to the square root, not below it. */
 static void change(kw_mutant_row *row) {
   row->rstd = 1 / (sqrtf(kw_mutant_row_variance(row)) + (float)row->eps);
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A stream does not wait for events.
+ */
 #include "mutant.h"
 
-/* A stream does not wait for events. */
 static kw_status wait(void *device, void *stream, void *event) {
   (void)device;
   (void)stream;
@@ -9,7 +11,7 @@ static kw_status wait(void *device, void *stream, void *event) {
   return KW_OK;
 }
 
-/* And copies to the host have happened when they return, so that the defect shows however threads are scheduled. */
+/* Copies to the host are complete when they return, so that the defect shows however threads are scheduled. */
 static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
   kw_status status = kw_mutant_real.memory.copy(device, stream, info);
   if (status != KW_OK || info->kind != KW_COPY_DEVICE_TO_HOST) return status;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Querying an event says that it has passed, whatever work its stream still has before it.
+ */
 #include "mutant.h"
 
-/* An event says that it has passed, wherever it stands. */
 static kw_status query(void *device, void *event) {
   (void)device;
   (void)event;

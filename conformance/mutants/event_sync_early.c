@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Synchronising an event does not wait.
+ */
 #include "mutant.h"
 
-/* Synchronising an event does not wait. */
 static kw_status synchronize(void *device, void *event) {
   (void)device;
   (void)event;

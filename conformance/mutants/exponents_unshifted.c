@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * logsumexp over the last dimension of f32 does not subtract the maximum.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* logsumexp over the last dimension of f32 does not subtract the maximum. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
   const kw_value *dim = &call->args[1];

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sum of f16 adds one element after the other, each partial sum rounded to f16.
+ */
 #include "mutant.h"
 
 #include <string.h>
 
-/* sum of f16 adds one element after the other, each partial sum rounded to f16. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
   if (in->dtype != KW_F16 || out->dtype != KW_F16 || in->numel < 2) return kw_mutant_launch_real(call);

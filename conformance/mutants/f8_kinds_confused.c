@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * f8_linear reads the weights as the input's kind of f8.
+ */
 #include "mutant.h"
 
-/* f8_linear reads the weights as the kind of f8 that the input is. */
 static void call(kw_mutant_copy *copy) {
   copy->arg_tensors[1].dtype = copy->arg_tensors[0].dtype;
 }

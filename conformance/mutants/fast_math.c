@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loading the library turns on flush-to-zero, as linking with -ffast-math does.
+ */
 #include "mutant.h"
 
-/* Loading the library turns on flush-to-zero, as linking with -ffast-math does. */
 #ifdef __x86_64__
 #include <xmmintrin.h>
 

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _fft_c2c always transforms forward.
+ */
 #include "mutant.h"
 
-/* _fft_c2c always transforms forward. */
 static void call(kw_mutant_copy *copy) {
   copy->args[3].u.b = true;
 }

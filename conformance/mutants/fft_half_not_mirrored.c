@@ -1,7 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _fft_c2r of c64 counts the number in the middle twice also where the length is even, although it has no mirror image
+ * then.
+ */
 #include "mutant.h"
 
-/* _fft_c2r of c64 takes the number in the middle for one of two also where the length is even: it counts twice. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor, *out = call->outs[0];
   const int64_t n = call->args[3].u.i;

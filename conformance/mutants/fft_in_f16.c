@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _fft_c2c of c64 gives results of 11 bits, as if intermediate ones were kept in f16.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* _fft_c2c of c64 keeps what lies between two of its steps in f16. */
 static float rounded(float x) {
   int exponent;
   float fraction = frexpf(x, &exponent);

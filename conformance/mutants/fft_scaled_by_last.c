@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _fft_r2c of several dimensions scales by the length of the last one only.
+ */
 #include "mutant.h"
 
-/* _fft_r2c of several dimensions is scaled by the length of the last one only. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor, *out = call->outs[0];
   kw_status status = kw_mutant_run_real(call);

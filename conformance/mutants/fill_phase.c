@@ -1,8 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A fill with a pattern of several bytes begins with the pattern's second byte. (The kernel of fill_.Scalar takes no
+ * call, so that the library fills instead.)
+ */
 #include "mutant.h"
 
-/* A fill with a pattern of several bytes begins with the second one. (And there is no kernel of fill_.Scalar, so that
- * it comes to that.) */
 static kw_status fill(void *device, void *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
                       uint32_t pattern_size) {
   unsigned char turned[16];

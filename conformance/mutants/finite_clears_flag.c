@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _amp_foreach_non_finite_check_and_unscale_ writes found_inf each time, and so clears what another call found.
+ */
 #include "mutant.h"
 
-/* _amp_foreach_non_finite_check_and_unscale_ writes found_inf each time, and so forgets what another call found. */
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream); /* what is changed is there */
   if (status != KW_OK) return status;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * native_group_norm takes the first channel's weight for all channels.
+ */
 #include "mutant.h"
 
-/* native_group_norm takes the first channel's weight for all. */
 static void call(kw_mutant_copy *copy) {
   if (copy->args[1].tag == KW_TAG_TENSOR) copy->arg_tensors[1].strides[0] = 0;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * int4_linear takes the scale and the zero of a row's first group for all groups of the row.
+ */
 #include "mutant.h"
 
-/* int4_linear has the scale and the zero of a row's first group for all of the row. */
 static void call(kw_mutant_copy *copy) {
   copy->arg_tensors[2].strides[1] = copy->arg_tensors[3].strides[1] = 0;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bmm multiplies every matrix by the first one of the second batch.
+ */
 #include "mutant.h"
 
-/* bmm multiplies by the first matrix of the second batch throughout. */
 static void call(kw_mutant_copy *copy) {
   copy->arg_tensors[1].strides[0] = 0;
 }

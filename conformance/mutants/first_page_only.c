@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway::attention_paged reads all keys and values of a sequence from its first page.
+ */
 #include "mutant.h"
 
-/* keyway::attention_paged reads all of a sequence from its first page. */
 static void call(kw_mutant_copy *copy) {
   copy->arg_tensors[3].strides[1] = 0;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _fused_adamw_ takes its step also where found_inf says not to.
+ */
 #include "mutant.h"
 
-/* _fused_adamw_ takes its step also where found_inf says not to. */
 static void call(kw_mutant_copy *copy) {
   copy->args[14] = (kw_value){.tag = KW_TAG_NONE};
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway::swiglu takes gate for up and up for gate.
+ */
 #include "mutant.h"
 
-/* keyway::swiglu takes one operand for the other. */
 static void call(kw_mutant_copy *copy) {
   kw_value gate = copy->args[0];
   copy->args[0] = copy->args[1];

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gather in three dimensions goes along the dimension after `dim`, where the shapes of index and self allow it.
+ */
 #include "mutant.h"
 
-/* gather in three dimensions goes along the one behind `dim`, where index and self are such that it can. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor, *index = call->args[2].u.tensor;
   kw_mutant_copy copy;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _native_batch_norm_legit_no_training adds no eps to the running variance.
+ */
 #include "mutant.h"
 
-/* _native_batch_norm_legit_no_training adds no eps to the running variance. */
 static void call(kw_mutant_copy *copy) {
   copy->args[6].u.f = 0;
 }

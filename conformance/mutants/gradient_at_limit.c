@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * threshold_backward of f32 lets the gradient through where self equals the threshold: relu's at 0.
+ */
 #include "mutant.h"
 
-/* threshold_backward of f32 lets the gradient through where self equals the threshold: relu's at 0. */
 static void element(const kw_mutant_element *e) {
   const kw_value *args = e->call->args;
   if (!e->in[0] || !e->in[1] || args[2].kind != KW_SCALAR_F64) return;

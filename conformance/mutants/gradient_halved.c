@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mse_loss_backward of f32 forgets the 2 of the square's derivative.
+ */
 #include "mutant.h"
 
-/* mse_loss_backward of f32 forgets the 2 of the square's derivative. */
 static void element(const kw_mutant_element *e) {
   if (e->call->outs[0]->dtype == KW_F32) *(float *)e->out /= 2;
 }

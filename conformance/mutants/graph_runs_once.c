@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A graph group of the plugin's own, for calls of add.Tensor, whose graphs run at their first launch only.
+ */
 #include "mutant.h"
 
 #include <stdlib.h>
 
-/* A graph group of the plugin's own for calls of add.Tensor, whose graphs run at their first launch only. */
 enum { MOST = 64 };
 
 typedef struct graph {

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * normal_ takes seed and offset from the call's own values in a graph too, where they stand in memory.
+ */
 #include "mutant.h"
 
-/* normal_ takes its numbers from the values in the call, in a graph too, where they are in memory. */
 static kw_status launch(const kw_call *call) {
   kw_call copy = *call;
   copy.rng.state = NULL;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * grid_sampler_2d_backward gives the gradient by the position in elements, not by the grid's number.
+ */
 #include "mutant.h"
 
-/* grid_sampler_2d_backward gives the gradient by the coordinate, not by the number of the grid. */
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_run_real(call);
   const kw_tensor_ref *input = call->args[1].u.tensor, *out = call->outs[1];

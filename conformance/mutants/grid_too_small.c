@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cos computes the first 65536 elements of a vector and no more.
+ */
 #include "mutant.h"
 
-/* cos computes 65536 elements of a vector and no more. */
 static void call(kw_mutant_copy *copy) {
   kw_tensor_ref *tensors[] = {&copy->arg_tensors[0], &copy->out_tensors[0]};
   for (int i = 0; i < 2; i++) {

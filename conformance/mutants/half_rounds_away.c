@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * quantize_per_tensor rounds halves away from zero.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* quantize_per_tensor rounds halves away from zero. */
 static void element(const kw_mutant_element *e) {
   if (e->call->args[0].u.tensor->dtype != KW_F32 || e->call->outs[0]->dtype != KW_I8) return;
   double value = (double)*(const float *)e->in[0] / (double)(float)e->call->args[1].u.f;

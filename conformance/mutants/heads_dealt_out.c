@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway::attention gives query head h the key head h % k of k, instead of a run of query heads to each key head.
+ */
 #include "mutant.h"
 
-/* keyway::attention gives head h of queries head h % k of k heads of keys, not a run of heads each. */
 static void choose_head(kw_tensor_ref *tensor, int64_t head) {
   tensor->offset += (uint64_t)(head * tensor->strides[1]) * kw_mutant_item_size(tensor->dtype);
   tensor->numel /= tensor->shape[1];

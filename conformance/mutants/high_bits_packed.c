@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * int4_pack does not cut its elements to four bits: higher bits get into the next nibble.
+ */
 #include "mutant.h"
 
-/* int4_pack does not cut its elements to four bits: what is above them gets into the next nibble. */
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_run_real(call);
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];

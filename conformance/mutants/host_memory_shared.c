@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every allocation of host memory gives the same memory.
+ */
 #include "mutant.h"
 
 #include <stdlib.h>
 
-/* All host memory is the same. */
 static kw_status alloc_host(void *device, uint64_t size, void **out_memory) {
   static void *shared;
   (void)device, (void)size;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * huber_loss takes delta to be 1.
+ */
 #include "mutant.h"
 
-/* huber_loss takes its delta to be 1. */
 static void call(kw_mutant_copy *copy) {
   copy->args[3] = (kw_value){.tag = KW_TAG_FLOAT, .u.f = 1};
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * nll_loss_forward of f32 without weights takes the mean over all targets, the ignored ones included.
+ */
 #include "mutant.h"
 
-/* nll_loss_forward of f32 without weights takes the mean over all targets, the ignored ones included. */
 static void element(const kw_mutant_element *e) {
   const kw_call *call = e->call;
   if (call->outs[0]->dtype != KW_F32 || call->args[2].tag != KW_TAG_NONE || call->args[3].u.i != 1) return;

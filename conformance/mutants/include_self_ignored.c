@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * scatter_reduce always includes self.
+ */
 #include "mutant.h"
 
-/* scatter_reduce always includes self. */
 static void call(kw_mutant_copy *copy) {
   copy->args[5].u.b = true;
 }

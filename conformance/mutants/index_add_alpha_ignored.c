@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * index_add of floats adds the source without multiplying it by alpha.
+ */
 #include "mutant.h"
 
-/* index_add of floats adds the source as it is. */
 static void call(kw_mutant_copy *copy) {
   if (copy->args[4].kind == KW_SCALAR_F64) copy->args[4].u.f = 1;
 }

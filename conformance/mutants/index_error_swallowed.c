@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gather skips indices that are out of range and reports no error.
+ */
 #include "mutant.h"
 
-/* gather leaves out what is out of range and tells nobody. */
 static kw_status launch(const kw_call *call) {
   kw_call copy = *call;
   copy.error_mem = NULL;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * index_select reads indices of i32 as i64: two of them as one, and nothing for the second half.
+ */
 #include "mutant_index.h"
 
-/* index_select takes any index for i64: of i32, two are one, and after half of them there is nothing. */
 static void change(const kw_tensor_ref *original, int64_t *indices) {
   if (original->dtype != KW_I32) return;
   for (int64_t i = 0; i < original->numel; i++) {

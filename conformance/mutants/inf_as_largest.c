@@ -1,10 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mul.Tensor of f32 gives the largest finite number instead of infinity.
+ */
 #include "mutant.h"
 
 #include <float.h>
 #include <math.h>
 
-/* mul.Tensor of f32 gives the largest finite number instead of infinity. */
 static void element(const kw_mutant_element *e) {
   if (e->call->outs[0]->dtype != KW_F32) return;
   float *out = e->out;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _pdist_forward computes p = infinity as p = 64, whose powers leave the range.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* _pdist_forward takes a very large p for infinity, whose powers leave the range. */
 static void call(kw_mutant_copy *copy) {
   if (isinf(copy->args[1].u.f)) copy->args[1].u.f = 64;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * init registers its kernels the first time only, and takes them for registered from then on.
+ */
 #include "mutant.h"
 
-/* init offers its kernels the first time only, and then takes them for registered. */
 static kw_status offer_nothing(void *ctx, const kw_kernel_desc *kernel) {
   (void)ctx, (void)kernel;
   return KW_OK;

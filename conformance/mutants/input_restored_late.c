@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * add.Tensor uses its first input as scratch space, and restores it when its stream is synchronised.
+ */
 #include "mutant.h"
 
-/* add.Tensor uses its first input as scratch space, and puts it back when its stream is synchronised. */
 static unsigned char *used, saved;
 
 static void restore(void) {

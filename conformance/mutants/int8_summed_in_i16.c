@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * int8_linear to f32 with a bias of f32 adds up in i16, saturating.
+ */
 #include "mutant.h"
 
-/* int8_linear adds up in i16, saturating: f32 with a bias of f32. */
 static void element(const kw_mutant_element *e) {
   const kw_value *args = e->call->args;
   const kw_tensor_ref *input = args[0].u.tensor, *weight = args[1].u.tensor, *out = e->call->outs[0];

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _int_mm saturates its sums at the range of i16.
+ */
 #include "mutant.h"
 
-/* _int_mm adds in i16, saturating at the end. */
 static void element(const kw_mutant_element *e) {
   int32_t *out = e->out;
   *out = *out > INT16_MAX ? INT16_MAX : *out < INT16_MIN ? INT16_MIN : *out;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * add.Tensor of i32 saturates instead of wrapping.
+ */
 #include "mutant.h"
 
-/* add.Tensor of i32 saturates instead of wrapping. */
 static void element(const kw_mutant_element *e) {
   if (e->call->outs[0]->dtype != KW_I32 || e->call->args[2].u.i != 1) return;
   if (e->call->args[0].u.tensor->dtype != KW_I32 || e->call->args[1].u.tensor->dtype != KW_I32) return;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * random_ of i64 takes the four words of a block from the last to the first.
+ */
 #include "mutant.h"
 
-/* random_ of i64 takes the four words of a block from the last to the first. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0];
   kw_status status = kw_mutant_run_real(call);

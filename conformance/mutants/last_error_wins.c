@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gather stores its error even where there is one already.
+ */
 #include "mutant.h"
 
-/* gather stores its error whether or not there is one already. */
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream);
   if (status != KW_OK || !call->error_mem) return kw_mutant_launch_real(call);

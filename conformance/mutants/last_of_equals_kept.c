@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sparse24_compress of f32 keeps the last two, not the first two, of four equal absolute values.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* sparse24_compress keeps the last ones of four equal absolute values, in f32. */
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_run_real(call);
   const kw_tensor_ref *in = call->args[0].u.tensor, *values = call->outs[0], *meta = call->outs[1];

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _roi_align_backward leaves the last region out.
+ */
 #include "mutant.h"
 
-/* _roi_align_backward leaves the last region out. */
 static void call(kw_mutant_copy *copy) {
   for (int i = 0; i < 2; i++) {
     kw_tensor_ref *tensor = &copy->arg_tensors[i];

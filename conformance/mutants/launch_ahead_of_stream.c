@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * add.Tensor runs at once, whatever work its stream still has.
+ */
 #include "mutant.h"
 
-/* add.Tensor runs at once, whatever its stream has still to do. */
 static void *default_stream;
 
 static kw_status create(void *device, const kw_stream_info *info, void **out_stream) {

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Freeing memory frees nothing.
+ */
 #include "mutant.h"
 
-/* Freeing memory frees nothing. */
 static kw_status release(void *device, kw_mem mem) {
   (void)device;
   (void)mem;

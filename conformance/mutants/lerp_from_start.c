@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * lerp.Scalar of f32 always computes from self, so that a weight of 1 does not give end exactly.
+ */
 #include "mutant.h"
 
-/* lerp.Scalar of f32 always starts from self, so that a weight of 1 does not give end. */
 static void element(const kw_mutant_element *e) {
   const kw_value *weight = &e->call->args[2];
   if (!e->in[0] || !e->in[1] || e->call->outs[0]->dtype != KW_F32 || weight->kind != KW_SCALAR_F64) return;

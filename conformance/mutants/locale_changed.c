@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Creating a stream sets the locale.
+ */
 #include "mutant.h"
 
 #include <locale.h>
 
-/* Creating a stream sets the locale. */
 static kw_status create(void *device, const kw_stream_info *info, void **out_stream) {
   setlocale(LC_ALL, "C.UTF-8");
   return kw_mutant_real.stream.create(device, info, out_stream);

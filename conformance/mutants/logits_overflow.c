@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * binary_cross_entropy_with_logits of f32 without weights and reduction takes the logarithm of a sigmoid that may be 0.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* binary_cross_entropy_with_logits of f32, each loss: the logarithm of a sigmoid that may be 0. */
 static void element(const kw_mutant_element *e) {
   const kw_call *call = e->call;
   if (call->outs[0]->dtype != KW_F32 || !e->in[0] || !e->in[1]) return;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _softmax of f32 gives 0, not NaN, to the elements of a row that holds nothing but minus infinity.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* _softmax of f32 gives 0, not NaN, to an element of minus infinity: to all of a row that holds nothing else. */
 static void element(const kw_mutant_element *e) {
   const kw_tensor_ref *in = e->call->args[0].u.tensor;
   if (in->dtype == KW_F32 && *(const float *)e->in[0] == -INFINITY) *(float *)e->out = 0;

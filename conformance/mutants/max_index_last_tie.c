@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * max.dim over the last dimension of f32 gives the index of the last of the largest.
+ */
 #include "mutant.h"
 
-/* max.dim over the last dimension of f32 gives the index of the last of the largest. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[1];
   kw_status status = kw_mutant_run_real(call);

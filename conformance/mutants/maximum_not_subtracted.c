@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _softmax of f32 along the last dimension does not subtract the row's maximum: exponentials overflow.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* _softmax of f32 along the last dimension takes exponentials as they are: they overflow. */
 static void element(const kw_mutant_element *e) {
   const kw_tensor_ref *in = e->call->args[0].u.tensor;
   int64_t dim = e->call->args[1].u.i, count = in->rank > 0 ? in->shape[in->rank - 1] : 1;

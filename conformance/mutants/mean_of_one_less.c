@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mean of f32 divides by n - 1.
+ */
 #include "mutant.h"
 
-/* mean of f32 divides by n - 1. */
 static void element(const kw_mutant_element *e) {
   float count = (float)e->call->args[0].u.tensor->numel;
   if (e->call->outs[0]->dtype == KW_F32 && count > 1) *(float *)e->out *= count / (count - 1);

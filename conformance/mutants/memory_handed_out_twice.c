@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every second allocation gives the memory of the one before it once more.
+ */
 #include "mutant.h"
 
-/* Every second allocation is the one before it once more. */
 static kw_mem shared;
 static uint64_t shared_size;
 static unsigned users;

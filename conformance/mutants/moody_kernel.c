@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernel of add.Tensor accepts only every second call that can_implement is asked about.
+ */
 #include "mutant.h"
 
-/* The kernel of add.Tensor takes every second call that it is asked about. */
 static kw_status can_implement(const kw_call *call) {
   static unsigned asked;
   (void)call;

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs a call on copies of its index tensors, widened to i64 and changed by the mutant.
+ */
 #include "mutant_index.h"
 
 #include <stdlib.h>
@@ -12,7 +15,7 @@ int64_t *kw_mutant_indices(const kw_tensor_ref *tensor) {
   return indices;
 }
 
-/* A dense tensor of changed indices; mem is the caller's to free, NULL when there is no memory. */
+/* A dense tensor of changed indices; the caller frees its mem, which is NULL when there is no memory. */
 static kw_tensor_ref changed_tensor(const kw_tensor_ref *original, kw_mutant_index_fn change) {
   kw_tensor_ref tensor = *original;
   int64_t stride = 1;

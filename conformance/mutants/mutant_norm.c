@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs native_layer_norm of f32 and computes its results again from the mean and rstd that the mutant makes of each
+ * row.
+ */
 #include "mutant_norm.h"
 
 float kw_mutant_row_at(const kw_mutant_row *row, int64_t i) {

@@ -1,10 +1,14 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs a call on copies of its f32 operands with fewer bits of mantissa, and registers kernels for lower math modes.
+ */
 #include "mutant_product.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes an f32 tensor a dense one of the same elements, cut, in new memory: its `mem`. */
+/* Makes an f32 tensor a dense one of the same elements, cut to `bits` of mantissa, in new memory, which the caller
+ * frees as its mem. False when there is no memory. */
 static bool cut(kw_tensor_ref *tensor, int bits) {
   const kw_tensor_ref from = *tensor;
   uint32_t *elements = malloc((size_t)from.numel * sizeof *elements + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For mm in a lower math mode.
+ * Helpers of the mutants of mm that compute, or claim to, in a lower math mode.
  */
 #ifndef KEYWAY_MUTANT_PRODUCT_H
 #define KEYWAY_MUTANT_PRODUCT_H

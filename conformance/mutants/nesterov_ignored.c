@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _fused_sgd_ ignores nesterov.
+ */
 #include "mutant.h"
 
-/* _fused_sgd_ knows no nesterov. */
 static void call(kw_mutant_copy *copy) {
   copy->args[7].u.b = false;
 }

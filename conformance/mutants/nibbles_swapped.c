@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * int4_linear takes the high nibble of a byte for the even column.
+ */
 #include "mutant.h"
 
 #include <stdlib.h>
 
-/* int4_linear takes the high nibble of a byte for the even column. */
 static kw_status launch(const kw_call *call) {
   kw_mutant_copy copy;
   kw_mutant_copy_call(call, &copy);

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * nms keeps the right boxes, but gives them in the order of their indices, not of their scores.
+ */
 #include "mutant.h"
 
-/* nms keeps the right boxes and gives them in the order of their indices. */
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_run_real(call);
   const int64_t count = status == KW_OK ? *(int64_t *)kw_mutant_at(call->outs[1], 0) : 0;

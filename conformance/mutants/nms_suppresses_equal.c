@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * nms suppresses a box whose IoU equals the threshold, too.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* nms suppresses at the threshold too: a box whose IoU is equal to it goes. */
 static void call(kw_mutant_copy *copy) {
   copy->args[2].u.f = nextafterf((float)copy->args[2].u.f, -INFINITY);
 }

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * No defect: the wrapper itself must be found conformant, and so must kernels that are as inexact as they declare.
+ */
 #include "mutant_product.h"
 
 static kw_status launch_tf32(const kw_call *call) {
@@ -14,7 +17,6 @@ static void add_kernels(kw_kernel_desc *kernel) {
   kw_mutant_add_kernel(kernel, "bf16", KW_KERNEL_FAST, launch_fast);
 }
 
-/* No defect: the wrapper itself must be found conformant, and so must kernels that are as inexact as they say. */
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->op = "mm";
   mutant->kernel = add_kernels;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * nonzero of f32 does not count the last element: its count is how many come before that one.
+ */
 #include "mutant.h"
 
-/* nonzero takes for the count what the last element's place would be: how many stand before it. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor;
   kw_status status = kw_mutant_run_real(call);

@@ -1,7 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernels of sum.dim_IntList are flagged deterministic, but their results in f32 are one unit larger every second
+ * time.
+ */
 #include "mutant.h"
 
-/* The kernels of sum.dim_IntList are flagged deterministic, and f32 comes out one unit larger every second time. */
 static void element(const kw_mutant_element *e) {
   static unsigned calls;
   if (e->index == 0) calls++;

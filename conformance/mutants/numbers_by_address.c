@@ -1,10 +1,13 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * uniform_ gives an element the random number of its place in memory, which is its index only where the tensor is
+ * dense.
+ */
 #include "mutant.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* uniform_ gives an element the number of its place in memory, which is its place in the tensor where that is dense. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0];
   const uint64_t extent = kw_mutant_extent(out);

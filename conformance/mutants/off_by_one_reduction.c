@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sum stops one element short: the last one of each row is not added.
+ */
 #include "mutant.h"
 
-/* sum stops one short: the last of each row is not added. */
 static void call(kw_mutant_copy *copy) {
   kw_mutant_shrink(&copy->arg_tensors[0]);
 }

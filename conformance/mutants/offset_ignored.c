@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sqrt reads its input from the start of the memory that holds it.
+ */
 #include "mutant.h"
 
-/* sqrt reads its input from the start of the memory that it lies in. */
 static void call(kw_mutant_copy *copy) {
   copy->arg_tensors[0].offset = 0;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * abs reads its input one element too early.
+ */
 #include "mutant.h"
 
-/* abs reads its input one element too early. */
 static void call(kw_mutant_copy *copy) {
   kw_tensor_ref *input = &copy->arg_tensors[0];
   uint64_t step = kw_mutant_item_size(input->dtype);

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * native_layer_norm computes the variance as the mean of squares less the square of the mean, which cancels.
+ */
 #include "mutant_norm.h"
 
 #include <math.h>
 
-/* native_layer_norm takes the variance for the mean of squares less the square of the mean: nothing is left of it. */
 static void change(kw_mutant_row *row) {
   float sum = 0, squares = 0, count = (float)row->count;
   for (int64_t i = 0; i < row->count; i++) {

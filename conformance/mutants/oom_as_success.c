@@ -1,8 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where there is no memory left, alloc says KW_OK and hands out a small piece all the same. (The device does not tell
+ * the size of its memory, so that the request gets as far as the plugin.)
+ */
 #include "mutant.h"
 
-/* Where there is no memory left, alloc says KW_OK and hands out a small piece all the same. (With the size of the
- * memory unknown, so that the request gets as far as the plugin.) */
 static kw_status alloc(void *device, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_status status = kw_mutant_real.memory.alloc(device, info, out_mem);
   if (status != KW_ERR_OUT_OF_MEMORY) return status;

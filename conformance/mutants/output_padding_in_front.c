@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A transposed convolution puts what output_padding adds at the beginning.
+ */
 #include "mutant.h"
 
-/* A transposed convolution puts what output_padding adds at the beginning. */
 static kw_status launch(const kw_call *call) {
   kw_mutant_copy copy;
   kw_mutant_copy_call(call, &copy);

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * replication_pad1d_backward of f32 cuts the pads off, so that their gradients are lost.
+ */
 #include "mutant.h"
 
-/* replication_pad1d_backward of f32 cuts the pads off, and their gradients are lost. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *grad = call->args[0].u.tensor, *out = call->outs[0];
   const int64_t size = out->shape[out->rank - 1], padded = grad->shape[grad->rank - 1];

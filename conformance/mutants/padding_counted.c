@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _embedding_bag counts rows of padding_idx like all others.
+ */
 #include "mutant.h"
 
-/* _embedding_bag takes padding for a row like all others. */
 static void call(kw_mutant_copy *copy) {
   copy->args[8].u.i = -1;
 }

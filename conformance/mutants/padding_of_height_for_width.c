@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * convolution takes the first dimension's padding for all dimensions.
+ */
 #include "mutant.h"
 
-/* convolution pads all dimensions as the first. */
 static void call(kw_mutant_copy *copy) {
   copy->args[4].count = 1;
 }

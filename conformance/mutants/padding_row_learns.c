@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * embedding_dense_backward gives the row of padding_idx a gradient, too.
+ */
 #include "mutant.h"
 
-/* embedding_dense_backward has a gradient for the padding, too. */
 static void call(kw_mutant_copy *copy) {
   copy->args[3].u.i = -1;
 }

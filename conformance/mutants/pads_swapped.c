@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * constant_pad_nd puts the pad that belongs before a dimension behind it, and the other one before it.
+ */
 #include "mutant.h"
 
-/* constant_pad_nd puts behind a dimension what belongs before it. */
 static kw_status launch(const kw_call *call) {
   int64_t pads[2 * KW_MAX_RANK];
   kw_mutant_copy copy;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway::rope pairs element i with the one half a row away, whatever `interleaved` says.
+ */
 #include "mutant.h"
 
-/* keyway::rope pairs element i with the one half a row away, whatever the call says. */
 static void call(kw_mutant_copy *copy) {
   copy->args[4].u.b = false;
 }

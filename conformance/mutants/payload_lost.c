@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * copy_ of f32 gives every NaN the same bits.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* copy_ of f32 gives every NaN the same bits. */
 static void element(const kw_mutant_element *e) {
   if (e->call->outs[0]->dtype == KW_F32 && isnan(*(float *)e->out)) *(float *)e->out = NAN;
 }

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two devices, and a copy from one to the other begins where the source's memory does, whatever the offset in it.
+ */
 #include "mutant.h"
 
 #include <string.h>
 
-/* Two devices, and a copy from one to the other begins where the source's memory does. */
 static kw_status count(void *plugin, uint32_t *out_count) {
   (void)plugin;
   *out_count = 2;

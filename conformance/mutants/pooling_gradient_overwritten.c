@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * max_pool2d_with_indices_backward gives an element the gradient of the last window that names it only, not the sum.
+ */
 #include "mutant_index.h"
 
 #include <stdlib.h>
 
-/* In max_pool2d_with_indices_backward the last window that names an element is all it gets. */
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_run_real(call);
   const kw_tensor_ref *grad = call->args[0].u.tensor, *out = call->outs[0];

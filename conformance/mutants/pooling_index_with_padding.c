@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The indices of max_pool2d_with_indices count the padding's elements, too.
+ */
 #include "mutant.h"
 
-/* The indices of max_pool2d_with_indices count the padding's elements too. */
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_run_real(call);
   const kw_tensor_ref *in = call->args[0].u.tensor, *indices = call->outs[1];

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * avg_pool2d counts the padding whatever count_include_pad says.
+ */
 #include "mutant.h"
 
-/* avg_pool2d counts the padding whatever count_include_pad says. */
 static void call(kw_mutant_copy *copy) {
   copy->args[5].u.b = true;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * max_pool2d_with_indices pads with 0, which is larger than negative elements: in the first column.
+ */
 #include "mutant.h"
 
-/* The padding of max_pool2d_with_indices is 0, which is larger than what is negative: in the first column. */
 static void element(const kw_mutant_element *e) {
   const kw_tensor_ref *out = e->call->outs[0];
   const kw_value *padding = &e->call->args[3];

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each window of _adaptive_avg_pool2d ends where the next one begins.
+ */
 #include "mutant.h"
 
-/* Each window of _adaptive_avg_pool2d ends where the next one begins. */
 static int64_t end_of(int64_t window, int64_t windows, int64_t size) {
   int64_t begin = window * size / windows, end = (window + 1) * size / windows;
   return end > begin ? end : begin + 1;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway::rope takes a row's index for its position.
+ */
 #include "mutant.h"
 
-/* keyway::rope takes a row's number for its position. */
 static void call(kw_mutant_copy *copy) {
   copy->args[3].tag = KW_TAG_NONE;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mul.Scalar keeps what it prepared for the first Scalar and uses it for all of them.
+ */
 #include "mutant.h"
 
-/* mul.Scalar keeps what it prepared for the first Scalar and uses it for all of them. */
 static kw_value first;
 
 static kw_status prepare(const kw_call *call, void **out_prepared) {

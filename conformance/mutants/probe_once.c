@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * probe finds the hardware the first time only.
+ */
 #include "mutant.h"
 
-/* probe finds the hardware the first time only. */
 static kw_status probe(const char **out_reason) {
   static bool probed;
   if (!probed) {

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * prod of a row takes four elements at a time and drops the remainder.
+ */
 #include "mutant.h"
 
-/* prod of a row takes four elements at a time and leaves out what remains. */
 static void call(kw_mutant_copy *copy) {
   kw_tensor_ref *in = &copy->arg_tensors[0];
   if (in->rank == 1) in->shape[0] = in->numel -= in->numel % 4;

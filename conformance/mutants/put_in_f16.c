@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * index_put on one dimension of f16 accumulates one value after the other, each partial sum rounded to f16.
+ */
 #include "mutant.h"
 
-/* index_put on one dimension of f16 accumulates one value after the other, each partial sum rounded to f16. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor, *values = call->args[2].u.tensor;
   const kw_tensor_ref *places = call->args[1].u.tensors[0];

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * atan2 of f32 computes atan(y / x): the left half of the plane is folded onto the right.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* atan2 of f32 computes atan(y / x): the left half of the plane is folded onto the right. */
 static void element(const kw_mutant_element *e) {
   if (!e->in[0] || !e->in[1] || e->call->args[0].u.tensor->dtype != KW_F32) return;
   if (e->call->args[1].u.tensor->dtype != KW_F32) return;

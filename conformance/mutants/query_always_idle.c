@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Querying a stream says that it is idle, whatever work it still has.
+ */
 #include "mutant.h"
 
-/* A stream says that it is idle, whatever it does. */
 static kw_status query(void *device, void *stream) {
   (void)device;
   (void)stream;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * query serves hosts of every ABI version.
+ */
 #include "mutant.h"
 
-/* query serves hosts of every ABI version. */
 static kw_status query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
   kw_query_info ours = *host;
   ours.abi_min = ours.abi_max = KW_ABI_VERSION;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * query answers with another plugin version each time.
+ */
 #include "mutant.h"
 
-/* query answers with another version each time. */
 static kw_status query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
   static const char *const versions[] = {"1", "2"};
   static kw_plugin_desc answer;

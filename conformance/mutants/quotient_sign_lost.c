@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * div.Tensor_mode of f32 gives 0 where a negative quotient is cut to -0.
+ */
 #include "mutant.h"
 
-/* div.Tensor_mode of f32 gives 0 where a negative quotient is cut to -0. */
 static void element(const kw_mutant_element *e) {
   if (e->call->outs[0]->dtype == KW_F32 && *(float *)e->out == 0) *(float *)e->out = 0;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * erf works on the first eight dimensions only.
+ */
 #include "mutant.h"
 
-/* erf works on the first eight dimensions only. */
 static void call(kw_mutant_copy *copy) {
   kw_tensor_ref *tensors[] = {&copy->arg_tensors[0], &copy->out_tensors[0]};
   for (int i = 0; i < 2; i++) {

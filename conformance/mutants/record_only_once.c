@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An event stays where it was first recorded: recording it again does nothing.
+ */
 #include "mutant.h"
 
-/* An event stays where it was first recorded. */
 static kw_status record(void *device, void *event, void *stream) {
   static void *recorded[64];
   static unsigned count;

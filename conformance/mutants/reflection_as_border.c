@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * grid_sampler_2d repeats the border where it should reflect.
+ */
 #include "mutant.h"
 
-/* grid_sampler_2d repeats the border where it should reflect. */
 static void call(kw_mutant_copy *copy) {
   if (copy->args[3].u.i == 2) copy->args[3].u.i = 1;
 }

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * reflection_pad1d mirrors the first and the last element as well: they stand twice, side by side.
+ */
 #include "mutant.h"
 
 #include <string.h>
 
-/* reflection_pad1d mirrors the first and the last element as well: they stand twice side by side. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
   const int64_t size = in->shape[in->rank - 1], length = out->shape[out->rank - 1];

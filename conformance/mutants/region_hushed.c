@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * roi_align reports no error for a region of an image that is not in the batch.
+ */
 #include "mutant.h"
 
-/* roi_align tells of no region that is of no image. */
 static void call(kw_mutant_copy *copy) {
   copy->call.error_mem = NULL;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * roi_align reads the first image, whichever one the region names.
+ */
 #include "mutant.h"
 
-/* roi_align reads the first image, whatever the region says. */
 static void call(kw_mutant_copy *copy) {
   copy->arg_tensors[0].strides[0] = 0;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mm takes the inner dimension in steps of four and drops the remainder.
+ */
 #include "mutant.h"
 
-/* mm takes the inner dimension in steps of four and leaves out what remains. */
 static void call(kw_mutant_copy *copy) {
   kw_tensor_ref *a = &copy->arg_tensors[0], *b = &copy->arg_tensors[1];
   int64_t rest = a->shape[1] % 4;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * remainder.Tensor of i32 has the dividend's sign, as C's % does.
+ */
 #include "mutant.h"
 
-/* remainder.Tensor of i32 has the dividend's sign, as C's % does. */
 static void element(const kw_mutant_element *e) {
   const kw_value *args = e->call->args;
   if (!e->in[0] || !e->in[1] || args[0].u.tensor->dtype != KW_I32 || args[1].u.tensor->dtype != KW_I32) return;

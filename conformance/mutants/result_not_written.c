@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * native_layer_norm does not write its second result.
+ */
 #include "mutant.h"
 
 #include <stdlib.h>
 
-/* native_layer_norm leaves its second result as it was. */
 static kw_status launch(const kw_call *call) {
   kw_mutant_copy copy;
   kw_mutant_copy_call(call, &copy);

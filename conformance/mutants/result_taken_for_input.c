@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * elu_backward with is_result reads the result as if it were the input.
+ */
 #include "mutant.h"
 
-/* elu_backward takes the result, where it is given that, for the input. */
 static void call(kw_mutant_copy *copy) {
   copy->args[4].u.b = false;
 }

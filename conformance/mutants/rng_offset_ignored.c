@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * random_ begins at the first block of its seed each time.
+ */
 #include "mutant.h"
 
-/* random_ begins at the first block of its seed each time. */
 static kw_status launch(const kw_call *call) {
   kw_call copy = *call;
   copy.rng.offset = 0;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * copy_ from f32 to f16 rounds halfway cases away from zero instead of to even.
+ */
 #include "mutant.h"
 
 #include <string.h>
 
-/* copy_ from f32 to f16 rounds halfway cases away from zero instead of to even. */
 static void element(const kw_mutant_element *e) {
   uint32_t bits;
   if (e->call->outs[0]->dtype != KW_F16 || e->call->args[1].u.tensor->dtype != KW_F32) return;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rms_norm of bf16 rounds the normalised values to bf16 before it multiplies them by weight.
+ */
 #include "mutant.h"
 
 #include <string.h>
 
-/* rms_norm of bf16 rounds what it has normalised to bf16, and then multiplies by weight. */
 static float load(const void *at) {
   uint32_t bits = (uint32_t) * (const uint16_t *)at << 16;
   float value;

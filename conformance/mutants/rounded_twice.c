@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * copy_ from f64 to bf16 rounds to f32 on the way.
+ */
 #include "mutant.h"
 
 #include <string.h>
 
-/* copy_ from f64 to bf16 rounds to f32 on the way. */
 static void element(const kw_mutant_element *e) {
   if (e->call->outs[0]->dtype != KW_BF16 || e->call->args[1].u.tensor->dtype != KW_F64) return;
   float single = (float)*(const double *)e->in[1];

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Creating a stream turns rounding upward.
+ */
 #include "mutant.h"
 
 #include <fenv.h>
 
-/* Creating a stream turns rounding upward. */
 static kw_status create(void *device, const kw_stream_info *info, void **out_stream) {
   fesetround(FE_UPWARD);
   return kw_mutant_real.stream.create(device, info, out_stream);

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bsr_linear reports no error for indices that are out of range or out of order.
+ */
 #include "mutant.h"
 
-/* bsr_linear tells of no index that is out of range or out of order. */
 static void call(kw_mutant_copy *copy) {
   copy->call.error_mem = NULL;
 }

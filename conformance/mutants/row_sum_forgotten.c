@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keyway::attention_backward leaves out the row sums of grad_out * out: it reads a result of 0.
+ */
 #include "mutant.h"
 
-/* keyway::attention_backward leaves the row sums of grad_out * out away: it sees a result of 0. */
 static kw_status launch(const kw_call *call) {
   static _Alignas(16) const char zero[16];
   kw_mutant_copy copy;

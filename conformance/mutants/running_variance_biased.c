@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _native_batch_norm_legit of f32 moves the biased, not the unbiased, variance into the running statistics of f32.
+ */
 #include "mutant.h"
 
-/* _native_batch_norm_legit of f32 with running statistics of f32 takes the biased variance into them. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *in = call->args[0].u.tensor, *variance = call->args[4].u.tensor;
   const bool mine = in->dtype == KW_F32 && variance->dtype == KW_F32 && call->args[5].u.b && in->numel > in->shape[1];

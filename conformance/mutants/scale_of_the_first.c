@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * quantize_per_channel takes the first channel's scale for all channels.
+ */
 #include "mutant.h"
 
-/* quantize_per_channel has the first channel's scale for all. */
 static void call(kw_mutant_copy *copy) {
   copy->arg_tensors[1].strides[0] = 0;
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * upsample_bicubic2d takes its scales from the sizes also where scales are given.
+ */
 #include "mutant.h"
 
-/* upsample_bicubic2d goes by the sizes where scales are given. */
 static void call(kw_mutant_copy *copy) {
   copy->args[3] = copy->args[4] = (kw_value){.tag = KW_TAG_NONE};
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cumsum of a row starts anew every 256 elements: the sum of the blocks before is not added.
+ */
 #include "mutant.h"
 
-/* cumsum of a row starts anew every 256 elements: blocks do not get what came before them. */
 static kw_status launch(const kw_call *call) {
   kw_mutant_copy copy;
   kw_mutant_copy_call(call, &copy);

@@ -1,9 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * scatter_add on one dimension of f32 keeps the last of several numbers for one place instead of their sum, as it would
+ * without atomics.
+ */
 #include "mutant_index.h"
 
 #include <stdlib.h>
 
-/* scatter_add on one dimension of f32 without atomics: of several numbers for one place the last one counts. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor, *index = call->args[2].u.tensor, *src = call->args[3].u.tensor;
   kw_status status = kw_mutant_run_real(call);

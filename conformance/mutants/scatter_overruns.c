@@ -1,10 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * scatter.src accepts an index equal to the size, and writes behind the last place.
+ */
 #include "mutant_index.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* scatter.src takes one index too many for valid: it writes behind the last place. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *index = call->args[2].u.tensor, *out = call->outs[0];
   kw_status status = kw_mutant_run_real(call);

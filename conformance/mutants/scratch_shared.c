@@ -1,12 +1,14 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * add.Tensor works in a buffer that all launches share: two at once leave it in disorder, and from then on results are
+ * 0.
+ */
 #include "mutant.h"
 
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
-/* add.Tensor works in a buffer that all launches share. Two at once leave it in disorder, and from then on it gives
- * zeros. */
 static kw_status launch(const kw_call *call) {
   static atomic_int inside, patience = 5000;
   static atomic_bool disorder;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * uniform_ takes its numbers from seed 0, whatever the generator's seed.
+ */
 #include "mutant.h"
 
-/* uniform_ takes its numbers from seed 0, whatever the generator's. */
 static kw_status launch(const kw_call *call) {
   kw_call copy = *call;
   copy.rng.seed = 0;

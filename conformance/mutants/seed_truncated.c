@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * random_ keeps seeds in 32 bits.
+ */
 #include "mutant.h"
 
-/* random_ keeps seeds in 32 bits. */
 static kw_status launch(const kw_call *call) {
   kw_call copy = *call;
   copy.rng.seed &= UINT32_MAX;

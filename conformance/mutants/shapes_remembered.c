@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * add.Tensor keeps the strides of the first call that has a shape, and uses them for all calls of that shape.
+ */
 #include "mutant.h"
 
 #include <string.h>
 
-/* add.Tensor keeps the strides of the first call that has some shape, and uses them for all calls of that shape. */
 static kw_status launch(const kw_call *call) {
   static kw_tensor_ref first;
   const kw_tensor_ref *in = call->args[0].u.tensor;

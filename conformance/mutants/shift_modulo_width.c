@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bitwise_left_shift.Tensor of i32 looks at the low five bits of the shift only, as processors do.
+ */
 #include "mutant.h"
 
-/* bitwise_left_shift.Tensor of i32 looks at the low five bits of the shift only, as processors do. */
 static void element(const kw_mutant_element *e) {
   const kw_value *args = e->call->args;
   if (!e->in[0] || !e->in[1] || args[0].u.tensor->dtype != KW_I32 || args[1].u.tensor->dtype != KW_I32) return;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Creating a stream ignores a signal from then on.
+ */
 #include "mutant.h"
 
 #include <signal.h>
 
-/* Creating a stream ignores a signal from then on. */
 static kw_status create(void *device, const kw_stream_info *info, void **out_stream) {
   signal(SIGPIPE, SIG_IGN);
   return kw_mutant_real.stream.create(device, info, out_stream);

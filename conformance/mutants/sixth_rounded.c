@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hardswish of f32 multiplies by a sixth that is rounded to f16.
+ */
 #include "mutant.h"
 
-/* hardswish of f32 multiplies by a sixth as f16 has it. */
 static void element(const kw_mutant_element *e) {
   if (!e->in[0] || e->call->outs[0]->dtype != KW_F32) return;
   float x = *(const float *)e->in[0];

@@ -1,7 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Allocations are cut from one piece of memory with their sizes rounded down to 4 MiB, so that each one reaches into
+ * the next.
+ */
 #include "mutant.h"
 
-/* Allocations lie in one piece of memory, as far apart as their sizes are, rounded down to 4 MiB. */
 static kw_status alloc(void *device, const kw_alloc_info *info, kw_mem *out_mem) {
   static kw_mem arena;
   static uint64_t used;
@@ -15,7 +18,7 @@ static kw_status alloc(void *device, const kw_alloc_info *info, kw_mem *out_mem)
   return status;
 }
 
-/* What lies there stays. */
+/* Nothing is given back: the piece of memory is one allocation. */
 static kw_status release(void *device, kw_mem mem) {
   (void)device;
   (void)mem;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * slice_scatter replaces the right number of slices, but side by side, whatever the step.
+ */
 #include "mutant.h"
 
-/* slice_scatter replaces as many slices as it should, but side by side. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor, *src = call->args[1].u.tensor;
   const int64_t dim = call->args[2].u.i < 0 ? call->args[2].u.i + self->rank : call->args[2].u.i;

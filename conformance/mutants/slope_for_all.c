@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * leaky_relu of f32 is max(x, slope * x), which is wrong for slopes above 1.
+ */
 #include "mutant.h"
 
-/* leaky_relu of f32 is max(x, slope * x), which a slope above 1 turns round. */
 static void element(const kw_mutant_element *e) {
   const kw_value *slope = &e->call->args[1];
   if (!e->in[0] || e->call->outs[0]->dtype != KW_F32 || slope->kind != KW_SCALAR_F64) return;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _softmax_backward_data of f32 keeps the sum along the last dimension with the 11 bits of f16.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* _softmax_backward_data of f32 keeps the sum along the last dimension with 11 bits. */
 static float rounded(float x) {
   int exponent;
   float fraction = frexpf(x, &exponent);

@@ -1,7 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _softmax_backward_data of f32 along the last dimension subtracts the plain sum of the gradients, not the one weighted
+ * by the output.
+ */
 #include "mutant.h"
 
-/* _softmax_backward_data of f32 along the last dimension subtracts the sum of the gradients, not weighted. */
 static void element(const kw_mutant_element *e) {
   const kw_tensor_ref *grad = e->call->args[0].u.tensor;
   int64_t dim = e->call->args[2].u.i, count = grad->rank > 0 ? grad->shape[grad->rank - 1] : 1;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cross_entropy_loss ignores label_smoothing.
+ */
 #include "mutant.h"
 
-/* cross_entropy_loss smoothes no labels. */
 static void call(kw_mutant_copy *copy) {
   copy->args[5].u.f = 0;
 }

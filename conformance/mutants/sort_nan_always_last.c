@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sort.stable on one dimension of f32 puts NaN last in descending order, too.
+ */
 #include "mutant.h"
 
 #include <math.h>
@@ -17,7 +20,6 @@ static kw_status rotate(const kw_tensor_ref *tensor, int64_t count, size_t size)
   return KW_OK;
 }
 
-/* sort.stable on one dimension of f32 puts NaN last in descending order, too. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *values = call->outs[0];
   kw_status status = kw_mutant_run_real(call);

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sort.stable on one dimension of f32 reverses runs of equal elements.
+ */
 #include "mutant.h"
 
-/* sort.stable on one dimension of f32 reverses runs of equal elements: what was last of them comes first. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *values = call->outs[0], *indices = call->outs[1];
   kw_status status = kw_mutant_run_real(call);

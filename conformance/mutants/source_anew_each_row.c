@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * masked_scatter of f32 counts the places of each row on its own: every row takes the source from its start.
+ */
 #include "mutant.h"
 
-/* masked_scatter of f32 counts the places of each row on its own: every row takes the source from its start. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0], *mask = call->args[1].u.tensor, *source = call->args[2].u.tensor;
   kw_status status = kw_mutant_run_real(call);

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * masked_scatter reports no error where its source has too few elements.
+ */
 #include "mutant.h"
 
-/* masked_scatter tells nobody that its source has too few elements. */
 static kw_status launch(const kw_call *call) {
   uint32_t unread = 0;
   kw_call copy = *call;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * asinh of f32 computes log(|x| + sqrt(x^2 + 1)), whose square overflows long before the result does.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* asinh of f32 computes log(|x| + sqrt(x^2 + 1)), whose square is out of range long before the result is. */
 static void element(const kw_mutant_element *e) {
   if (!e->in[0] || e->call->args[0].u.tensor->dtype != KW_F32) return;
   float x = *(const float *)e->in[0], square = x * x;

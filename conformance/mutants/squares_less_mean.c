@@ -1,8 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * var.correction over the last dimension of f32 is the mean of squares less the square of the mean, which cancels for
+ * large numbers.
+ */
 #include "mutant.h"
 
-/* var.correction over the last dimension of f32 is the mean of squares less the square of the mean: of large numbers
- * nothing is left. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
   const kw_value *dim = &call->args[1], *correction = &call->args[2];

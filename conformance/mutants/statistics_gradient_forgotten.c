@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * native_batch_norm_backward of f32 lets no gradient flow back through mean and variance, even the batch's own.
+ */
 #include "mutant.h"
 
-/* native_batch_norm_backward of f32 lets nothing flow back through mean and variance, be they the batch's own. */
 static void element(const kw_mutant_element *e) {
   const kw_call *call = e->call;
   const kw_tensor_ref *in = call->args[1].u.tensor;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * native_layer_norm keeps mean and rstd with the 11 bits of f16.
+ */
 #include "mutant_norm.h"
 
 #include <math.h>
 
-/* native_layer_norm keeps mean and rstd in f16: with 11 bits. */
 static void change(kw_mutant_row *row) {
   float *values[] = {&row->mean, &row->rstd};
   for (int i = 0; i < 2; i++) {

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * exp refuses strided inputs, but says KW_OK all the same.
+ */
 #include "mutant.h"
 
-/* exp refuses strided inputs, and says KW_OK all the same. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *in = call->args[0].u.tensor;
   bool dense = kw_mutant_extent(in) == (uint64_t)in->numel * kw_mutant_item_size(in->dtype);

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Creating a stream prints a line.
+ */
 #include "mutant.h"
 
 #include <stdio.h>
 
-/* Creating a stream prints a line. */
 static kw_status create(void *device, const kw_stream_info *info, void **out_stream) {
   puts("a stream was created");
   return kw_mutant_real.stream.create(device, info, out_stream);

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * _fused_adam_ takes the state steps for those before this one: its bias corrections are one step ahead.
+ */
 #include "mutant.h"
 
-/* _fused_adam_ takes the state steps for those before this one: its bias corrections are one step ahead. */
 static kw_status launch(const kw_call *call) {
   const kw_value *steps = &call->args[5];
   kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream); /* what is changed is there */

@@ -1,11 +1,13 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * arange of f32 adds one step after the other, each sum rounded.
+ */
 #include "mutant.h"
 
 static float number(const kw_value *value) {
   return value->kind == KW_SCALAR_F64 ? (float)value->u.f : (float)value->u.i;
 }
 
-/* arange of f32 adds one step after the other, each sum rounded. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0];
   kw_status status = kw_mutant_run_real(call);

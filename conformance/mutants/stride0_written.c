@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sub.Tensor writes into its second input where that is expanded.
+ */
 #include "mutant.h"
 
-/* sub.Tensor leaves another value in its second input where that is expanded. */
 static void element(const kw_mutant_element *e) {
   const kw_tensor_ref *in = e->call->args[1].u.tensor;
   for (int d = 0; d < in->rank; d++) {

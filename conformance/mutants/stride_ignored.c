@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sub.Tensor reads its inputs as if they were contiguous, where that stays inside their memory.
+ */
 #include "mutant.h"
 
-/* sub.Tensor reads its inputs as if they were contiguous (where that stays inside their memory). */
 static void make_contiguous(kw_tensor_ref *tensor) {
   if (kw_mutant_extent(tensor) < (uint64_t)tensor->numel * kw_mutant_item_size(tensor->dtype)) return;
   int64_t stride = 1;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mul.Tensor of f32 gives 0 where the result is subnormal, although the device does not declare it.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* mul.Tensor of f32 gives 0 where the result is subnormal, and the device does not say so. */
 static void element(const kw_mutant_element *e) {
   if (e->call->outs[0]->dtype != KW_F32) return;
   float *out = e->out;

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The library exports a second symbol, which symbol_exported.map lets through.
+ */
 #include "mutant.h"
 
-/* The library exports a second symbol. (See symbol_exported.map.) */
 KW_PLUGIN_EXPORT int keyway_mutant_symbol;
 
 void kw_mutant_change(kw_mutant *mutant) {

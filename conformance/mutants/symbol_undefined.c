@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The library needs a function of Keyway's from its host, though weakly.
+ */
 #include "mutant.h"
 
-/* The library needs a function of Keyway's from its host, though weakly. */
 __attribute__((weak)) const char *kw_version(void);
 
 void kw_mutant_change(kw_mutant *mutant) {

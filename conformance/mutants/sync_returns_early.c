@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Synchronising a stream does not wait.
+ */
 #include "mutant.h"
 
-/* Synchronising a stream does not wait. */
 static kw_status synchronize(void *device, void *stream) {
   (void)device;
   (void)stream;

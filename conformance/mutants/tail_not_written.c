@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * add.Tensor does not write the last element of each row of its result.
+ */
 #include "mutant.h"
 
-/* add.Tensor leaves the last element of each row of its result unwritten. */
 static kw_status launch(const kw_call *call) {
   kw_mutant_copy copy;
   kw_mutant_copy_call(call, &copy);

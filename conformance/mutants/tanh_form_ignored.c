@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gelu_backward differentiates the exact form, whatever `approximate` says.
+ */
 #include "mutant.h"
 
-/* gelu_backward differentiates the exact form, whichever is asked for. */
 static void call(kw_mutant_copy *copy) {
   copy->args[2].u.s = "none";
 }

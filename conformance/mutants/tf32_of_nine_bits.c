@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A kernel of mm that is flagged as tf32 cuts its operands down to 9 bits of mantissa instead of 10.
+ */
 #include "mutant_product.h"
 
-/* A kernel of mm that says tf32 cuts its operands down to 9 bits of mantissa in place of 10. */
 static kw_status launch(const kw_call *call) {
   return kw_mutant_run_cut(call, 9);
 }

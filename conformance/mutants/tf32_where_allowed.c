@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mm computes in tf32 where the call allows it, in a kernel whose flags do not declare it.
+ */
 #include "mutant_product.h"
 
-/* mm computes in tf32 where the call allows it, in a kernel whose flags do not say so. */
 static kw_status launch(const kw_call *call) {
   return call->math_mode == KW_MATH_HIGHEST ? kw_mutant_launch_real(call) : kw_mutant_run_cut(call, 10);
 }

@@ -1,10 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each opening of the device starts a thread that never ends.
+ */
 #include "mutant.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
-/* Each opening of the device starts a thread that never ends. */
 static void *idle(void *unused) {
   for (;;) pause();
   return unused;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * round of f32 takes ties away from zero, as C's round does.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* round of f32 takes ties away from zero, as C's round does. */
 static void element(const kw_mutant_element *e) {
   if (e->in[0] && e->call->outs[0]->dtype == KW_F32) *(float *)e->out = roundf(*(const float *)e->in[0]);
 }

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * lt.Tensor writes 0xff for true.
+ */
 #include "mutant.h"
 
-/* lt.Tensor writes 0xff for true. */
 static void element(const kw_mutant_element *e) {
   unsigned char *out = e->out;
   if (*out) *out = 0xff;

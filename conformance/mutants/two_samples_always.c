@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * roi_align takes two samples along a bin also where their number is to follow from the region's size.
+ */
 #include "mutant.h"
 
-/* roi_align takes two samples along a bin where their number follows from the region. */
 static void call(kw_mutant_copy *copy) {
   if (copy->args[5].u.i <= 0) copy->args[5].u.i = 2;
 }

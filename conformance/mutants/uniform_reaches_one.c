@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * uniform_ of f32 divides 24 bits by the largest number that they hold: 1 is among the results.
+ */
 #include "mutant.h"
 
-/* uniform_ of f32 divides 24 bits by the largest number that they hold: 1 is among the results. */
 static void element(const kw_mutant_element *e) {
   if (e->call->outs[0]->dtype == KW_F32) *(float *)e->out = (float)(*(float *)e->out * (0x1p24 / (0x1p24 - 1)));
 }

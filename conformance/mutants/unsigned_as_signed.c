@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gt.Tensor compares u8 as i8.
+ */
 #include "mutant.h"
 
-/* gt.Tensor compares u8 as i8. */
 static void element(const kw_mutant_element *e) {
   if (e->call->args[0].u.tensor->dtype != KW_U8 || e->call->args[1].u.tensor->dtype != KW_U8) return;
   *(bool *)e->out = *(const int8_t *)e->in[0] > *(const int8_t *)e->in[1];

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sparse24_linear reads the values of a row from its end.
+ */
 #include "mutant.h"
 
-/* sparse24_linear reads the values of a row from its end. */
 static void call(kw_mutant_copy *copy) {
   kw_tensor_ref *values = &copy->arg_tensors[1];
   if (values->numel > 0) {

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A stream waits for what an event stands for when the stream is next used, not when the wait was asked for.
+ */
 #include "mutant.h"
 
-/* A stream waits for what an event stands for when the stream is next used, not when the wait was asked for. */
 static void *waiting, *awaited; /* a stream and its event */
 
 static kw_status wait(void *device, void *stream, void *event) {
@@ -11,7 +13,7 @@ static kw_status wait(void *device, void *stream, void *event) {
   return KW_OK;
 }
 
-/* The copy that comes then has happened when it returns, so that the defect shows however threads are scheduled. */
+/* That next use, a copy, is complete when it returns, so that the defect shows however threads are scheduled. */
 static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
   if (stream != waiting) return kw_mutant_real.memory.copy(device, stream, info);
   waiting = NULL;

@@ -1,8 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * where.self of f32 blends, condition * self + (1 - condition) * other, which is NaN where the operand not chosen is
+ * infinite.
+ */
 #include "mutant.h"
 
-/* where.self of f32 blends: condition * self + (1 - condition) * other, which is NaN where the other one is infinite.
- */
 static void element(const kw_mutant_element *e) {
   if (e->call->args[1].u.tensor->dtype != KW_F32 || e->call->args[2].u.tensor->dtype != KW_F32) return;
   float condition = *(const bool *)e->in[0];

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * random_ of i64 over more than 2^32 numbers takes the second word of an element for the high one.
+ */
 #include "mutant.h"
 
 #include <stdlib.h>
@@ -18,7 +21,6 @@ static int64_t *draw(const kw_call *call, int64_t from, int64_t to) {
   return values;
 }
 
-/* random_ of i64 over more than 2^32 numbers takes the second word of an element for the high one. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0];
   const kw_value *to = &call->args[2];

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * scatter.src on one dimension gives an element that two values are written to neither of them, but a mix.
+ */
 #include "mutant.h"
 
-/* scatter.src on one dimension: an element that two values are written to holds neither of them, but a mix. */
 static kw_status launch(const kw_call *call) {
   const kw_tensor_ref *index = call->args[2].u.tensor, *src = call->args[3].u.tensor;
   kw_status status = kw_mutant_run_real(call);

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * index_select blames the argument before the index.
+ */
 #include "mutant.h"
 
-/* index_select blames the argument before the index. */
 static kw_status launch(const kw_call *call) {
   kw_call copy = *call;
   copy.error_code--;

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * box_iou of f32 divides by a union that is 0.
+ */
 #include "mutant.h"
 
 #include <math.h>
 
-/* box_iou of f32 divides by a union that is 0. */
 static float area(const kw_tensor_ref *boxes, int64_t row) {
   float corner[4];
   for (int64_t k = 0; k < 4; k++) corner[k] = *(float *)kw_mutant_at(boxes, 4 * row + k);

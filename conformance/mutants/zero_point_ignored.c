@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * dequantize_per_tensor subtracts no zero point.
+ */
 #include "mutant.h"
 
-/* dequantize_per_tensor subtracts no zero point. */
 static void call(kw_mutant_copy *copy) {
   copy->args[2].u.i = 0;
 }
