@@ -442,6 +442,47 @@ static void plugins_are_shut_down_at_exit(void **state) {
   assert_null(strstr(read_text(scratch_path("stderr")), "shut down"));
 }
 
+static void open_after_shortage(void) {
+  start_without_discovery();
+  CHECK(kw_plugin_load(fixture_path("init_oom_once")) == KW_ERR_OUT_OF_MEMORY);
+  CHECK_CONTAINS(kw_error_message(), "no room for the firmware");
+  kw_device *device;
+  CHECK_OK(kw_device_open("init_oom_once", &device));
+  CHECK(report_of("init_oom_once.so").reached == KW_STAGE_INIT);
+  CHECK_OK(kw_device_close(device));
+}
+
+static void a_plugin_short_of_memory_is_tried_again(void **state) {
+  (void)state;
+  run_child(open_after_shortage);
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+
+static void load_many_kernels(void) {
+  start_without_discovery();
+  CHECK_OK(kw_plugin_load(fixture_path("many_kernels")));
+  CHECK(report_of("many_kernels.so").kernel_count == 200001);
+}
+
+static void many_kernels_register_in_linear_time(void **state) {
+  (void)state;
+  run_child(load_many_kernels);
+}
+
+static void load_register_threads(void) {
+  start_without_discovery();
+  CHECK_OK(kw_plugin_load(fixture_path("register_threads")));
+  CHECK(report_of("register_threads.so").kernel_count == 8000);
+}
+
+static void threads_of_init_register_kernels(void **state) {
+  (void)state;
+  run_child(load_register_threads);
+}
+
+/* ---- Forks ------------------------------------------------------------------------------------------------------- */
+
 static void fork_after_start(void) {
   start_without_discovery();
   CHECK_OK(kw_plugin_load(fixture_path("plain")));
@@ -483,6 +524,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_changed_process_state_is_remarked),
       cmocka_unit_test(nothing_is_opened_without_the_helper),
       cmocka_unit_test(plugins_are_shut_down_at_exit),
+      cmocka_unit_test(a_plugin_short_of_memory_is_tried_again),
+      cmocka_unit_test(many_kernels_register_in_linear_time),
+      cmocka_unit_test(threads_of_init_register_kernels),
       cmocka_unit_test(a_forked_child_is_told),
   };
   int failures = cmocka_run_group_tests(tests, NULL, NULL);

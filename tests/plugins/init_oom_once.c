@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define FIXTURE_KEY "init_oom_once"
+#include "fixture.h"
+
+static kw_status fail_once(const kw_host_api *host, void **out_plugin) {
+  static int inits;
+  fixture_host = host;
+  *out_plugin = &fixture_state;
+  if (++inits > 1) return KW_OK;
+  return host->set_error(host->ctx, KW_ERR_OUT_OF_MEMORY, "fixtureInit: no room for the firmware");
+}
+
+#define FIXTURE_INIT fail_once
+#include "fixture_plugin.h"
