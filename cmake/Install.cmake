@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where. Everything is found relative to everything else, so the tree may be moved.
 #
-#   component sdk      headers, libkeyway, the plugin kit, CMake package, pkg-config: enough to build applications and plugins
+#   component sdk      headers, libkeyway, the plugin kit, CMake package, pkg-config: enough to build applications and
+#                      plugins
 #   component runtime  the programs, their helpers, the in-tree plugins, shell completion, licence
 include(CMakePackageConfigHelpers)
 

@@ -10,6 +10,7 @@ wrote down (who includes whom). Fails, naming both ends, for
   - a circle of files within one target, by symbols or by includes;
   - a pointer to a function that is stored while the program runs, unless it is among the seams of architecture.txt: behind
     it an arrow could hide;
+  - a path in docs/architecture.md or CONTRIBUTING.md that the tree does not have;
   - a function of more than 80 lines, a file of more than 700 that is no table, a line of more than 120 columns.
 
 --arrows ROOM prints instead which files of a room use which other files of the tree, and for what.
@@ -333,6 +334,11 @@ def check(plan, objects, source_dir, build_dir, tracked):
         lines = text.count("\n")
         if lines > FILE_LINES and not excepted("table", path):
             found.append(f"{path} has {lines} lines, {FILE_LINES} at most: two files, or a table, which architecture.txt lists")
+    for page in ("docs/architecture.md", "CONTRIBUTING.md"):
+        text = (source_dir / page).read_text()
+        for path in re.findall(r"`((?:abi|core|backends|conformance|cli|bench|tests|scripts|docs)/[\w./]*)`", text):
+            if "NAME" not in path and "NOUN" not in path and not (source_dir / path).exists():
+                found.append(f"{page} names {path}, which is not there")
     for kind, subjects in plan.exceptions.items():
         for subject in subjects:
             if (kind, subject) not in used_exceptions:

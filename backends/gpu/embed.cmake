@@ -3,5 +3,7 @@
 # SYMBOL is NUL-terminated text. A string literal would do, were it not for -Woverlength-strings.
 file(READ ${INPUT} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-string(REGEX REPLACE "(0x[0-9a-f][0-9a-f],0x[0-9a-f][0-9a-f],0x[0-9a-f][0-9a-f],0x[0-9a-f][0-9a-f],0x[0-9a-f][0-9a-f],0x[0-9a-f][0-9a-f],0x[0-9a-f][0-9a-f],0x[0-9a-f][0-9a-f],)" "\\1\n" bytes "${bytes}")
-file(WRITE ${OUTPUT} "/* Made from ${INPUT}. */\nextern const char ${SYMBOL}[];\nconst char ${SYMBOL}[] = {\n${bytes}0};\n")
+string(REPEAT "0x[0-9a-f][0-9a-f]," 8 line)
+string(REGEX REPLACE "(${line})" "\\1\n" bytes "${bytes}")
+file(WRITE ${OUTPUT} "/* Made from ${INPUT}. */\nextern const char ${SYMBOL}[];\n"
+                     "const char ${SYMBOL}[] = {\n${bytes}0};\n")
