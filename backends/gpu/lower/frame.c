@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tensors of images of one to three dimensions as frames of five: batch, channel and three of the image.
+ */
 #include "lower/frame.h"
 
 kw_frame kw_gpu_frame(const kw_gpu_tensor *tensor, uint32_t dims) {

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Dimensions of several operands: ordered, joined where all step evenly, and written to argument blocks.
+ */
 #include "lower/lowering.h"
 
 #include <string.h>

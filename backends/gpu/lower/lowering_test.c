@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which dimensions argument blocks have for strided, transposed, broadcast and reduced tensors.
+ */
 #include "lower/lowering.h"
 #include "lower/scalar.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plan's parts: reading the call, tensors between steps, steps, and running them.
+ */
 #include "lower/plan.h"
 
 #include "lower/lowering.h"
@@ -95,7 +98,7 @@ kw_gpu_tensor kw_gpu_input(const kw_gpu_plan *plan, uint32_t index) {
   const kw_value *value = kw_gpu_argument(plan, index);
   kw_gpu_tensor tensor = {.at.from = KW_GPU_NOTHING};
   if (value && value->tag == KW_TAG_TENSOR && value->u.tensor) {
-    tensor.at = (kw_gpu_place){.from = KW_GPU_ARGUMENT, .index = index};
+    tensor.at = (kw_gpu_location){.from = KW_GPU_ARGUMENT, .index = index};
     tensor.ref = *value->u.tensor;
   }
   return tensor;
@@ -105,7 +108,7 @@ kw_gpu_tensor kw_gpu_entry(const kw_gpu_plan *plan, uint32_t index, uint32_t ent
   kw_gpu_tensor tensor = {.at.from = KW_GPU_NOTHING};
   const kw_tensor_ref *ref = plan->call->args[index].u.tensors[entry];
   if (ref) {
-    tensor.at = (kw_gpu_place){.from = KW_GPU_ARGUMENT, .index = index, .entry = entry};
+    tensor.at = (kw_gpu_location){.from = KW_GPU_ARGUMENT, .index = index, .entry = entry};
     tensor.ref = *ref;
   }
   return tensor;
@@ -114,7 +117,7 @@ kw_gpu_tensor kw_gpu_entry(const kw_gpu_plan *plan, uint32_t index, uint32_t ent
 kw_gpu_tensor kw_gpu_output(const kw_gpu_plan *plan, uint32_t index) {
   kw_gpu_tensor tensor = {.at.from = KW_GPU_NOTHING};
   if (index < plan->call->out_count && plan->call->outs[index]) {
-    tensor.at = (kw_gpu_place){.from = KW_GPU_RESULT, .index = index};
+    tensor.at = (kw_gpu_location){.from = KW_GPU_RESULT, .index = index};
     tensor.ref = *plan->call->outs[index];
   }
   return tensor;
@@ -156,7 +159,7 @@ kw_gpu_tensor kw_gpu_temporary(kw_gpu_plan *plan, kw_dtype dtype, uint32_t rank,
   kw_gpu_tensor tensor = {.at = {.from = KW_GPU_WORKSPACE, .offset = plan->workspace},
                           .ref = contiguous_ref(dtype, rank, shape)};
   uint64_t bytes = (uint64_t)tensor.ref.numel * kw_gpu_dtype_size(dtype);
-  if (bytes == 0) bytes = 1; /* some place all the same: it may be an operand of a step that has others */
+  if (bytes == 0) bytes = 1; /* a location all the same: it may be an operand of a step on other tensors */
   plan->workspace += (bytes + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
   return tensor;
 }
@@ -208,8 +211,8 @@ kw_gpu_step *kw_gpu_step_add(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_
     kw_gpu_step *steps = plan->status == KW_OK ? realloc(plan->steps, capacity * sizeof *steps) : NULL;
     if (!steps) {
       run_out_of_memory(plan);
-      memset(&plan->spare, 0, sizeof plan->spare);
-      return &plan->spare;
+      memset(&plan->discarded, 0, sizeof plan->discarded);
+      return &plan->discarded;
     }
     plan->steps = steps;
     plan->step_capacity = capacity;
@@ -221,20 +224,20 @@ kw_gpu_step *kw_gpu_step_add(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_
   return step;
 }
 
-static void add_place(kw_gpu_step *step, kw_gpu_place place) {
-  if (step->operand_count < KW_GPU_OPERAND_LIMIT) step->operands[step->operand_count++] = place;
+static void add_location(kw_gpu_step *step, kw_gpu_location location) {
+  if (step->operand_count < KW_GPU_OPERAND_LIMIT) step->operands[step->operand_count++] = location;
 }
 
 void kw_gpu_step_operand(kw_gpu_step *step, const kw_gpu_tensor *tensor) {
-  add_place(step, tensor ? tensor->at : (kw_gpu_place){.from = KW_GPU_NOTHING});
+  add_location(step, tensor ? tensor->at : (kw_gpu_location){.from = KW_GPU_NOTHING});
 }
 
 void kw_gpu_step_errors(kw_gpu_step *step) {
-  add_place(step, (kw_gpu_place){.from = KW_GPU_ERROR});
+  add_location(step, (kw_gpu_location){.from = KW_GPU_ERROR});
 }
 
 void kw_gpu_step_rng(kw_gpu_step *step) {
-  add_place(step, (kw_gpu_place){.from = KW_GPU_RNG});
+  add_location(step, (kw_gpu_location){.from = KW_GPU_RNG});
 }
 
 void kw_gpu_step_block(kw_gpu_step *step, const void *block, size_t size) {
@@ -396,20 +399,20 @@ static const kw_tensor_ref *any_tensor(const kw_call *call) {
   return NULL;
 }
 
-/* Buffer and byte offset of a place. */
-static kw_mem resolve(const kw_gpu_place *place, const kw_call *call, uint64_t *out_offset) {
+/* Buffer and byte offset of an operand. */
+static kw_mem resolve(const kw_gpu_location *location, const kw_call *call, uint64_t *out_offset) {
   const kw_tensor_ref *tensor = NULL;
-  switch (place->from) {
+  switch (location->from) {
     case KW_GPU_ARGUMENT: {
-      const kw_value *value = &call->args[place->index];
-      tensor = value->tag == KW_TAG_TENSOR_LIST ? value->u.tensors[place->entry] : value->u.tensor;
+      const kw_value *value = &call->args[location->index];
+      tensor = value->tag == KW_TAG_TENSOR_LIST ? value->u.tensors[location->entry] : value->u.tensor;
       break;
     }
     case KW_GPU_RESULT:
-      tensor = call->outs[place->index];
+      tensor = call->outs[location->index];
       break;
     case KW_GPU_WORKSPACE:
-      *out_offset = call->workspace_offset + place->offset;
+      *out_offset = call->workspace_offset + location->offset;
       return call->workspace;
     case KW_GPU_ERROR:
       if (!call->error_mem) break;
@@ -423,7 +426,7 @@ static kw_mem resolve(const kw_gpu_place *place, const kw_call *call, uint64_t *
       break;
   }
   if (!tensor) tensor = any_tensor(call);
-  *out_offset = tensor->offset + place->offset;
+  *out_offset = tensor->offset + location->offset;
   return tensor->mem;
 }
 

@@ -17,7 +17,7 @@
 #define KW_GPU_BLOCK_LIMIT 848 /* bytes. With operands and values at most what OpenCL guarantees: 1024 */
 
 /* Where a step's operand lies. */
-typedef struct kw_gpu_place {
+typedef struct kw_gpu_location {
   enum {
     KW_GPU_NOTHING, /* a stand-in, neither read nor written */
     KW_GPU_ARGUMENT,
@@ -29,11 +29,11 @@ typedef struct kw_gpu_place {
   uint32_t index;  /* of the argument or result */
   uint32_t entry;  /* in an argument that is a list */
   uint64_t offset; /* bytes further in */
-} kw_gpu_place;
+} kw_gpu_location;
 
 /* A tensor as lowerings see it: dtype, shape and strides, and where it lies. */
 typedef struct kw_gpu_tensor {
-  kw_gpu_place at;
+  kw_gpu_location at;
   kw_tensor_ref ref; /* mem, offset and alignment mean nothing */
 } kw_gpu_tensor;
 
@@ -43,7 +43,7 @@ typedef struct kw_gpu_step {
   kw_dtype dtype; /* what the kernel is specialised by */
   void *compiled; /* set by kw_gpu_plan_compile */
   uint32_t operand_count;
-  kw_gpu_place operands[KW_GPU_OPERAND_LIMIT];
+  kw_gpu_location operands[KW_GPU_OPERAND_LIMIT];
   unsigned char block[KW_GPU_BLOCK_LIMIT]; /* begins with the offset of every operand, filled at launch */
   uint32_t block_size;
   uint32_t value_count;
@@ -64,8 +64,8 @@ typedef struct kw_gpu_plan {
   kw_status status;
   uint32_t step_count, step_capacity;
   kw_gpu_step *steps;
-  kw_gpu_step spare;  /* what kw_gpu_step_add returns after a failure */
-  uint64_t workspace; /* bytes */
+  kw_gpu_step discarded; /* what kw_gpu_step_add returns after a failure */
+  uint64_t workspace;    /* bytes */
 } kw_gpu_plan;
 
 /* kw_gpu_op.flags beside those of kw_kernel_desc: moves of f64 that need no double precision on the device. */

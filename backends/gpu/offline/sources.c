@@ -34,14 +34,14 @@ static bool is_joined(const char *text, const char *const *sources, uint32_t sou
   return *text == 0;
 }
 
-typedef struct place {
+typedef struct output {
   const char *directory;
   const char *suffix; /* of the prelude: the language's */
-} place;
+} output;
 
 /* The '/' of a name becomes a '.'. */
 static kw_status write_program(void *user, const char *name, const char *const *sources, uint32_t source_count) {
-  const place *to = user;
+  const output *to = user;
   char path[4096];
   int directory = snprintf(path, sizeof path, "%s/", to->directory);
   snprintf(path + directory, sizeof path - (size_t)directory, "%s%s", name, to->suffix);
@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   char *prelude = read_text(argv[1]);
-  place to = {argv[2], suffix};
+  output to = {argv[2], suffix};
   kw_status status = prelude ? kw_gpu_programs_visit(prelude, write_program, &to) : KW_ERR_IO;
   if (!prelude) perror(argv[1]);
   free(prelude);

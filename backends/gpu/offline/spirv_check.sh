@@ -18,7 +18,7 @@ while read -r name; do
   [ "$(grep -c 'OpEntryPoint Kernel' text)" -eq "$(grep -c 'OpExecutionMode .* ContractionOff' text)" ] ||
     complain "$name.spv may contract multiplications and additions"
   case $name in
-    mask.* | move.* | place.* | selection.* | sort.*) wants=no ;; # by size
+    mask.* | move.* | rearrange.* | selection.* | sort.*) wants=no ;; # by size
     *.9 | *+f64) wants=yes ;;
     *) wants=no ;;
   esac

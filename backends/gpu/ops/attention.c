@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Attention.
+ * Attention: queries in tiles, keys split among groups where there are few tiles, and joined after that.
  */
 #include "ops/attention.h"
 
@@ -107,7 +107,7 @@ static kw_gpu_tensor expand(kw_gpu_plan *plan, kw_gpu_tensor tensor, const kw_te
 }
 
 /* The block's batch and strides. Where the batch takes too many dimensions, tensors are copied. */
-static void place(kw_gpu_plan *plan, operands *o, kw_attention *block) {
+static void describe_tensors(kw_gpu_plan *plan, operands *o, kw_attention *block) {
   if (!merge_batch(o, block)) {
     const kw_tensor_ref out = o->tensors[KW_ATTENTION_OUT].ref;
     for (uint32_t t = 0; t < KW_ATTENTION_OUT; ++t) o->tensors[t] = expand(plan, o->tensors[t], &out);
@@ -258,7 +258,7 @@ static void attend(kw_gpu_plan *plan, const form *f, int64_t right, bool from_en
   const kw_gpu_tensor out = o.tensors[KW_ATTENTION_OUT];
   kw_attention block = {.rule = kw_gpu_attention_rule(plan, &f->options, right), .form = f->form};
   block.rule.from_end = from_end;
-  place(plan, &o, &block);
+  describe_tensors(plan, &o, &block);
   set_sizes(&o, &block);
   set_index(plan, f, &block);
   const int64_t groups = divide(&block);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Embedding bags.
+ * Embedding bags: sums, means or maxima of the rows of a table that bags of indices name.
  */
 #include "kernel_sources.h"
 #include "ops/families.h"

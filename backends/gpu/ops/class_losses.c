@@ -25,25 +25,26 @@ static kw_class_loss make_block(const kw_tensor_ref *scores, int64_t ignored) {
   uint32_t dim = class_dim(scores);
   kw_class_loss block = {.classes = scores->shape[dim], .inner = 1, .ignored = ignored};
   for (uint32_t d = dim + 1; d < scores->rank; ++d) block.inner *= scores->shape[d];
-  block.places = block.inner * (dim > 0 ? scores->shape[0] : 1);
+  block.positions = block.inner * (dim > 0 ? scores->shape[0] : 1);
   return block;
 }
 
-/* ---- Losses of places to the result ------------------------------------------------------------------------------ */
+/* ---- Losses of positions to the result ------------------------------------------------------------------------------
+ */
 
-/* A loss for every place, and the weight that it counts with, in the compute type. */
-typedef struct places {
+/* A loss for every position, and the weight that it counts with, in the compute type. */
+typedef struct positions {
   kw_gpu_tensor losses, weights;
-} places;
+} positions;
 
-static places make_places(kw_gpu_plan *plan, kw_dtype dtype, int64_t count) {
+static positions make_positions(kw_gpu_plan *plan, kw_dtype dtype, int64_t count) {
   const kw_dtype wide = kw_gpu_compute_dtype(dtype);
-  return (places){kw_gpu_temporary(plan, wide, 1, &count), kw_gpu_temporary(plan, wide, 1, &count)};
+  return (positions){kw_gpu_temporary(plan, wide, 1, &count), kw_gpu_temporary(plan, wide, 1, &count)};
 }
 
 /* The losses, their sum, or their mean by weight, to `out`; the sum of the weights, 0 without a reduction, to `total`
  * where there is one. */
-static void finish(kw_gpu_plan *plan, const places *p, int64_t reduction, const kw_gpu_tensor *out,
+static void finish(kw_gpu_plan *plan, const positions *p, int64_t reduction, const kw_gpu_tensor *out,
                    const kw_gpu_tensor *total) {
   if (reduction == REDUCE_NONE) {
     kw_gpu_tensor shaped = kw_gpu_reshape(&p->losses, out->ref.rank, out->ref.shape);
@@ -65,12 +66,12 @@ static void finish(kw_gpu_plan *plan, const places *p, int64_t reduction, const 
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Contiguous arguments, and what softmax knows of each place's scores where it is asked. */
+/* Contiguous arguments, and what softmax knows of each position's scores where it is asked. */
 typedef struct operands {
   kw_gpu_tensor scores, target, weight, largest, sums;
 } operands;
 
-static void add_losses(kw_gpu_plan *plan, const operands *o, const places *p, const kw_class_loss *block,
+static void add_losses(kw_gpu_plan *plan, const operands *o, const positions *p, const kw_class_loss *block,
                        int32_t form) {
   kw_gpu_step *step = kw_gpu_step_add(plan, &loss_kernel, o->scores.ref.dtype);
   kw_gpu_step_operand(step, &p->losses);
@@ -85,13 +86,13 @@ static void add_losses(kw_gpu_plan *plan, const operands *o, const places *p, co
   kw_gpu_step_int(step, form);
   kw_gpu_step_int(step, kw_gpu_present(&o->weight));
   kw_gpu_step_error_code(step);
-  kw_gpu_step_items(step, block->places);
+  kw_gpu_step_items(step, block->positions);
 }
 
 /* What every class adds, summed up to p->losses. */
-static void add_terms(kw_gpu_plan *plan, const operands *o, const places *p, const kw_class_loss *block,
+static void add_terms(kw_gpu_plan *plan, const operands *o, const positions *p, const kw_class_loss *block,
                       bool probabilities, double smoothing) {
-  const int64_t shape[] = {block->inner > 0 ? block->places / block->inner : 0, block->classes, block->inner};
+  const int64_t shape[] = {block->inner > 0 ? block->positions / block->inner : 0, block->classes, block->inner};
   kw_gpu_tensor terms = kw_gpu_temporary(plan, p->losses.ref.dtype, 3, shape);
   kw_gpu_tensor losses = kw_gpu_reshape(&p->losses, 2, (int64_t[]){shape[0], shape[2]});
   kw_gpu_step *step = kw_gpu_step_add(plan, &terms_kernel, o->scores.ref.dtype);
@@ -106,7 +107,7 @@ static void add_terms(kw_gpu_plan *plan, const operands *o, const places *p, con
   kw_gpu_step_int(step, kw_gpu_present(&o->weight));
   kw_gpu_step_number(step, smoothing);
   kw_gpu_step_number(step, smoothing / (double)block->classes);
-  kw_gpu_step_items(step, block->places * block->classes);
+  kw_gpu_step_items(step, block->positions * block->classes);
   kw_gpu_reduce(plan, KW_REDUCE_SUM, &losses, &terms, 1u << 1);
 }
 
@@ -122,7 +123,7 @@ static void lower_nll_loss(kw_gpu_plan *plan, const kw_gpu_op *op) {
   operands o = {.scores = kw_gpu_contiguous(plan, &self, dtype),
                 .target = kw_gpu_contiguous(plan, &target, KW_I64),
                 .weight = kw_gpu_contiguous(plan, &weight, dtype)};
-  places p = make_places(plan, dtype, block.places);
+  positions p = make_positions(plan, dtype, block.positions);
   add_losses(plan, &o, &p, &block, KW_LOSS_SCORE);
   finish(plan, &p, kw_gpu_int(plan, 3, REDUCE_MEAN), &out, &total);
 }
@@ -151,7 +152,7 @@ static void lower_nll_loss_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_int(step, reduction == REDUCE_MEAN);
   kw_gpu_step_int(step, kw_gpu_present(&weight));
   kw_gpu_step_error_code(step);
-  kw_gpu_step_items(step, block.places * block.classes);
+  kw_gpu_step_items(step, block.positions * block.classes);
   kw_gpu_deliver(plan, &result, &out);
 }
 
@@ -167,7 +168,7 @@ static void lower_cross_entropy(kw_gpu_plan *plan, const kw_gpu_op *op) {
   operands o = {.scores = kw_gpu_contiguous(plan, &self, dtype),
                 .target = kw_gpu_contiguous(plan, &target, probabilities ? dtype : KW_I64),
                 .weight = kw_gpu_contiguous(plan, &weight, dtype)};
-  places p = make_places(plan, dtype, block.places);
+  positions p = make_positions(plan, dtype, block.positions);
   kw_gpu_softmax_rows(plan, &o.scores, class_dim(&self.ref), &o.largest, &o.sums);
   if (probabilities || smoothing != 0) add_terms(plan, &o, &p, &block, probabilities, smoothing);
   if (probabilities) {

@@ -28,7 +28,7 @@ static void lower(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, const kw_gpu_t
   kw_gpu_frame_list(plan, lists + 3, 2, 1, block.stride);
   for (int d = 0; d < 3; ++d) {
     int64_t covered = block.dilation[d] * (block.extent[d] - 1) + 1;
-    block.places[d] = (block.image.shape[d + 2] + 2 * block.padding[d] - covered) / block.stride[d] + 1;
+    block.positions[d] = (block.image.shape[d + 2] + 2 * block.padding[d] - covered) / block.stride[d] + 1;
   }
   kw_gpu_step *step = kw_gpu_step_add(plan, kernel, out.ref.dtype);
   kw_gpu_step_operand(step, &out);

@@ -2,10 +2,10 @@
  *
  * Convolution and its gradients.
  *
- * What they have in common, transposed ones too: `places` [n, a, place...] has an element for each place of the window,
- * `field` [n, b, position...] is what the window moves over, and the weight is [a, b / groups, tap...]. Each of the
- * three is a sum of products of the other two, over all (n, place, tap) whose position is inside the field: a matrix
- * product for each group, described to the kernel by kw_convolution.
+ * What they have in common, transposed ones too: `windows` [n, a, window...] has an element for each position of the
+ * window, `field` [n, b, position...] is what the window moves over, and the weight is [a, b / groups, tap...]. Each of
+ * the three is a sum of products of the other two, over all (n, window, tap) whose position is inside the field: a
+ * matrix product for each group, described to the kernel by kw_convolution.
  */
 #include "kernel_sources.h"
 #include "lower/dialect.h"
@@ -119,10 +119,11 @@ static void describe_weight(kw_convolution *block, const image *weight, int64_t 
   copy3(block->left_step, weight->step, 1);
 }
 
-static kw_convolution describe_places(const movement *v, const image *places, const image *field, const image *weight) {
-  const int64_t count = places->c / v->groups;
+static kw_convolution describe_windows(const movement *v, const image *windows, const image *field,
+                                       const image *weight) {
+  const int64_t count = windows->c / v->groups;
   kw_convolution block = {.groups = v->groups, .right_k_outer = field->c_step, .right_c_outer = field->n_step};
-  describe_out(&block, places, count);
+  describe_out(&block, windows, count);
   describe_weight(&block, weight, weight->c, count, false);
   describe_right(&block, field, weight->c);
   copy3(block.c_scale, v->stride, 1);
@@ -131,13 +132,13 @@ static kw_convolution describe_places(const movement *v, const image *places, co
   return block;
 }
 
-/* A gather: the places from which some tap names the position. */
-static kw_convolution describe_field(const movement *v, const image *places, const image *field, const image *weight) {
-  const int64_t count = places->c / v->groups;
-  kw_convolution block = {.groups = v->groups, .right_k_outer = places->c_step, .right_c_outer = places->n_step};
+/* A gather: the windows from which some tap names the position. */
+static kw_convolution describe_field(const movement *v, const image *windows, const image *field, const image *weight) {
+  const int64_t count = windows->c / v->groups;
+  kw_convolution block = {.groups = v->groups, .right_k_outer = windows->c_step, .right_c_outer = windows->n_step};
   describe_out(&block, field, weight->c);
   describe_weight(&block, weight, count, count, true);
-  describe_right(&block, places, count);
+  describe_right(&block, windows, count);
   copy3(block.shift, v->padding, 1);
   copy3(block.k_scale, v->dilation, -1);
   copy3(block.divide, v->stride, 1);
@@ -145,26 +146,27 @@ static kw_convolution describe_field(const movement *v, const image *places, con
   return block;
 }
 
-/* Rows are channels of the places, columns channels of the field and taps, and k runs over the batch and its places. */
-static kw_convolution describe_taps(const movement *v, const image *places, const image *field, const image *weight) {
-  const int64_t count = places->c / v->groups;
+/* Rows are channels of the windows, columns channels of the field and taps, and k runs over the batch and its windows.
+ */
+static kw_convolution describe_taps(const movement *v, const image *windows, const image *field, const image *weight) {
+  const int64_t count = windows->c / v->groups;
   kw_convolution block = {.groups = v->groups,
                           .rows = count,
                           .cols = weight->c * count_positions(weight->size),
-                          .depth = places->n * count_positions(places->size),
+                          .depth = windows->n * count_positions(windows->size),
                           .out_group = count * weight->n_step,
                           .out_row = weight->n_step,
                           .out_outer = weight->c_step,
-                          .left_group = count * places->c_step,
-                          .left_row = places->c_step,
-                          .left_outer = places->n_step,
+                          .left_group = count * windows->c_step,
+                          .left_row = windows->c_step,
+                          .left_outer = windows->n_step,
                           .right_k_outer = field->n_step,
                           .right_c_outer = field->c_step};
   describe_right(&block, field, weight->c);
   copy3(block.c_size, weight->size, 1);
   copy3(block.out_step, weight->step, 1);
-  copy3(block.k_size, places->size, 1);
-  copy3(block.left_step, places->step, 1);
+  copy3(block.k_size, windows->size, 1);
+  copy3(block.left_step, windows->step, 1);
   copy3(block.c_scale, v->dilation, 1);
   copy3(block.shift, v->padding, -1);
   copy3(block.k_scale, v->stride, 1);
@@ -204,10 +206,10 @@ static void product(kw_gpu_plan *plan, kw_convolution *block, const kw_gpu_tenso
 }
 
 /* The weight's gradient: few tiles and many products, so that pieces of k take a group each, and are then added up. */
-static void product_of_taps(kw_gpu_plan *plan, const movement *v, const image *places, const image *field,
+static void product_of_taps(kw_gpu_plan *plan, const movement *v, const image *windows, const image *field,
                             const kw_gpu_tensor *out, const kw_gpu_tensor *left, const kw_gpu_tensor *right) {
   image weight = image_of(out);
-  kw_convolution block = describe_taps(v, places, field, &weight);
+  kw_convolution block = describe_taps(v, windows, field, &weight);
   const int64_t tiles = tiles_of(&block), pieces = (block.depth + DEPTH_STEP - 1) / DEPTH_STEP;
   if (tiles >= ENOUGH_TILES || pieces < 2) {
     product(plan, &block, out, left, right, NULL);
@@ -223,7 +225,7 @@ static void product_of_taps(kw_gpu_plan *plan, const movement *v, const image *p
   kw_gpu_tensor parts = kw_gpu_temporary(plan, wide, out->ref.rank + 1u, shape);
   kw_gpu_tensor one = kw_gpu_reshape(&parts, out->ref.rank, out->ref.shape);
   weight = image_of(&one);
-  kw_convolution piece = describe_taps(v, places, field, &weight);
+  kw_convolution piece = describe_taps(v, windows, field, &weight);
   piece.chunk = block.chunk;
   piece.chunks = block.chunks;
   piece.out_chunk = one.ref.numel;
@@ -241,7 +243,7 @@ static void lower_convolution(kw_gpu_plan *plan, const kw_gpu_op *op) {
                 bias = kw_gpu_input(plan, 2);
   const movement v = read_movement(plan, 3, input.ref.rank - 2u);
   const image from = image_of(&input), to = image_of(&out), taps = image_of(&weight);
-  kw_convolution block = v.transposed ? describe_field(&v, &from, &to, &taps) : describe_places(&v, &to, &from, &taps);
+  kw_convolution block = v.transposed ? describe_field(&v, &from, &to, &taps) : describe_windows(&v, &to, &from, &taps);
   product(plan, &block, &out, &weight, &input, &bias);
 }
 
@@ -255,12 +257,12 @@ static void lower_convolution_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   if (kw_gpu_present(&by_input)) {
     const image to = image_of(&by_input);
     kw_convolution block =
-        v.transposed ? describe_places(&v, &to, &grads, &taps) : describe_field(&v, &grads, &to, &taps);
+        v.transposed ? describe_windows(&v, &to, &grads, &taps) : describe_field(&v, &grads, &to, &taps);
     product(plan, &block, &by_input, &weight, &grad, NULL);
   }
   if (kw_gpu_present(&by_weight)) {
-    const image *places = v.transposed ? &inputs : &grads, *field = v.transposed ? &grads : &inputs;
-    product_of_taps(plan, &v, places, field, &by_weight, v.transposed ? &input : &grad, v.transposed ? &grad : &input);
+    const image *windows = v.transposed ? &inputs : &grads, *field = v.transposed ? &grads : &inputs;
+    product_of_taps(plan, &v, windows, field, &by_weight, v.transposed ? &input : &grad, v.transposed ? &grad : &input);
   }
   if (kw_gpu_present(&by_bias)) {
     const uint32_t all = (1u << grad.ref.rank) - 1u;

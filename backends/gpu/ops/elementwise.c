@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ops that compute each element from the elements in its place.
+ * Element-wise ops: each element is computed from those of the same position.
  */
 #include "kernel_sources.h"
 #include "lower/scalar.h"

@@ -24,11 +24,11 @@ static const kw_gpu_kernel keys_kernel = {&grid_module, "kw_grid_keys_kernel"};
 
 /* interpolation_mode, padding_mode and align_corners are arguments `rest` and after. */
 static kw_grid block_of(kw_gpu_plan *plan, const kw_gpu_tensor *input, const kw_gpu_tensor *grid,
-                        const kw_gpu_tensor *places, uint32_t rest) {
+                        const kw_gpu_tensor *result, uint32_t rest) {
   static const kw_i64 taps[] = {KW_TAPS_LINEAR, KW_TAPS_NEAREST, KW_TAPS_CUBIC};
   const int64_t padding = kw_gpu_int(plan, rest + 1, 0);
   kw_grid block = {.input = kw_gpu_frame(input, 2),
-                   .places = kw_gpu_frame(places, 2),
+                   .result = kw_gpu_frame(result, 2),
                    .taps = taps[kw_gpu_int(plan, rest, 0)],
                    .corners = kw_gpu_bool(plan, rest + 2, false)};
   for (int d = 0; d < 4; ++d) block.grid_stride[d] = grid->ref.strides[d];
@@ -71,17 +71,17 @@ static kw_gpu_tensor channels_last(const kw_gpu_tensor *image) {
   return view;
 }
 
-/* Every place of the grid goes to taps * taps elements of an image, with all its channels. */
+/* Every point of the grid goes to taps * taps elements of an image, with all its channels. */
 static void input_gradient(kw_gpu_plan *plan, const kw_gpu_tensor *out, const kw_gpu_tensor *grid,
                            const kw_gpu_tensor *grad, kw_grid block) {
-  const int64_t fan = block.taps * block.taps, places = grid->ref.numel / 2, things = places * fan;
-  if (out->ref.numel == 0 || things == 0) {
+  const int64_t fan = block.taps * block.taps, points = grid->ref.numel / 2, entries = points * fan;
+  if (out->ref.numel == 0 || entries == 0) {
     kw_gpu_fill(plan, out, 0);
     return;
   }
-  kw_gpu_tensor keys = kw_gpu_temporary(plan, KW_I64, 1, &things),
-                weights = kw_gpu_temporary(plan, kw_gpu_compute_dtype(out->ref.dtype), 1, &things);
-  block.numel = places;
+  kw_gpu_tensor keys = kw_gpu_temporary(plan, KW_I64, 1, &entries),
+                weights = kw_gpu_temporary(plan, kw_gpu_compute_dtype(out->ref.dtype), 1, &entries);
+  block.numel = points;
   launch(plan, &keys_kernel, out->ref.dtype, (const kw_gpu_tensor *[4]){&keys, &weights, grid}, &block);
   kw_gpu_scatter scatter = {.op = KW_SCATTER_SUM,
                             .out = channels_last(out),

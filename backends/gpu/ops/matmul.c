@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrix products.
+ * Matrix products: a tile of the result for each group.
  */
 #include "ops/matmul.h"
 

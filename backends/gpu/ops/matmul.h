@@ -25,7 +25,7 @@ void kw_gpu_step_product(kw_gpu_plan *plan, kw_dtype dtype, const kw_gpu_product
 kw_gpu_step *kw_gpu_step_tiled(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype,
                                const kw_gpu_tensor *const operands[4]);
 
-/* What keyway::int8_linear does behind its sums, which somebody else has put at the beginning of the workspace: i32,
+/* What keyway::int8_linear does with its sums, which the caller has put at the beginning of the workspace: i32,
  * contiguous, [m, n]. For kernels of a backend's own, beside the pack's (kw_gpu_plan_lower takes it as kw_call.user).
  */
 extern const kw_gpu_op kw_gpu_rescale_op;

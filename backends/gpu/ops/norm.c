@@ -191,7 +191,7 @@ static void launch_rows(kw_gpu_plan *plan, const norm_task *task, const kw_norm 
   kw_gpu_step_rows(plan, step, block->rows, lanes);
 }
 
-/* A place for a row's statistics: the result, or where the op has none a temporary. */
+/* Where a row's statistics go: the result, or where the op has none a temporary. */
 static kw_gpu_tensor statistic(kw_gpu_plan *plan, const kw_gpu_tensor *result, kw_dtype dtype, int64_t rows) {
   return kw_gpu_present(result) ? kw_gpu_staging(plan, result, dtype) : kw_gpu_temporary(plan, dtype, 1, &rows);
 }

@@ -139,17 +139,17 @@ static void lower_multinomial(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_step_groups(step, rows ? from->shape[0] : 1);
 }
 
-/* The places of random words, sorted: each item's second word. */
+/* Random words are sorted; the numbers that they carry, each item's second word, are then in random order. */
 static void lower_randperm(kw_gpu_plan *plan, const kw_gpu_op *op) {
   (void)op;
   kw_gpu_tensor out = kw_gpu_output(plan, 0);
   kw_gpu_tensor items = kw_gpu_temporary(plan, KW_C128, 1, out.ref.shape);
   random_step(plan, &permutation_kernel, &items, NULL, 0);
-  kw_gpu_tensor places = kw_gpu_sort_items(plan, &items, out.ref.numel);
-  places.at.offset += sizeof(uint64_t);
-  places.ref.dtype = KW_I64;
-  places.ref.strides[0] = 2;
-  kw_gpu_copy(plan, &out, &places);
+  kw_gpu_tensor random_order = kw_gpu_sort_items(plan, &items, out.ref.numel);
+  random_order.at.offset += sizeof(uint64_t);
+  random_order.ref.dtype = KW_I64;
+  random_order.ref.strides[0] = 2;
+  kw_gpu_copy(plan, &out, &random_order);
 }
 
 static const kw_gpu_op ops[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rotary positions.
+ * Rotary position embedding.
  */
 #include "kernel_sources.h"
 #include "lower/lowering.h"
@@ -35,10 +35,10 @@ static void lower_rope(kw_gpu_plan *plan, const kw_gpu_op *op) {
   kw_gpu_tensor out = kw_gpu_output(plan, 0), in = kw_gpu_input(plan, 0), positions = kw_gpu_input(plan, 3);
   kw_gpu_tensor tables[2] = {kw_gpu_input(plan, 1), kw_gpu_input(plan, 2)};
   uint32_t last = in.ref.rank - 1u;
-  kw_tensor_ref out_rows = rows_of(&out.ref), in_rows = rows_of(&in.ref), places = numbers_of(&in_rows);
+  kw_tensor_ref out_rows = rows_of(&out.ref), in_rows = rows_of(&in.ref), position_rows = numbers_of(&in_rows);
   kw_rope block = {.width = in.ref.shape[last],
                    .pairs = tables[0].ref.shape[1],
-                   .places = tables[0].ref.shape[0],
+                   .table_rows = tables[0].ref.shape[0],
                    .step = {out.ref.strides[last], in.ref.strides[last]}};
   int32_t flags = kw_gpu_bool(plan, 4, false) ? KW_ROPE_INTERLEAVED : 0;
   for (uint32_t t = 0; t < 2; ++t) {
@@ -46,10 +46,10 @@ static void lower_rope(kw_gpu_plan *plan, const kw_gpu_op *op) {
     if (tables[t].ref.dtype != in.ref.dtype) flags |= t == 0 ? KW_ROPE_WIDE_COS : KW_ROPE_WIDE_SIN;
   }
   if (kw_gpu_present(&positions)) {
-    places = kw_gpu_expand(&positions, last, in.ref.shape).ref;
+    position_rows = kw_gpu_expand(&positions, last, in.ref.shape).ref;
     flags |= positions.ref.dtype == KW_I64 ? KW_ROPE_I64 : KW_ROPE_I32;
   }
-  kw_gpu_lower_elementwise((const kw_tensor_ref *[]){&out_rows, &in_rows, &places}, 3, &block.rows);
+  kw_gpu_lower_elementwise((const kw_tensor_ref *[]){&out_rows, &in_rows, &position_rows}, 3, &block.rows);
 
   kw_gpu_step *step = kw_gpu_step_add(plan, &rope_kernel, in.ref.dtype);
   kw_gpu_step_operand(step, &out);

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scatter as steps: entries are sorted by row, and reduced block by block.
+ */
 #include "ops/scatter.h"
 
 #include "kernel_sources.h"
@@ -48,8 +51,8 @@ static int32_t op_of(int32_t op, kw_dtype dtype) {
 
 void kw_gpu_scatter_rows(kw_gpu_plan *plan, const kw_gpu_scatter *scatter) {
   const kw_dtype dtype = scatter->out.ref.dtype;
-  const int64_t things = scatter->keys.ref.numel;
-  if (things == 0) {
+  const int64_t entries = scatter->keys.ref.numel;
+  if (entries == 0) {
     if (kw_gpu_present(&scatter->self)) {
       kw_gpu_copy(plan, &scatter->out, &scatter->self);
     } else {
@@ -65,10 +68,10 @@ void kw_gpu_scatter_rows(kw_gpu_plan *plan, const kw_gpu_scatter *scatter) {
   const kw_gpu_groups groups = kw_gpu_group(plan, &s.keys, s.rows);
 
   kw_scattering block = {
-      .outer = s.outer, .rows = s.rows, .inner = s.inner, .things = things, .fan = s.fan ? s.fan : 1};
+      .outer = s.outer, .rows = s.rows, .inner = s.inner, .entries = entries, .fan = s.fan ? s.fan : 1};
   const int64_t columns = s.outer * s.inner;
   int64_t blocks = 0;
-  for (int64_t left = things / KW_SCATTER_BLOCK; left > 0; left /= KW_SCATTER_BLOCK, ++block.levels) blocks += left;
+  for (int64_t left = entries / KW_SCATTER_BLOCK; left > 0; left /= KW_SCATTER_BLOCK, ++block.levels) blocks += left;
   kw_gpu_tensor partial =
       kw_gpu_temporary(plan, kw_gpu_compute_dtype(dtype), 2, (int64_t[]){blocks > 0 ? blocks : 1, columns});
   int64_t size = 1;
@@ -76,7 +79,7 @@ void kw_gpu_scatter_rows(kw_gpu_plan *plan, const kw_gpu_scatter *scatter) {
     size *= KW_SCATTER_BLOCK;
     kw_gpu_step *step = add_step(plan, &blocks_kernel, &s, &groups, &partial, &block);
     kw_gpu_step_long(step, size);
-    kw_gpu_step_items(step, things / size * columns);
+    kw_gpu_step_items(step, entries / size * columns);
   }
   kw_gpu_step *step = add_step(plan, &scatter_kernel, &s, &groups, &partial, &block);
   kw_gpu_step_items(step, s.out.ref.numel);
@@ -93,7 +96,7 @@ static void scatter_lines(kw_gpu_plan *plan, int32_t op, bool with_self) {
   s.outer = s.inner = 1;
   s.rows = s.self.ref.numel;
   s.src = kw_gpu_strided(&src, index.ref.rank, index.ref.shape, src.ref.strides);
-  s.keys = kw_gpu_line_places(plan, &index, 2, &s.self, dim);
+  s.keys = kw_gpu_index_offsets_along(plan, &index, 2, &s.self, dim);
   kw_gpu_scatter_rows(plan, &s);
 }
 
@@ -124,8 +127,8 @@ static void lower_index_add(kw_gpu_plan *plan, const kw_gpu_op *op) {
   for (uint32_t d = 0; d < rank; ++d) *(d < dim ? &s.outer : d > dim ? &s.inner : &s.rows) *= s.self.ref.shape[d];
   s.keys = kw_gpu_temporary(plan, KW_I64, 1, &index.ref.numel);
   index = kw_gpu_strided(&index, 1, &index.ref.numel, (int64_t[]){index.ref.rank > 0 ? index.ref.strides[0] : 0});
-  kw_gpu_places(plan, &s.keys, &(kw_gpu_index){.tensor = index, .argument = 2, .size = s.rows, .step = 1, .skip = -1},
-                NULL);
+  kw_gpu_index_offsets(plan, &s.keys,
+                       &(kw_gpu_index){.tensor = index, .argument = 2, .size = s.rows, .step = 1, .skip = -1}, NULL);
   kw_gpu_scatter_rows(plan, &s);
 }
 
@@ -140,7 +143,7 @@ static void lower_embedding_backward(kw_gpu_plan *plan, const kw_gpu_op *op) {
   s.rows = s.out.ref.shape[0];
   s.inner = s.out.ref.shape[1];
   s.keys = kw_gpu_temporary(plan, KW_I64, indices.ref.rank, indices.ref.shape);
-  kw_gpu_places(
+  kw_gpu_index_offsets(
       plan, &s.keys,
       &(kw_gpu_index){.tensor = indices, .argument = 1, .size = s.rows, .step = 1, .skip = kw_gpu_int(plan, 3, -1)},
       NULL);

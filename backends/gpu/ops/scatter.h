@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many numbers to one place, wherever data say: sorted, then reduced in their order, without atomics.
+ * Scatter: entries go to the rows that index tensors name; sorted, then reduced in their order, without atomics.
  */
 #ifndef KEYWAY_GPU_SCATTER_H
 #define KEYWAY_GPU_SCATTER_H
@@ -9,21 +9,21 @@
 
 #include "kernels/scatter_args.kw"
 
-/* Thing number i goes to row keys[i] of `out`, or nowhere where that is negative. In row-major order of their own
- * dimensions `out` and `self` are [outer, rows, inner] and `src` is [outer, things / fan, inner], whatever rank and
- * strides they have: thing number i is src[:, i / fan, :]. All have one dtype, in whose compute type each place is
- * reduced and then rounded once. */
+/* Entry number i goes to row keys[i] of `out`, or nowhere where that is negative. In row-major order of their own
+ * dimensions `out` and `self` are [outer, rows, inner] and `src` is [outer, entries / fan, inner], whatever rank and
+ * strides they have: entry number i is src[:, i / fan, :]. All have one dtype, in whose compute type each element of
+ * `out` is reduced and then rounded once. */
 typedef struct kw_gpu_scatter {
   int32_t op;         /* KW_SCATTER_SUM, ... */
   kw_gpu_tensor out;  /* all of it is written */
-  kw_gpu_tensor self; /* what rows that no thing goes to keep; without one they are 0 */
+  kw_gpu_tensor self; /* what rows that no entry goes to keep; without one they are 0 */
   bool with_self;     /* `self` is one number more of every row */
   kw_gpu_tensor src;
   kw_gpu_tensor keys;    /* i64, contiguous */
-  kw_gpu_tensor weights; /* of things; contiguous, of the compute dtype. None are all 1 */
+  kw_gpu_tensor weights; /* of entries; contiguous, of the compute dtype. None are all 1 */
   const kw_value *alpha; /* a Scalar that src is multiplied by, or NULL */
   int64_t outer, rows, inner;
-  int64_t fan; /* how many things share a row of src; 0 means 1 */
+  int64_t fan; /* how many entries share a row of src; 0 means 1 */
 } kw_gpu_scatter;
 
 void kw_gpu_scatter_rows(kw_gpu_plan *plan, const kw_gpu_scatter *scatter);

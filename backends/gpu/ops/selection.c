@@ -94,15 +94,15 @@ static void lower_index_select(kw_gpu_plan *plan, const kw_gpu_op *op) {
 
 /* ---- Advanced indexing ------------------------------------------------------------------------------------------- */
 
-/* What the list of indices, argument 1, selects. Indices broadcast to the joint dimensions, which stand in place of the
- * indexed ones; where these do not follow each other, in front. */
+/* What the list of indices, argument 1, selects. Indices broadcast to the joint dimensions, which stand where the
+ * indexed ones were; where these are not adjacent, in front. */
 typedef struct advanced {
   uint32_t count; /* of indexed dimensions */
   uint32_t dims[KW_MAX_RANK];
   kw_gpu_tensor indices[KW_MAX_RANK]; /* for each of these, of the joint shape */
   uint32_t joint_rank;
   int64_t joint[KW_MAX_RANK];
-  uint32_t place; /* of the joint dimensions */
+  uint32_t first_joint; /* the first of the joint dimensions in the result */
   bool adjacent;
   uint32_t rank;
   int64_t shape[KW_MAX_RANK];
@@ -136,9 +136,9 @@ static void select_from(const kw_gpu_plan *plan, const kw_gpu_tensor *table, adv
   }
   for (uint32_t k = 0; k < a->count; ++k) a->indices[k] = kw_gpu_expand(&a->indices[k], a->joint_rank, a->joint);
   a->adjacent = a->dims[a->count - 1] - a->dims[0] + 1 == a->count;
-  a->place = a->adjacent ? a->dims[0] : 0;
+  a->first_joint = a->adjacent ? a->dims[0] : 0;
   for (uint32_t d = 0; d <= rank; ++d) {
-    for (uint32_t j = 0; d == a->place && j < a->joint_rank; ++j) a->shape[a->rank++] = a->joint[j];
+    for (uint32_t j = 0; d == a->first_joint && j < a->joint_rank; ++j) a->shape[a->rank++] = a->joint[j];
     if (d == rank || (given >> d & 1)) continue;
     a->from[a->rank] = d;
     a->shape[a->rank++] = table->ref.shape[d];
@@ -146,7 +146,7 @@ static void select_from(const kw_gpu_plan *plan, const kw_gpu_tensor *table, adv
 }
 
 static bool is_joint(const advanced *a, uint32_t d) {
-  return d >= a->place && d < a->place + a->joint_rank;
+  return d >= a->first_joint && d < a->first_joint + a->joint_rank;
 }
 
 /* The table without its indexed dimensions, in the selection's shape. */
@@ -159,7 +159,7 @@ static kw_gpu_tensor beside_indices(const advanced *a, const kw_gpu_tensor *tabl
 /* A tensor of the joint shape, in the selection's. */
 static kw_gpu_tensor along_joint(const advanced *a, const kw_gpu_tensor *tensor) {
   int64_t strides[KW_MAX_RANK];
-  for (uint32_t d = 0; d < a->rank; ++d) strides[d] = is_joint(a, d) ? tensor->ref.strides[d - a->place] : 0;
+  for (uint32_t d = 0; d < a->rank; ++d) strides[d] = is_joint(a, d) ? tensor->ref.strides[d - a->first_joint] : 0;
   return kw_gpu_strided(tensor, a->rank, a->shape, strides);
 }
 
@@ -173,13 +173,13 @@ static kw_gpu_index index_of(const advanced *a, uint32_t k, const kw_gpu_tensor 
 }
 
 /* Where the indices, all taken together, lead from the first element of `table`. */
-static kw_gpu_tensor joint_places(kw_gpu_plan *plan, const advanced *a, const kw_gpu_tensor *table) {
-  kw_gpu_tensor places = kw_gpu_temporary(plan, KW_I64, a->joint_rank, a->joint);
+static kw_gpu_tensor joint_offsets(kw_gpu_plan *plan, const advanced *a, const kw_gpu_tensor *table) {
+  kw_gpu_tensor offsets = kw_gpu_temporary(plan, KW_I64, a->joint_rank, a->joint);
   for (uint32_t k = 0; k < a->count; ++k) {
     const kw_gpu_index index = index_of(a, k, table);
-    kw_gpu_places(plan, &places, &index, NULL);
+    kw_gpu_index_offsets(plan, &offsets, &index, NULL);
   }
-  return places;
+  return offsets;
 }
 
 static void lower_index(kw_gpu_plan *plan, const kw_gpu_op *op) {
@@ -193,18 +193,18 @@ static void lower_index(kw_gpu_plan *plan, const kw_gpu_op *op) {
     index = index_of(&a, 0, &self);
     index.tensor = along_joint(&a, &a.indices[0]);
   } else {
-    const kw_gpu_tensor places = joint_places(plan, &a, &self);
-    index = (kw_gpu_index){.tensor = along_joint(&a, &places), .argument = 1, .size = INT64_MAX, .step = 1};
+    const kw_gpu_tensor offsets = joint_offsets(plan, &a, &self);
+    index = (kw_gpu_index){.tensor = along_joint(&a, &offsets), .argument = 1, .size = INT64_MAX, .step = 1};
   }
   take(plan, &out, &table, &index);
 }
 
 /* ---- Putting ----------------------------------------------------------------------------------------------------- */
 
-/* Of several for one place the last is written. */
+/* Of several for one first_joint the last is written. */
 static void put(kw_gpu_plan *plan, const kw_gpu_tensor *to, const kw_gpu_tensor *beside, const kw_gpu_tensor *src,
-                const kw_gpu_tensor *places, const kw_gpu_tensor *along) {
-  const kw_gpu_tensor owners = kw_gpu_owners(plan, places, to->ref.numel);
+                const kw_gpu_tensor *offsets, const kw_gpu_tensor *along) {
+  const kw_gpu_tensor owners = kw_gpu_owners(plan, offsets, to->ref.numel);
   const kw_gpu_tensor all = kw_gpu_strided(&owners, beside->ref.rank, beside->ref.shape, (int64_t[KW_MAX_RANK]){0});
   kw_gpu_step_elementwise(plan, &put_kernel, to->ref.dtype, beside, (const kw_gpu_tensor *[]){src, along, &all}, 3);
 }
@@ -218,10 +218,11 @@ static void lower_scatter(kw_gpu_plan *plan, const kw_gpu_op *op) {
   const kw_gpu_tensor to = kw_gpu_staging(plan, &out, out.ref.dtype);
   kw_gpu_copy(plan, &to, &self);
   if (index.ref.numel > 0) {
-    const kw_gpu_tensor places = kw_gpu_line_places(plan, &index, 2, &self, kw_gpu_dim(plan, 1, self.ref.rank));
+    const kw_gpu_tensor offsets =
+        kw_gpu_index_offsets_along(plan, &index, 2, &self, kw_gpu_dim(plan, 1, self.ref.rank));
     const kw_gpu_tensor beside = kw_gpu_strided(&to, rank, shape, (int64_t[KW_MAX_RANK]){0});
     src = kw_gpu_strided(&src, rank, shape, src.ref.strides); /* at least as large as the index */
-    put(plan, &to, &beside, &src, &places, &places);
+    put(plan, &to, &beside, &src, &offsets, &offsets);
   }
   kw_gpu_deliver(plan, &to, &out);
 }
@@ -234,19 +235,19 @@ static void put_selection(kw_gpu_plan *plan) {
   kw_gpu_copy(plan, &to, &self);
   values = kw_gpu_expand(&values, a.rank, a.shape);
   if (values.ref.numel > 0) {
-    const kw_gpu_tensor places = joint_places(plan, &a, &to), along = along_joint(&a, &places);
+    const kw_gpu_tensor offsets = joint_offsets(plan, &a, &to), along = along_joint(&a, &offsets);
     const kw_gpu_tensor beside = beside_indices(&a, &to);
-    put(plan, &to, &beside, &values, &places, &along);
+    put(plan, &to, &beside, &values, &offsets, &along);
   }
   kw_gpu_deliver(plan, &to, &out);
 }
 
-/* The tensor's dimensions in another order: the indexed ones at the place of the joint ones. */
+/* The tensor's dimensions in another order: the indexed ones at the first_joint of the joint ones. */
 static kw_gpu_tensor indexed_together(const advanced *a, const kw_gpu_tensor *tensor) {
   int64_t shape[KW_MAX_RANK], strides[KW_MAX_RANK];
   uint32_t rank = 0;
   for (uint32_t d = 0; d <= a->rank; ++d) {
-    for (uint32_t k = 0; d == a->place && k < a->count; ++k, ++rank) {
+    for (uint32_t k = 0; d == a->first_joint && k < a->count; ++k, ++rank) {
       shape[rank] = tensor->ref.shape[a->dims[k]];
       strides[rank] = tensor->ref.strides[a->dims[k]];
     }
@@ -269,11 +270,11 @@ static void add_selection(kw_gpu_plan *plan) {
   s.self = indexed_together(&a, &self);
   s.src = kw_gpu_expand(&values, a.rank, a.shape);
   for (uint32_t d = 0; d < a.rank; ++d)
-    if (!is_joint(&a, d)) *(d < a.place ? &s.outer : &s.inner) *= a.shape[d];
+    if (!is_joint(&a, d)) *(d < a.first_joint ? &s.outer : &s.inner) *= a.shape[d];
   /* Rows are numbered by the indexed dimensions, the last of them fastest. */
   kw_gpu_tensor rows = kw_gpu_reshape(&self, self.ref.rank, self.ref.shape);
   for (uint32_t k = a.count; k-- > 0; s.rows *= self.ref.shape[a.dims[k]]) rows.ref.strides[a.dims[k]] = s.rows;
-  s.keys = joint_places(plan, &a, &rows);
+  s.keys = joint_offsets(plan, &a, &rows);
   kw_gpu_scatter_rows(plan, &s);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Softmax and its backward.
+ * Softmax, log_softmax and their backwards: by rows where a row fits an item or a group, otherwise by reductions.
  */
 #include "ops/softmax.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Merge sort as steps: items are made, sorted run by run, and merged.
+ */
 #include "ops/sort.h"
 
 #include "kernel_sources.h"
@@ -25,7 +28,7 @@ static const kw_gpu_kernel starts_kernel = {&sort_module, "kw_sort_starts_kernel
 #define NARROW KW_I64
 #define WIDE KW_C128
 
-#define NARROW_LIMIT (INT64_C(1) << 32) /* of places in a row; keys are below it, too */
+#define NARROW_LIMIT (INT64_C(1) << 32) /* of positions in a row; keys are below it, too */
 
 /* `work` is how many work-items there are. */
 static void add_step(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype item, const kw_gpu_tensor *out,

@@ -50,7 +50,7 @@ void kw_gpu_program_make(kw_gpu_program *out_program, const kw_gpu_module *modul
   sources[count++] = kw_gpu_source_base;
   sources[count++] = kw_gpu_source_args;
   sources[count++] = kw_gpu_source_opcodes;
-  sources[count++] = kw_gpu_source_index;
+  sources[count++] = kw_gpu_source_offsets;
   sources[count++] = kw_gpu_source_narrow;
   if (is_by_dtype(module)) {
     sources[count++] = kw_gpu_source_dtype;

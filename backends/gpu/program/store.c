@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files of built modules: named by a hash of what they were built from, written whole, and checked when read.
+ */
 #include "program/store.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The store under damage, foreign files, races of writers and directories that cannot be used.
+ */
 #include "program/store.h"
 
 #include <setjmp.h>
