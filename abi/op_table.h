@@ -70,6 +70,10 @@ typedef struct kw_op_family {
   kw_op_extension extension;
 } kw_op_family;
 
+/* Most arguments and results of an op, a vendor's too. */
+#define KW_MAX_ARGS 24
+#define KW_MAX_RESULTS 8
+
 typedef struct kw_op_row {
   const char *schema; /* ATen's grammar */
   uint64_t dtypes;    /* dtypes of the promoted tensor arguments that the op is defined for, KW_DTYPE_BIT */

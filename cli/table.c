@@ -4,6 +4,8 @@
  */
 #include "table.h"
 
+#include "core/base/array.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,14 +15,17 @@
 
 #define MAX_COLUMNS 16
 
+typedef struct cell {
+  char *text;
+  bool is_note; /* a line of its own */
+} cell;
+
 struct kw_cli_table {
   uint32_t columns;
   bool right[MAX_COLUMNS];
   uint32_t width[MAX_COLUMNS];
-  char **cells; /* row by row, the headings first; a note is a cell of its own, marked in is_note */
-  bool *is_note;
+  cell *cells; /* row by row, the headings first */
   uint32_t count;
-  uint32_t capacity;
 };
 
 bool kw_cli_colour(void) {
@@ -40,17 +45,10 @@ static uint32_t display_width(const char *text) {
 }
 
 static bool append(kw_cli_table *table, char *text, bool is_note) {
-  if (table->count == table->capacity) {
-    uint32_t capacity = table->capacity ? 2 * table->capacity : 64;
-    char **cells = realloc(table->cells, capacity * sizeof *cells);
-    if (cells) table->cells = cells;
-    bool *notes = realloc(table->is_note, capacity * sizeof *notes);
-    if (notes) table->is_note = notes;
-    if (!cells || !notes) return false;
-    table->capacity = capacity;
-  }
-  table->cells[table->count] = text;
-  table->is_note[table->count++] = is_note;
+  cell *cells = kw_array_grow(table->cells, table->count, sizeof *cells);
+  if (!cells) return false;
+  table->cells = cells;
+  cells[table->count++] = (cell){text, is_note};
   return true;
 }
 
@@ -78,7 +76,7 @@ kw_cli_table *kw_cli_table_create(const char *const *headings) {
 /* Cells since the last note or start, modulo columns: the column of the next cell. */
 static uint32_t next_column(const kw_cli_table *table) {
   uint32_t cells = 0;
-  for (uint32_t i = table->count; i-- > 0 && !table->is_note[i];) ++cells;
+  for (uint32_t i = table->count; i-- > 0 && !table->cells[i].is_note;) ++cells;
   return cells % table->columns;
 }
 
@@ -119,18 +117,17 @@ void kw_cli_table_print(kw_cli_table *table) {
   if (!table) return;
   for (uint32_t i = 0, column = 0; i < table->count; ++i) {
     if (i == 0) fputs(kw_cli_style("\033[1m"), stdout);
-    if (table->is_note[i]) {
-      printf("    %s\n", table->cells[i]);
+    if (table->cells[i].is_note) {
+      printf("    %s\n", table->cells[i].text);
       column = 0;
     } else {
-      print_cell(table, column, table->cells[i]);
+      print_cell(table, column, table->cells[i].text);
       column = (column + 1) % table->columns;
     }
     if (i + 1 == table->columns) fputs(kw_cli_style("\033[0m"), stdout);
-    free(table->cells[i]);
+    free(table->cells[i].text);
   }
   free(table->cells);
-  free(table->is_note);
   free(table);
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text on its way into reports, and whole files of it.
+ * Text that a plugin may have written, made clean, and whole files of text.
  */
 #include "base/text.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,47 +47,6 @@ char *kw_text_clean(const char *text) {
   }
   *to = 0;
   return clean;
-}
-
-void kw_text_put_line(FILE *out, const char *text) {
-  for (; *text; text++) fputc(*text == '\n' ? ' ' : *text, out);
-}
-
-void kw_text_put_json(FILE *out, const char *text) {
-  fputc('"', out);
-  for (; *text; text++) {
-    if (*text == '\n') {
-      fputs("\\n", out);
-    } else {
-      if (*text == '"' || *text == '\\') fputc('\\', out);
-      fputc(*text, out);
-    }
-  }
-  fputc('"', out);
-}
-
-void kw_text_put_markup(FILE *out, const char *text) {
-  for (; *text; text++) {
-    switch (*text) {
-      case '&':
-        fputs("&amp;", out);
-        break;
-      case '<':
-        fputs("&lt;", out);
-        break;
-      case '>':
-        fputs("&gt;", out);
-        break;
-      case '"':
-        fputs("&quot;", out);
-        break;
-      case '\n':
-        fputs("&#10;", out);
-        break;
-      default:
-        fputc(*text, out);
-    }
-  }
 }
 
 bool kw_text_write_file(const char *path, const char *text) {

@@ -37,13 +37,19 @@ void kw_case_walk_next(kw_case_walk *walk) {
   }
 }
 
+/* A tensor in the key of its values. Entries of lists count from 16, whatever room a case has for arguments, so that a
+ * case keeps its values. */
+static uint32_t value_number(uint32_t tensor) {
+  return tensor < KW_MAX_ARGS ? tensor : tensor - KW_MAX_ARGS + 16;
+}
+
 kw_value_key kw_case_value_key(const kw_case *c, uint32_t index, uint64_t seed, uint32_t run) {
   const kw_case_tensor *tensor = &c->tensors[index];
   uint32_t source = tensor->share >= 0 ? (uint32_t)tensor->share : index;
   return (kw_value_key){.seed = seed,
                         .case_hash = c->hash,
                         .run = run,
-                        .arg = source,
+                        .arg = value_number(source),
                         .domain = tensor->domain,
                         .stride = tensor->value_stride,
                         .extent = tensor->extent,

@@ -32,8 +32,8 @@ typedef enum kw_case_class {
 } kw_case_class;
 const char *kw_case_class_name(kw_case_class class);
 
-#define KW_CASE_ENTRIES 18                                /* most entries of all tensor lists of a case */
-#define KW_CASE_TENSORS (KW_SUITE_ARGS + KW_CASE_ENTRIES) /* see kw_case.tensors */
+#define KW_CASE_ENTRIES 18                              /* most entries of all tensor lists of a case */
+#define KW_CASE_TENSORS (KW_MAX_ARGS + KW_CASE_ENTRIES) /* see kw_case.tensors */
 
 typedef struct kw_shape {
   uint32_t rank;
@@ -77,8 +77,8 @@ typedef struct kw_case {
   bool resizable;     /* whether it has shrunken variants: its generator called kw_case_resize */
   bool shrunk;        /* it is one */
   uint32_t arg_count; /* arguments passed; those after it take their defaults */
-  kw_case_arg args[KW_SUITE_ARGS];
-  kw_case_tensor tensors[KW_CASE_TENSORS]; /* [i]: argument i; from KW_SUITE_ARGS on: entries of lists */
+  kw_case_arg args[KW_MAX_ARGS];
+  kw_case_tensor tensors[KW_CASE_TENSORS]; /* [i]: argument i; from KW_MAX_ARGS on: entries of lists */
   uint32_t entry_count;                    /* of all lists */
   uint32_t result_count;                   /* of `outs`: the op's results, behind them the changed tensors that are no
                                               results, each entry of a list */

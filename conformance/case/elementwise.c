@@ -39,7 +39,7 @@ static void broadcast_shape(const kw_shape *a, kw_shape *io_result) {
 }
 
 /* Input tensors of the op: all but the one that is the result. */
-static uint32_t input_tensors(const kw_suite_op *op, uint32_t out_args[KW_SUITE_ARGS]) {
+static uint32_t input_tensors(const kw_suite_op *op, uint32_t out_args[KW_MAX_ARGS]) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < op->arg_count; i++) {
     if (op->args[i].tag == KW_TAG_TENSOR && !op->args[i].mutated) out_args[count++] = i;
@@ -137,7 +137,7 @@ static bool set_mixed(kw_case *c, const uint32_t *inputs, uint32_t count, kw_dty
     return true;
   }
   if (c->op->row.result == KW_RESULT_FIRST) return false;
-  uint32_t promoted[KW_SUITE_ARGS], promoted_count = 0;
+  uint32_t promoted[KW_MAX_ARGS], promoted_count = 0;
   for (uint32_t i = 0; i < count; i++) {
     if (c->promoted & 1u << inputs[i]) promoted[promoted_count++] = inputs[i];
   }
@@ -303,7 +303,7 @@ static void drop_optional(kw_case *c) {
 
 bool kw_case_make_elementwise(kw_case *c) {
   const kw_suite_op *op = c->op;
-  uint32_t inputs[KW_SUITE_ARGS], count = input_tensors(op, inputs);
+  uint32_t inputs[KW_MAX_ARGS], count = input_tensors(op, inputs);
   kw_shape shape;
   bool lists = c->class == KW_CLASS_SPECIAL || c->class == KW_CLASS_EXHAUSTIVE;
   c->arg_count = 1;

@@ -42,11 +42,11 @@ static kw_tensor_ref make_indices(const kw_case *c, uint32_t index, uint32_t run
 /* The most values that meet in one place. Every index is in range. */
 static uint64_t most_writers(const kw_case *c, uint32_t run) {
   bool lines = c->op->row.shape == KW_SHAPE_SCATTER;
-  kw_value args[KW_SUITE_ARGS];
+  kw_value args[KW_MAX_ARGS];
   kw_tensor_ref indices[KW_CASE_TENSORS];
   const kw_tensor_ref *entries[KW_CASE_TENSORS] = {NULL};
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
-    bool wanted = lines ? i == 2 : i >= KW_SUITE_ARGS;
+    bool wanted = lines ? i == 2 : i >= KW_MAX_ARGS;
     if (!wanted || !c->tensors[i].given) continue;
     indices[i] = make_indices(c, i, run);
     entries[i] = &indices[i];

@@ -19,7 +19,7 @@ void kw_case_set_tensor(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape
 }
 
 uint32_t kw_case_set_list(kw_case *c, uint32_t arg, uint32_t count) {
-  c->args[arg].first = KW_SUITE_ARGS + c->entry_count;
+  c->args[arg].first = KW_MAX_ARGS + c->entry_count;
   c->entry_count += count;
   kw_case_give(c, arg, (kw_value){.tag = KW_TAG_TENSOR_LIST, .count = count});
   return c->args[arg].first;

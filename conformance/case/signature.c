@@ -30,7 +30,7 @@ static bool take_arg(const kw_arg_info *info, kw_suite_arg *out) {
     strcpy(out->default_text, info->default_value.u.s);
     out->default_value.u.s = NULL; /* set where the op lies for good: see kw_suite_arg_default */
   } else if (info->default_value.tag == KW_TAG_INT_LIST) {
-    if (info->default_value.count > KW_SUITE_DEFAULT_INTS) return false;
+    if (info->default_value.count > KW_MAX_RANK) return false;
     memcpy(out->default_ints, info->default_value.u.ints, info->default_value.count * sizeof *out->default_ints);
     out->default_value.u.ints = NULL; /* likewise */
   }
@@ -41,7 +41,6 @@ bool kw_suite_op_take(const kw_op *op, kw_suite_op *out_op) {
   memset(out_op, 0, sizeof *out_op);
   kw_op_info info = {.struct_size = sizeof info};
   if (kw_op_get_info(op, &info) != KW_OK || strlen(info.name) >= sizeof out_op->name) return false;
-  if (info.arg_count > KW_SUITE_ARGS || info.result_count > KW_SUITE_RESULTS) return false;
   strcpy(out_op->name, info.name);
   memcpy(out_op->base, info.name, strcspn(info.name, "."));
   out_op->arg_count = info.arg_count;

@@ -8,9 +8,7 @@
 
 #include "op_table.h"
 
-#define KW_SUITE_ARGS 16        /* most arguments of an op that the suite generates cases for */
-#define KW_SUITE_RESULTS 16     /* most results of a case, changed tensors that are none included */
-#define KW_SUITE_DEFAULT_INTS 4 /* most entries of a list that is a default */
+#define KW_SUITE_RESULTS 16 /* most results of a case, changed tensors that are none included */
 
 typedef struct kw_suite_arg {
   char name[32];
@@ -22,7 +20,7 @@ typedef struct kw_suite_arg {
   bool has_default;
   kw_value default_value; /* as a caller would pass it, a string without its text, a list without its entries */
   char default_text[16];  /* the text */
-  int64_t default_ints[KW_SUITE_DEFAULT_INTS]; /* the entries */
+  int64_t default_ints[KW_MAX_RANK]; /* the entries */
 } kw_suite_arg;
 
 typedef struct kw_suite_op {
@@ -31,7 +29,7 @@ typedef struct kw_suite_op {
   uint32_t arg_count;
   uint32_t result_count;
   uint32_t changed_count; /* mutated arguments that are no results */
-  kw_suite_arg args[KW_SUITE_ARGS];
+  kw_suite_arg args[KW_MAX_ARGS];
   bool in_place; /* the result is argument 0 */
   bool counted;  /* the last result is how many entries of the first are filled: kw_op_info */
   bool vendor;
@@ -39,8 +37,8 @@ typedef struct kw_suite_op {
   kw_op_row row;             /* a vendor's op: made up from what the worker reports; schema is NULL then */
 } kw_suite_op;
 
-/* What libkeyway tells of an op; vendor and row are left zero. False when it has more arguments or results than the
- * suite can generate, or a default that the suite cannot hold. */
+/* What libkeyway tells of an op; vendor and row are left zero. False when it has a default that the suite
+ * cannot hold. */
 bool kw_suite_op_take(const kw_op *op, kw_suite_op *out_op);
 
 /* What an argument is when it is not given. */

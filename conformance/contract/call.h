@@ -7,8 +7,9 @@
 #define KEYWAY_CONTRACT_CALL_H
 
 #include "contract_helpers.h"
+#include "op_table.h"
 
-enum { KW_TEST_ARGS = 16, KW_TEST_RESULTS = 8, KW_TEST_ENTRIES = 2, KW_TEST_KINDS = 8 };
+enum { KW_TEST_ENTRIES = 2, KW_TEST_KINDS = 8 };
 
 /* A dtype of each kind: every op takes one of them. */
 extern const kw_dtype kw_test_kinds[KW_TEST_KINDS];
@@ -42,7 +43,7 @@ typedef struct kw_test_call {
   int64_t places; /* that an index can name: `edge` of them, or a whole plane */
   bool in_place;  /* it changes an argument */
   uint32_t given; /* arguments passed; those after it take their defaults */
-  kw_test_arg args[KW_TEST_ARGS];
+  kw_test_arg args[KW_MAX_ARGS];
 } kw_test_call;
 
 /* Elements that any arithmetic bears: floats of +-[2^-3, 2) with random fractions, small whole numbers, bool 0 or 1. A
@@ -56,10 +57,10 @@ kw_tensor *kw_test_tensor(kw_device *device, kw_dtype dtype, uint32_t rank, cons
 bool kw_test_call_make(const kw_op *op, kw_dtype dtype, int64_t numel, kw_test_call *out_call);
 void kw_test_call_free(kw_test_call *call);
 
-/* Runs the call on the stream. outs has KW_TEST_RESULTS entries, NULL or as for kw_op_call; result i is outs[i], or the
+/* Runs the call on the stream. outs has KW_MAX_RESULTS entries, NULL or as for kw_op_call; result i is outs[i], or the
  * argument that it is. */
 kw_status kw_test_call_run(const kw_test_call *call, kw_stream *stream, kw_tensor **outs);
-/* The arguments as an array for kw_op_call, KW_TEST_ARGS entries. */
+/* The arguments as an array for kw_op_call, KW_MAX_ARGS entries. */
 void kw_test_call_values(const kw_test_call *call, kw_value *out_values);
 /* Result i after a run: of outs, or the argument. */
 kw_tensor *kw_test_call_result(const kw_test_call *call, kw_tensor **outs, uint32_t index);

@@ -61,8 +61,8 @@ typedef struct repeat {
 } repeat;
 
 static kw_status run_kernel(const repeat *r, unsigned char **out_bytes, size_t *out_size) {
-  kw_value values[KW_TEST_ARGS];
-  kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+  kw_value values[KW_MAX_ARGS];
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   kw_plan *plan = NULL;
   uint32_t results = r->call.info.result_count;
   kw_test_call_values(&r->call, values);

@@ -35,7 +35,7 @@ static kw_tensor *bad_indices(const kw_tensor *like, kw_dtype dtype, int64_t pla
 
 /* Results like those of a right call, each the middle third of a tensor of its own. */
 typedef struct guarded {
-  kw_tensor *around[KW_TEST_RESULTS], *results[KW_TEST_RESULTS];
+  kw_tensor *around[KW_MAX_RESULTS], *results[KW_MAX_RESULTS];
 } guarded;
 
 static void make_guarded(const kw_test_call *call, kw_tensor *const *like, guarded *out) {
@@ -110,7 +110,7 @@ static void check_index(const kw_test_call *call, kw_tensor *const *like, uint32
   const kw_test_arg *arg = &call->args[index];
   int64_t last = kw_tensor_describe(arg->tensors[0])->numel - 1;
   for (int at_end = 0; at_end < 2; at_end++) {
-    kw_value values[KW_TEST_ARGS];
+    kw_value values[KW_MAX_ARGS];
     kw_tensor *wrong = bad_indices(arg->tensors[0], dtype, at_end ? last : 0, bad);
     guarded g = {{NULL}, {NULL}};
     make_guarded(call, like, &g);
@@ -129,7 +129,7 @@ static void check_op(const kw_test_call *call, kw_stream *stream) {
   const int64_t narrow[] = {n, -n - 1, INT32_MAX, INT32_MIN, -1};
   bool negative = counts_from_the_end(call->info.name);
   unsigned char *want = NULL, *got = NULL;
-  kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   size_t size = 0;
   for (int after = 0; after < 2; after++) {
     KW_CHECK_OK(kw_test_call_run(call, stream, outs));
@@ -192,7 +192,7 @@ void kw_contract_error_index_out_of_range(void **state) {
 /* Where rows start, but for one number. */
 static void check_starts(const kw_test_call *call, kw_tensor *const *like, uint32_t index, int64_t place, int64_t bad) {
   kw_stream *stream = kw_stream_default(kw_contract.device);
-  kw_value values[KW_TEST_ARGS];
+  kw_value values[KW_MAX_ARGS];
   kw_tensor *wrong = bad_indices(call->args[index].tensors[0], KW_I64, place, bad);
   guarded g = {{NULL}, {NULL}};
   make_guarded(call, like, &g);
@@ -215,7 +215,7 @@ void kw_contract_error_row_starts_out_of_order(void **state) {
       !kw_test_call_make(op, KW_F32, NUMEL, &call)) {
     kw_test_skip("the device has no linear layer of block-sparse weights");
   }
-  kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   KW_CHECK_OK(kw_test_call_run(&call, NULL, outs));
   const int64_t n = call.edge,
                 wrong[][2] = {{0, 1},  {0, -1},        {n, n - 1},     {n, n + 1},     {1, n + 1}, {2, 0},
@@ -230,7 +230,7 @@ void kw_contract_error_row_starts_out_of_order(void **state) {
 
 /* The call as it is, then with one offset changed, `count` times. */
 static void check_offsets(const kw_test_call *call, uint32_t offsets, const int64_t (*wrong)[2], size_t count) {
-  kw_tensor *like[KW_TEST_RESULTS] = {NULL};
+  kw_tensor *like[KW_MAX_RESULTS] = {NULL};
   KW_CHECK_OK(kw_test_call_run(call, NULL, like));
   KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
   for (size_t i = 0; i < count; i++) check_starts(call, like, offsets, wrong[i][0], wrong[i][1]);
@@ -273,8 +273,8 @@ static uint32_t index_argument(const kw_test_call *call) {
 /* Enqueues the call with an index out of range. */
 static kw_status run_wrong(const kw_test_call *call, kw_stream *stream) {
   const kw_test_arg *arg = &call->args[index_argument(call)];
-  kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(arg->tensors[0], KW_I64, 0, call->places);
-  kw_value values[KW_TEST_ARGS];
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL}, *wrong = bad_indices(arg->tensors[0], KW_I64, 0, call->places);
+  kw_value values[KW_MAX_ARGS];
   kw_test_call_values(call, values);
   values[arg - call->args] = arg->info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
   kw_status status = kw_op_call(call->op, stream, values, call->given, outs, call->info.result_count);
@@ -311,8 +311,8 @@ void kw_contract_error_late_error_outlives_plan(void **state) {
   if (!next_call(&at, &call)) kw_test_skip("the device has no op that takes indices");
   const uint32_t index = index_argument(&call);
   kw_stream *stream = kw_test_stream();
-  kw_value values[KW_TEST_ARGS];
-  kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *wrong = bad_indices(call.args[index].tensors[0], KW_I64, 0, call.places);
+  kw_value values[KW_MAX_ARGS];
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL}, *wrong = bad_indices(call.args[index].tensors[0], KW_I64, 0, call.places);
   kw_plan *plan = NULL;
   kw_test_call_values(&call, values);
   values[index] = call.args[index].info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
@@ -355,7 +355,7 @@ void kw_contract_error_source_too_small(void **state) {
   KW_CHECK(kw_test_call_make(kw_op_find("masked_scatter"), KW_F32, NUMEL, &call),
            "no call of masked_scatter could be made");
   kw_stream *stream = kw_test_stream();
-  kw_tensor *like[KW_TEST_RESULTS] = {NULL};
+  kw_tensor *like[KW_MAX_RESULTS] = {NULL};
   KW_CHECK_OK(kw_test_call_run(&call, stream, like));
   KW_CHECK_OK(kw_stream_synchronize(stream));
   const int64_t places = kw_tensor_describe(like[0])->numel, counts[] = {places - 1, 0, places};
@@ -400,7 +400,7 @@ static void check_numbers(const kw_test_call *call, kw_tensor *const *like, uint
   free(numbers);
   guarded g = {{NULL}, {NULL}};
   make_guarded(call, like, &g);
-  kw_value values[KW_TEST_ARGS];
+  kw_value values[KW_MAX_ARGS];
   kw_test_call_values(call, values);
   values[index] = kw_arg_tensor(wrong);
   kw_error_clear();
@@ -428,7 +428,7 @@ void kw_contract_error_region_of_no_image(void **state) {
     const kw_op *op = kw_op_find(names[i]);
     kw_test_call call;
     if (!kw_test_has(names[i]) || !kw_test_call_make(op, KW_F32, NUMEL, &call)) continue;
-    kw_tensor *like[KW_TEST_RESULTS] = {NULL};
+    kw_tensor *like[KW_MAX_RESULTS] = {NULL};
     KW_CHECK_OK(kw_test_call_run(&call, NULL, like));
     const int64_t last = kw_tensor_describe(call.args[1].tensors[0])->numel - 5;
     for (size_t k = 0; k < sizeof images / sizeof images[0]; k++)
@@ -453,7 +453,7 @@ void kw_contract_error_weights_of_no_kind(void **state) {
   if (!kw_test_has("multinomial") || !kw_test_call_make(op, KW_F32, NUMEL, &call)) {
     kw_test_skip("the device has no multinomial in f32");
   }
-  kw_tensor *like[KW_TEST_RESULTS] = {NULL};
+  kw_tensor *like[KW_MAX_RESULTS] = {NULL};
   KW_CHECK_OK(kw_test_call_run(&call, NULL, like));
   const int64_t numel = kw_tensor_describe(call.args[0].tensors[0])->numel, row = call.edge;
   for (size_t k = 0; k < sizeof none / sizeof none[0]; k++) {

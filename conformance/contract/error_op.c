@@ -23,10 +23,10 @@ static void bad_counts(kw_trial *t) {
     snprintf(what, sizeof what, "%u arguments", t->given);
     kw_trial_refuse(t, KW_TRIAL_NO_ARGUMENT, what);
   }
-  kw_value more[KW_TEST_ARGS + 1];
+  kw_value more[KW_MAX_ARGS + 1];
   memcpy(more, t->values, sizeof t->values);
   more[count] = kw_arg_int(0);
-  kw_tensor *outs[KW_TEST_RESULTS + 1] = {NULL};
+  kw_tensor *outs[KW_MAX_RESULTS + 1] = {NULL};
   kw_error_clear();
   kw_stream *stream = kw_stream_default(kw_contract.device);
   kw_trial_check_refusal(t, kw_op_call(t->call.op, stream, more, count + 1, outs, results), KW_TRIAL_NO_ARGUMENT,
@@ -285,7 +285,7 @@ static uint32_t retype(kw_trial *t, kw_role role, int only, kw_dtype dtype, kw_t
 }
 
 static void refuse_retyped(kw_trial *t, kw_role role, int only, kw_dtype dtype, int argument) {
-  kw_tensor *made[KW_TEST_ARGS * KW_TEST_ENTRIES];
+  kw_tensor *made[KW_MAX_ARGS * KW_TEST_ENTRIES];
   uint32_t count = retype(t, role, only, dtype, made);
   char what[96];
   snprintf(what, sizeof what, "%s of %s", only >= 0 ? t->call.args[only].info.name : "tensors", kw_dtype_name(dtype));
@@ -379,7 +379,7 @@ static void end(kw_trial *t) {
     kw_tensor_release(t->outs[r]);
     free(t->known[r]);
   }
-  for (uint32_t i = 0; i < KW_TEST_ARGS; i++) {
+  for (uint32_t i = 0; i < KW_MAX_ARGS; i++) {
     for (int k = 0; k < KW_TEST_ENTRIES; k++) free(t->inputs[i][k]);
   }
   kw_test_call_free(&t->call);

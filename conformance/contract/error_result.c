@@ -36,7 +36,7 @@ static kw_value with_tensor(const kw_test_arg *arg, int entry, kw_tensor *tensor
 
 /* Passes `bad` as result `index`, which it then releases. */
 static void refuse_result(kw_trial *t, uint32_t index, kw_tensor *bad, const char *what) {
-  kw_tensor *outs[KW_TEST_RESULTS];
+  kw_tensor *outs[KW_MAX_RESULTS];
   memcpy(outs, t->outs, sizeof outs);
   outs[index] = bad;
   kw_trial_refuse_with(t, outs, t->call.info.result_count, KW_TRIAL_ANY_ARGUMENT, what);
@@ -164,7 +164,7 @@ static void other_device(kw_trial *t) {
     refuse_result(t, r, kw_test_tensor(other, ref->dtype, ref->rank, ref->shape, 4), "a result on another device");
   }
   if (tensors) {
-    kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+    kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
     kw_error_clear();
     kw_status status =
         kw_op_call(t->call.op, kw_stream_default(other), t->values, t->given, outs, t->call.info.result_count);

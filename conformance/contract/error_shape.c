@@ -315,7 +315,7 @@ void kw_trial_try_shapes(kw_trial *t, uint32_t index) {
   for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
     char what[64];
     snprintf(what, sizeof what, "odd shape number %zu of '%s'", i, arg->info.name);
-    kw_tensor *list[2], *outs[KW_TEST_RESULTS] = {NULL};
+    kw_tensor *list[2], *outs[KW_MAX_RESULTS] = {NULL};
     kw_tensor *odd = reshape(t, index, shapes[i].rank, shapes[i].shape, list);
     kw_error_clear();
     kw_status status = kw_op_call(t->call.op, stream, t->values, t->given, outs, t->call.info.result_count);

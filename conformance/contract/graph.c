@@ -61,7 +61,7 @@ static void write_floats(kw_tensor *x, uint64_t tag) {
 
 static void compare_with_eager(const kw_test_call *call) {
   kw_test_call eager, again;
-  kw_tensor *outs[KW_TEST_RESULTS] = {NULL}, *replayed[KW_TEST_RESULTS] = {NULL};
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL}, *replayed[KW_MAX_RESULTS] = {NULL};
   unsigned char *want = NULL, *got = NULL;
   size_t size = 0;
   char what[128];

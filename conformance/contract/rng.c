@@ -216,7 +216,7 @@ static void check_moves(const kw_test_call *call, kw_generator *generator) {
   size_t size = 0;
   const kw_generator_state start = state_of(generator);
   for (int i = 0; i < 2; i++) {
-    kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+    kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
     KW_CHECK_OK(kw_generator_set_state(generator, &start));
     KW_CHECK_OK(kw_test_call_run(call, NULL, outs));
     KW_CHECK_OK(kw_device_synchronize(kw_contract.device));

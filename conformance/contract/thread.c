@@ -49,7 +49,7 @@ static void learn_call(known_calls *known, const kw_op *op, kw_dtype dtype) {
     kw_test_call_free(&c->call);
     return;
   }
-  kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   KW_CHECK_OK(kw_test_call_run(&c->call, NULL, outs));
   KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
   KW_CHECK_OK(kw_test_call_results(&c->call, outs, &c->want, &c->size));
@@ -58,7 +58,7 @@ static void learn_call(known_calls *known, const kw_op *op, kw_dtype dtype) {
 }
 
 static int run_known(const known_call *c, kw_stream *stream, char *text, size_t size) {
-  kw_tensor *outs[KW_TEST_RESULTS] = {NULL};
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   unsigned char *got = NULL;
   size_t length = 0;
   const char *name = c->call.info.name;

@@ -56,8 +56,8 @@ static void refuse_plan(kw_trial *t, kw_tensor **outs, uint32_t out_count, int a
 
 void kw_trial_refuse_with(kw_trial *t, kw_tensor **outs, uint32_t out_count, int argument, const char *what) {
   kw_stream *stream = kw_stream_default(kw_contract.device);
-  kw_tensor *passed[KW_TEST_RESULTS + 1] = {NULL}, *before[KW_TEST_RESULTS + 1];
-  if (outs) memcpy(passed, outs, KW_TEST_RESULTS * sizeof *outs);
+  kw_tensor *passed[KW_MAX_RESULTS + 1] = {NULL}, *before[KW_MAX_RESULTS + 1];
+  if (outs) memcpy(passed, outs, KW_MAX_RESULTS * sizeof *outs);
   memcpy(before, passed, sizeof before);
   kw_error_clear();
   kw_status status = kw_op_call(t->call.op, stream, t->values, t->given, passed, out_count);

@@ -13,12 +13,12 @@
 /* The call under test: `call` is right, `values` and the others are what a wrong call passes. */
 typedef struct kw_trial {
   kw_test_call call;
-  kw_value values[KW_TEST_ARGS];
+  kw_value values[KW_MAX_ARGS];
   uint32_t given;
-  kw_tensor *outs[KW_TEST_RESULTS]; /* of the right shape, with known contents; NULL where an argument is the result */
-  unsigned char *known[KW_TEST_RESULTS];                /* these contents */
-  unsigned char *inputs[KW_TEST_ARGS][KW_TEST_ENTRIES]; /* what the arguments hold */
-  bool by_address;                                      /* what is wrong is where tensors lie: no part of a plan */
+  kw_tensor *outs[KW_MAX_RESULTS]; /* of the right shape, with known contents; NULL where an argument is the result */
+  unsigned char *known[KW_MAX_RESULTS];                /* these contents */
+  unsigned char *inputs[KW_MAX_ARGS][KW_TEST_ENTRIES]; /* what the arguments hold */
+  bool by_address;                                     /* what is wrong is where tensors lie: no part of a plan */
 } kw_trial;
 
 /* What a tensor holds; the caller's to free. */

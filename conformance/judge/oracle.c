@@ -25,7 +25,7 @@ typedef struct oracle_call {
   uint32_t run;
   uint64_t flush;
   oracle_form form;
-  kw_value args[KW_SUITE_ARGS];
+  kw_value args[KW_MAX_ARGS];
   kw_tensor_ref refs[KW_CASE_TENSORS], results[KW_SUITE_RESULTS];
   kw_tensor_ref in_place; /* result 0 as an argument: of the op's own dtype also where the result is wide; not read */
   const kw_tensor_ref *entries[KW_CASE_TENSORS]; /* refs by index, NULL where there is none: lists point into this */

@@ -4,7 +4,7 @@
  */
 #include "case/element.h"
 #include "report/formats.h"
-#include "base/text.h"
+#include "report/put_text.h"
 
 #include <inttypes.h>
 #include <math.h>

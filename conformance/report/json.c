@@ -6,6 +6,7 @@
 #include "report/formats.h"
 
 #include "base/text.h"
+#include "report/put_text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "report/formats.h"
 
-#include "base/text.h"
+#include "report/put_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * Which cases a run consists of.
  */
 #include "case/make.h"
+#include "core/base/array.h"
 #include "run/run.h"
 
 #include <fnmatch.h>
@@ -41,13 +42,10 @@ static bool op_wanted(const kw_run_options *options, const char *name) {
 }
 
 static kw_run_case *add_case(kw_run *run, const char *id, const kw_op_facts *op, kw_dtype dtype) {
-  if ((run->case_count & (run->case_count - 1)) == 0) { /* room for the next power of two */
-    size_t room = run->case_count ? 2 * (size_t)run->case_count : 1;
-    kw_run_case *cases = realloc(run->cases, room * sizeof *cases);
-    if (!cases) abort();
-    run->cases = cases;
-  }
-  kw_run_case *added = &run->cases[run->case_count++];
+  kw_run_case *cases = kw_array_grow(run->cases, run->case_count, sizeof *cases);
+  if (!cases) abort();
+  run->cases = cases;
+  kw_run_case *added = &cases[run->case_count++];
   *added = (kw_run_case){.id = strdup(id), .op = op, .dtype = dtype};
   return added;
 }
@@ -55,7 +53,7 @@ static kw_run_case *add_case(kw_run *run, const char *id, const kw_op_facts *op,
 static void add_unclaimed(kw_run *run, const kw_suite_op *op, kw_dtype dtype) {
   char text[96];
   snprintf(text, sizeof text, "%s/%s", op->name, kw_element_name(dtype));
-  char **list = realloc(run->unclaimed, (run->unclaimed_count + 1) * sizeof *list);
+  char **list = kw_array_grow(run->unclaimed, run->unclaimed_count, sizeof *list);
   if (!list) abort();
   run->unclaimed = list;
   list[run->unclaimed_count++] = strdup(text);

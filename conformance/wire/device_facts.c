@@ -40,11 +40,11 @@ static bool read_op(kw_message *message, kw_op_facts *out) {
   op->name[sizeof op->name - 1] = op->base[sizeof op->base - 1] = 0;
   op->row.schema = NULL;
   op->row.magnitude = "";
-  for (uint32_t i = 0; i < KW_SUITE_ARGS; i++) {
+  for (uint32_t i = 0; i < KW_MAX_ARGS; i++) {
     kw_suite_arg *arg = &op->args[i];
     arg->name[sizeof arg->name - 1] = arg->default_text[sizeof arg->default_text - 1] = 0;
   }
-  if (op->vendor) return op->arg_count <= KW_SUITE_ARGS && op->result_count <= KW_SUITE_RESULTS;
+  if (op->vendor) return op->arg_count <= KW_MAX_ARGS && op->result_count <= KW_SUITE_RESULTS;
   uint32_t count;
   const kw_suite_op *table = kw_suite_ops(&count);
   for (uint32_t i = 0; i < count; i++) {

@@ -5,6 +5,7 @@
 #include "worker/contract_side.h"
 
 #include "contract/contract.h"
+#include "core/base/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,9 +29,10 @@ void kw_contract_set_failure(const char *text) {
 static void add_test(kw_worker *w, const char *suite, const char *test, const char *op) {
   char id[160];
   snprintf(id, sizeof id, "%s/%s%s%s", suite, test, op ? "/" : "", op ? op : "");
-  w->facts.contracts = realloc(w->facts.contracts, (w->facts.contract_count + 1) * sizeof *w->facts.contracts);
-  if (!w->facts.contracts) abort();
-  w->facts.contracts[w->facts.contract_count++] = strdup(id);
+  char **tests = kw_array_grow(w->facts.contracts, w->facts.contract_count, sizeof *tests);
+  if (!tests) abort();
+  w->facts.contracts = tests;
+  tests[w->facts.contract_count++] = strdup(id);
 }
 
 static bool has_op(const kw_worker *w, const kw_op *op) {

@@ -278,7 +278,7 @@ static void learn_outputs(case_run *u, const kw_case_run_path *path) {
 }
 
 /* `tensors` has room for all of the case; lists point into it. */
-static void fill_args(const case_run *u, kw_tensor *const *results, kw_tensor **tensors, kw_value args[KW_SUITE_ARGS]) {
+static void fill_args(const case_run *u, kw_tensor *const *results, kw_tensor **tensors, kw_value args[KW_MAX_ARGS]) {
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     tensors[i] = is_result(u->c, i) ? results[u->c->tensors[i].result] : u->views[i];
   }
@@ -393,7 +393,7 @@ static void run_path(case_run *u, const kw_kernel_info *kernel) {
   bool given = wanted && u->outs_known && !own_memory;
   kw_guarded_tensor guarded[KW_SUITE_RESULTS] = {{0}};
   kw_tensor *views[KW_SUITE_RESULTS] = {NULL}, *outs[KW_SUITE_RESULTS] = {NULL}, *tensors[KW_CASE_TENSORS];
-  kw_value args[KW_SUITE_ARGS];
+  kw_value args[KW_MAX_ARGS];
   kw_status status = KW_OK;
   for (uint32_t i = 0; i < c->arg_count && status == KW_OK && c->op->vendor; i++) {
     if (c->tensors[i].output)
@@ -467,7 +467,7 @@ static void expect_vendor(case_run *u) {
     if (u->result->paths[i].status == KW_OK) first = &u->result->paths[i];
   }
   if (!first || u->c->op->in_place) return;
-  kw_value args[KW_SUITE_ARGS];
+  kw_value args[KW_MAX_ARGS];
   kw_tensor_ref inputs[KW_CASE_TENSORS], results[KW_SUITE_RESULTS];
   const kw_tensor_ref *entries[KW_CASE_TENSORS] = {NULL};
   const kw_tensor_ref *outs[KW_SUITE_RESULTS];

@@ -5,10 +5,9 @@
 #ifndef KEYWAY_CORE_SCHEMA_H
 #define KEYWAY_CORE_SCHEMA_H
 
-#include <keyway/plugin.h>
+#include "op_table.h"
 
-#define KW_MAX_ARGS 24
-#define KW_MAX_RESULTS 8
+#include <keyway/plugin.h>
 
 /* One argument of a schema. */
 typedef struct kw_schema_arg {
