@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Casts under torch.autocast: the kernel that makes an operator's arguments of the dtype that Keyway's table says.
+ */
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finds, by name and schema, the operators that each op of Keyway serves, and registers a kernel for them.
+ */
 #include "autocast.h"
 #include "binding.h"
 #include "status.h"

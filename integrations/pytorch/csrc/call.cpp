@@ -51,6 +51,10 @@ at::Scalar number_in(const at::Tensor &tensor) {
   }
 }
 
+inline bool is_here(const at::Tensor &tensor) {
+  return tensor.defined() && tensor.device().type() == device_type;
+}
+
 /* A call in the making; what its values point to lives as long as it. */
 class Call {
  public:
@@ -61,27 +65,9 @@ class Call {
     if (binding.dtype >= 0 && values_[binding.dtype].tag == KW_TAG_NONE) add_dtype();
   }
 
-  kw_status run(std::array<Handle, max_results> &results) {
-    std::array<kw_tensor *, max_results> outs{};
-    follow_settings(binding_.adds_products);
-    const kw_status status =
-        kw_op_call(op_, current_stream(index_), values_.data(), static_cast<uint32_t>(binding_.arguments.size()),
-                   outs.data(), binding_.result_count);
-    if (status != KW_OK) return status;
-    for (size_t i = 0; i < binding_.result_count; ++i) results[i] = Handle(outs[i]);
-    return KW_OK;
-  }
-
+  kw_status run(std::array<Handle, max_results> &results);
   /* Whether all tensors are of dtypes that the op is defined for. */
-  bool has_dtypes() const {
-    kw_op_info info{};
-    info.struct_size = sizeof info;
-    check(kw_op_get_info(op_, &info));
-    return std::all_of(views_.begin(), views_.end(), [&](const Handle &view) {
-      return (info.dtypes.bits[0] & KW_DTYPE_BIT(kw_tensor_describe(view.get())->dtype)) != 0;
-    });
-  }
-
+  bool has_dtypes() const;
   c10::DeviceIndex index() const {
     return index_;
   }
@@ -91,167 +77,25 @@ class Call {
     return stack_[binding_.arguments[i].from];
   }
 
-  static bool is_here(const at::Tensor &tensor) {
-    return tensor.defined() && tensor.device().type() == device_type;
-  }
-
   /* Of the first tensor on a device, or as the operator's argument says. */
-  void find_device() {
-    for (const c10::IValue &value : stack_) {
-      if (value.isTensor()) {
-        if (take_device(value.toTensor())) return;
-      } else if (value.isTensorList()) {
-        for (const at::Tensor &tensor : value.toTensorVector()) {
-          if (take_device(tensor)) return;
-        }
-      }
-    }
-    index_ = current_device();
-    if (binding_.device >= 0 && stack_[binding_.device].isDevice()) {
-      const c10::Device device = stack_[binding_.device].toDevice();
-      if (device.has_index()) index_ = device.index();
-    }
-  }
+  void find_device();
+  bool take_device(const at::Tensor &tensor);
 
-  bool take_device(const at::Tensor &tensor) {
-    if (!is_here(tensor)) return false;
-    index_ = tensor.device().index();
-    return true;
-  }
-
-  void add(size_t i) {
-    const Argument &argument = binding_.arguments[i];
-    if (argument.from < 0 || from(i).isNone()) {
-      values_[i] = argument.from < 0 ? argument.absent : kw_arg_none();
-      if (argument.tag == KW_TAG_GENERATOR) values_[i] = kw_arg_generator(generator_of(default_generator(index_)));
-      return;
-    }
-    const c10::IValue &value = from(i);
-    switch (argument.tag) {
-      case KW_TAG_TENSOR:
-        return add_tensor(i, value.toTensor());
-      case KW_TAG_TENSOR_LIST:
-        return add_tensors(i, value);
-      case KW_TAG_INT:
-        values_[i] = kw_arg_int(value.toInt());
-        break;
-      case KW_TAG_INT_LIST:
-        return add_ints(i, value);
-      case KW_TAG_FLOAT:
-        values_[i] = kw_arg_float(value.toDouble());
-        break;
-      case KW_TAG_BOOL:
-        values_[i] = kw_arg_bool(value.toBool());
-        break;
-      case KW_TAG_STRING:
-        values_[i] = kw_arg_string(value.toStringRef().c_str());
-        break;
-      case KW_TAG_SCALAR:
-        values_[i] = scalar_value(value.toScalar());
-        break;
-      case KW_TAG_DTYPE:
-        values_[i] = kw_arg_dtype(dtype_of(value.toScalarType()));
-        break;
-      case KW_TAG_GENERATOR:
-        values_[i] = kw_arg_generator(generator_of(value.toGenerator()));
-        break;
-      default:
-        TORCH_INTERNAL_ASSERT(false, "an argument of an unknown kind");
-    }
-  }
-
-  void add_ints(size_t i, const c10::IValue &value) {
-    c10::SmallVector<int64_t, 6> &ints = ints_[i];
-    if (value.isBoolList()) {
-      for (const bool b : value.toBoolList()) ints.push_back(b);
-    } else {
-      for (const int64_t n : value.toIntList()) ints.push_back(n);
-    }
-    values_[i] = kw_arg_int_list(ints.data(), static_cast<uint32_t>(ints.size()));
-  }
-
-  kw_value keep(const at::Tensor &tensor) {
-    views_.push_back(view_of(tensor));
-    return kw_arg_tensor(views_.back().get());
-  }
-
-  void add_tensor(size_t i, const at::Tensor &tensor) {
-    if (!tensor.defined()) {
-      values_[i] = kw_arg_none();
-    } else if (is_here(tensor)) {
-      values_[i] = keep(tensor);
-    } else {
-      TORCH_CHECK(tensor.device().is_cpu() && tensor.dim() == 0, handle_.operator_name(), ": argument '",
-                  handle_.schema().arguments()[binding_.arguments[i].from].name(), "' is on ", tensor.device(),
-                  ", others are on ", c10::Device(device_type, index_), ". Move it there with .to()");
-      add_number(i, tensor);
-    }
-  }
-
+  void add(size_t i);
+  void add_ints(size_t i, const c10::IValue &value);
+  void add_tensor(size_t i, const at::Tensor &tensor);
   /* A number from the CPU: as a Scalar where an op takes one and the number has no say in the dtype, otherwise as a
    * tensor of the dtype that all promote to. */
-  void add_number(size_t i, const at::Tensor &number) {
-    const kw_op *scalar_op = binding_.arguments[i].scalar_op;
-    const at::ScalarType type = promoted(&number);
-    const bool silent = max_rank() > 0 && type == promoted(nullptr);
-    if (scalar_op != nullptr && op_ == binding_.op && (silent || number.unsafeGetTensorImpl()->is_wrapped_number())) {
-      op_ = scalar_op;
-      values_[i] = scalar_value(number_in(number));
-    } else {
-      values_[i] = keep(number.to(type).to(c10::Device(device_type, index_)));
-    }
-  }
-
-  /* The dtype that the tensors of the call promote to, and a number that is not NULL. */
-  at::ScalarType promoted(const at::Tensor *number) const {
-    at::native::ResultTypeState state{};
-    if (number != nullptr) state = at::native::update_result_type_state(*number, state);
-    for (const c10::IValue &other : stack_) {
-      if (other.isTensor() && is_here(other.toTensor())) {
-        state = at::native::update_result_type_state(other.toTensor(), state);
-      }
-    }
-    return at::native::result_type(state);
-  }
-
-  int64_t max_rank() const {
-    int64_t rank = 0;
-    for (const c10::IValue &value : stack_) {
-      if (value.isTensor() && is_here(value.toTensor())) rank = std::max(rank, value.toTensor().dim());
-    }
-    return rank;
-  }
-
+  void add_number(size_t i, const at::Tensor &number);
   /* Lists of indices may lie on the CPU. */
-  void add_tensors(size_t i, const c10::IValue &value) {
-    c10::SmallVector<kw_tensor *, 8> &list = lists_.emplace_back();
-    const auto add_entry = [&](const at::Tensor &tensor) {
-      if (!tensor.defined()) return list.push_back(nullptr);
-      keep(is_here(tensor) ? tensor : tensor.to(c10::Device(device_type, index_)));
-      list.push_back(views_.back().get());
-    };
-    if (value.isTensorList()) {
-      for (const at::Tensor &tensor : value.toTensorVector()) add_entry(tensor);
-    } else {
-      for (const std::optional<at::Tensor> &tensor : value.toOptionalTensorVector()) {
-        add_entry(tensor.value_or(at::Tensor()));
-      }
-    }
-    values_[i] = kw_arg_tensor_list(list.data(), static_cast<uint32_t>(list.size()));
-  }
-
+  void add_tensors(size_t i, const c10::IValue &value);
   /* Where no tensor says the dtype of the result: that of out=, or PyTorch's default. */
-  void add_dtype() {
-    if (!views_.empty()) return;
-    if (binding_.written) {
-      values_[binding_.dtype] = kw_arg_dtype(dtype_of(stack_[binding_.targets[0]].toTensor().scalar_type()));
-    } else {
-      const bool is_float =
-          std::any_of(stack_.begin(), stack_.end(), [](const c10::IValue &value) { return value.isDouble(); });
-      const at::ScalarType type = is_float ? c10::get_default_dtype_as_scalartype() : at::ScalarType::Long;
-      values_[binding_.dtype] = kw_arg_dtype(dtype_of(type));
-    }
-  }
+  void add_dtype();
+
+  kw_value keep(const at::Tensor &tensor);
+  /* The dtype that the tensors of the call promote to, and a number that is not NULL. */
+  at::ScalarType promoted(const at::Tensor *number) const;
+  int64_t max_rank() const;
 
   const Binding &binding_;
   const c10::OperatorHandle &handle_;
@@ -263,6 +107,178 @@ class Call {
   std::list<c10::SmallVector<kw_tensor *, 8>> lists_;
   c10::SmallVector<Handle, 8> views_;
 };
+
+kw_status Call::run(std::array<Handle, max_results> &results) {
+  std::array<kw_tensor *, max_results> outs{};
+  follow_settings(binding_.adds_products);
+  const kw_status status =
+      kw_op_call(op_, current_stream(index_), values_.data(), static_cast<uint32_t>(binding_.arguments.size()),
+                 outs.data(), binding_.result_count);
+  if (status != KW_OK) return status;
+  for (size_t i = 0; i < binding_.result_count; ++i) results[i] = Handle(outs[i]);
+  return KW_OK;
+}
+
+bool Call::has_dtypes() const {
+  kw_op_info info{};
+  info.struct_size = sizeof info;
+  check(kw_op_get_info(op_, &info));
+  return std::all_of(views_.begin(), views_.end(), [&](const Handle &view) {
+    return (info.dtypes.bits[0] & KW_DTYPE_BIT(kw_tensor_describe(view.get())->dtype)) != 0;
+  });
+}
+
+void Call::find_device() {
+  for (const c10::IValue &value : stack_) {
+    if (value.isTensor()) {
+      if (take_device(value.toTensor())) return;
+    } else if (value.isTensorList()) {
+      for (const at::Tensor &tensor : value.toTensorVector()) {
+        if (take_device(tensor)) return;
+      }
+    }
+  }
+  index_ = current_device();
+  if (binding_.device >= 0 && stack_[binding_.device].isDevice()) {
+    const c10::Device device = stack_[binding_.device].toDevice();
+    if (device.has_index()) index_ = device.index();
+  }
+}
+
+bool Call::take_device(const at::Tensor &tensor) {
+  if (!is_here(tensor)) return false;
+  index_ = tensor.device().index();
+  return true;
+}
+
+void Call::add(size_t i) {
+  const Argument &argument = binding_.arguments[i];
+  if (argument.from < 0 || from(i).isNone()) {
+    values_[i] = argument.from < 0 ? argument.absent : kw_arg_none();
+    if (argument.tag == KW_TAG_GENERATOR) values_[i] = kw_arg_generator(generator_of(default_generator(index_)));
+    return;
+  }
+  const c10::IValue &value = from(i);
+  switch (argument.tag) {
+    case KW_TAG_TENSOR:
+      return add_tensor(i, value.toTensor());
+    case KW_TAG_TENSOR_LIST:
+      return add_tensors(i, value);
+    case KW_TAG_INT:
+      values_[i] = kw_arg_int(value.toInt());
+      break;
+    case KW_TAG_INT_LIST:
+      return add_ints(i, value);
+    case KW_TAG_FLOAT:
+      values_[i] = kw_arg_float(value.toDouble());
+      break;
+    case KW_TAG_BOOL:
+      values_[i] = kw_arg_bool(value.toBool());
+      break;
+    case KW_TAG_STRING:
+      values_[i] = kw_arg_string(value.toStringRef().c_str());
+      break;
+    case KW_TAG_SCALAR:
+      values_[i] = scalar_value(value.toScalar());
+      break;
+    case KW_TAG_DTYPE:
+      values_[i] = kw_arg_dtype(dtype_of(value.toScalarType()));
+      break;
+    case KW_TAG_GENERATOR:
+      values_[i] = kw_arg_generator(generator_of(value.toGenerator()));
+      break;
+    default:
+      TORCH_INTERNAL_ASSERT(false, "an argument of an unknown kind");
+  }
+}
+
+void Call::add_ints(size_t i, const c10::IValue &value) {
+  c10::SmallVector<int64_t, 6> &ints = ints_[i];
+  if (value.isBoolList()) {
+    for (const bool b : value.toBoolList()) ints.push_back(b);
+  } else {
+    for (const int64_t n : value.toIntList()) ints.push_back(n);
+  }
+  values_[i] = kw_arg_int_list(ints.data(), static_cast<uint32_t>(ints.size()));
+}
+
+kw_value Call::keep(const at::Tensor &tensor) {
+  views_.push_back(view_of(tensor));
+  return kw_arg_tensor(views_.back().get());
+}
+
+void Call::add_tensor(size_t i, const at::Tensor &tensor) {
+  if (!tensor.defined()) {
+    values_[i] = kw_arg_none();
+  } else if (is_here(tensor)) {
+    values_[i] = keep(tensor);
+  } else {
+    TORCH_CHECK(tensor.device().is_cpu() && tensor.dim() == 0, handle_.operator_name(), ": argument '",
+                handle_.schema().arguments()[binding_.arguments[i].from].name(), "' is on ", tensor.device(),
+                ", others are on ", c10::Device(device_type, index_), ". Move it there with .to()");
+    add_number(i, tensor);
+  }
+}
+
+void Call::add_number(size_t i, const at::Tensor &number) {
+  const kw_op *scalar_op = binding_.arguments[i].scalar_op;
+  const at::ScalarType type = promoted(&number);
+  const bool silent = max_rank() > 0 && type == promoted(nullptr);
+  if (scalar_op != nullptr && op_ == binding_.op && (silent || number.unsafeGetTensorImpl()->is_wrapped_number())) {
+    op_ = scalar_op;
+    values_[i] = scalar_value(number_in(number));
+  } else {
+    values_[i] = keep(number.to(type).to(c10::Device(device_type, index_)));
+  }
+}
+
+at::ScalarType Call::promoted(const at::Tensor *number) const {
+  at::native::ResultTypeState state{};
+  if (number != nullptr) state = at::native::update_result_type_state(*number, state);
+  for (const c10::IValue &other : stack_) {
+    if (other.isTensor() && is_here(other.toTensor())) {
+      state = at::native::update_result_type_state(other.toTensor(), state);
+    }
+  }
+  return at::native::result_type(state);
+}
+
+int64_t Call::max_rank() const {
+  int64_t rank = 0;
+  for (const c10::IValue &value : stack_) {
+    if (value.isTensor() && is_here(value.toTensor())) rank = std::max(rank, value.toTensor().dim());
+  }
+  return rank;
+}
+
+void Call::add_tensors(size_t i, const c10::IValue &value) {
+  c10::SmallVector<kw_tensor *, 8> &list = lists_.emplace_back();
+  const auto add_entry = [&](const at::Tensor &tensor) {
+    if (!tensor.defined()) return list.push_back(nullptr);
+    keep(is_here(tensor) ? tensor : tensor.to(c10::Device(device_type, index_)));
+    list.push_back(views_.back().get());
+  };
+  if (value.isTensorList()) {
+    for (const at::Tensor &tensor : value.toTensorVector()) add_entry(tensor);
+  } else {
+    for (const std::optional<at::Tensor> &tensor : value.toOptionalTensorVector()) {
+      add_entry(tensor.value_or(at::Tensor()));
+    }
+  }
+  values_[i] = kw_arg_tensor_list(list.data(), static_cast<uint32_t>(list.size()));
+}
+
+void Call::add_dtype() {
+  if (!views_.empty()) return;
+  if (binding_.written) {
+    values_[binding_.dtype] = kw_arg_dtype(dtype_of(stack_[binding_.targets[0]].toTensor().scalar_type()));
+  } else {
+    const bool is_float =
+        std::any_of(stack_.begin(), stack_.end(), [](const c10::IValue &value) { return value.isDouble(); });
+    const at::ScalarType type = is_float ? c10::get_default_dtype_as_scalartype() : at::ScalarType::Long;
+    values_[binding_.dtype] = kw_arg_dtype(dtype_of(type));
+  }
+}
 
 /* Puts a result into the argument of an out= or in-place variant. */
 void write(const c10::OperatorHandle &handle, int argument, Handle result, const at::Tensor &target) {

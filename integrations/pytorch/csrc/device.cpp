@@ -1,8 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of devices that were registered, the streams of each, and the device and streams current in a thread.
+ */
 #include "device.h"
 #include "status.h"
 
 #include <c10/util/Exception.h>
+#include <torch/csrc/utils/device_lazy_init.h>
 
 #include <array>
 #include <atomic>
@@ -41,6 +45,7 @@ Device &entry(c10::DeviceIndex index) {
 c10::DeviceIndex add_device(const char *name) {
   kw_device *device;
   check(kw_device_open(name, &device));
+  torch::utils::register_fork_handler_for_device_init(device_type);
   std::lock_guard<std::mutex> lock(mutex);
   const int used = count.load();
   for (int i = 0; i < used; ++i) {
@@ -57,6 +62,10 @@ c10::DeviceIndex add_device(const char *name) {
 
 c10::DeviceIndex device_count() noexcept {
   return static_cast<c10::DeviceIndex>(count.load(std::memory_order_acquire));
+}
+
+bool in_bad_fork() {
+  return torch::utils::is_device_in_bad_fork(device_type);
 }
 
 kw_device *device_at(c10::DeviceIndex index) {

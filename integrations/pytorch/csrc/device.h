@@ -19,6 +19,8 @@ c10::DeviceIndex device_count() noexcept;
 /* Has PyTorch make its threads for gradients now, for devices that are added later as well: it does so once in a
  * process, by the number of devices at that time. Without effect when they are there already. Not under the GIL. */
 void start_autograd();
+/* Whether this process was forked from one that had a device open: no device works here. */
+bool in_bad_fork();
 /* Throws for an index that is not there; -1 is the current device. */
 kw_device *device_at(c10::DeviceIndex index);
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operators that no op of Keyway serves: who decomposes them, what runs on the CPU instead, and how often it did.
+ */
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Generators: PyTorch's interface over a generator of Keyway's, and the default one of each device.
+ */
 #include "generator.h"
 #include "device.h"
 #include "status.h"

@@ -151,6 +151,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("open_device", &guarded<open_device, std::string>);
   m.def("start_autograd", &guarded<start_autograd>);
   m.def("device_name", &guarded<device_name, int>);
+  m.def("in_bad_fork", &in_bad_fork);
   m.def("device_count", [] { return static_cast<int>(device_count()); });
   m.def("default_generator", [](int index) {
     return py::reinterpret_steal<py::object>(

@@ -172,7 +172,26 @@ at::Tensor &zero_(at::Tensor &self) {
 /* Keyway itself notes which streams use which memory. */
 void record_stream(at::Tensor &, at::Stream) {}
 
+/* A dense tensor whose shape and memory are all that it is: of CPU, of this device, or of another that PyTorch knows.
+ */
+bool is_plain(const at::Tensor &tensor) {
+  constexpr c10::DispatchKeySet backends{c10::BackendComponent::CPUBit,  c10::BackendComponent::CUDABit,
+                                         c10::BackendComponent::HIPBit,  c10::BackendComponent::MPSBit,
+                                         c10::BackendComponent::XPUBit,  c10::BackendComponent::HPUBit,
+                                         c10::BackendComponent::MTIABit, c10::BackendComponent::PrivateUse1Bit};
+  const c10::DispatchKeySet keys = tensor.key_set();
+  return keys.has_any(c10::DispatchKeySet(c10::DispatchKey::Dense)) && keys.has_any(backends);
+}
+
+/* Whether `tensor.data = from` may move a tensor to this device or away from it, as PyTorch allows it among its own
+ * devices. Module.to() moves parameters that way. Where it is refused, it puts new parameters in their place, which no
+ * optimizer knows, and of which modules that shared one get one each. */
+bool has_compatible_shallow_copy_type(const at::Tensor &tensor, const at::Tensor &from) {
+  return tensor.key_set() == from.key_set() || (is_plain(tensor) && is_plain(from));
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_has_compatible_shallow_copy_type", &has_compatible_shallow_copy_type);
   m.impl("empty.memory_format", &empty);
   m.impl("empty_strided", &empty_strided);
   m.impl("as_strided", &at::native::as_strided_tensorimpl);

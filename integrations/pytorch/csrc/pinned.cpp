@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pinned host memory: its blocks, the events that say when copies have passed them, and PyTorch's allocator of them.
+ */
 #include "pinned.h"
 #include "device.h"
 #include "status.h"

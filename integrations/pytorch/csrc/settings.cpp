@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Compares PyTorch's settings with Keyway's before a call, and sets those that differ.
+ */
 #include "settings.h"
 #include "status.h"
 

@@ -1,12 +1,19 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Throws the exception that a failure of Keyway is in PyTorch.
+ */
 #include "status.h"
+#include "device.h"
 
 #include <c10/util/Exception.h>
+
+#include <string>
 
 namespace torch_keyway {
 
 void fail(kw_status status) {
-  const char *text = kw_error_message();
+  std::string text = kw_error_message();
+  if (in_bad_fork()) text += ". In Python: start processes with multiprocessing's 'spawn', not 'fork'";
   switch (status) {
     case KW_ERR_OUT_OF_MEMORY:
       TORCH_CHECK_WITH(OutOfMemoryError, false, text);

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Dtypes, the memory of storages and its made-up addresses, views for Keyway, and results that become PyTorch's.
+ */
 #include "tensor.h"
 #include "device.h"
 #include "status.h"

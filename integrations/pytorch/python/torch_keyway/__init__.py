@@ -2,8 +2,8 @@
 """Any Keyway plugin is a PyTorch device.
 
     import torch, torch_keyway
-    torch_keyway.register("npu", name="my_hardware_device", plugin="vendor_npu.so")
-    x = torch.randn((2, 3), device="my_hardware_device")
+    torch_keyway.register("my_npu", name="my_hardware_device", plugin="build/my_npu/my_npu.so")
+    x = torch.randn((2, 3)).to("my_hardware_device")
     y = x + x
 """
 

@@ -14,7 +14,7 @@ def is_available():
 
 
 def is_initialized():
-    return True
+    return not _is_in_bad_fork()
 
 
 def _lazy_init():
@@ -22,7 +22,9 @@ def _lazy_init():
 
 
 def _is_in_bad_fork():
-    return False
+    """Whether this process was forked from one that had registered a device: none works here. PyTorch then seeds the
+    CPU alone, as in the workers of a DataLoader."""
+    return _C.in_bad_fork()
 
 
 def device_count():
