@@ -45,12 +45,10 @@ step "building and installing Keyway, the example vendor's plugin from the packa
 build_preset release
 install_with_examples release
 
-step "torch_keyway"
-PKG_CONFIG_PATH=$(dirname "$(find "$PWD/build/installed" -name keyway.pc)")
-export PKG_CONFIG_PATH MAX_JOBS=$jobs
-sources=$PWD/build/torch_keyway # a copy: setuptools builds in place
-rm -rf "$sources" && cp -r integrations/pytorch "$sources"
-quiet torch_keyway "$python" -m pip install -v --disable-pip-version-check --no-build-isolation --no-deps "$sources"
+step "torch_keyway, by the commands of its README"
+export PATH=$environment/bin:$PATH MAX_JOBS=$jobs
+quiet torch_keyway python tests/pages_check.py . build/release integrations/pytorch/README.md
+sed 's/^/    /' build/logs/torch_keyway.log
 
 # four_lines DEVICE [PLUGIN]
 four_lines() {
