@@ -70,8 +70,10 @@ typedef struct test_device {
   /* Knobs. */
   uint64_t memory_limit;           /* bytes; 0 = none */
   bool open_on_wait;               /* waiting for a stream opens its gate, and all others */
+  bool close_after_wait;           /* a wait that went well closes the stream's gate */
   bool null_alloc;                 /* the next alloc says KW_OK and gives nothing */
   kw_status fail[TEST_SLOT_COUNT]; /* what the next call of the slot returns, then KW_OK again */
+  unsigned pass[TEST_SLOT_COUNT];  /* calls of the slot that go well before that one */
 
   /* Record. */
   unsigned calls[TEST_SLOT_COUNT];
@@ -82,14 +84,27 @@ typedef struct test_device {
 
 #define TEST_CALLS(test, slot) (__atomic_load_n(&(test)->calls[TEST_SLOT_##slot], __ATOMIC_RELAXED))
 #define TEST_FAIL_NEXT(test, slot, status) ((test)->fail[TEST_SLOT_##slot] = (status))
+#define TEST_FAIL_AFTER(test, slot, count, status) \
+  ((test)->pass[TEST_SLOT_##slot] = (count), (test)->fail[TEST_SLOT_##slot] = (status))
+
+/* What this call of a slot is to return; under the lock. */
+static inline kw_status test_order(test_device *test, unsigned slot) {
+  kw_status ordered = test->fail[slot];
+  if (ordered == KW_OK) return KW_OK;
+  if (test->pass[slot] > 0) {
+    --test->pass[slot];
+    return KW_OK;
+  }
+  test->fail[slot] = KW_OK;
+  return ordered;
+}
 
 /* Locks and counts; on an ordered failure unlocks and returns it. */
 #define TEST_ENTER(test, slot)                                                                                      \
   do {                                                                                                              \
     pthread_mutex_lock(&(test)->mutex);                                                                             \
     __atomic_fetch_add(&(test)->calls[TEST_SLOT_##slot], 1, __ATOMIC_RELAXED);                                      \
-    kw_status ordered = (test)->fail[TEST_SLOT_##slot];                                                             \
-    (test)->fail[TEST_SLOT_##slot] = KW_OK;                                                                         \
+    kw_status ordered = test_order((test), TEST_SLOT_##slot);                                                       \
     if (ordered != KW_OK) {                                                                                         \
       pthread_mutex_unlock(&(test)->mutex);                                                                         \
       return ordered == KW_ERR_NOT_READY ? ordered : kw_error_offer(kw_fail(ordered, "driver: " #slot " said no")); \
@@ -303,6 +318,7 @@ static inline kw_status test_stream_synchronize(void *device, void *stream) {
   test_device *test = device;
   TEST_ENTER(test, stream_synchronize);
   test_wait_idle(test, stream);
+  if (test->close_after_wait) ((test_stream *)stream)->closed_gate = true;
   return test_leave(test, KW_OK);
 }
 
