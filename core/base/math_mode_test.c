@@ -171,10 +171,38 @@ static void the_list_has_all_and_says_what_they_need(void **state) {
   assert_string_equal(kw_math_mode_name(KW_MATH_FAST + 1), "");
 }
 
+static void only_deterministic(void) {
+  kw_deterministic_set(true);
+}
+
+/* As another thread may, in the middle of a call: the plan is that of the mode which the call began with, and so are
+ * the calls that it leads to. */
+static void a_call_keeps_its_mode_while_it_changes(void **state) {
+  (void)state;
+  const kw_tensor_ref *const both[] = {kw_tensor_describe(x), kw_tensor_describe(x)};
+  const kw_value list = {.tag = KW_TAG_TENSOR_LIST, .count = 2, .u.tensors = both};
+  kw_tensor *whole = NULL, *wide = NULL;
+  fixture->on_can = only_deterministic;
+  fixture->cat_refuses = fixture->fast_refuses = true;
+  const kw_status joined = kw_op_call(kw_op_find("cat"), NULL, &list, 1, &whole, 1); /* by copy_, not deterministic */
+  kw_deterministic_set(false);
+  kw_tensor *ints;
+  assert_int_equal(kw_tensor_create(device, KW_I32, 1, kw_tensor_describe(x)->shape, &ints), KW_OK);
+  const kw_value mixed[] = {kw_arg_tensor(x), kw_arg_tensor(ints)};
+  const kw_status cast = kw_op_call(add, NULL, mixed, 2, &wide, 1); /* "plain", after a cast by copy_ */
+  kw_deterministic_set(false);
+  fixture->on_can = NULL;
+  fixture->cat_refuses = fixture->fast_refuses = false;
+  assert_int_equal(joined, KW_OK);
+  assert_int_equal(cast, KW_OK);
+  kw_tensor_release(whole), kw_tensor_release(wide), kw_tensor_release(ints);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(kernels_are_chosen_by_the_mode_of_the_call, open_device, close_device),
       cmocka_unit_test_setup_teardown(no_name_gets_round_the_mode, open_device, close_device),
+      cmocka_unit_test_setup_teardown(a_call_keeps_its_mode_while_it_changes, open_device, close_device),
       cmocka_unit_test_setup_teardown(a_plan_keeps_its_mode, open_device, close_device),
       cmocka_unit_test_setup_teardown(a_graph_keeps_the_mode_of_its_recording, open_device, close_device),
       cmocka_unit_test_setup_teardown(only_deterministic_kernels_where_these_are_wanted, open_device, close_device),

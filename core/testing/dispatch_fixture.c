@@ -249,6 +249,7 @@ static void note_pure(const kw_call *call) {
 
 static kw_status fast_can(const kw_call *call) {
   note_pure(call);
+  if (fixture.on_can) fixture.on_can();
   return fixture.fast_refuses ? KW_ERR_NOT_IMPLEMENTED : KW_OK;
 }
 
@@ -462,6 +463,7 @@ static kw_status any_kernel(const kw_call *call) {
 /* cat, gather and scatter.src are the reference's. */
 static kw_status cat_can(const kw_call *call) {
   note_pure(call);
+  if (fixture.on_can) fixture.on_can();
   return fixture.cat_refuses ? KW_ERR_NOT_IMPLEMENTED : KW_OK;
 }
 
@@ -480,91 +482,91 @@ static kw_status scatter(const kw_call *call) {
   return kw_index_scatter(call);
 }
 
-/* Only what others fall back to has this flag. */
-#define ON_CPU(flag) (strcmp(FIXTURE_KEY, "cpu") == 0 ? (uint32_t)(flag) : 0)
+#define F32 KW_DTYPE_BIT(KW_F32)
+#define I32 KW_DTYPE_BIT(KW_I32)
+
+static const kw_kernel_desc kernels[] = {
+    {.op = "add.Tensor",
+     .name = "plain",
+     .dtypes = {{F32, 0}},
+     .user = "plain",
+     .flags = CAPTURABLE,
+     .workspace_size = plain_workspace,
+     .prepare = prepare,
+     .launch = add,
+     .release = release},
+    {.op = "add.Tensor",
+     .name = "fast",
+     .dtypes = {{F32, 0}},
+     .priority = 10,
+     .user = "fast",
+     .flags = CAPTURABLE,
+     .known_args = 2,
+     .can_implement = fast_can,
+     .workspace_size = fast_workspace,
+     .prepare = fast_prepare,
+     .launch = add},
+    {.op = "add.Tensor",
+     .name = "tf32",
+     .dtypes = {{F32, 0}},
+     .priority = 20,
+     .user = "tf32",
+     .flags = KW_KERNEL_TF32 | CAPTURABLE,
+     .launch = add},
+    {.op = "add.Tensor",
+     .name = "bf16",
+     .dtypes = {{F32, 0}},
+     .priority = 30,
+     .user = "bf16",
+     .flags = KW_KERNEL_FAST | KW_KERNEL_DETERMINISTIC | CAPTURABLE,
+     .launch = add},
+    {.op = "sub.Tensor",
+     .name = "off",
+     .dtypes = {{F32, 0}},
+     .priority = KW_PRIORITY_OFF,
+     .user = "off",
+     .launch = add},
+    {.op = "mean.dim", .name = "mean", .dtypes = {{F32, 0}}, .user = "mean", .launch = mean_kernel},
+    {.op = "any.dims", .name = "any", .dtypes = {{F32, 0}}, .user = "any", .launch = any_kernel},
+    {.op = "copy_",
+     .name = "copy",
+     .dtypes = {{F32 | I32, 0}},
+     .user = "copy",
+     .flags = KW_KERNEL_MIXED_DTYPES | CAPTURABLE,
+     .launch = copy_kernel},
+    {.op = "cat", .name = "cat", .dtypes = {{F32, 0}}, .user = "cat", .can_implement = cat_can, .launch = cat},
+    {.op = "gather",
+     .name = "gather",
+     .dtypes = {{F32, 0}},
+     .user = "gather",
+     .flags = KW_KERNEL_DATA_ERRORS,
+     .launch = gather},
+    {.op = "scatter.src", .name = "scatter", .dtypes = {{F32, 0}}, .user = "scatter", .launch = scatter},
+    {.op = "fixture::noise_",
+     .name = "noise",
+     .dtypes = {{F32, 0}},
+     .user = "noise",
+     .flags = CAPTURABLE,
+     .known_args = 1,
+     .launch = noise},
+    {.op = "fixture::jitter", .name = "jitter", .dtypes = {{F32, 0}}, .user = "jitter", .launch = noise},
+    {.op = "fixture::drops", .name = "drops", .dtypes = {{F32, 0}}, .user = "drops", .launch = drops},
+    {.op = "fixture::pick",
+     .name = "pick",
+     .dtypes = {{F32, 0}},
+     .user = "pick",
+     .flags = KW_KERNEL_DATA_ERRORS | CAPTURABLE,
+     .launch = pick},
+    {.op = "fixture::multiples",
+     .name = "multiples",
+     .dtypes = {{F32, 0}},
+     .user = "multiples",
+     .flags = CAPTURABLE,
+     .can_implement = multiples_can,
+     .launch = multiples},
+};
 
 static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
-  const uint64_t f32 = KW_DTYPE_BIT(KW_F32), i32 = KW_DTYPE_BIT(KW_I32);
-  const kw_kernel_desc kernels[] = {
-      {.op = "add.Tensor",
-       .name = "plain",
-       .dtypes = {{f32, 0}},
-       .user = "plain",
-       .flags = CAPTURABLE,
-       .workspace_size = plain_workspace,
-       .prepare = prepare,
-       .launch = add,
-       .release = release},
-      {.op = "add.Tensor",
-       .name = "fast",
-       .dtypes = {{f32, 0}},
-       .priority = 10,
-       .user = "fast",
-       .flags = CAPTURABLE,
-       .known_args = 2,
-       .can_implement = fast_can,
-       .workspace_size = fast_workspace,
-       .prepare = fast_prepare,
-       .launch = add},
-      {.op = "add.Tensor",
-       .name = "tf32",
-       .dtypes = {{f32, 0}},
-       .priority = 20,
-       .user = "tf32",
-       .flags = KW_KERNEL_TF32 | CAPTURABLE,
-       .launch = add},
-      {.op = "add.Tensor",
-       .name = "bf16",
-       .dtypes = {{f32, 0}},
-       .priority = 30,
-       .user = "bf16",
-       .flags = KW_KERNEL_FAST | KW_KERNEL_DETERMINISTIC | CAPTURABLE,
-       .launch = add},
-      {.op = "sub.Tensor",
-       .name = "off",
-       .dtypes = {{f32, 0}},
-       .priority = KW_PRIORITY_OFF,
-       .user = "off",
-       .launch = add},
-      {.op = "mean.dim", .name = "mean", .dtypes = {{f32, 0}}, .user = "mean", .launch = mean_kernel},
-      {.op = "any.dims", .name = "any", .dtypes = {{f32, 0}}, .user = "any", .launch = any_kernel},
-      {.op = "copy_",
-       .name = "copy",
-       .dtypes = {{f32 | i32, 0}},
-       .user = "copy",
-       .flags = KW_KERNEL_MIXED_DTYPES | CAPTURABLE,
-       .launch = copy_kernel},
-      {.op = "cat", .name = "cat", .dtypes = {{f32, 0}}, .user = "cat", .can_implement = cat_can, .launch = cat},
-      {.op = "gather",
-       .name = "gather",
-       .dtypes = {{f32, 0}},
-       .user = "gather",
-       .flags = KW_KERNEL_DATA_ERRORS,
-       .launch = gather},
-      {.op = "scatter.src", .name = "scatter", .dtypes = {{f32, 0}}, .user = "scatter", .launch = scatter},
-      {.op = "fixture::noise_",
-       .name = "noise",
-       .dtypes = {{f32, 0}},
-       .user = "noise",
-       .flags = CAPTURABLE | ON_CPU(KW_KERNEL_AES_CTR),
-       .known_args = 1,
-       .launch = noise},
-      {.op = "fixture::jitter", .name = "jitter", .dtypes = {{f32, 0}}, .user = "jitter", .launch = noise},
-      {.op = "fixture::drops", .name = "drops", .dtypes = {{f32, 0}}, .user = "drops", .launch = drops},
-      {.op = "fixture::pick",
-       .name = "pick",
-       .dtypes = {{f32, 0}},
-       .user = "pick",
-       .flags = KW_KERNEL_DATA_ERRORS | CAPTURABLE,
-       .launch = pick},
-      {.op = "fixture::multiples",
-       .name = "multiples",
-       .dtypes = {{f32, 0}},
-       .user = "multiples",
-       .flags = CAPTURABLE,
-       .can_implement = multiples_can,
-       .launch = multiples},
-  };
   fixture_host = host;
   *out_plugin = &fixture_state;
   kw_status defined = define_ops(host);
@@ -572,6 +574,8 @@ static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
   for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; ++i) {
     kw_kernel_desc kernel = kernels[i];
     kernel.struct_size = sizeof kernel;
+    /* Only what others fall back to draws from AES. */
+    if (strcmp(kernel.name, "noise") == 0 && strcmp(FIXTURE_KEY, "cpu") == 0) kernel.flags |= KW_KERNEL_AES_CTR;
     kw_status status = host->register_kernel(host->ctx, &kernel);
     if (status != KW_OK) return status;
     /* A second one of that name is refused. */

@@ -14,6 +14,7 @@ typedef struct kw_dispatch_fixture {
   bool fast_gives_up;      /* "fast" asks for workspace, prepares, and then refuses */
   kw_status launch_status; /* what launches return; KW_OK = they run */
   bool cat_refuses;        /* the kernel of cat says no in can_implement */
+  void (*on_can)(void);    /* called in can_implement of "fast" and of cat's kernel */
   kw_status late_status;   /* what add.Tensor reports after it was enqueued */
   uint64_t workspace;      /* bytes that add.Tensor's "plain" asks for */
   kw_status begin_status, capture_status, end_status, graph_status; /* what recording and launching graphs returns */
