@@ -27,11 +27,12 @@ typedef enum device_state { DEVICE_OPENING, DEVICE_READY, DEVICE_CLOSING } devic
 typedef struct open_device {
   kw_device device;
   device_state state;
-  uint32_t opens; /* of the references, those of kw_device_open */
+  bool has_handle; /* the plugin's open has returned, and device.handle stays as it is */
+  uint32_t opens;  /* of the references, those of kw_device_open */
   struct open_device *next;
 } open_device;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list, states and opens */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list and what stands beside the devices in it */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static open_device *devices;
 
@@ -105,8 +106,13 @@ static kw_status open_parts(kw_device *device) {
   kw_plugin *plugin = device->plugin;
   kw_status status = kw_device_read_info(plugin, device->index, &device->info);
   if (status != KW_OK) return status;
-  status = plugin->device.open(plugin->state, device->index, &device->handle);
+  void *handle = NULL;
+  status = plugin->device.open(plugin->state, device->index, &handle);
   if (status != KW_OK) return kw_from_plugin(status, "%s.%s: device.open", plugin->vendor, plugin->key);
+  pthread_mutex_lock(&lock); /* whoever looks a device up by its handle finds this one from now on */
+  device->handle = handle;
+  ((open_device *)device)->has_handle = true;
+  pthread_mutex_unlock(&lock);
   device->id = atomic_fetch_add(&last_id, 1) + 1;
   status = kw_allocator_create(device);
   if (status == KW_OK) status = kw_stream_create_default(device);
@@ -225,7 +231,9 @@ kw_status kw_device_close(kw_device *device) {
 kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached) {
   pthread_mutex_lock(&lock);
   open_device *entry = devices;
-  while (entry != NULL && (entry->device.plugin != plugin || entry->device.handle != handle)) entry = entry->next;
+  while (entry != NULL && (!entry->has_handle || entry->device.plugin != plugin || entry->device.handle != handle)) {
+    entry = entry->next;
+  }
   if (entry != NULL) {
     atomic_fetch_add(cached ? &entry->device.modules_cached : &entry->device.modules_built, 1);
     atomic_fetch_add(&entry->device.build_ns, ns);
