@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names, sizes and promotion of dtypes.
+ */
 #include "base/dtype.h"
 
 #include <setjmp.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each thread's chain of error texts, in memory that the thread gets at its first error.
+ */
 #include "base/error.h"
 
 #include <pthread.h>

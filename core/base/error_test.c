@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Chains of causes, and what plugins offer as the explanation of a status.
+ */
 #include "base/error.h"
 
 #include <pthread.h>

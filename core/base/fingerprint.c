@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The hash of a descriptor, with keys drawn at its first use.
+ */
 #include "base/fingerprint.h"
 
 #include <pthread.h>

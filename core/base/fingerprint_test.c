@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fingerprints differ where descriptors do.
+ */
 #include "base/fingerprint.h"
 
 #include <setjmp.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lines to stderr.
+ */
 #include "base/log.h"
 
 #include <pthread.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The application's math mode and determinism, and the public functions that set them.
+ */
 #include "base/math_mode.h"
 
 #include "base/error.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which kernels the math mode and determinism let in.
+ */
 #include "testing/test_fixture.h"
 
 #include <keyway/keyway.h>

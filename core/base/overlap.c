@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Overlap of descriptors, by strides and common divisors, without walking through elements.
+ */
 #include "base/overlap.h"
 
 #include "base/ref.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether tensors share memory, told from their descriptors.
+ */
 #ifndef KEYWAY_CORE_OVERLAP_H
 #define KEYWAY_CORE_OVERLAP_H
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Overlap held against an enumeration of all bytes.
+ */
 #include "base/overlap.h"
 
 #include <setjmp.h>

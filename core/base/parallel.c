@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loops in pieces, which worker threads and the caller take in turn.
+ */
 #include "base/parallel.h"
 
 #include "base/fork.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loops: every index once, any number of callers, inline after a fork.
+ */
 #include "base/parallel.h"
 
 #include "base/fork.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Limits of shapes; extent, contiguity and text of descriptors.
+ */
 #include "base/ref.h"
 
 #include <setjmp.h>

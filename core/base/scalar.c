@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scalars as numbers of a dtype: rounding, conversion, the bytes of one element.
+ */
 #include "base/scalar.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a Scalar is as a number, and as an element of a tensor.
+ */
 #ifndef KEYWAY_CORE_SCALAR_H
 #define KEYWAY_CORE_SCALAR_H
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scalars stored as each dtype.
+ */
 #include "base/scalar.h"
 
 #include <keyway/keyway.h>

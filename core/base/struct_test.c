@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Structs between older and newer sides.
+ */
 #include "base/struct.h"
 
 #include <setjmp.h>

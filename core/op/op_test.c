@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The registry of ops, and what a vendor's op must be.
+ */
 #include "op/op.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What schemas are taken apart into, and which ones are malformed.
+ */
 #include "op/op.h"
 
 #include <setjmp.h>

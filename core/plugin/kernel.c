@@ -49,11 +49,11 @@ static void close_registration(kw_plugin *plugin) {
   pthread_mutex_unlock(&lock);
 }
 
-/* The place of the kernel of this op and name, or the empty one where it would go. */
+/* The bucket of the kernel of this op and name, or the empty one where it would go. */
 static kw_kernel **find_name(const kw_kernel_registration *registration, const kw_op *op, const char *name) {
   for (uint32_t i = kw_hash_text(KW_HASH_INIT ^ op->id, name);; ++i) {
-    kw_kernel **place = &registration->by_name[i & (registration->capacity - 1)];
-    if (*place == NULL || ((*place)->op == op && strcmp((*place)->desc.name, name) == 0)) return place;
+    kw_kernel **bucket = &registration->by_name[i & (registration->capacity - 1)];
+    if (*bucket == NULL || ((*bucket)->op == op && strcmp((*bucket)->desc.name, name) == 0)) return bucket;
   }
 }
 
@@ -97,22 +97,21 @@ static kw_kernel *make_kernel(kw_plugin *plugin, const kw_op *op, const kw_kerne
 static kw_status add_kernel(kw_plugin *plugin, kw_kernel *kernel) {
   const kw_kernel_desc *desc = &kernel->desc;
   if (plugin->registration == NULL) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                   "register_kernel was called outside init: kernels are registered there only");
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "register_kernel: called outside init; register kernels there");
   }
   if (!grow(plugin)) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for kernel %s of %s", desc->name, desc->op);
-  kw_kernel **place = find_name(plugin->registration, kernel->op, desc->name);
-  if (*place != NULL) {
+  kw_kernel **bucket = find_name(plugin->registration, kernel->op, desc->name);
+  if (*bucket != NULL) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s has a kernel named %s already; give this one another name", desc->op,
                    desc->name);
   }
   kernel->order = plugin->kernel_count;
-  plugin->kernels[plugin->kernel_count++] = *place = kernel;
+  plugin->kernels[plugin->kernel_count++] = *bucket = kernel;
   return KW_OK;
 }
 
 kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *given) {
-  if (given == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "register_kernel got no descriptor");
+  if (given == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "register_kernel: argument kernel is NULL");
   kw_status status = kw_struct_check("a kw_kernel_desc", given->struct_size, KW_KERNEL_DESC_MIN);
   if (status != KW_OK) return KW_ERR_INVALID_ARGUMENT;
   kw_kernel_desc desc;

@@ -125,7 +125,7 @@ static kw_status run_init(attempt *try, kw_plugin *plugin) {
   return KW_OK;
 }
 
-static kw_status initialize(attempt *try, const kw_negotiated *answer) {
+static kw_status initialize(attempt *try, const kw_plugin_answer *answer) {
   kw_status status = check_unique(&answer->desc);
   if (status != KW_OK) return status;
   /* Never freed, even when init fails: the plugin may have kept the host table. */
@@ -175,7 +175,7 @@ static kw_status open_here(attempt *try) {
   if (query == NULL) return kw_fail(KW_ERR_ABI_MISMATCH, "it does not export " KW_QUERY_SYMBOL ": not a Keyway plugin");
   report->reached = KW_STAGE_SYMBOL;
 
-  kw_negotiated answer;
+  kw_plugin_answer answer;
   status = kw_negotiate(query, &answer);
   set_identity(try, &answer.desc);
   if (status != KW_OK) return status;

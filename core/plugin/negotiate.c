@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin's answer, held against the header that this host was built with: versions, sizes, words, groups, slots.
+ */
 #include "plugin/negotiate.h"
 
 #include "base/error.h"
@@ -75,14 +78,14 @@ typedef struct group_row {
   const char *name;
   uint32_t min_size;
   uint32_t size;
-  size_t offset; /* of the table in kw_negotiated */
+  size_t offset; /* of the table in kw_plugin_answer */
   uint32_t native;
   bool required;
 } group_row;
 
 static const group_row groups[GROUP_COUNT] = {
 #define KW_SLOT_GROUP(group, NAME, required, native, text) \
-  {KW_GROUP_##NAME, KW_##NAME##_API_MIN, sizeof(kw_##group##_api), offsetof(kw_negotiated, group), native, required},
+  {KW_GROUP_##NAME, KW_##NAME##_API_MIN, sizeof(kw_##group##_api), offsetof(kw_plugin_answer, group), native, required},
 #include "slots.def"
 };
 
@@ -181,7 +184,7 @@ static kw_status copy_desc(const kw_plugin_desc *from, kw_plugin_desc *to) {
   return KW_OK;
 }
 
-static kw_status copy_table(group_id id, const void *table, kw_negotiated *result) {
+static kw_status copy_table(group_id id, const void *table, kw_plugin_answer *result) {
   const group_row *group = &groups[id];
   uint32_t size = kw_struct_size(table);
   kw_status status = kw_struct_check(group->name, size, group->min_size);
@@ -202,7 +205,7 @@ static kw_status copy_table(group_id id, const void *table, kw_negotiated *resul
   return KW_OK;
 }
 
-static void fill_stubs(kw_negotiated *result) {
+static void fill_stubs(kw_plugin_answer *result) {
   for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++) {
     char *to = (char *)result + groups[slots[i].group].offset + slots[i].offset;
     any_fn fn;
@@ -214,7 +217,7 @@ static void fill_stubs(kw_negotiated *result) {
   }
 }
 
-static kw_status copy_groups(kw_negotiated *result) {
+static kw_status copy_groups(kw_plugin_answer *result) {
   const kw_plugin_desc *desc = &result->desc;
   if (desc->group_count > KW_GROUP_LIMIT || (desc->groups == NULL && desc->group_count > 0)) {
     return kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.groups cannot be: %u groups at %p", desc->group_count,
@@ -244,14 +247,14 @@ static kw_status copy_groups(kw_negotiated *result) {
 }
 
 /* The KW_NATIVE_ bits of single slots; before stubs stand in for them. */
-static uint32_t native_slots(const kw_negotiated *result) {
+static uint32_t native_slots(const kw_plugin_answer *result) {
   uint32_t there = 0, missing = 0;
 #define KW_NATIVE_SLOT(native, group, slot, text) *(result->group.slot != NULL ? &there : &missing) |= native;
 #include "slots.def"
   return there & ~missing;
 }
 
-kw_status kw_negotiate(kw_query_fn query, kw_negotiated *out_result) {
+kw_status kw_negotiate(kw_query_fn query, kw_plugin_answer *out_result) {
   memset(out_result, 0, sizeof *out_result);
   kw_plugin_desc *desc = &out_result->desc;
   desc->key = desc->vendor = desc->version = desc->description = desc->build = desc->sanitizer = "";

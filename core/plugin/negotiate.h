@@ -12,7 +12,7 @@
 /* Longest key or vendor, with the NUL: "vendor.key:4294967295" fits kw_device_entry.name. */
 #define KW_KEY_SIZE 32
 
-typedef struct kw_negotiated {
+typedef struct kw_plugin_answer {
   kw_plugin_desc desc;  /* zero-filled copy; strings are the plugin's, never NULL */
   uint32_t abi_version; /* agreed: the lower of host's and plugin's; desc.abi_version has the plugin's own */
   uint32_t native;      /* KW_NATIVE_* */
@@ -20,11 +20,11 @@ typedef struct kw_negotiated {
    * and names the slot. */
 #define KW_SLOT_GROUP(group, NAME, required, native, text) kw_##group##_api group;
 #include "slots.def"
-} kw_negotiated;
+} kw_plugin_answer;
 
 /* Asks the plugin and checks: version, struct sizes, strings, groups, required slots. On failure the message is one
  * sentence, and *out_result holds what was known until then. */
-kw_status kw_negotiate(kw_query_fn query, kw_negotiated *out_result);
+kw_status kw_negotiate(kw_query_fn query, kw_plugin_answer *out_result);
 
 /* A word that can be a key or a vendor: [a-z][a-z0-9_]*, shorter than KW_KEY_SIZE. */
 bool kw_word_is_valid(const char *word);

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Answers that are accepted, and all that can be wrong with one.
+ */
 #include "plugin/negotiate.h"
 
 #include "base/error.h"
@@ -88,7 +91,7 @@ static kw_status query(const kw_query_info *host, const kw_plugin_desc **out_plu
   return answer_status;
 }
 
-static kw_negotiated result;
+static kw_plugin_answer result;
 
 static void accepts(void) {
   kw_status status = kw_negotiate(query, &result);

@@ -36,7 +36,7 @@ typedef struct kw_plugin {
   atomic_uint open_devices; /* also those that are being opened or closed */
   uint32_t native;          /* KW_NATIVE_* */
   uint32_t device_count;    /* as count said at load */
-  /* The host's own tables, one for each group of slots.def, as in kw_negotiated. */
+  /* The host's own tables, one for each group of slots.def, as in kw_plugin_answer. */
 #define KW_SLOT_GROUP(group, NAME, required, native, text) kw_##group##_api group;
 #include "slots.def"
   kw_kernel **kernels; /* sorted by op id, then in the order in which they are tried */

@@ -162,7 +162,7 @@ int main(int argc, char **argv) {
   take_state(&before);
 
   kw_query_fn query = open_plugin(argv[1]);
-  static kw_negotiated answer;
+  static kw_plugin_answer answer;
   kw_status status = kw_negotiate(query, &answer);
   say_answer(&answer.desc);
   if (status != KW_OK) verdict(status);

@@ -13,7 +13,7 @@
 kw_status kw_device_open(const char *name, kw_device **out_device) {
   kw_status status = kw_runtime_start();
   if (status != KW_OK) return status;
-  if (out_device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_open got nowhere to put the device");
+  if (out_device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_open: argument out_device is NULL");
   kw_plugin *plugin;
   uint32_t index;
   char shown[80];

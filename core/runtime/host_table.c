@@ -49,8 +49,7 @@ static kw_status host_register_kernel(void *ctx, const kw_kernel_desc *kernel) {
 static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
   kw_plugin *plugin = ctx;
   if (!kw_kernels_are_open(plugin)) {
-    return kw_error_offer(
-        kw_fail(KW_ERR_INVALID_ARGUMENT, "define_op was called outside init: ops are defined there only"));
+    return kw_error_offer(kw_fail(KW_ERR_INVALID_ARGUMENT, "define_op: called outside init; define ops there"));
   }
   return end_of_service(plugin, kw_op_define(plugin->vendor, op));
 }

@@ -115,7 +115,7 @@ kw_status kw_init(const kw_init_options *options) {
 /* ---- Plugins ----------------------------------------------------------------------------------------------------- */
 
 kw_status kw_plugin_load(const char *path) {
-  if (path == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plugin_load got no path");
+  if (path == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plugin_load: argument path is NULL");
   kw_status status = kw_runtime_start();
   if (status != KW_OK) return status;
   kw_candidate candidate;

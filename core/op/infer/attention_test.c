@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls of attention: results of those that are accepted, messages of those that are refused.
+ */
 #include "testing/test_infer.h"
 
 #define SDPA "scaled_dot_product_attention"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inference as a whole: normalisation of arguments, elementwise and reducing ops, vendors' callbacks.
+ */
 #include "testing/test_infer.h"
 
 static const test_infer_row accepted[] = {

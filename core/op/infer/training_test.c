@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls of optimisers and metrics: results of those that are accepted, messages of those that are refused.
+ */
 #include "base/error.h"
 #include "testing/test_infer.h"
 
