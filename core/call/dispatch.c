@@ -80,7 +80,7 @@ static inline const kw_tensor *leading_tensor(const kw_value *args, uint32_t arg
 
 /* Where the plan of a call may be: by op and leading tensor. */
 static inline uint32_t cache_slot(const kw_op *op, const kw_tensor *leading) {
-  return (op->id * 31 + (uint32_t)leading->print.low) % CACHE_SIZE;
+  return (op->id * 31 + (uint32_t)leading->fingerprint.low) % CACHE_SIZE;
 }
 
 /* Puts a plan where the thread's next call with this leading tensor looks for it. Without memory it is simply not
@@ -149,7 +149,7 @@ static __attribute__((noinline)) kw_status fail_simply(const kw_plan *plan, kw_d
  * call after all, or there is more to do: check overlaps, note a foreign stream's use. */
 static inline __attribute__((always_inline)) bool complete(ready_call *ready, const kw_plan *plan, kw_stream *stream,
                                                            const kw_value *args, const kw_tensor *out) {
-  if (!out || !kw_fingerprint_equal(out->print, plan->outs[0])) return false;
+  if (!out || !kw_fingerprint_equal(out->fingerprint, plan->outs[0])) return false;
   const kw_buffer *written = out->buffer;
   if (written->stream != stream) return false;
   const kw_arg_signature *expected = plan->signature, *end = expected + plan->arg_count;
@@ -158,7 +158,7 @@ static inline __attribute__((always_inline)) bool complete(ready_call *ready, co
     if (kw_value_head(args) != expected->head) return false;
     if (args->tag == KW_TAG_TENSOR) {
       const kw_tensor *tensor = kw_value_as_tensor(args);
-      if (!tensor || !kw_fingerprint_equal(tensor->print, expected->fingerprint)) return false;
+      if (!tensor || !kw_fingerprint_equal(tensor->fingerprint, expected->fingerprint)) return false;
       if (tensor->buffer == written || tensor->buffer->stream != stream) return false;
       to->u.tensor = &tensor->ref;
     } else if (memcmp(&args->u, &expected->fingerprint.low, sizeof expected->fingerprint.low) != 0) {

@@ -70,11 +70,11 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
     plan->signature[i].head = kw_value_head(value);
     switch (value->tag) {
       case KW_TAG_TENSOR:
-        plan->signature[i].fingerprint = kw_value_as_tensor(value)->print;
+        plan->signature[i].fingerprint = kw_value_as_tensor(value)->fingerprint;
         break;
       case KW_TAG_TENSOR_LIST:
         for (uint32_t k = 0; k < value->count; ++k, ++listed) {
-          if (value->u.tensors[k]) plan->listed[listed] = kw_value_entry(value, k)->print;
+          if (value->u.tensors[k]) plan->listed[listed] = kw_value_entry(value, k)->fingerprint;
         }
         plan->simple = false;
         break;
@@ -132,7 +132,7 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
           schema->name, i);
     }
     plan->out_given |= 1u << i;
-    plan->outs[i] = request->outs[i]->print;
+    plan->outs[i] = request->outs[i]->fingerprint;
   }
   return KW_OK;
 }
@@ -143,7 +143,7 @@ static bool list_matches(const kw_fingerprint *have, const kw_value *got) {
   if (got->count > 0 && !got->u.tensors) return false;
   for (uint32_t k = 0; k < got->count; ++k) {
     const kw_tensor *entry = kw_value_entry(got, k);
-    if (!kw_fingerprint_equal(have[k], entry ? entry->print : (kw_fingerprint){0, 0})) return false;
+    if (!kw_fingerprint_equal(have[k], entry ? entry->fingerprint : (kw_fingerprint){0, 0})) return false;
   }
   return true;
 }
@@ -159,7 +159,7 @@ bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
     if (plan->signature[i].head != kw_value_head(got)) return false;
     if (have->tag == KW_TAG_TENSOR) {
       const kw_tensor *tensor = kw_value_as_tensor(got);
-      if (!tensor || !kw_fingerprint_equal(plan->signature[i].fingerprint, tensor->print)) return false;
+      if (!tensor || !kw_fingerprint_equal(plan->signature[i].fingerprint, tensor->fingerprint)) return false;
     } else if (have->tag == KW_TAG_TENSOR_LIST) {
       if (!list_matches(listed, got)) return false;
       listed += have->count;
@@ -171,7 +171,7 @@ bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
   }
   for (uint32_t i = 0; i < plan->out_count; ++i) {
     if (plan->out_given >> i & 1) {
-      if (!request->outs[i] || !kw_fingerprint_equal(plan->outs[i], request->outs[i]->print)) return false;
+      if (!request->outs[i] || !kw_fingerprint_equal(plan->outs[i], request->outs[i]->fingerprint)) return false;
     } else if (request->outs[i] && plan->op->schema.results[i].alias_of < 0) {
       return false;
     }

@@ -150,7 +150,7 @@ static uint64_t request_hash(const kw_request *request) {
     const kw_value *value = &request->args[i];
     hash = mix(hash, kw_value_head(value));
     if (value->tag == KW_TAG_TENSOR) {
-      hash = mix(hash, kw_value_as_tensor(value)->print.low);
+      hash = mix(hash, kw_value_as_tensor(value)->fingerprint.low);
     } else if (value->tag == KW_TAG_INT || value->tag == KW_TAG_FLOAT ||
                (value->tag == KW_TAG_SCALAR && value->kind != KW_SCALAR_BOOL)) {
       hash = mix(hash, (uint64_t)value->u.i);
@@ -159,7 +159,7 @@ static uint64_t request_hash(const kw_request *request) {
     } else if (value->tag == KW_TAG_TENSOR_LIST) {
       for (uint32_t k = 0; k < value->count; ++k) {
         const kw_tensor *entry = kw_value_entry(value, k);
-        hash = mix(hash, entry ? entry->print.low : 0);
+        hash = mix(hash, entry ? entry->fingerprint.low : 0);
       }
     }
   }

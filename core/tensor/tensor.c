@@ -59,7 +59,7 @@ kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, 
   tensor->magic = KW_TENSOR_MAGIC;
   tensor->device = buffer->device;
   tensor->buffer = buffer;
-  tensor->print = kw_fingerprint_of(buffer->device->id, ref);
+  tensor->fingerprint = kw_fingerprint_of(buffer->device->id, ref);
   atomic_init(&tensor->refs, 1);
   kw_buffer_retain(buffer);
   *out_tensor = tensor;
@@ -118,7 +118,7 @@ void kw_tensor_release(kw_tensor *tensor) {
   if (atomic_fetch_sub_explicit(&tensor->refs, 1, memory_order_acq_rel) != 1) return;
   kw_buffer *buffer = kw_fork_happened() ? NULL : tensor->buffer; /* the memory is the parent's */
   tensor->magic = 0;
-  tensor->print = (kw_fingerprint){0, 0};
+  tensor->fingerprint = (kw_fingerprint){0, 0};
   free(tensor);
   kw_buffer_release(buffer);
 }

@@ -18,7 +18,7 @@ struct kw_tensor {
   atomic_uint refs;
   kw_device *device; /* = buffer->device */
   kw_buffer *buffer;
-  kw_fingerprint print; /* of ref on device; what plans go by */
+  kw_fingerprint fingerprint; /* of ref on device; what plans go by */
 };
 
 /* A tensor on an existing buffer (one more reference to it). byte_offset is relative to the buffer. Checks that it
