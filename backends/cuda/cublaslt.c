@@ -20,7 +20,7 @@ static kw_rt_library library = {.name = "cuBLASLt",
                                 .destroy = &kw_rt_product.destroy,
                                 .error_text = &error_text};
 
-const kw_rt_product_library kw_rt_product_library_here = {
+const kw_rt_product_library kw_rt_backend_products = {
     .library = &library,
     .kernel = "cublaslt",
     .tf32_kernel = "cublaslt_tf32",

@@ -2,7 +2,7 @@
 #ifndef KEYWAY_CUDA_H
 #define KEYWAY_CUDA_H
 
-#include "vendor.h"
+#include "vendor_library.h"
 
 /* Energy by NVML, where that is installed. */
 extern const kw_energy_api cuda_energy_api;

@@ -278,9 +278,9 @@ static kw_status make(const kw_call *call, prepared **out) {
   read_convolution(call, &c); /* can_implement has seen it */
   kw_status status = kw_rt_library_handle(&library, call, &p->handle);
   if (status == KW_OK) {
-    void *before = kw_rt_runtime_here.enter(device);
+    void *before = kw_rt_backend_runtime.enter(device);
     const int error = fill(p, &c);
-    kw_rt_runtime_here.leave(before);
+    kw_rt_backend_runtime.leave(before);
     if (is_not_supported(error)) {
       status = kw_rt_library_refuse(&library, call, "has no algorithm for this convolution");
     } else if (error) {
@@ -352,9 +352,9 @@ static kw_status launch(const kw_call *call) {
   convolution c;
   read_convolution(call, &c);
   pthread_mutex_lock(&device->base.lock);
-  void *before = kw_rt_runtime_here.enter(device);
+  void *before = kw_rt_backend_runtime.enter(device);
   const int error = run(call->prepared, &c, call);
-  kw_rt_runtime_here.leave(before);
+  kw_rt_backend_runtime.leave(before);
   pthread_mutex_unlock(&device->base.lock);
   if (error) return kw_rt_library_fail(&library, call, "running a convolution", error);
   atomic_store(&((kw_rt_stream *)call->stream)->last_call, call->call_id);

@@ -91,7 +91,7 @@ static const char *const driver_names[] = {"libcuda.so.1", NULL};
 static const char *const compiler_names[] = {KW_RT_CUDA_COMPILER, NULL};
 static const char *const options[] = {KW_RT_CUDA_OPTIONS, NULL};
 
-const kw_rt_runtime kw_rt_runtime_here = {
+const kw_rt_runtime kw_rt_backend_runtime = {
     .name = "CUDA",
     .vendor = "NVIDIA",
     .call_names = call_names,

@@ -16,7 +16,7 @@ static kw_rt_library library = {.name = "hipBLASLt",
                                 .create = &kw_rt_product.create,
                                 .destroy = &kw_rt_product.destroy};
 
-const kw_rt_product_library kw_rt_product_library_here = {
+const kw_rt_product_library kw_rt_backend_products = {
     .library = &library,
     .kernel = "hipblaslt",
     .tf32_kernel = "hipblaslt_tf32",

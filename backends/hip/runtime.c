@@ -92,7 +92,7 @@ static const char *const driver_names[] = {
 static const char *const compiler_names[] = {KW_RT_HIP_COMPILER, NULL};
 static const char *const options[] = {KW_RT_HIP_OPTIONS, NULL};
 
-const kw_rt_runtime kw_rt_runtime_here = {
+const kw_rt_runtime kw_rt_backend_runtime = {
     .name = "HIP",
     .vendor = "AMD",
     .call_names = call_names,

@@ -128,7 +128,7 @@ static void test_bsr(void **state) {
   }
 }
 
-/* Starts that do not ascend from 0 to the number of blocks, and columns that are none, are told of. */
+/* Row starts that do not ascend from 0 to the number of blocks, and column numbers out of range, are errors. */
 static void test_bsr_errors(void **state) {
   (void)state;
   static const struct {

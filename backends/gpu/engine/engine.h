@@ -218,7 +218,7 @@ uint64_t kw_engine_now_ns(void);
 
 /* KEYWAY_ENGINE_FAULT="alloc:3,launch:2,late:5,lost:7" means: the 3rd allocation fails, the 2nd launch is refused, the
  * 5th fails while it runs, at the 7th the device is lost; each happens once in a process. kw_engine_alloc and
- * kw_engine_queue_push ask, no one else needs to. */
+ * kw_engine_queue_push ask; a runtime on the engine need not. */
 typedef enum kw_engine_fault {
   KW_ENGINE_FAULT_ALLOC,
   KW_ENGINE_FAULT_LAUNCH,

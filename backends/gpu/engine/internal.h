@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between the engine's own files. */
+ * What the engine's files use of each other.
+ */
 #ifndef KEYWAY_GPU_ENGINE_INTERNAL_H
 #define KEYWAY_GPU_ENGINE_INTERNAL_H
 
@@ -9,7 +10,7 @@
 /* The text for kw_engine_message; gives back `status`. */
 kw_engine_status kw_engine_fail(kw_engine_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whoever waits for something must be told. */
+/* Counts a loss of the device. The caller wakes the threads that wait for its queues and events. */
 void kw_engine_device_lose(kw_engine_device *device);
 
 /* Threads that run the groups of one launch at a time, the caller among them. The others start when first needed. */

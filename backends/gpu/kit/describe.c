@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What all backends tell alike about a device.
+ * What every backend says of a device in the same form: whether it is emulated, and its stable id.
  */
 #include <keyway/gpu.h>
 #include <stdio.h>

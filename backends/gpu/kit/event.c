@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The event group where an event of the runtime is good for one record and counts references: an event here holds that
- * of its last record. Whoever works with that one has a reference too, so that recording again and destroying disturb
- * no wait.
+ * of its last record. Every use of that one takes a reference too, so that recording again and destroying disturb no
+ * wait.
  */
 #include "kit/event.h"
 

@@ -12,7 +12,7 @@
 
 #define GROUP_LIMIT 16
 
-/* This library's plugin: made at the first query, the same ever after. */
+/* What this library answers to a query: made at the first, the same ever after. */
 static struct {
   pthread_mutex_t lock;
   const kw_gpu_driver *driver;
@@ -21,7 +21,7 @@ static struct {
   kw_event_api event;
   kw_group groups[GROUP_LIMIT];
   kw_plugin_desc desc;
-} here = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} answer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static kw_status always_there(const char **out_reason) {
   (void)out_reason;
@@ -50,7 +50,7 @@ static kw_status start(kw_gpu_plugin *plugin) {
 static kw_status init(const kw_host_api *host, void **out_plugin) {
   kw_gpu_plugin *plugin = calloc(1, sizeof *plugin);
   if (!plugin) return kw_gpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the plugin");
-  plugin->driver = here.driver;
+  plugin->driver = answer.driver;
   plugin->host = host;
   plugin->list.host = host;
   kw_status status = start(plugin);
@@ -65,12 +65,12 @@ static kw_status init(const kw_host_api *host, void **out_plugin) {
 /* ---- The answer to a query --------------------------------------------------------------------------------------- */
 
 static void add_group(const char *name, const void *table) {
-  here.groups[here.desc.group_count++] = (kw_group){name, table};
+  answer.groups[answer.desc.group_count++] = (kw_group){name, table};
 }
 
 static void make(const kw_gpu_driver *driver) {
-  here.desc = (kw_plugin_desc){
-      .struct_size = sizeof here.desc,
+  answer.desc = (kw_plugin_desc){
+      .struct_size = sizeof answer.desc,
       .abi_version = KW_ABI_VERSION,
       .key = driver->key,
       .vendor = driver->vendor,
@@ -81,18 +81,18 @@ static void make(const kw_gpu_driver *driver) {
       .probe = driver->probe ? driver->probe : always_there,
       .init = init,
       .shutdown = shutdown,
-      .groups = here.groups,
+      .groups = answer.groups,
   };
-  here.memory = kw_gpu_memory_slots(driver);
-  here.stream = kw_gpu_stream_slots(driver);
-  here.event = kw_gpu_event_slots();
+  answer.memory = kw_gpu_memory_slots(driver);
+  answer.stream = kw_gpu_stream_slots(driver);
+  answer.event = kw_gpu_event_slots();
   add_group(KW_GROUP_DEVICE, &kw_gpu_device_slots);
-  add_group(KW_GROUP_MEMORY, &here.memory);
-  add_group(KW_GROUP_STREAM, &here.stream);
-  if (driver->event_record) add_group(KW_GROUP_EVENT, &here.event);
-  for (uint32_t i = 0; i < driver->group_count && here.desc.group_count < GROUP_LIMIT; ++i)
+  add_group(KW_GROUP_MEMORY, &answer.memory);
+  add_group(KW_GROUP_STREAM, &answer.stream);
+  if (driver->event_record) add_group(KW_GROUP_EVENT, &answer.event);
+  for (uint32_t i = 0; i < driver->group_count && answer.desc.group_count < GROUP_LIMIT; ++i)
     add_group(driver->groups[i].name, driver->groups[i].table);
-  here.driver = driver;
+  answer.driver = driver;
 }
 
 kw_status kw_gpu_query(const kw_gpu_driver *driver, const kw_query_info *host, const kw_plugin_desc **out_plugin,
@@ -104,9 +104,9 @@ kw_status kw_gpu_query(const kw_gpu_driver *driver, const kw_query_info *host, c
         "major version";
     return KW_ERR_ABI_MISMATCH;
   }
-  pthread_mutex_lock(&here.lock);
-  if (!here.driver) make(driver);
-  pthread_mutex_unlock(&here.lock);
-  *out_plugin = &here.desc;
+  pthread_mutex_lock(&answer.lock);
+  if (!answer.driver) make(driver);
+  pthread_mutex_unlock(&answer.lock);
+  *out_plugin = &answer.desc;
   return KW_OK;
 }

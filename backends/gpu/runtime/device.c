@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const kw_rt_runtime *const here = &kw_rt_runtime_here;
+static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
 
 kw_status kw_rt_probe(const char **out_reason) {
   const char *why = kw_rt_open();
@@ -69,7 +69,7 @@ static void stable_id(int device, kw_device_info *info) {
 static void driver_text(char *out, size_t size) {
   int version = 0;
   kw_rt.driver_version(&version);
-  here->version_text(version, out, size);
+  runtime->version_text(version, out, size);
 }
 
 kw_status kw_rt_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info) {
@@ -80,8 +80,8 @@ kw_status kw_rt_describe(const kw_host_api *host, const kw_gpu_physical *physica
   kw_rt.device_memory(&memory, id);
   out_info->type = KW_DEVICE_GPU;
   out_info->flags = kw_gpu_device_flags(out_info->name);
-  out_info->compute_units = (uint32_t)attribute(id, here->units_attribute);
-  snprintf(out_info->vendor, sizeof out_info->vendor, "%s", here->vendor);
+  out_info->compute_units = (uint32_t)attribute(id, runtime->units_attribute);
+  snprintf(out_info->vendor, sizeof out_info->vendor, "%s", runtime->vendor);
   driver_text(out_info->driver_version, sizeof out_info->driver_version);
   stable_id(id, out_info);
   out_info->total_memory = memory;
@@ -98,7 +98,7 @@ void kw_rt_identify(const kw_gpu_physical *physical, char *out, size_t size) {
   kw_rt.device_name(name, sizeof name, id);
   kw_rt.compiler_version(&major, &minor);
   driver_text(version, sizeof version);
-  size_t used = (size_t)snprintf(out, size, "%s; %s; %s %d.%d;", name, version, here->compiler_name, major, minor);
+  size_t used = (size_t)snprintf(out, size, "%s; %s; %s %d.%d;", name, version, runtime->compiler_name, major, minor);
   uint32_t count = kw_rt_options(id, arch, options);
   for (uint32_t i = 0; i < count && used < size; ++i)
     used += (size_t)snprintf(out + used, size - used, " %s", options[i]);
@@ -112,23 +112,23 @@ kw_status kw_rt_device_open(kw_gpu_device *base) {
   device->id = id_of(&base->physical);
   kw_rt.device_memory(&memory, device->id);
   device->total_memory = memory;
-  device->pools = attribute(device->id, here->pools_attribute) != 0;
-  kw_status status = here->context_open(device);
+  device->pools = attribute(device->id, runtime->pools_attribute) != 0;
+  kw_status status = runtime->context_open(device);
   if (status != KW_OK) return status;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.stream_create(&device->memory_stream, 1); /* waits for no other */
-  here->leave(before);
+  runtime->leave(before);
   status = kw_rt_check(device, KW_RT_stream_create, error);
-  if (status != KW_OK) here->context_close(device, atomic_load(&device->lost));
+  if (status != KW_OK) runtime->context_close(device, atomic_load(&device->lost));
   return status;
 }
 
 kw_status kw_rt_device_close(kw_gpu_device *base) {
   kw_rt_device *device = (kw_rt_device *)base;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   kw_rt_close_handles(device);
   kw_rt.stream_destroy(device->memory_stream);
-  here->leave(before);
-  here->context_close(device, atomic_load(&device->lost));
+  runtime->leave(before);
+  runtime->context_close(device, atomic_load(&device->lost));
   return KW_OK;
 }

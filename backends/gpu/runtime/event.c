@@ -4,58 +4,58 @@
  */
 #include "runtime.h"
 
-static const kw_rt_runtime *const here = &kw_rt_runtime_here;
+static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 static kw_status event_create(void *device, void **out_event) {
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.event_create(out_event, 0);
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_event_create, error);
 }
 
 static kw_status event_destroy(void *device, void *event) {
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.event_destroy(event);
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_event_destroy, error);
 }
 
 static kw_status event_record(void *device, void *event, void *stream) {
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.event_record(event, ((kw_gpu_stream *)stream)->handle);
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_event_record, error);
 }
 
 static kw_status event_query(void *device, void *event) {
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.event_query(event);
-  here->leave(before);
+  runtime->leave(before);
   if (kw_rt_status(error) == KW_ERR_NOT_READY) return KW_ERR_NOT_READY;
   return kw_rt_check(device, KW_RT_event_query, error);
 }
 
 static kw_status event_synchronize(void *device, void *event) {
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.event_synchronize(event);
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_event_synchronize, error);
 }
 
 static kw_status event_wait(void *device, void *stream, void *event) {
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.stream_wait(((kw_gpu_stream *)stream)->handle, event, 0);
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_stream_wait, error);
 }
 
 static kw_status event_elapsed(void *device, void *start, void *end, uint64_t *out_ns) {
   float ms = 0;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.event_elapsed(&ms, start, end);
-  here->leave(before);
+  runtime->leave(before);
   if (error) {
     kw_rt_check(device, KW_RT_event_elapsed, error);
     return KW_ERR_UNSUPPORTED;
@@ -78,35 +78,35 @@ const kw_event_api kw_rt_event_api = {
 /* ---- Graphs ------------------------------------------------------------------------------------------------------ */
 
 static kw_status graph_begin(void *device, void *stream) {
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.capture_begin(((kw_gpu_stream *)stream)->handle, 2); /* other threads may go on as they like */
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_capture_begin, error);
 }
 
 static kw_status graph_end(void *device, void *stream, void **out_graph) {
   void *graph = NULL;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   kw_status status =
       kw_rt_check(device, KW_RT_capture_end, kw_rt.capture_end(((kw_gpu_stream *)stream)->handle, &graph));
   if (status == KW_OK && out_graph)
     status = kw_rt_check(device, KW_RT_graph_make, kw_rt.graph_make(out_graph, graph, 0));
   if (graph) kw_rt.graph_destroy(graph);
-  here->leave(before);
+  runtime->leave(before);
   return status;
 }
 
 static kw_status graph_launch(void *device, void *graph, void *stream) {
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.graph_launch(graph, ((kw_gpu_stream *)stream)->handle);
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_graph_launch, error);
 }
 
 static kw_status graph_destroy(void *device, void *graph) {
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.graph_unmake(graph);
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_graph_unmake, error);
 }
 

@@ -100,9 +100,9 @@ static kw_status launch(const kw_call *call) {
 }
 
 kw_status kw_rt_linear_register(const kw_host_api *host) {
-  const kw_kernel_desc desc = {.flags = kw_rt_product_library_here.flags,
+  const kw_kernel_desc desc = {.flags = kw_rt_backend_products.flags,
                                .op = kw_gpu_rescale_op.name,
-                               .name = kw_rt_product_library_here.kernel,
+                               .name = kw_rt_backend_products.kernel,
                                .dtypes = {{kw_gpu_rescale_op.dtypes, 0}},
                                .known_args = 6,
                                .user = (void *)(uintptr_t)&kw_gpu_rescale_op,

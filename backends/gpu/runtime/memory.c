@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const kw_rt_runtime *const here = &kw_rt_runtime_here;
+static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
 
 static kw_status out_of_memory(kw_rt_device *device, uint64_t size, int call, int error) {
   char what[300];
@@ -36,19 +36,19 @@ static int alloc_ordered(kw_rt_device *device, uint64_t size, kw_mem *out_mem, i
 kw_status kw_rt_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_rt_device *device = (kw_rt_device *)base;
   int error = 2 /* out of memory */, call = device->pools ? KW_RT_alloc_async : KW_RT_alloc;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   if (info->size <= device->total_memory)
     error = device->pools ? alloc_ordered(device, info->size, out_mem, &call) : kw_rt.alloc(out_mem, info->size);
   kw_status status = error == 2 ? out_of_memory(device, info->size, call, error) : kw_rt_check(device, call, error);
-  here->leave(before);
+  runtime->leave(before);
   return status;
 }
 
 kw_status kw_rt_free(kw_gpu_device *base, kw_mem mem) {
   kw_rt_device *device = (kw_rt_device *)base;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = device->pools ? kw_rt.free_async(mem, device->memory_stream) : kw_rt.free(mem);
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, device->pools ? KW_RT_free_async : KW_RT_free, error);
 }
 
@@ -57,7 +57,7 @@ kw_status kw_rt_copy(kw_gpu_device *base, kw_gpu_stream *stream, const kw_copy_i
   void *to = kw_gpu_copy_to(copy);
   const void *from = kw_gpu_copy_from(copy);
   int error, call;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   if (copy->kind == KW_COPY_HOST_TO_DEVICE) {
     call = KW_RT_copy_in;
     error = kw_rt.copy_in(to, from, copy->size, stream->handle);
@@ -68,7 +68,7 @@ kw_status kw_rt_copy(kw_gpu_device *base, kw_gpu_stream *stream, const kw_copy_i
     call = KW_RT_copy;
     error = kw_rt.copy(to, from, copy->size, stream->handle);
   }
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, call, error);
 }
 
@@ -96,7 +96,7 @@ kw_status kw_rt_fill(kw_gpu_device *base, kw_gpu_stream *on, kw_mem mem, uint64_
   char *to = (char *)mem + offset;
   uint32_t word = 0;
   int error, call;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   if (pattern_size <= 4) memcpy(&word, pattern, pattern_size);
   switch (pattern_size) {
     case 1:
@@ -114,16 +114,16 @@ kw_status kw_rt_fill(kw_gpu_device *base, kw_gpu_stream *on, kw_mem mem, uint64_
     default:
       error = fill_long(to, size, pattern, pattern_size, stream, &call);
   }
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, call, error);
 }
 
 kw_status kw_rt_usage(kw_gpu_device *base, uint64_t *out_free, uint64_t *out_total) {
   kw_rt_device *device = (kw_rt_device *)base;
   size_t free = 0, total = 0;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.memory_info(&free, &total);
-  here->leave(before);
+  runtime->leave(before);
   if (error) return kw_rt_check(device, KW_RT_memory_info, error);
   *out_free = free;
   *out_total = total;
@@ -132,28 +132,28 @@ kw_status kw_rt_usage(kw_gpu_device *base, uint64_t *out_free, uint64_t *out_tot
 
 kw_status kw_rt_alloc_host(kw_gpu_device *base, uint64_t size, void **out_memory) {
   kw_rt_device *device = (kw_rt_device *)base;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.host_alloc(out_memory, size, 1 /* for all contexts */);
   kw_status status =
       error == 2 ? out_of_memory(device, size, KW_RT_host_alloc, error) : kw_rt_check(device, KW_RT_host_alloc, error);
-  here->leave(before);
+  runtime->leave(before);
   return status;
 }
 
 kw_status kw_rt_free_host(kw_gpu_device *base, void *memory) {
   kw_rt_device *device = (kw_rt_device *)base;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.host_free(memory);
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_host_free, error);
 }
 
 kw_status kw_rt_copy_peer(kw_gpu_device *base, kw_gpu_stream *stream, kw_gpu_device *src_device,
                           const kw_copy_info *copy) {
   kw_rt_device *device = (kw_rt_device *)base;
-  void *before = here->enter(device);
-  int error = here->copy_peer(device, kw_gpu_copy_to(copy), (const kw_rt_device *)src_device, kw_gpu_copy_from(copy),
-                              copy->size, stream->handle);
-  here->leave(before);
+  void *before = runtime->enter(device);
+  int error = runtime->copy_peer(device, kw_gpu_copy_to(copy), (const kw_rt_device *)src_device, kw_gpu_copy_from(copy),
+                                 copy->size, stream->handle);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_CALL_COUNT + KW_RT_OWN_COPY_PEER, error);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The library has matrices by columns: a tensor is to it the transpose of what it is here. So it is asked for the
+ * Matrix products by the vendor's library, cuBLASLt or hipBLASLt.
+ *
+ * It has matrices by columns: a tensor is to it the transpose of what it is here. So it is asked for the
  * transpose of the result, which is the product of the transposes the other way round: its A is our b, its B our a.
  */
 #include "product.h"
@@ -10,7 +12,7 @@
 
 kw_rt_product_calls kw_rt_product;
 
-static const kw_rt_product_library *const lt = &kw_rt_product_library_here;
+static const kw_rt_product_library *const numbers = &kw_rt_backend_products;
 
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
 
@@ -94,10 +96,10 @@ static bool read_product(const kw_call *call, product *out) {
 
 kw_status kw_rt_product_can_implement(const kw_call *call) {
   product of;
-  kw_status status = kw_rt_library_find(lt->library, call);
+  kw_status status = kw_rt_library_find(numbers->library, call);
   if (status != KW_OK) return status;
   return read_product(call, &of) ? KW_OK
-                                 : kw_rt_library_refuse(lt->library, call,
+                                 : kw_rt_library_refuse(numbers->library, call,
                                                         "wants matrices with contiguous rows or columns, of the result "
                                                         "and of what is added to it rows, and two scales of one kind");
 }
@@ -148,32 +150,33 @@ static int set_address(void *desc, int attribute, const kw_tensor_ref *ref) {
 }
 
 static int describe_scales(void *desc, const product *of) {
-  int error = set_address(desc, lt->scale_a, of->scale_b);
-  if (!error) error = set_address(desc, lt->scale_b, of->scale_a);
+  int error = set_address(desc, numbers->scale_a, of->scale_b);
+  if (!error) error = set_address(desc, numbers->scale_b, of->scale_a);
   if (error || !of->outer) return error;
   /* A library that does not know the attribute is too old for it. */
   error = set_int(desc, DESC_SCALE_MODE_A, OUTER);
   if (!error) error = set_int(desc, DESC_SCALE_MODE_B, OUTER);
-  return error ? lt->not_supported : 0;
+  return error ? numbers->not_supported : 0;
 }
 
 static int describe_bias(void *desc, const product *of) {
-  int error = set_int(desc, lt->epilogue, lt->add_bias);
-  if (!error) error = set_int(desc, lt->bias_type, type_of(of->bias->dtype));
-  if (!error) error = set_address(desc, lt->bias, of->bias);
+  int error = set_int(desc, numbers->epilogue, numbers->add_bias);
+  if (!error) error = set_int(desc, numbers->bias_type, type_of(of->bias->dtype));
+  if (!error) error = set_address(desc, numbers->bias, of->bias);
   return error;
 }
 
 /* A product, but for its matrices. It holds addresses, and so is one call's. */
 static int make_desc(const kw_call *call, const product *of, void **out) {
-  const int32_t wide = wide_type(of), as_f32 = call->user == lt->tf32_kernel ? lt->compute_tf32 : lt->compute_f32;
+  const int32_t wide = wide_type(of),
+                as_f32 = call->user == numbers->tf32_kernel ? numbers->compute_tf32 : numbers->compute_f32;
   int error = kw_rt_product.desc_create(out,
-                                        wide == F64   ? lt->compute_f64
-                                        : wide == I32 ? lt->compute_i32
+                                        wide == F64   ? numbers->compute_f64
+                                        : wide == I32 ? numbers->compute_i32
                                                       : as_f32,
                                         wide);
-  if (!error && of->b.transposed) error = set_int(*out, lt->transpose_a, lt->transposed);
-  if (!error && of->a.transposed) error = set_int(*out, lt->transpose_b, lt->transposed);
+  if (!error && of->b.transposed) error = set_int(*out, numbers->transpose_a, numbers->transposed);
+  if (!error && of->a.transposed) error = set_int(*out, numbers->transpose_b, numbers->transposed);
   if (!error && of->scale_a) error = describe_scales(*out, of);
   if (!error && of->bias) error = describe_bias(*out, of);
   return error;
@@ -183,8 +186,8 @@ static int make_layout(const matrix *m, void **out) {
   const int64_t rows = m->transposed ? m->rows : m->cols, cols = m->transposed ? m->cols : m->rows;
   const int32_t count = (int32_t)m->count;
   int error = kw_rt_product.layout_create(out, type_of(m->ref->dtype), (uint64_t)rows, (uint64_t)cols, m->ld);
-  if (!error) error = kw_rt_product.layout_set(*out, lt->batch_count, &count, sizeof count);
-  if (!error) error = kw_rt_product.layout_set(*out, lt->batch_step, &m->step, sizeof m->step);
+  if (!error) error = kw_rt_product.layout_set(*out, numbers->batch_count, &count, sizeof count);
+  if (!error) error = kw_rt_product.layout_set(*out, numbers->batch_step, &m->step, sizeof m->step);
   return error;
 }
 
@@ -213,12 +216,12 @@ static void discard(prepared *p) {
 static int prefer(void *preference, const matrix *const operands[4]) {
   const uint64_t workspace = KW_RT_PRODUCT_WORKSPACE;
   const uint32_t reductions = REPEATABLE_REDUCTIONS;
-  int error = kw_rt_product.preference_set(preference, lt->workspace, &workspace, sizeof workspace);
-  if (!error && lt->reductions != KW_RT_PRODUCT_NONE)
-    error = kw_rt_product.preference_set(preference, lt->reductions, &reductions, sizeof reductions);
-  for (int i = 0; i < 4 && !error && lt->alignment_a != KW_RT_PRODUCT_NONE; ++i) {
+  int error = kw_rt_product.preference_set(preference, numbers->workspace, &workspace, sizeof workspace);
+  if (!error && numbers->reductions != KW_RT_PRODUCT_NONE)
+    error = kw_rt_product.preference_set(preference, numbers->reductions, &reductions, sizeof reductions);
+  for (int i = 0; i < 4 && !error && numbers->alignment_a != KW_RT_PRODUCT_NONE; ++i) {
     const uint32_t alignment = operands[i]->ref->alignment < 256 ? operands[i]->ref->alignment : 256;
-    error = kw_rt_product.preference_set(preference, lt->alignment_a + i, &alignment, sizeof alignment);
+    error = kw_rt_product.preference_set(preference, numbers->alignment_a + i, &alignment, sizeof alignment);
   }
   return error;
 }
@@ -233,7 +236,7 @@ static int choose(prepared *p, void *desc, const matrix *const operands[4]) {
     error = kw_rt_product.choose(p->handle, desc, p->layouts[0], p->layouts[1], p->layouts[2], p->layouts[3],
                                  preference, 1, p->algorithm, &count);
   kw_rt_product.preference_destroy(preference);
-  return error || count > 0 ? error : lt->not_supported;
+  return error || count > 0 ? error : numbers->not_supported;
 }
 
 static int fill(prepared *p, const kw_call *call) {
@@ -252,15 +255,15 @@ kw_status kw_rt_product_prepare(const kw_call *call, void **out_prepared) {
   const kw_rt_device *device = call->device;
   prepared *p = calloc(1, sizeof *p);
   if (!p) return kw_rt_no_memory(device->base.host, "a matrix product");
-  kw_status status = kw_rt_library_handle(lt->library, call, &p->handle);
+  kw_status status = kw_rt_library_handle(numbers->library, call, &p->handle);
   if (status == KW_OK) {
-    void *before = kw_rt_runtime_here.enter(device);
+    void *before = kw_rt_backend_runtime.enter(device);
     const int error = fill(p, call);
-    kw_rt_runtime_here.leave(before);
-    if (error == lt->not_supported) {
-      status = kw_rt_library_refuse(lt->library, call, "has no algorithm for this product");
+    kw_rt_backend_runtime.leave(before);
+    if (error == numbers->not_supported) {
+      status = kw_rt_library_refuse(numbers->library, call, "has no algorithm for this product");
     } else if (error) {
-      status = kw_rt_library_fail(lt->library, call, "making a matrix product", error);
+      status = kw_rt_library_fail(numbers->library, call, "making a matrix product", error);
     }
   }
   if (status == KW_OK) {
@@ -296,10 +299,10 @@ static int run(const prepared *p, const kw_call *call) {
 
 kw_status kw_rt_product_launch(const kw_call *call) {
   const kw_rt_device *device = call->device;
-  void *before = kw_rt_runtime_here.enter(device);
+  void *before = kw_rt_backend_runtime.enter(device);
   const int error = run(call->prepared, call);
-  kw_rt_runtime_here.leave(before);
-  if (error) return kw_rt_library_fail(lt->library, call, "running a matrix product", error);
+  kw_rt_backend_runtime.leave(before);
+  if (error) return kw_rt_library_fail(numbers->library, call, "running a matrix product", error);
   atomic_store(&((kw_rt_stream *)call->stream)->last_call, call->call_id);
   return KW_OK;
 }
@@ -308,7 +311,7 @@ kw_status kw_rt_product_launch(const kw_call *call) {
 
 static kw_status register_kernel(const kw_host_api *host, const char *op, const char *name, uint64_t dtypes,
                                  uint32_t known_args, uint32_t flags) {
-  const kw_kernel_desc desc = {.flags = lt->flags | flags,
+  const kw_kernel_desc desc = {.flags = numbers->flags | flags,
                                .op = op,
                                .name = name,
                                .dtypes = {{dtypes, 0}},
@@ -334,10 +337,10 @@ kw_status kw_rt_products_register(const kw_host_api *host) {
              {"keyway::f8_linear", KW_DTYPES_F8, 6}};
   kw_status status = KW_OK;
   for (size_t i = 0; i < sizeof ops / sizeof ops[0] && status == KW_OK; ++i) {
-    status = register_kernel(host, ops[i].op, lt->kernel, ops[i].dtypes, ops[i].known_args, 0);
+    status = register_kernel(host, ops[i].op, numbers->kernel, ops[i].dtypes, ops[i].known_args, 0);
     if (status == KW_OK && ops[i].dtypes & KW_DTYPE_BIT(KW_F32))
-      status =
-          register_kernel(host, ops[i].op, lt->tf32_kernel, KW_DTYPE_BIT(KW_F32), ops[i].known_args, KW_KERNEL_TF32);
+      status = register_kernel(host, ops[i].op, numbers->tf32_kernel, KW_DTYPE_BIT(KW_F32), ops[i].known_args,
+                               KW_KERNEL_TF32);
   }
   return status;
 }

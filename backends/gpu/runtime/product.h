@@ -6,7 +6,7 @@
 #ifndef KEYWAY_GPU_PRODUCT_H
 #define KEYWAY_GPU_PRODUCT_H
 
-#include "vendor.h"
+#include "vendor_library.h"
 
 /* What it is called here, its parameters, its name behind "cublasLt" and "hipblasLt". Two lack `const` that is there.
  */
@@ -59,7 +59,7 @@ typedef struct kw_rt_product_library {
 } kw_rt_product_library;
 
 /* The backend's. */
-extern const kw_rt_product_library kw_rt_product_library_here;
+extern const kw_rt_product_library kw_rt_backend_products;
 
 kw_status kw_rt_products_register(const kw_host_api *host);
 kw_status kw_rt_linear_register(const kw_host_api *host); /* a product and a kernel of the pack behind it: linear.c */

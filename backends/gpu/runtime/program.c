@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const kw_rt_runtime *const here = &kw_rt_runtime_here;
+static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
 
 typedef struct kw_rt_module {
   void *handle;
@@ -19,8 +19,8 @@ typedef struct kw_rt_module {
 
 uint32_t kw_rt_options(int device, char arch[KW_RT_ARCH_SIZE], const char *out[KW_RT_OPTION_LIMIT]) {
   uint32_t count = 0;
-  if (here->arch_option(device, arch)) out[count++] = arch;
-  for (const char *const *option = here->options; *option; ++option) out[count++] = *option;
+  if (runtime->arch_option(device, arch)) out[count++] = arch;
+  for (const char *const *option = runtime->options; *option; ++option) out[count++] = *option;
   return count;
 }
 
@@ -31,14 +31,15 @@ static kw_status compile_failure(const kw_host_api *host, void *program, const c
   char *log = calloc(1, size + 1);
   if (log) kw_rt.program_log(program, log);
   kw_status status = kw_gpu_error(host, KW_ERR_INTERNAL, "%s of %s; the compiler says: %.2000s",
-                                  here->call_names[KW_RT_program_compile], name, log ? log : "");
+                                  runtime->call_names[KW_RT_program_compile], name, log ? log : "");
   free(log);
   return status;
 }
 
 /* The compiler has error numbers of its own; without a log they are all that is known. */
 static kw_status compiler_error(const kw_host_api *host, int call, int error) {
-  return kw_gpu_error(host, KW_ERR_INTERNAL, "%s: %s error %d", here->call_names[call], here->compiler_name, error);
+  return kw_gpu_error(host, KW_ERR_INTERNAL, "%s: %s error %d", runtime->call_names[call], runtime->compiler_name,
+                      error);
 }
 
 static kw_status take_code(const kw_host_api *host, void *program, kw_rt_module *module) {
@@ -68,9 +69,9 @@ static kw_status compile(const kw_rt_device *device, const char *name, const cha
 
 void kw_rt_module_destroy(kw_gpu_device *device, void *handle) {
   kw_rt_module *module = handle;
-  void *before = here->enter((kw_rt_device *)device);
+  void *before = runtime->enter((kw_rt_device *)device);
   if (module->handle) kw_rt.module_unload(module->handle);
-  here->leave(before);
+  runtime->leave(before);
   free(module->code);
   free(module);
 }
@@ -81,11 +82,11 @@ kw_status kw_rt_module_build(kw_gpu_device *base, const char *name, const char *
   kw_rt_module *module = calloc(1, sizeof *module);
   char *source = kw_rt_join(sources, source_count);
   kw_status status = module && source ? KW_OK : kw_rt_no_memory(base->host, "a program");
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   if (status == KW_OK) status = compile(device, name, source, module);
   if (status == KW_OK)
     status = kw_rt_check(device, KW_RT_module_load, kw_rt.module_load(&module->handle, module->code));
-  here->leave(before);
+  runtime->leave(before);
   free(source);
   if (status == KW_OK) {
     *out_module = module;
@@ -109,9 +110,9 @@ kw_status kw_rt_module_load(kw_gpu_device *base, const char *name, const void *b
   kw_rt_module *module = calloc(1, sizeof *module);
   (void)name, (void)size;
   if (!module) return kw_rt_no_memory(base->host, "a module");
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   kw_status status = kw_rt_check(device, KW_RT_module_load, kw_rt.module_load(&module->handle, bytes));
-  here->leave(before);
+  runtime->leave(before);
   if (status == KW_OK) {
     *out_module = module;
   } else {
@@ -124,9 +125,9 @@ kw_status kw_rt_module_load(kw_gpu_device *base, const char *name, const void *b
 
 kw_status kw_rt_kernel_create(kw_gpu_device *base, void *handle, const char *name, void **out_kernel) {
   kw_rt_device *device = (kw_rt_device *)base;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.module_function(out_kernel, ((kw_rt_module *)handle)->handle, name);
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_module_function, error);
 }
 
@@ -146,16 +147,16 @@ kw_status kw_rt_launch(kw_gpu_device *base, kw_gpu_stream *handle, const kw_gpu_
   if (launch->arg_count > ARG_LIMIT || launch->groups[0] > GRID_X || launch->groups[1] > GRID_Y) {
     return kw_gpu_error(
         base->host, KW_ERR_UNSUPPORTED, "a launch of %llu x %llu groups with %u arguments is more than %s takes",
-        (unsigned long long)launch->groups[0], (unsigned long long)launch->groups[1], launch->arg_count, here->name);
+        (unsigned long long)launch->groups[0], (unsigned long long)launch->groups[1], launch->arg_count, runtime->name);
   }
   for (uint32_t i = 0; i < launch->arg_count; ++i) {
     const kw_gpu_arg *arg = &launch->args[i];
     params[i] = arg->data ? (void *)(uintptr_t)arg->data : (void *)(uintptr_t)&arg->mem; /* read only */
   }
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.launch(launch->kernel, (unsigned)launch->groups[0], (unsigned)launch->groups[1], 1,
                            launch->local[0], launch->local[1], 1, 0, handle->handle, params, NULL);
-  here->leave(before);
+  runtime->leave(before);
   if (error) return kw_rt_check(device, KW_RT_launch, error);
   atomic_store(&stream->last_call, launch->call_id);
   return KW_OK;

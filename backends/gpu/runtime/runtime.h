@@ -143,7 +143,7 @@ typedef struct kw_rt_runtime {
   const char *const *options; /* NULL ends them */
 } kw_rt_runtime;
 
-extern const kw_rt_runtime kw_rt_runtime_here;
+extern const kw_rt_runtime kw_rt_backend_runtime;
 
 /* ---- The backend ------------------------------------------------------------------------------------------------- */
 
@@ -158,7 +158,7 @@ typedef struct kw_rt_device {
   void *memory_stream;
   atomic_bool lost;
   struct {
-    const struct kw_rt_library *library; /* vendor.h; NULL: none from here on */
+    const struct kw_rt_library *library; /* vendor_library.h; NULL: none from here on */
     void *handle;
   } handles[KW_RT_LIBRARY_LIMIT]; /* the device's lock guards these, and those that take one thread at a time */
 } kw_rt_device;

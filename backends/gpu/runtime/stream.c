@@ -8,10 +8,10 @@
  */
 #include "runtime.h"
 
-static const kw_rt_runtime *const here = &kw_rt_runtime_here;
+static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
 
 /* What waiting for the stream has said. An error is a kernel's, which one is not known: the newest is named. */
-static kw_status tell(kw_gpu_stream *stream, int call, int error) {
+static kw_status report_failure(kw_gpu_stream *stream, int call, int error) {
   const kw_host_api *host = stream->device->host;
   char text[300];
   if (error == 0) return KW_OK;
@@ -24,50 +24,50 @@ static kw_status tell(kw_gpu_stream *stream, int call, int error) {
 kw_status kw_rt_stream_create(kw_gpu_stream *stream, uint32_t flags) {
   kw_rt_device *device = (kw_rt_device *)stream->device;
   (void)flags;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.stream_create(&stream->handle, 1); /* waits for no other */
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_stream_create, error);
 }
 
 kw_status kw_rt_stream_synchronize(kw_gpu_stream *stream) {
-  void *before = here->enter((kw_rt_device *)stream->device);
+  void *before = runtime->enter((kw_rt_device *)stream->device);
   int error = kw_rt.stream_synchronize(stream->handle);
-  here->leave(before);
-  return tell(stream, KW_RT_stream_synchronize, error);
+  runtime->leave(before);
+  return report_failure(stream, KW_RT_stream_synchronize, error);
 }
 
 kw_status kw_rt_stream_query(kw_gpu_stream *stream) {
-  void *before = here->enter((kw_rt_device *)stream->device);
+  void *before = runtime->enter((kw_rt_device *)stream->device);
   int error = kw_rt.stream_query(stream->handle);
-  here->leave(before);
+  runtime->leave(before);
   if (kw_rt_status(error) == KW_ERR_NOT_READY) return KW_ERR_NOT_READY;
-  return tell(stream, KW_RT_stream_query, error);
+  return report_failure(stream, KW_RT_stream_query, error);
 }
 
 kw_status kw_rt_stream_destroy(kw_gpu_stream *stream) {
   kw_rt_device *device = (kw_rt_device *)stream->device;
   _Atomic uint32_t *gate = ((kw_rt_stream *)stream)->gate;
-  void *before = here->enter(device);
+  void *before = runtime->enter(device);
   int error = kw_rt.stream_destroy(stream->handle);
   if (gate) kw_rt.host_free((void *)gate); /* what waited for it is gone */
-  here->leave(before);
+  runtime->leave(before);
   return kw_rt_check(device, KW_RT_stream_destroy, error);
 }
 
 /* ---- Host callbacks ---------------------------------------------------------------------------------------------- */
 
 void kw_rt_callback_wait(kw_gpu_callback *callback) {
-  void *before = here->enter((kw_rt_device *)callback->stream->device);
+  void *before = runtime->enter((kw_rt_device *)callback->stream->device);
   kw_rt.event_synchronize(((kw_rt_callback *)callback)->marker);
-  here->leave(before);
+  runtime->leave(before);
 }
 
 void kw_rt_callback_done(kw_gpu_callback *callback) {
-  void *before = here->enter((kw_rt_device *)callback->stream->device);
+  void *before = runtime->enter((kw_rt_device *)callback->stream->device);
   atomic_fetch_add(((kw_rt_stream *)callback->stream)->gate, 1);
   kw_rt.event_destroy(((kw_rt_callback *)callback)->marker);
-  here->leave(before);
+  runtime->leave(before);
 }
 
 /* The number that a stream's first callback brings. */
@@ -91,7 +91,7 @@ static kw_status hold(kw_rt_callback *callback) {
   if (error) return kw_rt_check(device, KW_RT_event_create, error);
   status = kw_rt_check(device, KW_RT_event_record, kw_rt.event_record(callback->marker, stream->base.handle));
   if (status == KW_OK) {
-    error = here->wait_value(stream->base.handle, (void *)stream->gate, stream->gates + 1);
+    error = runtime->wait_value(stream->base.handle, (void *)stream->gate, stream->gates + 1);
     status = kw_rt_check(device, KW_RT_CALL_COUNT + KW_RT_OWN_WAIT_VALUE, error);
   }
   if (status == KW_OK) {
@@ -103,8 +103,8 @@ static kw_status hold(kw_rt_callback *callback) {
 }
 
 kw_status kw_rt_callback_hold(kw_gpu_callback *callback) {
-  void *before = here->enter((kw_rt_device *)callback->stream->device);
+  void *before = runtime->enter((kw_rt_device *)callback->stream->device);
   kw_status status = hold((kw_rt_callback *)callback);
-  here->leave(before);
+  runtime->leave(before);
   return status;
 }

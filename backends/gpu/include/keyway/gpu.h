@@ -39,9 +39,9 @@ typedef struct kw_gpu_device {
   struct kw_gpu_programs *programs; /* what is built so far */
 
   /* The plugin's, all zeros before open. */
-  uint32_t vector_bytes; /* of its vectors, 64: an item takes as much of a tensor at a time, where the prelude is OpenCL
-                            C. 0: one element (for a GPU) */
-  pthread_mutex_t lock;  /* for what it likes; the kit never takes it */
+  uint32_t vector_bytes; /* 64 on a CPU: an item of a kernel takes that many bytes of a tensor at a time (the prelude is
+                            OpenCL C). 0 on a GPU: one element */
+  pthread_mutex_t lock;  /* for the plugin's own use: the kit never takes it */
   void *handle;
 } kw_gpu_device;
 
@@ -228,7 +228,8 @@ const void *kw_gpu_copy_from(const kw_copy_info *copy);
 /* kw_device_info.flags of a device of that name: one that says "(emulated)", as the devices of test drivers do, is. */
 uint32_t kw_gpu_device_flags(const char *name);
 
-/* A stable id as all backends write it, so that one chip has the same whoever reaches it. PCI before UUID. */
+/* A stable id in the form that all backends give it, so that a chip has one id through every runtime. The PCI address
+ * where it is known, otherwise the UUID. */
 void kw_gpu_id_pci(char *out, size_t size, uint32_t domain, uint32_t bus, uint32_t device, uint32_t function);
 void kw_gpu_id_uuid(char *out, size_t size, const uint8_t uuid[16]);
 

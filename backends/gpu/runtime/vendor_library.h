@@ -3,8 +3,8 @@
  * Libraries of the vendor's that kernels call: cuBLASLt, cuDNN, hipBLASLt. Each is opened when a kernel first asks for
  * it, and never for a test driver's device. Their numbers for errors are their own; 0 is none.
  */
-#ifndef KEYWAY_GPU_VENDOR_H
-#define KEYWAY_GPU_VENDOR_H
+#ifndef KEYWAY_GPU_VENDOR_LIBRARY_H
+#define KEYWAY_GPU_VENDOR_LIBRARY_H
 
 #include "runtime.h"
 
@@ -38,4 +38,4 @@ void *kw_rt_address(const kw_tensor_ref *tensor);
 #define KW_RT_WORKSPACE_ALIGNMENT 256u
 void *kw_rt_workspace(const kw_call *call);
 
-#endif /* KEYWAY_GPU_VENDOR_H */
+#endif /* KEYWAY_GPU_VENDOR_LIBRARY_H */

@@ -2,7 +2,7 @@
  *
  * Libraries of the vendor's: opened when a kernel first asks for one, with a handle for each device.
  */
-#include "vendor.h"
+#include "vendor_library.h"
 
 #include <stdio.h>
 
@@ -61,9 +61,9 @@ kw_status kw_rt_library_handle(const kw_rt_library *library, const kw_call *call
   pthread_mutex_lock(&device->base.lock);
   while (device->handles[i].library && device->handles[i].library != library) ++i;
   if (!device->handles[i].library) {
-    void *before = kw_rt_runtime_here.enter(device);
+    void *before = kw_rt_backend_runtime.enter(device);
     error = (*library->create)(&device->handles[i].handle);
-    kw_rt_runtime_here.leave(before);
+    kw_rt_backend_runtime.leave(before);
     if (!error) device->handles[i].library = library;
   }
   *out_handle = device->handles[i].handle;

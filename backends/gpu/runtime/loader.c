@@ -11,7 +11,7 @@
 
 kw_rt_calls kw_rt;
 
-static const kw_rt_runtime *const here = &kw_rt_runtime_here;
+static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
 static char reason[400]; /* why there is nothing to work with; empty when there is */
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ const char *kw_rt_find_calls(void *library, const kw_rt_own_call *calls) {
 
 static bool find(void *library, const kw_rt_own_call *calls) {
   const char *lacks = kw_rt_find_calls(library, calls);
-  if (lacks) snprintf(reason, sizeof reason, "the installed %s has no %s: it is too old", here->name, lacks);
+  if (lacks) snprintf(reason, sizeof reason, "the installed %s has no %s: it is too old", runtime->name, lacks);
   return !lacks;
 }
 
@@ -42,18 +42,18 @@ static bool find_common(void *library, int begin, int end) {
   for (int i = begin; i < end && found; ++i)
     found =
         find(library, (const kw_rt_own_call[]){
-                          {here->call_names[i], (char *)&kw_rt + (size_t)i * sizeof(void (*)(void))}, {NULL, NULL}});
+                          {runtime->call_names[i], (char *)&kw_rt + (size_t)i * sizeof(void (*)(void))}, {NULL, NULL}});
   return found;
 }
 
 static void open_all(void) {
   int count = 0;
-  void *driver = kw_rt_load(here->driver);
+  void *driver = kw_rt_load(runtime->driver);
   if (!driver) {
-    snprintf(reason, sizeof reason, "%s", here->no_driver);
+    snprintf(reason, sizeof reason, "%s", runtime->no_driver);
     return;
   }
-  if (!find_common(driver, 0, KW_RT_DRIVER_CALLS) || !find(driver, here->own_calls)) return;
+  if (!find_common(driver, 0, KW_RT_DRIVER_CALLS) || !find(driver, runtime->own_calls)) return;
   int error = kw_rt.init(0), call = KW_RT_init;
   if (!error) {
     call = KW_RT_device_count;
@@ -64,12 +64,12 @@ static void open_all(void) {
     return;
   }
   if (count == 0) {
-    snprintf(reason, sizeof reason, "%s", here->no_device);
+    snprintf(reason, sizeof reason, "%s", runtime->no_device);
     return;
   }
-  void *compiler = kw_rt_load(here->compiler);
+  void *compiler = kw_rt_load(runtime->compiler);
   if (!compiler) {
-    snprintf(reason, sizeof reason, "%s", here->no_compiler);
+    snprintf(reason, sizeof reason, "%s", runtime->no_compiler);
     return;
   }
   find_common(compiler, KW_RT_DRIVER_CALLS, KW_RT_CALL_COUNT);
@@ -117,8 +117,9 @@ kw_status kw_rt_status(int error) {
 }
 
 void kw_rt_error_text(int call, int error, char *out, size_t size) {
-  const char *name = call < KW_RT_CALL_COUNT ? here->call_names[call] : here->own_calls[call - KW_RT_CALL_COUNT].name;
-  snprintf(out, size, "%s: %s: %s", name, here->error_name(error), here->error_text(error));
+  const char *name =
+      call < KW_RT_CALL_COUNT ? runtime->call_names[call] : runtime->own_calls[call - KW_RT_CALL_COUNT].name;
+  snprintf(out, size, "%s: %s: %s", name, runtime->error_name(error), runtime->error_text(error));
 }
 
 kw_status kw_rt_check(kw_rt_device *device, int call, int error) {
