@@ -119,17 +119,21 @@ static uint64_t float_bits(kw_dtype dtype, int special) {
 static const int64_t small_specials[] = {0, 1, -1, 2, -2, 3, 7, -7};
 #define INTEGER_SPECIALS (sizeof small_specials / sizeof small_specials[0] + 4)
 
+/* Numbers of special values. */
+#define GREATEST 0
+#define LEAST 2
+
 static uint64_t integer_bits(kw_dtype dtype, uint32_t special) {
   int bits = (int)kw_element_size(dtype) * 8;
   uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
   bool is_signed = dtype != KW_U8;
   uint64_t max = is_signed ? all >> 1 : all, min = is_signed ? ~(all >> 1) & all : 0;
   switch (special) {
-    case 0:
+    case GREATEST:
       return max;
     case 1:
       return max - 1;
-    case 2:
+    case LEAST:
       return min;
     case 3:
       return min + 1;
@@ -345,6 +349,32 @@ static void store_index(const kw_value_key *key, kw_dtype dtype, uint64_t index,
   memcpy(out, &value, kw_element_size(dtype));
 }
 
+/* Element `index` of `of` of a row that ascends: of 64 steps the first are -inf and the last inf and NaN, of the 16 of
+ * an integer the first and the last its limits. Random numbers decide where a step begins. */
+static void store_ascending(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  const uint64_t limit = (uint64_t)key->limit, place = limit ? index / (key->stride ? key->stride : 1) : index;
+  const uint64_t rank = limit ? (place + limit / 3) % limit : place, of = limit ? limit : key->extent;
+  const double done = ((double)rank + unit(r[0])) / (double)of; /* [0, 1), the more the higher the rank */
+  if (kw_element_is_float(dtype)) {
+    const int step = (int)(64 * done);
+    const double value = step < 2 ? -INFINITY : step == 62 ? INFINITY : step > 62 ? NAN : (step - 32) / 4.0;
+    kw_element_store(dtype, out, value == 0 && r[1] & 1 ? -0.0 : value);
+    return;
+  }
+  const int step = (int)(16 * done);
+  const uint64_t value = step == 0    ? integer_bits(dtype, LEAST)
+                         : step == 15 ? integer_bits(dtype, GREATEST)
+                                      : (uint64_t)(int64_t)(dtype == KW_U8 ? step : step - 8);
+  memcpy(out, &value, kw_element_size(dtype));
+}
+
+/* The inverse of the turn of a row that ascends. */
+static void store_turn(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out) {
+  const uint64_t limit = (uint64_t)key->limit, place = index / (key->stride ? key->stride : 1) % limit;
+  const uint64_t value = (place + limit - limit / 3) % limit;
+  memcpy(out, &value, kw_element_size(dtype));
+}
+
 static void store_pairs(const uint32_t r[4], void *out) {
   static const uint8_t pairs[] = {4, 8, 12, 9, 13, 14}; /* first + 4 * second */
   *(uint8_t *)out = (uint8_t)(pairs[r[0] % 6] | pairs[r[1] % 6] << 4);
@@ -434,6 +464,12 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
     case KW_DOMAIN_INDEX:
     case KW_DOMAIN_SPREAD:
       store_index(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_ASCENDING:
+      store_ascending(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_TURN:
+      store_turn(key, dtype, index, out_element);
       break;
     case KW_DOMAIN_BOX:
     case KW_DOMAIN_REGION:

@@ -49,8 +49,12 @@ typedef enum kw_domain {
   KW_DOMAIN_BOX,          /* corners of boxes, x1, y1, x2, y2 in every four elements at distance `stride`: multiples of
                              1 / limit up to 20, some boxes without area; limit 0: from (0, 0), with sides 1, 2, 4, 8 */
   KW_DOMAIN_REGION,       /* every five: a number in [0, limit), then corners, multiples of 1/4 */
-  KW_DOMAIN_SPREAD        /* [0, limit): i / stride in a shuffled order, modulo limit: no index occurs twice in `limit`
-                             elements that follow each other at distance `stride` */
+  KW_DOMAIN_ASCENDING, /* from -8 (u8: 0) up with i, in quarters, integers in ones, equal ones among them; at the ends
+                          floats have infinities and then NaN, integers the least and the greatest. With a limit: up
+                          with the place p = (i / stride) modulo limit, which has the value of place p + limit / 3 */
+  KW_DOMAIN_TURN,      /* [0, limit): (i / stride - limit / 3) modulo limit: what puts such ASCENDING into order */
+  KW_DOMAIN_SPREAD     /* [0, limit): i / stride in a shuffled order, modulo limit: no index occurs twice in `limit`
+                          elements that follow each other at distance `stride` */
 } kw_domain;
 
 /* What a value depends on besides its element. */
@@ -62,7 +66,7 @@ typedef struct kw_value_key {
   kw_domain domain;
   uint32_t stride; /* see the domain */
   uint64_t extent; /* elements of this argument's storage */
-  int64_t limit;   /* INDEX, SPREAD, STARTS, BOX, REGION */
+  int64_t limit;   /* INDEX, SPREAD, STARTS, BOX, REGION, ASCENDING, TURN */
   bool from_end;   /* INDEX, SPREAD: half of the indices count from the end, limit less */
   kw_dtype target; /* CONVERT: the dtype that it will be converted to */
 } kw_value_key;

@@ -244,6 +244,37 @@ static void spread_indices_do_not_repeat(void **state) {
   }
 }
 
+static double ascending_at(const kw_value_key *key, kw_dtype dtype, int64_t i) {
+  uint64_t element = 0;
+  kw_value_make(key, dtype, (uint64_t)i, &element);
+  const double value = kw_element_load(dtype, &element);
+  return isnan(value) ? INFINITY : value; /* behind infinity */
+}
+
+/* As they lie, and where they are turned, by the indices that turn them back. */
+static void ascending_values_ascend(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_U8, KW_I8, KW_I16, KW_I32, KW_I64, KW_F16, KW_BF16, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; d++) {
+    for (int64_t limit = 1; limit < 300; limit++) {
+      kw_value_key key = {.seed = 4, .case_hash = (uint64_t)limit, .domain = KW_DOMAIN_ASCENDING, .extent = 1000};
+      kw_value_key turned = key, turn = key;
+      turned.limit = turn.limit = limit;
+      turned.stride = turn.stride = 3;
+      turn.domain = KW_DOMAIN_TURN;
+      int64_t before = 0, place;
+      for (int64_t i = 0; i < limit; i++) {
+        kw_value_make(&turn, KW_I64, (uint64_t)(3 * i + 2), &place);
+        assert_in_range(place, 0, limit - 1);
+        if (i > 0) assert_true(ascending_at(&key, dtypes[d], i - 1) <= ascending_at(&key, dtypes[d], i));
+        if (i > 0)
+          assert_true(ascending_at(&turned, dtypes[d], 3 * before) <= ascending_at(&turned, dtypes[d], 3 * place));
+        before = place;
+      }
+    }
+  }
+}
+
 /* Sources for conversions tell a conversion that rounds twice, by way of f32, from one that rounds once. */
 static void conversions_round_once(void **state) {
   (void)state;
@@ -610,6 +641,7 @@ int main(void) {
       cmocka_unit_test(sparse_values_are_rare),
       cmocka_unit_test(indices_stay_below_their_limit),
       cmocka_unit_test(spread_indices_do_not_repeat),
+      cmocka_unit_test(ascending_values_ascend),
       cmocka_unit_test(conversions_round_once),
       cmocka_unit_test(complex_parts_convert),
       cmocka_unit_test(special_values_are_what_they_say),
