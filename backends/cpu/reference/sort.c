@@ -5,6 +5,7 @@
 #include "sort.h"
 
 #include "number.h"
+#include "selection.h"
 #include "walk.h"
 
 #include <math.h>
@@ -20,16 +21,16 @@ typedef struct line {
   bool descending;
 } line;
 
-static bool is_less(const line *l, int64_t i, int64_t j) {
-  const void *a = l->at + i * l->step, *b = l->at + j * l->step;
-  if (kw_number_is_integer(l->dtype)) return kw_number_load_int(l->dtype, a) < kw_number_load_int(l->dtype, b);
-  const double x = kw_number_load(l->dtype, a), y = kw_number_load(l->dtype, b); /* exact */
+static bool is_less(kw_dtype dtype, const void *a, const void *b) {
+  if (kw_number_is_integer(dtype)) return kw_number_load_int(dtype, a) < kw_number_load_int(dtype, b);
+  const double x = kw_number_load(dtype, a), y = kw_number_load(dtype, b); /* exact */
   return x < y || (isnan(y) && !isnan(x));
 }
 
 /* Whether element i has to stand before element j, which does not follow it now. */
 static bool goes_first(const line *l, int64_t i, int64_t j) {
-  return l->descending ? is_less(l, j, i) : is_less(l, i, j);
+  const void *a = l->at + i * l->step, *b = l->at + j * l->step;
+  return l->descending ? is_less(l->dtype, b, a) : is_less(l->dtype, a, b);
 }
 
 /* Merges the sorted runs [begin, middle) and [middle, end) of `from`; of equal elements those of the first go first. */
@@ -113,4 +114,69 @@ kw_status kw_sort_stable(const kw_call *call) {
 
 kw_status kw_sort_top(const kw_call *call) {
   return sort_lines(call, call->args[2].u.i, call->args[3].u.b);
+}
+
+/* Whether every place that a sorter names is one of `count`; if not, the sorter, argument 5, is to blame. */
+static bool names_places(const kw_call *call, const kw_tensor_ref *sorter, int64_t count) {
+  kw_walk walk;
+  kw_walk_start(&walk, sorter->rank, sorter->shape);
+  kw_walk_add(&walk, sorter);
+  for (; walk.left > 0; kw_walk_next(&walk)) {
+    const int64_t place = kw_number_load_int(KW_I64, walk.at[0]);
+    if (place >= 0 && place < count) continue;
+    kw_selection_blame(call, 5);
+    return false;
+  }
+  return true;
+}
+
+/* How many elements of a line in ascending order stand before the value: those that are less, with `right` those that
+ * equal it, too. `order`: their places in the line, NULL where they stand in order themselves. */
+static int64_t count_before(const line *l, const char *order, int64_t order_step, const void *value, bool right) {
+  int64_t low = 0, high = l->count;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    const int64_t place = order ? kw_number_load_int(KW_I64, order + middle * order_step) : middle;
+    const void *element = l->at + place * l->step;
+    if (right ? is_less(l->dtype, value, element) : !is_less(l->dtype, element, value)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/* One line serves all values; of several, each those of the values' row. */
+static kw_tensor_ref sequence_starts(const kw_tensor_ref *tensor) {
+  kw_tensor_ref starts = line_starts(tensor, tensor->rank - 1u);
+  if (starts.rank == 1) starts.rank = 0;
+  return starts;
+}
+
+kw_status kw_sort_search(const kw_call *call) {
+  const kw_tensor_ref *sequence = call->args[0].u.tensor, *self = call->args[1].u.tensor, *out = call->outs[0];
+  const kw_tensor_ref *sorter = call->args[5].tag == KW_TAG_TENSOR ? call->args[5].u.tensor : NULL;
+  const kw_value *side = &call->args[4];
+  const bool right = call->args[3].u.b || (side->tag == KW_TAG_STRING && strcmp(side->u.s, "right") == 0);
+  if (sequence->dtype > KW_F64 || self->dtype != sequence->dtype || (out->dtype != KW_I64 && out->dtype != KW_I32)) {
+    return KW_ERR_INVALID_ARGUMENT;
+  }
+  const uint32_t last = sequence->rank - 1u;
+  line l = {.dtype = sequence->dtype, .count = sequence->shape[last], .step = line_step(sequence, last)};
+  if (sorter && !names_places(call, sorter, l.count)) return KW_OK;
+  const kw_tensor_ref lines = sequence_starts(sequence), orders = sequence_starts(sorter ? sorter : sequence);
+  kw_walk walk;
+  kw_walk_start(&walk, self->rank, self->shape);
+  kw_walk_add(&walk, out);
+  kw_walk_add(&walk, self);
+  kw_walk_add(&walk, &lines);
+  kw_walk_add(&walk, &orders);
+  for (; walk.left > 0; kw_walk_next(&walk)) {
+    l.at = walk.at[2];
+    const int64_t place =
+        count_before(&l, sorter ? walk.at[3] : NULL, sorter ? line_step(sorter, last) : 0, walk.at[1], right);
+    kw_number_store_int(out->dtype, walk.at[0], place);
+  }
+  return KW_OK;
 }

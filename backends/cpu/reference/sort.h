@@ -16,5 +16,6 @@ const int64_t *kw_sort_order(kw_dtype dtype, const char *at, int64_t count, int6
 kw_status kw_sort_all(const kw_call *call);    /* sort */
 kw_status kw_sort_stable(const kw_call *call); /* sort.stable */
 kw_status kw_sort_top(const kw_call *call);    /* topk */
+kw_status kw_sort_search(const kw_call *call); /* searchsorted.Tensor */
 
 #endif /* KEYWAY_REFERENCE_SORT_H */

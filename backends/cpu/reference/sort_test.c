@@ -81,12 +81,76 @@ static void a_scalar_is_a_line_of_one(void **state) {
   assert_true(out == 7 && where == 0);
 }
 
+static kw_status search(const kw_tensor_ref *sequence, const kw_tensor_ref *self, bool right, const char *side,
+                        const kw_tensor_ref *sorter, const kw_tensor_ref *out) {
+  return TRY(kw_reference_f32, "searchsorted.Tensor", out, test_arg(sequence), test_arg(self),
+             bool_arg(out->dtype == KW_I32), bool_arg(right), side ? test_string(side) : test_none(),
+             sorter ? test_arg(sorter) : test_none());
+}
+
+static void finds_places_before_or_behind_equals(void **state) {
+  (void)state;
+  const float row[] = {-INFINITY, -0.0f, 0, 2, 2, INFINITY, NAN, NAN};
+  const float x[] = {NAN, -INFINITY, 2, 0, -0.0f, 1, INFINITY, 3};
+  static const int64_t left[] = {6, 0, 3, 1, 1, 3, 5, 5}, right[] = {8, 1, 5, 3, 3, 3, 6, 5};
+  int64_t wide[8];
+  int32_t narrow[8];
+  kw_tensor_ref sequence = TENSOR(KW_F32, row, 8), self = TENSOR(KW_F32, x, 2, 4);
+  kw_tensor_ref places = TENSOR(KW_I64, wide, 2, 4), small = TENSOR(KW_I32, narrow, 2, 4);
+  assert_int_equal(search(&sequence, &self, false, NULL, NULL, &places), KW_OK);
+  assert_memory_equal(wide, left, sizeof wide);
+  assert_int_equal(search(&sequence, &self, false, "left", NULL, &places), KW_OK);
+  assert_memory_equal(wide, left, sizeof wide);
+  assert_int_equal(search(&sequence, &self, true, NULL, NULL, &places), KW_OK);
+  assert_memory_equal(wide, right, sizeof wide);
+  assert_int_equal(search(&sequence, &self, false, "right", NULL, &small), KW_OK);
+  for (int i = 0; i < 8; i++) assert_int_equal(narrow[i], right[i]);
+}
+
+/* Each row of values has its row of the sequence, which a sorter puts in order. */
+static void searches_rows_through_a_sorter(void **state) {
+  (void)state;
+  const int64_t rows[] = {INT64_MAX, 5, INT64_MAX - 1, 1, 3, 2}, order[] = {1, 2, 0, 0, 2, 1};
+  const int64_t x[] = {INT64_MAX - 1, 6, 3, 4};
+  int64_t out[4];
+  kw_tensor_ref sequence = TENSOR(KW_I64, rows, 2, 3), sorter = TENSOR(KW_I64, order, 2, 3);
+  kw_tensor_ref self = TENSOR(KW_I64, x, 2, 2), places = TENSOR(KW_I64, out, 2, 2);
+  assert_int_equal(search(&sequence, &self, false, NULL, &sorter, &places), KW_OK);
+  assert_memory_equal(out, ((int64_t[]){1, 1, 2, 3}), sizeof out);
+  assert_int_equal(search(&sequence, &self, true, "right", &sorter, &places), KW_OK);
+  assert_memory_equal(out, ((int64_t[]){2, 1, 3, 3}), sizeof out);
+}
+
+static void blames_a_sorter_that_names_no_place(void **state) {
+  (void)state;
+  const float row[] = {1, 2}, x = 1;
+  int64_t out = -7;
+  uint32_t error = 0;
+  kw_tensor_ref sequence = TENSOR(KW_F32, row, 2), self = RANK0(KW_F32, &x), place = RANK0(KW_I64, &out);
+  test_error = &error;
+  for (int64_t bad = -1; bad <= 2; bad += 3) {
+    const int64_t order[] = {0, bad};
+    kw_tensor_ref sorter = TENSOR(KW_I64, order, 2);
+    error = 0;
+    assert_int_equal(search(&sequence, &self, false, NULL, &sorter, &place), KW_OK);
+    assert_int_equal(error, TEST_ERROR_CODE + 5);
+  }
+  error = 0;
+  assert_int_equal(search(&sequence, &self, true, NULL, NULL, &place), KW_OK);
+  assert_int_equal(error, 0);
+  assert_int_equal(out, 1);
+  test_error = NULL;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sorts_either_way_and_keeps_ties),
       cmocka_unit_test(sorts_along_a_dimension),
       cmocka_unit_test(compares_integers_exactly),
       cmocka_unit_test(a_scalar_is_a_line_of_one),
+      cmocka_unit_test(finds_places_before_or_behind_equals),
+      cmocka_unit_test(searches_rows_through_a_sorter),
+      cmocka_unit_test(blames_a_sorter_that_names_no_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

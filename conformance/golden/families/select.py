@@ -117,3 +117,20 @@ for dtype in FLOATS + INTS + ["bool"]:
         add("topk", distinct, 1, 0)
         add("topk", distinct, 0)
         add("topk", of(dtype, 3), 1)
+
+for dtype in FLOATS + INTS:
+    rows = of(dtype, [[1, 2, 2, 5, 8], [0, 3, 3, 3, 4]])
+    x = of(dtype, [[2, 0, 9], [3, 5, 1]])
+    sorter = torch.tensor([[4, 1, 0, 2, 3], [1, 4, 2, 3, 0]])
+    mixed = torch.empty_like(rows).scatter_(1, sorter, rows)
+    for right, side in [(False, None), (True, None), (False, "left"), (False, "right"), (True, "right")]:
+        add("searchsorted.Tensor", rows, x, False, right, side)
+        add("searchsorted.Tensor", mixed, x, right, right, side, sorter)
+    add("searchsorted.Tensor", rows[0], x, True)
+    add("searchsorted.Tensor", rows[1], of(dtype, 3), False, True)
+    add("searchsorted.Tensor", rows[:, :0], x)
+    if dtype in FLOATS:  # a NaN in the sequence the library does not order
+        line = of(dtype, [-math.inf, -1.0, -0.0, 0.0, 0.5, math.inf])
+        odd = of(dtype, [math.nan, -math.inf, math.inf, 0.0, -0.0, 0.25])
+        add("searchsorted.Tensor", line, odd)
+        add("searchsorted.Tensor", line, odd, False, True)

@@ -30,6 +30,13 @@ static const test_infer_row accepted[] = {
     {"logsumexp i64[2,3] l:-1 b:1", "f32: f32[2,1] cast 0"},
     {"logsumexp f16[0] l:0", "f16: f16[]"},
     {"cumprod i32[2,3] i:1", "i64: i64[2,3] cast 0"},
+    {"searchsorted.Tensor f32[5] f32[2,3]", "f32: i64[2,3]"},
+    {"searchsorted.Tensor f16[5] f16[] b:1", "f16: i32[]"},
+    {"searchsorted.Tensor i8[2,0] i8[2,3] b:0 b:1", "i8: i64[2,3]"},
+    {"searchsorted.Tensor i64[3] i64[4] b:1 b:1 s:right i64[3]", "i64: i32[4]"},
+    {"searchsorted.Tensor f64[2,3,5] f64[2,3,1] b:0 b:0 s:right i64[2,3,5]", "f64: i64[2,3,1]"},
+    {"searchsorted.Tensor u8[3] u8[0] b:0 b:0 s:left", "u8: i64[0]"},
+    {"searchsorted.Tensor u8[2147483647] u8[1] b:1", "u8: i32[1]"},
 };
 
 static const test_infer_row refused[] = {
@@ -51,6 +58,19 @@ static const test_infer_row refused[] = {
     {"max f32[0]", "max: argument 'self': shape [0] has no elements"},
     {"max.dim f32[2,0] i:1", "max.dim: argument 'self': shape [2, 0] has no elements along dimension 1"},
     {"min.dim f32[2] i:1", "min.dim: argument 'dim': dimension 1 is outside"},
+    {"searchsorted.Tensor bool[3] bool[3]", "searchsorted.Tensor: argument 'sorted_sequence': dtype bool"},
+    {"searchsorted.Tensor f32[3] f64[3]", "argument 'self': expected f32, the dtype of 'sorted_sequence', got f64"},
+    {"searchsorted.Tensor f32[] f32[3]", "argument 'sorted_sequence': expected one dimension at least, got []"},
+    {"searchsorted.Tensor f32[2,3] f32[3]", "argument 'self': shape [3] and shape [2, 3] of 'sorted_sequence' differ"},
+    {"searchsorted.Tensor f32[2,3] f32[3,3]", "argument 'self': shape [3, 3] and shape [2, 3] of"},
+    {"searchsorted.Tensor f32[1,3] f32[]", "argument 'self': shape [] and shape [1, 3] of 'sorted_sequence' differ"},
+    {"searchsorted.Tensor u8[2147483648] u8[1] b:1", "argument 'out_int32': places among 2147483648 elements"},
+    {"searchsorted.Tensor f32[3] f32[3] b:0 b:0 s:mid", "argument 'side': 'mid' is not known; it is 'left' or"},
+    {"searchsorted.Tensor f32[3] f32[3] b:0 b:1 s:left", "argument 'side': 'left' contradicts 'right', which is true"},
+    {"searchsorted.Tensor f32[3] f32[3] b:0 b:0 - i32[3]", "argument 'sorter': expected i64, got i32"},
+    {"searchsorted.Tensor f32[3] f32[3] b:0 b:0 - i64[4]",
+     "argument 'sorter': expected [3], the shape of 'sorted_sequence', got [4]"},
+    {"searchsorted.Tensor f32[3] f32[3] b:0 b:0 - i64[1,3]", "argument 'sorter': expected [3], the shape of"},
 };
 
 int main(void) {
