@@ -1,9 +1,13 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Making tensors on buffers, and their references.
+ */
 #include "tensor/tensor.h"
 
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "tensor/slots.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +33,7 @@ static uint32_t alignment_at(const kw_device *device, uint64_t offset) {
 
 kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, const int64_t *shape,
                               const int64_t *strides, uint64_t byte_offset, kw_tensor **out_tensor) {
-  kw_tensor *tensor = calloc(1, sizeof *tensor);
+  kw_tensor *tensor = kw_tensor_slot_take();
   if (tensor == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "making a tensor: the host is out of memory.");
   kw_tensor_ref *ref = &tensor->ref;
   ref->struct_size = sizeof *ref;
@@ -47,7 +51,7 @@ kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, 
   if (byte_offset > buffer->size || kw_ref_extent(ref) > buffer->size - byte_offset) {
     char text[256];
     kw_ref_describe(ref, text, sizeof text);
-    free(tensor);
+    kw_tensor_slot_give(tensor);
     return kw_fail(KW_ERR_INVALID_ARGUMENT,
                    "%s with these strides at byte %" PRIu64 " reaches past its memory of %" PRIu64
                    " bytes. Use smaller sizes, strides or offset.",
@@ -56,12 +60,12 @@ kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, 
   bound_strides(ref);
   ref->offset = buffer->offset + byte_offset;
   ref->alignment = alignment_at(buffer->device, ref->offset);
-  tensor->magic = KW_TENSOR_MAGIC;
   tensor->device = buffer->device;
   tensor->buffer = buffer;
   tensor->fingerprint = kw_fingerprint_of(buffer->device->id, ref);
   atomic_init(&tensor->refs, 1);
   kw_buffer_retain(buffer);
+  atomic_store_explicit(&tensor->magic, KW_TENSOR_MAGIC, memory_order_release);
   *out_tensor = tensor;
   return KW_OK;
 }
@@ -104,7 +108,7 @@ kw_status kw_tensor_create_for_call(kw_stream *stream, kw_dtype dtype, uint32_t 
 /* ---- Life, facts ------------------------------------------------------------------------------------------------ */
 
 kw_status kw_tensor_check(const char *function, const char *argument, const kw_tensor *tensor) {
-  if (tensor != NULL && tensor->magic == KW_TENSOR_MAGIC) return KW_OK;
+  if (tensor != NULL && atomic_load_explicit(&tensor->magic, memory_order_relaxed) == KW_TENSOR_MAGIC) return KW_OK;
   return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument %s %s.", function, argument,
                  tensor == NULL ? "is NULL" : "is not a living tensor (released already?)");
 }
@@ -116,10 +120,11 @@ void kw_tensor_release(kw_tensor *tensor) {
     return;
   }
   if (atomic_fetch_sub_explicit(&tensor->refs, 1, memory_order_acq_rel) != 1) return;
-  kw_buffer *buffer = kw_fork_happened() ? NULL : tensor->buffer; /* the memory is the parent's */
-  tensor->magic = 0;
+  kw_buffer *buffer = tensor->buffer;
+  atomic_store_explicit(&tensor->magic, 0, memory_order_relaxed);
   tensor->fingerprint = (kw_fingerprint){0, 0};
-  free(tensor);
+  if (kw_fork_happened()) return; /* the memory is the parent's, and one of its threads may have held the lock */
+  kw_tensor_slot_give(tensor);
   kw_buffer_release(buffer);
 }
 

@@ -14,7 +14,7 @@
 /* ref comes first: an application's kw_value points at it, and kernels read it in place. */
 struct kw_tensor {
   kw_tensor_ref ref;
-  uint32_t magic; /* KW_TENSOR_MAGIC while alive */
+  atomic_uint magic; /* KW_TENSOR_MAGIC while alive; may be read after that: tensor/slots.h */
   atomic_uint refs;
   kw_device *device; /* = buffer->device */
   kw_buffer *buffer;

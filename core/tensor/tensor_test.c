@@ -151,6 +151,31 @@ static void dead_tensors_are_noticed(void **state) {
   assert_error("is NULL");
 }
 
+/* Not even where somebody else has got the memory that the tensor had, as far as that may be given away. */
+static void released_tensors_are_noticed(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", 0);
+  kw_tensor *released[2], *others[24] = {NULL};
+  for (int i = 0; i < 2; ++i) assert_ok(kw_tensor_create(&test->device, KW_F32, 0, NULL, &released[i]));
+  for (int i = 0; i < 2; ++i) kw_tensor_release(released[i]);
+  for (int i = 0; i < 24; i += 2) {
+    others[i] = malloc(sizeof *others[i]);
+    memset(others[i], 0, sizeof *others[i]);
+    others[i]->magic = KW_TENSOR_MAGIC;
+    assert_ok(kw_tensor_create(&test->device, KW_F32, 0, NULL, &others[i + 1]));
+  }
+  for (int i = 0; i < 2; ++i) {
+    assert_int_equal(kw_tensor_check("test", "self", released[i]), KW_ERR_INVALID_ARGUMENT);
+    assert_error("released already?");
+    kw_tensor_release(released[i]); /* logged */
+  }
+  for (int i = 0; i < 24; i += 2) {
+    free(others[i]);
+    kw_tensor_release(others[i + 1]);
+  }
+  test_device_close(test);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(creation),
@@ -160,6 +185,7 @@ int main(void) {
       cmocka_unit_test(alignment_follows_the_offset),
       cmocka_unit_test(tensors_stay_in_their_buffer),
       cmocka_unit_test(dead_tensors_are_noticed),
+      cmocka_unit_test(released_tensors_are_noticed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
