@@ -207,7 +207,9 @@ enum {
   KW_NATIVE_PEER_COPY = 1u << 8    /* between devices of the plugin copies may pass the host by */
 };
 KW_API uint32_t kw_device_native(const kw_device *device);
-/* Waits for all streams of the device. Late errors surface here. */
+/* Waits for all streams of the device; for one that records a graph, for what it was given before. Returns the first
+ * late error that no such wait has returned yet; each stays with its stream, whose own wait returns it, too
+ * (kw_stream_synchronize). KW_ERR_BUSY inside a host function. */
 KW_API kw_status kw_device_synchronize(kw_device *device);
 
 typedef struct kw_memory_stats {
@@ -244,11 +246,13 @@ KW_API kw_status kw_stream_destroy(kw_stream *stream);
 /* The device's default stream; lives as long as the device. */
 KW_API kw_stream *kw_stream_default(kw_device *device);
 KW_API kw_device *kw_stream_device(const kw_stream *stream);
-/* Waits. A late error of this stream is returned here once, with the op that caused it, and the stream is usable again;
- * after KW_ERR_DEVICE_LOST it is not. Of several errors since the last wait the first one is returned and the others
- * are logged; what the plugin reported comes before what kernels found wrong in their data (an index out of range:
- * KW_ERR_INVALID_ARGUMENT, naming op and argument). Functions that wait in passing, as kw_tensor_read,
- * return them, too. */
+/* Waits. A late error of this stream is returned here once, with the op that caused it, and the stream is usable again,
+ * whether or not a wait for the whole device has returned it before; after KW_ERR_DEVICE_LOST it is not. Host memory of
+ * the application's that copies of this stream read or write belongs to them until a wait went well: where one fails as
+ * such (KW_ERR_TIMEOUT, say), they may still come. Of several errors since the last wait the first one is returned and
+ * the others are logged; what the plugin reported comes before what kernels found wrong in their data (an index out of
+ * range: KW_ERR_INVALID_ARGUMENT, naming op and argument). Functions that wait in passing, as kw_tensor_read, return
+ * them, too. */
 KW_API kw_status kw_stream_synchronize(kw_stream *stream);
 /* KW_OK when idle, KW_ERR_NOT_READY when not. */
 KW_API kw_status kw_stream_query(kw_stream *stream);
@@ -474,23 +478,31 @@ KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t i
 KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call);
 
 /* Runs an op: checks the arguments against the schema, infers result shapes and dtypes, picks a kernel, enqueues it on
- * `stream` (NULL: the default stream of the arguments' device) and returns. Absent trailing arguments take the schema's
- * defaults; where the schema says Scalar an int, float or bool value will do. outs[i] == NULL: the result is allocated
- * and returned there, owned by the caller. outs[i] != NULL: the result is written there; shape and dtype must be the
- * inferred ones, and the tensor must overlap neither an argument nor itself. A result that the schema marks (a!) is the
- * argument of that mark: outs[i] is left alone; where all results are such, outs may be NULL and out_count 0. Other
- * arguments marked (a!), a tensor or every entry of a list, are changed in place, too: none may overlap itself or
- * another tensor of the call. Where the schema has "bool[N] output_mask" (a list of N ints, 0 or 1), result i is absent
- * when entry i is 0: outs[i] must be NULL and stays it. Counted ops (kw_op_info.counted; nonzero, masked_select) have
- * one result more than their schema, the last: how many entries of result 0, along its first dimension, have been
- * filled, an i64 of rank 0. Asked for all results the call does not wait: result 0 has the largest size that the
- * arguments allow, and what lies behind the count is unspecified. Asked for one result less the call waits for the
- * stream, and returns result 0 as a view of the filled part; outs[0] must be NULL then, and while the stream records
- * that is KW_ERR_BUSY. A mask among the indices of index and index_put, bool or u8, means the indices that nonzero
- * finds in it, so such a call waits in the same way. Errors: KW_ERR_INVALID_ARGUMENT names op and argument;
- * KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no decomposition serves and fallback is off. From the second
- * call with the same signature on, when a leading argument is a tensor and all results are given, there is no lock, but
- * a generator's for a moment, and no heap allocation. */
+ * `stream` (NULL: the default stream of the arguments' device) and returns.
+ *
+ * 1. Arguments. Absent trailing ones take the schema's defaults; where the schema says Scalar an int, float or bool
+ *    value will do.
+ * 2. Results. outs[i] == NULL: the result is allocated and returned there, owned by the caller. outs[i] != NULL: the
+ *    result is written there; shape and dtype must be the inferred ones, and the tensor must overlap neither an
+ * argument nor itself.
+ * 3. Results marked (a!) in the schema are the argument of that mark: outs[i] is left alone. Where all results are
+ * such, outs may be NULL and out_count 0.
+ * 4. Other arguments marked (a!), a tensor or every entry of a list, are changed in place, too: none may overlap itself
+ *    or another tensor of the call.
+ * 5. Where the schema has "bool[N] output_mask" (a list of N ints, 0 or 1), result i is absent when entry i is 0:
+ *    outs[i] must be NULL and stays it.
+ * 6. Counted ops (kw_op_info.counted; nonzero, masked_select) have one result more than their schema, the last: how
+ * many entries of result 0, along its first dimension, have been filled, an i64 of rank 0. a. Asked for all results the
+ * call does not wait: result 0 has the largest size that the arguments allow, and what lies behind the count is
+ * unspecified. b. Asked for one result less the call waits for the stream, and returns result 0 as a view of the filled
+ * part; outs[0] must be NULL then, and while the stream records that is KW_ERR_BUSY.
+ * 7. A mask among the indices of index and index_put, bool or u8, means the indices that nonzero finds in it, so such a
+ *    call waits as in 6b.
+ * 8. The call, and those that it leads to, go by the math mode that is set when it begins.
+ * 9. Errors. KW_ERR_INVALID_ARGUMENT names op and argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no
+ *    decomposition serves and fallback is off.
+ * 10. Cost. From the second call with the same signature on, when a leading argument is a tensor and all results are
+ *     given, there is no lock, but a generator's for a moment, and no heap allocation. */
 KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                             kw_tensor **outs, uint32_t out_count);
 
@@ -541,9 +553,9 @@ KW_API kw_status kw_generator_set_state(kw_generator *generator, const kw_genera
  * tensors made by kw_tensor_create do not. All tensors that recorded calls use stay valid as long as the graph:
  * launching reads what they hold at that time and writes the same results again. Random ops draw new numbers at each
  * launch, as many as their calls would. While a stream records, whatever would wait for it or has no place in a graph
- * (synchronise, query, events, copies from and to the host, host functions, data-dependent shapes, fallback, launching
- * another graph) returns KW_ERR_BUSY and says so; for the device's default stream that includes kw_tensor_read, write
- * and to. Other streams go on. */
+ * (kw_stream_synchronize, query, events, copies from and to the host, host functions, data-dependent shapes, fallback,
+ * launching another graph) returns KW_ERR_BUSY and says so; for the device's default stream that includes
+ * kw_tensor_read, write and to. Other streams go on. */
 
 /* KW_ERR_BUSY when the stream records already. The calling thread records: calls on `stream` from others are refused
  * with KW_ERR_BUSY. A recording that has not ended when its thread does is thrown away. */
