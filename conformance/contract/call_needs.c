@@ -84,6 +84,7 @@ static const struct {
     {NULL, "index", KW_NEED_INDEX},
     {NULL, "indices", KW_NEED_INDEX},
     {NULL, "col_indices", KW_NEED_INDEX},
+    {NULL, "sorter", KW_NEED_INDEX},
     {NULL, "size", KW_NEED_SHAPE},
     {NULL, "normalized_shape", KW_NEED_LAST_SIZE},
     {NULL, "kernel_size", KW_NEED_ONE}, /* of windows */

@@ -154,6 +154,8 @@ static const struct {
     {"masked_select", "mask", WRONG_SIZE},
     {"masked_scatter", "self", WRONG_SIZE},
     {"masked_scatter", "mask", WRONG_SIZE},
+    {"searchsorted.Tensor", "self", WRONG_RANK},
+    {"searchsorted.Tensor", "sorter", WRONG_SIZE | WRONG_RANK},
     {"scatter_add", "index", WRONG_SIZE | WRONG_RANK},
     {"scatter_add", "src", WRONG_RANK},
     {"scatter_reduce.two", "index", WRONG_SIZE | WRONG_RANK},
