@@ -106,12 +106,13 @@ def read_objects(source_dir, build_dir):
     for line in listing.splitlines():
         if line.startswith("    ") and current:
             path = os.path.normpath(os.path.join(build_dir, line.strip()))
-            if path.startswith(str(source_dir) + os.sep) and not path.startswith(str(build_dir) + os.sep):
+            if path.startswith(str(source_dir) + os.sep) and not path.startswith(str(build_dir) + os.sep) \
+                    and os.path.exists(path):  # an object that is no longer built may name what has gone
                 current.includes.add(os.path.relpath(path, source_dir))
         elif ": #deps" in line:
             name = line.split(": #deps")[0]
-            match = re.match(r"(.*)/CMakeFiles/([^/]+)\.dir/", name)
-            current = Object(name, match.group(1) + "/" + match.group(2), None) if match and name.endswith(".o") else None
+            match = re.match(r"((?:.*/)?)CMakeFiles/([^/]+)\.dir/", name)
+            current = Object(name, match.group(1) + match.group(2), None) if match and name.endswith(".o") else None
             if current and (build_dir / name).exists():
                 objects[name] = current
         else:
