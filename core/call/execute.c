@@ -244,9 +244,9 @@ static kw_status run_decomposed(run *r) {
 
 static kw_status fail_launch(const run *r, kw_status status) {
   char call[512];
-  return kw_device_note(r->request->device,
-                        kw_from_plugin(status, "%s, kernel '%s'", kw_request_describe(r->request, call, sizeof call),
-                                       r->plan->kernel->desc.name));
+  return kw_device_mark_if_lost(
+      r->request->device, kw_from_plugin(status, "%s, kernel '%s'", kw_request_describe(r->request, call, sizeof call),
+                                         r->plan->kernel->desc.name));
 }
 
 /* A launch that did not go well. */

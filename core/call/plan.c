@@ -344,7 +344,7 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
   free_trial(&t);
   if (status == KW_ERR_NOT_IMPLEMENTED || status == KW_ERR_FALLBACK) return KW_ERR_NOT_IMPLEMENTED;
   if (status != KW_OK) {
-    return kw_device_note(plan->device, kw_from_plugin(status, "kernel '%s': %s", kernel->desc.name, step));
+    return kw_device_mark_if_lost(plan->device, kw_from_plugin(status, "kernel '%s': %s", kernel->desc.name, step));
   }
   bool expands = false;
   for (uint32_t i = 0; i < plan->normal_count && !expands; ++i) {

@@ -80,7 +80,7 @@ static void remove_segment(struct kw_allocator *allocator, kw_segment *segment) 
 static void destroy_event(kw_device *device, void *event) {
   kw_status status = device->plugin->event.destroy(device->handle, event);
   if (status == KW_OK) return;
-  kw_device_note(device, kw_from_plugin(status, "destroying an event of %s", device->name));
+  kw_device_mark_if_lost(device, kw_from_plugin(status, "destroying an event of %s", device->name));
   kw_log(KW_LOG_WARN, "%s", kw_error_message());
 }
 
@@ -94,13 +94,13 @@ static void drain_token(uint64_t token) {
 static bool use_passed(kw_device *device, const kw_foreign_use *use, bool wait) {
   if (atomic_load(&device->lost)) return true;
   if (use->has_event && !wait) {
-    kw_status status = kw_device_note(device, device->plugin->event.query(device->handle, use->event));
+    kw_status status = kw_device_mark_if_lost(device, device->plugin->event.query(device->handle, use->event));
     return status == KW_OK;
   }
   if (use->has_event) {
     kw_status status = device->plugin->event.synchronize(device->handle, use->event);
     if (status == KW_OK) return true;
-    kw_device_note(device, kw_from_plugin(status, "waiting for memory in use on %s", device->name));
+    kw_device_mark_if_lost(device, kw_from_plugin(status, "waiting for memory in use on %s", device->name));
     kw_log(KW_LOG_WARN, "%s", kw_error_message());
   }
   if (wait) {
@@ -162,7 +162,8 @@ static void free_segment(kw_device *device, kw_segment *segment) {
   kw_status status = device->plugin->memory.free(device->handle, segment->mem);
   kw_trace_span("alloc", "free", device->name, begin);
   if (status != KW_OK) {
-    kw_device_note(device, kw_from_plugin(status, "freeing %" PRIu64 " bytes on %s", segment->size, device->name));
+    kw_device_mark_if_lost(device,
+                           kw_from_plugin(status, "freeing %" PRIu64 " bytes on %s", segment->size, device->name));
     kw_log(KW_LOG_WARN, "%s", kw_error_message());
   }
   struct kw_allocator *allocator = device->allocator;
@@ -332,7 +333,8 @@ static kw_status find_block(kw_stream *stream, kw_pool *pool, uint64_t requested
   }
   if (status == KW_OK) return KW_OK;
   if (status == KW_ERR_OUT_OF_MEMORY) return fail_out_of_memory(device, requested, tried);
-  return kw_device_note(device, kw_from_plugin(status, "allocating %" PRIu64 " bytes on %s", size, device->name));
+  return kw_device_mark_if_lost(device,
+                                kw_from_plugin(status, "allocating %" PRIu64 " bytes on %s", size, device->name));
 }
 
 /* ---- Buffers ---------------------------------------------------------------------------------------------------- */
@@ -432,7 +434,7 @@ static void mark_use(kw_device *device, kw_foreign_use *use) {
       if (status != KW_OK) destroy_event(device, use->event);
     }
     if (status != KW_OK) {
-      kw_device_note(device, kw_from_plugin(status, "marking the last use of memory on %s", device->name));
+      kw_device_mark_if_lost(device, kw_from_plugin(status, "marking the last use of memory on %s", device->name));
       kw_log(KW_LOG_WARN, "%s", kw_error_message());
     }
   }

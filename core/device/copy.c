@@ -21,6 +21,6 @@ kw_status kw_copy_enqueue(kw_stream *stream, const kw_copy_info *copy) {
     kw_trace_span("copy", names[copy->kind], detail, begin);
   }
   if (status == KW_OK) return KW_OK;
-  return kw_device_note(device, kw_from_plugin(status, "copying %" PRIu64 " bytes, %s, on %s", copy->size,
-                                               names[copy->kind], device->name));
+  return kw_device_mark_if_lost(device, kw_from_plugin(status, "copying %" PRIu64 " bytes, %s, on %s", copy->size,
+                                                       names[copy->kind], device->name));
 }

@@ -54,7 +54,7 @@ kw_status kw_device_check(const kw_device *device) {
                  device->name);
 }
 
-kw_status kw_device_note(kw_device *device, kw_status status) {
+kw_status kw_device_mark_if_lost(kw_device *device, kw_status status) {
   if (status == KW_ERR_DEVICE_LOST && !atomic_exchange(&device->lost, true))
     atomic_fetch_add(&device->fast_path_bars, 1);
   return status;

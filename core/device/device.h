@@ -43,7 +43,7 @@ void kw_device_release(kw_device *device);
 /* KW_OK, or KW_ERR_DEVICE_LOST with a text that says how to go on; in a forked child KW_ERR_UNSUPPORTED. */
 kw_status kw_device_check(const kw_device *device);
 /* Marks the device lost when status says so; returns status. For the result of every slot call of an open device. */
-kw_status kw_device_note(kw_device *device, kw_status status);
+kw_status kw_device_mark_if_lost(kw_device *device, kw_status status);
 
 /* The facts about a plugin's device, open or not: zero-filled first, strings ended, alignments at least 1, max_alloc
  * never 0. KW_ERR_INTERNAL when they contradict themselves. */

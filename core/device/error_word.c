@@ -47,7 +47,8 @@ static kw_status clear(kw_error_word *word, kw_stream *stream) {
                              .size = WORD_SIZE};
   kw_status status = device->plugin->memory.copy(device->handle, stream->handle, &copy);
   if (status == KW_OK) return KW_OK;
-  return kw_device_note(device, kw_from_plugin(status, "clearing the error word of a stream of %s", device->name));
+  return kw_device_mark_if_lost(device,
+                                kw_from_plugin(status, "clearing the error word of a stream of %s", device->name));
 }
 
 static kw_status allocate(kw_device *device, kw_mem *out_mem) {
@@ -57,7 +58,7 @@ static kw_status allocate(kw_device *device, kw_mem *out_mem) {
   kw_status status = device->plugin->memory.alloc(device->handle, &info, &mem);
   if (status == KW_OK && mem == NULL) status = KW_ERR_INTERNAL;
   if (status != KW_OK) {
-    return kw_device_note(device, kw_from_plugin(status, "allocating an error word on %s", device->name));
+    return kw_device_mark_if_lost(device, kw_from_plugin(status, "allocating an error word on %s", device->name));
   }
   *out_mem = mem;
   return KW_OK;
@@ -85,7 +86,7 @@ kw_status kw_error_word_create(kw_stream *stream, kw_error_word **out_word) {
 
 void kw_error_word_unref(kw_error_word *word) {
   if (!word || atomic_fetch_sub(&word->refs, 1) != 1) return;
-  kw_error_word_unref(atomic_load(&word->spare));
+  kw_error_word_unref(atomic_load(&word->duplicates));
   word->device->plugin->memory.free(word->device->handle, word->mem);
   free(word);
 }
@@ -118,11 +119,11 @@ static kw_status explain(const kw_device *device, uint32_t value, char *text, si
 /* ---- A stream's words -------------------------------------------------------------------------------------------- */
 
 /* Who is second to make the own word keeps it for the end: the stream may still be about to clear it. */
-static void keep_spare(kw_error_word *own, kw_error_word *spare) {
-  kw_error_word *head = atomic_load(&own->spare);
+static void keep_duplicate(kw_error_word *own, kw_error_word *duplicate) {
+  kw_error_word *head = atomic_load(&own->duplicates);
   do {
-    atomic_store(&spare->spare, head);
-  } while (!atomic_compare_exchange_weak(&own->spare, &head, spare));
+    atomic_store(&duplicate->duplicates, head);
+  } while (!atomic_compare_exchange_weak(&own->duplicates, &head, duplicate));
 }
 
 kw_status kw_error_words_own(kw_stream *stream, kw_error_word **out_word) {
@@ -134,7 +135,7 @@ kw_status kw_error_words_own(kw_stream *stream, kw_error_word **out_word) {
     if (atomic_compare_exchange_strong(&stream->words.own, &own, made)) {
       own = made;
     } else {
-      keep_spare(own, made);
+      keep_duplicate(own, made);
     }
   }
   *out_word = own;
@@ -195,7 +196,7 @@ static kw_status fetch(kw_error_word *word, kw_stream *stream, uint32_t *out_val
                              .dst_host = out_value,
                              .src_mem = word->mem,
                              .size = WORD_SIZE};
-  return kw_device_note(device, device->plugin->memory.copy(device->handle, stream->handle, &copy));
+  return kw_device_mark_if_lost(device, device->plugin->memory.copy(device->handle, stream->handle, &copy));
 }
 
 kw_word_check *kw_error_words_begin_check(kw_stream *stream) {
@@ -245,7 +246,8 @@ void kw_error_words_end_check(kw_stream *stream, kw_word_check *check, bool wait
     clears = true;
   }
   /* A graph's word may come to its end here, and the plugin must not free what a stream still writes to. */
-  if (clears && check->uses) kw_device_note(device, device->plugin->stream.synchronize(device->handle, stream->handle));
+  if (clears && check->uses)
+    kw_device_mark_if_lost(device, device->plugin->stream.synchronize(device->handle, stream->handle));
   free_uses(check->uses);
   kw_host_memory_give(stream, check->memory, true);
 }

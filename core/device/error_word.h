@@ -15,7 +15,7 @@ typedef struct kw_error_word {
   kw_device *device; /* no reference: whoever has the word has one */
   kw_mem mem;
   atomic_uint refs;
-  _Atomic(struct kw_error_word *) spare; /* freed with this one */
+  _Atomic(struct kw_error_word *) duplicates; /* made by threads that came second; freed with this one */
 } kw_error_word;
 
 /* A stream's words. */

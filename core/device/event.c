@@ -38,7 +38,7 @@ kw_status kw_event_create(kw_device *device, kw_event **out_event) {
     status = device->plugin->event.create(device->handle, &event->handle);
     if (status != KW_OK) {
       free(event);
-      return kw_device_note(device, kw_from_plugin(status, "creating an event on %s", device->name));
+      return kw_device_mark_if_lost(device, kw_from_plugin(status, "creating an event on %s", device->name));
     }
   }
   kw_device_retain(device);
@@ -53,7 +53,7 @@ kw_status kw_event_destroy(kw_event *event) {
   if (status != KW_OK) return status;
   if (is_native(event)) status = device->plugin->event.destroy(device->handle, event->handle);
   if (status != KW_OK) {
-    status = kw_device_note(device, kw_from_plugin(status, "destroying an event of %s", device->name));
+    status = kw_device_mark_if_lost(device, kw_from_plugin(status, "destroying an event of %s", device->name));
   }
   free(event);
   kw_device_release(device);
@@ -76,7 +76,7 @@ kw_status kw_event_record(kw_event *event, kw_stream *stream) {
   }
   status = device->plugin->event.record(device->handle, event->handle, stream->handle);
   if (status == KW_OK) return KW_OK;
-  return kw_device_note(device, kw_from_plugin(status, "recording an event on %s", device->name));
+  return kw_device_mark_if_lost(device, kw_from_plugin(status, "recording an event on %s", device->name));
 }
 
 kw_status kw_event_query(kw_event *event) {
@@ -85,7 +85,7 @@ kw_status kw_event_query(kw_event *event) {
   kw_device *device = event->device;
   status = device->plugin->event.query(device->handle, event->handle);
   if (status == KW_OK || status == KW_ERR_NOT_READY) return status;
-  return kw_device_note(device, kw_from_plugin(status, "asking for an event of %s", device->name));
+  return kw_device_mark_if_lost(device, kw_from_plugin(status, "asking for an event of %s", device->name));
 }
 
 kw_status kw_event_synchronize(kw_event *event) {
@@ -97,7 +97,7 @@ kw_status kw_event_synchronize(kw_event *event) {
   status = device->plugin->event.synchronize(device->handle, event->handle);
   kw_trace_span("sync", "event", device->name, begin);
   if (status == KW_OK) return KW_OK;
-  return kw_device_note(device, kw_from_plugin(status, "waiting for an event of %s", device->name));
+  return kw_device_mark_if_lost(device, kw_from_plugin(status, "waiting for an event of %s", device->name));
 }
 
 kw_status kw_stream_wait_event(kw_stream *stream, kw_event *event) {
@@ -114,7 +114,8 @@ kw_status kw_stream_wait_event(kw_stream *stream, kw_event *event) {
   if (!is_native(event)) return KW_OK;
   status = device->plugin->event.wait(device->handle, stream->handle, event->handle);
   if (status == KW_OK) return KW_OK;
-  return kw_device_note(device, kw_from_plugin(status, "making a stream of %s wait for an event", device->name));
+  return kw_device_mark_if_lost(device,
+                                kw_from_plugin(status, "making a stream of %s wait for an event", device->name));
 }
 
 kw_status kw_event_elapsed(kw_event *start, kw_event *end, uint64_t *out_ns) {
@@ -132,7 +133,7 @@ kw_status kw_event_elapsed(kw_event *start, kw_event *end, uint64_t *out_ns) {
   if (is_native(start)) {
     status = device->plugin->event.elapsed(device->handle, start->handle, end->handle, out_ns);
     if (status == KW_OK || status == KW_ERR_NOT_READY) return status;
-    return kw_device_note(device, kw_from_plugin(status, "measuring between two events of %s", device->name));
+    return kw_device_mark_if_lost(device, kw_from_plugin(status, "measuring between two events of %s", device->name));
   }
   uint64_t from = atomic_load(&start->derived_time_ns), to = atomic_load(&end->derived_time_ns);
   if (from == 0 || to == 0) {

@@ -48,7 +48,7 @@ kw_status kw_memory_fill(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_
       device->plugin->memory.fill(device->handle, stream->handle, mem, offset, size, pattern, pattern_size);
   kw_trace_span("copy", "fill", device->name, begin);
   if (status == KW_OK) return KW_OK;
-  return kw_device_note(device, kw_from_plugin(status, "filling %" PRIu64 " bytes on %s", size, device->name));
+  return kw_device_mark_if_lost(device, kw_from_plugin(status, "filling %" PRIu64 " bytes on %s", size, device->name));
 }
 
 kw_status kw_buffer_check_fill(const kw_buffer *buffer, uint64_t offset, uint64_t size, uint32_t pattern_size) {

@@ -72,7 +72,7 @@ static kw_status enqueue(host_call *call) {
   kw_status status = device->plugin->stream.call_host(device->handle, stream->handle, token);
   if (status == KW_OK) return KW_OK;
   free(take(token, NULL));
-  return kw_device_note(device, kw_from_plugin(status, "enqueueing a host function on %s", device->name));
+  return kw_device_mark_if_lost(device, kw_from_plugin(status, "enqueueing a host function on %s", device->name));
 }
 
 kw_status kw_stream_call_host(kw_stream *stream, void (*fn)(void *user), void *user) {

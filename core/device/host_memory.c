@@ -24,7 +24,7 @@ static kw_status allocate(kw_device *device, uint64_t size, void **out_memory) {
   } else {
     kw_status status = device->plugin->memory.alloc_host(device->handle, size, &memory);
     if (status != KW_OK) {
-      return kw_device_note(
+      return kw_device_mark_if_lost(
           device, kw_from_plugin(status, "allocating %" PRIu64 " bytes of host memory for %s", size, device->name));
     }
     if (memory == NULL)
@@ -41,7 +41,7 @@ static kw_status release(kw_device *device, void *memory) {
   }
   kw_status status = device->plugin->memory.free_host(device->handle, memory);
   if (status == KW_OK) return KW_OK;
-  return kw_device_note(device, kw_from_plugin(status, "freeing host memory of %s", device->name));
+  return kw_device_mark_if_lost(device, kw_from_plugin(status, "freeing host memory of %s", device->name));
 }
 
 /* ---- The application's ------------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ static void refusals(void **state) {
   assert_null(memory);
   assert_ok(kw_host_alloc(&test->device, 16, &memory));
   assert_int_equal(kw_host_free(NULL, memory), KW_ERR_INVALID_ARGUMENT);
-  kw_device_note(&test->device, KW_ERR_DEVICE_LOST);
+  kw_device_mark_if_lost(&test->device, KW_ERR_DEVICE_LOST);
   void *more = NULL;
   assert_int_equal(kw_host_alloc(&test->device, 16, &more), KW_ERR_DEVICE_LOST);
   assert_ok(kw_host_free(&test->device, memory)); /* what there is can be given back */

@@ -41,7 +41,7 @@ kw_status kw_late_error_report(uint64_t token, uint64_t call_id, kw_status statu
   char number[40] = "";
   if (unknown) snprintf(number, sizeof number, " (unknown status %d)", (int)status);
   if (unknown) status = KW_ERR_INTERNAL;
-  kw_device_note(stream->device, status);
+  kw_device_mark_if_lost(stream->device, status);
   char text[sizeof stream->late_text];
   snprintf(text, sizeof text, "%s failed on %s after it was enqueued%s: %.600s\n%s",
            op != NULL ? op->schema.name : "an unknown operation", stream->device->name, number, message,

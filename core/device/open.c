@@ -228,7 +228,7 @@ kw_status kw_device_close(kw_device *device) {
   return KW_OK;
 }
 
-kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached) {
+kw_status kw_device_count_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached) {
   pthread_mutex_lock(&lock);
   open_device *entry = devices;
   while (entry != NULL && (!entry->has_handle || entry->device.plugin != plugin || entry->device.handle != handle)) {
@@ -245,6 +245,6 @@ kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint
 
 void kw_device_forked(void) { /* without the lock: whoever held it has no thread here that would give it back */
   for (open_device *entry = devices; entry != NULL; entry = entry->next) {
-    kw_device_note(&entry->device, KW_ERR_DEVICE_LOST);
+    kw_device_mark_if_lost(&entry->device, KW_ERR_DEVICE_LOST);
   }
 }

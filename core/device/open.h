@@ -16,6 +16,6 @@ kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name,
 void kw_device_forked(void);
 
 /* A plugin has built a module for the device that it knows by `handle`, or fetched it from a cache. */
-kw_status kw_device_note_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached);
+kw_status kw_device_count_build(const kw_plugin *plugin, const void *handle, uint64_t ns, bool cached);
 
 #endif /* KEYWAY_CORE_OPEN_H */

@@ -15,7 +15,7 @@ static kw_status give_info(void *plugin, uint32_t index, kw_device_info *out_inf
 }
 
 static void *report(void *unused) {
-  during_open = kw_device_note_build(&test->plugin, test, 1, false);
+  during_open = kw_device_count_build(&test->plugin, test, 1, false);
   return unused;
 }
 
@@ -40,9 +40,9 @@ static void handles_are_known_once_open_has_returned(void **state) {
   assert_true(first);
   assert_int_equal(during_open, KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(atomic_load(&device->modules_built), 0);
-  assert_ok(kw_device_note_build(&test->plugin, test, 5, false));
-  assert_ok(kw_device_note_build(&test->plugin, test, 2, true));
-  assert_int_equal(kw_device_note_build(&test->plugin, NULL, 1, true), KW_ERR_INVALID_ARGUMENT);
+  assert_ok(kw_device_count_build(&test->plugin, test, 5, false));
+  assert_ok(kw_device_count_build(&test->plugin, test, 2, true));
+  assert_int_equal(kw_device_count_build(&test->plugin, NULL, 1, true), KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(atomic_load(&device->modules_built), 1);
   assert_int_equal(atomic_load(&device->modules_cached), 1);
   assert_int_equal(atomic_load(&device->build_ns), 7);

@@ -26,7 +26,7 @@ static kw_status create(kw_device *device, bool is_default, kw_stream **out_stre
       .struct_size = sizeof info, .flags = is_default ? KW_STREAM_DEFAULT : 0, .token = stream->token};
   kw_status status = device->plugin->stream.create(device->handle, &info, &stream->handle);
   if (status != KW_OK) {
-    status = kw_device_note(device, kw_from_plugin(status, "creating a stream on %s", device->name));
+    status = kw_device_mark_if_lost(device, kw_from_plugin(status, "creating a stream on %s", device->name));
     pthread_mutex_destroy(&stream->mutex);
     free(stream);
     return status;
@@ -44,7 +44,7 @@ static kw_status close_stream(kw_stream *stream) {
   if (kw_stream_set_idle(stream)) kw_stream_drain(stream);
   kw_status status = device->plugin->stream.destroy(device->handle, stream->handle);
   if (status != KW_OK) {
-    status = kw_device_note(device, kw_from_plugin(status, "destroying a stream of %s", device->name));
+    status = kw_device_mark_if_lost(device, kw_from_plugin(status, "destroying a stream of %s", device->name));
   }
   kw_host_call_run_dropped(stream);
   kw_error_words_free(stream);

@@ -20,7 +20,7 @@ bool kw_stream_drain(kw_stream *stream) {
   if (status == KW_OK) {
     kw_host_memory_settle(stream, wait);
   } else {
-    status = kw_device_note(device, kw_from_plugin(status, "waiting for a stream of %s", device->name));
+    status = kw_device_mark_if_lost(device, kw_from_plugin(status, "waiting for a stream of %s", device->name));
     kw_late_error_keep(stream, status, kw_error_message());
   }
   kw_error_words_end_check(stream, check, status == KW_OK);
@@ -73,5 +73,5 @@ kw_status kw_stream_query(kw_stream *stream) {
   }
   status = device->plugin->stream.query(device->handle, stream->handle);
   if (status == KW_OK || status == KW_ERR_NOT_READY) return status;
-  return kw_device_note(device, kw_from_plugin(status, "asking whether a stream of %s is idle", device->name));
+  return kw_device_mark_if_lost(device, kw_from_plugin(status, "asking whether a stream of %s is idle", device->name));
 }

@@ -63,7 +63,7 @@ void kw_graph_make_native(kw_graph *graph) {
   kw_status status = device->plugin->stream.create(device->handle, &info, &graph->native_stream);
   status = status == KW_OK ? capture(graph) : kw_from_plugin(status, "stream.create");
   if (status == KW_OK) return;
-  kw_device_note(device, status);
+  kw_device_mark_if_lost(device, status);
   char reason[1024];
   kw_log(KW_LOG_WARN, "a graph of %s is replayed call by call, since its plugin did not record it: %s", device->name,
          kw_error_sentence(reason, sizeof reason));
@@ -79,7 +79,7 @@ void kw_graph_destroy_native(kw_graph *graph) {
   }
   graph->native = graph->native_stream = NULL;
   if (status == KW_OK) return;
-  kw_device_note(device, kw_from_plugin(status, "destroying a graph of %s", device->name));
+  kw_device_mark_if_lost(device, kw_from_plugin(status, "destroying a graph of %s", device->name));
   kw_log(KW_LOG_WARN, "%s", kw_error_message());
 }
 
@@ -95,8 +95,8 @@ static kw_status enqueue_wait(kw_device *device, kw_stream *last, kw_stream *str
     api->destroy(device->handle, event);
   }
   if (status == KW_OK) return KW_OK;
-  return kw_device_note(device,
-                        kw_from_plugin(status, "making a graph's launch on %s wait for the one before", device->name));
+  return kw_device_mark_if_lost(
+      device, kw_from_plugin(status, "making a graph's launch on %s wait for the one before", device->name));
 }
 
 /* The graph's memory is one for all its launches. So is the word that its plugin has recorded: what it says is the last
@@ -154,14 +154,14 @@ static kw_status run_node(const kw_record_node *node, kw_stream *stream) {
                    "%s: kernel '%s' asks for cpu:0, which has no place in a graph; call the op outside of it", op,
                    kernel);
   }
-  return kw_device_note(stream->device, kw_from_plugin(status, "%s, kernel '%s'", op, kernel));
+  return kw_device_mark_if_lost(stream->device, kw_from_plugin(status, "%s, kernel '%s'", op, kernel));
 }
 
 static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
   kw_device *device = graph->device;
   if (graph->native) {
     kw_status status = device->plugin->graph.launch(device->handle, graph->native, stream->handle);
-    if (status != KW_OK) return kw_device_note(device, kw_from_plugin(status, "graph.launch"));
+    if (status != KW_OK) return kw_device_mark_if_lost(device, kw_from_plugin(status, "graph.launch"));
     atomic_fetch_add(&device->launches, graph->record.launch_count);
     return KW_OK;
   }

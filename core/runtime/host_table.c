@@ -106,7 +106,7 @@ static kw_status host_report_build(void *ctx, void *device, const char *module, 
   const kw_plugin *plugin = ctx;
   if (kw_trace_enabled)
     kw_trace_span("build", module != NULL ? module : "?", cached ? "cached" : NULL, kw_trace_now() - ns);
-  return kw_error_offer(kw_device_note_build(plugin, device, ns, cached));
+  return kw_error_offer(kw_device_count_build(plugin, device, ns, cached));
 }
 
 const kw_host_api kw_host_services = {

@@ -270,8 +270,8 @@ static bool copy_peer(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_
   if (status == KW_ERR_UNSUPPORTED) return false;
   *out_status = status == KW_OK
                     ? kw_stream_synchronize(to)
-                    : kw_device_note(device, kw_from_plugin(status, "copying %" PRIu64 " bytes from %s to %s",
-                                                            copy.size, src->device->name, device->name));
+                    : kw_device_mark_if_lost(device, kw_from_plugin(status, "copying %" PRIu64 " bytes from %s to %s",
+                                                                    copy.size, src->device->name, device->name));
   return true;
 }
 
