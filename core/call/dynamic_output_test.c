@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Counted ops: results narrowed to their count, or in full with it.
+ */
 #include <keyway/keyway.h>
 
 #include <setjmp.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Masks among indices.
+ */
 #include <keyway/keyway.h>
 
 #include <setjmp.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The caching allocator over a device whose streams the test holds.
+ */
 #include "testing/test_device.h"
 
 #include <sched.h>

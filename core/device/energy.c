@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Energy windows: two readings of the plugin's counter, or of the host's.
+ */
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/struct.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events, native and derived, and what waits for them.
+ */
 #include "testing/test_device.h"
 
 typedef struct fixture {

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The device that computes what another one cannot.
+ */
 #ifndef KEYWAY_CORE_FALLBACK_DEVICE_H
 #define KEYWAY_CORE_FALLBACK_DEVICE_H
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Host memory: of the plugin or plain, and the piece that a device keeps.
+ */
 #include "testing/test_device.h"
 
 static void of_the_plugin_or_plain(void **state) {

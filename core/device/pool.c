@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bins of free blocks, and how blocks are cut and joined.
+ */
 #include "device/pool.h"
 
 #include <stdlib.h>

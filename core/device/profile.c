@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Named ranges of each thread: kw_profile_push and kw_profile_pop, for traces and the vendors' tools.
+ */
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/trace.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Profile ranges as the plugin and the trace hear of them.
+ */
 #include "testing/test_fixture.h"
 
 #include <pthread.h>

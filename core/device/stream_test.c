@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams: waiting, late errors, host functions and their end.
+ */
 #include "op/op.h"
 #include "device/stream.h"
 #include "testing/test_device.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tensors as text.
+ */
 #include "testing/test_device.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Making tensors, what they refuse, and handles after their release.
+ */
 #include "testing/test_device.h"
 
 static void creation(void **state) {

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copies between host and devices, whole and strided, and fills.
+ */
 #include "tensor/transfer.h"
 #include "testing/test_device.h"
 
