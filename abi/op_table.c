@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The op table as an array of the rows of ops.def, and the tables beside it: the family of a row, and its policy of
+ * casts.
+ */
 #include "op_table.h"
 
 #include <string.h>

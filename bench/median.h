@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The median of measured times.
+ */
 #ifndef KEYWAY_BENCH_MEDIAN_H
 #define KEYWAY_BENCH_MEDIAN_H
 

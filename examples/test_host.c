@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The services of the test host: what a plugin calls is recorded in `seen`.
+ */
 #include "test_host.h"
 
 #include <stdio.h>

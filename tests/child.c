@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs a case in a forked child with a scratch directory of its own, and turns the child's exit into the test's result.
+ */
 #include "child.h"
 
 #include <fcntl.h>

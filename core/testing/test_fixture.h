@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loads the plugin of dispatch_fixture.h into a test, and hands out what that plugin shares with it.
+ */
 #ifndef KEYWAY_CORE_TEST_FIXTURE_H
 #define KEYWAY_CORE_TEST_FIXTURE_H
 

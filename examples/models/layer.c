@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Layers as calls of ops: linear layers by matrix products, and the cross-entropy loss.
+ */
 #include "layer.h"
 
 kw_tensor *layer_add(struct model *model, const kw_tensor *a, const kw_tensor *b) {

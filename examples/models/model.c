@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The recorded tensors in a list, the call of an op by its name, and the comparison of results with those recorded.
+ */
 #include "model.h"
 
 #include <math.h>

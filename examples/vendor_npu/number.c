@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers by dtype: small floats are decoded and encoded bit by bit, with one rounding to nearest even.
+ */
 #include "number.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin whose memory group says an impossible struct_size.
+ */
 #define FIXTURE_KEY "bad_sizes"
 #include "fixture.h"
 

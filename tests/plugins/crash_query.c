@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin that crashes in its query.
+ */
 #include <signal.h>
 
 #define FIXTURE_KEY "crash_query"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin that prints two lines and ends the process while it is loaded.
+ */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin whose probe never returns.
+ */
 #include <unistd.h>
 
 #define FIXTURE_KEY "hang_probe"

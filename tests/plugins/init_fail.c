@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin whose init fails with an error text of its own.
+ */
 #define FIXTURE_KEY "init_fail"
 #include "fixture.h"
 

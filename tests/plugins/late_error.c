@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin whose launches succeed, and report an asynchronous error.
+ */
 #define FIXTURE_KEY "late_error"
 #include "fixture.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin that lacks a required slot, memory.copy.
+ */
 #define FIXTURE_KEY "missing_slot"
 #include "fixture.h"
 

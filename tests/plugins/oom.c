@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin whose memory is always full.
+ */
 #define FIXTURE_KEY "oom"
 #include "fixture.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin without faults, with two devices.
+ */
 #define FIXTURE_KEY "plain"
 #include "fixture.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin whose probe finds no hardware, and says why.
+ */
 #define FIXTURE_KEY "probe_no"
 #include "fixture.h"
 

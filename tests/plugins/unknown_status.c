@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin whose device opens with a number that is no status.
+ */
 #define FIXTURE_KEY "unknown_status"
 #include "fixture.h"
 
