@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * keyway bench: how fast a device runs ops, and how fast another way to the same device runs them.
+ * `keyway bench`: how fast a device runs ops, and how fast another way to the same device runs them.
  *
  * A round runs each side once, one after the other, often enough to last; what is printed are medians over the rounds,
  * and of the ratio the median of each round's own, so that what slows both sides for a while does not count.

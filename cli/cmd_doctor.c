@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * keyway doctor: every candidate plugin, how far it came and why, and what Keyway was told by its surroundings.
+ * `keyway doctor`: every candidate plugin, how far it came and why, and what Keyway was told by its surroundings.
  */
 #include "commands.h"
 #include "table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * keyway eval: one op, on files.
+ * `keyway eval`: one op, on files.
  */
 #include "commands.h"
 #include "npy.h"

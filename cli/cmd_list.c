@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * keyway list: the devices there are.
+ * `keyway list`: the devices there are.
  */
 #include "commands.h"
 #include "table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * keyway ops: the op table, and who has kernels for it.
+ * `keyway ops`: the op table, and who has kernels for it.
  */
 #include "commands.h"
 #include "op_page.h"

@@ -11,7 +11,8 @@ wrote down (who includes whom). Fails, naming both ends, for
   - a pointer to a function that is stored while the program runs, unless it is among the seams of architecture.txt: behind
     it an arrow could hide;
   - a path in docs/architecture.md or CONTRIBUTING.md that the tree does not have;
-  - a function of more than 80 lines, a file of more than 700 that is no table, a line of more than 120 columns.
+  - a function of more than 80 lines, a file of more than 700 that is no table, a line of more than 120 columns;
+  - a .c or .cpp whose opening comment does not say, after the licence, what the file is.
 
 --arrows ROOM prints instead which files of a room use which other files of the tree, and for what.
 """
@@ -249,6 +250,18 @@ def long_functions(path, text):
             begin = None
 
 
+def opens_with_sentence(text, ops):
+    """Whether the opening comment, after the licence and an empty line, is a sentence: it begins with a capital letter, a
+    quote or an op's name, has three words at least and comes to an end with the paragraph."""
+    head = re.match(r"(?:/\*|//) SPDX-License-Identifier: \S+\n( \*|//)\n((?:\1 [^/].*\n)+)", text)
+    if not head:
+        return False
+    paragraph = " ".join(line[len(head.group(1)):].strip() for line in head.group(2).splitlines()).removesuffix("*/").strip()
+    name = re.match(r"(?:\w+::)?(\w+)", paragraph)
+    begins = re.match(r'["`A-Z]', paragraph) or (name and (name.group(1) in ops or "::" in name.group(0)))
+    return bool(begins and len(paragraph.split()) >= 3 and re.search(r'[.:)][)"]?(\s|$)', paragraph))
+
+
 FUNCTION_POINTER = r"\(\*\s*(?:_Atomic\s+)?(\w+)\)\s*\("
 
 
@@ -321,6 +334,7 @@ def check(plan, objects, source_dir, build_dir, tracked):
                          f"list the seam with its reason (at most {SEAM_LIMIT} in all)")
     if len(plan.exceptions["seam"]) > SEAM_LIMIT:
         found.append(f"architecture.txt lists {len(plan.exceptions['seam'])} seams: {SEAM_LIMIT} at most")
+    ops = set(re.findall(r'\bKW_OP\("(?:\w+::)?(\w+)', (source_dir / "abi/ops.def").read_text()))
     for path in tracked:
         if not WRITTEN.search(path):
             continue
@@ -330,6 +344,9 @@ def check(plan, objects, source_dir, build_dir, tracked):
             found.append(f"{path}:{wide[0]}: {len(wide)} lines of more than {COLUMNS} columns")
         if not SOURCES.search(path):
             continue
+        if path.endswith((".c", ".cpp")) and not opens_with_sentence(text, ops):
+            found.append(f"{path}:1: does not open with a sentence that says what the file is: write it into the first "
+                         "comment, below the licence and an empty line, beginning with a capital letter, a quote or an op's name")
         for name, line, length in long_functions(path, text):
             found.append(f"{path}:{line}: {name} has {length} lines, {FUNCTION_LINES} at most: take a part of it out")
         lines = text.count("\n")

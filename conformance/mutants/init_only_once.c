@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * init registers its kernels the first time only, and takes them for registered from then on.
+ * The function init registers its kernels the first time only, and takes them for registered from then on.
  */
 #include "mutant.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * probe finds the hardware the first time only.
+ * The function probe finds the hardware the first time only.
  */
 #include "mutant.h"
 

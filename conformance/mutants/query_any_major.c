@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * query serves hosts of every ABI version.
+ * The function query serves hosts of every ABI version.
  */
 #include "mutant.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * query answers with another plugin version each time.
+ * The function query answers with another plugin version each time.
  */
 #include "mutant.h"
 

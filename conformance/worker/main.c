@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * keyway-worker: a process of its own for a plugin under test. Started by `keyway conform` with a socket as file
+ * `keyway-worker`: a process of its own for a plugin under test. Started by `keyway conform` with a socket as file
  * descriptor 3; not meant to be run by hand.
  *
  *     keyway-worker SEED DEVICE [PLUGIN]...

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * keyway-probe FILE: opens a plugin, asks it, probes it, and writes what came of it (see probe.h). Whatever the
+ * `keyway-probe FILE`: opens a plugin, asks it, probes it, and writes what came of it (see probe.h). Whatever the
  * plugin's code does here happens to this process only.
  */
 #include "base/error.h"

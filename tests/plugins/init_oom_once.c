@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plugin whose init is out of memory at the first try and succeeds at the second.
+ */
 #define FIXTURE_KEY "init_oom_once"
 #include "fixture.h"
 

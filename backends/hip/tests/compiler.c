@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hipRTC, over NVRTC, whose errors have the same numbers.
+ * An implementation of hipRTC over NVRTC, whose errors have the same numbers.
  */
 #include "shim.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * torch.autocast: which dtype an op's floats should have is Keyway's table, the same on all devices.
+ * `torch.autocast`: which dtype an op's floats should have is Keyway's table, the same on all devices.
  */
 #include "autocast.h"
 #include "device.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * torch_keyway._C: what the Python side needs of the library.
+ * `torch_keyway._C`: what the Python side needs of the library.
  */
 #include "binding.h"
 #include "device.h"
