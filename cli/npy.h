@@ -3,7 +3,7 @@
  * NumPy's .npy files, format versions 1 to 3 (numpy.lib.format), one array a file.
  *
  * bf16 and f8 have no name in the format. They are kept as raw bytes, '<V2' and '|V1', which is what NumPy writes for
- * arrays of the ml_dtypes package; whoever reads such a file has to say which dtype it holds.
+ * arrays of the ml_dtypes package; the reader of such a file has to say which dtype it holds.
  */
 #ifndef KEYWAY_CLI_NPY_H
 #define KEYWAY_CLI_NPY_H

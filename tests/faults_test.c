@@ -215,7 +215,7 @@ static void lose_the_device(void) {
   CHECK_OK(kw_device_close(device));
 }
 
-/* Work waits for a host function while the device is lost: nobody waits forever, and the function runs once. */
+/* Work waits for a host function while the device is lost: no thread waits forever, and the function runs once. */
 static void lose_the_device_with_work_in_flight(void) {
   kw_device *device = open_with("lost:2", FIRST);
   gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0};

@@ -13,8 +13,8 @@ static kw_status out_of_memory(const ocl_device *device, uint64_t size, const ch
       (unsigned long long)size, limit, (unsigned long long)bytes, (unsigned long long)device->used);
 }
 
-/* Many drivers find memory for a buffer only when it is first used, when nobody can answer "out of memory" any more. So
- * the limits are checked here. */
+/* Many drivers find memory for a buffer only when it is first used, when no call can answer "out of memory" any more.
+ * So the limits are checked here. */
 kw_status ocl_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_mem) {
   ocl_device *device = (ocl_device *)base;
   cl_int error = CL_SUCCESS;

@@ -446,7 +446,7 @@ size_t kw_test_bytes_of(const kw_tensor *tensor) {
   return (size_t)ref->numel * kw_dtype_size(ref->dtype);
 }
 
-/* What lies behind the filled entries of a counted op's first result is anybody's. */
+/* What lies behind the filled entries of a counted op's first result is undefined: not compared. */
 static kw_status clear_unfilled(const kw_tensor_ref *first, unsigned char *bytes, const unsigned char *count) {
   int64_t filled;
   memcpy(&filled, count, sizeof filled);

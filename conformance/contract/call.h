@@ -73,7 +73,7 @@ kw_status kw_test_call_results(const kw_test_call *call, kw_tensor **outs, unsig
 void kw_test_call_copy(const kw_test_call *call, kw_test_call *out_copy);
 /* Whether it draws random numbers: then another run gives other results. */
 bool kw_test_call_random(const kw_test_call *call);
-/* Whether the kernels that the device runs the op with, named by nobody, give the same bits every time. */
+/* Whether the kernels that the device chooses for the op, without being told a name, give the same bits every time. */
 bool kw_test_op_repeats(const kw_op *op);
 
 /* Bytes of a tensor's elements. */

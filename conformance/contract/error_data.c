@@ -380,7 +380,7 @@ void kw_contract_error_source_too_small(void **state) {
   KW_CHECK_OK(kw_stream_destroy(stream));
 }
 
-/* ---- Numbers that are none --------------------------------------------------------------------------------------- */
+/* ---- Numbers that ops refuse ------------------------------------------------------------------------------------- */
 
 /* The call with `count` numbers of argument `index` changed, from `place` on. */
 static void check_numbers(const kw_test_call *call, kw_tensor *const *like, uint32_t index, int64_t place,

@@ -6,7 +6,7 @@
 
 enum { SIZE = 10000, GATED = KW_NATIVE_CALL_HOST | KW_NATIVE_EVENTS };
 
-/* A fresh event counts as completed: nobody waits for it. */
+/* A fresh event counts as completed: waiting for it returns at once. */
 void kw_contract_event_fresh_is_completed(void **state) {
   (void)state;
   kw_event *event = kw_test_event();

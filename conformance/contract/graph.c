@@ -222,7 +222,7 @@ void kw_contract_graph_results_outlive_graph(void **state) {
   }
 }
 
-/* A graph's memory is nobody else's while it lives, and comes back when it goes. */
+/* A graph's memory goes to no other tensor while the graph lives, and is free when the graph is destroyed. */
 void kw_contract_graph_memory(void **state) {
   (void)state;
   need_add();

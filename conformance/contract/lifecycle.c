@@ -212,7 +212,7 @@ static int open_body(int index, void *user, char *text, size_t size) {
 void kw_contract_lifecycle_threads_open_and_close(void **state) {
   (void)state;
   kw_test_run_threads(open_body, NULL);
-  close_the_device(); /* and while nobody else holds it open: each open may be the first, each close the last */
+  close_the_device(); /* and while no other thread holds it open: each open may be the first, each close the last */
   kw_test_run_threads(open_body, NULL);
   open_the_device();
   kw_test_usable("a round trip after threads opened and closed the device");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Suite memory, stream-ordered reuse: a tensor may be released while work that uses it is queued; its memory goes to
- * nobody who could disturb that work.
+ * no tensor whose work could disturb that work.
  */
 #include "contract_helpers.h"
 

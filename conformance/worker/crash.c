@@ -59,7 +59,7 @@ static void write_frames(void *const *frames, int count) {
     if (i > 0) used = append(text, used, sizeof text, " < ");
     used = append_frame(text, used, sizeof text, frames[i], &info);
   }
-  if (write(report_fd, text, used) < 0) return; /* nobody wants to know */
+  if (write(report_fd, text, used) < 0) return; /* the reader has gone */
 }
 
 /* By the signal that came first, whatever went wrong while it was reported. */

@@ -18,7 +18,7 @@ static _Thread_local char *chain;
 static pthread_key_t chain_key;
 static pthread_once_t chain_once = PTHREAD_ONCE_INIT;
 
-/* What a plugin said last and with which status, until somebody picks it up: see kw_error_offer. */
+/* Whether the chain is a plugin's last text, which no failure has used yet, and its status: see kw_error_offer. */
 static _Thread_local bool offered;
 static _Thread_local kw_status offered_status;
 

@@ -39,6 +39,6 @@ void kw_log(kw_log_level level, const char *format, ...) {
   }
   size_t length = strlen(line);
   line[length] = '\n';
-  /* One write, so that lines of several threads stay whole; nobody can be told when stderr is gone. */
+  /* A write that fails cannot be reported: stderr is gone. */
   if (write(STDERR_FILENO, line, length + 1) < 0) return;
 }

@@ -24,7 +24,7 @@ typedef struct loop {
   void *user;
   int64_t n;
   int64_t piece;
-  atomic_llong next; /* first index nobody has taken */
+  atomic_llong next; /* first index that no thread has taken */
   uint32_t workers;  /* inside run_pieces, without the caller; under the lock */
   struct loop *later;
 } loop;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Structs that cross a boundary between versions. Each starts with a uint32_t struct_size, its size in bytes as the
- * other side was compiled; nobody reads or writes past it.
+ * other side was compiled; neither side reads or writes past it.
  */
 #ifndef KEYWAY_CORE_STRUCT_H
 #define KEYWAY_CORE_STRUCT_H

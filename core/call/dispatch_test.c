@@ -224,7 +224,7 @@ static void falls_back_to_cpu_where_allowed(void **state) {
   assert_true(got[0] == -0.25 && got[1] == 8);
   assert_int_equal(kw_tensor_read(wide, got), KW_OK);
   assert_true(got[0] == 0.5 && got[3] == 0.5);
-  /* lists, with entries that are none; more of them than a call has arguments */
+  /* lists with entries that are NULL; lists of more entries than a call has arguments */
   kw_tensor *where = indices(1, (int64_t[]){2}, (int64_t[]){1, -1}), *which[] = {NULL, where}, *picked = NULL;
   kw_tensor *square = tensor_of(KW_F32, 2, (int64_t[]){2, 2}, (float[]){1, 2, 3, 4}), *many[20], *joined = NULL;
   const kw_value index[] = {kw_arg_tensor(square), kw_arg_tensor_list(which, 2)};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Launching a plan's kernel, and counting that. A thread counts for itself; whoever asks sums up.
+ * Launching a plan's kernel, and counting that. A thread counts for itself; reading the counts sums them up.
  */
 #ifndef KEYWAY_CORE_LAUNCH_H
 #define KEYWAY_CORE_LAUNCH_H

@@ -69,7 +69,7 @@ bool kw_plan_matches(const kw_plan *plan, const kw_request *request);
 kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan);
 /* Releases what the kernel has prepared, once. */
 void kw_plan_release_prepared(kw_plan *plan);
-/* Frees a plan that nobody has any more. */
+/* Frees a plan that has no reference any more. */
 void kw_plan_free(kw_plan *plan);
 
 /* Expands a tensor argument to the shape the plan broadcasts to; false when it has it already. */

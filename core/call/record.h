@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A record of launches and fills, made in place of enqueueing them: what a graph is made of. One thread makes it,
- * between kw_graph_begin and kw_graph_end on a stream; nobody else has it until then.
+ * between kw_graph_begin and kw_graph_end on a stream; no other thread has it until then.
  */
 #ifndef KEYWAY_CORE_RECORD_H
 #define KEYWAY_CORE_RECORD_H

@@ -6,7 +6,7 @@
  * stream's pool and serves that stream again at once: the stream itself keeps the order. A block that other streams
  * used waits in the pending list for an event on each of them. Small requests share segments of 2 MiB, large ones get
  * segments of their own, split when a useful remainder is left. What a graph's calls make comes from the graph's pool,
- * which serves nobody else.
+ * which serves no other calls.
  *
  * Locks: `mutex` guards everything below and is never held while the plugin runs: a plugin may wait for a stream whose
  * host function in turn releases a tensor. `flushing` is held by the one thread that gives memory back, which may wait
@@ -445,7 +445,7 @@ void kw_buffer_release(kw_buffer *buffer) {
   if (buffer == NULL || atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) != 1) return;
   kw_device *device = buffer->device;
   struct kw_allocator *allocator = device->allocator;
-  kw_foreign_use *uses = buffer->foreign; /* nobody else has the buffer any more */
+  kw_foreign_use *uses = buffer->foreign; /* no other thread has the buffer any more */
   for (kw_foreign_use *use = uses; use != NULL; use = use->next) mark_use(device, use);
   bool native = (device->plugin->native & KW_NATIVE_EVENTS) != 0;
   if (uses != NULL && !native) drop_passed_uses(device, &uses, !kw_stream_in_callback());

@@ -461,7 +461,7 @@ static void a_lost_device_frees_all_the_same(void **state) {
   kw_stream *stream = stream_of(test);
   kw_buffer *used = buffer_of(test, 2 * MIB), *pending = buffer_of(test, 2 * MIB), *fails = NULL;
   touch(used, stream, 4);
-  test_gate(stream, true); /* never opened: nobody may wait for a lost device */
+  test_gate(stream, true); /* never opened: no call may wait for a lost device */
   touch(pending, stream, 5);
   kw_buffer_release(pending);
   TEST_FAIL_NEXT(test, memory_alloc, KW_ERR_DEVICE_LOST);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Errors that only the data show: a kernel leaves them in a word in device memory, and whoever waits for the stream
+ * Errors that only the data show: a kernel leaves them in a word in device memory, and each wait for the stream
  * looks there.
  */
 #ifndef KEYWAY_CORE_ERROR_WORD_H
@@ -12,7 +12,7 @@
 
 /* Four bytes of device memory, beside the allocator's: they are no tensor's. */
 typedef struct kw_error_word {
-  kw_device *device; /* no reference: whoever has the word has one */
+  kw_device *device; /* no reference: the holder of the word has one */
   kw_mem mem;
   atomic_uint refs;
   _Atomic(struct kw_error_word *) duplicates; /* made by threads that came second; freed with this one */

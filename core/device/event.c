@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where a plugin has no events, record waits for the stream: the marker is passed before anybody can ask for it.
+ * Events, over those of the plugin. Where a plugin has none, record waits for the stream, so that the event has passed
+ * before it can be asked for.
  */
 #include "base/error.h"
 #include "base/fork.h"

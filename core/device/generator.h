@@ -24,7 +24,7 @@ kw_status kw_generator_create_default(kw_device *device);
 void kw_generator_retain(kw_generator *generator);
 void kw_generator_unref(kw_generator *generator);
 
-/* Where the next `blocks` blocks are, which nobody else gets: {algorithm, seed, offset}, no state. */
+/* Where the next `blocks` blocks are, which no other call gets: {algorithm, seed, offset}, no state. */
 kw_rng kw_generator_take(kw_generator *generator, uint64_t blocks);
 
 /* How many blocks a random op takes for a result of `numel` elements. */

@@ -23,7 +23,7 @@ kw_status kw_late_error_take(kw_stream *stream);
  * for its own wait. */
 kw_status kw_late_error_tell(kw_stream *stream);
 
-/* A stream ends: a late error that nobody was told goes to the log. */
+/* A stream ends: a late error that no call has told goes to the log. */
 void kw_late_error_log_untold(const kw_stream *stream);
 
 /* Call ids carry the op: op id << KW_CALL_ID_BITS | running number; op 0 = unknown. Inline so that a launch costs

@@ -243,7 +243,7 @@ kw_status kw_device_count_build(const kw_plugin *plugin, const void *handle, uin
   return kw_fail(KW_ERR_INVALID_ARGUMENT, "report_build: this is none of the plugin's open devices");
 }
 
-void kw_device_forked(void) { /* without the lock: whoever held it has no thread here that would give it back */
+void kw_device_forked(void) { /* without the lock: a thread that held it does not exist here to give it back */
   for (open_device *entry = devices; entry != NULL; entry = entry->next) {
     kw_device_mark_if_lost(&entry->device, KW_ERR_DEVICE_LOST);
   }

@@ -12,7 +12,7 @@
 #define KW_POOL_GRANULE UINT64_C(512)     /* bytes: no block is smaller */
 #define KW_POOL_LARGE (UINT64_C(1) << 20) /* bytes: requests from here on are large */
 
-/* A stream's, or a graph's: then nobody else gets memory of it while the graph lives. */
+/* A stream's, or a graph's: then only the graph's calls get memory of it while the graph lives. */
 typedef struct kw_pool {
   uint64_t graph;                         /* the graph's id; 0 for a stream's */
   uint64_t bytes;                         /* in its segments */

@@ -9,7 +9,7 @@
 #include "device/pool.h"
 
 typedef struct kw_recording {
-  kw_pool pool;            /* its memory, which nobody else gets; pool.graph is the graph's id */
+  kw_pool pool;            /* its memory, for its calls only; pool.graph is the graph's id */
   struct kw_buffer **kept; /* that are not of the pool; one reference for each use */
   uint32_t kept_count;
   bool incomplete; /* no host memory to keep a buffer of the next node */

@@ -36,7 +36,7 @@ static kw_status create(kw_device *device, bool is_default, kw_stream **out_stre
   return KW_OK;
 }
 
-/* Everything but the free: the plugin's stream is gone, and nobody finds this one any more. */
+/* Everything but the free: the plugin's stream is gone, and the list has this one no more. */
 static kw_status close_stream(kw_stream *stream) {
   kw_device *device = stream->device;
   kw_stream_begin_closing(stream);

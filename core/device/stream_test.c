@@ -174,7 +174,7 @@ static void a_failing_synchronize_slot(void **state) {
   assert_int_equal(kw_stream_synchronize(stream), KW_ERR_INTERNAL);
   assert_error("stream_synchronize said no");
   assert_ok(kw_stream_synchronize(stream));
-  /* What fails while nobody looks stays for the next who asks. */
+  /* A failure while the stream is drained stays for the next synchronize. */
   TEST_FAIL_NEXT(test, stream_synchronize, KW_ERR_INTERNAL);
   kw_stream_drain(stream);
   assert_int_equal(kw_stream_synchronize(stream), KW_ERR_INTERNAL);

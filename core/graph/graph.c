@@ -31,7 +31,7 @@ static pthread_key_t recordings; /* of each thread: the graph that it records, l
 static pthread_once_t recordings_once = PTHREAD_ONCE_INIT;
 static int recordings_error;
 
-/* The calling thread ends: nobody else could end what it records. */
+/* The calling thread ends: no other thread could end what it records. */
 static void throw_away(void *recorded) {
   pthread_setspecific(recordings, recorded);
   for (kw_graph *graph; (graph = pthread_getspecific(recordings));) {

@@ -54,8 +54,8 @@ static kw_status capture(kw_graph *graph) {
   return status == KW_OK ? KW_OK : kw_from_plugin(status, "graph.end");
 }
 
-/* On a stream that nobody else has: from any thread buffers that come to their end enqueue events on the streams that
- * used them, which are no part of the graph. Late errors of the graph are the stream's that it was recorded on. */
+/* On a stream that no other code has: any thread may release a buffer, which enqueues events on the streams that used
+ * it, and these events are no part of the graph. Late errors of the graph are the stream's that it was recorded on. */
 void kw_graph_make_native(kw_graph *graph) {
   if (!is_capturable(graph)) return;
   kw_device *device = graph->device;

@@ -137,7 +137,7 @@ static void keeps_what_it_uses_and_leaves_its_results(void **state) {
 
 #define LARGE (3u << 18) /* floats: 3 MiB */
 
-/* Temporaries share memory, and nobody else gets it while the graph lives. */
+/* Temporaries share memory, and no other tensor gets it while the graph lives. */
 static void has_memory_of_its_own(void **state) {
   (void)state;
   const uint64_t mib = UINT64_C(1) << 20;

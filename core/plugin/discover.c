@@ -78,7 +78,7 @@ static void refuse(kw_candidate *candidate, kw_status status, const char *format
   va_end(arguments);
 }
 
-/* Why somebody else could have put code here; false when nobody could. */
+/* Why users other than this one and root could have put code here; false when none could. */
 static bool is_unsafe(const struct stat *info, const char *what, char *reason, size_t size) {
   bool directory = S_ISDIR(info->st_mode);
   if ((info->st_mode & S_IWOTH) != 0 && !(directory && (info->st_mode & S_ISVTX) != 0)) {
@@ -250,7 +250,7 @@ static void forget_directories(void) {
 }
 
 /* The directory gives no files. `shown` is its name in the report about plugins, where an absent one has a line only if
- * somebody asked for it. */
+ * the user asked for it. */
 static kw_status pass_over(kw_candidates *list, kw_plugin_directory *directory, const char *shown, kw_status why,
                            const char *reason) {
   bool absent = why == KW_ERR_NOT_FOUND;

@@ -243,7 +243,7 @@ static void load(attempt *try) {
     try->report.reason = intern(try, reason);
     if (try->starved) return;
   }
-  fenv_t environment; /* a library linked with -ffast-math flushes subnormals in whoever opens it */
+  fenv_t environment; /* a library linked with -ffast-math flushes subnormals in the thread that opens it */
   fegetenv(&environment);
   kw_status status = open_here(try);
   fesetenv(&environment);

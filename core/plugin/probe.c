@@ -208,7 +208,7 @@ static const char *last_error_line(helper *h) {
 typedef enum helper_end { HELPER_ENDED, HELPER_TIMED_OUT, HELPER_DIED, HELPER_UNKNOWN } helper_end;
 
 /* Ends the helper and all it left behind, then collects it. The group goes first: while the helper is uncollected its
- * number cannot be somebody else's. */
+ * number cannot be another process's. */
 static void finish(helper *h, int *out_status) {
   kill(-h->pid, SIGKILL);
   while (waitpid(h->pid, out_status, 0) < 0 && errno == EINTR) continue;

@@ -35,7 +35,7 @@ static void say(const char *format, ...) {
     if (line[i] == '\n') line[i] = ' ';
   }
   line[length] = '\n';
-  if (write(KW_PROBE_FD, line, length + 1) < 0) _exit(EXIT_FAILURE); /* nobody listens */
+  if (write(KW_PROBE_FD, line, length + 1) < 0) _exit(EXIT_FAILURE); /* the reader has gone */
 }
 
 /* Ends without running destructors: they are the plugin's code too. */

@@ -126,7 +126,7 @@ static void failures_are_passed_on(void **state) {
   assert_int_equal(kw_tensor_to(x, &test->device, &copy), KW_ERR_IO);
   TEST_FAIL_NEXT(test, stream_synchronize, KW_ERR_IO);
   assert_int_equal(kw_tensor_write(x, data), KW_ERR_IO);
-  /* A late error of an earlier op surfaces where somebody waits. */
+  /* A late error of an earlier op surfaces at the next wait for its stream. */
   assert_ok(kw_late_error_report(test->device.default_stream->token, 0, KW_ERR_TIMEOUT, "late"));
   assert_int_equal(kw_tensor_read(x, data), KW_ERR_TIMEOUT);
   assert_ok(kw_tensor_read(x, data));

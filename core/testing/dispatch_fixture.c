@@ -175,7 +175,7 @@ static kw_status profile_push(void *plugin, const char *name) {
   (void)plugin;
   size_t used = strlen(fixture.ranges);
   snprintf(fixture.ranges + used, sizeof fixture.ranges - used, "+%s", name);
-  return KW_ERR_INTERNAL; /* which nobody heeds */
+  return KW_ERR_INTERNAL; /* which core ignores */
 }
 
 static kw_status profile_pop(void *plugin) {

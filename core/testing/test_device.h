@@ -300,7 +300,7 @@ static inline kw_status test_stream_destroy(void *device, void *handle) {
   test_device *test = device;
   test_stream *stream = handle;
   TEST_ENTER(test, stream_destroy);
-  while (stream->work != NULL) { /* a lost device: nobody waited */
+  while (stream->work != NULL) { /* a lost device: no wait has taken it */
     test_work *work = stream->work;
     stream->work = work->next;
     if (work->event != NULL) test_unref_event(test, work->event);

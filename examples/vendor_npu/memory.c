@@ -6,7 +6,7 @@
  *     [ 0xac3e ] [generation] [  slot  ]
  *
  * which is no address that x86-64 or AArch64 can map, so a host that used it as a pointer would trap at once. The
- * generation counts up when a slot is freed: a stale handle is recognised, not resolved to somebody else's memory.
+ * generation counts up when a slot is freed: a stale handle is recognised, not resolved to another tensor's memory.
  */
 #include "npu.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Changes the floating-point state of whoever loads it, as libraries linked with -ffast-math do.
+ * Changes the floating-point state of the thread that loads it, as libraries linked with -ffast-math do.
  */
 #include <fenv.h>
 

@@ -549,7 +549,7 @@ KW_API kw_status kw_generator_set_state(kw_generator *generator, const kw_genera
 
 /* Calls recorded once and run many times. Between begin and end, kw_op_call and kw_plan_run on `stream` are recorded
  * instead of run: arguments are checked, kernels chosen, results allocated, nothing is computed. Results and
- * temporaries come from a pool of the graph's own, which nobody else gets memory of until the graph is destroyed;
+ * temporaries come from a pool of the graph's own, which no other tensor gets memory of until the graph is destroyed;
  * tensors made by kw_tensor_create do not. All tensors that recorded calls use stay valid as long as the graph:
  * launching reads what they hold at that time and writes the same results again. Random ops draw new numbers at each
  * launch, as many as their calls would. While a stream records, whatever would wait for it or has no place in a graph

@@ -435,8 +435,8 @@ typedef struct kw_graph_api {
   uint32_t struct_size;
   uint32_t reserved;
 
-  /* From here to end, what is enqueued on `stream` is recorded and does not run. The stream is idle, and nobody else
-   * uses it. */
+  /* From here to end, what is enqueued on `stream` is recorded and does not run. The stream is idle, and no other
+   * work is enqueued on it. */
   kw_status (*begin)(void *device, void *stream);
 
   /* Ends recording, whatever happened since begin; the stream is usable again. out_graph NULL: throws it away. */

@@ -196,8 +196,8 @@ typedef struct kw_value {
 /* ---- Math mode --------------------------------------------------------------------------------------------------- */
 
 /* How exactly a call has to compute. What a mode allows is about the f32 operands of products that are added up (mm,
- * bmm, addmm, convolution and its like): sums stay in f32, and what lies outside such products is not touched. A mode
- * allows what those before it allow. */
+ * bmm, addmm, convolution and others of its kind): sums stay in f32, and what lies outside such products is not
+ * touched. A mode allows what those before it allow. */
 typedef uint32_t kw_math_mode;
 enum {
   KW_MATH_HIGHEST = 0, /* as the dtype says */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrix products.
+ * Tests of the matrix products.
  */
 #include "test_call.h"
 

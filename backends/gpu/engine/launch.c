@@ -126,11 +126,11 @@ static void fiber_main(void) {
   if (r->ended != r->current + 1) r->broke_rule = true; /* one before has met a barrier since */
   if (r->broke_rule || r->ended == r->items) go_back(r);
   go_to(r, r->fiber + 1);
-  __builtin_unreachable(); /* nobody resumes a fiber that has ended */
+  __builtin_unreachable(); /* a fiber that has ended is not resumed */
 }
 
-/* The fiber's stack, such that it begins when somebody goes to it. It does not begin where the others do: they would
- * all want the same few places in the caches. */
+/* The fiber's stack, such that it begins when it is first switched to. It does not begin where the others do: they
+ * would all want the same few places in the caches. */
 static void prepare_fiber(runner *r, uint32_t index) {
   char *end = r->stacks + (size_t)(index + 1) * STACK_BYTES - index % 128 * 512;
   void **top = (void **)end - SAVED_WORDS;

@@ -33,7 +33,7 @@ static bool is_listed(const kw_gpu_module *module) {
   return false;
 }
 
-/* A module that no family lists is a defect of the pack: kw_gpu_programs_visit leaves it out, so that nobody has
+/* A module that no family lists is a defect of the pack: kw_gpu_programs_visit leaves it out, so that no build has
  * compiled its programs ahead. */
 static kw_status check_modules(const kw_gpu_plan *plan, const kw_gpu_device *device) {
   for (uint32_t i = 0; i < plan->step_count; ++i) {

@@ -98,7 +98,7 @@ static void tell_host(kw_gpu_device *device, const char *name, uint64_t begin, b
     host->report_build(host->ctx, device, name, now_ns() - begin, cached);
 }
 
-/* A defect of the pack: kw_gpu_programs_visit leaves the program out, so that nobody has compiled it ahead. */
+/* A defect of the pack: kw_gpu_programs_visit leaves the program out, so that it was not compiled ahead. */
 static kw_status not_listed(const kw_gpu_device *device, const char *name) {
   char text[192];
   snprintf(

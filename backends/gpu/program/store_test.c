@@ -129,7 +129,7 @@ static void foreign_files_are_not_there(void **state) {
   assert_int_equal(rename(theirs, file_of(&key)), 0);
   assert_int_equal(read_back(&key), 0);
   kw_gpu_store_write(&key, payload, sizeof payload);
-  assert_int_equal(chmod(file_of(&key), 0666), 0); /* anybody may have written it */
+  assert_int_equal(chmod(file_of(&key), 0666), 0); /* any user may have written it */
   assert_int_equal(read_back(&key), 0);
   assert_int_equal(unlink(file_of(&key)), 0);
   assert_int_equal(mkfifo(file_of(&key), 0600), 0);

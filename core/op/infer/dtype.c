@@ -285,7 +285,7 @@ uint32_t kw_infer_casts(const kw_op *op, const kw_value *args, kw_dtype key) {
   if (!rules[op->row.result].casts) return 0;
   uint32_t cast = 0;
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
-    const bool shape_only = op->row.shape == KW_SHAPE_LIKE && i == 0; /* nobody reads its elements in another dtype */
+    const bool shape_only = op->row.shape == KW_SHAPE_LIKE && i == 0; /* its elements are read as they are, or not */
     if (op->schema.args[i].mutated || shape_only || !promotes(op, i)) continue;
     if (differs(&args[i], key)) cast |= 1u << i;
   }

@@ -26,7 +26,7 @@ static kw_status set_result(const kw_op *op, const kw_value *args, uint32_t inde
   *out = (kw_tensor_ref){.struct_size = sizeof *out, .dtype = dtype, .rank = (uint8_t)s->rank};
   memcpy(out->shape, s->sizes, s->rank * sizeof(int64_t));
   char what[96];
-  if (op->row.shape == KW_SHAPE_SIZE) { /* whoever chose the size is to blame */
+  if (op->row.shape == KW_SHAPE_SIZE) { /* the argument is at fault, not the result */
     snprintf(what, sizeof what, "%s: argument 'size'", op->schema.name);
   } else {
     snprintf(what, sizeof what, "%s: result %u", op->schema.name, index);

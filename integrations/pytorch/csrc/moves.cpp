@@ -82,7 +82,7 @@ at::Tensor &set_nothing_(at::Tensor &self) {
 
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
-/* A copy whose host end is pageable is waited for: nobody knows how long that lives. */
+/* A copy whose host end is pageable is waited for: how long that lives is not known. */
 void finish(kw_stream *stream, bool non_blocking, const at::Tensor &host) {
   if (non_blocking && is_pinned(host.const_data_ptr())) {
     use_pinned(host.const_data_ptr(), stream);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Host memory for copies that nobody waits for: a block that is freed stays until the copies it is used by have passed.
- * Thread-safe.
+ * Host memory for copies that are not waited for: a block that is freed stays until the copies it is used by have
+ * passed. Thread-safe.
  */
 #pragma once
 

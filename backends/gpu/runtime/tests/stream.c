@@ -135,7 +135,7 @@ API(cuStreamWaitValue32_v2, )(void *s, uint64_t address, uint32_t value, unsigne
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
-/* One record of an event; freed when nobody uses it any more: its event, and every task that names it. */
+/* One record of an event; freed when its event and every task that names it are done with it. */
 typedef struct marker {
   kw_engine_event passed; /* 1 when it is */
   uint64_t users;
