@@ -39,6 +39,6 @@ void kw_log(kw_log_level level, const char *format, ...) {
   }
   size_t length = strlen(line);
   line[length] = '\n';
-  /* A write that fails cannot be reported: stderr is gone. */
+  /* One write, so that lines of several threads stay whole; where it fails there is no place left to report that. */
   if (write(STDERR_FILENO, line, length + 1) < 0) return;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Running a plan: results made and checked, numbers taken, then the kernel, after what must come before it; or the
- * decomposition, fallback or fill that serves the call instead.
+ * Running a plan: results made and checked, numbers taken, then the kernel, after what must come before it; or, in
+ * place of the kernel, the decomposition or the fallback to cpu:0.
  */
 #include "call/execute.h"
 
