@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lines to stderr.
+ * Each message formatted into one line, which a single write puts to stderr, and the limit that KEYWAY_LOG sets.
  */
 #include "base/log.h"
 
