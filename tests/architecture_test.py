@@ -99,6 +99,10 @@ class Check(unittest.TestCase):
         self.append("tests/architecture.txt", "table core/low/base.c : it is one\n")
         self.assertEqual(self.run_check()[0], 0)
 
+    def test_a_file_that_does_not_say_what_it_is_is_named(self):
+        self.write("core/low/base.c", "/* SPDX-License-Identifier: Apache-2.0 */\n" + TREE["core/low/base.c"][len(HEAD):])
+        self.assert_fails("core/low/base.c:1: does not open with a sentence that says what the file is")
+
     def test_a_wide_line_is_named(self):
         self.append("core/low/base.c", f"\n/* {'x' * 120} */\n")
         self.assert_fails("core/low/base.c:11: 1 lines of more than 120 columns")
