@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-kw_status kw_counted_refuse_result(const kw_op *op, const kw_inference *inference) {
+kw_status kw_dynamic_output_refuse_result(const kw_op *op, const kw_inference *inference) {
   char text[160];
   return kw_fail(KW_ERR_INVALID_ARGUMENT,
                  "%s: only the data show how large result 0 is; leave it NULL, or ask for the count as result %u too "
@@ -20,7 +20,7 @@ kw_status kw_counted_refuse_result(const kw_op *op, const kw_inference *inferenc
                  kw_ref_describe(&inference->results[0], text, sizeof text));
 }
 
-kw_status kw_counted_may_narrow(const kw_op *op, bool records) {
+kw_status kw_dynamic_output_may_narrow(const kw_op *op, bool records) {
   if (!records) return kw_stream_may_wait(op->schema.name);
   return kw_fail(KW_ERR_BUSY,
                  "%s: how large result 0 is shows when the graph runs; while the stream records, ask for the count as "
@@ -28,7 +28,7 @@ kw_status kw_counted_may_narrow(const kw_op *op, bool records) {
                  op->schema.name, op->schema.result_count - 1);
 }
 
-kw_status kw_counted_narrow(const kw_op *op, kw_stream *stream, const kw_tensor *count, kw_tensor **io_result) {
+kw_status kw_dynamic_output_narrow(const kw_op *op, kw_stream *stream, const kw_tensor *count, kw_tensor **io_result) {
   const int64_t most = (*io_result)->ref.shape[0];
   int64_t filled = -1;
   bool passed = false;

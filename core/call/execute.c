@@ -355,16 +355,16 @@ kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
     if (barred != KW_OK) return barred;
   }
   const uint32_t recorded = r.record ? r.record->node_count : 0;
-  const bool narrows = kw_counted_narrows(plan->op, request->out_count);
+  const bool narrows = kw_dynamic_output_narrows(plan->op, request->out_count);
   uint64_t begin = kw_trace_begin();
   uint32_t created = 0;
-  kw_status status = narrows ? kw_counted_may_narrow(plan->op, r.record != NULL) : KW_OK;
+  kw_status status = narrows ? kw_dynamic_output_may_narrow(plan->op, r.record != NULL) : KW_OK;
   if (status == KW_OK) status = complete_results(&r, &created);
-  if (status == KW_OK && plan->op->changed) status = kw_change_check_overlap(plan, request, r.outs);
+  if (status == KW_OK && plan->op->changed) status = kw_mutated_args_check_overlap(plan, request, r.outs);
   if (status == KW_OK) status = run_plan(&r);
   if (status == KW_OK && narrows) {
     kw_tensor **counter = &r.outs[request->out_count];
-    status = kw_counted_narrow(plan->op, r.stream, *counter, &r.outs[0]);
+    status = kw_dynamic_output_narrow(plan->op, r.stream, *counter, &r.outs[0]);
     kw_tensor_release(*counter);
     created &= ~(1u << request->out_count);
   }

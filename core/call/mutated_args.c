@@ -19,7 +19,7 @@ static const kw_tensor_ref *tensor_of(const kw_value *value, uint32_t entry) {
   return value->tag == KW_TAG_TENSOR ? value->u.tensor : value->u.tensors[entry];
 }
 
-bool kw_change_is_nothing(const kw_op *op, const kw_value *args) {
+bool kw_mutated_args_are_empty(const kw_op *op, const kw_value *args) {
   for (uint32_t i = 0; op->changed >> i; ++i) {
     for (uint32_t k = 0; (op->changed >> i & 1) && k < count_tensors(&args[i]); ++k) {
       if (tensor_of(&args[i], k)->numel > 0) return false;
@@ -39,7 +39,7 @@ static void name_argument(const kw_op *op, const kw_value *value, uint32_t arg, 
   }
 }
 
-kw_status kw_change_check_each(const kw_op *op, const kw_value *args) {
+kw_status kw_mutated_args_check_each(const kw_op *op, const kw_value *args) {
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
     for (uint32_t k = 0; op->schema.args[i].mutated && k < count_tensors(&args[i]); ++k) {
       if (!kw_ref_overlaps_itself(tensor_of(&args[i], k))) continue;
@@ -133,7 +133,7 @@ static kw_status check_sorted(const kw_request *request, const placed *all, uint
   return KW_OK;
 }
 
-kw_status kw_change_check_overlap(const kw_plan *plan, const kw_request *request, kw_tensor *const *outs) {
+kw_status kw_mutated_args_check_overlap(const kw_plan *plan, const kw_request *request, kw_tensor *const *outs) {
   placed few[FEW], *all = few;
   size_t most = plan->inference.result_count;
   for (uint32_t i = 0; i < plan->arg_count; ++i) most += count_tensors(&request->args[i]);

@@ -9,14 +9,14 @@
 
 /* Whether all arguments that the op changes without returning them (kw_op.changed) are without elements. Arguments are
  * normalised, here and below. */
-bool kw_change_is_nothing(const kw_op *op, const kw_value *args);
+bool kw_mutated_args_are_empty(const kw_op *op, const kw_value *args);
 
 /* KW_ERR_INVALID_ARGUMENT for an argument marked (a!) that overlaps itself. */
-kw_status kw_change_check_each(const kw_op *op, const kw_value *args);
+kw_status kw_mutated_args_check_each(const kw_op *op, const kw_value *args);
 
 /* KW_ERR_INVALID_ARGUMENT for an argument among kw_op.changed that shares memory with another tensor of the call; an
  * argument that is only read may be the same tensor, but where either is of a list. outs: all results, NULL where one
  * is absent. Looks at each tensor once, however many there are. */
-kw_status kw_change_check_overlap(const kw_plan *plan, const kw_request *request, kw_tensor *const *outs);
+kw_status kw_mutated_args_check_overlap(const kw_plan *plan, const kw_request *request, kw_tensor *const *outs);
 
 #endif /* KEYWAY_CORE_CHANGE_H */

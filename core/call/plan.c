@@ -105,14 +105,14 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
   const kw_schema *schema = &request->op->schema;
   bool all_alias = true;
   for (uint32_t i = 0; i < schema->result_count; ++i) all_alias = all_alias && schema->results[i].alias_of >= 0;
-  const bool narrows = kw_counted_narrows(request->op, request->out_count);
+  const bool narrows = kw_dynamic_output_narrows(request->op, request->out_count);
   if (request->out_count != schema->result_count && !(request->out_count == 0 && all_alias) && !narrows) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: %u results were asked for, the op has %u", schema->name,
                    request->out_count, schema->result_count);
   }
   for (uint32_t i = 0; i < request->out_count; ++i) {
     if (schema->results[i].alias_of >= 0 || !request->outs[i]) continue;
-    if (narrows && i == 0) return kw_counted_refuse_result(request->op, &plan->inference);
+    if (narrows && i == 0) return kw_dynamic_output_refuse_result(request->op, &plan->inference);
     if (plan->inference.absent >> i & 1) {
       return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: result %u is left out by 'output_mask'; give NULL for it",
                      schema->name, i);
@@ -361,7 +361,7 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
 }
 
 static kw_status choose(kw_plan *plan, const kw_request *request) {
-  bool empty = kw_change_is_nothing(plan->op, plan->normal);
+  bool empty = kw_mutated_args_are_empty(plan->op, plan->normal);
   for (uint32_t i = 0; i < plan->inference.result_count; ++i) empty = empty && plan->inference.results[i].numel == 0;
   uint32_t count;
   kw_kernel *const *kernels =
@@ -430,7 +430,7 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
   status = copy_signature(plan, request, normal);
   if (status == KW_OK) status = kw_op_infer(request->op, plan->normal, &plan->inference);
   if (status == KW_OK) status = check_outs(plan, request);
-  if (status == KW_OK) status = kw_change_check_each(plan->op, plan->normal);
+  if (status == KW_OK) status = kw_mutated_args_check_each(plan->op, plan->normal);
   if (status == KW_OK) status = choose(plan, request);
   if (status != KW_OK) {
     kw_plan_free(plan);

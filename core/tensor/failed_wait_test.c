@@ -193,7 +193,7 @@ static void counting_results(void **state) {
   assert_ok(kw_tensor_create(&test->device, KW_I64, 0, NULL, &count));
   assert_ok(kw_tensor_write(count, &(int64_t){2}));
   the_next_wait_fails();
-  assert_int_equal(kw_counted_narrow(kw_op_find("nonzero"), stream, count, &result), KW_ERR_TIMEOUT);
+  assert_int_equal(kw_dynamic_output_narrow(kw_op_find("nonzero"), stream, count, &result), KW_ERR_TIMEOUT);
   assert_ptr_equal(result, whole);
   let_it_come_over_the_stack();
   kw_tensor_release(count);
