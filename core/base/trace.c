@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 
+#include <cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -30,18 +31,10 @@ uint64_t kw_trace_now(void) {
 }
 
 static void write_string(const char *text) {
-  fputc('"', file);
-  for (const unsigned char *c = (const unsigned char *)text; *c != 0; ++c) {
-    if (*c == '"' || *c == '\\') {
-      fputc('\\', file);
-      fputc(*c, file);
-    } else if (*c < 0x20 || *c == 0x7f) {
-      fprintf(file, "\\u%04x", *c);
-    } else {
-      fputc(*c, file);
-    }
-  }
-  fputc('"', file);
+  const cJSON string = {.type = cJSON_String | cJSON_IsReference, .valuestring = (char *)(uintptr_t)text};
+  char *quoted = cJSON_PrintUnformatted(&string);
+  fputs(quoted != NULL ? quoted : "\"\"", file);
+  cJSON_free(quoted);
 }
 
 /* Not by %f: an application's locale may write a comma. */

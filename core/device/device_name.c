@@ -4,6 +4,7 @@
  */
 #include "device/device_name.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "device/device.h"
@@ -88,13 +89,15 @@ static kw_status list_all(device_list *list) {
   for (uint32_t i = 0; i < plugins; i++) {
     kw_plugin *plugin = kw_plugin_at(i);
     if (plugin == NULL || plugin->device_count == 0) continue;
-    listed_device *items = realloc(list->items, (list->count + plugin->device_count) * sizeof *items);
-    if (items == NULL) {
-      free(list->items);
-      return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of devices");
+    for (uint32_t d = 0; d < plugin->device_count; d++) {
+      listed_device *items = kw_array_grow(list->items, list->count, sizeof *items);
+      if (items == NULL) {
+        free(list->items);
+        return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of devices");
+      }
+      list->items = items;
+      list->items[list->count++] = (listed_device){plugin, d};
     }
-    list->items = items;
-    for (uint32_t d = 0; d < plugin->device_count; d++) list->items[list->count++] = (listed_device){plugin, d};
   }
   return KW_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "plugin/discover.h"
 
+#include "base/array.h"
 #include "base/error.h"
 
 #include <dirent.h>
@@ -180,16 +181,12 @@ static kw_status add(kw_candidates *list, kw_candidate *candidate) {
       return KW_OK; /* the same file by another name */
     }
   }
-  if (list->count == list->capacity) {
-    uint32_t capacity = list->capacity != 0 ? 2 * list->capacity : 16;
-    kw_candidate *items = realloc(list->items, capacity * sizeof *items);
-    if (items == NULL) {
-      free(candidate->path);
-      return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of plugins");
-    }
-    list->items = items;
-    list->capacity = capacity;
+  kw_candidate *items = kw_array_grow(list->items, list->count, sizeof *items);
+  if (items == NULL) {
+    free(candidate->path);
+    return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for the list of plugins");
   }
+  list->items = items;
   list->items[list->count++] = *candidate;
   return KW_OK;
 }
@@ -229,7 +226,7 @@ static const char by_search_path[] = "KEYWAY_PLUGIN_PATH";
 
 /* NULL with an error when memory is out. The pointer is good until the next call. */
 static kw_plugin_directory *remember_directory(const char *path, const char *origin) {
-  kw_plugin_directory *grown = realloc(directories, (directory_count + 1) * sizeof *grown);
+  kw_plugin_directory *grown = kw_array_grow(directories, directory_count, sizeof *grown);
   if (grown != NULL) directories = grown;
   char *copy = grown != NULL ? strdup(path) : NULL;
   if (copy == NULL) {

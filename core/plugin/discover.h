@@ -26,7 +26,6 @@ typedef struct kw_candidate {
 typedef struct kw_candidates {
   kw_candidate *items;
   uint32_t count;
-  uint32_t capacity;
 } kw_candidates;
 
 /* All candidates, each file once. KW_ERR_OUT_OF_MEMORY when memory or files are short: another try may do better, and

@@ -4,6 +4,7 @@
  */
 #include "plugin/plugin.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
 
@@ -31,7 +32,7 @@ kw_plugin_entry *kw_plugin_entry_obtain(const char *path, uint64_t device, uint6
   for (uint32_t i = 0; i < entry_count && inode != 0; i++) {
     if (entries[i]->inode == inode && entries[i]->device == device) return entries[i];
   }
-  kw_plugin_entry **grown = realloc(entries, (entry_count + 1) * sizeof *grown);
+  kw_plugin_entry **grown = kw_array_grow(entries, entry_count, sizeof *grown);
   if (grown != NULL) entries = grown;
   kw_plugin_entry *entry = grown != NULL ? calloc(1, sizeof *entry) : NULL;
   if (entry == NULL) {
