@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What CUDA has beside the driver API: energy by NVML, kernels by cuDNN.
+ */
 #ifndef KEYWAY_CUDA_H
 #define KEYWAY_CUDA_H
 

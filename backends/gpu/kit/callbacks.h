@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Host callbacks of a stream, for runtimes that cannot let them block: a thread of the kit's runs them.
+ */
 #ifndef KEYWAY_GPU_KIT_CALLBACKS_H
 #define KEYWAY_GPU_KIT_CALLBACKS_H
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The plugin over a driver and its devices: their state, and the device group.
+ */
 #ifndef KEYWAY_GPU_KIT_DEVICE_H
 #define KEYWAY_GPU_KIT_DEVICE_H
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events over a driver.
+ */
 #ifndef KEYWAY_GPU_KIT_EVENT_H
 #define KEYWAY_GPU_KIT_EVENT_H
 

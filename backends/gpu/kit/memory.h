@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory over a driver: allocation, copies, fills.
+ */
 #ifndef KEYWAY_GPU_KIT_MEMORY_H
 #define KEYWAY_GPU_KIT_MEMORY_H
 

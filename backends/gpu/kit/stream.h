@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams over a driver.
+ */
 #ifndef KEYWAY_GPU_KIT_STREAM_H
 #define KEYWAY_GPU_KIT_STREAM_H
 
