@@ -12,14 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first one stays; later ones are consequences more often than news. */
+/* The first one stays; later ones are consequences more often than news. One after a wait for the device has returned
+ * the first is news to the next such wait. */
 void kw_late_error_keep(kw_stream *stream, kw_status status, const char *text) {
   pthread_mutex_lock(&stream->mutex);
   if (atomic_load(&stream->late_status) == KW_OK) {
     snprintf(stream->late_text, sizeof stream->late_text, "%s", text);
     stream->late_told = false;
+    stream->later_status = KW_OK;
     atomic_store(&stream->late_status, status);
   } else {
+    if (stream->late_told && stream->later_status == KW_OK) {
+      snprintf(stream->later_text, sizeof stream->later_text, "%s", text);
+      stream->later_status = status;
+    }
     kw_log(KW_LOG_INFO, "a further late error on a stream of %s: %s", stream->device->name, text);
   }
   pthread_mutex_unlock(&stream->mutex);
@@ -57,13 +63,17 @@ kw_status kw_late_error_report(uint64_t token, uint64_t call_id, kw_status statu
 static kw_status read_error(kw_stream *stream, bool for_device, char *text) {
   pthread_mutex_lock(&stream->mutex);
   kw_status status = atomic_load(&stream->late_status);
-  if (for_device) {
-    if (stream->late_told && status != KW_ERR_DEVICE_LOST) status = KW_OK;
+  const char *from = stream->late_text;
+  if (for_device && stream->late_told && status != KW_OK && status != KW_ERR_DEVICE_LOST) {
+    status = stream->later_status;
+    from = stream->later_text;
+    stream->later_status = KW_OK;
+  } else if (for_device) {
     stream->late_told = true;
   } else if (status != KW_ERR_DEVICE_LOST) {
     atomic_store(&stream->late_status, KW_OK);
   }
-  if (status != KW_OK) memcpy(text, stream->late_text, sizeof stream->late_text);
+  if (status != KW_OK) memcpy(text, from, sizeof stream->late_text);
   pthread_mutex_unlock(&stream->mutex);
   return status;
 }
@@ -83,7 +93,8 @@ kw_status kw_late_error_tell(kw_stream *stream) {
 }
 
 void kw_late_error_log_untold(const kw_stream *stream) {
-  if (atomic_load(&stream->late_status) == KW_OK || stream->late_told || atomic_load(&stream->device->lost)) return;
+  if (atomic_load(&stream->late_status) == KW_OK || atomic_load(&stream->device->lost)) return;
+  if (stream->late_told && stream->later_status == KW_OK) return;
   kw_log(KW_LOG_WARN, "a stream of %s is destroyed with a late error that nobody asked for: %s", stream->device->name,
-         stream->late_text);
+         stream->late_told ? stream->later_text : stream->late_text);
 }

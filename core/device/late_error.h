@@ -19,8 +19,8 @@ void kw_late_error_keep(kw_stream *stream, kw_status status, const char *text);
  * KW_OK when there is none. */
 kw_status kw_late_error_take(kw_stream *stream);
 
-/* For a wait for the device: the stream's late error, unless such a wait has returned it before. The stream keeps it
- * for its own wait. */
+/* For a wait for the device: the stream's late error, which the stream keeps for its own wait, too; where such a wait
+ * has returned that before, the first one since. */
 kw_status kw_late_error_tell(kw_stream *stream);
 
 /* A stream ends: a late error that no call has told goes to the log. */

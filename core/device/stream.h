@@ -20,7 +20,8 @@ struct kw_stream {
   pthread_mutex_t mutex;         /* guards the late error, lists in words, and what is held */
   _Atomic kw_status late_status; /* the first late error that the stream's own wait has not returned; KW_OK when none */
   bool late_told;                /* a wait for the device has returned it */
-  char late_text[1024];
+  kw_status later_status;        /* the first one after that, which only the next such wait returns; KW_OK when none */
+  char late_text[1024], later_text[1024];
   kw_error_words words;
   struct kw_host_memory *held; /* host memory that a wait which failed has left: host_memory.h */
   uint64_t waits;              /* begun so far */

@@ -219,6 +219,11 @@ static void waits_for_the_device_leave_streams_their_errors(void **state) {
   assert_int_equal(TEST_CALLS(apart, stream_synchronize), 0);
   assert_int_equal(kw_device_synchronize(&test->device), KW_ERR_TIMEOUT);
   assert_ok(kw_device_synchronize(&test->device));
+  /* An application that only ever waits for the device is told of the next error, too. */
+  assert_ok(kw_late_error_report(a->token, 0, KW_ERR_IO, "later in a"));
+  assert_int_equal(kw_device_synchronize(&test->device), KW_ERR_IO);
+  assert_error("later in a");
+  assert_ok(kw_device_synchronize(&test->device));
   /* Each stream has its own error still: its owner must not take what it wrote for right. */
   assert_int_equal(kw_stream_synchronize(a), KW_ERR_TIMEOUT);
   assert_error("in a");
