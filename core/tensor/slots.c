@@ -5,6 +5,8 @@
  */
 #include "tensor/slots.h"
 
+#include "base/fork.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +48,9 @@ static void add_page(void) {
   for (int i = 0; i < PAGE; ++i) put(&made->slots[i]);
 }
 
+/* In a forked child a thread that does not exist there may have held the lock. */
 kw_tensor *kw_tensor_slot_take(void) {
+  if (kw_fork_happened()) return calloc(1, sizeof(kw_tensor));
   pthread_mutex_lock(&lock);
   if (waiting <= QUEUE_LEAST) add_page();
   slot *taken = first;
@@ -60,6 +64,7 @@ kw_tensor *kw_tensor_slot_take(void) {
 }
 
 void kw_tensor_slot_give(kw_tensor *tensor) {
+  if (kw_fork_happened()) return;
   pthread_mutex_lock(&lock);
   put((slot *)(void *)tensor);
   pthread_mutex_unlock(&lock);
