@@ -211,7 +211,7 @@ static kw_status insert(const char *vendor, kw_op *op, bool *out_kept) {
   }
   if (known) return KW_OK;
   if (!publish(op)) {
-    return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: op '%s' does not fit: the op table holds %u", vendor, op->schema.name,
+    return kw_fail(KW_ERR_UNSUPPORTED, "%s: op '%s' does not fit: the op table holds %u", vendor, op->schema.name,
                    MAX_OPS);
   }
   *out_kept = true;
