@@ -42,7 +42,10 @@ def die(what):
 
 
 def git(*arguments):
-    return subprocess.run(["git", "-C", ROOT, *arguments], check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)
+    if done.returncode:
+        die(f"git {arguments[0]} failed: {done.stderr.strip()}")
+    return done.stdout
 
 
 def short(commit):
@@ -63,8 +66,9 @@ class Block:
     def __init__(self, name, minutes, inputs, command, within=None):
         self.name, self.minutes, self.inputs, self.command, self.within = name, minutes, inputs, command, within
         self.fixed = "." in inputs
-        # Its scripts are inputs, too.
-        self.own = inputs + [word for word in shlex.split(command) if (ROOT / word).is_file()]
+        # Its scripts are inputs, too, unlike a file that it writes.
+        self.own = inputs + [word for word in shlex.split(command)
+                             if (ROOT / word).is_file() and os.access(ROOT / word, os.X_OK)]
 
 
 ROW = re.compile(r"(?P<name>[a-z0-9-]+) : (?P<minutes>[1-9][0-9]*) : (?P<inputs>(?:(?! : ).)+) : "
