@@ -27,6 +27,7 @@ import time
 from pathlib import Path
 
 MARK = "\x1e"  # before the place of each command in the shell's output
+END = "end"  # in place of one behind the last command
 
 
 class Block:
@@ -60,7 +61,9 @@ def commands(place, text):
     for number, line in enumerate(text.splitlines(), int(first)):
         pending.append(line)
         together = "\n".join(pending)
-        whole = subprocess.run(["bash", "-n", "-c", together], capture_output=True).returncode == 0
+        read = subprocess.run(["bash", "-n", "-c", together], capture_output=True, env=os.environ | {"LC_ALL": "C"})
+        # Of a here-document without its end bash only warns.
+        whole = read.returncode == 0 and b"here-document" not in read.stderr
         if whole and not line.endswith("\\"):
             if together.strip():
                 yield f"{page}:{number + 1 - len(pending)}", together
@@ -136,20 +139,21 @@ def chains(source, pages):
 
 def script(root, chain):
     """The shell's program: every command, and after it a look at its exit status."""
-    text = 'check() { status=$?; [ $status -eq 0 ] || exit $status; }\n'
+    text = 'set -o pipefail\ncheck() { status=$?; [ $status -eq 0 ] || exit $status; }\n'
     for _, found in chain:
         text += f"cd {shlex.quote(str(root))}\n"
         for block in found:
             for place, command in block.shell():
                 text += f"printf '{MARK}%s\\n' {shlex.quote(place)}\n{command}\ncheck\n"
-    return text
+    return text + f"printf '{MARK}{END}\\n'\n"
 
 
 def copy_of_tree(source, build, root):
     """A checkout with a finished build, to be written to."""
 
     def ignored(folder, names):
-        return {"build", ".git"} & set(names) if Path(folder) == source else ()
+        outer = {"build", ".git"} if Path(folder) == source else ()
+        return {name for name in names if name in outer or Path(folder) / name == build}
 
     shutil.rmtree(root.parent, ignore_errors=True)
     shutil.copytree(source, root, ignore=ignored, symlinks=True)
@@ -161,13 +165,13 @@ def copy_of_tree(source, build, root):
 def run(root, chain):
     """Runs a chain; what failed, in words, or None."""
     program = script(root, chain)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("KEYWAY_")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("KEYWAY_", "XDG_"))}
     environment |= {"HOME": str(root.parent / "home"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     for name in ("PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH", "LD_LIBRARY_PATH"):
         environment.pop(name, None)
     shell = subprocess.run(["bash", "-c", program], cwd=root, env=environment, stdin=subprocess.DEVNULL, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
-    if shell.returncode == 0:
+    if shell.returncode == 0 and f"{MARK}{END}\n" in shell.stdout:  # otherwise a command has ended the shell
         return None
     place, _, output = shell.stdout.rpartition(MARK)[2].partition("\n")
     command = next(each for _, found in chain for block in found for at, each in block.shell() if at == place)
