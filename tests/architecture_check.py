@@ -7,6 +7,7 @@ them. Read are the symbols of the objects (who calls or names what of whom) and 
 wrote down (who includes whom). Fails, naming both ends, for
 
   - a call, a name or an include that goes up from one room to another, or to a part of the tree that is out of bounds;
+  - a file in a folder that has rooms, but in none of them;
   - a circle of files within one target, by symbols or by includes;
   - a pointer to a function that is stored while the program runs, unless it is among the seams of architecture.txt: behind
     it an arrow could hide;
@@ -262,7 +263,7 @@ def opens_with_sentence(text, ops):
     return bool(begins and len(paragraph.split()) >= 3 and re.search(r'[.:)][)"]?(\s|$)', paragraph))
 
 
-FUNCTION_POINTER = r"\(\*\s*(?:_Atomic\s+)?(\w+)\)\s*\("
+FUNCTION_POINTER = r"\(\*\s*(?:_Atomic\s+)?(\w+)(?:\s*\[\w*\])*\)\s*\("
 
 
 def seams(files, source_dir):
@@ -328,6 +329,9 @@ def check(plan, objects, source_dir, build_dir, tracked):
                              f"{' in ' + target if target else ''}: {' -> '.join(way)}"
                              + (f"; with them {', '.join(set(circle) - set(way))}" if len(circle) > len(way) - 1 else ""))
     sources = [path for path in tracked if SOURCES.search(path) and not TEST.search(path)]
+    for path in sources:
+        if any(path.startswith(folder + "/") for folder, _ in plan.orders) and not plan.room(path):
+            found.append(f"{path} is in no room: move it into one, or give its folder a place in architecture.txt")
     for path, name in sorted(set(seams(sources, source_dir))):
         if not excepted("seam", f"{path} {name}"):
             found.append(f"{path}: '{name}' is a pointer to a function that is set at run time: call the function, or "

@@ -114,6 +114,14 @@ class Check(unittest.TestCase):
         self.append("tests/architecture.txt", "seam core/low/base.c hook : because\n")
         self.assertEqual(self.run_check()[0], 0)
 
+    def test_an_array_of_pointers_is_a_seam_too(self):
+        self.append("core/low/base.c", "\nint (*hooks[4])(void);\n")
+        self.assert_fails("core/low/base.c: 'hooks' is a pointer to a function that is set at run time")
+
+    def test_a_file_in_no_room_is_named(self):
+        self.write("core/odd/odd.c", HEAD + "\nint odd(void);\n\nint odd(void) {\n  return 1;\n}\n")
+        self.assert_fails("core/odd/odd.c is in no room")
+
     def test_more_than_twelve_seams_are_too_many(self):
         for i in range(13):
             self.append("core/low/base.c", f"\nint (*hook_{i})(void);\n")
