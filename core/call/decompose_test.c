@@ -2,30 +2,7 @@
  *
  * Tests of ops that other ops serve, on the fixture's device.
  */
-#include "testing/test_calls.h"
-
-static kw_dispatch_fixture *fixture;
-static const kw_op *add, *sub;
-
-static int load(void **state) {
-  (void)state;
-  fixture = test_fixture_start(DISPATCH_FIXTURE);
-  add = kw_op_find("add.Tensor");
-  sub = kw_op_find("sub.Tensor");
-  return fixture && add && sub ? 0 : -1;
-}
-
-/* Each test has a freshly opened device, so that no plan is left from another. */
-static int open_device(void **state) {
-  (void)state;
-  memset(fixture, 0, sizeof *fixture);
-  return kw_device_open("fixture:0", &device) == KW_OK ? 0 : -1;
-}
-
-static int close_device(void **state) {
-  (void)state;
-  return kw_device_close(device) == KW_OK ? 0 : -1;
-}
+#include "testing/test_dispatch.h"
 
 static void decomposes_sub_and_counts_it(void **state) {
   (void)state;
@@ -219,8 +196,6 @@ static void decomposes_to_gather_and_scatter(void **state) {
   kw_tensor_release(table), kw_tensor_release(turned), kw_tensor_release(every), kw_tensor_release(number);
   kw_tensor_release(four), kw_tensor_release(one), kw_tensor_release(line), kw_tensor_release(zero);
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, open_device, close_device)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -2,34 +2,11 @@
  *
  * Tests of dispatch on the fixture's device: which kernel is taken, and what happens around it.
  */
-#include "testing/test_calls.h"
+#include "testing/test_dispatch.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static kw_dispatch_fixture *fixture;
-static const kw_op *add, *sub;
-
-static int load(void **state) {
-  (void)state;
-  fixture = test_fixture_start(DISPATCH_FIXTURE);
-  add = kw_op_find("add.Tensor");
-  sub = kw_op_find("sub.Tensor");
-  return fixture && add && sub ? 0 : -1;
-}
-
-/* Each test has a freshly opened device, so that no plan is left from another. */
-static int open_device(void **state) {
-  (void)state;
-  memset(fixture, 0, sizeof *fixture);
-  return kw_device_open("fixture:0", &device) == KW_OK ? 0 : -1;
-}
-
-static int close_device(void **state) {
-  (void)state;
-  return kw_device_close(device) == KW_OK ? 0 : -1;
-}
 
 static void takes_the_highest_priority_that_can(void **state) {
   (void)state;
@@ -434,8 +411,6 @@ static void launches_nothing_in_a_forked_child(void **state) {
   assert_int_equal(call(add, x, x, &y), KW_OK);
   kw_tensor_release(x), kw_tensor_release(y);
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, open_device, close_device)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
