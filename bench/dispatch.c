@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What one op call costs: add.Tensor on two existing f32 [1] inputs and an existing output, schema checks on, down to
- * an empty kernel of an external plugin. Beside it an indirect call through a volatile pointer, and PyTorch's own
- * one-element add into an existing tensor where Python finds PyTorch. Times are medians of interleaved rounds in one
- * run.
+ * an empty kernel of an external plugin; and what launching a graph costs that the plugin recorded itself. Beside it an
+ * indirect call through a volatile pointer, and PyTorch's own one-element add into an existing tensor where Python
+ * finds PyTorch. Times are medians of interleaved rounds in one run.
  */
 #include "median.h"
 
@@ -22,9 +22,11 @@
 #define ROUNDS 21
 #define CALLS_PER_ROUND 200000
 #define INSTRUCTION_CALLS 20000
+#define GRAPH_NODES 64
 
-/* ---- Counting: libkeyway's allocations and locks go through these, because the program's symbols come first.
- * ---------- */
+/* ---- Counting ----------------------------------------------------------------------------------------------------
+ *
+ * libkeyway's allocations and locks go through these, because the program's symbols come first. */
 
 static _Atomic uint64_t allocations, locks;
 
@@ -85,6 +87,28 @@ static void call_op(uint64_t calls) {
   }
 }
 
+static kw_graph *recorded;
+
+static void record_graph(uint64_t nodes) {
+  kw_device *device = kw_tensor_device(sum);
+  if (kw_graph_begin(kw_stream_default(device)) != KW_OK) fail("recording");
+  call_op(nodes);
+  if (kw_graph_end(kw_stream_default(device), &recorded) != KW_OK) fail("recording");
+  kw_graph_info info = {.struct_size = sizeof info};
+  if (kw_graph_get_info(recorded, &info) != KW_OK) fail("looking at the graph");
+  if (!info.native) {
+    fprintf(stderr, "bench-dispatch: the plugin did not record the graph\n");
+    exit(1);
+  }
+}
+
+static void launch_graph(uint64_t launches) {
+  kw_stream *stream = kw_stream_default(kw_tensor_device(sum));
+  for (uint64_t i = 0; i < launches; ++i) {
+    if (kw_graph_launch(recorded, stream) != KW_OK) fail("launching the graph");
+  }
+}
+
 static int nothing(void) {
   return 0;
 }
@@ -117,14 +141,15 @@ static double number_after(const char *command, const char *mark) {
   return pclose(pipe) == 0 ? value : -1;
 }
 
-/* Instructions per call by callgrind: the difference between two runs, so that start-up cancels. */
-static double count_instructions(const char *self, const char *plugin) {
+/* Instructions per op call, or per launch of a graph of `nodes` where that is not 0, by callgrind: the difference
+ * between two runs, so that start-up cancels. */
+static double count_instructions(const char *self, const char *plugin, int nodes) {
   double totals[2];
   for (int i = 0; i < 2; ++i) {
     char command[2 * PATH_MAX + 256];
     snprintf(command, sizeof command,
-             "valgrind --tool=callgrind --callgrind-out-file=/dev/null '%s' --plugin '%s' --calls %d 2>&1", self,
-             plugin, (i + 1) * INSTRUCTION_CALLS);
+             "valgrind --tool=callgrind --callgrind-out-file=/dev/null '%s' --plugin '%s' --graph %d --calls %d 2>&1",
+             self, plugin, nodes, (i + 1) * INSTRUCTION_CALLS);
     totals[i] = number_after(command, "Collected :");
     if (totals[i] < 0) return -1;
   }
@@ -147,36 +172,91 @@ static double time_pytorch(const char *python) {
   return number_after(command, "ns ");
 }
 
+typedef struct result {
+  const char *name;
+  double value; /* negative: not measured */
+  const char *unit;
+} result;
+
+static void print_json(const result *results, size_t count) {
+  cJSON *root = cJSON_CreateObject();
+  for (size_t i = 0; i < count; ++i) {
+    if (results[i].value < 0) {
+      cJSON_AddNullToObject(root, results[i].name);
+    } else {
+      cJSON_AddNumberToObject(root, results[i].name, results[i].value);
+    }
+  }
+  char *text = cJSON_Print(root);
+  puts(text);
+  cJSON_free(text);
+  cJSON_Delete(root);
+}
+
+static void print_table(const result *results, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (results[i].value < 0) {
+      printf("%-28s %10s\n", results[i].name, "not run");
+    } else {
+      printf("%-28s %10.1f %s\n", results[i].name, results[i].value, results[i].unit);
+    }
+  }
+}
+
+/* What no clock tells. */
+static size_t count(const char *self, const char *plugin, result *out) {
+  const uint64_t allocations_before = allocations, locks_before = locks;
+  call_op(1000);
+  const double allocated = (double)(allocations - allocations_before), locked = (double)(locks - locks_before);
+  size_t rows = 0;
+  out[rows++] = (result){"op_call_instructions", count_instructions(self, plugin, 0), "per call (callgrind)"};
+  out[rows++] = (result){"locks", locked, "in 1000 calls"};
+  out[rows++] = (result){"allocations", allocated, "in 1000 calls"};
+  out[rows++] =
+      (result){"graph_1_instructions", count_instructions(self, plugin, 1), "per launch of a graph of 1 node"};
+  out[rows++] = (result){"graph_64_instructions", count_instructions(self, plugin, GRAPH_NODES), "of 64 nodes"};
+  return rows;
+}
+
+static size_t measure_times(const char *python, result *out) {
+  double op_times[ROUNDS], indirect_times[ROUNDS];
+  for (int round = 0; round < ROUNDS; ++round) {
+    op_times[round] = time_calls(call_op, CALLS_PER_ROUND);
+    indirect_times[round] = time_calls(call_indirect, CALLS_PER_ROUND);
+  }
+  const double op_ns = kw_median(op_times, ROUNDS), indirect_ns = kw_median(indirect_times, ROUNDS);
+  const double torch_ns = time_pytorch(python);
+  size_t rows = 0;
+  out[rows++] = (result){"op_call_ns", op_ns, "ns, median"};
+  out[rows++] = (result){"indirect_call_ns", indirect_ns, "ns, median"};
+  out[rows++] = (result){"pytorch_add_ns", torch_ns, "ns, median (torch.add, out=, one element)"};
+  out[rows++] = (result){"ratio_to_indirect", op_ns / indirect_ns, "x"};
+  out[rows++] = (result){"ratio_pytorch_to_op", torch_ns < 0 ? -1 : torch_ns / op_ns, "x"};
+  return rows;
+}
+
 static void usage(FILE *file) {
   fprintf(file,
-          "usage: bench-dispatch [--json] [--plugin FILE] [--python PROGRAM] [--calls N]\n"
+          "usage: bench-dispatch [--json] [--counts] [--plugin FILE] [--python PROGRAM] [--calls N [--graph NODES]]\n"
           "Measures one op call down to an empty kernel.\n"
           "  --json            print JSON\n"
+          "  --counts          only what no clock tells: instructions, locks, allocations\n"
           "  --plugin FILE     the plugin with the empty kernel (default: beside the build)\n"
           "  --python PROGRAM  a Python that may have PyTorch (default: python3)\n"
-          "  --calls N         only make N calls, for profilers\n");
+          "  --calls N         only make N calls, for profilers\n"
+          "  --graph NODES     launch a graph of so many calls instead\n");
 }
 
-static void add_number(cJSON *object, const char *name, double value) {
-  if (value < 0) {
-    cJSON_AddNullToObject(object, name);
-  } else {
-    cJSON_AddNumberToObject(object, name, value);
-  }
-}
-
-static void print_row(const char *name, double value, const char *unit) {
-  if (value < 0) {
-    printf("%-24s %10s\n", name, "not run");
-  } else {
-    printf("%-24s %10.1f %s\n", name, value, unit);
-  }
+static bool read_number(const char *text, long *out) {
+  char *end;
+  *out = strtol(text, &end, 10);
+  return end != text && !*end && *out >= 0;
 }
 
 int main(int argc, char **argv) {
-  bool json = false;
+  bool json = false, counts_only = false;
   const char *python = "python3";
-  long calls = 0;
+  long calls = 0, nodes = 0;
   char self[PATH_MAX], plugin[PATH_MAX + 64];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length < 0) {
@@ -186,13 +266,18 @@ int main(int argc, char **argv) {
   self[length] = '\0';
   snprintf(plugin, sizeof plugin, "%.*s/../bench/keyway_bench_empty.so", (int)(strrchr(self, '/') - self), self);
   for (int i = 1; i < argc; ++i) {
+    const bool more = i + 1 < argc;
     if (strcmp(argv[i], "--json") == 0) {
       json = true;
-    } else if (strcmp(argv[i], "--plugin") == 0 && i + 1 < argc) {
+    } else if (strcmp(argv[i], "--counts") == 0) {
+      counts_only = true;
+    } else if (strcmp(argv[i], "--plugin") == 0 && more) {
       snprintf(plugin, sizeof plugin, "%s", argv[++i]);
-    } else if (strcmp(argv[i], "--python") == 0 && i + 1 < argc) {
+    } else if (strcmp(argv[i], "--python") == 0 && more) {
       python = argv[++i];
-    } else if (strcmp(argv[i], "--calls") == 0 && i + 1 < argc && (calls = strtol(argv[i + 1], NULL, 10)) > 0) {
+    } else if (strcmp(argv[i], "--calls") == 0 && more && read_number(argv[i + 1], &calls)) {
+      ++i;
+    } else if (strcmp(argv[i], "--graph") == 0 && more && read_number(argv[i + 1], &nodes)) {
       ++i;
     } else {
       bool help = strcmp(argv[i], "--help") == 0;
@@ -203,47 +288,15 @@ int main(int argc, char **argv) {
   }
   prepare(plugin);
   call_op(2); /* the first makes the plan */
+  if (nodes > 0) record_graph((uint64_t)nodes);
   if (calls > 0) {
-    call_op((uint64_t)calls);
+    (nodes > 0 ? launch_graph : call_op)((uint64_t)calls);
     return 0;
   }
 
-  uint64_t allocations_before = allocations, locks_before = locks;
-  call_op(1000);
-  double allocated = (double)(allocations - allocations_before), locked = (double)(locks - locks_before);
-
-  double op_times[ROUNDS], indirect_times[ROUNDS];
-  for (int round = 0; round < ROUNDS; ++round) {
-    op_times[round] = time_calls(call_op, CALLS_PER_ROUND);
-    indirect_times[round] = time_calls(call_indirect, CALLS_PER_ROUND);
-  }
-  double op_ns = kw_median(op_times, ROUNDS), indirect_ns = kw_median(indirect_times, ROUNDS);
-  double instructions = count_instructions(self, plugin);
-  double torch_ns = time_pytorch(python);
-
-  if (json) {
-    cJSON *root = cJSON_CreateObject();
-    add_number(root, "op_call_ns", op_ns);
-    add_number(root, "op_call_instructions", instructions);
-    add_number(root, "locks", locked);
-    add_number(root, "allocations", allocated);
-    add_number(root, "indirect_call_ns", indirect_ns);
-    add_number(root, "pytorch_add_ns", torch_ns);
-    add_number(root, "ratio_to_indirect", op_ns / indirect_ns);
-    add_number(root, "ratio_pytorch_to_op", torch_ns < 0 ? -1 : torch_ns / op_ns);
-    char *text = cJSON_Print(root);
-    puts(text);
-    cJSON_free(text);
-    cJSON_Delete(root);
-    return 0;
-  }
-  print_row("op_call_ns", op_ns, "ns, median");
-  print_row("op_call_instructions", instructions, "per call (callgrind)");
-  print_row("locks", locked, "in 1000 calls");
-  print_row("allocations", allocated, "in 1000 calls");
-  print_row("indirect_call_ns", indirect_ns, "ns, median");
-  print_row("pytorch_add_ns", torch_ns, "ns, median (torch.add, out=, one element)");
-  print_row("op / indirect", op_ns / indirect_ns, "x");
-  print_row("pytorch / op", torch_ns < 0 ? -1 : torch_ns / op_ns, "x");
+  result results[16];
+  size_t rows = count(self, plugin, results);
+  if (!counts_only) rows += measure_times(python, results + rows);
+  (json ? print_json : print_table)(results, rows);
   return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A kernel that does nothing, for measuring the way to it.
+ * A kernel that does nothing, and graphs that do nothing, for measuring the way to them.
  */
 #define FIXTURE_KEY "empty"
 #include "fixture.h"
@@ -10,5 +10,34 @@ static kw_status launch_nothing(const kw_call *call) {
   return KW_OK;
 }
 
+static kw_status begin_nothing(void *device, void *stream) {
+  (void)device, (void)stream;
+  return KW_OK;
+}
+
+static kw_status end_nothing(void *device, void *stream, void **out_graph) {
+  if (out_graph) *out_graph = stream;
+  (void)device;
+  return KW_OK;
+}
+
+static kw_status graph_nothing(void *device, void *graph, void *stream) {
+  (void)device, (void)graph, (void)stream;
+  return KW_OK;
+}
+
+static kw_status destroy_nothing(void *device, void *graph) {
+  (void)device, (void)graph;
+  return KW_OK;
+}
+
+static const kw_graph_api empty_graph_table = {.struct_size = sizeof(kw_graph_api),
+                                               .begin = begin_nothing,
+                                               .end = end_nothing,
+                                               .launch = graph_nothing,
+                                               .destroy = destroy_nothing};
+
 #define FIXTURE_LAUNCH launch_nothing
+#define FIXTURE_KERNEL_FLAGS KW_KERNEL_CAPTURABLE
+#define FIXTURE_MORE_GROUPS {KW_GROUP_GRAPH, &empty_graph_table},
 #include "fixture_plugin.h"

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What calls may cost: instructions, locks and allocations, which are the same on a loaded machine.
+
+usage: call_cost_test.py BENCH_DISPATCH
+"""
+import json
+import subprocess
+import sys
+
+# Instructions of add.Tensor on one element, from kw_op_call to the plugin's empty kernel and back.
+OP_CALL = 193
+
+
+def main():
+    run = subprocess.run([sys.argv[1], "--counts", "--json"], capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(f"bench-dispatch exits {run.returncode}: {run.stderr.strip()}")
+    cost = json.loads(run.stdout)
+    wrong = [f"{name} was not measured" for name, value in cost.items() if value is None]
+    if not wrong:
+        # A whole number, but for what the runs' starts differ in.
+        if round(cost["op_call_instructions"]) > OP_CALL:
+            wrong.append(f"an op call takes {cost['op_call_instructions']:.1f} instructions, more than {OP_CALL}")
+        for name in ("locks", "allocations"):
+            if cost[name] != 0:
+                wrong.append(f"1000 op calls take {cost[name]:.0f} {name}, and may take none")
+        one, many = cost["graph_1_instructions"], cost["graph_64_instructions"]
+        if round(one) != round(many):
+            wrong.append(f"launching a graph that its plugin recorded takes {one:.1f} instructions with one node and "
+                         f"{many:.1f} with 64, and must not depend on the nodes")
+    print(json.dumps(cost, indent=2))
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
