@@ -7,8 +7,11 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_native_batch_norm_legit.h>
 #include <ATen/ops/_native_batch_norm_legit_no_training.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/searchsorted.h>
 #include <torch/library.h>
 
+#include <string_view>
 #include <tuple>
 
 namespace torch_keyway {
@@ -55,6 +58,12 @@ at::Tensor &bernoulli_of_tensor(at::Tensor &self, const at::Tensor &p, std::opti
   return self.copy_(p.to(self.device()).expand(self.sizes()).bernoulli(std::move(generator)));
 }
 
+at::Tensor searchsorted_of_scalar(const at::Tensor &sorted_sequence, const at::Scalar &self, bool out_int32, bool right,
+                                  std::optional<std::string_view> side, const std::optional<at::Tensor> &sorter) {
+  return at::searchsorted(sorted_sequence, at::scalar_tensor(self, sorted_sequence.options()), out_int32, right, side,
+                          sorter);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("native_batch_norm", &native_batch_norm);
   m.impl("equal", &equal);
@@ -62,6 +71,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("random_", &random_);
   m.impl("random_.to", &random_to);
   m.impl("bernoulli_.Tensor", &bernoulli_of_tensor);
+  m.impl("searchsorted.Scalar", &searchsorted_of_scalar);
 }
 
 }  // namespace
