@@ -116,7 +116,7 @@ static void help_is_there_for_everything(void **state) {
   check("help conform", 0, "--case");
   check("conform --help", 0, "--device");
   check("conform --device nope", 2, "nope");
-  check("version", 0, "plugin ABI 0.9");
+  check("version", 0, "plugin ABI 1.0");
   check("--version", 0, kw_version());
 }
 

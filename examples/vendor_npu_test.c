@@ -170,29 +170,28 @@ static void launch(opened *o, const char *op, kw_dtype key, const kw_value *args
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------ */
 
-static void query_refuses_another_major_and_names_both_versions(void **state) {
+static void query_refuses_another_major(void **state) {
   opened *o = *state;
   const kw_query_info other = {sizeof other, KW_ABI_MAKE(9, 0), KW_ABI_MAKE(9, 3), 0, "test"};
   const kw_plugin_desc *desc = NULL;
   const char *reason = NULL;
   assert_int_equal(o->query(&other, &desc, &reason), KW_ERR_ABI_MISMATCH);
   assert_null(desc);
-  assert_non_null(strstr(reason, "0.9"));
-  assert_non_null(strstr(reason, "9.3"));
+  assert_non_null(strstr(reason, "ABI 1.0"));
 }
 
-static void query_refuses_a_host_that_has_left_this_version_behind(void **state) {
+static void query_serves_a_host_of_several_majors(void **state) {
   opened *o = *state;
-  const kw_query_info later = {sizeof later, KW_ABI_VERSION + 1, KW_ABI_VERSION + 2, 0, "test"};
+  const kw_query_info later = {sizeof later, KW_ABI_VERSION, KW_ABI_MAKE(3, 0), 0, "test"};
   const kw_plugin_desc *desc = NULL;
   const char *reason = NULL;
-  assert_int_equal(o->query(&later, &desc, &reason), KW_ERR_ABI_MISMATCH);
-  assert_non_null(reason);
+  assert_int_equal(o->query(&later, &desc, &reason), KW_OK);
+  assert_int_equal(desc->abi_version, KW_ABI_VERSION);
 }
 
 static void query_serves_an_older_host_of_the_same_major(void **state) {
   opened *o = *state;
-  const kw_query_info older = {sizeof older, KW_ABI_MAKE(0, 8), KW_ABI_MAKE(0, 8), 0, "test"};
+  const kw_query_info older = {sizeof older, KW_ABI_MAKE(1, 0), KW_ABI_MAKE(1, 0), 0, "test"};
   const kw_plugin_desc *desc = NULL;
   const char *reason = NULL;
   assert_int_equal(o->query(&older, &desc, &reason), KW_OK);
@@ -235,13 +234,13 @@ static void memory_ends_and_comes_back(void **state) {
     assert_int_equal(alloc(o, quarter, &mems[i]), KW_OK);
   }
   assert_int_equal(alloc(o, 1, &mems[4]), KW_ERR_OUT_OF_MEMORY);
-  assert_int_equal(o->memory->free(o->device, mems[2]), KW_OK);
+  assert_int_equal(o->memory->dealloc(o->device, mems[2]), KW_OK);
   assert_int_equal(alloc(o, quarter + 1, &mems[4]), KW_ERR_OUT_OF_MEMORY);
   assert_int_equal(alloc(o, quarter, &mems[4]), KW_OK); /* the gap is found again */
   assert_ptr_not_equal(mems[4], mems[2]);               /* under another handle */
   mems[2] = mems[4];
   for (int i = 0; i < 4; ++i) {
-    assert_int_equal(o->memory->free(o->device, mems[i]), KW_OK);
+    assert_int_equal(o->memory->dealloc(o->device, mems[i]), KW_OK);
   }
   assert_int_equal(alloc(o, 4 * quarter, &mems[0]), KW_OK);
 }
@@ -254,12 +253,12 @@ static void stale_and_foreign_handles_are_refused(void **state) {
   assert_int_equal(download_at(o, mem, 8, bytes, 8), KW_OK);
   assert_int_equal(download_at(o, mem, 8, bytes, 9), KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(download_at(o, mem, 17, bytes, 1), KW_ERR_INVALID_ARGUMENT);
-  assert_int_equal(o->memory->free(o->device, mem), KW_OK);
+  assert_int_equal(o->memory->dealloc(o->device, mem), KW_OK);
   assert_int_equal(download_at(o, mem, 0, bytes, 1), KW_ERR_INVALID_ARGUMENT);
-  assert_int_equal(o->memory->free(o->device, mem), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(o->memory->dealloc(o->device, mem), KW_ERR_INVALID_ARGUMENT);
   assert_non_null(strstr(seen.error, "not a live"));
-  assert_int_equal(o->memory->free(o->device, bytes), KW_ERR_INVALID_ARGUMENT);
-  assert_int_equal(o->memory->free(o->device, NULL), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(o->memory->dealloc(o->device, bytes), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(o->memory->dealloc(o->device, NULL), KW_ERR_INVALID_ARGUMENT);
 }
 
 static void stream_waits_for_a_callback_and_others_go_on(void **state) {
@@ -530,7 +529,7 @@ static void kernel_on_a_dead_handle_is_a_late_error(void **state) {
   opened *o = *state;
   float zeros[2] = {0};
   kw_mem mem = upload(o, zeros, sizeof zeros), dead = upload(o, zeros, sizeof zeros);
-  assert_int_equal(o->memory->free(o->device, dead), KW_OK);
+  assert_int_equal(o->memory->dealloc(o->device, dead), KW_OK);
   kw_tensor_ref in = tensor(KW_F32, dead, 1, 2), out = tensor(KW_F32, mem, 1, 2);
   const kw_value args[] = {tensor_value(&in)};
   assert_int_equal(launch_on(o, o->stream, "relu", KW_F32, args, 1, &out), KW_OK);
@@ -556,7 +555,7 @@ static void shutdown_and_init_again(void **state) {
   assert_int_equal(seen.kernel_count, first);
 }
 
-/* A host of ABI 0.8: its table ends after define_op, it does not know every op, and late errors surface when it
+/* The shortest host table: it ends after define_op, it does not know every op, and late errors surface when it
  * synchronises. */
 static void an_older_host_gets_along(void **state) {
   (void)state;
@@ -564,7 +563,7 @@ static void an_older_host_gets_along(void **state) {
   memset(&short_table, 0xee, sizeof short_table);
   memcpy(&short_table, &test_host, KW_HOST_API_MIN);
   short_table.struct_size = KW_HOST_API_MIN;
-  short_table.abi_version = KW_ABI_MAKE(0, 8);
+  short_table.abi_version = KW_ABI_VERSION;
   opened o = {0};
   test_host_unknown_op = "relu";
   open_with(&o, &short_table);
@@ -579,7 +578,7 @@ static void an_older_host_gets_along(void **state) {
   assert_int_equal(download_at(&o, out_mem, 0, product, sizeof product), KW_OK);
   assert_memory_equal(product, ((float[]){7, 10, 15, 22}), sizeof product);
 
-  assert_int_equal(o.memory->free(o.device, mem), KW_OK);
+  assert_int_equal(o.memory->dealloc(o.device, mem), KW_OK);
   assert_int_equal(launch_on(&o, o.stream, "mm", KW_F32, args, 2, &out), KW_OK);
   assert_int_equal(o.streams->synchronize(o.device, o.stream), KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(o.streams->synchronize(o.device, o.stream), KW_OK);
@@ -590,8 +589,8 @@ static void an_older_host_gets_along(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_PLUGIN(query_refuses_another_major_and_names_both_versions),
-      WITH_PLUGIN(query_refuses_a_host_that_has_left_this_version_behind),
+      WITH_PLUGIN(query_refuses_another_major),
+      WITH_PLUGIN(query_serves_a_host_of_several_majors),
       WITH_PLUGIN(query_serves_an_older_host_of_the_same_major),
       WITH_PLUGIN(library_exports_one_symbol_and_needs_none_of_keyway),
       WITH_PLUGIN(device_says_that_it_is_emulated),

@@ -144,7 +144,7 @@ static kw_status memory_fill(void *device, void *stream_pointer, kw_mem mem, uin
 const kw_memory_api kw_cpu_memory_api = {
     .struct_size = sizeof(kw_memory_api),
     .alloc = memory_alloc,
-    .free = memory_free,
+    .dealloc = memory_free,
     .copy = memory_copy,
     .fill = memory_fill,
     .usage = memory_usage,

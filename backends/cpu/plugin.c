@@ -71,14 +71,5 @@ static const kw_plugin_desc descriptor = {
 };
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
-  if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
-    static _Thread_local char reason[128];
-    snprintf(reason, sizeof reason, "the cpu plugin follows ABI %u.%u, the host serves %u.%u to %u.%u",
-             KW_ABI_MAJOR(KW_ABI_VERSION), KW_ABI_MINOR(KW_ABI_VERSION), KW_ABI_MAJOR(host->abi_min),
-             KW_ABI_MINOR(host->abi_min), KW_ABI_MAJOR(host->abi_max), KW_ABI_MINOR(host->abi_max));
-    *out_reason = reason;
-    return KW_ERR_ABI_MISMATCH;
-  }
-  *out_plugin = &descriptor;
-  return KW_OK;
+  return kw_query_answer(host, &descriptor, out_plugin, out_reason);
 }

@@ -164,7 +164,7 @@ kw_tensor_ref test_tensor(test_host *host, kw_dtype dtype, uint8_t rank, const i
 }
 
 void test_tensor_free(test_host *host, kw_tensor_ref *tensor) {
-  assert_int_equal(host->memory->free(host->device, tensor->mem), KW_OK);
+  assert_int_equal(host->memory->dealloc(host->device, tensor->mem), KW_OK);
 }
 
 void test_read(test_host *host, const kw_tensor_ref *tensor, void *out, uint64_t size) {

@@ -151,7 +151,7 @@ static void use_device(const guest *g, void *plugin, int round) {
   EXPECT_OK(g->memory->copy(device, stream, &here));
   EXPECT_OK(g->stream->synchronize(device, stream));
   kw_test_same(back, bytes, SIZE, "what was copied to the device and back after another init");
-  EXPECT_OK(g->memory->free(device, mem));
+  EXPECT_OK(g->memory->dealloc(device, mem));
   EXPECT_OK(g->stream->destroy(device, stream));
   EXPECT_OK(g->device->close(device));
 }

@@ -5,10 +5,10 @@
 #include "mutant.h"
 
 static kw_status release(void *device, kw_mem mem) {
-  kw_status status = kw_mutant_real.memory.free(device, mem);
-  return status == KW_OK ? kw_mutant_real.memory.free(device, mem) : status;
+  kw_status status = kw_mutant_real.memory.dealloc(device, mem);
+  return status == KW_OK ? kw_mutant_real.memory.dealloc(device, mem) : status;
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
-  mutant->memory.free = release;
+  mutant->memory.dealloc = release;
 }

@@ -22,10 +22,10 @@ static kw_status alloc(void *device, const kw_alloc_info *info, kw_mem *out_mem)
 
 static kw_status release(void *device, kw_mem mem) {
   if (mem == shared && users > 0 && --users > 0) return KW_OK;
-  return kw_mutant_real.memory.free(device, mem);
+  return kw_mutant_real.memory.dealloc(device, mem);
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->memory.alloc = alloc;
-  mutant->memory.free = release;
+  mutant->memory.dealloc = release;
 }

@@ -27,5 +27,5 @@ static kw_status release(void *device, kw_mem mem) {
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->memory.alloc = alloc;
-  mutant->memory.free = release;
+  mutant->memory.dealloc = release;
 }

@@ -159,7 +159,7 @@ static void reclaim(kw_device *device, bool wait) {
 
 static void free_segment(kw_device *device, kw_segment *segment) {
   uint64_t begin = kw_trace_begin();
-  kw_status status = device->plugin->memory.free(device->handle, segment->mem);
+  kw_status status = device->plugin->memory.dealloc(device->handle, segment->mem);
   kw_trace_span("alloc", "free", device->name, begin);
   if (status != KW_OK) {
     kw_device_mark_if_lost(device,

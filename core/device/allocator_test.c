@@ -284,7 +284,7 @@ static void out_of_memory_waits_for_pending_blocks(void **state) {
   kw_buffer *after = buffer_of(test, 2 * MIB);
   assert_int_equal(test_stats(test).oom_retries, 1);
   assert_int_equal(TEST_CALLS(test, event_synchronize), 1);
-  assert_int_equal(TEST_CALLS(test, memory_free), 0); /* reused, not freed */
+  assert_int_equal(TEST_CALLS(test, memory_dealloc), 0); /* reused, not freed */
   kw_buffer_release(after);
   assert_ok(kw_stream_destroy(stream));
   test_device_close(test);
@@ -376,7 +376,7 @@ static void a_failing_free_is_survived(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
   kw_buffer_release(buffer_of(test, 10));
-  TEST_FAIL_NEXT(test, memory_free, KW_ERR_INTERNAL);
+  TEST_FAIL_NEXT(test, memory_dealloc, KW_ERR_INTERNAL);
   assert_ok(kw_memory_trim(&test->device));
   assert_int_equal(test_stats(test).held, 0);
   test_device_close(test);

@@ -87,7 +87,7 @@ kw_status kw_error_word_create(kw_stream *stream, kw_error_word **out_word) {
 void kw_error_word_unref(kw_error_word *word) {
   if (!word || atomic_fetch_sub(&word->refs, 1) != 1) return;
   kw_error_word_unref(atomic_load(&word->duplicates));
-  word->device->plugin->memory.free(word->device->handle, word->mem);
+  word->device->plugin->memory.dealloc(word->device->handle, word->mem);
   free(word);
 }
 

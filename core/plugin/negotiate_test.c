@@ -134,20 +134,20 @@ static void versions_of_this_major_are_served(void **state) {
   desc.abi_version = KW_ABI_VERSION_MIN;
   accepts();
   assert_int_equal(result.abi_version, KW_ABI_VERSION_MIN);
-  desc.abi_version = KW_ABI_MAKE(0, 77);
+  desc.abi_version = KW_ABI_MAKE(1, 77);
   accepts();
   assert_int_equal(result.abi_version, KW_ABI_VERSION);
-  assert_int_equal(result.desc.abi_version, KW_ABI_MAKE(0, 77));
+  assert_int_equal(result.desc.abi_version, KW_ABI_MAKE(1, 77));
 }
 
 static void other_versions_are_refused_with_both(void **state) {
   (void)state;
   desc.abi_version = KW_ABI_MAKE(9, 3);
   desc.struct_size = 3; /* not even looked at */
-  refuses("plugin ABI 9.3 and this Keyway serves 0.8 to 0.9");
+  refuses("plugin ABI 9.3 and this Keyway serves 1.0 to 1.0");
   assert_int_equal(result.desc.abi_version, KW_ABI_MAKE(9, 3));
   desc.abi_version = KW_ABI_MAKE(0, 7);
-  refuses("plugin ABI 0.7 and this Keyway serves 0.8 to 0.9");
+  refuses("plugin ABI 0.7 and this Keyway serves 1.0 to 1.0");
   desc.abi_version = 0;
   refuses("plugin ABI 0.0");
 }
@@ -158,7 +158,7 @@ static void a_query_that_refuses_is_quoted(void **state) {
   answer_reason = "needs 3.0";
   refuses("needs 3.0");
   answer_reason = NULL;
-  refuses("0.8 to 0.9): ABI mismatch");
+  refuses("1.0 to 1.0): ABI mismatch");
   answer_status = 99;
   refuses_with(KW_ERR_INTERNAL, "unknown status 99");
   answer_status = KW_OK;

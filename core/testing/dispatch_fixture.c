@@ -139,7 +139,7 @@ static kw_status fill(void *device, void *stream, kw_mem mem, uint64_t offset, u
 
 static const kw_memory_api memory_table = {.struct_size = sizeof(kw_memory_api),
                                            .alloc = fixture_alloc,
-                                           .free = fixture_free,
+                                           .dealloc = fixture_free,
                                            .copy = fixture_copy,
                                            .fill = fill};
 static const kw_graph_api graph_table = {.struct_size = sizeof(kw_graph_api),

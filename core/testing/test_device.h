@@ -213,7 +213,7 @@ static inline kw_status test_memory_alloc(void *device, const kw_alloc_info *inf
   return test_leave(test, KW_OK);
 }
 
-static inline kw_status test_memory_free(void *device, kw_mem handle) {
+static inline kw_status test_memory_dealloc(void *device, kw_mem handle) {
   test_device *test = device;
   test_mem *mem = handle;
   pthread_mutex_lock(&test->mutex); /* frees even when told to fail */
@@ -227,7 +227,7 @@ static inline kw_status test_memory_free(void *device, kw_mem handle) {
   free(mem->data);
   free(mem);
   pthread_mutex_unlock(&test->mutex);
-  TEST_ENTER(test, memory_free);
+  TEST_ENTER(test, memory_dealloc);
   return test_leave(test, KW_OK);
 }
 
@@ -265,7 +265,7 @@ static inline kw_status test_memory_alloc_host(void *device, uint64_t size, void
   return test_leave(test, KW_OK);
 }
 
-static inline kw_status test_memory_free_host(void *device, void *memory) {
+static inline kw_status test_memory_dealloc_host(void *device, void *memory) {
   test_device *test = device;
   TEST_ENTER(test, memory_free_host);
   free(memory);
@@ -413,11 +413,11 @@ static inline test_device *test_device_open(const char *name, uint32_t native) {
   test->plugin.device.close = test_close;
   test->plugin.memory = (kw_memory_api){.struct_size = sizeof(kw_memory_api),
                                         .alloc = test_memory_alloc,
-                                        .free = test_memory_free,
+                                        .dealloc = test_memory_dealloc,
                                         .copy = test_memory_copy,
                                         .fill = test_memory_fill,
                                         .alloc_host = test_memory_alloc_host,
-                                        .free_host = test_memory_free_host,
+                                        .free_host = test_memory_dealloc_host,
                                         .copy_peer = test_memory_copy_peer};
   test->plugin.stream = (kw_stream_api){.struct_size = sizeof(kw_stream_api),
                                         .create = test_stream_create,

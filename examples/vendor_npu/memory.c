@@ -199,6 +199,6 @@ static kw_status npu_copy(void *device_ptr, void *stream, const kw_copy_info *co
 const kw_memory_api npu_memory_api = {
     .struct_size = sizeof(kw_memory_api),
     .alloc = npu_alloc,
-    .free = npu_free,
+    .dealloc = npu_free,
     .copy = npu_copy,
 };

@@ -160,15 +160,5 @@ static const kw_plugin_desc npu_desc = {
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
   /* Older hosts of our major are served too: what their tables lack is asked for with KW_HAS_FIELD. */
-  if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
-    static _Thread_local char reason[160];
-    snprintf(reason, sizeof reason, "the Acme NPU plugin follows ABI %u.%u, this host serves %u.%u to %u.%u",
-             (unsigned)KW_ABI_MAJOR(KW_ABI_VERSION), (unsigned)KW_ABI_MINOR(KW_ABI_VERSION),
-             (unsigned)KW_ABI_MAJOR(host->abi_min), (unsigned)KW_ABI_MINOR(host->abi_min),
-             (unsigned)KW_ABI_MAJOR(host->abi_max), (unsigned)KW_ABI_MINOR(host->abi_max));
-    *out_reason = reason;
-    return KW_ERR_ABI_MISMATCH;
-  }
-  *out_plugin = &npu_desc;
-  return KW_OK;
+  return kw_query_answer(host, &npu_desc, out_plugin, out_reason);
 }

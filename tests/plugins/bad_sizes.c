@@ -6,7 +6,7 @@
 #include "fixture.h"
 
 static const kw_memory_api memory = {
-    .struct_size = 0xdeadbeef, .alloc = fixture_alloc, .free = fixture_free, .copy = fixture_copy};
+    .struct_size = 0xdeadbeef, .alloc = fixture_alloc, .dealloc = fixture_free, .copy = fixture_copy};
 
 #define FIXTURE_MEMORY &memory
 #include "fixture_plugin.h"

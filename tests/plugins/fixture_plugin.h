@@ -80,7 +80,7 @@ static const kw_device_api fixture_device_table = {.struct_size = sizeof(kw_devi
 
 #ifndef FIXTURE_MEMORY
 static const kw_memory_api fixture_memory_table = {
-    .struct_size = sizeof(kw_memory_api), .alloc = FIXTURE_ALLOC, .free = fixture_free, .copy = FIXTURE_COPY};
+    .struct_size = sizeof(kw_memory_api), .alloc = FIXTURE_ALLOC, .dealloc = fixture_free, .copy = FIXTURE_COPY};
 #define FIXTURE_MEMORY &fixture_memory_table
 #endif
 

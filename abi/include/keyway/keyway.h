@@ -36,7 +36,9 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(_WIN32)
+#define KW_API __declspec(dllimport)
+#elif defined(__GNUC__)
 #define KW_API __attribute__((visibility("default")))
 #else
 #define KW_API
@@ -258,7 +260,7 @@ KW_API kw_status kw_stream_synchronize(kw_stream *stream);
 KW_API kw_status kw_stream_query(kw_stream *stream);
 /* Enqueues fn(user): see stream.call_host in plugin.h. Without KW_NATIVE_CALL_HOST it synchronises and runs fn on the
  * calling thread. fn MUST NOT call Keyway functions that synchronise: they return KW_ERR_BUSY. */
-KW_API kw_status kw_stream_call_host(kw_stream *stream, void (*fn)(void *user), void *user);
+KW_API kw_status kw_stream_call_host(kw_stream *stream, void(KW_CALL *fn)(void *user), void *user);
 
 KW_API kw_status kw_event_create(kw_device *device, kw_event **out_event);
 KW_API kw_status kw_event_destroy(kw_event *event);

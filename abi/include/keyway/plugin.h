@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Keyway plugin ABI, version 0.9: what a vendor implements.
+ * Keyway plugin ABI, version 1.0: what a vendor implements.
  *
  * A plugin is a shared object that exports exactly one symbol, `keyway_plugin_query`, and has no undefined Keyway
  * symbol: everything it may call is in the host table that it receives. It includes this header and nothing else of
@@ -51,7 +51,9 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(_WIN32)
+#define KW_PLUGIN_EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
 #define KW_PLUGIN_EXPORT __attribute__((visibility("default")))
 #else
 #define KW_PLUGIN_EXPORT
@@ -74,7 +76,7 @@ typedef uint32_t kw_log_level;
 enum { KW_LOG_ERROR = 0, KW_LOG_WARN = 1, KW_LOG_INFO = 2, KW_LOG_DEBUG = 3 };
 
 /* One piece of a parallel loop: handles indices [begin, end). Runs on any thread. */
-typedef void (*kw_range_fn)(void *user, int64_t begin, int64_t end);
+typedef void(KW_CALL *kw_range_fn)(void *user, int64_t begin, int64_t end);
 
 typedef struct kw_host_api {
   uint32_t struct_size;
@@ -84,48 +86,48 @@ typedef struct kw_host_api {
   /* Attaches `message` (what failed, why; UTF-8, no newline needed) to the calling thread's current error and returns
    * `status`, so that a slot can end with `return host->set_error(host->ctx, KW_ERR_..., "...")`. The text is copied.
    */
-  kw_status (*set_error)(void *ctx, kw_status status, const char *message);
+  kw_status(KW_CALL *set_error)(void *ctx, kw_status status, const char *message);
 
   /* Writes one line to the host's log. A plugin MUST NOT write to stdout or stderr itself. */
-  kw_status (*log)(void *ctx, kw_log_level level, const char *message);
+  kw_status(KW_CALL *log)(void *ctx, kw_log_level level, const char *message);
 
   /* Offers a kernel; only inside init. The descriptor is copied, `user` is kept as a pointer.
    * KW_ERR_NOT_FOUND when no op of that name exists (the host may be older than the op: a plugin SHOULD go on),
    * KW_ERR_INVALID_ARGUMENT when called outside init or when the descriptor has no launch. */
-  kw_status (*register_kernel)(void *ctx, const kw_kernel_desc *kernel);
+  kw_status(KW_CALL *register_kernel)(void *ctx, const kw_kernel_desc *kernel);
 
   /* Adds an op of the vendor's own to the op table; only inside init. The namespace ("acme::") is required, and
    * must be none of the op table's: aten, keyway, quantized_decomposed, torchvision.
    * KW_ERR_INVALID_ARGUMENT when the schema does not parse; the reason names the column. Defining an op again with the
    * same schema is fine; with another schema it is KW_ERR_INVALID_ARGUMENT. */
-  kw_status (*define_op)(void *ctx, const kw_op_desc *op);
+  kw_status(KW_CALL *define_op)(void *ctx, const kw_op_desc *op);
 
   /* Reports an error that happened after its slot had returned KW_OK; from any thread. `stream_token` is the token that
    * stream.create received, `call_id` the kw_call.call_id of the op to blame (0 = unknown). The error is sticky on that
    * stream and surfaces at the next synchronise; KW_ERR_DEVICE_LOST makes every stream of the device fail. */
-  kw_status (*report_async_error)(void *ctx, uint64_t stream_token, uint64_t call_id, kw_status status,
-                                  const char *message);
+  kw_status(KW_CALL *report_async_error)(void *ctx, uint64_t stream_token, uint64_t call_id, kw_status status,
+                                         const char *message);
 
   /* Runs the host function behind a token received in stream.call_host. Exactly once per token. MAY block. */
-  kw_status (*run_callback)(void *ctx, uint64_t callback_token);
+  kw_status(KW_CALL *run_callback)(void *ctx, uint64_t callback_token);
 
   /* Splits [0, n) into pieces of at least `grain` indices and runs them on the host's threads, the caller among them;
    * returns when all are done. A plugin that computes on the CPU uses this and starts no pool of its own, so that
    * several plugins and an application do not fight over cores. Nested calls run inline. */
-  kw_status (*parallel_for)(void *ctx, int64_t n, int64_t grain, kw_range_fn body, void *user);
+  kw_status(KW_CALL *parallel_for)(void *ctx, int64_t n, int64_t grain, kw_range_fn body, void *user);
 
   /* How many threads parallel_for uses at most; at least 1. */
-  kw_status (*thread_count)(void *ctx, uint32_t *out_count);
+  kw_status(KW_CALL *thread_count)(void *ctx, uint32_t *out_count);
 
   /* Host memory that the caller frees with host_free. alignment is a power of two. size 0 gives
    * KW_ERR_INVALID_ARGUMENT. */
-  kw_status (*host_alloc)(void *ctx, uint64_t size, uint64_t alignment, void **out_pointer);
-  kw_status (*host_free)(void *ctx, void *pointer);
+  kw_status(KW_CALL *host_alloc)(void *ctx, uint64_t size, uint64_t alignment, void **out_pointer);
+  kw_status(KW_CALL *host_free)(void *ctx, void *pointer);
 
   /* Tells that a module of kernels was compiled for a device (as device.open returned it), or with `cached` fetched
    * from a cache on disk, and that the calling thread waited `ns` nanoseconds for it. The host shows it in counters,
-   * traces and reports. Since 0.10: check KW_HAS_FIELD. */
-  kw_status (*report_build)(void *ctx, void *device, const char *module, uint64_t ns, bool cached);
+   * traces and reports. */
+  kw_status(KW_CALL *report_build)(void *ctx, void *device, const char *module, uint64_t ns, bool cached);
 } kw_host_api;
 
 /* ==== Kernels and ops ============================================================================================= */
@@ -233,32 +235,33 @@ struct kw_kernel_desc {
   /* KW_OK when this kernel can run the call, KW_ERR_NOT_IMPLEMENTED when not. (optional: always KW_OK)
    * can_implement, workspace_size and prepare MUST be pure functions of dtypes, shapes, strides, alignment and
    * attributes: kw_tensor_ref.mem is NULL there and offset is 0. The host caches their answers. */
-  kw_status (*can_implement)(const kw_call *call);
+  kw_status(KW_CALL *can_implement)(const kw_call *call);
 
   /* Bytes of scratch memory that launch needs. (optional: 0) */
-  kw_status (*workspace_size)(const kw_call *call, uint64_t *out_size);
+  kw_status(KW_CALL *workspace_size)(const kw_call *call, uint64_t *out_size);
 
   /* Work to do ahead of launches with one signature (compile, choose tiles). The host keeps the result and hands it to
    * all threads in kw_call.prepared; it asks again for a plan of the application's own, or when it had to forget.
    * (optional) */
-  kw_status (*prepare)(const kw_call *call, void **out_prepared);
+  kw_status(KW_CALL *prepare)(const kw_call *call, void **out_prepared);
 
   /* Enqueues the work on call->stream. MUST NOT synchronise or block on the device, and SHOULD NOT allocate.
    * Required. A launch that fails MUST NOT have enqueued anything that writes to the outputs later. */
-  kw_status (*launch)(const kw_call *call);
+  kw_status(KW_CALL *launch)(const kw_call *call);
 
   /* Frees what prepare made; after the last launch that used it has been passed by its stream. (optional) */
-  kw_status (*release)(void *user, void *prepared);
+  kw_status(KW_CALL *release)(void *user, void *prepared);
 };
 
 /* Shape inference for a vendor's op: fills dtype, rank and shape of outs[0..out_count-1] (numel, strides and mem are
  * the host's business). Pure. */
-typedef kw_status (*kw_infer_fn)(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count);
+typedef kw_status(KW_CALL *kw_infer_fn)(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs,
+                                        uint32_t out_count);
 
 /* Reference of a vendor's op, for the conformance suite: the same meaning as the kernel, on the CPU, serially. Every
  * mem is a host pointer. Tensors come in the dtypes of the call, except that floating-point outputs are f64 when the
  * suite asks for the wide form: convert on load, compute in double, store by the output's own dtype. Pure. */
-typedef kw_status (*kw_reference_fn)(const kw_call *call);
+typedef kw_status(KW_CALL *kw_reference_fn)(const kw_call *call);
 
 struct kw_op_desc {
   uint32_t struct_size;
@@ -278,17 +281,17 @@ typedef struct kw_device_api {
 
   /* How many devices there are now. 0 is an answer, not an error. The answer MUST NOT change until shutdown.
    * [lifecycle] */
-  kw_status (*count)(void *plugin, uint32_t *out_count);
+  kw_status(KW_CALL *count)(void *plugin, uint32_t *out_count);
 
   /* Facts about device `index`; does not open it. The host has zeroed *out and set struct_size. */
-  kw_status (*info)(void *plugin, uint32_t index, kw_device_info *out_info);
+  kw_status(KW_CALL *info)(void *plugin, uint32_t index, kw_device_info *out_info);
 
   /* Opens a device. The host opens each index at most once at a time, and may open it again after close. [lifecycle] */
-  kw_status (*open)(void *plugin, uint32_t index, void **out_device);
+  kw_status(KW_CALL *open)(void *plugin, uint32_t index, void **out_device);
 
   /* Closes it. The host has destroyed all streams, events and memory of the device first. MUST be possible after
    * KW_ERR_DEVICE_LOST. */
-  kw_status (*close)(void *device);
+  kw_status(KW_CALL *close)(void *device);
 } kw_device_api;
 
 /* ==== Memory: group "keyway.memory/1" ============================================================================= */
@@ -326,34 +329,34 @@ typedef struct kw_memory_api {
 
   /* Allocates. KW_ERR_OUT_OF_MEMORY when there is not enough now: the host then frees its caches and tries once more. A
    * failed allocation MUST NOT be reported as success and MUST NOT disturb others. Contents are undefined. [memory] */
-  kw_status (*alloc)(void *device, const kw_alloc_info *info, kw_mem *out_mem);
+  kw_status(KW_CALL *alloc)(void *device, const kw_alloc_info *info, kw_mem *out_mem);
 
   /* Frees. The host has made sure that no stream still uses it. */
-  kw_status (*free)(void *device, kw_mem mem);
+  kw_status(KW_CALL *dealloc)(void *device, kw_mem mem);
 
   /* Enqueues a copy on `stream`; ordered with everything else on that stream. [copy] */
-  kw_status (*copy)(void *device, void *stream, const kw_copy_info *copy);
+  kw_status(KW_CALL *copy)(void *device, void *stream, const kw_copy_info *copy);
 
   /* Enqueues a fill of `size` bytes with a repeated pattern of pattern_size (1, 2, 4, 8 or 16) bytes; offset and size
    * are multiples of it. The pattern is consumed before return. (optional: host-to-device copy) [memory] */
-  kw_status (*fill)(void *device, void *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
-                    uint32_t pattern_size);
+  kw_status(KW_CALL *fill)(void *device, void *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
+                           uint32_t pattern_size);
 
   /* Free and total bytes now. (optional: from device.info and the host's own accounting) */
-  kw_status (*usage)(void *device, uint64_t *out_free, uint64_t *out_total);
+  kw_status(KW_CALL *usage)(void *device, uint64_t *out_free, uint64_t *out_total);
 
   /* Host memory that the device copies from and to without a detour: page-locked, where that matters. To the process it
    * is memory like any other, aligned to 64 bytes at least. KW_ERR_OUT_OF_MEMORY when there is not enough. (optional,
    * with free_host: the host's own) [memory] */
-  kw_status (*alloc_host)(void *device, uint64_t size, void **out_memory);
+  kw_status(KW_CALL *alloc_host)(void *device, uint64_t size, void **out_memory);
 
   /* Frees what alloc_host of this device gave; no copy uses it any more. */
-  kw_status (*free_host)(void *device, void *memory);
+  kw_status(KW_CALL *free_host)(void *device, void *memory);
 
   /* Enqueues a copy of kind KW_COPY_DEVICE_TO_DEVICE on `stream`, whose source is memory of `src_device`, another open
    * device of this plugin. What that has to do with its memory has finished. KW_ERR_UNSUPPORTED when the two cannot
    * reach each other: the host then copies through its own memory. (optional: through host memory) [copy] */
-  kw_status (*copy_peer)(void *device, void *stream, void *src_device, const kw_copy_info *copy);
+  kw_status(KW_CALL *copy_peer)(void *device, void *stream, void *src_device, const kw_copy_info *copy);
 } kw_memory_api;
 
 /* ==== Streams: group "keyway.stream/1" ============================================================================ */
@@ -376,22 +379,22 @@ typedef struct kw_stream_api {
   uint32_t struct_size;
   uint32_t reserved;
 
-  kw_status (*create)(void *device, const kw_stream_info *info, void **out_stream);
+  kw_status(KW_CALL *create)(void *device, const kw_stream_info *info, void **out_stream);
 
   /* Destroys it. Work in flight MUST finish first: destroy waits, or the plugin keeps what it needs. [stream] */
-  kw_status (*destroy)(void *device, void *stream);
+  kw_status(KW_CALL *destroy)(void *device, void *stream);
 
   /* Returns when everything enqueued before the call has finished. [stream] */
-  kw_status (*synchronize)(void *device, void *stream);
+  kw_status(KW_CALL *synchronize)(void *device, void *stream);
 
   /* KW_OK when idle, KW_ERR_NOT_READY when not. MUST NOT block. (optional: synchronises) */
-  kw_status (*query)(void *device, void *stream);
+  kw_status(KW_CALL *query)(void *device, void *stream);
 
   /* Enqueues a call of host->run_callback(callback_token): work enqueued before has finished when it runs, work
    * enqueued after waits until it returned. The callback MAY block for long; other streams MUST go on meanwhile. It
    * MUST NOT run on the calling thread before call_host returns, except on the default stream. (optional: the host
    * synchronises and runs it) */
-  kw_status (*call_host)(void *device, void *stream, uint64_t callback_token);
+  kw_status(KW_CALL *call_host)(void *device, void *stream, uint64_t callback_token);
 } kw_stream_api;
 
 /* ==== Events: optional group "keyway.event/1" ===================================================================== */
@@ -403,24 +406,24 @@ typedef struct kw_event_api {
   uint32_t struct_size;
   uint32_t reserved;
 
-  kw_status (*create)(void *device, void **out_event);
+  kw_status(KW_CALL *create)(void *device, void **out_event);
 
   /* MAY be called while the marker is still ahead; waits already enqueued MUST still be honoured. [event] */
-  kw_status (*destroy)(void *device, void *event);
+  kw_status(KW_CALL *destroy)(void *device, void *event);
 
-  kw_status (*record)(void *device, void *event, void *stream);
+  kw_status(KW_CALL *record)(void *device, void *event, void *stream);
 
   /* KW_OK when passed, KW_ERR_NOT_READY when not. MUST NOT block. */
-  kw_status (*query)(void *device, void *event);
+  kw_status(KW_CALL *query)(void *device, void *event);
 
   /* Blocks the calling thread until the marker of the last record is passed. */
-  kw_status (*synchronize)(void *device, void *event);
+  kw_status(KW_CALL *synchronize)(void *device, void *event);
 
   /* Makes later work of `stream` wait for the event's last record as of now. SHOULD NOT block the calling thread. */
-  kw_status (*wait)(void *device, void *stream, void *event);
+  kw_status(KW_CALL *wait)(void *device, void *stream, void *event);
 
   /* Nanoseconds between two passed events. (optional: KW_ERR_UNSUPPORTED) */
-  kw_status (*elapsed)(void *device, void *start, void *end, uint64_t *out_ns);
+  kw_status(KW_CALL *elapsed)(void *device, void *start, void *end, uint64_t *out_ns);
 } kw_event_api;
 
 /* ==== Graphs: optional group "keyway.graph/1" ==================================================================== */
@@ -437,17 +440,17 @@ typedef struct kw_graph_api {
 
   /* From here to end, what is enqueued on `stream` is recorded and does not run. The stream is idle, and no other
    * work is enqueued on it. */
-  kw_status (*begin)(void *device, void *stream);
+  kw_status(KW_CALL *begin)(void *device, void *stream);
 
   /* Ends recording, whatever happened since begin; the stream is usable again. out_graph NULL: throws it away. */
-  kw_status (*end)(void *device, void *stream, void **out_graph);
+  kw_status(KW_CALL *end)(void *device, void *stream, void **out_graph);
 
   /* Enqueues all recorded work on `stream`, any of the device. The same graph may be in flight several times, one after
    * another: on one stream, or with an event between two. */
-  kw_status (*launch)(void *device, void *graph, void *stream);
+  kw_status(KW_CALL *launch)(void *device, void *graph, void *stream);
 
   /* The host has made sure that no stream still runs it. */
-  kw_status (*destroy)(void *device, void *graph);
+  kw_status(KW_CALL *destroy)(void *device, void *graph);
 } kw_graph_api;
 
 /* ==== Energy: optional group "keyway.energy/1" =====================================================================
@@ -462,7 +465,7 @@ typedef struct kw_energy_api {
   /* Energy that the whole device has used since some moment before it was opened, in microjoules. Never less than
    * before: a counter that wraps is the plugin's to extend. From any thread; waits for no stream. KW_ERR_UNSUPPORTED
    * where this device has no counter or this user may not read it; the text says which. */
-  kw_status (*read)(void *device, uint64_t *out_microjoules);
+  kw_status(KW_CALL *read)(void *device, uint64_t *out_microjoules);
 } kw_energy_api;
 
 /* ==== Profiling: optional group "keyway.profile/1" =================================================================
@@ -476,9 +479,9 @@ typedef struct kw_profile_api {
   uint32_t reserved;
 
   /* `name` is UTF-8 and valid during the call. */
-  kw_status (*push)(void *plugin, const char *name);
+  kw_status(KW_CALL *push)(void *plugin, const char *name);
 
-  kw_status (*pop)(void *plugin);
+  kw_status(KW_CALL *pop)(void *plugin);
 } kw_profile_api;
 
 /* ==== The plugin ================================================================================================== */
@@ -512,13 +515,13 @@ typedef struct kw_plugin_desc {
   /* Is the driver there, is there hardware? Cheap (well under a second), no threads left behind, built for the baseline
    * ISA. KW_OK: yes. KW_ERR_NOT_FOUND or KW_ERR_UNSUPPORTED: no, and *out_reason (static or thread-local text) says
    * what is missing and what would bring it. Called before init, also in a helper process that then exits. [abi] */
-  kw_status (*probe)(const char **out_reason);
+  kw_status(KW_CALL *probe)(const char **out_reason);
 
   /* Starts the plugin: keeps `host`, registers kernels and ops, returns its state in *out_plugin (may stay NULL). */
-  kw_status (*init)(const kw_host_api *host, void **out_plugin);
+  kw_status(KW_CALL *init)(const kw_host_api *host, void **out_plugin);
 
   /* Ends it: joins its threads, frees everything. init may be called again afterwards. [lifecycle] */
-  kw_status (*shutdown)(void *plugin);
+  kw_status(KW_CALL *shutdown)(void *plugin);
 
   const kw_group *groups;
   uint32_t group_count;
@@ -535,14 +538,31 @@ typedef struct kw_query_info {
 } kw_query_info;
 
 /* The one exported symbol. Pure: no threads, no driver, no files; callable any number of times.
- * A plugin can serve a host when the majors agree; a plugin newer than abi_max answers with its own version all the
- * same, and must then do without what this host's tables lack (KW_HAS_FIELD). On KW_OK *out_plugin is set. When the
- * plugin cannot serve this range it returns KW_ERR_ABI_MISMATCH and says why in *out_reason. [abi] */
-typedef kw_status (*kw_query_fn)(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason);
+ * A plugin answers with the highest version that it follows whose major lies between those of abi_min and abi_max. Its
+ * minor may be later than abi_max: it then does without what this host's tables lack (KW_HAS_FIELD). On KW_OK
+ * *out_plugin is set. When the plugin has no version of these majors it returns KW_ERR_ABI_MISMATCH and says why in
+ * *out_reason. kw_query_answer does all this. [abi] */
+typedef kw_status(KW_CALL *kw_query_fn)(const kw_query_info *host, const kw_plugin_desc **out_plugin,
+                                        const char **out_reason);
 
 #define KW_QUERY_SYMBOL "keyway_plugin_query"
 KW_PLUGIN_EXPORT kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin,
                                                const char **out_reason);
+
+/* Answers a query with a plugin that follows one version: `return kw_query_answer(host, &desc, out_plugin,
+ * out_reason);`
+ */
+static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plugin_desc *plugin,
+                                        const kw_plugin_desc **out_plugin, const char **out_reason) {
+  const uint32_t major = KW_ABI_MAJOR(plugin->abi_version);
+  if (major < KW_ABI_MAJOR(host->abi_min) || major > KW_ABI_MAJOR(host->abi_max)) {
+    *out_reason = "this plugin follows plugin ABI " KW_ABI_VERSION_TEXT
+                  ", which the host does not serve; install a plugin and a host of the same major version";
+    return KW_ERR_ABI_MISMATCH;
+  }
+  *out_plugin = plugin;
+  return KW_OK;
+}
 
 /* The smallest struct each side accepts: the size in the oldest supported version. Frozen; sizeof is the current size.
  */

@@ -12,6 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if UINTPTR_MAX != UINT64_MAX
+#error "Keyway's ABI is for 64-bit processes: build for x86-64, aarch64 or another 64-bit target"
+#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "Keyway's ABI is for little-endian hosts"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,8 +30,17 @@ extern "C" {
 #define KW_ABI_MAJOR(version) ((uint32_t)(version) >> 16)
 #define KW_ABI_MINOR(version) ((uint32_t)(version)&0xffffu)
 
-#define KW_ABI_VERSION KW_ABI_MAKE(0, 9)     /* the version these headers describe */
-#define KW_ABI_VERSION_MIN KW_ABI_MAKE(0, 8) /* the oldest version this host still loads */
+#define KW_ABI_VERSION KW_ABI_MAKE(1, 0)     /* the version these headers describe */
+#define KW_ABI_VERSION_TEXT "1.0"            /* the same for people */
+#define KW_ABI_VERSION_MIN KW_ABI_MAKE(1, 0) /* the oldest version this host still loads */
+
+/* How functions are called across the plugin boundary: the platform's usual way, said wherever a pointer to a function
+ * crosses it. */
+#if defined(_WIN32)
+#define KW_CALL __cdecl
+#else
+#define KW_CALL
+#endif
 
 /* ---- Status ------------------------------------------------------------------------------------------------------ */
 

@@ -11,7 +11,7 @@ static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_m
 
 static kw_status mem_free(void *state, kw_mem mem) {
   kw_gpu_device *device = state;
-  return device->driver->free(device, mem);
+  return device->driver->dealloc(device, mem);
 }
 
 static kw_status mem_copy(void *state, void *stream, const kw_copy_info *copy) {
@@ -53,7 +53,7 @@ kw_memory_api kw_gpu_memory_slots(const kw_gpu_driver *driver) {
   return (kw_memory_api){
       .struct_size = sizeof(kw_memory_api),
       .alloc = mem_alloc,
-      .free = mem_free,
+      .dealloc = mem_free,
       .copy = mem_copy,
       .fill = driver->fill ? mem_fill : NULL,
       .usage = driver->usage ? mem_usage : NULL,

@@ -97,16 +97,8 @@ static void make(const kw_gpu_driver *driver) {
 
 kw_status kw_gpu_query(const kw_gpu_driver *driver, const kw_query_info *host, const kw_plugin_desc **out_plugin,
                        const char **out_reason) {
-  if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
-    _Static_assert(KW_ABI_VERSION == KW_ABI_MAKE(0, 9), "the sentence names the version");
-    *out_reason =
-        "this plugin follows plugin ABI 0.9, which the host does not serve; install a plugin and a host of the same "
-        "major version";
-    return KW_ERR_ABI_MISMATCH;
-  }
   pthread_mutex_lock(&answer.lock);
   if (!answer.driver) make(driver);
   pthread_mutex_unlock(&answer.lock);
-  *out_plugin = &answer.desc;
-  return KW_OK;
+  return kw_query_answer(host, &answer.desc, out_plugin, out_reason);
 }

@@ -126,7 +126,7 @@ struct kw_gpu_driver {
   /* ---- Memory: see kw_memory_api ---- */
 
   kw_status (*alloc)(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);
-  kw_status (*free)(kw_gpu_device *device, kw_mem mem);
+  kw_status (*dealloc)(kw_gpu_device *device, kw_mem mem);
   /* The kind is one of the three of plugin.h. */
   kw_status (*copy)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy);
   /* (optional) */
