@@ -263,7 +263,7 @@ def opens_with_sentence(text, ops):
     return bool(begins and len(paragraph.split()) >= 3 and re.search(r'[.:)][)"]?(\s|$)', paragraph))
 
 
-FUNCTION_POINTER = r"\(\*\s*(?:_Atomic\s+)?(\w+)(?:\s*\[\w*\])*\)\s*\("
+FUNCTION_POINTER = r"\((?:KW_CALL )?\*\s*(?:_Atomic\s+)?(\w+)(?:\s*\[\w*\])*\)\s*\("
 
 
 def seams(files, source_dir):

@@ -246,7 +246,7 @@ extern const kw_graph_api kw_rt_graph_api;
 #define KW_RT_DRIVER                                                                                                   \
   .vendor = "keyway", .version = "0.9.0", .build = __VERSION__, .sanitizer = KW_GPU_SANITIZER, .probe = kw_rt_probe,   \
   .find = kw_rt_find, .describe = kw_rt_describe, .identify = kw_rt_identify, .device_size = sizeof(kw_rt_device),     \
-  .open = kw_rt_device_open, .close = kw_rt_device_close, .alloc = kw_rt_alloc, .dealloc = kw_rt_free,                    \
+  .open = kw_rt_device_open, .close = kw_rt_device_close, .alloc = kw_rt_alloc, .dealloc = kw_rt_free,                 \
   .copy = kw_rt_copy, .fill = kw_rt_fill, .usage = kw_rt_usage, .alloc_host = kw_rt_alloc_host,                        \
   .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .stream_size = sizeof(kw_rt_stream),                     \
   .stream_create = kw_rt_stream_create, .stream_destroy = kw_rt_stream_destroy,                                        \
