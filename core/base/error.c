@@ -12,17 +12,23 @@
 
 #define KW_ERROR_SIZE 4096
 
-/* The thread's text, KW_ERROR_SIZE bytes, NULL before its first failure. Not in place: little static thread-local
- * memory is left for a library that a running program opens, as interpreters do. */
+/* The thread's text, KW_ERROR_SIZE bytes, and an error_detail; NULL before its first failure. Not in place: little
+ * static thread-local memory is left for a library that a running program opens, as interpreters do. */
 static _Thread_local char *chain;
 static pthread_key_t chain_key;
 static pthread_once_t chain_once = PTHREAD_ONCE_INIT;
+
+/* Behind the text in the same memory: what kw_error_detail gives. */
+typedef struct error_detail {
+  kw_status status;
+  char plugin[KW_PLUGIN_NAME_SIZE];
+} error_detail;
 
 /* Whether the chain is a plugin's last text, which no failure has used yet, and its status: see kw_error_offer. */
 static _Thread_local bool offered;
 static _Thread_local kw_status offered_status;
 
-static const char *const status_names[KW_STATUS_COUNT] = {
+static const char *const status_names[] = {
     [KW_OK] = "ok",
     [KW_ERR_INVALID_ARGUMENT] = "invalid argument",
     [KW_ERR_NOT_IMPLEMENTED] = "not implemented",
@@ -40,14 +46,42 @@ static const char *const status_names[KW_STATUS_COUNT] = {
     [KW_ERR_INTERNAL] = "internal error",
 };
 
-static bool status_is_known(kw_status status) {
-  return status >= 0 && status < KW_STATUS_COUNT;
+static const struct {
+  const char *name;
+  kw_status canonical;
+} classes[] = {
+    [KW_CLASS_BUG] = {"bug", KW_ERR_INTERNAL},
+    [KW_CLASS_RESOURCE] = {"out of a resource", KW_ERR_OUT_OF_MEMORY},
+    [KW_CLASS_LOST] = {"device lost", KW_ERR_DEVICE_LOST},
+    [KW_CLASS_RETRY] = {"try again later", KW_ERR_BUSY},
+    [KW_CLASS_REFUSED] = {"refused", KW_ERR_UNSUPPORTED},
+};
+#define KW_LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static bool status_has_name(kw_status status) {
+  return (size_t)(uint32_t)status < KW_LENGTH(status_names);
+}
+
+static bool status_has_class(kw_status status) {
+  return KW_STATUS_CLASS(status) != 0 && KW_STATUS_CLASS(status) < KW_LENGTH(classes);
+}
+
+kw_status kw_status_canonical(kw_status status) {
+  if (status_has_name(status)) return status;
+  return status_has_class(status) ? classes[KW_STATUS_CLASS(status)].canonical : KW_ERR_INTERNAL;
 }
 
 const char *kw_status_name(kw_status status) {
-  static _Thread_local char text[24];
-  if (status_is_known(status)) return status_names[status];
-  snprintf(text, sizeof text, "status %d", status);
+  static _Thread_local char text[48];
+  if (status_has_name(status)) return status_names[status];
+  const uint32_t own = KW_STATUS_OF_PLUGIN(0, 0), code = (uint32_t)status & 0xffffffu;
+  if (!status_has_class(status)) {
+    snprintf(text, sizeof text, "status %d", status);
+  } else if (code & own) {
+    snprintf(text, sizeof text, "%s (the plugin's %u)", classes[KW_STATUS_CLASS(status)].name, code - own);
+  } else {
+    snprintf(text, sizeof text, "%s (code %u)", classes[KW_STATUS_CLASS(status)].name, code);
+  }
   return text;
 }
 
@@ -63,9 +97,23 @@ const char *kw_error_message(void) {
   return chain != NULL ? chain : "";
 }
 
+static error_detail *detail_of_chain(void) {
+  return (error_detail *)(void *)(chain + KW_ERROR_SIZE);
+}
+
+static void forget_detail(void) {
+  if (chain != NULL) *detail_of_chain() = (error_detail){0};
+}
+
 void kw_error_clear(void) {
   if (chain != NULL) chain[0] = '\0';
+  forget_detail();
   offered = false;
+}
+
+kw_status kw_error_detail(const char **out_plugin) {
+  if (out_plugin != NULL) *out_plugin = chain != NULL ? detail_of_chain()->plugin : "";
+  return chain != NULL ? detail_of_chain()->status : KW_OK;
 }
 
 /* The text may be cut; its end says so. */
@@ -86,7 +134,7 @@ static void make_chain_key(void) {
 static bool have_chain(void) {
   if (chain != NULL) return true;
   pthread_once(&chain_once, make_chain_key);
-  chain = calloc(1, KW_ERROR_SIZE);
+  chain = calloc(1, KW_ERROR_SIZE + sizeof(error_detail));
   if (chain != NULL) pthread_setspecific(chain_key, chain);
   return chain != NULL;
 }
@@ -109,6 +157,7 @@ kw_status kw_fail(kw_status status, const char *format, ...) {
   format_text(text, format, arguments);
   va_end(arguments);
   set_chain(text, "", "");
+  forget_detail();
   return status;
 }
 
@@ -157,19 +206,33 @@ bool kw_error_offered(kw_status status) {
   return offered && offered_status == status;
 }
 
+void kw_error_set_detail(kw_status status, const char *plugin) {
+  if (!have_chain()) return;
+  error_detail *detail = detail_of_chain();
+  detail->status = status;
+  snprintf(detail->plugin, sizeof detail->plugin, "%s", plugin);
+}
+
+kw_status kw_error_translate(kw_status status, const char *plugin) {
+  kw_status canonical = kw_status_canonical(status);
+  if (canonical == status) return status;
+  if (!kw_error_offered(status)) kw_error_clear(); /* an older failure's text */
+  char text[200];
+  snprintf(text, sizeof text, "%s returned %s%s", *plugin != '\0' ? plugin : "the plugin",
+           status_has_class(status) ? "" : "the unknown ", kw_status_name(status));
+  set_chain(text, kw_error_message()[0] != '\0' ? "\n  because: " : "", kw_error_message());
+  kw_error_set_detail(status, plugin);
+  return kw_error_offer(canonical);
+}
+
 kw_status kw_from_plugin(kw_status status, const char *format, ...) {
   char text[KW_ERROR_SIZE];
   va_list arguments;
   va_start(arguments, format);
   format_text(text, format, arguments);
   va_end(arguments);
+  status = kw_error_translate(status, "");
   if (!kw_error_offered(status)) kw_error_clear(); /* an older failure's text */
-  if (!status_is_known(status)) {
-    char context[64];
-    snprintf(context, sizeof context, "the plugin returned the unknown status %d", status);
-    set_chain(context, kw_error_message()[0] != '\0' ? "\n  because: " : "", kw_error_message());
-    status = KW_ERR_INTERNAL;
-  }
   wrap(status, text);
   return status;
 }

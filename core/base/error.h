@@ -16,8 +16,23 @@ kw_status kw_fail(kw_status status, const char *format, ...) __attribute__((form
  * status. With an empty chain it behaves as kw_fail with the status' name appended. */
 kw_status kw_wrap(kw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A status that a plugin returned, made safe: an unknown number becomes KW_ERR_INTERNAL with the number in the text; an
- * empty chain gets the status' name. Context is added as by kw_wrap. Use for every failing slot call. */
+/* What the host acts on for a status that a plugin gave: itself where it is one of KW_ERR_, otherwise what its class
+ * stands for. */
+kw_status kw_status_canonical(kw_status status);
+
+/* For a slot that returned `status`, before anybody looks at it: gives its canonical status. Where that is another, the
+ * chain says the number with the plugin's name ("" when unknown), kw_error_detail gives it, and both are offered with
+ * the canonical status. */
+kw_status kw_error_translate(kw_status status, const char *plugin);
+
+/* A plugin's name, "acme.npu", with the NUL. */
+#define KW_PLUGIN_NAME_SIZE 80
+
+/* Remembers what kw_error_detail gives, until the next kw_fail. */
+void kw_error_set_detail(kw_status status, const char *plugin);
+
+/* A status that a plugin returned, made safe: translated, if it was not before; an empty chain gets the status' name.
+ * Context is added as by kw_wrap. Use for every failing slot call. */
 kw_status kw_from_plugin(kw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Says that the chain as it stands explains `status`, which the running slot is about to return: kw_from_plugin uses

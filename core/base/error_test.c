@@ -60,7 +60,8 @@ static void an_unknown_status_becomes_internal(void **state) {
   (void)state;
   assert_string_equal(kw_status_name(99), "status 99");
   assert_string_equal(kw_status_name(-1), "status -1");
-  for (kw_status status = 0; status < KW_STATUS_COUNT; status++) assert_null(strstr(kw_status_name(status), "status "));
+  for (kw_status status = 0; status <= KW_ERR_INTERNAL; status++)
+    assert_null(strstr(kw_status_name(status), "status "));
   kw_error_clear();
   assert_int_equal(kw_from_plugin(99, "launch"), KW_ERR_INTERNAL);
   assert_string_equal(kw_error_message(), "launch\n  because: the plugin returned the unknown status 99");
@@ -68,6 +69,59 @@ static void an_unknown_status_becomes_internal(void **state) {
   assert_int_equal(kw_from_plugin(99, "launch"), KW_ERR_INTERNAL);
   assert_string_equal(kw_error_message(),
                       "launch\n  because: the plugin returned the unknown status 99\n  because: odd");
+}
+
+static void a_class_says_what_its_codes_stand_for(void **state) {
+  (void)state;
+  const struct {
+    uint32_t status_class;
+    kw_status canonical;
+  } classes[] = {{KW_CLASS_BUG, KW_ERR_INTERNAL},
+                 {KW_CLASS_RESOURCE, KW_ERR_OUT_OF_MEMORY},
+                 {KW_CLASS_LOST, KW_ERR_DEVICE_LOST},
+                 {KW_CLASS_RETRY, KW_ERR_BUSY},
+                 {KW_CLASS_REFUSED, KW_ERR_UNSUPPORTED}};
+  for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+    kw_status own = KW_STATUS_OF_PLUGIN(classes[i].status_class, 7);
+    assert_int_equal(KW_STATUS_CLASS(own), classes[i].status_class);
+    assert_int_equal(kw_status_canonical(own), classes[i].canonical);
+    assert_int_equal(kw_status_canonical((kw_status)(classes[i].status_class << 24)), classes[i].canonical);
+    assert_int_equal(kw_from_plugin(own, "launch"), classes[i].canonical);
+    assert_int_equal(kw_error_detail(NULL), own);
+  }
+  const kw_status unknown[] = {-1,       INT32_MIN, 15, 0xffffff, KW_STATUS_OF_PLUGIN(0, 1), KW_STATUS_OF_PLUGIN(6, 1),
+                               INT32_MAX};
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+    assert_int_equal(kw_status_canonical(unknown[i]), KW_ERR_INTERNAL);
+  }
+  for (kw_status status = 0; status <= KW_ERR_INTERNAL; status++) assert_int_equal(kw_status_canonical(status), status);
+  assert_string_equal(kw_status_name(KW_STATUS_OF_PLUGIN(KW_CLASS_REFUSED, 7)), "refused (the plugin's 7)");
+  assert_string_equal(kw_status_name(KW_CLASS_RETRY << 24 | 3), "try again later (code 3)");
+  assert_string_equal(kw_status_name(KW_STATUS_OF_PLUGIN(0, 1)), "status 8388609");
+}
+
+static void a_plugins_own_number_stays_with_its_text(void **state) {
+  (void)state;
+  const kw_status own = KW_STATUS_OF_PLUGIN(KW_CLASS_RESOURCE, 719);
+  const char *plugin = NULL;
+  kw_error_offer(kw_fail(own, "driver: full"));
+  assert_int_equal(kw_error_translate(own, "acme.npu"), KW_ERR_OUT_OF_MEMORY);
+  assert_int_equal(kw_from_plugin(KW_ERR_OUT_OF_MEMORY, "alloc"), KW_ERR_OUT_OF_MEMORY);
+  kw_wrap(KW_ERR_OUT_OF_MEMORY, "empty");
+  assert_string_equal(kw_error_message(),
+                      "empty\n  because: alloc\n  because: acme.npu returned out of a resource (the "
+                      "plugin's 719)\n  because: driver: full");
+  assert_int_equal(kw_error_detail(&plugin), own);
+  assert_string_equal(plugin, "acme.npu");
+  kw_error_offer(kw_fail(KW_ERR_IO, "of another slot"));
+  assert_int_equal(kw_error_detail(&plugin), KW_OK);
+  assert_string_equal(plugin, "");
+  kw_error_translate(own, "acme.npu"); /* without a text of its own */
+  assert_string_equal(kw_error_message(), "acme.npu returned out of a resource (the plugin's 719)");
+  kw_error_clear();
+  assert_int_equal(kw_error_detail(NULL), KW_OK);
+  assert_int_equal(kw_error_translate(KW_ERR_IO, "acme.npu"), KW_ERR_IO);
+  assert_string_equal(kw_error_message(), "");
 }
 
 static void long_texts_are_cut_visibly(void **state) {
@@ -107,6 +161,8 @@ int main(void) {
       cmocka_unit_test(the_message_may_be_an_argument),
       cmocka_unit_test(a_plugin_text_is_used_once_and_never_an_older_one),
       cmocka_unit_test(an_unknown_status_becomes_internal),
+      cmocka_unit_test(a_class_says_what_its_codes_stand_for),
+      cmocka_unit_test(a_plugins_own_number_stays_with_its_text),
       cmocka_unit_test(long_texts_are_cut_visibly),
       cmocka_unit_test(threads_have_their_own_text),
   };

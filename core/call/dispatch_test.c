@@ -319,6 +319,34 @@ static void keeps_a_late_error_past_the_end_of_its_plan(void **state) {
   kw_tensor_release(x), kw_tensor_release(out);
 }
 
+/* A plugin's own number is acted on by its class, and told: at once, and where it comes late. */
+static void tells_a_number_of_the_plugins_own(void **state) {
+  (void)state;
+  const kw_status own = KW_STATUS_OF_PLUGIN(KW_CLASS_RETRY, 12);
+  kw_tensor *x = floats(2, (float[]){5, 7}), *out = NULL;
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
+  const char *plugin;
+  fixture->launch_status = own;
+  for (int fast = 0; fast < 2; ++fast) {
+    assert_int_equal(kw_op_call(add, NULL, args, 2, &out, 1), KW_ERR_BUSY);
+    assert_int_equal(kw_error_detail(&plugin), own);
+    assert_string_equal(plugin, "fixture.fixture");
+    assert_non_null(strstr(kw_error_message(), "fixture.fixture returned try again later (the plugin's 12)"));
+  }
+  fixture->launch_status = KW_OK;
+  fixture->late_status = own;
+  assert_int_equal(kw_op_call(add, NULL, args, 2, &out, 1), KW_OK);
+  fixture->late_status = KW_OK;
+  kw_error_clear();
+  assert_int_equal(kw_stream_synchronize(NULL), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_error_detail(&plugin), KW_OK);
+  assert_int_equal(kw_device_synchronize(device), KW_ERR_BUSY);
+  assert_int_equal(kw_error_detail(&plugin), own);
+  assert_string_equal(plugin, "fixture.fixture");
+  assert_int_equal(kw_device_synchronize(device), KW_OK);
+  kw_tensor_release(x), kw_tensor_release(out);
+}
+
 /* A decomposition names both: the op that was called, and the one whose argument it is. */
 static void names_the_op_that_was_called(void **state) {
   (void)state;
@@ -431,6 +459,7 @@ int main(void) {
       TEST(launches_nothing_for_empty_results),
       TEST(replays_a_plan_of_a_named_kernel),
       TEST(keeps_a_late_error_past_the_end_of_its_plan),
+      TEST(tells_a_number_of_the_plugins_own),
       TEST(tells_of_errors_in_the_data_at_the_next_wait),
       TEST(names_the_op_that_was_called),
       TEST(counts_the_launches_of_all_threads),

@@ -251,6 +251,7 @@ static kw_status fail_launch(const run *r, kw_status status) {
 
 /* A launch that did not go well. */
 static __attribute__((noinline)) kw_status handle_failure(const run *r, kw_status status) {
+  status = kw_plugin_status(r->request->device->plugin, status);
   if (status != KW_ERR_FALLBACK) return fail_launch(r, status);
   status = may_fall_back(r);
   return status == KW_OK ? run_fallback(r) : status;

@@ -342,6 +342,7 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
     status = kernel->desc.prepare(&t.call, &prepared);
   }
   free_trial(&t);
+  status = kw_plugin_status(plan->device->plugin, status);
   if (status == KW_ERR_NOT_IMPLEMENTED || status == KW_ERR_FALLBACK) return KW_ERR_NOT_IMPLEMENTED;
   if (status != KW_OK) {
     return kw_device_mark_if_lost(plan->device, kw_from_plugin(status, "kernel '%s': %s", kernel->desc.name, step));

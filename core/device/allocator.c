@@ -78,7 +78,7 @@ static void remove_segment(struct kw_allocator *allocator, kw_segment *segment) 
 /* ---- Pending blocks --------------------------------------------------------------------------------------------- */
 
 static void destroy_event(kw_device *device, void *event) {
-  kw_status status = device->plugin->event.destroy(device->handle, event);
+  kw_status status = KW_ASK(device->plugin, event.destroy, device->handle, event);
   if (status == KW_OK) return;
   kw_device_mark_if_lost(device, kw_from_plugin(status, "destroying an event of %s", device->name));
   kw_log(KW_LOG_WARN, "%s", kw_error_message());
@@ -94,11 +94,11 @@ static void drain_token(uint64_t token) {
 static bool use_passed(kw_device *device, const kw_foreign_use *use, bool wait) {
   if (atomic_load(&device->lost)) return true;
   if (use->has_event && !wait) {
-    kw_status status = kw_device_mark_if_lost(device, device->plugin->event.query(device->handle, use->event));
+    kw_status status = kw_device_mark_if_lost(device, KW_ASK(device->plugin, event.query, device->handle, use->event));
     return status == KW_OK;
   }
   if (use->has_event) {
-    kw_status status = device->plugin->event.synchronize(device->handle, use->event);
+    kw_status status = KW_ASK(device->plugin, event.synchronize, device->handle, use->event);
     if (status == KW_OK) return true;
     kw_device_mark_if_lost(device, kw_from_plugin(status, "waiting for memory in use on %s", device->name));
     kw_log(KW_LOG_WARN, "%s", kw_error_message());
@@ -159,7 +159,7 @@ static void reclaim(kw_device *device, bool wait) {
 
 static void free_segment(kw_device *device, kw_segment *segment) {
   uint64_t begin = kw_trace_begin();
-  kw_status status = device->plugin->memory.dealloc(device->handle, segment->mem);
+  kw_status status = KW_ASK(device->plugin, memory.dealloc, device->handle, segment->mem);
   kw_trace_span("alloc", "free", device->name, begin);
   if (status != KW_OK) {
     kw_device_mark_if_lost(device,
@@ -224,7 +224,7 @@ static kw_status allocate_segment(kw_stream *stream, kw_pool *pool, uint64_t siz
       .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = device->info.mem_alignment};
   kw_mem mem = NULL;
   uint64_t begin = kw_trace_begin();
-  kw_status status = device->plugin->memory.alloc(device->handle, &info, &mem);
+  kw_status status = KW_ASK(device->plugin, memory.alloc, device->handle, &info, &mem);
   if (kw_trace_enabled) {
     char detail[120];
     snprintf(detail, sizeof detail, "%" PRIu64 " bytes on %s", size, device->name);
@@ -427,9 +427,9 @@ static void mark_use(kw_device *device, kw_foreign_use *use) {
   kw_stream *stream = kw_stream_pin(use->token);
   if (stream == NULL) return;
   if ((device->plugin->native & KW_NATIVE_EVENTS) != 0) {
-    kw_status status = device->plugin->event.create(device->handle, &use->event);
+    kw_status status = KW_ASK(device->plugin, event.create, device->handle, &use->event);
     if (status == KW_OK) {
-      status = device->plugin->event.record(device->handle, use->event, stream->handle);
+      status = KW_ASK(device->plugin, event.record, device->handle, use->event, stream->handle);
       use->has_event = status == KW_OK;
       if (status != KW_OK) destroy_event(device, use->event);
     }

@@ -16,7 +16,7 @@ static bool is_power_of_two(uint32_t value) {
 
 kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info) {
   kw_device_info info = {.struct_size = sizeof info};
-  kw_status status = plugin->device.info(plugin->state, index, &info);
+  kw_status status = KW_ASK(plugin, device.info, plugin->state, index, &info);
   if (status != KW_OK) return kw_from_plugin(status, "%s.%s: device.info(%u)", plugin->vendor, plugin->key, index);
   info.struct_size = sizeof info;
   info.name[sizeof info.name - 1] = '\0';

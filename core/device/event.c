@@ -36,7 +36,7 @@ kw_status kw_event_create(kw_device *device, kw_event **out_event) {
   if (event == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "kw_event_create: the host is out of memory.");
   event->device = device;
   if (is_native(event)) {
-    status = device->plugin->event.create(device->handle, &event->handle);
+    status = KW_ASK(device->plugin, event.create, device->handle, &event->handle);
     if (status != KW_OK) {
       free(event);
       return kw_device_mark_if_lost(device, kw_from_plugin(status, "creating an event on %s", device->name));
@@ -52,7 +52,7 @@ kw_status kw_event_destroy(kw_event *event) {
   kw_device *device = event->device;
   kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
-  if (is_native(event)) status = device->plugin->event.destroy(device->handle, event->handle);
+  if (is_native(event)) status = KW_ASK(device->plugin, event.destroy, device->handle, event->handle);
   if (status != KW_OK) {
     status = kw_device_mark_if_lost(device, kw_from_plugin(status, "destroying an event of %s", device->name));
   }
@@ -75,7 +75,7 @@ kw_status kw_event_record(kw_event *event, kw_stream *stream) {
     atomic_store(&event->derived_time_ns, kw_trace_now());
     return kw_device_check(device);
   }
-  status = device->plugin->event.record(device->handle, event->handle, stream->handle);
+  status = KW_ASK(device->plugin, event.record, device->handle, event->handle, stream->handle);
   if (status == KW_OK) return KW_OK;
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "recording an event on %s", device->name));
 }
@@ -84,7 +84,7 @@ kw_status kw_event_query(kw_event *event) {
   kw_status status = check("kw_event_query", event);
   if (status != KW_OK || !is_native(event)) return status;
   kw_device *device = event->device;
-  status = device->plugin->event.query(device->handle, event->handle);
+  status = KW_ASK(device->plugin, event.query, device->handle, event->handle);
   if (status == KW_OK || status == KW_ERR_NOT_READY) return status;
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "asking for an event of %s", device->name));
 }
@@ -95,7 +95,7 @@ kw_status kw_event_synchronize(kw_event *event) {
   if (status != KW_OK || !is_native(event)) return status;
   kw_device *device = event->device;
   uint64_t begin = kw_trace_begin();
-  status = device->plugin->event.synchronize(device->handle, event->handle);
+  status = KW_ASK(device->plugin, event.synchronize, device->handle, event->handle);
   kw_trace_span("sync", "event", device->name, begin);
   if (status == KW_OK) return KW_OK;
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "waiting for an event of %s", device->name));
@@ -113,7 +113,7 @@ kw_status kw_stream_wait_event(kw_stream *stream, kw_event *event) {
     return status != KW_OK ? status : kw_event_synchronize(event);
   }
   if (!is_native(event)) return KW_OK;
-  status = device->plugin->event.wait(device->handle, stream->handle, event->handle);
+  status = KW_ASK(device->plugin, event.wait, device->handle, stream->handle, event->handle);
   if (status == KW_OK) return KW_OK;
   return kw_device_mark_if_lost(device,
                                 kw_from_plugin(status, "making a stream of %s wait for an event", device->name));
@@ -132,7 +132,7 @@ kw_status kw_event_elapsed(kw_event *start, kw_event *end, uint64_t *out_ns) {
                    device->name, end->device->name);
   }
   if (is_native(start)) {
-    status = device->plugin->event.elapsed(device->handle, start->handle, end->handle, out_ns);
+    status = KW_ASK(device->plugin, event.elapsed, device->handle, start->handle, end->handle, out_ns);
     if (status == KW_OK || status == KW_ERR_NOT_READY) return status;
     return kw_device_mark_if_lost(device, kw_from_plugin(status, "measuring between two events of %s", device->name));
   }

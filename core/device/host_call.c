@@ -69,7 +69,7 @@ static kw_status enqueue(host_call *call) {
   *calls_end = call;
   calls_end = &call->next;
   pthread_mutex_unlock(&lock);
-  kw_status status = device->plugin->stream.call_host(device->handle, stream->handle, token);
+  kw_status status = KW_ASK(device->plugin, stream.call_host, device->handle, stream->handle, token);
   if (status == KW_OK) return KW_OK;
   free(take(token, NULL));
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "enqueueing a host function on %s", device->name));

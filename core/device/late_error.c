@@ -35,8 +35,10 @@ kw_status kw_late_error_report(uint64_t token, uint64_t call_id, kw_status statu
   if (status == KW_OK) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "report_async_error: status is KW_OK. Report failures only.");
   }
-  bool unknown = status < 0 || status >= KW_STATUS_COUNT;
-  if (message == NULL || message[0] == 0) message = unknown ? "the plugin gave no text" : kw_status_name(status);
+  kw_status canonical = kw_status_canonical(status);
+  if (message == NULL || message[0] == 0) {
+    message = canonical == status ? kw_status_name(status) : "the plugin gave no text";
+  }
   const kw_op *op = kw_op_by_id(kw_call_id_op(call_id));
   kw_stream *stream = kw_stream_pin_until_removed(token);
   if (stream == NULL) {
@@ -44,14 +46,13 @@ kw_status kw_late_error_report(uint64_t token, uint64_t call_id, kw_status statu
            op != NULL ? op->schema.name : "unknown op", message);
     return KW_OK;
   }
-  char number[40] = "";
-  if (unknown) snprintf(number, sizeof number, " (unknown status %d)", (int)status);
-  if (unknown) status = KW_ERR_INTERNAL;
-  kw_device_mark_if_lost(stream->device, status);
+  char number[64] = "";
+  if (canonical != status) snprintf(number, sizeof number, " (%s)", kw_status_name(status));
+  kw_device_mark_if_lost(stream->device, canonical);
   char text[sizeof stream->late_text];
   snprintf(text, sizeof text, "%s failed on %s after it was enqueued%s: %.600s\n%s",
            op != NULL ? op->schema.name : "an unknown operation", stream->device->name, number, message,
-           status == KW_ERR_DEVICE_LOST
+           canonical == KW_ERR_DEVICE_LOST
                ? "The device is lost: release its tensors, close it and open it again."
                : "What this stream wrote since its last synchronise is not to be trusted; the stream is usable again.");
   kw_late_error_keep(stream, status, text);
@@ -59,18 +60,23 @@ kw_status kw_late_error_report(uint64_t token, uint64_t call_id, kw_status statu
   return KW_OK;
 }
 
-/* The stream's late error, its text into `text`, which has room for any; KW_OK when there is none for the asker. */
+static bool is_lost(kw_status status) {
+  return kw_status_canonical(status) == KW_ERR_DEVICE_LOST;
+}
+
+/* The stream's late error as its plugin gave it, its text into `text`, which has room for any; KW_OK when there is none
+ * for the asker. */
 static kw_status read_error(kw_stream *stream, bool for_device, char *text) {
   pthread_mutex_lock(&stream->mutex);
   kw_status status = atomic_load(&stream->late_status);
   const char *from = stream->late_text;
-  if (for_device && stream->late_told && status != KW_OK && status != KW_ERR_DEVICE_LOST) {
+  if (for_device && stream->late_told && status != KW_OK && !is_lost(status)) {
     status = stream->later_status;
     from = stream->later_text;
     stream->later_status = KW_OK;
   } else if (for_device) {
     stream->late_told = true;
-  } else if (status != KW_ERR_DEVICE_LOST) {
+  } else if (!is_lost(status)) {
     atomic_store(&stream->late_status, KW_OK);
   }
   if (status != KW_OK) memcpy(text, from, sizeof stream->late_text);
@@ -81,7 +87,13 @@ static kw_status read_error(kw_stream *stream, bool for_device, char *text) {
 static kw_status surface(kw_stream *stream, bool for_device) {
   char text[sizeof stream->late_text];
   kw_status status = atomic_load(&stream->late_status) == KW_OK ? KW_OK : read_error(stream, for_device, text);
-  return status == KW_OK ? kw_device_check(stream->device) : kw_fail(status, "%s", text);
+  if (status == KW_OK) return kw_device_check(stream->device);
+  const kw_status canonical = kw_fail(kw_status_canonical(status), "%s", text);
+  if (canonical != status) {
+    char name[KW_PLUGIN_NAME_SIZE];
+    kw_error_set_detail(status, kw_plugin_name(stream->device->plugin, name));
+  }
+  return canonical;
 }
 
 kw_status kw_late_error_take(kw_stream *stream) {

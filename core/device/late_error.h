@@ -12,7 +12,8 @@
  * Unknown tokens are logged. */
 kw_status kw_late_error_report(uint64_t token, uint64_t call_id, kw_status status, const char *message);
 
-/* `text` is a late error of the stream, unless it has one already: then it goes to the log. */
+/* `text` is a late error of the stream, `status` as its plugin gave it, unless it has one already: then it goes to the
+ * log. */
 void kw_late_error_keep(kw_stream *stream, kw_status status, const char *text);
 
 /* For the stream's own wait: its late error, which the stream has no more after that; that of a lost device each time.

@@ -47,7 +47,7 @@ static void close_parts(kw_device *device) {
   kw_staging_free(device);
   kw_generator_unref(device->generator);
   kw_plugin *plugin = device->plugin;
-  kw_status status = plugin->device.close(device->handle);
+  kw_status status = KW_ASK(plugin, device.close, device->handle);
   if (status != KW_OK) {
     kw_from_plugin(status, "closing %s", device->name);
     kw_log(KW_LOG_WARN, "%s", kw_error_message());
@@ -107,7 +107,7 @@ static kw_status open_parts(kw_device *device) {
   kw_status status = kw_device_read_info(plugin, device->index, &device->info);
   if (status != KW_OK) return status;
   void *handle = NULL;
-  status = plugin->device.open(plugin->state, device->index, &handle);
+  status = KW_ASK(plugin, device.open, plugin->state, device->index, &handle);
   if (status != KW_OK) return kw_from_plugin(status, "%s.%s: device.open", plugin->vendor, plugin->key);
   pthread_mutex_lock(&lock); /* whoever looks a device up by its handle finds this one from now on */
   device->handle = handle;

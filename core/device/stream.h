@@ -18,7 +18,8 @@ struct kw_stream {
   uint64_t token; /* names the stream in report_async_error */
   bool is_default;
   pthread_mutex_t mutex;         /* guards the late error, lists in words, and what is held */
-  _Atomic kw_status late_status; /* the first late error that the stream's own wait has not returned; KW_OK when none */
+  _Atomic kw_status late_status; /* the first late error that the stream's own wait has not returned, as the plugin gave
+                                    it; KW_OK when none */
   bool late_told;                /* a wait for the device has returned it */
   kw_status later_status;        /* the first one after that, which only the next such wait returns; KW_OK when none */
   char late_text[1024], later_text[1024];

@@ -24,7 +24,7 @@ static kw_status create(kw_device *device, bool is_default, kw_stream **out_stre
   pthread_mutex_init(&stream->mutex, NULL);
   kw_stream_info info = {
       .struct_size = sizeof info, .flags = is_default ? KW_STREAM_DEFAULT : 0, .token = stream->token};
-  kw_status status = device->plugin->stream.create(device->handle, &info, &stream->handle);
+  kw_status status = KW_ASK(device->plugin, stream.create, device->handle, &info, &stream->handle);
   if (status != KW_OK) {
     status = kw_device_mark_if_lost(device, kw_from_plugin(status, "creating a stream on %s", device->name));
     pthread_mutex_destroy(&stream->mutex);
@@ -42,7 +42,7 @@ static kw_status close_stream(kw_stream *stream) {
   kw_stream_begin_closing(stream);
   kw_stream_drain(stream);
   if (kw_stream_set_idle(stream)) kw_stream_drain(stream);
-  kw_status status = device->plugin->stream.destroy(device->handle, stream->handle);
+  kw_status status = KW_ASK(device->plugin, stream.destroy, device->handle, stream->handle);
   if (status != KW_OK) {
     status = kw_device_mark_if_lost(device, kw_from_plugin(status, "destroying a stream of %s", device->name));
   }

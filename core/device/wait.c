@@ -15,13 +15,14 @@ bool kw_stream_drain(kw_stream *stream) {
   if (atomic_load(&device->lost)) return false;
   struct kw_word_check *check = kw_error_words_begin_check(stream);
   const uint64_t wait = kw_host_memory_begin_wait(stream), begin = kw_trace_begin();
-  kw_status status = device->plugin->stream.synchronize(device->handle, stream->handle);
+  kw_status status = KW_ASK(device->plugin, stream.synchronize, device->handle, stream->handle);
   kw_trace_span("sync", "stream", device->name, begin);
   if (status == KW_OK) {
     kw_host_memory_settle(stream, wait);
   } else {
     status = kw_device_mark_if_lost(device, kw_from_plugin(status, "waiting for a stream of %s", device->name));
-    kw_late_error_keep(stream, status, kw_error_message());
+    const kw_status own = kw_error_detail(NULL);
+    kw_late_error_keep(stream, own != KW_OK ? own : status, kw_error_message());
   }
   kw_error_words_end_check(stream, check, status == KW_OK);
   return status == KW_OK;
@@ -71,7 +72,7 @@ kw_status kw_stream_query(kw_stream *stream) {
     kw_stream_drain(stream);
     return kw_device_check(device);
   }
-  status = device->plugin->stream.query(device->handle, stream->handle);
+  status = KW_ASK(device->plugin, stream.query, device->handle, stream->handle);
   if (status == KW_OK || status == KW_ERR_NOT_READY) return status;
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "asking whether a stream of %s is idle", device->name));
 }

@@ -27,29 +27,29 @@ static bool is_capturable(const kw_graph *graph) {
 static kw_status capture_node(const kw_graph *graph, const kw_record_node *node) {
   kw_device *device = graph->device;
   if (!node->plan) {
-    return device->plugin->memory.fill(device->handle, graph->native_stream, node->mem, node->offset, node->size,
-                                       node->pattern, node->pattern_size);
+    return KW_ASK(device->plugin, memory.fill, device->handle, graph->native_stream, node->mem, node->offset,
+                  node->size, node->pattern, node->pattern_size);
   }
   kw_call call = *node->call;
   call.stream = graph->native_stream;
   call.call_id = (uint64_t)node->plan->op->id << KW_CALL_ID_BITS;
-  return node->plan->kernel->desc.launch(&call);
+  return kw_plugin_status(device->plugin, node->plan->kernel->desc.launch(&call));
 }
 
 static kw_status capture(kw_graph *graph) {
   kw_device *device = graph->device;
-  const kw_graph_api *api = &device->plugin->graph;
-  kw_status status = api->begin(device->handle, graph->native_stream);
+  kw_plugin *plugin = device->plugin;
+  kw_status status = KW_ASK(plugin, graph.begin, device->handle, graph->native_stream);
   if (status != KW_OK) return kw_from_plugin(status, "graph.begin");
   for (uint32_t i = 0; i < graph->record.node_count && status == KW_OK; ++i) {
     status = capture_node(graph, &graph->record.nodes[i]);
     if (status != KW_OK) kw_from_plugin(status, "node %u", i);
   }
   if (status != KW_OK) {
-    api->end(device->handle, graph->native_stream, NULL);
+    KW_ASK(plugin, graph.end, device->handle, graph->native_stream, NULL);
     return status;
   }
-  status = api->end(device->handle, graph->native_stream, &graph->native);
+  status = KW_ASK(plugin, graph.end, device->handle, graph->native_stream, &graph->native);
   if (status == KW_OK && !graph->native) status = KW_ERR_INTERNAL;
   return status == KW_OK ? KW_OK : kw_from_plugin(status, "graph.end");
 }
@@ -60,7 +60,7 @@ void kw_graph_make_native(kw_graph *graph) {
   if (!is_capturable(graph)) return;
   kw_device *device = graph->device;
   const kw_stream_info info = {.struct_size = sizeof info, .token = graph->home};
-  kw_status status = device->plugin->stream.create(device->handle, &info, &graph->native_stream);
+  kw_status status = KW_ASK(device->plugin, stream.create, device->handle, &info, &graph->native_stream);
   status = status == KW_OK ? capture(graph) : kw_from_plugin(status, "stream.create");
   if (status == KW_OK) return;
   kw_device_mark_if_lost(device, status);
@@ -73,9 +73,9 @@ void kw_graph_make_native(kw_graph *graph) {
 void kw_graph_destroy_native(kw_graph *graph) {
   kw_device *device = graph->device;
   kw_status status = KW_OK;
-  if (graph->native) status = device->plugin->graph.destroy(device->handle, graph->native);
+  if (graph->native) status = KW_ASK(device->plugin, graph.destroy, device->handle, graph->native);
   if (status == KW_OK && graph->native_stream) {
-    status = device->plugin->stream.destroy(device->handle, graph->native_stream);
+    status = KW_ASK(device->plugin, stream.destroy, device->handle, graph->native_stream);
   }
   graph->native = graph->native_stream = NULL;
   if (status == KW_OK) return;
@@ -154,13 +154,14 @@ static kw_status run_node(const kw_record_node *node, kw_stream *stream) {
                    "%s: kernel '%s' asks for cpu:0, which has no place in a graph; call the op outside of it", op,
                    kernel);
   }
+  status = kw_plugin_status(stream->device->plugin, status);
   return kw_device_mark_if_lost(stream->device, kw_from_plugin(status, "%s, kernel '%s'", op, kernel));
 }
 
 static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
   kw_device *device = graph->device;
   if (graph->native) {
-    kw_status status = device->plugin->graph.launch(device->handle, graph->native, stream->handle);
+    kw_status status = KW_ASK(device->plugin, graph.launch, device->handle, graph->native, stream->handle);
     if (status != KW_OK) return kw_device_mark_if_lost(device, kw_from_plugin(status, "graph.launch"));
     atomic_fetch_add(&device->launches, graph->record.launch_count);
     return KW_OK;

@@ -97,7 +97,7 @@ static kw_status check_unique(const kw_plugin_desc *desc) {
 
 static kw_status count_devices(kw_plugin *plugin) {
   uint32_t count = 0;
-  kw_status status = plugin->device.count(plugin->state, &count);
+  kw_status status = KW_ASK(plugin, device.count, plugin->state, &count);
   if (status != KW_OK) return kw_from_plugin(status, "device.count failed");
   if (count > DEVICE_LIMIT) return kw_fail(KW_ERR_INTERNAL, "device.count says %u devices, which cannot be", count);
   plugin->device_count = count;
@@ -108,7 +108,7 @@ static kw_status count_devices(kw_plugin *plugin) {
 static kw_status run_init(attempt *try, kw_plugin *plugin) {
   kw_status status = kw_kernels_open(plugin);
   if (status != KW_OK) return starve(try, status);
-  status = plugin->desc.init(&plugin->host, &plugin->state);
+  status = KW_ASK(plugin, desc.init, &plugin->host, &plugin->state);
   bool starved = atomic_load(&plugin->starved);
   if (status != KW_OK) {
     kw_kernels_clear(plugin);

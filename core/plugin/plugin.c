@@ -9,6 +9,7 @@
 #include "base/log.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -18,6 +19,16 @@ static uint32_t entry_count;
 const char *kw_stage_name(kw_stage stage) {
   static const char *const names[] = {"found", "opened", "symbol", "version", "probe", "init"};
   return stage < sizeof names / sizeof names[0] ? names[stage] : "unknown";
+}
+
+const char *kw_plugin_name(const kw_plugin *plugin, char name[KW_PLUGIN_NAME_SIZE]) {
+  snprintf(name, KW_PLUGIN_NAME_SIZE, "%s.%s", plugin->vendor, plugin->key);
+  return name;
+}
+
+kw_status kw_plugin_translate(const kw_plugin *plugin, kw_status status) {
+  char name[KW_PLUGIN_NAME_SIZE];
+  return kw_error_translate(status, kw_plugin_name(plugin, name));
 }
 
 void kw_plugins_lock(void) {

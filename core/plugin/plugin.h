@@ -8,6 +8,8 @@
 #include <keyway/keyway.h>
 #include <keyway/plugin.h>
 
+#include "base/error.h"
+
 #include <stdatomic.h>
 
 static inline bool kw_dtype_mask_has(kw_dtype_mask mask, kw_dtype dtype) {
@@ -44,6 +46,19 @@ typedef struct kw_plugin {
   struct kw_kernel_registration *registration; /* of kernel.c; NULL unless init runs */
   atomic_bool starved;                         /* memory was out when init called for a service of the host */
 } kw_plugin;
+
+/* "acme.npu", into `name`, which it returns. */
+const char *kw_plugin_name(const kw_plugin *plugin, char name[KW_PLUGIN_NAME_SIZE]);
+
+/* What a slot, kernel or other function of the plugin returned, as the host acts on it: what its class stands for where
+ * it is no KW_ERR_ (kw_error_translate). */
+kw_status kw_plugin_translate(const kw_plugin *plugin, kw_status status);
+static inline kw_status kw_plugin_status(const kw_plugin *plugin, kw_status status) {
+  return (uint32_t)status <= KW_ERR_INTERNAL ? status : kw_plugin_translate(plugin, status);
+}
+
+/* Calls a slot: KW_ASK(device->plugin, memory.dealloc, device->handle, mem). The one way to do so. */
+#define KW_ASK(of_plugin, slot, ...) kw_plugin_status((of_plugin), (of_plugin)->slot(__VA_ARGS__))
 
 /* One candidate that was tried, once or more; lives as long as the process. Under the registry's lock. */
 typedef struct kw_plugin_entry {

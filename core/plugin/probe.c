@@ -158,7 +158,8 @@ static void take_line(helper *h, kw_probe_result *result) {
   unsigned long number = strtoul(text, NULL, 10);
   if (strcmp(h->line, "reached") == 0 && number <= KW_STAGE_PROBE) result->reached = (kw_stage)number;
   if (strcmp(h->line, "abi") == 0) result->abi_version = (uint32_t)number;
-  if (strcmp(h->line, "status") == 0 && number < KW_STATUS_COUNT) result->status = (kw_status)number;
+  if (strcmp(h->line, "status") == 0 && kw_status_canonical((kw_status)number) == (kw_status)number)
+    result->status = (kw_status)number;
 }
 
 /* False at the end of the pipe. */

@@ -265,7 +265,7 @@ static bool copy_peer(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_
   const kw_copy_info copy = contiguous_copy(dst, src);
   kw_buffer_use(dst->buffer, to);
   uint64_t begin = kw_trace_begin();
-  kw_status status = device->plugin->memory.copy_peer(device->handle, to->handle, src->device->handle, &copy);
+  kw_status status = KW_ASK(device->plugin, memory.copy_peer, device->handle, to->handle, src->device->handle, &copy);
   kw_trace_span("copy", "peer to device", device->name, begin);
   if (status == KW_ERR_UNSUPPORTED) return false;
   *out_status = status == KW_OK

@@ -66,7 +66,12 @@ KW_API uint32_t kw_abi_version(void);
 KW_API const char *kw_error_message(void);
 /* Forgets it. */
 KW_API void kw_error_clear(void);
-/* "out of memory"; for an unknown number "status 99". Static or thread-local text. */
+/* The number behind the calling thread's last failure, where its plugin gave one of its own (KW_STATUS_OF_PLUGIN) or of
+ * a later version: the function that failed returned what the number's class stands for. 0 otherwise. *out_plugin, if
+ * wanted, is the plugin's name, "acme.npu", or "" with 0. Both go as kw_error_message goes. */
+KW_API kw_status kw_error_detail(const char **out_plugin);
+/* "out of memory"; for a number beyond those of KW_ERR_ "refused (the plugin's 7)", "status 99". Static or thread-local
+ * text. */
 KW_API const char *kw_status_name(kw_status status);
 
 /* "f32"; NULL for an unknown number. */

@@ -26,6 +26,8 @@
  * Rules for every slot
  *   - A slot MUST return a kw_status and MUST NOT abort, exit, throw, or longjmp past the host. On failure it SHOULD
  *     first call host->set_error with the driver call that failed and the driver's own text. [error]
+ *   - A status is one of KW_OK and KW_ERR_, or the plugin's own, made by KW_STATUS_OF_PLUGIN: the host then acts by its
+ *     class, and shows the number with the plugin's name. [error]
  *   - On failure a slot MUST leave its out-parameters untouched or NULL, and the device usable, unless it says
  *     KW_ERR_DEVICE_LOST. [error]
  *   - A slot MUST NOT change the process: floating-point environment (exception flags may be raised, not cleared),

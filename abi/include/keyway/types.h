@@ -64,7 +64,22 @@ enum {
   KW_ERR_PERMISSION = 13,  /* refused for safety: ownership or mode of a file */
   KW_ERR_INTERNAL = 14     /* a defect in Keyway or in a plugin */
 };
-#define KW_STATUS_COUNT 15
+
+/* A status is (class << 24) | code. Class 0 has the numbers above, and never more. The class of any other says what the
+ * caller does about it, so that whoever does not know the code acts as on the KW_ERR_ beside the class. Codes below
+ * 0x800000 are Keyway's, for later minor versions; those above are each plugin's own (KW_STATUS_OF_PLUGIN), its
+ * driver's numbers for instance. There is no further class in 1.x: a status that is negative, of an unknown class, or
+ * of class 0 and not above, counts as KW_ERR_INTERNAL. */
+enum {
+  KW_CLASS_BUG = 1,      /* KW_ERR_INTERNAL: somebody broke a rule, and the same again fails again */
+  KW_CLASS_RESOURCE = 2, /* KW_ERR_OUT_OF_MEMORY: after something was freed it may work */
+  KW_CLASS_LOST = 3,     /* KW_ERR_DEVICE_LOST */
+  KW_CLASS_RETRY = 4,    /* KW_ERR_BUSY: later it may work */
+  KW_CLASS_REFUSED = 5   /* KW_ERR_UNSUPPORTED: not here, and nothing has changed; another way may be open */
+};
+#define KW_STATUS_CLASS(status) ((uint32_t)(status) >> 24)
+#define KW_STATUS_OF_PLUGIN(class_of_it, number) \
+  ((kw_status)((uint32_t)(class_of_it) << 24 | 0x800000u | ((uint32_t)(number)&0x7fffffu)))
 
 /* ---- Data types ------------------------------------------------------------------------------------------------ */
 typedef uint16_t kw_dtype;
