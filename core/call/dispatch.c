@@ -119,7 +119,13 @@ static kw_status call_first(thread_cache *cache, kw_request *request) {
 /* Any call: all argument kinds, results to create, aliases, casts. */
 static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_stream *stream, const kw_value *args,
                                                           uint32_t arg_count, kw_tensor **outs, uint32_t out_count) {
-  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, NULL, kw_math_now()};
+  kw_request request = {.op = op,
+                        .stream = stream,
+                        .args = args,
+                        .arg_count = arg_count,
+                        .outs = outs,
+                        .out_count = out_count,
+                        .math = kw_math_now()};
   if (args && kw_autocast_applies(op, outs, out_count)) {
     return kw_autocast_call(op, stream, args, arg_count, outs, out_count);
   }
@@ -141,7 +147,14 @@ static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_st
 
 static __attribute__((noinline)) kw_status fail_simply(const kw_plan *plan, kw_device *device, kw_stream *stream,
                                                        const kw_value *args, kw_tensor **outs, kw_status status) {
-  const kw_request request = {plan->op, stream, device, args, plan->arg_count, outs, 1, NULL, plan->math};
+  const kw_request request = {.op = plan->op,
+                              .stream = stream,
+                              .device = device,
+                              .args = args,
+                              .arg_count = plan->arg_count,
+                              .outs = outs,
+                              .out_count = 1,
+                              .math = plan->math};
   return kw_plan_handle_failure(plan, &request, outs[0], status);
 }
 

@@ -265,10 +265,7 @@ static void free_trial(trial *t) {
 static kw_status make_trial(trial *t, const kw_plan *plan, const kw_request *request, uint32_t cast) {
   memset(&t->call, 0, sizeof t->call);
   memcpy(t->args, plan->normal, sizeof t->args);
-  const kw_device_info *info = &plan->device->info;
-  uint32_t fresh_alignment =
-      info->mem_alignment < info->offset_alignment ? info->mem_alignment : info->offset_alignment;
-  if (fresh_alignment > 4096) fresh_alignment = 4096; /* what kw_tensor_ref.alignment promises at most */
+  const uint32_t fresh_alignment = kw_device_fresh_alignment(plan->device);
   for (uint32_t i = 0; i < plan->normal_count; ++i) {
     if (!(plan->tensor_args >> i & 1)) continue;
     kw_tensor_ref *ref = &t->tensors[i];
@@ -337,7 +334,7 @@ static kw_status try_kernel(kw_plan *plan, const kw_request *request, const kw_k
     status = kernel->desc.workspace_size(&t.call, &workspace);
   }
   t.call.workspace_size = workspace;
-  if (status == KW_OK && kernel->desc.prepare) {
+  if (status == KW_OK && kernel->desc.prepare && !request->only_asked) {
     step = "prepare";
     status = kernel->desc.prepare(&t.call, &prepared);
   }
@@ -429,7 +426,7 @@ kw_status kw_plan_build(const kw_request *request, kw_plan **out_plan) {
   if (!plan) return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no host memory for a plan", request->op->schema.name);
   atomic_init(&plan->refs, 1);
   status = copy_signature(plan, request, normal);
-  if (status == KW_OK) status = kw_op_infer(request->op, plan->normal, &plan->inference);
+  if (status == KW_OK) status = kw_infer(request->op, plan->normal, &plan->inference);
   if (status == KW_OK) status = check_outs(plan, request);
   if (status == KW_OK) status = kw_mutated_args_check_each(plan->op, plan->normal);
   if (status == KW_OK) status = choose(plan, request);

@@ -10,7 +10,14 @@
 KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                               kw_tensor **outs, uint32_t out_count, const char *kernel, kw_plan **out_plan) {
   if (!out_plan) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plan_make: out_plan is NULL");
-  kw_request request = {op, stream, NULL, args, arg_count, outs, out_count, kernel, kw_math_now()};
+  kw_request request = {.op = op,
+                        .stream = stream,
+                        .args = args,
+                        .arg_count = arg_count,
+                        .outs = outs,
+                        .out_count = out_count,
+                        .kernel = kernel,
+                        .math = kw_math_now()};
   kw_status status = kw_request_resolve(&request);
   if (status == KW_OK) status = kw_plan_own(&request, out_plan);
   if (status == KW_OK) kw_device_retain(request.device);
@@ -20,7 +27,13 @@ KW_API kw_status kw_plan_make(const kw_op *op, kw_stream *stream, const kw_value
 KW_API kw_status kw_plan_run(const kw_plan *plan, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                              kw_tensor **outs, uint32_t out_count) {
   if (!plan) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_plan_run: plan is NULL");
-  kw_request request = {plan->op, stream, NULL, args, arg_count, outs, out_count, NULL, plan->math};
+  kw_request request = {.op = plan->op,
+                        .stream = stream,
+                        .args = args,
+                        .arg_count = arg_count,
+                        .outs = outs,
+                        .out_count = out_count,
+                        .math = plan->math};
   kw_status status = kw_request_resolve(&request);
   if (status != KW_OK) return status;
   if (!kw_plan_matches(plan, &request)) {

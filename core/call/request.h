@@ -20,6 +20,7 @@ typedef struct kw_request {
   uint32_t out_count;
   const char *kernel; /* only this kernel; NULL = the usual choice */
   kw_math math;
+  bool only_asked; /* whether it can be made: nothing is prepared for it */
 } kw_request;
 
 /* Finds the device of a request from its stream, arguments and outs, and checks that all agree. */

@@ -45,6 +45,15 @@ kw_status kw_device_check(const kw_device *device);
 /* Marks the device lost when status says so; returns status. For the result of every slot call of an open device. */
 kw_status kw_device_mark_if_lost(kw_device *device, kw_status status);
 
+#define KW_MAX_ALIGNMENT UINT32_C(4096) /* the largest that kw_tensor_ref.alignment tells of */
+
+/* What a new tensor on this device is aligned to at least, in bytes. */
+static inline uint32_t kw_device_fresh_alignment(const kw_device *device) {
+  const kw_device_info *info = &device->info;
+  const uint32_t least = info->mem_alignment < info->offset_alignment ? info->mem_alignment : info->offset_alignment;
+  return least < KW_MAX_ALIGNMENT ? least : KW_MAX_ALIGNMENT;
+}
+
 /* The facts about a plugin's device, open or not: zero-filled first, strings ended, alignments at least 1, max_alloc
  * never 0. KW_ERR_INTERNAL when they contradict themselves. */
 kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info);

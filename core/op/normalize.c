@@ -16,6 +16,7 @@ static const char *tag_name(kw_tag tag) {
       [KW_TAG_INT] = "int",          [KW_TAG_INT_LIST] = "int[]",     [KW_TAG_FLOAT] = "float",
       [KW_TAG_BOOL] = "bool",        [KW_TAG_STRING] = "str",         [KW_TAG_SCALAR] = "Scalar",
       [KW_TAG_DTYPE] = "ScalarType", [KW_TAG_GENERATOR] = "Generator"};
+  if (tag == KW_TAG_META || tag == KW_TAG_META_LIST) return "a descriptor without memory (kw_arg_meta)";
   return tag < KW_TAG_COUNT ? names[tag] : "an unknown tag";
 }
 

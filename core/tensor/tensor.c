@@ -12,8 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define MAX_ALIGNMENT UINT64_C(4096) /* that kw_tensor_ref.alignment tells of */
-
 /* A dimension that is never stepped may have been given any stride; kernels compute with it all the same. */
 static void bound_strides(kw_tensor_ref *ref) {
   for (uint32_t d = 0; d < ref->rank; ++d) {
@@ -26,7 +24,7 @@ static void bound_strides(kw_tensor_ref *ref) {
 /* ---- Making ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t alignment_at(const kw_device *device, uint64_t offset) {
-  uint64_t alignment = device->info.mem_alignment < MAX_ALIGNMENT ? device->info.mem_alignment : MAX_ALIGNMENT;
+  uint64_t alignment = device->info.mem_alignment < KW_MAX_ALIGNMENT ? device->info.mem_alignment : KW_MAX_ALIGNMENT;
   uint64_t of_offset = offset & (~offset + 1); /* its lowest bit; 0 for 0 */
   return (uint32_t)(of_offset != 0 && of_offset < alignment ? of_offset : alignment);
 }

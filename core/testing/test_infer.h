@@ -137,7 +137,7 @@ static inline kw_status test_infer_run(const char *text, char *out) {
   test_infer_read_call(text, &c);
   kw_error_clear();
   kw_status status = kw_op_normalize(c.op, c.args, c.arg_count, normal, scratch);
-  if (status == KW_OK) status = kw_op_infer(c.op, normal, &inference);
+  if (status == KW_OK) status = kw_infer(c.op, normal, &inference);
   if (status == KW_OK) {
     test_infer_write_inference(&inference, out);
   } else {

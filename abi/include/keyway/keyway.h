@@ -17,15 +17,15 @@
  *     before the call. Not set, it is KW_ERR_INVALID_ARGUMENT; filled, it says how much is valid.
  *   - Objects from create/open are owned by the caller and end with destroy/release/close.
  *   - Everything is thread-safe unless its comment says otherwise; one object MUST NOT be destroyed while another
- * thread uses it.
+ *     thread uses it.
  *   - The library starts itself at the first call that needs it (it looks for plugins then). Plugins stay loaded until
- * exit.
+ *     exit.
  *   - A process may exit at any time, from any thread, with devices open and work in flight. Plugins without open
- * devices are shut down then; whether work in flight still finishes is not said.
+ *     devices are shut down then; whether work in flight still finishes is not said.
  *   - Devices do not survive a fork. In a child of a process in which the library has started, calls that reach a
- * device, wait or load plugins return KW_ERR_UNSUPPORTED, those that destroy as well, and kw_tensor_release and its
- * like free nothing of a device's. The child goes on with exec, or ends with _exit. A process that forks first and uses
- * Keyway afterwards, on both sides, is fine.
+ *     device, wait or load plugins return KW_ERR_UNSUPPORTED, those that destroy as well, and kw_tensor_release and
+ *     its like free nothing of a device's. The child goes on with exec, or ends with _exit. A process that forks first
+ *     and uses Keyway afterwards, on both sides, is fine.
  */
 #ifndef KEYWAY_KEYWAY_H
 #define KEYWAY_KEYWAY_H
@@ -311,6 +311,30 @@ KW_API kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_ten
  */
 KW_API kw_status kw_tensor_format(const kw_tensor *tensor, char *text, size_t size);
 
+/* A contiguous descriptor without memory, for kw_arg_meta: rank at most KW_MAX_RANK, sizes at least 0; wrong ones are
+ * refused where it is used. */
+static inline kw_tensor_ref kw_meta(kw_dtype dtype, uint32_t rank, const int64_t *shape) {
+  kw_tensor_ref ref;
+  uint64_t stride = 1;
+  uint32_t d;
+  ref.struct_size = (uint32_t)sizeof ref;
+  ref.dtype = dtype;
+  ref.rank = (uint8_t)(rank <= KW_MAX_RANK ? rank : KW_MAX_RANK + 1);
+  ref.reserved = 0;
+  ref.mem = NULL;
+  ref.offset = 0;
+  ref.numel = 0; /* counted where the descriptor is used */
+  ref.alignment = 0;
+  ref.reserved2 = 0;
+  for (d = KW_MAX_RANK; d-- > 0;) {
+    ref.shape[d] = d < rank ? shape[d] : 0;
+    ref.strides[d] = d < rank ? (int64_t)stride : 0;
+    /* An empty dimension counts as one, as in ATen; what is past 63 bits wraps and is refused where it is used. */
+    if (d < rank && shape[d] > 0) stride *= (uint64_t)shape[d];
+  }
+  return ref;
+}
+
 /* Views: descriptors only, no kernel, on every device. Semantics are those of the ATen ops of the same names; negative
  * dimensions and indices count from the end. */
 KW_API kw_status kw_tensor_view(const kw_tensor *tensor, uint32_t rank, const int64_t *shape, kw_tensor **out_view);
@@ -357,6 +381,18 @@ static inline kw_value kw_arg_tensor(const kw_tensor *tensor) {
 static inline kw_value kw_arg_tensor_list(kw_tensor *const *tensors, uint32_t count) {
   kw_value v = {KW_TAG_TENSOR_LIST, 0, count, {0}};
   v.u.tensors = (const kw_tensor_ref *const *)(const void *)tensors;
+  return v;
+}
+/* A descriptor without memory, for functions that ask about calls (kw_op_infer, kw_op_can_run): that of kw_meta, or of
+ * any tensor. It must be valid during the call. */
+static inline kw_value kw_arg_meta(const kw_tensor_ref *descriptor) {
+  kw_value v = {KW_TAG_META, 0, 0, {0}};
+  v.u.tensor = descriptor;
+  return v;
+}
+static inline kw_value kw_arg_meta_list(const kw_tensor_ref *const *descriptors, uint32_t count) {
+  kw_value v = {KW_TAG_META_LIST, 0, count, {0}};
+  v.u.tensors = descriptors;
   return v;
 }
 static inline kw_value kw_arg_int(int64_t i) {
@@ -467,6 +503,27 @@ typedef uint32_t kw_support;
 enum { KW_SUPPORT_NONE = 0, KW_SUPPORT_DECOMPOSED = 1, KW_SUPPORT_KERNEL = 2 };
 KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dtype);
 
+/* What a call would give: dtype, shape, contiguous strides and numel of each result into *outs[i], whose struct_size
+ * the caller has set; dtype is KW_DTYPE_NONE where `output_mask` leaves a result out. Arguments are those of
+ * kw_op_call, or descriptors (kw_arg_meta) in place of tensors; no memory and no device is needed. A result marked
+ * (a!) has its argument's descriptor; of a counted op result 0 has the largest size that the arguments allow. out_count
+ * is the op's result_count (kw_op_info). Errors as of kw_op_call. */
+KW_API kw_status kw_op_infer(const kw_op *op, const kw_value *args, uint32_t arg_count, kw_tensor_ref *const *outs,
+                             uint32_t out_count);
+
+/* KW_OK when a device can run a call with such arguments itself (tensors of it, or descriptors), KW_ERR_NOT_IMPLEMENTED
+ * when it cannot, whether or not fallback is on; otherwise the error that the call would give. Goes by the math mode
+ * that is set. Kernels are asked as for the call (can_implement), but nothing is prepared, compiled or run; of a
+ * decomposition the ops are known to have kernels, which are not asked. Descriptors whose alignment is 0 count as
+ * tensors that kw_tensor_create made. *out_support (may be NULL): how. */
+typedef struct kw_call_support {
+  uint32_t struct_size;
+  kw_support support; /* KW_SUPPORT_KERNEL or KW_SUPPORT_DECOMPOSED */
+  const char *kernel; /* the kernel's name, "" for a decomposition; lives as long as the process */
+} kw_call_support;
+KW_API kw_status kw_op_can_run(const kw_op *op, kw_device *device, const kw_value *args, uint32_t arg_count,
+                               kw_call_support *out_support);
+
 /* The i-th kernel that a device's plugin registered for an op, in the order in which they are tried; last come those
  * that are tried only by name (KW_PRIORITY_OFF). Those are among them, too, that the math mode does not allow now.
  * KW_ERR_NOT_FOUND past the end. */
@@ -491,25 +548,26 @@ KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call
  *    value will do.
  * 2. Results. outs[i] == NULL: the result is allocated and returned there, owned by the caller. outs[i] != NULL: the
  *    result is written there; shape and dtype must be the inferred ones, and the tensor must overlap neither an
- * argument nor itself.
+ *    argument nor itself.
  * 3. Results marked (a!) in the schema are the argument of that mark: outs[i] is left alone. Where all results are
- * such, outs may be NULL and out_count 0.
- * 4. Other arguments marked (a!), a tensor or every entry of a list, are changed in place, too: none may overlap itself
- *    or another tensor of the call.
+ *    such, outs may be NULL and out_count 0.
+ * 4. Other arguments marked (a!), a tensor or every entry of a list, are changed in place, too: none may overlap
+ *    itself or another tensor of the call.
  * 5. Where the schema has "bool[N] output_mask" (a list of N ints, 0 or 1), result i is absent when entry i is 0:
  *    outs[i] must be NULL and stays it.
  * 6. Counted ops (kw_op_info.counted; nonzero, masked_select) have one result more than their schema, the last: how
- * many entries of result 0, along its first dimension, have been filled, an i64 of rank 0. a. Asked for all results the
- * call does not wait: result 0 has the largest size that the arguments allow, and what lies behind the count is
- * unspecified. b. Asked for one result less the call waits for the stream, and returns result 0 as a view of the filled
- * part; outs[0] must be NULL then, and while the stream records that is KW_ERR_BUSY.
- * 7. A mask among the indices of index and index_put, bool or u8, means the indices that nonzero finds in it, so such a
- *    call waits as in 6b.
+ *    many entries of result 0, along its first dimension, have been filled, an i64 of rank 0.
+ *    a. Asked for all results the call does not wait: result 0 has the largest size that the arguments allow, and what
+ *       lies behind the count is unspecified.
+ *    b. Asked for one result less the call waits for the stream, and returns result 0 as a view of the filled part;
+ *       outs[0] must be NULL then, and while the stream records that is KW_ERR_BUSY.
+ * 7. A mask among the indices of index and index_put, bool or u8, means the indices that nonzero finds in it, so such
+ *    a call waits as in 6b.
  * 8. The call, and those that it leads to, go by the math mode that is set when it begins.
  * 9. Errors. KW_ERR_INVALID_ARGUMENT names op and argument; KW_ERR_NOT_IMPLEMENTED when the device has no kernel, no
  *    decomposition serves and fallback is off.
  * 10. Cost. From the second call with the same signature on, when a leading argument is a tensor and all results are
- *     given, there is no lock, but a generator's for a moment, and no heap allocation. */
+ *    given, there is no lock, but a generator's for a moment, and no heap allocation. */
 KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                             kw_tensor **outs, uint32_t out_count);
 

@@ -185,7 +185,11 @@ enum {
   KW_TAG_STRING = 7,      /* u.s, NUL-terminated UTF-8 */
   KW_TAG_SCALAR = 8,      /* by `kind`: a number that takes part in type promotion */
   KW_TAG_DTYPE = 9,       /* u.dtype */
-  KW_TAG_GENERATOR = 10   /* u.generator; the host's business: kernels find their numbers in kw_call.rng */
+  KW_TAG_GENERATOR = 10,  /* u.generator; the host's business: kernels find their numbers in kw_call.rng */
+
+  /* Between application and core only, no kernel sees them: tensors that need not exist (keyway.h, kw_op_infer). */
+  KW_TAG_META = 0x100,     /* u.tensor: a descriptor alone */
+  KW_TAG_META_LIST = 0x101 /* u.tensors[0..count-1]: descriptors alone; an entry may be NULL as in a tensor list */
 };
 #define KW_TAG_COUNT 11
 

@@ -70,7 +70,7 @@ static uint32_t absent_results(const kw_op *op, const kw_value *args) {
   return absent;
 }
 
-kw_status kw_op_infer(const kw_op *op, const kw_value *args, kw_inference *out_inference) {
+kw_status kw_infer(const kw_op *op, const kw_value *args, kw_inference *out_inference) {
   kw_inference *out = out_inference;
   memset(out, 0, sizeof *out);
   out->result_count = op->schema.result_count;

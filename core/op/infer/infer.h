@@ -21,6 +21,6 @@ typedef struct kw_inference {
 } kw_inference;
 
 /* Checks dtypes and shapes of normalised arguments and infers the results. Pure. */
-kw_status kw_op_infer(const kw_op *op, const kw_value *args, kw_inference *out_inference);
+kw_status kw_infer(const kw_op *op, const kw_value *args, kw_inference *out_inference);
 
 #endif /* KEYWAY_CORE_INFER_H */

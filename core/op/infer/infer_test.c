@@ -327,7 +327,7 @@ static void results_are_contiguous_and_empty_of_memory(void **state) {
   assert_int_equal(kw_op_normalize(c.op, c.args, c.arg_count, normal, scratch), KW_OK);
   assert_int_equal(normal[2].tag, KW_TAG_SCALAR);
   assert_int_equal(normal[2].u.i, 1);
-  assert_int_equal(kw_op_infer(c.op, normal, &inference), KW_OK);
+  assert_int_equal(kw_infer(c.op, normal, &inference), KW_OK);
   const kw_tensor_ref *result = &inference.results[0];
   assert_null(result->mem);
   assert_true(result->offset == 0 && result->numel == 6 && result->strides[0] == 3 && result->strides[1] == 1);
@@ -338,7 +338,7 @@ static void results_are_contiguous_and_empty_of_memory(void **state) {
   c.tensors[0].mem = &c;
   c.tensors[0].strides[0] = 30;
   assert_int_equal(kw_op_normalize(c.op, c.args, c.arg_count, normal, scratch), KW_OK);
-  assert_int_equal(kw_op_infer(c.op, normal, &inference), KW_OK);
+  assert_int_equal(kw_infer(c.op, normal, &inference), KW_OK);
   assert_memory_equal(&inference.results[0], &c.tensors[0], sizeof c.tensors[0]);
 }
 
@@ -419,7 +419,7 @@ static void vendor_inference(void **state) {
   int64_t scratch[KW_MAX_ARGS];
   kw_inference inference;
   assert_int_equal(kw_op_normalize(op, args, 3, normal, scratch), KW_OK);
-  assert_int_equal(kw_op_infer(op, normal, &inference), KW_OK);
+  assert_int_equal(kw_infer(op, normal, &inference), KW_OK);
   assert_int_equal(inference.key, KW_F8E4M3FN); /* f8 and f32 do not promote: the first one's */
   assert_true(inference.cast == 0 && !inference.broadcast);
   assert_null(inference.results[0].mem);
@@ -430,16 +430,16 @@ static void vendor_inference(void **state) {
   normal[2].u.i = 5;
   list[0] = &scales;
   normal[0] = (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = &integers};
-  assert_int_equal(kw_op_infer(op, normal, &inference), KW_OK);
+  assert_int_equal(kw_infer(op, normal, &inference), KW_OK);
   assert_true(inference.key == KW_F32 && inference.cast == 0); /* a vendor's kernel sees what was passed */
   normal[0] = kw_arg_none();
   normal[1].count = 0; /* no tensors at all: the first result's dtype */
-  assert_int_equal(kw_op_infer(op, normal, &inference), KW_OK);
+  assert_int_equal(kw_infer(op, normal, &inference), KW_OK);
   assert_int_equal(inference.key, KW_I16);
   static const kw_status statuses[] = {KW_ERR_INTERNAL, KW_ERR_INTERNAL, KW_ERR_INVALID_ARGUMENT, KW_ERR_INTERNAL};
   for (int64_t mode = 1; mode <= 4; ++mode) {
     normal[2].u.i = mode;
-    assert_int_equal(kw_op_infer(op, normal, &inference), statuses[mode - 1]);
+    assert_int_equal(kw_infer(op, normal, &inference), statuses[mode - 1]);
     assert_non_null(strstr(kw_error_message(), "acme::pair"));
   }
 

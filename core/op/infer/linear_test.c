@@ -78,7 +78,7 @@ static void too_many_rows_are_refused(void **state) {
   kw_inference inference;
   const kw_op *op = kw_op_find("keyway::bsr_linear");
   assert_int_equal(kw_op_normalize(op, args, 4, normal, scratch), KW_OK);
-  assert_int_equal(kw_op_infer(op, normal, &inference), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_infer(op, normal, &inference), KW_ERR_INVALID_ARGUMENT);
   assert_non_null(strstr(kw_error_message(), "have more than 2^63 - 1 rows"));
 }
 
