@@ -71,5 +71,6 @@ extern const kw_device_api kw_cpu_device_api;
 extern const kw_memory_api kw_cpu_memory_api;
 extern const kw_stream_api kw_cpu_stream_api;
 extern const kw_event_api kw_cpu_event_api;
+extern const kw_interop_api kw_cpu_interop_api;
 
 #endif /* KEYWAY_CPU_H */

@@ -31,12 +31,13 @@ static void draw_keys(void) {
   memcpy(keys, words, sizeof keys);
 }
 
-kw_fingerprint kw_fingerprint_of(uint64_t device_id, const kw_tensor_ref *ref) {
+kw_fingerprint kw_fingerprint_of(uint64_t device_id, const kw_tensor_ref *ref, bool read_only) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, draw_keys);
   wide sum = keys[0];
   sum += keys[1] * device_id;
-  sum += keys[2] * ((uint64_t)ref->alignment << 32 | (uint64_t)ref->rank << 16 | ref->dtype);
+  sum +=
+      keys[2] * ((uint64_t)ref->alignment << 32 | (uint64_t)read_only << 31 | (uint64_t)ref->rank << 16 | ref->dtype);
   for (uint32_t d = 0; d < ref->rank; ++d) {
     sum += keys[3 + 2 * d] * (uint64_t)ref->shape[d];
     sum += keys[4 + 2 * d] * (uint64_t)ref->strides[d];

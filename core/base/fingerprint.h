@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * 128 bits that stand for everything about a tensor that a plan depends on: device, dtype, shape, strides, alignment. A
- * call is recognised by comparing them instead of all sizes.
+ * 128 bits that stand for everything about a tensor that a plan depends on: device, dtype, shape, strides, alignment,
+ * whether it may be written to. A call is recognised by comparing them instead of all sizes.
  *
  * Multilinear hashing modulo 2^128 with random 128-bit keys, drawn once per process (L. Carter, M. Wegman, "Universal
  * classes of hash functions", 1979; D. Lemire, O. Kaser, "Strongly universal string hashing is fast", 2014): two
@@ -18,7 +18,7 @@ typedef struct kw_fingerprint {
   uint64_t low, high;
 } kw_fingerprint;
 
-kw_fingerprint kw_fingerprint_of(uint64_t device_id, const kw_tensor_ref *ref);
+kw_fingerprint kw_fingerprint_of(uint64_t device_id, const kw_tensor_ref *ref, bool read_only);
 
 static inline bool kw_fingerprint_equal(kw_fingerprint a, kw_fingerprint b) {
   return ((a.low ^ b.low) | (a.high ^ b.high)) == 0;

@@ -42,12 +42,15 @@ static void name_argument(const kw_op *op, const kw_value *value, uint32_t arg, 
 kw_status kw_mutated_args_check_each(const kw_op *op, const kw_value *args) {
   for (uint32_t i = 0; i < op->schema.arg_count; ++i) {
     for (uint32_t k = 0; op->schema.args[i].mutated && k < count_tensors(&args[i]); ++k) {
-      if (!kw_ref_overlaps_itself(tensor_of(&args[i], k))) continue;
+      const kw_tensor_ref *ref = tensor_of(&args[i], k);
+      const bool read_only = kw_tensor_bars_writing((const kw_tensor *)(const void *)ref);
+      if (!read_only && !kw_ref_overlaps_itself(ref)) continue;
       char name[64];
       name_argument(op, &args[i], i, k, name, sizeof name);
-      return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                     "%s: %s is changed in place but overlaps itself (an expanded view?); make a copy first",
-                     op->schema.name, name);
+      return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: %s is changed in place but %s; make a copy first", op->schema.name,
+                     name,
+                     read_only ? "lies in memory that was imported read-only (a mapped file?)"
+                               : "overlaps itself (an expanded view?)");
     }
   }
   return KW_OK;

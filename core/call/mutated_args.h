@@ -11,7 +11,7 @@
  * normalised, here and below. */
 bool kw_mutated_args_are_empty(const kw_op *op, const kw_value *args);
 
-/* KW_ERR_INVALID_ARGUMENT for an argument marked (a!) that overlaps itself. */
+/* KW_ERR_INVALID_ARGUMENT for an argument marked (a!) that overlaps itself or lies in read-only memory. */
 kw_status kw_mutated_args_check_each(const kw_op *op, const kw_value *args);
 
 /* KW_ERR_INVALID_ARGUMENT for an argument among kw_op.changed that shares memory with another tensor of the call; an

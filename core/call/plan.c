@@ -131,6 +131,12 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
           "with memory of its own",
           schema->name, i);
     }
+    if (kw_tensor_bars_writing(request->outs[i])) {
+      return kw_fail(
+          KW_ERR_INVALID_ARGUMENT,
+          "%s: result %u lies in memory that was imported read-only (a mapped file?); write to another tensor",
+          schema->name, i);
+    }
     plan->out_given |= 1u << i;
     plan->outs[i] = request->outs[i]->fingerprint;
   }

@@ -125,7 +125,19 @@ static void drop_passed_uses(kw_device *device, kw_foreign_use **link, bool wait
   }
 }
 
-/* Returns pending blocks whose foreign streams have passed to their pools; with `wait` all of them. */
+/* Ends imports: blocks that no stream uses any more, listed by next_in. Without the mutex: it calls the owners. */
+static void end_imports(kw_device *device, kw_block *list) {
+  while (list != NULL) {
+    kw_block *block = list;
+    list = block->next_in;
+    kw_import_end(device, block->segment->import);
+    free(block->segment);
+    free(block);
+  }
+}
+
+/* Returns pending blocks whose foreign streams have passed to their pools, or to their owners; with `wait` all of them.
+ */
 static void reclaim(kw_device *device, bool wait) {
   struct kw_allocator *allocator = device->allocator;
   pthread_mutex_lock(&allocator->mutex);
@@ -138,12 +150,16 @@ static void reclaim(kw_device *device, bool wait) {
 
   for (kw_block *block = list; block != NULL; block = block->next_in) drop_passed_uses(device, &block->uses, wait);
 
+  kw_block *ended = NULL;
   pthread_mutex_lock(&allocator->mutex);
   while (list != NULL) {
     kw_block *block = list;
     list = block->next_in;
     block->next_in = NULL;
-    if (block->uses == NULL) {
+    if (block->uses == NULL && block->segment->import != NULL) {
+      block->next_in = ended;
+      ended = block;
+    } else if (block->uses == NULL) {
       kw_pool_put(block);
     } else {
       block->next_in = allocator->pending;
@@ -153,6 +169,7 @@ static void reclaim(kw_device *device, bool wait) {
   --allocator->reclaiming;
   pthread_cond_broadcast(&allocator->reclaimed);
   pthread_mutex_unlock(&allocator->mutex);
+  end_imports(device, ended);
 }
 
 /* ---- Giving memory back to the plugin ---------------------------------------------------------------------------- */
@@ -354,6 +371,7 @@ static kw_status create(kw_stream *stream, kw_pool *pool, uint64_t size, kw_buff
   buffer->mem = block->segment->mem;
   buffer->offset = block->offset;
   buffer->size = size;
+  buffer->alignment = device->info.mem_alignment;
   buffer->device = device;
   buffer->block = block;
   buffer->graph = pool->graph;
@@ -375,6 +393,38 @@ kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buf
 kw_status kw_buffer_create_for_call(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
   kw_recording *recording = kw_stream_recording(stream);
   return create(stream, recording != NULL ? &recording->pool : &stream->pool, size, out_buffer);
+}
+
+kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **out_buffer) {
+  kw_buffer *buffer = calloc(1, sizeof *buffer);
+  kw_segment *segment = calloc(1, sizeof *segment);
+  kw_block *block = calloc(1, sizeof *block);
+  kw_foreign_use *use = calloc(1, sizeof *use);
+  if (buffer == NULL || segment == NULL || block == NULL || use == NULL) {
+    free(buffer);
+    free(segment);
+    free(block);
+    free(use);
+    return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for an import");
+  }
+  reclaim(device, false); /* earlier imports whose time has come */
+  kw_stream *stream = device->default_stream;
+  *segment = (kw_segment){.mem = import->mem, .size = import->size, .import = import, .first = block};
+  *block = (kw_block){.segment = segment, .size = import->size, .buffer = buffer};
+  *use = (kw_foreign_use){.token = stream->token}; /* no pool keeps the order of an import with its own stream */
+  *buffer = (kw_buffer){.mem = import->mem,
+                        .size = import->size,
+                        .alignment = import->alignment,
+                        .imported = true,
+                        .read_only = import->read_only,
+                        .device = device,
+                        .block = block,
+                        .foreign = use};
+  atomic_init(&buffer->refs, 1);
+  atomic_init(&buffer->stream, stream);
+  kw_device_retain(device);
+  *out_buffer = buffer;
+  return KW_OK;
 }
 
 void kw_buffer_retain(kw_buffer *buffer) {
@@ -420,6 +470,17 @@ void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
   pthread_mutex_unlock(&allocator->mutex);
 }
 
+bool kw_buffer_used_on(const kw_buffer *buffer, const kw_stream *stream) {
+  struct kw_allocator *allocator = buffer->device->allocator;
+  pthread_mutex_lock(&allocator->mutex);
+  bool used = atomic_load(&buffer->stream) == stream;
+  for (const kw_foreign_use *use = buffer->foreign; use != NULL && !used; use = use->next) {
+    used = use->token == stream->token;
+  }
+  pthread_mutex_unlock(&allocator->mutex);
+  return used;
+}
+
 /* Records an event on the stream of `use`, now that all its uses are enqueued. Without events it waits, or leaves that
  * to a later reclaim where waiting is not allowed. */
 static void mark_use(kw_device *device, kw_foreign_use *use) {
@@ -447,14 +508,25 @@ void kw_buffer_release(kw_buffer *buffer) {
   struct kw_allocator *allocator = device->allocator;
   kw_foreign_use *uses = buffer->foreign; /* no other thread has the buffer any more */
   for (kw_foreign_use *use = uses; use != NULL; use = use->next) mark_use(device, use);
+  kw_block *block = buffer->block;
+  kw_import *import = block->segment->import;
   bool native = (device->plugin->native & KW_NATIVE_EVENTS) != 0;
-  if (uses != NULL && !native) drop_passed_uses(device, &uses, !kw_stream_in_callback());
+  if (uses != NULL && (!native || import != NULL)) {
+    drop_passed_uses(device, &uses, !native && !kw_stream_in_callback());
+  }
+  block->buffer = NULL;
+  if (uses == NULL && import != NULL) {
+    end_imports(device, block);
+    free(buffer);
+    kw_device_release(device);
+    return;
+  }
 
   pthread_mutex_lock(&allocator->mutex);
-  kw_block *block = buffer->block;
-  block->buffer = NULL;
-  --allocator->stats.live;
-  allocator->stats.allocated -= block->size;
+  if (import == NULL) {
+    --allocator->stats.live;
+    allocator->stats.allocated -= block->size;
+  }
   if (uses == NULL) {
     kw_pool_put(block);
   } else {
@@ -484,9 +556,7 @@ kw_status kw_allocator_create(kw_device *device) {
 void kw_allocator_destroy(kw_device *device) {
   struct kw_allocator *allocator = device->allocator;
   if (allocator == NULL) return;
-  for (kw_block *block = allocator->pending; block != NULL; block = block->next_in) {
-    drop_passed_uses(device, &block->uses, true);
-  }
+  reclaim(device, true);
   while (allocator->segments != NULL) {
     kw_segment *segment = allocator->segments;
     remove_segment(allocator, segment);

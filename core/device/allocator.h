@@ -5,12 +5,16 @@
 #ifndef KEYWAY_CORE_ALLOCATOR_H
 #define KEYWAY_CORE_ALLOCATOR_H
 
+#include "device/import.h"
 #include "device/stream.h"
 
 typedef struct kw_buffer {
   kw_mem mem;
   uint64_t offset;             /* of the first byte inside mem */
   uint64_t size;               /* bytes asked for (views are checked against it) */
+  uint32_t alignment;          /* of mem's first byte: a power of two */
+  bool imported;               /* somebody else's memory: device/import.h */
+  bool read_only;              /* no op, copy or fill may write to it */
   _Atomic(kw_stream *) stream; /* whose cache it came from and returns to */
   kw_device *device;           /* holds a reference */
   atomic_uint refs;
@@ -28,6 +32,9 @@ void kw_allocator_destroy(kw_device *device);     /* frees everything held */
 kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buffer);
 /* The same for what a call makes itself: of the graph's pool while the calling thread records on the stream. */
 kw_status kw_buffer_create_for_call(kw_stream *stream, uint64_t size, kw_buffer **out_buffer);
+/* All of an import, which the buffer owns from now on: it ends when no stream uses the buffer any more. On failure it
+ * is still the caller's. */
+kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **out_buffer);
 void kw_buffer_retain(kw_buffer *buffer);
 void kw_buffer_release(kw_buffer *buffer);
 
@@ -41,6 +48,9 @@ static inline void kw_buffer_use(kw_buffer *buffer, kw_stream *stream) {
   }
   kw_buffer_use_foreign(buffer, stream);
 }
+
+/* Whether the stream may have work that uses the buffer. */
+bool kw_buffer_used_on(const kw_buffer *buffer, const kw_stream *stream);
 
 /* A stream is about to be destroyed: its cached and pending blocks go to the device's default stream. The stream is
  * idle. Live buffers of the stream move as well. */

@@ -26,6 +26,7 @@ typedef struct kw_segment {
   kw_stream *stream; /* that it was made for: what is free was used there last */
   uint64_t token;    /* the stream's */
   bool large;
+  struct kw_import *import; /* the memory is somebody else's: one block, never in a pool, in no list */
   struct kw_block *first;
   struct kw_segment *next, *prev;
 } kw_segment;

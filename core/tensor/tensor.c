@@ -23,8 +23,8 @@ static void bound_strides(kw_tensor_ref *ref) {
 
 /* ---- Making ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t alignment_at(const kw_device *device, uint64_t offset) {
-  uint64_t alignment = device->info.mem_alignment < KW_MAX_ALIGNMENT ? device->info.mem_alignment : KW_MAX_ALIGNMENT;
+static uint32_t alignment_at(const kw_buffer *buffer, uint64_t offset) {
+  uint64_t alignment = buffer->alignment < KW_MAX_ALIGNMENT ? buffer->alignment : KW_MAX_ALIGNMENT;
   uint64_t of_offset = offset & (~offset + 1); /* its lowest bit; 0 for 0 */
   return (uint32_t)(of_offset != 0 && of_offset < alignment ? of_offset : alignment);
 }
@@ -57,10 +57,18 @@ kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, 
   }
   bound_strides(ref);
   ref->offset = buffer->offset + byte_offset;
-  ref->alignment = alignment_at(buffer->device, ref->offset);
+  ref->alignment = alignment_at(buffer, ref->offset);
+  if (buffer->imported && ref->numel > 0 && ref->alignment < kw_dtype_size(dtype)) {
+    kw_tensor_slot_give(tensor);
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s elements %" PRIu64
+                   " bytes into imported memory whose start is aligned to %u: element 0 must lie "
+                   "at a multiple of its size. Copy it to a tensor of the device's own memory.",
+                   kw_dtype_name(dtype), byte_offset, buffer->alignment);
+  }
   tensor->device = buffer->device;
   tensor->buffer = buffer;
-  tensor->fingerprint = kw_fingerprint_of(buffer->device->id, ref);
+  tensor->fingerprint = kw_fingerprint_of(buffer->device->id, ref, buffer->read_only);
   atomic_init(&tensor->refs, 1);
   kw_buffer_retain(buffer);
   atomic_store_explicit(&tensor->magic, KW_TENSOR_MAGIC, memory_order_release);

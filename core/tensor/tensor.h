@@ -21,6 +21,11 @@ struct kw_tensor {
   kw_fingerprint fingerprint; /* of ref on device; what plans go by */
 };
 
+/* Whether it lies in memory that nothing may write to. A stand-in for a tensor has no memory (call/query.c). */
+static inline bool kw_tensor_bars_writing(const kw_tensor *tensor) {
+  return tensor->buffer != NULL && tensor->buffer->read_only;
+}
+
 /* A tensor on an existing buffer (one more reference to it). byte_offset is relative to the buffer. Checks that it
  * fits; fills numel and alignment. dtype, rank, shape, strides are trusted otherwise. */
 kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, const int64_t *shape,

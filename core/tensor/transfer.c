@@ -53,8 +53,7 @@ static kw_status no_host_memory(const char *function, uint64_t size) {
                  "%s: the host is out of memory: %" PRIu64 " bytes for staging. Copy smaller pieces.", function, size);
 }
 
-/* A result of a graph that is being recorded has none yet. */
-static kw_status check_has_contents(const char *function, const kw_tensor *tensor) {
+kw_status kw_tensor_check_contents(const char *function, const kw_tensor *tensor) {
   const uint64_t graph = tensor->buffer->graph;
   if (graph == 0 || atomic_load(&atomic_load(&tensor->buffer->stream)->recording_graph) != graph) return KW_OK;
   return kw_fail(
@@ -72,7 +71,7 @@ static kw_status check(const char *function, const kw_tensor *tensor, const void
   }
   status = kw_fork_check();
   if (status == KW_OK) status = kw_device_check(tensor->device);
-  return status == KW_OK ? check_has_contents(function, tensor) : status;
+  return status == KW_OK ? kw_tensor_check_contents(function, tensor) : status;
 }
 
 /* ---- Strided on the host ----------------------------------------------------------------------------------------- */
@@ -136,10 +135,18 @@ static kw_status check_waits(const char *function, const kw_tensor *tensor, cons
   return status == KW_OK ? kw_stream_may_not_record(function, tensor->device->default_stream) : status;
 }
 
+static kw_status check_may_write(const char *function, const kw_tensor *tensor) {
+  if (!tensor->buffer->read_only) return KW_OK;
+  return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                 "%s: the tensor lies in memory that was imported read-only (a mapped file?). Write to another tensor.",
+                 function);
+}
+
 /* Elements in row-major order from host memory. *out_passed: no enqueued copy touches that any more. */
 static kw_status write_from(const char *function, kw_tensor *tensor, const void *host, bool *out_passed) {
   *out_passed = true;
   kw_status status = check_waits(function, tensor, host);
+  if (status == KW_OK) status = check_may_write(function, tensor);
   if (status != KW_OK || tensor->ref.numel == 0) return status;
   const kw_tensor_ref *ref = &tensor->ref;
   kw_stream *stream = tensor->device->default_stream;
@@ -209,6 +216,7 @@ static kw_status check_async(const char *function, const kw_tensor *tensor, cons
 
 kw_status kw_tensor_write_async(kw_tensor *tensor, const void *host, kw_stream *stream) {
   kw_status status = check_async("kw_tensor_write_async", tensor, host, &stream);
+  if (status == KW_OK) status = check_may_write("kw_tensor_write_async", tensor);
   if (status != KW_OK || tensor->ref.numel == 0) return status;
   return copy_in(tensor->buffer, tensor->ref.offset, host, byte_size(&tensor->ref), stream);
 }
@@ -316,7 +324,7 @@ kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_tensor **o
   if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument device is NULL.", function);
   if (out_tensor == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument out_tensor is NULL.", function);
   status = kw_device_check(tensor->device);
-  if (status == KW_OK) status = check_has_contents(function, tensor);
+  if (status == KW_OK) status = kw_tensor_check_contents(function, tensor);
   if (status == KW_OK) status = kw_stream_may_wait(function);
   if (status == KW_OK) status = kw_stream_may_not_record(function, tensor->device->default_stream);
   if (status == KW_OK) status = kw_stream_may_not_record(function, device->default_stream);

@@ -34,6 +34,7 @@ enum {
 typedef struct test_mem {
   unsigned char *data;
   uint64_t size;
+  bool imported; /* data is somebody else's */
 } test_mem;
 
 typedef struct test_event {
@@ -78,7 +79,7 @@ typedef struct test_device {
   /* Record. */
   unsigned calls[TEST_SLOT_COUNT];
   uint64_t memory_used;
-  unsigned live_mems, live_host, live_events, live_streams;
+  unsigned live_mems, live_imports, live_host, live_events, live_streams;
   unsigned freed_in_use; /* memory freed while enqueued work named it */
 } test_device;
 
@@ -205,7 +206,7 @@ static inline kw_status test_memory_alloc(void *device, const kw_alloc_info *inf
     return test_leave(test, kw_error_offer(kw_fail(KW_ERR_OUT_OF_MEMORY, "driver: no room")));
   }
   test_mem *mem = malloc(sizeof *mem);
-  *mem = (test_mem){malloc(info->size), info->size};
+  *mem = (test_mem){malloc(info->size), info->size, false};
   memset(mem->data, 0xdd, info->size);
   test->memory_used += info->size;
   ++test->live_mems;
@@ -213,21 +214,63 @@ static inline kw_status test_memory_alloc(void *device, const kw_alloc_info *inf
   return test_leave(test, KW_OK);
 }
 
-static inline kw_status test_memory_dealloc(void *device, kw_mem handle) {
-  test_device *test = device;
-  test_mem *mem = handle;
-  pthread_mutex_lock(&test->mutex); /* frees even when told to fail */
+/* Under the lock. */
+static inline void test_note_freed(test_device *test, const test_mem *mem) {
   for (test_stream *stream = test->streams; stream != NULL; stream = stream->next) {
     for (test_work *work = stream->work; work != NULL; work = work->next) {
       if (work->copy.dst_mem == mem || work->copy.src_mem == mem) ++test->freed_in_use;
     }
   }
+}
+
+static inline kw_status test_memory_dealloc(void *device, kw_mem handle) {
+  test_device *test = device;
+  test_mem *mem = handle;
+  pthread_mutex_lock(&test->mutex); /* frees even when told to fail */
+  test_note_freed(test, mem);
   test->memory_used -= mem->size;
   --test->live_mems;
   free(mem->data);
   free(mem);
   pthread_mutex_unlock(&test->mutex);
   TEST_ENTER(test, memory_dealloc);
+  return test_leave(test, KW_OK);
+}
+
+static inline kw_status test_interop_import_memory(void *device, const kw_external_memory *info, kw_mem *out_mem,
+                                                   uint32_t *out_alignment) {
+  test_device *test = device;
+  TEST_ENTER(test, interop_import_memory);
+  test_mem *mem = malloc(sizeof *mem);
+  *mem = (test_mem){info->host, info->size, true};
+  ++test->live_imports;
+  *out_mem = mem;
+  *out_alignment = 1;
+  while (*out_alignment < 4096 && (uintptr_t)info->host % (*out_alignment * 2) == 0) *out_alignment *= 2;
+  return test_leave(test, KW_OK);
+}
+
+static inline kw_status test_interop_release_memory(void *device, kw_mem handle) {
+  test_device *test = device;
+  test_mem *mem = handle;
+  pthread_mutex_lock(&test->mutex); /* also when told to fail */
+  test_note_freed(test, mem);
+  --test->live_imports;
+  free(mem);
+  pthread_mutex_unlock(&test->mutex);
+  TEST_ENTER(test, interop_release_memory);
+  return test_leave(test, KW_OK);
+}
+
+/* Memory that was imported is the host's; other memory DLPack does not know. */
+static inline kw_status test_interop_native_handle(void *device, kw_object_kind kind, void *object,
+                                                   kw_native_handle *out_handle) {
+  test_device *test = device;
+  TEST_ENTER(test, interop_native_handle);
+  const test_mem *mem = object;
+  const bool host = kind == KW_OBJECT_MEMORY && mem->imported;
+  out_handle->dl_device_type = host ? 1 : 0;
+  out_handle->handle = host ? (void *)mem->data : object;
   return test_leave(test, KW_OK);
 }
 
@@ -433,6 +476,10 @@ static inline test_device *test_device_open(const char *name, uint32_t native) {
                                       .synchronize = test_event_synchronize,
                                       .wait = test_event_wait,
                                       .elapsed = test_event_elapsed};
+  test->plugin.interop = (kw_interop_api){.struct_size = sizeof(kw_interop_api),
+                                          .import_memory = test_interop_import_memory,
+                                          .release_memory = test_interop_release_memory,
+                                          .native_handle = test_interop_native_handle};
   kw_device *device = &test->device;
   device->plugin = &test->plugin;
   device->handle = test;
@@ -459,6 +506,7 @@ static inline void test_device_close(test_device *test) {
   kw_stream_destroy_default(device);
   kw_staging_free(device);
   assert_int_equal(test->live_mems, 0);
+  assert_int_equal(test->live_imports, 0);
   assert_int_equal(test->live_host, 0);
   assert_int_equal(test->live_events, 0);
   assert_int_equal(test->live_streams, 0);

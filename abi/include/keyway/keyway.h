@@ -211,7 +211,8 @@ enum {
   KW_NATIVE_ENERGY = 1u << 5,      /* kw_energy_begin reads the device's own counter */
   KW_NATIVE_PROFILE = 1u << 6,     /* kw_profile_push reaches the vendor's tools */
   KW_NATIVE_HOST_MEMORY = 1u << 7, /* kw_host_alloc is the plugin's */
-  KW_NATIVE_PEER_COPY = 1u << 8    /* between devices of the plugin copies may pass the host by */
+  KW_NATIVE_PEER_COPY = 1u << 8,   /* between devices of the plugin copies may pass the host by */
+  KW_NATIVE_INTEROP = 1u << 9      /* kw_tensor_import takes memory of others where it lies */
 };
 KW_API uint32_t kw_device_native(const kw_device *device);
 /* Waits for all streams of the device; for one that records a graph, for what it was given before. Returns the first

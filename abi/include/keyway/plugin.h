@@ -486,6 +486,36 @@ typedef struct kw_profile_api {
   kw_status(KW_CALL *pop)(void *plugin);
 } kw_profile_api;
 
+/* ==== Memory of others: optional group "keyway.interop/1" ========================================================= */
+
+/* Memory that somebody else made, used where it lies; and what a device's own objects are called in its runtime.
+ * Without this group there is neither. [interop] */
+typedef struct kw_interop_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  /* Makes a kw_mem of somebody else's memory, without copying it. Kernels, copies and fills take it like any other, but
+   * where flags say KW_EXTERNAL_READ_ONLY the host lets none write. *out_alignment: a power of two that divides the
+   * address of its first byte, as far as known; it need not reach mem_alignment. A host range stays valid until
+   * release_memory; what work on a stream has written is there for the host once that stream was waited for. The
+   * plugin duplicates a descriptor or handle that it keeps. KW_ERR_UNSUPPORTED: a kind, a flag among bits 32 to 63, or
+   * memory that this device does not reach; the host then goes without. [interop] */
+  kw_status(KW_CALL *import_memory)(void *device, const kw_external_memory *info, kw_mem *out_mem,
+                                    uint32_t *out_alignment);
+
+  /* Ends an import. The host has made sure that no stream still uses it. What kernels wrote is in the memory when it
+   * returns. [interop] */
+  kw_status(KW_CALL *release_memory)(void *device, kw_mem mem);
+
+  /* Names memory of this device for others: `kind` of *inout_info says how, size and offset the range. The receiver
+   * owns the handle. (optional: KW_ERR_UNSUPPORTED) */
+  kw_status(KW_CALL *export_memory)(void *device, kw_mem mem, kw_external_memory *inout_info);
+
+  /* What `object` is called in the device's own runtime: the device itself (NULL), a stream, a kw_mem. (optional:
+   * KW_ERR_UNSUPPORTED) [interop] */
+  kw_status(KW_CALL *native_handle)(void *device, kw_object_kind kind, void *object, kw_native_handle *out_handle);
+} kw_interop_api;
+
 /* ==== The plugin ================================================================================================== */
 
 /* A capability group: `table` points to the struct that `name` stands for, whose first field is its struct_size. Groups
@@ -502,6 +532,7 @@ typedef struct kw_group {
 #define KW_GROUP_GRAPH "keyway.graph/1"
 #define KW_GROUP_ENERGY "keyway.energy/1"
 #define KW_GROUP_PROFILE "keyway.profile/1"
+#define KW_GROUP_INTEROP "keyway.interop/1"
 
 /* What a plugin is. Constant, alive as long as the library is loaded. */
 typedef struct kw_plugin_desc {
@@ -575,6 +606,7 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_GRAPH_API_MIN ((uint32_t)(offsetof(kw_graph_api, destroy) + sizeof(void (*)(void))))
 #define KW_ENERGY_API_MIN ((uint32_t)(offsetof(kw_energy_api, read) + sizeof(void (*)(void))))
 #define KW_PROFILE_API_MIN ((uint32_t)(offsetof(kw_profile_api, pop) + sizeof(void (*)(void))))
+#define KW_INTEROP_API_MIN ((uint32_t)sizeof(kw_interop_api))
 #define KW_HOST_API_MIN ((uint32_t)(offsetof(kw_host_api, define_op) + sizeof(void (*)(void))))
 #define KW_KERNEL_DESC_MIN ((uint32_t)(offsetof(kw_kernel_desc, release) + sizeof(void (*)(void))))
 #define KW_OP_DESC_MIN ((uint32_t)(offsetof(kw_op_desc, reference) + sizeof(void (*)(void))))

@@ -164,7 +164,7 @@ typedef struct kw_tensor_ref {
   uint64_t offset;    /* bytes from the start of mem to element (0, 0, ...) */
   int64_t numel;      /* product of shape[0..rank-1] */
   uint32_t alignment; /* largest power of two (at most 4096) that divides the address of element 0, given that mem is
-                         aligned to the device's mem_alignment */
+                         aligned to the device's mem_alignment, or as its import said */
   uint32_t reserved2;
   int64_t shape[KW_MAX_RANK];
   int64_t strides[KW_MAX_RANK];
@@ -268,6 +268,48 @@ typedef struct kw_device_info {
       offset_alignment; /* bytes, a power of two: core places every new tensor at a multiple of it inside a kw_mem */
   kw_dtype_mask flush_subnormal; /* dtypes whose subnormal inputs or results this device may replace by zero */
 } kw_device_info;
+
+/* ---- Memory that others made ------------------------------------------------------------------------------------- */
+
+/* By what somebody else's memory is named. */
+typedef uint32_t kw_handle_kind;
+enum {
+  KW_HANDLE_HOST = 0,   /* a range of this process's memory: `host` */
+  KW_HANDLE_FD = 1,     /* a file descriptor that the driver understands, a memfd for instance: `handle` */
+  KW_HANDLE_DMABUF = 2, /* a descriptor of Linux's dma-buf: `handle` */
+  KW_HANDLE_WIN32 = 3,  /* an NT handle: `handle` */
+  KW_HANDLE_IPC = 4     /* bytes for another process on this machine: `ipc`. They are untrusted where they arrive */
+};
+
+/* kw_external_memory.flags. Bits 0 to 31 are hints; whoever does not know one of bits 32 to 63 refuses with
+ * KW_ERR_UNSUPPORTED. */
+#define KW_EXTERNAL_READ_ONLY (UINT64_C(1) << 32) /* no op, copy or fill may write there */
+
+/* A range of memory by a handle. A handle stays that of whoever gives it here: an import duplicates what it keeps. */
+typedef struct kw_external_memory {
+  uint32_t struct_size;
+  kw_handle_kind kind;
+  uint64_t flags;  /* KW_EXTERNAL_* */
+  uint64_t size;   /* bytes of the range, at least 1 */
+  uint64_t offset; /* bytes from the start of what the handle names to the range; 0 for KW_HANDLE_HOST */
+  void *host;
+  uint64_t handle;
+  uint8_t ipc[128];
+} kw_external_memory;
+
+/* What a device's runtime calls one of its objects. */
+typedef uint32_t kw_object_kind;
+enum { KW_OBJECT_DEVICE = 0, KW_OBJECT_STREAM = 1, KW_OBJECT_MEMORY = 2 };
+
+/* An object under the name that its own runtime knows: a pointer, a cl_mem, a CUstream. For memory, where DLPack says
+ * how others may use it: the numbers of its device (dlpack.h). */
+typedef struct kw_native_handle {
+  uint32_t struct_size;
+  int32_t dl_device_type; /* kDLCPU = 1, kDLOpenCL = 4, ...; 0 = none of DLPack's */
+  int32_t dl_device_id;
+  uint32_t reserved;
+  void *handle;
+} kw_native_handle;
 
 #ifdef __cplusplus
 }
