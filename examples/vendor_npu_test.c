@@ -97,7 +97,7 @@ static kw_mem upload(opened *o, const void *data, uint64_t size) {
   const kw_copy_info copy = {
       .struct_size = sizeof copy, .kind = KW_COPY_HOST_TO_DEVICE, .dst_mem = mem, .src_host = data, .size = size};
   assert_int_equal(o->memory->copy(o->device, o->stream, &copy), KW_OK);
-  assert_int_equal(o->streams->synchronize(o->device, o->stream), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, o->stream, KW_WAIT_FOREVER), KW_OK);
   return mem;
 }
 
@@ -109,7 +109,7 @@ static kw_status download_at(opened *o, kw_mem mem, uint64_t offset, void *data,
                              .dst_host = data,
                              .size = size};
   kw_status status = o->memory->copy(o->device, o->stream, &copy);
-  return status == KW_OK ? o->streams->synchronize(o->device, o->stream) : status;
+  return status == KW_OK ? o->streams->synchronize(o->device, o->stream, KW_WAIT_FOREVER) : status;
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------ */
@@ -164,7 +164,7 @@ static kw_status launch_on(opened *o, void *stream, const char *op, kw_dtype key
 static void launch(opened *o, const char *op, kw_dtype key, const kw_value *args, uint32_t count,
                    const kw_tensor_ref *out) {
   assert_int_equal(launch_on(o, o->stream, op, key, args, count, out), KW_OK);
-  assert_int_equal(o->streams->synchronize(o->device, o->stream), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, o->stream, KW_WAIT_FOREVER), KW_OK);
   assert_int_equal(seen.late_status, KW_OK);
 }
 
@@ -288,12 +288,12 @@ static void stream_waits_for_a_callback_and_others_go_on(void **state) {
                              .dst_host = &read,
                              .size = sizeof read};
   assert_int_equal(o->memory->copy(o->device, other, &back), KW_OK);
-  assert_int_equal(o->streams->synchronize(o->device, other), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, other, KW_WAIT_FOREVER), KW_OK);
   assert_int_equal(o->streams->query(o->device, other), KW_OK);
   assert_int_equal(read, before);
 
   sem_post(&seen.gate);
-  assert_int_equal(o->streams->synchronize(o->device, o->stream), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, o->stream, KW_WAIT_FOREVER), KW_OK);
   assert_int_equal(download_at(o, mem, 0, &read, sizeof read), KW_OK);
   assert_int_equal(read, after);
   assert_int_equal(o->streams->destroy(o->device, other), KW_OK);
@@ -533,7 +533,7 @@ static void kernel_on_a_dead_handle_is_a_late_error(void **state) {
   kw_tensor_ref in = tensor(KW_F32, dead, 1, 2), out = tensor(KW_F32, mem, 1, 2);
   const kw_value args[] = {tensor_value(&in)};
   assert_int_equal(launch_on(o, o->stream, "relu", KW_F32, args, 1, &out), KW_OK);
-  assert_int_equal(o->streams->synchronize(o->device, o->stream), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, o->stream, KW_WAIT_FOREVER), KW_OK);
   assert_int_equal(seen.late_status, KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(seen.late_token, TOKEN_STREAM);
   assert_int_equal(seen.late_call_id, 4711);
@@ -542,7 +542,7 @@ static void kernel_on_a_dead_handle_is_a_late_error(void **state) {
   in = tensor(KW_F32, mem, 1, 3); /* one element too far */
   seen.late_status = KW_OK;
   assert_int_equal(launch_on(o, o->stream, "relu", KW_F32, args, 1, &out), KW_OK);
-  assert_int_equal(o->streams->synchronize(o->device, o->stream), KW_OK);
+  assert_int_equal(o->streams->synchronize(o->device, o->stream, KW_WAIT_FOREVER), KW_OK);
   assert_int_equal(seen.late_status, KW_ERR_INVALID_ARGUMENT);
 }
 
@@ -580,8 +580,8 @@ static void an_older_host_gets_along(void **state) {
 
   assert_int_equal(o.memory->dealloc(o.device, mem), KW_OK);
   assert_int_equal(launch_on(&o, o.stream, "mm", KW_F32, args, 2, &out), KW_OK);
-  assert_int_equal(o.streams->synchronize(o.device, o.stream), KW_ERR_INVALID_ARGUMENT);
-  assert_int_equal(o.streams->synchronize(o.device, o.stream), KW_OK);
+  assert_int_equal(o.streams->synchronize(o.device, o.stream, KW_WAIT_FOREVER), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(o.streams->synchronize(o.device, o.stream, KW_WAIT_FOREVER), KW_OK);
   close_plugin(&o);
 }
 

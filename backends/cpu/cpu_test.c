@@ -331,7 +331,7 @@ static void test_memory(void **state) {
                           .size = sizeof text};
   assert_int_equal(memory_api->copy(device, a, &between), KW_OK);
   read_host(a, back, second, 5, sizeof back);
-  assert_int_equal(stream_api->synchronize(device, a), KW_OK);
+  assert_int_equal(stream_api->synchronize(device, a, KW_WAIT_FOREVER), KW_OK);
   assert_string_equal(back, "keyway");
   between.kind = 9;
   assert_int_equal(memory_api->copy(device, a, &between), KW_ERR_INVALID_ARGUMENT);
@@ -354,7 +354,7 @@ static void test_fill(void **state) {
       assert_int_equal(memory_api->fill(device, streams[s], mem, 32, 64, pattern, size), KW_OK);
       memset(pattern, 0x7f, sizeof pattern); /* consumed before return */
       read_host(streams[s], back, mem, 0, sizeof back);
-      assert_int_equal(stream_api->synchronize(device, streams[s]), KW_OK);
+      assert_int_equal(stream_api->synchronize(device, streams[s], KW_WAIT_FOREVER), KW_OK);
       assert_memory_equal(back, expected, sizeof back);
     }
   }
@@ -382,12 +382,12 @@ static void test_stream_order(void **state) {
   write_host(b, other_mem, 0, &other, sizeof other);
   add_one(b, other_mem, 1);
   read_host(b, &other_seen, other_mem, 0, sizeof other_seen);
-  assert_int_equal(stream_api->synchronize(device, b), KW_OK);
+  assert_int_equal(stream_api->synchronize(device, b, KW_WAIT_FOREVER), KW_OK);
   assert_true(other_seen == 6);
   assert_int_equal(stream_api->query(device, b), KW_OK);
 
   gate_open(0);
-  assert_int_equal(stream_api->synchronize(device, a), KW_OK);
+  assert_int_equal(stream_api->synchronize(device, a, KW_WAIT_FOREVER), KW_OK);
   assert_true(seen == 3);
   assert_int_equal(stream_api->query(device, a), KW_OK);
   gate_open(1);
@@ -436,7 +436,7 @@ static void test_launch_of_an_older_host(void **state) {
   write_host(a, mem, 0, values, sizeof values);
   assert_int_equal(kernel->launch(call), KW_OK);
   read_host(a, values, mem, 0, sizeof values);
-  assert_int_equal(stream_api->synchronize(device, a), KW_OK);
+  assert_int_equal(stream_api->synchronize(device, a, KW_WAIT_FOREVER), KW_OK);
   assert_true(values[0] == 2 && values[1] == 3);
   memory_api->dealloc(device, mem);
   munmap(pages, 2 * page);
@@ -478,7 +478,7 @@ static void test_launch_copies_descriptors(void **state) {
     read_host(a, sums, out, 0, sizeof sums);
   }
   gate_open(0);
-  assert_int_equal(stream_api->synchronize(device, a), KW_OK);
+  assert_int_equal(stream_api->synchronize(device, a, KW_WAIT_FOREVER), KW_OK);
   assert_true(floors[0] == -4 && floors[1] == 3 && floors[2] == 4 && floors[3] == 5);
   assert_true(sums[0] == 2 && sums[1] == 18);
   assert_int_equal(host.late_status, KW_OK);
@@ -496,7 +496,7 @@ static void test_late_errors(void **state) {
   assert_non_null(strstr(error_text, "clamp"));
   assert_int_equal(host.late_status, KW_OK);
   assert_int_equal(launch(a, "clamp", 42, args, 3, &tensor), KW_OK);
-  assert_int_equal(stream_api->synchronize(device, a), KW_OK);
+  assert_int_equal(stream_api->synchronize(device, a, KW_WAIT_FOREVER), KW_OK);
   pthread_mutex_lock(&host.lock);
   assert_int_equal(host.late_status, KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(host.late_token, 101);
@@ -513,7 +513,7 @@ static void test_events(void **state) {
   assert_int_equal(event_api->create(device, &event), KW_OK);
   assert_int_equal(event_api->create(device, &end), KW_OK);
   assert_int_equal(event_api->query(device, event), KW_OK); /* fresh: completed */
-  assert_int_equal(event_api->synchronize(device, event), KW_OK);
+  assert_int_equal(event_api->synchronize(device, event, KW_WAIT_FOREVER), KW_OK);
   assert_int_equal(event_api->wait(device, a, event), KW_OK);
   assert_int_equal(event_api->elapsed(device, event, end, &ns), KW_ERR_INVALID_ARGUMENT);
 
@@ -536,7 +536,7 @@ static void test_events(void **state) {
   pthread_mutex_unlock(&host.gates[1].lock);
 
   gate_open(0);
-  assert_int_equal(event_api->synchronize(device, end), KW_OK);
+  assert_int_equal(event_api->synchronize(device, end, KW_WAIT_FOREVER), KW_OK);
   gate_await(1);
   assert_int_equal(event_api->query(device, end), KW_OK);
   void *start = NULL;
@@ -603,7 +603,7 @@ static void test_threads(void **state) {
     for (int t = 0; t < THREADS; t++) pthread_create(&threads[t], NULL, add_many, &job);
     for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
     read_host(streams[s], values, mem, 0, sizeof values);
-    assert_int_equal(stream_api->synchronize(device, streams[s]), KW_OK);
+    assert_int_equal(stream_api->synchronize(device, streams[s], KW_WAIT_FOREVER), KW_OK);
     for (int i = 0; i < WIDTH; i++) assert_true(values[i] == THREADS * ROUNDS);
     memory_api->dealloc(device, mem);
   }

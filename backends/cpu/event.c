@@ -4,6 +4,7 @@
  * again or destroying the event leaves the waits that are already queued on the marker they were given.
  */
 #include "cpu.h"
+#include "wait.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -26,7 +27,7 @@ static marker *marker_create(void) {
   if (!mark) return NULL;
   atomic_init(&mark->references, 1);
   pthread_mutex_init(&mark->lock, NULL);
-  pthread_cond_init(&mark->changed, NULL);
+  kw_cpu_condition_init(&mark->changed);
   mark->passed = false;
   mark->time = 0;
   return mark;
@@ -54,10 +55,13 @@ static void marker_pass(marker *mark) {
   pthread_mutex_unlock(&mark->lock);
 }
 
-static void marker_wait(marker *mark) {
+static kw_status marker_wait(marker *mark, uint64_t timeout_ns) {
+  const kw_cpu_deadline end = kw_cpu_deadline_in(timeout_ns);
   pthread_mutex_lock(&mark->lock);
-  while (!mark->passed) pthread_cond_wait(&mark->changed, &mark->lock);
+  while (!mark->passed && kw_cpu_wait(&mark->changed, &mark->lock, &end)) continue;
+  const bool passed = mark->passed;
   pthread_mutex_unlock(&mark->lock);
+  return passed ? KW_OK : KW_ERR_TIMEOUT;
 }
 
 /* False while the marker is ahead; *out_time is set otherwise. */
@@ -112,7 +116,7 @@ static kw_status run_pass(kw_cpu_stream *stream, kw_cpu_task *task) {
 static kw_status run_wait(kw_cpu_stream *stream, kw_cpu_task *task) {
   marker *mark = ((marker_task *)task)->mark;
   (void)stream;
-  marker_wait(mark);
+  marker_wait(mark, KW_WAIT_FOREVER);
   marker_release(mark);
   return KW_OK;
 }
@@ -156,12 +160,12 @@ static kw_status event_query(void *device, void *event_pointer) {
   return passed ? KW_OK : KW_ERR_NOT_READY;
 }
 
-static kw_status event_synchronize(void *device, void *event_pointer) {
+static kw_status event_synchronize(void *device, void *event_pointer, uint64_t timeout_ns) {
   marker *mark = event_last(event_pointer);
   (void)device;
-  if (mark) marker_wait(mark);
+  kw_status status = mark ? marker_wait(mark, timeout_ns) : KW_OK;
   marker_release(mark);
-  return KW_OK;
+  return status;
 }
 
 static kw_status event_wait(void *device, void *stream_pointer, void *event_pointer) {
@@ -171,7 +175,7 @@ static kw_status event_wait(void *device, void *stream_pointer, void *event_poin
   if (!mark) return KW_OK;
   if (stream->is_default) {
     pthread_mutex_lock(&stream->lock);
-    marker_wait(mark);
+    marker_wait(mark, KW_WAIT_FOREVER);
     pthread_mutex_unlock(&stream->lock);
     marker_release(mark);
     return KW_OK;

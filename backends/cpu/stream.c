@@ -3,6 +3,7 @@
  * Streams: a worker thread and an ordered queue each; the default stream has neither.
  */
 #include "cpu.h"
+#include "wait.h"
 
 #include <fenv.h>
 #include <signal.h>
@@ -101,7 +102,7 @@ static kw_status stream_create(void *device, const kw_stream_info *info, void **
   pthread_mutex_init(&stream->lock, &attributes);
   pthread_mutexattr_destroy(&attributes);
   pthread_cond_init(&stream->arrived, NULL);
-  pthread_cond_init(&stream->advanced, NULL);
+  kw_cpu_condition_init(&stream->advanced);
   int error = stream->is_default ? 0 : start_worker(stream);
   if (error != 0) {
     release(stream);
@@ -126,14 +127,17 @@ static kw_status stream_destroy(void *device, void *stream_pointer) {
   return KW_OK;
 }
 
-static kw_status stream_synchronize(void *device, void *stream_pointer) {
+static kw_status stream_synchronize(void *device, void *stream_pointer, uint64_t timeout_ns) {
   kw_cpu_stream *stream = stream_pointer;
+  const kw_cpu_deadline end = kw_cpu_deadline_in(timeout_ns);
   (void)device;
-  pthread_mutex_lock(&stream->lock); /* the default stream: work of other threads holds the lock while it runs */
-  uint64_t before = stream->submitted;
-  while (stream->finished < before) pthread_cond_wait(&stream->advanced, &stream->lock);
+  /* The default stream: work of other threads holds the lock while it runs. */
+  if (!kw_cpu_lock(&stream->lock, &end)) return KW_ERR_TIMEOUT;
+  const uint64_t before = stream->submitted;
+  while (stream->finished < before && kw_cpu_wait(&stream->advanced, &stream->lock, &end)) continue;
+  const bool passed = stream->finished >= before;
   pthread_mutex_unlock(&stream->lock);
-  return KW_OK;
+  return passed ? KW_OK : KW_ERR_TIMEOUT;
 }
 
 static kw_status stream_query(void *device, void *stream_pointer) {

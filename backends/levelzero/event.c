@@ -32,10 +32,9 @@ kw_status lz_event_query(kw_gpu_device *device, void *event) {
   return lz_event_wait(event, 0) == ZE_RESULT_NOT_READY ? KW_ERR_NOT_READY : KW_OK;
 }
 
-kw_status lz_event_synchronize(kw_gpu_device *device, void *event) {
+kw_status lz_event_synchronize(kw_gpu_device *device, void *event, uint64_t timeout_ns) {
   (void)device;
-  lz_event_wait(event, UINT64_MAX);
-  return KW_OK;
+  return lz_event_wait(event, timeout_ns) == ZE_RESULT_NOT_READY ? KW_ERR_TIMEOUT : KW_OK;
 }
 
 /* When the device passed the event, in cycles of its clock. */

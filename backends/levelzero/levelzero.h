@@ -142,7 +142,7 @@ kw_status lz_free_host(kw_gpu_device *device, void *memory);
 
 kw_status lz_stream_create(kw_gpu_stream *stream, uint32_t flags);
 kw_status lz_stream_destroy(kw_gpu_stream *stream);
-kw_status lz_stream_synchronize(kw_gpu_stream *stream);
+kw_status lz_stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns);
 kw_status lz_stream_query(kw_gpu_stream *stream);
 kw_status lz_callback_hold(kw_gpu_callback *callback);
 void lz_callback_wait(kw_gpu_callback *callback);
@@ -151,7 +151,7 @@ void lz_callback_done(kw_gpu_callback *callback);
 kw_status lz_event_record(kw_gpu_stream *stream, void **out_event);
 kw_status lz_event_await(kw_gpu_stream *stream, void *event);
 kw_status lz_event_query(kw_gpu_device *device, void *event);
-kw_status lz_event_synchronize(kw_gpu_device *device, void *event);
+kw_status lz_event_synchronize(kw_gpu_device *device, void *event, uint64_t timeout_ns);
 kw_status lz_event_elapsed(kw_gpu_device *device, void *start, void *end, uint64_t *out_ns);
 
 kw_status lz_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,

@@ -7,6 +7,8 @@
  */
 #include "levelzero.h"
 
+#include <time.h>
+
 /* ---- Appending, under the stream's lock -------------------------------------------------------------------------- */
 
 /* Lets go of the commands that have finished, and reports the first that failed. */
@@ -95,22 +97,34 @@ kw_status lz_stream_destroy(kw_gpu_stream *stream) {
   return KW_OK;
 }
 
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 /* Waits for one command after the other, so that the first to fail is known. */
-kw_status lz_stream_synchronize(kw_gpu_stream *base) {
+kw_status lz_stream_synchronize(kw_gpu_stream *base, uint64_t timeout_ns) {
   lz_stream *stream = (lz_stream *)base;
+  const uint64_t begin = now_ns();
+  ze_result_t result = ZE_RESULT_SUCCESS;
   pthread_mutex_lock(&base->lock);
   const uint64_t goal = stream->begun;
-  for (reap(stream); stream->finished < goal; reap(stream)) {
+  for (reap(stream); stream->finished < goal && result != ZE_RESULT_NOT_READY; reap(stream)) {
     lz_event *event = stream->oldest;
     lz_event_keep(event);
     pthread_mutex_unlock(&base->lock);
-    lz_event_wait(event, UINT64_MAX);
+    const uint64_t passed = now_ns() - begin;
+    result = lz_event_wait(event, timeout_ns == KW_WAIT_FOREVER ? timeout_ns
+                                  : timeout_ns > passed         ? timeout_ns - passed
+                                                                : 0);
     lz_event_drop(event);
     pthread_mutex_lock(&base->lock);
   }
-  base->failed = false;
+  const bool passed = stream->finished >= goal;
+  if (passed) base->failed = false;
   pthread_mutex_unlock(&base->lock);
-  return KW_OK;
+  return passed ? KW_OK : KW_ERR_TIMEOUT;
 }
 
 kw_status lz_stream_query(kw_gpu_stream *base) {

@@ -33,8 +33,9 @@ kw_status ocl_event_query(kw_gpu_device *device, void *event) {
   return state > CL_COMPLETE ? KW_ERR_NOT_READY : KW_OK;
 }
 
-kw_status ocl_event_synchronize(kw_gpu_device *device, void *event) {
+kw_status ocl_event_synchronize(kw_gpu_device *device, void *event, uint64_t timeout_ns) {
   cl_event marker = event;
+  if (timeout_ns != KW_WAIT_FOREVER) return kw_gpu_poll(ocl_event_poll, event, timeout_ns);
   cl_int error = clWaitForEvents(1, &marker);
   if (error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) return KW_OK;
   return ocl_check(device->host, error, "clWaitForEvents");

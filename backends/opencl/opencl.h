@@ -80,7 +80,9 @@ kw_status ocl_usage(kw_gpu_device *device, uint64_t *out_free, uint64_t *out_tot
 
 kw_status ocl_stream_create(kw_gpu_stream *stream, uint32_t flags);
 kw_status ocl_stream_destroy(kw_gpu_stream *stream);
-kw_status ocl_stream_synchronize(kw_gpu_stream *stream);
+kw_status ocl_stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns);
+/* For kw_gpu_poll: KW_ERR_NOT_READY until the event has passed, or its command failed. */
+kw_status ocl_event_poll(void *event);
 kw_status ocl_stream_query(kw_gpu_stream *stream);
 kw_status ocl_callback_hold(kw_gpu_callback *callback);
 void ocl_callback_wait(kw_gpu_callback *callback);
@@ -89,7 +91,7 @@ void ocl_callback_done(kw_gpu_callback *callback);
 kw_status ocl_event_record(kw_gpu_stream *stream, void **out_event);
 kw_status ocl_event_wait(kw_gpu_stream *stream, void *event);
 kw_status ocl_event_query(kw_gpu_device *device, void *event);
-kw_status ocl_event_synchronize(kw_gpu_device *device, void *event);
+kw_status ocl_event_synchronize(kw_gpu_device *device, void *event, uint64_t timeout_ns);
 kw_status ocl_event_elapsed(kw_gpu_device *device, void *start, void *end, uint64_t *out_ns);
 void ocl_event_keep(void *event);
 void ocl_event_drop(void *event);

@@ -154,13 +154,13 @@ static void test_callback_gates_its_stream_only(void **state) {
   assert_int_equal(read_int(host, &a), 1);
   fill_int(host, two, &b, 3);
   call_host(host, two, &open);
-  CHECK(host->stream_api->synchronize(host->device, two));
+  CHECK(host->stream_api->synchronize(host->device, two, KW_WAIT_FOREVER));
   CHECK(host->stream_api->query(host->device, two));
   assert_true(open.left);
   assert_int_equal(read_int(host, &b), 3);
   assert_false(held.left);
   test_gate_open(&held);
-  CHECK(host->stream_api->synchronize(host->device, one));
+  CHECK(host->stream_api->synchronize(host->device, one, KW_WAIT_FOREVER));
   CHECK(host->stream_api->query(host->device, one));
   assert_true(held.left);
   assert_int_equal(read_int(host, &a), 2);
@@ -207,10 +207,10 @@ static void test_late_failure_is_reported(void **state) {
   assert_int_equal(host->reported_stream, 99);
   assert_non_null(strstr(host->error, "CL_OUT_OF_RESOURCES"));
   CHECK(host->stream_api->query(host->device, stream));
-  CHECK(host->stream_api->synchronize(host->device, stream));
+  CHECK(host->stream_api->synchronize(host->device, stream, KW_WAIT_FOREVER));
   assert_int_equal(host->reports, 1);
   fill_int(host, stream, &a, 8);
-  CHECK(host->stream_api->synchronize(host->device, stream));
+  CHECK(host->stream_api->synchronize(host->device, stream, KW_WAIT_FOREVER));
   commands_fail = false;
   assert_int_equal(host->reports, 2); /* a new failure, after the first was told */
   CHECK(host->stream_api->destroy(host->device, stream));
@@ -230,7 +230,7 @@ static void test_event_orders_streams(void **state) {
   test_gate_start(&gate);
   CHECK(events->create(host->device, &event));
   CHECK(events->query(host->device, event)); /* fresh: completed */
-  CHECK(events->synchronize(host->device, event));
+  CHECK(events->synchronize(host->device, event, KW_WAIT_FOREVER));
   CHECK(events->wait(host->device, two, event));
   fill_int(host, one, &a, 1);
   call_host(host, one, &gate);
@@ -240,13 +240,13 @@ static void test_event_orders_streams(void **state) {
   copy_all(host, two, &b, &a);
   /* Recording again, here on an idle stream, and destroying leave the wait as it was. */
   CHECK(events->record(host->device, event, host->stream));
-  CHECK(events->synchronize(host->device, event));
+  CHECK(events->synchronize(host->device, event, KW_WAIT_FOREVER));
   CHECK(events->query(host->device, event));
   CHECK(events->destroy(host->device, event));
   assert_int_equal(host->stream_api->query(host->device, two), KW_ERR_NOT_READY);
   test_gate_wait_entered(&gate);
   test_gate_open(&gate);
-  CHECK(host->stream_api->synchronize(host->device, two));
+  CHECK(host->stream_api->synchronize(host->device, two, KW_WAIT_FOREVER));
   assert_int_equal(read_int(host, &b), 2);
   CHECK(host->stream_api->destroy(host->device, one));
   CHECK(host->stream_api->destroy(host->device, two));
@@ -266,11 +266,11 @@ static void test_event_state_and_time(void **state) {
   CHECK(events->record(host->device, start, stream));
   call_host(host, stream, &gate);
   CHECK(events->record(host->device, end, stream));
-  CHECK(events->synchronize(host->device, start));
+  CHECK(events->synchronize(host->device, start, KW_WAIT_FOREVER));
   assert_int_equal(events->query(host->device, end), KW_ERR_NOT_READY);
   test_gate_wait_entered(&gate);
   test_gate_open(&gate);
-  CHECK(events->synchronize(host->device, end));
+  CHECK(events->synchronize(host->device, end, KW_WAIT_FOREVER));
   CHECK(events->query(host->device, end));
   CHECK(events->elapsed(host->device, start, end, &ns));
   assert_true(ns > 0 && ns < UINT64_C(60000000000));
@@ -330,7 +330,7 @@ static void test_threads_on_one_stream(void **state) {
     pthread_join(threads[t], NULL);
     assert_int_equal(adders[t].status, KW_OK);
   }
-  CHECK(host->stream_api->synchronize(host->device, stream));
+  CHECK(host->stream_api->synchronize(host->device, stream, KW_WAIT_FOREVER));
   test_read(host, &sum, back, sizeof back);
   for (int i = 0; i < 64; ++i) assert_int_equal(back[i], 0x1111 * ADDITIONS);
   CHECK(host->stream_api->destroy(host->device, stream));

@@ -65,9 +65,32 @@ kw_status ocl_stream_destroy(kw_gpu_stream *base) {
   return ocl_check(base->device->host, clReleaseCommandQueue(stream->queue), "clReleaseCommandQueue");
 }
 
-kw_status ocl_stream_synchronize(kw_gpu_stream *base) {
+kw_status ocl_event_poll(void *event) {
+  cl_int state = CL_COMPLETE;
+  clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+  return state > CL_COMPLETE ? KW_ERR_NOT_READY : KW_OK;
+}
+
+/* For as long as the newest command of now runs, those of later not among them. */
+static kw_status wait_for_newest(ocl_stream *stream, uint64_t timeout_ns) {
+  pthread_mutex_lock(&stream->base.lock);
+  cl_event newest = stream->last;
+  if (newest) clRetainEvent(newest);
+  pthread_mutex_unlock(&stream->base.lock);
+  if (!newest) return KW_OK;
+  kw_status status = kw_gpu_poll(ocl_event_poll, newest, timeout_ns);
+  clReleaseEvent(newest);
+  return status;
+}
+
+kw_status ocl_stream_synchronize(kw_gpu_stream *base, uint64_t timeout_ns) {
   ocl_stream *stream = (ocl_stream *)base;
-  cl_int error = clFinish(stream->queue);
+  cl_int error = CL_SUCCESS;
+  if (timeout_ns == KW_WAIT_FOREVER) {
+    error = clFinish(stream->queue);
+  } else if (wait_for_newest(stream, timeout_ns) != KW_OK) {
+    return KW_ERR_TIMEOUT;
+  }
   pthread_mutex_lock(&base->lock);
   report_failure(stream);
   base->failed = false;

@@ -158,7 +158,7 @@ kw_tensor_ref test_tensor(test_host *host, kw_dtype dtype, uint8_t rank, const i
                        .src_host = data,
                        .size = size};
   if (size > 0) assert_int_equal(host->memory->copy(host->device, host->stream, &copy), KW_OK);
-  assert_int_equal(host->stream_api->synchronize(host->device, host->stream), KW_OK);
+  assert_int_equal(host->stream_api->synchronize(host->device, host->stream, KW_WAIT_FOREVER), KW_OK);
   free(poison);
   return tensor;
 }
@@ -174,7 +174,7 @@ void test_read(test_host *host, const kw_tensor_ref *tensor, void *out, uint64_t
                        .src_mem = tensor->mem,
                        .size = size};
   assert_int_equal(host->memory->copy(host->device, host->stream, &copy), KW_OK);
-  assert_int_equal(host->stream_api->synchronize(host->device, host->stream), KW_OK);
+  assert_int_equal(host->stream_api->synchronize(host->device, host->stream, KW_WAIT_FOREVER), KW_OK);
 }
 
 kw_value test_tensor_arg(const kw_tensor_ref *tensor) {
@@ -228,7 +228,7 @@ int test_call_results(test_host *host, const char *op, kw_dtype key, const kw_va
   call.stream = host->stream;
   call.call_id = 7;
   if (kernel->launch(&call) != KW_OK) fail_msg("launch: %s", host->error);
-  assert_int_equal(host->stream_api->synchronize(host->device, host->stream), KW_OK);
+  assert_int_equal(host->stream_api->synchronize(host->device, host->stream, KW_WAIT_FOREVER), KW_OK);
   assert_string_equal(host->error, "");
   assert_int_equal(kernel->release(kernel->user, prepared), KW_OK);
   if (workspace.mem) {

@@ -149,7 +149,7 @@ static void use_device(const guest *g, void *plugin, int round) {
       .struct_size = sizeof here, .kind = KW_COPY_DEVICE_TO_HOST, .dst_host = back, .src_mem = mem, .size = SIZE};
   EXPECT_OK(g->memory->copy(device, stream, &there));
   EXPECT_OK(g->memory->copy(device, stream, &here));
-  EXPECT_OK(g->stream->synchronize(device, stream));
+  EXPECT_OK(g->stream->synchronize(device, stream, KW_WAIT_FOREVER));
   kw_test_same(back, bytes, SIZE, "what was copied to the device and back after another init");
   EXPECT_OK(g->memory->dealloc(device, mem));
   EXPECT_OK(g->stream->destroy(device, stream));

@@ -96,7 +96,8 @@
   X(stream, callback_after_work)      \
   X(stream, callback_may_not_wait)    \
   X(stream, default_stream)           \
-  X(stream, copies_behind_gate)
+  X(stream, copies_behind_gate)       \
+  X(stream, synchronize_within)
 
 #define KW_LAUNCH_TESTS(X)   \
   X(launch, behind_gate)     \
@@ -120,7 +121,8 @@
   X(event, wait_on_own_stream)    \
   X(event, elapsed)               \
   X(event, hand_over)             \
-  X(event, other_device)
+  X(event, other_device)          \
+  X(event, synchronize_within)
 
 #define KW_COPY_TESTS(X)         \
   X(copy, small_sizes)           \

@@ -84,6 +84,30 @@ void kw_contract_event_synchronize_waits(void **state) {
   free(done);
 }
 
+/* A wait for an event ends at its limit with KW_ERR_TIMEOUT; the next one is as good. */
+void kw_contract_event_synchronize_within(void **state) {
+  (void)state;
+  static const uint64_t limits[] = {0, 1000000, 0};
+  kw_test_need(GATED);
+  atomic_int *done = kw_test_memory(sizeof *done);
+  kw_stream *stream = kw_test_stream();
+  kw_event *event = kw_test_event();
+  KW_CHECK_OK(kw_event_synchronize_for(event, 0)); /* fresh: completed */
+  kw_gate *gate = kw_gate_close(stream);
+  KW_CHECK_OK(kw_stream_call_host(stream, kw_test_slow_flag, done));
+  KW_CHECK_OK(kw_event_record(event, stream));
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    KW_CHECK_STATUS(kw_event_synchronize_for(event, limits[i]), KW_ERR_TIMEOUT);
+  }
+  kw_gate_open(gate);
+  KW_CHECK_OK(kw_event_synchronize_for(event, KW_WAIT_FOREVER));
+  KW_CHECK(atomic_load(done), "a wait for an event returned too early, after others had ended at their limits");
+  KW_CHECK_OK(kw_event_synchronize_for(event, 0));
+  KW_CHECK_OK(kw_event_destroy(event));
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  free(done);
+}
+
 /* The material of a test with a producer, which a gate holds up, and a consumer that must see what it writes. */
 typedef struct handover {
   kw_stream *producer, *consumer, *bystander;

@@ -102,6 +102,30 @@ void kw_contract_stream_device_synchronize_waits(void **state) {
   check_waits(true);
 }
 
+/* A wait ends at its limit with KW_ERR_TIMEOUT, and leaves the stream as it was: others go on, and the wait after the
+ * work was let go is as good as the first. */
+void kw_contract_stream_synchronize_within(void **state) {
+  (void)state;
+  static const uint64_t limits[] = {0, 1, 1000000, 0};
+  kw_stream *stream = kw_test_stream(), *other = kw_test_stream();
+  atomic_int *done = kw_test_memory(sizeof *done);
+  kw_gate *gate = kw_gate_close(stream);
+  KW_CHECK_OK(kw_stream_call_host(stream, kw_test_slow_flag, done));
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    KW_CHECK_STATUS(kw_stream_synchronize_for(stream, limits[i]), KW_ERR_TIMEOUT);
+    kw_test_busy(other);
+  }
+  KW_CHECK_STATUS(kw_device_synchronize_for(kw_contract.device, 1000), KW_ERR_TIMEOUT);
+  KW_CHECK(!atomic_load(done), "work behind a gate ran while a wait for it ended at its limit");
+  kw_gate_open(gate);
+  KW_CHECK_OK(kw_stream_synchronize_for(stream, KW_WAIT_FOREVER));
+  KW_CHECK(atomic_load(done), "a wait returned before the work had finished, after others had ended at their limits");
+  KW_CHECK_OK(kw_stream_synchronize_for(stream, 0));
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  KW_CHECK_OK(kw_stream_destroy(other));
+  free(done);
+}
+
 /* Query tells running from idle, and does not wait. */
 void kw_contract_stream_query(void **state) {
   (void)state;

@@ -15,7 +15,7 @@ static kw_status wait(void *device, void *stream, void *event) {
 static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
   kw_status status = kw_mutant_real.memory.copy(device, stream, info);
   if (status != KW_OK || info->kind != KW_COPY_DEVICE_TO_HOST) return status;
-  return kw_mutant_real.stream.synchronize(device, stream);
+  return kw_mutant_real.stream.synchronize(device, stream, KW_WAIT_FOREVER);
 }
 
 void kw_mutant_change(kw_mutant *mutant) {

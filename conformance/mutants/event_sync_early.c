@@ -4,8 +4,9 @@
  */
 #include "mutant.h"
 
-static kw_status synchronize(void *device, void *event) {
+static kw_status synchronize(void *device, void *event, uint64_t timeout_ns) {
   (void)device;
+  (void)timeout_ns;
   (void)event;
   return KW_OK;
 }

@@ -5,7 +5,8 @@
 #include "mutant.h"
 
 static kw_status launch(const kw_call *call) {
-  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream); /* what is changed is there */
+  kw_status status =
+      kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER); /* what is changed is there */
   if (status != KW_OK) return status;
   *(float *)kw_mutant_at(call->args[1].u.tensor, 0) = 0;
   return kw_mutant_launch_real(call);

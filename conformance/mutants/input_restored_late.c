@@ -20,8 +20,8 @@ static kw_status launch(const kw_call *call) {
   return status;
 }
 
-static kw_status synchronize(void *device, void *stream) {
-  kw_status status = kw_mutant_real.stream.synchronize(device, stream);
+static kw_status synchronize(void *device, void *stream, uint64_t timeout_ns) {
+  kw_status status = kw_mutant_real.stream.synchronize(device, stream, timeout_ns);
   restore();
   return status;
 }

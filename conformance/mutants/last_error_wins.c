@@ -5,7 +5,7 @@
 #include "mutant.h"
 
 static kw_status launch(const kw_call *call) {
-  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream);
+  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER);
   if (status != KW_OK || !call->error_mem) return kw_mutant_launch_real(call);
   uint32_t *word = (uint32_t *)(void *)((char *)call->error_mem + call->error_offset), before = *word;
   *word = 0;

@@ -86,7 +86,7 @@ kw_status kw_mutant_launch_real(const kw_call *call) {
 
 kw_status kw_mutant_run_real(const kw_call *call) {
   kw_status status = kw_mutant_launch_real(call);
-  return status == KW_OK ? kw_mutant_real.stream.synchronize(call->device, call->stream) : status;
+  return status == KW_OK ? kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER) : status;
 }
 
 static kw_status launch_elements(const kw_call *call) {
@@ -198,7 +198,7 @@ static kw_status twice(const kw_call *call) {
 }
 
 static kw_status launch_twice(const kw_call *call) {
-  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream);
+  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER);
   return status == KW_OK ? twice(call) : status;
 }
 

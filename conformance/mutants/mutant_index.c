@@ -40,7 +40,8 @@ kw_status kw_mutant_run_indices(const kw_call *call, uint32_t arg, kw_mutant_ind
   uint32_t count = list ? given->count : 1;
   kw_mutant_copy copy;
   kw_mutant_copy_call(call, &copy);
-  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream); /* what is looked at is there */
+  kw_status status =
+      kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER); /* what is looked at is there */
   for (uint32_t k = 0; k < count && k < MOST && status == KW_OK; k++) {
     if (!originals[k]) continue;
     tensors[k] = changed_tensor(originals[k], change);

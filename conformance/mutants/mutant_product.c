@@ -28,7 +28,7 @@ kw_status kw_mutant_run_cut(const kw_call *call, int bits) {
   kw_mutant_copy copy;
   kw_mutant_copy_call(call, &copy);
   void *made[2] = {NULL};
-  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream);
+  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER);
   for (uint32_t i = 0; i < 2 && status == KW_OK; i++) {
     kw_tensor_ref *operand = &copy.arg_tensors[i];
     if (operand->dtype != KW_F32) continue;

@@ -10,7 +10,8 @@ static kw_status launch(const kw_call *call) {
   enum { MOST = 64 };
   float old[MOST];
   if (!mine || variance->numel > MOST) return kw_mutant_launch_real(call);
-  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream); /* what is looked at is there */
+  kw_status status =
+      kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER); /* what is looked at is there */
   for (int64_t c = 0; c < variance->numel; c++) old[c] = *(float *)kw_mutant_at(variance, c);
   if (status == KW_OK) status = kw_mutant_run_real(call);
   const float count = (float)(in->numel / in->shape[1]), kept = 1 - (float)call->args[6].u.f;

@@ -4,8 +4,9 @@
  */
 #include "mutant.h"
 
-static kw_status synchronize(void *device, void *stream) {
+static kw_status synchronize(void *device, void *stream, uint64_t timeout_ns) {
   (void)device;
+  (void)timeout_ns;
   (void)stream;
   return KW_OK;
 }

@@ -19,7 +19,7 @@ static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
   waiting = NULL;
   kw_status status = kw_mutant_real.event.wait(device, stream, awaited);
   if (status == KW_OK) status = kw_mutant_real.memory.copy(device, stream, info);
-  return status == KW_OK ? kw_mutant_real.stream.synchronize(device, stream) : status;
+  return status == KW_OK ? kw_mutant_real.stream.synchronize(device, stream, KW_WAIT_FOREVER) : status;
 }
 
 void kw_mutant_change(kw_mutant *mutant) {

@@ -156,6 +156,7 @@ kw_status kw_plan_launch(const kw_plan *plan, kw_stream *stream, kw_call *call) 
   call->call_id =
       (uint64_t)plan->op->id << KW_CALL_ID_BITS | (++counts->calls & ((UINT64_C(1) << KW_CALL_ID_BITS) - 1));
   kw_status status = plan->kernel->desc.launch(call);
+  atomic_store_explicit(&stream->last_call, call->call_id, memory_order_relaxed);
   if (status == KW_OK) kw_launch_count_add(kw_launch_count_of(counts, stream->device), stream->device);
   return status;
 }

@@ -10,6 +10,7 @@
 #include "call/fallback.h"
 #include "call/mutated_args.h"
 #include "call/support.h"
+#include "device/abandon.h"
 #include "device/generator.h"
 #include "op/normalize.h"
 #include "plugin/kernel.h"
@@ -410,7 +411,9 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
 }
 
 void kw_plan_release_prepared(kw_plan *plan) {
-  if (plan->prepared && plan->kernel->desc.release) {
+  if (plan->prepared && kw_device_is_abandoned(plan->device)) {
+    kw_abandon_keep(plan->prepared);
+  } else if (plan->prepared && plan->kernel->desc.release) {
     plan->kernel->desc.release(plan->kernel->desc.user, plan->prepared);
   }
   plan->prepared = NULL;

@@ -54,6 +54,14 @@ void kw_plan_unref(kw_plan *plan) {
   if (!keep) kw_plan_free(plan);
 }
 
+/* A plan whose launches have not ended yet. */
+static void retire_again(struct kw_plan_table *table, kw_plan *plan) {
+  pthread_mutex_lock(&lock);
+  link_plan(plan);
+  table->retired++;
+  pthread_mutex_unlock(&lock);
+}
+
 void kw_plan_reap(kw_device *device) {
   if (kw_stream_in_callback()) return;
   struct kw_plan_table *table = atomic_load(&device->plans);
@@ -70,10 +78,14 @@ void kw_plan_reap(kw_device *device) {
   table->retired = 0;
   pthread_mutex_unlock(&lock);
   if (!reaped) return;
-  kw_stream_drain_all(device);
+  const bool passed = kw_stream_drain_all(device) == KW_OK;
   while (reaped) {
     kw_plan *next = reaped->next_in_bucket;
-    kw_plan_free(reaped);
+    if (passed) {
+      kw_plan_free(reaped);
+    } else {
+      retire_again(table, reaped);
+    }
     reaped = next;
   }
 }
@@ -112,8 +124,8 @@ static void free_table(kw_device *device) {
     /* A thread's cache may still hold the plan; it never matches again and only its memory is left to free. */
     kw_plan *plan = table->all;
     unlink_plan(plan);
-    plan->device = NULL;
     kw_plan_release_prepared(plan);
+    plan->device = NULL;
     if (plan->retired) kw_plan_free(plan);
   }
   pthread_mutex_unlock(&lock);

@@ -78,35 +78,34 @@ static void remove_segment(struct kw_allocator *allocator, kw_segment *segment) 
 /* ---- Pending blocks --------------------------------------------------------------------------------------------- */
 
 static void destroy_event(kw_device *device, void *event) {
-  kw_status status = KW_ASK(device->plugin, event.destroy, device->handle, event);
+  kw_status status = KW_ASK(device->slots, event.destroy, device->handle, event);
   if (status == KW_OK) return;
   kw_device_mark_if_lost(device, kw_from_plugin(status, "destroying an event of %s", device->name));
   kw_log(KW_LOG_WARN, "%s", kw_error_message());
 }
 
-static void drain_token(uint64_t token) {
+/* False: the wait has ended at its limit, and the stream may still use memory. */
+static bool drain_token(uint64_t token) {
   kw_stream *stream = kw_stream_pin(token);
-  if (stream == NULL) return; /* destroyed, or idle and about to be */
-  kw_stream_drain(stream);
+  if (stream == NULL) return true; /* destroyed, or idle and about to be */
+  kw_status status = kw_stream_drain(stream);
   kw_stream_unpin(stream);
+  return status != KW_ERR_TIMEOUT;
 }
 
 static bool use_passed(kw_device *device, const kw_foreign_use *use, bool wait) {
   if (atomic_load(&device->lost)) return true;
   if (use->has_event && !wait) {
-    kw_status status = kw_device_mark_if_lost(device, KW_ASK(device->plugin, event.query, device->handle, use->event));
+    kw_status status = kw_device_mark_if_lost(device, KW_ASK(device->slots, event.query, device->handle, use->event));
     return status == KW_OK;
   }
   if (use->has_event) {
-    kw_status status = KW_ASK(device->plugin, event.synchronize, device->handle, use->event);
-    if (status == KW_OK) return true;
+    kw_status status = KW_ASK(device->slots, event.synchronize, device->handle, use->event, kw_wait_limit(device));
+    if (status == KW_OK || status == KW_ERR_TIMEOUT) return status == KW_OK;
     kw_device_mark_if_lost(device, kw_from_plugin(status, "waiting for memory in use on %s", device->name));
     kw_log(KW_LOG_WARN, "%s", kw_error_message());
   }
-  if (wait) {
-    drain_token(use->token);
-    return true;
-  }
+  if (wait) return drain_token(use->token);
   kw_stream *stream = kw_stream_pin(use->token);
   if (stream != NULL) kw_stream_unpin(stream);
   return stream == NULL;
@@ -176,7 +175,7 @@ static void reclaim(kw_device *device, bool wait) {
 
 static void free_segment(kw_device *device, kw_segment *segment) {
   uint64_t begin = kw_trace_begin();
-  kw_status status = KW_ASK(device->plugin, memory.dealloc, device->handle, segment->mem);
+  kw_status status = KW_ASK(device->slots, memory.dealloc, device->handle, segment->mem);
   kw_trace_span("alloc", "free", device->name, begin);
   if (status != KW_OK) {
     kw_device_mark_if_lost(device,
@@ -196,7 +195,15 @@ static void free_segment(kw_device *device, kw_segment *segment) {
   free(segment);
 }
 
-/* Frees all segments without a live block, each after its stream has passed. The caller holds `flushing`. */
+static void put_back(struct kw_allocator *allocator, kw_segment *segment) {
+  pthread_mutex_lock(&allocator->mutex);
+  add_segment(allocator, segment);
+  kw_pool_put(segment->first);
+  pthread_mutex_unlock(&allocator->mutex);
+}
+
+/* Frees all segments without a live block, each after its stream has passed; what one holds that does not pass in time
+ * is put back. The caller holds `flushing`. */
 static void free_idle_segments(kw_device *device) {
   struct kw_allocator *allocator = device->allocator;
   kw_segment *idle = NULL;
@@ -212,7 +219,8 @@ static void free_idle_segments(kw_device *device) {
   pthread_mutex_unlock(&allocator->mutex);
   while (idle != NULL) {
     uint64_t token = idle->token;
-    drain_token(token);
+    kw_stream *stream = kw_stream_pin(token); /* not destroyed before what it has not passed is its own again */
+    const bool passed = stream == NULL || kw_stream_drain(stream) != KW_ERR_TIMEOUT;
     for (kw_segment **link = &idle; *link != NULL;) {
       kw_segment *segment = *link;
       if (segment->token != token) {
@@ -220,8 +228,14 @@ static void free_idle_segments(kw_device *device) {
         continue;
       }
       *link = segment->next;
-      free_segment(device, segment);
+      segment->next = NULL;
+      if (passed) {
+        free_segment(device, segment);
+      } else {
+        put_back(allocator, segment);
+      }
     }
+    if (stream != NULL) kw_stream_unpin(stream);
   }
 }
 
@@ -241,7 +255,7 @@ static kw_status allocate_segment(kw_stream *stream, kw_pool *pool, uint64_t siz
       .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = device->info.mem_alignment};
   kw_mem mem = NULL;
   uint64_t begin = kw_trace_begin();
-  kw_status status = KW_ASK(device->plugin, memory.alloc, device->handle, &info, &mem);
+  kw_status status = KW_ASK(device->slots, memory.alloc, device->handle, &info, &mem);
   if (kw_trace_enabled) {
     char detail[120];
     snprintf(detail, sizeof detail, "%" PRIu64 " bytes on %s", size, device->name);
@@ -488,9 +502,9 @@ static void mark_use(kw_device *device, kw_foreign_use *use) {
   kw_stream *stream = kw_stream_pin(use->token);
   if (stream == NULL) return;
   if ((device->plugin->native & KW_NATIVE_EVENTS) != 0) {
-    kw_status status = KW_ASK(device->plugin, event.create, device->handle, &use->event);
+    kw_status status = KW_ASK(device->slots, event.create, device->handle, &use->event);
     if (status == KW_OK) {
-      status = KW_ASK(device->plugin, event.record, device->handle, use->event, stream->handle);
+      status = KW_ASK(device->slots, event.record, device->handle, use->event, stream->handle);
       use->has_event = status == KW_OK;
       if (status != KW_OK) destroy_event(device, use->event);
     }

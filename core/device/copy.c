@@ -14,7 +14,7 @@ kw_status kw_copy_enqueue(kw_stream *stream, const kw_copy_info *copy) {
   static const char *const names[] = {"host to device", "device to host", "device to device"};
   kw_device *device = stream->device;
   uint64_t begin = kw_trace_begin();
-  kw_status status = KW_ASK(device->plugin, memory.copy, device->handle, stream->handle, copy);
+  kw_status status = KW_ASK(device->slots, memory.copy, device->handle, stream->handle, copy);
   if (kw_trace_enabled) {
     char detail[120];
     snprintf(detail, sizeof detail, "%" PRIu64 " bytes, %s", copy->size, device->name);

@@ -49,6 +49,10 @@ kw_status kw_device_check(const kw_device *device) {
   if (!atomic_load_explicit(&device->lost, memory_order_acquire)) return KW_OK;
   kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
+  if (kw_device_is_abandoned(device)) {
+    return kw_fail(KW_ERR_DEVICE_LOST, "%s was abandoned, and stays so until the process ends: use another device",
+                   device->name);
+  }
   return kw_fail(KW_ERR_DEVICE_LOST,
                  "%s was lost: release what lives on it, close it as often as it was opened, and open it again",
                  device->name);

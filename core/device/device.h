@@ -14,15 +14,18 @@ struct kw_plan_table;
 
 struct kw_device {
   kw_plugin *plugin;
-  uint32_t index;             /* the plugin's numbering */
-  void *handle;               /* what the plugin's open returned */
-  uint64_t id;                /* unique over all opens in this process, never reused, never 0 */
-  char name[80];              /* "npu:0" as first opened, renaming applied */
-  kw_device_info info;        /* sanitised: alignments at least 1, max_alloc never 0 */
-  atomic_uint refs;           /* opens + live tensors, streams, events */
-  atomic_uint host_calls;     /* of the references, those of kw_stream_call_host while it runs */
-  atomic_bool lost;           /* a KW_ERR_DEVICE_LOST was seen */
-  atomic_uint fast_path_bars; /* reasons why no call may take the fast path: lost; streams that record */
+  const kw_plugin *_Atomic slots; /* whose slots are called with `handle`: the plugin's, or an abandoned device's */
+  uint32_t index;                 /* the plugin's numbering */
+  void *handle;                   /* what the plugin's open returned */
+  uint64_t id;                    /* unique over all opens in this process, never reused, never 0 */
+  char name[80];                  /* "npu:0" as first opened, renaming applied */
+  kw_device_info info;            /* sanitised: alignments at least 1, max_alloc never 0 */
+  atomic_uint refs;               /* opens + live tensors, streams, events */
+  atomic_uint host_calls;         /* of the references, those of kw_stream_call_host while it runs */
+  atomic_bool lost;               /* a KW_ERR_DEVICE_LOST was seen */
+  atomic_bool abandoned;          /* and lost: `slots` are not the plugin's any more */
+  atomic_ullong wait_limit;       /* kw_device_set_wait_limit */
+  atomic_uint fast_path_bars;     /* reasons why no call may take the fast path: lost; streams that record */
   struct kw_allocator *allocator;
   struct kw_host_memory *_Atomic staging; /* for copies through the host: host_memory.h; NULL while it is in use */
   kw_stream *default_stream;
@@ -39,6 +42,15 @@ struct kw_device {
 /* One more or one fewer user. The last release calls on_last_release. */
 void kw_device_retain(kw_device *device);
 void kw_device_release(kw_device *device);
+
+/* kw_device_set_wait_limit, in nanoseconds. */
+static inline uint64_t kw_wait_limit(const kw_device *device) {
+  return atomic_load(&device->wait_limit);
+}
+
+static inline bool kw_device_is_abandoned(const kw_device *device) {
+  return atomic_load(&device->abandoned);
+}
 
 /* KW_OK, or KW_ERR_DEVICE_LOST with a text that says how to go on; in a forked child KW_ERR_UNSUPPORTED. */
 kw_status kw_device_check(const kw_device *device);

@@ -30,7 +30,7 @@ static bool has_counter(const kw_device *device) {
 static kw_status read_now(kw_device *device, reading *out_reading) {
   if (has_counter(device)) {
     kw_status status =
-        kw_device_mark_if_lost(device, KW_ASK(device->plugin, energy.read, device->handle, &out_reading->microjoules));
+        kw_device_mark_if_lost(device, KW_ASK(device->slots, energy.read, device->handle, &out_reading->microjoules));
     return status == KW_OK ? KW_OK : kw_from_plugin(status, "reading the energy counter of %s", device->name);
   }
   if (device->info.type != KW_DEVICE_CPU) {

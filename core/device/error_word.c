@@ -45,7 +45,7 @@ static kw_status clear(kw_error_word *word, kw_stream *stream) {
                              .dst_mem = word->mem,
                              .src_host = &zero,
                              .size = WORD_SIZE};
-  kw_status status = KW_ASK(device->plugin, memory.copy, device->handle, stream->handle, &copy);
+  kw_status status = KW_ASK(device->slots, memory.copy, device->handle, stream->handle, &copy);
   if (status == KW_OK) return KW_OK;
   return kw_device_mark_if_lost(device,
                                 kw_from_plugin(status, "clearing the error word of a stream of %s", device->name));
@@ -55,7 +55,7 @@ static kw_status allocate(kw_device *device, kw_mem *out_mem) {
   const kw_alloc_info info = {
       .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = WORD_SIZE, .alignment = device->info.mem_alignment};
   kw_mem mem = NULL;
-  kw_status status = KW_ASK(device->plugin, memory.alloc, device->handle, &info, &mem);
+  kw_status status = KW_ASK(device->slots, memory.alloc, device->handle, &info, &mem);
   if (status == KW_OK && mem == NULL) status = KW_ERR_INTERNAL;
   if (status != KW_OK) {
     return kw_device_mark_if_lost(device, kw_from_plugin(status, "allocating an error word on %s", device->name));
@@ -87,7 +87,7 @@ kw_status kw_error_word_create(kw_stream *stream, kw_error_word **out_word) {
 void kw_error_word_unref(kw_error_word *word) {
   if (!word || atomic_fetch_sub(&word->refs, 1) != 1) return;
   kw_error_word_unref(atomic_load(&word->duplicates));
-  KW_ASK(word->device->plugin, memory.dealloc, word->device->handle, word->mem);
+  KW_ASK(word->device->slots, memory.dealloc, word->device->handle, word->mem);
   free(word);
 }
 
@@ -196,7 +196,14 @@ static kw_status fetch(kw_error_word *word, kw_stream *stream, uint32_t *out_val
                              .dst_host = out_value,
                              .src_mem = word->mem,
                              .size = WORD_SIZE};
-  return kw_device_mark_if_lost(device, KW_ASK(device->plugin, memory.copy, device->handle, stream->handle, &copy));
+  return kw_device_mark_if_lost(device, KW_ASK(device->slots, memory.copy, device->handle, stream->handle, &copy));
+}
+
+bool kw_error_words_used(kw_stream *stream) {
+  pthread_mutex_lock(&stream->mutex);
+  const bool used = stream->words.others != NULL || atomic_load(&stream->words.own_used);
+  pthread_mutex_unlock(&stream->mutex);
+  return used;
 }
 
 kw_word_check *kw_error_words_begin_check(kw_stream *stream) {
@@ -246,9 +253,14 @@ void kw_error_words_end_check(kw_stream *stream, kw_word_check *check, bool wait
     clears = true;
   }
   /* A graph's word may come to its end here, and the plugin must not free what a stream still writes to. */
+  kw_status status = KW_OK;
   if (clears && check->uses)
-    kw_device_mark_if_lost(device, KW_ASK(device->plugin, stream.synchronize, device->handle, stream->handle));
-  free_uses(check->uses);
+    status = KW_ASK(device->slots, stream.synchronize, device->handle, stream->handle, kw_wait_limit(device));
+  if (kw_device_mark_if_lost(device, status) == KW_ERR_TIMEOUT) {
+    give_back(stream, false, check->uses);
+  } else {
+    free_uses(check->uses);
+  }
   kw_host_memory_give(stream, check->memory, true);
 }
 

@@ -153,7 +153,7 @@ static void frees_a_word_only_when_it_is_cleared(void **state) {
   store(word, &code);
   kw_error_words_use(stream, use);
   struct kw_word_check *check = kw_error_words_begin_check(stream);
-  assert_ok(test->plugin.stream.synchronize(test, stream->handle));
+  assert_ok(test->plugin.stream.synchronize(test, stream->handle, KW_WAIT_FOREVER));
   kw_error_word_unref(word);
   test_gate(stream, true); /* what comes from here on waits for the next wait */
   test->open_on_wait = true;

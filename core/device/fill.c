@@ -32,9 +32,9 @@ static kw_status fill_by_copies(kw_stream *stream, kw_mem mem, uint64_t offset, 
                                .size = size - done < room ? size - done : room};
     status = kw_copy_enqueue(stream, &copy);
   }
-  const bool passed = kw_stream_drain(stream);
-  kw_host_memory_give(stream, staging, passed);
-  return status;
+  const kw_status waited = kw_stream_drain(stream);
+  kw_host_memory_give(stream, staging, waited == KW_OK);
+  return status == KW_OK && waited == KW_ERR_TIMEOUT ? waited : status;
 }
 
 kw_status kw_memory_fill(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
@@ -45,7 +45,7 @@ kw_status kw_memory_fill(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_
   }
   uint64_t begin = kw_trace_begin();
   kw_status status =
-      KW_ASK(device->plugin, memory.fill, device->handle, stream->handle, mem, offset, size, pattern, pattern_size);
+      KW_ASK(device->slots, memory.fill, device->handle, stream->handle, mem, offset, size, pattern, pattern_size);
   kw_trace_span("copy", "fill", device->name, begin);
   if (status == KW_OK) return KW_OK;
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "filling %" PRIu64 " bytes on %s", size, device->name));

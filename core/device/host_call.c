@@ -69,7 +69,7 @@ static kw_status enqueue(host_call *call) {
   *calls_end = call;
   calls_end = &call->next;
   pthread_mutex_unlock(&lock);
-  kw_status status = KW_ASK(device->plugin, stream.call_host, device->handle, stream->handle, token);
+  kw_status status = KW_ASK(device->slots, stream.call_host, device->handle, stream->handle, token);
   if (status == KW_OK) return KW_OK;
   free(take(token, NULL));
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "enqueueing a host function on %s", device->name));
@@ -93,8 +93,10 @@ kw_status kw_stream_call_host(kw_stream *stream, void (*fn)(void *user), void *u
   kw_device_retain(device);
   if (native) {
     status = enqueue(call);
+  } else if ((status = kw_stream_drain(stream)) == KW_ERR_TIMEOUT) {
+    free(call);
   } else {
-    kw_stream_drain(stream);
+    status = KW_OK; /* a late error is the stream's */
     run_and_free(call);
   }
   atomic_fetch_sub(&device->host_calls, 1);

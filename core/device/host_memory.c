@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "device/abandon.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static kw_status allocate(kw_device *device, uint64_t size, void **out_memory) {
     if (size <= UINT64_MAX - ALIGNMENT) memory = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1));
     if (memory == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "the host has no %" PRIu64 " bytes of memory", size);
   } else {
-    kw_status status = KW_ASK(device->plugin, memory.alloc_host, device->handle, size, &memory);
+    kw_status status = KW_ASK(device->slots, memory.alloc_host, device->handle, size, &memory);
     if (status != KW_OK) {
       return kw_device_mark_if_lost(
           device, kw_from_plugin(status, "allocating %" PRIu64 " bytes of host memory for %s", size, device->name));
@@ -35,11 +36,15 @@ static kw_status allocate(kw_device *device, uint64_t size, void **out_memory) {
 }
 
 static kw_status release(kw_device *device, void *memory) {
+  if (kw_device_is_abandoned(device)) { /* a copy that hangs may still come */
+    kw_abandon_keep(memory);
+    return KW_OK;
+  }
   if (!is_native(device)) {
     free(memory);
     return KW_OK;
   }
-  kw_status status = KW_ASK(device->plugin, memory.free_host, device->handle, memory);
+  kw_status status = KW_ASK(device->slots, memory.free_host, device->handle, memory);
   if (status == KW_OK) return KW_OK;
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "freeing host memory of %s", device->name));
 }

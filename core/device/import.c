@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/trace.h"
+#include "device/abandon.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 
 static kw_status take_in(kw_device *device, const kw_external_memory *memory, kw_import *import) {
   const uint64_t begin = kw_trace_begin();
-  kw_status status = device->plugin->interop.import_memory(device->handle, memory, &import->mem, &import->alignment);
+  kw_status status =
+      KW_ASK(device->slots, interop.import_memory, device->handle, memory, &import->mem, &import->alignment);
   if (kw_trace_enabled) {
     char detail[120];
     snprintf(detail, sizeof detail, "%" PRIu64 " bytes on %s", memory->size, device->name);
@@ -25,7 +27,7 @@ static kw_status take_in(kw_device *device, const kw_external_memory *memory, kw
                                                          memory->size, memory->kind, device->name));
   }
   if (import->mem != NULL && import->alignment != 0 && (import->alignment & (import->alignment - 1)) == 0) return KW_OK;
-  if (import->mem != NULL) device->plugin->interop.release_memory(device->handle, import->mem);
+  if (import->mem != NULL) KW_ASK(device->slots, interop.release_memory, device->handle, import->mem);
   return kw_fail(KW_ERR_INTERNAL, "%s: interop.import_memory says KW_OK and gives %s", device->name,
                  import->mem == NULL ? "no memory" : "an alignment that is no power of two");
 }
@@ -55,7 +57,11 @@ kw_status kw_import_begin(kw_device *device, const kw_external_memory *memory, k
 }
 
 void kw_import_end(kw_device *device, kw_import *import) {
-  kw_status status = device->plugin->interop.release_memory(device->handle, import->mem);
+  if (kw_device_is_abandoned(device)) { /* what hangs may still come to the memory: the owner does not get it back */
+    kw_abandon_keep(import);
+    return;
+  }
+  kw_status status = KW_ASK(device->slots, interop.release_memory, device->handle, import->mem);
   if (status != KW_OK) {
     kw_device_mark_if_lost(
         device, kw_from_plugin(status, "giving back an import of %" PRIu64 " bytes on %s", import->size, device->name));

@@ -39,15 +39,13 @@ static open_device *devices;
 /* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 static void close_parts(kw_device *device) {
-  if (device->default_stream != NULL) kw_stream_drain(device->default_stream);
   if (device->free_plan_table != NULL) device->free_plan_table(device);
   /* The allocator goes first: blocks in use wait for their streams. */
   if (device->allocator != NULL) kw_allocator_destroy(device);
   if (device->default_stream != NULL) kw_stream_destroy_default(device);
   kw_staging_free(device);
   kw_generator_unref(device->generator);
-  kw_plugin *plugin = device->plugin;
-  kw_status status = KW_ASK(plugin, device.close, device->handle);
+  kw_status status = KW_ASK(device->slots, device.close, device->handle);
   if (status != KW_OK) {
     kw_from_plugin(status, "closing %s", device->name);
     kw_log(KW_LOG_WARN, "%s", kw_error_message());
@@ -62,8 +60,20 @@ static void unlink_device(open_device *entry) {
   pthread_cond_broadcast(&changed);
 }
 
+/* The last wait of all has a limit, too, and after it nobody is left to abandon the device. */
+static bool ends_in_time(kw_device *device) {
+  if (kw_stream_drain(device->default_stream) != KW_ERR_TIMEOUT) return true;
+  kw_log(KW_LOG_ERROR, "%s is abandoned instead of closed: %s", device->name, kw_error_message());
+  kw_device_abandon(device);
+  pthread_mutex_lock(&lock);
+  pthread_cond_broadcast(&changed); /* who waits to open it finds it lost */
+  pthread_mutex_unlock(&lock);
+  return false;
+}
+
 static void *close_entry(void *user) {
   open_device *entry = user;
+  if (!ends_in_time(&entry->device)) return NULL;
   close_parts(&entry->device);
   pthread_mutex_lock(&lock);
   unlink_device(entry);
@@ -91,6 +101,7 @@ static void close_elsewhere(open_device *entry) {
 /* kw_device.on_last_release: what the last release of a device calls. */
 static void close_device(kw_device *device) {
   open_device *entry = (open_device *)device; /* its first member */
+  if (kw_device_is_abandoned(device)) return; /* threads may still be inside its plugin: all of it stays */
   pthread_mutex_lock(&lock);
   entry->state = DEVICE_CLOSING;
   pthread_mutex_unlock(&lock);
@@ -134,6 +145,8 @@ static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, b
   if (entry == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for a device");
   kw_device *device = &entry->device;
   device->plugin = plugin;
+  atomic_init(&device->slots, plugin);
+  atomic_init(&device->wait_limit, KW_WAIT_FOREVER);
   device->index = index;
   device->on_last_release = close_device;
   snprintf(device->name, sizeof device->name, "%s", name);
@@ -174,6 +187,7 @@ static kw_status open_or_share(kw_plugin *plugin, uint32_t index, const char *na
     open_device *entry = devices;
     while (entry != NULL && (entry->device.plugin != plugin || entry->device.index != index)) entry = entry->next;
     if (entry == NULL) return open_new(plugin, index, name, out_first, out_device);
+    if (kw_device_is_abandoned(&entry->device)) return kw_device_check(&entry->device);
     if (entry->state == DEVICE_READY && atomic_load(&entry->device.refs) != 0) {
       kw_status status = kw_device_check(&entry->device);
       if (status != KW_OK) return status;

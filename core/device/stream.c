@@ -98,6 +98,12 @@ bool kw_stream_set_idle(kw_stream *stream) {
   return marked;
 }
 
+void kw_stream_stop_closing(kw_stream *stream) {
+  pthread_mutex_lock(&lock);
+  stream->closing = stream->idle = false;
+  pthread_mutex_unlock(&lock);
+}
+
 void kw_stream_remove(kw_stream *stream) {
   pthread_mutex_lock(&lock);
   wait_unpinned_locked(stream); /* late errors arrived during the destroy */

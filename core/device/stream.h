@@ -18,6 +18,7 @@ struct kw_stream {
   uint64_t token; /* names the stream in report_async_error */
   bool is_default;
   pthread_mutex_t mutex;         /* guards the late error, lists in words, and what is held */
+  atomic_ullong last_call;       /* the call id of the last launch; 0 = none */
   _Atomic kw_status late_status; /* the first late error that the stream's own wait has not returned, as the plugin gave
                                     it; KW_OK when none */
   bool late_told;                /* a wait for the device has returned it */
@@ -60,6 +61,8 @@ kw_stream *kw_stream_pin_next(const kw_device *device, kw_stream *previous);
  * has to be waited for once more), and after the plugin's stream is gone. */
 void kw_stream_begin_closing(kw_stream *stream);
 bool kw_stream_set_idle(kw_stream *stream);
+/* Back from before the third: the wait has ended at its limit, and the stream lives on. */
+void kw_stream_stop_closing(kw_stream *stream);
 void kw_stream_remove(kw_stream *stream);
 
 /* `stream`, or the device's default stream for NULL. KW_ERR_INVALID_ARGUMENT when it is another device's. */

@@ -24,7 +24,7 @@ static kw_status create(kw_device *device, bool is_default, kw_stream **out_stre
   pthread_mutex_init(&stream->mutex, NULL);
   kw_stream_info info = {
       .struct_size = sizeof info, .flags = is_default ? KW_STREAM_DEFAULT : 0, .token = stream->token};
-  kw_status status = KW_ASK(device->plugin, stream.create, device->handle, &info, &stream->handle);
+  kw_status status = KW_ASK(device->slots, stream.create, device->handle, &info, &stream->handle);
   if (status != KW_OK) {
     status = kw_device_mark_if_lost(device, kw_from_plugin(status, "creating a stream on %s", device->name));
     pthread_mutex_destroy(&stream->mutex);
@@ -36,13 +36,18 @@ static kw_status create(kw_device *device, bool is_default, kw_stream **out_stre
   return KW_OK;
 }
 
-/* Everything but the free: the plugin's stream is gone, and the list has this one no more. */
+/* Everything but the free: the plugin's stream is gone, and the list has this one no more. KW_ERR_TIMEOUT: nothing has
+ * happened. */
 static kw_status close_stream(kw_stream *stream) {
   kw_device *device = stream->device;
   kw_stream_begin_closing(stream);
-  kw_stream_drain(stream);
-  if (kw_stream_set_idle(stream)) kw_stream_drain(stream);
-  kw_status status = KW_ASK(device->plugin, stream.destroy, device->handle, stream->handle);
+  kw_status status = kw_stream_drain(stream);
+  if (status != KW_ERR_TIMEOUT && kw_stream_set_idle(stream)) status = kw_stream_drain(stream);
+  if (status == KW_ERR_TIMEOUT) {
+    kw_stream_stop_closing(stream);
+    return status;
+  }
+  status = KW_ASK(device->slots, stream.destroy, device->handle, stream->handle);
   if (status != KW_OK) {
     status = kw_device_mark_if_lost(device, kw_from_plugin(status, "destroying a stream of %s", device->name));
   }
@@ -92,9 +97,15 @@ kw_status kw_stream_destroy(kw_stream *stream) {
   kw_status status = kw_stream_may_wait("kw_stream_destroy");
   if (status == KW_OK) status = kw_stream_may_not_record("kw_stream_destroy", stream);
   if (status != KW_OK) return status;
-  status = close_stream(stream);
-  kw_allocator_forget_stream(stream);
-  free_stream(stream);
+  if (kw_device_is_abandoned(device)) {
+    kw_host_call_run_dropped(stream);
+    kw_allocator_forget_stream(stream);
+  } else {
+    status = close_stream(stream);
+    if (status == KW_ERR_TIMEOUT) return kw_wrap(status, "kw_stream_destroy");
+    kw_allocator_forget_stream(stream);
+    free_stream(stream);
+  }
   kw_device_release(device);
   return status;
 }

@@ -9,32 +9,97 @@
 #include "base/trace.h"
 #include "device/host_memory.h"
 #include "device/late_error.h"
+#include "op/op.h"
 
-bool kw_stream_drain(kw_stream *stream) {
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- Limits ------------------------------------------------------------------------------------------------------ */
+
+kw_status kw_device_set_wait_limit(kw_device *device, uint64_t limit_ns) {
+  if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_set_wait_limit: argument device is NULL");
+  if (limit_ns == 0) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "kw_device_set_wait_limit: a limit of 0 would fail every wait; pass nanoseconds, or "
+                   "KW_WAIT_FOREVER for none");
+  }
+  atomic_store(&device->wait_limit, limit_ns);
+  return KW_OK;
+}
+
+uint64_t kw_wait_left(uint64_t begin_ns, uint64_t timeout_ns) {
+  if (timeout_ns == KW_WAIT_FOREVER || timeout_ns == 0) return timeout_ns;
+  const uint64_t passed = kw_trace_now() - begin_ns;
+  return passed < timeout_ns ? timeout_ns - passed : 0;
+}
+
+kw_status kw_wait_timed_out(kw_stream *stream, uint64_t timeout_ns, const char *what) {
+  const kw_op *op = kw_op_by_id(kw_call_id_op(atomic_load_explicit(&stream->last_call, memory_order_relaxed)));
+  const kw_device *device = stream->device;
+  char limit[48] = "", name[64] = "the default stream";
+  if (timeout_ns > 0 && timeout_ns != KW_WAIT_FOREVER)
+    snprintf(limit, sizeof limit, " within %.6g ms", (double)timeout_ns / 1e6);
+  if (!stream->is_default) snprintf(name, sizeof name, "stream %" PRIu64, stream->token);
+  return kw_from_plugin(KW_ERR_TIMEOUT,
+                        "%s%s of %s has not finished%s; the op enqueued on it last is %s. Wait again, or give the "
+                        "device up: kw_device_abandon",
+                        what, name, device->name, limit, op != NULL ? op->schema.name : "none");
+}
+
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+
+/* One wait of the plugin's. */
+static kw_status synchronize(kw_stream *stream, uint64_t timeout_ns) {
   kw_device *device = stream->device;
-  if (atomic_load(&device->lost)) return false;
-  struct kw_word_check *check = kw_error_words_begin_check(stream);
-  const uint64_t wait = kw_host_memory_begin_wait(stream), begin = kw_trace_begin();
-  kw_status status = KW_ASK(device->plugin, stream.synchronize, device->handle, stream->handle);
+  const uint64_t begin = kw_trace_begin();
+  kw_status status = KW_ASK(device->slots, stream.synchronize, device->handle, stream->handle, timeout_ns);
   kw_trace_span("sync", "stream", device->name, begin);
+  return status;
+}
+
+kw_status kw_stream_drain_for(kw_stream *stream, uint64_t timeout_ns) {
+  static const uint64_t brief = 1000000000; /* for the copy of a word on a stream that has just been idle */
+  kw_device *device = stream->device;
+  kw_status status = KW_OK;
+  if (atomic_load(&device->lost)) return KW_ERR_DEVICE_LOST;
+  /* Copies of words are host memory that a wait which ends early leaves with the stream. So they are enqueued when the
+   * rest has ended, however often somebody asks before. */
+  if (timeout_ns != KW_WAIT_FOREVER && kw_error_words_used(stream)) {
+    status = synchronize(stream, timeout_ns);
+    if (status == KW_OK && timeout_ns < brief) timeout_ns = brief;
+  }
+  struct kw_word_check *check = status == KW_OK ? kw_error_words_begin_check(stream) : NULL;
+  const uint64_t wait = kw_host_memory_begin_wait(stream);
+  if (status == KW_OK) status = synchronize(stream, timeout_ns);
   if (status == KW_OK) {
     kw_host_memory_settle(stream, wait);
+  } else if (status == KW_ERR_TIMEOUT) {
+    kw_wait_timed_out(stream, timeout_ns, "");
   } else {
     status = kw_device_mark_if_lost(device, kw_from_plugin(status, "waiting for a stream of %s", device->name));
     const kw_status own = kw_error_detail(NULL);
     kw_late_error_keep(stream, own != KW_OK ? own : status, kw_error_message());
   }
   kw_error_words_end_check(stream, check, status == KW_OK);
-  return status == KW_OK;
+  return status;
 }
 
-kw_status kw_stream_wait(const char *function, kw_stream *stream, bool *out_passed) {
+kw_status kw_stream_drain(kw_stream *stream) {
+  return kw_stream_drain_for(stream, kw_wait_limit(stream->device));
+}
+
+kw_status kw_stream_wait_for(const char *function, kw_stream *stream, uint64_t timeout_ns, bool *out_passed) {
   *out_passed = false;
   kw_status status = kw_stream_may_wait(function);
   if (status == KW_OK) status = kw_stream_may_not_record(function, stream);
   if (status != KW_OK) return status;
-  *out_passed = kw_stream_drain(stream);
-  return kw_late_error_take(stream);
+  status = kw_stream_drain_for(stream, timeout_ns);
+  *out_passed = status == KW_OK;
+  return status == KW_ERR_TIMEOUT ? kw_wrap(status, "%s", function) : kw_late_error_take(stream);
+}
+
+kw_status kw_stream_wait(const char *function, kw_stream *stream, bool *out_passed) {
+  return kw_stream_wait_for(function, stream, kw_wait_limit(stream->device), out_passed);
 }
 
 kw_status kw_stream_synchronize(kw_stream *stream) {
@@ -43,21 +108,10 @@ kw_status kw_stream_synchronize(kw_stream *stream) {
   return kw_stream_wait("kw_stream_synchronize", stream, &passed);
 }
 
-void kw_stream_drain_all(kw_device *device) {
-  for (kw_stream *stream = NULL; (stream = kw_stream_pin_next(device, stream)) != NULL;) kw_stream_drain(stream);
-}
-
-/* A stream that records is waited for like any other: what it was given before the recording runs, and what is recorded
- * has not been enqueued anywhere. */
-kw_status kw_device_synchronize(kw_device *device) {
-  if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_synchronize: argument device is NULL");
-  kw_status status = kw_stream_may_wait("kw_device_synchronize");
-  if (status != KW_OK) return status;
-  for (kw_stream *stream = NULL; (stream = kw_stream_pin_next(device, stream)) != NULL;) {
-    kw_stream_drain(stream);
-    if (status == KW_OK) status = kw_late_error_tell(stream);
-  }
-  return status;
+kw_status kw_stream_synchronize_for(kw_stream *stream, uint64_t timeout_ns) {
+  if (stream == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_stream_synchronize_for: argument stream is NULL.");
+  bool passed;
+  return kw_stream_wait_for("kw_stream_synchronize_for", stream, timeout_ns, &passed);
 }
 
 kw_status kw_stream_query(kw_stream *stream) {
@@ -69,10 +123,45 @@ kw_status kw_stream_query(kw_stream *stream) {
   if ((device->plugin->native & KW_NATIVE_QUERY) == 0) {
     status = kw_stream_may_wait("kw_stream_query");
     if (status != KW_OK) return status;
-    kw_stream_drain(stream);
-    return kw_device_check(device);
+    if (kw_stream_drain_for(stream, 0) != KW_ERR_TIMEOUT) return kw_device_check(device);
+    kw_error_clear();
+    return KW_ERR_NOT_READY;
   }
-  status = KW_ASK(device->plugin, stream.query, device->handle, stream->handle);
+  status = KW_ASK(device->slots, stream.query, device->handle, stream->handle);
   if (status == KW_OK || status == KW_ERR_NOT_READY) return status;
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "asking whether a stream of %s is idle", device->name));
+}
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+kw_status kw_stream_drain_all(kw_device *device) {
+  const uint64_t begin = kw_trace_now(), timeout_ns = kw_wait_limit(device);
+  kw_status status = KW_OK;
+  for (kw_stream *stream = NULL; (stream = kw_stream_pin_next(device, stream)) != NULL;) {
+    if (kw_stream_drain_for(stream, kw_wait_left(begin, timeout_ns)) == KW_ERR_TIMEOUT) status = KW_ERR_TIMEOUT;
+  }
+  return status;
+}
+
+/* A stream that records is waited for like any other: what it was given before the recording runs, and what is recorded
+ * has not been enqueued anywhere. */
+static kw_status wait_for_device(const char *function, kw_device *device, uint64_t timeout_ns) {
+  if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument device is NULL", function);
+  kw_status status = kw_stream_may_wait(function);
+  if (status != KW_OK) return status;
+  const uint64_t begin = kw_trace_now();
+  for (kw_stream *stream = NULL; (stream = kw_stream_pin_next(device, stream)) != NULL;) {
+    kw_status waited = kw_stream_drain_for(stream, kw_wait_left(begin, timeout_ns));
+    if (status == KW_OK)
+      status = waited == KW_ERR_TIMEOUT ? kw_wrap(waited, "%s", function) : kw_late_error_tell(stream);
+  }
+  return status;
+}
+
+kw_status kw_device_synchronize(kw_device *device) {
+  return wait_for_device("kw_device_synchronize", device, device ? kw_wait_limit(device) : 0);
+}
+
+kw_status kw_device_synchronize_for(kw_device *device, uint64_t timeout_ns) {
+  return wait_for_device("kw_device_synchronize_for", device, timeout_ns);
 }

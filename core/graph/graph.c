@@ -126,8 +126,9 @@ KW_API kw_status kw_graph_destroy(kw_graph *graph) {
   if (status != KW_OK) return status;
   kw_stream *last = kw_stream_pin(graph->last);
   if (last) {
-    kw_stream_drain(last);
+    status = kw_stream_drain(last);
     kw_stream_unpin(last);
+    if (status == KW_ERR_TIMEOUT) return kw_wrap(status, "kw_graph_destroy");
   }
   free_graph(graph);
   return KW_OK;

@@ -27,8 +27,8 @@ static bool is_capturable(const kw_graph *graph) {
 static kw_status capture_node(const kw_graph *graph, const kw_record_node *node) {
   kw_device *device = graph->device;
   if (!node->plan) {
-    return KW_ASK(device->plugin, memory.fill, device->handle, graph->native_stream, node->mem, node->offset,
-                  node->size, node->pattern, node->pattern_size);
+    return KW_ASK(device->slots, memory.fill, device->handle, graph->native_stream, node->mem, node->offset, node->size,
+                  node->pattern, node->pattern_size);
   }
   kw_call call = *node->call;
   call.stream = graph->native_stream;
@@ -38,7 +38,7 @@ static kw_status capture_node(const kw_graph *graph, const kw_record_node *node)
 
 static kw_status capture(kw_graph *graph) {
   kw_device *device = graph->device;
-  kw_plugin *plugin = device->plugin;
+  const kw_plugin *plugin = device->slots;
   kw_status status = KW_ASK(plugin, graph.begin, device->handle, graph->native_stream);
   if (status != KW_OK) return kw_from_plugin(status, "graph.begin");
   for (uint32_t i = 0; i < graph->record.node_count && status == KW_OK; ++i) {
@@ -60,7 +60,7 @@ void kw_graph_make_native(kw_graph *graph) {
   if (!is_capturable(graph)) return;
   kw_device *device = graph->device;
   const kw_stream_info info = {.struct_size = sizeof info, .token = graph->home};
-  kw_status status = KW_ASK(device->plugin, stream.create, device->handle, &info, &graph->native_stream);
+  kw_status status = KW_ASK(device->slots, stream.create, device->handle, &info, &graph->native_stream);
   status = status == KW_OK ? capture(graph) : kw_from_plugin(status, "stream.create");
   if (status == KW_OK) return;
   kw_device_mark_if_lost(device, status);
@@ -73,9 +73,9 @@ void kw_graph_make_native(kw_graph *graph) {
 void kw_graph_destroy_native(kw_graph *graph) {
   kw_device *device = graph->device;
   kw_status status = KW_OK;
-  if (graph->native) status = KW_ASK(device->plugin, graph.destroy, device->handle, graph->native);
+  if (graph->native) status = KW_ASK(device->slots, graph.destroy, device->handle, graph->native);
   if (status == KW_OK && graph->native_stream) {
-    status = KW_ASK(device->plugin, stream.destroy, device->handle, graph->native_stream);
+    status = KW_ASK(device->slots, stream.destroy, device->handle, graph->native_stream);
   }
   graph->native = graph->native_stream = NULL;
   if (status == KW_OK) return;
@@ -86,7 +86,7 @@ void kw_graph_destroy_native(kw_graph *graph) {
 /* ---- Launching --------------------------------------------------------------------------------------------------- */
 
 static kw_status enqueue_wait(kw_device *device, kw_stream *last, kw_stream *stream) {
-  const kw_event_api *api = &device->plugin->event;
+  const kw_event_api *api = &device->slots->event;
   void *event;
   kw_status status = api->create(device->handle, &event);
   if (status == KW_OK) {
@@ -110,7 +110,7 @@ static kw_status follow_last_launch(const kw_graph *graph, kw_stream *stream) {
     status = enqueue_wait(graph->device, last, stream);
   } else {
     status = kw_stream_may_wait("kw_graph_launch");
-    if (status == KW_OK) kw_stream_drain(last);
+    if (status == KW_OK && kw_stream_drain(last) == KW_ERR_TIMEOUT) status = kw_wrap(KW_ERR_TIMEOUT, "kw_graph_launch");
   }
   kw_stream_unpin(last);
   return status;
@@ -161,7 +161,7 @@ static kw_status run_node(const kw_record_node *node, kw_stream *stream) {
 static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
   kw_device *device = graph->device;
   if (graph->native) {
-    kw_status status = KW_ASK(device->plugin, graph.launch, device->handle, graph->native, stream->handle);
+    kw_status status = KW_ASK(device->slots, graph.launch, device->handle, graph->native, stream->handle);
     if (status != KW_OK) return kw_device_mark_if_lost(device, kw_from_plugin(status, "graph.launch"));
     atomic_fetch_add(&device->launches, graph->record.launch_count);
     return KW_OK;

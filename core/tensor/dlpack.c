@@ -129,7 +129,7 @@ static void describe_place(const kw_tensor *tensor, DLTensor *dl) {
   kw_status status =
       (device->plugin->native & KW_NATIVE_INTEROP) == 0
           ? KW_ERR_UNSUPPORTED
-          : device->plugin->interop.native_handle(device->handle, KW_OBJECT_MEMORY, tensor->ref.mem, &native);
+          : KW_ASK(device->slots, interop.native_handle, device->handle, KW_OBJECT_MEMORY, tensor->ref.mem, &native);
   if (status != KW_OK || native.dl_device_type == 0) {
     native = (kw_native_handle){
         .dl_device_type = kDLExtDev, .dl_device_id = (int32_t)device->index, .handle = tensor->ref.mem};

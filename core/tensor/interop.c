@@ -150,7 +150,7 @@ static kw_status native_handle(const char *function, kw_device *device, kw_objec
   kw_status status = kw_struct_check_given(function, out_handle);
   if (status == KW_OK) status = kw_device_check(device);
   if (status != KW_OK) return status;
-  status = device->plugin->interop.native_handle(device->handle, kind, object, &handle);
+  status = KW_ASK(device->slots, interop.native_handle, device->handle, kind, object, &handle);
   if (status != KW_OK) return kw_device_mark_if_lost(device, kw_from_plugin(status, "%s: %s", function, device->name));
   kw_struct_write(out_handle, &handle, sizeof handle);
   return KW_OK;

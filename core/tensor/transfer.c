@@ -142,6 +142,15 @@ static kw_status check_may_write(const char *function, const kw_tensor *tensor) 
                  function);
 }
 
+/* A wait that ends at a limit leaves copies behind, which must not touch the caller's memory any more: then they go
+ * through memory of our own. *out_own is NULL where there is no limit. */
+static kw_status take_own(const char *function, const kw_tensor *tensor, kw_host_memory **out_own) {
+  const uint64_t size = byte_size(&tensor->ref);
+  const bool limited = kw_wait_limit(tensor->device) != KW_WAIT_FOREVER;
+  *out_own = limited ? kw_host_memory_take(size) : NULL;
+  return limited && *out_own == NULL ? no_host_memory(function, size) : KW_OK;
+}
+
 /* Elements in row-major order from host memory. *out_passed: no enqueued copy touches that any more. */
 static kw_status write_from(const char *function, kw_tensor *tensor, const void *host, bool *out_passed) {
   *out_passed = true;
@@ -150,10 +159,13 @@ static kw_status write_from(const char *function, kw_tensor *tensor, const void 
   if (status != KW_OK || tensor->ref.numel == 0) return status;
   const kw_tensor_ref *ref = &tensor->ref;
   kw_stream *stream = tensor->device->default_stream;
-  kw_host_memory *extent = NULL;
+  kw_host_memory *own = NULL; /* that is copied from, if it is not the caller's */
   bool passed = false;
   if (kw_ref_is_contiguous(ref)) {
-    status = copy_in(tensor->buffer, ref->offset, host, byte_size(ref), stream);
+    status = take_own(function, tensor, &own);
+    if (status != KW_OK) return status;
+    if (own != NULL) memcpy(own->bytes, host, byte_size(ref));
+    status = copy_in(tensor->buffer, ref->offset, own != NULL ? own->bytes : host, byte_size(ref), stream);
   } else if (kw_ref_overlaps_itself(ref)) {
     char text[256];
     return kw_fail(KW_ERR_INVALID_ARGUMENT,
@@ -161,14 +173,14 @@ static kw_status write_from(const char *function, kw_tensor *tensor, const void 
                    "made from.",
                    function, kw_ref_describe(ref, text, sizeof text));
   } else {
-    status = read_extent(function, tensor, stream, &extent);
+    status = read_extent(function, tensor, stream, &own);
     if (status != KW_OK) return status;
-    move_strided(ref, extent->bytes, (char *)(uintptr_t)host, false);
-    status = copy_in(tensor->buffer, ref->offset, extent->bytes, kw_ref_extent(ref), stream);
+    move_strided(ref, own->bytes, (char *)(uintptr_t)host, false);
+    status = copy_in(tensor->buffer, ref->offset, own->bytes, kw_ref_extent(ref), stream);
   }
   if (status == KW_OK) status = kw_stream_wait(function, stream, &passed);
-  if (extent == NULL) *out_passed = passed;
-  kw_host_memory_give(stream, extent, passed);
+  if (own == NULL) *out_passed = passed;
+  kw_host_memory_give(stream, own, passed);
   return status;
 }
 
@@ -180,9 +192,16 @@ static kw_status read_into(const char *function, const kw_tensor *tensor, void *
   const kw_tensor_ref *ref = &tensor->ref;
   kw_stream *stream = tensor->device->default_stream;
   if (kw_ref_is_contiguous(ref)) {
-    status = copy_out(tensor->buffer, ref->offset, host, byte_size(ref), stream);
-    *out_passed = false;
-    return status != KW_OK ? status : kw_stream_wait(function, stream, out_passed);
+    kw_host_memory *own;
+    bool passed = false;
+    status = take_own(function, tensor, &own);
+    if (status != KW_OK) return status;
+    status = copy_out(tensor->buffer, ref->offset, own != NULL ? own->bytes : host, byte_size(ref), stream);
+    if (status == KW_OK) status = kw_stream_wait(function, stream, &passed);
+    if (own == NULL) *out_passed = passed;
+    if (own != NULL && passed) memcpy(host, own->bytes, byte_size(ref));
+    kw_host_memory_give(stream, own, passed);
+    return status;
   }
   kw_host_memory *extent;
   status = read_extent(function, tensor, stream, &extent);
@@ -273,7 +292,7 @@ static bool copy_peer(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_
   const kw_copy_info copy = contiguous_copy(dst, src);
   kw_buffer_use(dst->buffer, to);
   uint64_t begin = kw_trace_begin();
-  kw_status status = KW_ASK(device->plugin, memory.copy_peer, device->handle, to->handle, src->device->handle, &copy);
+  kw_status status = KW_ASK(device->slots, memory.copy_peer, device->handle, to->handle, src->device->handle, &copy);
   kw_trace_span("copy", "peer to device", device->name, begin);
   if (status == KW_ERR_UNSUPPORTED) return false;
   *out_status = status == KW_OK

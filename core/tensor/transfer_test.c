@@ -228,6 +228,7 @@ static void from_peers(void **state) {
   enum { COUNT = 150 };
   test_device *test = test_device_open("test:0", KW_NATIVE_PEER_COPY), *apart = test_device_open("test:1", 0);
   apart->device.plugin = &test->plugin;
+  atomic_store(&apart->device.slots, &test->plugin);
   kw_tensor *whole = tensor_of(test, 1, DIMS(COUNT)), *from = NULL, *to = NULL;
   int32_t values[COUNT];
   for (int i = 0; i < COUNT; ++i) values[i] = i * 3;

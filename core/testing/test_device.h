@@ -188,10 +188,12 @@ static inline void test_enqueue(test_stream *stream, const test_work *work) {
   test_pump(stream->owner);
 }
 
-static inline void test_wait_idle(test_device *test, test_stream *stream) {
+/* A limit has passed at once where the work waits for a gate. */
+static inline kw_status test_wait_idle(test_device *test, test_stream *stream, uint64_t timeout_ns) {
   for (test_stream *s = test->streams; s != NULL && test->open_on_wait; s = s->next) s->closed_gate = false;
   test_pump(test);
-  while (stream->work != NULL) pthread_cond_wait(&test->idle, &test->mutex);
+  while (stream->work != NULL && timeout_ns == KW_WAIT_FOREVER) pthread_cond_wait(&test->idle, &test->mutex);
+  return stream->work == NULL ? KW_OK : KW_ERR_TIMEOUT;
 }
 
 /* ---- Slots ------------------------------------------------------------------------------------------------------ */
@@ -357,12 +359,12 @@ static inline kw_status test_stream_destroy(void *device, void *handle) {
   return test_leave(test, KW_OK);
 }
 
-static inline kw_status test_stream_synchronize(void *device, void *stream) {
+static inline kw_status test_stream_synchronize(void *device, void *stream, uint64_t timeout_ns) {
   test_device *test = device;
   TEST_ENTER(test, stream_synchronize);
-  test_wait_idle(test, stream);
+  kw_status status = test_wait_idle(test, stream, timeout_ns);
   if (test->close_after_wait) ((test_stream *)stream)->closed_gate = true;
-  return test_leave(test, KW_OK);
+  return test_leave(test, status);
 }
 
 static inline kw_status test_stream_query(void *device, void *handle) {
@@ -411,14 +413,15 @@ static inline kw_status test_event_query(void *device, void *handle) {
   return test_leave(test, event->passed == event->recorded ? KW_OK : KW_ERR_NOT_READY);
 }
 
-static inline kw_status test_event_synchronize(void *device, void *handle) {
+static inline kw_status test_event_synchronize(void *device, void *handle, uint64_t timeout_ns) {
   test_device *test = device;
   test_event *event = handle;
   TEST_ENTER(test, event_synchronize);
   for (test_stream *s = test->streams; s != NULL && test->open_on_wait; s = s->next) s->closed_gate = false;
   test_pump(test);
-  while (event->passed != event->recorded) pthread_cond_wait(&test->idle, &test->mutex);
-  return test_leave(test, KW_OK);
+  while (event->passed != event->recorded && timeout_ns == KW_WAIT_FOREVER)
+    pthread_cond_wait(&test->idle, &test->mutex);
+  return test_leave(test, event->passed == event->recorded ? KW_OK : KW_ERR_TIMEOUT);
 }
 
 static inline kw_status test_event_wait(void *device, void *stream, void *handle) {
@@ -482,6 +485,8 @@ static inline test_device *test_device_open(const char *name, uint32_t native) {
                                           .native_handle = test_interop_native_handle};
   kw_device *device = &test->device;
   device->plugin = &test->plugin;
+  atomic_init(&device->slots, &test->plugin);
+  atomic_init(&device->wait_limit, KW_WAIT_FOREVER);
   device->handle = test;
   device->id = 1;
   snprintf(device->name, sizeof device->name, "%s", name);

@@ -121,8 +121,22 @@ static kw_status stream_destroy(kw_gpu_stream *stream) {
   return answer(stream->device, clReleaseCommandQueue(stream->handle), "clReleaseCommandQueue");
 }
 
-static kw_status stream_synchronize(kw_gpu_stream *stream) {
-  return answer(stream->device, clFinish(stream->handle), "clFinish");
+static kw_status event_passed(void *event) {
+  cl_int state = CL_COMPLETE;
+  clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+  return state > CL_COMPLETE ? KW_ERR_NOT_READY : KW_OK;
+}
+
+/* OpenCL's own wait has no limit. */
+static kw_status stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns) {
+  cl_event marker;
+  if (timeout_ns == KW_WAIT_FOREVER) return answer(stream->device, clFinish(stream->handle), "clFinish");
+  cl_int error = clEnqueueMarkerWithWaitList(stream->handle, 0, NULL, &marker);
+  if (error == CL_SUCCESS) error = clFlush(stream->handle);
+  if (error != CL_SUCCESS) return answer(stream->device, error, "clEnqueueMarkerWithWaitList");
+  kw_status status = kw_gpu_poll(event_passed, marker, timeout_ns);
+  clReleaseEvent(marker);
+  return status;
 }
 
 /* ---- Programs and launches --------------------------------------------------------------------------------------- */

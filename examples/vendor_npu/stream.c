@@ -6,11 +6,13 @@
  */
 #include "npu.h"
 
+#include <errno.h>
 #include <fenv.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef enum command_kind { COMMAND_COPY, COMMAND_TASK, COMMAND_CALLBACK } command_kind;
 
@@ -184,7 +186,11 @@ static kw_status npu_stream_create(void *device_ptr, const kw_stream_info *info,
   stream->token = info->token;
   stream->last = &stream->first;
   pthread_mutex_init(&stream->lock, NULL);
-  pthread_cond_init(&stream->changed, NULL);
+  pthread_condattr_t monotonic; /* a limit of a wait is no time of day, which somebody may set */
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&stream->changed, &monotonic);
+  pthread_condattr_destroy(&monotonic);
   int error = start_worker(stream);
   if (error != 0) {
     pthread_cond_destroy(&stream->changed);
@@ -216,7 +222,17 @@ static kw_status npu_stream_destroy(void *device, void *stream_ptr) {
   return KW_OK;
 }
 
-static kw_status npu_stream_synchronize(void *device_ptr, void *stream_ptr) {
+/* When a wait that begins now ends. Not for KW_WAIT_FOREVER. */
+static struct timespec deadline_in(uint64_t timeout_ns) {
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  uint64_t ns = (uint64_t)end.tv_nsec + timeout_ns % 1000000000u;
+  end.tv_sec += (time_t)(timeout_ns / 1000000000u + ns / 1000000000u);
+  end.tv_nsec = (long)(ns % 1000000000u);
+  return end;
+}
+
+static kw_status npu_stream_synchronize(void *device_ptr, void *stream_ptr, uint64_t timeout_ns) {
   npu_device *device = device_ptr;
   npu_stream *stream = stream_ptr;
   if (pthread_equal(pthread_self(), stream->worker)) {
@@ -224,13 +240,19 @@ static kw_status npu_stream_synchronize(void *device_ptr, void *stream_ptr) {
                     "stream.synchronize: called from a callback of the same stream, which "
                     "would wait for itself");
   }
+  bool forever = timeout_ns == KW_WAIT_FOREVER, late = false;
+  struct timespec end = deadline_in(forever ? 0 : timeout_ns);
   pthread_mutex_lock(&stream->lock);
   uint64_t target = stream->enqueued; /* what is enqueued meanwhile is not waited for */
-  while (stream->finished < target) {
-    pthread_cond_wait(&stream->changed, &stream->lock);
+  while (stream->finished < target && !late) {
+    late = forever ? pthread_cond_wait(&stream->changed, &stream->lock) != 0
+                   : pthread_cond_timedwait(&stream->changed, &stream->lock, &end) == ETIMEDOUT;
   }
-  kw_status status = stream->late_error;
-  stream->late_error = KW_OK;
+  kw_status status = KW_ERR_TIMEOUT; /* the queue goes on all the same */
+  if (stream->finished >= target) {
+    status = stream->late_error;
+    stream->late_error = KW_OK;
+  }
   pthread_mutex_unlock(&stream->lock);
   return status;
 }

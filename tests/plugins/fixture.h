@@ -73,8 +73,9 @@ static inline kw_status fixture_stream_destroy(void *device, void *stream) {
   return KW_OK;
 }
 
-static inline kw_status fixture_stream_synchronize(void *device, void *stream) {
+static inline kw_status fixture_stream_synchronize(void *device, void *stream, uint64_t timeout_ns) {
   (void)device;
+  (void)timeout_ns;
   (void)stream;
   return KW_OK;
 }

@@ -220,6 +220,27 @@ KW_API uint32_t kw_device_native(const kw_device *device);
  * (kw_stream_synchronize). KW_ERR_BUSY inside a host function. */
 KW_API kw_status kw_device_synchronize(kw_device *device);
 
+/* The same, for at most timeout_ns nanoseconds; KW_ERR_TIMEOUT names the first stream that has not finished. Late
+ * errors of streams that have are returned all the same, by this wait or the next. */
+KW_API kw_status kw_device_synchronize_for(kw_device *device, uint64_t timeout_ns);
+
+/* How long any one wait for this device may last, in nanoseconds; KW_WAIT_FOREVER, as every device begins, for no
+ * limit. It holds for all functions that wait, kw_tensor_read, kw_tensor_to and kw_stream_destroy for instance, but for
+ * those that are given a limit. One that takes longer returns KW_ERR_TIMEOUT, with the stream that has not finished and
+ * the op it was given last in the text, and has changed nothing: what is enqueued goes on, and a later wait may find it
+ * done. While there is a limit, reads and writes pass through memory of the library's own, so that a copy which comes
+ * after its wait has ended touches nothing of the application's. When the device's last wait of all, in the call that
+ * gives back what kept it open, ends at the limit, the device is abandoned instead of closed. A hang inside the
+ * driver's own functions for launches, copies and allocations has no limit. KW_ERR_INVALID_ARGUMENT: the limit is 0. */
+KW_API kw_status kw_device_set_wait_limit(kw_device *device, uint64_t limit_ns);
+
+/* Gives up a device that hangs: it is lost at once, and for as long as the process lives. Nothing of its plugin is
+ * called for it any more; memory and threads that it holds stay where they are, since what hangs may still come back to
+ * them: deleters of imported memory are not called, and at exit its plugin is not shut down. Its handles give
+ * KW_ERR_DEVICE_LOST, and may be released, destroyed and closed as usual, or not at all. Threads that wait inside the
+ * plugin stay there. Other devices go on, also those of the same plugin. From any thread; again, it does nothing. */
+KW_API kw_status kw_device_abandon(kw_device *device);
+
 typedef struct kw_memory_stats {
   uint32_t struct_size;
   uint32_t reserved;
@@ -257,11 +278,14 @@ KW_API kw_device *kw_stream_device(const kw_stream *stream);
 /* Waits. A late error of this stream is returned here once, with the op that caused it, and the stream is usable again,
  * whether or not a wait for the whole device has returned it before; after KW_ERR_DEVICE_LOST it is not. Host memory of
  * the application's that copies of this stream read or write belongs to them until a wait went well: where one fails as
- * such (KW_ERR_TIMEOUT, say), they may still come. Of several errors since the last wait the first one is returned and
+ * such, or ends at its limit, they may still come. Of several errors since the last wait the first one is returned and
  * the others are logged; what the plugin reported comes before what kernels found wrong in their data (an index out of
  * range: KW_ERR_INVALID_ARGUMENT, naming op and argument). Functions that wait in passing, as kw_tensor_read, return
  * them, too. */
 KW_API kw_status kw_stream_synchronize(kw_stream *stream);
+/* The same, for at most timeout_ns nanoseconds: 0 looks and does not wait, KW_WAIT_FOREVER has no limit, whatever that
+ * of the device is. KW_ERR_TIMEOUT: not finished; the stream is as it was, and what failed late is still to be told. */
+KW_API kw_status kw_stream_synchronize_for(kw_stream *stream, uint64_t timeout_ns);
 /* KW_OK when idle, KW_ERR_NOT_READY when not. */
 KW_API kw_status kw_stream_query(kw_stream *stream);
 /* Enqueues fn(user): see stream.call_host in plugin.h. Without KW_NATIVE_CALL_HOST it synchronises and runs fn on the
@@ -274,6 +298,8 @@ KW_API kw_status kw_event_record(kw_event *event, kw_stream *stream);
 /* KW_OK when passed or never recorded, KW_ERR_NOT_READY when not. */
 KW_API kw_status kw_event_query(kw_event *event);
 KW_API kw_status kw_event_synchronize(kw_event *event);
+/* KW_ERR_TIMEOUT when it has not been passed after timeout_ns nanoseconds, as for kw_stream_synchronize_for. */
+KW_API kw_status kw_event_synchronize_for(kw_event *event, uint64_t timeout_ns);
 /* Makes later work of `stream` wait for the event; streams and events may belong to different devices (then the host
  * waits). */
 KW_API kw_status kw_stream_wait_event(kw_stream *stream, kw_event *event);

@@ -386,10 +386,14 @@ typedef struct kw_stream_api {
   /* Destroys it. Work in flight MUST finish first: destroy waits, or the plugin keeps what it needs. [stream] */
   kw_status(KW_CALL *destroy)(void *device, void *stream);
 
-  /* Returns when everything enqueued before the call has finished. [stream] */
-  kw_status(KW_CALL *synchronize)(void *device, void *stream);
+  /* Returns when everything enqueued before the call has finished, or when timeout_ns nanoseconds have passed: 0 does
+   * not wait, KW_WAIT_FOREVER has no limit. Then it is KW_ERR_TIMEOUT, at the limit or soon after, and the stream MUST
+   * be as it was: its work goes on, and later waits for it are as good as the first. MUST NOT keep a processor busy
+   * while it waits longer than a moment. [stream] */
+  kw_status(KW_CALL *synchronize)(void *device, void *stream, uint64_t timeout_ns);
 
-  /* KW_OK when idle, KW_ERR_NOT_READY when not. MUST NOT block. (optional: synchronises) */
+  /* KW_OK when idle, KW_ERR_NOT_READY when not. MUST NOT block. Beside synchronize with 0 because it is asked often and
+   * tells of idleness alone: a late error stays for synchronize to return. (optional: synchronize with 0) */
   kw_status(KW_CALL *query)(void *device, void *stream);
 
   /* Enqueues a call of host->run_callback(callback_token): work enqueued before has finished when it runs, work
@@ -418,8 +422,9 @@ typedef struct kw_event_api {
   /* KW_OK when passed, KW_ERR_NOT_READY when not. MUST NOT block. */
   kw_status(KW_CALL *query)(void *device, void *event);
 
-  /* Blocks the calling thread until the marker of the last record is passed. */
-  kw_status(KW_CALL *synchronize)(void *device, void *event);
+  /* Blocks the calling thread until the marker that was the last one at the call is passed; timeout_ns as in
+   * stream.synchronize. [event] */
+  kw_status(KW_CALL *synchronize)(void *device, void *event, uint64_t timeout_ns);
 
   /* Makes later work of `stream` wait for the event's last record as of now. SHOULD NOT block the calling thread. */
   kw_status(KW_CALL *wait)(void *device, void *stream, void *event);

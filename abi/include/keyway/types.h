@@ -81,6 +81,11 @@ enum {
 #define KW_STATUS_OF_PLUGIN(class_of_it, number) \
   ((kw_status)((uint32_t)(class_of_it) << 24 | 0x800000u | ((uint32_t)(number)&0x7fffffu)))
 
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+/* Limits of waits are in nanoseconds: 0 does not wait, this one never ends a wait. */
+#define KW_WAIT_FOREVER UINT64_MAX
+
 /* ---- Data types ------------------------------------------------------------------------------------------------ */
 typedef uint16_t kw_dtype;
 enum {

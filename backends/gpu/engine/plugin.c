@@ -122,8 +122,9 @@ static kw_status stream_create(kw_gpu_stream *stream, uint32_t flags) {
   return answer(stream->device->host, status);
 }
 
-static kw_status stream_synchronize(kw_gpu_stream *stream) {
-  return answer(stream->device->host, kw_engine_queue_wait(stream->handle, KW_ENGINE_FOREVER));
+static kw_status stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns) {
+  kw_engine_status status = kw_engine_queue_wait(stream->handle, timeout_ns);
+  return status == KW_ENGINE_NOT_READY ? KW_ERR_TIMEOUT : answer(stream->device->host, status);
 }
 
 static kw_status stream_destroy(kw_gpu_stream *stream) {

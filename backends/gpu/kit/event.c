@@ -72,10 +72,10 @@ static kw_status event_query(void *device, void *handle) {
   return status;
 }
 
-static kw_status event_synchronize(void *device, void *handle) {
+static kw_status event_synchronize(void *device, void *handle, uint64_t timeout_ns) {
   event *self = handle;
   void *last = get_last(self);
-  kw_status status = last ? self->driver->event_synchronize(device, last) : KW_OK;
+  kw_status status = last ? self->driver->event_synchronize(device, last, timeout_ns) : KW_OK;
   drop(self, last);
   return status;
 }

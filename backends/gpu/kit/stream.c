@@ -30,15 +30,15 @@ static kw_status stream_create(void *state, const kw_stream_info *info, void **o
   return status;
 }
 
-static kw_status stream_synchronize(void *device, void *handle) {
+static kw_status stream_synchronize(void *device, void *handle, uint64_t timeout_ns) {
   kw_gpu_stream *stream = handle;
   (void)device;
-  return stream->device->driver->stream_synchronize(stream);
+  return stream->device->driver->stream_synchronize(stream, timeout_ns);
 }
 
 static kw_status stream_destroy(void *device, void *handle) {
   kw_gpu_stream *stream = handle;
-  kw_status status = stream_synchronize(device, stream);
+  kw_status status = stream_synchronize(device, stream, KW_WAIT_FOREVER);
   if (stream->callbacks) kw_gpu_callbacks_finish(stream->callbacks);
   kw_status destroyed = stream->device->driver->stream_destroy(stream);
   discard(stream);

@@ -37,11 +37,16 @@ static kw_status event_query(void *device, void *event) {
   return kw_rt_check(device, KW_RT_event_query, error);
 }
 
-static kw_status event_synchronize(void *device, void *event) {
+kw_status kw_rt_event_poll(void *event) {
+  return kw_rt_status(kw_rt.event_query(event)) == KW_ERR_NOT_READY ? KW_ERR_NOT_READY : KW_OK;
+}
+
+static kw_status event_synchronize(void *device, void *event, uint64_t timeout_ns) {
   void *before = runtime->enter(device);
-  int error = kw_rt.event_synchronize(event);
+  kw_status status = timeout_ns == KW_WAIT_FOREVER ? KW_OK : kw_gpu_poll(kw_rt_event_poll, event, timeout_ns);
+  int error = status == KW_OK ? kw_rt.event_synchronize(event) : 0;
   runtime->leave(before);
-  return kw_rt_check(device, KW_RT_event_synchronize, error);
+  return status == KW_OK ? kw_rt_check(device, KW_RT_event_synchronize, error) : status;
 }
 
 static kw_status event_wait(void *device, void *stream, void *event) {

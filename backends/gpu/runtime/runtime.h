@@ -222,7 +222,9 @@ kw_status kw_rt_copy_peer(kw_gpu_device *device, kw_gpu_stream *stream, kw_gpu_d
 
 kw_status kw_rt_stream_create(kw_gpu_stream *stream, uint32_t flags);
 kw_status kw_rt_stream_destroy(kw_gpu_stream *stream);
-kw_status kw_rt_stream_synchronize(kw_gpu_stream *stream);
+kw_status kw_rt_stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns);
+/* Whether an event has passed, for kw_gpu_poll: KW_OK when it has, or has failed; KW_ERR_NOT_READY. In its context. */
+kw_status kw_rt_event_poll(void *event);
 kw_status kw_rt_stream_query(kw_gpu_stream *stream);
 kw_status kw_rt_callback_hold(kw_gpu_callback *callback);
 void kw_rt_callback_wait(kw_gpu_callback *callback);

@@ -30,11 +30,31 @@ kw_status kw_rt_stream_create(kw_gpu_stream *stream, uint32_t flags) {
   return kw_rt_check(device, KW_RT_stream_create, error);
 }
 
-kw_status kw_rt_stream_synchronize(kw_gpu_stream *stream) {
+/* The runtime's own wait has no limit, and to ask until the stream is idle would be to wait for what comes later, too:
+ * so for an event. */
+static kw_status wait_within(kw_gpu_stream *stream, uint64_t timeout_ns) {
+  kw_rt_device *device = (kw_rt_device *)stream->device;
+  void *event = NULL;
+  int error = kw_rt.event_create(&event, 2); /* no time is asked of it */
+  if (error) return kw_rt_check(device, KW_RT_event_create, error);
+  error = kw_rt.event_record(event, stream->handle);
+  kw_status status =
+      error ? kw_rt_check(device, KW_RT_event_record, error) : kw_gpu_poll(kw_rt_event_poll, event, timeout_ns);
+  kw_rt.event_destroy(event);
+  return status;
+}
+
+kw_status kw_rt_stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns) {
+  const bool limited = timeout_ns != KW_WAIT_FOREVER;
   void *before = runtime->enter((kw_rt_device *)stream->device);
-  int error = kw_rt.stream_synchronize(stream->handle);
+  kw_status status = limited && timeout_ns > 0 ? wait_within(stream, timeout_ns) : KW_OK;
+  int error = 0;
+  if (status == KW_OK) error = limited ? kw_rt.stream_query(stream->handle) : kw_rt.stream_synchronize(stream->handle);
   runtime->leave(before);
-  return report_failure(stream, KW_RT_stream_synchronize, error);
+  if (status != KW_OK) return status;
+  /* After the wait it is later work that is not ready. */
+  if (kw_rt_status(error) == KW_ERR_NOT_READY) return timeout_ns == 0 ? KW_ERR_TIMEOUT : KW_OK;
+  return report_failure(stream, limited ? KW_RT_stream_query : KW_RT_stream_synchronize, error);
 }
 
 kw_status kw_rt_stream_query(kw_gpu_stream *stream) {

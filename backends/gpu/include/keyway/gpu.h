@@ -148,7 +148,8 @@ struct kw_gpu_driver {
   kw_status (*stream_create)(kw_gpu_stream *stream, uint32_t flags);
   /* The stream was synchronised, and its callbacks have run. */
   kw_status (*stream_destroy)(kw_gpu_stream *stream);
-  kw_status (*stream_synchronize)(kw_gpu_stream *stream);
+  /* KW_ERR_TIMEOUT after timeout_ns nanoseconds; a runtime that knows no such limit waits with kw_gpu_poll. */
+  kw_status (*stream_synchronize)(kw_gpu_stream *stream, uint64_t timeout_ns);
   /* (optional) */
   kw_status (*stream_query)(kw_gpu_stream *stream);
 
@@ -171,7 +172,7 @@ struct kw_gpu_driver {
   kw_status (*event_wait)(kw_gpu_stream *stream, void *event);
   /* Work that failed has passed as well: its stream reports the failure. */
   kw_status (*event_query)(kw_gpu_device *device, void *event);
-  kw_status (*event_synchronize)(kw_gpu_device *device, void *event);
+  kw_status (*event_synchronize)(kw_gpu_device *device, void *event, uint64_t timeout_ns);
   kw_status (*event_elapsed)(kw_gpu_device *device, void *start, void *end, uint64_t *out_ns);
   void (*event_keep)(void *event); /* one reference more */
   void (*event_drop)(void *event); /* one less */
@@ -205,6 +206,11 @@ struct kw_gpu_driver {
  * driver. Thread-safe. */
 kw_status kw_gpu_query(const kw_gpu_driver *driver, const kw_query_info *host, const kw_plugin_desc **out_plugin,
                        const char **out_reason);
+
+/* Waits where the runtime's own waits have no limit: calls query(user) until it says something other than
+ * KW_ERR_NOT_READY, which is then the answer, with pauses between that grow to a millisecond. KW_ERR_TIMEOUT after
+ * timeout_ns nanoseconds; 0 asks once. */
+kw_status kw_gpu_poll(kw_status (*query)(void *user), void *user, uint64_t timeout_ns);
 
 /* kw_gpu_driver.sanitizer of what is compiled here. */
 #if defined(__SANITIZE_ADDRESS__)
