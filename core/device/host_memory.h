@@ -24,7 +24,7 @@ kw_host_memory *kw_host_memory_take(uint64_t size);
 kw_host_memory *kw_staging_take(kw_device *device);
 
 /* Gives memory back whose copies were all enqueued on `stream`. `passed`: they have ended (kw_stream_wait,
- * kw_stream_drain); otherwise the stream holds the memory. NULL is ignored. */
+ * kw_stream_drain), and no stream is needed; otherwise the stream holds the memory. NULL is ignored. */
 void kw_host_memory_give(kw_stream *stream, kw_host_memory *memory, bool passed);
 
 /* Around each wait for a stream: begin numbers it, and when it went well, settle frees what was held before it began.

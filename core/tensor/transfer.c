@@ -283,36 +283,45 @@ static kw_status copy_staged(kw_tensor *dst, const kw_tensor *src, kw_stream *fr
   return status;
 }
 
-/* From device to device of one plugin; false when they cannot reach each other. */
-static bool copy_peer(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_stream *to, kw_status *out_status) {
+bool kw_tensor_may_copy_peer(const kw_tensor *dst, const kw_tensor *src) {
+  const kw_plugin *plugin = dst->device->plugin;
+  return src->device->plugin == plugin && (plugin->native & KW_NATIVE_PEER_COPY);
+}
+
+bool kw_tensor_enqueue_peer_copy(kw_tensor *dst, const kw_tensor *src, kw_stream *to, kw_status *out_status) {
   kw_device *device = dst->device;
-  if (src->device->plugin != device->plugin || !(device->plugin->native & KW_NATIVE_PEER_COPY)) return false;
-  *out_status = kw_stream_synchronize(from);
-  if (*out_status != KW_OK) return true;
   const kw_copy_info copy = contiguous_copy(dst, src);
   kw_buffer_use(dst->buffer, to);
   uint64_t begin = kw_trace_begin();
   kw_status status = KW_ASK(device->slots, memory.copy_peer, device->handle, to->handle, src->device->handle, &copy);
   kw_trace_span("copy", "peer to device", device->name, begin);
   if (status == KW_ERR_UNSUPPORTED) return false;
-  *out_status = status == KW_OK
-                    ? kw_stream_synchronize(to)
-                    : kw_device_mark_if_lost(device, kw_from_plugin(status, "copying %" PRIu64 " bytes from %s to %s",
-                                                                    copy.size, src->device->name, device->name));
+  if (status != KW_OK) {
+    status = kw_device_mark_if_lost(device, kw_from_plugin(status, "copying %" PRIu64 " bytes from %s to %s", copy.size,
+                                                           src->device->name, device->name));
+  }
+  *out_status = status;
   return true;
 }
 
-static kw_status copy_between(kw_tensor *dst, const kw_tensor *src, kw_stream *stream) {
+kw_status kw_tensor_copy_between(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_stream *to) {
   kw_status status = kw_stream_may_wait("copying between devices");
-  if (status != KW_OK) return status;
-  kw_stream *from = stream->device == src->device ? stream : src->device->default_stream;
-  kw_stream *to = stream->device == dst->device ? stream : dst->device->default_stream;
-  return copy_peer(dst, src, from, to, &status) ? status : copy_staged(dst, src, from, to);
+  if (status == KW_OK && kw_tensor_may_copy_peer(dst, src)) {
+    status = kw_stream_synchronize(from);
+    if (status != KW_OK) return status;
+    if (kw_tensor_enqueue_peer_copy(dst, src, to, &status)) {
+      return status == KW_OK ? kw_stream_synchronize(to) : status;
+    }
+  }
+  return status == KW_OK ? copy_staged(dst, src, from, to) : status;
 }
 
 kw_status kw_tensor_copy_contiguous(kw_tensor *dst, const kw_tensor *src, kw_stream *stream) {
   if (src->ref.numel == 0) return KW_OK;
-  if (dst->device != src->device) return copy_between(dst, src, stream);
+  if (dst->device != src->device) {
+    return kw_tensor_copy_between(dst, src, stream->device == src->device ? stream : src->device->default_stream,
+                                  stream->device == dst->device ? stream : dst->device->default_stream);
+  }
   kw_buffer_use(dst->buffer, stream);
   kw_buffer_use(src->buffer, stream);
   const kw_copy_info copy = contiguous_copy(dst, src);

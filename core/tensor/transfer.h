@@ -15,6 +15,15 @@ kw_status kw_tensor_check_contents(const char *function, const kw_tensor *tensor
  * part on its default stream). */
 kw_status kw_tensor_copy_contiguous(kw_tensor *dst, const kw_tensor *src, kw_stream *stream);
 
+/* The same between two devices, each on a stream of its own; waits for both. */
+kw_status kw_tensor_copy_between(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_stream *to);
+
+/* Whether the plugin of both may know how to copy from one to the other, and doing so on `to`, a stream of dst's
+ * device, without waiting for anything. False: it says that these two cannot reach each other, and nothing has been
+ * enqueued. */
+bool kw_tensor_may_copy_peer(const kw_tensor *dst, const kw_tensor *src);
+bool kw_tensor_enqueue_peer_copy(kw_tensor *dst, const kw_tensor *src, kw_stream *to, kw_status *out_status);
+
 /* dst and src have the same dtype and shape, whatever their strides and devices. Waits for the default streams of both;
  * `function` is named in errors. */
 kw_status kw_tensor_copy_through_host(const char *function, kw_tensor *dst, const kw_tensor *src);

@@ -334,6 +334,14 @@ KW_API kw_status kw_tensor_write_async(kw_tensor *tensor, const void *host, kw_s
 KW_API kw_status kw_tensor_read_async(const kw_tensor *tensor, void *host, kw_stream *stream);
 /* A contiguous copy on another (or the same) device, same dtype. Waits. */
 KW_API kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_tensor **out_tensor);
+/* Enqueues a copy of `from` into `to`, on any two devices; both contiguous, of one dtype and shape. It reads after what
+ * `from_stream` has been given and writes after what `to_stream` has; what either is given later comes after it. NULL:
+ * the default streams. Both tensors may be released at once. Between devices of different plugins the data go through
+ * host memory of the copy's own; the call waits only where a plugin cannot call the host (KW_NATIVE_CALL_HOST) or runs
+ * the work of a default stream at once. An error of reading is told by from_stream's waits, one of writing, or the loss
+ * of the other device, by to_stream's. */
+KW_API kw_status kw_tensor_copy_async(kw_tensor *to, kw_stream *to_stream, const kw_tensor *from,
+                                      kw_stream *from_stream);
 /* "tensor([[1, 2], [3, 4]], f32, npu:0)"; at most size bytes with the NUL, long tensors abbreviated. Reads the tensor.
  */
 KW_API kw_status kw_tensor_format(const kw_tensor *tensor, char *text, size_t size);
