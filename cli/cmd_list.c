@@ -16,7 +16,7 @@ static const char *type_name(kw_device_type type) {
 }
 
 static cJSON *entry_as_json(const kw_device_entry *entry, const kw_plugin_report *plugin) {
-  const kw_device_info *info = &entry->info;
+  const kw_device_info *info = entry->info;
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "name", entry->name);
   cJSON_AddStringToObject(json, "qualified_name", entry->qualified_name);
@@ -37,7 +37,7 @@ static cJSON *entry_as_json(const kw_device_entry *entry, const kw_plugin_report
 }
 
 static void add_row(kw_cli_table *table, const kw_device_entry *entry, const kw_plugin_report *plugin) {
-  const kw_device_info *info = &entry->info;
+  const kw_device_info *info = entry->info;
   char bytes[24];
   kw_cli_table_add(table, "%s", entry->name);
   kw_cli_table_add(table, "%s", type_name(info->type));

@@ -85,7 +85,10 @@ static void open_by_names(void) {
   kw_device_entry entry = {.struct_size = sizeof entry};
   CHECK_OK(kw_device_get_entry(1, &entry));
   CHECK(strcmp(entry.qualified_name, "fixture.plain:1") == 0);
-  CHECK(strcmp(entry.info.name, "Fixture plain 1") == 0);
+  CHECK(strcmp(entry.info->name, "Fixture plain 1") == 0);
+  kw_device_entry again = {.struct_size = sizeof again};
+  CHECK_OK(kw_device_get_entry(1, &again));
+  CHECK(again.info == entry.info);
   CHECK(kw_device_get_entry(3, &entry) == KW_ERR_NOT_FOUND);
 }
 

@@ -411,8 +411,8 @@ static void test_destroy_finishes_work(void **state) {
   memory_api->dealloc(device, mem);
 }
 
-/* The call of an older host ends before the newest fields; here, where memory ends. */
-static void test_launch_of_an_older_host(void **state) {
+/* The shortest call that a host may give, where memory ends: nothing beyond it is read. */
+static void test_launch_of_the_shortest_call(void **state) {
   (void)state;
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -619,7 +619,7 @@ int main(void) {
       TEST(test_fill),
       TEST(test_stream_order),
       TEST(test_destroy_finishes_work),
-      TEST(test_launch_of_an_older_host),
+      TEST(test_launch_of_the_shortest_call),
       TEST(test_launch_copies_descriptors),
       TEST(test_late_errors),
       TEST(test_events),

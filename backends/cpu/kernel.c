@@ -57,6 +57,7 @@ static kw_call place_call(arena *arena, const kw_call *call) {
   }
   copy.args = args;
   copy.outs = place_tensors(arena, call->outs, call->out_count);
+  copy.extra = call->extra ? place(arena, call->extra, sizeof *call->extra) : NULL;
   copy.op = NULL; /* not read by kernels, and not promised to live */
   return copy;
 }
@@ -99,7 +100,7 @@ static kw_status run_here(const kw_reference_kernel *kernel, const kw_call *call
   return status;
 }
 
-static kw_status launch_whole(const kw_call *call) {
+static kw_status launch(const kw_call *call) {
   kw_cpu_stream *stream = call->stream;
   const kw_reference_kernel *kernel = call->user;
   if (stream->is_default) {
@@ -118,15 +119,6 @@ static kw_status launch_whole(const kw_call *call) {
   task->task.call_id = call->call_id;
   kw_cpu_stream_submit(stream, &task->task);
   return KW_OK;
-}
-
-/* The call of an older host ends before the newest fields, which are then 0. */
-static kw_status launch(const kw_call *call) {
-  if (call->struct_size >= sizeof *call) return launch_whole(call);
-  kw_call whole = {0};
-  memcpy(&whole, call, call->struct_size);
-  whole.struct_size = sizeof whole;
-  return launch_whole(&whole);
 }
 
 /* ---- Registration ---------------------------------------------------------------------------------------------- */

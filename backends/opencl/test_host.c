@@ -209,9 +209,8 @@ int test_call_results(test_host *host, const char *op, kw_dtype key, const kw_va
                   .op = op,
                   .args = args,
                   .outs = outs,
-                  .error_code = error_code,
                   .user = kernel->user};
-  if (kernel->flags & KW_KERNEL_DATA_ERRORS) call.error_mem = word.mem;
+  const kw_call_extra extra = {.struct_size = sizeof extra, .error_mem = word.mem, .error_code = error_code};
   kw_tensor_ref workspace = {0};
   void *prepared = NULL;
   host->error[0] = 0;
@@ -227,6 +226,7 @@ int test_call_results(test_host *host, const char *op, kw_dtype key, const kw_va
   call.prepared = prepared;
   call.stream = host->stream;
   call.call_id = 7;
+  if (kernel->flags & KW_KERNEL_DATA_ERRORS) call.extra = &extra;
   if (kernel->launch(&call) != KW_OK) fail_msg("launch: %s", host->error);
   assert_int_equal(host->stream_api->synchronize(host->device, host->stream, KW_WAIT_FOREVER), KW_OK);
   assert_string_equal(host->error, "");

@@ -181,13 +181,14 @@ static kw_status run_form(oracle_call *call, const kw_reference_kernel *kernel, 
   }
   if (status == KW_OK) status = make_args(call);
   if (status == KW_OK && any) {
+    const kw_call_extra extra = {.struct_size = sizeof extra, .rng = kw_case_rng(call->c, call->seed, call->run)};
     kw_call kc = {.struct_size = sizeof kc,
                   .arg_count = call->c->op->arg_count,
                   .out_count = call->c->op->result_count,
                   .op = kernel->op,
                   .args = call->args,
                   .outs = outs,
-                  .rng = kw_case_rng(call->c, call->seed, call->run),
+                  .extra = &extra,
                   .user = call->form == FORM_FIRST ? (void *)(uintptr_t)kw_reference_first_wins : NULL};
     status = kernel->run(&kc);
   }

@@ -4,13 +4,11 @@
  */
 #include "mutant.h"
 
-static kw_status launch(const kw_call *call) {
-  kw_call copy = *call;
-  copy.error_mem = NULL;
-  return kw_mutant_launch_real(&copy);
+static void call(kw_mutant_copy *copy) {
+  copy->extra.error_mem = NULL;
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->op = "gather";
-  mutant->launch = launch;
+  mutant->call = call;
 }

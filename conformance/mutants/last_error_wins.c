@@ -6,8 +6,8 @@
 
 static kw_status launch(const kw_call *call) {
   kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER);
-  if (status != KW_OK || !call->error_mem) return kw_mutant_launch_real(call);
-  uint32_t *word = (uint32_t *)(void *)((char *)call->error_mem + call->error_offset), before = *word;
+  if (status != KW_OK || !call->extra) return kw_mutant_launch_real(call);
+  uint32_t *word = (uint32_t *)(void *)((char *)call->extra->error_mem + call->extra->error_offset), before = *word;
   *word = 0;
   status = kw_mutant_run_real(call);
   if (*word == 0) *word = before;

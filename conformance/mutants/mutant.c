@@ -149,6 +149,10 @@ void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy) {
       }
     }
   }
+  if (call->extra) {
+    out_copy->extra = *call->extra;
+    out_copy->call.extra = &out_copy->extra;
+  }
   out_copy->call.args = out_copy->args;
   out_copy->call.outs = out_copy->outs;
 }

@@ -22,6 +22,7 @@ typedef struct kw_mutant_element {
 /* A copy of a call whose tensors (those in lists apart) may be changed. Holds pointers into itself. */
 typedef struct kw_mutant_copy {
   kw_call call;
+  kw_call_extra extra; /* in use where the call has one */
   kw_value args[16];
   const kw_tensor_ref *outs[8];
   kw_tensor_ref arg_tensors[16]; /* by argument */

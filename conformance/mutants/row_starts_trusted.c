@@ -5,7 +5,7 @@
 #include "mutant.h"
 
 static void call(kw_mutant_copy *copy) {
-  copy->call.error_mem = NULL;
+  copy->extra.error_mem = NULL;
 }
 
 void kw_mutant_change(kw_mutant *mutant) {

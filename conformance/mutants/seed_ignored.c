@@ -4,13 +4,11 @@
  */
 #include "mutant.h"
 
-static kw_status launch(const kw_call *call) {
-  kw_call copy = *call;
-  copy.rng.seed = 0;
-  return kw_mutant_launch_real(&copy);
+static void call(kw_mutant_copy *copy) {
+  copy->extra.rng.seed = 0;
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->op = "uniform_";
-  mutant->launch = launch;
+  mutant->call = call;
 }

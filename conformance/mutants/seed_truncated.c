@@ -4,13 +4,11 @@
  */
 #include "mutant.h"
 
-static kw_status launch(const kw_call *call) {
-  kw_call copy = *call;
-  copy.rng.seed &= UINT32_MAX;
-  return kw_mutant_launch_real(&copy);
+static void call(kw_mutant_copy *copy) {
+  copy->extra.rng.seed &= UINT32_MAX;
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->op = "random_.from";
-  mutant->launch = launch;
+  mutant->call = call;
 }

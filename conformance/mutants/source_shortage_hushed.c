@@ -6,9 +6,9 @@
 
 static kw_status launch(const kw_call *call) {
   uint32_t unread = 0;
+  const kw_call_extra extra = {.struct_size = sizeof extra, .error_mem = &unread};
   kw_call copy = *call;
-  copy.error_mem = &unread;
-  copy.error_offset = 0;
+  copy.extra = &extra;
   return kw_mutant_run_real(&copy);
 }
 

@@ -4,13 +4,11 @@
  */
 #include "mutant.h"
 
-static kw_status launch(const kw_call *call) {
-  kw_call copy = *call;
-  copy.error_code--;
-  return kw_mutant_launch_real(&copy);
+static void call(kw_mutant_copy *copy) {
+  copy->extra.error_code--;
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->op = "index_select";
-  mutant->launch = launch;
+  mutant->call = call;
 }

@@ -59,9 +59,11 @@ static kw_call *place_call(layout *l, const kw_call *call) {
     if (args) args[i] = value;
   }
   const kw_tensor_ref *const *outs = place_tensors(l, call->outs, call->out_count);
+  const kw_call_extra *extra = call->extra ? place(l, call->extra, sizeof *call->extra) : NULL;
   if (!copy) return NULL;
   copy->args = args;
   copy->outs = outs;
+  copy->extra = extra;
   return copy;
 }
 

@@ -8,8 +8,8 @@
 #include <keyway/keyway.h>
 #include <keyway/plugin.h>
 
-/* A copy of a call and all that it points to (arguments, lists, texts, descriptors) in one block, which free() ends;
- * NULL without memory. Handles stay as they are. */
+/* A copy of a call and all that it points to (arguments, lists, texts, descriptors, the extra) in one block, which
+ * free() ends; NULL without memory. Handles stay as they are. */
 kw_call *kw_call_copy(const kw_call *call);
 
 #endif /* KEYWAY_CORE_CALL_H */

@@ -64,20 +64,24 @@ static inline kw_status check_overlap(const kw_plan *plan, const kw_request *req
 static __thread const kw_op *outer_op;
 
 /* The word for what the kernel finds wrong in the data. */
-static kw_status add_error_word(const run *r, kw_call *call) {
+static kw_status add_error_word(const run *r, kw_call_extra *extra) {
   kw_error_word *word;
   kw_status status = r->record ? kw_record_error_word(r->record, &word) : kw_stream_error_word(r->stream, &word);
   if (status != KW_OK) return status;
-  call->error_mem = word->mem;
-  call->error_code = kw_error_word_code(outer_op ? outer_op : r->plan->op, r->plan->op);
+  extra->error_mem = word->mem;
+  extra->error_code = kw_error_word_code(outer_op ? outer_op : r->plan->op, r->plan->op);
   return KW_OK;
 }
 
 /* Launches the kernel, or records that. A status of our own comes with its text on offer, as a plugin's does. */
 static kw_status launch(const run *r, kw_call *call) {
   const bool data_errors = r->plan->kernel->desc.flags & KW_KERNEL_DATA_ERRORS;
-  call->rng = r->rng;
-  kw_status status = data_errors ? add_error_word(r, call) : KW_OK;
+  kw_call_extra extra;
+  if (data_errors || r->plan->op->generator >= 0) {
+    extra = (kw_call_extra){.struct_size = sizeof extra, .rng = r->rng};
+    call->extra = &extra;
+  }
+  kw_status status = data_errors ? add_error_word(r, &extra) : KW_OK;
   if (status != KW_OK) return kw_error_offer(status);
   if (r->record) return kw_error_offer(kw_record_launch(r->record, (kw_plan *)(uintptr_t)r->plan, call));
   status = kw_plan_launch(r->plan, r->stream, call);

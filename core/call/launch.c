@@ -139,14 +139,14 @@ void kw_plan_begin_call(const kw_plan *plan, const kw_device *device, const kw_v
                         .arg_count = plan->normal_count,
                         .out_count = plan->inference.result_count,
                         .math_mode = plan->math & KW_MATH_MODE_MASK,
+                        .flags = kw_plan_call_flags(plan),
                         .device = device->handle,
                         .op = plan->op->schema.name,
                         .args = args,
                         .outs = outs,
                         .user = plan->kernel->desc.user,
                         .prepared = plan->prepared,
-                        .workspace_size = plan->workspace,
-                        .deterministic = (plan->math & KW_MATH_DETERMINISTIC) != 0};
+                        .workspace_size = plan->workspace};
 }
 
 kw_status kw_plan_launch(const kw_plan *plan, kw_stream *stream, kw_call *call) {

@@ -52,7 +52,7 @@ static kw_status copy_signature(kw_plan *plan, const kw_request *request, const 
   plan->normal_count = request->op->schema.arg_count;
   memcpy(plan->args, request->args, request->arg_count * sizeof *request->args);
   memcpy(plan->normal, normal, plan->normal_count * sizeof *normal);
-  if (plan->op->generator >= 0) plan->normal[plan->op->generator] = kw_arg_none(); /* kernels have kw_call.rng */
+  if (plan->op->generator >= 0) plan->normal[plan->op->generator] = kw_arg_none(); /* kernels have kw_call_extra.rng */
 
   size_t size = 0, listed = 0;
   for (uint32_t i = 0; i < plan->arg_count; ++i) {
@@ -298,7 +298,7 @@ static kw_status make_trial(trial *t, const kw_plan *plan, const kw_request *req
   t->call.arg_count = plan->normal_count;
   t->call.out_count = plan->inference.result_count;
   t->call.math_mode = plan->math & KW_MATH_MODE_MASK;
-  t->call.deterministic = (plan->math & KW_MATH_DETERMINISTIC) != 0;
+  t->call.flags = kw_plan_call_flags(plan);
   t->call.device = plan->device->handle;
   t->call.op = plan->op->schema.name;
   t->call.args = t->args;

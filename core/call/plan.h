@@ -72,6 +72,11 @@ void kw_plan_release_prepared(kw_plan *plan);
 /* Frees a plan that has no reference any more. */
 void kw_plan_free(kw_plan *plan);
 
+/* kw_call.flags of its calls. */
+static inline uint64_t kw_plan_call_flags(const kw_plan *plan) {
+  return plan->math & KW_MATH_DETERMINISTIC ? KW_CALL_DETERMINISTIC : 0;
+}
+
 /* Expands a tensor argument to the shape the plan broadcasts to; false when it has it already. */
 bool kw_plan_expand(const kw_plan *plan, kw_tensor_ref *ref);
 

@@ -8,6 +8,9 @@
 #include "base/fork.h"
 #include "base/struct.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
 
 static bool is_power_of_two(uint32_t value) {
@@ -32,6 +35,31 @@ kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info 
   }
   if (info.max_alloc == 0) info.max_alloc = info.total_memory != 0 ? info.total_memory : UINT64_MAX;
   *out_info = info;
+  return KW_OK;
+}
+
+/* Facts that applications have a pointer to. */
+struct kw_kept_info {
+  uint32_t index;
+  kw_device_info info;
+  struct kw_kept_info *next;
+};
+
+kw_status kw_device_keep_info(kw_plugin *plugin, uint32_t index, const kw_device_info **out_info) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  kw_device_info info;
+  kw_status status = kw_device_read_info(plugin, index, &info);
+  if (status != KW_OK) return status;
+  pthread_mutex_lock(&lock);
+  struct kw_kept_info *kept = plugin->infos;
+  while (kept && (kept->index != index || memcmp(&kept->info, &info, sizeof info) != 0)) kept = kept->next;
+  if (!kept && (kept = malloc(sizeof *kept)) != NULL) {
+    *kept = (struct kw_kept_info){index, info, plugin->infos};
+    plugin->infos = kept;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!kept) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for what is known of a device");
+  *out_info = &kept->info;
   return KW_OK;
 }
 

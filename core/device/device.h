@@ -69,5 +69,8 @@ static inline uint32_t kw_device_fresh_alignment(const kw_device *device) {
 /* The facts about a plugin's device, open or not: zero-filled first, strings ended, alignments at least 1, max_alloc
  * never 0. KW_ERR_INTERNAL when they contradict themselves. */
 kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info);
+/* The same, in a copy that lives as long as the process: one for all who ask, as long as the facts stay what they are.
+ */
+kw_status kw_device_keep_info(kw_plugin *plugin, uint32_t index, const kw_device_info **out_info);
 
 #endif /* KEYWAY_CORE_DEVICE_H */

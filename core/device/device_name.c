@@ -320,7 +320,7 @@ kw_status kw_device_list_entry(uint32_t index, kw_device_entry *out_entry) {
     *out_entry = (kw_device_entry){.struct_size = sizeof *out_entry, .plugin = p->plugin->index};
     shown_name(&list, p, out_entry->name);
     qualified_name(p, out_entry->qualified_name, sizeof out_entry->qualified_name);
-    status = kw_device_read_info(p->plugin, p->index, &out_entry->info);
+    status = kw_device_keep_info(p->plugin, p->index, &out_entry->info);
   } else {
     status = kw_fail(KW_ERR_NOT_FOUND, "there is no device number %u in the list: it has %u", index, list.count);
   }

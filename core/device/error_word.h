@@ -30,7 +30,7 @@ typedef struct kw_error_words {
 kw_status kw_error_word_create(kw_stream *stream, kw_error_word **out_word);
 void kw_error_word_unref(kw_error_word *word);
 
-/* kw_call.error_code of a kernel of `op`, when the application called `called`. */
+/* kw_call_extra.error_code of a kernel of `op`, when the application called `called`. */
 uint32_t kw_error_word_code(const kw_op *called, const kw_op *op);
 
 /* The stream's own word, made if there is none. */

@@ -90,7 +90,7 @@ static void neither_plan_nor_cache_keeps_a_generator(void **state) {
     assert_int_equal(call_noise(x, order[i]), KW_OK);
     assert_true(first_of(x) == expected[i]);
     assert_int_equal(fixture->last_args[1].tag, KW_TAG_NONE);
-    assert_null(fixture->last_call.rng.state);
+    assert_null(fixture->last_extra.rng.state);
   }
   const kw_value first[] = {kw_arg_tensor(x), kw_arg_generator(a)}, second[] = {kw_arg_tensor(x), kw_arg_generator(b)};
   kw_plan *plan;
@@ -284,7 +284,7 @@ static void fallback_keeps_the_algorithm(void **state) {
   kw_status status = call_noise(x, generator);
   kw_fallback_set(KW_FALLBACK_OFF);
   if (status != KW_OK) fail_msg("%s", kw_error_message());
-  assert_int_equal(on_cpu->last_call.rng.algorithm, KW_GENERATOR_AES128_CTR);
+  assert_int_equal(on_cpu->last_extra.rng.algorithm, KW_GENERATOR_AES128_CTR);
   assert_true(first_of(x) == 5 * 1000 + 6 * 4);
   assert_int_equal(state_of(generator).offset, 7);
   kw_generator_destroy(generator);

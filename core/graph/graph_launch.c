@@ -138,12 +138,15 @@ static kw_status run_node(const kw_record_node *node, kw_stream *stream) {
     return kw_memory_fill(stream, node->mem, node->offset, node->size, node->pattern, node->pattern_size);
   }
   kw_call call = *node->call;
-  const bool data_errors = call.error_mem != NULL;
+  const bool data_errors = call.extra && call.extra->error_mem;
+  kw_call_extra extra;
   if (data_errors) { /* they are those of the stream that it runs on */
     kw_error_word *word;
     kw_status made = kw_stream_error_word(stream, &word);
     if (made != KW_OK) return made;
-    call.error_mem = word->mem;
+    extra = *call.extra;
+    extra.error_mem = word->mem;
+    call.extra = &extra;
   }
   kw_status status = kw_plan_launch(node->plan, stream, &call);
   if (status == KW_OK && data_errors) kw_error_words_use_own(stream);

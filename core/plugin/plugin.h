@@ -43,6 +43,7 @@ typedef struct kw_plugin {
 #include "slots.def"
   kw_kernel **kernels; /* sorted by op id, then in the order in which they are tried */
   uint32_t kernel_count;
+  struct kw_kept_info *infos; /* of device.c, under its lock: what applications have been told of the devices */
   struct kw_kernel_registration *registration; /* of kernel.c; NULL unless init runs */
   atomic_bool starved;                         /* memory was out when init called for a service of the host */
 } kw_plugin;

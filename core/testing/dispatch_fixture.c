@@ -27,6 +27,7 @@ typedef struct captured {
   kw_value args[4];
   kw_tensor_ref tensors[4], out;
   const kw_tensor_ref *outs[1];
+  kw_call_extra extra;
   struct captured *next;
 } captured;
 
@@ -57,6 +58,10 @@ static kw_status run_or_capture(kw_status (*run)(const kw_call *call), const kw_
   kept->outs[0] = &kept->out;
   kept->call.args = kept->args;
   kept->call.outs = kept->outs;
+  if (call->extra) {
+    kept->extra = *call->extra;
+    kept->call.extra = &kept->extra;
+  }
   keep(kept);
   return KW_OK;
 }
@@ -195,6 +200,7 @@ static void record(const kw_call *call) {
   pthread_mutex_lock(&mutex);
   fixture.last_kernel = call->user;
   fixture.last_call = *call;
+  if (call->extra) fixture.last_extra = *call->extra;
   for (uint32_t i = 0; i < call->arg_count && i < 4; ++i) {
     fixture.last_args[i] = call->args[i];
     if (call->args[i].tag == KW_TAG_TENSOR) fixture.last_tensors[i] = *call->args[i].u.tensor;
@@ -313,9 +319,10 @@ static kw_status run_noise(const kw_call *call) {
   if (fixture.launch_status != KW_OK)
     return fixture_host->set_error(fixture_host->ctx, fixture.launch_status, "the knob says so");
   record(call);
-  uint64_t state[2] = {call->rng.seed, 0};
-  if (call->rng.state) memcpy(state, (char *)call->rng.state + call->rng.state_offset, sizeof state);
-  const uint64_t first = state[0] * 1000 + (state[1] + call->rng.offset) * 4;
+  const kw_rng *rng = &call->extra->rng;
+  uint64_t state[2] = {rng->seed, 0};
+  if (rng->state) memcpy(state, (char *)rng->state + rng->state_offset, sizeof state);
+  const uint64_t first = state[0] * 1000 + (state[1] + rng->offset) * 4;
   for (int64_t i = 0; i < call->outs[0]->numel; ++i) {
     float value = (float)(first + (uint64_t)i), added = 0;
     if (call->arg_count == 3) memcpy(&added, element(call->args[1].u.tensor, i, 4), 4);
@@ -341,8 +348,8 @@ static kw_status run_pick(const kw_call *call) {
     if (at >= 0 && at < (float)self->numel) {
       memcpy(&value, element(self, (int64_t)at, 4), 4);
     } else {
-      uint32_t *word = (uint32_t *)(void *)((char *)call->error_mem + call->error_offset);
-      if (*word == 0) *word = call->error_code + 1;
+      uint32_t *word = (uint32_t *)(void *)((char *)call->extra->error_mem + call->extra->error_offset);
+      if (*word == 0) *word = call->extra->error_code + 1;
     }
     memcpy(element(call->outs[0], i, 4), &value, 4);
   }

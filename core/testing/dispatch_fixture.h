@@ -25,6 +25,7 @@ typedef struct kw_dispatch_fixture {
   /* Record. */
   const char *last_kernel;
   kw_call last_call;
+  kw_call_extra last_extra; /* of the last call that had one */
   kw_value last_args[4];
   kw_tensor_ref last_tensors[4]; /* by argument */
   uint32_t prepares, releases, pure_calls_with_memory, launches;

@@ -179,10 +179,10 @@ KW_API kw_status kw_plugin_get_directory(uint32_t index, kw_plugin_directory *ou
 /* One line of the device list, by index over all visible devices in load order. Stable while no plugin is loaded. */
 typedef struct kw_device_entry {
   uint32_t struct_size;
-  uint32_t plugin;          /* index for kw_plugin_get_report */
-  char name[80];            /* "npu:0", or the renamed form */
-  char qualified_name[144]; /* "acme.npu:0" */
-  kw_device_info info;
+  uint32_t plugin;            /* index for kw_plugin_get_report */
+  char name[80];              /* "npu:0", or the renamed form */
+  char qualified_name[144];   /* "acme.npu:0" */
+  const kw_device_info *info; /* the library's copy; lives as long as the process */
 } kw_device_entry;
 KW_API kw_status kw_device_count(uint32_t *out_count);
 KW_API kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry);

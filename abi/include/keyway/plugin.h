@@ -137,7 +137,8 @@ typedef struct kw_host_api {
 /* Where the random numbers of a call come from: `algorithm` with key `seed` from block `offset` on. In a graph the
  * numbers are known only when it runs: then `state` is device memory that holds {u64 seed, u64 offset}, which the
  * kernel reads; `seed` above is 0 and `offset` is added to the offset read there. Which element uses which lane of
- * which block is fixed in the op reference, independent of how a kernel is launched. */
+ * which block is fixed in the op reference, independent of how a kernel is launched. 40 bytes, frozen: what it may come
+ * to lack is appended to kw_call_extra. */
 typedef struct kw_rng {
   uint64_t seed;
   uint64_t offset;
@@ -146,6 +147,25 @@ typedef struct kw_rng {
   uint32_t algorithm;    /* KW_GENERATOR_*; Philox unless the kernel has KW_KERNEL_AES_CTR */
   uint32_t reserved;
 } kw_rng;
+
+/* What few calls need. */
+typedef struct kw_call_extra {
+  uint32_t struct_size;
+
+  /* Errors that only the data show, an index out of range: for kernels with KW_KERNEL_DATA_ERRORS, otherwise NULL and
+   * 0. The kernel touches no memory out of bounds; it stores error_code + the number of the argument to blame in the
+   * u32 at (error_mem, error_offset) if that is 0 (compare and swap: the first error wins). What the affected elements
+   * hold then is unspecified. The host surfaces it at the stream's next synchronise and clears the word. */
+  uint32_t error_code;
+  kw_mem error_mem;
+  uint64_t error_offset; /* bytes, a multiple of 4 */
+
+  kw_rng rng; /* ops with a generator argument; otherwise all 0 */
+} kw_call_extra;
+
+/* kw_call.flags. A kernel ignores those that it does not know. */
+#define KW_CALL_DETERMINISTIC \
+  (UINT64_C(1) << 0) /* the application wants the same bits every time, and the kernel has promised them */
 
 /* One call of an op, as a kernel sees it. Descriptors belong to the host and are valid during the slot only; buffers
  * stay alive until the stream has passed the call.
@@ -168,6 +188,7 @@ typedef struct kw_call {
   uint32_t arg_count;
   uint32_t out_count;
   kw_math_mode math_mode;           /* the most that the application allows; never less than the kernel's flags need */
+  uint64_t flags;                   /* KW_CALL_* */
   void *device;                     /* the plugin's device, as device.open returned it */
   void *stream;                     /* the plugin's stream; NULL in can_implement, workspace_size and prepare */
   const char *op;                   /* "add.Tensor" */
@@ -180,23 +201,15 @@ typedef struct kw_call {
   uint64_t workspace_offset;        /* bytes */
   uint64_t workspace_size;          /* bytes, as asked for */
   uint64_t call_id;                 /* for host->report_async_error */
-  kw_rng rng;                       /* ops with a generator argument */
-
-  /* Errors that only the data show, an index out of range: for kernels with KW_KERNEL_DATA_ERRORS, otherwise NULL. The
-   * kernel touches no memory out of bounds; it stores error_code + the number of the argument to blame in the u32 at
-   * (error_mem, error_offset) if that is 0 (compare and swap: the first error wins). What the affected elements hold
-   * then is unspecified. The host surfaces it at the stream's next synchronise and clears the word. */
-  kw_mem error_mem;
-  uint64_t error_offset; /* bytes, a multiple of 4 */
-  uint32_t error_code;
-  uint32_t deterministic; /* 1: the application wants the same bits every time, and the kernel has promised them */
+  const kw_call_extra *extra;       /* in the launch of an op with a generator argument, and of a kernel with
+                                       KW_KERNEL_DATA_ERRORS; NULL in most other calls */
 } kw_call;
 
 /* kw_kernel_desc.flags */
 enum {
   KW_KERNEL_MIXED_DTYPES = 1u << 0,  /* takes arguments whose dtype differs from the call's key dtype */
   KW_KERNEL_DETERMINISTIC = 1u << 1, /* the same call gives the same bits every time */
-  KW_KERNEL_DATA_ERRORS = 1u << 2,   /* may store to kw_call.error_mem */
+  KW_KERNEL_DATA_ERRORS = 1u << 2,   /* may store to kw_call_extra.error_mem */
   KW_KERNEL_CAPTURABLE = 1u << 3,    /* launch may run while the plugin's own graph group records its stream */
   KW_KERNEL_AES_CTR = 1u << 4,       /* of a random op: draws from KW_GENERATOR_AES128_CTR as well as from Philox */
   KW_KERNEL_TF32 = 1u << 5,          /* computes no better than KW_MATH_TF32 says: for calls that allow that, or more */
@@ -618,7 +631,8 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_PLUGIN_DESC_MIN ((uint32_t)(offsetof(kw_plugin_desc, group_count) + sizeof(uint32_t)))
 #define KW_DEVICE_INFO_MIN ((uint32_t)(offsetof(kw_device_info, offset_alignment) + sizeof(uint32_t)))
 #define KW_QUERY_INFO_MIN ((uint32_t)(offsetof(kw_query_info, abi_max) + sizeof(uint32_t)))
-#define KW_CALL_MIN ((uint32_t)(offsetof(kw_call, call_id) + sizeof(uint64_t)))
+#define KW_CALL_MIN ((uint32_t)sizeof(kw_call))
+#define KW_CALL_EXTRA_MIN ((uint32_t)sizeof(kw_call_extra))
 #define KW_TENSOR_REF_MIN ((uint32_t)sizeof(kw_tensor_ref))
 #define KW_ALLOC_INFO_MIN ((uint32_t)sizeof(kw_alloc_info))
 #define KW_COPY_INFO_MIN ((uint32_t)sizeof(kw_copy_info))

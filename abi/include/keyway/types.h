@@ -190,7 +190,7 @@ enum {
   KW_TAG_STRING = 7,      /* u.s, NUL-terminated UTF-8 */
   KW_TAG_SCALAR = 8,      /* by `kind`: a number that takes part in type promotion */
   KW_TAG_DTYPE = 9,       /* u.dtype */
-  KW_TAG_GENERATOR = 10,  /* u.generator; the host's business: kernels find their numbers in kw_call.rng */
+  KW_TAG_GENERATOR = 10,  /* u.generator; the host's business: kernels find their numbers in kw_call_extra.rng */
 
   /* Between application and core only, no kernel sees them: tensors that need not exist (keyway.h, kw_op_infer). */
   KW_TAG_META = 0x100,     /* u.tensor: a descriptor alone */

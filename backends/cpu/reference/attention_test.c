@@ -34,8 +34,7 @@ static kw_status call_op(test_table table, const char *op, const kw_tensor_ref *
   kw_call call = {.struct_size = sizeof call, .arg_count = arg_count, .out_count = count, .op = op};
   call.args = args;
   call.outs = pointers;
-  call.error_mem = test_error;
-  call.error_code = TEST_ERROR_CODE;
+  call.extra = TEST_EXTRA;
   return test_call(table, &call);
 }
 

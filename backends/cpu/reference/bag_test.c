@@ -37,8 +37,7 @@ static kw_status run_bags(test_table table, const float *weight, const int64_t *
   kw_call call = {.struct_size = sizeof call, .arg_count = 9, .out_count = 4, .op = "_embedding_bag"};
   call.args = args;
   call.outs = outs;
-  call.error_mem = test_error;
-  call.error_code = TEST_ERROR_CODE;
+  call.extra = TEST_EXTRA;
   return test_call(table, &call);
 }
 

@@ -159,15 +159,16 @@ static void test_nll_out_of_range(void **state) {
   kw_tensor_ref each = TENSOR(KW_F32, out, 2), sum = RANK0(KW_F32, &total);
   const kw_value args[5] = {test_arg(&self), test_arg(&target), test_none(), int_arg(0), int_arg(-100)};
   const kw_tensor_ref *outs[] = {&each, &sum};
+  test_error = &word;
   const kw_call call = {.struct_size = sizeof call,
                         .arg_count = 5,
                         .out_count = 2,
                         .op = "nll_loss_forward",
                         .args = args,
                         .outs = outs,
-                        .error_mem = &word,
-                        .error_code = TEST_ERROR_CODE};
+                        .extra = TEST_EXTRA};
   assert_int_equal(test_call(kw_reference_f32, &call), KW_OK);
+  test_error = NULL;
   assert_int_equal(word, TEST_ERROR_CODE + 1);
   assert_true(out[0] == -2 && out[1] == 7);
 }

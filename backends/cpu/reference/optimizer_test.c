@@ -23,12 +23,7 @@ static kw_value whole(int64_t i) {
 
 /* An op without results. */
 static kw_status change(test_table table, const char *op, uint32_t count, const kw_value *args) {
-  const kw_call call = {.struct_size = sizeof call,
-                        .arg_count = count,
-                        .op = op,
-                        .args = args,
-                        .error_mem = test_error,
-                        .error_code = TEST_ERROR_CODE};
+  const kw_call call = {.struct_size = sizeof call, .arg_count = count, .op = op, .args = args, .extra = TEST_EXTRA};
   return test_call(table, &call);
 }
 

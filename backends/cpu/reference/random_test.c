@@ -23,7 +23,8 @@ static kw_value int_arg(int64_t i) {
 
 static void run(test_table table, const char *op, const kw_tensor_ref *out, uint32_t count, const kw_value *args) {
   kw_call call = {.struct_size = sizeof call, .arg_count = count, .out_count = 1, .op = op, .args = args, .outs = &out};
-  call.rng = (kw_rng){.seed = words.seed, .offset = words.offset};
+  const kw_call_extra extra = {.struct_size = sizeof extra, .rng = {.seed = words.seed, .offset = words.offset}};
+  call.extra = &extra;
   assert_int_equal(test_call(table, &call), KW_OK);
 }
 

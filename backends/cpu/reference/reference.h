@@ -37,7 +37,7 @@ enum {
   KW_REFERENCE_KEY_BY_INPUTS = 1u << 0, /* the output's dtype does not tell the key dtype (and may differ from all of
                                            the inputs') */
   KW_REFERENCE_COMPOSITE = 1u << 1,     /* served by other ops on every device: no kernel of its own is registered */
-  KW_REFERENCE_DATA_ERRORS = 1u << 2,   /* may store to kw_call.error_mem, where it is not NULL */
+  KW_REFERENCE_DATA_ERRORS = 1u << 2,   /* may store to kw_call_extra.error_mem, where that is there */
   KW_REFERENCE_OVERFLOWS = 1u << 3 /* what is computed on the way may leave the compute type's range where the result
                                       does not: infinity or NaN is as right there */
 };

@@ -90,9 +90,10 @@ void kw_selection_reverse(kw_selection *s) {
 }
 
 void kw_selection_blame(const kw_call *call, uint32_t arg) {
-  if (!call->error_mem) return;
-  uint32_t *word = (uint32_t *)(void *)((char *)call->error_mem + call->error_offset), none = 0;
-  __atomic_compare_exchange_n(word, &none, call->error_code + arg, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  const kw_call_extra *extra = call->extra;
+  if (!extra || !extra->error_mem) return;
+  uint32_t *word = (uint32_t *)(void *)((char *)extra->error_mem + extra->error_offset), none = 0;
+  __atomic_compare_exchange_n(word, &none, extra->error_code + arg, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 char *kw_selection_at(const kw_selection *s) {

@@ -56,10 +56,13 @@ static inline kw_value test_list(const kw_tensor_ref *const *tensors, uint32_t c
   return (kw_value){.tag = KW_TAG_TENSOR_LIST, .count = count, .u.tensors = tensors};
 }
 
-/* What kw_call.user and kw_call.error_mem are, for tests of ops that look at them. */
+/* What kw_call.user and kw_call_extra.error_mem are, for tests of ops that look at them. */
 static void *test_user;
 static uint32_t *test_error;
 #define TEST_ERROR_CODE 0x700
+/* kw_call.extra of a call in the same block. */
+#define TEST_EXTRA \
+  (&(kw_call_extra){.struct_size = sizeof(kw_call_extra), .error_mem = test_error, .error_code = TEST_ERROR_CODE})
 
 /* Runs the op that call->op names. */
 static inline kw_status test_call(test_table table, const kw_call *call) {
@@ -78,8 +81,7 @@ static inline kw_status test_try(test_table table, const char *op, const kw_tens
   const kw_tensor_ref *outs[] = {out};
   kw_call call = {.struct_size = sizeof call, .arg_count = count, .out_count = 1, .op = op, .args = args, .outs = outs};
   call.user = test_user;
-  call.error_mem = test_error;
-  call.error_code = TEST_ERROR_CODE;
+  call.extra = TEST_EXTRA;
   return test_call(table, &call);
 }
 

@@ -10,10 +10,11 @@
 #include <string.h>
 
 kw_words kw_words_of(const kw_call *call) {
-  kw_words words = {call->rng.algorithm, call->rng.seed, call->rng.offset};
-  if (!call->rng.state) return words;
+  const kw_rng *rng = &call->extra->rng;
+  kw_words words = {rng->algorithm, rng->seed, rng->offset};
+  if (!rng->state) return words;
   uint64_t state[2]; /* seed, offset */
-  memcpy(state, (const char *)call->rng.state + call->rng.state_offset, sizeof state);
+  memcpy(state, (const char *)rng->state + rng->state_offset, sizeof state);
   words.seed = state[0];
   words.offset += state[1];
   return words;

@@ -14,7 +14,7 @@ typedef struct kw_words {
   uint64_t offset;
 } kw_words;
 
-/* Those of a call: kw_call.rng, or what it points to in host memory. */
+/* Those of a call: kw_call_extra.rng, or what it points to in host memory. */
 kw_words kw_words_of(const kw_call *call);
 
 /* The four words of block `number`, part `part`:

@@ -61,10 +61,11 @@ static void test_words_of_aes(void **state) {
 static void test_state_in_memory(void **state) {
   (void)state;
   const uint64_t memory[3] = {7, 11, UINT64_MAX - 1}; /* something else, seed, offset */
-  kw_call call = {.struct_size = sizeof call, .rng = {.seed = 3, .offset = 4}};
+  kw_call_extra extra = {.struct_size = sizeof extra, .rng = {.seed = 3, .offset = 4}};
+  const kw_call call = {.struct_size = sizeof call, .extra = &extra};
   kw_words words = kw_words_of(&call);
   assert_true(words.algorithm == KW_GENERATOR_PHILOX4X32_10 && words.seed == 3 && words.offset == 4);
-  call.rng = (kw_rng){
+  extra.rng = (kw_rng){
       .algorithm = KW_GENERATOR_AES128_CTR, .offset = 4, .state = (void *)(uintptr_t)memory, .state_offset = 8};
   words = kw_words_of(&call);
   assert_true(words.algorithm == KW_GENERATOR_AES128_CTR && words.seed == 11 && words.offset == 2);

@@ -399,8 +399,15 @@ static const kw_tensor_ref *any_tensor(const kw_call *call) {
   return NULL;
 }
 
+/* Kernels that ops share take an error word, and numbers, from calls that have neither. */
+static const kw_call_extra *extra_of(const kw_call *call) {
+  static const kw_call_extra none = {.struct_size = sizeof none};
+  return call->extra ? call->extra : &none;
+}
+
 /* Buffer and byte offset of an operand. */
 static kw_mem resolve(const kw_gpu_location *location, const kw_call *call, uint64_t *out_offset) {
+  const kw_call_extra *extra = extra_of(call);
   const kw_tensor_ref *tensor = NULL;
   switch (location->from) {
     case KW_GPU_ARGUMENT: {
@@ -415,13 +422,13 @@ static kw_mem resolve(const kw_gpu_location *location, const kw_call *call, uint
       *out_offset = call->workspace_offset + location->offset;
       return call->workspace;
     case KW_GPU_ERROR:
-      if (!call->error_mem) break;
-      *out_offset = call->error_offset;
-      return call->error_mem;
+      if (!extra->error_mem) break;
+      *out_offset = extra->error_offset;
+      return extra->error_mem;
     case KW_GPU_RNG:
-      if (!call->rng.state) break;
-      *out_offset = call->rng.state_offset;
-      return call->rng.state;
+      if (!extra->rng.state) break;
+      *out_offset = extra->rng.state_offset;
+      return extra->rng.state;
     case KW_GPU_NOTHING:
       break;
   }
@@ -431,15 +438,16 @@ static kw_mem resolve(const kw_gpu_location *location, const kw_call *call, uint
 }
 
 static const void *value_bits(const kw_gpu_step *step, uint32_t index, const kw_call *call, int32_t *rng_flags) {
+  const kw_call_extra *extra = extra_of(call);
   switch (step->values[index].from) {
     case KW_GPU_ERROR_CODE:
-      return &call->error_code;
+      return &extra->error_code;
     case KW_GPU_RNG_SEED:
-      return &call->rng.seed;
+      return &extra->rng.seed;
     case KW_GPU_RNG_OFFSET:
-      return &call->rng.offset;
+      return &extra->rng.offset;
     case KW_GPU_RNG_FLAGS:
-      *rng_flags = (call->rng.state ? 1 : 0) | (call->rng.algorithm == KW_GENERATOR_AES128_CTR ? 2 : 0);
+      *rng_flags = (extra->rng.state ? 1 : 0) | (extra->rng.algorithm == KW_GENERATOR_AES128_CTR ? 2 : 0);
       return rng_flags;
     default:
       return step->values[index].bits;

@@ -23,8 +23,8 @@ typedef struct kw_gpu_location {
     KW_GPU_ARGUMENT,
     KW_GPU_RESULT,
     KW_GPU_WORKSPACE,
-    KW_GPU_ERROR, /* kw_call.error_mem */
-    KW_GPU_RNG    /* kw_call.rng.state; a stand-in when there is none */
+    KW_GPU_ERROR, /* kw_call_extra.error_mem */
+    KW_GPU_RNG    /* kw_call_extra.rng.state; a stand-in when there is none */
   } from;
   uint32_t index;  /* of the argument or result */
   uint32_t entry;  /* in an argument that is a list */
@@ -135,11 +135,12 @@ kw_gpu_tensor kw_gpu_transpose(const kw_gpu_tensor *tensor);
 kw_gpu_step *kw_gpu_step_add(kw_gpu_plan *plan, const kw_gpu_kernel *kernel, kw_dtype dtype);
 /* The next operand: a parameter `KW_GLOBAL char *`, with its byte offset in the block. NULL is a stand-in. */
 void kw_gpu_step_operand(kw_gpu_step *step, const kw_gpu_tensor *tensor);
-/* kw_call.error_mem as the next operand; kw_gpu_step_error_code is then among the values (KW_RAISE in base.kw). */
+/* kw_call_extra.error_mem as the next operand; kw_gpu_step_error_code is then among the values (KW_RAISE in base.kw).
+ */
 void kw_gpu_step_errors(kw_gpu_step *step);
 void kw_gpu_step_error_code(kw_gpu_step *step);
-/* kw_call.rng.state as the next operand; among the values then seed, offset (kw_u64) and flags (int): bit 0 when the
- * operand holds them, bit 1 for AES-CTR. */
+/* kw_call_extra.rng.state as the next operand; among the values then seed, offset (kw_u64) and flags (int): bit 0 when
+ * the operand holds them, bit 1 for AES-CTR. */
 void kw_gpu_step_rng(kw_gpu_step *step);
 void kw_gpu_step_rng_values(kw_gpu_step *step);
 /* The block, a struct of kw_i64 that begins with one offset for each operand, or a larger fixed number. */

@@ -46,13 +46,12 @@ std::vector<Entry> list_devices() {
   for (uint32_t i = 0; i < count; ++i) {
     kw_device_entry entry{};
     entry.struct_size = sizeof entry;
-    entry.info.struct_size = sizeof entry.info;
     check(kw_device_get_entry(i, &entry));
     kw_plugin_report report{};
     report.struct_size = sizeof report;
     check(kw_plugin_get_report(entry.plugin, &report));
-    entries.push_back(
-        {entry.name, entry.qualified_name, report.path, entry.info.name, (entry.info.flags & KW_DEVICE_EMULATED) != 0});
+    entries.push_back({entry.name, entry.qualified_name, report.path, entry.info->name,
+                       (entry.info->flags & KW_DEVICE_EMULATED) != 0});
   }
   return entries;
 }
