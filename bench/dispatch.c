@@ -67,7 +67,7 @@ static void fail(const char *what) {
 }
 
 static void prepare(const char *plugin) {
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   const int64_t shape[] = {1};
   kw_device *device;
   if (kw_init(&options) != KW_OK || kw_plugin_load(plugin) != KW_OK) fail("loading the plugin");

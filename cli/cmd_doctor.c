@@ -98,7 +98,7 @@ static void format_abi(uint32_t version, char text[24]) {
 
 /* What plugins may do themselves; one bit may stand in several rows, with one text. */
 static const struct {
-  uint32_t bit;
+  uint64_t bit;
   const char *name;
 } natives[] = {
 #define KW_SLOT_GROUP(group, NAME, required, native, text) {native, text},
@@ -108,14 +108,14 @@ static const struct {
 enum { NATIVE_COUNT = sizeof natives / sizeof natives[0] };
 
 /* Whether row i is the first of a bit that is set. */
-static bool shows(uint32_t native, uint32_t i) {
+static bool shows(uint64_t native, uint32_t i) {
   for (uint32_t k = 0; k < i; ++k) {
     if (natives[k].bit == natives[i].bit) return false;
   }
   return native & natives[i].bit;
 }
 
-static cJSON *natives_as_json(uint32_t native) {
+static cJSON *natives_as_json(uint64_t native) {
   cJSON *array = cJSON_CreateArray();
   for (uint32_t i = 0; i < NATIVE_COUNT; ++i) {
     if (shows(native, i)) cJSON_AddItemToArray(array, cJSON_CreateString(natives[i].name));
@@ -124,7 +124,7 @@ static cJSON *natives_as_json(uint32_t native) {
 }
 
 /* "native: events, fill" */
-static void note_natives(kw_cli_table *table, uint32_t native) {
+static void note_natives(kw_cli_table *table, uint64_t native) {
   char text[256];
   size_t used = 0;
   for (uint32_t i = 0; i < NATIVE_COUNT; ++i) {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 /* The value of an argument of this tag; its tag is KW_TAG_COUNT when the text was refused. */
-static kw_value parse_as(kw_tag tag, uint32_t flags, const char *text) {
+static kw_value parse_as(kw_tag tag, uint64_t flags, const char *text) {
   static kw_cli_storage storage;
   const kw_arg_info arg = {.struct_size = sizeof arg, .flags = flags, .tag = tag};
   kw_value value;

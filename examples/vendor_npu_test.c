@@ -60,7 +60,7 @@ static void open_with(opened *o, const kw_host_api *host) {
   o->memory = group_table(o->desc, KW_GROUP_MEMORY);
   o->streams = group_table(o->desc, KW_GROUP_STREAM);
   assert_int_equal(o->devices->open(o->plugin, 0, &o->device), KW_OK);
-  const kw_stream_info info = {sizeof info, KW_STREAM_DEFAULT, TOKEN_STREAM};
+  const kw_stream_info info = {.struct_size = sizeof info, .flags = KW_STREAM_DEFAULT, .token = TOKEN_STREAM};
   assert_int_equal(o->streams->create(o->device, &info, &o->stream), KW_OK);
 }
 
@@ -263,7 +263,7 @@ static void stale_and_foreign_handles_are_refused(void **state) {
 
 static void stream_waits_for_a_callback_and_others_go_on(void **state) {
   opened *o = *state;
-  const kw_stream_info info = {sizeof info, 0, TOKEN_OTHER};
+  const kw_stream_info info = {.struct_size = sizeof info, .flags = 0, .token = TOKEN_OTHER};
   const uint32_t before = 1, after = 2;
   uint32_t read = 0;
   void *other;
@@ -301,7 +301,7 @@ static void stream_waits_for_a_callback_and_others_go_on(void **state) {
 
 static void destroy_finishes_what_is_in_flight(void **state) {
   opened *o = *state;
-  const kw_stream_info info = {sizeof info, 0, TOKEN_OTHER};
+  const kw_stream_info info = {.struct_size = sizeof info, .flags = 0, .token = TOKEN_OTHER};
   uint64_t value = 5, read = 0;
   void *other;
   kw_mem mem = upload(o, &value, sizeof value);

@@ -23,7 +23,7 @@ static sem_t go_on;
 
 static int open_devices(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   if (kw_init(&options) != KW_OK || kw_plugin_load(CPU_PLUGIN) != KW_OK || kw_plugin_load(NPU_PLUGIN) != KW_OK) {
     print_error("%s\n", kw_error_message());
     return -1;

@@ -19,7 +19,7 @@
 
 /* Starts the library with these fixtures and no others; a list that ends with NULL. */
 static void load(const char *const *fixtures) {
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   CHECK_OK(kw_init(&options));
   for (; *fixtures != NULL; fixtures++) CHECK_OK(kw_plugin_load(fixture_path(*fixtures)));
 }

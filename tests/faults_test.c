@@ -20,7 +20,7 @@
 #define SECOND KEYWAY_FAULTS_KEY ":1"
 
 static kw_device *open_with(const char *faults, const char *name) {
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   kw_device *device;
   setenv("KEYWAY_ENGINE_DEVICES", "2", 1);
   setenv("KEYWAY_ENGINE_FAULT", faults, 1);

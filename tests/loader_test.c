@@ -22,7 +22,7 @@
 /* ---- Helpers ----------------------------------------------------------------------------------------------------- */
 
 static void start_without_discovery(void) {
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   CHECK_OK(kw_init(&options));
 }
 

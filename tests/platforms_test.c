@@ -23,7 +23,7 @@ static uint32_t device_count;
 
 static int open_all(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   if (kw_init(&options) != KW_OK || kw_plugin_load(KEYWAY_OPENCL_PLUGIN) != KW_OK) return -1;
   if (kw_device_count(&device_count) != KW_OK || device_count > LIMIT) return -1;
   for (uint32_t i = 0; i < device_count; i++) {

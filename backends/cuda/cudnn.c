@@ -364,8 +364,9 @@ static kw_status launch(const kw_call *call) {
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 static kw_status register_kernel(const kw_host_api *host, const char *op, uint32_t known_args, const char *name,
-                                 uint64_t dtypes, uint32_t flags) {
-  const kw_kernel_desc desc = {.flags = KW_KERNEL_DETERMINISTIC | flags,
+                                 uint64_t dtypes, kw_math_mode needs) {
+  const kw_kernel_desc desc = {.math_needs = needs,
+                               .flags = KW_KERNEL_DETERMINISTIC,
                                .op = op,
                                .name = name,
                                .dtypes = {{dtypes, 0}},
@@ -387,8 +388,8 @@ kw_status cuda_cudnn_register(const kw_host_api *host) {
   const uint64_t f32 = KW_DTYPES_F32, all = KW_DTYPES_FLOAT32;
   kw_status status = KW_OK;
   for (size_t i = 0; i < sizeof ops / sizeof ops[0] && status == KW_OK; ++i) {
-    status = register_kernel(host, ops[i].op, ops[i].known_args, "cudnn", all, 0);
-    if (status == KW_OK) status = register_kernel(host, ops[i].op, ops[i].known_args, tf32_name, f32, KW_KERNEL_TF32);
+    status = register_kernel(host, ops[i].op, ops[i].known_args, "cudnn", all, KW_MATH_HIGHEST);
+    if (status == KW_OK) status = register_kernel(host, ops[i].op, ops[i].known_args, tf32_name, f32, KW_MATH_TF32);
   }
   return status;
 }

@@ -140,7 +140,7 @@ kw_status lz_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint
 kw_status lz_alloc_host(kw_gpu_device *device, uint64_t size, void **out_memory);
 kw_status lz_free_host(kw_gpu_device *device, void *memory);
 
-kw_status lz_stream_create(kw_gpu_stream *stream, uint32_t flags);
+kw_status lz_stream_create(kw_gpu_stream *stream, uint64_t flags);
 kw_status lz_stream_destroy(kw_gpu_stream *stream);
 kw_status lz_stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns);
 kw_status lz_stream_query(kw_gpu_stream *stream);

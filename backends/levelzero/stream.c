@@ -83,7 +83,7 @@ ze_command_queue_desc_t lz_next_queue(lz_device *device) {
                                    .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
 }
 
-kw_status lz_stream_create(kw_gpu_stream *base, uint32_t flags) {
+kw_status lz_stream_create(kw_gpu_stream *base, uint64_t flags) {
   lz_device *device = (lz_device *)base->device;
   const ze_command_queue_desc_t queue = lz_next_queue(device);
   (void)flags;

@@ -78,7 +78,7 @@ kw_status ocl_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uin
                    const void *pattern, uint32_t pattern_size);
 kw_status ocl_usage(kw_gpu_device *device, uint64_t *out_free, uint64_t *out_total);
 
-kw_status ocl_stream_create(kw_gpu_stream *stream, uint32_t flags);
+kw_status ocl_stream_create(kw_gpu_stream *stream, uint64_t flags);
 kw_status ocl_stream_destroy(kw_gpu_stream *stream);
 kw_status ocl_stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns);
 /* For kw_gpu_poll: KW_ERR_NOT_READY until the event has passed, or its command failed. */

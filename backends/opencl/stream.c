@@ -50,7 +50,7 @@ kw_status ocl_stream_end(ocl_stream *stream, cl_int error, cl_event event, uint6
 
 /* ---- Life and waiting -------------------------------------------------------------------------------------------- */
 
-kw_status ocl_stream_create(kw_gpu_stream *base, uint32_t flags) {
+kw_status ocl_stream_create(kw_gpu_stream *base, uint64_t flags) {
   ocl_stream *stream = (ocl_stream *)base;
   const ocl_device *device = (const ocl_device *)base->device;
   cl_int error = CL_SUCCESS;

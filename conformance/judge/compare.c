@@ -84,8 +84,7 @@ static bool adds_products(const kw_op_row *row) {
 }
 
 void kw_rule_allow(kw_rule *rule, const kw_case *c, kw_math_mode mode) {
-  static const double losses[] = {[KW_MATH_HIGHEST] = 0, [KW_MATH_TF32] = 0x1p-10, [KW_MATH_FAST] = 0x1p-7};
-  const double loss = losses[mode];
+  const double loss = mode == KW_MATH_FAST ? 0x1p-7 : mode == KW_MATH_TF32 ? 0x1p-10 : 0;
   if (c->key == KW_F32 && adds_products(&c->op->row)) rule->lost = 2 * loss + loss * loss;
 }
 

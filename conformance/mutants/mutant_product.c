@@ -40,14 +40,14 @@ kw_status kw_mutant_run_cut(const kw_call *call, int bits) {
   return status;
 }
 
-void kw_mutant_add_kernel(const kw_kernel_desc *kernel, const char *name, uint32_t flag,
+void kw_mutant_add_kernel(const kw_kernel_desc *kernel, const char *name, kw_math_mode needs,
                           kw_status (*launch)(const kw_call *call)) {
   const uint64_t f32 = KW_DTYPE_BIT(KW_F32);
   if (!(kernel->dtypes.bits[0] & f32)) return;
   kw_kernel_desc added = *kernel;
   added.dtypes.bits[0] = f32;
   added.name = name;
-  added.flags |= flag;
+  added.math_needs = needs;
   added.priority++;
   added.launch = launch;
   kw_mutant_host->register_kernel(kw_mutant_host->ctx, &added);

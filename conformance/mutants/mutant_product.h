@@ -11,9 +11,9 @@
  * stream. */
 kw_status kw_mutant_run_cut(const kw_call *call, int bits);
 
-/* Registers another kernel beside `kernel`, where that is one for f32: for f32 alone, with one flag more, to be tried
+/* Registers another kernel beside `kernel`, where that is one for f32: for f32 alone, in this math mode, to be tried
  * first. For kw_mutant.kernel. */
-void kw_mutant_add_kernel(const kw_kernel_desc *kernel, const char *name, uint32_t flag,
+void kw_mutant_add_kernel(const kw_kernel_desc *kernel, const char *name, kw_math_mode needs,
                           kw_status (*launch)(const kw_call *call));
 
 #endif /* KEYWAY_MUTANT_PRODUCT_H */

@@ -13,8 +13,8 @@ static kw_status launch_fast(const kw_call *call) {
 }
 
 static void add_kernels(kw_kernel_desc *kernel) {
-  kw_mutant_add_kernel(kernel, "tf32", KW_KERNEL_TF32, launch_tf32);
-  kw_mutant_add_kernel(kernel, "bf16", KW_KERNEL_FAST, launch_fast);
+  kw_mutant_add_kernel(kernel, "tf32", KW_MATH_TF32, launch_tf32);
+  kw_mutant_add_kernel(kernel, "bf16", KW_MATH_FAST, launch_fast);
 }
 
 void kw_mutant_change(kw_mutant *mutant) {

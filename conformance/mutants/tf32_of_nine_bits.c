@@ -9,7 +9,7 @@ static kw_status launch(const kw_call *call) {
 }
 
 static void add_kernel(kw_kernel_desc *kernel) {
-  kw_mutant_add_kernel(kernel, "tf32", KW_KERNEL_TF32, launch);
+  kw_mutant_add_kernel(kernel, "tf32", KW_MATH_TF32, launch);
 }
 
 void kw_mutant_change(kw_mutant *mutant) {

@@ -77,7 +77,8 @@ static bool read_path(kw_message *message, kw_case_run_path *out) {
   out->message = kw_message_get_string(message);
   out->defect = kw_message_get_string(message);
   out->output_count = kw_message_get_u32(message);
-  if (message->bad || out->output_count > KW_SUITE_RESULTS || out->math_mode > KW_MATH_FAST) return false;
+  if (message->bad || out->output_count > KW_SUITE_RESULTS || out->math_mode & ~(kw_math_mode)KW_MATH_FAST)
+    return false;
   for (uint32_t o = 0; o < out->output_count; o++) {
     if (!read_output(message, &out->outputs[o])) return false;
   }

@@ -21,14 +21,12 @@ static inline kw_math kw_math_now(void) {
   return atomic_load_explicit(kw_math_current, memory_order_relaxed);
 }
 
-/* The least mode that lets in a kernel with these KW_KERNEL_* flags. */
-static inline kw_math_mode kw_math_needed(uint32_t flags) {
-  return flags & KW_KERNEL_FAST ? KW_MATH_FAST : flags & KW_KERNEL_TF32 ? KW_MATH_TF32 : KW_MATH_HIGHEST;
-}
+/* The least mode that lets the kernel in; what it needs, which is no mode, where none does. */
+kw_math_mode kw_math_needed(const kw_kernel_desc *kernel);
 
-static inline bool kw_math_allows(kw_math math, uint32_t flags) {
-  if ((math & KW_MATH_DETERMINISTIC) && !(flags & KW_KERNEL_DETERMINISTIC)) return false;
-  return kw_math_needed(flags) <= (math & KW_MATH_MODE_MASK);
+static inline bool kw_math_allows(kw_math math, const kw_kernel_desc *kernel) {
+  if ((math & KW_MATH_DETERMINISTIC) && !(kernel->flags & KW_KERNEL_DETERMINISTIC)) return false;
+  return (kernel->math_needs & ~(math & KW_MATH_MODE_MASK)) == 0;
 }
 
 /* The failure of a call that this kernel would take if `math` let it in. */

@@ -400,7 +400,7 @@ static bool has_kernel(const kw_device *device, const char *op, kw_dtype key, kw
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find(op), &count);
   for (uint32_t i = 0; i < count; ++i) {
     const kw_kernel_desc *desc = &kernels[i]->desc;
-    if (kw_dtype_mask_has(desc->dtypes, key) && kw_math_allows(math, desc->flags)) return true;
+    if (kw_dtype_mask_has(desc->dtypes, key) && kw_math_allows(math, desc)) return true;
   }
   return false;
 }

@@ -16,7 +16,7 @@ static const kw_op *nonzero;
 
 static int open_device(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   if (kw_init(&options) != KW_OK || kw_plugin_load(CPU_PLUGIN) != KW_OK) return -1;
   nonzero = kw_op_find("nonzero");
   return nonzero ? kw_device_open("cpu:0", &device) : -1;

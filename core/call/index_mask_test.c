@@ -15,7 +15,7 @@ static kw_device *device;
 
 static int open_device(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   if (kw_init(&options) != KW_OK || kw_plugin_load(CPU_PLUGIN) != KW_OK) return -1;
   return kw_device_open("cpu:0", &device);
 }

@@ -19,7 +19,7 @@ static const kw_op *sgd, *mean;
 
 static int load(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   if (kw_init(&options) != KW_OK || kw_plugin_load(CPU_PLUGIN) != KW_OK) return -1;
   sgd = kw_op_find("_fused_sgd_");
   mean = kw_op_find("keyway::accumulate_mean_");

@@ -378,7 +378,7 @@ static kw_status choose(kw_plan *plan, const kw_request *request) {
     named = true;
     const kw_kernel_desc *desc = &kernels[i]->desc;
     const bool takes = kw_dtype_mask_has(desc->dtypes, plan->inference.key);
-    if (takes && !kw_math_allows(plan->math, desc->flags)) {
+    if (takes && !kw_math_allows(plan->math, desc)) {
       barred = desc;
       continue;
     }

@@ -130,7 +130,7 @@ static void deleters_run_after_the_close(void **state) {
 }
 
 int main(void) {
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   if (kw_init(&options) != KW_OK || kw_plugin_load(CPU_PLUGIN) != KW_OK || kw_device_open("cpu", &cpu) != KW_OK) {
     fprintf(stderr, "%s\n", kw_error_message());
     return 1;

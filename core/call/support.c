@@ -15,7 +15,7 @@ bool kw_can_cast_from(const kw_device *device, kw_dtype from, kw_math math) {
   kw_kernel *const *kernels = kw_plugin_kernels(device->plugin, kw_op_find("copy_"), &count);
   for (uint32_t i = 0; i < count; ++i) {
     const kw_kernel_desc *desc = &kernels[i]->desc;
-    if (!(desc->flags & KW_KERNEL_MIXED_DTYPES) || !kw_math_allows(math, desc->flags)) continue;
+    if (!(desc->flags & KW_KERNEL_MIXED_DTYPES) || !kw_math_allows(math, desc)) continue;
     if (kw_dtype_mask_has(desc->dtypes, from)) return true;
   }
   return false;
@@ -39,7 +39,7 @@ KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dty
   for (uint32_t i = 0; i < count; ++i) {
     const kw_kernel_desc *desc = &kernels[i]->desc;
     bool takes = castable || (desc->flags & KW_KERNEL_MIXED_DTYPES);
-    if (!takes || !kw_math_allows(math, desc->flags)) continue;
+    if (!takes || !kw_math_allows(math, desc)) continue;
     if (kw_dtype_mask_has(desc->dtypes, key)) return KW_SUPPORT_KERNEL;
   }
   return castable && kw_decompose_find(op, device, key, math) ? KW_SUPPORT_DECOMPOSED : KW_SUPPORT_NONE;
@@ -56,8 +56,12 @@ KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t i
                    op->schema.name, index);
   }
   const kw_kernel_desc *desc = &kernels[index]->desc;
-  kw_kernel_info info = {sizeof info,  desc->flags,    desc->name,
-                         desc->dtypes, desc->priority, kw_math_needed(desc->flags)};
+  const kw_kernel_info info = {.struct_size = sizeof info,
+                               .math_mode = kw_math_needed(desc),
+                               .flags = desc->flags,
+                               .name = desc->name,
+                               .dtypes = desc->dtypes,
+                               .priority = desc->priority};
   kw_struct_write(out_info, &info, sizeof info);
   return KW_OK;
 }

@@ -103,6 +103,6 @@ kw_status kw_device_get_info(const kw_device *device, kw_device_info *out_info) 
   return status;
 }
 
-uint32_t kw_device_native(const kw_device *device) {
+uint64_t kw_device_native(const kw_device *device) {
   return device ? device->plugin->native : 0;
 }

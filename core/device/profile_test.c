@@ -15,7 +15,7 @@ static kw_dispatch_fixture *fixture;
 
 static int load(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   if (kw_profile_push("before the library starts") != KW_OK || kw_init(&options) != KW_OK) return -1;
   fixture = test_fixture_load(DISPATCH_FIXTURE);
   return fixture ? 0 : -1;

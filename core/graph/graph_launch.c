@@ -14,7 +14,7 @@
 /* ---- Native ------------------------------------------------------------------------------------------------------ */
 
 static bool is_capturable(const kw_graph *graph) {
-  const uint32_t native = graph->device->plugin->native;
+  const uint64_t native = graph->device->plugin->native;
   if (!(native & KW_NATIVE_GRAPH) || graph->record.node_count == 0) return false;
   for (uint32_t i = 0; i < graph->record.node_count; ++i) {
     const kw_plan *plan = graph->record.nodes[i].plan;

@@ -9,7 +9,7 @@ static test_device *test;
 static kw_stream *stream, *side;
 static kw_tensor *x;
 
-static void open_with(uint32_t native) {
+static void open_with(uint64_t native) {
   test = test_device_open("npu:0", native);
   stream = test->device.default_stream;
   assert_ok(kw_stream_create(&test->device, &side));

@@ -8,7 +8,7 @@
 
 static int load(void **state) {
   (void)state;
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   return kw_init(&options) == KW_OK && kw_plugin_load(CPU_PLUGIN) == KW_OK ? 0 : -1;
 }
 

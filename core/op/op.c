@@ -238,6 +238,7 @@ kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
   if (status == KW_OK) {
     op->row = vendor_row(op, &desc);
     op->infer = desc.infer;
+    op->user = desc.user;
     op->reference = desc.reference;
     pthread_mutex_lock(&define_mutex);
     status = insert(vendor, op, &kept);
@@ -297,11 +298,11 @@ KW_API kw_status kw_op_get_arg(const kw_op *op, uint32_t index, kw_arg_info *out
                    op->schema.arg_count, index);
   }
   const kw_schema_arg *arg = &op->schema.args[index];
-  kw_arg_info info = {.flags = (arg->optional ? KW_ARG_OPTIONAL : 0u) | (arg->mutated ? KW_ARG_MUTATED : 0u) |
-                               (arg->keyword_only ? KW_ARG_KEYWORD_ONLY : 0u) |
-                               (arg->has_default ? KW_ARG_HAS_DEFAULT : 0u) |
-                               (arg->list_optional ? KW_ARG_OPTIONAL_ENTRIES : 0u) |
-                               (arg->mutated && !(op->changed >> index & 1) ? KW_ARG_RETURNED : 0u),
+  kw_arg_info info = {.flags = (arg->optional ? KW_ARG_OPTIONAL : 0) | (arg->mutated ? KW_ARG_MUTATED : 0u) |
+                               (arg->keyword_only ? KW_ARG_KEYWORD_ONLY : 0) |
+                               (arg->has_default ? KW_ARG_HAS_DEFAULT : 0) |
+                               (arg->list_optional ? KW_ARG_OPTIONAL_ENTRIES : 0) |
+                               (arg->mutated && !(op->changed >> index & 1) ? KW_ARG_RETURNED : 0),
                       .tag = arg->tag,
                       .list_size = (uint32_t)arg->list_size,
                       .name = arg->name,

@@ -13,10 +13,12 @@
 
 #include <cmocka.h>
 
-static kw_status infer_scalar(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count) {
+static kw_status infer_scalar(void *user, const kw_value *args, uint32_t arg_count, kw_tensor_ref *const *outs,
+                              uint32_t out_count) {
+  (void)user;
   (void)args;
   (void)arg_count;
-  for (uint32_t i = 0; i < out_count; ++i) outs[i].dtype = KW_F32;
+  for (uint32_t i = 0; i < out_count; ++i) outs[i]->dtype = KW_F32;
   return KW_OK;
 }
 
@@ -100,7 +102,8 @@ static void arguments_follow_the_schema(void **state) {
   static const struct {
     const char *name;
     kw_tag tag;
-    uint32_t flags, list_size;
+    uint64_t flags;
+    uint32_t list_size;
     kw_tag default_tag;
   } expected[] = {
       {"self", KW_TAG_TENSOR, KW_ARG_MUTATED | KW_ARG_RETURNED, 0, KW_TAG_NONE},

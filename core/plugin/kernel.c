@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Critical flags of kernels that this library follows: none yet. */
+#define KNOWN_FLAGS UINT64_C(0)
+
 /* What registration needs besides the kernels: their names, to refuse a second one of an op. */
 typedef struct kw_kernel_registration {
   kw_kernel **by_name; /* open addressing by op and name; NULL is empty */
@@ -121,6 +124,12 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *given) {
                    desc.op == NULL     ? "op"
                    : desc.name == NULL ? "name"
                                        : "launch");
+  }
+  if (desc.flags & KW_FLAGS_CRITICAL & ~KNOWN_FLAGS) {
+    return kw_fail(
+        KW_ERR_UNSUPPORTED,
+        "kernel %s of %s: this Keyway does not know what its flags 0x%llx ask for; the plugin does without it",
+        desc.name, desc.op, (unsigned long long)(desc.flags & KW_FLAGS_CRITICAL & ~KNOWN_FLAGS));
   }
   const kw_op *op = kw_op_find(desc.op);
   if (op == NULL) {

@@ -79,7 +79,7 @@ typedef struct group_row {
   uint32_t min_size;
   uint32_t size;
   size_t offset; /* of the table in kw_plugin_answer */
-  uint32_t native;
+  uint64_t native;
   bool required;
 } group_row;
 
@@ -247,7 +247,7 @@ static kw_status copy_groups(kw_plugin_answer *result) {
 }
 
 /* The KW_NATIVE_ bits of single slots; before stubs stand in for them. */
-static uint32_t native_slots(const kw_plugin_answer *result) {
+static uint64_t native_slots(const kw_plugin_answer *result) {
   uint32_t there = 0, missing = 0;
 #define KW_NATIVE_SLOT(native, group, slot, text) *(result->group.slot != NULL ? &there : &missing) |= native;
 #include "slots.def"

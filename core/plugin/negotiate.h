@@ -15,7 +15,7 @@
 typedef struct kw_plugin_answer {
   kw_plugin_desc desc;  /* zero-filled copy; strings are the plugin's, never NULL */
   uint32_t abi_version; /* agreed: the lower of host's and plugin's; desc.abi_version has the plugin's own */
-  uint32_t native;      /* KW_NATIVE_* */
+  uint64_t native;      /* KW_NATIVE_* */
   /* A table for each group of slots.def: device, memory, ... Every slot is callable: a stub returns KW_ERR_UNSUPPORTED
    * and names the slot. */
 #define KW_SLOT_GROUP(group, NAME, required, native, text) kw_##group##_api group;

@@ -36,7 +36,7 @@ typedef struct kw_plugin {
   kw_host_api host;         /* what init received; its ctx is this plugin */
   bool opened;              /* a device of it was open before; under the lock of device.c */
   atomic_uint open_devices; /* also those that are being opened or closed */
-  uint32_t native;          /* KW_NATIVE_* */
+  uint64_t native;          /* KW_NATIVE_* */
   uint32_t device_count;    /* as count said at load */
   /* The host's own tables, one for each group of slots.def, as in kw_plugin_answer. */
 #define KW_SLOT_GROUP(group, NAME, required, native, text) kw_##group##_api group;

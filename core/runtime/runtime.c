@@ -60,7 +60,7 @@ static kw_status discover(void) {
 }
 
 /* Under the lock. */
-static kw_status start(uint32_t flags) {
+static kw_status start(uint64_t flags) {
   kw_trace_start();
   kw_math_start();
   kw_dispatch_start();

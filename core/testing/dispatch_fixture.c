@@ -360,9 +360,11 @@ static kw_status pick(const kw_call *call) {
   return run_or_capture(run_pick, call);
 }
 
-static kw_status infer_pick(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count) {
+static kw_status infer_pick(void *user, const kw_value *args, uint32_t arg_count, kw_tensor_ref *const *outs,
+                            uint32_t out_count) {
+  (void)user;
   (void)arg_count, (void)out_count;
-  outs[0] = *args[1].u.tensor;
+  *outs[0] = *args[1].u.tensor;
   return KW_OK;
 }
 
@@ -406,9 +408,11 @@ static kw_status drops(const kw_call *call) {
   return status;
 }
 
-static kw_status infer_multiples(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count) {
+static kw_status infer_multiples(void *user, const kw_value *args, uint32_t arg_count, kw_tensor_ref *const *outs,
+                                 uint32_t out_count) {
+  (void)user;
   (void)arg_count;
-  for (uint32_t r = 0; r < out_count; ++r) outs[r] = *args[0].u.tensor;
+  for (uint32_t r = 0; r < out_count; ++r) *outs[r] = *args[0].u.tensor;
   return KW_OK;
 }
 
@@ -518,14 +522,16 @@ static const kw_kernel_desc kernels[] = {
      .dtypes = {{F32, 0}},
      .priority = 20,
      .user = "tf32",
-     .flags = KW_KERNEL_TF32 | CAPTURABLE,
+     .math_needs = KW_MATH_TF32,
+     .flags = CAPTURABLE,
      .launch = add},
     {.op = "add.Tensor",
      .name = "bf16",
      .dtypes = {{F32, 0}},
      .priority = 30,
      .user = "bf16",
-     .flags = KW_KERNEL_FAST | KW_KERNEL_DETERMINISTIC | CAPTURABLE,
+     .math_needs = KW_MATH_FAST,
+     .flags = KW_KERNEL_DETERMINISTIC | CAPTURABLE,
      .launch = add},
     {.op = "sub.Tensor",
      .name = "off",

@@ -450,7 +450,7 @@ static inline kw_status test_close(void *device) {
 
 /* `native` as in kw_device_native; what is not in it core derives. Knobs may be set on the result before the first
  * allocation. */
-static inline test_device *test_device_open(const char *name, uint32_t native) {
+static inline test_device *test_device_open(const char *name, uint64_t native) {
   test_device *test = calloc(1, sizeof *test);
   pthread_mutex_init(&test->mutex, NULL);
   pthread_cond_init(&test->idle, NULL);

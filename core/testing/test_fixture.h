@@ -24,7 +24,7 @@ static inline kw_dispatch_fixture *test_fixture_load(const char *path) {
 
 /* Starts the library with no other plugin than the fixture's. Otherwise as test_fixture_load. */
 static inline kw_dispatch_fixture *test_fixture_start(const char *path) {
-  const kw_init_options options = {sizeof options, KW_INIT_NO_DISCOVERY};
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   if (kw_init(&options) == KW_OK) return test_fixture_load(path);
   fprintf(stderr, "%s\n", kw_error_message());
   return NULL;

@@ -110,7 +110,7 @@ static kw_status mem_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw
 
 /* ---- Streams: an in-order queue each ----------------------------------------------------------------------------- */
 
-static kw_status stream_create(kw_gpu_stream *stream, uint32_t flags) {
+static kw_status stream_create(kw_gpu_stream *stream, uint64_t flags) {
   cl_int error;
   (void)flags;
   stream->handle = clCreateCommandQueue(stream->device->handle, stream->device->physical.id, 0, &error);

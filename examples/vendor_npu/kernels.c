@@ -293,7 +293,7 @@ static const kw_op_desc scaled_add_op = {
 typedef struct kernel_row {
   const char *op;
   uint64_t dtypes; /* key dtypes, KW_DTYPE_BIT */
-  uint32_t flags;
+  uint64_t flags;
   uint32_t known_args; /* arguments of the schema that the body understands or may ignore */
   kw_status (*can_implement)(const kw_call *call);
   kw_status (*body)(const npu_task *task);

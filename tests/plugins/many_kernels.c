@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Registers more kernels than a search through all of them at each registration would get done in a test's time, and
- * then two that are refused.
+ * then two that are refused: for their name, and for a flag.
  */
 #define FIXTURE_KEY "many_kernels"
 #include "fixture.h"
@@ -21,7 +21,12 @@ static kw_status register_many(const kw_host_api *host, void **out_plugin) {
   }
   snprintf(name, sizeof name, "kernel_%d", COUNT / 2);
   if (host->register_kernel(host->ctx, &kernel) != KW_ERR_INVALID_ARGUMENT) return KW_ERR_INTERNAL;
-  kernel.op = "sub.Tensor"; /* the same name for another op */
+  kernel.name = "critical";
+  kernel.flags = UINT64_C(1) << 63;
+  if (host->register_kernel(host->ctx, &kernel) != KW_ERR_UNSUPPORTED) return KW_ERR_INTERNAL;
+  kernel.name = name;
+  kernel.flags = UINT64_C(1) << 31; /* a hint that no host knows */
+  kernel.op = "sub.Tensor";         /* the same name for another op */
   return host->register_kernel(host->ctx, &kernel);
 }
 

@@ -99,11 +99,10 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
 
 typedef struct kw_init_options {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t reserved;
+  uint64_t flags; /* KW_INIT_* */
 } kw_init_options;
-enum {
-  KW_INIT_NO_DISCOVERY = 1u << 0 /* load no plugin but those that kw_plugin_load names */
-};
+#define KW_INIT_NO_DISCOVERY (UINT64_C(1) << 0) /* load no plugin but those that kw_plugin_load names */
 
 /* Starts the library with options; NULL = defaults. KW_ERR_BUSY when it already started. Optional: the first call that
  * needs plugins starts it as well. KW_ERR_OUT_OF_MEMORY when memory, files or processes are short: nothing is lost, and
@@ -139,8 +138,7 @@ typedef struct kw_plugin_report {
   const char *build;
   const char *sanitizer;
   uint64_t load_ns; /* time from found to the reached stage */
-  uint32_t native;  /* KW_NATIVE_*: what it implements itself of what core derives otherwise; 0 until loaded */
-  uint32_t reserved;
+  uint64_t native;  /* KW_NATIVE_*: what it implements itself of what core derives otherwise; 0 until loaded */
 } kw_plugin_report;
 
 /* Loads one plugin file beyond those discovered. The caller vouches for the file: unsafe permissions are only warned
@@ -202,19 +200,17 @@ KW_API kw_status kw_device_rename(const char *from, const char *to);
 KW_API const char *kw_device_name(const kw_device *device);
 KW_API kw_status kw_device_get_info(const kw_device *device, kw_device_info *out_info);
 /* What the plugin implements itself; everything else core derives. */
-enum {
-  KW_NATIVE_EVENTS = 1u << 0,
-  KW_NATIVE_CALL_HOST = 1u << 1, /* kw_stream_call_host may block without stopping the caller */
-  KW_NATIVE_FILL = 1u << 2,
-  KW_NATIVE_QUERY = 1u << 3,
-  KW_NATIVE_GRAPH = 1u << 4,       /* graphs of kernels that allow it run as one: kw_graph_info.native */
-  KW_NATIVE_ENERGY = 1u << 5,      /* kw_energy_begin reads the device's own counter */
-  KW_NATIVE_PROFILE = 1u << 6,     /* kw_profile_push reaches the vendor's tools */
-  KW_NATIVE_HOST_MEMORY = 1u << 7, /* kw_host_alloc is the plugin's */
-  KW_NATIVE_PEER_COPY = 1u << 8,   /* between devices of the plugin copies may pass the host by */
-  KW_NATIVE_INTEROP = 1u << 9      /* kw_tensor_import takes memory of others where it lies */
-};
-KW_API uint32_t kw_device_native(const kw_device *device);
+#define KW_NATIVE_EVENTS (UINT64_C(1) << 0)
+#define KW_NATIVE_CALL_HOST (UINT64_C(1) << 1) /* kw_stream_call_host may block without stopping the caller */
+#define KW_NATIVE_FILL (UINT64_C(1) << 2)
+#define KW_NATIVE_QUERY (UINT64_C(1) << 3)
+#define KW_NATIVE_GRAPH (UINT64_C(1) << 4)       /* graphs of kernels that allow it run as one: kw_graph_info.native */
+#define KW_NATIVE_ENERGY (UINT64_C(1) << 5)      /* kw_energy_begin reads the device's own counter */
+#define KW_NATIVE_PROFILE (UINT64_C(1) << 6)     /* kw_profile_push reaches the vendor's tools */
+#define KW_NATIVE_HOST_MEMORY (UINT64_C(1) << 7) /* kw_host_alloc is the plugin's */
+#define KW_NATIVE_PEER_COPY (UINT64_C(1) << 8)   /* between devices of the plugin copies may pass the host by */
+#define KW_NATIVE_INTEROP (UINT64_C(1) << 9)     /* kw_tensor_import takes memory of others where it lies */
+KW_API uint64_t kw_device_native(const kw_device *device);
 /* Waits for all streams of the device; for one that records a graph, for what it was given before. Returns the first
  * late error that no such wait has returned yet; each stays with its stream, whose own wait returns it, too
  * (kw_stream_synchronize). KW_ERR_BUSY inside a host function. */
@@ -512,20 +508,18 @@ KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info);
 
 /* One argument of an op, in schema order; and which argument a result is, where the schema marks it (a!), or -1.
  * Strings and lists live as long as the process. KW_ERR_NOT_FOUND past the end. */
-enum {
-  KW_ARG_OPTIONAL = 1u << 0,     /* "?": may be none */
-  KW_ARG_MUTATED = 1u << 1,      /* "(a!)", of a list each entry */
-  KW_ARG_KEYWORD_ONLY = 1u << 2, /* after "*" */
-  KW_ARG_HAS_DEFAULT = 1u << 3,
-  KW_ARG_OPTIONAL_ENTRIES = 1u << 4, /* "Tensor?[]" */
-  KW_ARG_RETURNED = 1u << 5          /* "(a!)", and a result */
-};
+#define KW_ARG_OPTIONAL (UINT64_C(1) << 0)     /* "?": may be none */
+#define KW_ARG_MUTATED (UINT64_C(1) << 1)      /* "(a!)", of a list each entry */
+#define KW_ARG_KEYWORD_ONLY (UINT64_C(1) << 2) /* after "*" */
+#define KW_ARG_HAS_DEFAULT (UINT64_C(1) << 3)
+#define KW_ARG_OPTIONAL_ENTRIES (UINT64_C(1) << 4) /* "Tensor?[]" */
+#define KW_ARG_RETURNED (UINT64_C(1) << 5)         /* "(a!)", and a result */
 typedef struct kw_arg_info {
   uint32_t struct_size;
-  uint32_t flags;
-  kw_tag tag;
-  uint16_t reserved;
   uint32_t list_size; /* N of "int[N]": one int will do for all; otherwise 0 */
+  uint64_t flags;     /* KW_ARG_* */
+  kw_tag tag;
+  uint16_t reserved[3];
   const char *name;
   kw_value default_value; /* KW_TAG_NONE without KW_ARG_HAS_DEFAULT */
 } kw_arg_info;
@@ -564,11 +558,12 @@ KW_API kw_status kw_op_can_run(const kw_op *op, kw_device *device, const kw_valu
  * KW_ERR_NOT_FOUND past the end. */
 typedef struct kw_kernel_info {
   uint32_t struct_size;
-  uint32_t flags; /* KW_KERNEL_*: plugin.h */
+  kw_math_mode math_mode; /* the least that allows this kernel; one that the library does not know if none does */
+  uint64_t flags;         /* KW_KERNEL_*: plugin.h */
   const char *name;
   kw_dtype_mask dtypes;
   int32_t priority;
-  kw_math_mode math_mode; /* the least that allows this kernel */
+  uint32_t reserved;
 } kw_kernel_info;
 KW_API kw_status kw_op_get_kernel(const kw_op *op, kw_device *device, uint32_t index, kw_kernel_info *out_info);
 

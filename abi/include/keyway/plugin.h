@@ -42,6 +42,8 @@
  *     allowed at that point.
  *   - Structs that carry struct_size: a plugin MUST NOT read a field of a host's struct beyond that struct_size, and
  *     MUST set struct_size in the structs it provides to sizeof of its own headers' version. [abi]
+ *   - Flags are 64 bits. Of those that one side does not know, bits 0-31 are hints, which it ignores; bits 32-63
+ *     (KW_FLAGS_CRITICAL) change what is asked for: it answers KW_ERR_UNSUPPORTED and changes nothing.
  *   - Pointers passed to a slot are valid during that call only, unless the slot says otherwise.
  */
 #ifndef KEYWAY_PLUGIN_H
@@ -95,6 +97,7 @@ typedef struct kw_host_api {
 
   /* Offers a kernel; only inside init. The descriptor is copied, `user` is kept as a pointer.
    * KW_ERR_NOT_FOUND when no op of that name exists (the host may be older than the op: a plugin SHOULD go on),
+   * KW_ERR_UNSUPPORTED for a critical flag that the host does not know (the same applies),
    * KW_ERR_INVALID_ARGUMENT when called outside init or when the descriptor has no launch. */
   kw_status(KW_CALL *register_kernel)(void *ctx, const kw_kernel_desc *kernel);
 
@@ -187,7 +190,7 @@ typedef struct kw_call {
   uint32_t struct_size;
   uint32_t arg_count;
   uint32_t out_count;
-  kw_math_mode math_mode;           /* the most that the application allows; never less than the kernel's flags need */
+  kw_math_mode math_mode;           /* the most that the application allows; all that the kernel needs, at least */
   uint64_t flags;                   /* KW_CALL_* */
   void *device;                     /* the plugin's device, as device.open returned it */
   void *stream;                     /* the plugin's stream; NULL in can_implement, workspace_size and prepare */
@@ -205,16 +208,12 @@ typedef struct kw_call {
                                        KW_KERNEL_DATA_ERRORS; NULL in most other calls */
 } kw_call;
 
-/* kw_kernel_desc.flags */
-enum {
-  KW_KERNEL_MIXED_DTYPES = 1u << 0,  /* takes arguments whose dtype differs from the call's key dtype */
-  KW_KERNEL_DETERMINISTIC = 1u << 1, /* the same call gives the same bits every time */
-  KW_KERNEL_DATA_ERRORS = 1u << 2,   /* may store to kw_call_extra.error_mem */
-  KW_KERNEL_CAPTURABLE = 1u << 3,    /* launch may run while the plugin's own graph group records its stream */
-  KW_KERNEL_AES_CTR = 1u << 4,       /* of a random op: draws from KW_GENERATOR_AES128_CTR as well as from Philox */
-  KW_KERNEL_TF32 = 1u << 5,          /* computes no better than KW_MATH_TF32 says: for calls that allow that, or more */
-  KW_KERNEL_FAST = 1u << 6           /* no better than KW_MATH_FAST says */
-};
+/* kw_kernel_desc.flags. register_kernel refuses a critical one that the host does not know. */
+#define KW_KERNEL_MIXED_DTYPES (UINT64_C(1) << 0)  /* takes arguments whose dtype differs from the call's key dtype */
+#define KW_KERNEL_DETERMINISTIC (UINT64_C(1) << 1) /* the same call gives the same bits every time */
+#define KW_KERNEL_DATA_ERRORS (UINT64_C(1) << 2)   /* may store to kw_call_extra.error_mem */
+#define KW_KERNEL_CAPTURABLE (UINT64_C(1) << 3)    /* launch may run while the plugin's own graph group records */
+#define KW_KERNEL_AES_CTR (UINT64_C(1) << 4)       /* a random op draws from KW_GENERATOR_AES128_CTR, too */
 
 /* A kernel: one way to run one op on this plugin's devices.
  *
@@ -231,16 +230,17 @@ enum {
  * their default, the host tries them from the highest priority down until can_implement says KW_OK. One whose priority
  * is KW_PRIORITY_OFF it tries only when it is asked for by name: one that has yet to run on the hardware it is for.
  *
- * Math mode. A kernel with KW_KERNEL_TF32 or KW_KERNEL_FAST is no candidate, not even by name, unless the call's
- * math_mode allows it; nor is one without KW_KERNEL_DETERMINISTIC where the call has to be deterministic. A kernel with
- * neither of the first two MUST be as exact as the op's bound says whatever math_mode is: what computes in tf32 where
- * it may is two kernels, the inexact one of the higher priority. [ops] */
+ * Math mode. A kernel is no candidate, not even by name, unless the call's math_mode has all bits of the kernel's
+ * math_needs: a bit that the host does not know is in no mode. Nor is one without KW_KERNEL_DETERMINISTIC where the
+ * call has to be deterministic. A kernel that needs nothing MUST be as exact as the op's bound says whatever math_mode
+ * is: what computes in tf32 where it may is two kernels, the inexact one of the higher priority. [ops] */
 #define KW_PRIORITY_OFF INT32_MIN
 struct kw_kernel_desc {
   uint32_t struct_size;
-  uint32_t flags;
-  const char *op;   /* "add.Tensor" */
-  const char *name; /* "reference", "tiled"; another kernel of this name for the op is KW_ERR_INVALID_ARGUMENT */
+  kw_math_mode math_needs; /* the mode that calls must allow: it computes no better than that says; 0 = none */
+  uint64_t flags;          /* KW_KERNEL_* */
+  const char *op;          /* "add.Tensor" */
+  const char *name;        /* "reference", "tiled"; another kernel of this name for the op is KW_ERR_INVALID_ARGUMENT */
   kw_dtype_mask dtypes;
   int32_t priority;    /* higher wins; 0 is usual; or KW_PRIORITY_OFF */
   uint32_t known_args; /* how many leading arguments of the schema this kernel understands. 0 = all: a plugin that
@@ -268,10 +268,11 @@ struct kw_kernel_desc {
   kw_status(KW_CALL *release)(void *user, void *prepared);
 };
 
-/* Shape inference for a vendor's op: fills dtype, rank and shape of outs[0..out_count-1] (numel, strides and mem are
- * the host's business). Pure. */
-typedef kw_status(KW_CALL *kw_infer_fn)(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs,
-                                        uint32_t out_count);
+/* Shape inference for a vendor's op: fills dtype, rank and shape of *outs[0..out_count-1], which the host has zeroed
+ * and whose struct_size it has set (numel, strides and mem are the host's business). `user` is kw_op_desc.user. Pure.
+ */
+typedef kw_status(KW_CALL *kw_infer_fn)(void *user, const kw_value *args, uint32_t arg_count,
+                                        kw_tensor_ref *const *outs, uint32_t out_count);
 
 /* Reference of a vendor's op, for the conformance suite: the same meaning as the kernel, on the CPU, serially. Every
  * mem is a host pointer. Tensors come in the dtypes of the call, except that floating-point outputs are f64 when the
@@ -282,6 +283,7 @@ struct kw_op_desc {
   uint32_t struct_size;
   uint32_t reserved;
   const char *schema; /* ATen's grammar: "acme::scaled_add(Tensor self, Tensor other, *, float scale=1.0) -> Tensor" */
+  void *user;         /* handed to infer */
   kw_infer_fn infer;  /* (optional: outputs broadcast and promote the tensor inputs) */
   kw_reference_fn reference; /* (optional: without it the suite only runs the op and says so) */
   kw_dtype_mask dtypes;      /* dtypes of the tensor inputs that the op is defined for */
@@ -379,14 +381,14 @@ typedef struct kw_memory_api {
 /* A stream is an ordered queue: what is enqueued later starts after what was enqueued earlier has finished, or
  * appears to. */
 
-/* kw_stream_info.flags */
-enum {
-  KW_STREAM_DEFAULT = 1u << 0 /* the device's default stream, created once at open; it MAY run its work inline */
-};
+/* kw_stream_info.flags. create refuses a critical one that it does not know. */
+#define KW_STREAM_DEFAULT \
+  (UINT64_C(1) << 0) /* the device's default stream, created once at open; it MAY run its work inline */
 
 typedef struct kw_stream_info {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t reserved;
+  uint64_t flags; /* KW_STREAM_* */
   uint64_t token; /* names the stream in host->report_async_error */
 } kw_stream_info;
 

@@ -42,6 +42,9 @@ extern "C" {
 #define KW_CALL
 #endif
 
+/* Flags are 64 bits. Whoever does not know one of these refuses what carries it; the others it ignores. */
+#define KW_FLAGS_CRITICAL (~UINT64_C(0) << 32)
+
 /* ---- Status ------------------------------------------------------------------------------------------------------ */
 
 /* What every slot and every fallible public function returns. The text that explains it travels beside it: per thread,
@@ -234,33 +237,32 @@ typedef struct kw_value {
 
 /* ---- Math mode --------------------------------------------------------------------------------------------------- */
 
-/* How exactly a call has to compute. What a mode allows is about the f32 operands of products that are added up (mm,
- * bmm, addmm, convolution and others of its kind): sums stay in f32, and what lies outside such products is not
- * touched. A mode allows what those before it allow. */
+/* How exactly a call has to compute: a set of bits, each something that kernels may do. What these allow is about the
+ * f32 operands of products that are added up (mm, bmm, addmm, convolution and others of its kind): sums stay in f32,
+ * and what lies outside such products is not touched. */
 typedef uint32_t kw_math_mode;
 enum {
   KW_MATH_HIGHEST = 0, /* as the dtype says */
   KW_MATH_TF32 = 1,    /* operands may lose all but the 10 highest bits of their mantissa, by rounding or truncation */
-  KW_MATH_FAST = 2     /* all but the 7 highest: those of bf16 */
+  KW_MATH_FAST = 3     /* all but the 7 highest, those of bf16, and what KW_MATH_TF32 allows */
 };
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
 typedef uint32_t kw_device_type;
 enum { KW_DEVICE_OTHER = 0, KW_DEVICE_CPU = 1, KW_DEVICE_GPU = 2, KW_DEVICE_NPU = 3, KW_DEVICE_FPGA = 4 };
 
-/* kw_device_info.flags */
-enum {
-  KW_DEVICE_EMULATED =
-      1u << 0 /* kernels run on something other than the hardware the name suggests; shown everywhere */
-};
+/* kw_device_info.flags: all hints. */
+#define KW_DEVICE_EMULATED \
+  (UINT64_C(1) << 0) /* kernels run on something other than the hardware the name suggests; shown everywhere */
 
 /* Static facts about one device. Filled by the plugin's device.info; strings are NUL-terminated, unknown ones empty.
  * The host zero-fills the struct first, so a field that a plugin does not know reads as 0. */
 typedef struct kw_device_info {
   uint32_t struct_size;
   kw_device_type type;
-  uint32_t flags;
+  uint64_t flags; /* KW_DEVICE_* */
   uint32_t compute_units;
+  uint32_t reserved;
   char name[64];           /* the product's name, for people */
   char vendor[64];         /* the maker of the device */
   char driver_version[64]; /* the driver's own text */

@@ -114,7 +114,7 @@ static kw_status mem_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw
 
 /* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
-static kw_status stream_create(kw_gpu_stream *stream, uint32_t flags) {
+static kw_status stream_create(kw_gpu_stream *stream, uint64_t flags) {
   kw_engine_queue *queue = NULL;
   (void)flags;
   kw_engine_status status = kw_engine_queue_create(stream->device->physical.id, &queue);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-uint32_t kw_gpu_device_flags(const char *name) {
+uint64_t kw_gpu_device_flags(const char *name) {
   return strstr(name, "(emulated)") ? KW_DEVICE_EMULATED : 0;
 }
 

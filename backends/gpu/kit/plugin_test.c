@@ -105,7 +105,7 @@ typedef struct fake_stream {
   int synchronized;
 } fake_stream;
 
-static kw_status stream_create(kw_gpu_stream *stream, uint32_t flags) {
+static kw_status stream_create(kw_gpu_stream *stream, uint64_t flags) {
   assert_int_equal(flags, 0);
   assert_int_equal(((fake_stream *)stream)->synchronized, 0);
   if (fake.create == KW_OK) ++fake.created;

@@ -310,8 +310,9 @@ kw_status kw_rt_product_launch(const kw_call *call) {
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 static kw_status register_kernel(const kw_host_api *host, const char *op, const char *name, uint64_t dtypes,
-                                 uint32_t known_args, uint32_t flags) {
-  const kw_kernel_desc desc = {.flags = numbers->flags | flags,
+                                 uint32_t known_args, kw_math_mode needs) {
+  const kw_kernel_desc desc = {.math_needs = needs,
+                               .flags = numbers->flags,
                                .op = op,
                                .name = name,
                                .dtypes = {{dtypes, 0}},
@@ -337,10 +338,10 @@ kw_status kw_rt_products_register(const kw_host_api *host) {
              {"keyway::f8_linear", KW_DTYPES_F8, 6}};
   kw_status status = KW_OK;
   for (size_t i = 0; i < sizeof ops / sizeof ops[0] && status == KW_OK; ++i) {
-    status = register_kernel(host, ops[i].op, numbers->kernel, ops[i].dtypes, ops[i].known_args, 0);
+    status = register_kernel(host, ops[i].op, numbers->kernel, ops[i].dtypes, ops[i].known_args, KW_MATH_HIGHEST);
     if (status == KW_OK && ops[i].dtypes & KW_DTYPE_BIT(KW_F32))
-      status = register_kernel(host, ops[i].op, numbers->tf32_kernel, KW_DTYPE_BIT(KW_F32), ops[i].known_args,
-                               KW_KERNEL_TF32);
+      status =
+          register_kernel(host, ops[i].op, numbers->tf32_kernel, KW_DTYPE_BIT(KW_F32), ops[i].known_args, KW_MATH_TF32);
   }
   return status;
 }

@@ -45,7 +45,7 @@ extern kw_rt_product_calls kw_rt_product;
 typedef struct kw_rt_product_library {
   kw_rt_library *library;
   const char *kernel, *tf32_kernel; /* what kernels are called */
-  uint32_t flags;                   /* of kernels: KW_KERNEL_DETERMINISTIC or 0 */
+  uint64_t flags;                   /* of kernels: KW_KERNEL_DETERMINISTIC or 0 */
 
   /* Its numbers; others are the same in all. */
   int compute_f32, compute_tf32, compute_f64, compute_i32; /* what sums are in, and how factors may be rounded */

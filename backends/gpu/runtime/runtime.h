@@ -220,7 +220,7 @@ kw_status kw_rt_free_host(kw_gpu_device *device, void *memory);
 kw_status kw_rt_copy_peer(kw_gpu_device *device, kw_gpu_stream *stream, kw_gpu_device *src_device,
                           const kw_copy_info *copy);
 
-kw_status kw_rt_stream_create(kw_gpu_stream *stream, uint32_t flags);
+kw_status kw_rt_stream_create(kw_gpu_stream *stream, uint64_t flags);
 kw_status kw_rt_stream_destroy(kw_gpu_stream *stream);
 kw_status kw_rt_stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns);
 /* Whether an event has passed, for kw_gpu_poll: KW_OK when it has, or has failed; KW_ERR_NOT_READY. In its context. */

@@ -21,7 +21,7 @@ static kw_status report_failure(kw_gpu_stream *stream, int call, int error) {
   return status;
 }
 
-kw_status kw_rt_stream_create(kw_gpu_stream *stream, uint32_t flags) {
+kw_status kw_rt_stream_create(kw_gpu_stream *stream, uint64_t flags) {
   kw_rt_device *device = (kw_rt_device *)stream->device;
   (void)flags;
   void *before = runtime->enter(device);

@@ -38,13 +38,14 @@ static kw_status set_result(const kw_op *op, const kw_value *args, uint32_t inde
 
 /* The vendor's callback fills dtype, rank and shape; everything else it wrote is dropped. */
 static kw_status infer_custom(const kw_op *op, const kw_value *args, kw_inference *out) {
-  kw_tensor_ref told[KW_MAX_RESULTS];
+  kw_tensor_ref told[KW_MAX_RESULTS], *pointers[KW_MAX_RESULTS];
   memset(told, 0, sizeof told);
   for (uint32_t i = 0; i < out->result_count; ++i) {
     told[i].struct_size = sizeof told[i];
     told[i].dtype = KW_DTYPE_NONE;
+    pointers[i] = &told[i];
   }
-  kw_status status = op->infer(args, op->schema.arg_count, told, out->result_count);
+  kw_status status = op->infer(op->user, args, op->schema.arg_count, pointers, out->result_count);
   if (status != KW_OK)
     return kw_from_plugin(status, "%s: the vendor's shape inference refused the call", op->schema.name);
   for (uint32_t i = 0; i < out->result_count && status == KW_OK; ++i) {

@@ -376,30 +376,70 @@ static void broken_values_are_refused(void **state) {
 
 /* ---- Vendors' ops ------------------------------------------------------------------------------------------------ */
 
-static kw_status infer_pair(const kw_value *args, uint32_t arg_count, kw_tensor_ref *outs, uint32_t out_count) {
+static kw_status infer_pair(void *user, const kw_value *args, uint32_t arg_count, kw_tensor_ref *const *outs,
+                            uint32_t out_count) {
+  (void)user;
   if (arg_count != 3 || out_count != 2) return KW_ERR_INTERNAL;
   switch (args[2].u.i) {
     case 0: /* one result the shape of the list's first tensor, the other a scalar */
-      outs[0] = *args[1].u.tensors[0];
-      outs[1].dtype = KW_I64;
+      *outs[0] = *args[1].u.tensors[0];
+      outs[1]->dtype = KW_I64;
       return KW_OK;
     case 1: /* forgets the second */
-      outs[0].dtype = KW_F32;
+      outs[0]->dtype = KW_F32;
       return KW_OK;
     case 2:
-      outs[0].dtype = outs[1].dtype = KW_F32;
-      outs[1].rank = 200;
+      outs[0]->dtype = outs[1]->dtype = KW_F32;
+      outs[1]->rank = 200;
       return KW_OK;
     case 3:
-      outs[0].dtype = outs[1].dtype = KW_F32;
-      outs[1].rank = 1;
-      outs[1].shape[0] = -4;
+      outs[0]->dtype = outs[1]->dtype = KW_F32;
+      outs[1]->rank = 1;
+      outs[1]->shape[0] = -4;
       return KW_OK;
     case 4:
       return 1234;
     default:
-      outs[0].dtype = outs[1].dtype = KW_I16;
+      outs[0]->dtype = outs[1]->dtype = KW_I16;
       return KW_OK;
+  }
+}
+
+/* A plugin of a later minor version: its descriptors are longer than the host's. */
+typedef struct longer_ref {
+  kw_tensor_ref ref;
+  uint64_t later;
+} longer_ref;
+
+static kw_status infer_longer(void *user, const kw_value *args, uint32_t arg_count, kw_tensor_ref *const *outs,
+                              uint32_t out_count) {
+  longer_ref *const *results = (longer_ref *const *)(const void *)outs;
+  (void)args;
+  if (arg_count != 1 || out_count != 3) return KW_ERR_INTERNAL;
+  for (uint32_t i = 0; i < out_count; ++i) {
+    if (results[i]->ref.struct_size != sizeof(kw_tensor_ref)) return KW_ERR_ABI_MISMATCH;
+    results[i]->ref.dtype = KW_F32;
+    results[i]->ref.rank = 1;
+    results[i]->ref.shape[0] = *(const int64_t *)user + i;
+  }
+  return KW_OK;
+}
+
+static void vendor_inference_with_longer_descriptors(void **state) {
+  (void)state;
+  static int64_t first = 5;
+  kw_op_desc desc = {.struct_size = sizeof desc,
+                     .schema = "acme::longer(Tensor a) -> (Tensor, Tensor, Tensor)",
+                     .user = &first,
+                     .infer = infer_longer};
+  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  const kw_tensor_ref a = {.struct_size = sizeof a, .dtype = KW_F32, .numel = 1};
+  const kw_value arg = {.tag = KW_TAG_TENSOR, .u.tensor = &a};
+  kw_inference inference;
+  assert_int_equal(kw_infer(kw_op_find("acme::longer"), &arg, &inference), KW_OK);
+  for (int64_t i = 0; i < 3; ++i) {
+    assert_true(inference.results[i].dtype == KW_F32 && inference.results[i].rank == 1);
+    assert_int_equal(inference.results[i].numel, first + i);
   }
 }
 
@@ -465,6 +505,7 @@ int main(void) {
       cmocka_unit_test(results_are_contiguous_and_empty_of_memory),
       cmocka_unit_test(broken_values_are_refused),
       cmocka_unit_test(vendor_inference),
+      cmocka_unit_test(vendor_inference_with_longer_descriptors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

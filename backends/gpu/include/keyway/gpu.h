@@ -145,7 +145,7 @@ struct kw_gpu_driver {
 
   size_t stream_size; /* of the struct that begins with a kw_gpu_stream; 0: that alone */
   /* Makes the runtime's part of a stream whose head is filled. What fails leaves nothing behind. */
-  kw_status (*stream_create)(kw_gpu_stream *stream, uint32_t flags);
+  kw_status (*stream_create)(kw_gpu_stream *stream, uint64_t flags);
   /* The stream was synchronised, and its callbacks have run. */
   kw_status (*stream_destroy)(kw_gpu_stream *stream);
   /* KW_ERR_TIMEOUT after timeout_ns nanoseconds; a runtime that knows no such limit waits with kw_gpu_poll. */
@@ -232,7 +232,7 @@ void *kw_gpu_copy_to(const kw_copy_info *copy);
 const void *kw_gpu_copy_from(const kw_copy_info *copy);
 
 /* kw_device_info.flags of a device of that name: one that says "(emulated)", as the devices of test drivers do, is. */
-uint32_t kw_gpu_device_flags(const char *name);
+uint64_t kw_gpu_device_flags(const char *name);
 
 /* A stable id in the form that all backends give it, so that a chip has one id through every runtime. The PCI address
  * where it is known, otherwise the UUID. */
