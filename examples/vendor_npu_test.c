@@ -33,7 +33,10 @@ typedef struct opened {
   const kw_stream_api *streams;
 } opened;
 
-static const kw_query_info current_host = {sizeof(kw_query_info), KW_ABI_VERSION_MIN, KW_ABI_VERSION, 0, "test"};
+static const kw_query_info current_host = {.struct_size = sizeof(kw_query_info),
+                                           .abi_min = KW_ABI_VERSION_MIN,
+                                           .abi_max = KW_ABI_VERSION,
+                                           .host_version = "test"};
 
 static const void *group_table(const kw_plugin_desc *desc, const char *name) {
   for (uint32_t i = 0; i < desc->group_count; ++i) {
@@ -55,11 +58,12 @@ static void open_with(opened *o, const kw_host_api *host) {
   assert_non_null(o->query);
   assert_int_equal(o->query(&current_host, &o->desc, &reason), KW_OK);
   assert_int_equal(o->desc->probe(&reason), KW_OK);
-  assert_int_equal(o->desc->init(host, &o->plugin), KW_OK);
+  assert_int_equal(o->desc->init(host, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &o->plugin), KW_OK);
   o->devices = group_table(o->desc, KW_GROUP_DEVICE);
   o->memory = group_table(o->desc, KW_GROUP_MEMORY);
   o->streams = group_table(o->desc, KW_GROUP_STREAM);
-  assert_int_equal(o->devices->open(o->plugin, 0, &o->device), KW_OK);
+  assert_int_equal(o->devices->open(o->plugin, 0, &(kw_open_info){.struct_size = sizeof(kw_open_info)}, &o->device),
+                   KW_OK);
   const kw_stream_info info = {.struct_size = sizeof info, .flags = KW_STREAM_DEFAULT, .token = TOKEN_STREAM};
   assert_int_equal(o->streams->create(o->device, &info, &o->stream), KW_OK);
 }
@@ -87,7 +91,7 @@ static int teardown(void **state) {
 }
 
 static kw_status alloc(opened *o, uint64_t size, kw_mem *out_mem) {
-  const kw_alloc_info info = {sizeof info, KW_MEM_DEVICE, size, 64};
+  const kw_alloc_info info = {.struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = 64};
   return o->memory->alloc(o->device, &info, out_mem);
 }
 
@@ -172,7 +176,8 @@ static void launch(opened *o, const char *op, kw_dtype key, const kw_value *args
 
 static void query_refuses_another_major(void **state) {
   opened *o = *state;
-  const kw_query_info other = {sizeof other, KW_ABI_MAKE(9, 0), KW_ABI_MAKE(9, 3), 0, "test"};
+  const kw_query_info other = {
+      .struct_size = sizeof other, .abi_min = KW_ABI_MAKE(9, 0), .abi_max = KW_ABI_MAKE(9, 3), .host_version = "test"};
   const kw_plugin_desc *desc = NULL;
   const char *reason = NULL;
   assert_int_equal(o->query(&other, &desc, &reason), KW_ERR_ABI_MISMATCH);
@@ -182,7 +187,8 @@ static void query_refuses_another_major(void **state) {
 
 static void query_serves_a_host_of_several_majors(void **state) {
   opened *o = *state;
-  const kw_query_info later = {sizeof later, KW_ABI_VERSION, KW_ABI_MAKE(3, 0), 0, "test"};
+  const kw_query_info later = {
+      .struct_size = sizeof later, .abi_min = KW_ABI_VERSION, .abi_max = KW_ABI_MAKE(3, 0), .host_version = "test"};
   const kw_plugin_desc *desc = NULL;
   const char *reason = NULL;
   assert_int_equal(o->query(&later, &desc, &reason), KW_OK);
@@ -191,7 +197,8 @@ static void query_serves_a_host_of_several_majors(void **state) {
 
 static void query_serves_an_older_host_of_the_same_major(void **state) {
   opened *o = *state;
-  const kw_query_info older = {sizeof older, KW_ABI_MAKE(1, 0), KW_ABI_MAKE(1, 0), 0, "test"};
+  const kw_query_info older = {
+      .struct_size = sizeof older, .abi_min = KW_ABI_MAKE(1, 0), .abi_max = KW_ABI_MAKE(1, 0), .host_version = "test"};
   const kw_plugin_desc *desc = NULL;
   const char *reason = NULL;
   assert_int_equal(o->query(&older, &desc, &reason), KW_OK);

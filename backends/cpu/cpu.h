@@ -50,6 +50,8 @@ struct kw_cpu_stream {
 /* Sets the calling thread's error text and returns `status`. */
 __attribute__((format(printf, 3, 4))) kw_status kw_cpu_error(const kw_host_api *host, kw_status status,
                                                              const char *format, ...);
+/* For a slot whose info carries a critical extension (kw_ext_check): there is none that this plugin knows. */
+kw_status kw_cpu_refuse_extension(const kw_host_api *host);
 
 /* What a kernel did that returned `status`: goes behind "the kernel of mm". */
 static inline const char *kw_cpu_kernel_fault(kw_status status) {

@@ -145,7 +145,8 @@ static void *stream_new(uint32_t flags, uint64_t token) {
 
 static int setup(void **state) {
   (void)state;
-  kw_query_info info = {sizeof info, KW_ABI_VERSION_MIN, KW_ABI_VERSION, 0, "test"};
+  kw_query_info info = {
+      .struct_size = sizeof info, .abi_min = KW_ABI_VERSION_MIN, .abi_max = KW_ABI_VERSION, .host_version = "test"};
   const char *reason = NULL;
   assert_int_equal(query_symbol()(&info, &plugin, &reason), KW_OK);
   device_api = group(KW_GROUP_DEVICE);
@@ -159,8 +160,9 @@ static int setup(void **state) {
     gate fresh = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     host.gates[i] = fresh;
   }
-  assert_int_equal(plugin->init(&host_api, &plugin_state), KW_OK);
-  assert_int_equal(device_api->open(plugin_state, 0, &device), KW_OK);
+  assert_int_equal(plugin->init(&host_api, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &plugin_state), KW_OK);
+  assert_int_equal(device_api->open(plugin_state, 0, &(kw_open_info){.struct_size = sizeof(kw_open_info)}, &device),
+                   KW_OK);
   default_stream = stream_new(KW_STREAM_DEFAULT, 100);
   a = stream_new(0, 101);
   b = stream_new(0, 102);
@@ -178,7 +180,7 @@ static int teardown(void **state) {
 }
 
 static kw_mem mem_new(uint64_t size) {
-  kw_alloc_info info = {sizeof info, KW_MEM_DEVICE, size, 64};
+  kw_alloc_info info = {.struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = 64};
   kw_mem mem = NULL;
   assert_int_equal(memory_api->alloc(device, &info, &mem), KW_OK);
   return mem;
@@ -260,11 +262,13 @@ static void test_query(void **state) {
   assert_int_equal(plugin->struct_size, sizeof *plugin);
   const kw_plugin_desc *none = NULL;
   const char *reason = NULL;
-  kw_query_info newer = {sizeof newer, KW_ABI_MAKE(9, 0), KW_ABI_MAKE(9, 2), 0, "test"};
+  kw_query_info newer = {
+      .struct_size = sizeof newer, .abi_min = KW_ABI_MAKE(9, 0), .abi_max = KW_ABI_MAKE(9, 2), .host_version = "test"};
   assert_int_equal(query_symbol()(&newer, &none, &reason), KW_ERR_ABI_MISMATCH);
   assert_null(none);
   assert_non_null(strstr(reason, "ABI 1.0"));
-  kw_query_info older = {sizeof older, KW_ABI_MAKE(1, 0), KW_ABI_MAKE(1, 0), 0, "test"};
+  kw_query_info older = {
+      .struct_size = sizeof older, .abi_min = KW_ABI_MAKE(1, 0), .abi_max = KW_ABI_MAKE(1, 0), .host_version = "test"};
   assert_int_equal(query_symbol()(&older, &none, &reason), KW_OK);
 }
 
@@ -279,7 +283,8 @@ static void test_device(void **state) {
   assert_true(info.name[0] != '\0' && info.total_memory > 0 && info.compute_units > 0);
   assert_true(info.mem_alignment == 64 && info.offset_alignment == 64);
   void *other = NULL;
-  assert_int_equal(device_api->open(plugin_state, 1, &other), KW_ERR_NOT_FOUND);
+  assert_int_equal(device_api->open(plugin_state, 1, &(kw_open_info){.struct_size = sizeof(kw_open_info)}, &other),
+                   KW_ERR_NOT_FOUND);
   assert_null(other);
   assert_non_null(strstr(error_text, "device 1"));
   assert_int_equal(device_api->info(plugin_state, 7, &info), KW_ERR_NOT_FOUND);
@@ -306,7 +311,7 @@ static void test_memory(void **state) {
   assert_int_equal((uintptr_t)mem % 64, 0);
   assert_int_equal(memory_api->usage(device, &after, &total), KW_OK);
   assert_int_equal(before - after, 1000);
-  kw_alloc_info huge = {sizeof huge, KW_MEM_DEVICE, total + 1, 64};
+  kw_alloc_info huge = {.struct_size = sizeof huge, .kind = KW_MEM_DEVICE, .size = total + 1, .alignment = 64};
   kw_mem none = NULL;
   error_text[0] = '\0';
   assert_int_equal(memory_api->alloc(device, &huge, &none), KW_ERR_OUT_OF_MEMORY);
@@ -316,7 +321,7 @@ static void test_memory(void **state) {
   assert_int_equal(memory_api->alloc(device, &huge, &none), KW_ERR_OUT_OF_MEMORY);
   huge.size = total - 999; /* would fit alone */
   assert_int_equal(memory_api->alloc(device, &huge, &none), KW_ERR_OUT_OF_MEMORY);
-  kw_alloc_info odd = {sizeof odd, KW_MEM_DEVICE, 64, 4096};
+  kw_alloc_info odd = {.struct_size = sizeof odd, .kind = KW_MEM_DEVICE, .size = 64, .alignment = 4096};
   assert_int_equal(memory_api->alloc(device, &odd, &none), KW_ERR_INVALID_ARGUMENT);
 
   char text[8] = "keyway", back[8] = {0};
@@ -510,8 +515,8 @@ static void test_events(void **state) {
   (void)state;
   void *event = NULL, *end = NULL;
   uint64_t ns = 0;
-  assert_int_equal(event_api->create(device, &event), KW_OK);
-  assert_int_equal(event_api->create(device, &end), KW_OK);
+  assert_int_equal(event_api->create(device, &(kw_event_info){.struct_size = sizeof(kw_event_info)}, &event), KW_OK);
+  assert_int_equal(event_api->create(device, &(kw_event_info){.struct_size = sizeof(kw_event_info)}, &end), KW_OK);
   assert_int_equal(event_api->query(device, event), KW_OK); /* fresh: completed */
   assert_int_equal(event_api->synchronize(device, event, KW_WAIT_FOREVER), KW_OK);
   assert_int_equal(event_api->wait(device, a, event), KW_OK);
@@ -540,7 +545,7 @@ static void test_events(void **state) {
   gate_await(1);
   assert_int_equal(event_api->query(device, end), KW_OK);
   void *start = NULL;
-  assert_int_equal(event_api->create(device, &start), KW_OK);
+  assert_int_equal(event_api->create(device, &(kw_event_info){.struct_size = sizeof(kw_event_info)}, &start), KW_OK);
   assert_int_equal(event_api->record(device, start, default_stream), KW_OK);
   assert_int_equal(event_api->wait(device, default_stream, end), KW_OK);
   assert_int_equal(event_api->elapsed(device, end, start, &ns), KW_OK);
@@ -564,7 +569,7 @@ static void test_default_stream_waits(void **state) {
   void *event = NULL;
   pthread_t opener;
   write_host(default_stream, mem, 0, &zero, sizeof zero);
-  assert_int_equal(event_api->create(device, &event), KW_OK);
+  assert_int_equal(event_api->create(device, &(kw_event_info){.struct_size = sizeof(kw_event_info)}, &event), KW_OK);
   assert_int_equal(stream_api->call_host(device, a, 0), KW_OK);
   add_one(a, mem, 1);
   assert_int_equal(event_api->record(device, event, a), KW_OK);

@@ -54,9 +54,10 @@ static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_i
   return KW_OK;
 }
 
-static kw_status device_open(void *plugin, uint32_t index, void **out_device) {
+static kw_status device_open(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   const kw_host_api *host = ((kw_cpu_plugin *)plugin)->host;
   if (index != 0) return refuse_index(plugin, index);
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_cpu_refuse_extension(host);
   kw_cpu_device *device = malloc(sizeof *device);
   if (!device) return kw_cpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the device's state");
   device->host = host;

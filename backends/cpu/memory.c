@@ -15,6 +15,7 @@ typedef struct block {
 
 static kw_status memory_alloc(void *device, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_cpu_device *cpu = device;
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_cpu_refuse_extension(cpu->host);
   if (info->kind != KW_MEM_DEVICE || info->alignment > KW_CPU_ALIGNMENT) {
     return kw_cpu_error(cpu->host, KW_ERR_INVALID_ARGUMENT,
                         "memory of kind %u, aligned to %llu: the cpu has kind 0, aligned to at most %d", info->kind,

@@ -25,7 +25,8 @@ static kw_status cpu_probe(const char **out_reason) {
   return KW_OK;
 }
 
-static kw_status cpu_init(const kw_host_api *host, void **out_plugin) {
+static kw_status cpu_init(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_cpu_refuse_extension(host);
   kw_cpu_plugin *plugin = malloc(sizeof *plugin);
   if (!plugin) return kw_cpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the plugin's state");
   plugin->host = host;

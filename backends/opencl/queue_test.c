@@ -228,7 +228,7 @@ static void test_event_orders_streams(void **state) {
   kw_tensor_ref a = test_tensor(host, KW_I32, 1, (int64_t[]){64}, NULL);
   kw_tensor_ref b = test_tensor(host, KW_I32, 1, (int64_t[]){64}, NULL);
   test_gate_start(&gate);
-  CHECK(events->create(host->device, &event));
+  CHECK(events->create(host->device, &(kw_event_info){.struct_size = sizeof(kw_event_info)}, &event));
   CHECK(events->query(host->device, event)); /* fresh: completed */
   CHECK(events->synchronize(host->device, event, KW_WAIT_FOREVER));
   CHECK(events->wait(host->device, two, event));
@@ -261,8 +261,8 @@ static void test_event_state_and_time(void **state) {
   uint64_t ns = UINT64_MAX;
   test_gate gate;
   test_gate_start(&gate);
-  CHECK(events->create(host->device, &start));
-  CHECK(events->create(host->device, &end));
+  CHECK(events->create(host->device, &(kw_event_info){.struct_size = sizeof(kw_event_info)}, &start));
+  CHECK(events->create(host->device, &(kw_event_info){.struct_size = sizeof(kw_event_info)}, &end));
   CHECK(events->record(host->device, start, stream));
   call_host(host, stream, &gate);
   CHECK(events->record(host->device, end, stream));
@@ -347,7 +347,7 @@ static void test_reopen(void **state) {
   assert_int_equal(host->kernel_count, kernels);
   CHECK(host->stream_api->destroy(host->device, host->stream));
   CHECK(host->device_api->close(host->device));
-  CHECK(host->device_api->open(host->plugin, 0, &host->device));
+  CHECK(host->device_api->open(host->plugin, 0, &(kw_open_info){.struct_size = sizeof(kw_open_info)}, &host->device));
   host->stream = stream_create(host, 18);
   kw_tensor_ref tensor = test_tensor(host, KW_I32, 1, (int64_t[]){4}, NULL);
   fill_int(host, host->stream, &tensor, 9);

@@ -82,13 +82,16 @@ static const void *find_group(const kw_plugin_desc *desc, const char *name) {
 void test_host_open(test_host *host) {
   uint32_t count = 0;
   host->kernel_count = 0;
-  assert_int_equal(host->plugin_desc->init(&host->api, &host->plugin), KW_OK);
+  assert_int_equal(
+      host->plugin_desc->init(&host->api, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &host->plugin), KW_OK);
   assert_int_equal(host->device_api->count(host->plugin, &count), KW_OK);
   assert_true(count > 0);
   memset(&host->info, 0, sizeof host->info);
   host->info.struct_size = sizeof host->info;
   assert_int_equal(host->device_api->info(host->plugin, 0, &host->info), KW_OK);
-  assert_int_equal(host->device_api->open(host->plugin, 0, &host->device), KW_OK);
+  assert_int_equal(
+      host->device_api->open(host->plugin, 0, &(kw_open_info){.struct_size = sizeof(kw_open_info)}, &host->device),
+      KW_OK);
   kw_stream_info stream = {.struct_size = sizeof stream, .flags = KW_STREAM_DEFAULT, .token = 1};
   assert_int_equal(host->stream_api->create(host->device, &stream, &host->stream), KW_OK);
 }

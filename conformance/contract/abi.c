@@ -145,7 +145,10 @@ static kw_query_fn query_function(void) {
 }
 
 static const kw_plugin_desc *query_plugin(void) {
-  kw_query_info host = {sizeof host, KW_ABI_VERSION_MIN, KW_ABI_VERSION, 0, kw_version()};
+  kw_query_info host = {.struct_size = sizeof host,
+                        .abi_min = KW_ABI_VERSION_MIN,
+                        .abi_max = KW_ABI_VERSION,
+                        .host_version = kw_version()};
   const kw_plugin_desc *desc = NULL;
   const char *reason = NULL;
   kw_status status = query_function()(&host, &desc, &reason);
@@ -170,7 +173,8 @@ void kw_contract_abi_query_is_pure(void **state) {
 /* A host of another major is refused with KW_ERR_ABI_MISMATCH and a reason. */
 void kw_contract_abi_query_refuses_major_9(void **state) {
   (void)state;
-  kw_query_info host = {sizeof host, KW_ABI_MAKE(9, 0), KW_ABI_MAKE(9, 0), 0, "9.0.0"};
+  kw_query_info host = {
+      .struct_size = sizeof host, .abi_min = KW_ABI_MAKE(9, 0), .abi_max = KW_ABI_MAKE(9, 0), .host_version = "9.0.0"};
   const kw_plugin_desc *desc = NULL;
   const char *reason = NULL;
   kw_status status = query_function()(&host, &desc, &reason);

@@ -34,7 +34,8 @@
   X(abi, struct_sizes)           \
   X(abi, floor_slots)            \
   X(abi, key_and_vendor)         \
-  X(abi, probe_again)
+  X(abi, probe_again)            \
+  X(abi, extensions)
 
 #define KW_ENVIRONMENT_TESTS(X)           \
   X(environment, no_fast_math)            \

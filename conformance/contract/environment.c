@@ -31,7 +31,10 @@ int kw_child_fast_math(void) {
   }
   kw_query_fn query;
   *(void **)&query = dlsym(library, KW_QUERY_SYMBOL);
-  kw_query_info host = {sizeof host, KW_ABI_VERSION_MIN, KW_ABI_VERSION, 0, kw_version()};
+  kw_query_info host = {.struct_size = sizeof host,
+                        .abi_min = KW_ABI_VERSION_MIN,
+                        .abi_max = KW_ABI_VERSION,
+                        .host_version = kw_version()};
   const kw_plugin_desc *desc = NULL;
   const char *reason = NULL, *oddity = kw_float_oddity(kw_float_control());
   const char *step = "loading";

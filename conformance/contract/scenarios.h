@@ -12,6 +12,7 @@
   X(lifetime)                 \
   X(usable)                   \
   X(init_again)               \
+  X(extensions)               \
   X(fork_refused)             \
   X(fork_exec)                \
   X(fork_first)               \

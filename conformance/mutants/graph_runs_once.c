@@ -17,8 +17,9 @@ typedef struct graph {
 static graph *recorded; /* NULL: no stream records */
 static void *recording; /* that stream */
 
-static kw_status begin(void *device, void *stream) {
+static kw_status begin(void *device, void *stream, const kw_capture_info *info) {
   (void)device;
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return KW_ERR_UNSUPPORTED;
   if (recorded) return KW_ERR_BUSY;
   recorded = calloc(1, sizeof *recorded);
   recording = stream;

@@ -43,7 +43,8 @@ static void open_cpu(void) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   kw_query_fn query = NULL;
   if (library) *(void **)&query = dlsym(library, KW_QUERY_SYMBOL);
-  kw_query_info host = {sizeof host, KW_ABI_VERSION, KW_ABI_VERSION, 0, "mutant"};
+  kw_query_info host = {
+      .struct_size = sizeof host, .abi_min = KW_ABI_VERSION, .abi_max = KW_ABI_VERSION, .host_version = "mutant"};
   const char *reason = NULL;
   if (!query || query(&host, &cpu, &reason) != KW_OK) {
     snprintf(trouble, sizeof trouble, "a mutant wraps the cpu plugin, and %s cannot be used: build keyway_cpu", path);
@@ -224,14 +225,14 @@ static kw_status mutant_probe(const char **out_reason) {
   return KW_ERR_NOT_FOUND;
 }
 
-static kw_status mutant_init(const kw_host_api *host, void **out_plugin) {
+static kw_status mutant_init(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
   if (!cpu) return host->set_error(host->ctx, KW_ERR_NOT_FOUND, trouble);
   kw_mutant_host = host;
   wrapped_host = (kw_host_api){0};
   memcpy(&wrapped_host, host, host->struct_size < sizeof wrapped_host ? host->struct_size : sizeof wrapped_host);
   wrapped_host.register_kernel = register_kernel;
   kw_status status = define_twice();
-  return status == KW_OK ? cpu->init(&wrapped_host, out_plugin) : status;
+  return status == KW_OK ? cpu->init(&wrapped_host, info, out_plugin) : status;
 }
 
 static kw_status mutant_shutdown(void *plugin) {

@@ -18,9 +18,9 @@ static kw_status info(void *plugin, uint32_t index, kw_device_info *out_info) {
   return status;
 }
 
-static kw_status open(void *plugin, uint32_t index, void **out_device) {
+static kw_status open(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   (void)index;
-  return kw_mutant_real.device.open(plugin, 0, out_device);
+  return kw_mutant_real.device.open(plugin, 0, info, out_device);
 }
 
 static kw_status copy_peer(void *device, void *stream, void *src_device, const kw_copy_info *copy) {

@@ -12,10 +12,10 @@ static void *idle(void *unused) {
   return unused;
 }
 
-static kw_status open_device(void *plugin, uint32_t index, void **out_device) {
+static kw_status open_device(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, idle, NULL) == 0) pthread_detach(thread);
-  return kw_mutant_real.device.open(plugin, index, out_device);
+  return kw_mutant_real.device.open(plugin, index, info, out_device);
 }
 
 void kw_mutant_change(kw_mutant *mutant) {

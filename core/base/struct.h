@@ -26,6 +26,11 @@ static inline kw_status kw_struct_check_given(const char *function, const void *
 /* KW_OK when a struct of this size from a plugin can be read: at least `min`, not absurd. `what` names it. */
 kw_status kw_struct_check(const char *what, uint32_t struct_size, uint32_t min);
 
+/* KW_OK when the host can do what a plugin hung on a struct: a chain as kw_ext says, without a critical entry, since
+ * there is none that this version knows. KW_ERR_INVALID_ARGUMENT or KW_ERR_UNSUPPORTED otherwise. `what` names the
+ * struct. */
+kw_status kw_chain_check(const char *what, const kw_ext *next);
+
 /* Reads the other side's struct `from` into our `to` of `to_size` bytes: what the other side does not have is zero,
  * what we do not know is left out. to's struct_size becomes to_size. The caller has checked from's struct_size. */
 static inline void kw_struct_read(void *to, uint32_t to_size, const void *from) {

@@ -502,7 +502,8 @@ static void mark_use(kw_device *device, kw_foreign_use *use) {
   kw_stream *stream = kw_stream_pin(use->token);
   if (stream == NULL) return;
   if ((device->plugin->native & KW_NATIVE_EVENTS) != 0) {
-    kw_status status = KW_ASK(device->slots, event.create, device->handle, &use->event);
+    const kw_event_info info = {.struct_size = sizeof info};
+    kw_status status = KW_ASK(device->slots, event.create, device->handle, &info, &use->event);
     if (status == KW_OK) {
       status = KW_ASK(device->slots, event.record, device->handle, use->event, stream->handle);
       use->has_event = status == KW_OK;

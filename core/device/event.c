@@ -37,7 +37,8 @@ kw_status kw_event_create(kw_device *device, kw_event **out_event) {
   if (event == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "kw_event_create: the host is out of memory.");
   event->device = device;
   if (is_native(event)) {
-    status = KW_ASK(device->slots, event.create, device->handle, &event->handle);
+    const kw_event_info info = {.struct_size = sizeof info};
+    status = KW_ASK(device->slots, event.create, device->handle, &info, &event->handle);
     if (status != KW_OK) {
       free(event);
       return kw_device_mark_if_lost(device, kw_from_plugin(status, "creating an event on %s", device->name));

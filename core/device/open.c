@@ -118,7 +118,8 @@ static kw_status open_parts(kw_device *device) {
   kw_status status = kw_device_read_info(plugin, device->index, &device->info);
   if (status != KW_OK) return status;
   void *handle = NULL;
-  status = KW_ASK(plugin, device.open, plugin->state, device->index, &handle);
+  const kw_open_info info = {.struct_size = sizeof info};
+  status = KW_ASK(plugin, device.open, plugin->state, device->index, &info, &handle);
   if (status != KW_OK) return kw_from_plugin(status, "%s.%s: device.open", plugin->vendor, plugin->key);
   pthread_mutex_lock(&lock); /* whoever looks a device up by its handle finds this one from now on */
   device->handle = handle;

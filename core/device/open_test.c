@@ -20,8 +20,8 @@ static void *report(void *unused) {
 }
 
 /* Another thread reports a build for a device that the library does not have yet. */
-static kw_status open_slowly(void *plugin, uint32_t index, void **out_device) {
-  (void)plugin, (void)index;
+static kw_status open_slowly(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
+  (void)plugin, (void)index, (void)info;
   *out_device = test;
   pthread_t thread;
   if (pthread_create(&thread, NULL, report, NULL) != 0) return KW_ERR_INTERNAL;

@@ -217,8 +217,8 @@ static kw_status give_info(void *plugin, uint32_t index, kw_device_info *out_inf
 
 static test_device *next;
 
-static kw_status open_next(void *plugin, uint32_t index, void **out_device) {
-  (void)plugin, (void)index;
+static kw_status open_next(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
+  (void)plugin, (void)index, (void)info;
   *out_device = next;
   return KW_OK;
 }

@@ -39,7 +39,8 @@ static kw_status capture_node(const kw_graph *graph, const kw_record_node *node)
 static kw_status capture(kw_graph *graph) {
   kw_device *device = graph->device;
   const kw_plugin *plugin = device->slots;
-  kw_status status = KW_ASK(plugin, graph.begin, device->handle, graph->native_stream);
+  const kw_capture_info info = {.struct_size = sizeof info};
+  kw_status status = KW_ASK(plugin, graph.begin, device->handle, graph->native_stream, &info);
   if (status != KW_OK) return kw_from_plugin(status, "graph.begin");
   for (uint32_t i = 0; i < graph->record.node_count && status == KW_OK; ++i) {
     status = capture_node(graph, &graph->record.nodes[i]);
@@ -86,13 +87,14 @@ void kw_graph_destroy_native(kw_graph *graph) {
 /* ---- Launching --------------------------------------------------------------------------------------------------- */
 
 static kw_status enqueue_wait(kw_device *device, kw_stream *last, kw_stream *stream) {
-  const kw_event_api *api = &device->slots->event;
+  const kw_event_info info = {.struct_size = sizeof info};
+  const kw_plugin *plugin = device->slots;
   void *event;
-  kw_status status = api->create(device->handle, &event);
+  kw_status status = KW_ASK(plugin, event.create, device->handle, &info, &event);
   if (status == KW_OK) {
-    status = api->record(device->handle, event, last->handle);
-    if (status == KW_OK) status = api->wait(device->handle, stream->handle, event);
-    api->destroy(device->handle, event);
+    status = KW_ASK(plugin, event.record, device->handle, event, last->handle);
+    if (status == KW_OK) status = KW_ASK(plugin, event.wait, device->handle, stream->handle, event);
+    KW_ASK(plugin, event.destroy, device->handle, event);
   }
   if (status == KW_OK) return KW_OK;
   return kw_device_mark_if_lost(

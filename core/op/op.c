@@ -225,6 +225,7 @@ kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
   if ((status = kw_op_table_build()) != KW_OK) return status; /* its names come first */
   kw_op_desc desc;
   kw_struct_read(&desc, sizeof desc, given);
+  if ((status = kw_chain_check("a kw_op_desc", desc.next)) != KW_OK) return status;
 
   kw_op *op = calloc(1, sizeof *op);
   if (!op) return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no memory for another op", vendor);

@@ -89,6 +89,7 @@ static kw_kernel *make_kernel(kw_plugin *plugin, const kw_op *op, const kw_kerne
   kw_kernel *kernel = calloc(1, sizeof *kernel);
   if (kernel == NULL) return NULL;
   *kernel = (kw_kernel){.desc = *desc, .plugin = plugin, .op = op};
+  kernel->desc.next = NULL;
   kernel->desc.op = strdup(desc->op);
   kernel->desc.name = strdup(desc->name);
   if (kernel->desc.op != NULL && kernel->desc.name != NULL) return kernel;
@@ -131,6 +132,7 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *given) {
         "kernel %s of %s: this Keyway does not know what its flags 0x%llx ask for; the plugin does without it",
         desc.name, desc.op, (unsigned long long)(desc.flags & KW_FLAGS_CRITICAL & ~KNOWN_FLAGS));
   }
+  if ((status = kw_chain_check("a kw_kernel_desc", desc.next)) != KW_OK) return status;
   const kw_op *op = kw_op_find(desc.op);
   if (op == NULL) {
     return kw_fail(KW_ERR_NOT_FOUND,

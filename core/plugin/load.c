@@ -108,7 +108,8 @@ static kw_status count_devices(kw_plugin *plugin) {
 static kw_status run_init(attempt *try, kw_plugin *plugin) {
   kw_status status = kw_kernels_open(plugin);
   if (status != KW_OK) return starve(try, status);
-  status = KW_ASK(plugin, desc.init, &plugin->host, &plugin->state);
+  const kw_init_info info = {.struct_size = sizeof info};
+  status = KW_ASK(plugin, desc.init, &plugin->host, &info, &plugin->state);
   bool starved = atomic_load(&plugin->starved);
   if (status != KW_OK) {
     kw_kernels_clear(plugin);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Larger counts than any plugin will reach: memory that is not what it claims to be. */
-#define KW_GROUP_LIMIT 1024u
+#define KW_GROUP_LIMIT 256u
 #define KW_TEXT_LIMIT 1024u
 
 /* ---- The layout, from slots.def ---------------------------------------------------------------------------------- */
@@ -184,11 +184,22 @@ static kw_status copy_desc(const kw_plugin_desc *from, kw_plugin_desc *to) {
   return KW_OK;
 }
 
+/* A plugin of a later minor version may have given a meaning to a field that is reserved here, which then reads as
+ * zero; any other has forgotten to clear it. */
+static kw_status check_reserved(const kw_plugin_answer *result, const char *what, uint32_t reserved) {
+  if (reserved == 0 || result->desc.abi_version > KW_ABI_VERSION) return KW_OK;
+  return kw_fail(KW_ERR_ABI_MISMATCH, "reserved in %s is %u: set it to 0", what, reserved);
+}
+
 static kw_status copy_table(group_id id, const void *table, kw_plugin_answer *result) {
   const group_row *group = &groups[id];
   uint32_t size = kw_struct_size(table);
   kw_status status = kw_struct_check(group->name, size, group->min_size);
   if (status != KW_OK) return kw_fail(status, "the table of group %s", kw_error_message());
+
+  uint32_t reserved;
+  memcpy(&reserved, (const char *)table + sizeof size, sizeof reserved);
+  if ((status = check_reserved(result, group->name, reserved)) != KW_OK) return status;
 
   char *to = (char *)result + group->offset;
   for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++) {
@@ -223,16 +234,22 @@ static kw_status copy_groups(kw_plugin_answer *result) {
     return kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.groups cannot be: %u groups at %p", desc->group_count,
                    (const void *)desc->groups);
   }
+  kw_status status = check_reserved(result, "its kw_plugin_desc", desc->reserved);
+  if (status != KW_OK) return status;
   bool seen[GROUP_COUNT] = {false};
   for (uint32_t i = 0; i < desc->group_count; i++) {
     const kw_group *group = &desc->groups[i];
     if (group->name == NULL || group->table == NULL) {
       return kw_fail(KW_ERR_ABI_MISMATCH, "its group %u has no %s", i, group->name == NULL ? "name" : "table");
     }
+    for (uint32_t before = 0; before < i; before++) {
+      if (strcmp(group->name, desc->groups[before].name) != 0) continue;
+      return kw_fail(KW_ERR_ABI_MISMATCH, "its group %s is there twice: give each name one table", group->name);
+    }
     for (int id = 0; id < GROUP_COUNT; id++) {
-      if (seen[id] || strcmp(group->name, groups[id].name) != 0) continue;
+      if (strcmp(group->name, groups[id].name) != 0) continue;
       seen[id] = true;
-      kw_status status = copy_table((group_id)id, group->table, result);
+      status = copy_table((group_id)id, group->table, result);
       if (status != KW_OK) return status;
     }
   }

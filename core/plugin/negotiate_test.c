@@ -51,7 +51,7 @@ static void uncalled(void) {
 static void fill_table(void *table, uint32_t size) {
   void (*fn)(void) = uncalled;
   for (uint32_t at = 8; at < size; at += sizeof fn) memcpy((char *)table + at, &fn, sizeof fn);
-  memcpy(table, &size, sizeof size);
+  memcpy(table, (const uint32_t[]){size, 0}, 2 * sizeof size);
 }
 
 static int make_plugin(void **state) {
@@ -75,7 +75,7 @@ static int make_plugin(void **state) {
                           .vendor = "acme",
                           .version = "1.2",
                           .probe = probe,
-                          .init = (kw_status(*)(const kw_host_api *, void **))uncalled,
+                          .init = (kw_status(*)(const kw_host_api *, const kw_init_info *, void **))uncalled,
                           .shutdown = (kw_status(*)(void *))uncalled,
                           .groups = groups,
                           .group_count = sizeof groups / sizeof groups[0]};
@@ -279,16 +279,18 @@ static void required_slots_are_named(void **state) {
 
 static void groups_are_found_by_name(void **state) {
   (void)state;
-  kw_device_api second = {.struct_size = 1};
-  groups[0] = groups[1];
-  groups[1].table = &second; /* the first of two counts */
+  groups[0] = (kw_group){"keyway.device/2", &desc}; /* a later version's, beside the one that is known */
   accepts();
+  groups[0] = groups[1];
+  refuses("its group keyway.device/1 is there twice");
+  groups[0].name = groups[1].name = "com.acme.power/1";
+  refuses("its group com.acme.power/1 is there twice");
   make_plugin(NULL);
   desc.group_count = 4; /* without events */
   accepts();
   assert_false(result.native & KW_NATIVE_EVENTS);
   void *made = NULL;
-  assert_int_equal(result.event.create(NULL, &made), KW_ERR_UNSUPPORTED);
+  assert_int_equal(result.event.create(NULL, NULL, &made), KW_ERR_UNSUPPORTED);
   assert_string_equal(kw_error_message(), "the plugin has no event.create");
   groups[2].name = "keyway.memory/2";
   refuses("required group keyway.memory/1 is missing");
@@ -296,6 +298,39 @@ static void groups_are_found_by_name(void **state) {
   refuses("group 2 has no name");
   groups[2] = (kw_group){KW_GROUP_MEMORY, NULL};
   refuses("group 2 has no table");
+}
+
+static void reserved_fields_are_a_later_versions(void **state) {
+  (void)state;
+  desc.reserved = 1;
+  refuses("reserved in its kw_plugin_desc is 1: set it to 0");
+  desc.abi_version = KW_ABI_VERSION + 1;
+  accepts();
+  make_plugin(NULL);
+  stream.reserved = 2;
+  refuses("reserved in keyway.stream/1 is 2: set it to 0");
+  desc.abi_version = KW_ABI_VERSION + 1;
+  accepts();
+  assert_int_equal(result.stream.reserved, 0);
+}
+
+/* For ever: what sides of any two versions read before they know of each other. */
+static void where_two_versions_meet_is_fixed(void **state) {
+  (void)state;
+  assert_string_equal(KW_QUERY_SYMBOL, "keyway_plugin_query");
+  assert_int_equal(offsetof(kw_query_info, struct_size), 0);
+  assert_int_equal(offsetof(kw_query_info, abi_min), 4);
+  assert_int_equal(offsetof(kw_query_info, abi_max), 8);
+  assert_int_equal(offsetof(kw_query_info, reserved), 12);
+  assert_int_equal(offsetof(kw_query_info, host_version), 16);
+  assert_int_equal(offsetof(kw_query_info, next), 24);
+  assert_int_equal(offsetof(kw_plugin_desc, struct_size), 0);
+  assert_int_equal(offsetof(kw_plugin_desc, abi_version), 4);
+  assert_int_equal(offsetof(kw_plugin_desc, key), 8);
+  const kw_query_fn fixed = (kw_status(*)(const kw_query_info *, const kw_plugin_desc **, const char **))query;
+  assert_true(fixed == query);
+  accepts();
+  assert_int_equal(asked.reserved, 0);
 }
 
 int main(void) {
@@ -312,6 +347,8 @@ int main(void) {
       cmocka_unit_test_setup(texts_have_an_end, make_plugin),
       cmocka_unit_test_setup(required_slots_are_named, make_plugin),
       cmocka_unit_test_setup(groups_are_found_by_name, make_plugin),
+      cmocka_unit_test_setup(reserved_fields_are_a_later_versions, make_plugin),
+      cmocka_unit_test_setup(where_two_versions_meet_is_fixed, make_plugin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

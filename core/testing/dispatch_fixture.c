@@ -67,8 +67,8 @@ static kw_status run_or_capture(kw_status (*run)(const kw_call *call), const kw_
 }
 
 #ifdef FIXTURE_GRAPHS
-static kw_status graph_begin(void *device, void *stream) {
-  (void)device;
+static kw_status graph_begin(void *device, void *stream, const kw_capture_info *info) {
+  (void)device, (void)info;
   if (fixture.begin_status != KW_OK) return fixture.begin_status;
   capturing = stream;
   return KW_OK;
@@ -579,7 +579,8 @@ static const kw_kernel_desc kernels[] = {
      .launch = multiples},
 };
 
-static kw_status register_kernels(const kw_host_api *host, void **out_plugin) {
+static kw_status register_kernels(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  (void)info;
   fixture_host = host;
   *out_plugin = &fixture_state;
   kw_status defined = define_ops(host);

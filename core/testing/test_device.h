@@ -381,7 +381,8 @@ static inline kw_status test_stream_call_host(void *device, void *stream, uint64
   return test_leave(test, KW_OK);
 }
 
-static inline kw_status test_event_create(void *device, void **out_event) {
+static inline kw_status test_event_create(void *device, const kw_event_info *info, void **out_event) {
+  (void)info;
   test_device *test = device;
   TEST_ENTER(test, event_create);
   test_event *event = calloc(1, sizeof *event);

@@ -146,6 +146,10 @@ static bool give_back(npu_arena *arena, kw_mem mem) {
 
 static kw_status npu_alloc(void *device_ptr, const kw_alloc_info *info, kw_mem *out_mem) {
   npu_device *device = device_ptr;
+  kw_status status = npu_check_extensions(device->host, info->next);
+  if (status != KW_OK) {
+    return status;
+  }
   if (info->size == 0 || info->kind != KW_MEM_DEVICE || info->alignment > NPU_ALIGNMENT) {
     return npu_fail(device->host, KW_ERR_INVALID_ARGUMENT,
                     "alloc: size %llu, kind %u, alignment %llu; this device wants a size of at least 1, device memory "

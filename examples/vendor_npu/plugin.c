@@ -18,6 +18,11 @@ kw_status npu_fail(const kw_host_api *host, kw_status status, const char *format
   return host->set_error(host->ctx, status, text);
 }
 
+kw_status npu_check_extensions(const kw_host_api *host, const kw_ext *next) {
+  kw_status status = kw_ext_check(next, NULL, 0);
+  return status == KW_OK ? KW_OK : npu_fail(host, status, "the call has a critical extension that is not known here");
+}
+
 /* ---- 2. Probe: is there hardware? A real plugin asks its driver here, quickly and without starting threads. ----- */
 
 static kw_status npu_probe(const char **out_reason) {
@@ -27,14 +32,18 @@ static kw_status npu_probe(const char **out_reason) {
 
 /* ---- 3. Init and shutdown --------------------------------------------------------------------------------------- */
 
-static kw_status npu_init(const kw_host_api *host, void **out_plugin) {
+static kw_status npu_init(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  kw_status status = npu_check_extensions(host, info->next);
+  if (status != KW_OK) {
+    return status;
+  }
   npu_plugin *plugin = malloc(sizeof *plugin);
   if (plugin == NULL) {
     return npu_fail(host, KW_ERR_OUT_OF_MEMORY, "init: no host memory for the plugin's state (%zu bytes)",
                     sizeof *plugin);
   }
   plugin->host = host;
-  kw_status status = npu_register_kernels(host);
+  status = npu_register_kernels(host);
   if (status != KW_OK) {
     free(plugin);
     return status;
@@ -83,9 +92,12 @@ static kw_status npu_device_info(void *plugin_ptr, uint32_t index, kw_device_inf
   return KW_OK;
 }
 
-static kw_status npu_device_open(void *plugin_ptr, uint32_t index, void **out_device) {
+static kw_status npu_device_open(void *plugin_ptr, uint32_t index, const kw_open_info *info, void **out_device) {
   const npu_plugin *plugin = plugin_ptr;
   kw_status status = check_index(plugin, index);
+  if (status == KW_OK) {
+    status = npu_check_extensions(plugin->host, info->next);
+  }
   if (status != KW_OK) {
     return status;
   }

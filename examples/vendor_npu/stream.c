@@ -178,6 +178,10 @@ kw_status npu_stream_enqueue_task(npu_stream *stream, const npu_task *task) {
 
 static kw_status npu_stream_create(void *device_ptr, const kw_stream_info *info, void **out_stream) {
   npu_device *device = device_ptr;
+  kw_status status = npu_check_extensions(device->host, info->next);
+  if (status != KW_OK) {
+    return status;
+  }
   npu_stream *stream = calloc(1, sizeof *stream);
   if (stream == NULL) {
     return npu_fail(device->host, KW_ERR_OUT_OF_MEMORY, "stream.create: no host memory (%zu bytes)", sizeof *stream);

@@ -27,7 +27,8 @@ static const stream_api_1_7 stream = {.known = {.struct_size = sizeof stream,
                                                 .destroy = fixture_stream_destroy,
                                                 .synchronize = fixture_stream_synchronize}};
 
-static kw_status init_1_7(const kw_host_api *host, void **out_plugin) {
+static kw_status init_1_7(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  (void)info;
   if (host->abi_version != KW_ABI_VERSION) {
     return host->set_error(host->ctx, KW_ERR_ABI_MISMATCH, "the agreed version is the lower of the two");
   }

@@ -10,8 +10,8 @@ static kw_status launch_nothing(const kw_call *call) {
   return KW_OK;
 }
 
-static kw_status begin_nothing(void *device, void *stream) {
-  (void)device, (void)stream;
+static kw_status begin_nothing(void *device, void *stream, const kw_capture_info *info) {
+  (void)device, (void)stream, (void)info;
   return KW_OK;
 }
 

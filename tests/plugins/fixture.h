@@ -23,8 +23,9 @@ static int fixture_state, fixture_device; /* their addresses are the plugin's an
 
 /* ---- Device ---- */
 
-static inline kw_status fixture_open(void *plugin, uint32_t index, void **out_device) {
+static inline kw_status fixture_open(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   (void)plugin;
+  (void)info;
   (void)index;
   *out_device = &fixture_device;
   return KW_OK;

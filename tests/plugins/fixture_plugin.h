@@ -101,7 +101,8 @@ static kw_status fixture_probe(const char **out_reason) {
 #endif
 
 #ifndef FIXTURE_INIT
-static kw_status fixture_init(const kw_host_api *host, void **out_plugin) {
+static kw_status fixture_init(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  (void)info;
   fixture_host = host;
   kw_kernel_desc kernel = {.struct_size = sizeof kernel,
                            .op = "add.Tensor",

@@ -5,7 +5,8 @@
 #define FIXTURE_KEY "init_fail"
 #include "fixture.h"
 
-static kw_status fail(const kw_host_api *host, void **out_plugin) {
+static kw_status fail(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  (void)info;
   (void)out_plugin;
   return host->set_error(host->ctx, KW_ERR_TIMEOUT, "fixtureInit: the firmware does not answer");
 }

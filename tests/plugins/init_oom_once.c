@@ -5,7 +5,8 @@
 #define FIXTURE_KEY "init_oom_once"
 #include "fixture.h"
 
-static kw_status fail_once(const kw_host_api *host, void **out_plugin) {
+static kw_status fail_once(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  (void)info;
   static int inits;
   fixture_host = host;
   *out_plugin = &fixture_state;

@@ -7,9 +7,9 @@
 
 static int opens;
 
-static kw_status open_counting(void *plugin, uint32_t index, void **out_device) {
+static kw_status open_counting(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   opens++;
-  return fixture_open(plugin, index, out_device);
+  return fixture_open(plugin, index, info, out_device);
 }
 
 static kw_status launch_once_lost(const kw_call *call) {

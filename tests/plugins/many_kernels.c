@@ -8,7 +8,8 @@
 
 #define COUNT 200000
 
-static kw_status register_many(const kw_host_api *host, void **out_plugin) {
+static kw_status register_many(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  (void)info;
   fixture_host = host;
   *out_plugin = &fixture_state;
   char name[32];

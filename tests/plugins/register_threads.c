@@ -24,7 +24,8 @@ static void *register_for(void *op) {
   return NULL;
 }
 
-static kw_status register_in_threads(const kw_host_api *host, void **out_plugin) {
+static kw_status register_in_threads(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  (void)info;
   fixture_host = host;
   *out_plugin = &fixture_state;
   pthread_t threads[THREADS];

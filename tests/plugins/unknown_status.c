@@ -5,7 +5,8 @@
 #define FIXTURE_KEY "unknown_status"
 #include "fixture.h"
 
-static kw_status open_oddly(void *plugin, uint32_t index, void **out_device) {
+static kw_status open_oddly(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
+  (void)info;
   (void)plugin;
   (void)index;
   (void)out_device;

@@ -44,7 +44,10 @@
  *     MUST set struct_size in the structs it provides to sizeof of its own headers' version. [abi]
  *   - Flags are 64 bits. Of those that one side does not know, bits 0-31 are hints, which it ignores; bits 32-63
  *     (KW_FLAGS_CRITICAL) change what is asked for: it answers KW_ERR_UNSUPPORTED and changes nothing.
+ *   - Reserved fields and unused bits of masks MUST be 0. From a side of a later version they read as 0. [abi]
  *   - Pointers passed to a slot are valid during that call only, unless the slot says otherwise.
+ *   - Where a slot's info has `next`, an unknown entry of the chain MUST be skipped, and an unknown critical one MUST
+ *     be refused with KW_ERR_UNSUPPORTED before anything is changed: kw_ext_check does that. [abi]
  */
 #ifndef KEYWAY_PLUGIN_H
 #define KEYWAY_PLUGIN_H
@@ -67,6 +70,27 @@ extern "C" {
  * added. `ptr` must point to a complete type from these headers. */
 #define KW_HAS_FIELD(ptr, field) \
   ((size_t)(ptr)->struct_size >= (size_t)((const char *)(&(ptr)->field + 1) - (const char *)(ptr)))
+
+/* ==== Extensions ================================================================================================== */
+
+/* The entry of this kind in a chain (kw_ext in types.h), or NULL. */
+static inline const kw_ext *kw_ext_find(const kw_ext *next, uint32_t kind) {
+  for (; next != NULL; next = next->next) {
+    if (((next->kind ^ kind) & ~KW_EXT_CRITICAL) == 0) return next;
+  }
+  return NULL;
+}
+
+/* KW_OK when each critical entry of a chain is of one of the `known_count` kinds in `known`, otherwise
+ * KW_ERR_UNSUPPORTED. Who knows KW_EXT_VENDOR looks at the names itself. */
+static inline kw_status kw_ext_check(const kw_ext *next, const uint32_t *known, uint32_t known_count) {
+  for (; next != NULL; next = next->next) {
+    uint32_t i = 0;
+    while (i < known_count && ((next->kind ^ known[i]) & ~KW_EXT_CRITICAL) != 0) i++;
+    if (i == known_count && (next->kind & KW_EXT_CRITICAL) != 0) return KW_ERR_UNSUPPORTED;
+  }
+  return KW_OK;
+}
 
 /* ==== Host services =============================================================================================== */
 
@@ -97,8 +121,8 @@ typedef struct kw_host_api {
 
   /* Offers a kernel; only inside init. The descriptor is copied, `user` is kept as a pointer.
    * KW_ERR_NOT_FOUND when no op of that name exists (the host may be older than the op: a plugin SHOULD go on),
-   * KW_ERR_UNSUPPORTED for a critical flag that the host does not know (the same applies),
-   * KW_ERR_INVALID_ARGUMENT when called outside init or when the descriptor has no launch. */
+   * KW_ERR_INVALID_ARGUMENT when called outside init or when the descriptor has no launch, KW_ERR_UNSUPPORTED for a
+   * critical flag or extension that the host does not know (the same applies). */
   kw_status(KW_CALL *register_kernel)(void *ctx, const kw_kernel_desc *kernel);
 
   /* Adds an op of the vendor's own to the op table; only inside init. The namespace ("acme::") is required, and
@@ -266,6 +290,8 @@ struct kw_kernel_desc {
 
   /* Frees what prepare made; after the last launch that used it has been passed by its stream. (optional) */
   kw_status(KW_CALL *release)(void *user, void *prepared);
+
+  const kw_ext *next; /* read during register_kernel */
 };
 
 /* Shape inference for a vendor's op: fills dtype, rank and shape of *outs[0..out_count-1], which the host has zeroed
@@ -288,9 +314,18 @@ struct kw_op_desc {
   kw_reference_fn reference; /* (optional: without it the suite only runs the op and says so) */
   kw_dtype_mask dtypes;      /* dtypes of the tensor inputs that the op is defined for */
   double max_ulp;            /* error bound for the suite, in units in the last place; 0 = bit-exact */
+  const kw_ext *next;        /* read during define_op */
 };
 
 /* ==== Devices: group "keyway.device/1" ============================================================================ */
+
+/* How a device is opened. */
+typedef struct kw_open_info {
+  uint32_t struct_size;
+  uint32_t option_count;
+  const kw_option *options; /* for this device; see kw_init_info */
+  const kw_ext *next;
+} kw_open_info;
 
 typedef struct kw_device_api {
   uint32_t struct_size;
@@ -304,7 +339,7 @@ typedef struct kw_device_api {
   kw_status(KW_CALL *info)(void *plugin, uint32_t index, kw_device_info *out_info);
 
   /* Opens a device. The host opens each index at most once at a time, and may open it again after close. [lifecycle] */
-  kw_status(KW_CALL *open)(void *plugin, uint32_t index, void **out_device);
+  kw_status(KW_CALL *open)(void *plugin, uint32_t index, const kw_open_info *info, void **out_device);
 
   /* Closes it. The host has destroyed all streams, events and memory of the device first. MUST be possible after
    * KW_ERR_DEVICE_LOST. */
@@ -321,6 +356,7 @@ typedef struct kw_alloc_info {
   kw_mem_kind kind;
   uint64_t size;      /* bytes, at least 1 */
   uint64_t alignment; /* bytes, a power of two, at most the device's mem_alignment */
+  const kw_ext *next;
 } kw_alloc_info;
 
 typedef uint32_t kw_copy_kind;
@@ -390,6 +426,7 @@ typedef struct kw_stream_info {
   uint32_t reserved;
   uint64_t flags; /* KW_STREAM_* */
   uint64_t token; /* names the stream in host->report_async_error */
+  const kw_ext *next;
 } kw_stream_info;
 
 typedef struct kw_stream_api {
@@ -423,11 +460,18 @@ typedef struct kw_stream_api {
 /* A marker in a stream. Without this group the host derives events: record synchronises the stream. A fresh event
  * counts as completed. Recording again moves the marker. [event] */
 
+typedef struct kw_event_info {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t flags; /* none yet: 0 */
+  const kw_ext *next;
+} kw_event_info;
+
 typedef struct kw_event_api {
   uint32_t struct_size;
   uint32_t reserved;
 
-  kw_status(KW_CALL *create)(void *device, void **out_event);
+  kw_status(KW_CALL *create)(void *device, const kw_event_info *info, void **out_event);
 
   /* MAY be called while the marker is still ahead; waits already enqueued MUST still be honoured. [event] */
   kw_status(KW_CALL *destroy)(void *device, void *event);
@@ -456,13 +500,20 @@ typedef struct kw_event_api {
  * KW_KERNEL_CAPTURABLE take part. When a slot fails, and without the group, the host replays call by call. All memory
  * that the recorded work names stays valid until destroy. A late error of the work names the stream of the graph's
  * launch, or the recorded one, whose token is that of the stream that the application recorded on. [graph] */
+typedef struct kw_capture_info {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t flags; /* none yet: 0 */
+  const kw_ext *next;
+} kw_capture_info;
+
 typedef struct kw_graph_api {
   uint32_t struct_size;
   uint32_t reserved;
 
   /* From here to end, what is enqueued on `stream` is recorded and does not run. The stream is idle, and no other
    * work is enqueued on it. */
-  kw_status(KW_CALL *begin)(void *device, void *stream);
+  kw_status(KW_CALL *begin)(void *device, void *stream, const kw_capture_info *info);
 
   /* Ends recording, whatever happened since begin; the stream is usable again. out_graph NULL: throws it away. */
   kw_status(KW_CALL *end)(void *device, void *stream, void **out_graph);
@@ -539,7 +590,9 @@ typedef struct kw_interop_api {
 /* ==== The plugin ================================================================================================== */
 
 /* A capability group: `table` points to the struct that `name` stands for, whose first field is its struct_size. Groups
- * that the host does not know are ignored; vendors name their own in reverse DNS ("com.acme.power/1"). */
+ * that the host does not know are ignored; vendors name their own in reverse DNS ("com.acme.power/1"). A name MUST be
+ * there once. [abi] A group grows at its end within its number. A plugin may offer /1 and /2 of a group: the host takes
+ * the highest that it knows, and serves /1 for its whole major version. 16 bytes, frozen. */
 typedef struct kw_group {
   const char *name;
   const void *table;
@@ -553,6 +606,14 @@ typedef struct kw_group {
 #define KW_GROUP_ENERGY "keyway.energy/1"
 #define KW_GROUP_PROFILE "keyway.profile/1"
 #define KW_GROUP_INTEROP "keyway.interop/1"
+
+/* How a plugin is started. */
+typedef struct kw_init_info {
+  uint32_t struct_size;
+  uint32_t option_count;
+  const kw_option *options;
+  const kw_ext *next;
+} kw_init_info;
 
 /* What a plugin is. Constant, alive as long as the library is loaded. */
 typedef struct kw_plugin_desc {
@@ -571,7 +632,7 @@ typedef struct kw_plugin_desc {
   kw_status(KW_CALL *probe)(const char **out_reason);
 
   /* Starts the plugin: keeps `host`, registers kernels and ops, returns its state in *out_plugin (may stay NULL). */
-  kw_status(KW_CALL *init)(const kw_host_api *host, void **out_plugin);
+  kw_status(KW_CALL *init)(const kw_host_api *host, const kw_init_info *info, void **out_plugin);
 
   /* Ends it: joins its threads, frees everything. init may be called again afterwards. [lifecycle] */
   kw_status(KW_CALL *shutdown)(void *plugin);
@@ -588,7 +649,11 @@ typedef struct kw_query_info {
   uint32_t abi_max; /* ... up to this one, and later minors of the same major */
   uint32_t reserved;
   const char *host_version; /* for people: "keyway 0.9.0" */
+  const kw_ext *next;
 } kw_query_info;
+
+/* For ever the same, in every version: the symbol's name and signature, the first 24 bytes of kw_query_info, the first
+ * 8 of kw_plugin_desc. */
 
 /* The one exported symbol. Pure: no threads, no driver, no files; callable any number of times.
  * A plugin answers with the highest version that it follows whose major lies between those of abi_min and abi_max. Its
@@ -612,6 +677,10 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
     *out_reason = "this plugin follows plugin ABI " KW_ABI_VERSION_TEXT
                   ", which the host does not serve; install a plugin and a host of the same major version";
     return KW_ERR_ABI_MISMATCH;
+  }
+  if (KW_HAS_FIELD(host, next) && kw_ext_check(host->next, NULL, 0) != KW_OK) {
+    *out_reason = "this plugin does not know an extension that the host's query insists on";
+    return KW_ERR_UNSUPPORTED;
   }
   *out_plugin = plugin;
   return KW_OK;

@@ -89,6 +89,38 @@ enum {
 /* Limits of waits are in nanoseconds: 0 does not wait, this one never ends a wait. */
 #define KW_WAIT_FOREVER UINT64_MAX
 
+/* ---- Extensions -------------------------------------------------------------------------------------------------- */
+
+/* One entry of a chain that hangs on `next` of a struct which something is made from: what a later version, or a
+ * vendor, wants to say beside the struct. The chain is the caller's and valid during the call; whoever is called keeps
+ * copies of what it needs. An entry's payload follows this head and holds no pointers. A chain has at most 32 entries,
+ * and no kind twice (of KW_EXT_VENDOR no name twice); its order means nothing. Who does not know an entry skips it,
+ * unless it is critical: then the call returns KW_ERR_UNSUPPORTED and has changed nothing. */
+typedef struct kw_ext {
+  uint32_t struct_size; /* bytes, this head and the payload: 16 to 65,536 */
+  uint32_t kind;        /* KW_EXT_VENDOR, or a later version's; with KW_EXT_CRITICAL or without */
+  const struct kw_ext *next;
+} kw_ext;
+
+#define KW_EXT_CRITICAL (UINT32_C(1) << 30)
+#define KW_EXT_LIMIT 32u         /* entries of a chain */
+#define KW_EXT_SIZE_LIMIT 65536u /* bytes of an entry */
+enum {
+  KW_EXT_VENDOR = 1 /* a kw_ext_vendor */
+};
+
+/* A vendor's own entry; what the name stands for follows. */
+typedef struct kw_ext_vendor {
+  kw_ext ext;
+  char name[48]; /* reverse DNS, NUL-terminated: "com.acme.priority" */
+} kw_ext_vendor;
+
+/* A setting: NUL-terminated UTF-8 key and value, numbers as in the C locale. 16 bytes, frozen: it travels in arrays. */
+typedef struct kw_option {
+  const char *key; /* reverse DNS: "com.acme.queue_depth" */
+  const char *value;
+} kw_option;
+
 /* ---- Data types ------------------------------------------------------------------------------------------------ */
 typedef uint16_t kw_dtype;
 enum {

@@ -49,8 +49,9 @@ static void discard(kw_gpu_device *device) {
   free(device);
 }
 
-static kw_status device_open(void *state, uint32_t index, void **out_device) {
+static kw_status device_open(void *state, uint32_t index, const kw_open_info *info, void **out_device) {
   const kw_gpu_plugin *plugin = state;
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(plugin->host);
   const kw_gpu_driver *driver = plugin->driver;
   const kw_gpu_physical *physical = &plugin->list.items[index];
   char identity[400] = "";

@@ -6,6 +6,7 @@
 
 static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_gpu_device *device = state;
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(device->host);
   return device->driver->alloc(device, info, out_mem);
 }
 

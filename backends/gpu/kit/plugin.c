@@ -47,7 +47,8 @@ static kw_status start(kw_gpu_plugin *plugin) {
   return status;
 }
 
-static kw_status init(const kw_host_api *host, void **out_plugin) {
+static kw_status init(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(host);
   kw_gpu_plugin *plugin = calloc(1, sizeof *plugin);
   if (!plugin) return kw_gpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the plugin");
   plugin->driver = answer.driver;

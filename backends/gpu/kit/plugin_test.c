@@ -191,8 +191,8 @@ static int reset(void **state) {
 static void *start_and_open(void **out_plugin) {
   const kw_device_api *devices = table(KW_GROUP_DEVICE);
   void *device = NULL;
-  assert_int_equal(query()->init(&host, out_plugin), KW_OK);
-  assert_int_equal(devices->open(*out_plugin, 1, &device), KW_OK);
+  assert_int_equal(query()->init(&host, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, out_plugin), KW_OK);
+  assert_int_equal(devices->open(*out_plugin, 1, &(kw_open_info){.struct_size = sizeof(kw_open_info)}, &device), KW_OK);
   return device;
 }
 
@@ -234,7 +234,8 @@ static void what_fails_at_init_leaves_nothing(void **state) {
   void *plugin = NULL;
   (void)state;
   fake.find = KW_ERR_PERMISSION;
-  assert_int_equal(query()->init(&host, &plugin), KW_ERR_PERMISSION);
+  assert_int_equal(query()->init(&host, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &plugin),
+                   KW_ERR_PERMISSION);
   assert_null(plugin);
   assert_string_equal(seen.text, "no device 1 today");
 }
@@ -244,7 +245,7 @@ static void handlers_of_signals_stay_the_application_s(void **state) {
   struct sigaction before, after;
   (void)state;
   sigaction(SIGUSR1, NULL, &before);
-  assert_int_equal(query()->init(&host, &plugin), KW_OK);
+  assert_int_equal(query()->init(&host, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &plugin), KW_OK);
   sigaction(SIGUSR1, NULL, &after);
   assert_true(before.sa_handler == after.sa_handler);
   query()->shutdown(plugin);
@@ -255,15 +256,16 @@ static void what_fails_at_open_leaves_nothing(void **state) {
   void *plugin = NULL, *device = NULL;
   uint32_t count = 0;
   (void)state;
-  assert_int_equal(query()->init(&host, &plugin), KW_OK);
+  assert_int_equal(query()->init(&host, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &plugin), KW_OK);
   assert_int_equal(devices->count(plugin, &count), KW_OK);
   assert_int_equal(count, 2);
   fake.open = KW_ERR_DEVICE_LOST;
-  assert_int_equal(devices->open(plugin, 1, &device), KW_ERR_DEVICE_LOST);
+  assert_int_equal(devices->open(plugin, 1, &(kw_open_info){.struct_size = sizeof(kw_open_info)}, &device),
+                   KW_ERR_DEVICE_LOST);
   assert_null(device);
   assert_int_equal(fake.closed, 0);
   fake.open = KW_OK;
-  assert_int_equal(devices->open(plugin, 1, &device), KW_OK);
+  assert_int_equal(devices->open(plugin, 1, &(kw_open_info){.struct_size = sizeof(kw_open_info)}, &device), KW_OK);
   end(plugin, device);
   assert_int_equal(fake.closed, fake.opened);
 }

@@ -8,7 +8,8 @@ static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
-static kw_status event_create(void *device, void **out_event) {
+static kw_status event_create(void *device, const kw_event_info *info, void **out_event) {
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(((kw_gpu_device *)device)->host);
   void *before = runtime->enter(device);
   int error = kw_rt.event_create(out_event, 0);
   runtime->leave(before);
@@ -82,7 +83,8 @@ const kw_event_api kw_rt_event_api = {
 
 /* ---- Graphs ------------------------------------------------------------------------------------------------------ */
 
-static kw_status graph_begin(void *device, void *stream) {
+static kw_status graph_begin(void *device, void *stream, const kw_capture_info *info) {
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(((kw_gpu_device *)device)->host);
   void *before = runtime->enter(device);
   int error = kw_rt.capture_begin(((kw_gpu_stream *)stream)->handle, 2); /* other threads may go on as they like */
   runtime->leave(before);

@@ -226,6 +226,8 @@ kw_status kw_gpu_poll(kw_status (*query)(void *user), void *user, uint64_t timeo
 /* Attaches the text to the calling thread's error and returns `status`. The text is cut at 2500 bytes. */
 __attribute__((format(printf, 3, 4))) kw_status kw_gpu_error(const kw_host_api *host, kw_status status,
                                                              const char *format, ...);
+/* For a slot whose info carries a critical extension (kw_ext_check): there is none that the kit knows. */
+kw_status kw_gpu_refuse_extension(const kw_host_api *host);
 
 /* The ends of a copy where a kw_mem is an address. */
 void *kw_gpu_copy_to(const kw_copy_info *copy);

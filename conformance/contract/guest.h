@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For tests in a process of their own: the plugin as the guest of a small host, which calls its slots directly.
+ */
+#ifndef KEYWAY_CONTRACT_GUEST_H
+#define KEYWAY_CONTRACT_GUEST_H
+
+#include "contract_helpers.h"
+
+#include <keyway/plugin.h>
+
+/* What the host has heard; a test clears it. */
+typedef struct kw_guest_record {
+  uint32_t kernels, ops; /* offered */
+  char error[512];       /* the last set_error's */
+} kw_guest_record;
+extern kw_guest_record kw_guest_seen;
+
+/* The small host. It takes every kernel and op and forgets it, and fails the test at a late error. */
+extern const kw_host_api kw_guest_host;
+
+typedef struct kw_guest {
+  kw_query_fn query;
+  const kw_plugin_desc *desc;
+  const kw_device_api *device;
+  const kw_memory_api *memory;
+  const kw_stream_api *stream;
+  const kw_event_api *event; /* NULL without the group */
+  const kw_graph_api *graph; /* NULL without the group */
+} kw_guest;
+
+/* Opens kw_contract.plugin_path and asks it. */
+kw_guest kw_guest_load(void);
+
+/* Opens device 0, copies something there and back, and closes it. `when` begins what is said about a failure. */
+void kw_guest_use_device(const kw_guest *g, void *plugin, uint64_t seed, const char *when);
+
+/* Fails the test unless a slot's status is the one wanted. */
+void kw_guest_expect(kw_status status, kw_status want, const char *call, const char *when);
+#define KW_GUEST_OK(when, call) kw_guest_expect((call), KW_OK, #call, (when))
+
+#endif /* KEYWAY_CONTRACT_GUEST_H */
