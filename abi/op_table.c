@@ -95,3 +95,8 @@ bool kw_op_row_counted(const kw_op_row *row) {
   }
   return false;
 }
+
+/* A vendor's op may have this shape and look at other elements all the same. */
+bool kw_op_row_pointwise(const kw_op_row *row) {
+  return row->shape == KW_SHAPE_BROADCAST && row->level != KW_LEVEL_VENDOR;
+}

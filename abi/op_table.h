@@ -99,6 +99,10 @@ kw_cast_policy kw_op_row_cast(const kw_op_row *row);
  * results count on behind the results, a list as one. */
 kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result);
 
+/* Whether each element of the result follows from the same element of the arguments: then the result may be exactly an
+ * argument. */
+bool kw_op_row_pointwise(const kw_op_row *row);
+
 /* How many entries the first result has along its first dimension only the data show. Its inferred shape is the largest
  * possible; kernels get one result more than the schema has, the last: an i64 of rank 0, where they store how many
  * entries they have filled. The others are unspecified. */

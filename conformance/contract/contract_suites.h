@@ -59,7 +59,8 @@
   X(lifecycle, all_devices_at_once)    \
   X(lifecycle, threads_open_and_close) \
   X(lifecycle, threads_end)            \
-  X(lifecycle, init_again)
+  X(lifecycle, init_again)             \
+  X(lifecycle, two_hosts)
 
 #define KW_MEMORY_TESTS(X)               \
   X(memory, alignment)                   \
@@ -106,7 +107,8 @@
   X(launch, data_anew)       \
   X(launch, attributes_anew) \
   X(launch, shapes_anew)     \
-  X(launch, choice_is_pure)
+  X(launch, choice_is_pure)  \
+  X(launch, in_place)
 
 #define KW_EVENT_TESTS(X)         \
   X(event, fresh_is_completed)    \

@@ -11,9 +11,13 @@
 
 kw_guest_record kw_guest_seen;
 
+static kw_guest_record *record_of(void *ctx) {
+  return ctx ? ctx : &kw_guest_seen;
+}
+
 static kw_status host_set_error(void *ctx, kw_status status, const char *message) {
-  (void)ctx;
-  snprintf(kw_guest_seen.error, sizeof kw_guest_seen.error, "%s", message);
+  kw_guest_record *seen = record_of(ctx);
+  snprintf(seen->error, sizeof seen->error, "%s", message);
   return status;
 }
 
@@ -23,14 +27,14 @@ static kw_status host_log(void *ctx, kw_log_level level, const char *message) {
 }
 
 static kw_status host_register_kernel(void *ctx, const kw_kernel_desc *kernel) {
-  (void)ctx, (void)kernel;
-  kw_guest_seen.kernels++;
+  (void)kernel;
+  record_of(ctx)->kernels++;
   return KW_OK;
 }
 
 static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
-  (void)ctx, (void)op;
-  kw_guest_seen.ops++;
+  (void)op;
+  record_of(ctx)->ops++;
   return KW_OK;
 }
 

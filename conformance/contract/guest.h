@@ -16,7 +16,8 @@ typedef struct kw_guest_record {
 } kw_guest_record;
 extern kw_guest_record kw_guest_seen;
 
-/* The small host. It takes every kernel and op and forgets it, and fails the test at a late error. */
+/* The small host. It takes every kernel and op and forgets it, and fails the test at a late error. Its ctx is the
+ * record that it writes to, NULL for kw_guest_seen. */
 extern const kw_host_api kw_guest_host;
 
 typedef struct kw_guest {

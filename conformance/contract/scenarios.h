@@ -13,6 +13,7 @@
   X(usable)                   \
   X(init_again)               \
   X(extensions)               \
+  X(two_hosts)                \
   X(fork_refused)             \
   X(fork_exec)                \
   X(fork_first)               \

@@ -227,15 +227,20 @@ static kw_status mutant_probe(const char **out_reason) {
 
 static kw_status mutant_init(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
   if (!cpu) return host->set_error(host->ctx, KW_ERR_NOT_FOUND, trouble);
+  if (kw_mutant_host && !mutant.takes_many_hosts)
+    return host->set_error(host->ctx, KW_ERR_BUSY, "a mutant serves one host at a time");
   kw_mutant_host = host;
   wrapped_host = (kw_host_api){0};
   memcpy(&wrapped_host, host, host->struct_size < sizeof wrapped_host ? host->struct_size : sizeof wrapped_host);
   wrapped_host.register_kernel = register_kernel;
   kw_status status = define_twice();
-  return status == KW_OK ? cpu->init(&wrapped_host, info, out_plugin) : status;
+  if (status == KW_OK) status = cpu->init(&wrapped_host, info, out_plugin);
+  if (status != KW_OK) kw_mutant_host = NULL;
+  return status;
 }
 
 static kw_status mutant_shutdown(void *plugin) {
+  kw_mutant_host = NULL;
   return cpu->shutdown(plugin);
 }
 

@@ -36,7 +36,8 @@ struct kw_mutant {
   kw_stream_api stream;
   kw_event_api event;
   kw_query_fn query;
-  kw_plugin_desc desc; /* what query answers; its groups are the tables above */
+  kw_plugin_desc desc;   /* what query answers; its groups are the tables above */
+  bool takes_many_hosts; /* init succeeds while it is started for another host, whom the wrapper then forgets */
   /* The op whose kernels differ, NULL for none, and how: each of these may be NULL. */
   const char *op;
   kw_status (*launch)(const kw_call *call);    /* launches instead */

@@ -44,7 +44,8 @@ static inline kw_status check_overlap(const kw_plan *plan, const kw_request *req
     if (plan->args[i].tag == KW_TAG_TENSOR) {
       const kw_tensor *arg = kw_value_as_tensor(&request->args[i]);
       if (arg->buffer != out->buffer || (int32_t)i == alias) continue;
-      if (alias >= 0 && kw_refs_identical(&arg->ref, &out->ref)) continue; /* x += x, element by element */
+      /* x += x, or a result given to a pointwise op that is its argument: element by element */
+      if ((alias >= 0 || plan->op->pointwise) && kw_refs_identical(&arg->ref, &out->ref)) continue;
       if (kw_refs_overlap(&arg->ref, &out->ref)) return refuse_overlap(plan, result, i);
     } else if (plan->args[i].tag == KW_TAG_TENSOR_LIST) {
       for (uint32_t k = 0; k < request->args[i].count; ++k) {
@@ -229,6 +230,28 @@ static kw_status run_fallback(const run *r) {
   return status;
 }
 
+/* Whether the result of a pointwise op was given and is an argument. */
+static bool is_in_place(const run *r) {
+  for (uint32_t i = 0; i < r->plan->arg_count && r->plan->op->pointwise && r->outs[0]; ++i) {
+    if (r->plan->args[i].tag == KW_TAG_TENSOR && kw_value_as_tensor(&r->request->args[i])->buffer == r->outs[0]->buffer)
+      return true;
+  }
+  return false;
+}
+
+/* The ops that serve a call may read an argument after they have written the result: one that is both is made apart. */
+static kw_status serve_apart(const run *r, const kw_value *normal) {
+  const kw_tensor_ref *want = &r->outs[0]->ref;
+  kw_tensor *apart = NULL;
+  kw_status status = kw_tensor_create_for_call(r->stream, want->dtype, want->rank, want->shape, &apart);
+  if (status != KW_OK) return status;
+  status = r->plan->decomposition->serve(r->stream, normal, &apart);
+  const kw_value copy[] = {kw_arg_tensor(r->outs[0]), kw_arg_tensor(apart)};
+  if (status == KW_OK) status = kw_call_nested(kw_op_find("copy_"), r->stream, copy, 2, NULL, 0);
+  kw_tensor_release(apart);
+  return status;
+}
+
 static kw_status run_decomposed(run *r) {
   kw_value normal[KW_MAX_ARGS];
   fill_normal(r, normal);
@@ -236,7 +259,8 @@ static kw_status run_decomposed(run *r) {
   if (outermost) outer_op = r->plan->op;
   nested_scope scope;
   begin_nested(&scope, r->plan);
-  kw_status status = r->plan->decomposition->serve(r->stream, normal, r->outs);
+  kw_status status =
+      is_in_place(r) ? serve_apart(r, normal) : r->plan->decomposition->serve(r->stream, normal, r->outs);
   end_nested(&scope);
   if (outermost) outer_op = NULL;
   if (status != KW_OK) return kw_wrap(status, "%s, by decomposition", r->plan->op->schema.name);

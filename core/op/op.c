@@ -67,6 +67,7 @@ static kw_status add_table_row(const kw_op_row *row) {
   }
   op->row = *row;
   op->counted = kw_op_row_counted(row);
+  op->pointwise = kw_op_row_pointwise(row);
   if (op->counted) op->schema.results[op->schema.result_count++].alias_of = -1;
   op->cast = kw_op_row_cast(row);
   publish(op);
@@ -285,7 +286,8 @@ KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info) {
                      .max_ulp = row->ulp,
                      .comparator = comparators[row->compare],
                      .decomposition = decomposition_of(op),
-                     .counted = op->counted};
+                     .counted = op->counted,
+                     .pointwise = op->pointwise};
   kw_struct_write(out_info, &info, sizeof info);
   return KW_OK;
 }

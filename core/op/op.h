@@ -15,6 +15,7 @@ struct kw_op {
   kw_schema schema;
   int32_t generator;         /* index of the Generator argument, which makes the op a random one; -1 without */
   bool counted;              /* kw_op_row_counted: schema.results has the count as its last */
+  bool pointwise;            /* kw_op_row_pointwise */
   uint32_t changed;          /* bit i: argument i is (a!) and no result */
   kw_cast_policy cast;       /* of autocast */
   kw_op_row row;             /* for a vendor's op: made up from its kw_op_desc, level KW_LEVEL_VENDOR */

@@ -501,8 +501,9 @@ typedef struct kw_op_info {
   double max_ulp;            /* the bound of the conformance suite; see comparator */
   const char *comparator;    /* "bits", "ulp", ... */
   const char *decomposition; /* the op that serves it on devices without a kernel of its own, or "" */
-  bool counted; /* only the data show how large result 0 is, and the last result is the count: kw_op_call */
-  uint8_t reserved[7];
+  bool counted;   /* only the data show how large result 0 is, and the last result is the count: kw_op_call */
+  bool pointwise; /* a given result may be exactly an argument: same memory, dtype, shape and strides */
+  uint8_t reserved[6];
 } kw_op_info;
 KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info);
 

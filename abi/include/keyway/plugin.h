@@ -285,7 +285,12 @@ struct kw_kernel_desc {
   kw_status(KW_CALL *prepare)(const kw_call *call, void **out_prepared);
 
   /* Enqueues the work on call->stream. MUST NOT synchronise or block on the device, and SHOULD NOT allocate.
-   * Required. A launch that fails MUST NOT have enqueued anything that writes to the outputs later. */
+   * Required. A launch that fails MUST NOT have enqueued anything that writes to the outputs later.
+   *
+   * Results and arguments share no memory, with two exceptions: a result that the schema marks (a!) is that argument;
+   * and the result of a pointwise op (each element follows from the same element of the arguments: kw_op_info.pointwise
+   * at the host) may be exactly an argument, with the same mem, offset, dtype, shape and strides. So a pointwise kernel
+   * MUST NOT write an element of the result before it has read that element of every argument. [launch] */
   kw_status(KW_CALL *launch)(const kw_call *call);
 
   /* Frees what prepare made; after the last launch that used it has been passed by its stream. (optional) */
@@ -631,7 +636,9 @@ typedef struct kw_plugin_desc {
    * what is missing and what would bring it. Called before init, also in a helper process that then exits. [abi] */
   kw_status(KW_CALL *probe)(const char **out_reason);
 
-  /* Starts the plugin: keeps `host`, registers kernels and ops, returns its state in *out_plugin (may stay NULL). */
+  /* Starts the plugin: keeps `host`, registers kernels and ops, returns its state in *out_plugin (may stay NULL). Two
+   * hosts in one process share the library: init MUST keep nothing outside *out_plugin that another host's calls could
+   * meet, or return KW_ERR_BUSY while it is started already. [lifecycle] */
   kw_status(KW_CALL *init)(const kw_host_api *host, const kw_init_info *info, void **out_plugin);
 
   /* Ends it: joins its threads, frees everything. init may be called again afterwards. [lifecycle] */
