@@ -54,6 +54,23 @@ static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_i
   return KW_OK;
 }
 
+static kw_status device_attribute(void *plugin, uint32_t index, const char *key, kw_attribute *out_value) {
+  static const struct {
+    const char *key;
+    kw_attribute value;
+  } known[] = {{"unified_memory", {.type = KW_ATTRIBUTE_BOOL, .u.b = true}},
+               {"dlpack_device_type", {.type = KW_ATTRIBUTE_INT, .u.i = 1}}, /* kDLCPU */
+               {"dlpack_device_id", {.type = KW_ATTRIBUTE_INT, .u.i = 0}}};
+  if (index != 0) return refuse_index(plugin, index);
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    if (strcmp(known[i].key, key) != 0) continue;
+    out_value->type = known[i].value.type;
+    out_value->u = known[i].value.u;
+    return KW_OK;
+  }
+  return kw_cpu_error(((kw_cpu_plugin *)plugin)->host, KW_ERR_NOT_FOUND, "the cpu has no attribute '%s'", key);
+}
+
 static kw_status device_open(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   const kw_host_api *host = ((kw_cpu_plugin *)plugin)->host;
   if (index != 0) return refuse_index(plugin, index);
@@ -78,4 +95,5 @@ const kw_device_api kw_cpu_device_api = {
     .info = device_info,
     .open = device_open,
     .close = device_close,
+    .attribute = device_attribute,
 };

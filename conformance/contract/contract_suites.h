@@ -60,7 +60,8 @@
   X(lifecycle, threads_open_and_close) \
   X(lifecycle, threads_end)            \
   X(lifecycle, init_again)             \
-  X(lifecycle, two_hosts)
+  X(lifecycle, two_hosts)              \
+  X(lifecycle, attributes)
 
 #define KW_MEMORY_TESTS(X)               \
   X(memory, alignment)                   \

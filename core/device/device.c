@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
 
@@ -101,6 +102,40 @@ kw_status kw_device_get_info(const kw_device *device, kw_device_info *out_info) 
   kw_status status = kw_struct_check_given("kw_device_get_info", out_info);
   if (status == KW_OK) kw_struct_write(out_info, &device->info, sizeof device->info);
   return status;
+}
+
+/* What is wrong with a value that a plugin gave, or NULL. */
+static const char *fault_of_attribute(const char *key, const kw_attribute *value) {
+  static const struct {
+    const char *key;
+    kw_attribute_type type;
+  } common[] = {
+#define KW_ROW(name, of_type) {name, KW_ATTRIBUTE_##of_type},
+      KW_ATTRIBUTE_LIST(KW_ROW)
+#undef KW_ROW
+  };
+  if (value->type < KW_ATTRIBUTE_INT || value->type > KW_ATTRIBUTE_STRING) return "a value of no type";
+  for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+    if (strcmp(common[i].key, key) == 0 && common[i].type != value->type) return "a value of another type";
+  if (value->type != KW_ATTRIBUTE_STRING) return NULL;
+  if (value->u.s == NULL) return "no text";
+  return strnlen(value->u.s, KW_ATTRIBUTE_TEXT_LIMIT + 1) > KW_ATTRIBUTE_TEXT_LIMIT ? "a text that is too long" : NULL;
+}
+
+kw_status kw_device_attribute(const kw_device *device, const char *key, kw_attribute *out_value) {
+  if (!device || !key) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_attribute: argument %s is NULL", device ? "key" : "device");
+  }
+  kw_status status = kw_struct_check_given("kw_device_attribute", out_value);
+  if (status == KW_OK) status = kw_fork_check();
+  if (status != KW_OK) return status;
+  kw_attribute value = {.struct_size = sizeof value};
+  status = KW_ASK(device->slots, device.attribute, device->plugin->state, device->index, key, &value);
+  if (status != KW_OK) return kw_from_plugin(status, "asking %s for its attribute '%s'", device->name, key);
+  const char *fault = fault_of_attribute(key, &value);
+  if (fault) return kw_fail(KW_ERR_INTERNAL, "%s gives %s for its attribute '%s'", device->name, fault, key);
+  kw_struct_write(out_value, &value, sizeof value);
+  return KW_OK;
 }
 
 uint64_t kw_device_native(const kw_device *device) {

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 kw_status npu_fail(const kw_host_api *host, kw_status status, const char *format, ...) {
   char text[256];
@@ -92,6 +93,26 @@ static kw_status npu_device_info(void *plugin_ptr, uint32_t index, kw_device_inf
   return KW_OK;
 }
 
+/* What the info has no field for: keys of Keyway's (KW_ATTRIBUTE_LIST) and, in reverse DNS, of our own. */
+static kw_status npu_device_attribute(void *plugin_ptr, uint32_t index, const char *key, kw_attribute *out_value) {
+  const npu_plugin *plugin = plugin_ptr;
+  kw_status status = check_index(plugin, index);
+  if (status != KW_OK) {
+    return status;
+  }
+  if (strcmp(key, "unified_memory") == 0) {
+    out_value->type = KW_ATTRIBUTE_BOOL;
+    out_value->u.b = false;
+    return KW_OK;
+  }
+  if (strcmp(key, "com.acme.serial") == 0) {
+    out_value->type = KW_ATTRIBUTE_STRING;
+    out_value->u.s = "EXAMPLE-0";
+    return KW_OK;
+  }
+  return npu_fail(plugin->host, KW_ERR_NOT_FOUND, "the NPU has no attribute '%.100s'", key);
+}
+
 static kw_status npu_device_open(void *plugin_ptr, uint32_t index, const kw_open_info *info, void **out_device) {
   const npu_plugin *plugin = plugin_ptr;
   kw_status status = check_index(plugin, index);
@@ -128,6 +149,7 @@ static const kw_device_api npu_device_api = {
     .info = npu_device_info,
     .open = npu_device_open,
     .close = npu_device_close,
+    .attribute = npu_device_attribute,
 };
 
 /* ---- 1. Query: the one exported symbol. The tables above and in the other files are all that it hands out. ------ */

@@ -199,6 +199,9 @@ KW_API kw_status kw_device_rename(const char *from, const char *to);
 /* "npu:0"; lives as long as the device. */
 KW_API const char *kw_device_name(const kw_device *device);
 KW_API kw_status kw_device_get_info(const kw_device *device, kw_device_info *out_info);
+/* A fact about the device by its key: see KW_ATTRIBUTE_LIST. KW_ERR_NOT_FOUND or KW_ERR_UNSUPPORTED when its plugin
+ * does not tell. */
+KW_API kw_status kw_device_attribute(const kw_device *device, const char *key, kw_attribute *out_value);
 /* What the plugin implements itself; everything else core derives. */
 #define KW_NATIVE_EVENTS (UINT64_C(1) << 0)
 #define KW_NATIVE_CALL_HOST (UINT64_C(1) << 1) /* kw_stream_call_host may block without stopping the caller */

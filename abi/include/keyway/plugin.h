@@ -349,6 +349,11 @@ typedef struct kw_device_api {
   /* Closes it. The host has destroyed all streams, events and memory of the device first. MUST be possible after
    * KW_ERR_DEVICE_LOST. */
   kw_status(KW_CALL *close)(void *device);
+
+  /* A fact about device `index` by its key (KW_ATTRIBUTE_LIST, or the vendor's own), open or not; the same each time.
+   * KW_ERR_NOT_FOUND for a key that the plugin does not know or has no answer to. (optional: KW_ERR_UNSUPPORTED)
+   * [lifecycle] */
+  kw_status(KW_CALL *attribute)(void *plugin, uint32_t index, const char *key, kw_attribute *out_value);
 } kw_device_api;
 
 /* ==== Memory: group "keyway.memory/1" ============================================================================= */

@@ -350,6 +350,35 @@ typedef struct kw_native_handle {
   void *handle;
 } kw_native_handle;
 
+/* A fact about a device by its key. Whoever asks says nothing but struct_size; texts are NUL-terminated UTF-8 of at
+ * most 1,023 bytes and last until the plugin is shut down. */
+typedef uint32_t kw_attribute_type;
+enum { KW_ATTRIBUTE_INT = 1, KW_ATTRIBUTE_FLOAT = 2, KW_ATTRIBUTE_BOOL = 3, KW_ATTRIBUTE_STRING = 4 };
+typedef struct kw_attribute {
+  uint32_t struct_size;
+  kw_attribute_type type;
+  union {
+    int64_t i;
+    double f;
+    bool b;
+    const char *s;
+  } u;
+} kw_attribute;
+#define KW_ATTRIBUTE_TEXT_LIMIT 1023u /* bytes of a text */
+
+/* The keys that mean the same on every device: X(key, type). Vendors add their own in reverse DNS: "com.acme.queues".
+ */
+#define KW_ATTRIBUTE_LIST(X)                                                                                     \
+  X("unified_memory", BOOL) /* device and host use the same memory: a copy between them moves nothing further */ \
+  X("numa_node", INT)       /* of the host, that the device is nearest to */                                     \
+  X("pci_vendor_id", INT)                                                                                        \
+  X("pci_device_id", INT)                                                                                        \
+  X("luid", STRING)            /* 16 hexadecimal digits, as Windows has it */                                    \
+  X("core_clock_hz", INT)      /* at most */                                                                     \
+  X("memory_clock_hz", INT)    /* at most */                                                                     \
+  X("dlpack_device_type", INT) /* DLDeviceType */                                                                \
+  X("dlpack_device_id", INT)
+
 #ifdef __cplusplus
 }
 #endif
