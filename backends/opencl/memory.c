@@ -26,7 +26,7 @@ kw_status ocl_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_
   }
   ocl_mem *mem = malloc(sizeof *mem);
   if (mem) {
-    mem->size = info->size;
+    *mem = (ocl_mem){.size = info->size};
     mem->buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE, info->size, NULL, &error);
     if (error == CL_SUCCESS) {
       *out_mem = mem;

@@ -22,7 +22,8 @@ typedef struct ocl_device {
 
 typedef struct ocl_mem {
   cl_mem buffer;
-  uint64_t size; /* bytes */
+  uint64_t size;     /* bytes */
+  bool written_back; /* to its owner when it is released: a writable import */
 } ocl_mem;
 
 typedef struct ocl_stream {
@@ -77,6 +78,8 @@ kw_status ocl_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_i
 kw_status ocl_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint64_t offset, uint64_t size,
                    const void *pattern, uint32_t pattern_size);
 kw_status ocl_usage(kw_gpu_device *device, uint64_t *out_free, uint64_t *out_total);
+
+extern const kw_interop_api ocl_interop_api;
 
 kw_status ocl_stream_create(kw_gpu_stream *stream, uint64_t flags);
 kw_status ocl_stream_destroy(kw_gpu_stream *stream);

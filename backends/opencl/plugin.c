@@ -13,6 +13,8 @@ static kw_status probe(const char **out_reason) {
   return KW_ERR_NOT_FOUND;
 }
 
+static const kw_group groups[] = {{KW_GROUP_INTEROP, &ocl_interop_api}};
+
 static const kw_gpu_driver driver = {
     .key = "opencl",
     .vendor = "keyway",
@@ -60,6 +62,8 @@ static const kw_gpu_driver driver = {
     .kernel_create = ocl_kernel_create,
     .kernel_destroy = ocl_kernel_destroy,
     .launch = ocl_launch,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
 };
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {

@@ -22,6 +22,7 @@
   X(graph)                    \
   X(energy)                   \
   X(profile)                  \
+  X(interop)                  \
   X(exit)
 
 #define KW_ABI_TESTS(X)          \
@@ -220,6 +221,12 @@
   X(energy, from_any_thread)
 
 #define KW_PROFILE_TESTS(X) X(profile, ranges_nest)
+
+#define KW_INTEROP_TESTS(X)      \
+  X(interop, host_range)         \
+  X(interop, read_only_argument) \
+  X(interop, unknown)            \
+  X(interop, alignment)
 
 /* Once per op. */
 #define KW_ERROR_OP_TESTS(X) X(error, op)

@@ -54,6 +54,7 @@ static void open_cpu(void) {
   copy_table(KW_GROUP_MEMORY, &kw_mutant_real.memory, sizeof kw_mutant_real.memory);
   copy_table(KW_GROUP_STREAM, &kw_mutant_real.stream, sizeof kw_mutant_real.stream);
   copy_table(KW_GROUP_EVENT, &kw_mutant_real.event, sizeof kw_mutant_real.event);
+  copy_table(KW_GROUP_INTEROP, &kw_mutant_real.interop, sizeof kw_mutant_real.interop);
   mutant = kw_mutant_real;
   kw_mutant_change(&mutant);
 }
@@ -245,10 +246,8 @@ static kw_status mutant_shutdown(void *plugin) {
 }
 
 static const kw_group groups[] = {
-    {KW_GROUP_DEVICE, &mutant.device},
-    {KW_GROUP_MEMORY, &mutant.memory},
-    {KW_GROUP_STREAM, &mutant.stream},
-    {KW_GROUP_EVENT, &mutant.event},
+    {KW_GROUP_DEVICE, &mutant.device}, {KW_GROUP_MEMORY, &mutant.memory},   {KW_GROUP_STREAM, &mutant.stream},
+    {KW_GROUP_EVENT, &mutant.event},   {KW_GROUP_INTEROP, &mutant.interop},
 };
 
 static const kw_plugin_desc descriptor = {

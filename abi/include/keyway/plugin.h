@@ -578,7 +578,7 @@ typedef struct kw_interop_api {
   /* Makes a kw_mem of somebody else's memory, without copying it. Kernels, copies and fills take it like any other, but
    * where flags say KW_EXTERNAL_READ_ONLY the host lets none write. *out_alignment: a power of two that divides the
    * address of its first byte, as far as known; it need not reach mem_alignment. A host range stays valid until
-   * release_memory; what work on a stream has written is there for the host once that stream was waited for. The
+   * release_memory. The
    * plugin duplicates a descriptor or handle that it keeps. KW_ERR_UNSUPPORTED: a kind, a flag among bits 32 to 63, or
    * memory that this device does not reach; the host then goes without. [interop] */
   kw_status(KW_CALL *import_memory)(void *device, const kw_external_memory *info, kw_mem *out_mem,
