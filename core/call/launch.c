@@ -122,7 +122,9 @@ KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *ou
                           .fallbacks = atomic_load(&device->fallbacks),
                           .modules_built = atomic_load(&device->modules_built),
                           .modules_cached = atomic_load(&device->modules_cached),
-                          .build_ns = atomic_load(&device->build_ns)};
+                          .build_ns = atomic_load(&device->build_ns),
+                          .bytes_to_device = atomic_load(&device->bytes_to_device),
+                          .bytes_to_host = atomic_load(&device->bytes_to_host)};
   pthread_mutex_lock(&lock);
   counters.launches = atomic_load(&device->launches) + sum_up(device);
   pthread_mutex_unlock(&lock);

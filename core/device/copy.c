@@ -20,7 +20,11 @@ kw_status kw_copy_enqueue(kw_stream *stream, const kw_copy_info *copy) {
     snprintf(detail, sizeof detail, "%" PRIu64 " bytes, %s", copy->size, device->name);
     kw_trace_span("copy", names[copy->kind], detail, begin);
   }
-  if (status == KW_OK) return KW_OK;
+  if (status == KW_OK) {
+    if (copy->kind == KW_COPY_HOST_TO_DEVICE) atomic_fetch_add(&device->bytes_to_device, copy->size);
+    if (copy->kind == KW_COPY_DEVICE_TO_HOST) atomic_fetch_add(&device->bytes_to_host, copy->size);
+    return KW_OK;
+  }
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "copying %" PRIu64 " bytes, %s, on %s", copy->size,
                                                        names[copy->kind], device->name));
 }

@@ -36,6 +36,7 @@ struct kw_device {
   atomic_ullong launches;                     /* but for those that threads count still: call/launch.h */
   atomic_ullong decomposed;
   atomic_ullong fallbacks;
+  atomic_ullong bytes_to_device, bytes_to_host; /* copied */
   atomic_ullong modules_built, modules_cached, build_ns;
 };
 

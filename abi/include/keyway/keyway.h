@@ -776,6 +776,8 @@ typedef struct kw_counters {
   uint64_t modules_built;  /* modules of kernels that the plugin compiled, and those it fetched from a cache on disk, */
   uint64_t modules_cached; /* as far as it tells */
   uint64_t build_ns;       /* how long threads waited for both */
+  uint64_t bytes_to_device; /* that were copied from the host, by whoever asked */
+  uint64_t bytes_to_host;   /* and from the device */
 } kw_counters;
 /* Since the device was opened. */
 KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *out_counters);
