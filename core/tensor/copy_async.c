@@ -149,6 +149,7 @@ static kw_status check(kw_tensor *to, kw_stream **on, const kw_tensor *from, kw_
   kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_tensor_check(function, "to", to);
   if (status == KW_OK) status = kw_tensor_check(function, "from", from);
+  if (status == KW_OK) status = kw_tensor_check_writable(function, to);
   if (status == KW_OK) status = kw_device_check(to->device);
   if (status == KW_OK) status = kw_device_check(from->device);
   if (status == KW_OK) status = kw_stream_resolve(function, to->device, *on, on);

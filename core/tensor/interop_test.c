@@ -131,6 +131,8 @@ static void what_is_read_only_is_not_written(void **state) {
   assert_int_equal(kw_tensor_write(bytes, seen), KW_ERR_INVALID_ARGUMENT);
   assert_error("kw_tensor_write: the tensor lies in memory that was imported read-only");
   assert_int_equal(kw_tensor_write_async(same, seen, NULL), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_tensor_copy_async(same, NULL, writable, NULL), KW_ERR_INVALID_ARGUMENT);
+  assert_error("kw_tensor_copy_async: the tensor lies in memory that was imported read-only");
   assert_ok(kw_tensor_read(same, seen));
   assert_string_equal(seen, "abc");
   kw_tensor_release(bytes);

@@ -135,8 +135,8 @@ static kw_status check_waits(const char *function, const kw_tensor *tensor, cons
   return status == KW_OK ? kw_stream_may_not_record(function, tensor->device->default_stream) : status;
 }
 
-static kw_status check_may_write(const char *function, const kw_tensor *tensor) {
-  if (!tensor->buffer->read_only) return KW_OK;
+kw_status kw_tensor_check_writable(const char *function, const kw_tensor *tensor) {
+  if (!kw_tensor_bars_writing(tensor)) return KW_OK;
   return kw_fail(KW_ERR_INVALID_ARGUMENT,
                  "%s: the tensor lies in memory that was imported read-only (a mapped file?). Write to another tensor.",
                  function);
@@ -155,7 +155,7 @@ static kw_status take_own(const char *function, const kw_tensor *tensor, kw_host
 static kw_status write_from(const char *function, kw_tensor *tensor, const void *host, bool *out_passed) {
   *out_passed = true;
   kw_status status = check_waits(function, tensor, host);
-  if (status == KW_OK) status = check_may_write(function, tensor);
+  if (status == KW_OK) status = kw_tensor_check_writable(function, tensor);
   if (status != KW_OK || tensor->ref.numel == 0) return status;
   const kw_tensor_ref *ref = &tensor->ref;
   kw_stream *stream = tensor->device->default_stream;
@@ -235,7 +235,7 @@ static kw_status check_async(const char *function, const kw_tensor *tensor, cons
 
 kw_status kw_tensor_write_async(kw_tensor *tensor, const void *host, kw_stream *stream) {
   kw_status status = check_async("kw_tensor_write_async", tensor, host, &stream);
-  if (status == KW_OK) status = check_may_write("kw_tensor_write_async", tensor);
+  if (status == KW_OK) status = kw_tensor_check_writable("kw_tensor_write_async", tensor);
   if (status != KW_OK || tensor->ref.numel == 0) return status;
   return copy_in(tensor->buffer, tensor->ref.offset, host, byte_size(&tensor->ref), stream);
 }

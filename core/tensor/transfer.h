@@ -10,6 +10,9 @@
 /* KW_ERR_BUSY for the result of a graph that is being recorded, which has no contents yet. */
 kw_status kw_tensor_check_contents(const char *function, const kw_tensor *tensor);
 
+/* KW_ERR_INVALID_ARGUMENT for a tensor in memory that was imported read-only. */
+kw_status kw_tensor_check_writable(const char *function, const kw_tensor *tensor);
+
 /* dst and src have the same dtype and numel, are contiguous, and may lie on different devices; `stream` belongs to one
  * of them. On one device: its copy slot on `stream`; otherwise staged through host memory, waiting (the other device's
  * part on its default stream). */
