@@ -250,18 +250,34 @@ static void the_consumers_stream_waits(void **state) {
                              .size = 4};
   assert_ok(test_memory_copy(test, consumer->handle, &copy)); /* as the consumer does, past core */
   assert_string_equal(seen, "old");
-
-  /* The export has been use: the memory serves nobody else before the consumer's stream has passed. */
   kw_tensor_release(tensor);
-  const kw_mem mem = managed->dl_tensor.data;
-  const uint64_t offset = managed->dl_tensor.byte_offset;
   managed->deleter(managed);
-  assert_ok(kw_tensor_create(&test->device, KW_U8, 1, (int64_t[]){4}, &tensor));
-  assert_true(tensor->ref.mem != mem || tensor->ref.offset != offset);
-  kw_tensor_release(tensor);
   test_gate(producer, false);
   assert_string_equal(seen, "new");
   assert_ok(kw_stream_destroy(producer));
+  assert_ok(kw_stream_destroy(consumer));
+  test_device_close(test);
+}
+
+/* Before the consumer's stream has passed what it was given, the memory serves nobody else. */
+static void an_export_is_a_use(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", NATIVE);
+  kw_stream *consumer;
+  kw_tensor *tensor = NULL, *next = NULL;
+  DLManagedTensorVersioned *managed = NULL;
+  assert_ok(kw_stream_create(&test->device, &consumer));
+  assert_ok(kw_tensor_create(&test->device, KW_U8, 1, (int64_t[]){4}, &tensor));
+  test_gate(consumer, true);
+  assert_ok(kw_tensor_to_dlpack(tensor, consumer, &managed));
+  const kw_mem mem = tensor->ref.mem;
+  const uint64_t offset = tensor->ref.offset;
+  kw_tensor_release(tensor);
+  managed->deleter(managed);
+  assert_ok(kw_tensor_create(&test->device, KW_U8, 1, (int64_t[]){4}, &next));
+  assert_true(next->ref.mem != mem || next->ref.offset != offset);
+  test_gate(consumer, false);
+  kw_tensor_release(next);
   assert_ok(kw_stream_destroy(consumer));
   test_device_close(test);
 }
@@ -320,6 +336,7 @@ int main(void) {
       cmocka_unit_test(empty_tensors_have_nothing_to_share),
       cmocka_unit_test(misfits_are_refused),
       cmocka_unit_test(the_consumers_stream_waits),
+      cmocka_unit_test(an_export_is_a_use),
       cmocka_unit_test(without_a_stream_the_host_waits),
       cmocka_unit_test(deleters_run_on_any_thread),
   };
