@@ -98,7 +98,7 @@ install_with_examples() {
     mv build/install "$prefix"
     for example in vendor_npu vendor_gpu select_device models; do
       quiet "configure-$example" cmake -G Ninja -S "examples/$example" -B "build/examples/$example" \
-        -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-Werror -DCMAKE_PREFIX_PATH="$prefix"
       quiet "build-$example" cmake --build "build/examples/$example" -j "$jobs"
     done
     printf '%s\n' "$1" >"$stamp"

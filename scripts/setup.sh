@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/setup.sh [--minimal] [--print]
+# usage: scripts/setup.sh [--minimal] [--aarch64] [--print]
 #
 # Installs the Debian packages that Keyway's build and tests need and this machine lacks, with apt-get (through sudo
 # when not root). Says which. Does nothing, fast, when all are there.
 #
 #   --minimal   only what building and the demo need: no second compiler, no other backend's, no valgrind
+#   --aarch64   also what the preset aarch64 and its tests need: a cross compiler, libraries for arm64 (which apt-get is
+#               told to offer) and an emulator
 #   --print     print the packages, one a line, and install nothing
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -20,15 +22,20 @@ rest=(
   git python3 python3-dev python3-venv
   libamdhip64-5 libhiprtc-builtins5
 )
+aarch64=(
+  gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libcjson-dev:arm64 libmd-dev:arm64 libcmocka-dev:arm64 qemu-user proot
+)
 
-packages=("${minimal[@]}" "${rest[@]}") print=false
+packages=("${minimal[@]}" "${rest[@]}") more=() print=false
 for argument; do
   case $argument in
     --minimal) packages=("${minimal[@]}") ;;
+    --aarch64) more=("${aarch64[@]}") ;;
     --print) print=true ;;
     *) no_arguments "$argument" ;;
   esac
 done
+packages+=("${more[@]}")
 
 if $print; then
   printf '%s\n' "${packages[@]}"
@@ -37,9 +44,18 @@ fi
 command -v apt-get >/dev/null ||
   die "this is not a Debian system: there is no apt-get" "Install what corresponds to: ${packages[*]}"
 
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}:${Architecture}\n' | sed -n 's/^installed //p')
+native=$(dpkg --print-architecture)
+# is_installed PACKAGE[:ARCHITECTURE]: of this machine's architecture where it names none.
+is_installed() {
+  case $1 in
+    *:*) grep -qxF "$1" <<<"$installed" ;;
+    *) grep -qxF -e "$1:$native" -e "$1:all" <<<"$installed" ;;
+  esac
+}
 missing=()
 for package in "${packages[@]}"; do
-  [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  is_installed "$package" || missing+=("$package")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
@@ -55,6 +71,9 @@ install() {
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >build/logs/apt.log 2>&1
 }
 mkdir -p build/logs
+if [ ${#more[@]} -gt 0 ] && ! dpkg --print-foreign-architectures | grep -qx arm64; then
+  "${as_root[@]}" dpkg --add-architecture arm64
+fi
 install || {
   say "apt-get knows too little; updating its lists"
   quiet apt-update "${as_root[@]}" apt-get update -qq

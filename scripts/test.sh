@@ -22,7 +22,7 @@ step "tests"
 run_tests release
 
 step "building with clang (build/clang)"
-quiet configure-clang cmake -G Ninja -B build/clang -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang
+quiet configure-clang cmake -G Ninja -B build/clang -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang -DKEYWAY_WERROR=ON
 quiet build-clang cmake --build build/clang -j "$jobs"
 
 step "installing; building the examples from the package"

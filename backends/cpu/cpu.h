@@ -47,6 +47,10 @@ struct kw_cpu_stream {
   bool stopping;
 };
 
+/* Fills the name and the vendor of the processor that /proc/cpuinfo, or a file like it at `path`, speaks of; "CPU" and
+ * nothing where it says neither. */
+void kw_cpu_describe(const char *path, kw_device_info *info);
+
 /* Sets the calling thread's error text and returns `status`. */
 __attribute__((format(printf, 3, 4))) kw_status kw_cpu_error(const kw_host_api *host, kw_status status,
                                                              const char *format, ...);

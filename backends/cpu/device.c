@@ -4,29 +4,12 @@
  */
 #include "cpu.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 uint64_t kw_cpu_physical_memory(void) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
-}
-
-/* The value of the first line "name<space>: value" in /proc/cpuinfo, cut to size; left alone when there is none. */
-static void read_cpuinfo(const char *name, char *out_text, size_t size) {
-  FILE *file = fopen("/proc/cpuinfo", "re");
-  if (!file) return;
-  char line[512];
-  while (fgets(line, sizeof line, file)) {
-    char *colon = strstr(line, ": ");
-    if (!colon || strncmp(line, name, strlen(name)) != 0) continue;
-    colon[strcspn(colon, "\n")] = '\0';
-    snprintf(out_text, size, "%s", colon + 2);
-    break;
-  }
-  fclose(file);
 }
 
 static kw_status device_count(void *plugin, uint32_t *out_count) {
@@ -45,9 +28,7 @@ static kw_status device_info(void *plugin, uint32_t index, kw_device_info *out_i
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   out_info->type = KW_DEVICE_CPU;
   out_info->compute_units = processors > 0 ? (uint32_t)processors : 0;
-  snprintf(out_info->name, sizeof out_info->name, "CPU");
-  read_cpuinfo("model name", out_info->name, sizeof out_info->name);
-  read_cpuinfo("vendor_id", out_info->vendor, sizeof out_info->vendor);
+  kw_cpu_describe("/proc/cpuinfo", out_info);
   out_info->total_memory = kw_cpu_physical_memory();
   out_info->mem_alignment = KW_CPU_ALIGNMENT;
   out_info->offset_alignment = KW_CPU_ALIGNMENT;

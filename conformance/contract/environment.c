@@ -241,6 +241,11 @@ static void choose_float(int rounding, bool flush, fenv_t *out_saved) {
   fesetround(rounding);
 #if defined(__x86_64__)
   if (flush) __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040u);
+#elif defined(__aarch64__)
+  fenv_t flushing;
+  fegetenv(&flushing);
+  flushing.__fpcr |= 1u << 24; /* FZ */
+  if (flush) fesetenv(&flushing);
 #else
   (void)flush;
 #endif

@@ -96,7 +96,9 @@ static inline kw_value test_infer_read_value(char *token, test_infer_call *c, ui
 
 static inline void test_infer_read_call(const char *text, test_infer_call *c) {
   memset(c, 0, sizeof *c);
-  snprintf(c->text, sizeof c->text, "%s", text);
+  const size_t length = strlen(text);
+  assert_in_range(length, 0, sizeof c->text - 1);
+  memcpy(c->text, text, length + 1);
   char *rest = NULL;
   c->op = kw_op_find(strtok_r(c->text, " ", &rest));
   assert_non_null(c->op);

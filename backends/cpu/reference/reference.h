@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The reference kernels: what every op of the op set means. Plain C, serial, pure, generic in the type they compute
- * floating point in: the cpu device runs them in float and double, the conformance oracle in double and __float128.
+ * floating point in: the cpu device runs them in float and double, the conformance oracle in double and in 113 bits.
  *
  * A call is as in plugin.h, with these liberties: every mem is a host pointer; device, stream, prepared and workspace
  * are not read, of user only whether it is kw_reference_first_wins; error_mem may be NULL; inputs may have any dtype,

@@ -1,48 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The reference kernels in __float128, 113 bits: the oracle for f64. The only file that needs libquadmath. Its header
- * comes with one compiler only, so its functions are declared here.
+ * The reference kernels in 113 bits: the oracle for f64. long double has them on aarch64; elsewhere __float128 does,
+ * for which glibc has the functions since 2.26. It declares them to some compilers only, so they are declared here.
  */
 #include "number.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
+#if LDBL_MANT_DIG == 113
+typedef long double kw_f128;
+#define F128(name) name##l
+#else
 __extension__ typedef __float128 kw_f128;
-
-kw_f128 sqrtq(kw_f128 x);
-kw_f128 expq(kw_f128 x);
-kw_f128 logq(kw_f128 x);
-kw_f128 log1pq(kw_f128 x);
-kw_f128 sinq(kw_f128 x);
-kw_f128 cosq(kw_f128 x);
-kw_f128 tanhq(kw_f128 x);
-kw_f128 erfq(kw_f128 x);
-kw_f128 erfcq(kw_f128 x);
-kw_f128 powq(kw_f128 x, kw_f128 y);
-kw_f128 fmodq(kw_f128 x, kw_f128 y);
-kw_f128 acosq(kw_f128 x);
-kw_f128 acoshq(kw_f128 x);
-kw_f128 asinq(kw_f128 x);
-kw_f128 asinhq(kw_f128 x);
-kw_f128 atanq(kw_f128 x);
-kw_f128 atanhq(kw_f128 x);
-kw_f128 atan2q(kw_f128 y, kw_f128 x);
-kw_f128 sinhq(kw_f128 x);
-kw_f128 coshq(kw_f128 x);
-kw_f128 tanq(kw_f128 x);
-kw_f128 log1pq(kw_f128 x);
-kw_f128 expm1q(kw_f128 x);
-kw_f128 log2q(kw_f128 x);
-kw_f128 log10q(kw_f128 x);
-kw_f128 exp2q(kw_f128 x);
-kw_f128 ceilq(kw_f128 x);
-kw_f128 rintq(kw_f128 x);
-kw_f128 floorq(kw_f128 x);
-kw_f128 truncq(kw_f128 x);
-kw_f128 fabsq(kw_f128 x);
-kw_f128 copysignq(kw_f128 magnitude, kw_f128 sign);
-kw_f128 frexpq(kw_f128 x, int *exponent);
-kw_f128 ldexpq(kw_f128 x, int exponent);
+#define F128(name) name##f128
+kw_f128 F128(sqrt)(kw_f128 x);
+kw_f128 F128(exp)(kw_f128 x);
+kw_f128 F128(log)(kw_f128 x);
+kw_f128 F128(log1p)(kw_f128 x);
+kw_f128 F128(sin)(kw_f128 x);
+kw_f128 F128(cos)(kw_f128 x);
+kw_f128 F128(tanh)(kw_f128 x);
+kw_f128 F128(erf)(kw_f128 x);
+kw_f128 F128(erfc)(kw_f128 x);
+kw_f128 F128(pow)(kw_f128 x, kw_f128 y);
+kw_f128 F128(fmod)(kw_f128 x, kw_f128 y);
+kw_f128 F128(acos)(kw_f128 x);
+kw_f128 F128(acosh)(kw_f128 x);
+kw_f128 F128(asin)(kw_f128 x);
+kw_f128 F128(asinh)(kw_f128 x);
+kw_f128 F128(atan)(kw_f128 x);
+kw_f128 F128(atanh)(kw_f128 x);
+kw_f128 F128(atan2)(kw_f128 y, kw_f128 x);
+kw_f128 F128(sinh)(kw_f128 x);
+kw_f128 F128(cosh)(kw_f128 x);
+kw_f128 F128(tan)(kw_f128 x);
+kw_f128 F128(expm1)(kw_f128 x);
+kw_f128 F128(log2)(kw_f128 x);
+kw_f128 F128(log10)(kw_f128 x);
+kw_f128 F128(exp2)(kw_f128 x);
+kw_f128 F128(ceil)(kw_f128 x);
+kw_f128 F128(rint)(kw_f128 x);
+kw_f128 F128(floor)(kw_f128 x);
+kw_f128 F128(trunc)(kw_f128 x);
+kw_f128 F128(fabs)(kw_f128 x);
+kw_f128 F128(copysign)(kw_f128 magnitude, kw_f128 sign);
+kw_f128 F128(frexp)(kw_f128 x, int *exponent);
+kw_f128 F128(ldexp)(kw_f128 x, int exponent);
+#endif
 
 /* A finite value past the range of double is the largest double and a distance of at least half its spacing, so that
  * what overflows stays apart from what is infinite. */
@@ -70,7 +76,7 @@ static void store_f128(kw_dtype dtype, void *at, kw_f128 value) {
     memcpy(at, &single, sizeof single);
   } else if (kw_number_is_narrow(dtype) && finite && high != 0) {
     int exponent;
-    kw_f128 scaled = ldexpq(frexpq(fabsq(value), &exponent), 64); /* in [2^63, 2^64) */
+    kw_f128 scaled = F128(ldexp)(F128(frexp)(F128(fabs)(value), &exponent), 64); /* in [2^63, 2^64) */
     uint64_t significand = (uint64_t)scaled;
     kw_unpacked number = {significand, exponent - 64, value < 0, scaled != (kw_f128)significand};
     uint32_t bits = kw_number_pack(dtype, number);
@@ -87,7 +93,7 @@ static void store_f128(kw_dtype dtype, void *at, kw_f128 value) {
 }
 
 #define C kw_f128
-#define MATH(name) name##q
+#define MATH(name) F128(name)
 #define STORE(dtype, at, value) store_f128(dtype, at, value)
 #define TABLE kw_reference_f128
 

@@ -95,7 +95,7 @@ kw_engine_status kw_engine_compile(const char *const *sources, uint32_t source_c
                                    size_t *out_size);
 /* The first source of those in the pack's dialect. */
 extern const char kw_engine_prelude[];
-/* What compiled modules depend on beside their sources: the compiler's version and options. */
+/* What compiled modules depend on beside their sources: the compiler, its version and options. */
 const char *kw_engine_compiler(void);
 
 /* Runs a program, found on the PATH, to its end: `arguments` begin with its name and end with NULL. What it prints, to

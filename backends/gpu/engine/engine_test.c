@@ -65,9 +65,9 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-  (void)state;
-  kw_engine_queue_destroy(queue);
-  kw_engine_module_unload(module);
+  (void)state; /* after a failed setup too, which may have made neither */
+  if (queue) kw_engine_queue_destroy(queue);
+  if (module) kw_engine_module_unload(module);
   return 0;
 }
 

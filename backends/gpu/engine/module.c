@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Modules: shared libraries, and C++ made into them by the host's compiler.
+ * Modules: shared libraries, and C++ made into them by KW_ENGINE_CXX, the compiler that the build has chosen.
  */
 #include "internal.h"
 
@@ -77,7 +77,7 @@ bool kw_engine_run_program(char *const *arguments, char **out_text) {
   "-std=c++17", "-O1", "-w", "-fpermissive", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-fvisibility=hidden"
 
 const char *kw_engine_compiler(void) {
-  return "c++ " __VERSION__ " -O1";
+  return KW_ENGINE_CXX " " __VERSION__ " -O1";
 }
 
 extern const char kw_engine_entry[];
@@ -106,10 +106,11 @@ static bool add_entries(const char *path) {
 }
 
 static bool compile(const char *stage, const char *source, const char *result) {
-  char *const arguments[] = {"c++", OPTIONS, (char *)stage, "-o", (char *)result, (char *)source, NULL};
+  char *const arguments[] = {KW_ENGINE_CXX, OPTIONS, (char *)stage, "-o", (char *)result, (char *)source, NULL};
   char *messages;
   bool fine = kw_engine_run_program(arguments, &messages);
-  if (!fine) kw_engine_fail(KW_ENGINE_INVALID, "%s", messages ? messages : "the compiler c++ did not run");
+  if (!fine)
+    kw_engine_fail(KW_ENGINE_INVALID, "%s", messages ? messages : "the compiler " KW_ENGINE_CXX " did not run");
   free(messages);
   return fine;
 }
