@@ -23,7 +23,7 @@ rest=(
   libamdhip64-5 libhiprtc-builtins5
 )
 aarch64=(
-  gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libcjson-dev:arm64 libmd-dev:arm64 libcmocka-dev:arm64 qemu-user proot
+  gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libcjson-dev:arm64 libmd-dev:arm64 libcmocka-dev:arm64 qemu-user
 )
 
 packages=("${minimal[@]}" "${rest[@]}") more=() print=false
