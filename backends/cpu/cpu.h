@@ -17,10 +17,13 @@ typedef struct kw_cpu_plugin {
   const kw_host_api *host;
 } kw_cpu_plugin;
 
+typedef struct kw_cpu_activity kw_cpu_activity;
+
 typedef struct kw_cpu_device {
   const kw_host_api *host;
-  uint64_t total;        /* bytes of physical memory */
-  _Atomic uint64_t held; /* bytes in live allocations */
+  kw_cpu_activity *_Atomic activity; /* NULL until something is to be recorded */
+  uint64_t total;                    /* bytes of physical memory */
+  _Atomic uint64_t held;             /* bytes in live allocations */
 } kw_cpu_device;
 
 typedef struct kw_cpu_stream kw_cpu_stream;
@@ -67,6 +70,13 @@ void *kw_cpu_task_create(kw_cpu_stream *stream, size_t size, kw_status (*run)(kw
 /* Appends the task, which the stream owns from now on. Not for the default stream. */
 void kw_cpu_stream_submit(kw_cpu_stream *stream, kw_cpu_task *task);
 
+/* Around work: the time on the device's clock, 0 when nothing is recorded; and the record, before anybody can see that
+ * the work has finished. */
+uint64_t kw_cpu_activity_begin(const kw_cpu_stream *stream);
+void kw_cpu_activity_end(const kw_cpu_stream *stream, kw_activity_kind kind, uint64_t call_id, uint64_t begin);
+/* The device closes. */
+void kw_cpu_activity_free(kw_cpu_device *device);
+
 /* Bytes of physical memory. */
 uint64_t kw_cpu_physical_memory(void);
 
@@ -78,5 +88,6 @@ extern const kw_memory_api kw_cpu_memory_api;
 extern const kw_stream_api kw_cpu_stream_api;
 extern const kw_event_api kw_cpu_event_api;
 extern const kw_interop_api kw_cpu_interop_api;
+extern const kw_activity_api kw_cpu_activity_api;
 
 #endif /* KEYWAY_CPU_H */

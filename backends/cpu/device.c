@@ -60,12 +60,14 @@ static kw_status device_open(void *plugin, uint32_t index, const kw_open_info *i
   if (!device) return kw_cpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the device's state");
   device->host = host;
   device->total = kw_cpu_physical_memory();
+  atomic_init(&device->activity, NULL);
   atomic_init(&device->held, 0);
   *out_device = device;
   return KW_OK;
 }
 
 static kw_status device_close(void *device) {
+  kw_cpu_activity_free(device);
   free(device);
   return KW_OK;
 }

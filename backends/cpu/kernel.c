@@ -72,8 +72,10 @@ typedef struct launch_task {
 static kw_status run_launch(kw_cpu_stream *stream, kw_cpu_task *task) {
   const kw_call *call = &((launch_task *)task)->call;
   const kw_reference_kernel *kernel = call->user;
-  (void)stream;
-  return kernel->run(call);
+  const uint64_t begin = kw_cpu_activity_begin(stream);
+  kw_status status = kernel->run(call);
+  kw_cpu_activity_end(stream, KW_ACTIVITY_LAUNCH, call->call_id, begin);
+  return status;
 }
 
 /* Whether the calling thread computes as a fresh process does: rounding to nearest, subnormals kept, no traps. */
@@ -105,7 +107,9 @@ static kw_status launch(const kw_call *call) {
   const kw_reference_kernel *kernel = call->user;
   if (stream->is_default) {
     pthread_mutex_lock(&stream->lock);
+    const uint64_t begin = kw_cpu_activity_begin(stream);
     kw_status status = run_here(kernel, call);
+    kw_cpu_activity_end(stream, KW_ACTIVITY_LAUNCH, call->call_id, begin);
     pthread_mutex_unlock(&stream->lock);
     if (status == KW_OK) return KW_OK;
     return kw_cpu_error(stream->device->host, status, "the kernel of %s %s", kernel->op, kw_cpu_kernel_fault(status));

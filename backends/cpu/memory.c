@@ -68,8 +68,9 @@ typedef struct copy_task {
 
 static kw_status run_copy(kw_cpu_stream *stream, kw_cpu_task *task) {
   copy_task *copy = (copy_task *)task;
-  (void)stream;
+  const uint64_t begin = kw_cpu_activity_begin(stream);
   memcpy(copy->to, copy->from, copy->size);
+  kw_cpu_activity_end(stream, KW_ACTIVITY_COPY, 0, begin);
   return KW_OK;
 }
 
@@ -84,7 +85,9 @@ static kw_status memory_copy(void *device, void *stream_pointer, const kw_copy_i
       info->kind == KW_COPY_HOST_TO_DEVICE ? info->src_host : (const char *)info->src_mem + info->src_offset;
   if (stream->is_default) {
     pthread_mutex_lock(&stream->lock);
+    const uint64_t begin = kw_cpu_activity_begin(stream);
     memcpy(to, from, info->size);
+    kw_cpu_activity_end(stream, KW_ACTIVITY_COPY, 0, begin);
     pthread_mutex_unlock(&stream->lock);
     return KW_OK;
   }
@@ -111,8 +114,9 @@ typedef struct fill_task {
 
 static kw_status run_fill(kw_cpu_stream *stream, kw_cpu_task *task) {
   fill_task *order = (fill_task *)task;
-  (void)stream;
+  const uint64_t begin = kw_cpu_activity_begin(stream);
   fill(order->to, order->size, order->pattern, order->pattern_size);
+  kw_cpu_activity_end(stream, KW_ACTIVITY_FILL, 0, begin);
   return KW_OK;
 }
 
@@ -128,7 +132,9 @@ static kw_status memory_fill(void *device, void *stream_pointer, kw_mem mem, uin
   }
   if (stream->is_default) {
     pthread_mutex_lock(&stream->lock);
+    const uint64_t begin = kw_cpu_activity_begin(stream);
     fill(to, size, pattern, pattern_size);
+    kw_cpu_activity_end(stream, KW_ACTIVITY_FILL, 0, begin);
     pthread_mutex_unlock(&stream->lock);
     return KW_OK;
   }

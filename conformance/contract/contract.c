@@ -31,6 +31,7 @@ SUITE(graph, KW_GRAPH_TESTS)
 SUITE(energy, KW_ENERGY_TESTS)
 SUITE(profile, KW_PROFILE_TESTS)
 SUITE(interop, KW_INTEROP_TESTS)
+SUITE(activity, KW_ACTIVITY_TESTS)
 SUITE(exit, KW_EXIT_TESTS)
 OP_TESTS(error, KW_ERROR_OP_TESTS)
 OP_TESTS(determinism, KW_DETERMINISM_OP_TESTS)
@@ -61,6 +62,7 @@ const kw_contract_suite kw_contract_suites[] = {
     ROW(energy),
     ROW(profile),
     ROW(interop),
+    ROW(activity),
     ROW(exit),
 };
 const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

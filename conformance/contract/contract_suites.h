@@ -23,6 +23,7 @@
   X(energy)                   \
   X(profile)                  \
   X(interop)                  \
+  X(activity)                 \
   X(exit)
 
 #define KW_ABI_TESTS(X)          \
@@ -227,6 +228,13 @@
   X(interop, read_only_argument) \
   X(interop, unknown)            \
   X(interop, alignment)
+
+#define KW_ACTIVITY_TESTS(X)      \
+  X(activity, inside_waits)       \
+  X(activity, one_after_another)  \
+  X(activity, streams_kept_apart) \
+  X(activity, clock_is_now)       \
+  X(activity, given_once)
 
 /* Once per op. */
 #define KW_ERROR_OP_TESTS(X) X(error, op)

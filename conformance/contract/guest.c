@@ -114,6 +114,7 @@ kw_guest kw_guest_load(void) {
     if (strcmp(group->name, KW_GROUP_STREAM) == 0) g.stream = group->table;
     if (strcmp(group->name, KW_GROUP_EVENT) == 0) g.event = group->table;
     if (strcmp(group->name, KW_GROUP_GRAPH) == 0) g.graph = group->table;
+    if (strcmp(group->name, KW_GROUP_ACTIVITY) == 0) g.activity = group->table;
   }
   return g;
 }

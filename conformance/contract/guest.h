@@ -26,8 +26,9 @@ typedef struct kw_guest {
   const kw_device_api *device;
   const kw_memory_api *memory;
   const kw_stream_api *stream;
-  const kw_event_api *event; /* NULL without the group */
-  const kw_graph_api *graph; /* NULL without the group */
+  const kw_event_api *event;       /* NULL without the group */
+  const kw_graph_api *graph;       /* NULL without the group */
+  const kw_activity_api *activity; /* NULL without the group */
 } kw_guest;
 
 /* Opens kw_contract.plugin_path and asks it. */

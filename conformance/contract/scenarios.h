@@ -21,7 +21,12 @@
   X(exit_held_up)             \
   X(exit_elsewhere)           \
   X(exit_in_function)         \
-  X(exit_handlers)
+  X(exit_handlers)            \
+  X(activity_waits)           \
+  X(activity_order)           \
+  X(activity_streams)         \
+  X(activity_clock)           \
+  X(activity_once)
 
 #define KW_DECLARE_SCENARIO(name) int kw_child_##name(void);
 KW_CHILD_SCENARIOS(KW_DECLARE_SCENARIO)

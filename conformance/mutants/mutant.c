@@ -55,6 +55,7 @@ static void open_cpu(void) {
   copy_table(KW_GROUP_STREAM, &kw_mutant_real.stream, sizeof kw_mutant_real.stream);
   copy_table(KW_GROUP_EVENT, &kw_mutant_real.event, sizeof kw_mutant_real.event);
   copy_table(KW_GROUP_INTEROP, &kw_mutant_real.interop, sizeof kw_mutant_real.interop);
+  copy_table(KW_GROUP_ACTIVITY, &kw_mutant_real.activity, sizeof kw_mutant_real.activity);
   mutant = kw_mutant_real;
   kw_mutant_change(&mutant);
 }
@@ -247,7 +248,7 @@ static kw_status mutant_shutdown(void *plugin) {
 
 static const kw_group groups[] = {
     {KW_GROUP_DEVICE, &mutant.device}, {KW_GROUP_MEMORY, &mutant.memory},   {KW_GROUP_STREAM, &mutant.stream},
-    {KW_GROUP_EVENT, &mutant.event},   {KW_GROUP_INTEROP, &mutant.interop},
+    {KW_GROUP_EVENT, &mutant.event},   {KW_GROUP_INTEROP, &mutant.interop}, {KW_GROUP_ACTIVITY, &mutant.activity},
 };
 
 static const kw_plugin_desc descriptor = {

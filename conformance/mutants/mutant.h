@@ -36,6 +36,7 @@ struct kw_mutant {
   kw_stream_api stream;
   kw_event_api event;
   kw_interop_api interop;
+  kw_activity_api activity;
   kw_query_fn query;
   kw_plugin_desc desc;   /* what query answers; its groups are the tables above */
   bool takes_many_hosts; /* init succeeds while it is started for another host, whom the wrapper then forgets */

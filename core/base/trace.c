@@ -81,28 +81,81 @@ void kw_trace_start(void) {
   pthread_atfork(NULL, NULL, forget_in_child);
 }
 
-void kw_trace_span(const char *category, const char *name, const char *detail, uint64_t begin_ns) {
-  if (!kw_trace_enabled) return;
-  uint64_t end = kw_trace_now();
+/* Rows of streams are numbered beyond the largest thread id that Linux gives (2^22). */
+static uint64_t row_of(uint64_t stream) {
+  return (UINT64_C(1) << 23) + stream;
+}
+
+static uint64_t row_of_thread(void) {
   static _Thread_local int thread; /* asked for once: gettid is a system call */
   if (thread == 0) thread = gettid();
+  return (uint64_t)thread;
+}
+
+/* Under the mutex, with a file. */
+static void begin_event(const char *phase, const char *name, uint64_t row) {
+  fputs(first ? "\n" : ",\n", file);
+  first = false;
+  fprintf(file, "{\"ph\": \"%s\", \"name\": ", phase);
+  write_string(name);
+  fprintf(file, ", \"pid\": %d, \"tid\": %" PRIu64, getpid(), row);
+}
+
+static void write_args(const kw_trace_event *event) {
+  const char *separator = "";
+  fputs(", \"args\": {", file);
+  if (event->detail != NULL) {
+    fputs("\"detail\": ", file);
+    write_string(event->detail);
+    separator = ", ";
+  }
+  if (event->stream != 0) {
+    fprintf(file, "%s\"stream\": %" PRIu64, separator, event->stream);
+    if (event->call != 0) fprintf(file, ", \"call\": %" PRIu64, event->call);
+    if (event->node != 0) fprintf(file, ", \"node\": %" PRIu32, event->node);
+  }
+  fputc('}', file);
+}
+
+void kw_trace_write(const kw_trace_event *event) {
+  if (!kw_trace_enabled) return;
+  const uint64_t row = event->of_device ? row_of(event->stream) : row_of_thread();
   pthread_mutex_lock(&mutex);
   if (file != NULL) {
-    fputs(first ? "\n" : ",\n", file);
-    first = false;
-    fputs("{\"ph\": \"X\", \"cat\": ", file);
-    write_string(category);
-    fputs(", \"name\": ", file);
-    write_string(name);
-    fprintf(file, ", \"pid\": %d, \"tid\": %d", getpid(), thread);
-    write_microseconds(", \"ts\": ", begin_ns);
-    write_microseconds(", \"dur\": ", end - begin_ns);
-    if (detail != NULL) {
-      fputs(", \"args\": {\"detail\": ", file);
-      write_string(detail);
-      fputc('}', file);
-    }
+    begin_event("X", event->name, row);
+    fputs(", \"cat\": ", file);
+    write_string(event->category);
+    write_microseconds(", \"ts\": ", event->begin_ns);
+    write_microseconds(", \"dur\": ", event->end_ns - event->begin_ns);
+    if (event->detail != NULL || event->stream != 0) write_args(event);
     fputc('}', file);
+  }
+  pthread_mutex_unlock(&mutex);
+}
+
+void kw_trace_stream_span(const char *category, const char *name, const char *detail, uint64_t begin_ns,
+                          uint64_t stream, uint64_t call) {
+  if (!kw_trace_enabled) return;
+  kw_trace_write(&(kw_trace_event){.category = category,
+                                   .name = name,
+                                   .detail = detail,
+                                   .begin_ns = begin_ns,
+                                   .end_ns = kw_trace_now(),
+                                   .stream = stream,
+                                   .call = call});
+}
+
+void kw_trace_span(const char *category, const char *name, const char *detail, uint64_t begin_ns) {
+  kw_trace_stream_span(category, name, detail, begin_ns, 0, 0);
+}
+
+void kw_trace_name_row(uint64_t stream, const char *name) {
+  pthread_mutex_lock(&mutex);
+  if (file != NULL) {
+    begin_event("M", "thread_name", row_of(stream));
+    fputs(", \"args\": {\"name\": ", file);
+    write_string(name);
+    fputs("}}", file);
   }
   pthread_mutex_unlock(&mutex);
 }

@@ -19,4 +19,21 @@ static inline uint64_t kw_trace_begin(void) { /* for kw_trace_span; 0 when traci
  * NULL. Does nothing when tracing is off. */
 void kw_trace_span(const char *category, const char *name, const char *detail, uint64_t begin_ns);
 
+/* A span that belongs to a stream: the host's that enqueued or waited for its work, or the device's that did it. */
+typedef struct kw_trace_event {
+  const char *category, *name;
+  const char *detail; /* or NULL */
+  uint64_t begin_ns, end_ns;
+  uint64_t stream; /* token */
+  uint64_t call;   /* running number of the launch; 0 = none */
+  uint32_t node;   /* of a launch in a native graph */
+  bool of_device;  /* on the stream's row, not the calling thread's */
+} kw_trace_event;
+void kw_trace_write(const kw_trace_event *event);
+/* The same for what has just ended, on the calling thread's row. */
+void kw_trace_stream_span(const char *category, const char *name, const char *detail, uint64_t begin_ns,
+                          uint64_t stream, uint64_t call);
+/* Names the row of a stream's device spans. */
+void kw_trace_name_row(uint64_t stream, const char *name);
+
 #endif /* KEYWAY_CORE_TRACE_H */

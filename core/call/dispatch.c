@@ -94,7 +94,7 @@ static void remember(thread_cache *cache, kw_plan *plan, const kw_device *device
   ready->plan = plan;
   if (plan->simple) {
     kw_plan_begin_call(plan, device, ready->args, &ready->out, &ready->call);
-    ready->call.call_id = (uint64_t)plan->op->id << KW_CALL_ID_BITS;
+    ready->call.call_id = kw_call_id_make(plan->op->id, 0);
     ready->launches = kw_launch_count_of(cache->counts, device);
     memcpy(ready->args, plan->normal, sizeof ready->args);
   }

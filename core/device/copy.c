@@ -18,7 +18,7 @@ kw_status kw_copy_enqueue(kw_stream *stream, const kw_copy_info *copy) {
   if (kw_trace_enabled) {
     char detail[120];
     snprintf(detail, sizeof detail, "%" PRIu64 " bytes, %s", copy->size, device->name);
-    kw_trace_span("copy", names[copy->kind], detail, begin);
+    kw_trace_stream_span("copy", names[copy->kind], detail, begin, stream->token, 0);
   }
   if (status == KW_OK) {
     if (copy->kind == KW_COPY_HOST_TO_DEVICE) atomic_fetch_add(&device->bytes_to_device, copy->size);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/trace.h"
+#include "device/activity.h"
 #include "device/wait.h"
 
 #include <inttypes.h>
@@ -110,7 +111,10 @@ static kw_status wait_for(const char *function, kw_event *event, uint64_t timeou
   uint64_t begin = kw_trace_begin();
   status = KW_ASK(device->slots, event.synchronize, device->handle, event->handle, timeout_ns);
   kw_trace_span("sync", "event", device->name, begin);
-  if (status == KW_OK) return KW_OK;
+  if (status == KW_OK) {
+    kw_activity_collect(device);
+    return KW_OK;
+  }
   if (status == KW_ERR_TIMEOUT) return time_out(function, event, timeout_ns);
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "waiting for an event of %s", device->name));
 }

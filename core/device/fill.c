@@ -46,7 +46,7 @@ kw_status kw_memory_fill(kw_stream *stream, kw_mem mem, uint64_t offset, uint64_
   uint64_t begin = kw_trace_begin();
   kw_status status =
       KW_ASK(device->slots, memory.fill, device->handle, stream->handle, mem, offset, size, pattern, pattern_size);
-  kw_trace_span("copy", "fill", device->name, begin);
+  kw_trace_stream_span("copy", "fill", device->name, begin, stream->token, 0);
   if (status == KW_OK) return KW_OK;
   return kw_device_mark_if_lost(device, kw_from_plugin(status, "filling %" PRIu64 " bytes on %s", size, device->name));
 }

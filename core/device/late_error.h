@@ -30,6 +30,10 @@ void kw_late_error_log_untold(const kw_stream *stream);
 /* Call ids carry the op: op id << KW_CALL_ID_BITS | running number; op 0 = unknown. Inline so that a launch costs
  * nothing. */
 #define KW_CALL_ID_BITS 48
+#define KW_CALL_ID_NUMBERS ((UINT64_C(1) << KW_CALL_ID_BITS) - 1)
+static inline uint64_t kw_call_id_make(uint32_t op, uint64_t number) {
+  return (uint64_t)op << KW_CALL_ID_BITS | (number & KW_CALL_ID_NUMBERS);
+}
 static inline uint32_t kw_call_id_op(uint64_t call_id) {
   return (uint32_t)(call_id >> KW_CALL_ID_BITS);
 }

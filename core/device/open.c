@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "device/activity.h"
 #include "device/allocator.h"
 #include "device/device.h"
 #include "device/generator.h"
@@ -45,6 +46,7 @@ static void close_parts(kw_device *device) {
   if (device->default_stream != NULL) kw_stream_destroy_default(device);
   kw_staging_free(device);
   kw_generator_unref(device->generator);
+  kw_activity_end(device);
   kw_status status = KW_ASK(device->slots, device.close, device->handle);
   if (status != KW_OK) {
     kw_from_plugin(status, "closing %s", device->name);
@@ -126,6 +128,7 @@ static kw_status open_parts(kw_device *device) {
   ((open_device *)device)->has_handle = true;
   pthread_mutex_unlock(&lock);
   device->id = atomic_fetch_add(&last_id, 1) + 1;
+  kw_activity_begin(device);
   status = kw_allocator_create(device);
   if (status == KW_OK) status = kw_stream_create_default(device);
   if (status == KW_OK) status = kw_generator_create_default(device);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "device/activity.h"
 #include "device/allocator.h"
 #include "device/host_call.h"
 #include "device/host_memory.h"
@@ -32,6 +33,7 @@ static kw_status create(kw_device *device, bool is_default, kw_stream **out_stre
     return status;
   }
   kw_stream_add(stream);
+  kw_activity_name_stream(stream);
   *out_stream = stream;
   return KW_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/trace.h"
+#include "device/activity.h"
 #include "device/host_memory.h"
 #include "device/late_error.h"
 #include "op/op.h"
@@ -53,7 +54,7 @@ static kw_status synchronize(kw_stream *stream, uint64_t timeout_ns) {
   kw_device *device = stream->device;
   const uint64_t begin = kw_trace_begin();
   kw_status status = KW_ASK(device->slots, stream.synchronize, device->handle, stream->handle, timeout_ns);
-  kw_trace_span("sync", "stream", device->name, begin);
+  kw_trace_stream_span("sync", "stream", device->name, begin, stream->token, 0);
   return status;
 }
 
@@ -72,6 +73,7 @@ kw_status kw_stream_drain_for(kw_stream *stream, uint64_t timeout_ns) {
   const uint64_t wait = kw_host_memory_begin_wait(stream);
   if (status == KW_OK) status = synchronize(stream, timeout_ns);
   if (status == KW_OK) {
+    kw_activity_collect(device);
     kw_host_memory_settle(stream, wait);
   } else if (status == KW_ERR_TIMEOUT) {
     kw_wait_timed_out(stream, timeout_ns, "");

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/trace.h"
 #include "call/launch.h"
+#include "device/activity.h"
 #include "device/late_error.h"
 #include "device/wait.h"
 #include "graph/graph.h"
@@ -32,7 +33,7 @@ static kw_status capture_node(const kw_graph *graph, const kw_record_node *node)
   }
   kw_call call = *node->call;
   call.stream = graph->native_stream;
-  call.call_id = (uint64_t)node->plan->op->id << KW_CALL_ID_BITS;
+  call.call_id = kw_call_id_make(node->plan->op->id, kw_trace_enabled ? kw_activity_new_call() : 0);
   return kw_plugin_status(device->plugin, node->plan->kernel->desc.launch(&call));
 }
 

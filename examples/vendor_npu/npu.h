@@ -5,14 +5,15 @@
  * asynchronous (a queue and a worker each), and a kernel that fails says so late. Only the arithmetic is done by the
  * CPU, so the device calls itself emulated.
  *
- * Read plugin.c first, then memory.c, stream.c, kernels.c; number.c only converts. To make it yours: in memory.c and
- * stream.c put your driver's calls in place of the arena and the worker thread; in kernels.c enqueue your own kernels
- * from npu_launch.
+ * Read plugin.c first, then memory.c, stream.c, kernels.c; activity.c can wait, number.c only converts. To make it
+ * yours: in memory.c and stream.c put your driver's calls in place of the arena and the worker thread; in kernels.c
+ * enqueue your own kernels from npu_launch.
  */
 #ifndef ACME_NPU_H
 #define ACME_NPU_H
 
 #include <keyway/plugin.h>
+#include <stdatomic.h>
 
 #define NPU_MEMORY_BYTES (UINT64_C(256) << 20)
 #define NPU_ALIGNMENT 256u /* bytes: where every allocation starts */
@@ -22,6 +23,7 @@ typedef struct npu_plugin {
   const kw_host_api *host;
 } npu_plugin;
 
+typedef struct npu_activity npu_activity;
 typedef struct npu_arena npu_arena;
 typedef struct npu_stream npu_stream;
 
@@ -29,6 +31,7 @@ typedef struct npu_stream npu_stream;
 typedef struct npu_device {
   const kw_host_api *host;
   npu_arena *arena;
+  npu_activity *activity;
 } npu_device;
 
 /* Calls host->set_error with printf-style text and returns `status`: the way every slot here fails. */
@@ -77,6 +80,19 @@ typedef struct npu_task {
 /* Both enqueue and return. `task` and `copy` are copied. */
 kw_status npu_stream_enqueue_task(npu_stream *stream, const npu_task *task);
 kw_status npu_stream_enqueue_copy(npu_stream *stream, void *destination, const void *source, uint64_t size);
+
+/* ---- activity.c */
+
+extern const kw_activity_api npu_activity_api;
+
+/* NULL when there is no host memory. */
+npu_activity *npu_activity_create(void);
+void npu_activity_destroy(npu_activity *activity);
+
+/* Around each command that a worker runs: the time on the device's clock, 0 when nothing is recorded; and the record,
+ * before anybody can see that the command has finished. */
+uint64_t npu_activity_begin(npu_activity *activity);
+void npu_activity_end(npu_activity *activity, kw_activity_kind kind, uint64_t call_id, uint64_t token, uint64_t begin);
 
 /* ---- kernels.c */
 

@@ -124,7 +124,9 @@ static kw_status npu_device_open(void *plugin_ptr, uint32_t index, const kw_open
   }
   npu_device *device = malloc(sizeof *device);
   npu_arena *arena = npu_arena_create();
-  if (device == NULL || arena == NULL) {
+  npu_activity *activity = npu_activity_create();
+  if (device == NULL || arena == NULL || activity == NULL) {
+    npu_activity_destroy(activity);
     npu_arena_destroy(arena);
     free(device);
     return npu_fail(plugin->host, KW_ERR_OUT_OF_MEMORY, "open: cannot reserve %llu bytes of address space",
@@ -132,12 +134,14 @@ static kw_status npu_device_open(void *plugin_ptr, uint32_t index, const kw_open
   }
   device->host = plugin->host;
   device->arena = arena;
+  device->activity = activity;
   *out_device = device;
   return KW_OK;
 }
 
 static kw_status npu_device_close(void *device_ptr) {
   npu_device *device = device_ptr;
+  npu_activity_destroy(device->activity);
   npu_arena_destroy(device->arena);
   free(device);
   return KW_OK;
@@ -174,6 +178,7 @@ static const kw_group npu_groups[] = {
     {KW_GROUP_DEVICE, &npu_device_api},
     {KW_GROUP_MEMORY, &npu_memory_api},
     {KW_GROUP_STREAM, &npu_stream_api},
+    {KW_GROUP_ACTIVITY, &npu_activity_api},
 };
 
 static const kw_plugin_desc npu_desc = {

@@ -61,13 +61,17 @@ static void report_late(npu_stream *stream, uint64_t call_id, kw_status status, 
 
 static void execute(npu_stream *stream, command *work) {
   const kw_host_api *host = stream->device->host;
+  npu_activity *activity = stream->device->activity;
+  uint64_t begin = npu_activity_begin(activity);
   switch (work->kind) {
     case COMMAND_COPY:
       memcpy(work->u.copy.destination, work->u.copy.source, work->u.copy.size);
+      npu_activity_end(activity, KW_ACTIVITY_COPY, 0, stream->token, begin);
       break;
     case COMMAND_TASK: {
       char message[160];
       kw_status status = npu_task_run(stream->device->arena, &work->u.task, message, sizeof message);
+      npu_activity_end(activity, KW_ACTIVITY_LAUNCH, work->u.task.call_id, stream->token, begin);
       if (status != KW_OK) {
         report_late(stream, work->u.task.call_id, status, message);
       }

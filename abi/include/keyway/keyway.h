@@ -93,7 +93,8 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *   KEYWAY_MATH             highest (default) | tf32 | fast: how exactly calls have to compute
  *   KEYWAY_DETERMINISTIC    1: only kernels that give the same bits every time (default: 0)
  *   KEYWAY_LOG              error (default: warn) | info | debug
- *   KEYWAY_TRACE            a file that gets a Chrome trace (JSON) of ops, copies, allocations and profile ranges
+ *   KEYWAY_TRACE            a file that gets a Chrome trace (JSON) of ops, copies, allocations and profile ranges,
+ *                           and of when the device worked on what, where the plugin tells (`keyway trace` judges it)
  *   KEYWAY_THREADS          threads of the host's parallel_for; default: the CPUs this process may run on
  *   KEYWAY_PROBE_TIMEOUT_MS time limit of one plugin's probe; default 10000 */
 
@@ -213,6 +214,7 @@ KW_API kw_status kw_device_attribute(const kw_device *device, const char *key, k
 #define KW_NATIVE_HOST_MEMORY (UINT64_C(1) << 7) /* kw_host_alloc is the plugin's */
 #define KW_NATIVE_PEER_COPY (UINT64_C(1) << 8)   /* between devices of the plugin copies may pass the host by */
 #define KW_NATIVE_INTEROP (UINT64_C(1) << 9)     /* kw_tensor_import takes memory of others where it lies */
+#define KW_NATIVE_ACTIVITY (UINT64_C(1) << 10)   /* a trace (KEYWAY_TRACE) shows when the device worked on what */
 KW_API uint64_t kw_device_native(const kw_device *device);
 /* Waits for all streams of the device; for one that records a graph, for what it was given before. Returns the first
  * late error that no such wait has returned yet; each stays with its stream, whose own wait returns it, too

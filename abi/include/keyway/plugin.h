@@ -54,6 +54,8 @@
 
 #include <keyway/types.h>
 
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -597,6 +599,63 @@ typedef struct kw_interop_api {
   kw_status(KW_CALL *native_handle)(void *device, kw_object_kind kind, void *object, kw_native_handle *out_handle);
 } kw_interop_api;
 
+/* ==== Activity: optional group "keyway.activity/1" =============================================================== */
+
+/* When the device worked on what: proof of where its time goes. Times are nanoseconds on a clock of the device's own,
+ * which starts anywhere and never goes back; `clock` relates it to the host's.
+ *
+ * While recording is on, each launch has at least one record with its call_id, and each copy and fill at least one;
+ * what takes several commands MAY have one for each. [activity]
+ *   - The time from begin to end MUST lie between the call of the slot that enqueued the work and the return of the
+ * wait that covers it. end MUST NOT be before begin. [activity]
+ *   - The records of one stream MUST NOT overlap. [activity]
+ *   - A record MUST be there for `drain` when a wait that covers its work has returned, and MUST be given once. Work
+ *     that failed MAY have none. [activity] */
+typedef uint32_t kw_activity_kind;
+enum {
+  KW_ACTIVITY_LAUNCH = 0,
+  KW_ACTIVITY_COPY = 1,
+  KW_ACTIVITY_FILL = 2,
+  KW_ACTIVITY_GRAPH = 3 /* a native graph as a whole, where the driver does not tell its launches apart */
+};
+
+/* Travels in arrays of record_size bytes each: it may grow at its end. */
+typedef struct kw_activity {
+  kw_activity_kind kind;
+  uint32_t node;         /* of a launch recorded in a native graph: how many launches the graph has before it */
+  uint64_t call_id;      /* kw_call.call_id of a launch, in a native graph of the recorded one; otherwise 0 */
+  uint64_t stream_token; /* kw_stream_info.token of the stream that ran it */
+  uint64_t begin, end;   /* nanoseconds on the device's clock */
+} kw_activity;
+
+/* Writes record number `index` of the array that drain was given, as much of it as the host knows. */
+static inline void kw_activity_store(void *out, uint32_t record_size, uint32_t index, const kw_activity *record) {
+  const size_t size = record_size < sizeof *record ? record_size : sizeof *record;
+  memcpy((char *)out + (size_t)index * record_size, record, size);
+}
+
+typedef struct kw_activity_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  /* From here on work is recorded (on is 1) or not (0). The host turns recording on between device.open and the first
+   * stream.create, if at all; work of streams that existed before MAY stay without records. Off is the state at open.
+   * What was recorded before it was turned off is still there for drain. */
+  kw_status(KW_CALL *record)(void *device, uint32_t on);
+
+  /* One moment on both clocks, the host's being CLOCK_MONOTONIC, as near to each other as the driver can tell. The
+   * moment MUST lie within this call: before it began nothing that has finished has a later time, and what is enqueued
+   * after its return has none that is earlier. From any thread; waits for no stream of the host's. [activity] */
+  kw_status(KW_CALL *clock)(void *device, uint64_t *out_device_ns, uint64_t *out_host_ns);
+
+  /* Moves up to `capacity` records of finished work to `out`, an array of zeroes whose entries are record_size bytes
+   * apart (at least KW_ACTIVITY_MIN); those of one stream in the order of its work. *out_count says how many, fewer
+   * than `capacity` when there are no more; *out_dropped how many were lost since the last drain, because nobody
+   * drained in time: a plugin SHOULD have room for 10,000. Does not wait. From any thread. [activity] */
+  kw_status(KW_CALL *drain)(void *device, void *out, uint32_t record_size, uint32_t capacity, uint32_t *out_count,
+                            uint64_t *out_dropped);
+} kw_activity_api;
+
 /* ==== The plugin ================================================================================================== */
 
 /* A capability group: `table` points to the struct that `name` stands for, whose first field is its struct_size. Groups
@@ -616,6 +675,7 @@ typedef struct kw_group {
 #define KW_GROUP_ENERGY "keyway.energy/1"
 #define KW_GROUP_PROFILE "keyway.profile/1"
 #define KW_GROUP_INTEROP "keyway.interop/1"
+#define KW_GROUP_ACTIVITY "keyway.activity/1"
 
 /* How a plugin is started. */
 typedef struct kw_init_info {
@@ -708,6 +768,7 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_ENERGY_API_MIN ((uint32_t)(offsetof(kw_energy_api, read) + sizeof(void (*)(void))))
 #define KW_PROFILE_API_MIN ((uint32_t)(offsetof(kw_profile_api, pop) + sizeof(void (*)(void))))
 #define KW_INTEROP_API_MIN ((uint32_t)sizeof(kw_interop_api))
+#define KW_ACTIVITY_API_MIN ((uint32_t)(offsetof(kw_activity_api, drain) + sizeof(void (*)(void))))
 #define KW_HOST_API_MIN ((uint32_t)(offsetof(kw_host_api, define_op) + sizeof(void (*)(void))))
 #define KW_KERNEL_DESC_MIN ((uint32_t)(offsetof(kw_kernel_desc, release) + sizeof(void (*)(void))))
 #define KW_OP_DESC_MIN ((uint32_t)(offsetof(kw_op_desc, reference) + sizeof(void (*)(void))))
@@ -720,6 +781,7 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_ALLOC_INFO_MIN ((uint32_t)sizeof(kw_alloc_info))
 #define KW_COPY_INFO_MIN ((uint32_t)sizeof(kw_copy_info))
 #define KW_STREAM_INFO_MIN ((uint32_t)sizeof(kw_stream_info))
+#define KW_ACTIVITY_MIN ((uint32_t)sizeof(kw_activity))
 
 #ifdef __cplusplus
 }

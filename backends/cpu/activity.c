@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Activity records: when which thread of ours ran what. The device's clock is the host's.
+ */
+#include "cpu.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define RECORD_LIMIT 16384u /* records that wait to be drained */
+
+struct kw_cpu_activity {
+  atomic_bool on;
+  pthread_mutex_t lock; /* guards the fields below */
+  uint64_t dropped;
+  uint32_t first, count; /* of the records, which lie in a ring */
+  kw_activity records[RECORD_LIMIT];
+};
+
+static uint64_t monotonic(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t kw_cpu_activity_begin(const kw_cpu_stream *stream) {
+  const kw_cpu_activity *activity = atomic_load_explicit(&stream->device->activity, memory_order_acquire);
+  return activity && atomic_load_explicit(&activity->on, memory_order_relaxed) ? monotonic() : 0;
+}
+
+void kw_cpu_activity_end(const kw_cpu_stream *stream, kw_activity_kind kind, uint64_t call_id, uint64_t begin) {
+  if (begin == 0) return;
+  const kw_activity record = {
+      .kind = kind, .call_id = call_id, .stream_token = stream->token, .begin = begin, .end = monotonic()};
+  kw_cpu_activity *activity = atomic_load(&stream->device->activity);
+  pthread_mutex_lock(&activity->lock);
+  if (activity->count < RECORD_LIMIT) {
+    activity->records[(activity->first + activity->count++) % RECORD_LIMIT] = record;
+  } else {
+    activity->dropped++;
+  }
+  pthread_mutex_unlock(&activity->lock);
+}
+
+void kw_cpu_activity_free(kw_cpu_device *device) {
+  kw_cpu_activity *activity = atomic_load(&device->activity);
+  if (!activity) return;
+  pthread_mutex_destroy(&activity->lock);
+  free(activity);
+}
+
+/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+
+/* The device's log, made by the first who asks. */
+static kw_cpu_activity *obtain(kw_cpu_device *device) {
+  kw_cpu_activity *found = NULL, *fresh = calloc(1, sizeof *fresh);
+  if (!fresh) return atomic_load(&device->activity);
+  pthread_mutex_init(&fresh->lock, NULL);
+  if (atomic_compare_exchange_strong(&device->activity, &found, fresh)) return fresh;
+  pthread_mutex_destroy(&fresh->lock);
+  free(fresh);
+  return found;
+}
+
+static kw_status activity_record(void *device, uint32_t on) {
+  kw_cpu_device *cpu = device;
+  kw_cpu_activity *activity = obtain(cpu);
+  if (!activity) return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "no host memory for activity records");
+  atomic_store(&activity->on, on != 0);
+  return KW_OK;
+}
+
+static kw_status activity_clock(void *device, uint64_t *out_device_ns, uint64_t *out_host_ns) {
+  (void)device;
+  *out_device_ns = *out_host_ns = monotonic();
+  return KW_OK;
+}
+
+static kw_status activity_drain(void *device, void *out, uint32_t record_size, uint32_t capacity, uint32_t *out_count,
+                                uint64_t *out_dropped) {
+  kw_cpu_activity *activity = atomic_load(&((kw_cpu_device *)device)->activity);
+  *out_count = 0;
+  *out_dropped = 0;
+  if (!activity) return KW_OK;
+  pthread_mutex_lock(&activity->lock);
+  while (*out_count < capacity && activity->count > 0) {
+    kw_activity_store(out, record_size, (*out_count)++, &activity->records[activity->first]);
+    activity->first = (activity->first + 1) % RECORD_LIMIT;
+    activity->count--;
+  }
+  *out_dropped = activity->dropped;
+  activity->dropped = 0;
+  pthread_mutex_unlock(&activity->lock);
+  return KW_OK;
+}
+
+const kw_activity_api kw_cpu_activity_api = {
+    .struct_size = sizeof(kw_activity_api),
+    .record = activity_record,
+    .clock = activity_clock,
+    .drain = activity_drain,
+};
