@@ -104,7 +104,7 @@ static void help_is_there_for_everything(void **state) {
   check("help", 0, "Exit status: 0 done");
   check("--help", 0, "Commands:");
   check("-h", 0, "Commands:");
-  static const char *const commands[] = {"list", "doctor", "ops", "eval", "version", "help", "completion"};
+  static const char *const commands[] = {"list", "doctor", "ops", "eval", "trace", "version", "help", "completion"};
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {
     char line[64], usage[64];
     snprintf(usage, sizeof usage, "usage: keyway %s", commands[i]);
@@ -202,6 +202,28 @@ static void ops_name_their_devices(void **state) {
   assert_true(cJSON_IsTrue(cJSON_GetObjectItem(tf32, "deterministic")));
   assert_true(cJSON_IsFalse(cJSON_GetObjectItem(tf32, "off")));
   cJSON_Delete(json);
+}
+
+/* ---- trace ------------------------------------------------------------------------------------------------------- */
+
+static void trace_judges_a_run(void **state) {
+  (void)state;
+  char trace[128];
+  snprintf(trace, sizeof trace, "%s/trace.json", folder);
+  save("a.npy", KW_F32, 1, (int64_t[]){3}, (float[]){1, 2, 3});
+  setenv("KEYWAY_TRACE", trace, 1);
+  check("eval add.Tensor --device cpu:0 --in a.npy --in a.npy", 0, "2, 4, 6");
+  unsetenv("KEYWAY_TRACE");
+  check("trace trace.json", 0, "verdict: the device's time is accounted for");
+  cJSON *json = run_json("trace trace.json --json --slack=0");
+  const cJSON *all = cJSON_GetObjectItem(json, "all");
+  assert_true(cJSON_GetObjectItem(all, "launches")->valuedouble == 1);
+  assert_true(cJSON_GetObjectItem(all, "recorded")->valuedouble == 1);
+  assert_true(cJSON_IsTrue(cJSON_GetObjectItem(json, "holds")));
+  cJSON_Delete(json);
+  check("trace", 2, "name a trace");
+  check("trace a.npy", 2, "a.npy is no trace");
+  check("trace trace.json --slack soon", 2, "microseconds");
 }
 
 /* ---- eval -------------------------------------------------------------------------------------------------------- */
@@ -355,8 +377,8 @@ static int make_folder(void **state) {
 
 /* False when the program left something behind. */
 static bool remove_folder(void) {
-  static const char *const files[] = {"a.npy", "b.npy", "c.npy", "h.npy",     "i.npy",
-                                      "j.npy", "x.npy", "y.npy", "filled.npy"};
+  static const char *const files[] = {"a.npy", "b.npy", "c.npy", "h.npy",      "i.npy",
+                                      "j.npy", "x.npy", "y.npy", "filled.npy", "trace.json"};
   for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i) {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, files[i]);
@@ -372,6 +394,7 @@ int main(void) {
       cmocka_unit_test(list_shows_cpu),
       cmocka_unit_test(doctor_shows_every_candidate),
       cmocka_unit_test(ops_name_their_devices),
+      cmocka_unit_test(trace_judges_a_run),
       cmocka_unit_test(eval_adds_files),
       cmocka_unit_test(eval_changes_arguments_not_files),
       cmocka_unit_test(eval_takes_raw_dtypes),

@@ -14,6 +14,7 @@ extern const kw_cli_command kw_cli_doctor;  /* cmd_doctor.c */
 extern const kw_cli_command kw_cli_ops;     /* cmd_ops.c */
 extern const kw_cli_command kw_cli_eval;    /* cmd_eval.c */
 extern const kw_cli_command kw_cli_report;  /* cmd_report.c */
+extern const kw_cli_command kw_cli_trace;   /* cmd_trace.c */
 
 /* The lines of keyway.bash, NULL-terminated; made by the build. */
 extern const char *const kw_cli_bash_completion[];

@@ -77,6 +77,7 @@ static kw_status launch(const kw_call *call) {
                    &event)
   CLBlastStatusCode status = call->outs[0]->dtype == KW_F64 ? PRODUCT(D) : PRODUCT(S);
 #undef PRODUCT
+  ocl_activity_note(call->stream, event, KW_ACTIVITY_LAUNCH, call->call_id);
   return ocl_stream_end(call->stream, (cl_int)status, event, call->call_id, "CLBlast's GEMM");
 }
 

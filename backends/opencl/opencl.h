@@ -10,14 +10,18 @@
 #include <keyway/gpu.h>
 #include <stdatomic.h>
 
+typedef struct ocl_activity ocl_activity;
+
 typedef struct ocl_device {
   kw_gpu_device base; /* first: the kit takes an ocl_device for it; its physical device is of a cl_platform_id */
   cl_device_id id;
   cl_context context;
   uint32_t quirks;
-  uint64_t max_alloc;    /* bytes */
-  uint64_t total_memory; /* bytes */
-  _Atomic uint64_t used; /* bytes in live buffers */
+  uint64_t max_alloc;     /* bytes */
+  uint64_t total_memory;  /* bytes */
+  _Atomic uint64_t used;  /* bytes in live buffers */
+  ocl_activity *activity; /* made when recording is first turned on (activity.c), whose list base.lock guards */
+  atomic_bool records;    /* it is on */
 } ocl_device;
 
 typedef struct ocl_mem {
@@ -49,6 +53,12 @@ kw_status ocl_error_status(cl_int error);
  * newest, submits the queue and unlocks. With an error instead of an event it only unlocks, and fails. */
 cl_command_queue ocl_stream_begin(ocl_stream *stream);
 kw_status ocl_stream_end(ocl_stream *stream, cl_int error, cl_event event, uint64_t call_id, const char *what);
+
+/* A command that was enqueued, between begin and end, for the activity records; none when `event` is NULL. */
+void ocl_activity_note(ocl_stream *stream, cl_event event, kw_activity_kind kind, uint64_t call_id);
+/* The device closes. */
+void ocl_activity_forget(ocl_device *device);
+extern const kw_activity_api ocl_activity_slots;
 
 /* What is particular about a platform, see quirk.c. */
 enum {

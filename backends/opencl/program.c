@@ -145,6 +145,7 @@ kw_status ocl_launch(kw_gpu_device *device, kw_gpu_stream *base, const kw_gpu_la
   }
   cl_command_queue queue = ocl_stream_begin(stream);
   error = clEnqueueNDRangeKernel(queue, kernel->kernel, 2, NULL, global, local, 0, NULL, &event);
+  ocl_activity_note(stream, event, KW_ACTIVITY_LAUNCH, launch->call_id);
   kw_status status = ocl_stream_end(stream, error, event, launch->call_id, "clEnqueueNDRangeKernel");
   pthread_mutex_unlock(&kernel->lock);
   return status;

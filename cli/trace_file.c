@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading a trace, and judging it.
+ */
+#include "trace_file.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW_BASE (UINT64_C(1) << 23) /* the rows of streams are numbered from here */
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+/* The whole file with a NUL behind it, or NULL. The caller frees it. */
+static char *read_file(const char *path) {
+  FILE *file = fopen(path, "re");
+  if (!file) return NULL;
+  char *text = NULL;
+  long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  if (size >= 0) text = malloc((size_t)size + 1);
+  if (text) {
+    rewind(file);
+    text[fread(text, 1, (size_t)size, file)] = 0;
+  }
+  fclose(file);
+  return text;
+}
+
+static const char *text_of(const cJSON *object, const char *name) {
+  const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+  return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+static double number_of(const cJSON *object, const char *name) {
+  const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+  return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
+static bool kind_of(const char *category, kw_span_kind *out_kind) {
+  static const char *const names[] = {"launch", "copy", "device", "sync"};
+  for (int i = 0; i < 4; ++i) {
+    if (strcmp(category, names[i]) != 0) continue;
+    *out_kind = (kw_span_kind)i;
+    return true;
+  }
+  return false;
+}
+
+static void take_event(kw_trace_file *trace, const cJSON *event) {
+  const cJSON *args = cJSON_GetObjectItemCaseSensitive(event, "args");
+  const char *name = text_of(event, "name");
+  const double tid = number_of(event, "tid");
+  kw_span span = {.stream = (uint64_t)number_of(args, "stream"), .call = (uint64_t)number_of(args, "call")};
+  if (strcmp(text_of(event, "ph"), "M") == 0) {
+    if (strcmp(name, "thread_name") != 0 || tid <= (double)ROW_BASE) return;
+    kw_trace_row *row = &trace->rows[trace->row_count++];
+    row->stream = (uint64_t)tid - ROW_BASE;
+    snprintf(row->name, sizeof row->name, "%s", text_of(args, "name"));
+  } else if (span.stream != 0 && kind_of(text_of(event, "cat"), &span.kind)) {
+    span.begin = llround(number_of(event, "ts") * 1000);
+    span.end = span.begin + llround(number_of(event, "dur") * 1000);
+    span.moves = span.kind == KW_SPAN_DEVICE && (strcmp(name, "copy") == 0 || strcmp(name, "fill") == 0);
+    trace->spans[trace->span_count++] = span;
+  }
+}
+
+/* Spans of one stream and kind stand together: launches by call, others by beginning. */
+static int by_place(const void *left, const void *right) {
+  const kw_span *a = left, *b = right;
+  if (a->stream != b->stream) return a->stream < b->stream ? -1 : 1;
+  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+  if (a->kind == KW_SPAN_LAUNCH) return (a->call > b->call) - (a->call < b->call);
+  return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+static int by_stream(const void *left, const void *right) {
+  const kw_trace_row *a = left, *b = right;
+  return (a->stream > b->stream) - (a->stream < b->stream);
+}
+
+bool kw_trace_file_read(const char *path, kw_trace_file *out_trace, char *message, size_t size) {
+  *out_trace = (kw_trace_file){0};
+  errno = 0;
+  char *text = read_file(path);
+  if (!text) {
+    snprintf(message, size, "%s cannot be read: %s", path, strerror(errno ? errno : EIO));
+    return false;
+  }
+  cJSON *document = cJSON_Parse(text);
+  free(text);
+  const cJSON *events = cJSON_GetObjectItemCaseSensitive(document, "traceEvents"), *event;
+  const size_t count = (size_t)cJSON_GetArraySize(events) + 1;
+  out_trace->spans = calloc(count, sizeof *out_trace->spans);
+  out_trace->rows = calloc(count, sizeof *out_trace->rows);
+  const bool good = cJSON_IsArray(events) && out_trace->spans && out_trace->rows;
+  if (good) {
+    cJSON_ArrayForEach(event, events) take_event(out_trace, event);
+    qsort(out_trace->spans, out_trace->span_count, sizeof *out_trace->spans, by_place);
+    qsort(out_trace->rows, out_trace->row_count, sizeof *out_trace->rows, by_stream);
+  } else {
+    snprintf(message, size,
+             "%s is no trace: it has no list of traceEvents. Run a program with KEYWAY_TRACE=FILE, and let it end",
+             path);
+    kw_trace_file_free(out_trace);
+  }
+  cJSON_Delete(document);
+  return good;
+}
+
+void kw_trace_file_free(kw_trace_file *trace) {
+  free(trace->spans);
+  free(trace->rows);
+  *trace = (kw_trace_file){0};
+}
+
+/* ---- Judging ----------------------------------------------------------------------------------------------------- */
+
+/* Spans of one stream and kind. */
+typedef struct run {
+  kw_span *spans;
+  size_t count;
+} run;
+
+static run run_of(const kw_trace_file *trace, uint64_t stream, kw_span_kind kind) {
+  size_t first = 0, end;
+  while (first < trace->span_count && (trace->spans[first].stream != stream || trace->spans[first].kind != kind))
+    ++first;
+  end = first;
+  while (end < trace->span_count && trace->spans[end].stream == stream && trace->spans[end].kind == kind) ++end;
+  return (run){trace->spans + first, end - first};
+}
+
+static int compare_call(const void *key, const void *span) {
+  const uint64_t call = *(const uint64_t *)key, other = ((const kw_span *)span)->call;
+  return (call > other) - (call < other);
+}
+
+/* When the first wait returned that began after `enqueued` had ended. */
+static int64_t waited_until(run waits, const kw_span *enqueued) {
+  size_t low = 0, high = waits.count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (waits.spans[middle].begin >= enqueued->end) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low < waits.count ? waits.spans[low].end : INT64_MAX;
+}
+
+static int64_t at_least_0(int64_t ns) {
+  return ns > 0 ? ns : 0;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* The gap from `from` to the interval's beginning, by what the host did meanwhile. */
+static void explain_gap(kw_trace_verdict *verdict, int64_t from, const kw_span *interval, const kw_span *enqueued) {
+  const int64_t to = interval->begin;
+  if (from >= to) return;
+  if (!enqueued) {
+    verdict->unexplained += to - from;
+    return;
+  }
+  const int64_t idle = at_least_0(least(enqueued->begin, to) - from);
+  const int64_t known = at_least_0(least(enqueued->end, to) - from);
+  verdict->idle += idle;
+  verdict->enqueueing += known - idle;
+  verdict->queued += to - from - known;
+}
+
+/* Of a launch. */
+static void judge_interval(kw_trace_verdict *verdict, run waits, const kw_span *interval, kw_span *launch,
+                           int64_t slack) {
+  const int64_t early = launch->begin - interval->begin, late = interval->end - waited_until(waits, launch);
+  const int64_t off = early > late ? early : late;
+  if (off > slack) verdict->outside++;
+  if (off > verdict->furthest) verdict->furthest = off;
+  if (!launch->recorded) verdict->recorded++;
+  launch->recorded = true;
+}
+
+kw_trace_verdict kw_trace_judge(const kw_trace_file *trace, const kw_trace_row *row, int64_t slack) {
+  const run launches = run_of(trace, row->stream, KW_SPAN_LAUNCH), copies = run_of(trace, row->stream, KW_SPAN_COPY);
+  const run intervals = run_of(trace, row->stream, KW_SPAN_DEVICE), waits = run_of(trace, row->stream, KW_SPAN_WAIT);
+  kw_trace_verdict verdict = {.launches = launches.count, .intervals = intervals.count};
+  int64_t until = 0; /* the end of what the device has done so far */
+  size_t moves = 0;
+  for (size_t i = 0; i < intervals.count; ++i) {
+    const kw_span *interval = &intervals.spans[i];
+    kw_span *enqueued = NULL; /* copies and fills, which have no call, by their order */
+    if (interval->moves) {
+      if (moves < copies.count) enqueued = &copies.spans[moves++];
+    } else if (interval->call != 0) {
+      enqueued = bsearch(&interval->call, launches.spans, launches.count, sizeof *launches.spans, compare_call);
+      if (enqueued) judge_interval(&verdict, waits, interval, enqueued, slack);
+    }
+    if (i == 0) until = enqueued ? least(enqueued->begin, interval->begin) : interval->begin;
+    if (interval->begin < until) verdict.overlaps++;
+    explain_gap(&verdict, until, interval, enqueued);
+    verdict.busy += at_least_0(interval->end - (interval->begin > until ? interval->begin : until));
+    if (interval->end > until) until = interval->end;
+  }
+  return verdict;
+}
+
+void kw_trace_verdict_add(kw_trace_verdict *sum, const kw_trace_verdict *verdict) {
+  sum->launches += verdict->launches;
+  sum->recorded += verdict->recorded;
+  sum->intervals += verdict->intervals;
+  sum->outside += verdict->outside;
+  sum->overlaps += verdict->overlaps;
+  sum->busy += verdict->busy;
+  sum->idle += verdict->idle;
+  sum->enqueueing += verdict->enqueueing;
+  sum->queued += verdict->queued;
+  sum->unexplained += verdict->unexplained;
+  if (verdict->furthest > sum->furthest) sum->furthest = verdict->furthest;
+}
+
+bool kw_trace_verdict_holds(const kw_trace_verdict *verdict) {
+  const int64_t gaps = verdict->idle + verdict->enqueueing + verdict->queued + verdict->unexplained;
+  return verdict->recorded * 100 >= verdict->launches * 99 && verdict->outside == 0 && verdict->overlaps == 0 &&
+         verdict->unexplained * 10 <= gaps;
+}
