@@ -6,6 +6,7 @@
 #include "device/error_word.h"
 
 #include "base/error.h"
+#include "base/trace.h"
 #include "device/host_memory.h"
 #include "device/late_error.h"
 
@@ -37,6 +38,14 @@ typedef struct kw_word_check {
 
 /* ---- One word ---------------------------------------------------------------------------------------------------- */
 
+static kw_status enqueue(kw_stream *stream, const kw_copy_info *copy) {
+  kw_device *device = stream->device;
+  const uint64_t begin = kw_trace_begin();
+  kw_status status = KW_ASK(device->slots, memory.copy, device->handle, stream->handle, copy);
+  kw_trace_stream_span("copy", "error word", device->name, begin, stream->token, 0);
+  return status;
+}
+
 static kw_status clear(kw_error_word *word, kw_stream *stream) {
   static const uint32_t zero = 0;
   kw_device *device = word->device;
@@ -45,7 +54,7 @@ static kw_status clear(kw_error_word *word, kw_stream *stream) {
                              .dst_mem = word->mem,
                              .src_host = &zero,
                              .size = WORD_SIZE};
-  kw_status status = KW_ASK(device->slots, memory.copy, device->handle, stream->handle, &copy);
+  kw_status status = enqueue(stream, &copy);
   if (status == KW_OK) return KW_OK;
   return kw_device_mark_if_lost(device,
                                 kw_from_plugin(status, "clearing the error word of a stream of %s", device->name));
@@ -196,7 +205,7 @@ static kw_status fetch(kw_error_word *word, kw_stream *stream, uint32_t *out_val
                              .dst_host = out_value,
                              .src_mem = word->mem,
                              .size = WORD_SIZE};
-  return kw_device_mark_if_lost(device, KW_ASK(device->slots, memory.copy, device->handle, stream->handle, &copy));
+  return kw_device_mark_if_lost(device, enqueue(stream, &copy));
 }
 
 bool kw_error_words_used(kw_stream *stream) {

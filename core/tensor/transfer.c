@@ -294,7 +294,7 @@ bool kw_tensor_enqueue_peer_copy(kw_tensor *dst, const kw_tensor *src, kw_stream
   kw_buffer_use(dst->buffer, to);
   uint64_t begin = kw_trace_begin();
   kw_status status = KW_ASK(device->slots, memory.copy_peer, device->handle, to->handle, src->device->handle, &copy);
-  kw_trace_span("copy", "peer to device", device->name, begin);
+  kw_trace_stream_span("copy", "peer to device", device->name, begin, to->token, 0);
   if (status == KW_ERR_UNSUPPORTED) return false;
   if (status != KW_OK) {
     status = kw_device_mark_if_lost(device, kw_from_plugin(status, "copying %" PRIu64 " bytes from %s to %s", copy.size,
