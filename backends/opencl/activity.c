@@ -55,8 +55,10 @@ void ocl_activity_note(ocl_stream *stream, cl_event event, kw_activity_kind kind
     activity->dropped++;
   } else {
     clRetainEvent(event);
-    activity->commands[activity->count++] =
-        (ocl_command){.event = event, .kind = kind, .call_id = call_id, .token = stream->base.token};
+    activity->commands[activity->count++] = (ocl_command){.event = event,
+                                                          .kind = call_id != 0 ? KW_ACTIVITY_LAUNCH : kind,
+                                                          .call_id = call_id,
+                                                          .token = stream->base.token};
   }
   pthread_mutex_unlock(&device->base.lock);
 }

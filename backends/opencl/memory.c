@@ -68,7 +68,7 @@ kw_status ocl_copy(kw_gpu_device *device, kw_gpu_stream *base, const kw_copy_inf
     error = clEnqueueCopyBuffer(queue, from->buffer, to->buffer, copy->src_offset, copy->dst_offset, copy->size, 0,
                                 NULL, &event);
   }
-  ocl_activity_note(stream, event, KW_ACTIVITY_COPY, 0);
+  ocl_activity_note(stream, event, KW_ACTIVITY_COPY, kw_gpu_launching());
   return ocl_stream_end(stream, error, event, 0, what);
 }
 
@@ -80,7 +80,7 @@ kw_status ocl_fill(kw_gpu_device *device, kw_gpu_stream *base, kw_mem handle, ui
   cl_event event = NULL;
   cl_command_queue queue = ocl_stream_begin(stream);
   cl_int error = clEnqueueFillBuffer(queue, mem->buffer, pattern, pattern_size, offset, size, 0, NULL, &event);
-  ocl_activity_note(stream, event, KW_ACTIVITY_FILL, 0);
+  ocl_activity_note(stream, event, KW_ACTIVITY_FILL, kw_gpu_launching());
   return ocl_stream_end(stream, error, event, 0, "clEnqueueFillBuffer");
 }
 

@@ -481,23 +481,31 @@ static kw_status step_launch(const kw_gpu_step *step, const kw_call *call) {
   return device->driver->launch(device, call->stream, &launch);
 }
 
-static kw_status step_run(const kw_gpu_step *step, const kw_call *call) {
+static _Thread_local uint64_t launching;
+
+uint64_t kw_gpu_launching(void) {
+  return launching;
+}
+
+/* What the runtime moves itself. */
+static kw_status step_move(const kw_gpu_step *step, const kw_call *call) {
   kw_gpu_device *device = call->device;
   kw_copy_info copy = {.struct_size = sizeof copy, .kind = KW_COPY_DEVICE_TO_DEVICE, .size = step->bytes};
-  switch (step->kind) {
-    case KW_GPU_COPY:
-      if (step->bytes == 0) return KW_OK;
-      copy.dst_mem = resolve(&step->operands[0], call, &copy.dst_offset);
-      copy.src_mem = resolve(&step->operands[1], call, &copy.src_offset);
-      return device->driver->copy(device, call->stream, &copy);
-    case KW_GPU_FILL:
-      if (step->bytes == 0) return KW_OK;
-      copy.dst_mem = resolve(&step->operands[0], call, &copy.dst_offset);
-      return device->driver->fill(device, call->stream, copy.dst_mem, copy.dst_offset, step->bytes, step->pattern,
-                                  step->pattern_size);
-    default:
-      return step->groups[0] == 0 || step->groups[1] == 0 ? KW_OK : step_launch(step, call);
-  }
+  if (step->bytes == 0) return KW_OK;
+  copy.dst_mem = resolve(&step->operands[0], call, &copy.dst_offset);
+  if (step->kind == KW_GPU_COPY) copy.src_mem = resolve(&step->operands[1], call, &copy.src_offset);
+  launching = call->call_id;
+  kw_status status = step->kind == KW_GPU_COPY
+                         ? device->driver->copy(device, call->stream, &copy)
+                         : device->driver->fill(device, call->stream, copy.dst_mem, copy.dst_offset, step->bytes,
+                                                step->pattern, step->pattern_size);
+  launching = 0;
+  return status;
+}
+
+static kw_status step_run(const kw_gpu_step *step, const kw_call *call) {
+  if (step->kind == KW_GPU_COPY || step->kind == KW_GPU_FILL) return step_move(step, call);
+  return step->groups[0] == 0 || step->groups[1] == 0 ? KW_OK : step_launch(step, call);
 }
 
 kw_status kw_gpu_plan_run(const kw_gpu_plan *plan, const kw_call *call) {

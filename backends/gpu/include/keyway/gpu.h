@@ -229,6 +229,10 @@ __attribute__((format(printf, 3, 4))) kw_status kw_gpu_error(const kw_host_api *
 /* For a slot whose info carries a critical extension (kw_ext_check): there is none that the kit knows. */
 kw_status kw_gpu_refuse_extension(const kw_host_api *host);
 
+/* Inside copy and fill: the call_id of the launch that they are a part of, since an op may be no more than that; 0 when
+ * the host asks for them itself. */
+uint64_t kw_gpu_launching(void);
+
 /* The ends of a copy where a kw_mem is an address. */
 void *kw_gpu_copy_to(const kw_copy_info *copy);
 const void *kw_gpu_copy_from(const kw_copy_info *copy);
