@@ -67,7 +67,11 @@ void kw_test_child(const char *scenario) {
 }
 
 void kw_child_open_device(void) {
-  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
+  kw_child_open_device_with(0);
+}
+
+void kw_child_open_device_with(uint64_t flags) {
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY | flags};
   KW_CHECK_OK(kw_init(&options));
   KW_CHECK_OK(kw_plugin_load(kw_contract.plugin_path));
   KW_CHECK_OK(kw_device_open(kw_contract.device_name, &kw_contract.device));

@@ -14,5 +14,7 @@ void kw_test_child(const char *scenario);
 
 /* In a scenario: loads the plugin under test, and no other, and opens the device as kw_contract.device. */
 void kw_child_open_device(void);
+/* The same with KW_INIT_* beyond that. */
+void kw_child_open_device_with(uint64_t flags);
 
 #endif /* KEYWAY_CONTRACT_CHILD_H */

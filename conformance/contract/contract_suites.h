@@ -24,7 +24,8 @@
   X(profile)                  \
   X(interop)                  \
   X(activity)                 \
-  X(exit)
+  X(exit)                     \
+  X(fault)
 
 #define KW_ABI_TESTS(X)          \
   X(abi, exports_only_query)     \
@@ -235,6 +236,12 @@
   X(activity, streams_kept_apart) \
   X(activity, clock_is_now)       \
   X(activity, given_once)
+#define KW_FAULT_TESTS(X)            \
+  X(fault, only_where_tests_are_run) \
+  X(fault, allocation_fails)         \
+  X(fault, launch_fails_late)        \
+  X(fault, device_is_lost)           \
+  X(fault, work_is_held)
 
 /* Once per op. */
 #define KW_ERROR_OP_TESTS(X) X(error, op)

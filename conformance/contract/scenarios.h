@@ -26,7 +26,11 @@
   X(activity_order)           \
   X(activity_streams)         \
   X(activity_clock)           \
-  X(activity_once)
+  X(activity_once)            \
+  X(fault_alloc)              \
+  X(fault_late)               \
+  X(fault_lose)               \
+  X(fault_hold)
 
 #define KW_DECLARE_SCENARIO(name) int kw_child_##name(void);
 KW_CHILD_SCENARIOS(KW_DECLARE_SCENARIO)

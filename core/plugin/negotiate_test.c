@@ -25,7 +25,8 @@ static kw_energy_api energy;
 static kw_profile_api profile;
 static kw_interop_api interop;
 static kw_activity_api activity;
-static kw_group groups[10];
+static kw_test_api test;
+static kw_group groups[11];
 static kw_plugin_desc desc;
 static const kw_plugin_desc *answer;
 static kw_status answer_status;
@@ -66,11 +67,12 @@ static int make_plugin(void **state) {
   fill_table(&profile, sizeof profile);
   fill_table(&interop, sizeof interop);
   fill_table(&activity, sizeof activity);
+  fill_table(&test, sizeof test);
   device.count = count;
-  const kw_group all[] = {{"com.acme.power/1", &desc},   {KW_GROUP_DEVICE, &device},   {KW_GROUP_MEMORY, &memory},
-                          {KW_GROUP_STREAM, &stream},    {KW_GROUP_EVENT, &event},     {KW_GROUP_GRAPH, &graph},
-                          {KW_GROUP_ENERGY, &energy},    {KW_GROUP_PROFILE, &profile}, {KW_GROUP_INTEROP, &interop},
-                          {KW_GROUP_ACTIVITY, &activity}};
+  const kw_group all[] = {{"com.acme.power/1", &desc},    {KW_GROUP_DEVICE, &device},   {KW_GROUP_MEMORY, &memory},
+                          {KW_GROUP_STREAM, &stream},     {KW_GROUP_EVENT, &event},     {KW_GROUP_GRAPH, &graph},
+                          {KW_GROUP_ENERGY, &energy},     {KW_GROUP_PROFILE, &profile}, {KW_GROUP_INTEROP, &interop},
+                          {KW_GROUP_ACTIVITY, &activity}, {KW_GROUP_TEST, &test}};
   memcpy(groups, all, sizeof groups);
   desc = (kw_plugin_desc){.struct_size = sizeof desc,
                           .abi_version = KW_ABI_VERSION,
@@ -125,7 +127,7 @@ static void a_whole_plugin_is_copied(void **state) {
   assert_string_equal(result.desc.description, ""); /* was NULL */
   assert_int_equal(result.native, KW_NATIVE_EVENTS | KW_NATIVE_CALL_HOST | KW_NATIVE_FILL | KW_NATIVE_QUERY |
                                       KW_NATIVE_GRAPH | KW_NATIVE_ENERGY | KW_NATIVE_PROFILE | KW_NATIVE_HOST_MEMORY |
-                                      KW_NATIVE_PEER_COPY | KW_NATIVE_INTEROP | KW_NATIVE_ACTIVITY);
+                                      KW_NATIVE_PEER_COPY | KW_NATIVE_INTEROP | KW_NATIVE_ACTIVITY | KW_NATIVE_TEST);
   memory.free_host = NULL; /* what could not be freed is not used */
   accepts();
   assert_int_equal(result.native & KW_NATIVE_HOST_MEMORY, 0);
@@ -180,7 +182,7 @@ static void smaller_structs_are_read_as_far_as_they_go(void **state) {
   desc.struct_size = KW_PLUGIN_DESC_MIN;
   accepts();
   assert_int_equal(result.native, KW_NATIVE_EVENTS | KW_NATIVE_GRAPH | KW_NATIVE_ENERGY | KW_NATIVE_PROFILE |
-                                      KW_NATIVE_INTEROP | KW_NATIVE_ACTIVITY);
+                                      KW_NATIVE_INTEROP | KW_NATIVE_ACTIVITY | KW_NATIVE_TEST);
   assert_int_equal(result.memory.fill(NULL, NULL, NULL, 0, 0, NULL, 0), KW_ERR_UNSUPPORTED);
   assert_string_equal(kw_error_message(), "the plugin has no memory.fill");
   assert_int_equal(result.stream.query(NULL, NULL), KW_ERR_UNSUPPORTED);

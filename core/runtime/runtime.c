@@ -12,6 +12,7 @@
 #include "base/trace.h"
 #include "call/dispatch.h"
 #include "device/exit.h"
+#include "device/fault.h"
 #include "device/open.h"
 #include "op/op.h"
 #include "plugin/discover.h"
@@ -61,6 +62,7 @@ static kw_status discover(void) {
 
 /* Under the lock. */
 static kw_status start(uint64_t flags) {
+  if ((flags & KW_INIT_TEST) != 0) kw_faults_allow();
   kw_trace_start();
   kw_math_start();
   kw_dispatch_start();

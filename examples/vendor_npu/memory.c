@@ -157,6 +157,9 @@ static kw_status npu_alloc(void *device_ptr, const kw_alloc_info *info, kw_mem *
                     (unsigned long long)info->size, (unsigned)info->kind, (unsigned long long)info->alignment,
                     NPU_ALIGNMENT);
   }
+  if (npu_order_due(&device->order, KW_FAULT_ALLOC)) {
+    return npu_fail(device->host, KW_ERR_OUT_OF_MEMORY, "alloc: a test has ordered this one to fail");
+  }
   pthread_mutex_lock(&device->arena->lock);
   bool taken = take(device->arena, info->size, out_mem);
   pthread_mutex_unlock(&device->arena->lock);

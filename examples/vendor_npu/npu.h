@@ -15,6 +15,8 @@
 #include <keyway/plugin.h>
 #include <stdatomic.h>
 
+#include <pthread.h>
+
 #define NPU_MEMORY_BYTES (UINT64_C(256) << 20)
 #define NPU_ALIGNMENT 256u /* bytes: where every allocation starts */
 
@@ -27,11 +29,21 @@ typedef struct npu_activity npu_activity;
 typedef struct npu_arena npu_arena;
 typedef struct npu_stream npu_stream;
 
+/* What a test has ordered; test.c's. */
+typedef struct npu_order {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  kw_fault fault;
+  uint64_t left; /* until it happens */
+  bool held;
+} npu_order;
+
 /* The one device, from open to close. */
 typedef struct npu_device {
   const kw_host_api *host;
   npu_arena *arena;
   npu_activity *activity;
+  npu_order order;
 } npu_device;
 
 /* Calls host->set_error with printf-style text and returns `status`: the way every slot here fails. */
@@ -75,6 +87,7 @@ typedef struct npu_task {
   uint32_t in_count;
   kw_value attribute; /* the argument that is not a tensor, a number; our ops have at most one that matters */
   uint64_t call_id;
+  kw_status ordered; /* what a test wants this launch to end with; KW_OK as a rule */
 } npu_task;
 
 /* Both enqueue and return. `task` and `copy` are copied. */
@@ -102,5 +115,17 @@ kw_status npu_register_kernels(const kw_host_api *host);
 /* Runs a task on the calling thread, a stream's worker: finds its tensors in the arena, then calls the body. On failure
  * `message`, of `size` bytes, says why. */
 kw_status npu_task_run(npu_arena *arena, npu_task *task, char *message, size_t size);
+
+/* ---- test.c: faults on demand; leave it out, and its group, and nothing else changes */
+
+extern const kw_test_api npu_test_api;
+
+void npu_order_init(npu_order *order);
+void npu_order_destroy(npu_order *order);
+
+/* Whether this is the allocation or launch that is to meet `fault`. */
+bool npu_order_due(npu_order *order, kw_fault fault);
+/* Before each piece of work, on its stream's worker: returns when no test holds the device. */
+void npu_order_pass(npu_order *order);
 
 #endif /* ACME_NPU_H */

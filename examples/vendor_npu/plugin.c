@@ -135,6 +135,7 @@ static kw_status npu_device_open(void *plugin_ptr, uint32_t index, const kw_open
   device->host = plugin->host;
   device->arena = arena;
   device->activity = activity;
+  npu_order_init(&device->order);
   *out_device = device;
   return KW_OK;
 }
@@ -142,6 +143,7 @@ static kw_status npu_device_open(void *plugin_ptr, uint32_t index, const kw_open
 static kw_status npu_device_close(void *device_ptr) {
   npu_device *device = device_ptr;
   npu_activity_destroy(device->activity);
+  npu_order_destroy(&device->order);
   npu_arena_destroy(device->arena);
   free(device);
   return KW_OK;
@@ -175,10 +177,8 @@ static const kw_device_api npu_device_api = {
 
 /* No event group and no memory.fill: the host derives both from what is here. */
 static const kw_group npu_groups[] = {
-    {KW_GROUP_DEVICE, &npu_device_api},
-    {KW_GROUP_MEMORY, &npu_memory_api},
-    {KW_GROUP_STREAM, &npu_stream_api},
-    {KW_GROUP_ACTIVITY, &npu_activity_api},
+    {KW_GROUP_DEVICE, &npu_device_api},     {KW_GROUP_MEMORY, &npu_memory_api}, {KW_GROUP_STREAM, &npu_stream_api},
+    {KW_GROUP_ACTIVITY, &npu_activity_api}, {KW_GROUP_TEST, &npu_test_api},
 };
 
 static const kw_plugin_desc npu_desc = {

@@ -10,6 +10,7 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -61,6 +62,7 @@ static void report_late(npu_stream *stream, uint64_t call_id, kw_status status, 
 
 static void execute(npu_stream *stream, command *work) {
   const kw_host_api *host = stream->device->host;
+  npu_order_pass(&stream->device->order);
   npu_activity *activity = stream->device->activity;
   uint64_t begin = npu_activity_begin(activity);
   switch (work->kind) {
@@ -70,7 +72,12 @@ static void execute(npu_stream *stream, command *work) {
       break;
     case COMMAND_TASK: {
       char message[160];
-      kw_status status = npu_task_run(stream->device->arena, &work->u.task, message, sizeof message);
+      kw_status status = work->u.task.ordered;
+      if (status == KW_OK) {
+        status = npu_task_run(stream->device->arena, &work->u.task, message, sizeof message);
+      } else {
+        snprintf(message, sizeof message, "a test has ordered this launch to fail");
+      }
       npu_activity_end(activity, KW_ACTIVITY_LAUNCH, work->u.task.call_id, stream->token, begin);
       if (status != KW_OK) {
         report_late(stream, work->u.task.call_id, status, message);
@@ -175,6 +182,10 @@ kw_status npu_stream_enqueue_task(npu_stream *stream, const npu_task *task) {
   }
   work->kind = COMMAND_TASK;
   work->u.task = *task;
+  npu_order *order = &stream->device->order;
+  work->u.task.ordered = npu_order_due(order, KW_FAULT_LATE)   ? KW_ERR_INTERNAL
+                         : npu_order_due(order, KW_FAULT_LOSE) ? KW_ERR_DEVICE_LOST
+                                                               : KW_OK;
   return command_put(stream, work);
 }
 

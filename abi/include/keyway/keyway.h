@@ -104,6 +104,7 @@ typedef struct kw_init_options {
   uint64_t flags; /* KW_INIT_* */
 } kw_init_options;
 #define KW_INIT_NO_DISCOVERY (UINT64_C(1) << 0) /* load no plugin but those that kw_plugin_load names */
+#define KW_INIT_TEST (UINT64_C(1) << 1)         /* this process tests: test.h works in it */
 
 /* Starts the library with options; NULL = defaults. KW_ERR_BUSY when it already started. Optional: the first call that
  * needs plugins starts it as well. KW_ERR_OUT_OF_MEMORY when memory, files or processes are short: nothing is lost, and
@@ -215,6 +216,7 @@ KW_API kw_status kw_device_attribute(const kw_device *device, const char *key, k
 #define KW_NATIVE_PEER_COPY (UINT64_C(1) << 8)   /* between devices of the plugin copies may pass the host by */
 #define KW_NATIVE_INTEROP (UINT64_C(1) << 9)     /* kw_tensor_import takes memory of others where it lies */
 #define KW_NATIVE_ACTIVITY (UINT64_C(1) << 10)   /* a trace (KEYWAY_TRACE) shows when the device worked on what */
+#define KW_NATIVE_TEST (UINT64_C(1) << 11)       /* test.h: faults on demand */
 KW_API uint64_t kw_device_native(const kw_device *device);
 /* Waits for all streams of the device; for one that records a graph, for what it was given before. Returns the first
  * late error that no such wait has returned yet; each stays with its stream, whose own wait returns it, too

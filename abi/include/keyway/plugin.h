@@ -655,6 +655,20 @@ typedef struct kw_activity_api {
   kw_status(KW_CALL *drain)(void *device, void *out, uint32_t record_size, uint32_t capacity, uint32_t *out_count,
                             uint64_t *out_dropped);
 } kw_activity_api;
+/* ==== Tests: optional group "keyway.test/1" ======================================================================= */
+
+/* Faults on demand, so that what becomes of them can be tried where no hardware fails. The host asks for them only in a
+ * process that was started for tests (KW_INIT_TEST); no environment variable or option may stand in for that. [fault]
+ */
+typedef struct kw_test_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  /* The plugin MUST do what kw_fault says of `fault`, nth at least 1, and MUST be as before when that has happened:
+   * what comes before the n-th goes well, and so does what comes after. KW_FAULT_HOLD MUST NOT keep memory.alloc, the
+   * enqueueing slots and waits of limited time from returning. KW_ERR_UNSUPPORTED for a fault that it does not know. */
+  kw_status(KW_CALL *order)(void *device, kw_fault fault, uint64_t nth);
+} kw_test_api;
 
 /* ==== The plugin ================================================================================================== */
 
@@ -676,6 +690,7 @@ typedef struct kw_group {
 #define KW_GROUP_PROFILE "keyway.profile/1"
 #define KW_GROUP_INTEROP "keyway.interop/1"
 #define KW_GROUP_ACTIVITY "keyway.activity/1"
+#define KW_GROUP_TEST "keyway.test/1"
 
 /* How a plugin is started. */
 typedef struct kw_init_info {
@@ -767,6 +782,7 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_GRAPH_API_MIN ((uint32_t)(offsetof(kw_graph_api, destroy) + sizeof(void (*)(void))))
 #define KW_ENERGY_API_MIN ((uint32_t)(offsetof(kw_energy_api, read) + sizeof(void (*)(void))))
 #define KW_PROFILE_API_MIN ((uint32_t)(offsetof(kw_profile_api, pop) + sizeof(void (*)(void))))
+#define KW_TEST_API_MIN ((uint32_t)sizeof(kw_test_api))
 #define KW_INTEROP_API_MIN ((uint32_t)sizeof(kw_interop_api))
 #define KW_ACTIVITY_API_MIN ((uint32_t)(offsetof(kw_activity_api, drain) + sizeof(void (*)(void))))
 #define KW_HOST_API_MIN ((uint32_t)(offsetof(kw_host_api, define_op) + sizeof(void (*)(void))))

@@ -121,6 +121,19 @@ typedef struct kw_option {
   const char *value;
 } kw_option;
 
+/* ---- Faults on demand -------------------------------------------------------------------------------------------- */
+
+/* What a plugin with keyway.test/1 brings about when it is told to: the n-th time from then on, counted over the whole
+ * device. A new order takes the place of the one before. */
+typedef uint32_t kw_fault;
+enum {
+  KW_FAULT_NONE = 0,  /* no order any more; work that is held goes on */
+  KW_FAULT_ALLOC = 1, /* the n-th memory.alloc, and no other, is KW_ERR_OUT_OF_MEMORY */
+  KW_FAULT_LATE = 2,  /* the n-th launch, and no other, fails with KW_ERR_INTERNAL after its slot returned KW_OK */
+  KW_FAULT_LOSE = 3,  /* the same, with KW_ERR_DEVICE_LOST */
+  KW_FAULT_HOLD = 4   /* from the n-th piece of work that would run, no stream goes on until KW_FAULT_NONE */
+};
+
 /* ---- Data types ------------------------------------------------------------------------------------------------ */
 typedef uint16_t kw_dtype;
 enum {
