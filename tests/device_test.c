@@ -243,6 +243,31 @@ static void count_opens(void) {
   CHECK(kw_device_close(NULL) == KW_ERR_INVALID_ARGUMENT);
 }
 
+/* The index of a device names it for good; what the host does not believe changes nothing. */
+static void find_devices_that_come(void) {
+  kw_device *first, *second, *third;
+  kw_plugin_report report = {.struct_size = sizeof report};
+  LOAD("grows");
+  CHECK_LIST("grows:0");
+  CHECK(kw_device_open("grows:1", &second) == KW_ERR_NOT_FOUND);
+  CHECK_OK(kw_device_open("grows:0", &first));
+  CHECK_LIST("grows:0", "grows:1");
+  CHECK_OK(kw_device_open("grows:1", &second));
+  CHECK_OK(kw_device_open("grows:2", &third)); /* which says that there are two now */
+  CHECK_LIST("grows:0", "grows:1", "grows:2");
+  CHECK_OK(kw_plugin_get_report(0, &report));
+  CHECK(report.device_count == 3);
+  CHECK(first != second && second != third);
+  CHECK_OK(kw_device_close(first));
+  CHECK_OK(kw_device_close(second));
+  CHECK_OK(kw_device_close(third));
+}
+
+static void devices_may_come_later(void **state) {
+  (void)state;
+  run_child(find_devices_that_come);
+}
+
 static void opens_are_counted(void **state) {
   (void)state;
   run_child(count_opens);
@@ -399,6 +424,7 @@ int main(void) {
       cmocka_unit_test(policies_choose),
       cmocka_unit_test(kernels_are_ordered),
       cmocka_unit_test(opens_are_counted),
+      cmocka_unit_test(devices_may_come_later),
       cmocka_unit_test(host_functions_do_not_close),
       cmocka_unit_test(threads_open_and_close),
       cmocka_unit_test(failures_explain_themselves),

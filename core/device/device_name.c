@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "device/device.h"
+#include "plugin/load.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -88,8 +89,10 @@ static kw_status list_all(device_list *list) {
   *list = (device_list){0};
   for (uint32_t i = 0; i < plugins; i++) {
     kw_plugin *plugin = kw_plugin_at(i);
-    if (plugin == NULL || plugin->device_count == 0) continue;
-    for (uint32_t d = 0; d < plugin->device_count; d++) {
+    if (plugin == NULL) continue;
+    kw_plugin_look_again(plugin);
+    const uint32_t count = atomic_load(&plugin->device_count);
+    for (uint32_t d = 0; d < count; d++) {
       listed_device *items = kw_array_grow(list->items, list->count, sizeof *items);
       if (items == NULL) {
         free(list->items);

@@ -95,13 +95,22 @@ static kw_status check_unique(const kw_plugin_desc *desc) {
   return KW_OK;
 }
 
-static kw_status count_devices(kw_plugin *plugin) {
+static kw_status count_devices(kw_plugin *plugin, uint32_t least) {
   uint32_t count = 0;
   kw_status status = KW_ASK(plugin, device.count, plugin->state, &count);
   if (status != KW_OK) return kw_from_plugin(status, "device.count failed");
   if (count > DEVICE_LIMIT) return kw_fail(KW_ERR_INTERNAL, "device.count says %u devices, which cannot be", count);
-  plugin->device_count = count;
+  if (count < least) {
+    return kw_fail(KW_ERR_INTERNAL, "device.count says %u devices after %u: it may only grow", count, least);
+  }
+  atomic_store(&plugin->device_count, count);
   return KW_OK;
+}
+
+void kw_plugin_look_again(kw_plugin *plugin) {
+  if (!atomic_exchange(&plugin->devices_changed, false)) return;
+  if (count_devices(plugin, atomic_load(&plugin->device_count)) == KW_OK) return;
+  kw_log(KW_LOG_ERROR, "%s.%s: %s", plugin->vendor, plugin->key, kw_error_message());
 }
 
 /* Runs init. A failure of the plugin's is its own, unless a service of the host failed it for want of memory. */
@@ -116,9 +125,10 @@ static kw_status run_init(attempt *try, kw_plugin *plugin) {
     status = kw_from_plugin(status, "its init failed");
     return starved ? starve(try, status) : status;
   }
-  status = count_devices(plugin);
+  status = count_devices(plugin, 0);
   if (status != KW_OK) {
     plugin->desc.shutdown(plugin->state);
+    atomic_store(&plugin->ended, true);
     kw_kernels_clear(plugin);
     return status;
   }

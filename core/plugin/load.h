@@ -20,4 +20,7 @@ void kw_plugins_tried(void);
 /* Tries again the plugins that ran short of memory themselves. Whether there were some. Any thread. */
 bool kw_plugins_try_again(const kw_host_api *services);
 
+/* Asks the plugin how many devices it has, if it has said that there are more (host->devices_changed). */
+void kw_plugin_look_again(kw_plugin *plugin);
+
 #endif /* KEYWAY_CORE_LOAD_H */

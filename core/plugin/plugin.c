@@ -72,6 +72,7 @@ bool kw_plugin_report_at(uint32_t index, kw_plugin_report *out_report) {
   pthread_mutex_lock(&lock);
   const kw_plugin_entry *entry = kw_plugin_entry_at(index);
   if (entry != NULL) *out_report = entry->report;
+  if (entry != NULL && entry->report.reached == KW_STAGE_INIT) out_report->device_count = entry->plugin->device_count;
   pthread_mutex_unlock(&lock);
   return entry != NULL;
 }
@@ -92,6 +93,7 @@ void kw_plugins_shut_down(void) {
     if (entry->plugin->desc.shutdown(entry->plugin->state) != KW_OK) {
       kw_log(KW_LOG_WARN, "%s.%s: shutdown failed", entry->plugin->vendor, entry->plugin->key);
     }
+    atomic_store(&entry->plugin->ended, true);
   }
   pthread_mutex_unlock(&lock);
 }

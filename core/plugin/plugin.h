@@ -31,13 +31,15 @@ typedef struct kw_plugin {
   uint32_t index; /* of its entry in the registry */
   const char *key;
   const char *vendor;
-  void *state;              /* what init returned */
-  kw_plugin_desc desc;      /* zero-filled copy; slots filled by stubs */
-  kw_host_api host;         /* what init received; its ctx is this plugin */
-  bool opened;              /* a device of it was open before; under the lock of device.c */
-  atomic_uint open_devices; /* also those that are being opened or closed */
-  uint64_t native;          /* KW_NATIVE_* */
-  uint32_t device_count;    /* as count said at load */
+  void *state;                 /* what init returned */
+  kw_plugin_desc desc;         /* zero-filled copy; slots filled by stubs */
+  kw_host_api host;            /* what init received; its ctx is this plugin */
+  bool opened;                 /* a device of it was open before; under the lock of device.c */
+  atomic_uint open_devices;    /* also those that are being opened or closed */
+  uint64_t native;             /* KW_NATIVE_* */
+  atomic_uint device_count;    /* as count said last; grows only */
+  atomic_bool devices_changed; /* it has grown, the plugin says */
+  atomic_bool ended;           /* shutdown has returned: the host's services are over for it */
   /* The host's own tables, one for each group of slots.def, as in kw_plugin_answer. */
 #define KW_SLOT_GROUP(group, NAME, required, native, text) kw_##group##_api group;
 #include "slots.def"

@@ -5,6 +5,7 @@
 #include "runtime/host_table.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/trace.h"
@@ -16,7 +17,13 @@
 
 #include <stdlib.h>
 
+/* After the plugin's shutdown and in a forked child: no lock may be taken there, and nobody listens. */
+static bool is_over(const kw_plugin *plugin) {
+  return atomic_load_explicit(&plugin->ended, memory_order_acquire) || kw_fork_happened();
+}
+
 static kw_status host_set_error(void *ctx, kw_status status, const char *message) {
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   const kw_plugin *plugin = ctx;
   if (message == NULL) message = kw_status_name(status);
   /* The second of two texts with one status is the context of the first. */
@@ -29,6 +36,7 @@ static kw_status host_set_error(void *ctx, kw_status status, const char *message
 }
 
 static kw_status host_log(void *ctx, kw_log_level level, const char *message) {
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   const kw_plugin *plugin = ctx;
   kw_log(level, "%s.%s: %s", plugin->vendor, plugin->key, message != NULL ? message : "");
   return KW_OK;
@@ -43,10 +51,12 @@ static kw_status end_of_service(kw_plugin *plugin, kw_status status) {
 }
 
 static kw_status host_register_kernel(void *ctx, const kw_kernel_desc *kernel) {
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   return end_of_service(ctx, kw_kernel_register(ctx, kernel));
 }
 
 static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   kw_plugin *plugin = ctx;
   if (!kw_kernels_are_open(plugin)) {
     return kw_error_offer(kw_fail(KW_ERR_INVALID_ARGUMENT, "define_op: called outside init; define ops there"));
@@ -56,17 +66,17 @@ static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
 
 static kw_status host_report_async_error(void *ctx, uint64_t stream_token, uint64_t call_id, kw_status status,
                                          const char *message) {
-  (void)ctx;
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   return kw_error_offer(kw_late_error_report(stream_token, call_id, status, message != NULL ? message : ""));
 }
 
 static kw_status host_run_callback(void *ctx, uint64_t callback_token) {
-  (void)ctx;
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   return kw_error_offer(kw_host_call_run(callback_token));
 }
 
 static kw_status host_parallel_for(void *ctx, int64_t n, int64_t grain, kw_range_fn body, void *user) {
-  (void)ctx;
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   if (n < 0 || body == NULL) {
     return kw_error_offer(kw_fail(KW_ERR_INVALID_ARGUMENT, "parallel_for got %s", n < 0 ? "a negative n" : "no body"));
   }
@@ -75,13 +85,13 @@ static kw_status host_parallel_for(void *ctx, int64_t n, int64_t grain, kw_range
 }
 
 static kw_status host_thread_count(void *ctx, uint32_t *out_count) {
-  (void)ctx;
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   *out_count = kw_parallel_threads();
   return KW_OK;
 }
 
 static kw_status host_alloc(void *ctx, uint64_t size, uint64_t alignment, void **out_pointer) {
-  (void)ctx;
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) {
     return kw_error_offer(kw_fail(KW_ERR_INVALID_ARGUMENT, "host_alloc: size %llu, alignment %llu (a power of two)",
                                   (unsigned long long)size, (unsigned long long)alignment));
@@ -97,16 +107,24 @@ static kw_status host_alloc(void *ctx, uint64_t size, uint64_t alignment, void *
 }
 
 static kw_status host_free(void *ctx, void *pointer) {
-  (void)ctx;
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   free(pointer);
   return KW_OK;
 }
 
 static kw_status host_report_build(void *ctx, void *device, const char *module, uint64_t ns, bool cached) {
+  if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   const kw_plugin *plugin = ctx;
   if (kw_trace_enabled)
     kw_trace_span("build", module != NULL ? module : "?", cached ? "cached" : NULL, kw_trace_now() - ns);
   return kw_error_offer(kw_device_count_build(plugin, device, ns, cached));
+}
+
+static kw_status host_devices_changed(void *ctx) {
+  kw_plugin *plugin = ctx;
+  if (is_over(plugin)) return KW_ERR_UNSUPPORTED;
+  atomic_store(&plugin->devices_changed, true);
+  return KW_OK;
 }
 
 const kw_host_api kw_host_services = {
@@ -122,4 +140,5 @@ const kw_host_api kw_host_services = {
     .host_alloc = host_alloc,
     .host_free = host_free,
     .report_build = host_report_build,
+    .devices_changed = host_devices_changed,
 };

@@ -36,8 +36,10 @@
  *   - What a kernel computes MUST NOT depend on the floating-point environment of the thread that launches it or
  *     created its stream. A thread that a plugin starts inherits one: it begins with fesetenv(FE_DFL_ENV).
  *     [environment]
- *   - Slots MUST be thread-safe per device. Calls that name the same stream MAY come from different threads at the same
- *     time; the plugin serialises what it appends to one stream. [stream]
+ *   - All slots MUST be thread-safe: any two may run at the same time, those of the plugin as a whole too, on one
+ * device or several, also when they name the same stream; the plugin serialises what it appends to one stream. The host
+ *     keeps apart only what ends something (destroy, dealloc, close, shutdown) and other uses of that same object.
+ *     prepare may run twice at once for one signature. [stream] [thread]
  *   - A slot MUST NOT call back into the application, and MUST NOT call a host function that is not documented as
  *     allowed at that point.
  *   - Structs that carry struct_size: a plugin MUST NOT read a field of a host's struct beyond that struct_size, and
@@ -96,8 +98,10 @@ static inline kw_status kw_ext_check(const kw_ext *next, const uint32_t *known, 
 
 /* ==== Host services =============================================================================================== */
 
-/* The table a plugin receives in init. Valid until shutdown returns. Every function is thread-safe and takes the `ctx`
- * found beside it in the table. Unless stated, a function may be called from any slot and any thread. */
+/* The table a plugin receives in init. It lives until the process ends, and no member within its struct_size is NULL.
+ * Every function is thread-safe and takes the `ctx` found beside it in the table. Unless stated, a function may be
+ * called from any slot and any thread, but never from a signal handler. After shutdown has returned, and in a forked
+ * child, every function does nothing and returns KW_ERR_UNSUPPORTED. */
 
 typedef struct kw_kernel_desc kw_kernel_desc;
 typedef struct kw_op_desc kw_op_desc;
@@ -159,6 +163,10 @@ typedef struct kw_host_api {
    * from a cache on disk, and that the calling thread waited `ns` nanoseconds for it. The host shows it in counters,
    * traces and reports. */
   kw_status(KW_CALL *report_build)(void *ctx, void *device, const char *module, uint64_t ns, bool cached);
+
+  /* Tells that device.count says more than before. From any thread; the host asks later, when somebody looks for
+   * devices, never from within this call. */
+  kw_status(KW_CALL *devices_changed)(void *ctx);
 } kw_host_api;
 
 /* ==== Kernels and ops ============================================================================================= */
@@ -338,8 +346,9 @@ typedef struct kw_device_api {
   uint32_t struct_size;
   uint32_t reserved;
 
-  /* How many devices there are now. 0 is an answer, not an error. The answer MUST NOT change until shutdown.
-   * [lifecycle] */
+  /* How many devices there are now. 0 is an answer, not an error. The answer MUST NOT change until shutdown, but that
+   * it MAY grow: then the plugin calls host->devices_changed. An index, once given, names that device until shutdown,
+   * is never used for another, and answers KW_ERR_DEVICE_LOST when the device is gone. [lifecycle] */
   kw_status(KW_CALL *count)(void *plugin, uint32_t *out_count);
 
   /* Facts about device `index`; does not open it. The host has zeroed *out and set struct_size. */
