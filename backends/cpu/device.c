@@ -5,6 +5,7 @@
 #include "cpu.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 uint64_t kw_cpu_physical_memory(void) {

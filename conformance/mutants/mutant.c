@@ -268,12 +268,7 @@ static const kw_plugin_desc descriptor = {
 };
 
 static kw_status answer(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
-  if (KW_ABI_MAJOR(host->abi_max) != KW_ABI_MAJOR(KW_ABI_VERSION) || host->abi_min > KW_ABI_VERSION) {
-    *out_reason = "this mutant follows the ABI of the build that it belongs to";
-    return KW_ERR_ABI_MISMATCH;
-  }
-  *out_plugin = &mutant.desc;
-  return KW_OK;
+  return kw_query_answer(host, &mutant.desc, out_plugin, out_reason);
 }
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kw_device_order_fault: from a test to the plugin, in processes that are for tests.
+ * Faults on demand, from a test to the plugin, in processes that are for tests: kw_device_order_fault.
  */
 #include "device/fault.h"
 

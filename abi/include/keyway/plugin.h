@@ -56,8 +56,6 @@
 
 #include <keyway/types.h>
 
-#include <string.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -640,7 +638,10 @@ typedef struct kw_activity {
 /* Writes record number `index` of the array that drain was given, as much of it as the host knows. */
 static inline void kw_activity_store(void *out, uint32_t record_size, uint32_t index, const kw_activity *record) {
   const size_t size = record_size < sizeof *record ? record_size : sizeof *record;
-  memcpy((char *)out + (size_t)index * record_size, record, size);
+  const unsigned char *from = (const unsigned char *)record;
+  unsigned char *to = (unsigned char *)out + (size_t)index * record_size;
+  size_t i;
+  for (i = 0; i < size; i++) to[i] = from[i];
 }
 
 typedef struct kw_activity_api {
