@@ -231,6 +231,8 @@ static kw_status mutant_init(const kw_host_api *host, const kw_init_info *info, 
   if (!cpu) return host->set_error(host->ctx, KW_ERR_NOT_FOUND, trouble);
   if (kw_mutant_host && !mutant.takes_many_hosts)
     return host->set_error(host->ctx, KW_ERR_BUSY, "a mutant serves one host at a time");
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) /* before the wrapper offers anything of its own */
+    return host->set_error(host->ctx, KW_ERR_UNSUPPORTED, "mutants know no extensions");
   kw_mutant_host = host;
   wrapped_host = (kw_host_api){0};
   memcpy(&wrapped_host, host, host->struct_size < sizeof wrapped_host ? host->struct_size : sizeof wrapped_host);
