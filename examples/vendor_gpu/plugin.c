@@ -92,18 +92,34 @@ static kw_status mem_free(kw_gpu_device *device, kw_mem mem) {
   return answer(device, clReleaseMemObject(mem), "clReleaseMemObject");
 }
 
+/* A stream knows its newest command, under the device's lock: when that has ended, all have. */
+typedef struct gpu_stream {
+  kw_gpu_stream base;
+  cl_event newest;
+} gpu_stream;
+
+static void set_newest(kw_gpu_stream *stream, cl_event event) {
+  gpu_stream *own = (gpu_stream *)stream;
+  if (own->newest) clReleaseEvent(own->newest);
+  own->newest = event;
+}
+
 static kw_status mem_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy) {
   cl_command_queue queue = stream->handle;
+  cl_event event;
   cl_int error;
+  pthread_mutex_lock(&device->lock);
   if (copy->kind == KW_COPY_HOST_TO_DEVICE)
     error = clEnqueueWriteBuffer(queue, copy->dst_mem, CL_FALSE, copy->dst_offset, copy->size, copy->src_host, 0, NULL,
-                                 NULL);
+                                 &event);
   else if (copy->kind == KW_COPY_DEVICE_TO_HOST)
     error = clEnqueueReadBuffer(queue, copy->src_mem, CL_FALSE, copy->src_offset, copy->size, copy->dst_host, 0, NULL,
-                                NULL);
+                                &event);
   else
     error = clEnqueueCopyBuffer(queue, copy->src_mem, copy->dst_mem, copy->src_offset, copy->dst_offset, copy->size, 0,
-                                NULL, NULL);
+                                NULL, &event);
+  if (error == CL_SUCCESS) set_newest(stream, event);
+  pthread_mutex_unlock(&device->lock);
   if (error == CL_SUCCESS) error = clFlush(queue);
   return answer(device, error, "a copy");
 }
@@ -118,6 +134,7 @@ static kw_status stream_create(kw_gpu_stream *stream, uint64_t flags) {
 }
 
 static kw_status stream_destroy(kw_gpu_stream *stream) {
+  set_newest(stream, NULL);
   return answer(stream->device, clReleaseCommandQueue(stream->handle), "clReleaseCommandQueue");
 }
 
@@ -129,13 +146,14 @@ static kw_status event_passed(void *event) {
 
 /* OpenCL's own wait has no limit. */
 static kw_status stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns) {
-  cl_event marker;
   if (timeout_ns == KW_WAIT_FOREVER) return answer(stream->device, clFinish(stream->handle), "clFinish");
-  cl_int error = clEnqueueMarkerWithWaitList(stream->handle, 0, NULL, &marker);
-  if (error == CL_SUCCESS) error = clFlush(stream->handle);
-  if (error != CL_SUCCESS) return answer(stream->device, error, "clEnqueueMarkerWithWaitList");
-  kw_status status = kw_gpu_poll(event_passed, marker, timeout_ns);
-  clReleaseEvent(marker);
+  pthread_mutex_lock(&stream->device->lock);
+  cl_event newest = ((gpu_stream *)stream)->newest;
+  if (newest) clRetainEvent(newest);
+  pthread_mutex_unlock(&stream->device->lock);
+  if (!newest) return KW_OK;
+  kw_status status = kw_gpu_poll(event_passed, newest, timeout_ns);
+  clReleaseEvent(newest);
   return status;
 }
 
@@ -178,6 +196,7 @@ static void kernel_destroy(kw_gpu_device *device, void *kernel) {
 static kw_status launch(kw_gpu_device *device, kw_gpu_stream *stream, const kw_gpu_launch *launch) {
   const size_t local[2] = {launch->local[0], launch->local[1]};
   const size_t global[2] = {launch->groups[0] * local[0], launch->groups[1] * local[1]};
+  cl_event event;
   cl_int error = CL_SUCCESS;
   pthread_mutex_lock(&device->lock);
   for (uint32_t i = 0; i < launch->arg_count && error == CL_SUCCESS; ++i) {
@@ -186,7 +205,8 @@ static kw_status launch(kw_gpu_device *device, kw_gpu_stream *stream, const kw_g
                       : clSetKernelArg(launch->kernel, i, sizeof(cl_mem), &arg->mem);
   }
   if (error == CL_SUCCESS)
-    error = clEnqueueNDRangeKernel(stream->handle, launch->kernel, 2, NULL, global, local, 0, NULL, NULL);
+    error = clEnqueueNDRangeKernel(stream->handle, launch->kernel, 2, NULL, global, local, 0, NULL, &event);
+  if (error == CL_SUCCESS) set_newest(stream, event);
   pthread_mutex_unlock(&device->lock);
   if (error == CL_SUCCESS) error = clFlush(stream->handle);
   return answer(device, error, "clEnqueueNDRangeKernel");
@@ -210,6 +230,7 @@ static const kw_gpu_driver driver = {
     .alloc = mem_alloc,
     .dealloc = mem_free,
     .copy = mem_copy,
+    .stream_size = sizeof(gpu_stream),
     .stream_create = stream_create,
     .stream_destroy = stream_destroy,
     .stream_synchronize = stream_synchronize,
