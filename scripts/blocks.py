@@ -250,10 +250,14 @@ def record(block, passed, seconds, commit, inputs, output):
 
 def stream(command, log):
     """Runs a command, shows what it prints and keeps it in a file; (whether it passed, what it printed)"""
+    # What ends this program waits until the process is known, so that it is ended, too.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     process = subprocess.Popen(shlex.split(command), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+                               preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before))
     lines = []
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         with log.open("w") as file:
             for line in process.stdout:
                 print(line, end="", flush=True)
