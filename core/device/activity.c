@@ -67,7 +67,7 @@ uint64_t kw_clock_to_host(kw_clock_pair from, kw_clock_pair to, uint64_t device_
   }
   if (device_ns >= to.device_ns) return to.host_ns + (device_ns - to.device_ns);
   const double share = (double)(device_ns - from.device_ns) / (double)(to.device_ns - from.device_ns);
-  return from.host_ns + (uint64_t)(share * (double)(to.host_ns - from.host_ns));
+  return from.host_ns + (uint64_t)(share * (double)(to.host_ns - from.host_ns) + 0.5); /* 1/49 is inexact */
 }
 
 /* ---- Collecting -------------------------------------------------------------------------------------------------- */

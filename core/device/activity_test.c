@@ -19,6 +19,10 @@ static void between_two_pairs_a_line(void **state) {
   assert_int_equal(kw_clock_to_host(from, to, 1000), 5000000);
   assert_int_equal(kw_clock_to_host(from, to, 1500), 5001000);
   assert_int_equal(kw_clock_to_host(from, to, 2000), 5002000);
+  for (uint64_t length = 1; length < 300; ++length) { /* a clock as fast as the host's keeps every length */
+    const kw_clock_pair end = {1000 + length, 5000000 + length};
+    for (uint64_t ns = 0; ns <= length; ++ns) assert_int_equal(kw_clock_to_host(from, end, 1000 + ns), 5000000 + ns);
+  }
 }
 
 static void outside_at_the_hosts_speed(void **state) {

@@ -127,11 +127,12 @@ def test_math_mode_and_determinism_are_pytorchs(device):
     keyway = ctypes.CDLL("libkeyway.so.0")  # the one that is loaded
     keyway.kw_deterministic_get.restype = ctypes.c_bool
     x, names = torch.randn(4, 4, device=device), ["highest", "high", "medium"]
+    allowed = [0, 1, 3]  # nothing, KW_MATH_TF32, KW_MATH_FAST, which allows TF32, too
     try:
         for mode in (1, 2, 0):
             torch.set_float32_matmul_precision(names[mode])
             x @ x
-            assert keyway.kw_math_mode_get() == mode
+            assert keyway.kw_math_mode_get() == allowed[mode]
         for wanted, only_warns in ((True, False), (True, True), (False, False)):
             torch.use_deterministic_algorithms(wanted, warn_only=only_warns)
             x + x
@@ -214,7 +215,7 @@ with torch.profiler.record_function("a look at it"):
     trace = tmp_path / "trace.json"
     run = python(code, KEYWAY_TRACE=str(trace))
     assert run.stdout == "512.0 False\n", run.stderr
-    events = json.loads(trace.read_text())["traceEvents"]
+    events = [event for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] != "M"]  # but names of rows
 
     def waits(name):
         step = next(event for event in events if event["cat"] == "range" and event["name"] == name)
