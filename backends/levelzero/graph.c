@@ -89,8 +89,8 @@ static ze_result_t append_graph(lz_graph *graph, const lz_command *command) {
   return result;
 }
 
-static kw_status graph_launch(void *state, void *graph, void *stream) {
-  (void)state;
+static kw_status graph_launch(void *state, void *graph, void *stream, const kw_graph_launch_info *info) {
+  (void)state, (void)info;
   lz_command command = lz_stream_begin(stream, NULL);
   if (command.result == ZE_RESULT_SUCCESS) command.result = append_graph(graph, &command);
   return lz_stream_end(stream, &command, 0, "zeCommandQueueExecuteCommandLists");

@@ -35,10 +35,10 @@ static kw_status end(void *device, void *stream, void **out_graph) {
   return KW_OK;
 }
 
-static kw_status launch_graph(void *device, void *user, void *stream) {
+static kw_status launch_graph(void *device, void *user, void *stream, const kw_graph_launch_info *info) {
   graph *g = user;
   kw_status status = KW_OK;
-  (void)device;
+  (void)device, (void)info;
   for (uint32_t i = 0; i < g->count && !g->launched && status == KW_OK; i++) {
     g->calls[i].call.stream = stream;
     status = kw_mutant_launch_real(&g->calls[i].call);

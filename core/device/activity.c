@@ -81,7 +81,7 @@ static void write_record(const kw_activity *record, kw_clock_pair from, kw_clock
                           .begin_ns = kw_clock_to_host(from, to, record->begin),
                           .end_ns = kw_clock_to_host(from, to, record->end),
                           .stream = record->stream_token,
-                          .call = record->call_id & KW_CALL_ID_NUMBERS,
+                          .call = (record->launch_id ? record->launch_id : record->call_id) & KW_CALL_ID_NUMBERS,
                           .node = record->node,
                           .of_device = true};
   if (event.end_ns < event.begin_ns) event.end_ns = event.begin_ns;

@@ -167,7 +167,11 @@ static kw_status run_node(const kw_record_node *node, kw_stream *stream) {
 static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
   kw_device *device = graph->device;
   if (graph->native) {
-    kw_status status = KW_ASK(device->slots, graph.launch, device->handle, graph->native, stream->handle);
+    const kw_graph_launch_info info = {.struct_size = sizeof info,
+                                       .call_id = kw_trace_enabled ? kw_activity_new_call() : 0};
+    const uint64_t begin = kw_trace_begin();
+    kw_status status = KW_ASK(device->slots, graph.launch, device->handle, graph->native, stream->handle, &info);
+    kw_trace_stream_span("launch", "graph", NULL, begin, stream->token, info.call_id);
     if (status != KW_OK) return kw_device_mark_if_lost(device, kw_from_plugin(status, "graph.launch"));
     atomic_fetch_add(&device->launches, graph->record.launch_count);
     return KW_OK;

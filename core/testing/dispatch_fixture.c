@@ -103,8 +103,8 @@ static void fill_now(const captured *kept) {
   }
 }
 
-static kw_status graph_launch(void *device, void *graph, void *stream) {
-  (void)device, (void)stream;
+static kw_status graph_launch(void *device, void *graph, void *stream, const kw_graph_launch_info *info) {
+  (void)device, (void)stream, (void)info;
   if (fixture.graph_status != KW_OK) return fixture.graph_status;
   fixture.graph_launches++;
   for (captured *kept = graph; kept; kept = kept->next) {

@@ -21,8 +21,8 @@ static kw_status end_nothing(void *device, void *stream, void **out_graph) {
   return KW_OK;
 }
 
-static kw_status graph_nothing(void *device, void *graph, void *stream) {
-  (void)device, (void)graph, (void)stream;
+static kw_status graph_nothing(void *device, void *graph, void *stream, const kw_graph_launch_info *info) {
+  (void)device, (void)graph, (void)stream, (void)info;
   return KW_OK;
 }
 

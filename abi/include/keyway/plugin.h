@@ -526,6 +526,12 @@ typedef struct kw_capture_info {
   const kw_ext *next;
 } kw_capture_info;
 
+typedef struct kw_graph_launch_info {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t call_id; /* of this launch: for host->report_async_error and the records of keyway.activity/1 */
+} kw_graph_launch_info;
+
 typedef struct kw_graph_api {
   uint32_t struct_size;
   uint32_t reserved;
@@ -539,7 +545,7 @@ typedef struct kw_graph_api {
 
   /* Enqueues all recorded work on `stream`, any of the device. The same graph may be in flight several times, one after
    * another: on one stream, or with an event between two. */
-  kw_status(KW_CALL *launch)(void *device, void *graph, void *stream);
+  kw_status(KW_CALL *launch)(void *device, void *graph, void *stream, const kw_graph_launch_info *info);
 
   /* The host has made sure that no stream still runs it. */
   kw_status(KW_CALL *destroy)(void *device, void *graph);
@@ -611,8 +617,9 @@ typedef struct kw_interop_api {
 /* When the device worked on what: proof of where its time goes. Times are nanoseconds on a clock of the device's own,
  * which starts anywhere and never goes back; `clock` relates it to the host's.
  *
- * While recording is on, each launch has at least one record with its call_id, and each copy and fill at least one;
- * what takes several commands MAY have one for each. [activity]
+ * While recording is on, each launch has at least one record with its call_id, each launch of a native graph at least
+ * one with its launch_id, and each copy and fill at least one; what takes several commands MAY have one for each.
+ * [activity]
  *   - The time from begin to end MUST lie between the call of the slot that enqueued the work and the return of the
  * wait that covers it. end MUST NOT be before begin. [activity]
  *   - The records of one stream MUST NOT overlap. [activity]
@@ -631,6 +638,8 @@ typedef struct kw_activity {
   kw_activity_kind kind;
   uint32_t node;         /* of a launch recorded in a native graph: how many launches the graph has before it */
   uint64_t call_id;      /* kw_call.call_id of a launch, in a native graph of the recorded one; otherwise 0 */
+  uint64_t launch_id;    /* kw_graph_launch_info.call_id of the launch of a native graph that it is a part of, whose
+                            runs are told apart by it; otherwise 0 */
   uint64_t stream_token; /* kw_stream_info.token of the stream that ran it */
   uint64_t begin, end;   /* nanoseconds on the device's clock */
 } kw_activity;
@@ -665,6 +674,7 @@ typedef struct kw_activity_api {
   kw_status(KW_CALL *drain)(void *device, void *out, uint32_t record_size, uint32_t capacity, uint32_t *out_count,
                             uint64_t *out_dropped);
 } kw_activity_api;
+
 /* ==== Tests: optional group "keyway.test/1" ======================================================================= */
 
 /* Faults on demand, so that what becomes of them can be tried where no hardware fails. The host asks for them only in a
@@ -808,6 +818,7 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_COPY_INFO_MIN ((uint32_t)sizeof(kw_copy_info))
 #define KW_STREAM_INFO_MIN ((uint32_t)sizeof(kw_stream_info))
 #define KW_ACTIVITY_MIN ((uint32_t)sizeof(kw_activity))
+#define KW_GRAPH_LAUNCH_INFO_MIN ((uint32_t)sizeof(kw_graph_launch_info))
 
 #ifdef __cplusplus
 }

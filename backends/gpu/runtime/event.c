@@ -103,7 +103,8 @@ static kw_status graph_end(void *device, void *stream, void **out_graph) {
   return status;
 }
 
-static kw_status graph_launch(void *device, void *graph, void *stream) {
+static kw_status graph_launch(void *device, void *graph, void *stream, const kw_graph_launch_info *info) {
+  (void)info;
   void *before = runtime->enter(device);
   int error = kw_rt.graph_launch(graph, ((kw_gpu_stream *)stream)->handle);
   runtime->leave(before);
