@@ -13,7 +13,8 @@
 #
 # KEYWAY_ENGINE_DEVICES=N       N devices
 # KEYWAY_ENGINE_FAULT=LIST      faults, separated by commas: alloc:N, the N-th allocation fails; launch:N, the N-th launch
-#                               is refused; late:N, it fails while it runs; lost:N, the device is lost at it
+#                               is refused; late:N, it fails while it runs; lost:N, the device is lost at it. A program
+#                               may also order them while it runs: keyway/test.h
 #
 # Example: scripts/emulated.sh levelzero keyway conform --device levelzero:0 --level core
 set -euo pipefail

@@ -14,7 +14,11 @@ static kw_status register_kernels(const kw_host_api *host, bool has_f64) {
 }
 
 static const kw_group groups[] = {
-    {KW_GROUP_EVENT, &kw_rt_event_api}, {KW_GROUP_GRAPH, &kw_rt_graph_api}, {KW_GROUP_ENERGY, &cuda_energy_api}};
+    {KW_GROUP_EVENT, &kw_rt_event_api},
+    {KW_GROUP_GRAPH, &kw_rt_graph_api},
+    {KW_GROUP_TEST, &kw_rt_test_api},
+    {KW_GROUP_ENERGY, &cuda_energy_api},
+};
 
 static const kw_gpu_driver driver = {
     KW_RT_DRIVER,

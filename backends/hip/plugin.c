@@ -11,7 +11,11 @@ static kw_status register_kernels(const kw_host_api *host, bool has_f64) {
   return status == KW_OK ? kw_rt_linear_register(host) : status;
 }
 
-static const kw_group groups[] = {{KW_GROUP_EVENT, &kw_rt_event_api}, {KW_GROUP_GRAPH, &kw_rt_graph_api}};
+static const kw_group groups[] = {
+    {KW_GROUP_EVENT, &kw_rt_event_api},
+    {KW_GROUP_GRAPH, &kw_rt_graph_api},
+    {KW_GROUP_TEST, &kw_rt_test_api},
+};
 
 static const kw_gpu_driver driver = {
     KW_RT_DRIVER,

@@ -164,5 +164,6 @@ void lz_kernel_destroy(kw_gpu_device *device, void *kernel);
 kw_status lz_launch(kw_gpu_device *device, kw_gpu_stream *stream, const kw_gpu_launch *launch);
 
 extern const kw_graph_api lz_graph_api;
+extern const kw_test_api lz_test_api;
 
 #endif /* KEYWAY_LEVELZERO_H */

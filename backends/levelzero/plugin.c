@@ -13,7 +13,7 @@ static kw_status probe(const char **out_reason) {
   return KW_ERR_NOT_FOUND;
 }
 
-static const kw_group groups[] = {{KW_GROUP_GRAPH, &lz_graph_api}};
+static const kw_group groups[] = {{KW_GROUP_GRAPH, &lz_graph_api}, {KW_GROUP_TEST, &lz_test_api}};
 
 static const kw_gpu_driver driver = {
     .key = "levelzero",

@@ -60,6 +60,7 @@ void kw_test_child(const char *scenario) {
   ssize_t length = pread(caught, output, sizeof output - 1, 0);
   output[length > 0 ? length : 0] = 0;
   close(caught);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == KW_CHILD_SKIPS) kw_test_skip("%s", output);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 1 && *output) KW_FAIL("%s", output);
   describe_end(status, end, sizeof end);
   KW_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a process that did this and nothing else %s%s%s", end,

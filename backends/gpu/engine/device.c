@@ -50,6 +50,9 @@ bool kw_engine_fault_is_due(kw_engine_fault fault, uint64_t number) {
 struct kw_engine_device {
   _Atomic uint64_t losses;
   _Atomic uint64_t used;
+  kw_engine_order order; /* these three under orders_lock */
+  uint64_t left;         /* until it happens */
+  bool held;
 };
 
 static kw_engine_device devices[KW_ENGINE_DEVICE_LIMIT];
@@ -74,6 +77,43 @@ void kw_engine_device_lose(kw_engine_device *device) {
 
 uint64_t kw_engine_device_used(const kw_engine_device *device) {
   return device->used;
+}
+
+/* ---- Orders ------------------------------------------------------------------------------------------------------ */
+
+static pthread_mutex_t orders_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t orders_changed = PTHREAD_COND_INITIALIZER;
+
+kw_engine_status kw_engine_device_order(kw_engine_device *device, uint32_t order, uint64_t nth) {
+  if (order > KW_ENGINE_ORDER_HOLD) return kw_engine_fail(KW_ENGINE_INVALID, "there is no order %u", (unsigned)order);
+  pthread_mutex_lock(&orders_lock);
+  device->order = (kw_engine_order)order;
+  device->left = nth;
+  device->held = false;
+  pthread_cond_broadcast(&orders_changed);
+  pthread_mutex_unlock(&orders_lock);
+  return KW_ENGINE_OK;
+}
+
+/* Under the lock. Once: what comes after goes well. */
+static bool order_is_due(kw_engine_device *device, kw_engine_order order) {
+  if (device->order != order || --device->left > 0) return false;
+  device->order = KW_ENGINE_ORDER_NONE;
+  return true;
+}
+
+bool kw_engine_order_is_due(kw_engine_device *device, kw_engine_order order) {
+  pthread_mutex_lock(&orders_lock);
+  const bool due = order_is_due(device, order);
+  pthread_mutex_unlock(&orders_lock);
+  return due;
+}
+
+void kw_engine_order_pass(kw_engine_device *device, bool works) {
+  pthread_mutex_lock(&orders_lock);
+  if (works && order_is_due(device, KW_ENGINE_ORDER_HOLD)) device->held = true;
+  while (device->held) pthread_cond_wait(&orders_changed, &orders_lock);
+  pthread_mutex_unlock(&orders_lock);
 }
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
@@ -124,6 +164,8 @@ kw_engine_status kw_engine_alloc(kw_engine_device *device, kw_engine_memory_kind
   const uint64_t counted = device && kind != KW_ENGINE_MEMORY_HOST ? size : 0;
   if (kw_engine_fault_is_due(KW_ENGINE_FAULT_ALLOC, ++calls))
     return kw_engine_fail(KW_ENGINE_OUT_OF_MEMORY, "injected: allocation %llu fails", (unsigned long long)calls);
+  if (kind == KW_ENGINE_MEMORY_DEVICE && kw_engine_order_is_due(device, KW_ENGINE_ORDER_ALLOC))
+    return kw_engine_fail(KW_ENGINE_OUT_OF_MEMORY, "injected: a test has ordered this allocation to fail");
   if (size == 0 || (line & (line - 1)) != 0) return kw_engine_fail(KW_ENGINE_INVALID, "no size, or no such alignment");
   if (size > KW_ENGINE_DEVICE_MEMORY ||
       (counted && atomic_fetch_add(&device->used, counted) + counted > KW_ENGINE_DEVICE_MEMORY)) {

@@ -218,7 +218,7 @@ uint64_t kw_engine_now_ns(void);
 
 /* KEYWAY_ENGINE_FAULT="alloc:3,launch:2,late:5,lost:7" means: the 3rd allocation fails, the 2nd launch is refused, the
  * 5th fails while it runs, at the 7th the device is lost; each happens once in a process. kw_engine_alloc and
- * kw_engine_queue_push ask; a runtime on the engine need not. */
+ * kw_engine_queue_push ask, for orders too; a runtime on the engine need not. */
 typedef enum kw_engine_fault {
   KW_ENGINE_FAULT_ALLOC,
   KW_ENGINE_FAULT_LAUNCH,
@@ -229,5 +229,18 @@ typedef enum kw_engine_fault {
 
 /* Whether it is due at the number-th time; numbers begin at 1. */
 bool kw_engine_fault_is_due(kw_engine_fault fault, uint64_t number);
+
+/* What a test orders while the process runs: kw_fault of types.h, by its numbers. Counted over the whole device, from
+ * the order on. A new order takes the place of the one before. */
+typedef enum kw_engine_order {
+  KW_ENGINE_ORDER_NONE,  /* none any more; what is held goes on */
+  KW_ENGINE_ORDER_ALLOC, /* the n-th allocation of device memory fails */
+  KW_ENGINE_ORDER_LATE,  /* the n-th launch fails while it runs */
+  KW_ENGINE_ORDER_LOSE,  /* the device is lost while it runs */
+  KW_ENGINE_ORDER_HOLD   /* from the n-th launch, copy or fill that would run, no queue goes on */
+} kw_engine_order;
+
+/* INVALID: there is no such order. */
+kw_engine_status kw_engine_device_order(kw_engine_device *device, uint32_t order, uint64_t nth);
 
 #endif /* KEYWAY_GPU_ENGINE_H */

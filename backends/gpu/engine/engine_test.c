@@ -278,6 +278,43 @@ static void test_faults(void **state) {
   kw_engine_free(out);
 }
 
+/* What was ordered happens once, and to one device. */
+static void test_orders(void **state) {
+  void *base;
+  (void)state;
+  uint32_t *out = allocate(8);
+  kw_engine_task task = launch_of(&count, 1, 1, out, -1);
+  assert_int_equal(kw_engine_device_order(device, KW_ENGINE_ORDER_HOLD + 1, 1), KW_ENGINE_INVALID);
+  assert_int_equal(kw_engine_device_order(device, KW_ENGINE_ORDER_ALLOC, 2), KW_ENGINE_OK);
+  for (int i = 0; i < 3; ++i) {
+    const kw_engine_status status = kw_engine_alloc(device, KW_ENGINE_MEMORY_DEVICE, 8, 0, &base);
+    assert_int_equal(status, i == 1 ? KW_ENGINE_OUT_OF_MEMORY : KW_ENGINE_OK);
+    if (status == KW_ENGINE_OK) kw_engine_free(base);
+  }
+  assert_int_equal(kw_engine_device_order(device, KW_ENGINE_ORDER_LATE, 2), KW_ENGINE_OK);
+  assert_int_equal(run(&task), KW_ENGINE_OK);
+  assert_int_equal(run(&task), KW_ENGINE_FAILED);
+  assert_int_equal(run(&task), KW_ENGINE_OK);
+  assert_int_equal(out[0], 2);
+  assert_int_equal(kw_engine_device_order(device, KW_ENGINE_ORDER_HOLD, 2), KW_ENGINE_OK);
+  assert_int_equal(run(&task), KW_ENGINE_OK);
+  assert_int_equal(kw_engine_queue_push(queue, &task), KW_ENGINE_OK);
+  assert_int_equal(kw_engine_queue_wait(queue, 1000000), KW_ENGINE_NOT_READY);
+  assert_int_equal(out[0], 3);
+  assert_int_equal(kw_engine_device_order(device, KW_ENGINE_ORDER_NONE, 0), KW_ENGINE_OK);
+  assert_int_equal(kw_engine_queue_wait(queue, KW_ENGINE_FOREVER), KW_ENGINE_OK);
+  assert_int_equal(out[0], 4);
+  assert_int_equal(kw_engine_device_order(device, KW_ENGINE_ORDER_LOSE, 1), KW_ENGINE_OK);
+  assert_int_equal(kw_engine_queue_push(queue, &task), KW_ENGINE_OK);
+  assert_int_equal(kw_engine_queue_wait(queue, KW_ENGINE_FOREVER), KW_ENGINE_LOST);
+  assert_int_equal(kw_engine_device_losses(kw_engine_device_get(1)), 0);
+  kw_engine_queue_destroy(queue);
+  assert_int_equal(kw_engine_queue_create(device, &queue), KW_ENGINE_OK);
+  assert_int_equal(run(&task), KW_ENGINE_OK);
+  assert_int_equal(out[0], 5);
+  kw_engine_free(out);
+}
+
 int main(int argument_count, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_item_runs_once),
@@ -288,6 +325,7 @@ int main(int argument_count, char **arguments) {
       cmocka_unit_test(test_sources_in_error_are_told),
       cmocka_unit_test(test_queues_work_on_their_own),
       cmocka_unit_test(test_memory_ends),
+      cmocka_unit_test(test_orders),
   };
   const struct CMUnitTest faults[] = {cmocka_unit_test(test_faults)};
   if (argument_count < 2) return cmocka_run_group_tests(tests, setup, teardown);

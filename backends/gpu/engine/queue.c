@@ -15,7 +15,8 @@
 
 typedef struct entry {
   struct entry *next;
-  uint64_t failing; /* a launch that is to fail while it runs: its number; otherwise 0 */
+  uint64_t failing;      /* a launch that is to fail while it runs: its number; otherwise 0 */
+  kw_engine_order order; /* or what a test has ordered of it */
   kw_engine_task task;
 } entry;
 
@@ -102,16 +103,39 @@ static void fill(unsigned char *to, size_t size, const unsigned char *pattern, s
   for (size_t at = 0; at < size; at += pattern_size) memcpy(to + at, pattern, pattern_size);
 }
 
+static void lose(kw_engine_device *device) {
+  pthread_mutex_lock(&lock);
+  kw_engine_device_lose(device);
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+}
+
+static kw_engine_status run_launch(kw_engine_queue *queue, const entry *running) {
+  const char *name = running->task.u.launch.kernel->name;
+  if (running->failing)
+    return kw_engine_fail(KW_ENGINE_FAILED, "injected: launch %llu, of %s, fails on the device",
+                          (unsigned long long)running->failing, name);
+  if (running->order == KW_ENGINE_ORDER_LATE)
+    return kw_engine_fail(KW_ENGINE_FAILED, "injected: a test has ordered this launch, of %s, to fail", name);
+  if (running->order == KW_ENGINE_ORDER_LOSE) {
+    lose(queue->device);
+    return kw_engine_fail(KW_ENGINE_LOST, "injected: a test has ordered the device to be lost, at a launch of %s",
+                          name);
+  }
+  return kw_engine_team_run(queue->team, &running->task.u.launch);
+}
+
+static bool works(const kw_engine_task *task) {
+  return task->kind == KW_ENGINE_LAUNCH || task->kind == KW_ENGINE_COPY || task->kind == KW_ENGINE_FILL;
+}
+
 /* Without the lock; a wait takes it. */
 static kw_engine_status run_task(kw_engine_queue *queue, const entry *running, bool skip) {
   const kw_engine_task *task = &running->task;
   switch (task->kind) {
     case KW_ENGINE_LAUNCH:
-      if (skip) break;
-      if (running->failing)
-        return kw_engine_fail(KW_ENGINE_FAILED, "injected: launch %llu, of %s, fails on the device",
-                              (unsigned long long)running->failing, task->u.launch.kernel->name);
-      return kw_engine_team_run(queue->team, &task->u.launch);
+      if (!skip) return run_launch(queue, running);
+      break;
     case KW_ENGINE_COPY:
       if (!skip) memmove(task->u.copy.to, task->u.copy.from, task->u.copy.size);
       break;
@@ -144,15 +168,20 @@ static void signal_locked(kw_engine_event *event, uint64_t value, uint64_t faile
 /* What the newest launch meets before it is taken, as its number says. */
 static kw_engine_status launch_fault(kw_engine_queue *queue, uint64_t number) {
   if (kw_engine_fault_is_due(KW_ENGINE_FAULT_LOST, number)) {
-    pthread_mutex_lock(&lock);
-    kw_engine_device_lose(queue->device);
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
+    lose(queue->device);
     return kw_engine_fail(KW_ENGINE_LOST, "injected: the device is lost at launch %llu", (unsigned long long)number);
   }
   if (kw_engine_fault_is_due(KW_ENGINE_FAULT_LAUNCH, number))
     return kw_engine_fail(KW_ENGINE_REFUSED, "injected: launch %llu is refused", (unsigned long long)number);
   return KW_ENGINE_OK;
+}
+
+/* What a test has ordered of the launch at hand. */
+static kw_engine_order ordered(kw_engine_device *device) {
+  static const kw_engine_order orders[] = {KW_ENGINE_ORDER_LATE, KW_ENGINE_ORDER_LOSE};
+  for (int i = 0; i < 2; ++i)
+    if (kw_engine_order_is_due(device, orders[i])) return orders[i];
+  return KW_ENGINE_ORDER_NONE;
 }
 
 static void *queue_main(void *argument) {
@@ -173,6 +202,7 @@ static void *queue_main(void *argument) {
     if (is_lost(queue)) queue->failure = KW_ENGINE_LOST;
     bool skip = queue->failure != KW_ENGINE_OK;
     pthread_mutex_unlock(&lock);
+    kw_engine_order_pass(queue->device, works(&next->task));
     const uint64_t begin = kw_engine_now_ns();
     kw_engine_status status = run_task(queue, next, skip);
     const uint64_t end = kw_engine_now_ns();
@@ -249,9 +279,8 @@ kw_engine_status kw_engine_queue_push(kw_engine_queue *queue, const kw_engine_ta
   }
   entry *added = malloc(sizeof *added);
   if (!added) return kw_engine_fail(KW_ENGINE_OUT_OF_MEMORY, "no host memory for a task");
-  added->next = NULL;
-  added->failing = number > 0 && kw_engine_fault_is_due(KW_ENGINE_FAULT_LATE, number) ? number : 0;
-  added->task = *task;
+  *added = (entry){.task = *task, .order = number > 0 ? ordered(queue->device) : KW_ENGINE_ORDER_NONE};
+  if (number > 0 && kw_engine_fault_is_due(KW_ENGINE_FAULT_LATE, number)) added->failing = number;
   pthread_mutex_lock(&lock);
   *queue->end = added;
   queue->end = &added->next;

@@ -12,6 +12,7 @@
 kw_rt_calls kw_rt;
 
 static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
+static void *driver;
 static char reason[400]; /* why there is nothing to work with; empty when there is */
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
@@ -48,7 +49,7 @@ static bool find_common(void *library, int begin, int end) {
 
 static void open_all(void) {
   int count = 0;
-  void *driver = kw_rt_load(runtime->driver);
+  driver = kw_rt_load(runtime->driver);
   if (!driver) {
     snprintf(reason, sizeof reason, "%s", runtime->no_driver);
     return;
@@ -79,6 +80,10 @@ const char *kw_rt_open(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, open_all);
   return reason[0] ? reason : NULL;
+}
+
+bool kw_rt_driver_has(const kw_rt_own_call *call) {
+  return !kw_rt_find_calls(driver, (const kw_rt_own_call[]){*call, {NULL, NULL}});
 }
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */

@@ -184,6 +184,9 @@ const char *kw_rt_find_calls(void *library, const kw_rt_own_call *calls);
 /* Opens the libraries, once for the life of the process. NULL, or why there is nothing to work with. */
 const char *kw_rt_open(void);
 
+/* An entry point that not every driver has, to be set; false: this one has not. After kw_rt_open. */
+bool kw_rt_driver_has(const kw_rt_own_call *call);
+
 /* "cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY: out of memory". `call` is KW_RT_alloc_async; of the backend's own calls,
  * KW_RT_CALL_COUNT + its place among them. */
 void kw_rt_error_text(int call, int error, char *out, size_t size);
@@ -242,6 +245,8 @@ kw_status kw_rt_launch(kw_gpu_device *device, kw_gpu_stream *stream, const kw_gp
 /* Groups of the plugin's own: the runtime's events can be recorded again, and it has graphs. */
 extern const kw_event_api kw_rt_event_api;
 extern const kw_graph_api kw_rt_graph_api;
+/* Faults on demand where the driver brings them about: a test driver. */
+extern const kw_test_api kw_rt_test_api;
 
 /* What is the same in both backends' initialisers of their kw_gpu_driver. */
 /* clang-format off */

@@ -137,15 +137,26 @@ static ze_result_t driver_get_extension_properties(ze_driver_handle_t driver, ui
   return ZE_RESULT_SUCCESS;
 }
 
-/* zeDriverGetLastErrorDescription came after the tables of API 1.4. */
+/* For tests (keyway.test/1). */
+static ze_result_t order_fault(ze_device_handle_t device, uint32_t fault, uint64_t nth) {
+  EMU_CHECK(device, EMU_DEVICE);
+  return emu_answer(kw_engine_device_order(device->engine, fault, nth));
+}
+
+/* zeDriverGetLastErrorDescription came after the tables of API 1.4; the other is this driver's own. */
 static ze_result_t driver_get_extension_function(ze_driver_handle_t driver, const char *name, void **out_function) {
-  ze_result_t (*const function)(ze_driver_handle_t, const char **) = get_last_text;
+  ze_result_t (*const describe)(ze_driver_handle_t, const char **) = get_last_text;
+  ze_result_t (*const order)(ze_device_handle_t, uint32_t, uint64_t) = order_fault;
   EMU_CHECK(driver, EMU_DRIVER);
   EMU_CHECK_POINTER(name);
   EMU_CHECK_POINTER(out_function);
-  if (strcmp(name, "zeDriverGetLastErrorDescription") != 0)
+  if (strcmp(name, "zeDriverGetLastErrorDescription") == 0) {
+    memcpy(out_function, &describe, sizeof describe);
+  } else if (strcmp(name, "kwTestOrderFault") == 0) {
+    memcpy(out_function, &order, sizeof order);
+  } else {
     return emu_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "no function %s", name);
-  memcpy(out_function, &function, sizeof function);
+  }
   return ZE_RESULT_SUCCESS;
 }
 

@@ -188,6 +188,16 @@ API(cuMemGetInfo_v2, hipMemGetInfo)(size_t *free, size_t *total) {
   return OK;
 }
 
+/* ---- Faults: beside the ABI, for tests (keyway.test/1) ------------------------------------------------------------
+ */
+
+__attribute__((visibility("default"))) int kw_test_order_fault(int device, unsigned fault, uint64_t nth) {
+  int error = check_device(device);
+  /* A kernel that fails breaks the context, as with the runtimes themselves: no launch fails alone. */
+  if (!error && fault == KW_ENGINE_ORDER_LATE) error = NOT_SUPPORTED;
+  return error ? error : driver_error(&contexts[device], kw_engine_device_order(contexts[device].device, fault, nth));
+}
+
 /* ---- Contexts ---------------------------------------------------------------------------------------------------- */
 
 /* Queues that are made from now on work, also after a loss. */
