@@ -351,11 +351,13 @@ static kw_status launch(const kw_call *call) {
   kw_rt_device *device = call->device;
   convolution c;
   read_convolution(call, &c);
-  pthread_mutex_lock(&device->base.lock);
   void *before = kw_rt_backend_runtime.enter(device);
+  const kw_rt_span span = kw_rt_span_begin(call->stream);
+  pthread_mutex_lock(&device->base.lock);
   const int error = run(call->prepared, &c, call);
-  kw_rt_backend_runtime.leave(before);
   pthread_mutex_unlock(&device->base.lock);
+  kw_rt_span_end(&span, KW_ACTIVITY_LAUNCH, call->call_id, error);
+  kw_rt_backend_runtime.leave(before);
   if (error) return kw_rt_library_fail(&library, call, "running a convolution", error);
   atomic_store(&((kw_rt_stream *)call->stream)->last_call, call->call_id);
   return KW_OK;

@@ -139,6 +139,10 @@ void lz_identify(const kw_gpu_physical *physical, char *out, size_t size) {
            (unsigned)driver_version(physical), kw_gpu_spirv_sum);
 }
 
+static uint64_t mask_of(uint32_t bits) {
+  return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
 kw_status lz_open(kw_gpu_device *base) {
   lz_device *device = (lz_device *)base;
   const ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
@@ -146,8 +150,9 @@ kw_status lz_open(kw_gpu_device *base) {
   device->driver = base->physical.owner;
   device->id = base->physical.id;
   device->cycles_per_second = properties.timerResolution;
-  device->cycle_mask =
-      properties.kernelTimestampValidBits >= 64 ? UINT64_MAX : (UINT64_C(1) << properties.kernelTimestampValidBits) - 1;
+  device->cycle_mask = mask_of(properties.kernelTimestampValidBits);
+  device->clock_mask = mask_of(properties.timestampValidBits);
+  device->cycles = device->clock_mask + 1; /* before which other stamps find room */
   kw_status status = lz_check(device, find_queues(device), "finding queues that compute");
   if (status != KW_OK) return status;
   return lz_check(device, ze.ContextCreate(device->driver, &context, &device->context), "zeContextCreate");

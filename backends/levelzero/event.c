@@ -45,6 +45,11 @@ static ze_result_t event_cycles(const lz_event *event, uint64_t *out_cycles) {
   return result;
 }
 
+uint64_t lz_nanoseconds(const lz_device *device, uint64_t cycles) {
+  const uint64_t seconds = cycles / device->cycles_per_second, rest = cycles % device->cycles_per_second;
+  return seconds * 1000000000u + (uint64_t)((double)rest * 1e9 / (double)device->cycles_per_second);
+}
+
 kw_status lz_event_elapsed(kw_gpu_device *base, void *start, void *end, uint64_t *out_ns) {
   const lz_device *device = (const lz_device *)base;
   uint64_t from = 0, to = 0;
@@ -55,11 +60,8 @@ kw_status lz_event_elapsed(kw_gpu_device *base, void *start, void *end, uint64_t
     lz_check(device, result, "zeEventQueryKernelTimestamp");
     return KW_ERR_UNSUPPORTED;
   }
-  uint64_t cycles = (to - from) & device->cycle_mask;
-  uint64_t seconds = cycles / device->cycles_per_second, rest = cycles % device->cycles_per_second;
+  const uint64_t cycles = (to - from) & device->cycle_mask;
   /* More than half of the clock's range: `end` was passed first. */
-  *out_ns = cycles > device->cycle_mask / 2
-                ? 0
-                : seconds * 1000000000u + (uint64_t)((double)rest * 1e9 / (double)device->cycles_per_second);
+  *out_ns = cycles > device->cycle_mask / 2 ? 0 : lz_nanoseconds(device, cycles);
   return KW_OK;
 }

@@ -80,6 +80,8 @@ void lz_event_drop(void *handle) {
   lz_event *event = handle;
   if (!event || atomic_fetch_sub(&event->references, 1) != 1) return;
   lz_device *device = event->device;
+  lz_event_drop(event->start);
+  event->start = NULL;
   ze.EventHostReset(event->handle);
   atomic_store(&event->failure, ZE_RESULT_SUCCESS);
   pthread_mutex_lock(&device->base.lock);

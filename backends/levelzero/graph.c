@@ -78,10 +78,21 @@ static kw_status graph_end(void *state, void *handle, void **out_graph) {
   return lz_check(device, result, "zeCommandListClose");
 }
 
+/* While activity is recorded: when everything before has passed. */
+static ze_result_t append_start(lz_device *device, const lz_command *command) {
+  if (!kw_gpu_activity_on(&device->base)) return ZE_RESULT_SUCCESS;
+  ze_result_t result = lz_event_take(device, &command->event->start);
+  if (result != ZE_RESULT_SUCCESS) return result;
+  return ze.CommandListAppendBarrier(command->list, command->event->start->handle, command->wait_count,
+                                     (ze_event_handle_t *)command->waits);
+}
+
 /* The stream's command: everything before, then the list, then `command.signal`. */
-static ze_result_t append_graph(lz_graph *graph, const lz_command *command) {
-  ze_result_t result = ze.CommandListAppendBarrier(command->list, graph->begin->handle, command->wait_count,
-                                                   (ze_event_handle_t *)command->waits);
+static ze_result_t append_graph(lz_device *device, lz_graph *graph, const lz_command *command) {
+  ze_result_t result = append_start(device, command);
+  if (result == ZE_RESULT_SUCCESS)
+    result = ze.CommandListAppendBarrier(command->list, graph->begin->handle, command->wait_count,
+                                         (ze_event_handle_t *)command->waits);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandQueueExecuteCommandLists(graph->queue, 1, &graph->list, NULL);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendBarrier(command->list, NULL, 1, &graph->end->handle);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendEventReset(command->list, graph->end->handle);
@@ -90,9 +101,9 @@ static ze_result_t append_graph(lz_graph *graph, const lz_command *command) {
 }
 
 static kw_status graph_launch(void *state, void *graph, void *stream, const kw_graph_launch_info *info) {
-  (void)state, (void)info;
   lz_command command = lz_stream_begin(stream, NULL);
-  if (command.result == ZE_RESULT_SUCCESS) command.result = append_graph(graph, &command);
+  if (command.result == ZE_RESULT_SUCCESS) command.result = append_graph(state, graph, &command);
+  lz_activity_note(stream, &command, KW_ACTIVITY_GRAPH, info->call_id);
   return lz_stream_end(stream, &command, 0, "zeCommandQueueExecuteCommandLists");
 }
 

@@ -17,7 +17,7 @@
   X(CommandListAppendMemoryCopy) X(CommandListAppendMemoryFill) X(CommandListAppendSignalEvent)                       \
   X(CommandListAppendWaitOnEvents) X(CommandListClose) X(CommandListCreate) X(CommandListCreateImmediate)             \
   X(CommandListDestroy) X(CommandQueueCreate) X(CommandQueueDestroy) X(CommandQueueExecuteCommandLists)               \
-  X(ContextCreate) X(ContextDestroy) X(DeviceGet) X(DeviceGetCommandQueueGroupProperties)                             \
+  X(ContextCreate) X(ContextDestroy) X(DeviceGet) X(DeviceGetCommandQueueGroupProperties) X(DeviceGetGlobalTimestamps) \
   X(DeviceGetMemoryProperties) X(DeviceGetModuleProperties) X(DeviceGetProperties) X(DevicePciGetPropertiesExt)       \
   X(DriverGet) X(DriverGetExtensionFunctionAddress) X(DriverGetProperties) X(EventCreate) X(EventDestroy)             \
   X(EventHostReset) X(EventHostSignal) X(EventHostSynchronize) X(EventPoolCreate) X(EventPoolDestroy)                 \
@@ -52,6 +52,7 @@ typedef struct lz_event {
   struct lz_device *device;
   struct lz_event *next; /* of the command after it on its stream; or another unused one */
   struct lz_event *waits[2];
+  struct lz_event *start; /* of a graph's launch that is marked: signalled before it; otherwise NULL */
   uint64_t call_id;
   _Atomic uint32_t failure; /* what a wait for it gave; a driver may tell once */
   char text[300];           /* and why */
@@ -66,7 +67,9 @@ typedef struct lz_device {
   _Atomic uint32_t queues_given;
   uint64_t cycles_per_second; /* of timestamps */
   uint64_t cycle_mask;        /* their valid bits */
-  lz_event *unused;           /* the device's lock guards this, the pools and what the events say of failures */
+  uint64_t clock_mask;        /* those of lz_device_now's cycles */
+  uint64_t cycles;  /* counted on past those bits, when the clock was last read; the device's lock guards it */
+  lz_event *unused; /* the device's lock guards this, the pools and what the events say of failures */
   struct lz_pool *pools;
 } lz_device;
 
@@ -123,6 +126,11 @@ typedef struct lz_command {
 lz_command lz_stream_begin(lz_stream *stream, lz_event *other);
 kw_status lz_stream_end(lz_stream *stream, lz_command *command, uint64_t call_id, const char *what);
 
+/* A command between begin and end, for the activity records; `id` as in kw_gpu_activity_note. */
+void lz_activity_note(lz_stream *stream, const lz_command *command, kw_activity_kind kind, uint64_t id);
+/* How long so many cycles of the device's clock take. */
+uint64_t lz_nanoseconds(const lz_device *device, uint64_t cycles);
+
 /* ---- Of kw_gpu_driver -------------------------------------------------------------------------------------------- */
 
 kw_status lz_find(const kw_host_api *host, kw_gpu_list *list);
@@ -153,6 +161,11 @@ kw_status lz_event_await(kw_gpu_stream *stream, void *event);
 kw_status lz_event_query(kw_gpu_device *device, void *event);
 kw_status lz_event_synchronize(kw_gpu_device *device, void *event, uint64_t timeout_ns);
 kw_status lz_event_elapsed(kw_gpu_device *device, void *start, void *end, uint64_t *out_ns);
+
+bool lz_mark_passed(kw_gpu_device *device, void *event);
+bool lz_mark_times(kw_gpu_device *device, void *event, uint64_t *out_begin, uint64_t *out_end);
+void lz_mark_drop(kw_gpu_device *device, void *event);
+kw_status lz_device_now(kw_gpu_device *device, uint64_t *out_ns);
 
 kw_status lz_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,
                           void **out_module);

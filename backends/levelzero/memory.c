@@ -28,6 +28,7 @@ kw_status lz_copy(kw_gpu_device *device, kw_gpu_stream *base, const kw_copy_info
   if (command.result == ZE_RESULT_SUCCESS)
     command.result = ze.CommandListAppendMemoryCopy(command.list, kw_gpu_copy_to(copy), kw_gpu_copy_from(copy),
                                                     copy->size, command.signal, command.wait_count, command.waits);
+  lz_activity_note(stream, &command, KW_ACTIVITY_COPY, kw_gpu_launching());
   return lz_stream_end(stream, &command, 0, "zeCommandListAppendMemoryCopy");
 }
 
@@ -39,6 +40,7 @@ kw_status lz_fill(kw_gpu_device *device, kw_gpu_stream *base, kw_mem mem, uint64
   if (command.result == ZE_RESULT_SUCCESS)
     command.result = ze.CommandListAppendMemoryFill(command.list, (char *)mem + offset, pattern, pattern_size, size,
                                                     command.signal, command.wait_count, command.waits);
+  lz_activity_note(stream, &command, KW_ACTIVITY_FILL, kw_gpu_launching());
   return lz_stream_end(stream, &command, 0, "zeCommandListAppendMemoryFill");
 }
 

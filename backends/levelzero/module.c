@@ -134,6 +134,7 @@ kw_status lz_launch(kw_gpu_device *base, kw_gpu_stream *handle, const kw_gpu_lau
     if (command.result == ZE_RESULT_SUCCESS)
       command.result = ze.CommandListAppendLaunchKernel(command.list, kernel->handle, &groups, command.signal,
                                                         command.wait_count, command.waits);
+    lz_activity_note(stream, &command, KW_ACTIVITY_LAUNCH, launch->call_id);
     status = lz_stream_end(stream, &command, launch->call_id, "zeCommandListAppendLaunchKernel");
   } else {
     status = lz_check(device, result, "zeKernelSetArgumentValue");

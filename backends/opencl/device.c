@@ -122,6 +122,6 @@ kw_status ocl_close(kw_gpu_device *base) {
 #ifdef OCL_HAS_CLBLAST
   ocl_clblast_forget();
 #endif
-  ocl_activity_forget((ocl_device *)base);
+  if (((ocl_device *)base)->clock) clReleaseCommandQueue(((ocl_device *)base)->clock);
   return ocl_check(base->host, clReleaseContext(((ocl_device *)base)->context), "clReleaseContext");
 }

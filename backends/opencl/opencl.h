@@ -10,8 +10,6 @@
 #include <keyway/gpu.h>
 #include <stdatomic.h>
 
-typedef struct ocl_activity ocl_activity;
-
 typedef struct ocl_device {
   kw_gpu_device base; /* first: the kit takes an ocl_device for it; its physical device is of a cl_platform_id */
   cl_device_id id;
@@ -20,8 +18,7 @@ typedef struct ocl_device {
   uint64_t max_alloc;     /* bytes */
   uint64_t total_memory;  /* bytes */
   _Atomic uint64_t used;  /* bytes in live buffers */
-  ocl_activity *activity; /* made when recording is first turned on (activity.c), whose list base.lock guards */
-  atomic_bool records;    /* it is on */
+  cl_command_queue clock; /* for reading the device's clock; NULL before the first time, which base.lock guards */
 } ocl_device;
 
 typedef struct ocl_mem {
@@ -56,9 +53,6 @@ kw_status ocl_stream_end(ocl_stream *stream, cl_int error, cl_event event, uint6
 
 /* A command that was enqueued, between begin and end, for the activity records; none when `event` is NULL. */
 void ocl_activity_note(ocl_stream *stream, cl_event event, kw_activity_kind kind, uint64_t call_id);
-/* The device closes. */
-void ocl_activity_forget(ocl_device *device);
-extern const kw_activity_api ocl_activity_slots;
 
 /* What is particular about a platform, see quirk.c. */
 enum {
@@ -108,6 +102,11 @@ kw_status ocl_event_synchronize(kw_gpu_device *device, void *event, uint64_t tim
 kw_status ocl_event_elapsed(kw_gpu_device *device, void *start, void *end, uint64_t *out_ns);
 void ocl_event_keep(void *event);
 void ocl_event_drop(void *event);
+
+bool ocl_mark_passed(kw_gpu_device *device, void *event);
+bool ocl_mark_times(kw_gpu_device *device, void *event, uint64_t *out_begin, uint64_t *out_end);
+void ocl_mark_drop(kw_gpu_device *device, void *event);
+kw_status ocl_device_now(kw_gpu_device *device, uint64_t *out_ns);
 
 #define OCL_BUILD_OPTIONS "-cl-std=CL1.2"
 kw_status ocl_module_build(kw_gpu_device *device, const char *name, const char *const *sources, uint32_t source_count,

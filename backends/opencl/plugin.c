@@ -13,7 +13,7 @@ static kw_status probe(const char **out_reason) {
   return KW_ERR_NOT_FOUND;
 }
 
-static const kw_group groups[] = {{KW_GROUP_INTEROP, &ocl_interop_api}, {KW_GROUP_ACTIVITY, &ocl_activity_slots}};
+static const kw_group groups[] = {{KW_GROUP_INTEROP, &ocl_interop_api}};
 
 static const kw_gpu_driver driver = {
     .key = "opencl",
@@ -54,6 +54,10 @@ static const kw_gpu_driver driver = {
     .event_elapsed = ocl_event_elapsed,
     .event_keep = ocl_event_keep,
     .event_drop = ocl_event_drop,
+    .mark_passed = ocl_mark_passed,
+    .mark_times = ocl_mark_times,
+    .mark_drop = ocl_mark_drop,
+    .device_now = ocl_device_now,
     .prelude = kw_gpu_prelude_opencl,
     .module_build = ocl_module_build,
     .module_destroy = ocl_module_destroy,

@@ -4,6 +4,8 @@
  */
 #include "kit/device.h"
 
+#include "kit/activity.h"
+
 #include <signal.h>
 #include <stdlib.h>
 
@@ -44,6 +46,7 @@ static kw_status device_info(void *state, uint32_t index, kw_device_info *out_in
 }
 
 static void discard(kw_gpu_device *device) {
+  kw_gpu_activity_finish(device);
   kw_gpu_device_finish(device);
   pthread_mutex_destroy(&device->lock);
   free(device);
@@ -66,7 +69,8 @@ static kw_status device_open(void *state, uint32_t index, const kw_open_info *in
   }
   device->physical = *physical;
   pthread_mutex_init(&device->lock, NULL);
-  if (driver->open) status = driver->open(device);
+  status = kw_gpu_activity_start(device);
+  if (status == KW_OK && driver->open) status = driver->open(device);
   if (status == KW_OK) {
     *out_device = device;
   } else {
@@ -79,6 +83,7 @@ static kw_status device_open(void *state, uint32_t index, const kw_open_info *in
 static kw_status device_close(void *state) {
   kw_gpu_device *device = state;
   const kw_gpu_driver *driver = device->driver;
+  kw_gpu_activity_finish(device);
   kw_gpu_device_finish(device);
   kw_status status = driver->close ? driver->close(device) : KW_OK;
   pthread_mutex_destroy(&device->lock);

@@ -2,6 +2,7 @@
  *
  * A plugin over a driver: what it says of itself, its start and its end.
  */
+#include "kit/activity.h"
 #include "kit/device.h"
 #include "kit/event.h"
 #include "kit/memory.h"
@@ -91,6 +92,7 @@ static void make(const kw_gpu_driver *driver) {
   add_group(KW_GROUP_MEMORY, &answer.memory);
   add_group(KW_GROUP_STREAM, &answer.stream);
   if (driver->event_record) add_group(KW_GROUP_EVENT, &answer.event);
+  if (driver->mark_times) add_group(KW_GROUP_ACTIVITY, &kw_gpu_activity_slots);
   for (uint32_t i = 0; i < driver->group_count && answer.desc.group_count < GROUP_LIMIT; ++i)
     add_group(driver->groups[i].name, driver->groups[i].table);
   answer.driver = driver;

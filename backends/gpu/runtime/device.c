@@ -127,6 +127,7 @@ kw_status kw_rt_device_close(kw_gpu_device *base) {
   kw_rt_device *device = (kw_rt_device *)base;
   void *before = runtime->enter(device);
   kw_rt_close_handles(device);
+  if (device->origin) kw_rt.event_destroy(device->origin);
   kw_rt.stream_destroy(device->memory_stream);
   runtime->leave(before);
   runtime->context_close(device, atomic_load(&device->lost));

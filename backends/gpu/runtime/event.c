@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events and graphs: the runtime's own do what plugin.h asks for.
+ * Events: the runtime's own do what plugin.h asks for.
  */
 #include "runtime.h"
 
 static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
-
-/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 static kw_status event_create(void *device, const kw_event_info *info, void **out_event) {
   if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(((kw_gpu_device *)device)->host);
@@ -79,49 +77,4 @@ const kw_event_api kw_rt_event_api = {
     .synchronize = event_synchronize,
     .wait = event_wait,
     .elapsed = event_elapsed,
-};
-
-/* ---- Graphs ------------------------------------------------------------------------------------------------------ */
-
-static kw_status graph_begin(void *device, void *stream, const kw_capture_info *info) {
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(((kw_gpu_device *)device)->host);
-  void *before = runtime->enter(device);
-  int error = kw_rt.capture_begin(((kw_gpu_stream *)stream)->handle, 2); /* other threads may go on as they like */
-  runtime->leave(before);
-  return kw_rt_check(device, KW_RT_capture_begin, error);
-}
-
-static kw_status graph_end(void *device, void *stream, void **out_graph) {
-  void *graph = NULL;
-  void *before = runtime->enter(device);
-  kw_status status =
-      kw_rt_check(device, KW_RT_capture_end, kw_rt.capture_end(((kw_gpu_stream *)stream)->handle, &graph));
-  if (status == KW_OK && out_graph)
-    status = kw_rt_check(device, KW_RT_graph_make, kw_rt.graph_make(out_graph, graph, 0));
-  if (graph) kw_rt.graph_destroy(graph);
-  runtime->leave(before);
-  return status;
-}
-
-static kw_status graph_launch(void *device, void *graph, void *stream, const kw_graph_launch_info *info) {
-  (void)info;
-  void *before = runtime->enter(device);
-  int error = kw_rt.graph_launch(graph, ((kw_gpu_stream *)stream)->handle);
-  runtime->leave(before);
-  return kw_rt_check(device, KW_RT_graph_launch, error);
-}
-
-static kw_status graph_destroy(void *device, void *graph) {
-  void *before = runtime->enter(device);
-  int error = kw_rt.graph_unmake(graph);
-  runtime->leave(before);
-  return kw_rt_check(device, KW_RT_graph_unmake, error);
-}
-
-const kw_graph_api kw_rt_graph_api = {
-    .struct_size = sizeof kw_rt_graph_api,
-    .begin = graph_begin,
-    .end = graph_end,
-    .launch = graph_launch,
-    .destroy = graph_destroy,
 };

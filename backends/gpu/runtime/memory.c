@@ -58,6 +58,7 @@ kw_status kw_rt_copy(kw_gpu_device *base, kw_gpu_stream *stream, const kw_copy_i
   const void *from = kw_gpu_copy_from(copy);
   int error, call;
   void *before = runtime->enter(device);
+  const kw_rt_span span = kw_rt_span_begin(stream);
   if (copy->kind == KW_COPY_HOST_TO_DEVICE) {
     call = KW_RT_copy_in;
     error = kw_rt.copy_in(to, from, copy->size, stream->handle);
@@ -68,6 +69,7 @@ kw_status kw_rt_copy(kw_gpu_device *base, kw_gpu_stream *stream, const kw_copy_i
     call = KW_RT_copy;
     error = kw_rt.copy(to, from, copy->size, stream->handle);
   }
+  kw_rt_span_end(&span, KW_ACTIVITY_COPY, kw_gpu_launching(), error);
   runtime->leave(before);
   return kw_rt_check(device, call, error);
 }
@@ -97,6 +99,7 @@ kw_status kw_rt_fill(kw_gpu_device *base, kw_gpu_stream *on, kw_mem mem, uint64_
   uint32_t word = 0;
   int error, call;
   void *before = runtime->enter(device);
+  const kw_rt_span span = kw_rt_span_begin(on);
   if (pattern_size <= 4) memcpy(&word, pattern, pattern_size);
   switch (pattern_size) {
     case 1:
@@ -114,6 +117,7 @@ kw_status kw_rt_fill(kw_gpu_device *base, kw_gpu_stream *on, kw_mem mem, uint64_
     default:
       error = fill_long(to, size, pattern, pattern_size, stream, &call);
   }
+  kw_rt_span_end(&span, KW_ACTIVITY_FILL, kw_gpu_launching(), error);
   runtime->leave(before);
   return kw_rt_check(device, call, error);
 }
@@ -152,8 +156,10 @@ kw_status kw_rt_copy_peer(kw_gpu_device *base, kw_gpu_stream *stream, kw_gpu_dev
                           const kw_copy_info *copy) {
   kw_rt_device *device = (kw_rt_device *)base;
   void *before = runtime->enter(device);
+  const kw_rt_span span = kw_rt_span_begin(stream);
   int error = runtime->copy_peer(device, kw_gpu_copy_to(copy), (const kw_rt_device *)src_device, kw_gpu_copy_from(copy),
                                  copy->size, stream->handle);
+  kw_rt_span_end(&span, KW_ACTIVITY_COPY, 0, error);
   runtime->leave(before);
   return kw_rt_check(device, KW_RT_CALL_COUNT + KW_RT_OWN_COPY_PEER, error);
 }

@@ -300,7 +300,9 @@ static int run(const prepared *p, const kw_call *call) {
 kw_status kw_rt_product_launch(const kw_call *call) {
   const kw_rt_device *device = call->device;
   void *before = kw_rt_backend_runtime.enter(device);
+  const kw_rt_span span = kw_rt_span_begin(call->stream);
   const int error = run(call->prepared, call);
+  kw_rt_span_end(&span, KW_ACTIVITY_LAUNCH, call->call_id, error);
   kw_rt_backend_runtime.leave(before);
   if (error) return kw_rt_library_fail(numbers->library, call, "running a matrix product", error);
   atomic_store(&((kw_rt_stream *)call->stream)->last_call, call->call_id);

@@ -154,8 +154,10 @@ kw_status kw_rt_launch(kw_gpu_device *base, kw_gpu_stream *handle, const kw_gpu_
     params[i] = arg->data ? (void *)(uintptr_t)arg->data : (void *)(uintptr_t)&arg->mem; /* read only */
   }
   void *before = runtime->enter(device);
+  const kw_rt_span span = kw_rt_span_begin(handle);
   int error = kw_rt.launch(launch->kernel, (unsigned)launch->groups[0], (unsigned)launch->groups[1], 1,
                            launch->local[0], launch->local[1], 1, 0, handle->handle, params, NULL);
+  kw_rt_span_end(&span, KW_ACTIVITY_LAUNCH, launch->call_id, error);
   runtime->leave(before);
   if (error) return kw_rt_check(device, KW_RT_launch, error);
   atomic_store(&stream->last_call, launch->call_id);

@@ -156,6 +156,8 @@ typedef struct kw_rt_device {
   uint64_t total_memory;
   bool pools; /* memory is allocated and freed in the order of a stream, which waits for no other */
   void *memory_stream;
+  void *origin;      /* of the device's clock, an event; NULL before the clock is first read */
+  int64_t origin_ns; /* the time then; the device's lock guards both */
   atomic_bool lost;
   struct {
     const struct kw_rt_library *library; /* vendor_library.h; NULL: none from here on */
@@ -166,6 +168,7 @@ typedef struct kw_rt_device {
 typedef struct kw_rt_stream {
   kw_gpu_stream base;         /* first; its handle is the runtime's stream */
   _Atomic uint64_t last_call; /* call_id of the newest launch */
+  atomic_bool captures;       /* what is enqueued becomes a graph */
   _Atomic uint32_t *gate;     /* how many callbacks have run, in pinned memory; NULL before the first */
   uint32_t gates;             /* how many have been enqueued; under the stream's lock */
 } kw_rt_stream;
@@ -199,6 +202,16 @@ kw_status kw_rt_no_memory(const kw_host_api *host, const char *what);
 char *kw_rt_join(const char *const *sources, uint32_t count);
 /* All of the compiler's options for a device; how many. */
 uint32_t kw_rt_options(int device, char arch[KW_RT_ARCH_SIZE], const char *out[KW_RT_OPTION_LIMIT]);
+
+/* Around the calls that enqueue one command, in the device's context: while activity is recorded it locks the stream
+ * and marks the command. `error` is what they gave, `id` as in kw_gpu_activity_note. */
+typedef struct kw_rt_span {
+  kw_gpu_stream *stream;
+  void *mark; /* NULL: none */
+  bool locked;
+} kw_rt_span;
+kw_rt_span kw_rt_span_begin(kw_gpu_stream *stream);
+void kw_rt_span_end(const kw_rt_span *span, kw_activity_kind kind, uint64_t id, int error);
 
 /* Destroys the handles of the vendor's libraries; in the device's context. */
 void kw_rt_close_handles(kw_rt_device *device);
@@ -242,6 +255,11 @@ kw_status kw_rt_kernel_create(kw_gpu_device *device, void *module, const char *n
 void kw_rt_kernel_destroy(kw_gpu_device *device, void *kernel);
 kw_status kw_rt_launch(kw_gpu_device *device, kw_gpu_stream *stream, const kw_gpu_launch *launch);
 
+bool kw_rt_mark_passed(kw_gpu_device *device, void *mark);
+bool kw_rt_mark_times(kw_gpu_device *device, void *mark, uint64_t *out_begin, uint64_t *out_end);
+void kw_rt_mark_drop(kw_gpu_device *device, void *mark);
+kw_status kw_rt_device_now(kw_gpu_device *device, uint64_t *out_ns);
+
 /* Groups of the plugin's own: the runtime's events can be recorded again, and it has graphs. */
 extern const kw_event_api kw_rt_event_api;
 extern const kw_graph_api kw_rt_graph_api;
@@ -262,7 +280,8 @@ extern const kw_test_api kw_rt_test_api;
   .callback_wait = kw_rt_callback_wait, .callback_done = kw_rt_callback_done, .prelude = kw_gpu_prelude_cuda,          \
   .module_build = kw_rt_module_build, .module_destroy = kw_rt_module_destroy, .module_save = kw_rt_module_save,        \
   .module_load = kw_rt_module_load, .kernel_create = kw_rt_kernel_create, .kernel_destroy = kw_rt_kernel_destroy,      \
-  .launch = kw_rt_launch
+  .launch = kw_rt_launch, .mark_passed = kw_rt_mark_passed, .mark_times = kw_rt_mark_times,                            \
+  .mark_drop = kw_rt_mark_drop, .device_now = kw_rt_device_now
 /* clang-format on */
 
 #endif /* KEYWAY_GPU_RUNTIME_H */

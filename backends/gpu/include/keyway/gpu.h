@@ -37,6 +37,7 @@ typedef struct kw_gpu_device {
   kw_gpu_physical physical;
   bool has_f64;                     /* computes in double precision */
   struct kw_gpu_programs *programs; /* what is built so far */
+  struct kw_gpu_activity *activity; /* marks that nobody has drained; NULL: the driver has none */
 
   /* The plugin's, all zeros before open. */
   uint32_t vector_bytes; /* 64 on a CPU: an item of a kernel takes that many bytes of a tensor at a time (the prelude is
@@ -177,6 +178,17 @@ struct kw_gpu_driver {
   void (*event_keep)(void *event); /* one reference more */
   void (*event_drop)(void *event); /* one less */
 
+  /* ---- Activity records (optional, all): see kw_activity_api ---- */
+
+  /* What tells when a command ran, an event of the runtime's for instance, is its mark: kw_gpu_activity_note gives it
+   * to the kit. Whether the command has finished or failed; does not wait. */
+  bool (*mark_passed)(kw_gpu_device *device, void *mark);
+  /* When a command that has passed began and ended, in nanoseconds on the device's clock. False: it has no times. */
+  bool (*mark_times)(kw_gpu_device *device, void *mark, uint64_t *out_begin, uint64_t *out_end);
+  void (*mark_drop)(kw_gpu_device *device, void *mark);
+  /* What the device's clock shows at some moment of this call, in nanoseconds. Waits for no stream. */
+  kw_status (*device_now)(kw_gpu_device *device, uint64_t *out_ns);
+
   /* ---- Programs and launches ---- */
 
   /* Modules and kernels are made under the kit's lock and live until their device is closed. */
@@ -232,6 +244,13 @@ kw_status kw_gpu_refuse_extension(const kw_host_api *host);
 /* Inside copy and fill: the call_id of the launch that they are a part of, since an op may be no more than that; 0 when
  * the host asks for them itself. */
 uint64_t kw_gpu_launching(void);
+
+/* Whether commands are to be marked. */
+bool kw_gpu_activity_on(const kw_gpu_device *device);
+/* Takes over the mark of a command that was enqueued while that was so. The stream is locked, so that marks come in the
+ * order of its commands. `id`: of a graph, its launch's; otherwise the call_id of the launch that the command is a part
+ * of, 0 for a copy or fill that is none. */
+void kw_gpu_activity_note(kw_gpu_stream *stream, kw_activity_kind kind, uint64_t id, void *mark);
 
 /* The ends of a copy where a kw_mem is an address. */
 void *kw_gpu_copy_to(const kw_copy_info *copy);

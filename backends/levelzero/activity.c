@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Activity records: a command's mark is the event that it signals, with its kernel timestamps. These have fewer bits
+ * than nanoseconds take, so the clock counts on past them, from each reading to the next.
+ */
+#include "levelzero.h"
+
+void lz_activity_note(lz_stream *stream, const lz_command *command, kw_activity_kind kind, uint64_t id) {
+  if (!command->event || command->result != ZE_RESULT_SUCCESS || !kw_gpu_activity_on(stream->base.device)) return;
+  lz_event_keep(command->event);
+  kw_gpu_activity_note(&stream->base, kind, id, command->event);
+}
+
+bool lz_mark_passed(kw_gpu_device *device, void *event) {
+  return lz_event_query(device, event) == KW_OK;
+}
+
+void lz_mark_drop(kw_gpu_device *device, void *event) {
+  (void)device;
+  lz_event_drop(event);
+}
+
+/* ---- The clock, under the device's lock -------------------------------------------------------------------------- */
+
+/* The cycles that a timestamp stands for: those nearest to the last reading whose valid bits it has. */
+static uint64_t unwrap(const lz_device *device, uint64_t stamp) {
+  const uint64_t mask = device->cycle_mask & device->clock_mask;
+  const uint64_t ahead = (stamp - device->cycles) & mask, behind = (device->cycles - stamp) & mask;
+  return ahead <= behind ? device->cycles + ahead : device->cycles - behind;
+}
+
+static ze_result_t read_clock(lz_device *device) {
+  uint64_t host = 0, cycles = 0;
+  if (device->cycles_per_second == 0) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  ze_result_t result = ze.DeviceGetGlobalTimestamps(device->id, &host, &cycles);
+  if (result == ZE_RESULT_SUCCESS) device->cycles += (cycles - device->cycles) & device->clock_mask;
+  return result;
+}
+
+kw_status lz_device_now(kw_gpu_device *base, uint64_t *out_ns) {
+  lz_device *device = (lz_device *)base;
+  pthread_mutex_lock(&base->lock);
+  ze_result_t result = read_clock(device);
+  if (result == ZE_RESULT_SUCCESS) *out_ns = lz_nanoseconds(device, device->cycles);
+  pthread_mutex_unlock(&base->lock);
+  return lz_check(device, result, "zeDeviceGetGlobalTimestamps");
+}
+
+bool lz_mark_times(kw_gpu_device *base, void *handle, uint64_t *out_begin, uint64_t *out_end) {
+  lz_device *device = (lz_device *)base;
+  const lz_event *event = handle;
+  ze_kernel_timestamp_result_t first, last;
+  ze_result_t result = ze.EventQueryKernelTimestamp(event->handle, &last);
+  if (result == ZE_RESULT_SUCCESS && event->start) {
+    result = ze.EventQueryKernelTimestamp(event->start->handle, &first);
+    last.global.kernelStart = first.global.kernelEnd;
+  }
+  pthread_mutex_lock(&base->lock);
+  if (result == ZE_RESULT_SUCCESS) result = read_clock(device); /* a stamp has to be near it */
+  if (result == ZE_RESULT_SUCCESS) {
+    *out_begin = lz_nanoseconds(device, unwrap(device, last.global.kernelStart));
+    *out_end = lz_nanoseconds(device, unwrap(device, last.global.kernelEnd));
+  }
+  pthread_mutex_unlock(&base->lock);
+  return result == ZE_RESULT_SUCCESS;
+}
