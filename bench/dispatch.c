@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What one op call costs: add.Tensor on two existing f32 [1] inputs and an existing output, schema checks on, down to
- * an empty kernel of an external plugin; and what launching a graph costs that the plugin recorded itself. Beside it an
- * indirect call through a volatile pointer, and PyTorch's own one-element add into an existing tensor where Python
- * finds PyTorch. Times are medians of interleaved rounds in one run.
+ * an empty kernel of an external plugin; the same into its own argument, with a result that the call allocates, on a
+ * second stream; a kernel that may find errors in the data; and what launching a graph costs that the plugin recorded
+ * itself. Beside it an indirect call through a volatile pointer, and PyTorch's own one-element add into an existing
+ * tensor where Python finds PyTorch. Times are medians of interleaved rounds in one run.
  */
 #include "median.h"
 
@@ -22,7 +23,6 @@
 #define ROUNDS 21
 #define CALLS_PER_ROUND 200000
 #define INSTRUCTION_CALLS 20000
-#define GRAPH_NODES 64
 
 /* ---- Counting ----------------------------------------------------------------------------------------------------
  *
@@ -58,8 +58,10 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
 
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
 
-static const kw_op *add;
-static kw_tensor *x, *y, *sum;
+static const kw_op *add, *embedding;
+static kw_stream *second;
+static kw_tensor *x, *y, *sum;          /* f32 [1] */
+static kw_tensor *weight, *ids, *found; /* f32 [1, 1], i64 [1], f32 [1, 1] */
 
 static void fail(const char *what) {
   fprintf(stderr, "bench-dispatch: %s failed: %s\n", what, kw_error_message());
@@ -68,24 +70,71 @@ static void fail(const char *what) {
 
 static void prepare(const char *plugin) {
   const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
-  const int64_t shape[] = {1};
+  const int64_t shape[] = {1, 1};
   kw_device *device;
   if (kw_init(&options) != KW_OK || kw_plugin_load(plugin) != KW_OK) fail("loading the plugin");
   if (kw_device_open("empty:0", &device) != KW_OK) fail("opening the device");
   if (kw_tensor_create(device, KW_F32, 1, shape, &x) != KW_OK ||
       kw_tensor_create(device, KW_F32, 1, shape, &y) != KW_OK ||
-      kw_tensor_create(device, KW_F32, 1, shape, &sum) != KW_OK) {
+      kw_tensor_create(device, KW_F32, 1, shape, &sum) != KW_OK ||
+      kw_tensor_create(device, KW_F32, 2, shape, &weight) != KW_OK ||
+      kw_tensor_create(device, KW_I64, 1, shape, &ids) != KW_OK ||
+      kw_tensor_create(device, KW_F32, 2, shape, &found) != KW_OK) {
     fail("making tensors");
   }
+  if (kw_stream_create(device, &second) != KW_OK) fail("making a stream");
   add = kw_op_find("add.Tensor");
+  embedding = kw_op_find("embedding");
+}
+
+/* a + b into *out, where there is one. */
+static void add_into(kw_stream *stream, kw_tensor *a, kw_tensor *b, kw_tensor **out, uint64_t calls) {
+  const kw_value args[] = {kw_arg_tensor(a), kw_arg_tensor(b)};
+  for (uint64_t i = 0; i < calls; ++i) {
+    if (kw_op_call(add, stream, args, 2, out, 1) != KW_OK) fail("add.Tensor");
+  }
 }
 
 static void call_op(uint64_t calls) {
-  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(y)};
+  add_into(NULL, x, y, &sum, calls);
+}
+
+static void call_in_place(uint64_t calls) {
+  add_into(NULL, x, y, &x, calls);
+}
+
+static void call_on_second_stream(uint64_t calls) {
+  add_into(second, x, y, &sum, calls);
+}
+
+/* With the release of what it allocated. */
+static void call_and_allocate(uint64_t calls) {
   for (uint64_t i = 0; i < calls; ++i) {
-    if (kw_op_call(add, NULL, args, 2, &sum, 1) != KW_OK) fail("add.Tensor");
+    kw_tensor *made = NULL;
+    add_into(NULL, x, y, &made, 1);
+    kw_tensor_release(made);
   }
 }
+
+static void call_with_data_errors(uint64_t calls) {
+  const kw_value args[] = {kw_arg_tensor(weight), kw_arg_tensor(ids)};
+  for (uint64_t i = 0; i < calls; ++i) {
+    if (kw_op_call(embedding, NULL, args, 2, &found, 1) != KW_OK) fail("embedding");
+  }
+}
+
+/* What is counted. */
+static const struct {
+  const char *name;
+  void (*run)(uint64_t calls);
+} cases[] = {
+    {"op_call", call_op},
+    {"in_place", call_in_place},
+    {"allocated", call_and_allocate},
+    {"second_stream", call_on_second_stream},
+    {"data_errors", call_with_data_errors},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
 
 static kw_graph *recorded;
 
@@ -141,15 +190,15 @@ static double number_after(const char *command, const char *mark) {
   return pclose(pipe) == 0 ? value : -1;
 }
 
-/* Instructions per op call, or per launch of a graph of `nodes` where that is not 0, by callgrind: the difference
- * between two runs, so that start-up cancels. */
-static double count_instructions(const char *self, const char *plugin, int nodes) {
+/* Instructions per call of what `--what which` makes, by callgrind: the difference between two runs, so that start-up
+ * cancels. */
+static double count_instructions(const char *self, const char *plugin, const char *what, const char *which) {
   double totals[2];
   for (int i = 0; i < 2; ++i) {
     char command[2 * PATH_MAX + 256];
     snprintf(command, sizeof command,
-             "valgrind --tool=callgrind --callgrind-out-file=/dev/null '%s' --plugin '%s' --graph %d --calls %d 2>&1",
-             self, plugin, nodes, (i + 1) * INSTRUCTION_CALLS);
+             "valgrind --tool=callgrind --callgrind-out-file=/dev/null '%s' --plugin '%s' --%s %s --calls %d 2>&1",
+             self, plugin, what, which, (i + 1) * INSTRUCTION_CALLS);
     totals[i] = number_after(command, "Collected :");
     if (totals[i] < 0) return -1;
   }
@@ -205,16 +254,24 @@ static void print_table(const result *results, size_t count) {
 
 /* What no clock tells. */
 static size_t count(const char *self, const char *plugin, result *out) {
-  const uint64_t allocations_before = allocations, locks_before = locks;
-  call_op(1000);
-  const double allocated = (double)(allocations - allocations_before), locked = (double)(locks - locks_before);
+  static char names[CASES][3][40];
   size_t rows = 0;
-  out[rows++] = (result){"op_call_instructions", count_instructions(self, plugin, 0), "per call (callgrind)"};
-  out[rows++] = (result){"locks", locked, "in 1000 calls"};
-  out[rows++] = (result){"allocations", allocated, "in 1000 calls"};
-  out[rows++] =
-      (result){"graph_1_instructions", count_instructions(self, plugin, 1), "per launch of a graph of 1 node"};
-  out[rows++] = (result){"graph_64_instructions", count_instructions(self, plugin, GRAPH_NODES), "of 64 nodes"};
+  for (size_t i = 0; i < CASES; ++i) {
+    cases[i].run(2); /* the first makes the plan */
+    const uint64_t allocations_before = allocations, locks_before = locks;
+    cases[i].run(1000);
+    const double allocated = (double)(allocations - allocations_before), locked = (double)(locks - locks_before);
+    const double instructions = count_instructions(self, plugin, "case", cases[i].name);
+    snprintf(names[i][0], sizeof names[i][0], "%s_instructions", cases[i].name);
+    snprintf(names[i][1], sizeof names[i][1], "%s_locks", cases[i].name);
+    snprintf(names[i][2], sizeof names[i][2], "%s_allocations", cases[i].name);
+    out[rows++] = (result){names[i][0], instructions, "per call (callgrind)"};
+    out[rows++] = (result){names[i][1], locked, "in 1000 calls"};
+    out[rows++] = (result){names[i][2], allocated, "in 1000 calls"};
+  }
+  out[rows++] = (result){"graph_1_instructions", count_instructions(self, plugin, "graph", "1"),
+                         "per launch of a graph of 1 node"};
+  out[rows++] = (result){"graph_64_instructions", count_instructions(self, plugin, "graph", "64"), "of 64 nodes"};
   return rows;
 }
 
@@ -237,13 +294,15 @@ static size_t measure_times(const char *python, result *out) {
 
 static void usage(FILE *file) {
   fprintf(file,
-          "usage: bench-dispatch [--json] [--counts] [--plugin FILE] [--python PROGRAM] [--calls N [--graph NODES]]\n"
+          "usage: bench-dispatch [--json] [--counts] [--plugin FILE] [--python PROGRAM]\n"
+          "                      [--calls N [--case NAME | --graph NODES]]\n"
           "Measures one op call down to an empty kernel.\n"
           "  --json            print JSON\n"
           "  --counts          only what no clock tells: instructions, locks, allocations\n"
           "  --plugin FILE     the plugin with the empty kernel (default: beside the build)\n"
           "  --python PROGRAM  a Python that may have PyTorch (default: python3)\n"
           "  --calls N         only make N calls, for profilers\n"
+          "  --case NAME       of those that this row of the counts is about: in_place, ...\n"
           "  --graph NODES     launch a graph of so many calls instead\n");
 }
 
@@ -253,10 +312,18 @@ static bool read_number(const char *text, long *out) {
   return end != text && !*end && *out >= 0;
 }
 
+static bool find_case(const char *name, void (**out_run)(uint64_t)) {
+  size_t i = 0;
+  while (i < CASES && strcmp(cases[i].name, name) != 0) ++i;
+  if (i < CASES) *out_run = cases[i].run;
+  return i < CASES;
+}
+
 int main(int argc, char **argv) {
   bool json = false, counts_only = false;
   const char *python = "python3";
   long calls = 0, nodes = 0;
+  void (*run)(uint64_t) = call_op;
   char self[PATH_MAX], plugin[PATH_MAX + 64];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length < 0) {
@@ -277,6 +344,8 @@ int main(int argc, char **argv) {
       python = argv[++i];
     } else if (strcmp(argv[i], "--calls") == 0 && more && read_number(argv[i + 1], &calls)) {
       ++i;
+    } else if (strcmp(argv[i], "--case") == 0 && more && find_case(argv[i + 1], &run)) {
+      ++i;
     } else if (strcmp(argv[i], "--graph") == 0 && more && read_number(argv[i + 1], &nodes)) {
       ++i;
     } else {
@@ -287,14 +356,14 @@ int main(int argc, char **argv) {
     }
   }
   prepare(plugin);
-  call_op(2); /* the first makes the plan */
+  run(2); /* the first makes the plan */
   if (nodes > 0) record_graph((uint64_t)nodes);
   if (calls > 0) {
-    (nodes > 0 ? launch_graph : call_op)((uint64_t)calls);
+    (nodes > 0 ? launch_graph : run)((uint64_t)calls);
     return 0;
   }
 
-  result results[16];
+  result results[3 * CASES + 7];
   size_t rows = count(self, plugin, results);
   if (!counts_only) rows += measure_times(python, results + rows);
   (json ? print_json : print_table)(results, rows);

@@ -172,7 +172,11 @@ static inline __attribute__((always_inline)) bool complete(ready_call *ready, co
     if (args->tag == KW_TAG_TENSOR) {
       const kw_tensor *tensor = kw_value_as_tensor(args);
       if (!tensor || !kw_fingerprint_equal(tensor->fingerprint, expected->fingerprint)) return false;
-      if (tensor->buffer == written || tensor->buffer->stream != stream) return false;
+      if (__builtin_expect(tensor->buffer == written, 0)) {
+        if (tensor != out || !plan->op->pointwise) return false; /* else in place */
+      } else if (tensor->buffer->stream != stream) {
+        return false;
+      }
       to->u.tensor = &tensor->ref;
     } else if (memcmp(&args->u, &expected->fingerprint.low, sizeof expected->fingerprint.low) != 0) {
       return false;

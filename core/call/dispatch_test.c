@@ -50,6 +50,29 @@ static void passes_over_a_kernel_that_does_not_know_an_argument(void **state) {
   kw_tensor_release(x), kw_tensor_release(y);
 }
 
+/* Also by a plan that is remembered. */
+static void computes_into_an_argument_of_a_pointwise_op(void **state) {
+  (void)state;
+  kw_tensor *x = floats(2, (float[]){1, 2}), *y = floats(2, (float[]){10, 20}), *out = NULL;
+  kw_tensor *room = floats(3, (float[]){1, 2, 3}), *left, *right, *scattered = NULL;
+  kw_tensor *where = indices(1, (int64_t[]){2}, (int64_t[]){1, 0});
+  assert_int_equal(call(add, x, y, &out), KW_OK);
+  for (int i = 0; i < 2; ++i) assert_int_equal(call(add, x, y, &x), KW_OK);
+  assert_int_equal(call(add, y, x, &x), KW_OK);
+  assert_floats(x, (float[]){31, 62}, 2);
+  assert_int_equal(kw_tensor_slice(room, 0, 0, 2, 1, &left), KW_OK);
+  assert_int_equal(kw_tensor_slice(room, 0, 1, 3, 1, &right), KW_OK);
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_int(0), kw_arg_tensor(where), kw_arg_tensor(y)};
+  assert_int_equal(kw_op_call(kw_op_find("scatter.src"), NULL, args, 4, &scattered, 1), KW_OK);
+  for (int i = 0; i < 2; ++i) {
+    assert_int_equal(call(add, left, y, &right), KW_ERR_INVALID_ARGUMENT);
+    assert_int_equal(kw_op_call(kw_op_find("scatter.src"), NULL, args, 4, &scattered, 1), KW_OK);
+    assert_int_equal(kw_op_call(kw_op_find("scatter.src"), NULL, args, 4, &x, 1), KW_ERR_INVALID_ARGUMENT);
+  }
+  kw_tensor_release(x), kw_tensor_release(y), kw_tensor_release(out), kw_tensor_release(room);
+  kw_tensor_release(left), kw_tensor_release(right), kw_tensor_release(where), kw_tensor_release(scattered);
+}
+
 static void expands_what_broadcasts(void **state) {
   (void)state;
   kw_tensor *row = tensor_of(KW_F32, 2, (int64_t[]){1, 3}, (float[]){1, 2, 3});
@@ -444,6 +467,7 @@ int main(void) {
       TEST(takes_the_highest_priority_that_can),
       TEST(takes_what_is_off_by_name_only),
       TEST(passes_over_a_kernel_that_does_not_know_an_argument),
+      TEST(computes_into_an_argument_of_a_pointwise_op),
       TEST(expands_what_broadcasts),
       TEST(casts_for_a_kernel_of_one_dtype),
       TEST(refuses_results_over_arguments),

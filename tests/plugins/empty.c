@@ -37,7 +37,25 @@ static const kw_graph_api empty_graph_table = {.struct_size = sizeof(kw_graph_ap
                                                .launch = graph_nothing,
                                                .destroy = destroy_nothing};
 
-#define FIXTURE_LAUNCH launch_nothing
-#define FIXTURE_KERNEL_FLAGS KW_KERNEL_CAPTURABLE
+static kw_status init_empty(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
+  (void)info;
+  fixture_host = host;
+  *out_plugin = &fixture_state;
+  kw_kernel_desc kernel = {.struct_size = sizeof kernel,
+                           .op = "add.Tensor",
+                           .name = "nothing",
+                           .flags = KW_KERNEL_CAPTURABLE,
+                           .dtypes = {{KW_DTYPE_BIT(KW_F32), 0}},
+                           .known_args = 2,
+                           .can_implement = fixture_can_add,
+                           .launch = launch_nothing};
+  kw_status status = host->register_kernel(host->ctx, &kernel);
+  kernel.op = "embedding";
+  kernel.flags = KW_KERNEL_CAPTURABLE | KW_KERNEL_MIXED_DTYPES | KW_KERNEL_DATA_ERRORS;
+  kernel.can_implement = NULL;
+  return status == KW_OK ? host->register_kernel(host->ctx, &kernel) : status;
+}
+
+#define FIXTURE_INIT init_empty
 #define FIXTURE_MORE_GROUPS {KW_GROUP_GRAPH, &empty_graph_table},
 #include "fixture_plugin.h"
