@@ -562,18 +562,12 @@ static void shutdown_and_init_again(void **state) {
   assert_int_equal(seen.kernel_count, first);
 }
 
-/* The shortest host table: it ends after define_op, it does not know every op, and late errors surface when it
- * synchronises. */
-static void an_older_host_gets_along(void **state) {
+/* The host does not know every op: the plugin goes on with the others. */
+static void a_host_without_an_op_gets_along(void **state) {
   (void)state;
-  kw_host_api short_table;
-  memset(&short_table, 0xee, sizeof short_table);
-  memcpy(&short_table, &test_host, KW_HOST_API_MIN);
-  short_table.struct_size = KW_HOST_API_MIN;
-  short_table.abi_version = KW_ABI_VERSION;
   opened o = {0};
   test_host_unknown_op = "relu";
-  open_with(&o, &short_table);
+  open_with(&o, &test_host);
   test_host_unknown_op = NULL;
   const float a[4] = {1, 2, 3, 4};
   float product[4];
@@ -584,11 +578,6 @@ static void an_older_host_gets_along(void **state) {
   launch(&o, "mm", KW_F32, args, 2, &out);
   assert_int_equal(download_at(&o, out_mem, 0, product, sizeof product), KW_OK);
   assert_memory_equal(product, ((float[]){7, 10, 15, 22}), sizeof product);
-
-  assert_int_equal(o.memory->dealloc(o.device, mem), KW_OK);
-  assert_int_equal(launch_on(&o, o.stream, "mm", KW_F32, args, 2, &out), KW_OK);
-  assert_int_equal(o.streams->synchronize(o.device, o.stream, KW_WAIT_FOREVER), KW_ERR_INVALID_ARGUMENT);
-  assert_int_equal(o.streams->synchronize(o.device, o.stream, KW_WAIT_FOREVER), KW_OK);
   close_plugin(&o);
 }
 
@@ -616,7 +605,7 @@ int main(void) {
       WITH_PLUGIN(own_op_agrees_with_its_reference),
       WITH_PLUGIN(kernel_on_a_dead_handle_is_a_late_error),
       WITH_PLUGIN(shutdown_and_init_again),
-      cmocka_unit_test(an_older_host_gets_along),
+      cmocka_unit_test(a_host_without_an_op_gets_along),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

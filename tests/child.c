@@ -92,7 +92,7 @@ void run_child(void (*body)(void)) {
   }
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
-  if (status != 0) print_error("%s", read_text(errors));
+  if (status != 0) fputs(read_text(errors), stderr);
   assert_int_equal(status, 0);
 }
 

@@ -38,10 +38,6 @@ void kw_cpu_stream_submit(kw_cpu_stream *stream, kw_cpu_task *task) {
 
 static void report(kw_cpu_stream *stream, uint64_t call_id, kw_status status) {
   const kw_host_api *host = stream->device->host;
-  if (!KW_HAS_FIELD(host, report_async_error)) {
-    host->log(host->ctx, KW_LOG_ERROR, "cpu: a kernel failed on a worker thread");
-    return;
-  }
   char text[64];
   snprintf(text, sizeof text, "the kernel %s", kw_cpu_kernel_fault(status));
   host->report_async_error(host->ctx, stream->token, call_id, status, text);
@@ -168,9 +164,6 @@ static kw_status run_callback(kw_cpu_stream *stream, kw_cpu_task *task) {
 static kw_status stream_call_host(void *device, void *stream_pointer, uint64_t callback_token) {
   kw_cpu_device *cpu = device;
   kw_cpu_stream *stream = stream_pointer;
-  if (!KW_HAS_FIELD(cpu->host, run_callback)) {
-    return kw_cpu_error(cpu->host, KW_ERR_UNSUPPORTED, "this host offers no run_callback");
-  }
   if (stream->is_default) {
     pthread_mutex_lock(&stream->lock);
     kw_status status = cpu->host->run_callback(cpu->host->ctx, callback_token);

@@ -53,6 +53,11 @@ static kw_status host_run_callback(void *ctx, uint64_t token) {
   return KW_OK;
 }
 
+static kw_status host_report_build(void *ctx, void *device, const char *module, uint64_t ns, bool cached) {
+  (void)ctx, (void)device, (void)module, (void)ns, (void)cached;
+  return KW_OK;
+}
+
 void test_gate_start(test_gate *gate) {
   memset(gate, 0, sizeof *gate);
   pthread_mutex_init(&gate->lock, NULL);
@@ -112,7 +117,8 @@ int test_host_start(void **state) {
                             .log = host_log,
                             .register_kernel = host_register_kernel,
                             .report_async_error = host_report,
-                            .run_callback = host_run_callback};
+                            .run_callback = host_run_callback,
+                            .report_build = host_report_build};
   void *library = dlopen(KEYWAY_OPENCL_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   if (!library) fail_msg("%s", dlerror());
   *(void **)&host->query = dlsym(library, KW_QUERY_SYMBOL); /* POSIX's way around ISO C */

@@ -222,7 +222,7 @@ static kw_status insert(const char *vendor, kw_op *op, bool *out_kept) {
 kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
   if (!given) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: define_op: argument op is NULL", vendor);
   kw_status status = kw_struct_check("a kw_op_desc", given->struct_size, KW_OP_DESC_MIN);
-  if (status != KW_OK) return kw_wrap(KW_ERR_INVALID_ARGUMENT, "%s: the op is not defined", vendor);
+  if (status != KW_OK) return kw_wrap(status, "%s: the op is not defined", vendor);
   if ((status = kw_op_table_build()) != KW_OK) return status; /* its names come first */
   kw_op_desc desc;
   kw_struct_read(&desc, sizeof desc, given);

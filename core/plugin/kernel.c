@@ -117,7 +117,7 @@ static kw_status add_kernel(kw_plugin *plugin, kw_kernel *kernel) {
 kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *given) {
   if (given == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "register_kernel: argument kernel is NULL");
   kw_status status = kw_struct_check("a kw_kernel_desc", given->struct_size, KW_KERNEL_DESC_MIN);
-  if (status != KW_OK) return KW_ERR_INVALID_ARGUMENT;
+  if (status != KW_OK) return status;
   kw_kernel_desc desc;
   kw_struct_read(&desc, sizeof desc, given);
   if (desc.op == NULL || desc.name == NULL || desc.launch == NULL) {

@@ -218,10 +218,6 @@ static void mm_rows(void *user, int64_t begin, int64_t end) {
 static kw_status mm_body(const npu_task *task) {
   const kw_host_api *host = task->host;
   int64_t rows = task->out.ref.shape[0];
-  if (!KW_HAS_FIELD(host, parallel_for)) {
-    mm_rows((void *)task, 0, rows);
-    return KW_OK;
-  }
   int64_t work_per_row = task->in[0].ref.shape[1] * task->out.ref.shape[1] + 1;
   int64_t grain = 16384 / work_per_row + 1; /* rows in a piece: enough work to be worth a thread */
   return host->parallel_for(host->ctx, rows, grain, mm_rows, (void *)task);

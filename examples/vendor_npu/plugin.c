@@ -198,6 +198,6 @@ static const kw_plugin_desc npu_desc = {
 };
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {
-  /* Older hosts of our major are served too: what their tables lack is asked for with KW_HAS_FIELD. */
+  /* Older hosts of our major are served too: what came after 1.0 would be asked for with KW_HAS_FIELD. */
   return kw_query_answer(host, &npu_desc, out_plugin, out_reason);
 }

@@ -41,7 +41,6 @@ struct npu_stream {
   command *first, **last; /* waiting, in order */
   command *spare;         /* done, to be used again: a stream in steady state allocates nothing */
   uint64_t enqueued, finished;
-  kw_status late_error; /* only used with a host that has no report_async_error */
   bool ending;
 };
 
@@ -50,14 +49,7 @@ struct npu_stream {
 /* An error after its slot returned KW_OK. */
 static void report_late(npu_stream *stream, uint64_t call_id, kw_status status, const char *message) {
   const kw_host_api *host = stream->device->host;
-  if (KW_HAS_FIELD(host, report_async_error)) {
-    host->report_async_error(host->ctx, stream->token, call_id, status, message);
-    return;
-  }
-  host->log(host->ctx, KW_LOG_ERROR, message);
-  pthread_mutex_lock(&stream->lock);
-  stream->late_error = status;
-  pthread_mutex_unlock(&stream->lock);
+  host->report_async_error(host->ctx, stream->token, call_id, status, message);
 }
 
 static void execute(npu_stream *stream, command *work) {
@@ -267,11 +259,7 @@ static kw_status npu_stream_synchronize(void *device_ptr, void *stream_ptr, uint
     late = forever ? pthread_cond_wait(&stream->changed, &stream->lock) != 0
                    : pthread_cond_timedwait(&stream->changed, &stream->lock, &end) == ETIMEDOUT;
   }
-  kw_status status = KW_ERR_TIMEOUT; /* the queue goes on all the same */
-  if (stream->finished >= target) {
-    status = stream->late_error;
-    stream->late_error = KW_OK;
-  }
+  kw_status status = stream->finished >= target ? KW_OK : KW_ERR_TIMEOUT; /* the queue goes on all the same */
   pthread_mutex_unlock(&stream->lock);
   return status;
 }

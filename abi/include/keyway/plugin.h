@@ -17,39 +17,44 @@
  *     7. close, shutdown
  *
  * The floor, without which a plugin is refused: query, probe, init, shutdown; device.count/info/open/close;
- * memory.alloc/free/copy; stream.create/destroy/synchronize. With a few registered kernels that is a complete device.
- * Slots marked (optional) may be NULL or lie beyond struct_size; the host then uses the default that is named there.
+ * memory.alloc/dealloc/copy; stream.create/destroy/synchronize. With a few registered kernels that is a complete
+ * device. Slots marked (optional) may be NULL; the host then uses the default that is named there. A struct that is
+ * shorter than it was in 1.0 is refused with KW_ERR_ABI_MISMATCH.
  *
- * The words MUST, MUST NOT, SHOULD and MAY are used as in RFC 2119. `keyway conform` checks the MUSTs; the suite and
- * check that covers a rule is named in brackets, e.g. [memory].
+ * The words MUST, MUST NOT, SHOULD and MAY are used as in RFC 2119. A MUST is checked: behind it stands in brackets by
+ * whom, as `keyway conform` names its suites ([memory]) and checks ([memory/accounting]); [ops] are the cases of the
+ * ops, [load] is the host when it loads the plugin. What nobody can see from outside is said without these words, and
+ * is as binding.
  *
  * Rules for every slot
- *   - A slot MUST return a kw_status and MUST NOT abort, exit, throw, or longjmp past the host. On failure it SHOULD
- *     first call host->set_error with the driver call that failed and the driver's own text. [error]
+ *   - A slot MUST return a kw_status, whatever happens: it does not abort, exit, throw, or longjmp past the host.
+ *     [memory/out_of_memory] On failure it SHOULD first call host->set_error with the driver call that failed and the
+ *     driver's own text.
  *   - A status is one of KW_OK and KW_ERR_, or the plugin's own, made by KW_STATUS_OF_PLUGIN: the host then acts by its
  *     class, and shows the number with the plugin's name. [error]
- *   - On failure a slot MUST leave its out-parameters untouched or NULL, and the device usable, unless it says
- *     KW_ERR_DEVICE_LOST. [error]
+ *   - On failure a slot MUST leave its out-parameters untouched or NULL [abi/extensions], and the device usable
+ *     [memory/out_of_memory_disturbs_none], unless it says KW_ERR_DEVICE_LOST.
  *   - A slot MUST NOT change the process: floating-point environment (exception flags may be raised, not cleared),
  *     signal handlers and mask, locale, working directory, environment variables, umask. Nor does loading the library:
- *     linking it with -ffast-math flushes subnormals in the whole process. [environment]
+ *     linking it with -ffast-math flushes subnormals in the whole process. [environment/process_kept]
  *   - What a kernel computes MUST NOT depend on the floating-point environment of the thread that launches it or
  *     created its stream. A thread that a plugin starts inherits one: it begins with fesetenv(FE_DFL_ENV).
- *     [environment]
- *   - All slots MUST be thread-safe: any two may run at the same time, those of the plugin as a whole too, on one
- * device or several, also when they name the same stream; the plugin serialises what it appends to one stream. The host
- *     keeps apart only what ends something (destroy, dealloc, close, shutdown) and other uses of that same object.
- *     prepare may run twice at once for one signature. [stream] [thread]
- *   - A slot MUST NOT call back into the application, and MUST NOT call a host function that is not documented as
- *     allowed at that point.
- *   - Structs that carry struct_size: a plugin MUST NOT read a field of a host's struct beyond that struct_size, and
- *     MUST set struct_size in the structs it provides to sizeof of its own headers' version. [abi]
+ *     [environment/results_do_not_depend]
+ *   - All slots MUST be thread-safe [thread]: any two may run at the same time, those of the plugin as a whole too, on
+ *     one device or several, also when they name the same stream; the plugin serialises what it appends to one stream.
+ *     The host keeps apart only what ends something (destroy, dealloc, close, shutdown) and other uses of that same
+ *     object. prepare may run twice at once for one signature.
+ *   - A slot does not call back into the application, nor a host function that is not documented as allowed there.
+ *   - Structs that carry struct_size: a plugin MUST NOT read a field of a host's struct beyond that struct_size
+ *     [abi/structs_end], and MUST set struct_size in the structs it provides to sizeof of its own headers' version
+ *     [load/short_table].
  *   - Flags are 64 bits. Of those that one side does not know, bits 0-31 are hints, which it ignores; bits 32-63
  *     (KW_FLAGS_CRITICAL) change what is asked for: it answers KW_ERR_UNSUPPORTED and changes nothing.
- *   - Reserved fields and unused bits of masks MUST be 0. From a side of a later version they read as 0. [abi]
+ *   - Reserved fields MUST be 0 [load/reserved_set], and so are unused bits of masks. From a side of a later version
+ *     they read as 0.
  *   - Pointers passed to a slot are valid during that call only, unless the slot says otherwise.
  *   - Where a slot's info has `next`, an unknown entry of the chain MUST be skipped, and an unknown critical one MUST
- *     be refused with KW_ERR_UNSUPPORTED before anything is changed: kw_ext_check does that. [abi]
+ *     be refused with KW_ERR_UNSUPPORTED before anything is changed: kw_ext_check does that. [abi/extensions]
  */
 #ifndef KEYWAY_PLUGIN_H
 #define KEYWAY_PLUGIN_H
@@ -120,7 +125,8 @@ typedef struct kw_host_api {
    */
   kw_status(KW_CALL *set_error)(void *ctx, kw_status status, const char *message);
 
-  /* Writes one line to the host's log. A plugin MUST NOT write to stdout or stderr itself. */
+  /* Writes one line to the host's log. A plugin MUST NOT write to stdout or stderr itself.
+   * [environment/stdout_untouched] */
   kw_status(KW_CALL *log)(void *ctx, kw_log_level level, const char *message);
 
   /* Offers a kernel; only inside init. The descriptor is copied, `user` is kept as a pointer.
@@ -281,7 +287,8 @@ struct kw_kernel_desc {
 
   /* KW_OK when this kernel can run the call, KW_ERR_NOT_IMPLEMENTED when not. (optional: always KW_OK)
    * can_implement, workspace_size and prepare MUST be pure functions of dtypes, shapes, strides, alignment and
-   * attributes: kw_tensor_ref.mem is NULL there and offset is 0. The host caches their answers. */
+   * attributes: kw_tensor_ref.mem is NULL there and offset is 0. The host caches their answers.
+   * [launch/choice_is_pure] */
   kw_status(KW_CALL *can_implement)(const kw_call *call);
 
   /* Bytes of scratch memory that launch needs. (optional: 0) */
@@ -292,13 +299,14 @@ struct kw_kernel_desc {
    * (optional) */
   kw_status(KW_CALL *prepare)(const kw_call *call, void **out_prepared);
 
-  /* Enqueues the work on call->stream. MUST NOT synchronise or block on the device, and SHOULD NOT allocate.
-   * Required. A launch that fails MUST NOT have enqueued anything that writes to the outputs later.
+  /* Enqueues the work on call->stream. MUST NOT synchronise or block on the device [launch/behind_gate], and SHOULD NOT
+   * allocate. Required. A launch that fails has enqueued nothing that writes to the outputs later.
    *
    * Results and arguments share no memory, with two exceptions: a result that the schema marks (a!) is that argument;
    * and the result of a pointwise op (each element follows from the same element of the arguments: kw_op_info.pointwise
    * at the host) may be exactly an argument, with the same mem, offset, dtype, shape and strides. So a pointwise kernel
-   * MUST NOT write an element of the result before it has read that element of every argument. [launch] */
+   * MUST NOT write an element of the result before it has read that element of every argument.
+   * [launch/in_place] */
   kw_status(KW_CALL *launch)(const kw_call *call);
 
   /* Frees what prepare made; after the last launch that used it has been passed by its stream. (optional) */
@@ -344,9 +352,9 @@ typedef struct kw_device_api {
   uint32_t struct_size;
   uint32_t reserved;
 
-  /* How many devices there are now. 0 is an answer, not an error. The answer MUST NOT change until shutdown, but that
-   * it MAY grow: then the plugin calls host->devices_changed. An index, once given, names that device until shutdown,
-   * is never used for another, and answers KW_ERR_DEVICE_LOST when the device is gone. [lifecycle] */
+  /* How many devices there are now. 0 is an answer, not an error. Until shutdown the answer only grows, and then the
+   * plugin calls host->devices_changed. An index, once given, MUST name that device until shutdown: it is never used
+   * for another, and answers KW_ERR_DEVICE_LOST when the device is gone. [lifecycle/info_sane] */
   kw_status(KW_CALL *count)(void *plugin, uint32_t *out_count);
 
   /* Facts about device `index`; does not open it. The host has zeroed *out and set struct_size. */
@@ -356,7 +364,7 @@ typedef struct kw_device_api {
   kw_status(KW_CALL *open)(void *plugin, uint32_t index, const kw_open_info *info, void **out_device);
 
   /* Closes it. The host has destroyed all streams, events and memory of the device first. MUST be possible after
-   * KW_ERR_DEVICE_LOST. */
+   * KW_ERR_DEVICE_LOST. [fault/device_is_lost] */
   kw_status(KW_CALL *close)(void *device);
 
   /* A fact about device `index` by its key (KW_ATTRIBUTE_LIST, or the vendor's own), open or not; the same each time.
@@ -400,7 +408,8 @@ typedef struct kw_memory_api {
   uint32_t reserved;
 
   /* Allocates. KW_ERR_OUT_OF_MEMORY when there is not enough now: the host then frees its caches and tries once more. A
-   * failed allocation MUST NOT be reported as success and MUST NOT disturb others. Contents are undefined. [memory] */
+   * failed allocation MUST NOT be reported as success [memory/out_of_memory] and MUST NOT disturb others
+   * [memory/out_of_memory_disturbs_none]. Contents are undefined. */
   kw_status(KW_CALL *alloc)(void *device, const kw_alloc_info *info, kw_mem *out_mem);
 
   /* Frees. The host has made sure that no stream still uses it. */
@@ -454,23 +463,25 @@ typedef struct kw_stream_api {
 
   kw_status(KW_CALL *create)(void *device, const kw_stream_info *info, void **out_stream);
 
-  /* Destroys it. Work in flight MUST finish first: destroy waits, or the plugin keeps what it needs. [stream] */
+  /* Destroys it. Work in flight MUST finish first: destroy waits, or the plugin keeps what it needs.
+   * [stream/destroy_in_flight] */
   kw_status(KW_CALL *destroy)(void *device, void *stream);
 
   /* Returns when everything enqueued before the call has finished, or when timeout_ns nanoseconds have passed: 0 does
    * not wait, KW_WAIT_FOREVER has no limit. Then it is KW_ERR_TIMEOUT, at the limit or soon after, and the stream MUST
-   * be as it was: its work goes on, and later waits for it are as good as the first. MUST NOT keep a processor busy
-   * while it waits longer than a moment. [stream] */
+   * be as it was: its work goes on, and later waits for it are as good as the first. [stream/synchronize_within] It
+   * SHOULD NOT keep a processor busy while it waits longer than a moment. */
   kw_status(KW_CALL *synchronize)(void *device, void *stream, uint64_t timeout_ns);
 
-  /* KW_OK when idle, KW_ERR_NOT_READY when not. MUST NOT block. Beside synchronize with 0 because it is asked often and
-   * tells of idleness alone: a late error stays for synchronize to return. (optional: synchronize with 0) */
+  /* KW_OK when idle, KW_ERR_NOT_READY when not. MUST NOT block. [stream/query] Beside synchronize with 0 because it is
+   * asked often and tells of idleness alone: a late error stays for synchronize to return. (optional: synchronize with
+   * 0) */
   kw_status(KW_CALL *query)(void *device, void *stream);
 
   /* Enqueues a call of host->run_callback(callback_token): work enqueued before has finished when it runs, work
-   * enqueued after waits until it returned. The callback MAY block for long; other streams MUST go on meanwhile. It
-   * MUST NOT run on the calling thread before call_host returns, except on the default stream. (optional: the host
-   * synchronises and runs it) */
+   * enqueued after waits until it returned. The callback MAY block for long; other streams MUST go on meanwhile.
+   * [stream/others_go_on] It MUST NOT run on the calling thread before call_host returns, except on the default stream.
+   * [stream/callback_not_inline] (optional: the host synchronises and runs it) */
   kw_status(KW_CALL *call_host)(void *device, void *stream, uint64_t callback_token);
 } kw_stream_api;
 
@@ -492,12 +503,13 @@ typedef struct kw_event_api {
 
   kw_status(KW_CALL *create)(void *device, const kw_event_info *info, void **out_event);
 
-  /* MAY be called while the marker is still ahead; waits already enqueued MUST still be honoured. [event] */
+  /* MAY be called while the marker is still ahead; waits already enqueued MUST still be honoured.
+   * [event/destroy_while_pending] */
   kw_status(KW_CALL *destroy)(void *device, void *event);
 
   kw_status(KW_CALL *record)(void *device, void *event, void *stream);
 
-  /* KW_OK when passed, KW_ERR_NOT_READY when not. MUST NOT block. */
+  /* KW_OK when passed, KW_ERR_NOT_READY when not. MUST NOT block. [event/query_behind_gate] */
   kw_status(KW_CALL *query)(void *device, void *event);
 
   /* Blocks the calling thread until the marker that was the last one at the call is passed; timeout_ns as in
@@ -621,10 +633,10 @@ typedef struct kw_interop_api {
  * one with its launch_id, and each copy and fill at least one; what takes several commands MAY have one for each.
  * [activity]
  *   - The time from begin to end MUST lie between the call of the slot that enqueued the work and the return of the
- * wait that covers it. end MUST NOT be before begin. [activity]
- *   - The records of one stream MUST NOT overlap. [activity]
- *   - A record MUST be there for `drain` when a wait that covers its work has returned, and MUST be given once. Work
- *     that failed MAY have none. [activity] */
+ *     wait that covers it, and end MUST NOT be before begin. [activity/inside_waits]
+ *   - The records of one stream MUST NOT overlap. [activity/one_after_another]
+ *   - A record MUST be there for `drain` when a wait that covers its work has returned [activity/inside_waits], and
+ *     MUST be given once [activity/given_once]. Work that failed MAY have none. */
 typedef uint32_t kw_activity_kind;
 enum {
   KW_ACTIVITY_LAUNCH = 0,
@@ -664,7 +676,8 @@ typedef struct kw_activity_api {
 
   /* One moment on both clocks, the host's being CLOCK_MONOTONIC, as near to each other as the driver can tell. The
    * moment MUST lie within this call: before it began nothing that has finished has a later time, and what is enqueued
-   * after its return has none that is earlier. From any thread; waits for no stream of the host's. [activity] */
+   * after its return has none that is earlier. From any thread; waits for no stream of the host's.
+   * [activity/clock_is_now] */
   kw_status(KW_CALL *clock)(void *device, uint64_t *out_device_ns, uint64_t *out_host_ns);
 
   /* Moves up to `capacity` records of finished work to `out`, an array of zeroes whose entries are record_size bytes
@@ -684,9 +697,10 @@ typedef struct kw_test_api {
   uint32_t struct_size;
   uint32_t reserved;
 
-  /* The plugin MUST do what kw_fault says of `fault`, nth at least 1, and MUST be as before when that has happened:
-   * what comes before the n-th goes well, and so does what comes after. KW_FAULT_HOLD MUST NOT keep memory.alloc, the
-   * enqueueing slots and waits of limited time from returning. KW_ERR_UNSUPPORTED for a fault that it does not know. */
+  /* The plugin MUST do what kw_fault says of `fault`, nth at least 1 [fault/launch_fails_late], and MUST be as before
+   * when that has happened: what comes before the n-th goes well, and so does what comes after
+   * [fault/allocation_fails]. KW_FAULT_HOLD MUST NOT keep memory.alloc, the enqueueing slots and waits of limited time
+   * from returning [fault/work_is_held]. KW_ERR_UNSUPPORTED for a fault that it does not know. */
   kw_status(KW_CALL *order)(void *device, kw_fault fault, uint64_t nth);
 } kw_test_api;
 
@@ -694,8 +708,8 @@ typedef struct kw_test_api {
 
 /* A capability group: `table` points to the struct that `name` stands for, whose first field is its struct_size. Groups
  * that the host does not know are ignored; vendors name their own in reverse DNS ("com.acme.power/1"). A name MUST be
- * there once. [abi] A group grows at its end within its number. A plugin may offer /1 and /2 of a group: the host takes
- * the highest that it knows, and serves /1 for its whole major version. 16 bytes, frozen. */
+ * there once. [load/group_twice] A group grows at its end within its number. A plugin may offer /1 and /2 of a group:
+ * the host takes the highest that it knows, and serves /1 for its whole major version. 16 bytes, frozen. */
 typedef struct kw_group {
   const char *name;
   const void *table;
@@ -738,7 +752,7 @@ typedef struct kw_plugin_desc {
 
   /* Starts the plugin: keeps `host`, registers kernels and ops, returns its state in *out_plugin (may stay NULL). Two
    * hosts in one process share the library: init MUST keep nothing outside *out_plugin that another host's calls could
-   * meet, or return KW_ERR_BUSY while it is started already. [lifecycle] */
+   * meet, or return KW_ERR_BUSY while it is started already. [lifecycle/two_hosts] */
   kw_status(KW_CALL *init)(const kw_host_api *host, const kw_init_info *info, void **out_plugin);
 
   /* Ends it: joins its threads, frees everything. init may be called again afterwards. [lifecycle] */
@@ -793,32 +807,39 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
   return KW_OK;
 }
 
-/* The smallest struct each side accepts: the size in the oldest supported version. Frozen; sizeof is the current size.
- */
-#define KW_DEVICE_API_MIN ((uint32_t)(offsetof(kw_device_api, close) + sizeof(void (*)(void))))
-#define KW_MEMORY_API_MIN ((uint32_t)(offsetof(kw_memory_api, copy) + sizeof(void (*)(void))))
-#define KW_STREAM_API_MIN ((uint32_t)(offsetof(kw_stream_api, synchronize) + sizeof(void (*)(void))))
-#define KW_EVENT_API_MIN ((uint32_t)(offsetof(kw_event_api, wait) + sizeof(void (*)(void))))
-#define KW_GRAPH_API_MIN ((uint32_t)(offsetof(kw_graph_api, destroy) + sizeof(void (*)(void))))
-#define KW_ENERGY_API_MIN ((uint32_t)(offsetof(kw_energy_api, read) + sizeof(void (*)(void))))
-#define KW_PROFILE_API_MIN ((uint32_t)(offsetof(kw_profile_api, pop) + sizeof(void (*)(void))))
-#define KW_TEST_API_MIN ((uint32_t)sizeof(kw_test_api))
+/* The smallest struct that each side accepts: its size in the first version that has it. sizeof is today's size. A
+ * query comes before the versions are known: of kw_query_info a plugin reads 24 bytes unasked. */
+#define KW_QUERY_INFO_MIN 24u
+#define KW_DEVICE_API_MIN ((uint32_t)sizeof(kw_device_api))
+#define KW_MEMORY_API_MIN ((uint32_t)sizeof(kw_memory_api))
+#define KW_STREAM_API_MIN ((uint32_t)sizeof(kw_stream_api))
+#define KW_EVENT_API_MIN ((uint32_t)sizeof(kw_event_api))
+#define KW_GRAPH_API_MIN ((uint32_t)sizeof(kw_graph_api))
+#define KW_ENERGY_API_MIN ((uint32_t)sizeof(kw_energy_api))
+#define KW_PROFILE_API_MIN ((uint32_t)sizeof(kw_profile_api))
 #define KW_INTEROP_API_MIN ((uint32_t)sizeof(kw_interop_api))
-#define KW_ACTIVITY_API_MIN ((uint32_t)(offsetof(kw_activity_api, drain) + sizeof(void (*)(void))))
-#define KW_HOST_API_MIN ((uint32_t)(offsetof(kw_host_api, define_op) + sizeof(void (*)(void))))
-#define KW_KERNEL_DESC_MIN ((uint32_t)(offsetof(kw_kernel_desc, release) + sizeof(void (*)(void))))
-#define KW_OP_DESC_MIN ((uint32_t)(offsetof(kw_op_desc, reference) + sizeof(void (*)(void))))
-#define KW_PLUGIN_DESC_MIN ((uint32_t)(offsetof(kw_plugin_desc, group_count) + sizeof(uint32_t)))
-#define KW_DEVICE_INFO_MIN ((uint32_t)(offsetof(kw_device_info, offset_alignment) + sizeof(uint32_t)))
-#define KW_QUERY_INFO_MIN ((uint32_t)(offsetof(kw_query_info, abi_max) + sizeof(uint32_t)))
-#define KW_CALL_MIN ((uint32_t)sizeof(kw_call))
-#define KW_CALL_EXTRA_MIN ((uint32_t)sizeof(kw_call_extra))
-#define KW_TENSOR_REF_MIN ((uint32_t)sizeof(kw_tensor_ref))
+#define KW_ACTIVITY_API_MIN ((uint32_t)sizeof(kw_activity_api))
+#define KW_TEST_API_MIN ((uint32_t)sizeof(kw_test_api))
+#define KW_HOST_API_MIN ((uint32_t)sizeof(kw_host_api))
+#define KW_PLUGIN_DESC_MIN ((uint32_t)sizeof(kw_plugin_desc))
+#define KW_KERNEL_DESC_MIN ((uint32_t)sizeof(kw_kernel_desc))
+#define KW_OP_DESC_MIN ((uint32_t)sizeof(kw_op_desc))
+#define KW_INIT_INFO_MIN ((uint32_t)sizeof(kw_init_info))
+#define KW_OPEN_INFO_MIN ((uint32_t)sizeof(kw_open_info))
 #define KW_ALLOC_INFO_MIN ((uint32_t)sizeof(kw_alloc_info))
 #define KW_COPY_INFO_MIN ((uint32_t)sizeof(kw_copy_info))
 #define KW_STREAM_INFO_MIN ((uint32_t)sizeof(kw_stream_info))
+#define KW_EVENT_INFO_MIN ((uint32_t)sizeof(kw_event_info))
+#define KW_CAPTURE_INFO_MIN ((uint32_t)sizeof(kw_capture_info))
+#define KW_CALL_MIN ((uint32_t)sizeof(kw_call))
+#define KW_CALL_EXTRA_MIN ((uint32_t)sizeof(kw_call_extra))
+#define KW_TENSOR_REF_MIN ((uint32_t)sizeof(kw_tensor_ref))
 #define KW_ACTIVITY_MIN ((uint32_t)sizeof(kw_activity))
 #define KW_GRAPH_LAUNCH_INFO_MIN ((uint32_t)sizeof(kw_graph_launch_info))
+#define KW_DEVICE_INFO_MIN ((uint32_t)sizeof(kw_device_info))
+#define KW_EXTERNAL_MEMORY_MIN ((uint32_t)sizeof(kw_external_memory))
+#define KW_NATIVE_HANDLE_MIN ((uint32_t)sizeof(kw_native_handle))
+#define KW_ATTRIBUTE_MIN ((uint32_t)sizeof(kw_attribute))
 
 #ifdef __cplusplus
 }

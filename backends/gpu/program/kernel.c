@@ -94,8 +94,7 @@ static uint64_t now_ns(void) {
 
 static void tell_host(kw_gpu_device *device, const char *name, uint64_t begin, bool cached) {
   const kw_host_api *host = device->host;
-  if (KW_HAS_FIELD(host, report_build) && host->report_build)
-    host->report_build(host->ctx, device, name, now_ns() - begin, cached);
+  host->report_build(host->ctx, device, name, now_ns() - begin, cached);
 }
 
 /* A defect of the pack: kw_gpu_programs_visit leaves the program out, so that it was not compiled ahead. */
