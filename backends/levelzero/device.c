@@ -143,7 +143,8 @@ static uint64_t mask_of(uint32_t bits) {
   return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-kw_status lz_open(kw_gpu_device *base) {
+kw_status lz_open(kw_gpu_device *base, const kw_open_info *info) {
+  (void)info;
   lz_device *device = (lz_device *)base;
   const ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
   ze_device_properties_t properties = device_properties(&base->physical);

@@ -105,7 +105,8 @@ void ocl_identify(const kw_gpu_physical *physical, char *out, size_t size) {
   snprintf(out, size, "%s; %s; %s; " OCL_BUILD_OPTIONS, platform, name, version);
 }
 
-kw_status ocl_open(kw_gpu_device *base) {
+kw_status ocl_open(kw_gpu_device *base, const kw_open_info *info) {
+  (void)info;
   ocl_device *device = (ocl_device *)base;
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)base->physical.owner, 0};
   cl_int error = CL_SUCCESS;

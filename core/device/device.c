@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/struct.h"
+#include "base/utf8.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,14 +19,27 @@ static bool is_power_of_two(uint32_t value) {
   return value != 0 && (value & (value - 1)) == 0;
 }
 
+/* A text of a struct as a plugin filled it: ended, and UTF-8. */
+static void mend_text(char text[64]) {
+  char mended[64];
+  text[63] = '\0';
+  text[kw_utf8_fit(text, strlen(text))] = '\0'; /* not within a character */
+  kw_utf8_mend(mended, sizeof mended, text);
+  memcpy(text, mended, sizeof mended);
+}
+
+static bool can_be_id(const char *id) {
+  return *id == '\0' || kw_ascii_identifies(id, KW_NOT_IN_STABLE_ID);
+}
+
 kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info) {
   kw_device_info info = {.struct_size = sizeof info};
   kw_status status = KW_ASK(plugin, device.info, plugin->state, index, &info);
   if (status != KW_OK) return kw_from_plugin(status, "%s.%s: device.info(%u)", plugin->vendor, plugin->key, index);
   info.struct_size = sizeof info;
-  info.name[sizeof info.name - 1] = '\0';
-  info.vendor[sizeof info.vendor - 1] = '\0';
-  info.driver_version[sizeof info.driver_version - 1] = '\0';
+  mend_text(info.name);
+  mend_text(info.vendor);
+  mend_text(info.driver_version);
   info.stable_id[sizeof info.stable_id - 1] = '\0';
   info.parent_id[sizeof info.parent_id - 1] = '\0';
   if (info.mem_alignment == 0) info.mem_alignment = 1;
@@ -33,6 +47,13 @@ kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info 
   if (!is_power_of_two(info.mem_alignment) || !is_power_of_two(info.offset_alignment)) {
     return kw_fail(KW_ERR_INTERNAL, "%s.%s: device.info(%u) gives alignments %u and %u: they must be powers of two",
                    plugin->vendor, plugin->key, index, info.mem_alignment, info.offset_alignment);
+  }
+  if (!can_be_id(info.stable_id) || !can_be_id(info.parent_id)) {
+    char mended[sizeof info.stable_id];
+    kw_utf8_mend(mended, sizeof mended, can_be_id(info.stable_id) ? info.parent_id : info.stable_id);
+    return kw_fail(KW_ERR_INTERNAL,
+                   "%s.%s: device.info(%u) gives '%s' for an id: printable ASCII without blanks, '/', ',' and ';'",
+                   plugin->vendor, plugin->key, index, mended);
   }
   if (info.max_alloc == 0) info.max_alloc = info.total_memory != 0 ? info.total_memory : UINT64_MAX;
   *out_info = info;
@@ -122,20 +143,54 @@ static const char *fault_of_attribute(const char *key, const kw_attribute *value
   return strnlen(value->u.s, KW_ATTRIBUTE_TEXT_LIMIT + 1) > KW_ATTRIBUTE_TEXT_LIMIT ? "a text that is too long" : NULL;
 }
 
+/* The text of an attribute as UTF-8: the plugin's own, or one that lives as long as the process, the same for all equal
+ * ones. NULL without memory. */
+static const char *mended_text(const char *text) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static struct kept_text {
+    struct kept_text *next;
+    char text[3 * KW_ATTRIBUTE_TEXT_LIMIT + 1]; /* each byte replaced, at worst */
+  } * texts;
+  if (kw_utf8_is_valid(text)) return text;
+  struct kept_text *made = malloc(sizeof *made), *kept = NULL;
+  if (made == NULL) return NULL;
+  kw_utf8_mend(made->text, sizeof made->text, text);
+  pthread_mutex_lock(&lock);
+  for (kept = texts; kept != NULL && strcmp(kept->text, made->text) != 0;) kept = kept->next;
+  if (kept == NULL) {
+    made->next = texts;
+    texts = kept = made;
+  }
+  pthread_mutex_unlock(&lock);
+  if (kept != made) free(made);
+  return kept->text;
+}
+
+kw_status kw_device_read_attribute(kw_plugin *plugin, uint32_t index, const char *key, kw_attribute *out_value) {
+  kw_attribute value = {.struct_size = sizeof value};
+  kw_status status = KW_ASK(plugin, device.attribute, plugin->state, index, key, &value);
+  if (status != KW_OK) {
+    return kw_from_plugin(status, "asking %s.%s:%u for its attribute '%s'", plugin->vendor, plugin->key, index, key);
+  }
+  const char *fault = fault_of_attribute(key, &value);
+  if (fault) {
+    return kw_fail(KW_ERR_INTERNAL, "%s.%s:%u gives %s for its attribute '%s'", plugin->vendor, plugin->key, index,
+                   fault, key);
+  }
+  if (value.type == KW_ATTRIBUTE_STRING && (value.u.s = mended_text(value.u.s)) == NULL)
+    return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for the attribute '%s'", key);
+  kw_struct_write(out_value, &value, sizeof value);
+  return KW_OK;
+}
+
 kw_status kw_device_attribute(const kw_device *device, const char *key, kw_attribute *out_value) {
   if (!device || !key) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_attribute: argument %s is NULL", device ? "key" : "device");
   }
   kw_status status = kw_struct_check_given("kw_device_attribute", out_value);
   if (status == KW_OK) status = kw_fork_check();
-  if (status != KW_OK) return status;
-  kw_attribute value = {.struct_size = sizeof value};
-  status = KW_ASK(device->slots, device.attribute, device->plugin->state, device->index, key, &value);
-  if (status != KW_OK) return kw_from_plugin(status, "asking %s for its attribute '%s'", device->name, key);
-  const char *fault = fault_of_attribute(key, &value);
-  if (fault) return kw_fail(KW_ERR_INTERNAL, "%s gives %s for its attribute '%s'", device->name, fault, key);
-  kw_struct_write(out_value, &value, sizeof value);
-  return KW_OK;
+  if (status == KW_OK && kw_device_is_abandoned(device)) status = kw_device_check(device);
+  return status == KW_OK ? kw_device_read_attribute(device->plugin, device->index, key, out_value) : status;
 }
 
 uint64_t kw_device_native(const kw_device *device) {

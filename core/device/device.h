@@ -68,9 +68,12 @@ static inline uint32_t kw_device_fresh_alignment(const kw_device *device) {
   return least < KW_MAX_ALIGNMENT ? least : KW_MAX_ALIGNMENT;
 }
 
-/* The facts about a plugin's device, open or not: zero-filled first, strings ended, alignments at least 1, max_alloc
- * never 0. KW_ERR_INTERNAL when they contradict themselves. */
+/* The facts about a plugin's device, open or not: zero-filled first, strings ended and UTF-8, alignments at least 1,
+ * max_alloc never 0. KW_ERR_INTERNAL when they contradict themselves, or when a stable id has what none has. */
 kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info);
+#define KW_NOT_IN_STABLE_ID "/,;"
+/* kw_device_attribute. */
+kw_status kw_device_read_attribute(kw_plugin *plugin, uint32_t index, const char *key, kw_attribute *out_value);
 /* The same, in a copy that lives as long as the process: one for all who ask, as long as the facts stay what they are.
  */
 kw_status kw_device_keep_info(kw_plugin *plugin, uint32_t index, const kw_device_info **out_info);

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "device/device.h"
 #include "plugin/load.h"
 
@@ -58,7 +59,7 @@ static bool parse(const char *text, kw_device_name_parts *name) {
   }
   if (*text == '@') {
     size_t length = strlen(++text);
-    if (length == 0 || length >= sizeof name->stable_id) return false;
+    if (length >= sizeof name->stable_id || !kw_ascii_identifies(text, KW_NOT_IN_STABLE_ID)) return false;
     memcpy(name->stable_id, text, length + 1);
     return true;
   }
@@ -78,7 +79,7 @@ kw_status kw_device_name_parse(const char *text, kw_device_name_parts *out_name)
   if (text != NULL && parse(text, out_name)) return KW_OK;
   return kw_fail(KW_ERR_INVALID_ARGUMENT,
                  "'%s' cannot be a device name: write KEY, KEY:NUMBER, VENDOR.KEY:NUMBER or KEY@STABLE_ID, keys and "
-                 "vendors in a-z 0-9 _",
+                 "vendors in a-z 0-9 _; options follow as /KEY=VALUE;KEY=VALUE where it is opened",
                  text != NULL ? text : "(null)");
 }
 
@@ -162,7 +163,7 @@ static kw_status filter_visible(device_list *list) {
   bool unknown = false;
   for (const char *element = visible; *element != '\0';) {
     size_t length = strcspn(element, ",");
-    char text[160];
+    char text[KW_DEVICE_NAME_SIZE];
     kw_device_name_parts name;
     listed_device p, other;
     snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), element);
@@ -288,7 +289,18 @@ static kw_status resolve(const device_list *list, const char *text, listed_devic
   return result == MATCH_NONE ? fail_not_found(list, text) : KW_OK;
 }
 
+const char *kw_device_name_options(const char *name) {
+  const char *slash = name != NULL ? strchr(name, '/') : NULL;
+  return slash != NULL ? slash + 1 : NULL;
+}
+
 kw_status kw_device_name_resolve(const char *name, kw_plugin **out_plugin, uint32_t *out_index, char out_name[80]) {
+  char bare[KW_DEVICE_NAME_SIZE];
+  const char *options = kw_device_name_options(name);
+  if (options != NULL && (size_t)(options - name) <= sizeof bare) {
+    snprintf(bare, sizeof bare, "%.*s", (int)(options - name - 1), name);
+    name = bare;
+  }
   device_list list;
   kw_status status = list_visible(&list);
   if (status != KW_OK) return status;
@@ -314,6 +326,24 @@ kw_status kw_device_list_count(uint32_t *out_count) {
   return KW_OK;
 }
 
+static kw_status fail_no_entry(const device_list *list, uint32_t index) {
+  return kw_fail(KW_ERR_NOT_FOUND, "there is no device number %u in the list: it has %u", index, list->count);
+}
+
+kw_status kw_device_list_at(uint32_t index, kw_plugin **out_plugin, uint32_t *out_index) {
+  device_list list;
+  kw_status status = list_visible(&list);
+  if (status != KW_OK) return status;
+  if (index < list.count) {
+    *out_plugin = list.items[index].plugin;
+    *out_index = list.items[index].index;
+  } else {
+    status = fail_no_entry(&list, index);
+  }
+  free(list.items);
+  return status;
+}
+
 kw_status kw_device_list_entry(uint32_t index, kw_device_entry *out_entry) {
   device_list list;
   kw_status status = list_visible(&list);
@@ -325,7 +355,7 @@ kw_status kw_device_list_entry(uint32_t index, kw_device_entry *out_entry) {
     qualified_name(p, out_entry->qualified_name, sizeof out_entry->qualified_name);
     status = kw_device_keep_info(p->plugin, p->index, &out_entry->info);
   } else {
-    status = kw_fail(KW_ERR_NOT_FOUND, "there is no device number %u in the list: it has %u", index, list.count);
+    status = fail_no_entry(&list, index);
   }
   free(list.items);
   return status;

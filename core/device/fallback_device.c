@@ -17,10 +17,11 @@ kw_device *kw_device_fallback(void) {
   uint32_t index;
   char name[80];
   bool first = false;
+  const kw_options none = {0};
   kw_status status = kw_fork_check();
   if (status == KW_OK) status = kw_exit_check();
   if (status == KW_OK) status = kw_device_name_resolve("cpu:0", &plugin, &index, name);
-  if (status == KW_OK) status = kw_device_open_at(plugin, index, name, &first, &device);
+  if (status == KW_OK) status = kw_device_open_at(plugin, index, name, &none, &first, &device);
   if (first) kw_exit_register();
   if (status == KW_OK) return kw_exit_keep(device);
   kw_wrap(status, "falling back to cpu:0 failed");

@@ -28,8 +28,9 @@ typedef enum device_state { DEVICE_OPENING, DEVICE_READY, DEVICE_CLOSING } devic
 typedef struct open_device {
   kw_device device;
   device_state state;
-  bool has_handle; /* the plugin's open has returned, and device.handle stays as it is */
-  uint32_t opens;  /* of the references, those of kw_device_open */
+  bool has_handle;    /* the plugin's open has returned, and device.handle stays as it is */
+  uint32_t opens;     /* of the references, those of kw_device_open */
+  kw_options options; /* that it was opened with */
   struct open_device *next;
 } open_device;
 
@@ -62,6 +63,11 @@ static void unlink_device(open_device *entry) {
   pthread_cond_broadcast(&changed);
 }
 
+static void free_entry(open_device *entry) {
+  kw_options_free(&entry->options);
+  free(entry);
+}
+
 /* The last wait of all has a limit, too, and after it nobody is left to abandon the device. */
 static bool ends_in_time(kw_device *device) {
   if (kw_stream_drain(device->default_stream) != KW_ERR_TIMEOUT) return true;
@@ -80,7 +86,7 @@ static void *close_entry(void *user) {
   pthread_mutex_lock(&lock);
   unlink_device(entry);
   pthread_mutex_unlock(&lock);
-  free(entry);
+  free_entry(entry);
   return NULL;
 }
 
@@ -120,7 +126,8 @@ static kw_status open_parts(kw_device *device) {
   kw_status status = kw_device_read_info(plugin, device->index, &device->info);
   if (status != KW_OK) return status;
   void *handle = NULL;
-  const kw_open_info info = {.struct_size = sizeof info};
+  const kw_options *options = &((open_device *)device)->options;
+  const kw_open_info info = {.struct_size = sizeof info, .option_count = options->count, .options = options->items};
   status = KW_ASK(plugin, device.open, plugin->state, device->index, &info, &handle);
   if (status != KW_OK) return kw_from_plugin(status, "%s.%s: device.open", plugin->vendor, plugin->key);
   pthread_mutex_lock(&lock); /* whoever looks a device up by its handle finds this one from now on */
@@ -143,10 +150,17 @@ static kw_status open_parts(kw_device *device) {
 }
 
 /* A new entry, opened. Under the lock, which is released meanwhile. */
-static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
-                          kw_device **out_device) {
+static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, const kw_options *options,
+                          bool *out_first, kw_device **out_device) {
+  kw_chosen_options chosen;
   open_device *entry = calloc(1, sizeof *entry);
   if (entry == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for a device");
+  kw_options_choose(&plugin->desc, KW_OPTION_OPEN, options, &chosen);
+  kw_status status = kw_options_add(&entry->options, name, chosen.items, chosen.count);
+  if (status != KW_OK) {
+    free_entry(entry);
+    return status;
+  }
   kw_device *device = &entry->device;
   device->plugin = plugin;
   atomic_init(&device->slots, plugin);
@@ -163,7 +177,7 @@ static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, b
   *out_first = !plugin->opened;
   plugin->opened = true;
   pthread_mutex_unlock(&lock);
-  kw_status status = open_parts(device);
+  status = open_parts(device);
   pthread_mutex_lock(&lock);
   if (status == KW_OK) {
     entry->state = DEVICE_READY;
@@ -171,7 +185,7 @@ static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, b
     *out_device = device;
   } else {
     unlink_device(entry);
-    free(entry);
+    free_entry(entry);
   }
   return status;
 }
@@ -185,15 +199,26 @@ static bool retain_if_alive(kw_device *device) {
   return false;
 }
 
-static kw_status open_or_share(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
-                               kw_device **out_device) {
+/* KW_OK when a device that is open has what it is asked for again with. */
+static kw_status check_same_options(const open_device *entry, const kw_options *options) {
+  const kw_plugin_desc *desc = &entry->device.plugin->desc;
+  const kw_option_desc *other = kw_options_differ(desc, &entry->options, options);
+  if (other == NULL) return KW_OK;
+  return kw_fail(KW_ERR_BUSY,
+                 "it is open already, with %s=%s: close it first, open it with the same, or leave the option out",
+                 other->key, kw_option_value(entry->options.items, entry->options.count, other));
+}
+
+static kw_status open_or_share(kw_plugin *plugin, uint32_t index, const char *name, const kw_options *options,
+                               bool *out_first, kw_device **out_device) {
   for (;;) {
     open_device *entry = devices;
     while (entry != NULL && (entry->device.plugin != plugin || entry->device.index != index)) entry = entry->next;
-    if (entry == NULL) return open_new(plugin, index, name, out_first, out_device);
+    if (entry == NULL) return open_new(plugin, index, name, options, out_first, out_device);
     if (kw_device_is_abandoned(&entry->device)) return kw_device_check(&entry->device);
     if (entry->state == DEVICE_READY && atomic_load(&entry->device.refs) != 0) {
       kw_status status = kw_device_check(&entry->device);
+      if (status == KW_OK) status = check_same_options(entry, options);
       if (status != KW_OK) return status;
       if (retain_if_alive(&entry->device)) {
         entry->opens++;
@@ -210,11 +235,13 @@ static kw_status open_or_share(kw_plugin *plugin, uint32_t index, const char *na
   }
 }
 
-kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
-                            kw_device **out_device) {
+kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, const kw_options *options,
+                            bool *out_first, kw_device **out_device) {
   *out_first = false;
+  kw_status status = kw_options_check_device(&plugin->desc, options, name);
+  if (status != KW_OK) return status;
   pthread_mutex_lock(&lock);
-  kw_status status = open_or_share(plugin, index, name, out_first, out_device);
+  status = open_or_share(plugin, index, name, options, out_first, out_device);
   pthread_mutex_unlock(&lock);
   return status != KW_OK ? kw_wrap(status, "opening %s failed", name) : KW_OK;
 }

@@ -6,11 +6,13 @@
 #define KEYWAY_CORE_OPEN_H
 
 #include "device/device.h"
+#include "plugin/option.h"
 
-/* kw_device_open of the plugin's device `index`, which is to be called `name`. *out_first: no device of the plugin was
- * opened before, so that its driver may have registered exit handlers (kw_exit_register), also when opening fails. */
-kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, bool *out_first,
-                            kw_device **out_device);
+/* kw_device_open of the plugin's device `index`, which is to be called `name`, with these options for it alone.
+ * *out_first: no device of the plugin was opened before, so that its driver may have registered exit handlers
+ * (kw_exit_register), also when opening fails. */
+kw_status kw_device_open_at(kw_plugin *plugin, uint32_t index, const char *name, const kw_options *options,
+                            bool *out_first, kw_device **out_device);
 
 /* A forked child has none of its parent's devices: marks them all lost. For the fork handler. */
 void kw_device_forked(void);

@@ -36,7 +36,7 @@ static void handles_are_known_once_open_has_returned(void **state) {
   test->plugin.device.open = open_slowly;
   kw_device *device;
   bool first;
-  assert_ok(kw_device_open_at(&test->plugin, 0, "test:1", &first, &device));
+  assert_ok(kw_device_open_at(&test->plugin, 0, "test:1", &(kw_options){0}, &first, &device));
   assert_true(first);
   assert_int_equal(during_open, KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(atomic_load(&device->modules_built), 0);

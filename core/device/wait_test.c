@@ -231,7 +231,7 @@ static void what_hangs_is_not_closed(void **state) {
   next = test_device_open("test:2", TEST_NATIVE_ALL);
   next->plugin.device.info = give_info;
   next->plugin.device.open = open_next;
-  assert_ok(kw_device_open_at(&next->plugin, 0, "test:2", &first, &device));
+  assert_ok(kw_device_open_at(&next->plugin, 0, "test:2", &(kw_options){0}, &first, &device));
   assert_ok(kw_device_set_wait_limit(device, LIMIT));
   kw_tensor *there;
   assert_ok(kw_tensor_create(device, KW_I32, 1, (int64_t[]){COUNT}, &there));
@@ -240,7 +240,7 @@ static void what_hangs_is_not_closed(void **state) {
   kw_tensor_release(there);
   assert_ok(kw_device_close(device));
   assert_int_equal(atomic_load(&next->plugin.open_devices), 1); /* which keeps it from being shut down */
-  assert_int_equal(kw_device_open_at(&next->plugin, 0, "test:2", &first, &again), KW_ERR_DEVICE_LOST);
+  assert_int_equal(kw_device_open_at(&next->plugin, 0, "test:2", &(kw_options){0}, &first, &again), KW_ERR_DEVICE_LOST);
   assert_error("was abandoned");
   assert_int_equal(kw_device_close(device), KW_ERR_INVALID_ARGUMENT);
 }

@@ -9,6 +9,7 @@
 #include "base/trace.h"
 #include "plugin/kernel.h"
 #include "plugin/negotiate.h"
+#include "plugin/option.h"
 #include "plugin/probe.h"
 #include "plugin/probe_cache.h"
 
@@ -77,6 +78,8 @@ static void set_identity(attempt *try, const kw_plugin_desc *desc) {
   report->description = intern(try, desc->description);
   report->build = intern(try, desc->build);
   report->sanitizer = intern(try, desc->sanitizer);
+  report->options = desc->options; /* the plugin's own: its library stays open */
+  report->option_count = desc->option_count;
 }
 
 /* ---- In this process --------------------------------------------------------------------------------------------- */
@@ -115,9 +118,13 @@ void kw_plugin_look_again(kw_plugin *plugin) {
 
 /* Runs init. A failure of the plugin's is its own, unless a service of the host failed it for want of memory. */
 static kw_status run_init(attempt *try, kw_plugin *plugin) {
-  kw_status status = kw_kernels_open(plugin);
+  kw_status status = kw_options_check_all(&plugin->desc);
+  if (status != KW_OK) return status;
+  status = kw_kernels_open(plugin);
   if (status != KW_OK) return starve(try, status);
-  const kw_init_info info = {.struct_size = sizeof info};
+  kw_chosen_options chosen;
+  kw_options_choose(&plugin->desc, KW_OPTION_INIT, NULL, &chosen);
+  const kw_init_info info = {.struct_size = sizeof info, .option_count = chosen.count, .options = chosen.items};
   status = KW_ASK(plugin, desc.init, &plugin->host, &info, &plugin->state);
   bool starved = atomic_load(&plugin->starved);
   if (status != KW_OK) {

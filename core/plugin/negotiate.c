@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/struct.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -131,6 +132,41 @@ static kw_status check_texts(kw_plugin_desc *desc) {
   return status;
 }
 
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+static bool is_text(const char *text) {
+  return text != NULL && strnlen(text, KW_TEXT_LIMIT) < KW_TEXT_LIMIT && kw_utf8_is_valid(text);
+}
+
+/* What is wrong with an option, or NULL. */
+static const char *fault_of_option(const kw_plugin_desc *desc, uint32_t index) {
+  const kw_option_desc *option = desc->options[index];
+  if (option == NULL) return "is NULL";
+  if (option->struct_size < KW_OPTION_DESC_MIN) return "has a struct_size that is too small";
+  if (option->key == NULL || !kw_word_is_valid(option->key))
+    return "has no key: [a-z][a-z0-9_]*, at most 31 characters";
+  if (!is_text(option->value)) return "has no value: UTF-8 of at most 1,023 bytes";
+  if (!is_text(option->text)) return "has no text: UTF-8 of at most 1,023 bytes";
+  for (uint32_t before = 0; before < index; before++)
+    if (strcmp(desc->options[before]->key, option->key) == 0) return "is there twice";
+  return NULL;
+}
+
+static kw_status check_options(kw_plugin_desc *desc) {
+  const uint32_t count = desc->option_count;
+  desc->option_count = 0; /* until they are known to be some */
+  if (count > KW_OPTION_LIMIT || (desc->options == NULL && count > 0)) {
+    return kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.options cannot be: %u options at %p", count,
+                   (const void *)desc->options);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const char *fault = fault_of_option(desc, i);
+    if (fault != NULL) return kw_fail(KW_ERR_ABI_MISMATCH, "its option %u %s", i, fault);
+  }
+  desc->option_count = count;
+  return KW_OK;
+}
+
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
 
 static kw_status check_version(uint32_t version) {
@@ -171,6 +207,7 @@ static kw_status copy_desc(const kw_plugin_desc *from, kw_plugin_desc *to) {
   to->key = key;
   if ((status = check_word("vendor", vendor)) != KW_OK) return status;
   to->vendor = vendor;
+  if ((status = check_options(to)) != KW_OK) return status;
   if (kw_word_is_policy(key)) {
     return kw_fail(KW_ERR_ABI_MISMATCH, "its key '%s' is the name of a policy of kw_device_open: choose another", key);
   }
@@ -234,8 +271,7 @@ static kw_status copy_groups(kw_plugin_answer *result) {
     return kw_fail(KW_ERR_ABI_MISMATCH, "its kw_plugin_desc.groups cannot be: %u groups at %p", desc->group_count,
                    (const void *)desc->groups);
   }
-  kw_status status = check_reserved(result, "its kw_plugin_desc", desc->reserved);
-  if (status != KW_OK) return status;
+  kw_status status;
   bool seen[GROUP_COUNT] = {false};
   for (uint32_t i = 0; i < desc->group_count; i++) {
     const kw_group *group = &desc->groups[i];

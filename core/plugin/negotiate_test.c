@@ -314,16 +314,48 @@ static void groups_are_found_by_name(void **state) {
 
 static void reserved_fields_are_a_later_versions(void **state) {
   (void)state;
-  desc.reserved = 1;
-  refuses("reserved in its kw_plugin_desc is 1: set it to 0");
-  desc.abi_version = KW_ABI_VERSION + 1;
-  accepts();
-  make_plugin(NULL);
   stream.reserved = 2;
   refuses("reserved in keyway.stream/1 is 2: set it to 0");
   desc.abi_version = KW_ABI_VERSION + 1;
   accepts();
   assert_int_equal(result.stream.reserved, 0);
+}
+
+static void options_are_checked(void **state) {
+  (void)state;
+  static kw_option_desc depth, width;
+  static const kw_option_desc *const both[] = {&depth, &width}, *const absent[] = {NULL};
+  depth = (kw_option_desc){sizeof depth, KW_OPTION_OPEN, "depth", "1", "how deep"};
+  width = (kw_option_desc){sizeof width, KW_OPTION_INIT, "width", "", "how wide"};
+  desc.options = both;
+  desc.option_count = 2;
+  accepts();
+  assert_int_equal(result.desc.option_count, 2);
+  assert_string_equal(result.desc.options[0]->key, "depth");
+  width.key = "depth";
+  refuses("its option 1 is there twice");
+  assert_int_equal(result.desc.option_count, 0);
+  width.key = "acme.npu.width";
+  refuses("its option 1 has no key");
+  width.key = "width";
+  width.value = NULL;
+  refuses("its option 1 has no value");
+  width.value = "\xff";
+  refuses("its option 1 has no value");
+  width.value = "";
+  width.text = "\xc3";
+  refuses("its option 1 has no text");
+  width.text = "how wide";
+  width.struct_size = KW_OPTION_DESC_MIN - 1;
+  refuses("its option 1 has a struct_size that is too small");
+  desc.options = absent;
+  desc.option_count = 1;
+  refuses("its option 0 is NULL");
+  desc.options = NULL;
+  refuses("its kw_plugin_desc.options cannot be: 1 options");
+  desc.options = both;
+  desc.option_count = KW_OPTION_LIMIT + 1;
+  refuses("its kw_plugin_desc.options cannot be: 65 options");
 }
 
 /* For ever: what sides of any two versions read before they know of each other. */
@@ -348,6 +380,7 @@ static void where_two_versions_meet_is_fixed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(a_whole_plugin_is_copied, make_plugin),
+      cmocka_unit_test_setup(options_are_checked, make_plugin),
       cmocka_unit_test_setup(versions_of_this_major_are_served, make_plugin),
       cmocka_unit_test_setup(other_versions_are_refused_with_both, make_plugin),
       cmocka_unit_test_setup(a_query_that_refuses_is_quoted, make_plugin),

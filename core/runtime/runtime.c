@@ -17,6 +17,7 @@
 #include "op/op.h"
 #include "plugin/discover.h"
 #include "plugin/load.h"
+#include "plugin/option.h"
 #include "runtime/host_table.h"
 
 #include <pthread.h>
@@ -61,17 +62,18 @@ static kw_status discover(void) {
 }
 
 /* Under the lock. */
-static kw_status start(uint64_t flags) {
-  if ((flags & KW_INIT_TEST) != 0) kw_faults_allow();
+static kw_status start(const kw_init_options *options) {
+  if ((options->flags & KW_INIT_TEST) != 0) kw_faults_allow();
   kw_trace_start();
   kw_math_start();
   kw_dispatch_start();
-  kw_status status = kw_op_table_build();
+  kw_status status = kw_options_start(options->options, options->option_count);
+  if (status == KW_OK) status = kw_op_table_build();
   if (status == KW_OK && !watches_forks) {
     watches_forks = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
     if (!watches_forks) status = kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for a fork handler");
   }
-  if (status == KW_OK && (flags & KW_INIT_NO_DISCOVERY) == 0) status = discover();
+  if (status == KW_OK && (options->flags & KW_INIT_NO_DISCOVERY) == 0) status = discover();
   if (status != KW_OK) return kw_wrap(status, "Keyway did not start; the next call tries again");
   atomic_store_explicit(&started, true, memory_order_release);
   return KW_OK;
@@ -87,7 +89,7 @@ kw_status kw_runtime_start(void) {
   kw_status status = check_state();
   if (status != KW_OK || atomic_load_explicit(&started, memory_order_acquire)) return status;
   pthread_mutex_lock(&lock);
-  if (!atomic_load(&started)) status = start(0);
+  if (!atomic_load(&started)) status = start(&(kw_init_options){.struct_size = sizeof(kw_init_options)});
   pthread_mutex_unlock(&lock);
   return status == KW_OK ? kw_exit_check() : status;
 }
@@ -108,7 +110,7 @@ kw_status kw_init(const kw_init_options *options) {
   if (atomic_load(&started)) {
     status = kw_fail(KW_ERR_BUSY, "Keyway has already started: call kw_init before anything else");
   } else {
-    status = start(mine.flags);
+    status = start(&mine);
   }
   pthread_mutex_unlock(&lock);
   return status;

@@ -69,7 +69,8 @@ static bool has_f64(const kw_gpu_physical *physical) {
   return number_of(physical, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
 }
 
-static kw_status open_device(kw_gpu_device *device) {
+static kw_status open_device(kw_gpu_device *device, const kw_open_info *info) {
+  (void)info;
   cl_device_id id = device->physical.id;
   cl_int error;
   device->handle = clCreateContext(NULL, 1, &id, NULL, NULL, &error);

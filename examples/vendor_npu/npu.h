@@ -44,6 +44,7 @@ typedef struct npu_device {
   npu_arena *arena;
   npu_activity *activity;
   npu_order order;
+  uint64_t queue_depth; /* commands that a stream has room for from the start */
 } npu_device;
 
 /* Calls host->set_error with printf-style text and returns `status`: the way every slot here fails. */

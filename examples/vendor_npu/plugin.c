@@ -113,6 +113,25 @@ static kw_status npu_device_attribute(void *plugin_ptr, uint32_t index, const ch
   return npu_fail(plugin->host, KW_ERR_NOT_FOUND, "the NPU has no attribute '%.100s'", key);
 }
 
+/* The host checks keys and lists them to people; what a value means is ours. */
+static const kw_option_desc queue_depth = {
+    .struct_size = sizeof(kw_option_desc),
+    .place = KW_OPTION_OPEN,
+    .key = "queue_depth",
+    .value = "64",
+    .text = "commands that each stream has room for without asking the heap, 1 to 65536",
+};
+static const kw_option_desc *const npu_options[] = {&queue_depth};
+
+static kw_status read_options(const npu_plugin *plugin, const kw_open_info *info, npu_device *device) {
+  const char *value = kw_option_value(info->options, info->option_count, &queue_depth);
+  if (kw_option_number(value, 1, 65536, &device->queue_depth)) {
+    return KW_OK;
+  }
+  return npu_fail(plugin->host, KW_ERR_INVALID_ARGUMENT, "the option queue_depth is '%.100s': a number from 1 to 65536",
+                  value);
+}
+
 static kw_status npu_device_open(void *plugin_ptr, uint32_t index, const kw_open_info *info, void **out_device) {
   const npu_plugin *plugin = plugin_ptr;
   kw_status status = check_index(plugin, index);
@@ -131,6 +150,13 @@ static kw_status npu_device_open(void *plugin_ptr, uint32_t index, const kw_open
     free(device);
     return npu_fail(plugin->host, KW_ERR_OUT_OF_MEMORY, "open: cannot reserve %llu bytes of address space",
                     (unsigned long long)NPU_MEMORY_BYTES);
+  }
+  status = read_options(plugin, info, device);
+  if (status != KW_OK) {
+    npu_activity_destroy(activity);
+    npu_arena_destroy(arena);
+    free(device);
+    return status;
   }
   device->host = plugin->host;
   device->arena = arena;
@@ -195,6 +221,8 @@ static const kw_plugin_desc npu_desc = {
     .shutdown = npu_shutdown,
     .groups = npu_groups,
     .group_count = sizeof npu_groups / sizeof npu_groups[0],
+    .option_count = sizeof npu_options / sizeof npu_options[0],
+    .options = npu_options,
 };
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {

@@ -39,7 +39,8 @@ struct npu_stream {
   pthread_mutex_t lock; /* everything below */
   pthread_cond_t changed;
   command *first, **last; /* waiting, in order */
-  command *spare;         /* done, to be used again: a stream in steady state allocates nothing */
+  command *entries;       /* queue_depth of them: with no more waiting, a stream allocates nothing */
+  command *spare;         /* those of them that do not wait */
   uint64_t enqueued, finished;
   bool ending;
 };
@@ -86,6 +87,16 @@ static void execute(npu_stream *stream, command *work) {
   }
 }
 
+/* An entry of the stream's own can be used again; the others came from the heap. Call with the lock held. */
+static void command_done(npu_stream *stream, command *work) {
+  if (work < stream->entries || work >= stream->entries + stream->device->queue_depth) {
+    free(work);
+    return;
+  }
+  work->next = stream->spare;
+  stream->spare = work;
+}
+
 static void *worker_main(void *stream_ptr) {
   npu_stream *stream = stream_ptr;
   fesetenv(FE_DFL_ENV); /* a new thread has that of the one that created it, whatever it is */
@@ -107,8 +118,7 @@ static void *worker_main(void *stream_ptr) {
     execute(stream, work);
 
     pthread_mutex_lock(&stream->lock);
-    work->next = stream->spare;
-    stream->spare = work;
+    command_done(stream, work);
     ++stream->finished;
     pthread_cond_broadcast(&stream->changed);
   }
@@ -190,12 +200,20 @@ static kw_status npu_stream_create(void *device_ptr, const kw_stream_info *info,
     return status;
   }
   npu_stream *stream = calloc(1, sizeof *stream);
-  if (stream == NULL) {
-    return npu_fail(device->host, KW_ERR_OUT_OF_MEMORY, "stream.create: no host memory (%zu bytes)", sizeof *stream);
+  command *entries = calloc(device->queue_depth, sizeof *entries);
+  if (stream == NULL || entries == NULL) {
+    free(entries);
+    free(stream);
+    return npu_fail(device->host, KW_ERR_OUT_OF_MEMORY, "stream.create: no host memory for a queue of %llu commands",
+                    (unsigned long long)device->queue_depth);
   }
   stream->device = device;
   stream->token = info->token;
   stream->last = &stream->first;
+  stream->entries = entries;
+  for (uint64_t i = 0; i < device->queue_depth; ++i) {
+    command_done(stream, &entries[i]);
+  }
   pthread_mutex_init(&stream->lock, NULL);
   pthread_condattr_t monotonic; /* a limit of a wait is no time of day, which somebody may set */
   pthread_condattr_init(&monotonic);
@@ -206,6 +224,7 @@ static kw_status npu_stream_create(void *device_ptr, const kw_stream_info *info,
   if (error != 0) {
     pthread_cond_destroy(&stream->changed);
     pthread_mutex_destroy(&stream->lock);
+    free(entries);
     free(stream);
     return npu_fail(device->host, KW_ERR_OUT_OF_MEMORY, "stream.create: pthread_create failed with error %d (%s)",
                     error, strerror(error));
@@ -222,13 +241,9 @@ static kw_status npu_stream_destroy(void *device, void *stream_ptr) {
   pthread_cond_broadcast(&stream->changed);
   pthread_mutex_unlock(&stream->lock);
   pthread_join(stream->worker, NULL); /* it finishes what was enqueued */
-  while (stream->spare != NULL) {
-    command *done = stream->spare;
-    stream->spare = done->next;
-    free(done);
-  }
   pthread_cond_destroy(&stream->changed);
   pthread_mutex_destroy(&stream->lock);
+  free(stream->entries);
   free(stream);
   return KW_OK;
 }

@@ -96,15 +96,24 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *   KEYWAY_TRACE            a file that gets a Chrome trace (JSON) of ops, copies, allocations and profile ranges,
  *                           and of when the device worked on what, where the plugin tells (`keyway trace` judges it)
  *   KEYWAY_THREADS          threads of the host's parallel_for; default: the CPUs this process may run on
+ *   KEYWAY_OPTIONS          acme.npu.queue_depth=64[;KEY=VALUE]: options of plugins where the application gives none
+ *                           (ignored in programs with raised privileges)
  *   KEYWAY_PROBE_TIMEOUT_MS time limit of one plugin's probe; default 10000 */
 
 typedef struct kw_init_options {
   uint32_t struct_size;
-  uint32_t reserved;
-  uint64_t flags; /* KW_INIT_* */
+  uint32_t option_count;
+  uint64_t flags;           /* KW_INIT_* */
+  const kw_option *options; /* of plugins, at their start and for all their devices, by whole keys; copied */
 } kw_init_options;
 #define KW_INIT_NO_DISCOVERY (UINT64_C(1) << 0) /* load no plugin but those that kw_plugin_load names */
 #define KW_INIT_TEST (UINT64_C(1) << 1)         /* this process tests: test.h works in it */
+
+/* Options. A plugin says which it has (kw_plugin_report.options); `keyway doctor` lists them. What is given for one
+ * device (kw_device_open, kw_device_open_with) comes first, then what kw_init was given, then KEYWAY_OPTIONS, then what
+ * the option is by itself. A key that names a plugin and none of its options is KW_ERR_INVALID_ARGUMENT, and the text
+ * lists those it has; in what kw_init was given and in KEYWAY_OPTIONS it keeps the plugin from being loaded. Keys of
+ * other plugins are ignored, and logged. A key that is given twice in one place is KW_ERR_INVALID_ARGUMENT. */
 
 /* Starts the library with options; NULL = defaults. KW_ERR_BUSY when it already started. Optional: the first call that
  * needs plugins starts it as well. KW_ERR_OUT_OF_MEMORY when memory, files or processes are short: nothing is lost, and
@@ -141,6 +150,9 @@ typedef struct kw_plugin_report {
   const char *sanitizer;
   uint64_t load_ns; /* time from found to the reached stage */
   uint64_t native;  /* KW_NATIVE_*: what it implements itself of what core derives otherwise; 0 until loaded */
+  const kw_option_desc *const *options; /* that the plugin has; NULL and 0 until known */
+  uint32_t option_count;
+  uint32_t reserved;
 } kw_plugin_report;
 
 /* Loads one plugin file beyond those discovered. The caller vouches for the file: unsafe permissions are only warned
@@ -174,7 +186,8 @@ KW_API kw_status kw_plugin_get_directory(uint32_t index, kw_plugin_directory *ou
  *   "auto"   the first of: gpu, npu, fpga and other, cpu devices; within a type in load order; never an emulated device
  *   "gpu"    the first device of type gpu that is not emulated
  * When two vendors use one key, the plain key is ambiguous and refused with both qualified names. An unknown name never
- * becomes another device. */
+ * becomes another device. Behind any of them options may follow, where the device is opened:
+ *   "npu:0/queue_depth=64", "auto/acme.npu.queue_depth=64;keyway.opencl.module_cache=0" */
 
 /* One line of the device list, by index over all visible devices in load order. Stable while no plugin is loaded. */
 typedef struct kw_device_entry {
@@ -190,6 +203,10 @@ KW_API kw_status kw_device_get_entry(uint32_t index, kw_device_entry *out_entry)
 /* Opens a device by name. One kw_device per physical index: opening it again returns the same one, counted.
  * KW_ERR_NOT_FOUND: the message lists the devices that exist and every plugin that failed to load, with the reason. */
 KW_API kw_status kw_device_open(const char *name, kw_device **out_device);
+/* The same with options beside those that the name has. KW_ERR_BUSY when the device is open and one of them has another
+ * value there: close it first, or open it without. */
+KW_API kw_status kw_device_open_with(const char *name, const kw_option *options, uint32_t option_count,
+                                     kw_device **out_device);
 /* Gives back one open. The device closes, and its caches are freed, when the last open is given back and every tensor,
  * stream, event, plan, generator and graph made on it is gone; until then opening it again gives the same device, lost
  * if it was lost. KW_ERR_BUSY inside a host function (kw_stream_call_host) when it would be the last: close after it
@@ -204,6 +221,8 @@ KW_API kw_status kw_device_get_info(const kw_device *device, kw_device_info *out
 /* A fact about the device by its key: see KW_ATTRIBUTE_LIST. KW_ERR_NOT_FOUND or KW_ERR_UNSUPPORTED when its plugin
  * does not tell. */
 KW_API kw_status kw_device_attribute(const kw_device *device, const char *key, kw_attribute *out_value);
+/* The same of a device in the list (kw_device_get_entry), which need not be open. */
+KW_API kw_status kw_device_get_entry_attribute(uint32_t index, const char *key, kw_attribute *out_value);
 /* What the plugin implements itself; everything else core derives. */
 #define KW_NATIVE_EVENTS (UINT64_C(1) << 0)
 #define KW_NATIVE_CALL_HOST (UINT64_C(1) << 1) /* kw_stream_call_host may block without stopping the caller */
@@ -259,6 +278,10 @@ typedef struct kw_memory_stats {
   uint64_t oom_failures; /* ... and failed all the same */
 } kw_memory_stats;
 KW_API kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats);
+/* Bytes of the device's memory that are free now, and all of them, as its driver counts: also for other processes, with
+ * what this one caches as used. Where the plugin cannot tell, kw_device_info.total_memory, and as free what `held` of
+ * kw_memory_stats leaves of it; KW_ERR_UNSUPPORTED where that is unknown, too. */
+KW_API kw_status kw_memory_get_usage(kw_device *device, uint64_t *out_free, uint64_t *out_total);
 /* Gives cached, unused memory back to the plugin; what graphs have set aside stays theirs. */
 KW_API kw_status kw_memory_trim(kw_device *device);
 

@@ -53,6 +53,11 @@
  *   - Reserved fields MUST be 0 [load/reserved_set], and so are unused bits of masks. From a side of a later version
  *     they read as 0.
  *   - Pointers passed to a slot are valid during that call only, unless the slot says otherwise.
+ *   - Texts are NUL-terminated UTF-8. The host copies what it keeps of a plugin's. What is no UTF-8 in a text for
+ * people it replaces by U+FFFD; what identifies something (keys, names of ops, kernels and options, stable ids) is
+ *     printable ASCII, and refused otherwise. Of a message (host->set_error, log, report_async_error, *out_reason) it
+ *     keeps 1,023 bytes at least and cuts the rest, never within a character; the texts of kw_plugin_desc, of its
+ *     options and of attributes have 1,023 bytes at most.
  *   - Where a slot's info has `next`, an unknown entry of the chain MUST be skipped, and an unknown critical one MUST
  *     be refused with KW_ERR_UNSUPPORTED before anything is changed: kw_ext_check does that. [abi/extensions]
  */
@@ -97,6 +102,37 @@ static inline kw_status kw_ext_check(const kw_ext *next, const uint32_t *known, 
     if (i == known_count && (next->kind & KW_EXT_CRITICAL) != 0) return KW_ERR_UNSUPPORTED;
   }
   return KW_OK;
+}
+
+/* ==== Options ===================================================================================================== */
+
+/* A plugin names its options once, in kw_plugin_desc.options, and the host does the rest: it refuses what is none of
+ * them, lists them to people, and hands init and device.open those that were given, each once. A value that an option
+ * cannot take is KW_ERR_INVALID_ARGUMENT, and its text names the option. */
+
+/* What an option is: its value among those that were given, otherwise the one it has where nobody says. */
+static inline const char *kw_option_value(const kw_option *options, uint32_t option_count, const kw_option_desc *desc) {
+  uint32_t i;
+  for (i = 0; i < option_count; i++) {
+    size_t at = 0;
+    while (options[i].key[at] == desc->key[at] && desc->key[at] != '\0') at++;
+    if (options[i].key[at] == desc->key[at]) return options[i].value;
+  }
+  return desc->value;
+}
+
+/* A value that is a number: decimal digits, from least to most. False for any other text. */
+static inline bool kw_option_number(const char *value, uint64_t least, uint64_t most, uint64_t *out_number) {
+  uint64_t number = 0;
+  if (*value == '\0') return false;
+  for (; *value != '\0'; value++) {
+    const uint64_t digit = (uint64_t)(*value - '0');
+    if (*value < '0' || *value > '9' || number > (UINT64_MAX - digit) / 10) return false;
+    number = number * 10 + digit;
+  }
+  if (number < least || number > most) return false;
+  *out_number = number;
+  return true;
 }
 
 /* ==== Host services =============================================================================================== */
@@ -344,7 +380,7 @@ struct kw_op_desc {
 typedef struct kw_open_info {
   uint32_t struct_size;
   uint32_t option_count;
-  const kw_option *options; /* for this device; see kw_init_info */
+  const kw_option *options; /* of the plugin's with KW_OPTION_OPEN those that were given, in no order, each once */
   const kw_ext *next;
 } kw_open_info;
 
@@ -360,7 +396,9 @@ typedef struct kw_device_api {
   /* Facts about device `index`; does not open it. The host has zeroed *out and set struct_size. */
   kw_status(KW_CALL *info)(void *plugin, uint32_t index, kw_device_info *out_info);
 
-  /* Opens a device. The host opens each index at most once at a time, and may open it again after close. [lifecycle] */
+  /* Opens a device. The host opens each index at most once at a time, and may open it again after close, with other
+   * options. [lifecycle] KW_ERR_INVALID_ARGUMENT: an option cannot have the value that was given; the text says which,
+   * and what it can have. */
   kw_status(KW_CALL *open)(void *plugin, uint32_t index, const kw_open_info *info, void **out_device);
 
   /* Closes it. The host has destroyed all streams, events and memory of the device first. MUST be possible after
@@ -423,7 +461,8 @@ typedef struct kw_memory_api {
   kw_status(KW_CALL *fill)(void *device, void *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
                            uint32_t pattern_size);
 
-  /* Free and total bytes now. (optional: from device.info and the host's own accounting) */
+  /* Free and total bytes now, whoever uses the rest. free is never more than total. From any thread; waits for no
+   * stream. (optional: from device.info and the host's own accounting) */
   kw_status(KW_CALL *usage)(void *device, uint64_t *out_free, uint64_t *out_total);
 
   /* Host memory that the device copies from and to without a detour: page-locked, where that matters. To the process it
@@ -730,7 +769,7 @@ typedef struct kw_group {
 typedef struct kw_init_info {
   uint32_t struct_size;
   uint32_t option_count;
-  const kw_option *options;
+  const kw_option *options; /* of the plugin's with KW_OPTION_INIT those that were given, in no order, each once */
   const kw_ext *next;
 } kw_init_info;
 
@@ -760,8 +799,13 @@ typedef struct kw_plugin_desc {
 
   const kw_group *groups;
   uint32_t group_count;
-  uint32_t reserved;
+
+  /* The options that init and device.open take, KW_OPTION_LIMIT at most, no key twice. What an option is where nobody
+   * says can be given, too, and means the same then. */
+  uint32_t option_count;
+  const kw_option_desc *const *options;
 } kw_plugin_desc;
+#define KW_OPTION_LIMIT 64u
 
 /* What the host tells when it asks. */
 typedef struct kw_query_info {
@@ -840,6 +884,7 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_EXTERNAL_MEMORY_MIN ((uint32_t)sizeof(kw_external_memory))
 #define KW_NATIVE_HANDLE_MIN ((uint32_t)sizeof(kw_native_handle))
 #define KW_ATTRIBUTE_MIN ((uint32_t)sizeof(kw_attribute))
+#define KW_OPTION_DESC_MIN ((uint32_t)sizeof(kw_option_desc))
 
 #ifdef __cplusplus
 }

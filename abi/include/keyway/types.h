@@ -115,11 +115,32 @@ typedef struct kw_ext_vendor {
   char name[48]; /* reverse DNS, NUL-terminated: "com.acme.priority" */
 } kw_ext_vendor;
 
-/* A setting: NUL-terminated UTF-8 key and value, numbers as in the C locale. 16 bytes, frozen: it travels in arrays. */
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+/* A setting. Its whole key is the plugin's name and the option's, "acme.npu.queue_depth"; to a plugin, and where one
+ * device is opened, the option's alone says enough. The value is NUL-terminated UTF-8, numbers as in the C locale. 16
+ * bytes, frozen: it travels in arrays. */
 typedef struct kw_option {
-  const char *key; /* reverse DNS: "com.acme.queue_depth" */
+  const char *key;
   const char *value;
 } kw_option;
+#define KW_OPTION_VALUE_LIMIT 1023u /* bytes */
+
+/* Where a plugin takes an option. */
+typedef uint32_t kw_option_place;
+enum {
+  KW_OPTION_INIT = 0, /* at its start, once for all its devices */
+  KW_OPTION_OPEN = 1  /* where a device is opened */
+};
+
+/* An option that a plugin has. Texts have at most 1,023 bytes. */
+typedef struct kw_option_desc {
+  uint32_t struct_size;
+  kw_option_place place;
+  const char *key;   /* [a-z][a-z0-9_]*, at most 31 bytes: "queue_depth" */
+  const char *value; /* what it is where nobody says */
+  const char *text;  /* one line for people: what it does, and which values there are */
+} kw_option_desc;
 
 /* ---- Faults on demand -------------------------------------------------------------------------------------------- */
 
@@ -311,7 +332,8 @@ typedef struct kw_device_info {
   char name[64];           /* the product's name, for people */
   char vendor[64];         /* the maker of the device */
   char driver_version[64]; /* the driver's own text */
-  char stable_id[64];    /* survives reboots and reordering: "pci:0000:3b:00.0", "uuid:…"; empty when there is none */
+  char stable_id[64];      /* survives reboots and reordering: "pci:0000:3b:00.0", "uuid:..."; empty when there is none.
+                              Printable ASCII without blanks, '/', ',' and ';' */
   char parent_id[64];    /* stable_id of the physical device this is a part of (a tile, a MIG slice); empty otherwise */
   uint64_t total_memory; /* bytes; 0 = unknown */
   uint64_t max_alloc;    /* bytes in one allocation; 0 = total_memory */

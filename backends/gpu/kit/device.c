@@ -45,6 +45,34 @@ static kw_status device_info(void *state, uint32_t index, kw_device_info *out_in
   return plugin->driver->describe(plugin->host, &plugin->list.items[index], out_info);
 }
 
+static kw_status device_attribute(void *state, uint32_t index, const char *key, kw_attribute *out_value) {
+  const kw_gpu_plugin *plugin = state;
+  const kw_gpu_driver *driver = plugin->driver;
+  kw_status status = KW_ERR_NOT_FOUND;
+  if (driver->attribute) status = driver->attribute(plugin->host, &plugin->list.items[index], key, out_value);
+  if (status != KW_ERR_NOT_FOUND) return status;
+  return kw_gpu_error(plugin->host, status, "%s does not tell '%.100s' of this device", driver->description, key);
+}
+
+static const kw_option_desc module_cache = {
+    .struct_size = sizeof module_cache,
+    .place = KW_OPTION_OPEN,
+    .key = "module_cache",
+    .value = "1",
+    .text = "1: what was compiled is kept on disk (KEYWAY_MODULE_CACHE) for later processes, 0: it is not",
+};
+const kw_option_desc *const kw_gpu_options[] = {&module_cache};
+
+static kw_status read_options(const kw_gpu_plugin *plugin, const kw_open_info *info, bool *out_keeps_modules) {
+  const char *value = kw_option_value(info->options, info->option_count, &module_cache);
+  uint64_t number;
+  if (!kw_option_number(value, 0, 1, &number)) {
+    return kw_gpu_error(plugin->host, KW_ERR_INVALID_ARGUMENT, "the option module_cache is '%.100s': 0 or 1", value);
+  }
+  *out_keeps_modules = number;
+  return KW_OK;
+}
+
 static void discard(kw_gpu_device *device) {
   kw_gpu_activity_finish(device);
   kw_gpu_device_finish(device);
@@ -58,11 +86,14 @@ static kw_status device_open(void *state, uint32_t index, const kw_open_info *in
   const kw_gpu_driver *driver = plugin->driver;
   const kw_gpu_physical *physical = &plugin->list.items[index];
   char identity[400] = "";
+  bool keeps_modules = true;
+  kw_status status = read_options(plugin, info, &keeps_modules);
+  if (status != KW_OK) return status;
   kw_gpu_device *device = calloc(1, driver->device_size > sizeof *device ? driver->device_size : sizeof *device);
   if (!device) return kw_gpu_error(plugin->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a device");
-  if (driver->identify) driver->identify(physical, identity, sizeof identity);
-  kw_status status = kw_gpu_device_start(device, driver, plugin->host, kw_gpu_has_f64(driver, physical),
-                                         identity[0] ? identity : NULL);
+  if (driver->identify && keeps_modules) driver->identify(physical, identity, sizeof identity);
+  status = kw_gpu_device_start(device, driver, plugin->host, kw_gpu_has_f64(driver, physical),
+                               identity[0] ? identity : NULL);
   if (status != KW_OK) {
     free(device);
     return status;
@@ -70,7 +101,7 @@ static kw_status device_open(void *state, uint32_t index, const kw_open_info *in
   device->physical = *physical;
   pthread_mutex_init(&device->lock, NULL);
   status = kw_gpu_activity_start(device);
-  if (status == KW_OK && driver->open) status = driver->open(device);
+  if (status == KW_OK && driver->open) status = driver->open(device, info);
   if (status == KW_OK) {
     *out_device = device;
   } else {
@@ -97,4 +128,5 @@ const kw_device_api kw_gpu_device_slots = {
     .info = device_info,
     .open = device_open,
     .close = device_close,
+    .attribute = device_attribute,
 };

@@ -25,7 +25,9 @@ kw_status kw_gpu_devices_find(kw_gpu_plugin *plugin);
 /* Whether a device computes in double precision. */
 bool kw_gpu_has_f64(const kw_gpu_driver *driver, const kw_gpu_physical *physical);
 
-/* The device group over any driver. */
+/* The device group over any driver, and the options that all plugins of the kit have. */
 extern const kw_device_api kw_gpu_device_slots;
+#define KW_GPU_OPTION_COUNT 1
+extern const kw_option_desc *const kw_gpu_options[KW_GPU_OPTION_COUNT];
 
 #endif /* KEYWAY_GPU_KIT_DEVICE_H */

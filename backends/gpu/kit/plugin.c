@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define GROUP_LIMIT 16
+#define OPTION_LIMIT 16
 
 /* What this library answers to a query: made at the first, the same ever after. */
 static struct {
@@ -21,6 +22,7 @@ static struct {
   kw_stream_api stream;
   kw_event_api event;
   kw_group groups[GROUP_LIMIT];
+  const kw_option_desc *options[OPTION_LIMIT];
   kw_plugin_desc desc;
 } answer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -70,6 +72,10 @@ static void add_group(const char *name, const void *table) {
   answer.groups[answer.desc.group_count++] = (kw_group){name, table};
 }
 
+static void add_option(const kw_option_desc *option) {
+  answer.options[answer.desc.option_count++] = option;
+}
+
 static void make(const kw_gpu_driver *driver) {
   answer.desc = (kw_plugin_desc){
       .struct_size = sizeof answer.desc,
@@ -84,6 +90,7 @@ static void make(const kw_gpu_driver *driver) {
       .init = init,
       .shutdown = shutdown,
       .groups = answer.groups,
+      .options = answer.options,
   };
   answer.memory = kw_gpu_memory_slots(driver);
   answer.stream = kw_gpu_stream_slots(driver);
@@ -95,6 +102,9 @@ static void make(const kw_gpu_driver *driver) {
   if (driver->mark_times) add_group(KW_GROUP_ACTIVITY, &kw_gpu_activity_slots);
   for (uint32_t i = 0; i < driver->group_count && answer.desc.group_count < GROUP_LIMIT; ++i)
     add_group(driver->groups[i].name, driver->groups[i].table);
+  for (uint32_t i = 0; i < KW_GPU_OPTION_COUNT; ++i) add_option(kw_gpu_options[i]);
+  for (uint32_t i = 0; i < driver->option_count && answer.desc.option_count < OPTION_LIMIT; ++i)
+    add_option(driver->options[i]);
   answer.driver = driver;
 }
 

@@ -82,7 +82,8 @@ static kw_status describe(const kw_host_api *given, const kw_gpu_physical *physi
   return KW_OK;
 }
 
-static kw_status open_device(kw_gpu_device *device) {
+static kw_status open_device(kw_gpu_device *device, const kw_open_info *info) {
+  (void)info;
   if (fake.open != KW_OK) return fake.open;
   device->handle = device->physical.id;
   ++fake.opened;

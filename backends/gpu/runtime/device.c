@@ -106,7 +106,8 @@ void kw_rt_identify(const kw_gpu_physical *physical, char *out, size_t size) {
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-kw_status kw_rt_device_open(kw_gpu_device *base) {
+kw_status kw_rt_device_open(kw_gpu_device *base, const kw_open_info *info) {
+  (void)info;
   kw_rt_device *device = (kw_rt_device *)base;
   size_t memory = 0;
   device->id = id_of(&base->physical);

@@ -222,7 +222,7 @@ kw_status kw_rt_probe(const char **out_reason);
 kw_status kw_rt_find(const kw_host_api *host, kw_gpu_list *list);
 kw_status kw_rt_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info);
 void kw_rt_identify(const kw_gpu_physical *physical, char *out, size_t size);
-kw_status kw_rt_device_open(kw_gpu_device *device);
+kw_status kw_rt_device_open(kw_gpu_device *device, const kw_open_info *info);
 kw_status kw_rt_device_close(kw_gpu_device *device);
 
 kw_status kw_rt_alloc(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);

@@ -119,8 +119,11 @@ struct kw_gpu_driver {
   /* Kernels and ops of the plugin's own; called at init, after the kit's are registered. (optional) */
   kw_status (*register_kernels)(const kw_host_api *host, bool has_f64);
   size_t device_size; /* of the struct that begins with a kw_gpu_device; 0: that alone */
+  /* kw_device_api.attribute. (optional) */
+  kw_status (*attribute)(const kw_host_api *host, const kw_gpu_physical *physical, const char *key,
+                         kw_attribute *out_value);
   /* Makes the runtime's part of a device whose head is filled. What fails leaves nothing behind. (optional) */
-  kw_status (*open)(kw_gpu_device *device);
+  kw_status (*open)(kw_gpu_device *device, const kw_open_info *info);
   /* Undoes open; kernels and modules are destroyed. (optional) */
   kw_status (*close)(kw_gpu_device *device);
 
@@ -212,6 +215,10 @@ struct kw_gpu_driver {
   /* Groups of the plugin's own: graphs, energy, a vendor's. Their slots get a kw_gpu_device and a kw_gpu_stream. */
   const kw_group *groups;
   uint32_t group_count;
+
+  /* Options of the plugin's own, beside those of the kit: see kw_plugin_desc. They reach open. (optional) */
+  uint32_t option_count;
+  const kw_option_desc *const *options;
 };
 
 /* For the end of keyway_plugin_query: a plugin over this driver, or why this host cannot have it. A library has one

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Characters told apart by the table of RFC 3629, section 4: no overlong forms, no surrogates, none beyond U+10FFFF.
+ */
+#include "base/utf8.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+size_t kw_utf8_length(const char *text) {
+  static const struct {
+    uint8_t first, last; /* of the lead byte */
+    uint8_t least, most; /* of the byte behind it */
+    uint8_t length;
+  } rows[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+              {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+              {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+  const uint8_t *bytes = (const uint8_t *)text;
+  if (bytes[0] < 0x80) return bytes[0] != 0;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    if (bytes[0] < rows[i].first || bytes[0] > rows[i].last) continue;
+    if (bytes[1] < rows[i].least || bytes[1] > rows[i].most) return 0;
+    for (size_t at = 2; at < rows[i].length; at++)
+      if ((bytes[at] & 0xc0) != 0x80) return 0;
+    return rows[i].length;
+  }
+  return 0;
+}
+
+bool kw_utf8_is_valid(const char *text) {
+  for (size_t length; *text != '\0'; text += length)
+    if ((length = kw_utf8_length(text)) == 0) return false;
+  return true;
+}
+
+size_t kw_utf8_fit(const char *text, size_t size) {
+  size_t start = size; /* of the character that the last byte belongs to */
+  while (start > 0 && size - start < 4 && ((uint8_t)text[start] & 0xc0) == 0x80) start--;
+  return kw_utf8_length(text + start) > size - start ? start : size;
+}
+
+bool kw_utf8_mend(char *out, size_t size, const char *text) {
+  size_t used = 0;
+  while (*text != '\0') {
+    const size_t length = kw_utf8_length(text), written = length != 0 ? length : sizeof replacement - 1;
+    if (used + written >= size) break;
+    memcpy(out + used, length != 0 ? text : replacement, written);
+    used += written;
+    text += length != 0 ? length : 1;
+  }
+  out[used] = '\0';
+  return *text == '\0';
+}
+
+bool kw_ascii_identifies(const char *text, const char *others) {
+  for (const char *c = text; *c != '\0'; c++)
+    if (*c <= ' ' || *c > '~' || strchr(others, *c) != NULL) return false;
+  return *text != '\0';
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * UTF-8, as RFC 3629 says, in texts that others wrote.
+ */
+#ifndef KEYWAY_CORE_UTF8_H
+#define KEYWAY_CORE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The bytes of the character that `text` begins with, 1 to 4; 0 when it begins with none, NUL among them. Reads no
+ * further than the first byte that cannot belong to it. */
+size_t kw_utf8_length(const char *text);
+
+bool kw_utf8_is_valid(const char *text);
+
+/* Where the first `size` bytes of a text end that must not end within a character: `size` or up to 3 less. */
+size_t kw_utf8_fit(const char *text, size_t size);
+
+/* Copies `text` into `out` of `size` bytes, NUL included, what is no UTF-8 as U+FFFD; cuts what does not fit, not
+ * within a character. True when nothing was cut. */
+bool kw_utf8_mend(char *out, size_t size, const char *text);
+
+/* Printable ASCII, not empty, without blanks and without the characters of `others`: what can identify something. */
+bool kw_ascii_identifies(const char *text, const char *others);
+
+#endif /* KEYWAY_CORE_UTF8_H */
