@@ -10,23 +10,52 @@
 #include <inttypes.h>
 #include <time.h>
 
-enum { COUNT = 1 << 15, SIZE = COUNT * sizeof(float), STREAMS = 2, KERNELS = 16, RECORDS = 512, PIECE = 5 };
+enum { ROWS = 128, DEPTH = 256, COUNT = ROWS * DEPTH, SIZE = COUNT * sizeof(float) };
+enum { STREAMS = 2, RECORDER = STREAMS, KERNELS = 64, RECORDS = 1024, PIECE = 5 };
 
-/* ---- A device under test, driven through its slots --------------------------------------------------------------- */
+/* ---- What a device does ------------------------------------------------------------------------------------------ */
 
-static struct {
-  kw_guest guest;
-  kw_host_api host_table;
-  kw_kernel_desc kernels[KERNELS]; /* of add.Tensor, as the plugin offers them */
-  uint32_t kernel_count;
-  void *plugin, *device, *streams[STREAMS];
-  kw_mem in, out, workspace;
+/* Ops by what they are to a device: a launch of each of its kinds that a plugin is likely to have. */
+typedef enum shape { VECTOR, SCALAR, PRODUCT } shape;
+static const struct {
+  const char *name;
+  uint32_t tensors, args; /* its arguments: tensors, and then defaults */
+  shape result;
+} ops[] = {
+    {"add.Tensor", 2, 3, VECTOR}, {"mul.Tensor", 2, 2, VECTOR}, {"neg", 1, 1, VECTOR}, {"relu", 1, 1, VECTOR},
+    {"exp", 1, 1, VECTOR},        {"mm", 2, 2, PRODUCT},        {"sum", 1, 2, SCALAR},
+};
+enum { OPS = sizeof ops / sizeof ops[0] };
+
+/* A call of one of them, prepared. Holds pointers into itself. */
+typedef struct launchable {
   kw_kernel_desc kernel;
-  kw_tensor_ref refs[2];
+  kw_tensor_ref ins[2], out;
   const kw_tensor_ref *outs[1];
   kw_value args[3];
   kw_call call;
-  float host[COUNT];
+  kw_mem workspaces[STREAMS];
+} launchable;
+
+/* One thing that a device is given to do. */
+typedef struct task {
+  kw_activity_kind kind;
+  kw_copy_kind copy; /* of a copy */
+  launchable *launch;
+} task;
+
+/* A device under test, driven through its slots. */
+static struct {
+  kw_guest guest;
+  kw_host_api host_table;
+  kw_kernel_desc kernels[KERNELS]; /* of these ops, as the plugin offers them */
+  uint32_t kernel_count;
+  void *plugin, *device, *streams[STREAMS + 1]; /* the last is for recording graphs */
+  kw_mem ins[STREAMS], outs[STREAMS];           /* each stream has its own */
+  launchable launches[OPS];
+  task tasks[OPS + 4];
+  uint32_t launch_count, task_count;
+  float host[STREAMS][COUNT], back[STREAMS][COUNT];
   kw_activity records[RECORDS]; /* drained last */
   uint32_t record_count;
 } t;
@@ -38,69 +67,90 @@ static uint64_t token_of(int stream) {
   return UINT64_C(0x7ab5) + (uint64_t)stream * 0x1001;
 }
 
+static kw_tensor_ref tensor_of(shape form, bool is_right) {
+  kw_tensor_ref ref = {.numel = 1};
+  const int64_t rows = is_right ? DEPTH : ROWS, columns = is_right ? ROWS : DEPTH;
+  if (form == VECTOR) {
+    ref = (kw_tensor_ref){.shape = {COUNT}, .strides = {1}, .rank = 1, .numel = COUNT};
+  } else if (form == PRODUCT) {
+    ref = (kw_tensor_ref){.shape = {rows, columns}, .strides = {columns, 1}, .rank = 2, .numel = COUNT};
+  }
+  ref.struct_size = sizeof ref;
+  ref.dtype = KW_F32;
+  ref.alignment = sizeof(float);
+  return ref;
+}
+
+static void describe(uint32_t op, launchable *out) {
+  const shape form = ops[op].result == PRODUCT ? PRODUCT : VECTOR;
+  out->ins[0] = tensor_of(form, false);
+  out->ins[1] = tensor_of(form, true);
+  out->out = tensor_of(ops[op].result, false);
+  if (ops[op].result == PRODUCT) {
+    out->out.shape[1] = out->out.strides[0] = ROWS;
+    out->out.numel = (int64_t)ROWS * ROWS;
+  }
+  out->outs[0] = &out->out;
+  for (uint32_t i = 0; i < ops[op].tensors; i++)
+    out->args[i] = (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = &out->ins[i]};
+  if (strcmp(ops[op].name, "add.Tensor") == 0)
+    out->args[2] = (kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64, .u.i = 1};
+  out->call = (kw_call){.struct_size = sizeof out->call,
+                        .arg_count = ops[op].args,
+                        .out_count = 1,
+                        .device = t.device,
+                        .op = ops[op].name,
+                        .args = out->args,
+                        .outs = out->outs};
+}
+
 /* The kernel of the highest priority that takes the call. False without one. */
-static bool choose_kernel(void) {
+static bool choose_kernel(launchable *launch) {
   bool found = false;
   for (uint32_t i = 0; i < t.kernel_count; i++) {
     const kw_kernel_desc *kernel = &t.kernels[i];
+    if (strcmp(kernel->op, launch->call.op) != 0 || kernel->math_needs != 0) continue;
     if (!(kernel->dtypes.bits[0] & KW_DTYPE_BIT(KW_F32)) || kernel->priority == KW_PRIORITY_OFF) continue;
-    if (found && kernel->priority <= t.kernel.priority) continue;
-    t.call.user = kernel->user;
-    if (kernel->can_implement && kernel->can_implement(&t.call) != KW_OK) continue;
-    t.kernel = *kernel;
+    if (found && kernel->priority <= launch->kernel.priority) continue;
+    launch->call.user = kernel->user;
+    if (kernel->can_implement && kernel->can_implement(&launch->call) != KW_OK) continue;
+    launch->kernel = *kernel;
     found = true;
   }
-  t.call.user = t.kernel.user;
+  launch->call.user = launch->kernel.user;
   return found;
 }
 
 static kw_mem allocate(uint64_t size) {
-  const kw_alloc_info info = {.struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = 1};
+  const kw_alloc_info info = {
+      .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = sizeof(float)};
   kw_mem mem = NULL;
   EXPECT_OK(t.guest.memory->alloc(t.device, &info, &mem));
   return mem;
 }
 
-static kw_tensor_ref vector(void) {
-  return (kw_tensor_ref){.struct_size = sizeof(kw_tensor_ref),
-                         .dtype = KW_F32,
-                         .rank = 1,
-                         .numel = COUNT,
-                         .alignment = 64,
-                         .shape = {COUNT},
-                         .strides = {1}};
-}
-
-/* add.Tensor(in, in) into out: chosen and prepared as a host does it, without memory, then with. */
-static bool prepare_launch(void) {
-  t.refs[0] = t.refs[1] = vector();
-  t.outs[0] = &t.refs[1];
-  t.args[0] = t.args[1] = (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = &t.refs[0]};
-  t.args[2] = (kw_value){.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_I64, .u.i = 1};
-  t.call = (kw_call){.struct_size = sizeof t.call,
-                     .arg_count = 3,
-                     .out_count = 1,
-                     .device = t.device,
-                     .op = "add.Tensor",
-                     .args = t.args,
-                     .outs = t.outs};
-  if (!choose_kernel()) return false;
-  if (t.kernel.workspace_size) EXPECT_OK(t.kernel.workspace_size(&t.call, &t.call.workspace_size));
-  if (t.kernel.prepare) EXPECT_OK(t.kernel.prepare(&t.call, &t.call.prepared));
-  t.refs[0].mem = t.in = allocate(SIZE);
-  t.refs[1].mem = t.out = allocate(SIZE);
-  if (t.call.workspace_size > 0) t.call.workspace = t.workspace = allocate(t.call.workspace_size);
-  return true;
+/* Chosen and prepared as a host does it, without memory. */
+static void prepare(uint32_t op) {
+  launchable *launch = &t.launches[t.launch_count];
+  describe(op, launch);
+  if (!choose_kernel(launch)) return;
+  kw_call *call = &launch->call;
+  if (launch->kernel.workspace_size) EXPECT_OK(launch->kernel.workspace_size(call, &call->workspace_size));
+  if (launch->kernel.prepare) EXPECT_OK(launch->kernel.prepare(call, &call->prepared));
+  for (int i = 0; i < STREAMS && call->workspace_size > 0; i++) launch->workspaces[i] = allocate(call->workspace_size);
+  t.tasks[t.task_count++] = (task){.kind = KW_ACTIVITY_LAUNCH, .launch = launch};
+  t.launch_count++;
 }
 
 static kw_status keep_kernel(void *ctx, const kw_kernel_desc *kernel) {
   (void)ctx;
-  if (strcmp(kernel->op, "add.Tensor") == 0 && t.kernel_count < KERNELS) t.kernels[t.kernel_count++] = *kernel;
+  for (uint32_t i = 0; i < OPS; i++)
+    if (strcmp(kernel->op, ops[i].name) == 0 && t.kernel_count < KERNELS) t.kernels[t.kernel_count++] = *kernel;
   return KW_OK;
 }
 
-/* False: the device has no kernel that these tests could launch. */
-static bool begin(void) {
+/* Opens the device with recording on, and makes the list of what it can be given to do. */
+static void begin(void) {
   const kw_init_info init = {.struct_size = sizeof init};
   const kw_open_info open = {.struct_size = sizeof open};
   t.guest = kw_guest_load();
@@ -109,35 +159,84 @@ static bool begin(void) {
   EXPECT_OK(t.guest.desc->init(&t.host_table, &init, &t.plugin));
   EXPECT_OK(t.guest.device->open(t.plugin, 0, &open, &t.device));
   EXPECT_OK(t.guest.activity->record(t.device, 1));
-  for (int i = 0; i < STREAMS; i++) {
+  for (int i = 0; i <= RECORDER; i++) {
     const kw_stream_info info = {.struct_size = sizeof info, .token = token_of(i)};
     EXPECT_OK(t.guest.stream->create(t.device, &info, &t.streams[i]));
   }
-  return prepare_launch();
+  for (int i = 0; i < STREAMS; i++) {
+    t.ins[i] = allocate(SIZE);
+    t.outs[i] = allocate(SIZE);
+  }
+  for (kw_copy_kind kind = KW_COPY_HOST_TO_DEVICE; kind <= KW_COPY_DEVICE_TO_DEVICE; kind++)
+    t.tasks[t.task_count++] = (task){.kind = KW_ACTIVITY_COPY, .copy = kind};
+  if (t.guest.memory->fill) t.tasks[t.task_count++] = (task){.kind = KW_ACTIVITY_FILL};
+  for (uint32_t i = 0; i < OPS; i++) prepare(i);
+  KW_CHECK(t.launch_count > 0, "the device has a kernel of these ops, by its host, and the plugin offers none");
 }
 
 static int end(void) {
-  if (t.kernel.release && t.call.prepared) EXPECT_OK(t.kernel.release(t.kernel.user, t.call.prepared));
-  const kw_mem mems[] = {t.in, t.out, t.workspace};
-  for (int i = 0; i < 3; i++) {
-    if (mems[i]) EXPECT_OK(t.guest.memory->dealloc(t.device, mems[i]));
+  for (uint32_t i = 0; i < t.launch_count; i++) {
+    const launchable *launch = &t.launches[i];
+    if (launch->kernel.release && launch->call.prepared)
+      EXPECT_OK(launch->kernel.release(launch->kernel.user, launch->call.prepared));
+    for (int s = 0; s < STREAMS; s++)
+      if (launch->workspaces[s]) EXPECT_OK(t.guest.memory->dealloc(t.device, launch->workspaces[s]));
   }
-  for (int i = 0; i < STREAMS; i++) EXPECT_OK(t.guest.stream->destroy(t.device, t.streams[i]));
+  for (int i = 0; i < STREAMS; i++) {
+    EXPECT_OK(t.guest.memory->dealloc(t.device, t.ins[i]));
+    EXPECT_OK(t.guest.memory->dealloc(t.device, t.outs[i]));
+  }
+  for (int i = 0; i <= RECORDER; i++) EXPECT_OK(t.guest.stream->destroy(t.device, t.streams[i]));
   EXPECT_OK(t.guest.device->close(t.device));
   EXPECT_OK(t.guest.desc->shutdown(t.plugin));
   return 0;
 }
 
-/* call_id 0: a copy to the device; otherwise a launch. */
-static void enqueue(int stream, uint64_t call_id) {
-  if (call_id == 0) {
-    const kw_copy_info copy = {
-        .struct_size = sizeof copy, .kind = KW_COPY_HOST_TO_DEVICE, .dst_mem = t.in, .src_host = t.host, .size = SIZE};
-    EXPECT_OK(t.guest.memory->copy(t.device, t.streams[stream], &copy));
+/* ---- Enqueueing and draining ------------------------------------------------------------------------------------- */
+
+/* On the memory of stream `home`. */
+static void launch_on(void *stream, launchable *launch, int home, uint64_t call_id) {
+  launch->ins[0].mem = launch->ins[1].mem = t.ins[home];
+  launch->out.mem = t.outs[home];
+  launch->call.workspace = launch->workspaces[home];
+  launch->call.stream = stream;
+  launch->call.call_id = call_id;
+  EXPECT_OK(launch->kernel.launch(&launch->call));
+}
+
+static void copy_on(void *stream, kw_copy_kind kind, int home) {
+  kw_copy_info copy = {.struct_size = sizeof copy, .kind = kind, .size = SIZE};
+  if (kind == KW_COPY_HOST_TO_DEVICE) {
+    copy.src_host = t.host[home];
+    copy.dst_mem = t.ins[home];
+  } else if (kind == KW_COPY_DEVICE_TO_HOST) {
+    copy.src_mem = t.ins[home];
+    copy.dst_host = t.back[home];
   } else {
-    t.call.stream = t.streams[stream];
-    t.call.call_id = call_id;
-    EXPECT_OK(t.kernel.launch(&t.call));
+    copy.src_mem = t.ins[home];
+    copy.dst_mem = t.outs[home];
+  }
+  EXPECT_OK(t.guest.memory->copy(t.device, stream, &copy));
+}
+
+static const task *task_of(uint64_t number) {
+  return &t.tasks[number % t.task_count];
+}
+
+/* The id that a launch is given; a copy or a fill has none. */
+static uint64_t id_of(uint64_t number) {
+  return task_of(number)->kind == KW_ACTIVITY_LAUNCH ? number << 48 | number : 0;
+}
+
+static void enqueue(int stream, uint64_t number) {
+  static const float pattern = 1;
+  const task *task = task_of(number);
+  if (task->kind == KW_ACTIVITY_LAUNCH) {
+    launch_on(t.streams[stream], task->launch, stream, id_of(number));
+  } else if (task->kind == KW_ACTIVITY_COPY) {
+    copy_on(t.streams[stream], task->copy, stream);
+  } else {
+    EXPECT_OK(t.guest.memory->fill(t.device, t.streams[stream], t.outs[stream], 0, SIZE, &pattern, sizeof pattern));
   }
 }
 
@@ -180,6 +279,12 @@ static uint32_t count_records(kw_activity_kind kind, uint64_t call_id) {
   return found;
 }
 
+static const char *name_of(uint64_t number) {
+  const task *task = task_of(number);
+  if (task->kind == KW_ACTIVITY_LAUNCH) return task->launch->call.op;
+  return task->kind == KW_ACTIVITY_COPY ? "copy" : "fill";
+}
+
 /* All records are of the time between the two, and none ends before it begins. */
 static void check_between(uint64_t before, uint64_t after) {
   for (uint32_t i = 0; i < t.record_count; i++) {
@@ -211,25 +316,22 @@ static void run(const char *scenario) {
 /* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 int kw_child_activity_waits(void) {
-  enum { ROUNDS = 24 };
-  if (!begin()) return end();
-  for (uint64_t round = 1; round <= ROUNDS; round++) {
-    const bool copy = round % 3 == 0;
-    const uint64_t call_id = copy ? 0 : round << 48 | round;
+  begin();
+  for (uint64_t number = 1; number <= 2 * t.task_count; number++) {
     const uint64_t before = device_now();
-    enqueue(0, call_id);
+    enqueue(0, number);
     wait_for(0);
     const uint64_t after = device_now();
     drain();
-    KW_CHECK(count_records(copy ? KW_ACTIVITY_COPY : KW_ACTIVITY_LAUNCH, call_id) > 0,
-             "a %s that was waited for has no record", copy ? "copy" : "launch");
+    KW_CHECK(count_records(task_of(number)->kind, id_of(number)) > 0, "a %s that was waited for has no record",
+             name_of(number));
     check_between(before, after);
     check_order(0);
   }
   return end();
 }
 
-/* A launch or copy that was waited for has a record, whose time lies between enqueueing and the wait's return. */
+/* A launch, copy or fill that was waited for has a record, whose time lies between enqueueing and the wait's return. */
 void kw_contract_activity_inside_waits(void **state) {
   (void)state;
   run("activity_waits");
@@ -237,9 +339,10 @@ void kw_contract_activity_inside_waits(void **state) {
 
 int kw_child_activity_order(void) {
   enum { WORK = 60 };
-  if (!begin()) return end();
+  uint32_t moves[KW_ACTIVITY_GRAPH] = {0};
+  begin();
   const uint64_t before = device_now();
-  for (uint64_t i = 1; i <= WORK; i++) enqueue(0, i % 4 == 0 ? 0 : i);
+  for (uint64_t i = 1; i <= WORK; i++) enqueue(0, i);
   wait_for(0);
   const uint64_t after = device_now();
   drain();
@@ -252,10 +355,14 @@ int kw_child_activity_order(void) {
              "launch %" PRIu64 " of a stream ran before launch %" PRIu64 ", by its record", t.records[i].call_id, last);
     last = t.records[i].call_id;
   }
-  for (uint64_t i = 1; i <= WORK; i++)
-    KW_CHECK(i % 4 == 0 || count_records(KW_ACTIVITY_LAUNCH, i) > 0, "launch %" PRIu64 " has no record", i);
-  KW_CHECK(count_records(KW_ACTIVITY_COPY, 0) >= WORK / 4, "%d copies have %u records", WORK / 4,
-           count_records(KW_ACTIVITY_COPY, 0));
+  for (uint64_t i = 1; i <= WORK; i++) {
+    moves[task_of(i)->kind]++;
+    KW_CHECK(id_of(i) == 0 || count_records(KW_ACTIVITY_LAUNCH, id_of(i)) > 0, "%s, number %" PRIu64 ", has no record",
+             name_of(i), i);
+  }
+  for (kw_activity_kind kind = KW_ACTIVITY_COPY; kind <= KW_ACTIVITY_FILL; kind++)
+    KW_CHECK(count_records(kind, 0) >= moves[kind], "%u %s have %u records", moves[kind],
+             kind == KW_ACTIVITY_COPY ? "copies" : "fills", count_records(kind, 0));
   return end();
 }
 
@@ -266,21 +373,31 @@ void kw_contract_activity_one_after_another(void **state) {
 }
 
 int kw_child_activity_streams(void) {
-  enum { WORK = 20 };
-  if (!begin()) return end();
+  enum { WORK = 30 };
+  uint32_t moves[STREAMS] = {0};
+  begin();
   const uint64_t before = device_now();
-  for (uint64_t i = 1; i <= WORK; i++) {
-    for (int stream = 0; stream < STREAMS; stream++) enqueue(stream, i * 10 + (uint64_t)stream);
+  for (uint64_t i = 1; i <= WORK; i++) { /* launches of even numbers on the first stream */
+    const int stream = (int)(i % STREAMS);
+    enqueue(stream, i);
+    moves[stream] += id_of(i) == 0;
   }
   for (int stream = 0; stream < STREAMS; stream++) wait_for(stream);
   const uint64_t after = device_now();
   drain();
   check_between(before, after);
-  for (int stream = 0; stream < STREAMS; stream++) check_order(stream);
   for (uint32_t i = 0; i < t.record_count; i++) {
-    KW_CHECK(t.records[i].stream_token == token_of((int)(t.records[i].call_id % 10)),
-             "a launch is recorded with the token %" PRIu64 ", its stream's is %" PRIu64, t.records[i].stream_token,
-             token_of((int)(t.records[i].call_id % 10)));
+    const kw_activity *record = &t.records[i];
+    KW_CHECK(record->call_id == 0 || record->stream_token == token_of((int)(record->call_id % STREAMS)),
+             "a launch is recorded with the token of another stream");
+  }
+  for (int stream = 0; stream < STREAMS; stream++) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < t.record_count; i++)
+      found += t.records[i].call_id == 0 && t.records[i].stream_token == token_of(stream);
+    KW_CHECK(found >= moves[stream], "%u copies and fills of a stream have %u records with its token", moves[stream],
+             found);
+    check_order(stream);
   }
   return end();
 }
@@ -291,6 +408,72 @@ void kw_contract_activity_streams_kept_apart(void **state) {
   run("activity_streams");
 }
 
+/* A graph of what kernels may be recorded, or NULL when there is none. *out_launches: how many. */
+static void *record_graph(uint64_t first_id, uint32_t *out_launches) {
+  const kw_capture_info info = {.struct_size = sizeof info};
+  void *graph = NULL;
+  *out_launches = 0;
+  EXPECT_OK(t.guest.graph->begin(t.device, t.streams[RECORDER], &info));
+  for (uint32_t i = 0; i < t.launch_count; i++) {
+    if (!(t.launches[i].kernel.flags & KW_KERNEL_CAPTURABLE)) continue;
+    launch_on(t.streams[RECORDER], &t.launches[i], 0, first_id + (*out_launches)++);
+  }
+  EXPECT_OK(t.guest.graph->end(t.device, t.streams[RECORDER], *out_launches > 0 ? &graph : NULL));
+  return graph;
+}
+
+/* Of one launch of the graph: as a whole, or each of what was recorded, in order. */
+static void check_graph_launch(uint64_t id, uint64_t first_id, uint32_t launches) {
+  uint32_t wholes = 0, nodes = 0; /* seen so far */
+  for (uint32_t i = 0; i < t.record_count; i++) {
+    const kw_activity *record = &t.records[i];
+    if (record->launch_id != id) continue;
+    KW_CHECK(record->stream_token == token_of(0), "a graph's record does not name the stream that it was launched on");
+    if (record->kind == KW_ACTIVITY_GRAPH) {
+      wholes++;
+    } else if (record->kind == KW_ACTIVITY_LAUNCH) {
+      KW_CHECK(record->call_id == first_id + record->node, "node %u of a graph has the call id of another launch",
+               record->node);
+      KW_CHECK(record->node == nodes || record->node + 1 == nodes, "node %u of a graph ran as number %u, by its record",
+               record->node, nodes);
+      if (record->node == nodes) nodes++;
+    }
+  }
+  KW_CHECK(wholes > 0 || nodes > 0, "a launch of a graph has no record with its id");
+  KW_CHECK(wholes > 0 || nodes == launches, "%u of the %u launches in a graph have records", nodes, launches);
+}
+
+int kw_child_activity_graph(void) {
+  enum { LAUNCHES = 5 };
+  const uint64_t first_id = 1000, first_launch = 70000;
+  uint32_t launches = 0;
+  begin();
+  void *graph = record_graph(first_id, &launches);
+  drain();
+  KW_CHECK(t.record_count == 0, "recording a graph, which runs nothing, left %u records", t.record_count);
+  const uint64_t before = device_now();
+  for (uint64_t i = 0; graph && i < LAUNCHES; i++) {
+    const kw_graph_launch_info info = {.struct_size = sizeof info, .call_id = first_launch + i};
+    EXPECT_OK(t.guest.graph->launch(t.device, graph, t.streams[0], &info));
+    enqueue(0, i + 1);
+  }
+  wait_for(0);
+  const uint64_t after = device_now();
+  drain();
+  check_between(before, after);
+  check_order(0);
+  for (uint64_t i = 0; graph && i < LAUNCHES; i++) check_graph_launch(first_launch + i, first_id, launches);
+  if (graph) EXPECT_OK(t.guest.graph->destroy(t.device, graph));
+  return end();
+}
+
+/* Launches of one native graph are told apart, and so are the launches in it, where the driver tells of them. */
+void kw_contract_activity_graph_launches(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_GRAPH);
+  run("activity_graph");
+}
+
 static uint64_t host_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -299,7 +482,7 @@ static uint64_t host_now(void) {
 
 int kw_child_activity_clock(void) {
   enum { ROUNDS = 100 };
-  if (!begin()) return end();
+  begin();
   uint64_t last = 0;
   for (int i = 0; i < ROUNDS; i++) {
     uint64_t device = 0, host = 0;
@@ -320,16 +503,17 @@ void kw_contract_activity_clock_is_now(void **state) {
 }
 
 int kw_child_activity_once(void) {
-  if (!begin()) return end();
-  enqueue(0, 1);
+  begin();
+  launchable *const launch = &t.launches[0];
+  launch_on(t.streams[0], launch, 0, 1);
   wait_for(0);
   drain();
   drain();
   KW_CHECK(t.record_count == 0, "a second drain gave %u records that the first had given", t.record_count);
-  enqueue(0, 2);
+  launch_on(t.streams[0], launch, 0, 2);
   wait_for(0);
   EXPECT_OK(t.guest.activity->record(t.device, 0));
-  enqueue(0, 3);
+  launch_on(t.streams[0], launch, 0, 3);
   wait_for(0);
   drain();
   KW_CHECK(count_records(KW_ACTIVITY_LAUNCH, 2) > 0, "turning recording off lost what was recorded before");

@@ -234,8 +234,10 @@
   X(activity, inside_waits)       \
   X(activity, one_after_another)  \
   X(activity, streams_kept_apart) \
+  X(activity, graph_launches)     \
   X(activity, clock_is_now)       \
   X(activity, given_once)
+
 #define KW_FAULT_TESTS(X)            \
   X(fault, only_where_tests_are_run) \
   X(fault, allocation_fails)         \

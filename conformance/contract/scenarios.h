@@ -25,6 +25,7 @@
   X(activity_waits)           \
   X(activity_order)           \
   X(activity_streams)         \
+  X(activity_graph)           \
   X(activity_clock)           \
   X(activity_once)            \
   X(fault_alloc)              \
