@@ -135,9 +135,10 @@ static float *run(kw_device *device, const struct options *options, bool read, s
   check(kw_device_get_counters(device, &after), 1);
   struct rusage used;
   getrusage(RUSAGE_SELF, &used);
-  printf("%s: %ld of %ld layers in %.3f ms; weights copied to the device: %" PRIu64
+  printf("%s: %ld of %ld layers in %.3f ms, %.3f ms of it building kernels; weights copied to the device: %" PRIu64
          " bytes; peak resident %.1f MiB, file %.1f MiB\n",
          read ? "read" : "mapped", layers, st_count(file) / 2, seconds * 1e3,
+         (double)(after.build_ns - before.build_ns) / 1e6,
          after.bytes_to_device - before.bytes_to_device - (uint64_t)width * sizeof(float),
          (double)used.ru_maxrss / 1024, (double)st_size(file) / (1 << 20));
   kw_tensor_release(x);
