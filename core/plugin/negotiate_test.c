@@ -128,7 +128,8 @@ static void a_whole_plugin_is_copied(void **state) {
   assert_string_equal(result.desc.description, ""); /* was NULL */
   assert_int_equal(result.native, KW_NATIVE_EVENTS | KW_NATIVE_CALL_HOST | KW_NATIVE_FILL | KW_NATIVE_QUERY |
                                       KW_NATIVE_GRAPH | KW_NATIVE_ENERGY | KW_NATIVE_PROFILE | KW_NATIVE_HOST_MEMORY |
-                                      KW_NATIVE_PEER_COPY | KW_NATIVE_INTEROP | KW_NATIVE_ACTIVITY | KW_NATIVE_TEST);
+                                      KW_NATIVE_PEER_COPY | KW_NATIVE_INTEROP | KW_NATIVE_ACTIVITY | KW_NATIVE_TEST |
+                                      KW_NATIVE_MAP);
   memory.free_host = NULL; /* what could not be freed is not used */
   accepts();
   assert_int_equal(result.native & KW_NATIVE_HOST_MEMORY, 0);

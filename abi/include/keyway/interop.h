@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Keyway for applications that share memory: tensors on memory of others, files among it, and DLPack. The conventions
- * are those of keyway.h.
+ * Keyway for applications that share memory: tensors on memory of others, files among it, memory for others, addresses
+ * for frameworks, and DLPack. The conventions are those of keyway.h.
  */
 #ifndef KEYWAY_INTEROP_H
 #define KEYWAY_INTEROP_H
@@ -38,6 +38,40 @@ KW_API kw_status kw_tensor_from_file(kw_device *device, const char *path, kw_ten
 
 /* Whether ops may not write to the tensor: it lies in memory that was imported read-only. */
 KW_API bool kw_tensor_is_read_only(const kw_tensor *tensor);
+
+/* ---- Exports ----------------------------------------------------------------------------------------------------- */
+
+/* Names the memory of a contiguous tensor for others, this process among them, that take it by kw_tensor_import: all
+ * fields of *out_memory. `kind` is KW_HANDLE_IPC, for memory made with KW_MEM_IPC (kw_tensor_create_in), or another one
+ * but KW_HANDLE_HOST, for such made with KW_MEM_EXPORTABLE; KW_ERR_INVALID_ARGUMENT for other memory,
+ * KW_ERR_UNSUPPORTED for a kind that the device does not have. A handle is the caller's to close; imports made of it
+ * stay. The bytes of KW_HANDLE_IPC may be sent to any process of the same user, and are good for imports while the
+ * tensor's memory lives. An export waits for nothing: whoever imports sees what work has written by then, and both
+ * sides keep their work apart. */
+KW_API kw_status kw_tensor_export(const kw_tensor *tensor, kw_handle_kind kind, kw_external_memory *out_memory);
+
+/* ---- Addresses --------------------------------------------------------------------------------------------------- */
+
+/* For frameworks that do arithmetic on pointers to tensors. Each device has one range of addresses, reserved when it is
+ * first asked for, of which tensors get stretches. Nobody can access it: who follows such a pointer is stopped at once.
+ * Thread-safe. */
+
+/* A stretch of addresses for a contiguous tensor: as long as the tensor, its start a multiple of 512 and of the
+ * tensor's alignment. No other stretch begins before it has ended by at least a byte, and the addresses of a stretch
+ * that was released come back late. The stretch keeps the tensor. KW_ERR_OUT_OF_MEMORY when no address is left. */
+KW_API kw_status kw_address_reserve(kw_tensor *tensor, void **out_address);
+/* Makes the stretch that starts at `address` stand for another contiguous tensor of the device, of the same size in
+ * bytes: what holds the old addresses finds the new memory. */
+KW_API kw_status kw_address_assign(void *address, kw_tensor *tensor);
+/* Ends the stretch that starts at `address`. NULL is ignored. */
+KW_API kw_status kw_address_release(void *address);
+/* The device in whose range an address lies; NULL for all others. */
+KW_API kw_device *kw_address_device(const void *address);
+/* A view with element (0, 0, ...) at an address inside of a stretch, or just behind it for one without elements; dtype,
+ * shape and strides as given. KW_ERR_NOT_FOUND where there is no stretch, KW_ERR_INVALID_ARGUMENT where the view
+ * reaches past the memory. kw_tensor_describe of it says which memory that is, and where in it. */
+KW_API kw_status kw_tensor_at(const void *address, kw_dtype dtype, uint32_t rank, const int64_t *shape,
+                              const int64_t *strides, kw_tensor **out_view);
 
 /* ---- Names elsewhere --------------------------------------------------------------------------------------------- */
 

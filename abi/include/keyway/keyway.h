@@ -236,6 +236,7 @@ KW_API kw_status kw_device_get_entry_attribute(uint32_t index, const char *key, 
 #define KW_NATIVE_INTEROP (UINT64_C(1) << 9)     /* kw_tensor_import takes memory of others where it lies */
 #define KW_NATIVE_ACTIVITY (UINT64_C(1) << 10)   /* a trace (KEYWAY_TRACE) shows when the device worked on what */
 #define KW_NATIVE_TEST (UINT64_C(1) << 11)       /* test.h: faults on demand */
+#define KW_NATIVE_MAP (UINT64_C(1) << 12)        /* kw_tensor_map need not copy */
 KW_API uint64_t kw_device_native(const kw_device *device);
 /* Waits for all streams of the device; for one that records a graph, for what it was given before. Returns the first
  * late error that no such wait has returned yet; each stays with its stream, whose own wait returns it, too
@@ -343,8 +344,18 @@ KW_API kw_status kw_tensor_create(kw_device *device, kw_dtype dtype, uint32_t ra
 /* The same, for use on `stream` first (its memory comes from that stream's cache). */
 KW_API kw_status kw_tensor_create_on(kw_stream *stream, kw_dtype dtype, uint32_t rank, const int64_t *shape,
                                      kw_tensor **out_tensor);
+/* The same in memory of a kind and for a use (KW_MEM_* in types.h) that the caches do not keep: it comes from the
+ * plugin and goes back to it when the last tensor on it is gone. KW_ERR_UNSUPPORTED where the device has no such
+ * memory. */
+typedef struct kw_memory_options {
+  uint32_t struct_size;
+  kw_mem_kind kind;
+  uint64_t flags; /* KW_MEM_PEER, KW_MEM_EXPORTABLE, KW_MEM_IPC */
+} kw_memory_options;
+KW_API kw_status kw_tensor_create_in(kw_device *device, const kw_memory_options *memory, kw_dtype dtype, uint32_t rank,
+                                     const int64_t *shape, kw_tensor **out_tensor);
 /* Releasing the last reference gives the memory back in stream order: work already enqueued goes on. NULL is ignored.
- */
+ * Of a tensor that is mapped the last reference is not released: that is logged, and the tensor lives on. */
 KW_API void kw_tensor_release(kw_tensor *tensor);
 KW_API void kw_tensor_retain(kw_tensor *tensor);
 /* dtype, shape, strides, numel, offset; lives as long as the tensor. */
@@ -358,6 +369,17 @@ KW_API kw_status kw_tensor_read(const kw_tensor *tensor, void *host);
 /* Enqueues instead; the tensor must be contiguous and `host` valid until the stream has passed. */
 KW_API kw_status kw_tensor_write_async(kw_tensor *tensor, const void *host, kw_stream *stream);
 KW_API kw_status kw_tensor_read_async(const kw_tensor *tensor, void *host, kw_stream *stream);
+/* A host pointer to the elements of a contiguous tensor, until kw_tensor_unmap: to the memory itself where the plugin
+ * can (KW_NATIVE_MAP) and the memory is of such a kind, otherwise to a copy, which is made here and written back there.
+ * `flags`: KW_MAP_READ, KW_MAP_WRITE or both. The call waits for what `stream` (NULL: the device's default stream) was
+ * given before, and returns its late errors. In between the host alone uses the elements: no work that was not waited
+ * for may touch them. What the host has written is there for all work that is enqueued on any stream after the unmap.
+ * Maps that overlap are for reading only, otherwise it is KW_ERR_BUSY; any number of threads. Read-only memory is not
+ * mapped for writing (KW_ERR_INVALID_ARGUMENT). */
+KW_API kw_status kw_tensor_map(kw_tensor *tensor, kw_stream *stream, uint64_t flags, void **out_pointer);
+/* Ends the map of this tensor that gave this pointer; of several that gave it, the newest. Waits where it copies. It
+ * has ended on failure, too, unless the text says that there is none; what was written may be lost then. */
+KW_API kw_status kw_tensor_unmap(kw_tensor *tensor, void *pointer);
 /* A contiguous copy on another (or the same) device, same dtype. Waits. */
 KW_API kw_status kw_tensor_to(const kw_tensor *tensor, kw_device *device, kw_tensor **out_tensor);
 /* Enqueues a copy of `from` into `to`, on any two devices; both contiguous, of one dtype and shape. It reads after what

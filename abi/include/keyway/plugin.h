@@ -413,16 +413,24 @@ typedef struct kw_device_api {
 
 /* ==== Memory: group "keyway.memory/1" ============================================================================= */
 
-typedef uint32_t kw_mem_kind;
-enum { KW_MEM_DEVICE = 0 };
-
 typedef struct kw_alloc_info {
   uint32_t struct_size;
   kw_mem_kind kind;
   uint64_t size;      /* bytes, at least 1 */
   uint64_t alignment; /* bytes, a power of two, at most the device's mem_alignment */
+  uint64_t flags;     /* KW_MEM_PEER and the others of its kind in types.h */
   const kw_ext *next;
 } kw_alloc_info;
+
+/* A range that the host wants to reach by a pointer. It lies inside its allocation. */
+typedef struct kw_map_info {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t flags; /* KW_MAP_* */
+  kw_mem mem;
+  uint64_t offset; /* bytes */
+  uint64_t size;   /* bytes, at least 1 */
+} kw_map_info;
 
 typedef uint32_t kw_copy_kind;
 enum { KW_COPY_HOST_TO_DEVICE = 0, KW_COPY_DEVICE_TO_HOST = 1, KW_COPY_DEVICE_TO_DEVICE = 2 };
@@ -447,7 +455,9 @@ typedef struct kw_memory_api {
 
   /* Allocates. KW_ERR_OUT_OF_MEMORY when there is not enough now: the host then frees its caches and tries once more. A
    * failed allocation MUST NOT be reported as success [memory/out_of_memory] and MUST NOT disturb others
-   * [memory/out_of_memory_disturbs_none]. Contents are undefined. */
+   * [memory/out_of_memory_disturbs_none]. Contents are undefined. A kind that the device does not have, and one of
+   * flags' bits 32 to 63 that it does not know or cannot do, MUST be refused with KW_ERR_UNSUPPORTED; hints that it
+   * does not know MUST be ignored. [memory/kinds] */
   kw_status(KW_CALL *alloc)(void *device, const kw_alloc_info *info, kw_mem *out_mem);
 
   /* Frees. The host has made sure that no stream still uses it. */
@@ -477,6 +487,18 @@ typedef struct kw_memory_api {
    * device of this plugin. What that has to do with its memory has finished. KW_ERR_UNSUPPORTED when the two cannot
    * reach each other: the host then copies through its own memory. (optional: through host memory) [copy] */
   kw_status(KW_CALL *copy_peer)(void *device, void *stream, void *src_device, const kw_copy_info *copy);
+
+  /* Gives the host a pointer to a range, at a multiple of the alignment that the place in `mem` has, up to 64 bytes.
+   * The host has waited for what `stream` was given before, and lets no work touch the range until unmap; other ranges
+   * of the same memory it does. With KW_MAP_READ the contents MUST be there [memory/map_reads]. Ranges of several maps
+   * overlap only where none is for writing; each MUST be good until its own end, whatever the others are for
+   * [memory/maps_at_once]. The host unmaps before it frees. KW_ERR_UNSUPPORTED for memory that the host does not reach:
+   * the host then maps a copy in memory of its own. (optional, with unmap: such a copy) */
+  kw_status(KW_CALL *map)(void *device, void *stream, const kw_map_info *info, void **out_pointer);
+
+  /* Ends a map; `info` says the same as then. What the host has written MUST be seen by all work that is enqueued on
+   * any stream after this returns, and what lies outside of the range MUST be as it was. [memory/map_writes] */
+  kw_status(KW_CALL *unmap)(void *device, void *stream, const kw_map_info *info, void *pointer);
 } kw_memory_api;
 
 /* ==== Streams: group "keyway.stream/1" ============================================================================ */
@@ -644,9 +666,12 @@ typedef struct kw_interop_api {
   /* Makes a kw_mem of somebody else's memory, without copying it. Kernels, copies and fills take it like any other, but
    * where flags say KW_EXTERNAL_READ_ONLY the host lets none write. *out_alignment: a power of two that divides the
    * address of its first byte, as far as known; it need not reach mem_alignment. A host range stays valid until
-   * release_memory. The
-   * plugin duplicates a descriptor or handle that it keeps. KW_ERR_UNSUPPORTED: a kind, a flag among bits 32 to 63, or
-   * memory that this device does not reach; the host then goes without. [interop] */
+   * release_memory. The plugin MUST duplicate a descriptor or handle that it keeps: the caller's stays the caller's,
+   * who may close it at once [interop/export_descriptor]. KW_ERR_UNSUPPORTED: a kind, a flag among bits 32 to 63, or
+   * memory that this device does not reach; the host then goes without. Whatever comes from elsewhere is untrusted. A
+   * range that reaches past what the handle names MUST be refused with KW_ERR_INVALID_ARGUMENT [interop/range_checked],
+   * and so MUST bytes (KW_HANDLE_IPC) that no export of memory which is still there has given
+   * [interop/bytes_untrusted]. */
   kw_status(KW_CALL *import_memory)(void *device, const kw_external_memory *info, kw_mem *out_mem,
                                     uint32_t *out_alignment);
 
@@ -654,8 +679,13 @@ typedef struct kw_interop_api {
    * returns. [interop] */
   kw_status(KW_CALL *release_memory)(void *device, kw_mem mem);
 
-  /* Names memory of this device for others: `kind` of *inout_info says how, size and offset the range. The receiver
-   * owns the handle. (optional: KW_ERR_UNSUPPORTED) */
+  /* Names memory for others that was allocated for that: with KW_MEM_IPC for KW_HANDLE_IPC, with KW_MEM_EXPORTABLE for
+   * other kinds. `kind` of *inout_info says how, size and offset the range in `mem`; the plugin fills in handle or the
+   * first KW_IPC_SIZE bytes of ipc (the others stay 0), and changes offset to that from the start of what the handle
+   * names. The receiver closes the handle. Who imports it MUST find the range's contents, as they change, in this
+   * process [interop/export_descriptor] [interop/export_bytes] and in others [interop/descriptor_elsewhere]
+   * [interop/bytes_elsewhere]. KW_ERR_UNSUPPORTED for a kind that the device does not have. (optional:
+   * KW_ERR_UNSUPPORTED) */
   kw_status(KW_CALL *export_memory)(void *device, kw_mem mem, kw_external_memory *inout_info);
 
   /* What `object` is called in the device's own runtime: the device itself (NULL), a stream, a kw_mem. (optional:
@@ -872,6 +902,7 @@ static inline kw_status kw_query_answer(const kw_query_info *host, const kw_plug
 #define KW_OPEN_INFO_MIN ((uint32_t)sizeof(kw_open_info))
 #define KW_ALLOC_INFO_MIN ((uint32_t)sizeof(kw_alloc_info))
 #define KW_COPY_INFO_MIN ((uint32_t)sizeof(kw_copy_info))
+#define KW_MAP_INFO_MIN ((uint32_t)sizeof(kw_map_info))
 #define KW_STREAM_INFO_MIN ((uint32_t)sizeof(kw_stream_info))
 #define KW_EVENT_INFO_MIN ((uint32_t)sizeof(kw_event_info))
 #define KW_CAPTURE_INFO_MIN ((uint32_t)sizeof(kw_capture_info))

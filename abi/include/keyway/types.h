@@ -343,6 +343,30 @@ typedef struct kw_device_info {
   kw_dtype_mask flush_subnormal; /* dtypes whose subnormal inputs or results this device may replace by zero */
 } kw_device_info;
 
+/* ---- Kinds of memory --------------------------------------------------------------------------------------------- */
+
+/* Where memory lies. Kernels, copies and fills take all kinds alike. A device that has no memory of a kind refuses it
+ * with KW_ERR_UNSUPPORTED; KW_MEM_DEVICE each one has. */
+typedef uint32_t kw_mem_kind;
+enum {
+  KW_MEM_DEVICE = 0,       /* where kernels are fastest */
+  KW_MEM_HOST_VISIBLE = 1, /* the device's own, and the host reaches it where it lies */
+  KW_MEM_HOST_PINNED = 2,  /* the host's own, page-locked, and the device reaches it where it lies */
+  KW_MEM_MANAGED = 3       /* moved by the driver to whoever uses it */
+};
+
+/* What memory is for. Bits 0 to 31 are hints, which a device without their use ignores; for one of bits 32 to 63 that
+ * it does not know, or cannot do, it refuses with KW_ERR_UNSUPPORTED. */
+#define KW_MEM_PEER (UINT64_C(1) << 0)        /* other devices of the plugin will copy from and to it */
+#define KW_MEM_EXPORTABLE (UINT64_C(1) << 32) /* others will be given it by a descriptor or handle */
+#define KW_MEM_IPC (UINT64_C(1) << 33)        /* other processes will be given it by bytes: KW_HANDLE_IPC */
+
+/* What a map is for, one at least; of other bits a plugin refuses any with KW_ERR_UNSUPPORTED. With KW_MAP_READ the
+ * host finds the contents there. With KW_MAP_WRITE the device finds what the host has written; what it has not written,
+ * of a map without KW_MAP_READ, is undefined afterwards. */
+#define KW_MAP_READ (UINT64_C(1) << 32)
+#define KW_MAP_WRITE (UINT64_C(1) << 33)
+
 /* ---- Memory that others made ------------------------------------------------------------------------------------- */
 
 /* By what somebody else's memory is named. */
@@ -355,11 +379,16 @@ enum {
   KW_HANDLE_IPC = 4     /* bytes for another process on this machine: `ipc`. They are untrusted where they arrive */
 };
 
+/* Bytes of kw_external_memory.ipc that are the plugin's. The library puts in front of them what it is that they name
+ * (plugin, device, driver), and lets only bytes through to the plugin that say the same of it. */
+#define KW_IPC_SIZE 96u
+
 /* kw_external_memory.flags. Bits 0 to 31 are hints; whoever does not know one of bits 32 to 63 refuses with
  * KW_ERR_UNSUPPORTED. */
 #define KW_EXTERNAL_READ_ONLY (UINT64_C(1) << 32) /* no op, copy or fill may write there */
 
-/* A range of memory by a handle. A handle stays that of whoever gives it here: an import duplicates what it keeps. */
+/* A range of memory by a handle. A handle stays that of whoever gives it here: an import duplicates what it keeps, and
+ * what an export has given is the caller's to close. */
 typedef struct kw_external_memory {
   uint32_t struct_size;
   kw_handle_kind kind;

@@ -38,6 +38,8 @@ typedef struct kw_gpu_device {
   bool has_f64;                     /* computes in double precision */
   struct kw_gpu_programs *programs; /* what is built so far */
   struct kw_gpu_activity *activity; /* marks that nobody has drained; NULL: the driver has none */
+  pthread_mutex_t memories_lock;
+  struct kw_gpu_memory *memories; /* those of another kind than KW_MEM_DEVICE; under memories_lock */
 
   /* The plugin's, all zeros before open. */
   uint32_t vector_bytes; /* 64 on a CPU: an item of a kernel takes that many bytes of a tensor at a time (the prelude is
@@ -129,7 +131,10 @@ struct kw_gpu_driver {
 
   /* ---- Memory: see kw_memory_api ---- */
 
+  uint32_t mem_kinds; /* bit k: alloc knows kw_mem_kind k; KW_MEM_DEVICE is known without */
+  /* The kind is a known one, and there are no critical flags. */
   kw_status (*alloc)(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);
+  /* kw_gpu_mem_kind says how it was allocated. */
   kw_status (*dealloc)(kw_gpu_device *device, kw_mem mem);
   /* The kind is one of the three of plugin.h. */
   kw_status (*copy)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy);
@@ -144,6 +149,10 @@ struct kw_gpu_driver {
   /* (optional) */
   kw_status (*copy_peer)(kw_gpu_device *device, kw_gpu_stream *stream, kw_gpu_device *src_device,
                          const kw_copy_info *copy);
+  /* kw_gpu_map_by_address and its counterpart, where a kw_mem is an address that the host reaches unless it is
+   * KW_MEM_DEVICE. (optional, both) */
+  kw_status (*map)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void **out_pointer);
+  kw_status (*unmap)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void *pointer);
 
   /* ---- Streams: see kw_stream_api ---- */
 
@@ -262,6 +271,16 @@ void kw_gpu_activity_note(kw_gpu_stream *stream, kw_activity_kind kind, uint64_t
 /* The ends of a copy where a kw_mem is an address. */
 void *kw_gpu_copy_to(const kw_copy_info *copy);
 const void *kw_gpu_copy_from(const kw_copy_info *copy);
+
+/* The kind that memory was allocated of; KW_MEM_DEVICE for what the kit did not allocate. Where no other was allocated
+ * it costs a comparison. */
+kw_mem_kind kw_gpu_mem_kind(kw_gpu_device *device, kw_mem mem);
+
+/* kw_gpu_driver.map and unmap for address and host that see each other's writes at once: nothing to do, and
+ * KW_ERR_UNSUPPORTED for KW_MEM_DEVICE. */
+kw_status kw_gpu_map_by_address(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info,
+                                void **out_pointer);
+kw_status kw_gpu_unmap_by_address(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void *pointer);
 
 /* kw_device_info.flags of a device of that name: one that says "(emulated)", as the devices of test drivers do, is. */
 uint64_t kw_gpu_device_flags(const char *name);
