@@ -62,6 +62,17 @@ static void count_live(struct kw_allocator *allocator, const kw_block *block) {
   if (stats->allocated > stats->allocated_peak) stats->allocated_peak = stats->allocated;
 }
 
+/* A live block of memory that is in no pool. Takes the mutex. */
+static void count_apart(struct kw_allocator *allocator, const kw_block *block) {
+  kw_memory_stats *stats = &allocator->stats;
+  pthread_mutex_lock(&allocator->mutex);
+  count_live(allocator, block);
+  ++stats->plugin_allocs;
+  stats->held += block->size;
+  if (stats->held > stats->held_peak) stats->held_peak = stats->held;
+  pthread_mutex_unlock(&allocator->mutex);
+}
+
 static void add_segment(struct kw_allocator *allocator, kw_segment *segment) {
   segment->next = allocator->segments;
   if (segment->next != NULL) segment->next->prev = segment;
@@ -129,7 +140,14 @@ static void end_imports(kw_device *device, kw_block *list) {
   while (list != NULL) {
     kw_block *block = list;
     list = block->next_in;
-    kw_import_end(device, block->segment->import);
+    kw_import *import = block->segment->import;
+    if (import->allocated) {
+      pthread_mutex_lock(&device->allocator->mutex);
+      device->allocator->stats.held -= import->size;
+      ++device->allocator->stats.plugin_frees;
+      pthread_mutex_unlock(&device->allocator->mutex);
+    }
+    kw_import_end(device, import);
     free(block->segment);
     free(block);
   }
@@ -429,7 +447,7 @@ kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **
   *buffer = (kw_buffer){.mem = import->mem,
                         .size = import->size,
                         .alignment = import->alignment,
-                        .imported = true,
+                        .imported = !import->allocated,
                         .read_only = import->read_only,
                         .device = device,
                         .block = block,
@@ -437,6 +455,7 @@ kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **
   atomic_init(&buffer->refs, 1);
   atomic_init(&buffer->stream, stream);
   kw_device_retain(device);
+  if (import->allocated) count_apart(device->allocator, block);
   *out_buffer = buffer;
   return KW_OK;
 }
@@ -530,26 +549,22 @@ void kw_buffer_release(kw_buffer *buffer) {
     drop_passed_uses(device, &uses, !native && !kw_stream_in_callback());
   }
   block->buffer = NULL;
-  if (uses == NULL && import != NULL) {
-    end_imports(device, block);
-    free(buffer);
-    kw_device_release(device);
-    return;
-  }
+  const bool ends = uses == NULL && import != NULL;
 
   pthread_mutex_lock(&allocator->mutex);
-  if (import == NULL) {
+  if (import == NULL || import->allocated) {
     --allocator->stats.live;
     allocator->stats.allocated -= block->size;
   }
-  if (uses == NULL) {
+  if (uses == NULL && import == NULL) {
     kw_pool_put(block);
-  } else {
+  } else if (!ends) {
     block->uses = uses;
     block->next_in = allocator->pending;
     allocator->pending = block;
   }
   pthread_mutex_unlock(&allocator->mutex);
+  if (ends) end_imports(device, block);
   free(buffer);
   kw_device_release(device);
 }

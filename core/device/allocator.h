@@ -32,8 +32,8 @@ void kw_allocator_destroy(kw_device *device);     /* frees everything held */
 kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buffer);
 /* The same for what a call makes itself: of the graph's pool while the calling thread records on the stream. */
 kw_status kw_buffer_create_for_call(kw_stream *stream, uint64_t size, kw_buffer **out_buffer);
-/* All of an import, which the buffer owns from now on: it ends when no stream uses the buffer any more. On failure it
- * is still the caller's. */
+/* All of an import, or of memory that the plugin allocated apart, which the buffer owns from now on: it ends when no
+ * stream uses the buffer any more. On failure it is still the caller's. */
 kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **out_buffer);
 void kw_buffer_retain(kw_buffer *buffer);
 void kw_buffer_release(kw_buffer *buffer);

@@ -8,6 +8,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "device/activity.h"
+#include "device/address.h"
 #include "device/allocator.h"
 #include "device/device.h"
 #include "device/generator.h"
@@ -46,6 +47,7 @@ static void close_parts(kw_device *device) {
   if (device->allocator != NULL) kw_allocator_destroy(device);
   if (device->default_stream != NULL) kw_stream_destroy_default(device);
   kw_staging_free(device);
+  kw_addresses_free(device);
   kw_generator_unref(device->generator);
   kw_activity_end(device);
   kw_status status = KW_ASK(device->slots, device.close, device->handle);

@@ -77,6 +77,47 @@ bool kw_tensor_is_read_only(const kw_tensor *tensor) {
   return tensor != NULL && kw_tensor_bars_writing(tensor);
 }
 
+/* ---- Exports ----------------------------------------------------------------------------------------------------- */
+
+static kw_status check_export(const char *function, const kw_tensor *tensor, kw_handle_kind kind) {
+  const kw_import *import = tensor->buffer->block->segment->import;
+  const uint64_t uses = import != NULL ? import->uses : 0,
+                 wanted = kind == KW_HANDLE_IPC ? KW_MEM_IPC : KW_MEM_EXPORTABLE;
+  if (kind == KW_HANDLE_HOST || tensor->ref.numel == 0) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: %s", function,
+                   kind == KW_HANDLE_HOST ? "KW_HANDLE_HOST names nothing for others; kw_tensor_map gives a pointer"
+                                          : "the tensor has no elements: there is nothing to name");
+  }
+  if (!kw_ref_is_contiguous(&tensor->ref)) {
+    char text[256];
+    return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                   "%s: argument tensor, %s, is not contiguous. Export the tensor that it is a view of, or a copy.",
+                   function, kw_ref_describe(&tensor->ref, text, sizeof text));
+  }
+  if ((uses & wanted) != 0) return KW_OK;
+  return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                 "%s: the tensor's memory is not for others: make it with kw_tensor_create_in and %s.", function,
+                 kind == KW_HANDLE_IPC ? "KW_MEM_IPC" : "KW_MEM_EXPORTABLE");
+}
+
+kw_status kw_tensor_export(const kw_tensor *tensor, kw_handle_kind kind, kw_external_memory *out_memory) {
+  static const char function[] = "kw_tensor_export";
+  kw_status status = kw_tensor_check(function, "tensor", tensor);
+  if (status == KW_OK) status = kw_struct_check_given(function, out_memory);
+  if (status == KW_OK) status = kw_fork_check();
+  if (status == KW_OK) status = kw_device_check(tensor->device);
+  if (status == KW_OK) status = check_export(function, tensor, kind);
+  if (status != KW_OK) return status;
+  kw_external_memory memory = {.struct_size = sizeof memory,
+                               .kind = kind,
+                               .size = (uint64_t)tensor->ref.numel * kw_dtype_size(tensor->ref.dtype),
+                               .offset = tensor->ref.offset};
+  status = kw_import_export(tensor->device, tensor->ref.mem, &memory);
+  if (status != KW_OK) return kw_wrap(status, "%s", function);
+  kw_struct_write(out_memory, &memory, sizeof memory);
+  return KW_OK;
+}
+
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 typedef struct mapping {

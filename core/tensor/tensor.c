@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/struct.h"
+#include "device/map.h"
 #include "tensor/slots.h"
 
 #include <inttypes.h>
@@ -111,6 +113,42 @@ kw_status kw_tensor_create_for_call(kw_stream *stream, kw_dtype dtype, uint32_t 
   return create("making a tensor", kw_buffer_create_for_call, stream, dtype, rank, shape, out_tensor);
 }
 
+/* Once more after the caches were given back, where that may wait. */
+static kw_status allocate_apart(kw_device *device, const kw_memory_options *options, uint64_t size,
+                                kw_buffer **out_buffer) {
+  kw_import *memory;
+  kw_status status = kw_import_allocate(device, options, size == 0 ? 1 : size, &memory);
+  if (status == KW_ERR_OUT_OF_MEMORY && !kw_stream_in_callback() && kw_memory_trim(device) == KW_OK) {
+    status = kw_import_allocate(device, options, size == 0 ? 1 : size, &memory);
+  }
+  if (status != KW_OK) return status;
+  status = kw_buffer_on_import(device, memory, out_buffer);
+  if (status != KW_OK) kw_import_end(device, memory);
+  return status;
+}
+
+kw_status kw_tensor_create_in(kw_device *device, const kw_memory_options *memory, kw_dtype dtype, uint32_t rank,
+                              const int64_t *shape, kw_tensor **out_tensor) {
+  static const char function[] = "kw_tensor_create_in";
+  if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument device is NULL.", function);
+  if (out_tensor == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument out_tensor is NULL.", function);
+  int64_t numel, strides[KW_MAX_RANK];
+  kw_memory_options options;
+  kw_buffer *buffer;
+  kw_status status = kw_struct_check_given(function, memory);
+  if (status == KW_OK) status = kw_fork_check();
+  if (status == KW_OK) status = kw_device_check(device);
+  if (status == KW_OK) status = kw_shape_check(function, dtype, rank, shape, &numel);
+  if (status != KW_OK) return status;
+  kw_struct_read(&options, sizeof options, memory);
+  status = allocate_apart(device, &options, (uint64_t)numel * kw_dtype_size(dtype), &buffer);
+  if (status != KW_OK) return kw_wrap(status, "%s", function);
+  kw_shape_contiguous_strides(rank, shape, strides);
+  status = kw_tensor_on_buffer(buffer, dtype, rank, shape, strides, 0, out_tensor);
+  kw_buffer_release(buffer);
+  return status;
+}
+
 /* ---- Life, facts ------------------------------------------------------------------------------------------------ */
 
 kw_status kw_tensor_check(const char *function, const char *argument, const kw_tensor *tensor) {
@@ -122,6 +160,14 @@ kw_status kw_tensor_check(const char *function, const char *argument, const kw_t
 void kw_tensor_release(kw_tensor *tensor) {
   if (tensor == NULL) return;
   if (kw_tensor_check("kw_tensor_release", "tensor", tensor) != KW_OK) {
+    kw_log(KW_LOG_ERROR, "%s", kw_error_message());
+    return;
+  }
+  if (atomic_load_explicit(&tensor->refs, memory_order_relaxed) == 1 && kw_map_is_held(tensor)) {
+    kw_fail(
+        KW_ERR_BUSY,
+        "kw_tensor_release: the tensor is mapped, so its memory is not freed. Unmap it first (kw_tensor_unmap), then "
+        "release it again.");
     kw_log(KW_LOG_ERROR, "%s", kw_error_message());
     return;
   }

@@ -7,6 +7,7 @@
 #ifndef KEYWAY_CORE_TEST_DEVICE_H
 #define KEYWAY_CORE_TEST_DEVICE_H
 
+#include "device/address.h"
 #include "device/allocator.h"
 #include "base/error.h"
 #include "device/fill.h"
@@ -73,13 +74,15 @@ typedef struct test_device {
   bool open_on_wait;               /* waiting for a stream opens its gate, and all others */
   bool close_after_wait;           /* a wait that went well closes the stream's gate */
   bool null_alloc;                 /* the next alloc says KW_OK and gives nothing */
+  uint64_t mem_kinds;              /* bit k: alloc knows kw_mem_kind k */
   kw_status fail[TEST_SLOT_COUNT]; /* what the next call of the slot returns, then KW_OK again */
   unsigned pass[TEST_SLOT_COUNT];  /* calls of the slot that go well before that one */
 
   /* Record. */
   unsigned calls[TEST_SLOT_COUNT];
   uint64_t memory_used;
-  unsigned live_mems, live_imports, live_host, live_events, live_streams;
+  unsigned live_mems, live_imports, live_host, live_events, live_streams, live_maps;
+  kw_alloc_info last_alloc;
   unsigned freed_in_use; /* memory freed while enqueued work named it */
 } test_device;
 
@@ -203,6 +206,10 @@ static inline kw_status test_memory_alloc(void *device, const kw_alloc_info *inf
   TEST_ENTER(test, memory_alloc);
   bool nothing = test->null_alloc;
   test->null_alloc = false;
+  test->last_alloc = *info;
+  if (info->kind != KW_MEM_DEVICE && (test->mem_kinds >> info->kind & 1) == 0) {
+    return test_leave(test, kw_error_offer(kw_fail(KW_ERR_UNSUPPORTED, "driver: no such memory")));
+  }
   if (nothing) return test_leave(test, KW_OK);
   if (test->memory_limit != 0 && test->memory_used + info->size > test->memory_limit) {
     return test_leave(test, kw_error_offer(kw_fail(KW_ERR_OUT_OF_MEMORY, "driver: no room")));
@@ -244,7 +251,10 @@ static inline kw_status test_interop_import_memory(void *device, const kw_extern
   test_device *test = device;
   TEST_ENTER(test, interop_import_memory);
   test_mem *mem = malloc(sizeof *mem);
-  *mem = (test_mem){info->host, info->size, true};
+  void *data = info->host;
+  if (info->kind == KW_HANDLE_FD) data = (void *)(uintptr_t)info->handle;
+  if (info->kind == KW_HANDLE_IPC) memcpy(&data, info->ipc, sizeof data);
+  *mem = (test_mem){data, info->size, true};
   ++test->live_imports;
   *out_mem = mem;
   *out_alignment = 1;
@@ -261,6 +271,17 @@ static inline kw_status test_interop_release_memory(void *device, kw_mem handle)
   free(mem);
   pthread_mutex_unlock(&test->mutex);
   TEST_ENTER(test, interop_release_memory);
+  return test_leave(test, KW_OK);
+}
+
+/* The handle is the memory's own address, the bytes hold it. */
+static inline kw_status test_interop_export_memory(void *device, kw_mem handle, kw_external_memory *info) {
+  test_device *test = device;
+  test_mem *mem = handle;
+  TEST_ENTER(test, interop_export_memory);
+  info->handle = (uintptr_t)(mem->data + info->offset);
+  info->offset = 0;
+  if (info->kind == KW_HANDLE_IPC) memcpy(info->ipc, &info->handle, sizeof info->handle);
   return test_leave(test, KW_OK);
 }
 
@@ -324,6 +345,23 @@ static inline kw_status test_memory_copy_peer(void *device, void *stream, void *
   (void)src_device;
   TEST_ENTER(test, memory_copy_peer);
   test_enqueue(stream, &(test_work){.kind = TEST_COPY, .copy = *copy});
+  return test_leave(test, KW_OK);
+}
+
+static inline kw_status test_memory_map(void *device, void *stream, const kw_map_info *info, void **out_pointer) {
+  test_device *test = device;
+  (void)stream;
+  TEST_ENTER(test, memory_map);
+  ++test->live_maps;
+  *out_pointer = ((test_mem *)info->mem)->data + info->offset;
+  return test_leave(test, KW_OK);
+}
+
+static inline kw_status test_memory_unmap(void *device, void *stream, const kw_map_info *info, void *pointer) {
+  test_device *test = device;
+  (void)stream, (void)info, (void)pointer;
+  TEST_ENTER(test, memory_unmap);
+  --test->live_maps;
   return test_leave(test, KW_OK);
 }
 
@@ -465,7 +503,9 @@ static inline test_device *test_device_open(const char *name, uint64_t native) {
                                         .fill = test_memory_fill,
                                         .alloc_host = test_memory_alloc_host,
                                         .free_host = test_memory_dealloc_host,
-                                        .copy_peer = test_memory_copy_peer};
+                                        .copy_peer = test_memory_copy_peer,
+                                        .map = test_memory_map,
+                                        .unmap = test_memory_unmap};
   test->plugin.stream = (kw_stream_api){.struct_size = sizeof(kw_stream_api),
                                         .create = test_stream_create,
                                         .destroy = test_stream_destroy,
@@ -483,6 +523,7 @@ static inline test_device *test_device_open(const char *name, uint64_t native) {
   test->plugin.interop = (kw_interop_api){.struct_size = sizeof(kw_interop_api),
                                           .import_memory = test_interop_import_memory,
                                           .release_memory = test_interop_release_memory,
+                                          .export_memory = test_interop_export_memory,
                                           .native_handle = test_interop_native_handle};
   kw_device *device = &test->device;
   device->plugin = &test->plugin;
@@ -511,9 +552,11 @@ static inline void test_device_close(test_device *test) {
   kw_allocator_destroy(device);
   kw_stream_destroy_default(device);
   kw_staging_free(device);
+  kw_addresses_free(device);
   assert_int_equal(test->live_mems, 0);
   assert_int_equal(test->live_imports, 0);
   assert_int_equal(test->live_host, 0);
+  assert_int_equal(test->live_maps, 0);
   assert_int_equal(test->live_events, 0);
   assert_int_equal(test->live_streams, 0);
   assert_int_equal(test->freed_in_use, 0);

@@ -76,6 +76,7 @@ static kw_status read_options(const kw_gpu_plugin *plugin, const kw_open_info *i
 static void discard(kw_gpu_device *device) {
   kw_gpu_activity_finish(device);
   kw_gpu_device_finish(device);
+  pthread_mutex_destroy(&device->memories_lock);
   pthread_mutex_destroy(&device->lock);
   free(device);
 }
@@ -100,6 +101,7 @@ static kw_status device_open(void *state, uint32_t index, const kw_open_info *in
   }
   device->physical = *physical;
   pthread_mutex_init(&device->lock, NULL);
+  pthread_mutex_init(&device->memories_lock, NULL);
   status = kw_gpu_activity_start(device);
   if (status == KW_OK && driver->open) status = driver->open(device, info);
   if (status == KW_OK) {
@@ -117,6 +119,7 @@ static kw_status device_close(void *state) {
   kw_gpu_activity_finish(device);
   kw_gpu_device_finish(device);
   kw_status status = driver->close ? driver->close(device) : KW_OK;
+  pthread_mutex_destroy(&device->memories_lock);
   pthread_mutex_destroy(&device->lock);
   free(device);
   return status;

@@ -4,15 +4,83 @@
  */
 #include "kit/memory.h"
 
+#include <stdlib.h>
+
+/* ---- Kinds ------------------------------------------------------------------------------------------------------- */
+
+typedef struct kw_gpu_memory {
+  kw_mem mem;
+  kw_mem_kind kind;
+  struct kw_gpu_memory *next;
+} kw_gpu_memory;
+
+kw_mem_kind kw_gpu_mem_kind(kw_gpu_device *device, kw_mem mem) {
+  pthread_mutex_lock(&device->memories_lock);
+  const kw_gpu_memory *memory = device->memories;
+  while (memory && memory->mem != mem) memory = memory->next;
+  const kw_mem_kind kind = memory ? memory->kind : KW_MEM_DEVICE;
+  pthread_mutex_unlock(&device->memories_lock);
+  return kind;
+}
+
+static kw_status alloc_kind(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem) {
+  kw_gpu_memory *memory = malloc(sizeof *memory);
+  if (!memory) return kw_gpu_error(device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for an allocation");
+  kw_status status = device->driver->alloc(device, info, out_mem);
+  if (status != KW_OK) {
+    free(memory);
+    return status;
+  }
+  pthread_mutex_lock(&device->memories_lock);
+  *memory = (kw_gpu_memory){*out_mem, info->kind, device->memories};
+  device->memories = memory;
+  pthread_mutex_unlock(&device->memories_lock);
+  return KW_OK;
+}
+
+static void forget_kind(kw_gpu_device *device, kw_mem mem) {
+  pthread_mutex_lock(&device->memories_lock);
+  kw_gpu_memory **link = &device->memories, *memory;
+  while (*link && (*link)->mem != mem) link = &(*link)->next;
+  memory = *link;
+  if (memory) *link = memory->next;
+  pthread_mutex_unlock(&device->memories_lock);
+  free(memory);
+}
+
+/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+
 static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_gpu_device *device = state;
+  const uint32_t kinds = device->driver->mem_kinds | 1u << KW_MEM_DEVICE;
   if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(device->host);
-  return device->driver->alloc(device, info, out_mem);
+  if (info->kind >= 32 || (kinds >> info->kind & 1) == 0 || (info->flags & KW_FLAGS_CRITICAL) != 0) {
+    return kw_gpu_error(
+        device->host, KW_ERR_UNSUPPORTED,
+        "memory of kind %u with flags 0x%llx: %s has the kinds 0x%x (one bit each), for no other process",
+        (unsigned)info->kind, (unsigned long long)info->flags, device->driver->key, kinds);
+  }
+  return info->kind == KW_MEM_DEVICE ? device->driver->alloc(device, info, out_mem) : alloc_kind(device, info, out_mem);
 }
 
 static kw_status mem_free(void *state, kw_mem mem) {
   kw_gpu_device *device = state;
-  return device->driver->dealloc(device, mem);
+  kw_status status = device->driver->dealloc(device, mem);
+  forget_kind(device, mem);
+  return status;
+}
+
+static kw_status mem_map(void *state, void *stream, const kw_map_info *info, void **out_pointer) {
+  kw_gpu_device *device = state;
+  if ((info->flags & ~(KW_MAP_READ | KW_MAP_WRITE)) != 0)
+    return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED, "a map with flags 0x%llx: %s knows reading and writing",
+                        (unsigned long long)info->flags, device->driver->key);
+  return device->driver->map(device, stream, info, out_pointer);
+}
+
+static kw_status mem_unmap(void *state, void *stream, const kw_map_info *info, void *pointer) {
+  kw_gpu_device *device = state;
+  return device->driver->unmap(device, stream, info, pointer);
 }
 
 static kw_status mem_copy(void *state, void *stream, const kw_copy_info *copy) {
@@ -61,6 +129,8 @@ kw_memory_api kw_gpu_memory_slots(const kw_gpu_driver *driver) {
       .alloc_host = driver->alloc_host ? mem_alloc_host : NULL,
       .free_host = driver->free_host ? mem_free_host : NULL,
       .copy_peer = driver->copy_peer ? mem_copy_peer : NULL,
+      .map = driver->map ? mem_map : NULL,
+      .unmap = driver->unmap ? mem_unmap : NULL,
   };
 }
 
@@ -72,4 +142,21 @@ void *kw_gpu_copy_to(const kw_copy_info *copy) {
 
 const void *kw_gpu_copy_from(const kw_copy_info *copy) {
   return copy->kind == KW_COPY_HOST_TO_DEVICE ? copy->src_host : (const char *)copy->src_mem + copy->src_offset;
+}
+
+/* ---- Maps by address --------------------------------------------------------------------------------------------- */
+
+kw_status kw_gpu_map_by_address(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info,
+                                void **out_pointer) {
+  (void)stream;
+  if (kw_gpu_mem_kind(device, info->mem) == KW_MEM_DEVICE)
+    return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED, "the host does not reach the device's own memory");
+  *out_pointer = (char *)info->mem + info->offset;
+  return KW_OK;
+}
+
+kw_status kw_gpu_unmap_by_address(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info,
+                                  void *pointer) {
+  (void)device, (void)stream, (void)info, (void)pointer;
+  return KW_OK;
 }

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stretches of addresses that stand for tensors.
+ */
+#include "device/address.h"
+#include "tensor/tensor.h"
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/ref.h"
+
+#include <inttypes.h>
+
+static uint64_t byte_size(const kw_tensor_ref *ref) {
+  return (uint64_t)ref->numel * kw_dtype_size(ref->dtype);
+}
+
+static kw_status check(const char *function, const kw_tensor *tensor) {
+  kw_status status = kw_tensor_check(function, "tensor", tensor);
+  if (status == KW_OK) status = kw_fork_check();
+  if (status != KW_OK || kw_ref_is_contiguous(&tensor->ref)) return status;
+  char text[256];
+  return kw_fail(KW_ERR_INVALID_ARGUMENT,
+                 "%s: argument tensor, %s, is not contiguous. Give the tensor that it is a view of.", function,
+                 kw_ref_describe(&tensor->ref, text, sizeof text));
+}
+
+/* The stretch that starts at the address, under the lock. */
+static kw_status find_start(const char *function, const void *address, kw_stretch **out_stretch) {
+  *out_stretch = kw_stretch_find(address);
+  if (*out_stretch != NULL && (*out_stretch)->start == (uintptr_t)address) return KW_OK;
+  return kw_fail(KW_ERR_NOT_FOUND, "%s: %p is not where a stretch of addresses starts: was it released?", function,
+                 address);
+}
+
+kw_status kw_address_reserve(kw_tensor *tensor, void **out_address) {
+  static const char function[] = "kw_address_reserve";
+  kw_status status = check(function, tensor);
+  if (status != KW_OK) return status;
+  if (out_address == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument out_address is NULL.", function);
+  kw_tensor_retain(tensor);
+  status = kw_stretch_take(tensor->device, byte_size(&tensor->ref), tensor->ref.alignment, tensor, out_address);
+  if (status == KW_OK) return KW_OK;
+  kw_tensor_release(tensor);
+  return kw_wrap(status, "%s", function);
+}
+
+kw_status kw_address_assign(void *address, kw_tensor *tensor) {
+  static const char function[] = "kw_address_assign";
+  kw_stretch *stretch;
+  kw_status status = check(function, tensor);
+  if (status != KW_OK) return status;
+  kw_tensor *before = NULL;
+  kw_stretch_lock();
+  status = find_start(function, address, &stretch);
+  if (status == KW_OK) {
+    before = stretch->owner;
+    if (before->device != tensor->device || stretch->size != byte_size(&tensor->ref)) {
+      status = kw_fail(KW_ERR_INVALID_ARGUMENT,
+                       "%s: argument tensor has %" PRIu64 " bytes on %s, the stretch %" PRIu64
+                       " on %s; they have to be alike.",
+                       function, byte_size(&tensor->ref), tensor->device->name, stretch->size, before->device->name);
+    } else {
+      kw_tensor_retain(tensor);
+      stretch->owner = tensor;
+    }
+  }
+  kw_stretch_unlock();
+  if (status == KW_OK) kw_tensor_release(before);
+  return status;
+}
+
+kw_status kw_address_release(void *address) {
+  kw_stretch *stretch;
+  kw_tensor *tensor = NULL;
+  if (address == NULL) return KW_OK;
+  kw_status status = kw_fork_check();
+  if (status != KW_OK) return status;
+  kw_stretch_lock();
+  status = find_start("kw_address_release", address, &stretch);
+  if (status == KW_OK) {
+    tensor = stretch->owner;
+    kw_stretch_give(stretch);
+  }
+  kw_stretch_unlock();
+  kw_tensor_release(tensor);
+  return status;
+}
+
+kw_device *kw_address_device(const void *address) {
+  return kw_fork_happened() ? NULL : kw_stretch_device(address); /* a thread that is not here may hold the lock */
+}
+
+kw_status kw_tensor_at(const void *address, kw_dtype dtype, uint32_t rank, const int64_t *shape, const int64_t *strides,
+                       kw_tensor **out_view) {
+  static const char function[] = "kw_tensor_at";
+  kw_status status = kw_fork_check();
+  if (status != KW_OK) return status;
+  kw_tensor *tensor = NULL;
+  uint64_t offset = 0;
+  kw_stretch_lock();
+  const kw_stretch *stretch = kw_stretch_find(address);
+  if (stretch != NULL) {
+    tensor = stretch->owner;
+    offset = (uintptr_t)address - stretch->start;
+    kw_tensor_retain(tensor); /* whoever releases the stretch meanwhile */
+  }
+  kw_stretch_unlock();
+  if (tensor == NULL) {
+    return kw_fail(KW_ERR_NOT_FOUND, "%s: %p lies in no stretch of addresses (kw_address_reserve): was it released?",
+                   function, address);
+  }
+  /* Of the buffer, of which the tensor may be a part. */
+  status = kw_tensor_reinterpret(tensor, dtype, rank, shape, strides,
+                                 tensor->ref.offset - tensor->buffer->offset + offset, out_view);
+  kw_tensor_release(tensor);
+  return status == KW_OK ? KW_OK : kw_wrap(status, "%s", function);
+}
