@@ -24,6 +24,8 @@ typedef struct kw_cpu_device {
   kw_cpu_activity *_Atomic activity; /* NULL until something is to be recorded */
   uint64_t total;                    /* bytes of physical memory */
   _Atomic uint64_t held;             /* bytes in live allocations */
+  pthread_mutex_t imports_lock;
+  struct kw_cpu_import *imports; /* that are mapped: interop.c; under imports_lock */
 } kw_cpu_device;
 
 typedef struct kw_cpu_stream kw_cpu_stream;

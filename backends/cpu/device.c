@@ -63,12 +63,15 @@ static kw_status device_open(void *plugin, uint32_t index, const kw_open_info *i
   device->total = kw_cpu_physical_memory();
   atomic_init(&device->activity, NULL);
   atomic_init(&device->held, 0);
+  pthread_mutex_init(&device->imports_lock, NULL);
+  device->imports = NULL;
   *out_device = device;
   return KW_OK;
 }
 
 static kw_status device_close(void *device) {
   kw_cpu_activity_free(device);
+  pthread_mutex_destroy(&((kw_cpu_device *)device)->imports_lock);
   free(device);
   return KW_OK;
 }

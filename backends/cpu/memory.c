@@ -4,23 +4,30 @@
  * keeps account and refuses what the machine cannot hold.
  */
 #include "cpu.h"
+#include "shared.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Stands right before the memory that the host sees. */
-typedef struct block {
-  _Alignas(KW_CPU_ALIGNMENT) uint64_t size; /* bytes, as asked for */
-} block;
+#define KNOWN_FLAGS (KW_MEM_EXPORTABLE | KW_MEM_IPC)
+
+static kw_status check(const kw_cpu_device *cpu, const kw_alloc_info *info) {
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_cpu_refuse_extension(cpu->host);
+  if (info->kind > KW_MEM_MANAGED || (info->flags & KW_FLAGS_CRITICAL & ~KNOWN_FLAGS) != 0) {
+    return kw_cpu_error(cpu->host, KW_ERR_UNSUPPORTED,
+                        "memory of kind %u with flags 0x%llx: the cpu has kinds 0 to 3, exportable or for IPC",
+                        info->kind, (unsigned long long)info->flags);
+  }
+  if (info->alignment <= KW_CPU_ALIGNMENT) return KW_OK;
+  return kw_cpu_error(cpu->host, KW_ERR_INVALID_ARGUMENT, "memory aligned to %llu: the cpu aligns to at most %d",
+                      (unsigned long long)info->alignment, KW_CPU_ALIGNMENT);
+}
 
 static kw_status memory_alloc(void *device, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_cpu_device *cpu = device;
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_cpu_refuse_extension(cpu->host);
-  if (info->kind != KW_MEM_DEVICE || info->alignment > KW_CPU_ALIGNMENT) {
-    return kw_cpu_error(cpu->host, KW_ERR_INVALID_ARGUMENT,
-                        "memory of kind %u, aligned to %llu: the cpu has kind 0, aligned to at most %d", info->kind,
-                        (unsigned long long)info->alignment, KW_CPU_ALIGNMENT);
-  }
+  const bool shared = (info->flags & KNOWN_FLAGS) != 0;
+  kw_status status = check(cpu, info);
+  if (status != KW_OK) return status;
   uint64_t held = atomic_load(&cpu->held);
   do {
     if (info->size > cpu->total || held > cpu->total - info->size) {
@@ -31,22 +38,45 @@ static kw_status memory_alloc(void *device, const kw_alloc_info *info, kw_mem *o
   } while (!atomic_compare_exchange_weak(&cpu->held, &held, held + info->size));
 
   uint64_t rounded = (info->size + KW_CPU_ALIGNMENT - 1) / KW_CPU_ALIGNMENT * KW_CPU_ALIGNMENT;
-  block *memory = aligned_alloc(KW_CPU_ALIGNMENT, sizeof(block) + rounded);
+  kw_cpu_block *memory = shared ? kw_cpu_shared_create(info->size, (info->flags & KW_MEM_IPC) != 0)
+                                : aligned_alloc(KW_CPU_ALIGNMENT, sizeof *memory + rounded);
   if (!memory) {
     atomic_fetch_sub(&cpu->held, info->size);
-    return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "aligned_alloc of %llu bytes failed",
-                        (unsigned long long)info->size);
+    return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "%s of %llu bytes failed",
+                        shared ? "memfd_create, or mapping it," : "aligned_alloc", (unsigned long long)info->size);
   }
   memory->size = info->size;
+  if (!shared) memory->file = -1;
   *out_mem = memory + 1;
   return KW_OK;
 }
 
 static kw_status memory_free(void *device, kw_mem mem) {
   kw_cpu_device *cpu = device;
-  block *memory = (block *)mem - 1;
+  kw_cpu_block *memory = kw_cpu_block_of(mem);
   atomic_fetch_sub(&cpu->held, memory->size);
-  free(memory);
+  if (memory->file >= 0) {
+    kw_cpu_shared_destroy(memory);
+  } else {
+    free(memory);
+  }
+  return KW_OK;
+}
+
+/* All memory is the host's: its pointers are the device's, and what either writes the other sees. */
+static kw_status memory_map(void *device, void *stream, const kw_map_info *info, void **out_pointer) {
+  kw_cpu_device *cpu = device;
+  (void)stream;
+  if ((info->flags & ~(KW_MAP_READ | KW_MAP_WRITE)) != 0) {
+    return kw_cpu_error(cpu->host, KW_ERR_UNSUPPORTED, "a map with flags 0x%llx: the cpu knows reading and writing",
+                        (unsigned long long)info->flags);
+  }
+  *out_pointer = (char *)info->mem + info->offset;
+  return KW_OK;
+}
+
+static kw_status memory_unmap(void *device, void *stream, const kw_map_info *info, void *pointer) {
+  (void)device, (void)stream, (void)info, (void)pointer;
   return KW_OK;
 }
 
@@ -155,4 +185,6 @@ const kw_memory_api kw_cpu_memory_api = {
     .copy = memory_copy,
     .fill = memory_fill,
     .usage = memory_usage,
+    .map = memory_map,
+    .unmap = memory_unmap,
 };
