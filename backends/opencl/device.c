@@ -114,6 +114,7 @@ kw_status ocl_open(kw_gpu_device *base, const kw_open_info *info) {
   device->quirks = ocl_quirks(base->physical.owner);
   device->max_alloc = u64_info(device->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   device->total_memory = u64_info(device->id, CL_DEVICE_GLOBAL_MEM_SIZE);
+  device->unified = u32_info(device->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
   if (u64_info(device->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) base->vector_bytes = 64;
   device->context = clCreateContext(properties, 1, &device->id, NULL, NULL, &error);
   return ocl_check(base->host, error, "clCreateContext");
@@ -123,6 +124,8 @@ kw_status ocl_close(kw_gpu_device *base) {
 #ifdef OCL_HAS_CLBLAST
   ocl_clblast_forget();
 #endif
-  if (((ocl_device *)base)->clock) clReleaseCommandQueue(((ocl_device *)base)->clock);
-  return ocl_check(base->host, clReleaseContext(((ocl_device *)base)->context), "clReleaseContext");
+  ocl_device *device = (ocl_device *)base;
+  if (device->clock) clReleaseCommandQueue(device->clock);
+  if (device->maps) clReleaseCommandQueue(device->maps);
+  return ocl_check(base->host, clReleaseContext(device->context), "clReleaseContext");
 }

@@ -13,21 +13,19 @@
 
 /* A buffer over a misaligned pointer, or on a device with memory of its own, is a copy behind the scenes. */
 static kw_status check(ocl_device *device, const kw_external_memory *info, cl_uint *out_alignment) {
-  cl_bool unified = CL_FALSE;
   cl_uint bits = 0;
   if (info->kind != KW_HANDLE_HOST || (info->flags & ~(KNOWN_FLAGS | HINTS)) != 0) {
     return kw_gpu_error(device->base.host, KW_ERR_UNSUPPORTED,
                         "memory of kind %u with flags 0x%llx: OpenCL 1.2 takes host memory, read-only or not",
                         info->kind, (unsigned long long)info->flags);
   }
-  cl_int error = clGetDeviceInfo(device->id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
-  if (error == CL_SUCCESS) error = clGetDeviceInfo(device->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+  cl_int error = clGetDeviceInfo(device->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
   if (error != CL_SUCCESS) return ocl_check(device->base.host, error, "clGetDeviceInfo");
   *out_alignment = bits >= 8 ? bits / 8 : 1;
-  if (unified && (uintptr_t)info->host % *out_alignment == 0) return KW_OK;
+  if (device->unified && (uintptr_t)info->host % *out_alignment == 0) return KW_OK;
   return kw_gpu_error(device->base.host, KW_ERR_UNSUPPORTED,
-                      unified ? "host memory at %p: CL_DEVICE_MEM_BASE_ADDR_ALIGN is %u bytes"
-                              : "host memory at %p: the device has memory of its own (alignment %u)",
+                      device->unified ? "host memory at %p: CL_DEVICE_MEM_BASE_ADDR_ALIGN is %u bytes"
+                                      : "host memory at %p: the device has memory of its own (alignment %u)",
                       info->host, *out_alignment);
 }
 
@@ -56,13 +54,11 @@ static kw_status import_memory(void *state, const kw_external_memory *info, kw_m
 /* A map is what OpenCL promises to bring the contents to the host's pointer. */
 static cl_int write_back(ocl_device *device, const ocl_mem *mem) {
   cl_int error;
-  cl_command_queue queue = clCreateCommandQueue(device->context, device->id, 0, &error);
+  cl_command_queue queue = ocl_map_queue(device, &error);
   if (error != CL_SUCCESS) return error;
   void *there = clEnqueueMapBuffer(queue, mem->buffer, CL_TRUE, CL_MAP_READ, 0, mem->size, 0, NULL, NULL, &error);
   if (error == CL_SUCCESS) error = clEnqueueUnmapMemObject(queue, mem->buffer, there, 0, NULL, NULL);
-  if (error == CL_SUCCESS) error = clFinish(queue);
-  clReleaseCommandQueue(queue);
-  return error;
+  return error == CL_SUCCESS ? clFinish(queue) : error;
 }
 
 static kw_status release_memory(void *state, kw_mem handle) {

@@ -18,6 +18,8 @@ static kw_status out_of_memory(const ocl_device *device, uint64_t size, const ch
 kw_status ocl_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_mem) {
   ocl_device *device = (ocl_device *)base;
   cl_int error = CL_SUCCESS;
+  if (info->kind == KW_MEM_HOST_VISIBLE && !device->unified)
+    return kw_gpu_error(base->host, KW_ERR_UNSUPPORTED, "the host does not reach this device's own memory");
   if (info->size > device->max_alloc)
     return out_of_memory(device, info->size, "CL_DEVICE_MAX_MEM_ALLOC_SIZE", device->max_alloc);
   if (atomic_fetch_add(&device->used, info->size) + info->size > device->total_memory) {
@@ -27,7 +29,8 @@ kw_status ocl_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_
   ocl_mem *mem = malloc(sizeof *mem);
   if (mem) {
     *mem = (ocl_mem){.size = info->size};
-    mem->buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE, info->size, NULL, &error);
+    const cl_mem_flags where = info->kind == KW_MEM_HOST_PINNED ? CL_MEM_ALLOC_HOST_PTR : 0;
+    mem->buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | where, info->size, NULL, &error);
     if (error == CL_SUCCESS) {
       *out_mem = mem;
       return KW_OK;
@@ -82,6 +85,46 @@ kw_status ocl_fill(kw_gpu_device *device, kw_gpu_stream *base, kw_mem handle, ui
   cl_int error = clEnqueueFillBuffer(queue, mem->buffer, pattern, pattern_size, offset, size, 0, NULL, &event);
   ocl_activity_note(stream, event, KW_ACTIVITY_FILL, kw_gpu_launching());
   return ocl_stream_end(stream, error, event, 0, "clEnqueueFillBuffer");
+}
+
+/* ---- Maps -------------------------------------------------------------------------------------------------------- */
+
+cl_command_queue ocl_map_queue(ocl_device *device, cl_int *out_error) {
+  *out_error = CL_SUCCESS;
+  pthread_mutex_lock(&device->base.lock);
+  if (!device->maps) device->maps = clCreateCommandQueue(device->context, device->id, 0, out_error);
+  cl_command_queue queue = device->maps;
+  pthread_mutex_unlock(&device->base.lock);
+  return queue;
+}
+
+/* The host has waited for the stream, so the device's queue for maps has nothing to wait for. */
+kw_status ocl_map(kw_gpu_device *base, kw_gpu_stream *stream, const kw_map_info *info, void **out_pointer) {
+  ocl_device *device = (ocl_device *)base;
+  const ocl_mem *mem = info->mem;
+  cl_int error;
+  (void)stream;
+  const cl_map_flags flags = (info->flags & KW_MAP_READ) == 0    ? CL_MAP_WRITE_INVALIDATE_REGION
+                             : (info->flags & KW_MAP_WRITE) == 0 ? CL_MAP_READ
+                                                                 : CL_MAP_READ | CL_MAP_WRITE;
+  cl_command_queue queue = ocl_map_queue(device, &error);
+  if (error != CL_SUCCESS) return ocl_check(base->host, error, "clCreateCommandQueue");
+  *out_pointer =
+      clEnqueueMapBuffer(queue, mem->buffer, CL_TRUE, flags, info->offset, info->size, 0, NULL, NULL, &error);
+  return ocl_check(base->host, error, "clEnqueueMapBuffer");
+}
+
+kw_status ocl_unmap(kw_gpu_device *base, kw_gpu_stream *stream, const kw_map_info *info, void *pointer) {
+  ocl_device *device = (ocl_device *)base;
+  const ocl_mem *mem = info->mem;
+  cl_event done = NULL;
+  cl_int error;
+  (void)stream;
+  cl_command_queue queue = ocl_map_queue(device, &error);
+  if (error == CL_SUCCESS) error = clEnqueueUnmapMemObject(queue, mem->buffer, pointer, 0, NULL, &done);
+  if (error == CL_SUCCESS) error = clWaitForEvents(1, &done);
+  if (done) clReleaseEvent(done);
+  return ocl_check(base->host, error, "clEnqueueUnmapMemObject");
 }
 
 kw_status ocl_usage(kw_gpu_device *base, uint64_t *out_free, uint64_t *out_total) {

@@ -19,6 +19,8 @@ typedef struct ocl_device {
   uint64_t total_memory;  /* bytes */
   _Atomic uint64_t used;  /* bytes in live buffers */
   cl_command_queue clock; /* for reading the device's clock; NULL before the first time, which base.lock guards */
+  bool unified;           /* it computes in the host's memory */
+  cl_command_queue maps;  /* ocl_map_queue's; under base.lock */
 } ocl_device;
 
 typedef struct ocl_mem {
@@ -45,6 +47,9 @@ typedef struct ocl_callback {
 kw_status ocl_check(const kw_host_api *host, cl_int error, const char *what);
 const char *ocl_error_name(cl_int error);
 kw_status ocl_error_status(cl_int error);
+
+/* A queue that no work is waited for on: for maps. It lives until the device closes; NULL and an error otherwise. */
+cl_command_queue ocl_map_queue(ocl_device *device, cl_int *out_error);
 
 /* A command is enqueued between begin and end: `begin` locks the stream; `end` takes over `event`, remembers it as the
  * newest, submits the queue and unlocks. With an error instead of an event it only unlocks, and fails. */
@@ -81,6 +86,8 @@ kw_status ocl_free(kw_gpu_device *device, kw_mem mem);
 kw_status ocl_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy);
 kw_status ocl_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint64_t offset, uint64_t size,
                    const void *pattern, uint32_t pattern_size);
+kw_status ocl_map(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void **out_pointer);
+kw_status ocl_unmap(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void *pointer);
 kw_status ocl_usage(kw_gpu_device *device, uint64_t *out_free, uint64_t *out_total);
 
 extern const kw_interop_api ocl_interop_api;

@@ -150,12 +150,17 @@ static kw_status npu_alloc(void *device_ptr, const kw_alloc_info *info, kw_mem *
   if (status != KW_OK) {
     return status;
   }
-  if (info->size == 0 || info->kind != KW_MEM_DEVICE || info->alignment > NPU_ALIGNMENT) {
+  if (info->kind > KW_MEM_HOST_VISIBLE || (info->flags & KW_FLAGS_CRITICAL) != 0) {
+    return npu_fail(device->host, KW_ERR_UNSUPPORTED,
+                    "alloc: kind %u, flags 0x%llx; this device has memory of its own, all of it host-visible, and "
+                    "exports none",
+                    (unsigned)info->kind, (unsigned long long)info->flags);
+  }
+  if (info->size == 0 || info->alignment > NPU_ALIGNMENT) {
     return npu_fail(device->host, KW_ERR_INVALID_ARGUMENT,
-                    "alloc: size %llu, kind %u, alignment %llu; this device wants a size of at least 1, device memory "
-                    "and an alignment of at most %u",
-                    (unsigned long long)info->size, (unsigned)info->kind, (unsigned long long)info->alignment,
-                    NPU_ALIGNMENT);
+                    "alloc: size %llu, alignment %llu; this device wants a size of at least 1 and an alignment of at "
+                    "most %u",
+                    (unsigned long long)info->size, (unsigned long long)info->alignment, NPU_ALIGNMENT);
   }
   if (npu_order_due(&device->order, KW_FAULT_ALLOC)) {
     return npu_fail(device->host, KW_ERR_OUT_OF_MEMORY, "alloc: a test has ordered this one to fail");
@@ -203,9 +208,39 @@ static kw_status npu_copy(void *device_ptr, void *stream, const kw_copy_info *co
   return npu_stream_enqueue_copy(stream, destination, source, copy->size);
 }
 
+/* The host's window to all of the arena (on a card: its largest BAR). The host has waited for work that wrote the
+ * range, and both sides see each other's writes; a device behind a cache of its own would flush it here and drop it in
+ * unmap. */
+static kw_status npu_map(void *device_ptr, void *stream, const kw_map_info *info, void **out_pointer) {
+  npu_device *device = device_ptr;
+  (void)stream;
+  if ((info->flags & ~(KW_MAP_READ | KW_MAP_WRITE)) != 0) {
+    return npu_fail(device->host, KW_ERR_UNSUPPORTED, "map: flags 0x%llx; this device knows reading and writing",
+                    (unsigned long long)info->flags);
+  }
+  void *data = npu_arena_resolve(device->arena, info->mem, info->offset, info->size);
+  if (data == NULL) {
+    return npu_fail(device->host, KW_ERR_INVALID_ARGUMENT,
+                    "map: %llu bytes at %p+%llu: the handle is not live, or the range leaves its allocation",
+                    (unsigned long long)info->size, info->mem, (unsigned long long)info->offset);
+  }
+  *out_pointer = data;
+  return KW_OK;
+}
+
+static kw_status npu_unmap(void *device_ptr, void *stream, const kw_map_info *info, void *pointer) {
+  (void)device_ptr;
+  (void)stream;
+  (void)info;
+  (void)pointer;
+  return KW_OK;
+}
+
 const kw_memory_api npu_memory_api = {
     .struct_size = sizeof(kw_memory_api),
     .alloc = npu_alloc,
     .dealloc = npu_free,
     .copy = npu_copy,
+    .map = npu_map,
+    .unmap = npu_unmap,
 };
