@@ -85,7 +85,12 @@
   X(memory, threads)                     \
   X(memory, large_do_not_overlap)        \
   X(memory, freed_comes_back)            \
-  X(memory, host_memory)
+  X(memory, host_memory)                 \
+  X(memory, kinds)                       \
+  X(memory, map_reads)                   \
+  X(memory, map_waits)                   \
+  X(memory, map_writes)                  \
+  X(memory, maps_at_once)
 
 #define KW_STREAM_TESTS(X)            \
   X(stream, order)                    \
@@ -224,11 +229,17 @@
 
 #define KW_PROFILE_TESTS(X) X(profile, ranges_nest)
 
-#define KW_INTEROP_TESTS(X)      \
-  X(interop, host_range)         \
-  X(interop, read_only_argument) \
-  X(interop, unknown)            \
-  X(interop, alignment)
+#define KW_INTEROP_TESTS(X)        \
+  X(interop, host_range)           \
+  X(interop, read_only_argument)   \
+  X(interop, unknown)              \
+  X(interop, alignment)            \
+  X(interop, export_descriptor)    \
+  X(interop, export_bytes)         \
+  X(interop, descriptor_elsewhere) \
+  X(interop, bytes_elsewhere)      \
+  X(interop, range_checked)        \
+  X(interop, bytes_untrusted)
 
 #define KW_ACTIVITY_TESTS(X)      \
   X(activity, inside_waits)       \

@@ -22,6 +22,7 @@
   X(exit_elsewhere)           \
   X(exit_in_function)         \
   X(exit_handlers)            \
+  X(import)                   \
   X(activity_waits)           \
   X(activity_order)           \
   X(activity_streams)         \

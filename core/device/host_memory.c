@@ -79,7 +79,8 @@ kw_status kw_host_free(kw_device *device, void *memory) {
 
 kw_host_memory *kw_host_memory_take(uint64_t size) {
   const uint64_t head = (sizeof(kw_host_memory) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  kw_host_memory *memory = size <= SIZE_MAX - head ? malloc(head + size) : NULL;
+  const uint64_t rounded = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  kw_host_memory *memory = size <= SIZE_MAX - head - ALIGNMENT ? aligned_alloc(ALIGNMENT, head + rounded) : NULL;
   if (memory != NULL) *memory = (kw_host_memory){.bytes = (char *)memory + head};
   return memory;
 }

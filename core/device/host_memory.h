@@ -11,7 +11,7 @@
 #define KW_STAGING_SIZE (UINT64_C(16) << 20) /* bytes */
 
 typedef struct kw_host_memory {
-  void *bytes;       /* aligned for any type */
+  void *bytes;       /* aligned to 64 bytes */
   kw_device *device; /* that keeps it: of kw_staging_take; otherwise NULL */
   uint64_t since;    /* while held: how many waits for the stream had begun */
   struct kw_host_memory *next;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite memory: kinds of memory, what it is for, and maps. Where a plugin has no maps core stands in with copies, for
+ * which the same holds.
+ */
+#include "contract_helpers.h"
+
+enum { SIZE = 16384, PIECE = 4096, UNKNOWN_KIND = 0x7ff0 };
+
+static kw_status make_in(kw_mem_kind kind, uint64_t flags, kw_tensor **out_tensor) {
+  const kw_memory_options options = {.struct_size = sizeof options, .kind = kind, .flags = flags};
+  return kw_tensor_create_in(kw_contract.device, &options, KW_U8, 1, (int64_t[]){SIZE}, out_tensor);
+}
+
+/* Written, read, and as a copy's source on the device. */
+static void check_use(kw_tensor *tensor, const char *what) {
+  unsigned char *bytes = kw_test_memory(SIZE);
+  kw_tensor *copy = kw_test_bytes_on(NULL, SIZE);
+  kw_test_pattern(bytes, SIZE, 7);
+  KW_CHECK_OK(kw_tensor_write(tensor, bytes));
+  kw_test_expect_bytes(tensor, 7, what);
+  KW_CHECK_OK(kw_tensor_copy_async(copy, NULL, tensor, NULL));
+  kw_test_expect_bytes(copy, 7, "a copy of it");
+  kw_tensor_release(copy);
+  free(bytes);
+}
+
+/* Memory of each kind is there and works, or is refused with KW_ERR_UNSUPPORTED; so is a kind that nobody knows, and a
+ * critical flag. A hint is no reason to refuse. */
+void kw_contract_memory_kinds(void **state) {
+  (void)state;
+  kw_tensor *tensor = NULL;
+  for (kw_mem_kind kind = KW_MEM_DEVICE; kind <= KW_MEM_MANAGED; kind++) {
+    kw_status status = make_in(kind, 0, &tensor);
+    if (status == KW_ERR_UNSUPPORTED && kind != KW_MEM_DEVICE) continue;
+    KW_CHECK(status == KW_OK, "memory of kind %u: %s", kind, kw_error_message());
+    check_use(tensor, "memory of a kind");
+    kw_tensor_release(tensor);
+  }
+  KW_CHECK_OK(make_in(KW_MEM_DEVICE, KW_MEM_PEER | UINT64_C(1) << 31, &tensor));
+  check_use(tensor, "memory with hints");
+  kw_tensor_release(tensor);
+  kw_status status = make_in(UNKNOWN_KIND, 0, &tensor);
+  KW_CHECK(status == KW_ERR_UNSUPPORTED, "memory of the unknown kind 0x7ff0: %s", kw_status_name(status));
+  status = make_in(KW_MEM_DEVICE, UINT64_C(1) << 63, &tensor);
+  KW_CHECK(status == KW_ERR_UNSUPPORTED, "memory with the unknown critical flag 63: %s", kw_status_name(status));
+  kw_test_usable("a round trip after memory was refused");
+}
+
+static kw_tensor *part_of(kw_tensor *tensor, int64_t begin, int64_t end) {
+  kw_tensor *part = NULL;
+  KW_CHECK_OK(kw_tensor_slice(tensor, 0, begin, end, 1, &part));
+  return part;
+}
+
+static unsigned char *map(kw_tensor *tensor, kw_stream *stream, uint64_t flags) {
+  void *pointer = NULL;
+  KW_CHECK_OK(kw_tensor_map(tensor, stream, flags, &pointer));
+  KW_CHECK(pointer, "a map gives no pointer");
+  return pointer;
+}
+
+/* A map for reading holds what is there at that time, at every place, and gives a pointer as aligned as the place is,
+ * up to 64 bytes. */
+void kw_contract_memory_map_reads(void **state) {
+  (void)state;
+  unsigned char *want = kw_test_memory(SIZE);
+  kw_tensor *tensor = kw_test_bytes(SIZE, 0);
+  for (uint64_t round = 1; round < 40; round++) {
+    const int64_t begin = round % 4 == 0 ? (int64_t)round * 64 : (int64_t)(round * round), end = begin + 1 + PIECE;
+    kw_test_pattern(want, SIZE, round);
+    KW_CHECK_OK(kw_tensor_write(tensor, want));
+    kw_tensor *part = part_of(tensor, begin, end);
+    const uint32_t known = kw_tensor_describe(part)->alignment, alignment = known < 64 ? known : 64;
+    unsigned char *pointer = map(part, NULL, KW_MAP_READ);
+    kw_test_same(pointer, want + begin, (size_t)(end - begin), "a map for reading");
+    KW_CHECK((uintptr_t)pointer % alignment == 0, "the map of a place aligned to %u is at %p", known, (void *)pointer);
+    KW_CHECK_OK(kw_tensor_unmap(part, pointer));
+    kw_tensor_release(part);
+  }
+  kw_tensor_release(tensor);
+  free(want);
+}
+
+/* A map has what its stream was given before. */
+void kw_contract_memory_map_waits(void **state) {
+  (void)state;
+  enum { ROUNDS = 20 };
+  unsigned char *want = kw_test_memory(SIZE);
+  kw_stream *stream = kw_test_stream();
+  kw_tensor *tensor = kw_test_bytes(SIZE, 0);
+  for (uint64_t round = 1; round <= ROUNDS; round++) {
+    atomic_int flag = 0;
+    kw_test_pattern(want, SIZE, round);
+    KW_CHECK_OK(kw_stream_call_host(stream, kw_test_slow_flag, &flag));
+    KW_CHECK_OK(kw_tensor_write_async(tensor, want, stream));
+    unsigned char *pointer = map(tensor, stream, KW_MAP_READ);
+    KW_CHECK(atomic_load(&flag) == 1, "a map did not wait for the stream's host function");
+    kw_test_same(pointer, want, SIZE, "a map behind a write on its stream");
+    KW_CHECK_OK(kw_tensor_unmap(tensor, pointer));
+  }
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  kw_tensor_release(tensor);
+  free(want);
+}
+
+/* What the host has written is there for all streams, and what lies beside it stays, also what was changed while the
+ * map was there. */
+void kw_contract_memory_map_writes(void **state) {
+  (void)state;
+  unsigned char *want = kw_test_memory(3 * SIZE), *fresh = want + SIZE, *got = want + 2 * SIZE;
+  kw_stream *other = kw_test_stream();
+  for (uint64_t round = 0; round < 8; round++) {
+    const bool reads = round % 2 == 0;
+    const int64_t begin = 100 + (int64_t)round, end = begin + PIECE;
+    kw_tensor *tensor = kw_test_bytes(SIZE, round), *part = part_of(tensor, begin, end);
+    kw_tensor *before = part_of(tensor, 0, begin), *behind = part_of(tensor, end, SIZE);
+    kw_test_pattern(want, SIZE, round);
+    kw_test_pattern(fresh, SIZE, 1000 + round);
+    unsigned char *pointer = map(part, NULL, reads ? KW_MAP_READ | KW_MAP_WRITE : KW_MAP_WRITE);
+    if (reads) kw_test_same(pointer, want + begin, PIECE, "a map for reading and writing");
+    KW_CHECK_OK(kw_tensor_write(before, fresh));
+    KW_CHECK_OK(kw_tensor_write(behind, fresh + end));
+    memcpy(pointer, fresh + begin, PIECE);
+    KW_CHECK_OK(kw_tensor_unmap(part, pointer));
+    KW_CHECK_OK(kw_tensor_read_async(tensor, got, round % 4 < 2 ? other : NULL));
+    KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
+    kw_test_same(got, fresh, SIZE, "memory of which a range was mapped and written, after the unmap");
+    kw_tensor_release(before);
+    kw_tensor_release(behind);
+    kw_tensor_release(part);
+    kw_tensor_release(tensor);
+  }
+  KW_CHECK_OK(kw_stream_destroy(other));
+  free(want);
+}
+
+/* Several maps of one piece of memory at a time, each its own range: what one of them writes is in that alone; and two
+ * that read the same. */
+void kw_contract_memory_maps_at_once(void **state) {
+  (void)state;
+  enum { COUNT = SIZE / PIECE };
+  unsigned char *fresh = kw_test_memory(SIZE), *pointers[COUNT];
+  kw_tensor *tensor = kw_test_bytes(SIZE, 1), *parts[COUNT];
+  kw_test_pattern(fresh, SIZE, 2);
+  for (int i = 0; i < COUNT; i++) {
+    parts[i] = part_of(tensor, i * PIECE, (i + 1) * PIECE);
+    pointers[i] = map(parts[i], NULL, KW_MAP_READ | KW_MAP_WRITE);
+  }
+  for (int i = 0; i < COUNT; i++) memcpy(pointers[i], fresh + i * PIECE, PIECE);
+  for (int i = COUNT; i-- > 0;) KW_CHECK_OK(kw_tensor_unmap(parts[i], pointers[i]));
+  kw_test_expect_bytes(tensor, 2, "memory that was written by several maps");
+  unsigned char *all = map(tensor, NULL, KW_MAP_READ), *part = map(parts[1], NULL, KW_MAP_READ);
+  kw_test_same(all, fresh, SIZE, "a map for reading");
+  kw_test_same(part, fresh + PIECE, PIECE, "a map for reading beside another of the same bytes");
+  KW_CHECK_OK(kw_tensor_unmap(tensor, all));
+  kw_test_same(part, fresh + PIECE, PIECE, "a map for reading after another of the same bytes has ended");
+  KW_CHECK_OK(kw_tensor_unmap(parts[1], part));
+  for (int i = 0; i < COUNT; i++) kw_tensor_release(parts[i]);
+  kw_tensor_release(tensor);
+  free(fresh);
+}
