@@ -5,15 +5,10 @@
  */
 #include "levelzero.h"
 
-#include <string.h>
-
 static kw_status order(void *state, kw_fault fault, uint64_t nth) {
   const lz_device *device = state;
   ze_result_t (*order_fault)(ze_device_handle_t, uint32_t, uint64_t) = NULL;
-  void *address = NULL;
-  ze_result_t result = ze.DriverGetExtensionFunctionAddress(device->driver, "kwTestOrderFault", &address);
-  memcpy(&order_fault, &address, sizeof order_fault);
-  if (result != ZE_RESULT_SUCCESS || !order_fault)
+  if (!lz_find_extension(device->driver, "kwTestOrderFault", &order_fault))
     return kw_gpu_error(device->base.host, KW_ERR_UNSUPPORTED,
                         "test.order: this driver brings about no faults; use the test driver (scripts/emulated.sh)");
   if (order_fault(device->id, fault, nth) == ZE_RESULT_SUCCESS) return KW_OK;

@@ -38,6 +38,9 @@ extern lz_entries ze;
 /* Opens the loader and starts the drivers, once for the process. Otherwise *out_reason says what is missing. */
 kw_status lz_load(const char **out_reason);
 
+/* A function of the driver's own; false where it has none of that name. */
+bool lz_find_extension(ze_driver_handle_t driver, const char *name, void *out_function);
+
 /* "what: ZE_RESULT_NAME; the driver says: ..." */
 void lz_explain(ze_driver_handle_t driver, ze_result_t result, const char *what, char *out, size_t size);
 kw_status lz_result_status(ze_result_t result);
@@ -147,6 +150,11 @@ kw_status lz_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint
                   const void *pattern, uint32_t pattern_size);
 kw_status lz_alloc_host(kw_gpu_device *device, uint64_t size, void **out_memory);
 kw_status lz_free_host(kw_gpu_device *device, void *memory);
+
+kw_status lz_host_register(kw_gpu_device *device, void *begin, uint64_t size, bool read_only);
+kw_status lz_host_unregister(kw_gpu_device *device, void *begin);
+kw_status lz_native_handle(kw_gpu_device *device, kw_object_kind kind, void *object, bool imported,
+                           kw_native_handle *out_handle);
 
 kw_status lz_stream_create(kw_gpu_stream *stream, uint64_t flags);
 kw_status lz_stream_destroy(kw_gpu_stream *stream);

@@ -62,6 +62,13 @@ kw_status lz_result_status(ze_result_t result) {
   }
 }
 
+bool lz_find_extension(ze_driver_handle_t driver, const char *name, void *out_function) {
+  void *address = NULL;
+  if (ze.DriverGetExtensionFunctionAddress(driver, name, &address) != ZE_RESULT_SUCCESS) address = NULL;
+  memcpy(out_function, &address, sizeof address);
+  return address != NULL;
+}
+
 /* What the driver says of this thread's last error: since version 1.6, so that a loader may not know of it and the
  * driver still do. */
 static const char *driver_text(ze_driver_handle_t driver) {
@@ -69,9 +76,8 @@ static const char *driver_text(ze_driver_handle_t driver) {
   ze_result_t (*describe)(ze_driver_handle_t, const char **) = NULL;
   const char *text = NULL;
   void *address = driver ? dlsym(loader.library, name) : NULL;
-  if (driver && !address && ze.DriverGetExtensionFunctionAddress(driver, name, &address) != ZE_RESULT_SUCCESS)
-    return NULL;
   memcpy(&describe, &address, sizeof describe);
+  if (driver && !describe) lz_find_extension(driver, name, &describe);
   if (!describe || describe(driver, &text) != ZE_RESULT_SUCCESS || !text || !*text) return NULL;
   return text;
 }

@@ -203,6 +203,49 @@ kw_engine_status kw_engine_free(void *base) {
   return KW_ENGINE_OK;
 }
 
+/* Apart from the others: these may lie between pages that were adopted. */
+typedef struct adopted {
+  char *base;
+  size_t size;
+  struct adopted *next;
+} adopted;
+
+static adopted *all_adopted; /* under the lock */
+
+/* The first that has some of these bytes, or NULL. */
+static adopted *find_adopted(const char *base, size_t size) {
+  adopted *found = all_adopted;
+  while (found && (base + size <= found->base || found->base + found->size <= base)) found = found->next;
+  return found;
+}
+
+kw_engine_status kw_engine_adopt(void *base, size_t size) {
+  adopted *added = malloc(sizeof *added);
+  if (!added) return kw_engine_fail(KW_ENGINE_OUT_OF_MEMORY, "no host memory for a record");
+  *added = (adopted){.base = base, .size = size};
+  pthread_mutex_lock(&lock);
+  const bool is_new = !find_adopted(base, size);
+  if (is_new) {
+    added->next = all_adopted;
+    all_adopted = added;
+  }
+  pthread_mutex_unlock(&lock);
+  if (is_new) return KW_ENGINE_OK;
+  free(added);
+  return kw_engine_fail(KW_ENGINE_INVALID, "some of the %zu bytes at %p are known already", size, base);
+}
+
+kw_engine_status kw_engine_disown(void *base) {
+  pthread_mutex_lock(&lock);
+  adopted **link = &all_adopted;
+  while (*link && (*link)->base != base) link = &(*link)->next;
+  adopted *gone = *link;
+  if (gone) *link = gone->next;
+  pthread_mutex_unlock(&lock);
+  free(gone);
+  return gone ? KW_ENGINE_OK : kw_engine_fail(KW_ENGINE_INVALID, "nothing that was adopted begins at %p", base);
+}
+
 bool kw_engine_find(const void *pointer, kw_engine_allocation *out_allocation) {
   bool found = false;
   pthread_mutex_lock(&lock);
@@ -210,6 +253,12 @@ bool kw_engine_find(const void *pointer, kw_engine_allocation *out_allocation) {
   if (place > 0) {
     *out_allocation = allocations[place - 1];
     found = (uintptr_t)pointer < (uintptr_t)out_allocation->base + out_allocation->size;
+  }
+  const adopted *foreign = found ? NULL : find_adopted(pointer, 1);
+  if (foreign) {
+    *out_allocation =
+        (kw_engine_allocation){.base = foreign->base, .size = foreign->size, .kind = KW_ENGINE_MEMORY_FOREIGN};
+    found = true;
   }
   pthread_mutex_unlock(&lock);
   return found;

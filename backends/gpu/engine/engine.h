@@ -50,6 +50,7 @@ typedef enum kw_engine_memory_kind {
   KW_ENGINE_MEMORY_DEVICE,
   KW_ENGINE_MEMORY_HOST, /* of the host, for the device to reach: counts for no device */
   KW_ENGINE_MEMORY_SHARED,
+  KW_ENGINE_MEMORY_FOREIGN, /* of others in this process: kw_engine_adopt */
 } kw_engine_memory_kind;
 
 typedef struct kw_engine_allocation {
@@ -64,6 +65,11 @@ kw_engine_status kw_engine_alloc(kw_engine_device *device, kw_engine_memory_kind
                                  void **out_base);
 /* INVALID: not the base of an allocation. Work that uses it must have finished. */
 kw_engine_status kw_engine_free(void *base);
+/* Memory of others becomes known to all devices, as an allocation of its own kind. INVALID: some of it is so already.
+ */
+kw_engine_status kw_engine_adopt(void *base, size_t size);
+/* INVALID: no adopted memory begins there. */
+kw_engine_status kw_engine_disown(void *base);
 /* The allocation that `pointer` points into; false: none. */
 bool kw_engine_find(const void *pointer, kw_engine_allocation *out_allocation);
 

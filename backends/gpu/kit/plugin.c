@@ -5,6 +5,7 @@
 #include "kit/activity.h"
 #include "kit/device.h"
 #include "kit/event.h"
+#include "kit/interop.h"
 #include "kit/memory.h"
 #include "kit/stream.h"
 
@@ -99,6 +100,7 @@ static void make(const kw_gpu_driver *driver) {
   add_group(KW_GROUP_MEMORY, &answer.memory);
   add_group(KW_GROUP_STREAM, &answer.stream);
   if (driver->event_record) add_group(KW_GROUP_EVENT, &answer.event);
+  if (driver->host_register) add_group(KW_GROUP_INTEROP, &kw_gpu_interop_slots);
   if (driver->mark_times) add_group(KW_GROUP_ACTIVITY, &kw_gpu_activity_slots);
   for (uint32_t i = 0; i < driver->group_count && answer.desc.group_count < GROUP_LIMIT; ++i)
     add_group(driver->groups[i].name, driver->groups[i].table);

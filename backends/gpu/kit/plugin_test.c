@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tests of the plugin kit over a driver that only counts: which slots a plugin gets, what is undone when something
- * fails, how often a late error is told, in which order callbacks run.
+ * fails, how often a late error is told, in which order callbacks run, when pages of the host are registered.
  */
 #include "kit/device.h"
 
@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -62,6 +64,9 @@ static const kw_host_api host = {.struct_size = sizeof host,
 static struct {
   kw_status find, open, create, hold;
   int opened, closed, created, destroyed, done;
+  int registered; /* runs of pages */
+  size_t pages_size;
+  bool pages_read_only;
 } fake;
 
 static void ignore(int signal) {
@@ -139,6 +144,37 @@ static void callback_done(kw_gpu_callback *callback) {
   ++fake.done;
 }
 
+#define THERE 0x100000 /* what the device calls host memory lies so far behind it */
+
+static kw_status host_register(kw_gpu_device *device, void *begin, uint64_t size, bool read_only) {
+  assert_int_equal((uintptr_t)begin % (uintptr_t)sysconf(_SC_PAGESIZE), 0);
+  if (!begin) return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED, "not these pages");
+  ++fake.registered;
+  fake.pages_size = size;
+  fake.pages_read_only = read_only;
+  return KW_OK;
+}
+
+static kw_status host_unregister(kw_gpu_device *device, void *begin) {
+  (void)device, (void)begin;
+  --fake.registered;
+  return KW_OK;
+}
+
+static kw_status host_address(kw_gpu_device *device, void *begin, void **out_there) {
+  (void)device;
+  *out_there = (char *)begin + THERE;
+  return KW_OK;
+}
+
+static kw_status native_handle(kw_gpu_device *device, kw_object_kind kind, void *object, bool imported,
+                               kw_native_handle *out_handle) {
+  (void)device, (void)kind;
+  out_handle->dl_device_type = imported ? 1 : 2;
+  out_handle->handle = object;
+  return KW_OK;
+}
+
 static const kw_group groups[] = {{"com.acme.power/1", &host}};
 
 static const kw_gpu_driver driver = {
@@ -153,6 +189,10 @@ static const kw_gpu_driver driver = {
     .open = open_device,
     .close = close_device,
     .copy = copy,
+    .host_register = host_register,
+    .host_unregister = host_unregister,
+    .host_address = host_address,
+    .native_handle = native_handle,
     .stream_size = sizeof(fake_stream),
     .stream_create = stream_create,
     .stream_destroy = stream_destroy,
@@ -335,6 +375,51 @@ static void callbacks_run_in_order_and_before_their_stream_goes(void **state) {
   end(plugin, device);
 }
 
+/* Pages are told to the runtime once, however many imports lie there, and until the last has ended. */
+static void pages_of_the_host_are_registered_once(void **state) {
+  const kw_interop_api *interop = table(KW_GROUP_INTEROP);
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  void *plugin, *device = start_and_open(&plugin);
+  char *memory = aligned_alloc(page, 4 * page);
+  kw_external_memory info = {.struct_size = sizeof info, .size = page, .host = memory + 24};
+  kw_native_handle handle = {.struct_size = sizeof handle};
+  kw_mem first = NULL, second = NULL, third = NULL;
+  uint32_t alignment = 0;
+  (void)state;
+  info.flags = KW_EXTERNAL_READ_ONLY | 1;
+  assert_int_equal(interop->import_memory(device, &info, &first, &alignment), KW_OK);
+  assert_ptr_equal(first, memory + 24 + THERE);
+  assert_int_equal(alignment, 8);
+  assert_int_equal(fake.pages_size, 2 * page);
+  assert_true(fake.pages_read_only);
+  info.host = memory + page;
+  assert_int_equal(interop->import_memory(device, &info, &second, &alignment), KW_OK);
+  assert_int_equal(fake.registered, 1);
+  info.flags = 0; /* the pages are read-only */
+  assert_int_equal(interop->import_memory(device, &info, &third, &alignment), KW_ERR_UNSUPPORTED);
+  info.flags = KW_EXTERNAL_READ_ONLY;
+  info.size = page + 1; /* reaches into the next one */
+  assert_int_equal(interop->import_memory(device, &info, &third, &alignment), KW_ERR_UNSUPPORTED);
+  info.host = memory + 2 * page;
+  assert_int_equal(interop->import_memory(device, &info, &third, &alignment), KW_OK);
+  assert_int_equal(fake.registered, 2);
+  info.kind = KW_HANDLE_FD;
+  assert_int_equal(interop->import_memory(device, &info, &third, &alignment), KW_ERR_UNSUPPORTED);
+  assert_int_equal(interop->native_handle(device, KW_OBJECT_MEMORY, first, &handle), KW_OK);
+  assert_int_equal(handle.dl_device_type, 1);
+  assert_int_equal(interop->release_memory(device, first), KW_OK);
+  assert_int_equal(fake.registered, 2);
+  assert_int_equal(interop->native_handle(device, KW_OBJECT_MEMORY, first, &handle), KW_OK);
+  assert_int_equal(handle.dl_device_type, 2);
+  assert_int_equal(interop->release_memory(device, second), KW_OK);
+  assert_int_equal(fake.registered, 1);
+  assert_int_equal(interop->release_memory(device, third), KW_OK);
+  assert_int_equal(fake.registered, 0);
+  assert_int_equal(interop->release_memory(device, third), KW_ERR_INVALID_ARGUMENT);
+  free(memory);
+  end(plugin, device);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(slots_are_those_that_the_driver_has, reset),
@@ -346,6 +431,7 @@ int main(void) {
       cmocka_unit_test_setup(streams_are_synchronised_before_they_go, reset),
       cmocka_unit_test_setup(a_late_error_is_told_once_until_it_is_cleared, reset),
       cmocka_unit_test_setup(callbacks_run_in_order_and_before_their_stream_goes, reset),
+      cmocka_unit_test_setup(pages_of_the_host_are_registered_once, reset),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,10 @@
   X(free_async, (void *memory, void *stream), "cuMemFreeAsync", "hipFreeAsync")                                        \
   X(host_alloc, (void **memory, size_t size, unsigned flags), "cuMemHostAlloc", "hipHostMalloc")                       \
   X(host_free, (void *memory), "cuMemFreeHost", "hipHostFree")                                                         \
+  X(host_register, (void *memory, size_t size, unsigned flags), "cuMemHostRegister_v2", "hipHostRegister")             \
+  X(host_unregister, (void *memory), "cuMemHostUnregister", "hipHostUnregister")                                       \
+  X(host_address, (void **there, void *memory, unsigned flags), "cuMemHostGetDevicePointer_v2",                        \
+    "hipHostGetDevicePointer")                                                                                         \
   X(copy_in, (void *to, const void *from, size_t size, void *stream), "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync")    \
   X(copy_out, (void *to, const void *from, size_t size, void *stream), "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync")   \
   X(copy, (void *to, const void *from, size_t size, void *stream), "cuMemcpyDtoDAsync_v2", "hipMemcpyDtoDAsync")       \
@@ -120,6 +124,7 @@ typedef struct kw_rt_runtime {
   const char *no_driver, *no_compiler, *no_device; /* probe's answers: what is missing, and what would bring it */
   const char *compiler_name;                       /* "NVRTC" */
   int units_attribute, pools_attribute;            /* numbers for device_attribute */
+  int dl_device, dl_host; /* DLPack's numbers for the device's memory and the host's it reaches */
 
   const char *(*error_name)(int error);
   const char *(*error_text)(int error);
@@ -236,6 +241,12 @@ kw_status kw_rt_free_host(kw_gpu_device *device, void *memory);
 kw_status kw_rt_copy_peer(kw_gpu_device *device, kw_gpu_stream *stream, kw_gpu_device *src_device,
                           const kw_copy_info *copy);
 
+kw_status kw_rt_host_register(kw_gpu_device *device, void *begin, uint64_t size, bool read_only);
+kw_status kw_rt_host_unregister(kw_gpu_device *device, void *begin);
+kw_status kw_rt_host_address(kw_gpu_device *device, void *begin, void **out_there);
+kw_status kw_rt_native_handle(kw_gpu_device *device, kw_object_kind kind, void *object, bool imported,
+                              kw_native_handle *out_handle);
+
 kw_status kw_rt_stream_create(kw_gpu_stream *stream, uint64_t flags);
 kw_status kw_rt_stream_destroy(kw_gpu_stream *stream);
 kw_status kw_rt_stream_synchronize(kw_gpu_stream *stream, uint64_t timeout_ns);
@@ -273,8 +284,9 @@ extern const kw_test_api kw_rt_test_api;
   .find = kw_rt_find, .describe = kw_rt_describe, .identify = kw_rt_identify, .device_size = sizeof(kw_rt_device),     \
   .open = kw_rt_device_open, .close = kw_rt_device_close, .alloc = kw_rt_alloc, .dealloc = kw_rt_free,                 \
   .copy = kw_rt_copy, .fill = kw_rt_fill, .usage = kw_rt_usage, .alloc_host = kw_rt_alloc_host,                        \
-  .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .stream_size = sizeof(kw_rt_stream),                     \
-  .stream_create = kw_rt_stream_create, .stream_destroy = kw_rt_stream_destroy,                                        \
+  .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .host_register = kw_rt_host_register,                    \
+  .host_unregister = kw_rt_host_unregister, .host_address = kw_rt_host_address, .native_handle = kw_rt_native_handle,  \
+  .stream_size = sizeof(kw_rt_stream), .stream_create = kw_rt_stream_create, .stream_destroy = kw_rt_stream_destroy,   \
   .stream_synchronize = kw_rt_stream_synchronize, .stream_query = kw_rt_stream_query,                                  \
   .callback_size = sizeof(kw_rt_callback), .callback_hold = kw_rt_callback_hold,                                       \
   .callback_wait = kw_rt_callback_wait, .callback_done = kw_rt_callback_done, .prelude = kw_gpu_prelude_cuda,          \

@@ -288,45 +288,48 @@ int shim_architecture(char out[KW_RT_ARCH_SIZE]) {
   X(hipDeviceGetUuid, (void *uuid, int device), device_uuid, (uuid, device))                \
   X(hipDeviceTotalMem, (size_t * bytes, int device), device_memory, (bytes, device))
 
-#define CONTEXT_CALLS(X)                                                                                        \
-  X(hipMemGetInfo, (size_t * free, size_t * total), memory_info, (free, total))                                 \
-  X(hipMalloc, (void **memory, size_t size), alloc, (memory, size))                                             \
-  X(hipFree, (void *memory), free, (memory))                                                                    \
-  X(hipMallocAsync, (void **memory, size_t size, void *on), alloc_async, (memory, size, on))                    \
-  X(hipFreeAsync, (void *memory, void *on), free_async, (memory, on))                                           \
-  X(hipHostMalloc, (void **memory, size_t size, unsigned flags), host_alloc, (memory, size, flags))             \
-  X(hipHostFree, (void *memory), host_free, (memory))                                                           \
-  X(hipMemcpyHtoDAsync, (void *to, const void *from, size_t size, void *on), copy_in, (to, from, size, on))     \
-  X(hipMemcpyDtoHAsync, (void *to, const void *from, size_t size, void *on), copy_out, (to, from, size, on))    \
-  X(hipMemcpyDtoDAsync, (void *to, const void *from, size_t size, void *on), copy, (to, from, size, on))        \
-  X(hipMemsetD8Async, (void *to, uint8_t value, size_t count, void *on), set_8, (to, value, count, on))         \
-  X(hipMemsetD16Async, (void *to, uint16_t value, size_t count, void *on), set_16, (to, value, count, on))      \
-  X(hipMemsetD32Async, (void *to, int value, size_t count, void *on), set_32, (to, (uint32_t)value, count, on)) \
-  X(hipStreamCreateWithFlags, (void **stream, unsigned flags), stream_create, (stream, flags))                  \
-  X(hipStreamDestroy, (void *stream), stream_destroy, (stream))                                                 \
-  X(hipStreamSynchronize, (void *stream), stream_synchronize, (stream))                                         \
-  X(hipStreamQuery, (void *stream), stream_query, (stream))                                                     \
-  X(hipStreamWaitEvent, (void *stream, void *event, unsigned flags), stream_wait, (stream, event, flags))       \
-  X(hipEventCreateWithFlags, (void **event, unsigned flags), event_create, (event, flags))                      \
-  X(hipEventDestroy, (void *event), event_destroy, (event))                                                     \
-  X(hipEventRecord, (void *event, void *on), event_record, (event, on))                                         \
-  X(hipEventQuery, (void *event), event_query, (event))                                                         \
-  X(hipEventSynchronize, (void *event), event_synchronize, (event))                                             \
-  X(hipEventElapsedTime, (float *ms, void *start, void *end), event_elapsed, (ms, start, end))                  \
-  X(hipStreamBeginCapture, (void *stream, int mode), capture_begin, (stream, mode))                             \
-  X(hipStreamEndCapture, (void *stream, void **graph), capture_end, (stream, graph))                            \
-  X(hipGraphInstantiateWithFlags, (void **runnable, void *graph, uint64_t flags), graph_make,                   \
-    (runnable, graph, flags))                                                                                   \
-  X(hipGraphLaunch, (void *runnable, void *on), graph_launch, (runnable, on))                                   \
-  X(hipGraphExecDestroy, (void *runnable), graph_unmake, (runnable))                                            \
-  X(hipGraphDestroy, (void *graph), graph_destroy, (graph))                                                     \
-  X(hipModuleLoadData, (void **module, const void *image), module_load, (module, image))                        \
-  X(hipModuleUnload, (void *module), module_unload, (module))                                                   \
-  X(hipModuleGetFunction, (void **function, void *module, const char *name), module_function,                   \
-    (function, module, name))                                                                                   \
-  X(hipModuleLaunchKernel,                                                                                      \
-    (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,     \
-     unsigned block_z, unsigned shared_bytes, void *on, void **params, void **extra),                           \
+#define CONTEXT_CALLS(X)                                                                                         \
+  X(hipMemGetInfo, (size_t * free, size_t * total), memory_info, (free, total))                                  \
+  X(hipMalloc, (void **memory, size_t size), alloc, (memory, size))                                              \
+  X(hipFree, (void *memory), free, (memory))                                                                     \
+  X(hipMallocAsync, (void **memory, size_t size, void *on), alloc_async, (memory, size, on))                     \
+  X(hipFreeAsync, (void *memory, void *on), free_async, (memory, on))                                            \
+  X(hipHostMalloc, (void **memory, size_t size, unsigned flags), host_alloc, (memory, size, flags))              \
+  X(hipHostFree, (void *memory), host_free, (memory))                                                            \
+  X(hipHostRegister, (void *memory, size_t size, unsigned flags), host_register, (memory, size, flags))          \
+  X(hipHostUnregister, (void *memory), host_unregister, (memory))                                                \
+  X(hipHostGetDevicePointer, (void **there, void *memory, unsigned flags), host_address, (there, memory, flags)) \
+  X(hipMemcpyHtoDAsync, (void *to, const void *from, size_t size, void *on), copy_in, (to, from, size, on))      \
+  X(hipMemcpyDtoHAsync, (void *to, const void *from, size_t size, void *on), copy_out, (to, from, size, on))     \
+  X(hipMemcpyDtoDAsync, (void *to, const void *from, size_t size, void *on), copy, (to, from, size, on))         \
+  X(hipMemsetD8Async, (void *to, uint8_t value, size_t count, void *on), set_8, (to, value, count, on))          \
+  X(hipMemsetD16Async, (void *to, uint16_t value, size_t count, void *on), set_16, (to, value, count, on))       \
+  X(hipMemsetD32Async, (void *to, int value, size_t count, void *on), set_32, (to, (uint32_t)value, count, on))  \
+  X(hipStreamCreateWithFlags, (void **stream, unsigned flags), stream_create, (stream, flags))                   \
+  X(hipStreamDestroy, (void *stream), stream_destroy, (stream))                                                  \
+  X(hipStreamSynchronize, (void *stream), stream_synchronize, (stream))                                          \
+  X(hipStreamQuery, (void *stream), stream_query, (stream))                                                      \
+  X(hipStreamWaitEvent, (void *stream, void *event, unsigned flags), stream_wait, (stream, event, flags))        \
+  X(hipEventCreateWithFlags, (void **event, unsigned flags), event_create, (event, flags))                       \
+  X(hipEventDestroy, (void *event), event_destroy, (event))                                                      \
+  X(hipEventRecord, (void *event, void *on), event_record, (event, on))                                          \
+  X(hipEventQuery, (void *event), event_query, (event))                                                          \
+  X(hipEventSynchronize, (void *event), event_synchronize, (event))                                              \
+  X(hipEventElapsedTime, (float *ms, void *start, void *end), event_elapsed, (ms, start, end))                   \
+  X(hipStreamBeginCapture, (void *stream, int mode), capture_begin, (stream, mode))                              \
+  X(hipStreamEndCapture, (void *stream, void **graph), capture_end, (stream, graph))                             \
+  X(hipGraphInstantiateWithFlags, (void **runnable, void *graph, uint64_t flags), graph_make,                    \
+    (runnable, graph, flags))                                                                                    \
+  X(hipGraphLaunch, (void *runnable, void *on), graph_launch, (runnable, on))                                    \
+  X(hipGraphExecDestroy, (void *runnable), graph_unmake, (runnable))                                             \
+  X(hipGraphDestroy, (void *graph), graph_destroy, (graph))                                                      \
+  X(hipModuleLoadData, (void **module, const void *image), module_load, (module, image))                         \
+  X(hipModuleUnload, (void *module), module_unload, (module))                                                    \
+  X(hipModuleGetFunction, (void **function, void *module, const char *name), module_function,                    \
+    (function, module, name))                                                                                    \
+  X(hipModuleLaunchKernel,                                                                                       \
+    (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,      \
+     unsigned block_z, unsigned shared_bytes, void *on, void **params, void **extra),                            \
     launch, (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, on, params, extra))
 
 #define DEVICE_CALL(hip, parameters, field, arguments)           \

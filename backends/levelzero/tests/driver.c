@@ -143,21 +143,38 @@ static ze_result_t order_fault(ze_device_handle_t device, uint32_t fault, uint64
   return emu_answer(kw_engine_device_order(device->engine, fault, nth));
 }
 
-/* zeDriverGetLastErrorDescription came after the tables of API 1.4; the other is this driver's own. */
+/* Whole pages of the host: from then on the driver's own. */
+static ze_result_t import_pointer(ze_driver_handle_t driver, void *begin, size_t size) {
+  EMU_CHECK(driver, EMU_DRIVER);
+  EMU_CHECK_POINTER(begin);
+  if (size == 0 || (uintptr_t)begin % 4096 != 0 || size % 4096 != 0)
+    return emu_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "zexDriverImportExternalPointer: no whole pages");
+  return emu_answer(kw_engine_adopt(begin, size));
+}
+
+static ze_result_t release_pointer(ze_driver_handle_t driver, void *begin) {
+  EMU_CHECK(driver, EMU_DRIVER);
+  return emu_answer(kw_engine_disown(begin));
+}
+
+/* zeDriverGetLastErrorDescription came after the tables of API 1.4; the others are extensions, kw's this driver's own.
+ */
 static ze_result_t driver_get_extension_function(ze_driver_handle_t driver, const char *name, void **out_function) {
-  ze_result_t (*const describe)(ze_driver_handle_t, const char **) = get_last_text;
-  ze_result_t (*const order)(ze_device_handle_t, uint32_t, uint64_t) = order_fault;
   EMU_CHECK(driver, EMU_DRIVER);
   EMU_CHECK_POINTER(name);
   EMU_CHECK_POINTER(out_function);
-  if (strcmp(name, "zeDriverGetLastErrorDescription") == 0) {
-    memcpy(out_function, &describe, sizeof describe);
-  } else if (strcmp(name, "kwTestOrderFault") == 0) {
-    memcpy(out_function, &order, sizeof order);
-  } else {
-    return emu_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "no function %s", name);
+#define EXTENSION(its_name, function)                   \
+  if (strcmp(name, its_name) == 0) {                    \
+    __typeof__(&(function)) const address = (function); \
+    memcpy(out_function, &address, sizeof address);     \
+    return ZE_RESULT_SUCCESS;                           \
   }
-  return ZE_RESULT_SUCCESS;
+  EXTENSION("zeDriverGetLastErrorDescription", get_last_text)
+  EXTENSION("zexDriverImportExternalPointer", import_pointer)
+  EXTENSION("zexDriverReleaseImportedPointer", release_pointer)
+  EXTENSION("kwTestOrderFault", order_fault)
+#undef EXTENSION
+  return emu_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "no function %s", name);
 }
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */

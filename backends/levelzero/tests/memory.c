@@ -64,7 +64,8 @@ static ze_result_t mem_get_alloc_properties(ze_context_handle_t context, const v
                                             ze_memory_allocation_properties_t *out, ze_device_handle_t *out_device) {
   static const ze_memory_type_t types[] = {[KW_ENGINE_MEMORY_DEVICE] = ZE_MEMORY_TYPE_DEVICE,
                                            [KW_ENGINE_MEMORY_HOST] = ZE_MEMORY_TYPE_HOST,
-                                           [KW_ENGINE_MEMORY_SHARED] = ZE_MEMORY_TYPE_SHARED};
+                                           [KW_ENGINE_MEMORY_SHARED] = ZE_MEMORY_TYPE_SHARED,
+                                           [KW_ENGINE_MEMORY_FOREIGN] = ZE_MEMORY_TYPE_HOST};
   kw_engine_allocation found;
   EMU_CHECK(context, EMU_CONTEXT);
   EMU_CHECK_POINTER(pointer);

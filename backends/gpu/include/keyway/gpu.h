@@ -154,6 +154,18 @@ struct kw_gpu_driver {
   kw_status (*map)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void **out_pointer);
   kw_status (*unmap)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void *pointer);
 
+  /* ---- Memory of others (optional, all; where a kw_mem is an address) ---- */
+
+  /* From here on the process's devices reach these pages of the host, which no other registration overlaps.
+   * KW_ERR_UNSUPPORTED for pages that they do not reach. */
+  kw_status (*host_register)(kw_gpu_device *device, void *begin, uint64_t size, bool read_only);
+  kw_status (*host_unregister)(kw_gpu_device *device, void *begin);
+  /* What this device calls registered pages. (optional: what the host calls them) */
+  kw_status (*host_address)(kw_gpu_device *device, void *begin, void **out_there);
+  /* kw_interop_api.native_handle, for the kinds that there are. `imported`: the memory is the host's. */
+  kw_status (*native_handle)(kw_gpu_device *device, kw_object_kind kind, void *object, bool imported,
+                             kw_native_handle *out_handle);
+
   /* ---- Streams: see kw_stream_api ---- */
 
   size_t stream_size; /* of the struct that begins with a kw_gpu_stream; 0: that alone */

@@ -44,6 +44,10 @@ static const struct {
     {NOT_READY, "CUDA_ERROR_NOT_READY", "hipErrorNotReady", "device not ready"},
     {LAUNCH_REFUSED, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "hipErrorLaunchOutOfResources",
      "too many resources requested for launch"},
+    {ALREADY_REGISTERED, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "hipErrorHostMemoryAlreadyRegistered",
+     "part or all of the requested memory range is already mapped"},
+    {NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "hipErrorHostMemoryNotRegistered",
+     "pointer does not correspond to a registered memory region"},
     {LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "hipErrorLaunchFailure", "unspecified launch failure"},
     {NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "hipErrorNotSupported", "operation not supported"},
     {CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "hipErrorStreamCaptureUnsupported",
@@ -289,7 +293,9 @@ int driver_enter(context **out_context) {
 
 bool driver_owns(const context *home, const void *begin, uint64_t size, kw_engine_memory_kind kind) {
   kw_engine_allocation found;
-  return kw_engine_find(begin, &found) && found.kind == kind &&
-         (kind == KW_ENGINE_MEMORY_HOST || found.device == home->device) &&
+  if (!kw_engine_find(begin, &found)) return false;
+  const bool registered = found.kind == KW_ENGINE_MEMORY_FOREIGN && kind == KW_ENGINE_MEMORY_DEVICE;
+  return (registered || found.kind == kind) &&
+         (registered || kind == KW_ENGINE_MEMORY_HOST || found.device == home->device) &&
          size <= found.size - (size_t)((const char *)begin - (const char *)found.base);
 }

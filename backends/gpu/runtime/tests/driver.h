@@ -37,6 +37,8 @@ enum {
   NOT_FOUND = 500,
   NOT_READY = 600,
   LAUNCH_REFUSED = 701,
+  ALREADY_REGISTERED = 712,
+  NOT_REGISTERED = 713,
   LAUNCH_FAILED = 719,
   NOT_SUPPORTED = 801,
   CAPTURE_UNSUPPORTED = 900
@@ -84,7 +86,8 @@ int driver_error(context *home, kw_engine_status status);
 /* Enqueues, or records. */
 int driver_push(stream *to, const kw_engine_task *task);
 
-/* [begin, begin + size) lies in one allocation that the current device may reach. */
+/* [begin, begin + size) lies in one allocation that the current device may reach; registered memory of the host counts
+ * as memory of the device. */
 bool driver_owns(const context *home, const void *begin, uint64_t size, kw_engine_memory_kind kind);
 
 #endif /* KEYWAY_TEST_DRIVER_H */

@@ -39,6 +39,29 @@ API(cuMemFreeHost, hipHostFree)(void *memory) {
   return release(memory, KW_ENGINE_MEMORY_HOST);
 }
 
+API(cuMemHostRegister_v2, hipHostRegister)(void *memory, size_t size, unsigned flags) {
+  context *home;
+  int error = driver_enter(&home);
+  if (error) return error;
+  if (!memory || size == 0 || flags > 15) return INVALID_VALUE;
+  return kw_engine_adopt(memory, size) == KW_ENGINE_OK ? OK : ALREADY_REGISTERED;
+}
+
+API(cuMemHostUnregister, hipHostUnregister)(void *memory) {
+  context *home;
+  int error = driver_enter(&home);
+  return kw_engine_disown(memory) == KW_ENGINE_OK ? error : NOT_REGISTERED;
+}
+
+API(cuMemHostGetDevicePointer_v2, hipHostGetDevicePointer)(void **out, void *memory, unsigned flags) {
+  context *home;
+  int error = driver_enter(&home);
+  if (error) return error;
+  if (flags != 0 || !driver_owns(home, memory, 1, KW_ENGINE_MEMORY_DEVICE)) return INVALID_VALUE;
+  *out = memory;
+  return OK;
+}
+
 /* In order with what the stream has: when that has ended. */
 API(cuMemAllocAsync, hipMallocAsync)(void **memory, size_t size, void *handle) {
   stream *on;
