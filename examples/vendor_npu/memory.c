@@ -22,6 +22,7 @@ _Static_assert(sizeof(uintptr_t) == 8, "handles use all 64 bits");
 
 typedef struct slot {
   uint64_t offset; /* in the arena, bytes */
+  uint8_t *host;   /* where it is instead, of an import; otherwise NULL */
   uint64_t size;   /* as asked for, bytes; 0 = not live */
   uint32_t generation;
 } slot;
@@ -79,7 +80,7 @@ void *npu_arena_resolve(npu_arena *arena, kw_mem mem, uint64_t offset, uint64_t 
   pthread_mutex_lock(&arena->lock);
   const slot *owner = handle_slot(arena, mem);
   if (owner != NULL && offset <= owner->size && size <= owner->size - offset) {
-    data = arena->bytes + owner->offset + offset;
+    data = (owner->host != NULL ? owner->host : arena->bytes + owner->offset) + offset;
   }
   pthread_mutex_unlock(&arena->lock);
   return data;
@@ -118,6 +119,7 @@ static bool take(npu_arena *arena, uint64_t size, kw_mem *out_mem) {
   memmove(&arena->by_offset[place + 1], &arena->by_offset[place], (arena->live - place) * sizeof arena->by_offset[0]);
   arena->by_offset[place] = (uint16_t)index;
   ++arena->live;
+  arena->slots[index].host = NULL;
   arena->slots[index].offset = gap;
   arena->slots[index].size = size;
   *out_mem = handle_make(index, arena->slots[index].generation);
@@ -127,7 +129,7 @@ static bool take(npu_arena *arena, uint64_t size, kw_mem *out_mem) {
 /* False when the handle is not live. Call with the lock held. */
 static bool give_back(npu_arena *arena, kw_mem mem) {
   slot *owner = handle_slot(arena, mem);
-  if (owner == NULL) {
+  if (owner == NULL || owner->host != NULL) {
     return false;
   }
   uint16_t index = (uint16_t)(owner - arena->slots);
@@ -140,6 +142,31 @@ static bool give_back(npu_arena *arena, kw_mem mem) {
   owner->size = 0;
   ++owner->generation;
   return true;
+}
+
+bool npu_arena_adopt(npu_arena *arena, void *host, uint64_t size, kw_mem *out_mem) {
+  pthread_mutex_lock(&arena->lock);
+  uint32_t index = unused_slot(arena);
+  bool taken = index < SLOT_COUNT;
+  if (taken) {
+    arena->slots[index].host = host;
+    arena->slots[index].size = size;
+    *out_mem = handle_make(index, arena->slots[index].generation);
+  }
+  pthread_mutex_unlock(&arena->lock);
+  return taken;
+}
+
+bool npu_arena_disown(npu_arena *arena, kw_mem mem) {
+  pthread_mutex_lock(&arena->lock);
+  slot *owner = handle_slot(arena, mem);
+  bool known = owner != NULL && owner->host != NULL;
+  if (known) {
+    owner->size = 0;
+    ++owner->generation;
+  }
+  pthread_mutex_unlock(&arena->lock);
+  return known;
 }
 
 /* ---- The slots -------------------------------------------------------------------------------------------------- */

@@ -5,9 +5,9 @@
  * asynchronous (a queue and a worker each), and a kernel that fails says so late. Only the arithmetic is done by the
  * CPU, so the device calls itself emulated.
  *
- * Read plugin.c first, then memory.c, stream.c, kernels.c; activity.c can wait, number.c only converts. To make it
- * yours: in memory.c and stream.c put your driver's calls in place of the arena and the worker thread; in kernels.c
- * enqueue your own kernels from npu_launch.
+ * Read plugin.c first, then memory.c, stream.c, kernels.c; activity.c and interop.c can wait, number.c only converts.
+ * To make it yours: in memory.c and stream.c put your driver's calls in place of the arena and the worker thread; in
+ * kernels.c enqueue your own kernels from npu_launch.
  */
 #ifndef ACME_NPU_H
 #define ACME_NPU_H
@@ -62,8 +62,12 @@ extern const kw_memory_api npu_memory_api;
 npu_arena *npu_arena_create(void);
 void npu_arena_destroy(npu_arena *arena);
 
-/* Where [offset, offset + size) of a handle lies in the arena; NULL when the handle is not live or the range leaves its
- * allocation. Only this device's own code (copies and kernels) may look there. Thread-safe. */
+/* A handle for memory of the host's, until disown. False when there is none left, or when it is no such handle. */
+bool npu_arena_adopt(npu_arena *arena, void *host, uint64_t size, kw_mem *out_mem);
+bool npu_arena_disown(npu_arena *arena, kw_mem mem);
+
+/* Where [offset, offset + size) of a handle lies in the arena or in the host's memory; NULL when the handle is not live
+ * or the range leaves its allocation. Only this device's own code (copies and kernels) may look there. Thread-safe. */
 void *npu_arena_resolve(npu_arena *arena, kw_mem mem, uint64_t offset, uint64_t size);
 
 /* ---- stream.c */
@@ -94,6 +98,10 @@ typedef struct npu_task {
 /* Both enqueue and return. `task` and `copy` are copied. */
 kw_status npu_stream_enqueue_task(npu_stream *stream, const npu_task *task);
 kw_status npu_stream_enqueue_copy(npu_stream *stream, void *destination, const void *source, uint64_t size);
+
+/* ---- interop.c */
+
+extern const kw_interop_api npu_interop_api;
 
 /* ---- activity.c */
 

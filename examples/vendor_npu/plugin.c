@@ -203,8 +203,8 @@ static const kw_device_api npu_device_api = {
 
 /* No event group and no memory.fill: the host derives both from what is here. */
 static const kw_group npu_groups[] = {
-    {KW_GROUP_DEVICE, &npu_device_api},     {KW_GROUP_MEMORY, &npu_memory_api}, {KW_GROUP_STREAM, &npu_stream_api},
-    {KW_GROUP_ACTIVITY, &npu_activity_api}, {KW_GROUP_TEST, &npu_test_api},
+    {KW_GROUP_DEVICE, &npu_device_api},   {KW_GROUP_MEMORY, &npu_memory_api},     {KW_GROUP_STREAM, &npu_stream_api},
+    {KW_GROUP_INTEROP, &npu_interop_api}, {KW_GROUP_ACTIVITY, &npu_activity_api}, {KW_GROUP_TEST, &npu_test_api},
 };
 
 static const kw_plugin_desc npu_desc = {
