@@ -63,7 +63,11 @@ static void numbers_are_the_standards(void **state) {
 #if DLPACK_ORDER != 2 /* an older copy's enum ends earlier */
   assert_int_equal(kDLBool, KW_DL_BOOL);
   assert_int_equal(kDLFloat8_e4m3fn, KW_DL_FLOAT8_E4M3FN);
+  assert_int_equal(kDLFloat8_e4m3fnuz, KW_DL_FLOAT8_E4M3FNUZ);
   assert_int_equal(kDLFloat8_e5m2, KW_DL_FLOAT8_E5M2);
+  assert_int_equal(kDLFloat8_e5m2fnuz, KW_DL_FLOAT8_E5M2FNUZ);
+  assert_int_equal(kDLFloat8_e8m0fnu, KW_DL_FLOAT8_E8M0FNU);
+  assert_int_equal(kDLFloat4_e2m1fn, KW_DL_FLOAT4_E2M1FN);
   assert_int_equal(kDLFloat4_e2m1fn, 17);
   assert_int_equal(kDLTrn, 18);
 #endif

@@ -25,7 +25,8 @@ const kw_op_row kw_op_table[] = {
    inf,                                                                                                \
    zero,                                                                                               \
    sub,                                                                                                \
-   KW_LEVEL_##level},
+   KW_LEVEL_##level,                                                                                   \
+   0},
 #include "ops.def"
 };
 const uint32_t kw_op_table_count = sizeof kw_op_table / sizeof kw_op_table[0];
@@ -72,7 +73,7 @@ static const struct {
   kw_op_bound bound;
 } result_bounds[] = {
     {"", 0, {0}}, /* of no op: the list may be empty otherwise */
-#define KW_OP_RESULT(op, index, compare, ulp, abs, magnitude) {op, index, {KW_CMP_##compare, ulp, abs, magnitude}},
+#define KW_OP_RESULT(op, index, compare, ulp, abs, magnitude) {op, index, {KW_CMP_##compare, ulp, abs, magnitude, 0}},
 #include "ops.def"
 };
 
@@ -80,7 +81,7 @@ kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result) {
   for (size_t i = 0; i < sizeof result_bounds / sizeof result_bounds[0]; i++) {
     if (is_op(row, result_bounds[i].op) && result_bounds[i].result == result) return result_bounds[i].bound;
   }
-  return (kw_op_bound){row->compare, row->ulp, row->abs, row->magnitude};
+  return (kw_op_bound){row->compare, row->ulp, row->abs, row->magnitude, row->growth};
 }
 
 static const char *const counted[] = {

@@ -10,6 +10,14 @@
 
 #define KW_OP_SET_VERSION "0.9" /* named by verdicts; rows are only ever added to it */
 
+/* How many dtypes this version knows, and of how many, the first, an op can be defined for: KW_DTYPES_ANY. */
+enum {
+#define KW_DTYPE_ONE(dtype, name, size) +1
+  KW_DTYPE_COUNT = 0 KW_DTYPE_LIST(KW_DTYPE_ONE),
+#undef KW_DTYPE_ONE
+  KW_KEY_DTYPE_COUNT = KW_C128 + 1
+};
+
 /* How result shapes follow from the arguments: a row of shape_rules.def. */
 typedef enum kw_shape_rule {
 #define KW_SHAPE_RULE(name, infer, cases, text) KW_SHAPE_##name,
@@ -31,7 +39,8 @@ typedef enum kw_compare {
   KW_CMP_ULP,        /* |got - oracle| <= ulp * ULP_c(oracle) + abs * eps_c; 0 and 0: equal values */
   KW_CMP_ACCUMULATE, /* |got - oracle| <= growth(n) * eps_c * magnitude: `magnitude` is the row's magnitude op run on
                         absolute values, n the number of terms (of a scan: up to the element), growth(n) =
-                        min(n, 4 + 2 sqrt(n)). "OP/magnitude" is the bound itself, for the case's own values: n is 1 */
+                        min(n, 4 + 2 sqrt(n)). "OP/magnitude" is the bound itself, for the case's own values: n is 1.
+                        A vendor's op says its growth itself, and is its own magnitude op */
   KW_CMP_WRITTEN,    /* bits; where several values are written to one place, any of them */
   KW_CMP_QUANTUM,    /* an integer from what "OP/low" to what "OP/high" gives: the op with its values moved down and up,
                         before they are rounded, by as much as they may be off */
@@ -51,6 +60,7 @@ typedef struct kw_op_bound {
   double ulp;            /* KW_CMP_ULP */
   double abs;            /* KW_CMP_ULP, in eps of the compute type */
   const char *magnitude; /* KW_CMP_ACCUMULATE: an op with the same arguments and results */
+  double growth;         /* of a vendor's op, in place of growth(n); otherwise 0 */
 } kw_op_bound;
 
 /* What a level asks for only with a "+" in its name, beside dtypes: families of ops that many devices never need. */
@@ -84,6 +94,7 @@ typedef struct kw_op_row {
   const char *magnitude;
   kw_special nan, inf, zero, subnormal;
   kw_level level;
+  double growth; /* KW_CMP_ACCUMULATE of a vendor's op; 0 in the table */
 } kw_op_row;
 
 extern const kw_op_row kw_op_table[];

@@ -3,6 +3,8 @@
  * `keyway ops`: the op table, and who has kernels for it.
  */
 #include "commands.h"
+
+#include "op_table.h"
 #include "op_page.h"
 #include "table.h"
 
@@ -18,16 +20,12 @@ typedef struct open_devices {
   uint32_t count;
 } open_devices;
 
-static bool has_dtype(const kw_dtype_mask *mask, kw_dtype dtype) {
-  return mask->bits[dtype / 64] >> (dtype % 64) & 1;
-}
-
 /* The dtypes of an op that this device has kernels for. */
 static kw_dtype_mask kernel_dtypes(const kw_op *op, const kw_op_info *info, kw_device *device) {
   kw_dtype_mask mask = {{0, 0}};
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
-    if (!has_dtype(&info->dtypes, d) || kw_op_support(op, device, d) != KW_SUPPORT_KERNEL) continue;
-    mask.bits[d / 64] |= UINT64_C(1) << (d % 64);
+    if (!kw_dtype_mask_has(info->dtypes, d) || kw_op_support(op, device, d) != KW_SUPPORT_KERNEL) continue;
+    mask.bits[d / 64] |= KW_DTYPE_BIT(d);
   }
   return mask;
 }
@@ -84,7 +82,7 @@ static cJSON *op_as_json(const kw_op *op, const kw_op_info *info, const kw_dtype
   cJSON_AddStringToObject(json, "level", level_name(info->level));
   cJSON *names = cJSON_AddArrayToObject(json, "dtypes");
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
-    if (has_dtype(dtypes, d)) cJSON_AddItemToArray(names, cJSON_CreateString(kw_dtype_name(d)));
+    if (kw_dtype_mask_has(*dtypes, d)) cJSON_AddItemToArray(names, cJSON_CreateString(kw_dtype_name(d)));
   }
   if (strcmp(info->comparator, "accumulate") == 0) {
     cJSON_AddNullToObject(json, "bound"); /* grows with the number of terms */
@@ -117,7 +115,7 @@ static void add_row(kw_cli_table *table, const kw_op_info *info, const kw_dtype_
   if (!kernels) kw_cli_table_add(table, "%s", used ? text : "-");
   used = 0;
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT && used < sizeof text; ++d) {
-    if (!has_dtype(dtypes, d)) continue;
+    if (!kw_dtype_mask_has(*dtypes, d)) continue;
     used += (size_t)snprintf(text + used, sizeof text - used, used ? " %s" : "%s", kw_dtype_name(d));
   }
   kw_cli_table_add(table, "%s", text);

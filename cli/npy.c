@@ -20,10 +20,12 @@
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
 /* numpy's names of our dtypes, for writing and, but for the raw ones, for reading. */
-static const char *const descriptors[KW_DTYPE_COUNT] = {
-    [KW_BOOL] = "|b1", [KW_U8] = "|u1",    [KW_I8] = "|i1",       [KW_I16] = "<i2",    [KW_I32] = "<i4",
-    [KW_I64] = "<i8",  [KW_F16] = "<f2",   [KW_BF16] = "<V2",     [KW_F32] = "<f4",    [KW_F64] = "<f8",
-    [KW_C64] = "<c8",  [KW_C128] = "<c16", [KW_F8E4M3FN] = "|V1", [KW_F8E5M2] = "|V1",
+static const char *const descriptors[] = {
+    [KW_BOOL] = "|b1",   [KW_U8] = "|u1",    [KW_I8] = "|i1",       [KW_I16] = "<i2",        [KW_I32] = "<i4",
+    [KW_I64] = "<i8",    [KW_F16] = "<f2",   [KW_BF16] = "<V2",     [KW_F32] = "<f4",        [KW_F64] = "<f8",
+    [KW_C64] = "<c8",    [KW_C128] = "<c16", [KW_F8E4M3FN] = "|V1", [KW_F8E5M2] = "|V1",     [KW_U16] = "<u2",
+    [KW_U32] = "<u4",    [KW_U64] = "<u8",   [KW_C32] = "<V4",      [KW_F8E4M3FNUZ] = "|V1", [KW_F8E5M2FNUZ] = "|V1",
+    [KW_F8E8M0] = "|V1", [KW_I4X2] = "|V1",  [KW_U4X2] = "|V1",     [KW_F4E2M1X2] = "|V1",
 };
 
 typedef struct reader {
@@ -90,7 +92,7 @@ static bool read_descr(reader *r) {
                 "dtype '%s' is big-endian, which is not read; save a.astype(a.dtype.newbyteorder('<')) instead", descr);
   }
   const char *bare = strchr("<|=", descr[0]) && descr[0] ? descr + 1 : descr;
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
+  for (kw_dtype d = 0; d < sizeof descriptors / sizeof descriptors[0]; ++d) {
     if (strcmp(bare, descriptors[d] + 1) != 0) continue;
     bool raw = bare[0] == 'V';
     r->array->dtype = raw ? KW_DTYPE_NONE : d;
@@ -98,8 +100,8 @@ static bool read_descr(reader *r) {
     return true;
   }
   return fail(r->message, r->path,
-              "dtype '%s' has no counterpart here; convert it with a.astype to bool, uint8, int8 to int64, float16 to "
-              "float64, complex64 or complex128 and save again",
+              "dtype '%s' has no counterpart here; convert it with a.astype to bool, uint8 to uint64, int8 to int64, "
+              "float16 to float64, complex64 or complex128 and save again",
               descr);
 }
 

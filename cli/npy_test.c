@@ -44,10 +44,10 @@ static void round_trip_of_every_dtype(void **state) {
   char message[KW_CLI_NPY_MESSAGE];
   unsigned char data[6 * 16];
   for (size_t i = 0; i < sizeof data; ++i) data[i] = (unsigned char)(i & 1);
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
+  for (kw_dtype d = 0; kw_dtype_name(d) != NULL; ++d) {
     kw_cli_npy in = {d, (uint32_t)kw_dtype_size(d), 2, {2, 3}, 6, data}, out;
     if (!kw_cli_npy_write(path, &in, message) || !kw_cli_npy_read(path, &out, message)) fail_msg("%s", message);
-    bool raw = d == KW_BF16 || d == KW_F8E4M3FN || d == KW_F8E5M2;
+    bool raw = d == KW_BF16 || d == KW_F8E4M3FN || d == KW_F8E5M2 || d >= KW_F8E4M3FNUZ;
     assert_int_equal(out.dtype, raw ? KW_DTYPE_NONE : d);
     assert_int_equal(out.item_size, in.item_size);
     assert_true(out.rank == 2 && out.shape[0] == 2 && out.shape[1] == 3 && out.numel == 6);
@@ -119,7 +119,7 @@ static const struct {
   const char *header, *says;
 } damaged[] = {
     {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", "'>f4' is big-endian"},
-    {"{'descr': '<u4', 'fortran_order': False, 'shape': (1,), }", "'<u4' has no counterpart"},
+    {"{'descr': '<M8', 'fortran_order': False, 'shape': (1,), }", "'<M8' has no counterpart"},
     {"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "'|O' has no counterpart"},
     {"{'descr': '', 'fortran_order': False, 'shape': (1,), }", "'' has no counterpart"},
     {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "records"},

@@ -115,7 +115,7 @@ typedef struct value_type {
 } value_type;
 
 /* By tag; no entry for tensors; a generator has no text of its own. */
-static const value_type value_types[KW_TAG_COUNT] = {
+static const value_type value_types[] = {
     [KW_TAG_INT] = {"an integer", parse_int_value},
     [KW_TAG_INT_LIST] = {"integers such as 0,1", parse_ints_value},
     [KW_TAG_FLOAT] = {"a number", parse_float_value},

@@ -145,7 +145,7 @@ static kw_status launch_on(opened *o, void *stream, const char *op, kw_dtype key
                            const kw_tensor_ref *out) {
   for (uint32_t i = 0; i < seen.kernel_count; ++i) {
     const kw_kernel_desc *kernel = &seen.kernels[i];
-    if (strcmp(kernel->op, op) != 0 || (kernel->dtypes.bits[0] & KW_DTYPE_BIT(key)) == 0) {
+    if (strcmp(kernel->op, op) != 0 || !kw_dtype_mask_has(kernel->dtypes, key)) {
       continue;
     }
     kw_call call = {.struct_size = sizeof call,
@@ -457,7 +457,7 @@ static void copy_takes_complex_numbers_apart(void **state) {
 /* Copies 8 elements from one dtype to another. */
 static void convert(opened *o, kw_dtype from, const void *source, kw_dtype to, void *result) {
   const uint8_t room[64] = {0};
-  static const uint8_t sizes[KW_DTYPE_COUNT] = {
+  static const uint8_t sizes[] = {
 #define SIZE(dtype, name, size) [dtype] = size,
       KW_DTYPE_LIST(SIZE)};
   kw_mem from_mem = upload(o, source, sizes[from] * 8u), to_mem = upload(o, room, sizeof room);

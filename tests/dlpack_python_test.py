@@ -34,7 +34,7 @@ python.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
 class Ref(ctypes.Structure):  # kw_tensor_ref
     _fields_ = [("struct_size", ctypes.c_uint32), ("dtype", ctypes.c_uint16), ("rank", ctypes.c_uint8),
                 ("reserved", ctypes.c_uint8), ("mem", ctypes.c_void_p), ("offset", ctypes.c_uint64),
-                ("numel", ctypes.c_int64), ("alignment", ctypes.c_uint32), ("reserved2", ctypes.c_uint32),
+                ("numel", ctypes.c_int64), ("alignment", ctypes.c_uint32), ("layout", ctypes.c_uint32),
                 ("shape", ctypes.c_int64 * 16), ("strides", ctypes.c_int64 * 16)]
 
 

@@ -6,6 +6,8 @@
 #include "cpu.h"
 #include "reference/reference.h"
 
+#include <keyway/known_args.h>
+
 #include <fenv.h>
 #include <string.h>
 
@@ -125,6 +127,10 @@ static kw_status launch(const kw_call *call) {
   return KW_OK;
 }
 
+static kw_status can_implement(const kw_call *call) {
+  return kw_call_is_known(call, (kw_dtype_mask){{KW_DTYPES_ANY, 0}}) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+}
+
 /* ---- Registration ---------------------------------------------------------------------------------------------- */
 
 /* Offers the kernels of one table for the key dtypes in `dtypes`. */
@@ -137,7 +143,9 @@ static kw_status register_table(const kw_host_api *host, const char *name, const
         .op = table[i].op,
         .name = name,
         .dtypes = {{table[i].dtypes & dtypes, 0}},
+        .known_args = kw_known_args(table[i].op),
         .user = (void *)(uintptr_t)&table[i],
+        .can_implement = can_implement,
         .launch = launch,
     };
     /* A kernel that sees mixed dtypes must be able to tell the key dtype. From broadcast inputs it cannot. */

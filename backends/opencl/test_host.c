@@ -142,7 +142,7 @@ int test_host_stop(void **state) {
 }
 
 uint32_t test_dtype_size(kw_dtype dtype) {
-  static const uint8_t sizes[KW_DTYPE_COUNT] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 8, 16};
+  static const uint8_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 8, 16};
   return sizes[dtype];
 }
 

@@ -83,7 +83,7 @@ static bool pick_cat(const kw_case *c, cat_row *out) {
 /* The number-th other dtype that promotes with the key to the key. */
 static bool mixed_dtype(const kw_case *c, kw_dtype *out) {
   uint32_t seen = 0;
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+  for (kw_dtype d = 0; d < KW_KEY_DTYPE_COUNT; d++) {
     if (d == c->key || kw_dtype_promote(d, c->key) != c->key || seen++ != c->number) continue;
     *out = d;
     return true;

@@ -80,7 +80,7 @@ static void suppressions_are_certain(void **state) {
   const kw_suite_op *op = find_op("torchvision::nms");
   uint32_t checked = 0;
   kw_case c;
-  for (kw_dtype key = 0; key < KW_DTYPE_COUNT; key++) {
+  for (kw_dtype key = 0; key < KW_KEY_DTYPE_COUNT; key++) {
     for (int class = 0; class < KW_CLASS_COUNT; class ++) {
       for (uint32_t n = 0; kw_case_make(op, key, (kw_case_class) class, n, &c); n++, checked++) {
         for (uint32_t run = 0; run < 2; run++) check_boxes(&c, run);

@@ -4,13 +4,15 @@
  */
 #include "case/element.h"
 
+#include "op_table.h"
+
 #include <math.h>
 #include <string.h>
 
 static const struct {
   const char *name;
   uint8_t size;
-} dtypes[KW_DTYPE_COUNT] = {
+} dtypes[] = {
 #define DTYPE(dtype, name, size) [dtype] = {name, size},
     KW_DTYPE_LIST(DTYPE)};
 
@@ -48,6 +50,10 @@ kw_dtype kw_element_from_name(const char *name, size_t length) {
     if (strlen(dtypes[d].name) == length && memcmp(dtypes[d].name, name, length) == 0) return d;
   }
   return KW_DTYPE_NONE;
+}
+
+void kw_element_set_absolute(kw_dtype dtype, void *element) {
+  if (kw_element_is_float(dtype)) ((unsigned char *)element)[kw_element_size(dtype) - 1] &= 0x7f;
 }
 
 kw_float_format kw_element_format(kw_dtype dtype) {

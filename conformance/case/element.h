@@ -28,6 +28,8 @@ const char *kw_element_name(kw_dtype dtype);
 /* "f32" to KW_F32; KW_DTYPE_NONE for an unknown name. */
 kw_dtype kw_element_from_name(const char *name, size_t length);
 kw_float_format kw_element_format(kw_dtype dtype);
+/* Clears the sign of a float; leaves any other element alone. */
+void kw_element_set_absolute(kw_dtype dtype, void *element);
 /* Whether all integers from low to high are values of the dtype. */
 bool kw_element_holds_integers(kw_dtype dtype, int64_t low, int64_t high);
 /* What a complex dtype has two of; any other dtype itself. */

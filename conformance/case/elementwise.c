@@ -71,9 +71,9 @@ static bool is_promoted(const kw_suite_op *op, uint32_t arg) {
 /* The number-th pair of dtypes in the op's set that promotes to the key. */
 static bool mixed_pair(const kw_case *c, uint32_t number, kw_dtype out[2]) {
   uint32_t seen = 0;
-  for (kw_dtype distance = 1; distance < KW_DTYPE_COUNT && seen < 6; distance++) {
-    for (kw_dtype a = 0; a < KW_DTYPE_COUNT; a++) {
-      kw_dtype b = (kw_dtype)((a + distance) % KW_DTYPE_COUNT);
+  for (kw_dtype distance = 1; distance < KW_KEY_DTYPE_COUNT && seen < 6; distance++) {
+    for (kw_dtype a = 0; a < KW_KEY_DTYPE_COUNT; a++) {
+      kw_dtype b = (kw_dtype)((a + distance) % KW_KEY_DTYPE_COUNT);
       if (!(c->op->row.dtypes & KW_DTYPE_BIT(a)) || !(c->op->row.dtypes & KW_DTYPE_BIT(b))) continue;
       kw_dtype promoted = kw_dtype_promote(a, b);
       bool integral = promoted <= KW_I64;
@@ -104,7 +104,7 @@ static bool mixed_single(const kw_case *c, uint32_t number, kw_dtype *out) {
 static bool mixed_move(const kw_case *c, uint32_t number, kw_dtype *out) {
   uint32_t seen = 0;
   bool fills = !copies(c->op) && c->op->row.result == KW_RESULT_SELF;
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+  for (kw_dtype d = 0; d < KW_KEY_DTYPE_COUNT; d++) {
     bool lost = fills && kw_element_is_complex(d) && !kw_element_is_complex(c->key); /* fill_ refuses to drop a part */
     if (d == c->key || lost || seen++ != number) continue;
     *out = d;

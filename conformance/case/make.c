@@ -57,7 +57,7 @@ static void name_case(kw_case *c) {
 /* A case, or its variant made from `sizes`. */
 static bool make_case(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, const kw_shape *sizes,
                       kw_case *c) {
-  if (key >= KW_DTYPE_COUNT || !(kw_suite_op_keys(op) & KW_DTYPE_BIT(key))) return false;
+  if (key >= KW_KEY_DTYPE_COUNT || !(kw_suite_op_keys(op) & KW_DTYPE_BIT(key))) return false;
   memset(c, 0, sizeof *c);
   c->op = op;
   c->key = key;

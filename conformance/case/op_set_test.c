@@ -39,7 +39,7 @@ static void ops_have_references(void **state) {
 static uint32_t count_cases(const kw_suite_op *op) {
   uint32_t count = 0;
   kw_case c;
-  for (kw_dtype key = 0; key < KW_DTYPE_COUNT; key++) {
+  for (kw_dtype key = 0; key < KW_KEY_DTYPE_COUNT; key++) {
     for (int class = 0; class < KW_CLASS_COUNT; class ++) {
       for (uint32_t number = 0; kw_case_make(op, key, (kw_case_class) class, number, &c); number++) count++;
     }

@@ -484,7 +484,7 @@ static void all_cases_are_sound(void **state) {
   const kw_suite_op *ops = kw_suite_ops(&op_count);
   char **ids = calloc(room, sizeof *ids);
   for (uint32_t o = 0; o < op_count; o++) {
-    for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+    for (kw_dtype d = 0; d < KW_KEY_DTYPE_COUNT; d++) {
       uint32_t of_op = 0;
       for (int class = 0; class < KW_CLASS_COUNT; class ++) {
         kw_case c, again;

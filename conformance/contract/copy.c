@@ -4,6 +4,7 @@
  * Copies move bits: every comparison is of bytes.
  */
 #include "contract_helpers.h"
+#include "op_table.h"
 
 #include <stdio.h>
 

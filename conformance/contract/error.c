@@ -282,7 +282,7 @@ void kw_contract_error_tensor_shapes(void **state) {
       {KW_F32, 1, {INT64_MAX}, "more bytes than int64 holds"},
       {KW_F64, 2, {INT64_C(1) << 40, INT64_C(1) << 40}, "more elements than int64 holds"},
       {KW_U8, 3, {INT64_C(1) << 32, INT64_C(1) << 32, 2}, "more elements than 64 bits hold"},
-      {KW_DTYPE_COUNT, 1, {4}, "an unknown dtype"},
+      {0x7ff0, 1, {4}, "an unknown dtype"},
       {KW_DTYPE_NONE, 1, {4}, "no dtype"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

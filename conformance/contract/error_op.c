@@ -74,7 +74,7 @@ static void bad_kinds(kw_trial *t, uint32_t index) {
       {kw_arg_string("none"), "a string"},
       {kw_arg_scalar_f64(0.5), "a Scalar"},
       {kw_arg_dtype(KW_F32), "a dtype"},
-      {{.tag = KW_TAG_COUNT + 7}, "a value of an unknown kind"},
+      {{.tag = 0x7ff0}, "a value of an unknown kind"},
   };
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     if (!accepts(&t->call.args[index].info, kinds[i].value.tag)) {
@@ -108,7 +108,7 @@ static void bad_contents(kw_trial *t, uint32_t index) {
       kw_trial_refuse_value(t, index, kw_arg_string(""), "an empty string");
       break;
     case KW_TAG_DTYPE:
-      kw_trial_refuse_value(t, index, kw_arg_dtype(KW_DTYPE_COUNT + 3), "an unknown dtype");
+      kw_trial_refuse_value(t, index, kw_arg_dtype(0x7ff0), "an unknown dtype");
       break;
     case KW_TAG_SCALAR:
       kw_trial_refuse_value(t, index, kind, "a Scalar of an unknown kind");
@@ -263,7 +263,7 @@ static void bad_range(kw_trial *t, uint32_t index) {
 /* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
 
 static bool defined_for(const kw_trial *t, kw_dtype dtype) {
-  return t->call.info.dtypes.bits[0] >> dtype & 1;
+  return kw_dtype_mask_has(t->call.info.dtypes, dtype);
 }
 
 /* The arguments with this role get another dtype, all of them or, with `only` >= 0, one. They are the caller's to free:
@@ -297,7 +297,7 @@ static void refuse_retyped(kw_trial *t, kw_role role, int only, kw_dtype dtype, 
 static void bad_dtypes(kw_trial *t) {
   kw_value complex = {.tag = KW_TAG_SCALAR, .kind = KW_SCALAR_C128};
   complex.u.c[0] = complex.u.c[1] = 1;
-  for (kw_dtype dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+  for (kw_dtype dtype = 0; dtype < KW_KEY_DTYPE_COUNT; dtype++) {
     if (!defined_for(t, dtype)) refuse_retyped(t, KW_ROLE_DATA, -1, dtype, KW_TRIAL_ANY_ARGUMENT);
   }
   for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
@@ -325,8 +325,8 @@ static void bad_dtypes(kw_trial *t) {
 static void begin(kw_trial *t) {
   memset(t, 0, sizeof *t);
   bool made = false;
-  for (kw_dtype dtype = KW_DTYPE_COUNT; dtype-- > 0 && !made;) { /* wide floats first */
-    kw_dtype tried = (kw_dtype)((dtype + KW_F32 + 1) % KW_DTYPE_COUNT);
+  for (kw_dtype dtype = KW_KEY_DTYPE_COUNT; dtype-- > 0 && !made;) { /* wide floats first */
+    kw_dtype tried = (kw_dtype)((dtype + KW_F32 + 1) % KW_KEY_DTYPE_COUNT);
     made = kw_op_support(kw_contract.op, kw_contract.device, tried) != KW_SUPPORT_NONE &&
            kw_test_call_make(kw_contract.op, tried, NUMEL, &t->call);
   }

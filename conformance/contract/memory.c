@@ -3,6 +3,7 @@
  * Suite memory: placement, neighbours, accounting, leaks, too much asked for. reuse.c has stream-ordered reuse.
  */
 #include "contract_helpers.h"
+#include "op_table.h"
 
 #include <stdio.h>
 

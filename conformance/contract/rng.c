@@ -253,7 +253,7 @@ void kw_contract_rng_every_op(void **state) {
   int checked = 0;
   for (uint32_t i = 0; i < kw_op_count(); i++) {
     const kw_op *op = kw_op_at(i);
-    for (kw_dtype dtype = 0; dtype < KW_DTYPE_COUNT && is_random(op); dtype++) {
+    for (kw_dtype dtype = 0; dtype < KW_KEY_DTYPE_COUNT && is_random(op); dtype++) {
       for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         kw_test_call call;
         if (kw_op_support(op, kw_contract.device, dtype) == KW_SUPPORT_NONE) continue;

@@ -57,6 +57,7 @@ kw_rule kw_rule_make(const kw_case *c, uint32_t result, uint64_t flush) {
                    .ulp = bound->ulp,
                    .abs = bound->abs,
                    .terms = c->terms,
+                   .growth = bound->growth,
                    .scan_step = c->scan_step,
                    .exact = c->exact,
                    .nan = row->nan,
@@ -140,7 +141,8 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_ele
     const double tiny = kw_element_pow2(compute.emin - compute.precision + 1), terms = (double)rule->terms;
     double tails = 0.5 * terms * tiny;
     if (tails + tails < terms * tiny) tails += tiny; /* half of f64's is no double: rounded up */
-    allowed = (kw_growth(rule->terms) * kw_element_pow2(1 - compute.precision) + rule->lost) * magnitude + tails;
+    const double growth = rule->growth > 0 ? rule->growth : kw_growth(rule->terms);
+    allowed = (growth * kw_element_pow2(1 - compute.precision) + rule->lost) * magnitude + tails;
   }
   double half = 0;
   if (format.precision < compute.precision) {
@@ -337,21 +339,30 @@ void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, c
   describe(&c->outs[result], dtype, pairs ? 2 : 1, expected, got, first_bound, v);
 }
 
-void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const void *expected, kw_dtype expected_dtype,
-                       const void *got, int64_t count, unsigned char poison, uint64_t flush, kw_comparison *out_found) {
+/* `count` f64 as wide values, freed by the caller; NULL when memory is out. */
+static kw_wide *widen(const void *doubles, int64_t count) {
+  kw_wide *wide = calloc((size_t)count + 1, sizeof *wide);
+  for (int64_t i = 0; wide && i < count; i++) memcpy(&wide[i].hi, (const char *)doubles + (size_t)i * 8, 8);
+  return wide;
+}
+
+void kw_compare_vendor(const kw_case *c, uint32_t result, const kw_case_run_output *out, unsigned char poison,
+                       uint64_t flush, kw_comparison *out_found) {
+  const int64_t count = (int64_t)(out->length / kw_element_size(out->dtype));
   kw_case typed = *c;
-  typed.outs[result].dtype = dtype;
+  typed.outs[result].dtype = out->dtype;
   typed.outs[result].rank = 1;
   typed.outs[result].shape[0] = count;
   kw_rule rule = kw_rule_make(&typed, result, flush);
-  kw_oracle_result form = {.dtype = dtype, .count = count, .values = (void *)expected};
+  kw_oracle_result form = {.dtype = out->dtype, .count = count, .values = (void *)out->expected};
   kw_wide *wide = NULL;
-  if (expected_dtype == KW_F64 && kw_element_is_float(dtype)) {
-    wide = calloc((size_t)count + 1, sizeof *wide);
-    for (int64_t i = 0; wide && i < count; i++) memcpy(&wide[i].hi, (const char *)expected + (size_t)i * 8, 8);
+  if (out->expected_dtype == KW_F64 && rule.compare != KW_CMP_BITS && kw_element_is_float(out->dtype)) {
+    wide = widen(out->expected, count);
     form.dtype = KW_DTYPE_WIDE;
     form.values = wide;
+    if (out->magnitude) form.magnitude = widen(out->magnitude, count);
   }
-  kw_compare_result(&typed, result, &rule, &form, got, poison, out_found);
+  kw_compare_result(&typed, result, &rule, &form, out->data, poison, out_found);
   free(wide);
+  free(form.magnitude);
 }

@@ -42,6 +42,7 @@
 #define KEYWAY_CONFORMANCE_COMPARE_H
 
 #include "judge/oracle.h"
+#include "wire/case_run.h"
 
 /* How elements of one result are judged. */
 typedef struct kw_rule {
@@ -57,6 +58,7 @@ typedef struct kw_rule {
   bool free_payload; /* KW_CMP_BITS: any NaN will do where the oracle has one */
   kw_dtype compute;  /* c */
   double lost;       /* 2 d + d^2; 0 in the highest math mode */
+  double growth;     /* of a vendor's op, in place of growth(terms); otherwise 0 */
 } kw_rule;
 
 /* The rule of one of a case's results on a device that flushes the dtypes in `flush`. */
@@ -86,9 +88,10 @@ typedef struct kw_comparison {
 void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, const kw_oracle_result *expected,
                        const void *got, unsigned char poison, kw_comparison *out_found);
 
-/* Judges a result of a vendor's op against its own reference: expected values as f64. */
-void kw_compare_vendor(const kw_case *c, uint32_t result, kw_dtype dtype, const void *expected, kw_dtype expected_dtype,
-                       const void *got, int64_t count, unsigned char poison, uint64_t flush, kw_comparison *out_found);
+/* Judges a result of a vendor's op against its own reference: expected values, and magnitudes where it adds up, as f64
+ * or in the result's dtype. */
+void kw_compare_vendor(const kw_case *c, uint32_t result, const kw_case_run_output *out, unsigned char poison,
+                       uint64_t flush, kw_comparison *out_found);
 
 /* A bound in the unit of the errors that reports show: how many ULP; 1 growth; 0 where only one value is right. Of
  * KW_CMP_WRITTEN it is that of the sums, where the op adds up. */

@@ -328,7 +328,7 @@ static void results_on_their_own(void **state) {
   kw_case c = get_case("neg/f16/one/0");
   kw_shape shape = {1, {2}};
   kw_case_set_result(&c, 1, KW_F32, &shape, KW_LAYOUT_DENSE);
-  c.bounds[1] = (kw_op_bound){KW_CMP_ULP, 4, 0, ""};
+  c.bounds[1] = (kw_op_bound){KW_CMP_ULP, 4, 0, "", 0};
   kw_rule rule = kw_rule_make(&c, 1, KW_DTYPE_BIT(KW_F32));
   assert_true(rule.ulp == 4 && rule.flush);
   assert_true(kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32)).ulp == 0);

@@ -106,9 +106,7 @@ static bool judge_vendor(uint64_t flush, kw_case_result *result, const kw_case *
     result->self_referenced = true;
     char name[72], text[1200];
     kw_comparison found;
-    kw_compare_vendor(c, o, out->dtype, out->expected, out->expected_dtype, out->data,
-                      (int64_t)(out->length / kw_element_size(out->dtype)), kw_case_run_poison(ran->run), flush,
-                      &found);
+    kw_compare_vendor(c, o, out, kw_case_run_poison(ran->run), flush, &found);
     if (found.error > result->error) result->error = found.error;
     if (!found.pass) {
       name_output(name, sizeof name, c, path, o);

@@ -50,10 +50,6 @@ static bool is_result(const kw_case *c, uint32_t tensor) {
   return c->tensors[tensor].output && !c->tensors[tensor].read;
 }
 
-static void set_absolute(kw_dtype dtype, void *element) {
-  if (kw_element_is_float(dtype)) ((unsigned char *)element)[kw_element_size(dtype) - 1] &= 0x7f;
-}
-
 /* What the form makes of a raw element. */
 static void take_element(oracle_call *call, const kw_case_tensor *tensor, kw_dtype dtype, const void *raw, void *at) {
   _Alignas(16) char element[16];
@@ -64,7 +60,7 @@ static void take_element(oracle_call *call, const kw_case_tensor *tensor, kw_dty
       kw_element_store(tensor->dtype, element, copysign(0.0, kw_element_load(tensor->dtype, element)));
   }
   kw_element_convert(dtype, at, tensor->dtype, element);
-  if (call->form == FORM_ABSOLUTE) set_absolute(dtype, at);
+  if (call->form == FORM_ABSOLUTE) kw_element_set_absolute(dtype, at);
 }
 
 /* One input in the dtype that the op computes on: the raw values, or a copy that the form has changed. */

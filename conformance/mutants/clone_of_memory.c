@@ -31,6 +31,7 @@ static kw_status launch(const kw_call *call) {
 static void kernel(kw_kernel_desc *copy) {
   kw_kernel_desc clone = *copy;
   clone.op = "clone";
+  clone.known_args = 2;
   clone.launch = launch;
   (void)kw_mutant_host->register_kernel(kw_mutant_host->ctx, &clone);
 }

@@ -113,7 +113,7 @@ static kw_status launch_changed(const kw_call *call) {
   return kw_mutant_launch_real(&copy.call);
 }
 
-/* The cpu plugin's kernels have no other functions than launch. */
+/* The cpu plugin's kernels have no other functions than launch, and can_implement, which does not look at user. */
 static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
   if (!mutant.op || strcmp(kernel->op, mutant.op) != 0) return kw_mutant_host->register_kernel(ctx, kernel);
   kw_kernel_desc *real = malloc(sizeof *real); /* lives as long as the kernel: until the process ends */
@@ -169,7 +169,7 @@ bool kw_mutant_shrink(kw_tensor_ref *tensor) {
 }
 
 uint64_t kw_mutant_item_size(kw_dtype dtype) {
-  static const uint8_t sizes[KW_DTYPE_COUNT] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 8, 16};
+  static const uint8_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 8, 16};
   return sizes[dtype];
 }
 
@@ -213,8 +213,12 @@ static kw_status define_twice(void) {
   const kw_dtype_mask f32 = {{KW_DTYPE_BIT(KW_F32), 0}};
   const kw_op_desc op = {
       .struct_size = sizeof op, .schema = "mutant::twice(Tensor self) -> Tensor", .reference = twice, .dtypes = f32};
-  const kw_kernel_desc kernel = {
-      .struct_size = sizeof kernel, .op = "mutant::twice", .name = "plain", .dtypes = f32, .launch = launch_twice};
+  const kw_kernel_desc kernel = {.struct_size = sizeof kernel,
+                                 .op = "mutant::twice",
+                                 .name = "plain",
+                                 .dtypes = f32,
+                                 .known_args = 1,
+                                 .launch = launch_twice};
   kw_status status = kw_mutant_host->define_op(kw_mutant_host->ctx, &op);
   return status == KW_OK ? register_kernel(kw_mutant_host->ctx, &kernel) : status;
 }

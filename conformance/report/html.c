@@ -120,7 +120,7 @@ static void put_cell(const kw_report_line *l, FILE *out) {
 
 static void put_coverage(const kw_report *report, FILE *out) {
   if (report->op_count == 0) return;
-  const char *dtypes[KW_DTYPE_COUNT];
+  const char *dtypes[KW_KEY_DTYPE_COUNT];
   uint32_t count = kw_report_dtypes(report, dtypes);
   kw_report_line *lines = kw_report_op_lines(report);
   fputs(

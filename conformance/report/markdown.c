@@ -37,7 +37,7 @@ static void put_number(FILE *out, uint32_t number) {
 }
 
 static void put_dtypes(const kw_report *report, FILE *out) {
-  const char *dtypes[KW_DTYPE_COUNT];
+  const char *dtypes[KW_KEY_DTYPE_COUNT];
   uint32_t count = kw_report_dtypes(report, dtypes);
   kw_report_line *lines = kw_report_op_lines(report);
   fputs("\n## Cases per op and dtype\n\n", out);

@@ -128,7 +128,7 @@ kw_report_line *kw_report_op_lines(const kw_report *report) {
 
 uint32_t kw_report_dtypes(const kw_report *report, const char *out_names[]) {
   uint32_t count = 0;
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+  for (kw_dtype d = 0; d < KW_KEY_DTYPE_COUNT; d++) {
     if (kw_report_op_find(report, 0, report->op_count, kw_element_name(d)) >= 0)
       out_names[count++] = kw_element_name(d);
   }

@@ -9,6 +9,7 @@
 
 #include "judge/result.h"
 #include "run/digest.h"
+#include "op_table.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -112,7 +113,7 @@ kw_report_line *kw_report_lines(const kw_report *report, uint32_t *out_count);
 
 /* One line per element of ops, in order; the caller's to free. */
 kw_report_line *kw_report_op_lines(const kw_report *report);
-/* The dtypes of ops, each once, in the order of kw_dtype; at most KW_DTYPE_COUNT. Returns how many. */
+/* The dtypes of ops, each once, in the order of kw_dtype; at most KW_KEY_DTYPE_COUNT. Returns how many. */
 uint32_t kw_report_dtypes(const kw_report *report, const char *out_names[]);
 /* The end of those elements of ops, from `first` on, that are the same op. */
 uint32_t kw_report_op_end(const kw_report *report, uint32_t first);

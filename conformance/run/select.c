@@ -98,7 +98,7 @@ static void select_ops(kw_run *run) {
     if (!op_wanted(options, op->op.name)) continue;
     uint64_t claimed = op->kernels | op->decomposed, keys = kw_suite_op_keys(&op->op);
     uint64_t wanted = options->level.text ? kw_level_keys(&options->level, &op->op, half) : claimed;
-    for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+    for (kw_dtype d = 0; d < KW_KEY_DTYPE_COUNT; d++) {
       if (keys & wanted & KW_DTYPE_BIT(d)) {
         add_ops_cases(run, op, d, options->level.text ? options->level.extensions | KW_DTYPE_BIT(d) : claimed);
       } else if (keys & KW_DTYPE_BIT(d) && !options->level.text && !op->op.vendor) {

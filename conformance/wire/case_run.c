@@ -17,6 +17,8 @@ static void write_output(const kw_case_run_output *output, kw_message *message) 
   kw_message_put_u32(message, output->expected_dtype);
   if (output->expected_dtype != KW_DTYPE_NONE) {
     kw_message_put_bytes(message, output->expected, output->expected_length);
+    kw_message_put_u32(message, output->magnitude != NULL);
+    if (output->magnitude) kw_message_put_bytes(message, output->magnitude, output->expected_length);
   }
 }
 
@@ -67,7 +69,11 @@ static bool read_output(kw_message *message, kw_case_run_output *out) {
   if (out->expected_dtype == KW_DTYPE_NONE) return true;
   if (out->expected_dtype >= KW_DTYPE_COUNT) return false;
   out->expected = kw_message_get_bytes(message, &out->expected_length);
-  return !message->bad && fits(out, out->expected_dtype, out->expected_length);
+  if (message->bad || !fits(out, out->expected_dtype, out->expected_length)) return false;
+  if (kw_message_get_u32(message) == 0) return !message->bad;
+  size_t length;
+  out->magnitude = kw_message_get_bytes(message, &length);
+  return !message->bad && length == out->expected_length;
 }
 
 static bool read_path(kw_message *message, kw_case_run_path *out) {

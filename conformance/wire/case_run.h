@@ -25,6 +25,7 @@ typedef struct kw_case_run_output {
   kw_dtype expected_dtype; /* KW_DTYPE_NONE when there is none: only a vendor's op ships its own reference's result */
   const void *expected;
   size_t expected_length;
+  const void *magnitude; /* as expected: what the reference makes of absolute values, where the op adds up; or NULL */
 } kw_case_run_output;
 
 typedef struct kw_case_run_path {

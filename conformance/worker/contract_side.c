@@ -37,7 +37,7 @@ static void add_test(kw_worker *w, const char *suite, const char *test, const ch
 
 static bool has_op(const kw_worker *w, const kw_op *op) {
   kw_support support = KW_SUPPORT_NONE;
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) support |= kw_op_support(op, w->device, d);
+  for (kw_dtype d = 0; d < KW_KEY_DTYPE_COUNT; d++) support |= kw_op_support(op, w->device, d);
   return support != KW_SUPPORT_NONE;
 }
 

@@ -11,6 +11,7 @@
 
 #include <keyway/plugin.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static void add_op(kw_worker *w, const kw_suite_op *suite_op, const kw_op *op) {
   kw_op_facts *facts = &w->facts.ops[w->facts.op_count++];
   facts->op = *suite_op;
   uint64_t keys = kw_suite_op_keys(suite_op);
-  for (kw_dtype d = 0; d < KW_DTYPE_COUNT; d++) {
+  for (kw_dtype d = 0; d < KW_KEY_DTYPE_COUNT; d++) {
     if (!(keys & KW_DTYPE_BIT(d))) continue;
     kw_support support = kw_op_support(op, w->device, d);
     if (support == KW_SUPPORT_KERNEL) facts->kernels |= KW_DTYPE_BIT(d);
@@ -36,8 +37,12 @@ static bool vendor_op(const kw_op *op, const kw_op_info *info, kw_suite_op *out)
   out->row.dtypes = info->dtypes.bits[0];
   out->row.shape = KW_SHAPE_CUSTOM;
   out->row.result = KW_RESULT_CUSTOM;
-  out->row.compare = KW_CMP_ULP;
+  out->row.compare = strcmp(info->comparator, "bits") == 0  ? KW_CMP_BITS
+                     : strcmp(info->comparator, "ulp") == 0 ? KW_CMP_ULP
+                                                            : KW_CMP_ACCUMULATE;
   out->row.ulp = info->max_ulp;
+  out->row.abs = info->absolute;
+  out->row.growth = info->growth;
   out->row.magnitude = "";
   out->row.level = KW_LEVEL_VENDOR;
   return true;
@@ -434,9 +439,14 @@ static void run_path(case_run *u, const kw_kernel_info *kernel) {
 
 /* ---- A vendor's own reference ------------------------------------------------------------------------------------ */
 
+static const kw_guarded_tensor *guarded_of(const case_run *u, uint32_t arg) {
+  const kw_case_tensor *tensor = &u->c->tensors[arg];
+  return &u->guarded[tensor->share >= 0 ? (uint32_t)tensor->share : arg];
+}
+
 static kw_tensor_ref host_input(const case_run *u, uint32_t arg) {
   const kw_case_tensor *tensor = &u->c->tensors[arg];
-  const kw_guarded_tensor *guarded = &u->guarded[tensor->share >= 0 ? (uint32_t)tensor->share : arg];
+  const kw_guarded_tensor *guarded = guarded_of(u, arg);
   kw_tensor_ref ref = {.struct_size = sizeof ref, .dtype = tensor->dtype, .rank = (uint8_t)tensor->rank};
   ref.mem = guarded->bytes;
   ref.offset = (uint64_t)(guarded->lead + tensor->offset) * guarded->item;
@@ -460,46 +470,78 @@ static kw_tensor_ref host_output(const kw_case_run_output *out, void *memory) {
   return ref;
 }
 
-/* Runs the vendor's reference on the same inputs; the outputs of every path are to be like these. */
+/* A number as it is where only magnitudes count. */
+static kw_value absolute(kw_value value) {
+  if (value.tag == KW_TAG_FLOAT || value.tag == KW_TAG_SCALAR) {
+    if (value.tag == KW_TAG_SCALAR && value.kind == KW_SCALAR_I64) value.u.i = llabs(value.u.i);
+    if (value.tag == KW_TAG_FLOAT || value.kind == KW_SCALAR_F64) value.u.f = fabs(value.u.f);
+  }
+  return value;
+}
+
+/* The same of an input. */
+static void make_absolute(case_run *u, const kw_guarded_tensor *guarded, kw_tensor_ref *input) {
+  const size_t size = (size_t)guarded->count * guarded->item;
+  unsigned char *copy = own(u, size);
+  memcpy(copy, guarded->bytes, size);
+  for (size_t at = 0; at < size; at += guarded->item) kw_element_set_absolute(input->dtype, copy + at);
+  input->mem = copy;
+}
+
+/* Runs the vendor's reference on the inputs of the case, or on their absolute values, into `memory`, which has a place
+ * for each of the path's outputs that there is. */
+static bool run_reference(case_run *u, const kw_case_run_path *like, bool magnitudes, void *const *memory) {
+  kw_value args[KW_MAX_ARGS];
+  kw_tensor_ref inputs[KW_CASE_TENSORS], results[KW_SUITE_RESULTS];
+  const kw_tensor_ref *entries[KW_CASE_TENSORS] = {NULL};
+  const kw_tensor_ref *outs[KW_SUITE_RESULTS] = {NULL};
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    if (!u->c->tensors[i].given) continue;
+    inputs[i] = host_input(u, i);
+    if (magnitudes) make_absolute(u, guarded_of(u, i), &inputs[i]);
+    entries[i] = &inputs[i];
+  }
+  for (uint32_t i = 0; i < u->c->op->arg_count; i++) {
+    args[i] = kw_case_arg_value(u->c, i);
+    if (magnitudes) args[i] = absolute(args[i]);
+    if (args[i].tag == KW_TAG_TENSOR) args[i].u.tensor = entries[i];
+    if (args[i].tag == KW_TAG_TENSOR_LIST) args[i].u.tensors = &entries[u->c->args[i].first];
+  }
+  for (uint32_t o = 0; o < like->output_count; o++) {
+    if (like->outputs[o].dtype == KW_DTYPE_NONE) continue;
+    results[o] = host_output(&like->outputs[o], memory[o]);
+    outs[o] = &results[o];
+  }
+  const kw_call call = {.struct_size = sizeof call,
+                        .arg_count = u->c->op->arg_count,
+                        .out_count = like->output_count,
+                        .op = u->c->op->name,
+                        .args = args,
+                        .outs = outs};
+  return kw_op_run_reference(u->op, &call) == KW_OK;
+}
+
+/* What the vendor's reference says; the outputs of every path are to be like that. */
 static void expect_vendor(case_run *u) {
+  const kw_compare compare = u->c->op->row.compare;
   kw_case_run_path *first = NULL;
   for (uint32_t i = 0; i < u->result->path_count && !first; i++) {
     if (u->result->paths[i].status == KW_OK) first = &u->result->paths[i];
   }
   if (!first || u->c->op->in_place) return;
-  kw_value args[KW_MAX_ARGS];
-  kw_tensor_ref inputs[KW_CASE_TENSORS], results[KW_SUITE_RESULTS];
-  const kw_tensor_ref *entries[KW_CASE_TENSORS] = {NULL};
-  const kw_tensor_ref *outs[KW_SUITE_RESULTS];
-  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
-    if (!u->c->tensors[i].given) continue;
-    inputs[i] = host_input(u, i);
-    entries[i] = &inputs[i];
-  }
-  for (uint32_t i = 0; i < u->c->op->arg_count; i++) {
-    args[i] = kw_case_arg_value(u->c, i);
-    if (args[i].tag == KW_TAG_TENSOR) args[i].u.tensor = entries[i];
-    if (args[i].tag == KW_TAG_TENSOR_LIST) args[i].u.tensors = &entries[u->c->args[i].first];
-  }
+  void *expected[KW_SUITE_RESULTS] = {NULL}, *magnitudes[KW_SUITE_RESULTS] = {NULL};
   for (uint32_t o = 0; o < first->output_count; o++) {
     kw_case_run_output *out = &first->outputs[o];
-    outs[o] = NULL;
     if (out->dtype == KW_DTYPE_NONE) continue;
-    out->expected_dtype = kw_element_is_float(out->dtype) ? KW_F64 : out->dtype;
+    const bool wide = kw_element_is_float(out->dtype) && compare != KW_CMP_BITS;
+    out->expected_dtype = wide ? KW_F64 : out->dtype;
     out->expected_length = out->length / kw_element_size(out->dtype) * kw_element_size(out->expected_dtype);
-    void *memory = own(u, out->expected_length);
-    memset(memory, 0, out->expected_length);
-    out->expected = memory;
-    results[o] = host_output(out, memory);
-    outs[o] = &results[o];
+    out->expected = expected[o] = memset(own(u, out->expected_length), 0, out->expected_length);
+    if (compare != KW_CMP_ACCUMULATE) continue;
+    out->magnitude = magnitudes[o] = memset(own(u, out->expected_length), 0, out->expected_length);
   }
-  kw_call call = {.struct_size = sizeof call,
-                  .arg_count = u->c->op->arg_count,
-                  .out_count = first->output_count,
-                  .op = u->c->op->name,
-                  .args = args,
-                  .outs = outs};
-  bool known = kw_op_run_reference(u->op, &call) == KW_OK;
+  bool known = run_reference(u, first, false, expected);
+  if (known && compare == KW_CMP_ACCUMULATE) known = run_reference(u, first, true, magnitudes);
   for (uint32_t i = 0; i < u->result->path_count; i++) {
     kw_case_run_path *path = &u->result->paths[i];
     for (uint32_t o = 0; o < path->output_count; o++) {
@@ -507,6 +549,7 @@ static void expect_vendor(case_run *u) {
       out->expected_dtype = known ? like->expected_dtype : KW_DTYPE_NONE;
       out->expected = like->expected;
       out->expected_length = like->expected_length;
+      out->magnitude = like->magnitude;
     }
   }
 }
@@ -521,7 +564,7 @@ static void run_paths(case_run *u) {
   if (learns) run_path(u, NULL);
   kw_kernel_info info = {.struct_size = sizeof info};
   for (uint32_t i = 0; kw_op_get_kernel(u->op, u->w->device, i, &info) == KW_OK; i++) {
-    bool takes = info.dtypes.bits[0] & KW_DTYPE_BIT(u->c->key);
+    const bool takes = kw_dtype_mask_has(info.dtypes, u->c->key);
     info.struct_size = sizeof info;
     if (!takes) continue;
     if (u->result->path_count == KW_CASE_RUN_PATHS - 1) {

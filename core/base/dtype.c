@@ -10,21 +10,18 @@
 static const struct {
   const char *name;
   uint8_t size;
-} dtypes[KW_DTYPE_COUNT] = {
+} dtypes[] = {
 #define DTYPE(dtype, name, size) [dtype] = {name, size},
     KW_DTYPE_LIST(DTYPE)};
 
-typedef enum dtype_kind { KIND_BOOL, KIND_INT, KIND_FLOAT, KIND_F8, KIND_COMPLEX } dtype_kind;
-
-static bool is_among(kw_dtype dtype, uint64_t set) {
-  return dtype < KW_DTYPE_COUNT && (set >> dtype & 1);
-}
+/* A dtype that no op computes on promotes with itself only, as those of 8 bits do. */
+typedef enum dtype_kind { KIND_BOOL, KIND_INT, KIND_FLOAT, KIND_ALONE, KIND_COMPLEX } dtype_kind;
 
 static dtype_kind kind_of(kw_dtype dtype) {
-  if (is_among(dtype, KW_DTYPES_BOOL)) return KIND_BOOL;
-  if (is_among(dtype, KW_DTYPES_INT)) return KIND_INT;
-  if (is_among(dtype, KW_DTYPES_FLOAT)) return KIND_FLOAT;
-  return is_among(dtype, KW_DTYPES_F8) ? KIND_F8 : KIND_COMPLEX;
+  if (kw_dtype_is_among(dtype, KW_DTYPES_BOOL)) return KIND_BOOL;
+  if (kw_dtype_is_among(dtype, KW_DTYPES_INT)) return KIND_INT;
+  if (kw_dtype_is_among(dtype, KW_DTYPES_FLOAT)) return KIND_FLOAT;
+  return kw_dtype_is_among(dtype, KW_DTYPES_COMPLEX) ? KIND_COMPLEX : KIND_ALONE;
 }
 
 KW_API const char *kw_dtype_name(kw_dtype dtype) {
@@ -43,15 +40,15 @@ KW_API kw_dtype kw_dtype_from_name(const char *name) {
 }
 
 bool kw_dtype_is_integral(kw_dtype dtype) {
-  return is_among(dtype, KW_DTYPES_INTEGRAL);
+  return kw_dtype_is_among(dtype, KW_DTYPES_INTEGRAL);
 }
 
 bool kw_dtype_is_float(kw_dtype dtype) {
-  return is_among(dtype, KW_DTYPES_FLOAT | KW_DTYPES_F8);
+  return kw_dtype_is_among(dtype, KW_DTYPES_FLOAT | KW_DTYPES_F8);
 }
 
 bool kw_dtype_is_complex(kw_dtype dtype) {
-  return is_among(dtype, KW_DTYPES_COMPLEX);
+  return kw_dtype_is_among(dtype, KW_DTYPES_COMPLEX);
 }
 
 /* The complex dtype whose parts hold this float. There is no complex f16 or bf16 here: they go to c64. */
@@ -76,7 +73,7 @@ static kw_dtype promote_within(dtype_kind kind, kw_dtype a, kw_dtype b) {
     case KIND_COMPLEX:
       return KW_C128;
     default:
-      return KW_DTYPE_NONE; /* f8e4m3fn with f8e5m2; bool has one dtype only */
+      return KW_DTYPE_NONE; /* f8e4m3fn with f8e5m2, for instance; bool has one dtype only */
   }
 }
 
@@ -85,7 +82,7 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b) {
   if (a == b) return a;
   dtype_kind kind_a = kind_of(a), kind_b = kind_of(b);
   if (kind_a == kind_b) return promote_within(kind_a, a, b);
-  if (kind_a == KIND_F8 || kind_b == KIND_F8) return KW_DTYPE_NONE;
+  if (kind_a == KIND_ALONE || kind_b == KIND_ALONE) return KW_DTYPE_NONE;
   kw_dtype high = kind_a > kind_b ? a : b, low = kind_a > kind_b ? b : a;
   if (kind_of(high) == KIND_COMPLEX && kind_of(low) == KIND_FLOAT && complex_of(low) > high) return KW_C128;
   return high;
@@ -111,7 +108,7 @@ static kw_dtype combine_categories(kw_promotion *promotion, kw_dtype higher, kw_
   if (kw_dtype_is_complex(higher)) return higher;
   if (kw_dtype_is_float(higher)) {
     if (!kw_dtype_is_complex(lower)) return higher;
-    return kind_of(higher) == KIND_F8 ? promote_present(promotion, higher, lower) : complex_of(higher);
+    return kind_of(higher) == KIND_ALONE ? promote_present(promotion, higher, lower) : complex_of(higher);
   }
   if (higher == KW_BOOL || kw_dtype_is_float(lower) || kw_dtype_is_complex(lower)) {
     return promote_present(promotion, higher, lower);
@@ -144,7 +141,7 @@ char *kw_dtype_list(uint64_t set, char *text, size_t size) {
   size_t used = 0;
   if (size > 0) text[0] = '\0';
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
-    if (!(set >> d & 1) || used >= size) continue;
+    if (!kw_dtype_is_among(d, set) || used >= size) continue;
     int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "", dtypes[d].name);
     used += n > 0 ? (size_t)n : 0;
   }

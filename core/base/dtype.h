@@ -7,6 +7,8 @@
 
 #include <keyway/keyway.h>
 
+#include "op_table.h"
+
 /* Operands fall into three categories; a lower one changes the result only where it is of a higher kind (bool < integer
  * < float < complex). Start with KW_PROMOTION_INIT and add operands in any order. */
 typedef struct kw_promotion {
@@ -32,11 +34,15 @@ kw_dtype kw_promotion_result(kw_promotion *promotion);
 /* The wrapped dtype of a Scalar: bool, i64, f32 or c64. */
 kw_dtype kw_scalar_dtype(const kw_value *scalar);
 
+/* Whether a dtype, any number of 16 bits, is in a set of those below 64. */
+static inline bool kw_dtype_is_among(kw_dtype dtype, uint64_t set) {
+  return kw_dtype_mask_has((kw_dtype_mask){{set, 0}}, dtype);
+}
 bool kw_dtype_is_integral(kw_dtype dtype); /* bool included */
 bool kw_dtype_is_float(kw_dtype dtype);    /* f8 included */
 bool kw_dtype_is_complex(kw_dtype dtype);
 
-/* The names of a set of dtypes, "bool, u8, f32", into text; returns text. 128 bytes hold all of today's. */
+/* The names of a set of dtypes, "bool, u8, f32", into text; returns text. 128 bytes hold KW_DTYPES_ANY. */
 char *kw_dtype_list(uint64_t dtypes, char *text, size_t size);
 
 #endif /* KEYWAY_CORE_DTYPE_H */

@@ -13,7 +13,7 @@
 #define X KW_DTYPE_NONE
 
 /* torch.promote_types over our dtypes, written out. Columns in the order of the rows. f8 promotes with itself only. */
-static const kw_dtype table[KW_DTYPE_COUNT][KW_DTYPE_COUNT] = {
+static const kw_dtype table[KW_KEY_DTYPE_COUNT][KW_KEY_DTYPE_COUNT] = {
     [KW_BOOL] = {KW_BOOL, KW_U8, KW_I8, KW_I16, KW_I32, KW_I64, KW_F16, KW_BF16, KW_F32, KW_F64, X, X, KW_C64, KW_C128},
     [KW_U8] = {KW_U8, KW_U8, KW_I16, KW_I16, KW_I32, KW_I64, KW_F16, KW_BF16, KW_F32, KW_F64, X, X, KW_C64, KW_C128},
     [KW_I8] = {KW_I8, KW_I16, KW_I8, KW_I16, KW_I32, KW_I64, KW_F16, KW_BF16, KW_F32, KW_F64, X, X, KW_C64, KW_C128},
@@ -34,8 +34,8 @@ static const kw_dtype table[KW_DTYPE_COUNT][KW_DTYPE_COUNT] = {
 
 static void promotion_is_atens_table(void **state) {
   (void)state;
-  for (kw_dtype a = 0; a < KW_DTYPE_COUNT; ++a) {
-    for (kw_dtype b = 0; b < KW_DTYPE_COUNT; ++b) {
+  for (kw_dtype a = 0; a < KW_KEY_DTYPE_COUNT; ++a) {
+    for (kw_dtype b = 0; b < KW_KEY_DTYPE_COUNT; ++b) {
       if (kw_dtype_promote(a, b) != table[a][b]) {
         fail_msg("%s with %s gives %u, not %u", kw_dtype_name(a), kw_dtype_name(b), kw_dtype_promote(a, b),
                  table[a][b]);
@@ -43,25 +43,34 @@ static void promotion_is_atens_table(void **state) {
       assert_int_equal(table[a][b], table[b][a]);
     }
   }
+  for (kw_dtype a = KW_KEY_DTYPE_COUNT; a < KW_DTYPE_COUNT; ++a) { /* no op computes on these: with themselves only */
+    for (kw_dtype b = 0; b < KW_DTYPE_COUNT; ++b) {
+      assert_int_equal(kw_dtype_promote(a, b), a == b ? a : KW_DTYPE_NONE);
+      assert_int_equal(kw_dtype_promote(b, a), a == b ? a : KW_DTYPE_NONE);
+    }
+    assert_false(kw_dtype_is_integral(a) || kw_dtype_is_float(a) || kw_dtype_is_complex(a));
+  }
   assert_int_equal(kw_dtype_promote(KW_DTYPE_COUNT, KW_F32), KW_DTYPE_NONE);
   assert_int_equal(kw_dtype_promote(KW_F32, KW_DTYPE_NONE), KW_DTYPE_NONE);
 }
 
 static void names_and_sizes(void **state) {
   (void)state;
-  static const size_t sizes[KW_DTYPE_COUNT] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 8, 16};
+  static const size_t sizes[KW_DTYPE_COUNT] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 8, 16, 2, 4, 8, 1, 1, 1, 4, 1, 1, 1};
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
     assert_non_null(kw_dtype_name(d));
     assert_int_equal(kw_dtype_from_name(kw_dtype_name(d)), d);
     assert_int_equal(kw_dtype_size(d), sizes[d]);
   }
+  assert_int_equal(kw_dtype_from_name("u64"), 16); /* the numbers are for ever */
+  assert_int_equal(kw_dtype_from_name("f4e2m1x2"), 23);
   assert_null(kw_dtype_name(KW_DTYPE_COUNT));
   assert_int_equal(kw_dtype_size(KW_DTYPE_NONE), 0);
   assert_int_equal(kw_dtype_from_name("float"), KW_DTYPE_NONE);
   assert_int_equal(kw_dtype_from_name(NULL), KW_DTYPE_NONE);
   char text[128];
   assert_string_equal(kw_dtype_list(KW_DTYPE_BIT(KW_U8) | KW_DTYPE_BIT(KW_F16), text, sizeof text), "u8, f16");
-  assert_string_equal(kw_dtype_list(~UINT64_C(0), text, sizeof text),
+  assert_string_equal(kw_dtype_list(KW_DTYPES_ANY, text, sizeof text),
                       "bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, f8e4m3fn, f8e5m2, c64, c128");
 }
 

@@ -190,9 +190,7 @@ bool kw_plan_matches(const kw_plan *plan, const kw_request *request) {
 
 /* A trailing argument the kernel does not know must hold its default. */
 static bool knows_arguments(const kw_kernel *kernel, const kw_plan *plan) {
-  uint32_t known = kernel->desc.known_args;
-  if (known == 0) return true;
-  for (uint32_t i = known; i < plan->normal_count; ++i) {
+  for (uint32_t i = kernel->desc.known_args; i < plan->normal_count; ++i) {
     if (!kw_values_equal(&plan->normal[i], &plan->op->schema.args[i].default_value)) return false;
   }
   return true;

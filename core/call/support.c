@@ -4,6 +4,7 @@
  */
 #include "call/support.h"
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/struct.h"
 #include "call/decompose.h"
@@ -23,14 +24,14 @@ bool kw_can_cast_from(const kw_device *device, kw_dtype from, kw_math math) {
 
 /* The dtype an op computes on when its tensor arguments have `dtype`. */
 static kw_dtype key_of(const kw_op *op, kw_dtype dtype) {
-  bool integral = KW_DTYPES_INTEGRAL >> dtype & 1;
+  const bool integral = kw_dtype_is_integral(dtype);
   if (op->row.result == KW_RESULT_FLOAT && integral) return KW_F32;
   if (op->row.result == KW_RESULT_SUM && integral) return KW_I64;
   return dtype;
 }
 
 KW_API kw_support kw_op_support(const kw_op *op, kw_device *device, kw_dtype dtype) {
-  if (!op || !device || dtype >= KW_DTYPE_COUNT || !(op->row.dtypes >> dtype & 1)) return KW_SUPPORT_NONE;
+  if (!op || !device || !kw_dtype_is_among(dtype, op->row.dtypes)) return KW_SUPPORT_NONE;
   const kw_math math = kw_math_now();
   kw_dtype key = key_of(op, dtype);
   bool castable = key == dtype || kw_can_cast_from(device, dtype, math);

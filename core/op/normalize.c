@@ -11,13 +11,23 @@
 #include <inttypes.h>
 
 static const char *tag_name(kw_tag tag) {
-  static const char *const names[KW_TAG_COUNT] = {
+  static const char *const names[] = {
       [KW_TAG_NONE] = "none",        [KW_TAG_TENSOR] = "Tensor",      [KW_TAG_TENSOR_LIST] = "Tensor[]",
       [KW_TAG_INT] = "int",          [KW_TAG_INT_LIST] = "int[]",     [KW_TAG_FLOAT] = "float",
       [KW_TAG_BOOL] = "bool",        [KW_TAG_STRING] = "str",         [KW_TAG_SCALAR] = "Scalar",
       [KW_TAG_DTYPE] = "ScalarType", [KW_TAG_GENERATOR] = "Generator"};
   if (tag == KW_TAG_META || tag == KW_TAG_META_LIST) return "a descriptor without memory (kw_arg_meta)";
-  return tag < KW_TAG_COUNT ? names[tag] : "an unknown tag";
+  return tag < sizeof names / sizeof names[0] ? names[tag] : "an unknown tag";
+}
+
+/* Of those there are. */
+static kw_status check_dtype(const kw_op *op, uint32_t index, kw_dtype dtype) {
+  if (kw_dtype_is_among(dtype, KW_DTYPES_ANY)) return KW_OK;
+  return kw_fail(
+      KW_ERR_NOT_IMPLEMENTED,
+      "%s: argument '%s': no op computes on %s yet; it can be moved and shared, and seen as another dtype of "
+      "its size (kw_tensor_reinterpret)",
+      op->schema.name, op->schema.args[index].name, kw_dtype_name(dtype));
 }
 
 static kw_status check_tensor(const kw_op *op, uint32_t index, const kw_tensor_ref *tensor) {
@@ -25,7 +35,7 @@ static kw_status check_tensor(const kw_op *op, uint32_t index, const kw_tensor_r
   if (tensor->dtype >= KW_DTYPE_COUNT || tensor->rank > KW_MAX_RANK) {
     return kw_op_fail(op, index, "this is no tensor descriptor (dtype %u, rank %u)", tensor->dtype, tensor->rank);
   }
-  return KW_OK;
+  return check_dtype(op, index, tensor->dtype);
 }
 
 static kw_status check_tensor_list(const kw_op *op, uint32_t index, const kw_value *value) {
@@ -104,7 +114,8 @@ static kw_status convert(const kw_op *op, uint32_t index, const kw_value *given,
     case KW_TAG_STRING:
       return given->u.s ? KW_OK : kw_op_fail(op, index, "the text is NULL");
     case KW_TAG_DTYPE:
-      return given->u.dtype < KW_DTYPE_COUNT ? KW_OK : kw_op_fail(op, index, "unknown dtype %u", given->u.dtype);
+      return given->u.dtype < KW_DTYPE_COUNT ? check_dtype(op, index, given->u.dtype)
+                                             : kw_op_fail(op, index, "unknown dtype %u", given->u.dtype);
     default:
       return KW_OK;
   }

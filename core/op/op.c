@@ -133,6 +133,10 @@ static const char *default_inference_obstacle(const kw_schema *schema) {
   return NULL;
 }
 
+/* By kw_comparator. */
+static const kw_compare comparisons[] = {
+    [KW_COMPARE_BITS] = KW_CMP_BITS, [KW_COMPARE_ULP] = KW_CMP_ULP, [KW_COMPARE_ACCUMULATE] = KW_CMP_ACCUMULATE};
+
 static kw_op_row vendor_row(const kw_op *op, const kw_op_desc *desc) {
   bool infers = desc->infer != NULL, inplace = op->schema.args[0].mutated;
   kw_op_row row = {
@@ -145,8 +149,10 @@ static kw_op_row vendor_row(const kw_op *op, const kw_op_desc *desc) {
       .result = infers    ? KW_RESULT_CUSTOM
                 : inplace ? KW_RESULT_SELF
                           : KW_RESULT_KEY,
-      .compare = KW_CMP_ULP,
-      .ulp = desc->max_ulp,
+      .compare = comparisons[desc->comparator],
+      .ulp = desc->ulp,
+      .abs = desc->absolute,
+      .growth = desc->growth,
       .magnitude = "",
       .level = KW_LEVEL_VENDOR,
   };
@@ -160,6 +166,32 @@ static bool is_reserved(const char *name) {
     if (strncmp(name, reserved[i], strlen(reserved[i])) == 0) return true;
   }
   return false;
+}
+
+static kw_status check_bound(const char *vendor, const char *name, const kw_op_desc *desc) {
+  if (desc->comparator >= sizeof comparisons / sizeof comparisons[0]) {
+    return kw_fail(KW_ERR_UNSUPPORTED,
+                   "%s: op '%s': comparator is %u, which this Keyway does not know; use a KW_COMPARE_*", vendor, name,
+                   desc->comparator);
+  }
+  const bool ulps = desc->comparator == KW_COMPARE_ULP, grows = desc->comparator == KW_COMPARE_ACCUMULATE;
+  const double growth = desc->growth;
+  const struct {
+    const char *name;
+    double value;
+    bool good;
+    const char *wanted;
+  } parts[] = {
+      {"ulp", desc->ulp, ulps ? desc->ulp >= 0 : desc->ulp == 0, ulps ? "0 or more" : "0 with this comparator"},
+      {"absolute", desc->absolute, ulps ? desc->absolute >= 0 : desc->absolute == 0,
+       ulps ? "0 or more" : "0 with this comparator"},
+      {"growth", growth, grows ? growth > 0 : growth == 0, grows ? "more than 0" : "0 with this comparator"}};
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+    if (parts[i].good && isfinite(parts[i].value)) continue;
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: op '%s': %s is %g; it must be %s, and finite", vendor, name,
+                   parts[i].name, parts[i].value, parts[i].wanted);
+  }
+  return KW_OK;
 }
 
 static kw_status check_vendor_op(const char *vendor, const kw_op *op, const kw_op_desc *desc) {
@@ -181,10 +213,8 @@ static kw_status check_vendor_op(const char *vendor, const kw_op *op, const kw_o
                    "return it",
                    vendor, name);
   }
-  if (!(desc->max_ulp >= 0) || !isfinite(desc->max_ulp)) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: op '%s': max_ulp is %g; it must be 0 or more and finite", vendor, name,
-                   desc->max_ulp);
-  }
+  kw_status status = check_bound(vendor, name, desc);
+  if (status != KW_OK) return status;
   const char *obstacle = desc->infer ? NULL : default_inference_obstacle(&op->schema);
   if (obstacle) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: op '%s' needs an infer callback, because %s", vendor, name, obstacle);
@@ -287,7 +317,9 @@ KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info) {
                      .comparator = comparators[row->compare],
                      .decomposition = decomposition_of(op),
                      .counted = op->counted,
-                     .pointwise = op->pointwise};
+                     .pointwise = op->pointwise,
+                     .absolute = row->abs,
+                     .growth = row->growth};
   kw_struct_write(out_info, &info, sizeof info);
   return KW_OK;
 }

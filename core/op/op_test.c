@@ -4,6 +4,8 @@
  */
 #include "op/op.h"
 
+#include <keyway/known_args.h>
+
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -27,7 +29,7 @@ static kw_status reference(const kw_call *call) {
 }
 
 static kw_op_desc describe(const char *schema) {
-  return (kw_op_desc){.struct_size = sizeof(kw_op_desc), .schema = schema, .max_ulp = 2};
+  return (kw_op_desc){.struct_size = sizeof(kw_op_desc), .schema = schema, .comparator = KW_COMPARE_ULP, .ulp = 2};
 }
 
 static void table_is_there_and_interned(void **state) {
@@ -47,6 +49,21 @@ static void table_is_there_and_interned(void **state) {
   assert_null(kw_op_find("add"));
   assert_null(kw_op_find(""));
   assert_null(kw_op_find(NULL));
+}
+
+/* keyway/known_args.h is made from ops.def; after a change run scripts/known_args.py. */
+static void known_args_are_the_tables(void **state) {
+  (void)state;
+  uint32_t listed = 0;
+#define COUNT(op, count) listed++;
+  KW_KNOWN_ARGS_LIST(COUNT)
+  assert_int_equal(listed, kw_op_table_count);
+  for (uint32_t i = 0; i < kw_op_table_count; ++i) {
+    const kw_schema *schema = &kw_op_at(i)->schema;
+    if (kw_known_args(schema->name) != schema->arg_count) fail_msg("%s: run scripts/known_args.py", schema->name);
+  }
+  assert_int_equal(kw_known_args("acme::scaled_add"), 0);
+  assert_int_equal(kw_known_args(""), 0);
 }
 
 /* KW_CMP_ACCUMULATE rows say by which op magnitudes are measured; it must exist and take the same arguments. */
@@ -210,7 +227,7 @@ static void bad_vendor_ops_are_refused(void **state) {
   assert_int_equal(kw_op_define("acme", &desc), KW_ERR_INVALID_ARGUMENT);
   assert_non_null(strstr(kw_error_message(), "does not return it"));
   desc = describe("acme::x(Tensor a) -> Tensor");
-  desc.max_ulp = NAN;
+  desc.ulp = NAN;
   assert_int_equal(kw_op_define("acme", &desc), KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(kw_op_define("acme", NULL), KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(kw_op_count(), before);
@@ -271,10 +288,15 @@ static void threads_define_and_find(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(table_is_there_and_interned), cmocka_unit_test(magnitude_ops_exist),
-      cmocka_unit_test(info_follows_the_row),        cmocka_unit_test(arguments_follow_the_schema),
-      cmocka_unit_test(vendor_op_is_defined),        cmocka_unit_test(descriptors_of_other_sizes),
-      cmocka_unit_test(bad_vendor_ops_are_refused),  cmocka_unit_test(references_run),
+      cmocka_unit_test(table_is_there_and_interned),
+      cmocka_unit_test(magnitude_ops_exist),
+      cmocka_unit_test(known_args_are_the_tables),
+      cmocka_unit_test(info_follows_the_row),
+      cmocka_unit_test(arguments_follow_the_schema),
+      cmocka_unit_test(vendor_op_is_defined),
+      cmocka_unit_test(descriptors_of_other_sizes),
+      cmocka_unit_test(bad_vendor_ops_are_refused),
+      cmocka_unit_test(references_run),
       cmocka_unit_test(threads_define_and_find),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

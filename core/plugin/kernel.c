@@ -139,6 +139,20 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *given) {
                    "kernel %s: this Keyway knows no op %s; a vendor's own op is defined first, with define_op",
                    desc.name, desc.op);
   }
+  if (desc.known_args == 0 && op->schema.arg_count > 0) {
+    return kw_fail(
+        KW_ERR_INVALID_ARGUMENT,
+        "kernel %s of %s: known_args is 0; say how many arguments it understands, up to the %u of the schema "
+        "(kw_known_args in keyway/known_args.h)",
+        desc.name, desc.op, op->schema.arg_count);
+  }
+  if (desc.flags & KW_KERNEL_MIXED_DTYPES && desc.can_implement == NULL) {
+    return kw_fail(
+        KW_ERR_INVALID_ARGUMENT,
+        "kernel %s of %s: KW_KERNEL_MIXED_DTYPES without can_implement; it has to refuse what a later version "
+        "may send (kw_call_is_known)",
+        desc.name, desc.op);
+  }
   kw_kernel *kernel = make_kernel(plugin, op, &desc);
   if (kernel == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no memory for kernel %s of %s", desc.name, desc.op);
   pthread_mutex_lock(&lock);

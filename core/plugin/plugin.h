@@ -12,10 +12,6 @@
 
 #include <stdatomic.h>
 
-static inline bool kw_dtype_mask_has(kw_dtype_mask mask, kw_dtype dtype) {
-  return dtype < 128 && (mask.bits[dtype / 64] >> (dtype % 64) & 1);
-}
-
 /* A registered kernel; a zero-filled copy of the plugin's descriptor with owned strings. Lives as long as the process.
  */
 typedef struct kw_kernel {

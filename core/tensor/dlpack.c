@@ -34,6 +34,16 @@ static const struct {
     {KW_F8E5M2, {KW_DL_FLOAT8_E5M2, 8, 1}},
     {KW_C64, {kDLComplex, 64, 1}},
     {KW_C128, {kDLComplex, 128, 1}},
+    {KW_U16, {kDLUInt, 16, 1}},
+    {KW_U32, {kDLUInt, 32, 1}},
+    {KW_U64, {kDLUInt, 64, 1}},
+    {KW_F8E4M3FNUZ, {KW_DL_FLOAT8_E4M3FNUZ, 8, 1}},
+    {KW_F8E5M2FNUZ, {KW_DL_FLOAT8_E5M2FNUZ, 8, 1}},
+    {KW_F8E8M0, {KW_DL_FLOAT8_E8M0FNU, 8, 1}},
+    {KW_C32, {kDLComplex, 32, 1}},
+    {KW_I4X2, {kDLInt, 4, 2}},
+    {KW_U4X2, {kDLUInt, 4, 2}},
+    {KW_F4E2M1X2, {KW_DL_FLOAT4_E2M1FN, 4, 2}},
 };
 #define DTYPES (sizeof dtypes / sizeof dtypes[0])
 
@@ -217,15 +227,38 @@ static void KW_CALL end_unversioned(void *user) {
   if (managed->deleter != NULL) managed->deleter(managed);
 }
 
+/* From elements of 4 bits, which lie two to a byte, to pairs of them. */
+static kw_status pair_elements(kw_tensor_ref *ref) {
+  const uint32_t last = ref->rank - 1u;
+  bool pairs = ref->rank > 0 && ref->shape[last] % 2 == 0 && (ref->strides[last] == 1 || ref->numel == 0);
+  for (uint32_t d = 0; pairs && d < last; ++d) {
+    pairs = ref->strides[d] % 2 == 0 || ref->shape[d] <= 1;
+    ref->strides[d] /= 2;
+  }
+  if (!pairs) {
+    return kw_fail(KW_ERR_UNSUPPORTED,
+                   "its elements of 4 bits are no pairs: the last dimension has to be dense and of an even size, and "
+                   "rows have to begin with a byte. Copy the tensor to such a one where it was made");
+  }
+  ref->shape[last] /= 2;
+  ref->numel /= 2;
+  return KW_OK;
+}
+
 /* The place and shape of what comes in, checked. ref: dtype, rank, shape, strides, numel. */
-static kw_status read_shape(const DLTensor *dl, kw_tensor_ref *ref) {
+static kw_status read_shape(const DLTensor *dl, bool padded, kw_tensor_ref *ref) {
+  const bool singles = dl->dtype.bits == 4 && dl->dtype.lanes == 1; /* not pairs */
+  if (dl->dtype.bits < 8 && padded) {
+    return kw_fail(KW_ERR_UNSUPPORTED, "its elements of %u bits have a byte each: pack them two to a byte",
+                   dl->dtype.bits);
+  }
   if (dl->ndim < 0 || dl->ndim > KW_MAX_RANK || (dl->ndim > 0 && dl->shape == NULL)) {
     return kw_fail(dl->ndim > KW_MAX_RANK ? KW_ERR_UNSUPPORTED : KW_ERR_INVALID_ARGUMENT,
                    "its rank is %d%s; at most %d is taken", dl->ndim, dl->shape == NULL ? ", without a shape" : "",
                    KW_MAX_RANK);
   }
   ref->rank = (uint8_t)dl->ndim;
-  kw_status status = dtype_in(dl->dtype, &ref->dtype);
+  kw_status status = dtype_in((DLDataType){dl->dtype.code, dl->dtype.bits, singles ? 2 : dl->dtype.lanes}, &ref->dtype);
   if (status == KW_OK) status = kw_shape_check("its shape", ref->dtype, ref->rank, dl->shape, &ref->numel);
   if (status != KW_OK) return status;
   if (dl->strides == NULL) kw_shape_contiguous_strides(ref->rank, dl->shape, ref->strides);
@@ -239,7 +272,7 @@ static kw_status read_shape(const DLTensor *dl, kw_tensor_ref *ref) {
     }
     ref->strides[d] = 0; /* never stepped */
   }
-  return KW_OK;
+  return singles ? pair_elements(ref) : KW_OK;
 }
 
 static bool is_host_memory(DLDeviceType type) {
@@ -282,8 +315,8 @@ static kw_status check_import(const char *function, kw_device *device, const voi
   return status == KW_OK ? kw_device_check(device) : status;
 }
 
-/* `own`: what this library exported, or NULL. */
-static kw_status import_tensor(const char *function, kw_device *device, const DLTensor *dl, uint64_t flags,
+/* dl_flags: DLPACK_FLAG_BITMASK_*. own: what this library exported, or NULL. */
+static kw_status import_tensor(const char *function, kw_device *device, const DLTensor *dl, uint64_t dl_flags,
                                const exported *own, kw_deleter deleter, void *managed, kw_tensor **out_tensor) {
   kw_status status;
   if (own != NULL && own->tensor->device == device) {
@@ -291,7 +324,8 @@ static kw_status import_tensor(const char *function, kw_device *device, const DL
     if (status == KW_OK) deleter(managed);
   } else {
     kw_tensor_ref ref = {.struct_size = sizeof ref};
-    status = read_shape(dl, &ref);
+    const uint64_t flags = dl_flags & DLPACK_FLAG_BITMASK_READ_ONLY ? KW_EXTERNAL_READ_ONLY : 0;
+    status = read_shape(dl, dl_flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED, &ref);
     if (status == KW_OK) status = import_host(device, dl, &ref, flags, deleter, managed, out_tensor);
   }
   return status == KW_OK ? KW_OK : kw_wrap(status, "%s", function);
@@ -306,9 +340,8 @@ kw_status kw_tensor_from_dlpack(kw_device *device, DLManagedTensorVersioned *man
                    function, managed->version.major, managed->version.minor, DLPACK_MAJOR_VERSION,
                    DLPACK_MINOR_VERSION);
   }
-  const uint64_t flags = managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY ? KW_EXTERNAL_READ_ONLY : 0;
   const exported *own = managed->deleter == delete_versioned ? managed->manager_ctx : NULL;
-  return import_tensor(function, device, &managed->dl_tensor, flags, own, end_versioned, managed, out_tensor);
+  return import_tensor(function, device, &managed->dl_tensor, managed->flags, own, end_versioned, managed, out_tensor);
 }
 
 kw_status kw_tensor_from_dlpack_unversioned(kw_device *device, DLManagedTensor *managed, kw_tensor **out_tensor) {

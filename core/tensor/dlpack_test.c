@@ -98,6 +98,55 @@ static void every_dtype_comes_back(void **state) {
   test_device_close(test);
 }
 
+/* Two 4-bit numbers to a byte, as others describe them: single elements, or pairs as we have them. */
+static void packed_nibbles_become_pairs(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", NATIVE);
+  foreign from;
+  _Alignas(64) uint8_t bytes[6] = {0x21, 0x43, 0x65, 0x87, 0xa9, 0xcb}, got[4];
+  kw_tensor *tensor = NULL, *view = NULL;
+  DLManagedTensorVersioned *managed = make_versioned(&from, (float *)(void *)bytes);
+  managed->dl_tensor.dtype = (DLDataType){kDLInt, 4, 1};
+  memcpy(from.shape, (int64_t[]){3, 4}, sizeof from.shape);
+  memcpy(from.strides, (int64_t[]){4, 1}, sizeof from.strides);
+  assert_ok(kw_tensor_from_dlpack(&test->device, managed, &tensor));
+  assert_int_equal(tensor->ref.dtype, KW_I4X2);
+  assert_true(tensor->ref.shape[0] == 3 && tensor->ref.shape[1] == 2 && tensor->ref.numel == 6);
+  assert_true(tensor->ref.strides[0] == 2 && tensor->ref.strides[1] == 1);
+  assert_ok(kw_tensor_slice(tensor, 0, 1, 3, 1, &view));
+  assert_ok(kw_tensor_read(view, got));
+  assert_memory_equal(got, bytes + 2, sizeof got);
+  kw_tensor_release(view);
+  kw_tensor_release(tensor);
+  assert_int_equal(from.deleted, 1);
+
+  static const struct {
+    int64_t shape[2], strides[2];
+    uint8_t bits;
+    uint64_t flags;
+  } misfits[] = {{{3, 3}, {4, 1}, 4, 0},
+                 {{2, 4}, {5, 1}, 4, 0},
+                 {{2, 2}, {1, 2}, 4, 0},
+                 {{3, 4}, {4, 1}, 4, DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED},
+                 {{3, 4}, {4, 1}, 2, 0}};
+  for (size_t i = 0; i < sizeof misfits / sizeof misfits[0]; ++i) {
+    managed = make_versioned(&from, (float *)(void *)bytes);
+    managed->flags = misfits[i].flags;
+    managed->dl_tensor.dtype = (DLDataType){kDLUInt, misfits[i].bits, 1};
+    memcpy(from.shape, misfits[i].shape, sizeof from.shape);
+    memcpy(from.strides, misfits[i].strides, sizeof from.strides);
+    assert_int_equal(kw_tensor_from_dlpack(&test->device, managed, &tensor), KW_ERR_UNSUPPORTED);
+    assert_int_equal(from.deleted, 0);
+  }
+  managed = make_versioned(&from, (float *)(void *)bytes); /* pairs, in columns */
+  managed->dl_tensor.dtype = (DLDataType){KW_DL_FLOAT4_E2M1FN, 4, 2};
+  memcpy(from.strides, (int64_t[]){1, 2}, sizeof from.strides);
+  assert_ok(kw_tensor_from_dlpack(&test->device, managed, &tensor));
+  assert_true(tensor->ref.dtype == KW_F4E2M1X2 && tensor->ref.numel == 6 && tensor->ref.strides[1] == 2);
+  kw_tensor_release(tensor);
+  test_device_close(test);
+}
+
 static void own_tensors_come_back_as_views(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", NATIVE), *other = test_device_open("test:1", NATIVE);
@@ -328,17 +377,12 @@ static void deleters_run_on_any_thread(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exports_say_what_the_tensor_is),
-      cmocka_unit_test(every_dtype_comes_back),
-      cmocka_unit_test(own_tensors_come_back_as_views),
-      cmocka_unit_test(foreign_private_memory_is_refused),
-      cmocka_unit_test(host_memory_comes_in_where_it_lies),
-      cmocka_unit_test(empty_tensors_have_nothing_to_share),
-      cmocka_unit_test(misfits_are_refused),
-      cmocka_unit_test(the_consumers_stream_waits),
-      cmocka_unit_test(an_export_is_a_use),
-      cmocka_unit_test(without_a_stream_the_host_waits),
-      cmocka_unit_test(deleters_run_on_any_thread),
+      cmocka_unit_test(exports_say_what_the_tensor_is),      cmocka_unit_test(every_dtype_comes_back),
+      cmocka_unit_test(packed_nibbles_become_pairs),         cmocka_unit_test(own_tensors_come_back_as_views),
+      cmocka_unit_test(foreign_private_memory_is_refused),   cmocka_unit_test(host_memory_comes_in_where_it_lies),
+      cmocka_unit_test(empty_tensors_have_nothing_to_share), cmocka_unit_test(misfits_are_refused),
+      cmocka_unit_test(the_consumers_stream_waits),          cmocka_unit_test(an_export_is_a_use),
+      cmocka_unit_test(without_a_stream_the_host_waits),     cmocka_unit_test(deleters_run_on_any_thread),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

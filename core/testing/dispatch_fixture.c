@@ -309,6 +309,10 @@ static kw_status run_copy(const kw_call *call) {
   return KW_OK;
 }
 
+static kw_status copy_can(const kw_call *call) {
+  return kw_call_is_known(call, (kw_dtype_mask){{KW_DTYPES_ANY, 0}}) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+}
+
 static kw_status copy_kernel(const kw_call *call) {
   return run_or_capture(run_copy, call);
 }
@@ -546,6 +550,7 @@ static const kw_kernel_desc kernels[] = {
      .dtypes = {{F32 | I32, 0}},
      .user = "copy",
      .flags = KW_KERNEL_MIXED_DTYPES | CAPTURABLE,
+     .can_implement = copy_can,
      .launch = copy_kernel},
     {.op = "cat", .name = "cat", .dtypes = {{F32, 0}}, .user = "cat", .can_implement = cat_can, .launch = cat},
     {.op = "gather",
@@ -588,6 +593,7 @@ static kw_status register_kernels(const kw_host_api *host, const kw_init_info *i
   for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; ++i) {
     kw_kernel_desc kernel = kernels[i];
     kernel.struct_size = sizeof kernel;
+    if (kernel.known_args == 0) kernel.known_args = 8; /* all */
     /* Only what others fall back to draws from AES. */
     if (strcmp(kernel.name, "noise") == 0 && strcmp(FIXTURE_KEY, "cpu") == 0) kernel.flags |= KW_KERNEL_AES_CTR;
     kw_status status = host->register_kernel(host->ctx, &kernel);

@@ -86,6 +86,11 @@ static void convert(kw_dtype to, uint8_t *out, kw_dtype from, const uint8_t *in)
   }
 }
 
+/* A later version may offer dtypes that convert does not know. */
+static kw_status copy_can_implement(const kw_call *call) {
+  return kw_call_is_known(call, (kw_dtype_mask){{KW_DTYPES_ANY, 0}}) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+}
+
 /* copy_(self, src): in[0] is the output once more, in[1] the source. */
 static kw_status copy_body(const npu_task *task) {
   walker walk = {0};
@@ -281,7 +286,8 @@ static const kw_op_desc scaled_add_op = {
     .schema = "acme::scaled_add(Tensor self, Tensor other, *, float scale=1.0) -> Tensor",
     .reference = scaled_add_reference, /* no .infer: it broadcasts and promotes, the host's default */
     .dtypes = {{KW_DTYPE_BIT(KW_F32), 0}},
-    .max_ulp = 1,
+    .comparator = KW_COMPARE_ULP,
+    .ulp = 1,
 };
 
 /* ---- The table and its launch ----------------------------------------------------------------------------------- */
@@ -297,10 +303,9 @@ typedef struct kernel_row {
 
 #define F32 KW_DTYPE_BIT(KW_F32)
 #define I32 KW_DTYPE_BIT(KW_I32)
-#define EVERY_DTYPE ((UINT64_C(1) << KW_DTYPE_COUNT) - 1)
 
 static const kernel_row kernel_rows[] = {
-    {"copy_", EVERY_DTYPE, KW_KERNEL_MIXED_DTYPES, 3, NULL, copy_body},
+    {"copy_", KW_DTYPES_ANY, KW_KERNEL_MIXED_DTYPES, 3, copy_can_implement, copy_body},
     {"fill_.Scalar", NPU_REAL_DTYPES, 0, 2, fill_can_implement, fill_body},
     {"add.Tensor", F32, 0, 3, NULL, add_f32_body},
     {"add.Tensor", I32, 0, 3, NULL, add_i32_body},

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-const uint8_t npu_itemsizes[KW_DTYPE_COUNT] = {
+const uint8_t npu_itemsizes[] = {
 #define SIZE(dtype, name, size) [dtype] = size,
     KW_DTYPE_LIST(SIZE)};
 
@@ -19,7 +19,7 @@ typedef struct small_float {
   uint32_t infinity; /* the pattern; without one, the largest finite pattern + 1, which is NaN */
 } small_float;
 
-static const small_float small_floats[KW_DTYPE_COUNT] = {
+static const small_float small_floats[] = {
     [KW_F16] = {5, 10, 0x7c00}, [KW_BF16] = {8, 7, 0x7f80}, [KW_F8E4M3FN] = {4, 3, 0x7f}, [KW_F8E5M2] = {5, 2, 0x7c}};
 
 static int lowest_exponent(const small_float *format) {

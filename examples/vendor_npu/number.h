@@ -16,8 +16,8 @@ typedef struct npu_number {
 /* The dtypes that the functions below take: all but complex. KW_DTYPE_BIT. */
 #define NPU_REAL_DTYPES (KW_DTYPE_BIT(KW_F8E5M2 + 1) - 1)
 
-/* Bytes of one element of any dtype. */
-extern const uint8_t npu_itemsizes[KW_DTYPE_COUNT];
+/* Bytes of one element, by dtype. */
+extern const uint8_t npu_itemsizes[];
 
 npu_number npu_number_load(kw_dtype dtype, const void *item);
 

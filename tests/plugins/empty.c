@@ -31,6 +31,10 @@ static kw_status destroy_nothing(void *device, void *graph) {
   return KW_OK;
 }
 
+static kw_status can_embed(const kw_call *call) {
+  return kw_call_is_known(call, (kw_dtype_mask){{KW_DTYPES_ANY, 0}}) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+}
+
 static const kw_graph_api empty_graph_table = {.struct_size = sizeof(kw_graph_api),
                                                .begin = begin_nothing,
                                                .end = end_nothing,
@@ -52,7 +56,7 @@ static kw_status init_empty(const kw_host_api *host, const kw_init_info *info, v
   kw_status status = host->register_kernel(host->ctx, &kernel);
   kernel.op = "embedding";
   kernel.flags = KW_KERNEL_CAPTURABLE | KW_KERNEL_MIXED_DTYPES | KW_KERNEL_DATA_ERRORS;
-  kernel.can_implement = NULL;
+  kernel.can_implement = can_embed;
   return status == KW_OK ? host->register_kernel(host->ctx, &kernel) : status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Registers more kernels than a search through all of them at each registration would get done in a test's time, and
- * then two that are refused: for their name, and for a flag.
+ * then some that are refused: for their name, a flag, no known_args, and mixed dtypes without can_implement.
  */
 #define FIXTURE_KEY "many_kernels"
 #include "fixture.h"
@@ -13,8 +13,12 @@ static kw_status register_many(const kw_host_api *host, const kw_init_info *info
   fixture_host = host;
   *out_plugin = &fixture_state;
   char name[32];
-  kw_kernel_desc kernel = {
-      .struct_size = sizeof kernel, .op = "add.Tensor", .name = name, .dtypes = {{1, 0}}, .launch = fixture_add};
+  kw_kernel_desc kernel = {.struct_size = sizeof kernel,
+                           .op = "add.Tensor",
+                           .name = name,
+                           .dtypes = {{1, 0}},
+                           .known_args = 2,
+                           .launch = fixture_add};
   for (int i = 0; i < COUNT; i++) {
     snprintf(name, sizeof name, "kernel_%d", i);
     kw_status status = host->register_kernel(host->ctx, &kernel);
@@ -25,6 +29,12 @@ static kw_status register_many(const kw_host_api *host, const kw_init_info *info
   kernel.name = "critical";
   kernel.flags = UINT64_C(1) << 63;
   if (host->register_kernel(host->ctx, &kernel) != KW_ERR_UNSUPPORTED) return KW_ERR_INTERNAL;
+  kernel.flags = 0;
+  kernel.known_args = 0;
+  if (host->register_kernel(host->ctx, &kernel) != KW_ERR_INVALID_ARGUMENT) return KW_ERR_INTERNAL;
+  kernel.known_args = 3;
+  kernel.flags = KW_KERNEL_MIXED_DTYPES;
+  if (host->register_kernel(host->ctx, &kernel) != KW_ERR_INVALID_ARGUMENT) return KW_ERR_INTERNAL;
   kernel.name = name;
   kernel.flags = UINT64_C(1) << 31; /* a hint that no host knows */
   kernel.op = "sub.Tensor";         /* the same name for another op */

@@ -16,7 +16,7 @@ static const char *const ops[THREADS] = {"add.Tensor", "sub.Tensor", "mul.Tensor
 static void *register_for(void *op) {
   char name[32];
   kw_kernel_desc kernel = {
-      .struct_size = sizeof kernel, .op = op, .name = name, .dtypes = {{1, 0}}, .launch = fixture_add};
+      .struct_size = sizeof kernel, .op = op, .name = name, .dtypes = {{1, 0}}, .known_args = 1, .launch = fixture_add};
   for (int i = 0; i < PER_THREAD; i++) {
     snprintf(name, sizeof name, "kernel_%d", i);
     if (fixture_host->register_kernel(fixture_host->ctx, &kernel) != KW_OK) return op;

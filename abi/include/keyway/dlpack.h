@@ -143,7 +143,15 @@ typedef struct DLManagedTensorVersioned DLManagedTensorVersioned;
 
 /* ---- The codes of Keyway's dtypes that an older copy's enum may lack, under names that cannot collide. */
 
-enum { KW_DL_BOOL = 6, KW_DL_FLOAT8_E4M3FN = 10, KW_DL_FLOAT8_E5M2 = 12 };
+enum {
+  KW_DL_BOOL = 6,
+  KW_DL_FLOAT8_E4M3FN = 10,
+  KW_DL_FLOAT8_E4M3FNUZ = 11,
+  KW_DL_FLOAT8_E5M2 = 12,
+  KW_DL_FLOAT8_E5M2FNUZ = 13,
+  KW_DL_FLOAT8_E8M0FNU = 14,
+  KW_DL_FLOAT4_E2M1FN = 17
+};
 
 #ifdef __cplusplus
 }

@@ -408,7 +408,7 @@ static inline kw_tensor_ref kw_meta(kw_dtype dtype, uint32_t rank, const int64_t
   ref.offset = 0;
   ref.numel = 0; /* counted where the descriptor is used */
   ref.alignment = 0;
-  ref.reserved2 = 0;
+  ref.layout = 0;
   for (d = KW_MAX_RANK; d-- > 0;) {
     ref.shape[d] = d < rank ? shape[d] : 0;
     ref.strides[d] = d < rank ? (int64_t)stride : 0;
@@ -550,12 +550,14 @@ typedef struct kw_op_info {
   kw_dtype_mask dtypes; /* key dtypes the op is defined for */
   uint32_t arg_count;
   uint32_t result_count;
-  double max_ulp;            /* the bound of the conformance suite; see comparator */
+  double max_ulp;            /* the bound of the conformance suite, with absolute and growth below; see comparator */
   const char *comparator;    /* "bits", "ulp", ... */
   const char *decomposition; /* the op that serves it on devices without a kernel of its own, or "" */
   bool counted;   /* only the data show how large result 0 is, and the last result is the count: kw_op_call */
   bool pointwise; /* a given result may be exactly an argument: same memory, dtype, shape and strides */
   uint8_t reserved[6];
+  double absolute; /* beside max_ulp: in eps of the compute type */
+  double growth;   /* comparator "accumulate" of a vendor's op: see KW_COMPARE_ACCUMULATE in plugin.h */
 } kw_op_info;
 KW_API kw_status kw_op_get_info(const kw_op *op, kw_op_info *out_info);
 

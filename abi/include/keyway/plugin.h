@@ -167,8 +167,8 @@ typedef struct kw_host_api {
 
   /* Offers a kernel; only inside init. The descriptor is copied, `user` is kept as a pointer.
    * KW_ERR_NOT_FOUND when no op of that name exists (the host may be older than the op: a plugin SHOULD go on),
-   * KW_ERR_INVALID_ARGUMENT when called outside init or when the descriptor has no launch, KW_ERR_UNSUPPORTED for a
-   * critical flag or extension that the host does not know (the same applies). */
+   * KW_ERR_INVALID_ARGUMENT when called outside init or when the descriptor lacks what a kernel needs,
+   * KW_ERR_UNSUPPORTED for a critical flag or extension that the host does not know (the same applies). */
   kw_status(KW_CALL *register_kernel)(void *ctx, const kw_kernel_desc *kernel);
 
   /* Adds an op of the vendor's own to the op table; only inside init. The namespace ("acme::") is required, and
@@ -296,9 +296,14 @@ typedef struct kw_call {
  * as in where.self does not count, nor do indices; copy_ has its source's dtype, fill_ its destination's. `dtypes` says
  * which key dtypes this kernel takes. Unless a kernel sets KW_KERNEL_MIXED_DTYPES the host casts the promoted arguments
  * to the key dtype first, so it sees one dtype only; lists of tensors it does not cast, those of several dtypes go to
- * kernels with the flag. Output dtypes follow from the op: the key dtype, bool for comparisons,
- * i64 for indices. Scalars arrive as the caller gave them: a kernel converts them to what it computes in (the key
- * dtype for integers, f64 for f64, f32 for smaller floats) before it uses them.
+ * kernels with the flag. Output dtypes follow from the op: the key dtype, bool for comparisons, i64 for indices.
+ * Scalars arrive as the caller gave them: a kernel converts them to what it computes in (the key dtype for integers,
+ * f64 for f64, f32 for smaller floats) before it uses them.
+ *
+ * Later values. A later version may send an op's arguments in dtypes, under tags and with kinds of Scalars that this
+ * one does not have, to kernels with KW_KERNEL_MIXED_DTYPES only. Such a kernel has a can_implement, and that MUST
+ * answer KW_ERR_NOT_IMPLEMENTED to a dtype of any tensor, to a tag and to a kind that the kernel does not know:
+ * kw_call_is_known tells. [launch]
  *
  * Choice. Among the kernels of an op whose `dtypes` contain the key dtype and which know all arguments that differ from
  * their default, the host tries them from the highest priority down until can_implement says KW_OK. One whose priority
@@ -317,11 +322,13 @@ struct kw_kernel_desc {
   const char *name;        /* "reference", "tiled"; another kernel of this name for the op is KW_ERR_INVALID_ARGUMENT */
   kw_dtype_mask dtypes;
   int32_t priority;    /* higher wins; 0 is usual; or KW_PRIORITY_OFF */
-  uint32_t known_args; /* how many leading arguments of the schema this kernel understands. 0 = all: a plugin that
-                          ships on its own SHOULD say the number, since a later host's schema may have more */
+  uint32_t known_args; /* how many leading arguments of the schema this kernel understands, at least 1 where it has any:
+                          a later host's schema may have more. kw_known_args (known_args.h) says how many there are in
+                          these headers */
   void *user;          /* handed back in kw_call.user */
 
-  /* KW_OK when this kernel can run the call, KW_ERR_NOT_IMPLEMENTED when not. (optional: always KW_OK)
+  /* KW_OK when this kernel can run the call, KW_ERR_NOT_IMPLEMENTED when not. (optional, but with
+   * KW_KERNEL_MIXED_DTYPES: always KW_OK)
    * can_implement, workspace_size and prepare MUST be pure functions of dtypes, shapes, strides, alignment and
    * attributes: kw_tensor_ref.mem is NULL there and offset is 0. The host caches their answers.
    * [launch/choice_is_pure] */
@@ -351,6 +358,42 @@ struct kw_kernel_desc {
   const kw_ext *next; /* read during register_kernel */
 };
 
+static inline bool kw_tensor_is_known(const kw_tensor_ref *tensor, kw_dtype_mask dtypes) {
+  return tensor == NULL || (kw_dtype_mask_has(dtypes, tensor->dtype) && tensor->layout == 0);
+}
+
+static inline bool kw_value_is_known(const kw_value *value, kw_dtype_mask dtypes) {
+  uint32_t i;
+  switch (value->tag) {
+    case KW_TAG_TENSOR:
+      return kw_tensor_is_known(value->u.tensor, dtypes);
+    case KW_TAG_TENSOR_LIST:
+      for (i = 0; i < value->count; i++) {
+        if (!kw_tensor_is_known(value->u.tensors[i], dtypes)) return false;
+      }
+      return true;
+    case KW_TAG_SCALAR:
+      return value->kind <= KW_SCALAR_C128;
+    case KW_TAG_DTYPE:
+      return kw_dtype_mask_has(dtypes, value->u.dtype);
+    default:
+      return value->tag <= KW_TAG_GENERATOR;
+  }
+}
+
+/* Whether all of a call was there in version 1.0, dtypes apart, and all its dtypes are among those that the kernel
+ * knows: for can_implement. */
+static inline bool kw_call_is_known(const kw_call *call, kw_dtype_mask dtypes) {
+  uint32_t i;
+  for (i = 0; i < call->arg_count; i++) {
+    if (!kw_value_is_known(&call->args[i], dtypes)) return false;
+  }
+  for (i = 0; i < call->out_count; i++) {
+    if (!kw_tensor_is_known(call->outs[i], dtypes)) return false;
+  }
+  return true;
+}
+
 /* Shape inference for a vendor's op: fills dtype, rank and shape of *outs[0..out_count-1], which the host has zeroed
  * and whose struct_size it has set (numel, strides and mem are the host's business). `user` is kw_op_desc.user. Pure.
  */
@@ -362,16 +405,28 @@ typedef kw_status(KW_CALL *kw_infer_fn)(void *user, const kw_value *args, uint32
  * suite asks for the wide form: convert on load, compute in double, store by the output's own dtype. Pure. */
 typedef kw_status(KW_CALL *kw_reference_fn)(const kw_call *call);
 
+/* How the suite compares results of a vendor's op with its reference. eps_c and ULP_c are those of the compute type:
+ * f64 for f64, otherwise f32. A result narrower than that may differ by half a unit of its own more. */
+typedef uint32_t kw_comparator;
+enum {
+  KW_COMPARE_BITS = 0,      /* the same bits; those of integers and bools are compared so in any case */
+  KW_COMPARE_ULP = 1,       /* |got - reference| <= ulp * ULP_c(reference) + absolute * eps_c */
+  KW_COMPARE_ACCUMULATE = 2 /* |got - reference| <= growth * eps_c * m, where m is what the reference makes of the
+                               absolute values of all floating-point tensors and numbers: for ops that add up */
+};
+
 struct kw_op_desc {
   uint32_t struct_size;
-  uint32_t reserved;
+  kw_comparator comparator; /* KW_COMPARE_* */
   const char *schema; /* ATen's grammar: "acme::scaled_add(Tensor self, Tensor other, *, float scale=1.0) -> Tensor" */
   void *user;         /* handed to infer */
   kw_infer_fn infer;  /* (optional: outputs broadcast and promote the tensor inputs) */
   kw_reference_fn reference; /* (optional: without it the suite only runs the op and says so) */
   kw_dtype_mask dtypes;      /* dtypes of the tensor inputs that the op is defined for */
-  double max_ulp;            /* error bound for the suite, in units in the last place; 0 = bit-exact */
-  const kw_ext *next;        /* read during define_op */
+  double ulp;                /* these two with KW_COMPARE_ULP, otherwise 0: 0 or more */
+  double absolute;
+  double growth;      /* with KW_COMPARE_ACCUMULATE, otherwise 0: more than 0 */
+  const kw_ext *next; /* read during define_op */
 };
 
 /* ==== Devices: group "keyway.device/1" ============================================================================ */

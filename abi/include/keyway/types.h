@@ -171,36 +171,65 @@ enum {
   KW_F8E4M3FN = 10, /* bias 7, largest 448, one NaN pattern per sign, no infinity */
   KW_F8E5M2 = 11,   /* bias 15, largest 57344, IEEE-like NaN and infinity */
   KW_C64 = 12,      /* two f32: real, imaginary */
-  KW_C128 = 13      /* two f64: real, imaginary */
+  KW_C128 = 13,     /* two f64: real, imaginary */
+
+  /* Tensors of the following can be made, viewed, moved and shared; no op computes on them yet. */
+  KW_U16 = 14,
+  KW_U32 = 15,
+  KW_U64 = 16,
+  KW_F8E4M3FNUZ = 17, /* bias 8, largest 240, no infinity; 0x80 is NaN, and there is no -0 */
+  KW_F8E5M2FNUZ = 18, /* bias 16, largest 57344, no infinity; 0x80 is NaN, and there is no -0 */
+  KW_F8E8M0 = 19,     /* an exponent alone, without a sign: 2^(bits - 127); 0xff is NaN */
+  KW_C32 = 20,        /* two f16: real, imaginary */
+
+  /* Pairs of numbers of 4 bits. The pair is the element: shape, strides, numel and offset count pairs. The first number
+   * is in the low nibble. */
+  KW_I4X2 = 21,
+  KW_U4X2 = 22,
+  KW_F4E2M1X2 = 23 /* bias 1, largest 6, neither infinity nor NaN */
 };
-#define KW_DTYPE_COUNT 14
 #define KW_DTYPE_NONE ((kw_dtype)0xffff) /* "not given" */
 
-/* A set of dtypes: bit d of the 128 stands for dtype d. */
+/* A set of dtypes: bit d of the 128 stands for dtype d. There will be no more than these. */
 typedef struct kw_dtype_mask {
   uint64_t bits[2];
 } kw_dtype_mask;
 
-#define KW_DTYPE_BIT(dtype) (UINT64_C(1) << (dtype)) /* for dtypes below 64, i.e. all of today's */
+#define KW_DTYPE_BIT(dtype) (UINT64_C(1) << ((dtype)&63)) /* in bits[dtype / 64] */
+
+/* Whether the dtype, any number of 16 bits, is in the set. */
+static inline bool kw_dtype_mask_has(kw_dtype_mask mask, kw_dtype dtype) {
+  return dtype < 128 && (mask.bits[dtype / 64] & KW_DTYPE_BIT(dtype)) != 0;
+}
 
 /* Every dtype: X(dtype, name, bytes of an element). For tables: [dtype] = bytes, and so on. */
-#define KW_DTYPE_LIST(X)        \
-  X(KW_BOOL, "bool", 1)         \
-  X(KW_U8, "u8", 1)             \
-  X(KW_I8, "i8", 1)             \
-  X(KW_I16, "i16", 2)           \
-  X(KW_I32, "i32", 4)           \
-  X(KW_I64, "i64", 8)           \
-  X(KW_F16, "f16", 2)           \
-  X(KW_BF16, "bf16", 2)         \
-  X(KW_F32, "f32", 4)           \
-  X(KW_F64, "f64", 8)           \
-  X(KW_F8E4M3FN, "f8e4m3fn", 1) \
-  X(KW_F8E5M2, "f8e5m2", 1)     \
-  X(KW_C64, "c64", 8)           \
-  X(KW_C128, "c128", 16)
+#define KW_DTYPE_LIST(X)            \
+  X(KW_BOOL, "bool", 1)             \
+  X(KW_U8, "u8", 1)                 \
+  X(KW_I8, "i8", 1)                 \
+  X(KW_I16, "i16", 2)               \
+  X(KW_I32, "i32", 4)               \
+  X(KW_I64, "i64", 8)               \
+  X(KW_F16, "f16", 2)               \
+  X(KW_BF16, "bf16", 2)             \
+  X(KW_F32, "f32", 4)               \
+  X(KW_F64, "f64", 8)               \
+  X(KW_F8E4M3FN, "f8e4m3fn", 1)     \
+  X(KW_F8E5M2, "f8e5m2", 1)         \
+  X(KW_C64, "c64", 8)               \
+  X(KW_C128, "c128", 16)            \
+  X(KW_U16, "u16", 2)               \
+  X(KW_U32, "u32", 4)               \
+  X(KW_U64, "u64", 8)               \
+  X(KW_F8E4M3FNUZ, "f8e4m3fnuz", 1) \
+  X(KW_F8E5M2FNUZ, "f8e5m2fnuz", 1) \
+  X(KW_F8E8M0, "f8e8m0", 1)         \
+  X(KW_C32, "c32", 4)               \
+  X(KW_I4X2, "i4x2", 1)             \
+  X(KW_U4X2, "u4x2", 1)             \
+  X(KW_F4E2M1X2, "f4e2m1x2", 1)
 
-/* Sets of them, as bits: what kernels are registered for. */
+/* Sets of them, as bits: what kernels are registered for. KW_DTYPES_ANY is what ops compute on. */
 #define KW_DTYPES_BOOL KW_DTYPE_BIT(KW_BOOL)
 #define KW_DTYPES_U8 KW_DTYPE_BIT(KW_U8)
 #define KW_DTYPES_I8 KW_DTYPE_BIT(KW_I8)
@@ -239,7 +268,8 @@ typedef struct kw_tensor_ref {
   int64_t numel;      /* product of shape[0..rank-1] */
   uint32_t alignment; /* largest power of two (at most 4096) that divides the address of element 0, given that mem is
                          aligned to the device's mem_alignment, or as its import said */
-  uint32_t reserved2;
+  uint32_t layout;    /* 0: elements lie as the strides say. Other layouts come with later versions; a tensor of one
+                         reaches only kernels that list it */
   int64_t shape[KW_MAX_RANK];
   int64_t strides[KW_MAX_RANK];
 } kw_tensor_ref;
@@ -265,7 +295,6 @@ enum {
   KW_TAG_META = 0x100,     /* u.tensor: a descriptor alone */
   KW_TAG_META_LIST = 0x101 /* u.tensors[0..count-1]: descriptors alone; an entry may be NULL as in a tensor list */
 };
-#define KW_TAG_COUNT 11
 
 typedef uint16_t kw_scalar_kind;
 enum {

@@ -29,7 +29,7 @@ void kw_move_elements(const kw_tensor_ref *from, const kw_tensor_ref *to) {
 }
 
 static kw_status copy(const kw_tensor_ref *out, const kw_tensor_ref *source) {
-  if (kw_number_size(out->dtype) == 0 || source->dtype >= KW_DTYPE_COUNT) return KW_ERR_INVALID_ARGUMENT;
+  if (kw_number_size(out->dtype) == 0 || kw_number_size(source->dtype) == 0) return KW_ERR_INVALID_ARGUMENT;
   kw_move_elements(source, out);
   return KW_OK;
 }
@@ -46,7 +46,7 @@ kw_status kw_move_where(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0], *condition = call->args[0].u.tensor;
   const kw_tensor_ref *operands[2] = {call->args[1].u.tensor, call->args[2].u.tensor};
   bool wide = out->dtype == KW_DTYPE_WIDE;
-  if (wide ? !kw_operand_all_real(call->args, 1, 2) : out->dtype >= KW_DTYPE_COUNT) return KW_ERR_INVALID_ARGUMENT;
+  if (wide ? !kw_operand_all_real(call->args, 1, 2) : kw_number_size(out->dtype) == 0) return KW_ERR_INVALID_ARGUMENT;
   kw_dtype key = wide ? kw_operand_promote(call->args, 1, 2) : out->dtype;
   if (condition->dtype != KW_BOOL && condition->dtype != KW_U8) return KW_ERR_INVALID_ARGUMENT;
   kw_walk walk;

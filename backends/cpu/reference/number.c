@@ -8,12 +8,12 @@
 #include <string.h>
 
 size_t kw_number_size(kw_dtype dtype) {
-  static const uint8_t sizes[KW_DTYPE_COUNT] = {
+  static const uint8_t sizes[] = {
 #define SIZE(dtype, name, size) [dtype] = size,
       KW_DTYPE_LIST(SIZE)};
   if (dtype == KW_DTYPE_WIDE) return sizeof(kw_wide);
   if (dtype == KW_DTYPE_WIDE_PAIR) return 2 * sizeof(kw_wide);
-  return dtype < KW_DTYPE_COUNT ? sizes[dtype] : 0;
+  return dtype < sizeof sizes ? sizes[dtype] : 0;
 }
 
 bool kw_number_is_integer(kw_dtype dtype) {

@@ -362,7 +362,11 @@ void kw_gpu_plan_lower(kw_gpu_plan *plan, const kw_call *call) {
   const kw_gpu_op *op = call->user;
   memset(plan, 0, sizeof *plan);
   plan->call = call;
-  op->lower(plan, op);
+  if (kw_call_is_known(call, (kw_dtype_mask){{KW_DTYPES_ANY, 0}})) {
+    op->lower(plan, op);
+  } else {
+    kw_gpu_refuse(plan, "does not know what a later version sends");
+  }
   plan->call = NULL;
 }
 

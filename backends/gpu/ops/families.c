@@ -4,6 +4,8 @@
  */
 #include "ops/families.h"
 
+#include <keyway/known_args.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +99,7 @@ static kw_status register_op(const kw_host_api *host, const kw_gpu_op *op, bool 
                          .op = op->name,
                          .name = "portable",
                          .dtypes = {{op->dtypes, 0}},
+                         .known_args = kw_known_args(op->name),
                          .user = (void *)op,
                          .can_implement = can_implement,
                          .workspace_size = workspace_size,

@@ -5,10 +5,10 @@
 #include "program/dtype.h"
 
 uint32_t kw_gpu_dtype_size(kw_dtype dtype) {
-  static const uint8_t sizes[KW_DTYPE_COUNT] = {
+  static const uint8_t sizes[] = {
 #define SIZE(dtype, name, size) [dtype] = size,
       KW_DTYPE_LIST(SIZE)};
-  return sizes[dtype];
+  return dtype < sizeof sizes ? sizes[dtype] : 0;
 }
 
 kw_dtype kw_gpu_compute_dtype(kw_dtype dtype) {

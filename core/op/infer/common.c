@@ -44,7 +44,7 @@ const char *kw_infer_culprit(const kw_op *op, const kw_value *args, kw_dtype dty
 }
 
 kw_status kw_infer_check_dtype(const kw_op *op, const kw_value *args, kw_dtype dtype, const char *why) {
-  if (dtype < KW_DTYPE_COUNT && (op->row.dtypes >> dtype & 1)) return KW_OK;
+  if (kw_dtype_is_among(dtype, op->row.dtypes)) return KW_OK;
   char list[160];
   return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument '%s': dtype %s%s is not one the op is defined for: %s",
                  op->schema.name, kw_infer_culprit(op, args, dtype), kw_dtype_name(dtype), why,

@@ -248,7 +248,7 @@ kw_status kw_infer_index_put(const kw_op *op, const kw_value *args, kw_infer_dim
   kw_infer_dims selection;
   kw_status status = infer_selection(op, args, &selection);
   if (status == KW_OK) status = kw_infer_broadcast(op, 2, args[2].u.tensor, "self[indices]", &selection);
-  if (status == KW_OK && args[3].u.b && !(KW_DTYPES_REAL >> self->dtype & 1)) {
+  if (status == KW_OK && args[3].u.b && !kw_dtype_is_among(self->dtype, KW_DTYPES_REAL)) {
     status = kw_op_fail(op, 3, "sums are not defined for %s", kw_dtype_name(self->dtype));
   }
   kw_infer_take_shape(self, out);

@@ -54,7 +54,7 @@ static kw_status check_dtype(const kw_op *op, const kw_value *args, uint32_t arg
   const kw_dtype dtype = args[arg].u.tensor->dtype;
   const uint64_t own = find_own_dtypes(op, arg);
   char list[160];
-  if (own ? own >> dtype & 1 : dtype == key) return KW_OK;
+  if (own ? kw_dtype_is_among(dtype, own) : dtype == key) return KW_OK;
   if (own) {
     return kw_op_fail(op, arg, "dtype %s is not one it may have: %s", kw_dtype_name(dtype),
                       kw_dtype_list(own, list, sizeof list));
@@ -71,7 +71,8 @@ kw_status kw_infer_key_quantize(const kw_op *op, const kw_value *args, kw_dtype 
     if (args[i].tag == KW_TAG_TENSOR) status = check_dtype(op, args, i, key);
   }
   if (status == KW_OK) status = kw_infer_check_dtype(op, args, key, "");
-  if (status != KW_OK || !to || to->tag != KW_TAG_DTYPE || KW_DTYPES_FLOAT32 >> to->u.dtype & 1) return status;
+  if (status != KW_OK || !to || to->tag != KW_TAG_DTYPE || kw_dtype_is_among(to->u.dtype, KW_DTYPES_FLOAT32))
+    return status;
   return kw_op_fail(op, kw_infer_arg_index(args, to), "%s is none of f16, bf16 and f32", kw_dtype_name(to->u.dtype));
 }
 

@@ -124,7 +124,7 @@ bool Call::has_dtypes() const {
   info.struct_size = sizeof info;
   check(kw_op_get_info(op_, &info));
   return std::all_of(views_.begin(), views_.end(), [&](const Handle &view) {
-    return (info.dtypes.bits[0] & KW_DTYPE_BIT(kw_tensor_describe(view.get())->dtype)) != 0;
+    return kw_dtype_mask_has(info.dtypes, kw_tensor_describe(view.get())->dtype);
   });
 }
 

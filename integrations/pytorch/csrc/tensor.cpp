@@ -20,7 +20,7 @@ namespace torch_keyway {
 
 namespace {
 
-constexpr c10::ScalarType scalar_types[KW_DTYPE_COUNT] = {
+constexpr c10::ScalarType scalar_types[] = {
     c10::ScalarType::Bool,         c10::ScalarType::Byte,          c10::ScalarType::Char,
     c10::ScalarType::Short,        c10::ScalarType::Int,           c10::ScalarType::Long,
     c10::ScalarType::Half,         c10::ScalarType::BFloat16,      c10::ScalarType::Float,
@@ -30,14 +30,14 @@ constexpr c10::ScalarType scalar_types[KW_DTYPE_COUNT] = {
 }  // namespace
 
 kw_dtype dtype_of(c10::ScalarType type) {
-  for (kw_dtype dtype = 0; dtype < KW_DTYPE_COUNT; ++dtype) {
+  for (kw_dtype dtype = 0; dtype < std::size(scalar_types); ++dtype) {
     if (scalar_types[dtype] == type) return dtype;
   }
   TORCH_CHECK_TYPE(false, "Keyway has no dtype ", c10::toString(type), ". Cast the tensor on the CPU first");
 }
 
 c10::ScalarType dtype_of(kw_dtype dtype) {
-  TORCH_CHECK(dtype < KW_DTYPE_COUNT, "PyTorch has no counterpart of Keyway's dtype ", dtype);
+  TORCH_CHECK(dtype < std::size(scalar_types), "PyTorch has no counterpart of Keyway's dtype ", dtype);
   return scalar_types[dtype];
 }
 
