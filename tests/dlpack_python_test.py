@@ -38,6 +38,11 @@ class Ref(ctypes.Structure):  # kw_tensor_ref
                 ("shape", ctypes.c_int64 * 16), ("strides", ctypes.c_int64 * 16)]
 
 
+class InitOptions(ctypes.Structure):  # kw_init_options
+    _fields_ = [("struct_size", ctypes.c_uint32), ("option_count", ctypes.c_uint32), ("flags", ctypes.c_uint64),
+                ("options", ctypes.c_void_p)]
+
+
 keyway = ctypes.CDLL(sys.argv[1])
 keyway.kw_error_message.restype = ctypes.c_char_p
 keyway.kw_tensor_describe.restype = ctypes.POINTER(Ref)
@@ -141,7 +146,8 @@ def test_torch(device):
 
 def main():
     device = ctypes.c_void_p()
-    check(keyway.kw_init((ctypes.c_uint32 * 2)(8, 1)))  # KW_INIT_NO_DISCOVERY
+    options = InitOptions(ctypes.sizeof(InitOptions), 0, 1, None)  # KW_INIT_NO_DISCOVERY
+    check(keyway.kw_init(ctypes.byref(options)))
     check(keyway.kw_plugin_load(sys.argv[2].encode()))
     check(keyway.kw_device_open(b"cpu:0", ctypes.byref(device)))
     test_numpy(device)
