@@ -3,8 +3,9 @@
 # usage: integrations/pytorch/test.sh [--four-lines | --sample] [--every N]
 #
 # Builds and installs Keyway, makes a Python environment with PyTorch from PyPI in build/pytorch, installs torch_keyway
-# there and runs its tests, without asking a CPU for help: four lines, on the example vendor's device as well; the tests
-# beside this script; what a call costs; samples of PyTorch's operator database on cpu and on opencl.
+# there and runs its tests, without asking a CPU for help: four lines, on the example vendor's device as well; DLPack
+# between PyTorch and the library itself; the tests beside this script; what a call costs; samples of PyTorch's operator
+# database on cpu and on opencl.
 #
 #   --four-lines   only the four lines
 #   --sample       what fits into continuous integration: no test that takes minutes, and of the operator database a tenth
@@ -69,6 +70,11 @@ four_lines cpu
 four_lines opencl
 # The example vendor has no random numbers: for those, and those alone, its device may ask cpu:0.
 KEYWAY_FALLBACK=warn four_lines vendor_npu "$vendor_npu"
+
+step "DLPack between the library itself and PyTorch, on the host"
+quiet pytorch-dlpack "$python" tests/dlpack_python_test.py build/release/lib/libkeyway.so \
+  build/release/lib/keyway/plugins/keyway_cpu.so
+sed 's/^/    /' build/logs/pytorch-dlpack.log
 
 if [ "$scope" != four-lines ]; then
   step "tests"
