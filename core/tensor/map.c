@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kw_tensor_map: what is refused before the memory is mapped.
+ * Maps of tensors: what is refused before their memory is mapped.
  */
 #include "device/map.h"
 #include "tensor/transfer.h"
