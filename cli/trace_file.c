@@ -41,8 +41,8 @@ static double number_of(const cJSON *object, const char *name) {
 }
 
 static bool kind_of(const char *category, kw_span_kind *out_kind) {
-  static const char *const names[] = {"launch", "copy", "device", "sync"};
-  for (int i = 0; i < 4; ++i) {
+  static const char *const names[KW_SPAN_KINDS] = {"launch", "copy", "device", "sync", "build", "op"};
+  for (int i = 0; i < KW_SPAN_KINDS; ++i) {
     if (strcmp(category, names[i]) != 0) continue;
     *out_kind = (kw_span_kind)i;
     return true;
@@ -60,7 +60,7 @@ static void take_event(kw_trace_file *trace, const cJSON *event) {
     kw_trace_row *row = &trace->rows[trace->row_count++];
     row->stream = (uint64_t)tid - ROW_BASE;
     snprintf(row->name, sizeof row->name, "%s", text_of(args, "name"));
-  } else if (span.stream != 0 && kind_of(text_of(event, "cat"), &span.kind)) {
+  } else if (kind_of(text_of(event, "cat"), &span.kind)) {
     span.begin = llround(number_of(event, "ts") * 1000);
     span.end = span.begin + llround(number_of(event, "dur") * 1000);
     span.moves = span.kind == KW_SPAN_DEVICE && (strcmp(name, "copy") == 0 || strcmp(name, "fill") == 0);
@@ -157,22 +157,54 @@ static int64_t at_least_0(int64_t ns) {
   return ns > 0 ? ns : 0;
 }
 
+static int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
+/* What the host did while it enqueued nothing, the most telling first; what none of them covers is idle. */
+enum { BUILDING, WAITING, CALLING, DOINGS };
+typedef struct host_time {
+  run spans[DOINGS];
+  size_t next[DOINGS]; /* the first that may not be over: asked for in the order of time */
+  int64_t spent[DOINGS + 1];
+} host_time;
+
+static void spend(host_time *host, int doing, int64_t from, int64_t to) {
+  if (from >= to) return;
+  if (doing == DOINGS) {
+    host->spent[DOINGS] += to - from;
+    return;
+  }
+  const run *spans = &host->spans[doing];
+  size_t *next = &host->next[doing];
+  while (*next < spans->count && spans->spans[*next].end <= from) ++*next;
+  for (size_t i = *next; i < spans->count && spans->spans[i].begin < to; ++i) {
+    const int64_t begin = most(spans->spans[i].begin, from), end = least(spans->spans[i].end, to);
+    if (begin >= end) continue;
+    spend(host, doing + 1, from, begin);
+    host->spent[doing] += end - begin;
+    from = end;
+  }
+  spend(host, doing + 1, from, to);
+}
+
 /* The gap from `from` to the interval's beginning, by what the host did meanwhile. */
-static void explain_gap(kw_trace_verdict *verdict, int64_t from, const kw_span *interval, const kw_span *enqueued) {
+static void explain_gap(kw_trace_verdict *verdict, host_time *host, int64_t from, const kw_span *interval,
+                        const kw_span *enqueued) {
   const int64_t to = interval->begin;
   if (from >= to) return;
   if (!enqueued) {
     verdict->unexplained += to - from;
     return;
   }
-  const int64_t idle = at_least_0(least(enqueued->begin, to) - from);
+  const int64_t before = at_least_0(least(enqueued->begin, to) - from);
   const int64_t known = at_least_0(least(enqueued->end, to) - from);
-  verdict->idle += idle;
-  verdict->enqueueing += known - idle;
+  spend(host, 0, from, from + before);
+  verdict->enqueueing += known - before;
   verdict->queued += to - from - known;
 }
 
@@ -187,9 +219,27 @@ static void judge_interval(kw_trace_verdict *verdict, run waits, const kw_span *
   launch->recorded = true;
 }
 
+static int64_t first_enqueued(const run spans[KW_SPAN_KINDS]) {
+  int64_t first = INT64_MAX;
+  for (int kind = KW_SPAN_LAUNCH; kind <= KW_SPAN_COPY; ++kind) {
+    for (size_t i = 0; i < spans[kind].count; ++i) first = least(first, spans[kind].spans[i].begin);
+  }
+  return first;
+}
+
+/* When the last wait returned that began after `first`; otherwise `until`. */
+static int64_t last_waited(run waits, int64_t first, int64_t until) {
+  int64_t last = first;
+  for (size_t i = 0; i < waits.count; ++i) last = most(last, waits.spans[i].end);
+  return last > first ? last : until;
+}
+
 kw_trace_verdict kw_trace_judge(const kw_trace_file *trace, const kw_trace_row *row, int64_t slack) {
-  const run launches = run_of(trace, row->stream, KW_SPAN_LAUNCH), copies = run_of(trace, row->stream, KW_SPAN_COPY);
-  const run intervals = run_of(trace, row->stream, KW_SPAN_DEVICE), waits = run_of(trace, row->stream, KW_SPAN_WAIT);
+  run spans[KW_SPAN_KINDS];
+  for (int kind = 0; kind < KW_SPAN_KINDS; ++kind)
+    spans[kind] = run_of(trace, kind == KW_SPAN_BUILD || kind == KW_SPAN_CALL ? 0 : row->stream, (kw_span_kind)kind);
+  const run launches = spans[KW_SPAN_LAUNCH], copies = spans[KW_SPAN_COPY], intervals = spans[KW_SPAN_DEVICE];
+  host_time host = {.spans = {spans[KW_SPAN_BUILD], spans[KW_SPAN_WAIT], spans[KW_SPAN_CALL]}};
   kw_trace_verdict verdict = {.launches = launches.count, .intervals = intervals.count};
   int64_t until = 0; /* the end of what the device has done so far */
   size_t moves = 0;
@@ -200,14 +250,21 @@ kw_trace_verdict kw_trace_judge(const kw_trace_file *trace, const kw_trace_row *
       if (moves < copies.count) enqueued = &copies.spans[moves++];
     } else if (interval->call != 0) {
       enqueued = bsearch(&interval->call, launches.spans, launches.count, sizeof *launches.spans, compare_call);
-      if (enqueued) judge_interval(&verdict, waits, interval, enqueued, slack);
+      if (enqueued) judge_interval(&verdict, spans[KW_SPAN_WAIT], interval, enqueued, slack);
     }
     if (i == 0) until = enqueued ? least(enqueued->begin, interval->begin) : interval->begin;
     if (interval->begin < until) verdict.overlaps++;
-    explain_gap(&verdict, until, interval, enqueued);
-    verdict.busy += at_least_0(interval->end - (interval->begin > until ? interval->begin : until));
-    if (interval->end > until) until = interval->end;
+    explain_gap(&verdict, &host, until, interval, enqueued);
+    verdict.busy += interval->end - interval->begin;
+    until = most(until, interval->end);
   }
+  const int64_t first = first_enqueued(spans), last = last_waited(spans[KW_SPAN_WAIT], first, until);
+  if (intervals.count > 0) spend(&host, 0, until, last);
+  verdict.wall = at_least_0(last - first);
+  verdict.building = host.spent[BUILDING];
+  verdict.waiting = host.spent[WAITING];
+  verdict.calling = host.spent[CALLING];
+  verdict.idle = host.spent[DOINGS];
   return verdict;
 }
 
@@ -217,7 +274,11 @@ void kw_trace_verdict_add(kw_trace_verdict *sum, const kw_trace_verdict *verdict
   sum->intervals += verdict->intervals;
   sum->outside += verdict->outside;
   sum->overlaps += verdict->overlaps;
+  sum->wall += verdict->wall;
   sum->busy += verdict->busy;
+  sum->building += verdict->building;
+  sum->waiting += verdict->waiting;
+  sum->calling += verdict->calling;
   sum->idle += verdict->idle;
   sum->enqueueing += verdict->enqueueing;
   sum->queued += verdict->queued;
@@ -225,8 +286,29 @@ void kw_trace_verdict_add(kw_trace_verdict *sum, const kw_trace_verdict *verdict
   if (verdict->furthest > sum->furthest) sum->furthest = verdict->furthest;
 }
 
+int64_t kw_trace_verdict_gaps(const kw_trace_verdict *verdict) {
+  return verdict->building + verdict->waiting + verdict->calling + verdict->idle + verdict->enqueueing +
+         verdict->queued + verdict->unexplained;
+}
+
+bool kw_trace_recorded_holds(const kw_trace_verdict *verdict) {
+  return verdict->recorded * 100 >= verdict->launches * 99;
+}
+
+bool kw_trace_inside_holds(const kw_trace_verdict *verdict) {
+  return verdict->outside == 0;
+}
+
+bool kw_trace_order_holds(const kw_trace_verdict *verdict) {
+  return verdict->overlaps == 0;
+}
+
+bool kw_trace_accounted_holds(const kw_trace_verdict *verdict) {
+  const int64_t gaps = kw_trace_verdict_gaps(verdict), off = verdict->busy + gaps - verdict->wall;
+  return (off < 0 ? -off : off) * 10 <= verdict->wall && verdict->unexplained * 10 <= gaps;
+}
+
 bool kw_trace_verdict_holds(const kw_trace_verdict *verdict) {
-  const int64_t gaps = verdict->idle + verdict->enqueueing + verdict->queued + verdict->unexplained;
-  return verdict->recorded * 100 >= verdict->launches * 99 && verdict->outside == 0 && verdict->overlaps == 0 &&
-         verdict->unexplained * 10 <= gaps;
+  return kw_trace_recorded_holds(verdict) && kw_trace_inside_holds(verdict) && kw_trace_order_holds(verdict) &&
+         kw_trace_accounted_holds(verdict);
 }

@@ -24,6 +24,8 @@
 #define RAN(call, begin, duration) SPAN("device", "add.Tensor", begin, duration, ", \"call\": " #call)
 #define COPY(begin, duration) SPAN("copy", "host to device", begin, duration, "")
 #define COPIED(begin, duration) SPAN("device", "copy", begin, duration, "")
+#define OF_HOST(category, begin, duration) \
+  ",{\"ph\": \"X\", \"cat\": \"" category "\", \"name\": \"x\", \"tid\": 1, \"ts\": " #begin ", \"dur\": " #duration "}"
 #define WAIT(begin, duration) SPAN("sync", "stream", begin, duration, "")
 
 static kw_trace_verdict judge(const char *events) {
@@ -56,8 +58,35 @@ static void time_is_accounted_for(void **state) {
   assert_int_equal(verdict.idle, 30000);       /* 150 to 180: nothing was enqueued */
   assert_int_equal(verdict.enqueueing, 25000); /* 100 to 105, 180 to 200 */
   assert_int_equal(verdict.queued, 10000);     /* 130 to 135, 200 to 205 */
+  assert_int_equal(verdict.waiting, 55000);    /* 245 to 300 */
   assert_int_equal(verdict.unexplained, 0);
+  assert_int_equal(verdict.wall, 200000);
+  assert_int_equal(verdict.busy + kw_trace_verdict_gaps(&verdict), verdict.wall);
   assert_true(kw_trace_verdict_holds(&verdict));
+}
+
+/* The most telling first: compiling in a call, and a call in what is otherwise idle. */
+static void idle_time_by_what_the_host_did(void **state) {
+  (void)state;
+  const kw_trace_verdict verdict = judge(ROW LAUNCH(1, 100, 10) WAIT(115, 35) OF_HOST("op", 160, 100)
+                                             OF_HOST("op", 165, 10) OF_HOST("build", 170, 20) OF_HOST("build", 185, 25)
+                                                 LAUNCH(2, 250, 10) WAIT(262, 38) RAN(1, 110, 30) RAN(2, 260, 30));
+  assert_int_equal(verdict.building, 40000); /* 170 to 210 */
+  assert_int_equal(verdict.waiting, 20000);  /* 140 to 150, 290 to 300 */
+  assert_int_equal(verdict.calling, 50000);  /* 160 to 170, 210 to 250 */
+  assert_int_equal(verdict.idle, 10000);     /* 150 to 160 */
+  assert_int_equal(verdict.enqueueing, 20000);
+  assert_int_equal(verdict.wall, 200000);
+  assert_true(kw_trace_verdict_holds(&verdict));
+}
+
+/* Every interval within its launch and wait, and in order; but the device cannot have been busy for longer than the
+ * host's time. */
+static void more_time_than_there_was(void **state) {
+  (void)state;
+  const kw_trace_verdict verdict = judge(ROW LAUNCH(1, 100, 10) WAIT(110, 10) RAN(1, 105, 10) COPIED(115, 90));
+  assert_int_equal(verdict.wall, 20000);
+  assert_false(kw_trace_accounted_holds(&verdict));
 }
 
 static void a_launch_without_an_interval(void **state) {
@@ -100,7 +129,7 @@ static void intervals_that_overlap(void **state) {
   const kw_trace_verdict verdict =
       judge(ROW LAUNCH(1, 100, 10) LAUNCH(2, 110, 10) WAIT(140, 60) RAN(1, 120, 20) RAN(2, 139, 20));
   assert_int_equal(verdict.overlaps, 1);
-  assert_int_equal(verdict.busy, 39000);
+  assert_int_equal(verdict.busy, 40000);
   assert_false(kw_trace_verdict_holds(&verdict));
 }
 
@@ -124,6 +153,7 @@ static void what_is_no_trace(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(idle_time_by_what_the_host_did),  cmocka_unit_test(more_time_than_there_was),
       cmocka_unit_test(time_is_accounted_for),           cmocka_unit_test(a_launch_without_an_interval),
       cmocka_unit_test(several_intervals_of_one_launch), cmocka_unit_test(an_interval_before_its_launch),
       cmocka_unit_test(an_interval_after_the_wait),      cmocka_unit_test(intervals_that_overlap),
