@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/fork.h"
+#include "device/abandon.h"
 #include "device/host_memory.h"
 #include "device/late_error.h"
 #include "device/wait.h"
@@ -19,20 +20,42 @@
 
 /* ---- One stream waits for another -------------------------------------------------------------------------------- */
 
-/* What a function on each of the two streams holds. */
+/* What the functions of a copy on both streams hold, a reference each. */
 typedef struct crossing {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
-  bool passed;   /* the first stream has run everything that came before */
-  unsigned refs; /* functions that have not run */
+  bool passed; /* the first stream has run everything that came before, */
+  bool lost;   /* or never will: its device is lost */
+  unsigned refs;
   uint64_t first, second;
+  kw_host_memory *staging; /* that both streams use; NULL: none */
 } crossing;
 
-static void leave(crossing *c) {
+/* What has become of a stream's device. One that is lost runs nothing any more, and its functions run only when its
+ * streams are destroyed; one that was abandoned may still come to what it was given. */
+typedef enum fate { HERE, LOST, ABANDONED } fate;
+
+static fate fate_of(uint64_t token) {
+  kw_stream *stream = kw_stream_pin_until_removed(token);
+  if (!stream) return HERE; /* destroyed: all its functions have run */
+  const kw_device *device = stream->device;
+  const fate answer = kw_device_is_abandoned(device) ? ABANDONED : atomic_load(&device->lost) ? LOST : HERE;
+  kw_stream_unpin(stream);
+  return answer;
+}
+
+/* Also a function on a stream. */
+static void leave(void *user) {
+  crossing *c = user;
   pthread_mutex_lock(&c->mutex);
   const bool last = --c->refs == 0;
   pthread_mutex_unlock(&c->mutex);
   if (!last) return;
+  if (c->staging && (fate_of(c->first) == ABANDONED || fate_of(c->second) == ABANDONED)) {
+    kw_abandon_keep(c->staging);
+  } else {
+    kw_host_memory_give(NULL, c->staging, true);
+  }
   pthread_cond_destroy(&c->changed);
   pthread_mutex_destroy(&c->mutex);
   free(c);
@@ -40,20 +63,13 @@ static void leave(crossing *c) {
 
 static void pass(void *user) {
   crossing *c = user;
+  const bool lost = fate_of(c->first) != HERE;
   pthread_mutex_lock(&c->mutex);
   c->passed = true;
+  c->lost = lost;
   pthread_cond_signal(&c->changed);
   pthread_mutex_unlock(&c->mutex);
   leave(c);
-}
-
-/* A lost device runs nothing any more, and its functions run only when its streams are destroyed. */
-static bool is_lost(uint64_t token) {
-  kw_stream *stream = kw_stream_pin(token);
-  if (!stream) return false;
-  const bool lost = atomic_load(&stream->device->lost);
-  kw_stream_unpin(stream);
-  return lost;
 }
 
 static void tell_second(const crossing *c) {
@@ -67,38 +83,57 @@ static void tell_second(const crossing *c) {
 
 static void wait_for_first(void *user) {
   crossing *c = user;
-  bool lost = false;
   pthread_mutex_lock(&c->mutex);
-  while (!c->passed && !lost) {
+  while (!c->passed && !c->lost) {
     struct timespec until; /* when to look whether the other device still lives */
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += 1;
     if (pthread_cond_timedwait(&c->changed, &c->mutex, &until) != ETIMEDOUT) continue;
     pthread_mutex_unlock(&c->mutex);
-    lost = is_lost(c->first);
+    const bool lost = fate_of(c->first) != HERE;
     pthread_mutex_lock(&c->mutex);
+    c->lost |= lost && !c->passed;
   }
-  lost = lost && !c->passed;
+  const bool lost = c->lost;
   pthread_mutex_unlock(&c->mutex);
   if (lost) tell_second(c);
   leave(c);
 }
 
-/* What `second` gets from now on runs after what `first` has now. */
-static kw_status follow(kw_stream *first, kw_stream *second) {
+/* With one reference; NULL, and a failure, when the host is out of memory. */
+static crossing *make_crossing(const kw_stream *first, const kw_stream *second, kw_host_memory *staging) {
   crossing *c = malloc(sizeof *c);
-  if (!c) return kw_fail(KW_ERR_OUT_OF_MEMORY, "kw_tensor_copy_async: the host is out of memory");
-  *c = (crossing){.refs = 2, .first = first->token, .second = second->token};
+  if (!c) {
+    kw_fail(KW_ERR_OUT_OF_MEMORY, "kw_tensor_copy_async: the host is out of memory");
+    return NULL;
+  }
+  *c = (crossing){.refs = 1, .first = first->token, .second = second->token, .staging = staging};
   pthread_mutex_init(&c->mutex, NULL);
   pthread_cond_init(&c->changed, NULL);
-  kw_status status = kw_stream_call_host(first, pass, c);
-  if (status != KW_OK) {
-    leave(c); /* that of pass, which never runs */
-    leave(c);
-    return status;
-  }
-  status = kw_stream_call_host(second, wait_for_first, c);
+  return c;
+}
+
+/* The function, with a reference of its own. */
+static kw_status enqueue(crossing *c, kw_stream *stream, void (*function)(void *)) {
+  pthread_mutex_lock(&c->mutex);
+  ++c->refs;
+  pthread_mutex_unlock(&c->mutex);
+  kw_status status = kw_stream_call_host(stream, function, c);
   if (status != KW_OK) leave(c);
+  return status;
+}
+
+/* What `second` gets from now on runs after what `first` has now. */
+static kw_status cross(crossing *c, kw_stream *first, kw_stream *second) {
+  kw_status status = enqueue(c, first, pass);
+  return status == KW_OK ? enqueue(c, second, wait_for_first) : status;
+}
+
+static kw_status follow(kw_stream *first, kw_stream *second) {
+  crossing *c = make_crossing(first, second, NULL);
+  if (!c) return KW_ERR_OUT_OF_MEMORY;
+  kw_status status = cross(c, first, second);
+  leave(c);
   return status;
 }
 
@@ -124,24 +159,28 @@ static kw_status copy_on_one_device(kw_tensor *to, kw_stream *on, const kw_tenso
   return status;
 }
 
-static void free_staging(void *staging) {
-  kw_host_memory_give(NULL, staging, true);
-}
-
-/* Through host memory of the copy's own, which the last function on `on` frees. */
+/* Through host memory of the copy's own, which goes with the last function. */
 static kw_status copy_through_host(kw_tensor *to, kw_stream *on, const kw_tensor *from, kw_stream *source) {
   const uint64_t size = kw_ref_extent(&from->ref);
   kw_host_memory *staging = kw_host_memory_take(size);
   if (!staging) return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: the host has no memory for the copy", function);
-  kw_status status = kw_tensor_read_async(from, staging->bytes, source);
-  if (status == KW_OK) status = follow(source, on);
-  if (status != KW_OK) { /* what has been enqueued is on `source` */
-    kw_host_memory_give(source, staging, false);
-    return status;
+  crossing *c = make_crossing(source, on, staging);
+  if (!c) {
+    kw_host_memory_give(NULL, staging, true);
+    return KW_ERR_OUT_OF_MEMORY;
   }
-  status = kw_tensor_write_async(to, staging->bytes, on);
-  if (status == KW_OK && kw_stream_call_host(on, free_staging, staging) == KW_OK) return KW_OK;
-  kw_host_memory_give(on, staging, false);
+  kw_stream *last = source; /* to use the staging */
+  kw_status status = kw_tensor_read_async(from, staging->bytes, source);
+  if (status == KW_OK) status = cross(c, source, on);
+  if (status == KW_OK) {
+    last = on;
+    status = kw_tensor_write_async(to, staging->bytes, on);
+  }
+  if (status != KW_OK || enqueue(c, on, leave) != KW_OK) {
+    c->staging = NULL;
+    kw_host_memory_give(last, staging, false);
+  }
+  leave(c);
   return status;
 }
 
