@@ -415,6 +415,34 @@ static void late_errors_surface_at_synchronize(void **state) {
   run_child(fail_late);
 }
 
+static void read_texts(void) {
+  LOAD("texts");
+  kw_plugin_report report = {.struct_size = sizeof report};
+  CHECK_OK(kw_plugin_get_report(0, &report));
+  CHECK(strcmp(report.description, "a caf\xef\xbf\xbd") == 0);
+  kw_device_entry entry = {.struct_size = sizeof entry};
+  CHECK_OK(kw_device_get_entry(0, &entry));
+  CHECK(strlen(entry.info->name) == 61 && strspn(entry.info->name, "x") == 61);
+  CHECK(strcmp(entry.info->vendor, "caf\xef\xbf\xbd") == 0);
+  CHECK(kw_device_get_entry(1, &entry) == KW_ERR_INTERNAL);
+  CHECK_CONTAINS(kw_error_message(), "gives 'slot/caf\xef\xbf\xbd' for an id");
+  kw_attribute first = {.struct_size = sizeof first}, second = first;
+  CHECK_OK(kw_device_get_entry_attribute(0, "com.example.text", &first));
+  CHECK_OK(kw_device_get_entry_attribute(0, "com.example.text", &second));
+  CHECK(strcmp(first.u.s, "caf\xef\xbf\xbd") == 0 && first.u.s == second.u.s);
+  kw_device *device;
+  CHECK_OK(kw_device_open("texts", &device));
+  kw_tensor *tensor = NULL;
+  CHECK(kw_tensor_create(device, KW_F32, 1, (const int64_t[]){1}, &tensor) == KW_ERR_OUT_OF_MEMORY);
+  CHECK_CONTAINS(kw_error_message(), "no more caf\xef\xbf\xbd");
+}
+
+static void texts_are_utf8_whatever_a_plugin_says(void **state) {
+  (void)state;
+  run_child(read_texts);
+  CHECK_CONTAINS(read_text(scratch_path("stderr")), "logged caf\xef\xbf\xbd");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(devices_open_by_name),
@@ -430,6 +458,7 @@ int main(void) {
       cmocka_unit_test(failures_explain_themselves),
       cmocka_unit_test(a_lost_device_can_be_opened_again),
       cmocka_unit_test(late_errors_surface_at_synchronize),
+      cmocka_unit_test(texts_are_utf8_whatever_a_plugin_says),
   };
   int failures = cmocka_run_group_tests(tests, NULL, NULL);
   remove_scratch();

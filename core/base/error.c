@@ -4,6 +4,8 @@
  */
 #include "base/error.h"
 
+#include "base/utf8.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -116,9 +118,9 @@ kw_status kw_error_detail(const char **out_plugin) {
   return chain != NULL ? detail_of_chain()->status : KW_OK;
 }
 
-/* The text may be cut; its end says so. */
-static void mark_cut(char text[KW_ERROR_SIZE], int length) {
-  if (length >= KW_ERROR_SIZE) memcpy(text + KW_ERROR_SIZE - 4, "...", 4);
+/* The text was cut; its end says so. */
+static void mark_cut(char text[KW_ERROR_SIZE]) {
+  memcpy(text + kw_utf8_fit(text, KW_ERROR_SIZE - 4), "...", 4);
 }
 
 static void free_chain(void *text) {
@@ -141,13 +143,14 @@ static bool have_chain(void) {
 
 static void set_chain(const char *context, const char *separator, const char *cause) {
   char text[KW_ERROR_SIZE]; /* context or cause may lie in the chain itself */
-  mark_cut(text, snprintf(text, sizeof text, "%s%s%s", context, separator, cause));
-  if (have_chain()) memcpy(chain, text, sizeof text);
+  const bool cut = snprintf(text, sizeof text, "%s%s%s", context, separator, cause) >= KW_ERROR_SIZE;
+  if (cut) mark_cut(text);
+  if (have_chain() && !kw_utf8_mend(chain, KW_ERROR_SIZE, text)) mark_cut(chain);
   offered = false;
 }
 
 static void format_text(char text[KW_ERROR_SIZE], const char *format, va_list arguments) {
-  mark_cut(text, vsnprintf(text, KW_ERROR_SIZE, format, arguments));
+  if (vsnprintf(text, KW_ERROR_SIZE, format, arguments) >= KW_ERROR_SIZE) mark_cut(text);
 }
 
 kw_status kw_fail(kw_status status, const char *format, ...) {
@@ -198,7 +201,7 @@ char *kw_error_sentence(char *text, size_t size) {
       c++;
     }
   }
-  text[length] = '\0';
+  text[kw_utf8_fit(text, length)] = '\0';
   return text;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "base/error.h"
 
+#include "base/utf8.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,6 +56,33 @@ static void a_plugin_text_is_used_once_and_never_an_older_one(void **state) {
   kw_error_offer(kw_fail(KW_ERR_NOT_IMPLEMENTED, "asked, then done otherwise"));
   kw_from_plugin(KW_ERR_TIMEOUT, "launch");
   assert_string_equal(kw_error_message(), "launch: timeout");
+}
+
+/* What a driver says may be Latin-1; and no text is cut within a character. */
+static void a_text_is_utf8_whatever_it_was(void **state) {
+  (void)state;
+  kw_fail(KW_ERR_IO, "caf\xe9 \xe2\x82\xac");
+  assert_string_equal(kw_error_message(), "caf\xef\xbf\xbd \xe2\x82\xac");
+  kw_wrap(KW_ERR_IO, "\xff");
+  assert_string_equal(kw_error_message(), "\xef\xbf\xbd\n  because: caf\xef\xbf\xbd \xe2\x82\xac");
+  char sentence[64];
+  for (size_t size = 4; size < sizeof sentence; size++) {
+    assert_true(kw_utf8_is_valid(kw_error_sentence(sentence, size)));
+    assert_true(strlen(sentence) < size);
+  }
+  char euros[6000] = "";
+  for (size_t shift = 0; shift < 3; shift++) {
+    memset(euros, 'x', shift);
+    for (size_t i = shift; i + 3 < sizeof euros; i += 3) memcpy(euros + i, "\xe2\x82\xac", 4);
+    kw_fail(KW_ERR_IO, "%s", euros);
+    assert_true(kw_utf8_is_valid(kw_error_message()));
+    assert_in_range(strlen(kw_error_message()), 4090, 4095);
+    assert_string_equal(kw_error_message() + strlen(kw_error_message()) - 3, "...");
+    memset(euros + shift, '\xff', sizeof euros - shift - 1); /* each becomes three bytes */
+    kw_fail(KW_ERR_IO, "%s", euros);
+    assert_true(kw_utf8_is_valid(kw_error_message()));
+    assert_in_range(strlen(kw_error_message()), 4090, 4095);
+  }
 }
 
 static void an_unknown_status_becomes_internal(void **state) {
@@ -160,6 +189,7 @@ int main(void) {
       cmocka_unit_test(an_empty_chain_gets_the_status_name),
       cmocka_unit_test(the_message_may_be_an_argument),
       cmocka_unit_test(a_plugin_text_is_used_once_and_never_an_older_one),
+      cmocka_unit_test(a_text_is_utf8_whatever_it_was),
       cmocka_unit_test(an_unknown_status_becomes_internal),
       cmocka_unit_test(a_class_says_what_its_codes_stand_for),
       cmocka_unit_test(a_plugins_own_number_stays_with_its_text),

@@ -4,6 +4,8 @@
  */
 #include "base/log.h"
 
+#include "base/utf8.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,12 +30,14 @@ void kw_log(kw_log_level level, const char *format, ...) {
   if (level > KW_LOG_DEBUG) level = KW_LOG_DEBUG;
   if (level > limit) return;
 
-  char line[2048];
+  char line[2048], text[sizeof line];
   int head = snprintf(line, sizeof line, "keyway: %s: ", level_names[level]);
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(line + head, sizeof line - 1 - (size_t)head, format, arguments);
+  if (vsnprintf(text, sizeof text, format, arguments) >= (int)sizeof text)
+    text[kw_utf8_fit(text, sizeof text - 1)] = '\0';
   va_end(arguments);
+  kw_utf8_mend(line + head, sizeof line - 1 - (size_t)head, text);
   for (char *c = line; *c != '\0'; c++) {
     if (*c == '\n') *c = ' ';
   }

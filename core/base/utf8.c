@@ -36,9 +36,14 @@ bool kw_utf8_is_valid(const char *text) {
 }
 
 size_t kw_utf8_fit(const char *text, size_t size) {
-  size_t start = size; /* of the character that the last byte belongs to */
-  while (start > 0 && size - start < 4 && ((uint8_t)text[start] & 0xc0) == 0x80) start--;
-  return kw_utf8_length(text + start) > size - start ? start : size;
+  const uint8_t *bytes = (const uint8_t *)text;
+  for (size_t back = 1; back <= 3 && back <= size; back++) {
+    const uint8_t byte = bytes[size - back];
+    if ((byte & 0xc0) == 0x80) continue; /* a lead byte stands before it */
+    const size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? size - back : size;
+  }
+  return size;
 }
 
 bool kw_utf8_mend(char *out, size_t size, const char *text) {

@@ -14,7 +14,8 @@ size_t kw_utf8_length(const char *text);
 
 bool kw_utf8_is_valid(const char *text);
 
-/* Where the first `size` bytes of a text end that must not end within a character: `size` or up to 3 less. */
+/* Where a text that was, or is to be, cut after `size` bytes ends, not within a character: `size` or up to 3 less.
+ * Looks at these bytes only. */
 size_t kw_utf8_fit(const char *text, size_t size);
 
 /* Copies `text` into `out` of `size` bytes, NUL included, what is no UTF-8 as U+FFFD; cuts what does not fit, not

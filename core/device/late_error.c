@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "op/op.h"
 
 #include <inttypes.h>
@@ -50,8 +51,10 @@ kw_status kw_late_error_report(uint64_t token, uint64_t call_id, kw_status statu
   if (canonical != status) snprintf(number, sizeof number, " (%s)", kw_status_name(status));
   kw_device_mark_if_lost(stream->device, canonical);
   char text[sizeof stream->late_text];
-  snprintf(text, sizeof text, "%s failed on %s after it was enqueued%s: %.600s\n%s",
-           op != NULL ? op->schema.name : "an unknown operation", stream->device->name, number, message,
+  char mended[600];
+  kw_utf8_mend(mended, sizeof mended, message);
+  snprintf(text, sizeof text, "%s failed on %s after it was enqueued%s: %s\n%s",
+           op != NULL ? op->schema.name : "an unknown operation", stream->device->name, number, mended,
            canonical == KW_ERR_DEVICE_LOST
                ? "The device is lost: release its tensors, close it and open it again."
                : "What this stream wrote since its last synchronise is not to be trusted; the stream is usable again.");

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/struct.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -257,6 +258,10 @@ kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
   kw_op_desc desc;
   kw_struct_read(&desc, sizeof desc, given);
   if ((status = kw_chain_check("a kw_op_desc", desc.next)) != KW_OK) return status;
+
+  if (desc.schema && !kw_utf8_is_valid(desc.schema)) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: define_op: the schema '%s' is no UTF-8", vendor, desc.schema);
+  }
 
   kw_op *op = calloc(1, sizeof *op);
   if (!op) return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: no memory for another op", vendor);

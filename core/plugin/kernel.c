@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/struct.h"
+#include "base/utf8.h"
 #include "op/op.h"
 
 #include <pthread.h>
@@ -125,6 +126,10 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *given) {
                    desc.op == NULL     ? "op"
                    : desc.name == NULL ? "name"
                                        : "launch");
+  }
+  if (!kw_ascii_identifies(desc.name, "")) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "kernel '%s' of %s: a name is printable ASCII without blanks", desc.name,
+                   desc.op);
   }
   if (desc.flags & KW_FLAGS_CRITICAL & ~KNOWN_FLAGS) {
     return kw_fail(

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/trace.h"
+#include "base/utf8.h"
 #include "plugin/kernel.h"
 #include "plugin/negotiate.h"
 #include "plugin/option.h"
@@ -63,6 +64,13 @@ static const char *intern(attempt *try, const char *text) {
   return node->text;
 }
 
+/* The same of a plugin's own text, as UTF-8. */
+static const char *intern_foreign(attempt *try, const char *foreign) {
+  char text[1024];
+  kw_utf8_mend(text, sizeof text, foreign);
+  return intern(try, text);
+}
+
 static void set_failed(attempt *try, kw_status status) {
   char reason[1024];
   try->report.status = status;
@@ -74,10 +82,10 @@ static void set_identity(attempt *try, const kw_plugin_desc *desc) {
   report->abi_version = desc->abi_version;
   report->key = intern(try, desc->key);
   report->vendor = intern(try, desc->vendor);
-  report->version = intern(try, desc->version);
-  report->description = intern(try, desc->description);
-  report->build = intern(try, desc->build);
-  report->sanitizer = intern(try, desc->sanitizer);
+  report->version = intern_foreign(try, desc->version);
+  report->description = intern_foreign(try, desc->description);
+  report->build = intern_foreign(try, desc->build);
+  report->sanitizer = intern_foreign(try, desc->sanitizer);
   report->options = desc->options; /* the plugin's own: its library stays open */
   report->option_count = desc->option_count;
 }

@@ -5,6 +5,7 @@
 #include "plugin/probe.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,7 +154,7 @@ static void take_line(helper *h, kw_probe_result *result) {
                {"reason", result->reason, sizeof result->reason},
                {"remark", result->reason, sizeof result->reason}};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    if (strcmp(h->line, texts[i].word) == 0) snprintf(texts[i].to, texts[i].size, "%s", text);
+    if (strcmp(h->line, texts[i].word) == 0) kw_utf8_mend(texts[i].to, texts[i].size, text);
   }
   unsigned long number = strtoul(text, NULL, 10);
   if (strcmp(h->line, "reached") == 0 && number <= KW_STAGE_PROBE) result->reached = (kw_stage)number;

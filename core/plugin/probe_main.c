@@ -4,6 +4,7 @@
  * plugin's code does here happens to this process only.
  */
 #include "base/error.h"
+#include "base/utf8.h"
 #include "plugin/probe.h"
 
 #include <dlfcn.h>
@@ -28,9 +29,9 @@ static void say(const char *format, ...) {
   char line[1200];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(line, sizeof line - 1, format, arguments);
+  size_t length = (size_t)vsnprintf(line, sizeof line - 1, format, arguments);
   va_end(arguments);
-  size_t length = strlen(line);
+  if (length > sizeof line - 2) length = kw_utf8_fit(line, sizeof line - 2);
   for (size_t i = 0; i < length; i++) {
     if (line[i] == '\n') line[i] = ' ';
   }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/trace.h"
+#include "base/utf8.h"
 #include "device/host_call.h"
 #include "device/late_error.h"
 #include "device/open.h"
@@ -115,8 +116,11 @@ static kw_status host_free(void *ctx, void *pointer) {
 static kw_status host_report_build(void *ctx, void *device, const char *module, uint64_t ns, bool cached) {
   if (is_over(ctx)) return KW_ERR_UNSUPPORTED;
   const kw_plugin *plugin = ctx;
-  if (kw_trace_enabled)
-    kw_trace_span("build", module != NULL ? module : "?", cached ? "cached" : NULL, kw_trace_now() - ns);
+  if (kw_trace_enabled) {
+    char name[256];
+    kw_utf8_mend(name, sizeof name, module != NULL ? module : "?");
+    kw_trace_span("build", name, cached ? "cached" : NULL, kw_trace_now() - ns);
+  }
   return kw_error_offer(kw_device_count_build(plugin, device, ns, cached));
 }
 

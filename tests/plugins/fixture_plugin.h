@@ -5,6 +5,9 @@
  *   FIXTURE_ABI           KW_ABI_VERSION
  *   FIXTURE_DEVICES       how many devices: 1
  *   FIXTURE_TYPE, FIXTURE_FLAGS    of kw_device_info: KW_DEVICE_OTHER, 0
+ *   FIXTURE_DESCRIPTION   a text
+ *   FIXTURE_OPTIONS, FIXTURE_OPTION_COUNT    an array of pointers to kw_option_desc: none
+ *   FIXTURE_COUNT, FIXTURE_INFO, FIXTURE_ATTRIBUTE    functions; the last is NULL
  *   FIXTURE_OPEN, FIXTURE_ALLOC, FIXTURE_COPY, FIXTURE_LAUNCH, FIXTURE_PROBE, FIXTURE_INIT    functions
  *   FIXTURE_MEMORY, FIXTURE_STREAM     addresses of whole tables
  *   FIXTURE_KERNEL_FLAGS  of its kernels: 0
@@ -39,6 +42,16 @@
 #ifndef FIXTURE_MORE_GROUPS
 #define FIXTURE_MORE_GROUPS
 #endif
+#ifndef FIXTURE_DESCRIPTION
+#define FIXTURE_DESCRIPTION "a synthetic plugin for tests"
+#endif
+#ifndef FIXTURE_OPTIONS
+#define FIXTURE_OPTIONS NULL
+#define FIXTURE_OPTION_COUNT 0
+#endif
+#ifndef FIXTURE_ATTRIBUTE
+#define FIXTURE_ATTRIBUTE NULL
+#endif
 #ifndef FIXTURE_OPEN
 #define FIXTURE_OPEN fixture_open
 #endif
@@ -52,12 +65,16 @@
 #define FIXTURE_LAUNCH fixture_add
 #endif
 
+#ifndef FIXTURE_COUNT
 static kw_status fixture_count(void *plugin, uint32_t *out_count) {
   (void)plugin;
   *out_count = FIXTURE_DEVICES;
   return KW_OK;
 }
+#define FIXTURE_COUNT fixture_count
+#endif
 
+#ifndef FIXTURE_INFO
 static kw_status fixture_info(void *plugin, uint32_t index, kw_device_info *out_info) {
   (void)plugin;
   out_info->type = FIXTURE_TYPE;
@@ -71,12 +88,15 @@ static kw_status fixture_info(void *plugin, uint32_t index, kw_device_info *out_
   out_info->offset_alignment = 64;
   return KW_OK;
 }
+#define FIXTURE_INFO fixture_info
+#endif
 
 static const kw_device_api fixture_device_table = {.struct_size = sizeof(kw_device_api),
-                                                   .count = fixture_count,
-                                                   .info = fixture_info,
+                                                   .count = FIXTURE_COUNT,
+                                                   .info = FIXTURE_INFO,
                                                    .open = FIXTURE_OPEN,
-                                                   .close = fixture_close};
+                                                   .close = fixture_close,
+                                                   .attribute = FIXTURE_ATTRIBUTE};
 
 #ifndef FIXTURE_MEMORY
 static const kw_memory_api fixture_memory_table = {
@@ -141,14 +161,16 @@ static const kw_plugin_desc fixture_desc = {.struct_size = FIXTURE_DESC_SIZE,
                                             .key = FIXTURE_KEY,
                                             .vendor = FIXTURE_VENDOR,
                                             .version = "1.0",
-                                            .description = "a synthetic plugin for tests",
+                                            .description = FIXTURE_DESCRIPTION,
                                             .build = "",
                                             .sanitizer = "",
                                             .probe = FIXTURE_PROBE,
                                             .init = FIXTURE_INIT,
                                             .shutdown = fixture_shutdown,
                                             .groups = fixture_groups,
-                                            .group_count = sizeof fixture_groups / sizeof fixture_groups[0]};
+                                            .group_count = sizeof fixture_groups / sizeof fixture_groups[0],
+                                            .options = FIXTURE_OPTIONS,
+                                            .option_count = FIXTURE_OPTION_COUNT};
 
 KW_PLUGIN_EXPORT kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin,
                                                const char **out_reason) {

@@ -56,7 +56,7 @@
  *   - Texts are NUL-terminated UTF-8. The host copies what it keeps of a plugin's. What is no UTF-8 in a text for
  * people it replaces by U+FFFD; what identifies something (keys, names of ops, kernels and options, stable ids) is
  *     printable ASCII, and refused otherwise. Of a message (host->set_error, log, report_async_error, *out_reason) it
- *     keeps 1,023 bytes at least and cuts the rest, never within a character; the texts of kw_plugin_desc, of its
+ *     keeps 500 bytes at least and cuts the rest, never within a character; the texts of kw_plugin_desc, of its
  *     options and of attributes have 1,023 bytes at most.
  *   - Where a slot's info has `next`, an unknown entry of the chain MUST be skipped, and an unknown critical one MUST
  *     be refused with KW_ERR_UNSUPPORTED before anything is changed: kw_ext_check does that. [abi/extensions]
