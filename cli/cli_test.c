@@ -140,9 +140,15 @@ static void list_shows_cpu(void **state) {
   (void)state;
   check("list", 0, "cpu:0");
   cJSON *json = run_json("list --json");
-  const cJSON *devices = check_fields(json, "devices",
-                                      (const char *[]){"name", "qualified_name", "type", "emulated", "product",
-                                                       "vendor", "total_memory", "plugin", "stable_id", NULL});
+  const cJSON *devices =
+      check_fields(json, "devices",
+                   (const char *[]){"name", "qualified_name", "type", "emulated", "product", "vendor", "total_memory",
+                                    "plugin", "stable_id", "attributes", NULL});
+  const cJSON *attributes = cJSON_GetObjectItem(find_named(devices, "cpu:0"), "attributes");
+  assert_true(cJSON_IsTrue(cJSON_GetObjectItem(attributes, "unified_memory")));
+  assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(attributes, "dlpack_device_type")), 1);
+  assert_null(cJSON_GetObjectItem(attributes, "luid"));
+  check("list", 0, "unified_memory=yes, dlpack_device_type=1, dlpack_device_id=0");
   assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(find_named(devices, "cpu:0"), "type")), "cpu");
   cJSON_Delete(json);
   check("list --plugin no_such_file.so", 2, "no_such_file.so");
@@ -152,9 +158,9 @@ static void doctor_shows_every_candidate(void **state) {
   (void)state;
   check("doctor", 0, "KEYWAY_PLUGIN_PATH");
   cJSON *json = run_json("doctor --json");
-  const cJSON *plugins = check_fields(
-      json, "plugins",
-      (const char *[]){"path", "stage", "status", "reason", "verdict", "key", "abi", "devices", "native", NULL});
+  const cJSON *plugins = check_fields(json, "plugins",
+                                      (const char *[]){"path", "stage", "status", "reason", "verdict", "key", "abi",
+                                                       "devices", "native", "options", NULL});
   check("doctor", 0, "native: events, ");
   check_fields(json, "environment", (const char *[]){"name", "value", "meaning", NULL});
   check_fields(json, "folders", (const char *[]){"path", "state", "reason", "origin", NULL});
@@ -174,6 +180,9 @@ static void doctor_shows_every_candidate(void **state) {
   assert_true(*cJSON_GetStringValue(cJSON_GetObjectItem(broken, "reason")) != '\0');
   cJSON_Delete(json);
   check("doctor --plugin broken.so", 0, "broken.so");
+  check("doctor --plugin no_such_file.so", 2, "no_such_file.so");
+  check("doctor --plugin no_such_file.so", 2, "KEYWAY_PLUGIN_PATH"); /* and the report all the same */
+  check("doctor", 0, "option keyway.cpu.memory_limit=0: ");
   check("list --plugin broken.so", 2, "keyway doctor --plugin broken.so");
   unlink(path);
 }

@@ -24,6 +24,7 @@ static const struct {
     {"KEYWAY_LOG", "error, warn (default), info or debug"},
     {"KEYWAY_TRACE", "a file that gets a Chrome trace, for viewers and keyway trace"},
     {"KEYWAY_THREADS", "threads of the host's loops; default: the CPUs this process may run on"},
+    {"KEYWAY_OPTIONS", "VENDOR.KEY.OPTION=VALUE[;...]: options of plugins, as listed with them above"},
     {"KEYWAY_PROBE_TIMEOUT_MS", "time limit of one plugin's probe; default: 10000"},
 };
 enum { VARIABLE_COUNT = sizeof variables / sizeof variables[0] };
@@ -134,6 +135,29 @@ static void note_natives(kw_cli_table *table, uint64_t native) {
   if (used > 0) kw_cli_table_note(table, "%s", text);
 }
 
+static cJSON *options_as_json(const kw_plugin_report *report) {
+  cJSON *array = cJSON_CreateArray();
+  for (uint32_t i = 0; i < report->option_count; ++i) {
+    const kw_option_desc *option = report->options[i];
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "key", option->key);
+    cJSON_AddStringToObject(json, "place", option->place == KW_OPTION_INIT ? "init" : "open");
+    cJSON_AddStringToObject(json, "value", option->value);
+    cJSON_AddStringToObject(json, "meaning", option->text);
+    cJSON_AddItemToArray(array, json);
+  }
+  return array;
+}
+
+/* "option acme.npu.queue_depth=64: ..." */
+static void note_options(kw_cli_table *table, const kw_plugin_report *report) {
+  for (uint32_t i = 0; i < report->option_count; ++i) {
+    const kw_option_desc *option = report->options[i];
+    kw_cli_table_note(table, "option %s.%s.%s=%s: %s", report->vendor, report->key, option->key, option->value,
+                      option->text);
+  }
+}
+
 static cJSON *report_as_json(const kw_plugin_report *report) {
   char abi[24];
   format_abi(report->abi_version, abi);
@@ -153,6 +177,7 @@ static cJSON *report_as_json(const kw_plugin_report *report) {
   cJSON_AddNumberToObject(json, "devices", report->device_count);
   cJSON_AddNumberToObject(json, "kernels", report->kernel_count);
   cJSON_AddItemToObject(json, "native", natives_as_json(report->native));
+  cJSON_AddItemToObject(json, "options", options_as_json(report));
   cJSON_AddNumberToObject(json, "load_ns", (double)report->load_ns);
   return json;
 }
@@ -181,6 +206,7 @@ static void add_report_row(kw_cli_table *table, const kw_plugin_report *report) 
                       *report->sanitizer ? ", sanitizer " : "", report->sanitizer);
   }
   note_natives(table, report->native);
+  note_options(table, report);
   kw_cli_table_note(table, "%s", report->path);
 }
 
@@ -228,14 +254,17 @@ static int run(const kw_cli_args *args) {
     return KW_CLI_FAILED;
   }
   const char *path;
+  int code = KW_CLI_OK;
   for (uint32_t cursor = 0; (path = kw_cli_args_next(args, "--plugin", &cursor)); before = count) {
     kw_status status = kw_plugin_load(path);
     kw_plugin_count(&count);
     if (status == KW_OK || count > before) continue; /* its report says all there is to say */
     kw_cli_complain(&kw_cli_doctor, "%s", kw_error_message());
+    code = KW_CLI_USAGE;
   }
   kw_plugin_count(&count);
-  return print_all(args, count);
+  const int printed = print_all(args, count);
+  return printed == KW_CLI_OK ? code : printed;
 }
 
 static const kw_cli_option options[] = {KW_CLI_OPTION_JSON, KW_CLI_OPTION_PLUGIN};
@@ -247,7 +276,8 @@ const kw_cli_command kw_cli_doctor = {
         "A plugin is found, opened (dlopen), asked for its symbol, its version and whether its hardware is there\n"
         "(probe), and then started (init). REACHED is the last of these stages that succeeded; the line below\n"
         "says why the next one did not. 'absent' means that the plugin is fine but its driver or hardware is not\n"
-        "here. Exit status: 0 whenever the report could be made.\n",
+        "here. An option of a plugin is given where a device is named, npu:0/queue_depth=128, or by its whole key\n"
+        "in KEYWAY_OPTIONS. Exit status: 0 whenever the report could be made; 2 when a FILE is none.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .main = run,

@@ -15,7 +15,56 @@ static const char *type_name(kw_device_type type) {
   return type < sizeof names / sizeof names[0] ? names[type] : "other";
 }
 
-static cJSON *entry_as_json(const kw_device_entry *entry, const kw_plugin_report *plugin) {
+static const char *const attribute_keys[] = {
+#define KW_ROW(key, type) key,
+    KW_ATTRIBUTE_LIST(KW_ROW)
+#undef KW_ROW
+};
+enum { ATTRIBUTE_COUNT = sizeof attribute_keys / sizeof attribute_keys[0] };
+
+/* False where the plugin does not tell. */
+static bool get_attribute(uint32_t index, const char *key, kw_attribute *out_value) {
+  *out_value = (kw_attribute){.struct_size = sizeof *out_value};
+  return kw_device_get_entry_attribute(index, key, out_value) == KW_OK;
+}
+
+static cJSON *attributes_as_json(uint32_t index) {
+  cJSON *json = cJSON_CreateObject();
+  kw_attribute value;
+  for (uint32_t i = 0; i < ATTRIBUTE_COUNT; ++i) {
+    if (!get_attribute(index, attribute_keys[i], &value)) continue;
+    cJSON_AddItemToObject(json, attribute_keys[i],
+                          value.type == KW_ATTRIBUTE_STRING  ? cJSON_CreateString(value.u.s)
+                          : value.type == KW_ATTRIBUTE_BOOL  ? cJSON_CreateBool(value.u.b)
+                          : value.type == KW_ATTRIBUTE_FLOAT ? cJSON_CreateNumber(value.u.f)
+                                                             : cJSON_CreateNumber((double)value.u.i));
+  }
+  return json;
+}
+
+/* "unified_memory=yes, numa_node=0" */
+static void note_attributes(kw_cli_table *table, uint32_t index) {
+  char text[1024] = "";
+  kw_attribute value;
+  for (uint32_t i = 0; i < ATTRIBUTE_COUNT; ++i) {
+    if (!get_attribute(index, attribute_keys[i], &value)) continue;
+    const size_t used = strlen(text), room = sizeof text - used;
+    const char *key = attribute_keys[i], *separator = used > 0 ? ", " : "";
+    if (value.type == KW_ATTRIBUTE_STRING) {
+      snprintf(text + used, room, "%s%s=%s", separator, key, value.u.s);
+    } else if (value.type == KW_ATTRIBUTE_FLOAT) {
+      snprintf(text + used, room, "%s%s=%g", separator, key, value.u.f);
+    } else if (value.type == KW_ATTRIBUTE_BOOL) {
+      snprintf(text + used, room, "%s%s=%s", separator, key, value.u.b ? "yes" : "no");
+    } else {
+      const char *form = strncmp(key, "pci_", 4) == 0 ? "%s%s=0x%04llx" : "%s%s=%lld";
+      snprintf(text + used, room, form, separator, key, (long long)value.u.i);
+    }
+  }
+  if (*text) kw_cli_table_note(table, "%s", text);
+}
+
+static cJSON *entry_as_json(uint32_t index, const kw_device_entry *entry, const kw_plugin_report *plugin) {
   const kw_device_info *info = entry->info;
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "name", entry->name);
@@ -31,6 +80,7 @@ static cJSON *entry_as_json(const kw_device_entry *entry, const kw_plugin_report
   cJSON_AddNumberToObject(json, "total_memory", (double)info->total_memory);
   cJSON_AddNumberToObject(json, "max_alloc", (double)info->max_alloc);
   cJSON_AddNumberToObject(json, "mem_alignment", info->mem_alignment);
+  cJSON_AddItemToObject(json, "attributes", attributes_as_json(index));
   cJSON_AddStringToObject(json, "plugin", plugin->path);
   cJSON_AddStringToObject(json, "plugin_version", plugin->version);
   return json;
@@ -76,9 +126,10 @@ static int run(const kw_cli_args *args) {
       continue;
     }
     if (as_json) {
-      cJSON_AddItemToArray(devices, entry_as_json(&entry, &plugin));
+      cJSON_AddItemToArray(devices, entry_as_json(i, &entry, &plugin));
     } else {
       add_row(table, &entry, &plugin);
+      note_attributes(table, i);
     }
   }
   if (count == 0) kw_cli_complain(&kw_cli_list, "no devices; 'keyway doctor' says why");
@@ -94,7 +145,8 @@ const kw_cli_command kw_cli_list = {
     .synopsis = "[--json] [--plugin FILE]...",
     .summary = "List the devices that plugins bring",
     .details =
-        "Names in the first column are what applications open: npu:0, or its long form acme.npu:0.\n"
+        "Names in the first column are what applications open: npu:0, or its long form acme.npu:0, with options of\n"
+        "its plugin, npu:0/queue_depth=128, or without. Below stands what else the plugin tells of a device.\n"
         "A device that is missing here: see 'keyway doctor'.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -43,6 +43,7 @@ static void start_in_full_environment(void) {
   setenv("KEYWAY_KERNELS", "as one likes", 1);
   setenv("KEYWAY_MATH", "tf32", 1);
   setenv("KEYWAY_DETERMINISTIC", "1", 1);
+  setenv("KEYWAY_OPTIONS", "keyway.cpu.memory_limit=1000000", 1);
   setenv("KEYWAY_PROBE_TIMEOUT_MS", "10000", 1);
   CHECK_OK(kw_plugin_load(fixture_path("plain")));
   kw_device *device;
@@ -54,12 +55,15 @@ static void start_in_full_environment(void) {
   CHECK_OK(kw_op_call(kw_op_find("add.Tensor"), NULL, arguments, 2, &sum, 1));
   kw_tensor_release(x);
   kw_tensor_release(sum);
+  uint64_t unused, total;
+  CHECK_OK(kw_memory_get_usage(device, &unused, &total));
   CHECK_OK(kw_device_close(device));
 
   const bool heard = !raised;
   uint32_t visible;
   CHECK_OK(kw_device_count(&visible));
   CHECK((visible == 1) == heard);
+  CHECK((total == 1000000) == heard);
   CHECK(directory_of("KEYWAY_PLUGIN_PATH") == heard);
   CHECK(directory_of("this user's") == heard);
   CHECK(kw_fallback_get() == (heard ? KW_FALLBACK_ALLOW : KW_FALLBACK_OFF));

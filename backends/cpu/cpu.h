@@ -86,6 +86,8 @@ uint64_t kw_cpu_physical_memory(void);
 kw_status kw_cpu_register_kernels(const kw_host_api *host);
 
 extern const kw_device_api kw_cpu_device_api;
+#define KW_CPU_OPTION_COUNT 1
+extern const kw_option_desc *const kw_cpu_options[KW_CPU_OPTION_COUNT];
 extern const kw_memory_api kw_cpu_memory_api;
 extern const kw_stream_api kw_cpu_stream_api;
 extern const kw_event_api kw_cpu_event_api;

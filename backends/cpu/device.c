@@ -53,14 +53,38 @@ static kw_status device_attribute(void *plugin, uint32_t index, const char *key,
   return kw_cpu_error(((kw_cpu_plugin *)plugin)->host, KW_ERR_NOT_FOUND, "the cpu has no attribute '%s'", key);
 }
 
+static const kw_option_desc memory_limit = {
+    .struct_size = sizeof memory_limit,
+    .place = KW_OPTION_OPEN,
+    .key = "memory_limit",
+    .value = "0",
+    .text = "bytes that tensors may take in all; 0: what the machine has",
+};
+const kw_option_desc *const kw_cpu_options[] = {&memory_limit};
+
+/* Bytes that the device may hand out. */
+static kw_status read_options(const kw_host_api *host, const kw_open_info *info, uint64_t *out_total) {
+  const char *value = kw_option_value(info->options, info->option_count, &memory_limit);
+  const uint64_t physical = kw_cpu_physical_memory();
+  uint64_t limit;
+  if (!kw_option_number(value, 0, UINT64_MAX, &limit)) {
+    return kw_cpu_error(host, KW_ERR_INVALID_ARGUMENT, "the option memory_limit is '%.100s': a number of bytes", value);
+  }
+  *out_total = limit == 0 || limit > physical ? physical : limit;
+  return KW_OK;
+}
+
 static kw_status device_open(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   const kw_host_api *host = ((kw_cpu_plugin *)plugin)->host;
   if (index != 0) return refuse_index(plugin, index);
   if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_cpu_refuse_extension(host);
+  uint64_t total = 0;
+  kw_status status = read_options(host, info, &total);
+  if (status != KW_OK) return status;
   kw_cpu_device *device = malloc(sizeof *device);
   if (!device) return kw_cpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the device's state");
   device->host = host;
-  device->total = kw_cpu_physical_memory();
+  device->total = total;
   atomic_init(&device->activity, NULL);
   atomic_init(&device->held, 0);
   pthread_mutex_init(&device->imports_lock, NULL);

@@ -32,7 +32,7 @@ static kw_status memory_alloc(void *device, const kw_alloc_info *info, kw_mem *o
   do {
     if (info->size > cpu->total || held > cpu->total - info->size) {
       return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY,
-                          "%llu bytes asked for, %llu of %llu bytes of physical memory are in use by this device",
+                          "%llu bytes asked for, %llu of the %llu bytes that this device may take are in use",
                           (unsigned long long)info->size, (unsigned long long)held, (unsigned long long)cpu->total);
     }
   } while (!atomic_compare_exchange_weak(&cpu->held, &held, held + info->size));

@@ -68,6 +68,8 @@ static const kw_plugin_desc descriptor = {
     .shutdown = cpu_shutdown,
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .option_count = KW_CPU_OPTION_COUNT,
+    .options = kw_cpu_options,
 };
 
 kw_status keyway_plugin_query(const kw_query_info *host, const kw_plugin_desc **out_plugin, const char **out_reason) {

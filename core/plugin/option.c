@@ -102,9 +102,14 @@ kw_status kw_options_start(const kw_option *given, uint32_t count) {
 
 /* ---- A plugin's -------------------------------------------------------------------------------------------------- */
 
+/* Not an option for a place of a later version's. */
+static bool is_known(const kw_option_desc *option) {
+  return option->place <= KW_OPTION_OPEN;
+}
+
 static const kw_option_desc *find_desc(const kw_plugin_desc *desc, const char *name) {
   for (uint32_t i = 0; i < desc->option_count; i++)
-    if (strcmp(desc->options[i]->key, name) == 0) return desc->options[i];
+    if (strcmp(desc->options[i]->key, name) == 0) return is_known(desc->options[i]) ? desc->options[i] : NULL;
   return NULL;
 }
 
@@ -134,7 +139,8 @@ static kw_status fail_unknown(const kw_plugin_desc *desc, const char *where, con
   char known[1024] = "";
   for (uint32_t i = 0; i < desc->option_count; i++) {
     const size_t length = strlen(known);
-    snprintf(known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "", desc->options[i]->key);
+    if (!is_known(desc->options[i])) continue;
+    snprintf(known + length, sizeof known - length, "%s%s", length > 0 ? ", " : "", desc->options[i]->key);
   }
   return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: '%s' is no option of %s.%s, which has %s", where, key, desc->vendor,
                  desc->key, known[0] != '\0' ? known : "none");

@@ -59,7 +59,7 @@ static const kw_option_desc module_cache = {
     .place = KW_OPTION_OPEN,
     .key = "module_cache",
     .value = "1",
-    .text = "1: what was compiled is kept on disk (KEYWAY_MODULE_CACHE) for later processes, 0: it is not",
+    .text = "whether what was compiled is kept on disk, see KEYWAY_MODULE_CACHE, for later processes: 1 or 0",
 };
 const kw_option_desc *const kw_gpu_options[] = {&module_cache};
 
