@@ -72,11 +72,9 @@ kw_status kw_event_record(kw_event *event, kw_stream *stream) {
   if (status == KW_OK) status = kw_stream_may_not_record("kw_event_record", stream);
   if (status != KW_OK) return status;
   if (!is_native(event)) {
-    status = kw_stream_may_wait("kw_event_record");
-    if (status != KW_OK) return status;
-    if (kw_stream_drain(stream) == KW_ERR_TIMEOUT) return kw_wrap(KW_ERR_TIMEOUT, "kw_event_record");
-    atomic_store(&event->derived_time_ns, kw_trace_now());
-    return kw_device_check(device);
+    status = kw_stream_let_pass("kw_event_record", stream);
+    if (status == KW_OK) atomic_store(&event->derived_time_ns, kw_trace_now());
+    return status;
   }
   status = KW_ASK(device->slots, event.record, device->handle, event->handle, stream->handle);
   if (status == KW_OK) {

@@ -90,6 +90,30 @@ kw_status kw_stream_drain(kw_stream *stream) {
   return kw_stream_drain_for(stream, kw_wait_limit(stream->device));
 }
 
+kw_status kw_stream_let_pass(const char *function, kw_stream *stream) {
+  kw_status status = kw_stream_may_wait(function);
+  if (status != KW_OK) return status;
+  if (kw_stream_drain(stream) == KW_ERR_TIMEOUT) return kw_wrap(KW_ERR_TIMEOUT, "%s", function);
+  return kw_device_check(stream->device);
+}
+
+kw_status kw_stream_follow(const char *function, kw_stream *later, kw_stream *first) {
+  kw_device *device = later->device;
+  const kw_plugin *plugin = device->slots;
+  const kw_event_info info = {.struct_size = sizeof info};
+  void *event;
+  if ((device->plugin->native & KW_NATIVE_EVENTS) == 0) return kw_stream_let_pass(function, first);
+  kw_status status = KW_ASK(plugin, event.create, device->handle, &info, &event);
+  if (status == KW_OK) {
+    status = KW_ASK(plugin, event.record, device->handle, event, first->handle);
+    if (status == KW_OK) status = KW_ASK(plugin, event.wait, device->handle, later->handle, event);
+    KW_ASK(plugin, event.destroy, device->handle, event);
+  }
+  if (status == KW_OK) return KW_OK;
+  return kw_device_mark_if_lost(
+      device, kw_from_plugin(status, "%s: making a stream of %s wait for another", function, device->name));
+}
+
 kw_status kw_stream_wait_for(const char *function, kw_stream *stream, uint64_t timeout_ns, bool *out_passed) {
   *out_passed = false;
   kw_status status = kw_stream_may_wait(function);

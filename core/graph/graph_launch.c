@@ -87,34 +87,14 @@ void kw_graph_destroy_native(kw_graph *graph) {
 
 /* ---- Launching --------------------------------------------------------------------------------------------------- */
 
-static kw_status enqueue_wait(kw_device *device, kw_stream *last, kw_stream *stream) {
-  const kw_event_info info = {.struct_size = sizeof info};
-  const kw_plugin *plugin = device->slots;
-  void *event;
-  kw_status status = KW_ASK(plugin, event.create, device->handle, &info, &event);
-  if (status == KW_OK) {
-    status = KW_ASK(plugin, event.record, device->handle, event, last->handle);
-    if (status == KW_OK) status = KW_ASK(plugin, event.wait, device->handle, stream->handle, event);
-    KW_ASK(plugin, event.destroy, device->handle, event);
-  }
-  if (status == KW_OK) return KW_OK;
-  return kw_device_mark_if_lost(
-      device, kw_from_plugin(status, "making a graph's launch on %s wait for the one before", device->name));
-}
-
 /* The graph's memory is one for all its launches. So is the word that its plugin has recorded: what it says is the last
  * stream's, told before the next may store there. */
 static kw_status follow_last_launch(const kw_graph *graph, kw_stream *stream) {
   if (graph->last == stream->token) return KW_OK;
   kw_stream *last = kw_stream_pin(graph->last);
   if (!last) return KW_OK; /* destroyed, so its work has ended */
-  kw_status status = KW_OK;
-  if ((graph->device->plugin->native & KW_NATIVE_EVENTS) && !(graph->native && graph->record.word)) {
-    status = enqueue_wait(graph->device, last, stream);
-  } else {
-    status = kw_stream_may_wait("kw_graph_launch");
-    if (status == KW_OK && kw_stream_drain(last) == KW_ERR_TIMEOUT) status = kw_wrap(KW_ERR_TIMEOUT, "kw_graph_launch");
-  }
+  kw_status status = graph->native && graph->record.word ? kw_stream_let_pass("kw_graph_launch", last)
+                                                         : kw_stream_follow("kw_graph_launch", stream, last);
   kw_stream_unpin(last);
   return status;
 }

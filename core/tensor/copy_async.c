@@ -147,16 +147,9 @@ static bool calls_host(const kw_stream *stream) {
 
 static kw_status copy_on_one_device(kw_tensor *to, kw_stream *on, const kw_tensor *from, kw_stream *source) {
   if (on == source) return kw_tensor_copy_contiguous(to, from, on);
-  kw_event *event;
-  kw_status status = kw_event_create(on->device, &event);
-  if (status != KW_OK) return status;
-  status = kw_event_record(event, source);
-  if (status == KW_OK) status = kw_stream_wait_event(on, event);
+  kw_status status = kw_stream_follow(function, on, source);
   if (status == KW_OK) status = kw_tensor_copy_contiguous(to, from, on);
-  if (status == KW_OK) status = kw_event_record(event, on);
-  if (status == KW_OK) status = kw_stream_wait_event(source, event);
-  kw_event_destroy(event);
-  return status;
+  return status == KW_OK ? kw_stream_follow(function, source, on) : status;
 }
 
 /* Through host memory of the copy's own, which goes with the last function. */

@@ -92,14 +92,9 @@ static void delete_unversioned(DLManagedTensor *self) {
   end_export(self->manager_ctx);
 }
 
-static kw_status wait_on_device(kw_stream *consumer, kw_stream *producer) {
-  kw_event *event;
-  kw_status status = kw_event_create(consumer->device, &event);
-  if (status != KW_OK) return status;
-  status = kw_event_record(event, producer);
-  if (status == KW_OK) status = kw_stream_wait_event(consumer, event);
-  kw_event_destroy(event);
-  return status;
+static kw_status wait_on_device(const char *function, kw_stream *consumer, kw_stream *producer) {
+  kw_status status = kw_stream_may_not_record(function, producer);
+  return status == KW_OK ? kw_stream_follow(function, consumer, producer) : status;
 }
 
 /* The consumer's stream, or for NULL this call, waits for all work that uses the tensor's memory. */
@@ -108,7 +103,7 @@ static kw_status wait_for_users(const char *function, const kw_tensor *tensor, k
   for (kw_stream *stream = NULL; (stream = kw_stream_pin_next(tensor->device, stream)) != NULL;) {
     bool passed;
     if (status != KW_OK || stream == consumer || !kw_buffer_used_on(tensor->buffer, stream)) continue;
-    status = consumer ? wait_on_device(consumer, stream) : kw_stream_wait(function, stream, &passed);
+    status = consumer ? wait_on_device(function, consumer, stream) : kw_stream_wait(function, stream, &passed);
   }
   return status;
 }
