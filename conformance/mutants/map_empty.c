@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A map gives fresh memory: what is written there reaches the device, what was on the device is not there.
+ */
+#include "mutant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static kw_status map(void *device, void *stream, const kw_map_info *info, void **out_pointer) {
+  (void)device, (void)stream;
+  *out_pointer = aligned_alloc(64, (info->size + 63) / 64 * 64);
+  if (!*out_pointer) return KW_ERR_OUT_OF_MEMORY;
+  memset(*out_pointer, 0, info->size);
+  return KW_OK;
+}
+
+static kw_status unmap(void *device, void *stream, const kw_map_info *info, void *pointer) {
+  (void)device, (void)stream;
+  if (info->flags & KW_MAP_WRITE) memcpy((char *)info->mem + info->offset, pointer, info->size);
+  free(pointer);
+  return KW_OK;
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->memory.map = map;
+  mutant->memory.unmap = unmap;
+}
