@@ -22,7 +22,7 @@
   X(DriverGet) X(DriverGetExtensionFunctionAddress) X(DriverGetProperties) X(EventCreate) X(EventDestroy)             \
   X(EventHostReset) X(EventHostSignal) X(EventHostSynchronize) X(EventPoolCreate) X(EventPoolDestroy)                 \
   X(EventQueryKernelTimestamp) X(EventQueryStatus) X(Init) X(KernelCreate) X(KernelDestroy)                           \
-  X(KernelSetArgumentValue) X(KernelSetGroupSize) X(MemAllocDevice) X(MemAllocHost) X(MemFree)                         \
+  X(KernelSetArgumentValue) X(KernelSetGroupSize) X(MemAllocDevice) X(MemAllocHost) X(MemAllocShared) X(MemFree)       \
   X(ModuleBuildLogDestroy) X(ModuleBuildLogGetString) X(ModuleCreate) X(ModuleDestroy) X(ModuleGetNativeBinary)
 /* clang-format on */
 

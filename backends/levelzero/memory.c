@@ -9,10 +9,21 @@
 kw_status lz_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_mem) {
   const lz_device *device = (const lz_device *)base;
   const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+  const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+  const char *call = "zeMemAllocDevice";
   char what[64];
-  ze_result_t result = ze.MemAllocDevice(device->context, &desc, info->size, info->alignment, device->id, out_mem);
+  ze_result_t result;
+  if (info->kind == KW_MEM_HOST_PINNED) {
+    call = "zeMemAllocHost";
+    result = ze.MemAllocHost(device->context, &host, info->size, info->alignment, out_mem);
+  } else if (info->kind == KW_MEM_MANAGED) {
+    call = "zeMemAllocShared";
+    result = ze.MemAllocShared(device->context, &desc, &host, info->size, info->alignment, device->id, out_mem);
+  } else {
+    result = ze.MemAllocDevice(device->context, &desc, info->size, info->alignment, device->id, out_mem);
+  }
   if (result != ZE_RESULT_SUCCESS) *out_mem = NULL;
-  snprintf(what, sizeof what, "zeMemAllocDevice of %llu bytes", (unsigned long long)info->size);
+  snprintf(what, sizeof what, "%s of %llu bytes", call, (unsigned long long)info->size);
   return lz_check(device, result, what);
 }
 

@@ -12,17 +12,41 @@ static kw_status make_in(kw_mem_kind kind, uint64_t flags, kw_tensor **out_tenso
   return kw_tensor_create_in(kw_contract.device, &options, KW_U8, 1, (int64_t[]){SIZE}, out_tensor);
 }
 
-/* Written, read, and as a copy's source on the device. */
+static unsigned char *map(kw_tensor *tensor, kw_stream *stream, uint64_t flags) {
+  void *pointer = NULL;
+  KW_CHECK_OK(kw_tensor_map(tensor, stream, flags, &pointer));
+  KW_CHECK(pointer, "a map gives no pointer");
+  return pointer;
+}
+
+/* Written, read, as a copy's source and a kernel's argument, and mapped. */
 static void check_use(kw_tensor *tensor, const char *what) {
-  unsigned char *bytes = kw_test_memory(SIZE);
-  kw_tensor *copy = kw_test_bytes_on(NULL, SIZE);
-  kw_test_pattern(bytes, SIZE, 7);
-  KW_CHECK_OK(kw_tensor_write(tensor, bytes));
-  kw_test_expect_bytes(tensor, 7, what);
+  enum { COUNT = SIZE / sizeof(float) };
+  float *want = kw_test_memory(SIZE);
+  kw_tensor *copy = kw_test_bytes_on(NULL, SIZE), *floats = NULL, *sum = NULL;
+  kw_test_floats(want, COUNT, 7);
+  KW_CHECK_OK(kw_tensor_reinterpret(tensor, KW_F32, 1, (int64_t[]){COUNT}, (int64_t[]){1}, 0, &floats));
+  KW_CHECK_OK(kw_tensor_write(floats, want));
+  kw_test_expect_f32(floats, want, COUNT, what);
   KW_CHECK_OK(kw_tensor_copy_async(copy, NULL, tensor, NULL));
-  kw_test_expect_bytes(copy, 7, "a copy of it");
+  unsigned char *pointer = map(copy, NULL, KW_MAP_READ);
+  kw_test_same(pointer, want, SIZE, "a copy of it");
+  KW_CHECK_OK(kw_tensor_unmap(copy, pointer));
+  pointer = map(tensor, NULL, KW_MAP_READ | KW_MAP_WRITE);
+  kw_test_same(pointer, want, SIZE, "a map of it");
+  kw_test_floats(want, COUNT, 8);
+  memcpy(pointer, want, SIZE);
+  KW_CHECK_OK(kw_tensor_unmap(tensor, pointer));
+  kw_test_expect_f32(floats, want, COUNT, what);
+  if (kw_test_has("add.Tensor")) {
+    kw_test_add(NULL, floats, floats, &sum);
+    for (size_t i = 0; i < COUNT; i++) want[i] += want[i];
+    kw_test_expect_f32(sum, want, COUNT, "a sum with it");
+    kw_tensor_release(sum);
+  }
+  kw_tensor_release(floats);
   kw_tensor_release(copy);
-  free(bytes);
+  free(want);
 }
 
 /* Memory of each kind is there and works, or is refused with KW_ERR_UNSUPPORTED; so is a kind that nobody knows, and a
@@ -51,13 +75,6 @@ static kw_tensor *part_of(kw_tensor *tensor, int64_t begin, int64_t end) {
   kw_tensor *part = NULL;
   KW_CHECK_OK(kw_tensor_slice(tensor, 0, begin, end, 1, &part));
   return part;
-}
-
-static unsigned char *map(kw_tensor *tensor, kw_stream *stream, uint64_t flags) {
-  void *pointer = NULL;
-  KW_CHECK_OK(kw_tensor_map(tensor, stream, flags, &pointer));
-  KW_CHECK(pointer, "a map gives no pointer");
-  return pointer;
 }
 
 /* A map for reading holds what is there at that time, at every place, and gives a pointer as aligned as the place is,

@@ -33,8 +33,19 @@ static int alloc_ordered(kw_rt_device *device, uint64_t size, kw_mem *out_mem, i
   return error;
 }
 
+/* Under unified addressing, which every 64-bit process has, its address is the device's as well. */
+static kw_status alloc_pinned(kw_rt_device *device, uint64_t size, void **out_memory) {
+  void *before = runtime->enter(device);
+  int error = kw_rt.host_alloc(out_memory, size, 1 | 2 /* for all contexts, with an address there */);
+  kw_status status =
+      error == 2 ? out_of_memory(device, size, KW_RT_host_alloc, error) : kw_rt_check(device, KW_RT_host_alloc, error);
+  runtime->leave(before);
+  return status;
+}
+
 kw_status kw_rt_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_rt_device *device = (kw_rt_device *)base;
+  if (info->kind == KW_MEM_HOST_PINNED) return alloc_pinned(device, info->size, out_mem);
   int error = 2 /* out of memory */, call = device->pools ? KW_RT_alloc_async : KW_RT_alloc;
   void *before = runtime->enter(device);
   if (info->size <= device->total_memory)
@@ -46,6 +57,7 @@ kw_status kw_rt_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *ou
 
 kw_status kw_rt_free(kw_gpu_device *base, kw_mem mem) {
   kw_rt_device *device = (kw_rt_device *)base;
+  if (kw_gpu_mem_kind(base, mem) == KW_MEM_HOST_PINNED) return kw_rt_free_host(base, mem);
   void *before = runtime->enter(device);
   int error = device->pools ? kw_rt.free_async(mem, device->memory_stream) : kw_rt.free(mem);
   runtime->leave(before);
@@ -135,13 +147,7 @@ kw_status kw_rt_usage(kw_gpu_device *base, uint64_t *out_free, uint64_t *out_tot
 }
 
 kw_status kw_rt_alloc_host(kw_gpu_device *base, uint64_t size, void **out_memory) {
-  kw_rt_device *device = (kw_rt_device *)base;
-  void *before = runtime->enter(device);
-  int error = kw_rt.host_alloc(out_memory, size, 1 /* for all contexts */);
-  kw_status status =
-      error == 2 ? out_of_memory(device, size, KW_RT_host_alloc, error) : kw_rt_check(device, KW_RT_host_alloc, error);
-  runtime->leave(before);
-  return status;
+  return alloc_pinned((kw_rt_device *)base, size, out_memory);
 }
 
 kw_status kw_rt_free_host(kw_gpu_device *base, void *memory) {

@@ -284,7 +284,8 @@ extern const kw_test_api kw_rt_test_api;
   .find = kw_rt_find, .describe = kw_rt_describe, .identify = kw_rt_identify, .device_size = sizeof(kw_rt_device),     \
   .open = kw_rt_device_open, .close = kw_rt_device_close, .alloc = kw_rt_alloc, .dealloc = kw_rt_free,                 \
   .copy = kw_rt_copy, .fill = kw_rt_fill, .usage = kw_rt_usage, .alloc_host = kw_rt_alloc_host,                        \
-  .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .host_register = kw_rt_host_register,                    \
+  .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .mem_kinds = 1u << KW_MEM_HOST_PINNED,                   \
+  .map = kw_gpu_map_by_address, .unmap = kw_gpu_unmap_by_address, .host_register = kw_rt_host_register,                \
   .host_unregister = kw_rt_host_unregister, .host_address = kw_rt_host_address, .native_handle = kw_rt_native_handle,  \
   .stream_size = sizeof(kw_rt_stream), .stream_create = kw_rt_stream_create, .stream_destroy = kw_rt_stream_destroy,   \
   .stream_synchronize = kw_rt_stream_synchronize, .stream_query = kw_rt_stream_query,                                  \

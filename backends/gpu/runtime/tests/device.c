@@ -294,8 +294,8 @@ int driver_enter(context **out_context) {
 bool driver_owns(const context *home, const void *begin, uint64_t size, kw_engine_memory_kind kind) {
   kw_engine_allocation found;
   if (!kw_engine_find(begin, &found)) return false;
-  const bool registered = found.kind == KW_ENGINE_MEMORY_FOREIGN && kind == KW_ENGINE_MEMORY_DEVICE;
-  return (registered || found.kind == kind) &&
-         (registered || kind == KW_ENGINE_MEMORY_HOST || found.device == home->device) &&
+  const bool reached = found.kind != KW_ENGINE_MEMORY_DEVICE && kind == KW_ENGINE_MEMORY_DEVICE; /* of the host */
+  return (reached || found.kind == kind) &&
+         (reached || kind == KW_ENGINE_MEMORY_HOST || found.device == home->device) &&
          size <= found.size - (size_t)((const char *)begin - (const char *)found.base);
 }

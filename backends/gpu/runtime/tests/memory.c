@@ -18,7 +18,9 @@ static int release(void *memory, kw_engine_memory_kind kind) {
   context *home;
   int error = driver_enter(&home);
   /* Freeing on a broken context says so, and frees: an emulated device's memory is this process's own. */
+  kw_engine_allocation found;
   if (!driver_context() || !driver_owns(driver_context(), memory, 1, kind)) return INVALID_VALUE;
+  if (!kw_engine_find(memory, &found) || found.kind != kind) return INVALID_VALUE;
   kw_engine_status status = kw_engine_free(memory);
   return error ? error : driver_error(home, status);
 }
