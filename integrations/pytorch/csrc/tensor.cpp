@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Dtypes, the memory of storages and its made-up addresses, views for Keyway, and results that become PyTorch's.
+ * Dtypes, the memory of storages and the addresses that stand for it, views for Keyway, and results that become
+ * PyTorch's.
  */
 #include "tensor.h"
 #include "device.h"
@@ -10,9 +11,7 @@
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
 
-#include <map>
-#include <memory>
-#include <mutex>
+#include <keyway/interop.h>
 
 namespace torch_keyway {
 
@@ -45,61 +44,27 @@ c10::ScalarType dtype_of(kw_dtype dtype) {
 
 namespace {
 
-/* What a storage holds. The tensor changes when a result is delivered to the storage, while other threads may read. */
-struct Memory {
-  std::mutex mutex;
-  Handle bytes;
-  c10::DeviceIndex index;
-  std::map<uintptr_t, Memory *>::iterator place; /* in `addresses` */
-};
-
-/* By their first address; only ever added at the end. */
-std::mutex addresses_mutex;
-std::map<uintptr_t, Memory *> addresses;
-
-void free_memory(void *context) {
-  auto *memory = static_cast<Memory *>(context);
-  {
-    std::lock_guard<std::mutex> lock(addresses_mutex);
-    addresses.erase(memory->place);
-  }
-  delete memory;
+/* A storage's context is its address, which stands for a tensor of its bytes. */
+void free_memory(void *address) {
+  kw_address_release(address);
 }
 
-c10::DataPtr own(Handle bytes, size_t size, c10::DeviceIndex index) {
-  constexpr uintptr_t alignment = 512;
-  static uintptr_t next = uintptr_t{1} << 62; /* non-canonical on x86-64 and AArch64 */
-  auto memory = std::make_unique<Memory>();
-  memory->bytes = std::move(bytes);
-  memory->index = index;
-  std::lock_guard<std::mutex> lock(addresses_mutex);
-  void *address = reinterpret_cast<void *>(next);
-  memory->place = addresses.emplace_hint(addresses.end(), next, memory.get());
-  next += (size / alignment + 1) * alignment;
-  return {address, memory.release(), &free_memory, c10::Device(device_type, index)};
+c10::DataPtr own(const Handle &bytes, c10::DeviceIndex index) {
+  void *address;
+  check(kw_address_reserve(bytes.get(), &address));
+  return {address, address, &free_memory, c10::Device(device_type, index)};
 }
 
-/* A storage's memory, and where in it the storage begins: not at 0 where someone else, as the other side of DLPack, has
- * made the storage of an address. Whoever holds such a storage keeps the memory alive. */
-struct Place {
-  Memory *memory;
-  uint64_t offset;
-};
-
-Place find_address(const void *data) {
-  std::lock_guard<std::mutex> lock(addresses_mutex);
-  const auto address = reinterpret_cast<uintptr_t>(data);
-  auto after = addresses.upper_bound(address);
-  TORCH_CHECK(after != addresses.begin(),
-              "the tensor has no memory of Keyway: its storage was freed, or made by someone else");
-  --after;
-  return {after->second, address - after->first};
+/* Where a storage begins: not where a stretch of addresses does if someone else, as the other side of DLPack, has made
+ * the storage of an address. Whoever holds such a storage keeps the memory alive. */
+const char *address_of(const c10::StorageImpl *storage) {
+  return static_cast<const char *>(storage->data_ptr().get());
 }
 
-Place memory_of(const c10::StorageImpl *storage) {
-  const c10::DataPtr &data = storage->data_ptr();
-  auto *memory = data.cast_context<Memory>(&free_memory);
-  return memory != nullptr ? Place{memory, 0} : find_address(data.get());
+Handle view_at(const char *address, kw_dtype dtype, c10::IntArrayRef sizes, c10::IntArrayRef strides) {
+  kw_tensor *view;
+  check(kw_tensor_at(address, dtype, static_cast<uint32_t>(sizes.size()), sizes.data(), strides.data(), &view));
+  return Handle(view);
 }
 
 Handle new_bytes(size_t size, c10::DeviceIndex index) {
@@ -112,7 +77,7 @@ Handle new_bytes(size_t size, c10::DeviceIndex index) {
 struct Allocator final : c10::Allocator {
   c10::DataPtr allocate(size_t size) override {
     const c10::DeviceIndex index = current_device();
-    return own(new_bytes(size, index), size, index);
+    return own(new_bytes(size, index), index);
   }
   c10::DeleterFnPtr raw_deleter() const override {
     return nullptr;
@@ -132,7 +97,11 @@ c10::Allocator *allocator() {
 }
 
 c10::DeviceIndex index_of_address(const void *address) {
-  return find_address(address).memory->index;
+  const kw_device *device = kw_address_device(address);
+  for (c10::DeviceIndex index = 0; index < device_count(); ++index) {
+    if (device_at(index) == device) return index;
+  }
+  TORCH_CHECK(false, "the address lies in no storage of Keyway's: it was freed, or made by someone else");
 }
 
 void resize_storage(const c10::Storage &storage, size_t size) {
@@ -142,17 +111,14 @@ void resize_storage(const c10::Storage &storage, size_t size) {
   Handle bytes = new_bytes(size, index);
   const auto kept = static_cast<int64_t>(std::min(size, impl->nbytes()));
   if (kept > 0) {
-    const Place place = memory_of(impl);
-    const int64_t stride = 1;
-    kw_tensor *from, *to;
-    check(kw_tensor_reinterpret(place.memory->bytes.get(), KW_U8, 1, &kept, &stride, place.offset, &from));
-    const Handle hold_from(from);
-    check(kw_tensor_reinterpret(bytes.get(), KW_U8, 1, &kept, &stride, 0, &to));
-    const Handle hold_to(to);
-    const kw_value args[] = {kw_arg_tensor(to), kw_arg_tensor(from)};
+    const Handle from = view_at(address_of(impl), KW_U8, kept, int64_t{1});
+    kw_tensor *part;
+    check(kw_tensor_slice(bytes.get(), 0, 0, kept, 1, &part));
+    const Handle to(part);
+    const kw_value args[] = {kw_arg_tensor(to.get()), kw_arg_tensor(from.get())};
     check(kw_op_call(kw_op_find("copy_"), current_stream(index), args, 2, nullptr, 0));
   }
-  impl->set_data_ptr_noswap(own(std::move(bytes), size, index));
+  impl->set_data_ptr_noswap(own(bytes, index));
   impl->set_nbytes(size);
 }
 
@@ -161,13 +127,9 @@ void resize_storage(const c10::Storage &storage, size_t size) {
 Handle view_of(const at::Tensor &tensor) {
   const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
   const auto sizes = impl->sizes(), strides = impl->strides();
-  const auto [memory, start] = memory_of(impl->unsafe_storage().unsafeGetStorageImpl());
-  const uint64_t offset = start + static_cast<uint64_t>(impl->storage_offset()) * impl->itemsize();
-  kw_tensor *view;
-  std::lock_guard<std::mutex> lock(memory->mutex);
-  check(kw_tensor_reinterpret(memory->bytes.get(), dtype_of(tensor.scalar_type()), static_cast<uint32_t>(sizes.size()),
-                              sizes.data(), strides.data(), offset, &view));
-  return Handle(view);
+  const char *address = address_of(impl->unsafe_storage().unsafeGetStorageImpl());
+  if (impl->numel() > 0) address += impl->storage_offset() * static_cast<int64_t>(impl->itemsize());
+  return view_at(address, dtype_of(tensor.scalar_type()), sizes, strides);
 }
 
 at::Tensor wrap(Handle result, c10::DeviceIndex index) {
@@ -175,8 +137,8 @@ at::Tensor wrap(Handle result, c10::DeviceIndex index) {
   const at::ScalarType type = dtype_of(ref->dtype);
   const size_t size = static_cast<size_t>(ref->numel) * c10::elementSize(type); /* results are contiguous */
   const c10::IntArrayRef shape(ref->shape, ref->rank), strides(ref->strides, ref->rank);
-  auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), size,
-                                                       own(std::move(result), size, index), &the_allocator, true);
+  auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), size, own(result, index),
+                                                       &the_allocator, true);
   at::Tensor tensor = at::detail::make_tensor_base<c10::TensorImpl>(c10::Storage(std::move(storage)),
                                                                     c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
                                                                     c10::scalarTypeToTypeMeta(type));
@@ -192,9 +154,7 @@ void deliver(Handle result, const at::Tensor &target) {
                          impl->is_contiguous() && storage->data_ptr().get_deleter() == &free_memory &&
                          storage->nbytes() == static_cast<size_t>(impl->numel()) * impl->itemsize();
   if (all_of_it) {
-    const Place place = memory_of(storage);
-    std::lock_guard<std::mutex> lock(place.memory->mutex);
-    place.memory->bytes = std::move(result); /* the old one goes with `result` */
+    check(kw_address_assign(storage->data_ptr().get_context(), result.get())); /* views of the storage see it, too */
   } else {
     target.copy_(wrap(std::move(result), target.device().index()));
   }

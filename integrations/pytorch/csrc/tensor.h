@@ -41,9 +41,8 @@ class Handle {
 kw_dtype dtype_of(c10::ScalarType type);
 c10::ScalarType dtype_of(kw_dtype dtype);
 
-/* The allocator of storages on the current device, for the current stream. Their data pointers are addresses that no
- * other storage ever has and that lie outside of what a process can reach: they can be compared and counted with, not
- * followed. */
+/* The allocator of storages on the current device, for the current stream. Their data pointers are addresses that stand
+ * for the memory (kw_address_reserve): they can be compared and counted with, not followed. */
 c10::Allocator *allocator();
 
 /* The device of an address inside a storage; throws for others. */
