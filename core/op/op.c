@@ -356,11 +356,16 @@ KW_API int32_t kw_op_result_alias(const kw_op *op, uint32_t index) {
 }
 
 KW_API kw_status kw_op_run_reference(const kw_op *op, const struct kw_call *call) {
-  if (!op || !call) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_run_reference: op and call must not be NULL");
+  if (!op) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_op_run_reference: op is NULL");
+  kw_status status = kw_struct_check_given("kw_op_run_reference", call);
+  if (status != KW_OK) return status;
   if (!op->reference) {
     return kw_fail(KW_ERR_NOT_FOUND, "%s has no reference; only a vendor's op that was defined with one has",
                    op->schema.name);
   }
-  kw_status status = op->reference(call);
+  kw_call with_user;
+  kw_struct_read(&with_user, sizeof with_user, call);
+  with_user.user = op->user;
+  status = op->reference(&with_user);
   return status == KW_OK ? KW_OK : kw_from_plugin(status, "%s: the vendor's reference failed", op->schema.name);
 }

@@ -20,7 +20,7 @@ struct kw_op {
   kw_cast_policy cast;       /* of autocast */
   kw_op_row row;             /* for a vendor's op: made up from its kw_op_desc, level KW_LEVEL_VENDOR */
   kw_infer_fn infer;         /* vendor ops only */
-  void *user;                /* of infer */
+  void *user;                /* of infer and reference */
   kw_reference_fn reference; /* vendor ops only */
 };
 

@@ -25,7 +25,7 @@ static kw_status infer_scalar(void *user, const kw_value *args, uint32_t arg_cou
 }
 
 static kw_status reference(const kw_call *call) {
-  return call->arg_count == 1 ? KW_OK : 77;
+  return call->arg_count == *(const uint32_t *)call->user ? KW_OK : 77;
 }
 
 static kw_op_desc describe(const char *schema) {
@@ -241,7 +241,9 @@ static void bad_vendor_ops_are_refused(void **state) {
 static void references_run(void **state) {
   (void)state;
   kw_op_desc desc = describe("acme::referenced(Tensor self) -> Tensor");
+  uint32_t count = 1;
   desc.reference = reference;
+  desc.user = &count;
   assert_int_equal(kw_op_define("acme", &desc), KW_OK);
   const kw_op *op = kw_op_find("acme::referenced");
   kw_call call = {.struct_size = sizeof call, .arg_count = 1};

@@ -402,7 +402,8 @@ typedef kw_status(KW_CALL *kw_infer_fn)(void *user, const kw_value *args, uint32
 
 /* Reference of a vendor's op, for the conformance suite: the same meaning as the kernel, on the CPU, serially. Every
  * mem is a host pointer. Tensors come in the dtypes of the call, except that floating-point outputs are f64 when the
- * suite asks for the wide form: convert on load, compute in double, store by the output's own dtype. Pure. */
+ * suite asks for the wide form: convert on load, compute in double, store by the output's own dtype. `user` is
+ * kw_op_desc.user. Pure. */
 typedef kw_status(KW_CALL *kw_reference_fn)(const kw_call *call);
 
 /* How the suite compares results of a vendor's op with its reference. eps_c and ULP_c are those of the compute type:
@@ -419,7 +420,7 @@ struct kw_op_desc {
   uint32_t struct_size;
   kw_comparator comparator; /* KW_COMPARE_* */
   const char *schema; /* ATen's grammar: "acme::scaled_add(Tensor self, Tensor other, *, float scale=1.0) -> Tensor" */
-  void *user;         /* handed to infer */
+  void *user;         /* handed to infer, and to reference in kw_call.user */
   kw_infer_fn infer;  /* (optional: outputs broadcast and promote the tensor inputs) */
   kw_reference_fn reference; /* (optional: without it the suite only runs the op and says so) */
   kw_dtype_mask dtypes;      /* dtypes of the tensor inputs that the op is defined for */
