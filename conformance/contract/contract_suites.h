@@ -117,7 +117,8 @@
   X(launch, attributes_anew) \
   X(launch, shapes_anew)     \
   X(launch, choice_is_pure)  \
-  X(launch, in_place)
+  X(launch, in_place)        \
+  X(launch, later_values)
 
 #define KW_EVENT_TESTS(X)         \
   X(event, fresh_is_completed)    \

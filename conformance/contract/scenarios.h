@@ -14,6 +14,7 @@
   X(init_again)               \
   X(extensions)               \
   X(two_hosts)                \
+  X(later_values)             \
   X(fork_refused)             \
   X(fork_exec)                \
   X(fork_first)               \

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite launch: what kernels with KW_KERNEL_MIXED_DTYPES say to dtypes, tags and kinds of Scalars that no version of
+ * this major has. Keyway never sends such, so a small host does, in a process of its own.
+ */
+#include "child.h"
+#include "guest.h"
+#include "scenarios.h"
+#include "op_table.h"
+
+#include <stdio.h>
+
+#define LATER 0x7ff0 /* no dtype, tag or kind will have this number */
+
+/* A kernel that the plugin has offered. */
+typedef struct offer {
+  kw_kernel_desc desc;
+  const kw_op *op;
+  char name[64];
+} offer;
+
+enum { OFFERS = 4096 };
+static offer offers[OFFERS];
+static uint32_t offer_count;
+
+static kw_status keep_kernel(void *ctx, const kw_kernel_desc *kernel) {
+  (void)ctx;
+  const kw_op *op = kw_op_find(kernel->op);
+  if (!op || !(kernel->flags & KW_KERNEL_MIXED_DTYPES) || offer_count == OFFERS) return KW_OK;
+  offer *kept = &offers[offer_count++];
+  *kept = (offer){.desc = *kernel, .op = op};
+  snprintf(kept->name, sizeof kept->name, "%s", kernel->name);
+  return KW_OK;
+}
+
+/* A call as can_implement sees it, which holds pointers into itself. */
+typedef struct question {
+  const offer *asked;
+  kw_call call;
+  kw_value args[KW_MAX_ARGS];
+  kw_tensor_ref tensors[KW_MAX_ARGS], results[KW_MAX_RESULTS];
+  const kw_tensor_ref *outs[KW_MAX_RESULTS];
+} question;
+
+/* An argument of an op that is content with tensors of one shape; false for one that needs more. */
+static bool make_argument(question *q, uint32_t index, kw_dtype dtype) {
+  kw_arg_info info = {.struct_size = sizeof info};
+  KW_CHECK_OK(kw_op_get_arg(q->asked->op, index, &info));
+  q->args[index] = info.default_value;
+  if (info.tag == KW_TAG_TENSOR && !(info.flags & KW_ARG_OPTIONAL)) {
+    q->tensors[index] = kw_meta(dtype, 2, (int64_t[]){4, 4});
+    q->tensors[index].alignment = 64;
+    q->args[index] = kw_arg_meta(&q->tensors[index]);
+  } else if (info.tag == KW_TAG_SCALAR) {
+    q->args[index] = kw_arg_scalar_i64(2);
+  } else if (info.tag == KW_TAG_FLOAT && !(info.flags & KW_ARG_HAS_DEFAULT)) {
+    q->args[index] = kw_arg_float(0.5);
+  } else if (!(info.flags & (KW_ARG_OPTIONAL | KW_ARG_HAS_DEFAULT))) {
+    return false;
+  }
+  return true;
+}
+
+/* A call that the kernel takes, of the key dtype; false when none was found. */
+static bool make_call(question *q, const offer *asked, void *device, kw_dtype key) {
+  *q = (question){.asked = asked};
+  kw_op_info info = {.struct_size = sizeof info};
+  kw_tensor_ref *results[KW_MAX_RESULTS];
+  KW_CHECK_OK(kw_op_get_info(asked->op, &info));
+  if (!info.pointwise && strcmp(info.name, "copy_") != 0) return false;
+  for (uint32_t i = 0; i < info.arg_count; i++) {
+    if (!make_argument(q, i, key)) return false;
+  }
+  for (uint32_t i = 0; i < info.result_count; i++) {
+    q->results[i].struct_size = sizeof q->results[i];
+    results[i] = &q->results[i];
+  }
+  if (kw_op_infer(asked->op, q->args, info.arg_count, results, info.result_count) != KW_OK) return false;
+  for (uint32_t i = 0; i < info.arg_count; i++) {
+    if (q->args[i].tag == KW_TAG_META) q->args[i].tag = KW_TAG_TENSOR;
+  }
+  for (uint32_t i = 0; i < info.result_count; i++) {
+    const int32_t alias = kw_op_result_alias(asked->op, i);
+    q->results[i].alignment = 64;
+    q->outs[i] = alias >= 0 ? &q->tensors[alias] : &q->results[i];
+  }
+  q->call = (kw_call){.struct_size = sizeof q->call,
+                      .arg_count = info.arg_count,
+                      .out_count = info.result_count,
+                      .math_mode = asked->desc.math_needs,
+                      .device = device,
+                      .op = info.name,
+                      .args = q->args,
+                      .outs = q->outs,
+                      .user = asked->desc.user};
+  return asked->desc.can_implement(&q->call) == KW_OK;
+}
+
+static void expect_refusal(const question *q, const char *what) {
+  kw_guest_seen.error[0] = 0;
+  const kw_status status = q->asked->desc.can_implement(&q->call);
+  KW_CHECK(status == KW_ERR_NOT_IMPLEMENTED,
+           "can_implement of kernel %s of %s answers %s to %s of the number 0x7ff0, which it cannot know, not "
+           "KW_ERR_NOT_IMPLEMENTED",
+           q->asked->name, q->call.op, kw_status_name(status), what);
+}
+
+static void send_later_values(question *q) {
+  for (uint32_t i = 0; i < q->call.arg_count; i++) {
+    const kw_value value = q->args[i];
+    if (value.tag == KW_TAG_TENSOR) {
+      const kw_dtype dtype = q->tensors[i].dtype;
+      q->tensors[i].dtype = LATER;
+      expect_refusal(q, "a tensor's dtype");
+      q->tensors[i].dtype = dtype;
+    } else if (value.tag == KW_TAG_SCALAR) {
+      q->args[i].kind = LATER;
+      expect_refusal(q, "a Scalar's kind");
+    } else if (value.tag == KW_TAG_DTYPE) {
+      q->args[i].u.dtype = LATER;
+      expect_refusal(q, "an argument that is a dtype");
+    }
+    q->args[i] = value;
+    q->args[i].tag = LATER;
+    expect_refusal(q, "an argument's tag");
+    q->args[i] = value;
+  }
+  for (uint32_t i = 0; i < q->call.out_count; i++) {
+    if (q->outs[i] != &q->results[i]) continue;
+    q->results[i].dtype = LATER;
+    expect_refusal(q, "a result's dtype");
+    return;
+  }
+}
+
+int kw_child_later_values(void) {
+  kw_guest g = kw_guest_load();
+  kw_host_api host = kw_guest_host;
+  const kw_init_info init = {.struct_size = sizeof init};
+  const kw_open_info open = {.struct_size = sizeof open};
+  void *plugin = NULL, *device = NULL;
+  static question q;
+  if (g.desc->abi_version < host.abi_version) host.abi_version = g.desc->abi_version;
+  host.register_kernel = keep_kernel;
+  KW_GUEST_OK("keeping the kernels", g.desc->init(&host, &init, &plugin));
+  KW_GUEST_OK("keeping the kernels", g.device->open(plugin, 0, &open, &device));
+  for (uint32_t i = 0; i < offer_count; i++) {
+    for (kw_dtype key = 0; key < KW_KEY_DTYPE_COUNT; key++) {
+      if (!kw_dtype_mask_has(offers[i].desc.dtypes, key) || !make_call(&q, &offers[i], device, key)) continue;
+      send_later_values(&q);
+      break;
+    }
+  }
+  KW_GUEST_OK("after later values", g.device->close(device));
+  KW_GUEST_OK("after later values", g.desc->shutdown(plugin));
+  return 0;
+}
+
+/* A kernel that takes arguments of several dtypes refuses what it does not know of these: dtypes of tensors, tags of
+ * arguments, kinds of Scalars. A later version may send them. */
+void kw_contract_launch_later_values(void **state) {
+  (void)state;
+  kw_test_child("later_values");
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * copy_ takes a source of any dtype, also of one that it has never heard of.
+ */
+#include "mutant.h"
+
+static kw_status can_implement(const kw_call *call) {
+  kw_mutant_copy copy;
+  kw_mutant_copy_call(call, &copy);
+  copy.arg_tensors[1].dtype = KW_F32;
+  return kw_call_is_known(&copy.call, (kw_dtype_mask){{KW_DTYPES_ANY, 0}}) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+}
+
+static void kernel(kw_kernel_desc *kernel) {
+  kernel->can_implement = can_implement;
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->op = "copy_";
+  mutant->kernel = kernel;
+}
