@@ -344,8 +344,12 @@ static void threads_open_and_close(void **state) {
 /* ---- Failures ---------------------------------------------------------------------------------------------------- */
 
 static void meet_failures(void) {
-  LOAD("unknown_status", "oom", "plain");
+  LOAD("unknown_status", "oom", "info_reserved", "info_mask", "plain");
   kw_device *device;
+  CHECK(kw_device_open("info_reserved", &device) == KW_ERR_INTERNAL);
+  CHECK_CONTAINS(kw_error_message(), "reserved in its kw_device_info is 7");
+  CHECK(kw_device_open("info_mask", &device) == KW_ERR_INTERNAL);
+  CHECK_CONTAINS(kw_error_message(), "flush_subnormal has bits that stand for no dtype (0x0, 0x2)");
   CHECK(kw_device_open("unknown_status", &device) == KW_ERR_INTERNAL);
   CHECK_CONTAINS(kw_error_message(), "opening unknown_status:0 failed");
   CHECK_CONTAINS(kw_error_message(), "unknown status 99");

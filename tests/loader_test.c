@@ -85,6 +85,14 @@ static void load_newer(void) {
   kw_device *device;
   CHECK_OK(kw_device_open("newer", &device));
   CHECK(kw_device_native(device) == 0);
+  /* What has a meaning in 1.7 and none here reads as zero. */
+  kw_device_info info = {.struct_size = sizeof info};
+  CHECK_OK(kw_device_get_info(device, &info));
+  CHECK(info.reserved == 0 && info.flush_subnormal.bits[0] == KW_DTYPE_BIT(KW_F16));
+  CHECK(info.flush_subnormal.bits[1] == 0);
+  kw_kernel_info kernel = {.struct_size = sizeof kernel};
+  CHECK_OK(kw_op_get_kernel(kw_op_find("add.Tensor"), device, 0, &kernel));
+  CHECK(kernel.dtypes.bits[0] == KW_DTYPE_BIT(KW_F32) && kernel.dtypes.bits[1] == 0);
   CHECK_OK(kw_device_close(device));
 }
 

@@ -4,6 +4,8 @@
  */
 #include "base/dtype.h"
 
+#include "base/error.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -135,6 +137,16 @@ kw_dtype kw_promotion_result(kw_promotion *promotion) {
   kw_dtype low = combine_categories(promotion, promotion->rank0, promotion->scalars);
   kw_dtype result = combine_categories(promotion, promotion->tensors, low);
   return promotion->refused[0] == KW_DTYPE_NONE ? result : KW_DTYPE_NONE;
+}
+
+kw_status kw_dtype_mask_check(const char *what, uint32_t abi_version, kw_dtype_mask *mask) {
+  const uint64_t known = KW_DTYPE_BIT(KW_DTYPE_COUNT) - 1;
+  if (((mask->bits[0] & ~known) | mask->bits[1]) != 0 && abi_version <= KW_ABI_VERSION) {
+    return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s has bits that stand for no dtype (0x%llx, 0x%llx): leave them 0", what,
+                   (unsigned long long)(mask->bits[0] & ~known), (unsigned long long)mask->bits[1]);
+  }
+  *mask = (kw_dtype_mask){{mask->bits[0] & known, 0}};
+  return KW_OK;
 }
 
 char *kw_dtype_list(uint64_t set, char *text, size_t size) {

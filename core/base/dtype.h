@@ -42,6 +42,10 @@ bool kw_dtype_is_integral(kw_dtype dtype); /* bool included */
 bool kw_dtype_is_float(kw_dtype dtype);    /* f8 included */
 bool kw_dtype_is_complex(kw_dtype dtype);
 
+/* Drops from a mask what stands for no dtype here. KW_ERR_INVALID_ARGUMENT where there is such a bit and the side that
+ * set it follows no later version; `what` names the mask. */
+kw_status kw_dtype_mask_check(const char *what, uint32_t abi_version, kw_dtype_mask *mask);
+
 /* The names of a set of dtypes, "bool, u8, f32", into text; returns text. 128 bytes hold KW_DTYPES_ANY. */
 char *kw_dtype_list(uint64_t dtypes, char *text, size_t size);
 

@@ -12,7 +12,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-static wide keys[3 + 2 * KW_MAX_RANK];
+static wide keys[4 + 2 * KW_MAX_RANK];
 
 static void draw_keys(void) {
   uint64_t words[2 * sizeof keys / sizeof keys[0]];
@@ -38,9 +38,10 @@ kw_fingerprint kw_fingerprint_of(uint64_t device_id, const kw_tensor_ref *ref, b
   sum += keys[1] * device_id;
   sum +=
       keys[2] * ((uint64_t)ref->alignment << 32 | (uint64_t)read_only << 31 | (uint64_t)ref->rank << 16 | ref->dtype);
+  sum += keys[3] * ref->layout;
   for (uint32_t d = 0; d < ref->rank; ++d) {
-    sum += keys[3 + 2 * d] * (uint64_t)ref->shape[d];
-    sum += keys[4 + 2 * d] * (uint64_t)ref->strides[d];
+    sum += keys[4 + 2 * d] * (uint64_t)ref->shape[d];
+    sum += keys[5 + 2 * d] * (uint64_t)ref->strides[d];
   }
   return (kw_fingerprint){(uint64_t)sum, (uint64_t)(sum >> 64)};
 }

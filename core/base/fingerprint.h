@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * 128 bits that stand for everything about a tensor that a plan depends on: device, dtype, shape, strides, alignment,
- * whether it may be written to. A call is recognised by comparing them instead of all sizes.
+ * 128 bits that stand for everything about a tensor that a plan depends on: device, dtype, shape, strides, layout,
+ * alignment, whether it may be written to. A call is recognised by comparing them instead of all sizes.
  *
  * Multilinear hashing modulo 2^128 with random 128-bit keys, drawn once per process (L. Carter, M. Wegman, "Universal
  * classes of hash functions", 1979; D. Lemire, O. Kaser, "Strongly universal string hashing is fast", 2014): two

@@ -50,6 +50,9 @@ static void ignores_what_a_plan_does_not_depend_on(void **state) {
   b.shape[1] = 0; /* beyond the rank */
   assert_true(kw_fingerprint_equal(kw_fingerprint_of(1, &a, false), kw_fingerprint_of(1, &b, false)));
   assert_false(kw_fingerprint_equal(kw_fingerprint_of(1, &a, false), kw_fingerprint_of(1, &b, true)));
+  b.layout = 1;
+  assert_false(kw_fingerprint_equal(kw_fingerprint_of(1, &a, false), kw_fingerprint_of(1, &b, false)));
+  b.layout = 0;
   b.strides[0] = 2;
   assert_false(kw_fingerprint_equal(kw_fingerprint_of(1, &a, false), kw_fingerprint_of(1, &b, false)));
 }

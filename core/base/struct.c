@@ -41,6 +41,11 @@ kw_status kw_chain_check(const char *what, const kw_ext *next) {
   return KW_OK;
 }
 
+kw_status kw_reserved_check(const char *what, uint32_t abi_version, uint32_t reserved) {
+  if (reserved == 0 || abi_version > KW_ABI_VERSION) return KW_OK;
+  return kw_fail(KW_ERR_ABI_MISMATCH, "reserved in %s is %u: set it to 0", what, reserved);
+}
+
 kw_status kw_struct_check(const char *what, uint32_t struct_size, uint32_t min) {
   if (struct_size < min) {
     return kw_fail(KW_ERR_ABI_MISMATCH, "%s has struct_size %u, at least %u is needed: set it to sizeof the struct",

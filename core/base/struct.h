@@ -31,6 +31,10 @@ kw_status kw_struct_check(const char *what, uint32_t struct_size, uint32_t min);
  * struct. */
 kw_status kw_chain_check(const char *what, const kw_ext *next);
 
+/* KW_OK when a field that is reserved here is zero, or reads as zero because the side that set it follows a later
+ * version, which may have given it a meaning. Otherwise KW_ERR_ABI_MISMATCH; `what` names the struct. */
+kw_status kw_reserved_check(const char *what, uint32_t abi_version, uint32_t reserved);
+
 /* Reads the other side's struct `from` into our `to` of `to_size` bytes: what the other side does not have is zero,
  * what we do not know is left out. to's struct_size becomes to_size. The caller has checked from's struct_size. */
 static inline void kw_struct_read(void *to, uint32_t to_size, const void *from) {

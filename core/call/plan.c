@@ -125,6 +125,11 @@ static kw_status check_outs(kw_plan *plan, const kw_request *request) {
       return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: result %u is %s; it must be %s", schema->name, i,
                      kw_ref_describe(out, given, sizeof given), kw_ref_describe(want, wanted, sizeof wanted));
     }
+    if (out->layout != 0) {
+      return kw_fail(KW_ERR_NOT_IMPLEMENTED,
+                     "%s: result %u has layout %u, which no kernel of this version takes; give a tensor of layout 0",
+                     schema->name, i, out->layout);
+    }
     if (kw_ref_overlaps_itself(out)) {
       return kw_fail(
           KW_ERR_INVALID_ARGUMENT,

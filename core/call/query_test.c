@@ -4,6 +4,8 @@
  */
 #include "testing/test_calls.h"
 
+#include <stdio.h>
+
 static kw_dispatch_fixture *fixture;
 static const kw_op *add, *div_op, *split, *cat, *nonzero, *layer_norm_backward;
 
@@ -137,6 +139,62 @@ static void wrong_descriptors_are_refused(void **state) {
   assert_int_equal(kw_op_infer(NULL, &list, 1, NULL, 0), KW_ERR_INVALID_ARGUMENT);
 }
 
+static void assert_not_implemented(kw_status status, const char *reason) {
+  assert_int_equal(status, KW_ERR_NOT_IMPLEMENTED);
+  if (!strstr(kw_error_message(), reason)) fail_msg("'%s' does not say '%s'", kw_error_message(), reason);
+}
+
+/* Asked about, called, and as an argument that is a dtype. */
+static void some_dtypes_only_travel(void **state) {
+  (void)state;
+  kw_call_support support = {.struct_size = sizeof support};
+  kw_tensor *one = floats(3, (float[]){1, 2, 3}), *out = NULL;
+  for (kw_dtype dtype = KW_U16; kw_dtype_name(dtype) != NULL; ++dtype) {
+    const kw_tensor_ref x = kw_meta(dtype, 1, (int64_t[]){3});
+    kw_tensor *tensor = tensor_of(dtype, 1, (int64_t[]){3}, NULL);
+    char reason[64];
+    snprintf(reason, sizeof reason, "argument 'other': no op computes on %s yet", kw_dtype_name(dtype));
+    assert_not_implemented(kw_op_can_run(add, device, (kw_value[]){kw_arg_tensor(one), kw_arg_meta(&x)}, 2, &support),
+                           reason);
+    assert_not_implemented(call(add, one, tensor, &out), reason);
+
+    assert_not_implemented(call(kw_op_find("copy_"), tensor, one, &tensor), "argument 'self'");
+    assert_not_implemented(
+        kw_op_call(kw_op_find("_to_copy"), NULL, (kw_value[]){kw_arg_tensor(one), kw_arg_dtype(dtype)}, 2, &out, 1),
+        "argument 'dtype'");
+    assert_int_equal(kw_op_support(add, device, dtype), KW_SUPPORT_NONE);
+    kw_tensor_release(tensor);
+  }
+  assert_int_equal(kw_op_support(add, device, 0x7ff0), KW_SUPPORT_NONE);
+  assert_int_equal(kw_op_support(add, device, 64 + KW_F32), KW_SUPPORT_NONE);
+  kw_tensor_release(one);
+}
+
+/* Nothing makes such a tensor in this version: here a test does. */
+static void set_layout(kw_tensor *tensor, uint32_t layout) {
+  ((kw_tensor_ref *)(uintptr_t)kw_tensor_describe(tensor))->layout = layout;
+}
+
+static void no_kernel_sees_a_layout(void **state) {
+  (void)state;
+  kw_tensor_ref laid = kw_meta(KW_F32, 1, (int64_t[]){5}), result = {.struct_size = sizeof result};
+  laid.layout = 7;
+  const kw_value metas[] = {kw_arg_meta(&laid), kw_arg_meta(&laid)};
+  const kw_value list[] = {kw_arg_meta_list((const kw_tensor_ref *[]){&laid, &laid}, 2)};
+  assert_not_implemented(kw_op_infer(add, metas, 2, (kw_tensor_ref *[]){&result}, 1), "'self' has layout 7");
+  assert_not_implemented(kw_op_infer(cat, list, 1, (kw_tensor_ref *[]){&result}, 1), "'tensors' has layout 7");
+  kw_tensor *x = floats(5, (float[]){1, 2, 3, 4, 5}), *y = floats(5, NULL), *sum = NULL;
+  set_layout(y, 3);
+  assert_not_implemented(call(add, x, y, &sum), "'other' has layout 3");
+  assert_null(sum);
+  assert_not_implemented(call(add, x, x, &y), "result 0 has layout 3");
+  assert_int_equal(counters().launches, 0);
+  set_layout(y, 0);
+  assert_int_equal(call(add, x, x, &y), KW_OK);
+  kw_tensor_release(x);
+  kw_tensor_release(y);
+}
+
 /* A call would read memory that a descriptor has not. */
 static void a_call_refuses_descriptors(void **state) {
   (void)state;
@@ -193,6 +251,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(counted_results_have_their_largest_size, open_device, close_device),
       cmocka_unit_test_setup_teardown(results_left_out_have_no_dtype, open_device, close_device),
       cmocka_unit_test_setup_teardown(wrong_descriptors_are_refused, open_device, close_device),
+      cmocka_unit_test_setup_teardown(some_dtypes_only_travel, open_device, close_device),
+      cmocka_unit_test_setup_teardown(no_kernel_sees_a_layout, open_device, close_device),
       cmocka_unit_test_setup_teardown(a_call_refuses_descriptors, open_device, close_device),
       cmocka_unit_test_setup_teardown(kernels_are_asked_and_nothing_is_run, open_device, close_device),
       cmocka_unit_test_setup_teardown(what_no_kernel_takes_cannot_run, open_device, close_device),

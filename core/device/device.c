@@ -4,6 +4,7 @@
  */
 #include "device/device.h"
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/struct.h"
@@ -31,10 +32,20 @@ static bool can_be_id(const char *id) {
   return *id == '\0' || kw_ascii_identifies(id, KW_NOT_IN_STABLE_ID);
 }
 
+/* What has no meaning here is zero, or reads so. */
+static kw_status check_unused(const kw_plugin *plugin, kw_device_info *info) {
+  const uint32_t version = plugin->desc.abi_version;
+  kw_status status = kw_reserved_check("its kw_device_info", version, info->reserved);
+  info->reserved = 0;
+  return status == KW_OK ? kw_dtype_mask_check("its flush_subnormal", version, &info->flush_subnormal) : status;
+}
+
 kw_status kw_device_read_info(kw_plugin *plugin, uint32_t index, kw_device_info *out_info) {
   kw_device_info info = {.struct_size = sizeof info};
   kw_status status = KW_ASK(plugin, device.info, plugin->state, index, &info);
   if (status != KW_OK) return kw_from_plugin(status, "%s.%s: device.info(%u)", plugin->vendor, plugin->key, index);
+  status = check_unused(plugin, &info);
+  if (status != KW_OK) return kw_wrap(KW_ERR_INTERNAL, "%s.%s: device.info(%u)", plugin->vendor, plugin->key, index);
   info.struct_size = sizeof info;
   mend_text(info.name);
   mend_text(info.vendor);

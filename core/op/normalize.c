@@ -35,6 +35,11 @@ static kw_status check_tensor(const kw_op *op, uint32_t index, const kw_tensor_r
   if (tensor->dtype >= KW_DTYPE_COUNT || tensor->rank > KW_MAX_RANK) {
     return kw_op_fail(op, index, "this is no tensor descriptor (dtype %u, rank %u)", tensor->dtype, tensor->rank);
   }
+  if (tensor->layout != 0) {
+    return kw_fail(KW_ERR_NOT_IMPLEMENTED,
+                   "%s: argument '%s' has layout %u, which no kernel of this version takes; give a tensor of layout 0",
+                   op->schema.name, op->schema.args[index].name, tensor->layout);
+  }
   return check_dtype(op, index, tensor->dtype);
 }
 

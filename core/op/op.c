@@ -5,6 +5,7 @@
  */
 #include "op/op.h"
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -142,8 +143,7 @@ static kw_op_row vendor_row(const kw_op *op, const kw_op_desc *desc) {
   bool infers = desc->infer != NULL, inplace = op->schema.args[0].mutated;
   kw_op_row row = {
       .schema = op->schema.text,
-      /* A descriptor from before the field existed reads as 0: no restriction. */
-      .dtypes = desc->dtypes.bits[0] ? desc->dtypes.bits[0] & KW_DTYPES_ANY : KW_DTYPES_ANY,
+      .dtypes = desc->dtypes.bits[0] & KW_DTYPES_ANY,
       .shape = infers    ? KW_SHAPE_CUSTOM
                : inplace ? KW_SHAPE_INPLACE
                          : KW_SHAPE_BROADCAST,
@@ -250,7 +250,7 @@ static kw_status insert(const char *vendor, kw_op *op, bool *out_kept) {
   return KW_OK;
 }
 
-kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
+kw_status kw_op_define(const char *vendor, uint32_t abi_version, const kw_op_desc *given) {
   if (!given) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: define_op: argument op is NULL", vendor);
   kw_status status = kw_struct_check("a kw_op_desc", given->struct_size, KW_OP_DESC_MIN);
   if (status != KW_OK) return kw_wrap(status, "%s: the op is not defined", vendor);
@@ -258,6 +258,9 @@ kw_status kw_op_define(const char *vendor, const kw_op_desc *given) {
   kw_op_desc desc;
   kw_struct_read(&desc, sizeof desc, given);
   if ((status = kw_chain_check("a kw_op_desc", desc.next)) != KW_OK) return status;
+  if ((desc.dtypes.bits[0] | desc.dtypes.bits[1]) == 0) desc.dtypes.bits[0] = KW_DTYPES_ANY;
+  status = kw_dtype_mask_check("its dtypes", abi_version, &desc.dtypes);
+  if (status != KW_OK) return kw_wrap(status, "%s: the op is not defined", vendor);
 
   if (desc.schema && !kw_utf8_is_valid(desc.schema)) {
     return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: define_op: the schema '%s' is no UTF-8", vendor, desc.schema);

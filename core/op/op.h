@@ -34,6 +34,6 @@ const kw_op *kw_op_by_id(uint32_t id);
 
 /* Adds a vendor's op (host->define_op). Same name and schema again: KW_OK. `vendor` names the definer in messages.
  * Thread-safe; look-ups go on without a lock meanwhile. */
-kw_status kw_op_define(const char *vendor, const kw_op_desc *desc);
+kw_status kw_op_define(const char *vendor, uint32_t abi_version, const kw_op_desc *desc);
 
 #endif /* KEYWAY_CORE_OP_H */

@@ -114,7 +114,7 @@ static void arguments_follow_the_schema(void **state) {
       "acme::taken_apart(Tensor(a!) self, Tensor?[] list, int[2] dim=[1, -2], *, str mode='sum', "
       "float? eps=None) -> (Tensor, Tensor(a!))");
   desc.infer = infer_scalar;
-  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
   const kw_op *op = kw_op_find("acme::taken_apart");
   static const struct {
     const char *name;
@@ -158,7 +158,7 @@ static void vendor_op_is_defined(void **state) {
   (void)state;
   kw_op_desc desc = describe("acme::first(Tensor self, Tensor other, *, float scale=1.0) -> Tensor");
   uint32_t before = kw_op_count();
-  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
   const kw_op *op = kw_op_find("acme::first");
   assert_non_null(op);
   assert_int_equal(kw_op_count(), before + 1);
@@ -167,27 +167,48 @@ static void vendor_op_is_defined(void **state) {
   assert_int_equal(op->row.shape, KW_SHAPE_BROADCAST);
   assert_ptr_equal(op->row.schema, op->schema.text);
   /* Again, as after a plugin's shutdown and init: the same op. */
-  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
   assert_ptr_equal(kw_op_find("acme::first"), op);
   assert_int_equal(kw_op_count(), before + 1);
   desc.schema = "acme::first(Tensor self) -> Tensor";
-  assert_int_equal(kw_op_define("other", &desc), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_op_define("other", KW_ABI_VERSION, &desc), KW_ERR_INVALID_ARGUMENT);
   assert_non_null(
       strstr(kw_error_message(), "other: op 'acme::first' is already defined as \"acme::first(Tensor self, "));
 
   desc = describe("acme::inplace_(Tensor(a!) self, Tensor other) -> Tensor(a!)");
-  desc.dtypes.bits[0] = KW_DTYPE_BIT(KW_F32) | UINT64_C(1) << 63;
-  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  desc.dtypes = (kw_dtype_mask){{KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(KW_U16) | UINT64_C(1) << 63, 1}};
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_ERR_INVALID_ARGUMENT);
+  assert_non_null(strstr(kw_error_message(), "stand for no dtype (0x8000000000000000, 0x1)"));
+  assert_null(kw_op_find("acme::inplace_"));
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION + 1, &desc), KW_OK); /* a later version has such */
   op = kw_op_find("acme::inplace_");
   assert_true(op->row.shape == KW_SHAPE_INPLACE && op->row.result == KW_RESULT_SELF);
   assert_true(op->row.dtypes == KW_DTYPE_BIT(KW_F32));
+}
+
+static void a_vendors_bound_is_kept(void **state) {
+  (void)state;
+  kw_op_desc desc = describe("acme::sums(Tensor self) -> Tensor");
+  desc.comparator = KW_COMPARE_ACCUMULATE;
+  desc.ulp = 0;
+  desc.growth = 12;
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
+  kw_op_info info = {.struct_size = sizeof info};
+  assert_int_equal(kw_op_get_info(kw_op_find("acme::sums"), &info), KW_OK);
+  assert_string_equal(info.comparator, "accumulate");
+  assert_true(info.growth == 12 && info.max_ulp == 0 && info.absolute == 0);
+  desc = describe("acme::close(Tensor self) -> Tensor");
+  desc.absolute = 0.5;
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
+  assert_int_equal(kw_op_get_info(kw_op_find("acme::close"), &info), KW_OK);
+  assert_true(strcmp(info.comparator, "ulp") == 0 && info.max_ulp == 2 && info.absolute == 0.5 && info.growth == 0);
 }
 
 static void descriptors_of_other_sizes(void **state) {
   (void)state;
   kw_op_desc desc = describe("acme::too_small(Tensor self) -> Tensor");
   desc.struct_size = KW_OP_DESC_MIN - 1;
-  assert_int_equal(kw_op_define("acme", &desc), KW_ERR_ABI_MISMATCH);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_ERR_ABI_MISMATCH);
   assert_non_null(strstr(kw_error_message(), "struct_size"));
   /* A newer one's tail is ignored. */
   struct {
@@ -195,7 +216,7 @@ static void descriptors_of_other_sizes(void **state) {
     char tail[64];
   } newer = {describe("acme::newer(Tensor self) -> Tensor"), "tail"};
   newer.desc.struct_size = sizeof newer;
-  assert_int_equal(kw_op_define("acme", &newer.desc), KW_OK);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &newer.desc), KW_OK);
 }
 
 static const struct {
@@ -219,22 +240,41 @@ static void bad_vendor_ops_are_refused(void **state) {
   uint32_t before = kw_op_count();
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
     kw_op_desc desc = describe(refused[i].schema);
-    assert_int_equal(kw_op_define("acme", &desc), KW_ERR_INVALID_ARGUMENT);
+    assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_ERR_INVALID_ARGUMENT);
     if (!strstr(kw_error_message(), refused[i].says)) fail_msg("%s: %s", refused[i].schema, kw_error_message());
   }
   kw_op_desc desc = describe("acme::x(Tensor(a!) a) -> Tensor");
   desc.infer = infer_scalar;
-  assert_int_equal(kw_op_define("acme", &desc), KW_ERR_INVALID_ARGUMENT);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_ERR_INVALID_ARGUMENT);
   assert_non_null(strstr(kw_error_message(), "does not return it"));
   desc = describe("acme::x(Tensor a) -> Tensor");
-  desc.ulp = NAN;
-  assert_int_equal(kw_op_define("acme", &desc), KW_ERR_INVALID_ARGUMENT);
-  assert_int_equal(kw_op_define("acme", NULL), KW_ERR_INVALID_ARGUMENT);
+  static const struct {
+    kw_comparator comparator;
+    double ulp, absolute, growth;
+    const char *says;
+  } bounds[] = {{KW_COMPARE_ULP, NAN, 0, 0, "ulp is nan"},
+                {KW_COMPARE_ULP, 1, -1, 0, "absolute is -1"},
+                {KW_COMPARE_ULP, 1, 0, 3, "growth is 3; it must be 0 with"},
+                {KW_COMPARE_BITS, 1, 0, 0, "ulp is 1; it must be 0 with"},
+                {KW_COMPARE_ACCUMULATE, 0, 0, 0, "growth is 0; it must be more"},
+                {KW_COMPARE_ACCUMULATE, 0, 0, INFINITY, "growth is inf"},
+                {KW_COMPARE_ACCUMULATE, 0, 1, 8, "absolute is 1"}};
+  for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; ++i) {
+    desc.comparator = bounds[i].comparator;
+    desc.ulp = bounds[i].ulp;
+    desc.absolute = bounds[i].absolute;
+    desc.growth = bounds[i].growth;
+    assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_ERR_INVALID_ARGUMENT);
+    if (!strstr(kw_error_message(), bounds[i].says)) fail_msg("%s: %s", bounds[i].says, kw_error_message());
+  }
+  desc.comparator = 3;
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_ERR_UNSUPPORTED);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, NULL), KW_ERR_INVALID_ARGUMENT);
   assert_int_equal(kw_op_count(), before);
   assert_null(kw_op_find("acme::x"));
   desc = describe("acme::x(Tensor[] list) -> Tensor");
   desc.infer = infer_scalar;
-  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
   assert_int_equal(kw_op_find("acme::x")->row.shape, KW_SHAPE_CUSTOM);
 }
 
@@ -244,7 +284,7 @@ static void references_run(void **state) {
   uint32_t count = 1;
   desc.reference = reference;
   desc.user = &count;
-  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
   const kw_op *op = kw_op_find("acme::referenced");
   kw_call call = {.struct_size = sizeof call, .arg_count = 1};
   assert_int_equal(kw_op_run_reference(op, &call), KW_OK);
@@ -263,7 +303,7 @@ static void *define_many(void *user) {
     char schema[64];
     snprintf(schema, sizeof schema, "race::op%d_%d(Tensor self) -> Tensor", i, i % 2 ? thread : 0);
     kw_op_desc desc = describe(schema);
-    if (kw_op_define("race", &desc) != KW_OK) return "define failed";
+    if (kw_op_define("race", KW_ABI_VERSION, &desc) != KW_OK) return "define failed";
     *strchr(schema, '(') = '\0';
     const kw_op *op = kw_op_find(schema);
     if (!op || strcmp(op->schema.name, schema) != 0 || kw_op_by_id(op->id) != op) return "not found again";
@@ -290,15 +330,11 @@ static void threads_define_and_find(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(table_is_there_and_interned),
-      cmocka_unit_test(magnitude_ops_exist),
-      cmocka_unit_test(known_args_are_the_tables),
-      cmocka_unit_test(info_follows_the_row),
-      cmocka_unit_test(arguments_follow_the_schema),
-      cmocka_unit_test(vendor_op_is_defined),
-      cmocka_unit_test(descriptors_of_other_sizes),
-      cmocka_unit_test(bad_vendor_ops_are_refused),
-      cmocka_unit_test(references_run),
+      cmocka_unit_test(table_is_there_and_interned), cmocka_unit_test(magnitude_ops_exist),
+      cmocka_unit_test(known_args_are_the_tables),   cmocka_unit_test(info_follows_the_row),
+      cmocka_unit_test(arguments_follow_the_schema), cmocka_unit_test(vendor_op_is_defined),
+      cmocka_unit_test(descriptors_of_other_sizes),  cmocka_unit_test(a_vendors_bound_is_kept),
+      cmocka_unit_test(bad_vendor_ops_are_refused),  cmocka_unit_test(references_run),
       cmocka_unit_test(threads_define_and_find),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  */
 #include "plugin/kernel.h"
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -138,6 +139,8 @@ kw_status kw_kernel_register(kw_plugin *plugin, const kw_kernel_desc *given) {
         desc.name, desc.op, (unsigned long long)(desc.flags & KW_FLAGS_CRITICAL & ~KNOWN_FLAGS));
   }
   if ((status = kw_chain_check("a kw_kernel_desc", desc.next)) != KW_OK) return status;
+  status = kw_dtype_mask_check("its dtypes", plugin->desc.abi_version, &desc.dtypes);
+  if (status != KW_OK) return kw_wrap(status, "kernel %s of %s", desc.name, desc.op);
   const kw_op *op = kw_op_find(desc.op);
   if (op == NULL) {
     return kw_fail(KW_ERR_NOT_FOUND,

@@ -221,13 +221,6 @@ static kw_status copy_desc(const kw_plugin_desc *from, kw_plugin_desc *to) {
   return KW_OK;
 }
 
-/* A plugin of a later minor version may have given a meaning to a field that is reserved here, which then reads as
- * zero; any other has forgotten to clear it. */
-static kw_status check_reserved(const kw_plugin_answer *result, const char *what, uint32_t reserved) {
-  if (reserved == 0 || result->desc.abi_version > KW_ABI_VERSION) return KW_OK;
-  return kw_fail(KW_ERR_ABI_MISMATCH, "reserved in %s is %u: set it to 0", what, reserved);
-}
-
 static kw_status copy_table(group_id id, const void *table, kw_plugin_answer *result) {
   const group_row *group = &groups[id];
   uint32_t size = kw_struct_size(table);
@@ -236,7 +229,7 @@ static kw_status copy_table(group_id id, const void *table, kw_plugin_answer *re
 
   uint32_t reserved;
   memcpy(&reserved, (const char *)table + sizeof size, sizeof reserved);
-  if ((status = check_reserved(result, group->name, reserved)) != KW_OK) return status;
+  if ((status = kw_reserved_check(group->name, result->desc.abi_version, reserved)) != KW_OK) return status;
 
   char *to = (char *)result + group->offset;
   for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++) {

@@ -62,7 +62,7 @@ static kw_status host_define_op(void *ctx, const kw_op_desc *op) {
   if (!kw_kernels_are_open(plugin)) {
     return kw_error_offer(kw_fail(KW_ERR_INVALID_ARGUMENT, "define_op: called outside init; define ops there"));
   }
-  return end_of_service(plugin, kw_op_define(plugin->vendor, op));
+  return end_of_service(plugin, kw_op_define(plugin->vendor, plugin->desc.abi_version, op));
 }
 
 static kw_status host_report_async_error(void *ctx, uint64_t stream_token, uint64_t call_id, kw_status status,

@@ -92,6 +92,22 @@ static void put_int(writer *out, int64_t value) {
   put(out, text);
 }
 
+static void put_uint(writer *out, uint64_t value) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRIu64, value);
+  put(out, text);
+}
+
+/* What no op computes on yet: as it lies in memory, the highest byte first. */
+static void put_bits(writer *out, const void *element, size_t size) {
+  char text[4];
+  put(out, "0x");
+  for (size_t i = size; i-- > 0;) {
+    snprintf(text, sizeof text, "%02x", ((const unsigned char *)element)[i]);
+    put(out, text);
+  }
+}
+
 static void put_element(writer *out, kw_dtype dtype, const char *at) {
   union {
     int8_t i8;
@@ -100,6 +116,8 @@ static void put_element(writer *out, kw_dtype dtype, const char *at) {
     int64_t i64;
     uint8_t u8;
     uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
     float f32[2];
     double f64[2];
   } value;
@@ -122,6 +140,15 @@ static void put_element(writer *out, kw_dtype dtype, const char *at) {
       return;
     case KW_I64:
       put_int(out, value.i64);
+      return;
+    case KW_U16:
+      put_uint(out, value.u16);
+      return;
+    case KW_U32:
+      put_uint(out, value.u32);
+      return;
+    case KW_U64:
+      put_uint(out, value.u64);
       return;
     case KW_F16:
       put_float(out, decode_small_float(value.u16, 5, 10, true), 10, false);
@@ -148,7 +175,7 @@ static void put_element(writer *out, kw_dtype dtype, const char *at) {
       put_complex(out, value.f64[0], value.f64[1], 52);
       return;
     default:
-      put(out, "?");
+      put_bits(out, &value, kw_dtype_size(dtype));
       return;
   }
 }

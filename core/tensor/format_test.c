@@ -123,10 +123,36 @@ static void text_is_cut_like_snprintf(void **state) {
   kw_tensor_release(tensor);
 }
 
+static void what_no_op_computes_on(void **state) {
+  (void)state;
+  static const struct {
+    kw_dtype dtype;
+    uint8_t bytes[8];
+    const char *text;
+  } rows[] = {
+      {KW_U16, {0xff, 0xfe}, "tensor([65279], u16, npu:0)"},
+      {KW_U32, {0, 0, 0, 0x80}, "tensor([2147483648], u32, npu:0)"},
+      {KW_U64, {1, 0, 0, 0, 0, 0, 0, 0x80}, "tensor([9223372036854775809], u64, npu:0)"},
+      {KW_C32, {1, 2, 3, 4}, "tensor([0x04030201], c32, npu:0)"},
+      {KW_F8E8M0, {0x7f}, "tensor([0x7f], f8e8m0, npu:0)"},
+      {KW_F4E2M1X2, {0xa1}, "tensor([0xa1], f4e2m1x2, npu:0)"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    kw_tensor *tensor;
+    char text[80];
+    assert_ok(kw_tensor_create(&test->device, rows[i].dtype, 1, (int64_t[]){1}, &tensor));
+    assert_ok(kw_tensor_write(tensor, rows[i].bytes));
+    assert_ok(kw_tensor_format(tensor, text, sizeof text));
+    assert_string_equal(text, rows[i].text);
+    kw_tensor_release(tensor);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shapes),
       cmocka_unit_test(integers),
+      cmocka_unit_test(what_no_op_computes_on),
       cmocka_unit_test(floats),
       cmocka_unit_test(f32_round_trips),
       cmocka_unit_test(long_tensors_are_abbreviated),

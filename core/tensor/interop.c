@@ -193,6 +193,9 @@ static kw_status native_handle(const char *function, kw_device *device, kw_objec
   if (status != KW_OK) return status;
   status = KW_ASK(device->slots, interop.native_handle, device->handle, kind, object, &handle);
   if (status != KW_OK) return kw_device_mark_if_lost(device, kw_from_plugin(status, "%s: %s", function, device->name));
+  status = kw_reserved_check("the plugin's kw_native_handle", device->plugin->desc.abi_version, handle.reserved);
+  if (status != KW_OK) return kw_wrap(KW_ERR_INTERNAL, "%s: %s", function, device->name);
+  handle.reserved = 0;
   kw_struct_write(out_handle, &handle, sizeof handle);
   return KW_OK;
 }

@@ -34,6 +34,29 @@ static void write_and_read(void **state) {
   test_device_close(test);
 }
 
+/* Also turned round, and from device to device; a pair of 4-bit numbers stays together. */
+static void what_no_op_computes_on_moves(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", 0), *other = test_device_open("test:1", 0);
+  for (kw_dtype dtype = KW_U16; kw_dtype_size(dtype) != 0; ++dtype) {
+    const size_t item = kw_dtype_size(dtype);
+    kw_tensor *x = NULL, *turned = NULL, *there = NULL;
+    uint8_t in[6 * 8], out[6 * 8];
+    for (size_t i = 0; i < sizeof in; ++i) in[i] = (uint8_t)(0xf1 * i + dtype);
+    assert_ok(kw_tensor_create(&test->device, dtype, 2, DIMS(2, 3), &x));
+    assert_ok(kw_tensor_write(x, in));
+    assert_ok(kw_tensor_transpose(x, 0, 1, &turned));
+    assert_ok(kw_tensor_to(turned, &other->device, &there));
+    assert_ok(kw_tensor_read(there, out));
+    for (size_t i = 0; i < 6; ++i) assert_memory_equal(out + i * item, in + (i % 2 * 3 + i / 2) * item, item);
+    kw_tensor_release(there);
+    kw_tensor_release(turned);
+    kw_tensor_release(x);
+  }
+  test_device_close(other);
+  test_device_close(test);
+}
+
 static void strided(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", 0);
@@ -302,14 +325,9 @@ static void fill(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(write_and_read),
-      cmocka_unit_test(strided),
-      cmocka_unit_test(async),
-      cmocka_unit_test(to_devices),
-      cmocka_unit_test(staging_in_pieces),
-      cmocka_unit_test(from_peers),
-      cmocka_unit_test(fill),
-      cmocka_unit_test(failures_are_passed_on),
+      cmocka_unit_test(write_and_read), cmocka_unit_test(strided),    cmocka_unit_test(what_no_op_computes_on_moves),
+      cmocka_unit_test(async),          cmocka_unit_test(to_devices), cmocka_unit_test(staging_in_pieces),
+      cmocka_unit_test(from_peers),     cmocka_unit_test(fill),       cmocka_unit_test(failures_are_passed_on),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static kw_status init_1_7(const kw_host_api *host, const kw_init_info *info, voi
   const kernel_desc_1_7 kernel = {.known = {.struct_size = sizeof kernel,
                                             .op = "add.Tensor",
                                             .name = "fast",
-                                            .dtypes = {{KW_DTYPE_BIT(KW_F32), 0}},
+                                            .dtypes = {{KW_DTYPE_BIT(KW_F32) | UINT64_C(1) << 40, 1}},
                                             .known_args = 2,
                                             .can_implement = fixture_can_add,
                                             .launch = fixture_add},
@@ -46,6 +46,11 @@ static kw_status init_1_7(const kw_host_api *host, const kw_init_info *info, voi
 }
 
 #define FIXTURE_ABI KW_ABI_MAKE(1, 7)
+#define FIXTURE_INFO_MORE(info)                     \
+  (info)->reserved = 7;                             \
+  (info)->flush_subnormal = (kw_dtype_mask) {       \
+    { KW_DTYPE_BIT(KW_F16) | UINT64_C(1) << 40, 1 } \
+  }
 #define FIXTURE_DESC_SIZE (sizeof(kw_plugin_desc) + 16)
 #define FIXTURE_MEMORY &memory
 #define FIXTURE_STREAM &stream

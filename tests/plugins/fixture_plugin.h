@@ -5,6 +5,7 @@
  *   FIXTURE_ABI           KW_ABI_VERSION
  *   FIXTURE_DEVICES       how many devices: 1
  *   FIXTURE_TYPE, FIXTURE_FLAGS    of kw_device_info: KW_DEVICE_OTHER, 0
+ *   FIXTURE_INFO_MORE(info)        sets more of it: nothing
  *   FIXTURE_DESCRIPTION   a text
  *   FIXTURE_OPTIONS, FIXTURE_OPTION_COUNT    an array of pointers to kw_option_desc: none
  *   FIXTURE_COUNT, FIXTURE_INFO, FIXTURE_ATTRIBUTE    functions; the last is NULL
@@ -29,6 +30,9 @@
 #endif
 #ifndef FIXTURE_FLAGS
 #define FIXTURE_FLAGS 0
+#endif
+#ifndef FIXTURE_INFO_MORE
+#define FIXTURE_INFO_MORE(info) ((void)(info))
 #endif
 #ifndef FIXTURE_DESC_SIZE
 #define FIXTURE_DESC_SIZE sizeof(kw_plugin_desc)
@@ -86,6 +90,7 @@ static kw_status fixture_info(void *plugin, uint32_t index, kw_device_info *out_
   out_info->total_memory = UINT64_C(1) << 30;
   out_info->mem_alignment = 64;
   out_info->offset_alignment = 64;
+  FIXTURE_INFO_MORE(out_info);
   return KW_OK;
 }
 #define FIXTURE_INFO fixture_info

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Registers more kernels than a search through all of them at each registration would get done in a test's time, and
- * then some that are refused: for their name, a flag, no known_args, and mixed dtypes without can_implement.
+ * then some that are refused: for their name, a flag, no known_args, a dtype that there is not,
+ * and mixed dtypes without can_implement.
  */
 #define FIXTURE_KEY "many_kernels"
 #include "fixture.h"
@@ -33,6 +34,9 @@ static kw_status register_many(const kw_host_api *host, const kw_init_info *info
   kernel.known_args = 0;
   if (host->register_kernel(host->ctx, &kernel) != KW_ERR_INVALID_ARGUMENT) return KW_ERR_INTERNAL;
   kernel.known_args = 3;
+  kernel.dtypes.bits[1] = 1;
+  if (host->register_kernel(host->ctx, &kernel) != KW_ERR_INVALID_ARGUMENT) return KW_ERR_INTERNAL;
+  kernel.dtypes.bits[1] = 0;
   kernel.flags = KW_KERNEL_MIXED_DTYPES;
   if (host->register_kernel(host->ctx, &kernel) != KW_ERR_INVALID_ARGUMENT) return KW_ERR_INTERNAL;
   kernel.name = name;

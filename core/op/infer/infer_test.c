@@ -432,7 +432,7 @@ static void vendor_inference_with_longer_descriptors(void **state) {
                      .schema = "acme::longer(Tensor a) -> (Tensor, Tensor, Tensor)",
                      .user = &first,
                      .infer = infer_longer};
-  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
   const kw_tensor_ref a = {.struct_size = sizeof a, .dtype = KW_F32, .numel = 1};
   const kw_value arg = {.tag = KW_TAG_TENSOR, .u.tensor = &a};
   kw_inference inference;
@@ -448,7 +448,7 @@ static void vendor_inference(void **state) {
   kw_op_desc desc = {.struct_size = sizeof desc,
                      .schema = "acme::pair(Tensor? a, Tensor?[] list, int mode) -> (Tensor, Tensor)",
                      .infer = infer_pair};
-  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
   const kw_op *op = kw_op_find("acme::pair");
   kw_tensor_ref data = {.dtype = KW_F8E4M3FN, .rank = 1, .shape = {3}, .mem = &desc, .offset = 8},
                 scales = {.dtype = KW_F32, .rank = 1, .shape = {3}},
@@ -486,9 +486,9 @@ static void vendor_inference(void **state) {
   /* Without a callback: broadcast and promote. */
   desc =
       (kw_op_desc){.struct_size = sizeof desc, .schema = "acme::blend(Tensor alpha, Tensor src, Scalar s) -> Tensor"};
-  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
   desc.schema = "acme::accumulate_(Tensor(a!) self, Tensor other, float by=1.0) -> Tensor(a!)";
-  assert_int_equal(kw_op_define("acme", &desc), KW_OK);
+  assert_int_equal(kw_op_define("acme", KW_ABI_VERSION, &desc), KW_OK);
   static const test_infer_row rows[] = {
       {"acme::blend i32[2,1] u8[3] f:1.5", "f32: f32[2,3] cast 0 1 expand"},
       {"acme::blend i32[3] i32[3] i:2", "i32: i32[3]"},
