@@ -79,7 +79,8 @@ static kw_status leave_pages(kw_gpu_device *device, pages *in) {
 /* ---- Slots ------------------------------------------------------------------------------------------------------- */
 
 static kw_status check(const kw_gpu_device *device, const kw_external_memory *info) {
-  if (info->kind == KW_HANDLE_HOST && (info->flags & KW_FLAGS_CRITICAL & ~KW_EXTERNAL_READ_ONLY) == 0) return KW_OK;
+  const bool known = info->kind == KW_HANDLE_HOST || device->driver->import_handle;
+  if (known && (info->flags & KW_FLAGS_CRITICAL & ~KW_EXTERNAL_READ_ONLY) == 0) return KW_OK;
   return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED,
                       "memory of kind %u with flags 0x%llx: %s takes host memory, read-only or not",
                       (unsigned)info->kind, (unsigned long long)info->flags, device->driver->key);
@@ -103,21 +104,28 @@ static kw_status begin_import(kw_gpu_device *device, const kw_external_memory *i
   return KW_OK;
 }
 
+static kw_status import_host(kw_gpu_device *device, const kw_external_memory *info, kw_mem *out_mem) {
+  import *added = malloc(sizeof *added);
+  if (!added) return kw_gpu_error(device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for an import");
+  pthread_mutex_lock(&lock);
+  kw_status status = begin_import(device, info, added);
+  pthread_mutex_unlock(&lock);
+  if (status == KW_OK) {
+    *out_mem = added->mem;
+  } else {
+    free(added);
+  }
+  return status;
+}
+
 static kw_status import_memory(void *state, const kw_external_memory *info, kw_mem *out_mem, uint32_t *out_alignment) {
   kw_gpu_device *device = state;
   kw_status status = check(device, info);
   if (status != KW_OK) return status;
-  import *added = malloc(sizeof *added);
-  if (!added) return kw_gpu_error(device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for an import");
-  pthread_mutex_lock(&lock);
-  status = begin_import(device, info, added);
-  pthread_mutex_unlock(&lock);
-  if (status != KW_OK) {
-    free(added);
-    return status;
-  }
-  const uintptr_t address = (uintptr_t)added->mem, lowest_bit = address & (~address + 1);
-  *out_mem = added->mem;
+  status = info->kind == KW_HANDLE_HOST ? import_host(device, info, out_mem)
+                                        : device->driver->import_handle(device, info, out_mem);
+  if (status != KW_OK) return status;
+  const uintptr_t address = (uintptr_t)*out_mem, lowest_bit = address & (~address + 1);
   *out_alignment = (uint32_t)(lowest_bit < 4096 ? lowest_bit : 4096);
   return KW_OK;
 }
@@ -140,9 +148,16 @@ static kw_status release_memory(void *state, kw_mem mem) {
     status = leave_pages(device, gone->in);
   }
   pthread_mutex_unlock(&lock);
+  if (!gone && device->driver->release_handle) return device->driver->release_handle(device, mem);
   if (!gone) kw_gpu_error(device->host, status, "release_memory: %p is no import of this device", mem);
   free(gone);
   return status;
+}
+
+static kw_status export_memory(void *state, kw_mem mem, kw_external_memory *inout_info) {
+  kw_gpu_device *device = state;
+  if (device->driver->export_handle) return device->driver->export_handle(device, mem, inout_info);
+  return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED, "%s has no memory for others", device->driver->key);
 }
 
 static kw_status native_handle(void *state, kw_object_kind kind, void *object, kw_native_handle *out_handle) {
@@ -160,5 +175,6 @@ const kw_interop_api kw_gpu_interop_slots = {
     .struct_size = sizeof kw_gpu_interop_slots,
     .import_memory = import_memory,
     .release_memory = release_memory,
+    .export_memory = export_memory,
     .native_handle = native_handle,
 };

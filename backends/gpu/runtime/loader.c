@@ -47,6 +47,19 @@ static bool find_common(void *library, int begin, int end) {
   return found;
 }
 
+static bool shares;
+
+static void find_shares(void) {
+  shares = true;
+  for (int i = KW_RT_NEEDED_CALLS; i < KW_RT_CALL_COUNT && shares; ++i)
+    shares = kw_rt_driver_has(
+        &(kw_rt_own_call){runtime->call_names[i], (char *)&kw_rt + (size_t)i * sizeof(void (*)(void))});
+}
+
+bool kw_rt_shares(void) {
+  return shares;
+}
+
 static void open_all(void) {
   int count = 0;
   driver = kw_rt_load(runtime->driver);
@@ -68,12 +81,13 @@ static void open_all(void) {
     snprintf(reason, sizeof reason, "%s", runtime->no_device);
     return;
   }
+  find_shares();
   void *compiler = kw_rt_load(runtime->compiler);
   if (!compiler) {
     snprintf(reason, sizeof reason, "%s", runtime->no_compiler);
     return;
   }
-  find_common(compiler, KW_RT_DRIVER_CALLS, KW_RT_CALL_COUNT);
+  find_common(compiler, KW_RT_DRIVER_CALLS, KW_RT_NEEDED_CALLS);
 }
 
 const char *kw_rt_open(void) {

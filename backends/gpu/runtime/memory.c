@@ -46,6 +46,7 @@ static kw_status alloc_pinned(kw_rt_device *device, uint64_t size, void **out_me
 kw_status kw_rt_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_rt_device *device = (kw_rt_device *)base;
   if (info->kind == KW_MEM_HOST_PINNED) return alloc_pinned(device, info->size, out_mem);
+  if (info->flags & KW_MEM_EXPORTABLE) return kw_rt_share_alloc(device, info->size, out_mem);
   int error = 2 /* out of memory */, call = device->pools ? KW_RT_alloc_async : KW_RT_alloc;
   void *before = runtime->enter(device);
   if (info->size <= device->total_memory)
@@ -57,7 +58,9 @@ kw_status kw_rt_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *ou
 
 kw_status kw_rt_free(kw_gpu_device *base, kw_mem mem) {
   kw_rt_device *device = (kw_rt_device *)base;
+  kw_status ended;
   if (kw_gpu_mem_kind(base, mem) == KW_MEM_HOST_PINNED) return kw_rt_free_host(base, mem);
+  if (kw_rt_share_end(device, mem, &ended)) return ended;
   void *before = runtime->enter(device);
   int error = device->pools ? kw_rt.free_async(mem, device->memory_stream) : kw_rt.free(mem);
   runtime->leave(before);

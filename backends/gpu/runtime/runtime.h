@@ -85,19 +85,41 @@
   X(program_code, (void *program, char *code), "nvrtcGetCUBIN", "hiprtcGetCode")                          \
   X(program_destroy, (void **program), "nvrtcDestroyProgram", "hiprtcDestroyProgram")
 
+/* Of drivers that can map memory by handles; all of them or none. */
+#define KW_RT_SHARE_CALLS(X)                                                                                         \
+  X(share_granularity, (size_t * step, const void *wanted, unsigned option), "cuMemGetAllocationGranularity",        \
+    "hipMemGetAllocationGranularity")                                                                                \
+  X(share_create, (uint64_t * handle, size_t size, const void *wanted, unsigned long long flags), "cuMemCreate",     \
+    "hipMemCreate")                                                                                                  \
+  X(share_release, (uint64_t handle), "cuMemRelease", "hipMemRelease")                                               \
+  X(share_reserve, (void **begin, size_t size, size_t alignment, void *at, unsigned long long flags),                \
+    "cuMemAddressReserve", "hipMemAddressReserve")                                                                   \
+  X(share_unreserve, (void *begin, size_t size), "cuMemAddressFree", "hipMemAddressFree")                            \
+  X(share_map, (void *begin, size_t size, size_t offset, uint64_t handle, unsigned long long flags), "cuMemMap",     \
+    "hipMemMap")                                                                                                     \
+  X(share_access, (void *begin, size_t size, const void *wanted, size_t count), "cuMemSetAccess", "hipMemSetAccess") \
+  X(share_unmap, (void *begin, size_t size), "cuMemUnmap", "hipMemUnmap")                                            \
+  X(share_export, (void *out, uint64_t handle, unsigned type, unsigned long long flags),                             \
+    "cuMemExportToShareableHandle", "hipMemExportToShareableHandle")                                                 \
+  X(share_import, (uint64_t * handle, void *shared, unsigned type), "cuMemImportFromShareableHandle",                \
+    "hipMemImportFromShareableHandle")
+
 #define KW_RT_FIELD(field, parameters, cuda, hip) int(*field) parameters;
 #define KW_RT_NUMBER(field, parameters, cuda, hip) KW_RT_##field,
 typedef struct kw_rt_calls {
   KW_RT_CALLS(KW_RT_FIELD)
   KW_RT_COMPILER_CALLS(KW_RT_FIELD)
+  KW_RT_SHARE_CALLS(KW_RT_FIELD)
 } kw_rt_calls;
 enum {
   KW_RT_CALLS(KW_RT_NUMBER) KW_RT_DRIVER_CALLS,
   KW_RT_LAST_DRIVER = KW_RT_DRIVER_CALLS - 1,
-  KW_RT_COMPILER_CALLS(KW_RT_NUMBER) KW_RT_CALL_COUNT
+  KW_RT_COMPILER_CALLS(KW_RT_NUMBER) KW_RT_NEEDED_CALLS,
+  KW_RT_LAST_NEEDED = KW_RT_NEEDED_CALLS - 1,
+  KW_RT_SHARE_CALLS(KW_RT_NUMBER) KW_RT_CALL_COUNT
 };
 
-/* All set once kw_rt_open has said KW_OK. */
+/* All that are needed are set once kw_rt_open has said KW_OK. */
 extern kw_rt_calls kw_rt;
 
 /* ---- What a backend adds ----------------------------------------------------------------------------------------- */
@@ -117,7 +139,7 @@ typedef struct kw_rt_own_call {
 typedef struct kw_rt_runtime {
   const char *name;                /* "CUDA" */
   const char *vendor;              /* of the devices */
-  const char *const *call_names;   /* KW_RT_CALLS, then KW_RT_COMPILER_CALLS */
+  const char *const *call_names;   /* KW_RT_CALLS, KW_RT_COMPILER_CALLS, KW_RT_SHARE_CALLS */
   const kw_rt_own_call *own_calls; /* of the driver, beside these; NULL ends them */
   const char *const *driver;       /* names of the library, tried in order; NULL ends them */
   const char *const *compiler;
@@ -125,6 +147,7 @@ typedef struct kw_rt_runtime {
   const char *compiler_name;                       /* "NVRTC" */
   int units_attribute, pools_attribute;            /* numbers for device_attribute */
   int dl_device, dl_host; /* DLPack's numbers for the device's memory and the host's it reaches */
+  int descriptor_since;   /* drivers before this version want a pointer to a descriptor that they import */
 
   const char *(*error_name)(int error);
   const char *(*error_text)(int error);
@@ -164,6 +187,7 @@ typedef struct kw_rt_device {
   void *origin;      /* of the device's clock, an event; NULL before the clock is first read */
   int64_t origin_ns; /* the time then; the device's lock guards both */
   atomic_bool lost;
+  struct kw_rt_shared *shared; /* memory for others and of others, by descriptor; under the device's lock */
   struct {
     const struct kw_rt_library *library; /* vendor_library.h; NULL: none from here on */
     void *handle;
@@ -191,6 +215,13 @@ const char *kw_rt_find_calls(void *library, const kw_rt_own_call *calls);
 
 /* Opens the libraries, once for the life of the process. NULL, or why there is nothing to work with. */
 const char *kw_rt_open(void);
+
+/* Whether the driver has KW_RT_SHARE_CALLS. */
+bool kw_rt_shares(void);
+/* Memory that kw_rt_export takes. */
+kw_status kw_rt_share_alloc(kw_rt_device *device, uint64_t size, kw_mem *out_mem);
+/* Frees it, or ends an import; false where it is neither. */
+bool kw_rt_share_end(kw_rt_device *device, kw_mem mem, kw_status *out_status);
 
 /* An entry point that not every driver has, to be set; false: this one has not. After kw_rt_open. */
 bool kw_rt_driver_has(const kw_rt_own_call *call);
@@ -241,6 +272,9 @@ kw_status kw_rt_free_host(kw_gpu_device *device, void *memory);
 kw_status kw_rt_copy_peer(kw_gpu_device *device, kw_gpu_stream *stream, kw_gpu_device *src_device,
                           const kw_copy_info *copy);
 
+kw_status kw_rt_import(kw_gpu_device *device, const kw_external_memory *info, kw_mem *out_mem);
+kw_status kw_rt_import_end(kw_gpu_device *device, kw_mem mem);
+kw_status kw_rt_export(kw_gpu_device *device, kw_mem mem, kw_external_memory *inout_info);
 kw_status kw_rt_host_register(kw_gpu_device *device, void *begin, uint64_t size, bool read_only);
 kw_status kw_rt_host_unregister(kw_gpu_device *device, void *begin);
 kw_status kw_rt_host_address(kw_gpu_device *device, void *begin, void **out_there);
@@ -287,6 +321,8 @@ extern const kw_test_api kw_rt_test_api;
   .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .mem_kinds = 1u << KW_MEM_HOST_PINNED,                   \
   .map = kw_gpu_map_by_address, .unmap = kw_gpu_unmap_by_address, .host_register = kw_rt_host_register,                \
   .host_unregister = kw_rt_host_unregister, .host_address = kw_rt_host_address, .native_handle = kw_rt_native_handle,  \
+  .mem_flags = KW_MEM_EXPORTABLE, .import_handle = kw_rt_import, .release_handle = kw_rt_import_end,                   \
+  .export_handle = kw_rt_export,                                                                                       \
   .stream_size = sizeof(kw_rt_stream), .stream_create = kw_rt_stream_create, .stream_destroy = kw_rt_stream_destroy,   \
   .stream_synchronize = kw_rt_stream_synchronize, .stream_query = kw_rt_stream_query,                                  \
   .callback_size = sizeof(kw_rt_callback), .callback_hold = kw_rt_callback_hold,                                       \

@@ -14,7 +14,7 @@ static bool there; /* NVRTC is */
 
 static void open_compiler(void) {
   void *library = shim_open_library((const char *const[]){KW_RT_CUDA_COMPILER, NULL});
-  there = library && shim_find_calls(library, KW_RT_DRIVER_CALLS, KW_RT_CALL_COUNT);
+  there = library && shim_find_calls(library, KW_RT_DRIVER_CALLS, KW_RT_NEEDED_CALLS);
 }
 
 static int ready(void) {

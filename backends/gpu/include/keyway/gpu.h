@@ -132,7 +132,8 @@ struct kw_gpu_driver {
   /* ---- Memory: see kw_memory_api ---- */
 
   uint32_t mem_kinds; /* bit k: alloc knows kw_mem_kind k; KW_MEM_DEVICE is known without */
-  /* The kind is a known one, and there are no critical flags. */
+  uint64_t mem_flags; /* of KW_MEM_'s critical ones: those that alloc knows, for KW_MEM_DEVICE */
+  /* The kind is a known one, and so are critical flags. */
   kw_status (*alloc)(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);
   /* kw_gpu_mem_kind says how it was allocated. */
   kw_status (*dealloc)(kw_gpu_device *device, kw_mem mem);
@@ -154,7 +155,7 @@ struct kw_gpu_driver {
   kw_status (*map)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void **out_pointer);
   kw_status (*unmap)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void *pointer);
 
-  /* ---- Memory of others (optional, all; where a kw_mem is an address) ---- */
+  /* ---- Memory of others and for others (optional, all; where a kw_mem is an address) ---- */
 
   /* From here on the process's devices reach these pages of the host, which no other registration overlaps.
    * KW_ERR_UNSUPPORTED for pages that they do not reach. */
@@ -162,6 +163,10 @@ struct kw_gpu_driver {
   kw_status (*host_unregister)(kw_gpu_device *device, void *begin);
   /* What this device calls registered pages. (optional: what the host calls them) */
   kw_status (*host_address)(kw_gpu_device *device, void *begin, void **out_there);
+  /* Memory by other handles than host ranges, and its end; memory for others. (optional, all three) */
+  kw_status (*import_handle)(kw_gpu_device *device, const kw_external_memory *info, kw_mem *out_mem);
+  kw_status (*release_handle)(kw_gpu_device *device, kw_mem mem);
+  kw_status (*export_handle)(kw_gpu_device *device, kw_mem mem, kw_external_memory *inout_info);
   /* kw_interop_api.native_handle, for the kinds that there are. `imported`: the memory is the host's. */
   kw_status (*native_handle)(kw_gpu_device *device, kw_object_kind kind, void *object, bool imported,
                              kw_native_handle *out_handle);

@@ -47,7 +47,14 @@ enum {
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
 /* Handles point to one of these; each begins with what it is, which no longer holds once it is destroyed. */
-enum { STREAM = 0x5354524d, EVENT = 0x45564e54, MODULE = 0x4d4f444c, FUNCTION = 0x46554e43, GRAPH = 0x47525048 };
+enum {
+  STREAM = 0x5354524d,
+  EVENT = 0x45564e54,
+  MODULE = 0x4d4f444c,
+  FUNCTION = 0x46554e43,
+  GRAPH = 0x47525048,
+  PHYSICAL = 0x50485953
+};
 
 /* The context of a device. The first error of a kernel stays until it is reset. */
 typedef struct context {
