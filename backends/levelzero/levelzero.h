@@ -23,6 +23,7 @@
   X(EventHostReset) X(EventHostSignal) X(EventHostSynchronize) X(EventPoolCreate) X(EventPoolDestroy)                 \
   X(EventQueryKernelTimestamp) X(EventQueryStatus) X(Init) X(KernelCreate) X(KernelDestroy)                           \
   X(KernelSetArgumentValue) X(KernelSetGroupSize) X(MemAllocDevice) X(MemAllocHost) X(MemAllocShared) X(MemFree)       \
+  X(DeviceGetExternalMemoryProperties) X(MemGetAddressRange) X(MemGetAllocProperties)                                 \
   X(ModuleBuildLogDestroy) X(ModuleBuildLogGetString) X(ModuleCreate) X(ModuleDestroy) X(ModuleGetNativeBinary)
 /* clang-format on */
 
@@ -79,6 +80,10 @@ typedef struct lz_device {
 /* KW_OK after a success. Otherwise attaches lz_explain's text to the thread's error and returns what stands for the
  * result. */
 kw_status lz_check(const lz_device *device, ze_result_t result, const char *what);
+
+#define LZ_DESCRIPTORS (ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF)
+/* The types of descriptors by which the device takes memory and gives it. */
+ze_device_external_memory_properties_t lz_external_memory(const lz_device *device);
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
@@ -151,6 +156,9 @@ kw_status lz_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint
 kw_status lz_alloc_host(kw_gpu_device *device, uint64_t size, void **out_memory);
 kw_status lz_free_host(kw_gpu_device *device, void *memory);
 
+kw_status lz_import(kw_gpu_device *device, const kw_external_memory *info, kw_mem *out_mem);
+kw_status lz_import_end(kw_gpu_device *device, kw_mem mem);
+kw_status lz_export(kw_gpu_device *device, kw_mem mem, kw_external_memory *inout_info);
 kw_status lz_host_register(kw_gpu_device *device, void *begin, uint64_t size, bool read_only);
 kw_status lz_host_unregister(kw_gpu_device *device, void *begin);
 kw_status lz_native_handle(kw_gpu_device *device, kw_object_kind kind, void *object, bool imported,

@@ -8,11 +8,18 @@
 
 kw_status lz_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_mem) {
   const lz_device *device = (const lz_device *)base;
-  const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+  const bool exportable = (info->flags & KW_MEM_EXPORTABLE) != 0;
+  const ze_external_memory_export_desc_t export = {
+      .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+      .flags = exportable ? lz_external_memory(device).memoryAllocationExportTypes & LZ_DESCRIPTORS : 0};
+  const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
+                                           .pNext = exportable ? &export : NULL};
   const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
   const char *call = "zeMemAllocDevice";
   char what[64];
   ze_result_t result;
+  if (exportable && export.flags == 0)
+    return kw_gpu_error(base->host, KW_ERR_UNSUPPORTED, "this driver gives memory by no kind of descriptor");
   if (info->kind == KW_MEM_HOST_PINNED) {
     call = "zeMemAllocHost";
     result = ze.MemAllocHost(device->context, &host, info->size, info->alignment, out_mem);

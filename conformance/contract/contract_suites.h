@@ -236,6 +236,7 @@
   X(interop, unknown)              \
   X(interop, alignment)            \
   X(interop, export_descriptor)    \
+  X(interop, export_dmabuf)        \
   X(interop, export_bytes)         \
   X(interop, descriptor_elsewhere) \
   X(interop, bytes_elsewhere)      \

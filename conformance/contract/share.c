@@ -41,7 +41,7 @@ static kw_external_memory export_it(const kw_tensor *tensor, kw_handle_kind kind
 }
 
 static void close_handle(const kw_external_memory *memory) {
-  if (memory->kind == KW_HANDLE_FD) {
+  if (memory->kind == KW_HANDLE_FD || memory->kind == KW_HANDLE_DMABUF) {
     KW_CHECK(close((int)memory->handle) == 0, "the exported descriptor is not the caller's to close: %s",
              strerror(errno));
   }
@@ -95,6 +95,11 @@ static void check_here(kw_handle_kind kind) {
 void kw_contract_interop_export_descriptor(void **state) {
   (void)state;
   check_here(KW_HANDLE_FD);
+}
+
+void kw_contract_interop_export_dmabuf(void **state) {
+  (void)state;
+  check_here(KW_HANDLE_DMABUF);
 }
 
 void kw_contract_interop_export_bytes(void **state) {

@@ -283,6 +283,15 @@ static ze_result_t device_get_queue_group_properties(ze_device_handle_t device, 
   return ZE_RESULT_SUCCESS;
 }
 
+static ze_result_t device_get_external_memory_properties(ze_device_handle_t device,
+                                                         ze_device_external_memory_properties_t *out) {
+  EMU_CHECK(device, EMU_DEVICE);
+  EMU_CHECK_STRUCT(out, ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES);
+  out->memoryAllocationImportTypes = out->memoryAllocationExportTypes = EMU_SHARE_TYPES;
+  out->imageImportTypes = out->imageExportTypes = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
 static ze_result_t device_get_memory_properties(ze_device_handle_t device, uint32_t *count,
                                                 ze_device_memory_properties_t *out) {
   EMU_CHECK(device, EMU_DEVICE);
@@ -397,6 +406,7 @@ void emu_fill_device(ze_device_dditable_t *table) {
   table->pfnGetComputeProperties = device_get_compute_properties;
   table->pfnGetModuleProperties = device_get_module_properties;
   table->pfnGetCommandQueueGroupProperties = device_get_queue_group_properties;
+  table->pfnGetExternalMemoryProperties = device_get_external_memory_properties;
   table->pfnGetMemoryProperties = device_get_memory_properties;
   table->pfnGetMemoryAccessProperties = device_get_memory_access_properties;
   table->pfnGetP2PProperties = device_get_p2p_properties;

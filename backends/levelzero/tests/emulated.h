@@ -127,6 +127,13 @@ ze_result_t emu_check_events(uint32_t count, ze_event_handle_t *events);
 ze_result_t emu_wait(kw_engine_event *event, uint64_t timeout_ns, ze_context_handle_t context,
                      ze_device_handle_t device);
 
+#define EMU_SHARE_TYPES (ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF)
+/* Memory of which `next`, of an allocation's descriptor, says that it is shared: made for that, or another's. */
+ze_result_t emu_share_alloc(const void *next, size_t size, void **out);
+/* False: no such memory begins there. */
+bool emu_share_free(const void *base);
+ze_result_t emu_share_export(const void *base, ze_external_memory_export_fd_t *out);
+
 /* SPIR-V to the bytes of an engine's module, to be freed with free. On failure *out_log, to be freed with free, has
  * what the compilers said. */
 bool emu_translate(const void *spirv, size_t size, void **out_bytes, size_t *out_size, char **out_log);

@@ -26,7 +26,10 @@ static ze_result_t mem_alloc_device(ze_context_handle_t context, const ze_device
   EMU_CHECK_STRUCT(desc, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC);
   EMU_CHECK_POINTER(out);
   EMU_TRY(emu_check_lost(context, device));
-  return alloc(context, device, KW_ENGINE_MEMORY_DEVICE, size, alignment, out);
+  if (!desc->pNext) return alloc(context, device, KW_ENGINE_MEMORY_DEVICE, size, alignment, out);
+  EMU_TRY(emu_share_alloc(desc->pNext, size, out));
+  ++context->objects;
+  return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t mem_alloc_host(ze_context_handle_t context, const ze_host_mem_alloc_desc_t *desc, size_t size,
@@ -55,7 +58,7 @@ static ze_result_t mem_alloc_shared(ze_context_handle_t context, const ze_device
 static ze_result_t mem_free(ze_context_handle_t context, void *base) {
   EMU_CHECK(context, EMU_CONTEXT);
   EMU_CHECK_POINTER(base);
-  EMU_TRY(emu_answer(kw_engine_free(base)));
+  if (!emu_share_free(base)) EMU_TRY(emu_answer(kw_engine_free(base)));
   --context->objects;
   return ZE_RESULT_SUCCESS;
 }
@@ -75,7 +78,7 @@ static ze_result_t mem_get_alloc_properties(ze_context_handle_t context, const v
   out->id = known ? (uint64_t)(uintptr_t)found.base : 0;
   out->pageSize = 4096;
   if (out_device) *out_device = known ? emu_device_of(found.device) : NULL;
-  return ZE_RESULT_SUCCESS;
+  return out->pNext ? emu_share_export(pointer, out->pNext) : ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t mem_get_address_range(ze_context_handle_t context, const void *pointer, void **out_base,
