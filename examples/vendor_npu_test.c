@@ -116,6 +116,31 @@ static kw_status download_at(opened *o, kw_mem mem, uint64_t offset, void *data,
   return status == KW_OK ? o->streams->synchronize(o->device, o->stream, KW_WAIT_FOREVER) : status;
 }
 
+static void the_host_maps_memory(void **state) {
+  opened *o = *state;
+  const kw_alloc_info visible = {
+      .struct_size = sizeof visible, .kind = KW_MEM_HOST_VISIBLE, .size = 64, .alignment = 64};
+  const kw_alloc_info managed = {.struct_size = sizeof managed, .kind = KW_MEM_MANAGED, .size = 64, .alignment = 64};
+  kw_mem mem = upload(o, "abcdefg", 8), other = NULL;
+  char *pointer = NULL, back[8] = "";
+  kw_map_info range = {
+      .struct_size = sizeof range, .flags = KW_MAP_READ | KW_MAP_WRITE, .mem = mem, .offset = 2, .size = 3};
+  assert_int_equal(o->memory->map(o->device, o->stream, &range, (void **)&pointer), KW_OK);
+  assert_memory_equal(pointer, "cde", 3);
+  memcpy(pointer, "CDE", 3);
+  assert_int_equal(o->memory->unmap(o->device, o->stream, &range, pointer), KW_OK);
+  assert_int_equal(download_at(o, mem, 0, back, 8), KW_OK);
+  assert_string_equal(back, "abCDEfg");
+  range.size = 7;
+  assert_int_equal(o->memory->map(o->device, o->stream, &range, (void **)&pointer), KW_ERR_INVALID_ARGUMENT);
+  range.flags = UINT64_C(1) << 50;
+  assert_int_equal(o->memory->map(o->device, o->stream, &range, (void **)&pointer), KW_ERR_UNSUPPORTED);
+  assert_int_equal(o->memory->alloc(o->device, &visible, &other), KW_OK);
+  assert_int_equal(o->memory->dealloc(o->device, other), KW_OK);
+  assert_int_equal(o->memory->alloc(o->device, &managed, &other), KW_ERR_UNSUPPORTED);
+  assert_int_equal(o->memory->dealloc(o->device, mem), KW_OK);
+}
+
 /* ---- Calls ------------------------------------------------------------------------------------------------------ */
 
 /* A dense tensor of rank 1 or 2. */
@@ -585,6 +610,7 @@ static void a_host_without_an_op_gets_along(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      WITH_PLUGIN(the_host_maps_memory),
       WITH_PLUGIN(query_refuses_another_major),
       WITH_PLUGIN(query_serves_a_host_of_several_majors),
       WITH_PLUGIN(query_serves_an_older_host_of_the_same_major),

@@ -562,6 +562,45 @@ static void *open_gate_later(void *unused) {
   return NULL;
 }
 
+static kw_mem import_new(const kw_external_memory *info) {
+  const kw_interop_api *interop = group(KW_GROUP_INTEROP);
+  kw_mem mem = NULL;
+  uint32_t alignment = 0;
+  assert_int_equal(interop->import_memory(device, info, &mem, &alignment), KW_OK);
+  assert_int_equal((uintptr_t)mem % alignment, 0);
+  return mem;
+}
+
+/* The process imports as its own what it has mapped here: the mapping lives as long as either. */
+static void test_imports_of_one_address(void **state) {
+  (void)state;
+  const kw_interop_api *interop = group(KW_GROUP_INTEROP);
+  kw_alloc_info info = {.struct_size = sizeof info, .size = 9000, .alignment = 64, .flags = KW_MEM_EXPORTABLE};
+  kw_mem mem = NULL;
+  assert_int_equal(memory_api->alloc(device, &info, &mem), KW_OK);
+  assert_int_equal((uintptr_t)mem % 4096, 0);
+  memset(mem, 3, 9000);
+  kw_external_memory memory = {.struct_size = sizeof memory, .kind = KW_HANDLE_FD, .offset = 5000, .size = 4000};
+  assert_int_equal(interop->export_memory(device, mem, &memory), KW_OK);
+  unsigned char *mapped = import_new(&memory);
+  assert_int_equal(close((int)memory.handle), 0);
+  const kw_external_memory own = {.struct_size = sizeof own, .kind = KW_HANDLE_HOST, .host = mapped, .size = 4000};
+  assert_ptr_equal(import_new(&own), mapped);
+  assert_int_equal(interop->release_memory(device, mapped), KW_OK);
+  assert_int_equal(mapped[3999], 3);
+  ((unsigned char *)mem)[5000] = 4;
+  assert_int_equal(mapped[0], 4);
+  assert_int_equal(interop->release_memory(device, mapped), KW_OK);
+  kw_mem plain = mem_new(64);
+  assert_int_equal(interop->export_memory(device, plain, &memory), KW_ERR_INVALID_ARGUMENT);
+  memory.kind = KW_HANDLE_IPC;
+  assert_int_equal(interop->export_memory(device, mem, &memory), KW_ERR_INVALID_ARGUMENT); /* not made for that */
+  memory.kind = KW_HANDLE_DMABUF;
+  assert_int_equal(interop->export_memory(device, mem, &memory), KW_ERR_UNSUPPORTED);
+  memory_api->dealloc(device, plain);
+  memory_api->dealloc(device, mem);
+}
+
 static void test_default_stream_waits(void **state) {
   (void)state;
   kw_mem mem = mem_new(64);
@@ -621,6 +660,7 @@ int main(void) {
       TEST(test_device),
       TEST(test_registration),
       TEST(test_memory),
+      TEST(test_imports_of_one_address),
       TEST(test_fill),
       TEST(test_stream_order),
       TEST(test_destroy_finishes_work),

@@ -163,7 +163,7 @@ void kw_tensor_release(kw_tensor *tensor) {
     kw_log(KW_LOG_ERROR, "%s", kw_error_message());
     return;
   }
-  if (atomic_load_explicit(&tensor->refs, memory_order_relaxed) == 1 && kw_map_is_held(tensor)) {
+  if (atomic_load_explicit(&tensor->refs, memory_order_relaxed) == 1 && !kw_fork_happened() && kw_map_is_held(tensor)) {
     kw_fail(
         KW_ERR_BUSY,
         "kw_tensor_release: the tensor is mapped, so its memory is not freed. Unmap it first (kw_tensor_unmap), then "
