@@ -64,9 +64,11 @@
   X(lifecycle, threads_end)            \
   X(lifecycle, init_again)             \
   X(lifecycle, two_hosts)              \
-  X(lifecycle, attributes)
+  X(lifecycle, attributes)             \
+  X(lifecycle, options)
 
 #define KW_MEMORY_TESTS(X)               \
+  X(memory, usage)                       \
   X(memory, alignment)                   \
   X(memory, zero_size)                   \
   X(memory, neighbours_kept)             \

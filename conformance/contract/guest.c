@@ -125,12 +125,11 @@ void kw_guest_expect(kw_status status, kw_status want, const char *call, const c
 }
 
 /* To the device and back, on a stream, and nothing is left. */
-void kw_guest_use_device(const kw_guest *g, void *plugin, uint64_t seed, const char *when) {
+void kw_guest_use_opened(const kw_guest *g, void *device, uint64_t seed, const char *when) {
   enum { SIZE = 4096 };
   static unsigned char bytes[SIZE], back[SIZE];
-  void *device = NULL, *stream = NULL;
+  void *stream = NULL;
   kw_mem mem = NULL;
-  KW_GUEST_OK(when, g->device->open(plugin, 0, &(kw_open_info){.struct_size = sizeof(kw_open_info)}, &device));
   const kw_stream_info stream_info = {.struct_size = sizeof stream_info, .token = 1};
   KW_GUEST_OK(when, g->stream->create(device, &stream_info, &stream));
   const kw_alloc_info alloc = {.struct_size = sizeof alloc, .kind = KW_MEM_DEVICE, .size = SIZE, .alignment = 1};
@@ -146,5 +145,11 @@ void kw_guest_use_device(const kw_guest *g, void *plugin, uint64_t seed, const c
   kw_test_same(back, bytes, SIZE, "what was copied to the device and back");
   KW_GUEST_OK(when, g->memory->dealloc(device, mem));
   KW_GUEST_OK(when, g->stream->destroy(device, stream));
+}
+
+void kw_guest_use_device(const kw_guest *g, void *plugin, uint64_t seed, const char *when) {
+  void *device = NULL;
+  KW_GUEST_OK(when, g->device->open(plugin, 0, &(kw_open_info){.struct_size = sizeof(kw_open_info)}, &device));
+  kw_guest_use_opened(g, device, seed, when);
   KW_GUEST_OK(when, g->device->close(device));
 }

@@ -34,6 +34,9 @@ typedef struct kw_guest {
 /* Opens kw_contract.plugin_path and asks it. */
 kw_guest kw_guest_load(void);
 
+/* Copies something to an open device and back. `when` begins what is said about a failure. */
+void kw_guest_use_opened(const kw_guest *g, void *device, uint64_t seed, const char *when);
+
 /* Opens device 0, copies something there and back, and closes it. `when` begins what is said about a failure. */
 void kw_guest_use_device(const kw_guest *g, void *plugin, uint64_t seed, const char *when);
 

@@ -15,6 +15,7 @@
   X(extensions)               \
   X(two_hosts)                \
   X(later_values)             \
+  X(options)                  \
   X(fork_refused)             \
   X(fork_exec)                \
   X(fork_first)               \

@@ -56,6 +56,8 @@ static void open_cpu(void) {
   copy_table(KW_GROUP_EVENT, &kw_mutant_real.event, sizeof kw_mutant_real.event);
   copy_table(KW_GROUP_INTEROP, &kw_mutant_real.interop, sizeof kw_mutant_real.interop);
   copy_table(KW_GROUP_ACTIVITY, &kw_mutant_real.activity, sizeof kw_mutant_real.activity);
+  kw_mutant_real.desc.options = cpu->options;
+  kw_mutant_real.desc.option_count = cpu->option_count;
   mutant = kw_mutant_real;
   kw_mutant_change(&mutant);
 }

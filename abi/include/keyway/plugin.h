@@ -453,8 +453,8 @@ typedef struct kw_device_api {
   kw_status(KW_CALL *info)(void *plugin, uint32_t index, kw_device_info *out_info);
 
   /* Opens a device. The host opens each index at most once at a time, and may open it again after close, with other
-   * options. [lifecycle] KW_ERR_INVALID_ARGUMENT: an option cannot have the value that was given; the text says which,
-   * and what it can have. */
+   * options. [lifecycle] A value that an option cannot have MUST be KW_ERR_INVALID_ARGUMENT, with a text that names
+   * the option. [lifecycle/options] */
   kw_status(KW_CALL *open)(void *plugin, uint32_t index, const kw_open_info *info, void **out_device);
 
   /* Closes it. The host has destroyed all streams, events and memory of the device first. MUST be possible after
@@ -527,8 +527,8 @@ typedef struct kw_memory_api {
   kw_status(KW_CALL *fill)(void *device, void *stream, kw_mem mem, uint64_t offset, uint64_t size, const void *pattern,
                            uint32_t pattern_size);
 
-  /* Free and total bytes now, whoever uses the rest. free is never more than total. From any thread; waits for no
-   * stream. (optional: from device.info and the host's own accounting) */
+  /* Free and total bytes now, whoever uses the rest. free MUST be no more than total. [memory/usage] From any thread;
+   * waits for no stream. (optional: from device.info and the host's own accounting) */
   kw_status(KW_CALL *usage)(void *device, uint64_t *out_free, uint64_t *out_total);
 
   /* Host memory that the device copies from and to without a detour: page-locked, where that matters. To the process it
@@ -887,7 +887,7 @@ typedef struct kw_plugin_desc {
   uint32_t group_count;
 
   /* The options that init and device.open take, KW_OPTION_LIMIT at most, no key twice. What an option is where nobody
-   * says can be given, too, and means the same then. */
+   * says MUST be taken when it is given, too. [lifecycle/options] */
   uint32_t option_count;
   const kw_option_desc *const *options;
 } kw_plugin_desc;
