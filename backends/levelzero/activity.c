@@ -22,19 +22,30 @@ void lz_mark_drop(kw_gpu_device *device, void *event) {
 
 /* ---- The clock, under the device's lock -------------------------------------------------------------------------- */
 
-/* The cycles that a timestamp stands for: those nearest to the last reading whose valid bits it has. */
+/* The cycles that a timestamp of the past stands for: the last that have its valid bits. A clock may be read a little
+ * too early. */
 static uint64_t unwrap(const lz_device *device, uint64_t stamp) {
-  const uint64_t mask = device->cycle_mask & device->clock_mask;
-  const uint64_t ahead = (stamp - device->cycles) & mask, behind = (device->cycles - stamp) & mask;
-  return ahead <= behind ? device->cycles + ahead : device->cycles - behind;
+  const uint64_t mask = device->cycle_mask & device->clock_mask, behind = (device->cycles - stamp) & mask;
+  return behind > mask - mask / 16 ? device->cycles + ((stamp - device->cycles) & mask) : device->cycles - behind;
+}
+
+/* How often a clock of these bits began anew while `ns` nanoseconds passed and it shows `cycles` more. */
+static uint64_t rounds(const lz_device *device, uint64_t ns, uint64_t cycles) {
+  const double round = (double)device->clock_mask + 1;
+  const double more = (double)ns * 1e-9 * (double)device->cycles_per_second - (double)cycles;
+  return more > 0 ? (uint64_t)(more / round + 0.5) : 0;
 }
 
 static ze_result_t read_clock(lz_device *device) {
   uint64_t host = 0, cycles = 0;
   if (device->cycles_per_second == 0) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  const uint64_t now = lz_host_now();
   ze_result_t result = ze.DeviceGetGlobalTimestamps(device->id, &host, &cycles);
-  if (result == ZE_RESULT_SUCCESS) device->cycles += (cycles - device->cycles) & device->clock_mask;
-  return result;
+  if (result != ZE_RESULT_SUCCESS) return result;
+  const uint64_t passed = (cycles - device->cycles) & device->clock_mask;
+  device->cycles += passed + rounds(device, now - device->read_at, passed) * (device->clock_mask + 1);
+  device->read_at = now;
+  return ZE_RESULT_SUCCESS;
 }
 
 kw_status lz_device_now(kw_gpu_device *base, uint64_t *out_ns) {

@@ -220,8 +220,8 @@ static ze_result_t device_get_properties(ze_device_handle_t device, ze_device_pr
       /* The clock counts nanoseconds: as cycles per second with the newer struct, as the length of one with the older.
        */
       .timerResolution = type == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 ? 1000000000 : 1,
-      .timestampValidBits = 64,
-      .kernelTimestampValidBits = 64,
+      .timestampValidBits = EMU_CLOCK_BITS,
+      .kernelTimestampValidBits = EMU_STAMP_BITS,
   };
   memcpy(out->uuid.id, "keyway-emulated", sizeof out->uuid.id);
   out->uuid.id[ZE_MAX_DEVICE_UUID_SIZE - 1] = (uint8_t)device->index;
@@ -347,7 +347,8 @@ static ze_result_t device_get_global_timestamps(ze_device_handle_t device, uint6
   EMU_CHECK(device, EMU_DEVICE);
   EMU_CHECK_POINTER(host);
   EMU_CHECK_POINTER(own);
-  *host = *own = kw_engine_now_ns();
+  *host = kw_engine_now_ns();
+  *own = emu_stamp(*host, EMU_CLOCK_BITS);
   return ZE_RESULT_SUCCESS;
 }
 

@@ -82,6 +82,12 @@ struct _ze_kernel_handle_t {
   unsigned char bytes[KW_ENGINE_ARG_BYTES];
 };
 
+/* Bits of a timestamp that are valid, of the device's clock and of a kernel's: fewer than nanoseconds take. */
+enum { EMU_CLOCK_BITS = 40, EMU_STAMP_BITS = 36 };
+static inline uint64_t emu_stamp(uint64_t ns, uint32_t bits) {
+  return ns & ((UINT64_C(1) << bits) - 1);
+}
+
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
 /* Keeps the text for zeDriverGetLastErrorDescription; gives back `result`. */

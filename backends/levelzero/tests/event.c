@@ -108,8 +108,10 @@ static ze_result_t event_query_kernel_timestamp(ze_event_handle_t event, ze_kern
   EMU_CHECK_POINTER(out);
   if (!(event->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP))
     return emu_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the event's pool has no timestamps");
-  if (!kw_engine_event_times(&event->event, 1, &out->global.kernelStart, &out->global.kernelEnd))
-    return ZE_RESULT_NOT_READY;
+  uint64_t begin, end;
+  if (!kw_engine_event_times(&event->event, 1, &begin, &end)) return ZE_RESULT_NOT_READY;
+  out->global.kernelStart = emu_stamp(begin, EMU_STAMP_BITS);
+  out->global.kernelEnd = emu_stamp(end, EMU_STAMP_BITS);
   out->context = out->global;
   return ZE_RESULT_SUCCESS;
 }
