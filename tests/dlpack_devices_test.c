@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * DLPack between devices of different plugins: host memory of cpu:0, its own and such as it imported read-only, is used
- * by other devices where it lies, in both of DLPack's forms; memory of the others' own is no one else's.
+ * DLPack between devices of different plugins: host memory that cpu:0 has, read-only or not, is used by other devices
+ * where it lies, in both of DLPack's forms; memory of the others' own is no one else's.
  */
 #include <keyway/dlpack.h>
 #include <keyway/interop.h>
@@ -120,12 +120,25 @@ static uint64_t bytes_to(kw_device *device) {
   return counters.bytes_to_device;
 }
 
+/* f32[COUNT] on cpu:0 at the start of a page, as other devices want it. */
+static kw_tensor *tensor_on_pages(float *pages, uint64_t flags) {
+  const kw_external_memory memory = {
+      .struct_size = sizeof memory, .kind = KW_HANDLE_HOST, .flags = flags, .size = SIZE, .host = pages};
+  kw_tensor *bytes = NULL, *tensor = NULL;
+  memcpy(pages, values, SIZE);
+  assert_ok(kw_tensor_import(cpu, &memory, NULL, NULL, &bytes));
+  assert_ok(kw_tensor_reinterpret(bytes, KW_F32, 1, (int64_t[]){COUNT}, (int64_t[]){1}, 0, &tensor));
+  kw_tensor_release(bytes);
+  return tensor;
+}
+
 /* One memory, whoever looks: what the other device writes is cpu:0's tensor then. */
 static void devices_share_memory_of_the_host(void **state) {
   (void)state;
   for (int i = 0; i < 2 * OTHERS; ++i) {
     kw_device *device = devices[i / 2];
-    kw_tensor *mine = tensor_of(cpu), *theirs = NULL;
+    float *pages = aligned_alloc(PAGE, SIZE);
+    kw_tensor *mine = tensor_on_pages(pages, 0), *theirs = NULL;
     const uint64_t before = bytes_to(device);
     exported e = export_it(mine, i % 2);
     assert_int_equal(described(&e)->device.device_type, kDLCPU);
@@ -139,6 +152,8 @@ static void devices_share_memory_of_the_host(void **state) {
     assert_ok(kw_memory_trim(device));
     assert_holds(mine, doubled);
     kw_tensor_release(mine);
+    assert_ok(kw_memory_trim(cpu));
+    free(pages);
   }
 }
 
@@ -161,26 +176,16 @@ static void what_comes_back_is_the_same_memory(void **state) {
 /* What may not be written to says so, and stays so on its way; the unversioned form cannot say it. */
 static void read_only_memory_stays_so(void **state) {
   (void)state;
-  float *bytes = aligned_alloc(PAGE, SIZE);
-  assert_non_null(bytes);
-  memcpy(bytes, values, SIZE);
-  const kw_external_memory memory = {.struct_size = sizeof memory,
-                                     .kind = KW_HANDLE_HOST,
-                                     .flags = KW_EXTERNAL_READ_ONLY,
-                                     .size = SIZE,
-                                     .host = bytes};
-  kw_tensor *raw = NULL, *mine = NULL;
+  float *pages = aligned_alloc(PAGE, SIZE);
+  kw_tensor *mine = tensor_on_pages(pages, KW_EXTERNAL_READ_ONLY);
   DLManagedTensor *old = NULL;
-  assert_ok(kw_tensor_import(cpu, &memory, NULL, NULL, &raw));
-  assert_ok(kw_tensor_reinterpret(raw, KW_F32, 1, (int64_t[]){COUNT}, (int64_t[]){1}, 0, &mine));
-  kw_tensor_release(raw);
   assert_int_equal(kw_tensor_to_dlpack_unversioned(mine, NULL, &old), KW_ERR_UNSUPPORTED);
   for (int i = 0; i < OTHERS + 1; ++i) {
     kw_device *device = i == 0 ? cpu : devices[i - 1];
     kw_tensor *theirs = NULL, *sum = NULL;
     exported e = export_it(mine, true);
     assert_int_equal(e.new->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
-    assert_ptr_equal((const char *)described(&e)->data + described(&e)->byte_offset, bytes);
+    assert_ptr_equal((const char *)described(&e)->data + described(&e)->byte_offset, pages);
     assert_ok(import_it(device, &e, &theirs));
     assert_true(kw_tensor_is_read_only(theirs));
     assert_int_equal(add_to_itself(theirs, &theirs), KW_ERR_INVALID_ARGUMENT);
@@ -194,8 +199,8 @@ static void read_only_memory_stays_so(void **state) {
   }
   kw_tensor_release(mine);
   assert_ok(kw_memory_trim(cpu));
-  assert_memory_equal(bytes, values, SIZE);
-  free(bytes);
+  assert_memory_equal(pages, values, SIZE);
+  free(pages);
 }
 
 /* Memory that only its own device reaches stays with whoever has it. */
