@@ -259,8 +259,28 @@ CHILD(fail_late_before_an_event)
 CHILD(lose_the_device)
 CHILD(lose_the_device_with_work_in_flight)
 
+/* What the test drivers say, which all count in steps of their own: MHz, kHz. */
+static void tell_facts(void) {
+  kw_device *device = open_with("", FIRST);
+  kw_attribute value = {.struct_size = sizeof value};
+  CHECK_OK(kw_device_attribute(device, "unified_memory", &value));
+  CHECK(value.type == KW_ATTRIBUTE_BOOL && !value.u.b);
+  CHECK_OK(kw_device_attribute(device, "core_clock_hz", &value));
+  CHECK(value.u.i == KEYWAY_FAULTS_CORE_CLOCK);
+  CHECK_OK(kw_device_attribute(device, "memory_clock_hz", &value));
+  CHECK(value.u.i == KEYWAY_FAULTS_MEMORY_CLOCK);
+  CHECK(kw_device_attribute(device, "numa_node", &value) == KW_ERR_NOT_FOUND); /* it has no place on a bus */
+  CHECK_OK(kw_device_close(device));
+}
+
+static void test_tell_facts(void **state) {
+  (void)state;
+  run_child(tell_facts);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_tell_facts),
       cmocka_unit_test(test_run_out_of_memory),
       cmocka_unit_test(test_one_allocation_fails),
       cmocka_unit_test(test_refuse_a_launch),

@@ -70,14 +70,19 @@ static void stable_id(const kw_gpu_physical *physical, const ze_device_propertie
   }
 }
 
-static uint64_t total_memory(const kw_gpu_physical *physical) {
+/* The sum over the kinds of memory that the device has, and the fastest clock of them in MHz. */
+static uint64_t total_memory(const kw_gpu_physical *physical, uint32_t *out_clock) {
   ze_device_memory_properties_t memories[16];
   uint32_t count = sizeof memories / sizeof memories[0];
   uint64_t total = 0;
+  *out_clock = 0;
   memset(memories, 0, sizeof memories);
   for (uint32_t i = 0; i < count; ++i) memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
   if (ze.DeviceGetMemoryProperties(physical->id, &count, memories) != ZE_RESULT_SUCCESS) return 0;
-  for (uint32_t i = 0; i < count; ++i) total += memories[i].totalSize;
+  for (uint32_t i = 0; i < count; ++i) {
+    total += memories[i].totalSize;
+    if (memories[i].maxClockRate > *out_clock) *out_clock = memories[i].maxClockRate;
+  }
   return total;
 }
 
@@ -93,7 +98,7 @@ static kw_dtype_mask flushed_dtypes(const ze_device_module_properties_t *module)
 kw_status lz_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info) {
   ze_device_properties_t device = device_properties(physical);
   ze_device_module_properties_t module = module_properties(physical);
-  uint32_t version = driver_version(physical);
+  uint32_t version = driver_version(physical), clock;
   (void)host;
   out_info->type = device_type(device.type);
   out_info->compute_units = device.numSlices * device.numSubslicesPerSlice * device.numEUsPerSubslice;
@@ -103,12 +108,30 @@ kw_status lz_describe(const kw_host_api *host, const kw_gpu_physical *physical, 
   snprintf(out_info->driver_version, sizeof out_info->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
            (unsigned)(version >> 16 & 0xff), (unsigned)(version & 0xffff));
   stable_id(physical, &device, out_info->stable_id, sizeof out_info->stable_id);
-  out_info->total_memory = total_memory(physical);
+  out_info->total_memory = total_memory(physical, &clock);
   out_info->max_alloc = device.maxMemAllocSize;
   out_info->mem_alignment = 256;
   out_info->offset_alignment = 64;
   out_info->flush_subnormal = flushed_dtypes(&module);
   return KW_OK;
+}
+
+kw_status lz_attribute(const kw_host_api *host, const kw_gpu_physical *physical, const char *key,
+                       kw_attribute *out_value) {
+  const ze_device_properties_t device = device_properties(physical);
+  int64_t value = 0;
+  (void)host;
+  if (strcmp(key, "unified_memory") == 0)
+    return kw_gpu_give_bool(out_value, (device.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0);
+  if (strcmp(key, "core_clock_hz") == 0) value = (int64_t)device.coreClockRate * 1000000;
+  if (strcmp(key, "memory_clock_hz") == 0) {
+    uint32_t megahertz;
+    total_memory(physical, &megahertz);
+    value = (int64_t)megahertz * 1000000;
+  }
+  if (strcmp(key, "pci_vendor_id") == 0) value = device.vendorId;
+  if (strcmp(key, "pci_device_id") == 0 && device.vendorId) value = device.deviceId;
+  return value > 0 ? kw_gpu_give_int(out_value, value) : KW_ERR_NOT_FOUND;
 }
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */

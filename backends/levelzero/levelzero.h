@@ -148,6 +148,8 @@ kw_status lz_find(const kw_host_api *host, kw_gpu_list *list);
 kw_status lz_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info);
 bool lz_has_f64(const kw_gpu_physical *physical);
 void lz_identify(const kw_gpu_physical *physical, char *out, size_t size);
+kw_status lz_attribute(const kw_host_api *host, const kw_gpu_physical *physical, const char *key,
+                       kw_attribute *out_value);
 kw_status lz_open(kw_gpu_device *device, const kw_open_info *info);
 kw_status lz_close(kw_gpu_device *device);
 

@@ -28,6 +28,7 @@ static const kw_gpu_driver driver = {
     .has_f64 = lz_has_f64,
     .identify = lz_identify,
     .device_size = sizeof(lz_device),
+    .attribute = lz_attribute,
     .open = lz_open,
     .close = lz_close,
     .alloc = lz_alloc,

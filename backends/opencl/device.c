@@ -92,6 +92,30 @@ kw_status ocl_describe(const kw_host_api *host, const kw_gpu_physical *physical,
   return KW_OK;
 }
 
+kw_status ocl_attribute(const kw_host_api *host, const kw_gpu_physical *physical, const char *key,
+                        kw_attribute *out_value) {
+  cl_device_id id = physical->id;
+  (void)host;
+  if (strcmp(key, "dlpack_device_type") == 0) return kw_gpu_give_int(out_value, OCL_DLPACK_DEVICE);
+  if (strcmp(key, "dlpack_device_id") == 0) return kw_gpu_give_int(out_value, 0);
+  if (strcmp(key, "unified_memory") == 0) {
+    cl_bool unified = CL_FALSE;
+    if (clGetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL) != CL_SUCCESS)
+      return KW_ERR_NOT_FOUND;
+    return kw_gpu_give_bool(out_value, unified);
+  }
+  if (strcmp(key, "core_clock_hz") == 0) {
+    const int64_t megahertz = u32_info(id, CL_DEVICE_MAX_CLOCK_FREQUENCY);
+    return megahertz ? kw_gpu_give_int(out_value, megahertz * 1000000) : KW_ERR_NOT_FOUND;
+  }
+  if (strcmp(key, "pci_vendor_id") == 0) {
+    const uint32_t vendor = u32_info(id, CL_DEVICE_VENDOR_ID); /* beyond 16 bits it is one that Khronos gave */
+    const bool on_bus = !(u64_info(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU);
+    return on_bus && vendor && vendor <= 0xffff ? kw_gpu_give_int(out_value, vendor) : KW_ERR_NOT_FOUND;
+  }
+  return KW_ERR_NOT_FOUND;
+}
+
 bool ocl_has_f64(const kw_gpu_physical *physical) {
   return u64_info(physical->id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
 }

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#define DL_OPENCL 4 /* kDLOpenCL */
 #define KNOWN_FLAGS KW_EXTERNAL_READ_ONLY
 #define HINTS UINT64_C(0xffffffff)
 
@@ -86,7 +85,7 @@ static kw_status native_handle(void *state, kw_object_kind kind, void *object, k
     default:
       return kw_gpu_error(device->base.host, KW_ERR_UNSUPPORTED, "OpenCL has no objects of kind %u", kind);
   }
-  out_handle->dl_device_type = DL_OPENCL;
+  out_handle->dl_device_type = OCL_DLPACK_DEVICE;
   return KW_OK;
 }
 

@@ -78,7 +78,10 @@ kw_status ocl_find(const kw_host_api *host, kw_gpu_list *list);
 kw_status ocl_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info);
 bool ocl_has_f64(const kw_gpu_physical *physical);
 void ocl_identify(const kw_gpu_physical *physical, char *out, size_t size);
+kw_status ocl_attribute(const kw_host_api *host, const kw_gpu_physical *physical, const char *key,
+                        kw_attribute *out_value);
 kw_status ocl_open(kw_gpu_device *device, const kw_open_info *info);
+#define OCL_DLPACK_DEVICE 4 /* kDLOpenCL */
 kw_status ocl_close(kw_gpu_device *device);
 
 kw_status ocl_alloc(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);

@@ -31,6 +31,7 @@ static const kw_gpu_driver driver = {
     .register_kernels = ocl_clblast_register,
 #endif
     .device_size = sizeof(ocl_device),
+    .attribute = ocl_attribute,
     .open = ocl_open,
     .close = ocl_close,
     .alloc = ocl_alloc,

@@ -1,10 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What every backend says of a device in the same form: whether it is emulated, and its stable id.
+ * What every backend says of a device in the same form: whether it is emulated, its stable id, its place in the system.
  */
-#include <keyway/gpu.h>
+#include "kit/device.h"
+
 #include <stdio.h>
 #include <string.h>
+
+kw_status kw_gpu_give_int(kw_attribute *out_value, int64_t value) {
+  out_value->type = KW_ATTRIBUTE_INT;
+  out_value->u.i = value;
+  return KW_OK;
+}
+
+kw_status kw_gpu_give_bool(kw_attribute *out_value, bool value) {
+  out_value->type = KW_ATTRIBUTE_BOOL;
+  out_value->u.b = value;
+  return KW_OK;
+}
+
+kw_status kw_gpu_bus_attribute(const char *id, const char *key, kw_attribute *out_value) {
+  static const struct {
+    const char *key, *file;
+  } files[] = {{"numa_node", "numa_node"}, {"pci_vendor_id", "vendor"}, {"pci_device_id", "device"}};
+  if (strncmp(id, "pci:", 4) != 0) return KW_ERR_NOT_FOUND;
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i) {
+    char path[128];
+    int value = -1; /* what a machine of one node says, too */
+    if (strcmp(files[i].key, key) != 0) continue;
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%.40s/%s", id + 4, files[i].file);
+    FILE *file = fopen(path, "re");
+    if (!file) return KW_ERR_NOT_FOUND;
+    const bool there = fscanf(file, "%i", &value) == 1 && value >= 0;
+    fclose(file);
+    return there ? kw_gpu_give_int(out_value, value) : KW_ERR_NOT_FOUND;
+  }
+  return KW_ERR_NOT_FOUND;
+}
 
 uint64_t kw_gpu_device_flags(const char *name) {
   return strstr(name, "(emulated)") ? KW_DEVICE_EMULATED : 0;

@@ -48,8 +48,12 @@ static kw_status device_info(void *state, uint32_t index, kw_device_info *out_in
 static kw_status device_attribute(void *state, uint32_t index, const char *key, kw_attribute *out_value) {
   const kw_gpu_plugin *plugin = state;
   const kw_gpu_driver *driver = plugin->driver;
+  const kw_gpu_physical *physical = &plugin->list.items[index];
+  kw_device_info info = {.struct_size = sizeof info};
   kw_status status = KW_ERR_NOT_FOUND;
-  if (driver->attribute) status = driver->attribute(plugin->host, &plugin->list.items[index], key, out_value);
+  if (driver->attribute) status = driver->attribute(plugin->host, physical, key, out_value);
+  if (status == KW_ERR_NOT_FOUND && driver->describe(plugin->host, physical, &info) == KW_OK)
+    status = kw_gpu_bus_attribute(info.parent_id[0] ? info.parent_id : info.stable_id, key, out_value);
   if (status != KW_ERR_NOT_FOUND) return status;
   return kw_gpu_error(plugin->host, status, "%s does not tell '%.100s' of this device", driver->description, key);
 }

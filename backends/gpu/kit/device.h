@@ -25,6 +25,10 @@ kw_status kw_gpu_devices_find(kw_gpu_plugin *plugin);
 /* Whether a device computes in double precision. */
 bool kw_gpu_has_f64(const kw_gpu_driver *driver, const kw_gpu_physical *physical);
 
+/* What the system tells of a device with this place on the bus, the stable id of a device or of what it is a part of:
+ * KW_ERR_NOT_FOUND where that is nothing. */
+kw_status kw_gpu_bus_attribute(const char *id, const char *key, kw_attribute *out_value);
+
 /* The device group over any driver, and the options that all plugins of the kit have. */
 extern const kw_device_api kw_gpu_device_slots;
 #define KW_GPU_OPTION_COUNT 1

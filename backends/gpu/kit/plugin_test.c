@@ -5,6 +5,7 @@
  */
 #include "kit/device.h"
 
+#include <glob.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -64,6 +65,7 @@ static const kw_host_api host = {.struct_size = sizeof host,
 static struct {
   kw_status find, open, create, hold;
   int opened, closed, created, destroyed, done;
+  char depth;     /* the option's first character */
   int registered; /* runs of pages */
   size_t pages_size;
   bool pages_read_only;
@@ -87,8 +89,17 @@ static kw_status describe(const kw_host_api *given, const kw_gpu_physical *physi
   return KW_OK;
 }
 
+static kw_status attribute(const kw_host_api *given, const kw_gpu_physical *physical, const char *key,
+                           kw_attribute *out_value) {
+  (void)given, (void)physical;
+  return strcmp(key, "unified_memory") == 0 ? kw_gpu_give_bool(out_value, true) : KW_ERR_NOT_FOUND;
+}
+
+static const kw_option_desc depth = {sizeof depth, KW_OPTION_OPEN, "depth", "4", "how deep"};
+static const kw_option_desc *const options[] = {&depth};
+
 static kw_status open_device(kw_gpu_device *device, const kw_open_info *info) {
-  (void)info;
+  fake.depth = kw_option_value(info->options, info->option_count, &depth)[0];
   if (fake.open != KW_OK) return fake.open;
   device->handle = device->physical.id;
   ++fake.opened;
@@ -186,6 +197,9 @@ static const kw_gpu_driver driver = {
     .sanitizer = "",
     .find = find,
     .describe = describe,
+    .attribute = attribute,
+    .option_count = 1,
+    .options = options,
     .open = open_device,
     .close = close_device,
     .copy = copy,
@@ -290,6 +304,58 @@ static void handlers_of_signals_stay_the_application_s(void **state) {
   sigaction(SIGUSR1, NULL, &after);
   assert_true(before.sa_handler == after.sa_handler);
   query()->shutdown(plugin);
+}
+
+static void options_are_the_kits_and_the_drivers(void **state) {
+  const kw_device_api *devices = table(KW_GROUP_DEVICE);
+  const kw_plugin_desc *desc = query();
+  void *plugin = NULL, *device = NULL;
+  (void)state;
+  assert_int_equal(desc->option_count, 2);
+  assert_string_equal(desc->options[0]->key, "module_cache");
+  assert_ptr_equal(desc->options[1], &depth);
+  assert_int_equal(desc->init(&host, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &plugin), KW_OK);
+  kw_option given[] = {{"module_cache", "2"}, {"depth", "9"}};
+  const kw_open_info info = {.struct_size = sizeof info, .option_count = 2, .options = given};
+  assert_int_equal(devices->open(plugin, 0, &info, &device), KW_ERR_INVALID_ARGUMENT);
+  assert_string_equal(seen.text, "the option module_cache is '2': 0 or 1");
+  assert_int_equal(fake.opened, 0);
+  given[0].value = "0";
+  assert_int_equal(devices->open(plugin, 0, &info, &device), KW_OK);
+  assert_int_equal(fake.depth, '9');
+  end(plugin, device);
+}
+
+static void attributes_are_the_drivers_and_the_systems(void **state) {
+  const kw_device_api *devices = table(KW_GROUP_DEVICE);
+  void *plugin = NULL;
+  kw_attribute value = {.struct_size = sizeof value};
+  (void)state;
+  assert_int_equal(query()->init(&host, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &plugin), KW_OK);
+  assert_int_equal(devices->attribute(plugin, 0, "unified_memory", &value), KW_OK);
+  assert_int_equal(value.type, KW_ATTRIBUTE_BOOL);
+  assert_true(value.u.b);
+  assert_int_equal(devices->attribute(plugin, 0, "pci_vendor_id", &value), KW_ERR_NOT_FOUND);
+  assert_string_equal(seen.text, "counts does not tell 'pci_vendor_id' of this device");
+  assert_int_equal(kw_gpu_bus_attribute("uuid:00", "pci_vendor_id", &value), KW_ERR_NOT_FOUND);
+  assert_int_equal(kw_gpu_bus_attribute("pci:ffff:ff:1f.7", "pci_vendor_id", &value), KW_ERR_NOT_FOUND);
+  query()->shutdown(plugin);
+}
+
+/* Of any device of this machine's bus, where it has one. */
+static void the_bus_tells_its_devices(void **state) {
+  glob_t found;
+  kw_attribute value = {.struct_size = sizeof value};
+  (void)state;
+  if (glob("/sys/bus/pci/devices/*", 0, NULL, &found) != 0) skip();
+  char id[64];
+  snprintf(id, sizeof id, "pci:%s", strrchr(found.gl_pathv[0], '/') + 1);
+  globfree(&found);
+  assert_int_equal(kw_gpu_bus_attribute(id, "pci_vendor_id", &value), KW_OK);
+  assert_int_equal(value.type, KW_ATTRIBUTE_INT);
+  assert_in_range(value.u.i, 1, 0xffff);
+  assert_int_equal(kw_gpu_bus_attribute(id, "pci_device_id", &value), KW_OK);
+  assert_int_equal(kw_gpu_bus_attribute(id, "core_clock_hz", &value), KW_ERR_NOT_FOUND);
 }
 
 static void what_fails_at_open_leaves_nothing(void **state) {
@@ -424,6 +490,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(slots_are_those_that_the_driver_has, reset),
       cmocka_unit_test_setup(a_host_of_another_major_version_is_told_why, reset),
+      cmocka_unit_test_setup(options_are_the_kits_and_the_drivers, reset),
+      cmocka_unit_test_setup(attributes_are_the_drivers_and_the_systems, reset),
+      cmocka_unit_test(the_bus_tells_its_devices),
       cmocka_unit_test_setup(what_fails_at_init_leaves_nothing, reset),
       cmocka_unit_test_setup(handlers_of_signals_stay_the_application_s, reset),
       cmocka_unit_test_setup(what_fails_at_open_leaves_nothing, reset),

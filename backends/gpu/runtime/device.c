@@ -90,6 +90,22 @@ kw_status kw_rt_describe(const kw_host_api *host, const kw_gpu_physical *physica
   return KW_OK;
 }
 
+kw_status kw_rt_attribute(const kw_host_api *host, const kw_gpu_physical *physical, const char *key,
+                          kw_attribute *out_value) {
+  const int id = id_of(physical);
+  int value = 0;
+  (void)host;
+  if (strcmp(key, "dlpack_device_type") == 0) return kw_gpu_give_int(out_value, runtime->dl_device);
+  if (strcmp(key, "dlpack_device_id") == 0) return kw_gpu_give_int(out_value, id);
+  if (strcmp(key, "unified_memory") == 0) {
+    if (kw_rt.device_attribute(&value, runtime->integrated_attribute, id)) return KW_ERR_NOT_FOUND;
+    return kw_gpu_give_bool(out_value, value != 0);
+  }
+  if (strcmp(key, "core_clock_hz") == 0) value = attribute(id, runtime->clock_attribute);
+  if (strcmp(key, "memory_clock_hz") == 0) value = attribute(id, runtime->memory_clock_attribute);
+  return value > 0 ? kw_gpu_give_int(out_value, (int64_t)value * 1000) : KW_ERR_NOT_FOUND;
+}
+
 void kw_rt_identify(const kw_gpu_physical *physical, char *out, size_t size) {
   const int id = id_of(physical);
   char name[64] = "", version[64] = "", arch[KW_RT_ARCH_SIZE];

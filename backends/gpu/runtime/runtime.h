@@ -146,6 +146,8 @@ typedef struct kw_rt_runtime {
   const char *no_driver, *no_compiler, *no_device; /* probe's answers: what is missing, and what would bring it */
   const char *compiler_name;                       /* "NVRTC" */
   int units_attribute, pools_attribute;            /* numbers for device_attribute */
+  int clock_attribute, memory_clock_attribute;     /* kHz */
+  int integrated_attribute;
   int dl_device, dl_host; /* DLPack's numbers for the device's memory and the host's it reaches */
   int descriptor_since;   /* drivers before this version want a pointer to a descriptor that they import */
 
@@ -258,6 +260,8 @@ kw_status kw_rt_probe(const char **out_reason);
 kw_status kw_rt_find(const kw_host_api *host, kw_gpu_list *list);
 kw_status kw_rt_describe(const kw_host_api *host, const kw_gpu_physical *physical, kw_device_info *out_info);
 void kw_rt_identify(const kw_gpu_physical *physical, char *out, size_t size);
+kw_status kw_rt_attribute(const kw_host_api *host, const kw_gpu_physical *physical, const char *key,
+                          kw_attribute *out_value);
 kw_status kw_rt_device_open(kw_gpu_device *device, const kw_open_info *info);
 kw_status kw_rt_device_close(kw_gpu_device *device);
 
@@ -315,7 +319,8 @@ extern const kw_test_api kw_rt_test_api;
 /* clang-format off */
 #define KW_RT_DRIVER                                                                                                   \
   .vendor = "keyway", .version = "0.9.0", .build = __VERSION__, .sanitizer = KW_GPU_SANITIZER, .probe = kw_rt_probe,   \
-  .find = kw_rt_find, .describe = kw_rt_describe, .identify = kw_rt_identify, .device_size = sizeof(kw_rt_device),     \
+  .find = kw_rt_find, .describe = kw_rt_describe, .identify = kw_rt_identify, .attribute = kw_rt_attribute,            \
+  .device_size = sizeof(kw_rt_device),                                                                                 \
   .open = kw_rt_device_open, .close = kw_rt_device_close, .alloc = kw_rt_alloc, .dealloc = kw_rt_free,                 \
   .copy = kw_rt_copy, .fill = kw_rt_fill, .usage = kw_rt_usage, .alloc_host = kw_rt_alloc_host,                        \
   .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .mem_kinds = 1u << KW_MEM_HOST_PINNED,                   \

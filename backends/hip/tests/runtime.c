@@ -263,6 +263,9 @@ EXPORT int hipDeviceGetAttribute(int *value, int attribute, int device) {
   } numbers[] = {
       {63, 16},  /* multiprocessors */
       {88, 115}, /* memory pools */
+      {5, 13},   /* clock */
+      {60, 36},  /* memory clock */
+      {16, 18},  /* integrated */
   };
   int error = ready();
   for (size_t i = 0; !error && i < sizeof numbers / sizeof numbers[0]; ++i)

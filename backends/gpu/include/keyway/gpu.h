@@ -121,7 +121,8 @@ struct kw_gpu_driver {
   /* Kernels and ops of the plugin's own; called at init, after the kit's are registered. (optional) */
   kw_status (*register_kernels)(const kw_host_api *host, bool has_f64);
   size_t device_size; /* of the struct that begins with a kw_gpu_device; 0: that alone */
-  /* kw_device_api.attribute. (optional) */
+  /* kw_device_api.attribute, but without a text: KW_ERR_NOT_FOUND for what the runtime does not tell. What follows from
+   * the place on the bus (numa_node, pci_vendor_id, pci_device_id) the kit finds out itself. (optional) */
   kw_status (*attribute)(const kw_host_api *host, const kw_gpu_physical *physical, const char *key,
                          kw_attribute *out_value);
   /* Makes the runtime's part of a device whose head is filled. What fails leaves nothing behind. (optional) */
@@ -301,6 +302,10 @@ kw_status kw_gpu_unmap_by_address(kw_gpu_device *device, kw_gpu_stream *stream, 
 
 /* kw_device_info.flags of a device of that name: one that says "(emulated)", as the devices of test drivers do, is. */
 uint64_t kw_gpu_device_flags(const char *name);
+
+/* For attribute: give the value, and return KW_OK. */
+kw_status kw_gpu_give_int(kw_attribute *out_value, int64_t value);
+kw_status kw_gpu_give_bool(kw_attribute *out_value, bool value);
 
 /* A stable id in the form that all backends give it, so that a chip has one id through every runtime. The PCI address
  * where it is known, otherwise the UUID. */

@@ -161,6 +161,15 @@ API(cuDeviceGetAttribute, hipDeviceGetAttribute)(int *value, int attribute, int 
     case NAME(16, 63): /* multiprocessors */
       *value = 2;
       return OK;
+    case NAME(13, 5): /* kHz */
+      *value = 1500000;
+      return OK;
+    case NAME(36, 60):
+      *value = 2500000;
+      return OK;
+    case NAME(18, 16): /* shares the host's memory */
+      *value = 0;
+      return OK;
     case NAME(115, 88): /* memory pools: with one runtime and without with the other */
       *value = NAME(1, 0);
       return OK;
