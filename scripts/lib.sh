@@ -154,6 +154,24 @@ json_member() {
     sed -E 's/^"[^"]*": *//; s/"//g' || true # a report without it: an empty cell
 }
 
+# library_symbols LIBRARY: the names that it exports, one a line.
+library_symbols() {
+  nm -D --defined-only -f posix "$1" | awk '$2 != "A" { sub(/@.*/, "", $1); print $1 }' | LC_ALL=C sort
+}
+
+# abi_types FILE: the types of plugin.h as libabigail writes them, which wants to see a function.
+abi_types() {
+  local object
+  object=$(mktemp --suffix .so)
+  {
+    echo '#include <keyway/plugin.h>'
+    echo 'kw_status keyway_plugin_query(const kw_query_info *a, const kw_plugin_desc **b, const char **c) {'
+    echo '  return a || b || c; }'
+  } | gcc -std=c11 -g -fno-eliminate-unused-debug-types -shared -fPIC -Iabi/include -x c - -o "$object"
+  abidw --load-all-types --no-show-locs --no-corpus-path --no-comp-dir-path --out-file "$1" "$object"
+  rm -f "$object"
+}
+
 # Devices that run on test drivers here, see scripts/emulated.sh.
 emulated_devices=(levelzero:0 cuda:0 hip:0)
 

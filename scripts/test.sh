@@ -21,6 +21,9 @@ build_preset release
 step "tests"
 run_tests release
 
+step "the ABI against what is frozen"
+scripts/abi_gate.sh
+
 step "building with clang (build/clang)"
 quiet configure-clang cmake -G Ninja -B build/clang -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang -DKEYWAY_WERROR=ON
 quiet build-clang cmake --build build/clang -j "$jobs"

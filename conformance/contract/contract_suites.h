@@ -38,7 +38,8 @@
   X(abi, floor_slots)            \
   X(abi, key_and_vendor)         \
   X(abi, probe_again)            \
-  X(abi, extensions)
+  X(abi, extensions)             \
+  X(abi, structs_end)
 
 #define KW_ENVIRONMENT_TESTS(X)           \
   X(environment, no_fast_math)            \
@@ -110,7 +111,8 @@
   X(stream, callback_may_not_wait)    \
   X(stream, default_stream)           \
   X(stream, copies_behind_gate)       \
-  X(stream, synchronize_within)
+  X(stream, synchronize_within)       \
+  X(stream, destroy_finishes)
 
 #define KW_LAUNCH_TESTS(X)   \
   X(launch, behind_gate)     \

@@ -78,6 +78,11 @@ static kw_status host_report_build(void *ctx, void *device, const char *module, 
   return KW_OK;
 }
 
+static kw_status host_devices_changed(void *ctx) {
+  (void)ctx;
+  return KW_OK;
+}
+
 const kw_host_api kw_guest_host = {
     .struct_size = sizeof kw_guest_host,
     .abi_version = KW_ABI_VERSION,
@@ -92,6 +97,7 @@ const kw_host_api kw_guest_host = {
     .host_alloc = host_memory,
     .host_free = host_free,
     .report_build = host_report_build,
+    .devices_changed = host_devices_changed,
 };
 
 /* ---- The plugin -------------------------------------------------------------------------------------------------- */

@@ -13,6 +13,8 @@
   X(usable)                   \
   X(init_again)               \
   X(extensions)               \
+  X(structs_end)              \
+  X(destroy_finishes)         \
   X(two_hosts)                \
   X(later_values)             \
   X(options)                  \

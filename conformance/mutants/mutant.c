@@ -133,6 +133,32 @@ static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
   return status;
 }
 
+/* ---- Work of a mutant's own -------------------------------------------------------------------------------------- */
+
+#define OWN_TOKEN (UINT64_C(1) << 63) /* no address and no token of the host has this bit */
+
+typedef struct own_work {
+  void (*run)(void *user);
+  void *user;
+} own_work;
+
+static kw_status run_callback(void *ctx, uint64_t token) {
+  if (!(token & OWN_TOKEN)) {
+    return mutant.callback ? mutant.callback(token) : kw_mutant_host->run_callback(ctx, token);
+  }
+  own_work *work = (own_work *)(uintptr_t)(token & ~OWN_TOKEN);
+  work->run(work->user);
+  free(work);
+  return KW_OK;
+}
+
+kw_status kw_mutant_enqueue(void *device, void *stream, void (*run)(void *user), void *user) {
+  own_work *work = malloc(sizeof *work);
+  if (!work) return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory");
+  *work = (own_work){run, user};
+  return kw_mutant_real.stream.call_host(device, stream, OWN_TOKEN | (uintptr_t)work);
+}
+
 /* ---- What mutants need ------------------------------------------------------------------------------------------- */
 
 void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy) {
@@ -243,6 +269,7 @@ static kw_status mutant_init(const kw_host_api *host, const kw_init_info *info, 
   wrapped_host = (kw_host_api){0};
   memcpy(&wrapped_host, host, host->struct_size < sizeof wrapped_host ? host->struct_size : sizeof wrapped_host);
   wrapped_host.register_kernel = register_kernel;
+  wrapped_host.run_callback = run_callback;
   kw_status status = define_twice();
   if (status == KW_OK) status = cpu->init(&wrapped_host, info, out_plugin);
   if (status != KW_OK) kw_mutant_host = NULL;

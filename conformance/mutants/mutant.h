@@ -40,6 +40,7 @@ struct kw_mutant {
   kw_query_fn query;
   kw_plugin_desc desc;   /* what query answers; its groups are the tables above */
   bool takes_many_hosts; /* init succeeds while it is started for another host, whom the wrapper then forgets */
+  kw_status (*callback)(uint64_t token); /* runs host functions instead of kw_mutant_host->run_callback; NULL */
   /* The op whose kernels differ, NULL for none, and how: each of these may be NULL. */
   const char *op;
   kw_status (*launch)(const kw_call *call);    /* launches instead */
@@ -58,6 +59,9 @@ void kw_mutant_change(kw_mutant *mutant);
 
 /* Gives the plugin a capability group that the cpu plugin does not have. */
 void kw_mutant_add_group(kw_mutant *mutant, const char *name, const void *table);
+
+/* Enqueues `run` on a stream that is not the default one. */
+kw_status kw_mutant_enqueue(void *device, void *stream, void (*run)(void *user), void *user);
 
 /* Launches the cpu plugin's kernel for a call that `launch` received, or for a changed copy of it. */
 kw_status kw_mutant_launch_real(const kw_call *call);

@@ -65,7 +65,10 @@ static char *replay_of(const kw_run_options *options) {
   }
   char *whole = text_of("%s --seed %" PRIu64, text, options->seed);
   free(text);
-  return whole;
+  if (options->timeout_scale == 1) return whole;
+  text = text_of("%s --timeout-scale %g", whole, options->timeout_scale);
+  free(whole);
+  return text;
 }
 
 static int add_op(kw_report *report, const kw_run_case *c) {

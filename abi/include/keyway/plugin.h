@@ -581,7 +581,7 @@ typedef struct kw_stream_api {
   kw_status(KW_CALL *create)(void *device, const kw_stream_info *info, void **out_stream);
 
   /* Destroys it. Work in flight MUST finish first: destroy waits, or the plugin keeps what it needs.
-   * [stream/destroy_in_flight] */
+   * [stream/destroy_finishes] */
   kw_status(KW_CALL *destroy)(void *device, void *stream);
 
   /* Returns when everything enqueued before the call has finished, or when timeout_ns nanoseconds have passed: 0 does

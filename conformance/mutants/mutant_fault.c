@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The group keyway.test/1: what was ordered, and the slots where it comes about.
+ */
+#include "mutant_fault.h"
+
+#include <pthread.h>
+
+enum { STREAMS = 64 };
+
+static kw_mutant_faults defect;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
+static kw_fault ordered;
+static uint64_t left; /* until it comes about */
+static bool held, lost;
+static struct {
+  void *stream;
+  uint64_t token;
+} streams[STREAMS]; /* those that are there */
+
+/* Whether a piece of work that `fault` counts is the n-th. */
+static bool comes_about(kw_fault fault) {
+  pthread_mutex_lock(&lock);
+  const bool now = ordered == fault && left > 0 && --left == 0;
+  if (now && fault == KW_FAULT_HOLD) held = !defect.lets_go;
+  if (now && defect.stays) left = 1;
+  pthread_mutex_unlock(&lock);
+  return now;
+}
+
+static void wait_until_released(void *user) {
+  (void)user;
+  pthread_mutex_lock(&lock);
+  while (held) pthread_cond_wait(&released, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+/* Before work is enqueued. */
+static kw_status hold_if_ordered(void *device, void *stream) {
+  (void)comes_about(KW_FAULT_HOLD);
+  pthread_mutex_lock(&lock);
+  const bool hold = held;
+  pthread_mutex_unlock(&lock);
+  return hold ? kw_mutant_enqueue(device, stream, wait_until_released, NULL) : KW_OK;
+}
+
+static kw_status order(void *device, kw_fault fault, uint64_t nth) {
+  (void)device;
+  if (fault > KW_FAULT_HOLD) return KW_ERR_UNSUPPORTED;
+  pthread_mutex_lock(&lock);
+  const bool launch = fault == KW_FAULT_LATE || fault == KW_FAULT_LOSE;
+  ordered = fault;
+  left = fault == KW_FAULT_NONE ? 0 : nth + (defect.off_by_one && launch);
+  held = false;
+  pthread_cond_broadcast(&released);
+  pthread_mutex_unlock(&lock);
+  return KW_OK;
+}
+
+static kw_status alloc(void *device, const kw_alloc_info *info, kw_mem *out_mem) {
+  if (!comes_about(KW_FAULT_ALLOC)) return kw_mutant_real.memory.alloc(device, info, out_mem);
+  return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_OUT_OF_MEMORY, "no memory: ordered");
+}
+
+static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
+  kw_status status = hold_if_ordered(device, stream);
+  return status == KW_OK ? kw_mutant_real.memory.copy(device, stream, info) : status;
+}
+
+static uint64_t token_of(const void *stream) {
+  uint64_t token = 0;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < STREAMS; i++) {
+    if (streams[i].stream == stream) token = streams[i].token;
+  }
+  pthread_mutex_unlock(&lock);
+  return token;
+}
+
+static kw_status launch(const kw_call *call) {
+  kw_status status = hold_if_ordered(call->device, call->stream), late = KW_OK;
+  if (comes_about(KW_FAULT_LATE)) late = KW_ERR_INTERNAL;
+  if (comes_about(KW_FAULT_LOSE)) late = KW_ERR_DEVICE_LOST;
+  if (status != KW_OK || late == KW_OK) return status != KW_OK ? status : kw_mutant_launch_real(call);
+  lost = late == KW_ERR_DEVICE_LOST;
+  return kw_mutant_host->report_async_error(kw_mutant_host->ctx, token_of(call->stream), call->call_id, late,
+                                            "failed: ordered");
+}
+
+static kw_status create(void *device, const kw_stream_info *info, void **out_stream) {
+  kw_status status = kw_mutant_real.stream.create(device, info, out_stream);
+  if (status != KW_OK) return status;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < STREAMS; i++) {
+    if (streams[i].stream) continue;
+    streams[i].stream = *out_stream;
+    streams[i].token = info->token;
+    break;
+  }
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+static kw_status destroy(void *device, void *stream) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < STREAMS; i++) {
+    if (streams[i].stream == stream) streams[i].stream = NULL;
+  }
+  pthread_mutex_unlock(&lock);
+  return kw_mutant_real.stream.destroy(device, stream);
+}
+
+static kw_status open_device(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
+  if (!lost) return kw_mutant_real.device.open(plugin, index, info, out_device);
+  return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_BUSY, "the device is open");
+}
+
+static kw_status close_device(void *device) {
+  if (lost && defect.lost_stays)
+    return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_DEVICE_LOST, "a lost device is not closed");
+  lost = false;
+  return kw_mutant_real.device.close(device);
+}
+
+void kw_mutant_fault_group(kw_mutant *mutant, kw_mutant_faults defects) {
+  static const kw_test_api api = {.struct_size = sizeof api, .order = order};
+  defect = defects;
+  kw_mutant_add_group(mutant, KW_GROUP_TEST, &api);
+  mutant->memory.alloc = alloc;
+  mutant->memory.copy = copy;
+  mutant->stream.create = create;
+  mutant->stream.destroy = destroy;
+  mutant->device.open = open_device;
+  mutant->device.close = close_device;
+  mutant->op = "add.Tensor";
+  mutant->launch = launch;
+}
