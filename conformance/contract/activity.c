@@ -144,8 +144,11 @@ static void prepare(uint32_t op) {
 
 static kw_status keep_kernel(void *ctx, const kw_kernel_desc *kernel) {
   (void)ctx;
-  for (uint32_t i = 0; i < OPS; i++)
-    if (strcmp(kernel->op, ops[i].name) == 0 && t.kernel_count < KERNELS) t.kernels[t.kernel_count++] = *kernel;
+  for (uint32_t i = 0; i < OPS; i++) {
+    if (strcmp(kernel->op, ops[i].name) != 0 || t.kernel_count == KERNELS) continue;
+    t.kernels[t.kernel_count] = *kernel;
+    t.kernels[t.kernel_count++].op = ops[i].name; /* the plugin's text is valid during the call only */
+  }
   return KW_OK;
 }
 
