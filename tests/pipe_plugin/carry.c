@@ -228,14 +228,17 @@ static void carry_value(parcel *p, kw_value *value) {
     case KW_TAG_STRING:
       carry_text(p, (void *)&value->u.s);
       break;
+    case KW_TAG_SCALAR:
+      if (value->kind > KW_SCALAR_C128) p->unknown = true;
+      CARRY(p, value->u);
+      break;
     case KW_TAG_INT:
     case KW_TAG_FLOAT:
     case KW_TAG_BOOL:
-    case KW_TAG_SCALAR: /* a kind of later, too: a Scalar holds its number itself */
     case KW_TAG_DTYPE:
       CARRY(p, value->u);
       break;
-    default: /* nobody can tell what it points to */
+    default: /* of a later version: nobody can tell what it points to */
       p->unknown = true;
   }
 }
@@ -289,6 +292,28 @@ uint64_t carry_tensor_span(const kw_tensor_ref *tensor) {
   uint64_t last = 0;
   for (uint32_t d = 0; d < tensor->rank; d++) last += (uint64_t)(tensor->shape[d] - 1) * (uint64_t)tensor->strides[d];
   return (last + 1) * sizes[tensor->dtype];
+}
+
+static void carry_memory(parcel *p, const kw_tensor_ref *tensor) {
+  if (!tensor) return;
+  uint8_t *bytes = (uint8_t *)tensor->mem + tensor->offset;
+  const uint64_t span = carry_tensor_span(tensor);
+  if (!p->taking) {
+    parcel_carry(p, bytes, span);
+    return;
+  }
+  const void *now = parcel_bytes(p, span);
+  if (now && memcmp(bytes, now, span) != 0) memcpy(bytes, now, span); /* an argument may be read-only here */
+}
+
+void carry_memories(parcel *p, const kw_call *call) {
+  for (uint32_t i = 0; i < call->out_count; i++) carry_memory(p, call->outs[i]);
+  for (uint32_t i = 0; i < call->arg_count; i++) {
+    const kw_value *value = &call->args[i];
+    if (value->tag == KW_TAG_TENSOR) carry_memory(p, value->u.tensor);
+    for (uint32_t k = 0; value->tag == KW_TAG_TENSOR_LIST && k < value->count; k++)
+      carry_memory(p, value->u.tensors[k]);
+  }
 }
 
 /* ---- Places and results ------------------------------------------------------------------------------------------ */
@@ -349,7 +374,7 @@ void carry_out_attribute(parcel *p, void *place) {
     carry_text(p, (void *)&value->u.s);
     if (p->taking && value->u.s) value->u.s = carry_kept_text(value->u.s);
   } else {
-    CARRY(p, value->u.i); /* a number, of a type of later too */
+    CARRY(p, value->u.i);
   }
 }
 

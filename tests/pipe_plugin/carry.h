@@ -95,4 +95,7 @@ const char *carry_kept_text(const char *text);
 /* Bytes that a tensor reaches from its first element on; 0 where that is not known: of a dtype or layout of later. */
 uint64_t carry_tensor_span(const kw_tensor_ref *tensor);
 
+/* The bytes of all tensors of a reference's call, whose `mem` is memory of the process. */
+void carry_memories(parcel *p, const kw_call *call);
+
 #endif /* KEYWAY_TESTS_PIPE_CARRY_H */

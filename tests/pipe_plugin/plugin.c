@@ -113,28 +113,12 @@ static kw_status call_infer(void *user, const kw_value *args, uint32_t arg_count
   return end_call(&in, &out, status);
 }
 
-/* The bytes of every tensor of a reference's call: there `mem` is memory of this process, and how much of it follows
- * from shape, strides and dtype. */
-static void carry_memory(parcel *p, const kw_tensor_ref *tensor) {
-  if (tensor) parcel_carry(p, (char *)tensor->mem + tensor->offset, carry_tensor_span(tensor));
-}
-
-static void carry_memories(parcel *p, const kw_call *call) {
-  for (uint32_t i = 0; i < call->out_count; i++) carry_memory(p, call->outs[i]);
-  for (uint32_t i = 0; i < call->arg_count; i++) {
-    const kw_value *value = &call->args[i];
-    if (value->tag == KW_TAG_TENSOR) carry_memory(p, value->u.tensor);
-    for (uint32_t k = 0; value->tag == KW_TAG_TENSOR_LIST && k < value->count; k++)
-      carry_memory(p, value->u.tensors[k]);
-  }
-}
-
 static kw_status call_reference(const kw_call *call) {
   parcel in = {0}, out;
   carry_call(&in, &call);
   carry_memories(&in, call);
   kw_status status = pipe_finish(CALL_reference, &in, &out);
-  for (uint32_t i = 0; i < call->out_count && status == KW_OK; i++) carry_memory(&out, call->outs[i]);
+  if (status == KW_OK) carry_memories(&out, call);
   return end_call(&in, &out, status);
 }
 

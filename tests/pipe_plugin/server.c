@@ -263,16 +263,25 @@ static void answer_infer(parcel *in, parcel *out) {
   }
 }
 
+/* Where a tensor is on the other side: two at one place are one. */
+typedef struct place {
+  kw_mem mem;
+  uint64_t offset;
+} place;
+
 /* A tensor of a reference's call, whose bytes follow, gets memory here; one that is a result as well gets that one's.
  */
-static void take_memory(parcel *in, const kw_tensor_ref *given, const kw_call *call, const kw_mem *result_mems) {
+static void take_memory(parcel *in, const kw_tensor_ref *given, const kw_call *call, const place *results) {
   kw_tensor_ref *tensor = (kw_tensor_ref *)(uintptr_t)given;
   if (!tensor) return;
   const uint64_t span = carry_tensor_span(tensor);
   void *room = parcel_room(in, span);
   if (room) parcel_carry(in, room, span);
-  for (uint32_t o = 0; o < call->out_count; o++)
-    if (call->outs[o] && result_mems[o] == tensor->mem && call->outs[o]->mem != tensor->mem) room = call->outs[o]->mem;
+  for (uint32_t o = 0; o < call->out_count; o++) {
+    const bool is_result = call->outs[o] && call->outs[o] != tensor && results[o].mem == tensor->mem &&
+                           results[o].offset == tensor->offset;
+    if (is_result) room = call->outs[o]->mem;
+  }
   tensor->mem = room;
   tensor->offset = 0;
 }
@@ -280,28 +289,27 @@ static void take_memory(parcel *in, const kw_tensor_ref *given, const kw_call *c
 static void answer_reference(parcel *in, parcel *out) {
   kw_call *call = NULL;
   carry_call(in, &call);
-  kw_mem *mems = call ? parcel_room(in, (call->out_count + 1) * sizeof *mems) : NULL;
+  place *results = call ? parcel_room(in, (call->out_count + 1) * sizeof *results) : NULL;
   kw_status status = KW_ERR_INTERNAL;
-  if (mems) {
+  if (results) {
     for (uint32_t o = 0; o < call->out_count; o++) {
-      mems[o] = call->outs[o] ? call->outs[o]->mem : NULL;
-      take_memory(in, call->outs[o], call, mems);
+      if (call->outs[o]) results[o] = (place){call->outs[o]->mem, call->outs[o]->offset};
     }
+    for (uint32_t o = 0; o < call->out_count; o++) take_memory(in, call->outs[o], call, results);
     for (uint32_t i = 0; i < call->arg_count; i++) {
       const kw_value *value = &call->args[i];
-      if (value->tag == KW_TAG_TENSOR) take_memory(in, value->u.tensor, call, mems);
+      if (value->tag == KW_TAG_TENSOR) take_memory(in, value->u.tensor, call, results);
       for (uint32_t k = 0; value->tag == KW_TAG_TENSOR_LIST && k < value->count; k++)
-        take_memory(in, value->u.tensors[k], call, mems);
+        take_memory(in, value->u.tensors[k], call, results);
     }
   }
-  if (mems && !in->bad) {
+  if (results && !in->bad) {
     const op *o = call->user;
     call->user = o->desc.user;
     status = o->desc.reference(call);
   }
   CARRY(out, status);
-  for (uint32_t o = 0; status == KW_OK && o < call->out_count; o++)
-    if (call->outs[o]) parcel_carry(out, call->outs[o]->mem, carry_tensor_span(call->outs[o]));
+  if (status == KW_OK) carry_memories(out, call);
 }
 
 /* ---- The host, as the plugin sees it ----------------------------------------------------------------------------- */

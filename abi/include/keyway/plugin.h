@@ -270,8 +270,8 @@ typedef struct kw_call {
   void *stream;                     /* the plugin's stream; NULL in can_implement, workspace_size and prepare */
   const char *op;                   /* "add.Tensor" */
   const kw_value *args;             /* positional, as in the schema, tensors included */
-  const kw_tensor_ref *const *outs; /* for a result marked (a!): the same tensor as the argument; NULL for a result that
-                                       is absent (see keyway.h, kw_op_call) */
+  const kw_tensor_ref *const *outs; /* for a result marked (a!): the same tensor as the argument, maybe in a struct of
+                                       its own; NULL for a result that is absent (see keyway.h, kw_op_call) */
   void *user;                       /* kw_kernel_desc.user */
   void *prepared;                   /* what prepare returned, or NULL */
   kw_mem workspace;                 /* NULL when workspace_size was 0 */
