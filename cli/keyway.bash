@@ -10,6 +10,11 @@ _keyway_names() {
   "$@" --json 2>/dev/null | sed -n 's/^\t*"name":[[:space:]]*"\([^"]*\)".*/\1/p'
 }
 
+# Behind the name of a device: the options of plugins, as `keyway doctor` lists them.
+_keyway_device_options() {
+  "$1" doctor 2>/dev/null | sed -n "s|^ *option \([a-z0-9_.]*=\).*|$2/\1|p"
+}
+
 # A word with a colon is several words for readline: it wants only what follows the last colon.
 _keyway_offer() {
   local typed=$1 reply
@@ -41,7 +46,15 @@ _keyway() {
     return
   fi
   case $previous in
-    --device) _keyway_offer "$word" "$(_keyway_names "$program" list)" ;;
+    --device)
+      case $word in
+        */*)
+          compopt -o nospace 2>/dev/null # a value follows
+          _keyway_offer "$word" "$(_keyway_device_options "$program" "${word%%/*}")"
+          ;;
+        *) _keyway_offer "$word" "$(_keyway_names "$program" list)" ;;
+      esac
+      ;;
     --op) _keyway_offer "$word" "$(_keyway_names "$program" ops)" ;;
     --in-dtype) _keyway_offer "$word" bf16 f8e4m3fn f8e5m2 ;;
     --level) _keyway_offer "$word" core inference training ;;
