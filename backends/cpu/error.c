@@ -17,5 +17,6 @@ kw_status kw_cpu_error(const kw_host_api *host, kw_status status, const char *fo
 }
 
 kw_status kw_cpu_refuse_extension(const kw_host_api *host) {
-  return kw_cpu_error(host, KW_ERR_UNSUPPORTED, "the call has a critical extension that this plugin does not know");
+  return kw_cpu_error(host, KW_ERR_UNSUPPORTED,
+                      "the call has a critical extension or flag that this plugin does not know");
 }

@@ -83,7 +83,8 @@ static marker *event_last(event *source) {
 
 static kw_status event_create(void *device, const kw_event_info *info, void **out_event) {
   kw_cpu_device *cpu = device;
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_cpu_refuse_extension(cpu->host);
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK || (info->flags & KW_FLAGS_CRITICAL) != 0)
+    return kw_cpu_refuse_extension(cpu->host);
   event *fresh = malloc(sizeof *fresh);
   if (!fresh) return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "no host memory for an event");
   pthread_mutex_init(&fresh->lock, NULL);

@@ -39,7 +39,8 @@
   X(abi, key_and_vendor)         \
   X(abi, probe_again)            \
   X(abi, extensions)             \
-  X(abi, structs_end)
+  X(abi, structs_end)            \
+  X(abi, later_host)
 
 #define KW_ENVIRONMENT_TESTS(X)           \
   X(environment, no_fast_math)            \

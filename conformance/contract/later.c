@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Suite launch: what kernels with KW_KERNEL_MIXED_DTYPES say to dtypes, tags and kinds of Scalars that no version of
- * this major has. Keyway never sends such, so a small host does, in a process of its own.
+ * Suites launch and abi: what hosts of later versions may send. Kernels with KW_KERNEL_MIXED_DTYPES get dtypes, tags
+ * and kinds of Scalars that no version of this major has; slots get fields that are reserved and flags that are not
+ * known. Keyway never sends such, so a small host does, in a process of its own.
  */
 #include "child.h"
 #include "guest.h"
@@ -161,4 +162,66 @@ int kw_child_later_values(void) {
 void kw_contract_launch_later_values(void **state) {
   (void)state;
   kw_test_child("later_values");
+}
+
+/* ---- Fields and flags -------------------------------------------------------------------------------------------- */
+
+#define HINT (UINT64_C(1) << 31)
+#define CRITICAL (UINT64_C(1) << 63)
+#define LATER_HOST "for a host of a later version"
+
+static void create_stream(const kw_guest *g, void *device) {
+  kw_stream_info info = {.struct_size = sizeof info, .reserved = 7, .flags = HINT, .token = 1};
+  void *stream = NULL;
+  KW_GUEST_OK(LATER_HOST, g->stream->create(device, &info, &stream));
+  KW_GUEST_OK(LATER_HOST, g->stream->destroy(device, stream));
+  info.flags = CRITICAL;
+  stream = NULL;
+  kw_guest_expect(g->stream->create(device, &info, &stream), KW_ERR_UNSUPPORTED, "stream.create",
+                  "with a critical flag that it cannot know");
+  KW_CHECK(stream == NULL, "a stream that was refused is there");
+}
+
+static void create_event(const kw_guest *g, void *device) {
+  kw_event_info info = {.struct_size = sizeof info, .reserved = 7, .flags = HINT};
+  void *event = NULL;
+  if (!g->event) return;
+  KW_GUEST_OK(LATER_HOST, g->event->create(device, &info, &event));
+  KW_GUEST_OK(LATER_HOST, g->event->destroy(device, event));
+  info.flags = CRITICAL;
+  event = NULL;
+  kw_guest_expect(g->event->create(device, &info, &event), KW_ERR_UNSUPPORTED, "event.create",
+                  "with a critical flag that it cannot know");
+  KW_CHECK(event == NULL, "an event that was refused is there");
+}
+
+int kw_child_later_host(void) {
+  kw_guest g = kw_guest_load();
+  kw_host_api host = kw_guest_host;
+  const kw_query_info query = {.struct_size = sizeof query,
+                               .abi_min = KW_ABI_VERSION_MIN,
+                               .abi_max = KW_ABI_VERSION + 1000,
+                               .reserved = 7,
+                               .host_version = kw_version()};
+  const kw_init_info init = {.struct_size = sizeof init};
+  const kw_open_info open = {.struct_size = sizeof open};
+  const char *reason = NULL;
+  void *plugin = NULL, *device = NULL;
+  KW_GUEST_OK(LATER_HOST, g.query(&query, &g.desc, &reason));
+  host.abi_version = g.desc->abi_version;
+  KW_GUEST_OK(LATER_HOST, g.desc->init(&host, &init, &plugin));
+  KW_GUEST_OK(LATER_HOST, g.device->open(plugin, 0, &open, &device));
+  create_stream(&g, device);
+  create_event(&g, device);
+  KW_GUEST_OK(LATER_HOST, g.device->close(device));
+  kw_guest_use_device(&g, plugin, 1, LATER_HOST);
+  KW_GUEST_OK(LATER_HOST, g.desc->shutdown(plugin));
+  return 0;
+}
+
+/* A host of a later minor version is served: what it has in fields that are reserved here reads as zero, its hints are
+ * ignored, and a critical flag is refused with KW_ERR_UNSUPPORTED. */
+void kw_contract_abi_later_host(void **state) {
+  (void)state;
+  kw_test_child("later_host");
 }

@@ -18,6 +18,7 @@
   X(two_hosts)                \
   X(later_values)             \
   X(options)                  \
+  X(later_host)               \
   X(fork_refused)             \
   X(fork_exec)                \
   X(fork_first)               \

@@ -344,6 +344,28 @@ static void results_on_their_own(void **state) {
   assert_non_null(strstr(found.text, "element [1]"));
 }
 
+/* A vendor's op that adds up: by its own growth, against what its reference makes of absolute values. */
+static void a_vendors_growth(void **state) {
+  (void)state;
+  kw_case c = get_case("neg/f32/one/0");
+  c.bounds[0] = (kw_op_bound){KW_CMP_ACCUMULATE, 0, 0, "", 8};
+  const double expected[2] = {0.5, 0.5}, magnitude[2] = {1, 4};
+  float got[2] = {0.5f + 0x1p-20f, 0.5f + 0x1p-18f};
+  kw_case_run_output out = {.dtype = KW_F32,
+                            .data = got,
+                            .length = sizeof got,
+                            .expected_dtype = KW_F64,
+                            .expected = expected,
+                            .expected_length = sizeof expected,
+                            .magnitude = magnitude};
+  kw_comparison found;
+  kw_compare_vendor(&c, 0, &out, 0xff, 0, &found);
+  assert_true(found.pass && found.error > 0.99 && found.error <= 1);
+  got[0] += 0x1p-23f;
+  kw_compare_vendor(&c, 0, &out, 0xff, 0, &found);
+  assert_true(!found.pass && found.wrong == 1 && found.index == 0);
+}
+
 static bool same(const kw_rule *rule, kw_dtype dtype, const void *want, const void *got) {
   kw_case c = get_case("copy_/f32/one/0");
   c.outs[0].dtype = dtype;
@@ -571,6 +593,7 @@ int main(void) {
       cmocka_unit_test(either_writer),
       cmocka_unit_test(one_quantum),
       cmocka_unit_test(results_on_their_own),
+      cmocka_unit_test(a_vendors_growth),
       cmocka_unit_test(errors_have_one_unit_per_op),
       cmocka_unit_test(equal_terms_add_up_exactly),
   };

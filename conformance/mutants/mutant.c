@@ -217,7 +217,7 @@ uint64_t kw_mutant_extent(const kw_tensor_ref *tensor) {
   return ((uint64_t)last + 1) * kw_mutant_item_size(tensor->dtype);
 }
 
-/* ---- An op of the plugin's own ----------------------------------------------------------------------------------- */
+/* ---- Ops of the plugin's own ------------------------------------------------------------------------------------- */
 
 static kw_status twice(const kw_call *call) {
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
@@ -237,18 +237,50 @@ static kw_status launch_twice(const kw_call *call) {
   return status == KW_OK ? twice(call) : status;
 }
 
-static kw_status define_twice(void) {
+/* self + other; the suite asks for doubles. */
+static kw_status blend(const kw_call *call) {
+  const kw_tensor_ref *a = call->args[0].u.tensor, *b = call->args[1].u.tensor, *out = call->outs[0];
+  for (int64_t i = 0; i < out->numel; i++) {
+    *(double *)kw_mutant_at(out, i) = (double)*(float *)kw_mutant_at(a, i) + (double)*(float *)kw_mutant_at(b, i);
+  }
+  return KW_OK;
+}
+
+/* The same by a way that loses much where the two cancel, but little of what was added up. */
+static kw_status launch_blend(const kw_call *call) {
+  const kw_tensor_ref *a = call->args[0].u.tensor, *b = call->args[1].u.tensor, *out = call->outs[0];
+  kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER);
+  for (int64_t i = 0; i < out->numel && status == KW_OK; i++) {
+    const float x = *(float *)kw_mutant_at(a, i), y = *(float *)kw_mutant_at(b, i), thrice = x + 3 * y;
+    *(float *)kw_mutant_at(out, i) = thrice - 2 * y;
+  }
+  return status;
+}
+
+static kw_status define_ops(void) {
   const kw_dtype_mask f32 = {{KW_DTYPE_BIT(KW_F32), 0}};
-  const kw_op_desc op = {
-      .struct_size = sizeof op, .schema = "mutant::twice(Tensor self) -> Tensor", .reference = twice, .dtypes = f32};
-  const kw_kernel_desc kernel = {.struct_size = sizeof kernel,
-                                 .op = "mutant::twice",
-                                 .name = "plain",
-                                 .dtypes = f32,
-                                 .known_args = 1,
-                                 .launch = launch_twice};
-  kw_status status = kw_mutant_host->define_op(kw_mutant_host->ctx, &op);
-  return status == KW_OK ? register_kernel(kw_mutant_host->ctx, &kernel) : status;
+  const kw_op_desc ops[] = {
+      {.schema = "mutant::twice(Tensor self) -> Tensor", .reference = twice},
+      {.schema = "mutant::blend(Tensor self, Tensor other) -> Tensor",
+       .reference = blend,
+       .comparator = KW_COMPARE_ACCUMULATE,
+       .growth = 8},
+  };
+  const kw_kernel_desc kernels[] = {
+      {.op = "mutant::twice", .name = "plain", .known_args = 1, .launch = launch_twice},
+      {.op = "mutant::blend", .name = "plain", .known_args = 2, .launch = launch_blend},
+  };
+  kw_status status = KW_OK;
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0] && status == KW_OK; i++) {
+    kw_op_desc op = ops[i];
+    kw_kernel_desc kernel = kernels[i];
+    op.struct_size = sizeof op;
+    kernel.struct_size = sizeof kernel;
+    op.dtypes = kernel.dtypes = f32;
+    status = kw_mutant_host->define_op(kw_mutant_host->ctx, &op);
+    if (status == KW_OK) status = register_kernel(kw_mutant_host->ctx, &kernel);
+  }
+  return status;
 }
 
 /* ---- The plugin -------------------------------------------------------------------------------------------------- */
@@ -270,7 +302,7 @@ static kw_status mutant_init(const kw_host_api *host, const kw_init_info *info, 
   memcpy(&wrapped_host, host, host->struct_size < sizeof wrapped_host ? host->struct_size : sizeof wrapped_host);
   wrapped_host.register_kernel = register_kernel;
   wrapped_host.run_callback = run_callback;
-  kw_status status = define_twice();
+  kw_status status = define_ops();
   if (status == KW_OK) status = cpu->init(&wrapped_host, info, out_plugin);
   if (status != KW_OK) kw_mutant_host = NULL;
   return status;

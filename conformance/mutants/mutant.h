@@ -2,7 +2,7 @@
  *
  * Mutants: plugins that are wrong on purpose, one defect each, to show that the conformance suite finds it. Each is the
  * cpu plugin behind a wrapper (mutant.c) under the key "mutant", with one file that changes one thing. The wrapper adds
- * an op of a vendor's, mutant::twice, f32 only.
+ * two ops of a vendor's, f32 only: mutant::twice, by the bit, and mutant::blend, which adds up.
  */
 #ifndef KEYWAY_MUTANT_H
 #define KEYWAY_MUTANT_H

@@ -173,7 +173,7 @@ bool npu_arena_disown(npu_arena *arena, kw_mem mem) {
 
 static kw_status npu_alloc(void *device_ptr, const kw_alloc_info *info, kw_mem *out_mem) {
   npu_device *device = device_ptr;
-  kw_status status = npu_check_extensions(device->host, info->next);
+  kw_status status = npu_check_critical(device->host, 0, info->next);
   if (status != KW_OK) {
     return status;
   }

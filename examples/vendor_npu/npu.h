@@ -52,7 +52,7 @@ kw_status npu_fail(const kw_host_api *host, kw_status status, const char *format
     __attribute__((format(printf, 3, 4)));
 
 /* KW_OK when we can do without what hangs on an info struct's `next`; we know no extension yet. */
-kw_status npu_check_extensions(const kw_host_api *host, const kw_ext *next);
+kw_status npu_check_critical(const kw_host_api *host, uint64_t flags, const kw_ext *next);
 
 /* ---- memory.c */
 

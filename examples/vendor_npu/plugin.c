@@ -19,9 +19,10 @@ kw_status npu_fail(const kw_host_api *host, kw_status status, const char *format
   return host->set_error(host->ctx, status, text);
 }
 
-kw_status npu_check_extensions(const kw_host_api *host, const kw_ext *next) {
-  kw_status status = kw_ext_check(next, NULL, 0);
-  return status == KW_OK ? KW_OK : npu_fail(host, status, "the call has a critical extension that is not known here");
+kw_status npu_check_critical(const kw_host_api *host, uint64_t flags, const kw_ext *next) {
+  kw_status status = (flags & KW_FLAGS_CRITICAL) != 0 ? KW_ERR_UNSUPPORTED : kw_ext_check(next, NULL, 0);
+  return status == KW_OK ? KW_OK
+                         : npu_fail(host, status, "the call has a critical extension or flag that is not known here");
 }
 
 /* ---- 2. Probe: is there hardware? A real plugin asks its driver here, quickly and without starting threads. ----- */
@@ -34,7 +35,7 @@ static kw_status npu_probe(const char **out_reason) {
 /* ---- 3. Init and shutdown --------------------------------------------------------------------------------------- */
 
 static kw_status npu_init(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
-  kw_status status = npu_check_extensions(host, info->next);
+  kw_status status = npu_check_critical(host, 0, info->next);
   if (status != KW_OK) {
     return status;
   }
@@ -136,7 +137,7 @@ static kw_status npu_device_open(void *plugin_ptr, uint32_t index, const kw_open
   const npu_plugin *plugin = plugin_ptr;
   kw_status status = check_index(plugin, index);
   if (status == KW_OK) {
-    status = npu_check_extensions(plugin->host, info->next);
+    status = npu_check_critical(plugin->host, 0, info->next);
   }
   if (status != KW_OK) {
     return status;

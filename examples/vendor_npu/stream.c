@@ -195,7 +195,7 @@ kw_status npu_stream_enqueue_task(npu_stream *stream, const npu_task *task) {
 
 static kw_status npu_stream_create(void *device_ptr, const kw_stream_info *info, void **out_stream) {
   npu_device *device = device_ptr;
-  kw_status status = npu_check_extensions(device->host, info->next);
+  kw_status status = npu_check_critical(device->host, info->flags, info->next);
   if (status != KW_OK) {
     return status;
   }

@@ -16,5 +16,6 @@ kw_status kw_gpu_error(const kw_host_api *host, kw_status status, const char *fo
 }
 
 kw_status kw_gpu_refuse_extension(const kw_host_api *host) {
-  return kw_gpu_error(host, KW_ERR_UNSUPPORTED, "the call has a critical extension that this plugin does not know");
+  return kw_gpu_error(host, KW_ERR_UNSUPPORTED,
+                      "the call has a critical extension or flag that this plugin does not know");
 }

@@ -15,7 +15,8 @@ static void discard(kw_gpu_stream *stream) {
 
 static kw_status stream_create(void *state, const kw_stream_info *info, void **out_stream) {
   kw_gpu_device *device = state;
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(device->host);
+  if (kw_ext_check(info->next, NULL, 0) != KW_OK || (info->flags & KW_FLAGS_CRITICAL) != 0)
+    return kw_gpu_refuse_extension(device->host);
   const kw_gpu_driver *driver = device->driver;
   kw_gpu_stream *stream = calloc(1, driver->stream_size > sizeof *stream ? driver->stream_size : sizeof *stream);
   if (!stream) return kw_gpu_error(device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a stream");
