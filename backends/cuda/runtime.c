@@ -104,6 +104,7 @@ const kw_rt_runtime kw_rt_backend_runtime = {
     .compiler_name = "NVRTC",
     .units_attribute = 16,
     .pools_attribute = 115,
+    .managed_attribute = 89, /* concurrent access */
     .clock_attribute = 13,
     .memory_clock_attribute = 36,
     .integrated_attribute = 18,

@@ -107,6 +107,7 @@ const kw_rt_runtime kw_rt_backend_runtime = {
     .compiler_name = "hipRTC",
     .units_attribute = 63,
     .pools_attribute = 88,
+    .managed_attribute = 9, /* concurrent access */
     .clock_attribute = 5,
     .memory_clock_attribute = 60,
     .integrated_attribute = 16,

@@ -130,6 +130,7 @@ kw_status kw_rt_device_open(kw_gpu_device *base, const kw_open_info *info) {
   kw_rt.device_memory(&memory, device->id);
   device->total_memory = memory;
   device->pools = attribute(device->id, runtime->pools_attribute) != 0;
+  device->managed = attribute(device->id, runtime->managed_attribute) != 0;
   kw_status status = runtime->context_open(device);
   if (status != KW_OK) return status;
   void *before = runtime->enter(device);

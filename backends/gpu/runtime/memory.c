@@ -43,9 +43,23 @@ static kw_status alloc_pinned(kw_rt_device *device, uint64_t size, void **out_me
   return status;
 }
 
+static kw_status alloc_managed(kw_rt_device *device, uint64_t size, kw_mem *out_mem) {
+  if (!device->managed) {
+    return kw_gpu_error(device->base.host, KW_ERR_UNSUPPORTED,
+                        "the host may not touch this device's managed memory while the device works");
+  }
+  void *before = runtime->enter(device);
+  int error = kw_rt.managed_alloc(out_mem, size, 1 /* for all streams */);
+  kw_status status = error == 2 ? out_of_memory(device, size, KW_RT_managed_alloc, error)
+                                : kw_rt_check(device, KW_RT_managed_alloc, error);
+  runtime->leave(before);
+  return status;
+}
+
 kw_status kw_rt_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_rt_device *device = (kw_rt_device *)base;
   if (info->kind == KW_MEM_HOST_PINNED) return alloc_pinned(device, info->size, out_mem);
+  if (info->kind == KW_MEM_MANAGED) return alloc_managed(device, info->size, out_mem);
   if (info->flags & KW_MEM_EXPORTABLE) return kw_rt_share_alloc(device, info->size, out_mem);
   int error = 2 /* out of memory */, call = device->pools ? KW_RT_alloc_async : KW_RT_alloc;
   void *before = runtime->enter(device);
@@ -59,12 +73,14 @@ kw_status kw_rt_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *ou
 kw_status kw_rt_free(kw_gpu_device *base, kw_mem mem) {
   kw_rt_device *device = (kw_rt_device *)base;
   kw_status ended;
-  if (kw_gpu_mem_kind(base, mem) == KW_MEM_HOST_PINNED) return kw_rt_free_host(base, mem);
+  const kw_mem_kind kind = kw_gpu_mem_kind(base, mem);
+  const bool ordered = device->pools && kind == KW_MEM_DEVICE;
+  if (kind == KW_MEM_HOST_PINNED) return kw_rt_free_host(base, mem);
   if (kw_rt_share_end(device, mem, &ended)) return ended;
   void *before = runtime->enter(device);
-  int error = device->pools ? kw_rt.free_async(mem, device->memory_stream) : kw_rt.free(mem);
+  int error = ordered ? kw_rt.free_async(mem, device->memory_stream) : kw_rt.free(mem);
   runtime->leave(before);
-  return kw_rt_check(device, device->pools ? KW_RT_free_async : KW_RT_free, error);
+  return kw_rt_check(device, ordered ? KW_RT_free_async : KW_RT_free, error);
 }
 
 kw_status kw_rt_copy(kw_gpu_device *base, kw_gpu_stream *stream, const kw_copy_info *copy) {

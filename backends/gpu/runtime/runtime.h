@@ -33,6 +33,7 @@
   X(alloc_async, (void **memory, size_t size, void *stream), "cuMemAllocAsync", "hipMallocAsync")                      \
   X(free_async, (void *memory, void *stream), "cuMemFreeAsync", "hipFreeAsync")                                        \
   X(host_alloc, (void **memory, size_t size, unsigned flags), "cuMemHostAlloc", "hipHostMalloc")                       \
+  X(managed_alloc, (void **memory, size_t size, unsigned flags), "cuMemAllocManaged", "hipMallocManaged")              \
   X(host_free, (void *memory), "cuMemFreeHost", "hipHostFree")                                                         \
   X(host_register, (void *memory, size_t size, unsigned flags), "cuMemHostRegister_v2", "hipHostRegister")             \
   X(host_unregister, (void *memory), "cuMemHostUnregister", "hipHostUnregister")                                       \
@@ -148,6 +149,7 @@ typedef struct kw_rt_runtime {
   int units_attribute, pools_attribute;            /* numbers for device_attribute */
   int clock_attribute, memory_clock_attribute;     /* kHz */
   int integrated_attribute;
+  int managed_attribute;  /* concurrent access to managed memory */
   int dl_device, dl_host; /* DLPack's numbers for the device's memory and the host's it reaches */
   int descriptor_since;   /* drivers before this version want a pointer to a descriptor that they import */
 
@@ -184,7 +186,8 @@ typedef struct kw_rt_device {
   int id;             /* that number */
   void *context;      /* the backend's own */
   uint64_t total_memory;
-  bool pools; /* memory is allocated and freed in the order of a stream, which waits for no other */
+  bool pools;   /* memory is allocated and freed in the order of a stream, which waits for no other */
+  bool managed; /* the host may touch managed memory while the device works */
   void *memory_stream;
   void *origin;      /* of the device's clock, an event; NULL before the clock is first read */
   int64_t origin_ns; /* the time then; the device's lock guards both */
@@ -317,13 +320,14 @@ extern const kw_test_api kw_rt_test_api;
 
 /* What is the same in both backends' initialisers of their kw_gpu_driver. */
 /* clang-format off */
+#define KW_RT_MEM_KINDS (1u << KW_MEM_HOST_PINNED | 1u << KW_MEM_MANAGED)
 #define KW_RT_DRIVER                                                                                                   \
   .vendor = "keyway", .version = "0.9.0", .build = __VERSION__, .sanitizer = KW_GPU_SANITIZER, .probe = kw_rt_probe,   \
   .find = kw_rt_find, .describe = kw_rt_describe, .identify = kw_rt_identify, .attribute = kw_rt_attribute,            \
   .device_size = sizeof(kw_rt_device),                                                                                 \
   .open = kw_rt_device_open, .close = kw_rt_device_close, .alloc = kw_rt_alloc, .dealloc = kw_rt_free,                 \
   .copy = kw_rt_copy, .fill = kw_rt_fill, .usage = kw_rt_usage, .alloc_host = kw_rt_alloc_host,                        \
-  .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .mem_kinds = 1u << KW_MEM_HOST_PINNED,                   \
+  .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .mem_kinds = KW_RT_MEM_KINDS,                            \
   .map = kw_gpu_map_by_address, .unmap = kw_gpu_unmap_by_address, .host_register = kw_rt_host_register,                \
   .host_unregister = kw_rt_host_unregister, .host_address = kw_rt_host_address, .native_handle = kw_rt_native_handle,  \
   .mem_flags = KW_MEM_EXPORTABLE, .import_handle = kw_rt_import, .release_handle = kw_rt_import_end,                   \

@@ -266,6 +266,7 @@ EXPORT int hipDeviceGetAttribute(int *value, int attribute, int device) {
       {5, 13},   /* clock */
       {60, 36},  /* memory clock */
       {16, 18},  /* integrated */
+      {9, 89},   /* concurrent access to managed memory */
   };
   int error = ready();
   for (size_t i = 0; !error && i < sizeof numbers / sizeof numbers[0]; ++i)
@@ -298,6 +299,7 @@ int shim_architecture(char out[KW_RT_ARCH_SIZE]) {
   X(hipMallocAsync, (void **memory, size_t size, void *on), alloc_async, (memory, size, on))                     \
   X(hipFreeAsync, (void *memory, void *on), free_async, (memory, on))                                            \
   X(hipHostMalloc, (void **memory, size_t size, unsigned flags), host_alloc, (memory, size, flags))              \
+  X(hipMallocManaged, (void **memory, size_t size, unsigned flags), managed_alloc, (memory, size, flags))        \
   X(hipHostFree, (void *memory), host_free, (memory))                                                            \
   X(hipHostRegister, (void *memory, size_t size, unsigned flags), host_register, (memory, size, flags))          \
   X(hipHostUnregister, (void *memory), host_unregister, (memory))                                                \

@@ -173,6 +173,9 @@ API(cuDeviceGetAttribute, hipDeviceGetAttribute)(int *value, int attribute, int 
     case NAME(115, 88): /* memory pools: with one runtime and without with the other */
       *value = NAME(1, 0);
       return OK;
+    case NAME(89, 9): /* concurrent access to managed memory */
+      *value = 1;
+      return OK;
 #ifndef KW_TEST_HIP
     case 75: /* compute capability */
       *value = 9;

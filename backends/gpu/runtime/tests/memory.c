@@ -20,7 +20,9 @@ static int release(void *memory, kw_engine_memory_kind kind) {
   /* Freeing on a broken context says so, and frees: an emulated device's memory is this process's own. */
   kw_engine_allocation found;
   if (!driver_context() || !driver_owns(driver_context(), memory, 1, kind)) return INVALID_VALUE;
-  if (!kw_engine_find(memory, &found) || found.kind != kind) return INVALID_VALUE;
+  if (!kw_engine_find(memory, &found)) return INVALID_VALUE;
+  if (found.kind == KW_ENGINE_MEMORY_SHARED) found.kind = KW_ENGINE_MEMORY_DEVICE; /* one function frees both */
+  if (found.kind != kind) return INVALID_VALUE;
   kw_engine_status status = kw_engine_free(memory);
   return error ? error : driver_error(home, status);
 }
@@ -35,6 +37,10 @@ API(cuMemFree_v2, hipFree)(void *memory) {
 
 API(cuMemHostAlloc, hipHostMalloc)(void **memory, size_t size, unsigned flags) {
   return flags > 7 ? INVALID_VALUE : allocate(KW_ENGINE_MEMORY_HOST, size, memory);
+}
+
+API(cuMemAllocManaged, hipMallocManaged)(void **memory, size_t size, unsigned flags) {
+  return flags != 1 && flags != 2 ? INVALID_VALUE : allocate(KW_ENGINE_MEMORY_SHARED, size, memory);
 }
 
 API(cuMemFreeHost, hipHostFree)(void *memory) {
