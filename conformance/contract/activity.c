@@ -247,6 +247,20 @@ static void wait_for(int stream) {
   EXPECT_OK(t.guest.stream->synchronize(t.device, t.streams[stream], KW_WAIT_FOREVER));
 }
 
+/* By an event behind its work, where the plugin has events. */
+static void wait_by_event(int stream) {
+  const kw_event_info info = {.struct_size = sizeof info};
+  void *event = NULL;
+  if (!t.guest.event) {
+    wait_for(stream);
+    return;
+  }
+  EXPECT_OK(t.guest.event->create(t.device, &info, &event));
+  EXPECT_OK(t.guest.event->record(t.device, event, t.streams[stream]));
+  EXPECT_OK(t.guest.event->synchronize(t.device, event, KW_WAIT_FOREVER));
+  EXPECT_OK(t.guest.event->destroy(t.device, event));
+}
+
 static uint64_t device_now(void) {
   uint64_t device = 0, host = 0;
   EXPECT_OK(t.guest.activity->clock(t.device, &device, &host));
@@ -323,7 +337,11 @@ int kw_child_activity_waits(void) {
   for (uint64_t number = 1; number <= 2 * t.task_count; number++) {
     const uint64_t before = device_now();
     enqueue(0, number);
-    wait_for(0);
+    if (number <= t.task_count) {
+      wait_for(0);
+    } else {
+      wait_by_event(0);
+    }
     const uint64_t after = device_now();
     drain();
     KW_CHECK(count_records(task_of(number)->kind, id_of(number)) > 0, "a %s that was waited for has no record",
