@@ -350,6 +350,48 @@ static void destroy_finishes_what_is_in_flight(void **state) {
   assert_int_equal(read, 5);
 }
 
+/* A queue of one place, and a hundred commands that wait in it. */
+static void queue_grows_beyond_its_depth(void **state) {
+  opened *o = *state;
+  void *device = NULL, *stream = NULL;
+  kw_option depth = {"queue_depth", "0"};
+  const kw_open_info info = {.struct_size = sizeof info, .option_count = 1, .options = &depth};
+  const char *const refused[] = {"0", "65537", "", "-1", "1 ", "one"};
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    depth.value = refused[i];
+    assert_int_equal(o->devices->open(o->plugin, 0, &info, &device), KW_ERR_INVALID_ARGUMENT);
+    assert_null(device);
+  }
+  depth.value = "1";
+  assert_int_equal(o->devices->open(o->plugin, 0, &info, &device), KW_OK);
+  const kw_stream_info of_stream = {.struct_size = sizeof of_stream, .token = TOKEN_OTHER};
+  assert_int_equal(o->streams->create(device, &of_stream, &stream), KW_OK);
+  const kw_alloc_info alloc = {.struct_size = sizeof alloc, .size = 100, .alignment = 1};
+  kw_mem mem = NULL;
+  assert_int_equal(o->memory->alloc(device, &alloc, &mem), KW_OK);
+  assert_int_equal(o->streams->call_host(device, stream, CALLBACK_GATED), KW_OK); /* until the gate opens */
+  unsigned char bytes[100], back[100];
+  for (unsigned char i = 0; i < 100; i++) {
+    bytes[i] = i;
+    const kw_copy_info copy = {.struct_size = sizeof copy,
+                               .kind = KW_COPY_HOST_TO_DEVICE,
+                               .dst_mem = mem,
+                               .dst_offset = i,
+                               .src_host = &bytes[i],
+                               .size = 1};
+    assert_int_equal(o->memory->copy(device, stream, &copy), KW_OK);
+  }
+  sem_post(&seen.gate);
+  const kw_copy_info copy = {
+      .struct_size = sizeof copy, .kind = KW_COPY_DEVICE_TO_HOST, .dst_host = back, .src_mem = mem, .size = 100};
+  assert_int_equal(o->memory->copy(device, stream, &copy), KW_OK);
+  assert_int_equal(o->streams->synchronize(device, stream, KW_WAIT_FOREVER), KW_OK);
+  assert_memory_equal(back, bytes, 100);
+  assert_int_equal(o->memory->dealloc(device, mem), KW_OK);
+  assert_int_equal(o->streams->destroy(device, stream), KW_OK);
+  assert_int_equal(o->devices->close(device), KW_OK);
+}
+
 static void add_honours_strides_offsets_and_alpha(void **state) {
   opened *o = *state;
   const float a[6] = {0, 1, 2, 3, 4, 5}, b[4] = {-1, 10, 20, 30};
@@ -620,6 +662,7 @@ int main(void) {
       WITH_PLUGIN(stale_and_foreign_handles_are_refused),
       WITH_PLUGIN(stream_waits_for_a_callback_and_others_go_on),
       WITH_PLUGIN(destroy_finishes_what_is_in_flight),
+      WITH_PLUGIN(queue_grows_beyond_its_depth),
       WITH_PLUGIN(add_honours_strides_offsets_and_alpha),
       WITH_PLUGIN(integer_add_and_mul_wrap),
       WITH_PLUGIN(relu_keeps_nan),

@@ -22,7 +22,7 @@ static bool is_power_of_two(uint32_t value) {
 
 /* A text of a struct as a plugin filled it: ended, and UTF-8. */
 static void mend_text(char text[64]) {
-  char mended[64];
+  char mended[64] = ""; /* to its end: facts are compared as bytes */
   if (memchr(text, '\0', 64) == NULL) text[kw_utf8_fit(text, 63)] = '\0';
   kw_utf8_mend(mended, sizeof mended, text);
   memcpy(text, mended, sizeof mended);
