@@ -154,6 +154,7 @@
   X(copy, strided_within_device) \
   X(copy, source_unchanged)      \
   X(copy, other_device)          \
+  X(copy, through_host)          \
   X(copy, ranks)
 
 #define KW_THREAD_TESTS(X)             \

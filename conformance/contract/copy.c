@@ -3,8 +3,11 @@
  * Suite copy: host to device to host, within a device, to other devices; contiguous and strided, all sizes and places.
  * Copies move bits: every comparison is of bytes.
  */
+#include "child.h"
 #include "contract_helpers.h"
+#include "guest.h"
 #include "op_table.h"
+#include "scenarios.h"
 
 #include <stdio.h>
 
@@ -362,4 +365,62 @@ void kw_contract_copy_ranks(void **state) {
     kw_tensor_release(tensor);
     free(want);
   }
+}
+
+#define THROUGH_OK(call) KW_GUEST_OK("copies through one place of the host's memory", call)
+
+/* Brings device memory to the host and from there to other device memory, on one stream that has much to do before, and
+ * gives to `out` what arrived. */
+static void copy_through(const kw_guest *g, void *device, unsigned char *out, const unsigned char *bytes, size_t size) {
+  enum { AHEAD = 16 };
+  unsigned char *between = calloc(1, size), *unused = calloc(1, size);
+  void *stream = NULL;
+  kw_mem from = NULL, to = NULL;
+  const kw_stream_info stream_info = {.struct_size = sizeof stream_info, .token = 1};
+  const kw_alloc_info alloc = {.struct_size = sizeof alloc, .kind = KW_MEM_DEVICE, .size = size, .alignment = 1};
+  kw_copy_info up = {.struct_size = sizeof up, .kind = KW_COPY_HOST_TO_DEVICE, .size = size};
+  kw_copy_info down = {.struct_size = sizeof down, .kind = KW_COPY_DEVICE_TO_HOST, .size = size};
+  KW_CHECK(between && unused, "out of host memory");
+  THROUGH_OK(g->stream->create(device, &stream_info, &stream));
+  THROUGH_OK(g->memory->alloc(device, &alloc, &from));
+  THROUGH_OK(g->memory->alloc(device, &alloc, &to));
+  up.dst_mem = from, up.src_host = bytes;
+  THROUGH_OK(g->memory->copy(device, stream, &up));
+  down.src_mem = from, down.dst_host = unused;
+  for (int i = 0; i < AHEAD; i++) THROUGH_OK(g->memory->copy(device, stream, &down));
+  down.dst_host = between;
+  THROUGH_OK(g->memory->copy(device, stream, &down));
+  up.dst_mem = to, up.src_host = between;
+  THROUGH_OK(g->memory->copy(device, stream, &up));
+  down.src_mem = to, down.dst_host = out;
+  THROUGH_OK(g->memory->copy(device, stream, &down));
+  THROUGH_OK(g->stream->synchronize(device, stream, KW_WAIT_FOREVER));
+  THROUGH_OK(g->memory->dealloc(device, from));
+  THROUGH_OK(g->memory->dealloc(device, to));
+  THROUGH_OK(g->stream->destroy(device, stream));
+  free(between);
+  free(unused);
+}
+
+int kw_child_copy_through_host(void) {
+  enum { SIZE = 4 << 20 };
+  static unsigned char bytes[SIZE], out[SIZE];
+  const kw_init_info init = {.struct_size = sizeof init};
+  const kw_open_info open = {.struct_size = sizeof open};
+  const kw_guest g = kw_guest_load();
+  void *plugin = NULL, *device = NULL;
+  THROUGH_OK(g.desc->init(&kw_guest_host, &init, &plugin));
+  THROUGH_OK(g.device->open(plugin, 0, &open, &device));
+  kw_test_pattern(bytes, SIZE, 1);
+  copy_through(&g, device, out, bytes, SIZE);
+  kw_test_same(out, bytes, SIZE, "what a copy took from where the copy before it put it");
+  THROUGH_OK(g.device->close(device));
+  THROUGH_OK(g.desc->shutdown(plugin));
+  return 0;
+}
+
+/* The host's end of a copy is read when the stream gets there, not before: the copy ahead may write it. */
+void kw_contract_copy_through_host(void **state) {
+  (void)state;
+  kw_test_child("copy_through_host");
 }

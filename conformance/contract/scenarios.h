@@ -28,6 +28,7 @@
   X(exit_in_function)         \
   X(exit_handlers)            \
   X(import)                   \
+  X(copy_through_host)        \
   X(activity_waits)           \
   X(activity_order)           \
   X(activity_streams)         \
