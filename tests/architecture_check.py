@@ -389,7 +389,9 @@ def main():
         return
     tracked = subprocess.run(["git", "ls-files"], cwd=arguments.source, check=True, capture_output=True,
                              text=True).stdout.split()
-    found = check(plan, objects, arguments.source, arguments.build, [path for path in tracked if (arguments.source / path).exists()])
+    tracked = [path for path in tracked if (arguments.source / path).exists()
+               and not path.startswith("abi/frozen/")]  # as it was shipped, whatever the rules are today
+    found = check(plan, objects, arguments.source, arguments.build, tracked)
     for sentence in found:
         print(f"FAILED: {sentence}")
     print(f"{len(objects)} objects, {len(plan.exceptions['seam'])} seams, {len(plan.exceptions['circle'])} circles "
