@@ -4,11 +4,13 @@
 
 Every public header alone in a file, without a warning: as each standard of C from 99 and of C++ from 11, by gcc and by
 clang, and by clang for Windows, where none of the system's headers are there. Hosts that the ABI is not for, 32-bit and
-big-endian ones, are refused in words. HEADER, "keyway/types.h": these only. A compiler that is not installed is named
+big-endian ones, are refused in words. No header has a KW_..._COUNT: a number that a later version raises, and that would
+be in tables compiled before. HEADER, "keyway/types.h": these only. A compiler that is not installed is named
 and skipped.
 """
 import itertools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +30,14 @@ def headers(source):
     for folder in ("abi/include", "backends/gpu/include"):
         yield from ((path.relative_to(source / folder).as_posix(), source)
                     for path in sorted((source / folder / "keyway").glob("*.h")))
+
+
+def counts(source, chosen):
+    """(header, name) of each number of values that a header gives away"""
+    for folder in ("abi/include", "backends/gpu/include"):
+        for path in sorted((source / folder / "keyway").glob("*.h")):
+            if f"keyway/{path.name}" in chosen:
+                yield from ((path.name, name) for name in re.findall(r"\bKW_\w+_COUNT\b", path.read_text()))
 
 
 def command(source, compiler, language, standard, target=()):
@@ -61,6 +71,9 @@ def main():
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda job: compiled(*job[:2]), jobs))
     failures = 0
+    for header, name in counts(source, chosen):
+        failures += 1
+        print(f"FAILED: keyway/{header} has {name}: derive what is needed from a list (KW_DTYPE_LIST) or a mask")
     for (header, arguments, refusal), (status, text) in zip(jobs, results):
         if refusal is None and (status != 0 or text):
             failures += 1
