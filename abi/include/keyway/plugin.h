@@ -754,9 +754,9 @@ typedef struct kw_interop_api {
 /* When the device worked on what: proof of where its time goes. Times are nanoseconds on a clock of the device's own,
  * which starts anywhere and never goes back; `clock` relates it to the host's.
  *
- * While recording is on, each launch has at least one record with its call_id, each launch of a native graph at least
- * one with its launch_id, and each copy and fill at least one; what takes several commands MAY have one for each.
- * [activity]
+ * While recording is on, each launch MUST have at least one record with its call_id, and each copy and fill at least
+ * one [activity/one_after_another]; each launch of a native graph at least one with its launch_id, which MUST be that
+ * of no other [activity/graph_launches]. What takes several commands MAY have one for each.
  *   - The time from begin to end MUST lie between the call of the slot that enqueued the work and the return of the
  *     wait that covers it, and end MUST NOT be before begin. [activity/inside_waits]
  *   - The records of one stream MUST NOT overlap. [activity/one_after_another]
