@@ -376,7 +376,8 @@ static void completion_offers_what_fits(void **state) {
   complete("keyway eval add.Tensor --device cp", "[cpu:0]");
   complete("keyway eval add.Tensor --device cpu:", "[0]");
   complete("keyway eval add.Tensor --device cpu:0/", "0/keyway.cpu.memory_limit=");
-  complete("keyway eval add.Tensor --device cpu/keyway.c", "[cpu/keyway.cpu.memory_limit=]");
+  complete("keyway eval add.Tensor --device cpu/keyway.", "[cpu/keyway.cpu.memory_limit=]");
+  complete("keyway eval add.Tensor --device auto/keyway.cpu.", "[auto/keyway.cpu.memory_limit=]");
   complete("keyway help ev", "[eval]");
   complete("keyway conform --jun", "[--junit]");
 }

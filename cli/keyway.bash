@@ -10,9 +10,12 @@ _keyway_names() {
   "$@" --json 2>/dev/null | sed -n 's/^\t*"name":[[:space:]]*"\([^"]*\)".*/\1/p'
 }
 
-# Behind the name of a device: the options of plugins, as `keyway doctor` lists them.
+# Behind the name of a device: the options of its plugin, as `keyway doctor` lists them; of all behind "auto".
 _keyway_device_options() {
-  "$1" doctor 2>/dev/null | sed -n "s|^ *option \([a-z0-9_.]*=\).*|$2/\1|p"
+  local key=${2%%[:@]*}
+  key=${key##*.}
+  [ "$key" != auto ] || key='[a-z0-9_]*'
+  "$1" doctor 2>/dev/null | sed -n "s|^ *option \([a-z0-9_]*\.$key\.[a-z0-9_]*=\).*|$2/\1|p"
 }
 
 # A word with a colon is several words for readline: it wants only what follows the last colon.

@@ -3,8 +3,8 @@
 # usage: mutants_test.sh BUILD_DIRECTORY [--results DIRECTORY] NAME
 #
 # Is the mutant NAME killed? The suite has to find it not conformant by the check that mutants.list names, and the
-# replay command that it prints has to give the same numbers. NAME "none", the wrapper without a defect, has to be
-# conformant in everything that kills a mutant. Leaves "killed" or "survived" in DIRECTORY/NAME for the summary that
+# replay command that it prints has to give the same numbers. NAME "none", the wrapper without a defect (none_fault.so
+# in the suite fault), has to be conformant in everything that kills a mutant. Leaves "killed" or "survived" in DIRECTORY/NAME for the summary that
 # ctest prints.
 build=$1
 shift
@@ -51,6 +51,10 @@ survives() {
 # accused: in which cases the wrapper without a defect fails.
 accused() {
   awk -F ' : ' '/ : / && !/^#/ && !seen[$2]++ { print $2 }' "$here/mutants.list" | while read -r cases; do
+    case $cases in
+      *fault/*) name=none_fault ;;
+      *) name=none ;;
+    esac
     conform $cases >"$work/report"
     status=$?
     [ $status = 0 ] && continue
