@@ -419,7 +419,7 @@ int kw_child_copy_through_host(void) {
   return 0;
 }
 
-/* The host's end of a copy is read when the stream gets there, not before: the copy ahead may write it. */
+/* The host's end of a copy is not read before the copies ahead of it have stored there. */
 void kw_contract_copy_through_host(void **state) {
   (void)state;
   kw_test_child("copy_through_host");

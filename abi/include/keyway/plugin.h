@@ -492,7 +492,9 @@ typedef uint32_t kw_copy_kind;
 enum { KW_COPY_HOST_TO_DEVICE = 0, KW_COPY_DEVICE_TO_HOST = 1, KW_COPY_DEVICE_TO_DEVICE = 2 };
 
 /* One contiguous copy. Host ends are plain pointers (in dst_host or src_host), device ends are (mem, offset). Ranges
- * lie inside their allocations and do not overlap. Host ranges stay valid until the stream has passed the copy. */
+ * lie inside their allocations and do not overlap. Host ranges stay valid until the stream has passed the copy. What an
+ * earlier copy of the stream stores to host memory a later one MUST find there [copy/through_host]; what the host
+ * itself stores after the call need not arrive. */
 typedef struct kw_copy_info {
   uint32_t struct_size;
   kw_copy_kind kind;
