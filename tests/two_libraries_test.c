@@ -134,10 +134,12 @@ int main(void) {
   work_at_once(libraries, 2);
   CHECK(&libraries[0], libraries[0].kw_device_close(libraries[0].device) == KW_OK);
   work_at_once(&libraries[1], 1);
+#ifndef __SANITIZE_THREAD__ /* which runs exit handlers at exit only, those of what was unloaded, too */
   if (dlclose(libraries[0].handle) != 0 || dlopen(FIRST_LIBRARY, RTLD_NOW | RTLD_NOLOAD) != NULL) {
     fprintf(stderr, "the first library is not unloaded\n");
     return 1;
   }
+#endif
   work_at_once(&libraries[1], 1);
   CHECK(&libraries[1], libraries[1].kw_device_close(libraries[1].device) == KW_OK);
   return 0;
