@@ -48,6 +48,11 @@ static kw_status keep_error(void *ctx, kw_status status, const char *text) {
   return status;
 }
 
+static kw_status ignore_build(void *ctx, void *device, const char *module, uint64_t ns, bool cached) {
+  (void)ctx, (void)device, (void)module, (void)ns, (void)cached;
+  return KW_OK;
+}
+
 static kw_status fail(raw_peer *peer, const char *what, cl_int error) {
   char text[80];
   snprintf(text, sizeof text, "%s failed with OpenCL error %d", what, (int)error);
@@ -141,7 +146,8 @@ static bool raw_open(const char *device, void **out_peer, char *why, size_t size
   }
   peer->why = why;
   peer->why_size = size;
-  peer->host = (kw_host_api){.struct_size = sizeof peer->host, .ctx = peer, .set_error = keep_error};
+  peer->host = (kw_host_api){
+      .struct_size = sizeof peer->host, .ctx = peer, .set_error = keep_error, .report_build = ignore_build};
   peer->id = kw_peer_find_device(device);
   if (peer->id) peer->context = clCreateContext(NULL, 1, &peer->id, NULL, NULL, &error);
   if (peer->context) peer->queue = clCreateCommandQueue(peer->context, peer->id, 0, &error);
