@@ -60,6 +60,9 @@ void kw_mutant_change(kw_mutant *mutant);
 /* Gives the plugin a capability group that the cpu plugin does not have. */
 void kw_mutant_add_group(kw_mutant *mutant, const char *name, const void *table);
 
+/* A device.info that keeps the size of the memory to itself, so that a request for more gets as far as the plugin. */
+kw_status kw_mutant_info_without_size(void *plugin, uint32_t index, kw_device_info *out_info);
+
 /* Enqueues `run` on a stream that is not the default one. */
 kw_status kw_mutant_enqueue(void *device, void *stream, void (*run)(void *user), void *user);
 

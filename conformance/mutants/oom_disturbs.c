@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An allocation that fails has begun to clear memory that somebody else has. (The device does not tell the size of its
- * memory, so that the request gets as far as the plugin.)
+ * An allocation that fails has begun to clear memory that somebody else has.
  */
 #include "mutant.h"
 
@@ -21,14 +20,8 @@ static kw_status dealloc(void *device, kw_mem mem) {
   return kw_mutant_real.memory.dealloc(device, mem);
 }
 
-static kw_status info(void *plugin, uint32_t index, kw_device_info *out_info) {
-  kw_status status = kw_mutant_real.device.info(plugin, index, out_info);
-  out_info->total_memory = out_info->max_alloc = 0;
-  return status;
-}
-
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->memory.alloc = alloc;
   mutant->memory.dealloc = dealloc;
-  mutant->device.info = info;
+  mutant->device.info = kw_mutant_info_without_size;
 }
