@@ -4,7 +4,6 @@
  */
 #include "safetensors.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +95,8 @@ struct st_file *st_open(const char *path) {
   text[length] = '\0';
   size_t most = 0;
   for (const char *at = text; (at = strstr(at, "data_offsets")) != NULL; ++at) ++most;
-  struct st_file *file = allocate(sizeof *file + most * sizeof file->tensors[0]);
+  /* And one more: the tensor at which a malformed header is refused, as it may have none. */
+  struct st_file *file = allocate(sizeof *file + (most + 1) * sizeof file->tensors[0]);
   memset(file, 0, sizeof *file);
   if (fseek(stream, 0, SEEK_END) != 0) fail(path, "cannot be read");
   file->size = (uint64_t)ftell(stream);
