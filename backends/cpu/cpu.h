@@ -59,8 +59,8 @@ void kw_cpu_describe(const char *path, kw_device_info *info);
 /* Sets the calling thread's error text and returns `status`. */
 __attribute__((format(printf, 3, 4))) kw_status kw_cpu_error(const kw_host_api *host, kw_status status,
                                                              const char *format, ...);
-/* For a slot whose info carries a critical extension (kw_ext_check): there is none that this plugin knows. */
-kw_status kw_cpu_refuse_extension(const kw_host_api *host);
+/* For a slot's info: KW_OK, or the refusal of a critical flag or extension, of which this plugin knows none. */
+kw_status kw_cpu_check_critical(const kw_host_api *host, uint64_t flags, const kw_ext *next);
 
 /* What a kernel did that returned `status`: goes behind "the kernel of mm". */
 static inline const char *kw_cpu_kernel_fault(kw_status status) {

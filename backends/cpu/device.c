@@ -77,9 +77,10 @@ static kw_status read_options(const kw_host_api *host, const kw_open_info *info,
 static kw_status device_open(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   const kw_host_api *host = ((kw_cpu_plugin *)plugin)->host;
   if (index != 0) return refuse_index(plugin, index);
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_cpu_refuse_extension(host);
+  kw_status status = kw_cpu_check_critical(host, 0, info->next);
+  if (status != KW_OK) return status;
   uint64_t total = 0;
-  kw_status status = read_options(host, info, &total);
+  status = read_options(host, info, &total);
   if (status != KW_OK) return status;
   kw_cpu_device *device = malloc(sizeof *device);
   if (!device) return kw_cpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the device's state");

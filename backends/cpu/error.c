@@ -16,7 +16,8 @@ kw_status kw_cpu_error(const kw_host_api *host, kw_status status, const char *fo
   return host->set_error(host->ctx, status, text);
 }
 
-kw_status kw_cpu_refuse_extension(const kw_host_api *host) {
+kw_status kw_cpu_check_critical(const kw_host_api *host, uint64_t flags, const kw_ext *next) {
+  if ((flags & KW_FLAGS_CRITICAL) == 0 && kw_ext_check(next, NULL, 0) == KW_OK) return KW_OK;
   return kw_cpu_error(host, KW_ERR_UNSUPPORTED,
                       "the call has a critical extension or flag that this plugin does not know");
 }

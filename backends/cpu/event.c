@@ -83,8 +83,8 @@ static marker *event_last(event *source) {
 
 static kw_status event_create(void *device, const kw_event_info *info, void **out_event) {
   kw_cpu_device *cpu = device;
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK || (info->flags & KW_FLAGS_CRITICAL) != 0)
-    return kw_cpu_refuse_extension(cpu->host);
+  kw_status status = kw_cpu_check_critical(cpu->host, info->flags, info->next);
+  if (status != KW_OK) return status;
   event *fresh = malloc(sizeof *fresh);
   if (!fresh) return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "no host memory for an event");
   pthread_mutex_init(&fresh->lock, NULL);

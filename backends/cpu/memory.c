@@ -12,7 +12,8 @@
 #define KNOWN_FLAGS (KW_MEM_EXPORTABLE | KW_MEM_IPC)
 
 static kw_status check(const kw_cpu_device *cpu, const kw_alloc_info *info) {
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_cpu_refuse_extension(cpu->host);
+  kw_status status = kw_cpu_check_critical(cpu->host, 0, info->next);
+  if (status != KW_OK) return status;
   if (info->kind > KW_MEM_MANAGED || (info->flags & KW_FLAGS_CRITICAL & ~KNOWN_FLAGS) != 0) {
     return kw_cpu_error(cpu->host, KW_ERR_UNSUPPORTED,
                         "memory of kind %u with flags 0x%llx: the cpu has kinds 0 to 3, exportable or for IPC",

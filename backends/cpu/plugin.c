@@ -26,11 +26,12 @@ static kw_status cpu_probe(const char **out_reason) {
 }
 
 static kw_status cpu_init(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_cpu_refuse_extension(host);
+  kw_status status = kw_cpu_check_critical(host, 0, info->next);
+  if (status != KW_OK) return status;
   kw_cpu_plugin *plugin = malloc(sizeof *plugin);
   if (!plugin) return kw_cpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the plugin's state");
   plugin->host = host;
-  kw_status status = kw_cpu_register_kernels(host);
+  status = kw_cpu_register_kernels(host);
   if (status != KW_OK) {
     free(plugin);
     return status;

@@ -87,8 +87,8 @@ static void release(kw_cpu_stream *stream) {
 
 static kw_status stream_create(void *device, const kw_stream_info *info, void **out_stream) {
   kw_cpu_device *cpu = device;
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK || (info->flags & KW_FLAGS_CRITICAL) != 0)
-    return kw_cpu_refuse_extension(cpu->host);
+  kw_status status = kw_cpu_check_critical(cpu->host, info->flags, info->next);
+  if (status != KW_OK) return status;
   kw_cpu_stream *stream = calloc(1, sizeof *stream);
   if (!stream) return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a stream");
   stream->device = cpu;

@@ -34,9 +34,9 @@ static ze_result_t append_begin(lz_graph *graph) {
 }
 
 static kw_status graph_begin(void *state, void *handle, const kw_capture_info *info) {
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK || (info->flags & KW_FLAGS_CRITICAL) != 0)
-    return kw_gpu_refuse_extension(((kw_gpu_device *)state)->host);
   lz_device *device = state;
+  kw_status status = kw_gpu_check_critical(device->base.host, info->flags, info->next);
+  if (status != KW_OK) return status;
   lz_stream *stream = handle;
   const ze_command_queue_desc_t queue_desc = lz_next_queue(device);
   const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,

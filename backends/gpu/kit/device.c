@@ -87,12 +87,13 @@ static void discard(kw_gpu_device *device) {
 
 static kw_status device_open(void *state, uint32_t index, const kw_open_info *info, void **out_device) {
   const kw_gpu_plugin *plugin = state;
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(plugin->host);
+  kw_status status = kw_gpu_check_critical(plugin->host, 0, info->next);
+  if (status != KW_OK) return status;
   const kw_gpu_driver *driver = plugin->driver;
   const kw_gpu_physical *physical = &plugin->list.items[index];
   char identity[400] = "";
   bool keeps_modules = true;
-  kw_status status = read_options(plugin, info, &keeps_modules);
+  status = read_options(plugin, info, &keeps_modules);
   if (status != KW_OK) return status;
   kw_gpu_device *device = calloc(1, driver->device_size > sizeof *device ? driver->device_size : sizeof *device);
   if (!device) return kw_gpu_error(plugin->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a device");

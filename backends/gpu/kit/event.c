@@ -38,8 +38,8 @@ static void drop(const event *self, void *last) {
 
 static kw_status event_create(void *state, const kw_event_info *info, void **out_event) {
   const kw_gpu_device *device = state;
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK || (info->flags & KW_FLAGS_CRITICAL) != 0)
-    return kw_gpu_refuse_extension(device->host);
+  kw_status status = kw_gpu_check_critical(device->host, info->flags, info->next);
+  if (status != KW_OK) return status;
   event *self = calloc(1, sizeof *self);
   if (!self) return kw_gpu_error(device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for an event");
   self->driver = device->driver;

@@ -54,7 +54,8 @@ static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_m
   kw_gpu_device *device = state;
   const uint32_t kinds = device->driver->mem_kinds | 1u << KW_MEM_DEVICE;
   const uint64_t flags = info->kind == KW_MEM_DEVICE ? device->driver->mem_flags : 0;
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(device->host);
+  kw_status status = kw_gpu_check_critical(device->host, 0, info->next);
+  if (status != KW_OK) return status;
   if (info->kind >= 32 || (kinds >> info->kind & 1) == 0 || (info->flags & KW_FLAGS_CRITICAL & ~flags) != 0) {
     return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED,
                         "memory of kind %u with flags 0x%llx: %s has the kinds 0x%x (one bit each), and of flags that "

@@ -52,13 +52,14 @@ static kw_status start(kw_gpu_plugin *plugin) {
 }
 
 static kw_status init(const kw_host_api *host, const kw_init_info *info, void **out_plugin) {
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK) return kw_gpu_refuse_extension(host);
+  kw_status status = kw_gpu_check_critical(host, 0, info->next);
+  if (status != KW_OK) return status;
   kw_gpu_plugin *plugin = calloc(1, sizeof *plugin);
   if (!plugin) return kw_gpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the plugin");
   plugin->driver = answer.driver;
   plugin->host = host;
   plugin->list.host = host;
-  kw_status status = start(plugin);
+  status = start(plugin);
   if (status == KW_OK) {
     *out_plugin = plugin;
   } else {

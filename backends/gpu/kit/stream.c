@@ -15,15 +15,15 @@ static void discard(kw_gpu_stream *stream) {
 
 static kw_status stream_create(void *state, const kw_stream_info *info, void **out_stream) {
   kw_gpu_device *device = state;
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK || (info->flags & KW_FLAGS_CRITICAL) != 0)
-    return kw_gpu_refuse_extension(device->host);
+  kw_status status = kw_gpu_check_critical(device->host, info->flags, info->next);
+  if (status != KW_OK) return status;
   const kw_gpu_driver *driver = device->driver;
   kw_gpu_stream *stream = calloc(1, driver->stream_size > sizeof *stream ? driver->stream_size : sizeof *stream);
   if (!stream) return kw_gpu_error(device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for a stream");
   stream->device = device;
   stream->token = info->token;
   pthread_mutex_init(&stream->lock, NULL);
-  kw_status status = driver->stream_create(stream, info->flags);
+  status = driver->stream_create(stream, info->flags);
   if (status == KW_OK) {
     *out_stream = stream;
   } else {

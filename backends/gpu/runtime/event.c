@@ -7,8 +7,8 @@
 static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
 
 static kw_status event_create(void *device, const kw_event_info *info, void **out_event) {
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK || (info->flags & KW_FLAGS_CRITICAL) != 0)
-    return kw_gpu_refuse_extension(((kw_gpu_device *)device)->host);
+  kw_status status = kw_gpu_check_critical(((kw_gpu_device *)device)->host, info->flags, info->next);
+  if (status != KW_OK) return status;
   void *before = runtime->enter(device);
   int error = kw_rt.event_create(out_event, 0);
   runtime->leave(before);

@@ -7,8 +7,8 @@
 static const kw_rt_runtime *const runtime = &kw_rt_backend_runtime;
 
 static kw_status graph_begin(void *device, void *stream, const kw_capture_info *info) {
-  if (kw_ext_check(info->next, NULL, 0) != KW_OK || (info->flags & KW_FLAGS_CRITICAL) != 0)
-    return kw_gpu_refuse_extension(((kw_gpu_device *)device)->host);
+  kw_status status = kw_gpu_check_critical(((kw_gpu_device *)device)->host, info->flags, info->next);
+  if (status != KW_OK) return status;
   void *before = runtime->enter(device);
   int error = kw_rt.capture_begin(((kw_gpu_stream *)stream)->handle, 2); /* other threads may go on as they like */
   runtime->leave(before);

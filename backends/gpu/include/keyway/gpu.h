@@ -272,8 +272,8 @@ kw_status kw_gpu_poll(kw_status (*query)(void *user), void *user, uint64_t timeo
 /* Attaches the text to the calling thread's error and returns `status`. The text is cut at 2500 bytes. */
 __attribute__((format(printf, 3, 4))) kw_status kw_gpu_error(const kw_host_api *host, kw_status status,
                                                              const char *format, ...);
-/* For a slot whose info carries a critical extension (kw_ext_check): there is none that the kit knows. */
-kw_status kw_gpu_refuse_extension(const kw_host_api *host);
+/* For a slot's info: KW_OK, or the refusal of a critical flag or extension, of which the kit knows none. */
+kw_status kw_gpu_check_critical(const kw_host_api *host, uint64_t flags, const kw_ext *next);
 
 /* Inside copy and fill: the call_id of the launch that they are a part of, since an op may be no more than that; 0 when
  * the host asks for them itself. */
