@@ -3,9 +3,9 @@
  * Activity records: when which thread of ours ran what. The device's clock is the host's.
  */
 #include "cpu.h"
+#include "wait.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #define RECORD_LIMIT 16384u /* records that wait to be drained */
 
@@ -17,21 +17,15 @@ struct kw_cpu_activity {
   kw_activity records[RECORD_LIMIT];
 };
 
-static uint64_t monotonic(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 uint64_t kw_cpu_activity_begin(const kw_cpu_stream *stream) {
   const kw_cpu_activity *activity = atomic_load_explicit(&stream->device->activity, memory_order_acquire);
-  return activity && atomic_load_explicit(&activity->on, memory_order_relaxed) ? monotonic() : 0;
+  return activity && atomic_load_explicit(&activity->on, memory_order_relaxed) ? kw_cpu_now_ns() : 0;
 }
 
 void kw_cpu_activity_end(const kw_cpu_stream *stream, kw_activity_kind kind, uint64_t call_id, uint64_t begin) {
   if (begin == 0) return;
   const kw_activity record = {
-      .kind = kind, .call_id = call_id, .stream_token = stream->token, .begin = begin, .end = monotonic()};
+      .kind = kind, .call_id = call_id, .stream_token = stream->token, .begin = begin, .end = kw_cpu_now_ns()};
   kw_cpu_activity *activity = atomic_load(&stream->device->activity);
   pthread_mutex_lock(&activity->lock);
   if (activity->count < RECORD_LIMIT) {
@@ -72,7 +66,7 @@ static kw_status activity_record(void *device, uint32_t on) {
 
 static kw_status activity_clock(void *device, uint64_t *out_device_ns, uint64_t *out_host_ns) {
   (void)device;
-  *out_device_ns = *out_host_ns = monotonic();
+  *out_device_ns = *out_host_ns = kw_cpu_now_ns();
   return KW_OK;
 }
 

@@ -7,7 +7,6 @@
 #include "wait.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 typedef struct marker {
   atomic_uint references;
@@ -46,11 +45,10 @@ static void marker_release(marker *mark) {
 }
 
 static void marker_pass(marker *mark) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  const uint64_t now = kw_cpu_now_ns();
   pthread_mutex_lock(&mark->lock);
   mark->passed = true;
-  mark->time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  mark->time = now;
   pthread_cond_broadcast(&mark->changed);
   pthread_mutex_unlock(&mark->lock);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waits that end at a limit, on the clock that nobody sets.
+ * The clock that nobody sets, and waits that end at a limit on it.
  */
 #ifndef KEYWAY_CPU_WAIT_H
 #define KEYWAY_CPU_WAIT_H
@@ -13,6 +13,13 @@
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 #endif
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+static inline uint64_t kw_cpu_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 /* When a wait ends; made once, however often the wait is woken before. */
 typedef struct kw_cpu_deadline {

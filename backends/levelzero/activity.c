@@ -39,7 +39,7 @@ static uint64_t rounds(const lz_device *device, uint64_t ns, uint64_t cycles) {
 static ze_result_t read_clock(lz_device *device) {
   uint64_t host = 0, cycles = 0;
   if (device->cycles_per_second == 0) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-  const uint64_t now = lz_host_now();
+  const uint64_t now = kw_gpu_now_ns();
   ze_result_t result = ze.DeviceGetGlobalTimestamps(device->id, &host, &cycles);
   if (result != ZE_RESULT_SUCCESS) return result;
   const uint64_t passed = (cycles - device->cycles) & device->clock_mask;

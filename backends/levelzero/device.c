@@ -177,7 +177,7 @@ kw_status lz_open(kw_gpu_device *base, const kw_open_info *info) {
   device->cycle_mask = mask_of(properties.kernelTimestampValidBits);
   device->clock_mask = mask_of(properties.timestampValidBits);
   device->cycles = device->clock_mask + 1; /* before which other stamps find room */
-  device->read_at = lz_host_now();
+  device->read_at = kw_gpu_now_ns();
   kw_status status = lz_check(device, find_queues(device), "finding queues that compute");
   if (status != KW_OK) return status;
   return lz_check(device, ze.ContextCreate(device->driver, &context, &device->context), "zeContextCreate");

@@ -73,7 +73,7 @@ typedef struct lz_device {
   uint64_t cycle_mask;        /* their valid bits */
   uint64_t clock_mask;        /* those of lz_device_now's cycles */
   uint64_t cycles;            /* counted on past those bits, when the clock was last read, */
-  uint64_t read_at;           /* and lz_host_now then; the device's lock guards both */
+  uint64_t read_at;           /* and kw_gpu_now_ns then; the device's lock guards both */
   lz_event *unused;           /* the device's lock guards this, the pools and what the events say of failures */
   struct lz_pool *pools;
 } lz_device;
@@ -139,8 +139,6 @@ kw_status lz_stream_end(lz_stream *stream, lz_command *command, uint64_t call_id
 void lz_activity_note(lz_stream *stream, const lz_command *command, kw_activity_kind kind, uint64_t id);
 /* How long so many cycles of the device's clock take. */
 uint64_t lz_nanoseconds(const lz_device *device, uint64_t cycles);
-/* CLOCK_MONOTONIC in nanoseconds. */
-uint64_t lz_host_now(void);
 
 /* ---- Of kw_gpu_driver -------------------------------------------------------------------------------------------- */
 

@@ -7,8 +7,6 @@
  */
 #include "levelzero.h"
 
-#include <time.h>
-
 /* ---- Appending, under the stream's lock -------------------------------------------------------------------------- */
 
 /* Lets go of the commands that have finished, and reports the first that failed. */
@@ -97,16 +95,10 @@ kw_status lz_stream_destroy(kw_gpu_stream *stream) {
   return KW_OK;
 }
 
-uint64_t lz_host_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Waits for one command after the other, so that the first to fail is known. */
 kw_status lz_stream_synchronize(kw_gpu_stream *base, uint64_t timeout_ns) {
   lz_stream *stream = (lz_stream *)base;
-  const uint64_t begin = lz_host_now();
+  const uint64_t begin = kw_gpu_now_ns();
   ze_result_t result = ZE_RESULT_SUCCESS;
   pthread_mutex_lock(&base->lock);
   const uint64_t goal = stream->begun;
@@ -114,7 +106,7 @@ kw_status lz_stream_synchronize(kw_gpu_stream *base, uint64_t timeout_ns) {
     lz_event *event = stream->oldest;
     lz_event_keep(event);
     pthread_mutex_unlock(&base->lock);
-    const uint64_t passed = lz_host_now() - begin;
+    const uint64_t passed = kw_gpu_now_ns() - begin;
     result = lz_event_wait(event, timeout_ns == KW_WAIT_FOREVER ? timeout_ns
                                   : timeout_ns > passed         ? timeout_ns - passed
                                                                 : 0);

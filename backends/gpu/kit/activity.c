@@ -9,7 +9,6 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define MARK_LIMIT 65536u /* that wait to be drained */
 #define CLOCK_TRIES 5
@@ -91,21 +90,15 @@ static kw_status activity_record(void *state, uint32_t on) {
   return KW_OK;
 }
 
-static uint64_t host_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* Of several tries the one that took the least time. */
 static kw_status activity_clock(void *state, uint64_t *out_device_ns, uint64_t *out_host_ns) {
   kw_gpu_device *device = state;
   uint64_t least = UINT64_MAX;
   for (int i = 0; i < CLOCK_TRIES; ++i) {
     uint64_t passed = 0;
-    const uint64_t before = host_now();
+    const uint64_t before = kw_gpu_now_ns();
     kw_status status = device->driver->device_now(device, &passed);
-    const uint64_t took = host_now() - before;
+    const uint64_t took = kw_gpu_now_ns() - before;
     if (status != KW_OK) return status;
     if (took >= least) continue;
     least = took;

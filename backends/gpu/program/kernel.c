@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A compiled module or kernel. */
 typedef struct built {
@@ -86,15 +85,9 @@ static void add_built(built_list *list, const void *what, unsigned variant, void
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static void tell_host(kw_gpu_device *device, const char *name, uint64_t begin, bool cached) {
   const kw_host_api *host = device->host;
-  host->report_build(host->ctx, device, name, now_ns() - begin, cached);
+  host->report_build(host->ctx, device, name, kw_gpu_now_ns() - begin, cached);
 }
 
 /* A defect of the pack: kw_gpu_programs_visit leaves the program out, so that it was not compiled ahead. */
@@ -114,7 +107,7 @@ static kw_status build_module(kw_gpu_device *device, const kw_gpu_module *module
   kw_gpu_store_key key;
   kw_gpu_program_make(&program, module, variant, device->has_f64, device->vector_bytes, driver->prelude);
   if (!kw_gpu_module_has(module, variant)) return not_listed(device, program.name);
-  const uint64_t begin = now_ns();
+  const uint64_t begin = kw_gpu_now_ns();
   bool kept = device->programs->identity && driver->module_save && driver->module_load;
   void *bytes = NULL;
   size_t size;

@@ -258,6 +258,9 @@ kw_status kw_gpu_query(const kw_gpu_driver *driver, const kw_query_info *host, c
  * timeout_ns nanoseconds; 0 asks once. */
 kw_status kw_gpu_poll(kw_status (*query)(void *user), void *user, uint64_t timeout_ns);
 
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t kw_gpu_now_ns(void);
+
 /* kw_gpu_driver.sanitizer of what is compiled here. */
 #if defined(__SANITIZE_ADDRESS__)
 #define KW_GPU_SANITIZER "address"
