@@ -17,16 +17,26 @@ struct kw_cpu_activity {
   kw_activity records[RECORD_LIMIT];
 };
 
+kw_cpu_activity *kw_cpu_activity_create(void) {
+  kw_cpu_activity *activity = calloc(1, sizeof *activity); /* its pages come when there are records for them */
+  if (activity) pthread_mutex_init(&activity->lock, NULL);
+  return activity;
+}
+
+void kw_cpu_activity_free(kw_cpu_activity *activity) {
+  pthread_mutex_destroy(&activity->lock);
+  free(activity);
+}
+
 uint64_t kw_cpu_activity_begin(const kw_cpu_stream *stream) {
-  const kw_cpu_activity *activity = atomic_load_explicit(&stream->device->activity, memory_order_acquire);
-  return activity && atomic_load_explicit(&activity->on, memory_order_relaxed) ? kw_cpu_now_ns() : 0;
+  return atomic_load_explicit(&stream->device->activity->on, memory_order_relaxed) ? kw_cpu_now_ns() : 0;
 }
 
 void kw_cpu_activity_end(const kw_cpu_stream *stream, kw_activity_kind kind, uint64_t call_id, uint64_t begin) {
   if (begin == 0) return;
   const kw_activity record = {
       .kind = kind, .call_id = call_id, .stream_token = stream->token, .begin = begin, .end = kw_cpu_now_ns()};
-  kw_cpu_activity *activity = atomic_load(&stream->device->activity);
+  kw_cpu_activity *activity = stream->device->activity;
   pthread_mutex_lock(&activity->lock);
   if (activity->count < RECORD_LIMIT) {
     activity->records[(activity->first + activity->count++) % RECORD_LIMIT] = record;
@@ -36,31 +46,10 @@ void kw_cpu_activity_end(const kw_cpu_stream *stream, kw_activity_kind kind, uin
   pthread_mutex_unlock(&activity->lock);
 }
 
-void kw_cpu_activity_free(kw_cpu_device *device) {
-  kw_cpu_activity *activity = atomic_load(&device->activity);
-  if (!activity) return;
-  pthread_mutex_destroy(&activity->lock);
-  free(activity);
-}
-
 /* ---- Slots ------------------------------------------------------------------------------------------------------- */
 
-/* The device's log, made by the first who asks. */
-static kw_cpu_activity *obtain(kw_cpu_device *device) {
-  kw_cpu_activity *found = NULL, *fresh = calloc(1, sizeof *fresh);
-  if (!fresh) return atomic_load(&device->activity);
-  pthread_mutex_init(&fresh->lock, NULL);
-  if (atomic_compare_exchange_strong(&device->activity, &found, fresh)) return fresh;
-  pthread_mutex_destroy(&fresh->lock);
-  free(fresh);
-  return found;
-}
-
 static kw_status activity_record(void *device, uint32_t on) {
-  kw_cpu_device *cpu = device;
-  kw_cpu_activity *activity = obtain(cpu);
-  if (!activity) return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "no host memory for activity records");
-  atomic_store(&activity->on, on != 0);
+  atomic_store(&((kw_cpu_device *)device)->activity->on, on != 0);
   return KW_OK;
 }
 
@@ -72,10 +61,8 @@ static kw_status activity_clock(void *device, uint64_t *out_device_ns, uint64_t 
 
 static kw_status activity_drain(void *device, void *out, uint32_t record_size, uint32_t capacity, uint32_t *out_count,
                                 uint64_t *out_dropped) {
-  kw_cpu_activity *activity = atomic_load(&((kw_cpu_device *)device)->activity);
+  kw_cpu_activity *activity = ((kw_cpu_device *)device)->activity;
   *out_count = 0;
-  *out_dropped = 0;
-  if (!activity) return KW_OK;
   pthread_mutex_lock(&activity->lock);
   while (*out_count < capacity && activity->count > 0) {
     kw_activity_store(out, record_size, (*out_count)++, &activity->records[activity->first]);

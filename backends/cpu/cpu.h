@@ -21,9 +21,9 @@ typedef struct kw_cpu_activity kw_cpu_activity;
 
 typedef struct kw_cpu_device {
   const kw_host_api *host;
-  kw_cpu_activity *_Atomic activity; /* NULL until something is to be recorded */
-  uint64_t total;                    /* bytes of physical memory */
-  _Atomic uint64_t held;             /* bytes in live allocations */
+  kw_cpu_activity *activity; /* the log of records */
+  uint64_t total;            /* bytes of physical memory */
+  _Atomic uint64_t held;     /* bytes in live allocations */
   pthread_mutex_t imports_lock;
   struct kw_cpu_import *imports; /* that are mapped: interop.c; under imports_lock */
 } kw_cpu_device;
@@ -72,12 +72,13 @@ void *kw_cpu_task_create(kw_cpu_stream *stream, size_t size, kw_status (*run)(kw
 /* Appends the task, which the stream owns from now on. Not for the default stream. */
 void kw_cpu_stream_submit(kw_cpu_stream *stream, kw_cpu_task *task);
 
+/* A device's log; NULL when there is no memory. */
+kw_cpu_activity *kw_cpu_activity_create(void);
+void kw_cpu_activity_free(kw_cpu_activity *activity);
 /* Around work: the time on the device's clock, 0 when nothing is recorded; and the record, before anybody can see that
  * the work has finished. */
 uint64_t kw_cpu_activity_begin(const kw_cpu_stream *stream);
 void kw_cpu_activity_end(const kw_cpu_stream *stream, kw_activity_kind kind, uint64_t call_id, uint64_t begin);
-/* The device closes. */
-void kw_cpu_activity_free(kw_cpu_device *device);
 
 /* Bytes of physical memory. */
 uint64_t kw_cpu_physical_memory(void);

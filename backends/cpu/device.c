@@ -83,10 +83,13 @@ static kw_status device_open(void *plugin, uint32_t index, const kw_open_info *i
   status = read_options(host, info, &total);
   if (status != KW_OK) return status;
   kw_cpu_device *device = malloc(sizeof *device);
-  if (!device) return kw_cpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the device's state");
+  if (device) device->activity = kw_cpu_activity_create();
+  if (!device || !device->activity) {
+    free(device);
+    return kw_cpu_error(host, KW_ERR_OUT_OF_MEMORY, "no host memory for the device's state");
+  }
   device->host = host;
   device->total = total;
-  atomic_init(&device->activity, NULL);
   atomic_init(&device->held, 0);
   pthread_mutex_init(&device->imports_lock, NULL);
   device->imports = NULL;
@@ -94,9 +97,10 @@ static kw_status device_open(void *plugin, uint32_t index, const kw_open_info *i
   return KW_OK;
 }
 
-static kw_status device_close(void *device) {
-  kw_cpu_activity_free(device);
-  pthread_mutex_destroy(&((kw_cpu_device *)device)->imports_lock);
+static kw_status device_close(void *state) {
+  kw_cpu_device *device = state;
+  kw_cpu_activity_free(device->activity);
+  pthread_mutex_destroy(&device->imports_lock);
   free(device);
   return KW_OK;
 }
