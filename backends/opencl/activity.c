@@ -30,23 +30,14 @@ void ocl_mark_drop(kw_gpu_device *device, void *event) {
   clReleaseEvent(event);
 }
 
-/* A queue of the device's own: what is behind a stream's work would wait for it. OpenCL 1.2 has no other way to ask. */
-static cl_int find_clock(ocl_device *device, cl_command_queue *out_queue) {
-  cl_int error = CL_SUCCESS;
-  pthread_mutex_lock(&device->base.lock);
-  if (!device->clock)
-    device->clock = clCreateCommandQueue(device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &error);
-  *out_queue = device->clock;
-  pthread_mutex_unlock(&device->base.lock);
-  return error;
-}
-
-/* By a marker that nothing is before. */
+/* By a marker that nothing is before, on a queue of the device's own: behind a stream's work it would wait for that.
+ * OpenCL 1.2 has no other way to ask. */
 kw_status ocl_device_now(kw_gpu_device *base, uint64_t *out_ns) {
-  cl_command_queue queue = NULL;
+  ocl_device *device = (ocl_device *)base;
   cl_event marker = NULL;
   cl_ulong passed = 0;
-  cl_int error = find_clock((ocl_device *)base, &queue);
+  cl_int error;
+  cl_command_queue queue = ocl_own_queue(device, &device->clock, CL_QUEUE_PROFILING_ENABLE, &error);
   if (error == CL_SUCCESS) error = clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker);
   if (error == CL_SUCCESS) {
     error = clWaitForEvents(1, &marker);

@@ -53,7 +53,7 @@ static kw_status import_memory(void *state, const kw_external_memory *info, kw_m
 /* A map is what OpenCL promises to bring the contents to the host's pointer. */
 static cl_int write_back(ocl_device *device, const ocl_mem *mem) {
   cl_int error;
-  cl_command_queue queue = ocl_map_queue(device, &error);
+  cl_command_queue queue = ocl_own_queue(device, &device->maps, 0, &error);
   if (error != CL_SUCCESS) return error;
   void *there = clEnqueueMapBuffer(queue, mem->buffer, CL_TRUE, CL_MAP_READ, 0, mem->size, 0, NULL, NULL, &error);
   if (error == CL_SUCCESS) error = clEnqueueUnmapMemObject(queue, mem->buffer, there, 0, NULL, NULL);

@@ -89,15 +89,6 @@ kw_status ocl_fill(kw_gpu_device *device, kw_gpu_stream *base, kw_mem handle, ui
 
 /* ---- Maps -------------------------------------------------------------------------------------------------------- */
 
-cl_command_queue ocl_map_queue(ocl_device *device, cl_int *out_error) {
-  *out_error = CL_SUCCESS;
-  pthread_mutex_lock(&device->base.lock);
-  if (!device->maps) device->maps = clCreateCommandQueue(device->context, device->id, 0, out_error);
-  cl_command_queue queue = device->maps;
-  pthread_mutex_unlock(&device->base.lock);
-  return queue;
-}
-
 /* The host has waited for the stream, so the device's queue for maps has nothing to wait for. */
 kw_status ocl_map(kw_gpu_device *base, kw_gpu_stream *stream, const kw_map_info *info, void **out_pointer) {
   ocl_device *device = (ocl_device *)base;
@@ -107,7 +98,7 @@ kw_status ocl_map(kw_gpu_device *base, kw_gpu_stream *stream, const kw_map_info 
   const cl_map_flags flags = (info->flags & KW_MAP_READ) == 0    ? CL_MAP_WRITE_INVALIDATE_REGION
                              : (info->flags & KW_MAP_WRITE) == 0 ? CL_MAP_READ
                                                                  : CL_MAP_READ | CL_MAP_WRITE;
-  cl_command_queue queue = ocl_map_queue(device, &error);
+  cl_command_queue queue = ocl_own_queue(device, &device->maps, 0, &error);
   if (error != CL_SUCCESS) return ocl_check(base->host, error, "clCreateCommandQueue");
   *out_pointer =
       clEnqueueMapBuffer(queue, mem->buffer, CL_TRUE, flags, info->offset, info->size, 0, NULL, NULL, &error);
@@ -120,7 +111,7 @@ kw_status ocl_unmap(kw_gpu_device *base, kw_gpu_stream *stream, const kw_map_inf
   cl_event done = NULL;
   cl_int error;
   (void)stream;
-  cl_command_queue queue = ocl_map_queue(device, &error);
+  cl_command_queue queue = ocl_own_queue(device, &device->maps, 0, &error);
   if (error == CL_SUCCESS) error = clEnqueueUnmapMemObject(queue, mem->buffer, pointer, 0, NULL, &done);
   if (error == CL_SUCCESS) error = clWaitForEvents(1, &done);
   if (done) clReleaseEvent(done);

@@ -18,9 +18,9 @@ typedef struct ocl_device {
   uint64_t max_alloc;     /* bytes */
   uint64_t total_memory;  /* bytes */
   _Atomic uint64_t used;  /* bytes in live buffers */
-  cl_command_queue clock; /* for reading the device's clock; NULL before the first time, which base.lock guards */
+  cl_command_queue clock; /* for reading the device's clock: ocl_own_queue's, under base.lock */
   bool unified;           /* it computes in the host's memory */
-  cl_command_queue maps;  /* ocl_map_queue's; under base.lock */
+  cl_command_queue maps;  /* for maps: the same */
 } ocl_device;
 
 typedef struct ocl_mem {
@@ -48,8 +48,10 @@ kw_status ocl_check(const kw_host_api *host, cl_int error, const char *what);
 const char *ocl_error_name(cl_int error);
 kw_status ocl_error_status(cl_int error);
 
-/* A queue that no work is waited for on: for maps. It lives until the device closes; NULL and an error otherwise. */
-cl_command_queue ocl_map_queue(ocl_device *device, cl_int *out_error);
+/* A queue of the device's own, on which no work is waited for; made at the first call for `kept`, one of the device's
+ * fields, and released when the device closes. NULL and an error otherwise. */
+cl_command_queue ocl_own_queue(ocl_device *device, cl_command_queue *kept, cl_command_queue_properties properties,
+                               cl_int *out_error);
 
 /* A command is enqueued between begin and end: `begin` locks the stream; `end` takes over `event`, remembers it as the
  * newest, submits the queue and unlocks. With an error instead of an event it only unlocks, and fails. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams: one in-order command queue each.
+ * Streams: one in-order command queue each; and queues of the device's own, which no stream's work is on.
  *
  * A host callback is a marker M, then a barrier on a user event U. The stream's callback thread waits for M, runs the
  * callback and completes U.
@@ -8,6 +8,18 @@
 #include "opencl.h"
 
 #include <stdio.h>
+
+/* ---- Queues of the device's own ---------------------------------------------------------------------------------- */
+
+cl_command_queue ocl_own_queue(ocl_device *device, cl_command_queue *kept, cl_command_queue_properties properties,
+                               cl_int *out_error) {
+  *out_error = CL_SUCCESS;
+  pthread_mutex_lock(&device->base.lock);
+  if (!*kept) *kept = clCreateCommandQueue(device->context, device->id, properties, out_error);
+  cl_command_queue queue = *kept;
+  pthread_mutex_unlock(&device->base.lock);
+  return queue;
+}
 
 /* ---- Appending, under the stream's lock -------------------------------------------------------------------------- */
 
