@@ -7,13 +7,10 @@
 
 #include <stdlib.h>
 
-#define KNOWN_FLAGS KW_EXTERNAL_READ_ONLY
-#define HINTS UINT64_C(0xffffffff)
-
 /* A buffer over a misaligned pointer, or on a device with memory of its own, is a copy behind the scenes. */
 static kw_status check(ocl_device *device, const kw_external_memory *info, cl_uint *out_alignment) {
   cl_uint bits = 0;
-  if (info->kind != KW_HANDLE_HOST || (info->flags & ~(KNOWN_FLAGS | HINTS)) != 0) {
+  if (info->kind != KW_HANDLE_HOST || (info->flags & KW_FLAGS_CRITICAL & ~KW_EXTERNAL_READ_ONLY) != 0) {
     return kw_gpu_error(device->base.host, KW_ERR_UNSUPPORTED,
                         "memory of kind %u with flags 0x%llx: OpenCL 1.2 takes host memory, read-only or not",
                         info->kind, (unsigned long long)info->flags);
