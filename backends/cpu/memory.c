@@ -46,8 +46,10 @@ static kw_status memory_alloc(void *device, const kw_alloc_info *info, kw_mem *o
     return kw_cpu_error(cpu->host, KW_ERR_OUT_OF_MEMORY, "%s of %llu bytes failed",
                         shared ? "memfd_create, or mapping it," : "aligned_alloc", (unsigned long long)info->size);
   }
-  memory->size = info->size;
-  if (!shared) memory->file = -1;
+  if (!shared) {
+    memory->size = info->size;
+    memory->file = -1;
+  }
   *out_mem = memory + 1;
   return KW_OK;
 }
@@ -90,6 +92,12 @@ static kw_status memory_usage(void *device, uint64_t *out_free, uint64_t *out_to
 
 /* ---- Copy and fill --------------------------------------------------------------------------------------------- */
 
+static void copy(const kw_cpu_stream *stream, void *to, const void *from, size_t size) {
+  const uint64_t begin = kw_cpu_activity_begin(stream);
+  memcpy(to, from, size);
+  kw_cpu_activity_end(stream, KW_ACTIVITY_COPY, 0, begin);
+}
+
 typedef struct copy_task {
   kw_cpu_task task;
   void *to;
@@ -98,10 +106,8 @@ typedef struct copy_task {
 } copy_task;
 
 static kw_status run_copy(kw_cpu_stream *stream, kw_cpu_task *task) {
-  copy_task *copy = (copy_task *)task;
-  const uint64_t begin = kw_cpu_activity_begin(stream);
-  memcpy(copy->to, copy->from, copy->size);
-  kw_cpu_activity_end(stream, KW_ACTIVITY_COPY, 0, begin);
+  const copy_task *order = (copy_task *)task;
+  copy(stream, order->to, order->from, order->size);
   return KW_OK;
 }
 
@@ -116,9 +122,7 @@ static kw_status memory_copy(void *device, void *stream_pointer, const kw_copy_i
       info->kind == KW_COPY_HOST_TO_DEVICE ? info->src_host : (const char *)info->src_mem + info->src_offset;
   if (stream->is_default) {
     pthread_mutex_lock(&stream->lock);
-    const uint64_t begin = kw_cpu_activity_begin(stream);
-    memcpy(to, from, info->size);
-    kw_cpu_activity_end(stream, KW_ACTIVITY_COPY, 0, begin);
+    copy(stream, to, from, info->size);
     pthread_mutex_unlock(&stream->lock);
     return KW_OK;
   }
@@ -131,8 +135,10 @@ static kw_status memory_copy(void *device, void *stream_pointer, const kw_copy_i
   return KW_OK;
 }
 
-static void fill(char *to, uint64_t size, const char *pattern, uint32_t pattern_size) {
+static void fill(const kw_cpu_stream *stream, char *to, uint64_t size, const char *pattern, uint32_t pattern_size) {
+  const uint64_t begin = kw_cpu_activity_begin(stream);
   for (uint64_t at = 0; at < size; at += pattern_size) memcpy(to + at, pattern, pattern_size);
+  kw_cpu_activity_end(stream, KW_ACTIVITY_FILL, 0, begin);
 }
 
 typedef struct fill_task {
@@ -144,10 +150,8 @@ typedef struct fill_task {
 } fill_task;
 
 static kw_status run_fill(kw_cpu_stream *stream, kw_cpu_task *task) {
-  fill_task *order = (fill_task *)task;
-  const uint64_t begin = kw_cpu_activity_begin(stream);
-  fill(order->to, order->size, order->pattern, order->pattern_size);
-  kw_cpu_activity_end(stream, KW_ACTIVITY_FILL, 0, begin);
+  const fill_task *order = (fill_task *)task;
+  fill(stream, order->to, order->size, order->pattern, order->pattern_size);
   return KW_OK;
 }
 
@@ -163,9 +167,7 @@ static kw_status memory_fill(void *device, void *stream_pointer, kw_mem mem, uin
   }
   if (stream->is_default) {
     pthread_mutex_lock(&stream->lock);
-    const uint64_t begin = kw_cpu_activity_begin(stream);
-    fill(to, size, pattern, pattern_size);
-    kw_cpu_activity_end(stream, KW_ACTIVITY_FILL, 0, begin);
+    fill(stream, to, size, pattern, pattern_size);
     pthread_mutex_unlock(&stream->lock);
     return KW_OK;
   }

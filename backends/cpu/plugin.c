@@ -4,7 +4,6 @@
  */
 #include "cpu.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #ifdef __has_feature
