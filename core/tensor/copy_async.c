@@ -209,6 +209,7 @@ kw_status kw_tensor_copy_async(kw_tensor *to, kw_stream *to_stream, const kw_ten
   if (to->device == from->device) return copy_on_one_device(to, on, from, source);
   if (!calls_host(on) || !calls_host(source)) return kw_tensor_copy_between(to, from, source, on);
   if (kw_tensor_may_copy_peer(to, from)) {
+    kw_buffer_use(from->buffer, source); /* which waits for the copy */
     status = follow(source, on);
     if (status != KW_OK) return status;
     if (kw_tensor_enqueue_peer_copy(to, from, on, &status)) return status == KW_OK ? follow(on, source) : status;

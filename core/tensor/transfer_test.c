@@ -286,6 +286,37 @@ static void from_peers(void **state) {
   test_device_close(test);
 }
 
+static void *open_gate(void *stream) {
+  test_gate(stream, false);
+  return NULL;
+}
+
+/* A peer's copy that nobody waits for is a use of the source, which may be released at once. */
+static void peers_use_the_source(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", KW_NATIVE_PEER_COPY | KW_NATIVE_CALL_HOST | KW_NATIVE_EVENTS),
+              *apart = test_device_open("test:1", KW_NATIVE_CALL_HOST);
+  apart->device.plugin = &test->plugin;
+  atomic_store(&apart->device.slots, &test->plugin);
+  kw_tensor *from = tensor_of(test, 1, DIMS(50)), *to = tensor_of(apart, 1, DIMS(50));
+  kw_stream *source = NULL, *on = apart->device.default_stream;
+  assert_ok(kw_stream_create(&test->device, &source));
+  test_gate(source, true);
+  test_gate(on, true);
+  assert_ok(kw_tensor_copy_async(to, on, from, source));
+  assert_int_equal(TEST_CALLS(apart, memory_copy_peer), 1);
+  assert_true(kw_buffer_used_on(from->buffer, source));
+  kw_tensor_release(from);
+  pthread_t opener; /* each stream waits for the other in turn */
+  assert_int_equal(pthread_create(&opener, NULL, open_gate, source), 0);
+  open_gate(on);
+  assert_int_equal(pthread_join(opener, NULL), 0);
+  kw_tensor_release(to);
+  assert_ok(kw_stream_destroy(source));
+  test_device_close(apart);
+  test_device_close(test);
+}
+
 static void fill(void **state) {
   (void)state;
   for (int native = 0; native < 2; ++native) {
@@ -325,9 +356,16 @@ static void fill(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(write_and_read), cmocka_unit_test(strided),    cmocka_unit_test(what_no_op_computes_on_moves),
-      cmocka_unit_test(async),          cmocka_unit_test(to_devices), cmocka_unit_test(staging_in_pieces),
-      cmocka_unit_test(from_peers),     cmocka_unit_test(fill),       cmocka_unit_test(failures_are_passed_on),
+      cmocka_unit_test(write_and_read),
+      cmocka_unit_test(strided),
+      cmocka_unit_test(what_no_op_computes_on_moves),
+      cmocka_unit_test(async),
+      cmocka_unit_test(to_devices),
+      cmocka_unit_test(staging_in_pieces),
+      cmocka_unit_test(from_peers),
+      cmocka_unit_test(peers_use_the_source),
+      cmocka_unit_test(fill),
+      cmocka_unit_test(failures_are_passed_on),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
