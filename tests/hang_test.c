@@ -24,16 +24,31 @@ static kw_tensor *tensor_of(kw_device *device, const float *values) {
   return tensor;
 }
 
-static kw_tensor *doubled(kw_tensor *x) {
-  kw_tensor *sum = NULL;
+/* An op of a tensor and itself; *inout_result NULL: makes it. */
+static void call_on(kw_stream *stream, const char *op, kw_tensor *x, kw_tensor **inout_result) {
   const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
-  CHECK_OK(kw_op_call(kw_op_find("add.Tensor"), NULL, args, 2, &sum, 1));
-  return sum;
+  CHECK_OK(kw_op_call(kw_op_find(op), stream, args, 2, inout_result, 1));
+}
+
+static void call(const char *op, kw_tensor *x, kw_tensor **inout_result) {
+  call_on(NULL, op, x, inout_result);
+}
+
+static kw_graph *recorded(kw_device *device, const char *op, kw_tensor *x, kw_tensor **out_result) {
+  kw_stream *stream;
+  kw_graph *graph;
+  CHECK_OK(kw_stream_create(device, &stream));
+  CHECK_OK(kw_graph_begin(stream));
+  call_on(stream, op, x, out_result);
+  CHECK_OK(kw_graph_end(stream, &graph));
+  CHECK_OK(kw_stream_destroy(stream));
+  return graph;
 }
 
 static void check_computes(kw_device *device, const float *values) {
   float got[COUNT];
-  kw_tensor *x = tensor_of(device, values), *sum = doubled(x);
+  kw_tensor *x = tensor_of(device, values), *sum = NULL;
+  call("add.Tensor", x, &sum);
   CHECK_OK(kw_tensor_read(sum, got));
   for (int i = 0; i < COUNT; ++i) CHECK(got[i] == 2 * values[i]);
   kw_tensor_release(x);
@@ -50,13 +65,19 @@ int main(void) {
   CHECK_CONTAINS(kw_error_message(), "keyway.test/1");
   check_computes(hangs, values);
   CHECK_OK(kw_device_set_wait_limit(hangs, LIMIT));
-  kw_tensor *x = tensor_of(hangs, values);
+  kw_tensor *x = tensor_of(hangs, values), *sum = NULL, *product = NULL, *replayed = NULL;
+  kw_graph *graph = recorded(hangs, "mul.Tensor", x, &replayed);
+  for (int i = 0; i < 2; ++i) call("add.Tensor", x, &sum);
+  call("mul.Tensor", x, &product);
   CHECK_OK(kw_device_order_fault(hangs, KW_FAULT_HOLD, 1));
-  kw_tensor *sum = doubled(x);
+  call("add.Tensor", x, &sum); /* by the plan of before */
   CHECK(kw_tensor_read(sum, got) == KW_ERR_TIMEOUT);
   CHECK_CONTAINS(kw_error_message(), "kw_tensor_read");
   CHECK_CONTAINS(kw_error_message(), "the default stream of " HANG_DEVICE " has not finished within 50 ms");
   CHECK_CONTAINS(kw_error_message(), "add.Tensor");
+  CHECK_OK(kw_graph_launch(graph, NULL));
+  CHECK(kw_tensor_read(sum, got) == KW_ERR_TIMEOUT);
+  CHECK_CONTAINS(kw_error_message(), "mul.Tensor");
   check_computes(other, values);
   CHECK_OK(kw_device_abandon(hangs));
   CHECK(kw_tensor_read(sum, got) == KW_ERR_DEVICE_LOST);
@@ -65,6 +86,9 @@ int main(void) {
   check_computes(other, values);
   kw_tensor_release(x);
   kw_tensor_release(sum);
+  kw_tensor_release(product);
+  kw_tensor_release(replayed);
+  CHECK_OK(kw_graph_destroy(graph));
   CHECK_OK(kw_device_close(hangs));
   CHECK(kw_device_open(HANG_DEVICE, &again) == KW_ERR_DEVICE_LOST);
   CHECK_OK(kw_device_close(other));

@@ -203,6 +203,7 @@ KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *
         ready->call.stream = on->handle;
         ready->call.call_id++;
         kw_status status = plan->kernel->desc.launch(&ready->call);
+        atomic_store_explicit(&on->last_call, ready->call.call_id, memory_order_relaxed);
         if (__builtin_expect(status != KW_OK, 0)) return fail_simply(plan, device, on, args, outs, status);
         kw_launch_count_add(ready->launches, device);
         return KW_OK;

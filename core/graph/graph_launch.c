@@ -144,6 +144,13 @@ static kw_status run_node(const kw_record_node *node, kw_stream *stream) {
   return kw_device_mark_if_lost(stream->device, kw_from_plugin(status, "%s, kernel '%s'", op, kernel));
 }
 
+/* The id of a launch of the graph, with the op that it ends with. */
+static uint64_t last_call(const kw_graph *graph, uint64_t number) {
+  uint32_t i = graph->record.node_count;
+  while (i > 0 && !graph->record.nodes[i - 1].plan) --i;
+  return i > 0 ? kw_call_id_make(graph->record.nodes[i - 1].plan->op->id, number) : number;
+}
+
 static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
   kw_device *device = graph->device;
   if (graph->native) {
@@ -153,6 +160,7 @@ static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
     kw_status status = KW_ASK(device->slots, graph.launch, device->handle, graph->native, stream->handle, &info);
     kw_trace_stream_span("launch", "graph", NULL, begin, stream->token, info.call_id);
     if (status != KW_OK) return kw_device_mark_if_lost(device, kw_from_plugin(status, "graph.launch"));
+    atomic_store_explicit(&stream->last_call, last_call(graph, info.call_id), memory_order_relaxed);
     atomic_fetch_add(&device->launches, graph->record.launch_count);
     return KW_OK;
   }
