@@ -62,14 +62,15 @@ static void count_live(struct kw_allocator *allocator, const kw_block *block) {
   if (stats->allocated > stats->allocated_peak) stats->allocated_peak = stats->allocated;
 }
 
-/* A live block of memory that is in no pool. Takes the mutex. */
-static void count_apart(struct kw_allocator *allocator, const kw_block *block) {
-  kw_memory_stats *stats = &allocator->stats;
-  pthread_mutex_lock(&allocator->mutex);
-  count_live(allocator, block);
-  ++stats->plugin_allocs;
-  stats->held += block->size;
+static void count_held(kw_memory_stats *stats, uint64_t size) {
+  stats->held += size;
   if (stats->held > stats->held_peak) stats->held_peak = stats->held;
+}
+
+/* Takes the mutex. */
+static void count_up(struct kw_allocator *allocator, uint64_t *statistic) {
+  pthread_mutex_lock(&allocator->mutex);
+  ++*statistic;
   pthread_mutex_unlock(&allocator->mutex);
 }
 
@@ -303,8 +304,7 @@ static kw_status grow(kw_stream *stream, kw_pool *pool, uint64_t size, uint64_t 
   pthread_mutex_lock(&allocator->mutex);
   ++allocator->stats.plugin_allocs;
   if (status == KW_OK) {
-    allocator->stats.held += segment_size;
-    if (allocator->stats.held > allocator->stats.held_peak) allocator->stats.held_peak = allocator->stats.held;
+    count_held(&allocator->stats, segment_size);
     add_segment(allocator, block->segment);
     pool->bytes += segment_size;
     kw_block_split(block, size);
@@ -455,9 +455,38 @@ kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **
   atomic_init(&buffer->refs, 1);
   atomic_init(&buffer->stream, stream);
   kw_device_retain(device);
-  if (import->allocated) count_apart(device->allocator, block);
+  if (import->allocated) {
+    pthread_mutex_lock(&device->allocator->mutex);
+    count_live(device->allocator, block);
+    count_held(&device->allocator->stats, block->size);
+    pthread_mutex_unlock(&device->allocator->mutex);
+  }
   *out_buffer = buffer;
   return KW_OK;
+}
+
+/* One try. */
+static kw_status allocate_apart(kw_device *device, const kw_memory_options *options, uint64_t size,
+                                kw_import **out_memory) {
+  kw_status status = kw_import_allocate(device, options, size == 0 ? 1 : size, out_memory);
+  count_up(device->allocator, &device->allocator->stats.plugin_allocs);
+  return status;
+}
+
+kw_status kw_buffer_create_apart(kw_device *device, const kw_memory_options *options, uint64_t size,
+                                 kw_buffer **out_buffer) {
+  struct kw_allocator *allocator = device->allocator;
+  kw_import *memory;
+  kw_status status = allocate_apart(device, options, size, &memory);
+  if (status == KW_ERR_OUT_OF_MEMORY && !kw_stream_in_callback() && kw_memory_trim(device) == KW_OK) {
+    count_up(allocator, &allocator->stats.oom_retries);
+    status = allocate_apart(device, options, size, &memory);
+  }
+  if (status == KW_ERR_OUT_OF_MEMORY) count_up(allocator, &allocator->stats.oom_failures);
+  if (status != KW_OK) return status;
+  status = kw_buffer_on_import(device, memory, out_buffer);
+  if (status != KW_OK) kw_import_end(device, memory);
+  return status;
 }
 
 void kw_buffer_retain(kw_buffer *buffer) {
@@ -622,45 +651,6 @@ void kw_allocator_forget_pool(kw_device *device, kw_pool *pool) {
     if (segment->pool == pool) kw_segment_move(segment, &segment->stream->pool);
   }
   pthread_mutex_unlock(&allocator->mutex);
-}
-
-/* kw_memory_get_usage where the plugin does not tell. */
-static kw_status usage_by_account(const kw_device *device, uint64_t *out_free, uint64_t *out_total) {
-  const uint64_t total = device->info.total_memory;
-  if (total == 0) {
-    return kw_fail(KW_ERR_UNSUPPORTED, "kw_memory_get_usage: the plugin of %s does not tell how much memory there is",
-                   device->name);
-  }
-  kw_error_clear(); /* the slot that is not there */
-  struct kw_allocator *allocator = device->allocator;
-  pthread_mutex_lock(&allocator->mutex);
-  const uint64_t held = allocator->stats.held;
-  pthread_mutex_unlock(&allocator->mutex);
-  *out_total = total;
-  *out_free = held < total ? total - held : 0;
-  return KW_OK;
-}
-
-kw_status kw_memory_get_usage(kw_device *device, uint64_t *out_free, uint64_t *out_total) {
-  if (device == NULL || out_free == NULL || out_total == NULL) {
-    return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_memory_get_usage: argument %s is NULL",
-                   device == NULL     ? "device"
-                   : out_free == NULL ? "out_free"
-                                      : "out_total");
-  }
-  kw_status status = kw_device_check(device);
-  if (status != KW_OK) return status;
-  uint64_t unused = 0, total = 0;
-  status = kw_device_mark_if_lost(device, KW_ASK(device->slots, memory.usage, device->handle, &unused, &total));
-  if (status == KW_ERR_UNSUPPORTED) return usage_by_account(device, out_free, out_total);
-  if (status != KW_OK) return kw_from_plugin(status, "asking %s how much of its memory is free", device->name);
-  if (unused > total) {
-    return kw_fail(KW_ERR_INTERNAL, "the plugin of %s says that %llu bytes of its memory are free, of %llu",
-                   device->name, (unsigned long long)unused, (unsigned long long)total);
-  }
-  *out_free = unused;
-  *out_total = total;
-  return KW_OK;
 }
 
 kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats) {

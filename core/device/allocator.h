@@ -35,6 +35,9 @@ kw_status kw_buffer_create_for_call(kw_stream *stream, uint64_t size, kw_buffer 
 /* All of an import, or of memory that the plugin allocated apart, which the buffer owns from now on: it ends when no
  * stream uses the buffer any more. On failure it is still the caller's. */
 kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **out_buffer);
+/* Of memory that the plugin allocates apart from all caches, as `options` say. One retry as above. */
+kw_status kw_buffer_create_apart(kw_device *device, const kw_memory_options *options, uint64_t size,
+                                 kw_buffer **out_buffer);
 void kw_buffer_retain(kw_buffer *buffer);
 void kw_buffer_release(kw_buffer *buffer);
 

@@ -78,6 +78,28 @@ static void kinds_may_be_missing(void **state) {
   test_device_close(test);
 }
 
+static void want_of_memory_is_counted(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", NATIVE);
+  kw_memory_options options = {.struct_size = sizeof options, .flags = KW_MEM_EXPORTABLE};
+  kw_tensor *tensor = NULL;
+  const uint64_t before = test_stats(test).plugin_allocs;
+  TEST_FAIL_NEXT(test, memory_alloc, KW_ERR_OUT_OF_MEMORY);
+  assert_ok(kw_tensor_create_in(&test->device, &options, KW_F32, 1, (int64_t[]){8}, &tensor));
+  assert_int_equal(test_stats(test).plugin_allocs, before + 2);
+  assert_int_equal(test_stats(test).oom_retries, 1);
+  assert_int_equal(test_stats(test).oom_failures, 0);
+  kw_tensor_release(tensor);
+  test->memory_limit = test->memory_used + 1;
+  assert_int_equal(kw_tensor_create_in(&test->device, &options, KW_F32, 1, (int64_t[]){8}, &tensor),
+                   KW_ERR_OUT_OF_MEMORY);
+  assert_error("kw_tensor_create_in");
+  assert_int_equal(test_stats(test).plugin_allocs, before + 4);
+  assert_int_equal(test_stats(test).oom_retries, 2);
+  assert_int_equal(test_stats(test).oom_failures, 1);
+  test_device_close(test);
+}
+
 static void exports_what_is_for_that(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", NATIVE);
@@ -145,6 +167,7 @@ int main(void) {
       cmocka_unit_test(work_in_flight_goes_on),
       cmocka_unit_test(caches_make_room),
       cmocka_unit_test(kinds_may_be_missing),
+      cmocka_unit_test(want_of_memory_is_counted),
       cmocka_unit_test(exports_what_is_for_that),
       cmocka_unit_test(bytes_are_checked_before_the_plugin_sees_them),
   };

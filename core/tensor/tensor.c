@@ -113,20 +113,6 @@ kw_status kw_tensor_create_for_call(kw_stream *stream, kw_dtype dtype, uint32_t 
   return create("making a tensor", kw_buffer_create_for_call, stream, dtype, rank, shape, out_tensor);
 }
 
-/* Once more after the caches were given back, where that may wait. */
-static kw_status allocate_apart(kw_device *device, const kw_memory_options *options, uint64_t size,
-                                kw_buffer **out_buffer) {
-  kw_import *memory;
-  kw_status status = kw_import_allocate(device, options, size == 0 ? 1 : size, &memory);
-  if (status == KW_ERR_OUT_OF_MEMORY && !kw_stream_in_callback() && kw_memory_trim(device) == KW_OK) {
-    status = kw_import_allocate(device, options, size == 0 ? 1 : size, &memory);
-  }
-  if (status != KW_OK) return status;
-  status = kw_buffer_on_import(device, memory, out_buffer);
-  if (status != KW_OK) kw_import_end(device, memory);
-  return status;
-}
-
 kw_status kw_tensor_create_in(kw_device *device, const kw_memory_options *memory, kw_dtype dtype, uint32_t rank,
                               const int64_t *shape, kw_tensor **out_tensor) {
   static const char function[] = "kw_tensor_create_in";
@@ -141,7 +127,7 @@ kw_status kw_tensor_create_in(kw_device *device, const kw_memory_options *memory
   if (status == KW_OK) status = kw_shape_check(function, dtype, rank, shape, &numel);
   if (status != KW_OK) return status;
   kw_struct_read(&options, sizeof options, memory);
-  status = allocate_apart(device, &options, (uint64_t)numel * kw_dtype_size(dtype), &buffer);
+  status = kw_buffer_create_apart(device, &options, (uint64_t)numel * kw_dtype_size(dtype), &buffer);
   if (status != KW_OK) return kw_wrap(status, "%s", function);
   kw_shape_contiguous_strides(rank, shape, strides);
   status = kw_tensor_on_buffer(buffer, dtype, rank, shape, strides, 0, out_tensor);
