@@ -25,8 +25,8 @@ struct kw_activity_log {
   kw_clock_pair last; /* read at open, then at each collection */
 };
 
-static bool read_clock(kw_device *device, kw_clock_pair *out_pair) {
-  return KW_ASK(device->slots, activity.clock, device->handle, &out_pair->device_ns, &out_pair->host_ns) == KW_OK;
+static kw_status read_clock(kw_device *device, kw_clock_pair *out_pair) {
+  return KW_ASK(device->slots, activity.clock, device->handle, &out_pair->device_ns, &out_pair->host_ns);
 }
 
 void kw_activity_begin(kw_device *device) {
@@ -34,7 +34,9 @@ void kw_activity_begin(kw_device *device) {
   struct kw_activity_log *activity = calloc(1, sizeof *activity);
   if (activity == NULL) return;
   kw_status status = KW_ASK(device->slots, activity.record, device->handle, 1);
-  if (status == KW_OK && read_clock(device, &activity->last)) {
+  const bool recording = status == KW_OK;
+  if (recording) status = read_clock(device, &activity->last);
+  if (status == KW_OK) {
     pthread_mutex_init(&activity->mutex, NULL);
     device->activity = activity;
     return;
@@ -42,6 +44,7 @@ void kw_activity_begin(kw_device *device) {
   kw_from_plugin(status, "recording what %s does", device->name);
   kw_log(KW_LOG_WARN, "the trace does not show when %s worked: %s", device->name, kw_error_message());
   kw_error_clear();
+  if (recording) KW_ASK(device->slots, activity.record, device->handle, 0); /* which nobody would collect */
   free(activity);
 }
 
@@ -92,7 +95,7 @@ static void write_record(const kw_activity *record, kw_clock_pair from, kw_clock
 static void collect(kw_device *device, struct kw_activity_log *activity) {
   kw_activity records[PIECE];
   kw_clock_pair now;
-  if (!read_clock(device, &now)) return;
+  if (read_clock(device, &now) != KW_OK) return;
   uint32_t count = PIECE;
   while (count == PIECE) {
     uint64_t dropped = 0;

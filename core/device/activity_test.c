@@ -41,11 +41,11 @@ static void outside_at_the_hosts_speed(void **state) {
 static char path[] = "activity_test_XXXXXX";
 static unsigned records_left = 300; /* more than are asked for at a time */
 static uint64_t token, first_begin;
-static unsigned turned_on;
+static uint32_t is_on;
 
 static kw_status record(void *device, uint32_t on) {
   (void)device;
-  turned_on += on;
+  is_on = on;
   return KW_OK;
 }
 
@@ -54,6 +54,11 @@ static kw_status read_clock(void *device, uint64_t *out_device_ns, uint64_t *out
   *out_host_ns = kw_trace_now();
   *out_device_ns = *out_host_ns - BEHIND;
   return KW_OK;
+}
+
+static kw_status read_no_clock(void *device, uint64_t *out_device_ns, uint64_t *out_host_ns) {
+  (void)device, (void)out_device_ns, (void)out_host_ns;
+  return KW_ERR_IO;
 }
 
 static kw_status drain(void *device, void *out, uint32_t record_size, uint32_t capacity, uint32_t *out_count,
@@ -76,14 +81,18 @@ static kw_status drain(void *device, void *out, uint32_t record_size, uint32_t c
 
 static void wait_once(void) {
   test_device *test = test_device_open("test:0", 0);
-  test->plugin.activity = (kw_activity_api){.record = record, .clock = read_clock, .drain = drain};
+  test->plugin.activity = (kw_activity_api){.record = record, .clock = read_no_clock, .drain = drain};
   test->plugin.native |= KW_NATIVE_ACTIVITY;
+  is_on = 2;
+  kw_activity_begin(&test->device);
+  if (is_on != 0 || test->device.activity) exit(8); /* nothing records for nobody */
+  test->plugin.activity.clock = read_clock;
   kw_activity_begin(&test->device);
   kw_stream *stream = test->device.default_stream;
   kw_activity_name_stream(stream);
   token = stream->token;
   first_begin = kw_trace_now();
-  if (turned_on != 1 || kw_stream_synchronize(stream) != KW_OK || records_left != 0) exit(9);
+  if (is_on != 1 || kw_stream_synchronize(stream) != KW_OK || records_left != 0) exit(9);
   kw_activity_end(&test->device);
   test_device_close(test);
 }
