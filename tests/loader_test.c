@@ -245,6 +245,19 @@ static void each_candidate_has_one_report(void **state) {
 
 /* ---- One file by name -------------------------------------------------------------------------------------------- */
 
+static void start_with_later_flags(void) {
+  kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY | UINT64_C(1) << 63};
+  CHECK(kw_init(&options) == KW_ERR_UNSUPPORTED); /* critical: the caller insists */
+  CHECK_CONTAINS(kw_error_message(), "0x8000000000000001");
+  options.flags = KW_INIT_NO_DISCOVERY | UINT64_C(1) << 31;
+  CHECK_OK(kw_init(&options));
+}
+
+static void later_flags_are_hints_or_refused(void **state) {
+  (void)state;
+  run_child(start_with_later_flags);
+}
+
 static void load_by_name(void) {
   start_without_discovery();
   CHECK(kw_init(NULL) == KW_ERR_BUSY);
@@ -525,6 +538,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_later_minor_loads),
       cmocka_unit_test(each_candidate_has_one_report),
+      cmocka_unit_test(later_flags_are_hints_or_refused),
       cmocka_unit_test(files_load_by_name),
       cmocka_unit_test(files_of_others_are_refused),
       cmocka_unit_test(verdicts_are_remembered),

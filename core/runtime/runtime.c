@@ -20,6 +20,7 @@
 #include "plugin/option.h"
 #include "runtime/host_table.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -106,6 +107,11 @@ kw_status kw_init(const kw_init_options *options) {
   if (status == KW_OK && options != NULL) status = kw_struct_check_given("kw_init", options);
   if (status != KW_OK) return status;
   if (options != NULL) kw_struct_read(&mine, sizeof mine, options);
+  if ((mine.flags & KW_FLAGS_CRITICAL) != 0) {
+    return kw_fail(KW_ERR_UNSUPPORTED,
+                   "kw_init: flags 0x%" PRIx64 ": this library knows none of the bits 32 to 63; a later one may",
+                   mine.flags);
+  }
   pthread_mutex_lock(&lock);
   if (atomic_load(&started)) {
     status = kw_fail(KW_ERR_BUSY, "Keyway has already started: call kw_init before anything else");
