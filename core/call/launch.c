@@ -161,7 +161,7 @@ kw_status kw_plan_launch(const kw_plan *plan, kw_stream *stream, kw_call *call) 
   call->call_id = kw_call_id_make(plan->op->id, number);
   const uint64_t begin = kw_trace_begin();
   kw_status status = plan->kernel->desc.launch(call);
-  kw_trace_stream_span("launch", plan->op->schema.name, NULL, begin, stream->token, number);
+  if (kw_trace_enabled) kw_trace_stream_span("launch", plan->op->schema.name, NULL, begin, stream->token, number);
   atomic_store_explicit(&stream->last_call, call->call_id, memory_order_relaxed);
   if (status == KW_OK) kw_launch_count_add(kw_launch_count_of(counts, stream->device), stream->device);
   return status;

@@ -11,7 +11,6 @@
 #include "op/normalize.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The arguments of such a call with a tensor for each descriptor: it has all that a plan looks at, and no memory. */
 typedef struct stand_ins {

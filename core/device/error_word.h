@@ -42,9 +42,9 @@ void kw_error_words_use_own(kw_stream *stream);
 kw_status kw_word_use_create(kw_error_word *word, struct kw_word_use **out_use);
 void kw_error_words_use(kw_stream *stream, struct kw_word_use *use);
 
-/* Before waiting for the stream: enqueues copies of the words in use to the host. NULL when there are none. */
 /* Whether a check would look at any. */
 bool kw_error_words_used(kw_stream *stream);
+/* Before waiting for the stream: enqueues copies of the words in use to the host. NULL when there are none. */
 struct kw_word_check *kw_error_words_begin_check(kw_stream *stream);
 /* After it, waited: it went well. What words that are not 0 say becomes late errors of the stream, and they are
  * cleared, in stream order. `check` may be NULL and is used up. */

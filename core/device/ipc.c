@@ -17,7 +17,7 @@ typedef struct head {
   uint32_t magic;
   uint16_t version;
   uint16_t length; /* of all bytes, this head among them */
-  uint32_t plugin; /* its vendor, key and version */
+  uint32_t plugin; /* its vendor and key */
   uint32_t device; /* its stable id; where it has none its number */
   uint32_t driver; /* the version */
   uint32_t zero[3];

@@ -14,14 +14,14 @@
 kw_status kw_stream_drain_for(kw_stream *stream, uint64_t timeout_ns);
 /* The same with the device's limit, as whatever waits in passing does. */
 kw_status kw_stream_drain(kw_stream *stream);
-/* The same on behalf of `function`, which may not wait inside a callback; what else the wait says stays with the
+/* The same for all streams of a device, together. KW_ERR_TIMEOUT when one has not ended, otherwise KW_OK. */
+kw_status kw_stream_drain_all(kw_device *device);
+/* kw_stream_drain on behalf of `function`, which may not wait inside a callback; what else the wait says stays with the
  * stream. KW_OK: what was enqueued before has ended, and the device is not lost. */
 kw_status kw_stream_let_pass(const char *function, kw_stream *stream);
 /* What `later` gets from now on runs after what `first`, of the same device, has now: by an event of the plugin's, or,
  * where it has none, by letting it pass. */
 kw_status kw_stream_follow(const char *function, kw_stream *later, kw_stream *first);
-/* The same for all streams of a device, together. KW_ERR_TIMEOUT when one has not ended, otherwise KW_OK. */
-kw_status kw_stream_drain_all(kw_device *device);
 
 /* kw_stream_synchronize_for on behalf of `function`. *out_passed, whatever the status: all that was enqueued before has
  * ended. */

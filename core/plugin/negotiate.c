@@ -294,7 +294,7 @@ static kw_status copy_groups(kw_plugin_answer *result) {
 
 /* The KW_NATIVE_ bits of single slots; before stubs stand in for them. */
 static uint64_t native_slots(const kw_plugin_answer *result) {
-  uint32_t there = 0, missing = 0;
+  uint64_t there = 0, missing = 0;
 #define KW_NATIVE_SLOT(native, group, slot, text) *(result->group.slot != NULL ? &there : &missing) |= native;
 #include "slots.def"
   return there & ~missing;

@@ -20,7 +20,8 @@ static kw_options given_at_start, from_environment;
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
-const char *kw_options_find(const kw_options *options, const char *key) {
+/* The value of a key, or NULL. */
+static const char *find(const kw_options *options, const char *key) {
   for (uint32_t i = 0; i < options->count; i++)
     if (strcmp(options->items[i].key, key) == 0) return options->items[i].value;
   return NULL;
@@ -47,7 +48,7 @@ static kw_status add(kw_options *options, const char *where, const char *key, si
   copy[key_length] = '\0';
   memcpy(copy + key_length + 1, value, value_length);
   copy[key_length + 1 + value_length] = '\0';
-  const char *fault = kw_options_find(options, copy) != NULL     ? "is given twice: once is enough"
+  const char *fault = find(options, copy) != NULL                ? "is given twice: once is enough"
                       : !kw_utf8_is_valid(copy + key_length + 1) ? "has a value that is no UTF-8"
                       : strspn(copy, "abcdefghijklmnopqrstuvwxyz0123456789_.") != key_length
                           ? "cannot be an option: keys are words of a-z 0-9 _ with dots between them"

@@ -27,8 +27,6 @@ typedef struct kw_chosen_options {
 kw_status kw_options_add(kw_options *options, const char *where, const kw_option *given, uint32_t count);
 kw_status kw_options_parse(kw_options *options, const char *where, const char *text);
 void kw_options_free(kw_options *options);
-/* The value of a key, or NULL. */
-const char *kw_options_find(const kw_options *options, const char *key);
 
 /* Makes what kw_init was given, and KEYWAY_OPTIONS, the options of all plugins from now on. While the library starts.
  * KEYWAY_OPTIONS it reads as far as it makes sense, and logs that. */

@@ -56,7 +56,8 @@ static inline kw_status kw_plugin_status(const kw_plugin *plugin, kw_status stat
   return (uint32_t)status <= KW_ERR_INTERNAL ? status : kw_plugin_translate(plugin, status);
 }
 
-/* Calls a slot: KW_ASK(device->slots, memory.dealloc, device->handle, mem). The one way to do so. */
+/* Calls a slot: KW_ASK(device->slots, memory.dealloc, device->handle, mem). The one way to do so where somebody
+ * looks at the status. */
 #define KW_ASK(of_plugin, slot, ...) kw_plugin_status((of_plugin), (of_plugin)->slot(__VA_ARGS__))
 
 /* One candidate that was tried, once or more; lives as long as the process. Under the registry's lock. */

@@ -3,7 +3,7 @@
  * Stretches of addresses that stand for tensors.
  */
 #include "device/address.h"
-#include "tensor/tensor.h"
+#include "tensor/transfer.h"
 
 #include "base/error.h"
 #include "base/fork.h"
@@ -11,18 +11,11 @@
 
 #include <inttypes.h>
 
-static uint64_t byte_size(const kw_tensor_ref *ref) {
-  return (uint64_t)ref->numel * kw_dtype_size(ref->dtype);
-}
-
 static kw_status check(const char *function, const kw_tensor *tensor) {
   kw_status status = kw_tensor_check(function, "tensor", tensor);
   if (status == KW_OK) status = kw_fork_check();
-  if (status != KW_OK || kw_ref_is_contiguous(&tensor->ref)) return status;
-  char text[256];
-  return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                 "%s: argument tensor, %s, is not contiguous. Give the tensor that it is a view of.", function,
-                 kw_ref_describe(&tensor->ref, text, sizeof text));
+  if (status != KW_OK) return status;
+  return kw_tensor_check_contiguous(function, tensor, "Give the tensor that it is a view of.");
 }
 
 /* The stretch that starts at the address, under the lock. */
@@ -39,7 +32,7 @@ kw_status kw_address_reserve(kw_tensor *tensor, void **out_address) {
   if (status != KW_OK) return status;
   if (out_address == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument out_address is NULL.", function);
   kw_tensor_retain(tensor);
-  status = kw_stretch_take(tensor->device, byte_size(&tensor->ref), tensor->ref.alignment, tensor, out_address);
+  status = kw_stretch_take(tensor->device, kw_ref_bytes(&tensor->ref), tensor->ref.alignment, tensor, out_address);
   if (status == KW_OK) return KW_OK;
   kw_tensor_release(tensor);
   return kw_wrap(status, "%s", function);
@@ -55,11 +48,11 @@ kw_status kw_address_assign(void *address, kw_tensor *tensor) {
   status = find_start(function, address, &stretch);
   if (status == KW_OK) {
     before = stretch->owner;
-    if (before->device != tensor->device || stretch->size != byte_size(&tensor->ref)) {
+    if (before->device != tensor->device || stretch->size != kw_ref_bytes(&tensor->ref)) {
       status = kw_fail(KW_ERR_INVALID_ARGUMENT,
                        "%s: argument tensor has %" PRIu64 " bytes on %s, the stretch %" PRIu64
                        " on %s; they have to be alike.",
-                       function, byte_size(&tensor->ref), tensor->device->name, stretch->size, before->device->name);
+                       function, kw_ref_bytes(&tensor->ref), tensor->device->name, stretch->size, before->device->name);
     } else {
       kw_tensor_retain(tensor);
       stretch->owner = tensor;

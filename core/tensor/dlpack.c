@@ -129,15 +129,12 @@ static bool has_addresses(int32_t device_type) {
 
 /* The device and address of the tensor's memory, by the plugin's own words where it has such. */
 static void describe_place(const kw_tensor *tensor, DLTensor *dl) {
-  const kw_device *device = tensor->device;
   kw_native_handle native = {.struct_size = sizeof native};
-  kw_status status =
-      (device->plugin->native & KW_NATIVE_INTEROP) == 0
-          ? KW_ERR_UNSUPPORTED
-          : KW_ASK(device->slots, interop.native_handle, device->handle, KW_OBJECT_MEMORY, tensor->ref.mem, &native);
+  kw_status status = kw_tensor_native_handle(tensor, &native);
+  if (status != KW_OK) kw_error_clear();
   if (status != KW_OK || native.dl_device_type == 0) {
     native = (kw_native_handle){
-        .dl_device_type = kDLExtDev, .dl_device_id = (int32_t)device->index, .handle = tensor->ref.mem};
+        .dl_device_type = kDLExtDev, .dl_device_id = (int32_t)tensor->device->index, .handle = tensor->ref.mem};
   }
   dl->device = (DLDevice){(DLDeviceType)native.dl_device_type, native.dl_device_id};
   const bool added = has_addresses(native.dl_device_type);

@@ -210,7 +210,7 @@ kw_status kw_tensor_format(const kw_tensor *tensor, char *text, size_t size) {
   if (status != KW_OK) return status;
   if (text == NULL && size > 0) return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument text is NULL.", function);
   const kw_tensor_ref *ref = &tensor->ref;
-  size_t bytes = (size_t)ref->numel * kw_dtype_size(ref->dtype);
+  size_t bytes = (size_t)kw_ref_bytes(ref);
   char *packed = malloc(bytes > 0 ? bytes : 1);
   if (packed == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "%s: the host is out of memory.", function);
   status = kw_tensor_read(tensor, packed);

@@ -3,6 +3,7 @@
  * Tensors on memory that others made, files among it, and what a device's own objects are called elsewhere.
  */
 #include "tensor/interop.h"
+#include "tensor/transfer.h"
 
 #include "base/error.h"
 #include "base/fork.h"
@@ -88,13 +89,8 @@ static kw_status check_export(const char *function, const kw_tensor *tensor, kw_
                    kind == KW_HANDLE_HOST ? "KW_HANDLE_HOST names nothing for others; kw_tensor_map gives a pointer"
                                           : "the tensor has no elements: there is nothing to name");
   }
-  if (!kw_ref_is_contiguous(&tensor->ref)) {
-    char text[256];
-    return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                   "%s: argument tensor, %s, is not contiguous. Export the tensor that it is a view of, or a copy.",
-                   function, kw_ref_describe(&tensor->ref, text, sizeof text));
-  }
-  if ((uses & wanted) != 0) return KW_OK;
+  kw_status status = kw_tensor_check_contiguous(function, tensor, "Export the tensor that it is a view of, or a copy.");
+  if (status != KW_OK || (uses & wanted) != 0) return status;
   return kw_fail(KW_ERR_INVALID_ARGUMENT,
                  "%s: the tensor's memory is not for others: make it with kw_tensor_create_in and %s.", function,
                  kind == KW_HANDLE_IPC ? "KW_MEM_IPC" : "KW_MEM_EXPORTABLE");
@@ -108,10 +104,8 @@ kw_status kw_tensor_export(const kw_tensor *tensor, kw_handle_kind kind, kw_exte
   if (status == KW_OK) status = kw_device_check(tensor->device);
   if (status == KW_OK) status = check_export(function, tensor, kind);
   if (status != KW_OK) return status;
-  kw_external_memory memory = {.struct_size = sizeof memory,
-                               .kind = kind,
-                               .size = (uint64_t)tensor->ref.numel * kw_dtype_size(tensor->ref.dtype),
-                               .offset = tensor->ref.offset};
+  kw_external_memory memory = {
+      .struct_size = sizeof memory, .kind = kind, .size = kw_ref_bytes(&tensor->ref), .offset = tensor->ref.offset};
   status = kw_import_export(tensor->device, tensor->ref.mem, &memory);
   if (status != KW_OK) return kw_wrap(status, "%s", function);
   kw_struct_write(out_memory, &memory, sizeof memory);

@@ -24,11 +24,8 @@ static kw_status check_tensor(const char *function, const kw_tensor *tensor, uin
   kw_status status = kw_device_check(tensor->device);
   if (status == KW_OK) status = kw_tensor_check_contents(function, tensor);
   if (status == KW_OK && (flags & KW_MAP_WRITE) != 0) status = kw_tensor_check_writable(function, tensor);
-  if (status != KW_OK || kw_ref_is_contiguous(&tensor->ref)) return status;
-  char text[256];
-  return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                 "%s: argument tensor, %s, is not contiguous. Map the tensor that it is a view of, or copy it.",
-                 function, kw_ref_describe(&tensor->ref, text, sizeof text));
+  if (status != KW_OK) return status;
+  return kw_tensor_check_contiguous(function, tensor, "Map the tensor that it is a view of, or copy it.");
 }
 
 kw_status kw_tensor_map(kw_tensor *tensor, kw_stream *stream, uint64_t flags, void **out_pointer) {
@@ -45,7 +42,7 @@ kw_status kw_tensor_map(kw_tensor *tensor, kw_stream *stream, uint64_t flags, vo
   const kw_map_range range = {.owner = tensor,
                               .buffer = tensor->buffer,
                               .offset = tensor->ref.offset,
-                              .size = (uint64_t)tensor->ref.numel * kw_dtype_size(tensor->ref.dtype),
+                              .size = kw_ref_bytes(&tensor->ref),
                               .flags = flags};
   return kw_map_begin(function, &range, stream, out_pointer);
 }

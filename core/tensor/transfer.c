@@ -44,10 +44,6 @@ static kw_status copy_out(kw_buffer *buffer, uint64_t offset, void *host, uint64
   return kw_copy_enqueue(stream, &copy);
 }
 
-static uint64_t byte_size(const kw_tensor_ref *ref) {
-  return (uint64_t)ref->numel * kw_dtype_size(ref->dtype);
-}
-
 static kw_status no_host_memory(const char *function, uint64_t size) {
   return kw_fail(KW_ERR_OUT_OF_MEMORY,
                  "%s: the host is out of memory: %" PRIu64 " bytes for staging. Copy smaller pieces.", function, size);
@@ -142,10 +138,17 @@ kw_status kw_tensor_check_writable(const char *function, const kw_tensor *tensor
                  function);
 }
 
+kw_status kw_tensor_check_contiguous(const char *function, const kw_tensor *tensor, const char *advice) {
+  if (kw_ref_is_contiguous(&tensor->ref)) return KW_OK;
+  char text[256];
+  return kw_fail(KW_ERR_INVALID_ARGUMENT, "%s: argument tensor, %s, is not contiguous. %s", function,
+                 kw_ref_describe(&tensor->ref, text, sizeof text), advice);
+}
+
 /* A wait that ends at a limit leaves copies behind, which must not touch the caller's memory any more: then they go
  * through memory of our own. *out_own is NULL where there is no limit. */
 static kw_status take_own(const char *function, const kw_tensor *tensor, kw_host_memory **out_own) {
-  const uint64_t size = byte_size(&tensor->ref);
+  const uint64_t size = kw_ref_bytes(&tensor->ref);
   const bool limited = kw_wait_limit(tensor->device) != KW_WAIT_FOREVER;
   *out_own = limited ? kw_host_memory_take(size) : NULL;
   return limited && *out_own == NULL ? no_host_memory(function, size) : KW_OK;
@@ -164,8 +167,8 @@ static kw_status write_from(const char *function, kw_tensor *tensor, const void 
   if (kw_ref_is_contiguous(ref)) {
     status = take_own(function, tensor, &own);
     if (status != KW_OK) return status;
-    if (own != NULL) memcpy(own->bytes, host, byte_size(ref));
-    status = copy_in(tensor->buffer, ref->offset, own != NULL ? own->bytes : host, byte_size(ref), stream);
+    if (own != NULL) memcpy(own->bytes, host, kw_ref_bytes(ref));
+    status = copy_in(tensor->buffer, ref->offset, own != NULL ? own->bytes : host, kw_ref_bytes(ref), stream);
   } else if (kw_ref_overlaps_itself(ref)) {
     char text[256];
     return kw_fail(KW_ERR_INVALID_ARGUMENT,
@@ -196,10 +199,10 @@ static kw_status read_into(const char *function, const kw_tensor *tensor, void *
     bool passed = false;
     status = take_own(function, tensor, &own);
     if (status != KW_OK) return status;
-    status = copy_out(tensor->buffer, ref->offset, own != NULL ? own->bytes : host, byte_size(ref), stream);
+    status = copy_out(tensor->buffer, ref->offset, own != NULL ? own->bytes : host, kw_ref_bytes(ref), stream);
     if (status == KW_OK) status = kw_stream_wait(function, stream, &passed);
     if (own == NULL) *out_passed = passed;
-    if (own != NULL && passed) memcpy(host, own->bytes, byte_size(ref));
+    if (own != NULL && passed) memcpy(host, own->bytes, kw_ref_bytes(ref));
     kw_host_memory_give(stream, own, passed);
     return status;
   }
@@ -225,25 +228,22 @@ static kw_status check_async(const char *function, const kw_tensor *tensor, cons
   kw_status status = check(function, tensor, host);
   if (status == KW_OK) status = kw_stream_resolve(function, tensor->device, *stream, stream);
   if (status == KW_OK) status = kw_stream_may_not_record(function, *stream);
-  if (status != KW_OK || kw_ref_is_contiguous(&tensor->ref)) return status;
-  char text[256];
-  return kw_fail(KW_ERR_INVALID_ARGUMENT,
-                 "%s: argument tensor, %s, is not contiguous. Use the function without _async, or copy it to a "
-                 "contiguous one first.",
-                 function, kw_ref_describe(&tensor->ref, text, sizeof text));
+  if (status != KW_OK) return status;
+  return kw_tensor_check_contiguous(function, tensor,
+                                    "Use the function without _async, or copy it to a contiguous one first.");
 }
 
 kw_status kw_tensor_write_async(kw_tensor *tensor, const void *host, kw_stream *stream) {
   kw_status status = check_async("kw_tensor_write_async", tensor, host, &stream);
   if (status == KW_OK) status = kw_tensor_check_writable("kw_tensor_write_async", tensor);
   if (status != KW_OK || tensor->ref.numel == 0) return status;
-  return copy_in(tensor->buffer, tensor->ref.offset, host, byte_size(&tensor->ref), stream);
+  return copy_in(tensor->buffer, tensor->ref.offset, host, kw_ref_bytes(&tensor->ref), stream);
 }
 
 kw_status kw_tensor_read_async(const kw_tensor *tensor, void *host, kw_stream *stream) {
   kw_status status = check_async("kw_tensor_read_async", tensor, host, &stream);
   if (status != KW_OK || tensor->ref.numel == 0) return status;
-  return copy_out(tensor->buffer, tensor->ref.offset, host, byte_size(&tensor->ref), stream);
+  return copy_out(tensor->buffer, tensor->ref.offset, host, kw_ref_bytes(&tensor->ref), stream);
 }
 
 /* ---- Device and device ------------------------------------------------------------------------------------------- */
@@ -255,14 +255,14 @@ static kw_copy_info contiguous_copy(const kw_tensor *dst, const kw_tensor *src) 
                         .dst_offset = dst->ref.offset,
                         .src_mem = src->buffer->mem,
                         .src_offset = src->ref.offset,
-                        .size = byte_size(&src->ref)};
+                        .size = kw_ref_bytes(&src->ref)};
 }
 
 /* Piece by piece through host memory, which is that of the device that has such. It belongs to the stream that had it
  * last: a device's piece goes back to that device when both streams have passed. */
 static kw_status copy_staged(kw_tensor *dst, const kw_tensor *src, kw_stream *from, kw_stream *to) {
   static const char function[] = "copying between devices";
-  uint64_t size = byte_size(&src->ref);
+  uint64_t size = kw_ref_bytes(&src->ref);
   kw_device *device = dst->device->plugin->native & KW_NATIVE_HOST_MEMORY ? dst->device : src->device;
   kw_host_memory *staging = kw_staging_take(device);
   if (staging == NULL) return no_host_memory(function, KW_STAGING_SIZE);
@@ -332,8 +332,8 @@ kw_status kw_tensor_copy_contiguous(kw_tensor *dst, const kw_tensor *src, kw_str
 kw_status kw_tensor_copy_through_host(const char *function, kw_tensor *dst, const kw_tensor *src) {
   if (src->ref.numel == 0) return KW_OK;
   kw_stream *from = src->device->default_stream, *to = dst->device->default_stream;
-  kw_host_memory *packed = kw_host_memory_take(byte_size(&src->ref));
-  if (packed == NULL) return no_host_memory(function, byte_size(&src->ref));
+  kw_host_memory *packed = kw_host_memory_take(kw_ref_bytes(&src->ref));
+  if (packed == NULL) return no_host_memory(function, kw_ref_bytes(&src->ref));
   bool passed = true;
   kw_status status = read_into(function, src, packed->bytes, &passed);
   if (status != KW_OK) {

@@ -13,6 +13,9 @@ kw_status kw_tensor_check_contents(const char *function, const kw_tensor *tensor
 /* KW_ERR_INVALID_ARGUMENT for a tensor in memory that was imported read-only. */
 kw_status kw_tensor_check_writable(const char *function, const kw_tensor *tensor);
 
+/* KW_ERR_INVALID_ARGUMENT for a tensor that is not contiguous; `advice`, a sentence, says what to do then. */
+kw_status kw_tensor_check_contiguous(const char *function, const kw_tensor *tensor, const char *advice);
+
 /* dst and src have the same dtype and numel, are contiguous, and may lie on different devices; `stream` belongs to one
  * of them. On one device: its copy slot on `stream`; otherwise staged through host memory, waiting (the other device's
  * part on its default stream). */
