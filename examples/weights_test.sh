@@ -25,6 +25,7 @@ good='"dtype":"F32","shape":[1],"data_offsets"'
 none='a tensor is none of f32 with a shape and data_offsets; st_make writes such files'
 refuse "[$good]" 'its header is no JSON object'
 refuse "{\"a\":{$good:[0,8]}}" "$none"
+refuse "{\"a\":{$good:[1,-9223372036854775808]}}" "$none"
 refuse "{\"a\":{$good:[4,8]}}" 'a tensor reaches past the end'
 refuse "{\"a\":{$good:[0,4]},b}" "a tensor's name is missing or too long"
 refuse "{\"a\":{$good:[0,4]},\"b\":{}}" "$none" # the list has room for one tensor: b has no data_offsets

@@ -62,7 +62,7 @@ static const char *read_tensor(const char *text, struct st_tensor *out) {
   for (uint32_t d = 0; d < out->rank; ++d) {
     if (out->shape[d] < 0 || __builtin_mul_overflow(bytes, out->shape[d], &bytes)) return NULL;
   }
-  return place[0] >= 0 && place[1] - place[0] == bytes ? skip(text, "}") : NULL;
+  return place[0] >= 0 && place[1] >= place[0] && place[1] - place[0] == bytes ? skip(text, "}") : NULL;
 }
 
 static void read_header(struct st_file *file, const char *path, const char *text, uint64_t data) {

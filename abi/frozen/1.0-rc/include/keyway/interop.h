@@ -32,8 +32,8 @@ KW_API kw_status kw_tensor_import(kw_device *device, const kw_external_memory *m
                                   kw_tensor **out_tensor);
 
 /* A read-only tensor u8[size of the file] on a file that is mapped, not read: pages come as they are used and go when
- * memory is short. The file must not become shorter while the tensor lives (SIGBUS on use). KW_ERR_IO and the system's
- * reason; KW_ERR_UNSUPPORTED as above. */
+ * memory is short. The file must not become shorter while the tensor lives (SIGBUS on use). KW_ERR_NOT_FOUND without
+ * such a file, KW_ERR_IO and the system's reason where it cannot be read; KW_ERR_UNSUPPORTED as above. */
 KW_API kw_status kw_tensor_from_file(kw_device *device, const char *path, kw_tensor **out_tensor);
 
 /* Whether ops may not write to the tensor: it lies in memory that was imported read-only. */
@@ -83,12 +83,12 @@ KW_API kw_status kw_device_native_handle(kw_device *device, kw_native_handle *ou
 
 /* ---- DLPack ------------------------------------------------------------------------------------------------------ */
 
-/* The tensor for another library of this process, without a copy. `consumer`: the stream
- * of the tensor's device on which it will be used: its later work waits for all work that uses the tensor's memory so
- * far, and the memory is not reused before that stream has passed what it was given until the deleter is called. NULL:
- * this call waits. The deleter may be called on any thread, also after the device was closed and while the process
- * exits. The memory is named as the plugin names it (kw_tensor_native_handle), otherwise by kDLExtDev, and then only
- * Keyway understands it. Read-only memory says so; the unversioned form cannot, and is refused for it. */
+/* The tensor for another library of this process, without a copy. `consumer`: the stream of the tensor's device on
+ * which it will be used: its later work waits for all work that uses the tensor's memory so far, and the memory is not
+ * reused before that stream has passed what it was given until the deleter is called. NULL: this call waits. The
+ * deleter may be called on any thread, also after the device was closed and while the process exits. The memory is
+ * named as the plugin names it (kw_tensor_native_handle), otherwise by kDLExtDev, and then only Keyway understands it.
+ * Read-only memory says so; the unversioned form cannot, and is refused for it. */
 KW_API kw_status kw_tensor_to_dlpack(kw_tensor *tensor, kw_stream *consumer, struct DLManagedTensorVersioned **out);
 KW_API kw_status kw_tensor_to_dlpack_unversioned(kw_tensor *tensor, kw_stream *consumer, struct DLManagedTensor **out);
 

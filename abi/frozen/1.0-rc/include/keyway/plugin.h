@@ -54,10 +54,10 @@
  *     they read as 0.
  *   - Pointers passed to a slot are valid during that call only, unless the slot says otherwise.
  *   - Texts are NUL-terminated UTF-8. The host copies what it keeps of a plugin's. What is no UTF-8 in a text for
- * people it replaces by U+FFFD; what identifies something (keys, names of ops, kernels and options, stable ids) is
+ *     people it replaces by U+FFFD; what identifies something (keys, names of ops, kernels and options, stable ids) is
  *     printable ASCII, and refused otherwise. Of a message (host->set_error, log, report_async_error, *out_reason) it
- *     keeps 500 bytes at least and cuts the rest, never within a character; the texts of kw_plugin_desc, of its
- *     options and of attributes have 1,023 bytes at most.
+ *     keeps 500 bytes at least and cuts the rest, never within a character; the texts of kw_plugin_desc, of its options
+ *     and of attributes have 1,023 bytes at most.
  *   - Where a slot's info has `next`, an unknown entry of the chain MUST be skipped, and an unknown critical one MUST
  *     be refused with KW_ERR_UNSUPPORTED before anything is changed: kw_ext_check does that. [abi/extensions]
  */
@@ -682,8 +682,7 @@ typedef struct kw_graph_api {
   kw_status(KW_CALL *destroy)(void *device, void *graph);
 } kw_graph_api;
 
-/* ==== Energy: optional group "keyway.energy/1" =====================================================================
- */
+/* ==== Energy: optional group "keyway.energy/1" ==================================================================== */
 
 /* What a device has used. Without this group core reads the host's own counters for devices of type cpu, and has
  * nothing for others. [energy] */
@@ -697,8 +696,7 @@ typedef struct kw_energy_api {
   kw_status(KW_CALL *read)(void *device, uint64_t *out_microjoules);
 } kw_energy_api;
 
-/* ==== Profiling: optional group "keyway.profile/1" =================================================================
- */
+/* ==== Profiling: optional group "keyway.profile/1" ================================================================ */
 
 /* Ranges that an application names, for the vendor's own tools (what NVTX and ROCTX draw). Plugin-wide: an application
  * names what it does, not where. From any thread; push and pop nest within each thread. Cheap when no tool listens.
