@@ -68,7 +68,7 @@ std::vector<Op> list_ops() {
     info.struct_size = sizeof info;
     check(kw_op_get_info(kw_op_at(i), &info));
     Op op{info.name, info.schema, {}};
-    for (kw_dtype dtype = 0; dtype < 128; ++dtype) {
+    for (kw_dtype dtype = 0; is_known(dtype); ++dtype) {
       if (kw_dtype_mask_has(info.dtypes, dtype)) op.dtypes.push_back(dtype_of(dtype));
     }
     ops.push_back(std::move(op));

@@ -35,8 +35,12 @@ kw_dtype dtype_of(c10::ScalarType type) {
   TORCH_CHECK_TYPE(false, "Keyway has no dtype ", c10::toString(type), ". Cast the tensor on the CPU first");
 }
 
+bool is_known(kw_dtype dtype) {
+  return dtype < std::size(scalar_types);
+}
+
 c10::ScalarType dtype_of(kw_dtype dtype) {
-  TORCH_CHECK(dtype < std::size(scalar_types), "PyTorch has no counterpart of Keyway's dtype ", dtype);
+  TORCH_CHECK(is_known(dtype), "PyTorch has no counterpart of Keyway's dtype ", dtype);
   return scalar_types[dtype];
 }
 

@@ -37,9 +37,11 @@ class Handle {
   kw_tensor *tensor_ = nullptr;
 };
 
-/* Throws for dtypes that Keyway does not have. */
+/* Throw for dtypes that the other side does not have. */
 kw_dtype dtype_of(c10::ScalarType type);
 c10::ScalarType dtype_of(kw_dtype dtype);
+/* Whether PyTorch has a counterpart of it: dtype_of throws for others. */
+bool is_known(kw_dtype dtype);
 
 /* The allocator of storages on the current device, for the current stream. Their data pointers are addresses that stand
  * for the memory (kw_address_reserve): they can be compared and counted with, not followed. */
