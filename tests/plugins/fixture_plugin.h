@@ -11,7 +11,6 @@
  *   FIXTURE_COUNT, FIXTURE_INFO, FIXTURE_ATTRIBUTE    functions; the last is NULL
  *   FIXTURE_OPEN, FIXTURE_ALLOC, FIXTURE_COPY, FIXTURE_LAUNCH, FIXTURE_PROBE, FIXTURE_INIT    functions
  *   FIXTURE_MEMORY, FIXTURE_STREAM     addresses of whole tables
- *   FIXTURE_KERNEL_FLAGS  of its kernels: 0
  *   FIXTURE_MORE_GROUPS   further rows of kw_group
  *   FIXTURE_DESC_SIZE     struct_size of the descriptor
  *   FIXTURE_QUERY_START   statements at the start of query
@@ -36,9 +35,6 @@
 #endif
 #ifndef FIXTURE_DESC_SIZE
 #define FIXTURE_DESC_SIZE sizeof(kw_plugin_desc)
-#endif
-#ifndef FIXTURE_KERNEL_FLAGS
-#define FIXTURE_KERNEL_FLAGS 0
 #endif
 #ifndef FIXTURE_QUERY_START
 #define FIXTURE_QUERY_START
@@ -132,7 +128,6 @@ static kw_status fixture_init(const kw_host_api *host, const kw_init_info *info,
   kw_kernel_desc kernel = {.struct_size = sizeof kernel,
                            .op = "add.Tensor",
                            .name = "fast",
-                           .flags = FIXTURE_KERNEL_FLAGS,
                            .dtypes = {{KW_DTYPE_BIT(KW_F32), 0}},
                            .known_args = 2,
                            .can_implement = fixture_can_add,
