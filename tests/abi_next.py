@@ -9,10 +9,6 @@ import re
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
-import abi_rules  # noqa: E402
-
 PLUGIN, TYPES, SLOTS = "abi/include/keyway/plugin.h", "abi/include/keyway/types.h", "abi/slots.def"
 NPU = "examples/vendor_npu"
 
@@ -130,8 +126,6 @@ def main():
         sys.exit(__doc__)
     tree, version = Path(sys.argv[1]), sys.argv[2]
     major, minor = version.split(".")
-    if version == "1.1":
-        abi_rules.write_floors(abi_rules.Tree(tree.resolve()))  # what 1.0 has is frozen, also where it is not yet
     text = (tree / TYPES).read_text()
     text, times = re.subn(r"KW_ABI_MAKE\(1, 0\)( +/\* the version these)", rf"KW_ABI_MAKE({major}, {minor})\1", text)
     text, more = re.subn(r"(KW_ABI_VERSION_TEXT) \"1\.0\"", rf'\1 "{version}"', text)
