@@ -16,7 +16,7 @@ set -euo pipefail
 version=${1-}
 case $version in --help | '') no_arguments --help ;; esac
 frozen=abi/frozen/$version
-now=$(sed -n 's/^#define KW_ABI_VERSION_TEXT "\(.*\)".*/\1/p' abi/include/keyway/types.h)
+now=$(abi_version)
 [ "${version%-rc}" = "$now" ] || die "the headers say $now, not $version" "Run: scripts/abi_freeze.sh $now"
 [ ! -e "$frozen" ] || [ "$version" != "$now" ] || die "$frozen is frozen: it never changes"
 command -v abidw >/dev/null || die "abidw is not installed" "Run: scripts/setup.sh"

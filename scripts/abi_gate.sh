@@ -24,7 +24,7 @@ step "types by libabigail"
 if command -v abidiff >/dev/null; then
   mkdir -p build/logs
   abi_types build/logs/types.abi
-  version=$(sed -n 's/^#define KW_ABI_VERSION_TEXT "\(.*\)".*/\1/p' abi/include/keyway/types.h)
+  version=$(abi_version)
   for frozen in abi/frozen/"$version"*/types.abi; do # of a later version the rules above say what may be new
     [ -e "$frozen" ] || continue
     abidiff --non-reachable-types "$frozen" build/logs/types.abi >build/logs/abidiff.log 2>&1 && continue

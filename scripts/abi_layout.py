@@ -101,7 +101,7 @@ def declarations(tokens):
 def spelled(tokens):
     text = " ".join(tokens)
     text = re.sub(r" ?([(\[]) ?", r"\1", text)
-    return re.sub(r" ([)\],])", r"\1", re.sub(r"\* +(?=[\w*)])", "*", text)).replace("*const", "*const")
+    return re.sub(r" ([)\],])", r"\1", re.sub(r"\* +(?=[\w*)])", "*", text))
 
 
 def declared_name(tokens):

@@ -29,6 +29,11 @@ def version_text(version):
     return f"{version >> 16}.{version & 0xffff}"
 
 
+def floor_macro(struct):
+    """The name of its smallest size"""
+    return f"KW_{struct.removeprefix('kw_').upper()}_MIN"
+
+
 # ---- What a tree and a snapshot say ----------------------------------------------------------------------------------
 
 
@@ -55,7 +60,7 @@ class Table:
 
     def floors(self):
         """Struct -> its smallest size"""
-        named = {f"KW_{name.removeprefix('kw_').upper()}_MIN": name for name in self.structs}
+        named = {floor_macro(name): name for name in self.structs}
         return {named[macro]: int(value) for macro, value in self.defines.items() if macro in named}
 
 
@@ -126,7 +131,7 @@ class Comparison:
 
     def defines(self):
         old, new = dict(self.old.defines), dict(self.new.defines)
-        for name in VERSION_MACROS | {f"KW_{struct.removeprefix('kw_').upper()}_MIN" for struct in self.old.floors()}:
+        for name in VERSION_MACROS | {floor_macro(struct) for struct in self.old.floors()}:
             old.pop(name, None), new.pop(name, None)
         for name in [name for name in old if name.startswith("KW_DTYPES_") and name in new]:
             if self.newer and int(new[name]) & int(old[name]) == int(old[name]):  # a set that later dtypes joined
@@ -136,7 +141,7 @@ class Comparison:
     def floors(self):
         for struct, size in self.old.floors().items():
             now = self.new.floors().get(struct)
-            macro = f"KW_{struct.removeprefix('kw_').upper()}_MIN"
+            macro = floor_macro(struct)
             if now is None:
                 self.fault(f"the floor {macro} of {self.was} is gone")
             elif now != size:
@@ -293,7 +298,7 @@ def hole_faults(tree):
 def needs_floor(tree):
     """Structs that say their size to the other side, other than what FOR_EVER and chains have rules for"""
     return [struct for struct, fields in tree.table.fields.items()
-            if ("struct_size" in fields or f"KW_{struct.removeprefix('kw_').upper()}_MIN" in tree.table.defines) and
+            if ("struct_size" in fields or floor_macro(struct) in tree.table.defines) and
             struct in tree.plugin_words and struct not in EXTENSION_HEADS]
 
 
@@ -306,7 +311,7 @@ def wanted_floor(tree, struct):
 
 def floor_faults(tree):
     for struct in needs_floor(tree):
-        macro = f"KW_{struct.removeprefix('kw_').upper()}_MIN"
+        macro = floor_macro(struct)
         written = re.search(rf"(?m)^#define {macro} (.*)$", tree.header)
         wanted = wanted_floor(tree, struct)
         if not written:
@@ -320,7 +325,7 @@ def floor_faults(tree):
 def write_floors(tree):
     text = tree.header
     for struct in needs_floor(tree):
-        macro = f"KW_{struct.removeprefix('kw_').upper()}_MIN"
+        macro = floor_macro(struct)
         line, wanted = f"#define {macro} {wanted_floor(tree, struct)}u", rf"(?m)^#define {macro} .*$"
         if not re.search(wanted, text):
             sys.exit(f"abi_rules: {struct} has no floor: add `{line}` to plugin.h")
@@ -423,11 +428,12 @@ def faults(folder, symbols=None):
     found = [*slot_faults(tree), *hole_faults(tree), *must_faults(tree)]
     if tree.snapshots:
         found += floor_faults(tree)
+    present = None if symbols is None else exported(symbols)
     for snapshot in tree.snapshots:
         found += Comparison(snapshot, tree).run()
-        if symbols is not None:
+        if present is not None:
             found += [f"libkeyway no longer exports {name}, which it did in {snapshot.text}"
-                      for name in sorted(snapshot.symbols - exported(symbols))]
+                      for name in sorted(snapshot.symbols - present)]
     return tree, list(dict.fromkeys(found))
 
 

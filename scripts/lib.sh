@@ -159,6 +159,9 @@ library_symbols() {
   nm -D --defined-only -f posix "$1" | awk '$2 != "A" { sub(/@.*/, "", $1); print $1 }' | LC_ALL=C sort
 }
 
+# abi_version: the version of the plugin ABI that the headers say, as "1.0".
+abi_version() { sed -n 's/^#define KW_ABI_VERSION_TEXT "\(.*\)".*/\1/p' abi/include/keyway/types.h; }
+
 # abi_types FILE: the types of plugin.h as libabigail writes them, which wants to see a function.
 abi_types() {
   local object
