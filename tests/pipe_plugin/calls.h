@@ -90,10 +90,6 @@ enum {
   CALL_store  /* bytes for the host's memory */
 };
 
-/* Which functions a kernel or op has, beside what its descriptor says. */
-enum { HAS_CAN_IMPLEMENT = 1, HAS_WORKSPACE_SIZE = 2, HAS_PREPARE = 4, HAS_RELEASE = 8 };
-enum { HAS_INFER = 1, HAS_REFERENCE = 2 };
-
 /* ---- Both ends of a call ----------------------------------------------------------------------------------------- */
 
 /* Sends the request and takes the status of the answer. */
@@ -113,17 +109,22 @@ static inline kw_status pipe_finish(uint32_t what, parcel *in, parcel *out) {
   return status;
 }
 
+/* The status of a call whose answer has been taken; an answer that was too short is a lost device. */
+static inline kw_status end_call(parcel *in, parcel *out, kw_status status) {
+  if (out->bad && status == KW_OK) status = KW_ERR_DEVICE_LOST;
+  parcel_end(in);
+  parcel_end(out);
+  return status;
+}
+
 /* call_NAME: the signature itself, answered by the other process. */
-#define PIPE_CALLER(name, parameters, arguments)                            \
-  static kw_status call_##name parameters {                                 \
-    parcel request = {0}, reply, *in = &request, *out = &reply;             \
-    PIPE_EACH(PIPE_CARRY_IN, arguments)                                     \
-    kw_status pipe_status = pipe_finish(CALL_##name, in, out);              \
-    PIPE_EACH(PIPE_CARRY_OUT, arguments)                                    \
-    if (out->bad && pipe_status == KW_OK) pipe_status = KW_ERR_DEVICE_LOST; \
-    parcel_end(in);                                                         \
-    parcel_end(out);                                                        \
-    return pipe_status;                                                     \
+#define PIPE_CALLER(name, parameters, arguments)                \
+  static kw_status call_##name parameters {                     \
+    parcel request = {0}, reply, *in = &request, *out = &reply; \
+    PIPE_EACH(PIPE_CARRY_IN, arguments)                         \
+    kw_status pipe_status = pipe_finish(CALL_##name, in, out);  \
+    PIPE_EACH(PIPE_CARRY_OUT, arguments)                        \
+    return end_call(in, out, pipe_status);                      \
   }
 
 /* answer_NAME: takes the parameters, evaluates `result`, puts what it gave. */

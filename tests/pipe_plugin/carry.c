@@ -186,6 +186,36 @@ void carry_external_memory(parcel *p, void *place) {
   if (memory) carry_external_fields(p, memory);
 }
 
+uint32_t carry_kernel_desc(parcel *p, kw_kernel_desc *desc) {
+  uint32_t has = (desc->can_implement ? HAS_CAN_IMPLEMENT : 0u) | (desc->workspace_size ? HAS_WORKSPACE_SIZE : 0u) |
+                 (desc->prepare ? HAS_PREPARE : 0u) | (desc->release ? HAS_RELEASE : 0u);
+  CARRY(p, desc->math_needs);
+  CARRY(p, desc->flags);
+  carry_text(p, (void *)&desc->op);
+  carry_text(p, (void *)&desc->name);
+  CARRY(p, desc->dtypes);
+  CARRY(p, desc->priority);
+  CARRY(p, desc->known_args);
+  carry_token(p, &desc->user);
+  CARRY(p, has);
+  carry_chain(p, (void *)&desc->next);
+  return has;
+}
+
+uint32_t carry_op_desc(parcel *p, kw_op_desc *desc) {
+  uint32_t has = (desc->infer ? HAS_INFER : 0u) | (desc->reference ? HAS_REFERENCE : 0u);
+  CARRY(p, desc->comparator);
+  carry_text(p, (void *)&desc->schema);
+  carry_token(p, &desc->user);
+  CARRY(p, has);
+  CARRY(p, desc->dtypes);
+  CARRY(p, desc->ulp);
+  CARRY(p, desc->absolute);
+  CARRY(p, desc->growth);
+  carry_chain(p, (void *)&desc->next);
+  return has;
+}
+
 /* ---- Calls of ops ------------------------------------------------------------------------------------------------ */
 
 void carry_tensor(parcel *p, void *place) {

@@ -38,6 +38,12 @@ void carry_chain(parcel *p, void *place);
 void carry_values(parcel *p, const kw_value **values, uint32_t count);
 void carry_tensor(parcel *p, void *place);
 
+/* A kernel or an op without its functions; the result is which of them it has. Its `user` is a token. */
+enum { HAS_CAN_IMPLEMENT = 1, HAS_WORKSPACE_SIZE = 2, HAS_PREPARE = 4, HAS_RELEASE = 8 };
+enum { HAS_INFER = 1, HAS_REFERENCE = 2 };
+uint32_t carry_kernel_desc(parcel *p, kw_kernel_desc *desc);
+uint32_t carry_op_desc(parcel *p, kw_op_desc *desc);
+
 /* ---- Places for results: whether they are there ---- */
 void carry_place(parcel *p, void *place); /* of at most 8 bytes */
 void carry_info_place(parcel *p, void *place);

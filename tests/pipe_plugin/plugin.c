@@ -13,7 +13,6 @@
 #include <fenv.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,13 +30,6 @@ extern char **environ;
 PIPE_PLUGIN_CALLS(PIPE_CALLER)
 
 /* ---- By hand ----------------------------------------------------------------------------------------------------- */
-
-static kw_status end_call(parcel *in, parcel *out, kw_status status) {
-  if (out->bad && status == KW_OK) status = KW_ERR_DEVICE_LOST;
-  parcel_end(in);
-  parcel_end(out);
-  return status;
-}
 
 static kw_status call_memory_copy(void *device, void *stream, const kw_copy_info *copy) {
   parcel in = {0}, out;
@@ -131,19 +123,9 @@ PIPE_HOST_CALLS(ANSWER_HOST)
 
 static void answer_register_kernel(parcel *in, parcel *out) {
   kw_kernel_desc desc = {.struct_size = sizeof desc, .launch = call_launch};
-  uint32_t has = 0;
   void *ctx;
   carry_token(in, &ctx);
-  CARRY(in, desc.math_needs);
-  CARRY(in, desc.flags);
-  carry_text(in, (void *)&desc.op);
-  carry_text(in, (void *)&desc.name);
-  CARRY(in, desc.dtypes);
-  CARRY(in, desc.priority);
-  CARRY(in, desc.known_args);
-  carry_token(in, &desc.user);
-  CARRY(in, has);
-  carry_chain(in, (void *)&desc.next);
+  const uint32_t has = carry_kernel_desc(in, &desc);
   if (has & HAS_CAN_IMPLEMENT) desc.can_implement = call_can_implement;
   if (has & HAS_WORKSPACE_SIZE) desc.workspace_size = call_workspace_size;
   if (has & HAS_PREPARE) desc.prepare = call_prepare;
@@ -155,18 +137,9 @@ static void answer_register_kernel(parcel *in, parcel *out) {
 
 static void answer_define_op(parcel *in, parcel *out) {
   kw_op_desc desc = {.struct_size = sizeof desc};
-  uint32_t has = 0;
   void *ctx;
   carry_token(in, &ctx);
-  CARRY(in, desc.comparator);
-  carry_text(in, (void *)&desc.schema);
-  carry_token(in, &desc.user);
-  CARRY(in, has);
-  CARRY(in, desc.dtypes);
-  CARRY(in, desc.ulp);
-  CARRY(in, desc.absolute);
-  CARRY(in, desc.growth);
-  carry_chain(in, (void *)&desc.next);
+  const uint32_t has = carry_op_desc(in, &desc);
   if (has & HAS_INFER) desc.infer = call_infer;
   if (has & HAS_REFERENCE) desc.reference = call_reference;
   const kw_host_api *host = ctx;
@@ -209,9 +182,7 @@ static void answer(uint32_t what, parcel *in, parcel *out) {
 
 /* ---- The child --------------------------------------------------------------------------------------------------- */
 
-#define CONTROL_FD 3
-
-/* Starts pipe_server with the other end of `control` as its descriptor 3 and no others. */
+/* Starts pipe_server with the other end of `control` as its CONTROL_FD and no others. */
 static bool start_child(int *control) {
   Dl_info self;
   char program[4096];
@@ -248,15 +219,7 @@ static bool listen_once(void) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static bool listening;
   pthread_mutex_lock(&lock);
-  if (!listening) {
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    listening = pthread_create(&thread, NULL, listen_to_child, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (listening) pthread_detach(thread);
-  }
+  if (!listening) listening = pipe_thread(listen_to_child, NULL);
   pthread_mutex_unlock(&lock);
   return listening;
 }

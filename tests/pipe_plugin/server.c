@@ -6,13 +6,10 @@
 #include "calls.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define CONTROL_FD 3
 
 static kw_query_fn real_query;
 static const kw_plugin_desc *real;
@@ -166,74 +163,46 @@ static void answer_memory_copy(parcel *in, parcel *out) {
 
 /* ---- Kernels and ops --------------------------------------------------------------------------------------------- */
 
-/* What `user` of a kernel or op is on the other side; kept until this process ends. */
-typedef struct kernel {
-  kw_kernel_desc desc;
-} kernel;
-typedef struct op {
-  kw_op_desc desc;
-} op;
+/* On the other side `user` of a kernel or op is the address of its descriptor here, kept until this process ends. */
 
-static kernel *kernel_of(const kw_call *call) {
-  kernel *k = call->user;
-  ((kw_call *)(uintptr_t)call)->user = k->desc.user;
-  return k;
+static const kw_kernel_desc *kernel_of(const kw_call *call) {
+  const kw_kernel_desc *kernel = call->user;
+  ((kw_call *)(uintptr_t)call)->user = kernel->user;
+  return kernel;
 }
 
 #define ANSWER_KERNEL(name, parameters, arguments) \
-  PIPE_ANSWER(name, parameters, arguments, kernel *k = kernel_of(call), k->desc.name arguments)
+  PIPE_ANSWER(name, parameters, arguments, const kw_kernel_desc *kernel = kernel_of(call), kernel->name arguments)
 ANSWER_KERNEL(can_implement, (const kw_call *call), (call))
 ANSWER_KERNEL(workspace_size, (const kw_call *call, uint64_t *out_size), (call, out_size))
 ANSWER_KERNEL(prepare, (const kw_call *call, void **out_prepared), (call, out_prepared))
 ANSWER_KERNEL(launch, (const kw_call *call), (call))
-PIPE_ANSWER(release, (void *user, void *prepared), (user, prepared), kernel *k = user;
-            user = k->desc.user, k->desc.release(user, prepared))
+PIPE_ANSWER(release, (void *user, void *prepared), (user, prepared), const kw_kernel_desc *kernel = user;
+            user = kernel->user, kernel->release(user, prepared))
 
 static kw_status register_kernel(void *ctx, const kw_kernel_desc *desc) {
   parcel in = {0}, out;
-  kernel *k = calloc(1, sizeof *k);
-  if (!k) return KW_ERR_OUT_OF_MEMORY;
-  k->desc = *desc;
-  uint32_t has = (desc->can_implement ? HAS_CAN_IMPLEMENT : 0u) | (desc->workspace_size ? HAS_WORKSPACE_SIZE : 0u) |
-                 (desc->prepare ? HAS_PREPARE : 0u) | (desc->release ? HAS_RELEASE : 0u);
+  kw_kernel_desc *kept = malloc(sizeof *kept), sent = *desc;
+  if (!kept) return KW_ERR_OUT_OF_MEMORY;
+  *kept = *desc;
+  sent.user = kept;
   carry_token(&in, &ctx);
-  CARRY(&in, k->desc.math_needs);
-  CARRY(&in, k->desc.flags);
-  carry_text(&in, (void *)&k->desc.op);
-  carry_text(&in, (void *)&k->desc.name);
-  CARRY(&in, k->desc.dtypes);
-  CARRY(&in, k->desc.priority);
-  CARRY(&in, k->desc.known_args);
-  carry_token(&in, (void *)&k);
-  CARRY(&in, has);
-  carry_chain(&in, (void *)&k->desc.next);
-  kw_status status = pipe_finish(CALL_register_kernel, &in, &out);
-  if (status != KW_OK) free(k);
-  parcel_end(&in);
-  parcel_end(&out);
+  carry_kernel_desc(&in, &sent);
+  kw_status status = end_call(&in, &out, pipe_finish(CALL_register_kernel, &in, &out));
+  if (status != KW_OK) free(kept);
   return status;
 }
 
 static kw_status define_op(void *ctx, const kw_op_desc *desc) {
   parcel in = {0}, out;
-  op *o = calloc(1, sizeof *o);
-  if (!o) return KW_ERR_OUT_OF_MEMORY;
-  o->desc = *desc;
-  uint32_t has = (desc->infer ? HAS_INFER : 0u) | (desc->reference ? HAS_REFERENCE : 0u);
+  kw_op_desc *kept = malloc(sizeof *kept), sent = *desc;
+  if (!kept) return KW_ERR_OUT_OF_MEMORY;
+  *kept = *desc;
+  sent.user = kept;
   carry_token(&in, &ctx);
-  CARRY(&in, o->desc.comparator);
-  carry_text(&in, (void *)&o->desc.schema);
-  carry_token(&in, (void *)&o);
-  CARRY(&in, has);
-  CARRY(&in, o->desc.dtypes);
-  CARRY(&in, o->desc.ulp);
-  CARRY(&in, o->desc.absolute);
-  CARRY(&in, o->desc.growth);
-  carry_chain(&in, (void *)&o->desc.next);
-  kw_status status = pipe_finish(CALL_define_op, &in, &out);
-  if (status != KW_OK) free(o);
-  parcel_end(&in);
-  parcel_end(&out);
+  carry_op_desc(&in, &sent);
+  kw_status status = end_call(&in, &out, pipe_finish(CALL_define_op, &in, &out));
+  if (status != KW_OK) free(kept);
   return status;
 }
 
@@ -252,8 +221,8 @@ static void answer_infer(parcel *in, parcel *out) {
       outs[i].struct_size = sizeof outs[i];
       list[i] = &outs[i];
     }
-    const op *o = user;
-    status = o->desc.infer(o->desc.user, args, arg_count, list, out_count);
+    const kw_op_desc *op = user;
+    status = op->infer(op->user, args, arg_count, list, out_count);
   }
   CARRY(out, status);
   for (uint32_t i = 0; i < out_count && status == KW_OK; i++) {
@@ -304,9 +273,9 @@ static void answer_reference(parcel *in, parcel *out) {
     }
   }
   if (results && !in->bad) {
-    const op *o = call->user;
-    call->user = o->desc.user;
-    status = o->desc.reference(call);
+    const kw_op_desc *op = call->user;
+    call->user = op->user;
+    status = op->reference(call);
   }
   CARRY(out, status);
   if (status == KW_OK) carry_memories(out, call);

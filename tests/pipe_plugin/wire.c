@@ -229,18 +229,19 @@ static void *answer_thread(void *socket) {
   return NULL;
 }
 
+bool pipe_thread(void *(*body)(void *), void *argument) {
+  pthread_t thread;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool started = pthread_create(&thread, NULL, body, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (started) pthread_detach(thread);
+  return started;
+}
+
 void pipe_listen(void) {
   for (int fd; (fd = receive_descriptor()) >= 0;) {
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, answer_thread, (void *)(intptr_t)fd);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error != 0) {
-      close(fd);
-      continue;
-    }
-    pthread_detach(thread);
+    if (!pipe_thread(answer_thread, (void *)(intptr_t)fd)) close(fd);
   }
 }

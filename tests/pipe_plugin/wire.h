@@ -35,6 +35,12 @@ const void *parcel_bytes(parcel *p, size_t size);
 void *parcel_room(parcel *p, size_t size);
 void parcel_end(parcel *p);
 
+/* The descriptor of the child over which it is told of new sockets. */
+#define CONTROL_FD 3
+
+/* Runs `body` on a detached thread that takes no signals; false where there is no thread. */
+bool pipe_thread(void *(*body)(void *), void *argument);
+
 /* Answers call number `what`. */
 typedef void pipe_answer(uint32_t what, parcel *request, parcel *reply);
 
