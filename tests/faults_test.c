@@ -272,11 +272,7 @@ static void tell_facts(void) {
   CHECK(kw_device_attribute(device, "numa_node", &value) == KW_ERR_NOT_FOUND); /* it has no place on a bus */
   CHECK_OK(kw_device_close(device));
 }
-
-static void test_tell_facts(void **state) {
-  (void)state;
-  run_child(tell_facts);
-}
+CHILD(tell_facts)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
