@@ -27,17 +27,16 @@ POSIX_ONLY = {"keyway/gpu.h"}  # it has pthread.h's types in its structs
 
 
 def headers(source):
+    """(header, its file): "keyway/types.h" as it is included"""
     for folder in ("abi/include", "backends/gpu/include"):
-        yield from ((path.relative_to(source / folder).as_posix(), source)
-                    for path in sorted((source / folder / "keyway").glob("*.h")))
+        yield from ((f"keyway/{path.name}", path) for path in sorted((source / folder / "keyway").glob("*.h")))
 
 
 def counts(source, chosen):
     """(header, name) of each number of values that a header gives away"""
-    for folder in ("abi/include", "backends/gpu/include"):
-        for path in sorted((source / folder / "keyway").glob("*.h")):
-            if f"keyway/{path.name}" in chosen:
-                yield from ((path.name, name) for name in re.findall(r"\bKW_\w+_COUNT\b", path.read_text()))
+    for header, path in headers(source):
+        if header in chosen:
+            yield from ((header, name) for name in re.findall(r"\bKW_\w+_COUNT\b", path.read_text()))
 
 
 def command(source, compiler, language, standard, target=()):
@@ -73,7 +72,7 @@ def main():
     failures = 0
     for header, name in counts(source, chosen):
         failures += 1
-        print(f"FAILED: keyway/{header} has {name}: derive what is needed from a list (KW_DTYPE_LIST) or a mask")
+        print(f"FAILED: {header} has {name}: derive what is needed from a list (KW_DTYPE_LIST) or a mask")
     for (header, arguments, refusal), (status, text) in zip(jobs, results):
         if refusal is None and (status != 0 or text):
             failures += 1
