@@ -191,9 +191,14 @@ static inline void test_enqueue(test_stream *stream, const test_work *work) {
   test_pump(stream->owner);
 }
 
+/* A wait opens all gates, where the test has asked for that. */
+static inline void test_open_gates(test_device *test) {
+  for (test_stream *s = test->streams; s != NULL && test->open_on_wait; s = s->next) s->closed_gate = false;
+}
+
 /* A limit has passed at once where the work waits for a gate. */
 static inline kw_status test_wait_idle(test_device *test, test_stream *stream, uint64_t timeout_ns) {
-  for (test_stream *s = test->streams; s != NULL && test->open_on_wait; s = s->next) s->closed_gate = false;
+  test_open_gates(test);
   test_pump(test);
   while (stream->work != NULL && timeout_ns == KW_WAIT_FOREVER) pthread_cond_wait(&test->idle, &test->mutex);
   return stream->work == NULL ? KW_OK : KW_ERR_TIMEOUT;
@@ -331,7 +336,7 @@ static inline kw_status test_memory_alloc_host(void *device, uint64_t size, void
   return test_leave(test, KW_OK);
 }
 
-static inline kw_status test_memory_dealloc_host(void *device, void *memory) {
+static inline kw_status test_memory_free_host(void *device, void *memory) {
   test_device *test = device;
   TEST_ENTER(test, memory_free_host);
   free(memory);
@@ -456,7 +461,7 @@ static inline kw_status test_event_synchronize(void *device, void *handle, uint6
   test_device *test = device;
   test_event *event = handle;
   TEST_ENTER(test, event_synchronize);
-  for (test_stream *s = test->streams; s != NULL && test->open_on_wait; s = s->next) s->closed_gate = false;
+  test_open_gates(test);
   test_pump(test);
   while (event->passed != event->recorded && timeout_ns == KW_WAIT_FOREVER)
     pthread_cond_wait(&test->idle, &test->mutex);
@@ -502,7 +507,7 @@ static inline test_device *test_device_open(const char *name, uint64_t native) {
                                         .copy = test_memory_copy,
                                         .fill = test_memory_fill,
                                         .alloc_host = test_memory_alloc_host,
-                                        .free_host = test_memory_dealloc_host,
+                                        .free_host = test_memory_free_host,
                                         .copy_peer = test_memory_copy_peer,
                                         .map = test_memory_map,
                                         .unmap = test_memory_unmap};
