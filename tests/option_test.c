@@ -14,11 +14,16 @@
 
 #include <cmocka.h>
 
-/* Starts the library with these options, and loads the fixture. */
-static void load_with(const kw_option *options, uint32_t count) {
+/* Starts the library with these options; it loads what it is told to. */
+static void start_with(const kw_option *options, uint32_t count) {
   const kw_init_options start = {
       .struct_size = sizeof start, .flags = KW_INIT_NO_DISCOVERY, .options = options, .option_count = count};
   CHECK_OK(kw_init(&start));
+}
+
+/* The same, and loads the fixture. */
+static void load_with(const kw_option *options, uint32_t count) {
+  start_with(options, count);
   CHECK_OK(kw_plugin_load(fixture_path("options")));
 }
 
@@ -155,8 +160,7 @@ static void what_is_nearest_comes_first(void **state) {
 
 static void start_with_wrong_options(void) {
   setenv("KEYWAY_OPTIONS", "fixture.options.moode=fast", 1);
-  const kw_init_options start = {.struct_size = sizeof start, .flags = KW_INIT_NO_DISCOVERY};
-  CHECK_OK(kw_init(&start));
+  start_with(NULL, 0);
   CHECK(kw_plugin_load(fixture_path("options")) == KW_ERR_INVALID_ARGUMENT);
   CHECK_CONTAINS(kw_error_message(), "KEYWAY_OPTIONS: 'fixture.options.moode' is no option of fixture.options");
   CHECK_OK(kw_plugin_load(fixture_path("plain"))); /* not concerned */
@@ -164,8 +168,7 @@ static void start_with_wrong_options(void) {
 
 static void start_with_wrong_value(void) {
   setenv("KEYWAY_OPTIONS", "fixture.options.mode=slow", 1);
-  const kw_init_options start = {.struct_size = sizeof start, .flags = KW_INIT_NO_DISCOVERY};
-  CHECK_OK(kw_init(&start));
+  start_with(NULL, 0);
   CHECK(kw_plugin_load(fixture_path("options")) == KW_ERR_INVALID_ARGUMENT);
   CHECK_CONTAINS(kw_error_message(), "the option mode is plain or fast");
 }
@@ -213,8 +216,7 @@ static void reports_tell_the_options(void **state) {
 /* ---- The cpu's --------------------------------------------------------------------------------------------------- */
 
 static void limit_memory(void) {
-  const kw_init_options start = {.struct_size = sizeof start, .flags = KW_INIT_NO_DISCOVERY};
-  CHECK_OK(kw_init(&start));
+  start_with(NULL, 0);
   CHECK_OK(kw_plugin_load(CPU_PLUGIN));
   kw_device *device;
   uint64_t unused, total, less;
