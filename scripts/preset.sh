@@ -25,7 +25,8 @@ case $preset in
     keyway=build/$preset/bin/keyway
     vendor_npu=build/$preset/examples/vendor_npu/vendor_npu.so
     # A sanitizer slows down manyfold.
-    contract=abi,environment,lifecycle,memory,launch,stream,event,copy,thread,error,determinism,rng,graph,exit
+    contract=abi,environment,lifecycle,memory,launch,stream,event,copy,thread,error,determinism,rng,graph
+    contract+=,interop,activity,exit
     conform cpu:0 --timeout-scale 5 --suite "$contract"
     conform cpu:0 --timeout-scale 5 --suite ops --shard 1/16
     conform npu:0 --timeout-scale 5
