@@ -34,8 +34,9 @@ kw_status lz_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_m
   return lz_check(device, result, what);
 }
 
-kw_status lz_free(kw_gpu_device *base, kw_mem mem) {
+kw_status lz_free(kw_gpu_device *base, kw_mem mem, kw_mem_kind kind) {
   const lz_device *device = (const lz_device *)base;
+  (void)kind; /* one call frees all */
   return lz_check(device, ze.MemFree(device->context, mem), "zeMemFree");
 }
 
@@ -72,5 +73,5 @@ kw_status lz_alloc_host(kw_gpu_device *base, uint64_t size, void **out_memory) {
 }
 
 kw_status lz_free_host(kw_gpu_device *device, void *memory) {
-  return lz_free(device, memory);
+  return lz_free(device, memory, KW_MEM_HOST_PINNED);
 }

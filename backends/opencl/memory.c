@@ -41,9 +41,10 @@ kw_status ocl_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *out_
   return ocl_check(base->host, mem ? error : CL_OUT_OF_HOST_MEMORY, "clCreateBuffer");
 }
 
-kw_status ocl_free(kw_gpu_device *base, kw_mem handle) {
+kw_status ocl_free(kw_gpu_device *base, kw_mem handle, kw_mem_kind kind) {
   ocl_device *device = (ocl_device *)base;
   ocl_mem *mem = handle;
+  (void)kind;
   cl_int error = clReleaseMemObject(mem->buffer);
   atomic_fetch_sub(&device->used, mem->size);
   free(mem);

@@ -87,7 +87,7 @@ kw_status ocl_open(kw_gpu_device *device, const kw_open_info *info);
 kw_status ocl_close(kw_gpu_device *device);
 
 kw_status ocl_alloc(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);
-kw_status ocl_free(kw_gpu_device *device, kw_mem mem);
+kw_status ocl_free(kw_gpu_device *device, kw_mem mem, kw_mem_kind kind);
 kw_status ocl_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy);
 kw_status ocl_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint64_t offset, uint64_t size,
                    const void *pattern, uint32_t pattern_size);

@@ -89,7 +89,8 @@ static kw_status mem_alloc(kw_gpu_device *device, const kw_alloc_info *info, kw_
   return answer(device, error, "clCreateBuffer");
 }
 
-static kw_status mem_free(kw_gpu_device *device, kw_mem mem) {
+static kw_status mem_free(kw_gpu_device *device, kw_mem mem, kw_mem_kind kind) {
+  (void)kind;
   return answer(device, clReleaseMemObject(mem), "clReleaseMemObject");
 }
 

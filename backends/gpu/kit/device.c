@@ -5,6 +5,7 @@
 #include "kit/device.h"
 
 #include "kit/activity.h"
+#include "kit/memory.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -124,6 +125,7 @@ static kw_status device_close(void *state) {
   kw_gpu_activity_finish(device);
   kw_gpu_device_finish(device);
   kw_status status = driver->close ? driver->close(device) : KW_OK;
+  kw_gpu_memory_finish(device);
   pthread_mutex_destroy(&device->memories_lock);
   pthread_mutex_destroy(&device->lock);
   free(device);

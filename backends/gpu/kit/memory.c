@@ -23,6 +23,13 @@ kw_mem_kind kw_gpu_mem_kind(kw_gpu_device *device, kw_mem mem) {
   return kind;
 }
 
+static void note_kind(kw_gpu_device *device, kw_gpu_memory *memory) {
+  pthread_mutex_lock(&device->memories_lock);
+  memory->next = device->memories;
+  device->memories = memory;
+  pthread_mutex_unlock(&device->memories_lock);
+}
+
 static kw_status alloc_kind(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_gpu_memory *memory = malloc(sizeof *memory);
   if (!memory) return kw_gpu_error(device->host, KW_ERR_OUT_OF_MEMORY, "no host memory for an allocation");
@@ -31,21 +38,29 @@ static kw_status alloc_kind(kw_gpu_device *device, const kw_alloc_info *info, kw
     free(memory);
     return status;
   }
-  pthread_mutex_lock(&device->memories_lock);
-  *memory = (kw_gpu_memory){*out_mem, info->kind, device->memories};
-  device->memories = memory;
-  pthread_mutex_unlock(&device->memories_lock);
+  memory->mem = *out_mem;
+  memory->kind = info->kind;
+  note_kind(device, memory);
   return KW_OK;
 }
 
-static void forget_kind(kw_gpu_device *device, kw_mem mem) {
+/* The entry, which is the caller's then; NULL for KW_MEM_DEVICE. */
+static kw_gpu_memory *forget_kind(kw_gpu_device *device, kw_mem mem) {
   pthread_mutex_lock(&device->memories_lock);
   kw_gpu_memory **link = &device->memories, *memory;
   while (*link && (*link)->mem != mem) link = &(*link)->next;
   memory = *link;
   if (memory) *link = memory->next;
   pthread_mutex_unlock(&device->memories_lock);
-  free(memory);
+  return memory;
+}
+
+void kw_gpu_memory_finish(kw_gpu_device *device) {
+  for (kw_gpu_memory *memory = device->memories, *next; memory; memory = next) {
+    next = memory->next;
+    free(memory);
+  }
+  device->memories = NULL;
 }
 
 /* ---- Slots ------------------------------------------------------------------------------------------------------- */
@@ -66,10 +81,16 @@ static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_m
   return info->kind == KW_MEM_DEVICE ? device->driver->alloc(device, info, out_mem) : alloc_kind(device, info, out_mem);
 }
 
+/* The kind is forgotten first: once the driver has freed the memory, another thread may be given its address. */
 static kw_status mem_free(void *state, kw_mem mem) {
   kw_gpu_device *device = state;
-  kw_status status = device->driver->dealloc(device, mem);
-  forget_kind(device, mem);
+  kw_gpu_memory *memory = forget_kind(device, mem);
+  kw_status status = device->driver->dealloc(device, mem, memory ? memory->kind : KW_MEM_DEVICE);
+  if (status != KW_OK && memory) {
+    note_kind(device, memory); /* it is still there */
+  } else {
+    free(memory);
+  }
   return status;
 }
 

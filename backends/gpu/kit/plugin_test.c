@@ -69,6 +69,10 @@ static struct {
   int registered; /* runs of pages */
   size_t pages_size;
   bool pages_read_only;
+  kw_status dealloc;
+  kw_mem_kind freed;       /* as what the last memory that was freed had been allocated */
+  kw_mem_kind kind_inside; /* what kw_gpu_mem_kind said of it while the driver freed it */
+  bool reuse;              /* its address is memory of the kind pinned again before dealloc returns */
 } fake;
 
 static void ignore(int signal) {
@@ -110,6 +114,23 @@ static kw_status close_device(kw_gpu_device *device) {
   assert_ptr_equal(device->handle, device->physical.id);
   ++fake.closed;
   return KW_OK;
+}
+
+static kw_status alloc(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem) {
+  static char only; /* one address for all */
+  (void)device, (void)info;
+  *out_mem = &only;
+  return KW_OK;
+}
+
+static kw_status alloc_of(void *device, kw_mem_kind kind, kw_mem *out_mem);
+
+static kw_status dealloc(kw_gpu_device *device, kw_mem mem, kw_mem_kind kind) {
+  kw_mem again = NULL;
+  fake.freed = kind;
+  fake.kind_inside = kw_gpu_mem_kind(device, mem);
+  if (fake.reuse) assert_int_equal(alloc_of(device, KW_MEM_HOST_PINNED, &again), KW_OK);
+  return fake.dealloc;
 }
 
 static kw_status copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *info) {
@@ -202,6 +223,9 @@ static const kw_gpu_driver driver = {
     .options = options,
     .open = open_device,
     .close = close_device,
+    .mem_kinds = 1u << KW_MEM_HOST_PINNED | 1u << KW_MEM_MANAGED,
+    .alloc = alloc,
+    .dealloc = dealloc,
     .copy = copy,
     .host_register = host_register,
     .host_unregister = host_unregister,
@@ -377,6 +401,45 @@ static void what_fails_at_open_leaves_nothing(void **state) {
   assert_int_equal(fake.closed, fake.opened);
 }
 
+static kw_status alloc_of(void *device, kw_mem_kind kind, kw_mem *out_mem) {
+  const kw_alloc_info info = {.struct_size = sizeof info, .kind = kind, .size = 64, .alignment = 64};
+  return ((const kw_memory_api *)table(KW_GROUP_MEMORY))->alloc(device, &info, out_mem);
+}
+
+static void a_freed_address_has_the_kind_of_its_next_owner(void **state) {
+  const kw_memory_api *memory = table(KW_GROUP_MEMORY);
+  void *plugin, *device = start_and_open(&plugin);
+  kw_mem mem = NULL;
+  (void)state;
+  assert_int_equal(alloc_of(device, KW_MEM_MANAGED, &mem), KW_OK);
+  fake.reuse = true; /* as another thread may */
+  assert_int_equal(memory->dealloc(device, mem), KW_OK);
+  assert_int_equal(fake.freed, KW_MEM_MANAGED);
+  assert_int_equal(fake.kind_inside, KW_MEM_DEVICE);
+  assert_int_equal(kw_gpu_mem_kind(device, mem), KW_MEM_HOST_PINNED);
+  fake.reuse = false;
+  assert_int_equal(memory->dealloc(device, mem), KW_OK);
+  assert_int_equal(fake.freed, KW_MEM_HOST_PINNED);
+  assert_int_equal(kw_gpu_mem_kind(device, mem), KW_MEM_DEVICE);
+  end(plugin, device);
+}
+
+static void memory_that_is_not_freed_keeps_its_kind(void **state) {
+  const kw_memory_api *memory = table(KW_GROUP_MEMORY);
+  void *plugin, *device = start_and_open(&plugin);
+  kw_mem mem = NULL;
+  (void)state;
+  assert_int_equal(alloc_of(device, KW_MEM_MANAGED, &mem), KW_OK);
+  fake.dealloc = KW_ERR_INTERNAL;
+  assert_int_equal(memory->dealloc(device, mem), KW_ERR_INTERNAL);
+  assert_int_equal(kw_gpu_mem_kind(device, mem), KW_MEM_MANAGED);
+  fake.dealloc = KW_OK;
+  assert_int_equal(memory->dealloc(device, mem), KW_OK);
+  assert_int_equal(fake.freed, KW_MEM_MANAGED);
+  assert_int_equal(kw_gpu_mem_kind(device, mem), KW_MEM_DEVICE);
+  end(plugin, device);
+}
+
 static void copies_of_unknown_kinds_are_refused(void **state) {
   const kw_memory_api *memory = table(KW_GROUP_MEMORY);
   kw_copy_info info = {.struct_size = sizeof info, .kind = 3, .size = 1};
@@ -496,6 +559,8 @@ int main(void) {
       cmocka_unit_test_setup(what_fails_at_init_leaves_nothing, reset),
       cmocka_unit_test_setup(handlers_of_signals_stay_the_application_s, reset),
       cmocka_unit_test_setup(what_fails_at_open_leaves_nothing, reset),
+      cmocka_unit_test_setup(a_freed_address_has_the_kind_of_its_next_owner, reset),
+      cmocka_unit_test_setup(memory_that_is_not_freed_keeps_its_kind, reset),
       cmocka_unit_test_setup(copies_of_unknown_kinds_are_refused, reset),
       cmocka_unit_test_setup(streams_are_synchronised_before_they_go, reset),
       cmocka_unit_test_setup(a_late_error_is_told_once_until_it_is_cleared, reset),

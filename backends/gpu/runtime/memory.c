@@ -70,10 +70,9 @@ kw_status kw_rt_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *ou
   return status;
 }
 
-kw_status kw_rt_free(kw_gpu_device *base, kw_mem mem) {
+kw_status kw_rt_free(kw_gpu_device *base, kw_mem mem, kw_mem_kind kind) {
   kw_rt_device *device = (kw_rt_device *)base;
   kw_status ended;
-  const kw_mem_kind kind = kw_gpu_mem_kind(base, mem);
   const bool ordered = device->pools && kind == KW_MEM_DEVICE;
   if (kind == KW_MEM_HOST_PINNED) return kw_rt_free_host(base, mem);
   if (kw_rt_share_end(device, mem, &ended)) return ended;

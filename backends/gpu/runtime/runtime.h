@@ -269,7 +269,7 @@ kw_status kw_rt_device_open(kw_gpu_device *device, const kw_open_info *info);
 kw_status kw_rt_device_close(kw_gpu_device *device);
 
 kw_status kw_rt_alloc(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);
-kw_status kw_rt_free(kw_gpu_device *device, kw_mem mem);
+kw_status kw_rt_free(kw_gpu_device *device, kw_mem mem, kw_mem_kind kind);
 kw_status kw_rt_copy(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy);
 kw_status kw_rt_fill(kw_gpu_device *device, kw_gpu_stream *stream, kw_mem mem, uint64_t offset, uint64_t size,
                      const void *pattern, uint32_t pattern_size);

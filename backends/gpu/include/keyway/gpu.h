@@ -136,8 +136,9 @@ struct kw_gpu_driver {
   uint64_t mem_flags; /* of KW_MEM_'s critical ones: those that alloc knows, for KW_MEM_DEVICE */
   /* The kind is a known one, and so are critical flags. */
   kw_status (*alloc)(kw_gpu_device *device, const kw_alloc_info *info, kw_mem *out_mem);
-  /* kw_gpu_mem_kind says how it was allocated. */
-  kw_status (*dealloc)(kw_gpu_device *device, kw_mem mem);
+  /* `kind` is what it was allocated as, which kw_gpu_mem_kind knows no more: the address may have a new owner before
+   * this returns. When it fails, kw_gpu_mem_kind knows the memory again. */
+  kw_status (*dealloc)(kw_gpu_device *device, kw_mem mem, kw_mem_kind kind);
   /* The kind is one of the three of plugin.h. */
   kw_status (*copy)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_copy_info *copy);
   /* (optional) */
