@@ -65,19 +65,26 @@ void kw_gpu_memory_finish(kw_gpu_device *device) {
 
 /* ---- Slots ------------------------------------------------------------------------------------------------------- */
 
+static kw_status refuse_alloc(const kw_gpu_device *device, const kw_alloc_info *info, uint32_t kinds, uint64_t flags) {
+  const char *key = device->driver->key;
+  if (info->kind == KW_MEM_DEVICE && (info->flags & KW_FLAGS_CRITICAL & ~flags) == KW_MEM_IPC)
+    return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED,
+                        "memory for other processes by bytes (KW_MEM_IPC): %s has none%s", key,
+                        flags & KW_MEM_EXPORTABLE ? "; pass it on by descriptor (KW_MEM_EXPORTABLE)" : "");
+  return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED,
+                      "memory of kind %u with flags 0x%llx: %s has the kinds 0x%x (one bit each), and of flags that "
+                      "must be known 0x%llx",
+                      (unsigned)info->kind, (unsigned long long)info->flags, key, kinds, (unsigned long long)flags);
+}
+
 static kw_status mem_alloc(void *state, const kw_alloc_info *info, kw_mem *out_mem) {
   kw_gpu_device *device = state;
   const uint32_t kinds = device->driver->mem_kinds | 1u << KW_MEM_DEVICE;
   const uint64_t flags = info->kind == KW_MEM_DEVICE ? device->driver->mem_flags : 0;
   kw_status status = kw_gpu_check_critical(device->host, 0, info->next);
   if (status != KW_OK) return status;
-  if (info->kind >= 32 || (kinds >> info->kind & 1) == 0 || (info->flags & KW_FLAGS_CRITICAL & ~flags) != 0) {
-    return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED,
-                        "memory of kind %u with flags 0x%llx: %s has the kinds 0x%x (one bit each), and of flags that "
-                        "must be known 0x%llx",
-                        (unsigned)info->kind, (unsigned long long)info->flags, device->driver->key, kinds,
-                        (unsigned long long)flags);
-  }
+  if (info->kind >= 32 || (kinds >> info->kind & 1) == 0 || (info->flags & KW_FLAGS_CRITICAL & ~flags) != 0)
+    return refuse_alloc(device, info, kinds, flags);
   return info->kind == KW_MEM_DEVICE ? device->driver->alloc(device, info, out_mem) : alloc_kind(device, info, out_mem);
 }
 

@@ -440,6 +440,17 @@ static void memory_that_is_not_freed_keeps_its_kind(void **state) {
   end(plugin, device);
 }
 
+static void memory_by_bytes_is_refused_by_name(void **state) {
+  const kw_memory_api *memory = table(KW_GROUP_MEMORY);
+  const kw_alloc_info info = {.struct_size = sizeof info, .size = 64, .alignment = 64, .flags = KW_MEM_IPC};
+  void *plugin, *device = start_and_open(&plugin);
+  kw_mem mem = NULL;
+  (void)state;
+  assert_int_equal(memory->alloc(device, &info, &mem), KW_ERR_UNSUPPORTED);
+  assert_string_equal(seen.text, "memory for other processes by bytes (KW_MEM_IPC): fake has none");
+  end(plugin, device);
+}
+
 static void copies_of_unknown_kinds_are_refused(void **state) {
   const kw_memory_api *memory = table(KW_GROUP_MEMORY);
   kw_copy_info info = {.struct_size = sizeof info, .kind = 3, .size = 1};
@@ -561,6 +572,7 @@ int main(void) {
       cmocka_unit_test_setup(what_fails_at_open_leaves_nothing, reset),
       cmocka_unit_test_setup(a_freed_address_has_the_kind_of_its_next_owner, reset),
       cmocka_unit_test_setup(memory_that_is_not_freed_keeps_its_kind, reset),
+      cmocka_unit_test_setup(memory_by_bytes_is_refused_by_name, reset),
       cmocka_unit_test_setup(copies_of_unknown_kinds_are_refused, reset),
       cmocka_unit_test_setup(streams_are_synchronised_before_they_go, reset),
       cmocka_unit_test_setup(a_late_error_is_told_once_until_it_is_cleared, reset),
