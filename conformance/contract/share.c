@@ -53,6 +53,12 @@ static kw_tensor *import_it(const kw_external_memory *memory) {
   return tensor;
 }
 
+static void expect_refused(const kw_external_memory *memory, const char *what) {
+  kw_tensor *tensor = NULL;
+  kw_status status = kw_tensor_import(kw_contract.device, memory, NULL, NULL, &tensor);
+  KW_CHECK(status == KW_ERR_INVALID_ARGUMENT, "an import of %s: %s", what, kw_status_name(status));
+}
+
 static void expect_part(const kw_tensor *part, uint64_t tag, const char *what) {
   unsigned char *want = kw_test_memory(2 * SIZE), *got = want + SIZE;
   kw_test_pattern(want, SIZE, tag);
@@ -125,10 +131,16 @@ int kw_child_import(void) {
     ((unsigned char *)&memory)[i] = (unsigned char)byte;
   }
   kw_child_open_device();
-  kw_tensor *part = import_it(&memory);
+  kw_external_memory far = memory;
+  far.offset = 1 << 30;
+  expect_refused(&far, "a range past the end of another process's memory");
+  kw_tensor *part = import_it(&memory), *again = import_it(&memory);
   expect_part(part, 1, "another process's memory");
-  write_part(part, 2);
   kw_tensor_release(part);
+  KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+  expect_part(again, 1, "another process's memory after another import of it has ended");
+  write_part(again, 2);
+  kw_tensor_release(again);
   KW_CHECK_OK(kw_memory_trim(kw_contract.device));
   return 0;
 }
@@ -159,12 +171,6 @@ void kw_contract_interop_bytes_elsewhere(void **state) {
 }
 
 /* ---- What comes from elsewhere ----------------------------------------------------------------------------------- */
-
-static void expect_refused(const kw_external_memory *memory, const char *what) {
-  kw_tensor *tensor = NULL;
-  kw_status status = kw_tensor_import(kw_contract.device, memory, NULL, NULL, &tensor);
-  KW_CHECK(status == KW_ERR_INVALID_ARGUMENT, "an import of %s: %s", what, kw_status_name(status));
-}
 
 /* A range that reaches past the memory is refused, however it is said. Drivers share memory in whole steps, of up to 2
  * MiB: a handle may name more than was asked for. */
