@@ -86,7 +86,8 @@ static bool arch_option(int device, char out[KW_RT_ARCH_SIZE]) {
 }
 
 #define NAME(field, parameters, cuda, hip) cuda,
-static const char *const call_names[] = {KW_RT_CALLS(NAME) KW_RT_COMPILER_CALLS(NAME) KW_RT_SHARE_CALLS(NAME)};
+static const char *const call_names[] = {KW_RT_CALLS(NAME) KW_RT_COMPILER_CALLS(NAME) KW_RT_SHARE_CALLS(NAME)
+                                             KW_RT_IPC_CALLS(NAME)};
 static const char *const driver_names[] = {"libcuda.so.1", NULL};
 static const char *const compiler_names[] = {KW_RT_CUDA_COMPILER, NULL};
 static const char *const options[] = {KW_RT_CUDA_OPTIONS, NULL};

@@ -86,7 +86,8 @@ static bool arch_option(int device, char out[KW_RT_ARCH_SIZE]) {
 }
 
 #define NAME(field, parameters, cuda, hip) hip,
-static const char *const call_names[] = {KW_RT_CALLS(NAME) KW_RT_COMPILER_CALLS(NAME) KW_RT_SHARE_CALLS(NAME)};
+static const char *const call_names[] = {KW_RT_CALLS(NAME) KW_RT_COMPILER_CALLS(NAME) KW_RT_SHARE_CALLS(NAME)
+                                             KW_RT_IPC_CALLS(NAME)};
 static const char *const driver_names[] = {
     "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so", NULL};
 static const char *const compiler_names[] = {KW_RT_HIP_COMPILER, NULL};

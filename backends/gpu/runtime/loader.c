@@ -47,17 +47,23 @@ static bool find_common(void *library, int begin, int end) {
   return found;
 }
 
-static bool shares;
+static bool shares, names_memory;
 
-static void find_shares(void) {
-  shares = true;
-  for (int i = KW_RT_NEEDED_CALLS; i < KW_RT_CALL_COUNT && shares; ++i)
-    shares = kw_rt_driver_has(
+/* Whether the driver has all of [begin, end). */
+static bool has_all(int begin, int end) {
+  bool has = true;
+  for (int i = begin; i < end && has; ++i)
+    has = kw_rt_driver_has(
         &(kw_rt_own_call){runtime->call_names[i], (char *)&kw_rt + (size_t)i * sizeof(void (*)(void))});
+  return has;
 }
 
 bool kw_rt_shares(void) {
   return shares;
+}
+
+bool kw_rt_names_memory(void) {
+  return names_memory;
 }
 
 static void open_all(void) {
@@ -81,7 +87,8 @@ static void open_all(void) {
     snprintf(reason, sizeof reason, "%s", runtime->no_device);
     return;
   }
-  find_shares();
+  shares = has_all(KW_RT_NEEDED_CALLS, KW_RT_SHARE_END);
+  names_memory = has_all(KW_RT_SHARE_END, KW_RT_CALL_COUNT);
   void *compiler = kw_rt_load(runtime->compiler);
   if (!compiler) {
     snprintf(reason, sizeof reason, "%s", runtime->no_compiler);

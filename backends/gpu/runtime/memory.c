@@ -60,6 +60,7 @@ kw_status kw_rt_alloc(kw_gpu_device *base, const kw_alloc_info *info, kw_mem *ou
   kw_rt_device *device = (kw_rt_device *)base;
   if (info->kind == KW_MEM_HOST_PINNED) return alloc_pinned(device, info->size, out_mem);
   if (info->kind == KW_MEM_MANAGED) return alloc_managed(device, info->size, out_mem);
+  if (info->flags & KW_MEM_IPC) return kw_rt_ipc_alloc(device, info, out_mem);
   if (info->flags & KW_MEM_EXPORTABLE) return kw_rt_share_alloc(device, info->size, out_mem);
   int error = 2 /* out of memory */, call = device->pools ? KW_RT_alloc_async : KW_RT_alloc;
   void *before = runtime->enter(device);
@@ -75,7 +76,7 @@ kw_status kw_rt_free(kw_gpu_device *base, kw_mem mem, kw_mem_kind kind) {
   kw_status ended;
   const bool ordered = device->pools && kind == KW_MEM_DEVICE;
   if (kind == KW_MEM_HOST_PINNED) return kw_rt_free_host(base, mem);
-  if (kw_rt_share_end(device, mem, &ended)) return ended;
+  if (kw_rt_share_end(device, mem, &ended) || kw_rt_ipc_end(device, mem, &ended)) return ended;
   void *before = runtime->enter(device);
   int error = ordered ? kw_rt.free_async(mem, device->memory_stream) : kw_rt.free(mem);
   runtime->leave(before);

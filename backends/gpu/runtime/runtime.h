@@ -105,19 +105,35 @@
   X(share_import, (uint64_t * handle, void *shared, unsigned type), "cuMemImportFromShareableHandle",                \
     "hipMemImportFromShareableHandle")
 
+/* A handle of memory for another process; calls take it by value. */
+typedef struct kw_rt_ipc_handle {
+  char bytes[64];
+} kw_rt_ipc_handle;
+
+/* Of drivers that name memory for other processes; all of them or none. */
+#define KW_RT_IPC_CALLS(X)                                                                          \
+  X(ipc_name, (kw_rt_ipc_handle * handle, void *memory), "cuIpcGetMemHandle", "hipIpcGetMemHandle") \
+  X(ipc_open, (void **memory, kw_rt_ipc_handle handle, unsigned flags), "cuIpcOpenMemHandle_v2",    \
+    "hipIpcOpenMemHandle")                                                                          \
+  X(ipc_close, (void *memory), "cuIpcCloseMemHandle", "hipIpcCloseMemHandle")                       \
+  X(address_range, (void **begin, size_t *size, void *inside), "cuMemGetAddressRange_v2", "hipMemGetAddressRange")
+
 #define KW_RT_FIELD(field, parameters, cuda, hip) int(*field) parameters;
 #define KW_RT_NUMBER(field, parameters, cuda, hip) KW_RT_##field,
 typedef struct kw_rt_calls {
   KW_RT_CALLS(KW_RT_FIELD)
   KW_RT_COMPILER_CALLS(KW_RT_FIELD)
   KW_RT_SHARE_CALLS(KW_RT_FIELD)
+  KW_RT_IPC_CALLS(KW_RT_FIELD)
 } kw_rt_calls;
 enum {
   KW_RT_CALLS(KW_RT_NUMBER) KW_RT_DRIVER_CALLS,
   KW_RT_LAST_DRIVER = KW_RT_DRIVER_CALLS - 1,
   KW_RT_COMPILER_CALLS(KW_RT_NUMBER) KW_RT_NEEDED_CALLS,
   KW_RT_LAST_NEEDED = KW_RT_NEEDED_CALLS - 1,
-  KW_RT_SHARE_CALLS(KW_RT_NUMBER) KW_RT_CALL_COUNT
+  KW_RT_SHARE_CALLS(KW_RT_NUMBER) KW_RT_SHARE_END,
+  KW_RT_LAST_SHARE = KW_RT_SHARE_END - 1,
+  KW_RT_IPC_CALLS(KW_RT_NUMBER) KW_RT_CALL_COUNT
 };
 
 /* All that are needed are set once kw_rt_open has said KW_OK. */
@@ -140,7 +156,7 @@ typedef struct kw_rt_own_call {
 typedef struct kw_rt_runtime {
   const char *name;                /* "CUDA" */
   const char *vendor;              /* of the devices */
-  const char *const *call_names;   /* KW_RT_CALLS, KW_RT_COMPILER_CALLS, KW_RT_SHARE_CALLS */
+  const char *const *call_names;   /* KW_RT_CALLS, KW_RT_COMPILER_CALLS, KW_RT_SHARE_CALLS, KW_RT_IPC_CALLS */
   const kw_rt_own_call *own_calls; /* of the driver, beside these; NULL ends them */
   const char *const *driver;       /* names of the library, tried in order; NULL ends them */
   const char *const *compiler;
@@ -227,6 +243,13 @@ bool kw_rt_shares(void);
 kw_status kw_rt_share_alloc(kw_rt_device *device, uint64_t size, kw_mem *out_mem);
 /* Frees it, or ends an import; false where it is neither. */
 bool kw_rt_share_end(kw_rt_device *device, kw_mem mem, kw_status *out_status);
+
+/* The same by bytes (KW_MEM_IPC): whether the driver has KW_RT_IPC_CALLS. */
+bool kw_rt_names_memory(void);
+kw_status kw_rt_ipc_alloc(kw_rt_device *device, const kw_alloc_info *info, kw_mem *out_mem);
+kw_status kw_rt_ipc_export(kw_rt_device *device, kw_mem mem, kw_external_memory *inout_info);
+kw_status kw_rt_ipc_import(kw_rt_device *device, const kw_external_memory *info, kw_mem *out_mem);
+bool kw_rt_ipc_end(kw_rt_device *device, kw_mem mem, kw_status *out_status);
 
 /* An entry point that not every driver has, to be set; false: this one has not. After kw_rt_open. */
 bool kw_rt_driver_has(const kw_rt_own_call *call);
@@ -330,7 +353,7 @@ extern const kw_test_api kw_rt_test_api;
   .free_host = kw_rt_free_host, .copy_peer = kw_rt_copy_peer, .mem_kinds = KW_RT_MEM_KINDS,                            \
   .map = kw_gpu_map_by_address, .unmap = kw_gpu_unmap_by_address, .host_register = kw_rt_host_register,                \
   .host_unregister = kw_rt_host_unregister, .host_address = kw_rt_host_address, .native_handle = kw_rt_native_handle,  \
-  .mem_flags = KW_MEM_EXPORTABLE, .import_handle = kw_rt_import, .release_handle = kw_rt_import_end,                   \
+  .mem_flags = KW_MEM_EXPORTABLE | KW_MEM_IPC, .import_handle = kw_rt_import, .release_handle = kw_rt_import_end,      \
   .export_handle = kw_rt_export,                                                                                       \
   .stream_size = sizeof(kw_rt_stream), .stream_create = kw_rt_stream_create, .stream_destroy = kw_rt_stream_destroy,   \
   .stream_synchronize = kw_rt_stream_synchronize, .stream_query = kw_rt_stream_query,                                  \

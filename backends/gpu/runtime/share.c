@@ -141,8 +141,9 @@ bool kw_rt_share_end(kw_rt_device *device, kw_mem mem, kw_status *out_status) {
 kw_status kw_rt_export(kw_gpu_device *base, kw_mem mem, kw_external_memory *inout_info) {
   kw_rt_device *device = (kw_rt_device *)base;
   int descriptor = -1;
+  if (inout_info->kind == KW_HANDLE_IPC) return kw_rt_ipc_export(device, mem, inout_info);
   if (inout_info->kind != KW_HANDLE_FD)
-    return kw_gpu_error(base->host, KW_ERR_UNSUPPORTED, "an export as kind %u: %s gives descriptors",
+    return kw_gpu_error(base->host, KW_ERR_UNSUPPORTED, "an export as kind %u: %s gives descriptors and bytes",
                         (unsigned)inout_info->kind, runtime->name);
   pthread_mutex_lock(&base->lock);
   const kw_rt_shared *shared = device->shared;
@@ -181,8 +182,10 @@ kw_status kw_rt_import(kw_gpu_device *base, const kw_external_memory *info, kw_m
   kw_rt_device *device = (kw_rt_device *)base;
   char text[300];
   int call = 0;
+  if (info->kind == KW_HANDLE_IPC) return kw_rt_ipc_import(device, info, out_mem);
   if (info->kind != KW_HANDLE_FD)
-    return kw_gpu_error(base->host, KW_ERR_UNSUPPORTED, "memory of kind %u: %s takes host memory and descriptors",
+    return kw_gpu_error(base->host, KW_ERR_UNSUPPORTED,
+                        "memory of kind %u: %s takes host memory, descriptors and bytes that it exported",
                         (unsigned)info->kind, runtime->name);
   kw_status status = check_shares(device);
   if (status != KW_OK) return status;
@@ -208,6 +211,7 @@ kw_status kw_rt_import(kw_gpu_device *base, const kw_external_memory *info, kw_m
 
 kw_status kw_rt_import_end(kw_gpu_device *base, kw_mem mem) {
   kw_status status = KW_OK;
-  if (kw_rt_share_end((kw_rt_device *)base, mem, &status)) return status;
+  kw_rt_device *device = (kw_rt_device *)base;
+  if (kw_rt_share_end(device, mem, &status) || kw_rt_ipc_end(device, mem, &status)) return status;
   return kw_gpu_error(base->host, KW_ERR_INVALID_ARGUMENT, "release_memory: %p is no import of this device", mem);
 }

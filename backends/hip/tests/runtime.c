@@ -42,6 +42,7 @@ static const struct {
     {INVALID_DEVICE, "hipErrorInvalidDevice"},
     {200, "hipErrorInvalidImage"},
     {201, "hipErrorInvalidContext"},
+    {205, "hipErrorMapFailed"},
     {209, "hipErrorNoBinaryForGpu"},
     {ECC_NOT_CORRECTABLE, "hipErrorECCNotCorrectable"},
     {217, "hipErrorPeerAccessUnsupported"},
@@ -131,7 +132,8 @@ static const kw_rt_own_call own_calls[] = {
 };
 
 #define CUDA_NAME(field, parameters, cuda, hip) cuda,
-static const char *const cuda_names[] = {KW_RT_CALLS(CUDA_NAME) KW_RT_COMPILER_CALLS(CUDA_NAME)};
+static const char *const cuda_names[] = {KW_RT_CALLS(CUDA_NAME) KW_RT_COMPILER_CALLS(CUDA_NAME)
+                                             KW_RT_SHARE_CALLS(CUDA_NAME) KW_RT_IPC_CALLS(CUDA_NAME)};
 
 static int opened = NO_DEVICE; /* what hipInit says */
 
@@ -159,7 +161,8 @@ static void open_driver(void) {
   opened = INSUFFICIENT_DRIVER;
   for (const kw_rt_own_call *call = own_calls; call->name; ++call)
     if (!find_call(library, call->name, call->entry)) return;
-  if (shim_find_calls(library, 0, KW_RT_DRIVER_CALLS)) opened = translate(shim_cuda.init(0));
+  if (shim_find_calls(library, 0, KW_RT_DRIVER_CALLS) && shim_find_calls(library, KW_RT_SHARE_END, KW_RT_CALL_COUNT))
+    opened = translate(shim_cuda.init(0));
 }
 
 /* HIP needs no hipInit: what comes first does it. */
@@ -337,6 +340,12 @@ int shim_architecture(char out[KW_RT_ARCH_SIZE]) {
      unsigned block_z, unsigned shared_bytes, void *on, void **params, void **extra),                            \
     launch, (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, on, params, extra))
 
+#define IPC_CALLS(X)                                                                                                  \
+  X(hipIpcGetMemHandle, (kw_rt_ipc_handle * handle, void *memory), ipc_name, (handle, memory))                        \
+  X(hipIpcOpenMemHandle, (void **memory, kw_rt_ipc_handle handle, unsigned flags), ipc_open, (memory, handle, flags)) \
+  X(hipIpcCloseMemHandle, (void *memory), ipc_close, (memory))                                                        \
+  X(hipMemGetAddressRange, (void **begin, size_t *size, void *inside), address_range, (begin, size, inside))
+
 #define DEVICE_CALL(hip, parameters, field, arguments)           \
   EXPORT int hip parameters {                                    \
     int error = ready();                                         \
@@ -352,6 +361,7 @@ int shim_architecture(char out[KW_RT_ARCH_SIZE]) {
   }
 DEVICE_CALLS(DEVICE_CALL)
 CONTEXT_CALLS(CONTEXT_CALL)
+IPC_CALLS(CONTEXT_CALL)
 
 EXPORT int hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size, void *stream) {
   void *to_context, *from_context;

@@ -97,4 +97,12 @@ int driver_push(stream *to, const kw_engine_task *task);
  * as memory of the device. */
 bool driver_owns(const context *home, const void *begin, uint64_t size, kw_engine_memory_kind kind);
 
+/* Allocations of whole blocks share theirs with no others, and lie on pages of their own: those have handles for other
+ * processes. */
+#define DRIVER_BLOCK ((size_t)2 << 20)
+/* Memory whose handle may be asked for from here on, where its size lets it; OK, or OUT_OF_MEMORY. */
+int driver_may_name(void *begin, size_t size);
+/* Before it is freed. */
+void driver_unname(void *begin);
+
 #endif /* KEYWAY_TEST_DRIVER_H */

@@ -8,10 +8,14 @@
 
 /* ---- Allocating -------------------------------------------------------------------------------------------------- */
 
-static int allocate(kw_engine_memory_kind kind, size_t size, void **out) {
+static int allocate_at(kw_engine_memory_kind kind, size_t size, size_t alignment, void **out) {
   context *home;
   int error = driver_enter(&home);
-  return error ? error : driver_error(home, kw_engine_alloc(home->device, kind, size, 256, out));
+  return error ? error : driver_error(home, kw_engine_alloc(home->device, kind, size, alignment, out));
+}
+
+static int allocate(kw_engine_memory_kind kind, size_t size, void **out) {
+  return allocate_at(kind, size, 256, out);
 }
 
 static int release(void *memory, kw_engine_memory_kind kind) {
@@ -23,12 +27,17 @@ static int release(void *memory, kw_engine_memory_kind kind) {
   if (!kw_engine_find(memory, &found)) return INVALID_VALUE;
   if (found.kind == KW_ENGINE_MEMORY_SHARED) found.kind = KW_ENGINE_MEMORY_DEVICE; /* one function frees both */
   if (found.kind != kind) return INVALID_VALUE;
+  driver_unname(memory);
   kw_engine_status status = kw_engine_free(memory);
   return error ? error : driver_error(home, status);
 }
 
 API(cuMemAlloc_v2, hipMalloc)(void **memory, size_t size) {
-  return allocate(KW_ENGINE_MEMORY_DEVICE, size, memory);
+  int error = allocate_at(KW_ENGINE_MEMORY_DEVICE, size, size % DRIVER_BLOCK == 0 ? 4096 : 256, memory);
+  if (error) return error;
+  error = driver_may_name(*memory, size);
+  if (error) kw_engine_free(*memory);
+  return error;
 }
 
 API(cuMemFree_v2, hipFree)(void *memory) {
