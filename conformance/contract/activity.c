@@ -157,7 +157,7 @@ static void begin(void) {
   const kw_init_info init = {.struct_size = sizeof init};
   const kw_open_info open = {.struct_size = sizeof open};
   t.guest = kw_guest_load();
-  t.host_table = kw_guest_host;
+  t.host_table = kw_guest_host_for(&t.guest);
   t.host_table.register_kernel = keep_kernel;
   EXPECT_OK(t.guest.desc->init(&t.host_table, &init, &t.plugin));
   EXPECT_OK(t.guest.device->open(t.plugin, 0, &open, &t.device));

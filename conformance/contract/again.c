@@ -27,11 +27,10 @@ int kw_child_init_again(void) {
   for (int round = 0; round < ROUNDS; round++) {
     char when[64];
     snprintf(when, sizeof when, "after %d rounds of init and shutdown", round);
-    kw_host_api table = kw_guest_host; /* good until shutdown has returned, and each time another */
+    kw_host_api table = kw_guest_host_for(&g); /* good until shutdown has returned, and each time another */
     const char *reason = NULL;
     void *plugin = NULL;
     uint32_t count = 0;
-    if (g.desc->abi_version < table.abi_version) table.abi_version = g.desc->abi_version;
     memset(&kw_guest_seen, 0, sizeof kw_guest_seen);
     KW_GUEST_OK(when, g.desc->probe(&reason));
     KW_GUEST_OK(when, g.desc->init(&table, &(kw_init_info){.struct_size = sizeof(kw_init_info)}, &plugin));

@@ -407,9 +407,11 @@ int kw_child_copy_through_host(void) {
   static unsigned char bytes[SIZE], out[SIZE];
   const kw_init_info init = {.struct_size = sizeof init};
   const kw_open_info open = {.struct_size = sizeof open};
+  static kw_host_api host;
   const kw_guest g = kw_guest_load();
   void *plugin = NULL, *device = NULL;
-  THROUGH_OK(g.desc->init(&kw_guest_host, &init, &plugin));
+  host = kw_guest_host_for(&g);
+  THROUGH_OK(g.desc->init(&host, &init, &plugin));
   THROUGH_OK(g.device->open(plugin, 0, &open, &device));
   kw_test_pattern(bytes, SIZE, 1);
   for (int i = 0; i < ROUNDS; i++) {

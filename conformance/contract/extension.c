@@ -99,8 +99,7 @@ static void graph_with_extensions(const kw_guest *g, void *device, void *stream)
 
 int kw_child_extensions(void) {
   kw_guest g = kw_guest_load();
-  kw_host_api host = kw_guest_host;
-  if (g.desc->abi_version < host.abi_version) host.abi_version = g.desc->abi_version;
+  kw_host_api host = kw_guest_host_for(&g);
   query_with_extensions(&g);
   void *plugin = init_with_extensions(&g, &host);
   void *device = open_with_extensions(&g, plugin);

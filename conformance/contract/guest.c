@@ -125,6 +125,12 @@ kw_guest kw_guest_load(void) {
   return g;
 }
 
+kw_host_api kw_guest_host_for(const kw_guest *g) {
+  kw_host_api host = kw_guest_host;
+  if (g->desc->abi_version < host.abi_version) host.abi_version = g->desc->abi_version;
+  return host;
+}
+
 void kw_guest_expect(kw_status status, kw_status want, const char *call, const char *when) {
   KW_CHECK(status == want, "%s: %s gave %s, not %s: %s", when, call, kw_status_name(status), kw_status_name(want),
            *kw_guest_seen.error ? kw_guest_seen.error : "no text");

@@ -17,7 +17,8 @@ typedef struct kw_guest_record {
 extern kw_guest_record kw_guest_seen;
 
 /* The small host. It takes every kernel and op and forgets it, and fails the test at a late error. Its ctx is the
- * record that it writes to, NULL for kw_guest_seen. */
+ * record that it writes to, NULL for kw_guest_seen. Of the newest version: kw_guest_host_for makes the table that a
+ * plugin gets. */
 extern const kw_host_api kw_guest_host;
 
 typedef struct kw_guest {
@@ -33,6 +34,9 @@ typedef struct kw_guest {
 
 /* Opens kw_contract.plugin_path and asks it. */
 kw_guest kw_guest_load(void);
+
+/* kw_guest_host of the version that was agreed on with this plugin. */
+kw_host_api kw_guest_host_for(const kw_guest *g);
 
 /* Copies something to an open device and back. `when` begins what is said about a failure. */
 void kw_guest_use_opened(const kw_guest *g, void *device, uint64_t seed, const char *when);

@@ -136,12 +136,11 @@ static void send_later_values(question *q) {
 
 int kw_child_later_values(void) {
   kw_guest g = kw_guest_load();
-  kw_host_api host = kw_guest_host;
+  kw_host_api host = kw_guest_host_for(&g);
   const kw_init_info init = {.struct_size = sizeof init};
   const kw_open_info open = {.struct_size = sizeof open};
   void *plugin = NULL, *device = NULL;
   static question q;
-  if (g.desc->abi_version < host.abi_version) host.abi_version = g.desc->abi_version;
   host.register_kernel = keep_kernel;
   KW_GUEST_OK("keeping the kernels", g.desc->init(&host, &init, &plugin));
   KW_GUEST_OK("keeping the kernels", g.device->open(plugin, 0, &open, &device));

@@ -66,11 +66,13 @@ static void open_with_strange_values(const kw_guest *g, void *plugin) {
 }
 
 int kw_child_options(void) {
+  static kw_host_api host;
   const kw_guest g = kw_guest_load();
   void *plugin = NULL, *device = NULL;
   handed h = hand_own_values(g.desc, KW_OPTION_INIT);
   const kw_init_info init = {.struct_size = sizeof init, .option_count = h.count, .options = h.options};
-  KW_GUEST_OK("with all options as they are by themselves", g.desc->init(&kw_guest_host, &init, &plugin));
+  host = kw_guest_host_for(&g);
+  KW_GUEST_OK("with all options as they are by themselves", g.desc->init(&host, &init, &plugin));
   take_back(&h);
   h = hand_own_values(g.desc, KW_OPTION_OPEN);
   const kw_open_info open = {.struct_size = sizeof open, .option_count = h.count, .options = h.options};

@@ -30,9 +30,8 @@ int kw_child_destroy_finishes(void) {
   void *plugin = NULL, *device = NULL, *stream = NULL;
   kw_mem mem = NULL;
   kw_guest g = kw_guest_load();
-  host = kw_guest_host;
+  host = kw_guest_host_for(&g);
   host.run_callback = note_end;
-  if (g.desc->abi_version < host.abi_version) host.abi_version = g.desc->abi_version;
   KW_GUEST_OK(WHEN, g.desc->init(&host, &init, &plugin));
   KW_GUEST_OK(WHEN, g.device->open(plugin, 0, &open, &device));
   KW_GUEST_OK(WHEN, g.memory->alloc(device, &alloc, &mem));

@@ -15,9 +15,8 @@ typedef struct host {
 
 static kw_status start(const kw_guest *g, host *h) {
   const kw_init_info info = {.struct_size = sizeof info};
-  h->table = kw_guest_host;
+  h->table = kw_guest_host_for(g);
   h->table.ctx = &h->heard;
-  if (g->desc->abi_version < h->table.abi_version) h->table.abi_version = g->desc->abi_version;
   return g->desc->init(&h->table, &info, &h->plugin);
 }
 
