@@ -226,16 +226,16 @@ static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
 static kw_gate gates[16];
 enum { GATES = sizeof gates / sizeof gates[0] };
 
-void kw_test_need(uint32_t native) {
+void kw_test_need(uint64_t native) {
   static const struct {
-    uint32_t bit;
+    uint64_t bit;
     const char *name;
   } names[] = {
 #define KW_SLOT_GROUP(group, NAME, required, native, text) {native, text},
 #define KW_NATIVE_SLOT(native, group, slot, text) {native, text},
 #include "slots.def"
   };
-  uint32_t missing = native & ~kw_device_native(kw_contract.device);
+  uint64_t missing = native & ~kw_device_native(kw_contract.device);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (missing & names[i].bit) kw_test_skip("%s has no %s of its own", kw_contract.device_name, names[i].name);
   }

@@ -78,7 +78,7 @@ kw_device_entry kw_test_entry(void);
 typedef struct kw_gate kw_gate;
 /* Skips the test unless the device has these KW_NATIVE_* itself: without them core stands in by waiting, and a gated
  * stream would be waited for. */
-void kw_test_need(uint32_t native);
+void kw_test_need(uint64_t native);
 /* Enqueues a callback that waits for kw_gate_open, and returns when the stream has reached it. The stream must be idle
  * and not the default stream. Needs KW_NATIVE_CALL_HOST. */
 kw_gate *kw_gate_close(kw_stream *stream);

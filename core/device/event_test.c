@@ -11,7 +11,7 @@ typedef struct fixture {
   kw_tensor *tensor; /* one byte */
 } fixture;
 
-static fixture open_fixture(uint32_t native) {
+static fixture open_fixture(uint64_t native) {
   fixture f = {.test = test_device_open("test:0", native)};
   assert_ok(kw_stream_create(&f.test->device, &f.stream));
   assert_ok(kw_stream_create(&f.test->device, &f.other));

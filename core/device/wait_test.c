@@ -84,7 +84,7 @@ static void an_event_names_its_stream(void **state) {
 /* Without a native query the poll is synchronize's. */
 static void a_query_does_not_wait(void **state) {
   (void)state;
-  test->plugin.native &= ~(uint32_t)KW_NATIVE_QUERY;
+  test->plugin.native &= ~KW_NATIVE_QUERY;
   assert_int_equal(kw_stream_query(stream), KW_ERR_NOT_READY);
   test_gate(stream, false);
   assert_ok(kw_stream_query(stream));

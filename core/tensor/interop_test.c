@@ -40,7 +40,7 @@ static void uses_memory_where_it_lies(void **state) {
   test_device_close(test);
 }
 
-static void the_owner_waits_for_streams(uint32_t native, bool trims) {
+static void the_owner_waits_for_streams(uint64_t native, bool trims) {
   test_device *test = test_device_open("test:0", native | KW_NATIVE_INTEROP);
   kw_stream *stream;
   char values[8] = "abcdefg", seen[8] = "";
