@@ -24,13 +24,13 @@ static int open_device(void **state) {
 
 static int open_without_events(void **state) {
   (void)state;
-  open_with(TEST_NATIVE_ALL & ~(uint32_t)KW_NATIVE_EVENTS);
+  open_with(TEST_NATIVE_ALL & ~KW_NATIVE_EVENTS);
   return 0;
 }
 
 static int open_without_fill(void **state) {
   (void)state;
-  open_with(TEST_NATIVE_ALL & ~(uint32_t)KW_NATIVE_FILL);
+  open_with(TEST_NATIVE_ALL & ~KW_NATIVE_FILL);
   return 0;
 }
 
