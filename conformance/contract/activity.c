@@ -11,7 +11,7 @@
 #include <time.h>
 
 enum { ROWS = 128, DEPTH = 256, COUNT = ROWS * DEPTH, SIZE = COUNT * sizeof(float) };
-enum { STREAMS = 2, RECORDER = STREAMS, KERNELS = 64, RECORDS = 1024, PIECE = 5 };
+enum { STREAMS = 2, RECORDER = STREAMS, RECORDS = 1024, PIECE = 5 };
 
 /* ---- What a device does ------------------------------------------------------------------------------------------ */
 
@@ -48,8 +48,6 @@ typedef struct task {
 static struct {
   kw_guest guest;
   kw_host_api host_table;
-  kw_kernel_desc kernels[KERNELS]; /* of these ops, as the plugin offers them */
-  uint32_t kernel_count;
   void *plugin, *device, *streams[STREAMS + 1]; /* the last is for recording graphs */
   kw_mem ins[STREAMS], outs[STREAMS];           /* each stream has its own */
   launchable launches[OPS];
@@ -107,8 +105,8 @@ static void describe(uint32_t op, launchable *out) {
 /* The kernel of the highest priority that takes the call. False without one. */
 static bool choose_kernel(launchable *launch) {
   bool found = false;
-  for (uint32_t i = 0; i < t.kernel_count; i++) {
-    const kw_kernel_desc *kernel = &t.kernels[i];
+  for (uint32_t i = 0; i < kw_guest_kernel_count; i++) {
+    const kw_kernel_desc *kernel = &kw_guest_kernels[i];
     if (strcmp(kernel->op, launch->call.op) != 0 || kernel->math_needs != 0) continue;
     if (!(kernel->dtypes.bits[0] & KW_DTYPE_BIT(KW_F32)) || kernel->priority == KW_PRIORITY_OFF) continue;
     if (found && kernel->priority <= launch->kernel.priority) continue;
@@ -142,23 +140,13 @@ static void prepare(uint32_t op) {
   t.launch_count++;
 }
 
-static kw_status keep_kernel(void *ctx, const kw_kernel_desc *kernel) {
-  (void)ctx;
-  for (uint32_t i = 0; i < OPS; i++) {
-    if (strcmp(kernel->op, ops[i].name) != 0 || t.kernel_count == KERNELS) continue;
-    t.kernels[t.kernel_count] = *kernel;
-    t.kernels[t.kernel_count++].op = ops[i].name; /* the plugin's text is valid during the call only */
-  }
-  return KW_OK;
-}
-
 /* Opens the device with recording on, and makes the list of what it can be given to do. */
 static void begin(void) {
   const kw_init_info init = {.struct_size = sizeof init};
   const kw_open_info open = {.struct_size = sizeof open};
   t.guest = kw_guest_load();
   t.host_table = kw_guest_host_for(&t.guest);
-  t.host_table.register_kernel = keep_kernel;
+  t.host_table.register_kernel = kw_guest_keep_kernel;
   EXPECT_OK(t.guest.desc->init(&t.host_table, &init, &t.plugin));
   EXPECT_OK(t.guest.device->open(t.plugin, 0, &open, &t.device));
   EXPECT_OK(t.guest.activity->record(t.device, 1));

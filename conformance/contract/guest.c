@@ -100,6 +100,27 @@ const kw_host_api kw_guest_host = {
     .devices_changed = host_devices_changed,
 };
 
+/* ---- Kernels kept ------------------------------------------------------------------------------------------------ */
+
+kw_kernel_desc *kw_guest_kernels;
+uint32_t kw_guest_kernel_count;
+
+kw_status kw_guest_keep_kernel(void *ctx, const kw_kernel_desc *kernel) {
+  static uint32_t room;
+  if (kw_guest_kernel_count == room) {
+    room = room ? 2 * room : 1024;
+    kw_guest_kernels = realloc(kw_guest_kernels, room * sizeof *kw_guest_kernels);
+    KW_CHECK(kw_guest_kernels, "no host memory for %u kernels", room);
+  }
+  kw_kernel_desc *kept = &kw_guest_kernels[kw_guest_kernel_count++];
+  *kept = (kw_kernel_desc){0};
+  memcpy(kept, kernel, kernel->struct_size < sizeof *kept ? kernel->struct_size : sizeof *kept);
+  kept->op = strdup(kernel->op); /* the plugin's texts are valid during the call only */
+  kept->name = strdup(kernel->name);
+  KW_CHECK(kept->op && kept->name, "no host memory for a kernel's name");
+  return host_register_kernel(ctx, kernel);
+}
+
 /* ---- The plugin -------------------------------------------------------------------------------------------------- */
 
 kw_guest kw_guest_load(void) {

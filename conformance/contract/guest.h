@@ -21,6 +21,13 @@ extern kw_guest_record kw_guest_seen;
  * plugin gets. */
 extern const kw_host_api kw_guest_host;
 
+/* For register_kernel of a test's own table: keeps the kernel, its texts too, and counts it as kw_guest_host does. What
+ * its descriptor does not reach is zero. */
+kw_status kw_guest_keep_kernel(void *ctx, const kw_kernel_desc *kernel);
+/* Those kept, in the order in which they were offered. They move while init runs. */
+extern kw_kernel_desc *kw_guest_kernels;
+extern uint32_t kw_guest_kernel_count;
+
 typedef struct kw_guest {
   kw_query_fn query;
   const kw_plugin_desc *desc;

@@ -9,34 +9,12 @@
 #include "scenarios.h"
 #include "op_table.h"
 
-#include <stdio.h>
-
 #define LATER 0x7ff0 /* no dtype, tag or kind will have this number */
-
-/* A kernel that the plugin has offered. */
-typedef struct offer {
-  kw_kernel_desc desc;
-  const kw_op *op;
-  char name[64];
-} offer;
-
-enum { OFFERS = 4096 };
-static offer offers[OFFERS];
-static uint32_t offer_count;
-
-static kw_status keep_kernel(void *ctx, const kw_kernel_desc *kernel) {
-  (void)ctx;
-  const kw_op *op = kw_op_find(kernel->op);
-  if (!op || !(kernel->flags & KW_KERNEL_MIXED_DTYPES) || offer_count == OFFERS) return KW_OK;
-  offer *kept = &offers[offer_count++];
-  *kept = (offer){.desc = *kernel, .op = op};
-  snprintf(kept->name, sizeof kept->name, "%s", kernel->name);
-  return KW_OK;
-}
 
 /* A call as can_implement sees it, which holds pointers into itself. */
 typedef struct question {
-  const offer *asked;
+  const kw_kernel_desc *kernel;
+  const kw_op *op;
   kw_call call;
   kw_value args[KW_MAX_ARGS];
   kw_tensor_ref tensors[KW_MAX_ARGS], results[KW_MAX_RESULTS];
@@ -46,7 +24,7 @@ typedef struct question {
 /* An argument of an op that is content with tensors of one shape; false for one that needs more. */
 static bool make_argument(question *q, uint32_t index, kw_dtype dtype) {
   kw_arg_info info = {.struct_size = sizeof info};
-  KW_CHECK_OK(kw_op_get_arg(q->asked->op, index, &info));
+  KW_CHECK_OK(kw_op_get_arg(q->op, index, &info));
   q->args[index] = info.default_value;
   if (info.tag == KW_TAG_TENSOR && !(info.flags & KW_ARG_OPTIONAL)) {
     q->tensors[index] = kw_meta(dtype, 2, (int64_t[]){4, 4});
@@ -63,11 +41,12 @@ static bool make_argument(question *q, uint32_t index, kw_dtype dtype) {
 }
 
 /* A call that the kernel takes, of the key dtype; false when none was found. */
-static bool make_call(question *q, const offer *asked, void *device, kw_dtype key) {
-  *q = (question){.asked = asked};
+static bool make_call(question *q, const kw_kernel_desc *kernel, void *device, kw_dtype key) {
+  *q = (question){.kernel = kernel, .op = kw_op_find(kernel->op)};
   kw_op_info info = {.struct_size = sizeof info};
   kw_tensor_ref *results[KW_MAX_RESULTS];
-  KW_CHECK_OK(kw_op_get_info(asked->op, &info));
+  if (!q->op) return false;
+  KW_CHECK_OK(kw_op_get_info(q->op, &info));
   if (!info.pointwise && strcmp(info.name, "copy_") != 0) return false;
   for (uint32_t i = 0; i < info.arg_count; i++) {
     if (!make_argument(q, i, key)) return false;
@@ -76,34 +55,34 @@ static bool make_call(question *q, const offer *asked, void *device, kw_dtype ke
     q->results[i].struct_size = sizeof q->results[i];
     results[i] = &q->results[i];
   }
-  if (kw_op_infer(asked->op, q->args, info.arg_count, results, info.result_count) != KW_OK) return false;
+  if (kw_op_infer(q->op, q->args, info.arg_count, results, info.result_count) != KW_OK) return false;
   for (uint32_t i = 0; i < info.arg_count; i++) {
     if (q->args[i].tag == KW_TAG_META) q->args[i].tag = KW_TAG_TENSOR;
   }
   for (uint32_t i = 0; i < info.result_count; i++) {
-    const int32_t alias = kw_op_result_alias(asked->op, i);
+    const int32_t alias = kw_op_result_alias(q->op, i);
     q->results[i].alignment = 64;
     q->outs[i] = alias >= 0 ? &q->tensors[alias] : &q->results[i];
   }
   q->call = (kw_call){.struct_size = sizeof q->call,
                       .arg_count = info.arg_count,
                       .out_count = info.result_count,
-                      .math_mode = asked->desc.math_needs,
+                      .math_mode = kernel->math_needs,
                       .device = device,
                       .op = info.name,
                       .args = q->args,
                       .outs = q->outs,
-                      .user = asked->desc.user};
-  return asked->desc.can_implement(&q->call) == KW_OK;
+                      .user = kernel->user};
+  return kernel->can_implement(&q->call) == KW_OK;
 }
 
 static void expect_refusal(const question *q, const char *what) {
   kw_guest_seen.error[0] = 0;
-  const kw_status status = q->asked->desc.can_implement(&q->call);
+  const kw_status status = q->kernel->can_implement(&q->call);
   KW_CHECK(status == KW_ERR_NOT_IMPLEMENTED,
            "can_implement of kernel %s of %s answers %s to %s of the number 0x7ff0, which it cannot know, not "
            "KW_ERR_NOT_IMPLEMENTED",
-           q->asked->name, q->call.op, kw_status_name(status), what);
+           q->kernel->name, q->call.op, kw_status_name(status), what);
 }
 
 static void send_later_values(question *q) {
@@ -141,12 +120,14 @@ int kw_child_later_values(void) {
   const kw_open_info open = {.struct_size = sizeof open};
   void *plugin = NULL, *device = NULL;
   static question q;
-  host.register_kernel = keep_kernel;
+  host.register_kernel = kw_guest_keep_kernel;
   KW_GUEST_OK("keeping the kernels", g.desc->init(&host, &init, &plugin));
   KW_GUEST_OK("keeping the kernels", g.device->open(plugin, 0, &open, &device));
-  for (uint32_t i = 0; i < offer_count; i++) {
+  for (uint32_t i = 0; i < kw_guest_kernel_count; i++) {
+    const kw_kernel_desc *kernel = &kw_guest_kernels[i];
+    if (!(kernel->flags & KW_KERNEL_MIXED_DTYPES)) continue;
     for (kw_dtype key = 0; key < KW_KEY_DTYPE_COUNT; key++) {
-      if (!kw_dtype_mask_has(offers[i].desc.dtypes, key) || !make_call(&q, &offers[i], device, key)) continue;
+      if (!kw_dtype_mask_has(kernel->dtypes, key) || !make_call(&q, kernel, device, key)) continue;
       send_later_values(&q);
       break;
     }
