@@ -22,9 +22,14 @@ static void compare_in_place(const kw_test_call *call, uint32_t index, const uns
   kw_test_call_free(&copy);
 }
 
+/* How many arguments were tried as the result. None of an op that draws random numbers. */
 static uint32_t in_place(const kw_op *op, kw_dtype dtype) {
   kw_test_call call;
   if (!kw_test_call_make(op, dtype, 1001, &call)) return 0;
+  if (kw_test_call_random(&call)) {
+    kw_test_call_free(&call);
+    return 0;
+  }
   kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   unsigned char *want = NULL;
   size_t size = 0;
@@ -55,13 +60,7 @@ void kw_contract_launch_in_place(void **state) {
     kw_op_info info = {.struct_size = sizeof info};
     KW_CHECK_OK(kw_op_get_info(op, &info));
     if (!info.pointwise || !kw_test_op_repeats(op)) continue;
-    for (int kind = 0; kind < KW_TEST_KINDS; kind++) {
-      kw_test_call call;
-      if (!kw_test_call_make(op, kw_test_kinds[kind], 8, &call)) continue;
-      const bool random = kw_test_call_random(&call);
-      kw_test_call_free(&call);
-      if (!random) compared += in_place(op, kw_test_kinds[kind]);
-    }
+    for (int kind = 0; kind < KW_TEST_KINDS; kind++) compared += in_place(op, kw_test_kinds[kind]);
   }
   if (compared == 0) kw_test_skip("the device has no pointwise op");
 }
