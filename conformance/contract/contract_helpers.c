@@ -145,6 +145,10 @@ bool kw_test_has(const char *name) {
   return op && kw_op_support(op, kw_contract.device, KW_F32) != KW_SUPPORT_NONE;
 }
 
+void kw_test_need_op(const char *op) {
+  if (!kw_test_has(op)) kw_test_skip("the device has no %s in f32", op);
+}
+
 void kw_test_add(kw_stream *stream, kw_tensor *a, kw_tensor *b, kw_tensor **out) {
   kw_value args[] = {kw_arg_tensor(a), kw_arg_tensor(b)};
   KW_CHECK_OK(kw_op_call(kw_op_find("add.Tensor"), stream, args, 2, out, 1));

@@ -70,14 +70,10 @@ static kw_tensor *doubled(kw_tensor *a) {
   return sum;
 }
 
-static void need_add(void) {
-  if (!kw_test_has("add.Tensor")) kw_test_skip("the device has no add.Tensor in f32");
-}
-
 /* The n-th launch fails after it was enqueued: its stream's wait says so once, and names it; then all is well. */
 void kw_contract_fault_launch_fails_late(void **state) {
   (void)state;
-  need_add();
+  kw_test_need_op("add.Tensor");
   run("fault_late");
 }
 
@@ -108,7 +104,7 @@ int kw_child_fault_late(void) {
 /* The device is lost: every call says so, it closes, and opened again it is a new one. */
 void kw_contract_fault_device_is_lost(void **state) {
   (void)state;
-  need_add();
+  kw_test_need_op("add.Tensor");
   run("fault_lose");
 }
 

@@ -10,10 +10,6 @@
 
 enum { COUNT = 1001 };
 
-static void need_add(void) {
-  if (!kw_test_has("add.Tensor")) kw_test_skip("the device has no add.Tensor in f32");
-}
-
 /* A graph of y = x + x; z = y + x on tensors that the graph allocates. */
 typedef struct recorded {
   kw_stream *stream;
@@ -115,7 +111,7 @@ void kw_contract_graph_op(void **state) {
 /* Recording computes nothing; a launch does; so does the next, with what the inputs hold by then. */
 void kw_contract_graph_launch_computes(void **state) {
   (void)state;
-  need_add();
+  kw_test_need_op("add.Tensor");
   kw_stream *stream = kw_test_stream();
   kw_tensor *x = kw_test_f32(COUNT, 1), *z = kw_test_f32(COUNT, 2);
   kw_graph *graph = NULL;
@@ -144,7 +140,7 @@ void kw_contract_graph_launch_computes(void **state) {
 void kw_contract_graph_launches_in_order(void **state) {
   (void)state;
   enum { LAUNCHES = 12 };
-  need_add();
+  kw_test_need_op("add.Tensor");
   kw_stream *streams[] = {kw_test_stream(), kw_test_stream(), kw_test_stream()};
   kw_tensor *x = kw_test_f32(COUNT, 1), *y = kw_test_f32(COUNT, 1);
   kw_graph *graph = NULL;
@@ -175,7 +171,7 @@ void kw_contract_graph_launches_in_order(void **state) {
 /* Launches wait for what is on their stream, and leave the caller alone. */
 void kw_contract_graph_launch_behind_gate(void **state) {
   (void)state;
-  need_add();
+  kw_test_need_op("add.Tensor");
   kw_test_need(KW_NATIVE_CALL_HOST);
   recorded r = record(1);
   launch(&r);
@@ -195,7 +191,7 @@ void kw_contract_graph_launch_behind_gate(void **state) {
 /* The graph keeps what its calls use, though the application has released it. */
 void kw_contract_graph_outlives_tensors(void **state) {
   (void)state;
-  need_add();
+  kw_test_need_op("add.Tensor");
   recorded r = record(1);
   kw_tensor_release(r.x);
   kw_tensor_release(r.y);
@@ -209,7 +205,7 @@ void kw_contract_graph_outlives_tensors(void **state) {
 /* Its results outlive the graph; work in flight finishes. */
 void kw_contract_graph_results_outlive_graph(void **state) {
   (void)state;
-  need_add();
+  kw_test_need_op("add.Tensor");
   for (int round = 0; round < 5; round++) {
     recorded r = record((uint64_t)round);
     KW_CHECK_OK(kw_graph_launch(r.graph, r.stream));
@@ -225,7 +221,7 @@ void kw_contract_graph_results_outlive_graph(void **state) {
 /* A graph's memory goes to no other tensor while the graph lives, and is free when the graph is destroyed. */
 void kw_contract_graph_memory(void **state) {
   (void)state;
-  need_add();
+  kw_test_need_op("add.Tensor");
   KW_CHECK_OK(kw_memory_trim(kw_contract.device));
   kw_memory_stats before = kw_test_stats();
   for (int round = 0; round < 10; round++) {
@@ -260,7 +256,7 @@ void kw_contract_graph_memory(void **state) {
 /* Recording that is thrown away leaves nothing: the stream runs calls again, and the memory is back. */
 void kw_contract_graph_thrown_away(void **state) {
   (void)state;
-  need_add();
+  kw_test_need_op("add.Tensor");
   kw_stream *stream = kw_test_stream();
   kw_tensor *x = kw_test_f32(COUNT, 1), *sum = NULL, *product = NULL;
   uint64_t live = kw_test_stats().live;
@@ -306,7 +302,7 @@ static void *call_from_elsewhere(void *user) {
  * says why; other streams go on; the recording is none the worse. */
 void kw_contract_graph_refused_while_recording(void **state) {
   (void)state;
-  need_add();
+  kw_test_need_op("add.Tensor");
   recorded other = record(2), r = {.stream = kw_test_stream(), .x = kw_test_f32(COUNT, 1)};
   kw_event *event = kw_test_event();
   static float host[COUNT];
@@ -344,7 +340,7 @@ void kw_contract_graph_refused_while_recording(void **state) {
 /* A wrong call while recording is refused as ever, and is no part of the graph. */
 void kw_contract_graph_goes_on_after_wrong_call(void **state) {
   (void)state;
-  need_add();
+  kw_test_need_op("add.Tensor");
   recorded r = {.stream = kw_test_stream(), .x = kw_test_f32(COUNT, 1)};
   kw_tensor *longer = kw_test_f32(COUNT + 1, 2), *none = NULL;
   kw_value wrong[] = {kw_arg_tensor(r.x), kw_arg_tensor(longer)};

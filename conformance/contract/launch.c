@@ -7,14 +7,10 @@
 
 enum { COUNT = 1001, ROUNDS = 4 };
 
-static void need_op(const char *op) {
-  if (!kw_test_has(op)) kw_test_skip("the device has no %s in f32", op);
-}
-
 /* A kernel does not run ahead of what its stream has still to do. The result is looked at on another stream. */
 void kw_contract_launch_behind_gate(void **state) {
   (void)state;
-  need_op("add.Tensor");
+  kw_test_need_op("add.Tensor");
   kw_stream *stream = kw_test_stream(), *bystander = kw_test_stream();
   kw_tensor *a = kw_test_f32(COUNT, 1), *sum = kw_test_f32(COUNT, 2);
   float *before = kw_test_memory(2 * COUNT * sizeof *before), *after = before + COUNT;
@@ -38,7 +34,7 @@ void kw_contract_launch_behind_gate(void **state) {
 /* What comes after a call on its stream sees the inputs as they were, before anybody synchronises too. */
 void kw_contract_launch_inputs_kept(void **state) {
   (void)state;
-  need_op("add.Tensor");
+  kw_test_need_op("add.Tensor");
   kw_stream *stream = kw_test_stream();
   kw_tensor *inputs[2] = {kw_test_f32(COUNT, 1), kw_test_f32(COUNT, 2)};
   float *got = kw_test_memory(3 * COUNT * sizeof *got), *want = got + 2 * COUNT;
@@ -61,7 +57,7 @@ void kw_contract_launch_inputs_kept(void **state) {
 /* The same call on the same memory with other data gives another result. */
 void kw_contract_launch_data_anew(void **state) {
   (void)state;
-  need_op("add.Tensor");
+  kw_test_need_op("add.Tensor");
   kw_tensor *a = kw_test_f32(COUNT, 1), *sum = kw_test_f32(COUNT, 2);
   float *values = kw_test_memory(COUNT * sizeof *values);
   for (int round = 0; round < ROUNDS; round++) {
@@ -79,7 +75,7 @@ void kw_contract_launch_data_anew(void **state) {
 /* So does the same call with another Scalar. */
 void kw_contract_launch_attributes_anew(void **state) {
   (void)state;
-  need_op("mul.Scalar");
+  kw_test_need_op("mul.Scalar");
   kw_tensor *a = kw_test_f32(COUNT, 1), *product = kw_test_f32(COUNT, 2);
   float *values = kw_test_memory(COUNT * sizeof *values);
   for (int factor = 1; factor <= ROUNDS; factor++) {
@@ -97,7 +93,7 @@ void kw_contract_launch_attributes_anew(void **state) {
 /* And so do views of the same memory with other shapes and strides. */
 void kw_contract_launch_shapes_anew(void **state) {
   (void)state;
-  need_op("add.Tensor");
+  kw_test_need_op("add.Tensor");
   enum { ROWS = 6, COLUMNS = 7 };
   kw_tensor *base = kw_test_f32(ROWS * COLUMNS, 1);
   float values[ROWS * COLUMNS], want[ROWS * COLUMNS];
@@ -122,7 +118,7 @@ void kw_contract_launch_shapes_anew(void **state) {
  * time, and for other memory of the same kind. */
 void kw_contract_launch_choice_is_pure(void **state) {
   (void)state;
-  need_op("add.Tensor");
+  kw_test_need_op("add.Tensor");
   const kw_op *op = kw_op_find("add.Tensor");
   kw_kernel_info kernel = {.struct_size = sizeof kernel};
   for (uint32_t k = 0; kw_op_get_kernel(op, kw_contract.device, k, &kernel) == KW_OK; k++) {

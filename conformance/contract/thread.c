@@ -146,7 +146,7 @@ static int chain_body(int index, void *user, char *text, size_t size) {
 /* Threads that share a stream interleave; the work of each keeps its order, and its memory to itself. */
 void kw_contract_thread_chains_on_one_stream(void **state) {
   (void)state;
-  if (!kw_test_has("add.Tensor")) kw_test_skip("the device has no add.Tensor in f32");
+  kw_test_need_op("add.Tensor");
   kw_stream *stream = kw_test_stream();
   for (int round = 0; round < 4; round++) kw_test_run_threads(chain_body, stream);
   KW_CHECK_OK(kw_stream_destroy(stream));
@@ -180,7 +180,7 @@ static int plan_body(int index, void *user, char *text, size_t size) {
 /* One plan, run by all threads at once, each with its own tensors. */
 void kw_contract_thread_plan_shared(void **state) {
   (void)state;
-  if (!kw_test_has("add.Tensor")) kw_test_skip("the device has no add.Tensor in f32");
+  kw_test_need_op("add.Tensor");
   static shared_plan shared;
   for (int i = 0; i < KW_TEST_THREADS; i++) {
     shared.inputs[i] = kw_test_f32(COUNT, (uint64_t)i);
@@ -230,7 +230,7 @@ static int signatures_body(int index, void *user, char *text, size_t size) {
 /* More signatures than are remembered, on all threads: kernels run while their plans are thrown away. */
 void kw_contract_thread_more_signatures_than_kept(void **state) {
   (void)state;
-  if (!kw_test_has("mul.Scalar")) kw_test_skip("the device has no mul.Scalar in f32");
+  kw_test_need_op("mul.Scalar");
   kw_test_run_threads(signatures_body, NULL);
 }
 
@@ -257,7 +257,7 @@ static kw_counters counters(void) {
 /* Every launch of every thread is counted, once, those of threads that have ended too. */
 void kw_contract_thread_counters_exact(void **state) {
   (void)state;
-  if (!kw_test_has("add.Tensor")) kw_test_skip("the device has no add.Tensor in f32");
+  kw_test_need_op("add.Tensor");
   static kw_tensor *tensors[KW_TEST_THREADS + 1];
   for (int i = 0; i <= KW_TEST_THREADS; i++) tensors[i] = kw_test_f32(64, (uint64_t)i);
   uint64_t before = counters().launches;
