@@ -25,21 +25,17 @@ static bool remember(const kw_mutant_replay *replay) {
   return true;
 }
 
-static kw_status drain(void *device, void *out, uint32_t record_size, uint32_t capacity, uint32_t *out_count,
-                       uint64_t *out_dropped) {
-  kw_status status = kw_mutant_real.activity.drain(device, out, record_size, capacity, out_count, out_dropped);
-  kw_activity *records = out; /* hosts of this build have records of this size */
-  for (uint32_t i = 0; i < *out_count; i++) {
+static void change(kw_activity *records, uint32_t *inout_count) {
+  for (uint32_t i = 0; i < *inout_count; i++) {
     const uint64_t place = records[i].call_id ^ OWN_ID;
     if (place >= count) continue;
     records[i].call_id = replays[place].call_id;
     records[i].launch_id = replays[place].launch_id;
     records[i].node = replays[place].node;
   }
-  return status;
 }
 
 void kw_mutant_change(kw_mutant *mutant) {
   kw_mutant_add_graph(mutant, "add.Tensor", remember);
-  mutant->activity.drain = drain;
+  mutant->records = change;
 }

@@ -32,6 +32,14 @@ static void copy_table(const char *group, void *table, size_t size) {
   }
 }
 
+/* Hosts of this build have records of this size. */
+static kw_status drain_changed(void *device, void *out, uint32_t record_size, uint32_t capacity, uint32_t *out_count,
+                               uint64_t *out_dropped) {
+  kw_status status = kw_mutant_real.activity.drain(device, out, record_size, capacity, out_count, out_dropped);
+  if (status == KW_OK) mutant.records(out, out_count);
+  return status;
+}
+
 static void open_cpu(void) {
   Dl_info self;
   kw_mutant_real.query = mutant.query = answer;
@@ -60,6 +68,7 @@ static void open_cpu(void) {
   kw_mutant_real.desc.option_count = cpu->option_count;
   mutant = kw_mutant_real;
   kw_mutant_change(&mutant);
+  if (mutant.records) mutant.activity.drain = drain_changed;
 }
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
