@@ -4,7 +4,9 @@
  */
 #include "case/case.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char *const class_names[KW_CLASS_COUNT] = {
     "scalar",  "empty", "one",     "prime", "large", "broadcast",  "transposed", "sliced",
@@ -122,6 +124,12 @@ kw_value kw_case_arg_value(const kw_case *c, uint32_t arg) {
   if (arg >= c->arg_count) return kw_suite_arg_default(&c->op->args[arg]);
   kw_value value = c->args[arg].value;
   if (value.tag == KW_TAG_INT_LIST) value.u.ints = c->args[arg].ints;
+  return value;
+}
+
+kw_value kw_case_absolute(kw_value value) {
+  if (value.tag == KW_TAG_SCALAR && value.kind == KW_SCALAR_F64) value.u.f = fabs(value.u.f);
+  if (value.tag == KW_TAG_SCALAR && value.kind == KW_SCALAR_I64) value.u.i = llabs(value.u.i);
   return value;
 }
 

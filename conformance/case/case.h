@@ -114,6 +114,9 @@ void kw_case_out_name(const kw_case *c, uint32_t result, char *out_text, size_t 
 /* An argument as a caller passes it, all but tensors: u.tensor and u.tensors are left for the caller to fill. */
 kw_value kw_case_arg_value(const kw_case *c, uint32_t arg);
 
+/* A Scalar's absolute value, for computing what the terms of a sum add up to; any other value as it is. */
+kw_value kw_case_absolute(kw_value value);
+
 /* "f32 [2, 3]". */
 void kw_case_print_shape(kw_dtype dtype, uint32_t rank, const int64_t *shape, char *out_text, size_t size);
 

@@ -119,12 +119,6 @@ static void place_changed(oracle_call *call, uint32_t index) {
   call->entries[index] = to;
 }
 
-static kw_value absolute_scalar(kw_value value) {
-  if (value.tag == KW_TAG_SCALAR && value.kind == KW_SCALAR_F64) value.u.f = fabs(value.u.f);
-  if (value.tag == KW_TAG_SCALAR && value.kind == KW_SCALAR_I64) value.u.i = llabs(value.u.i);
-  return value;
-}
-
 static kw_status make_args(oracle_call *call) {
   const kw_case *c = call->c;
   kw_status status = KW_OK;
@@ -138,7 +132,7 @@ static kw_status make_args(oracle_call *call) {
   for (uint32_t i = 0; i < c->op->arg_count; i++) {
     kw_value *arg = &call->args[i];
     *arg = kw_case_arg_value(c, i);
-    if (call->form == FORM_ABSOLUTE) *arg = absolute_scalar(*arg);
+    if (call->form == FORM_ABSOLUTE) *arg = kw_case_absolute(*arg);
     if (call->form == FORM_QUOTIENT && arg->tag == KW_TAG_STRING) arg->tag = KW_TAG_NONE;
     if (arg->tag == KW_TAG_TENSOR) arg->u.tensor = is_result(c, i) ? &call->in_place : call->entries[i];
     if (arg->tag == KW_TAG_TENSOR_LIST) arg->u.tensors = &call->entries[c->args[i].first];

@@ -472,11 +472,8 @@ static kw_tensor_ref host_output(const kw_case_run_output *out, void *memory) {
 
 /* A number as it is where only magnitudes count. */
 static kw_value absolute(kw_value value) {
-  if (value.tag == KW_TAG_FLOAT || value.tag == KW_TAG_SCALAR) {
-    if (value.tag == KW_TAG_SCALAR && value.kind == KW_SCALAR_I64) value.u.i = llabs(value.u.i);
-    if (value.tag == KW_TAG_FLOAT || value.kind == KW_SCALAR_F64) value.u.f = fabs(value.u.f);
-  }
-  return value;
+  if (value.tag == KW_TAG_FLOAT) value.u.f = fabs(value.u.f);
+  return kw_case_absolute(value);
 }
 
 /* The same of an input. */
