@@ -144,13 +144,13 @@ typedef struct case_run {
   kw_case_tensor outs[KW_SUITE_RESULTS];      /* the results; a vendor's op: known after its first run */
   bool outs_known;
   kw_case_run *result;
-  void *owned[4 * KW_CASE_RUN_PATHS * KW_SUITE_RESULTS]; /* buffers that the result points to */
+  void *owned[4 * KW_CASE_RUN_PATHS * KW_SUITE_RESULTS]; /* buffers that live until the result is sent */
   uint32_t owned_count;
 } case_run;
 
 static void *own(case_run *u, size_t size) {
   void *memory = malloc(size ? size : 1);
-  if (!memory) abort();
+  if (!memory || u->owned_count == sizeof u->owned / sizeof u->owned[0]) abort();
   u->owned[u->owned_count++] = memory;
   return memory;
 }
