@@ -3,6 +3,7 @@
  * Reading a trace, and judging it.
  */
 #include "trace_file.h"
+#include "base/text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -14,21 +15,6 @@
 #define ROW_BASE (UINT64_C(1) << 23) /* the rows of streams are numbered from here */
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
-
-/* The whole file with a NUL behind it, or NULL. The caller frees it. */
-static char *read_file(const char *path) {
-  FILE *file = fopen(path, "re");
-  if (!file) return NULL;
-  char *text = NULL;
-  long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-  if (size >= 0) text = malloc((size_t)size + 1);
-  if (text) {
-    rewind(file);
-    text[fread(text, 1, (size_t)size, file)] = 0;
-  }
-  fclose(file);
-  return text;
-}
 
 static const char *text_of(const cJSON *object, const char *name) {
   const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
@@ -84,10 +70,9 @@ static int by_stream(const void *left, const void *right) {
 
 bool kw_trace_file_read(const char *path, kw_trace_file *out_trace, char *message, size_t size) {
   *out_trace = (kw_trace_file){0};
-  errno = 0;
-  char *text = read_file(path);
-  if (!text) {
-    snprintf(message, size, "%s cannot be read: %s", path, strerror(errno ? errno : EIO));
+  char *text = NULL;
+  if (!kw_text_read_file(path, &text)) {
+    snprintf(message, size, "%s cannot be read: %s", path, strerror(errno));
     return false;
   }
   cJSON *document = cJSON_Parse(text);
