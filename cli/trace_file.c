@@ -212,7 +212,7 @@ static int64_t first_enqueued(const run spans[KW_SPAN_KINDS]) {
   return first;
 }
 
-/* When the last wait returned that began after `first`; otherwise `until`. */
+/* The latest return of a wait, if behind `first`; otherwise `until`. */
 static int64_t last_waited(run waits, int64_t first, int64_t until) {
   int64_t last = first;
   for (size_t i = 0; i < waits.count; ++i) last = most(last, waits.spans[i].end);
