@@ -110,13 +110,24 @@ typedef struct run {
   size_t count;
 } run;
 
+/* The first span that is of this stream and kind, or stands behind those. */
+static size_t first_from(const kw_trace_file *trace, uint64_t stream, kw_span_kind kind) {
+  size_t low = 0, high = trace->span_count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const kw_span *span = &trace->spans[middle];
+    if (span->stream > stream || (span->stream == stream && span->kind >= kind)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
 static run run_of(const kw_trace_file *trace, uint64_t stream, kw_span_kind kind) {
-  size_t first = 0, end;
-  while (first < trace->span_count && (trace->spans[first].stream != stream || trace->spans[first].kind != kind))
-    ++first;
-  end = first;
-  while (end < trace->span_count && trace->spans[end].stream == stream && trace->spans[end].kind == kind) ++end;
-  return (run){trace->spans + first, end - first};
+  const size_t first = first_from(trace, stream, kind);
+  return (run){trace->spans + first, first_from(trace, stream, kind + 1) - first};
 }
 
 static int compare_call(const void *key, const void *span) {
