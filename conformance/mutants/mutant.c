@@ -176,6 +176,14 @@ kw_status kw_mutant_enqueue(void *device, void *stream, void (*run)(void *user),
 
 /* ---- What mutants need ------------------------------------------------------------------------------------------- */
 
+/* One tensor, maybe in two structs: a host may give a result marked (a!) one of its own. */
+static bool same_tensor(const kw_tensor_ref *a, const kw_tensor_ref *b) {
+  if (a == b) return true;
+  return a->mem && a->mem == b->mem && a->offset == b->offset && a->dtype == b->dtype && a->rank == b->rank &&
+         memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0 &&
+         memcmp(a->strides, b->strides, a->rank * sizeof *a->strides) == 0;
+}
+
 void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy) {
   out_copy->call = *call;
   for (uint32_t i = 0; i < call->arg_count; i++) {
@@ -190,7 +198,7 @@ void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy) {
     out_copy->out_tensors[i] = *call->outs[i];
     out_copy->outs[i] = &out_copy->out_tensors[i];
     for (uint32_t j = 0; j < call->arg_count; j++) { /* a result marked (a!) is that argument */
-      if (call->args[j].tag == KW_TAG_TENSOR && call->args[j].u.tensor == call->outs[i]) {
+      if (call->args[j].tag == KW_TAG_TENSOR && same_tensor(call->args[j].u.tensor, call->outs[i])) {
         out_copy->outs[i] = &out_copy->arg_tensors[j];
       }
     }
