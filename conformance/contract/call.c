@@ -169,75 +169,128 @@ static int64_t letter_size(const kw_test_call *call, char letter) {
                                                            : n;
 }
 
-static kw_tensor *make_companion(const kw_test_call *call, const kw_companion *row, uint64_t tag) {
+/* What a tensor holds. */
+typedef enum contents {
+  HOLDS_DATA,
+  HOLDS_WEIGHTS, /* data without a negative number */
+  HOLDS_ZEROES,
+  HOLDS_COUNTING,
+  HOLDS_INDICES,
+  HOLDS_COUNTS, /* what its need says */
+  HOLDS_SINGLE  /* the same, of rank 0 */
+} contents;
+
+static contents describe_companion(const kw_test_call *call, const kw_companion *row, kw_tensor_ref *form) {
   int64_t shape[KW_MAX_RANK];
   uint32_t rank = (uint32_t)strlen(row->shape);
   for (uint32_t d = 0; d < rank; d++) shape[d] = letter_size(call, row->shape[d]);
-  if (strcmp(row->shape, "+") == 0) return counting_tensor(shape[0]);
-  if (strcmp(row->shape, "n5") == 0) return empty_regions(call->dtype, shape);
-  kw_dtype dtype = row->dtype == KW_DTYPE_NONE ? call->dtype : row->dtype;
-  return kw_test_tensor(kw_contract.device, dtype, rank, shape, tag);
+  *form = kw_meta(row->dtype == KW_DTYPE_NONE ? call->dtype : row->dtype, rank, shape);
+  return strcmp(row->shape, "+") == 0 ? HOLDS_COUNTING : strcmp(row->shape, "n5") == 0 ? HOLDS_ZEROES : HOLDS_DATA;
 }
 
-static kw_tensor *make_tensor(kw_test_call *call, kw_test_arg *arg, const attempt *how, uint64_t tag) {
+/* Tensors of the call's dtype. */
+static contents describe_data(const kw_test_call *call, kw_need need, uint32_t rank, kw_tensor_ref *form) {
+  int64_t shape[KW_MAX_RANK];
+  for (int d = 0; d < KW_MAX_RANK; d++) shape[d] = call->edge;
+  const uint32_t last = rank > 0 ? rank - 1 : 0;
+  kw_dtype dtype = call->dtype;
+  if (need == KW_NEED_HALF) shape[0] /= 2;
+  if (need == KW_NEED_HALF_ROWS) shape[1] /= 2;
+  if (need == KW_NEED_PAIRS) shape[last] = 2;
+  if (need == KW_NEED_THIN) shape[last] = 1;
+  if (need == KW_NEED_TRIPLES) shape[last] = 3;
+  if (need == KW_NEED_ROWS && rank > 0) dtype = dtype == KW_F64 ? KW_F64 : KW_F32;
+  if (need == KW_NEED_HALF_ROWS) rank = 2;
+  if (need == KW_NEED_POINT) rank = 0;
+  if (need == KW_NEED_LINE) rank = 1;
+  if (need == KW_NEED_SLICE || need == KW_NEED_ROWS) rank = last;
+  *form = kw_meta(dtype, rank, shape);
+  return need == KW_NEED_WEIGHTS ? HOLDS_WEIGHTS : HOLDS_DATA;
+}
+
+static contents describe_tensor(const kw_test_call *call, kw_test_arg *arg, const attempt *how, kw_tensor_ref *form) {
   int64_t shape[KW_MAX_RANK];
   const kw_companion *row = kw_companion_find(call->info.name, arg->info.name);
-  if (row) return make_companion(call, row, tag);
+  if (row) return describe_companion(call, row, form);
   for (int d = 0; d < KW_MAX_RANK; d++) shape[d] = call->edge;
-  kw_need special;
-  bool has_need = kw_need_find(call->info.name, arg->info.name, &special);
-  if (has_need && special == KW_NEED_INDEX) {
-    arg->role = KW_ROLE_INDEX;
-    return index_tensor(call, how->index_rank, shape);
+  kw_need need = KW_NEED_NONE;
+  kw_need_find(call->info.name, arg->info.name, &need);
+  uint32_t rank = how->rank ? how->rank - 1 : 0; /* of classes */
+  switch (need) {
+    case KW_NEED_INDEX:
+    case KW_NEED_TABLE:
+    case KW_NEED_CLASS:
+      arg->role = KW_ROLE_INDEX;
+      if (need != KW_NEED_CLASS) rank = need == KW_NEED_TABLE ? 2 : how->index_rank;
+      *form = kw_meta(KW_I64, rank, shape);
+      return HOLDS_INDICES;
+    case KW_NEED_LENGTHS:
+    case KW_NEED_CAPACITY:
+    case KW_NEED_ENDS:
+      arg->role = KW_ROLE_COUNT;
+      if (need == KW_NEED_ENDS) shape[0] = 2;
+      *form = kw_meta(KW_I64, 1, shape);
+      return HOLDS_COUNTS;
+    case KW_NEED_MASK:
+      arg->role = KW_ROLE_MASK;
+      *form = kw_meta(KW_BOOL, how->rank, shape);
+      return HOLDS_DATA;
+    case KW_NEED_UNIT:
+    case KW_NEED_COUNT:
+    case KW_NEED_TALLY:
+      *form = kw_meta(need == KW_NEED_UNIT ? KW_F32 : need == KW_NEED_COUNT ? KW_I32 : KW_I64, 0, NULL);
+      return HOLDS_SINGLE;
+    default:
+      arg->role = KW_ROLE_DATA;
+      return describe_data(call, need, how->rank, form);
   }
-  if (has_need && special == KW_NEED_TABLE) {
-    arg->role = KW_ROLE_INDEX;
-    return index_tensor(call, 2, shape);
+}
+
+static kw_tensor *make_tensor(const kw_test_call *call, const kw_test_arg *arg, contents what,
+                              const kw_tensor_ref *form, uint64_t tag) {
+  kw_need need = KW_NEED_NONE;
+  kw_need_find(call->info.name, arg->info.name, &need);
+  switch (what) {
+    case HOLDS_COUNTING:
+      return counting_tensor(form->shape[0]);
+    case HOLDS_ZEROES:
+      return empty_regions(form->dtype, form->shape);
+    case HOLDS_INDICES:
+      return index_tensor(call, form->rank, form->shape);
+    case HOLDS_COUNTS:
+      return count_tensor(call, need);
+    case HOLDS_SINGLE:
+      return single_tensor(need);
+    default: {
+      kw_tensor *tensor = kw_test_tensor(kw_contract.device, form->dtype, form->rank, form->shape, tag);
+      if (what == HOLDS_WEIGHTS) clear_signs(tensor);
+      return tensor;
+    }
   }
-  if (has_need && (special == KW_NEED_LENGTHS || special == KW_NEED_CAPACITY || special == KW_NEED_ENDS)) {
-    arg->role = KW_ROLE_COUNT;
-    return count_tensor(call, special);
+}
+
+/* Entry number k of an argument, of a tensor the only one. */
+static void add_entry(kw_test_call *call, kw_test_arg *arg, const attempt *how, uint32_t k, uint64_t tag) {
+  kw_tensor_ref form;
+  const contents what = describe_tensor(call, arg, how, &form);
+  if (!call->forms) {
+    arg->tensors[k] = make_tensor(call, arg, what, &form, tag);
+    return;
   }
-  if (has_need && special == KW_NEED_CLASS) {
-    arg->role = KW_ROLE_INDEX;
-    return index_tensor(call, how->rank ? how->rank - 1 : 0, shape);
-  }
-  if (has_need && special == KW_NEED_MASK) {
-    arg->role = KW_ROLE_MASK;
-    return kw_test_tensor(kw_contract.device, KW_BOOL, how->rank, shape, tag);
-  }
-  if (has_need && (special == KW_NEED_UNIT || special == KW_NEED_COUNT || special == KW_NEED_TALLY)) {
-    return single_tensor(special);
-  }
-  arg->role = KW_ROLE_DATA;
-  if (has_need && special == KW_NEED_HALF) shape[0] /= 2;
-  if (has_need && special == KW_NEED_HALF_ROWS) {
-    shape[1] /= 2;
-    return kw_test_tensor(kw_contract.device, call->dtype, 2, shape, tag);
-  }
-  if (has_need && special == KW_NEED_ROWS && how->rank > 0) {
-    return kw_test_tensor(kw_contract.device, call->dtype == KW_F64 ? KW_F64 : KW_F32, how->rank - 1, shape, tag);
-  }
-  uint32_t rank = has_need && special == KW_NEED_POINT ? 0 : how->rank;
-  if (has_need && special == KW_NEED_SLICE && rank > 0) rank--;
-  if (has_need && special == KW_NEED_PAIRS && rank > 0) shape[rank - 1] = 2;
-  if (has_need && special == KW_NEED_LINE) rank = 1;
-  if (has_need && special == KW_NEED_THIN && rank > 0) shape[rank - 1] = 1;
-  if (has_need && special == KW_NEED_TRIPLES && rank > 0) shape[rank - 1] = 3;
-  kw_tensor *tensor = kw_test_tensor(kw_contract.device, call->dtype, rank, shape, tag);
-  if (has_need && special == KW_NEED_WEIGHTS) clear_signs(tensor);
-  return tensor;
+  kw_test_forms *forms = &call->forms[arg - call->args];
+  forms->refs[k] = form;
+  forms->list[k] = &forms->refs[k];
 }
 
 static void make_list(kw_test_call *call, kw_test_arg *arg, const attempt *how, uint32_t index) {
   bool indices = false;
   uint32_t count = 0;
   do {
-    arg->tensors[count] = make_tensor(call, arg, how, 10 * index + count + 1);
+    add_entry(call, arg, how, count, 10 * index + count + 1);
     indices = arg->role == KW_ROLE_INDEX; /* one is enough: it indexes the first dimension */
     count++;
   } while (count < KW_TEST_ENTRIES && !indices);
-  arg->value = kw_arg_tensor_list(arg->tensors, count);
+  arg->value = call->forms ? kw_arg_meta_list(call->forms[index].list, count) : kw_arg_tensor_list(arg->tensors, count);
 }
 
 static bool has_need(const kw_test_call *call, const kw_test_arg *arg, kw_need wanted) {
@@ -273,8 +326,8 @@ static void make_argument(kw_test_call *call, uint32_t index, const attempt *how
   const kw_companion *row = kw_companion_find(call->info.name, arg->info.name);
   switch (arg->info.tag) {
     case KW_TAG_TENSOR:
-      arg->tensors[0] = make_tensor(call, arg, how, index + 1);
-      arg->value = kw_arg_tensor(arg->tensors[0]);
+      add_entry(call, arg, how, 0, index + 1);
+      arg->value = call->forms ? kw_arg_meta(&call->forms[index].refs[0]) : kw_arg_tensor(arg->tensors[0]);
       break;
     case KW_TAG_TENSOR_LIST:
       make_list(call, arg, how, index);
@@ -328,9 +381,10 @@ static void make_arguments(kw_test_call *call, const attempt *how) {
     const kw_arg_info *info = &call->args[i].info;
     bool optional = (info->flags & (KW_ARG_OPTIONAL | KW_ARG_HAS_DEFAULT)) != 0;
     if (kw_test_is_index(call->info.name, info)) optional = false;
-    bool number = info->tag == KW_TAG_SCALAR || info->tag == KW_TAG_INT || info->tag == KW_TAG_TENSOR;
+    bool given = info->tag == KW_TAG_SCALAR || info->tag == KW_TAG_INT || info->tag == KW_TAG_TENSOR ||
+                 has_need(call, &call->args[i], KW_NEED_DTYPE);
     call->args[i].value = info->default_value;
-    if (!optional || (how->optionals && number && (info->flags & KW_ARG_OPTIONAL))) make_argument(call, i, how);
+    if (!optional || (how->optionals && given && (info->flags & KW_ARG_OPTIONAL))) make_argument(call, i, how);
     if (!(info->flags & KW_ARG_HAS_DEFAULT) || call->args[i].role || how->optionals) call->given = i + 1;
   }
 }
@@ -340,12 +394,17 @@ static bool counts_in_fours(const char *op) {
   return fnmatch("keyway::int4_*", op, 0) == 0 || fnmatch("keyway::sparse24_*", op, 0) == 0;
 }
 
-static bool try_call(kw_test_call *call, const attempt *how, int64_t numel) {
+/* The arguments of an attempt, whose tensors have `numel` elements at most. */
+static void prepare_call(kw_test_call *call, const attempt *how, int64_t numel) {
   call->rank = how->rank;
   call->edge = how->rank ? (int64_t)floor(pow((double)numel, 1.0 / how->rank) + 1e-9) : 1;
   call->places = kw_need_places(call->info.name, call->edge);
   if (counts_in_fours(call->info.name)) call->edge -= call->edge % 4;
   make_arguments(call, how);
+}
+
+static bool try_call(kw_test_call *call, const attempt *how, int64_t numel) {
+  prepare_call(call, how, numel);
   kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   kw_status status = kw_test_call_run(call, NULL, outs);
   for (uint32_t i = 0; i < call->info.result_count; i++) kw_tensor_release(outs[i]);
@@ -354,8 +413,13 @@ static bool try_call(kw_test_call *call, const attempt *how, int64_t numel) {
   return status == KW_OK;
 }
 
-bool kw_test_call_make(const kw_op *op, kw_dtype dtype, int64_t numel, kw_test_call *out_call) {
-  kw_test_call *call = out_call;
+static attempt attempt_at(uint32_t index) {
+  static const uint32_t ranks[] = {2, 3, 4, 1, 5, 0};
+  const uint32_t rank = ranks[index / 4];
+  return (attempt){.rank = rank, .index_rank = index & 1 ? rank : 1, .optionals = index & 2};
+}
+
+static void begin_call(const kw_op *op, kw_dtype dtype, kw_test_call *call) {
   *call = (kw_test_call){.op = op, .dtype = dtype, .info = {.struct_size = sizeof call->info}};
   KW_CHECK_OK(kw_op_get_info(op, &call->info));
   for (uint32_t i = 0; i < call->info.arg_count; i++) {
@@ -363,15 +427,32 @@ bool kw_test_call_make(const kw_op *op, kw_dtype dtype, int64_t numel, kw_test_c
     KW_CHECK_OK(kw_op_get_arg(op, i, &call->args[i].info));
   }
   for (uint32_t i = 0; i < call->info.arg_count; i++) call->in_place |= call->args[i].info.flags & KW_ARG_MUTATED;
-  static const uint32_t ranks[] = {2, 3, 4, 1, 5, 0};
-  for (size_t r = 0; r < sizeof ranks / sizeof ranks[0]; r++) {
-    for (int i = 0; i < 4; i++) {
-      attempt how = {.rank = ranks[r], .index_rank = i & 1 ? ranks[r] : 1, .optionals = i >> 1};
-      if (try_call(call, &how, numel)) return true;
-    }
+}
+
+bool kw_test_call_make(const kw_op *op, kw_dtype dtype, int64_t numel, kw_test_call *out_call) {
+  begin_call(op, dtype, out_call);
+  for (uint32_t i = 0; i < KW_TEST_ATTEMPTS; i++) {
+    const attempt how = attempt_at(i);
+    if (try_call(out_call, &how, numel)) return true;
   }
   kw_error_clear();
   return false;
+}
+
+bool kw_test_call_describe(const kw_op *op, kw_dtype dtype, int64_t edge, uint32_t number, kw_test_forms *forms,
+                           kw_test_call *out_call, kw_tensor_ref *out_results) {
+  const attempt how = attempt_at(number);
+  kw_tensor_ref *results[KW_MAX_RESULTS];
+  begin_call(op, dtype, out_call);
+  out_call->forms = forms;
+  prepare_call(out_call, &how, (int64_t)pow((double)edge, how.rank));
+  for (uint32_t i = 0; i < out_call->info.result_count; i++) {
+    out_results[i] = (kw_tensor_ref){.struct_size = sizeof out_results[i]};
+    results[i] = &out_results[i];
+  }
+  kw_value values[KW_MAX_ARGS];
+  kw_test_call_values(out_call, values);
+  return kw_op_infer(op, values, out_call->info.arg_count, results, out_call->info.result_count) == KW_OK;
 }
 
 void kw_test_call_free(kw_test_call *call) {

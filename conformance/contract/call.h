@@ -9,7 +9,7 @@
 #include "contract_helpers.h"
 #include "op_table.h"
 
-enum { KW_TEST_ENTRIES = 2, KW_TEST_KINDS = 8 };
+enum { KW_TEST_ENTRIES = 2, KW_TEST_KINDS = 8, KW_TEST_ATTEMPTS = 24 };
 
 /* A dtype of each kind: every op takes one of them. */
 extern const kw_dtype kw_test_kinds[KW_TEST_KINDS];
@@ -33,6 +33,12 @@ typedef struct kw_test_arg {
   kw_generator *generator;             /* of a copy */
 } kw_test_arg;
 
+/* What stands for the tensors of an argument where there are none: descriptors without memory. */
+typedef struct kw_test_forms {
+  kw_tensor_ref refs[KW_TEST_ENTRIES];
+  const kw_tensor_ref *list[KW_TEST_ENTRIES];
+} kw_test_forms;
+
 /* Holds pointers into itself. */
 typedef struct kw_test_call {
   const kw_op *op;
@@ -44,6 +50,7 @@ typedef struct kw_test_call {
   bool in_place;  /* it changes an argument */
   uint32_t given; /* arguments passed; those after it take their defaults */
   kw_test_arg args[KW_MAX_ARGS];
+  kw_test_forms *forms; /* of each argument, in place of tensors; NULL in a call with tensors */
 } kw_test_call;
 
 /* Elements that any arithmetic bears: floats of +-[2^-3, 2) with random fractions, small whole numbers, bool 0 or 1. A
@@ -56,6 +63,12 @@ kw_tensor *kw_test_tensor(kw_device *device, kw_dtype dtype, uint32_t rank, cons
  * is none. It was run once. */
 bool kw_test_call_make(const kw_op *op, kw_dtype dtype, int64_t numel, kw_test_call *out_call);
 void kw_test_call_free(kw_test_call *call);
+
+/* Attempt `number` (below KW_TEST_ATTEMPTS) at a call of `op` on descriptors of this dtype, most of whose sizes are
+ * `edge`: by arguments in `forms` (KW_MAX_ARGS entries), by results in out_results (KW_MAX_RESULTS). False when the op
+ * refuses it. No device is needed, and there is nothing to free. */
+bool kw_test_call_describe(const kw_op *op, kw_dtype dtype, int64_t edge, uint32_t number, kw_test_forms *forms,
+                           kw_test_call *out_call, kw_tensor_ref *out_results);
 
 /* Runs the call on the stream. outs has KW_MAX_RESULTS entries, NULL or as for kw_op_call; result i is outs[i], or the
  * argument that it is. */

@@ -95,6 +95,9 @@ static const struct {
     {NULL, "end", KW_NEED_EDGE},
     {NULL, "output_mask", KW_NEED_ALL},
     {NULL, "input_dtype", KW_NEED_DTYPE},
+    {"full", "dtype", KW_NEED_DTYPE}, /* these have no tensor to say it */
+    {"arange.start_step", "dtype", KW_NEED_DTYPE},
+    {"randperm", "dtype", KW_NEED_DTYPE},
     {"select_scatter", "src", KW_NEED_SLICE},
     {NULL, "repeats", KW_NEED_TWICE},
     {NULL, "pad", KW_NEED_NOTHING},

@@ -9,6 +9,7 @@
 
 /* Arguments that are not simply a square tensor of the call's dtype, 0, 2, 0.5, false, or left out. */
 typedef enum kw_need {
+  KW_NEED_NONE,
   KW_NEED_INDEX,     /* indices, of the data's rank or of rank 1 */
   KW_NEED_TABLE,     /* indices, of rank 2 */
   KW_NEED_LENGTHS,   /* rank 1: 0, 1, 2, .. */
@@ -43,7 +44,7 @@ typedef enum kw_need {
   KW_NEED_WHOLE      /* a number: the even size of what a dimension is half of, and one more */
 } kw_need;
 
-/* False: the argument needs nothing in particular. */
+/* False, and *out_need untouched: the argument needs nothing in particular. */
 bool kw_need_find(const char *op, const char *arg, kw_need *out_need);
 
 /* How many places an index of the op can name where each dimension has `edge`: so many, or a whole plane. */
