@@ -142,6 +142,7 @@ kw_guest kw_guest_load(void) {
     if (strcmp(group->name, KW_GROUP_EVENT) == 0) g.event = group->table;
     if (strcmp(group->name, KW_GROUP_GRAPH) == 0) g.graph = group->table;
     if (strcmp(group->name, KW_GROUP_ACTIVITY) == 0) g.activity = group->table;
+    if (strcmp(group->name, KW_GROUP_INTEROP) == 0) g.interop = group->table;
   }
   return g;
 }

@@ -37,6 +37,7 @@ typedef struct kw_guest {
   const kw_event_api *event;       /* NULL without the group */
   const kw_graph_api *graph;       /* NULL without the group */
   const kw_activity_api *activity; /* NULL without the group */
+  const kw_interop_api *interop;   /* NULL without the group */
 } kw_guest;
 
 /* Opens kw_contract.plugin_path and asks it. */

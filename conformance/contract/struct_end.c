@@ -1,259 +1,322 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Suite abi: nothing of a host's struct is read behind its end. A small host gives every struct as short as it may be
- * (KW_*_MIN), right before memory that nobody may touch, and calls every kernel of a pointwise op so.
+ * (KW_*_MIN), right before memory that nobody may touch. Here the slots get theirs; calls of kernels are in
+ * struct_end_kernel.c.
  */
+#include "struct_end.h"
+
 #include "child.h"
-#include "guest.h"
 #include "scenarios.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define WHEN "with structs that end where memory ends"
+enum { RECORDS = 64 };
 
-enum { ROWS = 3, COLUMNS = 5, ITEM = 16, ARGS = 8, KERNELS = 16384 };
+static kw_ends ends;
 
-static kw_kernel_desc *kernels;
-static uint32_t kernel_count;
+/* A copy of a struct with struct_size that is as short as it may be. */
+#define SHORT(struct_, min) kw_end_put(&ends, &(struct_), (min))
+#define OK(call) KW_GUEST_OK(KW_AT_END, call)
 
-typedef struct bench {
-  kw_guest guest;
-  void *device, *stream;
-  kw_mem mem[2 * ARGS];
-  uint32_t alignment; /* of mem */
-} bench;
-
-/* A copy that ends where memory ends. */
-static void *at_end(const void *from, size_t size) {
+void *kw_end_put(kw_ends *into, const void *from, size_t size) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size + page - 1) / page * page;
   unsigned char *pages = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   KW_CHECK(pages != MAP_FAILED && mprotect(pages + room, page, PROT_NONE) == 0, "no memory");
-  return memcpy(pages + room - size, from, size);
+  KW_CHECK(into->count < sizeof into->pages / sizeof into->pages[0], "the check has no room for so many structs");
+  into->pages[into->count].begin = pages;
+  into->pages[into->count++].size = room + page;
+  return size ? memcpy(pages + room - size, from, size) : pages + room;
 }
 
-static void free_end(const void *struct_, size_t size) {
-  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)struct_ & ~(page - 1);
-  munmap((void *)begin, ((uintptr_t)struct_ + size - begin) + page);
+void kw_end_take_away(kw_ends *from) {
+  while (from->count > 0) {
+    from->count--;
+    munmap(from->pages[from->count].begin, from->pages[from->count].size);
+  }
 }
 
-static kw_status keep_kernel(void *ctx, const kw_kernel_desc *kernel) {
-  (void)ctx;
-  if (kernel_count == KERNELS) return KW_ERR_NOT_FOUND;
-  kw_kernel_desc *kept = &kernels[kernel_count++];
-  memcpy(kept, kernel, kernel->struct_size < sizeof *kept ? kernel->struct_size : sizeof *kept);
-  kept->op = strdup(kernel->op);
-  kept->name = strdup(kernel->name);
-  return KW_OK;
+/* Whether a slot that may say so did what it was asked for. */
+static bool is_done(kw_status status, const char *call) {
+  if (KW_STATUS_CLASS(status) == KW_CLASS_REFUSED || status == KW_ERR_UNSUPPORTED) return false;
+  kw_guest_expect(status, KW_OK, call, KW_AT_END);
+  return true;
 }
+#define IS_DONE(call) is_done((call), #call)
 
-/* ---- Info structs ------------------------------------------------------------------------------------------------ */
+/* ---- A device ---------------------------------------------------------------------------------------------------- */
 
-static void open_bench(bench *b) {
+static void open_device(kw_end_bench *b) {
   const kw_open_info open = {.struct_size = KW_OPEN_INFO_MIN};
-  const kw_stream_info stream = {.struct_size = KW_STREAM_INFO_MIN, .token = 1};
   const kw_init_info init = {.struct_size = KW_INIT_INFO_MIN};
   const kw_device_info empty = {.struct_size = KW_DEVICE_INFO_MIN};
   kw_query_info query = {
       .struct_size = KW_QUERY_INFO_MIN, .abi_min = KW_ABI_VERSION_MIN, .abi_max = KW_ABI_VERSION, .host_version = "1"};
   static kw_host_api host;
-  void *plugin = NULL;
+  static kw_ends for_ever; /* the host's table */
   const char *reason = NULL;
   b->guest = kw_guest_load();
   const kw_guest *g = &b->guest;
-  KW_GUEST_OK(WHEN, g->query(at_end(&query, KW_QUERY_INFO_MIN), &b->guest.desc, &reason));
+  OK(g->query(SHORT(query, KW_QUERY_INFO_MIN), &b->guest.desc, &reason));
   host = kw_guest_host;
   host.struct_size = KW_HOST_API_MIN;
-  host.register_kernel = keep_kernel;
+  host.register_kernel = kw_end_keep_kernel;
   if (g->desc->abi_version < host.abi_version) host.abi_version = g->desc->abi_version;
-  KW_GUEST_OK(WHEN, g->desc->init(at_end(&host, KW_HOST_API_MIN), at_end(&init, KW_INIT_INFO_MIN), &plugin));
-  kw_device_info *info = at_end(&empty, KW_DEVICE_INFO_MIN);
-  KW_GUEST_OK(WHEN, g->device->info(plugin, 0, info));
+  OK(g->desc->init(kw_end_put(&for_ever, &host, KW_HOST_API_MIN), SHORT(init, KW_INIT_INFO_MIN), &b->plugin));
+  kw_device_info *info = SHORT(empty, KW_DEVICE_INFO_MIN);
+  OK(g->device->info(b->plugin, 0, info));
   b->alignment = info->mem_alignment < 4096 ? info->mem_alignment : 4096;
-  KW_GUEST_OK(WHEN, g->device->open(plugin, 0, at_end(&open, KW_OPEN_INFO_MIN), &b->device));
-  KW_GUEST_OK(WHEN, g->stream->create(b->device, at_end(&stream, KW_STREAM_INFO_MIN), &b->stream));
+  OK(g->device->open(b->plugin, 0, SHORT(open, KW_OPEN_INFO_MIN), &b->device));
+  kw_end_take_away(&ends);
 }
 
-static void fill_memory(bench *b) {
-  static const unsigned char zeroes[ROWS * COLUMNS * ITEM];
-  static unsigned char back[sizeof zeroes];
-  const kw_guest *g = &b->guest;
-  const kw_alloc_info alloc = {
-      .struct_size = KW_ALLOC_INFO_MIN, .kind = KW_MEM_DEVICE, .size = sizeof zeroes, .alignment = 1};
-  for (int i = 0; i < 2 * ARGS; i++) {
-    KW_GUEST_OK(WHEN, g->memory->alloc(b->device, at_end(&alloc, KW_ALLOC_INFO_MIN), &b->mem[i]));
-    kw_copy_info copy = {.struct_size = KW_COPY_INFO_MIN,
-                         .kind = KW_COPY_HOST_TO_DEVICE,
-                         .dst_mem = b->mem[i],
-                         .src_host = zeroes,
-                         .size = sizeof zeroes};
-    KW_GUEST_OK(WHEN, g->memory->copy(b->device, b->stream, at_end(&copy, KW_COPY_INFO_MIN)));
-    copy = (kw_copy_info){.struct_size = KW_COPY_INFO_MIN,
-                          .kind = KW_COPY_DEVICE_TO_HOST,
-                          .dst_host = back,
-                          .src_mem = b->mem[i],
-                          .size = sizeof zeroes};
-    KW_GUEST_OK(WHEN, g->memory->copy(b->device, b->stream, at_end(&copy, KW_COPY_INFO_MIN)));
+static void ask_attributes(const kw_end_bench *b) {
+  static const char *const keys[] = {
+#define KW_ROW(key, type) key,
+      KW_ATTRIBUTE_LIST(KW_ROW)
+#undef KW_ROW
+  };
+  const kw_attribute empty = {.struct_size = KW_ATTRIBUTE_MIN};
+  for (size_t i = 0; b->guest.device->attribute && i < sizeof keys / sizeof keys[0]; i++) {
+    const kw_status status = b->guest.device->attribute(b->plugin, 0, keys[i], SHORT(empty, KW_ATTRIBUTE_MIN));
+    if (status != KW_ERR_NOT_FOUND && !is_done(status, "device.attribute")) break;
   }
-  KW_GUEST_OK(WHEN, g->stream->synchronize(b->device, b->stream, KW_WAIT_FOREVER));
+  kw_end_take_away(&ends);
+}
+
+static void *create_stream(const kw_end_bench *b, uint64_t token) {
+  const kw_stream_info info = {.struct_size = KW_STREAM_INFO_MIN, .token = token};
+  void *stream = NULL;
+  OK(b->guest.stream->create(b->device, SHORT(info, KW_STREAM_INFO_MIN), &stream));
+  kw_end_take_away(&ends);
+  return stream;
+}
+
+static void wait_for(const kw_end_bench *b) {
+  OK(b->guest.stream->synchronize(b->device, b->stream, KW_WAIT_FOREVER));
+  kw_end_take_away(&ends);
+}
+
+static void use_event(const kw_end_bench *b) {
   const kw_event_info info = {.struct_size = KW_EVENT_INFO_MIN};
   void *event = NULL;
-  if (!g->event) return;
-  KW_GUEST_OK(WHEN, g->event->create(b->device, at_end(&info, KW_EVENT_INFO_MIN), &event));
-  KW_GUEST_OK(WHEN, g->event->destroy(b->device, event));
+  if (!b->guest.event) return;
+  OK(b->guest.event->create(b->device, SHORT(info, KW_EVENT_INFO_MIN), &event));
+  kw_end_take_away(&ends);
+  OK(b->guest.event->destroy(b->device, event));
 }
 
-/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* A call of a kernel: its descriptors, before they are put in their places. */
-typedef struct trial {
-  const kw_kernel_desc *kernel;
-  kw_value args[ARGS];
-  kw_tensor_ref tensors[ARGS], result;
-  uint32_t count;
-  int32_t alias; /* the argument that the result is, or -1 */
-  bool generator;
-} trial;
+static bool alloc(const kw_end_bench *b, kw_mem_kind kind, uint64_t flags, kw_mem *out_mem) {
+  const kw_alloc_info info = {
+      .struct_size = KW_ALLOC_INFO_MIN, .kind = kind, .size = KW_END_BYTES, .alignment = 1, .flags = flags};
+  const bool done = IS_DONE(b->guest.memory->alloc(b->device, SHORT(info, KW_ALLOC_INFO_MIN), out_mem));
+  kw_end_take_away(&ends);
+  return done;
+}
 
-/* An argument of this kind in a call without anything special; false: there is none. */
-static bool plain_argument(trial *t, uint32_t i, const kw_arg_info *info, kw_dtype dtype) {
-  kw_value *value = &t->args[i];
-  *value = (kw_value){0};
-  if (info->tag == KW_TAG_GENERATOR) {
-    t->generator = true;
-  } else if (info->flags & KW_ARG_HAS_DEFAULT) {
-    *value = info->default_value;
-  } else if (info->flags & KW_ARG_OPTIONAL) {
-    return true;
-  } else if (info->tag == KW_TAG_TENSOR) {
-    t->tensors[i] = kw_meta(dtype, 2, (int64_t[]){ROWS, COLUMNS});
-    *value = kw_arg_meta(&t->tensors[i]);
-  } else if (info->tag == KW_TAG_SCALAR) {
-    *value = kw_arg_scalar_i64(1);
-  } else if (info->tag == KW_TAG_FLOAT) {
-    *value = kw_arg_float(1);
-  } else if (info->tag == KW_TAG_INT) {
-    *value = kw_arg_int(1);
-  } else {
-    return info->tag == KW_TAG_BOOL && (*value = kw_arg_bool(false), true);
+/* Copies it from the host or to it. */
+static void copy(const kw_end_bench *b, kw_copy_kind kind, kw_mem mem, unsigned char *host) {
+  const bool is_write = kind == KW_COPY_HOST_TO_DEVICE;
+  const kw_copy_info info = {.struct_size = KW_COPY_INFO_MIN,
+                             .kind = kind,
+                             .dst_host = is_write ? NULL : host,
+                             .dst_mem = is_write ? mem : NULL,
+                             .src_host = is_write ? host : NULL,
+                             .src_mem = is_write ? NULL : mem,
+                             .size = KW_END_BYTES};
+  OK(b->guest.memory->copy(b->device, b->stream, SHORT(info, KW_COPY_INFO_MIN)));
+  kw_end_take_away(&ends);
+}
+
+void kw_end_clear(const kw_end_bench *b, kw_mem mem) {
+  static unsigned char zeroes[KW_END_BYTES];
+  copy(b, KW_COPY_HOST_TO_DEVICE, mem, zeroes);
+}
+
+kw_mem kw_end_alloc(const kw_end_bench *b) {
+  kw_mem mem = NULL;
+  KW_CHECK(alloc(b, KW_MEM_DEVICE, 0, &mem), "device memory was refused");
+  kw_end_clear(b, mem);
+  return mem;
+}
+
+static void use_memory(const kw_end_bench *b) {
+  static unsigned char back[KW_END_BYTES];
+  const kw_mem mem = kw_end_alloc(b), other = kw_end_alloc(b);
+  copy(b, KW_COPY_DEVICE_TO_HOST, mem, back);
+  const kw_copy_info within = {.struct_size = KW_COPY_INFO_MIN,
+                               .kind = KW_COPY_DEVICE_TO_DEVICE,
+                               .dst_mem = other,
+                               .src_mem = mem,
+                               .size = KW_END_BYTES};
+  OK(b->guest.memory->copy(b->device, b->stream, SHORT(within, KW_COPY_INFO_MIN)));
+  wait_for(b);
+  OK(b->guest.memory->dealloc(b->device, mem));
+  OK(b->guest.memory->dealloc(b->device, other));
+}
+
+/* Of a kind, for reading, for writing, and for both. */
+static void use_maps(const kw_end_bench *b, kw_mem_kind kind) {
+  static const uint64_t flags[] = {KW_MAP_READ, KW_MAP_WRITE, KW_MAP_READ | KW_MAP_WRITE};
+  const kw_memory_api *memory = b->guest.memory;
+  kw_mem mem = NULL;
+  if (!memory->map || !memory->unmap || !alloc(b, kind, 0, &mem)) return;
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+    const kw_map_info info = {
+        .struct_size = KW_MAP_INFO_MIN, .flags = flags[i], .mem = mem, .offset = 64, .size = KW_END_BYTES / 2};
+    void *pointer = NULL;
+    if (IS_DONE(memory->map(b->device, b->stream, SHORT(info, KW_MAP_INFO_MIN), &pointer)))
+      OK(memory->unmap(b->device, b->stream, SHORT(info, KW_MAP_INFO_MIN), pointer));
+    wait_for(b);
   }
-  return true;
+  OK(memory->dealloc(b->device, mem));
 }
 
-static bool plain_trial(const kw_kernel_desc *kernel, trial *t) {
-  const kw_op *op = kw_op_find(kernel->op);
-  kw_op_info info = {.struct_size = sizeof info};
-  *t = (trial){.kernel = kernel};
-  if (!op || kw_op_get_info(op, &info) != KW_OK || !info.pointwise || info.result_count != 1 || info.arg_count > ARGS)
-    return false;
-  const uint64_t dtypes = kernel->dtypes.bits[0] & info.dtypes.bits[0];
-  if (!dtypes) return false;
-  const kw_dtype dtype = dtypes & KW_DTYPES_F32 ? KW_F32 : (kw_dtype)__builtin_ctzll(dtypes);
-  t->count = info.arg_count;
-  t->alias = kw_op_result_alias(op, 0);
-  for (uint32_t i = 0; i < t->count; i++) {
-    kw_arg_info arg = {.struct_size = sizeof arg};
-    if (kw_op_get_arg(op, i, &arg) != KW_OK || !plain_argument(t, i, &arg, dtype)) return false;
-  }
-  t->result.struct_size = sizeof t->result;
-  return kw_op_infer(op, t->args, t->count, (kw_tensor_ref *[]){&t->result}, 1) == KW_OK;
-}
-
-/* The call with all that it points to, each where memory ends. */
-typedef struct placed {
-  kw_value *args;
-  const kw_tensor_ref **outs;
-  kw_call_extra *extra;
-  kw_call *call;
-} placed;
-
-static kw_tensor_ref *place_tensor(const bench *b, kw_tensor_ref tensor, kw_mem mem) {
-  tensor.struct_size = KW_TENSOR_REF_MIN;
-  tensor.mem = mem;
-  tensor.numel = ROWS * COLUMNS;
-  tensor.alignment = b->alignment;
-  return at_end(&tensor, KW_TENSOR_REF_MIN);
-}
-
-static placed place(const bench *b, const trial *t, bool launched) {
-  const kw_kernel_desc *kernel = t->kernel;
-  const kw_tensor_ref *result = NULL;
-  placed p = {.args = at_end(t->args, t->count * sizeof *t->args)};
-  for (uint32_t i = 0; i < t->count; i++) {
-    if (p.args[i].tag != KW_TAG_META) continue;
-    const kw_tensor_ref *tensor = place_tensor(b, t->tensors[i], launched ? b->mem[i] : NULL);
-    p.args[i] = (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = tensor};
-    if (t->alias == (int32_t)i) result = tensor;
-  }
-  if (!result) result = place_tensor(b, t->result, launched ? b->mem[ARGS] : NULL);
-  p.outs = at_end(&result, sizeof result);
-  kw_call call = {.struct_size = KW_CALL_MIN,
-                  .arg_count = t->count,
-                  .out_count = 1,
-                  .math_mode = kernel->math_needs,
-                  .device = b->device,
-                  .stream = launched ? b->stream : NULL,
-                  .op = kernel->op,
-                  .args = p.args,
-                  .outs = p.outs,
-                  .user = kernel->user,
-                  .call_id = 1};
-  if (launched && (t->generator || kernel->flags & KW_KERNEL_DATA_ERRORS)) {
-    kw_call_extra extra = {.struct_size = KW_CALL_EXTRA_MIN};
-    if (kernel->flags & KW_KERNEL_DATA_ERRORS) extra.error_mem = b->mem[ARGS + 1];
-    call.extra = p.extra = at_end(&extra, KW_CALL_EXTRA_MIN);
-  }
-  p.call = at_end(&call, KW_CALL_MIN);
-  return p;
-}
-
-static void take_away(const placed *p, const trial *t) {
-  const kw_tensor_ref *result = p->outs[0];
-  for (uint32_t i = 0; i < t->count; i++) {
-    if (p->args[i].tag == KW_TAG_TENSOR && p->args[i].u.tensor != result)
-      free_end(p->args[i].u.tensor, KW_TENSOR_REF_MIN);
-  }
-  free_end(result, KW_TENSOR_REF_MIN);
-  free_end(p->args, t->count * sizeof *p->args);
-  free_end(p->outs, sizeof *p->outs);
-  if (p->extra) free_end(p->extra, KW_CALL_EXTRA_MIN);
-  free_end(p->call, KW_CALL_MIN);
-}
-
-static void run_kernel(const bench *b, const trial *t) {
+/* From another device of the plugin, where there is one. */
+static void copy_from_peer(const kw_end_bench *b) {
   const kw_guest *g = &b->guest;
-  const kw_kernel_desc *kernel = t->kernel;
-  uint64_t workspace = 0;
-  void *prepared = NULL;
-  placed p = place(b, t, false);
-  const bool taken = (!kernel->can_implement || kernel->can_implement(p.call) == KW_OK) &&
-                     (!kernel->workspace_size || kernel->workspace_size(p.call, &workspace) == KW_OK) &&
-                     workspace <= ROWS * COLUMNS * ITEM &&
-                     (!kernel->prepare || kernel->prepare(p.call, &prepared) == KW_OK);
-  take_away(&p, t);
-  if (!taken) return;
-  p = place(b, t, true);
-  p.call->prepared = prepared;
-  p.call->workspace_size = workspace;
-  if (workspace) p.call->workspace = b->mem[ARGS + 2];
-  const kw_status status = kernel->launch(p.call);
-  take_away(&p, t); /* it is the launch's no longer */
-  KW_CHECK(status == KW_OK, "kernel %s of %s, " WHEN ": launch gave %s: %s", kernel->name, kernel->op,
-           kw_status_name(status), kw_guest_seen.error);
-  KW_GUEST_OK(WHEN, g->stream->synchronize(b->device, b->stream, KW_WAIT_FOREVER));
-  if (kernel->release) KW_GUEST_OK(WHEN, kernel->release(kernel->user, prepared));
+  const kw_open_info open = {.struct_size = KW_OPEN_INFO_MIN};
+  kw_end_bench peer = *b;
+  uint32_t count = 0;
+  kw_mem mem = NULL;
+  OK(g->device->count(b->plugin, &count));
+  if (count < 2 || !g->memory->copy_peer) return;
+  OK(g->device->open(b->plugin, 1, SHORT(open, KW_OPEN_INFO_MIN), &peer.device));
+  peer.stream = create_stream(&peer, 3);
+  KW_CHECK(alloc(&peer, KW_MEM_DEVICE, KW_MEM_PEER, &mem), "device memory was refused");
+  kw_end_clear(&peer, mem);
+  wait_for(&peer);
+  const kw_mem here = kw_end_alloc(b);
+  const kw_copy_info info = {.struct_size = KW_COPY_INFO_MIN,
+                             .kind = KW_COPY_DEVICE_TO_DEVICE,
+                             .dst_mem = here,
+                             .src_mem = mem,
+                             .size = KW_END_BYTES};
+  (void)IS_DONE(g->memory->copy_peer(b->device, b->stream, peer.device, SHORT(info, KW_COPY_INFO_MIN)));
+  wait_for(b);
+  OK(g->memory->dealloc(b->device, here));
+  OK(g->memory->dealloc(peer.device, mem));
+  OK(g->stream->destroy(peer.device, peer.stream));
+  OK(g->device->close(peer.device));
+}
+
+/* ---- Memory of others -------------------------------------------------------------------------------------------- */
+
+static void import(const kw_end_bench *b, const kw_external_memory *what) {
+  const kw_interop_api *interop = b->guest.interop;
+  kw_mem mem = NULL;
+  uint32_t alignment = 0;
+  if (IS_DONE(interop->import_memory(b->device, SHORT(*what, KW_EXTERNAL_MEMORY_MIN), &mem, &alignment)))
+    OK(interop->release_memory(b->device, mem));
+  kw_end_take_away(&ends);
+}
+
+/* Exports memory that was allocated for it, and takes it back in. */
+static void export(const kw_end_bench *b, kw_handle_kind kind) {
+  const kw_interop_api *interop = b->guest.interop;
+  kw_mem mem = NULL;
+  if (!alloc(b, KW_MEM_DEVICE, kind == KW_HANDLE_IPC ? KW_MEM_IPC : KW_MEM_EXPORTABLE, &mem)) return;
+  const kw_external_memory range = {.struct_size = KW_EXTERNAL_MEMORY_MIN, .kind = kind, .size = KW_END_BYTES};
+  kw_external_memory *named = SHORT(range, KW_EXTERNAL_MEMORY_MIN);
+  if (IS_DONE(interop->export_memory(b->device, mem, named))) {
+    const kw_external_memory given = *named;
+    import(b, &given);
+    if (kind != KW_HANDLE_IPC) close((int)given.handle);
+  }
+  kw_end_take_away(&ends);
+  OK(b->guest.memory->dealloc(b->device, mem));
+}
+
+static void name_object(const kw_end_bench *b, kw_object_kind kind, void *object) {
+  const kw_native_handle empty = {.struct_size = KW_NATIVE_HANDLE_MIN};
+  kw_native_handle *handle = SHORT(empty, KW_NATIVE_HANDLE_MIN);
+  (void)IS_DONE(b->guest.interop->native_handle(b->device, kind, object, handle));
+  kw_end_take_away(&ends);
+}
+
+static void use_interop(const kw_end_bench *b) {
+  const kw_interop_api *interop = b->guest.interop;
+  if (!interop) return;
+  void *host = aligned_alloc(4096, KW_END_BYTES);
+  KW_CHECK(host, "no host memory");
+  import(b, &(kw_external_memory){
+                .struct_size = KW_EXTERNAL_MEMORY_MIN, .kind = KW_HANDLE_HOST, .size = KW_END_BYTES, .host = host});
+  free(host);
+  if (interop->export_memory) {
+    export(b, KW_HANDLE_FD);
+    export(b, KW_HANDLE_DMABUF);
+    export(b, KW_HANDLE_IPC);
+  }
+  if (!interop->native_handle) return;
+  const kw_mem mem = kw_end_alloc(b);
+  name_object(b, KW_OBJECT_DEVICE, NULL);
+  name_object(b, KW_OBJECT_STREAM, b->stream);
+  name_object(b, KW_OBJECT_MEMORY, mem);
+  wait_for(b);
+  OK(b->guest.memory->dealloc(b->device, mem));
+}
+
+/* ---- Graphs and activity ----------------------------------------------------------------------------------------- */
+
+static void use_graph(const kw_end_bench *b) {
+  const kw_guest *g = &b->guest;
+  const kw_capture_info capture = {.struct_size = KW_CAPTURE_INFO_MIN};
+  const kw_graph_launch_info launch = {.struct_size = KW_GRAPH_LAUNCH_INFO_MIN, .call_id = 1};
+  const uint32_t pattern = 0;
+  void *graph = NULL;
+  if (!g->graph || !g->memory->fill) return;
+  const kw_mem mem = kw_end_alloc(b);
+  wait_for(b);
+  void *recorder = create_stream(b, 2);
+  if (IS_DONE(g->graph->begin(b->device, recorder, SHORT(capture, KW_CAPTURE_INFO_MIN)))) {
+    const void *put = kw_end_put(&ends, &pattern, sizeof pattern);
+    const bool filled = IS_DONE(g->memory->fill(b->device, recorder, mem, 0, KW_END_BYTES, put, sizeof pattern));
+    kw_end_take_away(&ends);
+    if (IS_DONE(g->graph->end(b->device, recorder, filled ? &graph : NULL)) && graph) {
+      OK(g->graph->launch(b->device, graph, b->stream, SHORT(launch, KW_GRAPH_LAUNCH_INFO_MIN)));
+      wait_for(b);
+      OK(g->graph->destroy(b->device, graph));
+    }
+  }
+  kw_end_take_away(&ends);
+  OK(g->stream->destroy(b->device, recorder));
+  OK(g->memory->dealloc(b->device, mem));
+}
+
+/* What was recorded so far, in entries as short as they may be. */
+static void drain(const kw_end_bench *b) {
+  static const unsigned char zeroes[RECORDS * KW_ACTIVITY_MIN];
+  const kw_activity_api *activity = b->guest.activity;
+  uint64_t dropped = 0, moments[2] = {0};
+  uint32_t count = RECORDS;
+  uint64_t *host = kw_end_put(&ends, &moments[0], sizeof *host), *own = kw_end_put(&ends, &moments[1], sizeof *own);
+  OK(activity->clock(b->device, own, host));
+  while (count == RECORDS) {
+    void *records = kw_end_put(&ends, zeroes, sizeof zeroes);
+    OK(activity->drain(b->device, records, KW_ACTIVITY_MIN, RECORDS, &count, &dropped));
+    kw_end_take_away(&ends);
+  }
+  OK(activity->record(b->device, 0));
 }
 
 int kw_child_structs_end(void) {
-  static bench b;
-  static trial t;
-  kernels = kw_test_memory(KERNELS * sizeof *kernels);
-  open_bench(&b);
-  fill_memory(&b);
-  for (uint32_t k = 0; k < kernel_count; k++) {
-    if (plain_trial(&kernels[k], &t)) run_kernel(&b, &t);
-  }
+  static kw_end_bench b;
+  open_device(&b);
+  ask_attributes(&b);
+  const bool is_recorded = b.guest.activity && IS_DONE(b.guest.activity->record(b.device, 1));
+  b.stream = create_stream(&b, 1);
+  use_event(&b);
+  use_memory(&b);
+  for (kw_mem_kind kind = KW_MEM_DEVICE; kind <= KW_MEM_MANAGED; kind++) use_maps(&b, kind);
+  copy_from_peer(&b);
+  use_interop(&b);
+  use_graph(&b);
+  if (is_recorded) drain(&b);
+  kw_end_run_kernels(&b);
   return 0;
 }
 

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For the check abi/structs_end: calls of kernels whose descriptors, arguments and lists all end where memory ends.
+ * Each kernel is called as call.c calls its op, on small tensors of zeroes.
+ */
+#include "struct_end.h"
+
+#include "call.h"
+
+#include <keyway/plugin.h>
+
+enum { KERNELS = 16384, EDGE = 4, LISTED = KW_MAX_ARGS * KW_TEST_ENTRIES };
+
+static kw_kernel_desc *kernels;
+static uint32_t kernel_count;
+
+/* A call of a kernel: its descriptors, before they are put in their places. */
+typedef struct trial {
+  const kw_kernel_desc *kernel;
+  kw_test_call call;
+  kw_test_forms forms[KW_MAX_ARGS];
+  kw_tensor_ref results[KW_MAX_RESULTS];
+  bool has_generator;
+} trial;
+
+/* The same call with all that it points to, each where memory ends. */
+typedef struct placed {
+  kw_ends ends;
+  kw_call *call;
+  bool fits; /* in the memory that there is */
+} placed;
+
+/* For any call: memory of entry k of argument i, of results, for an error, for a workspace; a stream that graphs are
+ * recorded on. */
+static struct {
+  kw_mem args[LISTED], results[KW_MAX_RESULTS], error, workspace;
+  uint64_t workspace_size;
+  void *recorder;
+} memory;
+
+kw_status kw_end_keep_kernel(void *ctx, const kw_kernel_desc *kernel) {
+  (void)ctx;
+  if (!kernels) kernels = kw_test_memory(KERNELS * sizeof *kernels);
+  KW_CHECK(kernel_count < KERNELS, "the check has no room for more than %d kernels", KERNELS);
+  kw_kernel_desc *kept = &kernels[kernel_count++];
+  memcpy(kept, kernel, kernel->struct_size < sizeof *kept ? kernel->struct_size : sizeof *kept);
+  kept->op = strdup(kernel->op);
+  kept->name = strdup(kernel->name);
+  return KW_OK;
+}
+
+/* ---- What is called ---------------------------------------------------------------------------------------------- */
+
+/* A key dtype of the kernel's; most ops have calls with plain numbers in f32, others in i64. KW_DTYPE_NONE: none. */
+static kw_dtype choose_dtype(const kw_kernel_desc *kernel, const kw_op_info *op) {
+  const uint64_t dtypes = kernel->dtypes.bits[0] & op->dtypes.bits[0], numbers = dtypes & ~KW_DTYPES_BOOL;
+  if (dtypes & KW_DTYPES_F32) return KW_F32;
+  if (dtypes & KW_DTYPE_BIT(KW_I64)) return KW_I64;
+  if (numbers) return (kw_dtype)__builtin_ctzll(numbers);
+  return dtypes ? KW_BOOL : KW_DTYPE_NONE;
+}
+
+static int64_t count_elements(const kw_tensor_ref *tensor) {
+  int64_t numel = 1;
+  for (uint32_t d = 0; d < tensor->rank; d++) numel *= tensor->shape[d];
+  return numel;
+}
+
+/* Where tensors of an op broadcast, a host gives them the shape of the result. */
+static void expand(const trial *t, kw_tensor_ref *tensor) {
+  if (!t->call.info.pointwise || tensor->rank != 0) return;
+  tensor->rank = t->results[0].rank;
+  memcpy(tensor->shape, t->results[0].shape, sizeof tensor->shape);
+}
+
+static bool has_tensor(const trial *t) {
+  for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
+    const kw_tag tag = t->call.args[i].value.tag;
+    if (tag == KW_TAG_META || tag == KW_TAG_META_LIST) return true;
+  }
+  return false;
+}
+
+/* Whether the op takes attempt `number` at a call of the dtype. */
+static bool describe(trial *t, const kw_op *op, kw_dtype dtype, uint32_t number) {
+  if (!kw_test_call_describe(op, dtype, EDGE, number, t->forms, &t->call, t->results)) return false;
+  t->has_generator = kw_test_call_random(&t->call);
+  for (uint32_t i = t->kernel->known_args; i < t->call.info.arg_count; i++) {
+    const kw_arg_info *arg = &t->call.args[i].info;
+    if (memcmp(&t->call.args[i].value, &arg->default_value, sizeof arg->default_value) != 0) return false;
+  }
+  /* Without tensors to say it the op has chosen its key dtype itself. */
+  return has_tensor(t) || kw_dtype_mask_has(t->kernel->dtypes, t->results[0].dtype);
+}
+
+/* ---- Placing ----------------------------------------------------------------------------------------------------- */
+
+static kw_tensor_ref *place_tensor(placed *p, const kw_end_bench *b, kw_tensor_ref tensor, kw_mem mem) {
+  tensor.struct_size = KW_TENSOR_REF_MIN;
+  tensor.mem = mem;
+  tensor.numel = count_elements(&tensor);
+  tensor.alignment = b->alignment;
+  p->fits &= (uint64_t)tensor.numel * kw_dtype_size(tensor.dtype) <= KW_END_BYTES;
+  return kw_end_put(&p->ends, &tensor, KW_TENSOR_REF_MIN);
+}
+
+static kw_value place_argument(placed *p, const kw_end_bench *b, const trial *t, uint32_t i, bool is_launched) {
+  const kw_tensor_ref *list[KW_TEST_ENTRIES];
+  kw_value value = t->call.args[i].value;
+  const bool is_list = value.tag == KW_TAG_META_LIST;
+  if (value.tag == KW_TAG_INT_LIST) value.u.ints = kw_end_put(&p->ends, value.u.ints, value.count * sizeof(int64_t));
+  if (value.tag == KW_TAG_STRING) value.u.s = kw_end_put(&p->ends, value.u.s, strlen(value.u.s) + 1);
+  if (value.tag != KW_TAG_META && !is_list) return value;
+  for (uint32_t k = 0; k < (is_list ? value.count : 1); k++) {
+    kw_tensor_ref tensor = t->forms[i].refs[k];
+    expand(t, &tensor);
+    list[k] = place_tensor(p, b, tensor, is_launched ? memory.args[i * KW_TEST_ENTRIES + k] : NULL);
+  }
+  value.tag = is_list ? KW_TAG_TENSOR_LIST : KW_TAG_TENSOR;
+  if (is_list) {
+    value.u.tensors = kw_end_put(&p->ends, list, value.count * sizeof(list[0]));
+  } else {
+    value.u.tensor = list[0];
+  }
+  return value;
+}
+
+static const kw_tensor_ref *place_result(placed *p, const kw_end_bench *b, const trial *t, const kw_value *args,
+                                         uint32_t i, bool is_launched) {
+  const int32_t alias = kw_op_result_alias(t->call.op, i);
+  if (alias >= 0) return args[alias].u.tensor;
+  if (t->results[i].dtype == KW_DTYPE_NONE) return NULL; /* left out */
+  return place_tensor(p, b, t->results[i], is_launched ? memory.results[i] : NULL);
+}
+
+/* stream NULL: as the kernel's pure functions see the call, without memory. */
+static void place(placed *p, const kw_end_bench *b, const trial *t, void *stream) {
+  const bool is_launched = stream != NULL;
+  const kw_kernel_desc *kernel = t->kernel;
+  const kw_op_info *op = &t->call.info;
+  const kw_tensor_ref *outs[KW_MAX_RESULTS];
+  kw_value args[KW_MAX_ARGS];
+  *p = (placed){.fits = true};
+  for (uint32_t i = 0; i < op->arg_count; i++) args[i] = place_argument(p, b, t, i, is_launched);
+  for (uint32_t i = 0; i < op->result_count; i++) outs[i] = place_result(p, b, t, args, i, is_launched);
+  kw_call call = {.struct_size = KW_CALL_MIN,
+                  .arg_count = op->arg_count,
+                  .out_count = op->result_count,
+                  .math_mode = kernel->math_needs,
+                  .device = b->device,
+                  .stream = stream,
+                  .op = kernel->op,
+                  .args = kw_end_put(&p->ends, args, op->arg_count * sizeof args[0]),
+                  .outs = kw_end_put(&p->ends, outs, op->result_count * sizeof(outs[0])),
+                  .user = kernel->user,
+                  .call_id = 1};
+  if (is_launched && (t->has_generator || kernel->flags & KW_KERNEL_DATA_ERRORS)) {
+    kw_call_extra extra = {.struct_size = KW_CALL_EXTRA_MIN};
+    if (kernel->flags & KW_KERNEL_DATA_ERRORS) extra.error_mem = memory.error;
+    call.extra = kw_end_put(&p->ends, &extra, KW_CALL_EXTRA_MIN);
+  }
+  p->call = kw_end_put(&p->ends, &call, KW_CALL_MIN);
+}
+
+/* ---- Calling ----------------------------------------------------------------------------------------------------- */
+
+/* Whether the kernel takes the call, and what it wants for it. */
+static bool is_taken(const kw_end_bench *b, const trial *t, uint64_t *out_workspace, void **out_prepared) {
+  static placed p;
+  const kw_kernel_desc *kernel = t->kernel;
+  place(&p, b, t, NULL);
+  const bool taken = p.fits && (!kernel->can_implement || kernel->can_implement(p.call) == KW_OK) &&
+                     (!kernel->workspace_size || kernel->workspace_size(p.call, out_workspace) == KW_OK) &&
+                     (!kernel->prepare || kernel->prepare(p.call, out_prepared) == KW_OK);
+  kw_end_take_away(&p.ends);
+  return taken;
+}
+
+static void need_workspace(const kw_end_bench *b, uint64_t size) {
+  const kw_alloc_info info = {.struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = 1};
+  if (size <= memory.workspace_size) return;
+  if (memory.workspace) KW_GUEST_OK(KW_AT_END, b->guest.memory->dealloc(b->device, memory.workspace));
+  KW_GUEST_OK(KW_AT_END, b->guest.memory->alloc(b->device, &info, &memory.workspace));
+  memory.workspace_size = size;
+}
+
+/* All zeroes again: they are what indices may be. */
+static void clear_changed(const kw_end_bench *b, const trial *t) {
+  for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
+    if (!(t->call.args[i].info.flags & KW_ARG_MUTATED)) continue;
+    for (uint32_t k = 0; k < KW_TEST_ENTRIES; k++) kw_end_clear(b, memory.args[i * KW_TEST_ENTRIES + k]);
+  }
+}
+
+static kw_status launch(const kw_end_bench *b, const trial *t, void *stream, uint64_t workspace, void *prepared) {
+  static placed p;
+  place(&p, b, t, stream);
+  p.call->prepared = prepared;
+  p.call->workspace_size = workspace;
+  if (workspace) p.call->workspace = memory.workspace;
+  const kw_status status = t->kernel->launch(p.call);
+  kw_end_take_away(&p.ends); /* it is the launch's no longer */
+  return status;
+}
+
+/* The same launch in a graph, where a plugin has such: it runs when the structs are long gone. A slot that fails is no
+ * fault, hosts do without. */
+static void launch_in_graph(const kw_end_bench *b, const trial *t, uint64_t workspace, void *prepared) {
+  const kw_graph_api *api = b->guest.graph;
+  void *graph = NULL;
+  if (!api || !(t->kernel->flags & KW_KERNEL_CAPTURABLE)) return;
+  const kw_capture_info capture = {.struct_size = sizeof capture};
+  const kw_graph_launch_info info = {.struct_size = sizeof info, .call_id = 1};
+  if (api->begin(b->device, memory.recorder, &capture) != KW_OK) return;
+  const bool recorded = launch(b, t, memory.recorder, workspace, prepared) == KW_OK;
+  if (api->end(b->device, memory.recorder, recorded ? &graph : NULL) != KW_OK || !graph) return;
+  KW_GUEST_OK(KW_AT_END, api->launch(b->device, graph, b->stream, &info));
+  KW_GUEST_OK(KW_AT_END, b->guest.stream->synchronize(b->device, b->stream, KW_WAIT_FOREVER));
+  KW_GUEST_OK(KW_AT_END, api->destroy(b->device, graph));
+}
+
+static void use_kernel(const kw_end_bench *b, const trial *t, uint64_t workspace, void *prepared) {
+  const kw_kernel_desc *kernel = t->kernel;
+  need_workspace(b, workspace);
+  const kw_status status = launch(b, t, b->stream, workspace, prepared);
+  KW_CHECK(status == KW_OK, "kernel %s of %s, " KW_AT_END ": launch gave %s: %s", kernel->name, kernel->op,
+           kw_status_name(status), kw_guest_seen.error);
+  KW_GUEST_OK(KW_AT_END, b->guest.stream->synchronize(b->device, b->stream, KW_WAIT_FOREVER));
+  launch_in_graph(b, t, workspace, prepared);
+  clear_changed(b, t);
+  if (kernel->release) KW_GUEST_OK(KW_AT_END, kernel->release(kernel->user, prepared));
+}
+
+/* Makes calls of the kernel's op until it takes one, and that one is run. */
+static void run_kernel(const kw_end_bench *b, const kw_kernel_desc *kernel) {
+  static trial t;
+  const kw_op *op = kw_op_find(kernel->op);
+  kw_op_info info = {.struct_size = sizeof info};
+  if (!op || kw_op_get_info(op, &info) != KW_OK) return; /* a vendor's own */
+  const kw_dtype dtype = choose_dtype(kernel, &info);
+  uint32_t asked = 0;
+  t.kernel = kernel;
+  for (uint32_t number = 0; dtype != KW_DTYPE_NONE && number < KW_TEST_ATTEMPTS; number++) {
+    uint64_t workspace = 0;
+    void *prepared = NULL;
+    if (!describe(&t, op, dtype, number)) continue;
+    asked++;
+    if (!is_taken(b, &t, &workspace, &prepared)) continue;
+    use_kernel(b, &t, workspace, prepared);
+    return;
+  }
+  KW_CHECK(asked > 0 || !info.pointwise || dtype == KW_DTYPE_NONE, "the suite has no call of %s for the kernel %s",
+           kernel->op, kernel->name);
+}
+
+void kw_end_run_kernels(const kw_end_bench *b) {
+  const kw_stream_info recorder = {.struct_size = sizeof recorder, .token = 2};
+  for (uint32_t i = 0; i < LISTED; i++) memory.args[i] = kw_end_alloc(b);
+  for (uint32_t i = 0; i < KW_MAX_RESULTS; i++) memory.results[i] = kw_end_alloc(b);
+  memory.error = kw_end_alloc(b);
+  if (b->guest.graph) KW_GUEST_OK(KW_AT_END, b->guest.stream->create(b->device, &recorder, &memory.recorder));
+  for (uint32_t k = 0; k < kernel_count; k++) run_kernel(b, &kernels[k]);
+}
