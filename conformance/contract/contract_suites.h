@@ -40,7 +40,9 @@
   X(abi, probe_again)            \
   X(abi, extensions)             \
   X(abi, structs_end)            \
-  X(abi, later_host)
+  X(abi, later_host)             \
+  X(abi, structs_end_inference)  \
+  X(abi, structs_end_training)
 
 #define KW_ENVIRONMENT_TESTS(X)           \
   X(environment, no_fast_math)            \

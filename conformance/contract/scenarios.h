@@ -14,6 +14,8 @@
   X(init_again)               \
   X(extensions)               \
   X(structs_end)              \
+  X(structs_end_inference)    \
+  X(structs_end_training)     \
   X(destroy_finishes)         \
   X(two_hosts)                \
   X(later_values)             \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Suite abi: nothing of a host's struct is read behind its end. A small host gives every struct as short as it may be
- * (KW_*_MIN), right before memory that nobody may touch. Here the slots get theirs; calls of kernels are in
- * struct_end_kernel.c.
+ * (KW_*_MIN), right before memory that nobody may touch. Here the slots get theirs; kernels are called in
+ * struct_end_kernel.c, in a check for each level of ops: a device may have to compile them first.
  */
 #include "struct_end.h"
 
@@ -10,7 +10,6 @@
 #include "scenarios.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { RECORDS = 64 };
@@ -21,56 +20,7 @@ static kw_ends ends;
 #define SHORT(struct_, min) kw_end_put(&ends, &(struct_), (min))
 #define OK(call) KW_GUEST_OK(KW_AT_END, call)
 
-void *kw_end_put(kw_ends *into, const void *from, size_t size) {
-  const size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size + page - 1) / page * page;
-  unsigned char *pages = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  KW_CHECK(pages != MAP_FAILED && mprotect(pages + room, page, PROT_NONE) == 0, "no memory");
-  KW_CHECK(into->count < sizeof into->pages / sizeof into->pages[0], "the check has no room for so many structs");
-  into->pages[into->count].begin = pages;
-  into->pages[into->count++].size = room + page;
-  return size ? memcpy(pages + room - size, from, size) : pages + room;
-}
-
-void kw_end_take_away(kw_ends *from) {
-  while (from->count > 0) {
-    from->count--;
-    munmap(from->pages[from->count].begin, from->pages[from->count].size);
-  }
-}
-
-/* Whether a slot that may say so did what it was asked for. */
-static bool is_done(kw_status status, const char *call) {
-  if (KW_STATUS_CLASS(status) == KW_CLASS_REFUSED || status == KW_ERR_UNSUPPORTED) return false;
-  kw_guest_expect(status, KW_OK, call, KW_AT_END);
-  return true;
-}
-#define IS_DONE(call) is_done((call), #call)
-
 /* ---- A device ---------------------------------------------------------------------------------------------------- */
-
-static void open_device(kw_end_bench *b) {
-  const kw_open_info open = {.struct_size = KW_OPEN_INFO_MIN};
-  const kw_init_info init = {.struct_size = KW_INIT_INFO_MIN};
-  const kw_device_info empty = {.struct_size = KW_DEVICE_INFO_MIN};
-  kw_query_info query = {
-      .struct_size = KW_QUERY_INFO_MIN, .abi_min = KW_ABI_VERSION_MIN, .abi_max = KW_ABI_VERSION, .host_version = "1"};
-  static kw_host_api host;
-  static kw_ends for_ever; /* the host's table */
-  const char *reason = NULL;
-  b->guest = kw_guest_load();
-  const kw_guest *g = &b->guest;
-  OK(g->query(SHORT(query, KW_QUERY_INFO_MIN), &b->guest.desc, &reason));
-  host = kw_guest_host;
-  host.struct_size = KW_HOST_API_MIN;
-  host.register_kernel = kw_end_keep_kernel;
-  if (g->desc->abi_version < host.abi_version) host.abi_version = g->desc->abi_version;
-  OK(g->desc->init(kw_end_put(&for_ever, &host, KW_HOST_API_MIN), SHORT(init, KW_INIT_INFO_MIN), &b->plugin));
-  kw_device_info *info = SHORT(empty, KW_DEVICE_INFO_MIN);
-  OK(g->device->info(b->plugin, 0, info));
-  b->alignment = info->mem_alignment < 4096 ? info->mem_alignment : 4096;
-  OK(g->device->open(b->plugin, 0, SHORT(open, KW_OPEN_INFO_MIN), &b->device));
-  kw_end_take_away(&ends);
-}
 
 static void ask_attributes(const kw_end_bench *b) {
   static const char *const keys[] = {
@@ -81,21 +31,8 @@ static void ask_attributes(const kw_end_bench *b) {
   const kw_attribute empty = {.struct_size = KW_ATTRIBUTE_MIN};
   for (size_t i = 0; b->guest.device->attribute && i < sizeof keys / sizeof keys[0]; i++) {
     const kw_status status = b->guest.device->attribute(b->plugin, 0, keys[i], SHORT(empty, KW_ATTRIBUTE_MIN));
-    if (status != KW_ERR_NOT_FOUND && !is_done(status, "device.attribute")) break;
+    if (status != KW_ERR_NOT_FOUND && !kw_end_is_done(status, "device.attribute")) break;
   }
-  kw_end_take_away(&ends);
-}
-
-static void *create_stream(const kw_end_bench *b, uint64_t token) {
-  const kw_stream_info info = {.struct_size = KW_STREAM_INFO_MIN, .token = token};
-  void *stream = NULL;
-  OK(b->guest.stream->create(b->device, SHORT(info, KW_STREAM_INFO_MIN), &stream));
-  kw_end_take_away(&ends);
-  return stream;
-}
-
-static void wait_for(const kw_end_bench *b) {
-  OK(b->guest.stream->synchronize(b->device, b->stream, KW_WAIT_FOREVER));
   kw_end_take_away(&ends);
 }
 
@@ -110,51 +47,17 @@ static void use_event(const kw_end_bench *b) {
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-static bool alloc(const kw_end_bench *b, kw_mem_kind kind, uint64_t flags, kw_mem *out_mem) {
-  const kw_alloc_info info = {
-      .struct_size = KW_ALLOC_INFO_MIN, .kind = kind, .size = KW_END_BYTES, .alignment = 1, .flags = flags};
-  const bool done = IS_DONE(b->guest.memory->alloc(b->device, SHORT(info, KW_ALLOC_INFO_MIN), out_mem));
-  kw_end_take_away(&ends);
-  return done;
-}
-
-/* Copies it from the host or to it. */
-static void copy(const kw_end_bench *b, kw_copy_kind kind, kw_mem mem, unsigned char *host) {
-  const bool is_write = kind == KW_COPY_HOST_TO_DEVICE;
-  const kw_copy_info info = {.struct_size = KW_COPY_INFO_MIN,
-                             .kind = kind,
-                             .dst_host = is_write ? NULL : host,
-                             .dst_mem = is_write ? mem : NULL,
-                             .src_host = is_write ? host : NULL,
-                             .src_mem = is_write ? NULL : mem,
-                             .size = KW_END_BYTES};
-  OK(b->guest.memory->copy(b->device, b->stream, SHORT(info, KW_COPY_INFO_MIN)));
-  kw_end_take_away(&ends);
-}
-
-void kw_end_clear(const kw_end_bench *b, kw_mem mem) {
-  static unsigned char zeroes[KW_END_BYTES];
-  copy(b, KW_COPY_HOST_TO_DEVICE, mem, zeroes);
-}
-
-kw_mem kw_end_alloc(const kw_end_bench *b) {
-  kw_mem mem = NULL;
-  KW_CHECK(alloc(b, KW_MEM_DEVICE, 0, &mem), "device memory was refused");
-  kw_end_clear(b, mem);
-  return mem;
-}
-
 static void use_memory(const kw_end_bench *b) {
   static unsigned char back[KW_END_BYTES];
   const kw_mem mem = kw_end_alloc(b), other = kw_end_alloc(b);
-  copy(b, KW_COPY_DEVICE_TO_HOST, mem, back);
+  kw_end_copy(b, KW_COPY_DEVICE_TO_HOST, mem, back);
   const kw_copy_info within = {.struct_size = KW_COPY_INFO_MIN,
                                .kind = KW_COPY_DEVICE_TO_DEVICE,
                                .dst_mem = other,
                                .src_mem = mem,
                                .size = KW_END_BYTES};
   OK(b->guest.memory->copy(b->device, b->stream, SHORT(within, KW_COPY_INFO_MIN)));
-  wait_for(b);
+  kw_end_wait(b);
   OK(b->guest.memory->dealloc(b->device, mem));
   OK(b->guest.memory->dealloc(b->device, other));
 }
@@ -164,14 +67,14 @@ static void use_maps(const kw_end_bench *b, kw_mem_kind kind) {
   static const uint64_t flags[] = {KW_MAP_READ, KW_MAP_WRITE, KW_MAP_READ | KW_MAP_WRITE};
   const kw_memory_api *memory = b->guest.memory;
   kw_mem mem = NULL;
-  if (!memory->map || !memory->unmap || !alloc(b, kind, 0, &mem)) return;
+  if (!memory->map || !memory->unmap || !kw_end_alloc_as(b, kind, 0, &mem)) return;
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
     const kw_map_info info = {
         .struct_size = KW_MAP_INFO_MIN, .flags = flags[i], .mem = mem, .offset = 64, .size = KW_END_BYTES / 2};
     void *pointer = NULL;
-    if (IS_DONE(memory->map(b->device, b->stream, SHORT(info, KW_MAP_INFO_MIN), &pointer)))
+    if (KW_END_IS_DONE(memory->map(b->device, b->stream, SHORT(info, KW_MAP_INFO_MIN), &pointer)))
       OK(memory->unmap(b->device, b->stream, SHORT(info, KW_MAP_INFO_MIN), pointer));
-    wait_for(b);
+    kw_end_wait(b);
   }
   OK(memory->dealloc(b->device, mem));
 }
@@ -186,18 +89,18 @@ static void copy_from_peer(const kw_end_bench *b) {
   OK(g->device->count(b->plugin, &count));
   if (count < 2 || !g->memory->copy_peer) return;
   OK(g->device->open(b->plugin, 1, SHORT(open, KW_OPEN_INFO_MIN), &peer.device));
-  peer.stream = create_stream(&peer, 3);
-  KW_CHECK(alloc(&peer, KW_MEM_DEVICE, KW_MEM_PEER, &mem), "device memory was refused");
+  peer.stream = kw_end_stream(&peer, 3);
+  KW_CHECK(kw_end_alloc_as(&peer, KW_MEM_DEVICE, KW_MEM_PEER, &mem), "device memory was refused");
   kw_end_clear(&peer, mem);
-  wait_for(&peer);
+  kw_end_wait(&peer);
   const kw_mem here = kw_end_alloc(b);
   const kw_copy_info info = {.struct_size = KW_COPY_INFO_MIN,
                              .kind = KW_COPY_DEVICE_TO_DEVICE,
                              .dst_mem = here,
                              .src_mem = mem,
                              .size = KW_END_BYTES};
-  (void)IS_DONE(g->memory->copy_peer(b->device, b->stream, peer.device, SHORT(info, KW_COPY_INFO_MIN)));
-  wait_for(b);
+  (void)KW_END_IS_DONE(g->memory->copy_peer(b->device, b->stream, peer.device, SHORT(info, KW_COPY_INFO_MIN)));
+  kw_end_wait(b);
   OK(g->memory->dealloc(b->device, here));
   OK(g->memory->dealloc(peer.device, mem));
   OK(g->stream->destroy(peer.device, peer.stream));
@@ -210,7 +113,7 @@ static void import(const kw_end_bench *b, const kw_external_memory *what) {
   const kw_interop_api *interop = b->guest.interop;
   kw_mem mem = NULL;
   uint32_t alignment = 0;
-  if (IS_DONE(interop->import_memory(b->device, SHORT(*what, KW_EXTERNAL_MEMORY_MIN), &mem, &alignment)))
+  if (KW_END_IS_DONE(interop->import_memory(b->device, SHORT(*what, KW_EXTERNAL_MEMORY_MIN), &mem, &alignment)))
     OK(interop->release_memory(b->device, mem));
   kw_end_take_away(&ends);
 }
@@ -219,10 +122,10 @@ static void import(const kw_end_bench *b, const kw_external_memory *what) {
 static void export(const kw_end_bench *b, kw_handle_kind kind) {
   const kw_interop_api *interop = b->guest.interop;
   kw_mem mem = NULL;
-  if (!alloc(b, KW_MEM_DEVICE, kind == KW_HANDLE_IPC ? KW_MEM_IPC : KW_MEM_EXPORTABLE, &mem)) return;
+  if (!kw_end_alloc_as(b, KW_MEM_DEVICE, kind == KW_HANDLE_IPC ? KW_MEM_IPC : KW_MEM_EXPORTABLE, &mem)) return;
   const kw_external_memory range = {.struct_size = KW_EXTERNAL_MEMORY_MIN, .kind = kind, .size = KW_END_BYTES};
   kw_external_memory *named = SHORT(range, KW_EXTERNAL_MEMORY_MIN);
-  if (IS_DONE(interop->export_memory(b->device, mem, named))) {
+  if (KW_END_IS_DONE(interop->export_memory(b->device, mem, named))) {
     const kw_external_memory given = *named;
     import(b, &given);
     if (kind != KW_HANDLE_IPC) close((int)given.handle);
@@ -234,7 +137,7 @@ static void export(const kw_end_bench *b, kw_handle_kind kind) {
 static void name_object(const kw_end_bench *b, kw_object_kind kind, void *object) {
   const kw_native_handle empty = {.struct_size = KW_NATIVE_HANDLE_MIN};
   kw_native_handle *handle = SHORT(empty, KW_NATIVE_HANDLE_MIN);
-  (void)IS_DONE(b->guest.interop->native_handle(b->device, kind, object, handle));
+  (void)KW_END_IS_DONE(b->guest.interop->native_handle(b->device, kind, object, handle));
   kw_end_take_away(&ends);
 }
 
@@ -256,7 +159,7 @@ static void use_interop(const kw_end_bench *b) {
   name_object(b, KW_OBJECT_DEVICE, NULL);
   name_object(b, KW_OBJECT_STREAM, b->stream);
   name_object(b, KW_OBJECT_MEMORY, mem);
-  wait_for(b);
+  kw_end_wait(b);
   OK(b->guest.memory->dealloc(b->device, mem));
 }
 
@@ -270,15 +173,15 @@ static void use_graph(const kw_end_bench *b) {
   void *graph = NULL;
   if (!g->graph || !g->memory->fill) return;
   const kw_mem mem = kw_end_alloc(b);
-  wait_for(b);
-  void *recorder = create_stream(b, 2);
-  if (IS_DONE(g->graph->begin(b->device, recorder, SHORT(capture, KW_CAPTURE_INFO_MIN)))) {
+  kw_end_wait(b);
+  void *recorder = kw_end_stream(b, 2);
+  if (KW_END_IS_DONE(g->graph->begin(b->device, recorder, SHORT(capture, KW_CAPTURE_INFO_MIN)))) {
     const void *put = kw_end_put(&ends, &pattern, sizeof pattern);
-    const bool filled = IS_DONE(g->memory->fill(b->device, recorder, mem, 0, KW_END_BYTES, put, sizeof pattern));
+    const bool filled = KW_END_IS_DONE(g->memory->fill(b->device, recorder, mem, 0, KW_END_BYTES, put, sizeof pattern));
     kw_end_take_away(&ends);
-    if (IS_DONE(g->graph->end(b->device, recorder, filled ? &graph : NULL)) && graph) {
+    if (KW_END_IS_DONE(g->graph->end(b->device, recorder, filled ? &graph : NULL)) && graph) {
       OK(g->graph->launch(b->device, graph, b->stream, SHORT(launch, KW_GRAPH_LAUNCH_INFO_MIN)));
-      wait_for(b);
+      kw_end_wait(b);
       OK(g->graph->destroy(b->device, graph));
     }
   }
@@ -305,10 +208,10 @@ static void drain(const kw_end_bench *b) {
 
 int kw_child_structs_end(void) {
   static kw_end_bench b;
-  open_device(&b);
+  kw_end_open(&b);
   ask_attributes(&b);
-  const bool is_recorded = b.guest.activity && IS_DONE(b.guest.activity->record(b.device, 1));
-  b.stream = create_stream(&b, 1);
+  const bool is_recorded = b.guest.activity && KW_END_IS_DONE(b.guest.activity->record(b.device, 1));
+  b.stream = kw_end_stream(&b, 1);
   use_event(&b);
   use_memory(&b);
   for (kw_mem_kind kind = KW_MEM_DEVICE; kind <= KW_MEM_MANAGED; kind++) use_maps(&b, kind);
@@ -316,12 +219,39 @@ int kw_child_structs_end(void) {
   use_interop(&b);
   use_graph(&b);
   if (is_recorded) drain(&b);
-  kw_end_run_kernels(&b);
+  kw_end_run_kernels(&b, KW_LEVEL_CORE);
   return 0;
+}
+
+static int run_level(kw_level level) {
+  static kw_end_bench b;
+  kw_end_open(&b);
+  b.stream = kw_end_stream(&b, 1);
+  kw_end_run_kernels(&b, level);
+  return 0;
+}
+
+int kw_child_structs_end_inference(void) {
+  return run_level(KW_LEVEL_INFERENCE);
+}
+
+int kw_child_structs_end_training(void) {
+  return run_level(KW_LEVEL_TRAINING);
 }
 
 /* A host of this version gives no more than KW_*_MIN bytes of a struct: nothing behind them is read, nor written. */
 void kw_contract_abi_structs_end(void **state) {
   (void)state;
   kw_test_child("structs_end");
+}
+
+/* The same of what calls of other levels' ops point to. */
+void kw_contract_abi_structs_end_inference(void **state) {
+  (void)state;
+  kw_test_child("structs_end_inference");
+}
+
+void kw_contract_abi_structs_end_training(void **state) {
+  (void)state;
+  kw_test_child("structs_end_training");
 }

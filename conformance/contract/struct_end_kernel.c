@@ -9,10 +9,7 @@
 
 #include <keyway/plugin.h>
 
-enum { KERNELS = 16384, EDGE = 4, LISTED = KW_MAX_ARGS * KW_TEST_ENTRIES };
-
-static kw_kernel_desc *kernels;
-static uint32_t kernel_count;
+enum { EDGE = 4, LISTED = KW_MAX_ARGS * KW_TEST_ENTRIES };
 
 /* A call of a kernel: its descriptors, before they are put in their places. */
 typedef struct trial {
@@ -37,17 +34,6 @@ static struct {
   uint64_t workspace_size;
   void *recorder;
 } memory;
-
-kw_status kw_end_keep_kernel(void *ctx, const kw_kernel_desc *kernel) {
-  (void)ctx;
-  if (!kernels) kernels = kw_test_memory(KERNELS * sizeof *kernels);
-  KW_CHECK(kernel_count < KERNELS, "the check has no room for more than %d kernels", KERNELS);
-  kw_kernel_desc *kept = &kernels[kernel_count++];
-  memcpy(kept, kernel, kernel->struct_size < sizeof *kept ? kernel->struct_size : sizeof *kept);
-  kept->op = strdup(kernel->op);
-  kept->name = strdup(kernel->name);
-  return KW_OK;
-}
 
 /* ---- What is called ---------------------------------------------------------------------------------------------- */
 
@@ -215,7 +201,7 @@ static void launch_in_graph(const kw_end_bench *b, const trial *t, uint64_t work
   const bool recorded = launch(b, t, memory.recorder, workspace, prepared) == KW_OK;
   if (api->end(b->device, memory.recorder, recorded ? &graph : NULL) != KW_OK || !graph) return;
   KW_GUEST_OK(KW_AT_END, api->launch(b->device, graph, b->stream, &info));
-  KW_GUEST_OK(KW_AT_END, b->guest.stream->synchronize(b->device, b->stream, KW_WAIT_FOREVER));
+  kw_end_wait(b);
   KW_GUEST_OK(KW_AT_END, api->destroy(b->device, graph));
 }
 
@@ -225,19 +211,16 @@ static void use_kernel(const kw_end_bench *b, const trial *t, uint64_t workspace
   const kw_status status = launch(b, t, b->stream, workspace, prepared);
   KW_CHECK(status == KW_OK, "kernel %s of %s, " KW_AT_END ": launch gave %s: %s", kernel->name, kernel->op,
            kw_status_name(status), kw_guest_seen.error);
-  KW_GUEST_OK(KW_AT_END, b->guest.stream->synchronize(b->device, b->stream, KW_WAIT_FOREVER));
+  kw_end_wait(b);
   launch_in_graph(b, t, workspace, prepared);
   clear_changed(b, t);
   if (kernel->release) KW_GUEST_OK(KW_AT_END, kernel->release(kernel->user, prepared));
 }
 
 /* Makes calls of the kernel's op until it takes one, and that one is run. */
-static void run_kernel(const kw_end_bench *b, const kw_kernel_desc *kernel) {
+static void run_kernel(const kw_end_bench *b, const kw_kernel_desc *kernel, const kw_op *op, const kw_op_info *info) {
   static trial t;
-  const kw_op *op = kw_op_find(kernel->op);
-  kw_op_info info = {.struct_size = sizeof info};
-  if (!op || kw_op_get_info(op, &info) != KW_OK) return; /* a vendor's own */
-  const kw_dtype dtype = choose_dtype(kernel, &info);
+  const kw_dtype dtype = choose_dtype(kernel, info);
   uint32_t asked = 0;
   t.kernel = kernel;
   for (uint32_t number = 0; dtype != KW_DTYPE_NONE && number < KW_TEST_ATTEMPTS; number++) {
@@ -249,15 +232,18 @@ static void run_kernel(const kw_end_bench *b, const kw_kernel_desc *kernel) {
     use_kernel(b, &t, workspace, prepared);
     return;
   }
-  KW_CHECK(asked > 0 || !info.pointwise || dtype == KW_DTYPE_NONE, "the suite has no call of %s for the kernel %s",
+  KW_CHECK(asked > 0 || !info->pointwise || dtype == KW_DTYPE_NONE, "the suite has no call of %s for the kernel %s",
            kernel->op, kernel->name);
 }
 
-void kw_end_run_kernels(const kw_end_bench *b) {
-  const kw_stream_info recorder = {.struct_size = sizeof recorder, .token = 2};
+void kw_end_run_kernels(const kw_end_bench *b, kw_level level) {
   for (uint32_t i = 0; i < LISTED; i++) memory.args[i] = kw_end_alloc(b);
   for (uint32_t i = 0; i < KW_MAX_RESULTS; i++) memory.results[i] = kw_end_alloc(b);
   memory.error = kw_end_alloc(b);
-  if (b->guest.graph) KW_GUEST_OK(KW_AT_END, b->guest.stream->create(b->device, &recorder, &memory.recorder));
-  for (uint32_t k = 0; k < kernel_count; k++) run_kernel(b, &kernels[k]);
+  if (b->guest.graph) memory.recorder = kw_end_stream(b, 2);
+  for (uint32_t k = 0; k < b->kernel_count; k++) {
+    kw_op_info info = {.struct_size = sizeof info};
+    const kw_op *op = kw_op_find(b->kernels[k].op); /* NULL: a vendor's own */
+    if (op && kw_op_get_info(op, &info) == KW_OK && info.level == level) run_kernel(b, &b->kernels[k], op, &info);
+  }
 }
