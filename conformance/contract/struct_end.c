@@ -67,7 +67,7 @@ static void use_maps(const kw_end_bench *b, kw_mem_kind kind) {
   static const uint64_t flags[] = {KW_MAP_READ, KW_MAP_WRITE, KW_MAP_READ | KW_MAP_WRITE};
   const kw_memory_api *memory = b->guest.memory;
   kw_mem mem = NULL;
-  if (!memory->map || !memory->unmap || !kw_end_alloc_as(b, kind, 0, &mem)) return;
+  if (!memory->map || !memory->unmap || !kw_end_alloc_as(b, kind, 0, KW_END_BYTES, &mem)) return;
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
     const kw_map_info info = {
         .struct_size = KW_MAP_INFO_MIN, .flags = flags[i], .mem = mem, .offset = 64, .size = KW_END_BYTES / 2};
@@ -90,7 +90,7 @@ static void copy_from_peer(const kw_end_bench *b) {
   if (count < 2 || !g->memory->copy_peer) return;
   OK(g->device->open(b->plugin, 1, SHORT(open, KW_OPEN_INFO_MIN), &peer.device));
   peer.stream = kw_end_stream(&peer, 3);
-  KW_CHECK(kw_end_alloc_as(&peer, KW_MEM_DEVICE, KW_MEM_PEER, &mem), "device memory was refused");
+  KW_CHECK(kw_end_alloc_as(&peer, KW_MEM_DEVICE, KW_MEM_PEER, KW_END_BYTES, &mem), "device memory was refused");
   kw_end_clear(&peer, mem);
   kw_end_wait(&peer);
   const kw_mem here = kw_end_alloc(b);
@@ -122,7 +122,8 @@ static void import(const kw_end_bench *b, const kw_external_memory *what) {
 static void export(const kw_end_bench *b, kw_handle_kind kind) {
   const kw_interop_api *interop = b->guest.interop;
   kw_mem mem = NULL;
-  if (!kw_end_alloc_as(b, KW_MEM_DEVICE, kind == KW_HANDLE_IPC ? KW_MEM_IPC : KW_MEM_EXPORTABLE, &mem)) return;
+  if (!kw_end_alloc_as(b, KW_MEM_DEVICE, kind == KW_HANDLE_IPC ? KW_MEM_IPC : KW_MEM_EXPORTABLE, KW_END_BYTES, &mem))
+    return;
   const kw_external_memory range = {.struct_size = KW_EXTERNAL_MEMORY_MIN, .kind = kind, .size = KW_END_BYTES};
   kw_external_memory *named = SHORT(range, KW_EXTERNAL_MEMORY_MIN);
   if (KW_END_IS_DONE(interop->export_memory(b->device, mem, named))) {

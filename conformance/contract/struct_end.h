@@ -45,9 +45,9 @@ void kw_end_open(kw_end_bench *bench);
 void *kw_end_stream(const kw_end_bench *bench, uint64_t token);
 void kw_end_wait(const kw_end_bench *bench);
 
-/* KW_END_BYTES of memory; false when the device has none of the kind or for the flags. */
-bool kw_end_alloc_as(const kw_end_bench *bench, kw_mem_kind kind, uint64_t flags, kw_mem *out_mem);
-/* Copies all of it, from the host or to it. */
+/* False when the device has none of the kind or for the flags. */
+bool kw_end_alloc_as(const kw_end_bench *bench, kw_mem_kind kind, uint64_t flags, uint64_t size, kw_mem *out_mem);
+/* Copies KW_END_BYTES, from the host or to it. */
 void kw_end_copy(const kw_end_bench *bench, kw_copy_kind kind, kw_mem mem, unsigned char *host);
 /* KW_END_BYTES of zeroes on the device. */
 kw_mem kw_end_alloc(const kw_end_bench *bench);

@@ -90,9 +90,9 @@ void kw_end_wait(const kw_end_bench *b) {
   kw_end_take_away(&ends);
 }
 
-bool kw_end_alloc_as(const kw_end_bench *b, kw_mem_kind kind, uint64_t flags, kw_mem *out_mem) {
+bool kw_end_alloc_as(const kw_end_bench *b, kw_mem_kind kind, uint64_t flags, uint64_t size, kw_mem *out_mem) {
   const kw_alloc_info info = {
-      .struct_size = KW_ALLOC_INFO_MIN, .kind = kind, .size = KW_END_BYTES, .alignment = 1, .flags = flags};
+      .struct_size = KW_ALLOC_INFO_MIN, .kind = kind, .size = size, .alignment = 1, .flags = flags};
   const bool done = KW_END_IS_DONE(b->guest.memory->alloc(b->device, SHORT(info, KW_ALLOC_INFO_MIN), out_mem));
   kw_end_take_away(&ends);
   return done;
@@ -118,7 +118,7 @@ void kw_end_clear(const kw_end_bench *b, kw_mem mem) {
 
 kw_mem kw_end_alloc(const kw_end_bench *b) {
   kw_mem mem = NULL;
-  KW_CHECK(kw_end_alloc_as(b, KW_MEM_DEVICE, 0, &mem), "device memory was refused");
+  KW_CHECK(kw_end_alloc_as(b, KW_MEM_DEVICE, 0, KW_END_BYTES, &mem), "device memory was refused");
   kw_end_clear(b, mem);
   return mem;
 }

@@ -163,10 +163,9 @@ static bool is_taken(const kw_end_bench *b, const trial *t, uint64_t *out_worksp
 }
 
 static void need_workspace(const kw_end_bench *b, uint64_t size) {
-  const kw_alloc_info info = {.struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = 1};
   if (size <= memory.workspace_size) return;
   if (memory.workspace) KW_GUEST_OK(KW_AT_END, b->guest.memory->dealloc(b->device, memory.workspace));
-  KW_GUEST_OK(KW_AT_END, b->guest.memory->alloc(b->device, &info, &memory.workspace));
+  KW_CHECK(kw_end_alloc_as(b, KW_MEM_DEVICE, 0, size, &memory.workspace), "device memory was refused");
   memory.workspace_size = size;
 }
 
@@ -195,12 +194,17 @@ static void launch_in_graph(const kw_end_bench *b, const trial *t, uint64_t work
   const kw_graph_api *api = b->guest.graph;
   void *graph = NULL;
   if (!api || !(t->kernel->flags & KW_KERNEL_CAPTURABLE)) return;
-  const kw_capture_info capture = {.struct_size = sizeof capture};
-  const kw_graph_launch_info info = {.struct_size = sizeof info, .call_id = 1};
-  if (api->begin(b->device, memory.recorder, &capture) != KW_OK) return;
-  const bool recorded = launch(b, t, memory.recorder, workspace, prepared) == KW_OK;
-  if (api->end(b->device, memory.recorder, recorded ? &graph : NULL) != KW_OK || !graph) return;
-  KW_GUEST_OK(KW_AT_END, api->launch(b->device, graph, b->stream, &info));
+  const kw_capture_info capture = {.struct_size = KW_CAPTURE_INFO_MIN};
+  const kw_graph_launch_info info = {.struct_size = KW_GRAPH_LAUNCH_INFO_MIN, .call_id = 1};
+  static kw_ends ends;
+  const void *how = kw_end_put(&ends, &capture, KW_CAPTURE_INFO_MIN);
+  const void *which = kw_end_put(&ends, &info, KW_GRAPH_LAUNCH_INFO_MIN);
+  const bool begun = api->begin(b->device, memory.recorder, how) == KW_OK;
+  const bool recorded = begun && launch(b, t, memory.recorder, workspace, prepared) == KW_OK;
+  const bool ended = begun && api->end(b->device, memory.recorder, recorded ? &graph : NULL) == KW_OK;
+  if (ended && graph) KW_GUEST_OK(KW_AT_END, api->launch(b->device, graph, b->stream, which));
+  kw_end_take_away(&ends);
+  if (!ended || !graph) return;
   kw_end_wait(b);
   KW_GUEST_OK(KW_AT_END, api->destroy(b->device, graph));
 }
