@@ -17,9 +17,7 @@ enum { KW_END_BYTES = 1 << 16 };
 typedef struct kw_end_bench {
   kw_guest guest;
   void *plugin, *device, *stream;
-  uint32_t alignment;            /* of memory */
-  const kw_kernel_desc *kernels; /* that the plugin offers */
-  uint32_t kernel_count;
+  uint32_t alignment; /* of memory */
 } kw_end_bench;
 
 /* What was put at ends, to be taken away together. */
@@ -40,7 +38,7 @@ void kw_end_take_away(kw_ends *ends);
 bool kw_end_is_done(kw_status status, const char *call);
 #define KW_END_IS_DONE(call) kw_end_is_done((call), #call)
 
-/* Opens device 0; its stream is still to be made. */
+/* Opens device 0, and keeps what the plugin offers (kw_guest_kernels); its stream is still to be made. */
 void kw_end_open(kw_end_bench *bench);
 void *kw_end_stream(const kw_end_bench *bench, uint64_t token);
 void kw_end_wait(const kw_end_bench *bench);

@@ -7,10 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { KERNELS = 16384 };
-
-static kw_kernel_desc *kernels;
-static uint32_t kernel_count;
 static kw_ends ends;
 
 /* A copy of a struct with struct_size that is as short as it may be. */
@@ -40,16 +36,6 @@ bool kw_end_is_done(kw_status status, const char *call) {
   return true;
 }
 
-static kw_status keep_kernel(void *ctx, const kw_kernel_desc *kernel) {
-  (void)ctx;
-  KW_CHECK(kernel_count < KERNELS, "the check has no room for more than %d kernels", KERNELS);
-  kw_kernel_desc *kept = &kernels[kernel_count++];
-  memcpy(kept, kernel, kernel->struct_size < sizeof *kept ? kernel->struct_size : sizeof *kept);
-  kept->op = strdup(kernel->op);
-  kept->name = strdup(kernel->name);
-  return KW_OK;
-}
-
 void kw_end_open(kw_end_bench *b) {
   const kw_open_info open = {.struct_size = KW_OPEN_INFO_MIN};
   const kw_init_info init = {.struct_size = KW_INIT_INFO_MIN};
@@ -62,14 +48,10 @@ void kw_end_open(kw_end_bench *b) {
   b->guest = kw_guest_load();
   const kw_guest *g = &b->guest;
   OK(g->query(SHORT(query, KW_QUERY_INFO_MIN), &b->guest.desc, &reason));
-  host = kw_guest_host;
+  host = kw_guest_host_for(g);
   host.struct_size = KW_HOST_API_MIN;
-  host.register_kernel = keep_kernel;
-  kernels = kw_test_memory(KERNELS * sizeof *kernels);
-  if (g->desc->abi_version < host.abi_version) host.abi_version = g->desc->abi_version;
+  host.register_kernel = kw_guest_keep_kernel;
   OK(g->desc->init(kw_end_put(&for_ever, &host, KW_HOST_API_MIN), SHORT(init, KW_INIT_INFO_MIN), &b->plugin));
-  b->kernels = kernels;
-  b->kernel_count = kernel_count;
   kw_device_info *info = SHORT(empty, KW_DEVICE_INFO_MIN);
   OK(g->device->info(b->plugin, 0, info));
   b->alignment = info->mem_alignment < 4096 ? info->mem_alignment : 4096;

@@ -245,9 +245,9 @@ void kw_end_run_kernels(const kw_end_bench *b, kw_level level) {
   for (uint32_t i = 0; i < KW_MAX_RESULTS; i++) memory.results[i] = kw_end_alloc(b);
   memory.error = kw_end_alloc(b);
   if (b->guest.graph) memory.recorder = kw_end_stream(b, 2);
-  for (uint32_t k = 0; k < b->kernel_count; k++) {
+  for (uint32_t k = 0; k < kw_guest_kernel_count; k++) {
     kw_op_info info = {.struct_size = sizeof info};
-    const kw_op *op = kw_op_find(b->kernels[k].op); /* NULL: a vendor's own */
-    if (op && kw_op_get_info(op, &info) == KW_OK && info.level == level) run_kernel(b, &b->kernels[k], op, &info);
+    const kw_op *op = kw_op_find(kw_guest_kernels[k].op); /* NULL: a vendor's own */
+    if (op && kw_op_get_info(op, &info) == KW_OK && info.level == level) run_kernel(b, &kw_guest_kernels[k], op, &info);
   }
 }
