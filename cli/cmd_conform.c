@@ -94,6 +94,7 @@ static bool take_choice(const kw_cli_args *args, kw_run_options *o) {
   const char *level = kw_cli_args_value(args, "--level"), *shard = kw_cli_args_value(args, "--shard");
   o->suites = kw_cli_args_value(args, "--suite");
   o->case_id = kw_cli_args_value(args, "--case");
+  o->after = kw_cli_args_value(args, "--after");
   o->list = kw_cli_args_has(args, "--list");
   uint32_t cursor = 0;
   o->op_globs = kw_cli_args_next(args, "--op", &cursor);
@@ -211,6 +212,7 @@ static const kw_cli_option options[] = {
     {"--suite", "LIST", "only some of these, comma-separated:\nops" KW_CONTRACT_SUITES(LISTED)},
     {"--op", "GLOBS", "only ops whose name matches, comma-separated: 'add.*,mul.*'"},
     {"--case", "GLOB", "only this case, as a report names it; or all that match: '*/f32/prime/1'"},
+    {"--after", "LIST", "with --case: runs these in its process first, comma-separated: 'neg/f32/one/0#1'"},
     {"--list", NULL, "print the ids of all chosen cases and run none"},
     {"--seed", "S", "seed of inputs and order (default 1)"},
     {"--fail-fast", NULL, "stop after the first failure; the other cases count as not run"},
@@ -218,7 +220,7 @@ static const kw_cli_option options[] = {
     {"--shard", "I/N", "the I-th of N equal parts of the cases, I from 1"},
     {"--expect", "FILE", "known failures with a reason each; they never count as passes"},
     {"--no-shrink", NULL, "do not look for the smallest variants of failing cases"},
-    {"--timeout-scale", "X", "multiplies all time limits: for simulators"},
+    {"--timeout-scale", "X", "multiplies all time limits, which do not count waiting for a processor: for simulators"},
     {"--json", "FILE", "write a report to a file; - is stdout, and the table then goes to stderr"},
     {"--junit", "FILE", "the same, as JUnit XML"},
     {"--tap", "FILE", "the same, in the Test Anything Protocol"},
@@ -237,7 +239,7 @@ const kw_cli_command kw_cli_conform = {
         "and so are the contract suites. With KEYWAY_TRACE=FILE every worker process writes a trace of its own:\n"
         "FILE.worker1, FILE.worker2, ...\n\n"
         "Exit status: 0 conformant, 1 not conformant, 2 nothing could be run, 3 not conformant, but only as --expect\n"
-        "says.\n",
+        "says, 4 inconclusive: no failure, but cases that gave no answer in time on a machine that was busy.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .main = run_conform,

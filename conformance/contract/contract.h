@@ -25,6 +25,7 @@ typedef struct kw_contract_env {
   const char *plugin_path; /* file of the device's plugin */
   uint64_t seed;
   const kw_op *op; /* of a test that runs once per op */
+  double patience; /* by what the limits of waits are multiplied */
 } kw_contract_env;
 extern kw_contract_env kw_contract;
 
@@ -42,6 +43,9 @@ extern const size_t kw_contract_suite_count;
 
 /* What the running test found, for the report; the text is copied. */
 void kw_contract_set_failure(const char *text);
+
+/* The same of a test that waited in vain: `text` says for what. */
+void kw_contract_set_timeout(const char *text);
 
 /* Ends the running test as not applicable; `reason` is static text. */
 void kw_contract_set_skip_reason(const char *reason);

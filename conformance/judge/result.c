@@ -9,8 +9,8 @@
 #include <string.h>
 
 const char *kw_outcome_name(kw_outcome outcome) {
-  static const char *const names[KW_OUTCOME_COUNT] = {"not run", "pass",          "fail",          "crash",
-                                                      "timeout", "unimplemented", "not applicable"};
+  static const char *const names[KW_OUTCOME_COUNT] = {"not run", "pass",          "fail",           "crash",
+                                                      "timeout", "unimplemented", "not applicable", "inconclusive"};
   return names[outcome];
 }
 

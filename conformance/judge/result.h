@@ -15,7 +15,8 @@ typedef enum kw_outcome {
   KW_OUTCOME_CRASH,
   KW_OUTCOME_TIMEOUT,
   KW_OUTCOME_UNIMPLEMENTED,
-  KW_OUTCOME_SKIP, /* a contract test that does not apply: neither passed nor failed */
+  KW_OUTCOME_SKIP,         /* a contract test that does not apply: neither passed nor failed */
+  KW_OUTCOME_INCONCLUSIVE, /* no answer in time, but by the machine's fault, as far as can be told */
   KW_OUTCOME_COUNT
 } kw_outcome;
 const char *kw_outcome_name(kw_outcome outcome);

@@ -65,7 +65,10 @@ static void put_verdict(const kw_report *report, FILE *out) {
   put(out, "<header>\n<h1>", report->device, "");
   put(out, " <span class=\"soft\">", report->product, kw_report_emulated_mark(report));
   fputs("</span></h1>\n", out);
-  fprintf(out, "<p><span class=\"verdict %s\">%s</span> ", t.verdict == KW_VERDICT_CONFORMANT ? "good" : "bad",
+  fprintf(out, "<p><span class=\"verdict %s\">%s</span> ",
+          t.verdict == KW_VERDICT_CONFORMANT     ? "good"
+          : t.verdict == KW_VERDICT_INCONCLUSIVE ? "warn"
+                                                 : "bad",
           kw_report_verdict_name(t.verdict));
   put(out, "<strong>", report->scope, "</strong>");
   if (report->shards > 1) fprintf(out, ", shard %u of %u", report->shard, report->shards);
@@ -161,13 +164,14 @@ static void put_suites(const kw_report *report, FILE *out) {
   kw_report_line *lines = kw_report_lines(report, &count);
   fputs(
       "<section id=\"suites\">\n<h2>Suites</h2>\n<div class=\"wide\"><table>\n<tr><th>suite</th><th>cases</th><th>pass"
-      "</th><th>failed</th><th>unimplemented</th><th>n/a</th><th>largest error</th></tr>\n",
+      "</th><th>failed</th><th>unimplemented</th><th>n/a</th><th>inconclusive</th><th>largest error</th></tr>\n",
       out);
   for (uint32_t i = 0; i < count; i++) {
     const kw_report_line *l = &lines[i];
-    fprintf(out, "<tr><td>%.*s</td><td>%u</td><td>%u</td><td%s>%u</td><td%s>%u</td><td>%u</td>", l->length, l->name,
-            l->cases, l->pass, l->failed ? " class=\"bad\"" : "", l->failed, l->unimplemented ? " class=\"warn\"" : "",
-            l->unimplemented, l->skipped);
+    fprintf(out, "<tr><td>%.*s</td><td>%u</td><td>%u</td><td%s>%u</td><td%s>%u</td><td>%u</td><td%s>%u</td>", l->length,
+            l->name, l->cases, l->pass, l->failed ? " class=\"bad\"" : "", l->failed,
+            l->unimplemented ? " class=\"warn\"" : "", l->unimplemented, l->skipped,
+            l->inconclusive ? " class=\"warn\"" : "", l->inconclusive);
     if (l->worst) {
       const kw_report_op *op = &report->ops[l->worst->op];
       fprintf(out, "<td class=\"id\">%.3g of %g ", l->worst->error, op->bound);
@@ -184,8 +188,10 @@ static void put_suites(const kw_report *report, FILE *out) {
 }
 
 static void put_failure(const kw_report *report, const kw_report_case *c, FILE *out) {
-  char *replay = kw_report_replay(report, c->id);
-  put(out, "<div class=\"failure\"><span class=\"verdict bad\">", kw_report_case_name(c), "</span> ");
+  char *replay = kw_report_replay(report, c);
+  fprintf(out, "<div class=\"failure\"><span class=\"verdict %s\">",
+          c->outcome == KW_OUTCOME_INCONCLUSIVE ? "warn" : "bad");
+  put(out, "", kw_report_case_name(c), "</span> ");
   put(out, "<strong class=\"id\">", c->id, "</strong> ");
   put(out, "", c->defect, "\n");
   if (*c->text) put(out, "<pre>", c->text, "</pre>\n");
@@ -194,6 +200,7 @@ static void put_failure(const kw_report *report, const kw_report_case *c, FILE *
     put(out, "<p>smallest failing: <code>", c->smallest, "</code> on ");
     put(out, "", c->smallest_tensors, "</p>\n");
   }
+  if (c->passes_alone) put(out, "<p>", kw_report_case_alone(c), "</p>\n");
   put(out, "<pre class=\"soft\">", replay, "</pre></div>\n");
   free(replay);
 }

@@ -52,6 +52,7 @@ static void put_counts(const kw_report *report, FILE *out) {
           t.counts[KW_OUTCOME_CRASH], t.counts[KW_OUTCOME_TIMEOUT]);
   fprintf(out, "\"unimplemented\": %u, \"not_applicable\": %u, \"expected_fail\": %u, \"unexpected_pass\": %u, ",
           t.counts[KW_OUTCOME_UNIMPLEMENTED], t.counts[KW_OUTCOME_SKIP], t.expected_failures, t.unexpected_passes);
+  fprintf(out, "\"inconclusive\": %u, ", t.counts[KW_OUTCOME_INCONCLUSIVE]);
   fprintf(out, "\"self_referenced\": %u, \"unreferenced\": %u, ", t.self_referenced, t.unreferenced);
   fprintf(out, "\"tf32\": %u, \"fast\": %u},\n", t.tf32, t.fast);
 }
@@ -59,6 +60,7 @@ static void put_counts(const kw_report *report, FILE *out) {
 static void put_line(const kw_report_line *l, FILE *out) {
   fprintf(out, "\"cases\": %u, \"pass\": %u, \"failed\": %u, \"unimplemented\": %u, \"not_applicable\": %u", l->cases,
           l->pass, l->failed, l->unimplemented, l->skipped);
+  fprintf(out, ", \"inconclusive\": %u", l->inconclusive);
 }
 
 static void put_suites(const kw_report *report, FILE *out) {
@@ -145,15 +147,16 @@ static void put_case(const kw_report *report, const kw_report_case *c, FILE *out
   if (c->unreferenced) fputs(", \"unreferenced\": true", out);
   if (c->tf32) fputs(", \"tf32\": true", out);
   if (c->fast) fputs(", \"fast\": true", out);
-  const char *const keys[] = {"defect", "text", "expected", "smallest", "smallest_tensors"};
-  const char *const texts[] = {c->defect, c->text, c->expected, c->smallest, c->smallest_tensors};
+  if (c->passes_alone) fputs(", \"passes_alone\": true", out);
+  const char *const keys[] = {"defect", "text", "expected", "smallest", "smallest_tensors", "after"};
+  const char *const texts[] = {c->defect, c->text, c->expected, c->smallest, c->smallest_tensors, c->after};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
     if (!texts[i] || !*texts[i]) continue;
     fputs(", ", out);
     put_text(out, keys[i], texts[i]);
   }
   if (kw_report_case_is_failure(c)) {
-    char *replay = kw_report_replay(report, c->id);
+    char *replay = kw_report_replay(report, c);
     fputs(", ", out);
     put_text(out, "replay", replay);
     free(replay);
@@ -345,6 +348,8 @@ static void read_cases(reader *r, const cJSON *root, kw_report *report) {
                           .expected = read_optional(r, item, "expected"),
                           .smallest = read_optional(r, item, "smallest"),
                           .smallest_tensors = read_optional(r, item, "smallest_tensors"),
+                          .passes_alone = cJSON_HasObjectItem(item, "passes_alone"),
+                          .after = read_optional(r, item, "after"),
                           .seconds = read_number(r, item, "seconds", INFINITY)};
     if (!c->defect) c->defect = kw_text_clean("");
     if (!c->text) c->text = kw_text_clean("");

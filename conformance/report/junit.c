@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * JUnit XML: a testsuite per contract suite and per op. Crashes and timeouts are errors; known failures are skipped,
- * with their reason.
+ * JUnit XML: a testsuite per contract suite and per op. Crashes and timeouts are errors, and so is what is
+ * inconclusive; known failures are skipped, with their reason.
  */
 #include "report/formats.h"
 
@@ -20,6 +20,7 @@ typedef enum kind { KIND_PASS, KIND_FAILURE, KIND_ERROR, KIND_SKIPPED } kind;
 
 static kind kind_of(const kw_report_case *c) {
   if (!kw_report_case_is_failure(c)) return c->outcome == KW_OUTCOME_SKIP ? KIND_SKIPPED : KIND_PASS;
+  if (c->outcome == KW_OUTCOME_INCONCLUSIVE) return KIND_ERROR;
   if (c->expected && c->outcome != KW_OUTCOME_PASS) return KIND_SKIPPED;
   return c->outcome == KW_OUTCOME_CRASH || c->outcome == KW_OUTCOME_TIMEOUT ? KIND_ERROR : KIND_FAILURE;
 }
@@ -73,7 +74,8 @@ static void put_details(const kw_report *report, const kw_report_case *c, FILE *
     fputs(" on ", out);
     kw_text_put_markup(out, c->smallest_tensors);
   }
-  char *replay = kw_report_replay(report, c->id);
+  if (c->passes_alone) fprintf(out, "&#10;%s", kw_report_case_alone(c));
+  char *replay = kw_report_replay(report, c);
   fputs("&#10;replay: ", out);
   kw_text_put_markup(out, replay);
   free(replay);

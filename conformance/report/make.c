@@ -50,6 +50,7 @@ static char *scope_of(const kw_run *run, const char *chosen) {
 }
 
 static char *chosen_of(const kw_run_options *options) {
+  if (options->after) return text_of("--after '%s' --case '%s'", options->after, options->case_id);
   if (options->case_id) return text_of("--case '%s'", options->case_id);
   if (options->suites && options->op_globs) return text_of("--suite %s --op '%s'", options->suites, options->op_globs);
   if (options->suites) return text_of("--suite %s", options->suites);
@@ -103,6 +104,8 @@ static void add_case(kw_report *report, const kw_run_case *c) {
                        .expected = c->expected ? kw_text_clean(c->expected) : NULL,
                        .smallest = c->smallest ? kw_text_clean(c->smallest) : NULL,
                        .smallest_tensors = c->smallest ? kw_text_clean(c->smallest_tensors) : NULL,
+                       .passes_alone = c->passes_alone,
+                       .after = c->after ? kw_text_clean(c->after) : NULL,
                        .seconds = microseconds(c->seconds)};
   report->case_count++;
 }

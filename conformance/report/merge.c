@@ -115,6 +115,7 @@ static void take_case(kw_report *to, const kw_report *shard, const kw_report_cas
   copy->expected = copy_of(c->expected);
   copy->smallest = copy_of(c->smallest);
   copy->smallest_tensors = copy_of(c->smallest_tensors);
+  copy->after = copy_of(c->after);
 }
 
 static void take_cases(kw_report *to, const kw_report **shards, uint32_t count) {
@@ -139,18 +140,27 @@ static void take_cases(kw_report *to, const kw_report **shards, uint32_t count) 
   }
 }
 
-/* A run looks for a smaller variant of the first failure of an op and dtype (coordinator.c), and so did each shard. */
-static void keep_first_smallest(kw_report *report) {
-  int seen = -1;
+static bool same_group(const kw_report_case *a, const kw_report_case *b) {
+  if (a->op >= 0 || b->op >= 0) return a->op == b->op;
+  size_t length = strcspn(a->id, "/");
+  return strcspn(b->id, "/") == length && memcmp(a->id, b->id, length) == 0;
+}
+
+/* A run tries the first failure of an op and dtype, or of a contract suite, again and looks for a smaller variant
+ * (coordinator.c), and so did each shard. */
+static void keep_first_tries(kw_report *report) {
+  const kw_report_case *last = NULL;
   for (uint32_t i = 0; i < report->case_count; i++) {
     kw_report_case *c = &report->cases[i];
-    if (c->op < 0 || (c->outcome != KW_OUTCOME_FAIL && c->outcome != KW_OUTCOME_CRASH)) continue;
-    if (c->op == seen) {
+    if (c->outcome != KW_OUTCOME_FAIL && c->outcome != KW_OUTCOME_CRASH) continue;
+    if (last && same_group(last, c)) {
       free(c->smallest);
       free(c->smallest_tensors);
-      c->smallest = c->smallest_tensors = NULL;
+      free(c->after);
+      c->smallest = c->smallest_tensors = c->after = NULL;
+      c->passes_alone = false;
     }
-    seen = c->op;
+    last = c;
   }
 }
 
@@ -172,7 +182,7 @@ bool kw_report_merge(const kw_report *reports, uint32_t count, kw_report *out_re
   if (good) {
     copy_head(sorted[0], out_report);
     take_cases(out_report, sorted, shards);
-    keep_first_smallest(out_report);
+    keep_first_tries(out_report);
     good = is_complete(out_report);
     if (!good) {
       snprintf(out_message, size, "the cases in the reports are not those that they name by hash: a file was changed");

@@ -18,8 +18,13 @@ static bool fails(kw_outcome outcome) {
   return outcome != KW_OUTCOME_PASS && outcome != KW_OUTCOME_SKIP;
 }
 
+/* What is inconclusive is no failure that was expected either. */
+static bool is_expected_failure(const kw_report_case *c) {
+  return c->expected && fails(c->outcome) && c->outcome != KW_OUTCOME_INCONCLUSIVE;
+}
+
 const char *kw_report_case_name(const kw_report_case *c) {
-  if (c->expected && fails(c->outcome)) return "expected failure";
+  if (is_expected_failure(c)) return "expected failure";
   return c->expected && c->outcome == KW_OUTCOME_PASS ? "unexpected pass" : kw_outcome_name(c->outcome);
 }
 
@@ -27,10 +32,18 @@ bool kw_report_case_is_failure(const kw_report_case *c) {
   return fails(c->outcome) || (c->expected && c->outcome == KW_OUTCOME_PASS);
 }
 
-char *kw_report_replay(const kw_report *report, const char *id) {
+char *kw_report_replay(const kw_report *report, const kw_report_case *c) {
   char *text;
-  if (asprintf(&text, "%s --case '%s'", report->replay, id) < 0) abort();
+  int length = c->after ? asprintf(&text, "%s --after '%s' --case '%s'", report->replay, c->after, c->id)
+                        : asprintf(&text, "%s --case '%s'", report->replay, c->id);
+  if (length < 0) abort();
   return text;
+}
+
+const char *kw_report_case_alone(const kw_report_case *c) {
+  if (!c->passes_alone) return "";
+  return c->after ? "passes alone; fails again behind the calls that the replay makes first"
+                  : "passes alone, and was not seen to fail again: it depends on time, or on what else runs";
 }
 
 double kw_report_case_ratio(const kw_report *report, const kw_report_case *c) {
@@ -52,7 +65,7 @@ kw_report_totals kw_report_total(const kw_report *report) {
   kw_report_totals totals = {0};
   for (uint32_t i = 0; i < report->case_count; i++) {
     const kw_report_case *c = &report->cases[i];
-    if (c->expected && fails(c->outcome)) {
+    if (is_expected_failure(c)) {
       totals.expected_failures++;
     } else if (c->expected && c->outcome == KW_OUTCOME_PASS) {
       totals.unexpected_passes++;
@@ -65,8 +78,10 @@ kw_report_totals kw_report_total(const kw_report *report) {
     totals.fast += c->fast;
   }
   uint32_t good = totals.counts[KW_OUTCOME_PASS] + totals.counts[KW_OUTCOME_SKIP];
-  bool clean = good + totals.expected_failures == report->case_count && report->fallbacks == 0;
+  uint32_t open = totals.counts[KW_OUTCOME_INCONCLUSIVE];
+  bool clean = good + open + totals.expected_failures == report->case_count && report->fallbacks == 0;
   totals.verdict = !clean                           ? KW_VERDICT_NOT_CONFORMANT
+                   : open                           ? KW_VERDICT_INCONCLUSIVE
                    : totals.expected_failures       ? KW_VERDICT_EXPECTED
                    : totals.counts[KW_OUTCOME_PASS] ? KW_VERDICT_CONFORMANT
                                                     : KW_VERDICT_NOT_CONFORMANT;
@@ -78,11 +93,15 @@ const char *kw_report_emulated_mark(const kw_report *report) {
 }
 
 const char *kw_report_verdict_name(kw_report_verdict verdict) {
+  if (verdict == KW_VERDICT_INCONCLUSIVE) return "inconclusive";
   return verdict == KW_VERDICT_CONFORMANT ? "conformant" : "not conformant";
 }
 
 int kw_report_exit_code(const kw_report *report) {
-  static const int codes[] = {[KW_VERDICT_CONFORMANT] = 0, [KW_VERDICT_EXPECTED] = 3, [KW_VERDICT_NOT_CONFORMANT] = 1};
+  static const int codes[] = {[KW_VERDICT_CONFORMANT] = 0,
+                              [KW_VERDICT_EXPECTED] = 3,
+                              [KW_VERDICT_NOT_CONFORMANT] = 1,
+                              [KW_VERDICT_INCONCLUSIVE] = 4};
   return codes[kw_report_total(report).verdict];
 }
 
@@ -91,7 +110,8 @@ void kw_report_line_add(kw_report_line *line, const kw_report *report, const kw_
   line->pass += c->outcome == KW_OUTCOME_PASS;
   line->unimplemented += c->outcome == KW_OUTCOME_UNIMPLEMENTED;
   line->skipped += c->outcome == KW_OUTCOME_SKIP;
-  line->failed = line->cases - line->pass - line->unimplemented - line->skipped;
+  line->inconclusive += c->outcome == KW_OUTCOME_INCONCLUSIVE;
+  line->failed = line->cases - line->pass - line->unimplemented - line->skipped - line->inconclusive;
   line->seconds += c->seconds;
   double ratio = kw_report_case_ratio(report, c);
   if (ratio <= line->ratio) return;
@@ -179,6 +199,7 @@ void kw_report_free(kw_report *report) {
     free(c->expected);
     free(c->smallest);
     free(c->smallest_tensors);
+    free(c->after);
   }
   for (uint32_t i = 0; i < report->unclaimed_count; i++) free(report->unclaimed[i]);
   free(report->ops);

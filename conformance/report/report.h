@@ -33,6 +33,8 @@ typedef struct kw_report_case {
   char *expected;         /* the reason of a known failure (run/known_failures.h); NULL */
   char *smallest;         /* id of the smallest variant that fails as well (run/shrink.h); NULL */
   char *smallest_tensors; /* its tensors: "f32 [2, 1], f32 [2, 1]"; NULL */
+  bool passes_alone;      /* it failed, and passed when it was run again alone (run/replay.h) */
+  char *after;            /* then: the calls after which it fails; NULL: none found */
   double seconds;         /* of the worker and the judge together */
 } kw_report_case;
 
@@ -71,7 +73,8 @@ void kw_report_free(kw_report *report);
 typedef enum kw_report_verdict {
   KW_VERDICT_CONFORMANT,
   KW_VERDICT_EXPECTED, /* not conformant, and every failure is a known one */
-  KW_VERDICT_NOT_CONFORMANT
+  KW_VERDICT_NOT_CONFORMANT,
+  KW_VERDICT_INCONCLUSIVE /* no failure, but cases of which nothing can be told */
 } kw_report_verdict;
 
 typedef struct kw_report_totals {
@@ -85,23 +88,25 @@ kw_report_totals kw_report_total(const kw_report *report);
 /* " (emulated)", to stand behind a product's name that does not say it itself, or "". */
 const char *kw_report_emulated_mark(const kw_report *report);
 
-/* "conformant", "not conformant". */
+/* "conformant", "not conformant", "inconclusive". */
 const char *kw_report_verdict_name(kw_report_verdict verdict);
-/* What `keyway conform` exits with: 0 conformant, 1 not conformant, 3 only known failures. */
+/* What `keyway conform` exits with: 0 conformant, 1 not conformant, 3 only known failures, 4 inconclusive. */
 int kw_report_exit_code(const kw_report *report);
 
 /* "fail", "expected failure", "unexpected pass": the outcome with what was expected. */
 const char *kw_report_case_name(const kw_report_case *c);
-/* False for what passed as it should, and what does not apply. */
+/* False for what passed as it should, and what does not apply. True for what is inconclusive: it is no pass. */
 bool kw_report_case_is_failure(const kw_report_case *c);
 /* The command that replays a case; the caller's to free. */
-char *kw_report_replay(const kw_report *report, const char *id);
+char *kw_report_replay(const kw_report *report, const kw_report_case *c);
+/* What is known of a failure that was not there when its case was run again alone; "" when it was, or was not tried. */
+const char *kw_report_case_alone(const kw_report_case *c);
 
 /* A line of the tables: a contract suite, a family of ops, or an op in a dtype. */
 typedef struct kw_report_line {
   const char *name; /* `length` bytes of it */
   int length;
-  uint32_t cases, pass, failed, unimplemented, skipped;
+  uint32_t cases, pass, failed, unimplemented, skipped, inconclusive;
   const kw_report_case *worst; /* the largest error as a part of its bound; NULL when all are 0 */
   double ratio;                /* of `worst` */
   double seconds;

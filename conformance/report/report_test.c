@@ -91,6 +91,8 @@ static kw_report everything(void) {
   add_case(&report, "stream/query", -1, KW_OUTCOME_FAIL, NASTY);
   add_op(&report, "add.Tensor", "f32", 2);
   add_case(&report, "add.Tensor/f32/scalar/0", 0, KW_OUTCOME_PASS, "");
+  report.cases[2].passes_alone = true;
+  report.cases[2].after = kw_text_clean("stream/order#0");
   kw_report_case *passed = add_case(&report, "add.Tensor/f32/prime/0", 0, KW_OUTCOME_PASS, "");
   passed->error = 0.7;
   passed->tf32 = true;
@@ -225,6 +227,69 @@ static void known_failures_are_no_passes(void **state) {
   kw_report_free(&report);
 }
 
+/* What nothing can be told of is no failure and no pass: a verdict of its own, which any failure overrules. */
+static void inconclusive_is_neither(void **state) {
+  (void)state;
+  kw_report report;
+  begin(&report);
+  add_case(&report, "memory/zero_size", -1, KW_OUTCOME_PASS, "");
+  kw_report_case *open = add_case(&report, "stream/order", -1, KW_OUTCOME_INCONCLUSIVE, "no answer within 60 s");
+  assert_int_equal(kw_report_total(&report).verdict, KW_VERDICT_INCONCLUSIVE);
+  assert_string_equal(kw_report_verdict_name(KW_VERDICT_INCONCLUSIVE), "inconclusive");
+  assert_int_equal(kw_report_exit_code(&report), 4);
+  char *tap = text_in(&report, kw_report_put_tap), *junit = text_in(&report, kw_report_put_junit);
+  char *table = text_in(&report, put_table), *json = text_in(&report, kw_report_put_json);
+  char *html = text_in(&report, kw_report_put_html);
+  contains(tap, "# verdict: inconclusive");
+  contains(tap, "not ok 2 - stream/order\n");
+  contains(junit, "<property name=\"verdict\" value=\"inconclusive\"/>");
+  contains(junit, "<error message=\"inconclusive\">no answer within 60 s");
+  contains(junit, "failures=\"0\" errors=\"1\"");
+  contains(table, "inconclusive stream/order");
+  contains(table, "verdict: inconclusive (claims): 1 of 2 cases pass, 1 inconclusive");
+  contains(json, "\"verdict\": \"inconclusive\"");
+  contains(json, "\"unexpected_pass\": 0, \"inconclusive\": 1");
+  contains(json, "\"failed\": 0, \"unimplemented\": 0, \"not_applicable\": 0, \"inconclusive\": 1");
+  contains(html, "<span class=\"verdict warn\">inconclusive</span>");
+  free(tap);
+  free(junit);
+  free(table);
+  free(json);
+  free(html);
+
+  open->expected = kw_text_clean("bug 12"); /* it may have failed or not */
+  assert_int_equal(kw_report_exit_code(&report), 4);
+  add_case(&report, "stream/query", -1, KW_OUTCOME_FAIL, "")->expected = kw_text_clean("bug 13");
+  assert_int_equal(kw_report_exit_code(&report), 4);
+  add_case(&report, "stream/zero", -1, KW_OUTCOME_TIMEOUT, "");
+  assert_int_equal(kw_report_exit_code(&report), 1);
+  kw_report_free(&report);
+}
+
+/* A failure that is gone when its case runs alone says so, and its replay makes the calls before. */
+static void replays_make_the_calls_before(void **state) {
+  (void)state;
+  static void (*const formats[])(const kw_report *, FILE *) = {kw_report_put_json, kw_report_put_junit,
+                                                               kw_report_put_tap, kw_report_put_html, put_table};
+  static const char before[] = "--seed 7 --after 'neg/f32/one/0#1' --case 'add.Tensor/f32/prime/1'";
+  for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    kw_report report = everything();
+    kw_report_case *c = &report.cases[5];
+    assert_string_equal(c->id, "add.Tensor/f32/prime/1");
+    c->passes_alone = true;
+    char *text = text_in(&report, formats[i]);
+    contains(text, formats[i] == kw_report_put_json ? "\"passes_alone\": true" : "it depends on time");
+    assert_null(strstr(text, "--after 'neg"));
+    free(text);
+    c->after = kw_text_clean("neg/f32/one/0#1");
+    text = text_in(&report, formats[i]);
+    contains(text, before);
+    if (formats[i] != kw_report_put_json) contains(text, "passes alone; fails again behind the calls");
+    free(text);
+    kw_report_free(&report);
+  }
+}
+
 static void histogram_bins(void **state) {
   (void)state;
   static const double errors[] = {0, 1e-9, 2 * 0x1p-8, 2 * 0x1.1p-8, 2 * 0x1p-7, 1.0, 1.01, 2.0, 2.01, INFINITY};
@@ -328,7 +393,9 @@ static void junit_follows_its_schema(void **state) {
     assert_true(strncmp(output, counts[i][1], strlen(counts[i][1])) == 0);
     free(output);
   }
-  contains(junit, "replay: keyway conform --device npu:0 --plugin './a&amp;b.so' --seed 7 --case 'stream/query'");
+  contains(junit,
+           "replay: keyway conform --device npu:0 --plugin './a&amp;b.so' --seed 7 --after 'stream/order#0' --case "
+           "'stream/query'");
   free(junit);
   kw_report_free(&report);
 #else
@@ -495,6 +562,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dirty_text_becomes_clean),     cmocka_unit_test(verdict_counts_every_outcome),
       cmocka_unit_test(known_failures_are_no_passes), cmocka_unit_test(histogram_bins),
+      cmocka_unit_test(inconclusive_is_neither),      cmocka_unit_test(replays_make_the_calls_before),
       cmocka_unit_test(json_holds_everything),        cmocka_unit_test(unusable_json_is_refused),
       cmocka_unit_test(junit_follows_its_schema),     cmocka_unit_test(tap_is_read_by_its_parser),
       cmocka_unit_test(table_names_the_verdict),      cmocka_unit_test(page_stands_alone),

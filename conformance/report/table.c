@@ -20,11 +20,12 @@ static void put_lines(FILE *out, const char *text) {
 }
 
 static void put_failure(const kw_report *report, const kw_report_case *c, FILE *out, bool colour) {
-  char *replay = kw_report_replay(report, c->id);
+  char *replay = kw_report_replay(report, c);
   fprintf(out, "%s%s%s %s%s%s\n", colour ? "\033[31m" : "", kw_report_case_name(c), colour ? "\033[0m" : "", c->id,
           *c->defect ? ": " : "", c->defect);
   if (*c->text && strcmp(c->text, c->defect) != 0) put_lines(out, c->text);
   if (c->expected) fprintf(out, "    expected to fail: %s\n", c->expected);
+  if (c->passes_alone) fprintf(out, "    %s\n", kw_report_case_alone(c));
   put_lines(out, replay);
   if (c->smallest) fprintf(out, "    smallest failing: %s, on %s\n", c->smallest, c->smallest_tensors);
   free(replay);
@@ -71,12 +72,12 @@ static void put_unclaimed(const kw_report *report, FILE *out, bool verbose) {
 static void put_table(const kw_report *report, FILE *out) {
   uint32_t count;
   kw_report_line *lines = kw_report_lines(report, &count);
-  fprintf(out, "  %-22s %7s %7s %7s %7s %7s %9s   %s\n", "suite", "cases", "pass", "failed", "unimpl.", "n/a", "time",
-          "largest error");
+  fprintf(out, "  %-22s %7s %7s %7s %7s %7s %8s %9s   %s\n", "suite", "cases", "pass", "failed", "unimpl.", "n/a",
+          "inconcl.", "time", "largest error");
   for (uint32_t i = 0; i < count; i++) {
     const kw_report_line *l = &lines[i];
-    fprintf(out, "  %-22.*s %7u %7u %7u %7u %7u %7.2f s", l->length, l->name, l->cases, l->pass, l->failed,
-            l->unimplemented, l->skipped, l->seconds);
+    fprintf(out, "  %-22.*s %7u %7u %7u %7u %7u %8u %7.2f s", l->length, l->name, l->cases, l->pass, l->failed,
+            l->unimplemented, l->skipped, l->inconclusive, l->seconds);
     if (l->worst) {
       const kw_report_op *op = &report->ops[l->worst->op];
       fprintf(out, "   %.3g of %g %s  %s/%s", l->worst->error, op->bound, op->unit, op->name, op->dtype);
@@ -88,7 +89,10 @@ static void put_table(const kw_report *report, FILE *out) {
 
 static void put_verdict(const kw_report *report, FILE *out, bool colour) {
   kw_report_totals totals = kw_report_total(report);
-  const char *paint = !colour ? "" : totals.verdict == KW_VERDICT_CONFORMANT ? "\033[32m" : "\033[31m";
+  const char *paint = !colour                                     ? ""
+                      : totals.verdict == KW_VERDICT_CONFORMANT   ? "\033[32m"
+                      : totals.verdict == KW_VERDICT_INCONCLUSIVE ? "\033[33m"
+                                                                  : "\033[31m";
   fprintf(out, "verdict: %s%s%s (%s", paint, kw_report_verdict_name(totals.verdict), colour ? "\033[0m" : "",
           report->scope);
   if (report->shards > 1) fprintf(out, ", shard %u of %u", report->shard, report->shards);

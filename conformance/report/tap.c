@@ -25,7 +25,7 @@ static void put_pair(FILE *out, const char *key, const char *text) {
 }
 
 static void put_diagnostics(const kw_report *report, const kw_report_case *c, FILE *out) {
-  char *replay = kw_report_replay(report, c->id);
+  char *replay = kw_report_replay(report, c);
   fputs("  ---\n", out);
   put_pair(out, "outcome", kw_report_case_name(c));
   if (*c->defect) put_pair(out, "defect", c->defect);
@@ -33,6 +33,7 @@ static void put_diagnostics(const kw_report *report, const kw_report_case *c, FI
   if (c->expected) put_pair(out, "expected", c->expected);
   if (c->smallest) put_pair(out, "smallest", c->smallest);
   if (c->smallest) put_pair(out, "smallest_tensors", c->smallest_tensors);
+  if (c->passes_alone) put_pair(out, "alone", kw_report_case_alone(c));
   put_pair(out, "replay", replay);
   fputs("  ...\n", out);
   free(replay);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Runs the cases: a thread per worker process takes batches of cases, sends both runs of each in shuffled order, judges
- * what comes back, and goes on with a new process when one crashes or hangs.
+ * what comes back, and goes on with a new process when one crashes or hangs. Then cases that gave no answer and first
+ * failures are run again, alone.
  */
 #include "base/clock.h"
+#include "run/alone.h"
+#include "run/replay.h"
 #include "run/worker_client.h"
 #include "run/shrink.h"
 #include "case/value.h"
@@ -16,10 +19,24 @@
 
 #define BATCH 16       /* cases in a batch of op cases: 32 runs in one process, in mixed order */
 #define HANGS_PER_OP 3 /* after so many, the op's other cases are not waited for */
+#define HANGS_PROVEN 3 /* after so many that showed again alone, with a longer limit, no others are tried again */
 
 typedef struct batch {
   uint32_t first, count; /* cases */
 } batch;
+
+/* All that one worker process was asked for, in order. */
+typedef struct call_log {
+  struct call_log *next;
+  kw_run_ref *calls;
+  uint32_t count, capacity;
+} call_log;
+
+/* Where a case failed: behind the first `count` calls of its process. */
+typedef struct failure_place {
+  const call_log *log; /* NULL: it did not */
+  uint32_t count;
+} failure_place;
 
 typedef struct coordinator {
   kw_run *run;
@@ -28,17 +45,22 @@ typedef struct coordinator {
   atomic_uint next_batch;
   atomic_uint done;   /* cases */
   atomic_uint *hangs; /* per op of facts.ops */
-  uint32_t *shrinks;  /* cases of which a smaller variant is looked for */
-  uint32_t shrink_count;
-  atomic_uint next_shrink;
+  uint32_t *firsts;   /* first failures: cases that are run again, and of which a smaller variant is looked for */
+  uint32_t first_count;
+  atomic_uint next_first;
+  call_log *logs;
+  failure_place *places; /* per case */
   bool progress;
-  pthread_mutex_t print;
+  pthread_mutex_t lock; /* of the terminal, and of `logs` */
 } coordinator;
 
-typedef struct run_ref {
-  uint32_t index; /* of the case */
-  uint32_t run;
-} run_ref;
+/* A thread of the coordinator, and its worker. */
+typedef struct side {
+  coordinator *co;
+  kw_process process;
+  kw_message message;
+  call_log *log; /* of the process */
+} side;
 
 /* ---- Batches ----------------------------------------------------------------------------------------------------- */
 
@@ -68,18 +90,18 @@ static void make_batches(coordinator *co) {
 }
 
 /* Both runs of every case, in an order that depends on the seed only (Fisher-Yates). */
-static uint32_t make_runs(const coordinator *co, const batch *b, run_ref *runs) {
+static uint32_t make_runs(const coordinator *co, const batch *b, kw_run_ref *runs) {
   uint32_t count = 0;
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
-    runs[count++] = (run_ref){i, 0};
-    runs[count++] = (run_ref){i, 1};
+    runs[count++] = (kw_run_ref){i, 0};
+    runs[count++] = (kw_run_ref){i, 1};
   }
   uint64_t seed = co->run->options->seed;
   for (uint32_t i = count; i > 1; i--) {
     uint32_t counter[4] = {i, b->first, 0, 0x5bf}, key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, random[4];
     kw_philox(counter, key, random);
     uint32_t other = random[0] % i;
-    run_ref swap = runs[i - 1];
+    kw_run_ref swap = runs[i - 1];
     runs[i - 1] = runs[other];
     runs[other] = swap;
   }
@@ -88,19 +110,49 @@ static uint32_t make_runs(const coordinator *co, const batch *b, run_ref *runs) 
 
 static void show_progress(coordinator *co) {
   if (!co->progress) return;
-  pthread_mutex_lock(&co->print);
+  pthread_mutex_lock(&co->lock);
   fprintf(stderr, "\r%u of %u cases", (unsigned)co->done, co->run->case_count);
   if (co->done == co->run->case_count) fprintf(stderr, "\r\033[K");
   fflush(stderr);
-  pthread_mutex_unlock(&co->print);
+  pthread_mutex_unlock(&co->lock);
 }
 
 /* ---- One worker -------------------------------------------------------------------------------------------------- */
 
-/* The worker is gone in the middle of a case. */
-static void blame(coordinator *co, kw_process *process, kw_run_case *result, kw_read why) {
-  kw_worker_client_blame(co->run, process, result, why);
-  if (why == KW_READ_TIMEOUT && result->op) co->hangs[result->op - co->run->facts.ops]++;
+static bool start(side *me, char *text, size_t size) {
+  if (me->process.pid == 0) {
+    me->log = calloc(1, sizeof *me->log);
+    if (!me->log) abort();
+    pthread_mutex_lock(&me->co->lock);
+    me->log->next = me->co->logs;
+    me->co->logs = me->log;
+    pthread_mutex_unlock(&me->co->lock);
+  }
+  return kw_worker_client_start(me->co->run, &me->process, text, size);
+}
+
+static bool has_failed(const kw_run_case *c) {
+  return c->result.outcome == KW_OUTCOME_FAIL || c->result.outcome == KW_OUTCOME_CRASH;
+}
+
+/* A call has been answered, or not: notes it, and whether the case failed by it. */
+static void note_call(side *me, const kw_run_ref *call) {
+  call_log *log = me->log;
+  failure_place *place = &me->co->places[call->index];
+  if (!place->log && has_failed(&me->co->run->cases[call->index])) *place = (failure_place){log, log->count};
+  if (log->count == log->capacity) {
+    log->capacity = log->capacity ? 2 * log->capacity : 64;
+    log->calls = realloc(log->calls, log->capacity * sizeof *log->calls);
+    if (!log->calls) abort();
+  }
+  log->calls[log->count++] = *call;
+}
+
+/* The worker is gone in the middle of a case. A build that was cut off is not begun anew by other cases of the op. */
+static void blame(side *me, kw_run_case *result, kw_read why) {
+  kw_worker_client_blame(me->co->run, &me->process, result, why);
+  if (why != KW_READ_TIMEOUT || !result->op) return;
+  me->co->hangs[result->op - me->co->run->facts.ops] += me->process.wait_end.building ? HANGS_PER_OP : 1;
 }
 
 static bool given_up(coordinator *co, const kw_run_case *result) {
@@ -112,67 +164,69 @@ static bool is_dead(const kw_run_case *result) {
 }
 
 /* Drops the runs whose case is settled already: it crashed, or its op hangs. */
-static uint32_t drop_settled(coordinator *co, run_ref *runs, uint32_t count) {
+static uint32_t drop_settled(coordinator *co, kw_run_ref *runs, uint32_t count) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; i++) {
     kw_run_case *c = &co->run->cases[runs[i].index];
     if (given_up(co, c) && !is_dead(c)) {
       kw_case_result_mark(&c->result, KW_OUTCOME_TIMEOUT, "timeout",
                           "not run: several cases of this op gave no answer");
+      c->given_up = true;
     }
     if (!is_dead(c)) runs[kept++] = runs[i];
   }
   return kept;
 }
 
-static void run_ops_batch(coordinator *co, kw_process *process, const batch *b, kw_message *message) {
-  run_ref runs[2 * BATCH];
+static void run_ops_batch(side *me, const batch *b) {
+  coordinator *co = me->co;
+  kw_run_ref runs[2 * BATCH];
   uint32_t count = make_runs(co, b, runs);
   while ((count = drop_settled(co, runs, count)) > 0) {
     char text[512] = "";
-    if (!kw_worker_client_start(co->run, process, text, sizeof text)) {
+    if (!start(me, text, sizeof text)) {
       for (uint32_t i = 0; i < count; i++)
         kw_case_result_mark(&co->run->cases[runs[i].index].result, KW_OUTCOME_CRASH, "crash", text);
       return;
     }
     for (uint32_t i = 0; i < count; i++) {
-      kw_worker_client_send(process, &co->run->cases[runs[i].index], runs[i].run, message);
+      kw_worker_client_send(co->run, &me->process, &co->run->cases[runs[i].index], runs[i].run, &me->message);
     }
     uint32_t at = 0;
     kw_read read = KW_READ_OK;
     while (at < count && read == KW_READ_OK) {
-      read = kw_worker_client_receive(co->run, process, &co->run->cases[runs[at].index], runs[at].run, message);
-      at += read == KW_READ_OK;
+      kw_run_case *c = &co->run->cases[runs[at].index];
+      read = kw_worker_client_receive(co->run, &me->process, c, runs[at].run, &me->message);
+      if (read != KW_READ_OK) blame(me, c, read);
+      note_call(me, &runs[at++]);
     }
-    if (read != KW_READ_OK) {
-      blame(co, process, &co->run->cases[runs[at].index], read);
-      at++;
-      if (co->run->options->fail_fast) return;
-    }
+    if (read != KW_READ_OK && co->run->options->fail_fast) return;
     count -= at;
     memmove(runs, runs + at, count * sizeof *runs);
   }
 }
 
 /* Contract tests go one by one: after a failure the next one gets a fresh process. */
-static void run_contract_batch(coordinator *co, kw_process *process, const batch *b, kw_message *message) {
-  kw_process_stop(process);
+static void run_contract_batch(side *me, const batch *b) {
+  coordinator *co = me->co;
+  kw_process_stop(&me->process);
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
     kw_run_case *result = &co->run->cases[i];
     char text[512] = "";
-    if (!kw_worker_client_start(co->run, process, text, sizeof text)) {
+    if (!start(me, text, sizeof text)) {
       kw_case_result_mark(&result->result, KW_OUTCOME_CRASH, "crash", text);
       continue;
     }
-    double start = kw_clock_seconds();
-    kw_worker_client_send(process, result, 0, message);
-    kw_read read = kw_worker_client_receive(co->run, process, result, 0, message);
-    result->seconds = kw_clock_seconds() - start;
-    if (read != KW_READ_OK) blame(co, process, result, read);
+    double begin = kw_clock_seconds();
+    kw_worker_client_send(co->run, &me->process, result, 0, &me->message);
+    kw_read read = kw_worker_client_receive(co->run, &me->process, result, 0, &me->message);
+    result->seconds = kw_clock_seconds() - begin;
+    if (read != KW_READ_OK) blame(me, result, read);
+    note_call(me, &(kw_run_ref){i, 0});
     if (result->result.outcome != KW_OUTCOME_PASS && result->result.outcome != KW_OUTCOME_SKIP)
-      kw_process_stop(process);
+      kw_process_stop(&me->process);
   }
-  kw_process_stop(process);
+  kw_process_stop(&me->process);
 }
 
 static bool has_failure(const coordinator *co, const batch *b) {
@@ -185,47 +239,77 @@ static bool has_failure(const coordinator *co, const batch *b) {
 
 static void *run_batches(void *argument) {
   coordinator *co = argument;
-  kw_process process = {0};
-  kw_message message = {0};
+  side me = {.co = co};
   for (uint32_t i = atomic_fetch_add(&co->next_batch, 1); i < co->batch_count;
        i = atomic_fetch_add(&co->next_batch, 1)) {
     const batch *b = &co->batches[i];
     if (co->run->cases[b->first].op) {
-      run_ops_batch(co, &process, b, &message);
+      run_ops_batch(&me, b);
     } else {
-      run_contract_batch(co, &process, b, &message);
+      run_contract_batch(&me, b);
     }
     co->done += b->count;
     show_progress(co);
     if (co->run->options->fail_fast && has_failure(co, b)) atomic_store(&co->next_batch, co->batch_count);
   }
-  kw_process_stop(&process);
-  kw_message_free(&message);
+  kw_process_stop(&me.process);
+  kw_message_free(&me.message);
   return NULL;
 }
 
-/* ---- Smaller variants -------------------------------------------------------------------------------------------- */
+/* ---- Again, alone ------------------------------------------------------------------------------------------------ */
 
-/* The first failure of every op and dtype: cases come in the order of their classes, simple ones first. */
-static void choose_shrinks(coordinator *co) {
+/* Cases that gave no answer, one after the other while no other worker runs; those that were given up come last, and
+ * only where no case of their op is proven to hang. */
+static void try_again(coordinator *co) {
+  kw_run *run = co->run;
+  uint32_t proven = 0;
+  bool *settled = calloc(run->facts.op_count + 1u, sizeof *settled); /* per op: proven to hang */
+  if (!settled) abort();
+  for (int given_up_ones = 0; given_up_ones < 2; given_up_ones++) {
+    for (uint32_t i = 0; i < run->case_count && proven < HANGS_PROVEN; i++) {
+      kw_run_case *c = &run->cases[i];
+      bool *mine = c->op ? &settled[c->op - run->facts.ops] : NULL;
+      if (c->result.outcome != KW_OUTCOME_TIMEOUT || c->given_up != given_up_ones || (mine && *mine)) continue;
+      kw_alone_second_try(run, c);
+      if (c->result.outcome != KW_OUTCOME_TIMEOUT) continue;
+      proven++;
+      if (mine) *mine = true;
+    }
+  }
+  free(settled);
+}
+
+static bool same_group(const kw_run_case *a, const kw_run_case *b) {
+  if (a->op || b->op) return a->op == b->op && a->dtype == b->dtype;
+  size_t length = suite_length(a->id);
+  return suite_length(b->id) == length && memcmp(a->id, b->id, length) == 0;
+}
+
+/* The first failure of every op and dtype, and of every contract suite: cases come in the order of their classes,
+ * simple ones first. */
+static void choose_firsts(coordinator *co) {
   const kw_run *run = co->run;
-  co->shrinks = calloc(run->case_count + 1u, sizeof *co->shrinks);
-  if (!co->shrinks) abort();
+  co->firsts = calloc(run->case_count + 1u, sizeof *co->firsts);
+  if (!co->firsts) abort();
   const kw_run_case *last = NULL;
-  for (uint32_t i = 0; i < run->case_count && !run->options->no_shrink; i++) {
+  for (uint32_t i = 0; i < run->case_count; i++) {
     const kw_run_case *c = &run->cases[i];
-    bool failed = c->result.outcome == KW_OUTCOME_FAIL || c->result.outcome == KW_OUTCOME_CRASH;
-    if (!c->op || !failed || (last && last->op == c->op && last->dtype == c->dtype)) continue;
+    if (!has_failed(c) || (last && same_group(last, c))) continue;
     last = c;
-    co->shrinks[co->shrink_count++] = i;
+    co->firsts[co->first_count++] = i;
   }
 }
 
-static void *run_shrinks(void *argument) {
+static void *run_firsts(void *argument) {
   coordinator *co = argument;
-  for (uint32_t i = atomic_fetch_add(&co->next_shrink, 1); i < co->shrink_count;
-       i = atomic_fetch_add(&co->next_shrink, 1)) {
-    kw_shrink_case(co->run, &co->run->cases[co->shrinks[i]]);
+  for (uint32_t i = atomic_fetch_add(&co->next_first, 1); i < co->first_count;
+       i = atomic_fetch_add(&co->next_first, 1)) {
+    kw_run_case *c = &co->run->cases[co->firsts[i]];
+    const failure_place *place = &co->places[co->firsts[i]];
+    const kw_calls before = {co->run->cases, place->log ? place->log->calls : NULL, place->count};
+    kw_replay_case(co->run, c, &before);
+    if (c->op && !c->passes_alone && !co->run->options->no_shrink) kw_shrink_case(co->run, c);
   }
   return NULL;
 }
@@ -241,19 +325,36 @@ static void run_threads(coordinator *co, void *(*body)(void *), uint32_t things)
   for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
 }
 
+static void free_logs(coordinator *co) {
+  for (call_log *log = co->logs, *next; log; log = next) {
+    next = log->next;
+    free(log->calls);
+    free(log);
+  }
+}
+
 void kw_run_cases(kw_run *run) {
-  double start = kw_clock_seconds();
+  double begin = kw_clock_seconds();
   coordinator co = {.run = run, .progress = isatty(STDERR_FILENO)};
-  pthread_mutex_init(&co.print, NULL);
+  if (run->options->after) {
+    kw_replay_run(run);
+    run->seconds = kw_clock_seconds() - begin;
+    return;
+  }
+  pthread_mutex_init(&co.lock, NULL);
   co.hangs = calloc(run->facts.op_count + 1u, sizeof *co.hangs);
-  if (!co.hangs) abort();
+  co.places = calloc(run->case_count + 1u, sizeof *co.places);
+  if (!co.hangs || !co.places) abort();
   make_batches(&co);
   run_threads(&co, run_batches, co.batch_count);
-  choose_shrinks(&co);
-  run_threads(&co, run_shrinks, co.shrink_count);
-  pthread_mutex_destroy(&co.print);
-  free(co.shrinks);
+  try_again(&co);
+  choose_firsts(&co);
+  run_threads(&co, run_firsts, co.first_count);
+  pthread_mutex_destroy(&co.lock);
+  free_logs(&co);
+  free(co.firsts);
+  free(co.places);
   free(co.hangs);
   free(co.batches);
-  run->seconds = kw_clock_seconds() - start;
+  run->seconds = kw_clock_seconds() - begin;
 }

@@ -118,7 +118,7 @@ static bool matches_any(const kw_known_failure *entry, const kw_run *run) {
 /* Looks for entries about no case, among all that the device has. */
 static bool check(const kw_known_failures *known, const kw_run *run, char *message, size_t size) {
   kw_run_options options = *run->options;
-  options.suites = options.op_globs = options.case_id = NULL;
+  options.suites = options.op_globs = options.case_id = options.after = NULL;
   options.shard = options.shards = 1;
   kw_run whole = {.options = &options, .facts = run->facts};
   bool good = kw_run_select(&whole, message, size);

@@ -4,6 +4,8 @@
  */
 #include "run/process.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,8 +26,9 @@
 
 extern char **environ;
 
-#define START_LIMIT_MS 120000 /* a driver may compile its kernels at start */
-#define FIRST_FREE_FD 16      /* above those that a worker has */
+#define START_LIMIT 120  /* seconds: a driver may compile its kernels at start */
+#define STEP_MS 250      /* of the clock while nothing comes */
+#define FIRST_FREE_FD 16 /* above those that a worker has */
 
 /* <directory of the program>/../lib/keyway/keyway-worker, or the same under the installation's library directory. */
 static bool find_worker(char *out, size_t size) {
@@ -60,7 +63,8 @@ static char **make_environment(uint32_t number) {
   return copy;
 }
 
-static bool spawn(const kw_run_options *options, const char *path, int child_fd, int crash_fd, pid_t *out_pid) {
+static bool spawn(const kw_run_options *options, const char *path, int child_fd, int crash_fd, int note_fd,
+                  pid_t *out_pid) {
   char seed[32];
   snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
   const char *argv[4 + 16] = {path, seed, options->device};
@@ -72,6 +76,7 @@ static bool spawn(const kw_run_options *options, const char *path, int child_fd,
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, child_fd, KW_WORKER_SOCKET);
   posix_spawn_file_actions_adddup2(&actions, crash_fd, KW_WORKER_CRASH);
+  if (note_fd >= 0) posix_spawn_file_actions_adddup2(&actions, note_fd, KW_WORKER_NOTE);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   static atomic_uint started;
@@ -84,12 +89,37 @@ static bool spawn(const kw_run_options *options, const char *path, int child_fd,
   return error == 0;
 }
 
+/* Once in a run is enough. */
+static void say_blind(void) {
+  static atomic_flag said = ATOMIC_FLAG_INIT;
+  if (atomic_flag_test_and_set(&said)) return;
+  fprintf(stderr,
+          "keyway conform: /proc/PID/task/TID/schedstat does not tell how long threads wait for a processor: time "
+          "limits are wall time, and a loaded machine may reach them; --timeout-scale gives more time\n");
+}
+
+kw_read kw_process_receive(kw_process *process, double limit, double build_limit, kw_frame *out_type,
+                           kw_message *message) {
+  kw_frame_part part = {.length = 0};
+  kw_read read = kw_frame_receive_more(&part, process->fd, process->life, STEP_MS, out_type, message);
+  if (read != KW_READ_TIMEOUT) return read;
+  kw_wait wait;
+  kw_wait_begin(&wait, NULL, process->pid, process->note, limit, build_limit, kw_clock_seconds() - STEP_MS / 1000.0);
+  while (read == KW_READ_TIMEOUT && kw_wait_goes_on(&wait, kw_clock_seconds())) {
+    if (wait.clock.blind) say_blind();
+    read = kw_frame_receive_more(&part, process->fd, process->life, STEP_MS, out_type, message);
+  }
+  if (read == KW_READ_TIMEOUT) process->wait_end = kw_wait_describe(&wait, kw_clock_seconds());
+  kw_wait_free(&wait);
+  return read;
+}
+
 static bool read_hello(kw_process *process, const kw_run_options *options, kw_device_facts *facts, char *text,
                        size_t size) {
   kw_message message = {0};
   kw_frame type = 0;
-  int limit = (int)(START_LIMIT_MS * options->timeout_scale);
-  kw_read result = kw_frame_receive(process->fd, process->life, limit, &type, &message);
+  double limit = START_LIMIT * options->timeout_scale;
+  kw_read result = kw_process_receive(process, limit, limit, &type, &message);
   bool read = result == KW_READ_OK && type == KW_FRAME_HELLO && kw_device_facts_read(&message, facts);
   kw_message_free(&message);
   if (read && facts->status == KW_OK) return true;
@@ -98,8 +128,7 @@ static bool read_hello(kw_process *process, const kw_run_options *options, kw_de
     kw_process_stop(process);
   } else if (result == KW_READ_TIMEOUT) {
     snprintf(text, size,
-             "the worker did not get as far as opening the device in %.0f s; --timeout-scale gives more time",
-             START_LIMIT_MS / 1000 * options->timeout_scale);
+             "the worker did not get as far as opening the device in %.0f s; --timeout-scale gives more time", limit);
     kw_process_kill(process);
   } else {
     char end[1200];
@@ -109,9 +138,9 @@ static bool read_hello(kw_process *process, const kw_run_options *options, kw_de
   return false;
 }
 
-/* In memory, out of the way of the descriptors that a worker is given. */
-static int make_crash_file(void) {
-  int low = memfd_create("crash", MFD_CLOEXEC), fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+/* The same file out of the way of the descriptors that a worker is given. */
+static int move_up(int low) {
+  int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
   if (low >= 0) close(low);
   return fd;
 }
@@ -129,13 +158,20 @@ bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw
     snprintf(out_text, size, "no socket for a worker: %s", strerror(errno));
     return false;
   }
-  out_process->crash = make_crash_file();
-  bool started = out_process->crash >= 0 && spawn(options, path, pair[1], out_process->crash, &out_process->pid);
+  int note_fd;
+  out_process->crash = move_up(memfd_create("crash", MFD_CLOEXEC));
+  out_process->note = kw_worker_note_make(&note_fd);
+  note_fd = move_up(note_fd);
+  bool started =
+      out_process->crash >= 0 && spawn(options, path, pair[1], out_process->crash, note_fd, &out_process->pid);
   if (!started) snprintf(out_text, size, "starting %s failed: %s", path, strerror(errno));
   close(pair[1]);
+  if (note_fd >= 0) close(note_fd);
   if (!started) {
     close(pair[0]);
     if (out_process->crash >= 0) close(out_process->crash);
+    kw_worker_note_unmap(out_process->note);
+    out_process->note = NULL;
     out_process->pid = 0;
     return false;
   }
@@ -168,6 +204,8 @@ static int reap(kw_process *process) {
 static int close_and_reap(kw_process *process) {
   close(process->fd);
   if (process->life >= 0) close(process->life);
+  kw_worker_note_unmap(process->note);
+  process->note = NULL;
   int status = reap(process);
   process->pid = 0;
   return status;

@@ -7,20 +7,27 @@
 
 #include "wire/device_facts.h"
 #include "run/run.h"
+#include "run/worker_wait.h"
 
 #include <sys/types.h>
 
 typedef struct kw_process {
-  pid_t pid; /* 0: not running */
-  int fd;    /* the socket */
-  int life;  /* readable once the worker is dead; -1 where the system has no such thing */
-  int crash; /* the file that the worker writes when it crashes */
+  pid_t pid;            /* 0: not running */
+  int fd;               /* the socket */
+  int life;             /* readable once the worker is dead; -1 where the system has no such thing */
+  int crash;            /* the file that the worker writes when it crashes */
+  kw_worker_note *note; /* what the worker does; NULL where the system has no such memory */
+  kw_wait_end wait_end; /* of the last kw_process_receive that took too long */
 } kw_process;
 
 /* Starts a worker and reads its facts (the caller's to free). False: it could not start, or has no device; *out_text,
  * static or owned by facts, says why. */
 bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_device_facts *out_facts,
                       char *out_text, size_t size);
+/* Waits for a frame from the worker, `limit` seconds of its own time, and up to build_limit while it may be building.
+ */
+kw_read kw_process_receive(kw_process *process, double limit, double build_limit, kw_frame *out_type,
+                           kw_message *message);
 /* Closes the socket and waits for the end. */
 void kw_process_stop(kw_process *process);
 /* Kills it and everything it started. */

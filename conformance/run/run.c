@@ -12,9 +12,13 @@ void kw_run_free(kw_run *run) {
     kw_case_result_free(&run->cases[i].result);
     free(run->cases[i].smallest);
     free(run->cases[i].smallest_tensors);
+    free(run->cases[i].after);
   }
   for (uint32_t i = 0; i < run->unclaimed_count; i++) free(run->unclaimed[i]);
   free(run->cases);
   free(run->unclaimed);
+  for (uint32_t i = 0; i < run->before_count; i++) free(run->before[i].id);
+  free(run->before);
+  free(run->before_refs);
   kw_device_facts_free(&run->facts);
 }

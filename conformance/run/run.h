@@ -19,6 +19,7 @@ typedef struct kw_run_options {
   const char *suites;   /* "memory,ops"; NULL: all */
   const char *op_globs; /* comma-separated */
   const char *case_id;
+  const char *after; /* "ID#RUN,ID#RUN": what the process of case_id has to do first; NULL */
   uint32_t jobs;
   uint64_t seed;
   uint32_t shard, shards; /* shard 1..shards */
@@ -27,6 +28,12 @@ typedef struct kw_run_options {
   bool list, verbose, no_shrink, fail_fast;
 } kw_run_options;
 
+/* One of the two runs of a case, or a contract test (run 0). */
+typedef struct kw_run_ref {
+  uint32_t index; /* of the case */
+  uint32_t run;
+} kw_run_ref;
+
 typedef struct kw_run_case {
   char *id;
   const kw_op_facts *op; /* NULL: a contract test */
@@ -34,23 +41,42 @@ typedef struct kw_run_case {
   kw_case_result result;
   char *smallest; /* id of the smallest variant that fails as well, and its tensors (shrink.h); NULL */
   char *smallest_tensors;
+  bool passes_alone; /* it failed, and did not when it was run again alone (replay.h) */
+  char *after;       /* then: the calls after which it fails in a fresh process, as options->after; NULL: none found */
+  bool given_up;     /* a timeout that was never waited for */
   const char *expected; /* why it is known to fail; NULL. Belongs to the known failures */
   double seconds;       /* that the worker and the judge took */
 } kw_run_case;
+
+#define KW_SECOND_TRY 10
 
 typedef struct kw_run {
   const kw_run_options *options;
   kw_device_facts facts;
   kw_run_case *cases; /* contract tests first, then ops in the order of the table */
   uint32_t case_count;
+  kw_run_case *before; /* options->after: what one process does before the case, one run each */
+  kw_run_ref *before_refs;
+  uint32_t before_count;
   char **unclaimed; /* "add.Tensor/f8e5m2": exists in the table, not on the device */
   uint32_t unclaimed_count;
   char case_hash[KW_DIGEST_SIZE]; /* of the ids of all shards */
   char plugin_hash[KW_DIGEST_SIZE];
   char expect_hash[KW_DIGEST_SIZE]; /* "" without known failures */
   double seconds;                   /* of the whole run */
+  bool second_try;                  /* of a case that gave no answer: limits are KW_SECOND_TRY times as long */
   atomic_ullong launches, decomposed, fallbacks, expectations, modules_built, modules_cached, build_ns;
 } kw_run;
+
+/* Calls in the order in which one process gets them; refs are indices of cases. */
+typedef struct kw_calls {
+  const kw_run_case *cases;
+  const kw_run_ref *refs;
+  uint32_t count;
+} kw_calls;
+
+/* The case of an id, as the device's facts have it: op and dtype. False where there is none. The id is not copied. */
+bool kw_run_find_case(const kw_run *run, const char *id, kw_run_case *out_case);
 
 /* Chooses the cases; a message says why there are none. run->facts is filled in. False: nothing to run. */
 bool kw_run_select(kw_run *run, char *out_message, size_t size);

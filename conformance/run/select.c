@@ -108,16 +108,50 @@ static void select_ops(kw_run *run) {
   }
 }
 
-static bool select_one(kw_run *run) {
-  const char *id = run->options->case_id;
+bool kw_run_find_case(const kw_run *run, const char *id, kw_run_case *out_case) {
+  *out_case = (kw_run_case){.id = (char *)id, .dtype = KW_DTYPE_NONE};
   for (uint32_t i = 0; i < run->facts.contract_count; i++) {
-    if (strcmp(run->facts.contracts[i], id) == 0) add_case(run, id, NULL, KW_DTYPE_NONE);
+    if (strcmp(run->facts.contracts[i], id) == 0) return true;
   }
   for (uint32_t i = 0; i < run->facts.op_count; i++) {
     kw_case c;
-    if (kw_case_from_id(id, &run->facts.ops[i].op, 1, &c)) add_case(run, id, &run->facts.ops[i], c.key);
+    if (!kw_case_from_id(id, &run->facts.ops[i].op, 1, &c)) continue;
+    out_case->op = &run->facts.ops[i];
+    out_case->dtype = c.key;
+    return true;
   }
-  return run->case_count > 0;
+  return false;
+}
+
+static bool select_one(kw_run *run) {
+  kw_run_case found;
+  if (!kw_run_find_case(run, run->options->case_id, &found)) return false;
+  add_case(run, found.id, found.op, found.dtype);
+  return true;
+}
+
+/* "ID#RUN,ID#RUN": what comes before the one case. False at the first that is nothing of the kind; it is in *out_bad,
+ * the caller's to free. */
+static bool select_before(kw_run *run, char **out_bad) {
+  const char *list = run->options->after;
+  for (char *entry; (entry = next_glob(&list)) != NULL; free(entry)) {
+    char *mark = strrchr(entry, '#');
+    bool good = mark && (strcmp(mark, "#0") == 0 || strcmp(mark, "#1") == 0);
+    kw_run_case found;
+    if (good) *mark = 0;
+    if (!good || !kw_run_find_case(run, entry, &found)) {
+      *out_bad = entry;
+      return false;
+    }
+    run->before = realloc(run->before, (run->before_count + 1u) * sizeof *run->before);
+    run->before_refs = realloc(run->before_refs, (run->before_count + 1u) * sizeof *run->before_refs);
+    if (!run->before || !run->before_refs) abort();
+    found.id = strdup(found.id);
+    run->before[run->before_count] = found;
+    run->before_refs[run->before_count] = (kw_run_ref){run->before_count, (uint32_t)(mark[1] - '0')};
+    run->before_count++;
+  }
+  return true;
 }
 
 static bool op_exists(const kw_run *run, const char *glob) {
@@ -158,6 +192,16 @@ static void keep(kw_run *run, bool (*wanted)(const kw_run *, uint32_t)) {
 bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   const kw_run_options *options = run->options;
   const bool glob = options->case_id && strpbrk(options->case_id, "*?");
+  char *bad;
+  if (options->after && (glob || !options->case_id)) {
+    snprintf(out_message, size, "--after goes with --case and the id of one case");
+    return false;
+  }
+  if (options->after && !select_before(run, &bad)) {
+    snprintf(out_message, size, "--after has '%s', which is no run of a case, such as 'add.Tensor/f32/prime/0#1'", bad);
+    free(bad);
+    return false;
+  }
   if (options->case_id && !glob) {
     if (select_one(run)) {
       hash_cases(run);

@@ -28,7 +28,7 @@ static kw_outcome outcome_of(shrinker *s, kw_run_case *probe) {
   char text[512];
   for (uint32_t case_run = 0; case_run < 2 && probe->result.outcome != KW_OUTCOME_CRASH; case_run++) {
     if (!kw_worker_client_start(&s->run, &s->process, text, sizeof text)) return KW_OUTCOME_NONE;
-    kw_worker_client_send(&s->process, probe, case_run, &s->message);
+    kw_worker_client_send(&s->run, &s->process, probe, case_run, &s->message);
     kw_read read = kw_worker_client_receive(&s->run, &s->process, probe, case_run, &s->message);
     if (read == KW_READ_OK) continue;
     kw_worker_client_blame(&s->run, &s->process, probe, read);

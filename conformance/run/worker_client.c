@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CASE_LIMIT_MS 20000
-#define TEST_LIMIT_MS 60000 /* of the contract: some call many ops, which a device may have to compile */
+#define CASE_LIMIT 20 /* seconds of the worker's own time */
+#define TEST_LIMIT 60 /* of the contract: some call many ops */
 #define START_TRIES 3
 
-static double limit_ms(const kw_run *run, const kw_run_case *c) {
-  return (c->op ? CASE_LIMIT_MS : TEST_LIMIT_MS) * run->options->timeout_scale;
+/* By what time limits are multiplied, those of building excepted: a second try does not begin a longer build. */
+static double factor(const kw_run *run) {
+  return run->options->timeout_scale * (run->second_try ? KW_SECOND_TRY : 1);
 }
 
 bool kw_worker_client_start(const kw_run *run, kw_process *process, char *out_text, size_t size) {
@@ -29,11 +30,23 @@ bool kw_worker_client_start(const kw_run *run, kw_process *process, char *out_te
   return process->pid != 0;
 }
 
+static void describe_timeout(const kw_run *run, const kw_wait_end *end, char *text, size_t size) {
+  const char *where = *end->text ? " in " : "";
+  if (end->building) {
+    snprintf(
+        text, size,
+        "no answer, and a busy processor for %.0f s%s%s: if kernels are built there, --timeout-scale gives more time",
+        KW_BUILD_LIMIT * run->options->timeout_scale, where, end->text);
+  } else {
+    snprintf(text, size, "no answer within %g s%s%s; --timeout-scale gives more time", end->limit, where, end->text);
+  }
+}
+
 void kw_worker_client_blame(const kw_run *run, kw_process *process, kw_run_case *c, kw_read why) {
   char end[1200], text[1300];
   if (why == KW_READ_TIMEOUT) {
     kw_process_kill(process);
-    snprintf(text, sizeof text, "no answer within %.0f s; --timeout-scale gives more time", limit_ms(run, c) / 1000);
+    describe_timeout(run, &process->wait_end, text, sizeof text);
     kw_case_result_mark(&c->result, KW_OUTCOME_TIMEOUT, "timeout", text);
   } else if (why == KW_READ_GARBAGE) {
     kw_process_kill(process);
@@ -46,10 +59,12 @@ void kw_worker_client_blame(const kw_run *run, kw_process *process, kw_run_case 
   }
 }
 
-bool kw_worker_client_send(const kw_process *process, const kw_run_case *c, uint32_t case_run, kw_message *message) {
+bool kw_worker_client_send(const kw_run *run, const kw_process *process, const kw_run_case *c, uint32_t case_run,
+                           kw_message *message) {
   kw_message_clear(message);
   if (c->op) kw_message_put_u32(message, case_run);
   kw_message_put_string(message, c->id);
+  if (!c->op) kw_message_put_f64(message, factor(run));
   return kw_frame_send(process->fd, c->op ? KW_FRAME_RUN : KW_FRAME_CONTRACT, message);
 }
 
@@ -63,10 +78,11 @@ static void count(kw_run *run, const kw_case_run *ran) {
   run->build_ns += ran->build_ns;
 }
 
-kw_read kw_worker_client_receive(kw_run *run, const kw_process *process, kw_run_case *c, uint32_t case_run,
+kw_read kw_worker_client_receive(kw_run *run, kw_process *process, kw_run_case *c, uint32_t case_run,
                                  kw_message *message) {
   kw_frame type = 0;
-  kw_read read = kw_frame_receive(process->fd, process->life, (int)limit_ms(run, c), &type, message);
+  kw_read read = kw_process_receive(process, (c->op ? CASE_LIMIT : TEST_LIMIT) * factor(run),
+                                    KW_BUILD_LIMIT * run->options->timeout_scale, &type, message);
   if (read != KW_READ_OK) return read;
   if (type == KW_FRAME_RESULT && c->op) {
     kw_case_run answer;
@@ -82,10 +98,11 @@ kw_read kw_worker_client_receive(kw_run *run, const kw_process *process, kw_run_
   uint32_t outcome = kw_message_get_u32(message);
   const char *text = kw_message_get_string(message);
   if (message->bad) return KW_READ_GARBAGE;
-  kw_case_result_mark(&c->result,
-                      outcome == KW_CONTRACT_PASS   ? KW_OUTCOME_PASS
-                      : outcome == KW_CONTRACT_SKIP ? KW_OUTCOME_SKIP
-                                                    : KW_OUTCOME_FAIL,
-                      "", text);
+  static const kw_outcome outcomes[] = {[KW_CONTRACT_PASS] = KW_OUTCOME_PASS,
+                                        [KW_CONTRACT_FAIL] = KW_OUTCOME_FAIL,
+                                        [KW_CONTRACT_SKIP] = KW_OUTCOME_SKIP,
+                                        [KW_CONTRACT_TIMEOUT] = KW_OUTCOME_TIMEOUT};
+  if (outcome > KW_CONTRACT_TIMEOUT) return KW_READ_GARBAGE;
+  kw_case_result_mark(&c->result, outcomes[outcome], outcome == KW_CONTRACT_TIMEOUT ? "timeout" : "", text);
   return KW_READ_OK;
 }

@@ -12,10 +12,11 @@
 bool kw_worker_client_start(const kw_run *run, kw_process *process, char *out_text, size_t size);
 
 /* Sends one run of a case, or a contract test; answers come in the order of what was sent. */
-bool kw_worker_client_send(const kw_process *process, const kw_run_case *c, uint32_t case_run, kw_message *message);
+bool kw_worker_client_send(const kw_run *run, const kw_process *process, const kw_run_case *c, uint32_t case_run,
+                           kw_message *message);
 
 /* Waits for the answer to that and puts it into the case; counters go into `run`. What is wrong is returned. */
-kw_read kw_worker_client_receive(kw_run *run, const kw_process *process, kw_run_case *c, uint32_t case_run,
+kw_read kw_worker_client_receive(kw_run *run, kw_process *process, kw_run_case *c, uint32_t case_run,
                                  kw_message *message);
 
 /* After kw_worker_client_receive failed: ends the worker and puts the blame on the case. */

@@ -146,9 +146,10 @@ static int64_t now_ms(void) {
   return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static kw_read receive_all(int fd, int process_fd, int64_t deadline, void *bytes, size_t length) {
-  char *p = bytes;
-  while (length > 0) {
+/* Goes on from *io_length of `length` bytes. */
+static kw_read receive_rest(int fd, int process_fd, int64_t deadline, unsigned char *bytes, size_t length,
+                            size_t *io_length) {
+  while (*io_length < length) {
     int wait = -1;
     if (deadline >= 0) {
       int64_t left = deadline - now_ms();
@@ -158,26 +159,38 @@ static kw_read receive_all(int fd, int process_fd, int64_t deadline, void *bytes
     int ready = poll(poll_fds, 2, wait);
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) return KW_READ_TIMEOUT;
-    ssize_t got = recv(fd, p, length, MSG_DONTWAIT); /* also what a process has sent that is gone by now */
+    /* Also what a process has sent that is gone by now. */
+    ssize_t got = recv(fd, bytes + *io_length, length - *io_length, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return KW_READ_END;
-    p += got;
-    length -= (size_t)got;
+    *io_length += (size_t)got;
   }
   return KW_READ_OK;
 }
 
-kw_read kw_frame_receive(int fd, int process_fd, int timeout_ms, kw_frame *out_type, kw_message *message) {
+kw_read kw_frame_receive_more(kw_frame_part *part, int fd, int process_fd, int timeout_ms, kw_frame *out_type,
+                              kw_message *message) {
   int64_t deadline = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
   frame_header header;
-  kw_message_clear(message);
-  kw_read result = receive_all(fd, process_fd, deadline, &header, sizeof header);
-  if (result != KW_READ_OK) return result;
+  _Static_assert(sizeof part->header == sizeof header, "a part has room for a header");
+  if (part->length < sizeof header) {
+    kw_read result = receive_rest(fd, process_fd, deadline, part->header, sizeof header, &part->length);
+    if (result != KW_READ_OK) return result;
+    kw_message_clear(message);
+  }
+  memcpy(&header, part->header, sizeof header);
   if (header.magic != FRAME_MAGIC || header.length > FRAME_MAX) return KW_READ_GARBAGE;
   if (!reserve(message, header.length)) return KW_READ_GARBAGE;
-  result = receive_all(fd, process_fd, deadline, message->data, header.length);
+  size_t came = part->length - sizeof header;
+  kw_read result = receive_rest(fd, process_fd, deadline, message->data, header.length, &came);
+  part->length = sizeof header + came;
   if (result != KW_READ_OK) return result;
   message->length = header.length;
   *out_type = (kw_frame)header.type;
   return KW_READ_OK;
+}
+
+kw_read kw_frame_receive(int fd, int process_fd, int timeout_ms, kw_frame *out_type, kw_message *message) {
+  kw_frame_part part = {.length = 0};
+  return kw_frame_receive_more(&part, fd, process_fd, timeout_ms, out_type, message);
 }

@@ -10,20 +10,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* File descriptors of a worker: the socket, and the file that tells where it crashed (crash.h). */
+/* File descriptors of a worker: the socket, the file that tells where it crashed (crash.h), and the memory that tells
+ * what it does (base/worker_note.h). */
 #define KW_WORKER_SOCKET 3
 #define KW_WORKER_CRASH 4
+#define KW_WORKER_NOTE 5
 
 typedef enum kw_frame {
   KW_FRAME_HELLO = 1,   /* worker: the device, or why there is none (device_facts.h) */
   KW_FRAME_RUN,         /* coordinator: case id, run number */
   KW_FRAME_RESULT,      /* worker: what came out (case_run.h) */
-  KW_FRAME_CONTRACT,    /* coordinator: id of a contract test */
+  KW_FRAME_CONTRACT,    /* coordinator: id of a contract test, factor of its time limits */
   KW_FRAME_CONTRACT_END /* worker: id, outcome, text */
 } kw_frame;
 
-/* The outcome of a contract test. */
-typedef enum kw_contract_outcome { KW_CONTRACT_PASS, KW_CONTRACT_FAIL, KW_CONTRACT_SKIP } kw_contract_outcome;
+/* The outcome of a contract test. TIMEOUT: it waited in vain, and says for what. */
+typedef enum kw_contract_outcome {
+  KW_CONTRACT_PASS,
+  KW_CONTRACT_FAIL,
+  KW_CONTRACT_SKIP,
+  KW_CONTRACT_TIMEOUT
+} kw_contract_outcome;
 
 /* A payload being written or read. Writing grows it; reading past the end or a bad length sets `bad` and gives zeros.
  */
@@ -64,5 +71,14 @@ bool kw_frame_send(int fd, kw_frame type, const kw_message *message);
 /* Receives one; waits at most timeout_ms (-1: for ever), and no longer than the other process lives: process_fd is its
  * pidfd, or -1. A socket tells less, for processes that the other one has started may hold it as well. */
 kw_read kw_frame_receive(int fd, int process_fd, int timeout_ms, kw_frame *out_type, kw_message *message);
+
+/* A frame of which a part may have come: zeroed before the first. */
+typedef struct kw_frame_part {
+  unsigned char header[16];
+  size_t length; /* of all that came, header and payload */
+} kw_frame_part;
+/* The same as kw_frame_receive; after KW_READ_TIMEOUT the next call with this part and message goes on where it was. */
+kw_read kw_frame_receive_more(kw_frame_part *part, int fd, int process_fd, int timeout_ms, kw_frame *out_type,
+                              kw_message *message);
 
 #endif /* KEYWAY_CONFORMANCE_PROTOCOL_H */

@@ -183,6 +183,37 @@ static void frames_round_trip(void **state) {
   kw_message_free(&in);
 }
 
+/* A frame that comes a byte at a time, with a wait that ends in between, is the frame; and the next one begins anew. */
+static void frames_come_in_parts(void **state) {
+  (void)state;
+  int fds[2], back[2];
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, back), 0);
+  kw_message out = {0}, in = {0};
+  kw_message_put_string(&out, "hello");
+  for (int round = 0; round < 2; round++) {
+    char bytes[64];
+    assert_true(kw_frame_send(fds[0], KW_FRAME_RUN, &out));
+    ssize_t length = read(fds[1], bytes, sizeof bytes);
+    assert_true(length > 16 && length < (ssize_t)sizeof bytes);
+    kw_frame_part part = {.length = 0};
+    kw_frame type = 0;
+    for (ssize_t i = 0; i < length; i++) {
+      assert_int_equal(kw_frame_receive_more(&part, back[1], -1, 0, &type, &in), KW_READ_TIMEOUT);
+      assert_int_equal(write(back[0], bytes + i, 1), 1);
+    }
+    assert_int_equal(kw_frame_receive_more(&part, back[1], -1, 0, &type, &in), KW_READ_OK);
+    assert_int_equal(type, KW_FRAME_RUN);
+    assert_string_equal(kw_message_get_string(&in), "hello");
+  }
+  for (int i = 0; i < 2; i++) {
+    close(fds[i]);
+    close(back[i]);
+  }
+  kw_message_free(&out);
+  kw_message_free(&in);
+}
+
 /* A process is dead and something else still holds its socket, as a child that it has started may. */
 static void death_is_seen(void **state) {
   (void)state;
@@ -209,10 +240,10 @@ static void death_is_seen(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(unit_round_trip),   cmocka_unit_test(every_truncation_is_refused),
-      cmocka_unit_test(facts_round_trip),  cmocka_unit_test(every_wrong_byte_is_survived),
-      cmocka_unit_test(frames_round_trip), cmocka_unit_test(impossible_results_are_refused),
-      cmocka_unit_test(death_is_seen),
+      cmocka_unit_test(unit_round_trip),      cmocka_unit_test(every_truncation_is_refused),
+      cmocka_unit_test(facts_round_trip),     cmocka_unit_test(every_wrong_byte_is_survived),
+      cmocka_unit_test(frames_round_trip),    cmocka_unit_test(impossible_results_are_refused),
+      cmocka_unit_test(frames_come_in_parts), cmocka_unit_test(death_is_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  */
 #include "worker/contract_side.h"
 
+#include "base/worker_note.h"
 #include "contract/contract.h"
 #include "core/base/array.h"
 
@@ -16,6 +17,7 @@
 kw_contract_env kw_contract;
 static const char *skip_reason;
 static char failure[2048];
+static bool timed_out;
 
 void kw_contract_set_skip_reason(const char *reason) {
   skip_reason = reason;
@@ -24,6 +26,11 @@ void kw_contract_set_skip_reason(const char *reason) {
 void kw_contract_set_failure(const char *text) {
   snprintf(failure, sizeof failure, "%s", text);
   fprintf(stderr, "%s\n", text); /* a child's way to say it */
+}
+
+void kw_contract_set_timeout(const char *text) {
+  timed_out = true;
+  kw_contract_set_failure(text);
 }
 
 static void add_test(kw_worker *w, const char *suite, const char *test, const char *op) {
@@ -42,7 +49,7 @@ static bool has_op(const kw_worker *w, const kw_op *op) {
 }
 
 void kw_worker_contract_open(kw_worker *w) {
-  kw_contract = (kw_contract_env){w->device, w->facts.device, w->facts.plugin_path, w->seed, NULL};
+  kw_contract = (kw_contract_env){w->device, w->facts.device, w->facts.plugin_path, w->seed, NULL, 1};
   for (size_t s = 0; s < kw_contract_suite_count; s++) {
     const kw_contract_suite *suite = &kw_contract_suites[s];
     for (size_t t = 0; t < suite->count; t++) add_test(w, suite->name, suite->tests[t].name, NULL);
@@ -114,7 +121,7 @@ static int run_caught(const struct CMUnitTest *test, char *out_text, size_t size
   return failed;
 }
 
-void kw_worker_contract(kw_worker *w, const char *id, kw_message *out_message) {
+void kw_worker_contract(kw_worker *w, const char *id, double patience, kw_message *out_message) {
   /* Nothing but the one open that tests know of may hold the device: some close it and open it again. */
   kw_worker_let_go(w);
   kw_math_mode_set(KW_MATH_HIGHEST);
@@ -123,15 +130,22 @@ void kw_worker_contract(kw_worker *w, const char *id, kw_message *out_message) {
   const struct CMUnitTest *test = find_test(id);
   skip_reason = NULL;
   failure[0] = 0;
+  timed_out = false;
+  kw_contract.patience = patience;
+  kw_worker_note_set(KW_WORKER_CALLS, "");
   if (test) {
     int failed = run_caught(test, text, sizeof text);
     if (failure[0]) snprintf(text, sizeof text, "%s", failure);
     w->device = kw_contract.device;
-    outcome = failed ? KW_CONTRACT_FAIL : skip_reason ? KW_CONTRACT_SKIP : KW_CONTRACT_PASS;
+    outcome = failed && timed_out ? KW_CONTRACT_TIMEOUT
+              : failed            ? KW_CONTRACT_FAIL
+              : skip_reason       ? KW_CONTRACT_SKIP
+                                  : KW_CONTRACT_PASS;
   }
   kw_message_put_string(out_message, id);
   kw_message_put_u32(out_message, outcome);
   kw_message_put_string(out_message, outcome == KW_CONTRACT_SKIP   ? skip_reason
-                                     : outcome == KW_CONTRACT_FAIL ? text
-                                                                   : "");
+                                     : outcome == KW_CONTRACT_PASS ? ""
+                                                                   : text);
+  kw_worker_note_set(KW_WORKER_IDLE, "");
 }

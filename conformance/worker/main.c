@@ -5,6 +5,7 @@
  *
  *     keyway-worker SEED DEVICE [PLUGIN]...
  */
+#include "base/worker_note.h"
 #include "contract/scenarios.h"
 #include "worker/contract_side.h"
 #include "worker/crash.h"
@@ -28,8 +29,9 @@ static bool serve(kw_worker *w, kw_frame type, kw_message *in, kw_message *out) 
   }
   if (type == KW_FRAME_CONTRACT) {
     const char *id = kw_message_get_string(in);
+    double patience = kw_message_get_f64(in);
     if (in->bad) return false;
-    kw_worker_contract(w, id, out);
+    kw_worker_contract(w, id, patience, out);
     return kw_frame_send(KW_WORKER_SOCKET, KW_FRAME_CONTRACT_END, out);
   }
   return false;
@@ -43,8 +45,10 @@ int main(int argc, char **argv) {
   }
   fcntl(KW_WORKER_SOCKET, F_SETFD, FD_CLOEXEC); /* not for processes that contract tests start */
   kw_crash_report_to(KW_WORKER_CRASH);          /* before a plugin may compare signal handlers */
-  prctl(PR_SET_PDEATHSIG, SIGKILL);             /* no orphan that hangs in a driver */
-  dup2(STDERR_FILENO, STDOUT_FILENO);           /* reports own stdout */
+  kw_worker_note_open(KW_WORKER_NOTE);
+  kw_worker_note_set(KW_WORKER_CALLS, "kw_device_open");
+  prctl(PR_SET_PDEATHSIG, SIGKILL);   /* no orphan that hangs in a driver */
+  dup2(STDERR_FILENO, STDOUT_FILENO); /* reports own stdout */
   kw_worker w;
   kw_worker_open(&w, argv[2], argv + 3, (uint32_t)(argc - 3), strtoull(argv[1], NULL, 10));
   if (w.facts.status == KW_OK) kw_worker_contract_open(&w);

@@ -7,6 +7,7 @@
 #include "case/make.h"
 #include "case/parts.h"
 #include "base/clock.h"
+#include "base/worker_note.h"
 #include "worker/guarded_tensor.h"
 
 #include <keyway/plugin.h>
@@ -347,16 +348,22 @@ static kw_stream *stream_to_name(const case_run *u) {
   return tensors ? NULL : kw_stream_default(u->w->device);
 }
 
+static kw_status wait_for_stream(const case_run *u) {
+  kw_worker_note_set(KW_WORKER_WAITS, "kw_stream_synchronize");
+  return kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device));
+}
+
 static kw_status call_kernel(const case_run *u, const kw_value *args, kw_tensor **outs, const char *kernel) {
   kw_stream *stream = stream_to_name(u);
   uint32_t count = u->c->op->result_count;
+  kw_worker_note_set(KW_WORKER_CALLS, kernel ? kernel : "kw_op_call");
   if (!kernel) return kw_op_call(u->op, stream, args, u->c->arg_count, outs, count);
   kw_plan *plan;
   kw_status status = kw_plan_make(u->op, stream, args, u->c->arg_count, outs, count, kernel, &plan);
   if (status != KW_OK) return status;
   status = kw_plan_run(plan, stream, args, u->c->arg_count, outs, count);
   /* Before its state is released. */
-  kw_status late = kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device));
+  kw_status late = wait_for_stream(u);
   kw_plan_destroy(plan);
   return status == KW_OK ? late : status;
 }
@@ -415,7 +422,7 @@ static void run_path(case_run *u, const kw_kernel_info *kernel) {
   }
   if (status == KW_OK) status = kw_math_mode_set(mode_of_call(u, kernel));
   if (status == KW_OK) status = call_kernel(u, args, outs, kernel ? kernel->name : NULL);
-  kw_status late = kw_stream_synchronize(u->run ? u->w->stream : kw_stream_default(u->w->device));
+  kw_status late = wait_for_stream(u);
   if (status == KW_OK) status = late;
   if (status != KW_OK) path_failed(u, path, status);
   for (uint32_t o = 0; o < c->result_count && status == KW_OK; o++) {
@@ -579,6 +586,7 @@ void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_m
   kw_case c;
   case_run u = {.w = w, .c = &c, .run = run, .poison = kw_case_run_poison(run), .result = &result};
   double start = kw_clock_seconds();
+  kw_worker_note_set(KW_WORKER_CALLS, "");
   kw_counters before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
   kw_device_get_counters(w->device, &before);
   bool known = kw_case_from_id(id, w->ops, w->facts.op_count, &c);
@@ -604,6 +612,7 @@ void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_m
   result.build_ns = after.build_ns - before.build_ns;
   result.seconds = kw_clock_seconds() - start;
   kw_case_run_write(&result, out_message);
+  kw_worker_note_set(KW_WORKER_IDLE, "");
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     kw_tensor_release(u.views[i]);
     kw_guarded_tensor_destroy(&u.guarded[i]);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Waiting for a worker by the clock of the worker (base/process_clock.h): how long, and what is known when it was too
+ * long.
+ */
+#ifndef KEYWAY_CONFORMANCE_WORKER_WAIT_H
+#define KEYWAY_CONFORMANCE_WORKER_WAIT_H
+
+#include "base/process_clock.h"
+#include "base/worker_note.h"
+
+#define KW_BUILD_LIMIT 200.0 /* seconds that building kernels may take in one case, whatever its limit is */
+
+typedef struct kw_wait {
+  kw_process_clock clock;
+  double limit, build_limit; /* seconds */
+  const kw_worker_note *note;
+  double begun, pressure; /* wall time, and kw_cpu_pressure by then */
+} kw_wait;
+
+/* How a wait ended that was too long. */
+typedef struct kw_wait_end {
+  double limit;
+  bool building;  /* at the build limit: the worker was busy all the time in a call that may compile */
+  bool asleep;    /* nothing in the worker ran or wanted to, for a tenth of the limit or more */
+  bool starved;   /* at least half of the time somebody on the machine waited for a processor; false where it does not
+                     tell */
+  bool blind;     /* the clock could not tell what the worker had; its time is wall time */
+  char text[252]; /* what the worker was in; "" */
+} kw_wait_end;
+
+/* `proc` as in kw_process_clock_begin; `note` may be NULL. */
+void kw_wait_begin(kw_wait *wait, const char *proc, pid_t pid, const kw_worker_note *note, double limit,
+                   double build_limit, double now);
+/* Called whenever nothing came for a while: whether to go on waiting. */
+bool kw_wait_goes_on(kw_wait *wait, double now);
+/* Once it does not. */
+kw_wait_end kw_wait_describe(kw_wait *wait, double now);
+void kw_wait_free(kw_wait *wait);
+
+#endif /* KEYWAY_CONFORMANCE_WORKER_WAIT_H */

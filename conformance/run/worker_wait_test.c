@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How long is waited for a worker, on a made-up /proc: nothing here takes time.
+ */
+#include "run/worker_wait.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WORKER "100"
+#define STEP 0.25
+
+static char proc[64];
+static double now;
+
+static void put(const char *name, const char *text) {
+  char path[200];
+  snprintf(path, sizeof path, "%s/%s", proc, name);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void make_folder(const char *name) {
+  char path[200];
+  snprintf(path, sizeof path, "%s/%s", proc, name);
+  assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void set_thread(double ran, double waited) {
+  char text[64];
+  snprintf(text, sizeof text, "%.0f %.0f 1\n", 1e9 * ran, 1e9 * waited);
+  put(WORKER "/task/100/schedstat", text);
+}
+
+static void set_pressure(double seconds) {
+  char text[64];
+  snprintf(text, sizeof text, "some avg10=0.00 total=%.0f\n", 1e6 * seconds);
+  put("pressure/cpu", text);
+}
+
+/* Waits while the worker's one thread runs and waits these shares of the time, and with such pressure; returns the
+ * wall time that passed, at most 10000 s. */
+static double wait_with(const kw_worker_note *note, double limit, double ran, double waited, double pressure,
+                        kw_wait_end *out_end) {
+  kw_wait wait;
+  double begun = now;
+  set_thread(0, 0);
+  set_pressure(7);
+  kw_wait_begin(&wait, proc, 100, note, limit, 200, now);
+  do {
+    now += STEP;
+    set_thread(ran * (now - begun), waited * (now - begun));
+    set_pressure(7 + pressure * (now - begun));
+  } while (kw_wait_goes_on(&wait, now) && now - begun < 10000);
+  *out_end = kw_wait_describe(&wait, now);
+  kw_wait_free(&wait);
+  return now - begun;
+}
+
+/* A deadlock ends at the limit, whatever else runs on the machine, and is one. */
+static void sleeping_ends_at_the_limit(void **state) {
+  (void)state;
+  kw_wait_end end;
+  kw_worker_note note = {.state = KW_WORKER_CALLS, .text = "kernel tiled"};
+  for (int loaded = 0; loaded < 2; loaded++) {
+    assert_true(wait_with(&note, 20, 0.001, 0, loaded, &end) == 20);
+    assert_true(end.asleep && !end.building && !end.blind);
+    assert_true(end.starved == loaded);
+    assert_true(end.limit == 20);
+    assert_string_equal(end.text, "kernel tiled");
+  }
+}
+
+/* Who is run a tenth of the time has ten times as long. */
+static void waiting_for_a_processor_is_given_back(void **state) {
+  (void)state;
+  kw_wait_end end;
+  kw_worker_note note = {.state = KW_WORKER_WAITS};
+  double took = wait_with(&note, 20, 0.1, 0.9, 1, &end);
+  assert_true(took > 195 && took < 205);
+  assert_true(end.starved && !end.asleep && !end.building);
+  took = wait_with(&note, 20, 0.5, 0.5, 0.3, &end);
+  assert_true(took > 39 && took < 41);
+  assert_false(end.starved);
+}
+
+/* Kernels are built in calls, by a processor: those have the build limit. A wait that spins has not. */
+static void building_has_its_own_limit(void **state) {
+  (void)state;
+  kw_wait_end end;
+  kw_worker_note note = {.state = KW_WORKER_CALLS};
+  assert_true(wait_with(&note, 20, 1, 0, 0, &end) == 200);
+  assert_true(end.building && !end.asleep && !end.starved);
+  double took = wait_with(&note, 20, 0.2, 0.8, 1, &end);
+  assert_true(took > 990 && took < 1010);
+  assert_true(end.building && end.starved);
+  note.state = KW_WORKER_WAITS;
+  assert_true(wait_with(&note, 20, 1, 0, 0, &end) == 20);
+  assert_false(end.building);
+  note.state = 77; /* overwritten */
+  assert_true(wait_with(&note, 20, 1, 0, 0, &end) == 20);
+  memset(note.text, 'x', sizeof note.text);
+  assert_true(wait_with(&note, 20, 1, 0, 0, &end) == 20);
+  assert_int_equal(strlen(end.text), sizeof end.text - 1);
+  assert_true(wait_with(NULL, 20, 1, 0, 0, &end) == 20);
+  assert_string_equal(end.text, "");
+}
+
+/* A limit that is longer than that of building is that of everything. */
+static void a_longer_limit_holds(void **state) {
+  (void)state;
+  kw_wait_end end;
+  kw_worker_note note = {.state = KW_WORKER_CALLS};
+  assert_true(wait_with(&note, 600, 1, 0, 0, &end) == 600);
+  assert_false(end.building);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  strcpy(proc, "keyway-wait-test-XXXXXX");
+  if (!mkdtemp(proc)) return -1;
+  make_folder(WORKER);
+  make_folder(WORKER "/task");
+  make_folder(WORKER "/task/100");
+  make_folder("pressure");
+  put(WORKER "/stat", "100 (a) S 1 1 1 0 -1");
+  now = 1000;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  char command[100];
+  snprintf(command, sizeof command, "rm -r %s", proc);
+  return system(command);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sleeping_ends_at_the_limit),
+      cmocka_unit_test(waiting_for_a_processor_is_given_back),
+      cmocka_unit_test(building_has_its_own_limit),
+      cmocka_unit_test(a_longer_limit_holds),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
