@@ -128,6 +128,7 @@ static bool list_threads(const kw_process_clock *clock, pid_t pid, bool compiler
   DIR *folder = opendir(path);
   for (struct dirent *entry; folder && (entry = readdir(folder));) {
     if (!is_number(entry->d_name)) continue;
+    if (pid == getpid() && strtol(entry->d_name, NULL, 10) == gettid()) continue; /* who asks */
     kw_clock_thread thread = {.pid = pid, .tid = (pid_t)strtol(entry->d_name, NULL, 10), .compiler = compiler};
     snprintf(path, sizeof path, "%s/%d/task/%d/schedstat", clock->proc, (int)pid, (int)thread.tid);
     if (!read_file(path, text, sizeof text) ||

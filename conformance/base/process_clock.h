@@ -6,7 +6,8 @@
  * Between two steps of the clock the threads of the process, and of its children that run the same program, waited W
  * seconds together, the busiest of them ran R, and children that run other programs (compilers, as drivers start them)
  * ran or waited C. Of D seconds of wall time D - W - C have passed for the process, but no less than R: so a process
- * that spins comes to its end as well, with more threads than there are cores and on any machine.
+ * that spins comes to its end as well, with more threads than there are cores and on any machine. A thread that steps
+ * the clock of its own process is left out: it sleeps in between.
  */
 #ifndef KEYWAY_CONFORMANCE_PROCESS_CLOCK_H
 #define KEYWAY_CONFORMANCE_PROCESS_CLOCK_H

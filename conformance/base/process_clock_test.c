@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,15 +219,26 @@ static void pressure_is_read(void **state) {
   assert_true(kw_cpu_pressure(proc) < 0);
 }
 
-/* The system's own: this process is seen, and sleeping is no waiting. */
+static void *sleep_for_ever(void *user) {
+  (void)user;
+  for (;;) pause();
+  return NULL;
+}
+
+/* The system's own: this process is seen, but for the thread that asks, and sleeping is no waiting. */
 static void the_system_is_read(void **state) {
   (void)state;
   kw_process_clock clock;
+  pthread_t sleeper;
+  assert_int_equal(pthread_create(&sleeper, NULL, sleep_for_ever, NULL), 0);
   kw_process_clock_begin(&clock, NULL, getpid(), 2, 10);
   kw_process_clock_step(&clock, 10.25);
   kw_process_clock_step(&clock, 10.5);
-  assert_true(clock.thread_count >= 1);
+  assert_int_equal(clock.thread_count, 1);
+  assert_false(clock.blind);
   assert_true(clock.passed >= 0.25 && clock.passed <= 0.5);
+  pthread_cancel(sleeper);
+  pthread_join(sleeper, NULL);
   kw_process_clock_free(&clock);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "child.h"
 
+#include "base/worker_note.h"
+
 #include <inttypes.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -56,6 +58,9 @@ void kw_test_child(const char *scenario) {
   free(environment);
   posix_spawn_file_actions_destroy(&actions);
   KW_CHECK(error == 0, "a process for this test cannot be started: %s", strerror(error));
+  char waits[96];
+  snprintf(waits, sizeof waits, "the end of a process of its own, scenario %s", scenario);
+  kw_worker_note_set(KW_WORKER_CALLS, waits); /* it may compile */
   KW_CHECK(waitpid(pid, &status, 0) == pid, "a process of this test cannot be waited for");
   ssize_t length = pread(caught, output, sizeof output - 1, 0);
   output[length > 0 ? length : 0] = 0;

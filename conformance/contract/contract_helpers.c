@@ -3,6 +3,8 @@
  * What contract tests share: failing and skipping, memory, patterns, work that keeps a stream busy.
  */
 #include "contract_helpers.h"
+#include "base/worker_note.h"
+#include "gate.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,7 +17,21 @@ static const char *file_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+void kw_test_calls(const char *file, int line, const char *call) {
+  static const char *const waits[] = {"synchronize", "destroy", "close"};
+  char text[252];
+  bool may_compile = true;
+  for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) may_compile &= !strstr(call, waits[i]);
+  snprintf(text, sizeof text, "%.200s [%s:%d]", call, file_name(file), line);
+  kw_worker_note_set(may_compile ? KW_WORKER_CALLS : KW_WORKER_WAITS, text);
+}
+
+void kw_test_waits(const char *what) {
+  kw_worker_note_set(KW_WORKER_WAITS, what);
+}
+
 void kw_test_fail(const char *file, int line, const char *format, ...) {
+  kw_gate_check(); /* a gate that opened of itself: then this is none of the device's */
   char text[2048];
   va_list list;
   va_start(list, format);
@@ -39,6 +55,7 @@ void kw_test_skip(const char *format, ...) {
 }
 
 void kw_test_status(const char *file, int line, const char *call, kw_status status, kw_status want) {
+  kw_gate_check();
   if (status == want) return;
   const char *message = status == KW_OK ? "" : kw_error_message();
   kw_test_fail(file, line, "%s gave %d (%s), not %d (%s)%s%s", call, (int)status, kw_status_name(status), (int)want,
@@ -171,6 +188,7 @@ kw_stream *kw_test_stream(void) {
   kw_stream *stream = NULL;
   KW_CHECK_OK(kw_stream_create(kw_contract.device, &stream));
   KW_CHECK(stream, "kw_stream_create gave KW_OK and no stream");
+  kw_gate_name_stream(stream);
   return stream;
 }
 
@@ -214,73 +232,8 @@ kw_device_entry kw_test_entry(void) {
   KW_FAIL("the open device %s is in no line of the device list", kw_contract.device_name);
 }
 
-/* ---- Gates ------------------------------------------------------------------------------------------------------- */
-
-struct kw_gate {
-  pthread_t caller; /* who closes it */
-  bool closing;     /* the caller is inside kw_stream_call_host */
-  bool run_inline;  /* the callback ran there: waiting would never end */
-  bool used;        /* until the stream has passed it */
-  bool entered;     /* the stream has reached it */
-  bool open;
-};
-
-static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
-static kw_gate gates[16];
-enum { GATES = sizeof gates / sizeof gates[0] };
-
-void kw_test_need(uint64_t native) {
-  static const struct {
-    uint64_t bit;
-    const char *name;
-  } names[] = {
-#define KW_SLOT_GROUP(group, NAME, required, native, text) {native, text},
-#define KW_NATIVE_SLOT(native, group, slot, text) {native, text},
-#include "slots.def"
-  };
-  uint64_t missing = native & ~kw_device_native(kw_contract.device);
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    if (missing & names[i].bit) kw_test_skip("%s has no %s of its own", kw_contract.device_name, names[i].name);
-  }
-}
-
-static void wait_at_gate(void *user) {
-  kw_gate *gate = user;
-  pthread_mutex_lock(&gate_mutex);
-  gate->entered = true;
-  gate->run_inline = gate->closing && pthread_equal(gate->caller, pthread_self());
-  pthread_cond_broadcast(&gate_changed);
-  while (!gate->open && !gate->run_inline) pthread_cond_wait(&gate_changed, &gate_mutex);
-  gate->used = false;
-  pthread_mutex_unlock(&gate_mutex);
-}
-
-kw_gate *kw_gate_close(kw_stream *stream) {
-  kw_test_need(KW_NATIVE_CALL_HOST);
-  pthread_mutex_lock(&gate_mutex);
-  int free_one = 0;
-  while (free_one < GATES && gates[free_one].used) free_one++;
-  if (free_one < GATES) gates[free_one] = (kw_gate){.caller = pthread_self(), .closing = true, .used = true};
-  pthread_mutex_unlock(&gate_mutex);
-  KW_CHECK(free_one < GATES, "this test closes too many gates at once");
-  kw_gate *gate = &gates[free_one];
-  KW_CHECK_OK(kw_stream_call_host(stream, wait_at_gate, gate));
-  pthread_mutex_lock(&gate_mutex);
-  gate->closing = false;
-  while (!gate->entered) pthread_cond_wait(&gate_changed, &gate_mutex);
-  bool run_inline = gate->run_inline;
-  pthread_mutex_unlock(&gate_mutex);
-  KW_CHECK(!run_inline, "a callback ran on the calling thread, inside call_host: it cannot hold up its stream");
-  return gate;
-}
-
-void kw_gate_open(kw_gate *gate) {
-  pthread_mutex_lock(&gate_mutex);
-  gate->open = true;
-  pthread_cond_broadcast(&gate_changed);
-  pthread_mutex_unlock(&gate_mutex);
-}
+/* ---- Work -----------------------------------------------------------------------------------------------------------
+ */
 
 void kw_test_slow_flag(void *user) {
   volatile uint64_t sink = 0;
@@ -292,6 +245,7 @@ void kw_test_busy(kw_stream *stream) {
   enum { SIZE = 64, ROUNDS = 40 };
   unsigned char *bytes = kw_test_memory(2 * SIZE);
   kw_tensor *tensor = kw_test_bytes_on(stream, SIZE);
+  kw_gate_expect(stream);
   for (int i = 0; i < ROUNDS; i++) {
     kw_test_pattern(bytes, SIZE, (uint64_t)i);
     KW_CHECK_OK(kw_tensor_write_async(tensor, bytes, stream));
@@ -300,6 +254,7 @@ void kw_test_busy(kw_stream *stream) {
     kw_test_same(bytes + SIZE, bytes, SIZE, "a round trip on a stream");
     sched_yield();
   }
+  kw_gate_expect(NULL);
   kw_tensor_release(tensor);
   KW_CHECK_OK(kw_stream_synchronize(stream));
   free(bytes);
@@ -350,11 +305,11 @@ int kw_test_note(kw_status status, const char *what, char *text, size_t size) {
 int kw_test_setup(void **state) {
   (void)state;
   kw_error_clear();
+  kw_gate_begin_test();
   return 0;
 }
 
 int kw_test_teardown(void **state) {
   (void)state;
-  for (int i = 0; i < GATES; i++) kw_gate_open(&gates[i]); /* a failed test left them shut; the process must end */
-  return 0;
+  return kw_gate_end_test() ? 0 : -1;
 }

@@ -26,6 +26,10 @@ void kw_test_fail(const char *file, int line, const char *format, ...) __attribu
 void kw_test_skip(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 /* Fails unless status == want; the text names the call and carries Keyway's own message. */
 void kw_test_status(const char *file, int line, const char *call, kw_status status, kw_status want);
+/* Notes what the test's thread is about to call, for the report should it never come back (base/worker_note.h). */
+void kw_test_calls(const char *file, int line, const char *call);
+/* The same of something that it waits for in a loop of its own: "work of a destroyed stream". */
+void kw_test_waits(const char *what);
 
 /* KW_CHECK(condition, format, ...): the text says what the device did wrong. */
 #define KW_CHECK(condition, ...)                                     \
@@ -33,7 +37,8 @@ void kw_test_status(const char *file, int line, const char *call, kw_status stat
     if (!(condition)) kw_test_fail(__FILE__, __LINE__, __VA_ARGS__); \
   } while (0)
 #define KW_FAIL(...) kw_test_fail(__FILE__, __LINE__, __VA_ARGS__)
-#define KW_CHECK_STATUS(call, want) kw_test_status(__FILE__, __LINE__, #call, (call), (want))
+#define KW_CHECK_STATUS(call, want) \
+  (kw_test_calls(__FILE__, __LINE__, #call), kw_test_status(__FILE__, __LINE__, #call, (call), (want)))
 #define KW_CHECK_OK(call) KW_CHECK_STATUS(call, KW_OK)
 
 /* calloc that fails the test; for memory that a stream may touch. Freed by the caller. */
@@ -82,7 +87,8 @@ typedef struct kw_gate kw_gate;
  * stream would be waited for. */
 void kw_test_need(uint64_t native);
 /* Enqueues a callback that waits for kw_gate_open, and returns when the stream has reached it. The stream must be idle
- * and not the default stream. Needs KW_NATIVE_CALL_HOST. */
+ * and not the default stream. Needs KW_NATIVE_CALL_HOST. A gate that is held in vain, the process doing nothing for
+ * some seconds, opens of itself; then this, kw_gate_open and the checks leave the test as one that timed out. */
 kw_gate *kw_gate_close(kw_stream *stream);
 void kw_gate_open(kw_gate *gate);
 
