@@ -51,7 +51,7 @@ static void set_pressure(double seconds) {
 }
 
 /* Waits while the worker's one thread runs and waits these shares of the time, and with such pressure; returns the
- * wall time that passed, at most 10000 s. */
+ * wall time that passed, at most 1500 s. */
 static double wait_with(const kw_worker_note *note, double limit, double ran, double waited, double pressure,
                         kw_wait_end *out_end) {
   kw_wait wait;
@@ -63,7 +63,7 @@ static double wait_with(const kw_worker_note *note, double limit, double ran, do
     now += STEP;
     set_thread(ran * (now - begun), waited * (now - begun));
     set_pressure(7 + pressure * (now - begun));
-  } while (kw_wait_goes_on(&wait, now) && now - begun < 10000);
+  } while (kw_wait_goes_on(&wait, now) && now - begun < 1500);
   *out_end = kw_wait_describe(&wait, now);
   kw_wait_free(&wait);
   return now - begun;
