@@ -4,7 +4,7 @@
  */
 #include "contract_helpers.h"
 #include "base/worker_note.h"
-#include "gate.h"
+#include "hold.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -182,6 +182,21 @@ kw_memory_stats kw_test_stats(void) {
   kw_memory_stats stats = {.struct_size = sizeof stats};
   KW_CHECK_OK(kw_memory_get_stats(kw_contract.device, &stats));
   return stats;
+}
+
+void kw_test_need(uint64_t native) {
+  static const struct {
+    uint64_t bit;
+    const char *name;
+  } names[] = {
+#define KW_SLOT_GROUP(group, NAME, required, native, text) {native, text},
+#define KW_NATIVE_SLOT(native, group, slot, text) {native, text},
+#include "slots.def"
+  };
+  uint64_t missing = native & ~kw_device_native(kw_contract.device);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (missing & names[i].bit) kw_test_skip("%s has no %s of its own", kw_contract.device_name, names[i].name);
+  }
 }
 
 kw_stream *kw_test_stream(void) {
