@@ -26,6 +26,7 @@ void kw_worker_note_open(int fd) {
 void kw_worker_note_set(kw_worker_state state, const char *text) {
   snprintf(own->text, sizeof own->text, "%s", text);
   atomic_store(&own->state, (unsigned)state);
+  atomic_fetch_add(&own->count, 1);
 }
 
 const char *kw_worker_note_text(void) {
@@ -52,4 +53,8 @@ kw_worker_state kw_worker_note_read(const kw_worker_note *note, char *out_text, 
   size_t length = strnlen(note->text, sizeof note->text);
   if (size) snprintf(out_text, size, "%.*s", (int)length, note->text);
   return state <= KW_WORKER_WAITS ? (kw_worker_state)state : KW_WORKER_IDLE;
+}
+
+unsigned kw_worker_note_count(const kw_worker_note *note) {
+  return note ? atomic_load(&note->count) : 0;
 }

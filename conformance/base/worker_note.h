@@ -18,7 +18,8 @@ typedef enum kw_worker_state {
 
 typedef struct kw_worker_note {
   atomic_uint state;
-  char text[252]; /* the call, for people: "kw_stream_synchronize(stream) [stream.c:24]"; "" */
+  atomic_uint count; /* of the times that it was set */
+  char text[252];    /* the call, for people: "kw_stream_synchronize(stream) [stream.c:24]"; "" */
 } kw_worker_note;
 
 /* ---- The worker's side. From the thread that runs cases only. ---- */
@@ -38,5 +39,7 @@ kw_worker_note *kw_worker_note_make(int *out_fd);
 void kw_worker_note_unmap(kw_worker_note *note);
 /* What it says now, whatever may have been written there. `note` may be NULL. */
 kw_worker_state kw_worker_note_read(const kw_worker_note *note, char *out_text, size_t size);
+/* How often it was set; another number means that the worker has got on. */
+unsigned kw_worker_note_count(const kw_worker_note *note);
 
 #endif /* KEYWAY_CONFORMANCE_WORKER_NOTE_H */

@@ -9,11 +9,13 @@
 #include "base/process_clock.h"
 #include "base/worker_note.h"
 
-#define KW_BUILD_LIMIT 200.0 /* seconds that building kernels may take in one case, whatever its limit is */
+#define KW_BUILD_LIMIT 200.0 /* seconds that building kernels may take in one call, whatever the limit is */
 
 typedef struct kw_wait {
   kw_process_clock clock;
   double limit, build_limit; /* seconds */
+  double built, built_now;   /* seconds that may have been spent on building: in all, and in the present call */
+  unsigned note_count;
   const kw_worker_note *note;
   double begun, pressure; /* wall time, and kw_cpu_pressure by then */
 } kw_wait;
@@ -21,7 +23,7 @@ typedef struct kw_wait {
 /* How a wait ended that was too long. */
 typedef struct kw_wait_end {
   double limit;
-  bool building;  /* at the build limit: the worker was busy all the time in a call that may compile */
+  bool building;  /* it was the build limit: the worker was busy for so long in one call that may compile */
   bool asleep;    /* nothing in the worker ran or wanted to, for a tenth of the limit or more */
   bool starved;   /* at least half of the time somebody on the machine waited for a processor; false where it does not
                      tell */
@@ -29,7 +31,8 @@ typedef struct kw_wait_end {
   char text[252]; /* what the worker was in; "" */
 } kw_wait_end;
 
-/* `proc` as in kw_process_clock_begin; `note` may be NULL. */
+/* `proc` as in kw_process_clock_begin; `note` may be NULL. Time in which the worker is busy in a call that may compile
+ * counts as building: not towards the limit, but each call towards the build limit, which is no less than the limit. */
 void kw_wait_begin(kw_wait *wait, const char *proc, pid_t pid, const kw_worker_note *note, double limit,
                    double build_limit, double now);
 /* Called whenever nothing came for a while: whether to go on waiting. */

@@ -103,7 +103,7 @@ static void building_has_its_own_limit(void **state) {
   (void)state;
   kw_wait_end end;
   kw_worker_note note = {.state = KW_WORKER_CALLS};
-  assert_true(wait_with(&note, 4, 1, 0, 0, &end) == 40);
+  assert_true(wait_with(&note, 4, 1, 0, 0, &end) == 40 + STEP);
   assert_true(end.building && !end.asleep && !end.starved);
   double took = wait_with(&note, 4, 0.2, 0.8, 1, &end);
   assert_true(took > 195 && took < 205);
@@ -120,13 +120,39 @@ static void building_has_its_own_limit(void **state) {
   assert_string_equal(end.text, "");
 }
 
-/* A limit that is longer than that of building is that of everything. */
+/* A limit that is longer than that of building is that of building, too. */
 static void a_longer_limit_holds(void **state) {
   (void)state;
   kw_wait_end end;
   kw_worker_note note = {.state = KW_WORKER_CALLS};
-  assert_true(wait_with(&note, 120, 1, 0, 0, &end) == 120);
-  assert_false(end.building);
+  assert_true(wait_with(&note, 120, 1, 0, 0, &end) == 120 + STEP);
+  assert_true(end.building);
+}
+
+/* Many calls may each build, for longer than the limit; what comes after them has all of the limit. */
+static void each_call_may_build(void **state) {
+  (void)state;
+  kw_worker_note note = {.state = KW_WORKER_CALLS};
+  kw_wait wait;
+  double begun = now;
+  set_thread(0, 0);
+  kw_wait_begin(&wait, proc, 100, &note, 4, 40, now);
+  for (int call = 0; call < 4; call++) {
+    for (int i = 0; i < 30; i++) {
+      now += 1;
+      set_thread(now - begun, 0);
+      assert_true(kw_wait_goes_on(&wait, now));
+    }
+    note.count++;
+  }
+  note.state = KW_WORKER_WAITS;
+  for (int i = 1; i <= 3; i++) { /* and the first step, of which nothing was known */
+    now += 1;
+    set_thread(now - begun, 0);
+    assert_true(kw_wait_goes_on(&wait, now) == (i < 3));
+  }
+  assert_false(kw_wait_describe(&wait, now).building);
+  kw_wait_free(&wait);
 }
 
 static int set_up(void **state) {
@@ -151,10 +177,9 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sleeping_ends_at_the_limit),
-      cmocka_unit_test(waiting_for_a_processor_is_given_back),
-      cmocka_unit_test(building_has_its_own_limit),
-      cmocka_unit_test(a_longer_limit_holds),
+      cmocka_unit_test(sleeping_ends_at_the_limit), cmocka_unit_test(waiting_for_a_processor_is_given_back),
+      cmocka_unit_test(building_has_its_own_limit), cmocka_unit_test(a_longer_limit_holds),
+      cmocka_unit_test(each_call_may_build),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
