@@ -23,9 +23,9 @@ typedef struct kw_mutant_element {
 typedef struct kw_mutant_copy {
   kw_call call;
   kw_call_extra extra; /* in use where the call has one */
-  kw_value args[16];
+  kw_value args[24];
   const kw_tensor_ref *outs[8];
-  kw_tensor_ref arg_tensors[16]; /* by argument */
+  kw_tensor_ref arg_tensors[24]; /* by argument */
   kw_tensor_ref out_tensors[8];  /* by result; not used where the result is an argument */
 } kw_mutant_copy;
 
@@ -42,7 +42,11 @@ struct kw_mutant {
   bool takes_many_hosts; /* init succeeds while it is started for another host, whom the wrapper then forgets */
   kw_status (*callback)(uint64_t token); /* runs host functions instead of kw_mutant_host->run_callback; NULL */
   void (*records)(kw_activity *records, uint32_t *inout_count); /* changes what each drain gives; NULL */
-  /* The op whose kernels differ, NULL for none, and how: each of these may be NULL. */
+  /* An op of the mutant's own, beside the wrapper's, with one kernel; their struct_size is filled in. NULL: none. */
+  const kw_op_desc *own_op;
+  const kw_kernel_desc *own_kernel;
+  /* The op whose kernels differ, a pattern as fnmatch has it ("*": every op), NULL for none, and how: each of these may
+   * be NULL. */
   const char *op;
   kw_status (*launch)(const kw_call *call);    /* launches instead */
   void (*call)(kw_mutant_copy *copy);          /* changes the call that is launched */
@@ -72,8 +76,14 @@ kw_status kw_mutant_launch_real(const kw_call *call);
 /* The same, and waits for the stream. Then the memory of the call's tensors may be looked at and changed in place. */
 kw_status kw_mutant_run_real(const kw_call *call);
 
+/* Launches it; where the first result has more than `from` elements, waits for the stream, too, and makes rubbish of
+ * those from number `from` on, row-major: what a kernel does not write. */
+kw_status kw_mutant_run_to(const kw_call *call, int64_t from);
+
 /* For a `launch` that needs more than one. */
 void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy);
+/* A copy with lists and texts, to be launched later; one block for free(). NULL when there is no memory. */
+kw_call *kw_mutant_keep_call(const kw_call *call);
 
 /* Takes the last index of the last dimension away; false for a scalar. */
 bool kw_mutant_shrink(kw_tensor_ref *tensor);
