@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A device on which a launch has failed late cannot be closed. After Intel LLVM pull request 5528: when a submission
- * had failed the fence that belongs to it could not be destroyed any more.
+ * had failed, to destroy the fence that belongs to it hung.
  */
 #include "mutant_fault.h"
 

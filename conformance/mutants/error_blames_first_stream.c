@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A late error is told of the stream that was created first, whichever it happened on. After pocl issue 201 and
- * drivers like it that know of errors, but not in which of their queues; the stream that failed says nothing, another
- * that is well fails.
+ * A late error is told of the stream that was created first, whichever it happened on. The one that failed says that
+ * all is well. After OpenCL-Docs issue 1564: one command that is terminated makes the other queues of its context
+ * unusable.
  */
 #include "mutant_fault.h"
 

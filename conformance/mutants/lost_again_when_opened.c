@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device that was lost is lost again with its first launch after it was closed and opened. After mmc issue 127:
- * closing an OpenCL context did not end what the driver held of it, and nothing short of the process's end did.
+ * A device that was lost is lost again with its first launch after it was closed and opened. After cuopt pull request
+ * 1095: an error that was not cleared met whatever came next, and what had been remembered meanwhile was wrong from
+ * then on.
  */
 #include "mutant_fault.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The streams of a device that is lost are not destroyed. After OpenCL-Docs issue 1564: when a command is terminated
- * its queue, and all others of the context, are in a state that is up to the implementation.
+ * The streams of a device that is lost are not destroyed. After Intel LLVM pull requests 5524 and 5528: a queue that
+ * had a failed submission could not be synchronised, nor what belongs to it be destroyed.
  */
 #include "mutant_fault.h"
 

@@ -20,6 +20,7 @@ static struct {
 } streams[STREAMS];           /* those that are there */
 static uint64_t first_stream; /* the token of the first of all */
 static uint64_t last_call;    /* the id of the last launch */
+static bool refused;          /* an allocation, since the last launch */
 static bool failed;           /* late, since the device was opened */
 static struct {
   uint64_t token, call_id;
@@ -69,6 +70,7 @@ static kw_status alloc(void *device, const kw_alloc_info *info, kw_mem *out_mem)
   if (defect.hold_blocks) wait_until_released(NULL);
   if (!comes_about(KW_FAULT_ALLOC)) return kw_mutant_real.memory.alloc(device, info, out_mem);
   kw_mem kept = NULL;
+  refused = true;
   if (defect.alloc_keeps) kw_mutant_real.memory.alloc(device, info, &kept);
   if (defect.alloc_gives) *out_mem = (kw_mem)&ordered;
   return kw_mutant_host->set_error(kw_mutant_host->ctx, defect.alloc_internal ? KW_ERR_INTERNAL : KW_ERR_OUT_OF_MEMORY,
@@ -110,6 +112,9 @@ static kw_status launch(const kw_call *call) {
   if (comes_about(KW_FAULT_LATE)) late = KW_ERR_INTERNAL;
   if (comes_about(KW_FAULT_LOSE) || (defect.opens_lost && lost)) late = KW_ERR_DEVICE_LOST;
   if (status != KW_OK) return status;
+  const bool shortage = refused && defect.alloc_lasts;
+  refused = false;
+  if (shortage) return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_OUT_OF_MEMORY, "no memory: ordered");
   const uint64_t token = token_of(call->stream);
   if (!defect.tells_at_end) tell_untold();
   if (late != KW_OK) {

@@ -28,6 +28,7 @@ typedef struct kw_mutant_faults {
   /* An allocation that fails: */
   bool alloc_keeps;    /* the memory was taken all the same, and nobody frees it */
   bool alloc_internal; /* it is said to be somebody's mistake, not a shortage */
+  bool alloc_lasts;    /* the next launch is refused for it, too */
   bool alloc_gives;    /* a handle is given with the error */
   /* Work that is held: */
   bool hold_blocks; /* allocating waits with it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A refused allocation gives a handle along with the error. After lupine issue 354's like: what a failed call leaves
- * in its result is taken for one by whoever looks at it alone.
+ * A refused allocation gives a handle along with the error. After cholla issue 296: whoever does not look at the
+ * status takes what cudaMalloc leaves in its result for memory, which NVIDIA and AMD answer in different ways.
  */
 #include "mutant_fault.h"
 

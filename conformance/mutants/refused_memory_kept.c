@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An allocation that is refused has taken its memory, and nobody can free it. After cuopt pull request 1095: a
- * request that failed had left its mark in what later ones go by.
+ * An allocation that is refused has taken its memory, and nobody can free it. After CUDA.jl issue 2898: once memory
+ * had run out freeing did not bring it back, and the device stayed in that state.
  */
 #include "mutant_fault.h"
 
