@@ -4,8 +4,8 @@
 #
 # Is the mutant NAME killed? The suite has to find it not conformant by the check that mutants.list names, and the
 # replay command that it prints has to give the same numbers. NAME "none", the wrapper without a defect, has to be
-# conformant in everything that kills a mutant, faults and ops of a mutant's own apart, and "none_KIND" in what kills those that are made with
-# mutant_KIND.h. Leaves "killed" or "survived" in DIRECTORY/NAME for the summary that ctest prints.
+# conformant in everything that kills a mutant, faults and ops of a mutant's own apart; "none_KIND" in what kills those
+# that are made with mutant_KIND.h. Leaves "killed" or "survived" in DIRECTORY/NAME for the summary that ctest prints.
 build=$1
 shift
 results=
