@@ -34,7 +34,8 @@ static int place_of(const kw_tensor_ref *operand) {
 }
 
 static kw_status launch(const kw_call *call) {
-  if (call->args[1].u.tensor->dtype != KW_F32) return kw_mutant_launch_real(call);
+  const kw_tensor_ref *given = call->args[1].u.tensor;
+  if (given->dtype != KW_F32 || given->numel == 0) return kw_mutant_launch_real(call);
   kw_status status = kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER);
   if (status != KW_OK) return status;
   kw_mutant_copy copy;
