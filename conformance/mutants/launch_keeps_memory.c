@@ -5,13 +5,8 @@
  */
 #include "mutant.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static kw_status launch(const kw_call *call) {
-  enum { EVENT = 1024 };
-  void *volatile event = malloc(EVENT); /* of which nobody knows any more */
-  if (event) memset(event, 1, EVENT);
+  kw_mutant_lose_memory(1024);
   return kw_mutant_launch_real(call);
 }
 

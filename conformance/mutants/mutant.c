@@ -189,6 +189,11 @@ kw_status kw_mutant_enqueue(void *device, void *stream, void (*run)(void *user),
   return kw_mutant_real.stream.call_host(device, stream, OWN_TOKEN | (uintptr_t)work);
 }
 
+void kw_mutant_lose_memory(size_t size) {
+  volatile char *lost = malloc(size);
+  for (size_t at = 0; lost && at < size; at += 1024) lost[at] = 1;
+}
+
 /* ---- What mutants need ------------------------------------------------------------------------------------------- */
 
 /* One tensor, maybe in two structs: a host may give a result marked (a!) one of its own. */

@@ -71,6 +71,9 @@ kw_status kw_mutant_info_without_size(void *plugin, uint32_t index, kw_device_in
 /* Enqueues `run` on a stream that is not the default one. */
 kw_status kw_mutant_enqueue(void *device, void *stream, void (*run)(void *user), void *user);
 
+/* Takes memory of the host's, touches all of it, and forgets it. */
+void kw_mutant_lose_memory(size_t size);
+
 /* Launches the cpu plugin's kernel for a call that `launch` received, or for a changed copy of it. */
 kw_status kw_mutant_launch_real(const kw_call *call);
 /* The same, and waits for the stream. Then the memory of the call's tensors may be looked at and changed in place. */

@@ -5,13 +5,8 @@
  */
 #include "mutant.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static kw_status open_device(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
-  enum { CONTEXT = 1 << 18 };
-  void *volatile context = malloc(CONTEXT);
-  if (context) memset(context, 1, CONTEXT);
+  kw_mutant_lose_memory(1 << 18);
   return kw_mutant_real.device.open(plugin, index, info, out_device);
 }
 

@@ -5,13 +5,8 @@
  */
 #include "mutant.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static kw_status wait(void *device, void *stream, void *event) {
-  enum { MARKER = 1024 };
-  void *volatile marker = malloc(MARKER);
-  if (marker) memset(marker, 1, MARKER);
+  kw_mutant_lose_memory(1024);
   return kw_mutant_real.event.wait(device, stream, event);
 }
 
