@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Nothing that is enqueued behind a copy from the other device waits for it, host functions and events no more than
- * kernels. After llama.cpp pull request 21846: copies
- * between GPUs without direct access went by the host, and the destination read what was there before.
+ * kernels. After llama.cpp pull request 21846: copies between GPUs without direct access went by the host, and the
+ * destination read what was there before.
  */
 #include "mutant_order.h"
 #include "mutant_two.h"
