@@ -5,6 +5,7 @@
 #include "mutant.h"
 
 #include <dlfcn.h>
+#include <fnmatch.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,21 @@ kw_status kw_mutant_run_real(const kw_call *call) {
   return status == KW_OK ? kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER) : status;
 }
 
+kw_status kw_mutant_run_to(const kw_call *call, int64_t from) {
+  enum { RUBBISH = 0x55 };
+  const kw_tensor_ref *out = call->outs[0];
+  if (!out || out->numel <= from) return kw_mutant_launch_real(call);
+  kw_status status = from > 0 ? kw_mutant_run_real(call)
+                              : kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER);
+  const uint64_t size = kw_mutant_item_size(out->dtype);
+  const bool dense = kw_mutant_extent(out) == (uint64_t)out->numel * size;
+  if (status == KW_OK && dense) {
+    memset((char *)kw_mutant_at(out, 0) + (uint64_t)from * size, RUBBISH, (uint64_t)(out->numel - from) * size);
+  }
+  for (int64_t i = from; i < out->numel && status == KW_OK && !dense; i++) memset(kw_mutant_at(out, i), RUBBISH, size);
+  return status;
+}
+
 static kw_status launch_elements(const kw_call *call) {
   const kw_tensor_ref *out = call->outs[0];
   kw_status status = kw_mutant_run_real(call);
@@ -132,7 +148,7 @@ static kw_status launch_changed(const kw_call *call) {
 
 /* The cpu plugin's kernels have no other functions than launch, and can_implement, which does not look at user. */
 static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
-  if (!mutant.op || strcmp(kernel->op, mutant.op) != 0) return kw_mutant_host->register_kernel(ctx, kernel);
+  if (!mutant.op || fnmatch(mutant.op, kernel->op, 0) != 0) return kw_mutant_host->register_kernel(ctx, kernel);
   kw_kernel_desc *real = malloc(sizeof *real); /* lives as long as the kernel: until the process ends */
   if (!real) return kw_mutant_host->set_error(ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a kernel");
   *real = *kernel;
@@ -174,6 +190,11 @@ kw_status kw_mutant_enqueue(void *device, void *stream, void (*run)(void *user),
   return kw_mutant_real.stream.call_host(device, stream, OWN_TOKEN | (uintptr_t)work);
 }
 
+void kw_mutant_lose_memory(size_t size) {
+  volatile char *lost = malloc(size);
+  for (size_t at = 0; lost && at < size; at += 1024) lost[at] = 1;
+}
+
 /* ---- What mutants need ------------------------------------------------------------------------------------------- */
 
 /* One tensor, maybe in two structs: a host may give a result marked (a!) one of its own. */
@@ -209,6 +230,53 @@ void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy) {
   }
   out_copy->call.args = out_copy->args;
   out_copy->call.outs = out_copy->outs;
+}
+
+/* A copy of `data` behind what the block already holds; without a block only its place is counted. */
+static void *place(char *block, size_t *used, const void *data, size_t size) {
+  char *at = block ? block + *used : NULL;
+  *used += (size + 15) / 16 * 16;
+  return at && size > 0 ? memcpy(at, data, size) : at;
+}
+
+static const kw_tensor_ref *const *place_tensors(char *block, size_t *used, const kw_tensor_ref *const *tensors,
+                                                 uint32_t count) {
+  const kw_tensor_ref **copies = place(block, used, tensors, count * sizeof *tensors);
+  for (uint32_t i = 0; i < count; i++) {
+    const kw_tensor_ref *copy = tensors[i] ? place(block, used, tensors[i], sizeof *tensors[i]) : NULL;
+    if (copies) copies[i] = copy;
+  }
+  return copies;
+}
+
+static size_t place_call(char *block, const kw_call *call) {
+  size_t used = 0;
+  kw_call *copy = place(block, &used, call, sizeof *call);
+  kw_value *args = place(block, &used, call->args, call->arg_count * sizeof *args);
+  for (uint32_t i = 0; i < call->arg_count; i++) {
+    kw_value value = call->args[i];
+    if (value.tag == KW_TAG_TENSOR) value.u.tensor = place(block, &used, value.u.tensor, sizeof *value.u.tensor);
+    if (value.tag == KW_TAG_TENSOR_LIST) value.u.tensors = place_tensors(block, &used, value.u.tensors, value.count);
+    if (value.tag == KW_TAG_INT_LIST) value.u.ints = place(block, &used, value.u.ints, value.count * sizeof(int64_t));
+    if (value.tag == KW_TAG_STRING) value.u.s = place(block, &used, value.u.s, strlen(value.u.s) + 1);
+    if (args) args[i] = value;
+  }
+  const kw_tensor_ref *const *outs = place_tensors(block, &used, call->outs, call->out_count);
+  const kw_call_extra *extra = call->extra ? place(block, &used, call->extra, sizeof *extra) : NULL;
+  const char *op = place(block, &used, call->op, strlen(call->op) + 1);
+  if (copy) {
+    copy->args = args;
+    copy->outs = outs;
+    copy->extra = extra;
+    copy->op = op;
+  }
+  return used;
+}
+
+kw_call *kw_mutant_keep_call(const kw_call *call) {
+  char *block = malloc(place_call(NULL, call));
+  if (block) place_call(block, call);
+  return (kw_call *)block;
 }
 
 bool kw_mutant_shrink(kw_tensor_ref *tensor) {
@@ -280,6 +348,16 @@ static kw_status launch_blend(const kw_call *call) {
   return status;
 }
 
+static kw_status define_op(const kw_op_desc *given_op, const kw_kernel_desc *given_kernel, kw_dtype_mask dtypes) {
+  kw_op_desc op = *given_op;
+  kw_kernel_desc kernel = *given_kernel;
+  op.struct_size = sizeof op;
+  kernel.struct_size = sizeof kernel;
+  op.dtypes = kernel.dtypes = dtypes;
+  kw_status status = kw_mutant_host->define_op(kw_mutant_host->ctx, &op);
+  return status == KW_OK ? register_kernel(kw_mutant_host->ctx, &kernel) : status;
+}
+
 static kw_status define_ops(void) {
   const kw_dtype_mask f32 = {{KW_DTYPE_BIT(KW_F32), 0}};
   const kw_op_desc ops[] = {
@@ -295,14 +373,9 @@ static kw_status define_ops(void) {
   };
   kw_status status = KW_OK;
   for (size_t i = 0; i < sizeof ops / sizeof ops[0] && status == KW_OK; i++) {
-    kw_op_desc op = ops[i];
-    kw_kernel_desc kernel = kernels[i];
-    op.struct_size = sizeof op;
-    kernel.struct_size = sizeof kernel;
-    op.dtypes = kernel.dtypes = f32;
-    status = kw_mutant_host->define_op(kw_mutant_host->ctx, &op);
-    if (status == KW_OK) status = register_kernel(kw_mutant_host->ctx, &kernel);
+    status = define_op(&ops[i], &kernels[i], f32);
   }
+  if (status == KW_OK && mutant.own_op) status = define_op(mutant.own_op, mutant.own_kernel, f32);
   return status;
 }
 

@@ -23,9 +23,9 @@ typedef struct kw_mutant_element {
 typedef struct kw_mutant_copy {
   kw_call call;
   kw_call_extra extra; /* in use where the call has one */
-  kw_value args[16];
+  kw_value args[24];
   const kw_tensor_ref *outs[8];
-  kw_tensor_ref arg_tensors[16]; /* by argument */
+  kw_tensor_ref arg_tensors[24]; /* by argument */
   kw_tensor_ref out_tensors[8];  /* by result; not used where the result is an argument */
 } kw_mutant_copy;
 
@@ -42,7 +42,11 @@ struct kw_mutant {
   bool takes_many_hosts; /* init succeeds while it is started for another host, whom the wrapper then forgets */
   kw_status (*callback)(uint64_t token); /* runs host functions instead of kw_mutant_host->run_callback; NULL */
   void (*records)(kw_activity *records, uint32_t *inout_count); /* changes what each drain gives; NULL */
-  /* The op whose kernels differ, NULL for none, and how: each of these may be NULL. */
+  /* An op of the mutant's own, beside the wrapper's, with one kernel; their struct_size is filled in. NULL: none. */
+  const kw_op_desc *own_op;
+  const kw_kernel_desc *own_kernel;
+  /* The op whose kernels differ, a pattern as fnmatch has it ("*": every op), NULL for none, and how: each of these may
+   * be NULL. */
   const char *op;
   kw_status (*launch)(const kw_call *call);    /* launches instead */
   void (*call)(kw_mutant_copy *copy);          /* changes the call that is launched */
@@ -67,13 +71,22 @@ kw_status kw_mutant_info_without_size(void *plugin, uint32_t index, kw_device_in
 /* Enqueues `run` on a stream that is not the default one. */
 kw_status kw_mutant_enqueue(void *device, void *stream, void (*run)(void *user), void *user);
 
+/* Takes memory of the host's, touches all of it, and forgets it. */
+void kw_mutant_lose_memory(size_t size);
+
 /* Launches the cpu plugin's kernel for a call that `launch` received, or for a changed copy of it. */
 kw_status kw_mutant_launch_real(const kw_call *call);
 /* The same, and waits for the stream. Then the memory of the call's tensors may be looked at and changed in place. */
 kw_status kw_mutant_run_real(const kw_call *call);
 
+/* Launches it; where the first result has more than `from` elements, waits for the stream, too, and makes rubbish of
+ * those from number `from` on, row-major: what a kernel does not write. */
+kw_status kw_mutant_run_to(const kw_call *call, int64_t from);
+
 /* For a `launch` that needs more than one. */
 void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy);
+/* A copy with lists and texts, to be launched later; one block for free(). NULL when there is no memory. */
+kw_call *kw_mutant_keep_call(const kw_call *call);
 
 /* Takes the last index of the last dimension away; false for a scalar. */
 bool kw_mutant_shrink(kw_tensor_ref *tensor);

@@ -17,7 +17,15 @@ static bool held, lost;
 static struct {
   void *stream;
   uint64_t token;
-} streams[STREAMS]; /* those that are there */
+} streams[STREAMS];           /* those that are there */
+static uint64_t first_stream; /* the token of the first of all */
+static uint64_t last_call;    /* the id of the last launch */
+static bool refused;          /* an allocation, since the last launch */
+static bool failed;           /* late, since the device was opened */
+static struct {
+  uint64_t token, call_id;
+  kw_status status; /* KW_OK: nothing is to be told */
+} untold;
 
 /* Whether a piece of work that `fault` counts is the n-th. */
 static bool comes_about(kw_fault fault) {
@@ -59,8 +67,14 @@ static kw_status order(void *device, kw_fault fault, uint64_t nth) {
 }
 
 static kw_status alloc(void *device, const kw_alloc_info *info, kw_mem *out_mem) {
+  if (defect.hold_blocks) wait_until_released(NULL);
   if (!comes_about(KW_FAULT_ALLOC)) return kw_mutant_real.memory.alloc(device, info, out_mem);
-  return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_OUT_OF_MEMORY, "no memory: ordered");
+  kw_mem kept = NULL;
+  refused = true;
+  if (defect.alloc_keeps) kw_mutant_real.memory.alloc(device, info, &kept);
+  if (defect.alloc_gives) *out_mem = (kw_mem)&ordered;
+  return kw_mutant_host->set_error(kw_mutant_host->ctx, defect.alloc_internal ? KW_ERR_INTERNAL : KW_ERR_OUT_OF_MEMORY,
+                                   "no memory: ordered");
 }
 
 static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
@@ -78,20 +92,52 @@ static uint64_t token_of(const void *stream) {
   return token;
 }
 
+static kw_status tell(uint64_t token, uint64_t call_id, kw_status status) {
+  if (defect.late_is_swallowed) return KW_OK;
+  if (defect.blames_first) token = first_stream;
+  if (defect.blames_launch) call_id = last_call;
+  if (defect.late_is_lost) status = KW_ERR_DEVICE_LOST;
+  if (defect.lost_is_late) status = KW_ERR_INTERNAL;
+  return kw_mutant_host->report_async_error(kw_mutant_host->ctx, token, call_id, status, "failed: ordered");
+}
+
+static void tell_untold(void) {
+  if (untold.status != KW_OK) tell(untold.token, untold.call_id, untold.status);
+  untold.status = KW_OK;
+}
+
 static kw_status launch(const kw_call *call) {
+  const bool was_held = held;
   kw_status status = hold_if_ordered(call->device, call->stream), late = KW_OK;
   if (comes_about(KW_FAULT_LATE)) late = KW_ERR_INTERNAL;
-  if (comes_about(KW_FAULT_LOSE)) late = KW_ERR_DEVICE_LOST;
-  if (status != KW_OK || late == KW_OK) return status != KW_OK ? status : kw_mutant_launch_real(call);
-  lost = late == KW_ERR_DEVICE_LOST;
-  return kw_mutant_host->report_async_error(kw_mutant_host->ctx, token_of(call->stream), call->call_id, late,
-                                            "failed: ordered");
+  if (comes_about(KW_FAULT_LOSE) || (defect.opens_lost && lost)) late = KW_ERR_DEVICE_LOST;
+  if (status != KW_OK) return status;
+  const bool shortage = refused && defect.alloc_lasts;
+  refused = false;
+  if (shortage) return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_OUT_OF_MEMORY, "no memory: ordered");
+  const uint64_t token = token_of(call->stream);
+  if (!defect.tells_at_end) tell_untold();
+  if (late != KW_OK) {
+    failed = true;
+    lost = lost || late == KW_ERR_DEVICE_LOST;
+    if (!defect.tells_at_end) status = tell(token, call->call_id, late);
+    if (defect.tells_at_end || defect.tells_twice) {
+      untold.token = token;
+      untold.call_id = call->call_id;
+      untold.status = late;
+    }
+  } else if (!defect.hold_drops || !was_held) {
+    status = kw_mutant_launch_real(call);
+  }
+  last_call = call->call_id;
+  return status;
 }
 
 static kw_status create(void *device, const kw_stream_info *info, void **out_stream) {
   kw_status status = kw_mutant_real.stream.create(device, info, out_stream);
   if (status != KW_OK) return status;
   pthread_mutex_lock(&lock);
+  if (first_stream == 0) first_stream = info->token;
   for (int i = 0; i < STREAMS; i++) {
     if (streams[i].stream) continue;
     streams[i].stream = *out_stream;
@@ -103,6 +149,10 @@ static kw_status create(void *device, const kw_stream_info *info, void **out_str
 }
 
 static kw_status destroy(void *device, void *stream) {
+  if (defect.streams_stay && lost)
+    return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_DEVICE_LOST,
+                                     "a lost device's stream is not destroyed");
+  if (defect.tells_at_end && untold.token == token_of(stream)) tell_untold();
   pthread_mutex_lock(&lock);
   for (int i = 0; i < STREAMS; i++) {
     if (streams[i].stream == stream) streams[i].stream = NULL;
@@ -112,14 +162,20 @@ static kw_status destroy(void *device, void *stream) {
 }
 
 static kw_status open_device(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
-  if (!lost) return kw_mutant_real.device.open(plugin, index, info, out_device);
+  if (!lost || defect.opens_lost) {
+    failed = false;
+    return kw_mutant_real.device.open(plugin, index, info, out_device);
+  }
   return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_BUSY, "the device is open");
 }
 
 static kw_status close_device(void *device) {
   if (lost && defect.lost_stays)
     return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_DEVICE_LOST, "a lost device is not closed");
-  lost = false;
+  if (failed && defect.closes_not)
+    return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_BUSY, "work of the device has failed");
+  lost = lost && defect.opens_lost;
+  first_stream = 0;
   return kw_mutant_real.device.close(device);
 }
 

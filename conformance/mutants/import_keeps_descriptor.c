@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each import duplicates its descriptor, and its end closes nothing. After Intel's compute-runtime issue 974: a
+ * descriptor of dma-buf more for every IPC handle that was opened, whether it was closed or not.
+ */
+#include "mutant.h"
+
+#include <fcntl.h>
+
+static kw_status import_memory(void *device, const kw_external_memory *info, kw_mem *out_mem, uint32_t *out_alignment) {
+  kw_status status = kw_mutant_real.interop.import_memory(device, info, out_mem, out_alignment);
+  if (status == KW_OK && info->kind == KW_HANDLE_FD) (void)fcntl((int)info->handle, F_DUPFD_CLOEXEC, 0);
+  return status;
+}
+
+void kw_mutant_change(kw_mutant *mutant) {
+  mutant->interop.import_memory = import_memory;
+}
