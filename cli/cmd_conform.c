@@ -58,7 +58,7 @@ static bool parse_shard(const char *text, kw_run_options *options) {
 /* Names of suites are checked here, so that a typing error is not taken for an empty suite. */
 static bool known_suites(const char *list) {
 #define NAME(suite) , #suite
-  static const char *const names[] = {"ops" KW_CONTRACT_SUITES(NAME)};
+  static const char *const names[] = {"ops", "programs" KW_CONTRACT_SUITES(NAME)};
   for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
     size_t length = strcspn(p, ","), i = 0;
     while (i < sizeof names / sizeof names[0] && (strlen(names[i]) != length || memcmp(names[i], p, length) != 0)) i++;
@@ -106,7 +106,7 @@ static bool take_choice(const kw_cli_args *args, kw_run_options *o) {
         "+fft, +detection, +paged (core+f64+fp8)");
   }
   if (o->suites && !known_suites(o->suites)) {
-    return complain("--suite takes a comma-separated list of: ops" KW_CONTRACT_SUITES(LISTED));
+    return complain("--suite takes a comma-separated list of: ops,programs" KW_CONTRACT_SUITES(LISTED));
   }
   return !shard || parse_shard(shard, o) || complain("--shard takes I/N with 1 <= I <= N");
 }
@@ -120,6 +120,25 @@ static bool take_timeout(const kw_cli_args *args, kw_run_options *o) {
   return good || complain("--timeout-scale takes a number above 0, at most 10000");
 }
 
+/* "200", or "30s". */
+static bool take_budget(const kw_cli_args *args, kw_run_options *o) {
+  const char *text = kw_cli_args_value(args, "--budget");
+  char number[24];
+  uint64_t count;
+  if (!text) return true;
+  const size_t length = strlen(text), digits = strspn(text, "0123456789");
+  const bool seconds = length == digits + 1 && text[digits] == 's';
+  if (digits >= sizeof number || (length != digits && !seconds)) return complain("--budget takes N programs or Ns");
+  snprintf(number, sizeof number, "%.*s", (int)digits, text);
+  if (!parse_u64(number, 1, 100000, &count)) return complain("--budget takes a number from 1 to 100000");
+  if (seconds) {
+    o->program_seconds = (double)count;
+  } else {
+    o->programs = (uint32_t)count;
+  }
+  return true;
+}
+
 static bool take_options(const kw_cli_args *args, kw_run_options *o) {
   uint64_t jobs = cpu_count();
   if (jobs > 64) jobs = 64;
@@ -128,10 +147,11 @@ static bool take_options(const kw_cli_args *args, kw_run_options *o) {
                         .shard = 1,
                         .shards = 1,
                         .timeout_scale = 1,
+                        .programs = 100,
                         .expect = kw_cli_args_value(args, "--expect"),
                         .no_shrink = kw_cli_args_has(args, "--no-shrink"),
                         .fail_fast = kw_cli_args_has(args, "--fail-fast")};
-  bool good = take_plugins(args, o) && take_choice(args, o) && take_timeout(args, o) &&
+  bool good = take_plugins(args, o) && take_choice(args, o) && take_timeout(args, o) && take_budget(args, o) &&
               take_number(args, "--seed", 0, UINT64_MAX, "--seed takes a number from 0 to 2^64-1", &o->seed) &&
               take_number(args, "--jobs", 1, 64, "--jobs takes a number from 1 to 64", &jobs);
   o->jobs = (uint32_t)jobs;
@@ -208,7 +228,8 @@ static const kw_cli_option options[] = {
     {"--level", "LEVEL",
      "judge the op set of a level instead of what the device claims: core, inference,\n"
      "training; with more dtypes: core+f64, core+complex+fp8"},
-    {"--suite", "LIST", "only some of these, comma-separated:\nops" KW_CONTRACT_SUITES(LISTED)},
+    {"--suite", "LIST", "only some of these, comma-separated:\nops,programs" KW_CONTRACT_SUITES(LISTED)},
+    {"--budget", "N", "of --suite programs: so many, or with an s as many as can be begun in N seconds (default 100)"},
     {"--op", "GLOBS", "only ops whose name matches, comma-separated: 'add.*,mul.*'"},
     {"--case", "GLOB", "only this case, as a report names it; or all that match: '*/f32/prime/1'"},
     {"--list", NULL, "print the ids of all chosen cases and run none"},

@@ -68,6 +68,17 @@ static bool has_sense(const kw_program_act *act, const bool *held) {
   return true;
 }
 
+/* A device may run the work of its default stream at once, on the thread that calls (plugin.h). Where streams are held
+ * up, that thread is the one to open them again: nothing on the default stream may have to wait for them then. */
+static void leave_default_stream(kw_program *program) {
+  bool held = false;
+  for (uint32_t i = 0; i < program->act_count; i++) held |= program->acts[i].kind == KW_ACT_HOLD;
+  for (uint32_t i = 0; i < program->act_count && held; i++) {
+    kw_program_act *act = &program->acts[i];
+    if (act->stream == 0) act->stream = 1 + act->number % (program->stream_count - 1);
+  }
+}
+
 /* Leaves the acts of the selection; storages whose maker is none of them are the host's. */
 static void keep(kw_program *program, const selection *wanted) {
   bool held[KW_PROGRAM_STREAMS] = {false};
@@ -81,6 +92,7 @@ static void keep(kw_program *program, const selection *wanted) {
     program->acts[kept++] = act;
   }
   program->act_count = kept;
+  leave_default_stream(program);
   for (uint32_t i = 0; i < kept; i++) note_uses(program, &program->acts[i]);
   for (uint32_t s = 0; s < program->storage_count; s++) {
     kw_program_storage *storage = &program->storages[s];

@@ -32,6 +32,7 @@ typedef struct coordinator {
   uint32_t shrink_count;
   atomic_uint next_shrink;
   bool progress;
+  double start;
   pthread_mutex_t print;
 } coordinator;
 
@@ -57,7 +58,7 @@ static void make_batches(coordinator *co) {
     while (end < run->case_count) {
       const kw_run_case *next = &run->cases[end];
       if ((first->op == NULL) != (next->op == NULL)) break;
-      if (first->op && end - i == BATCH) break;
+      if ((first->op || first->program) && end - i == BATCH) break;
       size_t length = suite_length(first->id);
       if (!first->op && (suite_length(next->id) != length || memcmp(first->id, next->id, length) != 0)) break;
       end++;
@@ -154,7 +155,13 @@ static void run_ops_batch(coordinator *co, kw_process *process, const batch *b, 
   }
 }
 
-/* Contract tests go one by one: after a failure the next one gets a fresh process. */
+/* Whether no more programs are to be begun. */
+static bool out_of_time(const coordinator *co, double now) {
+  const double limit = co->run->options->program_seconds;
+  return limit > 0 && now - co->start > limit;
+}
+
+/* Contract tests and programs go one by one: after a failure the next one gets a fresh process. */
 static void run_contract_batch(coordinator *co, kw_process *process, const batch *b, kw_message *message) {
   kw_process_stop(process);
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
@@ -165,6 +172,7 @@ static void run_contract_batch(coordinator *co, kw_process *process, const batch
       continue;
     }
     double start = kw_clock_seconds();
+    if (result->program && out_of_time(co, start)) break;
     kw_worker_client_send(process, result, 0, message);
     kw_read read = kw_worker_client_receive(co->run, process, result, 0, message);
     result->seconds = kw_clock_seconds() - start;
@@ -243,7 +251,7 @@ static void run_threads(coordinator *co, void *(*body)(void *), uint32_t things)
 
 void kw_run_cases(kw_run *run) {
   double start = kw_clock_seconds();
-  coordinator co = {.run = run, .progress = isatty(STDERR_FILENO)};
+  coordinator co = {.run = run, .progress = isatty(STDERR_FILENO), .start = start};
   pthread_mutex_init(&co.print, NULL);
   co.hangs = calloc(run->facts.op_count + 1u, sizeof *co.hangs);
   if (!co.hangs) abort();
@@ -255,5 +263,6 @@ void kw_run_cases(kw_run *run) {
   free(co.shrinks);
   free(co.hangs);
   free(co.batches);
+  if (run->options->program_seconds > 0) kw_run_drop_untried(run);
   run->seconds = kw_clock_seconds() - start;
 }

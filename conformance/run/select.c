@@ -4,6 +4,7 @@
  */
 #include "case/make.h"
 #include "core/base/array.h"
+#include "program/program.h"
 #include "run/run.h"
 
 #include <fnmatch.h>
@@ -18,6 +19,7 @@ static bool in_list(const char *list, const char *name, size_t length) {
   return false;
 }
 
+/* Programs are run where they are named: how many of them say enough depends on the device. */
 static bool suite_wanted(const kw_run_options *options, const char *name, size_t length) {
   if (options->suites) return in_list(options->suites, name, length);
   bool ops = length == 3 && memcmp(name, "ops", 3) == 0;
@@ -108,8 +110,31 @@ static void select_ops(kw_run *run) {
   }
 }
 
+static bool add_program(kw_run *run, const char *id) {
+  kw_program *program = malloc(sizeof *program);
+  if (!program) abort();
+  const bool there = kw_program_make(id, run->options->seed, &run->facts, program);
+  if (there) kw_program_free(program);
+  if (there) add_case(run, id, NULL, KW_DTYPE_NONE)->program = true;
+  free(program);
+  return there;
+}
+
+/* Of a device that claims nothing there are none. */
+static void select_programs(kw_run *run) {
+  enum { MOST = 100000 }; /* that a time limit is given for */
+  const uint32_t count = run->options->program_seconds > 0 ? MOST : run->options->programs;
+  char id[32];
+  for (uint32_t i = 0; i < count; i++) {
+    snprintf(id, sizeof id, "programs/%u", i);
+    if (i == 0 && !add_program(run, id)) return;
+    if (i > 0) add_case(run, id, NULL, KW_DTYPE_NONE)->program = true;
+  }
+}
+
 static bool select_one(kw_run *run) {
   const char *id = run->options->case_id;
+  add_program(run, id);
   for (uint32_t i = 0; i < run->facts.contract_count; i++) {
     if (strcmp(run->facts.contracts[i], id) == 0) add_case(run, id, NULL, KW_DTYPE_NONE);
   }
@@ -155,6 +180,14 @@ static void keep(kw_run *run, bool (*wanted)(const kw_run *, uint32_t)) {
   run->case_count = kept;
 }
 
+static bool was_begun(const kw_run *run, uint32_t index) {
+  return !run->cases[index].program || run->cases[index].result.outcome != KW_OUTCOME_NONE;
+}
+
+void kw_run_drop_untried(kw_run *run) {
+  keep(run, was_begun);
+}
+
 bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   const kw_run_options *options = run->options;
   const bool glob = options->case_id && strpbrk(options->case_id, "*?");
@@ -176,8 +209,12 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   }
   select_contracts(run);
   if (suite_wanted(options, "ops", 3)) select_ops(run);
+  const bool timed = options->program_seconds > 0; /* how many there will be is not known: they are in no hash */
+  const bool programs = options->suites && suite_wanted(options, "programs", 8);
+  if (programs && !timed) select_programs(run);
   if (glob) keep(run, matches);
   hash_cases(run);
+  if (programs && timed) select_programs(run);
   keep(run, is_in_shard);
   if (run->case_count > 0) return true;
   snprintf(

@@ -23,7 +23,7 @@ typedef struct kw_device_facts {
   char *plugin_path; /* of the device's plugin, as loaded */
   bool emulated;
   uint64_t native; /* KW_NATIVE_*: what the plugin implements itself */
-  uint64_t flush; /* dtypes whose subnormals it may replace by zero, KW_DTYPE_BIT */
+  uint64_t flush;  /* dtypes whose subnormals it may replace by zero, KW_DTYPE_BIT */
   uint32_t op_count;
   kw_op_facts *ops; /* the op table's, then the vendors' */
   uint32_t contract_count;
