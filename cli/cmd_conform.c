@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 #include "contract/contract_suites.h"
+#include "program/order.h"
 #include "report/files.h"
 #include "report/formats.h"
 #include "report/make.h"
@@ -175,12 +176,32 @@ static bool same_plugin(const kw_run *run) {
   return kw_digest_file(run->facts.plugin_path, hash) && strcmp(hash, run->plugin_hash) == 0;
 }
 
+/* The one program that was chosen, as C. */
+static int print_source(const kw_run *run) {
+  const kw_run_options *o = run->options;
+  kw_program *program = malloc(sizeof *program);
+  kw_program_order *order = malloc(sizeof *order);
+  if (!program || !order) abort();
+  const bool there = run->case_count == 1 && kw_program_make(run->cases[0].id, o->seed, &run->facts, program);
+  if (there) {
+    kw_program_order_make(program, order);
+    char *source = kw_program_source(program, order, o->device, o->plugin_count > 0 ? o->plugins[0] : NULL);
+    fputs(source, stdout);
+    free(source);
+    kw_program_free(program);
+  }
+  free(program);
+  free(order);
+  return there ? 0 : refuse("nothing was printed", "--source takes one program: --case programs/17");
+}
+
 static int run_and_report(kw_run *run, const kw_cli_args *args) {
   const kw_run_options *o = run->options;
   if (o->list) {
     for (uint32_t i = 0; i < run->case_count; i++) puts(run->cases[i].id);
     return 0;
   }
+  if (kw_cli_args_has(args, "--source")) return print_source(run);
   if (!kw_digest_file(run->facts.plugin_path, run->plugin_hash)) return refuse(run->facts.plugin_path, strerror(errno));
   kw_run_cases(run);
   if (!same_plugin(run)) {
@@ -233,6 +254,7 @@ static const kw_cli_option options[] = {
     {"--op", "GLOBS", "only ops whose name matches, comma-separated: 'add.*,mul.*'"},
     {"--case", "GLOB", "only this case, as a report names it; or all that match: '*/f32/prime/1'"},
     {"--list", NULL, "print the ids of all chosen cases and run none"},
+    {"--source", NULL, "of a program (--case programs/17): print it as C and run none"},
     {"--seed", "S", "seed of inputs and order (default 1)"},
     {"--fail-fast", NULL, "stop after the first failure; the other cases count as not run"},
     {"--jobs", "N", "worker processes at a time (default: CPUs)"},

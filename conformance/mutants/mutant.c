@@ -132,7 +132,8 @@ static kw_status launch_changed(const kw_call *call) {
 
 /* The cpu plugin's kernels have no other functions than launch, and can_implement, which does not look at user. */
 static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
-  if (!mutant.op || strcmp(kernel->op, mutant.op) != 0) return kw_mutant_host->register_kernel(ctx, kernel);
+  const bool mine = mutant.op && (strcmp(mutant.op, "*") == 0 || strcmp(kernel->op, mutant.op) == 0);
+  if (!mine) return kw_mutant_host->register_kernel(ctx, kernel);
   kw_kernel_desc *real = malloc(sizeof *real); /* lives as long as the kernel: until the process ends */
   if (!real) return kw_mutant_host->set_error(ctx, KW_ERR_OUT_OF_MEMORY, "no host memory for a kernel");
   *real = *kernel;

@@ -42,7 +42,7 @@ struct kw_mutant {
   bool takes_many_hosts; /* init succeeds while it is started for another host, whom the wrapper then forgets */
   kw_status (*callback)(uint64_t token); /* runs host functions instead of kw_mutant_host->run_callback; NULL */
   void (*records)(kw_activity *records, uint32_t *inout_count); /* changes what each drain gives; NULL */
-  /* The op whose kernels differ, NULL for none, and how: each of these may be NULL. */
+  /* The op whose kernels differ, "*" for every op, NULL for none, and how: each of these may be NULL. */
   const char *op;
   kw_status (*launch)(const kw_call *call);    /* launches instead */
   void (*call)(kw_mutant_copy *copy);          /* changes the call that is launched */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_CALLS = 5, READ = 15, WRITE = 8, RELEASE = 18, HELD = 60, OPENED = 4 /* percent */ };
+enum { FEWEST_CALLS = 5, READ = 15, WRITE = 8, RELEASE = 30, REUSED = 60, HELD = 45, OPENED = 2 /* percent */ };
 
 static bool add_act(kw_program *program, kw_act_kind kind, uint32_t index, uint32_t stream) {
   if (program->act_count == KW_PROGRAM_ACTS) return false;
@@ -29,18 +29,48 @@ static uint32_t draw_storage(kw_draw *draw, const kw_program *program, bool chan
   return program->storage_count;
 }
 
-/* What the host does between calls. */
-static void draw_host_acts(kw_draw *draw, kw_program *program) {
-  static const struct {
-    kw_act_kind kind;
-    uint32_t share;
-  } kinds[] = {{KW_ACT_READ, READ}, {KW_ACT_WRITE, WRITE}, {KW_ACT_RELEASE, RELEASE}};
-  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-    const uint32_t stream = kw_draw_below(draw, program->stream_count);
-    if (!kw_draw_percent(draw, kinds[k].share)) continue;
-    const uint32_t storage = draw_storage(draw, program, kinds[k].kind == KW_ACT_WRITE);
-    if (storage == program->storage_count || !add_act(program, kinds[k].kind, storage, stream)) continue;
-    program->storages[storage].released = kinds[k].kind == KW_ACT_RELEASE;
+/* What core has allocated and the last call has read, where there is such; otherwise as draw_storage: its memory is
+ * used again soonest. */
+static uint32_t draw_released(kw_draw *draw, const kw_program *program) {
+  const kw_program_call *call = &program->calls[program->call_count - 1];
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    if (call->places[i] < 0 || program->storages[call->places[i]].maker < 0) continue;
+    if (!program->storages[call->places[i]].released) return (uint32_t)call->places[i];
+  }
+  return draw_storage(draw, program, false);
+}
+
+/* The stream that core has allocated the storage for: it is the one that gets the memory again. */
+static uint32_t stream_of(const kw_program *program, uint32_t storage) {
+  for (uint32_t a = 0; a < program->act_count; a++) {
+    const kw_program_act *act = &program->acts[a];
+    if (act->kind == KW_ACT_CALL && (int)act->index == program->storages[storage].maker) return act->stream;
+  }
+  return program->acts[program->act_count - 1].stream;
+}
+
+static uint32_t draw_stream(kw_draw *draw, const kw_program *program) {
+  const uint32_t first = program->act_count > 0 && program->acts[0].kind == KW_ACT_HOLD; /* see leave_default_stream */
+  return first + kw_draw_below(draw, program->stream_count - first);
+}
+
+/* What the host does between calls. The next calls go to *io_stream: where memory was released, often to its stream. */
+static void draw_host_acts(kw_draw *draw, kw_program *program, uint32_t *io_stream) {
+  if (kw_draw_percent(draw, READ)) {
+    const uint32_t storage = draw_storage(draw, program, false);
+    if (storage < program->storage_count) add_act(program, KW_ACT_READ, storage, draw_stream(draw, program));
+  }
+  if (kw_draw_percent(draw, WRITE)) {
+    const uint32_t storage = draw_storage(draw, program, true);
+    if (storage < program->storage_count) add_act(program, KW_ACT_WRITE, storage, draw_stream(draw, program));
+  }
+  if (kw_draw_percent(draw, RELEASE)) {
+    const uint32_t storage = draw_released(draw, program);
+    if (storage < program->storage_count && add_act(program, KW_ACT_RELEASE, storage, *io_stream)) {
+      program->storages[storage].released = true;
+      draw->apart = kw_draw_percent(draw, REUSED);
+      if (draw->apart) *io_stream = stream_of(program, storage);
+    }
   }
   if (kw_draw_percent(draw, OPENED) && program->stream_count > 1)
     add_act(program, KW_ACT_OPEN, 0, 1 + kw_draw_below(draw, program->stream_count - 1));
@@ -58,20 +88,24 @@ static bool placed(const kw_program *program) {
 }
 
 bool kw_program_generate(const kw_device_facts *facts, kw_program *program) {
-  kw_draw draw = {program->seed, program->number, 0};
+  kw_draw draw = {program->seed, program->number, 0, false};
   const uint32_t most = kw_draw_percent(&draw, 60) ? KW_PROGRAM_CALLS / 3 : KW_PROGRAM_CALLS;
   const uint32_t wanted = FEWEST_CALLS + kw_draw_below(&draw, most - FEWEST_CALLS + 1);
-  const bool holds = facts->native & KW_NATIVE_CALL_HOST && facts->native & KW_NATIVE_EVENTS;
-  program->stream_count = 1 + kw_draw_below(&draw, KW_PROGRAM_STREAMS);
+  const bool able = facts->native & KW_NATIVE_CALL_HOST && facts->native & KW_NATIVE_EVENTS;
+  const bool holds = able && kw_draw_percent(&draw, 80);
+  static const uint32_t streams[] = {1, 2, 3, 3, 4, 4, 4};
+  program->stream_count = streams[kw_draw_below(&draw, sizeof streams / sizeof streams[0])];
   for (uint32_t s = 1; s < program->stream_count && holds; s++) {
-    if (kw_draw_percent(&draw, HELD)) add_act(program, KW_ACT_HOLD, 0, s);
+    const bool must = s == 1, must_not = s > 1 && s + 1 == program->stream_count; /* some are held, and some are not */
+    if (!must_not && (must || kw_draw_percent(&draw, HELD))) add_act(program, KW_ACT_HOLD, 0, s);
   }
-  uint32_t stream = kw_draw_below(&draw, program->stream_count);
+  uint32_t stream = draw_stream(&draw, program);
   while (program->call_count < wanted && kw_program_draw_call(&draw, facts, program)) {
     kw_program_place_call(&draw, program);
-    if (kw_draw_percent(&draw, 50)) stream = kw_draw_below(&draw, program->stream_count);
+    draw.apart = false;
     if (!placed(program) || !add_act(program, KW_ACT_CALL, program->call_count - 1, stream)) break;
-    draw_host_acts(&draw, program);
+    if (kw_draw_percent(&draw, 50)) stream = draw_stream(&draw, program);
+    draw_host_acts(&draw, program, &stream);
   }
   return program->call_count > 0;
 }

@@ -10,6 +10,7 @@
 typedef struct kw_draw {
   uint64_t seed, number;
   uint32_t counter;
+  bool apart; /* the next call has inputs of its own only, so that it need not wait for others, and new results */
 } kw_draw;
 
 /* A number below `below`, which is above 0. */

@@ -125,7 +125,7 @@ static void place_inputs(kw_draw *draw, kw_program *program) {
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     kw_case_tensor *t = &call->c.tensors[i];
     if (!t->given || t->output) continue;
-    const bool chains = !own && takes_any(t) && kw_draw_percent(draw, CHAINED);
+    const bool chains = !own && !draw->apart && takes_any(t) && kw_draw_percent(draw, CHAINED);
     if (chains && find_place(draw, program, call, false, t, &call->places[i])) {
       call->chained = true;
       continue;
@@ -178,8 +178,8 @@ static void place_result(kw_draw *draw, kw_program *program, uint32_t result) {
   const kw_case_tensor *changed = argument >= 0 ? &call->c.tensors[argument] : NULL;
   const uint32_t way = kw_draw_below(draw, 100);
   const bool own = call->leaf || (call->c.exact && !call->repeats && changed);
-  if (!changed && way < 25 && place_in_place(program, call)) return;
-  if (!changed && way < 55) {
+  if (!changed && !draw->apart && way < 25 && place_in_place(program, call)) return;
+  if (!changed && (draw->apart || way < 55)) {
     kw_shape shape = {.rank = out->rank};
     memcpy(shape.dims, out->shape, sizeof shape.dims);
     kw_case_layout(out, &shape, KW_LAYOUT_DENSE);

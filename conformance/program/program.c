@@ -7,6 +7,7 @@
 
 #include "program/generate.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,24 @@ bool kw_program_make(const char *id, uint64_t seed, const kw_device_facts *facts
   }
   keep(out_program, &wanted);
   return true;
+}
+
+bool kw_program_id(uint64_t number, const bool kept[KW_PROGRAM_ACTS], uint32_t streams, char out_id[KW_PROGRAM_ID]) {
+  size_t used = (size_t)snprintf(out_id, KW_PROGRAM_ID, "programs/%" PRIu64, number);
+  char mark = '@';
+  for (uint32_t first = 0; first < KW_PROGRAM_ACTS && used < KW_PROGRAM_ID; first++) {
+    if (!kept[first]) continue;
+    uint32_t last = first;
+    while (last + 1 < KW_PROGRAM_ACTS && kept[last + 1]) last++;
+    used += (size_t)snprintf(out_id + used, KW_PROGRAM_ID - used, "%c%u", mark, first);
+    if (last > first && used < KW_PROGRAM_ID)
+      used += (size_t)snprintf(out_id + used, KW_PROGRAM_ID - used, "-%u", last);
+    first = last;
+    mark = '.';
+  }
+  if (streams < KW_PROGRAM_STREAMS && used < KW_PROGRAM_ID)
+    used += (size_t)snprintf(out_id + used, KW_PROGRAM_ID - used, "s%u", streams);
+  return used < KW_PROGRAM_ID && mark == '.';
 }
 
 void kw_program_free(kw_program *program) {

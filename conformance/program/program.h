@@ -98,6 +98,10 @@ typedef struct kw_program {
 bool kw_program_make(const char *id, uint64_t seed, const kw_device_facts *facts, kw_program *out_program);
 void kw_program_free(kw_program *program);
 
+/* The id of what is left of program `number` with the acts that are kept, by number, on so many streams. False: it is
+ * longer than ids are. */
+bool kw_program_id(uint64_t number, const bool kept[KW_PROGRAM_ACTS], uint32_t streams, char out_id[KW_PROGRAM_ID]);
+
 /* What the storage holds before all acts: `size` bytes of it. */
 void kw_program_fill(const kw_program *program, uint32_t storage, void *out_bytes);
 /* What act `act`, a KW_ACT_WRITE, writes. */
@@ -110,6 +114,12 @@ typedef struct kw_program_use {
 } kw_program_use;
 enum { KW_PROGRAM_USES = KW_CASE_TENSORS + KW_SUITE_RESULTS };
 uint32_t kw_program_uses(const kw_program *program, const kw_program_act *act, kw_program_use *out_uses);
+
+struct kw_program_order;
+/* The program as C against keyway.h, for a device of this name and plugin (NULL: none is loaded by name): it runs both
+ * ways and prints the first element that differs. Freed by the caller. */
+char *kw_program_source(const kw_program *program, const struct kw_program_order *order, const char *device,
+                        const char *plugin);
 
 /* The program as text, an act a line; freed by the caller. */
 char *kw_program_text(const kw_program *program);

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BATCH 16       /* cases in a batch of op cases: 32 runs in one process, in mixed order */
+#define BATCH 16 /* cases in a batch of op cases: 32 runs in one process, in mixed order */
+#define SHRUNK_PROGRAMS 2
 #define HANGS_PER_OP 3 /* after so many, the op's other cases are not waited for */
 
 typedef struct batch {
@@ -220,9 +221,11 @@ static void choose_shrinks(coordinator *co) {
   co->shrinks = calloc(run->case_count + 1u, sizeof *co->shrinks);
   if (!co->shrinks) abort();
   const kw_run_case *last = NULL;
+  uint32_t programs = 0;
   for (uint32_t i = 0; i < run->case_count && !run->options->no_shrink; i++) {
     const kw_run_case *c = &run->cases[i];
     bool failed = c->result.outcome == KW_OUTCOME_FAIL || c->result.outcome == KW_OUTCOME_CRASH;
+    if (failed && c->program && programs++ < SHRUNK_PROGRAMS) co->shrinks[co->shrink_count++] = i;
     if (!c->op || !failed || (last && last->op == c->op && last->dtype == c->dtype)) continue;
     last = c;
     co->shrinks[co->shrink_count++] = i;
@@ -233,7 +236,12 @@ static void *run_shrinks(void *argument) {
   coordinator *co = argument;
   for (uint32_t i = atomic_fetch_add(&co->next_shrink, 1); i < co->shrink_count;
        i = atomic_fetch_add(&co->next_shrink, 1)) {
-    kw_shrink_case(co->run, &co->run->cases[co->shrinks[i]]);
+    kw_run_case *c = &co->run->cases[co->shrinks[i]];
+    if (c->program) {
+      kw_shrink_program(co->run, c);
+    } else {
+      kw_shrink_case(co->run, c);
+    }
   }
   return NULL;
 }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PIECES = 8, BALLAST = 40 * PIECES };
+
 typedef struct execution {
   kw_device *device;
   const kw_program *p;
@@ -19,7 +21,9 @@ typedef struct execution {
   kw_execution *out;
   kw_tensor *bases[KW_PROGRAM_STORAGES]; /* a dense tensor over the whole of each storage that is there */
   kw_stream *streams[KW_PROGRAM_STREAMS];
-  kw_stream *beside; /* of no act */
+  kw_stream *beside;           /* of no act */
+  kw_tensor *ballast[BALLAST]; /* keep_back */
+  uint32_t ballast_count;
   kw_generator *generator;
   kw_event **events;
   kw_plan *plans[KW_PROGRAM_CALLS];
@@ -68,20 +72,31 @@ static kw_status make_storages(execution *x) {
   return status;
 }
 
-/* Puts poison where results will be allocated, for a result that comes too late must not find its own in memory that an
- * earlier run gave back. */
-static kw_status scrub(kw_stream *stream) {
-  enum { PIECES = 8, PIECE = 1 << 18 };
-  kw_tensor *pieces[PIECES] = {NULL};
+/* Memory that no act gets: a segment of core's cache for small requests, but for `left` bytes, so that core looks early
+ * for what others have released, and uses it again. */
+static kw_status keep_back(execution *x, uint32_t stream, int64_t left) {
+  enum { SEGMENT = 2 << 20, PIECE = SEGMENT / PIECES };
   kw_status status = KW_OK;
-  unsigned char *poison = need(PIECE);
-  memset(poison, KW_PROGRAM_POISON, PIECE);
-  for (int i = 0; i < PIECES && status == KW_OK; i++) {
-    status = kw_tensor_create_on(stream, KW_U8, 1, &(int64_t){PIECE}, &pieces[i]);
-    if (status == KW_OK) status = kw_tensor_write_async(pieces[i], poison, stream);
+  for (int i = 0; i < PIECES && status == KW_OK && x->ballast_count < BALLAST; i++) {
+    const int64_t size = i + 1 == PIECES ? PIECE - left : PIECE;
+    status = kw_tensor_create_on(x->streams[stream], KW_U8, 1, &size, &x->ballast[x->ballast_count]);
+    x->ballast_count += status == KW_OK;
   }
-  const kw_status late = kw_stream_synchronize(stream);
-  for (int i = 0; i < PIECES; i++) kw_tensor_release(pieces[i]);
+  return status;
+}
+
+/* Puts poison where results will be allocated first, for a result that comes too late must not find its own in memory
+ * that an earlier run gave back. */
+static kw_status scrub(execution *x, uint32_t stream) {
+  const int64_t left = INT64_C(512) << (x->p->number + stream) % 4;
+  unsigned char *poison = need((size_t)left);
+  kw_tensor *rest = NULL;
+  memset(poison, KW_PROGRAM_POISON, (size_t)left);
+  kw_status status = keep_back(x, stream, left);
+  if (status == KW_OK) status = kw_tensor_create_on(x->streams[stream], KW_U8, 1, &left, &rest);
+  if (status == KW_OK) status = kw_tensor_write_async(rest, poison, x->streams[stream]);
+  const kw_status late = kw_stream_synchronize(x->streams[stream]);
+  kw_tensor_release(rest);
   free(poison);
   return status == KW_OK ? late : status;
 }
@@ -91,7 +106,7 @@ static kw_status begin(execution *x) {
   x->streams[0] = kw_stream_default(x->device);
   for (uint32_t s = 1; s < x->p->stream_count && status == KW_OK; s++)
     status = kw_stream_create(x->device, &x->streams[s]);
-  for (uint32_t s = 0; s < x->p->stream_count && status == KW_OK; s++) status = scrub(x->streams[s]);
+  for (uint32_t s = 0; s < x->p->stream_count && status == KW_OK; s++) status = scrub(x, s);
   if (status == KW_OK) status = kw_stream_create(x->device, &x->beside);
   if (status == KW_OK) status = kw_generator_create(x->device, 0, &x->generator);
   x->events = need(x->order->event_count * sizeof(kw_event *));
@@ -204,7 +219,14 @@ static kw_status record_inputs(execution *x, uint32_t index) {
   return status;
 }
 
-static kw_status make_call(execution *x, uint32_t index, kw_stream *stream) {
+static uint64_t segments(const execution *x) {
+  kw_memory_stats stats = {.struct_size = sizeof stats};
+  return kw_memory_get_stats(x->device, &stats) == KW_OK ? stats.plugin_allocs : 0;
+}
+
+static kw_status make_call(execution *x, uint32_t index, uint32_t on) {
+  kw_stream *stream = x->streams[on];
+  const uint64_t before = segments(x);
   const kw_program_call *call = &x->p->calls[index];
   const kw_op *op = kw_op_find(call->c.op->name);
   const uint32_t count = call->c.op->result_count;
@@ -222,6 +244,7 @@ static kw_status make_call(execution *x, uint32_t index, kw_stream *stream) {
   x->out->refused[index] = status == KW_ERR_NOT_IMPLEMENTED;
   if (status == KW_OK || x->out->refused[index]) status = take_results(x, index, &a);
   free_arguments(call, &a);
+  if (status == KW_OK && segments(x) > before) status = keep_back(x, on, 20 << 10); /* it has grown the cache */
   return status;
 }
 
@@ -254,7 +277,7 @@ static kw_status do_act(execution *x, uint32_t act) {
   kw_tensor **base = &x->bases[a->index];
   switch (a->kind) {
     case KW_ACT_CALL:
-      return make_call(x, a->index, stream);
+      return make_call(x, a->index, a->stream);
     case KW_ACT_READ:
       x->out->read[act] = need(x->p->storages[a->index].size);
       return kw_tensor_read_async(*base, x->out->read[act], stream);
@@ -322,6 +345,7 @@ static void end(execution *x) {
   for (uint32_t s = 0; s < KW_PROGRAM_STORAGES; s++) kw_tensor_release(x->bases[s]);
   for (uint32_t e = 0; x->events && e < x->order->event_count; e++) kw_event_destroy(x->events[e]);
   for (uint32_t s = 1; s < KW_PROGRAM_STREAMS; s++) kw_stream_destroy(x->streams[s]);
+  for (uint32_t b = 0; b < x->ballast_count; b++) kw_tensor_release(x->ballast[b]);
   kw_stream_destroy(x->beside);
   kw_generator_destroy(x->generator);
   for (uint32_t a = 0; a < KW_PROGRAM_ACTS; a++) free(x->written[a]);
