@@ -31,4 +31,12 @@ static inline bool kw_mutant_marked(const kw_mutant_marks *all, const void *obje
   return false;
 }
 
+/* Launches, and returns when it is done, so that a defect shows however threads are scheduled; but not on a stream that
+ * was given host functions, which may hold it up for this thread to go on. */
+static inline kw_status kw_mutant_launch_at_once(const kw_call *call, const kw_mutant_marks *with_host_functions) {
+  kw_status status = kw_mutant_launch_real(call);
+  if (status != KW_OK || kw_mutant_marked(with_host_functions, call->stream)) return status;
+  return kw_mutant_real.stream.synchronize(call->device, call->stream, KW_WAIT_FOREVER);
+}
+
 #endif /* KEYWAY_MUTANT_QUEUE_H */
