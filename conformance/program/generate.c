@@ -9,11 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_CALLS = 5, READ = 15, WRITE = 8, RELEASE = 30, REUSED = 60, HELD = 45, OPENED = 2 /* percent */ };
+enum {
+  FEWEST_CALLS = 5,
+  READ = 15,
+  WRITE = 8,
+  RELEASE = 30,
+  REUSED = 60,
+  HELD = 45,
+  OPENED = 2,
+  GRAPH = 8,
+  LAUNCH = 15 /* percent */
+};
 
 static bool add_act(kw_program *program, kw_act_kind kind, uint32_t index, uint32_t stream) {
   if (program->act_count == KW_PROGRAM_ACTS) return false;
-  program->acts[program->act_count] = (kw_program_act){kind, program->act_count, index, stream};
+  program->acts[program->act_count] =
+      (kw_program_act){.kind = kind, .number = program->act_count, .index = index, .stream = stream};
   program->act_count++;
   return true;
 }
@@ -66,7 +77,8 @@ static void draw_host_acts(kw_draw *draw, kw_program *program, uint32_t *io_stre
   }
   if (kw_draw_percent(draw, RELEASE)) {
     const uint32_t storage = draw_released(draw, program);
-    if (storage < program->storage_count && add_act(program, KW_ACT_RELEASE, storage, *io_stream)) {
+    const bool free = storage < program->storage_count && !program->storages[storage].kept;
+    if (free && add_act(program, KW_ACT_RELEASE, storage, *io_stream)) {
       program->storages[storage].released = true;
       draw->apart = kw_draw_percent(draw, REUSED);
       if (draw->apart) *io_stream = stream_of(program, storage);
@@ -74,6 +86,36 @@ static void draw_host_acts(kw_draw *draw, kw_program *program, uint32_t *io_stre
   }
   if (kw_draw_percent(draw, OPENED) && program->stream_count > 1)
     add_act(program, KW_ACT_OPEN, 0, 1 + kw_draw_below(draw, program->stream_count - 1));
+}
+
+/* Whether the last call may be recorded and run again with other numbers in its inputs. */
+static bool recordable(const kw_program *program) {
+  const kw_program_call *call = &program->calls[program->call_count - 1];
+  return call->repeats && call->form == KW_FORM_PLAIN && kw_suite_op_generator(call->c.op) < 0;
+}
+
+/* What a graph uses is not released: it may be launched once more at any time. */
+static void keep_uses(kw_program *program) {
+  kw_program_use uses[KW_PROGRAM_USES];
+  const uint32_t count = kw_program_uses(program, &program->acts[program->act_count - 1], uses);
+  for (uint32_t u = 0; u < count; u++) program->storages[uses[u].storage].kept = true;
+}
+
+/* After a call: whether it is recorded, and with it those that follow. True while nothing but calls may come. */
+static bool draw_graph(kw_draw *draw, kw_program *program, uint32_t stream) {
+  if (draw->graph_calls == 0 && stream > 0 && draw->graphs < KW_PROGRAM_GRAPHS && kw_draw_percent(draw, GRAPH)) {
+    draw->graph_calls = 1 + kw_draw_below(draw, 5);
+    draw->graph = ++draw->graphs;
+  }
+  if (draw->graph_calls > 0 && recordable(program)) {
+    program->acts[program->act_count - 1].graph = draw->graph;
+    keep_uses(program);
+    return --draw->graph_calls > 0;
+  }
+  draw->graph_calls = 0;
+  if (draw->graphs > 0 && kw_draw_percent(draw, LAUNCH))
+    add_act(program, KW_ACT_LAUNCH, 1 + kw_draw_below(draw, draw->graphs), draw_stream(draw, program));
+  return false;
 }
 
 /* Whether all that the call needs has found a place. */
@@ -88,7 +130,7 @@ static bool placed(const kw_program *program) {
 }
 
 bool kw_program_generate(const kw_device_facts *facts, kw_program *program) {
-  kw_draw draw = {program->seed, program->number, 0, false};
+  kw_draw draw = {.seed = program->seed, .number = program->number};
   const uint32_t most = kw_draw_percent(&draw, 60) ? KW_PROGRAM_CALLS / 3 : KW_PROGRAM_CALLS;
   const uint32_t wanted = FEWEST_CALLS + kw_draw_below(&draw, most - FEWEST_CALLS + 1);
   const bool able = facts->native & KW_NATIVE_CALL_HOST && facts->native & KW_NATIVE_EVENTS;
@@ -104,6 +146,7 @@ bool kw_program_generate(const kw_device_facts *facts, kw_program *program) {
     kw_program_place_call(&draw, program);
     draw.apart = false;
     if (!placed(program) || !add_act(program, KW_ACT_CALL, program->call_count - 1, stream)) break;
+    if (draw_graph(&draw, program, stream)) continue;
     if (kw_draw_percent(&draw, 50)) stream = draw_stream(&draw, program);
     draw_host_acts(&draw, program, &stream);
   }

@@ -10,6 +10,9 @@
 typedef struct kw_draw {
   uint64_t seed, number;
   uint32_t counter;
+  uint32_t graph;       /* that the next calls are recorded into */
+  uint32_t graph_calls; /* how many more of them */
+  uint32_t graphs;
   bool apart; /* the next call has inputs of its own only, so that it need not wait for others, and new results */
 } kw_draw;
 

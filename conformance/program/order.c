@@ -57,15 +57,34 @@ static void wait_for(ordering *o, uint32_t stream, uint32_t other, uint32_t numb
   }
 }
 
+/* Whether the act before is recorded into the same graph: while a stream records, it cannot wait for events. */
+static bool is_inside(const kw_program *program, uint32_t act) {
+  const kw_program_act *a = &program->acts[act];
+  return act > 0 && a->graph > 0 && a[-1].graph == a->graph;
+}
+
+/* What an act waits for; of the first call of a graph, what all of its calls do. */
+static void wait_for_uses(ordering *o, const kw_program *program, uint32_t act) {
+  kw_program_use uses[KW_PROGRAM_USES];
+  const uint32_t stream = program->acts[act].stream;
+  uint32_t last_act = act;
+  if (is_inside(program, act)) return;
+  while (last_act + 1 < program->act_count && is_inside(program, last_act + 1)) last_act++;
+  for (uint32_t a = act; a <= last_act; a++) {
+    const uint32_t count = kw_program_uses(program, &program->acts[a], uses);
+    for (uint32_t u = 0; u < count; u++) {
+      const last_uses *last = &o->uses[uses[u].storage];
+      wait_for(o, stream, last->writer, last->write);
+      for (uint32_t s = 0; s < KW_PROGRAM_STREAMS && uses[u].changes; s++) wait_for(o, stream, s, last->reads[s]);
+    }
+  }
+}
+
 static void order_act(ordering *o, const kw_program *program, uint32_t act) {
   kw_program_use uses[KW_PROGRAM_USES];
   const uint32_t stream = program->acts[act].stream;
   const uint32_t count = kw_program_uses(program, &program->acts[act], uses);
-  for (uint32_t u = 0; u < count; u++) {
-    const last_uses *last = &o->uses[uses[u].storage];
-    wait_for(o, stream, last->writer, last->write);
-    for (uint32_t s = 0; s < KW_PROGRAM_STREAMS && uses[u].changes; s++) wait_for(o, stream, s, last->reads[s]);
-  }
+  wait_for_uses(o, program, act);
   add_step(o, KW_STEP_ACT, act, 0, stream);
   if (count == 0) return;
   const uint32_t number = ++o->seen[stream][stream];
@@ -77,7 +96,8 @@ static void order_act(ordering *o, const kw_program *program, uint32_t act) {
     last->write = number;
   }
   /* Every third event comes right behind the act that others may wait for, the others when somebody does. */
-  if (program->stream_count > 1 && act % 3 == 0) record(o, stream);
+  const bool recording = act + 1 < program->act_count && is_inside(program, act + 1);
+  if (program->stream_count > 1 && act % 3 == 0 && !recording) record(o, stream);
 }
 
 void kw_program_order_make(const kw_program *program, kw_program_order *out_order) {

@@ -63,9 +63,10 @@ static void note_uses(kw_program *program, const kw_program_act *act) {
 }
 
 /* Whether an act that is kept still means something. */
-static bool has_sense(const kw_program_act *act, const bool *held) {
+static bool has_sense(const kw_program_act *act, const bool *held, const bool *recorded) {
   if (act->kind == KW_ACT_HOLD) return act->stream > 0 && !held[act->stream];
   if (act->kind == KW_ACT_OPEN) return held[act->stream];
+  if (act->kind == KW_ACT_LAUNCH) return recorded[act->index];
   return true;
 }
 
@@ -76,20 +77,22 @@ static void leave_default_stream(kw_program *program) {
   for (uint32_t i = 0; i < program->act_count; i++) held |= program->acts[i].kind == KW_ACT_HOLD;
   for (uint32_t i = 0; i < program->act_count && held; i++) {
     kw_program_act *act = &program->acts[i];
-    if (act->stream == 0) act->stream = 1 + act->number % (program->stream_count - 1);
+    const bool first = act->graph == 0 || i == 0 || act[-1].graph != act->graph; /* a graph is recorded on one stream */
+    if (act->stream == 0) act->stream = first ? 1 + act->number % (program->stream_count - 1) : act[-1].stream;
   }
 }
 
 /* Leaves the acts of the selection; storages whose maker is none of them are the host's. */
 static void keep(kw_program *program, const selection *wanted) {
-  bool held[KW_PROGRAM_STREAMS] = {false};
+  bool held[KW_PROGRAM_STREAMS] = {false}, recorded[KW_PROGRAM_GRAPHS + 1] = {false};
   uint32_t kept = 0;
   if (wanted->streams < program->stream_count) program->stream_count = wanted->streams;
   for (uint32_t i = 0; i < program->act_count; i++) {
     kw_program_act act = program->acts[i];
     act.stream %= program->stream_count;
-    if ((!wanted->all && !wanted->kept[act.number]) || !has_sense(&act, held)) continue;
+    if ((!wanted->all && !wanted->kept[act.number]) || !has_sense(&act, held, recorded)) continue;
     if (act.kind == KW_ACT_HOLD || act.kind == KW_ACT_OPEN) held[act.stream] = act.kind == KW_ACT_HOLD;
+    if (act.kind == KW_ACT_CALL) recorded[act.graph] = true;
     program->acts[kept++] = act;
   }
   program->act_count = kept;
@@ -189,15 +192,27 @@ static void add_use(kw_program_use *uses, uint32_t *count, int storage, bool cha
   uses[(*count)++] = (kw_program_use){(uint32_t)storage, changes};
 }
 
+/* Of a call. */
+static uint32_t add_uses_of(const kw_program *program, const kw_program_act *act, kw_program_use *uses,
+                            uint32_t count) {
+  const kw_program_call *call = &program->calls[act->index];
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) add_use(uses, &count, call->places[i], false);
+  for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) add_use(uses, &count, call->outs[r], true);
+  return count;
+}
+
 uint32_t kw_program_uses(const kw_program *program, const kw_program_act *act, kw_program_use *out_uses) {
   uint32_t count = 0;
   switch (act->kind) {
-    case KW_ACT_CALL: {
-      const kw_program_call *call = &program->calls[act->index];
-      for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) add_use(out_uses, &count, call->places[i], false);
-      for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) add_use(out_uses, &count, call->outs[r], true);
+    case KW_ACT_CALL:
+      count = add_uses_of(program, act, out_uses, 0);
       break;
-    }
+    case KW_ACT_LAUNCH:
+      for (uint32_t a = 0; a < program->act_count; a++) {
+        const kw_program_act *call = &program->acts[a];
+        if (call->kind == KW_ACT_CALL && call->graph == act->index) count = add_uses_of(program, call, out_uses, count);
+      }
+      break;
     case KW_ACT_READ:
     case KW_ACT_WRITE:
       add_use(out_uses, &count, (int)act->index, act->kind == KW_ACT_WRITE);

@@ -15,6 +15,7 @@ enum {
   KW_PROGRAM_STREAMS = 4, /* the first is the device's default stream */
   KW_PROGRAM_ACTS = 400,
   KW_PROGRAM_STORAGES = 600,
+  KW_PROGRAM_GRAPHS = 4,
   KW_PROGRAM_ID = 256
 };
 
@@ -39,6 +40,7 @@ typedef struct kw_program_storage {
   bool mixed;            /* it may hold what is no element of its dtype */
   bool fixed;            /* it holds indices or the like: nothing changes it */
   bool released;         /* by some act */
+  bool kept;             /* a graph may be launched once more that uses it */
 } kw_program_storage;
 
 /* How a call is made. */
@@ -70,7 +72,8 @@ typedef enum kw_act_kind {
   KW_ACT_WRITE,   /* writes storage `index` from host memory, in stream order */
   KW_ACT_RELEASE, /* gives storage `index` back */
   KW_ACT_HOLD,    /* a host function holds the stream up */
-  KW_ACT_OPEN     /* until here */
+  KW_ACT_OPEN,    /* until here */
+  KW_ACT_LAUNCH   /* launches graph `index` once more */
 } kw_act_kind;
 
 typedef struct kw_program_act {
@@ -78,6 +81,7 @@ typedef struct kw_program_act {
   uint32_t number; /* in the whole program: what ids name */
   uint32_t index;
   uint32_t stream;
+  uint32_t graph; /* of a call: it is recorded into this graph, which is launched behind its last call; 0: no graph */
 } kw_program_act;
 
 typedef struct kw_program {
@@ -112,7 +116,7 @@ typedef struct kw_program_use {
   uint32_t storage;
   bool changes;
 } kw_program_use;
-enum { KW_PROGRAM_USES = KW_CASE_TENSORS + KW_SUITE_RESULTS };
+enum { KW_PROGRAM_USES = KW_PROGRAM_STORAGES };
 uint32_t kw_program_uses(const kw_program *program, const kw_program_act *act, kw_program_use *out_uses);
 
 struct kw_program_order;

@@ -149,6 +149,17 @@ static void conflicts_are_ordered(const kw_program *p, const kw_program_order *o
   }
 }
 
+/* The calls of a graph follow each other, on one stream: while it records, nothing may come between. */
+static void graphs_are_whole(const kw_program *p, const kw_program_order *order) {
+  for (uint32_t i = 1; i < order->step_count; i++) {
+    const kw_program_step *step = &order->steps[i], *before = &order->steps[i - 1];
+    const kw_program_act *act = &p->acts[step->act];
+    if (step->kind != KW_STEP_ACT || !act->graph || step->act == 0 || act[-1].graph != act->graph) continue;
+    if (before->kind != KW_STEP_ACT || act[-1].stream != act->stream)
+      fail_msg("%s: something comes between the calls of graph %u", p->id, act->graph);
+  }
+}
+
 static void order_is_complete(void **state) {
   (void)state;
   kw_program_order *order = malloc(sizeof *order);
@@ -158,6 +169,7 @@ static void order_is_complete(void **state) {
     make(&p, n, "");
     kw_program_order_make(&p, order);
     conflicts_are_ordered(&p, order);
+    graphs_are_whole(&p, order);
     for (uint32_t i = 0; i < order->step_count; i++) waits += order->steps[i].kind == KW_STEP_WAIT;
     kw_program_free(&p);
   }
@@ -182,6 +194,7 @@ static void parts_are_programs(void **state) {
     }
     kw_program_order_make(&part, order);
     conflicts_are_ordered(&part, order);
+    graphs_are_whole(&part, order);
     kw_program_free(&whole);
     kw_program_free(&part);
   }
@@ -191,7 +204,7 @@ static void parts_are_programs(void **state) {
 /* All that programs are about comes up in a hundred of them. */
 static void all_sorts_occur(void **state) {
   (void)state;
-  uint32_t chained = 0, strided = 0, retyped = 0, in_place = 0, plans = 0, leaves = 0, acts[KW_ACT_OPEN + 1] = {0};
+  uint32_t chained = 0, strided = 0, retyped = 0, in_place = 0, plans = 0, leaves = 0, acts[KW_ACT_LAUNCH + 1] = {0};
   for (unsigned n = 0; n < 100; n++) {
     kw_program p;
     make(&p, n, "");
@@ -212,7 +225,7 @@ static void all_sorts_occur(void **state) {
     kw_program_free(&p);
   }
   assert_true(chained > 500 && strided > 300 && retyped > 100 && in_place > 25 && plans > 100 && leaves > 20);
-  for (int kind = 0; kind <= KW_ACT_OPEN; kind++) assert_true(acts[kind] > 10);
+  for (int kind = 0; kind <= KW_ACT_LAUNCH; kind++) assert_true(acts[kind] > 10);
 }
 
 int main(void) {

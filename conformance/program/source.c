@@ -160,13 +160,14 @@ static void put_generator(FILE *out, const kw_program_call *call) {
           named ? "generator" : "kw_generator_default(device)", rng.seed, rng.offset);
 }
 
-static void put_call(FILE *out, const kw_program_call *call, uint32_t stream) {
+/* `again`: into the results that core has allocated the first time. */
+static void put_call(FILE *out, const kw_program_call *call, uint32_t stream, bool again) {
   const kw_case *c = &call->c;
   const uint32_t count = c->op->result_count;
   fprintf(out, "  { /* %s */\n    kw_tensor *a[%d] = {NULL}, *r[%d] = {NULL}, *outs[%d] = {NULL};\n", c->id,
           KW_CASE_TENSORS, KW_SUITE_RESULTS, KW_SUITE_RESULTS);
   for (uint32_t r = 0; r < c->result_count; r++) {
-    if (call->outs[r] < 0 || call->allocated[r]) continue;
+    if (call->outs[r] < 0 || (call->allocated[r] && !again)) continue;
     put_view(out, "r", r, call->outs[r], &c->outs[r]);
     bool argument = false;
     for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
@@ -188,7 +189,7 @@ static void put_call(FILE *out, const kw_program_call *call, uint32_t stream) {
   fprintf(out, "%s};\n    OK(kw_op_call(kw_op_find(\"%s\"), s[%u], args, %u, outs, %u));\n",
           c->arg_count ? "" : "kw_arg_none()", c->op->name, stream, c->arg_count, count);
   for (uint32_t r = 0; r < count; r++) {
-    if (call->allocated[r]) fprintf(out, "    t[%d] = outs[%u];\n", call->outs[r], r);
+    if (call->allocated[r] && !again) fprintf(out, "    t[%d] = outs[%u];\n", call->outs[r], r);
   }
   fprintf(out,
           "    for (int i = 0; i < %d; i++) kw_tensor_release(a[i]);\n    for (int i = 0; i < %d; i++) "
@@ -196,11 +197,25 @@ static void put_call(FILE *out, const kw_program_call *call, uint32_t stream) {
           KW_CASE_TENSORS, KW_SUITE_RESULTS);
 }
 
+/* The calls of a graph once more, for the waited run. */
+static void put_again(FILE *out, const kw_program *p, uint32_t graph) {
+  fputs("  if (waited) {\n", out);
+  for (uint32_t a = 0; a < p->act_count; a++) {
+    if (p->acts[a].kind != KW_ACT_CALL || p->acts[a].graph != graph) continue;
+    put_call(out, &p->calls[p->acts[a].index], p->acts[a].stream, true);
+    fputs("  OK(kw_device_synchronize(device));\n", out);
+  }
+  fputs("  }\n", out);
+}
+
 static void put_act(FILE *out, const kw_program *p, uint32_t index) {
   const kw_program_act *act = &p->acts[index];
+  const bool first = act->graph && (index == 0 || p->acts[index - 1].graph != act->graph);
+  const bool last = act->graph && (index + 1 == p->act_count || p->acts[index + 1].graph != act->graph);
+  if (first) fprintf(out, "  if (!waited) OK(kw_graph_begin(s[%u]));\n", act->stream);
   switch (act->kind) {
     case KW_ACT_CALL:
-      put_call(out, &p->calls[act->index], act->stream);
+      put_call(out, &p->calls[act->index], act->stream, false);
       break;
     case KW_ACT_READ: /* what is left at the end is compared */
       break;
@@ -213,9 +228,17 @@ static void put_act(FILE *out, const kw_program *p, uint32_t index) {
     case KW_ACT_HOLD:
       fprintf(out, "  if (!waited) OK(kw_stream_call_host(s[%u], hold, &open_now[%u]));\n", act->stream, act->stream);
       break;
+    case KW_ACT_LAUNCH:
+      fprintf(out, "  if (!waited) OK(kw_graph_launch(g[%u], s[%u]));\n", act->index, act->stream);
+      put_again(out, p, act->index);
+      break;
     case KW_ACT_OPEN:
       fprintf(out, "  if (!waited) linger(beside);\n  atomic_store(&open_now[%u], 1);\n", act->stream);
       break;
+  }
+  if (last) {
+    fprintf(out, "  if (!waited) OK(kw_graph_end(s[%u], &g[%u]));\n", act->stream, act->graph);
+    fprintf(out, "  if (!waited) OK(kw_graph_launch(g[%u], s[%u]));\n", act->graph, act->stream);
   }
   fputs("  if (waited) OK(kw_device_synchronize(device));\n", out);
 }
@@ -250,13 +273,15 @@ static void put_begin(FILE *out, const kw_program *p, const kw_program_order *or
       "  kw_stream *s[%d] = {kw_stream_default(device), NULL}, *beside = NULL;\n"
       "  kw_event *e[%u] = {NULL};\n"
       "  kw_tensor *t[%u] = {NULL};\n"
+      "  kw_graph *g[%u] = {NULL};\n"
       "  kw_generator *generator = NULL;\n"
       "  OK(kw_generator_create(device, 0, &generator));\n"
       "  OK(kw_stream_create(device, &beside));\n"
       "  for (int i = 0; i < 4; i++) atomic_store(&open_now[i], 0);\n"
       "  for (int i = 1; i < %u; i++) OK(kw_stream_create(device, &s[i]));\n"
       "  for (int i = 0; i < %u; i++) OK(kw_event_create(device, &e[i]));\n",
-      KW_PROGRAM_STREAMS, order->event_count + 1, p->storage_count + 1, p->stream_count, order->event_count + 1);
+      KW_PROGRAM_STREAMS, order->event_count + 1, p->storage_count + 1, KW_PROGRAM_GRAPHS + 1, p->stream_count,
+      order->event_count + 1);
   for (uint32_t s = 0; s < p->storage_count; s++) {
     const kw_program_storage *storage = &p->storages[s];
     if (!storage->used || storage->maker >= 0) continue;
@@ -279,10 +304,11 @@ static void put_end(FILE *out, const kw_program *p, const kw_program_order *orde
   }
   fprintf(out,
           "  for (int i = 0; i < %u; i++) kw_tensor_release(t[i]);\n"
+          "  for (int i = 0; i < %u; i++) kw_graph_destroy(g[i]);\n"
           "  for (int i = 0; i < %u; i++) kw_event_destroy(e[i]);\n"
           "  for (int i = 1; i < 4; i++) kw_stream_destroy(s[i]);\n"
           "  kw_stream_destroy(beside);\n  kw_generator_destroy(generator);\n}\n\n",
-          p->storage_count + 1, order->event_count + 1);
+          p->storage_count + 1, KW_PROGRAM_GRAPHS + 1, order->event_count + 1);
 }
 
 /* The function that prints element `at` of what differs, by its bits and, of a float or whole number, its value. */

@@ -66,7 +66,11 @@ static void put_act(FILE *out, const kw_program *program, const kw_program_act *
     case KW_ACT_OPEN:
       fputs("open", out);
       break;
+    case KW_ACT_LAUNCH:
+      fprintf(out, "launch graph %u once more", act->index);
+      break;
   }
+  if (act->graph) fprintf(out, ", in graph %u", act->graph);
   fputc('\n', out);
 }
 

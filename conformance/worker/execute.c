@@ -29,6 +29,8 @@ typedef struct execution {
   kw_plan *plans[KW_PROGRAM_CALLS];
   void *written[KW_PROGRAM_ACTS];
   kw_hold *holds[KW_PROGRAM_STREAMS];
+  kw_graph *graphs[KW_PROGRAM_GRAPHS + 1];
+  uint32_t recording; /* the graph; 0: none */
 } execution;
 
 size_t kw_program_dense_size(const kw_case_tensor *tensor) {
@@ -140,7 +142,7 @@ static kw_status make_arguments(const execution *x, const kw_program_call *call,
   kw_status status = KW_OK;
   memset(a, 0, sizeof *a);
   for (uint32_t r = 0; r < c->result_count && status == KW_OK; r++) {
-    if (call->outs[r] < 0 || call->allocated[r]) continue;
+    if (call->outs[r] < 0 || (call->allocated[r] && !x->bases[call->outs[r]])) continue;
     status = make_view(x, call->outs[r], &c->outs[r], &a->results[r]);
     if (r < c->op->result_count) a->outs[r] = a->results[r];
   }
@@ -186,7 +188,7 @@ static kw_status take_results(execution *x, uint32_t index, const call_arguments
   const kw_program_call *call = &x->p->calls[index];
   kw_status status = KW_OK;
   for (uint32_t r = 0; r < call->c.result_count && status == KW_OK; r++) {
-    if (!call->allocated[r]) continue;
+    if (!call->allocated[r] || x->bases[call->outs[r]]) continue; /* a graph's call, made again */
     kw_tensor **base = &x->bases[call->outs[r]];
     *base = a->outs[r];
     const kw_case_tensor *wanted = &call->c.outs[r];
@@ -213,6 +215,8 @@ static kw_status record_inputs(execution *x, uint32_t index) {
     if (place < 0 || (t->output && !t->read)) continue;
     void *bytes = need(x->p->storages[place].size);
     status = kw_tensor_read(x->bases[place], bytes);
+    free(x->out->inputs[index][i]);
+    x->out->inputs[index][i] = NULL;
     if (status == KW_OK) x->out->inputs[index][i] = kw_program_gather(t->output ? &call->c.outs[t->result] : t, bytes);
     free(bytes);
   }
@@ -244,7 +248,8 @@ static kw_status make_call(execution *x, uint32_t index, uint32_t on) {
   x->out->refused[index] = status == KW_ERR_NOT_IMPLEMENTED;
   if (status == KW_OK || x->out->refused[index]) status = take_results(x, index, &a);
   free_arguments(call, &a);
-  if (status == KW_OK && segments(x) > before) status = keep_back(x, on, 20 << 10); /* it has grown the cache */
+  if (status == KW_OK && segments(x) > before && !x->recording)
+    status = keep_back(x, on, 20 << 10); /* it has grown the cache */
   return status;
 }
 
@@ -271,13 +276,41 @@ static void open_hold(execution *x, uint32_t stream) {
   x->holds[stream] = NULL;
 }
 
+/* A call, recorded where the program says so and the run is free. A graph is launched behind its last call. */
+static kw_status make_recorded_call(execution *x, uint32_t act) {
+  const kw_program_act *a = &x->p->acts[act];
+  kw_stream *stream = x->streams[a->stream];
+  const bool last = act + 1 == x->p->act_count || x->p->acts[act + 1].graph != a->graph;
+  if (x->waited || a->graph == 0) return make_call(x, a->index, a->stream);
+  kw_status status = x->recording ? KW_OK : kw_graph_begin(stream);
+  if (status != KW_OK) return status;
+  x->recording = a->graph;
+  status = make_call(x, a->index, a->stream);
+  if (status != KW_OK || !last) return status;
+  x->recording = 0;
+  status = kw_graph_end(stream, &x->graphs[a->graph]);
+  return status == KW_OK ? kw_graph_launch(x->graphs[a->graph], stream) : status;
+}
+
+/* The waited run makes a graph's calls once more, each waited for, into the same results. */
+static kw_status repeat_calls(execution *x, uint32_t graph) {
+  kw_status status = KW_OK;
+  for (uint32_t a = 0; a < x->p->act_count && status == KW_OK; a++) {
+    const kw_program_act *act = &x->p->acts[a];
+    if (act->kind != KW_ACT_CALL || act->graph != graph) continue;
+    status = make_call(x, act->index, act->stream);
+    if (status == KW_OK) status = kw_device_synchronize(x->device);
+  }
+  return status;
+}
+
 static kw_status do_act(execution *x, uint32_t act) {
   const kw_program_act *a = &x->p->acts[act];
   kw_stream *stream = x->streams[a->stream];
   kw_tensor **base = &x->bases[a->index];
   switch (a->kind) {
     case KW_ACT_CALL:
-      return make_call(x, a->index, a->stream);
+      return make_recorded_call(x, act);
     case KW_ACT_READ:
       x->out->read[act] = need(x->p->storages[a->index].size);
       return kw_tensor_read_async(*base, x->out->read[act], stream);
@@ -291,6 +324,8 @@ static kw_status do_act(execution *x, uint32_t act) {
       return KW_OK;
     case KW_ACT_HOLD:
       return x->waited ? KW_OK : kw_hold_close(stream, &x->holds[a->stream]);
+    case KW_ACT_LAUNCH:
+      return x->waited ? repeat_calls(x, a->index) : kw_graph_launch(x->graphs[a->index], stream);
     case KW_ACT_OPEN:
       if (!x->waited) open_hold(x, a->stream);
       return KW_OK;
@@ -341,6 +376,7 @@ static void read_all(execution *x) {
 }
 
 static void end(execution *x) {
+  for (uint32_t g = 0; g <= KW_PROGRAM_GRAPHS; g++) kw_graph_destroy(x->graphs[g]);
   for (uint32_t c = 0; c < KW_PROGRAM_CALLS; c++) kw_plan_destroy(x->plans[c]);
   for (uint32_t s = 0; s < KW_PROGRAM_STORAGES; s++) kw_tensor_release(x->bases[s]);
   for (uint32_t e = 0; x->events && e < x->order->event_count; e++) kw_event_destroy(x->events[e]);
