@@ -168,12 +168,12 @@ static void run_contract_batch(coordinator *co, kw_process *process, const batch
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
     kw_run_case *result = &co->run->cases[i];
     char text[512] = "";
+    if (result->program && out_of_time(co, kw_clock_seconds())) break;
     if (!kw_worker_client_start(co->run, process, text, sizeof text)) {
       kw_case_result_mark(&result->result, KW_OUTCOME_CRASH, "crash", text);
       continue;
     }
     double start = kw_clock_seconds();
-    if (result->program && out_of_time(co, start)) break;
     kw_worker_client_send(process, result, 0, message);
     kw_read read = kw_worker_client_receive(co->run, process, result, 0, message);
     result->seconds = kw_clock_seconds() - start;
