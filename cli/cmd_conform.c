@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 #include "contract/contract_suites.h"
+#include "program/order.h"
 #include "report/files.h"
 #include "report/formats.h"
 #include "report/make.h"
@@ -58,7 +59,7 @@ static bool parse_shard(const char *text, kw_run_options *options) {
 /* Names of suites are checked here, so that a typing error is not taken for an empty suite. */
 static bool known_suites(const char *list) {
 #define NAME(suite) , #suite
-  static const char *const names[] = {"ops" KW_CONTRACT_SUITES(NAME)};
+  static const char *const names[] = {"ops", "programs" KW_CONTRACT_SUITES(NAME)};
   for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
     size_t length = strcspn(p, ","), i = 0;
     while (i < sizeof names / sizeof names[0] && (strlen(names[i]) != length || memcmp(names[i], p, length) != 0)) i++;
@@ -107,7 +108,7 @@ static bool take_choice(const kw_cli_args *args, kw_run_options *o) {
         "+fft, +detection, +paged (core+f64+fp8)");
   }
   if (o->suites && !known_suites(o->suites)) {
-    return complain("--suite takes a comma-separated list of: ops" KW_CONTRACT_SUITES(LISTED));
+    return complain("--suite takes a comma-separated list of: ops,programs" KW_CONTRACT_SUITES(LISTED));
   }
   return !shard || parse_shard(shard, o) || complain("--shard takes I/N with 1 <= I <= N");
 }
@@ -121,6 +122,25 @@ static bool take_timeout(const kw_cli_args *args, kw_run_options *o) {
   return good || complain("--timeout-scale takes a number above 0, at most 10000");
 }
 
+/* "200", or "30s". */
+static bool take_budget(const kw_cli_args *args, kw_run_options *o) {
+  const char *text = kw_cli_args_value(args, "--budget");
+  char number[24];
+  uint64_t count;
+  if (!text) return true;
+  const size_t length = strlen(text), digits = strspn(text, "0123456789");
+  const bool seconds = length == digits + 1 && text[digits] == 's';
+  if (digits >= sizeof number || (length != digits && !seconds)) return complain("--budget takes N programs or Ns");
+  snprintf(number, sizeof number, "%.*s", (int)digits, text);
+  if (!parse_u64(number, 1, 100000, &count)) return complain("--budget takes a number from 1 to 100000");
+  if (seconds) {
+    o->program_seconds = (double)count;
+  } else {
+    o->programs = (uint32_t)count;
+  }
+  return true;
+}
+
 static bool take_options(const kw_cli_args *args, kw_run_options *o) {
   uint64_t jobs = cpu_count();
   if (jobs > 64) jobs = 64;
@@ -129,10 +149,11 @@ static bool take_options(const kw_cli_args *args, kw_run_options *o) {
                         .shard = 1,
                         .shards = 1,
                         .timeout_scale = 1,
+                        .programs = 100,
                         .expect = kw_cli_args_value(args, "--expect"),
                         .no_shrink = kw_cli_args_has(args, "--no-shrink"),
                         .fail_fast = kw_cli_args_has(args, "--fail-fast")};
-  bool good = take_plugins(args, o) && take_choice(args, o) && take_timeout(args, o) &&
+  bool good = take_plugins(args, o) && take_choice(args, o) && take_timeout(args, o) && take_budget(args, o) &&
               take_number(args, "--seed", 0, UINT64_MAX, "--seed takes a number from 0 to 2^64-1", &o->seed) &&
               take_number(args, "--jobs", 1, 64, "--jobs takes a number from 1 to 64", &jobs);
   o->jobs = (uint32_t)jobs;
@@ -156,12 +177,32 @@ static bool same_plugin(const kw_run *run) {
   return kw_digest_file(run->facts.plugin_path, hash) && strcmp(hash, run->plugin_hash) == 0;
 }
 
+/* The one program that was chosen, as C. */
+static int print_source(const kw_run *run) {
+  const kw_run_options *o = run->options;
+  kw_program *program = malloc(sizeof *program);
+  kw_program_order *order = malloc(sizeof *order);
+  if (!program || !order) abort();
+  const bool there = run->case_count == 1 && kw_program_make(run->cases[0].id, o->seed, &run->facts, program);
+  if (there) {
+    kw_program_order_make(program, order);
+    char *source = kw_program_source(program, order, o->device, o->plugin_count > 0 ? o->plugins[0] : NULL);
+    fputs(source, stdout);
+    free(source);
+    kw_program_free(program);
+  }
+  free(program);
+  free(order);
+  return there ? 0 : refuse("nothing was printed", "--source takes one program: --case programs/17");
+}
+
 static int run_and_report(kw_run *run, const kw_cli_args *args) {
   const kw_run_options *o = run->options;
   if (o->list) {
     for (uint32_t i = 0; i < run->case_count; i++) puts(run->cases[i].id);
     return 0;
   }
+  if (kw_cli_args_has(args, "--source")) return print_source(run);
   if (!kw_digest_file(run->facts.plugin_path, run->plugin_hash)) return refuse(run->facts.plugin_path, strerror(errno));
   kw_run_cases(run);
   if (!same_plugin(run)) {
@@ -209,11 +250,13 @@ static const kw_cli_option options[] = {
     {"--level", "LEVEL",
      "judge the op set of a level instead of what the device claims: core, inference,\n"
      "training; with more dtypes: core+f64, core+complex+fp8"},
-    {"--suite", "LIST", "only some of these, comma-separated:\nops" KW_CONTRACT_SUITES(LISTED)},
+    {"--suite", "LIST", "only some of these, comma-separated:\nops,programs" KW_CONTRACT_SUITES(LISTED)},
+    {"--budget", "N", "of --suite programs: so many, or with an s as many as can be begun in N seconds (default 100)"},
     {"--op", "GLOBS", "only ops whose name matches, comma-separated: 'add.*,mul.*'"},
     {"--case", "GLOB", "only this case, as a report names it; or all that match: '*/f32/prime/1'"},
     {"--after", "LIST", "with --case: runs these in its process first, comma-separated: 'neg/f32/one/0#1'"},
     {"--list", NULL, "print the ids of all chosen cases and run none"},
+    {"--source", NULL, "of a program (--case programs/17): print it as C and run none"},
     {"--seed", "S", "seed of inputs and order (default 1)"},
     {"--fail-fast", NULL, "stop after the first failure; the other cases count as not run"},
     {"--jobs", "N", "worker processes at a time (default: CPUs)"},

@@ -144,6 +144,7 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_ele
     const double growth = rule->growth > 0 ? rule->growth : kw_growth(rule->terms);
     allowed = (growth * kw_element_pow2(1 - compute.precision) + rule->lost) * magnitude + tails;
   }
+  allowed *= 1 + rule->more;
   double half = 0;
   if (format.precision < compute.precision) {
     kw_wide smaller = fabs(got) < fabs(oracle.hi) ? (kw_wide){got, 0} : oracle;
@@ -236,7 +237,7 @@ static bool is_poison(size_t size, const void *element, unsigned char poison) {
   return true;
 }
 
-static void print_element(char *text, size_t size, kw_dtype dtype, const void *element) {
+void kw_compare_print_element(char *text, size_t size, kw_dtype dtype, const void *element) {
   char bits[40] = "0x";
   size_t bytes = kw_element_size(dtype), at = 2;
   for (size_t i = bytes; i-- > 0;)
@@ -289,16 +290,17 @@ static void describe(const kw_case_tensor *out, kw_dtype dtype, int64_t parts, c
   _Alignas(16) char want[16] = {0};
   print_index(where, sizeof where, out->rank, out->shape, v->index / parts);
   if (parts > 1) strcat(where, v->index % parts ? ", imaginary part" : ", real part");
-  print_element(got_text, sizeof got_text, dtype, (const char *)got + (size_t)v->index * size);
+  kw_compare_print_element(got_text, sizeof got_text, dtype, (const char *)got + (size_t)v->index * size);
   if (expected->dtype != KW_DTYPE_WIDE) {
-    print_element(want_text, sizeof want_text, dtype, (const char *)expected->values + (size_t)v->index * size);
+    kw_compare_print_element(want_text, sizeof want_text, dtype,
+                             (const char *)expected->values + (size_t)v->index * size);
     snprintf(v->text, sizeof v->text, "element %s: got %s, expected %s; %lld of %lld elements are wrong", where,
              got_text, want_text, (long long)v->wrong, (long long)expected->count);
     return;
   }
   kw_wide oracle = wide_at(expected->values, v->index);
   kw_element_store(dtype, want, kw_element_round(dtype, oracle));
-  print_element(want_text, sizeof want_text, dtype, want);
+  kw_compare_print_element(want_text, sizeof want_text, dtype, want);
   double value = kw_element_load(dtype, (const char *)got + (size_t)v->index * size);
   double error = isfinite(value) && isfinite(oracle.hi) ? fabs((value - oracle.hi) - oracle.lo) : (double)INFINITY;
   snprintf(v->text, sizeof v->text,

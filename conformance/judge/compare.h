@@ -59,6 +59,7 @@ typedef struct kw_rule {
   kw_dtype compute;  /* c */
   double lost;       /* 2 d + d^2; 0 in the highest math mode */
   double growth;     /* of a vendor's op, in place of growth(terms); otherwise 0 */
+  double more;       /* so many bounds more are allowed; 0 but where a program is judged */
 } kw_rule;
 
 /* The rule of one of a case's results on a device that flushes the dtypes in `flush`. */
@@ -83,6 +84,9 @@ typedef struct kw_comparison {
   char text[704];  /* what differed, one line; "" when it passes */
   char defect[64]; /* a defect recognised by its looks: "tail not written", "poison visible"; or "" */
 } kw_comparison;
+
+/* "0.5 (0x3f000000)": an element with its bits. */
+void kw_compare_print_element(char *text, size_t size, kw_dtype dtype, const void *element);
 
 /* Judges a whole result, densely packed. `poison` is the byte that outputs were filled with before. */
 void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, const kw_oracle_result *expected,

@@ -21,6 +21,7 @@ typedef enum oracle_form {
 /* One run of the reference. */
 typedef struct oracle_call {
   const kw_case *c;
+  const void *const *inputs; /* storages to take instead of the case's own; NULL */
   uint64_t seed;
   uint32_t run;
   uint64_t flush;
@@ -94,7 +95,11 @@ static kw_status make_raw(oracle_call *call) {
     if (!tensor->given || is_result(call->c, i)) continue;
     call->raw[i] = calloc(tensor->extent + 1, kw_element_size(tensor->dtype)); /* what no layout names is zero */
     if (!call->raw[i]) return KW_ERR_OUT_OF_MEMORY;
-    kw_case_fill(call->c, i, call->seed, call->run, false, call->raw[i]);
+    if (call->inputs) {
+      memcpy(call->raw[i], call->inputs[i], tensor->extent * kw_element_size(tensor->dtype));
+    } else {
+      kw_case_fill(call->c, i, call->seed, call->run, false, call->raw[i]);
+    }
   }
   return KW_OK;
 }
@@ -259,10 +264,15 @@ static kw_status allow_overflow(const oracle_call *base, const oracle_wish *plai
 }
 
 kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_oracle_results *out) {
+  return kw_oracle_run_on(c, seed, run, flush, NULL, out);
+}
+
+kw_status kw_oracle_run_on(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, const void *const *inputs,
+                           kw_oracle_results *out) {
   memset(out, 0, sizeof *out);
   out->count = c->result_count;
   bool wide = c->key == KW_F64 || c->key == KW_C128;
-  oracle_call base = {.c = c, .seed = seed, .run = run, .flush = flush};
+  oracle_call base = {.c = c, .inputs = inputs, .seed = seed, .run = run, .flush = flush};
   const table_fn reference = wide ? kw_reference_f128 : kw_reference_f64;
   oracle_wish plain = {FORM_PLAIN, find_kernel(c->op->name, reference), {0}, {0}};
   for (uint32_t r = 0; r < out->count; r++) {

@@ -28,6 +28,9 @@ typedef struct kw_oracle_results {
 /* Computes what run `run` of the case should give. `flush`: dtypes (KW_DTYPE_BIT) whose subnormals the device may
  * replace by zero. KW_ERR_NOT_IMPLEMENTED when the reference lacks the op, KW_ERR_OUT_OF_MEMORY; out is zeroed then. */
 kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_oracle_results *out);
+/* The same of the case on other inputs: inputs[i] has the storage of tensor i as the case lays it out. */
+kw_status kw_oracle_run_on(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, const void *const *inputs,
+                           kw_oracle_results *out);
 /* A checksum of all values. */
 uint32_t kw_oracle_checksum(const kw_oracle_results *oracle);
 void kw_oracle_free(kw_oracle_results *oracle);

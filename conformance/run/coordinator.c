@@ -52,6 +52,7 @@ typedef struct coordinator {
   failure_place *places; /* per case */
   bool progress;
   pthread_mutex_t lock; /* of the terminal, and of `logs` */
+  double start;
 } coordinator;
 
 /* A thread of the coordinator, and its worker. */
@@ -79,7 +80,7 @@ static void make_batches(coordinator *co) {
     while (end < run->case_count) {
       const kw_run_case *next = &run->cases[end];
       if ((first->op == NULL) != (next->op == NULL)) break;
-      if (first->op && end - i == BATCH) break;
+      if ((first->op || first->program) && end - i == BATCH) break;
       size_t length = suite_length(first->id);
       if (!first->op && (suite_length(next->id) != length || memcmp(first->id, next->id, length) != 0)) break;
       end++;
@@ -206,13 +207,20 @@ static void run_ops_batch(side *me, const batch *b) {
   }
 }
 
-/* Contract tests go one by one: after a failure the next one gets a fresh process. */
+/* Whether no more programs are to be begun. */
+static bool out_of_time(const coordinator *co, double now) {
+  const double limit = co->run->options->program_seconds;
+  return limit > 0 && now - co->start > limit;
+}
+
+/* Contract tests and programs go one by one: after a failure the next one gets a fresh process. */
 static void run_contract_batch(side *me, const batch *b) {
   coordinator *co = me->co;
   kw_process_stop(&me->process);
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
     kw_run_case *result = &co->run->cases[i];
     char text[512] = "";
+    if (result->program && out_of_time(co, kw_clock_seconds())) break;
     if (!start(me, text, sizeof text)) {
       kw_case_result_mark(&result->result, KW_OUTCOME_CRASH, "crash", text);
       continue;
@@ -309,7 +317,9 @@ static void *run_firsts(void *argument) {
     const failure_place *place = &co->places[co->firsts[i]];
     const kw_calls before = {co->run->cases, place->log ? place->log->calls : NULL, place->count};
     kw_replay_case(co->run, c, &before);
-    if (c->op && !c->passes_alone && !co->run->options->no_shrink) kw_shrink_case(co->run, c);
+    if (c->passes_alone || co->run->options->no_shrink) continue;
+    if (c->op) kw_shrink_case(co->run, c);
+    if (c->program) kw_shrink_program(co->run, c);
   }
   return NULL;
 }
@@ -334,8 +344,8 @@ static void free_logs(coordinator *co) {
 }
 
 void kw_run_cases(kw_run *run) {
-  double begin = kw_clock_seconds();
-  coordinator co = {.run = run, .progress = isatty(STDERR_FILENO)};
+  const double begin = kw_clock_seconds();
+  coordinator co = {.run = run, .progress = isatty(STDERR_FILENO), .start = begin};
   if (run->options->after) {
     kw_replay_run(run);
     run->seconds = kw_clock_seconds() - begin;
@@ -356,5 +366,6 @@ void kw_run_cases(kw_run *run) {
   free(co.places);
   free(co.hangs);
   free(co.batches);
+  if (run->options->program_seconds > 0) kw_run_drop_untried(run);
   run->seconds = kw_clock_seconds() - begin;
 }

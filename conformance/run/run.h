@@ -24,7 +24,9 @@ typedef struct kw_run_options {
   uint64_t seed;
   uint32_t shard, shards; /* shard 1..shards */
   double timeout_scale;
-  const char *expect; /* file of known failures; NULL */
+  const char *expect;     /* file of known failures; NULL */
+  uint32_t programs;      /* how many, where they are asked for */
+  double program_seconds; /* above 0: as many as can be begun in that time instead */
   bool list, verbose, no_shrink, fail_fast;
 } kw_run_options;
 
@@ -36,7 +38,8 @@ typedef struct kw_run_ref {
 
 typedef struct kw_run_case {
   char *id;
-  const kw_op_facts *op; /* NULL: a contract test */
+  const kw_op_facts *op; /* NULL: a contract test, or a program */
+  bool program;
   kw_dtype dtype;
   kw_case_result result;
   char *smallest; /* id of the smallest variant that fails as well, and its tensors (shrink.h); NULL */
@@ -80,6 +83,9 @@ bool kw_run_find_case(const kw_run *run, const char *id, kw_run_case *out_case);
 
 /* Chooses the cases; a message says why there are none. run->facts is filled in. False: nothing to run. */
 bool kw_run_select(kw_run *run, char *out_message, size_t size);
+
+/* Drops the programs that were not begun. */
+void kw_run_drop_untried(kw_run *run);
 
 /* Runs all of run->cases on options->jobs workers. */
 void kw_run_cases(kw_run *run);

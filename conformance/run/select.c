@@ -4,6 +4,7 @@
  */
 #include "case/make.h"
 #include "core/base/array.h"
+#include "program/program.h"
 #include "run/run.h"
 
 #include <fnmatch.h>
@@ -18,6 +19,7 @@ static bool in_list(const char *list, const char *name, size_t length) {
   return false;
 }
 
+/* Programs are run where they are named: how many of them say enough depends on the device. */
 static bool suite_wanted(const kw_run_options *options, const char *name, size_t length) {
   if (options->suites) return in_list(options->suites, name, length);
   bool ops = length == 3 && memcmp(name, "ops", 3) == 0;
@@ -108,8 +110,31 @@ static void select_ops(kw_run *run) {
   }
 }
 
+/* Whether a program of this id can be made of what the device claims. */
+static bool program_exists(const kw_run *run, const char *id) {
+  kw_program *program = malloc(sizeof *program);
+  if (!program) abort();
+  const bool there = kw_program_make(id, run->options->seed, &run->facts, program);
+  if (there) kw_program_free(program);
+  free(program);
+  return there;
+}
+
+/* Of a device that claims nothing there are none. */
+static void select_programs(kw_run *run) {
+  enum { MOST = 100000 }; /* that a time limit is given for */
+  const uint32_t count = run->options->program_seconds > 0 ? MOST : run->options->programs;
+  char id[32];
+  if (count > 0 && !program_exists(run, "programs/0")) return;
+  for (uint32_t i = 0; i < count; i++) {
+    snprintf(id, sizeof id, "programs/%u", i);
+    add_case(run, id, NULL, KW_DTYPE_NONE)->program = true;
+  }
+}
+
 bool kw_run_find_case(const kw_run *run, const char *id, kw_run_case *out_case) {
   *out_case = (kw_run_case){.id = (char *)id, .dtype = KW_DTYPE_NONE};
+  if (program_exists(run, id)) return out_case->program = true;
   for (uint32_t i = 0; i < run->facts.contract_count; i++) {
     if (strcmp(run->facts.contracts[i], id) == 0) return true;
   }
@@ -126,7 +151,7 @@ bool kw_run_find_case(const kw_run *run, const char *id, kw_run_case *out_case) 
 static bool select_one(kw_run *run) {
   kw_run_case found;
   if (!kw_run_find_case(run, run->options->case_id, &found)) return false;
-  add_case(run, found.id, found.op, found.dtype);
+  add_case(run, found.id, found.op, found.dtype)->program = found.program;
   return true;
 }
 
@@ -189,6 +214,14 @@ static void keep(kw_run *run, bool (*wanted)(const kw_run *, uint32_t)) {
   run->case_count = kept;
 }
 
+static bool was_begun(const kw_run *run, uint32_t index) {
+  return !run->cases[index].program || run->cases[index].result.outcome != KW_OUTCOME_NONE;
+}
+
+void kw_run_drop_untried(kw_run *run) {
+  keep(run, was_begun);
+}
+
 bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   const kw_run_options *options = run->options;
   const bool glob = options->case_id && strpbrk(options->case_id, "*?");
@@ -220,8 +253,12 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   }
   select_contracts(run);
   if (suite_wanted(options, "ops", 3)) select_ops(run);
+  const bool timed = options->program_seconds > 0; /* how many there will be is not known: they are in no hash */
+  const bool programs = options->suites && suite_wanted(options, "programs", 8);
+  if (programs && !timed) select_programs(run);
   if (glob) keep(run, matches);
   hash_cases(run);
+  if (programs && timed) select_programs(run);
   keep(run, is_in_shard);
   if (run->case_count > 0) return true;
   snprintf(

@@ -13,4 +13,8 @@
  * else alone. Threads may do this for different cases at the same time. */
 void kw_shrink_case(const kw_run *run, kw_run_case *failed);
 
+/* The same for a program: as few acts and streams as will do, found by leaving out ever smaller parts. A program that
+ * fails only now and then is tried more than once. smallest_tensors says how many calls are left. */
+void kw_shrink_program(const kw_run *run, kw_run_case *failed);
+
 #endif /* KEYWAY_CONFORMANCE_SHRINK_H */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "judge/judge.h"
+#include "judge/program_judge.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,8 +65,8 @@ bool kw_worker_client_send(const kw_run *run, const kw_process *process, const k
   kw_message_clear(message);
   if (c->op) kw_message_put_u32(message, case_run);
   kw_message_put_string(message, c->id);
-  if (!c->op) kw_message_put_f64(message, factor(run));
-  return kw_frame_send(process->fd, c->op ? KW_FRAME_RUN : KW_FRAME_CONTRACT, message);
+  if (!c->op && !c->program) kw_message_put_f64(message, factor(run));
+  return kw_frame_send(process->fd, c->op ? KW_FRAME_RUN : c->program ? KW_FRAME_PROGRAM : KW_FRAME_CONTRACT, message);
 }
 
 /* Adds up what a report says about the whole run. */
@@ -76,6 +77,15 @@ static void count(kw_run *run, const kw_case_run *ran) {
   run->modules_built += ran->modules_built;
   run->modules_cached += ran->modules_cached;
   run->build_ns += ran->build_ns;
+}
+
+static kw_read take_program(kw_run *run, kw_run_case *c, kw_message *message) {
+  kw_program_run answer;
+  if (!kw_program_run_read(message, &answer)) return KW_READ_GARBAGE;
+  const bool good =
+      strcmp(answer.id, c->id) == 0 && kw_judge_program(&run->facts, &answer, run->options->seed, &c->result);
+  kw_program_run_free(&answer);
+  return good ? KW_READ_OK : KW_READ_GARBAGE;
 }
 
 kw_read kw_worker_client_receive(kw_run *run, kw_process *process, kw_run_case *c, uint32_t case_run,
@@ -94,7 +104,9 @@ kw_read kw_worker_client_receive(kw_run *run, kw_process *process, kw_run_case *
     c->seconds += answer.seconds + kw_clock_seconds() - start;
     return KW_READ_OK;
   }
-  if (type != KW_FRAME_CONTRACT_END || strcmp(kw_message_get_string(message), c->id) != 0) return KW_READ_GARBAGE;
+  if (type == KW_FRAME_PROGRAM_END && c->program) return take_program(run, c, message);
+  if (type != KW_FRAME_CONTRACT_END || c->program || strcmp(kw_message_get_string(message), c->id) != 0)
+    return KW_READ_GARBAGE;
   uint32_t outcome = kw_message_get_u32(message);
   const char *text = kw_message_get_string(message);
   if (message->bad) return KW_READ_GARBAGE;

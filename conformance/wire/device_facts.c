@@ -16,6 +16,7 @@ void kw_device_facts_write(const kw_device_facts *facts, kw_message *message) {
   kw_message_put_string(message, facts->product ? facts->product : "");
   kw_message_put_string(message, facts->plugin_path ? facts->plugin_path : "");
   kw_message_put_u32(message, facts->emulated);
+  kw_message_put_u64(message, facts->native);
   kw_message_put_u64(message, facts->flush);
   kw_message_put_u32(message, facts->op_count);
   for (uint32_t i = 0; i < facts->op_count; i++) {
@@ -23,6 +24,7 @@ void kw_device_facts_write(const kw_device_facts *facts, kw_message *message) {
     kw_message_put_bytes(message, &op->op, sizeof op->op); /* both sides are one program; pointers are set anew */
     kw_message_put_u64(message, op->kernels);
     kw_message_put_u64(message, op->decomposed);
+    kw_message_put_u64(message, op->repeats);
   }
   kw_message_put_u32(message, facts->contract_count);
   for (uint32_t i = 0; i < facts->contract_count; i++) kw_message_put_string(message, facts->contracts[i]);
@@ -36,6 +38,7 @@ static bool read_op(kw_message *message, kw_op_facts *out) {
   memcpy(&out->op, bytes, length);
   out->kernels = kw_message_get_u64(message);
   out->decomposed = kw_message_get_u64(message);
+  out->repeats = kw_message_get_u64(message);
   kw_suite_op *op = &out->op;
   op->name[sizeof op->name - 1] = op->base[sizeof op->base - 1] = 0;
   op->row.schema = NULL;
@@ -63,6 +66,7 @@ bool kw_device_facts_read(kw_message *message, kw_device_facts *out_facts) {
   out_facts->product = strdup(kw_message_get_string(message));
   out_facts->plugin_path = strdup(kw_message_get_string(message));
   out_facts->emulated = kw_message_get_u32(message) != 0;
+  out_facts->native = kw_message_get_u64(message);
   out_facts->flush = kw_message_get_u64(message);
   uint32_t ops = kw_message_get_u32(message);
   bool good = !message->bad && ops <= MAX_ENTRIES;

@@ -12,6 +12,7 @@ typedef struct kw_op_facts {
   kw_suite_op op;
   uint64_t kernels;    /* key dtypes with a kernel, KW_DTYPE_BIT */
   uint64_t decomposed; /* key dtypes served by a decomposition */
+  uint64_t repeats;    /* key dtypes whose kernels, those that are chosen without being named, promise the same bits */
 } kw_op_facts;
 
 typedef struct kw_device_facts {
@@ -21,7 +22,8 @@ typedef struct kw_device_facts {
   char *product;
   char *plugin_path; /* of the device's plugin, as loaded */
   bool emulated;
-  uint64_t flush; /* dtypes whose subnormals it may replace by zero, KW_DTYPE_BIT */
+  uint64_t native; /* KW_NATIVE_*: what the plugin implements itself */
+  uint64_t flush;  /* dtypes whose subnormals it may replace by zero, KW_DTYPE_BIT */
   uint32_t op_count;
   kw_op_facts *ops; /* the op table's, then the vendors' */
   uint32_t contract_count;

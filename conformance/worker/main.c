@@ -9,6 +9,7 @@
 #include "contract/scenarios.h"
 #include "worker/contract_side.h"
 #include "worker/crash.h"
+#include "worker/program_side.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -33,6 +34,12 @@ static bool serve(kw_worker *w, kw_frame type, kw_message *in, kw_message *out) 
     if (in->bad) return false;
     kw_worker_contract(w, id, patience, out);
     return kw_frame_send(KW_WORKER_SOCKET, KW_FRAME_CONTRACT_END, out);
+  }
+  if (type == KW_FRAME_PROGRAM) {
+    const char *id = kw_message_get_string(in);
+    if (in->bad) return false;
+    kw_worker_program(w, id, out);
+    return kw_frame_send(KW_WORKER_SOCKET, KW_FRAME_PROGRAM_END, out);
   }
   return false;
 }

@@ -19,6 +19,17 @@
 
 /* ---- The device -------------------------------------------------------------------------------------------------- */
 
+/* Whether the kernels that are chosen for calls of this dtype, without being named, give the same bits every time. */
+static bool repeats(const kw_worker *w, const kw_op *op, kw_dtype dtype) {
+  kw_kernel_info kernel = {.struct_size = sizeof kernel};
+  for (uint32_t k = 0; kw_op_get_kernel(op, w->device, k, &kernel) == KW_OK; k++) {
+    const bool chosen = kernel.math_mode == KW_MATH_HIGHEST && kernel.priority != KW_PRIORITY_OFF;
+    kernel.struct_size = sizeof kernel;
+    if (chosen && kw_dtype_mask_has(kernel.dtypes, dtype) && !(kernel.flags & KW_KERNEL_DETERMINISTIC)) return false;
+  }
+  return true;
+}
+
 static void add_op(kw_worker *w, const kw_suite_op *suite_op, const kw_op *op) {
   kw_op_facts *facts = &w->facts.ops[w->facts.op_count++];
   facts->op = *suite_op;
@@ -28,6 +39,7 @@ static void add_op(kw_worker *w, const kw_suite_op *suite_op, const kw_op *op) {
     kw_support support = kw_op_support(op, w->device, d);
     if (support == KW_SUPPORT_KERNEL) facts->kernels |= KW_DTYPE_BIT(d);
     if (support == KW_SUPPORT_DECOMPOSED) facts->decomposed |= KW_DTYPE_BIT(d);
+    if (support == KW_SUPPORT_KERNEL && repeats(w, op, d)) facts->repeats |= KW_DTYPE_BIT(d);
   }
 }
 
@@ -126,6 +138,7 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
   kw_device_get_info(w->device, &info);
   w->facts.device = strdup(kw_device_name(w->device));
   w->facts.product = strdup(info.name);
+  w->facts.native = kw_device_native(w->device);
   w->facts.emulated = (info.flags & KW_DEVICE_EMULATED) != 0;
   w->facts.flush = info.flush_subnormal.bits[0];
   w->facts.plugin_path = strdup(plugin_path_of(w->device));

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which storages an act reads or changes.
+ */
+#include "program/program.h"
+
+static void add_use(kw_program_use *uses, uint32_t *count, int storage, bool changes) {
+  if (storage < 0) return;
+  for (uint32_t u = 0; u < *count; u++) {
+    if (uses[u].storage != (uint32_t)storage) continue;
+    uses[u].changes |= changes;
+    return;
+  }
+  uses[(*count)++] = (kw_program_use){(uint32_t)storage, changes};
+}
+
+/* Of a call. */
+static uint32_t add_uses_of(const kw_program *program, const kw_program_act *act, kw_program_use *uses,
+                            uint32_t count) {
+  const kw_program_call *call = &program->calls[act->index];
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) add_use(uses, &count, call->places[i], false);
+  for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) add_use(uses, &count, call->outs[r], true);
+  return count;
+}
+
+uint32_t kw_program_uses(const kw_program *program, const kw_program_act *act, kw_program_use *out_uses) {
+  uint32_t count = 0;
+  switch (act->kind) {
+    case KW_ACT_CALL:
+      count = add_uses_of(program, act, out_uses, 0);
+      break;
+    case KW_ACT_LAUNCH:
+      for (uint32_t a = 0; a < program->act_count; a++) {
+        const kw_program_act *call = &program->acts[a];
+        if (call->kind == KW_ACT_CALL && call->graph == act->index) count = add_uses_of(program, call, out_uses, count);
+      }
+      break;
+    case KW_ACT_READ:
+    case KW_ACT_WRITE:
+      add_use(out_uses, &count, (int)act->index, act->kind == KW_ACT_WRITE);
+      break;
+    default: /* what is released may still be in use: that is core's and the device's to know */
+      break;
+  }
+  return count;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams held up by the host: everything enqueued behind a hold, and whatever waits for that, stays until it is
+ * opened.
+ */
+#ifndef KEYWAY_CONFORMANCE_HOLD_H
+#define KEYWAY_CONFORMANCE_HOLD_H
+
+#include <keyway/keyway.h>
+
+typedef struct kw_hold kw_hold;
+
+/* Enqueues a host function that waits for kw_hold_open. Where it runs on the calling thread, it holds nothing. */
+kw_status kw_hold_close(kw_stream *stream, kw_hold **out_hold);
+/* Once for each; it is freed when the stream has passed, too. NULL is ignored. */
+void kw_hold_open(kw_hold *hold);
+
+#endif /* KEYWAY_CONFORMANCE_HOLD_H */
