@@ -130,20 +130,19 @@ static kw_status import_memory(void *state, const kw_external_memory *info, kw_m
   return KW_OK;
 }
 
-static import *find(const kw_gpu_device *device, kw_mem mem) {
-  import *found = imports;
-  while (found && (found->device != device || found->mem != mem)) found = found->next;
-  return found;
+/* The link to it, or to the end of the list. */
+static import **find(const kw_gpu_device *device, kw_mem mem) {
+  import **link = &imports;
+  while (*link && ((*link)->device != device || (*link)->mem != mem)) link = &(*link)->next;
+  return link;
 }
 
 static kw_status release_memory(void *state, kw_mem mem) {
   kw_gpu_device *device = state;
   kw_status status = KW_ERR_INVALID_ARGUMENT;
   pthread_mutex_lock(&lock);
-  import *gone = find(device, mem);
+  import **link = find(device, mem), *gone = *link;
   if (gone) {
-    import **link = &imports;
-    while (*link != gone) link = &(*link)->next;
     *link = gone->next;
     status = leave_pages(device, gone->in);
   }
@@ -163,7 +162,7 @@ static kw_status export_memory(void *state, kw_mem mem, kw_external_memory *inou
 static kw_status native_handle(void *state, kw_object_kind kind, void *object, kw_native_handle *out_handle) {
   kw_gpu_device *device = state;
   pthread_mutex_lock(&lock);
-  const bool imported = kind == KW_OBJECT_MEMORY && find(device, object);
+  const bool imported = kind == KW_OBJECT_MEMORY && *find(device, object);
   pthread_mutex_unlock(&lock);
   if (kind > KW_OBJECT_MEMORY)
     return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED, "%s has no objects of kind %u", device->driver->key,

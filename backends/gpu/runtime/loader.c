@@ -32,31 +32,22 @@ const char *kw_rt_find_calls(void *library, const kw_rt_own_call *calls) {
   return NULL;
 }
 
-static bool find(void *library, const kw_rt_own_call *calls) {
-  const char *lacks = kw_rt_find_calls(library, calls);
-  if (lacks) snprintf(reason, sizeof reason, "the installed %s has no %s: it is too old", runtime->name, lacks);
-  return !lacks;
+/* The runtime's calls [begin, end): the name of the first that the library lacks, or NULL. */
+static const char *find_common(void *library, int begin, int end) {
+  const char *lacks = NULL;
+  for (int i = begin; i < end && !lacks; ++i)
+    lacks = kw_rt_find_calls(
+        library, (const kw_rt_own_call[]){{runtime->call_names[i], (char *)&kw_rt + (size_t)i * sizeof(void (*)(void))},
+                                          {NULL, NULL}});
+  return lacks;
 }
 
-static bool find_common(void *library, int begin, int end) {
-  bool found = true;
-  for (int i = begin; i < end && found; ++i)
-    found =
-        find(library, (const kw_rt_own_call[]){
-                          {runtime->call_names[i], (char *)&kw_rt + (size_t)i * sizeof(void (*)(void))}, {NULL, NULL}});
-  return found;
+/* There is no device without this call; NULL: nothing is lacking. */
+static void refuse_without(const char *lacks) {
+  if (lacks) snprintf(reason, sizeof reason, "the installed %s has no %s: it is too old", runtime->name, lacks);
 }
 
 static bool shares, names_memory;
-
-/* Whether the driver has all of [begin, end). */
-static bool has_all(int begin, int end) {
-  bool has = true;
-  for (int i = begin; i < end && has; ++i)
-    has = kw_rt_driver_has(
-        &(kw_rt_own_call){runtime->call_names[i], (char *)&kw_rt + (size_t)i * sizeof(void (*)(void))});
-  return has;
-}
 
 bool kw_rt_shares(void) {
   return shares;
@@ -73,7 +64,9 @@ static void open_all(void) {
     snprintf(reason, sizeof reason, "%s", runtime->no_driver);
     return;
   }
-  if (!find_common(driver, 0, KW_RT_DRIVER_CALLS) || !find(driver, runtime->own_calls)) return;
+  refuse_without(find_common(driver, 0, KW_RT_DRIVER_CALLS));
+  if (!reason[0]) refuse_without(kw_rt_find_calls(driver, runtime->own_calls));
+  if (reason[0]) return;
   int error = kw_rt.init(0), call = KW_RT_init;
   if (!error) {
     call = KW_RT_device_count;
@@ -87,14 +80,14 @@ static void open_all(void) {
     snprintf(reason, sizeof reason, "%s", runtime->no_device);
     return;
   }
-  shares = has_all(KW_RT_NEEDED_CALLS, KW_RT_SHARE_END);
-  names_memory = has_all(KW_RT_SHARE_END, KW_RT_CALL_COUNT);
+  shares = !find_common(driver, KW_RT_NEEDED_CALLS, KW_RT_SHARE_END);
+  names_memory = !find_common(driver, KW_RT_SHARE_END, KW_RT_CALL_COUNT);
   void *compiler = kw_rt_load(runtime->compiler);
   if (!compiler) {
     snprintf(reason, sizeof reason, "%s", runtime->no_compiler);
     return;
   }
-  find_common(compiler, KW_RT_DRIVER_CALLS, KW_RT_NEEDED_CALLS);
+  refuse_without(find_common(compiler, KW_RT_DRIVER_CALLS, KW_RT_NEEDED_CALLS));
 }
 
 const char *kw_rt_open(void) {

@@ -157,7 +157,9 @@ struct kw_gpu_driver {
   kw_status (*map)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void **out_pointer);
   kw_status (*unmap)(kw_gpu_device *device, kw_gpu_stream *stream, const kw_map_info *info, void *pointer);
 
-  /* ---- Memory of others and for others (optional, all; where a kw_mem is an address) ---- */
+  /* ---- Memory of others and for others (optional; where a kw_mem is an address) ---- */
+
+  /* host_register, host_unregister and native_handle are there together, or none of this part is. */
 
   /* From here on the process's devices reach these pages of the host, which no other registration overlaps.
    * KW_ERR_UNSUPPORTED for pages that they do not reach. */
@@ -294,8 +296,7 @@ void kw_gpu_activity_note(kw_gpu_stream *stream, kw_activity_kind kind, uint64_t
 void *kw_gpu_copy_to(const kw_copy_info *copy);
 const void *kw_gpu_copy_from(const kw_copy_info *copy);
 
-/* The kind that memory was allocated of; KW_MEM_DEVICE for what the kit did not allocate. Where no other was allocated
- * it costs a comparison. */
+/* The kind that memory was allocated of; KW_MEM_DEVICE for what the kit did not allocate. */
 kw_mem_kind kw_gpu_mem_kind(kw_gpu_device *device, kw_mem mem);
 
 /* kw_gpu_driver.map and unmap for address and host that see each other's writes at once: nothing to do, and
