@@ -113,6 +113,12 @@ static bool take_choice(const kw_cli_args *args, kw_run_options *o) {
   return !shard || parse_shard(shard, o) || complain("--shard takes I/N with 1 <= I <= N");
 }
 
+static bool take_effort(const kw_cli_args *args, kw_run_options *o) {
+  const bool quick = kw_cli_args_has(args, "--quick"), thorough = kw_cli_args_has(args, "--thorough");
+  o->effort = quick ? KW_EFFORT_QUICK : thorough ? KW_EFFORT_THOROUGH : KW_EFFORT_NORMAL;
+  return !(quick && thorough) || complain("--quick and --thorough contradict each other; give one of them");
+}
+
 static bool take_timeout(const kw_cli_args *args, kw_run_options *o) {
   const char *text = kw_cli_args_value(args, "--timeout-scale");
   char *end;
@@ -153,7 +159,8 @@ static bool take_options(const kw_cli_args *args, kw_run_options *o) {
                         .expect = kw_cli_args_value(args, "--expect"),
                         .no_shrink = kw_cli_args_has(args, "--no-shrink"),
                         .fail_fast = kw_cli_args_has(args, "--fail-fast")};
-  bool good = take_plugins(args, o) && take_choice(args, o) && take_timeout(args, o) && take_budget(args, o) &&
+  bool good = take_plugins(args, o) && take_choice(args, o) && take_effort(args, o) && take_timeout(args, o) &&
+              take_budget(args, o) &&
               take_number(args, "--seed", 0, UINT64_MAX, "--seed takes a number from 0 to 2^64-1", &o->seed) &&
               take_number(args, "--jobs", 1, 64, "--jobs takes a number from 1 to 64", &jobs);
   o->jobs = (uint32_t)jobs;
@@ -250,6 +257,8 @@ static const kw_cli_option options[] = {
     {"--level", "LEVEL",
      "judge the op set of a level instead of what the device claims: core, inference,\n"
      "training; with more dtypes: core+f64, core+complex+fp8"},
+    {"--quick", NULL, "a sample of all, in seconds: one case of each class, op and dtype"},
+    {"--thorough", NULL, "all that the suite can do, in minutes to hours: what a certificate asks for"},
     {"--suite", "LIST", "only some of these, comma-separated:\nops,programs" KW_CONTRACT_SUITES(LISTED)},
     {"--budget", "N", "of --suite programs: so many, or with an s as many as can be begun in N seconds (default 100)"},
     {"--op", "GLOBS", "only ops whose name matches, comma-separated: 'add.*,mul.*'"},

@@ -19,13 +19,16 @@
 
 #include <keyway/keyway.h>
 
+#include "base/effort.h"
+
 typedef struct kw_contract_env {
   kw_device *device; /* open; tests close only what they opened */
   const char *device_name;
   const char *plugin_path; /* file of the device's plugin */
   uint64_t seed;
-  const kw_op *op; /* of a test that runs once per op */
-  double patience; /* by what the limits of waits are multiplied */
+  const kw_op *op;  /* of a test that runs once per op */
+  double patience;  /* by what the limits of waits are multiplied */
+  kw_effort effort; /* how often to repeat what shows only now and then, or after many times */
 } kw_contract_env;
 extern kw_contract_env kw_contract;
 

@@ -46,7 +46,9 @@ static char *scope_of(const kw_run *run, const char *chosen) {
     if (!(run->facts.flush & KW_DTYPE_BIT(d)) || used >= sizeof text) continue;
     used += (size_t)snprintf(text + used, sizeof text - used, "/ftz-%s", kw_element_name(d));
   }
-  return text_of("%s%s%s", text, *chosen ? ", only " : "", chosen);
+  static const char *const efforts[] = {
+      [KW_EFFORT_QUICK] = ", quick", [KW_EFFORT_NORMAL] = "", [KW_EFFORT_THOROUGH] = ", thorough"};
+  return text_of("%s%s%s%s", text, efforts[run->options->effort], *chosen ? ", only " : "", chosen);
 }
 
 static char *chosen_of(const kw_run_options *options) {
@@ -64,7 +66,9 @@ static char *replay_of(const kw_run_options *options) {
     free(text);
     text = longer;
   }
-  char *whole = text_of("%s --seed %" PRIu64, text, options->seed);
+  static const char *const efforts[] = {
+      [KW_EFFORT_QUICK] = " --quick", [KW_EFFORT_NORMAL] = "", [KW_EFFORT_THOROUGH] = " --thorough"};
+  char *whole = text_of("%s%s --seed %" PRIu64, text, efforts[options->effort], options->seed);
   free(text);
   if (options->timeout_scale == 1) return whole;
   text = text_of("%s --timeout-scale %g", whole, options->timeout_scale);

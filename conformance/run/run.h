@@ -5,6 +5,7 @@
 #ifndef KEYWAY_CONFORMANCE_RUN_H
 #define KEYWAY_CONFORMANCE_RUN_H
 
+#include "base/effort.h"
 #include "judge/result.h"
 #include "run/digest.h"
 #include "run/level.h"
@@ -16,6 +17,7 @@ typedef struct kw_run_options {
   const char *plugins[16];
   uint32_t plugin_count;
   kw_level_claim level;
+  kw_effort effort;
   const char *suites;   /* "memory,ops"; NULL: all */
   const char *op_globs; /* comma-separated */
   const char *case_id;

@@ -373,6 +373,38 @@ static void ops_are_chosen_by_globs(void **state) {
   output_contains("neg/f32/prime/0");
 }
 
+/* A quick run has one case of each class and dtype, dtypes not the same one; contract tests stay. */
+static void quick_is_a_sample(void **state) {
+  (void)state;
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "abs", "--quick", "--list", NULL}), 0);
+  char *ids = read_file("output"), last[64] = "", first[8] = "";
+  int varied = 0;
+  for (char *id = strtok(ids, "\n"); id; id = strtok(NULL, "\n")) {
+    char *number = strrchr(id, '/');
+    assert_non_null(number);
+    *number = 0;
+    assert_string_not_equal(id, last);
+    snprintf(last, sizeof last, "%s", id);
+    if (!strstr(id, "/prime")) continue;
+    if (!*first) snprintf(first, sizeof first, "%s", number + 1);
+    varied += strcmp(first, number + 1) != 0;
+  }
+  free(ids);
+  assert_true(varied > 0);
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "relu", "--quick", NULL}), 0);
+  output_contains("verdict: conformant (claims, quick, only --op 'relu'): ");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "relu", "--quick", "--thorough", NULL}), 2);
+  output_contains("--quick and --thorough");
+}
+
+/* A failure of a quick run is replayed as one: the counts of contract tests depend on it. */
+static void replays_keep_the_effort(void **state) {
+  (void)state;
+  assert_int_equal(
+      run((const char *[]){"--device", "mutant:0", "--plugin", KEYWAY_FAULTY_ABS, "--op", "abs", "--quick", NULL}), 1);
+  output_contains(" --quick --seed 1 --case ");
+}
+
 /* A level asks for dtypes whether or not the device claims them. */
 static void level_core_on_one_op(void **state) {
   (void)state;
@@ -649,6 +681,8 @@ int main(void) {
       cmocka_unit_test(one_case_alone),
       cmocka_unit_test(nothing_outlives_the_workers),
       cmocka_unit_test(ops_are_chosen_by_globs),
+      cmocka_unit_test(quick_is_a_sample),
+      cmocka_unit_test(replays_keep_the_effort),
       cmocka_unit_test(level_core_on_one_op),
       cmocka_unit_test(levels_are_the_same_for_all),
       cmocka_unit_test(fail_fast_stops),

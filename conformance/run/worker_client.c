@@ -65,7 +65,10 @@ bool kw_worker_client_send(const kw_run *run, const kw_process *process, const k
   kw_message_clear(message);
   if (c->op) kw_message_put_u32(message, case_run);
   kw_message_put_string(message, c->id);
-  if (!c->op && !c->program) kw_message_put_f64(message, factor(run));
+  if (!c->op && !c->program) {
+    kw_message_put_f64(message, factor(run));
+    kw_message_put_u32(message, run->options->effort);
+  }
   return kw_frame_send(process->fd, c->op ? KW_FRAME_RUN : c->program ? KW_FRAME_PROGRAM : KW_FRAME_CONTRACT, message);
 }
 

@@ -49,7 +49,12 @@ static bool has_op(const kw_worker *w, const kw_op *op) {
 }
 
 void kw_worker_contract_open(kw_worker *w) {
-  kw_contract = (kw_contract_env){w->device, w->facts.device, w->facts.plugin_path, w->seed, NULL, 1};
+  kw_contract = (kw_contract_env){.device = w->device,
+                                  .device_name = w->facts.device,
+                                  .plugin_path = w->facts.plugin_path,
+                                  .seed = w->seed,
+                                  .patience = 1,
+                                  .effort = KW_EFFORT_NORMAL};
   for (size_t s = 0; s < kw_contract_suite_count; s++) {
     const kw_contract_suite *suite = &kw_contract_suites[s];
     for (size_t t = 0; t < suite->count; t++) add_test(w, suite->name, suite->tests[t].name, NULL);
@@ -121,7 +126,7 @@ static int run_caught(const struct CMUnitTest *test, char *out_text, size_t size
   return failed;
 }
 
-void kw_worker_contract(kw_worker *w, const char *id, double patience, kw_message *out_message) {
+void kw_worker_contract(kw_worker *w, const char *id, double patience, kw_effort effort, kw_message *out_message) {
   /* Nothing but the one open that tests know of may hold the device: some close it and open it again. */
   kw_worker_let_go(w);
   kw_math_mode_set(KW_MATH_HIGHEST);
@@ -132,6 +137,7 @@ void kw_worker_contract(kw_worker *w, const char *id, double patience, kw_messag
   failure[0] = 0;
   timed_out = false;
   kw_contract.patience = patience;
+  kw_contract.effort = effort;
   kw_worker_note_set(KW_WORKER_CALLS, "");
   if (test) {
     int failed = run_caught(test, text, sizeof text);

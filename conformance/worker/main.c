@@ -31,8 +31,9 @@ static bool serve(kw_worker *w, kw_frame type, kw_message *in, kw_message *out) 
   if (type == KW_FRAME_CONTRACT) {
     const char *id = kw_message_get_string(in);
     double patience = kw_message_get_f64(in);
-    if (in->bad) return false;
-    kw_worker_contract(w, id, patience, out);
+    uint32_t effort = kw_message_get_u32(in);
+    if (in->bad || effort > KW_EFFORT_THOROUGH) return false;
+    kw_worker_contract(w, id, patience, (kw_effort)effort, out);
     return kw_frame_send(KW_WORKER_SOCKET, KW_FRAME_CONTRACT_END, out);
   }
   if (type == KW_FRAME_PROGRAM) {
