@@ -17,4 +17,7 @@ bool kw_case_shrink(const kw_case *c, const kw_shape *sizes, kw_case *out_case);
 /* The same from an id, looked up among `ops`; a shrunken one too. */
 bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, kw_case *out_case);
 
+/* Why there is no case of a vendor's op, in words; the caller's to free. */
+char *kw_case_vendor_gap(const kw_suite_op *op);
+
 #endif /* KEYWAY_CONFORMANCE_MAKE_H */

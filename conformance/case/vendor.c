@@ -2,10 +2,35 @@
  *
  * Cases of a vendor's own ops.
  */
+#include "case/make.h"
 #include "case/makers.h"
 #include "case/parts.h"
 
 #include <keyway/keyway.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Whether an argument without a default is of a kind for which any value makes sense. */
+static bool has_ordinary_values(const kw_suite_arg *arg) {
+  return arg->tag == KW_TAG_TENSOR || arg->tag == KW_TAG_FLOAT || arg->tag == KW_TAG_SCALAR || arg->tag == KW_TAG_INT ||
+         arg->tag == KW_TAG_BOOL;
+}
+
+char *kw_case_vendor_gap(const kw_suite_op *op) {
+  char *text = NULL;
+  uint32_t tensors = 0;
+  for (uint32_t i = 0; i < op->arg_count; i++) {
+    const kw_suite_arg *arg = &op->args[i];
+    tensors += arg->tag == KW_TAG_TENSOR;
+    if (arg->has_default || arg->optional || has_ordinary_values(arg)) continue;
+    if (asprintf(&text, "its argument %s has no default, and only the vendor knows values for it", arg->name) < 0)
+      abort();
+    return text;
+  }
+  if (asprintf(&text, tensors > 0 ? "no case fits it" : "it takes no tensor") < 0) abort();
+  return text;
+}
 
 /* Nothing is known but the schema: tensors of one shape and dtype, attributes at their default or at ordinary values.
  */

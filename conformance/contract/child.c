@@ -66,6 +66,7 @@ void kw_test_child(const char *scenario) {
   output[length > 0 ? length : 0] = 0;
   close(caught);
   if (WIFEXITED(status) && WEXITSTATUS(status) == KW_CHILD_SKIPS) kw_test_skip("%s", output);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == KW_CHILD_NOT_TRIED) kw_contract_not_tried("%s", output);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 1 && *output) KW_FAIL("%s", output);
   describe_end(status, end, sizeof end);
   KW_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a process that did this and nothing else %s%s%s", end,

@@ -5,7 +5,8 @@
  *
  * A test may do anything that a program may, but leaves the device as it found it. After a failed test the worker is
  * replaced by a fresh one. A test for something that this device does not have calls kw_contract_skip with the reason:
- * it is then reported as not applicable, never as passed.
+ * it is then reported as not applicable, never as passed. A test that could not be made
+ * although the device may well have what it is about calls kw_contract_not_tried.
  */
 #ifndef KEYWAY_CONFORMANCE_CONTRACT_H
 #define KEYWAY_CONFORMANCE_CONTRACT_H
@@ -57,5 +58,9 @@ void kw_contract_set_skip_reason(const char *reason);
     kw_contract_set_skip_reason((reason)); \
     skip();                                \
   } while (0)
+
+/* Ends the running test as not tried; the text is copied. It stands in the verdict line, up to the first ';' of it and
+ * once for all tests that say the same or the same with other numbers: "scale needs 12 GiB; 3.1 GiB are free". */
+void kw_contract_not_tried(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #endif /* KEYWAY_CONFORMANCE_CONTRACT_H */

@@ -9,9 +9,13 @@
 #include <string.h>
 
 const char *kw_outcome_name(kw_outcome outcome) {
-  static const char *const names[KW_OUTCOME_COUNT] = {"not run", "pass",          "fail",           "crash",
-                                                      "timeout", "unimplemented", "not applicable", "inconclusive"};
+  static const char *const names[KW_OUTCOME_COUNT] = {
+      "not run", "pass", "fail", "crash", "timeout", "unimplemented", "not applicable", "inconclusive", "not tried"};
   return names[outcome];
+}
+
+bool kw_outcome_is_good(kw_outcome outcome) {
+  return outcome == KW_OUTCOME_PASS || outcome == KW_OUTCOME_SKIP || outcome == KW_OUTCOME_NOT_TRIED;
 }
 
 void kw_case_result_mark(kw_case_result *result, kw_outcome outcome, const char *defect, const char *text) {

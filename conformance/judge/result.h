@@ -17,9 +17,12 @@ typedef enum kw_outcome {
   KW_OUTCOME_UNIMPLEMENTED,
   KW_OUTCOME_SKIP,         /* a contract test that does not apply: neither passed nor failed */
   KW_OUTCOME_INCONCLUSIVE, /* no answer in time, but by the machine's fault, as far as can be told */
+  KW_OUTCOME_NOT_TRIED,    /* a test that lacked what it needs, memory for one: the verdict names it */
   KW_OUTCOME_COUNT
 } kw_outcome;
 const char *kw_outcome_name(kw_outcome outcome);
+/* Whether nothing is known against the device: it passed, the case does not apply, or it was not tried. */
+bool kw_outcome_is_good(kw_outcome outcome);
 
 /* Of one case, all that was found so far: zeroed while it has not run. */
 typedef struct kw_case_result {

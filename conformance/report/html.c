@@ -70,12 +70,13 @@ static void put_verdict(const kw_report *report, FILE *out) {
           : t.verdict == KW_VERDICT_INCONCLUSIVE ? "warn"
                                                  : "bad",
           kw_report_verdict_name(t.verdict));
-  put(out, "<strong>", report->scope, "</strong>");
-  if (report->shards > 1) fprintf(out, ", shard %u of %u", report->shard, report->shards);
+  char *whole = kw_report_verdict_text(report);
+  put(out, "<strong>", whole + strlen(kw_report_verdict_name(t.verdict)) + 1, "</strong>");
+  free(whole);
   fputs(": ", out);
   fprintf(out, "%u of %u cases pass", t.counts[KW_OUTCOME_PASS], report->case_count);
   for (int o = KW_OUTCOME_FAIL; o < KW_OUTCOME_COUNT; o++) {
-    put_count(out, t.counts[o], kw_outcome_name((kw_outcome)o), o != KW_OUTCOME_SKIP);
+    put_count(out, t.counts[o], kw_outcome_name((kw_outcome)o), !kw_outcome_is_good((kw_outcome)o));
   }
   put_count(out, t.expected_failures, "expected failures", true);
   put_count(out, t.unexpected_passes, "unexpected passes", true);
@@ -114,7 +115,7 @@ static bool is_unclaimed(const kw_report *report, const char *op, const char *dt
 }
 
 static void put_cell(const kw_report_line *l, FILE *out) {
-  if (l->pass + l->skipped == l->cases) {
+  if (l->pass + l->skipped + l->untried == l->cases) {
     fprintf(out, "<td class=\"good\">%u</td>", l->cases);
   } else {
     fprintf(out, "<td class=\"%s\">%u/%u</td>", l->failed ? "bad" : "warn", l->pass, l->cases);
@@ -164,13 +165,14 @@ static void put_suites(const kw_report *report, FILE *out) {
   kw_report_line *lines = kw_report_lines(report, &count);
   fputs(
       "<section id=\"suites\">\n<h2>Suites</h2>\n<div class=\"wide\"><table>\n<tr><th>suite</th><th>cases</th><th>pass"
-      "</th><th>failed</th><th>unimplemented</th><th>n/a</th><th>inconclusive</th><th>largest error</th></tr>\n",
+      "</th><th>failed</th><th>unimplemented</th><th>n/a</th><th>not tried</th><th>inconclusive</th><th>largest "
+      "error</th></tr>\n",
       out);
   for (uint32_t i = 0; i < count; i++) {
     const kw_report_line *l = &lines[i];
-    fprintf(out, "<tr><td>%.*s</td><td>%u</td><td>%u</td><td%s>%u</td><td%s>%u</td><td>%u</td><td%s>%u</td>", l->length,
-            l->name, l->cases, l->pass, l->failed ? " class=\"bad\"" : "", l->failed,
-            l->unimplemented ? " class=\"warn\"" : "", l->unimplemented, l->skipped,
+    fprintf(out, "<tr><td>%.*s</td><td>%u</td><td>%u</td><td%s>%u</td><td%s>%u</td><td>%u</td><td>%u</td><td%s>%u</td>",
+            l->length, l->name, l->cases, l->pass, l->failed ? " class=\"bad\"" : "", l->failed,
+            l->unimplemented ? " class=\"warn\"" : "", l->unimplemented, l->skipped, l->untried,
             l->inconclusive ? " class=\"warn\"" : "", l->inconclusive);
     if (l->worst) {
       const kw_report_op *op = &report->ops[l->worst->op];

@@ -52,7 +52,8 @@ static void put_counts(const kw_report *report, FILE *out) {
           t.counts[KW_OUTCOME_CRASH], t.counts[KW_OUTCOME_TIMEOUT]);
   fprintf(out, "\"unimplemented\": %u, \"not_applicable\": %u, \"expected_fail\": %u, \"unexpected_pass\": %u, ",
           t.counts[KW_OUTCOME_UNIMPLEMENTED], t.counts[KW_OUTCOME_SKIP], t.expected_failures, t.unexpected_passes);
-  fprintf(out, "\"inconclusive\": %u, ", t.counts[KW_OUTCOME_INCONCLUSIVE]);
+  fprintf(out, "\"inconclusive\": %u, \"not_tried\": %u, ", t.counts[KW_OUTCOME_INCONCLUSIVE],
+          t.counts[KW_OUTCOME_NOT_TRIED]);
   fprintf(out, "\"self_referenced\": %u, \"unreferenced\": %u, ", t.self_referenced, t.unreferenced);
   fprintf(out, "\"tf32\": %u, \"fast\": %u},\n", t.tf32, t.fast);
 }
@@ -60,7 +61,7 @@ static void put_counts(const kw_report *report, FILE *out) {
 static void put_line(const kw_report_line *l, FILE *out) {
   fprintf(out, "\"cases\": %u, \"pass\": %u, \"failed\": %u, \"unimplemented\": %u, \"not_applicable\": %u", l->cases,
           l->pass, l->failed, l->unimplemented, l->skipped);
-  fprintf(out, ", \"inconclusive\": %u", l->inconclusive);
+  fprintf(out, ", \"inconclusive\": %u, \"not_tried\": %u", l->inconclusive, l->untried);
 }
 
 static void put_suites(const kw_report *report, FILE *out) {
@@ -177,6 +178,18 @@ static void put_cases(const kw_report *report, const char *key, bool failures, F
   fputs("\n\t]", out);
 }
 
+static void put_gaps(const kw_report *report, FILE *out) {
+  fputs("\t\"no_cases\": [", out);
+  for (uint32_t i = 0; i < report->gap_count; i++) {
+    fputs(i ? ", {" : "{", out);
+    put_text(out, "op", report->gaps[i].op);
+    fputs(", ", out);
+    put_text(out, "why", report->gaps[i].why);
+    fputc('}', out);
+  }
+  fputs("],\n", out);
+}
+
 void kw_report_put_json(const kw_report *report, FILE *out) {
   fprintf(out, "{\n\t\"format\": %d,\n", FORMAT);
   put_member(out, "suite", report->suite_version);
@@ -188,6 +201,9 @@ void kw_report_put_json(const kw_report *report, FILE *out) {
   put_member(out, "scope", report->scope);
   put_member(out, "chosen", report->chosen);
   put_member(out, "verdict", kw_report_verdict_name(kw_report_total(report).verdict));
+  char *summary = kw_report_verdict_text(report);
+  put_member(out, "summary", summary);
+  free(summary);
   put_member(out, "plugin", report->plugin);
   put_member(out, "plugin_sha256", report->plugin_hash);
   put_member(out, "tolerances_sha256", report->tolerance_hash);
@@ -197,6 +213,7 @@ void kw_report_put_json(const kw_report *report, FILE *out) {
   fprintf(out, "\t\"shard\": %u,\n\t\"shards\": %u,\n", report->shard, report->shards);
   put_member(out, "replay", report->replay);
   put_counts(report, out);
+  fprintf(out, "\t\"table_ops\": %u,\n", report->table_ops);
   fprintf(out, "\t\"expectations\": %" PRIu64 ",\n", report->expectations);
   fprintf(out, "\t\"fallbacks\": %" PRIu64 ",\n\t\"decomposed\": %" PRIu64 ",\n\t\"launches\": %" PRIu64 ",\n",
           report->fallbacks, report->decomposed, report->launches);
@@ -213,6 +230,7 @@ void kw_report_put_json(const kw_report *report, FILE *out) {
     kw_text_put_json(out, report->unclaimed[i]);
   }
   fputs("],\n", out);
+  put_gaps(report, out);
   put_cases(report, "cases", false, out);
   fputs("\n}\n", out);
 }
@@ -368,6 +386,16 @@ static void read_unclaimed(reader *r, const cJSON *root, kw_report *report) {
   }
 }
 
+static void read_gaps(reader *r, const cJSON *root, kw_report *report) {
+  uint32_t count;
+  const cJSON *item, *array = read_array(r, root, "no_cases", &count);
+  report->gaps = calloc(count + 1u, sizeof *report->gaps);
+  if (!report->gaps) abort();
+  cJSON_ArrayForEach(item, array) {
+    report->gaps[report->gap_count++] = (kw_report_gap){read_text(r, item, "op"), read_text(r, item, "why")};
+  }
+}
+
 static void read_report(reader *r, const cJSON *root, kw_report *report) {
   if (read_number(r, root, "format", FORMAT) != FORMAT && !r->bad) r->bad = "format";
   report->suite_version = read_text(r, root, "suite");
@@ -387,6 +415,7 @@ static void read_report(reader *r, const cJSON *root, kw_report *report) {
   report->seed = read_seed(r, root);
   report->shard = (uint32_t)read_number(r, root, "shard", MAX_SHARDS);
   report->shards = (uint32_t)read_number(r, root, "shards", MAX_SHARDS);
+  report->table_ops = (uint32_t)read_number(r, root, "table_ops", UINT32_MAX);
   report->expectations = (uint64_t)read_number(r, root, "expectations", 0x1p53);
   report->launches = (uint64_t)read_number(r, root, "launches", 0x1p53);
   report->decomposed = (uint64_t)read_number(r, root, "decomposed", 0x1p53);
@@ -399,6 +428,7 @@ static void read_report(reader *r, const cJSON *root, kw_report *report) {
   read_ops(r, root, report);
   read_cases(r, root, report);
   read_unclaimed(r, root, report);
+  read_gaps(r, root, report);
 }
 
 bool kw_report_read(const char *path, kw_report *out_report, char *out_message, size_t size) {

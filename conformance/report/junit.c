@@ -19,7 +19,7 @@ typedef struct suite_counts {
 typedef enum kind { KIND_PASS, KIND_FAILURE, KIND_ERROR, KIND_SKIPPED } kind;
 
 static kind kind_of(const kw_report_case *c) {
-  if (!kw_report_case_is_failure(c)) return c->outcome == KW_OUTCOME_SKIP ? KIND_SKIPPED : KIND_PASS;
+  if (!kw_report_case_is_failure(c)) return c->outcome == KW_OUTCOME_PASS ? KIND_PASS : KIND_SKIPPED;
   if (c->outcome == KW_OUTCOME_INCONCLUSIVE) return KIND_ERROR;
   if (c->expected && c->outcome != KW_OUTCOME_PASS) return KIND_SKIPPED;
   return c->outcome == KW_OUTCOME_CRASH || c->outcome == KW_OUTCOME_TIMEOUT ? KIND_ERROR : KIND_FAILURE;
@@ -50,6 +50,9 @@ static void put_properties(const kw_report *report, FILE *out) {
   snprintf(shard, sizeof shard, "%u/%u", report->shard, report->shards);
   fputs("    <properties>\n", out);
   put_property(out, "verdict", kw_report_verdict_name(kw_report_total(report).verdict));
+  char *summary = kw_report_verdict_text(report);
+  put_property(out, "summary", summary);
+  free(summary);
   put_property(out, "scope", report->scope);
   put_property(out, "suite", report->suite_version);
   put_property(out, "op_set", report->op_set_version);

@@ -117,6 +117,8 @@ static void add_case(kw_report *report, const kw_run_case *c) {
 void kw_report_make(const kw_run *run, kw_report *out_report) {
   const kw_run_options *options = run->options;
   const char *slash = strrchr(run->facts.plugin_path, '/');
+  uint32_t table_ops;
+  kw_suite_ops(&table_ops);
   char *chosen = chosen_of(options);
   *out_report = (kw_report){.suite_version = text_of("%s", KEYWAY_VERSION),
                             .op_set_version = text_of("%s", KW_OP_SET_VERSION),
@@ -129,6 +131,7 @@ void kw_report_make(const kw_run *run, kw_report *out_report) {
                             .replay = replay_of(options),
                             .plugin = kw_text_clean(slash ? slash + 1 : run->facts.plugin_path),
                             .seed = options->seed,
+                            .table_ops = table_ops,
                             .shard = options->shard,
                             .shards = options->shards,
                             .launches = run->launches,
@@ -150,4 +153,12 @@ void kw_report_make(const kw_run *run, kw_report *out_report) {
   for (uint32_t i = 0; i < run->case_count; i++) add_case(out_report, &run->cases[i]);
   for (uint32_t i = 0; i < run->unclaimed_count; i++) out_report->unclaimed[i] = kw_text_clean(run->unclaimed[i]);
   out_report->unclaimed_count = run->unclaimed_count;
+  out_report->gaps = calloc(run->facts.op_count + 1u, sizeof *out_report->gaps);
+  if (!out_report->gaps) abort();
+  for (uint32_t i = 0; i < run->facts.op_count; i++) {
+    const kw_op_facts *op = &run->facts.ops[i];
+    if (!run->without_cases || !run->without_cases[i]) continue;
+    out_report->gaps[out_report->gap_count++] =
+        (kw_report_gap){kw_text_clean(op->op.name), kw_text_clean(run->without_cases[i])};
+  }
 }

@@ -12,15 +12,16 @@
 static void put_suites(const kw_report *report, FILE *out) {
   uint32_t count;
   kw_report_line *lines = kw_report_lines(report, &count);
-  fputs("\n## Suites\n\n| suite | cases | pass | n/a | time |\n|---|---:|---:|---:|---:|\n", out);
+  fputs("\n## Suites\n\n| suite | cases | pass | n/a | not tried | time |\n|---|---:|---:|---:|---:|---:|\n", out);
   double seconds = 0;
   for (uint32_t i = 0; i < count; i++) {
-    fprintf(out, "| %.*s | %u | %u | %u | %.2f s |\n", lines[i].length, lines[i].name, lines[i].cases, lines[i].pass,
-            lines[i].skipped, lines[i].seconds);
+    fprintf(out, "| %.*s | %u | %u | %u | %u | %.2f s |\n", lines[i].length, lines[i].name, lines[i].cases,
+            lines[i].pass, lines[i].skipped, lines[i].untried, lines[i].seconds);
     seconds += lines[i].seconds;
   }
-  fprintf(out, "| all | %u | %u | %u | %.2f s |\n", report->case_count, kw_report_total(report).counts[KW_OUTCOME_PASS],
-          kw_report_total(report).counts[KW_OUTCOME_SKIP], seconds);
+  const kw_report_totals totals = kw_report_total(report);
+  fprintf(out, "| all | %u | %u | %u | %u | %.2f s |\n", report->case_count, totals.counts[KW_OUTCOME_PASS],
+          totals.counts[KW_OUTCOME_SKIP], totals.counts[KW_OUTCOME_NOT_TRIED], seconds);
   free(lines);
 }
 

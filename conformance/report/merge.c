@@ -86,6 +86,11 @@ static void copy_head(const kw_report *from, kw_report *to) {
   to->unclaimed = calloc(from->unclaimed_count + 1u, sizeof *to->unclaimed);
   if (!to->unclaimed) abort();
   for (uint32_t i = 0; i < from->unclaimed_count; i++) to->unclaimed[i] = copy_of(from->unclaimed[i]);
+  to->gaps = calloc(from->gap_count + 1u, sizeof *to->gaps);
+  if (!to->gaps) abort();
+  for (uint32_t i = 0; i < from->gap_count; i++) {
+    to->gaps[i] = (kw_report_gap){copy_of(from->gaps[i].op), copy_of(from->gaps[i].why)};
+  }
   to->shard = to->shards = 1;
   to->op_count = to->case_count = 0;
   to->launches = to->decomposed = to->fallbacks = to->expectations = 0;

@@ -14,13 +14,9 @@
 
 /* ---- One case ---------------------------------------------------------------------------------------------------- */
 
-static bool fails(kw_outcome outcome) {
-  return outcome != KW_OUTCOME_PASS && outcome != KW_OUTCOME_SKIP;
-}
-
 /* What is inconclusive is no failure that was expected either. */
 static bool is_expected_failure(const kw_report_case *c) {
-  return c->expected && fails(c->outcome) && c->outcome != KW_OUTCOME_INCONCLUSIVE;
+  return c->expected && !kw_outcome_is_good(c->outcome) && c->outcome != KW_OUTCOME_INCONCLUSIVE;
 }
 
 const char *kw_report_case_name(const kw_report_case *c) {
@@ -29,7 +25,7 @@ const char *kw_report_case_name(const kw_report_case *c) {
 }
 
 bool kw_report_case_is_failure(const kw_report_case *c) {
-  return fails(c->outcome) || (c->expected && c->outcome == KW_OUTCOME_PASS);
+  return !kw_outcome_is_good(c->outcome) || (c->expected && c->outcome == KW_OUTCOME_PASS);
 }
 
 char *kw_report_replay(const kw_report *report, const kw_report_case *c) {
@@ -77,7 +73,7 @@ kw_report_totals kw_report_total(const kw_report *report) {
     totals.tf32 += c->tf32;
     totals.fast += c->fast;
   }
-  uint32_t good = totals.counts[KW_OUTCOME_PASS] + totals.counts[KW_OUTCOME_SKIP];
+  uint32_t good = totals.counts[KW_OUTCOME_PASS] + totals.counts[KW_OUTCOME_SKIP] + totals.counts[KW_OUTCOME_NOT_TRIED];
   uint32_t open = totals.counts[KW_OUTCOME_INCONCLUSIVE];
   bool clean = good + open + totals.expected_failures == report->case_count && report->fallbacks == 0;
   totals.verdict = !clean                           ? KW_VERDICT_NOT_CONFORMANT
@@ -110,8 +106,9 @@ void kw_report_line_add(kw_report_line *line, const kw_report *report, const kw_
   line->pass += c->outcome == KW_OUTCOME_PASS;
   line->unimplemented += c->outcome == KW_OUTCOME_UNIMPLEMENTED;
   line->skipped += c->outcome == KW_OUTCOME_SKIP;
+  line->untried += c->outcome == KW_OUTCOME_NOT_TRIED;
   line->inconclusive += c->outcome == KW_OUTCOME_INCONCLUSIVE;
-  line->failed = line->cases - line->pass - line->unimplemented - line->skipped - line->inconclusive;
+  line->failed = line->cases - line->pass - line->unimplemented - line->skipped - line->untried - line->inconclusive;
   line->seconds += c->seconds;
   double ratio = kw_report_case_ratio(report, c);
   if (ratio <= line->ratio) return;
@@ -202,8 +199,13 @@ void kw_report_free(kw_report *report) {
     free(c->after);
   }
   for (uint32_t i = 0; i < report->unclaimed_count; i++) free(report->unclaimed[i]);
+  for (uint32_t i = 0; i < report->gap_count; i++) {
+    free(report->gaps[i].op);
+    free(report->gaps[i].why);
+  }
   free(report->ops);
   free(report->cases);
   free(report->unclaimed);
+  free(report->gaps);
   memset(report, 0, sizeof *report);
 }

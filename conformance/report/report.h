@@ -38,6 +38,11 @@ typedef struct kw_report_case {
   double seconds;         /* of the worker and the judge together */
 } kw_report_case;
 
+/* An op of the device that no case was made for. */
+typedef struct kw_report_gap {
+  char *op, *why;
+} kw_report_gap;
+
 typedef struct kw_report {
   char *suite_version, *op_set_version;
   char *device, *product;
@@ -58,12 +63,15 @@ typedef struct kw_report {
   double build_seconds;                   /* that workers waited for these */
   uint64_t expectations; /* sum of kw_oracle_checksum over all units: the same whatever plugin is judged */
   double seconds;        /* of the whole run */
+  uint32_t table_ops;    /* of the op table, whether the device has them or not */
   uint32_t op_count;
   kw_report_op *ops; /* in the order of their cases */
   uint32_t case_count;
   kw_report_case *cases; /* contract tests first; those of an op and dtype are neighbours */
   uint32_t unclaimed_count;
   char **unclaimed; /* "add.Tensor/f8e5m2": exists in the table, not on the device */
+  uint32_t gap_count;
+  kw_report_gap *gaps; /* ops without cases */
 } kw_report;
 
 void kw_report_free(kw_report *report);
@@ -71,8 +79,8 @@ void kw_report_free(kw_report *report);
 /* ---- What reports say -------------------------------------------------------------------------------------------- */
 
 typedef enum kw_report_verdict {
-  KW_VERDICT_CONFORMANT,
-  KW_VERDICT_EXPECTED, /* not conformant, and every failure is a known one */
+  KW_VERDICT_CONFORMANT, /* kw_report_verdict_text says of what */
+  KW_VERDICT_EXPECTED,   /* not conformant, and every failure is a known one */
   KW_VERDICT_NOT_CONFORMANT,
   KW_VERDICT_INCONCLUSIVE /* no failure, but cases of which nothing can be told */
 } kw_report_verdict;
@@ -90,6 +98,9 @@ const char *kw_report_emulated_mark(const kw_report *report);
 
 /* "conformant", "not conformant", "inconclusive". */
 const char *kw_report_verdict_name(kw_report_verdict verdict);
+/* The same with all that belongs to it: "conformant (claims, 10 of 303 ops; not tried: scale needs 12 GiB (3 cases); no
+ * cases: my::op: it takes no tensor)"; the caller's to free. */
+char *kw_report_verdict_text(const kw_report *report);
 /* What `keyway conform` exits with: 0 conformant, 1 not conformant, 3 only known failures, 4 inconclusive. */
 int kw_report_exit_code(const kw_report *report);
 
@@ -106,7 +117,7 @@ const char *kw_report_case_alone(const kw_report_case *c);
 typedef struct kw_report_line {
   const char *name; /* `length` bytes of it */
   int length;
-  uint32_t cases, pass, failed, unimplemented, skipped, inconclusive;
+  uint32_t cases, pass, failed, unimplemented, skipped, untried, inconclusive;
   const kw_report_case *worst; /* the largest error as a part of its bound; NULL when all are 0 */
   double ratio;                /* of `worst` */
   double seconds;

@@ -72,6 +72,7 @@ static void begin(kw_report *report) {
                         .seed = UINT64_MAX,
                         .shard = 1,
                         .shards = 1,
+                        .table_ops = 303,
                         .launches = 123456789,
                         .expectations = 987654321,
                         .seconds = 1.5};
@@ -81,6 +82,11 @@ static void begin(kw_report *report) {
   report->ops = calloc(8, sizeof *report->ops);
   report->cases = calloc(32, sizeof *report->cases);
   report->unclaimed = calloc(2, sizeof *report->unclaimed);
+  report->gaps = calloc(8, sizeof *report->gaps);
+}
+
+static void add_gap(kw_report *report, const char *op, const char *why) {
+  report->gaps[report->gap_count++] = (kw_report_gap){kw_text_clean(op), kw_text_clean(why)};
 }
 
 static kw_report everything(void) {
@@ -89,6 +95,7 @@ static kw_report everything(void) {
   add_case(&report, "error/op/add.Tensor", -1, KW_OUTCOME_PASS, "");
   add_case(&report, "memory/limits", -1, KW_OUTCOME_SKIP, NASTY);
   add_case(&report, "stream/query", -1, KW_OUTCOME_FAIL, NASTY);
+  add_case(&report, "scale/copy", -1, KW_OUTCOME_NOT_TRIED, NASTY);
   add_op(&report, "add.Tensor", "f32", 2);
   add_case(&report, "add.Tensor/f32/scalar/0", 0, KW_OUTCOME_PASS, "");
   report.cases[2].passes_alone = true;
@@ -105,6 +112,7 @@ static kw_report everything(void) {
   add_case(&report, "acme::twist/i8/prime/0", 1, KW_OUTCOME_TIMEOUT, "no answer");
   add_case(&report, "acme::twist/i8/prime/1", 1, KW_OUTCOME_UNIMPLEMENTED, "")->unreferenced = true;
   add_case(&report, "acme::twist/i8/prime/2", 1, KW_OUTCOME_PASS, "")->self_referenced = true;
+  add_gap(&report, "acme::turn", NASTY);
   report.unclaimed[report.unclaimed_count++] = kw_text_clean("add.Tensor/f8e5m2");
   return report;
 }
@@ -176,6 +184,7 @@ static void verdict_counts_every_outcome(void **state) {
   assert_int_equal(totals.counts[KW_OUTCOME_TIMEOUT], 1);
   assert_int_equal(totals.counts[KW_OUTCOME_UNIMPLEMENTED], 1);
   assert_int_equal(totals.counts[KW_OUTCOME_SKIP], 1);
+  assert_int_equal(totals.counts[KW_OUTCOME_NOT_TRIED], 1);
   assert_int_equal(totals.self_referenced, 1);
   assert_true(totals.tf32 == 1 && totals.fast == 0);
   assert_int_equal(kw_report_exit_code(&report), 1);
@@ -246,10 +255,10 @@ static void inconclusive_is_neither(void **state) {
   contains(junit, "<error message=\"inconclusive\">no answer within 60 s");
   contains(junit, "failures=\"0\" errors=\"1\"");
   contains(table, "inconclusive stream/order");
-  contains(table, "verdict: inconclusive (claims): 1 of 2 cases pass, 1 inconclusive");
+  contains(table, "verdict: inconclusive (claims, 0 of 303 ops): 1 of 2 cases pass, 1 inconclusive");
   contains(json, "\"verdict\": \"inconclusive\"");
   contains(json, "\"unexpected_pass\": 0, \"inconclusive\": 1");
-  contains(json, "\"failed\": 0, \"unimplemented\": 0, \"not_applicable\": 0, \"inconclusive\": 1");
+  contains(json, "\"failed\": 0, \"unimplemented\": 0, \"not_applicable\": 0, \"inconclusive\": 1, \"not_tried\": 0");
   contains(html, "<span class=\"verdict warn\">inconclusive</span>");
   free(tap);
   free(junit);
@@ -266,6 +275,57 @@ static void inconclusive_is_neither(void **state) {
   kw_report_free(&report);
 }
 
+static void has_verdict(const kw_report *report, const char *want) {
+  char *text = kw_report_verdict_text(report);
+  assert_string_equal(text, want);
+  free(text);
+}
+
+/* What was not tried is no failure; it has a column of its own and stands in the verdict, once for all alike. */
+static void untried_stands_in_the_verdict(void **state) {
+  (void)state;
+  kw_report report;
+  begin(&report);
+  add_case(&report, "memory/zero_size", -1, KW_OUTCOME_PASS, "");
+  has_verdict(&report, "conformant (claims, 0 of 303 ops)");
+  add_case(&report, "fault/late", -1, KW_OUTCOME_NOT_TRIED, "late errors not tested; npu has no keyway.test/1");
+  add_case(&report, "scale/copy", -1, KW_OUTCOME_NOT_TRIED, "scale needs 6 GiB; 3.1 GiB are free");
+  add_case(&report, "scale/sum", -1, KW_OUTCOME_NOT_TRIED, "scale needs 12.5 GiB");
+  add_case(&report, "scale/sort", -1, KW_OUTCOME_NOT_TRIED, "scale needs 12 GiB");
+  has_verdict(&report,
+              "conformant (claims, 0 of 303 ops; not tried: late errors not tested, scale needs 12.5 GiB (3 cases))");
+  assert_int_equal(kw_report_exit_code(&report), 0);
+  char *tap = text_in(&report, kw_report_put_tap), *junit = text_in(&report, kw_report_put_junit);
+  char *table = text_in(&report, put_table), *json = text_in(&report, kw_report_put_json);
+  char *html = text_in(&report, kw_report_put_html), *markdown = text_in(&report, kw_report_put_markdown);
+  contains(tap, "ok 2 - fault/late # SKIP not tried: late errors not tested; npu has no keyway.test/1\n");
+  contains(tap, "# summary: conformant (claims, 0 of 303 ops; not tried: late errors");
+  contains(junit, "<skipped message=\"not tried\">scale needs 6 GiB; 3.1 GiB are free</skipped>");
+  contains(junit, "failures=\"0\" errors=\"0\" skipped=\"4\"");
+  contains(table, "not tried scale/copy: scale needs 6 GiB");
+  contains(table, "): 1 of 5 cases pass, 4 not tried\n");
+  contains(json, "\"inconclusive\": 0, \"not_tried\": 4");
+  contains(json, "\"summary\": \"conformant (claims, 0 of 303 ops; not tried: late");
+  contains(html, "<th>not tried</th>");
+  contains(html, "scale needs 12.5 GiB (3 cases)");
+  contains(markdown, "| scale | 3 | 0 | 0 | 3 |");
+  char *const texts[] = {tap, junit, table, json, html, markdown};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) free(texts[i]);
+  add_gap(&report, "acme::turn", "it takes no tensor");
+  add_op(&report, "acme::twist", "i8", 0);
+  add_op(&report, "neg", "i8", 0);
+  add_op(&report, "neg", "f32", 0);
+  has_verdict(&report,
+              "conformant (claims, 1 of 303 ops and 1 of its own; not tried: late errors not tested, scale needs "
+              "12.5 GiB (3 cases); no cases: acme::turn: it takes no tensor)");
+  kw_report_free(&report);
+
+  begin(&report);
+  add_case(&report, "scale/copy", -1, KW_OUTCOME_NOT_TRIED, "scale needs 6 GiB");
+  assert_int_equal(kw_report_exit_code(&report), 1); /* nothing passed */
+  kw_report_free(&report);
+}
+
 /* A failure that is gone when its case runs alone says so, and its replay makes the calls before. */
 static void replays_make_the_calls_before(void **state) {
   (void)state;
@@ -274,7 +334,7 @@ static void replays_make_the_calls_before(void **state) {
   static const char before[] = "--seed 7 --after 'neg/f32/one/0#1' --case 'add.Tensor/f32/prime/1'";
   for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
     kw_report report = everything();
-    kw_report_case *c = &report.cases[5];
+    kw_report_case *c = &report.cases[6];
     assert_string_equal(c->id, "add.Tensor/f32/prime/1");
     c->passes_alone = true;
     char *text = text_in(&report, formats[i]);
@@ -376,16 +436,16 @@ static void junit_follows_its_schema(void **state) {
   snprintf(command, sizeof command, KEYWAY_XMLLINT " --noout --schema '%s' '%s' 2>&1", KEYWAY_JUNIT_XSD,
            path_of("report.xml"));
   free(output_of(command));
-  static const char *const counts[][2] = {{"string(/testsuites/@tests)", "10"},
+  static const char *const counts[][2] = {{"string(/testsuites/@tests)", "11"},
                                           {"string(/testsuites/@failures)", "3"},
                                           {"string(/testsuites/@errors)", "2"},
-                                          {"string(/testsuites/@skipped)", "1"},
-                                          {"count(//testcase)", "10"},
+                                          {"string(/testsuites/@skipped)", "2"},
+                                          {"count(//testcase)", "11"},
                                           {"count(//testcase/failure)", "3"},
                                           {"count(//testcase/error)", "2"},
-                                          {"count(//testcase/skipped)", "1"},
-                                          {"count(//testsuite)", "5"},
-                                          {"count(//property[@name='plugin_sha256'])", "5"},
+                                          {"count(//testcase/skipped)", "2"},
+                                          {"count(//testsuite)", "6"},
+                                          {"count(//property[@name='plugin_sha256'])", "6"},
                                           {"string(//testcase[@name='query']/failure)", NASTY_CLEAN}};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
     snprintf(command, sizeof command, KEYWAY_XMLLINT " --xpath \"%s\" '%s'", counts[i][0], path_of("report.xml"));
@@ -420,7 +480,7 @@ static void tap_is_read_by_its_parser(void **state) {
            " scalar($p->todo), $p->tests_planned, $y, $p->parse_errors' '%s'",
            path_of("report.tap"));
   char *output = output_of(command);
-  assert_string_equal(output, "6 5 1 1 11 6"); /* to a parser, what is still to do passes */
+  assert_string_equal(output, "7 5 2 1 12 6"); /* to a parser, what is still to do passes */
   contains(tap, "# plugin sha256: aaaa");
   contains(tap, "ok 2 - memory/limits # SKIP a ?[31mred? <tag attr=\"1\"> & 'both' \\# hash \\\\ back second line");
   free(output);
@@ -436,7 +496,10 @@ static void table_names_the_verdict(void **state) {
   (void)state;
   kw_report report = everything();
   char *table = text_in(&report, put_table);
-  contains(table, "verdict: not conformant (claims): 4 of 10 cases pass, 2 fail, 1 crash, 1 timeout, 1 unimplemented");
+  contains(table, "verdict: not conformant (claims, 1 of 303 ops and 1 of its own; not tried: a ?[31mred?");
+  contains(table, "; no cases: acme::turn: a ?[31mred? <tag attr=\"1\"> & 'both' # hash \\ back second line");
+  contains(table,
+           "): 4 of 11 cases pass, 2 fail, 1 crash, 1 timeout, 1 unimplemented, 1 not applicable, 1 not tried\n");
   contains(table, "seed 18446744073709551615");
   contains(table, report.plugin_hash);
   contains(table, report.tolerance_hash);
@@ -560,13 +623,21 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(dirty_text_becomes_clean),     cmocka_unit_test(verdict_counts_every_outcome),
-      cmocka_unit_test(known_failures_are_no_passes), cmocka_unit_test(histogram_bins),
-      cmocka_unit_test(inconclusive_is_neither),      cmocka_unit_test(replays_make_the_calls_before),
-      cmocka_unit_test(json_holds_everything),        cmocka_unit_test(unusable_json_is_refused),
-      cmocka_unit_test(junit_follows_its_schema),     cmocka_unit_test(tap_is_read_by_its_parser),
-      cmocka_unit_test(table_names_the_verdict),      cmocka_unit_test(page_stands_alone),
-      cmocka_unit_test(shards_merge_in_any_order),    cmocka_unit_test(foreign_shards_are_refused),
+      cmocka_unit_test(dirty_text_becomes_clean),
+      cmocka_unit_test(verdict_counts_every_outcome),
+      cmocka_unit_test(known_failures_are_no_passes),
+      cmocka_unit_test(histogram_bins),
+      cmocka_unit_test(inconclusive_is_neither),
+      cmocka_unit_test(untried_stands_in_the_verdict),
+      cmocka_unit_test(replays_make_the_calls_before),
+      cmocka_unit_test(json_holds_everything),
+      cmocka_unit_test(unusable_json_is_refused),
+      cmocka_unit_test(junit_follows_its_schema),
+      cmocka_unit_test(tap_is_read_by_its_parser),
+      cmocka_unit_test(table_names_the_verdict),
+      cmocka_unit_test(page_stands_alone),
+      cmocka_unit_test(shards_merge_in_any_order),
+      cmocka_unit_test(foreign_shards_are_refused),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

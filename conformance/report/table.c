@@ -49,8 +49,8 @@ static void put_failures(const kw_report *report, FILE *out, bool colour, bool v
 static void put_skipped(const kw_report *report, FILE *out) {
   for (uint32_t i = 0; i < report->case_count; i++) {
     const kw_report_case *c = &report->cases[i];
-    if (c->outcome != KW_OUTCOME_SKIP) continue;
-    fprintf(out, "not applicable %s: ", c->id);
+    if (c->outcome != KW_OUTCOME_SKIP && c->outcome != KW_OUTCOME_NOT_TRIED) continue;
+    fprintf(out, "%s %s: ", kw_outcome_name(c->outcome), c->id);
     kw_text_put_line(out, c->text);
     fputc('\n', out);
   }
@@ -72,12 +72,12 @@ static void put_unclaimed(const kw_report *report, FILE *out, bool verbose) {
 static void put_table(const kw_report *report, FILE *out) {
   uint32_t count;
   kw_report_line *lines = kw_report_lines(report, &count);
-  fprintf(out, "  %-22s %7s %7s %7s %7s %7s %8s %9s   %s\n", "suite", "cases", "pass", "failed", "unimpl.", "n/a",
-          "inconcl.", "time", "largest error");
+  fprintf(out, "  %-22s %7s %7s %7s %7s %7s %7s %8s %9s   %s\n", "suite", "cases", "pass", "failed", "unimpl.", "n/a",
+          "untried", "inconcl.", "time", "largest error");
   for (uint32_t i = 0; i < count; i++) {
     const kw_report_line *l = &lines[i];
-    fprintf(out, "  %-22.*s %7u %7u %7u %7u %7u %8u %7.2f s", l->length, l->name, l->cases, l->pass, l->failed,
-            l->unimplemented, l->skipped, l->inconclusive, l->seconds);
+    fprintf(out, "  %-22.*s %7u %7u %7u %7u %7u %7u %8u %7.2f s", l->length, l->name, l->cases, l->pass, l->failed,
+            l->unimplemented, l->skipped, l->untried, l->inconclusive, l->seconds);
     if (l->worst) {
       const kw_report_op *op = &report->ops[l->worst->op];
       fprintf(out, "   %.3g of %g %s  %s/%s", l->worst->error, op->bound, op->unit, op->name, op->dtype);
@@ -93,10 +93,11 @@ static void put_verdict(const kw_report *report, FILE *out, bool colour) {
                       : totals.verdict == KW_VERDICT_CONFORMANT   ? "\033[32m"
                       : totals.verdict == KW_VERDICT_INCONCLUSIVE ? "\033[33m"
                                                                   : "\033[31m";
-  fprintf(out, "verdict: %s%s%s (%s", paint, kw_report_verdict_name(totals.verdict), colour ? "\033[0m" : "",
-          report->scope);
-  if (report->shards > 1) fprintf(out, ", shard %u of %u", report->shard, report->shards);
-  fprintf(out, "): %u of %u cases pass", totals.counts[KW_OUTCOME_PASS], report->case_count);
+  char *text = kw_report_verdict_text(report);
+  const size_t name = strlen(kw_report_verdict_name(totals.verdict));
+  fprintf(out, "verdict: %s%.*s%s%s", paint, (int)name, text, colour ? "\033[0m" : "", text + name);
+  free(text);
+  fprintf(out, ": %u of %u cases pass", totals.counts[KW_OUTCOME_PASS], report->case_count);
   for (int o = KW_OUTCOME_FAIL; o < KW_OUTCOME_COUNT; o++) {
     if (totals.counts[o]) fprintf(out, ", %u %s", totals.counts[o], kw_outcome_name((kw_outcome)o));
   }

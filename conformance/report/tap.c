@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The Test Anything Protocol, version 13 (readers of version 14 take it too). What does not apply is # SKIP, a known
+ * The Test Anything Protocol, version 13 (readers of version 14 take it too). What does not apply is # SKIP,
+ * as is what was not tried; a known
  * failure # TODO with its reason. An unexpected pass is "not ok": TAP itself would let it pass.
  */
 #include "report/formats.h"
@@ -49,6 +50,9 @@ static void put_head(const kw_report *report, FILE *out) {
   fputs("TAP version 13\n", out);
   put_comment(out, "device", report->device);
   put_comment(out, "verdict", kw_report_verdict_name(kw_report_total(report).verdict));
+  char *summary = kw_report_verdict_text(report);
+  put_comment(out, "summary", summary);
+  free(summary);
   put_comment(out, "scope", report->scope);
   put_comment(out, "suite", report->suite_version);
   put_comment(out, "op set", report->op_set_version);
@@ -69,8 +73,8 @@ void kw_report_put_tap(const kw_report *report, FILE *out) {
     bool failure = kw_report_case_is_failure(c);
     fprintf(out, "%s %u - ", failure ? "not ok" : "ok", i + 1);
     put_description(out, c->id);
-    if (c->outcome == KW_OUTCOME_SKIP) {
-      fputs(" # SKIP ", out);
+    if (c->outcome == KW_OUTCOME_SKIP || c->outcome == KW_OUTCOME_NOT_TRIED) {
+      fputs(c->outcome == KW_OUTCOME_SKIP ? " # SKIP " : " # SKIP not tried: ", out);
       put_description(out, c->text);
     } else if (failure && c->expected && c->outcome != KW_OUTCOME_PASS) {
       fputs(" # TODO ", out);

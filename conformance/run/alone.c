@@ -78,7 +78,7 @@ void kw_alone_second_try(const kw_run *run, kw_run_case *c) {
   snprintf(first, sizeof first, "%s", c->result.text ? c->result.text : "no answer");
   kw_attempt_make(&patient, c, &(kw_calls){0}, &attempt);
   kw_outcome outcome = attempt.probe.result.outcome;
-  bool passed = outcome == KW_OUTCOME_PASS || outcome == KW_OUTCOME_SKIP;
+  bool passed = kw_outcome_is_good(outcome);
   bool starved = outcome == KW_OUTCOME_TIMEOUT && attempt.wait_end.starved && !attempt.wait_end.asleep;
   if (!attempt.ready) {
     make_inconclusive(c, "and no worker could be started to run it again alone", first);

@@ -231,16 +231,14 @@ static void run_contract_batch(side *me, const batch *b) {
     result->seconds = kw_clock_seconds() - begin;
     if (read != KW_READ_OK) blame(me, result, read);
     note_call(me, &(kw_run_ref){i, 0});
-    if (result->result.outcome != KW_OUTCOME_PASS && result->result.outcome != KW_OUTCOME_SKIP)
-      kw_process_stop(&me->process);
+    if (!kw_outcome_is_good(result->result.outcome)) kw_process_stop(&me->process);
   }
   kw_process_stop(&me->process);
 }
 
 static bool has_failure(const coordinator *co, const batch *b) {
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
-    kw_outcome outcome = co->run->cases[i].result.outcome;
-    if (outcome != KW_OUTCOME_PASS && outcome != KW_OUTCOME_SKIP) return true;
+    if (!kw_outcome_is_good(co->run->cases[i].result.outcome)) return true;
   }
   return false;
 }

@@ -22,7 +22,7 @@ typedef struct search {
 } search;
 
 static bool is_failure(kw_outcome outcome) {
-  return outcome != KW_OUTCOME_NONE && outcome != KW_OUTCOME_PASS && outcome != KW_OUTCOME_SKIP;
+  return outcome != KW_OUTCOME_NONE && !kw_outcome_is_good(outcome);
 }
 
 /* Whether the case fails after these calls, in the way in which it did. */

@@ -17,6 +17,8 @@ void kw_run_free(kw_run *run) {
   for (uint32_t i = 0; i < run->unclaimed_count; i++) free(run->unclaimed[i]);
   free(run->cases);
   free(run->unclaimed);
+  for (uint32_t i = 0; run->without_cases && i < run->facts.op_count; i++) free(run->without_cases[i]);
+  free(run->without_cases);
   for (uint32_t i = 0; i < run->before_count; i++) free(run->before[i].id);
   free(run->before);
   free(run->before_refs);

@@ -65,6 +65,7 @@ typedef struct kw_run {
   uint32_t before_count;
   char **unclaimed; /* "add.Tensor/f8e5m2": exists in the table, not on the device */
   uint32_t unclaimed_count;
+  char **without_cases;           /* per op of facts.ops: why a vendor's op of the device has no case, or NULL */
   char case_hash[KW_DIGEST_SIZE]; /* of the ids of all shards */
   char plugin_hash[KW_DIGEST_SIZE];
   char expect_hash[KW_DIGEST_SIZE]; /* "" without known failures */

@@ -109,9 +109,12 @@ static void select_contracts(kw_run *run) {
 static void select_ops(kw_run *run) {
   const kw_run_options *options = run->options;
   kw_dtype half = kw_level_half(&options->level, &run->facts);
+  run->without_cases = calloc(run->facts.op_count + 1u, sizeof *run->without_cases);
+  if (!run->without_cases) abort();
   for (uint32_t i = 0; i < run->facts.op_count; i++) {
     const kw_op_facts *op = &run->facts.ops[i];
     if (!op_wanted(options, op->op.name)) continue;
+    const uint32_t before = run->case_count;
     uint64_t claimed = op->kernels | op->decomposed, keys = kw_suite_op_keys(&op->op);
     uint64_t wanted = options->level.text ? kw_level_keys(&options->level, &op->op, half) : claimed;
     for (kw_dtype d = 0; d < KW_KEY_DTYPE_COUNT; d++) {
@@ -120,6 +123,9 @@ static void select_ops(kw_run *run) {
       } else if (keys & KW_DTYPE_BIT(d) && !options->level.text && !op->op.vendor) {
         add_unclaimed(run, &op->op, d);
       }
+    }
+    if (op->op.vendor && !options->level.text && claimed && run->case_count == before) {
+      run->without_cases[i] = kw_case_vendor_gap(&op->op);
     }
   }
 }

@@ -116,8 +116,9 @@ kw_read kw_worker_client_receive(kw_run *run, kw_process *process, kw_run_case *
   static const kw_outcome outcomes[] = {[KW_CONTRACT_PASS] = KW_OUTCOME_PASS,
                                         [KW_CONTRACT_FAIL] = KW_OUTCOME_FAIL,
                                         [KW_CONTRACT_SKIP] = KW_OUTCOME_SKIP,
-                                        [KW_CONTRACT_TIMEOUT] = KW_OUTCOME_TIMEOUT};
-  if (outcome > KW_CONTRACT_TIMEOUT) return KW_READ_GARBAGE;
+                                        [KW_CONTRACT_TIMEOUT] = KW_OUTCOME_TIMEOUT,
+                                        [KW_CONTRACT_NOT_TRIED] = KW_OUTCOME_NOT_TRIED};
+  if (outcome > KW_CONTRACT_NOT_TRIED) return KW_READ_GARBAGE;
   kw_case_result_mark(&c->result, outcomes[outcome], outcome == KW_CONTRACT_TIMEOUT ? "timeout" : "", text);
   return KW_READ_OK;
 }

@@ -26,12 +26,14 @@ typedef enum kw_frame {
   KW_FRAME_PROGRAM_END   /* worker: what came of it (program_run.h) */
 } kw_frame;
 
-/* The outcome of a contract test. TIMEOUT: it waited in vain, and says for what. */
+/* The outcome of a contract test. TIMEOUT: it waited in vain, and says for what. NOT_TRIED: it could not be
+ * made, and says what it lacks. */
 typedef enum kw_contract_outcome {
   KW_CONTRACT_PASS,
   KW_CONTRACT_FAIL,
   KW_CONTRACT_SKIP,
-  KW_CONTRACT_TIMEOUT
+  KW_CONTRACT_TIMEOUT,
+  KW_CONTRACT_NOT_TRIED
 } kw_contract_outcome;
 
 /* A payload being written or read. Writing grows it; reading past the end or a bad length sets `bad` and gives zeros.

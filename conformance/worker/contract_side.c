@@ -16,6 +16,7 @@
 
 kw_contract_env kw_contract;
 static const char *skip_reason;
+static char untried[512]; /* why; "": it was tried */
 static char failure[2048];
 static bool timed_out;
 
@@ -31,6 +32,15 @@ void kw_contract_set_failure(const char *text) {
 void kw_contract_set_timeout(const char *text) {
   timed_out = true;
   kw_contract_set_failure(text);
+}
+
+void kw_contract_not_tried(const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  vsnprintf(untried, sizeof untried, format, list);
+  va_end(list);
+  skip();
+  abort(); /* skip does not return */
 }
 
 static void add_test(kw_worker *w, const char *suite, const char *test, const char *op) {
@@ -134,6 +144,7 @@ void kw_worker_contract(kw_worker *w, const char *id, double patience, kw_effort
   kw_contract_outcome outcome = KW_CONTRACT_FAIL;
   const struct CMUnitTest *test = find_test(id);
   skip_reason = NULL;
+  untried[0] = 0;
   failure[0] = 0;
   timed_out = false;
   kw_contract.patience = patience;
@@ -145,13 +156,15 @@ void kw_worker_contract(kw_worker *w, const char *id, double patience, kw_effort
     w->device = kw_contract.device;
     outcome = failed && timed_out ? KW_CONTRACT_TIMEOUT
               : failed            ? KW_CONTRACT_FAIL
+              : untried[0]        ? KW_CONTRACT_NOT_TRIED
               : skip_reason       ? KW_CONTRACT_SKIP
                                   : KW_CONTRACT_PASS;
   }
   kw_message_put_string(out_message, id);
   kw_message_put_u32(out_message, outcome);
-  kw_message_put_string(out_message, outcome == KW_CONTRACT_SKIP   ? skip_reason
-                                     : outcome == KW_CONTRACT_PASS ? ""
-                                                                   : text);
+  kw_message_put_string(out_message, outcome == KW_CONTRACT_SKIP        ? skip_reason
+                                     : outcome == KW_CONTRACT_NOT_TRIED ? untried
+                                     : outcome == KW_CONTRACT_PASS      ? ""
+                                                                        : text);
   kw_worker_note_set(KW_WORKER_IDLE, "");
 }
