@@ -4,7 +4,7 @@
 
 Runs what the pages tell people to run, as pasted: README.md and docs/*.md, or the pages named (paths in the tree).
 Blocks run in the order of the page, in one shell, in the root of a copy of the tree below BUILD_DIRECTORY/pages, where
-build/release is BUILD_DIRECTORY and HOME is empty. What they made stays there. The first command that fails ends the
+build/release and build/user are BUILD_DIRECTORY and HOME is empty. What they made stays there. The first command that fails ends the
 test and is shown with its output.
 
 What a block is follows from how it is written:
@@ -158,7 +158,8 @@ def copy_of_tree(source, build, root):
     shutil.rmtree(root.parent, ignore_errors=True)
     shutil.copytree(source, root, ignore=ignored, symlinks=True)
     (root / "build").mkdir()
-    (root / "build" / "release").symlink_to(build)
+    for preset in ("release", "user"):  # which has all that users install, and more
+        (root / "build" / preset).symlink_to(build)
     (root.parent / "home").mkdir()
 
 
