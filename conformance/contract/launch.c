@@ -3,7 +3,7 @@
  * Suite launch: a kernel runs when its stream comes to it, and no call knows of the ones before it: neither their data
  * nor their attributes nor their shapes.
  */
-#include "contract_helpers.h"
+#include "tools.h"
 
 enum { COUNT = 1001, ROUNDS = 4 };
 
@@ -75,18 +75,17 @@ void kw_contract_launch_data_anew(void **state) {
 /* So does the same call with another Scalar. */
 void kw_contract_launch_attributes_anew(void **state) {
   (void)state;
-  kw_test_need_op("mul.Scalar");
-  kw_tensor *a = kw_test_f32(COUNT, 1), *product = kw_test_f32(COUNT, 2);
+  const kw_scaled *op = kw_test_need_scaled();
+  kw_tensor *a = kw_test_f32(COUNT, 1), *scaled = kw_test_f32(COUNT, 2);
   float *values = kw_test_memory(COUNT * sizeof *values);
-  for (int factor = 1; factor <= ROUNDS; factor++) {
-    kw_value args[] = {kw_arg_tensor(a), kw_arg_scalar_f64(factor)};
-    KW_CHECK_OK(kw_op_call(kw_op_find("mul.Scalar"), NULL, args, 2, &product, 1));
+  for (int number = 1; number <= ROUNDS; number++) {
+    KW_CHECK_OK(kw_test_scaled(op, NULL, a, number, &scaled));
     kw_test_floats(values, COUNT, 1);
-    for (int i = 0; i < COUNT; i++) values[i] *= (float)factor;
-    kw_test_expect_f32(product, values, COUNT, "the result of a call with another Scalar than the one before");
+    for (int i = 0; i < COUNT; i++) values[i] = op->of(values[i], (float)number);
+    kw_test_expect_f32(scaled, values, COUNT, "the result of a call with another Scalar than the one before");
   }
   kw_tensor_release(a);
-  kw_tensor_release(product);
+  kw_tensor_release(scaled);
   free(values);
 }
 

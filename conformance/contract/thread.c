@@ -4,6 +4,7 @@
  * one thread alone gives, bit by bit; counters are exact; nothing is left behind.
  */
 #include "call.h"
+#include "tools.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static bool same_bits(const void *got, const void *want, size_t size, const char
 
 /* ---- Many ops ---------------------------------------------------------------------------------------------------- */
 
-enum { MOST_CALLS = 48, CALL_NUMEL = 300 };
+enum { MOST_CALLS = 32, CALL_NUMEL = 300 };
 
 typedef struct known_call {
   kw_test_call call;
@@ -36,15 +37,32 @@ typedef struct known_calls {
 
 /* Whether two runs of the op may be compared bit by bit, and run on the same tensors at once. */
 static bool comparable(const kw_test_call *call) {
-  kw_kernel_info any = {.struct_size = sizeof any};
-  return kw_op_get_kernel(call->op, kw_contract.device, 0, &any) == KW_OK && kw_test_op_repeats(call->op) &&
-         !call->in_place && !kw_test_call_random(call);
+  return !call->in_place && !kw_test_call_random(call);
 }
 
-static void learn_call(known_calls *known, const kw_op *op, kw_dtype dtype) {
+/* An op in a dtype that the device has. */
+typedef struct claim {
+  const kw_op *op;
+  kw_dtype dtype;
+} claim;
+
+static uint32_t find_claims(const kw_dtype *dtypes, uint32_t dtype_count, claim *out_claims) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < kw_op_count(); i++) {
+    const kw_op *op = kw_op_at(i);
+    kw_kernel_info any = {.struct_size = sizeof any};
+    if (kw_op_get_kernel(op, kw_contract.device, 0, &any) != KW_OK || !kw_test_op_repeats(op)) continue;
+    for (uint32_t d = 0; d < dtype_count; d++) {
+      if (kw_op_support(op, kw_contract.device, dtypes[d]) != KW_SUPPORT_NONE)
+        out_claims[count++] = (claim){op, dtypes[d]};
+    }
+  }
+  return count;
+}
+
+static void learn_call(known_calls *known, const claim *claimed) {
   known_call *c = &known->calls[known->count];
-  if (known->count == MOST_CALLS || kw_op_support(op, kw_contract.device, dtype) == KW_SUPPORT_NONE) return;
-  if (!kw_test_call_make(op, dtype, CALL_NUMEL, &c->call)) return;
+  if (known->count == MOST_CALLS || !kw_test_call_make(claimed->op, claimed->dtype, CALL_NUMEL, &c->call)) return;
   if (!comparable(&c->call)) {
     kw_test_call_free(&c->call);
     return;
@@ -82,15 +100,25 @@ static int known_body(int index, void *user, char *text, size_t size) {
   return 0;
 }
 
+/* Calls of what the device has, since drivers may have to compile each: a sample by the seed, and where nothing of it
+ * can be compared the next one. */
+static void learn_calls(known_calls *known, const claim *claims, uint32_t count) {
+  const uint32_t step = count / MOST_CALLS + 1;
+  for (uint32_t phase = 0; phase < step && known->count == 0; phase++) {
+    for (uint32_t i = (uint32_t)((kw_contract.seed + phase) % step); i < count; i += step)
+      learn_call(known, &claims[i]);
+  }
+}
+
 static void check_known(bool one_stream) {
   static known_calls known; /* threads may outlive a failed check */
   known = (known_calls){.calls = kw_test_memory(MOST_CALLS * sizeof(known_call))};
-  uint32_t step = 2 * kw_op_count() / MOST_CALLS + 1; /* drivers may have to compile each: a sample, by the seed */
-  for (uint32_t i = (uint32_t)(kw_contract.seed % step); i < kw_op_count(); i += step) {
-    learn_call(&known, kw_op_at(i), KW_F32);
-    learn_call(&known, kw_op_at(i), KW_I32);
-  }
-  if (known.count == 0) kw_test_skip("the device has no deterministic kernel for f32 or i32");
+  static const kw_dtype usual[] = {KW_F32, KW_I32};
+  claim *claims = kw_test_memory(KW_TEST_KINDS * kw_op_count() * sizeof *claims);
+  learn_calls(&known, claims, find_claims(usual, 2, claims));
+  if (known.count == 0) learn_calls(&known, claims, find_claims(kw_test_kinds, KW_TEST_KINDS, claims));
+  free(claims);
+  if (known.count == 0) kw_test_skip("the device has no kernel that promises the same bits and computes a result anew");
   for (int i = 0; i < KW_TEST_THREADS; i++)
     known.streams[i] = one_stream && i > 0 ? known.streams[0] : kw_test_stream();
   kw_test_run_threads(known_body, &known);
@@ -201,27 +229,25 @@ void kw_contract_thread_plan_shared(void **state) {
 static int signatures_body(int index, void *user, char *text, size_t size) {
   enum { SIGNATURES = 700, COLUMNS = 80, MOST = KW_TEST_THREADS * COLUMNS }; /* on 8 threads more than Keyway keeps */
   float values[MOST], got[MOST];
-  (void)user;
+  const kw_scaled *op = user;
   kw_test_floats(values, MOST, (uint64_t)index);
   for (int i = 0; i < SIGNATURES; i++) {
     int64_t shape[] = {1 + index, 1 + i % COLUMNS}, numel = shape[0] * shape[1];
-    kw_value factor = kw_arg_scalar_i64(i); /* part of the signature */
-    kw_tensor *x = NULL, *product = NULL;
+    kw_tensor *x = NULL, *scaled = NULL;
     if (kw_test_note(kw_tensor_create(kw_contract.device, KW_F32, 2, shape, &x), "kw_tensor_create", text, size))
       return 1;
     int failed = kw_test_note(kw_tensor_write(x, values), "kw_tensor_write", text, size);
-    kw_value args[] = {kw_arg_tensor(x), factor};
-    failed = failed ||
-             kw_test_note(kw_op_call(kw_op_find("mul.Scalar"), NULL, args, 2, &product, 1), "mul.Scalar", text, size);
-    failed = failed || kw_test_note(kw_tensor_read(product, got), "kw_tensor_read", text, size);
+    /* The number is part of the signature. */
+    failed = failed || kw_test_note(kw_test_scaled(op, NULL, x, i, &scaled), op->op, text, size);
+    failed = failed || kw_test_note(kw_tensor_read(scaled, got), "kw_tensor_read", text, size);
     for (int64_t k = 0; k < numel && !failed; k++) {
-      if (got[k] == values[k] * (float)i) continue;
-      snprintf(text, size, "%g * %d gave %g while plans were made and forgotten on all threads", (double)values[k], i,
-               (double)got[k]);
+      if (got[k] == op->of(values[k], (float)i)) continue;
+      snprintf(text, size, "%s of %g with %d gave %g while plans were made and forgotten on all threads", op->op,
+               (double)values[k], i, (double)got[k]);
       failed = 1;
     }
     kw_tensor_release(x);
-    kw_tensor_release(product);
+    kw_tensor_release(scaled);
     if (failed) return 1;
   }
   return 0;
@@ -230,8 +256,9 @@ static int signatures_body(int index, void *user, char *text, size_t size) {
 /* More signatures than are remembered, on all threads: kernels run while their plans are thrown away. */
 void kw_contract_thread_more_signatures_than_kept(void **state) {
   (void)state;
-  kw_test_need_op("mul.Scalar");
-  kw_test_run_threads(signatures_body, NULL);
+  static const kw_scaled *op; /* threads may outlive a failed check */
+  op = kw_test_need_scaled();
+  kw_test_run_threads(signatures_body, (void *)op);
 }
 
 /* ---- Counters ---------------------------------------------------------------------------------------------------- */
