@@ -21,6 +21,7 @@ static bool take_arg(const kw_arg_info *info, kw_suite_arg *out) {
   if (strlen(info->name) >= sizeof out->name) return false;
   strcpy(out->name, info->name);
   out->tag = info->tag;
+  out->list_size = info->list_size;
   out->optional = (info->flags & KW_ARG_OPTIONAL) != 0;
   out->mutated = (info->flags & KW_ARG_MUTATED) != 0;
   out->has_default = (info->flags & KW_ARG_HAS_DEFAULT) != 0;

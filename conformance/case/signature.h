@@ -10,17 +10,23 @@
 
 #define KW_SUITE_RESULTS 16 /* most results of a case, changed tensors that are none included */
 
+#define KW_SUITE_TEXTS 4
+#define KW_SUITE_TEXT 24 /* bytes, with the NUL */
+
 typedef struct kw_suite_arg {
   char name[32];
   kw_tag tag;
-  bool optional; /* "?" */
-  bool mutated;  /* (a!) */
+  uint32_t list_size; /* N of "int[N]", otherwise 0 */
+  bool optional;      /* "?" */
+  bool mutated;       /* (a!) */
   /* mutated: which result it is; of arguments that are none the first is number kw_suite_op.result_count, and so on */
   uint32_t result;
   bool has_default;
   kw_value default_value; /* as a caller would pass it, a string without its text, a list without its entries */
   char default_text[16];  /* the text */
   int64_t default_ints[KW_MAX_RANK]; /* the entries */
+  uint32_t text_count; /* a vendor's op: texts beside the default that mean something to it, as far as can be told */
+  char texts[KW_SUITE_TEXTS][KW_SUITE_TEXT];
 } kw_suite_arg;
 
 typedef struct kw_suite_op {
@@ -33,6 +39,7 @@ typedef struct kw_suite_op {
   bool in_place; /* the result is argument 0 */
   bool counted;  /* the last result is how many entries of the first are filled: kw_op_info */
   bool vendor;
+  bool unheld; /* a vendor's op whose schema has a name or a default that the suite cannot hold: it has no cases */
   kw_op_extension extension; /* of its family */
   kw_op_row row;             /* a vendor's op: made up from what the worker reports; schema is NULL then */
 } kw_suite_op;

@@ -114,6 +114,35 @@ static void add_case(kw_report *report, const kw_run_case *c) {
   report->case_count++;
 }
 
+/* Why a vendor's op that has cases is not judged by them, or not all of it; NULL: it is. The caller's to free. */
+static char *gap_in_cases(const kw_run *run, const kw_op_facts *op) {
+  uint32_t cases = 0, refused = 0, unreferenced = 0;
+  for (uint32_t i = 0; i < run->case_count; i++) {
+    const kw_run_case *c = &run->cases[i];
+    if (c->op != op) continue;
+    cases++;
+    refused += c->result.outcome == KW_OUTCOME_SKIP;
+    unreferenced += c->result.unreferenced;
+  }
+  if (cases == 0) return NULL;
+  if (refused == cases) return text_of("it refused all arguments that the suite knows");
+  if (unreferenced) return text_of("its results are not judged, for it has no reference that the suite can run");
+  for (uint32_t i = 0; i < op->op.arg_count; i++) {
+    const kw_suite_arg *arg = &op->op.args[i];
+    if (arg->tag != KW_TAG_STRING || arg->text_count > 0) continue;
+    return text_of("no text for its argument %s is known but the default", arg->name);
+  }
+  return NULL;
+}
+
+static void add_gap(kw_report *report, const kw_run *run, uint32_t op) {
+  const kw_op_facts *facts = &run->facts.ops[op];
+  if (!facts->op.vendor || run->options->case_id) return;
+  char *why =
+      run->without_cases && run->without_cases[op] ? kw_text_clean(run->without_cases[op]) : gap_in_cases(run, facts);
+  if (why) report->gaps[report->gap_count++] = (kw_report_gap){kw_text_clean(facts->op.name), why};
+}
+
 void kw_report_make(const kw_run *run, kw_report *out_report) {
   const kw_run_options *options = run->options;
   const char *slash = strrchr(run->facts.plugin_path, '/');
@@ -155,10 +184,5 @@ void kw_report_make(const kw_run *run, kw_report *out_report) {
   out_report->unclaimed_count = run->unclaimed_count;
   out_report->gaps = calloc(run->facts.op_count + 1u, sizeof *out_report->gaps);
   if (!out_report->gaps) abort();
-  for (uint32_t i = 0; i < run->facts.op_count; i++) {
-    const kw_op_facts *op = &run->facts.ops[i];
-    if (!run->without_cases || !run->without_cases[i]) continue;
-    out_report->gaps[out_report->gap_count++] =
-        (kw_report_gap){kw_text_clean(op->op.name), kw_text_clean(run->without_cases[i])};
-  }
+  for (uint32_t i = 0; i < run->facts.op_count; i++) add_gap(out_report, run, i);
 }

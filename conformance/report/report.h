@@ -38,7 +38,7 @@ typedef struct kw_report_case {
   double seconds;         /* of the worker and the judge together */
 } kw_report_case;
 
-/* An op of the device that no case was made for. */
+/* An op of the vendor's own that no case was made for, or that cases do not judge. */
 typedef struct kw_report_gap {
   char *op, *why;
 } kw_report_gap;
@@ -71,7 +71,7 @@ typedef struct kw_report {
   uint32_t unclaimed_count;
   char **unclaimed; /* "add.Tensor/f8e5m2": exists in the table, not on the device */
   uint32_t gap_count;
-  kw_report_gap *gaps; /* ops without cases */
+  kw_report_gap *gaps;
 } kw_report;
 
 void kw_report_free(kw_report *report);

@@ -46,6 +46,8 @@ static bool read_op(kw_message *message, kw_op_facts *out) {
   for (uint32_t i = 0; i < KW_MAX_ARGS; i++) {
     kw_suite_arg *arg = &op->args[i];
     arg->name[sizeof arg->name - 1] = arg->default_text[sizeof arg->default_text - 1] = 0;
+    if (arg->text_count > KW_SUITE_TEXTS) return false;
+    for (uint32_t t = 0; t < KW_SUITE_TEXTS; t++) arg->texts[t][KW_SUITE_TEXT - 1] = 0;
   }
   if (op->vendor) return op->arg_count <= KW_MAX_ARGS && op->result_count <= KW_SUITE_RESULTS;
   uint32_t count;

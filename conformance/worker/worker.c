@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/worker_note.h"
 #include "worker/guarded_tensor.h"
+#include "worker/texts.h"
 
 #include <keyway/plugin.h>
 
@@ -43,9 +44,12 @@ static void add_op(kw_worker *w, const kw_suite_op *suite_op, const kw_op *op) {
   }
 }
 
-/* An op that only this plugin defines, as far as cases of it can be generated. */
-static bool vendor_op(const kw_op *op, const kw_op_info *info, kw_suite_op *out) {
-  if (!kw_suite_op_take(op, out)) return false;
+/* An op that only this plugin defines. */
+static void vendor_op(const kw_worker *w, const kw_op *op, const kw_op_info *info, kw_suite_op *out) {
+  if (!kw_suite_op_take(op, out)) {
+    *out = (kw_suite_op){.unheld = true};
+    snprintf(out->name, sizeof out->name, "%s", info->name);
+  }
   out->vendor = true;
   out->row.dtypes = info->dtypes.bits[0];
   out->row.shape = KW_SHAPE_CUSTOM;
@@ -58,7 +62,7 @@ static bool vendor_op(const kw_op *op, const kw_op_info *info, kw_suite_op *out)
   out->row.growth = info->growth;
   out->row.magnitude = "";
   out->row.level = KW_LEVEL_VENDOR;
-  return true;
+  kw_worker_find_texts(op, w->facts.plugin_path, out);
 }
 
 static void list_ops(kw_worker *w) {
@@ -75,7 +79,8 @@ static void list_ops(kw_worker *w) {
     kw_op_info info = {.struct_size = sizeof info};
     kw_suite_op op;
     const kw_op *at = kw_op_at(i);
-    if (kw_op_get_info(at, &info) != KW_OK || info.level != KW_LEVEL_VENDOR || !vendor_op(at, &info, &op)) continue;
+    if (kw_op_get_info(at, &info) != KW_OK || info.level != KW_LEVEL_VENDOR) continue;
+    vendor_op(w, at, &info, &op);
     add_op(w, &op, at);
   }
   for (uint32_t i = 0; i < w->facts.op_count; i++) w->ops[i] = w->facts.ops[i].op;
@@ -420,7 +425,7 @@ static void run_path(case_run *u, const kw_kernel_info *kernel) {
   kw_tensor *views[KW_SUITE_RESULTS] = {NULL}, *outs[KW_SUITE_RESULTS] = {NULL}, *tensors[KW_CASE_TENSORS];
   kw_value args[KW_MAX_ARGS];
   kw_status status = KW_OK;
-  for (uint32_t i = 0; i < c->arg_count && status == KW_OK && c->op->vendor; i++) {
+  for (uint32_t i = 0; i < KW_CASE_TENSORS && status == KW_OK && c->op->vendor; i++) {
     if (c->tensors[i].output)
       status = kw_guarded_tensor_upload(&u->guarded[i]); /* what an earlier path left is no input */
   }
