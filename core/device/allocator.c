@@ -506,6 +506,12 @@ static void keep(kw_recording *recording, kw_buffer *buffer) {
   recording->kept[recording->kept_count++] = buffer;
 }
 
+/* Streams come and go while a buffer lives. Looking which of those that used it are gone costs as much as there are of
+ * both: it is done whenever their number reaches a power of two. */
+static bool is_time_to_forget(unsigned uses) {
+  return uses >= 16 && (uses & (uses - 1)) == 0;
+}
+
 void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
   kw_recording *recording = kw_stream_recording(stream);
   if (recording != NULL) {
@@ -516,8 +522,10 @@ void kw_buffer_use_foreign(kw_buffer *buffer, kw_stream *stream) {
   struct kw_allocator *allocator = buffer->device->allocator;
   pthread_mutex_lock(&allocator->mutex);
   kw_foreign_use *use = buffer->foreign;
-  while (use != NULL && use->token != stream->token) use = use->next;
+  unsigned others = 0;
+  for (; use != NULL && use->token != stream->token; use = use->next) ++others;
   if (use == NULL) {
+    if (is_time_to_forget(others)) drop_passed_uses(buffer->device, &buffer->foreign, false);
     use = calloc(1, sizeof *use);
     if (use == NULL) {
       kw_buffer_retain(buffer); /* a leak is better than reuse while the stream still works on it */

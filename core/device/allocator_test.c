@@ -203,6 +203,31 @@ static void every_foreign_stream_counts(void **state) {
   test_device_close(test);
 }
 
+static void a_stream_that_works_is_remembered_among_many_that_are_gone(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
+  kw_stream *held = stream_of(test);
+  kw_buffer *used = buffer_of(test, 2 * MIB);
+  kw_mem mem = used->mem;
+  test_gate(held, true);
+  touch(used, held, 1);
+  for (int i = 0; i < 100; ++i) {
+    kw_stream *stream = stream_of(test);
+    touch(used, stream, 1);
+    assert_ok(kw_stream_destroy(stream));
+  }
+  kw_buffer_release(used);
+  kw_buffer *other = buffer_of(test, 2 * MIB);
+  assert_ptr_not_equal(other->mem, mem);
+  test_gate(held, false);
+  kw_buffer *after = buffer_of(test, 2 * MIB);
+  assert_ptr_equal(after->mem, mem);
+  kw_buffer_release(after);
+  kw_buffer_release(other);
+  assert_ok(kw_stream_destroy(held));
+  test_device_close(test);
+}
+
 static void without_events_release_waits(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", 0);
@@ -578,6 +603,7 @@ int main(void) {
       cmocka_unit_test(offsets_respect_the_device),
       cmocka_unit_test(foreign_use_defers_reuse),
       cmocka_unit_test(every_foreign_stream_counts),
+      cmocka_unit_test(a_stream_that_works_is_remembered_among_many_that_are_gone),
       cmocka_unit_test(without_events_release_waits),
       cmocka_unit_test(without_events_release_in_a_callback_does_not_wait),
       cmocka_unit_test(out_of_memory_flushes_the_cache),
