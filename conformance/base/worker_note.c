@@ -29,6 +29,10 @@ void kw_worker_note_set(kw_worker_state state, const char *text) {
   atomic_fetch_add(&own->count, 1);
 }
 
+void kw_worker_note_step(void) {
+  atomic_fetch_add(&own->steps, 1);
+}
+
 const char *kw_worker_note_text(void) {
   return own->text;
 }
@@ -57,4 +61,8 @@ kw_worker_state kw_worker_note_read(const kw_worker_note *note, char *out_text, 
 
 unsigned kw_worker_note_count(const kw_worker_note *note) {
   return note ? atomic_load(&note->count) : 0;
+}
+
+unsigned kw_worker_note_steps(const kw_worker_note *note) {
+  return note ? atomic_load(&note->steps) : 0;
 }

@@ -19,6 +19,7 @@ typedef enum kw_worker_state {
 typedef struct kw_worker_note {
   atomic_uint state;
   atomic_uint count; /* of the times that it was set */
+  atomic_uint steps; /* of a long test: each has all of the time limit */
   char text[252];    /* the call, for people: "kw_stream_synchronize(stream) [stream.c:24]"; "" */
 } kw_worker_note;
 
@@ -29,6 +30,8 @@ typedef struct kw_worker_note {
 void kw_worker_note_open(int fd);
 /* `text` is copied. */
 void kw_worker_note_set(kw_worker_state state, const char *text);
+/* A long test has come a step further, and its time limit begins anew. For what has steps without end there is none. */
+void kw_worker_note_step(void);
 /* The last one. Valid until the next is set. */
 const char *kw_worker_note_text(void);
 
@@ -41,5 +44,7 @@ void kw_worker_note_unmap(kw_worker_note *note);
 kw_worker_state kw_worker_note_read(const kw_worker_note *note, char *out_text, size_t size);
 /* How often it was set; another number means that the worker has got on. */
 unsigned kw_worker_note_count(const kw_worker_note *note);
+/* How many steps it has come. */
+unsigned kw_worker_note_steps(const kw_worker_note *note);
 
 #endif /* KEYWAY_CONFORMANCE_WORKER_NOTE_H */

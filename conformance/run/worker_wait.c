@@ -12,6 +12,7 @@ void kw_wait_begin(kw_wait *wait, const char *proc, pid_t pid, const kw_worker_n
   if (build_limit < limit) build_limit = limit;
   *wait = (kw_wait){.limit = limit, .build_limit = build_limit, .note = note, .begun = now};
   wait->note_count = kw_worker_note_count(note);
+  wait->note_steps = kw_worker_note_steps(note);
   kw_process_clock_begin(&wait->clock, proc, pid, build_limit, now);
   wait->pressure = kw_cpu_pressure(wait->clock.proc);
 }
@@ -31,7 +32,11 @@ bool kw_wait_goes_on(kw_wait *wait, double now) {
     wait->built += wait->clock.passed - before;
     wait->built_now += wait->clock.passed - before;
   }
-  return wait->clock.passed - wait->built < wait->limit && wait->built_now < wait->build_limit;
+  const double counted = wait->clock.passed - wait->built;
+  const unsigned steps = kw_worker_note_steps(wait->note);
+  if (steps != wait->note_steps) wait->stepped = counted;
+  wait->note_steps = steps;
+  return counted - wait->stepped < wait->limit && wait->built_now < wait->build_limit;
 }
 
 kw_wait_end kw_wait_describe(kw_wait *wait, double now) {

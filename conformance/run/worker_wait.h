@@ -15,7 +15,8 @@ typedef struct kw_wait {
   kw_process_clock clock;
   double limit, build_limit; /* seconds */
   double built, built_now;   /* seconds that may have been spent on building: in all, and in the present call */
-  unsigned note_count;
+  double stepped;            /* seconds that count towards the limit before the last step of a long test */
+  unsigned note_count, note_steps;
   const kw_worker_note *note;
   double begun, pressure; /* wall time, and kw_cpu_pressure by then */
 } kw_wait;
@@ -32,7 +33,8 @@ typedef struct kw_wait_end {
 } kw_wait_end;
 
 /* `proc` as in kw_process_clock_begin; `note` may be NULL. Time in which the worker is busy in a call that may compile
- * counts as building: not towards the limit, but each call towards the build limit, which is no less than the limit. */
+ * counts as building: not towards the limit, but each call towards the build limit, which is no less than the limit.
+ * With each step that the note tells of the limit begins anew. */
 void kw_wait_begin(kw_wait *wait, const char *proc, pid_t pid, const kw_worker_note *note, double limit,
                    double build_limit, double now);
 /* Called whenever nothing came for a while: whether to go on waiting. */

@@ -155,6 +155,30 @@ static void each_call_may_build(void **state) {
   kw_wait_free(&wait);
 }
 
+/* A long test that says how it gets on has the limit for each step, and no more for the last. */
+static void each_step_has_the_limit(void **state) {
+  (void)state;
+  kw_worker_note note = {.state = KW_WORKER_WAITS};
+  kw_wait wait;
+  double begun = now;
+  set_thread(0, 0);
+  kw_wait_begin(&wait, proc, 100, &note, 4, 40, now);
+  for (int step = 0; step < 5; step++) {
+    for (int i = 0; i < 3; i++) {
+      now += 1;
+      set_thread(0.1 * (now - begun), 0);
+      assert_true(kw_wait_goes_on(&wait, now));
+    }
+    note.steps++;
+  }
+  for (int i = 0; i <= 4; i++) {
+    now += 1;
+    set_thread(0.1 * (now - begun), 0);
+    assert_true(kw_wait_goes_on(&wait, now) == (i < 4));
+  }
+  kw_wait_free(&wait);
+}
+
 static int set_up(void **state) {
   (void)state;
   strcpy(proc, "keyway-wait-test-XXXXXX");
@@ -179,7 +203,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sleeping_ends_at_the_limit), cmocka_unit_test(waiting_for_a_processor_is_given_back),
       cmocka_unit_test(building_has_its_own_limit), cmocka_unit_test(a_longer_limit_holds),
-      cmocka_unit_test(each_call_may_build),
+      cmocka_unit_test(each_call_may_build),        cmocka_unit_test(each_step_has_the_limit),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
