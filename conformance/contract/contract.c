@@ -34,6 +34,7 @@ SUITE(interop, KW_INTEROP_TESTS)
 SUITE(activity, KW_ACTIVITY_TESTS)
 SUITE(exit, KW_EXIT_TESTS)
 SUITE(fault, KW_FAULT_TESTS)
+SUITE(soak, KW_SOAK_TESTS)
 OP_TESTS(error, KW_ERROR_OP_TESTS)
 OP_TESTS(determinism, KW_DETERMINISM_OP_TESTS)
 OP_TESTS(graph, KW_GRAPH_OP_TESTS)
@@ -66,5 +67,6 @@ const kw_contract_suite kw_contract_suites[] = {
     ROW(activity),
     ROW(exit),
     ROW(fault),
+    ROW(soak),
 };
 const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

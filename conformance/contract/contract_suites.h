@@ -25,7 +25,8 @@
   X(interop)                  \
   X(activity)                 \
   X(exit)                     \
-  X(fault)
+  X(fault)                    \
+  X(soak)
 
 #define KW_ABI_TESTS(X)          \
   X(abi, exports_only_query)     \
@@ -265,6 +266,30 @@
   X(fault, launch_fails_late)        \
   X(fault, device_is_lost)           \
   X(fault, work_is_held)
+
+/* In soak/; what has the least of it is first, so that a count is that of the process. */
+#define KW_SOAK_TESTS(X)           \
+  X(soak, launches)                \
+  X(soak, launches_unwaited)       \
+  X(soak, launches_across_streams) \
+  X(soak, copies)                  \
+  X(soak, records)                 \
+  X(soak, events)                  \
+  X(soak, waits)                   \
+  X(soak, host_functions)          \
+  X(soak, elapsed)                 \
+  X(soak, graphs)                  \
+  X(soak, graph_launches)          \
+  X(soak, streams)                 \
+  X(soak, threads)                 \
+  X(soak, opens)                   \
+  X(soak, plans)                   \
+  X(soak, allocations)             \
+  X(soak, host_memory)             \
+  X(soak, maps)                    \
+  X(soak, shared_by_descriptor)    \
+  X(soak, shared_by_bytes)         \
+  X(soak, host_ranges)
 
 /* Once per op. */
 #define KW_ERROR_OP_TESTS(X) X(error, op)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite soak: graphs that come and go, and one that is launched again and again.
+ */
+#include "soak.h"
+
+enum { BLOCK = 500, LEAST = 64, GRAPHS = 20 };
+
+static kw_soak_call call;
+static kw_stream *stream;
+
+static void begin(void) {
+  kw_soak_call_make(BLOCK, &call);
+  stream = kw_test_stream();
+}
+
+static void end(void) {
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  kw_soak_call_free(&call);
+}
+
+static kw_graph *record(uint64_t place) {
+  kw_graph *graph = NULL;
+  KW_CHECK_OK(kw_graph_begin(stream));
+  kw_status status = kw_soak_call_run(&call, stream, place);
+  KW_CHECK_OK(kw_graph_end(stream, &graph));
+  KW_CHECK_STATUS(status, KW_OK);
+  return graph;
+}
+
+/* Some live at once, and each is launched twice. */
+static void run_graphs(void *user, uint64_t first, uint64_t count) {
+  (void)user;
+  kw_graph *graphs[GRAPHS] = {NULL};
+  kw_soak_call_clear(&call, count);
+  for (uint64_t i = 0; i < count; i++) {
+    KW_CHECK_OK(kw_graph_destroy(graphs[i % GRAPHS]));
+    graphs[i % GRAPHS] = record(i);
+    for (int k = 0; k < 2; k++) KW_CHECK_OK(kw_graph_launch(graphs[i % GRAPHS], stream));
+  }
+  for (int i = 0; i < GRAPHS; i++) KW_CHECK_OK(kw_graph_destroy(graphs[i]));
+  kw_soak_call_check(&call, count, "graph", first);
+}
+
+/* Graph after graph: recorded, launched, destroyed. */
+void kw_contract_soak_graphs(void **state) {
+  (void)state;
+  begin();
+  const kw_soak_work work = {
+      .objects = "graphs", .count = kw_soak_count(250, 5000, 50000), .block = BLOCK, .least = LEAST, .run = run_graphs};
+  kw_soak_run(&work);
+  end();
+}
+
+typedef struct replay {
+  kw_graph *graph;
+  kw_tensor *unset; /* what the place of the graph's result holds before each launch */
+} replay;
+
+/* The graph writes to one place; what it wrote is copied to another after each launch. */
+static void run_replays(void *user, uint64_t first, uint64_t count) {
+  const replay *r = user;
+  kw_soak_call_clear(&call, count);
+  for (uint64_t i = 1; i < count; i++) {
+    kw_status status = kw_tensor_copy_async(call.results[0], stream, r->unset, stream);
+    if (status == KW_OK) status = kw_graph_launch(r->graph, stream);
+    if (status == KW_OK) status = kw_tensor_copy_async(call.results[i], stream, call.results[0], stream);
+    KW_CHECK(status == KW_OK, "launch %s of a graph gave %s: %s", kw_soak_number(first + i), kw_status_name(status),
+             kw_error_message());
+  }
+  KW_CHECK_OK(kw_graph_launch(r->graph, stream)); /* the last one stays where it was written */
+  KW_CHECK_OK(kw_stream_synchronize(stream));
+  kw_soak_call_check(&call, count, "launch of a graph after number", first);
+}
+
+/* One graph, launched more often than a small counter counts. */
+void kw_contract_soak_graph_launches(void **state) {
+  (void)state;
+  begin();
+  replay r = {.graph = record(0)};
+  kw_soak_call_clear(&call, 1);
+  KW_CHECK_OK(kw_tensor_to(call.results[0], kw_contract.device, &r.unset));
+  const kw_soak_work work = {.objects = "launches of a graph",
+                             .count = kw_soak_count(2500, 70000, 150000),
+                             .block = BLOCK,
+                             .least = 16,
+                             .run = run_replays,
+                             .user = &r};
+  kw_soak_run(&work);
+  kw_tensor_release(r.unset);
+  KW_CHECK_OK(kw_graph_destroy(r.graph));
+  end();
+}

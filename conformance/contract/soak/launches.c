@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite soak: more launches, copies and launches of graphs than small counters hold. Each leaves a result of its own,
+ * and all of them are looked at.
+ */
+#include "soak.h"
+
+#include "base/worker_note.h"
+
+enum { BLOCK = 1000, STREAMS = 8, LEAST = 16 };
+
+/* A call, and the streams that it is run on in turn. */
+typedef struct launches {
+  kw_soak_call call;
+  kw_stream *streams[STREAMS];
+  uint32_t stream_count;
+} launches;
+
+static void make_launches(uint64_t places, uint32_t streams, launches *out) {
+  kw_soak_call_make(places, &out->call);
+  out->stream_count = streams;
+  for (uint32_t i = 0; i < streams; i++) out->streams[i] = kw_test_stream();
+}
+
+static void free_launches(launches *l) {
+  for (uint32_t i = 0; i < l->stream_count; i++) KW_CHECK_OK(kw_stream_destroy(l->streams[i]));
+  kw_soak_call_free(&l->call);
+}
+
+static void run_launches(void *user, uint64_t first, uint64_t count) {
+  launches *l = user;
+  kw_soak_call_clear(&l->call, count);
+  for (uint64_t i = 0; i < count; i++) {
+    kw_status status = kw_soak_call_run(&l->call, l->streams[(first + i) % l->stream_count], i);
+    KW_CHECK(status == KW_OK, "launch %s gave %s: %s", kw_soak_number(first + i + 1), kw_status_name(status),
+             kw_error_message());
+    if (i % BLOCK == BLOCK - 1) kw_worker_note_step(); /* a block may be all of them */
+  }
+  for (uint32_t i = 0; i < l->stream_count; i++) KW_CHECK_OK(kw_stream_synchronize(l->streams[i]));
+  kw_soak_call_check(&l->call, count, "launch", first);
+}
+
+static void soak_launches(uint32_t streams, uint64_t count) {
+  static launches l;
+  make_launches(BLOCK, streams, &l);
+  const kw_soak_work work = {
+      .objects = "launches", .count = count, .block = BLOCK, .least = LEAST, .run = run_launches, .user = &l};
+  kw_soak_run(&work);
+  free_launches(&l);
+}
+
+/* Launch after launch on one stream, which is waited for now and then. */
+void kw_contract_soak_launches(void **state) {
+  (void)state;
+  soak_launches(1, kw_soak_count(2500, 70000, 150000));
+}
+
+/* And on several streams in turn. */
+void kw_contract_soak_launches_across_streams(void **state) {
+  (void)state;
+  soak_launches(STREAMS, kw_soak_count(2500, 35000, 150000));
+}
+
+/* A stream takes as many launches as it is given before anybody waits for it. */
+void kw_contract_soak_launches_unwaited(void **state) {
+  (void)state;
+  static launches l;
+  const uint64_t count = kw_soak_count(2500, 40000, 140000);
+  make_launches(count, 1, &l);
+  kw_test_waits("launches of which none is waited for");
+  run_launches(&l, 0, count);
+  free_launches(&l);
+}
+
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
+
+enum { PIECE = 32, DISTANCE = 256 };
+
+/* Pieces of the host's and of the device's memory between which copies go, one for each copy of a block. */
+static struct {
+  kw_stream *stream;
+  kw_tensor *source, *memory, *pieces[BLOCK];
+  unsigned char sent[PIECE], nothing[BLOCK * DISTANCE], back[BLOCK * DISTANCE];
+} copies;
+
+/* Into the pieces, from the host and from elsewhere on the device in turn, and from each back to the host. */
+static void run_copies(void *user, uint64_t first, uint64_t count) {
+  (void)user;
+  KW_CHECK_OK(kw_tensor_write(copies.memory, copies.nothing));
+  memset(copies.back, 0, sizeof copies.back);
+  for (uint64_t i = 0; i < count; i++) {
+    kw_tensor *piece = copies.pieces[i];
+    kw_status status = i % 2 == 0 ? kw_tensor_write_async(piece, copies.sent, copies.stream)
+                                  : kw_tensor_copy_async(piece, copies.stream, copies.source, copies.stream);
+    if (status == KW_OK) status = kw_tensor_read_async(piece, copies.back + i * DISTANCE, copies.stream);
+    KW_CHECK(status == KW_OK, "copy %s gave %s: %s", kw_soak_number(first + i + 1), kw_status_name(status),
+             kw_error_message());
+  }
+  KW_CHECK_OK(kw_stream_synchronize(copies.stream));
+  for (uint64_t i = 0; i < count; i++) {
+    KW_CHECK(memcmp(copies.back + i * DISTANCE, copies.sent, PIECE) == 0,
+             "what copy %s brought to the device and the next one back is not what was sent",
+             kw_soak_number(first + i + 1));
+  }
+}
+
+/* Copy after copy, in every direction. */
+void kw_contract_soak_copies(void **state) {
+  (void)state;
+  copies.stream = kw_test_stream();
+  copies.source = kw_test_bytes(PIECE, 1);
+  copies.memory = kw_test_bytes_on(NULL, sizeof copies.nothing);
+  kw_test_pattern(copies.sent, PIECE, 1);
+  for (int64_t i = 0; i < BLOCK; i++) {
+    KW_CHECK_OK(kw_tensor_slice(copies.memory, 0, i * DISTANCE, i * DISTANCE + PIECE, 1, &copies.pieces[i]));
+  }
+  const kw_soak_work work = {.objects = "copies there and back",
+                             .count = kw_soak_count(2500, 35000, 150000),
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_copies};
+  kw_soak_run(&work);
+  for (int i = 0; i < BLOCK; i++) kw_tensor_release(copies.pieces[i]);
+  kw_tensor_release(copies.memory);
+  kw_tensor_release(copies.source);
+  KW_CHECK_OK(kw_stream_destroy(copies.stream));
+}

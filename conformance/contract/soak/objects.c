@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite soak: streams, threads of the host and whole devices that come and go. What they computed is looked at.
+ */
+#include "soak.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+enum { BLOCK = 500, FEW = 10, LEAST = 64 };
+
+static kw_soak_call call;
+
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+
+/* Each does one thing. */
+static void run_streams(void *user, uint64_t first, uint64_t count) {
+  (void)user;
+  kw_soak_call_clear(&call, count);
+  for (uint64_t i = 0; i < count; i++) {
+    kw_stream *stream = NULL;
+    kw_status status = kw_stream_create(kw_contract.device, &stream);
+    if (status == KW_OK) status = kw_soak_call_run(&call, stream, i);
+    if (status == KW_OK) status = kw_stream_destroy(stream);
+    KW_CHECK(status == KW_OK, "stream %s, the others before it being gone, gave %s: %s", kw_soak_number(first + i + 1),
+             kw_status_name(status), kw_error_message());
+  }
+  kw_soak_call_check(&call, count, "stream", first);
+}
+
+/* Stream after stream. */
+void kw_contract_soak_streams(void **state) {
+  (void)state;
+  kw_soak_call_make(BLOCK, &call);
+  const kw_soak_work work = {.objects = "streams",
+                             .count = kw_soak_count(250, 33000, 70000),
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_streams};
+  kw_soak_run(&work);
+  kw_soak_call_free(&call);
+}
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+static struct {
+  kw_stream *stream;
+  uint64_t place;
+  kw_status status;
+  char text[300];
+} visitor;
+
+static void *visit(void *unused) {
+  visitor.status = kw_soak_call_run(&call, visitor.stream, visitor.place);
+  if (visitor.status == KW_OK) visitor.status = kw_stream_synchronize(visitor.stream);
+  if (visitor.status != KW_OK) snprintf(visitor.text, sizeof visitor.text, "%s", kw_error_message());
+  return unused;
+}
+
+static void run_threads(void *user, uint64_t first, uint64_t count) {
+  visitor.stream = user;
+  kw_soak_call_clear(&call, count);
+  for (visitor.place = 0; visitor.place < count; visitor.place++) {
+    pthread_t thread;
+    KW_CHECK(pthread_create(&thread, NULL, visit, NULL) == 0, "no thread");
+    pthread_join(thread, NULL);
+    KW_CHECK(visitor.status == KW_OK, "thread %s got %s: %s", kw_soak_number(first + visitor.place + 1),
+             kw_status_name(visitor.status), visitor.text);
+  }
+  kw_soak_call_check(&call, count, "thread", first);
+}
+
+/* Threads that use the device once and end: what a plugin keeps for a thread ends with it. */
+void kw_contract_soak_threads(void **state) {
+  (void)state;
+  kw_soak_call_make(BLOCK, &call);
+  kw_stream *stream = kw_test_stream();
+  const kw_soak_work work = {.objects = "threads that launched something and ended",
+                             .count = kw_soak_count(250, 5000, 50000),
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_threads,
+                             .user = stream};
+  kw_soak_run(&work);
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  kw_soak_call_free(&call);
+}
+
+/* ---- Opens ------------------------------------------------------------------------------------------------------- */
+
+enum { SIZE = 1000 };
+
+static void run_opens(void *user, uint64_t first, uint64_t count) {
+  (void)user;
+  for (uint64_t i = 0; i < count; i++) {
+    char what[64];
+    KW_CHECK_OK(kw_device_close(kw_contract.device));
+    kw_contract.device = NULL;
+    kw_status status = kw_device_open(kw_contract.device_name, &kw_contract.device);
+    KW_CHECK(status == KW_OK, "open %s gave %s: %s", kw_soak_number(first + i + 1), kw_status_name(status),
+             kw_error_message());
+    kw_stream *stream = kw_test_stream();
+    kw_tensor *bytes = kw_test_bytes(SIZE, i);
+    snprintf(what, sizeof what, "a round trip after open %s", kw_soak_number(first + i + 1));
+    kw_test_expect_bytes(bytes, i, what);
+    kw_tensor_release(bytes);
+    KW_CHECK_OK(kw_stream_destroy(stream));
+  }
+}
+
+/* The device, opened and closed again and again. */
+void kw_contract_soak_opens(void **state) {
+  (void)state;
+  const kw_soak_work work = {.objects = "opens of the device",
+                             .count = kw_soak_count(10, 50, 12500),
+                             .block = FEW,
+                             .least = 1024, /* a driver's context is large, and drivers of others' lose some bytes */
+                             .run = run_opens};
+  kw_soak_run(&work);
+}

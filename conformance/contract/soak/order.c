@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite soak: events recorded, waits for them and host functions, more than small counters hold. Streams are held
+ * meanwhile, so that each of them shows: what was lost counts as passed while its stream stands still.
+ */
+#include "soak.h"
+
+#include "base/clock.h"
+#include "base/worker_note.h"
+
+#include <time.h>
+
+enum { BLOCK = 500, LEAST = 16 };
+
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
+
+typedef struct records {
+  kw_stream *stream;
+  kw_event *events[BLOCK];
+  bool anew; /* each record is of a new event */
+} records;
+
+static void make_events(records *r, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) r->events[i] = kw_test_event();
+}
+
+static void destroy_events(records *r, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) KW_CHECK_OK(kw_event_destroy(r->events[i]));
+}
+
+static void run_records(void *user, uint64_t first, uint64_t count) {
+  records *r = user;
+  if (r->anew) make_events(r, count);
+  kw_gate *gate = kw_gate_close(r->stream);
+  for (uint64_t i = 0; i < count; i++) KW_CHECK_OK(kw_event_record(r->events[i], r->stream));
+  for (uint64_t i = 0; i < count; i++) {
+    kw_status status = kw_event_query(r->events[i]);
+    KW_CHECK(status == KW_ERR_NOT_READY, "record %s was lost: its event is %s while the stream is held",
+             kw_soak_number(first + i + 1), status == KW_OK ? "passed" : kw_status_name(status));
+  }
+  kw_gate_open(gate);
+  KW_CHECK_OK(kw_stream_synchronize(r->stream));
+  for (uint64_t i = 0; i < count; i++) {
+    kw_status status = kw_event_query(r->events[i]);
+    KW_CHECK(status == KW_OK, "record %s: its event is %s once the stream is idle", kw_soak_number(first + i + 1),
+             status == KW_ERR_NOT_READY ? "not passed" : kw_status_name(status));
+  }
+  if (r->anew) destroy_events(r, count);
+}
+
+static void soak_records(const char *objects, bool anew, uint64_t count) {
+  static records r;
+  kw_test_need(KW_NATIVE_EVENTS | KW_NATIVE_CALL_HOST);
+  r = (records){.stream = kw_test_stream(), .anew = anew};
+  if (!anew) make_events(&r, BLOCK);
+  const kw_soak_work work = {
+      .objects = objects, .count = count, .block = BLOCK, .least = LEAST, .run = run_records, .user = &r};
+  kw_soak_run(&work);
+  if (!anew) destroy_events(&r, BLOCK);
+  KW_CHECK_OK(kw_stream_destroy(r.stream));
+}
+
+/* The same events, recorded again and again. */
+void kw_contract_soak_records(void **state) {
+  (void)state;
+  soak_records("records of events", false, kw_soak_count(2500, 70000, 150000));
+}
+
+/* Events that come and go. */
+void kw_contract_soak_events(void **state) {
+  (void)state;
+  soak_records("events", true, kw_soak_count(2500, 35000, 150000));
+}
+
+/* ---- Waits ------------------------------------------------------------------------------------------------------- */
+
+enum { FOLLOWERS = 24 };
+
+typedef struct waits {
+  kw_stream *leader, *followers[FOLLOWERS];
+  kw_event *awaited, *behind[FOLLOWERS]; /* what follows each wait */
+} waits;
+
+/* As many streams wait for one event of a stream that is held. */
+static void run_waits(void *user, uint64_t first, uint64_t count) {
+  waits *w = user;
+  kw_gate *gate = kw_gate_close(w->leader);
+  KW_CHECK_OK(kw_event_record(w->awaited, w->leader));
+  for (uint64_t i = 0; i < count; i++) {
+    KW_CHECK_OK(kw_stream_wait_event(w->followers[i], w->awaited));
+    KW_CHECK_OK(kw_event_record(w->behind[i], w->followers[i]));
+  }
+  for (uint64_t i = 0; i < count; i++) {
+    kw_status status = kw_event_query(w->behind[i]);
+    KW_CHECK(status == KW_ERR_NOT_READY, "wait %s was lost: what follows it is %s while its event's stream is held",
+             kw_soak_number(first + i + 1), status == KW_OK ? "passed" : kw_status_name(status));
+  }
+  kw_gate_open(gate);
+  for (uint64_t i = 0; i < count; i++) KW_CHECK_OK(kw_stream_synchronize(w->followers[i]));
+}
+
+/* Streams that wait for events of another, again and again. */
+void kw_contract_soak_waits(void **state) {
+  (void)state;
+  static waits w;
+  kw_test_need(KW_NATIVE_EVENTS | KW_NATIVE_CALL_HOST);
+  w = (waits){.leader = kw_test_stream(), .awaited = kw_test_event()};
+  for (int i = 0; i < FOLLOWERS; i++) {
+    w.followers[i] = kw_test_stream();
+    w.behind[i] = kw_test_event();
+  }
+  const kw_soak_work work = {.objects = "waits for events",
+                             .count = kw_soak_count(1200, 4800, 150000),
+                             .block = FOLLOWERS,
+                             .least = LEAST,
+                             .run = run_waits,
+                             .user = &w};
+  kw_soak_run(&work);
+  for (int i = 0; i < FOLLOWERS; i++) {
+    KW_CHECK_OK(kw_event_destroy(w.behind[i]));
+    KW_CHECK_OK(kw_stream_destroy(w.followers[i]));
+  }
+  KW_CHECK_OK(kw_event_destroy(w.awaited));
+  KW_CHECK_OK(kw_stream_destroy(w.leader));
+}
+
+/* ---- Host functions ---------------------------------------------------------------------------------------------- */
+
+static struct {
+  uint64_t ran[BLOCK]; /* 1 + how many of the block ran before; 0: it did not */
+  uint64_t count;
+} functions;
+
+static void note_run(void *cell) {
+  *(uint64_t *)cell = ++functions.count;
+}
+
+static void run_functions(void *user, uint64_t first, uint64_t count) {
+  memset(&functions, 0, sizeof functions);
+  for (uint64_t i = 0; i < count; i++) KW_CHECK_OK(kw_stream_call_host(user, note_run, &functions.ran[i]));
+  KW_CHECK_OK(kw_stream_synchronize(user));
+  for (uint64_t i = 0; i < count; i++) {
+    KW_CHECK(functions.ran[i] != 0, "host function %s did not run", kw_soak_number(first + i + 1));
+    KW_CHECK(functions.ran[i] == i + 1, "host function %s ran out of order, or more than once",
+             kw_soak_number(first + i + 1));
+  }
+}
+
+/* Host functions run, each once and in order, however many came before. */
+void kw_contract_soak_host_functions(void **state) {
+  (void)state;
+  kw_stream *stream = kw_test_stream();
+  const kw_soak_work work = {.objects = "host functions",
+                             .count = kw_soak_count(2500, 70000, 150000),
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_functions,
+                             .user = stream};
+  kw_soak_run(&work);
+  KW_CHECK_OK(kw_stream_destroy(stream));
+}
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+/* Lets so much time pass. What is judged then are the device's times by themselves, whatever it was in truth. */
+static void pass(double seconds) {
+  const double until = kw_clock_seconds() + seconds;
+  const struct timespec step = {0, 50000000};
+  while (kw_clock_seconds() < until) nanosleep(&step, NULL);
+}
+
+/* Two parts of more than 2^31 nanoseconds each come to more than 2^32: the whole is as long as both together. With
+ * --quick they are short. */
+void kw_contract_soak_elapsed(void **state) {
+  (void)state;
+  enum { EVENTS = 3 };
+  kw_stream *stream = kw_test_stream();
+  kw_event *events[EVENTS];
+  uint64_t first = 0, second = 0, whole = 0;
+  for (int i = 0; i < EVENTS; i++) {
+    events[i] = kw_test_event();
+    if (i > 0) pass(kw_contract.effort == KW_EFFORT_QUICK ? 0.05 : 2.2);
+    KW_CHECK_OK(kw_event_record(events[i], stream));
+    KW_CHECK_OK(kw_stream_synchronize(stream));
+  }
+  kw_status status = kw_event_elapsed(events[0], events[1], &first);
+  if (status == KW_ERR_UNSUPPORTED) kw_test_skip("the device does not measure time between events");
+  KW_CHECK_STATUS(status, KW_OK);
+  KW_CHECK_OK(kw_event_elapsed(events[1], events[2], &second));
+  KW_CHECK_OK(kw_event_elapsed(events[0], events[2], &whole));
+  const uint64_t sum = first + second, off = whole > sum ? whole - sum : sum - whole;
+  KW_CHECK(off <= sum / 1000 + 1000, /* times may be rounded, each by itself */
+           "of three events the first and the last are %.2f s %s than the parts between them take together",
+           1e-9 * (double)off, whole > sum ? "further apart" : "closer together");
+  for (int i = 0; i < EVENTS; i++) KW_CHECK_OK(kw_event_destroy(events[i]));
+  KW_CHECK_OK(kw_stream_destroy(stream));
+}

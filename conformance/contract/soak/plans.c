@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite soak: calls of many ops prepared and forgotten again, and calls with ever new shapes.
+ */
+#include "soak.h"
+
+#include <malloc.h>
+#include <stdio.h>
+
+enum { NUMEL = 64, FEW_OPS = 16, BLOCK = 200, LEAST = 16 };
+
+/* ---- Of many ops ------------------------------------------------------------------------------------------------- */
+
+/* A call whose results are known. */
+typedef struct known_call {
+  kw_test_call call;
+  unsigned char *want;
+  size_t size;
+  int64_t kept; /* bytes of the heap that its plans took and did not give back, made and destroyed */
+} known_call;
+
+static struct {
+  known_call *calls;
+  uint32_t count;
+} known;
+
+/* Whether the plugin compiles its kernels: then a test cannot have one of every op. */
+static bool compiles(void) {
+  kw_counters counters = {.struct_size = sizeof counters};
+  KW_CHECK_OK(kw_device_get_counters(kw_contract.device, &counters));
+  return counters.modules_built + counters.modules_cached > 0;
+}
+
+static bool learn(const kw_op *op, kw_dtype dtype, known_call *c) {
+  if (kw_op_support(op, kw_contract.device, dtype) != KW_SUPPORT_KERNEL || !kw_test_op_repeats(op)) return false;
+  if (!kw_test_call_make(op, dtype, NUMEL, &c->call)) return false;
+  if (c->call.in_place || c->call.info.counted || kw_test_call_random(&c->call)) {
+    kw_test_call_free(&c->call);
+    return false;
+  }
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
+  KW_CHECK_OK(kw_test_call_run(&c->call, NULL, outs));
+  KW_CHECK_OK(kw_test_call_results(&c->call, outs, &c->want, &c->size));
+  for (uint32_t r = 0; r < c->call.info.result_count; r++) kw_tensor_release(outs[r]);
+  return true;
+}
+
+/* One call of each op that can be compared with itself; of a plugin that compiles, of some, by the seed. */
+static void learn_calls(void) {
+  const uint32_t count = kw_op_count(), start = (uint32_t)(kw_contract.seed * 97 % count);
+  known.calls = kw_test_memory(count * sizeof *known.calls);
+  known.count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    bool learnt = false;
+    for (int kind = 0; kind < KW_TEST_KINDS && !learnt; kind++) {
+      learnt = learn(kw_op_at((start + i) % count), kw_test_kinds[kind], &known.calls[known.count]);
+    }
+    known.count += learnt;
+    if (kw_contract.effort != KW_EFFORT_THOROUGH && known.count >= FEW_OPS && compiles()) break;
+  }
+  if (known.count == 0) kw_contract_not_tried("%s has no op that gives the same each time", kw_contract.device_name);
+}
+
+static void free_calls(void) {
+  for (uint32_t i = 0; i < known.count; i++) {
+    kw_test_call_free(&known.calls[i].call);
+    free(known.calls[i].want);
+  }
+  free(known.calls);
+}
+
+static int64_t heap_in_use(void) {
+  const struct mallinfo2 heap = mallinfo2();
+  return (int64_t)(heap.uordblks + heap.hblkhd);
+}
+
+static void run_plan(known_call *c, kw_stream *stream, uint64_t number) {
+  kw_value values[KW_MAX_ARGS];
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
+  kw_plan *plan = NULL;
+  unsigned char *got = NULL;
+  size_t size = 0;
+  kw_test_call_values(&c->call, values);
+  c->kept -= heap_in_use();
+  KW_CHECK_OK(kw_plan_make(c->call.op, stream, values, c->call.given, outs, c->call.info.result_count, NULL, &plan));
+  c->kept += heap_in_use();
+  KW_CHECK_OK(kw_plan_run(plan, stream, values, c->call.given, outs, c->call.info.result_count));
+  c->kept -= heap_in_use();
+  kw_plan_destroy(plan);
+  c->kept += heap_in_use();
+  KW_CHECK_OK(kw_stream_synchronize(stream));
+  KW_CHECK_OK(kw_test_call_results(&c->call, outs, &got, &size));
+  KW_CHECK(size == c->size && memcmp(got, c->want, size) == 0, "plan %s, of %s, gave another result than a call of it",
+           kw_soak_number(number), c->call.info.name);
+  free(got);
+  for (uint32_t r = 0; r < c->call.info.result_count; r++) kw_tensor_release(outs[r]);
+}
+
+static void run_plans(void *user, uint64_t first, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) run_plan(&known.calls[(first + i) % known.count], user, first + i + 1);
+}
+
+static void explain(void *user, char *out_text, size_t size) {
+  (void)user;
+  const known_call *most = &known.calls[0];
+  for (uint32_t i = 1; i < known.count; i++) most = known.calls[i].kept > most->kept ? &known.calls[i] : most;
+  snprintf(out_text, size, "; the most those of %s, one in %u", most->call.info.name, known.count);
+}
+
+/* Plans of many ops, made, run once and destroyed. */
+void kw_contract_soak_plans(void **state) {
+  (void)state;
+  learn_calls();
+  kw_stream *stream = kw_test_stream();
+  const kw_soak_work work = {.objects = "plans",
+                             .count = kw_soak_count(250, 10000, 50000),
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_plans,
+                             .explain = explain,
+                             .user = stream};
+  kw_soak_run(&work);
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  free_calls();
+}
