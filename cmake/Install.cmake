@@ -3,7 +3,8 @@
 #
 #   component sdk      headers, libkeyway, the plugin kit, CMake package, pkg-config: enough to build applications and
 #                      plugins
-#   component runtime  the programs, their helpers, the in-tree plugins, shell completion, licence
+#   component runtime  the programs, their helpers, the must-pass lists, the in-tree plugins, shell completion,
+#                      licence
 include(CMakePackageConfigHelpers)
 
 set(KEYWAY_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
@@ -46,6 +47,7 @@ set_target_properties(keyway_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}
 set_target_properties(keyway-worker PROPERTIES INSTALL_RPATH "$ORIGIN/..")
 install(TARGETS keyway_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 install(TARGETS keyway-probe keyway-worker RUNTIME DESTINATION ${KEYWAY_HELPER_DIR} COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/conformance/mustpass DESTINATION ${KEYWAY_HELPER_DIR} COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/cli/keyway.bash RENAME keyway COMPONENT runtime
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 

@@ -4,6 +4,7 @@
  */
 #include "report/make.h"
 
+#include "base/suite_version.h"
 #include "base/text.h"
 #include "judge/compare.h"
 
@@ -149,7 +150,7 @@ void kw_report_make(const kw_run *run, kw_report *out_report) {
   uint32_t table_ops;
   kw_suite_ops(&table_ops);
   char *chosen = chosen_of(options);
-  *out_report = (kw_report){.suite_version = text_of("%s", KEYWAY_VERSION),
+  *out_report = (kw_report){.suite_version = text_of("%s", KW_SUITE_VERSION),
                             .op_set_version = text_of("%s", KW_OP_SET_VERSION),
                             .device = kw_text_clean(run->facts.device),
                             .product = kw_text_clean(run->facts.product),

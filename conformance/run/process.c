@@ -5,11 +5,11 @@
 #include "run/process.h"
 
 #include "base/clock.h"
+#include "run/installed.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
@@ -29,21 +29,6 @@ extern char **environ;
 #define START_LIMIT 120  /* seconds: a driver may compile its kernels at start */
 #define STEP_MS 250      /* of the clock while nothing comes */
 #define FIRST_FREE_FD 16 /* above those that a worker has */
-
-/* <directory of the program>/../lib/keyway/keyway-worker, or the same under the installation's library directory. */
-static bool find_worker(char *out, size_t size) {
-  static const char *const folders[] = {"lib", KEYWAY_LIBDIR};
-  char exe[PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 1);
-  if (length <= 0) return false;
-  exe[length] = 0;
-  const char *folder = dirname(exe);
-  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-    int printed = snprintf(out, size, "%s/../%s/keyway/keyway-worker", folder, folders[i]);
-    if (printed > 0 && (size_t)printed < size && access(out, X_OK) == 0) return true;
-  }
-  return false;
-}
 
 /* The environment of the number-th worker: a trace goes to a file of its own. NULL when memory ran out. */
 static char **make_environment(uint32_t number) {
@@ -149,7 +134,7 @@ bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw
                       char *out_text, size_t size) {
   memset(out_facts, 0, sizeof *out_facts);
   char path[PATH_MAX];
-  if (!find_worker(path, sizeof path)) {
+  if (!kw_installed_find("keyway-worker", X_OK, path, sizeof path)) {
     snprintf(out_text, size, "keyway-worker is missing: it belongs in lib/keyway beside this program's folder");
     return false;
   }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Must-pass lists as they follow from this tree: what frozen ones are held against, and made of.
+ */
+#ifndef KEYWAY_CONFORMANCE_DERIVE_H
+#define KEYWAY_CONFORMANCE_DERIVE_H
+
+#include "run/run.h"
+
+#include <stdio.h>
+
+/* Writes a list of ops: those of the level alone. */
+void kw_derive_ops(kw_level level, FILE *out);
+/* Writes the list of contract tests, and of numbered cases beside them, that a run of a level has on any device. */
+void kw_derive_contract(const kw_run *run, FILE *out);
+
+#endif /* KEYWAY_CONFORMANCE_DERIVE_H */
