@@ -157,6 +157,7 @@ static void list_shows_cpu(void **state) {
 static void doctor_shows_every_candidate(void **state) {
   (void)state;
   check("doctor", 0, "KEYWAY_PLUGIN_PATH");
+  check("doctor", 0, "signatures of certification packages");
   cJSON *json = run_json("doctor --json");
   const cJSON *plugins = check_fields(json, "plugins",
                                       (const char *[]){"path", "stage", "status", "reason", "verdict", "key", "abi",

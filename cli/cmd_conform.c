@@ -3,7 +3,9 @@
  * `keyway conform`: runs the conformance suite on a device and reports what came of it.
  */
 #include "commands.h"
+#include "conform_submit.h"
 #include "contract/contract_suites.h"
+#include "number.h"
 #include "program/order.h"
 #include "report/files.h"
 #include "report/formats.h"
@@ -13,7 +15,6 @@
 #include "run/process.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,22 +28,6 @@ static int refuse(const char *what, const char *why) {
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t cpu_count(void) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint32_t)CPU_COUNT(&set);
-  long count = sysconf(_SC_NPROCESSORS_ONLN);
-  return count > 0 ? (uint32_t)count : 1;
-}
-
-static bool parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *out) {
-  char *end;
-  errno = 0;
-  unsigned long long value = strtoull(text, &end, 10);
-  if (errno || end == text || *end || *text == '-' || value < min || value > max) return false;
-  *out = value;
-  return true;
-}
-
 static bool parse_shard(const char *text, kw_run_options *options) {
   char first[16];
   const char *slash = strchr(text, '/');
@@ -50,7 +35,7 @@ static bool parse_shard(const char *text, kw_run_options *options) {
   if (!slash || (size_t)(slash - text) >= sizeof first) return false;
   memcpy(first, text, (size_t)(slash - text));
   first[slash - text] = 0;
-  if (!parse_u64(slash + 1, 1, 100000, &count) || !parse_u64(first, 1, count, &index)) return false;
+  if (!kw_cli_parse_u64(slash + 1, 1, 100000, &count) || !kw_cli_parse_u64(first, 1, count, &index)) return false;
   options->shard = (uint32_t)index;
   options->shards = (uint32_t)count;
   return true;
@@ -77,7 +62,7 @@ static bool complain(const char *what) {
 static bool take_number(const kw_cli_args *args, const char *option, uint64_t min, uint64_t max, const char *help,
                         uint64_t *io_number) {
   const char *text = kw_cli_args_value(args, option);
-  return !text || parse_u64(text, min, max, io_number) || complain(help);
+  return !text || kw_cli_parse_u64(text, min, max, io_number) || complain(help);
 }
 
 static bool take_plugins(const kw_cli_args *args, kw_run_options *o) {
@@ -121,11 +106,8 @@ static bool take_effort(const kw_cli_args *args, kw_run_options *o) {
 
 static bool take_timeout(const kw_cli_args *args, kw_run_options *o) {
   const char *text = kw_cli_args_value(args, "--timeout-scale");
-  char *end;
-  if (!text) return true;
-  o->timeout_scale = strtod(text, &end);
-  bool good = end != text && !*end && o->timeout_scale > 0 && o->timeout_scale <= 10000;
-  return good || complain("--timeout-scale takes a number above 0, at most 10000");
+  return !text || kw_cli_parse_scale(text, &o->timeout_scale) ||
+         complain("--timeout-scale takes a number above 0, at most 10000");
 }
 
 /* "200", or "30s". */
@@ -138,7 +120,7 @@ static bool take_budget(const kw_cli_args *args, kw_run_options *o) {
   const bool seconds = length == digits + 1 && text[digits] == 's';
   if (digits >= sizeof number || (length != digits && !seconds)) return complain("--budget takes N programs or Ns");
   snprintf(number, sizeof number, "%.*s", (int)digits, text);
-  if (!parse_u64(number, 1, 100000, &count)) return complain("--budget takes a number from 1 to 100000");
+  if (!kw_cli_parse_u64(number, 1, 100000, &count)) return complain("--budget takes a number from 1 to 100000");
   if (seconds) {
     o->program_seconds = (double)count;
   } else {
@@ -148,8 +130,7 @@ static bool take_budget(const kw_cli_args *args, kw_run_options *o) {
 }
 
 static bool take_options(const kw_cli_args *args, kw_run_options *o) {
-  uint64_t jobs = cpu_count();
-  if (jobs > 64) jobs = 64;
+  uint64_t jobs = kw_cli_jobs();
   *o = (kw_run_options){.device = kw_cli_args_value(args, "--device"),
                         .seed = 1,
                         .shard = 1,
@@ -162,7 +143,7 @@ static bool take_options(const kw_cli_args *args, kw_run_options *o) {
   bool good = take_plugins(args, o) && take_choice(args, o) && take_effort(args, o) && take_timeout(args, o) &&
               take_budget(args, o) &&
               take_number(args, "--seed", 0, UINT64_MAX, "--seed takes a number from 0 to 2^64-1", &o->seed) &&
-              take_number(args, "--jobs", 1, 64, "--jobs takes a number from 1 to 64", &jobs);
+              take_number(args, "--jobs", 1, KW_CLI_JOBS_MOST, "--jobs takes a number from 1 to 64", &jobs);
   o->jobs = (uint32_t)jobs;
   if (good && !o->device) return complain("no device: name one with --device NAME; `keyway list` shows what there is");
   return good;
@@ -203,7 +184,8 @@ static int print_source(const kw_run *run) {
   return there ? 0 : refuse("nothing was printed", "--source takes one program: --case programs/17");
 }
 
-static int run_and_report(kw_run *run, const kw_cli_args *args) {
+/* `submission`: NULL where none is made. */
+static int run_and_report(kw_run *run, const kw_cli_args *args, kw_submission *submission) {
   const kw_run_options *o = run->options;
   if (o->list) {
     for (uint32_t i = 0; i < run->case_count; i++) puts(run->cases[i].id);
@@ -223,12 +205,13 @@ static int run_and_report(kw_run *run, const kw_cli_args *args) {
                       kw_cli_args_has(args, "--verbose") || kw_cli_args_has(args, "-v"));
   fflush(out);
   int code = kw_report_write_files(&report, &paths, "keyway conform") ? kw_report_exit_code(&report) : KW_CLI_USAGE;
+  if (submission && code != KW_CLI_USAGE) code = kw_cli_submit(submission, run, &report, out);
   kw_report_free(&report);
   return code;
 }
 
 /* Takes the file of known failures, if there is one. */
-static bool read_known_failures(kw_run *run, kw_known_failures *out_known, char *text, size_t size) {
+static bool read_known_failures(kw_run *run, kw_entry_list *out_known, char *text, size_t size) {
   const char *path = run->options->expect;
   if (!path) return true;
   if (!kw_known_failures_read(path, out_known, text, size)) return false;
@@ -241,13 +224,18 @@ static int run_conform(const kw_cli_args *args) {
   kw_run_options options;
   if (!take_options(args, &options)) return KW_CLI_USAGE;
   kw_run run = {.options = &options};
-  kw_known_failures known = {0};
+  kw_entry_list known = {0};
+  kw_submission submission = {.folder = kw_cli_args_value(args, "--submit")};
   char text[4096] = "";
-  bool ready = ask_device(&options, &run.facts, text, sizeof text) && kw_run_select(&run, text, sizeof text) &&
+  bool ready = kw_cli_submission_begin(args, &submission, text, sizeof text) &&
+               ask_device(&options, &run.facts, text, sizeof text) && kw_run_select(&run, text, sizeof text) &&
+               (!submission.folder || kw_submission_takes(&submission, &run, text, sizeof text)) &&
                read_known_failures(&run, &known, text, sizeof text);
-  int code = ready ? run_and_report(&run, args) : refuse("nothing was run", text);
+  int code =
+      ready ? run_and_report(&run, args, submission.folder ? &submission : NULL) : refuse("nothing was run", text);
+  kw_submission_end(&submission);
   kw_run_free(&run);
-  kw_known_failures_free(&known);
+  kw_entry_list_free(&known);
   return code;
 }
 
@@ -271,6 +259,11 @@ static const kw_cli_option options[] = {
     {"--jobs", "N", "worker processes at a time (default: CPUs)"},
     {"--shard", "I/N", "the I-th of N equal parts of the cases, I from 1"},
     {"--expect", "FILE", "known failures with a reason each; they never count as passes"},
+    {"--submit", "DIR",
+     "make a certification package of the run in a new folder, for `keyway verify`; wants --level\nand --seed"},
+    {"--sign", "KEY", "sign the package with this secret key of minisign"},
+    {"--waivers", "FILE", "failures that somebody answers for until a day; the package's verdict names them"},
+    {"--with-plugin", NULL, "put a copy of the plugin into the package, not its hash alone"},
     {"--no-shrink", NULL, "do not look for the smallest variants of failing cases"},
     {"--timeout-scale", "X", "multiplies all time limits, which do not count waiting for a processor: for simulators"},
     {"--json", "FILE", "write a report to a file; - is stdout, and the table then goes to stderr"},
@@ -291,7 +284,8 @@ const kw_cli_command kw_cli_conform = {
         "and so are the contract suites. With KEYWAY_TRACE=FILE every worker process writes a trace of its own:\n"
         "FILE.worker1, FILE.worker2, ...\n\n"
         "Exit status: 0 conformant, 1 not conformant, 2 nothing could be run, 3 not conformant, but only as --expect\n"
-        "says, 4 inconclusive: no failure, but cases that gave no answer in time on a machine that was busy.\n",
+        "says, 4 inconclusive: no failure, but cases that gave no answer in time on a machine that was busy,\n"
+        "5 with --submit: conformant with waivers.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .main = run_conform,

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `keyway doctor`: every candidate plugin, how far it came and why, and what Keyway was told by its surroundings.
+ * `keyway doctor`: every candidate plugin, how far it came and why, what Keyway was told by its surroundings, and
+ * which optional programs are there.
  */
+#include "certify/minisign.h"
 #include "commands.h"
 #include "table.h"
 
 #include <keyway/keyway.h>
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +31,13 @@ static const struct {
     {"KEYWAY_PROBE_TIMEOUT_MS", "time limit of one plugin's probe; default: 10000"},
 };
 enum { VARIABLE_COUNT = sizeof variables / sizeof variables[0] };
+
+/* Programs that Keyway calls where they are installed. */
+static const struct {
+  const char *name, *package, *meaning;
+  bool (*find)(char *out_path, size_t size);
+} tools[] = {{"minisign", "minisign", "signatures of certification packages", kw_minisign_find}};
+enum { TOOL_COUNT = sizeof tools / sizeof tools[0] };
 
 static const char *or_dash(const char *text) {
   return *text ? text : "-";
@@ -61,6 +71,32 @@ static void add_environment_json(cJSON *array) {
   }
 }
 
+static void add_tools_json(cJSON *array) {
+  char path[PATH_MAX];
+  for (uint32_t i = 0; i < TOOL_COUNT; ++i) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "name", tools[i].name);
+    cJSON_AddItemToObject(json, "path", tools[i].find(path, sizeof path) ? cJSON_CreateString(path) : cJSON_CreateNull());
+    cJSON_AddStringToObject(json, "package", tools[i].package);
+    cJSON_AddStringToObject(json, "meaning", tools[i].meaning);
+    cJSON_AddItemToArray(array, json);
+  }
+}
+
+static void print_tools(void) {
+  char path[PATH_MAX];
+  kw_cli_table *table = kw_cli_table_create((const char *[]){"TOOL", "FOUND", "MEANING", NULL});
+  for (uint32_t i = 0; i < TOOL_COUNT; ++i) {
+    const bool found = tools[i].find(path, sizeof path);
+    kw_cli_table_add(table, "%s", tools[i].name);
+    kw_cli_table_add(table, "%s", found ? path : "-");
+    kw_cli_table_add(table, "%s", tools[i].meaning);
+    if (!found) kw_cli_table_note(table, "optional: Debian package %s", tools[i].package);
+  }
+  putchar('\n');
+  kw_cli_table_print(table);
+}
+
 static void print_surroundings(void) {
   kw_cli_table *folders = kw_cli_table_create((const char *[]){"FOLDER", "PATH", "NAMED BY", NULL});
   kw_plugin_directory folder = {.struct_size = sizeof folder};
@@ -81,6 +117,7 @@ static void print_surroundings(void) {
   }
   putchar('\n');
   kw_cli_table_print(environment);
+  print_tools();
 }
 
 /* ---- Plugins ----------------------------------------------------------------------------------------------------- */
@@ -233,6 +270,7 @@ static int print_all(const kw_cli_args *args, uint32_t count) {
     cJSON_AddNumberToObject(json, "devices", devices);
     add_folders_json(cJSON_AddArrayToObject(json, "folders"));
     add_environment_json(cJSON_AddArrayToObject(json, "environment"));
+    add_tools_json(cJSON_AddArrayToObject(json, "tools"));
     return kw_cli_json_print(json) ? KW_CLI_OK : KW_CLI_FAILED;
   }
   printf("keyway %s, plugin ABI %s\n%u of %u plugins loaded, %u devices\n\n", kw_version(), abi, loaded, count,

@@ -6,26 +6,14 @@
 #ifndef KEYWAY_CONFORMANCE_KNOWN_FAILURES_H
 #define KEYWAY_CONFORMANCE_KNOWN_FAILURES_H
 
+#include "run/entry_list.h"
 #include "run/run.h"
 
-typedef struct kw_known_failure {
-  char *pattern;
-  char *reason;
-  uint32_t line; /* of the file, from 1 */
-} kw_known_failure;
-
-typedef struct kw_known_failures {
-  uint32_t count;
-  kw_known_failure *entries;
-} kw_known_failures;
-
 /* Reads the file. False: *out_message is "FILE:LINE: what is wrong"; out is zeroed then. */
-bool kw_known_failures_read(const char *path, kw_known_failures *out_known, char *out_message, size_t size);
+bool kw_known_failures_read(const char *path, kw_entry_list *out_known, char *out_message, size_t size);
 
 /* Marks the cases of a run that are known to fail; reasons stay those of `known`. False when an entry matches none of
  * the cases that the run would have without the options that leave some out: *out_message says which. */
-bool kw_known_failures_apply(const kw_known_failures *known, kw_run *run, char *out_message, size_t size);
-
-void kw_known_failures_free(kw_known_failures *known);
+bool kw_known_failures_apply(const kw_entry_list *known, kw_run *run, char *out_message, size_t size);
 
 #endif /* KEYWAY_CONFORMANCE_KNOWN_FAILURES_H */

@@ -20,6 +20,7 @@ typedef struct kw_device_facts {
   char *text;       /* the reason */
   char *device;     /* its name */
   char *product;
+  char *driver;      /* its version, as the plugin tells it */
   char *plugin_path; /* of the device's plugin, as loaded */
   bool emulated;
   uint64_t native; /* KW_NATIVE_*: what the plugin implements itself */

@@ -143,6 +143,7 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
   kw_device_get_info(w->device, &info);
   w->facts.device = strdup(kw_device_name(w->device));
   w->facts.product = strdup(info.name);
+  w->facts.driver = strdup(info.driver_version);
   w->facts.native = kw_device_native(w->device);
   w->facts.emulated = (info.flags & KW_DEVICE_EMULATED) != 0;
   w->facts.flush = info.flush_subnormal.bits[0];
