@@ -246,7 +246,7 @@ static const kw_cli_option options[] = {
      "judge the op set of a level instead of what the device claims: core, inference,\n"
      "training; with more dtypes: core+f64, core+complex+fp8"},
     {"--quick", NULL, "a sample of all, in seconds: one case of each class, op and dtype"},
-    {"--thorough", NULL, "all that the suite can do, in minutes to hours: what a certificate asks for"},
+    {"--thorough", NULL, "all that the suite can do, in minutes to hours: what a certifier may ask for"},
     {"--suite", "LIST", "only some of these, comma-separated:\nops,programs" KW_CONTRACT_SUITES(LISTED)},
     {"--budget", "N", "of --suite programs: so many, or with an s as many as can be begun in N seconds (default 100)"},
     {"--op", "GLOBS", "only ops whose name matches, comma-separated: 'add.*,mul.*'"},

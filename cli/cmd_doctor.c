@@ -76,7 +76,8 @@ static void add_tools_json(cJSON *array) {
   for (uint32_t i = 0; i < TOOL_COUNT; ++i) {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "name", tools[i].name);
-    cJSON_AddItemToObject(json, "path", tools[i].find(path, sizeof path) ? cJSON_CreateString(path) : cJSON_CreateNull());
+    cJSON_AddItemToObject(json, "path",
+                          tools[i].find(path, sizeof path) ? cJSON_CreateString(path) : cJSON_CreateNull());
     cJSON_AddStringToObject(json, "package", tools[i].package);
     cJSON_AddStringToObject(json, "meaning", tools[i].meaning);
     cJSON_AddItemToArray(array, json);

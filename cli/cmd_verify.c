@@ -7,7 +7,6 @@
 #include "number.h"
 #include "table.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -24,38 +23,49 @@ static bool parse_share(const char *text, double *out_share) {
   return end != text && strcmp(end, "%") == 0 && *out_share > 0 && *out_share <= 1;
 }
 
-/* What is wrong with the options; NULL when nothing is. */
-static const char *take_options(const kw_cli_args *args, kw_verify_options *o, char today[KW_DATE_SIZE]) {
-  const char *share = kw_cli_args_value(args, "--rerun"), *date = kw_cli_args_value(args, "--date");
-  const char *scale = kw_cli_args_value(args, "--timeout-scale"), *text;
+/* A number in an option, which is left alone where the option is not given. False: it is none. */
+static bool take_number(const kw_cli_args *args, const char *option, uint64_t min, uint64_t max, uint64_t *io_number) {
+  const char *text = kw_cli_args_value(args, option);
+  return !text || kw_cli_parse_u64(text, min, max, io_number);
+}
+
+/* Each of these returns what is wrong with options, NULL when nothing is. */
+static const char *take_rerun(const kw_cli_args *args, kw_run_options *o, double *out_share) {
+  const char *share = kw_cli_args_value(args, "--rerun"), *scale = kw_cli_args_value(args, "--timeout-scale");
   uint64_t jobs = kw_cli_jobs();
+  o->device = kw_cli_args_value(args, "--device");
+  if (share && !parse_share(share, out_share)) return "--rerun takes a share of the cases above 0%: 5%, 100%";
+  if (!kw_cli_args_has(args, "--rerun-seed") && getrandom(&o->seed, sizeof o->seed, 0) != sizeof o->seed) {
+    return "the system gives no random number; name a seed of your own: --rerun-seed R";
+  }
+  if (!take_number(args, "--rerun-seed", 0, UINT64_MAX, &o->seed)) {
+    return "--rerun-seed takes a number from 0 to 2^64-1";
+  }
+  if (!take_number(args, "--jobs", 1, KW_CLI_JOBS_MOST, &jobs)) return "--jobs takes a number from 1 to 64";
+  o->jobs = (uint32_t)jobs;
+  return scale && !kw_cli_parse_scale(scale, &o->timeout_scale)
+             ? "--timeout-scale takes a number above 0, at most 10000"
+             : NULL;
+}
+
+static const char *take_options(const kw_cli_args *args, kw_verify_options *o, char today[KW_DATE_SIZE]) {
+  const char *date = kw_cli_args_value(args, "--date");
+  const bool ignore_signature = kw_cli_args_has(args, "--unsigned");
   kw_date_today(today);
   o->folder = kw_cli_args_positional(args, 0);
   o->public_key = kw_cli_args_value(args, "--public-key");
-  o->seed = kw_cli_args_value(args, "--seed");
   o->date = date ? date : today;
   o->waivers = kw_cli_args_value(args, "--waivers");
   o->plugin = kw_cli_args_value(args, "--plugin");
-  o->rerun->device = kw_cli_args_value(args, "--device");
+  o->has_seed = kw_cli_args_has(args, "--seed");
   if (!o->folder) return "which package? keyway verify DIR --public-key KEY";
-  if (!o->public_key && !kw_cli_args_has(args, "--unsigned")) {
+  if (!o->public_key && !ignore_signature) {
     return "whose signature should it be? --public-key KEY; or --unsigned, to leave that out";
   }
-  if (o->public_key && kw_cli_args_has(args, "--unsigned")) return "--public-key and --unsigned contradict each other";
+  if (o->public_key && ignore_signature) return "--public-key and --unsigned contradict each other";
   if (!kw_date_is_valid(o->date)) return "--date takes a day, as 2027-01-31";
-  if (share && !parse_share(share, &o->share)) return "--rerun takes a share of the cases above 0%: 5%, 100%";
-  if ((text = kw_cli_args_value(args, "--rerun-seed")) != NULL) {
-    if (!kw_cli_parse_u64(text, 0, UINT64_MAX, &o->rerun->seed)) return "--rerun-seed takes a number from 0 to 2^64-1";
-  } else if (getrandom(&o->rerun->seed, sizeof o->rerun->seed, 0) != sizeof o->rerun->seed) {
-    return "the system gives no random number; name a seed of your own: --rerun-seed R";
-  }
-  if ((text = kw_cli_args_value(args, "--jobs")) != NULL && !kw_cli_parse_u64(text, 1, KW_CLI_JOBS_MOST, &jobs)) {
-    return "--jobs takes a number from 1 to 64";
-  }
-  o->rerun->jobs = (uint32_t)jobs;
-  return scale && !kw_cli_parse_scale(scale, &o->rerun->timeout_scale)
-             ? "--timeout-scale takes a number above 0, at most 10000"
-             : NULL;
+  if (!take_number(args, "--seed", 0, UINT64_MAX, &o->seed)) return "--seed takes a number from 0 to 2^64-1";
+  return take_rerun(args, o->rerun, &o->share);
 }
 
 static const char *end_name(kw_check_end end) {
@@ -67,7 +77,7 @@ static const char *end_name(kw_check_end end) {
   return names[end];
 }
 
-/* "holds, unsigned": what the verdict on the package itself is. */
+/* What came out for the package itself. */
 static const char *conclusion(const kw_verification *v) {
   return v->exit_code == 1 ? "refused" : v->exit_code == 2 ? "not verified" : "holds";
 }

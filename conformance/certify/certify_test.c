@@ -198,7 +198,7 @@ static void a_package_holds(void **state) {
   const char *given = "--seed 4711 --waivers waivers.json --plugin '" KEYWAY_AMIN_MUTANT "'";
   says(verify(given), 5, "package it: holds: " CERTIFIED);
   says(verify("--json"), 5, "\"verdict\":\t\"" CERTIFIED);
-  says(verify("--date 2098-06-30"), 5, CERTIFIED);
+  says(verify("--date 2098-06-30 --seed 04711"), 5, CERTIFIED);
   says(verify("--rerun 1% --rerun-seed 3 --plugin '" KEYWAY_AMIN_MUTANT "'"), 5,
        "cases were run again with seed 3: none contradicts the package");
 }
@@ -352,6 +352,13 @@ static void the_maker_lies_about_a_result(void **state) {
   snprintf(options, sizeof options, "--rerun 0.05%% --rerun-seed %llu --plugin '%s'", (unsigned long long)seed,
            KEYWAY_AMIN_MUTANT);
   says(verify(options), 1, "come out otherwise: " WAIVED " is 'pass' in the package and 'fail' with seed ");
+  copy_package(NULL);
+  report = read_report();
+  free(report.scope);
+  report.scope = strdup("core/ftz-f32");
+  write_report(&report);
+  says(verify("--rerun 0.05% --plugin '" KEYWAY_AMIN_MUTANT "'"), 1,
+       "the device is judged as 'core' here, and as 'core/ftz-f32' in the package");
   says(verify("--rerun 0.05% --device cpu:0"), 2, "not possible"); /* the copy of the wrapper lacks what it wraps */
   says(verify("--rerun 0.05% --device cpu:0 --plugin '" KEYWAY_AMIN_MUTANT "'"), 1,
        "the device cpu:0 is served by another plugin than the package is about");
@@ -469,6 +476,7 @@ static void wrong_usage(void **state) {
   says(shell("'%s' verify nothing --unsigned", KEYWAY_PROGRAM), 2, "nothing/manifest.json cannot be read");
   says(verify("--rerun 5"), 2, "--rerun takes a share of the cases above 0%: 5%, 100%");
   says(verify("--date 2027-02-30"), 2, "--date takes a day");
+  says(verify("--seed x"), 2, "--seed takes a number");
   says(verify("--rerun-seed x"), 2, "--rerun-seed takes a number");
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/suite_version.h"
 #include "base/text.h"
-#include "case/element.h"
 #include "certify/manifest.h"
 #include "certify/minisign.h"
 #include "certify/mustpass.h"
@@ -298,18 +297,18 @@ static kw_check_end check_cases(verifier *v) {
 }
 
 static kw_check_end check_seed(verifier *v) {
-  if (!v->options->seed) {
-    SAY(v, "%s: --seed holds it against the one that was given", text_of(v, KW_MANIFEST_SEED));
+  const kw_verify_options *o = v->options;
+  if (!o->has_seed) {
+    SAY(v, "%" PRIu64 ": --seed holds it against the one that was given", v->report.seed);
     return KW_CHECK_LEFT_OUT;
   }
-  const bool same = strcmp(v->options->seed, text_of(v, KW_MANIFEST_SEED)) == 0;
-  if (same) {
-    SAY(v, "%s, as given", v->options->seed);
+  if (o->seed == v->report.seed) {
+    SAY(v, "%" PRIu64 ", as given", o->seed);
   } else {
-    SAY(v, "the package was made with seed %s, not with the %s that was given", text_of(v, KW_MANIFEST_SEED),
-        v->options->seed);
+    SAY(v, "the package was made with seed %" PRIu64 ", not with the %" PRIu64 " that was given", v->report.seed,
+        o->seed);
   }
-  return refuse(same);
+  return refuse(o->seed == v->report.seed);
 }
 
 /* The plugin's file: the given one, else the package's copy. False: there is none. */

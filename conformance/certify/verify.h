@@ -11,12 +11,13 @@
 typedef struct kw_verify_options {
   const char *folder;
   const char *public_key; /* of minisign: a file, or its text; NULL: the signature is not looked at */
-  const char *seed;       /* that was given to the package's maker; NULL: whichever */
-  const char *date;       /* on which waivers have to hold */
-  const char *waivers;    /* file, which the package's waivers have to be; NULL: whichever */
-  const char *plugin;     /* file, held against the package's hash; NULL: the copy in the package, if there is one */
-  double share;           /* of the cases that are run again, 0 to 1 */
-  kw_run_options *rerun;  /* of those: device (NULL: the package's), seed, jobs and time limits */
+  bool has_seed;
+  uint64_t seed;         /* that was given to the package's maker */
+  const char *date;      /* on which waivers have to hold */
+  const char *waivers;   /* file, which the package's waivers have to be; NULL: whichever */
+  const char *plugin;    /* file, held against the package's hash; NULL: the copy in the package, if there is one */
+  double share;          /* of the cases that are run again, 0 to 1 */
+  kw_run_options *rerun; /* of those: device (NULL: the package's), seed, jobs and time limits */
 } kw_verify_options;
 
 typedef enum kw_check_end {
