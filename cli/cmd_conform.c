@@ -205,7 +205,7 @@ static int run_and_report(kw_run *run, const kw_cli_args *args, kw_submission *s
                       kw_cli_args_has(args, "--verbose") || kw_cli_args_has(args, "-v"));
   fflush(out);
   int code = kw_report_write_files(&report, &paths, "keyway conform") ? kw_report_exit_code(&report) : KW_CLI_USAGE;
-  if (submission && code != KW_CLI_USAGE) code = kw_cli_submit(submission, run, &report, out);
+  if (submission && code != KW_CLI_USAGE) code = kw_cli_submit(args, submission, run, &report, out);
   kw_report_free(&report);
   return code;
 }

@@ -5,7 +5,6 @@
 #include "conform_submit.h"
 
 #include "certify/manifest.h"
-#include "commands.h"
 
 #include <stdlib.h>
 
@@ -41,12 +40,13 @@ bool kw_cli_submission_begin(const kw_cli_args *args, kw_submission *submission,
   return kw_submission_begin(submission, out_message, size);
 }
 
-int kw_cli_submit(kw_submission *submission, const kw_run *run, const kw_report *report, FILE *out) {
+int kw_cli_submit(const kw_cli_args *args, kw_submission *submission, const kw_run *run, const kw_report *report,
+                  FILE *out) {
   kw_waived_verdict verdict = kw_waivers_judge(report, &submission->granted);
   char message[1024];
   int code = kw_waived_exit_code(&verdict);
   if (!kw_submission_write(submission, run, report, &verdict, message, sizeof message)) {
-    kw_cli_complain(&kw_cli_conform, "no package was made: %s", message);
+    kw_cli_complain(kw_cli_args_command(args), "no package was made: %s", message);
     code = KW_CLI_USAGE;
   } else {
     fprintf(out, "package: %s, %s%s\n  certifies    %s\n", submission->folder,

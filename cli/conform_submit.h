@@ -13,6 +13,7 @@
 bool kw_cli_submission_begin(const kw_cli_args *args, kw_submission *submission, char *out_message, size_t size);
 
 /* Writes the package and says so. Returns the exit code. */
-int kw_cli_submit(kw_submission *submission, const kw_run *run, const kw_report *report, FILE *out);
+int kw_cli_submit(const kw_cli_args *args, kw_submission *submission, const kw_run *run, const kw_report *report,
+                  FILE *out);
 
 #endif /* KEYWAY_CLI_CONFORM_SUBMIT_H */
