@@ -303,6 +303,27 @@ static void part_of(size_t size, kw_device *other, const char *what) {
   free(want);
 }
 
+/* What one device holds does not show on the other: written, and after the first one's was written again. */
+static void apart(kw_device *other, const char *name) {
+  enum { SIZE = 5000 };
+  const int64_t shape = SIZE;
+  static unsigned char mine[SIZE], theirs[SIZE], got[SIZE];
+  kw_tensor *here = kw_test_bytes(SIZE, 1), *there = NULL;
+  KW_CHECK_OK(kw_tensor_create(other, KW_U8, 1, &shape, &there));
+  kw_test_pattern(theirs, SIZE, 2);
+  KW_CHECK_OK(kw_tensor_write(there, theirs));
+  for (uint64_t tag = 1; tag <= 3; tag += 2) {
+    kw_test_pattern(mine, SIZE, tag);
+    KW_CHECK_OK(kw_tensor_write(here, mine));
+    KW_CHECK_OK(kw_tensor_read(there, got));
+    KW_CHECK(memcmp(got, mine, SIZE) != 0, "%s shows the bytes of %s: is its memory the other device's?", name,
+             kw_contract.device_name);
+    kw_test_same(got, theirs, SIZE, "a tensor of another device after one of this was written");
+  }
+  kw_tensor_release(here);
+  kw_tensor_release(there);
+}
+
 /* To every other device there is and back, contiguous and strided. */
 static void there_and_back(kw_device *other, const char *name) {
   char what[160];
@@ -339,6 +360,7 @@ void kw_contract_copy_other_device(void **state) {
     KW_CHECK_OK(kw_device_get_entry(i, &entry));
     if (kw_device_open(entry.name, &other) != KW_OK) continue;
     if (other != kw_contract.device) {
+      apart(other, entry.name);
       there_and_back(other, entry.name);
       others++;
     }

@@ -12,6 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* By which rules an output is judged: the device's, or milder ones by which a known cause shows. */
+typedef struct manner {
+  uint64_t flush;    /* dtypes whose subnormals may be zero */
+  kw_math_mode mode; /* how exactly it has to be */
+  bool narrow_sums;  /* sums may be as inexact as the 16-bit float that they are of */
+} manner;
+
 /* "run 1, kernel reference: ..." in front of what is wrong, or "kernel gemm in tf32: ...". */
 static void fail(kw_case_result *result, const kw_case_run *ran, const kw_case_run_path *path, const char *defect,
                  const char *what) {
@@ -53,7 +60,7 @@ static void describe(bool there, kw_dtype dtype, uint32_t rank, const int64_t *s
 }
 
 /* One output of an op of the table. */
-static bool judge_output(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_oracle_result *expected,
+static bool judge_output(const manner *how, kw_case_result *result, const kw_case *c, const kw_oracle_result *expected,
                          const kw_case_run *ran, const kw_case_run_path *path, uint32_t index) {
   const kw_case_run_output *out = &path->outputs[index];
   char name[72], text[1200], got[320], want[320];
@@ -67,8 +74,9 @@ static bool judge_output(uint64_t flush, kw_case_result *result, const kw_case *
     return false;
   }
   if (!c->outs[index].given) return true;
-  kw_rule rule = kw_rule_make(c, index, flush);
-  kw_rule_allow(&rule, c, path->math_mode);
+  kw_rule rule = kw_rule_make(c, index, how->flush);
+  kw_rule_allow(&rule, c, how->mode);
+  if (how->narrow_sums) rule.compute = c->outs[index].dtype;
   kw_comparison found;
   kw_compare_result(c, index, &rule, expected, out->data, kw_case_run_poison(ran->run), &found);
   kw_op_bound row = kw_rule_shown(c->op);
@@ -81,20 +89,20 @@ static bool judge_output(uint64_t flush, kw_case_result *result, const kw_case *
 }
 
 /* The outputs of an op of the table. */
-static bool judge_table(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_oracle_results *oracle,
+static bool judge_table(const manner *how, kw_case_result *result, const kw_case *c, const kw_oracle_results *oracle,
                         const kw_case_run *ran, const kw_case_run_path *path) {
   if (path->output_count != oracle->count) {
     fail(result, ran, path, "wrong result count", "the worker did not send all results of the op");
     return false;
   }
   for (uint32_t o = 0; o < path->output_count; o++) {
-    if (!judge_output(flush, result, c, &oracle->results[o], ran, path, o)) return false;
+    if (!judge_output(how, result, c, &oracle->results[o], ran, path, o)) return false;
   }
   return true;
 }
 
 /* The outputs of a vendor's op, against what its own reference gave in the worker. */
-static bool judge_vendor(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_case_run *ran,
+static bool judge_vendor(const manner *how, kw_case_result *result, const kw_case *c, const kw_case_run *ran,
                          const kw_case_run_path *path) {
   for (uint32_t o = 0; o < path->output_count; o++) {
     const kw_case_run_output *out = &path->outputs[o];
@@ -106,7 +114,7 @@ static bool judge_vendor(uint64_t flush, kw_case_result *result, const kw_case *
     result->self_referenced = true;
     char name[72], text[1200];
     kw_comparison found;
-    kw_compare_vendor(c, o, out, kw_case_run_poison(ran->run), flush, &found);
+    kw_compare_vendor(c, o, out, kw_case_run_poison(ran->run), how->flush, &found);
     if (found.error > result->error) result->error = found.error;
     if (!found.pass) {
       name_output(name, sizeof name, c, path, o);
@@ -118,9 +126,52 @@ static bool judge_vendor(uint64_t flush, kw_case_result *result, const kw_case *
   return true;
 }
 
+/* ---- Known causes ------------------------------------------------------------------------------------------------ */
+
+/* Whether the path is right by other rules. */
+static bool right_in(const manner *how, const kw_case *c, const kw_case_run *ran, const kw_case_run_path *path,
+                     uint64_t seed) {
+  kw_case_result scratch = {0};
+  kw_oracle_results oracle = {0};
+  bool right;
+  if (c->op->vendor) {
+    right = judge_vendor(how, &scratch, c, ran, path);
+  } else {
+    right = kw_oracle_run(c, seed, ran->run, how->flush, &oracle) == KW_OK &&
+            judge_table(how, &scratch, c, &oracle, ran, path);
+    kw_oracle_free(&oracle);
+  }
+  kw_case_result_free(&scratch);
+  return right;
+}
+
+/* Why a path is wrong, where milder rules show it: what to look into first. "" otherwise. */
+static const char *cause_of(uint64_t flush, const kw_case *c, const kw_case_run *ran, const kw_case_run_path *path,
+                            uint64_t seed) {
+  const kw_dtype dtype = c->outs[0].dtype;
+  const bool sums = !c->op->vendor && c->bounds[0].compare == KW_CMP_ACCUMULATE;
+  const bool narrow = sums && (dtype == KW_F16 || dtype == KW_BF16);
+  const struct {
+    manner how;
+    bool wanted;
+    const char *text;
+  } causes[] = {
+      {{KW_DTYPES_FLOAT, path->math_mode, false},
+       (flush & KW_DTYPES_FLOAT) != KW_DTYPES_FLOAT,
+       "subnormals flushed: declare flush_subnormal"},
+      {{flush, KW_MATH_TF32, false}, !c->op->vendor && dtype == KW_F32, "as inexact as tf32: declare math_needs"},
+      {{flush, path->math_mode, true}, narrow, "as inexact as sums kept in 16 bits"}};
+  for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
+    if (causes[i].wanted && right_in(&causes[i].how, c, ran, path, seed)) return causes[i].text;
+  }
+  return "";
+}
+
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
+
 /* False when the path says nothing about the case: a kernel that does not take this call. */
-static bool judge_path(uint64_t flush, kw_case_result *result, const kw_case *c, const kw_oracle_results *oracle,
-                       const kw_case_run *ran, const kw_case_run_path *path) {
+static bool judge_path(uint64_t seed, uint64_t flush, kw_case_result *result, const kw_case *c,
+                       const kw_oracle_results *oracle, const kw_case_run *ran, const kw_case_run_path *path) {
   if (*path->defect) {
     fail(result, ran, path, path->defect, path->defect);
     return true;
@@ -142,8 +193,12 @@ static bool judge_path(uint64_t flush, kw_case_result *result, const kw_case *c,
   }
   result->tf32 |= path->math_mode == KW_MATH_TF32;
   result->fast |= path->math_mode == KW_MATH_FAST;
+  const manner how = {.flush = flush, .mode = path->math_mode};
   bool pass =
-      c->op->vendor ? judge_vendor(flush, result, c, ran, path) : judge_table(flush, result, c, oracle, ran, path);
+      c->op->vendor ? judge_vendor(&how, result, c, ran, path) : judge_table(&how, result, c, oracle, ran, path);
+  const bool mine = !pass && result->outcome == KW_OUTCOME_FAIL && result->failed_run == ran->run;
+  if (mine && !*result->defect)
+    snprintf(result->defect, sizeof result->defect, "%s", cause_of(flush, c, ran, path, seed));
   if (pass && result->outcome == KW_OUTCOME_NONE) result->outcome = KW_OUTCOME_PASS;
   return true;
 }
@@ -162,7 +217,7 @@ uint32_t kw_judge_run(const kw_suite_op *op, const kw_case_run *ran, uint64_t se
   }
   bool any = false;
   for (uint32_t i = 0; i < ran->path_count; i++) {
-    any |= judge_path(flush, result, &c, &oracle, ran, &ran->paths[i]);
+    any |= judge_path(seed, flush, result, &c, &oracle, ran, &ran->paths[i]);
   }
   if (!any) kw_case_result_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", "no kernel of the device takes this call");
   const uint32_t checksum = op->vendor ? 0 : kw_oracle_checksum(&oracle);
