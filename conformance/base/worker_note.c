@@ -33,6 +33,11 @@ void kw_worker_note_step(void) {
   atomic_fetch_add(&own->steps, 1);
 }
 
+void kw_worker_note_begin(void) {
+  const off_t end = lseek(STDERR_FILENO, 0, SEEK_END);
+  atomic_store(&own->said, end > 0 ? (unsigned long long)end : 0);
+}
+
 const char *kw_worker_note_text(void) {
   return own->text;
 }
@@ -57,6 +62,10 @@ kw_worker_state kw_worker_note_read(const kw_worker_note *note, char *out_text, 
   size_t length = strnlen(note->text, sizeof note->text);
   if (size) snprintf(out_text, size, "%.*s", (int)length, note->text);
   return state <= KW_WORKER_WAITS ? (kw_worker_state)state : KW_WORKER_IDLE;
+}
+
+unsigned long long kw_worker_note_said(const kw_worker_note *note) {
+  return note ? atomic_load(&note->said) : 0;
 }
 
 unsigned kw_worker_note_count(const kw_worker_note *note) {

@@ -18,9 +18,10 @@ typedef enum kw_worker_state {
 
 typedef struct kw_worker_note {
   atomic_uint state;
-  atomic_uint count; /* of the times that it was set */
-  atomic_uint steps; /* of a long test: each has all of the time limit */
-  char text[252];    /* the call, for people: "kw_stream_synchronize(stream) [stream.c:24]"; "" */
+  atomic_uint count;  /* of the times that it was set */
+  atomic_uint steps;  /* of a long test: each has all of the time limit */
+  atomic_ullong said; /* bytes on its stderr when it began with what it does now */
+  char text[252];     /* the call, for people: "kw_stream_synchronize(stream) [stream.c:24]"; "" */
 } kw_worker_note;
 
 /* ---- The worker's side. From the thread that runs cases only. ---- */
@@ -32,6 +33,8 @@ void kw_worker_note_open(int fd);
 void kw_worker_note_set(kw_worker_state state, const char *text);
 /* A long test has come a step further, and its time limit begins anew. For what has steps without end there is none. */
 void kw_worker_note_step(void);
+/* The worker begins with something that it was asked for: what it says on stderr from here on belongs to that. */
+void kw_worker_note_begin(void);
 /* The last one. Valid until the next is set. */
 const char *kw_worker_note_text(void);
 
@@ -42,6 +45,8 @@ kw_worker_note *kw_worker_note_make(int *out_fd);
 void kw_worker_note_unmap(kw_worker_note *note);
 /* What it says now, whatever may have been written there. `note` may be NULL. */
 kw_worker_state kw_worker_note_read(const kw_worker_note *note, char *out_text, size_t size);
+/* How far its stderr had come when it began with what it does; whatever may have been written there. */
+unsigned long long kw_worker_note_said(const kw_worker_note *note);
 /* How often it was set; another number means that the worker has got on. */
 unsigned kw_worker_note_count(const kw_worker_note *note);
 /* How many steps it has come. */

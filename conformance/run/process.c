@@ -48,7 +48,7 @@ static char **make_environment(uint32_t number) {
   return copy;
 }
 
-static bool spawn(const kw_run_options *options, const char *path, int child_fd, int crash_fd, int note_fd,
+static bool spawn(const kw_run_options *options, const char *path, int child_fd, int crash_fd, int note_fd, int said_fd,
                   pid_t *out_pid) {
   char seed[32];
   snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
@@ -62,6 +62,7 @@ static bool spawn(const kw_run_options *options, const char *path, int child_fd,
   posix_spawn_file_actions_adddup2(&actions, child_fd, KW_WORKER_SOCKET);
   posix_spawn_file_actions_adddup2(&actions, crash_fd, KW_WORKER_CRASH);
   if (note_fd >= 0) posix_spawn_file_actions_adddup2(&actions, note_fd, KW_WORKER_NOTE);
+  if (said_fd >= 0) posix_spawn_file_actions_adddup2(&actions, said_fd, STDERR_FILENO);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   static atomic_uint started;
@@ -72,6 +73,65 @@ static bool spawn(const kw_run_options *options, const char *path, int child_fd,
   posix_spawnattr_destroy(&attributes);
   errno = error;
   return error == 0;
+}
+
+/* The same file out of the way of the descriptors that a worker is given. */
+static int move_up(int low) {
+  int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+  if (low >= 0) close(low);
+  return fd;
+}
+
+static void close_files(kw_process *process) {
+  if (process->crash >= 0) close(process->crash);
+  if (process->said >= 0) close(process->said);
+  process->crash = process->said = -1;
+}
+
+/* ---- What a worker says on stderr ---------------------------------------------------------------------------------
+ */
+
+/* A file rather than a pipe: nobody has to read it for the worker to go on, and its end is there when the worker died.
+ * -1: it says it on our own stderr. */
+static int make_said(void) {
+  const int fd = move_up(memfd_create("stderr", MFD_CLOEXEC));
+  if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);
+  return fd;
+}
+
+/* Says what it has said since, and gives the memory of what is long past back. */
+static void pass_on(kw_process *process) {
+  enum { KEPT = 1 << 16, GIVEN_BACK = 1 << 20 };
+  char bytes[4096];
+  ssize_t length;
+  while (process->said >= 0 && (length = pread(process->said, bytes, sizeof bytes, process->passed_on)) > 0) {
+    const off_t before = process->passed_on;
+    if (fwrite(bytes, 1, (size_t)length, stderr) != (size_t)length) return;
+    process->passed_on += length;
+    if (before / GIVEN_BACK == process->passed_on / GIVEN_BACK || before < KEPT) continue;
+    fallocate(process->said, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, before - KEPT);
+  }
+}
+
+/* The last lines of what it said about the case that it died in, but those of the test's frame. */
+static void last_lines(const kw_process *process, unsigned long long since, char *out, size_t size) {
+  enum { LINES = 3 };
+  char bytes[1024], *lines[LINES] = {NULL};
+  const off_t from = process->passed_on - (off_t)sizeof bytes + 1;
+  const off_t begin = from > (off_t)since ? from : (off_t)since;
+  const ssize_t length = process->said < 0 ? 0 : pread(process->said, bytes, sizeof bytes - 1, begin);
+  bytes[length > 0 ? length : 0] = 0;
+  uint32_t count = 0;
+  char *rest = NULL;
+  for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+    if (*line != '[') lines[count++ % LINES] = line;
+  }
+  size_t used = 0;
+  out[0] = 0;
+  for (uint32_t i = count > LINES ? count - LINES : 0; i < count && used < size; i++) {
+    used += (size_t)snprintf(out + used, size - used, "%s%s",
+                             used ? " | " : "; the last lines of stderr: ", lines[i % LINES]);
+  }
 }
 
 /* Once in a run is enough. */
@@ -87,12 +147,14 @@ kw_read kw_process_receive(kw_process *process, double limit, double build_limit
                            kw_message *message) {
   kw_frame_part part = {.length = 0};
   kw_read read = kw_frame_receive_more(&part, process->fd, process->life, STEP_MS, out_type, message);
+  pass_on(process);
   if (read != KW_READ_TIMEOUT) return read;
   kw_wait wait;
   kw_wait_begin(&wait, NULL, process->pid, process->note, limit, build_limit, kw_clock_seconds() - STEP_MS / 1000.0);
   while (read == KW_READ_TIMEOUT && kw_wait_goes_on(&wait, kw_clock_seconds())) {
     if (wait.clock.blind) say_blind();
     read = kw_frame_receive_more(&part, process->fd, process->life, STEP_MS, out_type, message);
+    pass_on(process);
   }
   if (read == KW_READ_TIMEOUT) process->wait_end = kw_wait_describe(&wait, kw_clock_seconds());
   kw_wait_free(&wait);
@@ -123,13 +185,6 @@ static bool read_hello(kw_process *process, const kw_run_options *options, kw_de
   return false;
 }
 
-/* The same file out of the way of the descriptors that a worker is given. */
-static int move_up(int low) {
-  int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-  if (low >= 0) close(low);
-  return fd;
-}
-
 bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_device_facts *out_facts,
                       char *out_text, size_t size) {
   memset(out_facts, 0, sizeof *out_facts);
@@ -144,17 +199,19 @@ bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw
     return false;
   }
   int note_fd;
+  out_process->said = make_said();
+  out_process->passed_on = 0;
   out_process->crash = move_up(memfd_create("crash", MFD_CLOEXEC));
   out_process->note = kw_worker_note_make(&note_fd);
   note_fd = move_up(note_fd);
-  bool started =
-      out_process->crash >= 0 && spawn(options, path, pair[1], out_process->crash, note_fd, &out_process->pid);
+  bool started = out_process->crash >= 0 &&
+                 spawn(options, path, pair[1], out_process->crash, note_fd, out_process->said, &out_process->pid);
   if (!started) snprintf(out_text, size, "starting %s failed: %s", path, strerror(errno));
   close(pair[1]);
   if (note_fd >= 0) close(note_fd);
   if (!started) {
     close(pair[0]);
-    if (out_process->crash >= 0) close(out_process->crash);
+    close_files(out_process);
     kw_worker_note_unmap(out_process->note);
     out_process->note = NULL;
     out_process->pid = 0;
@@ -192,29 +249,33 @@ static int close_and_reap(kw_process *process) {
   kw_worker_note_unmap(process->note);
   process->note = NULL;
   int status = reap(process);
+  pass_on(process);
   process->pid = 0;
   return status;
 }
 
 void kw_process_describe_end(kw_process *process, char *out_text, size_t size) {
+  const unsigned long long since = kw_worker_note_said(process->note);
+  char lines[400];
   int status = close_and_reap(process);
+  last_lines(process, since, lines, sizeof lines);
   if (WIFSIGNALED(status)) {
     const char *name = sigabbrev_np(WTERMSIG(status));
     char frames[1024];
     ssize_t length = pread(process->crash, frames, sizeof frames - 1, 0);
     frames[length > 0 ? length : 0] = 0;
-    snprintf(out_text, size, "signal %d (SIG%s)%s%s", WTERMSIG(status), name ? name : "?", length > 0 ? " in " : "",
-             frames);
+    snprintf(out_text, size, "signal %d (SIG%s)%s%s%s", WTERMSIG(status), name ? name : "?", length > 0 ? " in " : "",
+             frames, lines);
   } else {
-    snprintf(out_text, size, "exit code %d", WEXITSTATUS(status));
+    snprintf(out_text, size, "exit code %d%s", WEXITSTATUS(status), lines);
   }
-  close(process->crash);
+  close_files(process);
 }
 
 void kw_process_stop(kw_process *process) {
   if (process->pid == 0) return;
   close_and_reap(process);
-  close(process->crash);
+  close_files(process);
 }
 
 void kw_process_kill(kw_process *process) {

@@ -16,6 +16,8 @@ typedef struct kw_process {
   int fd;               /* the socket */
   int life;             /* readable once the worker is dead; -1 where the system has no such thing */
   int crash;            /* the file that the worker writes when it crashes */
+  int said;             /* the file that is its stderr */
+  off_t passed_on;      /* of that, to our own */
   kw_worker_note *note; /* what the worker does; NULL where the system has no such memory */
   kw_wait_end wait_end; /* of the last kw_process_receive that took too long */
 } kw_process;
@@ -33,7 +35,7 @@ void kw_process_stop(kw_process *process);
 /* Kills it and everything it started. */
 void kw_process_kill(kw_process *process);
 /* After the socket or the worker ended: waits for the end and describes it ("exit code 3", "signal 11 (SIGSEGV) in
- * a.so+0x1b2c"). */
+ * a.so+0x1b2c; the last lines of stderr: ..."). */
 void kw_process_describe_end(kw_process *process, char *out_text, size_t size);
 
 #endif /* KEYWAY_CONFORMANCE_PROCESS_H */

@@ -21,71 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
-static char folder[64];
-
-static pid_t start_command(const char *command, const char *const *options) {
-  const char *argv[24] = {KEYWAY_PROGRAM, command};
-  int argc = 2;
-  for (; options[argc - 2]; argc++) argv[argc] = options[argc - 2];
-  char output[96];
-  snprintf(output, sizeof output, "%s/output", folder);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  pid_t pid;
-  assert_int_equal(posix_spawn(&pid, KEYWAY_PROGRAM, &actions, NULL, (char **)argv, environ), 0);
-  posix_spawn_file_actions_destroy(&actions);
-  return pid;
-}
-
-static pid_t start(const char *const *options) {
-  return start_command("conform", options);
-}
-
-static int finish(pid_t pid) {
-  int status;
-  assert_int_equal(waitpid(pid, &status, 0), pid);
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
-}
-
-static int run(const char *const *options) {
-  return finish(start(options));
-}
-
-static int run_report(const char *const *options) {
-  return finish(start_command("report", options));
-}
-
-/* The path of a file in this test's folder. */
-static const char *in_folder(const char *name) {
-  static char paths[16][400];
-  static uint32_t next;
-  char *path = paths[next++ % 16];
-  snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-  return path;
-}
-
-static char *read_file(const char *name) {
-  char path[128];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "r");
-  assert_non_null(file);
-  char *text = calloc(1, 1 << 22);
-  size_t length = fread(text, 1, (1 << 22) - 1, file);
-  text[length] = 0;
-  fclose(file);
-  return text;
-}
-
-static void output_contains(const char *text) {
-  char *output = read_file("output");
-  if (!strstr(output, text)) fail_msg("no '%s' in: %s", text, output);
-  free(output);
-}
+#include "running.h"
 
 static int count_of(const cJSON *report, const char *what) {
   return cJSON_GetObjectItem(cJSON_GetObjectItem(report, "counts"), what)->valueint;

@@ -7,6 +7,7 @@
 #include "base/worker_note.h"
 #include "contract/contract.h"
 #include "core/base/array.h"
+#include "worker/crash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,10 +121,12 @@ static int run_caught(const struct CMUnitTest *test, char *out_text, size_t size
   int caught = memfd_create("contract", MFD_CLOEXEC), out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
   dup2(caught, STDOUT_FILENO);
   dup2(caught, STDERR_FILENO);
+  kw_crash_say_from(caught, err);
   cmocka_set_message_output(CM_OUTPUT_STDOUT);
   int failed = _cmocka_run_group_tests("contract", test, 1, NULL, NULL);
   fflush(stdout);
   fflush(stderr);
+  kw_crash_say_from(-1, -1);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   close(out);

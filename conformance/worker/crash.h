@@ -11,4 +11,7 @@
  * left alone. Children made by fork write nothing. */
 void kw_crash_report_to(int fd);
 
+/* While output goes to the file `from`: what it ends with is then written to `to` first. -1, -1: no longer. */
+void kw_crash_say_from(int from, int to);
+
 #endif /* KEYWAY_CONFORMANCE_CRASH_H */

@@ -21,6 +21,7 @@
 
 static bool serve(kw_worker *w, kw_frame type, kw_message *in, kw_message *out) {
   kw_message_clear(out);
+  kw_worker_note_begin();
   if (type == KW_FRAME_RUN) {
     uint32_t run = kw_message_get_u32(in);
     const char *id = kw_message_get_string(in);
