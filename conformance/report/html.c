@@ -3,6 +3,7 @@
  * A page that needs nothing but itself: verdict, coverage, failures, error histograms, times.
  */
 #include "case/element.h"
+#include "report/alike.h"
 #include "report/formats.h"
 #include "report/put_text.h"
 
@@ -189,7 +190,19 @@ static void put_suites(const kw_report *report, FILE *out) {
   free(lines);
 }
 
-static void put_failure(const kw_report *report, const kw_report_case *c, FILE *out) {
+/* The ids of failures that are alike, but the first. */
+static void put_alike(const kw_report *report, const kw_report_group *group, FILE *out) {
+  if (group->count < 2) return;
+  char *where = kw_report_group_where(report, group);
+  fprintf(out, "<details><summary>%u alike: ", group->count);
+  put(out, "", where, "</summary><p class=\"id\">");
+  for (uint32_t i = 1; i < group->count; i++) put(out, i > 1 ? " " : "", group->cases[i]->id, "");
+  fputs("</p></details>\n", out);
+  free(where);
+}
+
+static void put_failure(const kw_report *report, const kw_report_group *group, FILE *out) {
+  const kw_report_case *c = group->cases[0];
   char *replay = kw_report_replay(report, c);
   fprintf(out, "<div class=\"failure\"><span class=\"verdict %s\">",
           c->outcome == KW_OUTCOME_INCONCLUSIVE ? "warn" : "bad");
@@ -203,19 +216,47 @@ static void put_failure(const kw_report *report, const kw_report_case *c, FILE *
     put(out, "", c->smallest_tensors, "</p>\n");
   }
   if (c->passes_alone) put(out, "<p>", kw_report_case_alone(c), "</p>\n");
-  put(out, "<pre class=\"soft\">", replay, "</pre></div>\n");
+  put(out, "<pre class=\"soft\">", replay, "</pre>\n");
+  put_alike(report, group, out);
+  fputs("</div>\n", out);
   free(replay);
 }
 
 static void put_failures(const kw_report *report, FILE *out) {
+  uint32_t count, hidden = 0;
+  kw_report_group *groups = kw_report_groups(report, &count);
+  if (count) fputs("<section id=\"failures\">\n<h2>Failures</h2>\n", out);
+  for (uint32_t g = 0; g < count; g++) {
+    if (g < SHOWN_FAILURES) put_failure(report, &groups[g], out);
+    if (g >= SHOWN_FAILURES) hidden += groups[g].count;
+  }
+  if (hidden) fprintf(out, "<p>and %u more, in the JSON report</p>\n", hidden);
+  if (count) fputs("</section>\n", out);
+  kw_report_groups_free(groups, count);
+}
+
+/* The ids of all cases of an outcome. */
+static void put_ids(const kw_report *report, kw_outcome outcome, const char *heading, const char *what, FILE *out) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < report->case_count; i++) {
-    if (!kw_report_case_is_failure(&report->cases[i])) continue;
-    if (count == 0) fputs("<section id=\"failures\">\n<h2>Failures</h2>\n", out);
-    if (count++ < SHOWN_FAILURES) put_failure(report, &report->cases[i], out);
+    if (report->cases[i].outcome != outcome) continue;
+    if (count++ == 0) fprintf(out, "<section>\n<h2>%s</h2>\n<p class=\"soft\">%s</p>\n<p class=\"id\">", heading, what);
+    put(out, "", report->cases[i].id, " ");
   }
-  if (count > SHOWN_FAILURES) fprintf(out, "<p>and %u more, in the JSON report</p>\n", count - SHOWN_FAILURES);
-  if (count) fputs("</section>\n", out);
+  if (count) fputs("</p>\n</section>\n", out);
+}
+
+/* What was not tried, with the reasons. */
+static void put_untried(const kw_report *report, FILE *out) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < report->case_count; i++) {
+    const kw_report_case *c = &report->cases[i];
+    if (c->outcome != KW_OUTCOME_NOT_TRIED) continue;
+    if (count++ == 0) fputs("<section id=\"untried\">\n<h2>Not tried</h2>\n<dl>\n", out);
+    put(out, "<dt class=\"id\">", c->id, "</dt>");
+    put(out, "<dd>", c->text, "</dd>\n");
+  }
+  if (count) fputs("</dl>\n</section>\n", out);
 }
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
@@ -308,6 +349,8 @@ void kw_report_put_html(const kw_report *report, FILE *out) {
           kw_report_verdict_name(kw_report_total(report).verdict), style);
   put_verdict(report, out);
   put_failures(report, out);
+  put_ids(report, KW_OUTCOME_UNIMPLEMENTED, "Unimplemented", "Claimed, but no kernel took the call.", out);
+  put_untried(report, out);
   put_suites(report, out);
   put_coverage(report, out);
   put_errors(report, out);

@@ -48,12 +48,12 @@ static void put_error(FILE *out, const char *key, double error) {
 static void put_counts(const kw_report *report, FILE *out) {
   kw_report_totals t = kw_report_total(report);
   fprintf(out, "\t\"counts\": {\"cases\": %u, \"pass\": %u, \"fail\": %u, \"crash\": %u, \"timeout\": %u, ",
-          report->case_count, t.counts[KW_OUTCOME_PASS], t.counts[KW_OUTCOME_FAIL] + t.counts[KW_OUTCOME_NONE],
-          t.counts[KW_OUTCOME_CRASH], t.counts[KW_OUTCOME_TIMEOUT]);
+          report->case_count, t.counts[KW_OUTCOME_PASS], t.counts[KW_OUTCOME_FAIL], t.counts[KW_OUTCOME_CRASH],
+          t.counts[KW_OUTCOME_TIMEOUT]);
   fprintf(out, "\"unimplemented\": %u, \"not_applicable\": %u, \"expected_fail\": %u, \"unexpected_pass\": %u, ",
           t.counts[KW_OUTCOME_UNIMPLEMENTED], t.counts[KW_OUTCOME_SKIP], t.expected_failures, t.unexpected_passes);
-  fprintf(out, "\"inconclusive\": %u, \"not_tried\": %u, ", t.counts[KW_OUTCOME_INCONCLUSIVE],
-          t.counts[KW_OUTCOME_NOT_TRIED]);
+  fprintf(out, "\"inconclusive\": %u, \"not_tried\": %u, \"not_run\": %u, ", t.counts[KW_OUTCOME_INCONCLUSIVE],
+          t.counts[KW_OUTCOME_NOT_TRIED], t.counts[KW_OUTCOME_NONE]);
   fprintf(out, "\"self_referenced\": %u, \"unreferenced\": %u, ", t.self_referenced, t.unreferenced);
   fprintf(out, "\"tf32\": %u, \"fast\": %u},\n", t.tf32, t.fast);
 }
@@ -61,7 +61,7 @@ static void put_counts(const kw_report *report, FILE *out) {
 static void put_line(const kw_report_line *l, FILE *out) {
   fprintf(out, "\"cases\": %u, \"pass\": %u, \"failed\": %u, \"unimplemented\": %u, \"not_applicable\": %u", l->cases,
           l->pass, l->failed, l->unimplemented, l->skipped);
-  fprintf(out, ", \"inconclusive\": %u, \"not_tried\": %u", l->inconclusive, l->untried);
+  fprintf(out, ", \"inconclusive\": %u, \"not_tried\": %u, \"not_run\": %u", l->inconclusive, l->untried, l->unrun);
 }
 
 static void put_suites(const kw_report *report, FILE *out) {
@@ -165,12 +165,16 @@ static void put_case(const kw_report *report, const kw_report_case *c, FILE *out
   fprintf(out, ", \"seconds\": %.6f}", c->seconds);
 }
 
-/* All cases, or the failures once more. */
-static void put_cases(const kw_report *report, const char *key, bool failures, FILE *out) {
+static bool is_unimplemented(const kw_report_case *c) {
+  return c->outcome == KW_OUTCOME_UNIMPLEMENTED;
+}
+
+/* All cases, or those that are `wanted` once more. */
+static void put_cases(const kw_report *report, const char *key, bool (*wanted)(const kw_report_case *), FILE *out) {
   fprintf(out, "\t\"%s\": [", key);
   bool any = false;
   for (uint32_t i = 0; i < report->case_count; i++) {
-    if (failures && !kw_report_case_is_failure(&report->cases[i])) continue;
+    if (wanted && !wanted(&report->cases[i])) continue;
     fputs(any ? ",\n\t\t" : "\n\t\t", out);
     put_case(report, &report->cases[i], out);
     any = true;
@@ -223,7 +227,9 @@ void kw_report_put_json(const kw_report *report, FILE *out) {
   fprintf(out, "\t\"seconds\": %.6f,\n", report->seconds);
   put_suites(report, out);
   put_ops(report, out);
-  put_cases(report, "failures", true, out);
+  put_cases(report, "failures", kw_report_case_has_failed, out);
+  fputs(",\n", out);
+  put_cases(report, "unimplemented", is_unimplemented, out);
   fputs(",\n\t\"unclaimed\": [", out);
   for (uint32_t i = 0; i < report->unclaimed_count; i++) {
     fputs(i ? ", " : "", out);
@@ -231,7 +237,7 @@ void kw_report_put_json(const kw_report *report, FILE *out) {
   }
   fputs("],\n", out);
   put_gaps(report, out);
-  put_cases(report, "cases", false, out);
+  put_cases(report, "cases", NULL, out);
   fputs("\n}\n", out);
 }
 

@@ -28,6 +28,10 @@ bool kw_report_case_is_failure(const kw_report_case *c) {
   return !kw_outcome_is_good(c->outcome) || (c->expected && c->outcome == KW_OUTCOME_PASS);
 }
 
+bool kw_report_case_has_failed(const kw_report_case *c) {
+  return kw_report_case_is_failure(c) && c->outcome != KW_OUTCOME_UNIMPLEMENTED && c->outcome != KW_OUTCOME_NONE;
+}
+
 char *kw_report_replay(const kw_report *report, const kw_report_case *c) {
   char *text;
   int length = c->after ? asprintf(&text, "%s --after '%s' --case '%s'", report->replay, c->after, c->id)
@@ -106,9 +110,11 @@ void kw_report_line_add(kw_report_line *line, const kw_report *report, const kw_
   line->pass += c->outcome == KW_OUTCOME_PASS;
   line->unimplemented += c->outcome == KW_OUTCOME_UNIMPLEMENTED;
   line->skipped += c->outcome == KW_OUTCOME_SKIP;
+  line->unrun += c->outcome == KW_OUTCOME_NONE;
   line->untried += c->outcome == KW_OUTCOME_NOT_TRIED;
   line->inconclusive += c->outcome == KW_OUTCOME_INCONCLUSIVE;
-  line->failed = line->cases - line->pass - line->unimplemented - line->skipped - line->untried - line->inconclusive;
+  line->failed =
+      line->cases - line->pass - line->unimplemented - line->skipped - line->untried - line->inconclusive - line->unrun;
   line->seconds += c->seconds;
   double ratio = kw_report_case_ratio(report, c);
   if (ratio <= line->ratio) return;

@@ -108,6 +108,8 @@ int kw_report_exit_code(const kw_report *report);
 const char *kw_report_case_name(const kw_report_case *c);
 /* False for what passed as it should, and what does not apply. True for what is inconclusive: it is no pass. */
 bool kw_report_case_is_failure(const kw_report_case *c);
+/* The same without what is unimplemented, and what was not run: those have places of their own. */
+bool kw_report_case_has_failed(const kw_report_case *c);
 /* The command that replays a case; the caller's to free. */
 char *kw_report_replay(const kw_report *report, const kw_report_case *c);
 /* What is known of a failure that was not there when its case was run again alone; "" when it was, or was not tried. */
@@ -117,7 +119,7 @@ const char *kw_report_case_alone(const kw_report_case *c);
 typedef struct kw_report_line {
   const char *name; /* `length` bytes of it */
   int length;
-  uint32_t cases, pass, failed, unimplemented, skipped, untried, inconclusive;
+  uint32_t cases, pass, failed, unimplemented, skipped, untried, inconclusive, unrun;
   const kw_report_case *worst; /* the largest error as a part of its bound; NULL when all are 0 */
   double ratio;                /* of `worst` */
   double seconds;

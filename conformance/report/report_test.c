@@ -4,6 +4,7 @@
  */
 #include "report/files.h"
 #include "report/formats.h"
+#include "report/made_up.h"
 #include "report/merge.h"
 
 #include "base/text.h"
@@ -34,64 +35,9 @@ static const char *path_of(const char *name) {
 #define NASTY "a \x1b[31mred\x07 <tag attr=\"1\"> & 'both' # hash \\ back\nsecond line \xff\xc3\xa9 ]]> \xe2\x82"
 #define NASTY_CLEAN "a ?[31mred? <tag attr=\"1\"> & 'both' # hash \\ back\nsecond line ?\xc3\xa9 ]]> ??"
 
-static void set_hash(char *out, char digit) {
-  memset(out, digit, KW_DIGEST_SIZE - 1);
-  out[KW_DIGEST_SIZE - 1] = 0;
-}
-
-static kw_report_op *add_op(kw_report *report, const char *name, const char *dtype, double bound) {
-  report->ops[report->op_count] = (kw_report_op){.name = kw_text_clean(name),
-                                                 .dtype = kw_text_clean(dtype),
-                                                 .family = kw_text_clean("arithmetic"),
-                                                 .bound = bound,
-                                                 .unit = kw_text_clean("ulp")};
-  return &report->ops[report->op_count++];
-}
-
-static kw_report_case *add_case(kw_report *report, const char *id, int op, kw_outcome outcome, const char *text) {
-  kw_report_case *c = &report->cases[report->case_count++];
-  *c = (kw_report_case){.id = kw_text_clean(id),
-                        .op = op,
-                        .outcome = outcome,
-                        .defect = kw_text_clean(outcome == KW_OUTCOME_FAIL ? "tail not written" : ""),
-                        .text = kw_text_clean(text),
-                        .seconds = 0.25};
-  return c;
-}
-
-static void begin(kw_report *report) {
-  *report = (kw_report){.suite_version = kw_text_clean("0.9.0"),
-                        .op_set_version = kw_text_clean("0.9"),
-                        .device = kw_text_clean("npu:0"),
-                        .product = kw_text_clean(NASTY),
-                        .level = kw_text_clean(""),
-                        .scope = kw_text_clean("claims"),
-                        .chosen = kw_text_clean(""),
-                        .replay = kw_text_clean("keyway conform --device npu:0 --plugin './a&b.so' --seed 7"),
-                        .plugin = kw_text_clean("a&b.so"),
-                        .seed = UINT64_MAX,
-                        .shard = 1,
-                        .shards = 1,
-                        .table_ops = 303,
-                        .launches = 123456789,
-                        .expectations = 987654321,
-                        .seconds = 1.5};
-  set_hash(report->plugin_hash, 'a');
-  set_hash(report->tolerance_hash, 'b');
-  set_hash(report->case_hash, 'c');
-  report->ops = calloc(8, sizeof *report->ops);
-  report->cases = calloc(32, sizeof *report->cases);
-  report->unclaimed = calloc(2, sizeof *report->unclaimed);
-  report->gaps = calloc(8, sizeof *report->gaps);
-}
-
-static void add_gap(kw_report *report, const char *op, const char *why) {
-  report->gaps[report->gap_count++] = (kw_report_gap){kw_text_clean(op), kw_text_clean(why)};
-}
-
 static kw_report everything(void) {
   kw_report report;
-  begin(&report);
+  begin(&report, NASTY);
   add_case(&report, "error/op/add.Tensor", -1, KW_OUTCOME_PASS, "");
   add_case(&report, "memory/limits", -1, KW_OUTCOME_SKIP, NASTY);
   add_case(&report, "stream/query", -1, KW_OUTCOME_FAIL, NASTY);
@@ -117,23 +63,8 @@ static kw_report everything(void) {
   return report;
 }
 
-/* What a format makes of a report; the caller's to free. */
-static char *text_in(const kw_report *report, void (*put)(const kw_report *, FILE *)) {
-  char *text;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
-  assert_non_null(out);
-  put(report, out);
-  fclose(out);
-  return text;
-}
-
 static void put_table(const kw_report *report, FILE *out) {
   kw_report_put_table(report, out, false, true);
-}
-
-static void contains(const char *text, const char *part) {
-  if (!strstr(text, part)) fail_msg("no '%s' in: %s", part, text);
 }
 
 #if defined(KEYWAY_XMLLINT) || defined(KEYWAY_PERL)
@@ -190,7 +121,7 @@ static void verdict_counts_every_outcome(void **state) {
   assert_int_equal(kw_report_exit_code(&report), 1);
   kw_report_free(&report);
 
-  begin(&report);
+  begin(&report, NASTY);
   assert_int_equal(kw_report_exit_code(&report), 1); /* nothing passed */
   add_case(&report, "memory/limits", -1, KW_OUTCOME_SKIP, "");
   assert_int_equal(kw_report_exit_code(&report), 1);
@@ -204,7 +135,7 @@ static void verdict_counts_every_outcome(void **state) {
 static void known_failures_are_no_passes(void **state) {
   (void)state;
   kw_report report;
-  begin(&report);
+  begin(&report, NASTY);
   add_case(&report, "memory/zero_size", -1, KW_OUTCOME_PASS, "");
   kw_report_case *c = add_case(&report, "stream/query", -1, KW_OUTCOME_FAIL, "");
   c->expected = kw_text_clean("bug 12");
@@ -240,7 +171,7 @@ static void known_failures_are_no_passes(void **state) {
 static void inconclusive_is_neither(void **state) {
   (void)state;
   kw_report report;
-  begin(&report);
+  begin(&report, NASTY);
   add_case(&report, "memory/zero_size", -1, KW_OUTCOME_PASS, "");
   kw_report_case *open = add_case(&report, "stream/order", -1, KW_OUTCOME_INCONCLUSIVE, "no answer within 60 s");
   assert_int_equal(kw_report_total(&report).verdict, KW_VERDICT_INCONCLUSIVE);
@@ -285,7 +216,7 @@ static void has_verdict(const kw_report *report, const char *want) {
 static void untried_stands_in_the_verdict(void **state) {
   (void)state;
   kw_report report;
-  begin(&report);
+  begin(&report, NASTY);
   add_case(&report, "memory/zero_size", -1, KW_OUTCOME_PASS, "");
   has_verdict(&report, "conformant (claims, 0 of 303 ops)");
   add_case(&report, "fault/late", -1, KW_OUTCOME_NOT_TRIED, "late errors not tested; npu has no keyway.test/1");
@@ -320,7 +251,7 @@ static void untried_stands_in_the_verdict(void **state) {
               "12.5 GiB (3 cases); no cases: acme::turn: it takes no tensor)");
   kw_report_free(&report);
 
-  begin(&report);
+  begin(&report, NASTY);
   add_case(&report, "scale/copy", -1, KW_OUTCOME_NOT_TRIED, "scale needs 6 GiB");
   assert_int_equal(kw_report_exit_code(&report), 1); /* nothing passed */
   kw_report_free(&report);
@@ -355,7 +286,7 @@ static void histogram_bins(void **state) {
   static const double errors[] = {0, 1e-9, 2 * 0x1p-8, 2 * 0x1.1p-8, 2 * 0x1p-7, 1.0, 1.01, 2.0, 2.01, INFINITY};
   static const uint32_t wanted[KW_REPORT_BINS] = {1, 2, 2, 0, 0, 0, 0, 0, 1, 2, 2};
   kw_report report;
-  begin(&report);
+  begin(&report, NASTY);
   add_op(&report, "add.Tensor", "f32", 2);
   for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
     add_case(&report, "add.Tensor/f32/prime/0", 0, KW_OUTCOME_PASS, "")->error = errors[i];
@@ -535,7 +466,7 @@ static void page_stands_alone(void **state) {
 /* The cases of `report` that belong to a shard, as a run with --shard would give them. */
 static kw_report shard_of(const kw_report *whole, uint32_t shard, uint32_t shards) {
   kw_report report;
-  begin(&report);
+  begin(&report, NASTY);
   report.shard = shard;
   report.shards = shards;
   for (uint32_t i = shard - 1; i < whole->case_count; i += shards) {

@@ -2,6 +2,7 @@
  *
  * The report that a person reads in a terminal.
  */
+#include "report/alike.h"
 #include "report/formats.h"
 
 #include "report/put_text.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define SHOWN_FAILURES 20
+#define SHOWN_UNIMPLEMENTED 8
 #define SHOWN_UNCLAIMED 8
 
 static void put_lines(FILE *out, const char *text) {
@@ -19,7 +21,9 @@ static void put_lines(FILE *out, const char *text) {
   fputc('\n', out);
 }
 
-static void put_failure(const kw_report *report, const kw_report_case *c, FILE *out, bool colour) {
+/* `group`: of failures that are alike, of which `c` is the first; NULL: it stands for itself. */
+static void put_failure(const kw_report *report, const kw_report_case *c, const kw_report_group *group, FILE *out,
+                        bool colour) {
   char *replay = kw_report_replay(report, c);
   fprintf(out, "%s%s%s %s%s%s\n", colour ? "\033[31m" : "", kw_report_case_name(c), colour ? "\033[0m" : "", c->id,
           *c->defect ? ": " : "", c->defect);
@@ -28,22 +32,57 @@ static void put_failure(const kw_report *report, const kw_report_case *c, FILE *
   if (c->passes_alone) fprintf(out, "    %s\n", kw_report_case_alone(c));
   put_lines(out, replay);
   if (c->smallest) fprintf(out, "    smallest failing: %s, on %s\n", c->smallest, c->smallest_tensors);
+  if (group && group->count > 1) {
+    char *where = kw_report_group_where(report, group);
+    fprintf(out, "    %u alike: %s\n", group->count, where);
+    free(where);
+  }
   free(replay);
 }
 
-static void put_failures(const kw_report *report, FILE *out, bool colour, bool verbose) {
-  uint32_t shown = 0, hidden = 0;
+static void put_all_failures(const kw_report *report, FILE *out, bool colour) {
+  bool any = false;
   for (uint32_t i = 0; i < report->case_count; i++) {
-    if (!kw_report_case_is_failure(&report->cases[i]) || report->cases[i].outcome == KW_OUTCOME_NONE) continue;
-    if (shown == SHOWN_FAILURES && !verbose) {
-      hidden++;
-      continue;
-    }
-    shown++;
-    put_failure(report, &report->cases[i], out, colour);
+    if (!kw_report_case_has_failed(&report->cases[i])) continue;
+    put_failure(report, &report->cases[i], NULL, out, colour);
+    any = true;
   }
-  if (hidden) fprintf(out, "... and %u more; -v shows all\n", hidden);
-  if (shown) fputc('\n', out);
+  if (any) fputc('\n', out);
+}
+
+/* Those that are alike once. */
+static void put_failures(const kw_report *report, FILE *out, bool colour) {
+  uint32_t count, hidden = 0;
+  kw_report_group *groups = kw_report_groups(report, &count);
+  for (uint32_t g = 0; g < count; g++) {
+    if (g < SHOWN_FAILURES) put_failure(report, groups[g].cases[0], &groups[g], out, colour);
+    if (g >= SHOWN_FAILURES) hidden += groups[g].count;
+  }
+  if (hidden) fprintf(out, "... and %u more of %u other kinds; -v shows all\n", hidden, count - SHOWN_FAILURES);
+  if (count) fputc('\n', out);
+  kw_report_groups_free(groups, count);
+}
+
+/* Claimed, but no kernel took the call: a line per op and dtype, or per case. */
+static void put_unimplemented(const kw_report *report, FILE *out, bool verbose) {
+  uint32_t shown = 0, lines = 0;
+  for (uint32_t first = 0, end; first < report->case_count; first = end) {
+    const kw_report_case *c = NULL;
+    uint32_t count = 0;
+    for (end = first; end < report->case_count && report->cases[end].op == report->cases[first].op; end++) {
+      if (report->cases[end].outcome != KW_OUTCOME_UNIMPLEMENTED) continue;
+      if (count++ == 0) c = &report->cases[end];
+      if (verbose) fprintf(out, "unimplemented %s\n", report->cases[end].id);
+    }
+    if (!c || verbose) continue;
+    if (++lines > SHOWN_UNIMPLEMENTED) continue;
+    shown++;
+    fprintf(out, "unimplemented %s/%s: %u cases, the first %s\n", report->ops[c->op].name, report->ops[c->op].dtype,
+            count, c->id);
+    if (*c->text) put_lines(out, c->text);
+  }
+  if (lines > shown) fprintf(out, "... and in %u more ops and dtypes; -v shows all\n", lines - shown);
+  if (lines) fputc('\n', out);
 }
 
 static void put_skipped(const kw_report *report, FILE *out) {
@@ -114,7 +153,9 @@ static void put_verdict(const kw_report *report, FILE *out, bool colour) {
 
 void kw_report_put_table(const kw_report *report, FILE *out, bool colour, bool verbose) {
   kw_report_totals totals = kw_report_total(report);
-  put_failures(report, out, colour, verbose);
+  if (verbose) put_all_failures(report, out, colour);
+  if (!verbose) put_failures(report, out, colour);
+  put_unimplemented(report, out, verbose);
   if (verbose) put_skipped(report, out);
   fprintf(out, "%s%s%s%s\n", report->device, *report->product ? " " : "", report->product,
           kw_report_emulated_mark(report));
