@@ -13,6 +13,7 @@
 #include "run/known_failures.h"
 #include "report_paths.h"
 #include "run/process.h"
+#include "run/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -129,6 +130,19 @@ static bool take_budget(const kw_cli_args *args, kw_run_options *o) {
   return true;
 }
 
+/* "f32", or "f32/256": one pattern of 256. */
+static bool take_exhaustive(const kw_cli_args *args, kw_run_options *o) {
+  const char *text = kw_cli_args_value(args, "--exhaustive");
+  uint64_t share = 1;
+  o->state = kw_cli_args_value(args, "--state");
+  if (!text) return !o->state || complain("--state goes with --exhaustive");
+  bool good = strcmp(text, "f32") == 0 || (strncmp(text, "f32/", 4) == 0 && parse_u64(text + 4, 2, 1024, &share));
+  if (!good || share & (share - 1))
+    return complain("--exhaustive takes f32, or f32/N with a power of two from 2 to 1024");
+  o->exhaustive = (uint32_t)share;
+  return !o->suites || complain("--exhaustive is a suite of its own: leave out --suite");
+}
+
 static bool take_options(const kw_cli_args *args, kw_run_options *o) {
   uint64_t jobs = kw_cli_jobs();
   *o = (kw_run_options){.device = kw_cli_args_value(args, "--device"),
@@ -141,7 +155,7 @@ static bool take_options(const kw_cli_args *args, kw_run_options *o) {
                         .no_shrink = kw_cli_args_has(args, "--no-shrink"),
                         .fail_fast = kw_cli_args_has(args, "--fail-fast")};
   bool good = take_plugins(args, o) && take_choice(args, o) && take_effort(args, o) && take_timeout(args, o) &&
-              take_budget(args, o) &&
+              take_budget(args, o) && take_exhaustive(args, o) &&
               take_number(args, "--seed", 0, UINT64_MAX, "--seed takes a number from 0 to 2^64-1", &o->seed) &&
               take_number(args, "--jobs", 1, KW_CLI_JOBS_MOST, "--jobs takes a number from 1 to 64", &jobs);
   o->jobs = (uint32_t)jobs;
@@ -193,7 +207,10 @@ static int run_and_report(kw_run *run, const kw_cli_args *args, kw_submission *s
   }
   if (kw_cli_args_has(args, "--source")) return print_source(run);
   if (!kw_digest_file(run->facts.plugin_path, run->plugin_hash)) return refuse(run->facts.plugin_path, strerror(errno));
+  char text[1024];
+  if (o->state && !kw_state_open(run, o->state, text, sizeof text)) return refuse("nothing was run", text);
   kw_run_cases(run);
+  if (!kw_state_close(run)) return refuse(o->state, "it could not be written to the end; is there room on its disk?");
   if (!same_plugin(run)) {
     return refuse(run->facts.plugin_path, "the plugin's file changed during the run; run again when it is built");
   }
@@ -249,6 +266,10 @@ static const kw_cli_option options[] = {
     {"--thorough", NULL, "all that the suite can do, in minutes to hours: what a certifier may ask for"},
     {"--suite", "LIST", "only some of these, comma-separated:\nops,programs" KW_CONTRACT_SUITES(LISTED)},
     {"--budget", "N", "of --suite programs: so many, or with an s as many as can be begun in N seconds (default 100)"},
+    {"--exhaustive", "f32",
+     "instead of the cases all 2^32 patterns of f32, for ops of one tensor, and a dense share for\n"
+     "others; f32/256: one pattern of 256"},
+    {"--state", "FILE", "with --exhaustive: notes what passed, and goes on from there when it is run again"},
     {"--op", "GLOBS", "only ops whose name matches, comma-separated: 'add.*,mul.*'"},
     {"--case", "GLOB", "only this case, as a report names it; or all that match: '*/f32/prime/1'"},
     {"--after", "LIST", "with --case: runs these in its process first, comma-separated: 'neg/f32/one/0#1'"},

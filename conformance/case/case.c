@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const class_names[KW_CLASS_COUNT] = {
-    "scalar",  "empty", "one",     "prime", "large", "broadcast",  "transposed", "sliced",
-    "stride0", "mixed", "special", "attrs", "exact", "exhaustive", "outputs",    "aliasing"};
+static const char *const class_names[KW_CLASS_END] = {
+    "scalar", "empty",   "one",   "prime", "large",      "broadcast", "transposed", "sliced",   "stride0",
+    "mixed",  "special", "attrs", "exact", "exhaustive", "outputs",   "aliasing",   "patterns", "dense"};
 
 const char *kw_case_class_name(kw_case_class class) {
   return class_names[class];

@@ -28,9 +28,17 @@ typedef enum kw_case_class {
   KW_CLASS_EXHAUSTIVE, /* every bit pattern of 16-bit floats and 8-bit types */
   KW_CLASS_OUTPUTS,    /* strided preallocated outputs */
   KW_CLASS_ALIASING,   /* inputs that share memory */
-  KW_CLASS_COUNT
+  KW_CLASS_COUNT,      /* of those that a run has unless it is told otherwise; below are those of --exhaustive */
+  KW_CLASS_PATTERNS = KW_CLASS_COUNT, /* a block of f32's bit patterns, of an op of one tensor */
+  KW_CLASS_DENSE,                     /* a block of patterns from all over f32, of an op of one tensor or several */
+  KW_CLASS_END
 } kw_case_class;
 const char *kw_case_class_name(kw_case_class class);
+
+/* Blocks: number b + KW_CASE_BLOCKS * f is block b of form f of the op (its attributes). In PATTERNS the blocks of a
+ * form are all patterns, one after the other. */
+#define KW_CASE_BLOCK_SIZE (1 << 22)
+#define KW_CASE_BLOCKS 1024
 
 #define KW_CASE_ENTRIES 18                              /* most entries of all tensor lists of a case */
 #define KW_CASE_TENSORS (KW_MAX_ARGS + KW_CASE_ENTRIES) /* see kw_case.tensors */

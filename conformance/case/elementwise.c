@@ -336,3 +336,43 @@ bool kw_case_make_elementwise(kw_case *c) {
   if (op->in_place) kw_case_set_in_place(c);
   return true;
 }
+
+/* ---- Blocks of f32's bit patterns -------------------------------------------------------------------------------- */
+
+/* The attributes of form `form`, and the dtype of its results. */
+static bool set_form(kw_case *c, uint32_t form, kw_dtype *out_dtype) {
+  const uint32_t number = c->number;
+  *out_dtype = result_dtype(c);
+  c->number = form; /* by which attributes are chosen */
+  bool there = kw_case_set_attrs(c);
+  if (c->op->row.result == KW_RESULT_CAST) {
+    there = there && mixed_move(c, form, out_dtype);
+    if (there) kw_case_give(c, (uint32_t)kw_suite_op_find_arg(c->op, "dtype"), kw_arg_dtype(*out_dtype));
+  } else {
+    there = there && form < forms(c);
+  }
+  c->number = number;
+  return there;
+}
+
+bool kw_case_make_block(kw_case *c) {
+  const kw_suite_op *op = c->op;
+  uint32_t inputs[KW_MAX_ARGS], count = input_tensors(op, inputs);
+  kw_shape shape = {1, {KW_CASE_BLOCK_SIZE}};
+  kw_dtype dtype;
+  const bool one_by_one = op->row.shape == KW_SHAPE_BROADCAST && !op->in_place && kw_suite_op_generator(op) < 0;
+  if (c->key != KW_F32 || !one_by_one || count == 0 || (c->class == KW_CLASS_PATTERNS && count > 1)) return false;
+  c->arg_count = 1;
+  if (strchr(op->row.magnitude, '/')) c->terms = 1;
+  if (!set_form(c, c->number / KW_CASE_BLOCKS, &dtype)) return false;
+  kw_case_resize(c, &shape);
+  if (!set_inputs(c, inputs, count, &shape)) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    kw_case_tensor *tensor = &c->tensors[inputs[i]];
+    if (tensor->rank == 0 || is_mask(op, inputs[i])) continue;
+    tensor->domain = c->class == KW_CLASS_PATTERNS ? KW_DOMAIN_BITS : i == 0 ? KW_DOMAIN_STRATA : KW_DOMAIN_PARTNER;
+    if (c->class == KW_CLASS_PATTERNS) tensor->limit = (int64_t)(c->number % KW_CASE_BLOCKS) * KW_CASE_BLOCK_SIZE;
+  }
+  kw_case_set_result(c, 0, dtype, &shape, KW_LAYOUT_DENSE);
+  return true;
+}

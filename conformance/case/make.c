@@ -69,7 +69,8 @@ static bool make_case(const kw_suite_op *op, kw_dtype key, kw_case_class class, 
   name_case(c);
   c->result_count = op->result_count;
   for (uint32_t r = 0; r < op->result_count; r++) c->bounds[r] = kw_op_row_bound(&op->row, r);
-  if (!make_kind(c) || (c->shrunk && !c->resizable)) return false;
+  const bool made = class < KW_CLASS_COUNT ? make_kind(c) : kw_case_make_block(c);
+  if (!made || (c->shrunk && !c->resizable)) return false;
   const int generator = kw_suite_op_generator(op); /* every other case names one */
   if (generator >= 0 && number % 2) kw_case_give(c, (uint32_t)generator, (kw_value){.tag = KW_TAG_GENERATOR});
   for (uint32_t i = 0; i < c->arg_count; i++) { /* what lies before a given argument has to be given too */
@@ -127,7 +128,7 @@ bool kw_case_from_id(const char *id, const kw_suite_op *ops, uint32_t op_count, 
   int64_t number;
   kw_shape sizes = {0};
   if (!op || !read_number(&p, UINT32_MAX, &number) || !read_sizes(p, &sizes)) return false;
-  for (int class = 0; class < KW_CLASS_COUNT; class ++) {
+  for (int class = 0; class < KW_CLASS_END; class ++) {
     const char *name = kw_case_class_name((kw_case_class) class);
     if (strlen(name) == length && memcmp(name, slash[1] + 1, length) == 0) {
       return make_case(op, key, (kw_case_class) class, (uint32_t)number, sizes.rank ? &sizes : NULL, out_case);

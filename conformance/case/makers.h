@@ -14,6 +14,9 @@ typedef bool kw_case_maker(kw_case *c);
 #include "shape_rules.def"
 kw_case_maker kw_case_make_vendor;
 
+/* Of KW_CLASS_PATTERNS and KW_CLASS_DENSE. */
+kw_case_maker kw_case_make_block;
+
 /* Those that others choose, where a shape rule has ops of several kinds. */
 kw_case_maker kw_case_make_scan, kw_case_make_softmax, kw_case_make_random;
 

@@ -418,6 +418,32 @@ static void store_box(const kw_value_key *key, kw_dtype dtype, uint64_t index, c
   kw_element_store(dtype, out, value);
 }
 
+/* The bits of (limit + i / stride), run 1 backwards: no random numbers, for there are 2^32 of them to make. */
+static void store_bits(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out) {
+  const uint64_t turned = key->run && index < key->extent ? key->extent - 1 - index : index;
+  uint64_t bits = (uint64_t)key->limit + (key->stride > 1 ? turned / key->stride : turned);
+  if (dtype == KW_BOOL) bits &= 1;
+  memcpy(out, &bits, kw_element_size(dtype));
+}
+
+/* A pattern of f32; NaN is a quiet one, for what arithmetic makes of others differs. */
+static void store_pattern(uint32_t bits, void *out) {
+  if ((bits & 0x7fffffff) > 0x7f800000) bits |= 0x400000;
+  memcpy(out, &bits, sizeof bits);
+}
+
+static void store_stratum(uint64_t index, const uint32_t r[4], void *out) {
+  store_pattern((uint32_t)index << 10 | (r[0] & 1023), out);
+}
+
+/* Of the stratum's pattern the upper nine bits are sign and exponent. */
+static void store_partner(uint64_t index, const uint32_t r[4], void *out) {
+  const uint32_t first = (uint32_t)index << 10, exponent = first >> 23 & 0xff, near = exponent + r[0] % 9;
+  const uint32_t exponents[] = {r[2] >> 24, near < 4 ? 0 : near > 258 ? 254 : near - 4, exponent, 121 + r[0] % 12};
+  const uint32_t kind = r[3] % 4, mantissa = kind == 2 ? (first & 0x7ffc00) | (r[2] & 1023) : r[2] & 0x7fffff;
+  store_pattern((r[1] & 1) << 31 | exponents[kind] << 23 | mantissa, out);
+}
+
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
   if (kw_element_is_complex(dtype)) { /* two floats, each a value of its own */
     kw_dtype part = kw_element_part(dtype);
@@ -427,6 +453,10 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       if (index & 1) memset(out_element, 0, kw_element_size(part));
       if (index & 2) memset((char *)out_element + kw_element_size(part), 0, kw_element_size(part));
     }
+    return;
+  }
+  if (key->domain == KW_DOMAIN_BITS) {
+    store_bits(key, dtype, index, out_element);
     return;
   }
   uint32_t r[4];
@@ -441,12 +471,12 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       store_special(dtype, quiet ? S_NAN : special, out_element);
       break;
     }
-    case KW_DOMAIN_BITS: {
-      uint64_t bits = turned / stride;
-      if (dtype == KW_BOOL) bits &= 1;
-      memcpy(out_element, &bits, kw_element_size(dtype));
+    case KW_DOMAIN_STRATA:
+      store_stratum(index, r, out_element);
       break;
-    }
+    case KW_DOMAIN_PARTNER:
+      store_partner(index, r, out_element);
+      break;
     case KW_DOMAIN_SPECIAL_ROW:
     case KW_DOMAIN_SPECIAL_ONE: {
       bool row = key->domain == KW_DOMAIN_SPECIAL_ROW;

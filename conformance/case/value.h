@@ -43,7 +43,10 @@ typedef enum kw_domain {
   KW_DOMAIN_SPECIAL_ONE,  /* SMALL, and special value number `stride` in the middle */
   KW_DOMAIN_PAIRS,        /* u8: two nibbles, each of two places below 4 that ascend (2:4 sparsity) */
   KW_DOMAIN_ROWS,         /* from 0 to limit, ascending, not evenly: where the rows of a sparse matrix start */
-  KW_DOMAIN_BITS,         /* element i has the bits of (i / stride) */
+  KW_DOMAIN_BITS,         /* element i has the bits of (limit + i / stride) */
+  KW_DOMAIN_STRATA,       /* f32: element i has the bits of 1024 i and something below 1024 */
+  KW_DOMAIN_PARTNER,      /* f32: what goes with element i of STRATA: any bits, or a number about as large, or one that
+                             begins as it does, or one near 1 */
   KW_DOMAIN_INDEX,        /* [0, limit) */
   KW_DOMAIN_STARTS,       /* where `stride` parts of [0, limit) begin, in order, and in element `stride` limit itself */
   KW_DOMAIN_BOX,          /* corners of boxes, x1, y1, x2, y2 in every four elements at distance `stride`: multiples of
@@ -66,7 +69,7 @@ typedef struct kw_value_key {
   kw_domain domain;
   uint32_t stride; /* see the domain */
   uint64_t extent; /* elements of this argument's storage */
-  int64_t limit;   /* INDEX, SPREAD, STARTS, BOX, REGION, ASCENDING, TURN */
+  int64_t limit;   /* BITS, INDEX, SPREAD, STARTS, BOX, REGION, ASCENDING, TURN */
   bool from_end;   /* INDEX, SPREAD: half of the indices count from the end, limit less */
   kw_dtype target; /* CONVERT: the dtype that it will be converted to */
 } kw_value_key;

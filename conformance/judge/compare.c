@@ -207,8 +207,8 @@ static bool between(kw_dtype dtype, const void *got, const void *low, const void
 }
 
 /* Judges element `index` against one set of expected values. */
-static bool judge(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const kw_oracle_result *expected,
-                  const void *values, int64_t index, const void *got, double *out_error, double *out_bound) {
+static bool judge_against(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const kw_oracle_result *expected,
+                          const void *values, int64_t index, const void *got, double *out_error, double *out_bound) {
   *out_bound = 0;
   if (expected->dtype != KW_DTYPE_WIDE) {
     size_t at = (size_t)index * kw_element_size(dtype);
@@ -227,6 +227,19 @@ static bool judge(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const k
   if (!rounded_quotient(c, dtype, rule, kw_element_load(dtype, got), expected->quotient[index])) return false;
   *out_error = 0;
   return true;
+}
+
+bool kw_compare_at(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const kw_oracle_result *expected,
+                   int64_t index, const void *got, double *out_error, double *out_bound) {
+  bool pass = judge_against(c, dtype, rule, expected, expected->values, index, got, out_error, out_bound);
+  const void *others[] = {rule->moved ? NULL : expected->flushed, expected->other};
+  for (int o = 0; o < 2 && !pass; o++) {
+    double error, bound;
+    if (!others[o]) continue;
+    pass = judge_against(c, dtype, rule, expected, others[o], index, got, &error, &bound);
+    if (pass) *out_error = error;
+  }
+  return pass;
 }
 
 static bool is_poison(size_t size, const void *element, unsigned char poison) {
@@ -282,30 +295,36 @@ static void name_defect(kw_comparison *v, int64_t count, int64_t poisoned) {
   }
 }
 
+void kw_compare_describe(char *text, size_t room, kw_dtype dtype, const kw_oracle_result *expected, int64_t index,
+                         const void *got, double bound) {
+  char got_text[80], want_text[80];
+  _Alignas(16) char want[16] = {0};
+  kw_compare_print_element(got_text, sizeof got_text, dtype, got);
+  if (expected->dtype != KW_DTYPE_WIDE) {
+    const size_t size = kw_element_size(dtype);
+    kw_compare_print_element(want_text, sizeof want_text, dtype, (const char *)expected->values + (size_t)index * size);
+    snprintf(text, room, "got %s, expected %s", got_text, want_text);
+    return;
+  }
+  kw_wide oracle = wide_at(expected->values, index);
+  kw_element_store(dtype, want, kw_element_round(dtype, oracle));
+  kw_compare_print_element(want_text, sizeof want_text, dtype, want);
+  double value = kw_element_load(dtype, got);
+  double error = isfinite(value) && isfinite(oracle.hi) ? fabs((value - oracle.hi) - oracle.lo) : (double)INFINITY;
+  snprintf(text, room, "got %s, expected %s, oracle %.17g; error %.3g, bound %.3g", got_text, want_text, oracle.hi,
+           error, bound);
+}
+
 /* `dtype`: of what is compared; of complex results against wide values, that of their parts, `parts` each. */
 static void describe(const kw_case_tensor *out, kw_dtype dtype, int64_t parts, const kw_oracle_result *expected,
                      const void *got, double bound, kw_comparison *v) {
-  size_t size = kw_element_size(dtype);
-  char where[160], got_text[80], want_text[80];
-  _Alignas(16) char want[16] = {0};
+  char where[160], what[360];
   print_index(where, sizeof where, out->rank, out->shape, v->index / parts);
   if (parts > 1) strcat(where, v->index % parts ? ", imaginary part" : ", real part");
-  kw_compare_print_element(got_text, sizeof got_text, dtype, (const char *)got + (size_t)v->index * size);
-  if (expected->dtype != KW_DTYPE_WIDE) {
-    kw_compare_print_element(want_text, sizeof want_text, dtype,
-                             (const char *)expected->values + (size_t)v->index * size);
-    snprintf(v->text, sizeof v->text, "element %s: got %s, expected %s; %lld of %lld elements are wrong", where,
-             got_text, want_text, (long long)v->wrong, (long long)expected->count);
-    return;
-  }
-  kw_wide oracle = wide_at(expected->values, v->index);
-  kw_element_store(dtype, want, kw_element_round(dtype, oracle));
-  kw_compare_print_element(want_text, sizeof want_text, dtype, want);
-  double value = kw_element_load(dtype, (const char *)got + (size_t)v->index * size);
-  double error = isfinite(value) && isfinite(oracle.hi) ? fabs((value - oracle.hi) - oracle.lo) : (double)INFINITY;
-  snprintf(v->text, sizeof v->text,
-           "element %s: got %s, expected %s, oracle %.17g; error %.3g, bound %.3g; %lld of %lld elements are wrong",
-           where, got_text, want_text, oracle.hi, error, bound, (long long)v->wrong, (long long)expected->count);
+  const char *element = (const char *)got + (size_t)v->index * kw_element_size(dtype);
+  kw_compare_describe(what, sizeof what, dtype, expected, v->index, element, bound);
+  snprintf(v->text, sizeof v->text, "element %s: %s; %lld of %lld elements are wrong", where, what, (long long)v->wrong,
+           (long long)expected->count);
 }
 
 void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, const kw_oracle_result *expected,
@@ -319,14 +338,8 @@ void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, c
   double first_bound = 0;
   for (int64_t i = 0; i < expected->count; i++) {
     const char *element = (const char *)got + (size_t)i * size;
-    double error, bound, other_error, other_bound;
-    bool pass = judge(c, dtype, rule, expected, expected->values, i, element, &error, &bound);
-    const void *others[] = {rule->moved ? NULL : expected->flushed, expected->other};
-    for (int o = 0; o < 2 && !pass; o++) {
-      if (!others[o]) continue;
-      pass = judge(c, dtype, rule, expected, others[o], i, element, &other_error, &other_bound);
-      if (pass) error = other_error;
-    }
+    double error, bound;
+    const bool pass = kw_compare_at(c, dtype, rule, expected, i, element, &error, &bound);
     if (error > v->error) v->error = error;
     if (pass) continue;
     if (v->wrong++ == 0) {

@@ -75,6 +75,15 @@ double kw_growth(uint64_t n);
 bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got, kw_wide oracle, double magnitude,
                         double *out_error, double *out_bound);
 
+/* Judges element `index` of a result, whose elements are of this dtype (of complex results against wide values: that of
+ * their parts), against all that the oracle allows. */
+bool kw_compare_at(const kw_case *c, kw_dtype dtype, const kw_rule *rule, const kw_oracle_result *expected,
+                   int64_t index, const void *got, double *out_error, double *out_bound);
+
+/* "got 1 (0x3f800000), expected ...": what differs in that element. */
+void kw_compare_describe(char *text, size_t room, kw_dtype dtype, const kw_oracle_result *expected, int64_t index,
+                         const void *got, double bound);
+
 /* What a comparison found. */
 typedef struct kw_comparison {
   bool pass;

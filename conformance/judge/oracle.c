@@ -263,17 +263,11 @@ static kw_status allow_overflow(const oracle_call *base, const oracle_wish *plai
   return status;
 }
 
-kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_oracle_results *out) {
-  return kw_oracle_run_on(c, seed, run, flush, NULL, out);
-}
-
-kw_status kw_oracle_run_on(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, const void *const *inputs,
-                           kw_oracle_results *out) {
+static kw_status run_in(table_fn reference, const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush,
+                        const void *const *inputs, kw_oracle_results *out) {
   memset(out, 0, sizeof *out);
   out->count = c->result_count;
-  bool wide = c->key == KW_F64 || c->key == KW_C128;
   oracle_call base = {.c = c, .inputs = inputs, .seed = seed, .run = run, .flush = flush};
-  const table_fn reference = wide ? kw_reference_f128 : kw_reference_f64;
   oracle_wish plain = {FORM_PLAIN, find_kernel(c->op->name, reference), {0}, {0}};
   for (uint32_t r = 0; r < out->count; r++) {
     bool distance = c->bounds[r].compare == KW_CMP_ULP || c->bounds[r].compare == KW_CMP_ACCUMULATE;
@@ -322,6 +316,21 @@ kw_status kw_oracle_run_on(const kw_case *c, uint64_t seed, uint32_t run, uint64
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) free(base.raw[i]);
   if (status != KW_OK) kw_oracle_free(out);
   return status;
+}
+
+kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, kw_oracle_results *out) {
+  return kw_oracle_run_on(c, seed, run, flush, NULL, out);
+}
+
+kw_status kw_oracle_run_on(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, const void *const *inputs,
+                           kw_oracle_results *out) {
+  const bool wide = c->key == KW_F64 || c->key == KW_C128;
+  return run_in(wide ? kw_reference_f128 : kw_reference_f64, c, seed, run, flush, inputs, out);
+}
+
+kw_status kw_oracle_run_wide(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, const void *const *inputs,
+                             kw_oracle_results *out) {
+  return run_in(kw_reference_f128, c, seed, run, flush, inputs, out);
 }
 
 uint32_t kw_oracle_checksum(const kw_oracle_results *oracle) {

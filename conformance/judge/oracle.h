@@ -31,6 +31,9 @@ kw_status kw_oracle_run(const kw_case *c, uint64_t seed, uint32_t run, uint64_t 
 /* The same of the case on other inputs: inputs[i] has the storage of tensor i as the case lays it out. */
 kw_status kw_oracle_run_on(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, const void *const *inputs,
                            kw_oracle_results *out);
+/* The same in 113 bits, whatever the case's dtype is: what the oracle itself is held against. Slow. */
+kw_status kw_oracle_run_wide(const kw_case *c, uint64_t seed, uint32_t run, uint64_t flush, const void *const *inputs,
+                             kw_oracle_results *out);
 /* A checksum of all values. */
 uint32_t kw_oracle_checksum(const kw_oracle_results *oracle);
 void kw_oracle_free(kw_oracle_results *oracle);

@@ -24,16 +24,19 @@ const char *kw_outcome_name(kw_outcome outcome);
 /* Whether nothing is known against the device: it passed, the case does not apply, or it was not tried. */
 bool kw_outcome_is_good(kw_outcome outcome);
 
+#define KW_WORST_TEXT 136
+
 /* Of one case, all that was found so far: zeroed while it has not run. */
 typedef struct kw_case_result {
   kw_outcome outcome;
-  uint32_t failed_run;  /* the run that a failure's text is about */
-  double error;         /* largest, in units of kw_rule_shown */
-  bool self_referenced; /* judged by the vendor's own reference */
-  bool unreferenced;    /* a vendor's op without one: only run */
-  bool tf32, fast;      /* judged as well in this math mode: kernels that need it */
-  char defect[64];      /* "tail not written"; "" */
-  char *text;           /* what differed, or why it was skipped; NULL when there is nothing to say */
+  uint32_t failed_run;       /* the run that a failure's text is about */
+  double error;              /* largest, in units of kw_rule_shown */
+  char worst[KW_WORST_TEXT]; /* of a block (block.h): the operands at that error, "0.5 (0x3f000000)" */
+  bool self_referenced;      /* judged by the vendor's own reference */
+  bool unreferenced;         /* a vendor's op without one: only run */
+  bool tf32, fast;           /* judged as well in this math mode: kernels that need it */
+  char defect[64];           /* "tail not written"; "" */
+  char *text;                /* what differed, or why it was skipped; NULL when there is nothing to say */
 } kw_case_result;
 
 /* What was marked first stays, except that a crash or a timeout replaces it. `text` is copied. */

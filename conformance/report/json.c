@@ -149,8 +149,8 @@ static void put_case(const kw_report *report, const kw_report_case *c, FILE *out
   if (c->tf32) fputs(", \"tf32\": true", out);
   if (c->fast) fputs(", \"fast\": true", out);
   if (c->passes_alone) fputs(", \"passes_alone\": true", out);
-  const char *const keys[] = {"defect", "text", "expected", "smallest", "smallest_tensors", "after"};
-  const char *const texts[] = {c->defect, c->text, c->expected, c->smallest, c->smallest_tensors, c->after};
+  const char *const keys[] = {"worst", "defect", "text", "expected", "smallest", "smallest_tensors", "after"};
+  const char *const texts[] = {c->worst, c->defect, c->text, c->expected, c->smallest, c->smallest_tensors, c->after};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
     if (!texts[i] || !*texts[i]) continue;
     fputs(", ", out);
@@ -367,6 +367,7 @@ static void read_cases(reader *r, const cJSON *root, kw_report *report) {
                           .unreferenced = cJSON_HasObjectItem(item, "unreferenced"),
                           .tf32 = cJSON_HasObjectItem(item, "tf32"),
                           .fast = cJSON_HasObjectItem(item, "fast"),
+                          .worst = read_optional(r, item, "worst"),
                           .defect = read_optional(r, item, "defect"),
                           .text = read_optional(r, item, "text"),
                           .expected = read_optional(r, item, "expected"),
@@ -375,6 +376,7 @@ static void read_cases(reader *r, const cJSON *root, kw_report *report) {
                           .passes_alone = cJSON_HasObjectItem(item, "passes_alone"),
                           .after = read_optional(r, item, "after"),
                           .seconds = read_number(r, item, "seconds", INFINITY)};
+    if (!c->worst) c->worst = kw_text_clean("");
     if (!c->defect) c->defect = kw_text_clean("");
     if (!c->text) c->text = kw_text_clean("");
     c->op = op = find_op(r, report, c->id, op);

@@ -37,6 +37,7 @@ static inline kw_report_case *add_case(kw_report *report, const char *id, int op
   *c = (kw_report_case){.id = kw_text_clean(id),
                         .op = op,
                         .outcome = outcome,
+                        .worst = kw_text_clean(""),
                         .defect = kw_text_clean(outcome == KW_OUTCOME_FAIL ? "tail not written" : ""),
                         .text = kw_text_clean(text),
                         .seconds = 0.25};

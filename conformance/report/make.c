@@ -55,6 +55,13 @@ static char *scope_of(const kw_run *run, const char *chosen) {
 static char *chosen_of(const kw_run_options *options) {
   if (options->after) return text_of("--after '%s' --case '%s'", options->after, options->case_id);
   if (options->case_id) return text_of("--case '%s'", options->case_id);
+  if (options->exhaustive) {
+    char share[16] = "";
+    if (options->exhaustive > 1) snprintf(share, sizeof share, "/%u", options->exhaustive);
+    const bool some = options->op_globs != NULL;
+    return text_of("--exhaustive f32%s%s%s%s", share, some ? " --op '" : "", some ? options->op_globs : "",
+                   some ? "'" : "");
+  }
   if (options->suites && options->op_globs) return text_of("--suite %s --op '%s'", options->suites, options->op_globs);
   if (options->suites) return text_of("--suite %s", options->suites);
   return options->op_globs ? text_of("--op '%s'", options->op_globs) : text_of("%s", "");
@@ -100,6 +107,7 @@ static void add_case(kw_report *report, const kw_run_case *c) {
                        .op = add_op(report, c),
                        .outcome = c->result.outcome,
                        .error = rounded(c->result.error),
+                       .worst = kw_text_clean(c->result.worst),
                        .self_referenced = c->result.self_referenced,
                        .unreferenced = c->result.unreferenced,
                        .tf32 = c->result.tf32,

@@ -115,6 +115,7 @@ static void take_case(kw_report *to, const kw_report *shard, const kw_report_cas
   *copy = *c;
   copy->op = c->op < 0 ? -1 : take_op(to, &shard->ops[c->op]);
   copy->id = copy_of(c->id);
+  copy->worst = copy_of(c->worst);
   copy->defect = copy_of(c->defect);
   copy->text = copy_of(c->text);
   copy->expected = copy_of(c->expected);

@@ -197,6 +197,7 @@ void kw_report_free(kw_report *report) {
   for (uint32_t i = 0; i < report->case_count; i++) {
     kw_report_case *c = &report->cases[i];
     free(c->id);
+    free(c->worst);
     free(c->defect);
     free(c->text);
     free(c->expected);

@@ -26,7 +26,7 @@ static bool run_before(loner *l, const kw_calls *before) {
   bool alive = true;
   for (uint32_t i = 0; i < before->count && alive; i++) {
     const kw_run_case *c = &before->cases[before->refs[i].index];
-    kw_run_case scratch = {.id = c->id, .op = c->op, .dtype = c->dtype};
+    kw_run_case scratch = {.id = c->id, .op = c->op, .dtype = c->dtype, .block = c->block};
     alive = run_once(l, &scratch, before->refs[i].run) == KW_READ_OK;
     kw_case_result_free(&scratch.result);
   }
@@ -37,10 +37,10 @@ static bool run_before(loner *l, const kw_calls *before) {
 void kw_attempt_make(const kw_run *run, const kw_run_case *c, const kw_calls *before, kw_attempt *out_attempt) {
   loner l = {.run = {.options = run->options, .facts = run->facts, .second_try = run->second_try}};
   char text[512] = "";
-  *out_attempt = (kw_attempt){.probe = {.id = c->id, .op = c->op, .dtype = c->dtype}};
+  *out_attempt = (kw_attempt){.probe = {.id = c->id, .op = c->op, .dtype = c->dtype, .block = c->block}};
   kw_run_case *probe = &out_attempt->probe;
   out_attempt->ready = kw_worker_client_start(&l.run, &l.process, text, sizeof text) && run_before(&l, before);
-  for (uint32_t case_run = 0; case_run < (c->op ? 2 : 1) && out_attempt->ready && l.process.pid; case_run++) {
+  for (uint32_t case_run = 0; case_run < kw_run_count(c) && out_attempt->ready && l.process.pid; case_run++) {
     kw_read read = run_once(&l, probe, case_run);
     if (read == KW_READ_OK) continue;
     out_attempt->wait_end = l.process.wait_end;

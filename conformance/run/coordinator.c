@@ -9,6 +9,7 @@
 #include "run/replay.h"
 #include "run/worker_client.h"
 #include "run/shrink.h"
+#include "run/state.h"
 #include "case/value.h"
 
 #include <pthread.h>
@@ -69,6 +70,11 @@ static size_t suite_length(const char *id) {
   return strcspn(id, "/");
 }
 
+/* What the state of an earlier run says. */
+static bool is_done(const kw_run_case *c) {
+  return c->result.outcome != KW_OUTCOME_NONE;
+}
+
 /* Contract tests: a batch per suite. Ops: BATCH cases, which may be of different ops. */
 static void make_batches(coordinator *co) {
   const kw_run *run = co->run;
@@ -77,9 +83,14 @@ static void make_batches(coordinator *co) {
   for (uint32_t i = 0; i < run->case_count;) {
     uint32_t end = i + 1;
     const kw_run_case *first = &run->cases[i];
+    if (is_done(first)) {
+      co->done++;
+      i = end;
+      continue;
+    }
     while (end < run->case_count) {
       const kw_run_case *next = &run->cases[end];
-      if ((first->op == NULL) != (next->op == NULL)) break;
+      if ((first->op == NULL) != (next->op == NULL) || is_done(next)) break;
       if ((first->op || first->program) && end - i == BATCH) break;
       size_t length = suite_length(first->id);
       if (!first->op && (suite_length(next->id) != length || memcmp(first->id, next->id, length) != 0)) break;
@@ -94,8 +105,7 @@ static void make_batches(coordinator *co) {
 static uint32_t make_runs(const coordinator *co, const batch *b, kw_run_ref *runs) {
   uint32_t count = 0;
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
-    runs[count++] = (kw_run_ref){i, 0};
-    runs[count++] = (kw_run_ref){i, 1};
+    for (uint32_t run = 0; run < kw_run_count(&co->run->cases[i]); run++) runs[count++] = (kw_run_ref){i, run};
   }
   uint64_t seed = co->run->options->seed;
   for (uint32_t i = count; i > 1; i--) {
@@ -199,6 +209,7 @@ static void run_ops_batch(side *me, const batch *b) {
       kw_run_case *c = &co->run->cases[runs[at].index];
       read = kw_worker_client_receive(co->run, &me->process, c, runs[at].run, &me->message);
       if (read != KW_READ_OK) blame(me, c, read);
+      if (c->block) kw_state_note(co->run, c);
       note_call(me, &runs[at++]);
     }
     if (read != KW_READ_OK && co->run->options->fail_fast) return;
@@ -316,7 +327,7 @@ static void *run_firsts(void *argument) {
     const kw_calls before = {co->run->cases, place->log ? place->log->calls : NULL, place->count};
     kw_replay_case(co->run, c, &before);
     if (c->passes_alone || co->run->options->no_shrink) continue;
-    if (c->op) kw_shrink_case(co->run, c);
+    if (c->op && !c->block) kw_shrink_case(co->run, c);
     if (c->program) kw_shrink_program(co->run, c);
   }
   return NULL;

@@ -11,6 +11,7 @@
 #include "run/level.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 typedef struct kw_run_options {
   const char *device;
@@ -29,6 +30,8 @@ typedef struct kw_run_options {
   const char *expect;     /* file of known failures; NULL */
   uint32_t programs;      /* how many, where they are asked for */
   double program_seconds; /* above 0: as many as can be begun in that time instead */
+  uint32_t exhaustive;    /* blocks of f32's patterns instead of all else: one pattern of so many; 0: not */
+  const char *state;      /* the file from which such a run goes on; NULL */
   bool list, verbose, no_shrink, fail_fast;
 } kw_run_options;
 
@@ -42,6 +45,7 @@ typedef struct kw_run_case {
   char *id;
   const kw_op_facts *op; /* NULL: a contract test, or a program */
   bool program;
+  bool block; /* of f32's patterns: run once, and not shrunk */
   kw_dtype dtype;
   kw_case_result result;
   char *smallest; /* id of the smallest variant that fails as well, and its tensors (shrink.h); NULL */
@@ -69,6 +73,8 @@ typedef struct kw_run {
   char case_hash[KW_DIGEST_SIZE]; /* of the ids of all shards */
   char plugin_hash[KW_DIGEST_SIZE];
   char expect_hash[KW_DIGEST_SIZE]; /* "" without known failures */
+  FILE *state;                      /* options->state, open; NULL */
+  atomic_bool state_lost;           /* a line of it */
   double seconds;                   /* of the whole run */
   bool second_try;                  /* of a case that gave no answer: limits are KW_SECOND_TRY times as long */
   atomic_ullong launches, decomposed, fallbacks, expectations, modules_built, modules_cached, build_ns;
@@ -83,6 +89,11 @@ typedef struct kw_calls {
 
 /* The case of an id, as the device's facts have it: op and dtype. False where there is none. The id is not copied. */
 bool kw_run_find_case(const kw_run *run, const char *id, kw_run_case *out_case);
+
+/* How many runs a case has, numbered from 0. */
+static inline uint32_t kw_run_count(const kw_run_case *c) {
+  return c->op && !c->block ? 2 : 1;
+}
 
 /* Chooses the cases; a message says why there are none. run->facts is filled in. False: nothing to run. */
 bool kw_run_select(kw_run *run, char *out_message, size_t size);

@@ -4,6 +4,7 @@
  */
 #include "case/make.h"
 #include "core/base/array.h"
+#include "judge/block.h"
 #include "program/program.h"
 #include "run/run.h"
 
@@ -130,6 +131,37 @@ static void select_ops(kw_run *run) {
   }
 }
 
+/* Of an op of one tensor all patterns of f32, or a share of them; of others a share only, which ends at 2^28 operands.
+ */
+static void add_blocks(kw_run *run, const kw_op_facts *op) {
+  enum { DENSE_BLOCKS = 64 };
+  const uint32_t share = run->options->exhaustive, part = share < KW_CASE_BLOCKS ? KW_CASE_BLOCKS / share : 1;
+  kw_case c;
+  double units;
+  const bool one = kw_case_make(&op->op, KW_F32, KW_CLASS_PATTERNS, 0, &c);
+  const kw_case_class class = one && share == 1 ? KW_CLASS_PATTERNS : KW_CLASS_DENSE;
+  const uint32_t blocks = one || part < DENSE_BLOCKS ? part : DENSE_BLOCKS;
+  if (!kw_block_bound(&op->op, &units)) return;
+  for (uint32_t form = 0; kw_case_make(&op->op, KW_F32, class, form * KW_CASE_BLOCKS, &c); form++) {
+    for (uint32_t block = 0; block < blocks; block++) {
+      if (kw_case_make(&op->op, KW_F32, class, form * KW_CASE_BLOCKS + block, &c))
+        add_case(run, c.id, op, KW_F32)->block = true;
+    }
+  }
+}
+
+/* In place of all other cases. */
+static void select_blocks(kw_run *run) {
+  const kw_run_options *options = run->options;
+  const kw_dtype half = kw_level_half(&options->level, &run->facts);
+  for (uint32_t i = 0; i < run->facts.op_count; i++) {
+    const kw_op_facts *op = &run->facts.ops[i];
+    const uint64_t keys =
+        options->level.text ? kw_level_keys(&options->level, &op->op, half) : op->kernels | op->decomposed;
+    if (op_wanted(options, op->op.name) && keys & KW_DTYPE_BIT(KW_F32)) add_blocks(run, op);
+  }
+}
+
 /* Whether a program of this id can be made of what the device claims. */
 static bool program_exists(const kw_run *run, const char *id) {
   kw_program *program = malloc(sizeof *program);
@@ -163,6 +195,7 @@ bool kw_run_find_case(const kw_run *run, const char *id, kw_run_case *out_case) 
     if (!kw_case_from_id(id, &run->facts.ops[i].op, 1, &c)) continue;
     out_case->op = &run->facts.ops[i];
     out_case->dtype = c.key;
+    out_case->block = c.class >= KW_CLASS_COUNT;
     return true;
   }
   return false;
@@ -171,7 +204,9 @@ bool kw_run_find_case(const kw_run *run, const char *id, kw_run_case *out_case) 
 static bool select_one(kw_run *run) {
   kw_run_case found;
   if (!kw_run_find_case(run, run->options->case_id, &found)) return false;
-  add_case(run, found.id, found.op, found.dtype)->program = found.program;
+  kw_run_case *added = add_case(run, found.id, found.op, found.dtype);
+  added->program = found.program;
+  added->block = found.block;
   return true;
 }
 
@@ -271,8 +306,9 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
     free(op_glob);
     return false;
   }
-  select_contracts(run);
-  if (suite_wanted(options, "ops", 3)) select_ops(run);
+  if (options->exhaustive) select_blocks(run);
+  if (!options->exhaustive) select_contracts(run);
+  if (!options->exhaustive && suite_wanted(options, "ops", 3)) select_ops(run);
   const bool timed = options->program_seconds > 0; /* how many there will be is not known: they are in no hash */
   const bool programs = options->suites && suite_wanted(options, "programs", 8);
   if (programs && !timed) select_programs(run);

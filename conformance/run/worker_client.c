@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define CASE_LIMIT 20 /* seconds of the worker's own time */
-#define TEST_LIMIT 60 /* of the contract: some call many ops */
+#define TEST_LIMIT 60 /* of the contract: some call many ops; and of a block of patterns */
 #define START_TRIES 3
 
 /* By what time limits are multiplied, those of building excepted: a second try does not begin a longer build. */
@@ -94,7 +94,7 @@ static kw_read take_program(kw_run *run, kw_run_case *c, kw_message *message) {
 kw_read kw_worker_client_receive(kw_run *run, kw_process *process, kw_run_case *c, uint32_t case_run,
                                  kw_message *message) {
   kw_frame type = 0;
-  kw_read read = kw_process_receive(process, (c->op ? CASE_LIMIT : TEST_LIMIT) * factor(run),
+  kw_read read = kw_process_receive(process, (c->op && !c->block ? CASE_LIMIT : TEST_LIMIT) * factor(run),
                                     KW_BUILD_LIMIT * run->options->timeout_scale, &type, message);
   if (read != KW_READ_OK) return read;
   if (type == KW_FRAME_RESULT && c->op) {

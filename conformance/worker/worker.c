@@ -597,7 +597,8 @@ static void run_paths(case_run *u) {
     run_path(u, &info);
     kernels += u->result->paths[u->result->path_count - 1].status != KW_ERR_NOT_IMPLEMENTED;
   }
-  if (!learns && (u->run == 0 || kernels == 0)) run_path(u, NULL);
+  const bool usual = u->run == 0 && u->c->class < KW_CLASS_COUNT; /* of a block the kernels alone are enough */
+  if (!learns && (usual || kernels == 0)) run_path(u, NULL);
 }
 
 void kw_worker_run(kw_worker *w, const char *id, uint32_t run, kw_message *out_message) {
