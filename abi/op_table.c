@@ -5,6 +5,7 @@
  */
 #include "op_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define EXACT KW_SPECIAL_EXACT
@@ -82,6 +83,29 @@ kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result) {
     if (is_op(row, result_bounds[i].op) && result_bounds[i].result == result) return result_bounds[i].bound;
   }
   return (kw_op_bound){row->compare, row->ulp, row->abs, row->magnitude, row->growth};
+}
+
+void kw_op_bound_text(const kw_op_bound *bound, char *text, size_t size) {
+  static const char *const others[] = {[KW_CMP_BITS] = "the same bits",
+                                       [KW_CMP_ULP] = "correctly rounded",
+                                       [KW_CMP_ACCUMULATE] = "growth(n) eps of the magnitude",
+                                       [KW_CMP_WRITTEN] = "bits of a written value",
+                                       [KW_CMP_QUANTUM] = "a quantum",
+                                       [KW_CMP_INDEX] = "an index of an equal value"};
+  const bool sums = bound->compare == KW_CMP_ACCUMULATE;
+  if (bound->compare == KW_CMP_ULP && bound->abs > 0) {
+    snprintf(text, size, "%g ulp + %g eps", bound->ulp, bound->abs);
+  } else if (bound->compare == KW_CMP_ULP && bound->ulp > 0) {
+    snprintf(text, size, "%g ulp", bound->ulp);
+  } else if (sums && bound->growth > 0) {
+    snprintf(text, size, "%g eps of the magnitude", bound->growth);
+  } else if (sums && bound->magnitude && strchr(bound->magnitude, '/')) {
+    snprintf(text, size, "%s eps", bound->magnitude);
+  } else if (sums && bound->magnitude && *bound->magnitude) {
+    snprintf(text, size, "growth(n) eps of %s of absolute values", bound->magnitude);
+  } else {
+    snprintf(text, size, "%s", others[bound->compare]);
+  }
 }
 
 static const char *const counted[] = {

@@ -110,6 +110,9 @@ kw_cast_policy kw_op_row_cast(const kw_op_row *row);
  * results count on behind the results, a list as one. */
 kw_op_bound kw_op_row_bound(const kw_op_row *row, uint32_t result);
 
+/* A bound in a few words: "3 ulp", "8 ulp + 4e-30 eps", "growth(n) eps of add.Tensor of absolute values". */
+void kw_op_bound_text(const kw_op_bound *bound, char *out_text, size_t size);
+
 /* Whether each element of the result follows from the same element of the arguments: then the result may be exactly an
  * argument. */
 bool kw_op_row_pointwise(const kw_op_row *row);

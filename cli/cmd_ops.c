@@ -73,6 +73,45 @@ static const char *level_name(kw_level level) {
   return level < sizeof names / sizeof names[0] ? names[level] : "unknown";
 }
 
+/* The row of an op of the table; NULL for a vendor's. */
+static const kw_op_row *row_of(const kw_op_info *info) {
+  const kw_op_row *row = NULL;
+  for (uint32_t i = 0; i < kw_op_table_count && !row; ++i) {
+    if (strcmp(kw_op_table[i].schema, info->schema) == 0) row = &kw_op_table[i];
+  }
+  return row;
+}
+
+static kw_op_bound bound_of(const kw_op_info *info) {
+  const kw_op_row *row = row_of(info);
+  if (row) return kw_op_row_bound(row, 0);
+  const bool ulp = strcmp(info->comparator, "ulp") == 0, sums = strcmp(info->comparator, "accumulate") == 0;
+  return (kw_op_bound){.compare = ulp    ? KW_CMP_ULP
+                                  : sums ? KW_CMP_ACCUMULATE
+                                         : KW_CMP_BITS,
+                       .ulp = info->max_ulp,
+                       .abs = info->absolute,
+                       .magnitude = "",
+                       .growth = info->growth};
+}
+
+/* The whole bound: how results are compared, and by the comparator the numbers that say how far off they may be. */
+static void add_bound(cJSON *json, const kw_op_info *info) {
+  const kw_op_bound bound = bound_of(info);
+  char text[160];
+  kw_op_bound_text(&bound, text, sizeof text);
+  if (bound.compare == KW_CMP_ACCUMULATE) {
+    cJSON_AddNullToObject(json, "bound"); /* grows with the number of terms */
+  } else {
+    cJSON_AddNumberToObject(json, "bound", bound.ulp);
+  }
+  cJSON_AddStringToObject(json, "comparator", info->comparator);
+  cJSON_AddStringToObject(json, "bound_text", text);
+  if (bound.compare == KW_CMP_ULP) cJSON_AddNumberToObject(json, "absolute", bound.abs);
+  if (bound.compare == KW_CMP_ACCUMULATE && bound.growth > 0) cJSON_AddNumberToObject(json, "growth", bound.growth);
+  if (*bound.magnitude) cJSON_AddStringToObject(json, "magnitude", bound.magnitude);
+}
+
 /* `kernels`: NULL where no device was named. */
 static cJSON *op_as_json(const kw_op *op, const kw_op_info *info, const kw_dtype_mask *dtypes, cJSON *devices,
                          cJSON *kernels) {
@@ -84,12 +123,7 @@ static cJSON *op_as_json(const kw_op *op, const kw_op_info *info, const kw_dtype
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
     if (kw_dtype_mask_has(*dtypes, d)) cJSON_AddItemToArray(names, cJSON_CreateString(kw_dtype_name(d)));
   }
-  if (strcmp(info->comparator, "accumulate") == 0) {
-    cJSON_AddNullToObject(json, "bound"); /* grows with the number of terms */
-  } else {
-    cJSON_AddNumberToObject(json, "bound", info->max_ulp);
-  }
-  cJSON_AddStringToObject(json, "comparator", info->comparator);
+  add_bound(json, info);
   cJSON_AddStringToObject(json, "autocast", kw_cast_policy_name(kw_op_cast_policy(op)));
   cJSON_AddItemToObject(json, "devices", devices);
   if (kernels) cJSON_AddItemToObject(json, "kernels", kernels);
@@ -103,11 +137,10 @@ static void add_row(kw_cli_table *table, const kw_op_info *info, const kw_dtype_
   text[0] = '\0';
   kw_cli_table_add(table, "%s", info->name);
   kw_cli_table_add(table, "%s", level_name(info->level));
-  if (strcmp(info->comparator, "ulp") == 0) {
-    kw_cli_table_add(table, "%g ulp", info->max_ulp);
-  } else {
-    kw_cli_table_add(table, "%s", info->comparator);
-  }
+  const kw_op_bound bound = bound_of(info);
+  char limit[160];
+  kw_op_bound_text(&bound, limit, sizeof limit);
+  kw_cli_table_add(table, "%s", bound.compare == KW_CMP_ULP ? limit : info->comparator);
   for (const cJSON *name = devices->child; name && used < sizeof text; name = name->next) {
     used += (size_t)snprintf(text + used, sizeof text - used, used ? " %s" : "%s", name->valuestring);
   }
@@ -225,7 +258,9 @@ const kw_cli_command kw_cli_ops = {
     .summary = "List the ops, their error bounds, and the devices that have kernels for them; explain one",
     .details =
         "With NAME: the page of that op in the op reference, all overloads.\n"
-        "Bounds: 'bits' the same bits, 'N ulp' at most N units in the last place of the compute type,\n"
+        "Bounds: 'bits' the same bits, 'N ulp' at most N units in the last place of the compute type, '+ N eps' and "
+        "so\n"
+        "many units of 1 more, 'correctly rounded' none,\n"
         "'accumulate' grows with the number of terms, 'index' a position with an equal value, 'quantum' an integer "
         "that\n"
         "a value close enough rounds to, 'written' the bits of any of the values written to one place.\n"

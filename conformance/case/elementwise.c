@@ -369,7 +369,8 @@ bool kw_case_make_block(kw_case *c) {
   if (!set_inputs(c, inputs, count, &shape)) return false;
   for (uint32_t i = 0; i < count; i++) {
     kw_case_tensor *tensor = &c->tensors[inputs[i]];
-    if (tensor->rank == 0 || is_mask(op, inputs[i])) continue;
+    const bool given = is_mask(op, inputs[i]) || tensor->domain == KW_DOMAIN_PROBABILITY; /* sigmoid's result */
+    if (tensor->rank == 0 || given) continue;
     tensor->domain = c->class == KW_CLASS_PATTERNS ? KW_DOMAIN_BITS : i == 0 ? KW_DOMAIN_STRATA : KW_DOMAIN_PARTNER;
     if (c->class == KW_CLASS_PATTERNS) tensor->limit = (int64_t)(c->number % KW_CASE_BLOCKS) * KW_CASE_BLOCK_SIZE;
   }

@@ -6,6 +6,8 @@
 #include "report/formats.h"
 
 #include "base/text.h"
+#include "case/case.h"
+#include "report/accuracy.h"
 #include "report/put_text.h"
 
 #include <cjson/cJSON.h>
@@ -139,6 +141,29 @@ static void put_ops(const kw_report *report, FILE *out) {
   fputs("\n\t],\n", out);
 }
 
+static void put_accuracy(const kw_report *report, FILE *out) {
+  uint32_t count;
+  kw_accuracy_line *lines = kw_report_accuracy(report, &count);
+  if (count > 0) fputs("\t\"accuracy\": [", out);
+  for (uint32_t i = 0; i < count; i++) {
+    const kw_accuracy_line *l = &lines[i];
+    const char *const keys[] = {"op", "dtype", "form", "unit", "promised", "worst"};
+    const char *const texts[] = {l->op->name, l->op->dtype, l->form, l->op->unit, l->bound, l->worst};
+    fputs(i ? ",\n\t\t{" : "\n\t\t{", out);
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+      fputs(k ? ", " : "", out);
+      put_text(out, keys[k], texts[k]);
+    }
+    fprintf(out, ", \"exhaustive\": %s, \"blocks\": %u, \"failed\": %u, \"patterns\": %" PRIu64 ", \"bound\": %.6g",
+            l->patterns && l->blocks == KW_CASE_BLOCKS ? "true" : "false", l->blocks, l->failed,
+            (uint64_t)l->blocks * KW_CASE_BLOCK_SIZE, l->op->bound);
+    put_error(out, "max_error", l->error);
+    fputc('}', out);
+  }
+  if (count > 0) fputs("\n\t],\n", out);
+  free(lines);
+}
+
 static void put_case(const kw_report *report, const kw_report_case *c, FILE *out) {
   fputc('{', out);
   put_text(out, "case", c->id);
@@ -227,6 +252,7 @@ void kw_report_put_json(const kw_report *report, FILE *out) {
   fprintf(out, "\t\"seconds\": %.6f,\n", report->seconds);
   put_suites(report, out);
   put_ops(report, out);
+  put_accuracy(report, out);
   put_cases(report, "failures", kw_report_case_has_failed, out);
   fputs(",\n", out);
   put_cases(report, "unimplemented", is_unimplemented, out);

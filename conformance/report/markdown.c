@@ -3,6 +3,7 @@
  * Tables for docs/: how many cases there are, and how long they take.
  */
 #include "case/case.h"
+#include "report/accuracy.h"
 #include "report/formats.h"
 
 #include <inttypes.h>
@@ -85,7 +86,35 @@ static void put_classes(const kw_report *report, FILE *out) {
   }
 }
 
+/* A report of blocks has one table: of errors. False where there are none. */
+static bool put_accuracy(const kw_report *report, FILE *out) {
+  uint32_t count;
+  kw_accuracy_line *lines = kw_report_accuracy(report, &count);
+  if (count > 0) {
+    fprintf(out, "# Accuracy of %s\n\n", report->device);
+    fprintf(out,
+            "Made with `keyway report show FILE --markdown` from a run on %s%s: suite %s, op set %s, %s, seed %" PRIu64,
+            report->product, kw_report_emulated_mark(report), report->suite_version, report->op_set_version,
+            report->scope, report->seed);
+    if (report->shards > 1) fprintf(out, ", shard %u of %u", report->shard, report->shards);
+    fprintf(out, ", verdict %s, %.0f s.\nThe worst of all kernels of the device counts.\n\n",
+            kw_report_verdict_name(kw_report_total(report).verdict), report->seconds);
+    fputs("| op | dtype | tried | largest error | bound | at |\n|---|---|---|---|---|---|\n", out);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const kw_accuracy_line *l = &lines[i];
+    char tried[48], error[64];
+    kw_accuracy_tried(l, tried, sizeof tried);
+    kw_accuracy_error(l, error, sizeof error);
+    fprintf(out, "| %s%s%s%s | %s | %s | %s | %s | %s |\n", l->op->name, *l->form ? " (" : "", l->form,
+            *l->form ? ")" : "", l->op->dtype, tried, error, l->bound, l->worst);
+  }
+  free(lines);
+  return count > 0;
+}
+
 void kw_report_put_markdown(const kw_report *report, FILE *out) {
+  if (put_accuracy(report, out)) return;
   fputs("# Cases of the conformance suite\n\n", out);
   fprintf(out,
           "Made with `keyway report show FILE --markdown` from a run on %s: suite %s, op set %s, %s, seed %" PRIu64

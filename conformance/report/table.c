@@ -2,6 +2,7 @@
  *
  * The report that a person reads in a terminal.
  */
+#include "report/accuracy.h"
 #include "report/alike.h"
 #include "report/formats.h"
 
@@ -126,6 +127,24 @@ static void put_table(const kw_report *report, FILE *out) {
   free(lines);
 }
 
+/* What was tried of each op's patterns, the largest error, what is promised, and where it is. */
+static void put_accuracy(const kw_report *report, FILE *out) {
+  uint32_t count;
+  kw_accuracy_line *lines = kw_report_accuracy(report, &count);
+  if (count > 0)
+    fprintf(out, "\n  %-34s %-5s %-20s %-26s %-28s %s\n", "accuracy", "dtype", "tried", "largest error", "bound", "at");
+  for (uint32_t i = 0; i < count; i++) {
+    const kw_accuracy_line *l = &lines[i];
+    char name[160], tried[48], error[64];
+    snprintf(name, sizeof name, "%s%s%s%s", l->op->name, *l->form ? "(" : "", l->form, *l->form ? ")" : "");
+    kw_accuracy_tried(l, tried, sizeof tried);
+    kw_accuracy_error(l, error, sizeof error);
+    fprintf(out, "  %-34s %-5s %-20s %-26s %-28s %s\n", name, l->op->dtype, tried, error, l->bound, l->worst);
+  }
+  if (count > 0) fputc('\n', out);
+  free(lines);
+}
+
 static void put_verdict(const kw_report *report, FILE *out, bool colour) {
   kw_report_totals totals = kw_report_total(report);
   const char *paint = !colour                                     ? ""
@@ -160,6 +179,7 @@ void kw_report_put_table(const kw_report *report, FILE *out, bool colour, bool v
   fprintf(out, "%s%s%s%s\n", report->device, *report->product ? " " : "", report->product,
           kw_report_emulated_mark(report));
   put_table(report, out);
+  put_accuracy(report, out);
   put_unclaimed(report, out, verbose);
   if (totals.self_referenced) {
     fprintf(out, "self-referenced: %u cases of the vendor's own ops are judged by the vendor's reference\n",
