@@ -67,8 +67,8 @@ bool kw_state_open(kw_run *run, const char *path, char *out_text, size_t size) {
     free(text);
     return false;
   }
-  if (there) take_lines(run, text + length);
   const bool cut_off = there && text[strlen(text) - 1] != '\n';
+  if (there) take_lines(run, text + length);
   free(text);
   run->state = fopen(path, "ae");
   bool good = run->state && (there || fputs(head, run->state) >= 0);
