@@ -199,6 +199,15 @@ static void ops_name_their_devices(void **state) {
   assert_true(contains_text(cJSON_GetObjectItem(add, "dtypes"), "bf16"));
   assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(add, "level")), "core");
   assert_true(cJSON_GetObjectItem(find_named(ops, "exp"), "bound")->valuedouble == 3);
+  const cJSON *silu = find_named(ops, "silu"), *gelu = find_named(ops, "gelu"); /* each with its whole bound */
+  assert_true(cJSON_GetObjectItem(silu, "bound")->valuedouble == 9);
+  assert_true(cJSON_GetObjectItem(silu, "absolute")->valuedouble == 4e-30);
+  assert_true(contains_text(cJSON_GetObjectItem(silu, "bounds"), "9 ulp + 4e-30 eps"));
+  assert_true(cJSON_IsNull(cJSON_GetObjectItem(gelu, "bound")));
+  assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(gelu, "magnitude")), "gelu/magnitude");
+  const cJSON *words = cJSON_GetArrayItem(cJSON_GetObjectItem(gelu, "bounds"), 0);
+  assert_non_null(strstr(cJSON_GetStringValue(words), "18 |gelu(self)| + self^2 p(self)"));
+  check("ops", 0, "9 ulp + 4e-30 eps");
   cJSON_Delete(json);
   json = run_json("ops --json --device cpu:0");
   find_named(cJSON_GetObjectItem(json, "ops"), "mm");

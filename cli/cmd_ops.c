@@ -82,9 +82,10 @@ static const kw_op_row *row_of(const kw_op_info *info) {
   return row;
 }
 
-static kw_op_bound bound_of(const kw_op_info *info) {
+/* Of one result. */
+static kw_op_bound bound_of(const kw_op_info *info, uint32_t result) {
   const kw_op_row *row = row_of(info);
-  if (row) return kw_op_row_bound(row, 0);
+  if (row) return kw_op_row_bound(row, result);
   const bool ulp = strcmp(info->comparator, "ulp") == 0, sums = strcmp(info->comparator, "accumulate") == 0;
   return (kw_op_bound){.compare = ulp    ? KW_CMP_ULP
                                   : sums ? KW_CMP_ACCUMULATE
@@ -95,18 +96,29 @@ static kw_op_bound bound_of(const kw_op_info *info) {
                        .growth = info->growth};
 }
 
+/* In words; of a bound of the op's own, what its page says. */
+static cJSON *bound_in_words(const kw_op_info *info, const kw_op_bound *bound) {
+  char text[160], base[64];
+  kw_op_bound_text(bound, text, sizeof text);
+  const char *page = kw_op_page_bound(kw_op_page_base(info->name, base));
+  const bool own = bound->compare == KW_CMP_QUANTUM || (bound->magnitude && strchr(bound->magnitude, '/'));
+  return cJSON_CreateString(own && *page ? page : text);
+}
+
 /* The whole bound: how results are compared, and by the comparator the numbers that say how far off they may be. */
 static void add_bound(cJSON *json, const kw_op_info *info) {
-  const kw_op_bound bound = bound_of(info);
-  char text[160];
-  kw_op_bound_text(&bound, text, sizeof text);
+  const kw_op_bound bound = bound_of(info, 0);
   if (bound.compare == KW_CMP_ACCUMULATE) {
     cJSON_AddNullToObject(json, "bound"); /* grows with the number of terms */
   } else {
     cJSON_AddNumberToObject(json, "bound", bound.ulp);
   }
   cJSON_AddStringToObject(json, "comparator", info->comparator);
-  cJSON_AddStringToObject(json, "bound_text", text);
+  cJSON *words = cJSON_AddArrayToObject(json, "bounds"); /* result by result */
+  for (uint32_t r = 0; r < info->result_count; ++r) {
+    const kw_op_bound result = bound_of(info, r);
+    cJSON_AddItemToArray(words, bound_in_words(info, &result));
+  }
   if (bound.compare == KW_CMP_ULP) cJSON_AddNumberToObject(json, "absolute", bound.abs);
   if (bound.compare == KW_CMP_ACCUMULATE && bound.growth > 0) cJSON_AddNumberToObject(json, "growth", bound.growth);
   if (*bound.magnitude) cJSON_AddStringToObject(json, "magnitude", bound.magnitude);
@@ -137,7 +149,7 @@ static void add_row(kw_cli_table *table, const kw_op_info *info, const kw_dtype_
   text[0] = '\0';
   kw_cli_table_add(table, "%s", info->name);
   kw_cli_table_add(table, "%s", level_name(info->level));
-  const kw_op_bound bound = bound_of(info);
+  const kw_op_bound bound = bound_of(info, 0);
   char limit[160];
   kw_op_bound_text(&bound, limit, sizeof limit);
   kw_cli_table_add(table, "%s", bound.compare == KW_CMP_ULP ? limit : info->comparator);

@@ -83,6 +83,13 @@ char *kw_op_page_base(const char *name, char text[64]) {
   return text;
 }
 
+const char *kw_op_page_bound(const char *base) {
+  for (size_t i = 0; i < NOTE_COUNT; ++i) {
+    if (strcmp(notes[i].base, base) == 0 && strcmp(notes[i].heading, "Bound") == 0) return notes[i].text;
+  }
+  return "";
+}
+
 /* The name of a base's page without ".md": a namespace is set off by a dot, as file names go everywhere. */
 static const char *page_name(const char *base, char text[64]) {
   const char *colons = strstr(base, "::");

@@ -13,6 +13,9 @@
 /* The base name of op `name`, "add" of "add.Tensor", into text; returns text. */
 char *kw_op_page_base(const char *name, char text[64]);
 
+/* What the page of a base name says about a bound of the op's own; "" where it says nothing. */
+const char *kw_op_page_bound(const char *base);
+
 /* Writes the page in Markdown. False when no op of the table has that base name. */
 bool kw_op_page_print(FILE *out, const char *base);
 

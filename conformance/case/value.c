@@ -472,10 +472,8 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       break;
     }
     case KW_DOMAIN_STRATA:
-      store_stratum(index, r, out_element);
-      break;
     case KW_DOMAIN_PARTNER:
-      store_partner(index, r, out_element);
+      (key->domain == KW_DOMAIN_STRATA ? store_stratum : store_partner)(index, r, out_element);
       break;
     case KW_DOMAIN_SPECIAL_ROW:
     case KW_DOMAIN_SPECIAL_ONE: {

@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from families.activations import gelu_magnitude
 from golden import add, any_of, dtype_arg, DTYPES, FLOATS, INTS, of, scalar, specials, tensor
 
 RANGES = {"sqrt": (0, 9), "rsqrt": (0.01, 9), "log": (0.01, 9), "exp": (-9, 9), "sin": (-30, 30), "cos": (-30, 30),
@@ -21,9 +22,10 @@ for op in ["neg", "abs", "relu"]:
         add(op, specials(dtype))
 for dtype in FLOATS:
     for approximate in ["none", "tanh"]:
-        add("gelu", tensor(dtype, [12], *RANGES["gelu"]), approximate)
+        add("gelu", tensor(dtype, [12], *RANGES["gelu"]), approximate, terms=1,
+            magnitude=gelu_magnitude(4 if dtype == "f64" else 0))
     add("silu", tensor(dtype, [12], *RANGES["silu"]))
-    add("gelu", of(dtype, [math.inf, -math.inf, math.nan, 0.0]), "none")
+    add("gelu", of(dtype, [math.inf, -math.inf, math.nan, 0.0]), "none", terms=1, magnitude=gelu_magnitude(0))
 for dtype in ["bool"] + INTS + FLOATS:
     add("logical_not", any_of(dtype, [6]))
 for dtype in ["bool"] + INTS:
