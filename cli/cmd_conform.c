@@ -136,7 +136,8 @@ static bool take_exhaustive(const kw_cli_args *args, kw_run_options *o) {
   uint64_t share = 1;
   o->state = kw_cli_args_value(args, "--state");
   if (!text) return !o->state || complain("--state goes with --exhaustive");
-  bool good = strcmp(text, "f32") == 0 || (strncmp(text, "f32/", 4) == 0 && parse_u64(text + 4, 2, 1024, &share));
+  bool good =
+      strcmp(text, "f32") == 0 || (strncmp(text, "f32/", 4) == 0 && kw_cli_parse_u64(text + 4, 2, 1024, &share));
   if (!good || share & (share - 1))
     return complain("--exhaustive takes f32, or f32/N with a power of two from 2 to 1024");
   o->exhaustive = (uint32_t)share;
