@@ -5,6 +5,7 @@
 #include "judge/block.h"
 
 #include "case/make.h"
+#include "judge/judge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -197,12 +198,49 @@ static void one_wrong_number_is_found(void **state) {
   free(got);
 }
 
+/* Each kernel of the op is judged: the first is right, the second not, and the third does not take the call. */
+static void every_kernel_is_judged(void **state) {
+  (void)state;
+  uint32_t count, sqrt_at = 0;
+  const kw_suite_op *ops = kw_suite_ops(&count);
+  while (strcmp(ops[sqrt_at].name, "sqrt") != 0) sqrt_at++;
+  float right[LENGTH], wrong[LENGTH];
+  for (uint32_t i = 0; i < LENGTH; i++) {
+    const uint32_t bits = 254u << 22 | i;
+    memcpy(&right[i], &bits, sizeof bits);
+    wrong[i] = right[i] = sqrtf(right[i]);
+  }
+  wrong[17] = 2;
+  const kw_case_run_output like = {.dtype = KW_F32, .rank = 1, .shape = {LENGTH}, .length = sizeof right};
+  kw_case_run ran = {.id = "sqrt/f32/patterns/254@20000", .path_count = 3};
+  const char *const kernels[] = {"plain", "fast", "vendor"};
+  const float *const values[] = {right, wrong, NULL};
+  for (uint32_t k = 0; k < 3; k++) {
+    kw_case_run_path *path = &ran.paths[k];
+    *path = (kw_case_run_path){.kernel = kernels[k], .message = "", .defect = "", .output_count = values[k] ? 1 : 0};
+    path->status = values[k] ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+    path->outputs[0] = like;
+    path->outputs[0].data = values[k];
+  }
+  kw_case_result result = {0};
+  kw_judge_run(&ops[sqrt_at], &ran, 1, 0, &result);
+  assert_int_equal(result.outcome, KW_OUTCOME_FAIL);
+  assert_non_null(strstr(result.text, "run 0, kernel fast: element [17], of 1.00000203 (0x3f800011): got 2 "));
+  assert_string_equal(result.worst, "1.00000203 (0x3f800011)");
+  kw_case_result_free(&result);
+  result = (kw_case_result){0};
+  ran.path_count = 1;
+  kw_judge_run(&ops[sqrt_at], &ran, 1, 0, &result);
+  assert_int_equal(result.outcome, KW_OUTCOME_PASS);
+  assert_true(result.error > 0.4 && result.error <= 0.5);
+  kw_case_result_free(&result);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_op_keeps_its_bound),
-      cmocka_unit_test(both_stages_say_what_113_bits_say),
-      cmocka_unit_test(flushed_numbers_pass),
-      cmocka_unit_test(one_wrong_number_is_found),
+      cmocka_unit_test(every_op_keeps_its_bound), cmocka_unit_test(both_stages_say_what_113_bits_say),
+      cmocka_unit_test(flushed_numbers_pass),     cmocka_unit_test(one_wrong_number_is_found),
+      cmocka_unit_test(every_kernel_is_judged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
