@@ -469,6 +469,52 @@ static pid_t find_busy_worker(pid_t parent, long ticks) {
   }
 }
 
+/* Whether it is a worker's process for one test, and not the helper that probes plugins. */
+static int is_scenario(const char *pid) {
+  char path[300], text[64] = "";
+  snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
+  FILE *file = fopen(path, "r");
+  if (!file) return 0;
+  const size_t length = fread(text, 1, sizeof text - 1, file), name = strlen(text);
+  fclose(file);
+  return name + 1 < length && strcmp(text + name + 1, "child") == 0;
+}
+
+/* Waits until a worker of this run has started such a process. */
+static void wait_for_scenario(pid_t run) {
+  for (int found = 0; !found;) {
+    const pid_t worker = find_busy_worker(run, 0);
+    DIR *proc = opendir("/proc");
+    assert_non_null(proc);
+    for (struct dirent *entry; !found && (entry = readdir(proc));) {
+      const int process = entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+      found = process && ticks_of(entry->d_name, worker) >= 0 && is_scenario(entry->d_name);
+    }
+    closedir(proc);
+  }
+}
+
+/* A run that is killed takes all with it, also what hangs in a driver in a process that a test has started. */
+static void nothing_outlives_a_killed_run(void **state) {
+  (void)state;
+  int ends[2];
+  char byte;
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  int inherited = fcntl(ends[1], F_DUPFD, 64);
+  assert_true(inherited >= 64);
+  pid_t pid = start((const char *[]){"--device", "mutant:0", "--plugin", KEYWAY_HANGING_DESTROY, "--case",
+                                     "stream/destroy_finishes", NULL});
+  close(ends[1]);
+  close(inherited);
+  wait_for_scenario(pid);
+  assert_int_equal(kill(pid, SIGKILL), 0);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+  struct pollfd closed = {.fd = ends[0]};
+  assert_int_equal(poll(&closed, 1, 60000), 1);
+  assert_int_equal(read(ends[0], &byte, 1), 0);
+  close(ends[0]);
+}
+
 static cJSON *run_and_disturb(int signal_number, const char *scale, int code) {
   char json[96];
   snprintf(json, sizeof json, "%s/disturbed.json", folder);
@@ -625,6 +671,7 @@ int main(void) {
       cmocka_unit_test(traces_of_their_own),
       cmocka_unit_test(known_failures_are_told_apart),
       cmocka_unit_test(unusable_expectations_are_refused),
+      cmocka_unit_test(nothing_outlives_a_killed_run),
       cmocka_unit_test(killed_worker_is_one_named_crash),
       cmocka_unit_test(stopped_worker_is_inconclusive),
       cmocka_unit_test(crashes_say_where),

@@ -47,6 +47,7 @@ static bool serve(kw_worker *w, kw_frame type, kw_message *in, kw_message *out) 
 }
 
 int main(int argc, char **argv) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* no orphan that hangs in a driver, of a worker neither */
   if (argc > 1 && strcmp(argv[1], "child") == 0) return kw_child_main(argc, argv);
   if (argc < 3) {
     fprintf(stderr, "keyway-worker is started by `keyway conform`; run that instead\n");
@@ -56,7 +57,6 @@ int main(int argc, char **argv) {
   kw_crash_report_to(KW_WORKER_CRASH);          /* before a plugin may compare signal handlers */
   kw_worker_note_open(KW_WORKER_NOTE);
   kw_worker_note_set(KW_WORKER_CALLS, "kw_device_open");
-  prctl(PR_SET_PDEATHSIG, SIGKILL);   /* no orphan that hangs in a driver */
   dup2(STDERR_FILENO, STDOUT_FILENO); /* reports own stdout */
   kw_worker w;
   kw_worker_open(&w, argv[2], argv + 3, (uint32_t)(argc - 3), strtoull(argv[1], NULL, 10));
