@@ -289,7 +289,15 @@
   X(soak, maps)                    \
   X(soak, shared_by_descriptor)    \
   X(soak, shared_by_bytes)         \
-  X(soak, host_ranges)
+  X(soak, host_ranges)             \
+  X(soak, first_number)            \
+  X(soak, queries)                 \
+  X(soak, peer_copies)             \
+  X(soak, shapes)                  \
+  X(soak, refused_imports)         \
+  X(soak, ranges)                  \
+  X(soak, energy)                  \
+  X(soak, activity)
 
 /* Once per op. */
 #define KW_ERROR_OP_TESTS(X) X(error, op)

@@ -40,7 +40,8 @@
   X(fault_alloc)              \
   X(fault_late)               \
   X(fault_lose)               \
-  X(fault_hold)
+  X(fault_hold)               \
+  X(soak_activity)
 
 #define KW_DECLARE_SCENARIO(name) int kw_child_##name(void);
 KW_CHILD_SCENARIOS(KW_DECLARE_SCENARIO)

@@ -4,8 +4,8 @@
 #
 # Is the mutant NAME killed? The suite has to find it not conformant by the check that mutants.list names, and the
 # replay command that it prints has to give the same numbers. NAME "none", the wrapper without a defect, has to be
-# conformant in everything that kills a mutant, faults and ops of a mutant's own apart; "none_KIND" in what kills those
-# that are made with mutant_KIND.h. Leaves "killed" or "survived" in DIRECTORY/NAME for the summary that ctest prints.
+# conformant in everything that kills a mutant, but faults, ops and options of a mutant's own; "none_KIND" in what kills
+# those made with mutant_KIND.h. Leaves "killed" or "survived" in DIRECTORY/NAME for the summary that ctest prints.
 build=$1
 shift
 results=
@@ -60,7 +60,7 @@ made_with() {
 accused() {
   awk -F ' : ' '/ : / && !/^#/ && $2 !~ /^not yet: / { print $1, $2 }' "$here/mutants.list" | while read -r mutant cases; do
     case $name in
-      none) made_with fault "$mutant" || made_with own "$mutant" || echo "$cases" ;;
+      none) made_with fault "$mutant" || made_with own "$mutant" || made_with number "$mutant" || echo "$cases" ;;
       *) ! made_with "${name#none_}" "$mutant" || echo "$cases" ;;
     esac
   done | sort -u | while read -r cases; do

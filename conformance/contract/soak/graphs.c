@@ -47,7 +47,7 @@ void kw_contract_soak_graphs(void **state) {
   (void)state;
   begin();
   const kw_soak_work work = {
-      .objects = "graphs", .count = kw_soak_count(250, 5000, 50000), .block = BLOCK, .least = LEAST, .run = run_graphs};
+      .objects = "graphs", .count = kw_soak_count(250, 5000, 70000), .block = BLOCK, .least = LEAST, .run = run_graphs};
   kw_soak_run(&work);
   end();
 }
@@ -73,15 +73,14 @@ static void run_replays(void *user, uint64_t first, uint64_t count) {
   kw_soak_call_check(&call, count, "launch of a graph after number", first);
 }
 
-/* One graph, launched more often than a small counter counts. */
-void kw_contract_soak_graph_launches(void **state) {
-  (void)state;
+void kw_soak_graph_launches(uint64_t first, uint64_t count) {
   begin();
   replay r = {.graph = record(0)};
   kw_soak_call_clear(&call, 1);
   KW_CHECK_OK(kw_tensor_to(call.results[0], kw_contract.device, &r.unset));
   const kw_soak_work work = {.objects = "launches of a graph",
-                             .count = kw_soak_count(2500, 70000, 150000),
+                             .first = first,
+                             .count = count,
                              .block = BLOCK,
                              .least = 16,
                              .run = run_replays,
@@ -90,4 +89,10 @@ void kw_contract_soak_graph_launches(void **state) {
   kw_tensor_release(r.unset);
   KW_CHECK_OK(kw_graph_destroy(r.graph));
   end();
+}
+
+/* One graph, launched more often than a small counter counts. */
+void kw_contract_soak_graph_launches(void **state) {
+  (void)state;
+  kw_soak_graph_launches(0, kw_soak_count(2500, 70000, 150000));
 }

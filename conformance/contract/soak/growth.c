@@ -139,7 +139,7 @@ static void do_rounds(const kw_soak_work *work, uint64_t first, uint64_t count, 
   }
   const double seconds = (kw_clock_seconds() - begun) / ROUNDS;
   judge(work, held, round, seconds, resource_count);
-  check_descriptors(work, held[ROUNDS].held[KW_RESOURCE_DESCRIPTORS], first + count);
+  check_descriptors(work, held[ROUNDS].held[KW_RESOURCE_DESCRIPTORS], first - work->first + count);
 }
 
 /* First a few: there are limits to how many descriptors, threads and mappings can be kept, and nothing works at them.
@@ -147,6 +147,6 @@ static void do_rounds(const kw_soak_work *work, uint64_t first, uint64_t count, 
 void kw_soak_run(const kw_soak_work *work) {
   enum { SHARE = 50 };
   const uint64_t few = work->count / SHARE;
-  do_rounds(work, 0, few, KW_RESOURCE_MAPPINGS + 1);
-  do_rounds(work, few, work->count - few, KW_RESOURCE_COUNT);
+  do_rounds(work, work->first, few, KW_RESOURCE_MAPPINGS + 1);
+  do_rounds(work, work->first + few, work->count - few, KW_RESOURCE_COUNT);
 }

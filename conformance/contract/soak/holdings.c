@@ -6,7 +6,7 @@
 
 #include <keyway/interop.h>
 
-#include <stdio.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ static struct {
 
 static void soak(const char *objects, void (*run)(void *, uint64_t, uint64_t)) {
   const kw_soak_work work = {
-      .objects = objects, .count = kw_soak_count(250, 5000, 50000), .block = BLOCK, .least = LEAST, .run = run};
+      .objects = objects, .count = kw_soak_count(250, 5000, 70000), .block = BLOCK, .least = LEAST, .run = run};
   kw_soak_run(&work);
 }
 
@@ -180,4 +180,33 @@ void kw_contract_soak_host_ranges(void **state) {
   kw_tensor_release(import);
   soak("imports of host memory", run_ranges);
   munmap(t.host, SIZE);
+}
+
+/* ---- Refusals ---------------------------------------------------------------------------------------------------- */
+
+static void run_refusals(void *user, uint64_t first, uint64_t count) {
+  const int *file = user;
+  for (uint64_t i = 0; i < count; i++) {
+    const kw_external_memory memory = {
+        .struct_size = sizeof memory, .kind = KW_HANDLE_FD, .size = SIZE, .handle = (uint64_t)*file};
+    kw_tensor *import = NULL;
+    KW_CHECK(kw_tensor_import(kw_contract.device, &memory, NULL, NULL, &import) != KW_OK,
+             "import %s, of /dev/null, went well", kw_soak_number(first + i + 1));
+  }
+}
+
+/* What is refused leaves nothing behind either. */
+void kw_contract_soak_refused_imports(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_INTEROP);
+  int file = open("/dev/null", O_RDWR | O_CLOEXEC);
+  KW_CHECK(file >= 0, "/dev/null cannot be opened");
+  const kw_soak_work work = {.objects = "imports that were refused",
+                             .count = kw_soak_count(250, 5000, 70000),
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_refusals,
+                             .user = &file};
+  kw_soak_run(&work);
+  close(file);
 }

@@ -40,25 +40,34 @@ static void run_launches(void *user, uint64_t first, uint64_t count) {
   kw_soak_call_check(&l->call, count, "launch", first);
 }
 
-static void soak_launches(uint32_t streams, uint64_t count) {
+static void soak_launches(uint32_t streams, uint64_t first, uint64_t count) {
   static launches l;
   make_launches(BLOCK, streams, &l);
-  const kw_soak_work work = {
-      .objects = "launches", .count = count, .block = BLOCK, .least = LEAST, .run = run_launches, .user = &l};
+  const kw_soak_work work = {.objects = "launches",
+                             .first = first,
+                             .count = count,
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_launches,
+                             .user = &l};
   kw_soak_run(&work);
   free_launches(&l);
+}
+
+void kw_soak_launches(uint64_t first, uint64_t count) {
+  soak_launches(1, first, count);
 }
 
 /* Launch after launch on one stream, which is waited for now and then. */
 void kw_contract_soak_launches(void **state) {
   (void)state;
-  soak_launches(1, kw_soak_count(2500, 70000, 150000));
+  kw_soak_launches(0, kw_soak_count(2500, 70000, 150000));
 }
 
 /* And on several streams in turn. */
 void kw_contract_soak_launches_across_streams(void **state) {
   (void)state;
-  soak_launches(STREAMS, kw_soak_count(2500, 35000, 150000));
+  soak_launches(STREAMS, 0, kw_soak_count(2500, 35000, 150000));
 }
 
 /* A stream takes as many launches as it is given before anybody waits for it. */
@@ -104,9 +113,7 @@ static void run_copies(void *user, uint64_t first, uint64_t count) {
   }
 }
 
-/* Copy after copy, in every direction. */
-void kw_contract_soak_copies(void **state) {
-  (void)state;
+void kw_soak_copies(uint64_t first, uint64_t count) {
   copies.stream = kw_test_stream();
   copies.source = kw_test_bytes(PIECE, 1);
   copies.memory = kw_test_bytes_on(NULL, sizeof copies.nothing);
@@ -115,7 +122,8 @@ void kw_contract_soak_copies(void **state) {
     KW_CHECK_OK(kw_tensor_slice(copies.memory, 0, i * DISTANCE, i * DISTANCE + PIECE, 1, &copies.pieces[i]));
   }
   const kw_soak_work work = {.objects = "copies there and back",
-                             .count = kw_soak_count(2500, 35000, 150000),
+                             .first = first,
+                             .count = count,
                              .block = BLOCK,
                              .least = LEAST,
                              .run = run_copies};
@@ -124,4 +132,73 @@ void kw_contract_soak_copies(void **state) {
   kw_tensor_release(copies.memory);
   kw_tensor_release(copies.source);
   KW_CHECK_OK(kw_stream_destroy(copies.stream));
+}
+
+/* Copy after copy, in every direction. */
+void kw_contract_soak_copies(void **state) {
+  (void)state;
+  kw_soak_copies(0, kw_soak_count(2500, 35000, 150000));
+}
+
+/* ---- Two devices ------------------------------------------------------------------------------------------------- */
+
+static struct {
+  kw_device *device;
+  kw_stream *here, *there;
+  kw_tensor *mine, *theirs;
+  unsigned char want[PIECE], got[PIECE];
+} other;
+
+/* There and back, each time other bytes. */
+static void run_peer_copies(void *user, uint64_t first, uint64_t count) {
+  (void)user;
+  for (uint64_t i = 0; i < count; i++) {
+    kw_test_pattern(other.want, PIECE, first + i);
+    KW_CHECK_OK(kw_tensor_write(other.mine, other.want));
+    KW_CHECK_OK(kw_tensor_copy_async(other.theirs, other.there, other.mine, other.here));
+    KW_CHECK_OK(kw_tensor_copy_async(other.mine, other.here, other.theirs, other.there));
+    KW_CHECK_OK(kw_stream_synchronize(other.here));
+    KW_CHECK_OK(kw_tensor_read(other.mine, other.got));
+    KW_CHECK(memcmp(other.got, other.want, PIECE) == 0, "copy %s to another device and back is not what was sent",
+             kw_soak_number(first + i + 1));
+  }
+}
+
+/* Another device of the plugin's, opened, or NULL: what other plugins leave behind is not this one's. */
+static kw_device *open_other(void) {
+  const uint32_t plugin = kw_test_entry().plugin;
+  uint32_t count = 0;
+  KW_CHECK_OK(kw_device_count(&count));
+  for (uint32_t i = 0; i < count; i++) {
+    kw_device_entry entry = {.struct_size = sizeof entry};
+    kw_device *device = NULL;
+    KW_CHECK_OK(kw_device_get_entry(i, &entry));
+    if (entry.plugin != plugin || kw_device_open(entry.name, &device) != KW_OK) continue;
+    if (device != kw_contract.device) return device;
+    KW_CHECK_OK(kw_device_close(device));
+  }
+  return NULL;
+}
+
+/* Copies between two devices. */
+void kw_contract_soak_peer_copies(void **state) {
+  (void)state;
+  const int64_t shape = PIECE;
+  other.device = open_other();
+  if (!other.device) kw_test_skip("the plugin has no other device");
+  other.here = kw_test_stream();
+  other.mine = kw_test_bytes(PIECE, 1);
+  KW_CHECK_OK(kw_stream_create(other.device, &other.there));
+  KW_CHECK_OK(kw_tensor_create(other.device, KW_U8, 1, &shape, &other.theirs));
+  const kw_soak_work work = {.objects = "copies to another device and back",
+                             .count = kw_soak_count(250, 5000, 70000),
+                             .block = BLOCK / 4,
+                             .least = LEAST,
+                             .run = run_peer_copies};
+  kw_soak_run(&work);
+  kw_tensor_release(other.theirs);
+  kw_tensor_release(other.mine);
+  KW_CHECK_OK(kw_stream_destroy(other.there));
+  KW_CHECK_OK(kw_stream_destroy(other.here));
+  KW_CHECK_OK(kw_device_close(other.device));
 }

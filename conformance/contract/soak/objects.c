@@ -28,17 +28,18 @@ static void run_streams(void *user, uint64_t first, uint64_t count) {
   kw_soak_call_check(&call, count, "stream", first);
 }
 
+void kw_soak_streams(uint64_t first, uint64_t count) {
+  kw_soak_call_make(BLOCK, &call);
+  const kw_soak_work work = {
+      .objects = "streams", .first = first, .count = count, .block = BLOCK, .least = LEAST, .run = run_streams};
+  kw_soak_run(&work);
+  kw_soak_call_free(&call);
+}
+
 /* Stream after stream. */
 void kw_contract_soak_streams(void **state) {
   (void)state;
-  kw_soak_call_make(BLOCK, &call);
-  const kw_soak_work work = {.objects = "streams",
-                             .count = kw_soak_count(250, 33000, 70000),
-                             .block = BLOCK,
-                             .least = LEAST,
-                             .run = run_streams};
-  kw_soak_run(&work);
-  kw_soak_call_free(&call);
+  kw_soak_streams(0, kw_soak_count(250, 33000, 70000));
 }
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
@@ -76,7 +77,7 @@ void kw_contract_soak_threads(void **state) {
   kw_soak_call_make(BLOCK, &call);
   kw_stream *stream = kw_test_stream();
   const kw_soak_work work = {.objects = "threads that launched something and ended",
-                             .count = kw_soak_count(250, 5000, 50000),
+                             .count = kw_soak_count(250, 5000, 70000),
                              .block = BLOCK,
                              .least = LEAST,
                              .run = run_threads,

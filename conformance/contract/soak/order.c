@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/worker_note.h"
 
+#include <stdio.h>
 #include <time.h>
 
 enum { BLOCK = 500, LEAST = 16 };
@@ -38,38 +39,100 @@ static void run_records(void *user, uint64_t first, uint64_t count) {
     KW_CHECK(status == KW_ERR_NOT_READY, "record %s was lost: its event is %s while the stream is held",
              kw_soak_number(first + i + 1), status == KW_OK ? "passed" : kw_status_name(status));
   }
+  const uint64_t kept = r->anew ? count / 2 : count; /* of new events the others are destroyed while they are pending */
+  for (uint64_t i = kept; i < count; i++) KW_CHECK_OK(kw_event_destroy(r->events[i]));
   kw_gate_open(gate);
   KW_CHECK_OK(kw_stream_synchronize(r->stream));
-  for (uint64_t i = 0; i < count; i++) {
+  for (uint64_t i = 0; i < kept; i++) {
     kw_status status = kw_event_query(r->events[i]);
     KW_CHECK(status == KW_OK, "record %s: its event is %s once the stream is idle", kw_soak_number(first + i + 1),
              status == KW_ERR_NOT_READY ? "not passed" : kw_status_name(status));
   }
-  if (r->anew) destroy_events(r, count);
+  if (r->anew) destroy_events(r, kept);
 }
 
-static void soak_records(const char *objects, bool anew, uint64_t count) {
+static void soak_records(const char *objects, bool anew, uint64_t first, uint64_t count) {
   static records r;
   kw_test_need(KW_NATIVE_EVENTS | KW_NATIVE_CALL_HOST);
   r = (records){.stream = kw_test_stream(), .anew = anew};
   if (!anew) make_events(&r, BLOCK);
-  const kw_soak_work work = {
-      .objects = objects, .count = count, .block = BLOCK, .least = LEAST, .run = run_records, .user = &r};
+  const kw_soak_work work = {.objects = objects,
+                             .first = first,
+                             .count = count,
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_records,
+                             .user = &r};
   kw_soak_run(&work);
   if (!anew) destroy_events(&r, BLOCK);
   KW_CHECK_OK(kw_stream_destroy(r.stream));
 }
 
+void kw_soak_records(uint64_t first, uint64_t count) {
+  soak_records("records of events", false, first, count);
+}
+
 /* The same events, recorded again and again. */
 void kw_contract_soak_records(void **state) {
   (void)state;
-  soak_records("records of events", false, kw_soak_count(2500, 70000, 150000));
+  kw_soak_records(0, kw_soak_count(2500, 70000, 150000));
 }
 
 /* Events that come and go. */
 void kw_contract_soak_events(void **state) {
   (void)state;
-  soak_records("events", true, kw_soak_count(2500, 35000, 150000));
+  soak_records("events", true, 0, kw_soak_count(2500, 35000, 150000));
+}
+
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
+
+typedef struct queries {
+  kw_stream *stream;
+  kw_event *event;
+} queries;
+
+static void expect(kw_status status, kw_status want, const char *what, uint64_t number) {
+  KW_CHECK(status == want, "%s, number %s, gave %s: %s", what, kw_soak_number(number), kw_status_name(status),
+           kw_error_message());
+}
+
+static void query(const queries *q, bool idle, uint64_t number) {
+  const kw_status now = idle ? KW_OK : KW_ERR_NOT_READY, wait = idle ? KW_OK : KW_ERR_TIMEOUT;
+  const char *state = idle ? "of an idle stream" : "of a stream that is held";
+  char what[64];
+  snprintf(what, sizeof what, "a query %s", state);
+  expect(kw_stream_query(q->stream), now, what, number);
+  expect(kw_event_query(q->event), now, what, number);
+  snprintf(what, sizeof what, "a wait without patience %s", state);
+  expect(kw_stream_synchronize_for(q->stream, 0), wait, what, number);
+  expect(kw_event_synchronize_for(q->event, 0), wait, what, number);
+}
+
+static void run_queries(void *user, uint64_t first, uint64_t count) {
+  queries *q = user;
+  kw_gate *gate = kw_gate_close(q->stream);
+  KW_CHECK_OK(kw_event_record(q->event, q->stream));
+  for (uint64_t i = 0; i < count; i++) query(q, false, first + i + 1);
+  kw_gate_open(gate);
+  KW_CHECK_OK(kw_stream_synchronize(q->stream));
+  for (uint64_t i = 0; i < count; i++) query(q, true, first + i + 1);
+}
+
+/* Looking whether something is done, which it is not, and then is. */
+void kw_contract_soak_queries(void **state) {
+  (void)state;
+  static queries q;
+  kw_test_need(KW_NATIVE_EVENTS | KW_NATIVE_CALL_HOST);
+  q = (queries){.stream = kw_test_stream(), .event = kw_test_event()};
+  const kw_soak_work work = {.objects = "queries",
+                             .count = kw_soak_count(1000, 4000, 100000),
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_queries,
+                             .user = &q};
+  kw_soak_run(&work);
+  KW_CHECK_OK(kw_event_destroy(q.event));
+  KW_CHECK_OK(kw_stream_destroy(q.stream));
 }
 
 /* ---- Waits ------------------------------------------------------------------------------------------------------- */
@@ -146,18 +209,23 @@ static void run_functions(void *user, uint64_t first, uint64_t count) {
   }
 }
 
-/* Host functions run, each once and in order, however many came before. */
-void kw_contract_soak_host_functions(void **state) {
-  (void)state;
+void kw_soak_host_functions(uint64_t first, uint64_t count) {
   kw_stream *stream = kw_test_stream();
   const kw_soak_work work = {.objects = "host functions",
-                             .count = kw_soak_count(2500, 70000, 150000),
+                             .first = first,
+                             .count = count,
                              .block = BLOCK,
                              .least = LEAST,
                              .run = run_functions,
                              .user = stream};
   kw_soak_run(&work);
   KW_CHECK_OK(kw_stream_destroy(stream));
+}
+
+/* Host functions run, each once and in order, however many came before. */
+void kw_contract_soak_host_functions(void **state) {
+  (void)state;
+  kw_soak_host_functions(0, kw_soak_count(2500, 70000, 150000));
 }
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */

@@ -113,7 +113,7 @@ void kw_contract_soak_plans(void **state) {
   learn_calls();
   kw_stream *stream = kw_test_stream();
   const kw_soak_work work = {.objects = "plans",
-                             .count = kw_soak_count(250, 10000, 50000),
+                             .count = kw_soak_count(250, 10000, 70000),
                              .block = BLOCK,
                              .least = LEAST,
                              .run = run_plans,
@@ -122,4 +122,115 @@ void kw_contract_soak_plans(void **state) {
   kw_soak_run(&work);
   KW_CHECK_OK(kw_stream_destroy(stream));
   free_calls();
+}
+
+/* ---- Of many shapes ---------------------------------------------------------------------------------------------- */
+
+enum { LARGEST = 1 << 17 };
+
+/* A pointwise op of the device's, and arguments of which any first part will do. */
+static struct {
+  kw_test_call call;
+  unsigned char *want;
+  size_t item; /* bytes of an element of the result */
+  int64_t numel;
+} broad;
+
+/* The first elements of each argument, in place of it. */
+static void take_views(int64_t count, kw_value values[KW_MAX_ARGS], kw_tensor *views[KW_MAX_ARGS]) {
+  kw_test_call_values(&broad.call, values);
+  for (uint32_t i = 0; i < broad.call.given; i++) {
+    views[i] = NULL;
+    if (values[i].tag != KW_TAG_TENSOR) continue;
+    KW_CHECK_OK(kw_tensor_as_strided(broad.call.args[i].tensors[0], 1, &count, (int64_t[]){1}, 0, &views[i]));
+    values[i] = kw_arg_tensor(views[i]);
+  }
+}
+
+static void run_shapes(void *user, uint64_t first, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) {
+    const int64_t elements = 1 + (int64_t)(first + i) % broad.numel;
+    kw_value values[KW_MAX_ARGS];
+    kw_tensor *views[KW_MAX_ARGS], *out = NULL;
+    kw_plan *plan = NULL;
+    take_views(elements, values, views);
+    KW_CHECK_OK(kw_plan_make(broad.call.op, user, values, broad.call.given, &out, 1, NULL, &plan));
+    KW_CHECK_OK(kw_plan_run(plan, user, values, broad.call.given, &out, 1));
+    kw_plan_destroy(plan);
+    KW_CHECK_OK(kw_stream_synchronize(user));
+    kw_tensor *last = NULL;
+    unsigned char got[16];
+    KW_CHECK_OK(kw_tensor_select(out, 0, elements - 1, &last));
+    KW_CHECK_OK(kw_tensor_read(last, got));
+    KW_CHECK(memcmp(got, broad.want + (size_t)(elements - 1) * broad.item, broad.item) == 0,
+             "%s of %s elements, one of ever new shapes, has another last element than with more", broad.call.info.name,
+             kw_soak_number((uint64_t)elements));
+    kw_tensor_release(last);
+    kw_tensor_release(out);
+    for (uint32_t k = 0; k < broad.call.given; k++) kw_tensor_release(views[k]);
+  }
+}
+
+/* Whether each of its arguments is a number, or a tensor of as many elements as the result. */
+static bool is_elementwise(const kw_test_call *call, const kw_tensor_ref *out) {
+  for (uint32_t i = 0; i < call->given; i++) {
+    if (call->args[i].value.tag == KW_TAG_TENSOR_LIST) return false;
+    if (call->args[i].value.tag != KW_TAG_TENSOR) continue;
+    if (kw_tensor_describe(call->args[i].tensors[0])->numel != out->numel) return false;
+  }
+  return out->numel > LARGEST / 2;
+}
+
+static bool learn_broad(const kw_op *op, kw_dtype dtype) {
+  known_call c;
+  kw_tensor *out = NULL;
+  if (kw_op_support(op, kw_contract.device, dtype) != KW_SUPPORT_KERNEL || !kw_test_op_repeats(op)) return false;
+  if (!kw_test_call_make(op, dtype, LARGEST, &c.call)) return false;
+  if (c.call.in_place || c.call.info.result_count != 1) {
+    kw_test_call_free(&c.call);
+    return false;
+  }
+  KW_CHECK_OK(kw_test_call_run(&c.call, NULL, &out));
+  KW_CHECK_OK(kw_test_call_results(&c.call, &out, &broad.want, &c.size));
+  const bool good = is_elementwise(&c.call, kw_tensor_describe(out));
+  broad.call = c.call;
+  broad.numel = kw_tensor_describe(out)->numel;
+  broad.item = kw_dtype_size(kw_tensor_describe(out)->dtype);
+  kw_tensor_release(out);
+  if (good) return true;
+  kw_test_call_free(&c.call);
+  free(broad.want);
+  return false;
+}
+
+static bool choose_broad(void) {
+  const uint32_t count = kw_op_count(), start = (uint32_t)(kw_contract.seed * 97 % count);
+  for (uint32_t i = 0; i < count; i++) {
+    kw_op_info info = {.struct_size = sizeof info};
+    KW_CHECK_OK(kw_op_get_info(kw_op_at((start + i) % count), &info));
+    if (!info.pointwise) continue;
+    for (int kind = 0; kind < KW_TEST_KINDS; kind++) {
+      if (learn_broad(kw_op_at((start + i) % count), kw_test_kinds[kind])) return true;
+    }
+  }
+  return false;
+}
+
+/* Calls of one op with ever new shapes: what is kept for a shape has an end. */
+void kw_contract_soak_shapes(void **state) {
+  (void)state;
+  if (!choose_broad()) {
+    kw_contract_not_tried("%s has no pointwise op that gives the same each time", kw_contract.device_name);
+  }
+  kw_stream *stream = kw_test_stream();
+  const kw_soak_work work = {.objects = "calls with ever new shapes",
+                             .count = kw_soak_count(250, 5000, 70000),
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_shapes,
+                             .user = stream};
+  kw_soak_run(&work);
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  kw_test_call_free(&broad.call);
+  free(broad.want);
 }

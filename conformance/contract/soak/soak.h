@@ -18,6 +18,7 @@ const char *kw_soak_number(uint64_t number);
 /* Something that is done again and again. */
 typedef struct kw_soak_work {
   const char *objects; /* of which there is one each time: "events" */
+  uint64_t first;      /* number of the first one, from 0 on */
   uint64_t count;      /* in all */
   uint64_t block;      /* that `run` gets at most; a slow device needs its time limit for no more */
   uint64_t least;      /* bytes of memory: fewer for each object are not called growth */
@@ -58,5 +59,13 @@ kw_status kw_soak_call_run(const kw_soak_call *call, kw_stream *stream, uint64_t
 /* Once all is done: each of the first places holds what a run leaves. They stand for the objects from number `first`
  * on: "launch 30,001". */
 void kw_soak_call_check(kw_soak_call *call, uint64_t places, const char *object, uint64_t first);
+
+/* What tests do so many times, the objects being numbered from `first` on. */
+void kw_soak_launches(uint64_t first, uint64_t count);
+void kw_soak_copies(uint64_t first, uint64_t count);
+void kw_soak_records(uint64_t first, uint64_t count);
+void kw_soak_host_functions(uint64_t first, uint64_t count);
+void kw_soak_graph_launches(uint64_t first, uint64_t count);
+void kw_soak_streams(uint64_t first, uint64_t count);
 
 #endif /* KEYWAY_CONTRACT_SOAK_H */
