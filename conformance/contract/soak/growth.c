@@ -142,11 +142,11 @@ static void do_rounds(const kw_soak_work *work, uint64_t first, uint64_t count, 
   check_descriptors(work, held[ROUNDS].held[KW_RESOURCE_DESCRIPTORS], first - work->first + count);
 }
 
-/* First a few: there are limits to how many descriptors, threads and mappings can be kept, and nothing works at them.
- */
+/* First a few, where that is enough to tell: there are limits to how many descriptors, threads and mappings can be
+ * kept, and nothing works at them. */
 void kw_soak_run(const kw_soak_work *work) {
-  enum { SHARE = 50 };
-  const uint64_t few = work->count / SHARE;
-  do_rounds(work, work->first, few, KW_RESOURCE_MAPPINGS + 1);
+  enum { SHARE = 50, LEAST_ROUND = 2 * LEAST_THINGS };
+  const uint64_t share = work->count / SHARE, few = share >= (WARM_UP + ROUNDS) * LEAST_ROUND ? share : 0;
+  if (few > 0) do_rounds(work, work->first, few, KW_RESOURCE_MAPPINGS + 1);
   do_rounds(work, work->first + few, work->count - few, KW_RESOURCE_COUNT);
 }

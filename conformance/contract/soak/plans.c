@@ -184,12 +184,8 @@ static bool is_elementwise(const kw_test_call *call, const kw_tensor_ref *out) {
 static bool learn_broad(const kw_op *op, kw_dtype dtype) {
   known_call c;
   kw_tensor *out = NULL;
-  if (kw_op_support(op, kw_contract.device, dtype) != KW_SUPPORT_KERNEL || !kw_test_op_repeats(op)) return false;
+  if (kw_op_support(op, kw_contract.device, dtype) != KW_SUPPORT_KERNEL) return false;
   if (!kw_test_call_make(op, dtype, LARGEST, &c.call)) return false;
-  if (c.call.in_place || c.call.info.result_count != 1) {
-    kw_test_call_free(&c.call);
-    return false;
-  }
   KW_CHECK_OK(kw_test_call_run(&c.call, NULL, &out));
   KW_CHECK_OK(kw_test_call_results(&c.call, &out, &broad.want, &c.size));
   const bool good = is_elementwise(&c.call, kw_tensor_describe(out));
@@ -207,10 +203,11 @@ static bool choose_broad(void) {
   const uint32_t count = kw_op_count(), start = (uint32_t)(kw_contract.seed * 97 % count);
   for (uint32_t i = 0; i < count; i++) {
     kw_op_info info = {.struct_size = sizeof info};
-    KW_CHECK_OK(kw_op_get_info(kw_op_at((start + i) % count), &info));
-    if (!info.pointwise) continue;
+    const kw_op *op = kw_op_at((start + i) % count);
+    KW_CHECK_OK(kw_op_get_info(op, &info));
+    if (!info.pointwise || !kw_soak_is_plain(op, &info)) continue;
     for (int kind = 0; kind < KW_TEST_KINDS; kind++) {
-      if (learn_broad(kw_op_at((start + i) % count), kw_test_kinds[kind])) return true;
+      if (learn_broad(op, kw_test_kinds[kind])) return true;
     }
   }
   return false;

@@ -31,9 +31,12 @@ typedef struct kw_soak_work {
 } kw_soak_work;
 
 /* Does all of it, a fifth at a time, and fails when each fifth but the first has left the process with more of
- * something: descriptors, threads, mappings, memory of the device or of the host. Before that it does the same with a
- * few of them. */
+ * something: descriptors, threads, mappings, memory of the device or of the host. Where there are many it does the
+ * same with a few of them first. */
 void kw_soak_run(const kw_soak_work *work);
+
+/* Whether runs of the op may be compared, and write nothing but one result. */
+bool kw_soak_is_plain(const kw_op *op, const kw_op_info *info);
 
 /* A call of an op that the device claims, and places for what it computes: a run that did not happen, or went
  * elsewhere, shows in its place. */

@@ -8,8 +8,7 @@
 
 enum { NUMEL = 16, LARGEST = 1024, LEAST_STRIDE = 256 };
 
-/* Whether two runs of the op may be compared, and write nothing but one result. */
-static bool is_plain(const kw_op *op, const kw_op_info *info) {
+bool kw_soak_is_plain(const kw_op *op, const kw_op_info *info) {
   if (info->result_count != 1 || info->counted || kw_op_result_alias(op, 0) >= 0) return false;
   for (uint32_t i = 0; i < info->arg_count; i++) {
     kw_arg_info arg = {.struct_size = sizeof arg};
@@ -39,7 +38,7 @@ static bool choose(kw_soak_call *c, bool pointwise, kw_tensor_ref *out_form) {
     const kw_op *op = kw_op_at((start + i) % count);
     kw_op_info info = {.struct_size = sizeof info};
     KW_CHECK_OK(kw_op_get_info(op, &info));
-    if (info.pointwise != pointwise || !is_plain(op, &info)) continue;
+    if (info.pointwise != pointwise || !kw_soak_is_plain(op, &info)) continue;
     for (int kind = 0; kind < KW_TEST_KINDS; kind++) {
       if (learn(c, op, kw_test_kinds[kind], out_form)) return true;
     }
