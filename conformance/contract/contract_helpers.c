@@ -166,6 +166,16 @@ void kw_test_need_op(const char *op) {
   if (!kw_test_has(op)) kw_test_skip("the device has no %s in f32", op);
 }
 
+void kw_test_need_energy(void) {
+  kw_energy_window *window = NULL;
+  kw_energy energy = {.struct_size = sizeof energy};
+  kw_test_need(KW_NATIVE_ENERGY);
+  kw_status status = kw_energy_begin(kw_contract.device, &window);
+  if (status == KW_ERR_UNSUPPORTED) kw_test_skip("%s", kw_error_message());
+  KW_CHECK_STATUS(status, KW_OK);
+  KW_CHECK_OK(kw_energy_end(window, &energy));
+}
+
 void kw_test_add(kw_stream *stream, kw_tensor *a, kw_tensor *b, kw_tensor **out) {
   kw_value args[] = {kw_arg_tensor(a), kw_arg_tensor(b)};
   KW_CHECK_OK(kw_op_call(kw_op_find("add.Tensor"), stream, args, 2, out, 1));

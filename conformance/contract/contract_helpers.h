@@ -67,6 +67,8 @@ void kw_test_expect_f32(const kw_tensor *tensor, const float *want, size_t count
 bool kw_test_has(const char *op);
 /* Skips the test unless it does. */
 void kw_test_need_op(const char *op);
+/* Skips the test unless the device has an energy counter that can be read here. */
+void kw_test_need_energy(void);
 /* out = a + b on the stream; *out NULL or an existing tensor. */
 void kw_test_add(kw_stream *stream, kw_tensor *a, kw_tensor *b, kw_tensor **out);
 

@@ -6,16 +6,6 @@
 
 enum { COUNT = 4096, READINGS = 200 };
 
-static void need_energy(void) {
-  kw_test_need(KW_NATIVE_ENERGY);
-  kw_energy_window *window;
-  kw_status status = kw_energy_begin(kw_contract.device, &window);
-  if (status == KW_ERR_UNSUPPORTED) kw_test_skip("%s", kw_error_message());
-  KW_CHECK_OK(status);
-  kw_energy energy = {.struct_size = sizeof energy};
-  KW_CHECK_OK(kw_energy_end(window, &energy));
-}
-
 static void work(void) {
   kw_tensor *bytes = kw_test_bytes(COUNT, 1);
   kw_test_expect_bytes(bytes, 1, "what was written while energy is measured");
@@ -25,7 +15,7 @@ static void work(void) {
 /* energy.read never gives less than before: a window that holds another one holds at least its energy. */
 void kw_contract_energy_never_decreases(void **state) {
   (void)state;
-  need_energy();
+  kw_test_need_energy();
   kw_energy_window *outer, *inner;
   kw_energy all = {.struct_size = sizeof all};
   double sum = 0;
@@ -57,7 +47,7 @@ static int read_body(int index, void *user, char *text, size_t size) {
 /* energy.read may be called from any thread. */
 void kw_contract_energy_from_any_thread(void **state) {
   (void)state;
-  need_energy();
+  kw_test_need_energy();
   kw_test_run_threads(read_body, NULL);
 }
 

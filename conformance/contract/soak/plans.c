@@ -221,7 +221,7 @@ void kw_contract_soak_shapes(void **state) {
   }
   kw_stream *stream = kw_test_stream();
   const kw_soak_work work = {.objects = "calls with ever new shapes",
-                             .count = kw_soak_count(250, 5000, 70000),
+                             .count = kw_soak_count(250, 5000, 20000),
                              .block = BLOCK,
                              .least = LEAST,
                              .run = run_shapes,

@@ -86,6 +86,7 @@ static void take_memory(kw_resources *out) {
   /* Exact, unlike statm, where each processor counts some pages for itself. */
   out->held[KW_RESOURCE_RESIDENT] = kib_in("/proc/self/smaps_rollup", "Rss:");
   out->held[KW_RESOURCE_ADDRESSES] = kib_in("/proc/self/status", "VmSize:");
+  out->held[KW_RESOURCE_MAPPINGS] = lines("/proc/self/maps");
 }
 
 /* Threads that were told to end and have not been run since. */
@@ -106,7 +107,6 @@ void kw_resources_take(const kw_resources *before, kw_resources *out) {
   if (before) let_threads_end(before->held[KW_RESOURCE_THREADS]);
   if (MEMORY_TELLS) take_memory(out);
   out->held[KW_RESOURCE_DEVICE] = device_used();
-  out->held[KW_RESOURCE_MAPPINGS] = lines("/proc/self/maps");
   out->held[KW_RESOURCE_THREADS] = entries("/proc/self/task");
   out->held[KW_RESOURCE_DESCRIPTORS] = entries("/proc/self/fd");
 }

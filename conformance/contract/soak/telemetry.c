@@ -45,13 +45,7 @@ static void run_windows(void *user, uint64_t first, uint64_t count) {
 /* Windows of energy. */
 void kw_contract_soak_energy(void **state) {
   (void)state;
-  kw_energy_window *window = NULL;
-  kw_energy energy = {.struct_size = sizeof energy};
-  kw_test_need(KW_NATIVE_ENERGY);
-  kw_status status = kw_energy_begin(kw_contract.device, &window);
-  if (status == KW_ERR_UNSUPPORTED) kw_test_skip("%s", kw_error_message());
-  KW_CHECK_STATUS(status, KW_OK);
-  KW_CHECK_OK(kw_energy_end(window, &energy));
+  kw_test_need_energy();
   const kw_soak_work work = {.objects = "windows of energy",
                              .count = kw_soak_count(250, 5000, 70000),
                              .block = BLOCK / 10,
