@@ -69,7 +69,7 @@ static const kw_cli_option options[] = {
     {"--junit", "FILE", "write it as JUnit XML"},
     {"--tap", "FILE", "write it in the Test Anything Protocol"},
     {"--html", "FILE", "write it as a page to look at"},
-    {"--markdown", NULL, "print numbers of cases and times instead of the report"},
+    {"--markdown", NULL, "print numbers of cases and times instead of the report; of --exhaustive the table of errors"},
     {"--verbose", NULL, "show all failures and all that is unclaimed"},
     {"-v", NULL, "the same"},
 };
