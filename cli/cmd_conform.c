@@ -130,17 +130,25 @@ static bool take_budget(const kw_cli_args *args, kw_run_options *o) {
   return true;
 }
 
-/* "f32", or "f32/256": one pattern of 256. */
+/* "f32,f16", or "f32/256": one pattern of 256. */
 static bool take_exhaustive(const kw_cli_args *args, kw_run_options *o) {
   const char *text = kw_cli_args_value(args, "--exhaustive");
-  uint64_t share = 1;
   o->state = kw_cli_args_value(args, "--state");
+  o->share = 1;
   if (!text) return !o->state || complain("--state goes with --exhaustive");
-  bool good =
-      strcmp(text, "f32") == 0 || (strncmp(text, "f32/", 4) == 0 && kw_cli_parse_u64(text + 4, 2, 1024, &share));
-  if (!good || share & (share - 1))
-    return complain("--exhaustive takes f32, or f32/N with a power of two from 2 to 1024");
-  o->exhaustive = (uint32_t)share;
+  bool good = true;
+  for (const char *p = text; p && good; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+    char item[16], *slash;
+    uint64_t share = 1;
+    snprintf(item, sizeof item, "%.*s", (int)strcspn(p, ","), p);
+    if ((slash = strchr(item, '/')) != NULL) *slash++ = 0;
+    const kw_dtype dtype = kw_element_from_name(item, strlen(item));
+    good = dtype == KW_F32 || ((dtype == KW_F16 || dtype == KW_BF16) && !slash);
+    if (slash) good = good && kw_cli_parse_u64(slash, 2, 1024, &share) && !(share & (share - 1));
+    if (good) o->exhaustive |= KW_DTYPE_BIT(dtype);
+    if (dtype == KW_F32) o->share = (uint32_t)share;
+  }
+  if (!good) return complain("--exhaustive takes f32, f16 and bf16, and f32/N with a power of two from 2 to 1024");
   return !o->suites || complain("--exhaustive is a suite of its own: leave out --suite");
 }
 
@@ -269,7 +277,7 @@ static const kw_cli_option options[] = {
     {"--budget", "N", "of --suite programs: so many, or with an s as many as can be begun in N seconds (default 100)"},
     {"--exhaustive", "f32",
      "instead of the cases all 2^32 patterns of f32, for ops of one tensor, and a dense share for\n"
-     "others; f32/256: one pattern of 256"},
+     "others; f32/256: one pattern of 256; f32,f16,bf16: of those, too"},
     {"--state", "FILE", "with --exhaustive: notes what passed, and goes on from there when it is run again"},
     {"--op", "GLOBS", "only ops whose name matches, comma-separated: 'add.*,mul.*'"},
     {"--case", "GLOB", "only this case, as a report names it; or all that match: '*/f32/prime/1'"},

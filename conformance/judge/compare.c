@@ -340,7 +340,10 @@ void kw_compare_result(const kw_case *c, uint32_t result, const kw_rule *rule, c
     const char *element = (const char *)got + (size_t)i * size;
     double error, bound;
     const bool pass = kw_compare_at(c, dtype, rule, expected, i, element, &error, &bound);
-    if (error > v->error) v->error = error;
+    if (error > v->error) {
+      v->error = error;
+      v->worst = i;
+    }
     if (pass) continue;
     if (v->wrong++ == 0) {
       v->index = i;

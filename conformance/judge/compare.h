@@ -90,6 +90,7 @@ typedef struct kw_comparison {
   int64_t wrong;   /* elements that do not pass */
   int64_t index;   /* the first of them, row-major */
   double error;    /* the largest error of all elements, passing or not */
+  int64_t worst;   /* the first element that has it, where it is not 0 */
   char text[704];  /* what differed, one line; "" when it passes */
   char defect[64]; /* a defect recognised by its looks: "tail not written", "poison visible"; or "" */
 } kw_comparison;

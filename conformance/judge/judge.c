@@ -62,9 +62,23 @@ static void describe(bool there, kw_dtype dtype, uint32_t rank, const int64_t *s
 
 /* What a run is held against. */
 typedef struct expectation {
+  uint64_t seed;
   kw_oracle_results oracle;
   kw_block_side sides[KW_CASE_RUN_PATHS]; /* of a block, in place of the oracle: judged already, path by path */
 } expectation;
+
+/* The operands of an element of a case whose tensors are dense: "0.5 (0x3800)". */
+static void print_operands(const kw_case *c, uint64_t seed, uint32_t run, int64_t index, char *text, size_t size) {
+  size_t used = 0;
+  for (uint32_t i = 0; i < KW_MAX_ARGS && used < size; i++) {
+    if (!c->tensors[i].given || c->tensors[i].output) continue;
+    _Alignas(16) char element[16], operand[80];
+    const kw_value_key key = kw_case_value_key(c, i, seed, run);
+    kw_value_make(&key, c->tensors[i].dtype, (uint64_t)index, element);
+    kw_compare_print_element(operand, sizeof operand, c->tensors[i].dtype, element);
+    used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", operand);
+  }
+}
 
 static bool is_block(const kw_case *c) {
   return c->class >= KW_CLASS_COUNT;
@@ -121,6 +135,8 @@ static bool judge_output(const manner *how, kw_case_result *result, const kw_cas
   if (error > result->error) {
     result->error = error;
     if (side) memcpy(result->worst, side->worst, sizeof result->worst);
+    if (c->class == KW_CLASS_EXHAUSTIVE)
+      print_operands(c, expected->seed, ran->run, found.worst, result->worst, sizeof result->worst);
   }
   snprintf(text, sizeof text, "%s%s", name, found.text);
   if (!found.pass) fail(result, ran, path, found.defect, text);
@@ -173,6 +189,7 @@ static bool right_in(const manner *how, const kw_case *c, const kw_case_run *ran
   kw_case_result scratch = {0};
   expectation *expected = calloc(1, sizeof *expected);
   if (!expected) abort();
+  expected->seed = seed;
   const bool known =
       c->op->vendor || (is_block(c) ? judge_block(c, ran, seed, how->flush, how, path, expected)
                                     : kw_oracle_run(c, seed, ran->run, how->flush, &expected->oracle) == KW_OK);
@@ -251,6 +268,7 @@ uint32_t kw_judge_run(const kw_suite_op *op, const kw_case_run *ran, uint64_t se
   }
   expectation *expected = calloc(1, sizeof *expected);
   if (!expected) abort();
+  expected->seed = seed;
   const bool known = op->vendor     ? true
                      : is_block(&c) ? judge_block(&c, ran, seed, flush, NULL, NULL, expected)
                                     : kw_oracle_run(&c, seed, ran->run, flush, &expected->oracle) == KW_OK;

@@ -31,7 +31,8 @@ typedef struct kw_case_result {
   kw_outcome outcome;
   uint32_t failed_run;       /* the run that a failure's text is about */
   double error;              /* largest, in units of kw_rule_shown */
-  char worst[KW_WORST_TEXT]; /* of a block (block.h): the operands at that error, "0.5 (0x3f000000)" */
+  char worst[KW_WORST_TEXT]; /* of blocks (block.h) and the class exhaustive: the operands at that error, "0.5
+                                (0x3f000000)" */
   bool self_referenced;      /* judged by the vendor's own reference */
   bool unreferenced;         /* a vendor's op without one: only run */
   bool tf32, fast;           /* judged as well in this math mode: kernels that need it */

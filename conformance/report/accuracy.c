@@ -12,11 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The case of an id of an op of the table; false for others. */
-static bool find_block(const kw_report_case *c, kw_case *out_case) {
+/* Whether all patterns, or a share of them, were asked for: every run has some of narrow floats. */
+static bool is_exhaustive(const kw_report *report) {
+  return strncmp(report->chosen, "--exhaustive ", 13) == 0;
+}
+
+/* The case of an id of an op of the table, where it is one of patterns; false for others. */
+static bool find_patterns(const kw_report_case *c, kw_case *out_case) {
   uint32_t count;
   const kw_suite_op *ops = kw_suite_ops(&count);
-  return c->op >= 0 && kw_case_from_id(c->id, ops, count, out_case) && out_case->class >= KW_CLASS_COUNT;
+  if (c->op < 0 || !kw_case_from_id(c->id, ops, count, out_case)) return false;
+  return out_case->class >= KW_CLASS_COUNT || out_case->class == KW_CLASS_EXHAUSTIVE;
 }
 
 /* "approximate='tanh'": the arguments that are no tensors and not left to their defaults. */
@@ -42,7 +48,7 @@ static void add(kw_accuracy_line *line, const kw_report_case *c, const kw_case *
   const bool tried = c->outcome != KW_OUTCOME_NONE;
   line->blocks += tried;
   line->failed += tried && c->outcome != KW_OUTCOME_PASS;
-  line->patterns = block->class == KW_CLASS_PATTERNS;
+  line->patterns = block->class != KW_CLASS_DENSE;
   if (c->error <= line->error) return;
   line->error = c->error;
   line->worst = c->worst;
@@ -53,15 +59,17 @@ kw_accuracy_line *kw_report_accuracy(const kw_report *report, uint32_t *out_coun
   kw_case *c = malloc(sizeof *c);
   uint32_t count = 0;
   if (!lines || !c) abort();
-  for (uint32_t i = 0; i < report->case_count; i++) {
+  for (uint32_t i = 0; is_exhaustive(report) && i < report->case_count; i++) {
     const kw_report_case *from = &report->cases[i];
-    const char *class = strstr(from->id, "/patterns/");
-    if ((!class && !strstr(from->id, "/dense/")) || !find_block(from, c)) continue;
-    const uint32_t form = c->number / KW_CASE_BLOCKS;
+    if (!find_patterns(from, c)) continue;
+    const bool block = c->class >= KW_CLASS_COUNT;
+    const uint32_t form = block ? c->number / KW_CASE_BLOCKS : c->number;
     kw_accuracy_line *last = count ? &lines[count - 1] : NULL;
     if (!last || last->op != &report->ops[from->op] || last->form_number != form) {
       last = &lines[count++];
       *last = (kw_accuracy_line){.op = &report->ops[from->op], .form_number = form, .worst = ""};
+      last->of = block ? KW_CASE_BLOCKS : 1;
+      last->size = block ? KW_CASE_BLOCK_SIZE : 1 << 16;
       print_form(c, last->form, sizeof last->form);
       const kw_op_bound bound = kw_rule_shown(c->op);
       kw_op_bound_text(&bound, last->bound, sizeof last->bound);
@@ -76,23 +84,22 @@ kw_accuracy_line *kw_report_accuracy(const kw_report *report, uint32_t *out_coun
 void kw_accuracy_tried(const kw_accuracy_line *line, char *text, size_t size) {
   if (!line->patterns) {
     snprintf(text, size, "dense, %u x 2^22", line->blocks);
-  } else if (line->blocks == KW_CASE_BLOCKS) {
-    snprintf(text, size, "exhaustive, 2^32");
+  } else if (line->blocks == line->of) {
+    snprintf(text, size, "exhaustive, %s", line->of > 1 ? "2^32" : "2^16");
   } else {
-    snprintf(text, size, "%u/%d of exhaustive", line->blocks, KW_CASE_BLOCKS);
+    snprintf(text, size, "%u/%u of exhaustive", line->blocks, line->of);
   }
 }
 
 void kw_accuracy_error(const kw_accuracy_line *line, char *text, size_t size) {
-  const char *unit = strcmp(line->op->unit, "growth") == 0 ? "of the bound" : line->op->unit;
-  if (line->error == 0) {
-    snprintf(text, size, "%s",
-             line->failed                                                ? "wrong"
-             : strcmp(line->op->unit, "ulp") == 0 && line->op->bound > 0 ? "below 2^-12 of the bound"
-                                                                         : "none");
-  } else if (line->error > 1e300) {
+  const bool sums = strcmp(line->op->unit, "growth") == 0, wrong = line->failed > 0 && line->error == 0;
+  if (wrong || line->error > 1e300) {
     snprintf(text, size, "wrong");
+  } else if (line->error > 0) {
+    snprintf(text, size, "%.6g %s", line->error, sums ? "of the bound" : line->op->unit);
+  } else if (line->op->bound == 0) {
+    snprintf(text, size, "none");
   } else {
-    snprintf(text, size, "%.6g %s", line->error, unit);
+    snprintf(text, size, line->of > 1 || !line->patterns ? "below 2^-12 of the bound" : "none beyond rounding");
   }
 }

@@ -11,12 +11,13 @@
 typedef struct kw_accuracy_line {
   const kw_report_op *op;
   uint32_t form_number;
-  char form[96];  /* the attributes, "approximate='tanh'"; "" */
-  char bound[96]; /* what the op promises, kw_op_bound_text */
-  bool patterns;  /* all patterns in order; otherwise a dense share */
-  uint32_t blocks, failed;
-  double error;      /* the largest, in units of the op's bound; 0: too small to be told from none */
-  const char *worst; /* the operands there; "" */
+  char form[96];               /* the attributes, "approximate='tanh'"; "" */
+  char bound[96];              /* what the op promises, kw_op_bound_text */
+  bool patterns;               /* all patterns in order; otherwise a dense share */
+  uint32_t blocks, of, failed; /* that were run, of how many all patterns are, and which are wrong */
+  uint32_t size;               /* patterns of a block */
+  double error;                /* the largest, in units of the op's bound; 0: too small to be told from none */
+  const char *worst;           /* the operands there; "" */
 } kw_accuracy_line;
 
 /* One line per op and form, in the order of the cases, which own the text; the caller's to free. None where nothing of

@@ -6,7 +6,6 @@
 #include "report/formats.h"
 
 #include "base/text.h"
-#include "case/case.h"
 #include "report/accuracy.h"
 #include "report/put_text.h"
 
@@ -155,8 +154,8 @@ static void put_accuracy(const kw_report *report, FILE *out) {
       put_text(out, keys[k], texts[k]);
     }
     fprintf(out, ", \"exhaustive\": %s, \"blocks\": %u, \"failed\": %u, \"patterns\": %" PRIu64 ", \"bound\": %.6g",
-            l->patterns && l->blocks == KW_CASE_BLOCKS ? "true" : "false", l->blocks, l->failed,
-            (uint64_t)l->blocks * KW_CASE_BLOCK_SIZE, l->op->bound);
+            l->patterns && l->blocks == l->of ? "true" : "false", l->blocks, l->failed, (uint64_t)l->blocks * l->size,
+            l->op->bound);
     put_error(out, "max_error", l->error);
     fputc('}', out);
   }

@@ -56,10 +56,16 @@ static char *chosen_of(const kw_run_options *options) {
   if (options->after) return text_of("--after '%s' --case '%s'", options->after, options->case_id);
   if (options->case_id) return text_of("--case '%s'", options->case_id);
   if (options->exhaustive) {
-    char share[16] = "";
-    if (options->exhaustive > 1) snprintf(share, sizeof share, "/%u", options->exhaustive);
+    static const kw_dtype dtypes[] = {KW_F32, KW_F16, KW_BF16};
+    char list[32] = "", share[16] = "";
+    if (options->share > 1) snprintf(share, sizeof share, "/%u", options->share);
+    for (size_t i = 0, used = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
+      if (!(options->exhaustive & KW_DTYPE_BIT(dtypes[i]))) continue;
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", used ? "," : "", kw_element_name(dtypes[i]),
+                               dtypes[i] == KW_F32 ? share : "");
+    }
     const bool some = options->op_globs != NULL;
-    return text_of("--exhaustive f32%s%s%s%s", share, some ? " --op '" : "", some ? options->op_globs : "",
+    return text_of("--exhaustive %s%s%s%s", list, some ? " --op '" : "", some ? options->op_globs : "",
                    some ? "'" : "");
   }
   if (options->suites && options->op_globs) return text_of("--suite %s --op '%s'", options->suites, options->op_globs);

@@ -25,7 +25,7 @@ typedef struct kw_report_case {
   int op; /* index in ops; -1: a contract test */
   kw_outcome outcome;
   double error;           /* largest, in units of the op's bound; INFINITY: wrong where only one value is right */
-  char *worst;            /* of a block: the operands at that error, "0.5 (0x3f000000)"; "" */
+  char *worst;            /* of blocks and the class exhaustive: the operands there, "0.5 (0x3f000000)"; "" */
   bool self_referenced;   /* judged by the vendor's own reference */
   bool unreferenced;      /* a vendor's op without one: only run */
   bool tf32, fast;        /* judged as well in this math mode: kernels that need it */

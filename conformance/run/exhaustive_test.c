@@ -107,8 +107,9 @@ static const char *text(const cJSON *object, const char *key) {
 
 static void refusals_say_why(void **state) {
   (void)state;
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f16"), 2);
-  contains("--exhaustive takes f32, or f32/N with a power of two from 2 to 1024");
+  assert_int_equal(run("conform --device cpu:0 --exhaustive f64"), 2);
+  contains("--exhaustive takes f32, f16 and bf16, and f32/N with a power of two from 2 to 1024");
+  assert_int_equal(run("conform --device cpu:0 --exhaustive f32,f16/2"), 2);
   assert_int_equal(run("conform --device cpu:0 --exhaustive f32/3"), 2);
   assert_int_equal(run("conform --device cpu:0 --exhaustive f32 --suite ops"), 2);
   contains("leave out --suite");
@@ -158,6 +159,29 @@ static void the_table_says_what_was_tried(void **state) {
   contains("# Accuracy of cpu:0");
   contains("| pow.Scalar (self=2) | f32 | dense, 1 x 2^22 | 0.50");
   contains(" ulp | 16 ulp | ");
+}
+
+static void narrow_floats_stand_beside(void **state) {
+  (void)state;
+  assert_int_equal(run("conform --device cpu:0 --exhaustive f32/1024,bf16,f16 --op 'exp,neg' --json a.json"), 0);
+  contains("only --exhaustive f32/1024,f16,bf16 --op 'exp,neg'");
+  contains("none beyond rounding");
+  cJSON *json = read_json("a.json");
+  const cJSON *lines = cJSON_GetObjectItem(json, "accuracy"), *line;
+  int narrow = 0;
+  assert_int_equal(cJSON_GetArraySize(lines), 6);
+  cJSON_ArrayForEach(line, lines) {
+    const bool all = cJSON_IsTrue(cJSON_GetObjectItem(line, "exhaustive"));
+    assert_true(all == (strcmp(text(line, "dtype"), "f32") != 0));
+    if (!all) continue;
+    narrow++;
+    assert_true(number(line, "patterns") == 65536 && number(line, "max_error") < 3);
+    assert_true((*text(line, "worst") != 0) == (number(line, "max_error") > 0));
+    if (strcmp(text(line, "op"), "exp") == 0 && strcmp(text(line, "dtype"), "f16") == 0)
+      assert_non_null(strstr(text(line, "worst"), " (0x"));
+  }
+  assert_int_equal(narrow, 4);
+  cJSON_Delete(json);
 }
 
 /* ---- Going on ---------------------------------------------------------------------------------------------------- */
@@ -277,6 +301,7 @@ int main(void) {
       cmocka_unit_test(refusals_say_why),
       cmocka_unit_test(blocks_are_listed),
       cmocka_unit_test(the_table_says_what_was_tried),
+      cmocka_unit_test(narrow_floats_stand_beside),
       cmocka_unit_test(an_interrupted_run_goes_on),
       cmocka_unit_test(a_line_that_was_cut_off_is_none),
       cmocka_unit_test(the_state_of_another_run_is_refused),

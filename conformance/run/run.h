@@ -30,7 +30,8 @@ typedef struct kw_run_options {
   const char *expect;     /* file of known failures; NULL */
   uint32_t programs;      /* how many, where they are asked for */
   double program_seconds; /* above 0: as many as can be begun in that time instead */
-  uint32_t exhaustive;    /* blocks of f32's patterns instead of all else: one pattern of so many; 0: not */
+  uint64_t exhaustive;    /* dtypes of which all patterns are tried, instead of all else, KW_DTYPE_BIT; 0: not so */
+  uint32_t share;         /* of f32 one pattern of so many */
   const char *state;      /* the file from which such a run goes on; NULL */
   bool list, verbose, no_shrink, fail_fast;
 } kw_run_options;

@@ -135,7 +135,7 @@ static void select_ops(kw_run *run) {
  */
 static void add_blocks(kw_run *run, const kw_op_facts *op) {
   enum { DENSE_BLOCKS = 64 };
-  const uint32_t share = run->options->exhaustive, part = share < KW_CASE_BLOCKS ? KW_CASE_BLOCKS / share : 1;
+  const uint32_t share = run->options->share, part = share < KW_CASE_BLOCKS ? KW_CASE_BLOCKS / share : 1;
   kw_case c;
   double units;
   const bool one = kw_case_make(&op->op, KW_F32, KW_CLASS_PATTERNS, 0, &c);
@@ -150,15 +150,24 @@ static void add_blocks(kw_run *run, const kw_op_facts *op) {
   }
 }
 
+/* All patterns of a narrow float are few: cases of their own have them. */
+static void add_all_bits(kw_run *run, const kw_op_facts *op, kw_dtype dtype) {
+  kw_case c;
+  for (uint32_t n = 0; kw_case_make(&op->op, dtype, KW_CLASS_EXHAUSTIVE, n, &c); n++) add_case(run, c.id, op, dtype);
+}
+
 /* In place of all other cases. */
 static void select_blocks(kw_run *run) {
   const kw_run_options *options = run->options;
   const kw_dtype half = kw_level_half(&options->level, &run->facts);
   for (uint32_t i = 0; i < run->facts.op_count; i++) {
     const kw_op_facts *op = &run->facts.ops[i];
-    const uint64_t keys =
+    const uint64_t asked =
         options->level.text ? kw_level_keys(&options->level, &op->op, half) : op->kernels | op->decomposed;
-    if (op_wanted(options, op->op.name) && keys & KW_DTYPE_BIT(KW_F32)) add_blocks(run, op);
+    const uint64_t dtypes = op_wanted(options, op->op.name) ? asked & options->exhaustive : 0;
+    if (dtypes & KW_DTYPE_BIT(KW_F16)) add_all_bits(run, op, KW_F16);
+    if (dtypes & KW_DTYPE_BIT(KW_BF16)) add_all_bits(run, op, KW_BF16);
+    if (dtypes & KW_DTYPE_BIT(KW_F32)) add_blocks(run, op);
   }
 }
 
