@@ -83,11 +83,9 @@ static bool others_take_it(double seconds, int64_t growth) {
   return taken > growth / 4;
 }
 
-/* Two digits say enough, and are the same the next time. */
+/* To a power of two: that says enough, and is the same the next time. */
 static uint64_t rounded(double value) {
-  double unit = 1;
-  while (value / unit >= 100) unit *= 10;
-  return (uint64_t)(unit * floor(value / unit + 0.5));
+  return UINT64_C(1) << (int)(log2(value < 1 ? 1 : value) + 0.5);
 }
 
 static void blame(const kw_soak_work *work, kw_resource resource, int64_t growth, uint64_t count) {
