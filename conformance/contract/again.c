@@ -7,17 +7,7 @@
 #include "guest.h"
 #include "scenarios.h"
 
-#include <dirent.h>
 #include <stdio.h>
-
-static int count_threads(void) {
-  DIR *tasks = opendir("/proc/self/task");
-  if (!tasks) return 0;
-  int count = 0;
-  while (readdir(tasks)) count++;
-  closedir(tasks);
-  return count;
-}
 
 int kw_child_init_again(void) {
   enum { ROUNDS = 6 };
@@ -43,7 +33,7 @@ int kw_child_init_again(void) {
       kw_guest_use_device(&g, plugin, (uint64_t)round, when); /* once init and shutdown with nothing in between */
     KW_GUEST_OK(when, g.desc->shutdown(plugin));
     memset(&table, 0, sizeof table); /* who still calls it crashes */
-    int now = count_threads();
+    int now = kw_test_count_threads();
     if (round == 0) threads = now; /* with those of libraries that start once and stay */
     KW_CHECK(now < threads + ROUNDS / 2, "%d threads ran after one init and shutdown, %d after %d", threads, now,
              round + 1);

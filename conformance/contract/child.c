@@ -43,10 +43,12 @@ static char **child_environment(void) {
 
 void kw_test_child(const char *scenario) {
   if (!*kw_contract.plugin_path) kw_test_skip("the file of this device's plugin is not known");
-  char seed[32], end[96], output[1024];
+  char seed[32], patience[32], effort[16], end[96], output[1024];
   snprintf(seed, sizeof seed, "%" PRIu64, kw_contract.seed);
-  const char *argv[] = {"keyway-worker",         "child", scenario, seed, kw_contract.device_name,
-                        kw_contract.plugin_path, NULL};
+  snprintf(patience, sizeof patience, "%g", kw_contract.patience);
+  snprintf(effort, sizeof effort, "%d", (int)kw_contract.effort);
+  const char *argv[] = {"keyway-worker",         "child",  scenario, seed, kw_contract.device_name,
+                        kw_contract.plugin_path, patience, effort,   NULL};
   int caught = memfd_create("child", MFD_CLOEXEC);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -67,6 +69,7 @@ void kw_test_child(const char *scenario) {
   close(caught);
   if (WIFEXITED(status) && WEXITSTATUS(status) == KW_CHILD_SKIPS) kw_test_skip("%s", output);
   if (WIFEXITED(status) && WEXITSTATUS(status) == KW_CHILD_NOT_TRIED) kw_contract_not_tried("%s", output);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == KW_CHILD_WAITED) kw_contract_time_out(output);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 1 && *output) KW_FAIL("%s", output);
   describe_end(status, end, sizeof end);
   KW_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a process that did this and nothing else %s%s%s", end,

@@ -9,10 +9,8 @@
 
 #include "contract_helpers.h"
 
-/* Runs a scenario and fails the test unless it exits with code 0, or skips it where it does with KW_CHILD_SKIPS: stderr
- * then has the reason. KW_CHILD_NOT_TRIED: the same for kw_contract_not_tried. */
-#define KW_CHILD_SKIPS 77
-#define KW_CHILD_NOT_TRIED 78
+/* Runs a scenario and fails the test unless it exits with code 0 or one of KW_CHILD_*: then the test ends alike, with
+ * what is on stderr. */
 void kw_test_child(const char *scenario);
 
 /* In a scenario: loads the plugin under test, and no other, and opens the device as kw_contract.device. */

@@ -23,6 +23,7 @@ SUITE(memory, KW_MEMORY_TESTS)
 SUITE(stream, KW_STREAM_TESTS)
 SUITE(launch, KW_LAUNCH_TESTS)
 SUITE(event, KW_EVENT_TESTS)
+SUITE(slots, KW_SLOTS_TESTS)
 SUITE(copy, KW_COPY_TESTS)
 SUITE(thread, KW_THREAD_TESTS)
 SUITE(error, KW_ERROR_TESTS)
@@ -48,25 +49,9 @@ OP_TESTS(graph, KW_GRAPH_OP_TESTS)
   { #suite, suite##_tests, COUNT(suite##_tests), suite##_op_tests, COUNT(suite##_op_tests) }
 
 const kw_contract_suite kw_contract_suites[] = {
-    ROW(abi),
-    ROW(environment),
-    ROW(lifecycle),
-    ROW(memory),
-    ROW(stream),
-    ROW(launch),
-    ROW(event),
-    ROW(copy),
-    ROW(thread),
-    ROW_WITH_OPS(error),
-    ROW_OF_OPS(determinism),
-    ROW(rng),
-    ROW_WITH_OPS(graph),
-    ROW(energy),
-    ROW(profile),
-    ROW(interop),
-    ROW(activity),
-    ROW(exit),
-    ROW(fault),
-    ROW(soak),
+    ROW(abi),   ROW(environment),    ROW(lifecycle), ROW(memory),  ROW(stream),         ROW(launch),
+    ROW(event), ROW(slots),          ROW(copy),      ROW(thread),  ROW_WITH_OPS(error), ROW_OF_OPS(determinism),
+    ROW(rng),   ROW_WITH_OPS(graph), ROW(energy),    ROW(profile), ROW(interop),        ROW(activity),
+    ROW(exit),  ROW(fault),          ROW(soak),
 };
 const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

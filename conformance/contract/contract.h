@@ -30,6 +30,7 @@ typedef struct kw_contract_env {
   const kw_op *op;  /* of a test that runs once per op */
   double patience;  /* by what the limits of waits are multiplied */
   kw_effort effort; /* how often to repeat what shows only now and then, or after many times */
+  bool is_child;    /* this process was started for one scenario of a test (child.h) */
 } kw_contract_env;
 extern kw_contract_env kw_contract;
 
@@ -51,6 +52,9 @@ void kw_contract_set_failure(const char *text);
 /* The same of a test that waited in vain: `text` says for what. */
 void kw_contract_set_timeout(const char *text);
 
+/* Ends the running test as one that did. */
+void kw_contract_time_out(const char *text) __attribute__((noreturn));
+
 /* Ends the running test as not applicable; `reason` is static text. */
 void kw_contract_set_skip_reason(const char *reason);
 #define kw_contract_skip(reason)           \
@@ -62,5 +66,8 @@ void kw_contract_set_skip_reason(const char *reason);
 /* Ends the running test as not tried; the text is copied. It stands in the verdict line, up to the first ';' of it and
  * once for all tests that say the same or the same with other numbers: "scale needs 12 GiB; 3.1 GiB are free". */
 void kw_contract_not_tried(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* With what a child ends that does not fail: stderr has the text for the test which started it. */
+enum { KW_CHILD_SKIPS = 77, KW_CHILD_NOT_TRIED = 78, KW_CHILD_WAITED = 79 };
 
 #endif /* KEYWAY_CONFORMANCE_CONTRACT_H */

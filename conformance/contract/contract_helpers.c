@@ -6,6 +6,7 @@
 #include "base/worker_note.h"
 #include "hold.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -40,6 +41,7 @@ void kw_test_fail(const char *file, int line, const char *format, ...) {
   size_t used = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
   snprintf(text + used, sizeof text - used, " [%s:%d]", file_name(file), line);
   kw_contract_set_failure(text);
+  if (kw_contract.is_child) exit(1);
   _fail(file_name(file), line);
   abort(); /* _fail does not return */
 }
@@ -50,6 +52,10 @@ void kw_test_skip(const char *format, ...) {
   va_start(list, format);
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
+  if (kw_contract.is_child) {
+    fprintf(stderr, "%s", text);
+    exit(KW_CHILD_SKIPS);
+  }
   kw_contract_skip(text);
   abort(); /* skip does not return */
 }
@@ -323,6 +329,15 @@ int kw_test_note(kw_status status, const char *what, char *text, size_t size) {
   if (status == KW_OK) return 0;
   snprintf(text, size, "%s: %s: %s", what, kw_status_name(status), kw_error_message());
   return 1;
+}
+
+int kw_test_count_threads(void) {
+  DIR *tasks = opendir("/proc/self/task");
+  if (!tasks) return 0;
+  int count = 0;
+  for (struct dirent *task; (task = readdir(tasks)) != NULL;) count += task->d_name[0] != '.';
+  closedir(tasks);
+  return count;
 }
 
 /* ---- Around a test ----------------------------------------------------------------------------------------------- */

@@ -110,6 +110,9 @@ void kw_test_run_threads(kw_test_body body, void *user);
 /* For a body: writes "WHAT: STATUS: message" and returns 1 when status is not KW_OK. */
 int kw_test_note(kw_status status, const char *what, char *text, size_t size);
 
+/* Threads of the process; 0 where the system does not tell. */
+int kw_test_count_threads(void);
+
 int kw_test_setup(void **state);
 int kw_test_teardown(void **state);
 

@@ -14,6 +14,7 @@
   X(stream)                   \
   X(launch)                   \
   X(event)                    \
+  X(slots)                    \
   X(copy)                     \
   X(thread)                   \
   X(error)                    \
@@ -145,6 +146,24 @@
   X(event, other_device)          \
   X(event, synchronize_within)
 
+#define KW_SLOTS_TESTS(X)          \
+  X(slots, destroy_with_work)      \
+  X(slots, waits_for_all_kinds)    \
+  X(slots, waiters_at_once)        \
+  X(slots, queries_see_progress)   \
+  X(slots, others_while_held)      \
+  X(slots, recorded_while_awaited) \
+  X(slots, event_outlives_stream)  \
+  X(slots, streams_wait_for_mark)  \
+  X(slots, elapsed_spans_gate)     \
+  X(slots, alignment)              \
+  X(slots, free_after_wait)        \
+  X(slots, descriptors_end)        \
+  X(slots, refused_give_nothing)   \
+  X(slots, prepared_apart)         \
+  X(slots, threads_share_stream)   \
+  X(slots, graphs_in_flight)
+
 #define KW_COPY_TESTS(X)         \
   X(copy, small_sizes)           \
   X(copy, odd_offsets)           \
@@ -265,7 +284,11 @@
   X(fault, allocation_fails)         \
   X(fault, launch_fails_late)        \
   X(fault, device_is_lost)           \
-  X(fault, work_is_held)
+  X(fault, work_is_held)             \
+  X(fault, error_is_its_streams)     \
+  X(fault, names_stream_and_launch)  \
+  X(fault, lost_device_closes)       \
+  X(fault, refused_keeps_nothing)
 
 /* In soak/; what has the least of it is first, so that a count is that of the process. */
 #define KW_SOAK_TESTS(X)           \

@@ -143,6 +143,8 @@ kw_guest kw_guest_load(void) {
     if (strcmp(group->name, KW_GROUP_GRAPH) == 0) g.graph = group->table;
     if (strcmp(group->name, KW_GROUP_ACTIVITY) == 0) g.activity = group->table;
     if (strcmp(group->name, KW_GROUP_INTEROP) == 0) g.interop = group->table;
+    if (strcmp(group->name, KW_GROUP_ENERGY) == 0) g.energy = group->table;
+    if (strcmp(group->name, KW_GROUP_TEST) == 0) g.test = group->table;
   }
   return g;
 }

@@ -38,6 +38,8 @@ typedef struct kw_guest {
   const kw_graph_api *graph;       /* NULL without the group */
   const kw_activity_api *activity; /* NULL without the group */
   const kw_interop_api *interop;   /* NULL without the group */
+  const kw_energy_api *energy;     /* NULL without the group */
+  const kw_test_api *test;         /* NULL without the group */
 } kw_guest;
 
 /* Opens kw_contract.plugin_path and asks it. */
@@ -54,6 +56,7 @@ void kw_guest_use_device(const kw_guest *g, void *plugin, uint64_t seed, const c
 
 /* Fails the test unless a slot's status is the one wanted. */
 void kw_guest_expect(kw_status status, kw_status want, const char *call, const char *when);
-#define KW_GUEST_OK(when, call) kw_guest_expect((call), KW_OK, #call, (when))
+#define KW_GUEST_OK(when, call) \
+  (kw_test_calls(__FILE__, __LINE__, #call), kw_guest_expect((call), KW_OK, #call, (when)))
 
 #endif /* KEYWAY_CONTRACT_GUEST_H */

@@ -24,25 +24,26 @@ struct kw_gate {
   bool entered;     /* the stream has reached it */
   bool open;
   char stream[NAME_SIZE];
+  char holder[64]; /* what holds work up: "stream 2's host function" */
 };
 
 static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
 static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
 static kw_gate gates[16];
 enum { GATES = sizeof gates / sizeof gates[0] };
-static char in_vain[512];            /* what the test waited for; "" */
-static char expected[NAME_SIZE];     /* the stream that has to go on; "" */
-static const kw_stream *streams[64]; /* of the test, in the order in which they were made */
+static char in_vain[512];        /* what the test waited for; "" */
+static char expected[NAME_SIZE]; /* the stream that has to go on; "" */
+static const void *streams[64];  /* of the test, in the order in which they were made */
 static unsigned stream_count;
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-void kw_gate_name_stream(const kw_stream *stream) {
+void kw_gate_name_stream(const void *stream) {
   streams[stream_count++ % 64] = stream;
 }
 
 /* "stream 2": the second that the test made. */
-static void print_name(const kw_stream *stream, char name[NAME_SIZE]) {
+static void print_name(const void *stream, char name[NAME_SIZE]) {
   unsigned first = stream_count > 64 ? stream_count - 64 : 0, i = stream_count;
   while (i > first && streams[(i - 1) % 64] != stream) i--; /* the last of that address: others are gone */
   if (i > first) {
@@ -53,7 +54,7 @@ static void print_name(const kw_stream *stream, char name[NAME_SIZE]) {
   }
 }
 
-void kw_gate_expect(const kw_stream *stream) {
+void kw_gate_expect(const void *stream) {
   char name[NAME_SIZE] = "";
   if (stream) print_name(stream, name);
   pthread_mutex_lock(&gate_mutex);
@@ -93,13 +94,11 @@ static bool wait_for(const bool *flag, const bool *other) {
 static void note_in_vain(const kw_gate *gate) {
   if (in_vain[0]) return;
   if (expected[0]) {
-    snprintf(in_vain, sizeof in_vain,
-             "%s did not go on while %s's host function was held (%g s): do they share a queue?", expected,
-             gate->stream, limit());
+    snprintf(in_vain, sizeof in_vain, "%s did not go on while %s was held (%g s): do they share a queue?", expected,
+             gate->holder, limit());
   } else {
-    snprintf(in_vain, sizeof in_vain,
-             "%s did not return while %s's host function was held (%g s): does it wait for that stream?",
-             kw_worker_note_text(), gate->stream, limit());
+    snprintf(in_vain, sizeof in_vain, "%s did not return while %s was held (%g s): does it wait for %s?",
+             kw_worker_note_text(), gate->holder, limit(), gate->stream[0] ? "that stream" : "that");
   }
 }
 
@@ -109,8 +108,7 @@ void kw_gate_check(void) {
   memcpy(text, in_vain, sizeof text);
   pthread_mutex_unlock(&gate_mutex);
   if (!text[0]) return;
-  kw_contract_set_timeout(text);
-  _fail("hold.c", __LINE__);
+  kw_contract_time_out(text);
 }
 
 void kw_gate_wait(void *user) {
@@ -124,12 +122,29 @@ void kw_gate_wait(void *user) {
   pthread_mutex_unlock(&gate_mutex);
 }
 
-kw_gate *kw_gate_take(const kw_stream *stream) {
+/* Under the lock. */
+static kw_gate *take(void) {
   kw_gate *gate = NULL;
-  pthread_mutex_lock(&gate_mutex);
   for (int i = 0; i < GATES && !gate; i++) gate = gates[i].used ? NULL : &gates[i];
   if (gate) *gate = (kw_gate){.caller = pthread_self(), .closing = true, .used = true};
-  if (gate) print_name(stream, gate->stream);
+  return gate;
+}
+
+kw_gate *kw_gate_take(const void *stream) {
+  pthread_mutex_lock(&gate_mutex);
+  kw_gate *gate = take();
+  if (gate) {
+    print_name(stream, gate->stream);
+    snprintf(gate->holder, sizeof gate->holder, "%s's host function", gate->stream);
+  }
+  pthread_mutex_unlock(&gate_mutex);
+  return gate;
+}
+
+kw_gate *kw_gate_take_for(const char *holder) {
+  pthread_mutex_lock(&gate_mutex);
+  kw_gate *gate = take();
+  if (gate) snprintf(gate->holder, sizeof gate->holder, "%s", holder);
   pthread_mutex_unlock(&gate_mutex);
   return gate;
 }

@@ -4,7 +4,6 @@
  */
 #include "contract_helpers.h"
 
-#include <dirent.h>
 #include <stdio.h>
 
 /* The device list answers the same each time, while devices are opened and closed too. */
@@ -218,25 +217,17 @@ void kw_contract_lifecycle_threads_open_and_close(void **state) {
   kw_test_usable("a round trip after threads opened and closed the device");
 }
 
-static int count_threads(void) {
-  DIR *tasks = opendir("/proc/self/task");
-  if (!tasks) kw_test_skip("there is no /proc/self/task to count threads in");
-  int count = 0;
-  while (readdir(tasks)) count++;
-  closedir(tasks);
-  return count - 2; /* . and .. */
-}
-
 /* Threads that opening a device starts end when it is closed: they do not pile up. */
 void kw_contract_lifecycle_threads_end(void **state) {
   (void)state;
   enum { ROUNDS = 8 };
   int first = 0, last = 0;
+  if (kw_test_count_threads() == 0) kw_test_skip("there is no /proc/self/task to count threads in");
   for (int round = 0; round <= ROUNDS; round++) {
     close_the_device();
     open_the_device();
     kw_test_usable("a round trip after reopening");
-    last = count_threads();
+    last = kw_test_count_threads();
     if (round == 0) first = last; /* with those that start once and stay */
   }
   KW_CHECK(last < first + ROUNDS / 2, /* a few may be about to end */

@@ -17,16 +17,19 @@ static const struct {
     KW_CHILD_SCENARIOS(SCENARIO)};
 
 /* LeakSanitizer asks this when a process ends. Scenarios end with tensors, devices and threads alive on purpose. */
-static bool is_child;
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) {
-  return is_child;
+  return kw_contract.is_child;
 }
 
 int kw_child_main(int argc, char **argv) {
-  is_child = true;
-  if (argc != 6) return 2;
-  kw_contract = (kw_contract_env){.device_name = argv[4], .plugin_path = argv[5], .seed = strtoull(argv[3], NULL, 10)};
+  if (argc != 8) return 2;
+  kw_contract = (kw_contract_env){.device_name = argv[4],
+                                  .plugin_path = argv[5],
+                                  .seed = strtoull(argv[3], NULL, 10),
+                                  .patience = strtod(argv[6], NULL),
+                                  .effort = (kw_effort)atoi(argv[7]),
+                                  .is_child = true};
   for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
     if (strcmp(scenarios[i].name, argv[2]) == 0) return scenarios[i].body();
   }

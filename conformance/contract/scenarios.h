@@ -17,6 +17,26 @@
   X(structs_end_inference)    \
   X(structs_end_training)     \
   X(destroy_finishes)         \
+  X(fault_streams)            \
+  X(fault_told)               \
+  X(fault_ends)               \
+  X(fault_refused)            \
+  X(slots_destroy)            \
+  X(slots_waits)              \
+  X(slots_waiters)            \
+  X(slots_queries)            \
+  X(slots_rerecord)           \
+  X(slots_outlives)           \
+  X(slots_readers)            \
+  X(slots_elapsed)            \
+  X(slots_alignment)          \
+  X(slots_free)               \
+  X(slots_descriptors)        \
+  X(slots_refused)            \
+  X(slots_held_up)            \
+  X(slots_prepared)           \
+  X(slots_threads)            \
+  X(slots_graphs)             \
   X(two_hosts)                \
   X(later_values)             \
   X(options)                  \
@@ -46,7 +66,7 @@
 #define KW_DECLARE_SCENARIO(name) int kw_child_##name(void);
 KW_CHILD_SCENARIOS(KW_DECLARE_SCENARIO)
 
-/* The worker's main for `keyway-worker child SCENARIO SEED DEVICE PLUGIN`. */
+/* The worker's main for `keyway-worker child SCENARIO SEED DEVICE PLUGIN PATIENCE EFFORT`. */
 int kw_child_main(int argc, char **argv);
 
 #endif /* KEYWAY_CONTRACT_SCENARIOS_H */

@@ -5,22 +5,11 @@
  */
 #include "struct_end.h"
 
-#include "call.h"
-
-#include <keyway/plugin.h>
+#include "kernel_trial.h"
 
 enum { EDGE = 4, LISTED = KW_MAX_ARGS * KW_TEST_ENTRIES };
 
-/* A call of a kernel: its descriptors, before they are put in their places. */
-typedef struct trial {
-  const kw_kernel_desc *kernel;
-  kw_test_call call;
-  kw_test_forms forms[KW_MAX_ARGS];
-  kw_tensor_ref results[KW_MAX_RESULTS];
-  bool has_generator;
-} trial;
-
-/* The same call with all that it points to, each where memory ends. */
+/* A call of a kernel with all that it points to, each where memory ends. */
 typedef struct placed {
   kw_ends ends;
   kw_call *call;
@@ -35,62 +24,19 @@ static struct {
   void *recorder;
 } memory;
 
-/* ---- What is called ---------------------------------------------------------------------------------------------- */
-
-/* A key dtype of the kernel's; most ops have calls with plain numbers in f32, others in i64. KW_DTYPE_NONE: none. */
-static kw_dtype choose_dtype(const kw_kernel_desc *kernel, const kw_op_info *op) {
-  const uint64_t dtypes = kernel->dtypes.bits[0] & op->dtypes.bits[0], numbers = dtypes & ~KW_DTYPES_BOOL;
-  if (dtypes & KW_DTYPES_F32) return KW_F32;
-  if (dtypes & KW_DTYPE_BIT(KW_I64)) return KW_I64;
-  if (numbers) return (kw_dtype)__builtin_ctzll(numbers);
-  return dtypes ? KW_BOOL : KW_DTYPE_NONE;
-}
-
-static int64_t count_elements(const kw_tensor_ref *tensor) {
-  int64_t numel = 1;
-  for (uint32_t d = 0; d < tensor->rank; d++) numel *= tensor->shape[d];
-  return numel;
-}
-
-/* Where tensors of an op broadcast, a host gives them the shape of the result. */
-static void expand(const trial *t, kw_tensor_ref *tensor) {
-  if (!t->call.info.pointwise || tensor->rank != 0) return;
-  tensor->rank = t->results[0].rank;
-  memcpy(tensor->shape, t->results[0].shape, sizeof tensor->shape);
-}
-
-static bool has_tensor(const trial *t) {
-  for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
-    const kw_tag tag = t->call.args[i].value.tag;
-    if (tag == KW_TAG_META || tag == KW_TAG_META_LIST) return true;
-  }
-  return false;
-}
-
-/* Whether the op takes attempt `number` at a call of the dtype. */
-static bool describe(trial *t, const kw_op *op, kw_dtype dtype, uint32_t number) {
-  if (!kw_test_call_describe(op, dtype, EDGE, number, t->forms, &t->call, t->results)) return false;
-  t->has_generator = kw_test_call_random(&t->call);
-  for (uint32_t i = t->kernel->known_args; i < t->call.info.arg_count; i++) {
-    const kw_arg_info *arg = &t->call.args[i].info;
-    if (memcmp(&t->call.args[i].value, &arg->default_value, sizeof arg->default_value) != 0) return false;
-  }
-  /* Without tensors to say it the op has chosen its key dtype itself. */
-  return has_tensor(t) || kw_dtype_mask_has(t->kernel->dtypes, t->results[0].dtype);
-}
-
 /* ---- Placing ----------------------------------------------------------------------------------------------------- */
 
 static kw_tensor_ref *place_tensor(placed *p, const kw_end_bench *b, kw_tensor_ref tensor, kw_mem mem) {
   tensor.struct_size = KW_TENSOR_REF_MIN;
   tensor.mem = mem;
-  tensor.numel = count_elements(&tensor);
+  tensor.numel = kw_kernel_trial_numel(&tensor);
   tensor.alignment = b->alignment;
   p->fits &= (uint64_t)tensor.numel * kw_dtype_size(tensor.dtype) <= KW_END_BYTES;
   return kw_end_put(&p->ends, &tensor, KW_TENSOR_REF_MIN);
 }
 
-static kw_value place_argument(placed *p, const kw_end_bench *b, const trial *t, uint32_t i, bool is_launched) {
+static kw_value place_argument(placed *p, const kw_end_bench *b, const kw_kernel_trial *t, uint32_t i,
+                               bool is_launched) {
   const kw_tensor_ref *list[KW_TEST_ENTRIES];
   kw_value value = t->call.args[i].value;
   const bool is_list = value.tag == KW_TAG_META_LIST;
@@ -98,9 +44,8 @@ static kw_value place_argument(placed *p, const kw_end_bench *b, const trial *t,
   if (value.tag == KW_TAG_STRING) value.u.s = kw_end_put(&p->ends, value.u.s, strlen(value.u.s) + 1);
   if (value.tag != KW_TAG_META && !is_list) return value;
   for (uint32_t k = 0; k < (is_list ? value.count : 1); k++) {
-    kw_tensor_ref tensor = t->forms[i].refs[k];
-    expand(t, &tensor);
-    list[k] = place_tensor(p, b, tensor, is_launched ? memory.args[i * KW_TEST_ENTRIES + k] : NULL);
+    list[k] =
+        place_tensor(p, b, kw_kernel_trial_tensor(t, i, k), is_launched ? memory.args[i * KW_TEST_ENTRIES + k] : NULL);
   }
   value.tag = is_list ? KW_TAG_TENSOR_LIST : KW_TAG_TENSOR;
   if (is_list) {
@@ -111,8 +56,8 @@ static kw_value place_argument(placed *p, const kw_end_bench *b, const trial *t,
   return value;
 }
 
-static const kw_tensor_ref *place_result(placed *p, const kw_end_bench *b, const trial *t, const kw_value *args,
-                                         uint32_t i, bool is_launched) {
+static const kw_tensor_ref *place_result(placed *p, const kw_end_bench *b, const kw_kernel_trial *t,
+                                         const kw_value *args, uint32_t i, bool is_launched) {
   const int32_t alias = kw_op_result_alias(t->call.op, i);
   if (alias >= 0) return args[alias].u.tensor;
   if (t->results[i].dtype == KW_DTYPE_NONE) return NULL; /* left out */
@@ -120,7 +65,7 @@ static const kw_tensor_ref *place_result(placed *p, const kw_end_bench *b, const
 }
 
 /* stream NULL: as the kernel's pure functions see the call, without memory. */
-static void place(placed *p, const kw_end_bench *b, const trial *t, void *stream) {
+static void place(placed *p, const kw_end_bench *b, const kw_kernel_trial *t, void *stream) {
   const bool is_launched = stream != NULL;
   const kw_kernel_desc *kernel = t->kernel;
   const kw_op_info *op = &t->call.info;
@@ -151,7 +96,7 @@ static void place(placed *p, const kw_end_bench *b, const trial *t, void *stream
 /* ---- Calling ----------------------------------------------------------------------------------------------------- */
 
 /* Whether the kernel takes the call, and what it wants for it. */
-static bool is_taken(const kw_end_bench *b, const trial *t, uint64_t *out_workspace, void **out_prepared) {
+static bool is_taken(const kw_end_bench *b, const kw_kernel_trial *t, uint64_t *out_workspace, void **out_prepared) {
   static placed p;
   const kw_kernel_desc *kernel = t->kernel;
   place(&p, b, t, NULL);
@@ -170,14 +115,15 @@ static void need_workspace(const kw_end_bench *b, uint64_t size) {
 }
 
 /* All zeroes again: they are what indices may be. */
-static void clear_changed(const kw_end_bench *b, const trial *t) {
+static void clear_changed(const kw_end_bench *b, const kw_kernel_trial *t) {
   for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
     if (!(t->call.args[i].info.flags & KW_ARG_MUTATED)) continue;
     for (uint32_t k = 0; k < KW_TEST_ENTRIES; k++) kw_end_clear(b, memory.args[i * KW_TEST_ENTRIES + k]);
   }
 }
 
-static kw_status launch(const kw_end_bench *b, const trial *t, void *stream, uint64_t workspace, void *prepared) {
+static kw_status launch(const kw_end_bench *b, const kw_kernel_trial *t, void *stream, uint64_t workspace,
+                        void *prepared) {
   static placed p;
   place(&p, b, t, stream);
   p.call->prepared = prepared;
@@ -190,7 +136,7 @@ static kw_status launch(const kw_end_bench *b, const trial *t, void *stream, uin
 
 /* The same launch in a graph, where a plugin has such: it runs when the structs are long gone. A slot that fails is no
  * fault, hosts do without. */
-static void launch_in_graph(const kw_end_bench *b, const trial *t, uint64_t workspace, void *prepared) {
+static void launch_in_graph(const kw_end_bench *b, const kw_kernel_trial *t, uint64_t workspace, void *prepared) {
   const kw_graph_api *api = b->guest.graph;
   void *graph = NULL;
   if (!api || !(t->kernel->flags & KW_KERNEL_CAPTURABLE)) return;
@@ -209,7 +155,7 @@ static void launch_in_graph(const kw_end_bench *b, const trial *t, uint64_t work
   KW_GUEST_OK(KW_AT_END, api->destroy(b->device, graph));
 }
 
-static void use_kernel(const kw_end_bench *b, const trial *t, uint64_t workspace, void *prepared) {
+static void use_kernel(const kw_end_bench *b, const kw_kernel_trial *t, uint64_t workspace, void *prepared) {
   const kw_kernel_desc *kernel = t->kernel;
   need_workspace(b, workspace);
   const kw_status status = launch(b, t, b->stream, workspace, prepared);
@@ -223,14 +169,14 @@ static void use_kernel(const kw_end_bench *b, const trial *t, uint64_t workspace
 
 /* Makes calls of the kernel's op until it takes one, and that one is run. */
 static void run_kernel(const kw_end_bench *b, const kw_kernel_desc *kernel, const kw_op *op, const kw_op_info *info) {
-  static trial t;
-  const kw_dtype dtype = choose_dtype(kernel, info);
+  static kw_kernel_trial t;
+  const kw_dtype dtype = kw_kernel_trial_dtype(kernel, info);
   uint32_t asked = 0;
   t.kernel = kernel;
   for (uint32_t number = 0; dtype != KW_DTYPE_NONE && number < KW_TEST_ATTEMPTS; number++) {
     uint64_t workspace = 0;
     void *prepared = NULL;
-    if (!describe(&t, op, dtype, number)) continue;
+    if (!kw_kernel_trial_describe(&t, op, dtype, EDGE, number)) continue;
     asked++;
     if (!is_taken(b, &t, &workspace, &prepared)) continue;
     use_kernel(b, &t, workspace, prepared);

@@ -189,6 +189,6 @@ void kw_mutant_fault_group(kw_mutant *mutant, kw_mutant_faults defects) {
   mutant->stream.destroy = destroy;
   mutant->device.open = open_device;
   mutant->device.close = close_device;
-  mutant->op = "add.Tensor";
+  mutant->op = "*";
   mutant->launch = launch;
 }

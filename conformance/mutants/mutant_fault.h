@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Faults on demand (keyway.test/1) over the cpu plugin, for mutants that bring them about wrongly. Launches of
- * add.Tensor count, no others'.
+ * Faults on demand (keyway.test/1) over the cpu plugin, for mutants that bring them about wrongly.
  */
 #ifndef KEYWAY_MUTANT_FAULT_H
 #define KEYWAY_MUTANT_FAULT_H

@@ -35,11 +35,22 @@ void kw_contract_set_timeout(const char *text) {
   kw_contract_set_failure(text);
 }
 
+void kw_contract_time_out(const char *text) {
+  kw_contract_set_timeout(text);
+  if (kw_contract.is_child) _exit(KW_CHILD_WAITED); /* without exit handlers, which may wait for the same */
+  _fail(__FILE__, __LINE__);
+  abort(); /* _fail does not return */
+}
+
 void kw_contract_not_tried(const char *format, ...) {
   va_list list;
   va_start(list, format);
   vsnprintf(untried, sizeof untried, format, list);
   va_end(list);
+  if (kw_contract.is_child) {
+    fprintf(stderr, "%s", untried);
+    exit(KW_CHILD_NOT_TRIED);
+  }
   skip();
   abort(); /* skip does not return */
 }

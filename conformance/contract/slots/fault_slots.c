@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite fault: late errors, a lost device and refused memory as a small host sees them, to which the plugin tells
+ * exactly what and when; Keyway tells applications less of it, and closes what does not close.
+ */
+#include "launch.h"
+
+#include "contract/fault.h"
+#include "contract/scenarios.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static void order(kw_fault fault, uint64_t nth) {
+  kw_guest_seen.error[0] = 0;
+  kw_fault_check_order(KW_SLOT(test, order, fault, nth), fault, kw_guest_seen.error);
+}
+
+static kw_launch *draw(void) {
+  kw_launch *launch = kw_launch_draw();
+  if (launch) return launch;
+  fprintf(stderr,
+          "late errors: not tested without Keyway between; the plugin has no kernel that this suite can launch");
+  exit(KW_CHILD_NOT_TRIED);
+}
+
+/* ---- A late error ------------------------------------------------------------------------------------------------ */
+
+static bool means(kw_status status, kw_status want) {
+  return status == want ||
+         KW_STATUS_CLASS(status) == (want == KW_ERR_DEVICE_LOST ? (uint32_t)KW_CLASS_LOST : (uint32_t)KW_CLASS_BUG);
+}
+
+static kw_status wait_for(void *stream) {
+  kw_test_calls(__FILE__, __LINE__, "stream.synchronize");
+  return KW_SLOT(stream, synchronize, stream, KW_WAIT_FOREVER);
+}
+
+/* Nothing has failed that was not told before. */
+static void expect_untold(void *stream, uint64_t token) {
+  kw_bench_report report = {0};
+  const kw_status status = wait_for(stream);
+  const uint32_t told = kw_bench_reports(&report, 1);
+  KW_CHECK(status == KW_OK, "a wait for stream %d gave %s, and nothing has failed on it that was not told before",
+           (int)token, kw_status_name(status));
+  KW_CHECK(told == 0, "the plugin told of a failure (%s) of stream %d; nothing has failed that was not told before",
+           kw_status_name(report.status), (int)report.token);
+}
+
+/* This launch has failed on the stream, of which a wait has given `status`: it is told by then, by that or through the
+ * host, of this stream, of this launch or of an unknown one. Which one lost the device is anybody's guess. */
+static void expect_told(kw_status status, uint64_t token, uint64_t call_id, kw_status want) {
+  kw_bench_report report = {0};
+  const uint32_t told = kw_bench_reports(&report, 1);
+  KW_CHECK(
+      told > 0 || status != KW_OK,
+      "a launch failed after its slot had returned KW_OK, and nobody was told: the wait for its stream gave KW_OK, "
+      "and report_async_error was not called");
+  KW_CHECK(told < 2, "one failure of a launch was told %u times", told);
+  KW_CHECK(status == KW_OK || means(status, want), "the wait for a stream where a launch failed gave %s, not %s",
+           kw_status_name(status), kw_status_name(want));
+  if (told == 0) return;
+  KW_CHECK(means(report.status, want), "a launch that was to fail with %s was said to have failed with %s",
+           kw_status_name(want), kw_status_name(report.status));
+  KW_CHECK(report.token == token, "a launch failed on stream %d, and the plugin told of stream %d", (int)token,
+           (int)report.token);
+  KW_CHECK(report.call_id == call_id || report.call_id == 0 || want == KW_ERR_DEVICE_LOST,
+           "launch %d failed, and the plugin blamed launch %d", (int)call_id, (int)report.call_id);
+}
+
+int kw_child_fault_told(void) {
+  enum { LAUNCHES = 4 };
+  kw_bench_open();
+  kw_launch *launch = draw();
+  void *streams[2] = {kw_bench_stream(1), kw_bench_stream(2)};
+  kw_mem results[LAUNCHES];
+  for (uint64_t fails = 0; fails < LAUNCHES; fails++) {
+    for (int i = 0; i < LAUNCHES; i++) results[i] = kw_launch_result(launch);
+    order(KW_FAULT_LATE, fails + 1);
+    for (uint64_t i = 0; i < LAUNCHES; i++) kw_launch_run(launch, streams[i % 2], results[i], 200 + i);
+    kw_status statuses[2];
+    for (int i = 0; i < 2; i++) statuses[i] = wait_for(streams[i]);
+    KW_CHECK(statuses[1 - fails % 2] == KW_OK, "a launch failed on stream %d, and the wait for stream %d gave %s",
+             (int)(fails % 2) + 1, (int)(1 - fails % 2) + 1, kw_status_name(statuses[1 - fails % 2]));
+    expect_told(statuses[fails % 2], fails % 2 + 1, 200 + fails, KW_ERR_INTERNAL);
+    for (uint64_t i = 0; i < 2; i++) expect_untold(streams[i], i + 1);
+    for (uint64_t i = 0; i < LAUNCHES; i++) {
+      if (i % 2 != fails % 2)
+        kw_launch_expect(launch, streams[0], results[i],
+                         "the result of a launch on another stream than "
+                         "the one that failed");
+      kw_bench_free(results[i]);
+    }
+  }
+  for (int i = 0; i < 2; i++) kw_bench_end_stream(streams[i]);
+  kw_launch_free(launch);
+  kw_bench_close();
+  return 0;
+}
+
+/* A launch that fails late is told once, of its stream and with its call_id; other streams know nothing of it, and the
+ * device closes. */
+void kw_contract_fault_names_stream_and_launch(void **state) {
+  (void)state;
+  kw_fault_run("fault_told");
+}
+
+/* ---- A lost device ----------------------------------------------------------------------------------------------- */
+
+enum { STREAMS = 6, ROUNDS = 4 };
+
+/* It may say once more that the device is lost, and has to do what it can. */
+static void give_back(const char *slot, kw_status status) {
+  KW_CHECK(status == KW_OK || means(status, KW_ERR_DEVICE_LOST), "%s of a lost device gave %s: %s", slot,
+           kw_status_name(status), kw_guest_seen.error);
+}
+
+/* Opened, lost and closed. */
+static void lose(void) {
+  kw_launch *launch = draw();
+  void *streams[STREAMS], *event = kw_bench.guest.event ? kw_bench_event() : NULL;
+  for (uint64_t i = 0; i < STREAMS; i++) streams[i] = kw_bench_stream(1 + i);
+  const kw_mem result = kw_launch_result(launch);
+  order(KW_FAULT_LOSE, 1);
+  kw_launch_run(launch, streams[0], result, 300);
+  expect_told(wait_for(streams[0]), 1, 300, KW_ERR_DEVICE_LOST);
+  if (event) give_back("event.destroy", KW_SLOT(event, destroy, event));
+  for (int i = 0; i < STREAMS; i++) give_back("stream.destroy", KW_SLOT(stream, destroy, streams[i]));
+  give_back("memory.dealloc", KW_SLOT(memory, dealloc, result));
+  kw_launch_end(launch, give_back);
+  kw_bench_reopen();
+  (void)kw_bench_reports(NULL, 0); /* what was said of the streams once more while they ended */
+}
+
+/* KW_OK when no more threads run than a few more than at first: some end a little after what they belong to. */
+static kw_status ask_threads(void *first) {
+  return kw_test_count_threads() < *(int *)first + (ROUNDS - 1) * STREAMS / 2 ? KW_OK : KW_ERR_NOT_READY;
+}
+
+int kw_child_fault_ends(void) {
+  kw_bench_open();
+  lose();
+  int threads = kw_test_count_threads();
+  for (int round = 1; round < ROUNDS; round++) lose();
+  kw_bench_ask(ask_threads, &threads, "the end of threads that came with streams of a lost device, which was closed");
+  kw_launch_free(draw()); /* which launches it */
+  kw_bench_close();
+  return 0;
+}
+
+/* A device that is lost closes, its streams end, and opened again it works, as often as that happens. */
+void kw_contract_fault_lost_device_closes(void **state) {
+  (void)state;
+  kw_fault_run("fault_ends");
+}
+
+/* ---- Memory that is refused -------------------------------------------------------------------------------------- */
+
+/* Bytes of addresses that this process has in use. */
+static uint64_t address_space(void) {
+  unsigned long long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  const bool read = file && fscanf(file, "%llu", &pages) == 1;
+  if (file) fclose(file);
+  return read ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+int kw_child_fault_refused(void) {
+  enum { TIMES = 64 };
+  const uint64_t gib = UINT64_C(1) << 30;
+  static char taken;
+  kw_bench_open();
+  kw_alloc_info info = {.struct_size = sizeof info, .kind = KW_MEM_DEVICE, .alignment = 1};
+  info.size = kw_bench.info.total_memory / 16;
+  if (info.size > gib / 4) info.size = gib / 4;
+  if (info.size == 0) info.size = 1;
+  kw_mem mem = NULL;
+  const bool fits = KW_SLOT(memory, alloc, &info, &mem) == KW_OK;
+  if (fits) kw_bench_free(mem);
+  const uint64_t before = address_space();
+  for (int i = 0; i < TIMES; i++) {
+    order(KW_FAULT_ALLOC, 1);
+    mem = (kw_mem)&taken;
+    KW_SLOT_STATUS(KW_ERR_OUT_OF_MEMORY, memory, alloc, &info, &mem);
+    KW_CHECK(
+        mem == (kw_mem)&taken || mem == NULL,
+        "memory.alloc was refused, and gave a handle all the same: on failure a slot leaves its out-parameters as they "
+        "were, or NULL");
+  }
+  const uint64_t asked = TIMES * info.size, grown = address_space() - before;
+  KW_CHECK(
+      asked < gib || grown < asked / 2 || grown > UINT64_MAX / 2,
+      "%d allocations of %llu MiB were refused, and what they asked for is in use: a refused allocation keeps nothing",
+      TIMES, (unsigned long long)(info.size >> 20));
+  if (fits) { /* it has been asked for four times all the memory there is, or for less than that tells */
+    KW_SLOT_OK(memory, alloc, &info, &mem);
+    kw_bench_free(mem);
+  }
+  kw_guest_use_opened(&kw_bench.guest, kw_bench.device, 1, "after refused allocations");
+  kw_bench_close();
+  return 0;
+}
+
+/* An allocation that is refused gives no handle and keeps no memory. */
+void kw_contract_fault_refused_keeps_nothing(void **state) {
+  (void)state;
+  kw_fault_run("fault_refused");
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite slots: kernels, graphs and streams whose slots are called directly. Keyway keeps what a kernel has prepared,
+ * and the graphs that it makes, until long after their last use; other hosts give them back at once.
+ */
+#include "launch.h"
+
+#include "contract/scenarios.h"
+#include "contract/soak/soak.h"
+
+#include <stdio.h>
+
+/* ---- Prepared ---------------------------------------------------------------------------------------------------- */
+
+int kw_child_slots_prepared(void) {
+  kw_bench_open();
+  void *stream = kw_bench_stream(1);
+  const uint64_t rounds = kw_soak_count(1, 8, 50);
+  for (uint64_t round = 0; round < rounds; round++) {
+    kw_launch *first = kw_launch_draw(), *second = kw_launch_draw(); /* the same call, prepared twice */
+    if (!first) kw_test_skip("the plugin has no kernel that this suite can launch by itself");
+    const kw_mem mems[] = {kw_launch_result(first), kw_launch_result(second)};
+    kw_launch_run(first, stream, mems[0], 1);
+    kw_launch_run(second, stream, mems[1], 2);
+    kw_bench_wait(stream);
+    kw_launch_expect(first, stream, mems[0], "the result of a launch, of which another is prepared alike");
+    kw_launch_free(first);
+    kw_launch_expect(second, stream, mems[1],
+                     "the result of a launch, looked at when another prepared alike was released");
+    kw_bench_free(mems[1]);
+    const kw_mem again = kw_launch_result(second);
+    kw_launch_run(second, stream, again, 3);
+    kw_bench_wait(stream);
+    kw_launch_expect(second, stream, again,
+                     "the result of a launch after another that was prepared alike was released");
+    kw_launch_free(second);
+    kw_bench_free(mems[0]);
+    kw_bench_free(again);
+  }
+  kw_bench_end_stream(stream);
+  kw_bench_close();
+  return 0;
+}
+
+/* What a kernel prepares is each its own, also for one signature, and is released as soon as its launches have been
+ * waited for. */
+void kw_contract_slots_prepared_apart(void **state) {
+  (void)state;
+  kw_test_child("slots_prepared");
+}
+
+/* ---- Many threads ------------------------------------------------------------------------------------------------ */
+
+enum { SIZE = 4000 };
+
+typedef struct shared_stream {
+  void *stream;
+  const kw_launch *launch; /* NULL: none */
+  kw_mem mems[KW_TEST_THREADS], results[KW_TEST_THREADS];
+  void *events[KW_TEST_THREADS]; /* without the group NULL */
+  uint64_t rounds;
+} shared_stream;
+
+static kw_status copy(shared_stream *s, kw_copy_kind kind, kw_mem mem, unsigned char *bytes) {
+  const bool is_write = kind == KW_COPY_HOST_TO_DEVICE;
+  const kw_copy_info info = {.struct_size = sizeof info,
+                             .kind = kind,
+                             .dst_host = is_write ? NULL : bytes,
+                             .dst_mem = is_write ? mem : NULL,
+                             .src_host = is_write ? bytes : NULL,
+                             .src_mem = is_write ? NULL : mem,
+                             .size = SIZE};
+  return KW_SLOT(memory, copy, s->stream, &info);
+}
+
+static kw_status wait_for_own(shared_stream *s, int index) {
+  if (!s->events[index]) return KW_SLOT(stream, synchronize, s->stream, KW_WAIT_FOREVER);
+  const kw_status status = KW_SLOT(event, record, s->events[index], s->stream);
+  return status == KW_OK ? KW_SLOT(event, synchronize, s->events[index], KW_WAIT_FOREVER) : status;
+}
+
+static int share_stream(int index, void *user, char *text, size_t size) {
+  static unsigned char sent[KW_TEST_THREADS][SIZE], got[KW_TEST_THREADS][SIZE];
+  shared_stream *s = user;
+  for (uint64_t round = 0; round < s->rounds; round++) {
+    kw_test_pattern(sent[index], SIZE, 100 * round + (uint64_t)index);
+    kw_status status = copy(s, KW_COPY_HOST_TO_DEVICE, s->mems[index], sent[index]);
+    if (status == KW_OK && s->launch) status = kw_launch_try(s->launch, s->stream, s->results[index], round + 1);
+    if (status == KW_OK) status = copy(s, KW_COPY_DEVICE_TO_HOST, s->mems[index], got[index]);
+    if (status == KW_OK) status = wait_for_own(s, index);
+    if (status != KW_OK || memcmp(sent[index], got[index], SIZE) != 0) {
+      snprintf(text, size, "on a stream that all use at once %s%s",
+               status == KW_OK ? "it read other bytes than it had written" : "a slot gave ",
+               status == KW_OK ? "" : kw_status_name(status));
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int kw_child_slots_threads(void) {
+  static shared_stream s;
+  kw_bench_open();
+  kw_launch *launch = kw_launch_draw();
+  void *other = kw_bench_stream(2);
+  s = (shared_stream){.stream = kw_bench_stream(1), .launch = launch, .rounds = kw_soak_count(20, 200, 5000)};
+  for (int i = 0; i < KW_TEST_THREADS; i++) {
+    s.mems[i] = kw_bench_memory(SIZE);
+    if (launch) s.results[i] = kw_launch_result(launch);
+    if (kw_bench.guest.event) s.events[i] = kw_bench_event();
+  }
+  kw_test_run_threads(share_stream, &s);
+  kw_bench_wait(s.stream);
+  for (int i = 0; i < KW_TEST_THREADS; i++) {
+    if (launch)
+      kw_launch_expect(launch, other, s.results[i], "the result of launches from several threads on one stream");
+    if (launch) kw_bench_free(s.results[i]);
+    if (s.events[i]) KW_SLOT_OK(event, destroy, s.events[i]);
+    kw_bench_free(s.mems[i]);
+  }
+  kw_launch_free(launch);
+  kw_bench_end_stream(s.stream);
+  kw_bench_end_stream(other);
+  kw_bench_close();
+  return 0;
+}
+
+/* Several threads enqueue on one stream, and nobody but the plugin keeps them apart. */
+void kw_contract_slots_threads_share_stream(void **state) {
+  (void)state;
+  kw_test_child("slots_threads");
+}
+
+/* ---- Graphs ------------------------------------------------------------------------------------------------------ */
+
+enum { WORDS = 1000, FILLED = WORDS * sizeof(uint32_t) };
+
+typedef struct graph_bench {
+  void *recorder, *stream;
+  kw_mem mem;
+  uint32_t got[4][WORDS];
+} graph_bench;
+
+static void fill(void *stream, kw_mem mem, uint32_t word) {
+  KW_SLOT_OK(memory, fill, stream, mem, 0, FILLED, &word, sizeof word);
+}
+
+/* NULL where the slots do not take this: hosts do without. Not kept: it is thrown away. */
+static void *record(graph_bench *b, uint32_t word, bool kept) {
+  const kw_capture_info info = {.struct_size = sizeof info};
+  void *graph = NULL;
+  if (KW_SLOT(graph, begin, b->recorder, &info) != KW_OK) return NULL;
+  const kw_status status = KW_SLOT(memory, fill, b->recorder, b->mem, 0, FILLED, &word, sizeof word);
+  const kw_status ended = KW_SLOT(graph, end, b->recorder, kept ? &graph : NULL);
+  return status == KW_OK && ended == KW_OK ? graph : NULL;
+}
+
+static void expect_words(const uint32_t *words, uint32_t want, const char *what) {
+  static uint32_t all[WORDS];
+  for (int i = 0; i < WORDS; i++) all[i] = want;
+  kw_test_same(words, all, FILLED, what);
+}
+
+static void read_words(graph_bench *b, void *stream, int place) {
+  kw_bench_read(stream, b->mem, b->got[place], FILLED);
+}
+
+/* Twice in flight on one stream, once more on another behind an event, and destroyed when that has been waited for. */
+static void fly(graph_bench *b, void *graph, uint32_t word) {
+  const kw_graph_launch_info info = {.struct_size = sizeof info, .call_id = 1};
+  kw_gate *gate = kw_bench_shut(b->stream);
+  fill(b->stream, b->mem, 0);
+  read_words(b, b->stream, 0);
+  KW_SLOT_OK(graph, launch, graph, b->stream, &info);
+  read_words(b, b->stream, 1);
+  fill(b->stream, b->mem, 1);
+  read_words(b, b->stream, 2);
+  KW_SLOT_OK(graph, launch, graph, b->stream, &info);
+  read_words(b, b->stream, 3);
+  kw_gate_open(gate);
+  kw_bench_wait(b->stream);
+  KW_SLOT_OK(graph, destroy, graph);
+  expect_words(b->got[0], 0, "what was there before a graph's launch");
+  expect_words(b->got[1], word, "what a graph's launch filled");
+  expect_words(b->got[2], 1, "what was filled between two launches of a graph");
+  expect_words(b->got[3], word, "what a graph's second launch filled");
+}
+
+int kw_child_slots_graphs(void) {
+  static graph_bench b;
+  kw_bench_open();
+  b = (graph_bench){.recorder = kw_bench_stream(1), .stream = kw_bench_stream(2), .mem = kw_bench_memory(FILLED)};
+  const uint64_t rounds = kw_soak_count(1, 4, 100);
+  for (uint64_t round = 0; round < rounds; round++) {
+    const uint32_t word = 0x1000u + (uint32_t)round;
+    fill(b.stream, b.mem, 5);
+    kw_bench_wait(b.stream);
+    (void)record(&b, word, false);
+    void *graph = record(&b, word, true);
+    kw_bench_wait(b.recorder);
+    read_words(&b, b.stream, 0);
+    kw_bench_wait(b.stream);
+    expect_words(b.got[0], 5, "what only a recording has filled so far");
+    if (!graph) kw_test_skip("the plugin records no fills");
+    fly(&b, graph, word);
+    fill(b.recorder, b.mem, 6); /* usable again */
+    read_words(&b, b.recorder, 0);
+    kw_bench_wait(b.recorder);
+    expect_words(b.got[0], 6, "what was filled on a stream after something was recorded there");
+  }
+  kw_bench_free(b.mem);
+  kw_bench_end_stream(b.recorder);
+  kw_bench_end_stream(b.stream);
+  kw_bench_close();
+  return 0;
+}
+
+/* What is recorded does not run before it is launched, then each time and in its stream's order, thrown away never; its
+ * graph ends when it has been waited for, and the stream that it was recorded on is one like others again. */
+void kw_contract_slots_graphs_in_flight(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_GRAPH | KW_NATIVE_CALL_HOST | KW_NATIVE_FILL);
+  kw_test_child("slots_graphs");
+}

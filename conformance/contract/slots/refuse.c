@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite slots: slots that fail, and slots that must wait for nobody.
+ */
+#include "bench.h"
+#include "contract/hold.h"
+#include "contract/scenarios.h"
+
+#define CRITICAL (UINT64_C(1) << 63) /* a flag that no version of this major has */
+
+static char taken; /* what an out-parameter points to before a call */
+
+/* Of a slot that has to refuse: its status, and what it left in its out-parameter. */
+static void expect_refused(kw_status status, const void *out, const char *what) {
+  kw_gate_check();
+  KW_CHECK(status != KW_OK, "%s was not refused", what);
+  KW_CHECK(out == &taken || out == NULL,
+           "%s was refused with %s, and gave something all the same: on failure a slot leaves "
+           "its out-parameters as they were, or NULL",
+           what, kw_status_name(status));
+}
+
+int kw_child_slots_refused(void) {
+  kw_bench_open();
+  kw_alloc_info alloc = {.struct_size = sizeof alloc, .kind = KW_MEM_DEVICE, .size = UINT64_C(1) << 62, .alignment = 1};
+  kw_stream_info stream = {.struct_size = sizeof stream, .flags = CRITICAL, .token = 1};
+  kw_event_info event = {.struct_size = sizeof event, .flags = CRITICAL};
+  void *out = &taken;
+  expect_refused(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out, "memory.alloc of 2^62 bytes");
+  alloc.size = 64;
+  alloc.flags = CRITICAL;
+  out = &taken;
+  expect_refused(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out,
+                 "memory.alloc with a critical flag of a later version");
+  alloc.flags = 0;
+  alloc.kind = 0x7fff;
+  out = &taken;
+  expect_refused(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out, "memory.alloc of a kind that no device has");
+  out = &taken;
+  expect_refused(KW_SLOT(stream, create, &stream, &out), out, "stream.create with a critical flag of a later version");
+  if (kw_bench.guest.event) {
+    out = &taken;
+    expect_refused(KW_SLOT(event, create, &event, &out), out, "event.create with a critical flag of a later version");
+  }
+  if (kw_bench.guest.memory->alloc_host) {
+    out = &taken;
+    expect_refused(KW_SLOT(memory, alloc_host, UINT64_C(1) << 62, &out), out, "memory.alloc_host of 2^62 bytes");
+  }
+  kw_guest_use_opened(&kw_bench.guest, kw_bench.device, 1, "after slots that were refused");
+  kw_bench_close();
+  return 0;
+}
+
+/* A slot that fails leaves its out-parameter as it was, or NULL. */
+void kw_contract_slots_refused_give_nothing(void **state) {
+  (void)state;
+  kw_test_child("slots_refused");
+}
+
+/* ---- Under a gate ------------------------------------------------------------------------------------------------ */
+
+static void ask_device(void) {
+  const kw_guest *g = &kw_bench.guest;
+  kw_device_info info = {.struct_size = sizeof info};
+  kw_attribute value = {.struct_size = sizeof value};
+  uint64_t available = 0, total = 0;
+  uint32_t count = 0;
+  KW_SLOT_EXPECT(KW_OK, "device.count", g->device->count(kw_bench.plugin, &count));
+  KW_SLOT_EXPECT(KW_OK, "device.info", g->device->info(kw_bench.plugin, 0, &info));
+  kw_test_calls(__FILE__, __LINE__, "device.attribute");
+  if (g->device->attribute) (void)g->device->attribute(kw_bench.plugin, 0, "unified_memory", &value);
+  if (g->memory->usage) KW_SLOT_OK(memory, usage, &available, &total);
+  kw_test_calls(__FILE__, __LINE__, "energy.read");
+  if (g->energy) (void)KW_SLOT(energy, read, &total);
+  kw_gate_check();
+}
+
+static void drain(void) {
+  static kw_activity records[64];
+  uint64_t here = 0, there = 0, dropped = 0;
+  uint32_t count = 0;
+  KW_SLOT_OK(activity, clock, &there, &here);
+  KW_SLOT_OK(activity, drain, records, sizeof records[0], 64, &count, &dropped);
+}
+
+int kw_child_slots_held_up(void) {
+  kw_bench_open();
+  const bool records = kw_bench.guest.activity && KW_SLOT(activity, record, 1) == KW_OK;
+  void *held = kw_bench_stream(1), *other = kw_bench_stream(2);
+  void *event = kw_bench.guest.event ? kw_bench_event() : NULL;
+  kw_gate *gate = kw_bench_shut(held);
+  if (event) KW_SLOT_OK(event, record, event, held);
+  ask_device();
+  if (records) drain();
+  if (kw_bench.guest.stream->query) KW_SLOT_STATUS(KW_ERR_NOT_READY, stream, query, held);
+  if (event) {
+    KW_SLOT_STATUS(KW_ERR_NOT_READY, event, query, event);
+    KW_SLOT_STATUS(KW_ERR_TIMEOUT, event, synchronize, event, 0);
+    KW_SLOT_STATUS(KW_ERR_TIMEOUT, event, synchronize, event, 1000000);
+  }
+  kw_bench_busy(other);
+  kw_gate_open(gate);
+  kw_bench_wait(held);
+  if (event) KW_SLOT_OK(event, destroy, event);
+  kw_bench_end_stream(held);
+  kw_bench_end_stream(other);
+  kw_bench_close();
+  return 0;
+}
+
+/* Questions about the device, queries and waits with a limit return while a stream is held up, and another goes on. */
+void kw_contract_slots_others_while_held(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_CALL_HOST);
+  kw_test_child("slots_held_up");
+}
