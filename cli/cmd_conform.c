@@ -159,7 +159,7 @@ static bool take_options(const kw_cli_args *args, kw_run_options *o) {
                         .shard = 1,
                         .shards = 1,
                         .timeout_scale = 1,
-                        .programs = 100,
+                        .programs = KW_PROGRAMS,
                         .expect = kw_cli_args_value(args, "--expect"),
                         .no_shrink = kw_cli_args_has(args, "--no-shrink"),
                         .fail_fast = kw_cli_args_has(args, "--fail-fast")};

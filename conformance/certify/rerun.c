@@ -18,7 +18,7 @@
 /* ---- The share --------------------------------------------------------------------------------------------------- */
 
 double kw_rerun_lot(const char *id, uint64_t seed) {
-  const uint64_t hash = kw_hash(0, id);
+  const uint64_t hash = kw_hash(KW_HASH_START, id);
   uint32_t counter[4] = {(uint32_t)hash, (uint32_t)(hash >> 32), 0, 0x7e5},
            key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
   uint32_t random[4];

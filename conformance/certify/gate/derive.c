@@ -31,6 +31,21 @@ static void add_tensor(kw_digest *digest, const kw_case_tensor *t) {
   }
 }
 
+/* Its first values in both runs. */
+static void add_values(kw_digest *digest, const kw_case *c, uint32_t tensor) {
+  enum { MOST = 64, LARGEST = 16 };
+  static unsigned char bytes[MOST * LARGEST];
+  const kw_case_tensor *t = &c->tensors[tensor];
+  const size_t size = kw_element_size(t->dtype);
+  if (!t->given || (t->output && !t->read)) return;
+  for (uint32_t run = 0; run < 2; run++) {
+    const kw_value_key key = kw_case_value_key(c, tensor, 1, run);
+    const uint64_t count = t->extent < MOST ? t->extent : MOST;
+    for (uint64_t i = 0; i < count; i++) kw_value_make(&key, t->dtype, i, bytes + i * size);
+    SHA256Update(&digest->state, bytes, count * size);
+  }
+}
+
 static void add_argument(kw_digest *digest, const kw_case_arg *arg) {
   const kw_value *v = &arg->value;
   char text[160];
@@ -82,7 +97,10 @@ static void add_contents(kw_digest *digest, const kw_case *c) {
   snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 " %" PRId64 " %d", c->promoted, c->terms, c->scan_step, c->exact);
   kw_digest_add(digest, text);
   for (uint32_t a = 0; a < c->arg_count; a++) add_argument(digest, &c->args[a]);
-  for (uint32_t t = 0; t < KW_CASE_TENSORS; t++) add_tensor(digest, &c->tensors[t]);
+  for (uint32_t t = 0; t < KW_CASE_TENSORS; t++) {
+    add_tensor(digest, &c->tensors[t]);
+    add_values(digest, c, t);
+  }
   for (uint32_t r = 0; r < c->result_count; r++) {
     add_tensor(digest, &c->outs[r]);
     snprintf(text, sizeof text, "%d %a %a", (int)c->bounds[r].compare, c->bounds[r].ulp, c->bounds[r].abs);

@@ -22,8 +22,14 @@ static int die(const char *what) {
 }
 
 static bool derive(kw_mustpass *out_lists, char *message, size_t size) {
-  kw_run_options options = {
-      .device = "cpu:0", .seed = 1, .shard = 1, .shards = 1, .effort = KW_EFFORT_NORMAL, .timeout_scale = 1, .jobs = 1};
+  kw_run_options options = {.device = "cpu:0",
+                            .seed = 1,
+                            .shard = 1,
+                            .shards = 1,
+                            .effort = KW_EFFORT_NORMAL,
+                            .programs = KW_PROGRAMS,
+                            .timeout_scale = 1,
+                            .jobs = 1};
   kw_run run = {.options = &options};
   kw_process process = {0};
   if (!kw_level_parse("core", &options.level) || !kw_process_start(&options, &process, &run.facts, message, size)) {
