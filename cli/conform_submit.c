@@ -10,8 +10,8 @@
 
 bool kw_cli_submission_begin(const kw_cli_args *args, kw_submission *submission, char *out_message, size_t size) {
   static const char *const dependent[] = {"--sign", "--waivers", "--with-plugin"};
-  static const char *const partial[] = {"--op",     "--case",  "--suite", "--shard",  "--after",
-                                        "--budget", "--quick", "--list",  "--source", "--fail-fast"};
+  static const char *const partial[] = {"--op",    "--case", "--suite",  "--shard",     "--after",     "--budget",
+                                        "--quick", "--list", "--source", "--fail-fast", "--exhaustive"};
   if (!submission->folder) {
     for (size_t i = 0; i < sizeof dependent / sizeof dependent[0]; i++) {
       if (!kw_cli_args_has(args, dependent[i])) continue;
