@@ -9,7 +9,9 @@
  *     DTYPE NEEDS CLASS:NUMBERS...    cases in this key dtype, asked for where NEEDS holds: "-", or alternatives,
  *                                     "f64|complex+fp8", of extensions and "half", which is the dtype where a level
  *                                     is judged in it
- *   test ID, each SUITE/TEST, range SUITE FIRST-LAST    contract tests: one, one per op, numbered ones
+ *   test ID, range SUITE FIRST-LAST   contract tests: one, numbered ones
+ *   each SUITE/TEST, one SUITE/TEST OP     one of every op that the level has, one of an op where the level has it;
+ *                                     any of these four with "thorough " before: of a thorough run alone
  */
 #include "certify/mustpass.h"
 
@@ -42,12 +44,6 @@ bool kw_mustpass_folder(char *out_path, size_t size) {
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
-/* What is asked for; no claim: everything. */
-typedef struct wanted {
-  const kw_level_claim *claim;
-  kw_dtype half;
-} wanted;
-
 /* Whether the claim names all of "f64+fft". */
 static bool names_all(const kw_level_claim *claim, const char *extensions, size_t length) {
   char text[WORD];
@@ -57,15 +53,17 @@ static bool names_all(const kw_level_claim *claim, const char *extensions, size_
          !(needed.families & ~claim->families);
 }
 
-static bool holds(const wanted *w, const char *dtype, const char *needs) {
-  if (!w->claim || strcmp(needs, "-") == 0) return true;
+/* No level: everything is asked for. */
+static bool holds(const kw_mustpass_level *level, const char *dtype, const char *needs) {
+  if (!level || strcmp(needs, "-") == 0) return true;
   for (const char *p = needs; *p;) {
     size_t length = strcspn(p, "|");
     const bool half = length >= 4 && strncmp(p, "half", 4) == 0;
     const bool more = !half || length > 5;
     const char *extensions = half ? p + 5 : p; /* behind "half+" */
     const size_t rest = half ? length - 5 : length;
-    if ((!half || strcmp(dtype, kw_element_name(w->half)) == 0) && (!more || names_all(w->claim, extensions, rest))) {
+    if ((!half || strcmp(dtype, kw_element_name(level->half)) == 0) &&
+        (!more || names_all(level->claim, extensions, rest))) {
       return true;
     }
     p += length + (p[length] != 0);
@@ -108,9 +106,10 @@ static void for_each_line(const char *text, void (*take)(const char *line, void 
 /* ---- Ids --------------------------------------------------------------------------------------------------------- */
 
 typedef struct expansion {
-  const wanted *wanted;
-  const kw_mustpass *lists; /* in which `each` finds the ops */
-  const char *each;         /* ops alone are looked for, of this SUITE/TEST; NULL: cases */
+  const kw_mustpass_level *level; /* NULL: everything */
+  const kw_mustpass *lists;       /* in which `each` finds the ops */
+  const char *each;               /* ops alone are looked for, of this SUITE/TEST; NULL: cases */
+  const char *one;                /* with `each`: this op alone; NULL: all */
   char op[WORD];
   bool has_op;
   kw_id_list *ids;
@@ -118,59 +117,67 @@ typedef struct expansion {
 
 static void take_line(const char *line, void *context);
 
-static void add_each(const expansion *e, const char *test) {
-  if (!e->wanted->claim) {
-    kw_id_list_add(e->ids, "%s/*", test);
+/* `one`: NULL for all ops. */
+static void add_each(const expansion *e, const char *test, const char *one) {
+  if (!e->level) {
+    kw_id_list_add(e->ids, "%s/%s", test, one ? one : "*");
     return;
   }
-  for (uint32_t f = 1; f < kw_mustpass_file_count(e->wanted->claim); f++) {
-    expansion ops = {.wanted = e->wanted, .each = test, .ids = e->ids};
+  for (uint32_t f = 1; f < kw_mustpass_file_count(e->level->claim); f++) {
+    expansion ops = {.level = e->level, .each = test, .one = one, .ids = e->ids};
     for_each_line(e->lists->files[f].text, take_line, &ops);
   }
 }
 
 static void take_line(const char *line, void *context) {
+  static const char thorough[] = "thorough ";
   expansion *e = context;
+  if (strncmp(line, thorough, sizeof thorough - 1) == 0) {
+    if (e->level && e->level->effort < KW_EFFORT_THOROUGH) return;
+    line += sizeof thorough - 1;
+  }
   char first[WORD], second[WORD], third[WORD];
   int used = 0;
   int words = sscanf(line, " %159s %159s %n%159s", first, second, &used, third);
   if (words < 2) return;
   if (*line == ' ') {
-    if (e->has_op && !e->each && words == 3 && holds(e->wanted, first, second)) {
+    if (e->has_op && !e->each && words == 3 && holds(e->level, first, second)) {
       add_classes(e->op, first, line + used, e->ids);
     }
   } else if (strcmp(first, "op") == 0) {
     memcpy(e->op, second, sizeof e->op);
-    e->has_op = words < 3 || holds(e->wanted, "", third);
-    if (e->has_op && e->each) kw_id_list_add(e->ids, "%s/%s", e->each, e->op);
+    e->has_op = words < 3 || holds(e->level, "", third);
+    const bool wanted = e->each && (!e->one || strcmp(e->one, second) == 0);
+    if (e->has_op && wanted) kw_id_list_add(e->ids, "%s/%s", e->each, e->op);
   } else if (strcmp(first, "test") == 0) {
     kw_id_list_add(e->ids, "%s", second);
   } else if (strcmp(first, "each") == 0) {
-    add_each(e, second);
+    add_each(e, second, NULL);
+  } else if (strcmp(first, "one") == 0 && words == 3) {
+    add_each(e, second, third);
   } else if (strcmp(first, "range") == 0 && words == 3) {
     add_numbers(second, third, e->ids);
   }
 }
 
 void kw_mustpass_all(const char *text, kw_id_list *io_ids) {
-  const wanted all = {0};
-  expansion e = {.wanted = &all, .ids = io_ids};
+  expansion e = {.ids = io_ids};
   for_each_line(text, take_line, &e);
 }
 
-void kw_mustpass_ids(const kw_mustpass *lists, const kw_level_claim *claim, kw_dtype half, kw_id_list *io_ids) {
-  const wanted wanted = {claim, half};
-  for (uint32_t f = 0; f < kw_mustpass_file_count(claim); f++) {
-    expansion e = {.wanted = &wanted, .lists = lists, .ids = io_ids};
+void kw_mustpass_ids(const kw_mustpass *lists, const kw_mustpass_level *level, kw_id_list *io_ids) {
+  for (uint32_t f = 0; f < kw_mustpass_file_count(level->claim); f++) {
+    expansion e = {.level = level, .lists = lists, .ids = io_ids};
     for_each_line(lists->files[f].text, take_line, &e);
   }
 }
 
-bool kw_mustpass_check(const kw_mustpass *lists, const kw_level_claim *claim, kw_dtype half, kw_id_list *ids,
-                       char *out_message, size_t size) {
+bool kw_mustpass_check(const kw_mustpass *lists, const kw_mustpass_level *level, kw_id_list *ids, char *out_message,
+                       size_t size) {
+  const char *name = level->claim->text;
   kw_id_list list = {0};
   uint32_t count;
-  kw_mustpass_ids(lists, claim, half, &list);
+  kw_mustpass_ids(lists, level, &list);
   kw_id_list_sort(&list);
   kw_id_list_sort(ids);
   const char *missing = kw_id_list_missing(&list, ids, &count);
@@ -178,10 +185,10 @@ bool kw_mustpass_check(const kw_mustpass *lists, const kw_level_claim *claim, kw
   if (missing) {
     snprintf(out_message, size,
              "the case %s is missing (%u of %u are), which %s of suite " KW_SUITE_VERSION " has to pass", missing,
-             count, list.count, claim->text);
+             count, list.count, name);
   } else if (added) {
     snprintf(out_message, size, "the case %s was added (%u were): %s of suite " KW_SUITE_VERSION " has no such case",
-             added, count, claim->text);
+             added, count, name);
   }
   kw_id_list_free(&list);
   return !missing && !added;

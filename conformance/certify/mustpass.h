@@ -6,6 +6,7 @@
 #ifndef KEYWAY_CONFORMANCE_MUSTPASS_H
 #define KEYWAY_CONFORMANCE_MUSTPASS_H
 
+#include "base/effort.h"
 #include "certify/id_list.h"
 #include "run/level.h"
 
@@ -36,11 +37,18 @@ void kw_mustpass_free(kw_mustpass *lists);
 /* Adds every id that the text of a list names; "error/op/" and a star for tests of every op. */
 void kw_mustpass_all(const char *text, kw_id_list *io_ids);
 
-/* Adds what a level asks for, in a 16-bit float. */
-void kw_mustpass_ids(const kw_mustpass *lists, const kw_level_claim *claim, kw_dtype half, kw_id_list *io_ids);
+/* What a level asks for of a device. */
+typedef struct kw_mustpass_level {
+  const kw_level_claim *claim;
+  kw_dtype half;    /* the 16-bit float that it is judged in */
+  kw_effort effort; /* KW_EFFORT_NORMAL or above */
+} kw_mustpass_level;
+
+/* Adds the ids. */
+void kw_mustpass_ids(const kw_mustpass *lists, const kw_mustpass_level *level, kw_id_list *io_ids);
 
 /* Holds ids (which get sorted) against what the level asks for. False: *out_message says what is missing, or added. */
-bool kw_mustpass_check(const kw_mustpass *lists, const kw_level_claim *claim, kw_dtype half, kw_id_list *ids,
-                       char *out_message, size_t size);
+bool kw_mustpass_check(const kw_mustpass *lists, const kw_mustpass_level *level, kw_id_list *ids, char *out_message,
+                       size_t size);
 
 #endif /* KEYWAY_CONFORMANCE_MUSTPASS_H */

@@ -70,7 +70,8 @@ bool kw_submission_takes(const kw_submission *submission, const kw_run *run, cha
   const kw_level_claim *claim = &run->options->level;
   kw_id_list ids = {0};
   for (uint32_t i = 0; i < run->case_count; i++) kw_id_list_add(&ids, "%s", run->cases[i].id);
-  bool good = kw_mustpass_check(&submission->lists, claim, kw_level_half(claim, &run->facts), &ids, out_message, size);
+  const kw_mustpass_level level = {claim, kw_level_half(claim, &run->facts), run->options->effort};
+  bool good = kw_mustpass_check(&submission->lists, &level, &ids, out_message, size);
   kw_id_list_free(&ids);
   return good;
 }

@@ -270,6 +270,10 @@ static kw_check_end check_report(verifier *v) {
   return KW_CHECK_GOOD;
 }
 
+static kw_effort effort_of(const verifier *v) {
+  return strcmp(text_of(v, KW_MANIFEST_EFFORT), "thorough") == 0 ? KW_EFFORT_THOROUGH : KW_EFFORT_NORMAL;
+}
+
 static kw_check_end check_cases(verifier *v) {
   const kw_report *r = &v->report;
   kw_id_list ids = {0};
@@ -285,8 +289,8 @@ static kw_check_end check_cases(verifier *v) {
   }
   for (uint32_t i = 0; i < r->case_count; i++) kw_id_list_add(&ids, "%s", r->cases[i].id);
   kw_id_list_digest(&ids, hash);
-  bool good =
-      kw_mustpass_check(&v->lists, &v->claim, strcmp(half, "f16") == 0 ? KW_F16 : KW_BF16, &ids, v->text, v->size);
+  const kw_mustpass_level level = {&v->claim, strcmp(half, "f16") == 0 ? KW_F16 : KW_BF16, effort_of(v)};
+  bool good = kw_mustpass_check(&v->lists, &level, &ids, v->text, v->size);
   if (good && strcmp(hash, r->case_hash) != 0) {
     SAY(v, "the cases are not those that the report names by hash, in their order");
     good = false;
@@ -395,7 +399,7 @@ static kw_check_end check_rerun(verifier *v) {
   if (!options->device) options->device = text_of(v, KW_MANIFEST_DEVICE);
   if (find_plugin(v, plugin)) options->plugins[options->plugin_count++] = plugin;
   options->level = v->claim;
-  options->effort = strcmp(text_of(v, KW_MANIFEST_EFFORT), "thorough") == 0 ? KW_EFFORT_THOROUGH : KW_EFFORT_NORMAL;
+  options->effort = effort_of(v);
   static const kw_check_end ends[] = {[KW_RERUN_SAME] = KW_CHECK_GOOD,
                                       [KW_RERUN_DIFFERENT] = KW_CHECK_REFUSED,
                                       [KW_RERUN_INCONCLUSIVE] = KW_CHECK_INCONCLUSIVE,
@@ -413,11 +417,11 @@ static const struct {
               {"cases", check_cases},       {"seed", check_seed},           {"plugin", check_plugin},
               {"waivers", check_waivers},   {"verdict", check_verdict},     {"rerun", check_rerun}};
 
-/* Of a package that holds. */
+/* Of a package that holds: 1 is said of one that does not. */
 static int code_of(const kw_waived_verdict *verdict, bool inconclusive) {
   const int code = kw_waived_exit_code(verdict);
-  if (verdict->verdict == KW_VERDICT_NOT_CONFORMANT) return 3; /* 1: the package does not hold */
-  return inconclusive && (code == 0 || code == 5) ? 4 : code;
+  const bool conformant = verdict->verdict == KW_VERDICT_CONFORMANT;
+  return conformant && inconclusive ? 4 : code == 1 ? 3 : code;
 }
 
 void kw_verify(const kw_verify_options *options, kw_verification *out_verification) {

@@ -127,9 +127,14 @@ kw_waived_verdict kw_waivers_judge(const kw_report *report, const kw_entry_list 
 }
 
 int kw_waived_exit_code(const kw_waived_verdict *verdict) {
-  static const int codes[] = {[KW_VERDICT_CONFORMANT] = 0,
-                              [KW_VERDICT_EXPECTED] = 3,
-                              [KW_VERDICT_NOT_CONFORMANT] = 1,
-                              [KW_VERDICT_INCONCLUSIVE] = 4};
-  return verdict->verdict == KW_VERDICT_CONFORMANT && verdict->waivers > 0 ? 5 : codes[verdict->verdict];
+  switch (verdict->verdict) {
+    case KW_VERDICT_CONFORMANT:
+      return verdict->waivers > 0 ? 5 : 0;
+    case KW_VERDICT_EXPECTED:
+      return 3;
+    case KW_VERDICT_INCONCLUSIVE:
+      return 4;
+    default:
+      return 1;
+  }
 }

@@ -313,30 +313,52 @@ static bool ends_in_number(const char *name) {
   return *name && strspn(name, "0123456789") == strlen(name);
 }
 
-/* Tests of one op come one after the other for each op: they are put once, and so is a row of numbers. */
-void kw_derive_contract(const kw_run *run, FILE *out) {
-  char *rows = NULL;
-  size_t size;
-  kw_id_list done = {0};
-  FILE *text = open_memstream(&rows, &size);
-  if (!text) abort();
+/* Whether there is a test SUITE/TEST/OP, whose name without the op has this length, for every op of the level. */
+static bool is_for_each(const kw_run *run, const char *id, size_t length) {
+  uint32_t tests = 0, ops = 0;
+  for (uint32_t i = 0; i < run->case_count; i++) tests += strncmp(run->cases[i].id, id, length + 1) == 0;
+  for (uint32_t i = 0; i < run->facts.op_count; i++) {
+    ops += kw_level_has(&run->options->level, &run->facts.ops[i].op);
+  }
+  return tests == ops;
+}
+
+/* The rows of all contract tests of a run but those that are `known`. */
+static void put_contract(const kw_run *run, const kw_id_list *known, const char *before, FILE *out) {
+  kw_id_list done = {0}; /* tests that there are for each op */
   for (uint32_t i = 0; i < run->case_count; i++) {
     const char *id = run->cases[i].id, *last = strrchr(id, '/');
     const int length = (int)(last - id);
     uint32_t end = i + 1;
-    if (run->cases[i].op) continue;
+    if (run->cases[i].op || kw_id_list_has(known, id, strlen(id))) continue;
     if (ends_in_number(last + 1)) {
       while (end < run->case_count && strncmp(run->cases[end].id, id, (size_t)length + 1) == 0) end++;
-      fprintf(text, "range %.*s %s-%s\n", length, id, last + 1, strrchr(run->cases[end - 1].id, '/') + 1);
+      fprintf(out, "%srange %.*s %s-%s\n", before, length, id, last + 1, strrchr(run->cases[end - 1].id, '/') + 1);
       i = end - 1;
     } else if (!ends_in_op(run, last + 1)) {
-      fprintf(text, "test %s\n", id);
+      fprintf(out, "%stest %s\n", before, id);
+    } else if (!is_for_each(run, id, (size_t)length)) {
+      fprintf(out, "%sone %.*s %s\n", before, length, id, last + 1);
     } else if (!kw_id_list_has(&done, id, (size_t)length)) {
       kw_id_list_add(&done, "%.*s", length, id);
-      fprintf(text, "each %.*s\n", length, id);
+      fprintf(out, "%seach %.*s\n", before, length, id);
     }
   }
   kw_id_list_free(&done);
+}
+
+void kw_derive_contract(const kw_run *normal, const kw_run *thorough, FILE *out) {
+  char *rows = NULL;
+  size_t size;
+  kw_id_list known = {0};
+  FILE *text = open_memstream(&rows, &size);
+  if (!text) abort();
+  put_contract(normal, &known, "", text);
+  for (uint32_t i = 0; i < normal->case_count; i++) {
+    if (!normal->cases[i].op) kw_id_list_add(&known, "%s", normal->cases[i].id);
+  }
+  put_contract(thorough, &known, "thorough ", text);
+  kw_id_list_free(&known);
   if (fclose(text) != 0) abort();
   put_list("contract", "", rows, out);
 }
