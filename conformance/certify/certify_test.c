@@ -442,8 +442,8 @@ static void submissions_are_refused(void **state) {
   (void)state;
   submit("--seed 1", "--submit is about a level: --level core");
   submit("--level core", "--submit wants the seed that the certifier gave: --seed S");
-  static const char *const partial[] = {"--op abs", "--case 'abs/*'", "--suite ops", "--shard 1/2",
-                                        "--quick",  "--fail-fast",    "--budget 3",  "--list"};
+  static const char *const partial[] = {"--op abs",    "--case 'abs/*'", "--suite ops", "--shard 1/2",     "--quick",
+                                        "--fail-fast", "--budget 3",     "--list",      "--exhaustive f32"};
   for (size_t i = 0; i < sizeof partial / sizeof partial[0]; i++) {
     char options[128];
     snprintf(options, sizeof options, "--level core --seed 1 %s", partial[i]);
