@@ -290,15 +290,14 @@ static void the_maker_chooses_his_cases(void **state) {
   (void)state;
   kw_report report = read_report();
   kw_report_case *c = find_case(&report, WAIVED);
-  kw_report_case dropped = *c;
+  kw_report dropped = {.cases = malloc(sizeof *c), .case_count = 1}; /* a report of that case alone, to free it */
+  assert_non_null(dropped.cases);
+  dropped.cases[0] = *c;
   memmove(c, c + 1, (size_t)(&report.cases[--report.case_count] - c) * sizeof *c);
   hash_cases(&report);
   write_report(&report);
   refused("the case " WAIVED " is missing (1 of ");
-  free(dropped.id);
-  free(dropped.defect);
-  free(dropped.text);
-  free(dropped.after);
+  kw_report_free(&dropped);
   copy_package(NULL);
 
   report = read_report();
@@ -310,20 +309,11 @@ static void the_maker_chooses_his_cases(void **state) {
   refused("the case abs/f32/prime/0 is missing (1 of ");
   copy_package(NULL);
 
+  edit("report.json", "\n\t]\n}\n", ",\n\t\t{\"case\": \"wait/977\", \"outcome\": \"pass\", \"seconds\": 0}\n\t]\n}\n");
   report = read_report();
-  report.cases = realloc(report.cases, (report.case_count + 1u) * sizeof *report.cases);
-  report.cases[report.case_count] = report.cases[report.case_count - 1];
-  c = &report.cases[report.case_count++];
-  c->id = strdup(c->id);
-  c->defect = strdup("");
-  c->text = strdup("");
-  *strrchr(c->id, '/') = 0;
-  char *id = c->id;
-  assert_true(asprintf(&c->id, "%s/977", id) > 0);
-  free(id);
   hash_cases(&report);
   write_report(&report);
-  refused("/977 was added (1 were): core of suite 1.0-rc has no such case");
+  refused("the case wait/977 was added (1 were): core of suite 1.0-rc has no such case");
   copy_package(NULL);
 
   report = read_report();
