@@ -41,14 +41,21 @@ static char **child_environment(void) {
   return copy;
 }
 
+void kw_child_command_make(const char *scenario, kw_child_command *out_command) {
+  kw_child_command *c = out_command;
+  snprintf(c->seed, sizeof c->seed, "%" PRIu64, kw_contract.seed);
+  snprintf(c->patience, sizeof c->patience, "%g", kw_contract.patience);
+  snprintf(c->effort, sizeof c->effort, "%d", (int)kw_contract.effort);
+  const char *argv[] = {"keyway-worker",         "child",     scenario,  c->seed, kw_contract.device_name,
+                        kw_contract.plugin_path, c->patience, c->effort, NULL};
+  memcpy(c->argv, argv, sizeof argv);
+}
+
 void kw_test_child(const char *scenario) {
   if (!*kw_contract.plugin_path) kw_test_skip("the file of this device's plugin is not known");
-  char seed[32], patience[32], effort[16], end[96], output[1024];
-  snprintf(seed, sizeof seed, "%" PRIu64, kw_contract.seed);
-  snprintf(patience, sizeof patience, "%g", kw_contract.patience);
-  snprintf(effort, sizeof effort, "%d", (int)kw_contract.effort);
-  const char *argv[] = {"keyway-worker",         "child",  scenario, seed, kw_contract.device_name,
-                        kw_contract.plugin_path, patience, effort,   NULL};
+  char end[96], output[1024];
+  kw_child_command command;
+  kw_child_command_make(scenario, &command);
   int caught = memfd_create("child", MFD_CLOEXEC);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -56,7 +63,7 @@ void kw_test_child(const char *scenario) {
   posix_spawn_file_actions_adddup2(&actions, caught, STDERR_FILENO);
   char **environment = child_environment();
   pid_t pid;
-  int error = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char **)argv, environment), status = 0;
+  int error = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char **)command.argv, environment), status = 0;
   free(environment);
   posix_spawn_file_actions_destroy(&actions);
   KW_CHECK(error == 0, "a process for this test cannot be started: %s", strerror(error));

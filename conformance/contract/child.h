@@ -9,6 +9,13 @@
 
 #include "contract_helpers.h"
 
+/* The command of a scenario: what the worker executes itself with. */
+typedef struct kw_child_command {
+  char seed[32], patience[32], effort[16];
+  const char *argv[9]; /* NULL-terminated */
+} kw_child_command;
+void kw_child_command_make(const char *scenario, kw_child_command *out_command);
+
 /* Runs a scenario and fails the test unless it exits with code 0 or one of KW_CHILD_*: then the test ends alike, with
  * what is on stderr. */
 void kw_test_child(const char *scenario);

@@ -215,10 +215,9 @@ int kw_child_fork_exec(void) {
   pid_t pid = fork();
   KW_CHECK(pid >= 0, "fork failed");
   if (pid == 0) {
-    char seed[32];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)kw_contract.seed);
-    execl("/proc/self/exe", "keyway-worker", "child", "usable", seed, kw_contract.device_name, kw_contract.plugin_path,
-          (char *)NULL);
+    kw_child_command command;
+    kw_child_command_make("usable", &command);
+    execv("/proc/self/exe", (char **)command.argv);
     _exit(1);
   }
   reap(pid, "a program that a forked child executed");
