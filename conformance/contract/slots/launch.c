@@ -70,6 +70,15 @@ const char *kw_launch_op(const kw_launch *l) {
   return l->trial.kernel->op;
 }
 
+bool kw_launch_is_recordable(const kw_launch *l) {
+  return (l->trial.kernel->flags & KW_KERNEL_CAPTURABLE) != 0;
+}
+
+const unsigned char *kw_launch_want(const kw_launch *l, uint64_t *out_size) {
+  *out_size = l->size;
+  return l->want;
+}
+
 kw_status kw_launch_try(const kw_launch *l, void *stream, kw_mem result, uint64_t call_id) {
   made_call *m = kw_test_memory(sizeof *m);
   make(m, l, stream, result, call_id);

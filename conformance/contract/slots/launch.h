@@ -18,6 +18,11 @@ void kw_launch_end(kw_launch *launch, void (*given)(const char *slot, kw_status 
 /* "add.Tensor" */
 const char *kw_launch_op(const kw_launch *launch);
 
+/* Whether a graph of the plugin's own may record it (KW_KERNEL_CAPTURABLE). */
+bool kw_launch_is_recordable(const kw_launch *launch);
+/* The bytes of a result. */
+const unsigned char *kw_launch_want(const kw_launch *launch, uint64_t *out_size);
+
 /* Memory for a result, in which nothing is right yet. */
 kw_mem kw_launch_result(const kw_launch *launch);
 /* Launches into it, on any thread. All that the call consists of is overwritten when the slot has returned. */
