@@ -101,6 +101,17 @@ static bool takes_close_scalars(const kw_case *c) {
          c->op->args[1].tag == KW_TAG_SCALAR && kw_element_is_float(c->key);
 }
 
+/* Attributes of ops on i64, beyond these: Scalars of which 32 bits are another number. */
+static const int64_t wide_scalars[] = {(INT64_C(1) << 32) + 3, -(INT64_C(5) << 40) - 1};
+
+static bool takes_wide_scalars(const kw_case *c) {
+  static const char *const bases[] = {"add", "sub", "mul", "eq",          "ne",         "lt",
+                                      "le",  "gt",  "ge",  "bitwise_and", "bitwise_or", "bitwise_xor"};
+  bool wide = false;
+  for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) wide |= strcmp(bases[i], c->op->base) == 0;
+  return wide && c->class == KW_CLASS_ATTRS && c->key == KW_I64;
+}
+
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg) {
   const char *base = c->op->base;
   if (strcmp(base, "pow") == 0) {
@@ -298,10 +309,13 @@ bool kw_case_set_attrs(kw_case *c) {
     if (c->args[i].value.tag != KW_TAG_NONE) {
       count = combinations;
     } else if (arg->tag == KW_TAG_SCALAR && !arg->has_default) {
-      uint32_t plain = count = scalar_count(c->key);
-      if (takes_close_scalars(c)) count += COUNT(close_scalars);
-      bool close = c->number >= plain && c->number < count;
-      kw_case_give(c, i, close ? scalar_f64(close_scalars[c->number - plain]) : pick_scalar(c, c->number));
+      const uint32_t plain = scalar_count(c->key), beyond = c->number - plain;
+      const bool close = takes_close_scalars(c), wide = takes_wide_scalars(c);
+      count = plain + (close ? COUNT(close_scalars) : wide ? COUNT(wide_scalars) : 0);
+      kw_case_give(c, i,
+                   c->number < plain || c->number >= count ? pick_scalar(c, c->number)
+                   : close                                 ? scalar_f64(close_scalars[beyond])
+                                                           : scalar_i64(wide_scalars[beyond]));
     } else if (arg->tag == KW_TAG_SCALAR) { /* alpha; shifted against a required scalar */
       count = scalar_count(c->key);
       if (attrs) kw_case_give(c, i, pick_scalar(c, c->number + (op->args[1].tag == KW_TAG_SCALAR ? 3 : 0)));

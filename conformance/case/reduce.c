@@ -70,7 +70,19 @@ typedef struct special_row {
   uint32_t stride;
 } special_row;
 
-enum { ROW = 7 };
+enum { ROW = 7, SUM_SPECIALS = 7 };
+
+/* How many numbers an extreme of zeros and subnormal ones has, behind the others: a zero may be taken for one of them.
+ */
+enum { SUBNORMAL_ROWS = 2 };
+
+/* What is largest or smallest, or where that is. */
+static bool is_extreme(const kw_case *c) {
+  static const char *const bases[] = {"amax", "amin", "argmax", "argmin", "max", "min"};
+  bool extreme = false;
+  for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) extreme |= strcmp(bases[i], c->op->base) == 0;
+  return extreme && kw_element_is_float(c->key);
+}
 
 static bool special_of(const kw_case *c, special_row *out) {
   /* Sums of extremes depend on the order, and so do squares. */
@@ -84,6 +96,10 @@ static bool special_of(const kw_case *c, special_row *out) {
   bool sums = c->op->row.compare == KW_CMP_ACCUMULATE && kw_element_is_float(c->key);
   bool exponential = strcmp(c->op->base, "logsumexp") == 0;
   uint32_t count = exponential ? COUNT(exponentials) : sums && !has_own_bound(c) ? 2 : 3;
+  if (is_extreme(c) && c->number >= count && c->number < count + SUBNORMAL_ROWS) {
+    *out = (special_row){KW_DOMAIN_SUBNORMAL, 1};
+    return true;
+  }
   if (c->number >= count) return false;
   *out = (exponential ? exponentials : has_own_bound(c) ? variances : choices)[c->number];
   return true;
@@ -94,11 +110,13 @@ static bool pick_special(const kw_case *c, reduce_row *out_row) {
   bool any = c->op->row.result == KW_RESULT_ANY;
   if (is_all(c)) { /* one special value, among ordinary ones where those do not decide alone */
     *out_row = (reduce_row){{1, {any ? 1 : 29}}, 0, {0}};
-    return c->number < 7;
+    return c->number < SUM_SPECIALS + (is_extreme(c) ? SUBNORMAL_ROWS : 0);
   }
   special_row special;
   *out_row = (reduce_row){{2, {53, any && c->number == 0 ? 1 : ROW}}, 1, {1}};
-  return special_of(c, &special);
+  if (!special_of(c, &special)) return false;
+  if (special.domain == KW_DOMAIN_SUBNORMAL) *out_row = (reduce_row){{1, {29}}, 0, {0}};
+  return true;
 }
 
 static bool pick_row(kw_case *c, reduce_row *out) {
@@ -258,6 +276,7 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   if (c->class == KW_CLASS_MIXED && floats) tensor->domain = KW_DOMAIN_UNIT; /* rounded to the key dtype, then summed */
   if (c->class != KW_CLASS_SPECIAL) return true;
   special_row special = {KW_DOMAIN_SPECIAL_ONE, c->number};
+  if (is_all(c) && c->number >= SUM_SPECIALS) special = (special_row){KW_DOMAIN_SUBNORMAL, 1};
   if (!is_all(c) && !special_of(c, &special)) return false;
   tensor->domain = special.domain;
   tensor->value_stride = special.stride;

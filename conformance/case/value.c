@@ -158,6 +158,10 @@ static void store_special(kw_dtype dtype, uint32_t special, void *out) {
 static const uint8_t sum_specials[] = {S_NAN, S_INF, S_NEG_INF, S_NEG_ZERO, S_MIN_SUBNORMAL, S_MIN_NORMAL, S_ONE};
 #define SUM_SPECIALS (sizeof sum_specials)
 
+static const uint8_t subnormals[] = {S_ZERO,          S_NEG_ZERO,          S_ZERO,          S_NEG_ZERO,
+                                     S_MIN_SUBNORMAL, S_NEG_MIN_SUBNORMAL, S_MAX_SUBNORMAL, S_ZERO};
+#define SUBNORMALS (sizeof subnormals)
+
 /* ---- Domains ----------------------------------------------------------------------------------------------------- */
 
 static double unit(uint32_t word) { /* [0, 1) */
@@ -224,6 +228,7 @@ static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
   int64_t small = (int64_t)(r[0] % 17) - 8;
   switch (domain) {
     case KW_DOMAIN_FEW:
+    case KW_DOMAIN_SUBNORMAL:
       return (int64_t)(r[0] % 5) - 2;
     case KW_DOMAIN_POWER_BASE:
       return (int64_t)(r[0] % 11) - 5;
@@ -268,6 +273,8 @@ static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], v
   if (dtype == KW_BOOL) {
     bool factor = domain == KW_DOMAIN_FACTOR || domain == KW_DOMAIN_EXACT_FACTOR; /* a false one decides all */
     *(uint8_t *)out = factor ? r[0] >> 8 & 15 ? 1 : 0 : r[0] >> 8 & 1;
+  } else if (kw_element_is_float(dtype) && domain == KW_DOMAIN_SUBNORMAL) {
+    store_special(dtype, subnormals[r[0] % SUBNORMALS], out);
   } else if (kw_element_is_float(dtype)) {
     bool extreme = domain == KW_DOMAIN_HUGE || domain == KW_DOMAIN_TINY, offset = domain == KW_DOMAIN_OFFSET;
     kw_element_store(dtype, out,

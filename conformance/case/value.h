@@ -36,6 +36,7 @@ typedef enum kw_domain {
   KW_DOMAIN_STEP,         /* whole numbers from 1 to 1000, half of them up to 8 */
   KW_DOMAIN_HUGE,         /* floats: as large as their squares allow, with room for a sum of those; integers as ANY */
   KW_DOMAIN_TINY,         /* floats: as small as their squares allow; integers as ANY */
+  KW_DOMAIN_SUBNORMAL,    /* floats: zeros of both signs, and among them subnormal numbers; others as FEW */
   KW_DOMAIN_CONVERT,      /* for copy_ into `target`: ANY, special values, values halfway between two of the target's */
   KW_DOMAIN_SPECIAL,      /* the list of special values, element i takes (i / stride) modulo its length */
   KW_DOMAIN_SPECIAL_RAW,  /* the same with signaling NaN: for moves only, arithmetic may treat it in two ways */

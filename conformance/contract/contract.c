@@ -4,9 +4,12 @@
  */
 #include "contract_helpers.h"
 #include "contract_suites.h"
+#include "scale/scale.h"
 
 #define DECLARE(suite, test) void kw_contract_##suite##_##test(void **state);
 #define ENTRY(suite, test) {#test, kw_contract_##suite##_##test, kw_test_setup, kw_test_teardown, NULL},
+
+#define LARGE(suite, test) {#test, kw_contract_##suite##_##test, kw_scale_setup, kw_scale_teardown, NULL},
 
 #define SUITE(suite, TESTS) \
   TESTS(DECLARE)            \
@@ -40,18 +43,41 @@ OP_TESTS(error, KW_ERROR_OP_TESTS)
 OP_TESTS(determinism, KW_DETERMINISM_OP_TESTS)
 OP_TESTS(graph, KW_GRAPH_OP_TESTS)
 
+KW_SCALE_TESTS(DECLARE)
+KW_SCALE_OP_TESTS(DECLARE)
+static const struct CMUnitTest scale_tests[] = {KW_SCALE_TESTS(LARGE)};
+static const struct CMUnitTest scale_op_tests[] = {KW_SCALE_OP_TESTS(LARGE)};
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define ROW(suite) \
-  { #suite, suite##_tests, COUNT(suite##_tests), NULL, 0 }
+  { #suite, suite##_tests, COUNT(suite##_tests), NULL, 0, NULL }
 #define ROW_OF_OPS(suite) \
-  { #suite, NULL, 0, suite##_op_tests, COUNT(suite##_op_tests) }
+  { #suite, NULL, 0, suite##_op_tests, COUNT(suite##_op_tests), NULL }
 #define ROW_WITH_OPS(suite) \
-  { #suite, suite##_tests, COUNT(suite##_tests), suite##_op_tests, COUNT(suite##_op_tests) }
+  { #suite, suite##_tests, COUNT(suite##_tests), suite##_op_tests, COUNT(suite##_op_tests), NULL }
 
 const kw_contract_suite kw_contract_suites[] = {
-    ROW(abi),   ROW(environment),    ROW(lifecycle), ROW(memory),  ROW(stream),         ROW(launch),
-    ROW(event), ROW(slots),          ROW(copy),      ROW(thread),  ROW_WITH_OPS(error), ROW_OF_OPS(determinism),
-    ROW(rng),   ROW_WITH_OPS(graph), ROW(energy),    ROW(profile), ROW(interop),        ROW(activity),
-    ROW(exit),  ROW(fault),          ROW(soak),
+    ROW(abi),
+    ROW(environment),
+    ROW(lifecycle),
+    ROW(memory),
+    ROW(stream),
+    ROW(launch),
+    ROW(event),
+    ROW(slots),
+    ROW(copy),
+    ROW(thread),
+    ROW_WITH_OPS(error),
+    ROW_OF_OPS(determinism),
+    ROW(rng),
+    ROW_WITH_OPS(graph),
+    ROW(energy),
+    ROW(profile),
+    ROW(interop),
+    ROW(activity),
+    ROW(exit),
+    ROW(fault),
+    ROW(soak),
+    {"scale", scale_tests, COUNT(scale_tests), scale_op_tests, COUNT(scale_op_tests), kw_scale_wants},
 };
 const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

@@ -42,6 +42,9 @@ typedef struct kw_contract_suite {
   size_t count;
   const struct CMUnitTest *op_tests;
   size_t op_count;
+  /* Whether a test is there at all, for this op where it is one of op_tests (otherwise `op` is NULL), and with which
+   * effort at least it is made; NULL: all are, with each effort. */
+  bool (*wants)(const char *test, const kw_op *op, kw_effort *out_effort);
 } kw_contract_suite;
 extern const kw_contract_suite kw_contract_suites[];
 extern const size_t kw_contract_suite_count;

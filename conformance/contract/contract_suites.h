@@ -27,7 +27,8 @@
   X(activity)                 \
   X(exit)                     \
   X(fault)                    \
-  X(soak)
+  X(soak)                     \
+  X(scale)
 
 #define KW_ABI_TESTS(X)          \
   X(abi, exports_only_query)     \
@@ -322,7 +323,35 @@
   X(soak, energy)                  \
   X(soak, activity)
 
+#define KW_SCALE_TESTS(X)            \
+  X(scale, copies)                   \
+  X(scale, strided_copies)           \
+  X(scale, placed_beyond_2_gib)      \
+  X(scale, placed_beyond_4_gib)      \
+  X(scale, placed_beyond_8_gib)      \
+  X(scale, many_beyond_4_gib)        \
+  X(scale, many_beyond_8_gib)        \
+  X(scale, kernels_beyond_4_gib)     \
+  X(scale, copies_beyond_4_gib)      \
+  X(scale, fill_beyond_4_gib)        \
+  X(scale, plugin_fill_beyond_4_gib) \
+  X(scale, taken_by_index)           \
+  X(scale, put_by_index)             \
+  X(scale, cat_of_parts)             \
+  X(scale, broadcast)                \
+  X(scale, rows_beyond_31_bits)      \
+  X(scale, sum_beyond_31_bits)       \
+  X(scale, extreme_beyond_31_bits)   \
+  X(scale, index_beyond_31_bits)     \
+  X(scale, broadcast_beyond_31_bits) \
+  X(scale, elements_beyond_31_bits)  \
+  X(scale, cat_beyond_31_bits)
+
 /* Once per op. */
+#define KW_SCALE_OP_TESTS(X) \
+  X(scale, pointwise)        \
+  X(scale, rows)             \
+  X(scale, long)
 #define KW_ERROR_OP_TESTS(X) X(error, op)
 #define KW_DETERMINISM_OP_TESTS(X) X(determinism, op)
 #define KW_GRAPH_OP_TESTS(X) X(graph, op)

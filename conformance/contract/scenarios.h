@@ -61,7 +61,8 @@
   X(fault_late)               \
   X(fault_lose)               \
   X(fault_hold)               \
-  X(soak_activity)
+  X(soak_activity)            \
+  X(scale_fill)
 
 #define KW_DECLARE_SCENARIO(name) int kw_child_##name(void);
 KW_CHILD_SCENARIOS(KW_DECLARE_SCENARIO)

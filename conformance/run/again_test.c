@@ -57,6 +57,15 @@ static void computing_for_ever_ends(void **state) {
   }
 }
 
+/* A process of scale that is killed was in the way of others: that tells nothing of the device. */
+static void killed_for_memory_is_inconclusive(void **state) {
+  (void)state;
+  assert_int_equal(run("--case 'scale/pointwise/abs'"), 4);
+  contains(
+      "inconclusive scale/pointwise/abs\n    the worker ended with signal 9 (SIGKILL), by which a system short of");
+  contains("verdict: inconclusive");
+}
+
 static void passing_alone_is_inconclusive(void **state) {
   (void)state;
   int fd = mkstemp(once);
@@ -124,8 +133,11 @@ static void unusable_calls_before_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_deadlock_is_a_timeout),           cmocka_unit_test(computing_for_ever_ends),
-      cmocka_unit_test(passing_alone_is_inconclusive),     cmocka_unit_test(a_failure_behind_others_is_replayed),
+      cmocka_unit_test(a_deadlock_is_a_timeout),
+      cmocka_unit_test(computing_for_ever_ends),
+      cmocka_unit_test(passing_alone_is_inconclusive),
+      cmocka_unit_test(killed_for_memory_is_inconclusive),
+      cmocka_unit_test(a_failure_behind_others_is_replayed),
       cmocka_unit_test(unusable_calls_before_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

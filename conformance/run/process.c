@@ -5,6 +5,7 @@
 #include "run/process.h"
 
 #include "base/clock.h"
+#include "base/host_memory.h"
 #include "run/installed.h"
 
 #include <errno.h>
@@ -203,6 +204,7 @@ bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw
   out_process->passed_on = 0;
   out_process->crash = move_up(memfd_create("crash", MFD_CLOEXEC));
   out_process->note = kw_worker_note_make(&note_fd);
+  out_process->kills = kw_host_memory_kills();
   note_fd = move_up(note_fd);
   bool started = out_process->crash >= 0 &&
                  spawn(options, path, pair[1], out_process->crash, note_fd, out_process->said, &out_process->pid);
@@ -231,12 +233,13 @@ static void kill_all(const kw_process *process) {
 /* Waits for the process, at most two seconds before it is killed; nothing that it started outlives it. */
 static int reap(kw_process *process) {
   bool ended = false;
+  siginfo_t info = {0};
   for (int i = 0; i < 200 && !ended; i++) {
     struct timespec pause = {0, 10000000};
-    siginfo_t info = {0};
     ended = waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == process->pid;
     if (!ended) nanosleep(&pause, NULL);
   }
+  process->killed = ended && info.si_code == CLD_KILLED && info.si_status == SIGKILL;
   kill_all(process); /* its id is not free for others before it is waited for */
   int status = 0;
   waitpid(process->pid, &status, 0);

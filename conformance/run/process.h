@@ -20,6 +20,8 @@ typedef struct kw_process {
   off_t passed_on;      /* of that, to our own */
   kw_worker_note *note; /* what the worker does; NULL where the system has no such memory */
   kw_wait_end wait_end; /* of the last kw_process_receive that took too long */
+  uint64_t kills;       /* kw_host_memory_kills when it started */
+  bool killed;          /* kw_process_describe_end: by SIGKILL, which nobody here has sent */
 } kw_process;
 
 /* Starts a worker and reads its facts (the caller's to free). False: it could not start, or has no device; *out_text,

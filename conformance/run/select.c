@@ -103,6 +103,7 @@ static void select_contracts(kw_run *run) {
   for (uint32_t i = 0; i < run->facts.contract_count; i++) {
     const char *id = run->facts.contracts[i];
     bool wanted = suite_wanted(run->options, id, strcspn(id, "/")) && contract_wanted(run, id);
+    if (run->facts.contract_efforts[i] > run->options->effort) continue;
     if (wanted) add_case(run, id, NULL, KW_DTYPE_NONE);
   }
 }

@@ -5,14 +5,16 @@
 #include "run/worker_client.h"
 
 #include "base/clock.h"
+#include "base/host_memory.h"
 #include "judge/judge.h"
 #include "judge/program_judge.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define CASE_LIMIT 20 /* seconds of the worker's own time */
-#define TEST_LIMIT 60 /* of the contract: some call many ops; and of a block of patterns */
+#define CASE_LIMIT 20   /* seconds of the worker's own time */
+#define TEST_LIMIT 60   /* of the contract: some call many ops; and of a block of patterns */
+#define SCALE_LIMIT 600 /* of suite scale: what no other calls need */
 #define START_TRIES 3
 
 /* By what time limits are multiplied, those of building excepted: a second try does not begin a longer build. */
@@ -43,6 +45,16 @@ static void describe_timeout(const kw_run *run, const kw_wait_end *end, char *te
   }
 }
 
+static bool is_scale(const kw_run_case *c) {
+  return !c->op && strncmp(c->id, "scale/", 6) == 0;
+}
+
+/* The kernel kills by SIGKILL when memory is short, and so do helpers that watch over it. Nothing is then known of the
+ * case: elsewhere than in scale, which takes gigabytes, only where the kernel says that it has done so. */
+static bool for_want_of_memory(const kw_process *process, const kw_run_case *c) {
+  return process->killed && (is_scale(c) || kw_host_memory_kills() > process->kills);
+}
+
 void kw_worker_client_blame(const kw_run *run, kw_process *process, kw_run_case *c, kw_read why) {
   char end[1200], text[1300];
   if (why == KW_READ_TIMEOUT) {
@@ -55,8 +67,10 @@ void kw_worker_client_blame(const kw_run *run, kw_process *process, kw_run_case 
                         "the worker sent what is no answer: its memory was overwritten");
   } else {
     kw_process_describe_end(process, end, sizeof end);
-    snprintf(text, sizeof text, "the worker ended with %s", end);
-    kw_case_result_mark(&c->result, KW_OUTCOME_CRASH, "crash", text);
+    const bool killed = for_want_of_memory(process, c);
+    snprintf(text, sizeof text, "the worker ended with %s%s", end,
+             killed ? ", by which a system short of memory ends processes; run it where more is free" : "");
+    kw_case_result_mark(&c->result, killed ? KW_OUTCOME_INCONCLUSIVE : KW_OUTCOME_CRASH, killed ? "" : "crash", text);
   }
 }
 
@@ -91,11 +105,15 @@ static kw_read take_program(kw_run *run, kw_run_case *c, kw_message *message) {
   return good ? KW_READ_OK : KW_READ_GARBAGE;
 }
 
+static double limit_of(const kw_run_case *c) {
+  return c->op && !c->block ? CASE_LIMIT : is_scale(c) ? SCALE_LIMIT : TEST_LIMIT;
+}
+
 kw_read kw_worker_client_receive(kw_run *run, kw_process *process, kw_run_case *c, uint32_t case_run,
                                  kw_message *message) {
   kw_frame type = 0;
-  kw_read read = kw_process_receive(process, (c->op && !c->block ? CASE_LIMIT : TEST_LIMIT) * factor(run),
-                                    KW_BUILD_LIMIT * run->options->timeout_scale, &type, message);
+  kw_read read = kw_process_receive(process, limit_of(c) * factor(run), KW_BUILD_LIMIT * run->options->timeout_scale,
+                                    &type, message);
   if (read != KW_READ_OK) return read;
   if (type == KW_FRAME_RESULT && c->op) {
     kw_case_run answer;

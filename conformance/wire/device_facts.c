@@ -28,7 +28,10 @@ void kw_device_facts_write(const kw_device_facts *facts, kw_message *message) {
     kw_message_put_u64(message, op->repeats);
   }
   kw_message_put_u32(message, facts->contract_count);
-  for (uint32_t i = 0; i < facts->contract_count; i++) kw_message_put_string(message, facts->contracts[i]);
+  for (uint32_t i = 0; i < facts->contract_count; i++) {
+    kw_message_put_string(message, facts->contracts[i]);
+    kw_message_put_u32(message, facts->contract_efforts[i]);
+  }
 }
 
 /* The row of an op of the table comes from the reader's own table, never from the worker. */
@@ -82,11 +85,16 @@ bool kw_device_facts_read(kw_message *message, kw_device_facts *out_facts) {
   uint32_t contracts = good ? kw_message_get_u32(message) : 0;
   good = good && !message->bad && contracts <= MAX_ENTRIES;
   if (good) out_facts->contracts = calloc(contracts + 1u, sizeof *out_facts->contracts);
-  for (uint32_t i = 0; i < contracts && good && out_facts->contracts; i++) {
+  if (good) out_facts->contract_efforts = calloc(contracts + 1u, sizeof *out_facts->contract_efforts);
+  const bool room = out_facts->ops && out_facts->contracts && out_facts->contract_efforts;
+  for (uint32_t i = 0; i < contracts && good && room; i++) {
     out_facts->contracts[i] = strdup(kw_message_get_string(message));
     out_facts->contract_count++;
+    const uint32_t effort = kw_message_get_u32(message);
+    good = effort <= KW_EFFORT_THOROUGH;
+    out_facts->contract_efforts[i] = good ? (kw_effort)effort : KW_EFFORT_QUICK;
   }
-  if (good && !message->bad && out_facts->ops && out_facts->contracts) return true;
+  if (good && !message->bad && room) return true;
   kw_device_facts_free(out_facts);
   return false;
 }
@@ -100,5 +108,6 @@ void kw_device_facts_free(kw_device_facts *facts) {
   free(facts->ops);
   for (uint32_t i = 0; i < facts->contract_count; i++) free(facts->contracts[i]);
   free(facts->contracts);
+  free(facts->contract_efforts);
   memset(facts, 0, sizeof *facts);
 }

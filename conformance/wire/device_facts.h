@@ -5,6 +5,7 @@
 #ifndef KEYWAY_CONFORMANCE_DEVICE_FACTS_H
 #define KEYWAY_CONFORMANCE_DEVICE_FACTS_H
 
+#include "base/effort.h"
 #include "wire/protocol.h"
 #include "case/signature.h"
 
@@ -28,7 +29,8 @@ typedef struct kw_device_facts {
   uint32_t op_count;
   kw_op_facts *ops; /* the op table's, then the vendors' */
   uint32_t contract_count;
-  char **contracts; /* "memory/zero_size", in order */
+  char **contracts;            /* "memory/zero_size", in order */
+  kw_effort *contract_efforts; /* of each: the least effort that it is made with */
 } kw_device_facts;
 
 void kw_device_facts_write(const kw_device_facts *facts, kw_message *message);

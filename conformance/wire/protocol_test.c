@@ -135,10 +135,12 @@ static void facts_round_trip(void **state) {
   const kw_suite_op *table = kw_suite_ops(&count);
   kw_op_facts op = {.op = table[3], .kernels = 5, .decomposed = 2};
   char *contracts[] = {"memory/zero_size", "copy/strided"};
+  kw_effort efforts[] = {KW_EFFORT_QUICK, KW_EFFORT_THOROUGH};
   kw_device_facts facts = {.text = "", .device = "npu:0", .product = "NPU", .emulated = true, .flush = 256};
   facts.ops = &op;
   facts.op_count = 1;
   facts.contracts = contracts;
+  facts.contract_efforts = efforts;
   facts.contract_count = 2;
   kw_message message = {0};
   kw_device_facts_write(&facts, &message);
@@ -148,6 +150,7 @@ static void facts_round_trip(void **state) {
   assert_int_equal(read.ops[0].kernels, 5);
   assert_ptr_equal(read.ops[0].op.row.schema, table[3].row.schema); /* rules come from our own table */
   assert_string_equal(read.contracts[1], "copy/strided");
+  assert_int_equal(read.contract_efforts[1], KW_EFFORT_THOROUGH);
   kw_device_facts_free(&read);
   for (size_t length = 0; length < message.length; length++) {
     kw_message cut = {.data = message.data, .length = length};

@@ -55,12 +55,19 @@ void kw_contract_not_tried(const char *format, ...) {
   abort(); /* skip does not return */
 }
 
-static void add_test(kw_worker *w, const char *suite, const char *test, const char *op) {
+static void add_test(kw_worker *w, const kw_contract_suite *suite, const char *test, const kw_op *op,
+                     const char *op_name) {
   char id[160];
-  snprintf(id, sizeof id, "%s/%s%s%s", suite, test, op ? "/" : "", op ? op : "");
+  kw_effort effort = KW_EFFORT_QUICK;
+  if (suite->wants && !suite->wants(test, op, &effort)) return;
+  snprintf(id, sizeof id, "%s/%s%s%s", suite->name, test, op ? "/" : "", op ? op_name : "");
   char **tests = kw_array_grow(w->facts.contracts, w->facts.contract_count, sizeof *tests);
   if (!tests) abort();
   w->facts.contracts = tests;
+  kw_effort *efforts = kw_array_grow(w->facts.contract_efforts, w->facts.contract_count, sizeof *efforts);
+  if (!efforts) abort();
+  w->facts.contract_efforts = efforts;
+  efforts[w->facts.contract_count] = effort;
   tests[w->facts.contract_count++] = strdup(id);
 }
 
@@ -79,12 +86,14 @@ void kw_worker_contract_open(kw_worker *w) {
                                   .effort = KW_EFFORT_NORMAL};
   for (size_t s = 0; s < kw_contract_suite_count; s++) {
     const kw_contract_suite *suite = &kw_contract_suites[s];
-    for (size_t t = 0; t < suite->count; t++) add_test(w, suite->name, suite->tests[t].name, NULL);
+    for (size_t t = 0; t < suite->count; t++) add_test(w, suite, suite->tests[t].name, NULL, NULL);
     for (uint32_t i = 0; suite->op_count > 0 && i < kw_op_count(); i++) {
       kw_op_info info = {.struct_size = sizeof info};
       if (kw_op_get_info(kw_op_at(i), &info) != KW_OK) continue;
       if (info.level == KW_LEVEL_VENDOR && !has_op(w, kw_op_at(i))) continue; /* another plugin's */
-      for (size_t t = 0; t < suite->op_count; t++) add_test(w, suite->name, suite->op_tests[t].name, info.name);
+      for (size_t t = 0; t < suite->op_count; t++) {
+        add_test(w, suite, suite->op_tests[t].name, kw_op_at(i), info.name);
+      }
     }
   }
 }
