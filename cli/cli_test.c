@@ -188,6 +188,33 @@ static void doctor_shows_every_candidate(void **state) {
   unlink(path);
 }
 
+#define KEYWAY_BARE_DEVICE "emulated_gpu:0 --plugin " KEYWAY_WITHOUT_OPS
+
+/* What a level asks for beyond what the device has: cpu:0 has all; a fixture add in f32. */
+static void ops_tell_what_a_level_lacks(void **state) {
+  (void)state;
+  check("ops --device cpu:0 --missing core", 0, "0 in part, 0 not at all");
+  check("ops --missing core", 2, "--missing goes with --device");
+  check("ops --device cpu:0 --missing cores", 2, "--missing takes a level");
+  check("ops --device " KEYWAY_BARE_DEVICE " --missing core+f64", 0,
+        "core+f64, judged in f16 among the 16-bit floats: 0 of ");
+  check("ops --device " KEYWAY_BARE_DEVICE " --missing core", 0, "OP ");
+  cJSON *json = run_json("ops --json --missing core --device " KEYWAY_BARE_DEVICE);
+  const cJSON *add = NULL, *op;
+  cJSON_ArrayForEach(op, cJSON_GetObjectItem(json, "ops")) {
+    if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(op, "op")), "add.Tensor") == 0) add = op;
+  }
+  assert_non_null(add);
+  assert_true(contains_text(cJSON_GetObjectItem(add, "missing"), "i32"));
+  assert_false(contains_text(cJSON_GetObjectItem(add, "missing"), "f32"));
+  assert_true(contains_text(cJSON_GetObjectItem(add, "has"), "f32"));
+  const cJSON *incomplete = cJSON_GetObjectItem(json, "incomplete");
+  assert_int_equal(incomplete->valueint, cJSON_GetArraySize(cJSON_GetObjectItem(json, "ops")));
+  assert_true(cJSON_GetObjectItem(json, "absent")->valueint < incomplete->valueint);
+  assert_true(cJSON_GetObjectItem(json, "wanted")->valueint >= incomplete->valueint);
+  cJSON_Delete(json);
+}
+
 static void ops_name_their_devices(void **state) {
   (void)state;
   check("ops", 0, "add.Tensor");
@@ -416,6 +443,7 @@ int main(void) {
       cmocka_unit_test(list_shows_cpu),
       cmocka_unit_test(doctor_shows_every_candidate),
       cmocka_unit_test(ops_name_their_devices),
+      cmocka_unit_test(ops_tell_what_a_level_lacks),
       cmocka_unit_test(trace_judges_a_run),
       cmocka_unit_test(eval_adds_files),
       cmocka_unit_test(eval_changes_arguments_not_files),

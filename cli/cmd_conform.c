@@ -10,10 +10,12 @@
 #include "report/files.h"
 #include "report/formats.h"
 #include "report/make.h"
+#include "report/resume.h"
 #include "run/known_failures.h"
 #include "report_paths.h"
 #include "run/process.h"
 #include "run/state.h"
+#include "run/stop.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -207,6 +209,21 @@ static int print_source(const kw_run *run) {
   return there ? 0 : refuse("nothing was printed", "--source takes one program: --case programs/17");
 }
 
+/* Takes what an earlier run has done, where there is one to go on with. What is submitted is one run. */
+static bool resume(kw_run *run, const kw_cli_args *args, char *text, size_t size) {
+  const char *path = kw_cli_args_value(args, "--resume");
+  kw_report before;
+  if (!path) return true;
+  if (kw_cli_args_has(args, "--submit")) {
+    snprintf(text, size, "it does not go with --submit: what is submitted is one run");
+    return false;
+  }
+  if (!kw_report_read(path, &before, text, size)) return false;
+  const bool good = kw_report_resume(&before, run, text, size);
+  kw_report_free(&before);
+  return good;
+}
+
 /* `submission`: NULL where none is made. */
 static int run_and_report(kw_run *run, const kw_cli_args *args, kw_submission *submission) {
   const kw_run_options *o = run->options;
@@ -218,6 +235,8 @@ static int run_and_report(kw_run *run, const kw_cli_args *args, kw_submission *s
   if (!kw_digest_file(run->facts.plugin_path, run->plugin_hash)) return refuse(run->facts.plugin_path, strerror(errno));
   char text[1024];
   if (o->state && !kw_state_open(run, o->state, text, sizeof text)) return refuse("nothing was run", text);
+  if (!resume(run, args, text, sizeof text)) return refuse("nothing was run: --resume", text);
+  kw_stop_listen();
   kw_run_cases(run);
   if (!kw_state_close(run)) return refuse(o->state, "it could not be written to the end; is there room on its disk?");
   if (!same_plugin(run)) {
@@ -231,7 +250,7 @@ static int run_and_report(kw_run *run, const kw_cli_args *args, kw_submission *s
                       kw_cli_args_has(args, "--verbose") || kw_cli_args_has(args, "-v"));
   fflush(out);
   int code = kw_report_write_files(&report, &paths, "keyway conform") ? kw_report_exit_code(&report) : KW_CLI_USAGE;
-  if (submission && code != KW_CLI_USAGE) code = kw_cli_submit(args, submission, run, &report, out);
+  if (submission && code != KW_CLI_USAGE && !report.stopped) code = kw_cli_submit(args, submission, run, &report, out);
   kw_report_free(&report);
   return code;
 }
@@ -288,6 +307,7 @@ static const kw_cli_option options[] = {
     {"--fail-fast", NULL, "stop after the first failure; the other cases count as not run"},
     {"--jobs", "N", "worker processes at a time (default: CPUs)"},
     {"--shard", "I/N", "the I-th of N equal parts of the cases, I from 1"},
+    {"--resume", "FILE", "go on with a run that was stopped: FILE is the JSON report that it left"},
     {"--expect", "FILE", "known failures with a reason each; they never count as passes"},
     {"--submit", "DIR",
      "make a certification package of the run in a new folder, for `keyway verify`; wants --level\nand --seed"},
@@ -315,7 +335,9 @@ const kw_cli_command kw_cli_conform = {
         "FILE.worker1, FILE.worker2, ...\n\n"
         "Exit status: 0 conformant, 1 not conformant, 2 nothing could be run, 3 not conformant, but only as --expect\n"
         "says, 4 inconclusive: no failure, but cases that gave no answer in time on a machine that was busy,\n"
-        "5 with --submit: conformant with waivers.\n",
+        "5 with --submit: conformant with waivers, 130 and 143 stopped by SIGINT and SIGTERM: reports of what was done "
+        "are\n"
+        "written all the same, and --resume goes on.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .main = run_conform,

@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 
+#include "missing.h"
 #include "op_table.h"
 #include "op_page.h"
 #include "table.h"
@@ -250,10 +251,16 @@ static int run(const kw_cli_args *args) {
     kw_cli_complain(&kw_cli_ops, "cannot write the pages to '%s': %s", pages, strerror(errno));
     return KW_CLI_FAILED;
   }
-  const char *only = kw_cli_args_value(args, "--device");
+  const char *only = kw_cli_args_value(args, "--device"), *level = kw_cli_args_value(args, "--missing");
+  if (level && !only) {
+    kw_cli_complain(&kw_cli_ops, "--missing goes with --device NAME: the device that lacks something");
+    return KW_CLI_USAGE;
+  }
   open_devices devices = {0};
   int code = KW_CLI_USAGE;
-  if (kw_cli_load_plugins(args) && open_all(only, &devices)) code = print_ops(args, &devices, only != NULL);
+  if (kw_cli_load_plugins(args) && open_all(only, &devices)) {
+    code = level ? kw_cli_print_missing(args, devices.items[0], level) : print_ops(args, &devices, only != NULL);
+  }
   close_all(&devices);
   return code;
 }
@@ -261,12 +268,15 @@ static int run(const kw_cli_args *args) {
 static const kw_cli_option options[] = {
     KW_CLI_OPTION_JSON,
     {"--device", "NAME", "only what this device has kernels for, with their names and dtypes"},
+    {"--missing", "LEVEL",
+     "with --device: the ops and dtypes that it lacks for a level of the conformance suite: core,\n"
+     "inference, training, with extensions: core+f64"},
     {"--pages", "DIR", "write the op reference, one Markdown page per op, into a directory"},
     KW_CLI_OPTION_PLUGIN,
 };
 const kw_cli_command kw_cli_ops = {
     .name = "ops",
-    .synopsis = "[NAME] [--json] [--device NAME] [--pages DIR] [--plugin FILE]...",
+    .synopsis = "[NAME] [--json] [--device NAME [--missing LEVEL]] [--pages DIR] [--plugin FILE]...",
     .summary = "List the ops, their error bounds, and the devices that have kernels for them; explain one",
     .details =
         "With NAME: the page of that op in the op reference, all overloads.\n"

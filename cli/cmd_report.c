@@ -82,8 +82,8 @@ const kw_cli_command kw_cli_report = {
         "show prints a report as 'keyway conform' did. merge takes the reports of all shards of one run (--shard I/N), "
         "in\nany order, and makes the report that the run would have given in one piece; it refuses when they are not\n"
         "of one run, or a shard is missing or there twice.\n\n"
-        "Exit status: as 'keyway conform': 0 conformant, 1 not conformant, 3 only known failures, 4 inconclusive; 2 "
-        "unusable reports.\n",
+        "Exit status: as 'keyway conform': 0 conformant, 1 not conformant, 3 only known failures, 4 inconclusive, "
+        "130 and\n143 of a run that was stopped; 2 unusable reports.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .positional_max = 100001,

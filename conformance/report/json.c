@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,6 +241,7 @@ void kw_report_put_json(const kw_report *report, FILE *out) {
   fprintf(out, "\t\"seed\": \"%" PRIu64 "\",\n", report->seed); /* JSON's numbers are too narrow for some */
   fprintf(out, "\t\"shard\": %u,\n\t\"shards\": %u,\n", report->shard, report->shards);
   put_member(out, "replay", report->replay);
+  put_member(out, "stopped", report->stopped == SIGINT ? "SIGINT" : report->stopped ? "SIGTERM" : "");
   put_counts(report, out);
   fprintf(out, "\t\"table_ops\": %u,\n", report->table_ops);
   fprintf(out, "\t\"expectations\": %" PRIu64 ",\n", report->expectations);
@@ -319,6 +321,14 @@ static uint64_t read_seed(reader *r, const cJSON *object) {
   if ((errno || !*text || *end || strspn(text, "0123456789") != strlen(text)) && !r->bad) r->bad = "seed";
   free(text);
   return seed;
+}
+
+static int read_stopped(reader *r, const cJSON *object) {
+  char *text = read_text(r, object, "stopped");
+  const int stopped = strcmp(text, "SIGINT") == 0 ? SIGINT : strcmp(text, "SIGTERM") == 0 ? SIGTERM : 0;
+  if (*text && !stopped && !r->bad) r->bad = "stopped";
+  free(text);
+  return stopped;
 }
 
 static const cJSON *read_array(reader *r, const cJSON *object, const char *key, uint32_t *out_count) {
@@ -448,6 +458,7 @@ static void read_report(reader *r, const cJSON *root, kw_report *report) {
   report->seed = read_seed(r, root);
   report->shard = (uint32_t)read_number(r, root, "shard", MAX_SHARDS);
   report->shards = (uint32_t)read_number(r, root, "shards", MAX_SHARDS);
+  report->stopped = read_stopped(r, root);
   report->table_ops = (uint32_t)read_number(r, root, "table_ops", UINT32_MAX);
   report->expectations = (uint64_t)read_number(r, root, "expectations", 0x1p53);
   report->launches = (uint64_t)read_number(r, root, "launches", 0x1p53);

@@ -158,11 +158,23 @@ static void add_gap(kw_report *report, const kw_run *run, uint32_t op) {
   if (why) report->gaps[report->gap_count++] = (kw_report_gap){kw_text_clean(facts->op.name), why};
 }
 
+static void add_counts(kw_run_counts *sum, const kw_run_counts *more) {
+  sum->launches += more->launches;
+  sum->decomposed += more->decomposed;
+  sum->fallbacks += more->fallbacks;
+  sum->expectations += more->expectations;
+  sum->modules_built += more->modules_built;
+  sum->modules_cached += more->modules_cached;
+  sum->build_ns += more->build_ns;
+}
+
 void kw_report_make(const kw_run *run, kw_report *out_report) {
   const kw_run_options *options = run->options;
   const char *slash = strrchr(run->facts.plugin_path, '/');
   uint32_t table_ops;
   kw_suite_ops(&table_ops);
+  kw_run_counts sum = run->before_counts;
+  for (uint32_t i = 0; i < run->case_count; i++) add_counts(&sum, &run->cases[i].counts);
   char *chosen = chosen_of(options);
   *out_report = (kw_report){.suite_version = text_of("%s", KW_SUITE_VERSION),
                             .op_set_version = text_of("%s", KW_OP_SET_VERSION),
@@ -178,13 +190,14 @@ void kw_report_make(const kw_run *run, kw_report *out_report) {
                             .table_ops = table_ops,
                             .shard = options->shard,
                             .shards = options->shards,
-                            .launches = run->launches,
-                            .expectations = run->expectations,
-                            .decomposed = run->decomposed,
-                            .fallbacks = run->fallbacks,
-                            .modules_built = run->modules_built,
-                            .modules_cached = run->modules_cached,
-                            .build_seconds = microseconds((double)run->build_ns / 1e9),
+                            .stopped = run->stopped,
+                            .launches = sum.launches,
+                            .expectations = sum.expectations,
+                            .decomposed = sum.decomposed,
+                            .fallbacks = sum.fallbacks,
+                            .modules_built = sum.modules_built,
+                            .modules_cached = sum.modules_cached,
+                            .build_seconds = microseconds((double)sum.build_ns / 1e9),
                             .seconds = microseconds(run->seconds)};
   memcpy(out_report->plugin_hash, run->plugin_hash, KW_DIGEST_SIZE);
   memcpy(out_report->case_hash, run->case_hash, KW_DIGEST_SIZE);

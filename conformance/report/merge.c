@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool refuse(char *out_message, size_t size, uint32_t number, const char *what, const char *mine,
-                   const char *first) {
-  snprintf(out_message, size, "the reports are not of one run: report %u has %s '%s', report 1 has '%s'", number + 1,
-           what, mine, first);
+static bool differ(kw_report_difference *out, const char *what, const char *first, const char *second) {
+  out->what = what;
+  snprintf(out->first, sizeof out->first, "%s", first);
+  snprintf(out->second, sizeof out->second, "%s", second);
   return false;
 }
 
-static bool same_run(const kw_report *a, const kw_report *b, uint32_t number, char *message, size_t size) {
+bool kw_report_same_run(const kw_report *a, const kw_report *b, kw_report_difference *out_difference) {
   const struct {
-    const char *what, *first, *mine;
+    const char *what, *first, *second;
   } texts[] = {{"suite version", a->suite_version, b->suite_version},
                {"op set version", a->op_set_version, b->op_set_version},
                {"device", a->device, b->device},
@@ -34,17 +34,29 @@ static bool same_run(const kw_report *a, const kw_report *b, uint32_t number, ch
                {"case set hash", a->case_hash, b->case_hash},
                {"hash of known failures", a->expect_hash, b->expect_hash}};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    if (strcmp(texts[i].first, texts[i].mine) != 0) {
-      return refuse(message, size, number, texts[i].what, texts[i].mine, texts[i].first);
+    if (strcmp(texts[i].first, texts[i].second) != 0) {
+      return differ(out_difference, texts[i].what, texts[i].first, texts[i].second);
     }
   }
-  char first[32], mine[32];
+  char first[32], second[32];
   snprintf(first, sizeof first, "%" PRIu64, a->seed);
-  snprintf(mine, sizeof mine, "%" PRIu64, b->seed);
-  if (a->seed != b->seed) return refuse(message, size, number, "seed", mine, first);
+  snprintf(second, sizeof second, "%" PRIu64, b->seed);
+  if (a->seed != b->seed) return differ(out_difference, "seed", first, second);
   snprintf(first, sizeof first, "%u", a->shards);
-  snprintf(mine, sizeof mine, "%u", b->shards);
-  return a->shards == b->shards || refuse(message, size, number, "number of shards", mine, first);
+  snprintf(second, sizeof second, "%u", b->shards);
+  return a->shards == b->shards || differ(out_difference, "number of shards", first, second);
+}
+
+static bool can_merge(const kw_report *first, const kw_report *report, uint32_t number, char *message, size_t size) {
+  kw_report_difference difference;
+  if (!kw_report_same_run(first, report, &difference)) {
+    snprintf(message, size, "the reports are not of one run: report %u has %s '%s', report 1 has '%s'", number + 1,
+             difference.what, difference.second, difference.first);
+    return false;
+  }
+  if (!report->stopped) return true;
+  snprintf(message, size, "report %u is of a run that was stopped; `keyway conform --resume` finishes it", number + 1);
+  return false;
 }
 
 /* Puts the reports in order. */
@@ -52,7 +64,7 @@ static bool sort_shards(const kw_report *reports, uint32_t count, const kw_repor
                         size_t size) {
   for (uint32_t i = 0; i < count; i++) {
     const kw_report *report = &reports[i];
-    if (!same_run(&reports[0], report, i, message, size)) return false;
+    if (!can_merge(&reports[0], report, i, message, size)) return false;
     if (shards[report->shard - 1]) {
       snprintf(message, size, "shard %u of %u is there twice", report->shard, report->shards);
       return false;

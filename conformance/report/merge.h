@@ -7,6 +7,13 @@
 
 #include "report/report.h"
 
+/* Whether two reports are of one run, or of its parts; otherwise the first thing that differs. */
+typedef struct kw_report_difference {
+  const char *what; /* "seed" */
+  char first[200], second[200];
+} kw_report_difference;
+bool kw_report_same_run(const kw_report *a, const kw_report *b, kw_report_difference *out_difference);
+
 /* Puts the reports of all shards of one run together, in any order: the report that the run would have given in one
  * piece. False when they are not of one run, or a shard is missing or there twice: *out_message says what, and out is
  * zeroed. The inputs stay the caller's. */

@@ -80,7 +80,8 @@ kw_report_totals kw_report_total(const kw_report *report) {
   uint32_t good = totals.counts[KW_OUTCOME_PASS] + totals.counts[KW_OUTCOME_SKIP] + totals.counts[KW_OUTCOME_NOT_TRIED];
   uint32_t open = totals.counts[KW_OUTCOME_INCONCLUSIVE];
   bool clean = good + open + totals.expected_failures == report->case_count && report->fallbacks == 0;
-  totals.verdict = !clean                           ? KW_VERDICT_NOT_CONFORMANT
+  totals.verdict = report->stopped                  ? KW_VERDICT_NOT_FINISHED
+                   : !clean                         ? KW_VERDICT_NOT_CONFORMANT
                    : open                           ? KW_VERDICT_INCONCLUSIVE
                    : totals.expected_failures       ? KW_VERDICT_EXPECTED
                    : totals.counts[KW_OUTCOME_PASS] ? KW_VERDICT_CONFORMANT
@@ -94,6 +95,7 @@ const char *kw_report_emulated_mark(const kw_report *report) {
 
 const char *kw_report_verdict_name(kw_report_verdict verdict) {
   if (verdict == KW_VERDICT_INCONCLUSIVE) return "inconclusive";
+  if (verdict == KW_VERDICT_NOT_FINISHED) return "not finished";
   return verdict == KW_VERDICT_CONFORMANT ? "conformant" : "not conformant";
 }
 
@@ -102,7 +104,7 @@ int kw_report_exit_code(const kw_report *report) {
                               [KW_VERDICT_EXPECTED] = 3,
                               [KW_VERDICT_NOT_CONFORMANT] = 1,
                               [KW_VERDICT_INCONCLUSIVE] = 4};
-  return codes[kw_report_total(report).verdict];
+  return report->stopped ? 128 + report->stopped : codes[kw_report_total(report).verdict];
 }
 
 void kw_report_line_add(kw_report_line *line, const kw_report *report, const kw_report_case *c) {

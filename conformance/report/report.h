@@ -59,6 +59,7 @@ typedef struct kw_report {
   char expect_hash[KW_DIGEST_SIZE]; /* of the file of known failures; "" without one */
   uint64_t seed;
   uint32_t shard, shards; /* shard 1..shards */
+  int stopped;            /* SIGINT or SIGTERM, which ended the run before it was done; 0 */
   uint64_t launches, decomposed, fallbacks;
   uint64_t modules_built, modules_cached; /* by all workers together: each builds for itself */
   double build_seconds;                   /* that workers waited for these */
@@ -83,7 +84,8 @@ typedef enum kw_report_verdict {
   KW_VERDICT_CONFORMANT, /* kw_report_verdict_text says of what */
   KW_VERDICT_EXPECTED,   /* not conformant, and every failure is a known one */
   KW_VERDICT_NOT_CONFORMANT,
-  KW_VERDICT_INCONCLUSIVE /* no failure, but cases of which nothing can be told */
+  KW_VERDICT_NOT_FINISHED, /* the run was stopped, whatever came so far */
+  KW_VERDICT_INCONCLUSIVE  /* no failure, but cases of which nothing can be told */
 } kw_report_verdict;
 
 typedef struct kw_report_totals {
@@ -97,12 +99,13 @@ kw_report_totals kw_report_total(const kw_report *report);
 /* " (emulated)", to stand behind a product's name that does not say it itself, or "". */
 const char *kw_report_emulated_mark(const kw_report *report);
 
-/* "conformant", "not conformant", "inconclusive". */
+/* "conformant", "not conformant", "not finished", "inconclusive". */
 const char *kw_report_verdict_name(kw_report_verdict verdict);
 /* The same with all that belongs to it: "conformant (claims, 10 of 303 ops; not tried: scale needs 12 GiB (3 cases); no
  * cases: my::op: it takes no tensor)"; the caller's to free. */
 char *kw_report_verdict_text(const kw_report *report);
-/* What `keyway conform` exits with: 0 conformant, 1 not conformant, 3 only known failures, 4 inconclusive. */
+/* What `keyway conform` exits with: 0 conformant, 1 not conformant, 3 only known failures, 4 inconclusive,
+ * 128 and the signal's number where the run was stopped. */
 int kw_report_exit_code(const kw_report *report);
 
 /* "fail", "expected failure", "unexpected pass": the outcome with what was expected. */

@@ -150,6 +150,7 @@ static void put_verdict(const kw_report *report, FILE *out, bool colour) {
   const char *paint = !colour                                     ? ""
                       : totals.verdict == KW_VERDICT_CONFORMANT   ? "\033[32m"
                       : totals.verdict == KW_VERDICT_INCONCLUSIVE ? "\033[33m"
+                      : totals.verdict == KW_VERDICT_NOT_FINISHED ? "\033[33m"
                                                                   : "\033[31m";
   char *text = kw_report_verdict_text(report);
   const size_t name = strlen(kw_report_verdict_name(totals.verdict));
@@ -163,6 +164,8 @@ static void put_verdict(const kw_report *report, FILE *out, bool colour) {
   if (totals.expected_failures) fprintf(out, ", %u expected failures", totals.expected_failures);
   if (totals.unexpected_passes) fprintf(out, ", %u unexpected passes", totals.unexpected_passes);
   fputc('\n', out);
+  if (report->stopped)
+    fputs("  stopped      keyway conform --resume FILE goes on, where FILE is its JSON report\n", out);
   fprintf(out, "  suite        %s, op set %s, seed %" PRIu64 ", %.1f s\n", report->suite_version,
           report->op_set_version, report->seed, report->seconds);
   fprintf(out, "  plugin       %s  %s\n", report->plugin_hash, report->plugin);

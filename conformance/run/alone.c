@@ -4,6 +4,7 @@
  */
 #include "run/alone.h"
 
+#include "run/stop.h"
 #include "run/worker_client.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 typedef struct loner {
-  kw_run run; /* with counters of its own: a report's count the run only */
+  kw_run run;
   kw_process process;
   kw_message message;
 } loner;
@@ -46,6 +47,7 @@ void kw_attempt_make(const kw_run *run, const kw_run_case *c, const kw_calls *be
     out_attempt->wait_end = l.process.wait_end;
     kw_worker_client_blame(&l.run, &l.process, probe, read);
   }
+  out_attempt->ready = out_attempt->ready && !kw_stop_signal();
   kw_process_stop(&l.process);
   kw_message_free(&l.message);
 }
@@ -80,6 +82,10 @@ void kw_alone_second_try(const kw_run *run, kw_run_case *c) {
   kw_outcome outcome = attempt.probe.result.outcome;
   bool passed = kw_outcome_is_good(outcome);
   bool starved = outcome == KW_OUTCOME_TIMEOUT && attempt.wait_end.starved && !attempt.wait_end.asleep;
+  if (kw_stop_signal()) {
+    kw_attempt_free(&attempt);
+    return;
+  }
   if (!attempt.ready) {
     make_inconclusive(c, "and no worker could be started to run it again alone", first);
   } else if (passed && !c->given_up) {

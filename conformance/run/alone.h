@@ -12,7 +12,7 @@
 typedef struct kw_attempt {
   kw_run_case probe;    /* its result; id and op are the case's */
   kw_wait_end wait_end; /* of a timeout that the coordinator saw */
-  bool ready;           /* the worker started, and came through the calls before */
+  bool ready;           /* the worker started, and came through the calls before; nobody asked the run to end */
 } kw_attempt;
 
 /* Runs both runs of the case, 0 first, or the contract test. Whatever is in run->second_try holds. The run itself is

@@ -6,7 +6,9 @@
  */
 #include "base/clock.h"
 #include "run/alone.h"
+#include "run/progress.h"
 #include "run/replay.h"
+#include "run/stop.h"
 #include "run/worker_client.h"
 #include "run/shrink.h"
 #include "run/state.h"
@@ -44,15 +46,14 @@ typedef struct coordinator {
   batch *batches;
   uint32_t batch_count;
   atomic_uint next_batch;
-  atomic_uint done;   /* cases */
   atomic_uint *hangs; /* per op of facts.ops */
   uint32_t *firsts;   /* first failures: cases that are run again, and of which a smaller variant is looked for */
   uint32_t first_count;
   atomic_uint next_first;
   call_log *logs;
   failure_place *places; /* per case */
-  bool progress;
-  pthread_mutex_t lock; /* of the terminal, and of `logs` */
+  kw_progress *progress;
+  pthread_mutex_t lock; /* of `progress`, and of `logs` */
   double start;
 } coordinator;
 
@@ -70,7 +71,7 @@ static size_t suite_length(const char *id) {
   return strcspn(id, "/");
 }
 
-/* What the state of an earlier run says. */
+/* What the state or the report of an earlier run says. */
 static bool is_done(const kw_run_case *c) {
   return c->result.outcome != KW_OUTCOME_NONE;
 }
@@ -84,7 +85,6 @@ static void make_batches(coordinator *co) {
     uint32_t end = i + 1;
     const kw_run_case *first = &run->cases[i];
     if (is_done(first)) {
-      co->done++;
       i = end;
       continue;
     }
@@ -119,12 +119,9 @@ static uint32_t make_runs(const coordinator *co, const batch *b, kw_run_ref *run
   return count;
 }
 
-static void show_progress(coordinator *co) {
-  if (!co->progress) return;
+static void show_progress(coordinator *co, const batch *b) {
   pthread_mutex_lock(&co->lock);
-  fprintf(stderr, "\r%u of %u cases", (unsigned)co->done, co->run->case_count);
-  if (co->done == co->run->case_count) fprintf(stderr, "\r\033[K");
-  fflush(stderr);
+  kw_progress_add(co->progress, b->first, b->count);
   pthread_mutex_unlock(&co->lock);
 }
 
@@ -189,13 +186,28 @@ static uint32_t drop_settled(coordinator *co, kw_run_ref *runs, uint32_t count) 
   return kept;
 }
 
+/* The run is asked to end before these had both of their answers. */
+static void forget(coordinator *co, const kw_run_ref *runs, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    kw_run_case *c = &co->run->cases[runs[i].index];
+    kw_case_result_free(&c->result);
+    c->result = (kw_case_result){0};
+    c->counts = (kw_run_counts){0};
+    c->seconds = 0;
+  }
+}
+
 static void run_ops_batch(side *me, const batch *b) {
   coordinator *co = me->co;
   kw_run_ref runs[2 * BATCH];
   uint32_t count = make_runs(co, b, runs);
   while ((count = drop_settled(co, runs, count)) > 0) {
     char text[512] = "";
-    if (!start(me, text, sizeof text)) {
+    if (kw_stop_signal() || !start(me, text, sizeof text)) {
+      if (kw_stop_signal()) {
+        forget(co, runs, count);
+        return;
+      }
       for (uint32_t i = 0; i < count; i++)
         kw_case_result_mark(&co->run->cases[runs[i].index].result, KW_OUTCOME_CRASH, "crash", text);
       return;
@@ -209,6 +221,10 @@ static void run_ops_batch(side *me, const batch *b) {
       kw_run_case *c = &co->run->cases[runs[at].index];
       read = kw_worker_client_receive(co->run, &me->process, c, runs[at].run, &me->message);
       if (read != KW_READ_OK) blame(me, c, read);
+      if (read == KW_READ_STOPPED) {
+        forget(co, runs + at, count - at);
+        return;
+      }
       if (c->block) kw_state_note(co->run, c);
       note_call(me, &runs[at++]);
     }
@@ -232,7 +248,9 @@ static void run_contract_batch(side *me, const batch *b) {
     kw_run_case *result = &co->run->cases[i];
     char text[512] = "";
     if (result->program && out_of_time(co, kw_clock_seconds())) break;
+    if (kw_stop_signal()) break;
     if (!start(me, text, sizeof text)) {
+      if (kw_stop_signal()) break;
       kw_case_result_mark(&result->result, KW_OUTCOME_CRASH, "crash", text);
       continue;
     }
@@ -241,6 +259,7 @@ static void run_contract_batch(side *me, const batch *b) {
     kw_read read = kw_worker_client_receive(co->run, &me->process, result, 0, &me->message);
     result->seconds = kw_clock_seconds() - begin;
     if (read != KW_READ_OK) blame(me, result, read);
+    if (read == KW_READ_STOPPED) break;
     note_call(me, &(kw_run_ref){i, 0});
     if (!kw_outcome_is_good(result->result.outcome)) kw_process_stop(&me->process);
   }
@@ -265,8 +284,8 @@ static void *run_batches(void *argument) {
     } else {
       run_contract_batch(&me, b);
     }
-    co->done += b->count;
-    show_progress(co);
+    show_progress(co, b);
+    if (kw_stop_signal()) break;
     if (co->run->options->fail_fast && has_failure(co, b)) atomic_store(&co->next_batch, co->batch_count);
   }
   kw_process_stop(&me.process);
@@ -284,7 +303,7 @@ static void try_again(coordinator *co) {
   bool *settled = calloc(run->facts.op_count + 1u, sizeof *settled); /* per op: proven to hang */
   if (!settled) abort();
   for (int given_up_ones = 0; given_up_ones < 2; given_up_ones++) {
-    for (uint32_t i = 0; i < run->case_count && proven < HANGS_PROVEN; i++) {
+    for (uint32_t i = 0; i < run->case_count && proven < HANGS_PROVEN && !kw_stop_signal(); i++) {
       kw_run_case *c = &run->cases[i];
       bool *mine = c->op ? &settled[c->op - run->facts.ops] : NULL;
       if (c->result.outcome != KW_OUTCOME_TIMEOUT || c->given_up != given_up_ones || (mine && *mine)) continue;
@@ -314,13 +333,14 @@ static void choose_firsts(coordinator *co) {
     const kw_run_case *c = &run->cases[i];
     if (!has_failed(c) || (last && same_group(last, c))) continue;
     last = c;
+    if (c->smallest || c->passes_alone) continue; /* the earlier run has looked */
     co->firsts[co->first_count++] = i;
   }
 }
 
 static void *run_firsts(void *argument) {
   coordinator *co = argument;
-  for (uint32_t i = atomic_fetch_add(&co->next_first, 1); i < co->first_count;
+  for (uint32_t i = atomic_fetch_add(&co->next_first, 1); i < co->first_count && !kw_stop_signal();
        i = atomic_fetch_add(&co->next_first, 1)) {
     kw_run_case *c = &co->run->cases[co->firsts[i]];
     const failure_place *place = &co->places[co->firsts[i]];
@@ -354,10 +374,11 @@ static void free_logs(coordinator *co) {
 
 void kw_run_cases(kw_run *run) {
   const double begin = kw_clock_seconds();
-  coordinator co = {.run = run, .progress = isatty(STDERR_FILENO), .start = begin};
+  coordinator co = {.run = run, .start = begin};
   if (run->options->after) {
     kw_replay_run(run);
     run->seconds = kw_clock_seconds() - begin;
+    run->stopped = kw_stop_signal();
     return;
   }
   pthread_mutex_init(&co.lock, NULL);
@@ -365,6 +386,7 @@ void kw_run_cases(kw_run *run) {
   co.places = calloc(run->case_count + 1u, sizeof *co.places);
   if (!co.hangs || !co.places) abort();
   make_batches(&co);
+  co.progress = kw_progress_make(run);
   run_threads(&co, run_batches, co.batch_count);
   try_again(&co);
   choose_firsts(&co);
@@ -375,6 +397,8 @@ void kw_run_cases(kw_run *run) {
   free(co.places);
   free(co.hangs);
   free(co.batches);
+  kw_progress_free(co.progress);
+  run->stopped = kw_stop_signal();
   if (run->options->program_seconds > 0) kw_run_drop_untried(run);
-  run->seconds = kw_clock_seconds() - begin;
+  run->seconds = run->before_seconds + kw_clock_seconds() - begin;
 }

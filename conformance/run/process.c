@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/host_memory.h"
+#include "run/stop.h"
 #include "run/installed.h"
 
 #include <errno.h>
@@ -152,14 +153,14 @@ kw_read kw_process_receive(kw_process *process, double limit, double build_limit
   if (read != KW_READ_TIMEOUT) return read;
   kw_wait wait;
   kw_wait_begin(&wait, NULL, process->pid, process->note, limit, build_limit, kw_clock_seconds() - STEP_MS / 1000.0);
-  while (read == KW_READ_TIMEOUT && kw_wait_goes_on(&wait, kw_clock_seconds())) {
+  while (read == KW_READ_TIMEOUT && !kw_stop_signal() && kw_wait_goes_on(&wait, kw_clock_seconds())) {
     if (wait.clock.blind) say_blind();
     read = kw_frame_receive_more(&part, process->fd, process->life, STEP_MS, out_type, message);
     pass_on(process);
   }
   if (read == KW_READ_TIMEOUT) process->wait_end = kw_wait_describe(&wait, kw_clock_seconds());
   kw_wait_free(&wait);
-  return read;
+  return read == KW_READ_TIMEOUT && kw_stop_signal() ? KW_READ_STOPPED : read;
 }
 
 static bool read_hello(kw_process *process, const kw_run_options *options, kw_device_facts *facts, char *text,
@@ -174,6 +175,8 @@ static bool read_hello(kw_process *process, const kw_run_options *options, kw_de
   if (read) {
     snprintf(text, size, "%s", facts->text);
     kw_process_stop(process);
+  } else if (result == KW_READ_STOPPED) {
+    kw_process_kill(process);
   } else if (result == KW_READ_TIMEOUT) {
     snprintf(text, size,
              "the worker did not get as far as opening the device in %.0f s; --timeout-scale gives more time", limit);

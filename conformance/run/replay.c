@@ -5,6 +5,7 @@
 #include "run/replay.h"
 
 #include "run/alone.h"
+#include "run/stop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ void kw_replay_run(kw_run *run) {
     kw_case_result swap = run->cases[0].result;
     run->cases[0].result = attempt.probe.result;
     attempt.probe.result = swap;
-  } else {
+  } else if (!kw_stop_signal()) {
     kw_case_result_mark(&run->cases[0].result, KW_OUTCOME_CRASH, "crash",
                         "the worker did not start, or did not come through the calls of --after");
   }

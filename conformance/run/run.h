@@ -44,6 +44,11 @@ typedef struct kw_run_ref {
   uint32_t run;
 } kw_run_ref;
 
+/* What workers did for a case, or for all cases. */
+typedef struct kw_run_counts {
+  uint64_t launches, decomposed, fallbacks, expectations, modules_built, modules_cached, build_ns;
+} kw_run_counts;
+
 typedef struct kw_run_case {
   char *id;
   const kw_op_facts *op; /* NULL: a contract test, or a program */
@@ -55,7 +60,8 @@ typedef struct kw_run_case {
   char *smallest_tensors;
   bool passes_alone; /* it failed, and did not when it was run again alone (replay.h) */
   char *after;       /* then: the calls after which it fails in a fresh process, as options->after; NULL: none found */
-  bool given_up;     /* a timeout that was never waited for */
+  kw_run_counts counts;
+  bool given_up;        /* a timeout that was never waited for */
   const char *expected; /* why it is known to fail; NULL. Belongs to the known failures */
   double seconds;       /* that the worker and the judge took */
 } kw_run_case;
@@ -80,7 +86,9 @@ typedef struct kw_run {
   atomic_bool state_lost;           /* a line of it */
   double seconds;                   /* of the whole run */
   bool second_try;                  /* of a case that gave no answer: limits are KW_SECOND_TRY times as long */
-  atomic_ullong launches, decomposed, fallbacks, expectations, modules_built, modules_cached, build_ns;
+  kw_run_counts before_counts;      /* of the earlier run, and how long it took */
+  double before_seconds;
+  int stopped; /* the signal that ended it before it was done (stop.h); 0 */
 } kw_run;
 
 /* Calls in the order in which one process gets them; refs are indices of cases. */
@@ -104,7 +112,8 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size);
 /* Drops the programs that were not begun. */
 void kw_run_drop_untried(kw_run *run);
 
-/* Runs all of run->cases on options->jobs workers. */
+/* Runs all of run->cases that are not done on options->jobs workers. Asked to end (stop.h), it comes back soon, and
+ * cases without both of their answers have no result. */
 void kw_run_cases(kw_run *run);
 
 /* Frees what the run holds, not its options. */

@@ -8,6 +8,7 @@
 #include "base/host_memory.h"
 #include "judge/judge.h"
 #include "judge/program_judge.h"
+#include "run/stop.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static double factor(const kw_run *run) {
 }
 
 bool kw_worker_client_start(const kw_run *run, kw_process *process, char *out_text, size_t size) {
-  for (int i = 0; process->pid == 0 && i < START_TRIES; i++) {
+  for (int i = 0; process->pid == 0 && i < START_TRIES && !kw_stop_signal(); i++) {
     kw_device_facts facts;
     bool up = kw_process_start(run->options, process, &facts, out_text, size);
     kw_device_facts_free(&facts);
@@ -57,7 +58,9 @@ static bool for_want_of_memory(const kw_process *process, const kw_run_case *c) 
 
 void kw_worker_client_blame(const kw_run *run, kw_process *process, kw_run_case *c, kw_read why) {
   char end[1200], text[1300];
-  if (why == KW_READ_TIMEOUT) {
+  if (why == KW_READ_STOPPED) {
+    kw_process_kill(process);
+  } else if (why == KW_READ_TIMEOUT) {
     kw_process_kill(process);
     describe_timeout(run, &process->wait_end, text, sizeof text);
     kw_case_result_mark(&c->result, KW_OUTCOME_TIMEOUT, "timeout", text);
@@ -86,14 +89,13 @@ bool kw_worker_client_send(const kw_run *run, const kw_process *process, const k
   return kw_frame_send(process->fd, c->op ? KW_FRAME_RUN : c->program ? KW_FRAME_PROGRAM : KW_FRAME_CONTRACT, message);
 }
 
-/* Adds up what a report says about the whole run. */
-static void count(kw_run *run, const kw_case_run *ran) {
-  run->launches += ran->launches;
-  run->decomposed += ran->decomposed;
-  run->fallbacks += ran->fallbacks;
-  run->modules_built += ran->modules_built;
-  run->modules_cached += ran->modules_cached;
-  run->build_ns += ran->build_ns;
+static void count(kw_run_counts *counts, const kw_case_run *ran) {
+  counts->launches += ran->launches;
+  counts->decomposed += ran->decomposed;
+  counts->fallbacks += ran->fallbacks;
+  counts->modules_built += ran->modules_built;
+  counts->modules_cached += ran->modules_cached;
+  counts->build_ns += ran->build_ns;
 }
 
 static kw_read take_program(kw_run *run, kw_run_case *c, kw_message *message) {
@@ -120,8 +122,8 @@ kw_read kw_worker_client_receive(kw_run *run, kw_process *process, kw_run_case *
     bool good = kw_case_run_read(message, &answer) && strcmp(answer.id, c->id) == 0 && answer.run == case_run;
     if (!good) return KW_READ_GARBAGE;
     double start = kw_clock_seconds();
-    count(run, &answer);
-    run->expectations += kw_judge_run(&c->op->op, &answer, run->options->seed, run->facts.flush, &c->result);
+    count(&c->counts, &answer);
+    c->counts.expectations += kw_judge_run(&c->op->op, &answer, run->options->seed, run->facts.flush, &c->result);
     c->seconds += answer.seconds + kw_clock_seconds() - start;
     return KW_READ_OK;
   }

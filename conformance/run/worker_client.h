@@ -19,7 +19,8 @@ bool kw_worker_client_send(const kw_run *run, const kw_process *process, const k
 kw_read kw_worker_client_receive(kw_run *run, kw_process *process, kw_run_case *c, uint32_t case_run,
                                  kw_message *message);
 
-/* After kw_worker_client_receive failed: ends the worker and puts the blame on the case. */
+/* After kw_worker_client_receive failed: ends the worker and puts the blame on the case, unless the run is asked to
+ * end: that says nothing about it. */
 void kw_worker_client_blame(const kw_run *run, kw_process *process, kw_run_case *c, kw_read why);
 
 #endif /* KEYWAY_CONFORMANCE_WORKER_CLIENT_H */

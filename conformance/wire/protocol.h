@@ -67,6 +67,7 @@ typedef enum kw_read {
   KW_READ_OK,
   KW_READ_END,     /* the other side closed the socket, or is gone */
   KW_READ_TIMEOUT, /* nothing complete until the deadline */
+  KW_READ_STOPPED, /* not waited for any longer, since the run is asked to end (run/stop.h) */
   KW_READ_GARBAGE  /* what came is no frame */
 } kw_read;
 
