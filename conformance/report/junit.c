@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * JUnit XML: a testsuite per contract suite and per op. Crashes and timeouts are errors, and so is what is
- * inconclusive; known failures are skipped, with their reason.
+ * inconclusive; known failures are skipped, with their reason, and so is what
+ * a run did not come to.
  */
 #include "report/formats.h"
 
@@ -19,6 +20,7 @@ typedef struct suite_counts {
 typedef enum kind { KIND_PASS, KIND_FAILURE, KIND_ERROR, KIND_SKIPPED } kind;
 
 static kind kind_of(const kw_report_case *c) {
+  if (c->outcome == KW_OUTCOME_NONE) return KIND_SKIPPED;
   if (!kw_report_case_is_failure(c)) return c->outcome == KW_OUTCOME_PASS ? KIND_PASS : KIND_SKIPPED;
   if (c->outcome == KW_OUTCOME_INCONCLUSIVE) return KIND_ERROR;
   if (c->expected && c->outcome != KW_OUTCOME_PASS) return KIND_SKIPPED;

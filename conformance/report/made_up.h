@@ -23,11 +23,12 @@ static inline void set_hash(char *out, char digit) {
 }
 
 static inline kw_report_op *add_op(kw_report *report, const char *name, const char *dtype, double bound) {
-  report->ops[report->op_count] = (kw_report_op){.name = kw_text_clean(name),
-                                                 .dtype = kw_text_clean(dtype),
-                                                 .family = kw_text_clean("arithmetic"),
-                                                 .bound = bound,
-                                                 .unit = kw_text_clean("ulp")};
+  report->ops[report->op_count] =
+      (kw_report_op){.name = kw_text_clean(name),
+                     .dtype = kw_text_clean(dtype),
+                     .family = kw_text_clean(strncmp(name, "acme::", 6) == 0 ? "vendor" : "arithmetic"),
+                     .bound = bound,
+                     .unit = kw_text_clean("ulp")};
   return &report->ops[report->op_count++];
 }
 

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -244,16 +245,43 @@ static void untried_stands_in_the_verdict(void **state) {
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) free(texts[i]);
   add_gap(&report, "acme::turn", "it takes no tensor");
   add_op(&report, "acme::twist", "i8", 0);
+  add_op(&report, "keyway::clipped", "f32", 0); /* of the table, too */
   add_op(&report, "neg", "i8", 0);
   add_op(&report, "neg", "f32", 0);
   has_verdict(&report,
-              "conformant (claims, 1 of 303 ops and 1 of its own; not tried: late errors not tested, scale needs "
+              "conformant (claims, 2 of 303 ops and 1 of its own; not tried: late errors not tested, scale needs "
               "12.5 GiB (3 cases); no cases: acme::turn: it takes no tensor)");
   kw_report_free(&report);
 
   begin(&report, NASTY);
   add_case(&report, "scale/copy", -1, KW_OUTCOME_NOT_TRIED, "scale needs 6 GiB");
   assert_int_equal(kw_report_exit_code(&report), 1); /* nothing passed */
+  kw_report_free(&report);
+}
+
+/* A run that was stopped has a verdict of its own, and what it did not come to is no failure. */
+static void stopped_runs_are_not_finished(void **state) {
+  (void)state;
+  kw_report report;
+  begin(&report, "");
+  add_case(&report, "memory/zero_size", -1, KW_OUTCOME_PASS, "");
+  add_case(&report, "memory/limits", -1, KW_OUTCOME_NONE, "");
+  assert_int_equal(kw_report_exit_code(&report), 1); /* as --fail-fast leaves it */
+  report.stopped = SIGINT;
+  assert_int_equal(kw_report_exit_code(&report), 130);
+  has_verdict(&report, "not finished (claims, 0 of 303 ops)");
+  char *tap = text_in(&report, kw_report_put_tap), *junit = text_in(&report, kw_report_put_junit);
+  char *table = text_in(&report, put_table), *json = text_in(&report, kw_report_put_json);
+  contains(tap, "ok 2 - memory/limits # SKIP not run\nBail out! stopped before it was done\n");
+  contains(junit, "<skipped message=\"not run\">");
+  contains(table, "): 1 of 2 cases pass, 1 not run\n");
+  contains(json, "\"fail\": 0, ");
+  contains(json, "\"not_run\": 1");
+  assert_null(strstr(table, "fail "));
+  char *const texts[] = {tap, junit, table, json};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) free(texts[i]);
+  report.stopped = SIGTERM;
+  assert_int_equal(kw_report_exit_code(&report), 143);
   kw_report_free(&report);
 }
 
@@ -554,21 +582,14 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(dirty_text_becomes_clean),
-      cmocka_unit_test(verdict_counts_every_outcome),
-      cmocka_unit_test(known_failures_are_no_passes),
-      cmocka_unit_test(histogram_bins),
-      cmocka_unit_test(inconclusive_is_neither),
-      cmocka_unit_test(untried_stands_in_the_verdict),
-      cmocka_unit_test(replays_make_the_calls_before),
-      cmocka_unit_test(json_holds_everything),
-      cmocka_unit_test(unusable_json_is_refused),
-      cmocka_unit_test(junit_follows_its_schema),
-      cmocka_unit_test(tap_is_read_by_its_parser),
-      cmocka_unit_test(table_names_the_verdict),
-      cmocka_unit_test(page_stands_alone),
-      cmocka_unit_test(shards_merge_in_any_order),
-      cmocka_unit_test(foreign_shards_are_refused),
+      cmocka_unit_test(dirty_text_becomes_clean),      cmocka_unit_test(verdict_counts_every_outcome),
+      cmocka_unit_test(known_failures_are_no_passes),  cmocka_unit_test(histogram_bins),
+      cmocka_unit_test(inconclusive_is_neither),       cmocka_unit_test(untried_stands_in_the_verdict),
+      cmocka_unit_test(stopped_runs_are_not_finished), cmocka_unit_test(replays_make_the_calls_before),
+      cmocka_unit_test(json_holds_everything),         cmocka_unit_test(unusable_json_is_refused),
+      cmocka_unit_test(junit_follows_its_schema),      cmocka_unit_test(tap_is_read_by_its_parser),
+      cmocka_unit_test(table_names_the_verdict),       cmocka_unit_test(page_stands_alone),
+      cmocka_unit_test(shards_merge_in_any_order),     cmocka_unit_test(foreign_shards_are_refused),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

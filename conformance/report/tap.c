@@ -70,10 +70,12 @@ void kw_report_put_tap(const kw_report *report, FILE *out) {
   put_head(report, out);
   for (uint32_t i = 0; i < report->case_count; i++) {
     const kw_report_case *c = &report->cases[i];
-    bool failure = kw_report_case_is_failure(c);
+    bool failure = kw_report_case_is_failure(c) && c->outcome != KW_OUTCOME_NONE;
     fprintf(out, "%s %u - ", failure ? "not ok" : "ok", i + 1);
     put_description(out, c->id);
-    if (c->outcome == KW_OUTCOME_SKIP || c->outcome == KW_OUTCOME_NOT_TRIED) {
+    if (c->outcome == KW_OUTCOME_NONE) {
+      fputs(" # SKIP not run", out);
+    } else if (c->outcome == KW_OUTCOME_SKIP || c->outcome == KW_OUTCOME_NOT_TRIED) {
       fputs(c->outcome == KW_OUTCOME_SKIP ? " # SKIP " : " # SKIP not tried: ", out);
       put_description(out, c->text);
     } else if (failure && c->expected && c->outcome != KW_OUTCOME_PASS) {
@@ -83,4 +85,5 @@ void kw_report_put_tap(const kw_report *report, FILE *out) {
     fputc('\n', out);
     if (failure) put_diagnostics(report, c, out);
   }
+  if (report->stopped) fputs("Bail out! stopped before it was done\n", out);
 }

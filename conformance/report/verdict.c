@@ -73,11 +73,11 @@ static void put_gaps(const kw_report *report, FILE *out) {
   if (report->gap_count > SHOWN_REASONS) fprintf(out, " and %u more ops", report->gap_count - SHOWN_REASONS);
 }
 
-/* Ops of the table that have cases, and a vendor's own, which are named "vendor::op". */
+/* Ops of the table that have cases, and a vendor's own. */
 static void put_ops(const kw_report *report, FILE *out) {
   uint32_t judged = 0, own = 0;
   for (uint32_t first = 0; first < report->op_count; first = kw_report_op_end(report, first)) {
-    *(strstr(report->ops[first].name, "::") ? &own : &judged) += 1;
+    *(strcmp(report->ops[first].family, "vendor") == 0 ? &own : &judged) += 1;
   }
   fprintf(out, ", %u of %u ops", judged, report->table_ops);
   if (own) fprintf(out, " and %u of its own", own);
