@@ -90,11 +90,13 @@ static const char *next_word(const image *section, walk *io_walk) {
 /* A call of the reference on the host, made again and again with other texts. */
 typedef struct trial {
   const kw_op *op;
+  kw_device *device;
   kw_case c;
   kw_tensor_ref inputs[KW_CASE_TENSORS], results[KW_SUITE_RESULTS];
-  const kw_tensor_ref *entries[KW_CASE_TENSORS];
+  kw_tensor_ref forms[KW_CASE_TENSORS]; /* inputs as the device would have them */
+  const kw_tensor_ref *entries[KW_CASE_TENSORS], *form_entries[KW_CASE_TENSORS];
   kw_tensor_ref *outs[KW_SUITE_RESULTS];
-  kw_value metas[KW_MAX_ARGS], args[KW_MAX_ARGS]; /* for kw_op_infer, and for the reference */
+  kw_value metas[KW_MAX_ARGS], args[KW_MAX_ARGS]; /* for questions, and for the reference */
   void *memory[KW_CASE_TENSORS];
 } trial;
 
@@ -125,6 +127,10 @@ static void make_inputs(trial *t) {
     memcpy(ref->shape, tensor->shape, sizeof ref->shape);
     memcpy(ref->strides, tensor->strides, sizeof ref->strides);
     t->entries[i] = ref;
+    t->forms[i] = *ref;
+    t->forms[i].mem = NULL;
+    t->forms[i].alignment = 0;
+    t->form_entries[i] = &t->forms[i];
   }
 }
 
@@ -134,10 +140,10 @@ static void make_arguments(trial *t) {
     *arg = t->metas[i] = kw_case_arg_value(&t->c, i);
     if (arg->tag == KW_TAG_TENSOR) {
       arg->u.tensor = t->entries[i];
-      t->metas[i] = kw_arg_meta(t->entries[i]);
+      t->metas[i] = kw_arg_meta(t->form_entries[i]);
     } else if (arg->tag == KW_TAG_TENSOR_LIST) {
       arg->u.tensors = &t->entries[t->c.args[i].first];
-      t->metas[i] = kw_arg_meta_list(arg->u.tensors, arg->count);
+      t->metas[i] = kw_arg_meta_list(&t->form_entries[t->c.args[i].first], arg->count);
     }
   }
 }
@@ -156,7 +162,7 @@ static bool make_results(trial *t, uint32_t count, answer *out) {
   return true;
 }
 
-/* What the reference says with `text` for argument `arg`, or with its default. False where the op refuses that; the
+/* What the reference says with `text` for argument `arg`, or with its default. False where the device refuses that; the
  * bytes are the caller's to free. */
 static bool ask(trial *t, uint32_t arg, const char *text, answer *out) {
   const kw_suite_op *described = t->c.op;
@@ -166,6 +172,7 @@ static bool ask(trial *t, uint32_t arg, const char *text, answer *out) {
     t->results[o] = (kw_tensor_ref){.struct_size = sizeof t->results[o]};
     t->outs[o] = &t->results[o];
   }
+  if (kw_op_can_run(t->op, t->device, t->metas, described->arg_count, NULL) != KW_OK) return false;
   if (kw_op_infer(t->op, t->metas, described->arg_count, t->outs, count) != KW_OK) return false;
   if (!make_results(t, count, out)) return false;
   const kw_call call = {.struct_size = sizeof call,
@@ -187,11 +194,11 @@ typedef struct answers {
   uint32_t count;
 } answers;
 
-/* The case that texts are tried with: all attributes given, more than one element, the widest dtype. */
-static bool make_case(const kw_suite_op *op, kw_case *out_case) {
+/* The case that texts are tried with: all attributes given, more than one element, the widest dtype that there is. */
+static bool make_case(const trial *t, const kw_suite_op *op, kw_case *out_case) {
   for (kw_dtype d = KW_KEY_DTYPE_COUNT; d-- > 0;) {
-    const bool has = kw_suite_op_keys(op) & KW_DTYPE_BIT(d);
-    if (has && kw_case_make(op, d, KW_CLASS_ATTRS, 1, out_case)) return true;
+    if (kw_op_support(t->op, t->device, d) == KW_SUPPORT_NONE) continue;
+    if (kw_case_make(op, d, KW_CLASS_ATTRS, 1, out_case)) return true;
   }
   return false;
 }
@@ -229,7 +236,7 @@ static void find_texts(trial *t, uint32_t index, const image *file, kw_suite_arg
   for (uint32_t i = 0; i < known.count; i++) free(known.items[i].bytes);
 }
 
-void kw_worker_find_texts(const kw_op *op, const char *plugin_path, kw_suite_op *io_op) {
+void kw_worker_find_texts(const kw_op *op, kw_device *device, const char *plugin_path, kw_suite_op *io_op) {
   uint32_t wanted = 0;
   kw_suite_op described = *io_op; /* with a text for every argument, or there would be no case */
   for (uint32_t i = 0; i < io_op->arg_count; i++) {
@@ -241,7 +248,8 @@ void kw_worker_find_texts(const kw_op *op, const char *plugin_path, kw_suite_op 
   const image file = map_file(plugin_path);
   trial *t = need(sizeof *t);
   t->op = op;
-  if (file.bytes && make_case(&described, &t->c)) {
+  t->device = device;
+  if (file.bytes && make_case(t, &described, &t->c)) {
     make_inputs(t);
     make_arguments(t);
     for (uint32_t i = 0; i < io_op->arg_count; i++) {

@@ -62,7 +62,7 @@ static void vendor_op(const kw_worker *w, const kw_op *op, const kw_op_info *inf
   out->row.growth = info->growth;
   out->row.magnitude = "";
   out->row.level = KW_LEVEL_VENDOR;
-  kw_worker_find_texts(op, w->facts.plugin_path, out);
+  kw_worker_find_texts(op, w->device, w->facts.plugin_path, out);
 }
 
 static void list_ops(kw_worker *w) {
