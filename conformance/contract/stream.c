@@ -3,7 +3,7 @@
  * Suite stream: order, waiting, independence, destruction in flight, callbacks. A stream is held up by a gate (see
  * contract_helpers.h), never by sleeping.
  */
-#include "contract_helpers.h"
+#include "tools.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -52,23 +52,23 @@ void kw_contract_stream_copies_behind_gate(void **state) {
   free(sent);
 }
 
-/* Kernels and copies keep that order too: x = x + x, many times over, read in between. */
+/* Kernels and copies keep that order too: x = op(x, x), many times over, read in between. */
 void kw_contract_stream_ops_in_order(void **state) {
   (void)state;
   enum { STEPS = 10, COUNT = 3001 };
-  kw_test_need_op("add.Tensor");
+  const kw_pair *pair = kw_test_need_pair();
   kw_stream *stream = kw_test_stream();
   kw_tensor *values[STEPS + 1] = {kw_test_f32(COUNT, 1)};
   float *got = kw_test_memory((STEPS + 1) * COUNT * sizeof *got), *want = got + STEPS * COUNT;
   for (int i = 0; i < STEPS; i++) {
-    kw_test_add(stream, values[i], values[i], &values[i + 1]);
+    KW_CHECK_OK(kw_test_pair(pair, stream, values[i], values[i], &values[i + 1]));
     KW_CHECK_OK(kw_tensor_read_async(values[i + 1], got + i * COUNT, stream));
   }
   KW_CHECK_OK(kw_stream_synchronize(stream));
   kw_test_floats(want, COUNT, 1);
   for (int i = 0; i < STEPS; i++) {
-    for (int j = 0; j < COUNT; j++) want[j] += want[j];
-    kw_test_same(got + i * COUNT, want, COUNT * sizeof *want, "a chain of x = x + x on one stream");
+    for (int j = 0; j < COUNT; j++) want[j] = pair->of(want[j], want[j]);
+    kw_test_same(got + i * COUNT, want, COUNT * sizeof *want, "a chain of x = op(x, x) on one stream");
   }
   for (int i = 0; i <= STEPS; i++) kw_tensor_release(values[i]);
   KW_CHECK_OK(kw_stream_destroy(stream));

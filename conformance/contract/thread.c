@@ -146,8 +146,14 @@ void kw_contract_thread_ops_on_one_stream(void **state) {
 
 enum { COUNT = 1001, STEPS = 40 };
 
+typedef struct chain {
+  kw_stream *stream;
+  const kw_pair *pair;
+} chain;
+
 static int chain_body(int index, void *user, char *text, size_t size) {
-  kw_stream *stream = user;
+  const chain *c = user;
+  kw_stream *stream = c->stream;
   const int64_t shape = COUNT;
   float sent[COUNT], values[COUNT], got[COUNT];
   kw_tensor *x = NULL;
@@ -155,35 +161,36 @@ static int chain_body(int index, void *user, char *text, size_t size) {
   memcpy(values, sent, sizeof sent);
   int failed = kw_test_note(kw_tensor_create_on(stream, KW_F32, 1, &shape, &x), "kw_tensor_create_on", text, size) ||
                kw_test_note(kw_tensor_write_async(x, sent, stream), "kw_tensor_write_async", text, size);
-  for (int step = 0; step < STEPS && !failed; step++) { /* x = x + x, each time into new memory */
-    kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(x)};
-    kw_tensor *sum = NULL;
-    failed = kw_test_note(kw_op_call(kw_op_find("add.Tensor"), stream, args, 2, &sum, 1), "add.Tensor", text, size);
+  for (int step = 0; step < STEPS && !failed; step++) { /* x = op(x, x), each time into new memory */
+    kw_tensor *next = NULL;
+    failed = kw_test_note(kw_test_pair(c->pair, stream, x, x, &next), c->pair->op, text, size);
     kw_tensor_release(x);
-    x = sum;
-    for (int i = 0; i < COUNT; i++) values[i] += values[i];
+    x = next;
+    for (int i = 0; i < COUNT; i++) values[i] = c->pair->of(values[i], values[i]);
   }
   failed = failed || kw_test_note(kw_tensor_read_async(x, got, stream), "kw_tensor_read_async", text, size);
   /* Always: the stream reads and writes this thread's stack. */
   failed |= kw_test_note(kw_stream_synchronize(stream), "kw_stream_synchronize", text, size);
   kw_tensor_release(x);
   return failed ||
-         !same_bits(got, values, sizeof got, "a chain of x = x + x on a stream that threads share", text, size);
+         !same_bits(got, values, sizeof got, "a chain of x = op(x, x) on a stream that threads share", text, size);
 }
 
 /* Threads that share a stream interleave; the work of each keeps its order, and its memory to itself. */
 void kw_contract_thread_chains_on_one_stream(void **state) {
   (void)state;
-  kw_test_need_op("add.Tensor");
-  kw_stream *stream = kw_test_stream();
-  for (int round = 0; round < 4; round++) kw_test_run_threads(chain_body, stream);
-  KW_CHECK_OK(kw_stream_destroy(stream));
+  static chain c; /* threads may outlive a failed check */
+  c = (chain){.pair = kw_test_need_pair()};
+  c.stream = kw_test_stream();
+  for (int round = 0; round < 4; round++) kw_test_run_threads(chain_body, &c);
+  KW_CHECK_OK(kw_stream_destroy(c.stream));
 }
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
 typedef struct shared_plan {
   kw_plan *plan;
+  const kw_pair *pair;
   kw_tensor *inputs[KW_TEST_THREADS], *outs[KW_TEST_THREADS];
   kw_stream *streams[KW_TEST_THREADS];
 } shared_plan;
@@ -194,9 +201,9 @@ static int plan_body(int index, void *user, char *text, size_t size) {
   kw_tensor *out = shared->outs[index];
   kw_value args[] = {kw_arg_tensor(shared->inputs[index]), kw_arg_tensor(shared->inputs[index])};
   kw_test_floats(want, COUNT, (uint64_t)index);
-  for (int i = 0; i < COUNT; i++) want[i] += want[i];
+  for (int i = 0; i < COUNT; i++) want[i] = shared->pair->of(want[i], want[i]);
   for (int round = 0; round < 100; round++) {
-    kw_status status = kw_plan_run(shared->plan, shared->streams[index], args, 2, &out, 1);
+    kw_status status = kw_plan_run(shared->plan, shared->streams[index], args, shared->pair->tensors, &out, 1);
     if (kw_test_note(status, "kw_plan_run", text, size)) return 1;
     if (kw_test_note(kw_stream_synchronize(shared->streams[index]), "kw_stream_synchronize", text, size)) return 1;
     if (kw_test_note(kw_tensor_read(out, got), "kw_tensor_read", text, size)) return 1;
@@ -208,15 +215,16 @@ static int plan_body(int index, void *user, char *text, size_t size) {
 /* One plan, run by all threads at once, each with its own tensors. */
 void kw_contract_thread_plan_shared(void **state) {
   (void)state;
-  kw_test_need_op("add.Tensor");
   static shared_plan shared;
+  shared.pair = kw_test_need_pair();
   for (int i = 0; i < KW_TEST_THREADS; i++) {
     shared.inputs[i] = kw_test_f32(COUNT, (uint64_t)i);
     shared.outs[i] = kw_test_f32(COUNT, 99);
     shared.streams[i] = kw_test_stream();
   }
   kw_value args[] = {kw_arg_tensor(shared.inputs[0]), kw_arg_tensor(shared.inputs[0])};
-  KW_CHECK_OK(kw_plan_make(kw_op_find("add.Tensor"), NULL, args, 2, &shared.outs[0], 1, NULL, &shared.plan));
+  KW_CHECK_OK(kw_plan_make(kw_op_find(shared.pair->op), NULL, args, shared.pair->tensors, &shared.outs[0], 1, NULL,
+                           &shared.plan));
   kw_test_run_threads(plan_body, &shared);
   kw_plan_destroy(shared.plan);
   for (int i = 0; i < KW_TEST_THREADS; i++) {
@@ -265,12 +273,16 @@ void kw_contract_thread_more_signatures_than_kept(void **state) {
 
 enum { LAUNCHES = 500 };
 
+typedef struct launches {
+  const kw_pair *pair;
+  kw_tensor *tensors[KW_TEST_THREADS + 1];
+} launches;
+
 static int launch_body(int index, void *user, char *text, size_t size) {
-  kw_tensor *const *tensors = user;
-  kw_tensor *out = tensors[index + 1];
-  kw_value args[] = {kw_arg_tensor(tensors[0]), kw_arg_tensor(tensors[0])};
+  const launches *l = user;
+  kw_tensor *out = l->tensors[index + 1], *in = l->tensors[0];
   for (int i = 0; i < LAUNCHES; i++) {
-    if (kw_test_note(kw_op_call(kw_op_find("add.Tensor"), NULL, args, 2, &out, 1), "add.Tensor", text, size)) return 1;
+    if (kw_test_note(kw_test_pair(l->pair, NULL, in, in, &out), l->pair->op, text, size)) return 1;
   }
   return 0;
 }
@@ -284,16 +296,16 @@ static kw_counters counters(void) {
 /* Every launch of every thread is counted, once, those of threads that have ended too. */
 void kw_contract_thread_counters_exact(void **state) {
   (void)state;
-  kw_test_need_op("add.Tensor");
-  static kw_tensor *tensors[KW_TEST_THREADS + 1];
-  for (int i = 0; i <= KW_TEST_THREADS; i++) tensors[i] = kw_test_f32(64, (uint64_t)i);
+  static launches l; /* threads may outlive a failed check */
+  l.pair = kw_test_need_pair();
+  for (int i = 0; i <= KW_TEST_THREADS; i++) l.tensors[i] = kw_test_f32(64, (uint64_t)i);
   uint64_t before = counters().launches;
-  kw_test_add(NULL, tensors[0], tensors[0], &tensors[1]);
+  KW_CHECK_OK(kw_test_pair(l.pair, NULL, l.tensors[0], l.tensors[0], &l.tensors[1]));
   uint64_t each = counters().launches - before; /* launches of one call */
   for (int round = 0; round < 3; round++) {
     kw_counters first = counters();
     kw_memory_stats stats = kw_test_stats();
-    kw_test_run_threads(launch_body, tensors);
+    kw_test_run_threads(launch_body, &l);
     kw_counters last = counters();
     KW_CHECK(last.launches - first.launches == each * LAUNCHES * KW_TEST_THREADS,
              "%d threads launched %d times each, and %llu launches were counted", KW_TEST_THREADS, LAUNCHES,
@@ -304,7 +316,7 @@ void kw_contract_thread_counters_exact(void **state) {
              (unsigned long long)(kw_test_stats().allocations - stats.allocations));
   }
   KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
-  for (int i = 0; i <= KW_TEST_THREADS; i++) kw_tensor_release(tensors[i]);
+  for (int i = 0; i <= KW_TEST_THREADS; i++) kw_tensor_release(l.tensors[i]);
 }
 
 static int allocation_body(int index, void *user, char *text, size_t size) {

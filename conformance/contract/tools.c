@@ -16,6 +16,46 @@ static float difference(float value, float number) {
   return value - number;
 }
 
+static float larger(float a, float b) {
+  return a > b ? a : b;
+}
+
+static float smaller(float a, float b) {
+  return a < b ? a : b;
+}
+
+static float negated(float a, float b) {
+  (void)b;
+  return -a;
+}
+
+static float positive_part(float a, float b) {
+  (void)b;
+  return a > 0 ? a : 0;
+}
+
+static float magnitude(float a, float b) {
+  (void)b;
+  return a < 0 ? -a : a;
+}
+
+/* Those that change what they get come first. */
+static const kw_pair pairs[] = {{"add.Tensor", 2, sum},        {"mul.Tensor", 2, product}, {"neg", 1, negated},
+                                {"sub.Tensor", 2, difference}, {"relu", 1, positive_part}, {"abs", 1, magnitude},
+                                {"maximum", 2, larger},        {"minimum", 2, smaller}};
+
+const kw_pair *kw_test_need_pair(void) {
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    if (kw_test_has(pairs[i].op)) return &pairs[i];
+  }
+  kw_test_skip("the device has no add, sub, mul, maximum, minimum, neg, relu or abs in f32");
+}
+
+kw_status kw_test_pair(const kw_pair *pair, kw_stream *stream, kw_tensor *a, kw_tensor *b, kw_tensor **out) {
+  kw_value args[] = {kw_arg_tensor(a), kw_arg_tensor(b)};
+  return kw_op_call(kw_op_find(pair->op), stream, args, pair->tensors, out, 1);
+}
+
 static float sum_scaled(float value, float number) { /* value + number * value */
   return value + number * value;
 }
