@@ -25,7 +25,8 @@ static kw_status find_numbers(kw_record *record, kw_generator *generator, kw_rec
   record->numbers = numbers;
   numbers += record->numbers_count;
   *numbers = (kw_record_numbers){.generator = generator, .algorithm = kw_generator_take(generator, 0).algorithm};
-  kw_status status = kw_buffer_create_for_call(record->stream, 2 * sizeof(uint64_t), &numbers->state);
+  /* Not of the graph's pool: a launch writes it first, and calls before this one may have used the pool's memory. */
+  kw_status status = kw_buffer_create(record->stream, 2 * sizeof(uint64_t), &numbers->state);
   if (status != KW_OK) return status;
   kw_generator_retain(generator);
   record->numbers_count++;

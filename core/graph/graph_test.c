@@ -255,6 +255,23 @@ static void draws_new_numbers_at_each_launch(void **state) {
   kw_tensor_release(a), kw_tensor_release(b), kw_tensor_release(c);
 }
 
+/* A launch writes what is drawn from before its calls run: none of them may have its temporary result there. */
+static void draws_from_what_no_call_before_has_written(void **state) {
+  (void)state;
+  kw_tensor *x = floats(4, (float[]){1, 2, 3, 4}), *b = floats(4, NULL), *temporary = NULL;
+  kw_generator_seed(kw_generator_default(device), 1);
+  kw_graph *graph;
+  assert_ok(kw_graph_begin(stream));
+  assert_ok(call(add, x, x, &temporary));
+  kw_tensor_release(temporary);
+  assert_ok(draw(b, NULL));
+  assert_ok(kw_graph_end(stream, &graph));
+  assert_ok(kw_graph_launch(graph, NULL));
+  assert_floats(b, (float[]){1000}, 1);
+  assert_ok(kw_graph_destroy(graph));
+  kw_tensor_release(x), kw_tensor_release(b);
+}
+
 static void tells_of_errors_in_the_data_after_a_launch(void **state) {
   (void)state;
   kw_tensor *x = floats(3, (float[]){5, 6, 7}), *index = floats(2, (float[]){0, 3}), *out = NULL;
@@ -633,6 +650,7 @@ int main(void) {
       ON_BOTH(has_memory_of_its_own),
       ON_BOTH(records_casts_decompositions_fills_and_plans),
       ON_BOTH(draws_new_numbers_at_each_launch),
+      ON_BOTH(draws_from_what_no_call_before_has_written),
       ON_BOTH(tells_of_errors_in_the_data_after_a_launch),
       ON_BOTH(refuses_what_would_wait),
       ON_BOTH(stays_with_the_parent_of_a_fork),
