@@ -161,7 +161,6 @@ static bool take_options(const kw_cli_args *args, kw_run_options *o) {
                         .shard = 1,
                         .shards = 1,
                         .timeout_scale = 1,
-                        .programs = KW_PROGRAMS,
                         .expect = kw_cli_args_value(args, "--expect"),
                         .no_shrink = kw_cli_args_has(args, "--no-shrink"),
                         .fail_fast = kw_cli_args_has(args, "--fail-fast")};
@@ -293,7 +292,9 @@ static const kw_cli_option options[] = {
     {"--quick", NULL, "a sample of all, in seconds: one case of each class, op and dtype"},
     {"--thorough", NULL, "all that the suite can do, in minutes to hours: what a certifier may ask for"},
     {"--suite", "LIST", "only some of these, comma-separated:\nops,programs" KW_CONTRACT_SUITES(LISTED)},
-    {"--budget", "N", "of --suite programs: so many, or with an s as many as can be begun in N seconds (default 100)"},
+    {"--budget", "N",
+     "how many random programs, or with an s as many as can be begun in N seconds (default 300,\n"
+     "with --quick 12, with --thorough 3000)"},
     {"--exhaustive", "f32",
      "instead of the cases all 2^32 patterns of f32, for ops of one tensor, and a dense share for\n"
      "others; f32/256: one pattern of 256; f32,f16,bf16: of those, too"},

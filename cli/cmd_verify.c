@@ -107,7 +107,7 @@ static int print_table(const kw_verify_options *options, const kw_verification *
 }
 
 static int run_verify(const kw_cli_args *args) {
-  kw_run_options rerun = {.shard = 1, .shards = 1, .timeout_scale = 1, .programs = KW_PROGRAMS, .no_shrink = true};
+  kw_run_options rerun = {.shard = 1, .shards = 1, .timeout_scale = 1, .no_shrink = true};
   kw_verify_options options = {.rerun = &rerun};
   char today[KW_DATE_SIZE];
   const char *wrong = take_options(args, &options, today);

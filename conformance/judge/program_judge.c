@@ -30,7 +30,8 @@ static void name_maker(const kw_program *program, uint32_t storage, uint32_t bef
 /* The first element that differs, and how many do. */
 static void describe_bits(const kw_program *program, const kw_program_seen *seen, char *text, size_t size) {
   const kw_program_storage *s = &program->storages[seen->storage];
-  const size_t item = kw_element_size(s->dtype), count = s->size / item;
+  const size_t item = kw_element_size(s->dtype), count = seen->free.size / item;
+  const size_t before = seen->act == KW_SEEN_AT_END ? 0 : (size_t)program->acts[seen->act].first;
   const char *got = seen->free.data, *want = seen->waited.data;
   size_t first = count, wrong = 0;
   for (size_t i = 0; i < count; i++) {
@@ -46,7 +47,7 @@ static void describe_bits(const kw_program *program, const kw_program_seen *seen
   snprintf(text, size,
            "t%u, changed last by %s, read %s: element %zu is %s, and %s where the device is waited for after each act; "
            "%zu of %zu elements differ",
-           seen->storage, maker, where, first, got_text, want_text, wrong, count);
+           seen->storage, maker, where, before + first, got_text, want_text, wrong, count);
 }
 
 static bool judge_seen(const kw_program *program, const kw_program_run *run, kw_case_result *result) {
@@ -61,7 +62,7 @@ static bool judge_seen(const kw_program *program, const kw_program_run *run, kw_
   return true;
 }
 
-/* ---- Calls whose bits are not defined ---------------------------------------------------------------------------- */
+/* ---- Calls one by one -------------------------------------------------------------------------------------------- */
 
 /* The largest magnitude that the op's bound is stated for: that of the case's own values. */
 static double largest(kw_domain domain) {
@@ -89,15 +90,30 @@ static double largest(kw_domain domain) {
 static bool is_usual(const kw_case_tensor *t, const void *dense) {
   const kw_dtype part = kw_element_part(t->dtype);
   const size_t item = kw_element_size(part), count = kw_element_size(t->dtype) / item * (size_t)t->numel;
-  const double most = largest(t->domain);
+  const double most = largest(t->domain), least = 0x1p-20;
   for (size_t i = 0; i < count && kw_element_is_float(part); i++) {
-    const char *element = (const char *)dense + i * item;
-    const double value = fabs(kw_element_load(part, element));
-    if (!(value <= most) || kw_element_is_subnormal(part, element)) return false;
+    const double value = fabs(kw_element_load(part, (const char *)dense + i * item));
+    if (!(value <= most) || (value < least && value != 0)) return false;
     if (t->domain == KW_DOMAIN_NONZERO && value == 0) return false;
     if (t->domain == KW_DOMAIN_FACTOR && value < 0.5) return false;
   }
   return true;
+}
+
+/* Whether the input is what the case says: no call and no graph has changed it. */
+static bool is_own(const kw_program_call *call, uint32_t tensor, const void *dense) {
+  kw_case_tensor t = call->c.tensors[tensor];
+  const size_t item = kw_element_size(t.dtype);
+  if (t.output) return !call->certain; /* where it lies is the result's affair; no graph has what is not certain */
+  char *storage = malloc(t.extent * item + 1);
+  if (!storage) abort();
+  kw_case_fill(&call->c, tensor, call->seed, 0, true, storage);
+  bool same = true;
+  kw_case_walk walk = kw_case_walk_start(&t);
+  for (int64_t i = 0; i < t.numel && same; i++, kw_case_walk_next(&walk))
+    same = memcmp((const char *)dense + (size_t)i * item, storage + (size_t)walk.at * item, item) == 0;
+  free(storage);
+  return same;
 }
 
 static void make_dense(kw_case_tensor *t) {
@@ -107,16 +123,19 @@ static void make_dense(kw_case_tensor *t) {
 }
 
 /* The call's case on dense tensors, and its inputs as they were recorded. False where the oracle has nothing to say:
- * what was chained to it is out of the range that its bound is for. */
-static bool dense_case(const kw_program_call *call, const kw_program_leaf *leaf, kw_case *c, const void **inputs) {
+ * they are neither what the case says nor in the range that its bound is for. */
+static bool dense_case(const kw_program_call *call, const kw_program_judged *one, kw_case *c, const void **inputs) {
   *c = call->c;
-  if (call->chained) c->exact = false;
+  bool own = !call->chained, usual = true;
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
-    inputs[i] = leaf->inputs[i].data;
+    inputs[i] = one->inputs[i].data;
     if (!c->tensors[i].given) continue;
+    own &= inputs[i] == NULL || is_own(call, i, inputs[i]);
+    usual &= inputs[i] == NULL || is_usual(&c->tensors[i], inputs[i]);
     make_dense(&c->tensors[i]);
-    if (inputs[i] && call->chained && !is_usual(&c->tensors[i], inputs[i])) return false;
   }
+  c->exact &= own;
+  if (!own && !usual) return false;
   for (uint32_t r = 0; r < c->result_count; r++) {
     if (c->outs[r].given) make_dense(&c->outs[r]);
   }
@@ -124,17 +143,18 @@ static bool dense_case(const kw_program_call *call, const kw_program_leaf *leaf,
 }
 
 /* Whether the message has what the call needs, in the right sizes. */
-static bool is_complete(const kw_program_call *call, const kw_program_leaf *leaf) {
+static bool is_complete(const kw_program_call *call, const kw_program_judged *one) {
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     const kw_case_tensor *t = &call->c.tensors[i];
     const bool needed = t->given && (!t->output || t->read);
-    if (needed != (leaf->inputs[i].data != NULL)) return false;
-    if (needed && leaf->inputs[i].size != (size_t)t->numel * kw_element_size(t->dtype)) return false;
+    if (needed != (one->inputs[i].data != NULL)) return false;
+    if (needed && one->inputs[i].size != (size_t)t->numel * kw_element_size(t->dtype)) return false;
   }
   for (uint32_t r = 0; r < call->c.result_count; r++) {
     const size_t size = (size_t)call->c.outs[r].numel * kw_element_size(call->c.outs[r].dtype);
-    if (call->outs[r] >= 0 && (!leaf->free[r].data || leaf->free[r].size != size)) return false;
-    if (call->outs[r] >= 0 && (!leaf->waited[r].data || leaf->waited[r].size != size)) return false;
+    if (call->outs[r] < 0) continue;
+    if (call->leaf && (!one->free[r].data || one->free[r].size != size)) return false;
+    if (!one->waited[r].data || one->waited[r].size != size) return false;
   }
   return true;
 }
@@ -153,21 +173,46 @@ static bool judge_result(const kw_case *c, uint32_t result, const kw_oracle_resu
   return false;
 }
 
-static bool judge_leaf(const kw_program_call *call, const kw_program_leaf *leaf, uint64_t flush,
+/* What autocast makes of the call: its f32 operands in the smaller dtype. These are the caller's to free. */
+static void lower(const kw_program_call *call, kw_case *c, const void **io_inputs, void *out_lowered[KW_CASE_TENSORS]) {
+  memset(out_lowered, 0, KW_CASE_TENSORS * sizeof *out_lowered);
+  if (call->autocast == KW_DTYPE_NONE) return;
+  const size_t size = kw_element_size(call->autocast);
+  c->key = call->autocast;
+  c->exact = false;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    kw_case_tensor *t = &c->tensors[i];
+    if (!io_inputs[i] || t->dtype != KW_F32) continue;
+    out_lowered[i] = malloc((size_t)t->numel * size + 1);
+    if (!out_lowered[i]) abort();
+    for (size_t e = 0; e < (size_t)t->numel; e++) {
+      kw_element_convert(call->autocast, (char *)out_lowered[i] + e * size, KW_F32,
+                         (const char *)io_inputs[i] + e * sizeof(float));
+    }
+    t->dtype = call->autocast;
+    io_inputs[i] = out_lowered[i];
+  }
+}
+
+static bool judge_call(const kw_program_call *call, const kw_program_judged *one, uint64_t flush,
                        kw_case_result *result) {
   kw_case *c = malloc(sizeof *c);
   const void *inputs[KW_CASE_TENSORS];
+  void *lowered[KW_CASE_TENSORS];
   kw_oracle_results oracle = {0};
   bool pass = true;
   if (!c) abort();
-  if (dense_case(call, leaf, c, inputs) && kw_oracle_run_on(c, call->seed, 0, flush, inputs, &oracle) == KW_OK) {
+  const bool good = dense_case(call, one, c, inputs);
+  lower(call, c, inputs, lowered);
+  if (good && kw_oracle_run_on(c, call->seed, 0, flush, inputs, &oracle) == KW_OK) {
     for (uint32_t r = 0; r < c->result_count && pass; r++) {
       if (call->outs[r] < 0) continue;
-      pass = judge_result(c, r, &oracle.results[r], flush, leaf->free[r].data, "free", result) &&
-             judge_result(c, r, &oracle.results[r], flush, leaf->waited[r].data, "waited", result);
+      pass = (!call->leaf || judge_result(c, r, &oracle.results[r], flush, one->free[r].data, "free", result)) &&
+             judge_result(c, r, &oracle.results[r], flush, one->waited[r].data, "waited", result);
     }
   }
   kw_oracle_free(&oracle);
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) free(lowered[i]);
   free(c);
   return pass;
 }
@@ -179,12 +224,14 @@ static bool is_good(const kw_program *program, const kw_program_run *run) {
     const kw_program_seen *seen = &run->seen[i];
     if (seen->storage >= program->storage_count) return false;
     if (seen->act != KW_SEEN_AT_END && seen->act >= program->act_count) return false;
-    const uint64_t size = program->storages[seen->storage].size;
+    const kw_program_storage *s = &program->storages[seen->storage];
+    const bool at_end = seen->act == KW_SEEN_AT_END;
+    const uint64_t size = at_end ? s->size : program->acts[seen->act].count * kw_element_size(s->dtype);
     if (!seen->free.data || seen->free.size != size || !seen->waited.data || seen->waited.size != size) return false;
   }
-  for (uint32_t i = 0; i < run->leaf_count; i++) {
-    if (run->leaves[i].call >= program->call_count) return false;
-    if (!is_complete(&program->calls[run->leaves[i].call], &run->leaves[i])) return false;
+  for (uint32_t i = 0; i < run->judged_count; i++) {
+    if (run->judged[i].call >= program->call_count) return false;
+    if (!is_complete(&program->calls[run->judged[i].call], &run->judged[i])) return false;
   }
   return true;
 }
@@ -200,8 +247,8 @@ bool kw_judge_program(const kw_device_facts *facts, const kw_program_run *run, u
       kw_case_result_mark(io_result, KW_OUTCOME_FAIL, "unexpected error", run->failure);
     } else if (good && judge_seen(program, run, io_result)) {
       bool pass = true;
-      for (uint32_t i = 0; i < run->leaf_count && pass; i++)
-        pass = judge_leaf(&program->calls[run->leaves[i].call], &run->leaves[i], facts->flush, io_result);
+      for (uint32_t i = 0; i < run->judged_count && pass; i++)
+        pass = judge_call(&program->calls[run->judged[i].call], &run->judged[i], facts->flush, io_result);
       if (pass) kw_case_result_mark(io_result, KW_OUTCOME_PASS, "", "");
     }
     kw_program_free(program);

@@ -4,6 +4,8 @@
  */
 #include "program/generate.h"
 
+#include "case/layout.h"
+
 #include <keyway/keyway.h>
 
 #include <stdlib.h>
@@ -11,28 +13,68 @@
 
 enum {
   FEWEST_CALLS = 5,
-  READ = 15,
-  WRITE = 8,
-  RELEASE = 30,
+  LONG_GRAPH = 34, /* calls of the graphs that are long */
+  /* percent */
+  READ = 20,
+  WRITE = 12,
+  RELEASE = 25,
   REUSED = 60,
   HELD = 45,
-  OPENED = 2,
+  OPENED = 4,
   GRAPH = 8,
-  LAUNCH = 15 /* percent */
+  LONG = 12,
+  ALIKE = 60,
+  LAUNCH = 20,
+  CHANGED = 70,
+  TWIN = 10,
+  TURNED = 35,
+  AGAIN = 8,
+  FEW_OPS = 60,
+  SCENE = 15,
+  MORE = 2 /* times as much of what brings the same ops together, in programs of few ops */
 };
 
-static bool add_act(kw_program *program, kw_act_kind kind, uint32_t index, uint32_t stream) {
-  if (program->act_count == KW_PROGRAM_ACTS) return false;
-  program->acts[program->act_count] =
-      (kw_program_act){.kind = kind, .number = program->act_count, .index = index, .stream = stream};
+kw_program_act *kw_program_add_act(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t index,
+                                   uint32_t stream) {
+  (void)draw;
+  if (program->act_count == KW_PROGRAM_ACTS) return NULL;
+  kw_program_act *act = &program->acts[program->act_count];
+  *act = (kw_program_act){.kind = kind, .number = program->act_count, .index = index, .stream = stream};
   program->act_count++;
+  return act;
+}
+
+/* What follows may well use what this act changes. */
+static void note_hot(kw_draw *draw, const kw_program *program, const kw_program_act *act) {
+  kw_program_use uses[KW_PROGRAM_USES];
+  const uint32_t count = kw_program_uses(program, act, uses);
+  draw->hot_count = 0;
+  for (uint32_t u = count; u-- > 0 && draw->hot_count < KW_DRAW_HOT;) {
+    if (uses[u].changes) draw->hot[draw->hot_count++] = uses[u].storage;
+  }
+}
+
+bool kw_program_add_call(kw_draw *draw, kw_program *program, uint32_t index) {
+  kw_program_act *act = kw_program_add_act(draw, program, KW_ACT_CALL, index, draw->stream);
+  if (!act) return false;
+  act->graph = draw->graph_calls > 0 ? draw->graph : 0;
+  note_hot(draw, program, act);
+  kw_program_use uses[KW_PROGRAM_USES];
+  const uint32_t count = kw_program_uses(program, act, uses);
+  for (uint32_t u = 0; u < count && act->graph; u++) { /* it may be launched once more at any time */
+    program->storages[uses[u].storage].kept = true;
+  }
+  kw_program_call *call = &program->calls[index];
+  call->loose |= act->graph && kw_suite_op_generator(call->c.op) >= 0; /* its state is that of the launch */
   return true;
 }
 
 /* Some storage that something may still read, or the number of them when there is none. */
 static uint32_t draw_storage(kw_draw *draw, const kw_program *program, bool changes) {
   for (int try = 0; try < 8 && program->storage_count > 0; try++) {
-    const uint32_t at = kw_draw_below(draw, program->storage_count);
+    const bool hot = draw->hot_count > 0 && try == 0 && kw_draw_percent(draw, 60);
+    const uint32_t at =
+        hot ? draw->hot[kw_draw_below(draw, draw->hot_count)] : kw_draw_below(draw, program->storage_count);
     const kw_program_storage *s = &program->storages[at];
     if (s->leaf || s->released || s->size == 0 || (changes && s->fixed)) continue;
     return at;
@@ -43,7 +85,8 @@ static uint32_t draw_storage(kw_draw *draw, const kw_program *program, bool chan
 /* What core has allocated and the last call has read, where there is such; otherwise as draw_storage: its memory is
  * used again soonest. */
 static uint32_t draw_released(kw_draw *draw, const kw_program *program) {
-  const kw_program_call *call = &program->calls[program->call_count - 1];
+  const kw_program_act *last = &program->acts[program->act_count - 1];
+  const kw_program_call *call = &program->calls[last->kind == KW_ACT_CALL ? last->index : 0];
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     if (call->places[i] < 0 || program->storages[call->places[i]].maker < 0) continue;
     if (!program->storages[call->places[i]].released) return (uint32_t)call->places[i];
@@ -65,62 +108,182 @@ static uint32_t draw_stream(kw_draw *draw, const kw_program *program) {
   return first + kw_draw_below(draw, program->stream_count - first);
 }
 
-/* What the host does between calls. The next calls go to *io_stream: where memory was released, often to its stream. */
-static void draw_host_acts(kw_draw *draw, kw_program *program, uint32_t *io_stream) {
+/* The stream of the calls, half of the time, otherwise any. */
+static uint32_t draw_near(kw_draw *draw, const kw_program *program) {
+  return kw_draw_percent(draw, 50) ? draw->stream : draw_stream(draw, program);
+}
+
+/* Reads or writes a storage: all of it, or what lies behind its first element. */
+static void transfer(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t storage, uint32_t stream) {
+  if (storage == program->storage_count) return;
+  const kw_program_storage *s = &program->storages[storage];
+  const uint64_t count = s->size / kw_element_size(s->dtype);
+  kw_program_act *act = kw_program_add_act(draw, program, kind, storage, stream);
+  if (!act) return;
+  const bool part = count > 1 && kw_draw_percent(draw, 50);
+  act->first = part ? 1 + kw_draw_below(draw, (uint32_t)(count - 1 < 8 ? count - 1 : 8)) : 0;
+  act->count = count - act->first;
+  if (kind == KW_ACT_WRITE) note_hot(draw, program, act);
+}
+
+/* Writes all but the first element, on the stream of the calls. */
+static void write_rest(kw_draw *draw, kw_program *program, uint32_t storage) {
+  const kw_program_storage *s = &program->storages[storage];
+  const uint64_t count = s->size / kw_element_size(s->dtype);
+  kw_program_act *act = count > 1 ? kw_program_add_act(draw, program, KW_ACT_WRITE, storage, draw->stream) : NULL;
+  if (!act) return;
+  act->first = 1;
+  act->count = count - 1;
+  note_hot(draw, program, act);
+}
+
+static void release(kw_draw *draw, kw_program *program) {
+  const uint32_t storage = draw_released(draw, program);
+  if (storage == program->storage_count || program->storages[storage].kept) return;
+  if (!kw_program_add_act(draw, program, KW_ACT_RELEASE, storage, draw->stream)) return;
+  program->storages[storage].released = true;
+  for (uint32_t h = 0; h < draw->hot_count; h++) {
+    if (draw->hot[h] == storage) draw->hot[h--] = draw->hot[--draw->hot_count];
+  }
+  draw->apart = kw_draw_percent(draw, REUSED);
+  if (draw->apart) draw->stream = stream_of(program, storage);
+}
+
+static void change_stream(kw_draw *draw, const kw_program *program) {
+  for (uint32_t try = 0, last = draw->stream; try < 3 && draw->stream == last; try++)
+    draw->stream = draw_stream(draw, program);
+}
+
+/* What the host does between calls. Where memory was released, the next calls often go to its stream. */
+static void draw_host_acts(kw_draw *draw, kw_program *program) {
   if (kw_draw_percent(draw, READ)) {
     const uint32_t storage = draw_storage(draw, program, false);
-    if (storage < program->storage_count) add_act(program, KW_ACT_READ, storage, draw_stream(draw, program));
+    transfer(draw, program, KW_ACT_READ, storage, draw_near(draw, program));
   }
   if (kw_draw_percent(draw, WRITE)) {
     const uint32_t storage = draw_storage(draw, program, true);
-    if (storage < program->storage_count) add_act(program, KW_ACT_WRITE, storage, draw_stream(draw, program));
+    transfer(draw, program, KW_ACT_WRITE, storage, draw_near(draw, program));
   }
-  if (kw_draw_percent(draw, RELEASE)) {
-    const uint32_t storage = draw_released(draw, program);
-    const bool free = storage < program->storage_count && !program->storages[storage].kept;
-    if (free && add_act(program, KW_ACT_RELEASE, storage, *io_stream)) {
-      program->storages[storage].released = true;
-      draw->apart = kw_draw_percent(draw, REUSED);
-      if (draw->apart) *io_stream = stream_of(program, storage);
-    }
-  }
+  if (kw_draw_percent(draw, RELEASE)) release(draw, program);
   if (kw_draw_percent(draw, OPENED) && program->stream_count > 1)
-    add_act(program, KW_ACT_OPEN, 0, 1 + kw_draw_below(draw, program->stream_count - 1));
+    kw_program_add_act(draw, program, KW_ACT_OPEN, 0, 1 + kw_draw_below(draw, program->stream_count - 1));
 }
 
-/* Whether the last call may be recorded and run again with other numbers in its inputs. */
-static bool recordable(const kw_program *program) {
-  const kw_program_call *call = &program->calls[program->call_count - 1];
-  return call->repeats && call->form == KW_FORM_PLAIN && kw_suite_op_generator(call->c.op) < 0;
+static bool is_relay(const kw_program *program, uint32_t call) {
+  const int out = program->calls[call].outs[0];
+  return out >= 0 && program->storages[out].relay == (int)call;
 }
 
-/* What a graph uses is not released: it may be launched once more at any time. */
-static void keep_uses(kw_program *program) {
+/* ---- Graphs ------------------------------------------------------------------------------------------------------ */
+
+/* Begins another graph, of so many calls, or of calls like those of an earlier one. */
+static void begin_graph_like(kw_draw *draw, const kw_program *program, uint32_t calls, uint32_t like) {
+  draw->graph_calls = calls;
+  draw->twin = KW_PROGRAM_ACTS;
+  draw->graph = ++draw->graphs;
+  uint32_t count = 0;
+  for (uint32_t a = program->act_count; a-- > 0 && like > 0;) {
+    const kw_program_act *act = &program->acts[a];
+    if (act->kind != KW_ACT_CALL || act->graph != like || is_relay(program, act->index)) continue;
+    draw->twin = a;
+    count++;
+  }
+  if (count > 0) draw->graph_calls = count;
+}
+
+static void begin_graph(kw_draw *draw, const kw_program *program) {
+  const uint32_t calls = kw_draw_percent(draw, LONG) ? LONG_GRAPH : 1 + kw_draw_below(draw, 5);
+  const bool alike = draw->graphs > 0 && kw_draw_percent(draw, ALIKE);
+  begin_graph_like(draw, program, calls, alike ? 1 + kw_draw_below(draw, draw->graphs) : 0);
+}
+
+/* The call that the next one of the graph is to be like. KW_PROGRAM_CALLS: none. */
+static uint32_t next_twin(kw_draw *draw, const kw_program *program) {
+  if (draw->twin >= program->act_count) return KW_PROGRAM_CALLS;
+  const kw_program_act *act = &program->acts[draw->twin];
+  do {
+    draw->twin++;
+  } while (draw->twin < program->act_count && program->acts[draw->twin].graph == act->graph &&
+           is_relay(program, program->acts[draw->twin].index));
+  return act->index;
+}
+
+/* Launches a graph once more, often when something it reads has just been written on the same stream. A device that
+ * checks indices may have the host wait for the stream of the launch before, which may be held: such graphs stay on
+ * their stream. */
+static void launch(kw_draw *draw, kw_program *program, uint32_t graph) {
+  kw_program_act found = {.kind = KW_ACT_LAUNCH, .index = graph};
   kw_program_use uses[KW_PROGRAM_USES];
-  const uint32_t count = kw_program_uses(program, &program->acts[program->act_count - 1], uses);
-  for (uint32_t u = 0; u < count; u++) program->storages[uses[u].storage].kept = true;
+  const uint32_t count = kw_program_uses(program, &found, uses);
+  uint32_t changed = program->storage_count;
+  bool fixed = false;
+  for (uint32_t u = 0; u < count; u++) {
+    const kw_program_storage *s = &program->storages[uses[u].storage];
+    fixed |= s->fixed;
+    if (!s->fixed && !uses[u].changes && s->size > 0 && kw_draw_percent(draw, 50)) changed = uses[u].storage;
+  }
+  if (count == 0) return;
+  const uint32_t stream = fixed ? KW_STREAM_OF_GRAPH : draw_stream(draw, program);
+  if (!fixed && kw_draw_percent(draw, CHANGED)) transfer(draw, program, KW_ACT_WRITE, changed, stream);
+  kw_program_act *act = kw_program_add_act(draw, program, KW_ACT_LAUNCH, graph, stream);
+  if (act) note_hot(draw, program, act);
 }
 
-/* After a call: whether it is recorded, and with it those that follow. True while nothing but calls may come. */
-static bool draw_graph(kw_draw *draw, kw_program *program, uint32_t stream) {
-  if (draw->graph_calls == 0 && stream > 0 && draw->graphs < KW_PROGRAM_GRAPHS && kw_draw_percent(draw, GRAPH)) {
-    draw->graph_calls = 1 + kw_draw_below(draw, 5);
-    draw->graph = ++draw->graphs;
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+/* Whether the call is of the op that the program is most about, where there is one; no relay. */
+static bool is_main(const kw_draw *draw, const kw_program *program, uint32_t call) {
+  if (is_relay(program, call)) return false;
+  return draw->palette_count == 0 || program->calls[call].c.op == &draw->palette[0]->op;
+}
+
+/* One of the newest calls, but no relay; KW_PROGRAM_CALLS: there is none. */
+static uint32_t draw_recent(kw_draw *draw, const kw_program *program) {
+  uint32_t found = KW_PROGRAM_CALLS, skip = kw_draw_below(draw, 3);
+  for (uint32_t a = program->act_count; a-- > 0;) {
+    if (program->acts[a].kind != KW_ACT_CALL || !is_main(draw, program, program->acts[a].index)) continue;
+    found = program->acts[a].index;
+    if (skip-- == 0) break;
   }
-  if (draw->graph_calls > 0 && recordable(program)) {
-    program->acts[program->act_count - 1].graph = draw->graph;
-    keep_uses(program);
-    return --draw->graph_calls > 0;
+  return found;
+}
+
+/* A call once more, its inputs in the same places, one of them changed meanwhile, but for its first element. */
+static bool call_again(kw_draw *draw, kw_program *program, uint32_t earlier) {
+  const kw_program_call *like = &program->calls[earlier];
+  if (program->call_count == KW_PROGRAM_CALLS || !like->certain || like->mode != KW_MATH_HIGHEST) return false;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    if (like->places[i] >= 0 && program->storages[like->places[i]].released) return false;
   }
-  draw->graph_calls = 0;
-  if (draw->graphs > 0 && kw_draw_percent(draw, LAUNCH))
-    add_act(program, KW_ACT_LAUNCH, 1 + kw_draw_below(draw, draw->graphs), draw_stream(draw, program));
-  return false;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    if (like->c.tensors[i].output) return false;
+  }
+  uint32_t changed = program->storage_count;
+  for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
+    if (like->places[i] >= 0 && !program->storages[like->places[i]].fixed) changed = (uint32_t)like->places[i];
+  }
+  const bool changes = changed < program->storage_count && program->storages[changed].size > 0;
+  if (changes) write_rest(draw, program, changed);
+  const uint32_t at = program->call_count++;
+  kw_program_call *call = &program->calls[at];
+  *call = *like;
+  call->chained |= changes;
+  for (uint32_t r = 0; r < call->c.result_count; r++) {
+    kw_case_tensor *out = &call->c.outs[r];
+    if (!out->given) continue;
+    kw_shape shape = {.rank = out->rank};
+    memcpy(shape.dims, out->shape, sizeof shape.dims);
+    kw_case_layout(out, &shape, KW_LAYOUT_DENSE);
+    call->allocated[r] = true;
+    call->outs[r] = kw_program_add_storage(program, call->c.outs[r].dtype, call->c.outs[r].extent, false);
+    if (call->outs[r] < 0) return false;
+    program->storages[call->outs[r]].maker = (int)at;
+  }
+  return kw_program_add_call(draw, program, at);
 }
 
 /* Whether all that the call needs has found a place. */
-static bool placed(const kw_program *program) {
-  const kw_program_call *call = &program->calls[program->call_count - 1];
+static bool placed(const kw_program_call *call) {
   bool all = true;
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     all &= !call->c.tensors[i].given || call->c.tensors[i].output || call->places[i] >= 0;
@@ -129,26 +292,147 @@ static bool placed(const kw_program *program) {
   return all;
 }
 
-bool kw_program_generate(const kw_device_facts *facts, kw_program *program) {
-  kw_draw draw = {.seed = program->seed, .number = program->number};
-  const uint32_t most = kw_draw_percent(&draw, 60) ? KW_PROGRAM_CALLS / 3 : KW_PROGRAM_CALLS;
-  const uint32_t wanted = FEWEST_CALLS + kw_draw_below(&draw, most - FEWEST_CALLS + 1);
+/* Draws the next call, and adds it with the relays that it needs. */
+static bool place_and_add(kw_draw *draw, kw_program *program, kw_program_call *call) {
+  if (!call) return false;
+  const uint32_t index = (uint32_t)(call - program->calls);
+  kw_program_place_call(draw, program, call);
+  draw->apart = false;
+  return placed(call) && kw_program_add_call(draw, program, index);
+}
+
+static bool add_next(kw_draw *draw, kw_program *program) {
+  const uint32_t recent = draw_recent(draw, program), way = kw_draw_below(draw, 100);
+  const uint32_t more = draw->palette_count > 0 ? MORE : 1;
+  kw_program_call *call = NULL;
+  if (draw->graph_calls > 0) {
+    const uint32_t twin = next_twin(draw, program);
+    if (twin < KW_PROGRAM_CALLS) call = kw_program_draw_twin(draw, program, twin, false);
+  } else if (recent < KW_PROGRAM_CALLS && way < AGAIN * more) {
+    uint32_t earlier = kw_draw_below(draw, program->call_count);
+    for (int try = 0; try < 6 && !is_main(draw, program, earlier); try++)
+      earlier = kw_draw_below(draw, program->call_count);
+    if (call_again(draw, program, earlier)) return true;
+  } else if (recent < KW_PROGRAM_CALLS && way < (AGAIN + TWIN) * more) {
+    change_stream(draw, program);
+    const bool turned = kw_draw_percent(draw, TURNED);
+    call = kw_program_draw_twin(draw, program, recent, turned);
+    draw->apart = call && (turned || kw_draw_percent(draw, 50));
+  }
+  if (!call) call = kw_program_draw_call(draw, program);
+  if (!call && draw->graph_calls > 0) { /* nothing that can be recorded */
+    draw->graph_calls = 0;
+    call = kw_program_draw_call(draw, program);
+  }
+  return place_and_add(draw, program, call);
+}
+
+/* ---- Scenes: few calls that meet closely ------------------------------------------------------------------------- */
+
+/* Two calls of one op on two streams, of one shape or of one that is turned, with numbers of their own. */
+static bool play_pair(kw_draw *draw, kw_program *program) {
+  draw->apart = true;
+  kw_program_call *call = kw_program_draw_call(draw, program);
+  const uint32_t first = program->call_count - 1;
+  if (!place_and_add(draw, program, call)) return false;
+  change_stream(draw, program);
+  kw_program_call *twin = kw_program_draw_twin(draw, program, first, kw_draw_percent(draw, TURNED));
+  draw->apart = true;
+  return !twin || place_and_add(draw, program, twin);
+}
+
+/* A call, and once more on the same memory. */
+static bool play_again(kw_draw *draw, kw_program *program) {
+  draw->apart = true;
+  kw_program_call *call = kw_program_draw_call(draw, program);
+  const uint32_t first = program->call_count - 1;
+  if (!place_and_add(draw, program, call)) return false;
+  call_again(draw, program, first);
+  return true;
+}
+
+/* Records so many calls; those of `like`, a graph, where it is not 0. */
+static bool record_graph(kw_draw *draw, kw_program *program, uint32_t count, uint32_t like) {
+  begin_graph_like(draw, program, count, like);
+  while (draw->graph_calls > 0) {
+    const uint32_t twin = next_twin(draw, program);
+    draw->apart = true;
+    kw_program_call *call = twin < KW_PROGRAM_CALLS ? kw_program_draw_twin(draw, program, twin, false) : NULL;
+    if (!call) call = kw_program_draw_call(draw, program);
+    const bool good = place_and_add(draw, program, call);
+    draw->graph_calls--;
+    if (!good) draw->graph_calls = 0;
+    if (!good) return false;
+  }
+  return true;
+}
+
+/* Two graphs of the same calls, and the first of them once more, on another stream. */
+static bool play_graphs(kw_draw *draw, kw_program *program) {
+  if (draw->stream == 0 || draw->graphs + 2 > KW_PROGRAM_GRAPHS) return true;
+  if (!record_graph(draw, program, 1 + kw_draw_below(draw, 2), 0)) return false;
+  const uint32_t graph = draw->graphs;
+  if (!record_graph(draw, program, 0, graph)) return false;
+  launch(draw, program, graph);
+  return true;
+}
+
+/* A result that another stream reads, released at once, and a call that may get its memory. */
+static bool play_reuse(kw_draw *draw, kw_program *program) {
+  const uint32_t home = draw->stream;
+  draw->apart = true;
+  kw_program_call *call = kw_program_draw_call(draw, program);
+  const uint32_t first = program->call_count - 1;
+  if (!place_and_add(draw, program, call)) return false;
+  const int made = call->outs[0];
+  if (made < 0 || !call->allocated[0] || call->leaf || program->storages[made].kept) return true;
+  change_stream(draw, program);
+  kw_program_relay(draw, program, made);
+  draw->stream = home;
+  if (!kw_program_add_act(draw, program, KW_ACT_RELEASE, (uint32_t)made, home)) return false;
+  program->storages[made].released = true;
+  kw_program_call *twin = kw_program_draw_twin(draw, program, first, false);
+  draw->apart = true;
+  return !twin || place_and_add(draw, program, twin);
+}
+
+static bool play(kw_draw *draw, kw_program *program) {
+  static bool (*const scenes[])(kw_draw *, kw_program *) = {play_pair, play_again, play_graphs, play_reuse};
+  draw->main = true;
+  const bool good = scenes[kw_draw_below(draw, sizeof scenes / sizeof scenes[0])](draw, program);
+  draw->main = draw->apart = false;
+  return good;
+}
+
+static void draw_holds(kw_draw *draw, kw_program *program) {
+  const kw_device_facts *facts = draw->facts;
   const bool able = facts->native & KW_NATIVE_CALL_HOST && facts->native & KW_NATIVE_EVENTS;
-  const bool holds = able && kw_draw_percent(&draw, 80);
-  static const uint32_t streams[] = {1, 2, 3, 3, 4, 4, 4};
-  program->stream_count = streams[kw_draw_below(&draw, sizeof streams / sizeof streams[0])];
+  const bool holds = able && kw_draw_percent(draw, 80);
   for (uint32_t s = 1; s < program->stream_count && holds; s++) {
     const bool must = s == 1, must_not = s > 1 && s + 1 == program->stream_count; /* some are held, and some are not */
-    if (!must_not && (must || kw_draw_percent(&draw, HELD))) add_act(program, KW_ACT_HOLD, 0, s);
+    if (!must_not && (must || kw_draw_percent(draw, HELD))) kw_program_add_act(draw, program, KW_ACT_HOLD, 0, s);
   }
-  uint32_t stream = draw_stream(&draw, program);
-  while (program->call_count < wanted && kw_program_draw_call(&draw, facts, program)) {
-    kw_program_place_call(&draw, program);
-    draw.apart = false;
-    if (!placed(program) || !add_act(program, KW_ACT_CALL, program->call_count - 1, stream)) break;
-    if (draw_graph(&draw, program, stream)) continue;
-    if (kw_draw_percent(&draw, 50)) stream = draw_stream(&draw, program);
-    draw_host_acts(&draw, program, &stream);
+}
+
+bool kw_program_generate(const kw_device_facts *facts, kw_program *program) {
+  kw_draw draw = {.facts = facts, .seed = program->seed, .number = program->number, .twin = KW_PROGRAM_ACTS};
+  const uint32_t most = kw_draw_percent(&draw, 60) ? KW_PROGRAM_CALLS / 3 : KW_PROGRAM_CALLS;
+  const uint32_t wanted = FEWEST_CALLS + kw_draw_below(&draw, most - FEWEST_CALLS + 1);
+  static const uint32_t streams[] = {1, 2, 3, 3, 4, 4, 4};
+  program->stream_count = streams[kw_draw_below(&draw, sizeof streams / sizeof streams[0])];
+  if (kw_draw_percent(&draw, FEW_OPS)) kw_program_draw_palette(&draw);
+  draw_holds(&draw, program);
+  draw.stream = draw_stream(&draw, program);
+  const uint32_t more = draw.palette_count > 0 ? MORE : 1;
+  while ((program->call_count < wanted || draw.graph_calls > 0) && add_next(&draw, program)) {
+    if (draw.graph_calls > 0 && --draw.graph_calls > 0) continue; /* nothing but calls may come */
+    if (kw_draw_percent(&draw, SCENE) && !play(&draw, program)) break;
+    if (kw_draw_percent(&draw, 50)) draw.stream = draw_stream(&draw, program);
+    draw_host_acts(&draw, program);
+    if (draw.graphs > 0 && kw_draw_percent(&draw, LAUNCH * more))
+      launch(&draw, program, 1 + kw_draw_below(&draw, draw.graphs));
+    if (draw.stream > 0 && draw.graphs < KW_PROGRAM_GRAPHS && kw_draw_percent(&draw, GRAPH * more))
+      begin_graph(&draw, program);
   }
   return program->call_count > 0;
 }

@@ -10,13 +10,11 @@
 
 enum {
   CHAINED = 75, /* percent of the inputs that read what others made, as far as they can */
+  HOT = 60,     /* percent of the tries for a place that begin with what the last act has changed */
   RECENT = 6,   /* of the newest storages */
-  OLD = 25      /* percent of those that read any other */
+  OLD = 25,     /* percent of those that read any other */
+  RELAYED = 30  /* percent of the inputs with values of their case that come from the device all the same */
 };
-
-static kw_program_call *last_call(kw_program *program) {
-  return &program->calls[program->call_count - 1];
-}
 
 /* Any values will do: none that are indices, sorted, or of another structure; and whole numbers of any size. */
 static bool takes_any(const kw_case_tensor *tensor) {
@@ -36,6 +34,7 @@ static bool takes_any(const kw_case_tensor *tensor) {
     case KW_DOMAIN_SIXTEENTH:
     case KW_DOMAIN_FACTOR:
     case KW_DOMAIN_NONZERO:
+    case KW_DOMAIN_CONVERT:
       return !integer;
     default:
       return false;
@@ -74,8 +73,8 @@ static bool lay_into(kw_draw *draw, const kw_program_storage *s, bool writes, kw
     kw_case_layout(&laid, &shape, layout);
     if (laid.extent == 0 || laid.extent > room) continue;
     const uint64_t slack = room - laid.extent;
-    const bool inside = slack > 0 && kw_draw_percent(draw, 50);
-    laid.offset += inside ? (int64_t)kw_draw_below(draw, (uint32_t)slack) + 1 : 0;
+    const uint32_t way = slack > 0 ? kw_draw_below(draw, 100) : 0; /* at the start, inside, or at the end */
+    if (way >= 50) laid.offset += way < 80 ? (int64_t)kw_draw_below(draw, (uint32_t)slack) + 1 : (int64_t)slack;
     *io_tensor = laid;
     return true;
   }
@@ -87,9 +86,11 @@ static bool find_place(kw_draw *draw, const kw_program *program, const kw_progra
                        kw_case_tensor *io_tensor, int *out_storage) {
   const uint32_t count = program->storage_count;
   if (io_tensor->numel == 0) return false;
+  const int hot = draw->hot_count > 0 && kw_draw_percent(draw, HOT) ? 3 : 0;
   for (int try = 0; try < 8 && count > 0; try++) {
     const uint32_t window = kw_draw_percent(draw, OLD) || count < RECENT ? count : RECENT;
-    const uint32_t at = count - 1 - kw_draw_below(draw, window);
+    const uint32_t any = count - 1 - kw_draw_below(draw, window);
+    const uint32_t at = try < hot ? draw->hot[kw_draw_below(draw, draw->hot_count)] : any;
     const kw_program_storage *s = &program->storages[at];
     if (!usable(s, io_tensor->dtype, writes) || (writes && is_used(call, (int)at))) continue;
     if (!lay_into(draw, s, writes, io_tensor)) continue;
@@ -99,28 +100,43 @@ static bool find_place(kw_draw *draw, const kw_program *program, const kw_progra
   return false;
 }
 
-static int add_storage(kw_program *program, kw_dtype dtype, uint64_t extent) {
+int kw_program_add_storage(kw_program *program, kw_dtype dtype, uint64_t extent, bool leaf) {
   if (program->storage_count == KW_PROGRAM_STORAGES) return KW_PLACE_NONE;
-  const kw_program_storage added = {
-      .dtype = dtype, .size = extent * kw_element_size(dtype), .maker = -1, .leaf = last_call(program)->leaf};
-  program->storages[program->storage_count] = added;
+  program->storages[program->storage_count] = (kw_program_storage){.dtype = dtype,
+                                                                   .size = extent * kw_element_size(dtype),
+                                                                   .maker = -1,
+                                                                   .relay = -1,
+                                                                   .instead = KW_FILL_VALUES,
+                                                                   .leaf = leaf};
   return (int)program->storage_count++;
 }
 
 /* Of one tensor of the case, filled as the case says, or left as it is. */
-static int add_for(kw_program *program, uint32_t tensor, const kw_case_tensor *layout, bool filled) {
-  const int at = add_storage(program, layout->dtype, layout->extent);
+static int add_for(kw_program *program, const kw_program_call *call, uint32_t tensor, const kw_case_tensor *layout,
+                   bool filled, bool leaf) {
+  const int at = kw_program_add_storage(program, layout->dtype, layout->extent, leaf);
   if (at < 0) return at;
   kw_program_storage *s = &program->storages[at];
   s->fill = filled ? KW_FILL_CASE : KW_FILL_POISON;
-  s->call = program->call_count - 1;
+  s->call = (uint32_t)(call - program->calls);
   s->tensor = tensor;
   s->mixed = !filled || (uint64_t)layout->numel < layout->extent;
   return at;
 }
 
-static void place_inputs(kw_draw *draw, kw_program *program) {
-  kw_program_call *call = last_call(program);
+/* Of an input with the values of its case: where these are, or where a relay has put them. */
+static int place_own(kw_draw *draw, kw_program *program, const kw_program_call *call, uint32_t tensor) {
+  const kw_case_tensor *t = &call->c.tensors[tensor];
+  const int at = add_for(program, call, tensor, t, true, false);
+  if (at < 0) return at;
+  program->storages[at].fixed = !takes_any(t);
+  const bool whole = t->dtype != KW_BOOL || (uint64_t)t->numel == t->extent; /* poison is no bool */
+  if (draw->apart || !whole || t->numel == 0 || !kw_draw_percent(draw, RELAYED)) return at;
+  const int relayed = kw_program_relay(draw, program, at);
+  return relayed >= 0 ? relayed : at;
+}
+
+static void place_inputs(kw_draw *draw, kw_program *program, kw_program_call *call) {
   const bool own = call->c.exact && !call->repeats; /* sums of any other numbers have no one answer */
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     kw_case_tensor *t = &call->c.tensors[i];
@@ -128,12 +144,9 @@ static void place_inputs(kw_draw *draw, kw_program *program) {
     const bool chains = !own && !draw->apart && takes_any(t) && kw_draw_percent(draw, CHAINED);
     if (chains && find_place(draw, program, call, false, t, &call->places[i])) {
       call->chained = true;
-      continue;
+    } else {
+      call->places[i] = place_own(draw, program, call, i);
     }
-    call->places[i] = add_for(program, i, t, true);
-    if (call->places[i] < 0) continue;
-    program->storages[call->places[i]].leaf = false;
-    program->storages[call->places[i]].fixed = !takes_any(t);
   }
 }
 
@@ -171,23 +184,22 @@ static bool place_in_place(const kw_program *program, kw_program_call *call) {
   return false;
 }
 
-static void place_result(kw_draw *draw, kw_program *program, uint32_t result) {
-  kw_program_call *call = last_call(program);
+static void place_result(kw_draw *draw, kw_program *program, kw_program_call *call, uint32_t result) {
   kw_case_tensor *out = &call->c.outs[result];
   const int argument = argument_of(&call->c, result);
   const kw_case_tensor *changed = argument >= 0 ? &call->c.tensors[argument] : NULL;
   const uint32_t way = kw_draw_below(draw, 100);
   const bool own = call->leaf || (call->c.exact && !call->repeats && changed);
-  if (!changed && !draw->apart && way < 25 && place_in_place(program, call)) return;
-  if (!changed && (draw->apart || way < 55)) {
+  if (!changed && !draw->apart && call->autocast == KW_DTYPE_NONE && way < 25 && place_in_place(program, call)) return;
+  if (!changed && (draw->apart || way < 55 || call->autocast != KW_DTYPE_NONE)) {
     kw_shape shape = {.rank = out->rank};
     memcpy(shape.dims, out->shape, sizeof shape.dims);
     kw_case_layout(out, &shape, KW_LAYOUT_DENSE);
-    const int at = add_storage(program, out->dtype, out->extent);
+    const int at = kw_program_add_storage(program, out->dtype, out->extent, call->leaf);
     call->outs[result] = at;
     if (at < 0) return;
     call->allocated[result] = true;
-    program->storages[at].maker = (int)program->call_count - 1;
+    program->storages[at].maker = (int)(call - program->calls);
     program->storages[at].result = result;
     return;
   }
@@ -197,18 +209,17 @@ static void place_result(kw_draw *draw, kw_program *program, uint32_t result) {
     return;
   }
   const bool filled = changed && changed->read;
-  call->outs[result] = add_for(program, argument >= 0 ? (uint32_t)argument : 0, out, filled);
+  call->outs[result] = add_for(program, call, argument >= 0 ? (uint32_t)argument : 0, out, filled, call->leaf);
 }
 
-void kw_program_place_call(kw_draw *draw, kw_program *program) {
-  kw_program_call *call = last_call(program);
+void kw_program_place_call(kw_draw *draw, kw_program *program, kw_program_call *call) {
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) call->places[i] = KW_PLACE_NONE;
   for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) call->outs[r] = KW_PLACE_NONE;
   memset(call->allocated, 0, sizeof call->allocated);
-  place_inputs(draw, program);
+  place_inputs(draw, program, call);
   for (uint32_t r = 0; r < call->c.result_count; r++) {
     if (!call->c.outs[r].given) continue;
-    place_result(draw, program, r);
+    place_result(draw, program, call, r);
     if (call->outs[r] < 0) continue;
     kw_program_storage *s = &program->storages[call->outs[r]];
     s->mixed |= s->dtype != call->c.outs[r].dtype;

@@ -81,6 +81,16 @@ static void leave_default_stream(kw_program *program) {
   }
 }
 
+/* Puts launches that stay on the stream of their graph there. */
+static void follow_graphs(kw_program *program) {
+  uint32_t streams[KW_PROGRAM_GRAPHS + 1] = {0};
+  for (uint32_t i = 0; i < program->act_count; i++) {
+    kw_program_act *act = &program->acts[i];
+    if (act->kind == KW_ACT_CALL) streams[act->graph] = act->stream;
+    if (act->stream == KW_STREAM_OF_GRAPH) act->stream = streams[act->index];
+  }
+}
+
 /* Leaves the acts of the selection; storages whose maker is none of them are the host's. */
 static void keep(kw_program *program, const selection *wanted) {
   bool held[KW_PROGRAM_STREAMS] = {false}, recorded[KW_PROGRAM_GRAPHS + 1] = {false};
@@ -88,7 +98,7 @@ static void keep(kw_program *program, const selection *wanted) {
   if (wanted->streams < program->stream_count) program->stream_count = wanted->streams;
   for (uint32_t i = 0; i < program->act_count; i++) {
     kw_program_act act = program->acts[i];
-    act.stream %= program->stream_count;
+    if (act.stream != KW_STREAM_OF_GRAPH) act.stream %= program->stream_count;
     if ((!wanted->all && !wanted->kept[act.number]) || !has_sense(&act, held, recorded)) continue;
     if (act.kind == KW_ACT_HOLD || act.kind == KW_ACT_OPEN) held[act.stream] = act.kind == KW_ACT_HOLD;
     if (act.kind == KW_ACT_CALL) recorded[act.graph] = true;
@@ -96,12 +106,14 @@ static void keep(kw_program *program, const selection *wanted) {
   }
   program->act_count = kept;
   leave_default_stream(program);
+  follow_graphs(program);
   for (uint32_t i = 0; i < kept; i++) note_uses(program, &program->acts[i]);
   for (uint32_t s = 0; s < program->storage_count; s++) {
     kw_program_storage *storage = &program->storages[s];
-    if (storage->maker < 0 || program->calls[storage->maker].made) continue;
+    const int first = storage->maker >= 0 ? storage->maker : storage->relay;
+    if (first < 0 || program->calls[first].made) continue;
     storage->maker = -1;
-    storage->fill = KW_FILL_VALUES;
+    storage->fill = storage->instead;
   }
 }
 
@@ -162,19 +174,24 @@ static void fill_values(kw_dtype dtype, uint64_t size, uint64_t seed, uint32_t s
   for (uint64_t i = 0; i < size / item; i++) kw_value_make(&key, dtype, i, (char *)out_bytes + i * item);
 }
 
-void kw_program_fill(const kw_program *program, uint32_t storage, void *out_bytes) {
+void kw_program_fill(const kw_program *program, uint32_t storage, kw_fill fill, void *out_bytes) {
   const kw_program_storage *s = &program->storages[storage];
-  memset(out_bytes, KW_PROGRAM_POISON, s->size);
-  if (s->fill == KW_FILL_CASE) {
+  memset(out_bytes, fill == KW_FILL_ZERO ? 0 : KW_PROGRAM_POISON, s->size);
+  if (fill == KW_FILL_CASE) {
     const kw_program_call *call = &program->calls[s->call];
     kw_case_fill(&call->c, s->tensor, call->seed, 0, false, out_bytes);
-  } else if (s->fill == KW_FILL_VALUES) {
+  } else if (fill == KW_FILL_VALUES) {
     fill_values(s->dtype, s->size, program->seed ^ program->number, storage, out_bytes);
   }
+}
+
+uint64_t kw_program_launch_seed(const kw_program *program, uint32_t graph, uint32_t launch) {
+  return program->seed + graph + UINT64_C(1000003) * launch;
 }
 
 void kw_program_written(const kw_program *program, uint32_t act, void *out_bytes) {
   const kw_program_act *a = &program->acts[act];
   const kw_program_storage *s = &program->storages[a->index];
-  fill_values(s->dtype, s->size, program->seed ^ program->number, KW_PROGRAM_STORAGES + a->number, out_bytes);
+  fill_values(s->dtype, a->count * kw_element_size(s->dtype), program->seed ^ program->number,
+              KW_PROGRAM_STORAGES + a->number, out_bytes);
 }

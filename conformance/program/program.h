@@ -23,7 +23,8 @@ enum {
 typedef enum kw_fill {
   KW_FILL_POISON, /* KW_PROGRAM_POISON in every byte */
   KW_FILL_CASE,   /* what a tensor of a call's case holds, poison around it */
-  KW_FILL_VALUES  /* elements of its dtype: of a storage whose maker was left out */
+  KW_FILL_VALUES, /* elements of its dtype: of a storage whose maker was left out */
+  KW_FILL_ZERO
 } kw_fill;
 #define KW_PROGRAM_POISON 0x7f
 
@@ -33,7 +34,8 @@ typedef struct kw_program_storage {
   uint64_t size;  /* bytes */
   int maker;      /* the call that core allocates it for, and which of its results; -1: it is there before all acts */
   uint32_t result;
-  kw_fill fill;
+  int relay;             /* the call that fills it with what a case has there (kw_program_relay); -1: none */
+  kw_fill fill, instead; /* the second where a program has no such call, or its maker is left out */
   uint32_t call, tensor; /* KW_FILL_CASE */
   bool used;             /* some act needs it */
   bool leaf;             /* its bits do not follow from the program: nothing reads it but the judge */
@@ -63,25 +65,32 @@ typedef struct kw_program_call {
   bool repeats;                     /* the device promises the same bits every time */
   bool made;                        /* an act of the program makes it */
   bool leaf;                        /* its bits do not follow from the program */
+  bool certain;                     /* its bits follow from its inputs, whatever these are */
+  bool loose;                       /* how far off it may be is not known: the oracle has no say */
+  kw_math_mode mode;
+  kw_dtype autocast; /* that it is made under; KW_DTYPE_NONE */
   kw_call_form form;
 } kw_program_call;
 
 typedef enum kw_act_kind {
   KW_ACT_CALL,    /* `index`: of the call */
-  KW_ACT_READ,    /* reads storage `index` into host memory, in stream order */
-  KW_ACT_WRITE,   /* writes storage `index` from host memory, in stream order */
+  KW_ACT_READ,    /* reads a part of storage `index` into host memory, in stream order */
+  KW_ACT_WRITE,   /* writes a part of storage `index` from host memory, in stream order */
   KW_ACT_RELEASE, /* gives storage `index` back */
   KW_ACT_HOLD,    /* a host function holds the stream up */
   KW_ACT_OPEN,    /* until here */
   KW_ACT_LAUNCH   /* launches graph `index` once more */
 } kw_act_kind;
 
+#define KW_STREAM_OF_GRAPH UINT32_MAX
+
 typedef struct kw_program_act {
   kw_act_kind kind;
   uint32_t number; /* in the whole program: what ids name */
   uint32_t index;
-  uint32_t stream;
-  uint32_t graph; /* of a call: it is recorded into this graph, which is launched behind its last call; 0: no graph */
+  uint32_t stream; /* KW_STREAM_OF_GRAPH: of a launch, that of the graph's calls */
+  uint32_t graph;  /* of a call: it is recorded into this graph, which is launched behind its last call; 0: no graph */
+  uint64_t first, count; /* of the elements that are read or written */
 } kw_program_act;
 
 typedef struct kw_program {
@@ -106,9 +115,11 @@ void kw_program_free(kw_program *program);
  * longer than ids are. */
 bool kw_program_id(uint64_t number, const bool kept[KW_PROGRAM_ACTS], uint32_t streams, char out_id[KW_PROGRAM_ID]);
 
-/* What the storage holds before all acts: `size` bytes of it. */
-void kw_program_fill(const kw_program *program, uint32_t storage, void *out_bytes);
-/* What act `act`, a KW_ACT_WRITE, writes. */
+/* What the storage holds before all acts, or whatever `fill` says instead: `size` bytes of it. */
+void kw_program_fill(const kw_program *program, uint32_t storage, kw_fill fill, void *out_bytes);
+/* The seed from which the random ops of a graph draw at a launch: 0, or 1 + the number of the act. */
+uint64_t kw_program_launch_seed(const kw_program *program, uint32_t graph, uint32_t launch);
+/* What act `act`, a KW_ACT_WRITE, writes: its `count` elements. */
 void kw_program_written(const kw_program *program, uint32_t act, void *out_bytes);
 
 /* The storages that an act reads or changes, at most once each; the number of them. */

@@ -31,24 +31,24 @@ void kw_program_run_write(const kw_program_run *run, kw_message *message) {
     put(message, &seen->free);
     put(message, &seen->waited);
   }
-  kw_message_put_u32(message, run->leaf_count);
-  for (uint32_t i = 0; i < run->leaf_count; i++) {
-    const kw_program_leaf *leaf = &run->leaves[i];
-    kw_message_put_u32(message, leaf->call);
-    for (uint32_t t = 0; t < KW_CASE_TENSORS; t++) put(message, &leaf->inputs[t]);
+  kw_message_put_u32(message, run->judged_count);
+  for (uint32_t i = 0; i < run->judged_count; i++) {
+    const kw_program_judged *one = &run->judged[i];
+    kw_message_put_u32(message, one->call);
+    for (uint32_t t = 0; t < KW_CASE_TENSORS; t++) put(message, &one->inputs[t]);
     for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) {
-      put(message, &leaf->free[r]);
-      put(message, &leaf->waited[r]);
+      put(message, &one->free[r]);
+      put(message, &one->waited[r]);
     }
   }
 }
 
-static void read_leaf(kw_message *message, kw_program_leaf *leaf) {
-  leaf->call = kw_message_get_u32(message);
-  for (uint32_t t = 0; t < KW_CASE_TENSORS; t++) leaf->inputs[t] = get(message);
+static void read_judged(kw_message *message, kw_program_judged *one) {
+  one->call = kw_message_get_u32(message);
+  for (uint32_t t = 0; t < KW_CASE_TENSORS; t++) one->inputs[t] = get(message);
   for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) {
-    leaf->free[r] = get(message);
-    leaf->waited[r] = get(message);
+    one->free[r] = get(message);
+    one->waited[r] = get(message);
   }
 }
 
@@ -68,19 +68,19 @@ bool kw_program_run_read(kw_message *message, kw_program_run *out) {
     seen->free = get(message);
     seen->waited = get(message);
   }
-  out->leaf_count = kw_message_get_u32(message);
-  good = good && !message->bad && out->leaf_count <= KW_PROGRAM_CALLS;
-  out->leaves = good ? calloc(out->leaf_count + 1u, sizeof *out->leaves) : NULL;
-  for (uint32_t i = 0; out->leaves && i < out->leaf_count; i++) read_leaf(message, &out->leaves[i]);
-  if (out->seen && out->leaves && !message->bad && message->at == message->length) return true;
+  out->judged_count = kw_message_get_u32(message);
+  good = good && !message->bad && out->judged_count <= KW_PROGRAM_CALLS;
+  out->judged = good ? calloc(out->judged_count + 1u, sizeof *out->judged) : NULL;
+  for (uint32_t i = 0; out->judged && i < out->judged_count; i++) read_judged(message, &out->judged[i]);
+  if (out->seen && out->judged && !message->bad && message->at == message->length) return true;
   kw_program_run_free(out);
   return false;
 }
 
 void kw_program_run_free(kw_program_run *run) {
   free(run->seen);
-  free(run->leaves);
+  free(run->judged);
   run->seen = NULL;
-  run->leaves = NULL;
-  run->seen_count = run->leaf_count = 0;
+  run->judged = NULL;
+  run->seen_count = run->judged_count = 0;
 }

@@ -22,26 +22,26 @@ typedef struct kw_program_seen {
   kw_program_bytes free, waited;
 } kw_program_seen;
 
-/* A call whose bits are not defined: its inputs, densely packed in row-major order, as the waited run had them, and the
- * results of both runs. */
-typedef struct kw_program_leaf {
+/* A call that the oracle judges: its inputs, densely packed in row-major order, as the waited run had them, and the
+ * results that it gave there. Of a call whose bits are not defined also those of the free run. */
+typedef struct kw_program_judged {
   uint32_t call;
   kw_program_bytes inputs[KW_CASE_TENSORS]; /* by tensor of the case */
   kw_program_bytes free[KW_SUITE_RESULTS], waited[KW_SUITE_RESULTS];
-} kw_program_leaf;
+} kw_program_judged;
 
 typedef struct kw_program_run {
   const char *id;
   const char *failure; /* what the worker saw itself: a call that failed; "" */
   uint32_t refused;    /* calls that the device does not take */
   double seconds;
-  uint32_t seen_count, leaf_count;
+  uint32_t seen_count, judged_count;
   kw_program_seen *seen; /* in the order of acts, then of storages */
-  kw_program_leaf *leaves;
+  kw_program_judged *judged;
 } kw_program_run;
 
 void kw_program_run_write(const kw_program_run *run, kw_message *message);
-/* Bytes point into the message; `seen` and `leaves` end with kw_program_run_free. False when it is malformed, and then
+/* Bytes point into the message; `seen` and `judged` end with kw_program_run_free. False when it is malformed, and then
  * there is nothing to free. */
 bool kw_program_run_read(kw_message *message, kw_program_run *out_run);
 void kw_program_run_free(kw_program_run *run);

@@ -201,31 +201,61 @@ static void parts_are_programs(void **state) {
   free(order);
 }
 
+/* What a hundred programs have. */
+typedef struct sorts {
+  uint32_t chained, strided, retyped, in_place, plans, leaves, lowered, autocast, relayed, changed;
+  uint32_t acts[KW_ACT_LAUNCH + 1];
+} sorts;
+
+static void count_call(const kw_program *p, const kw_program_call *call, sorts *out) {
+  out->chained += call->chained;
+  out->plans += call->form == KW_FORM_PLAN;
+  out->leaves += call->leaf;
+  out->lowered += call->mode != KW_MATH_HIGHEST;
+  out->autocast += call->autocast != KW_DTYPE_NONE;
+  for (uint32_t t = 0; t < KW_MAX_ARGS; t++) {
+    if (call->places[t] < 0) continue;
+    const kw_case_tensor *laid = &call->c.tensors[t];
+    const kw_program_storage *s = &p->storages[call->places[t]];
+    out->retyped += s->dtype != laid->dtype;
+    out->relayed += s->fixed && s->relay >= 0; /* indices that a call has put there */
+    out->strided += laid->rank > 0 && laid->strides[laid->rank - 1] != 1;
+    out->in_place += call->outs[0] == call->places[t];
+  }
+}
+
 /* All that programs are about comes up in a hundred of them. */
 static void all_sorts_occur(void **state) {
   (void)state;
-  uint32_t chained = 0, strided = 0, retyped = 0, in_place = 0, plans = 0, leaves = 0, acts[KW_ACT_LAUNCH + 1] = {0};
+  sorts has = {0};
   for (unsigned n = 0; n < 100; n++) {
     kw_program p;
     make(&p, n, "");
-    for (uint32_t a = 0; a < p.act_count; a++) acts[p.acts[a].kind]++;
-    for (uint32_t i = 0; i < p.call_count; i++) {
-      const kw_program_call *call = &p.calls[i];
-      chained += call->chained;
-      plans += call->form == KW_FORM_PLAN;
-      leaves += call->leaf;
-      for (uint32_t t = 0; t < KW_MAX_ARGS; t++) {
-        if (call->places[t] < 0) continue;
-        const kw_case_tensor *laid = &call->c.tensors[t];
-        retyped += p.storages[call->places[t]].dtype != laid->dtype;
-        strided += laid->rank > 0 && laid->strides[laid->rank - 1] != 1;
-        in_place += call->outs[0] == call->places[t];
-      }
-    }
+    for (uint32_t a = 0; a < p.act_count; a++) has.acts[p.acts[a].kind]++;
+    for (uint32_t a = 0; a < p.act_count; a++) has.changed += p.acts[a].kind == KW_ACT_WRITE && p.acts[a].first > 0;
+    for (uint32_t i = 0; i < p.call_count; i++) count_call(&p, &p.calls[i], &has);
     kw_program_free(&p);
   }
-  assert_true(chained > 500 && strided > 300 && retyped > 100 && in_place > 25 && plans > 100 && leaves > 20);
-  for (int kind = 0; kind <= KW_ACT_LAUNCH; kind++) assert_true(acts[kind] > 10);
+  const struct {
+    const char *what;
+    uint32_t count, least;
+  } wanted[] = {{"chained inputs", has.chained, 300},
+                {"strides", has.strided, 300},
+                {"other dtypes", has.retyped, 100},
+                {"in place", has.in_place, 15},
+                {"plans", has.plans, 50},
+                {"leaves", has.leaves, 20},
+                {"tf32", has.lowered, 5},
+                {"autocast", has.autocast, 3},
+                {"relayed indices", has.relayed, 10},
+                {"parts written", has.changed, 50},
+                {"calls", has.acts[KW_ACT_CALL], 1000}};
+  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    if (wanted[i].count < wanted[i].least) fail_msg("%s: %u, not %u", wanted[i].what, wanted[i].count, wanted[i].least);
+  }
+  for (int kind = 0; kind <= KW_ACT_LAUNCH; kind++) {
+    if (has.acts[kind] <= 10) fail_msg("acts of kind %d: %u", kind, has.acts[kind]);
+  }
 }
 
 int main(void) {

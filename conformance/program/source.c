@@ -149,9 +149,10 @@ static void put_view(FILE *out, const char *name, uint32_t number, int storage, 
   fprintf(out, ", %" PRIu64 ", &%s[%u]));\n", (uint64_t)t->offset * kw_element_size(t->dtype), name, number);
 }
 
-static void put_generator(FILE *out, const kw_program_call *call) {
+/* In a graph the state is that of its launch. */
+static void put_generator(FILE *out, const kw_program_call *call, bool in_graph) {
   const int index = kw_suite_op_generator(call->c.op);
-  if (index < 0) return;
+  if (index < 0 || in_graph) return;
   const bool named = kw_case_arg_value(&call->c, (uint32_t)index).tag == KW_TAG_GENERATOR;
   const kw_rng rng = kw_case_rng(&call->c, call->seed, 0);
   fprintf(out,
@@ -160,8 +161,20 @@ static void put_generator(FILE *out, const kw_program_call *call) {
           named ? "generator" : "kw_generator_default(device)", rng.seed, rng.offset);
 }
 
+/* Of a call that is made under autocast: sets it. */
+static void put_autocast(FILE *out, const kw_program_call *call, kw_dtype dtype) {
+  if (call->autocast == KW_DTYPE_NONE) return;
+  fputs("    OK(kw_autocast_set(", out);
+  if (dtype == KW_DTYPE_NONE) {
+    fputs("KW_DTYPE_NONE", out);
+  } else {
+    put_dtype(out, dtype);
+  }
+  fputs(", NULL));\n", out);
+}
+
 /* `again`: into the results that core has allocated the first time. */
-static void put_call(FILE *out, const kw_program_call *call, uint32_t stream, bool again) {
+static void put_call(FILE *out, const kw_program_call *call, uint32_t stream, bool in_graph, bool again) {
   const kw_case *c = &call->c;
   const uint32_t count = c->op->result_count;
   fprintf(out, "  { /* %s */\n    kw_tensor *a[%d] = {NULL}, *r[%d] = {NULL}, *outs[%d] = {NULL};\n", c->id,
@@ -180,7 +193,9 @@ static void put_call(FILE *out, const kw_program_call *call, uint32_t stream, bo
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     if (call->places[i] >= 0) put_view(out, "a", i, call->places[i], &c->tensors[i]);
   }
-  put_generator(out, call);
+  put_generator(out, call, in_graph);
+  if (call->mode != KW_MATH_HIGHEST) fputs("    OK(kw_math_mode_set(KW_MATH_TF32));\n", out);
+  put_autocast(out, call, call->autocast);
   fputs("    const kw_value args[] = {", out);
   for (uint32_t i = 0; i < c->arg_count; i++) {
     if (i) fputs(", ", out);
@@ -188,6 +203,8 @@ static void put_call(FILE *out, const kw_program_call *call, uint32_t stream, bo
   }
   fprintf(out, "%s};\n    OK(kw_op_call(kw_op_find(\"%s\"), s[%u], args, %u, outs, %u));\n",
           c->arg_count ? "" : "kw_arg_none()", c->op->name, stream, c->arg_count, count);
+  if (call->mode != KW_MATH_HIGHEST) fputs("    OK(kw_math_mode_set(KW_MATH_HIGHEST));\n", out);
+  put_autocast(out, call, KW_DTYPE_NONE);
   for (uint32_t r = 0; r < count; r++) {
     if (call->allocated[r] && !again) fprintf(out, "    t[%d] = outs[%u];\n", call->outs[r], r);
   }
@@ -197,12 +214,29 @@ static void put_call(FILE *out, const kw_program_call *call, uint32_t stream, bo
           KW_CASE_TENSORS, KW_SUITE_RESULTS);
 }
 
+/* What the random ops of a graph draw from at its launch. */
+static void put_generators(FILE *out, const kw_program *p, uint32_t graph, uint32_t launch) {
+  bool random = false;
+  for (uint32_t a = 0; a < p->act_count; a++) {
+    const kw_program_act *act = &p->acts[a];
+    const bool mine = act->kind == KW_ACT_CALL && act->graph == graph;
+    random |= mine && kw_suite_op_generator(p->calls[act->index].c.op) >= 0;
+  }
+  static const char *const names[] = {"generator", "kw_generator_default(device)"};
+  for (uint32_t i = 0; i < 2 && random; i++) {
+    fprintf(out,
+            "  OK(kw_generator_set_state(%s, &(kw_generator_state){.struct_size = sizeof(kw_generator_state), .seed = "
+            "UINT64_C(%" PRIu64 "), .offset = %" PRIu64 "}));\n",
+            names[i], kw_program_launch_seed(p, graph, launch), (uint64_t)launch);
+  }
+}
+
 /* The calls of a graph once more, for the waited run. */
 static void put_again(FILE *out, const kw_program *p, uint32_t graph) {
   fputs("  if (waited) {\n", out);
   for (uint32_t a = 0; a < p->act_count; a++) {
     if (p->acts[a].kind != KW_ACT_CALL || p->acts[a].graph != graph) continue;
-    put_call(out, &p->calls[p->acts[a].index], p->acts[a].stream, true);
+    put_call(out, &p->calls[p->acts[a].index], p->acts[a].stream, true, true);
     fputs("  OK(kw_device_synchronize(device));\n", out);
   }
   fputs("  }\n", out);
@@ -212,15 +246,20 @@ static void put_act(FILE *out, const kw_program *p, uint32_t index) {
   const kw_program_act *act = &p->acts[index];
   const bool first = act->graph && (index == 0 || p->acts[index - 1].graph != act->graph);
   const bool last = act->graph && (index + 1 == p->act_count || p->acts[index + 1].graph != act->graph);
+  if (first) put_generators(out, p, act->graph, 0);
   if (first) fprintf(out, "  if (!waited) OK(kw_graph_begin(s[%u]));\n", act->stream);
   switch (act->kind) {
     case KW_ACT_CALL:
-      put_call(out, &p->calls[act->index], act->stream, false);
+      put_call(out, &p->calls[act->index], act->stream, act->graph > 0, false);
       break;
     case KW_ACT_READ: /* what is left at the end is compared */
       break;
     case KW_ACT_WRITE:
-      fprintf(out, "  OK(kw_tensor_write_async(t[%u], w%u, s[%u]));\n", act->index, index, act->stream);
+      fprintf(out,
+              "  {\n    kw_tensor *part = NULL;\n    OK(kw_tensor_as_strided(t[%u], 1, (int64_t[]){%" PRIu64
+              "}, (int64_t[]){1}, %" PRIu64
+              ", &part));\n    OK(kw_tensor_write_async(part, w%u, s[%u]));\n    kw_tensor_release(part);\n  }\n",
+              act->index, act->count, act->first, index, act->stream);
       break;
     case KW_ACT_RELEASE:
       fprintf(out, "  kw_tensor_release(t[%u]);\n  t[%u] = NULL;\n", act->index, act->index);
@@ -229,6 +268,7 @@ static void put_act(FILE *out, const kw_program *p, uint32_t index) {
       fprintf(out, "  if (!waited) OK(kw_stream_call_host(s[%u], hold, &open_now[%u]));\n", act->stream, act->stream);
       break;
     case KW_ACT_LAUNCH:
+      put_generators(out, p, act->index, 1 + act->number);
       fprintf(out, "  if (!waited) OK(kw_graph_launch(g[%u], s[%u]));\n", act->index, act->stream);
       put_again(out, p, act->index);
       break;
@@ -238,6 +278,7 @@ static void put_act(FILE *out, const kw_program *p, uint32_t index) {
   }
   if (last) {
     fprintf(out, "  if (!waited) OK(kw_graph_end(s[%u], &g[%u]));\n", act->stream, act->graph);
+    put_generators(out, p, act->graph, 0);
     fprintf(out, "  if (!waited) OK(kw_graph_launch(g[%u], s[%u]));\n", act->graph, act->stream);
   }
   fputs("  if (waited) OK(kw_device_synchronize(device));\n", out);
@@ -249,13 +290,13 @@ static void put_data(FILE *out, const kw_program *p) {
     if (!storage->used || storage->maker >= 0) continue;
     unsigned char *bytes = malloc(storage->size + 1);
     if (!bytes) abort();
-    kw_program_fill(p, s, bytes);
+    kw_program_fill(p, s, storage->fill, bytes);
     put_bytes(out, "i", s, bytes, storage->size);
     free(bytes);
   }
   for (uint32_t a = 0; a < p->act_count; a++) {
     if (p->acts[a].kind != KW_ACT_WRITE) continue;
-    const uint64_t size = p->storages[p->acts[a].index].size;
+    const uint64_t size = p->acts[a].count * kw_element_size(p->storages[p->acts[a].index].dtype);
     unsigned char *bytes = malloc(size + 1);
     if (!bytes) abort();
     kw_program_written(p, a, bytes);

@@ -42,7 +42,14 @@ static void put_call(FILE *out, const kw_program_call *call) {
     put_place(out, call->places[i], &call->c.tensors[i]);
     between = "; ";
   }
-  fprintf(out, ")%s%s", call->form == KW_FORM_PLAN ? " by a plan" : "", call->leaf ? ", its bits undefined" : "");
+  fprintf(out, ")%s%s%s%s", call->autocast == KW_DTYPE_NONE ? "" : " under autocast",
+          call->form == KW_FORM_PLAN ? " by a plan" : "", call->mode == KW_MATH_HIGHEST ? "" : " in tf32",
+          call->leaf ? ", its bits undefined" : "");
+}
+
+static void put_transfer(FILE *out, const char *what, const kw_program_act *act) {
+  fprintf(out, "%s t%u", what, act->index);
+  if (act->first) fprintf(out, " from element %" PRIu64 " on", act->first);
 }
 
 static void put_act(FILE *out, const kw_program *program, const kw_program_act *act) {
@@ -52,10 +59,10 @@ static void put_act(FILE *out, const kw_program *program, const kw_program_act *
       put_call(out, &program->calls[act->index]);
       break;
     case KW_ACT_READ:
-      fprintf(out, "read t%u", act->index);
+      put_transfer(out, "read", act);
       break;
     case KW_ACT_WRITE:
-      fprintf(out, "write t%u", act->index);
+      put_transfer(out, "write", act);
       break;
     case KW_ACT_RELEASE:
       fprintf(out, "release t%u", act->index);

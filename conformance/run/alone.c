@@ -27,7 +27,7 @@ static bool run_before(loner *l, const kw_calls *before) {
   bool alive = true;
   for (uint32_t i = 0; i < before->count && alive; i++) {
     const kw_run_case *c = &before->cases[before->refs[i].index];
-    kw_run_case scratch = {.id = c->id, .op = c->op, .dtype = c->dtype, .block = c->block};
+    kw_run_case scratch = {.id = c->id, .op = c->op, .program = c->program, .dtype = c->dtype, .block = c->block};
     alive = run_once(l, &scratch, before->refs[i].run) == KW_READ_OK;
     kw_case_result_free(&scratch.result);
   }
@@ -38,7 +38,8 @@ static bool run_before(loner *l, const kw_calls *before) {
 void kw_attempt_make(const kw_run *run, const kw_run_case *c, const kw_calls *before, kw_attempt *out_attempt) {
   loner l = {.run = {.options = run->options, .facts = run->facts, .second_try = run->second_try}};
   char text[512] = "";
-  *out_attempt = (kw_attempt){.probe = {.id = c->id, .op = c->op, .dtype = c->dtype, .block = c->block}};
+  *out_attempt =
+      (kw_attempt){.probe = {.id = c->id, .op = c->op, .program = c->program, .dtype = c->dtype, .block = c->block}};
   kw_run_case *probe = &out_attempt->probe;
   out_attempt->ready = kw_worker_client_start(&l.run, &l.process, text, sizeof text) && run_before(&l, before);
   for (uint32_t case_run = 0; case_run < kw_run_count(c) && out_attempt->ready && l.process.pid; case_run++) {

@@ -30,7 +30,7 @@ typedef struct kw_run_options {
   uint32_t shard, shards; /* shard 1..shards */
   double timeout_scale;
   const char *expect;     /* file of known failures; NULL */
-  uint32_t programs;      /* how many, where they are asked for: KW_PROGRAMS unless somebody says otherwise */
+  uint32_t programs;      /* how many; 0: as the effort says */
   double program_seconds; /* above 0: as many as can be begun in that time instead */
   uint64_t exhaustive;    /* dtypes of which all patterns are tried, instead of all else, KW_DTYPE_BIT; 0: not so */
   uint32_t share;         /* of f32 one pattern of so many */

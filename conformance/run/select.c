@@ -20,7 +20,6 @@ static bool in_list(const char *list, const char *name, size_t length) {
   return false;
 }
 
-/* Programs are run where they are named: how many of them say enough depends on the device. */
 static bool suite_wanted(const kw_run_options *options, const char *name, size_t length) {
   if (options->suites) return in_list(options->suites, name, length);
   bool ops = length == 3 && memcmp(name, "ops", 3) == 0;
@@ -185,7 +184,10 @@ static bool program_exists(const kw_run *run, const char *id) {
 /* Of a device that claims nothing there are none. */
 static void select_programs(kw_run *run) {
   enum { MOST = 100000 }; /* that a time limit is given for */
-  const uint32_t count = run->options->program_seconds > 0 ? MOST : run->options->programs;
+  static const uint32_t usual[] = {[KW_EFFORT_QUICK] = 12, [KW_EFFORT_NORMAL] = 300, [KW_EFFORT_THOROUGH] = 3000};
+  const kw_run_options *options = run->options;
+  const uint32_t wanted = options->programs > 0 ? options->programs : usual[options->effort];
+  const uint32_t count = options->program_seconds > 0 ? MOST : wanted;
   char id[32];
   if (count > 0 && !program_exists(run, "programs/0")) return;
   for (uint32_t i = 0; i < count; i++) {
@@ -320,7 +322,7 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   if (!options->exhaustive) select_contracts(run);
   if (!options->exhaustive && suite_wanted(options, "ops", 3)) select_ops(run);
   const bool timed = options->program_seconds > 0; /* how many there will be is not known: they are in no hash */
-  const bool programs = options->suites && suite_wanted(options, "programs", 8);
+  const bool programs = suite_wanted(options, "programs", 8);
   if (programs && !timed) select_programs(run);
   if (glob) keep(run, matches);
   hash_cases(run);

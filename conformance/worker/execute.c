@@ -67,7 +67,7 @@ static kw_status make_storages(execution *x) {
     const kw_program_storage *storage = &x->p->storages[s];
     if (!storage->used || storage->maker >= 0) continue;
     void *bytes = need(storage->size);
-    kw_program_fill(x->p, s, bytes);
+    kw_program_fill(x->p, s, storage->fill, bytes);
     status = make_storage(x->device, storage, bytes, &x->bases[s]);
     free(bytes);
   }
@@ -173,29 +173,43 @@ static void free_arguments(const kw_program_call *call, call_arguments *a) {
   for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) kw_tensor_release(a->results[r]);
 }
 
-/* A random op draws from a state that follows from the call, whatever ran before. */
-static kw_status set_generator(const execution *x, const kw_program_call *call) {
+/* A random op draws from a state that follows from the call, whatever ran before; in a graph from that of the launch.
+ */
+static kw_status set_generator(const execution *x, const kw_program_call *call, bool in_graph) {
   const int index = kw_suite_op_generator(call->c.op);
-  if (index < 0) return KW_OK;
+  if (index < 0 || in_graph) return KW_OK;
   const bool named = kw_case_arg_value(&call->c, (uint32_t)index).tag == KW_TAG_GENERATOR;
   const kw_rng rng = kw_case_rng(&call->c, call->seed, 0);
   const kw_generator_state state = {.struct_size = sizeof state, .seed = rng.seed, .offset = rng.offset};
   return kw_generator_set_state(named ? x->generator : kw_generator_default(x->device), &state);
 }
 
-/* The results that core has allocated are the program's storages; zeros where the device did not take the call. */
+/* What the random ops of a graph draw from: the same for both generators, another one at each launch. */
+static kw_status set_generators(const execution *x, uint32_t graph, uint32_t launch) {
+  const kw_generator_state state = {
+      .struct_size = sizeof state, .seed = kw_program_launch_seed(x->p, graph, launch), .offset = launch};
+  const kw_status status = kw_generator_set_state(x->generator, &state);
+  return status == KW_OK ? kw_generator_set_state(kw_generator_default(x->device), &state) : status;
+}
+
+/* The results that core has allocated are the program's storages. Where the device did not take the call, the host
+ * fills them, and what a relay should have. */
 static kw_status take_results(execution *x, uint32_t index, const call_arguments *a) {
   const kw_program_call *call = &x->p->calls[index];
   kw_status status = KW_OK;
   for (uint32_t r = 0; r < call->c.result_count && status == KW_OK; r++) {
-    if (!call->allocated[r] || x->bases[call->outs[r]]) continue; /* a graph's call, made again */
-    kw_tensor **base = &x->bases[call->outs[r]];
-    *base = a->outs[r];
+    const int place = call->outs[r];
+    const kw_program_storage *storage = &x->p->storages[place >= 0 ? place : 0];
+    const bool relayed = place >= 0 && storage->relay == (int)index && x->out->refused[index];
+    if (!relayed && (!call->allocated[r] || x->bases[place])) continue; /* a graph's call, made again */
+    kw_tensor **base = &x->bases[place];
+    if (!relayed || !*base) *base = a->outs[r];
     const kw_case_tensor *wanted = &call->c.outs[r];
     if (x->out->refused[index]) {
-      void *zeros = need(kw_program_dense_size(wanted));
-      status = make_storage(x->device, &x->p->storages[call->outs[r]], zeros, base);
-      free(zeros);
+      void *bytes = need(storage->size);
+      kw_program_fill(x->p, (uint32_t)place, storage->instead, bytes);
+      status = *base ? kw_tensor_write(*base, bytes) : make_storage(x->device, storage, bytes, base);
+      free(bytes);
     } else if (!*base || kw_tensor_describe(*base)->dtype != wanted->dtype ||
                kw_tensor_describe(*base)->numel != wanted->numel) {
       snprintf(x->out->failure, sizeof x->out->failure, "%s: result %u has another dtype or size than the op's",
@@ -223,31 +237,52 @@ static kw_status record_inputs(execution *x, uint32_t index) {
   return status;
 }
 
+/* And what the results hold just after it. */
+static kw_status record_results(execution *x, uint32_t index) {
+  const kw_program_call *call = &x->p->calls[index];
+  kw_status status = kw_device_synchronize(x->device);
+  for (uint32_t r = 0; r < call->c.result_count && status == KW_OK; r++) {
+    if (call->outs[r] < 0) continue;
+    void *bytes = need(x->p->storages[call->outs[r]].size);
+    status = kw_tensor_read(x->bases[call->outs[r]], bytes);
+    free(x->out->results[index][r]);
+    x->out->results[index][r] = status == KW_OK ? kw_program_gather(&call->c.outs[r], bytes) : NULL;
+    free(bytes);
+  }
+  return status;
+}
+
 static uint64_t segments(const execution *x) {
   kw_memory_stats stats = {.struct_size = sizeof stats};
   return kw_memory_get_stats(x->device, &stats) == KW_OK ? stats.plugin_allocs : 0;
 }
 
-static kw_status make_call(execution *x, uint32_t index, uint32_t on) {
+static kw_status make_call(execution *x, uint32_t index, uint32_t on, bool in_graph) {
   kw_stream *stream = x->streams[on];
   const uint64_t before = segments(x);
   const kw_program_call *call = &x->p->calls[index];
   const kw_op *op = kw_op_find(call->c.op->name);
   const uint32_t count = call->c.op->result_count;
   call_arguments a;
-  kw_status status = x->waited && call->leaf ? record_inputs(x, index) : KW_OK;
-  if (status == KW_OK) status = set_generator(x, call);
+  const bool judged = x->waited && !call->loose;
+  kw_status status = judged ? record_inputs(x, index) : KW_OK;
+  if (status == KW_OK) status = set_generator(x, call, in_graph);
   if (status != KW_OK) return status;
   status = make_arguments(x, call, &a);
+  kw_math_mode_set(call->mode);
+  kw_autocast_set(call->autocast, NULL);
   if (status == KW_OK && call->form == KW_FORM_PLAN && !x->waited) {
     status = kw_plan_make(op, stream, a.args, call->c.arg_count, a.outs, count, NULL, &x->plans[index]);
     if (status == KW_OK) status = kw_plan_run(x->plans[index], stream, a.args, call->c.arg_count, a.outs, count);
   } else if (status == KW_OK) {
     status = kw_op_call(op, stream, a.args, call->c.arg_count, a.outs, count);
   }
+  kw_math_mode_set(KW_MATH_HIGHEST);
+  kw_autocast_set(KW_DTYPE_NONE, NULL);
   x->out->refused[index] = status == KW_ERR_NOT_IMPLEMENTED;
   if (status == KW_OK || x->out->refused[index]) status = take_results(x, index, &a);
   free_arguments(call, &a);
+  if (status == KW_OK && judged) status = record_results(x, index);
   if (status == KW_OK && segments(x) > before && !x->recording)
     status = keep_back(x, on, 20 << 10); /* it has grown the cache */
   return status;
@@ -276,31 +311,62 @@ static void open_hold(execution *x, uint32_t stream) {
   x->holds[stream] = NULL;
 }
 
+static kw_status launch(const execution *x, uint32_t graph, uint32_t on, uint32_t launch) {
+  const kw_status status = set_generators(x, graph, launch);
+  return status == KW_OK ? kw_graph_launch(x->graphs[graph], x->streams[on]) : status;
+}
+
 /* A call, recorded where the program says so and the run is free. A graph is launched behind its last call. */
 static kw_status make_recorded_call(execution *x, uint32_t act) {
   const kw_program_act *a = &x->p->acts[act];
   kw_stream *stream = x->streams[a->stream];
   const bool last = act + 1 == x->p->act_count || x->p->acts[act + 1].graph != a->graph;
-  if (x->waited || a->graph == 0) return make_call(x, a->index, a->stream);
-  kw_status status = x->recording ? KW_OK : kw_graph_begin(stream);
+  const bool first = act == 0 || a[-1].graph != a->graph;
+  if (a->graph == 0) return make_call(x, a->index, a->stream, false);
+  kw_status status = KW_OK;
+  if (x->waited) {
+    if (first) status = set_generators(x, a->graph, 0);
+    return status == KW_OK ? make_call(x, a->index, a->stream, true) : status;
+  }
+  if (first) status = kw_graph_begin(stream);
   if (status != KW_OK) return status;
   x->recording = a->graph;
-  status = make_call(x, a->index, a->stream);
+  status = make_call(x, a->index, a->stream, true);
   if (status != KW_OK || !last) return status;
   x->recording = 0;
   status = kw_graph_end(stream, &x->graphs[a->graph]);
-  return status == KW_OK ? kw_graph_launch(x->graphs[a->graph], stream) : status;
+  return status == KW_OK ? launch(x, a->graph, a->stream, 0) : status;
 }
 
 /* The waited run makes a graph's calls once more, each waited for, into the same results. */
-static kw_status repeat_calls(execution *x, uint32_t graph) {
-  kw_status status = KW_OK;
+static kw_status repeat_calls(execution *x, uint32_t graph, uint32_t launch) {
+  kw_status status = set_generators(x, graph, launch);
   for (uint32_t a = 0; a < x->p->act_count && status == KW_OK; a++) {
     const kw_program_act *act = &x->p->acts[a];
     if (act->kind != KW_ACT_CALL || act->graph != graph) continue;
-    status = make_call(x, act->index, act->stream);
+    status = make_call(x, act->index, act->stream, true);
     if (status == KW_OK) status = kw_device_synchronize(x->device);
   }
+  return status;
+}
+
+/* Reads or writes a part of a storage. */
+static kw_status transfer(execution *x, uint32_t act) {
+  const kw_program_act *a = &x->p->acts[act];
+  const kw_program_storage *s = &x->p->storages[a->index];
+  void **host = a->kind == KW_ACT_READ ? &x->out->read[act] : &x->written[act];
+  kw_tensor *part = NULL;
+  *host = need((size_t)a->count * kw_element_size(s->dtype));
+  kw_status status = kw_tensor_as_strided(x->bases[a->index], 1, (int64_t[]){(int64_t)a->count}, (int64_t[]){1},
+                                          (int64_t)a->first, &part);
+  if (status != KW_OK) return status;
+  if (a->kind == KW_ACT_READ) {
+    status = kw_tensor_read_async(part, *host, x->streams[a->stream]);
+  } else {
+    kw_program_written(x->p, act, *host);
+    status = kw_tensor_write_async(part, *host, x->streams[a->stream]);
+  }
+  kw_tensor_release(part);
   return status;
 }
 
@@ -312,12 +378,8 @@ static kw_status do_act(execution *x, uint32_t act) {
     case KW_ACT_CALL:
       return make_recorded_call(x, act);
     case KW_ACT_READ:
-      x->out->read[act] = need(x->p->storages[a->index].size);
-      return kw_tensor_read_async(*base, x->out->read[act], stream);
     case KW_ACT_WRITE:
-      x->written[act] = need(x->p->storages[a->index].size);
-      kw_program_written(x->p, act, x->written[act]);
-      return kw_tensor_write_async(*base, x->written[act], stream);
+      return transfer(x, act);
     case KW_ACT_RELEASE:
       kw_tensor_release(*base);
       *base = NULL;
@@ -325,7 +387,7 @@ static kw_status do_act(execution *x, uint32_t act) {
     case KW_ACT_HOLD:
       return x->waited ? KW_OK : kw_hold_close(stream, &x->holds[a->stream]);
     case KW_ACT_LAUNCH:
-      return x->waited ? repeat_calls(x, a->index) : kw_graph_launch(x->graphs[a->index], stream);
+      return x->waited ? repeat_calls(x, a->index, 1 + a->number) : launch(x, a->index, a->stream, 1 + a->number);
     case KW_ACT_OPEN:
       if (!x->waited) open_hold(x, a->stream);
       return KW_OK;
@@ -412,6 +474,7 @@ void kw_execution_free(kw_execution *e) {
   for (uint32_t s = 0; s < KW_PROGRAM_STORAGES; s++) free(e->held[s]);
   for (uint32_t c = 0; c < KW_PROGRAM_CALLS; c++) {
     for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) free(e->inputs[c][i]);
+    for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) free(e->results[c][r]);
   }
   memset(e, 0, sizeof *e);
 }

@@ -15,7 +15,8 @@ typedef struct kw_execution {
   void *read[KW_PROGRAM_ACTS];     /* by act that reads */
   void *held[KW_PROGRAM_STORAGES]; /* what the storages held at the end; NULL: released before, or not there */
   bool refused[KW_PROGRAM_CALLS];  /* the device does not take the call */
-  void *inputs[KW_PROGRAM_CALLS][KW_CASE_TENSORS]; /* waited run, of calls whose bits are not defined: dense */
+  /* waited run, dense: what a call had, and what it gave */
+  void *inputs[KW_PROGRAM_CALLS][KW_CASE_TENSORS], *results[KW_PROGRAM_CALLS][KW_SUITE_RESULTS];
   char failure[1200];                              /* a call that failed; "" */
 } kw_execution;
 

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Holds: host functions that wait.
+ * Holds: host functions that wait. One that is held while the whole process does nothing at all opens of itself: the
+ * device's calls wait for what is before them on their stream, as those of a driver with a short queue may, and holds
+ * are no use there.
  */
 #include "worker/hold.h"
 
+#include "base/clock.h"
+#include "base/process_clock.h"
+
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIMIT 1.0   /* seconds in which the process neither runs nor wants to */
+#define STEP_MS 200 /* between two looks at it */
 
 struct kw_hold {
   pthread_mutex_t mutex;
@@ -16,6 +27,8 @@ struct kw_hold {
   int users; /* who will still look at it */
 };
 
+static atomic_bool in_vain; /* one has opened of itself: the process has no use for others */
+
 static void let_go(kw_hold *hold) {
   const bool last = --hold->users == 0;
   pthread_mutex_unlock(&hold->mutex);
@@ -25,15 +38,33 @@ static void let_go(kw_hold *hold) {
   free(hold);
 }
 
+/* Under the hold's lock. */
+static void wait_for_opening(kw_hold *hold) {
+  kw_process_clock clock;
+  kw_process_clock_begin(&clock, NULL, getpid(), 0, kw_clock_seconds());
+  while (!hold->open && !atomic_load(&in_vain)) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += STEP_MS * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (pthread_cond_timedwait(&hold->opened, &hold->mutex, &until) == 0) continue;
+    kw_process_clock_step(&clock, kw_clock_seconds());
+    if (clock.quiet >= LIMIT) atomic_store(&in_vain, true);
+  }
+  kw_process_clock_free(&clock);
+}
+
 static void KW_CALL wait_until_open(void *user) {
   kw_hold *hold = user;
   pthread_mutex_lock(&hold->mutex);
   const bool own_thread = hold->closing && pthread_equal(hold->caller, pthread_self());
-  while (!hold->open && !own_thread) pthread_cond_wait(&hold->opened, &hold->mutex);
+  if (!own_thread) wait_for_opening(hold);
   let_go(hold);
 }
 
 kw_status kw_hold_close(kw_stream *stream, kw_hold **out_hold) {
+  if (atomic_load(&in_vain)) return KW_OK;
   kw_hold *hold = calloc(1, sizeof *hold);
   if (!hold) return KW_ERR_OUT_OF_MEMORY;
   pthread_mutex_init(&hold->mutex, NULL);
