@@ -100,6 +100,16 @@ static void order_act(ordering *o, const kw_program *program, uint32_t act) {
   if (program->stream_count > 1 && act % 3 == 0 && !recording) record(o, stream);
 }
 
+uint32_t kw_program_last_streams(const kw_program *program, uint32_t out_streams[KW_PROGRAM_STREAMS]) {
+  uint32_t count = 0;
+  for (uint32_t a = program->act_count; a-- > 0;) {
+    uint32_t known = 0;
+    while (known < count && out_streams[known] != program->acts[a].stream) known++;
+    if (known == count) out_streams[count++] = program->acts[a].stream;
+  }
+  return count;
+}
+
 void kw_program_order_make(const kw_program *program, kw_program_order *out_order) {
   ordering *o = calloc(1, sizeof *o);
   if (!o) abort();

@@ -27,6 +27,10 @@ typedef struct kw_program_order {
   kw_program_step steps[KW_PROGRAM_STEPS];
 } kw_program_order;
 
+/* The streams that the program uses, that of the last act first. Waited for in this order, a stream that does not wait
+ * for another one's work, though it should, is done with its own before that may be. The number of them. */
+uint32_t kw_program_last_streams(const kw_program *program, uint32_t out_streams[KW_PROGRAM_STREAMS]);
+
 void kw_program_order_make(const kw_program *program, kw_program_order *out_order);
 
 #endif /* KEYWAY_CONFORMANCE_ORDER_H */

@@ -334,10 +334,11 @@ static void put_begin(FILE *out, const kw_program *p, const kw_program_order *or
 }
 
 static void put_end(FILE *out, const kw_program *p, const kw_program_order *order) {
-  fputs(
-      "  if (!waited) linger(beside);\n  for (int i = 0; i < 4; i++) atomic_store(&open_now[i], 1);\n"
-      "  OK(kw_device_synchronize(device));\n",
-      out);
+  fputs("  if (!waited) linger(beside);\n  for (int i = 0; i < 4; i++) atomic_store(&open_now[i], 1);\n", out);
+  uint32_t last[KW_PROGRAM_STREAMS];
+  const uint32_t used = kw_program_last_streams(p, last);
+  for (uint32_t s = 0; s < used; s++) fprintf(out, "  OK(kw_stream_synchronize(s[%u]));\n", last[s]);
+  fputs("  OK(kw_device_synchronize(device));\n", out);
   for (uint32_t s = 0; s < p->storage_count; s++) {
     if (!p->storages[s].used || p->storages[s].leaf) continue;
     fprintf(out, "  out[%u] = calloc(%" PRIu64 ", 1);\n  if (t[%u]) OK(kw_tensor_read(t[%u], out[%u]));\n", s,

@@ -462,6 +462,12 @@ void kw_execute(kw_device *device, const kw_program *program, const kw_program_o
     fail(x, "what the program begins with", begun);
   }
   for (uint32_t s = 0; s < KW_PROGRAM_STREAMS; s++) open_hold(x, s);
+  uint32_t last[KW_PROGRAM_STREAMS];
+  const uint32_t used = *out->failure ? 0 : kw_program_last_streams(program, last);
+  for (uint32_t s = 0; s < used; s++) {
+    const kw_status status = kw_stream_synchronize(x->streams[last[s]]);
+    if (status != KW_OK) fail(x, "at the end", status);
+  }
   const kw_status late = kw_device_synchronize(device);
   if (late != KW_OK) fail(x, "at the end", late);
   read_all(x);
