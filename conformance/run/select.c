@@ -322,7 +322,7 @@ bool kw_run_select(kw_run *run, char *out_message, size_t size) {
   if (!options->exhaustive) select_contracts(run);
   if (!options->exhaustive && suite_wanted(options, "ops", 3)) select_ops(run);
   const bool timed = options->program_seconds > 0; /* how many there will be is not known: they are in no hash */
-  const bool programs = suite_wanted(options, "programs", 8);
+  const bool programs = !options->exhaustive && suite_wanted(options, "programs", 8);
   if (programs && !timed) select_programs(run);
   if (glob) keep(run, matches);
   hash_cases(run);
