@@ -17,7 +17,7 @@ typedef struct kw_execution {
   bool refused[KW_PROGRAM_CALLS];  /* the device does not take the call */
   /* waited run, dense: what a call had, and what it gave */
   void *inputs[KW_PROGRAM_CALLS][KW_CASE_TENSORS], *results[KW_PROGRAM_CALLS][KW_SUITE_RESULTS];
-  char failure[1200];                              /* a call that failed; "" */
+  char failure[1200]; /* a call that failed; "" */
 } kw_execution;
 
 /* Runs it freely, or with a wait for the device after each act. */
