@@ -198,7 +198,8 @@ static int print_source(const kw_run *run) {
   const bool there = run->case_count == 1 && kw_program_make(run->cases[0].id, o->seed, &run->facts, program);
   if (there) {
     kw_program_order_make(program, order);
-    char *source = kw_program_source(program, order, o->device, o->plugin_count > 0 ? o->plugins[0] : NULL);
+    char *source =
+        kw_program_source(program, order, o->device, run->facts.second, o->plugin_count > 0 ? o->plugins[0] : NULL);
     fputs(source, stdout);
     free(source);
     kw_program_free(program);

@@ -29,6 +29,8 @@ enum {
   TWIN = 10,
   TURNED = 35,
   AGAIN = 8,
+  TWO = 40,
+  COPIED = 25,
   FEW_OPS = 60,
   SCENE = 15,
   MORE = 2 /* times as much of what brings the same ops together, in programs of few ops */
@@ -94,17 +96,23 @@ static uint32_t draw_released(kw_draw *draw, const kw_program *program) {
   return draw_storage(draw, program, false);
 }
 
+/* The stream, or its neighbour of that device. */
+static uint32_t stream_on(const kw_program *program, uint32_t stream, uint32_t device) {
+  return kw_program_device_of(program, stream) == device ? stream : stream ^ 1;
+}
+
 /* The stream that core has allocated the storage for: it is the one that gets the memory again. */
 static uint32_t stream_of(const kw_program *program, uint32_t storage) {
   for (uint32_t a = 0; a < program->act_count; a++) {
     const kw_program_act *act = &program->acts[a];
     if (act->kind == KW_ACT_CALL && (int)act->index == program->storages[storage].maker) return act->stream;
   }
-  return program->acts[program->act_count - 1].stream;
+  return stream_on(program, program->acts[program->act_count - 1].stream, program->storages[storage].device);
 }
 
 static uint32_t draw_stream(kw_draw *draw, const kw_program *program) {
-  const uint32_t first = program->act_count > 0 && program->acts[0].kind == KW_ACT_HOLD; /* see leave_default_stream */
+  const uint32_t first =
+      !program->two && program->act_count > 0 && program->acts[0].kind == KW_ACT_HOLD; /* see leave_default_stream */
   return first + kw_draw_below(draw, program->stream_count - first);
 }
 
@@ -113,12 +121,34 @@ static uint32_t draw_near(kw_draw *draw, const kw_program *program) {
   return kw_draw_percent(draw, 50) ? draw->stream : draw_stream(draw, program);
 }
 
+/* Copies something to the other device, where the next calls are made: they may well read it. */
+static void copy(kw_draw *draw, kw_program *program) {
+  const uint32_t from = draw_storage(draw, program, false);
+  if (from == program->storage_count || program->storage_count == KW_PROGRAM_STORAGES) return;
+  const kw_program_storage source = program->storages[from];
+  const kw_fill fill = source.maker >= 0 || source.relay >= 0 ? source.instead : source.fill;
+  const uint32_t stream = stream_on(program, draw->stream, source.device);
+  kw_program_act *act = kw_program_add_act(draw, program, KW_ACT_COPY, from, stream ^ 1);
+  if (!act) return;
+  act->from = stream;
+  act->to = (uint32_t)kw_program_add_storage(program, !source.device, source.dtype,
+                                             source.size / kw_element_size(source.dtype), false);
+  kw_program_storage *made = &program->storages[act->to];
+  made->mixed = source.mixed;
+  made->fixed = source.fixed;
+  made->fill = source.fixed || source.dtype == KW_BOOL ? fill : KW_FILL_POISON;
+  made->call = source.call;
+  made->tensor = source.tensor;
+  draw->stream = act->stream;
+  note_hot(draw, program, act);
+}
+
 /* Reads or writes a storage: all of it, or what lies behind its first element. */
 static void transfer(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t storage, uint32_t stream) {
   if (storage == program->storage_count) return;
   const kw_program_storage *s = &program->storages[storage];
   const uint64_t count = s->size / kw_element_size(s->dtype);
-  kw_program_act *act = kw_program_add_act(draw, program, kind, storage, stream);
+  kw_program_act *act = kw_program_add_act(draw, program, kind, storage, stream_on(program, stream, s->device));
   if (!act) return;
   const bool part = count > 1 && kw_draw_percent(draw, 50);
   act->first = part ? 1 + kw_draw_below(draw, (uint32_t)(count - 1 < 8 ? count - 1 : 8)) : 0;
@@ -223,7 +253,8 @@ static void launch(kw_draw *draw, kw_program *program, uint32_t graph) {
     if (!s->fixed && !uses[u].changes && s->size > 0 && kw_draw_percent(draw, 50)) changed = uses[u].storage;
   }
   if (count == 0) return;
-  const uint32_t stream = fixed ? KW_STREAM_OF_GRAPH : draw_stream(draw, program);
+  const uint32_t device = program->storages[uses[0].storage].device;
+  const uint32_t stream = fixed ? KW_STREAM_OF_GRAPH : stream_on(program, draw_stream(draw, program), device);
   if (!fixed && kw_draw_percent(draw, CHANGED)) transfer(draw, program, KW_ACT_WRITE, changed, stream);
   kw_program_act *act = kw_program_add_act(draw, program, KW_ACT_LAUNCH, graph, stream);
   if (act) note_hot(draw, program, act);
@@ -263,6 +294,7 @@ static bool call_again(kw_draw *draw, kw_program *program, uint32_t earlier) {
     if (like->places[i] >= 0 && !program->storages[like->places[i]].fixed) changed = (uint32_t)like->places[i];
   }
   const bool changes = changed < program->storage_count && program->storages[changed].size > 0;
+  draw->stream = stream_on(program, draw->stream, like->device);
   if (changes) write_rest(draw, program, changed);
   const uint32_t at = program->call_count++;
   kw_program_call *call = &program->calls[at];
@@ -275,7 +307,7 @@ static bool call_again(kw_draw *draw, kw_program *program, uint32_t earlier) {
     memcpy(shape.dims, out->shape, sizeof shape.dims);
     kw_case_layout(out, &shape, KW_LAYOUT_DENSE);
     call->allocated[r] = true;
-    call->outs[r] = kw_program_add_storage(program, call->c.outs[r].dtype, call->c.outs[r].extent, false);
+    call->outs[r] = kw_program_add_storage(program, call->device, call->c.outs[r].dtype, call->c.outs[r].extent, false);
     if (call->outs[r] < 0) return false;
     program->storages[call->outs[r]].maker = (int)at;
   }
@@ -387,6 +419,7 @@ static bool play_reuse(kw_draw *draw, kw_program *program) {
   const int made = call->outs[0];
   if (made < 0 || !call->allocated[0] || call->leaf || program->storages[made].kept) return true;
   change_stream(draw, program);
+  draw->stream = stream_on(program, draw->stream, program->storages[made].device);
   kw_program_relay(draw, program, made);
   draw->stream = home;
   if (!kw_program_add_act(draw, program, KW_ACT_RELEASE, (uint32_t)made, home)) return false;
@@ -421,6 +454,8 @@ bool kw_program_generate(const kw_device_facts *facts, kw_program *program) {
   static const uint32_t streams[] = {1, 2, 3, 3, 4, 4, 4};
   program->stream_count = streams[kw_draw_below(&draw, sizeof streams / sizeof streams[0])];
   if (kw_draw_percent(&draw, FEW_OPS)) kw_program_draw_palette(&draw);
+  program->two = facts->second && *facts->second && kw_draw_percent(&draw, TWO);
+  if (program->two) program->stream_count = program->stream_count < 3 ? 2 : 4;
   draw_holds(&draw, program);
   draw.stream = draw_stream(&draw, program);
   const uint32_t more = draw.palette_count > 0 ? MORE : 1;
@@ -429,6 +464,7 @@ bool kw_program_generate(const kw_device_facts *facts, kw_program *program) {
     if (kw_draw_percent(&draw, SCENE) && !play(&draw, program)) break;
     if (kw_draw_percent(&draw, 50)) draw.stream = draw_stream(&draw, program);
     draw_host_acts(&draw, program);
+    if (program->two && kw_draw_percent(&draw, COPIED)) copy(&draw, program);
     if (draw.graphs > 0 && kw_draw_percent(&draw, LAUNCH * more))
       launch(&draw, program, 1 + kw_draw_below(&draw, draw.graphs));
     if (draw.stream > 0 && draw.graphs < KW_PROGRAM_GRAPHS && kw_draw_percent(&draw, GRAPH * more))

@@ -52,7 +52,7 @@ int kw_program_relay(kw_draw *draw, kw_program *program, int from);
 void kw_program_place_call(kw_draw *draw, kw_program *program, kw_program_call *call);
 
 /* A new storage without a maker, or KW_PLACE_NONE where there is room for no other. */
-int kw_program_add_storage(kw_program *program, kw_dtype dtype, uint64_t extent, bool leaf);
+int kw_program_add_storage(kw_program *program, uint32_t device, kw_dtype dtype, uint64_t extent, bool leaf);
 /* A new act. NULL when there is room for no other. */
 kw_program_act *kw_program_add_act(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t index,
                                    uint32_t stream);

@@ -66,7 +66,6 @@ static bool is_inside(const kw_program *program, uint32_t act) {
 /* What an act waits for; of the first call of a graph, what all of its calls do. */
 static void wait_for_uses(ordering *o, const kw_program *program, uint32_t act) {
   kw_program_use uses[KW_PROGRAM_USES];
-  const uint32_t stream = program->acts[act].stream;
   uint32_t last_act = act;
   if (is_inside(program, act)) return;
   while (last_act + 1 < program->act_count && is_inside(program, last_act + 1)) last_act++;
@@ -74,6 +73,7 @@ static void wait_for_uses(ordering *o, const kw_program *program, uint32_t act) 
     const uint32_t count = kw_program_uses(program, &program->acts[a], uses);
     for (uint32_t u = 0; u < count; u++) {
       const last_uses *last = &o->uses[uses[u].storage];
+      const uint32_t stream = uses[u].stream;
       wait_for(o, stream, last->writer, last->write);
       for (uint32_t s = 0; s < KW_PROGRAM_STREAMS && uses[u].changes; s++) wait_for(o, stream, s, last->reads[s]);
     }
@@ -87,12 +87,15 @@ static void order_act(ordering *o, const kw_program *program, uint32_t act) {
   wait_for_uses(o, program, act);
   add_step(o, KW_STEP_ACT, act, 0, stream);
   if (count == 0) return;
-  const uint32_t number = ++o->seen[stream][stream];
+  const uint32_t from = program->acts[act].from;
+  ++o->seen[stream][stream];
+  if (program->acts[act].kind == KW_ACT_COPY) ++o->seen[from][from];
   for (uint32_t u = 0; u < count; u++) {
     last_uses *last = &o->uses[uses[u].storage];
-    last->reads[stream] = number;
+    const uint32_t on = uses[u].stream, number = o->seen[on][on];
+    last->reads[on] = number;
     if (!uses[u].changes) continue;
-    last->writer = stream;
+    last->writer = on;
     last->write = number;
   }
   /* Every third event comes right behind the act that others may wait for, the others when somebody does. */

@@ -92,7 +92,8 @@ static bool find_place(kw_draw *draw, const kw_program *program, const kw_progra
     const uint32_t any = count - 1 - kw_draw_below(draw, window);
     const uint32_t at = try < hot ? draw->hot[kw_draw_below(draw, draw->hot_count)] : any;
     const kw_program_storage *s = &program->storages[at];
-    if (!usable(s, io_tensor->dtype, writes) || (writes && is_used(call, (int)at))) continue;
+    if (s->device != call->device || !usable(s, io_tensor->dtype, writes) || (writes && is_used(call, (int)at)))
+      continue;
     if (!lay_into(draw, s, writes, io_tensor)) continue;
     *out_storage = (int)at;
     return true;
@@ -100,10 +101,11 @@ static bool find_place(kw_draw *draw, const kw_program *program, const kw_progra
   return false;
 }
 
-int kw_program_add_storage(kw_program *program, kw_dtype dtype, uint64_t extent, bool leaf) {
+int kw_program_add_storage(kw_program *program, uint32_t device, kw_dtype dtype, uint64_t extent, bool leaf) {
   if (program->storage_count == KW_PROGRAM_STORAGES) return KW_PLACE_NONE;
   program->storages[program->storage_count] = (kw_program_storage){.dtype = dtype,
                                                                    .size = extent * kw_element_size(dtype),
+                                                                   .device = device,
                                                                    .maker = -1,
                                                                    .relay = -1,
                                                                    .instead = KW_FILL_VALUES,
@@ -114,7 +116,7 @@ int kw_program_add_storage(kw_program *program, kw_dtype dtype, uint64_t extent,
 /* Of one tensor of the case, filled as the case says, or left as it is. */
 static int add_for(kw_program *program, const kw_program_call *call, uint32_t tensor, const kw_case_tensor *layout,
                    bool filled, bool leaf) {
-  const int at = kw_program_add_storage(program, layout->dtype, layout->extent, leaf);
+  const int at = kw_program_add_storage(program, call->device, layout->dtype, layout->extent, leaf);
   if (at < 0) return at;
   kw_program_storage *s = &program->storages[at];
   s->fill = filled ? KW_FILL_CASE : KW_FILL_POISON;
@@ -195,7 +197,7 @@ static void place_result(kw_draw *draw, kw_program *program, kw_program_call *ca
     kw_shape shape = {.rank = out->rank};
     memcpy(shape.dims, out->shape, sizeof shape.dims);
     kw_case_layout(out, &shape, KW_LAYOUT_DENSE);
-    const int at = kw_program_add_storage(program, out->dtype, out->extent, call->leaf);
+    const int at = kw_program_add_storage(program, call->device, out->dtype, out->extent, call->leaf);
     call->outs[result] = at;
     if (at < 0) return;
     call->allocated[result] = true;
@@ -216,6 +218,7 @@ void kw_program_place_call(kw_draw *draw, kw_program *program, kw_program_call *
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) call->places[i] = KW_PLACE_NONE;
   for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) call->outs[r] = KW_PLACE_NONE;
   memset(call->allocated, 0, sizeof call->allocated);
+  call->device = kw_program_device_of(program, draw->stream);
   place_inputs(draw, program, call);
   for (uint32_t r = 0; r < call->c.result_count; r++) {
     if (!call->c.outs[r].given) continue;

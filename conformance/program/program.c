@@ -74,7 +74,7 @@ static bool has_sense(const kw_program_act *act, const bool *held, const bool *r
 static void leave_default_stream(kw_program *program) {
   bool held = false;
   for (uint32_t i = 0; i < program->act_count; i++) held |= program->acts[i].kind == KW_ACT_HOLD;
-  for (uint32_t i = 0; i < program->act_count && held; i++) {
+  for (uint32_t i = 0; i < program->act_count && held && !program->two; i++) {
     kw_program_act *act = &program->acts[i];
     const bool first = act->graph == 0 || i == 0 || act[-1].graph != act->graph; /* a graph is recorded on one stream */
     if (act->stream == 0) act->stream = first ? 1 + act->number % (program->stream_count - 1) : act[-1].stream;
@@ -95,10 +95,11 @@ static void follow_graphs(kw_program *program) {
 static void keep(kw_program *program, const selection *wanted) {
   bool held[KW_PROGRAM_STREAMS] = {false}, recorded[KW_PROGRAM_GRAPHS + 1] = {false};
   uint32_t kept = 0;
-  if (wanted->streams < program->stream_count) program->stream_count = wanted->streams;
+  if (wanted->streams < program->stream_count) program->stream_count = program->two ? 2 : wanted->streams;
   for (uint32_t i = 0; i < program->act_count; i++) {
     kw_program_act act = program->acts[i];
     if (act.stream != KW_STREAM_OF_GRAPH) act.stream %= program->stream_count;
+    act.from %= program->stream_count;
     if ((!wanted->all && !wanted->kept[act.number]) || !has_sense(&act, held, recorded)) continue;
     if (act.kind == KW_ACT_HOLD || act.kind == KW_ACT_OPEN) held[act.stream] = act.kind == KW_ACT_HOLD;
     if (act.kind == KW_ACT_CALL) recorded[act.graph] = true;
@@ -183,6 +184,10 @@ void kw_program_fill(const kw_program *program, uint32_t storage, kw_fill fill, 
   } else if (fill == KW_FILL_VALUES) {
     fill_values(s->dtype, s->size, program->seed ^ program->number, storage, out_bytes);
   }
+}
+
+uint32_t kw_program_device_of(const kw_program *program, uint32_t stream) {
+  return program->two ? stream % 2 : 0;
 }
 
 uint64_t kw_program_launch_seed(const kw_program *program, uint32_t graph, uint32_t launch) {

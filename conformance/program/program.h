@@ -30,9 +30,10 @@ typedef enum kw_fill {
 
 /* A piece of device memory. */
 typedef struct kw_program_storage {
-  kw_dtype dtype; /* that it was made with */
-  uint64_t size;  /* bytes */
-  int maker;      /* the call that core allocates it for, and which of its results; -1: it is there before all acts */
+  kw_dtype dtype;  /* that it was made with */
+  uint64_t size;   /* bytes */
+  uint32_t device; /* 0 or 1 */
+  int maker;       /* the call that core allocates it for, and which of its results; -1: it is there before all acts */
   uint32_t result;
   int relay;             /* the call that fills it with what a case has there (kw_program_relay); -1: none */
   kw_fill fill, instead; /* the second where a program has no such call, or its maker is left out */
@@ -68,6 +69,7 @@ typedef struct kw_program_call {
   bool certain;                     /* its bits follow from its inputs, whatever these are */
   bool loose;                       /* how far off it may be is not known: the oracle has no say */
   kw_math_mode mode;
+  uint32_t device;   /* 0 or 1 */
   kw_dtype autocast; /* that it is made under; KW_DTYPE_NONE */
   kw_call_form form;
 } kw_program_call;
@@ -79,7 +81,8 @@ typedef enum kw_act_kind {
   KW_ACT_RELEASE, /* gives storage `index` back */
   KW_ACT_HOLD,    /* a host function holds the stream up */
   KW_ACT_OPEN,    /* until here */
-  KW_ACT_LAUNCH   /* launches graph `index` once more */
+  KW_ACT_LAUNCH,  /* launches graph `index` once more */
+  KW_ACT_COPY     /* copies storage `index` to storage `to` of the other device */
 } kw_act_kind;
 
 #define KW_STREAM_OF_GRAPH UINT32_MAX
@@ -91,6 +94,7 @@ typedef struct kw_program_act {
   uint32_t stream; /* KW_STREAM_OF_GRAPH: of a launch, that of the graph's calls */
   uint32_t graph;  /* of a call: it is recorded into this graph, which is launched behind its last call; 0: no graph */
   uint64_t first, count; /* of the elements that are read or written */
+  uint32_t to, from;     /* KW_ACT_COPY: storage, and the stream that it is copied from */
 } kw_program_act;
 
 typedef struct kw_program {
@@ -98,6 +102,7 @@ typedef struct kw_program {
   uint64_t number;
   uint64_t seed;
   uint32_t stream_count;
+  bool two; /* devices: those streams with odd numbers are the second's. None is a default stream then */
   kw_program_call *calls;
   uint32_t call_count;
   kw_program_storage storages[KW_PROGRAM_STORAGES];
@@ -115,6 +120,9 @@ void kw_program_free(kw_program *program);
  * longer than ids are. */
 bool kw_program_id(uint64_t number, const bool kept[KW_PROGRAM_ACTS], uint32_t streams, char out_id[KW_PROGRAM_ID]);
 
+/* The device of a stream: 0 or 1. */
+uint32_t kw_program_device_of(const kw_program *program, uint32_t stream);
+
 /* What the storage holds before all acts, or whatever `fill` says instead: `size` bytes of it. */
 void kw_program_fill(const kw_program *program, uint32_t storage, kw_fill fill, void *out_bytes);
 /* The seed from which the random ops of a graph draw at a launch: 0, or 1 + the number of the act. */
@@ -125,16 +133,17 @@ void kw_program_written(const kw_program *program, uint32_t act, void *out_bytes
 /* The storages that an act reads or changes, at most once each; the number of them. */
 typedef struct kw_program_use {
   uint32_t storage;
+  uint32_t stream; /* that uses it */
   bool changes;
 } kw_program_use;
 enum { KW_PROGRAM_USES = KW_PROGRAM_STORAGES };
 uint32_t kw_program_uses(const kw_program *program, const kw_program_act *act, kw_program_use *out_uses);
 
 struct kw_program_order;
-/* The program as C against keyway.h, for a device of this name and plugin (NULL: none is loaded by name): it runs both
- * ways and prints the first element that differs. Freed by the caller. */
+/* The program as C against keyway.h, for a device of this name, another one for programs that have two, and a plugin
+ * (NULL: none is loaded by name): it runs both ways and prints the first element that differs. Freed by the caller. */
 char *kw_program_source(const kw_program *program, const struct kw_program_order *order, const char *device,
-                        const char *plugin);
+                        const char *second, const char *plugin);
 
 /* The program as text, an act a line; freed by the caller. */
 char *kw_program_text(const kw_program *program);

@@ -20,6 +20,7 @@ static kw_program_bytes get(kw_message *message) {
 
 void kw_program_run_write(const kw_program_run *run, kw_message *message) {
   kw_message_put_string(message, run->id);
+  kw_message_put_string(message, run->untried);
   kw_message_put_string(message, run->failure);
   kw_message_put_u32(message, run->refused);
   kw_message_put_f64(message, run->seconds);
@@ -55,6 +56,7 @@ static void read_judged(kw_message *message, kw_program_judged *one) {
 bool kw_program_run_read(kw_message *message, kw_program_run *out) {
   memset(out, 0, sizeof *out);
   out->id = kw_message_get_string(message);
+  out->untried = kw_message_get_string(message);
   out->failure = kw_message_get_string(message);
   out->refused = kw_message_get_u32(message);
   out->seconds = kw_message_get_f64(message);

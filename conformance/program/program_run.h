@@ -32,6 +32,7 @@ typedef struct kw_program_judged {
 
 typedef struct kw_program_run {
   const char *id;
+  const char *untried; /* why it could not be run; "" */
   const char *failure; /* what the worker saw itself: a call that failed; "" */
   uint32_t refused;    /* calls that the device does not take */
   double seconds;

@@ -52,6 +52,7 @@ int kw_program_relay(kw_draw *draw, kw_program *program, int from) {
   const uint32_t start = kw_draw_below(draw, RELAYS), at = program->call_count;
   if (at + 1 >= KW_PROGRAM_CALLS || program->storage_count + 2 >= KW_PROGRAM_STORAGES || count == 0)
     return KW_PLACE_NONE;
+  if (kw_program_device_of(program, draw->stream) != source->device) return KW_PLACE_NONE;
   for (uint32_t i = 0; i < RELAYS; i++) {
     const uint32_t relay = (start + i) % RELAYS;
     const kw_op_facts *op = find_op(draw->facts, relays[relay]);
@@ -61,10 +62,11 @@ int kw_program_relay(kw_draw *draw, kw_program *program, int from) {
     call->seed = program->seed;
     call->repeats = (op->repeats & KW_DTYPE_BIT(source->dtype)) != 0;
     call->certain = true;
+    call->device = source->device;
     call->autocast = KW_DTYPE_NONE;
     for (uint32_t t = 0; t < KW_CASE_TENSORS; t++) call->places[t] = KW_PLACE_NONE;
     for (uint32_t r = 0; r < KW_SUITE_RESULTS; r++) call->outs[r] = KW_PLACE_NONE;
-    const int to = kw_program_add_storage(program, source->dtype, count, false);
+    const int to = kw_program_add_storage(program, source->device, source->dtype, count, false);
     kw_program_storage *made = &program->storages[to];
     made->mixed = source->mixed;
     made->fixed = source->fixed;
@@ -75,7 +77,7 @@ int kw_program_relay(kw_draw *draw, kw_program *program, int from) {
     call->outs[0] = to;
     call->places[op->op.in_place ? 1 : 0] = from;
     if (relay == ADDS) {
-      call->places[1] = kw_program_add_storage(program, source->dtype, count, false);
+      call->places[1] = kw_program_add_storage(program, source->device, source->dtype, count, false);
       program->storages[call->places[1]].fill = KW_FILL_ZERO;
       program->storages[call->places[1]].fixed = true;
     }

@@ -26,6 +26,11 @@ static const char head[] =
     "  exit(2);\n"
     "}\n"
     "#define OK(call) check(call, #call)\n\n"
+    "static kw_device *device, *second;\n\n"
+    "static void wait_for_all(void) {\n"
+    "  OK(kw_device_synchronize(device));\n"
+    "  if (second) OK(kw_device_synchronize(second));\n"
+    "}\n\n"
     "/* Gives work a chance to run that should not yet. */\n"
     "static void linger(kw_stream *stream) {\n"
     "  kw_tensor *tensor = NULL;\n"
@@ -43,6 +48,11 @@ static const char hold[] =
     "static void KW_CALL hold(void *flag) {\n"
     "  while (!atomic_load((atomic_int *)flag)) sched_yield();\n"
     "}\n\n";
+
+/* By device. */
+static const char *const devices[] = {"device", "second"};
+static const char *const generators[] = {"generator", "generator_of_second"};
+static const char *const defaults[] = {"kw_generator_default(device)", "kw_generator_default(second)"};
 
 static void put_dtype(FILE *out, kw_dtype dtype) {
   fputs("KW_", out);
@@ -128,7 +138,7 @@ static void put_argument(FILE *out, const kw_program_call *call, uint32_t index)
       fputc(')', out);
       break;
     case KW_TAG_GENERATOR:
-      fputs("kw_arg_generator(generator)", out);
+      fprintf(out, "kw_arg_generator(%s)", generators[call->device]);
       break;
     case KW_TAG_SCALAR:
       put_scalar(out, &value);
@@ -158,7 +168,7 @@ static void put_generator(FILE *out, const kw_program_call *call, bool in_graph)
   fprintf(out,
           "    OK(kw_generator_set_state(%s, &(kw_generator_state){.struct_size = sizeof(kw_generator_state), .seed = "
           "UINT64_C(%" PRIu64 "), .offset = UINT64_C(%" PRIu64 ")}));\n",
-          named ? "generator" : "kw_generator_default(device)", rng.seed, rng.offset);
+          named ? generators[call->device] : defaults[call->device], rng.seed, rng.offset);
 }
 
 /* Of a call that is made under autocast: sets it. */
@@ -222,8 +232,8 @@ static void put_generators(FILE *out, const kw_program *p, uint32_t graph, uint3
     const bool mine = act->kind == KW_ACT_CALL && act->graph == graph;
     random |= mine && kw_suite_op_generator(p->calls[act->index].c.op) >= 0;
   }
-  static const char *const names[] = {"generator", "kw_generator_default(device)"};
-  for (uint32_t i = 0; i < 2 && random; i++) {
+  const char *const names[] = {generators[0], defaults[0], generators[1], defaults[1]};
+  for (uint32_t i = 0; i < (p->two ? 4 : 2) && random; i++) {
     fprintf(out,
             "  OK(kw_generator_set_state(%s, &(kw_generator_state){.struct_size = sizeof(kw_generator_state), .seed = "
             "UINT64_C(%" PRIu64 "), .offset = %" PRIu64 "}));\n",
@@ -237,9 +247,21 @@ static void put_again(FILE *out, const kw_program *p, uint32_t graph) {
   for (uint32_t a = 0; a < p->act_count; a++) {
     if (p->acts[a].kind != KW_ACT_CALL || p->acts[a].graph != graph) continue;
     put_call(out, &p->calls[p->acts[a].index], p->acts[a].stream, true, true);
-    fputs("  OK(kw_device_synchronize(device));\n", out);
+    fputs("  wait_for_all();\n", out);
   }
   fputs("  }\n", out);
+}
+
+static void put_copy(FILE *out, const kw_program *p, const kw_program_act *act) {
+  const kw_program_storage *s = &p->storages[act->index];
+  const uint64_t count = s->size / kw_element_size(s->dtype);
+  fputs("  {\n    kw_tensor *from = NULL, *to = NULL;\n", out);
+  fprintf(out, "    OK(kw_tensor_as_strided(t[%u], 1, (int64_t[]){%" PRIu64 "}, (int64_t[]){1}, 0, &from));\n",
+          act->index, count);
+  fprintf(out, "    OK(kw_tensor_as_strided(t[%u], 1, (int64_t[]){%" PRIu64 "}, (int64_t[]){1}, 0, &to));\n", act->to,
+          count);
+  fprintf(out, "    OK(kw_tensor_copy_async(to, s[%u], from, s[%u]));\n", act->stream, act->from);
+  fputs("    kw_tensor_release(from);\n    kw_tensor_release(to);\n  }\n", out);
 }
 
 static void put_act(FILE *out, const kw_program *p, uint32_t index) {
@@ -272,6 +294,9 @@ static void put_act(FILE *out, const kw_program *p, uint32_t index) {
       fprintf(out, "  if (!waited) OK(kw_graph_launch(g[%u], s[%u]));\n", act->index, act->stream);
       put_again(out, p, act->index);
       break;
+    case KW_ACT_COPY:
+      put_copy(out, p, act);
+      break;
     case KW_ACT_OPEN:
       fprintf(out, "  if (!waited) linger(beside);\n  atomic_store(&open_now[%u], 1);\n", act->stream);
       break;
@@ -281,7 +306,7 @@ static void put_act(FILE *out, const kw_program *p, uint32_t index) {
     put_generators(out, p, act->graph, 0);
     fprintf(out, "  if (!waited) OK(kw_graph_launch(g[%u], s[%u]));\n", act->graph, act->stream);
   }
-  fputs("  if (waited) OK(kw_device_synchronize(device));\n", out);
+  fputs("  if (waited) wait_for_all();\n", out);
 }
 
 static void put_data(FILE *out, const kw_program *p) {
@@ -305,28 +330,42 @@ static void put_data(FILE *out, const kw_program *p) {
   }
 }
 
-static void put_begin(FILE *out, const kw_program *p, const kw_program_order *order) {
+/* What a device has of its own: streams, events, a generator. */
+static void put_objects(FILE *out, const kw_program *p, const kw_program_order *order) {
+  for (uint32_t d = 0; d < (p->two ? 2 : 1); d++) {
+    fprintf(out, "  kw_generator *%s = NULL;\n  OK(kw_generator_create(%s, 0, &%s));\n", generators[d], devices[d],
+            generators[d]);
+  }
+  for (uint32_t s = 0; s < p->stream_count; s++) {
+    if (s > 0 || p->two) fprintf(out, "  OK(kw_stream_create(%s, &s[%u]));\n", devices[kw_program_device_of(p, s)], s);
+  }
+  if (!p->two) fputs("  s[0] = kw_stream_default(device);\n", out);
+  for (uint32_t i = 0; i < order->step_count; i++) {
+    const kw_program_step *step = &order->steps[i];
+    if (step->kind != KW_STEP_RECORD) continue;
+    fprintf(out, "  OK(kw_event_create(%s, &e[%u]));\n", devices[kw_program_device_of(p, step->stream)], step->event);
+  }
+}
+
+static void put_begin(FILE *out, const kw_program *p, const kw_program_order *order, const char *second) {
   fprintf(
       out,
       "/* Runs the program; `waited`: with a wait for the device after each act, and without events. What it leaves "
       "is in out. */\n"
-      "static void run(kw_device *device, int waited, unsigned char **out) {\n"
-      "  kw_stream *s[%d] = {kw_stream_default(device), NULL}, *beside = NULL;\n"
+      "static void run(int waited, unsigned char **out) {\n"
+      "  kw_stream *s[%d] = {NULL}, *beside = NULL;\n"
       "  kw_event *e[%u] = {NULL};\n"
       "  kw_tensor *t[%u] = {NULL};\n"
       "  kw_graph *g[%u] = {NULL};\n"
-      "  kw_generator *generator = NULL;\n"
-      "  OK(kw_generator_create(device, 0, &generator));\n"
       "  OK(kw_stream_create(device, &beside));\n"
-      "  for (int i = 0; i < 4; i++) atomic_store(&open_now[i], 0);\n"
-      "  for (int i = 1; i < %u; i++) OK(kw_stream_create(device, &s[i]));\n"
-      "  for (int i = 0; i < %u; i++) OK(kw_event_create(device, &e[i]));\n",
-      KW_PROGRAM_STREAMS, order->event_count + 1, p->storage_count + 1, KW_PROGRAM_GRAPHS + 1, p->stream_count,
-      order->event_count + 1);
+      "  for (int i = 0; i < 4; i++) atomic_store(&open_now[i], 0);\n",
+      KW_PROGRAM_STREAMS, order->event_count + 1, p->storage_count + 1, KW_PROGRAM_GRAPHS + 1);
+  if (p->two) fprintf(out, "  OK(kw_device_open(\"%s\", &second));\n", second);
+  put_objects(out, p, order);
   for (uint32_t s = 0; s < p->storage_count; s++) {
     const kw_program_storage *storage = &p->storages[s];
     if (!storage->used || storage->maker >= 0) continue;
-    fprintf(out, "  OK(kw_tensor_create(device, ");
+    fprintf(out, "  OK(kw_tensor_create(%s, ", devices[storage->device]);
     put_dtype(out, storage->dtype);
     fprintf(out, ", 1, (int64_t[]){%" PRIu64 "}, &t[%u]));\n  OK(kw_tensor_write(t[%u], i%u));\n",
             storage->size / kw_element_size(storage->dtype), s, s, s);
@@ -338,7 +377,7 @@ static void put_end(FILE *out, const kw_program *p, const kw_program_order *orde
   uint32_t last[KW_PROGRAM_STREAMS];
   const uint32_t used = kw_program_last_streams(p, last);
   for (uint32_t s = 0; s < used; s++) fprintf(out, "  OK(kw_stream_synchronize(s[%u]));\n", last[s]);
-  fputs("  OK(kw_device_synchronize(device));\n", out);
+  fputs("  wait_for_all();\n", out);
   for (uint32_t s = 0; s < p->storage_count; s++) {
     if (!p->storages[s].used || p->storages[s].leaf) continue;
     fprintf(out, "  out[%u] = calloc(%" PRIu64 ", 1);\n  if (t[%u]) OK(kw_tensor_read(t[%u], out[%u]));\n", s,
@@ -348,9 +387,11 @@ static void put_end(FILE *out, const kw_program *p, const kw_program_order *orde
           "  for (int i = 0; i < %u; i++) kw_tensor_release(t[i]);\n"
           "  for (int i = 0; i < %u; i++) kw_graph_destroy(g[i]);\n"
           "  for (int i = 0; i < %u; i++) kw_event_destroy(e[i]);\n"
-          "  for (int i = 1; i < 4; i++) kw_stream_destroy(s[i]);\n"
-          "  kw_stream_destroy(beside);\n  kw_generator_destroy(generator);\n}\n\n",
-          p->storage_count + 1, KW_PROGRAM_GRAPHS + 1, order->event_count + 1);
+          "  for (int i = %d; i < 4; i++) kw_stream_destroy(s[i]);\n"
+          "  kw_stream_destroy(beside);\n  kw_generator_destroy(generator);\n",
+          p->storage_count + 1, KW_PROGRAM_GRAPHS + 1, order->event_count + 1, p->two ? 0 : 1);
+  if (p->two) fputs("  kw_generator_destroy(generator_of_second);\n  OK(kw_device_close(second));\n", out);
+  fputs("}\n\n", out);
 }
 
 /* The function that prints element `at` of what differs, by its bits and, of a float or whole number, its value. */
@@ -372,12 +413,10 @@ static void put_main(FILE *out, const kw_program *p, const char *device, const c
       "}\n\n"
       "int main(void) {\n"
       "  static unsigned char *out[2][%u];\n"
-      "  kw_device *device = NULL;\n"
       "  int wrong = 0;\n",
       p->storage_count + 1);
   if (plugin) fprintf(out, "  OK(kw_plugin_load(\"%s\"));\n", plugin);
-  fprintf(out, "  OK(kw_device_open(\"%s\", &device));\n  run(device, 0, out[0]);\n  run(device, 1, out[1]);\n",
-          device);
+  fprintf(out, "  OK(kw_device_open(\"%s\", &device));\n  run(0, out[0]);\n  run(1, out[1]);\n", device);
   for (uint32_t s = 0; s < p->storage_count; s++) {
     if (!p->storages[s].used || p->storages[s].leaf) continue;
     fprintf(out, "  wrong += compare(out[0][%u], out[1][%u], %" PRIu64 ", %zu, %u);\n", s, s, p->storages[s].size,
@@ -386,7 +425,8 @@ static void put_main(FILE *out, const kw_program *p, const char *device, const c
   fputs("  OK(kw_device_close(device));\n  if (!wrong) printf(\"no difference\\n\");\n  return wrong > 0;\n}\n", out);
 }
 
-char *kw_program_source(const kw_program *p, const kw_program_order *order, const char *device, const char *plugin) {
+char *kw_program_source(const kw_program *p, const kw_program_order *order, const char *device, const char *second,
+                        const char *plugin) {
   char *source = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&source, &size);
@@ -400,7 +440,7 @@ char *kw_program_source(const kw_program *p, const kw_program_order *order, cons
   for (uint32_t a = 0; a < p->act_count; a++) holds |= p->acts[a].kind == KW_ACT_HOLD;
   if (holds) fputs(hold, out);
   put_data(out, p);
-  put_begin(out, p, order);
+  put_begin(out, p, order, second);
   for (uint32_t i = 0; i < order->step_count; i++) {
     const kw_program_step *step = &order->steps[i];
     if (step->kind == KW_STEP_ACT) put_act(out, p, step->act);

@@ -53,7 +53,8 @@ static void put_transfer(FILE *out, const char *what, const kw_program_act *act)
 }
 
 static void put_act(FILE *out, const kw_program *program, const kw_program_act *act) {
-  fprintf(out, "%4u  stream %u: ", act->number, act->stream);
+  fprintf(out, "%4u  stream %u%s: ", act->number, act->stream,
+          kw_program_device_of(program, act->stream) ? " of the second device" : "");
   switch (act->kind) {
     case KW_ACT_CALL:
       put_call(out, &program->calls[act->index]);
@@ -72,6 +73,9 @@ static void put_act(FILE *out, const kw_program *program, const kw_program_act *
       break;
     case KW_ACT_OPEN:
       fputs("open", out);
+      break;
+    case KW_ACT_COPY:
+      fprintf(out, "copy t%u of stream %u to t%u", act->index, act->from, act->to);
       break;
     case KW_ACT_LAUNCH:
       fprintf(out, "launch graph %u once more", act->index);

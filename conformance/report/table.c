@@ -33,6 +33,8 @@ static void put_failure(const kw_report *report, const kw_report_case *c, const 
   if (c->passes_alone) fprintf(out, "    %s\n", kw_report_case_alone(c));
   put_lines(out, replay);
   if (c->smallest) fprintf(out, "    smallest failing: %s, on %s\n", c->smallest, c->smallest_tensors);
+  if (strncmp(c->id, "programs/", 9) == 0)
+    fprintf(out, "    as C: %s --case '%s' --source\n", report->replay, c->smallest ? c->smallest : c->id);
   if (group && group->count > 1) {
     char *where = kw_report_group_where(report, group);
     fprintf(out, "    %u alike: %s\n", group->count, where);

@@ -16,6 +16,7 @@ void kw_device_facts_write(const kw_device_facts *facts, kw_message *message) {
   kw_message_put_string(message, facts->product ? facts->product : "");
   kw_message_put_string(message, facts->driver ? facts->driver : "");
   kw_message_put_string(message, facts->plugin_path ? facts->plugin_path : "");
+  kw_message_put_string(message, facts->second ? facts->second : "");
   kw_message_put_u32(message, facts->emulated);
   kw_message_put_u64(message, facts->native);
   kw_message_put_u64(message, facts->flush);
@@ -72,6 +73,7 @@ bool kw_device_facts_read(kw_message *message, kw_device_facts *out_facts) {
   out_facts->product = strdup(kw_message_get_string(message));
   out_facts->driver = strdup(kw_message_get_string(message));
   out_facts->plugin_path = strdup(kw_message_get_string(message));
+  out_facts->second = strdup(kw_message_get_string(message));
   out_facts->emulated = kw_message_get_u32(message) != 0;
   out_facts->native = kw_message_get_u64(message);
   out_facts->flush = kw_message_get_u64(message);
@@ -105,6 +107,7 @@ void kw_device_facts_free(kw_device_facts *facts) {
   free(facts->product);
   free(facts->driver);
   free(facts->plugin_path);
+  free(facts->second);
   free(facts->ops);
   for (uint32_t i = 0; i < facts->contract_count; i++) free(facts->contracts[i]);
   free(facts->contracts);

@@ -23,6 +23,7 @@ typedef struct kw_device_facts {
   char *product;
   char *driver;      /* its version, as the plugin tells it */
   char *plugin_path; /* of the device's plugin, as loaded */
+  char *second;      /* another device of the plugin; "" where it has only one */
   bool emulated;
   uint64_t native; /* KW_NATIVE_*: what the plugin implements itself */
   uint64_t flush;  /* dtypes whose subnormals it may replace by zero, KW_DTYPE_BIT */

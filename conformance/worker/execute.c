@@ -14,7 +14,7 @@
 enum { PIECES = 8, BALLAST = 40 * PIECES };
 
 typedef struct execution {
-  kw_device *device;
+  kw_device *devices[2]; /* the second NULL where the program has only one */
   const kw_program *p;
   const kw_program_order *order;
   bool waited;
@@ -24,7 +24,7 @@ typedef struct execution {
   kw_stream *beside;           /* of no act */
   kw_tensor *ballast[BALLAST]; /* keep_back */
   uint32_t ballast_count;
-  kw_generator *generator;
+  kw_generator *generators[2];
   kw_event **events;
   kw_plan *plans[KW_PROGRAM_CALLS];
   void *written[KW_PROGRAM_ACTS];
@@ -32,6 +32,12 @@ typedef struct execution {
   kw_graph *graphs[KW_PROGRAM_GRAPHS + 1];
   uint32_t recording; /* the graph; 0: none */
 } execution;
+
+static kw_status wait_for_all(const execution *x) {
+  const kw_status status = kw_device_synchronize(x->devices[0]);
+  const kw_status other = x->devices[1] ? kw_device_synchronize(x->devices[1]) : KW_OK;
+  return status == KW_OK ? other : status;
+}
 
 size_t kw_program_dense_size(const kw_case_tensor *tensor) {
   return (size_t)tensor->numel * kw_element_size(tensor->dtype);
@@ -68,7 +74,7 @@ static kw_status make_storages(execution *x) {
     if (!storage->used || storage->maker >= 0) continue;
     void *bytes = need(storage->size);
     kw_program_fill(x->p, s, storage->fill, bytes);
-    status = make_storage(x->device, storage, bytes, &x->bases[s]);
+    status = make_storage(x->devices[storage->device], storage, bytes, &x->bases[s]);
     free(bytes);
   }
   return status;
@@ -103,17 +109,29 @@ static kw_status scrub(execution *x, uint32_t stream) {
   return status == KW_OK ? late : status;
 }
 
-static kw_status begin(execution *x) {
-  kw_status status = kw_memory_trim(x->device);
-  x->streams[0] = kw_stream_default(x->device);
-  for (uint32_t s = 1; s < x->p->stream_count && status == KW_OK; s++)
-    status = kw_stream_create(x->device, &x->streams[s]);
-  for (uint32_t s = 0; s < x->p->stream_count && status == KW_OK; s++) status = scrub(x, s);
-  if (status == KW_OK) status = kw_stream_create(x->device, &x->beside);
-  if (status == KW_OK) status = kw_generator_create(x->device, 0, &x->generator);
+static kw_status make_events(execution *x) {
+  kw_status status = KW_OK;
   x->events = need(x->order->event_count * sizeof(kw_event *));
-  for (uint32_t e = 0; e < x->order->event_count && status == KW_OK && !x->waited; e++)
-    status = kw_event_create(x->device, &x->events[e]);
+  for (uint32_t i = 0; i < x->order->step_count && status == KW_OK && !x->waited; i++) {
+    const kw_program_step *step = &x->order->steps[i];
+    if (step->kind == KW_STEP_RECORD)
+      status = kw_event_create(x->devices[kw_program_device_of(x->p, step->stream)], &x->events[step->event]);
+  }
+  return status;
+}
+
+static kw_status begin(execution *x) {
+  kw_status status = KW_OK;
+  for (uint32_t d = 0; d < 2 && x->devices[d] && status == KW_OK; d++) {
+    status = kw_memory_trim(x->devices[d]);
+    if (status == KW_OK) status = kw_generator_create(x->devices[d], 0, &x->generators[d]);
+  }
+  if (!x->p->two) x->streams[0] = kw_stream_default(x->devices[0]);
+  for (uint32_t s = x->p->two ? 0 : 1; s < x->p->stream_count && status == KW_OK; s++)
+    status = kw_stream_create(x->devices[kw_program_device_of(x->p, s)], &x->streams[s]);
+  for (uint32_t s = 0; s < x->p->stream_count && status == KW_OK; s++) status = scrub(x, s);
+  if (status == KW_OK) status = kw_stream_create(x->devices[0], &x->beside);
+  if (status == KW_OK) status = make_events(x);
   return status == KW_OK ? make_storages(x) : status;
 }
 
@@ -161,7 +179,7 @@ static kw_status make_arguments(const execution *x, const kw_program_call *call,
     if (a->args[i].tag == KW_TAG_TENSOR) a->args[i] = kw_arg_tensor(a->tensors[i]);
     if (a->args[i].tag == KW_TAG_TENSOR_LIST)
       a->args[i] = kw_arg_tensor_list(&a->tensors[c->args[i].first], a->args[i].count);
-    if (a->args[i].tag == KW_TAG_GENERATOR) a->args[i] = kw_arg_generator(x->generator);
+    if (a->args[i].tag == KW_TAG_GENERATOR) a->args[i] = kw_arg_generator(x->generators[call->device]);
   }
   return status;
 }
@@ -181,15 +199,20 @@ static kw_status set_generator(const execution *x, const kw_program_call *call, 
   const bool named = kw_case_arg_value(&call->c, (uint32_t)index).tag == KW_TAG_GENERATOR;
   const kw_rng rng = kw_case_rng(&call->c, call->seed, 0);
   const kw_generator_state state = {.struct_size = sizeof state, .seed = rng.seed, .offset = rng.offset};
-  return kw_generator_set_state(named ? x->generator : kw_generator_default(x->device), &state);
+  return kw_generator_set_state(named ? x->generators[call->device] : kw_generator_default(x->devices[call->device]),
+                                &state);
 }
 
 /* What the random ops of a graph draw from: the same for both generators, another one at each launch. */
 static kw_status set_generators(const execution *x, uint32_t graph, uint32_t launch) {
   const kw_generator_state state = {
       .struct_size = sizeof state, .seed = kw_program_launch_seed(x->p, graph, launch), .offset = launch};
-  const kw_status status = kw_generator_set_state(x->generator, &state);
-  return status == KW_OK ? kw_generator_set_state(kw_generator_default(x->device), &state) : status;
+  kw_status status = KW_OK;
+  for (uint32_t d = 0; d < 2 && x->devices[d] && status == KW_OK; d++) {
+    status = kw_generator_set_state(x->generators[d], &state);
+    if (status == KW_OK) status = kw_generator_set_state(kw_generator_default(x->devices[d]), &state);
+  }
+  return status;
 }
 
 /* The results that core has allocated are the program's storages. Where the device did not take the call, the host
@@ -208,7 +231,7 @@ static kw_status take_results(execution *x, uint32_t index, const call_arguments
     if (x->out->refused[index]) {
       void *bytes = need(storage->size);
       kw_program_fill(x->p, (uint32_t)place, storage->instead, bytes);
-      status = *base ? kw_tensor_write(*base, bytes) : make_storage(x->device, storage, bytes, base);
+      status = *base ? kw_tensor_write(*base, bytes) : make_storage(x->devices[storage->device], storage, bytes, base);
       free(bytes);
     } else if (!*base || kw_tensor_describe(*base)->dtype != wanted->dtype ||
                kw_tensor_describe(*base)->numel != wanted->numel) {
@@ -240,7 +263,7 @@ static kw_status record_inputs(execution *x, uint32_t index) {
 /* And what the results hold just after it. */
 static kw_status record_results(execution *x, uint32_t index) {
   const kw_program_call *call = &x->p->calls[index];
-  kw_status status = kw_device_synchronize(x->device);
+  kw_status status = wait_for_all(x);
   for (uint32_t r = 0; r < call->c.result_count && status == KW_OK; r++) {
     if (call->outs[r] < 0) continue;
     void *bytes = need(x->p->storages[call->outs[r]].size);
@@ -253,8 +276,12 @@ static kw_status record_results(execution *x, uint32_t index) {
 }
 
 static uint64_t segments(const execution *x) {
-  kw_memory_stats stats = {.struct_size = sizeof stats};
-  return kw_memory_get_stats(x->device, &stats) == KW_OK ? stats.plugin_allocs : 0;
+  uint64_t count = 0;
+  for (uint32_t d = 0; d < 2 && x->devices[d]; d++) {
+    kw_memory_stats stats = {.struct_size = sizeof stats};
+    if (kw_memory_get_stats(x->devices[d], &stats) == KW_OK) count += stats.plugin_allocs;
+  }
+  return count;
 }
 
 static kw_status make_call(execution *x, uint32_t index, uint32_t on, bool in_graph) {
@@ -345,7 +372,7 @@ static kw_status repeat_calls(execution *x, uint32_t graph, uint32_t launch) {
     const kw_program_act *act = &x->p->acts[a];
     if (act->kind != KW_ACT_CALL || act->graph != graph) continue;
     status = make_call(x, act->index, act->stream, true);
-    if (status == KW_OK) status = kw_device_synchronize(x->device);
+    if (status == KW_OK) status = wait_for_all(x);
   }
   return status;
 }
@@ -370,6 +397,18 @@ static kw_status transfer(execution *x, uint32_t act) {
   return status;
 }
 
+static kw_status copy(const execution *x, const kw_program_act *a) {
+  const kw_program_storage *s = &x->p->storages[a->index];
+  const int64_t count = (int64_t)(s->size / kw_element_size(s->dtype)), step = 1;
+  kw_tensor *from = NULL, *to = NULL;
+  kw_status status = kw_tensor_as_strided(x->bases[a->index], 1, &count, &step, 0, &from);
+  if (status == KW_OK) status = kw_tensor_as_strided(x->bases[a->to], 1, &count, &step, 0, &to);
+  if (status == KW_OK) status = kw_tensor_copy_async(to, x->streams[a->stream], from, x->streams[a->from]);
+  kw_tensor_release(from);
+  kw_tensor_release(to);
+  return status;
+}
+
 static kw_status do_act(execution *x, uint32_t act) {
   const kw_program_act *a = &x->p->acts[act];
   kw_stream *stream = x->streams[a->stream];
@@ -388,6 +427,8 @@ static kw_status do_act(execution *x, uint32_t act) {
       return x->waited ? KW_OK : kw_hold_close(stream, &x->holds[a->stream]);
     case KW_ACT_LAUNCH:
       return x->waited ? repeat_calls(x, a->index, 1 + a->number) : launch(x, a->index, a->stream, 1 + a->number);
+    case KW_ACT_COPY:
+      return copy(x, a);
     case KW_ACT_OPEN:
       if (!x->waited) open_hold(x, a->stream);
       return KW_OK;
@@ -398,7 +439,7 @@ static kw_status do_act(execution *x, uint32_t act) {
 static kw_status do_step(execution *x, const kw_program_step *step) {
   if (step->kind == KW_STEP_ACT) {
     const kw_status status = do_act(x, step->act);
-    return status == KW_OK && x->waited ? kw_device_synchronize(x->device) : status;
+    return status == KW_OK && x->waited ? wait_for_all(x) : status;
   }
   if (x->waited) return KW_OK;
   return step->kind == KW_STEP_RECORD ? kw_event_record(x->events[step->event], x->streams[step->stream])
@@ -442,19 +483,24 @@ static void end(execution *x) {
   for (uint32_t c = 0; c < KW_PROGRAM_CALLS; c++) kw_plan_destroy(x->plans[c]);
   for (uint32_t s = 0; s < KW_PROGRAM_STORAGES; s++) kw_tensor_release(x->bases[s]);
   for (uint32_t e = 0; x->events && e < x->order->event_count; e++) kw_event_destroy(x->events[e]);
-  for (uint32_t s = 1; s < KW_PROGRAM_STREAMS; s++) kw_stream_destroy(x->streams[s]);
+  for (uint32_t s = x->p->two ? 0 : 1; s < KW_PROGRAM_STREAMS; s++) kw_stream_destroy(x->streams[s]);
   for (uint32_t b = 0; b < x->ballast_count; b++) kw_tensor_release(x->ballast[b]);
   kw_stream_destroy(x->beside);
-  kw_generator_destroy(x->generator);
+  for (uint32_t d = 0; d < 2; d++) kw_generator_destroy(x->generators[d]);
   for (uint32_t a = 0; a < KW_PROGRAM_ACTS; a++) free(x->written[a]);
   free(x->events);
 }
 
-void kw_execute(kw_device *device, const kw_program *program, const kw_program_order *order, bool waited,
-                kw_execution *out) {
+void kw_execute(kw_device *device, const char *second, const kw_program *program, const kw_program_order *order,
+                bool waited, kw_execution *out) {
   execution *x = need(sizeof *x);
-  *x = (execution){.device = device, .p = program, .order = order, .waited = waited, .out = out};
+  *x = (execution){.devices = {device}, .p = program, .order = order, .waited = waited, .out = out};
   memset(out, 0, sizeof *out);
+  if (program->two && kw_device_open(second, &x->devices[1]) != KW_OK) {
+    snprintf(out->untried, sizeof out->untried, "%s cannot be opened: %s", second, kw_error_message());
+    free(x);
+    return;
+  }
   const kw_status begun = begin(x);
   if (begun == KW_OK) {
     do_steps(x);
@@ -468,10 +514,11 @@ void kw_execute(kw_device *device, const kw_program *program, const kw_program_o
     const kw_status status = kw_stream_synchronize(x->streams[last[s]]);
     if (status != KW_OK) fail(x, "at the end", status);
   }
-  const kw_status late = kw_device_synchronize(device);
+  const kw_status late = wait_for_all(x);
   if (late != KW_OK) fail(x, "at the end", late);
   read_all(x);
   end(x);
+  if (x->devices[1] && kw_device_close(x->devices[1]) != KW_OK) fail(x, "closing the second device", KW_ERR_BUSY);
   free(x);
 }
 

@@ -17,12 +17,14 @@ typedef struct kw_execution {
   bool refused[KW_PROGRAM_CALLS];  /* the device does not take the call */
   /* waited run, dense: what a call had, and what it gave */
   void *inputs[KW_PROGRAM_CALLS][KW_CASE_TENSORS], *results[KW_PROGRAM_CALLS][KW_SUITE_RESULTS];
+  char untried[400];  /* why the program could not be run: no second device; "" */
   char failure[1200]; /* a call that failed; "" */
 } kw_execution;
 
-/* Runs it freely, or with a wait for the device after each act. */
-void kw_execute(kw_device *device, const kw_program *program, const kw_program_order *order, bool waited,
-                kw_execution *out);
+/* Runs it freely, or with a wait for the device after each act; `second` is the name of the other device, for programs
+ * that have two. */
+void kw_execute(kw_device *device, const char *second, const kw_program *program, const kw_program_order *order,
+                bool waited, kw_execution *out);
 void kw_execution_free(kw_execution *execution);
 
 /* Bytes of a dense tensor. */

@@ -70,12 +70,14 @@ static void list_judged(runs *r, kw_program_run *run) {
 static void run_twice(kw_worker *w, runs *r, kw_program_run *run, char *text, size_t size) {
   kw_program_order_make(&r->program, &r->order);
   kw_math_mode_set(KW_MATH_HIGHEST);
-  kw_execute(w->device, &r->program, &r->order, false, &r->free);
+  kw_execute(w->device, w->facts.second, &r->program, &r->order, false, &r->free);
+  run->untried = r->free.untried;
+  if (*run->untried) return;
   if (*r->free.failure) {
     snprintf(text, size, "%s", r->free.failure);
     return;
   }
-  kw_execute(w->device, &r->program, &r->order, true, &r->waited);
+  kw_execute(w->device, w->facts.second, &r->program, &r->order, true, &r->waited);
   if (*r->waited.failure) {
     snprintf(text, size, "%s", r->waited.failure);
     return;
@@ -94,7 +96,7 @@ void kw_worker_program(kw_worker *w, const char *id, kw_message *out_message) {
   if (!r) abort();
   char text[1300] = "";
   const double start = kw_clock_seconds();
-  kw_program_run run = {.id = id, .failure = text, .seen = r->seen, .judged = r->judged};
+  kw_program_run run = {.id = id, .failure = text, .untried = "", .seen = r->seen, .judged = r->judged};
   if (kw_program_make(id, w->seed, &w->facts, &r->program)) {
     run_twice(w, r, &run, text, sizeof text);
   } else {

@@ -86,16 +86,26 @@ static void list_ops(kw_worker *w) {
   for (uint32_t i = 0; i < w->facts.op_count; i++) w->ops[i] = w->facts.ops[i].op;
 }
 
-static const char *plugin_path_of(kw_device *device) {
+/* Where the device's plugin lies, and the first other device that it has. */
+static void find_plugin(kw_worker *w) {
   uint32_t count = 0;
+  uint32_t plugin = UINT32_MAX;
   kw_device_count(&count);
   for (uint32_t i = 0; i < count; i++) {
     kw_device_entry entry = {.struct_size = sizeof entry};
-    kw_plugin_report report = {.struct_size = sizeof report};
-    if (kw_device_get_entry(i, &entry) != KW_OK || strcmp(entry.name, kw_device_name(device)) != 0) continue;
-    if (kw_plugin_get_report(entry.plugin, &report) == KW_OK) return report.path;
+    const bool there = kw_device_get_entry(i, &entry) == KW_OK;
+    if (there && strcmp(entry.name, kw_device_name(w->device)) == 0) plugin = entry.plugin;
   }
-  return "";
+  kw_plugin_report report = {.struct_size = sizeof report};
+  const bool known = plugin != UINT32_MAX && kw_plugin_get_report(plugin, &report) == KW_OK;
+  w->facts.plugin_path = strdup(known ? report.path : "");
+  const char *second = "";
+  for (uint32_t i = 0; i < count && known && !*second; i++) {
+    kw_device_entry entry = {.struct_size = sizeof entry};
+    if (kw_device_get_entry(i, &entry) != KW_OK || entry.plugin != plugin) continue;
+    if (strcmp(entry.name, kw_device_name(w->device)) != 0) second = entry.name;
+  }
+  w->facts.second = strdup(second);
 }
 
 static void refuse(kw_worker *w, kw_status status, const char *what, const char *name) {
@@ -147,7 +157,7 @@ void kw_worker_open(kw_worker *w, const char *device, char *const *plugins, uint
   w->facts.native = kw_device_native(w->device);
   w->facts.emulated = (info.flags & KW_DEVICE_EMULATED) != 0;
   w->facts.flush = info.flush_subnormal.bits[0];
-  w->facts.plugin_path = strdup(plugin_path_of(w->device));
+  find_plugin(w);
   list_ops(w);
 }
 
