@@ -36,41 +36,6 @@ enum {
   MORE = 2 /* times as much of what brings the same ops together, in programs of few ops */
 };
 
-kw_program_act *kw_program_add_act(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t index,
-                                   uint32_t stream) {
-  (void)draw;
-  if (program->act_count == KW_PROGRAM_ACTS) return NULL;
-  kw_program_act *act = &program->acts[program->act_count];
-  *act = (kw_program_act){.kind = kind, .number = program->act_count, .index = index, .stream = stream};
-  program->act_count++;
-  return act;
-}
-
-/* What follows may well use what this act changes. */
-static void note_hot(kw_draw *draw, const kw_program *program, const kw_program_act *act) {
-  kw_program_use uses[KW_PROGRAM_USES];
-  const uint32_t count = kw_program_uses(program, act, uses);
-  draw->hot_count = 0;
-  for (uint32_t u = count; u-- > 0 && draw->hot_count < KW_DRAW_HOT;) {
-    if (uses[u].changes) draw->hot[draw->hot_count++] = uses[u].storage;
-  }
-}
-
-bool kw_program_add_call(kw_draw *draw, kw_program *program, uint32_t index) {
-  kw_program_act *act = kw_program_add_act(draw, program, KW_ACT_CALL, index, draw->stream);
-  if (!act) return false;
-  act->graph = draw->graph_calls > 0 ? draw->graph : 0;
-  note_hot(draw, program, act);
-  kw_program_use uses[KW_PROGRAM_USES];
-  const uint32_t count = kw_program_uses(program, act, uses);
-  for (uint32_t u = 0; u < count && act->graph; u++) { /* it may be launched once more at any time */
-    program->storages[uses[u].storage].kept = true;
-  }
-  kw_program_call *call = &program->calls[index];
-  call->loose |= act->graph && kw_suite_op_generator(call->c.op) >= 0; /* its state is that of the launch */
-  return true;
-}
-
 /* Some storage that something may still read, or the number of them when there is none. */
 static uint32_t draw_storage(kw_draw *draw, const kw_program *program, bool changes) {
   for (int try = 0; try < 8 && program->storage_count > 0; try++) {
@@ -140,7 +105,7 @@ static void copy(kw_draw *draw, kw_program *program) {
   made->call = source.call;
   made->tensor = source.tensor;
   draw->stream = act->stream;
-  note_hot(draw, program, act);
+  kw_program_note_hot(draw, program, act);
 }
 
 /* Reads or writes a storage: all of it, or what lies behind its first element. */
@@ -153,7 +118,7 @@ static void transfer(kw_draw *draw, kw_program *program, kw_act_kind kind, uint3
   const bool part = count > 1 && kw_draw_percent(draw, 50);
   act->first = part ? 1 + kw_draw_below(draw, (uint32_t)(count - 1 < 8 ? count - 1 : 8)) : 0;
   act->count = count - act->first;
-  if (kind == KW_ACT_WRITE) note_hot(draw, program, act);
+  if (kind == KW_ACT_WRITE) kw_program_note_hot(draw, program, act);
 }
 
 /* Writes all but the first element, on the stream of the calls. */
@@ -164,7 +129,7 @@ static void write_rest(kw_draw *draw, kw_program *program, uint32_t storage) {
   if (!act) return;
   act->first = 1;
   act->count = count - 1;
-  note_hot(draw, program, act);
+  kw_program_note_hot(draw, program, act);
 }
 
 static void release(kw_draw *draw, kw_program *program) {
@@ -257,7 +222,7 @@ static void launch(kw_draw *draw, kw_program *program, uint32_t graph) {
   const uint32_t stream = fixed ? KW_STREAM_OF_GRAPH : stream_on(program, draw_stream(draw, program), device);
   if (!fixed && kw_draw_percent(draw, CHANGED)) transfer(draw, program, KW_ACT_WRITE, changed, stream);
   kw_program_act *act = kw_program_add_act(draw, program, KW_ACT_LAUNCH, graph, stream);
-  if (act) note_hot(draw, program, act);
+  if (act) kw_program_note_hot(draw, program, act);
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
@@ -429,8 +394,22 @@ static bool play_reuse(kw_draw *draw, kw_program *program) {
   return !twin || place_and_add(draw, program, twin);
 }
 
+/* A call of any op on one device, and on the other. */
+static bool play_both(kw_draw *draw, kw_program *program) {
+  if (!program->two) return true;
+  draw->main = false;
+  draw->apart = true;
+  kw_program_call *call = kw_program_draw_call(draw, program);
+  const uint32_t first = program->call_count - 1;
+  if (!place_and_add(draw, program, call)) return false;
+  draw->stream ^= 1;
+  kw_program_call *twin = kw_program_draw_twin(draw, program, first, false);
+  draw->apart = true;
+  return !twin || place_and_add(draw, program, twin);
+}
+
 static bool play(kw_draw *draw, kw_program *program) {
-  static bool (*const scenes[])(kw_draw *, kw_program *) = {play_pair, play_again, play_graphs, play_reuse};
+  static bool (*const scenes[])(kw_draw *, kw_program *) = {play_pair, play_again, play_graphs, play_reuse, play_both};
   draw->main = true;
   const bool good = scenes[kw_draw_below(draw, sizeof scenes / sizeof scenes[0])](draw, program);
   draw->main = draw->apart = false;

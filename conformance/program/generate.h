@@ -58,6 +58,8 @@ kw_program_act *kw_program_add_act(kw_draw *draw, kw_program *program, kw_act_ki
                                    uint32_t stream);
 /* The act that the draw's stream and graph make of a call. */
 bool kw_program_add_call(kw_draw *draw, kw_program *program, uint32_t index);
+/* What follows may well use what this act changes. */
+void kw_program_note_hot(kw_draw *draw, const kw_program *program, const kw_program_act *act);
 /* Whether a call may be recorded and run again with other numbers in its inputs. */
 bool kw_program_recordable(const kw_program_call *call);
 

@@ -101,18 +101,6 @@ static bool find_place(kw_draw *draw, const kw_program *program, const kw_progra
   return false;
 }
 
-int kw_program_add_storage(kw_program *program, uint32_t device, kw_dtype dtype, uint64_t extent, bool leaf) {
-  if (program->storage_count == KW_PROGRAM_STORAGES) return KW_PLACE_NONE;
-  program->storages[program->storage_count] = (kw_program_storage){.dtype = dtype,
-                                                                   .size = extent * kw_element_size(dtype),
-                                                                   .device = device,
-                                                                   .maker = -1,
-                                                                   .relay = -1,
-                                                                   .instead = KW_FILL_VALUES,
-                                                                   .leaf = leaf};
-  return (int)program->storage_count++;
-}
-
 /* Of one tensor of the case, filled as the case says, or left as it is. */
 static int add_for(kw_program *program, const kw_program_call *call, uint32_t tensor, const kw_case_tensor *layout,
                    bool filled, bool leaf) {

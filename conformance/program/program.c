@@ -169,7 +169,7 @@ static void fill_values(kw_dtype dtype, uint64_t size, uint64_t seed, uint32_t s
   const kw_value_key key = {.seed = seed,
                             .case_hash = KW_HASH_START,
                             .arg = salt,
-                            .domain = dtype == KW_BOOL ? KW_DOMAIN_BOOL : KW_DOMAIN_ANY,
+                            .domain = dtype == KW_BOOL ? KW_DOMAIN_BOOL : KW_DOMAIN_UNIT,
                             .extent = size / item,
                             .target = dtype};
   for (uint64_t i = 0; i < size / item; i++) kw_value_make(&key, dtype, i, (char *)out_bytes + i * item);
@@ -184,10 +184,6 @@ void kw_program_fill(const kw_program *program, uint32_t storage, kw_fill fill, 
   } else if (fill == KW_FILL_VALUES) {
     fill_values(s->dtype, s->size, program->seed ^ program->number, storage, out_bytes);
   }
-}
-
-uint32_t kw_program_device_of(const kw_program *program, uint32_t stream) {
-  return program->two ? stream % 2 : 0;
 }
 
 uint64_t kw_program_launch_seed(const kw_program *program, uint32_t graph, uint32_t launch) {

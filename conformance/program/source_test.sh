@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: source_test.sh BUILD_DIRECTORY INCLUDE_DIRECTORY COMPILER
 #
-# The C that is printed for programs compiles without a warning. On the cpu device it finds no difference; on two mutants,
-# one whose products are overtaken and one whose events forget writes through strides, it shows the wrong number.
+# The C that is printed for programs compiles without a warning. On the cpu device it finds no difference; on two
+# mutants,
+# one whose products are overtaken and one whose events forget writes through strides, it shows the wrong number. Options
+# of programs that mean nothing are refused.
 build=$1
 include=$2
 cc=$3
@@ -19,6 +21,23 @@ shown() {
     "-Wl,-rpath,$build/lib" || return 2
   "$work/program"
 }
+
+# ends STATUS TEXT OPTION...: keyway conform on cpu:0 ends so, and says so.
+ends() {
+  status=$1
+  said=$2
+  shift 2
+  "$build/bin/keyway" conform --device cpu:0 "$@" >"$work/said" 2>&1
+  code=$?
+  [ $code = "$status" ] && grep -q -e "$said" "$work/said" || { echo "$*: exit code $code" && cat "$work/said" && exit 1; }
+}
+
+ends 0 "3 of 3 cases pass" --suite programs --budget 3
+ends 0 "programs/11$" --suite programs --quick --list
+for wrong in 0 3x s 100001 -1; do ends 2 "--budget takes" --suite programs --budget "$wrong"; done
+ends 0 "^#include <keyway/keyway.h>" --case programs/3@0-4s1 --source
+ends 2 "--source takes one program" --case neg/f32/one/0 --source
+ends 2 "there is no case 'programs/3@5-4'" --case programs/3@5-4
 
 for number in 0 1 2 3 4 5; do
   text=$(shown programs/$number --device cpu:0)

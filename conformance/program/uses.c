@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which storages an act reads or changes.
+ * Which storages an act reads or changes, and on which device.
  */
 #include "program/program.h"
+
+uint32_t kw_program_device_of(const kw_program *program, uint32_t stream) {
+  return program->two ? stream % 2 : 0;
+}
 
 static void add_use(kw_program_use *uses, uint32_t *count, int storage, uint32_t stream, bool changes) {
   if (storage < 0) return;
