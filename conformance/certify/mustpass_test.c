@@ -41,8 +41,7 @@ static int tear_down(void **state) {
 
 /* What a run of a level has on the device. */
 static kw_id_list ids_of_run(const char *level, kw_effort effort, kw_level_claim *out_claim) {
-  kw_run_options options = {
-      .device = "cpu:0", .seed = 1, .shard = 1, .shards = 1, .effort = effort, .programs = KW_PROGRAMS};
+  kw_run_options options = {.device = "cpu:0", .seed = 1, .shard = 1, .shards = 1, .effort = effort};
   kw_run run = {.options = &options, .facts = facts};
   kw_id_list ids = {0};
   assert_true(kw_level_parse(level, &options.level));

@@ -13,8 +13,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#define KW_PROGRAMS 100
-
 typedef struct kw_run_options {
   const char *device;
   const char *plugins[16];

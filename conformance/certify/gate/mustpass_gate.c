@@ -22,13 +22,8 @@ static int die(const char *what) {
 }
 
 static kw_run_options options_of(kw_effort effort) {
-  kw_run_options options = {.device = "cpu:0",
-                            .seed = 1,
-                            .shard = 1,
-                            .shards = 1,
-                            .effort = effort,
-                            .programs = KW_PROGRAMS,
-                            .timeout_scale = 1};
+  kw_run_options options = {
+      .device = "cpu:0", .seed = 1, .shard = 1, .shards = 1, .effort = effort, .timeout_scale = 1};
   if (!kw_level_parse("training+int4+sparse+fft+detection+paged", &options.level)) abort();
   return options;
 }
