@@ -34,7 +34,7 @@ done
 step "a root with the package, its libraries, the plugin and the models"
 mkdir -p "$root"/{dev,tmp,proc,vendor,opt}
 cp -r build/installed "$root/opt/keyway"
-cp "$elsewhere"/build/{vendor_npu/vendor_npu.so,models/decoder_block,models/bottleneck} "$root/vendor/"
+cp "$elsewhere"/build/{vendor_npu/vendor_npu.so,models/decoder_block,models/bottleneck,models/sentence_embedding} "$root/vendor/"
 cp -r examples/models/recorded "$root/vendor/"
 rm -f "$root"/opt/keyway/lib/*/keyway/plugins/keyway_opencl.so "$root"/opt/keyway/lib/keyway/plugins/keyway_opencl.so
 find "$root/opt/keyway" "$root/vendor" -type f \( -name '*.so*' -o -perm -u+x \) -exec ldd {} + 2>/dev/null |

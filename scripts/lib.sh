@@ -131,9 +131,9 @@ run_select_device() {
   grep -q '\[\[2, 4, 6\], \[8, 10, 12\]\]' <<<"$output" || die "select_device $1 printed the wrong y (above)"
 }
 
-# The models, inference and a training step of each.
+# The models: inference, and training of those that can be trained.
 model_runs=("decoder_block gpt2" "decoder_block gpt2 --train" "decoder_block llama" "decoder_block llama --train"
-  bottleneck "bottleneck --train")
+  bottleneck "bottleneck --train" sentence_embedding)
 
 # run_models DEVICE: all of them. Where the device lacks an op, cpu:0 stands in.
 run_models() {

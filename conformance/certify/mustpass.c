@@ -149,7 +149,7 @@ static void take_line(const char *line, void *context) {
     e->has_op = words < 3 || holds(e->level, "", third);
     const bool wanted = e->each && (!e->one || strcmp(e->one, second) == 0);
     if (e->has_op && wanted) kw_id_list_add(e->ids, "%s/%s", e->each, e->op);
-  } else if (strcmp(first, "test") == 0) {
+  } else if (strcmp(first, "test") == 0 && !e->each) {
     kw_id_list_add(e->ids, "%s", second);
   } else if (strcmp(first, "each") == 0) {
     add_each(e, second, NULL);

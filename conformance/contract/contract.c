@@ -39,6 +39,7 @@ SUITE(activity, KW_ACTIVITY_TESTS)
 SUITE(exit, KW_EXIT_TESTS)
 SUITE(fault, KW_FAULT_TESTS)
 SUITE(soak, KW_SOAK_TESTS)
+SUITE(models, KW_MODELS_TESTS)
 OP_TESTS(error, KW_ERROR_OP_TESTS)
 OP_TESTS(determinism, KW_DETERMINISM_OP_TESTS)
 OP_TESTS(graph, KW_GRAPH_OP_TESTS)
@@ -79,5 +80,6 @@ const kw_contract_suite kw_contract_suites[] = {
     ROW(fault),
     ROW(soak),
     {"scale", scale_tests, COUNT(scale_tests), scale_op_tests, COUNT(scale_op_tests), kw_scale_wants},
+    ROW(models),
 };
 const size_t kw_contract_suite_count = COUNT(kw_contract_suites);

@@ -28,7 +28,8 @@
   X(exit)                     \
   X(fault)                    \
   X(soak)                     \
-  X(scale)
+  X(scale)                    \
+  X(models)
 
 #define KW_ABI_TESTS(X)          \
   X(abi, exports_only_query)     \
@@ -346,6 +347,29 @@
   X(scale, broadcast_beyond_31_bits) \
   X(scale, elements_beyond_31_bits)  \
   X(scale, cat_beyond_31_bits)
+
+#define KW_MODELS_TESTS(X)            \
+  X(models, gpt2)                     \
+  X(models, gpt2_f16)                 \
+  X(models, gpt2_bf16)                \
+  X(models, gpt2_training)            \
+  X(models, gpt2_training_f16)        \
+  X(models, gpt2_training_bf16)       \
+  X(models, llama)                    \
+  X(models, llama_f16)                \
+  X(models, llama_bf16)               \
+  X(models, llama_training)           \
+  X(models, llama_training_f16)       \
+  X(models, llama_training_bf16)      \
+  X(models, bottleneck)               \
+  X(models, bottleneck_f16)           \
+  X(models, bottleneck_bf16)          \
+  X(models, bottleneck_training)      \
+  X(models, bottleneck_training_f16)  \
+  X(models, bottleneck_training_bf16) \
+  X(models, minilm)                   \
+  X(models, minilm_f16)               \
+  X(models, minilm_bf16)
 
 /* Once per op. */
 #define KW_SCALE_OP_TESTS(X) \

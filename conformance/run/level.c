@@ -89,3 +89,8 @@ uint64_t kw_level_keys(const kw_level_claim *claim, const kw_suite_op *op, kw_dt
                    KW_DTYPE_BIT(KW_F32) | KW_DTYPE_BIT(half);
   return keys & ((keys & fixed ? fixed : ~EXTENSIONS) | claimed_dtypes(claim, op));
 }
+
+kw_level kw_level_of_test(const char *id) {
+  if (strncmp(id, "models/", strlen("models/")) != 0) return KW_LEVEL_CORE;
+  return strstr(id, "_training") ? KW_LEVEL_TRAINING : KW_LEVEL_INFERENCE;
+}

@@ -27,6 +27,10 @@ bool kw_level_parse(const char *text, kw_level_claim *out_claim);
  * many. */
 kw_dtype kw_level_half(const kw_level_claim *claim, const kw_device_facts *facts);
 
+/* The level that a contract test belongs to: Core, but models are made of ops of Inference, and training of Training's.
+ */
+kw_level kw_level_of_test(const char *id);
+
 /* Whether the claim asks for an op: one of the table, up to its level, of no extension or of one
  * that it names. */
 bool kw_level_has(const kw_level_claim *claim, const kw_suite_op *op);

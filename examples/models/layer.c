@@ -43,11 +43,11 @@ kw_tensor *layer_classify(struct model *model, const kw_tensor *features, const 
             kw_arg_int(REDUCE_MEAN), kw_arg_int(IGNORE_NONE));
   model_check(model, loss[0], "loss");
 
-  kw_tensor *one = model_full(model, 0, NULL, 1);
+  kw_tensor *one = model_full(model, model->dtype, 0, NULL, 1);
   kw_tensor *gradient =
       MODEL_OP(model, "nll_loss_backward", kw_arg_tensor(one), kw_arg_tensor(scores), kw_arg_tensor(target),
                kw_arg_none(), kw_arg_int(REDUCE_MEAN), kw_arg_int(IGNORE_NONE), kw_arg_tensor(loss[1]));
   gradient = MODEL_OP(model, "_log_softmax_backward_data", kw_arg_tensor(gradient), kw_arg_tensor(scores),
-                      kw_arg_int(1), kw_arg_dtype(KW_F32));
+                      kw_arg_int(1), kw_arg_dtype(model->dtype));
   return layer_linear_backward(model, gradient, features, name);
 }

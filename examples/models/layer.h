@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Layers that both programs have, with their gradients by hand. Parameters are recorded tensors, by the layer's name.
+ * Layers that several models have, with their gradients by hand. Parameters are recorded tensors, by the layer's name.
  */
 #ifndef LAYER_H
 #define LAYER_H

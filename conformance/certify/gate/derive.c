@@ -277,7 +277,7 @@ static void put_list(const char *name, const char *contents, char *rows, FILE *o
   free(rows);
 }
 
-void kw_derive_ops(kw_level level, FILE *out) {
+void kw_derive_ops(const kw_run *run, kw_level level, FILE *out) {
   static const char *const names_of[] = {
       [KW_LEVEL_CORE] = "core", [KW_LEVEL_INFERENCE] = "inference", [KW_LEVEL_TRAINING] = "training"};
   char *rows = NULL, contents[KW_DIGEST_SIZE];
@@ -297,6 +297,10 @@ void kw_derive_ops(kw_level level, FILE *out) {
     }
   }
   kw_digest_end(&digest, contents);
+  for (uint32_t i = 0; level != KW_LEVEL_CORE && i < run->facts.contract_count; i++) {
+    const char *id = run->facts.contracts[i];
+    if (kw_level_of_test(id) == level) fprintf(text, "test %s\n", id);
+  }
   if (fclose(text) != 0) abort();
   put_list(names_of[level], contents, rows, out);
 }
@@ -331,6 +335,7 @@ static void put_contract(const kw_run *run, const kw_id_list *known, const char 
     const int length = (int)(last - id);
     uint32_t end = i + 1;
     if (run->cases[i].op || kw_id_list_has(known, id, strlen(id))) continue;
+    if (kw_level_of_test(id) != KW_LEVEL_CORE) continue; /* in the list of its level */
     if (ends_in_number(last + 1)) {
       while (end < run->case_count && strncmp(run->cases[end].id, id, (size_t)length + 1) == 0) end++;
       fprintf(out, "%srange %.*s %s-%s\n", before, length, id, last + 1, strrchr(run->cases[end - 1].id, '/') + 1);

@@ -48,7 +48,7 @@ static bool derive(kw_mustpass *out_lists, char *message, size_t size) {
     if (f == 0) {
       kw_derive_contract(&normal, &thorough, out);
     } else {
-      kw_derive_ops(levels[f], out);
+      kw_derive_ops(&normal, levels[f], out);
     }
     if (fclose(out) != 0) abort();
   }
