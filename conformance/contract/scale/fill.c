@@ -70,7 +70,7 @@ int kw_child_scale_fill(void) {
   FILL_OK(g.stream->create(f.device, &stream, &f.stream));
   const kw_status status = g.memory->alloc(f.device, &alloc, &f.mem);
   if (status == KW_ERR_OUT_OF_MEMORY) {
-    fprintf(stderr, "scale needs %.1f GiB of the device; it refused them, though it said that so much is free",
+    fprintf(stderr, "scale needs %.2f GiB of the device; it refused them, though it said that so much is free",
             (double)SIZE / (double)KW_GIB);
     return KW_CHILD_NOT_TRIED;
   }

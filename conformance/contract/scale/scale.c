@@ -61,7 +61,7 @@ void kw_scale_need(uint64_t device, uint64_t largest, uint64_t host) {
   KW_CHECK_OK(kw_device_get_info(kw_contract.device, &info));
   const uint64_t most = info.max_alloc ? info.max_alloc : info.total_memory;
   if (most && largest > most) {
-    kw_contract_not_tried("scale needs %.1f GiB in one allocation; the device says that it gives %.1f GiB at most",
+    kw_contract_not_tried("scale needs %.2f GiB in one allocation; the device says that it gives %.2f GiB at most",
                           gib(largest), gib(most));
   }
   const kw_status status = kw_memory_get_usage(kw_contract.device, &unused, &total);
@@ -69,12 +69,12 @@ void kw_scale_need(uint64_t device, uint64_t largest, uint64_t host) {
            kw_error_message());
   kw_error_clear();
   if (status == KW_OK && unused < device) {
-    kw_contract_not_tried("scale needs %.1f GiB of the device; %.1f GiB of %.1f GiB are free", gib(device), gib(unused),
+    kw_contract_not_tried("scale needs %.2f GiB of the device; %.2f GiB of %.2f GiB are free", gib(device), gib(unused),
                           gib(total));
   }
   const uint64_t available = kw_host_memory_available(), wanted = device + host + RESERVE;
   if (available < wanted) {
-    kw_contract_not_tried("scale needs %.1f GiB of the host; %.1f GiB are available", gib(wanted), gib(available));
+    kw_contract_not_tried("scale needs %.2f GiB of the host; %.2f GiB are available", gib(wanted), gib(available));
   }
 }
 
@@ -95,7 +95,7 @@ void kw_scale_drop(kw_tensor *tensor) {
 
 void *kw_scale_host(size_t size) {
   void *memory = malloc(size ? size : 1);
-  if (!memory) kw_contract_not_tried("scale needs %.1f GiB of the host; malloc refused them", gib(size));
+  if (!memory) kw_contract_not_tried("scale needs %.2f GiB of the host; malloc refused them", gib(size));
   for (int i = 0; i < MOST_HOST; i++) {
     if (host_kept[i]) continue;
     return host_kept[i] = memory;
@@ -116,7 +116,7 @@ kw_tensor *kw_scale_tensor(kw_dtype dtype, uint32_t rank, const int64_t *shape) 
   if (status == KW_ERR_OUT_OF_MEMORY) {
     uint64_t size = kw_dtype_size(dtype);
     for (uint32_t d = 0; d < rank; d++) size *= (uint64_t)shape[d];
-    kw_contract_not_tried("scale needs %.1f GiB of the device; it refused them, though it said that so much is free",
+    kw_contract_not_tried("scale needs %.2f GiB of the device; it refused them, though it said that so much is free",
                           gib(size));
   }
   KW_CHECK(status == KW_OK, "kw_tensor_create gave %s: %s", kw_status_name(status), kw_error_message());
