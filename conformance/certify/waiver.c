@@ -134,6 +134,8 @@ int kw_waived_exit_code(const kw_waived_verdict *verdict) {
       return 3;
     case KW_VERDICT_INCONCLUSIVE:
       return 4;
+    case KW_VERDICT_NOT_JUDGED:
+      return 2;
     default:
       return 1;
   }

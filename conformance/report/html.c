@@ -70,6 +70,7 @@ static void put_verdict(const kw_report *report, FILE *out) {
           t.verdict == KW_VERDICT_CONFORMANT     ? "good"
           : t.verdict == KW_VERDICT_INCONCLUSIVE ? "warn"
           : t.verdict == KW_VERDICT_NOT_FINISHED ? "warn"
+          : t.verdict == KW_VERDICT_NOT_JUDGED   ? "warn"
                                                  : "bad",
           kw_report_verdict_name(t.verdict));
   char *whole = kw_report_verdict_text(report);

@@ -85,7 +85,7 @@ kw_report_totals kw_report_total(const kw_report *report) {
                    : open                           ? KW_VERDICT_INCONCLUSIVE
                    : totals.expected_failures       ? KW_VERDICT_EXPECTED
                    : totals.counts[KW_OUTCOME_PASS] ? KW_VERDICT_CONFORMANT
-                                                    : KW_VERDICT_NOT_CONFORMANT;
+                                                    : KW_VERDICT_NOT_JUDGED;
   return totals;
 }
 
@@ -96,6 +96,7 @@ const char *kw_report_emulated_mark(const kw_report *report) {
 const char *kw_report_verdict_name(kw_report_verdict verdict) {
   if (verdict == KW_VERDICT_INCONCLUSIVE) return "inconclusive";
   if (verdict == KW_VERDICT_NOT_FINISHED) return "not finished";
+  if (verdict == KW_VERDICT_NOT_JUDGED) return "not judged";
   return verdict == KW_VERDICT_CONFORMANT ? "conformant" : "not conformant";
 }
 
@@ -103,7 +104,8 @@ int kw_report_exit_code(const kw_report *report) {
   static const int codes[] = {[KW_VERDICT_CONFORMANT] = 0,
                               [KW_VERDICT_EXPECTED] = 3,
                               [KW_VERDICT_NOT_CONFORMANT] = 1,
-                              [KW_VERDICT_INCONCLUSIVE] = 4};
+                              [KW_VERDICT_INCONCLUSIVE] = 4,
+                              [KW_VERDICT_NOT_JUDGED] = 2};
   return report->stopped ? 128 + report->stopped : codes[kw_report_total(report).verdict];
 }
 

@@ -85,7 +85,8 @@ typedef enum kw_report_verdict {
   KW_VERDICT_EXPECTED,   /* not conformant, and every failure is a known one */
   KW_VERDICT_NOT_CONFORMANT,
   KW_VERDICT_NOT_FINISHED, /* the run was stopped, whatever came so far */
-  KW_VERDICT_INCONCLUSIVE  /* no failure, but cases of which nothing can be told */
+  KW_VERDICT_INCONCLUSIVE, /* no failure, but cases of which nothing can be told */
+  KW_VERDICT_NOT_JUDGED    /* no case was tried: all need something that is not here */
 } kw_report_verdict;
 
 typedef struct kw_report_totals {

@@ -123,9 +123,9 @@ static void verdict_counts_every_outcome(void **state) {
   kw_report_free(&report);
 
   begin(&report, NASTY);
-  assert_int_equal(kw_report_exit_code(&report), 1); /* nothing passed */
+  assert_int_equal(kw_report_exit_code(&report), 2); /* nothing passed */
   add_case(&report, "memory/limits", -1, KW_OUTCOME_SKIP, "");
-  assert_int_equal(kw_report_exit_code(&report), 1);
+  assert_int_equal(kw_report_exit_code(&report), 2);
   add_case(&report, "memory/zero_size", -1, KW_OUTCOME_PASS, "");
   assert_int_equal(kw_report_exit_code(&report), 0);
   report.fallbacks = 1;
@@ -165,6 +165,23 @@ static void known_failures_are_no_passes(void **state) {
   tap = text_in(&report, kw_report_put_tap);
   contains(tap, "not ok 2 - stream/query\n");
   free(tap);
+  kw_report_free(&report);
+}
+
+/* Where nothing was tried there is nothing to say: neither that the device is right nor that it is wrong. */
+static void nothing_tried_is_not_judged(void **state) {
+  (void)state;
+  kw_report report;
+  begin(&report, NASTY);
+  add_case(&report, "models/gpt2", -1, KW_OUTCOME_NOT_TRIED, "models need ops that are not there");
+  add_case(&report, "models/gpt2_f16", -1, KW_OUTCOME_SKIP, "no f16");
+  assert_int_equal(kw_report_total(&report).verdict, KW_VERDICT_NOT_JUDGED);
+  assert_int_equal(kw_report_exit_code(&report), 2);
+  char *table = text_in(&report, put_table);
+  contains(table, "verdict: not judged (");
+  free(table);
+  add_case(&report, "stream/order", -1, KW_OUTCOME_FAIL, "it did not wait");
+  assert_int_equal(kw_report_total(&report).verdict, KW_VERDICT_NOT_CONFORMANT);
   kw_report_free(&report);
 }
 
@@ -255,7 +272,7 @@ static void untried_stands_in_the_verdict(void **state) {
 
   begin(&report, NASTY);
   add_case(&report, "scale/copy", -1, KW_OUTCOME_NOT_TRIED, "scale needs 6 GiB");
-  assert_int_equal(kw_report_exit_code(&report), 1); /* nothing passed */
+  assert_int_equal(kw_report_exit_code(&report), 2); /* nothing passed */
   kw_report_free(&report);
 }
 
@@ -582,14 +599,23 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(dirty_text_becomes_clean),      cmocka_unit_test(verdict_counts_every_outcome),
-      cmocka_unit_test(known_failures_are_no_passes),  cmocka_unit_test(histogram_bins),
-      cmocka_unit_test(inconclusive_is_neither),       cmocka_unit_test(untried_stands_in_the_verdict),
-      cmocka_unit_test(stopped_runs_are_not_finished), cmocka_unit_test(replays_make_the_calls_before),
-      cmocka_unit_test(json_holds_everything),         cmocka_unit_test(unusable_json_is_refused),
-      cmocka_unit_test(junit_follows_its_schema),      cmocka_unit_test(tap_is_read_by_its_parser),
-      cmocka_unit_test(table_names_the_verdict),       cmocka_unit_test(page_stands_alone),
-      cmocka_unit_test(shards_merge_in_any_order),     cmocka_unit_test(foreign_shards_are_refused),
+      cmocka_unit_test(dirty_text_becomes_clean),
+      cmocka_unit_test(verdict_counts_every_outcome),
+      cmocka_unit_test(nothing_tried_is_not_judged),
+      cmocka_unit_test(known_failures_are_no_passes),
+      cmocka_unit_test(histogram_bins),
+      cmocka_unit_test(inconclusive_is_neither),
+      cmocka_unit_test(untried_stands_in_the_verdict),
+      cmocka_unit_test(stopped_runs_are_not_finished),
+      cmocka_unit_test(replays_make_the_calls_before),
+      cmocka_unit_test(json_holds_everything),
+      cmocka_unit_test(unusable_json_is_refused),
+      cmocka_unit_test(junit_follows_its_schema),
+      cmocka_unit_test(tap_is_read_by_its_parser),
+      cmocka_unit_test(table_names_the_verdict),
+      cmocka_unit_test(page_stands_alone),
+      cmocka_unit_test(shards_merge_in_any_order),
+      cmocka_unit_test(foreign_shards_are_refused),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

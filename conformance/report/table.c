@@ -153,6 +153,7 @@ static void put_verdict(const kw_report *report, FILE *out, bool colour) {
                       : totals.verdict == KW_VERDICT_CONFORMANT   ? "\033[32m"
                       : totals.verdict == KW_VERDICT_INCONCLUSIVE ? "\033[33m"
                       : totals.verdict == KW_VERDICT_NOT_FINISHED ? "\033[33m"
+                      : totals.verdict == KW_VERDICT_NOT_JUDGED   ? "\033[33m"
                                                                   : "\033[31m";
   char *text = kw_report_verdict_text(report);
   const size_t name = strlen(kw_report_verdict_name(totals.verdict));
