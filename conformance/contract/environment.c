@@ -214,6 +214,8 @@ static int visit_device(char *text, size_t size) {
   visit *v = calloc(1, sizeof *v);
   kw_surroundings *before = malloc(2 * sizeof *before), *after = before + 1;
   if (!v || !before) return snprintf(text, size, "no memory"), 1;
+  fexcept_t raised; /* what the thread had raised itself, which is no fault of the device */
+  fegetexceptflag(&raised, FE_ALL_EXCEPT);
   feraiseexcept(FE_DIVBYZERO); /* a flag that stays raised */
   kw_surroundings_take(before);
   int failed = 0;
@@ -231,7 +233,7 @@ static int visit_device(char *text, size_t size) {
   kw_surroundings_free(before);
   free(before);
   free(v);
-  feclearexcept(FE_ALL_EXCEPT);
+  fesetexceptflag(&raised, FE_ALL_EXCEPT);
   return failed;
 }
 

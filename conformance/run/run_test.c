@@ -557,6 +557,15 @@ static void stopped_worker_is_inconclusive(void **state) {
   cJSON_Delete(report);
 }
 
+/* What the options say is no fault of the device: a factor that is no binary fraction leaves its mark on the thread
+ * that reads it. */
+static void options_accuse_nobody(void **state) {
+  (void)state;
+  assert_int_equal(
+      run((const char *[]){"--device", "cpu:0", "--case", "environment/whole_life", "--timeout-scale", "1.1", NULL}),
+      0);
+}
+
 /* A crash is told with its signal and with where it was, by what does not change from run to run. */
 static void crashes_say_where(void **state) {
   (void)state;
@@ -673,6 +682,7 @@ int main(void) {
       cmocka_unit_test(unusable_expectations_are_refused),
       cmocka_unit_test(nothing_outlives_a_killed_run),
       cmocka_unit_test(killed_worker_is_one_named_crash),
+      cmocka_unit_test(options_accuse_nobody),
       cmocka_unit_test(stopped_worker_is_inconclusive),
       cmocka_unit_test(crashes_say_where),
       cmocka_unit_test(failures_shrink),
