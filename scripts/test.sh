@@ -18,8 +18,13 @@ check_format
 step "building with gcc (build/release)"
 build_preset release
 
-step "tests, but those that the next step does"
-run_tests release --label-exclude '^abi$'
+step "tests, but those that the next steps do"
+run_tests release --label-exclude '^(abi|mutants)$'
+
+mutants=$(share 4)
+step "mutants, share $mutants by the commit; scripts/mutants.sh tries all"
+quiet mutants scripts/mutants.sh --share "$mutants"
+tail -n 2 build/logs/mutants.log
 
 step "the ABI against what is frozen"
 scripts/abi_gate.sh
