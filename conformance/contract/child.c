@@ -41,13 +41,14 @@ static char **child_environment(void) {
   return copy;
 }
 
-void kw_child_command_make(const char *scenario, kw_child_command *out_command) {
+void kw_child_command_make(const char *scenario, pid_t parent, kw_child_command *out_command) {
   kw_child_command *c = out_command;
   snprintf(c->seed, sizeof c->seed, "%" PRIu64, kw_contract.seed);
   snprintf(c->patience, sizeof c->patience, "%g", kw_contract.patience);
   snprintf(c->effort, sizeof c->effort, "%d", (int)kw_contract.effort);
-  const char *argv[] = {"keyway-worker",         "child",     scenario,  c->seed, kw_contract.device_name,
-                        kw_contract.plugin_path, c->patience, c->effort, NULL};
+  snprintf(c->parent, sizeof c->parent, "%ld", (long)parent);
+  const char *argv[] = {"keyway-worker",         "child",     scenario,  c->seed,   kw_contract.device_name,
+                        kw_contract.plugin_path, c->patience, c->effort, c->parent, NULL};
   memcpy(c->argv, argv, sizeof argv);
 }
 
@@ -55,7 +56,7 @@ void kw_test_child(const char *scenario) {
   if (!*kw_contract.plugin_path) kw_test_skip("the file of this device's plugin is not known");
   char end[96], output[1024];
   kw_child_command command;
-  kw_child_command_make(scenario, &command);
+  kw_child_command_make(scenario, getpid(), &command);
   int caught = memfd_create("child", MFD_CLOEXEC);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -11,10 +11,11 @@
 
 /* The command of a scenario: what the worker executes itself with. */
 typedef struct kw_child_command {
-  char seed[32], patience[32], effort[16];
-  const char *argv[9]; /* NULL-terminated */
+  char seed[32], patience[32], effort[16], parent[32];
+  const char *argv[10]; /* NULL-terminated */
 } kw_child_command;
-void kw_child_command_make(const char *scenario, kw_child_command *out_command);
+/* The scenario ends with the process `parent`, which has to be the one that starts it. */
+void kw_child_command_make(const char *scenario, pid_t parent, kw_child_command *out_command);
 
 /* Runs a scenario and fails the test unless it exits with code 0 or one of KW_CHILD_*: then the test ends alike, with
  * what is on stderr. */

@@ -216,7 +216,7 @@ int kw_child_fork_exec(void) {
   KW_CHECK(pid >= 0, "fork failed");
   if (pid == 0) {
     kw_child_command command;
-    kw_child_command_make("usable", &command);
+    kw_child_command_make("usable", getppid(), &command);
     execv("/proc/self/exe", (char **)command.argv);
     _exit(1);
   }

@@ -100,7 +100,8 @@ static bool is_usual(const kw_case_tensor *t, const void *dense) {
   return true;
 }
 
-/* Whether the input is what the case says: no call and no graph has changed it. */
+/* Whether the input is what the case says: no call and no graph has changed it. One that reads a part of a larger
+ * storage may lie beyond what the case itself has. */
 static bool is_own(const kw_program_call *call, uint32_t tensor, const void *dense) {
   kw_case_tensor t = call->c.tensors[tensor];
   const size_t item = kw_element_size(t.dtype);
@@ -111,7 +112,8 @@ static bool is_own(const kw_program_call *call, uint32_t tensor, const void *den
   bool same = true;
   kw_case_walk walk = kw_case_walk_start(&t);
   for (int64_t i = 0; i < t.numel && same; i++, kw_case_walk_next(&walk))
-    same = memcmp((const char *)dense + (size_t)i * item, storage + (size_t)walk.at * item, item) == 0;
+    same = (uint64_t)walk.at < t.extent &&
+           memcmp((const char *)dense + (size_t)i * item, storage + (size_t)walk.at * item, item) == 0;
   free(storage);
   return same;
 }

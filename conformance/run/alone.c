@@ -42,8 +42,11 @@ void kw_attempt_make(const kw_run *run, const kw_run_case *c, const kw_calls *be
       (kw_attempt){.probe = {.id = c->id, .op = c->op, .program = c->program, .dtype = c->dtype, .block = c->block}};
   kw_run_case *probe = &out_attempt->probe;
   out_attempt->ready = kw_worker_client_start(&l.run, &l.process, text, sizeof text) && run_before(&l, before);
-  for (uint32_t case_run = 0; case_run < kw_run_count(c) && out_attempt->ready && l.process.pid; case_run++) {
-    kw_read read = run_once(&l, probe, case_run);
+  kw_run_ref refs[] = {{0, 0}, {0, 1}};
+  const uint32_t count = kw_run_count(c);
+  kw_run_shuffle(run->options->seed, 0, refs, count);
+  for (uint32_t i = 0; i < count && out_attempt->ready && l.process.pid; i++) {
+    kw_read read = run_once(&l, probe, refs[i].run);
     if (read == KW_READ_OK) continue;
     out_attempt->wait_end = l.process.wait_end;
     kw_worker_client_blame(&l.run, &l.process, probe, read);

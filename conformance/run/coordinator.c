@@ -101,21 +101,13 @@ static void make_batches(coordinator *co) {
   }
 }
 
-/* Both runs of every case, in an order that depends on the seed only (Fisher-Yates). */
+/* Both runs of every case, shuffled. */
 static uint32_t make_runs(const coordinator *co, const batch *b, kw_run_ref *runs) {
   uint32_t count = 0;
   for (uint32_t i = b->first; i < b->first + b->count; i++) {
     for (uint32_t run = 0; run < kw_run_count(&co->run->cases[i]); run++) runs[count++] = (kw_run_ref){i, run};
   }
-  uint64_t seed = co->run->options->seed;
-  for (uint32_t i = count; i > 1; i--) {
-    uint32_t counter[4] = {i, b->first, 0, 0x5bf}, key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, random[4];
-    kw_philox(counter, key, random);
-    uint32_t other = random[0] % i;
-    kw_run_ref swap = runs[i - 1];
-    runs[i - 1] = runs[other];
-    runs[other] = swap;
-  }
+  kw_run_shuffle(co->run->options->seed, b->first, runs, count);
   return count;
 }
 
@@ -344,7 +336,10 @@ static void *run_firsts(void *argument) {
        i = atomic_fetch_add(&co->next_first, 1)) {
     kw_run_case *c = &co->run->cases[co->firsts[i]];
     const failure_place *place = &co->places[co->firsts[i]];
-    const kw_calls before = {co->run->cases, place->log ? place->log->calls : NULL, place->count};
+    /* The call by which it failed is among them: another run of the case may have to follow it to show that again. */
+    const uint32_t itself = c->result.outcome == KW_OUTCOME_FAIL;
+    const kw_calls before = {co->run->cases, place->log ? place->log->calls : NULL,
+                             place->log ? place->count + itself : 0};
     kw_replay_case(co->run, c, &before);
     if (c->passes_alone || co->run->options->no_shrink) continue;
     if (c->op && !c->block) kw_shrink_case(co->run, c);

@@ -114,6 +114,10 @@ void kw_run_drop_untried(kw_run *run);
  * cases without both of their answers have no result. */
 void kw_run_cases(kw_run *run);
 
+/* Puts calls into an order that depends on the seed and `first`, the place of their first case, only. A case alone has
+ * first 0, so that a replay and --case do the same. */
+void kw_run_shuffle(uint64_t seed, uint32_t first, kw_run_ref *io_refs, uint32_t count);
+
 /* Frees what the run holds, not its options. */
 void kw_run_free(kw_run *run);
 
