@@ -135,7 +135,10 @@ kw_rerun_end kw_rerun(const kw_run_options *options, const kw_report *report, do
   kw_report now = {0};
   char again[KW_DIGEST_SIZE];
   kw_rerun_end end = KW_RERUN_IMPOSSIBLE;
-  if (!kw_process_start(options, &process, &run.facts, out_text, size)) return end;
+  if (!kw_process_start(options, &process, &run.facts, out_text, size)) {
+    kw_run_free(&run);
+    return end;
+  }
   kw_process_stop(&process);
   if (!kw_digest_file(run.facts.plugin_path, run.plugin_hash)) {
     snprintf(out_text, size, "%s cannot be read: %s", run.facts.plugin_path, strerror(errno));
