@@ -15,6 +15,9 @@ typedef struct queue {
   void *stream;
   pthread_mutex_t lock; /* recursive: what a host function on the default stream does comes through here again */
   kw_mutant_command *held;
+  void *device; /* of the last command; NULL: there was none yet */
+  void *tail;   /* an event for what the stream has at a time; NULL: not needed yet */
+  bool passed;  /* an event was recorded as if `held` were done */
   struct queue *next;
 } queue;
 
@@ -144,10 +147,27 @@ static kw_status run(const kw_mutant_command *command) {
   return kw_mutant_real.memory.copy(command->device, command->stream, &command->copy);
 }
 
+/* The held command waits for what the other streams have now, so that those which waited for the event go first each
+ * time, not just when their threads are the quicker ones. With the queue's lock. */
+static void wait_for_others(const queue *one) {
+  pthread_mutex_lock(&lock);
+  for (queue *other = queues; other; other = other->next) {
+    if (other == one || !other->stream || other->device != one->device) continue;
+    if (!other->tail)
+      (void)kw_mutant_real.event.create(one->device, &(kw_event_info){.struct_size = sizeof(kw_event_info)},
+                                        &other->tail);
+    if (!other->tail || kw_mutant_real.event.record(one->device, other->tail, other->stream)) continue;
+    (void)kw_mutant_real.event.wait(one->device, one->stream, other->tail);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
 /* With the queue's lock. */
 static kw_status let_go(queue *queue) {
   kw_mutant_command *held = queue->held;
   if (!held) return KW_OK;
+  if (queue->passed) wait_for_others(queue);
+  queue->passed = false;
   queue->held = NULL;
   kw_status status = run(held);
   free(held->call);
@@ -169,6 +189,7 @@ static kw_status enqueue(const kw_mutant_command *command) {
   queue *queue = queue_of(command->stream);
   if (!queue) return KW_ERR_OUT_OF_MEMORY;
   pthread_mutex_lock(&queue->lock);
+  queue->device = command->device;
   kw_status status = KW_OK;
   if (queue->held && conflicts(queue->held, command)) status = let_go(queue);
   const bool hold = status == KW_OK && !queue->held && (!order->holds || order->holds(command));
@@ -229,12 +250,24 @@ static kw_status call_host(void *device, void *stream, uint64_t token) {
 
 static kw_status destroy(void *device, void *stream) {
   kw_status status = kw_mutant_let_go(stream);
-  queue_of(stream)->stream = NULL;
+  queue *queue = queue_of(stream);
+  if (queue && queue->tail) (void)kw_mutant_real.event.destroy(device, queue->tail);
+  if (queue) queue->stream = queue->tail = NULL;
   return status == KW_OK ? kw_mutant_real.stream.destroy(device, stream) : status;
 }
 
+/* An event that counts as recorded behind what the stream holds back. */
+static kw_status pass(void *stream) {
+  queue *queue = queue_of(stream);
+  if (!queue) return KW_ERR_OUT_OF_MEMORY;
+  pthread_mutex_lock(&queue->lock);
+  queue->passed = queue->held != NULL;
+  pthread_mutex_unlock(&queue->lock);
+  return KW_OK;
+}
+
 static kw_status record(void *device, void *event, void *stream) {
-  kw_status status = order->record_passes ? KW_OK : kw_mutant_let_go(stream);
+  kw_status status = order->record_passes ? pass(stream) : kw_mutant_let_go(stream);
   return status == KW_OK ? kw_mutant_real.event.record(device, event, stream) : status;
 }
 
