@@ -173,6 +173,7 @@ static double spread(const uint32_t r[4], int low, int high) { /* +-2^[low, high
   return (r[1] & 1 ? -1.0 : 1.0) * (1.0 + unit(r[2])) * kw_element_pow2(exponent);
 }
 
+/* Of operations that IEEE 754 rounds in one way only: the same numbers on all machines, whatever their libm is. */
 static double float_value(kw_domain domain, const uint32_t r[4]) {
   double u = unit(r[0]) + unit(r[3]) * 0x1p-32; /* enough bits for f64 */
   switch (domain) {
@@ -201,7 +202,7 @@ static double float_value(kw_domain domain, const uint32_t r[4]) {
     case KW_DOMAIN_SIXTEENTH:
       return (2 * (double)(r[0] % 24) - 23) / 16;
     case KW_DOMAIN_POWER_BASE:
-      return exp2(6 * u - 3);
+      return (1 + u) * kw_element_pow2((int)(r[1] % 6) - 3);
     case KW_DOMAIN_POWER:
       return r[1] % 4 == 0 ? (double)(r[0] % 9) - 4 : 8 * u - 4;
     case KW_DOMAIN_SMALL:
@@ -210,8 +211,10 @@ static double float_value(kw_domain domain, const uint32_t r[4]) {
       return r[0] & 1;
     case KW_DOMAIN_STEP:
       return 1 + r[0] % (r[1] & 1 ? 8 : 1000);
-    case KW_DOMAIN_FACTOR:
-      return (r[1] & 1 ? -1.0 : 1.0) * exp2((2 * u - 1) / 8);
+    case KW_DOMAIN_FACTOR: {
+      double v = 1 + 0.0905 * u; /* or its inverse: products neither grow nor shrink by themselves */
+      return (r[1] & 1 ? -1.0 : 1.0) * (r[1] & 2 ? 1 / v : v);
+    }
     case KW_DOMAIN_EXACT_FACTOR:
       return (r[1] & 1 ? -1.0 : 1.0) * ldexp(1, (int)(r[0] % 3) - 1);
     case KW_DOMAIN_WEIGHT:

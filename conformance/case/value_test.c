@@ -172,6 +172,9 @@ static void domains_keep_their_ranges(void **state) {
     key.domain = KW_DOMAIN_SMALL;
     kw_value_make(&key, KW_F64, i, &x);
     assert_true(x == floor(x) && fabs(x) <= 8);
+    key.domain = KW_DOMAIN_POWER_BASE;
+    kw_value_make(&key, KW_F64, i, &x);
+    assert_true(x >= 0.125 && x <= 8);
     key.domain = KW_DOMAIN_FACTOR;
     kw_value_make(&key, KW_F64, i, &x);
     kw_value_make(&key, KW_I64, i, &n);
