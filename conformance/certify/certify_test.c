@@ -281,6 +281,14 @@ static void the_maker_says_too_much(void **state) {
   hash_and_sign();
   refused("report.txt is not what the cases in report.json make: line ");
   copy_package(NULL);
+  shell("printf '\\0<h1>conformant</h1>' >>it/report.html"); /* which ends a text, but no page */
+  hash_and_sign();
+  refused("report.html is not what the cases in report.json make: line ");
+  copy_package(NULL);
+  shell("printf '\\0conformant' >>it/manifest.json");
+  sign();
+  refused("is not as `keyway conform --submit` writes it");
+  copy_package(NULL);
   edit("manifest.json", "\"device\":\t\"mutant:0\"", "\"device\":\t\"cpu:0\"");
   hash_and_sign();
   refused("\"device\" is 'cpu:0' in the manifest and 'mutant:0' in the report");

@@ -183,9 +183,10 @@ static void take_files(const cJSON *root, kw_manifest *manifest) {
   }
 }
 
-/* What the reader does not know does not come out again: a manifest is good when it prints as it was. */
+/* What the reader does not know does not come out again: a manifest is good when it prints as it was, to the last byte.
+ */
 bool kw_manifest_read(const char *folder, kw_manifest *out_manifest, char *out_message, size_t size) {
-  char path[PATH_MAX], *text;
+  char path[PATH_MAX], was[KW_DIGEST_SIZE], is[KW_DIGEST_SIZE], *text;
   *out_manifest = (kw_manifest){0};
   manifest_path(folder, path);
   if (!kw_text_read_file(path, &text)) {
@@ -200,7 +201,8 @@ bool kw_manifest_read(const char *folder, kw_manifest *out_manifest, char *out_m
   }
   take_files(root, out_manifest);
   char *again = print(out_manifest);
-  const bool good = strcmp(text, again) == 0;
+  kw_digest_text(again, is);
+  const bool good = kw_digest_file(path, was) && strcmp(was, is) == 0;
   cJSON_Delete(root);
   free(again);
   free(text);

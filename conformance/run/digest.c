@@ -22,6 +22,10 @@ void kw_digest_end(kw_digest *digest, char out_hex[KW_DIGEST_SIZE]) {
   SHA256End(&digest->state, out_hex);
 }
 
+void kw_digest_text(const char *text, char out_hex[KW_DIGEST_SIZE]) {
+  SHA256Data((const uint8_t *)text, strlen(text), out_hex);
+}
+
 bool kw_digest_file(const char *path, char out_hex[KW_DIGEST_SIZE]) {
   return SHA256File(path, out_hex) != NULL;
 }

@@ -19,6 +19,8 @@ void kw_digest_begin(kw_digest *digest);
 void kw_digest_add(kw_digest *digest, const char *text);
 void kw_digest_end(kw_digest *digest, char out_hex[KW_DIGEST_SIZE]);
 
+/* Of a text, as a file that holds it and nothing else. */
+void kw_digest_text(const char *text, char out_hex[KW_DIGEST_SIZE]);
 /* Of a whole file. False with errno set. */
 bool kw_digest_file(const char *path, char out_hex[KW_DIGEST_SIZE]);
 
