@@ -414,6 +414,7 @@ static void read_cases(reader *r, const cJSON *root, kw_report *report) {
     if (!c->worst) c->worst = kw_text_clean("");
     if (!c->defect) c->defect = kw_text_clean("");
     if (!c->text) c->text = kw_text_clean("");
+    if (c->smallest && !c->smallest_tensors) c->smallest_tensors = kw_text_clean("");
     c->op = op = find_op(r, report, c->id, op);
   }
 }

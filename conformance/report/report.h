@@ -33,7 +33,7 @@ typedef struct kw_report_case {
   char *text;             /* what differed, or why it was skipped; "" */
   char *expected;         /* the reason of a known failure (run/known_failures.h); NULL */
   char *smallest;         /* id of the smallest variant that fails as well (run/shrink.h); NULL */
-  char *smallest_tensors; /* its tensors: "f32 [2, 1], f32 [2, 1]"; NULL */
+  char *smallest_tensors; /* its tensors: "f32 [2, 1], f32 [2, 1]"; "" where it has none; NULL without a smallest */
   bool passes_alone;      /* it failed, and passed when it was run again alone (run/replay.h) */
   char *after;            /* then: the calls after which it fails; NULL: none found */
   double seconds;         /* of the worker and the judge together */
