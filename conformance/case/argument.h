@@ -11,5 +11,7 @@
 void kw_case_give(kw_case *c, uint32_t arg, kw_value value);
 /* Gives an int[]. */
 void kw_case_give_ints(kw_case *c, uint32_t arg, const int64_t *ints, uint32_t count);
+/* What lies before the last given argument and is not given takes its default, for it has to be passed too. */
+void kw_case_give_defaults(kw_case *c);
 
 #endif /* KEYWAY_CONFORMANCE_ARGUMENT_H */

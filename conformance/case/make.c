@@ -73,11 +73,7 @@ static bool make_case(const kw_suite_op *op, kw_dtype key, kw_case_class class, 
   if (!made || (c->shrunk && !c->resizable)) return false;
   const int generator = kw_suite_op_generator(op); /* every other case names one */
   if (generator >= 0 && number % 2) kw_case_give(c, (uint32_t)generator, (kw_value){.tag = KW_TAG_GENERATOR});
-  for (uint32_t i = 0; i < c->arg_count; i++) { /* what lies before a given argument has to be given too */
-    if (c->args[i].value.tag != KW_TAG_NONE) continue;
-    c->args[i].value = kw_suite_arg_default(&op->args[i]);
-    memcpy(c->args[i].ints, op->args[i].default_ints, sizeof op->args[i].default_ints);
-  }
+  kw_case_give_defaults(c);
   return true;
 }
 

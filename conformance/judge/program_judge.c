@@ -245,7 +245,9 @@ bool kw_judge_program(const kw_device_facts *facts, const kw_program_run *run, u
   bool good = kw_program_make(run->id, seed, facts, program);
   if (good) {
     good = is_good(program, run);
-    if (*run->untried) {
+    if (program->call_count == 0) {
+      kw_case_result_mark(io_result, KW_OUTCOME_SKIP, "", "the device claims no op of this model");
+    } else if (*run->untried) {
       kw_case_result_mark(io_result, KW_OUTCOME_NOT_TRIED, "", run->untried);
     } else if (*run->failure) {
       kw_case_result_mark(io_result, KW_OUTCOME_FAIL, "unexpected error", run->failure);

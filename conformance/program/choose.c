@@ -226,8 +226,7 @@ static const kw_op_facts *facts_of(const kw_device_facts *facts, const kw_suite_
   return NULL;
 }
 
-/* Makes the next call of the program of the case that is in its place. */
-static void take(kw_draw *draw, kw_program *program, kw_program_call *call) {
+void kw_program_take(kw_draw *draw, kw_program *program, kw_program_call *call) {
   const kw_case *c = &call->c;
   const kw_op_facts *op = facts_of(draw->facts, c->op);
   bool answer = true;
@@ -282,7 +281,7 @@ kw_program_call *kw_program_draw_call(kw_draw *draw, kw_program *program) {
     if (!op) return NULL;
     const kw_dtype dtype = draw_dtype(draw, (op->kernels | op->decomposed) & kw_suite_op_keys(&op->op));
     if (dtype == KW_DTYPE_NONE || !draw_case(draw, op, dtype, &call->c)) continue;
-    take(draw, program, call);
+    kw_program_take(draw, program, call);
     if (draw->graph_calls > 0 && !kw_program_recordable(call)) {
       program->call_count--;
       continue;
@@ -310,7 +309,7 @@ kw_program_call *kw_program_draw_twin(kw_draw *draw, kw_program *program, uint32
     call->c = plain;
   }
   if (!fits(&call->c)) return NULL;
-  take(draw, program, call);
+  kw_program_take(draw, program, call);
   if (draw->graph_calls > 0) return call;
   lower(draw, call, LOWERED_TWIN);
   cast(draw, call);

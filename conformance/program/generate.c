@@ -75,7 +75,7 @@ static uint32_t stream_of(const kw_program *program, uint32_t storage) {
   return stream_on(program, program->acts[program->act_count - 1].stream, program->storages[storage].device);
 }
 
-static uint32_t draw_stream(kw_draw *draw, const kw_program *program) {
+uint32_t kw_program_draw_stream(kw_draw *draw, const kw_program *program) {
   const uint32_t first =
       !program->two && program->act_count > 0 && program->acts[0].kind == KW_ACT_HOLD; /* see leave_default_stream */
   return first + kw_draw_below(draw, program->stream_count - first);
@@ -83,7 +83,7 @@ static uint32_t draw_stream(kw_draw *draw, const kw_program *program) {
 
 /* The stream of the calls, half of the time, otherwise any. */
 static uint32_t draw_near(kw_draw *draw, const kw_program *program) {
-  return kw_draw_percent(draw, 50) ? draw->stream : draw_stream(draw, program);
+  return kw_draw_percent(draw, 50) ? draw->stream : kw_program_draw_stream(draw, program);
 }
 
 /* Copies something to the other device, where the next calls are made: they may well read it. */
@@ -108,8 +108,7 @@ static void copy(kw_draw *draw, kw_program *program) {
   kw_program_note_hot(draw, program, act);
 }
 
-/* Reads or writes a storage: all of it, or what lies behind its first element. */
-static void transfer(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t storage, uint32_t stream) {
+void kw_program_transfer(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t storage, uint32_t stream) {
   if (storage == program->storage_count) return;
   const kw_program_storage *s = &program->storages[storage];
   const uint64_t count = s->size / kw_element_size(s->dtype);
@@ -146,18 +145,18 @@ static void release(kw_draw *draw, kw_program *program) {
 
 static void change_stream(kw_draw *draw, const kw_program *program) {
   for (uint32_t try = 0, last = draw->stream; try < 3 && draw->stream == last; try++)
-    draw->stream = draw_stream(draw, program);
+    draw->stream = kw_program_draw_stream(draw, program);
 }
 
 /* What the host does between calls. Where memory was released, the next calls often go to its stream. */
 static void draw_host_acts(kw_draw *draw, kw_program *program) {
   if (kw_draw_percent(draw, READ)) {
     const uint32_t storage = draw_storage(draw, program, false);
-    transfer(draw, program, KW_ACT_READ, storage, draw_near(draw, program));
+    kw_program_transfer(draw, program, KW_ACT_READ, storage, draw_near(draw, program));
   }
   if (kw_draw_percent(draw, WRITE)) {
     const uint32_t storage = draw_storage(draw, program, true);
-    transfer(draw, program, KW_ACT_WRITE, storage, draw_near(draw, program));
+    kw_program_transfer(draw, program, KW_ACT_WRITE, storage, draw_near(draw, program));
   }
   if (kw_draw_percent(draw, RELEASE)) release(draw, program);
   if (kw_draw_percent(draw, OPENED) && program->stream_count > 1)
@@ -203,10 +202,7 @@ static uint32_t next_twin(kw_draw *draw, const kw_program *program) {
   return act->index;
 }
 
-/* Launches a graph once more, often when something it reads has just been written on the same stream. A device that
- * checks indices may have the host wait for the stream of the launch before, which may be held: such graphs stay on
- * their stream. */
-static void launch(kw_draw *draw, kw_program *program, uint32_t graph) {
+void kw_program_launch(kw_draw *draw, kw_program *program, uint32_t graph) {
   kw_program_act found = {.kind = KW_ACT_LAUNCH, .index = graph};
   kw_program_use uses[KW_PROGRAM_USES];
   const uint32_t count = kw_program_uses(program, &found, uses);
@@ -219,8 +215,9 @@ static void launch(kw_draw *draw, kw_program *program, uint32_t graph) {
   }
   if (count == 0) return;
   const uint32_t device = program->storages[uses[0].storage].device;
-  const uint32_t stream = fixed ? KW_STREAM_OF_GRAPH : stream_on(program, draw_stream(draw, program), device);
-  if (!fixed && kw_draw_percent(draw, CHANGED)) transfer(draw, program, KW_ACT_WRITE, changed, stream);
+  const uint32_t stream =
+      fixed ? KW_STREAM_OF_GRAPH : stream_on(program, kw_program_draw_stream(draw, program), device);
+  if (!fixed && kw_draw_percent(draw, CHANGED)) kw_program_transfer(draw, program, KW_ACT_WRITE, changed, stream);
   kw_program_act *act = kw_program_add_act(draw, program, KW_ACT_LAUNCH, graph, stream);
   if (act) kw_program_note_hot(draw, program, act);
 }
@@ -370,7 +367,7 @@ static bool play_graphs(kw_draw *draw, kw_program *program) {
   if (!record_graph(draw, program, 1 + kw_draw_below(draw, 2), 0)) return false;
   const uint32_t graph = draw->graphs;
   if (!record_graph(draw, program, 0, graph)) return false;
-  launch(draw, program, graph);
+  kw_program_launch(draw, program, graph);
   return true;
 }
 
@@ -416,7 +413,7 @@ static bool play(kw_draw *draw, kw_program *program) {
   return good;
 }
 
-static void draw_holds(kw_draw *draw, kw_program *program) {
+void kw_program_draw_holds(kw_draw *draw, kw_program *program) {
   const kw_device_facts *facts = draw->facts;
   const bool able = facts->native & KW_NATIVE_CALL_HOST && facts->native & KW_NATIVE_EVENTS;
   const bool holds = able && kw_draw_percent(draw, 80);
@@ -435,17 +432,17 @@ bool kw_program_generate(const kw_device_facts *facts, kw_program *program) {
   if (kw_draw_percent(&draw, FEW_OPS)) kw_program_draw_palette(&draw);
   program->two = facts->second && *facts->second && kw_draw_percent(&draw, TWO);
   if (program->two) program->stream_count = program->stream_count < 3 ? 2 : 4;
-  draw_holds(&draw, program);
-  draw.stream = draw_stream(&draw, program);
+  kw_program_draw_holds(&draw, program);
+  draw.stream = kw_program_draw_stream(&draw, program);
   const uint32_t more = draw.palette_count > 0 ? MORE : 1;
   while ((program->call_count < wanted || draw.graph_calls > 0) && add_next(&draw, program)) {
     if (draw.graph_calls > 0 && --draw.graph_calls > 0) continue; /* nothing but calls may come */
     if (kw_draw_percent(&draw, SCENE) && !play(&draw, program)) break;
-    if (kw_draw_percent(&draw, 50)) draw.stream = draw_stream(&draw, program);
+    if (kw_draw_percent(&draw, 50)) draw.stream = kw_program_draw_stream(&draw, program);
     draw_host_acts(&draw, program);
     if (program->two && kw_draw_percent(&draw, COPIED)) copy(&draw, program);
     if (draw.graphs > 0 && kw_draw_percent(&draw, LAUNCH * more))
-      launch(&draw, program, 1 + kw_draw_below(&draw, draw.graphs));
+      kw_program_launch(&draw, program, 1 + kw_draw_below(&draw, draw.graphs));
     if (draw.stream > 0 && draw.graphs < KW_PROGRAM_GRAPHS && kw_draw_percent(&draw, GRAPH * more))
       begin_graph(&draw, program);
   }

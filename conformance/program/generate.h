@@ -5,6 +5,7 @@
 #ifndef KEYWAY_CONFORMANCE_GENERATE_H
 #define KEYWAY_CONFORMANCE_GENERATE_H
 
+#include "program/model_text.h"
 #include "program/program.h"
 
 enum {
@@ -37,6 +38,10 @@ bool kw_draw_percent(kw_draw *draw, uint32_t share);
 /* Draws all of program->number. False when the device claims nothing that a program can call. */
 bool kw_program_generate(const kw_device_facts *facts, kw_program *program);
 
+/* The same of the model: its calls, on streams and in graphs that are drawn, and what the host does between. Of
+ * a device that claims none of its ops it has no call. False when there is nothing that a device could claim. */
+bool kw_program_generate_model(const kw_device_facts *facts, const kw_model *model, kw_program *program);
+
 /* Draws the next of program->calls: op, dtype and case; for a graph only such as may be recorded. NULL: nothing was
  * found in so many tries. */
 kw_program_call *kw_program_draw_call(kw_draw *draw, kw_program *program);
@@ -50,6 +55,19 @@ kw_program_call *kw_program_draw_twin(kw_draw *draw, kw_program *program, uint32
 int kw_program_relay(kw_draw *draw, kw_program *program, int from);
 /* Decides where the tensors of a call lie; may add storages, and relays before it. */
 void kw_program_place_call(kw_draw *draw, kw_program *program, kw_program_call *call);
+
+/* Makes the next of program->calls, whose case is in its place, a call: with what its bits follow from. */
+void kw_program_take(kw_draw *draw, kw_program *program, kw_program_call *call);
+
+/* Streams that the host holds up from the start. The program's first acts. */
+void kw_program_draw_holds(kw_draw *draw, kw_program *program);
+uint32_t kw_program_draw_stream(kw_draw *draw, const kw_program *program);
+/* Reads or writes a storage: all of it, or what lies behind its first element. */
+void kw_program_transfer(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t storage, uint32_t stream);
+/* Launches a graph once more, often when something it reads has just been written on the same stream. A device that
+ * checks indices may have the host wait for the stream of the launch before, which may be held: such graphs stay on
+ * their stream. */
+void kw_program_launch(kw_draw *draw, kw_program *program, uint32_t graph);
 
 /* A new storage without a maker, or KW_PLACE_NONE where there is room for no other. */
 int kw_program_add_storage(kw_program *program, uint32_t device, kw_dtype dtype, uint64_t extent, bool leaf);

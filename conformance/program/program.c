@@ -6,7 +6,6 @@
 
 #include "program/generate.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +117,18 @@ static void keep(kw_program *program, const selection *wanted) {
   }
 }
 
+/* The model that the text begins with, "minilm/"; NULL: none. */
+static const kw_model *read_model(const char **io_text) {
+  const size_t length = strcspn(*io_text, "/");
+  for (uint32_t i = 0; kw_model_at(i); i++) {
+    const kw_model *model = kw_model_at(i);
+    if (strlen(model->name) != length || strncmp(model->name, *io_text, length) != 0 || !(*io_text)[length]) continue;
+    *io_text += length + 1;
+    return model;
+  }
+  return NULL;
+}
+
 bool kw_program_make(const char *id, uint64_t seed, const kw_device_facts *facts, kw_program *out_program) {
   static const char prefix[] = "programs/";
   memset(out_program, 0, sizeof *out_program);
@@ -125,12 +136,15 @@ bool kw_program_make(const char *id, uint64_t seed, const kw_device_facts *facts
   selection wanted;
   if (strncmp(text, prefix, sizeof prefix - 1) != 0 || strlen(id) >= KW_PROGRAM_ID) return false;
   text += sizeof prefix - 1;
-  if (!read_number(&text, UINT32_MAX, &out_program->number) || !read_selection(text, &wanted)) return false;
+  const kw_model *model = read_model(&text);
+  if (!read_number(&text, UINT32_MAX, &out_program->number) || text - id >= KW_PROGRAM_BASE) return false;
+  memcpy(out_program->base, id, (size_t)(text - id));
+  if (!read_selection(text, &wanted)) return false;
   strcpy(out_program->id, id);
   out_program->seed = seed;
   out_program->calls = calloc(KW_PROGRAM_CALLS, sizeof *out_program->calls);
   if (!out_program->calls) abort();
-  if (!kw_program_generate(facts, out_program)) {
+  if (!(model ? kw_program_generate_model(facts, model, out_program) : kw_program_generate(facts, out_program))) {
     kw_program_free(out_program);
     return false;
   }
@@ -138,8 +152,8 @@ bool kw_program_make(const char *id, uint64_t seed, const kw_device_facts *facts
   return true;
 }
 
-bool kw_program_id(uint64_t number, const bool kept[KW_PROGRAM_ACTS], uint32_t streams, char out_id[KW_PROGRAM_ID]) {
-  size_t used = (size_t)snprintf(out_id, KW_PROGRAM_ID, "programs/%" PRIu64, number);
+bool kw_program_id(const char *base, const bool kept[KW_PROGRAM_ACTS], uint32_t streams, char out_id[KW_PROGRAM_ID]) {
+  size_t used = (size_t)snprintf(out_id, KW_PROGRAM_ID, "%s", base);
   char mark = '@';
   for (uint32_t first = 0; first < KW_PROGRAM_ACTS && used < KW_PROGRAM_ID; first++) {
     if (!kept[first]) continue;

@@ -16,7 +16,8 @@ enum {
   KW_PROGRAM_ACTS = 400,
   KW_PROGRAM_STORAGES = 600,
   KW_PROGRAM_GRAPHS = 4,
-  KW_PROGRAM_ID = 256
+  KW_PROGRAM_ID = 256,
+  KW_PROGRAM_BASE = 48
 };
 
 /* What a storage holds before all acts. */
@@ -99,6 +100,7 @@ typedef struct kw_program_act {
 
 typedef struct kw_program {
   char id[KW_PROGRAM_ID];
+  char base[KW_PROGRAM_BASE]; /* the id of the whole program */
   uint64_t number;
   uint64_t seed;
   uint32_t stream_count;
@@ -111,14 +113,15 @@ typedef struct kw_program {
   uint32_t act_count;
 } kw_program;
 
-/* Makes the program of an id, "programs/17" or "programs/17@3-5.9s1": only the acts 3, 4, 5 and 9, on one stream.
- * False: there is no such program, or the device claims nothing that it could be made of. Ends with kw_program_free. */
+/* Makes the program of an id, "programs/17", "programs/minilm/3", the third around the calls of a model, or
+ * "programs/17@3-5.9s1": only the acts 3, 4, 5 and 9, on one stream. False: there is no such program, or the device
+ * claims nothing that it could be made of. Ends with kw_program_free. */
 bool kw_program_make(const char *id, uint64_t seed, const kw_device_facts *facts, kw_program *out_program);
 void kw_program_free(kw_program *program);
 
-/* The id of what is left of program `number` with the acts that are kept, by number, on so many streams. False: it is
+/* The id of what is left of the program `base` with the acts that are kept, by number, on so many streams. False: it is
  * longer than ids are. */
-bool kw_program_id(uint64_t number, const bool kept[KW_PROGRAM_ACTS], uint32_t streams, char out_id[KW_PROGRAM_ID]);
+bool kw_program_id(const char *base, const bool kept[KW_PROGRAM_ACTS], uint32_t streams, char out_id[KW_PROGRAM_ID]);
 
 /* The device of a stream: 0 or 1. */
 uint32_t kw_program_device_of(const kw_program *program, uint32_t stream);

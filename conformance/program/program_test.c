@@ -2,6 +2,7 @@
  *
  * Programs without a device: the same from the same id, any acts left out, ordered where they have to be.
  */
+#include "program/model_text.h"
 #include "program/order.h"
 
 #include <setjmp.h>
@@ -63,10 +64,10 @@ static void an_id_is_a_program(void **state) {
 
 static void wrong_ids_are_refused(void **state) {
   (void)state;
-  static const char *const ids[] = {"programs",      "programs/",      "programs/x",     "programs/1@",
-                                    "programs/1@3-", "programs/1@5-3", "programs/1@1s0", "programs/1@1s9",
-                                    "programs/01",   "program/1",      "programs/1@1,2", "programs/1 ",
-                                    "programs/-1"};
+  static const char *const ids[] = {
+      "programs",       "programs/",       "programs/x",       "programs/1@",     "programs/1@3-",     "programs/1@5-3",
+      "programs/1@1s0", "programs/1@1s9",  "programs/01",      "program/1",       "programs/1@1,2",    "programs/1 ",
+      "programs/-1",    "programs/minilm", "programs/minilm/", "programs/nolm/0", "programs/minilm/00"};
   kw_program program;
   for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
     if (kw_program_make(ids[i], 1, &facts, &program)) fail_msg("%s is taken for a program", ids[i]);
@@ -79,18 +80,18 @@ static void ids_are_written(void **state) {
   bool kept[KW_PROGRAM_ACTS] = {false};
   char id[KW_PROGRAM_ID];
   kw_program program;
-  assert_false(kw_program_id(17, kept, 4, id));
+  assert_false(kw_program_id("programs/17", kept, 4, id));
   kept[1] = kept[3] = kept[4] = kept[5] = true;
-  assert_true(kw_program_id(17, kept, 4, id));
+  assert_true(kw_program_id("programs/17", kept, 4, id));
   assert_string_equal(id, "programs/17@1.3-5");
-  assert_true(kw_program_id(17, kept, 1, id));
+  assert_true(kw_program_id("programs/17", kept, 1, id));
   assert_string_equal(id, "programs/17@1.3-5s1");
   assert_true(kw_program_make(id, 1, &facts, &program));
   assert_true(program.act_count > 0);
   for (uint32_t a = 0; a < program.act_count; a++) assert_true(kept[program.acts[a].number]);
   kw_program_free(&program);
   for (uint32_t a = 0; a < KW_PROGRAM_ACTS; a++) kept[a] = a % 2;
-  assert_false(kw_program_id(17, kept, 1, id));
+  assert_false(kw_program_id("programs/17", kept, 1, id));
 }
 
 /* A device that claims nothing has no programs. */
@@ -102,24 +103,28 @@ static void nothing_claimed(void **state) {
 }
 
 /* Every tensor lies inside its storage, and is made of elements that the storage may hold. */
+static void check_places(const kw_program *p) {
+  for (uint32_t i = 0; i < p->call_count; i++) {
+    const kw_program_call *call = &p->calls[i];
+    for (uint32_t t = 0; t < KW_CASE_TENSORS + KW_SUITE_RESULTS; t++) {
+      const bool out = t >= KW_CASE_TENSORS;
+      const int place = out ? call->outs[t - KW_CASE_TENSORS] : call->places[t];
+      const kw_case_tensor *laid = out ? &call->c.outs[t - KW_CASE_TENSORS] : &call->c.tensors[t];
+      if (place < 0 || laid->numel == 0) continue;
+      int64_t last = laid->offset;
+      for (uint32_t d = 0; d < laid->rank; d++) last += (laid->shape[d] - 1) * laid->strides[d];
+      assert_true((uint64_t)(last + 1) * kw_element_size(laid->dtype) <= p->storages[place].size);
+      if (!out) assert_false(p->storages[place].leaf); /* nothing reads what has no defined bits */
+    }
+  }
+}
+
 static void tensors_lie_in_storages(void **state) {
   (void)state;
   for (unsigned n = 0; n < PROGRAMS; n++) {
     kw_program p;
     make(&p, n, "");
-    for (uint32_t i = 0; i < p.call_count; i++) {
-      const kw_program_call *call = &p.calls[i];
-      for (uint32_t t = 0; t < KW_CASE_TENSORS + KW_SUITE_RESULTS; t++) {
-        const bool out = t >= KW_CASE_TENSORS;
-        const int place = out ? call->outs[t - KW_CASE_TENSORS] : call->places[t];
-        const kw_case_tensor *laid = out ? &call->c.outs[t - KW_CASE_TENSORS] : &call->c.tensors[t];
-        if (place < 0 || laid->numel == 0) continue;
-        int64_t last = laid->offset;
-        for (uint32_t d = 0; d < laid->rank; d++) last += (laid->shape[d] - 1) * laid->strides[d];
-        assert_true((uint64_t)(last + 1) * kw_element_size(laid->dtype) <= p.storages[place].size);
-        if (!out) assert_false(p.storages[place].leaf); /* nothing reads what has no defined bits */
-      }
-    }
+    check_places(&p);
     kw_program_free(&p);
   }
 }
@@ -201,6 +206,65 @@ static void parts_are_programs(void **state) {
   free(order);
 }
 
+/* The programs of a model have its calls in their order, begin with the first, and lie as others do; another number
+ * is another arrangement. */
+static void models_are_programs(void **state) {
+  (void)state;
+  kw_program p, other;
+  kw_program_order *order = malloc(sizeof *order);
+  char id[KW_PROGRAM_BASE];
+  for (uint32_t m = 0; kw_model_at(m); m++) {
+    uint32_t graphs = 0, launches = 0, waits = 0;
+    for (uint32_t n = 0; n < 20; n++) {
+      snprintf(id, sizeof id, "programs/%s/%u", kw_model_at(m)->name, n);
+      assert_true(kw_program_make(id, 1, &facts, &p) && kw_program_make(id, 2, &facts, &other));
+      assert_string_equal(p.base, id);
+      assert_true(p.call_count > 15 && p.act_count > p.call_count);
+      for (uint32_t i = 0; i < p.call_count; i++) {
+        assert_true(p.calls[i].made);
+        const uint32_t number = p.calls[i].c.number; /* of its line: the next one's, or that of another pass */
+        if (i > 0 && number > 0) assert_int_equal(number, p.calls[i - 1].c.number + 1);
+      }
+      check_places(&p);
+      kw_program_order_make(&p, order);
+      conflicts_are_ordered(&p, order);
+      graphs_are_whole(&p, order);
+      for (uint32_t i = 0; i < order->step_count; i++) waits += order->steps[i].kind == KW_STEP_WAIT;
+      for (uint32_t a = 0; a < p.act_count; a++) {
+        graphs += p.acts[a].graph > 0;
+        launches += p.acts[a].kind == KW_ACT_LAUNCH;
+      }
+      char *texts[] = {kw_program_text(&p), kw_program_text(&other)};
+      assert_string_not_equal(texts[0], texts[1]);
+      for (int i = 0; i < 2; i++) free(texts[i]);
+      kw_program_free(&p);
+      kw_program_free(&other);
+    }
+    assert_true(graphs > 20 && launches > 20 && waits > 20);
+  }
+  free(order);
+}
+
+/* An op that is not claimed leaves its calls out, and nobody reads what they would have made. */
+static void models_do_without(void **state) {
+  (void)state;
+  kw_program p;
+  for (uint32_t i = 0; i < facts.op_count; i++) {
+    kw_op_facts *op = &facts.ops[i];
+    if (strcmp(op->op.name, "addmm") == 0) op->kernels &= ~KW_DTYPE_BIT(KW_F32);
+  }
+  assert_true(kw_program_make("programs/minilm/0", 1, &facts, &p));
+  for (uint32_t i = 0; i < p.call_count; i++) assert_string_not_equal(p.calls[i].c.op->name, "addmm");
+  assert_true(p.call_count > 20);
+  check_places(&p);
+  kw_program_free(&p);
+  for (uint32_t i = 0; i < facts.op_count; i++) facts.ops[i].kernels = 0;
+  assert_true(kw_program_make("programs/minilm/0", 1, &facts, &p)); /* it is there, of all devices alike */
+  assert_int_equal(p.call_count, 0);
+  kw_program_free(&p);
+  for (uint32_t i = 0; i < facts.op_count; i++) facts.ops[i].kernels = kw_suite_op_keys(&facts.ops[i].op);
+}
+
 /* What a hundred programs have. */
 typedef struct sorts {
   uint32_t chained, strided, retyped, in_place, plans, leaves, lowered, autocast, relayed, changed;
@@ -264,6 +328,7 @@ int main(void) {
       cmocka_unit_test(ids_are_written),         cmocka_unit_test(nothing_claimed),
       cmocka_unit_test(tensors_lie_in_storages), cmocka_unit_test(order_is_complete),
       cmocka_unit_test(parts_are_programs),      cmocka_unit_test(all_sorts_occur),
+      cmocka_unit_test(models_are_programs),     cmocka_unit_test(models_do_without),
   };
   return cmocka_run_group_tests_name("program", tests, claim_all, forget_all);
 }

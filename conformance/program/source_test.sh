@@ -37,11 +37,12 @@ ends 0 "programs/11$" --suite programs --quick --list
 for wrong in 0 3x s 100001 -1; do ends 2 "--budget takes" --suite programs --budget "$wrong"; done
 ends 0 "^#include <keyway/keyway.h>" --case programs/3@0-4s1 --source
 ends 2 "--source takes one program" --case neg/f32/one/0 --source
+ends 0 "programs/resnet/3$" --suite programs --list
 ends 2 "there is no case 'programs/3@5-4'" --case programs/3@5-4
 
-for number in 0 1 2 3 4 5; do
-  text=$(shown programs/$number --device cpu:0)
-  [ "$text" = "no difference" ] || { echo "programs/$number on cpu:0: $text" && exit 1; }
+for part in 0 1 2 3 4 5 minilm/0 block/0 decoder/0 resnet/0; do
+  text=$(shown programs/$part --device cpu:0)
+  [ "$text" = "no difference" ] || { echo "programs/$part on cpu:0: $text" && exit 1; }
 done
 
 # smallest MUTANT: the id of a program of at most 4 calls that fails on it. Every program that was cut down has to be so

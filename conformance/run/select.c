@@ -5,6 +5,7 @@
 #include "case/make.h"
 #include "core/base/array.h"
 #include "judge/block.h"
+#include "program/model_text.h"
 #include "program/program.h"
 #include "run/run.h"
 
@@ -189,6 +190,23 @@ static bool program_exists(const kw_run *run, const char *id) {
   return there;
 }
 
+static void add_program(kw_run *run, const char *id) {
+  add_case(run, id, NULL, KW_DTYPE_NONE)->program = true;
+}
+
+/* Programs around the calls of each model; a quick run has the first. */
+static void select_models(kw_run *run) {
+  static const uint32_t usual[] = {[KW_EFFORT_QUICK] = 1, [KW_EFFORT_NORMAL] = 4, [KW_EFFORT_THOROUGH] = 40};
+  char id[KW_PROGRAM_BASE];
+  for (uint32_t m = 0; kw_model_at(m); m++) {
+    if (m > 0 && run->options->effort == KW_EFFORT_QUICK) break;
+    for (uint32_t i = 0; i < usual[run->options->effort]; i++) {
+      snprintf(id, sizeof id, "programs/%s/%u", kw_model_at(m)->name, i);
+      add_program(run, id);
+    }
+  }
+}
+
 /* Of a device that claims nothing there are none. */
 static void select_programs(kw_run *run) {
   enum { MOST = 100000 }; /* that a time limit is given for */
@@ -200,8 +218,9 @@ static void select_programs(kw_run *run) {
   if (count > 0 && !program_exists(run, "programs/0")) return;
   for (uint32_t i = 0; i < count; i++) {
     snprintf(id, sizeof id, "programs/%u", i);
-    add_case(run, id, NULL, KW_DTYPE_NONE)->program = true;
+    add_program(run, id);
   }
+  if (options->programs == 0 && options->program_seconds == 0) select_models(run);
 }
 
 bool kw_run_find_case(const kw_run *run, const char *id, kw_run_case *out_case) {

@@ -21,7 +21,7 @@ typedef struct part {
 typedef struct shrinker {
   kw_run run; /* counters of its own: a report's count the cases only */
   const kw_run_case *failed;
-  uint64_t number;
+  char base[KW_PROGRAM_BASE];
   kw_process process;
   kw_message message;
   uint32_t tries;
@@ -43,7 +43,7 @@ static kw_outcome outcome_of(shrinker *s, const char *id) {
 
 static bool fails(shrinker *s, const part *p) {
   char id[KW_PROGRAM_ID];
-  if (!kw_program_id(s->number, p->kept, p->streams, id)) return false;
+  if (!kw_program_id(s->base, p->kept, p->streams, id)) return false;
   for (int i = 0; i < REPEATS && !s->given_up; i++) {
     const kw_outcome outcome = outcome_of(s, id);
     s->given_up = ++s->tries == TRIES || outcome == KW_OUTCOME_TIMEOUT || outcome == KW_OUTCOME_NONE;
@@ -109,7 +109,7 @@ void kw_shrink_program(const kw_run *run, kw_run_case *failed) {
   part p = {.streams = KW_PROGRAM_STREAMS};
   char id[KW_PROGRAM_ID];
   if (kw_program_make(failed->id, run->options->seed, &run->facts, program)) {
-    s.number = program->number;
+    strcpy(s.base, program->base);
     p.streams = program->stream_count;
     for (uint32_t a = 0; a < program->act_count; a++) p.kept[program->acts[a].number] = true;
     const uint32_t count = program->act_count;
@@ -121,7 +121,7 @@ void kw_shrink_program(const kw_run *run, kw_run_case *failed) {
     s.given_up = false;
     uint32_t list[KW_PROGRAM_ACTS];
     const bool found = list_kept(&p, list) < count && fails(&s, &p);
-    if (found && kw_program_id(s.number, p.kept, p.streams, id) &&
+    if (found && kw_program_id(s.base, p.kept, p.streams, id) &&
         kw_program_make(id, run->options->seed, &run->facts, program)) {
       failed->smallest = strdup(id);
       failed->smallest_tensors = describe(program);

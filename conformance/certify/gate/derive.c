@@ -337,7 +337,9 @@ static void put_contract(const kw_run *run, const kw_id_list *known, const char 
     if (run->cases[i].op || kw_id_list_has(known, id, strlen(id))) continue;
     if (kw_level_of_test(id) != KW_LEVEL_CORE) continue; /* in the list of its level */
     if (ends_in_number(last + 1)) {
-      while (end < run->case_count && strncmp(run->cases[end].id, id, (size_t)length + 1) == 0) end++;
+      while (end < run->case_count && strncmp(run->cases[end].id, id, (size_t)length + 1) == 0 &&
+             ends_in_number(run->cases[end].id + length + 1))
+        end++;
       fprintf(out, "%srange %.*s %s-%s\n", before, length, id, last + 1, strrchr(run->cases[end - 1].id, '/') + 1);
       i = end - 1;
     } else if (!ends_in_op(run, last + 1)) {
