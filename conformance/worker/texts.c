@@ -75,7 +75,9 @@ typedef struct walk {
 static const char *next_word(const image *section, walk *io_walk) {
   while (io_walk->at < section->size) {
     const char *text = section->bytes + io_walk->at;
-    const size_t length = strnlen(text, section->size - io_walk->at);
+    const size_t left = section->size - io_walk->at,
+                 most = io_walk->ends && left > KW_SUITE_TEXT ? KW_SUITE_TEXT : left;
+    const size_t length = strnlen(text, most); /* from each byte on: of long texts no more than tells that they are */
     const bool whole = io_walk->at == 0 || text[-1] == 0;
     io_walk->at += io_walk->ends ? 1 : length + 1;
     const bool terminated = (size_t)(text - section->bytes) + length < section->size;
@@ -150,16 +152,22 @@ static void make_arguments(trial *t) {
 
 /* Gives the results memory in one piece; false where the op says that they are more than such small arguments make. */
 static bool make_results(trial *t, uint32_t count, answer *out) {
-  enum { MOST = 1 << 20 }; /* elements */
+  enum { MOST = 1 << 20, ALIGNMENT = 16 }; /* elements; bytes */
   *out = (answer){.size = 0};
   for (uint32_t o = 0; o < count; o++) {
     if (t->results[o].numel < 0 || t->results[o].numel > MOST) return false;
     t->results[o].offset = out->size;
     out->size += (size_t)t->results[o].numel * kw_element_size(t->results[o].dtype);
+    out->size = (out->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
   out->bytes = need(out->size);
   for (uint32_t o = 0; o < count; o++) t->results[o].mem = out->bytes;
   return true;
+}
+
+/* Gives argument `arg` a text, or for NULL its default. */
+static void give(trial *t, uint32_t arg, const char *text) {
+  t->args[arg] = t->metas[arg] = text ? kw_arg_string(text) : kw_suite_arg_default(&t->c.op->args[arg]);
 }
 
 /* What the reference says with `text` for argument `arg`, or with its default. False where the device refuses that; the
@@ -167,7 +175,7 @@ static bool make_results(trial *t, uint32_t count, answer *out) {
 static bool ask(trial *t, uint32_t arg, const char *text, answer *out) {
   const kw_suite_op *described = t->c.op;
   const uint32_t count = described->result_count;
-  t->args[arg] = t->metas[arg] = text ? kw_arg_string(text) : kw_suite_arg_default(&described->args[arg]);
+  give(t, arg, text);
   for (uint32_t o = 0; o < count; o++) {
     t->results[o] = (kw_tensor_ref){.struct_size = sizeof t->results[o]};
     t->outs[o] = &t->results[o];
@@ -217,11 +225,16 @@ static bool is_new(trial *t, uint32_t arg, const char *text, answers *io_answers
   return true;
 }
 
+static bool may_be_left_out(const kw_suite_arg *arg) {
+  return arg->has_default || arg->optional;
+}
+
+/* The argument has afterwards what others can be tried beside: its default, or else the first text that was found. */
 static void find_texts(trial *t, uint32_t index, const image *file, kw_suite_arg *out_arg) {
   uint32_t tried = 0;
   answers known = {.count = 0};
   out_arg->text_count = 0;
-  if (out_arg->has_default || out_arg->optional) is_new(t, index, NULL, &known);
+  if (may_be_left_out(out_arg)) is_new(t, index, NULL, &known);
   for (int ends = 0; ends < 2; ends++) {
     uint32_t number = 0;
     for (image section = next_constants(file, &number); section.size > 0; section = next_constants(file, &number)) {
@@ -234,6 +247,9 @@ static void find_texts(trial *t, uint32_t index, const image *file, kw_suite_arg
     }
   }
   for (uint32_t i = 0; i < known.count; i++) free(known.items[i].bytes);
+  if (may_be_left_out(out_arg) || out_arg->text_count > 0) {
+    give(t, index, may_be_left_out(out_arg) ? NULL : out_arg->texts[0]);
+  }
 }
 
 void kw_worker_find_texts(const kw_op *op, kw_device *device, const char *plugin_path, kw_suite_op *io_op) {
@@ -252,6 +268,9 @@ void kw_worker_find_texts(const kw_op *op, kw_device *device, const char *plugin
   if (file.bytes && make_case(t, &described, &t->c)) {
     make_inputs(t);
     make_arguments(t);
+    for (uint32_t i = 0; i < io_op->arg_count; i++) {
+      if (io_op->args[i].tag == KW_TAG_STRING && may_be_left_out(&io_op->args[i])) give(t, i, NULL);
+    }
     for (uint32_t i = 0; i < io_op->arg_count; i++) {
       if (io_op->args[i].tag == KW_TAG_STRING) find_texts(t, i, &file, &io_op->args[i]);
     }
