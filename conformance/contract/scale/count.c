@@ -8,34 +8,31 @@
 
 static const int64_t count = (INT64_C(1) << 31) + 4096;
 
-/* One element of this dtype, whose bytes are at `value`, as so many. */
-static kw_tensor *expanded(kw_dtype dtype, const void *value, uint32_t rank, const int64_t *shape) {
-  int64_t one[KW_MAX_RANK] = {1, 1, 1, 1};
-  kw_tensor *single = kw_scale_tensor(dtype, rank, one), *view = NULL;
-  KW_CHECK_OK(kw_tensor_write(single, value));
-  KW_CHECK_OK(kw_tensor_expand(single, rank, shape, &view));
+/* These elements, a tensor of the shape `few`, as one of `shape`. */
+static kw_tensor *expanded(kw_dtype dtype, const void *elements, uint32_t rank, const int64_t *few,
+                           const int64_t *shape) {
+  kw_tensor *tensor = kw_scale_tensor(dtype, rank, few), *view = NULL;
+  KW_CHECK_OK(kw_tensor_write(tensor, elements));
+  KW_CHECK_OK(kw_tensor_expand(tensor, rank, shape, &view));
   return kw_scale_keep(view);
+}
+
+/* One element as so many. */
+static kw_tensor *expanded_one(kw_dtype dtype, const void *element, int64_t numel) {
+  return expanded(dtype, element, 1, (int64_t[]){1}, &numel);
 }
 
 /* [65536, 1] of these as [65536, 32769]. */
 enum { HEIGHT = 65536, WIDTH = 32769 };
+static const int64_t grid[2] = {HEIGHT, WIDTH};
 static kw_tensor *expanded_rows(kw_dtype dtype, const void *values) {
-  static const int64_t column[2] = {HEIGHT, 1}, whole[2] = {HEIGHT, WIDTH};
-  kw_tensor *single = kw_scale_tensor(dtype, 2, column), *view = NULL;
-  KW_CHECK_OK(kw_tensor_write(single, values));
-  KW_CHECK_OK(kw_tensor_expand(single, 2, whole, &view));
-  return kw_scale_keep(view);
+  return expanded(dtype, values, 2, (int64_t[]){HEIGHT, 1}, grid);
 }
 
 static const kw_op *first_or_skip(const char *const *names, kw_dtype dtype) {
   const kw_op *op = kw_scale_first(names, dtype);
   if (!op) kw_test_skip("the device has no %s in %s, nor any like it", names[0], kw_dtype_name(dtype));
   return op;
-}
-
-static const char *name_of(const kw_op *op) {
-  kw_op_info info = {.struct_size = sizeof info};
-  return kw_op_get_info(op, &info) == KW_OK ? info.name : "";
 }
 
 /* A sum of ones. The bound of so many terms is about a hundredth. */
@@ -47,11 +44,11 @@ void kw_contract_scale_sum_beyond_31_bits(void **state) {
   float got = -1;
   kw_tensor *result = NULL;
   kw_scale_need(KW_GIB, KW_MIB, 0);
-  kw_value args[] = {kw_arg_tensor(expanded(KW_F32, &one, 1, &count))};
+  kw_value args[] = {kw_arg_tensor(expanded_one(KW_F32, &one, count))};
   kw_scale_call(op, args, 1, &result, 1);
   KW_CHECK_OK(kw_tensor_read(result, &got));
   const double want = op == kw_op_find("sum") ? (double)count : 1;
-  KW_CHECK(fabs((double)got - want) <= 0x1p-5 * want, "%s of %lld ones, an expanded view, is %.9g", name_of(op),
+  KW_CHECK(fabs((double)got - want) <= 0x1p-5 * want, "%s of %lld ones, an expanded view, is %.9g", kw_scale_name(op),
            (long long)count, (double)got);
 }
 
@@ -69,7 +66,7 @@ void kw_contract_scale_extreme_beyond_31_bits(void **state) {
   kw_scale_call(op, args, 1, &result, 1);
   KW_CHECK_OK(kw_tensor_read(result, got));
   const bool found = kw_test_bytes_of(result) == 1 ? got[0] == 1 : got[3] == 0x3f && got[2] == 0x80;
-  KW_CHECK(found, "%s of %lld f32, an expanded view, did not find the 1 in its last row", name_of(op),
+  KW_CHECK(found, "%s of %lld f32, an expanded view, did not find the 1 in its last row", kw_scale_name(op),
            (long long)HEIGHT * WIDTH);
 }
 
@@ -87,8 +84,8 @@ void kw_contract_scale_index_beyond_31_bits(void **state) {
   kw_value args[] = {kw_arg_tensor(expanded_rows(KW_F32, values))};
   kw_scale_call(op, args, 1, &result, 1);
   KW_CHECK_OK(kw_tensor_read(result, &got));
-  KW_CHECK(got == want, "%s of %lld f32, an expanded view, is %lld, not %lld", name_of(op), (long long)HEIGHT * WIDTH,
-           (long long)got, (long long)want);
+  KW_CHECK(got == want, "%s of %lld f32, an expanded view, is %lld, not %lld", kw_scale_name(op),
+           (long long)HEIGHT * WIDTH, (long long)got, (long long)want);
 }
 
 /* ---- Results of so many elements --------------------------------------------------------------------------------- */
@@ -132,19 +129,15 @@ void kw_contract_scale_broadcast_beyond_31_bits(void **state) {
   (void)state;
   static const char *const names[] = {"add.Tensor", "maximum", "mul.Tensor", "bitwise_and.Tensor", NULL};
   static unsigned char column[HEIGHT], row[WIDTH];
-  static const int64_t row_shape[2] = {1, WIDTH}, whole[2] = {HEIGHT, WIDTH};
-  kw_tensor *row_view = NULL, *result = NULL;
+  kw_tensor *result = NULL;
   broadcast_op = first_or_skip(names, KW_U8);
   kw_scale_need(2 * KW_GIB + KW_MIB, 2 * KW_GIB + KW_MIB, 0);
   for (int i = 0; i < HEIGHT; i++) column[i] = (unsigned char)(i % 100);
   for (int i = 0; i < WIDTH; i++) row[i] = (unsigned char)(i % 101);
-  kw_tensor *row_tensor = kw_scale_tensor(KW_U8, 2, row_shape);
-  KW_CHECK_OK(kw_tensor_write(row_tensor, row));
-  KW_CHECK_OK(kw_tensor_expand(row_tensor, 2, whole, &row_view));
-  kw_scale_keep(row_view);
-  kw_value args[] = {kw_arg_tensor(expanded_rows(KW_U8, column)), kw_arg_tensor(row_view)};
+  kw_value args[] = {kw_arg_tensor(expanded_rows(KW_U8, column)),
+                     kw_arg_tensor(expanded(KW_U8, row, 2, (int64_t[]){1, WIDTH}, grid))};
   kw_scale_call(broadcast_op, args, 2, &result, 1);
-  check_places(result, broadcast_want, name_of(broadcast_op));
+  check_places(result, broadcast_want, kw_scale_name(broadcast_op));
 }
 
 static unsigned char five(int64_t i) {
@@ -160,9 +153,9 @@ void kw_contract_scale_elements_beyond_31_bits(void **state) {
   const signed char value = op == kw_op_find("relu") ? 5 : -5;
   kw_tensor *result = NULL;
   kw_scale_need(2 * KW_GIB + KW_MIB, 2 * KW_GIB + KW_MIB, 0);
-  kw_value args[] = {kw_arg_tensor(expanded(KW_I8, &value, 1, &count))};
+  kw_value args[] = {kw_arg_tensor(expanded_one(KW_I8, &value, count))};
   kw_scale_call(op, args, 1, &result, 1);
-  check_places(result, five, name_of(op));
+  check_places(result, five, kw_scale_name(op));
 }
 
 static unsigned char cat_want(int64_t i) {
@@ -178,7 +171,7 @@ void kw_contract_scale_cat_beyond_31_bits(void **state) {
   const int64_t half = count / 2;
   kw_tensor *result = NULL;
   kw_scale_need(2 * KW_GIB + KW_MIB, 2 * KW_GIB + KW_MIB, 0);
-  kw_tensor *parts[] = {expanded(KW_U8, &low, 1, &half), expanded(KW_U8, &high, 1, &half)};
+  kw_tensor *parts[] = {expanded_one(KW_U8, &low, half), expanded_one(KW_U8, &high, half)};
   kw_value args[] = {kw_arg_tensor_list(parts, 2), kw_arg_int(0)};
   kw_scale_call(op, args, 2, &result, 1);
   check_places(result, cat_want, "cat");
@@ -219,7 +212,7 @@ static void check_rows(const kw_op *op, const kw_value *args, uint32_t arg_count
   for (size_t i = 0; i < TAKEN * size; i++) {
     const unsigned char want = i / size % 2 ? far_byte : 0;
     KW_CHECK(got[i] == want, "%s, row %lld of a table of rows of %d elements: byte %zu is 0x%02x, not 0x%02x",
-             name_of(op), (long long)taken[i / size], ROW, i % size, got[i], want);
+             kw_scale_name(op), (long long)taken[i / size], ROW, i % size, got[i], want);
   }
   kw_scale_host_drop(got);
   kw_scale_drop(result);

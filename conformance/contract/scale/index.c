@@ -10,11 +10,6 @@ static float number_at(int64_t i) {
   return (float)((i * 7 + (i >> 13)) % 16381);
 }
 
-static const char *name_of(const kw_op *op) {
-  kw_op_info info = {.struct_size = sizeof info};
-  return kw_op_get_info(op, &info) == KW_OK ? info.name : "";
-}
-
 static kw_tensor *numbers_of(int64_t length) {
   float *numbers = kw_scale_host((size_t)length * sizeof *numbers);
   kw_tensor *tensor = kw_scale_line(KW_F32, length);
@@ -35,11 +30,11 @@ static void check_taken(const kw_op *op, const kw_value *args, uint32_t arg_coun
   float got[KW_SCALE_PLACES * 2];
   kw_tensor *result = NULL;
   kw_scale_call(op, args, arg_count, &result, 1);
-  KW_CHECK(kw_tensor_describe(result)->numel == count * width, "%s gave another number of elements", name_of(op));
+  KW_CHECK(kw_tensor_describe(result)->numel == count * width, "%s gave another number of elements", kw_scale_name(op));
   KW_CHECK_OK(kw_tensor_read(result, got));
   for (int64_t i = 0; i < count * width; i++) {
     const float want = number_at(places[i / width] * width + i % width);
-    KW_CHECK(got[i] == want, "%s: what index %lld takes is %g, not %g", name_of(op), (long long)places[i / width],
+    KW_CHECK(got[i] == want, "%s: what index %lld takes is %g, not %g", kw_scale_name(op), (long long)places[i / width],
              (double)got[i], (double)want);
   }
   kw_scale_drop(result);
@@ -84,7 +79,7 @@ static void check_put(const kw_op *op, const kw_value *args, uint32_t arg_count,
   for (int64_t i = 0; i < length; i++) {
     const bool there = places[next] == i;
     const float want = there ? (adds ? number_at(i) - 20000 : -20000) : number_at(i);
-    KW_CHECK(got[i] == want, "%s: element %lld of %lld, where %s index points, is %g, not %g", name_of(op),
+    KW_CHECK(got[i] == want, "%s: element %lld of %lld, where %s index points, is %g, not %g", kw_scale_name(op),
              (long long)i, (long long)length, there ? "an" : "no", (double)got[i], (double)want);
     if (there && places[next] != length - 1) next++;
   }
@@ -190,7 +185,7 @@ static void check_broadcast(const int64_t *shape, uint32_t own_a, uint32_t own_b
     const int64_t at[3] = {i / (shape[1] * shape[2]), i / shape[2] % shape[1], i % shape[2]};
     const float want = combined(operand_at(shape, own_a, false, at), operand_at(shape, own_b, turned, at));
     KW_CHECK(got[i] == want, "%s of operands that make [%lld, %lld, %lld]: element %lld is %g, not %g",
-             name_of(broadcast_op), (long long)shape[0], (long long)shape[1], (long long)shape[2], (long long)i,
+             kw_scale_name(broadcast_op), (long long)shape[0], (long long)shape[1], (long long)shape[2], (long long)i,
              (double)got[i], (double)want);
   }
   kw_scale_host_drop(got);

@@ -134,6 +134,11 @@ bool kw_scale_has(const char *name, kw_dtype dtype) {
   return op && kw_op_support(op, kw_contract.device, dtype) != KW_SUPPORT_NONE;
 }
 
+const char *kw_scale_name(const kw_op *op) {
+  kw_op_info info = {.struct_size = sizeof info};
+  return kw_op_get_info(op, &info) == KW_OK ? info.name : "";
+}
+
 const kw_op *kw_scale_first(const char *const *names, kw_dtype dtype) {
   for (; *names; names++) {
     if (kw_scale_has(*names, dtype)) return kw_op_find(*names);

@@ -42,6 +42,8 @@ void kw_scale_host_drop(void *memory);
 /* The first of these ops that the device has in `dtype`; NULL when it has none. The list ends with NULL. */
 const kw_op *kw_scale_first(const char *const *names, kw_dtype dtype);
 bool kw_scale_has(const char *name, kw_dtype dtype);
+/* Its name, for texts. */
+const char *kw_scale_name(const kw_op *op);
 
 /* Calls an op on the default stream and waits. What it cannot for want of memory, or does not claim for such sizes,
  * ends the test as not tried. Results that were NULL are kept. */
