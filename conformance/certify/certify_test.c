@@ -154,14 +154,16 @@ static void write_report(kw_report *report) {
   kw_entry_list granted;
   assert_true(kw_waivers_read(path("waivers.json"), "2026-11-23", &granted, message, sizeof message));
   kw_waived_verdict verdict = kw_waivers_judge(report, &granted);
-  const char *const names[] = {"it/report.json", "it/report.html", "it/report.txt"};
-  for (int i = 0; i < 3; i++) {
-    FILE *out = fopen(path(names[i]), "w");
-    assert_non_null(out);
-    if (i == 0) kw_report_put_json(report, out);
-    if (i == 1) kw_report_put_html(report, out);
-    if (i == 2) kw_report_put_table(report, out, false, false);
-    assert_int_equal(fclose(out), 0);
+  static const struct {
+    const char *name;
+    void (*put)(const kw_report *, FILE *);
+  } files[] = {{"it/report.json", kw_report_put_json},
+               {"it/report.html", kw_report_put_html},
+               {"it/report.txt", kw_report_put_plain_table}};
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    char *text = kw_report_text(report, files[i].put);
+    assert_true(kw_text_write_file(path(files[i].name), text));
+    free(text);
   }
   assert_true(kw_manifest_read(path("it"), &manifest, message, sizeof message));
   kw_manifest_set(&manifest, KW_MANIFEST_VERDICT, verdict.text);
@@ -180,13 +182,6 @@ static kw_report_case *find_case(kw_report *report, const char *id) {
   }
   fail_msg("no case %s", id);
   return NULL;
-}
-
-static void hash_cases(kw_report *report) {
-  kw_digest digest;
-  kw_digest_begin(&digest);
-  for (uint32_t i = 0; i < report->case_count; i++) kw_digest_add(&digest, report->cases[i].id);
-  kw_digest_end(&digest, report->case_hash);
 }
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------- */
@@ -302,7 +297,7 @@ static void the_maker_chooses_his_cases(void **state) {
   assert_non_null(dropped.cases);
   dropped.cases[0] = *c;
   memmove(c, c + 1, (size_t)(&report.cases[--report.case_count] - c) * sizeof *c);
-  hash_cases(&report);
+  kw_report_hash_cases(&report, report.case_hash);
   write_report(&report);
   refused("the case " WAIVED " is missing (1 of ");
   kw_report_free(&dropped);
@@ -312,14 +307,14 @@ static void the_maker_chooses_his_cases(void **state) {
   c = find_case(&report, "abs/f32/prime/0");
   free(c->id);
   c->id = strdup("abs/f32/prime/977");
-  hash_cases(&report);
+  kw_report_hash_cases(&report, report.case_hash);
   write_report(&report);
   refused("the case abs/f32/prime/0 is missing (1 of ");
   copy_package(NULL);
 
   edit("report.json", "\n\t]\n}\n", ",\n\t\t{\"case\": \"wait/977\", \"outcome\": \"pass\", \"seconds\": 0}\n\t]\n}\n");
   report = read_report();
-  hash_cases(&report);
+  kw_report_hash_cases(&report, report.case_hash);
   write_report(&report);
   refused("the case wait/977 was added (1 were): core of suite 1.0-rc has no such case");
   copy_package(NULL);

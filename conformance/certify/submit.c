@@ -109,14 +109,9 @@ static bool copy(const kw_submission *s, const char *from, const char *name, cha
 }
 
 static bool write_reports(const kw_submission *s, const kw_report *report, char *message, size_t size) {
-  char json[PATH_MAX], html[PATH_MAX], *table = NULL;
-  size_t length;
+  char json[PATH_MAX], html[PATH_MAX], *table = kw_report_text(report, kw_report_put_plain_table);
   const kw_report_paths paths = {.json = in_package(s, KW_PACKAGE_REPORT, json),
                                  .html = in_package(s, KW_PACKAGE_PAGE, html)};
-  FILE *out = open_memstream(&table, &length);
-  if (!out) abort();
-  kw_report_put_table(report, out, false, false);
-  if (fclose(out) != 0) abort();
   bool good = write_text(s, KW_PACKAGE_TABLE, table, message, size);
   if (good && !kw_report_write_files(report, &paths, "keyway conform")) {
     snprintf(message, size, "the reports were not written");

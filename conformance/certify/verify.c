@@ -168,21 +168,6 @@ static kw_check_end check_lists(verifier *v) {
 
 /* ---- What is said ------------------------------------------------------------------------------------------------ */
 
-/* What a format makes of the report; to be freed. */
-static char *print(const kw_report *report, void (*put)(const kw_report *, FILE *)) {
-  char *text = NULL;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
-  if (!out) abort();
-  put(report, out);
-  if (fclose(out) != 0) abort();
-  return text;
-}
-
-static void put_plain_table(const kw_report *report, FILE *out) {
-  kw_report_put_table(report, out, false, false);
-}
-
 /* Says how a file differs from what the report makes of it. */
 static void explain(verifier *v, const char *name, const char *should) {
   char path[PATH_MAX], *text = NULL;
@@ -218,7 +203,7 @@ static bool is_written_so(verifier *v, const char *name, void (*put)(const kw_re
     SAY(v, "%s is missing", name);
     return false;
   }
-  char hash[KW_DIGEST_SIZE], *should = print(&v->report, put);
+  char hash[KW_DIGEST_SIZE], *should = kw_report_text(&v->report, put);
   kw_digest_text(should, hash);
   const bool same = strcmp(hash, v->manifest.files[at].hash) == 0;
   if (!same) explain(v, name, should);
@@ -268,7 +253,7 @@ static kw_check_end check_report(verifier *v) {
     return KW_CHECK_GOOD;
   }
   if (!is_written_so(v, KW_PACKAGE_PAGE, kw_report_put_html)) return KW_CHECK_REFUSED;
-  if (!is_written_so(v, KW_PACKAGE_TABLE, put_plain_table)) return KW_CHECK_REFUSED;
+  if (!is_written_so(v, KW_PACKAGE_TABLE, kw_report_put_plain_table)) return KW_CHECK_REFUSED;
   SAY(v, "adds up, page and table say the same");
   return KW_CHECK_GOOD;
 }
@@ -291,7 +276,7 @@ static kw_check_end check_cases(verifier *v) {
     return KW_CHECK_REFUSED;
   }
   for (uint32_t i = 0; i < r->case_count; i++) kw_id_list_add(&ids, "%s", r->cases[i].id);
-  kw_id_list_digest(&ids, hash);
+  kw_report_hash_cases(r, hash);
   const kw_mustpass_level level = {&v->claim, strcmp(half, "f16") == 0 ? KW_F16 : KW_BF16, effort_of(v)};
   bool good = kw_mustpass_check(&v->lists, &level, &ids, v->text, v->size);
   if (good && strcmp(hash, r->case_hash) != 0) {

@@ -67,14 +67,6 @@ static void same_words_of_several_ops_are_alike(void **state) {
   kw_report_free(&report);
 }
 
-static void put_table(const kw_report *report, FILE *out) {
-  kw_report_put_table(report, out, false, false);
-}
-
-static void put_whole_table(const kw_report *report, FILE *out) {
-  kw_report_put_table(report, out, false, true);
-}
-
 static uint32_t times(const char *text, const char *part) {
   uint32_t count = 0;
   for (const char *at = text; (at = strstr(at, part)) != NULL; at++) count++;
@@ -94,8 +86,8 @@ static void formats_show_them_once(void **state) {
   }
   add_case(&report, "add.Tensor/f16/prime/0", 1, KW_OUTCOME_UNIMPLEMENTED, "no kernel");
   add_case(&report, "add.Tensor/f16/prime/1", 1, KW_OUTCOME_UNIMPLEMENTED, "no kernel");
-  char *table = text_in(&report, put_table), *whole = text_in(&report, put_whole_table);
-  char *html = text_in(&report, kw_report_put_html), *json = text_in(&report, kw_report_put_json);
+  char *table = kw_report_text(&report, kw_report_put_plain_table), *whole = kw_report_text(&report, put_whole_table);
+  char *html = kw_report_text(&report, kw_report_put_html), *json = kw_report_text(&report, kw_report_put_json);
   assert_int_equal(times(table, "fail add.Tensor/f32/"), 1);
   contains(table, "    30 alike: add.Tensor in f32 (sliced, prime)\n");
   contains(table, "unimplemented add.Tensor/f16: 2 cases, the first add.Tensor/f16/prime/0\n");

@@ -11,17 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+char *kw_report_text(const kw_report *report, void (*put)(const kw_report *, FILE *)) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) abort();
+  put(report, out);
+  if (fclose(out) != 0) abort();
+  return text;
+}
+
 static bool write_one(const kw_report *report, void (*put)(const kw_report *, FILE *), const char *path,
                       const char *program) {
   if (!path) return true;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  bool good = out != NULL;
-  if (good) {
-    put(report, out);
-    good = fclose(out) == 0 && kw_text_write_file(path, text);
-  }
+  char *text = kw_report_text(report, put);
+  const bool good = kw_text_write_file(path, text);
   if (!good) fprintf(stderr, "%s: writing %s failed: %s\n", program, path, strerror(errno));
   free(text);
   return good;

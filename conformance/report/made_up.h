@@ -6,7 +6,7 @@
 #define KEYWAY_CONFORMANCE_MADE_UP_H
 
 #include "base/text.h"
-#include "report/report.h"
+#include "report/formats.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,17 +76,9 @@ static inline void add_gap(kw_report *report, const char *op, const char *why) {
   report->gaps[report->gap_count++] = (kw_report_gap){kw_text_clean(op), kw_text_clean(why)};
 }
 
-/* What a format makes of a report; the caller's to free. Not inlined: gcc would take pointers into the text for
- * pointers to `text`. */
-static __attribute__((noinline, unused)) char *text_in(const kw_report *report,
-                                                       void (*put)(const kw_report *, FILE *)) {
-  char *text;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
-  assert_non_null(out);
-  put(report, out);
-  fclose(out);
-  return text;
+/* Everything, as with -v. */
+static inline void put_whole_table(const kw_report *report, FILE *out) {
+  kw_report_put_table(report, out, false, true);
 }
 
 static inline void contains(const char *text, const char *part) {

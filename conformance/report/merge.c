@@ -183,11 +183,8 @@ static void keep_first_tries(kw_report *report) {
 }
 
 static bool is_complete(const kw_report *report) {
-  kw_digest digest;
   char hash[KW_DIGEST_SIZE];
-  kw_digest_begin(&digest);
-  for (uint32_t i = 0; i < report->case_count; i++) kw_digest_add(&digest, report->cases[i].id);
-  kw_digest_end(&digest, hash);
+  kw_report_hash_cases(report, hash);
   return strcmp(hash, report->case_hash) == 0;
 }
 

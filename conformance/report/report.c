@@ -59,6 +59,13 @@ const char *kw_report_case_class(const kw_report_case *c, int *out_length) {
   return name;
 }
 
+void kw_report_hash_cases(const kw_report *report, char out_hash[KW_DIGEST_SIZE]) {
+  kw_digest digest;
+  kw_digest_begin(&digest);
+  for (uint32_t i = 0; i < report->case_count; i++) kw_digest_add(&digest, report->cases[i].id);
+  kw_digest_end(&digest, out_hash);
+}
+
 /* ---- Sums -------------------------------------------------------------------------------------------------------- */
 
 kw_report_totals kw_report_total(const kw_report *report) {

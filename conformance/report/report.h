@@ -78,6 +78,9 @@ typedef struct kw_report {
 
 void kw_report_free(kw_report *report);
 
+/* The hash of the ids of its cases in their order, which is case_hash where it has those of all shards. */
+void kw_report_hash_cases(const kw_report *report, char out_hash[KW_DIGEST_SIZE]);
+
 /* ---- What reports say -------------------------------------------------------------------------------------------- */
 
 typedef enum kw_report_verdict {

@@ -64,10 +64,6 @@ static kw_report everything(void) {
   return report;
 }
 
-static void put_table(const kw_report *report, FILE *out) {
-  kw_report_put_table(report, out, false, true);
-}
-
 #if defined(KEYWAY_XMLLINT) || defined(KEYWAY_PERL)
 /* What a shell command prints, which has to succeed; the caller's to free. */
 static char *output_of(const char *command) {
@@ -147,8 +143,8 @@ static void known_failures_are_no_passes(void **state) {
   assert_int_equal(totals.verdict, KW_VERDICT_EXPECTED);
   assert_string_equal(kw_report_verdict_name(totals.verdict), "not conformant");
   assert_int_equal(kw_report_exit_code(&report), 3);
-  char *tap = text_in(&report, kw_report_put_tap), *junit = text_in(&report, kw_report_put_junit);
-  char *table = text_in(&report, put_table);
+  char *tap = kw_report_text(&report, kw_report_put_tap), *junit = kw_report_text(&report, kw_report_put_junit);
+  char *table = kw_report_text(&report, put_whole_table);
   contains(tap, "not ok 2 - stream/query # TODO bug 12");
   contains(junit, "<skipped message=\"expected failure: bug 12\">");
   contains(table, "expected failure stream/query");
@@ -162,7 +158,7 @@ static void known_failures_are_no_passes(void **state) {
   assert_int_equal(kw_report_total(&report).unexpected_passes, 1);
   assert_int_equal(kw_report_total(&report).counts[KW_OUTCOME_PASS], 1);
   assert_int_equal(kw_report_exit_code(&report), 1);
-  tap = text_in(&report, kw_report_put_tap);
+  tap = kw_report_text(&report, kw_report_put_tap);
   contains(tap, "not ok 2 - stream/query\n");
   free(tap);
   kw_report_free(&report);
@@ -177,7 +173,7 @@ static void nothing_tried_is_not_judged(void **state) {
   add_case(&report, "models/gpt2_f16", -1, KW_OUTCOME_SKIP, "no f16");
   assert_int_equal(kw_report_total(&report).verdict, KW_VERDICT_NOT_JUDGED);
   assert_int_equal(kw_report_exit_code(&report), 2);
-  char *table = text_in(&report, put_table);
+  char *table = kw_report_text(&report, put_whole_table);
   contains(table, "verdict: not judged (");
   free(table);
   add_case(&report, "stream/order", -1, KW_OUTCOME_FAIL, "it did not wait");
@@ -195,9 +191,9 @@ static void inconclusive_is_neither(void **state) {
   assert_int_equal(kw_report_total(&report).verdict, KW_VERDICT_INCONCLUSIVE);
   assert_string_equal(kw_report_verdict_name(KW_VERDICT_INCONCLUSIVE), "inconclusive");
   assert_int_equal(kw_report_exit_code(&report), 4);
-  char *tap = text_in(&report, kw_report_put_tap), *junit = text_in(&report, kw_report_put_junit);
-  char *table = text_in(&report, put_table), *json = text_in(&report, kw_report_put_json);
-  char *html = text_in(&report, kw_report_put_html);
+  char *tap = kw_report_text(&report, kw_report_put_tap), *junit = kw_report_text(&report, kw_report_put_junit);
+  char *table = kw_report_text(&report, put_whole_table), *json = kw_report_text(&report, kw_report_put_json);
+  char *html = kw_report_text(&report, kw_report_put_html);
   contains(tap, "# verdict: inconclusive");
   contains(tap, "not ok 2 - stream/order\n");
   contains(junit, "<property name=\"verdict\" value=\"inconclusive\"/>");
@@ -244,9 +240,9 @@ static void untried_stands_in_the_verdict(void **state) {
   has_verdict(&report,
               "conformant (claims, 0 of 303 ops; not tried: late errors not tested, scale needs 12.5 GiB (3 cases))");
   assert_int_equal(kw_report_exit_code(&report), 0);
-  char *tap = text_in(&report, kw_report_put_tap), *junit = text_in(&report, kw_report_put_junit);
-  char *table = text_in(&report, put_table), *json = text_in(&report, kw_report_put_json);
-  char *html = text_in(&report, kw_report_put_html), *markdown = text_in(&report, kw_report_put_markdown);
+  char *tap = kw_report_text(&report, kw_report_put_tap), *junit = kw_report_text(&report, kw_report_put_junit);
+  char *table = kw_report_text(&report, put_whole_table), *json = kw_report_text(&report, kw_report_put_json);
+  char *html = kw_report_text(&report, kw_report_put_html), *markdown = kw_report_text(&report, kw_report_put_markdown);
   contains(tap, "ok 2 - fault/late # SKIP not tried: late errors not tested; npu has no keyway.test/1\n");
   contains(tap, "# summary: conformant (claims, 0 of 303 ops; not tried: late errors");
   contains(junit, "<skipped message=\"not tried\">scale needs 6 GiB; 3.1 GiB are free</skipped>");
@@ -287,8 +283,8 @@ static void stopped_runs_are_not_finished(void **state) {
   report.stopped = SIGINT;
   assert_int_equal(kw_report_exit_code(&report), 130);
   has_verdict(&report, "not finished (claims, 0 of 303 ops)");
-  char *tap = text_in(&report, kw_report_put_tap), *junit = text_in(&report, kw_report_put_junit);
-  char *table = text_in(&report, put_table), *json = text_in(&report, kw_report_put_json);
+  char *tap = kw_report_text(&report, kw_report_put_tap), *junit = kw_report_text(&report, kw_report_put_junit);
+  char *table = kw_report_text(&report, put_whole_table), *json = kw_report_text(&report, kw_report_put_json);
   contains(tap, "ok 2 - memory/limits # SKIP not run\nBail out! stopped before it was done\n");
   contains(junit, "<skipped message=\"not run\">");
   contains(table, "): 1 of 2 cases pass, 1 not run\n");
@@ -306,19 +302,19 @@ static void stopped_runs_are_not_finished(void **state) {
 static void replays_make_the_calls_before(void **state) {
   (void)state;
   static void (*const formats[])(const kw_report *, FILE *) = {kw_report_put_json, kw_report_put_junit,
-                                                               kw_report_put_tap, kw_report_put_html, put_table};
+                                                               kw_report_put_tap, kw_report_put_html, put_whole_table};
   static const char before[] = "--seed 7 --after 'neg/f32/one/0#1' --case 'add.Tensor/f32/prime/1'";
   for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
     kw_report report = everything();
     kw_report_case *c = &report.cases[6];
     assert_string_equal(c->id, "add.Tensor/f32/prime/1");
     c->passes_alone = true;
-    char *text = text_in(&report, formats[i]);
+    char *text = kw_report_text(&report, formats[i]);
     contains(text, formats[i] == kw_report_put_json ? "\"passes_alone\": true" : "it depends on time");
     assert_null(strstr(text, "--after 'neg"));
     free(text);
     c->after = kw_text_clean("neg/f32/one/0#1");
-    text = text_in(&report, formats[i]);
+    text = kw_report_text(&report, formats[i]);
     contains(text, before);
     if (formats[i] != kw_report_put_json) contains(text, "passes alone; fails again behind the calls");
     free(text);
@@ -348,14 +344,14 @@ static void histogram_bins(void **state) {
 static void check_read_back(const kw_report *report) {
   kw_report again;
   char message[256] = "";
-  char *json = text_in(report, kw_report_put_json);
+  char *json = kw_report_text(report, kw_report_put_json);
   assert_true(kw_text_write_file(path_of("report.json"), json));
   if (!kw_report_read(path_of("report.json"), &again, message, sizeof message)) fail_msg("%s", message);
   static void (*const formats[])(const kw_report *, FILE *) = {kw_report_put_json,     kw_report_put_junit,
                                                                kw_report_put_tap,      kw_report_put_html,
-                                                               kw_report_put_markdown, put_table};
+                                                               kw_report_put_markdown, put_whole_table};
   for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-    char *first = text_in(report, formats[i]), *second = text_in(&again, formats[i]);
+    char *first = kw_report_text(report, formats[i]), *second = kw_report_text(&again, formats[i]);
     assert_string_equal(first, second);
     free(first);
     free(second);
@@ -387,7 +383,7 @@ static void unusable_json_is_refused(void **state) {
       {"{\"case\": \"acme::twist/i8/one/0\"", "{\"case\": \"acme::twist/i9/one/0\"", "\"case\""},
       {"{\n", "[\n", "is no JSON report"}};
   kw_report report = everything(), again;
-  char *json = text_in(&report, kw_report_put_json), message[256];
+  char *json = kw_report_text(&report, kw_report_put_json), message[256];
   for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
     char *at = NULL; /* the last place, past the list of failures */
     for (char *p = json; (p = strstr(p, edits[i][0])); p++) {
@@ -415,7 +411,7 @@ static void junit_follows_its_schema(void **state) {
   (void)state;
 #ifdef KEYWAY_XMLLINT
   kw_report report = everything();
-  char *junit = text_in(&report, kw_report_put_junit), command[512];
+  char *junit = kw_report_text(&report, kw_report_put_junit), command[512];
   assert_true(kw_text_write_file(path_of("report.xml"), junit));
   snprintf(command, sizeof command, KEYWAY_XMLLINT " --noout --schema '%s' '%s' 2>&1", KEYWAY_JUNIT_XSD,
            path_of("report.xml"));
@@ -454,7 +450,7 @@ static void tap_is_read_by_its_parser(void **state) {
   kw_report report = everything();
   kw_report_case *known = add_case(&report, "acme::twist/i8/prime/3", 1, KW_OUTCOME_FAIL, "");
   known->expected = kw_text_clean(NASTY);
-  char *tap = text_in(&report, kw_report_put_tap), command[1024];
+  char *tap = kw_report_text(&report, kw_report_put_tap), command[1024];
   assert_true(kw_text_write_file(path_of("report.tap"), tap));
   snprintf(command, sizeof command,
            KEYWAY_PERL
@@ -479,7 +475,7 @@ static void tap_is_read_by_its_parser(void **state) {
 static void table_names_the_verdict(void **state) {
   (void)state;
   kw_report report = everything();
-  char *table = text_in(&report, put_table);
+  char *table = kw_report_text(&report, put_whole_table);
   contains(table, "verdict: not conformant (claims, 1 of 303 ops and 1 of its own; not tried: a ?[31mred?");
   contains(table, "; no cases: acme::turn: a ?[31mred? <tag attr=\"1\"> & 'both' # hash \\ back second line");
   contains(table,
@@ -497,7 +493,7 @@ static void table_names_the_verdict(void **state) {
 static void page_stands_alone(void **state) {
   (void)state;
   kw_report report = everything();
-  char *html = text_in(&report, kw_report_put_html);
+  char *html = kw_report_text(&report, kw_report_put_html);
   static const char *const outside[] = {"http", "src=", "<script", "<link", "url(", "@import"};
   for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) assert_null(strstr(html, outside[i]));
   contains(html, report.plugin_hash);
@@ -533,18 +529,11 @@ static kw_report shard_of(const kw_report *whole, uint32_t shard, uint32_t shard
   return report;
 }
 
-static void set_case_hash(kw_report *report) {
-  kw_digest digest;
-  kw_digest_begin(&digest);
-  for (uint32_t i = 0; i < report->case_count; i++) kw_digest_add(&digest, report->cases[i].id);
-  kw_digest_end(&digest, report->case_hash);
-}
-
 static void shards_merge_in_any_order(void **state) {
   (void)state;
   kw_report whole = everything(), merged;
   char message[256] = "";
-  set_case_hash(&whole);
+  kw_report_hash_cases(&whole, whole.case_hash);
   for (uint32_t shards = 1; shards <= 12; shards++) { /* 12: one has no case */
     kw_report parts[12];
     for (uint32_t s = 0; s < shards; s++) parts[s] = shard_of(&whole, (s + 2) % shards + 1, shards);
@@ -573,7 +562,7 @@ static void foreign_shards_are_refused(void **state) {
       "case set hash",     "seed '2'",   "number of shards '3'", "shard 1 of 2 is there twice",
       "a file was changed"};
   kw_report whole = everything(), merged;
-  set_case_hash(&whole);
+  kw_report_hash_cases(&whole, whole.case_hash);
   for (uint32_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
     kw_report parts[2] = {shard_of(&whole, 1, 2), shard_of(&whole, 2, 2)};
     char **text = i == 0 ? &parts[1].suite_version : i == 1 ? &parts[1].device : i == 8 ? &parts[1].cases[0].id : NULL;

@@ -203,3 +203,7 @@ void kw_report_put_table(const kw_report *report, FILE *out, bool colour, bool v
   }
   put_verdict(report, out, colour);
 }
+
+void kw_report_put_plain_table(const kw_report *report, FILE *out) {
+  kw_report_put_table(report, out, false, false);
+}
