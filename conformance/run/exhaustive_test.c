@@ -3,43 +3,12 @@
  * `keyway conform --exhaustive` on cpu:0: what its table says, that it goes on where it was interrupted, and that it
  * finds one wrong number.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "running.h"
 
-#include <cmocka.h>
 #include <cjson/cJSON.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-extern char **environ;
-
-static char folder[] = "keyway-exhaustive-test-XXXXXX";
-
-static const char *in_folder(const char *name) {
-  static char path[256];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return path;
-}
-
-static char *read_file(const char *name) {
-  FILE *file = fopen(in_folder(name), "r");
-  assert_non_null(file);
-  char *text = calloc(1, 1 << 20);
-  assert_non_null(text);
-  fread(text, 1, (1 << 20) - 1, file);
-  fclose(file);
-  return text;
-}
 
 static void write_file(const char *name, const char *text, size_t length) {
   FILE *file = fopen(in_folder(name), "w");
@@ -48,28 +17,18 @@ static void write_file(const char *name, const char *text, size_t length) {
   fclose(file);
 }
 
-/* Starts `keyway OPTIONS` in the folder, its output in the file `output` there. */
-static pid_t start(const char *options) {
+/* Starts `keyway LINE` in the folder, its output in the file `output` there. */
+static pid_t start_line(const char *line) {
   char command[1024];
-  snprintf(command, sizeof command, "cd '%s' && exec '%s' %s >output 2>&1", folder, KEYWAY_PROGRAM, options);
+  snprintf(command, sizeof command, "cd '%s' && exec '%s' %s >output 2>&1", folder, KEYWAY_PROGRAM, line);
   const char *argv[] = {"sh", "-c", command, NULL};
   pid_t pid;
   assert_int_equal(posix_spawn(&pid, "/bin/sh", NULL, NULL, (char **)argv, environ), 0);
   return pid;
 }
 
-static int run(const char *options) {
-  int status;
-  const pid_t pid = start(options);
-  assert_int_equal(waitpid(pid, &status, 0), pid);
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
-}
-
-static void contains(const char *text) {
-  char *output = read_file("output");
-  if (!strstr(output, text)) fail_msg("no '%s' in: %s", text, output);
-  free(output);
+static int run_line(const char *line) {
+  return finish(start_line(line));
 }
 
 static int lines_of(const char *text) {
@@ -107,28 +66,28 @@ static const char *text(const cJSON *object, const char *key) {
 
 static void refusals_say_why(void **state) {
   (void)state;
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f64"), 2);
-  contains("--exhaustive takes f32, f16 and bf16, and f32/N with a power of two from 2 to 1024");
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f32,f16/2"), 2);
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f32/3"), 2);
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f32 --suite ops"), 2);
-  contains("leave out --suite");
-  assert_int_equal(run("conform --device cpu:0 --state state"), 2);
-  contains("--state goes with --exhaustive");
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f32 --op mm"), 2);
-  contains("no case is left to run");
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f64"), 2);
+  output_contains("--exhaustive takes f32, f16 and bf16, and f32/N with a power of two from 2 to 1024");
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f32,f16/2"), 2);
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f32/3"), 2);
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f32 --suite ops"), 2);
+  output_contains("leave out --suite");
+  assert_int_equal(run_line("conform --device cpu:0 --state state"), 2);
+  output_contains("--state goes with --exhaustive");
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f32 --op mm"), 2);
+  output_contains("no case is left to run");
 }
 
 static void blocks_are_listed(void **state) {
   (void)state;
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f32 --op 'neg,add.Tensor,gelu' --list"), 0);
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f32 --op 'neg,add.Tensor,gelu' --list"), 0);
   char *output = read_file("output");
   assert_int_equal(lines_of(output), 1024 + 64 + 2048); /* gelu has two forms; two operands have too many pairs */
   assert_non_null(strstr(output, "neg/f32/patterns/1023\n"));
   assert_non_null(strstr(output, "add.Tensor/f32/dense/63\n"));
   assert_non_null(strstr(output, "gelu/f32/patterns/2047\n"));
   free(output);
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f32/256 --op 'neg,add.Tensor' --list"), 0);
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f32/256 --op 'neg,add.Tensor' --list"), 0);
   output = read_file("output");
   assert_int_equal(lines_of(output), 4 + 4);
   assert_non_null(strstr(output, "neg/f32/dense/3\n"));
@@ -139,10 +98,10 @@ static void blocks_are_listed(void **state) {
 
 static void the_table_says_what_was_tried(void **state) {
   (void)state;
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f32 --op sqrt --shard 255/512 --json a.json"), 0);
-  contains("2/1024 of exhaustive");
-  contains("only --exhaustive f32 --op 'sqrt', ");
-  contains("shard 255 of 512");
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f32 --op sqrt --shard 255/512 --json a.json"), 0);
+  output_contains("2/1024 of exhaustive");
+  output_contains("only --exhaustive f32 --op 'sqrt', ");
+  output_contains("shard 255 of 512");
   cJSON *json = read_json("a.json");
   const cJSON *line = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "accuracy"), 0);
   assert_string_equal(text(line, "op"), "sqrt");
@@ -153,19 +112,19 @@ static void the_table_says_what_was_tried(void **state) {
   assert_true(number(line, "max_error") > 0.4999 && number(line, "max_error") <= 0.5);
   assert_non_null(strstr(text(line, "worst"), " (0x3f")); /* block 254 begins with 1; 766 has no roots */
   cJSON_Delete(json);
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f32/1024 --op 'pow.Scalar' --json b.json"), 0);
-  contains("dense, 1 x 2^22");
-  assert_int_equal(run("report show b.json --markdown"), 0);
-  contains("# Accuracy of cpu:0");
-  contains("| pow.Scalar (self=2) | f32 | dense, 1 x 2^22 | 0.50");
-  contains(" ulp | 16 ulp | ");
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f32/1024 --op 'pow.Scalar' --json b.json"), 0);
+  output_contains("dense, 1 x 2^22");
+  assert_int_equal(run_line("report show b.json --markdown"), 0);
+  output_contains("# Accuracy of cpu:0");
+  output_contains("| pow.Scalar (self=2) | f32 | dense, 1 x 2^22 | 0.50");
+  output_contains(" ulp | 16 ulp | ");
 }
 
 static void narrow_floats_stand_beside(void **state) {
   (void)state;
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f32/1024,bf16,f16 --op 'exp,neg' --json a.json"), 0);
-  contains("only --exhaustive f32/1024,f16,bf16 --op 'exp,neg'");
-  contains("none beyond rounding");
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f32/1024,bf16,f16 --op 'exp,neg' --json a.json"), 0);
+  output_contains("only --exhaustive f32/1024,f16,bf16 --op 'exp,neg'");
+  output_contains("none beyond rounding");
   cJSON *json = read_json("a.json");
   const cJSON *lines = cJSON_GetObjectItem(json, "accuracy"), *line;
   int narrow = 0;
@@ -194,7 +153,7 @@ static void an_interrupted_run_goes_on(void **state) {
   const struct timespec pause = {0, 20000000};
   int status;
   unlink(in_folder("state"));
-  pid_t pid = start(resumed);
+  pid_t pid = start_line(resumed);
   while (access(in_folder("state"), F_OK) != 0 || state_lines() < 2) {
     assert_int_equal(waitpid(pid, &status, WNOHANG), 0); /* four blocks: it is not done with the first */
     nanosleep(&pause, NULL);
@@ -204,7 +163,7 @@ static void an_interrupted_run_goes_on(void **state) {
   char *before = read_file("state");
   const int done = lines_of(before) - 1;
   assert_true(done >= 1);
-  assert_int_equal(run(resumed), 0);
+  assert_int_equal(run_line(resumed), 0);
   char *after = read_file("state");
   assert_int_equal(lines_of(after), 5);
   assert_memory_equal(before, after, strlen(before)); /* and the others behind it */
@@ -227,17 +186,17 @@ static void a_line_that_was_cut_off_is_none(void **state) {
   (void)state;
   const char asked[] = "conform --device cpu:0 --exhaustive f32 --op exp --shard 255/512 --state state --json d.json";
   unlink(in_folder("state"));
-  assert_int_equal(run(asked), 0);
+  assert_int_equal(run_line(asked), 0);
   cJSON *json = read_json("d.json");
   char *whole = read_file("state"), *accuracy = cJSON_Print(cJSON_GetObjectItem(json, "accuracy"));
   cJSON_Delete(json);
   assert_int_equal(lines_of(whole), 3);
-  assert_int_equal(run(asked), 0); /* everything is there */
+  assert_int_equal(run_line(asked), 0); /* everything is there */
   char *again = read_file("state");
   assert_string_equal(whole, again);
   free(again);
   write_file("state", whole, strlen(whole) - 3);
-  assert_int_equal(run(asked), 0);
+  assert_int_equal(run_line(asked), 0);
   assert_int_equal(state_lines(), 4); /* the cut-off line is ended, and no case */
   json = read_json("d.json");
   char *same = cJSON_Print(cJSON_GetObjectItem(json, "accuracy"));
@@ -251,14 +210,16 @@ static void a_line_that_was_cut_off_is_none(void **state) {
 static void the_state_of_another_run_is_refused(void **state) {
   (void)state;
   write_file("state", "a shopping list\n", 16);
-  assert_int_equal(run(resumed), 2);
-  contains("state is the state of another run: it begins with 'a shopping list', and this one with 'keyway state 1: ");
-  contains("name another file, or remove it");
+  assert_int_equal(run_line(resumed), 2);
+  output_contains(
+      "state is the state of another run: it begins with 'a shopping list', and this one with 'keyway state 1: ");
+  output_contains("name another file, or remove it");
   char *kept = read_file("state");
   assert_string_equal(kept, "a shopping list\n");
   free(kept);
-  assert_int_equal(run("conform --device cpu:0 --exhaustive f32 --op neg --shard 3/1024 --state no/such/folder"), 2);
-  contains("no/such/folder cannot be written: ");
+  assert_int_equal(run_line("conform --device cpu:0 --exhaustive f32 --op neg --shard 3/1024 --state no/such/folder"),
+                   2);
+  output_contains("no/such/folder cannot be written: ");
 }
 
 /* ---- What it finds ----------------------------------------------------------------------------------------------- */
@@ -270,11 +231,11 @@ static void one_wrong_number_is_found(void **state) {
                        "' --exhaustive f32 --op exp --shard 243/512 --state state --json e.json";
   unlink(in_folder("state"));
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(run(asked), 1);
-    contains(
+    assert_int_equal(run_line(asked), 1);
+    output_contains(
         "fail exp/f32/patterns/754\n    run 0, kernel reference: element [1605632], of -0.0186157227 (0xbc988000): ");
-    contains("; 1 of 4194304 elements are wrong\n");
-    contains("--case 'exp/f32/patterns/754'");
+    output_contains("; 1 of 4194304 elements are wrong\n");
+    output_contains("--case 'exp/f32/patterns/754'");
     assert_int_equal(state_lines(), 2);
   }
   cJSON *json = read_json("e.json");
@@ -282,18 +243,6 @@ static void one_wrong_number_is_found(void **state) {
   assert_true(number(line, "failed") == 1 && number(line, "max_error") > 15);
   assert_string_equal(text(line, "worst"), "-0.0186157227 (0xbc988000)");
   cJSON_Delete(json);
-}
-
-static int make_folder(void **state) {
-  (void)state;
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  const char *const names[] = {"output", "state", "a.json", "b.json", "c.json", "d.json", "e.json"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unlink(in_folder(names[i]));
-  return rmdir(folder);
 }
 
 int main(void) {

@@ -643,23 +643,6 @@ static void merged_failures_are_the_whole(void **state) {
   same_without_times("faulty.json", "merged.json");
 }
 
-static int set_up(void **state) {
-  (void)state;
-  snprintf(folder, sizeof folder, "keyway-run-test-XXXXXX");
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  DIR *files = opendir(folder);
-  assert_non_null(files);
-  for (struct dirent *entry; (entry = readdir(files));) {
-    if (entry->d_name[0] != '.') unlink(in_folder(entry->d_name));
-  }
-  closedir(files);
-  return rmdir(folder);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refusals_say_why),
@@ -688,5 +671,5 @@ int main(void) {
       cmocka_unit_test(failures_shrink),
       cmocka_unit_test(merged_failures_are_the_whole),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

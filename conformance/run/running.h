@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -67,8 +69,26 @@ static inline const char *in_folder(const char *name) {
   return path;
 }
 
+/* The fixtures of the test's folder: it goes with all files in it. */
+static inline int make_folder(void **state) {
+  (void)state;
+  snprintf(folder, sizeof folder, "keyway-%.40s-XXXXXX", program_invocation_short_name);
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static inline int remove_folder(void **state) {
+  (void)state;
+  DIR *files = opendir(folder);
+  assert_non_null(files);
+  for (struct dirent *entry; (entry = readdir(files));) {
+    if (entry->d_name[0] != '.') unlink(in_folder(entry->d_name));
+  }
+  closedir(files);
+  return rmdir(folder);
+}
+
 static inline char *read_file(const char *name) {
-  char path[128];
+  char path[128]; /* a test keeps several of in_folder's */
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "r");
   assert_non_null(file);

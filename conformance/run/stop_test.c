@@ -122,24 +122,11 @@ static void reports_of_other_runs_are_refused(void **state) {
   output_contains("is no JSON report");
 }
 
-static int set_up(void **state) {
-  (void)state;
-  snprintf(folder, sizeof folder, "keyway-stop-test-XXXXXX");
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  static const char *const names[] = {"output", "stopped.json", "stopped.tap", "resumed.json", "whole.json"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unlink(in_folder(names[i]));
-  return rmdir(folder);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stopped_runs_report_what_they_have),
       cmocka_unit_test(resumed_runs_finish),
       cmocka_unit_test(reports_of_other_runs_are_refused),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
