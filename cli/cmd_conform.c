@@ -175,14 +175,6 @@ static bool take_options(const kw_cli_args *args, kw_run_options *o) {
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
 
-/* A worker that only tells what the device is. */
-static bool ask_device(const kw_run_options *options, kw_device_facts *out_facts, char *text, size_t size) {
-  kw_process process = {0};
-  if (!kw_process_start(options, &process, out_facts, text, size)) return false;
-  kw_process_stop(&process);
-  return true;
-}
-
 /* Every worker loads the plugin anew: a verdict is about one file, so it must not change meanwhile. */
 static bool same_plugin(const kw_run *run) {
   char hash[KW_DIGEST_SIZE];
@@ -273,7 +265,7 @@ static int run_conform(const kw_cli_args *args) {
   kw_submission submission = {.folder = kw_cli_args_value(args, "--submit")};
   char text[4096] = "";
   bool ready = kw_cli_submission_begin(args, &submission, text, sizeof text) &&
-               ask_device(&options, &run.facts, text, sizeof text) && kw_run_select(&run, text, sizeof text) &&
+               kw_process_ask(&options, &run.facts, text, sizeof text) && kw_run_select(&run, text, sizeof text) &&
                (!submission.folder || kw_submission_takes(&submission, &run, text, sizeof text)) &&
                read_known_failures(&run, &known, text, sizeof text);
   int code =

@@ -131,15 +131,13 @@ static bool is_same(const kw_run *run, const kw_report *report, char *text, size
 kw_rerun_end kw_rerun(const kw_run_options *options, const kw_report *report, double share, char *out_text,
                       size_t size) {
   kw_run run = {.options = options};
-  kw_process process = {0};
   kw_report now = {0};
   char again[KW_DIGEST_SIZE];
   kw_rerun_end end = KW_RERUN_IMPOSSIBLE;
-  if (!kw_process_start(options, &process, &run.facts, out_text, size)) {
+  if (!kw_process_ask(options, &run.facts, out_text, size)) {
     kw_run_free(&run);
     return end;
   }
-  kw_process_stop(&process);
   if (!kw_digest_file(run.facts.plugin_path, run.plugin_hash)) {
     snprintf(out_text, size, "%s cannot be read: %s", run.facts.plugin_path, strerror(errno));
   } else if (kw_run_select(&run, out_text, size)) {

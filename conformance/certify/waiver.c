@@ -127,16 +127,6 @@ kw_waived_verdict kw_waivers_judge(const kw_report *report, const kw_entry_list 
 }
 
 int kw_waived_exit_code(const kw_waived_verdict *verdict) {
-  switch (verdict->verdict) {
-    case KW_VERDICT_CONFORMANT:
-      return verdict->waivers > 0 ? 5 : 0;
-    case KW_VERDICT_EXPECTED:
-      return 3;
-    case KW_VERDICT_INCONCLUSIVE:
-      return 4;
-    case KW_VERDICT_NOT_JUDGED:
-      return 2;
-    default:
-      return 1;
-  }
+  const bool waived = verdict->verdict == KW_VERDICT_CONFORMANT && verdict->waivers > 0;
+  return waived ? 5 : kw_report_verdict_code(verdict->verdict);
 }

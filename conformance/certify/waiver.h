@@ -39,7 +39,7 @@ typedef struct kw_waived_verdict {
 /* Failures, crashes, timeouts and what is unimplemented can be waived; what is inconclusive or was not run cannot, nor
  * calls that ran on the CPU instead. No waivers: NULL. */
 kw_waived_verdict kw_waivers_judge(const kw_report *report, const kw_entry_list *waivers);
-/* 0 conformant, 5 conformant with waivers, otherwise as kw_report_exit_code. */
+/* 0 conformant, 5 conformant with waivers, otherwise kw_report_verdict_code. */
 int kw_waived_exit_code(const kw_waived_verdict *verdict);
 
 #endif /* KEYWAY_CONFORMANCE_WAIVER_H */

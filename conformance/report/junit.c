@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * JUnit XML: a testsuite per contract suite and per op. Crashes and timeouts are errors, and so is what is
- * inconclusive; known failures are skipped, with their reason, and so is what
- * a run did not come to.
+ * inconclusive; known failures are skipped, with their reason, and so is what a run did not come to.
  */
 #include "report/formats.h"
 

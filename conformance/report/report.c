@@ -107,13 +107,15 @@ const char *kw_report_verdict_name(kw_report_verdict verdict) {
   return verdict == KW_VERDICT_CONFORMANT ? "conformant" : "not conformant";
 }
 
+int kw_report_verdict_code(kw_report_verdict verdict) {
+  static const int codes[] = {
+      [KW_VERDICT_CONFORMANT] = 0,   [KW_VERDICT_EXPECTED] = 3,     [KW_VERDICT_NOT_CONFORMANT] = 1,
+      [KW_VERDICT_NOT_FINISHED] = 1, [KW_VERDICT_INCONCLUSIVE] = 4, [KW_VERDICT_NOT_JUDGED] = 2};
+  return codes[verdict];
+}
+
 int kw_report_exit_code(const kw_report *report) {
-  static const int codes[] = {[KW_VERDICT_CONFORMANT] = 0,
-                              [KW_VERDICT_EXPECTED] = 3,
-                              [KW_VERDICT_NOT_CONFORMANT] = 1,
-                              [KW_VERDICT_INCONCLUSIVE] = 4,
-                              [KW_VERDICT_NOT_JUDGED] = 2};
-  return report->stopped ? 128 + report->stopped : codes[kw_report_total(report).verdict];
+  return report->stopped ? 128 + report->stopped : kw_report_verdict_code(kw_report_total(report).verdict);
 }
 
 void kw_report_line_add(kw_report_line *line, const kw_report *report, const kw_report_case *c) {

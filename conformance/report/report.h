@@ -103,13 +103,14 @@ kw_report_totals kw_report_total(const kw_report *report);
 /* " (emulated)", to stand behind a product's name that does not say it itself, or "". */
 const char *kw_report_emulated_mark(const kw_report *report);
 
-/* "conformant", "not conformant", "not finished", "inconclusive". */
+/* "conformant", "not conformant", "not finished", "inconclusive", "not judged". */
 const char *kw_report_verdict_name(kw_report_verdict verdict);
 /* The same with all that belongs to it: "conformant (claims, 10 of 303 ops; not tried: scale needs 12 GiB (3 cases); no
  * cases: my::op: it takes no tensor)"; the caller's to free. */
 char *kw_report_verdict_text(const kw_report *report);
-/* What `keyway conform` exits with: 0 conformant, 1 not conformant, 3 only known failures, 4 inconclusive,
- * 128 and the signal's number where the run was stopped. */
+/* 0 conformant, 1 not conformant or not finished, 2 not judged, 3 only known failures, 4 inconclusive. */
+int kw_report_verdict_code(kw_report_verdict verdict);
+/* What `keyway conform` exits with: that, but 128 and the signal's number where the run was stopped. */
 int kw_report_exit_code(const kw_report *report);
 
 /* "fail", "expected failure", "unexpected pass": the outcome with what was expected. */

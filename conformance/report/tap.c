@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The Test Anything Protocol, version 13 (readers of version 14 take it too). What does not apply is # SKIP,
- * as is what was not tried; a known
- * failure # TODO with its reason. An unexpected pass is "not ok": TAP itself would let it pass.
+ * The Test Anything Protocol, version 13 (readers of version 14 take it too). What does not apply is # SKIP, as is what
+ * was not tried or not run; a known failure # TODO with its reason. An unexpected pass is "not ok": TAP itself would
+ * let it pass.
  */
 #include "report/formats.h"
 

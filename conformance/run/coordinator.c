@@ -9,10 +9,9 @@
 #include "run/progress.h"
 #include "run/replay.h"
 #include "run/stop.h"
-#include "run/worker_client.h"
 #include "run/shrink.h"
 #include "run/state.h"
-#include "case/value.h"
+#include "run/worker_client.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -90,8 +90,7 @@ static void close_files(kw_process *process) {
   process->crash = process->said = -1;
 }
 
-/* ---- What a worker says on stderr ---------------------------------------------------------------------------------
- */
+/* ---- What a worker says on stderr -------------------------------------------------------------------------------- */
 
 /* A file rather than a pipe: nobody has to read it for the worker to go on, and its end is there when the worker died.
  * -1: it says it on our own stderr. */
@@ -288,4 +287,11 @@ void kw_process_kill(kw_process *process) {
   if (process->pid == 0) return;
   kill_all(process);
   kw_process_stop(process);
+}
+
+bool kw_process_ask(const kw_run_options *options, kw_device_facts *out_facts, char *out_text, size_t size) {
+  kw_process process = {0};
+  if (!kw_process_start(options, &process, out_facts, out_text, size)) return false;
+  kw_process_stop(&process);
+  return true;
 }

@@ -28,6 +28,8 @@ typedef struct kw_process {
  * static or owned by facts, says why. */
 bool kw_process_start(const kw_run_options *options, kw_process *out_process, kw_device_facts *out_facts,
                       char *out_text, size_t size);
+/* The facts from a worker that is asked for nothing else. As above. */
+bool kw_process_ask(const kw_run_options *options, kw_device_facts *out_facts, char *out_text, size_t size);
 /* Waits for a frame from the worker, `limit` seconds of its own time, and up to build_limit while it may be building.
  */
 kw_read kw_process_receive(kw_process *process, double limit, double build_limit, kw_frame *out_type,

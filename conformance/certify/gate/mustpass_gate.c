@@ -30,10 +30,7 @@ static kw_run_options options_of(kw_effort effort) {
 
 /* What a run has on cpu:0. */
 static bool select_cases(kw_run *run, char *message, size_t size) {
-  kw_process process = {0};
-  if (!kw_process_start(run->options, &process, &run->facts, message, size)) return false;
-  kw_process_stop(&process);
-  return kw_run_select(run, message, size);
+  return kw_process_ask(run->options, &run->facts, message, size) && kw_run_select(run, message, size);
 }
 
 static bool derive(kw_mustpass *out_lists, char *message, size_t size) {
