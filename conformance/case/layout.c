@@ -4,6 +4,8 @@
  */
 #include "case/layout.h"
 
+#include <string.h>
+
 void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout layout) {
   uint32_t rank = shape->rank;
   tensor->rank = rank;
@@ -48,6 +50,17 @@ void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout lay
   int64_t last = tensor->offset;
   for (uint32_t d = 0; d < rank; d++) last += (shape->dims[d] - 1) * tensor->strides[d];
   tensor->extent = (uint64_t)last + 1;
+}
+
+kw_shape kw_case_shape_of(const kw_case_tensor *tensor) {
+  kw_shape shape = {.rank = tensor->rank};
+  memcpy(shape.dims, tensor->shape, sizeof shape.dims);
+  return shape;
+}
+
+void kw_case_layout_dense(kw_case_tensor *tensor) {
+  const kw_shape shape = kw_case_shape_of(tensor);
+  kw_case_layout(tensor, &shape, KW_LAYOUT_DENSE);
 }
 
 bool kw_case_about_layouts(kw_case_class class) {

@@ -23,6 +23,10 @@ typedef enum kw_layout {
 /* Sets shape, strides, offset, numel and extent; dtype and domain are the caller's. */
 void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout layout);
 
+kw_shape kw_case_shape_of(const kw_case_tensor *tensor);
+/* Lays it out densely, in the shape that it has. */
+void kw_case_layout_dense(kw_case_tensor *tensor);
+
 /* TRANSPOSED, SLICED and STRIDE0. */
 bool kw_case_about_layouts(kw_case_class class);
 

@@ -31,7 +31,8 @@ static void name_maker(const kw_program *program, uint32_t storage, uint32_t bef
 static void describe_bits(const kw_program *program, const kw_program_seen *seen, char *text, size_t size) {
   const kw_program_storage *s = &program->storages[seen->storage];
   const size_t item = kw_element_size(s->dtype), count = seen->free.size / item;
-  const size_t before = seen->act == KW_SEEN_AT_END ? 0 : (size_t)program->acts[seen->act].first;
+  const bool at_end = seen->act == KW_SEEN_AT_END;
+  const size_t before = at_end ? 0 : (size_t)program->acts[seen->act].first;
   const char *got = seen->free.data, *want = seen->waited.data;
   size_t first = count, wrong = 0;
   for (size_t i = 0; i < count; i++) {
@@ -39,7 +40,6 @@ static void describe_bits(const kw_program *program, const kw_program_seen *seen
     if (wrong++ == 0) first = i;
   }
   char where[64] = "at the end", maker[320], got_text[80], want_text[80];
-  const bool at_end = seen->act == KW_SEEN_AT_END;
   if (!at_end) snprintf(where, sizeof where, "at act %u", program->acts[seen->act].number);
   name_maker(program, seen->storage, seen->act, maker, sizeof maker);
   kw_compare_print_element(got_text, sizeof got_text, s->dtype, got + first * item);
@@ -118,12 +118,6 @@ static bool is_own(const kw_program_call *call, uint32_t tensor, const void *den
   return same;
 }
 
-static void make_dense(kw_case_tensor *t) {
-  kw_shape shape = {.rank = t->rank};
-  memcpy(shape.dims, t->shape, sizeof shape.dims);
-  kw_case_layout(t, &shape, KW_LAYOUT_DENSE);
-}
-
 /* The call's case on dense tensors, and its inputs as they were recorded. False where the oracle has nothing to say:
  * they are neither what the case says nor in the range that its bound is for. */
 static bool dense_case(const kw_program_call *call, const kw_program_judged *one, kw_case *c, const void **inputs) {
@@ -132,14 +126,14 @@ static bool dense_case(const kw_program_call *call, const kw_program_judged *one
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     inputs[i] = one->inputs[i].data;
     if (!c->tensors[i].given) continue;
-    own &= inputs[i] == NULL || is_own(call, i, inputs[i]);
-    usual &= inputs[i] == NULL || is_usual(&c->tensors[i], inputs[i]);
-    make_dense(&c->tensors[i]);
+    own = own && (inputs[i] == NULL || is_own(call, i, inputs[i]));
+    usual = usual && (inputs[i] == NULL || is_usual(&c->tensors[i], inputs[i]));
+    kw_case_layout_dense(&c->tensors[i]);
   }
   c->exact &= own;
   if (!own && !usual) return false;
   for (uint32_t r = 0; r < c->result_count; r++) {
-    if (c->outs[r].given) make_dense(&c->outs[r]);
+    if (c->outs[r].given) kw_case_layout_dense(&c->outs[r]);
   }
   return true;
 }

@@ -18,9 +18,7 @@ int kw_program_add_storage(kw_program *program, uint32_t device, kw_dtype dtype,
   return (int)program->storage_count++;
 }
 
-kw_program_act *kw_program_add_act(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t index,
-                                   uint32_t stream) {
-  (void)draw;
+kw_program_act *kw_program_add_act(kw_program *program, kw_act_kind kind, uint32_t index, uint32_t stream) {
   if (program->act_count == KW_PROGRAM_ACTS) return NULL;
   kw_program_act *act = &program->acts[program->act_count];
   *act = (kw_program_act){.kind = kind, .number = program->act_count, .index = index, .stream = stream};
@@ -38,7 +36,7 @@ void kw_program_note_hot(kw_draw *draw, const kw_program *program, const kw_prog
 }
 
 bool kw_program_add_call(kw_draw *draw, kw_program *program, uint32_t index) {
-  kw_program_act *act = kw_program_add_act(draw, program, KW_ACT_CALL, index, draw->stream);
+  kw_program_act *act = kw_program_add_act(program, KW_ACT_CALL, index, draw->stream);
   if (!act) return false;
   act->graph = draw->graph_calls > 0 ? draw->graph : 0;
   kw_program_note_hot(draw, program, act);

@@ -93,11 +93,11 @@ static void copy(kw_draw *draw, kw_program *program) {
   const kw_program_storage source = program->storages[from];
   const kw_fill fill = source.maker >= 0 || source.relay >= 0 ? source.instead : source.fill;
   const uint32_t stream = stream_on(program, draw->stream, source.device);
-  kw_program_act *act = kw_program_add_act(draw, program, KW_ACT_COPY, from, stream ^ 1);
+  kw_program_act *act = kw_program_add_act(program, KW_ACT_COPY, from, stream ^ 1);
   if (!act) return;
   act->from = stream;
-  act->to = (uint32_t)kw_program_add_storage(program, !source.device, source.dtype,
-                                             source.size / kw_element_size(source.dtype), false);
+  act->to =
+      (uint32_t)kw_program_add_storage(program, !source.device, source.dtype, kw_program_elements(&source), false);
   kw_program_storage *made = &program->storages[act->to];
   made->mixed = source.mixed;
   made->fixed = source.fixed;
@@ -108,33 +108,29 @@ static void copy(kw_draw *draw, kw_program *program) {
   kw_program_note_hot(draw, program, act);
 }
 
-void kw_program_transfer(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t storage, uint32_t stream) {
-  if (storage == program->storage_count) return;
-  const kw_program_storage *s = &program->storages[storage];
-  const uint64_t count = s->size / kw_element_size(s->dtype);
-  kw_program_act *act = kw_program_add_act(draw, program, kind, storage, stream_on(program, stream, s->device));
+/* Reads or writes a storage from element `first` on. */
+static void transfer_from(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t storage, uint32_t stream,
+                          uint64_t first) {
+  kw_program_act *act = kw_program_add_act(program, kind, storage, stream);
   if (!act) return;
-  const bool part = count > 1 && kw_draw_percent(draw, 50);
-  act->first = part ? 1 + kw_draw_below(draw, (uint32_t)(count - 1 < 8 ? count - 1 : 8)) : 0;
-  act->count = count - act->first;
+  act->first = first;
+  act->count = kw_program_elements(&program->storages[storage]) - first;
   if (kind == KW_ACT_WRITE) kw_program_note_hot(draw, program, act);
 }
 
-/* Writes all but the first element, on the stream of the calls. */
-static void write_rest(kw_draw *draw, kw_program *program, uint32_t storage) {
+void kw_program_transfer(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t storage, uint32_t stream) {
+  if (storage == program->storage_count) return;
   const kw_program_storage *s = &program->storages[storage];
-  const uint64_t count = s->size / kw_element_size(s->dtype);
-  kw_program_act *act = count > 1 ? kw_program_add_act(draw, program, KW_ACT_WRITE, storage, draw->stream) : NULL;
-  if (!act) return;
-  act->first = 1;
-  act->count = count - 1;
-  kw_program_note_hot(draw, program, act);
+  const uint64_t count = kw_program_elements(s);
+  const bool part = count > 1 && kw_draw_percent(draw, 50);
+  const uint64_t first = part ? 1 + kw_draw_below(draw, (uint32_t)(count - 1 < 8 ? count - 1 : 8)) : 0;
+  transfer_from(draw, program, kind, storage, stream_on(program, stream, s->device), first);
 }
 
 static void release(kw_draw *draw, kw_program *program) {
   const uint32_t storage = draw_released(draw, program);
   if (storage == program->storage_count || program->storages[storage].kept) return;
-  if (!kw_program_add_act(draw, program, KW_ACT_RELEASE, storage, draw->stream)) return;
+  if (!kw_program_add_act(program, KW_ACT_RELEASE, storage, draw->stream)) return;
   program->storages[storage].released = true;
   for (uint32_t h = 0; h < draw->hot_count; h++) {
     if (draw->hot[h] == storage) draw->hot[h--] = draw->hot[--draw->hot_count];
@@ -160,7 +156,7 @@ static void draw_host_acts(kw_draw *draw, kw_program *program) {
   }
   if (kw_draw_percent(draw, RELEASE)) release(draw, program);
   if (kw_draw_percent(draw, OPENED) && program->stream_count > 1)
-    kw_program_add_act(draw, program, KW_ACT_OPEN, 0, 1 + kw_draw_below(draw, program->stream_count - 1));
+    kw_program_add_act(program, KW_ACT_OPEN, 0, 1 + kw_draw_below(draw, program->stream_count - 1));
 }
 
 static bool is_relay(const kw_program *program, uint32_t call) {
@@ -218,7 +214,7 @@ void kw_program_launch(kw_draw *draw, kw_program *program, uint32_t graph) {
   const uint32_t stream =
       fixed ? KW_STREAM_OF_GRAPH : stream_on(program, kw_program_draw_stream(draw, program), device);
   if (!fixed && kw_draw_percent(draw, CHANGED)) kw_program_transfer(draw, program, KW_ACT_WRITE, changed, stream);
-  kw_program_act *act = kw_program_add_act(draw, program, KW_ACT_LAUNCH, graph, stream);
+  kw_program_act *act = kw_program_add_act(program, KW_ACT_LAUNCH, graph, stream);
   if (act) kw_program_note_hot(draw, program, act);
 }
 
@@ -257,7 +253,8 @@ static bool call_again(kw_draw *draw, kw_program *program, uint32_t earlier) {
   }
   const bool changes = changed < program->storage_count && program->storages[changed].size > 0;
   draw->stream = stream_on(program, draw->stream, like->device);
-  if (changes) write_rest(draw, program, changed);
+  if (changes && kw_program_elements(&program->storages[changed]) > 1)
+    transfer_from(draw, program, KW_ACT_WRITE, changed, draw->stream, 1);
   const uint32_t at = program->call_count++;
   kw_program_call *call = &program->calls[at];
   *call = *like;
@@ -265,11 +262,9 @@ static bool call_again(kw_draw *draw, kw_program *program, uint32_t earlier) {
   for (uint32_t r = 0; r < call->c.result_count; r++) {
     kw_case_tensor *out = &call->c.outs[r];
     if (!out->given) continue;
-    kw_shape shape = {.rank = out->rank};
-    memcpy(shape.dims, out->shape, sizeof shape.dims);
-    kw_case_layout(out, &shape, KW_LAYOUT_DENSE);
+    kw_case_layout_dense(out);
     call->allocated[r] = true;
-    call->outs[r] = kw_program_add_storage(program, call->device, call->c.outs[r].dtype, call->c.outs[r].extent, false);
+    call->outs[r] = kw_program_add_storage(program, call->device, out->dtype, out->extent, false);
     if (call->outs[r] < 0) return false;
     program->storages[call->outs[r]].maker = (int)at;
   }
@@ -286,7 +281,7 @@ static bool placed(const kw_program_call *call) {
   return all;
 }
 
-/* Draws the next call, and adds it with the relays that it needs. */
+/* Places a call that was drawn, and adds it with the relays that it needs. NULL: none was. */
 static bool place_and_add(kw_draw *draw, kw_program *program, kw_program_call *call) {
   if (!call) return false;
   const uint32_t index = (uint32_t)(call - program->calls);
@@ -323,25 +318,33 @@ static bool add_next(kw_draw *draw, kw_program *program) {
 
 /* ---- Scenes: few calls that meet closely ------------------------------------------------------------------------- */
 
-/* Two calls of one op on two streams, of one shape or of one that is turned, with numbers of their own. */
-static bool play_pair(kw_draw *draw, kw_program *program) {
+/* A call with inputs of its own; NULL: there is none, or no room. */
+static kw_program_call *play_call(kw_draw *draw, kw_program *program) {
   draw->apart = true;
   kw_program_call *call = kw_program_draw_call(draw, program);
-  const uint32_t first = program->call_count - 1;
-  if (!place_and_add(draw, program, call)) return false;
-  change_stream(draw, program);
-  kw_program_call *twin = kw_program_draw_twin(draw, program, first, kw_draw_percent(draw, TURNED));
+  return place_and_add(draw, program, call) ? call : NULL;
+}
+
+/* The same of one that is like it, where there is such. False: no room. */
+static bool play_twin(kw_draw *draw, kw_program *program, const kw_program_call *like, bool turned) {
+  kw_program_call *twin = kw_program_draw_twin(draw, program, (uint32_t)(like - program->calls), turned);
   draw->apart = true;
   return !twin || place_and_add(draw, program, twin);
 }
 
+/* Two calls of one op on two streams, of one shape or of one that is turned, with numbers of their own. */
+static bool play_pair(kw_draw *draw, kw_program *program) {
+  const kw_program_call *call = play_call(draw, program);
+  if (!call) return false;
+  change_stream(draw, program);
+  return play_twin(draw, program, call, kw_draw_percent(draw, TURNED));
+}
+
 /* A call, and once more on the same memory. */
 static bool play_again(kw_draw *draw, kw_program *program) {
-  draw->apart = true;
-  kw_program_call *call = kw_program_draw_call(draw, program);
-  const uint32_t first = program->call_count - 1;
-  if (!place_and_add(draw, program, call)) return false;
-  call_again(draw, program, first);
+  const kw_program_call *call = play_call(draw, program);
+  if (!call) return false;
+  call_again(draw, program, (uint32_t)(call - program->calls));
   return true;
 }
 
@@ -354,8 +357,7 @@ static bool record_graph(kw_draw *draw, kw_program *program, uint32_t count, uin
     kw_program_call *call = twin < KW_PROGRAM_CALLS ? kw_program_draw_twin(draw, program, twin, false) : NULL;
     if (!call) call = kw_program_draw_call(draw, program);
     const bool good = place_and_add(draw, program, call);
-    draw->graph_calls--;
-    if (!good) draw->graph_calls = 0;
+    draw->graph_calls = good ? draw->graph_calls - 1 : 0;
     if (!good) return false;
   }
   return true;
@@ -374,35 +376,27 @@ static bool play_graphs(kw_draw *draw, kw_program *program) {
 /* A result that another stream reads, released at once, and a call that may get its memory. */
 static bool play_reuse(kw_draw *draw, kw_program *program) {
   const uint32_t home = draw->stream;
-  draw->apart = true;
-  kw_program_call *call = kw_program_draw_call(draw, program);
-  const uint32_t first = program->call_count - 1;
-  if (!place_and_add(draw, program, call)) return false;
+  const kw_program_call *call = play_call(draw, program);
+  if (!call) return false;
   const int made = call->outs[0];
   if (made < 0 || !call->allocated[0] || call->leaf || program->storages[made].kept) return true;
   change_stream(draw, program);
   draw->stream = stream_on(program, draw->stream, program->storages[made].device);
   kw_program_relay(draw, program, made);
   draw->stream = home;
-  if (!kw_program_add_act(draw, program, KW_ACT_RELEASE, (uint32_t)made, home)) return false;
+  if (!kw_program_add_act(program, KW_ACT_RELEASE, (uint32_t)made, home)) return false;
   program->storages[made].released = true;
-  kw_program_call *twin = kw_program_draw_twin(draw, program, first, false);
-  draw->apart = true;
-  return !twin || place_and_add(draw, program, twin);
+  return play_twin(draw, program, call, false);
 }
 
 /* A call of any op on one device, and on the other. */
 static bool play_both(kw_draw *draw, kw_program *program) {
   if (!program->two) return true;
   draw->main = false;
-  draw->apart = true;
-  kw_program_call *call = kw_program_draw_call(draw, program);
-  const uint32_t first = program->call_count - 1;
-  if (!place_and_add(draw, program, call)) return false;
+  const kw_program_call *call = play_call(draw, program);
+  if (!call) return false;
   draw->stream ^= 1;
-  kw_program_call *twin = kw_program_draw_twin(draw, program, first, false);
-  draw->apart = true;
-  return !twin || place_and_add(draw, program, twin);
+  return play_twin(draw, program, call, false);
 }
 
 static bool play(kw_draw *draw, kw_program *program) {
@@ -419,7 +413,7 @@ void kw_program_draw_holds(kw_draw *draw, kw_program *program) {
   const bool holds = able && kw_draw_percent(draw, 80);
   for (uint32_t s = 1; s < program->stream_count && holds; s++) {
     const bool must = s == 1, must_not = s > 1 && s + 1 == program->stream_count; /* some are held, and some are not */
-    if (!must_not && (must || kw_draw_percent(draw, HELD))) kw_program_add_act(draw, program, KW_ACT_HOLD, 0, s);
+    if (!must_not && (must || kw_draw_percent(draw, HELD))) kw_program_add_act(program, KW_ACT_HOLD, 0, s);
   }
 }
 

@@ -72,8 +72,7 @@ void kw_program_launch(kw_draw *draw, kw_program *program, uint32_t graph);
 /* A new storage without a maker, or KW_PLACE_NONE where there is room for no other. */
 int kw_program_add_storage(kw_program *program, uint32_t device, kw_dtype dtype, uint64_t extent, bool leaf);
 /* A new act. NULL when there is room for no other. */
-kw_program_act *kw_program_add_act(kw_draw *draw, kw_program *program, kw_act_kind kind, uint32_t index,
-                                   uint32_t stream);
+kw_program_act *kw_program_add_act(kw_program *program, kw_act_kind kind, uint32_t index, uint32_t stream);
 /* The act that the draw's stream and graph make of a call. */
 bool kw_program_add_call(kw_draw *draw, kw_program *program, uint32_t index);
 /* What follows may well use what this act changes. */

@@ -110,7 +110,7 @@ static void release(kw_draw *draw, kw_program *program, kw_model_reader *reader)
     kw_program_storage *s = &program->storages[tensor->storage >= 0 ? tensor->storage : 0];
     if (tensor->storage < 0 || s->maker < 0 || s->kept || kw_model_has_more(reader, tensor->name)) continue;
     if (!kw_draw_percent(draw, RELEASE)) continue;
-    if (!kw_program_add_act(draw, program, KW_ACT_RELEASE, (uint32_t)tensor->storage, draw->stream)) return;
+    if (!kw_program_add_act(program, KW_ACT_RELEASE, (uint32_t)tensor->storage, draw->stream)) return;
     s->released = true;
     tensor->storage = KW_PLACE_NONE;
   }

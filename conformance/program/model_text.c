@@ -156,8 +156,7 @@ static void set_values(kw_case *c, uint32_t index, const kw_model_tensor *t) {
 static void give_tensor(kw_model_reader *r, kw_model_call *call, uint32_t arg, uint32_t index) {
   kw_case *c = &call->c;
   const operand given = read_tensor(r);
-  kw_shape shape = {.rank = given.seen.rank};
-  memcpy(shape.dims, given.seen.shape, sizeof shape.dims);
+  const kw_shape shape = kw_case_shape_of(&given.seen);
   call->tensors[index] = (uint32_t)(given.tensor - r->tensors);
   if (c->op->args[arg].mutated) {
     kw_case_set_changed(c, arg, index, given.tensor->dtype, &shape, KW_LAYOUT_DENSE);
@@ -240,13 +239,6 @@ static void give(kw_model_reader *r, kw_model_call *call, uint32_t arg) {
   }
 }
 
-static const kw_op_facts *find_op(const kw_device_facts *facts, const char *name) {
-  for (uint32_t i = 0; i < facts->op_count; i++) {
-    if (strcmp(facts->ops[i].op.name, name) == 0) return &facts->ops[i];
-  }
-  return NULL;
-}
-
 static int64_t product_of(const kw_case_tensor *t, uint32_t first) {
   int64_t product = 1;
   for (uint32_t d = first; d < t->rank; d++) product *= t->shape[d];
@@ -304,7 +296,7 @@ bool kw_model_read(kw_model_reader *r, kw_model_call *out_call) {
   if (!*r->at) return false;
   const uint32_t count = read_results(r, results);
   read_word(r, name);
-  const kw_op_facts *op = find_op(r->facts, name);
+  const kw_op_facts *op = kw_device_facts_op(r->facts, name);
   if (!op) return false;
   kw_case *c = &out_call->c;
   begin_case(op, r, c);

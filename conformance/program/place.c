@@ -62,8 +62,7 @@ static bool lay_into(kw_draw *draw, const kw_program_storage *s, bool writes, kw
   static const kw_layout layouts[] = {
       KW_LAYOUT_DENSE, KW_LAYOUT_DENSE,   KW_LAYOUT_DENSE,        KW_LAYOUT_TRANSPOSED,    KW_LAYOUT_STEPPED,
       KW_LAYOUT_INNER, KW_LAYOUT_ROTATED, KW_LAYOUT_EXPAND_FIRST, KW_LAYOUT_CHANNELS_LAST, KW_LAYOUT_EXPAND_LAST};
-  kw_shape shape = {.rank = io_tensor->rank};
-  memcpy(shape.dims, io_tensor->shape, sizeof shape.dims);
+  const kw_shape shape = kw_case_shape_of(io_tensor);
   const uint64_t room = s->size / kw_element_size(io_tensor->dtype);
   kw_layout layout = layouts[kw_draw_below(draw, sizeof layouts / sizeof layouts[0])];
   if (writes && (layout == KW_LAYOUT_EXPAND_FIRST || layout == KW_LAYOUT_EXPAND_LAST)) layout = KW_LAYOUT_DENSE;
@@ -182,9 +181,7 @@ static void place_result(kw_draw *draw, kw_program *program, kw_program_call *ca
   const bool own = call->leaf || (call->c.exact && !call->repeats && changed);
   if (!changed && !draw->apart && call->autocast == KW_DTYPE_NONE && way < 25 && place_in_place(program, call)) return;
   if (!changed && (draw->apart || way < 55 || call->autocast != KW_DTYPE_NONE)) {
-    kw_shape shape = {.rank = out->rank};
-    memcpy(shape.dims, out->shape, sizeof shape.dims);
-    kw_case_layout(out, &shape, KW_LAYOUT_DENSE);
+    kw_case_layout_dense(out);
     const int at = kw_program_add_storage(program, call->device, out->dtype, out->extent, call->leaf);
     call->outs[result] = at;
     if (at < 0) return;

@@ -32,16 +32,14 @@ static bool read_selection(const char *text, selection *out) {
   *out = (selection){.all = *text == 0, .streams = KW_PROGRAM_STREAMS};
   if (out->all) return true;
   for (char mark = '@'; *text == mark; mark = '.') {
-    uint64_t first, last, least = 0;
+    uint64_t first, last;
     text++;
     if (!read_number(&text, KW_PROGRAM_ACTS - 1, &first)) return false;
     last = first;
     if (*text == '-') {
       text++;
-      if (!read_number(&text, KW_PROGRAM_ACTS - 1, &last)) return false;
-      least = first;
+      if (!read_number(&text, KW_PROGRAM_ACTS - 1, &last) || last < first) return false;
     }
-    if (last < least) return false;
     for (uint64_t i = first; i <= last; i++) out->kept[i] = true;
   }
   uint64_t streams = KW_PROGRAM_STREAMS;

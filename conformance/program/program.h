@@ -125,6 +125,8 @@ bool kw_program_id(const char *base, const bool kept[KW_PROGRAM_ACTS], uint32_t 
 
 /* The device of a stream: 0 or 1. */
 uint32_t kw_program_device_of(const kw_program *program, uint32_t stream);
+/* How many elements of its dtype a storage has room for. */
+uint64_t kw_program_elements(const kw_program_storage *storage);
 
 /* What the storage holds before all acts, or whatever `fill` says instead: `size` bytes of it. */
 void kw_program_fill(const kw_program *program, uint32_t storage, kw_fill fill, void *out_bytes);

@@ -13,13 +13,6 @@
 static const char *const relays[] = {"clone", "copy_", "_to_copy", "add.Tensor"};
 enum { RELAYS = sizeof relays / sizeof relays[0], ADDS = 3 };
 
-static const kw_op_facts *find_op(const kw_device_facts *facts, const char *name) {
-  for (uint32_t i = 0; i < facts->op_count; i++) {
-    if (strcmp(facts->ops[i].op.name, name) == 0) return &facts->ops[i];
-  }
-  return NULL;
-}
-
 /* Whether the op hands on elements of the dtype bit for bit, or by a sum whose bits the device promises. */
 static bool hands_on(const kw_op_facts *op, uint32_t relay, kw_dtype dtype) {
   if (!op || !((op->kernels | op->decomposed) & KW_DTYPE_BIT(dtype))) return false;
@@ -27,10 +20,9 @@ static bool hands_on(const kw_op_facts *op, uint32_t relay, kw_dtype dtype) {
   return dtype != KW_BOOL && (kw_element_is_integer(dtype) || op->repeats & KW_DTYPE_BIT(dtype));
 }
 
-/* The case of such a call on `count` elements. */
+/* The case of such a call on `count` elements; it is zero so far. */
 static void make_case(const kw_op_facts *op, kw_dtype dtype, uint64_t count, kw_case *c) {
   const kw_shape shape = {1, {(int64_t)count}};
-  memset(c, 0, sizeof *c);
   c->op = &op->op;
   c->key = dtype;
   c->class = KW_CLASS_PRIME;
@@ -48,16 +40,17 @@ static void make_case(const kw_op_facts *op, kw_dtype dtype, uint64_t count, kw_
 
 int kw_program_relay(kw_draw *draw, kw_program *program, int from) {
   const kw_program_storage *source = &program->storages[from];
-  const uint64_t count = source->size / kw_element_size(source->dtype);
+  const uint64_t count = kw_program_elements(source);
   const uint32_t start = kw_draw_below(draw, RELAYS), at = program->call_count;
   if (at + 1 >= KW_PROGRAM_CALLS || program->storage_count + 2 >= KW_PROGRAM_STORAGES || count == 0)
     return KW_PLACE_NONE;
   if (kw_program_device_of(program, draw->stream) != source->device) return KW_PLACE_NONE;
   for (uint32_t i = 0; i < RELAYS; i++) {
     const uint32_t relay = (start + i) % RELAYS;
-    const kw_op_facts *op = find_op(draw->facts, relays[relay]);
+    const kw_op_facts *op = kw_device_facts_op(draw->facts, relays[relay]);
     if (!hands_on(op, relay, source->dtype)) continue;
     kw_program_call *call = &program->calls[at];
+    memset(call, 0, sizeof *call); /* what was tried there may have left something */
     make_case(op, source->dtype, count, &call->c);
     call->seed = program->seed;
     call->repeats = (op->repeats & KW_DTYPE_BIT(source->dtype)) != 0;

@@ -253,8 +253,7 @@ static void put_again(FILE *out, const kw_program *p, uint32_t graph) {
 }
 
 static void put_copy(FILE *out, const kw_program *p, const kw_program_act *act) {
-  const kw_program_storage *s = &p->storages[act->index];
-  const uint64_t count = s->size / kw_element_size(s->dtype);
+  const uint64_t count = kw_program_elements(&p->storages[act->index]);
   fputs("  {\n    kw_tensor *from = NULL, *to = NULL;\n", out);
   fprintf(out, "    OK(kw_tensor_as_strided(t[%u], 1, (int64_t[]){%" PRIu64 "}, (int64_t[]){1}, 0, &from));\n",
           act->index, count);
@@ -368,7 +367,7 @@ static void put_begin(FILE *out, const kw_program *p, const kw_program_order *or
     fprintf(out, "  OK(kw_tensor_create(%s, ", devices[storage->device]);
     put_dtype(out, storage->dtype);
     fprintf(out, ", 1, (int64_t[]){%" PRIu64 "}, &t[%u]));\n  OK(kw_tensor_write(t[%u], i%u));\n",
-            storage->size / kw_element_size(storage->dtype), s, s, s);
+            kw_program_elements(storage), s, s, s);
   }
 }
 

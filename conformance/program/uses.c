@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which storages an act reads or changes, and on which device.
+ * Which storages an act reads or changes, and on which device; how large a storage is.
  */
 #include "program/program.h"
 
 uint32_t kw_program_device_of(const kw_program *program, uint32_t stream) {
   return program->two ? stream % 2 : 0;
+}
+
+uint64_t kw_program_elements(const kw_program_storage *storage) {
+  return storage->size / kw_element_size(storage->dtype);
 }
 
 static void add_use(kw_program_use *uses, uint32_t *count, int storage, uint32_t stream, bool changes) {

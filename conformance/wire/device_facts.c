@@ -101,6 +101,13 @@ bool kw_device_facts_read(kw_message *message, kw_device_facts *out_facts) {
   return false;
 }
 
+const kw_op_facts *kw_device_facts_op(const kw_device_facts *facts, const char *name) {
+  for (uint32_t i = 0; i < facts->op_count; i++) {
+    if (strcmp(facts->ops[i].op.name, name) == 0) return &facts->ops[i];
+  }
+  return NULL;
+}
+
 void kw_device_facts_free(kw_device_facts *facts) {
   free(facts->text);
   free(facts->device);

@@ -39,4 +39,7 @@ void kw_device_facts_write(const kw_device_facts *facts, kw_message *message);
 bool kw_device_facts_read(kw_message *message, kw_device_facts *out_facts);
 void kw_device_facts_free(kw_device_facts *facts);
 
+/* The op of that name; NULL: the facts have none. */
+const kw_op_facts *kw_device_facts_op(const kw_device_facts *facts, const char *name);
+
 #endif /* KEYWAY_CONFORMANCE_DEVICE_FACTS_H */

@@ -307,10 +307,7 @@ void kw_derive_ops(const kw_run *run, kw_level level, FILE *out) {
 
 /* Whether what stands behind the last '/' is an op of the table, or a number. */
 static bool ends_in_op(const kw_run *run, const char *name) {
-  for (uint32_t i = 0; i < run->facts.op_count; i++) {
-    if (strcmp(run->facts.ops[i].op.name, name) == 0) return true;
-  }
-  return false;
+  return kw_device_facts_op(&run->facts, name) != NULL;
 }
 
 static bool ends_in_number(const char *name) {
