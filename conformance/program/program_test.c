@@ -130,7 +130,8 @@ static void tensors_lie_in_storages(void **state) {
 }
 
 /* For every two acts on different streams that use one storage, one of them changing it: a chain of events leads from
- * the first to the second. Found by following the steps, not by the clocks that made them. */
+ * the first to the second. Found by following the steps, not by the clocks that made them. A copy between devices is an
+ * act of two streams. */
 static void conflicts_are_ordered(const kw_program *p, const kw_program_order *order) {
   static bool before[KW_PROGRAM_STREAMS][KW_PROGRAM_ACTS], recorded[KW_PROGRAM_STEPS][KW_PROGRAM_ACTS];
   memset(before, 0, sizeof before);
@@ -147,10 +148,11 @@ static void conflicts_are_ordered(const kw_program *p, const kw_program_order *o
       for (uint32_t u = 0; u < count * others; u++) {
         const kw_program_use *x = &mine[u % count], *y = &theirs[u / count];
         if (x->storage != y->storage || (!x->changes && !y->changes)) continue;
-        if (!before[step->stream][a]) fail_msg("%s: act %u does not wait for act %u", p->id, step->act, a);
+        if (!before[x->stream][a]) fail_msg("%s: act %u does not wait for act %u", p->id, step->act, a);
       }
     }
     before[step->stream][step->act] = true;
+    for (uint32_t u = 0; u < count; u++) before[mine[u].stream][step->act] = true;
   }
 }
 
@@ -179,6 +181,34 @@ static void order_is_complete(void **state) {
     kw_program_free(&p);
   }
   assert_true(waits > PROGRAMS);
+  free(order);
+}
+
+/* The same of programs that copy between two devices. */
+static void order_holds_for_two_devices(void **state) {
+  (void)state;
+  kw_program_order *order = malloc(sizeof *order);
+  uint32_t copies = 0;
+  facts.second = (char[]){"other:1"};
+  for (unsigned n = 0; n < PROGRAMS; n++) {
+    kw_program p;
+    make(&p, n, "");
+    kw_program_order_make(&p, order);
+    conflicts_are_ordered(&p, order);
+    graphs_are_whole(&p, order);
+    check_places(&p);
+    for (uint32_t a = 0; a < p.act_count; a++) {
+      const kw_program_act *act = &p.acts[a];
+      if (act->kind != KW_ACT_COPY) continue;
+      copies++;
+      assert_int_equal(p.storages[act->index].device, kw_program_device_of(&p, act->from));
+      assert_int_equal(p.storages[act->to].device, kw_program_device_of(&p, act->stream));
+      assert_int_not_equal(p.storages[act->index].device, p.storages[act->to].device);
+    }
+    kw_program_free(&p);
+  }
+  facts.second = NULL;
+  assert_true(copies > PROGRAMS / 2);
   free(order);
 }
 
@@ -268,7 +298,7 @@ static void models_do_without(void **state) {
 /* What a hundred programs have. */
 typedef struct sorts {
   uint32_t chained, strided, retyped, in_place, plans, leaves, lowered, autocast, relayed, changed;
-  uint32_t acts[KW_ACT_LAUNCH + 1];
+  uint32_t acts[KW_ACT_COPY + 1];
 } sorts;
 
 static void count_call(const kw_program *p, const kw_program_call *call, sorts *out) {
@@ -324,11 +354,17 @@ static void all_sorts_occur(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_id_is_a_program),      cmocka_unit_test(wrong_ids_are_refused),
-      cmocka_unit_test(ids_are_written),         cmocka_unit_test(nothing_claimed),
-      cmocka_unit_test(tensors_lie_in_storages), cmocka_unit_test(order_is_complete),
-      cmocka_unit_test(parts_are_programs),      cmocka_unit_test(all_sorts_occur),
-      cmocka_unit_test(models_are_programs),     cmocka_unit_test(models_do_without),
+      cmocka_unit_test(an_id_is_a_program),
+      cmocka_unit_test(wrong_ids_are_refused),
+      cmocka_unit_test(ids_are_written),
+      cmocka_unit_test(nothing_claimed),
+      cmocka_unit_test(tensors_lie_in_storages),
+      cmocka_unit_test(order_is_complete),
+      cmocka_unit_test(parts_are_programs),
+      cmocka_unit_test(all_sorts_occur),
+      cmocka_unit_test(models_are_programs),
+      cmocka_unit_test(models_do_without),
+      cmocka_unit_test(order_holds_for_two_devices),
   };
   return cmocka_run_group_tests_name("program", tests, claim_all, forget_all);
 }
