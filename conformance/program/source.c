@@ -183,8 +183,23 @@ static void put_autocast(FILE *out, const kw_program_call *call, kw_dtype dtype)
   fputs(", NULL));\n", out);
 }
 
+/* The call of the op; in the free run by a plan, where the program says so. */
+static void put_making(FILE *out, const kw_program_call *call, uint32_t number, uint32_t stream) {
+  const char *name = call->c.op->name;
+  const uint32_t given = call->c.arg_count, count = call->c.op->result_count;
+  if (call->form == KW_FORM_PLAN) {
+    fprintf(out,
+            "    if (!waited) OK(kw_plan_make(kw_op_find(\"%s\"), s[%u], args, %u, outs, %u, NULL, &p[%u]));\n"
+            "    if (!waited) OK(kw_plan_run(p[%u], s[%u], args, %u, outs, %u));\n"
+            "    if (waited)\n  ",
+            name, stream, given, count, number, number, stream, given, count);
+  }
+  fprintf(out, "    OK(kw_op_call(kw_op_find(\"%s\"), s[%u], args, %u, outs, %u));\n", name, stream, given, count);
+}
+
 /* `again`: into the results that core has allocated the first time. */
-static void put_call(FILE *out, const kw_program_call *call, uint32_t stream, bool in_graph, bool again) {
+static void put_call(FILE *out, const kw_program *p, const kw_program_act *act, bool again) {
+  const kw_program_call *call = &p->calls[act->index];
   const kw_case *c = &call->c;
   const uint32_t count = c->op->result_count;
   fprintf(out, "  { /* %s */\n    kw_tensor *a[%d] = {NULL}, *r[%d] = {NULL}, *outs[%d] = {NULL};\n", c->id,
@@ -203,7 +218,7 @@ static void put_call(FILE *out, const kw_program_call *call, uint32_t stream, bo
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     if (call->places[i] >= 0) put_view(out, "a", i, call->places[i], &c->tensors[i]);
   }
-  put_generator(out, call, in_graph);
+  put_generator(out, call, act->graph > 0);
   if (call->mode != KW_MATH_HIGHEST) fputs("    OK(kw_math_mode_set(KW_MATH_TF32));\n", out);
   put_autocast(out, call, call->autocast);
   fputs("    const kw_value args[] = {", out);
@@ -211,8 +226,8 @@ static void put_call(FILE *out, const kw_program_call *call, uint32_t stream, bo
     if (i) fputs(", ", out);
     put_argument(out, call, i);
   }
-  fprintf(out, "%s};\n    OK(kw_op_call(kw_op_find(\"%s\"), s[%u], args, %u, outs, %u));\n",
-          c->arg_count ? "" : "kw_arg_none()", c->op->name, stream, c->arg_count, count);
+  fputs(c->arg_count ? "};\n" : "kw_arg_none()};\n", out);
+  put_making(out, call, act->index, act->stream);
   if (call->mode != KW_MATH_HIGHEST) fputs("    OK(kw_math_mode_set(KW_MATH_HIGHEST));\n", out);
   put_autocast(out, call, KW_DTYPE_NONE);
   for (uint32_t r = 0; r < count; r++) {
@@ -246,7 +261,7 @@ static void put_again(FILE *out, const kw_program *p, uint32_t graph) {
   fputs("  if (waited) {\n", out);
   for (uint32_t a = 0; a < p->act_count; a++) {
     if (p->acts[a].kind != KW_ACT_CALL || p->acts[a].graph != graph) continue;
-    put_call(out, &p->calls[p->acts[a].index], p->acts[a].stream, true, true);
+    put_call(out, p, &p->acts[a], true);
     fputs("  wait_for_all();\n", out);
   }
   fputs("  }\n", out);
@@ -271,7 +286,7 @@ static void put_act(FILE *out, const kw_program *p, uint32_t index) {
   if (first) fprintf(out, "  if (!waited) OK(kw_graph_begin(s[%u]));\n", act->stream);
   switch (act->kind) {
     case KW_ACT_CALL:
-      put_call(out, &p->calls[act->index], act->stream, act->graph > 0, false);
+      put_call(out, p, act, false);
       break;
     case KW_ACT_READ: /* what is left at the end is compared */
       break;
@@ -356,9 +371,10 @@ static void put_begin(FILE *out, const kw_program *p, const kw_program_order *or
       "  kw_event *e[%u] = {NULL};\n"
       "  kw_tensor *t[%u] = {NULL};\n"
       "  kw_graph *g[%u] = {NULL};\n"
+      "  kw_plan *p[%u] = {NULL};\n"
       "  OK(kw_stream_create(device, &beside));\n"
       "  for (int i = 0; i < 4; i++) atomic_store(&open_now[i], 0);\n",
-      KW_PROGRAM_STREAMS, order->event_count + 1, p->storage_count + 1, KW_PROGRAM_GRAPHS + 1);
+      KW_PROGRAM_STREAMS, order->event_count + 1, p->storage_count + 1, KW_PROGRAM_GRAPHS + 1, p->call_count + 1);
   if (p->two) fprintf(out, "  OK(kw_device_open(\"%s\", &second));\n", second);
   put_objects(out, p, order);
   for (uint32_t s = 0; s < p->storage_count; s++) {
@@ -385,15 +401,16 @@ static void put_end(FILE *out, const kw_program *p, const kw_program_order *orde
   fprintf(out,
           "  for (int i = 0; i < %u; i++) kw_tensor_release(t[i]);\n"
           "  for (int i = 0; i < %u; i++) kw_graph_destroy(g[i]);\n"
+          "  for (int i = 0; i < %u; i++) kw_plan_destroy(p[i]);\n"
           "  for (int i = 0; i < %u; i++) kw_event_destroy(e[i]);\n"
           "  for (int i = %d; i < 4; i++) kw_stream_destroy(s[i]);\n"
           "  kw_stream_destroy(beside);\n  kw_generator_destroy(generator);\n",
-          p->storage_count + 1, KW_PROGRAM_GRAPHS + 1, order->event_count + 1, p->two ? 0 : 1);
+          p->storage_count + 1, KW_PROGRAM_GRAPHS + 1, p->call_count + 1, order->event_count + 1, p->two ? 0 : 1);
   if (p->two) fputs("  kw_generator_destroy(generator_of_second);\n  OK(kw_device_close(second));\n", out);
   fputs("}\n\n", out);
 }
 
-/* The function that prints element `at` of what differs, by its bits and, of a float or whole number, its value. */
+/* The function that prints the first element that differs, by its bits, and main. */
 static void put_main(FILE *out, const kw_program *p, const char *device, const char *plugin) {
   fprintf(
       out,

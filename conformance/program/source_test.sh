@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: source_test.sh BUILD_DIRECTORY INCLUDE_DIRECTORY COMPILER
 #
-# The C that is printed for programs compiles without a warning. On the cpu device it finds no difference; on two
-# mutants,
-# one whose products are overtaken and one whose events forget writes through strides, it shows the wrong number. Options
-# of programs that mean nothing are refused.
+# The C that is printed for programs compiles without a warning, and calls are made by plans where they are in the
+# program. On the cpu device it finds no difference; on two mutants, one whose products are overtaken and one whose
+# events forget writes through strides, it shows the wrong number. Options of programs that mean nothing are refused.
 build=$1
 include=$2
 cc=$3
@@ -43,6 +42,8 @@ ends 2 "there is no case 'programs/3@5-4'" --case programs/3@5-4
 for part in 0 1 2 3 4 5 minilm/0 block/0 decoder/0 resnet/0; do
   text=$(shown programs/$part --device cpu:0)
   [ "$text" = "no difference" ] || { echo "programs/$part on cpu:0: $text" && exit 1; }
+  [ "$(grep -c " by a plan" "$work/program.c")" = "$(grep -c "kw_plan_run(" "$work/program.c")" ] ||
+    { echo "programs/$part: the C makes other calls by plans than the program" && exit 1; }
 done
 
 # smallest MUTANT: the id of a program of at most 4 calls that fails on it. Every program that was cut down has to be so
