@@ -83,31 +83,35 @@ kw_status ocl_event_poll(void *event) {
   return state > CL_COMPLETE ? KW_ERR_NOT_READY : KW_OK;
 }
 
-/* For as long as the newest command of now runs, those of later not among them. */
+/* For as long as the newest command of now runs, those of later not among them: clFinish of PoCL waits for these, too.
+ */
 static kw_status wait_for_newest(ocl_stream *stream, uint64_t timeout_ns) {
   pthread_mutex_lock(&stream->base.lock);
   cl_event newest = stream->last;
   if (newest) clRetainEvent(newest);
   pthread_mutex_unlock(&stream->base.lock);
   if (!newest) return KW_OK;
-  kw_status status = kw_gpu_poll(ocl_event_poll, newest, timeout_ns);
+  cl_int error = CL_SUCCESS;
+  kw_status status = KW_OK;
+  if (timeout_ns == KW_WAIT_FOREVER) {
+    error = clWaitForEvents(1, &newest);
+  } else {
+    status = kw_gpu_poll(ocl_event_poll, newest, timeout_ns);
+  }
   clReleaseEvent(newest);
-  return status;
+  if (error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) return KW_OK; /* report_failure says which */
+  return status == KW_OK ? ocl_check(stream->base.device->host, error, "clWaitForEvents") : status;
 }
 
 kw_status ocl_stream_synchronize(kw_gpu_stream *base, uint64_t timeout_ns) {
   ocl_stream *stream = (ocl_stream *)base;
-  cl_int error = CL_SUCCESS;
-  if (timeout_ns == KW_WAIT_FOREVER) {
-    error = clFinish(stream->queue);
-  } else if (wait_for_newest(stream, timeout_ns) != KW_OK) {
-    return KW_ERR_TIMEOUT;
-  }
+  kw_status status = wait_for_newest(stream, timeout_ns);
+  if (status == KW_ERR_TIMEOUT) return status;
   pthread_mutex_lock(&base->lock);
   report_failure(stream);
   base->failed = false;
   pthread_mutex_unlock(&base->lock);
-  return ocl_check(base->device->host, error, "clFinish");
+  return status;
 }
 
 kw_status ocl_stream_query(kw_gpu_stream *base) {

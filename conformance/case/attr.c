@@ -101,8 +101,8 @@ static bool takes_close_scalars(const kw_case *c) {
          c->op->args[1].tag == KW_TAG_SCALAR && kw_element_is_float(c->key);
 }
 
-/* Attributes of ops on i64, beyond these: Scalars of which 32 bits are another number. */
-static const int64_t wide_scalars[] = {(INT64_C(1) << 32) + 3, -(INT64_C(5) << 40) - 1};
+/* Attributes of ops on i64, beyond these: Scalars of which 32 bits, or a double, are another number. */
+static const int64_t wide_scalars[] = {(INT64_C(1) << 32) + 3, -(INT64_C(5) << 40) - 1, (INT64_C(1) << 53) + 1};
 
 static bool takes_wide_scalars(const kw_case *c) {
   static const char *const bases[] = {"add", "sub", "mul", "eq",          "ne",         "lt",
@@ -179,7 +179,7 @@ static kw_value scalar_c128(double real, double imaginary) {
   return v;
 }
 
-/* What is stored: in-range integers, and floats that saturate. */
+/* What is stored: in-range integers, floats that saturate, and in i64 integers that only it holds. */
 static bool set_fill(kw_case *c, uint32_t arg) {
   static const double floats[] = {2.75, -1.5, 0.1, 1e30, -1e30, INFINITY, NAN, -0.0};
   uint32_t plain = scalar_count(c->key);
@@ -189,6 +189,8 @@ static bool set_fill(kw_case *c, uint32_t arg) {
     kw_case_give(c, arg, pick_scalar(c, c->number));
   } else if (c->number - plain < COUNT(floats)) {
     kw_case_give(c, arg, scalar_f64(floats[c->number - plain]));
+  } else if (c->key == KW_I64 && c->number - plain - COUNT(floats) < COUNT(wide_scalars)) {
+    kw_case_give(c, arg, scalar_i64(wide_scalars[c->number - plain - COUNT(floats)]));
   } else if (c->number == plain + COUNT(floats) && kw_element_is_complex(c->key)) {
     kw_case_give(c, arg, scalar_c128(0.1, -2.7));
   } else {

@@ -346,6 +346,17 @@ void kw_contract_activity_inside_waits(void **state) {
   run("activity_waits");
 }
 
+/* Where the clock tells most records apart, it can tell begin and end of some of them apart, too. */
+static void check_durations(void) {
+  uint32_t begun_anew = 0, lasting = 0;
+  for (uint32_t i = 0; i < t.record_count; i++) {
+    begun_anew += i > 0 && t.records[i].begin != t.records[i - 1].begin;
+    lasting += t.records[i].end > t.records[i].begin;
+  }
+  KW_CHECK(lasting > 0 || 2 * begun_anew < t.record_count, "none of %u records, which begin at %u moments, takes time",
+           t.record_count, begun_anew + 1);
+}
+
 int kw_child_activity_order(void) {
   enum { WORK = 60 };
   uint32_t moves[KW_ACTIVITY_GRAPH] = {0};
@@ -357,6 +368,7 @@ int kw_child_activity_order(void) {
   drain();
   check_between(before, after);
   check_order(0);
+  check_durations();
   uint64_t last = 0;
   for (uint32_t i = 0; i < t.record_count; i++) {
     if (t.records[i].kind != KW_ACTIVITY_LAUNCH) continue;

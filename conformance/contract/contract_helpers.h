@@ -92,6 +92,10 @@ void kw_test_need(uint64_t native);
  * and not the default stream. Needs KW_NATIVE_CALL_HOST. A gate that is held in vain, the process doing nothing for
  * some seconds, opens of itself; then this, kw_gate_open and the checks leave the test as one that timed out. */
 kw_gate *kw_gate_close(kw_stream *stream);
+/* The two parts of that: enqueues the callback, behind what the stream has; and waits until the stream has reached it.
+ */
+kw_gate *kw_gate_close_behind(kw_stream *stream);
+void kw_gate_reach(kw_gate *gate);
 void kw_gate_open(kw_gate *gate);
 
 /* A callback for kw_stream_call_host: takes a while (a fixed amount of work), then sets the atomic_int `user` to 1. For

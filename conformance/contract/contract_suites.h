@@ -100,7 +100,8 @@
   X(memory, map_reads)                   \
   X(memory, map_waits)                   \
   X(memory, map_writes)                  \
-  X(memory, maps_at_once)
+  X(memory, maps_at_once)                \
+  X(memory, ends_do_not_overlap)
 
 #define KW_STREAM_TESTS(X)            \
   X(stream, order)                    \
@@ -119,7 +120,8 @@
   X(stream, default_stream)           \
   X(stream, copies_behind_gate)       \
   X(stream, synchronize_within)       \
-  X(stream, destroy_finishes)
+  X(stream, destroy_finishes)         \
+  X(stream, callback_after_launch)
 
 #define KW_LAUNCH_TESTS(X)   \
   X(launch, behind_gate)     \
@@ -191,7 +193,8 @@
   X(thread, allocations_exact)         \
   X(thread, create_and_destroy)        \
   X(thread, events_hand_over)          \
-  X(thread, error_text)
+  X(thread, error_text)                \
+  X(thread, same_op_at_once)
 
 #define KW_ERROR_TESTS(X)            \
   X(error, unknown_device)           \
@@ -322,7 +325,8 @@
   X(soak, refused_imports)         \
   X(soak, ranges)                  \
   X(soak, energy)                  \
-  X(soak, activity)
+  X(soak, activity)                \
+  X(soak, refused_allocations)
 
 #define KW_SCALE_TESTS(X)            \
   X(scale, copies)                   \

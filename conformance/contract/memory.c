@@ -210,6 +210,55 @@ void kw_contract_memory_large_do_not_overlap(void **state) {
   }
 }
 
+/* Writes `bytes` at the beginning of the tensor, and from `more` on its last ones. */
+static void write_ends(kw_tensor *tensor, int64_t size, const unsigned char *bytes, int64_t end) {
+  kw_tensor *head = NULL, *tail = NULL;
+  KW_CHECK_OK(kw_tensor_slice(tensor, 0, 0, end, 1, &head));
+  KW_CHECK_OK(kw_tensor_slice(tensor, 0, size - end, size, 1, &tail));
+  KW_CHECK_OK(kw_tensor_write(head, bytes));
+  KW_CHECK_OK(kw_tensor_write(tail, bytes + end));
+  kw_tensor_release(head);
+  kw_tensor_release(tail);
+}
+
+static void expect_ends(kw_tensor *tensor, int64_t size, uint64_t tag, int64_t end) {
+  static const char *const what[2] = {"the beginning of one of several large allocations",
+                                      "the end of one of several large allocations"};
+  for (int64_t i = 0; i < 2; i++) {
+    kw_tensor *part = NULL;
+    KW_CHECK_OK(kw_tensor_slice(tensor, 0, i * (size - end), i * (size - end) + end, 1, &part));
+    kw_test_expect_bytes(part, 2 * tag + (uint64_t)i, what[i]);
+    kw_tensor_release(part);
+  }
+}
+
+/* The ends of still larger ones, up to an eighth of what the device has. */
+void kw_contract_memory_ends_do_not_overlap(void **state) {
+  (void)state;
+  enum { COUNT = 10, END = 8191 };
+  static unsigned char bytes[2 * END];
+  kw_device_info info = {.struct_size = sizeof info};
+  KW_CHECK_OK(kw_device_get_info(kw_contract.device, &info));
+  kw_tensor *tensors[COUNT];
+  int64_t sizes[COUNT];
+  uint64_t made = 0;
+  for (; made < COUNT; made++) { /* 16 MiB to 256 MiB, and a byte more, which the host may round up */
+    sizes[made] = ((int64_t)16 << 20 << made / 2) + (int64_t)made % 2;
+    if (info.total_memory && (uint64_t)sizes[made] > info.total_memory / 8) break;
+    kw_status status = kw_tensor_create(kw_contract.device, KW_U8, 1, &sizes[made], &tensors[made]);
+    if (status == KW_ERR_OUT_OF_MEMORY && made > 0) break; /* others use the device, too */
+    KW_CHECK_OK(status);
+    for (uint64_t i = 0; i < 2; i++) kw_test_pattern(bytes + i * END, END, 2 * made + i);
+    write_ends(tensors[made], sizes[made], bytes, END);
+  }
+  if (made == 0) kw_test_skip("the device has less than 128 MiB");
+  for (uint64_t i = 0; i < made; i++) {
+    expect_ends(tensors[i], sizes[i], i, END);
+    kw_tensor_release(tensors[i]);
+  }
+  KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+}
+
 /* Memory that was freed can be had again: in a row, more than the device has. */
 void kw_contract_memory_freed_comes_back(void **state) {
   (void)state;

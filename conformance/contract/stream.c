@@ -3,6 +3,8 @@
  * Suite stream: order, waiting, independence, destruction in flight, callbacks. A stream is held up by a gate (see
  * contract_helpers.h), never by sleeping.
  */
+#include "base/clock.h"
+#include "contract/soak/soak.h"
 #include "tools.h"
 
 #include <pthread.h>
@@ -116,6 +118,10 @@ void kw_contract_stream_synchronize_within(void **state) {
     kw_test_busy(other);
   }
   KW_CHECK_STATUS(kw_device_synchronize_for(kw_contract.device, 1000), KW_ERR_TIMEOUT);
+  const double begun = kw_clock_seconds();
+  KW_CHECK_STATUS(kw_stream_synchronize_for(stream, 20000000), KW_ERR_TIMEOUT);
+  const double waited = kw_clock_seconds() - begun; /* half of it: clocks may differ, and be coarse */
+  KW_CHECK(waited > 0.01, "a wait with a limit of 20 ms for a stream that is held took less than half of that");
   KW_CHECK(!atomic_load(done), "work behind a gate ran while a wait for it ended at its limit");
   kw_gate_open(gate);
   KW_CHECK_OK(kw_stream_synchronize_for(stream, KW_WAIT_FOREVER));
@@ -397,6 +403,30 @@ void kw_contract_stream_callback_after_work(void **state) {
   KW_CHECK_OK(kw_stream_destroy(stream));
   free(snapshots);
   free(sent);
+}
+
+/* The same of a launch. What it left is read over another stream, while the host function keeps this one. */
+void kw_contract_stream_callback_after_launch(void **state) {
+  (void)state;
+  enum { STEPS = 8 };
+  static kw_soak_call call;
+  kw_test_need(KW_NATIVE_CALL_HOST);
+  kw_soak_call_make(STEPS, &call);
+  kw_soak_call_clear(&call, STEPS);
+  kw_stream *stream = kw_test_stream(), *other = kw_test_stream();
+  for (uint64_t i = 0; i < STEPS; i++) { /* with one launch at a time the stream has nothing else to do before it */
+    kw_gate *before = kw_gate_close(stream);
+    KW_CHECK_OK(kw_soak_call_run(&call, stream, i));
+    kw_gate *behind = kw_gate_close_behind(stream);
+    kw_gate_open(before);
+    kw_gate_reach(behind);
+    kw_soak_call_check_over(&call, other, i, "a host function behind a launch");
+    kw_gate_open(behind);
+    KW_CHECK_OK(kw_stream_synchronize(stream));
+  }
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  KW_CHECK_OK(kw_stream_destroy(other));
+  kw_soak_call_free(&call);
 }
 
 typedef struct waits {

@@ -4,6 +4,7 @@
  * one thread alone gives, bit by bit; counters are exact; nothing is left behind.
  */
 #include "call.h"
+#include "contract/soak/soak.h"
 #include "tools.h"
 
 #include <pthread.h>
@@ -140,6 +141,108 @@ void kw_contract_thread_ops_on_many_streams(void **state) {
 void kw_contract_thread_ops_on_one_stream(void **state) {
   (void)state;
   check_known(true);
+}
+
+/* ---- One kernel, twice at once ----------------------------------------------------------------------------------- */
+
+/* Few large calls, for what a kernel shares for its whole time, and many small ones, for what it shares for a moment.
+ */
+static const struct {
+  int64_t numel;
+  int runs;
+} twin_sizes[] = {{1 << 16, 8}, {CALL_NUMEL, 160}};
+enum { MOST_RUNS = 160 };
+
+/* The same call on two streams, on numbers of their own. */
+typedef struct twin {
+  known_call known;
+  kw_stream *stream;
+  kw_tensor *outs[MOST_RUNS][KW_MAX_RESULTS];
+} twin;
+
+static void write_numbers(const kw_test_call *call, uint64_t tag) {
+  for (uint32_t i = 0; i < call->given; i++) {
+    for (uint32_t k = 0; call->args[i].role == KW_ROLE_DATA && k < KW_TEST_ENTRIES; k++) {
+      kw_tensor *tensor = call->args[i].tensors[k];
+      if (!tensor) continue;
+      void *numbers = kw_test_memory(kw_test_bytes_of(tensor));
+      kw_test_fill(call->dtype, numbers, (size_t)kw_tensor_describe(tensor)->numel, tag + 16 * i + k);
+      KW_CHECK_OK(kw_tensor_write(tensor, numbers));
+      free(numbers);
+    }
+  }
+}
+
+static void learn_twin(twin *t, uint64_t tag) {
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
+  t->stream = kw_test_stream();
+  write_numbers(&t->known.call, tag);
+  KW_CHECK_OK(kw_test_call_run(&t->known.call, NULL, outs));
+  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
+  KW_CHECK_OK(kw_test_call_results(&t->known.call, outs, &t->known.want, &t->known.size));
+  for (uint32_t r = 0; r < t->known.call.info.result_count; r++) kw_tensor_release(outs[r]);
+}
+
+static void check_twin(twin *t, int runs) {
+  char text[200];
+  for (int i = 0; i < runs; i++) {
+    unsigned char *got = NULL;
+    size_t size = 0;
+    KW_CHECK_OK(kw_test_call_results(&t->known.call, t->outs[i], &got, &size));
+    const bool same = same_bits(got, t->known.want, size, t->known.call.info.name, text, sizeof text);
+    KW_CHECK(same, "beside the same op on another stream: %s", text);
+    free(got);
+    for (uint32_t r = 0; r < t->known.call.info.result_count; r++) kw_tensor_release(t->outs[i][r]);
+  }
+  KW_CHECK_OK(kw_stream_destroy(t->stream));
+  kw_test_call_free(&t->known.call);
+  free(t->known.want);
+}
+
+/* False: such a call cannot be compared. */
+static bool run_twins(const claim *claimed, int64_t numel, int runs) {
+  static twin twins[2];
+  memset(twins, 0, sizeof twins);
+  if (!kw_test_call_make(claimed->op, claimed->dtype, numel, &twins[0].known.call)) return false;
+  if (!comparable(&twins[0].known.call)) {
+    kw_test_call_free(&twins[0].known.call);
+    return false;
+  }
+  kw_test_call_copy(&twins[0].known.call, &twins[1].known.call);
+  kw_gate *gates[2] = {NULL};
+  for (int s = 0; s < 2; s++) learn_twin(&twins[s], 1000 * (uint64_t)(s + 1));
+  for (int s = 0; s < 2; s++) gates[s] = kw_gate_close(twins[s].stream);
+  for (int i = 0; i < runs; i++) {
+    for (int s = 0; s < 2; s++) KW_CHECK_OK(kw_test_call_run(&twins[s].known.call, twins[s].stream, twins[s].outs[i]));
+  }
+  for (int s = 0; s < 2; s++) kw_gate_open(gates[s]);
+  for (int s = 0; s < 2; s++) KW_CHECK_OK(kw_stream_synchronize(twins[s].stream));
+  for (int s = 0; s < 2; s++) check_twin(&twins[s], runs);
+  return true;
+}
+
+/* Kernels share nothing: two streams begin at once with the same calls, on numbers of their own. Some ops are
+ * drawn; thoroughly it is all. */
+void kw_contract_thread_same_op_at_once(void **state) {
+  (void)state;
+  static const kw_dtype usual[] = {KW_F32, KW_I32};
+  kw_test_need(KW_NATIVE_CALL_HOST);
+  claim *claims = kw_test_memory(KW_TEST_KINDS * kw_op_count() * sizeof *claims);
+  const uint32_t count = find_claims(usual, 2, claims);
+  const uint64_t most = kw_soak_count(4, 24, count);
+  uint32_t tried = 0;
+  for (uint32_t i = 0; i < count && tried < most; i++) {
+    /* by steps that meet each of them once, whatever their number */
+    const uint32_t step = count > 97 && count % 97 ? 97 : 1;
+    const claim *claimed = &claims[(uint32_t)((kw_contract.seed + (uint64_t)i * step) % count)];
+    bool ran = false;
+    for (size_t k = 0; k < sizeof twin_sizes / sizeof twin_sizes[0]; k++) {
+      ran = run_twins(claimed, twin_sizes[k].numel, twin_sizes[k].runs) || ran;
+    }
+    tried += ran;
+  }
+  free(claims);
+  if (tried == 0) kw_test_skip("the device has no kernel that promises the same bits and computes a result anew");
 }
 
 /* ---- Chains on one stream ---------------------------------------------------------------------------------------- */

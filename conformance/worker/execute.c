@@ -4,7 +4,7 @@
  */
 #include "worker/execute.h"
 
-#include "worker/hold.h"
+#include "base/stream_hold.h"
 
 #include <sched.h>
 #include <stdio.h>

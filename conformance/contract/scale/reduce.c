@@ -126,11 +126,17 @@ static void find_one(line *l, float others, float number) {
   }
 }
 
+/* Of ones; and of the last one alone, which a bound for so many would hide. */
 static void check_sum(line *l) {
   set_all(l, 1);
   write_line(l);
   call(l);
   expect(l, 0, 0, l->kind == KW_SCALE_MEAN ? 1 : (double)l->length, 0x1p-9);
+  drop_results(l);
+  set_all(l, 0);
+  write_line(l);
+  call_with_one(l, 0, 1, l->length - 1);
+  expect(l, 0, 0, l->kind == KW_SCALE_MEAN ? 1 / (double)l->length : 1, 0x1p-9);
   drop_results(l);
 }
 
@@ -236,6 +242,13 @@ static void check_product(line *l) {
   l->outs[0] = NULL;
   kw_scale_call(l->op, (kw_value[]){kw_arg_tensor(row), kw_arg_tensor(column)}, 2, l->outs, 1);
   expect(l, 0, 0, (double)length, 0x1p-9);
+  kw_scale_drop(l->outs[0]);
+  set_all(l, 0);
+  l->numbers[length - 1] = 1;
+  write_line(l);
+  l->outs[0] = NULL;
+  kw_scale_call(l->op, (kw_value[]){kw_arg_tensor(row), kw_arg_tensor(column)}, 2, l->outs, 1);
+  expect(l, 0, 0, 1, 0);
   kw_scale_drop(l->outs[0]);
   float *numbers = l->numbers;
   for (int64_t i = 0; i < length; i++) numbers[i] = (float)(i % 251);

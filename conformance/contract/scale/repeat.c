@@ -17,6 +17,7 @@ typedef struct repeat {
   unsigned char *results[KW_MAX_RESULTS];
   size_t sizes[KW_MAX_RESULTS];
   kw_tensor *outs[KW_MAX_RESULTS];
+  uint32_t overwritten; /* arguments, a bit each, that the call changes whatever they held */
 } repeat;
 static repeat now;
 
@@ -124,14 +125,18 @@ static kw_tensor *copies_of(const kw_tensor *small, int64_t times) {
   return large;
 }
 
-/* A tensor for a result, full of what is no result. */
-static kw_tensor *poisoned(const kw_tensor *small, int64_t times) {
-  const size_t size = kw_test_bytes_of(small) * (size_t)times;
-  kw_tensor *large = larger(small, times);
+/* Fills the tensor with what is no result. */
+static void poison(kw_tensor *tensor) {
+  const size_t size = kw_test_bytes_of(tensor);
   unsigned char *bytes = kw_scale_host(size);
   memset(bytes, 0xa5, size);
-  KW_CHECK_OK(kw_tensor_write(large, bytes));
+  KW_CHECK_OK(kw_tensor_write(tensor, bytes));
   kw_scale_host_drop(bytes);
+}
+
+static kw_tensor *poisoned(const kw_tensor *small, int64_t times) {
+  kw_tensor *large = larger(small, times);
+  poison(large);
   return large;
 }
 
@@ -171,6 +176,26 @@ static void run_small(repeat *r, const kw_scale_copies *how) {
     r->outs[i] = outs[i]; /* its shape */
   }
   r->repeated = how->repeated ? how->repeated : of_result_shape(&r->call, kw_test_call_result(&r->call, outs, 0));
+}
+
+/* Results that are arguments, and the same again when these hold something else before. */
+static void find_overwritten(repeat *r) {
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
+  if (!r->call.in_place) return;
+  for (uint32_t i = 0; i < r->call.info.arg_count; i++) {
+    if (r->call.args[i].info.flags & KW_ARG_MUTATED && r->call.args[i].tensors[0]) poison(r->call.args[i].tensors[0]);
+  }
+  kw_scale_call(r->call.op, r->values, r->call.given, outs, r->call.info.result_count);
+  for (uint32_t i = 0; i < r->call.info.result_count; i++) {
+    const int32_t alias = kw_op_result_alias(r->call.op, i);
+    if (alias < 0) kw_scale_drop(outs[i]);
+    if (alias < 0 || r->sizes[i] == 0) continue;
+    unsigned char *again = kw_scale_host(r->sizes[i]);
+    KW_CHECK_OK(kw_tensor_read(r->call.args[alias].tensors[0], again));
+    if (memcmp(again, r->results[i], r->sizes[i]) == 0) r->overwritten |= 1u << alias;
+    KW_CHECK_OK(kw_tensor_write(r->call.args[alias].tensors[0], r->results[i]));
+    kw_scale_host_drop(again);
+  }
 }
 
 static void need_room(const repeat *r) {
@@ -296,8 +321,11 @@ void kw_scale_run_copies(const kw_scale_copies *how) {
   now.times = (how->rows ? how->rows / first->shape[0] + 1 : how->total / first->numel) | 1;
   need_room(&now);
   kw_test_call_values(&now.call, now.values);
+  find_overwritten(&now);
   for (uint32_t i = 0; i < now.call.info.arg_count; i++) {
-    if (is_repeated(&now, i)) now.values[i] = kw_arg_tensor(copies_of(now.call.args[i].tensors[0], now.times));
+    const kw_tensor *small = now.call.args[i].tensors[0];
+    if (!is_repeated(&now, i)) continue;
+    now.values[i] = kw_arg_tensor(now.overwritten >> i & 1 ? poisoned(small, now.times) : copies_of(small, now.times));
   }
   run_large(&now, "");
   if (how->all_kernels) run_kernels(&now);

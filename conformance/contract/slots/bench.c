@@ -196,10 +196,15 @@ void kw_bench_busy(void *stream) {
   kw_bench_free(mem);
 }
 
-kw_gate *kw_bench_shut(void *stream) {
+kw_gate *kw_bench_shut_behind(void *stream) {
   kw_gate *gate = kw_gate_take(stream);
   KW_CHECK(gate, "this test closes too many gates at once");
   kw_bench_call(stream, kw_gate_wait, gate);
+  return gate;
+}
+
+kw_gate *kw_bench_shut(void *stream) {
+  kw_gate *gate = kw_bench_shut_behind(stream);
   const bool held = kw_gate_await(gate);
   kw_gate_check();
   KW_CHECK(held, "a host function ran on the calling thread, inside call_host: it cannot hold up its stream");

@@ -58,6 +58,8 @@ void kw_bench_wait(void *stream);
 void kw_bench_busy(void *stream);
 /* Holds an idle stream up until kw_gate_open. */
 kw_gate *kw_bench_shut(void *stream);
+/* The same behind what the stream has: does not wait until it comes there. */
+kw_gate *kw_bench_shut_behind(void *stream);
 
 /* ---- Late errors ---- */
 

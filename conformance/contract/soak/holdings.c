@@ -184,6 +184,29 @@ void kw_contract_soak_host_ranges(void **state) {
 
 /* ---- Refusals ---------------------------------------------------------------------------------------------------- */
 
+static void run_refused_allocations(void *user, uint64_t first, uint64_t count) {
+  (void)user;
+  const int64_t too_much = INT64_C(1) << 60;
+  for (uint64_t i = 0; i < count; i++) {
+    kw_tensor *tensor = NULL;
+    kw_status status = kw_tensor_create(kw_contract.device, KW_U8, 1, &too_much, &tensor);
+    KW_CHECK(status == KW_ERR_OUT_OF_MEMORY, "allocation %s, of 1 EiB, gave %s", kw_soak_number(first + i + 1),
+             kw_status_name(status));
+  }
+}
+
+/* What is refused leaves nothing behind either. */
+void kw_contract_soak_refused_allocations(void **state) {
+  (void)state;
+  const kw_soak_work work = {.objects = "allocations that were refused",
+                             .count = kw_soak_count(250, 2000, 70000),
+                             .block = BLOCK,
+                             .least = LEAST,
+                             .run = run_refused_allocations};
+  kw_soak_run(&work);
+  kw_test_usable("a round trip after allocations that were refused");
+}
+
 static void run_refusals(void *user, uint64_t first, uint64_t count) {
   const int *file = user;
   for (uint64_t i = 0; i < count; i++) {
@@ -195,7 +218,7 @@ static void run_refusals(void *user, uint64_t first, uint64_t count) {
   }
 }
 
-/* What is refused leaves nothing behind either. */
+/* Nor do imports. */
 void kw_contract_soak_refused_imports(void **state) {
   (void)state;
   kw_test_need(KW_NATIVE_INTEROP);

@@ -63,6 +63,9 @@ kw_status kw_soak_call_run(const kw_soak_call *call, kw_stream *stream, uint64_t
  * on: "launch 30,001". */
 void kw_soak_call_check(kw_soak_call *call, uint64_t places, const char *object, uint64_t first);
 
+/* The same of one place, whose run has to be done; it is read over `stream`. */
+void kw_soak_call_check_over(kw_soak_call *call, kw_stream *stream, uint64_t place, const char *object);
+
 /* What tests do so many times, the objects being numbered from `first` on. */
 void kw_soak_launches(uint64_t first, uint64_t count);
 void kw_soak_copies(uint64_t first, uint64_t count);

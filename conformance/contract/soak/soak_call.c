@@ -74,15 +74,22 @@ void kw_soak_call_free(kw_soak_call *c) {
   free(c->want);
 }
 
-/* The bytes of the first places, as a tensor. */
-static kw_tensor *part(const kw_soak_call *c, uint64_t places) {
+/* The bytes of the places from `first` on, as a tensor. */
+static kw_tensor *part(const kw_soak_call *c, uint64_t first, uint64_t places) {
   kw_tensor *slice = NULL;
-  KW_CHECK_OK(kw_tensor_slice(c->memory, 0, 0, (int64_t)(places * c->stride), 1, &slice));
+  KW_CHECK_OK(
+      kw_tensor_slice(c->memory, 0, (int64_t)(first * c->stride), (int64_t)((first + places) * c->stride), 1, &slice));
   return slice;
 }
 
+static bool is_untouched(const kw_soak_call *c, const unsigned char *got) {
+  bool untouched = true;
+  for (size_t k = 0; k < c->size; k++) untouched = untouched && got[k] == (unsigned char)~c->want[k];
+  return untouched;
+}
+
 void kw_soak_call_clear(kw_soak_call *c, uint64_t places) {
-  kw_tensor *slice = part(c, places);
+  kw_tensor *slice = part(c, 0, places);
   for (uint64_t i = 0; i < places; i++) {
     for (size_t k = 0; k < c->size; k++) c->bytes[i * c->stride + k] = (unsigned char)~c->want[k];
   }
@@ -95,7 +102,7 @@ kw_status kw_soak_call_run(const kw_soak_call *c, kw_stream *stream, uint64_t pl
 }
 
 void kw_soak_call_check(kw_soak_call *c, uint64_t places, const char *object, uint64_t first) {
-  kw_tensor *slice = part(c, places);
+  kw_tensor *slice = part(c, 0, places);
   uint64_t wrong = 0, first_wrong = 0;
   bool untouched = true;
   KW_CHECK_OK(kw_tensor_read(slice, c->bytes));
@@ -105,10 +112,18 @@ void kw_soak_call_check(kw_soak_call *c, uint64_t places, const char *object, ui
     if (memcmp(got, c->want, c->size) == 0) continue;
     wrong++;
     first_wrong = i;
-    untouched = true;
-    for (size_t k = 0; k < c->size; k++) untouched = untouched && got[k] == (unsigned char)~c->want[k];
+    untouched = is_untouched(c, got);
   }
   KW_CHECK(wrong == 0, "%s %s left %s (%s; %s of the %s that were looked at then are wrong)", object,
            kw_soak_number(first + first_wrong + 1), untouched ? "no result" : "a wrong result", c->call.info.name,
            kw_soak_number(wrong), kw_soak_number(places));
+}
+
+void kw_soak_call_check_over(kw_soak_call *c, kw_stream *stream, uint64_t place, const char *object) {
+  kw_tensor *slice = part(c, place, 1);
+  KW_CHECK_OK(kw_tensor_read_async(slice, c->bytes, stream));
+  KW_CHECK_OK(kw_stream_synchronize(stream));
+  kw_tensor_release(slice);
+  KW_CHECK(memcmp(c->bytes, c->want, c->size) == 0, "%s finds %s (%s)", object,
+           is_untouched(c, c->bytes) ? "no result of it yet" : "a wrong result of it", c->call.info.name);
 }

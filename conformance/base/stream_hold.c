@@ -4,7 +4,7 @@
  * device's calls wait for what is before them on their stream, as those of a driver with a short queue may, and holds
  * are no use there.
  */
-#include "worker/hold.h"
+#include "base/stream_hold.h"
 
 #include "base/clock.h"
 #include "base/process_clock.h"
@@ -83,6 +83,10 @@ kw_status kw_hold_close(kw_stream *stream, kw_hold **out_hold) {
   hold->users = 1; /* the function was not taken */
   let_go(hold);
   return status;
+}
+
+bool kw_hold_is_shut(const kw_hold *hold) {
+  return !hold->open && !atomic_load(&in_vain);
 }
 
 void kw_hold_open(kw_hold *hold) {
