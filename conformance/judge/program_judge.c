@@ -240,7 +240,7 @@ bool kw_judge_program(const kw_device_facts *facts, const kw_program_run *run, u
   if (good) {
     good = is_good(program, run);
     if (program->call_count == 0) {
-      kw_case_result_mark(io_result, KW_OUTCOME_SKIP, "", "the device claims no op of this model");
+      kw_case_result_mark(io_result, KW_OUTCOME_SKIP, "", "the device claims no op of this program");
     } else if (*run->untried) {
       kw_case_result_mark(io_result, KW_OUTCOME_NOT_TRIED, "", run->untried);
     } else if (*run->failure) {

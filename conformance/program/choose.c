@@ -45,8 +45,7 @@ static bool is_product(const kw_suite_op *op) {
   return !op->vendor && (rule == KW_SHAPE_MM || rule == KW_SHAPE_BMM || rule == KW_SHAPE_ADDMM);
 }
 
-/* Ops whose results have shapes that only the data, or only the vendor, know have no place in a program. */
-static bool callable(const kw_op_facts *facts) {
+bool kw_program_callable(const kw_op_facts *facts) {
   return (facts->kernels | facts->decomposed) != 0 && !facts->op.vendor && !facts->op.counted;
 }
 
@@ -112,11 +111,11 @@ enum { SORTS = sizeof sorts / sizeof sorts[0] };
 static const kw_op_facts *draw_of_sort(kw_draw *draw, bool (*has)(const kw_suite_op *)) {
   const kw_device_facts *facts = draw->facts;
   uint32_t count = 0;
-  for (uint32_t i = 0; i < facts->op_count; i++) count += callable(&facts->ops[i]) && has(&facts->ops[i].op);
+  for (uint32_t i = 0; i < facts->op_count; i++) count += kw_program_callable(&facts->ops[i]) && has(&facts->ops[i].op);
   if (count == 0) return NULL;
   uint32_t chosen = kw_draw_below(draw, count);
   for (uint32_t i = 0; i < facts->op_count; i++) {
-    if (callable(&facts->ops[i]) && has(&facts->ops[i].op) && chosen-- == 0) return &facts->ops[i];
+    if (kw_program_callable(&facts->ops[i]) && has(&facts->ops[i].op) && chosen-- == 0) return &facts->ops[i];
   }
   return NULL;
 }
@@ -145,7 +144,7 @@ void kw_program_draw_palette(kw_draw *draw) {
   for (; op && draw->palette_count < wanted; op = draw_op(draw)) draw->palette[draw->palette_count++] = op;
 }
 
-static kw_dtype draw_dtype(kw_draw *draw, uint64_t dtypes) {
+kw_dtype kw_program_draw_dtype(kw_draw *draw, uint64_t dtypes) {
   uint32_t count = 0;
   for (kw_dtype d = 0; d < KW_KEY_DTYPE_COUNT; d++) count += (dtypes & KW_DTYPE_BIT(d)) != 0;
   if (count == 0) return KW_DTYPE_NONE;
@@ -159,8 +158,7 @@ static kw_dtype draw_dtype(kw_draw *draw, uint64_t dtypes) {
   return KW_DTYPE_NONE;
 }
 
-/* Small, its tensors apart from each other, and nothing in it for which a call waits: masks among indices do that. */
-static bool fits(const kw_case *c) {
+bool kw_program_fits(const kw_case *c) {
   uint64_t elements = 0;
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     const kw_case_tensor *t = &c->tensors[i];
@@ -184,7 +182,7 @@ static void resize(kw_draw *draw, kw_case *io_case) {
     const int64_t most = sizes.dims[d] < 12 ? sizes.dims[d] : 12;
     if (most > SMALLEST) sizes.dims[d] = SMALLEST + kw_draw_below(draw, (uint32_t)(most - SMALLEST + 1));
   }
-  if (io_case->resizable && !io_case->exact && kw_case_shrink(io_case, &sizes, &other) && fits(&other))
+  if (io_case->resizable && !io_case->exact && kw_case_shrink(io_case, &sizes, &other) && kw_program_fits(&other))
     *io_case = other;
 }
 
@@ -196,7 +194,7 @@ static bool draw_case(kw_draw *draw, const kw_op_facts *op, kw_dtype dtype, kw_c
   for (uint32_t number = kw_draw_below(draw, NUMBERS);; number /= 2) {
     const bool there = kw_case_make(&op->op, dtype, class, number, out_case);
     if (there && resized) resize(draw, out_case);
-    if (there) return fits(out_case);
+    if (there) return kw_program_fits(out_case);
     if (number == 0) return false;
   }
 }
@@ -279,7 +277,7 @@ kw_program_call *kw_program_draw_call(kw_draw *draw, kw_program *program) {
   for (int try = 0; try < TRIES; try++) {
     const kw_op_facts *op = draw_op(draw);
     if (!op) return NULL;
-    const kw_dtype dtype = draw_dtype(draw, (op->kernels | op->decomposed) & kw_suite_op_keys(&op->op));
+    const kw_dtype dtype = kw_program_draw_dtype(draw, (op->kernels | op->decomposed) & kw_suite_op_keys(&op->op));
     if (dtype == KW_DTYPE_NONE || !draw_case(draw, op, dtype, &call->c)) continue;
     kw_program_take(draw, program, call);
     if (draw->graph_calls > 0 && !kw_program_recordable(call)) {
@@ -308,7 +306,7 @@ kw_program_call *kw_program_draw_twin(kw_draw *draw, kw_program *program, uint32
   } else {
     call->c = plain;
   }
-  if (!fits(&call->c)) return NULL;
+  if (!kw_program_fits(&call->c)) return NULL;
   kw_program_take(draw, program, call);
   if (draw->graph_calls > 0) return call;
   lower(draw, call, LOWERED_TWIN);

@@ -281,8 +281,7 @@ static bool placed(const kw_program_call *call) {
   return all;
 }
 
-/* Places a call that was drawn, and adds it with the relays that it needs. NULL: none was. */
-static bool place_and_add(kw_draw *draw, kw_program *program, kw_program_call *call) {
+bool kw_program_place_and_add(kw_draw *draw, kw_program *program, kw_program_call *call) {
   if (!call) return false;
   const uint32_t index = (uint32_t)(call - program->calls);
   kw_program_place_call(draw, program, call);
@@ -313,7 +312,7 @@ static bool add_next(kw_draw *draw, kw_program *program) {
     draw->graph_calls = 0;
     call = kw_program_draw_call(draw, program);
   }
-  return place_and_add(draw, program, call);
+  return kw_program_place_and_add(draw, program, call);
 }
 
 /* ---- Scenes: few calls that meet closely ------------------------------------------------------------------------- */
@@ -322,14 +321,14 @@ static bool add_next(kw_draw *draw, kw_program *program) {
 static kw_program_call *play_call(kw_draw *draw, kw_program *program) {
   draw->apart = true;
   kw_program_call *call = kw_program_draw_call(draw, program);
-  return place_and_add(draw, program, call) ? call : NULL;
+  return kw_program_place_and_add(draw, program, call) ? call : NULL;
 }
 
 /* The same of one that is like it, where there is such. False: no room. */
 static bool play_twin(kw_draw *draw, kw_program *program, const kw_program_call *like, bool turned) {
   kw_program_call *twin = kw_program_draw_twin(draw, program, (uint32_t)(like - program->calls), turned);
   draw->apart = true;
-  return !twin || place_and_add(draw, program, twin);
+  return !twin || kw_program_place_and_add(draw, program, twin);
 }
 
 /* Two calls of one op on two streams, of one shape or of one that is turned, with numbers of their own. */
@@ -356,7 +355,7 @@ static bool record_graph(kw_draw *draw, kw_program *program, uint32_t count, uin
     draw->apart = true;
     kw_program_call *call = twin < KW_PROGRAM_CALLS ? kw_program_draw_twin(draw, program, twin, false) : NULL;
     if (!call) call = kw_program_draw_call(draw, program);
-    const bool good = place_and_add(draw, program, call);
+    const bool good = kw_program_place_and_add(draw, program, call);
     draw->graph_calls = good ? draw->graph_calls - 1 : 0;
     if (!good) return false;
   }

@@ -42,6 +42,17 @@ bool kw_program_generate(const kw_device_facts *facts, kw_program *program);
  * a device that claims none of its ops it has no call. False when there is nothing that a device could claim. */
 bool kw_program_generate_model(const kw_device_facts *facts, const kw_model *model, kw_program *program);
 
+/* The same of program->number of those that together call each op, in a few cases: in two sizes that are each other's
+ * turned round, and on each device. False when there is no such number. */
+bool kw_program_generate_each(const kw_device_facts *facts, kw_program *program);
+
+/* Ops whose results have shapes that only the data, or only the vendor, know have no place in a program. */
+bool kw_program_callable(const kw_op_facts *facts);
+/* One of these dtypes, KW_DTYPE_BIT; KW_DTYPE_NONE where there is none. */
+kw_dtype kw_program_draw_dtype(kw_draw *draw, uint64_t dtypes);
+/* Small, its tensors apart from each other, and nothing in it for which a call waits: masks among indices do that. */
+bool kw_program_fits(const kw_case *c);
+
 /* Draws the next of program->calls: op, dtype and case; for a graph only such as may be recorded. NULL: nothing was
  * found in so many tries. */
 kw_program_call *kw_program_draw_call(kw_draw *draw, kw_program *program);
@@ -68,6 +79,9 @@ void kw_program_transfer(kw_draw *draw, kw_program *program, kw_act_kind kind, u
  * checks indices may have the host wait for the stream of the launch before, which may be held: such graphs stay on
  * their stream. */
 void kw_program_launch(kw_draw *draw, kw_program *program, uint32_t graph);
+
+/* Places a call that was drawn, and adds it with the relays that it needs. NULL: none was. */
+bool kw_program_place_and_add(kw_draw *draw, kw_program *program, kw_program_call *call);
 
 /* A new storage without a maker, or KW_PLACE_NONE where there is room for no other. */
 int kw_program_add_storage(kw_program *program, uint32_t device, kw_dtype dtype, uint64_t extent, bool leaf);

@@ -127,14 +127,21 @@ static const kw_model *read_model(const char **io_text) {
   return NULL;
 }
 
+static bool generate(const kw_device_facts *facts, bool each, const kw_model *model, kw_program *program) {
+  if (each) return kw_program_generate_each(facts, program);
+  return model ? kw_program_generate_model(facts, model, program) : kw_program_generate(facts, program);
+}
+
 bool kw_program_make(const char *id, uint64_t seed, const kw_device_facts *facts, kw_program *out_program) {
-  static const char prefix[] = "programs/";
+  static const char prefix[] = "programs/", of_each[] = "each/";
   memset(out_program, 0, sizeof *out_program);
   const char *text = id;
   selection wanted;
   if (strncmp(text, prefix, sizeof prefix - 1) != 0 || strlen(id) >= KW_PROGRAM_ID) return false;
   text += sizeof prefix - 1;
-  const kw_model *model = read_model(&text);
+  const bool each = strncmp(text, of_each, sizeof of_each - 1) == 0;
+  text += each ? sizeof of_each - 1 : 0;
+  const kw_model *model = each ? NULL : read_model(&text);
   if (!read_number(&text, UINT32_MAX, &out_program->number) || text - id >= KW_PROGRAM_BASE) return false;
   memcpy(out_program->base, id, (size_t)(text - id));
   if (!read_selection(text, &wanted)) return false;
@@ -142,7 +149,7 @@ bool kw_program_make(const char *id, uint64_t seed, const kw_device_facts *facts
   out_program->seed = seed;
   out_program->calls = calloc(KW_PROGRAM_CALLS, sizeof *out_program->calls);
   if (!out_program->calls) abort();
-  if (!(model ? kw_program_generate_model(facts, model, out_program) : kw_program_generate(facts, out_program))) {
+  if (!generate(facts, each, model, out_program)) {
     kw_program_free(out_program);
     return false;
   }

@@ -17,7 +17,8 @@ enum {
   KW_PROGRAM_STORAGES = 600,
   KW_PROGRAM_GRAPHS = 4,
   KW_PROGRAM_ID = 256,
-  KW_PROGRAM_BASE = 48
+  KW_PROGRAM_BASE = 48,
+  KW_PROGRAM_EACH = 40 /* programs that together call each op */
 };
 
 /* What a storage holds before all acts. */
@@ -104,7 +105,8 @@ typedef struct kw_program {
   uint64_t number;
   uint64_t seed;
   uint32_t stream_count;
-  bool two; /* devices: those streams with odd numbers are the second's. None is a default stream then */
+  bool two;      /* devices: those streams with odd numbers are the second's. None is a default stream then, but */
+  bool defaults; /* here each is the default stream of its device */
   kw_program_call *calls;
   uint32_t call_count;
   kw_program_storage storages[KW_PROGRAM_STORAGES];
@@ -113,9 +115,10 @@ typedef struct kw_program {
   uint32_t act_count;
 } kw_program;
 
-/* Makes the program of an id, "programs/17", "programs/minilm/3", the third around the calls of a model, or
- * "programs/17@3-5.9s1": only the acts 3, 4, 5 and 9, on one stream. False: there is no such program, or the device
- * claims nothing that it could be made of. Ends with kw_program_free. */
+/* Makes the program of an id, "programs/17", "programs/minilm/3", the third around the calls of a model,
+ * "programs/each/0", the first of those with each op, or "programs/17@3-5.9s1": only the acts 3, 4, 5 and 9, on one
+ * stream. False: there is no such program, or the device claims nothing that it could be made of. Ends with
+ * kw_program_free. */
 bool kw_program_make(const char *id, uint64_t seed, const kw_device_facts *facts, kw_program *out_program);
 void kw_program_free(kw_program *program);
 
@@ -123,6 +126,8 @@ void kw_program_free(kw_program *program);
  * longer than ids are. */
 bool kw_program_id(const char *base, const bool kept[KW_PROGRAM_ACTS], uint32_t streams, char out_id[KW_PROGRAM_ID]);
 
+/* Whether the stream is the default one of its device. */
+bool kw_program_is_default(const kw_program *program, uint32_t stream);
 /* The device of a stream: 0 or 1. */
 uint32_t kw_program_device_of(const kw_program *program, uint32_t stream);
 /* How many elements of its dtype a storage has room for. */

@@ -295,6 +295,46 @@ static void models_do_without(void **state) {
   for (uint32_t i = 0; i < facts.op_count; i++) facts.ops[i].kernels = kw_suite_op_keys(&facts.ops[i].op);
 }
 
+/* Whether the program calls the op, on this device. */
+static bool calls(const kw_program *p, const kw_suite_op *op, uint32_t device) {
+  for (uint32_t a = 0; a < p->act_count; a++) {
+    const kw_program_call *call = &p->calls[p->acts[a].index];
+    if (p->acts[a].kind == KW_ACT_CALL && call->c.op == op && call->device == device) return true;
+  }
+  return false;
+}
+
+/* Those programs that together call each op do so on each device, and sums in two sizes. */
+static void each_op_is_called(void **state) {
+  (void)state;
+  char id[KW_PROGRAM_BASE], second[] = "test:1";
+  kw_program p;
+  bool turned = false;
+  facts.second = second;
+  for (uint32_t n = 0; n < KW_PROGRAM_EACH; n++) {
+    snprintf(id, sizeof id, "programs/each/%u", n);
+    assert_true(kw_program_make(id, 1, &facts, &p));
+    assert_true(kw_program_is_default(&p, 0) && kw_program_is_default(&p, 1));
+    check_places(&p);
+    for (uint32_t i = n; i < facts.op_count; i += KW_PROGRAM_EACH) {
+      const kw_suite_op *op = &facts.ops[i].op;
+      for (uint32_t device = 0; device < 2 && !op->counted; device++) {
+        if (!calls(&p, op, device)) fail_msg("%s has no call of %s on device %u", id, op->name, device);
+      }
+    }
+    for (uint32_t i = 1; i < p.call_count; i++) {
+      const kw_case *c = &p.calls[i].c, *before = &p.calls[i - 1].c;
+      turned |= strcmp(c->op->name, "sum.dim_IntList") == 0 && c->op == before->op && c->number == before->number &&
+                c->sizes.dims[0] == before->sizes.dims[1] && c->sizes.dims[1] == before->sizes.dims[0];
+    }
+    kw_program_free(&p);
+  }
+  facts.second = NULL;
+  assert_true(turned);
+  snprintf(id, sizeof id, "programs/each/%d", KW_PROGRAM_EACH);
+  assert_false(kw_program_make(id, 1, &facts, &p));
+}
+
 /* What a hundred programs have. */
 typedef struct sorts {
   uint32_t chained, strided, retyped, in_place, plans, leaves, lowered, autocast, relayed, changed;
@@ -365,6 +405,7 @@ int main(void) {
       cmocka_unit_test(models_are_programs),
       cmocka_unit_test(models_do_without),
       cmocka_unit_test(order_holds_for_two_devices),
+      cmocka_unit_test(each_op_is_called),
   };
   return cmocka_run_group_tests_name("program", tests, claim_all, forget_all);
 }

@@ -351,9 +351,13 @@ static void put_objects(FILE *out, const kw_program *p, const kw_program_order *
             generators[d]);
   }
   for (uint32_t s = 0; s < p->stream_count; s++) {
-    if (s > 0 || p->two) fprintf(out, "  OK(kw_stream_create(%s, &s[%u]));\n", devices[kw_program_device_of(p, s)], s);
+    const char *device = devices[kw_program_device_of(p, s)];
+    if (kw_program_is_default(p, s)) {
+      fprintf(out, "  s[%u] = kw_stream_default(%s);\n", s, device);
+    } else {
+      fprintf(out, "  OK(kw_stream_create(%s, &s[%u]));\n", device, s);
+    }
   }
-  if (!p->two) fputs("  s[0] = kw_stream_default(device);\n", out);
   for (uint32_t i = 0; i < order->step_count; i++) {
     const kw_program_step *step = &order->steps[i];
     if (step->kind != KW_STEP_RECORD) continue;
@@ -398,6 +402,7 @@ static void put_end(FILE *out, const kw_program *p, const kw_program_order *orde
     fprintf(out, "  out[%u] = calloc(%" PRIu64 ", 1);\n  if (t[%u]) OK(kw_tensor_read(t[%u], out[%u]));\n", s,
             p->storages[s].size + 1, s, s, s);
   }
+  const int made = p->defaults ? KW_PROGRAM_STREAMS : p->two ? 0 : 1; /* the first stream that is no default one */
   fprintf(out,
           "  for (int i = 0; i < %u; i++) kw_tensor_release(t[i]);\n"
           "  for (int i = 0; i < %u; i++) kw_graph_destroy(g[i]);\n"
@@ -405,7 +410,7 @@ static void put_end(FILE *out, const kw_program *p, const kw_program_order *orde
           "  for (int i = 0; i < %u; i++) kw_event_destroy(e[i]);\n"
           "  for (int i = %d; i < 4; i++) kw_stream_destroy(s[i]);\n"
           "  kw_stream_destroy(beside);\n  kw_generator_destroy(generator);\n",
-          p->storage_count + 1, KW_PROGRAM_GRAPHS + 1, p->call_count + 1, order->event_count + 1, p->two ? 0 : 1);
+          p->storage_count + 1, KW_PROGRAM_GRAPHS + 1, p->call_count + 1, order->event_count + 1, made);
   if (p->two) fputs("  kw_generator_destroy(generator_of_second);\n  OK(kw_device_close(second));\n", out);
   fputs("}\n\n", out);
 }

@@ -39,7 +39,7 @@ ends 2 "--source takes one program" --case neg/f32/one/0 --source
 ends 0 "programs/resnet/3$" --suite programs --list
 ends 2 "there is no case 'programs/3@5-4'" --case programs/3@5-4
 
-for part in 0 1 2 3 4 5 minilm/0 block/0 decoder/0 resnet/0; do
+for part in 0 1 2 3 4 5 minilm/0 block/0 decoder/0 resnet/0 each/3; do
   text=$(shown programs/$part --device cpu:0)
   [ "$text" = "no difference" ] || { echo "programs/$part on cpu:0: $text" && exit 1; }
   [ "$(grep -c " by a plan" "$work/program.c")" = "$(grep -c "kw_plan_run(" "$work/program.c")" ] ||

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which storages an act reads or changes, and on which device; how large a storage is.
+ * Which storages an act reads or changes, on which device, and whether by its default stream; how large a storage is.
  */
 #include "program/program.h"
+
+bool kw_program_is_default(const kw_program *program, uint32_t stream) {
+  return program->defaults || (stream == 0 && !program->two);
+}
 
 uint32_t kw_program_device_of(const kw_program *program, uint32_t stream) {
   return program->two ? stream % 2 : 0;

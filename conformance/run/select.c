@@ -194,6 +194,16 @@ static void add_program(kw_run *run, const char *id) {
   add_case(run, id, NULL, KW_DTYPE_NONE)->program = true;
 }
 
+/* Those that together call each op. They come first: what a device prepares for a shape is new to it then, in a replay
+ * too. */
+static void select_each(kw_run *run) {
+  char id[KW_PROGRAM_BASE];
+  for (uint32_t i = 0; i < KW_PROGRAM_EACH && run->options->effort > KW_EFFORT_QUICK; i++) {
+    snprintf(id, sizeof id, "programs/each/%u", i);
+    add_program(run, id);
+  }
+}
+
 /* Programs around the calls of each model; a quick run has the first. */
 static void select_models(kw_run *run) {
   static const uint32_t usual[] = {[KW_EFFORT_QUICK] = 1, [KW_EFFORT_NORMAL] = 4, [KW_EFFORT_THOROUGH] = 40};
@@ -216,11 +226,13 @@ static void select_programs(kw_run *run) {
   const uint32_t count = options->program_seconds > 0 ? MOST : wanted;
   char id[32];
   if (count > 0 && !program_exists(run, "programs/0")) return;
+  const bool all = options->programs == 0 && options->program_seconds == 0;
+  if (all) select_each(run);
   for (uint32_t i = 0; i < count; i++) {
     snprintf(id, sizeof id, "programs/%u", i);
     add_program(run, id);
   }
-  if (options->programs == 0 && options->program_seconds == 0) select_models(run);
+  if (all) select_models(run);
 }
 
 bool kw_run_find_case(const kw_run *run, const char *id, kw_run_case *out_case) {

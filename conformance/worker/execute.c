@@ -94,9 +94,9 @@ static kw_status keep_back(execution *x, uint32_t stream, int64_t left) {
 }
 
 /* Puts poison where results will be allocated first, for a result that comes too late must not find its own in memory
- * that an earlier run gave back. */
+ * that an earlier run gave back; where no memory is used again within the program, all of them. */
 static kw_status scrub(execution *x, uint32_t stream) {
-  const int64_t left = INT64_C(512) << (x->p->number + stream) % 4;
+  const int64_t left = x->p->defaults ? 128 << 10 : INT64_C(512) << (x->p->number + stream) % 4;
   unsigned char *poison = need((size_t)left);
   kw_tensor *rest = NULL;
   memset(poison, KW_PROGRAM_POISON, (size_t)left);
@@ -126,9 +126,14 @@ static kw_status begin(execution *x) {
     status = kw_memory_trim(x->devices[d]);
     if (status == KW_OK) status = kw_generator_create(x->devices[d], 0, &x->generators[d]);
   }
-  if (!x->p->two) x->streams[0] = kw_stream_default(x->devices[0]);
-  for (uint32_t s = x->p->two ? 0 : 1; s < x->p->stream_count && status == KW_OK; s++)
-    status = kw_stream_create(x->devices[kw_program_device_of(x->p, s)], &x->streams[s]);
+  for (uint32_t s = 0; s < x->p->stream_count && status == KW_OK; s++) {
+    kw_device *device = x->devices[kw_program_device_of(x->p, s)];
+    if (kw_program_is_default(x->p, s)) {
+      x->streams[s] = kw_stream_default(device);
+    } else {
+      status = kw_stream_create(device, &x->streams[s]);
+    }
+  }
   for (uint32_t s = 0; s < x->p->stream_count && status == KW_OK; s++) status = scrub(x, s);
   if (status == KW_OK) status = kw_stream_create(x->devices[0], &x->beside);
   if (status == KW_OK) status = make_events(x);
@@ -483,7 +488,9 @@ static void end(execution *x) {
   for (uint32_t c = 0; c < KW_PROGRAM_CALLS; c++) kw_plan_destroy(x->plans[c]);
   for (uint32_t s = 0; s < KW_PROGRAM_STORAGES; s++) kw_tensor_release(x->bases[s]);
   for (uint32_t e = 0; x->events && e < x->order->event_count; e++) kw_event_destroy(x->events[e]);
-  for (uint32_t s = x->p->two ? 0 : 1; s < KW_PROGRAM_STREAMS; s++) kw_stream_destroy(x->streams[s]);
+  for (uint32_t s = 0; s < KW_PROGRAM_STREAMS; s++) {
+    if (!kw_program_is_default(x->p, s)) kw_stream_destroy(x->streams[s]);
+  }
   for (uint32_t b = 0; b < x->ballast_count; b++) kw_tensor_release(x->ballast[b]);
   kw_stream_destroy(x->beside);
   for (uint32_t d = 0; d < 2; d++) kw_generator_destroy(x->generators[d]);
