@@ -86,10 +86,11 @@ static kw_tensor *own(struct model *model, kw_tensor *tensor) {
 
 /* The elements as the device gets them; the caller's to free. */
 static void *elements_of(struct model *model, const struct model_tensor *tensor, kw_dtype dtype) {
-  void *elements = allocate(model, NULL, tensor->numel, sizeof(int64_t));
+  void *elements = allocate(model, NULL, tensor->numel, sizeof(float));
+  const float *recorded = tensor->recorded;
+  const uint64_t seed = number_seed(model, tensor);
   for (size_t i = 0; i < tensor->numel; ++i) {
-    number_put(dtype, elements, i,
-               tensor->recorded == NULL ? number_draw(model, tensor, i) : (double)((const float *)tensor->recorded)[i]);
+    number_put(dtype, elements, i, recorded == NULL ? number_draw(seed, tensor, i) : (double)recorded[i]);
   }
   return elements;
 }

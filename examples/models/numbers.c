@@ -24,7 +24,7 @@ static uint64_t number(uint64_t seed, size_t index) {
 }
 
 /* FNV-1a of "MODEL/TENSOR". */
-static uint64_t seed_of(const struct model *model, const struct model_tensor *tensor) {
+uint64_t number_seed(const struct model *model, const struct model_tensor *tensor) {
   char text[2 * MODEL_NAME];
   snprintf(text, sizeof text, "%s/%s", model->name, tensor->name);
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -34,9 +34,9 @@ static uint64_t seed_of(const struct model *model, const struct model_tensor *te
   return hash;
 }
 
-double number_draw(const struct model *model, const struct model_tensor *tensor, size_t index) {
+double number_draw(uint64_t seed, const struct model_tensor *tensor, size_t index) {
   const uint64_t count = 2 * (uint64_t)tensor->most + 1;
-  const int drawn = (int)(number(seed_of(model, tensor), index) % count) - tensor->most;
+  const int drawn = (int)(number(seed, index) % count) - tensor->most;
   return tensor->mean + ldexp(drawn, tensor->exponent);
 }
 

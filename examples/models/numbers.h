@@ -7,8 +7,10 @@
 
 #include "model.h"
 
-/* Element `index` of a tensor that is drawn: a whole number of -most .. most, times a power of two, and the mean. */
-double number_draw(const struct model *model, const struct model_tensor *tensor, size_t index);
+/* What the elements of a tensor that is drawn follow from: its name, and the model's. */
+uint64_t number_seed(const struct model *model, const struct model_tensor *tensor);
+/* Element `index` of it: a whole number of -most .. most, times a power of two, and the mean. */
+double number_draw(uint64_t seed, const struct model_tensor *tensor, size_t index);
 /* Which element of a tensor of `numel` is number `i` of a sample of `count`. */
 size_t number_sample(size_t i, size_t count, size_t numel);
 
