@@ -72,12 +72,18 @@ bool kw_minisign_sign(const char *file, const char *key, const char *comment, ch
 /* Base64 of two bytes of algorithm, eight that name the key, and more: the characters that are of the name alone. */
 enum { NAME_FIRST = 3, NAME_LENGTH = 10, NAME_END = NAME_FIRST + NAME_LENGTH };
 
-/* The name of the key in a public key or a signature, which is in the line behind the first comment, or in the text
- * itself. False when it is nothing of the kind. */
+/* The line of a public key or a signature that is no comment, and what is behind it. */
+static const char *skip_comment(const char *text) {
+  if (strncmp(text, "untrusted comment:", 18) != 0) return text;
+  const char *end = strchr(text, '\n');
+  return end ? end + 1 : "";
+}
+
+/* The name of the key in a public key or a signature. False when it is nothing of the kind. */
 static bool find_name(const char *text, char out_name[NAME_LENGTH + 1]) {
-  const char *line = strncmp(text, "untrusted comment:", 18) == 0 ? strchr(text, '\n') : text - 1;
-  if (!line || strlen(line + 1) < NAME_END) return false;
-  memcpy(out_name, line + 1 + NAME_FIRST, NAME_LENGTH);
+  const char *line = skip_comment(text);
+  if (strlen(line) < NAME_END) return false;
+  memcpy(out_name, line + NAME_FIRST, NAME_LENGTH);
   out_name[NAME_LENGTH] = 0;
   return true;
 }
@@ -85,8 +91,7 @@ static bool find_name(const char *text, char out_name[NAME_LENGTH + 1]) {
 /* 42 bytes, whose first are "Ed": 56 characters. */
 static bool is_public_key(const char *public_key) {
   char *text = NULL;
-  const char *key = kw_text_read_file(public_key, &text) ? text : public_key;
-  const char *line = strchr(key, '\n') && strncmp(key, "untrusted comment:", 18) == 0 ? strchr(key, '\n') + 1 : key;
+  const char *line = skip_comment(kw_text_read_file(public_key, &text) ? text : public_key);
   const bool good = strncmp(line, "RW", 2) == 0 && strcspn(line, "\r\n") == 56;
   free(text);
   return good;

@@ -27,6 +27,12 @@ static void put_text(FILE *out, const char *key, const char *text) {
   kw_text_put_json(out, text);
 }
 
+/* The same behind another member. */
+static void put_next(FILE *out, const char *key, const char *text) {
+  fputs(", ", out);
+  put_text(out, key, text);
+}
+
 /* "key": "text", null for an empty one, and the comma, on a line of its own. */
 static void put_member(FILE *out, const char *key, const char *text) {
   fputc('\t', out);
@@ -108,15 +114,13 @@ static void put_op(const kw_report *report, uint32_t first, uint32_t *out_end, F
   }
   fputs("\n\t\t{", out);
   put_text(out, "op", op->name);
-  fputs(", ", out);
-  put_text(out, "dtype", op->dtype);
-  fputs(", ", out);
-  put_text(out, "family", op->family);
+  put_next(out, "dtype", op->dtype);
+  put_next(out, "family", op->family);
   fputs(", ", out);
   put_line(&line, out);
   put_error(out, "max_error", error);
-  fprintf(out, ", \"bound\": %.6g, ", op->bound);
-  put_text(out, "unit", op->unit);
+  fprintf(out, ", \"bound\": %.6g", op->bound);
+  put_next(out, "unit", op->unit);
   kw_report_histogram(report, index, bins);
   fputs(", \"errors\": [", out);
   for (uint32_t i = 0; i < KW_REPORT_BINS; i++) fprintf(out, i ? ", %u" : "%u", bins[i]);
@@ -147,13 +151,13 @@ static void put_accuracy(const kw_report *report, FILE *out) {
   if (count > 0) fputs("\t\"accuracy\": [", out);
   for (uint32_t i = 0; i < count; i++) {
     const kw_accuracy_line *l = &lines[i];
-    const char *const keys[] = {"op", "dtype", "form", "unit", "promised", "worst"};
-    const char *const texts[] = {l->op->name, l->op->dtype, l->form, l->op->unit, l->bound, l->worst};
     fputs(i ? ",\n\t\t{" : "\n\t\t{", out);
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
-      fputs(k ? ", " : "", out);
-      put_text(out, keys[k], texts[k]);
-    }
+    put_text(out, "op", l->op->name);
+    put_next(out, "dtype", l->op->dtype);
+    put_next(out, "form", l->form);
+    put_next(out, "unit", l->op->unit);
+    put_next(out, "promised", l->bound);
+    put_next(out, "worst", l->worst);
     fprintf(out, ", \"exhaustive\": %s, \"blocks\": %u, \"failed\": %u, \"patterns\": %" PRIu64 ", \"bound\": %.6g",
             l->patterns && l->blocks == l->of ? "true" : "false", l->blocks, l->failed, (uint64_t)l->blocks * l->size,
             l->op->bound);
@@ -177,14 +181,11 @@ static void put_case(const kw_report *report, const kw_report_case *c, FILE *out
   const char *const keys[] = {"worst", "defect", "text", "expected", "smallest", "smallest_tensors", "after"};
   const char *const texts[] = {c->worst, c->defect, c->text, c->expected, c->smallest, c->smallest_tensors, c->after};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-    if (!texts[i] || !*texts[i]) continue;
-    fputs(", ", out);
-    put_text(out, keys[i], texts[i]);
+    if (texts[i] && *texts[i]) put_next(out, keys[i], texts[i]);
   }
   if (kw_report_case_is_failure(c)) {
     char *replay = kw_report_replay(report, c);
-    fputs(", ", out);
-    put_text(out, "replay", replay);
+    put_next(out, "replay", replay);
     free(replay);
   }
   fprintf(out, ", \"seconds\": %.6f}", c->seconds);
@@ -212,8 +213,7 @@ static void put_gaps(const kw_report *report, FILE *out) {
   for (uint32_t i = 0; i < report->gap_count; i++) {
     fputs(i ? ", {" : "{", out);
     put_text(out, "op", report->gaps[i].op);
-    fputs(", ", out);
-    put_text(out, "why", report->gaps[i].why);
+    put_next(out, "why", report->gaps[i].why);
     fputc('}', out);
   }
   fputs("],\n", out);
