@@ -78,17 +78,23 @@ static bool take_plugins(const kw_cli_args *args, kw_run_options *o) {
   return true;
 }
 
+/* False, and said, when an option that chooses cases is given again: what the first one names would not run. */
+static bool take_once(const kw_cli_args *args, const char *option, const char *again, const char **out_value) {
+  uint32_t cursor = 0;
+  *out_value = kw_cli_args_next(args, option, &cursor);
+  return !*out_value || !kw_cli_args_next(args, option, &cursor) || complain(again);
+}
+
 /* Which cases. */
 static bool take_choice(const kw_cli_args *args, kw_run_options *o) {
   const char *level = kw_cli_args_value(args, "--level"), *shard = kw_cli_args_value(args, "--shard");
-  o->suites = kw_cli_args_value(args, "--suite");
-  o->case_id = kw_cli_args_value(args, "--case");
   o->after = kw_cli_args_value(args, "--after");
   o->list = kw_cli_args_has(args, "--list");
-  uint32_t cursor = 0;
-  o->op_globs = kw_cli_args_next(args, "--op", &cursor);
-  if (o->op_globs && kw_cli_args_next(args, "--op", &cursor)) {
-    return complain("--op is given once; it takes several, comma-separated: 'add.*,mul.*'");
+  if (!take_once(args, "--op", "--op is given once; it takes several, comma-separated: 'add.*,mul.*'", &o->op_globs) ||
+      !take_once(args, "--suite", "--suite is given once; it takes several, comma-separated: stream,event",
+                 &o->suites) ||
+      !take_once(args, "--case", "--case is given once; a pattern chooses several: 'stream/*'", &o->case_id)) {
+    return false;
   }
   if (level && !kw_level_parse(level, &o->level)) {
     return complain(

@@ -45,6 +45,11 @@ static void refusals_say_why(void **state) {
   output_contains("***#'");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--op", "neg", "--op", "abs", NULL}), 2);
   output_contains("--op is given once");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--suite", "stream", "--suite", "event", NULL}), 2);
+  output_contains("--suite is given once");
+  assert_int_equal(run((const char *[]){"--device", "cpu:0", "--case", "stream/order", "--case", "stream/query", NULL}),
+                   2);
+  output_contains("--case is given once");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--plugin", "/dev/null", NULL}), 2);
   output_contains("/dev/null");
   assert_int_equal(run((const char *[]){"--device", "cpu:0", "--case", "add.Tensor/f32/nope/1", NULL}), 2);
