@@ -88,7 +88,7 @@ static void every_op_keeps_its_bound(void **state) {
 #define LENGTH 20000 /* more than a chunk */
 
 /* What somebody computes: the exact results, off by up to `most` neighbours, which not all elements are. */
-static void compute(const kw_case *c, const kw_oracle_result *exact, uint32_t most, void *out) {
+static void compute(const kw_oracle_result *exact, uint32_t most, void *out) {
   for (uint32_t i = 0; i < LENGTH; i++) {
     if (exact->dtype != KW_DTYPE_WIDE) {
       const size_t size = kw_element_size(exact->dtype);
@@ -100,7 +100,6 @@ static void compute(const kw_case *c, const kw_oracle_result *exact, uint32_t mo
       value = nextafterf(value, i % 2 ? INFINITY : -INFINITY);
     memcpy((char *)out + i * sizeof value, &value, sizeof value);
   }
-  (void)c;
 }
 
 /* A block of patterns, cut to LENGTH, and what 113 bits say about `got` there. */
@@ -117,7 +116,7 @@ static void judge_both(const char *id, uint32_t most, uint64_t flush, bool zeros
     kw_case_fill(c, i, 1, 0, false, inputs[i]);
   }
   assert_int_equal(kw_oracle_run_wide(c, 1, 0, flush, (const void *const *)inputs, &wide), KW_OK);
-  compute(c, &wide.results[0], most, got);
+  compute(&wide.results[0], most, got);
   if (zeros) memset(got, 0, LENGTH * sizeof(float));
   kw_block_side sides[3] = {{.got = got, .rule = kw_rule_make(c, 0, flush)}, {.got = NULL}, {.got = NULL}};
   sides[2] = sides[0];

@@ -93,7 +93,7 @@ static kw_rule rule_of(const manner *how, const kw_case *c, uint32_t result) {
 
 /* Paths of a block, which share the oracle's work: all, each by the rules of its math mode, or the one that `how` is
  * about. */
-static bool judge_block(const kw_case *c, const kw_case_run *ran, uint64_t seed, uint64_t flush, const manner *how,
+static bool judge_block(const kw_case *c, const kw_case_run *ran, uint64_t flush, const manner *how,
                         const kw_case_run_path *only, expectation *expected) {
   for (uint32_t i = 0; i < ran->path_count; i++) {
     const kw_case_run_path *path = &ran->paths[i];
@@ -102,7 +102,27 @@ static bool judge_block(const kw_case *c, const kw_case_run *ran, uint64_t seed,
     expected->sides[i].got = there && (!only || only == path) ? path->outputs[0].data : NULL;
     expected->sides[i].rule = rule_of(how ? how : &own, c, 0);
   }
-  return kw_block_judge(c, seed, ran->run, how ? how->flush : flush, expected->sides, ran->path_count);
+  return kw_block_judge(c, expected->seed, ran->run, flush, expected->sides, ran->path_count);
+}
+
+/* What the run is held against: all its paths, by the device's rules, or `only` one of them by those of `how`, which
+ * flush as `flush` says. An op of a vendor's brings its own. NULL when the suite's reference cannot run the case. */
+static expectation *expect(const kw_case *c, const kw_case_run *ran, uint64_t seed, uint64_t flush, const manner *how,
+                           const kw_case_run_path *only) {
+  expectation *expected = calloc(1, sizeof *expected);
+  if (!expected) abort();
+  expected->seed = seed;
+  const bool known =
+      c->op->vendor || (is_block(c) ? judge_block(c, ran, flush, how, only, expected)
+                                    : kw_oracle_run(c, seed, ran->run, flush, &expected->oracle) == KW_OK);
+  if (known) return expected;
+  free(expected);
+  return NULL;
+}
+
+static void forget(expectation *expected) {
+  kw_oracle_free(&expected->oracle);
+  free(expected);
 }
 
 /* One output of an op of the table. */
@@ -187,16 +207,11 @@ static bool judge_vendor(const manner *how, kw_case_result *result, const kw_cas
 static bool right_in(const manner *how, const kw_case *c, const kw_case_run *ran, const kw_case_run_path *path,
                      uint64_t seed) {
   kw_case_result scratch = {0};
-  expectation *expected = calloc(1, sizeof *expected);
-  if (!expected) abort();
-  expected->seed = seed;
-  const bool known =
-      c->op->vendor || (is_block(c) ? judge_block(c, ran, seed, how->flush, how, path, expected)
-                                    : kw_oracle_run(c, seed, ran->run, how->flush, &expected->oracle) == KW_OK);
-  const bool right = known && (c->op->vendor ? judge_vendor(how, &scratch, c, ran, path)
-                                             : judge_table(how, &scratch, c, expected, ran, path));
-  kw_oracle_free(&expected->oracle);
-  free(expected);
+  expectation *expected = expect(c, ran, seed, how->flush, how, path);
+  if (!expected) return false;
+  const bool right =
+      c->op->vendor ? judge_vendor(how, &scratch, c, ran, path) : judge_table(how, &scratch, c, expected, ran, path);
+  forget(expected);
   kw_case_result_free(&scratch);
   return right;
 }
@@ -266,21 +281,17 @@ uint32_t kw_judge_run(const kw_suite_op *op, const kw_case_run *ran, uint64_t se
     kw_case_result_mark(result, KW_OUTCOME_FAIL, "", "there is no such case");
     return 0;
   }
-  expectation *expected = calloc(1, sizeof *expected);
-  if (!expected) abort();
-  expected->seed = seed;
-  const bool known = op->vendor     ? true
-                     : is_block(&c) ? judge_block(&c, ran, seed, flush, NULL, NULL, expected)
-                                    : kw_oracle_run(&c, seed, ran->run, flush, &expected->oracle) == KW_OK;
-  bool any = !known;
-  if (!known)
+  expectation *expected = expect(&c, ran, seed, flush, NULL, NULL);
+  if (!expected) {
     kw_case_result_mark(result, KW_OUTCOME_FAIL, "no expectation", "the suite's reference cannot run this case");
-  for (uint32_t i = 0; i < ran->path_count && known; i++) {
+    return 0;
+  }
+  bool any = false;
+  for (uint32_t i = 0; i < ran->path_count; i++) {
     any |= judge_path(seed, flush, result, &c, expected, ran, &ran->paths[i]);
   }
   if (!any) kw_case_result_mark(result, KW_OUTCOME_UNIMPLEMENTED, "", "no kernel of the device takes this call");
-  const uint32_t checksum = op->vendor || is_block(&c) || !known ? 0 : kw_oracle_checksum(&expected->oracle);
-  kw_oracle_free(&expected->oracle);
-  free(expected);
+  const uint32_t checksum = op->vendor || is_block(&c) ? 0 : kw_oracle_checksum(&expected->oracle);
+  forget(expected);
   return checksum;
 }
