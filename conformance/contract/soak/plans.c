@@ -182,19 +182,18 @@ static bool is_elementwise(const kw_test_call *call, const kw_tensor_ref *out) {
 }
 
 static bool learn_broad(const kw_op *op, kw_dtype dtype) {
-  known_call c;
   kw_tensor *out = NULL;
+  size_t size;
   if (kw_op_support(op, kw_contract.device, dtype) != KW_SUPPORT_KERNEL) return false;
-  if (!kw_test_call_make(op, dtype, LARGEST, &c.call)) return false;
-  KW_CHECK_OK(kw_test_call_run(&c.call, NULL, &out));
-  KW_CHECK_OK(kw_test_call_results(&c.call, &out, &broad.want, &c.size));
-  const bool good = is_elementwise(&c.call, kw_tensor_describe(out));
-  broad.call = c.call;
+  if (!kw_test_call_make(op, dtype, LARGEST, &broad.call)) return false; /* in its place: it points into itself */
+  KW_CHECK_OK(kw_test_call_run(&broad.call, NULL, &out));
+  KW_CHECK_OK(kw_test_call_results(&broad.call, &out, &broad.want, &size));
+  const bool good = is_elementwise(&broad.call, kw_tensor_describe(out));
   broad.numel = kw_tensor_describe(out)->numel;
   broad.item = kw_dtype_size(kw_tensor_describe(out)->dtype);
   kw_tensor_release(out);
   if (good) return true;
-  kw_test_call_free(&c.call);
+  kw_test_call_free(&broad.call);
   free(broad.want);
   return false;
 }
