@@ -44,10 +44,6 @@ static const struct {
 static struct model model;
 static const char *form; /* "" or " in its true size" */
 
-static const char *dtype_name(void) {
-  return model.dtype == KW_F32 ? "f32" : model.dtype == KW_F16 ? "f16" : "bf16";
-}
-
 /* Ends the test unless the model came to its end. */
 static void check_status(kw_status status) {
   if (status == KW_OK) return;
@@ -58,7 +54,7 @@ static void check_status(kw_status status) {
   if (status == KW_ERR_NOT_IMPLEMENTED) {
     kw_contract_not_tried("models make calls that no kernel takes; %s%s: %s", model.name, form, model.error);
   }
-  KW_FAIL("%s%s in %s: %s", model.name, form, dtype_name(), model.error);
+  KW_FAIL("%s%s in %s: %s", model.name, form, kw_dtype_name(model.dtype), model.error);
 }
 
 /* Ends the test where the device lacks an op. In f32 every op of a model can be asked for; other dtypes are optional.
@@ -70,7 +66,8 @@ static void check_ops(void) {
   model.dry = false;
   if (!model.lacking[0]) return;
   model_close(&model);
-  if (model.dtype != KW_F32) kw_test_skip("%s is not claimed in %s: %s", model.name, dtype_name(), model.lacking);
+  if (model.dtype != KW_F32)
+    kw_test_skip("%s is not claimed in %s: %s", model.name, kw_dtype_name(model.dtype), model.lacking);
   kw_contract_not_tried("models need ops that are not there; %s lacks %s", model.name, model.lacking);
 }
 
@@ -84,8 +81,8 @@ static void check_results(void) {
   KW_CHECK(model.wrong == 0,
            "%s%s in %s%s: %s is off by %.2e of its norm, and may be off by %.2e (%zu of %zu tensors are"
            " too far off)",
-           model.name, form, dtype_name(), model.train ? ", trained" : "", wrong.name, wrong.error, wrong.bound,
-           model.wrong, model.checked);
+           model.name, form, kw_dtype_name(model.dtype), model.train ? ", trained" : "", wrong.name, wrong.error,
+           wrong.bound, model.wrong, model.checked);
 }
 
 static void run_form(const char *name, const record *recorded, kw_dtype dtype, bool train) {

@@ -67,7 +67,7 @@
 #define KW_DECLARE_SCENARIO(name) int kw_child_##name(void);
 KW_CHILD_SCENARIOS(KW_DECLARE_SCENARIO)
 
-/* The worker's main for `keyway-worker child SCENARIO SEED DEVICE PLUGIN PATIENCE EFFORT`. */
+/* The worker's main for `keyway-worker child SCENARIO SEED DEVICE PLUGIN PATIENCE EFFORT PARENT`. */
 int kw_child_main(int argc, char **argv);
 
 #endif /* KEYWAY_CONTRACT_SCENARIOS_H */

@@ -20,7 +20,7 @@ typedef enum kw_frame {
   KW_FRAME_HELLO = 1,    /* worker: the device, or why there is none (device_facts.h) */
   KW_FRAME_RUN,          /* coordinator: case id, run number */
   KW_FRAME_RESULT,       /* worker: what came out (case_run.h) */
-  KW_FRAME_CONTRACT,     /* coordinator: id of a contract test, factor of its time limits */
+  KW_FRAME_CONTRACT,     /* coordinator: id of a contract test, factor of its time limits, effort */
   KW_FRAME_CONTRACT_END, /* worker: id, outcome, text */
   KW_FRAME_PROGRAM,      /* coordinator: id of a program */
   KW_FRAME_PROGRAM_END   /* worker: what came of it (program_run.h) */

@@ -20,15 +20,16 @@
 
 /* ---- The device -------------------------------------------------------------------------------------------------- */
 
-/* Whether the kernels that are chosen for calls of this dtype, without being named, give the same bits every time. */
-static bool repeats(const kw_worker *w, const kw_op *op, kw_dtype dtype) {
+/* The dtypes of kernels that are chosen without being named, and do not promise the same bits every time. */
+static uint64_t unsteady(const kw_worker *w, const kw_op *op) {
+  uint64_t dtypes = 0;
   kw_kernel_info kernel = {.struct_size = sizeof kernel};
   for (uint32_t k = 0; kw_op_get_kernel(op, w->device, k, &kernel) == KW_OK; k++) {
     const bool chosen = kernel.math_mode == KW_MATH_HIGHEST && kernel.priority != KW_PRIORITY_OFF;
     kernel.struct_size = sizeof kernel;
-    if (chosen && kw_dtype_mask_has(kernel.dtypes, dtype) && !(kernel.flags & KW_KERNEL_DETERMINISTIC)) return false;
+    if (chosen && !(kernel.flags & KW_KERNEL_DETERMINISTIC)) dtypes |= kernel.dtypes.bits[0];
   }
-  return true;
+  return dtypes;
 }
 
 static void add_op(kw_worker *w, const kw_suite_op *suite_op, const kw_op *op) {
@@ -40,8 +41,8 @@ static void add_op(kw_worker *w, const kw_suite_op *suite_op, const kw_op *op) {
     kw_support support = kw_op_support(op, w->device, d);
     if (support == KW_SUPPORT_KERNEL) facts->kernels |= KW_DTYPE_BIT(d);
     if (support == KW_SUPPORT_DECOMPOSED) facts->decomposed |= KW_DTYPE_BIT(d);
-    if (support == KW_SUPPORT_KERNEL && repeats(w, op, d)) facts->repeats |= KW_DTYPE_BIT(d);
   }
+  facts->repeats = facts->kernels & ~unsteady(w, op);
 }
 
 /* An op that only this plugin defines. */

@@ -27,30 +27,37 @@ static char state_of(const char *thread) {
   return end && end[1] == ' ' ? end[2] : 0;
 }
 
-static bool sleeps(char state) {
+static bool sleeps(const char *thread) {
+  const char state = state_of(thread);
   return state == 'S' || state == 0;
 }
 
-static bool others_sleep(void) {
-  char own[16];
-  snprintf(own, sizeof own, "%d", (int)gettid());
+/* Whether all threads but this one do. */
+static bool others_sleep(const char *own) {
   DIR *tasks = opendir("/proc/self/task");
   if (!tasks) return false;
   bool asleep = true;
   for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
-    if (task->d_name[0] != '.' && strcmp(task->d_name, own) != 0) asleep &= sleeps(state_of(task->d_name));
+    if (task->d_name[0] != '.' && strcmp(task->d_name, own) != 0) asleep &= sleeps(task->d_name);
   }
   closedir(tasks);
   return asleep;
 }
 
-bool kw_bench_others_rest(void) {
+/* Looks for a while until it is so several times in a row. */
+static bool comes_to_rest(bool (*rests)(const char *thread), const char *thread) {
   int row = 0;
   for (int look = 0; look < LOOKS && row < IN_A_ROW; look++) {
-    row = others_sleep() ? row + 1 : 0;
+    row = rests(thread) ? row + 1 : 0;
     sched_yield();
   }
   return row == IN_A_ROW;
+}
+
+bool kw_bench_others_rest(void) {
+  char own[16];
+  snprintf(own, sizeof own, "%d", (int)gettid());
+  return comes_to_rest(others_sleep, own);
 }
 
 /* ---- A thread that calls ----------------------------------------------------------------------------------------- */
@@ -115,11 +122,7 @@ typedef struct opener {
 
 static void *opener_main(void *user) {
   opener *self = user;
-  int row = 0;
-  for (int look = 0; look < LOOKS && row < IN_A_ROW; look++) {
-    row = sleeps(state_of(self->thread)) ? row + 1 : 0;
-    sched_yield();
-  }
+  (void)comes_to_rest(sleeps, self->thread);
   kw_gate_let_go(self->gate);
   free(self);
   return NULL;
