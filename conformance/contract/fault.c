@@ -96,8 +96,8 @@ int kw_child_fault_late(void) {
   KW_CHECK_OK(kw_stream_synchronize(stream));
   KW_CHECK_OK(kw_soak_call_run(&call, stream, 1));
   KW_CHECK_STATUS(kw_stream_synchronize(stream), KW_ERR_INTERNAL);
-  KW_CHECK(strstr(kw_error_message(), call.call.info.name) != NULL, "a late error of %s does not name it: %s",
-           call.call.info.name, kw_error_message());
+  KW_CHECK(strstr(kw_error_message(), call.known.call.info.name) != NULL, "a late error of %s does not name it: %s",
+           call.known.call.info.name, kw_error_message());
   KW_CHECK_OK(kw_stream_synchronize(stream));
   for (uint64_t i = 1; i < 3; i++) KW_CHECK_OK(kw_soak_call_run(&call, stream, i));
   KW_CHECK_OK(kw_stream_synchronize(stream));

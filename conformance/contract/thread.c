@@ -3,8 +3,8 @@
  * Suite thread: what many threads do at once on many streams, on one stream, with shared tensors and plans, gives what
  * one thread alone gives, bit by bit; counters are exact; nothing is left behind.
  */
-#include "call.h"
 #include "contract/soak/soak.h"
+#include "known_call.h"
 #include "tools.h"
 
 #include <pthread.h>
@@ -24,22 +24,11 @@ static bool same_bits(const void *got, const void *want, size_t size, const char
 
 enum { MOST_CALLS = 32, CALL_NUMEL = 300 };
 
-typedef struct known_call {
-  kw_test_call call;
-  unsigned char *want; /* of its results */
-  size_t size;
-} known_call;
-
 typedef struct known_calls {
-  known_call *calls;
+  kw_known_call *calls;
   uint32_t count;
   kw_stream *streams[KW_TEST_THREADS];
 } known_calls;
-
-/* Whether two runs of the op may be compared bit by bit, and run on the same tensors at once. */
-static bool comparable(const kw_test_call *call) {
-  return !call->in_place && !kw_test_call_random(call);
-}
 
 /* An op in a dtype that the device has. */
 typedef struct claim {
@@ -62,21 +51,11 @@ static uint32_t find_claims(const kw_dtype *dtypes, uint32_t dtype_count, claim 
 }
 
 static void learn_call(known_calls *known, const claim *claimed) {
-  known_call *c = &known->calls[known->count];
-  if (known->count == MOST_CALLS || !kw_test_call_make(claimed->op, claimed->dtype, CALL_NUMEL, &c->call)) return;
-  if (!comparable(&c->call)) {
-    kw_test_call_free(&c->call);
-    return;
-  }
-  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
-  KW_CHECK_OK(kw_test_call_run(&c->call, NULL, outs));
-  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
-  KW_CHECK_OK(kw_test_call_results(&c->call, outs, &c->want, &c->size));
-  for (uint32_t r = 0; r < c->call.info.result_count; r++) kw_tensor_release(outs[r]);
-  known->count++;
+  if (known->count == MOST_CALLS) return;
+  known->count += kw_known_call_make(claimed->op, claimed->dtype, CALL_NUMEL, &known->calls[known->count]);
 }
 
-static int run_known(const known_call *c, kw_stream *stream, char *text, size_t size) {
+static int run_known(const kw_known_call *c, kw_stream *stream, char *text, size_t size) {
   kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   unsigned char *got = NULL;
   size_t length = 0;
@@ -113,7 +92,7 @@ static void learn_calls(known_calls *known, const claim *claims, uint32_t count)
 
 static void check_known(bool one_stream) {
   static known_calls known; /* threads may outlive a failed check */
-  known = (known_calls){.calls = kw_test_memory(MOST_CALLS * sizeof(known_call))};
+  known = (known_calls){.calls = kw_test_memory(MOST_CALLS * sizeof(kw_known_call))};
   static const kw_dtype usual[] = {KW_F32, KW_I32};
   claim *claims = kw_test_memory(KW_TEST_KINDS * kw_op_count() * sizeof *claims);
   learn_calls(&known, claims, find_claims(usual, 2, claims));
@@ -124,10 +103,7 @@ static void check_known(bool one_stream) {
     known.streams[i] = one_stream && i > 0 ? known.streams[0] : kw_test_stream();
   kw_test_run_threads(known_body, &known);
   for (int i = 0; i < (one_stream ? 1 : KW_TEST_THREADS); i++) KW_CHECK_OK(kw_stream_destroy(known.streams[i]));
-  for (uint32_t i = 0; i < known.count; i++) {
-    kw_test_call_free(&known.calls[i].call);
-    free(known.calls[i].want);
-  }
+  for (uint32_t i = 0; i < known.count; i++) kw_known_call_free(&known.calls[i]);
   free(known.calls);
 }
 
@@ -155,7 +131,7 @@ enum { MOST_RUNS = 160 };
 
 /* The same call on two streams, on numbers of their own. */
 typedef struct twin {
-  known_call known;
+  kw_known_call known;
   kw_stream *stream;
   kw_tensor *outs[MOST_RUNS][KW_MAX_RESULTS];
 } twin;
@@ -174,13 +150,9 @@ static void write_numbers(const kw_test_call *call, uint64_t tag) {
 }
 
 static void learn_twin(twin *t, uint64_t tag) {
-  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   t->stream = kw_test_stream();
   write_numbers(&t->known.call, tag);
-  KW_CHECK_OK(kw_test_call_run(&t->known.call, NULL, outs));
-  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
-  KW_CHECK_OK(kw_test_call_results(&t->known.call, outs, &t->known.want, &t->known.size));
-  for (uint32_t r = 0; r < t->known.call.info.result_count; r++) kw_tensor_release(outs[r]);
+  kw_known_call_learn(&t->known);
 }
 
 static void check_twin(twin *t, int runs) {
@@ -195,19 +167,14 @@ static void check_twin(twin *t, int runs) {
     for (uint32_t r = 0; r < t->known.call.info.result_count; r++) kw_tensor_release(t->outs[i][r]);
   }
   KW_CHECK_OK(kw_stream_destroy(t->stream));
-  kw_test_call_free(&t->known.call);
-  free(t->known.want);
+  kw_known_call_free(&t->known);
 }
 
 /* False: such a call cannot be compared. */
 static bool run_twins(const claim *claimed, int64_t numel, int runs) {
   static twin twins[2];
   memset(twins, 0, sizeof twins);
-  if (!kw_test_call_make(claimed->op, claimed->dtype, numel, &twins[0].known.call)) return false;
-  if (!comparable(&twins[0].known.call)) {
-    kw_test_call_free(&twins[0].known.call);
-    return false;
-  }
+  if (!kw_known_call_make(claimed->op, claimed->dtype, numel, &twins[0].known)) return false;
   kw_test_call_copy(&twins[0].known.call, &twins[1].known.call);
   kw_gate *gates[2] = {NULL};
   for (int s = 0; s < 2; s++) learn_twin(&twins[s], 1000 * (uint64_t)(s + 1));

@@ -2,25 +2,22 @@
  *
  * Suite soak: calls of many ops prepared and forgotten again, and calls with ever new shapes.
  */
+#include "resources.h"
 #include "soak.h"
 
-#include <malloc.h>
 #include <stdio.h>
 
 enum { NUMEL = 64, FEW_OPS = 16, BLOCK = 200, LEAST = 16 };
 
 /* ---- Of many ops ------------------------------------------------------------------------------------------------- */
 
-/* A call whose results are known. */
-typedef struct known_call {
-  kw_test_call call;
-  unsigned char *want;
-  size_t size;
+typedef struct planned {
+  kw_known_call known;
   int64_t kept; /* bytes of the heap that its plans took and did not give back, made and destroyed */
-} known_call;
+} planned;
 
 static struct {
-  known_call *calls;
+  planned *calls;
   uint32_t count;
 } known;
 
@@ -31,18 +28,11 @@ static bool compiles(void) {
   return counters.modules_built + counters.modules_cached > 0;
 }
 
-static bool learn(const kw_op *op, kw_dtype dtype, known_call *c) {
-  if (kw_op_support(op, kw_contract.device, dtype) != KW_SUPPORT_KERNEL || !kw_test_op_repeats(op)) return false;
-  if (!kw_test_call_make(op, dtype, NUMEL, &c->call)) return false;
-  if (c->call.in_place || c->call.info.counted || kw_test_call_random(&c->call)) {
-    kw_test_call_free(&c->call);
-    return false;
-  }
-  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
-  KW_CHECK_OK(kw_test_call_run(&c->call, NULL, outs));
-  KW_CHECK_OK(kw_test_call_results(&c->call, outs, &c->want, &c->size));
-  for (uint32_t r = 0; r < c->call.info.result_count; r++) kw_tensor_release(outs[r]);
-  return true;
+static bool learn(const kw_op *op, kw_dtype dtype, kw_known_call *out) {
+  kw_op_info info = {.struct_size = sizeof info};
+  KW_CHECK_OK(kw_op_get_info(op, &info));
+  return !info.counted && kw_op_support(op, kw_contract.device, dtype) == KW_SUPPORT_KERNEL && kw_test_op_repeats(op) &&
+         kw_known_call_make(op, dtype, NUMEL, out);
 }
 
 /* One call of each op that can be compared with itself; of a plugin that compiles, of some, by the seed. */
@@ -53,7 +43,7 @@ static void learn_calls(void) {
   for (uint32_t i = 0; i < count; i++) {
     bool learnt = false;
     for (int kind = 0; kind < KW_TEST_KINDS && !learnt; kind++) {
-      learnt = learn(kw_op_at((start + i) % count), kw_test_kinds[kind], &known.calls[known.count]);
+      learnt = learn(kw_op_at((start + i) % count), kw_test_kinds[kind], &known.calls[known.count].known);
     }
     known.count += learnt;
     if (kw_contract.effort != KW_EFFORT_THOROUGH && known.count >= FEW_OPS && compiles()) break;
@@ -62,32 +52,25 @@ static void learn_calls(void) {
 }
 
 static void free_calls(void) {
-  for (uint32_t i = 0; i < known.count; i++) {
-    kw_test_call_free(&known.calls[i].call);
-    free(known.calls[i].want);
-  }
+  for (uint32_t i = 0; i < known.count; i++) kw_known_call_free(&known.calls[i].known);
   free(known.calls);
 }
 
-static int64_t heap_in_use(void) {
-  const struct mallinfo2 heap = mallinfo2();
-  return (int64_t)(heap.uordblks + heap.hblkhd);
-}
-
-static void run_plan(known_call *c, kw_stream *stream, uint64_t number) {
+static void run_plan(planned *p, kw_stream *stream, uint64_t number) {
+  const kw_known_call *c = &p->known;
   kw_value values[KW_MAX_ARGS];
   kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   kw_plan *plan = NULL;
   unsigned char *got = NULL;
   size_t size = 0;
   kw_test_call_values(&c->call, values);
-  c->kept -= heap_in_use();
+  p->kept -= kw_resource_heap();
   KW_CHECK_OK(kw_plan_make(c->call.op, stream, values, c->call.given, outs, c->call.info.result_count, NULL, &plan));
-  c->kept += heap_in_use();
+  p->kept += kw_resource_heap();
   KW_CHECK_OK(kw_plan_run(plan, stream, values, c->call.given, outs, c->call.info.result_count));
-  c->kept -= heap_in_use();
+  p->kept -= kw_resource_heap();
   kw_plan_destroy(plan);
-  c->kept += heap_in_use();
+  p->kept += kw_resource_heap();
   KW_CHECK_OK(kw_stream_synchronize(stream));
   KW_CHECK_OK(kw_test_call_results(&c->call, outs, &got, &size));
   KW_CHECK(size == c->size && memcmp(got, c->want, size) == 0, "plan %s, of %s, gave another result than a call of it",
@@ -102,9 +85,9 @@ static void run_plans(void *user, uint64_t first, uint64_t count) {
 
 static void explain(void *user, char *out_text, size_t size) {
   (void)user;
-  const known_call *most = &known.calls[0];
+  const planned *most = &known.calls[0];
   for (uint32_t i = 1; i < known.count; i++) most = known.calls[i].kept > most->kept ? &known.calls[i] : most;
-  snprintf(out_text, size, "; the most those of %s, one in %u", most->call.info.name, known.count);
+  snprintf(out_text, size, "; the most those of %s, one in %u", most->known.call.info.name, known.count);
 }
 
 /* Plans of many ops, made, run once and destroyed. */
@@ -129,12 +112,7 @@ void kw_contract_soak_plans(void **state) {
 enum { LARGEST = 1 << 17 };
 
 /* A pointwise op of the device's, and arguments of which any first part will do. */
-static struct {
-  kw_test_call call;
-  unsigned char *want;
-  size_t item; /* bytes of an element of the result */
-  int64_t numel;
-} broad;
+static kw_known_call broad;
 
 /* The first elements of each argument, in place of it. */
 static void take_views(int64_t count, kw_value values[KW_MAX_ARGS], kw_tensor *views[KW_MAX_ARGS]) {
@@ -148,8 +126,9 @@ static void take_views(int64_t count, kw_value values[KW_MAX_ARGS], kw_tensor *v
 }
 
 static void run_shapes(void *user, uint64_t first, uint64_t count) {
+  const size_t item = kw_dtype_size(broad.form.dtype);
   for (uint64_t i = 0; i < count; i++) {
-    const int64_t elements = 1 + (int64_t)(first + i) % broad.numel;
+    const int64_t elements = 1 + (int64_t)(first + i) % broad.form.numel;
     kw_value values[KW_MAX_ARGS];
     kw_tensor *views[KW_MAX_ARGS], *out = NULL;
     kw_plan *plan = NULL;
@@ -162,7 +141,7 @@ static void run_shapes(void *user, uint64_t first, uint64_t count) {
     unsigned char got[16];
     KW_CHECK_OK(kw_tensor_select(out, 0, elements - 1, &last));
     KW_CHECK_OK(kw_tensor_read(last, got));
-    KW_CHECK(memcmp(got, broad.want + (size_t)(elements - 1) * broad.item, broad.item) == 0,
+    KW_CHECK(memcmp(got, broad.want + (size_t)(elements - 1) * item, item) == 0,
              "%s of %s elements, one of ever new shapes, has another last element than with more", broad.call.info.name,
              kw_soak_number((uint64_t)elements));
     kw_tensor_release(last);
@@ -181,41 +160,18 @@ static bool is_elementwise(const kw_test_call *call, const kw_tensor_ref *out) {
   return out->numel > LARGEST / 2;
 }
 
-static bool learn_broad(const kw_op *op, kw_dtype dtype) {
-  kw_tensor *out = NULL;
-  size_t size;
-  if (kw_op_support(op, kw_contract.device, dtype) != KW_SUPPORT_KERNEL) return false;
-  if (!kw_test_call_make(op, dtype, LARGEST, &broad.call)) return false; /* in its place: it points into itself */
-  KW_CHECK_OK(kw_test_call_run(&broad.call, NULL, &out));
-  KW_CHECK_OK(kw_test_call_results(&broad.call, &out, &broad.want, &size));
-  const bool good = is_elementwise(&broad.call, kw_tensor_describe(out));
-  broad.numel = kw_tensor_describe(out)->numel;
-  broad.item = kw_dtype_size(kw_tensor_describe(out)->dtype);
-  kw_tensor_release(out);
-  if (good) return true;
-  kw_test_call_free(&broad.call);
-  free(broad.want);
-  return false;
-}
-
-static bool choose_broad(void) {
-  const uint32_t count = kw_op_count(), start = (uint32_t)(kw_contract.seed * 97 % count);
-  for (uint32_t i = 0; i < count; i++) {
-    kw_op_info info = {.struct_size = sizeof info};
-    const kw_op *op = kw_op_at((start + i) % count);
-    KW_CHECK_OK(kw_op_get_info(op, &info));
-    if (!info.pointwise || !kw_soak_is_plain(op, &info)) continue;
-    for (int kind = 0; kind < KW_TEST_KINDS; kind++) {
-      if (learn_broad(op, kw_test_kinds[kind])) return true;
-    }
-  }
+static bool take_broad(void *user, const kw_op *op, kw_dtype dtype) {
+  kw_known_call *known = user;
+  if (!kw_known_call_make(op, dtype, LARGEST, known)) return false;
+  if (is_elementwise(&known->call, &known->form)) return true;
+  kw_known_call_free(known);
   return false;
 }
 
 /* Calls of one op with ever new shapes: what is kept for a shape has an end. */
 void kw_contract_soak_shapes(void **state) {
   (void)state;
-  if (!choose_broad()) {
+  if (!kw_soak_choose(true, take_broad, &broad)) {
     kw_contract_not_tried("%s has no pointwise op that gives the same each time", kw_contract.device_name);
   }
   kw_stream *stream = kw_test_stream();
@@ -227,6 +183,5 @@ void kw_contract_soak_shapes(void **state) {
                              .user = stream};
   kw_soak_run(&work);
   KW_CHECK_OK(kw_stream_destroy(stream));
-  kw_test_call_free(&broad.call);
-  free(broad.want);
+  kw_known_call_free(&broad);
 }

@@ -80,9 +80,13 @@ static int64_t device_used(void) {
   return kw_memory_get_usage(kw_contract.device, &unused, &total) == KW_OK ? (int64_t)(total - unused) : -1;
 }
 
-static void take_memory(kw_resources *out) {
+int64_t kw_resource_heap(void) {
   const struct mallinfo2 heap = mallinfo2();
-  out->held[KW_RESOURCE_HEAP] = (int64_t)(heap.uordblks + heap.hblkhd);
+  return (int64_t)(heap.uordblks + heap.hblkhd);
+}
+
+static void take_memory(kw_resources *out) {
+  out->held[KW_RESOURCE_HEAP] = kw_resource_heap();
   /* Exact, unlike statm, where each processor counts some pages for itself. */
   out->held[KW_RESOURCE_RESIDENT] = kib_in("/proc/self/smaps_rollup", "Rss:");
   out->held[KW_RESOURCE_ADDRESSES] = kib_in("/proc/self/status", "VmSize:");

@@ -30,6 +30,9 @@ typedef struct kw_resources {
  * `before` (may be NULL) had, it waits for those that are about to end. */
 void kw_resources_take(const kw_resources *before, kw_resources *out);
 
+/* Bytes of the heap alone. */
+int64_t kw_resource_heap(void);
+
 /* "descriptors", "bytes of the heap": for texts. */
 const char *kw_resource_name(kw_resource resource);
 /* Whether it is counted in bytes. */

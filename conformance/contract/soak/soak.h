@@ -6,7 +6,7 @@
 #ifndef KEYWAY_CONTRACT_SOAK_H
 #define KEYWAY_CONTRACT_SOAK_H
 
-#include "contract/call.h"
+#include "contract/known_call.h"
 
 #include <stdint.h>
 
@@ -35,19 +35,18 @@ typedef struct kw_soak_work {
  * same with a few of them first. */
 void kw_soak_run(const kw_soak_work *work);
 
-/* Whether runs of the op may be compared, and write nothing but one result. */
-bool kw_soak_is_plain(const kw_op *op, const kw_op_info *info);
+/* Goes through the ops whose runs may be compared and write nothing but one result, pointwise ones or the others, from
+ * where the seed says on: whether `take` has taken one of them in a dtype that the device has a kernel for. */
+bool kw_soak_choose(bool pointwise, bool (*take)(void *user, const kw_op *op, kw_dtype dtype), void *user);
 
 /* A call of an op that the device claims, and places for what it computes: a run that did not happen, or went
  * elsewhere, shows in its place. */
 typedef struct kw_soak_call {
-  kw_test_call call;
+  kw_known_call known; /* what a place holds after a run */
   uint64_t places;
-  size_t size;          /* bytes of the result */
   size_t stride;        /* bytes from one place to the next */
   kw_tensor *memory;    /* of all places */
   kw_tensor **results;  /* per place: where the call is to write */
-  unsigned char *want;  /* bytes of a place after a run */
   unsigned char *bytes; /* of all places, for reading them */
 } kw_soak_call;
 
