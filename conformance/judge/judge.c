@@ -74,7 +74,7 @@ static void print_operands(const kw_case *c, uint64_t seed, uint32_t run, int64_
     if (!c->tensors[i].given || c->tensors[i].output) continue;
     _Alignas(16) char element[16], operand[80];
     const kw_value_key key = kw_case_value_key(c, i, seed, run);
-    kw_value_make(&key, c->tensors[i].dtype, (uint64_t)index, element);
+    kw_value_make(&key, c->tensors[i].dtype, c->tensors[i].rank == 0 ? 0 : (uint64_t)index, element);
     kw_compare_print_element(operand, sizeof operand, c->tensors[i].dtype, element);
     used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", operand);
   }

@@ -62,7 +62,7 @@ void *kw_program_gather(const kw_case_tensor *tensor, const void *storage) {
 
 /* A dense tensor of the storage's size, filled with `bytes`, on the default stream. */
 static kw_status make_storage(kw_device *device, const kw_program_storage *s, const void *bytes, kw_tensor **out) {
-  const int64_t count = (int64_t)(s->size / kw_element_size(s->dtype));
+  const int64_t count = (int64_t)kw_program_elements(s);
   kw_status status = kw_tensor_create(device, s->dtype, 1, &count, out);
   return status == KW_OK ? kw_tensor_write(*out, bytes) : status;
 }
@@ -403,8 +403,7 @@ static kw_status transfer(execution *x, uint32_t act) {
 }
 
 static kw_status copy(const execution *x, const kw_program_act *a) {
-  const kw_program_storage *s = &x->p->storages[a->index];
-  const int64_t count = (int64_t)(s->size / kw_element_size(s->dtype)), step = 1;
+  const int64_t count = (int64_t)kw_program_elements(&x->p->storages[a->index]), step = 1;
   kw_tensor *from = NULL, *to = NULL;
   kw_status status = kw_tensor_as_strided(x->bases[a->index], 1, &count, &step, 0, &from);
   if (status == KW_OK) status = kw_tensor_as_strided(x->bases[a->to], 1, &count, &step, 0, &to);

@@ -65,10 +65,15 @@ static bool close_to(double got, double want, double scale, double slack) {
   return fabs(got - want) <= slack * fmax(fabs(want), scale);
 }
 
-/* The largest finite number of a result: what cancels to little is off by a share of that. */
-static double scale_of(kw_dtype dtype, const unsigned char *bytes, size_t size, size_t item) {
+/* Bytes of a number: of complex elements each has two. */
+static size_t part_size(kw_dtype dtype) {
+  return kw_dtype_size(dtype) / (dtype == KW_C64 || dtype == KW_C128 ? 2 : 1);
+}
+
+/* The largest finite number of a result: what cancels to little is off by a share of that. 0 where bits decide. */
+static double scale_of(kw_dtype dtype, const unsigned char *bytes, size_t size) {
   double largest = 0;
-  for (size_t at = 0; at < size; at += item) {
+  for (size_t at = 0; at < size && slack_of(dtype) > 0; at += part_size(dtype)) {
     const double number = fabs(number_at(dtype, bytes + at));
     if (isfinite(number) && number > largest) largest = number;
   }
@@ -223,36 +228,33 @@ typedef struct tally {
 
 static void judge_copy(kw_dtype dtype, const unsigned char *got, const unsigned char *want, size_t size, double scale,
                        uint64_t before, tally *out) {
-  const bool complex = dtype == KW_C64 || dtype == KW_C128;
-  const size_t item = kw_dtype_size(dtype) / (complex ? 2 : 1);
+  const size_t item = part_size(dtype);
   const double slack = slack_of(dtype);
   for (size_t at = 0; at < size; at += item) {
     const bool same = slack > 0 ? close_to(number_at(dtype, got + at), number_at(dtype, want + at), scale, slack)
                                 : memcmp(got + at, want + at, item) == 0;
     if (same) continue;
     if (out->wrong++ > 0) continue;
-    out->first = before + at / item / (complex ? 2 : 1);
+    out->first = before + at / kw_dtype_size(dtype);
     put_element(out->got, sizeof out->got, dtype, got + at);
     put_element(out->want, sizeof out->want, dtype, want + at);
   }
 }
 
 void kw_scale_same(kw_dtype dtype, const void *got, const void *want, size_t size, const char *what) {
-  const bool numbers = slack_of(dtype) > 0, complex = dtype == KW_C64 || dtype == KW_C128;
-  const size_t item = kw_dtype_size(dtype);
   tally found = {0};
   if (memcmp(got, want, size) == 0) return;
-  judge_copy(dtype, got, want, size, numbers ? scale_of(dtype, want, size, complex ? item / 2 : item) : 0, 0, &found);
+  judge_copy(dtype, got, want, size, scale_of(dtype, want, size), 0, &found);
   KW_CHECK(found.wrong == 0, "%s: element %llu is %s, not %s; %llu of %zu elements are wrong", what,
-           (unsigned long long)found.first, found.got, found.want, (unsigned long long)found.wrong, size / item);
+           (unsigned long long)found.first, found.got, found.want, (unsigned long long)found.wrong,
+           size / kw_dtype_size(dtype));
 }
 
 static void judge(const repeat *r, uint32_t index, const kw_tensor *result, const char *kernel) {
   const kw_tensor_ref *ref = kw_tensor_describe(result);
   const size_t size = r->sizes[index], item = kw_dtype_size(ref->dtype);
-  const bool numbers = slack_of(ref->dtype) > 0, complex = ref->dtype == KW_C64 || ref->dtype == KW_C128;
   const unsigned char *want = r->results[index];
-  const double scale = numbers ? scale_of(ref->dtype, want, size, complex ? item / 2 : item) : 0;
+  const double scale = scale_of(ref->dtype, want, size);
   unsigned char *got = kw_scale_host(size * (size_t)r->times);
   tally found = {0};
   KW_CHECK_OK(kw_tensor_read(result, got));
