@@ -4,6 +4,7 @@
  */
 #include "run/progress.h"
 
+#include "base/need.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +28,6 @@ struct kw_progress {
   uint32_t *group_of; /* per case */
 };
 
-static void *need(size_t size) {
-  void *memory = calloc(1, size);
-  if (!memory) abort();
-  return memory;
-}
-
 static uint32_t find_group(kw_progress *p, const kw_run_case *c) {
   const char *name = c->op ? kw_suite_op_family(&c->op->op) : c->id;
   const int length = (int)(c->op ? strlen(name) : strcspn(name, "/"));
@@ -44,11 +39,11 @@ static uint32_t find_group(kw_progress *p, const kw_run_case *c) {
 }
 
 kw_progress *kw_progress_make(const kw_run *run) {
-  kw_progress *p = need(sizeof *p);
+  kw_progress *p = kw_need(sizeof *p);
   p->run = run;
   p->terminal = isatty(STDERR_FILENO);
-  p->groups = need((run->case_count + 1u) * sizeof *p->groups);
-  p->group_of = need((run->case_count + 1u) * sizeof *p->group_of);
+  p->groups = kw_need((run->case_count + 1u) * sizeof *p->groups);
+  p->group_of = kw_need((run->case_count + 1u) * sizeof *p->group_of);
   for (uint32_t i = 0; i < run->case_count; i++) {
     p->group_of[i] = find_group(p, &run->cases[i]);
     group *g = &p->groups[p->group_of[i]];

@@ -4,6 +4,7 @@
  */
 #include "worker/execute.h"
 
+#include "base/need.h"
 #include "base/stream_hold.h"
 
 #include <sched.h>
@@ -43,15 +44,9 @@ size_t kw_program_dense_size(const kw_case_tensor *tensor) {
   return (size_t)tensor->numel * kw_element_size(tensor->dtype);
 }
 
-static void *need(size_t size) {
-  void *memory = calloc(1, size ? size : 1);
-  if (!memory) abort();
-  return memory;
-}
-
 void *kw_program_gather(const kw_case_tensor *tensor, const void *storage) {
   const size_t item = kw_element_size(tensor->dtype);
-  char *dense = need(kw_program_dense_size(tensor));
+  char *dense = kw_need(kw_program_dense_size(tensor));
   kw_case_walk walk = kw_case_walk_start(tensor);
   for (int64_t i = 0; i < tensor->numel; i++, kw_case_walk_next(&walk))
     memcpy(dense + (size_t)i * item, (const char *)storage + (size_t)walk.at * item, item);
@@ -72,7 +67,7 @@ static kw_status make_storages(execution *x) {
   for (uint32_t s = 0; s < x->p->storage_count && status == KW_OK; s++) {
     const kw_program_storage *storage = &x->p->storages[s];
     if (!storage->used || storage->maker >= 0) continue;
-    void *bytes = need(storage->size);
+    void *bytes = kw_need(storage->size);
     kw_program_fill(x->p, s, storage->fill, bytes);
     status = make_storage(x->devices[storage->device], storage, bytes, &x->bases[s]);
     free(bytes);
@@ -97,7 +92,7 @@ static kw_status keep_back(execution *x, uint32_t stream, int64_t left) {
  * that an earlier run gave back; where no memory is used again within the program, all of them. */
 static kw_status scrub(execution *x, uint32_t stream) {
   const int64_t left = x->p->defaults ? 128 << 10 : INT64_C(512) << (x->p->number + stream) % 4;
-  unsigned char *poison = need((size_t)left);
+  unsigned char *poison = kw_need((size_t)left);
   kw_tensor *rest = NULL;
   memset(poison, KW_PROGRAM_POISON, (size_t)left);
   kw_status status = keep_back(x, stream, left);
@@ -111,7 +106,7 @@ static kw_status scrub(execution *x, uint32_t stream) {
 
 static kw_status make_events(execution *x) {
   kw_status status = KW_OK;
-  x->events = need(x->order->event_count * sizeof(kw_event *));
+  x->events = kw_need(x->order->event_count * sizeof(kw_event *));
   for (uint32_t i = 0; i < x->order->step_count && status == KW_OK && !x->waited; i++) {
     const kw_program_step *step = &x->order->steps[i];
     if (step->kind == KW_STEP_RECORD)
@@ -234,7 +229,7 @@ static kw_status take_results(execution *x, uint32_t index, const call_arguments
     if (!relayed || !*base) *base = a->outs[r];
     const kw_case_tensor *wanted = &call->c.outs[r];
     if (x->out->refused[index]) {
-      void *bytes = need(storage->size);
+      void *bytes = kw_need(storage->size);
       kw_program_fill(x->p, (uint32_t)place, storage->instead, bytes);
       status = *base ? kw_tensor_write(*base, bytes) : make_storage(x->devices[storage->device], storage, bytes, base);
       free(bytes);
@@ -255,7 +250,7 @@ static kw_status record_inputs(execution *x, uint32_t index) {
     const kw_case_tensor *t = &call->c.tensors[i];
     const int place = !t->given ? KW_PLACE_NONE : t->output ? call->outs[t->result] : call->places[i];
     if (place < 0 || (t->output && !t->read)) continue;
-    void *bytes = need(x->p->storages[place].size);
+    void *bytes = kw_need(x->p->storages[place].size);
     status = kw_tensor_read(x->bases[place], bytes);
     free(x->out->inputs[index][i]);
     x->out->inputs[index][i] = NULL;
@@ -271,7 +266,7 @@ static kw_status record_results(execution *x, uint32_t index) {
   kw_status status = wait_for_all(x);
   for (uint32_t r = 0; r < call->c.result_count && status == KW_OK; r++) {
     if (call->outs[r] < 0) continue;
-    void *bytes = need(x->p->storages[call->outs[r]].size);
+    void *bytes = kw_need(x->p->storages[call->outs[r]].size);
     status = kw_tensor_read(x->bases[call->outs[r]], bytes);
     free(x->out->results[index][r]);
     x->out->results[index][r] = status == KW_OK ? kw_program_gather(&call->c.outs[r], bytes) : NULL;
@@ -388,7 +383,7 @@ static kw_status transfer(execution *x, uint32_t act) {
   const kw_program_storage *s = &x->p->storages[a->index];
   void **host = a->kind == KW_ACT_READ ? &x->out->read[act] : &x->written[act];
   kw_tensor *part = NULL;
-  *host = need((size_t)a->count * kw_element_size(s->dtype));
+  *host = kw_need((size_t)a->count * kw_element_size(s->dtype));
   kw_status status = kw_tensor_as_strided(x->bases[a->index], 1, (int64_t[]){(int64_t)a->count}, (int64_t[]){1},
                                           (int64_t)a->first, &part);
   if (status != KW_OK) return status;
@@ -476,7 +471,7 @@ static void do_steps(execution *x) {
 static void read_all(execution *x) {
   for (uint32_t s = 0; s < x->p->storage_count && !*x->out->failure; s++) {
     if (!x->bases[s]) continue;
-    x->out->held[s] = need(x->p->storages[s].size);
+    x->out->held[s] = kw_need(x->p->storages[s].size);
     const kw_status status = kw_tensor_read(x->bases[s], x->out->held[s]);
     if (status != KW_OK) fail(x, "reading what the program has left", status);
   }
@@ -499,7 +494,7 @@ static void end(execution *x) {
 
 void kw_execute(kw_device *device, const char *second, const kw_program *program, const kw_program_order *order,
                 bool waited, kw_execution *out) {
-  execution *x = need(sizeof *x);
+  execution *x = kw_need(sizeof *x);
   *x = (execution){.devices = {device}, .p = program, .order = order, .waited = waited, .out = out};
   memset(out, 0, sizeof *out);
   if (program->two && kw_device_open(second, &x->devices[1]) != KW_OK) {

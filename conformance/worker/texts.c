@@ -4,6 +4,7 @@
  */
 #include "worker/texts.h"
 
+#include "base/need.h"
 #include "case/element.h"
 #include "case/make.h"
 
@@ -108,17 +109,11 @@ typedef struct answer {
   size_t size;
 } answer;
 
-static void *need(size_t size) {
-  void *memory = calloc(1, size ? size : 1);
-  if (!memory) abort();
-  return memory;
-}
-
 static void make_inputs(trial *t) {
   for (uint32_t i = 0; i < KW_CASE_TENSORS; i++) {
     const kw_case_tensor *tensor = &t->c.tensors[i];
     if (!tensor->given) continue;
-    t->memory[i] = need(tensor->extent * kw_element_size(tensor->dtype));
+    t->memory[i] = kw_need(tensor->extent * kw_element_size(tensor->dtype));
     kw_case_fill(&t->c, i, 1, 0, true, t->memory[i]);
     kw_tensor_ref *ref = &t->inputs[i];
     *ref = (kw_tensor_ref){.struct_size = sizeof *ref, .dtype = tensor->dtype, .rank = (uint8_t)tensor->rank};
@@ -160,7 +155,7 @@ static bool make_results(trial *t, uint32_t count, answer *out) {
     out->size += (size_t)t->results[o].numel * kw_element_size(t->results[o].dtype);
     out->size = (out->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
-  out->bytes = need(out->size);
+  out->bytes = kw_need(out->size);
   for (uint32_t o = 0; o < count; o++) t->results[o].mem = out->bytes;
   return true;
 }
@@ -262,7 +257,7 @@ void kw_worker_find_texts(const kw_op *op, kw_device *device, const char *plugin
   }
   if (!wanted) return;
   const image file = map_file(plugin_path);
-  trial *t = need(sizeof *t);
+  trial *t = kw_need(sizeof *t);
   t->op = op;
   t->device = device;
   if (file.bytes && make_case(t, &described, &t->c)) {
