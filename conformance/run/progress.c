@@ -5,6 +5,7 @@
 #include "run/progress.h"
 
 #include "base/need.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
