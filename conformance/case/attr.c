@@ -27,7 +27,7 @@ static const struct {
     {"silu", {KW_DOMAIN_NEAR}},
     {"relu", {KW_DOMAIN_NEAR}},
     {"div", {KW_DOMAIN_ANY, KW_DOMAIN_NONZERO}},
-    {"where", {KW_DOMAIN_BOOL, KW_DOMAIN_ANY, KW_DOMAIN_ANY}},
+    {"where", {KW_DOMAIN_MASK, KW_DOMAIN_ANY, KW_DOMAIN_ANY}},
     {"acos", {KW_DOMAIN_UNIT}},
     {"acosh", {KW_DOMAIN_ABOVE_ONE}},
     {"asin", {KW_DOMAIN_UNIT}},
@@ -101,12 +101,20 @@ static bool takes_close_scalars(const kw_case *c) {
          c->op->args[1].tag == KW_TAG_SCALAR && kw_element_is_float(c->key);
 }
 
-/* Attributes of ops on i64, beyond these: Scalars of which 32 bits, or a double, are another number. */
-static const int64_t wide_scalars[] = {(INT64_C(1) << 32) + 3, -(INT64_C(5) << 40) - 1, (INT64_C(1) << 53) + 1};
+/* Attributes of ops on i64, beyond these: Scalars of which 32 bits, or what a double holds, are another number. */
+#define BEYOND_DOUBLE ((INT64_C(1) << 53) + 1)
+static const int64_t wide_scalars[] = {
+    (INT64_C(1) << 32) + 3, -(INT64_C(5) << 40) - 1, BEYOND_DOUBLE, -BEYOND_DOUBLE, INT64_MIN, INT64_MAX};
+
+_Static_assert(COUNT(wide_scalars) == KW_CASE_WIDE_SCALARS, "attr.h says how many there are");
+
+int64_t kw_case_wide_scalar(uint32_t index) {
+  return wide_scalars[index % COUNT(wide_scalars)];
+}
 
 static bool takes_wide_scalars(const kw_case *c) {
-  static const char *const bases[] = {"add", "sub", "mul", "eq",          "ne",         "lt",
-                                      "le",  "gt",  "ge",  "bitwise_and", "bitwise_or", "bitwise_xor"};
+  static const char *const bases[] = {"add", "sub", "mul",         "eq",         "ne",          "lt",     "le",
+                                      "gt",  "ge",  "bitwise_and", "bitwise_or", "bitwise_xor", "addcmul"};
   bool wide = false;
   for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) wide |= strcmp(bases[i], c->op->base) == 0;
   return wide && c->class == KW_CLASS_ATTRS && c->key == KW_I64;
@@ -208,11 +216,18 @@ static bool set_clamp(kw_case *c) {
       {3, 1, true, true}, {0, 0, true, true},  {-1000, 70000, true, true}, /* past the range of small integers */
   };
   static const double float_bounds[][2] = {{-0.5, NAN}, {-2.7, 0.1}, {1e-3, 3.141592653589793}};
+  /* Where the number is even the elements are few and small: only the second is met. */
+  static const int64_t int_bounds[][2] = {{INT64_MIN, INT64_MAX}, {-BEYOND_DOUBLE, BEYOND_DOUBLE}};
   uint32_t i = c->class == KW_CLASS_ATTRS ? c->number : c->number % 3;
   bool is_float = kw_element_is_float(c->key);
   if (is_float && i >= COUNT(bounds) && i - COUNT(bounds) < COUNT(float_bounds)) {
     kw_case_give(c, 1, scalar_f64(float_bounds[i - COUNT(bounds)][0]));
     kw_case_give(c, 2, scalar_f64(float_bounds[i - COUNT(bounds)][1]));
+    return true;
+  }
+  if (c->key == KW_I64 && i - COUNT(bounds) < COUNT(int_bounds)) {
+    kw_case_give(c, 1, scalar_i64(int_bounds[i - COUNT(bounds)][0]));
+    kw_case_give(c, 2, scalar_i64(int_bounds[i - COUNT(bounds)][1]));
     return true;
   }
   if (i >= COUNT(bounds)) return false;
@@ -288,8 +303,20 @@ static kw_value number_value(const kw_case *c, kw_tag tag, double number) {
   return v;
 }
 
+/* How many rows of numbers the class ATTRS has: on i64 one more for limits, with numbers that no double is. */
+static uint32_t number_row_count(const kw_case *c, int which) {
+  return number_rows[which].rows + (c->key == KW_I64 && c->op->row.result == KW_RESULT_FIRST);
+}
+
 static void set_numbers(kw_case *c, int which) {
-  const double *values = number_rows[which].values[c->number % number_rows[which].rows];
+  const uint32_t rows = number_rows[which].rows, first = number_rows[which].first;
+  const double *values = number_rows[which].values[c->number % rows];
+  if (c->class == KW_CLASS_ATTRS && c->number == rows && c->op->args[first].tag == KW_TAG_SCALAR) {
+    for (uint32_t i = 0; i < number_rows[which].count; i++) {
+      kw_case_give(c, first + i, scalar_i64(i == 0 ? -BEYOND_DOUBLE : BEYOND_DOUBLE));
+    }
+    return;
+  }
   for (uint32_t i = 0; i < number_rows[which].count; i++) {
     uint32_t arg = number_rows[which].first + i;
     kw_case_give(c, arg, number_value(c, c->op->args[arg].tag, values[i]));
@@ -304,7 +331,7 @@ bool kw_case_set_attrs(kw_case *c) {
   if (strcmp(op->name, "clamp") == 0) return set_clamp(c);
   const int numbers = find_numbers(op);
   if (numbers >= 0) set_numbers(c, numbers);
-  uint32_t combinations = numbers < 0 ? 0 : number_rows[numbers].rows; /* how many numbers the class ATTRS has */
+  uint32_t combinations = numbers < 0 ? 0 : number_row_count(c, numbers);
   for (uint32_t i = 0; i < op->arg_count; i++) {
     const kw_suite_arg *arg = &op->args[i];
     uint32_t count = 0;
@@ -319,8 +346,14 @@ bool kw_case_set_attrs(kw_case *c) {
                    : close                                 ? scalar_f64(close_scalars[beyond])
                                                            : scalar_i64(wide_scalars[beyond]));
     } else if (arg->tag == KW_TAG_SCALAR) { /* alpha; shifted against a required scalar */
-      count = scalar_count(c->key);
-      if (attrs) kw_case_give(c, i, pick_scalar(c, c->number + (op->args[1].tag == KW_TAG_SCALAR ? 3 : 0)));
+      const uint32_t plain = scalar_count(c->key), shift = op->args[1].tag == KW_TAG_SCALAR ? 3 : 0;
+      const bool wide = takes_wide_scalars(c) && c->number >= plain;
+      count = plain + (takes_wide_scalars(c) ? COUNT(wide_scalars) : 0);
+      if (attrs) {
+        kw_case_give(
+            c, i,
+            wide ? scalar_i64(kw_case_wide_scalar(c->number - plain + shift)) : pick_scalar(c, c->number + shift));
+      }
     } else if (strcmp(arg->name, "rounding_mode") == 0) {
       count = 3;
       set_rounding(c, i);
@@ -332,6 +365,8 @@ bool kw_case_set_attrs(kw_case *c) {
       kw_value v = {.tag = KW_TAG_BOOL};
       v.u.b = c->number % 2;
       if (attrs || !arg->has_default) kw_case_give(c, i, v);
+    } else if (arg->tag == KW_TAG_TENSOR && strcmp(arg->name, "condition") == 0) {
+      count = 4; /* bool and u8 in turn */
     }
     if (count > combinations) combinations = count;
   }

@@ -10,6 +10,10 @@
 /* The domain of an argument's values in classes that are not about values. */
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg);
 
+/* Numbers of 64 bits of which 32 bits, or what a double holds, are another one; any index. */
+int64_t kw_case_wide_scalar(uint32_t index);
+#define KW_CASE_WIDE_SCALARS 6 /* before they repeat */
+
 /* Fills the arguments that are no tensors. False when the case number asks for a combination that does not exist. */
 bool kw_case_set_attrs(kw_case *c);
 

@@ -261,6 +261,13 @@ static kw_dtype result_dtype(const kw_case *c) {
   return c->op->row.result == KW_RESULT_BOOL ? KW_BOOL : c->key;
 }
 
+/* A mask is bool; a condition may be u8 as well, and is in the last of four cases, of those about attributes in every
+ * other one. */
+static kw_dtype mask_dtype(const kw_case *c, uint32_t arg) {
+  const bool bytes = c->class == KW_CLASS_ATTRS ? c->number % 2 : c->number % 4 == 3;
+  return bytes && strcmp(c->op->args[arg].name, "condition") == 0 ? KW_U8 : KW_BOOL;
+}
+
 /* The shape that the inputs of a broadcasting case have together; self of copy_ is larger than its source. */
 static kw_shape broadcast_all(const kw_case *c, uint32_t inputs) {
   uint32_t count = copies(c->op) ? 2 : inputs < 3 ? inputs : 3;
@@ -285,7 +292,7 @@ static bool set_inputs(kw_case *c, const uint32_t *inputs, uint32_t count, const
     kw_shape mine = c->class == KW_CLASS_BROADCAST ? broadcast_input(c, i, shape) : *shape;
     if (c->op->row.shape == KW_SHAPE_LIKE && i == 0) mine = *shape;
     if (is_point(c->op, inputs[i])) mine = (kw_shape){0, {0}};
-    kw_case_set_tensor(c, inputs[i], is_mask(c->op, inputs[i]) ? KW_BOOL : c->key, &mine, layout);
+    kw_case_set_tensor(c, inputs[i], is_mask(c->op, inputs[i]) ? mask_dtype(c, inputs[i]) : c->key, &mine, layout);
     if (is_promoted(c->op, inputs[i])) c->promoted |= 1u << inputs[i];
   }
   return true;

@@ -152,6 +152,11 @@ static const double float_factors[][2] = {{0.5, 2}, {0.1, -1.5}, {0, 0.1}, {-2.7
 
 static bool set_factors(kw_case *c, uint32_t number) {
   uint32_t ints = COUNT(int_factors), floats = kw_element_is_float(c->key) ? COUNT(float_factors) : 0;
+  if (c->class == KW_CLASS_ATTRS && c->key == KW_I64 && number - ints < KW_CASE_WIDE_SCALARS) {
+    kw_case_give(c, 3, kw_arg_scalar_i64(kw_case_wide_scalar(number - ints)));
+    kw_case_give(c, 4, kw_arg_scalar_i64(kw_case_wide_scalar(number - ints + 3)));
+    return true;
+  }
   if (number >= ints + floats) return false;
   for (uint32_t i = 0; i < 2; i++) {
     kw_value factor =

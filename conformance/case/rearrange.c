@@ -319,6 +319,9 @@ static void give_fill(kw_case *c) {
     v.kind = KW_SCALAR_F64;
     v.u.f = fills[attrs ? c->number % COUNT(fills) : 5];
   }
+  if (attrs && c->key == KW_I64 && c->number >= COUNT(fills)) {
+    v = kw_arg_scalar_i64(kw_case_wide_scalar(c->number - COUNT(fills) + 2));
+  }
   if (attrs || c->number % 3 > 0) kw_case_give(c, 2, v);
 }
 

@@ -33,10 +33,10 @@ static bool pick_row(kw_case *c, scatter_row *out) {
   static const scatter_row large[] = {{{2, {257, 131}}, 1, 263}};
   static const scatter_row layout[] = {{{2, {5, 7}}, 1, 12}, {{3, {4, 3, 5}}, 1, 7}, {{2, {17, 29}}, 0, 31}};
   static const scatter_row special[] = {{{2, {53, 7}}, 0, 53}, {{2, {53, 7}}, 0, 53}, {{2, {53, 7}}, 0, 53}};
-  static const scatter_row attrs[] = {{{3, {3, 5, 7}}, 0, 9},  {{3, {3, 5, 7}}, 1, 9},  {{3, {3, 5, 7}}, 2, 9},
-                                      {{3, {3, 5, 7}}, -1, 9}, {{3, {3, 5, 7}}, -2, 9}, {{3, {3, 5, 7}}, -3, 9},
-                                      {{3, {3, 5, 7}}, 0, 1},  {{3, {3, 5, 7}}, 1, 20}, {{3, {3, 5, 7}}, 2, 2},
-                                      {{3, {3, 5, 7}}, -1, 4}, {{3, {3, 5, 7}}, -3, 40}};
+  static const scatter_row attrs[] = {{{3, {3, 5, 7}}, 0, 9},  {{3, {3, 5, 7}}, 1, 9},   {{3, {3, 5, 7}}, 2, 9},
+                                      {{3, {3, 5, 7}}, -1, 9}, {{3, {3, 5, 7}}, -2, 9},  {{3, {3, 5, 7}}, -3, 9},
+                                      {{3, {3, 5, 7}}, 0, 1},  {{3, {3, 5, 7}}, 1, 20},  {{3, {3, 5, 7}}, 2, 2},
+                                      {{3, {3, 5, 7}}, -1, 4}, {{3, {3, 5, 7}}, -3, 40}, {{3, {3, 5, 7}}, 0, 9}};
   static const scatter_row exact[] = {{{1, {5}}, 0, 300}, {{2, {19, 7}}, 0, 127}, {{2, {3, 4}}, 1, 250}};
   static const scatter_row outputs[] = {
       {{3, {5, 11, 7}}, 0, 9}, {{3, {5, 11, 7}}, 1, 9}, {{3, {5, 11, 7}}, 2, 9}, {{2, {11, 5}}, 1, 9}};
@@ -83,6 +83,10 @@ static void give_alpha(kw_case *c) {
   if (kw_element_is_float(c->key)) {
     v.kind = KW_SCALAR_F64;
     v.u.f = factor;
+  }
+  const uint32_t beyond = c->number - COUNT(factors);
+  if (c->class == KW_CLASS_ATTRS && c->key == KW_I64 && beyond < KW_CASE_WIDE_SCALARS) {
+    v.u.i = kw_case_wide_scalar(beyond);
   }
   kw_case_give(c, (uint32_t)arg, v);
 }

@@ -249,6 +249,8 @@ static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
       return r[1] % 4 ? (int64_t)(r[0] % 9) : (int64_t)(r[0] % 72) - 3;
     case KW_DOMAIN_BOOL:
       return r[0] & 1;
+    case KW_DOMAIN_MASK:
+      return r[0] & 1 ? 0 : (int64_t[]){1, 2, 128, 255}[r[1] % 4];
     case KW_DOMAIN_FACTOR:
       return (int64_t)(bits | 1);
     case KW_DOMAIN_EXACT_FACTOR:

@@ -25,6 +25,7 @@ typedef enum kw_domain {
   KW_DOMAIN_POWER,      /* [-4, 4]; integers -3 .. 8 */
   KW_DOMAIN_SMALL,      /* integers -8 .. 8 in any dtype: sums of them are exact */
   KW_DOMAIN_BOOL,       /* 0 and 1 */
+  KW_DOMAIN_MASK,       /* bool: as BOOL; u8: 0 half the time, 1, 2, 128 and 255 */
   KW_DOMAIN_FACTOR, /* +-[2^-1/8, 2^1/8): no product of 2^17 of them leaves f32; integers: odd, so that none is lost */
   KW_DOMAIN_EXACT_FACTOR, /* +-1/2, +-1, +-2; integers +-1, +-3: products are exact */
   KW_DOMAIN_SIXTEENTH,    /* odd multiples of 1/16, +-[1/16, 23/16]; integers as UNIT */

@@ -131,7 +131,8 @@
   X(launch, shapes_anew)     \
   X(launch, choice_is_pure)  \
   X(launch, in_place)        \
-  X(launch, later_values)
+  X(launch, later_values)    \
+  X(launch, long_lists)
 
 #define KW_EVENT_TESTS(X)         \
   X(event, fresh_is_completed)    \
@@ -311,6 +312,7 @@
   X(soak, streams)                 \
   X(soak, threads)                 \
   X(soak, opens)                   \
+  X(soak, opens_of_others)         \
   X(soak, plans)                   \
   X(soak, allocations)             \
   X(soak, host_memory)             \
@@ -326,7 +328,11 @@
   X(soak, ranges)                  \
   X(soak, energy)                  \
   X(soak, activity)                \
-  X(soak, refused_allocations)
+  X(soak, refused_allocations)     \
+  X(soak, lists)                   \
+  X(soak, late_errors)             \
+  X(soak, readings)                \
+  X(soak, starts)
 
 #define KW_SCALE_TESTS(X)            \
   X(scale, copies)                   \

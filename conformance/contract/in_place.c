@@ -1,8 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Suite launch: the result of a pointwise op may be exactly one of its arguments.
+ * Suite launch: the result of a pointwise op may be exactly one of its arguments, whatever the numbers beside them.
  */
 #include "call.h"
+
+/* What an attribute with a default is given in its place; a text that the op does not take it refuses. */
+static kw_value other_than_default(const kw_arg_info *info, kw_dtype dtype, const char *text) {
+  switch (info->tag) {
+    case KW_TAG_SCALAR:
+      return dtype == KW_BOOL ? kw_arg_scalar_bool(false) : kw_arg_scalar_i64(3);
+    case KW_TAG_FLOAT:
+      return kw_arg_float(3);
+    case KW_TAG_BOOL:
+      return kw_arg_bool(!info->default_value.u.b);
+    case KW_TAG_STRING:
+      return kw_arg_string(text);
+    default:
+      return info->default_value;
+  }
+}
+
+/* Gives the call attributes that are not the defaults. False when it has none, or is refused with them. */
+static bool change_attributes(kw_test_call *call, const char *text) {
+  const kw_test_call before = *call;
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
+  bool changed = false, has_text = false;
+  for (uint32_t i = 0; i < call->info.arg_count; i++) {
+    const kw_arg_info *info = &call->args[i].info;
+    const bool may_be_left_out = info->flags & (KW_ARG_HAS_DEFAULT | KW_ARG_OPTIONAL);
+    const bool given = info->tag == KW_TAG_SCALAR || info->tag == KW_TAG_FLOAT || info->tag == KW_TAG_BOOL ||
+                       (info->tag == KW_TAG_STRING && text);
+    if (!may_be_left_out || !given) continue;
+    call->args[i].value = other_than_default(info, call->dtype, text);
+    call->given = i + 1 > call->given ? i + 1 : call->given;
+    changed = true;
+    has_text |= info->tag == KW_TAG_STRING;
+  }
+  if (changed && (!text || has_text) && kw_test_call_run(call, NULL, outs) == KW_OK) {
+    kw_tensor_release(outs[0]);
+    return true;
+  }
+  kw_error_clear();
+  memcpy(call->args, before.args, sizeof call->args);
+  call->given = before.given;
+  return false;
+}
 
 /* The call once more with argument `index` as its result, which then holds what the other result holds. */
 static void compare_in_place(const kw_test_call *call, uint32_t index, const unsigned char *want, size_t size) {
@@ -22,31 +64,42 @@ static void compare_in_place(const kw_test_call *call, uint32_t index, const uns
   kw_test_call_free(&copy);
 }
 
-/* How many arguments were tried as the result. None of an op that draws random numbers. */
-static uint32_t in_place(const kw_op *op, kw_dtype dtype) {
-  kw_test_call call;
-  if (!kw_test_call_make(op, dtype, 1001, &call)) return 0;
-  if (kw_test_call_random(&call)) {
-    kw_test_call_free(&call);
-    return 0;
-  }
+/* Each argument as the result; how many were tried. */
+static uint32_t compare_all(const kw_test_call *call) {
   kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   unsigned char *want = NULL;
   size_t size = 0;
   uint32_t compared = 0;
-  KW_CHECK_OK(kw_test_call_run(&call, NULL, outs));
-  KW_CHECK_OK(kw_test_call_results(&call, outs, &want, &size));
+  KW_CHECK_OK(kw_test_call_run(call, NULL, outs));
+  KW_CHECK_OK(kw_test_call_results(call, outs, &want, &size));
   const kw_tensor_ref *out = kw_tensor_describe(outs[0]);
-  for (uint32_t i = 0; i < call.given; i++) {
-    if (call.args[i].info.tag != KW_TAG_TENSOR || !call.args[i].tensors[0]) continue;
-    const kw_tensor_ref *in = kw_tensor_describe(call.args[i].tensors[0]);
+  for (uint32_t i = 0; i < call->given; i++) {
+    if (call->args[i].info.tag != KW_TAG_TENSOR || !call->args[i].tensors[0]) continue;
+    const kw_tensor_ref *in = kw_tensor_describe(call->args[i].tensors[0]);
     if (in->dtype != out->dtype || in->rank != out->rank || out->numel == 0) continue;
     if (memcmp(in->shape, out->shape, out->rank * sizeof *out->shape) != 0) continue;
-    compare_in_place(&call, i, want, size);
+    compare_in_place(call, i, want, size);
     compared++;
   }
   free(want);
   kw_tensor_release(outs[0]);
+  return compared;
+}
+
+/* How many arguments were tried as the result: with the attributes that the op has by itself, and with others. None of
+ * an op that draws random numbers. */
+static uint32_t in_place(const kw_op *op, kw_dtype dtype) {
+  static const char *const texts[] = {NULL, "tanh", "floor", "trunc"}; /* of all pointwise ops */
+  kw_test_call call;
+  if (kw_op_support(op, kw_contract.device, dtype) != KW_SUPPORT_KERNEL) return 0;
+  if (!kw_test_call_make(op, dtype, 1001, &call)) return 0;
+  uint32_t compared = 0;
+  if (!kw_test_call_random(&call)) {
+    compared += compare_all(&call);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+      if (change_attributes(&call, texts[i])) compared += compare_all(&call);
+    }
+  }
   kw_test_call_free(&call);
   return compared;
 }
@@ -60,7 +113,7 @@ void kw_contract_launch_in_place(void **state) {
     kw_op_info info = {.struct_size = sizeof info};
     KW_CHECK_OK(kw_op_get_info(op, &info));
     if (!info.pointwise || !kw_test_op_repeats(op)) continue;
-    for (int kind = 0; kind < KW_TEST_KINDS; kind++) compared += in_place(op, kw_test_kinds[kind]);
+    for (kw_dtype dtype = 0; dtype < KW_KEY_DTYPE_COUNT; dtype++) compared += in_place(op, dtype);
   }
   if (compared == 0) kw_test_skip("the device has no pointwise op");
 }

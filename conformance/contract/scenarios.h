@@ -62,6 +62,9 @@
   X(fault_lose)               \
   X(fault_hold)               \
   X(soak_activity)            \
+  X(soak_late_errors)         \
+  X(soak_readings)            \
+  X(soak_starts)              \
   X(scale_fill)
 
 #define KW_DECLARE_SCENARIO(name) int kw_child_##name(void);

@@ -119,6 +119,7 @@ static kw_status launch(const kw_call *call) {
   if (!defect.tells_at_end) tell_untold();
   if (late != KW_OK) {
     failed = true;
+    if (defect.late_keeps) kw_mutant_lose_memory(4096);
     lost = lost || late == KW_ERR_DEVICE_LOST;
     if (!defect.tells_at_end) status = tell(token, call->call_id, late);
     if (defect.tells_at_end || defect.tells_twice) {

@@ -22,6 +22,7 @@ typedef struct kw_mutant_faults {
   bool tells_twice;       /* what failed is told once more with the next launch */
   bool tells_at_end;      /* what failed is told when its stream is destroyed, not before */
   bool closes_not;        /* after a late error the device says that it is busy when it is to be closed */
+  bool late_keeps;        /* it leaves 4 KiB behind */
   bool streams_stay;      /* the streams of a lost device are not destroyed */
   bool opens_lost;        /* a device that was lost is lost again as soon as it is opened and used */
   /* An allocation that fails: */

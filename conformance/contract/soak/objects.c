@@ -109,13 +109,47 @@ static void run_opens(void *user, uint64_t first, uint64_t count) {
   }
 }
 
-/* The device, opened and closed again and again. */
-void kw_contract_soak_opens(void **state) {
-  (void)state;
+static void soak_opens(void) {
   const kw_soak_work work = {.objects = "opens of the device",
                              .count = kw_soak_count(10, 50, 12500),
                              .block = FEW,
                              .least = 1024, /* a driver's context is large, and drivers of others' lose some bytes */
                              .run = run_opens};
   kw_soak_run(&work);
+}
+
+/* The device, opened and closed again and again. */
+void kw_contract_soak_opens(void **state) {
+  (void)state;
+  soak_opens();
+}
+
+/* The same of the plugin's other devices, this one being open. */
+void kw_contract_soak_opens_of_others(void **state) {
+  (void)state;
+  enum { MOST = 2 };
+  kw_device *const own = kw_contract.device;
+  const char *const own_name = kw_contract.device_name;
+  const uint32_t plugin = kw_test_entry().plugin;
+  uint32_t count = 0, others = 0;
+  KW_CHECK_OK(kw_device_count(&count));
+  for (uint32_t i = 0; i < count && others < MOST; i++) {
+    kw_device_entry entry = {.struct_size = sizeof entry};
+    kw_device *device = NULL;
+    KW_CHECK_OK(kw_device_get_entry(i, &entry));
+    if (entry.plugin != plugin) continue;
+    KW_CHECK_OK(kw_device_open(entry.name, &device));
+    if (device == own) {
+      KW_CHECK_OK(kw_device_close(device));
+      continue;
+    }
+    kw_contract.device = device; /* what the device holds is asked of this one */
+    kw_contract.device_name = entry.name;
+    soak_opens();
+    KW_CHECK_OK(kw_device_close(kw_contract.device));
+    kw_contract.device = own;
+    kw_contract.device_name = own_name;
+    others++;
+  }
+  if (others == 0) kw_test_skip("the plugin has one device");
 }

@@ -75,6 +75,7 @@ static int64_t kib_in(const char *path, const char *key) {
   return kib < 0 ? -1 : kib * 1024;
 }
 
+/* -1 where there is no device, too: in a process that has a plugin as its guest. */
 static int64_t device_used(void) {
   uint64_t unused = 0, total = 0;
   return kw_memory_get_usage(kw_contract.device, &unused, &total) == KW_OK ? (int64_t)(total - unused) : -1;
@@ -105,8 +106,10 @@ static void let_threads_end(int64_t before) {
 }
 
 void kw_resources_take(const kw_resources *before, kw_resources *out) {
-  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
-  KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+  if (kw_contract.device) {
+    KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
+    KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+  }
   for (int r = 0; r < KW_RESOURCE_COUNT; r++) out->held[r] = -1;
   if (before) let_threads_end(before->held[KW_RESOURCE_THREADS]);
   if (MEMORY_TELLS) take_memory(out);

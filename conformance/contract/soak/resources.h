@@ -26,8 +26,8 @@ typedef struct kw_resources {
   int64_t held[KW_RESOURCE_COUNT];
 } kw_resources;
 
-/* Once the device has done all that it was given and gave back what the library caches. Where more threads run than
- * `before` (may be NULL) had, it waits for those that are about to end. */
+/* Once the device, where there is one, has done all that it was given and gave back what the library caches. Where more
+ * threads run than `before` (may be NULL) had, it waits for those that are about to end. */
 void kw_resources_take(const kw_resources *before, kw_resources *out);
 
 /* Bytes of the heap alone. */
