@@ -149,7 +149,8 @@
   X(event, elapsed)               \
   X(event, hand_over)             \
   X(event, other_device)          \
-  X(event, synchronize_within)
+  X(event, synchronize_within)    \
+  X(event, many_waits)
 
 #define KW_SLOTS_TESTS(X)          \
   X(slots, destroy_with_work)      \
@@ -167,7 +168,9 @@
   X(slots, refused_give_nothing)   \
   X(slots, prepared_apart)         \
   X(slots, threads_share_stream)   \
-  X(slots, graphs_in_flight)
+  X(slots, graphs_in_flight)       \
+  X(slots, large_limits)           \
+  X(slots, wait_outlasts_others)
 
 #define KW_COPY_TESTS(X)         \
   X(copy, small_sizes)           \

@@ -2,6 +2,7 @@
  *
  * Suite event: markers in streams. Tests that gate a stream need a plugin's own events: core's stand-in waits instead.
  */
+#include "base/clock.h"
 #include "contract_helpers.h"
 
 enum { SIZE = 10000, GATED = KW_NATIVE_CALL_HOST | KW_NATIVE_EVENTS };
@@ -98,6 +99,16 @@ void kw_contract_event_synchronize_within(void **state) {
   KW_CHECK_OK(kw_event_record(event, stream));
   for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
     KW_CHECK_STATUS(kw_event_synchronize_for(event, limits[i]), KW_ERR_TIMEOUT);
+  }
+  enum { LASTING = 20 };
+  for (int i = 0; i < LASTING; i++) { /* a busy machine takes longer now and then; never less */
+    const uint64_t limit = i == 0 ? 20000000 : 900000;
+    const double begun = kw_clock_seconds();
+    KW_CHECK_STATUS(kw_event_synchronize_for(event, limit), KW_ERR_TIMEOUT);
+    const double waited = kw_clock_seconds() - begun; /* half of it: clocks may differ, and be coarse */
+    KW_CHECK(waited > 0.5e-9 * (double)limit,
+             "a wait with a limit of %llu us for an event that is held up took less than half of that",
+             (unsigned long long)limit / 1000);
   }
   kw_gate_open(gate);
   KW_CHECK_OK(kw_event_synchronize_for(event, KW_WAIT_FOREVER));
@@ -267,6 +278,31 @@ void kw_contract_event_destroy_while_pending(void **state) {
   self.event = NULL;
   handover_end(&self, "data behind an event that was destroyed while it was pending");
   kw_test_usable("a round trip after a pending event was destroyed");
+}
+
+/* A stream waits for every event that it is told of, however many of them are ahead: here for all but the last on one
+ * stream that is held, and for the last on another. */
+void kw_contract_event_many_waits(void **state) {
+  (void)state;
+  kw_test_need(GATED);
+  enum { WAITS = 40 };
+  handover self = handover_begin(4);
+  kw_stream *first = kw_test_stream();
+  kw_event *events[WAITS - 1];
+  kw_gate *gate = kw_gate_close(first);
+  for (int i = 0; i < WAITS - 1; i++) {
+    events[i] = kw_test_event();
+    KW_CHECK_OK(kw_event_record(events[i], first));
+    KW_CHECK_OK(kw_stream_wait_event(self.consumer, events[i]));
+  }
+  KW_CHECK_OK(kw_event_record(self.event, self.producer));
+  KW_CHECK_OK(kw_stream_wait_event(self.consumer, self.event));
+  handover_consume(&self);
+  kw_gate_open(gate);
+  KW_CHECK_OK(kw_stream_synchronize(first));
+  handover_end(&self, "data behind the last of 40 events that a stream waits for");
+  for (int i = 0; i < WAITS - 1; i++) KW_CHECK_OK(kw_event_destroy(events[i]));
+  KW_CHECK_OK(kw_stream_destroy(first));
 }
 
 /* Order carries over a chain: each stream waits for the one before it. */

@@ -37,6 +37,8 @@
   X(slots_prepared)           \
   X(slots_threads)            \
   X(slots_graphs)             \
+  X(slots_limits)             \
+  X(slots_wakes)              \
   X(two_hosts)                \
   X(later_values)             \
   X(options)                  \
