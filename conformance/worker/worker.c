@@ -32,13 +32,33 @@ static uint64_t unsteady(const kw_worker *w, const kw_op *op) {
   return dtypes;
 }
 
+/* Whether the device computes on this dtype. Sums of integers are computed in i64 unless their argument `dtype` says
+ * otherwise, and a device that has them in i64 alone claims no other. */
+static kw_support support_of(const kw_worker *w, const kw_suite_op *suite_op, const kw_op *op, kw_dtype key) {
+  const int dtype = kw_suite_op_find_arg(suite_op, "dtype");
+  if (suite_op->row.result != KW_RESULT_SUM || dtype < 0) return kw_op_support(op, w->device, key);
+  static const int64_t shape[1] = {4};
+  const kw_tensor_ref tensor = kw_meta(key, 1, shape);
+  kw_value args[KW_MAX_ARGS] = {kw_arg_meta(&tensor)};
+  for (uint32_t i = 1; i < suite_op->arg_count; i++) {
+    kw_arg_info arg = {.struct_size = sizeof arg};
+    if (kw_op_get_arg(op, i, &arg) != KW_OK) return KW_SUPPORT_NONE;
+    args[i] = arg.tag == KW_TAG_INT && !(arg.flags & KW_ARG_HAS_DEFAULT) ? kw_arg_int(0) : arg.default_value;
+  }
+  args[dtype] = kw_arg_dtype(key);
+  kw_call_support call = {.struct_size = sizeof call};
+  kw_status status = kw_op_can_run(op, w->device, args, suite_op->arg_count, &call);
+  if (status != KW_OK) kw_error_clear();
+  return status == KW_OK ? call.support : KW_SUPPORT_NONE;
+}
+
 static void add_op(kw_worker *w, const kw_suite_op *suite_op, const kw_op *op) {
   kw_op_facts *facts = &w->facts.ops[w->facts.op_count++];
   facts->op = *suite_op;
   uint64_t keys = kw_suite_op_keys(suite_op);
   for (kw_dtype d = 0; d < KW_KEY_DTYPE_COUNT; d++) {
     if (!(keys & KW_DTYPE_BIT(d))) continue;
-    kw_support support = kw_op_support(op, w->device, d);
+    kw_support support = support_of(w, suite_op, op, d);
     if (support == KW_SUPPORT_KERNEL) facts->kernels |= KW_DTYPE_BIT(d);
     if (support == KW_SUPPORT_DECOMPOSED) facts->decomposed |= KW_DTYPE_BIT(d);
   }
