@@ -20,7 +20,11 @@ typedef struct product {
 
 static const int64_t prime[][3] = {{7, 5, 3},    {17, 31, 13}, {64, 64, 64}, {65, 33, 129}, {1, 257, 129},
                                    {3, 4099, 5}, {127, 1, 31}, {16, 16, 16}, {48, 80, 32}}; /* n, k, m */
-static const int64_t whole_tiles[] = {32, 64, 48}; /* multiples of 16: matrix units and vector loads take them whole */
+static const int64_t placed[][3] = {{19, 23, 29},
+                                    {32, 64, 48}, /* multiples of 16: matrix units and vector loads take them whole */
+                                    {19, 23, 1},
+                                    {1, 23, 29},
+                                    {19, 1, 29}}; /* vectors, for which there are kernels of their own */
 static const int64_t empty[][3] = {{0, 5, 3}, {4, 0, 3}, {4, 5, 0}};
 static const int64_t exact[][3] = {{7, 31, 5}, {33, 65, 17}, {5, 513, 3}};
 
@@ -57,11 +61,11 @@ static bool pick_product(kw_case *c, product *p) {
         set_size(p, (int64_t[]){4, 3, 5});
       }
       break;
-    case KW_CLASS_TRANSPOSED: /* each layout in two sizes */
-      if (n % 2 == 1) set_size(p, whole_tiles);
-      n /= 2;
-      /* fallthrough */
+    case KW_CLASS_TRANSPOSED: /* each layout in each of these sizes */
     case KW_CLASS_SLICED:
+      set_size(p, placed[n % COUNT(placed)]);
+      n /= COUNT(placed);
+      /* fallthrough */
     case KW_CLASS_STRIDE0:
       for (uint32_t i = 0; i < 2; i++) {
         if (!kw_case_pick_layout(c->class, n, i, 2, &p->layouts[i])) return false;

@@ -32,8 +32,10 @@ static const reduce_row prime_rows[] = {
     {{2, {1021, 3}}, 1, {0}}, {{3, {3, 5, 7}}, 0, {0}},    {{5, {2, 1, 3, 2, 5}}, 1, {3}}};
 static const reduce_row large_rows[] = {
     {{1, {65537}}, 0, {0}}, {{2, {257, 263}}, 1, {1}}, {{2, {257, 263}}, 1, {0}}, {{2, {65537, 2}}, 1, {1}}};
-static const reduce_row layout_rows[] = {
-    {{2, {6, 5}}, 1, {1}}, {{3, {4, 3, 5}}, 1, {1}}, {{2, {67, 129}}, 1, {0}}, {{2, {17, 31}}, 0, {0}}};
+static const reduce_row layout_rows[] = {{{2, {6, 5}}, 1, {1}},       {{3, {4, 3, 5}}, 1, {1}},
+                                         {{2, {67, 129}}, 1, {0}},    {{2, {17, 31}}, 0, {0}},
+                                         {{3, {4, 3, 5}}, 0, {0}},    {{3, {4, 3, 5}}, 1, {-3}},
+                                         {{4, {2, 3, 4, 5}}, 1, {-2}}}; /* each in every layout of the class */
 /* Two-powers of terms, so that a mean is as exact as its sum. */
 static const reduce_row exact_mean_rows[] = {{{1, {256}}, 0, {0}}, {{2, {19, 128}}, 1, {1}}, {{2, {64, 19}}, 1, {0}}};
 static const reduce_row exact_rows[] = {{{1, {251}}, 0, {0}}, {{2, {19, 127}}, 1, {1}}, {{2, {127, 19}}, 1, {0}}};
@@ -258,7 +260,7 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   kw_result_rule rule = c->op->row.result;
   kw_dtype input = c->key;
   kw_layout layout = KW_LAYOUT_DENSE;
-  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  if (!kw_case_pick_layout(c->class, c->number / COUNT(layout_rows), 0, 1, &layout)) return false;
   if ((rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN) && !set_sum_dtype(c, &input)) return false;
   if (rule == KW_RESULT_FLOAT && c->class == KW_CLASS_MIXED && !set_integer_dtype(c, &input)) return false;
   kw_case_set_tensor(c, 0, input, &row->shape, layout);
