@@ -170,7 +170,10 @@
   X(slots, threads_share_stream)   \
   X(slots, graphs_in_flight)       \
   X(slots, large_limits)           \
-  X(slots, wait_outlasts_others)
+  X(slots, wait_outlasts_others)   \
+  X(slots, large_fills)            \
+  X(slots, many_fills)             \
+  X(slots, peer_copies_in_order)
 
 #define KW_COPY_TESTS(X)         \
   X(copy, small_sizes)           \

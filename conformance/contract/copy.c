@@ -350,8 +350,38 @@ static void there_and_back(kw_device *other, const char *name) {
   }
 }
 
+/* A tensor larger than what a bus or a driver moves at once, there and back. */
+static void large_there_and_back(kw_device *other, size_t size, const char *name) {
+  char what[160];
+  snprintf(what, sizeof what, "a tensor of %zu bytes copied to %s and back", size, name);
+  kw_tensor *tensor = kw_test_bytes(size, size), *there = NULL, *back = NULL;
+  KW_CHECK_OK(kw_tensor_to(tensor, other, &there));
+  KW_CHECK_OK(kw_tensor_to(there, kw_contract.device, &back));
+  kw_test_expect_bytes(there, size, what);
+  kw_test_expect_bytes(back, size, what);
+  kw_tensor_release(tensor);
+  kw_tensor_release(there);
+  kw_tensor_release(back);
+}
+
+/* Of one plugin, which copies by itself; between plugins the host does. */
+static void all_large_there_and_back(kw_device *other, const char *name) {
+  enum { SIZES = 4 };
+  static const size_t sizes[SIZES] = {(1 << 20) + 67, (4 << 20) + 67, (16 << 20) + 67, (64 << 20) + 67};
+  static const kw_effort efforts[SIZES] = {KW_EFFORT_QUICK, KW_EFFORT_NORMAL, KW_EFFORT_NORMAL, KW_EFFORT_THOROUGH};
+  kw_device_info here = {.struct_size = sizeof here}, there = {.struct_size = sizeof there};
+  KW_CHECK_OK(kw_device_get_info(kw_contract.device, &here));
+  KW_CHECK_OK(kw_device_get_info(other, &there));
+  for (int i = 0; i < SIZES; i++) {
+    const bool fits = (!here.total_memory || 4 * sizes[i] < here.total_memory) &&
+                      (!there.total_memory || 4 * sizes[i] < there.total_memory);
+    if (fits && kw_contract.effort >= efforts[i]) large_there_and_back(other, sizes[i], name);
+  }
+}
+
 void kw_contract_copy_other_device(void **state) {
   (void)state;
+  const uint32_t plugin = kw_test_entry().plugin;
   uint32_t count = 0, others = 0;
   KW_CHECK_OK(kw_device_count(&count));
   for (uint32_t i = 0; i < count; i++) {
@@ -362,6 +392,7 @@ void kw_contract_copy_other_device(void **state) {
     if (other != kw_contract.device) {
       apart(other, entry.name);
       there_and_back(other, entry.name);
+      if (entry.plugin == plugin) all_large_there_and_back(other, entry.name);
       others++;
     }
     KW_CHECK_OK(kw_device_close(other));
@@ -407,19 +438,34 @@ static kw_status hold_stream(void *ctx, uint64_t token) {
   return KW_OK;
 }
 
+/* A place in the host's memory: the plugin's own kind of it, where it has one. */
+static void *take_place(const kw_guest *g, void *device, bool pinned, size_t size) {
+  void *place = NULL;
+  if (pinned) THROUGH_OK(g->memory->alloc_host(device, size, &place));
+  if (!pinned) place = calloc(1, size);
+  KW_CHECK(place, "out of host memory");
+  memset(place, 0, size);
+  return place;
+}
+
+static void drop_place(const kw_guest *g, void *device, bool pinned, void *place) {
+  if (pinned) THROUGH_OK(g->memory->free_host(device, place));
+  if (!pinned) free(place);
+}
+
 /* Brings device memory to the host and from there to other device memory, on one stream that is held until all is
  * enqueued, or, where the plugin cannot, has much to do before; and gives to `out` what arrived. */
-static void copy_through(const kw_guest *g, void *device, unsigned char *out, const unsigned char *bytes, size_t size) {
+static void copy_through(const kw_guest *g, void *device, bool pinned, unsigned char *out, const unsigned char *bytes,
+                         size_t size) {
   enum { AHEAD = 32 };
   const bool held = g->stream->call_host && !atomic_load(&enqueueing_waits);
-  unsigned char *between = calloc(1, size), *unused = calloc(1, size);
+  unsigned char *between = take_place(g, device, pinned, size), *unused = take_place(g, device, pinned, size);
   void *stream = NULL;
   kw_mem from = NULL, to = NULL;
   const kw_stream_info stream_info = {.struct_size = sizeof stream_info, .token = 1};
   const kw_alloc_info alloc = {.struct_size = sizeof alloc, .kind = KW_MEM_DEVICE, .size = size, .alignment = 1};
   kw_copy_info up = {.struct_size = sizeof up, .kind = KW_COPY_HOST_TO_DEVICE, .size = size};
   kw_copy_info down = {.struct_size = sizeof down, .kind = KW_COPY_DEVICE_TO_HOST, .size = size};
-  KW_CHECK(between && unused, "out of host memory");
   THROUGH_OK(g->stream->create(device, &stream_info, &stream));
   THROUGH_OK(g->memory->alloc(device, &alloc, &from));
   THROUGH_OK(g->memory->alloc(device, &alloc, &to));
@@ -439,12 +485,20 @@ static void copy_through(const kw_guest *g, void *device, unsigned char *out, co
   THROUGH_OK(g->memory->dealloc(device, from));
   THROUGH_OK(g->memory->dealloc(device, to));
   THROUGH_OK(g->stream->destroy(device, stream));
-  free(between);
-  free(unused);
+  drop_place(g, device, pinned, between);
+  drop_place(g, device, pinned, unused);
+}
+
+static void through_place(const kw_guest *g, void *device, bool pinned, unsigned char *out, const unsigned char *bytes,
+                          size_t size) {
+  memset(out, (unsigned char)~bytes[0], size);
+  copy_through(g, device, pinned, out, bytes, size);
+  kw_test_same(out, bytes, size, "what a copy took from where the copy before it put it");
 }
 
 int kw_child_copy_through_host(void) {
   enum { SIZE = 4 << 20, ROUNDS = 8 }; /* whoever reads early is late once where the calling thread was interrupted */
+  static const size_t sizes[] = {1, 4, 64, 256, 257, 4096, 65536, 65537};
   static unsigned char bytes[SIZE], out[SIZE];
   const kw_init_info init = {.struct_size = sizeof init};
   const kw_open_info open = {.struct_size = sizeof open};
@@ -457,10 +511,10 @@ int kw_child_copy_through_host(void) {
   THROUGH_OK(g.desc->init(&host, &init, &plugin));
   THROUGH_OK(g.device->open(plugin, 0, &open, &device));
   kw_test_pattern(bytes, SIZE, 1);
-  for (int i = 0; i < ROUNDS; i++) {
-    memset(out, 0, SIZE);
-    copy_through(&g, device, out, bytes, SIZE);
-    kw_test_same(out, bytes, SIZE, "what a copy took from where the copy before it put it");
+  for (int i = 0; i < ROUNDS; i++) through_place(&g, device, false, out, bytes, SIZE);
+  const bool has_pinned = g.memory->alloc_host && g.memory->free_host;
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (int pinned = 0; pinned <= has_pinned; pinned++) through_place(&g, device, pinned, out, bytes, sizes[i]);
   }
   THROUGH_OK(g.device->close(device));
   THROUGH_OK(g.desc->shutdown(plugin));

@@ -39,6 +39,9 @@
   X(slots_graphs)             \
   X(slots_limits)             \
   X(slots_wakes)              \
+  X(slots_large_fills)        \
+  X(slots_many_fills)         \
+  X(slots_peer)               \
   X(two_hosts)                \
   X(later_values)             \
   X(options)                  \

@@ -99,5 +99,7 @@ void kw_bench_await(atomic_int *flag, const char *what);
 
 /* Opens the gate when this thread, having called this, waits in a slot, or after a while. */
 void kw_bench_open_when_stuck(kw_gate *gate);
+/* The same, but opens it when the flag is set, however long that takes. */
+void kw_bench_open_when_stuck_or(kw_gate *gate, atomic_int *flag);
 
 #endif /* KEYWAY_CONTRACT_SLOTS_BENCH_H */

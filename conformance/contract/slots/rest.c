@@ -44,10 +44,10 @@ static bool others_sleep(const char *own) {
   return asleep;
 }
 
-/* Looks for a while until it is so several times in a row. */
-static bool comes_to_rest(bool (*rests)(const char *thread), const char *thread) {
+/* Looks until it is so several times in a row: for a while or, given a flag, until that is set. */
+static bool comes_to_rest(bool (*rests)(const char *thread), const char *thread, atomic_int *flag) {
   int row = 0;
-  for (int look = 0; look < LOOKS && row < IN_A_ROW; look++) {
+  for (int look = 0; row < IN_A_ROW && (flag ? !atomic_load(flag) : look < LOOKS); look++) {
     row = rests(thread) ? row + 1 : 0;
     sched_yield();
   }
@@ -57,7 +57,7 @@ static bool comes_to_rest(bool (*rests)(const char *thread), const char *thread)
 bool kw_bench_others_rest(void) {
   char own[16];
   snprintf(own, sizeof own, "%d", (int)gettid());
-  return comes_to_rest(others_sleep, own);
+  return comes_to_rest(others_sleep, own, NULL);
 }
 
 /* ---- A thread that calls ----------------------------------------------------------------------------------------- */
@@ -117,22 +117,28 @@ void kw_bench_await(atomic_int *flag, const char *what) {
 
 typedef struct opener {
   kw_gate *gate;
-  char thread[16]; /* who is to be stuck */
+  atomic_int *flag; /* NULL: it opens after a while */
+  char thread[16];  /* who is to be stuck */
 } opener;
 
 static void *opener_main(void *user) {
   opener *self = user;
-  (void)comes_to_rest(sleeps, self->thread);
+  (void)comes_to_rest(sleeps, self->thread, self->flag);
   kw_gate_let_go(self->gate);
   free(self);
   return NULL;
 }
 
-void kw_bench_open_when_stuck(kw_gate *gate) {
+void kw_bench_open_when_stuck_or(kw_gate *gate, atomic_int *flag) {
   pthread_t thread;
   opener *self = kw_test_memory(sizeof *self);
   self->gate = gate;
+  self->flag = flag;
   snprintf(self->thread, sizeof self->thread, "%d", (int)gettid());
   KW_CHECK(pthread_create(&thread, NULL, opener_main, self) == 0, "no thread");
   pthread_detach(thread);
+}
+
+void kw_bench_open_when_stuck(kw_gate *gate) {
+  kw_bench_open_when_stuck_or(gate, NULL);
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite slots: copies between two devices of a plugin, called directly. Keyway waits for the source before it calls;
+ * the order of the destination is the plugin's.
+ */
+#include "bench.h"
+
+#include "contract/hold.h"
+#include "contract/scenarios.h"
+#include "contract/soak/soak.h"
+
+enum { SIZE = 10000 };
+
+/* `to` is written on a stream that is held, and then copied to from another device, and read. */
+static void copy_behind(void *src_device, kw_mem from, const unsigned char *sent, void *stream, kw_mem to) {
+  static unsigned char before[SIZE], got[SIZE];
+  kw_copy_info info = {
+      .struct_size = sizeof info, .kind = KW_COPY_DEVICE_TO_DEVICE, .dst_mem = to, .src_mem = from, .size = SIZE};
+  memset(before, 0x5a, SIZE);
+  memset(got, 0, SIZE);
+  kw_gate *gate = kw_bench_shut(stream);
+  kw_bench_write(stream, to, before, SIZE);
+  kw_bench_open_when_stuck(gate);
+  kw_test_calls(__FILE__, __LINE__, "memory.copy_peer");
+  const kw_status status = KW_SLOT(memory, copy_peer, stream, src_device, &info);
+  if (status == KW_ERR_UNSUPPORTED) kw_test_skip("the plugin does not copy between its first two devices");
+  kw_guest_expect(status, KW_OK, "memory.copy_peer", "called directly");
+  memset(&info, 0xa5, sizeof info); /* the slot's no longer */
+  kw_bench_read(stream, to, got, SIZE);
+  kw_bench_wait(stream);
+  kw_test_same(got, sent, SIZE, "memory that its stream wrote, and then copied to from another device,");
+}
+
+int kw_child_slots_peer(void) {
+  static unsigned char sent[SIZE];
+  const kw_open_info open = {.struct_size = sizeof open};
+  void *other = NULL;
+  kw_bench_open();
+  const kw_device_api *device = kw_bench.guest.device;
+  uint32_t count = 0;
+  KW_SLOT_EXPECT(KW_OK, "device.count", device->count(kw_bench.plugin, &count));
+  if (count < 2 || !kw_bench.guest.memory->copy_peer) kw_test_skip("the plugin copies between no two devices");
+  if (device->open(kw_bench.plugin, 1, &open, &other) != KW_OK) kw_test_skip("the second device is not to be had");
+  void *stream = kw_bench_stream(1), *here = kw_bench.device;
+  kw_bench.device = other; /* of which the bench makes the source */
+  void *there = kw_bench_stream(2);
+  const kw_mem from = kw_bench_memory(SIZE);
+  kw_test_pattern(sent, SIZE, 1);
+  kw_bench_write(there, from, sent, SIZE);
+  kw_bench_wait(there);
+  kw_bench.device = here;
+  const kw_mem to = kw_bench_memory(SIZE);
+  for (uint64_t round = 0; round < kw_soak_count(1, 3, 50); round++) copy_behind(other, from, sent, stream, to);
+  kw_bench_free(to);
+  kw_bench_end_stream(stream);
+  kw_bench.device = other;
+  kw_bench_free(from);
+  kw_bench_end_stream(there);
+  KW_SLOT_EXPECT(KW_OK, "device.close", device->close(other));
+  kw_bench.device = here;
+  kw_bench_close();
+  return 0;
+}
+
+/* A copy from another device has its turn on its stream: what the stream did to the destination before has happened. */
+void kw_contract_slots_peer_copies_in_order(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_CALL_HOST);
+  kw_test_child("slots_peer");
+}
