@@ -354,6 +354,8 @@ bool kw_case_set_attrs(kw_case *c) {
             c, i,
             wide ? scalar_i64(kw_case_wide_scalar(c->number - plain + shift)) : pick_scalar(c, c->number + shift));
       }
+      const kw_value none = c->key == KW_BOOL ? scalar_bool(false) : number_value(c, KW_TAG_SCALAR, 0);
+      if (c->class == KW_CLASS_SPECIAL && c->number == 1) kw_case_give(c, i, none);
     } else if (strcmp(arg->name, "rounding_mode") == 0) {
       count = 3;
       set_rounding(c, i);

@@ -157,14 +157,62 @@ static bool set_mixed(kw_case *c, const uint32_t *inputs, uint32_t count, kw_dty
 
 /* ---- Special values ---------------------------------------------------------------------------------------------- */
 
+/* A factor that is 1 unless it is given: alpha of a sum, value of a product that is added. */
+static bool has_factor(const kw_suite_op *op) {
+  const int alpha = kw_suite_op_find_arg(op, "alpha"), value = kw_suite_op_find_arg(op, "value");
+  const int factor = alpha >= 0 ? alpha : value;
+  return factor > 0 && op->args[factor].tag == KW_TAG_SCALAR && op->args[factor].has_default;
+}
+
 /* How many forms of the op have to meet special values: one for each value of an attribute that is a string or a bool,
- * and decimals on both sides of the point. */
+ * decimals on both sides of the point, and a factor of 0, which takes no NaN away. */
 static uint32_t forms(const kw_case *c) {
+  if (c->class == KW_CLASS_SPECIAL && has_factor(c->op)) return 2;
   if (kw_suite_op_find_arg(c->op, "approximate") >= 0) return 2;
   if (kw_suite_op_find_arg(c->op, "is_result") >= 0 || kw_suite_op_find_arg(c->op, "self_is_result") >= 0) return 2;
   if (kw_suite_op_find_arg(c->op, "decimals") >= 0) return 3;
   if (kw_suite_op_find_arg(c->op, "rounding_mode") < 0) return 1;
   return kw_element_is_float(c->key) ? 3 : 2;
+}
+
+/* How many numbers lie around the ends of a range. */
+enum { EDGES = 4099 };
+
+/* Numbers around those at which a function that is no exact one leaves its dtype's range, in the arguments that decide
+ * there: those of which other classes have what the function takes easily. One case for each form, behind those of
+ * special values. */
+static bool set_edges(kw_case *c, const uint32_t *inputs, uint32_t count) {
+  bool near = false;
+  for (uint32_t i = 0; i < count; i++) {
+    kw_domain *domain = &c->tensors[inputs[i]].domain;
+    switch (*domain) {
+      case KW_DOMAIN_EXPONENT:
+      case KW_DOMAIN_NEAR:
+      case KW_DOMAIN_POSITIVE:
+      case KW_DOMAIN_ABOVE_ONE:
+      case KW_DOMAIN_UNIT:
+      case KW_DOMAIN_ANGLE:
+      case KW_DOMAIN_POWER:
+        *domain = KW_DOMAIN_EDGE;
+        near = true;
+        break;
+      case KW_DOMAIN_POWER_BASE:
+        *domain = KW_DOMAIN_EDGE_BASE;
+        break;
+      default:
+        break;
+    }
+  }
+  return near;
+}
+
+/* Whether the case is number `form` of a function that rounds near the ends of its range; of such ops the bound is a
+ * number of units, or one of their own. */
+static bool takes_edges(const kw_case *c) {
+  const kw_op_row *row = &c->op->row;
+  const bool rounds = (row->compare == KW_CMP_ULP && row->ulp > 0) || strchr(row->magnitude, '/');
+  return c->class == KW_CLASS_SPECIAL && rounds && kw_element_is_float(c->key) && c->number >= forms(c) &&
+         c->number < 2 * forms(c);
 }
 
 /* All pairs (triples) of special values, or all bit patterns. */
@@ -308,14 +356,24 @@ static void drop_optional(kw_case *c) {
   }
 }
 
+/* Attributes as number `form` of the class has them. */
+static bool set_attrs_of(kw_case *c, uint32_t form) {
+  const uint32_t number = c->number;
+  c->number = form;
+  const bool there = kw_case_set_attrs(c);
+  c->number = number;
+  return there;
+}
+
 bool kw_case_make_elementwise(kw_case *c) {
   const kw_suite_op *op = c->op;
   uint32_t inputs[KW_MAX_ARGS], count = input_tensors(op, inputs);
   kw_shape shape;
-  bool lists = c->class == KW_CLASS_SPECIAL || c->class == KW_CLASS_EXHAUSTIVE;
+  const bool edges = takes_edges(c);
+  bool lists = !edges && (c->class == KW_CLASS_SPECIAL || c->class == KW_CLASS_EXHAUSTIVE);
   c->arg_count = 1;
   if (strchr(op->row.magnitude, '/')) c->terms = 1; /* it is the bound itself */
-  if (!kw_case_set_attrs(c)) {
+  if (edges ? !set_attrs_of(c, c->number - forms(c)) : !kw_case_set_attrs(c)) {
     bool optional_tensors = c->class == KW_CLASS_ATTRS && strcmp(op->name, "clamp.Tensor") == 0 && c->number < 3;
     if (!optional_tensors) return false;
   }
@@ -324,8 +382,10 @@ bool kw_case_make_elementwise(kw_case *c) {
     if (c->number >= COUNT(broadcast_shapes) || (count < 2 && !copies(op))) return false;
     shape = broadcast_all(c, count);
   }
+  if (edges) shape = (kw_shape){1, {EDGES}};
   if (!lists) kw_case_resize(c, &shape);
   if (!set_inputs(c, inputs, count, &shape)) return false;
+  if (edges && !set_edges(c, inputs, count)) return false;
   if (c->class == KW_CLASS_ATTRS) drop_optional(c);
 
   kw_dtype dtype = result_dtype(c);
@@ -348,17 +408,14 @@ bool kw_case_make_elementwise(kw_case *c) {
 
 /* The attributes of form `form`, and the dtype of its results. */
 static bool set_form(kw_case *c, uint32_t form, kw_dtype *out_dtype) {
-  const uint32_t number = c->number;
   *out_dtype = result_dtype(c);
-  c->number = form; /* by which attributes are chosen */
-  bool there = kw_case_set_attrs(c);
+  bool there = set_attrs_of(c, form);
   if (c->op->row.result == KW_RESULT_CAST) {
     there = there && mixed_move(c, form, out_dtype);
     if (there) kw_case_give(c, (uint32_t)kw_suite_op_find_arg(c->op, "dtype"), kw_arg_dtype(*out_dtype));
   } else {
     there = there && form < forms(c);
   }
-  c->number = number;
   return there;
 }
 

@@ -28,6 +28,16 @@ static const int64_t placed[][3] = {{19, 23, 29},
 static const int64_t empty[][3] = {{0, 5, 3}, {4, 0, 3}, {4, 5, 0}};
 static const int64_t exact[][3] = {{7, 31, 5}, {33, 65, 17}, {5, 513, 3}};
 
+/* Numbers of the class SPECIAL: special values in rows of the first or the second matrix, equal values, and then a
+ * matrix of subnormal numbers only, the first or the second. */
+enum { EQUAL = 2, SUBNORMAL = 3 };
+
+static kw_domain special_domain(uint32_t number, uint32_t matrix) {
+  if (number == EQUAL) return KW_DOMAIN_FEW;
+  const uint32_t marked = number < SUBNORMAL ? number : number - SUBNORMAL;
+  return matrix != marked ? KW_DOMAIN_SMALL : number < SUBNORMAL ? KW_DOMAIN_SPECIAL_ROW : KW_DOMAIN_BELOW_NORMAL;
+}
+
 static void set_size(product *p, const int64_t size[3]) {
   p->n = size[0], p->k = size[1], p->m = size[2];
 }
@@ -77,6 +87,8 @@ static bool pick_product(kw_case *c, product *p) {
       c->exact = true;
       break;
     case KW_CLASS_SPECIAL:
+      count = kw_element_is_float(c->key) ? SUBNORMAL + 2 : SUBNORMAL;
+      break;
     case KW_CLASS_OUTPUTS:
       count = 3;
       break;
@@ -114,12 +126,10 @@ static void set_product(kw_case *c, const product *p) {
     shapes[i] = (kw_shape){2, {shapes[i].dims[1], shapes[i].dims[2]}};
   }
   kw_domain domain = c->exact ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
-  if (c->class == KW_CLASS_SPECIAL) domain = c->number == 2 ? KW_DOMAIN_FEW : KW_DOMAIN_SPECIAL_ROW;
   for (uint32_t i = 0; i < 2; i++) {
     kw_case_set_tensor(c, p->first + i, c->key, &shapes[i], p->layouts[i]);
     kw_case_tensor *tensor = &c->tensors[p->first + i];
-    bool plain = c->class == KW_CLASS_SPECIAL && c->number < 2 && i != c->number; /* special values in one of the two */
-    tensor->domain = plain ? KW_DOMAIN_SMALL : domain;
+    tensor->domain = c->class == KW_CLASS_SPECIAL ? special_domain(c->number, i) : domain;
     tensor->value_stride = (uint32_t)(p->k > 0 ? p->k : 1);
     c->promoted |= 1u << (p->first + i);
   }
@@ -171,7 +181,8 @@ static bool set_factors(kw_case *c, uint32_t number) {
 }
 
 bool kw_case_make_addmm(kw_case *c) {
-  static const uint32_t special_factors[] = {0, 2, 1}; /* the last with beta = 0: nothing of self shows */
+  /* The third with beta = 0: nothing of self shows. */
+  static const uint32_t special_factors[] = {0, 2, 1, 0, 2};
   product p = {.first = 1};
   if (!make_product(c, &p)) return false;
   kw_shape shapes[] = {{2, {p.n, p.m}}, {1, {p.m}}, {2, {p.n, 1}}, {2, {1, p.m}}, {0, {0}}, {1, {1}}, {2, {1, 1}}};
@@ -183,7 +194,11 @@ bool kw_case_make_addmm(kw_case *c) {
   set_product(c, &p);
   c->terms = (uint64_t)p.k + 2; /* two factors and self */
   c->tensors[0].domain = c->exact ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
-  if (c->class == KW_CLASS_SPECIAL) c->tensors[0].domain = c->number == 2 ? KW_DOMAIN_SPECIAL : KW_DOMAIN_SMALL;
+  if (c->class == KW_CLASS_SPECIAL) {
+    c->tensors[0].domain = c->number == EQUAL      ? KW_DOMAIN_SPECIAL
+                           : c->number < SUBNORMAL ? KW_DOMAIN_SMALL
+                                                   : KW_DOMAIN_BELOW_NORMAL;
+  }
   if (c->class == KW_CLASS_SPECIAL) return set_factors(c, special_factors[c->number]);
   if (c->class == KW_CLASS_ATTRS) return set_factors(c, c->number);
   if (c->class == KW_CLASS_EXACT) return set_factors(c, c->number * 2);

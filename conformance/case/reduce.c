@@ -86,6 +86,13 @@ static bool is_extreme(const kw_case *c) {
   return extreme && kw_element_is_float(c->key);
 }
 
+/* A sum, whose terms may all be subnormal numbers: it is one, or little more. */
+static bool adds_floats(const kw_case *c) {
+  const kw_result_rule rule = c->op->row.result;
+  return (rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN) && kw_case_domain(c, 0) != KW_DOMAIN_FACTOR &&
+         kw_element_is_float(c->key);
+}
+
 static bool special_of(const kw_case *c, special_row *out) {
   /* Sums of extremes depend on the order, and so do squares. */
   static const special_row choices[] = {{KW_DOMAIN_SPECIAL_ROW, ROW}, {KW_DOMAIN_FEW, 1}, {KW_DOMAIN_SPECIAL, 1}};
@@ -98,6 +105,10 @@ static bool special_of(const kw_case *c, special_row *out) {
   bool sums = c->op->row.compare == KW_CMP_ACCUMULATE && kw_element_is_float(c->key);
   bool exponential = strcmp(c->op->base, "logsumexp") == 0;
   uint32_t count = exponential ? COUNT(exponentials) : sums && !has_own_bound(c) ? 2 : 3;
+  if (adds_floats(c) && c->number == count) {
+    *out = (special_row){KW_DOMAIN_BELOW_NORMAL, 1};
+    return true;
+  }
   if (is_extreme(c) && c->number >= count && c->number < count + SUBNORMAL_ROWS) {
     *out = (special_row){KW_DOMAIN_SUBNORMAL, 1};
     return true;
@@ -112,7 +123,7 @@ static bool pick_special(const kw_case *c, reduce_row *out_row) {
   bool any = c->op->row.result == KW_RESULT_ANY;
   if (is_all(c)) { /* one special value, among ordinary ones where those do not decide alone */
     *out_row = (reduce_row){{1, {any ? 1 : 29}}, 0, {0}};
-    return c->number < SUM_SPECIALS + (is_extreme(c) ? SUBNORMAL_ROWS : 0);
+    return c->number < SUM_SPECIALS + (is_extreme(c) ? SUBNORMAL_ROWS : adds_floats(c) ? 1 : 0);
   }
   special_row special;
   *out_row = (reduce_row){{2, {53, any && c->number == 0 ? 1 : ROW}}, 1, {1}};
@@ -278,7 +289,8 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   if (c->class == KW_CLASS_MIXED && floats) tensor->domain = KW_DOMAIN_UNIT; /* rounded to the key dtype, then summed */
   if (c->class != KW_CLASS_SPECIAL) return true;
   special_row special = {KW_DOMAIN_SPECIAL_ONE, c->number};
-  if (is_all(c) && c->number >= SUM_SPECIALS) special = (special_row){KW_DOMAIN_SUBNORMAL, 1};
+  const kw_domain subnormal = adds_floats(c) ? KW_DOMAIN_BELOW_NORMAL : KW_DOMAIN_SUBNORMAL;
+  if (is_all(c) && c->number >= SUM_SPECIALS) special = (special_row){subnormal, 1};
   if (!is_all(c) && !special_of(c, &special)) return false;
   tensor->domain = special.domain;
   tensor->value_stride = special.stride;

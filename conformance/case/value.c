@@ -217,6 +217,8 @@ static double float_value(kw_domain domain, const uint32_t r[4]) {
     }
     case KW_DOMAIN_EXACT_FACTOR:
       return (r[1] & 1 ? -1.0 : 1.0) * ldexp(1, (int)(r[0] % 3) - 1);
+    case KW_DOMAIN_EDGE_BASE:
+      return (double[]){2, 0.5, 2.718281828459045, 0.36787944117144233, 10, 0.1}[r[0] % 6];
     case KW_DOMAIN_WEIGHT:
       return 8 * u + 0x1p-8;
     case KW_DOMAIN_PROBABILITY:
@@ -240,6 +242,9 @@ static int64_t integer_value(kw_domain domain, const uint32_t r[4]) {
     case KW_DOMAIN_SMALL:
     case KW_DOMAIN_EXPONENT:
     case KW_DOMAIN_NEAR:
+    case KW_DOMAIN_BELOW_NORMAL:
+    case KW_DOMAIN_EDGE:
+    case KW_DOMAIN_EDGE_BASE:
       return small;
     case KW_DOMAIN_POSITIVE:
     case KW_DOMAIN_ABOVE_ONE:
@@ -274,12 +279,43 @@ static double offset_value(kw_dtype dtype, const uint32_t r[4]) {
   return (room < 1e4 ? room : 1e4) + (2 * unit(r[0]) - 1);
 }
 
+#define LN2 0.69314718055994531
+#define LOG10_2 0.30102999566398120
+
+/* Where results are 2^exponent for an exponent at which a format ends, its own or that which it is computed in, and
+ * where they are nearer than that to 1: e^x, e^2x, 2^x, 10^x or e^(-x^2 / 2) times something is what elementary
+ * functions are made of. Evenly over the exponents of the distance from there, so that the last few numbers before an
+ * end are as many as those around. */
+static double edge_value(kw_dtype dtype, const uint32_t r[4]) {
+  const kw_float_format format = kw_element_format(r[3] & 1 ? dtype : kw_element_compute(dtype));
+  const int least = format.emin - format.precision, kind = (int)(r[3] >> 1 & 7);
+  const int exponents[] = {format.emax + 1, format.emax + 2, format.emin, least, format.precision};
+  const double exponent = exponents[(r[3] >> 4) % 5];
+  const double places[] = {exponent, exponent * LN2, exponent * LN2 / 2, exponent * LOG10_2,
+                           sqrt(2 * LN2 * fabs(exponent))};
+  if (kind == 0) return (r[3] & 16 ? -1.0 : 1.0) + spread(r, -format.precision, 0);
+  if (kind == 1) return spread(r, least + 1, format.emin + 3);
+  return (r[1] & 2 ? -1.0 : 1.0) * places[(r[1] >> 2) % 5] + spread(r, -12, 1);
+}
+
+/* A number of either sign whose exponent field is 0, and that is no zero. */
+static void store_below_normal(kw_dtype dtype, const uint32_t r[4], void *out) {
+  const uint64_t numbers = UINT64_C(1) << (kw_element_format(dtype).precision - 1);
+  const uint64_t sign = UINT64_C(1) << (8 * kw_element_size(dtype) - 1);
+  const uint64_t bits = (1 + ((uint64_t)r[0] << 32 | r[1]) % (numbers - 1)) | (r[2] & 1 ? sign : 0);
+  memcpy(out, &bits, kw_element_size(dtype));
+}
+
 static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], void *out) {
   if (dtype == KW_BOOL) {
     bool factor = domain == KW_DOMAIN_FACTOR || domain == KW_DOMAIN_EXACT_FACTOR; /* a false one decides all */
     *(uint8_t *)out = factor ? r[0] >> 8 & 15 ? 1 : 0 : r[0] >> 8 & 1;
   } else if (kw_element_is_float(dtype) && domain == KW_DOMAIN_SUBNORMAL) {
     store_special(dtype, subnormals[r[0] % SUBNORMALS], out);
+  } else if (kw_element_is_float(dtype) && domain == KW_DOMAIN_BELOW_NORMAL) {
+    store_below_normal(dtype, r, out);
+  } else if (kw_element_is_float(dtype) && domain == KW_DOMAIN_EDGE) {
+    kw_element_store(dtype, out, edge_value(dtype, r));
   } else if (kw_element_is_float(dtype)) {
     bool extreme = domain == KW_DOMAIN_HUGE || domain == KW_DOMAIN_TINY, offset = domain == KW_DOMAIN_OFFSET;
     kw_element_store(dtype, out,
@@ -292,22 +328,38 @@ static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], v
   }
 }
 
+/* An integer next to a halfway point between two of the target's that is as large as the dtype and the target have, so
+ * that neither f32 nor, for the largest, f64 has it: rounded to one of those first it ends on the wrong side. */
+static int64_t halfway_integer(kw_dtype target, kw_dtype dtype, const uint32_t r[4]) {
+  const kw_float_format format = kw_element_format(kw_element_is_float(target) ? target : KW_F32);
+  const int bits = 8 * (int)kw_element_size(dtype) - 2, last = format.emax < bits ? format.emax : bits;
+  const int least = format.precision + 1,
+            exponent = last <= least ? least : least + (int)(r[2] % (uint32_t)(last - least + 1));
+  if (least > bits) return integer_value(KW_DOMAIN_ANY, r);
+  const uint64_t step = UINT64_C(1) << (exponent - format.precision);
+  const uint64_t count = UINT64_C(1) << format.precision, odd = ((uint64_t)r[0] << 21 ^ r[1]) % count | 1;
+  const int64_t tie = (int64_t)((count | odd) * step) + (int64_t)(r[1] >> 8) % 3 - 1;
+  return r[3] & 1 ? -tie : tie;
+}
+
 /* A value next to a halfway point between two of the target's, off it by less than an f32 tells: rounded to f32 first
  * and then to the target it ends on the wrong side. Exact halfway points where the dtype has no room for more. */
 static double halfway(kw_dtype target, kw_dtype dtype, const uint32_t r[4]) {
   kw_float_format format = kw_element_format(kw_element_is_float(target) ? target : KW_F32);
   double significand = ldexp(1 + floor(unit(r[0]) * ldexp(1, format.precision)), 1 - format.precision);
   double tie = significand + ldexp(0.5, 1 - format.precision);
-  if (dtype == KW_F64 || dtype == KW_I64) tie += ((int)(r[1] % 3) - 1) * ldexp(1, -40);
-  return (r[3] & 1 ? -1.0 : 1.0) * ldexp(tie, dtype == KW_I64 ? 40 : (int)(r[2] % 16) - 4);
+  if (dtype == KW_F64) tie += ((int)(r[1] % 3) - 1) * ldexp(1, -40);
+  return (r[3] & 1 ? -1.0 : 1.0) * ldexp(tie, (int)(r[2] % 16) - 4);
 }
 
 static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
-  bool room = kw_element_is_float(dtype) || dtype == KW_I64;
   if (index % 3 == 0) {
     store_special(dtype, (uint32_t)(index / 3 % kw_value_special_count(dtype)), out);
-  } else if (index % 3 == 1 && room) {
+  } else if (index % 3 == 1 && kw_element_is_float(dtype)) {
     kw_element_store(dtype, out, halfway(key->target, dtype, r));
+  } else if (index % 3 == 1 && kw_element_is_integer(dtype)) {
+    const int64_t value = halfway_integer(key->target, dtype, r);
+    memcpy(out, &value, kw_element_size(dtype));
   } else {
     store_plain(KW_DOMAIN_ANY, dtype, r, out);
   }

@@ -38,6 +38,10 @@ typedef enum kw_domain {
   KW_DOMAIN_HUGE,         /* floats: as large as their squares allow, with room for a sum of those; integers as ANY */
   KW_DOMAIN_TINY,         /* floats: as small as their squares allow; integers as ANY */
   KW_DOMAIN_SUBNORMAL,    /* floats: zeros of both signs, and among them subnormal numbers; others as FEW */
+  KW_DOMAIN_BELOW_NORMAL, /* floats: subnormal numbers only; integers as SMALL */
+  KW_DOMAIN_EDGE,         /* floats: beside the numbers at which an elementary function overflows, underflows, becomes 0
+                             or saturates, beside 1 and beside 0; integers as SMALL */
+  KW_DOMAIN_EDGE_BASE,    /* floats: bases whose powers do so at those numbers, and their inverses; integers as SMALL */
   KW_DOMAIN_CONVERT,      /* for copy_ into `target`: ANY, special values, values halfway between two of the target's */
   KW_DOMAIN_SPECIAL,      /* the list of special values, element i takes (i / stride) modulo its length */
   KW_DOMAIN_SPECIAL_RAW,  /* the same with signaling NaN: for moves only, arithmetic may treat it in two ways */

@@ -278,23 +278,24 @@ static void ascending_values_ascend(void **state) {
   }
 }
 
-/* Sources for conversions tell a conversion that rounds twice, by way of f32, from one that rounds once. */
+/* Sources for conversions tell a conversion that rounds twice, by way of another float, from one that rounds once. */
 static void conversions_round_once(void **state) {
   (void)state;
   static const struct {
-    kw_dtype from, to;
-  } pairs[] = {{KW_F64, KW_F16}, {KW_F64, KW_BF16}, {KW_F64, KW_F8E5M2}, {KW_I64, KW_BF16}};
+    kw_dtype from, by, to;
+  } pairs[] = {{KW_F64, KW_F32, KW_F16},  {KW_F64, KW_F32, KW_BF16}, {KW_F64, KW_F32, KW_F8E5M2},
+               {KW_I64, KW_F32, KW_BF16}, {KW_I32, KW_F32, KW_BF16}, {KW_I64, KW_F64, KW_F32}};
   for (size_t p = 0; p < sizeof pairs / sizeof pairs[0]; p++) {
     kw_value_key key = {.seed = 9, .extent = 209, .domain = KW_DOMAIN_CONVERT, .target = pairs[p].to};
     int differ = 0;
     for (uint64_t i = 0; i < 209; i++) {
       _Alignas(8) char source[8];
       uint32_t once = 0, twice = 0;
-      float between;
+      double between;
       kw_value_make(&key, pairs[p].from, i, source);
       kw_element_convert(pairs[p].to, &once, pairs[p].from, source);
-      kw_element_convert(KW_F32, &between, pairs[p].from, source);
-      kw_element_convert(pairs[p].to, &twice, KW_F32, &between);
+      kw_element_convert(pairs[p].by, &between, pairs[p].from, source);
+      kw_element_convert(pairs[p].to, &twice, pairs[p].by, &between);
       differ += once != twice;
     }
     assert_true(differ >= 5);

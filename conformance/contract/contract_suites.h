@@ -243,6 +243,7 @@
   X(rng, known_answer)        \
   X(rng, words)               \
   X(rng, shape_and_strides)   \
+  X(rng, long_draws)          \
   X(rng, every_op)            \
   X(rng, state)               \
   X(rng, default_generator)   \

@@ -42,6 +42,14 @@ static void need_uniform(void) {
   if (!has("uniform_", KW_F32)) kw_test_skip("the device has no uniform_ in f32");
 }
 
+static bool is_random(const kw_op *op) {
+  kw_arg_info arg = {.struct_size = sizeof arg};
+  for (uint32_t i = 0; kw_op_get_arg(op, i, &arg) == KW_OK; i++) {
+    if (arg.tag == KW_TAG_GENERATOR) return true;
+  }
+  return false;
+}
+
 static kw_generator *generator_at(uint64_t seed, uint64_t offset) {
   kw_generator *generator = NULL;
   const kw_generator_state state = {sizeof state, KW_GENERATOR_PHILOX4X32_10, seed, offset};
@@ -172,6 +180,76 @@ void kw_contract_rng_shape_and_strides(void **state) {
   }
 }
 
+/* Draws into a tensor from the generator's block `offset` on, by the op with the call's other arguments. */
+static void draw_into(const kw_test_call *call, kw_tensor *into, uint64_t offset) {
+  kw_generator *generator = generator_at(17, offset);
+  kw_value values[KW_MAX_ARGS];
+  uint32_t given = call->given;
+  kw_test_call_values(call, values);
+  values[0] = kw_arg_tensor(into);
+  for (uint32_t i = 0; i < call->info.arg_count; i++) {
+    if (call->args[i].info.tag != KW_TAG_GENERATOR) continue;
+    values[i] = kw_arg_generator(generator);
+    if (given <= i) given = i + 1;
+  }
+  KW_CHECK_OK(kw_op_call(call->op, NULL, values, given, NULL, 0));
+  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
+  kw_generator_destroy(generator);
+}
+
+/* Numbers far behind the first are those that a small draw from their block gives, at places where counters of blocks,
+ * of threads or of what one launch draws may end. */
+static void check_long(const kw_test_call *call) {
+  enum { LOG2_LEAST = 14, LOG2_MOST = 22, SIDE = 8, LENGTH = (1 << LOG2_MOST) + 5 };
+  const int64_t length = LENGTH, stride = 1;
+  const size_t size =
+      kw_test_bytes_of(call->args[0].tensors[0]) / (size_t)kw_tensor_describe(call->args[0].tensors[0])->numel;
+  const uint64_t offset = (UINT64_C(1) << 32) - 77; /* the number of a block passes 32 bits on the way */
+  kw_tensor *all = NULL;
+  kw_status status = kw_tensor_create(kw_contract.device, call->dtype, 1, &length, &all);
+  if (status == KW_ERR_OUT_OF_MEMORY) kw_contract_not_tried("rng/long_draws needs %d MiB", (int)(size * LENGTH >> 20));
+  KW_CHECK_OK(status);
+  draw_into(call, all, offset);
+  for (int log2 = LOG2_LEAST; log2 <= LOG2_MOST; log2++) {
+    const int64_t first = (INT64_C(1) << log2) - SIDE, rest = length - first, count = rest < 2 * SIDE ? rest : 2 * SIDE;
+    kw_tensor *part = NULL, *alone = NULL;
+    unsigned char got[2 * SIDE * sizeof(double)], want[sizeof got];
+    char what[160];
+    KW_CHECK_OK(kw_tensor_create(kw_contract.device, call->dtype, 1, &count, &alone));
+    KW_CHECK_OK(kw_tensor_as_strided(all, 1, &count, &stride, first, &part));
+    draw_into(call, alone, offset + (uint64_t)first / 4);
+    KW_CHECK_OK(kw_tensor_read(part, got));
+    KW_CHECK_OK(kw_tensor_read(alone, want));
+    snprintf(what, sizeof what, "%s of %lld elements, from element %lld on, beside a draw from that block",
+             call->info.name, (long long)length, (long long)first);
+    kw_test_same(got, want, size * (size_t)count, what);
+    kw_tensor_release(part);
+    kw_tensor_release(alone);
+  }
+  kw_tensor_release(all);
+}
+
+/* Each op that fills a tensor at random draws block n for element 4n of a long one, too. */
+void kw_contract_rng_long_draws(void **state) {
+  (void)state;
+  int checked = 0;
+  for (uint32_t i = 0; i < kw_op_count(); i++) {
+    const kw_op *op = kw_op_at(i);
+    kw_op_info info = {.struct_size = sizeof info};
+    kw_test_call call;
+    KW_CHECK_OK(kw_op_get_info(op, &info));
+    const bool floats = kw_op_support(op, kw_contract.device, KW_F32) != KW_SUPPORT_NONE;
+    if (info.level == KW_LEVEL_VENDOR || !is_random(op)) continue;
+    if (!kw_test_call_make(op, floats ? KW_F32 : KW_I64, 4, &call)) continue;
+    if (call.in_place && call.args[0].role == KW_ROLE_DATA) {
+      check_long(&call);
+      checked++;
+    }
+    kw_test_call_free(&call);
+  }
+  if (!checked) kw_test_skip("the device has no op that fills a tensor at random");
+}
+
 /* bernoulli_ and bernoulli give 1 where u < p; where u = p they give 0. */
 void kw_contract_rng_bernoulli_threshold(void **state) {
   (void)state;
@@ -234,14 +312,6 @@ static void check_moves(const kw_test_call *call, kw_generator *generator) {
   kw_test_same(bytes[1], bytes[0], size, what);
   free(bytes[0]);
   free(bytes[1]);
-}
-
-static bool is_random(const kw_op *op) {
-  kw_arg_info arg = {.struct_size = sizeof arg};
-  for (uint32_t i = 0; kw_op_get_arg(op, i, &arg) == KW_OK; i++) {
-    if (arg.tag == KW_TAG_GENERATOR) return true;
-  }
-  return false;
 }
 
 /* Every random op in every dtype moves the offset as documented, and gives the same bits from the same state. */

@@ -51,6 +51,7 @@ kw_rule kw_rule_make(const kw_case *c, uint32_t result, uint64_t flush) {
   const kw_op_row *row = &c->op->row;
   const kw_op_bound *bound = &c->bounds[result];
   kw_dtype dtype = c->outs[result].dtype;
+  const kw_dtype compute = kw_element_compute(c->key);
   bool changes = converts(c, dtype);
   bool moved = (bound->compare == KW_CMP_BITS || bound->compare == KW_CMP_WRITTEN) && !changes;
   return (kw_rule){.compare = bound->compare,
@@ -66,8 +67,9 @@ kw_rule kw_rule_make(const kw_case *c, uint32_t result, uint64_t flush) {
                    .subnormal = row->subnormal,
                    .moved = moved,
                    .flush = !moved && (row->subnormal == KW_SPECIAL_EITHER || flush & KW_DTYPE_BIT(dtype)),
+                   .lost_below = flush & KW_DTYPE_BIT(compute) ? kw_element_pow2(kw_element_format(compute).emin) : 0,
                    .free_payload = changes,
-                   .compute = kw_element_compute(c->key)};
+                   .compute = compute};
 }
 
 /* The ops that math modes are about. */
@@ -141,6 +143,7 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_ele
     const double tiny = kw_element_pow2(compute.emin - compute.precision + 1), terms = (double)rule->terms;
     double tails = 0.5 * terms * tiny;
     if (tails + tails < terms * tiny) tails += tiny; /* half of f64's is no double: rounded up */
+    tails += 2 * terms * rule->lost_below;           /* a term, and the sum that it is added to */
     const double growth = rule->growth > 0 ? rule->growth : kw_growth(rule->terms);
     allowed = (growth * kw_element_pow2(1 - compute.precision) + rule->lost) * magnitude + tails;
   }

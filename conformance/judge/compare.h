@@ -12,7 +12,9 @@
  *   allowed  KW_CMP_ULP:        ulp * ULP_c(oracle) + abs * eps_c
  *            KW_CMP_ACCUMULATE: growth(n) * eps_c * magnitude + n * (half the smallest subnormal of c); n counts terms,
  *                               in a scan those up to the element. A magnitude past the largest finite value counts as
- *                               that, for no partial result on the way to a finite one is larger
+ *                               that, for no partial result on the way to a finite one is larger. On a device that
+ *                               declares that it flushes c, 2 n times the smallest normal number of c more: it may take
+ *                               a term for 0, and the sum that the term is added to
  *            The same of a kernel in a lower math mode (types.h), where the op adds up products of two f32 operands:
  *                               (2 d + d^2) * magnitude more, d being 2^-10 for tf32 and 2^-7 for fast. Each operand
  *                               keeps 10 or 7 bits of its mantissa, by rounding to either side, and so is off by less
@@ -55,6 +57,7 @@ typedef struct kw_rule {
   kw_special nan, inf, zero, subnormal;
   bool moved;        /* elements keep their dtype and all their bits */
   bool flush;        /* the device may replace subnormal results of this dtype by zero */
+  double lost_below; /* what a flush of c may take from each term; 0 where the device does not flush c */
   bool free_payload; /* KW_CMP_BITS: any NaN will do where the oracle has one */
   kw_dtype compute;  /* c */
   double lost;       /* 2 d + d^2; 0 in the highest math mode */

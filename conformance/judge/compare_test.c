@@ -429,6 +429,19 @@ static void complex_numbers_within_bounds(void **state) {
   assert_non_null(strstr(v.text, "element [6], real part: got nan"));
 }
 
+/* A device that flushes may take each term of a sum of subnormal numbers for 0, and no other device. */
+static void flushed_terms(void **state) {
+  (void)state;
+  const kw_case c = get_case("sum/f32/special/7");
+  const kw_rule kept = kw_rule_make(&c, 0, 0), flushed = kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F32)),
+                other = kw_rule_make(&c, 0, KW_DTYPE_BIT(KW_F64));
+  assert_true(kept.terms == 29);
+  assert_false(passes(&kept, KW_F32, 0x1p-126, 0x1.8p-124, 0));
+  assert_false(passes(&other, KW_F32, 0x1p-126, 0x1.8p-124, 0));
+  assert_true(passes(&flushed, KW_F32, 0x1p-126, 0x1.8p-124, 0));
+  assert_false(passes(&flushed, KW_F32, 0x1p-126, 0x1p-119, 0));
+}
+
 /* What the columns say of subnormals and the device's declaration together. */
 static void subnormal_column(void **state) {
   (void)state;
@@ -576,6 +589,7 @@ int main(void) {
       cmocka_unit_test(narrow_results),
       cmocka_unit_test(absolute_term),
       cmocka_unit_test(growth_and_sums),
+      cmocka_unit_test(flushed_terms),
       cmocka_unit_test(magnitudes_are_finite),
       cmocka_unit_test(scans_grow_along_their_dimension),
       cmocka_unit_test(a_lower_math_mode_loses_bits_of_operands),
