@@ -173,7 +173,8 @@
   X(slots, wait_outlasts_others)   \
   X(slots, large_fills)            \
   X(slots, many_fills)             \
-  X(slots, peer_copies_in_order)
+  X(slots, peer_copies_in_order)   \
+  X(slots, process_kept)
 
 #define KW_COPY_TESTS(X)         \
   X(copy, small_sizes)           \

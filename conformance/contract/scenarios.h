@@ -42,6 +42,7 @@
   X(slots_large_fills)        \
   X(slots_many_fills)         \
   X(slots_peer)               \
+  X(slots_kept)               \
   X(two_hosts)                \
   X(later_values)             \
   X(options)                  \

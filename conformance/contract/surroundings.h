@@ -19,6 +19,9 @@ uint64_t kw_float_control_default(void);
 /* "flush-to-zero (FTZ) is on", "rounding is not to nearest", ...: the first oddity of a control state, or NULL. */
 const char *kw_float_oddity(uint64_t control);
 
+/* A umask that hardly anybody sets, and with which files and folders are of use to their owner. */
+enum { KW_UNUSUAL_UMASK = 026 };
+
 typedef struct kw_surroundings {
   uint64_t float_control; /* of the thread, as the signal mask and the locale below */
   int raised;             /* exception flags */
