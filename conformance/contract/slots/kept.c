@@ -200,9 +200,24 @@ static bool is_known(uint32_t index) {
   return false;
 }
 
-/* Kernels that are more than a launch: so many of them, from a place on that the seed chooses. */
-static void use_kernels(void) {
-  const uint64_t most = kw_soak_count(8, 48, UINT64_MAX);
+static bool has_own_memory(const kw_kernel_desc *kernel) {
+  return kernel->prepare || kernel->workspace_size;
+}
+
+static bool describe(const kw_kernel_desc *kernel, kw_kernel_trial *trial, bare_call *call) {
+  kw_op_info info = {.struct_size = sizeof info};
+  const kw_op *op = kw_op_find(kernel->op); /* NULL: a vendor's own */
+  if (!op || kw_op_get_info(op, &info) != KW_OK || kernel->priority == KW_PRIORITY_OFF) return false;
+  const kw_dtype dtype = kw_kernel_trial_dtype(kernel, &info);
+  memset(trial, 0, sizeof *trial);
+  memset(call, 0, sizeof *call);
+  trial->kernel = kernel;
+  return dtype != KW_DTYPE_NONE && kw_kernel_trial_describe(trial, op, dtype, EDGE, 0) && make_bare(call, trial);
+}
+
+/* Kernels that prepare or want a workspace, or those that do not and choose their calls: so many of them, from a place
+ * on that the seed chooses. */
+static void use_kernels_that(bool have_own_memory, uint64_t most) {
   static kw_kernel_trial trial;
   static bare_call call;
   uint64_t first = 0, used = 0;
@@ -210,19 +225,16 @@ static void use_kernels(void) {
   for (uint32_t i = 0; i < kw_guest_kernel_count && used < most; i++) {
     const uint32_t index = (uint32_t)((first + i) % kw_guest_kernel_count);
     const kw_kernel_desc *kernel = &kw_guest_kernels[index];
-    kw_op_info info = {.struct_size = sizeof info};
-    const kw_op *op = kw_op_find(kernel->op); /* NULL: a vendor's own */
-    if (!kernel->prepare && !kernel->can_implement && !kernel->workspace_size) continue;
-    if (!op || kw_op_get_info(op, &info) != KW_OK || is_known(index)) continue;
-    const kw_dtype dtype = kw_kernel_trial_dtype(kernel, &info);
-    if (dtype == KW_DTYPE_NONE || kernel->priority == KW_PRIORITY_OFF) continue;
-    memset(&trial, 0, sizeof trial);
-    memset(&call, 0, sizeof call);
-    trial.kernel = kernel;
-    if (!kw_kernel_trial_describe(&trial, op, dtype, EDGE, 0) || !make_bare(&call, &trial)) continue;
+    if (has_own_memory(kernel) != have_own_memory || (!have_own_memory && !kernel->can_implement)) continue;
+    if (is_known(index) || !describe(kernel, &trial, &call)) continue;
     use_kernel(kernel, &call);
     used++;
   }
+}
+
+static void use_kernels(void) {
+  use_kernels_that(true, kw_soak_count(8, 32, UINT64_MAX));
+  use_kernels_that(false, kw_soak_count(8, 32, UINT64_MAX));
 }
 
 /* ---- The test ---------------------------------------------------------------------------------------------------- */
