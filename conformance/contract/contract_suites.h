@@ -340,7 +340,8 @@
   X(soak, lists)                   \
   X(soak, late_errors)             \
   X(soak, readings)                \
-  X(soak, starts)
+  X(soak, starts)                  \
+  X(soak, long_graphs)
 
 #define KW_SCALE_TESTS(X)            \
   X(scale, copies)                   \

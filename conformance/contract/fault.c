@@ -113,11 +113,27 @@ void kw_contract_fault_error_is_its_streams(void **state) {
   kw_fault_run("fault_streams");
 }
 
+/* Each stream's launch fails, before anybody waits for one of them: each wait says so. */
+static void fail_on_each(kw_soak_call *call, kw_stream *const *streams, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) {
+    order(KW_FAULT_LATE, 1);
+    KW_CHECK_OK(kw_soak_call_run(call, streams[i], i));
+  }
+  for (uint64_t i = 0; i < count; i++) {
+    const kw_status status = kw_stream_synchronize(streams[i]);
+    KW_CHECK(status == KW_ERR_INTERNAL,
+             "on each of %d streams a launch failed late before any was waited for; the wait for number %d gave %s",
+             (int)count, (int)i + 1, kw_status_name(status));
+  }
+  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
+}
+
 int kw_child_fault_streams(void) {
-  enum { STREAMS = 4 };
+  enum { STREAMS = 4, EARLIER = 300 };
   static kw_soak_call call;
   kw_child_open_device_with(KW_INIT_TEST);
   kw_soak_call_make(STREAMS, &call);
+  for (int i = 0; i < EARLIER; i++) KW_CHECK_OK(kw_stream_destroy(kw_test_stream()));
   kw_stream *streams[STREAMS] = {kw_stream_default(kw_contract.device)};
   for (int i = 1; i < STREAMS; i++) streams[i] = kw_test_stream();
   for (uint64_t fails = 0; fails < STREAMS; fails++) {
@@ -136,6 +152,7 @@ int kw_child_fault_streams(void) {
     KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
     kw_soak_call_check(&call, STREAMS, "launch", 1);
   }
+  fail_on_each(&call, streams, STREAMS);
   for (int i = 1; i < STREAMS; i++) KW_CHECK_OK(kw_stream_destroy(streams[i]));
   kw_soak_call_free(&call);
   KW_CHECK_OK(kw_device_close(kw_contract.device));

@@ -22,6 +22,7 @@ static uint64_t first_stream; /* the token of the first of all */
 static uint64_t last_call;    /* the id of the last launch */
 static bool refused;          /* an allocation, since the last launch */
 static bool failed;           /* late, since the device was opened */
+static bool told;             /* since somebody has waited */
 static struct {
   uint64_t token, call_id;
   kw_status status; /* KW_OK: nothing is to be told */
@@ -94,6 +95,9 @@ static uint64_t token_of(const void *stream) {
 
 static kw_status tell(uint64_t token, uint64_t call_id, kw_status status) {
   if (defect.late_is_swallowed) return KW_OK;
+  if (defect.tells_first_alone && told) return KW_OK;
+  told = true;
+  if (defect.cuts_token) token &= 0xff;
   if (defect.blames_first) token = first_stream;
   if (defect.blames_launch) call_id = last_call;
   if (defect.late_is_lost) status = KW_ERR_DEVICE_LOST;
@@ -162,6 +166,12 @@ static kw_status destroy(void *device, void *stream) {
   return kw_mutant_real.stream.destroy(device, stream);
 }
 
+static kw_status synchronize(void *device, void *stream, uint64_t timeout_ns) {
+  const kw_status status = kw_mutant_real.stream.synchronize(device, stream, timeout_ns);
+  told = false;
+  return status;
+}
+
 static kw_status open_device(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   if (!lost || defect.opens_lost) {
     failed = false;
@@ -188,6 +198,7 @@ void kw_mutant_fault_group(kw_mutant *mutant, kw_mutant_faults defects) {
   mutant->memory.copy = copy;
   mutant->stream.create = create;
   mutant->stream.destroy = destroy;
+  mutant->stream.synchronize = synchronize;
   mutant->device.open = open_device;
   mutant->device.close = close_device;
   mutant->op = "*";

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { MOST = 64, REPLAYS = 1 << 14 }; /* those that nobody has drained yet */
+enum { MOST = 1024, REPLAYS = 1 << 14 }; /* those that nobody has drained yet */
 
 typedef struct graph {
   kw_call *calls[MOST];

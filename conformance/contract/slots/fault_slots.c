@@ -41,10 +41,10 @@ static void expect_untold(void *stream, uint64_t token) {
   kw_bench_report report = {0};
   const kw_status status = wait_for(stream);
   const uint32_t told = kw_bench_reports(&report, 1);
-  KW_CHECK(status == KW_OK, "a wait for stream %d gave %s, and nothing has failed on it that was not told before",
-           (int)token, kw_status_name(status));
-  KW_CHECK(told == 0, "the plugin told of a failure (%s) of stream %d; nothing has failed that was not told before",
-           kw_status_name(report.status), (int)report.token);
+  KW_CHECK(status == KW_OK, "a wait for stream %llu gave %s, and nothing has failed on it that was not told before",
+           (unsigned long long)token, kw_status_name(status));
+  KW_CHECK(told == 0, "the plugin told of a failure (%s) of stream %llu; nothing has failed that was not told before",
+           kw_status_name(report.status), (unsigned long long)report.token);
 }
 
 /* This launch has failed on the stream, of which a wait has given `status`: it is told by then, by that or through the
@@ -62,8 +62,8 @@ static void expect_told(kw_status status, uint64_t token, uint64_t call_id, kw_s
   if (told == 0) return;
   KW_CHECK(means(report.status, want), "a launch that was to fail with %s was said to have failed with %s",
            kw_status_name(want), kw_status_name(report.status));
-  KW_CHECK(report.token == token, "a launch failed on stream %d, and the plugin told of stream %d", (int)token,
-           (int)report.token);
+  KW_CHECK(report.token == token, "a launch failed on stream %llu, and the plugin told of stream %llu",
+           (unsigned long long)token, (unsigned long long)report.token);
   KW_CHECK(report.call_id == call_id || report.call_id == 0 || want == KW_ERR_DEVICE_LOST,
            "launch %d failed, and the plugin blamed launch %d", (int)call_id, (int)report.call_id);
 }
@@ -72,7 +72,8 @@ int kw_child_fault_told(void) {
   enum { LAUNCHES = 4 };
   kw_bench_open();
   kw_launch *launch = draw();
-  void *streams[2] = {kw_bench_stream(1), kw_bench_stream(2)};
+  static const uint64_t tokens[2] = {301, (UINT64_C(1) << 40) + 301}; /* which differ in their upper half alone */
+  void *streams[2] = {kw_bench_stream(tokens[0]), kw_bench_stream(tokens[1])};
   kw_mem results[LAUNCHES];
   for (uint64_t fails = 0; fails < LAUNCHES; fails++) {
     for (int i = 0; i < LAUNCHES; i++) results[i] = kw_launch_result(launch);
@@ -82,8 +83,8 @@ int kw_child_fault_told(void) {
     for (int i = 0; i < 2; i++) statuses[i] = wait_for(streams[i]);
     KW_CHECK(statuses[1 - fails % 2] == KW_OK, "a launch failed on stream %d, and the wait for stream %d gave %s",
              (int)(fails % 2) + 1, (int)(1 - fails % 2) + 1, kw_status_name(statuses[1 - fails % 2]));
-    expect_told(statuses[fails % 2], fails % 2 + 1, 200 + fails, KW_ERR_INTERNAL);
-    for (uint64_t i = 0; i < 2; i++) expect_untold(streams[i], i + 1);
+    expect_told(statuses[fails % 2], tokens[fails % 2], 200 + fails, KW_ERR_INTERNAL);
+    for (uint64_t i = 0; i < 2; i++) expect_untold(streams[i], tokens[i]);
     for (uint64_t i = 0; i < LAUNCHES; i++) {
       if (i % 2 != fails % 2)
         kw_launch_expect(launch, streams[0], results[i],

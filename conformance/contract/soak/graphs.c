@@ -4,6 +4,10 @@
  */
 #include "soak.h"
 
+#include "base/worker_note.h"
+
+#include <stdio.h>
+
 enum { BLOCK = 500, LEAST = 64, GRAPHS = 20 };
 
 static kw_soak_call call;
@@ -50,6 +54,40 @@ void kw_contract_soak_graphs(void **state) {
       .objects = "graphs", .count = kw_soak_count(250, 5000, 70000), .block = BLOCK, .least = LEAST, .run = run_graphs};
   kw_soak_run(&work);
   end();
+}
+
+/* A graph of so many calls, each of which shows, launched twice. */
+static void launch_long(uint64_t calls) {
+  char object[64];
+  kw_graph *graph = NULL;
+  kw_status status = KW_OK;
+  snprintf(object, sizeof object, "of a graph of %s calls number", kw_soak_number(calls));
+  kw_test_waits("the recording of a long graph");
+  kw_soak_call_make(calls, &call);
+  stream = kw_test_stream();
+  KW_CHECK_OK(kw_graph_begin(stream));
+  for (uint64_t i = 0; i < calls && status == KW_OK; i++) {
+    status = kw_soak_call_run(&call, stream, i);
+    if (i % BLOCK == BLOCK - 1) kw_worker_note_step();
+  }
+  KW_CHECK_OK(kw_graph_end(stream, &graph));
+  KW_CHECK_STATUS(status, KW_OK);
+  for (int i = 0; i < 2; i++) {
+    kw_soak_call_clear(&call, calls);
+    KW_CHECK_OK(kw_graph_launch(graph, stream));
+    KW_CHECK_OK(kw_stream_synchronize(stream));
+    kw_soak_call_check(&call, calls, object, 0);
+  }
+  KW_CHECK_OK(kw_graph_destroy(graph));
+  end();
+}
+
+/* All calls of a graph run, however many it has. */
+void kw_contract_soak_long_graphs(void **state) {
+  (void)state;
+  launch_long(300);
+  if (kw_contract.effort >= KW_EFFORT_NORMAL) launch_long(3000);
+  if (kw_contract.effort == KW_EFFORT_THOROUGH) launch_long(30000);
 }
 
 typedef struct replay {

@@ -70,7 +70,7 @@ void kw_soak_launches(uint64_t first, uint64_t count) {
 /* Launch after launch on one stream, which is waited for now and then. */
 void kw_contract_soak_launches(void **state) {
   (void)state;
-  kw_soak_launches(0, kw_soak_count(2500, 70000, 150000));
+  kw_soak_launches(0, kw_soak_count(2500, 70000, KW_SOAK_PAST_20_BITS));
 }
 
 /* And on several streams in turn. */
@@ -156,7 +156,7 @@ void kw_soak_copies(uint64_t first, uint64_t count) {
 /* Copy after copy, in every direction. */
 void kw_contract_soak_copies(void **state) {
   (void)state;
-  kw_soak_copies(0, kw_soak_count(2500, 35000, 150000));
+  kw_soak_copies(0, kw_soak_count(2500, 35000, KW_SOAK_PAST_20_BITS));
 }
 
 /* ---- Two devices ------------------------------------------------------------------------------------------------- */

@@ -12,6 +12,8 @@
 
 /* How often something is done, by effort. */
 uint64_t kw_soak_count(uint64_t quick, uint64_t normal, uint64_t thorough);
+/* What `thorough` is where a counter of 20 bits is to run over. */
+#define KW_SOAK_PAST_20_BITS 1100000
 /* "10,000"; good for the next three calls. */
 const char *kw_soak_number(uint64_t number);
 
