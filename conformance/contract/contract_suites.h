@@ -101,7 +101,8 @@
   X(memory, map_waits)                   \
   X(memory, map_writes)                  \
   X(memory, maps_at_once)                \
-  X(memory, ends_do_not_overlap)
+  X(memory, ends_do_not_overlap)         \
+  X(memory, freed_are_not_outgrown)
 
 #define KW_STREAM_TESTS(X)            \
   X(stream, order)                    \
@@ -174,7 +175,14 @@
   X(slots, large_fills)            \
   X(slots, many_fills)             \
   X(slots, peer_copies_in_order)   \
-  X(slots, process_kept)
+  X(slots, process_kept)           \
+  X(slots, prepared_is_released)   \
+  X(slots, half_of_what_is_free)   \
+  X(slots, refused_takes_nothing)  \
+  X(slots, usage_is_its_devices)   \
+  X(slots, defaults_return)        \
+  X(slots, energy_goes_on)         \
+  X(slots, failing_is_quiet)
 
 #define KW_COPY_TESTS(X)         \
   X(copy, small_sizes)           \
@@ -341,7 +349,9 @@
   X(soak, late_errors)             \
   X(soak, readings)                \
   X(soak, starts)                  \
-  X(soak, long_graphs)
+  X(soak, long_graphs)             \
+  X(soak, live_events)             \
+  X(soak, live_allocations)
 
 #define KW_SCALE_TESTS(X)            \
   X(scale, copies)                   \

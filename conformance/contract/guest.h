@@ -28,6 +28,9 @@ kw_status kw_guest_keep_kernel(void *ctx, const kw_kernel_desc *kernel);
 extern kw_kernel_desc *kw_guest_kernels;
 extern uint32_t kw_guest_kernel_count;
 
+/* A value that no option has but one that takes any text. */
+#define KW_GUEST_STRANGE_VALUE "\x7f no such value"
+
 typedef struct kw_guest {
   kw_query_fn query;
   const kw_plugin_desc *desc;

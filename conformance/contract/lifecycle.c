@@ -66,10 +66,26 @@ static void expect_same_device(const char *name) {
   KW_CHECK_OK(kw_device_close(device));
 }
 
+/* What a stable id names is one device. */
+static void check_ids_differ(uint32_t plugin) {
+  uint32_t count = 0;
+  KW_CHECK_OK(kw_device_count(&count));
+  for (uint32_t i = 0; i < count; i++) {
+    kw_device_entry a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
+    KW_CHECK_OK(kw_device_get_entry(i, &a));
+    for (uint32_t j = 0; a.plugin == plugin && *a.info->stable_id && j < i; j++) {
+      KW_CHECK_OK(kw_device_get_entry(j, &b));
+      KW_CHECK(b.plugin != plugin || strcmp(a.info->stable_id, b.info->stable_id) != 0,
+               "%s and %s have one stable_id, %s", b.name, a.name, a.info->stable_id);
+    }
+  }
+}
+
 /* Every name of a device leads to the same device: as given, listed, qualified, by stable id. */
 void kw_contract_lifecycle_names_lead_back(void **state) {
   (void)state;
   kw_device_entry entry = kw_test_entry();
+  check_ids_differ(entry.plugin);
   expect_same_device(kw_contract.device_name);
   expect_same_device(entry.name);
   expect_same_device(entry.qualified_name);

@@ -121,6 +121,19 @@ void kw_contract_memory_map_waits(void **state) {
   free(want);
 }
 
+/* All of a larger piece, too, whose size is no multiple of anything. */
+static void write_large(int64_t size) {
+  unsigned char *fresh = kw_test_memory((size_t)size);
+  kw_tensor *tensor = kw_test_bytes((size_t)size, 1);
+  kw_test_pattern(fresh, (size_t)size, 2);
+  unsigned char *pointer = map(tensor, NULL, KW_MAP_WRITE);
+  memcpy(pointer, fresh, (size_t)size);
+  KW_CHECK_OK(kw_tensor_unmap(tensor, pointer));
+  kw_test_expect_bytes(tensor, 2, "a large piece of memory that was mapped and written, after the unmap");
+  kw_tensor_release(tensor);
+  free(fresh);
+}
+
 /* What the host has written is there for all streams, and what lies beside it stays, also what was changed while the
  * map was there. */
 void kw_contract_memory_map_writes(void **state) {
@@ -150,6 +163,8 @@ void kw_contract_memory_map_writes(void **state) {
   }
   KW_CHECK_OK(kw_stream_destroy(other));
   free(want);
+  write_large(100003);
+  write_large(1048577);
 }
 
 /* Several maps of one piece of memory at a time, each its own range: what one of them writes is in that alone; and two

@@ -259,6 +259,57 @@ void kw_contract_memory_ends_do_not_overlap(void **state) {
   KW_CHECK_OK(kw_memory_trim(kw_contract.device));
 }
 
+/* A large piece, all of which is written: with another piece's place it would overwrite what lies behind that. */
+static kw_tensor *write_all(int64_t size) {
+  kw_tensor *tensor = NULL;
+  unsigned char *bytes = kw_test_memory((size_t)size);
+  kw_status status = kw_tensor_create(kw_contract.device, KW_U8, 1, &size, &tensor);
+  if (status == KW_OK) status = kw_tensor_write(tensor, bytes);
+  free(bytes);
+  KW_CHECK(status == KW_OK || status == KW_ERR_OUT_OF_MEMORY, "a large allocation and a copy there gave %s: %s",
+           kw_status_name(status), kw_error_message());
+  return tensor;
+}
+
+/* One of which the beginning and the end are written. */
+static kw_tensor *make_ends(int64_t size, uint64_t tag, int64_t end) {
+  kw_tensor *tensor = NULL;
+  unsigned char *bytes = kw_test_memory(2 * (size_t)end);
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_U8, 1, &size, &tensor));
+  for (int64_t i = 0; i < 2; i++) kw_test_pattern(bytes + i * end, (size_t)end, 2 * tag + (uint64_t)i);
+  write_ends(tensor, size, bytes, end);
+  free(bytes);
+  return tensor;
+}
+
+/* Places of large pieces that were freed are not used for larger ones, which may be of the same power of two. */
+void kw_contract_memory_freed_are_not_outgrown(void **state) {
+  (void)state;
+  enum { COUNT = 2, SIZE = 16 << 20, END = 8191 };
+  static const int64_t freed[COUNT] = {INT64_C(17) << 20, INT64_C(33) << 20},
+                       wanted[COUNT] = {INT64_C(30) << 20, INT64_C(62) << 20};
+  kw_device_info info = {.struct_size = sizeof info};
+  KW_CHECK_OK(kw_device_get_info(kw_contract.device, &info));
+  for (uint64_t i = 0; i < COUNT; i++) {
+    kw_tensor *first = NULL, *neighbours[2];
+    if (info.total_memory && (uint64_t)wanted[i] > info.total_memory / 8) break;
+    neighbours[0] = make_ends(SIZE, 2 * i, END);
+    kw_status status = kw_tensor_create(kw_contract.device, KW_U8, 1, &freed[i], &first);
+    if (status == KW_ERR_OUT_OF_MEMORY) kw_test_skip("others use the device's memory");
+    KW_CHECK_OK(status);
+    neighbours[1] = make_ends(SIZE, 2 * i + 1, END);
+    kw_tensor_release(first);
+    KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+    kw_tensor *larger = write_all(wanted[i]);
+    for (uint64_t k = 0; k < 2; k++) {
+      expect_ends(neighbours[k], SIZE, 2 * i + k, END);
+      kw_tensor_release(neighbours[k]);
+    }
+    kw_tensor_release(larger);
+  }
+  KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+}
+
 /* Memory that was freed can be had again: in a row, more than the device has. */
 void kw_contract_memory_freed_comes_back(void **state) {
   (void)state;

@@ -43,25 +43,46 @@ static void take_back(handed *h) {
   KW_CHECK(munmap(h->options, ROOM) == 0, "memory of options cannot be unmapped");
 }
 
-/* A value that an option cannot have is refused as such; one that takes any text takes this. */
+/* Of an option that was given a strange value: refused as such, or taken, by one that takes any text. */
+static void check_strange(const kw_option_desc *option, kw_status status, const char *slot) {
+  const bool is_number = *option->value && strspn(option->value, "0123456789") == strlen(option->value);
+  KW_CHECK(status != KW_OK || !is_number,
+           "%s takes a strange value of the option %s, which is a number by itself: what an option cannot take is "
+           "KW_ERR_INVALID_ARGUMENT",
+           slot, option->key);
+  if (status == KW_OK) return;
+  KW_CHECK(status == KW_ERR_INVALID_ARGUMENT, "%s with a strange value of the option %s gave %s", slot, option->key,
+           kw_status_name(status));
+  KW_CHECK(strstr(kw_guest_seen.error, option->key),
+           "the text for a strange value of the option %s does not name it: %s", option->key, kw_guest_seen.error);
+}
+
+/* Before the plugin is started. */
+static void start_with_strange_values(const kw_guest *g, const kw_host_api *host) {
+  for (uint32_t i = 0; i < g->desc->option_count; i++) {
+    const kw_option_desc *option = g->desc->options[i];
+    if (option->place != KW_OPTION_INIT) continue;
+    const kw_option strange = {option->key, KW_GUEST_STRANGE_VALUE};
+    const kw_init_info info = {.struct_size = sizeof info, .option_count = 1, .options = &strange};
+    void *plugin = NULL;
+    kw_guest_seen.error[0] = 0;
+    const kw_status status = g->desc->init(host, &info, &plugin);
+    check_strange(option, status, "init");
+    if (status == KW_OK) KW_GUEST_OK("with an option of any text", g->desc->shutdown(plugin));
+  }
+}
+
 static void open_with_strange_values(const kw_guest *g, void *plugin) {
   for (uint32_t i = 0; i < g->desc->option_count; i++) {
     const kw_option_desc *option = g->desc->options[i];
     if (option->place != KW_OPTION_OPEN) continue;
-    const kw_option strange = {option->key, "\x7f no such value"};
+    const kw_option strange = {option->key, KW_GUEST_STRANGE_VALUE};
     const kw_open_info info = {.struct_size = sizeof info, .option_count = 1, .options = &strange};
     void *device = NULL;
+    kw_guest_seen.error[0] = 0;
     const kw_status status = g->device->open(plugin, 0, &info, &device);
-    if (status == KW_OK) {
-      KW_GUEST_OK("with an option of any text", g->device->close(device));
-      continue;
-    }
-    KW_CHECK(status == KW_ERR_INVALID_ARGUMENT, "device.open with a strange value of the option %s gave %s",
-             option->key, kw_status_name(status));
-    KW_CHECK(strstr(kw_guest_seen.error, option->key),
-             "the text for a strange value of the option %s does not name it: "
-             "%s",
-             option->key, kw_guest_seen.error);
+    check_strange(option, status, "device.open");
+    if (status == KW_OK) KW_GUEST_OK("with an option of any text", g->device->close(device));
   }
 }
 
@@ -72,6 +93,7 @@ int kw_child_options(void) {
   handed h = hand_own_values(g.desc, KW_OPTION_INIT);
   const kw_init_info init = {.struct_size = sizeof init, .option_count = h.count, .options = h.options};
   host = kw_guest_host_for(&g);
+  start_with_strange_values(&g, &host);
   KW_GUEST_OK("with all options as they are by themselves", g.desc->init(&host, &init, &plugin));
   take_back(&h);
   h = hand_own_values(g.desc, KW_OPTION_OPEN);

@@ -42,6 +42,13 @@
   X(slots_large_fills)        \
   X(slots_many_fills)         \
   X(slots_peer)               \
+  X(slots_released)           \
+  X(slots_half)               \
+  X(slots_room)               \
+  X(slots_usage)              \
+  X(slots_defaults)           \
+  X(slots_energy)             \
+  X(slots_quiet)              \
   X(slots_kept)               \
   X(two_hosts)                \
   X(later_values)             \

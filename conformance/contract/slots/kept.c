@@ -12,8 +12,15 @@
 
 #include <fenv.h>
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <sys/stat.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HEAP_TELLS false
+#else
+#define HEAP_TELLS true
+#endif
 
 enum { SIZE = 5000, EDGE = 8 };
 
@@ -235,6 +242,67 @@ static void use_kernels_that(bool have_own_memory, uint64_t most) {
 static void use_kernels(void) {
   use_kernels_that(true, kw_soak_count(8, 32, UINT64_MAX));
   use_kernels_that(false, kw_soak_count(8, 32, UINT64_MAX));
+}
+
+/* ---- Prepared and released --------------------------------------------------------------------------------------- */
+
+static int64_t heap_in_use(void) {
+  const struct mallinfo2 heap = mallinfo2();
+  return (int64_t)(heap.uordblks + heap.hblkhd);
+}
+
+static void prepare_often(const kw_kernel_desc *kernel, bare_call *b, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) {
+    kw_status status = kernel->prepare(&b->call, &b->call.prepared);
+    KW_CHECK(status == KW_OK, "prepare of %s, done %s times before, gave %s", kernel->op, kw_soak_number(i),
+             kw_status_name(status));
+    if (!kernel->release) continue;
+    status = kernel->release(kernel->user, b->call.prepared);
+    KW_CHECK(status == KW_OK, "release of %s gave %s", kernel->op, kw_status_name(status));
+  }
+}
+
+/* What is kept once, or for some time, is no growth. */
+static void expect_released(const kw_kernel_desc *kernel, bare_call *b) {
+  enum { COUNT = 200, ROUNDS = 4, LEAST = 8 };
+  bool grows = true;
+  uint64_t workspace = 0;
+  if (kernel->can_implement && kernel->can_implement(&b->call) != KW_OK) return;
+  if (kernel->workspace_size && kernel->workspace_size(&b->call, &workspace) != KW_OK) return;
+  prepare_often(kernel, b, COUNT);
+  for (int round = 0; round < ROUNDS && grows; round++) {
+    const int64_t held = heap_in_use();
+    prepare_often(kernel, b, COUNT);
+    grows = heap_in_use() - held >= COUNT * LEAST;
+  }
+  KW_CHECK(!grows, "what a kernel of %s prepares is not given back by release: the heap grows with each", kernel->op);
+}
+
+int kw_child_slots_released(void) {
+  static kw_kernel_trial trial;
+  static bare_call call;
+  const uint64_t most = kw_soak_count(4, 12, UINT64_MAX);
+  uint64_t first = 0, used = 0;
+  if (!HEAP_TELLS) kw_test_skip("sanitizers keep what is freed");
+  kw_bench_open();
+  device = kw_bench.device;
+  kw_test_pattern(&first, sizeof first, 0x6ea);
+  for (uint32_t i = 0; i < kw_guest_kernel_count && used < most; i++) {
+    const uint32_t index = (uint32_t)((first + i) % kw_guest_kernel_count);
+    const kw_kernel_desc *kernel = &kw_guest_kernels[index];
+    if (!kernel->prepare || is_known(index) || !describe(kernel, &trial, &call)) continue;
+    expect_released(kernel, &call);
+    used++;
+  }
+  if (used == 0) kw_test_skip("the plugin has no kernel with prepare whose calls this suite makes");
+  kw_bench_close();
+  return 0;
+}
+
+/* What a kernel has prepared is gone when it is released. */
+void kw_contract_slots_prepared_is_released(void **state) {
+  (void)state;
+  kw_test_child("slots_released");
 }
 
 /* ---- The test ---------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Suite slots: how much memory there is, by a plugin's own account, held against what it gives. Keyway asks for no more
+ * than a device says it has; the slots are called directly here. No page of what is allocated is touched.
+ */
+#include "base/host_memory.h"
+#include "bench.h"
+#include "contract/scenarios.h"
+
+#include <sys/mman.h>
+#include <time.h>
+
+enum { TRIES = 3, LOOKS = 5, SMALL = 1 << 16, PAGE = 4096, MOST_BLOCKS = 8 };
+
+static char taken; /* what an out-parameter points to before a call */
+
+/* Others may use the device, too: what is missing now may be there in a while. */
+static void let_others_go(void) {
+  const struct timespec wait = {.tv_nsec = 200000000};
+  nanosleep(&wait, NULL);
+}
+
+static uint64_t free_now(uint64_t *out_total) {
+  uint64_t unused = 0;
+  KW_SLOT_OK(memory, usage, &unused, out_total);
+  return unused;
+}
+
+static kw_status allocate(uint64_t size, kw_mem *out_mem) {
+  const kw_alloc_info info = {.struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = 1};
+  kw_test_calls(__FILE__, __LINE__, "memory.alloc");
+  return KW_SLOT(memory, alloc, &info, out_mem);
+}
+
+/* The most that one allocation may be, in whole pages. */
+static uint64_t most_in_one(uint64_t total) {
+  const uint64_t most = kw_bench.info.max_alloc ? kw_bench.info.max_alloc : kw_bench.info.total_memory;
+  return (most && most < total ? most : total) / PAGE * PAGE;
+}
+
+/* Whether the host itself would give so much: it may be the device's memory, too. */
+static bool host_has(uint64_t size) {
+  if (size > kw_host_memory_available() / 4) return false;
+  void *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room != MAP_FAILED) munmap(room, size);
+  return room != MAP_FAILED;
+}
+
+static void need_usage(void) {
+  if (!kw_bench.guest.memory->usage) kw_test_skip("the plugin does not tell how much memory is free");
+}
+
+/* ---- Half of what is free ---------------------------------------------------------------------------------------- */
+
+/* Whether it is refused although it is there; what cannot be tried is not. */
+static bool refuses_half(void) {
+  uint64_t total = 0, unused = free_now(&total), size = most_in_one(total);
+  const uint64_t available = kw_host_memory_available() / 8; /* half of what host_has allows: others take some, too */
+  kw_mem mem = NULL;
+  if (size > unused) size = unused;
+  size = (size / 2 < available ? size / 2 : available) / PAGE * PAGE;
+  if (size == 0 || !host_has(size)) {
+    kw_contract_not_tried("a large allocation: not tried; the host has no memory for it now");
+  }
+  const kw_status status = allocate(size, &mem);
+  if (status == KW_OK) KW_SLOT_OK(memory, dealloc, mem);
+  if (status == KW_OK) return false;
+  kw_guest_expect(status, KW_ERR_OUT_OF_MEMORY, "memory.alloc of half of what is free", "called directly");
+  return free_now(&total) >= size && host_has(size);
+}
+
+int kw_child_slots_half(void) {
+  kw_bench_open();
+  need_usage();
+  bool refused = true;
+  for (int i = 0; i < TRIES && refused; i++) {
+    if (i > 0) let_others_go();
+    refused = refuses_half();
+  }
+  KW_CHECK(!refused,
+           "memory.usage says that memory is free, and one allocation of half of it, or of half of max_alloc where "
+           "that is less, is KW_ERR_OUT_OF_MEMORY, %d times in a row; say max_alloc in device.info where one "
+           "allocation cannot be so large",
+           TRIES);
+  kw_bench_close();
+  return 0;
+}
+
+/* What is free can be had: half of it, or of max_alloc where that is less, in one allocation. */
+void kw_contract_slots_half_of_what_is_free(void **state) {
+  (void)state;
+  kw_test_child("slots_half");
+}
+
+/* ---- More than is free ------------------------------------------------------------------------------------------- */
+
+static struct {
+  kw_mem mems[MOST_BLOCKS];
+  uint32_t count;
+} blocks;
+
+/* Takes memory until less than `size` is free. False where that would take too much. */
+static bool make_scarce(uint64_t size, uint64_t *out_free) {
+  uint64_t total = 0, taken_in_all = 0;
+  while ((*out_free = free_now(&total)) >= size) {
+    uint64_t block = *out_free - size + (1 << 20);
+    if (block > size) block = size;
+    taken_in_all += block;
+    if (blocks.count == MOST_BLOCKS || !host_has(taken_in_all)) return false;
+    if (allocate(block, &blocks.mems[blocks.count]) != KW_OK) return false;
+    blocks.count++;
+  }
+  return true;
+}
+
+static void give_blocks_back(void) {
+  while (blocks.count > 0) KW_SLOT_OK(memory, dealloc, blocks.mems[--blocks.count]);
+}
+
+static bool gives_small(void) {
+  kw_mem mem = NULL;
+  if (allocate(SMALL, &mem) != KW_OK) return false;
+  KW_SLOT_OK(memory, dealloc, mem);
+  return true;
+}
+
+/* Asks for more than is free; who gives it all the same has more than it says. */
+static bool is_refused(uint64_t size) {
+  void *out = &taken;
+  const kw_status status = allocate(size, (kw_mem *)&out);
+  if (status == KW_OK) KW_SLOT_OK(memory, dealloc, out);
+  if (status == KW_OK) return false;
+  kw_guest_expect(status, KW_ERR_OUT_OF_MEMORY, "memory.alloc of more than is free", "called directly");
+  KW_CHECK(out == &taken || out == NULL,
+           "memory.alloc of more than is free, and no more than there is, was refused and gave something all the same: "
+           "on failure a slot leaves its out-parameters as they were, or NULL");
+  return true;
+}
+
+/* After a refusal, when all that was allocated is given back. */
+static void expect_room(uint64_t before, uint64_t refused) {
+  uint64_t total = 0;
+  bool small = false, told = false;
+  for (int i = 0; i < LOOKS && !(small && told); i++) {
+    if (i > 0) let_others_go();
+    small = gives_small();
+    const uint64_t now = free_now(&total);
+    told = refused < total / 2 || now + refused / 4 * 3 >= before; /* of less, others may have taken as much */
+  }
+  KW_CHECK(small,
+           "since an allocation of more than was free was refused, one of 64 KiB is refused too, though nothing is "
+           "allocated, and one went well before: what is refused takes no memory");
+  KW_CHECK(told,
+           "since an allocation of more than was free was refused, memory.usage counts its size as taken, though "
+           "nothing is allocated");
+}
+
+int kw_child_slots_room(void) {
+  kw_bench_open();
+  need_usage();
+  uint64_t total = 0, unused = 0;
+  const uint64_t before = free_now(&total), size = most_in_one(total);
+  if (size < before / 2) kw_test_skip("one allocation takes less than half of what is free");
+  if (!gives_small() || !make_scarce(size, &unused)) {
+    kw_contract_not_tried("an allocation of more than is free: not tried; the rest of the memory is not to be had");
+  }
+  bool refused = false;
+  for (int i = 0; i < TRIES; i++) refused = is_refused(size) || refused;
+  give_blocks_back();
+  if (refused) expect_room(before, size);
+  kw_guest_use_opened(&kw_bench.guest, kw_bench.device, 1, "after an allocation of more than is free");
+  kw_bench_close();
+  return 0;
+}
+
+/* An allocation that is larger than what is free, though not than what there is, takes nothing when it is refused. */
+void kw_contract_slots_refused_takes_nothing(void **state) {
+  (void)state;
+  kw_test_child("slots_room");
+}
+
+/* ---- Of two devices ---------------------------------------------------------------------------------------------- */
+
+/* By how much allocating so much on one device lessens what the other says is free. */
+static uint64_t lessens(void *from, void *seen, uint64_t size) {
+  const kw_memory_api *memory = kw_bench.guest.memory;
+  const kw_alloc_info info = {.struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = 1};
+  uint64_t before = 0, now = 0, total = 0;
+  kw_mem mem = NULL;
+  KW_SLOT_EXPECT(KW_OK, "memory.usage", memory->usage(seen, &before, &total));
+  if (memory->alloc(from, &info, &mem) != KW_OK) kw_test_skip("a device gives no 64 MiB");
+  KW_SLOT_EXPECT(KW_OK, "memory.usage", memory->usage(seen, &now, &total));
+  KW_SLOT_EXPECT(KW_OK, "memory.dealloc", memory->dealloc(from, mem));
+  return now < before ? before - now : 0;
+}
+
+int kw_child_slots_usage(void) {
+  enum { SIZE = 64 << 20 };
+  kw_bench_open();
+  need_usage();
+  const kw_open_info info = {.struct_size = sizeof info};
+  uint32_t count = 0;
+  void *second = NULL;
+  KW_SLOT_EXPECT(KW_OK, "device.count", kw_bench.guest.device->count(kw_bench.plugin, &count));
+  if (count < 2) kw_test_skip("the plugin has one device");
+  if (kw_bench.guest.device->open(kw_bench.plugin, 1, &info, &second) != KW_OK) {
+    kw_test_skip("the plugin's second device does not open");
+  }
+  int confused = 0;
+  for (int i = 0; i < TRIES; i++) {
+    confused += lessens(kw_bench.device, second, SIZE) >= SIZE / 2 && lessens(second, second, SIZE) < SIZE / 2;
+  }
+  KW_CHECK(confused < TRIES,
+           "memory.usage of the plugin's second device counts what is allocated on the first, and not what is "
+           "allocated on the second");
+  KW_SLOT_EXPECT(KW_OK, "device.close", kw_bench.guest.device->close(second));
+  kw_bench_close();
+  return 0;
+}
+
+/* Each device tells of its own memory. */
+void kw_contract_slots_usage_is_its_devices(void **state) {
+  (void)state;
+  kw_test_child("slots_usage");
+}
