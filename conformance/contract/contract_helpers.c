@@ -3,6 +3,8 @@
  * What contract tests share: failing and skipping, memory, patterns, work that keeps a stream busy.
  */
 #include "contract_helpers.h"
+
+#include "base/clock.h"
 #include "base/worker_note.h"
 #include "hold.h"
 
@@ -270,6 +272,19 @@ void kw_test_slow_flag(void *user) {
   volatile uint64_t sink = 0;
   for (uint64_t i = 0; i < 4000000; i++) sink = mix(sink + i);
   atomic_store((atomic_int *)user, 1);
+}
+
+void kw_test_limits_last(kw_status (*wait)(void *object, uint64_t limit), void *object, const char *what) {
+  enum { WAITS = 20 };
+  for (int i = 0; i < WAITS; i++) { /* a busy machine takes longer now and then; never less */
+    const uint64_t limit = i == 0 ? 20000000 : 900000;
+    const double begun = kw_clock_seconds();
+    KW_CHECK_STATUS(wait(object, limit), KW_ERR_TIMEOUT);
+    const double waited = kw_clock_seconds() - begun; /* half of it: clocks may differ, and be coarse */
+    KW_CHECK(waited > 0.5e-9 * (double)limit,
+             "a wait with a limit of %llu us for %s that is held up took less than half",
+             (unsigned long long)limit / 1000, what);
+  }
 }
 
 void kw_test_busy(kw_stream *stream) {

@@ -101,6 +101,8 @@ void kw_gate_open(kw_gate *gate);
 /* A callback for kw_stream_call_host: takes a while (a fixed amount of work), then sets the atomic_int `user` to 1. For
  * tests that something waited: who does not wait sees 0. */
 void kw_test_slow_flag(void *user);
+/* Waits for something that is held up, with limits from under a millisecond on: none of them ends long before. */
+void kw_test_limits_last(kw_status (*wait)(void *object, uint64_t limit), void *object, const char *what);
 /* Does round trips on `stream`, so that other streams get their chance to run. */
 void kw_test_busy(kw_stream *stream);
 

@@ -324,20 +324,26 @@ static void apart(kw_device *other, const char *name) {
   kw_tensor_release(there);
 }
 
+static void bytes_there_and_back(kw_device *other, size_t size, const char *name) {
+  char what[160];
+  snprintf(what, sizeof what, "a tensor of %zu bytes copied to %s and back", size, name);
+  kw_tensor *tensor = kw_test_bytes(size, size), *there = NULL, *back = NULL;
+  KW_CHECK_OK(kw_tensor_to(tensor, other, &there));
+  KW_CHECK(kw_tensor_device(there) == other, "kw_tensor_to put the tensor on another device than %s", name);
+  KW_CHECK_OK(kw_tensor_to(there, kw_contract.device, &back));
+  kw_test_expect_bytes(there, size, what);
+  kw_test_expect_bytes(back, size, what);
+  kw_tensor_release(tensor);
+  kw_tensor_release(there);
+  kw_tensor_release(back);
+}
+
 /* To every other device there is and back, contiguous and strided. */
 static void there_and_back(kw_device *other, const char *name) {
   char what[160];
   snprintf(what, sizeof what, "a tensor copied to %s and back", name);
   for (size_t size = 1; size < 200000; size = size * 5 + 2) {
-    kw_tensor *tensor = kw_test_bytes(size, size), *there = NULL, *back = NULL;
-    KW_CHECK_OK(kw_tensor_to(tensor, other, &there));
-    KW_CHECK(kw_tensor_device(there) == other, "kw_tensor_to put the tensor on another device than %s", name);
-    KW_CHECK_OK(kw_tensor_to(there, kw_contract.device, &back));
-    kw_test_expect_bytes(there, size, what);
-    kw_test_expect_bytes(back, size, what);
-    kw_tensor_release(tensor);
-    kw_tensor_release(there);
-    kw_tensor_release(back);
+    bytes_there_and_back(other, size, name);
     if (size > 1) part_of(size, other, what);
   }
   for (int kind = 0; kind < VIEWS; kind++) {
@@ -348,20 +354,6 @@ static void there_and_back(kw_device *other, const char *name) {
     kw_tensor_release(there);
     drop_view(&self);
   }
-}
-
-/* A tensor larger than what a bus or a driver moves at once, there and back. */
-static void large_there_and_back(kw_device *other, size_t size, const char *name) {
-  char what[160];
-  snprintf(what, sizeof what, "a tensor of %zu bytes copied to %s and back", size, name);
-  kw_tensor *tensor = kw_test_bytes(size, size), *there = NULL, *back = NULL;
-  KW_CHECK_OK(kw_tensor_to(tensor, other, &there));
-  KW_CHECK_OK(kw_tensor_to(there, kw_contract.device, &back));
-  kw_test_expect_bytes(there, size, what);
-  kw_test_expect_bytes(back, size, what);
-  kw_tensor_release(tensor);
-  kw_tensor_release(there);
-  kw_tensor_release(back);
 }
 
 /* Of one plugin, which copies by itself; between plugins the host does. */
@@ -375,7 +367,7 @@ static void all_large_there_and_back(kw_device *other, const char *name) {
   for (int i = 0; i < SIZES; i++) {
     const bool fits = (!here.total_memory || 4 * sizes[i] < here.total_memory) &&
                       (!there.total_memory || 4 * sizes[i] < there.total_memory);
-    if (fits && kw_contract.effort >= efforts[i]) large_there_and_back(other, sizes[i], name);
+    if (fits && kw_contract.effort >= efforts[i]) bytes_there_and_back(other, sizes[i], name);
   }
 }
 

@@ -2,7 +2,6 @@
  *
  * Suite event: markers in streams. Tests that gate a stream need a plugin's own events: core's stand-in waits instead.
  */
-#include "base/clock.h"
 #include "contract_helpers.h"
 #include "slots/bench.h"
 
@@ -86,6 +85,10 @@ void kw_contract_event_synchronize_waits(void **state) {
   free(done);
 }
 
+static kw_status wait_within(void *event, uint64_t limit) {
+  return kw_event_synchronize_for(event, limit);
+}
+
 /* A wait for an event ends at its limit with KW_ERR_TIMEOUT; the next one is as good. */
 void kw_contract_event_synchronize_within(void **state) {
   (void)state;
@@ -101,16 +104,7 @@ void kw_contract_event_synchronize_within(void **state) {
   for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
     KW_CHECK_STATUS(kw_event_synchronize_for(event, limits[i]), KW_ERR_TIMEOUT);
   }
-  enum { LASTING = 20 };
-  for (int i = 0; i < LASTING; i++) { /* a busy machine takes longer now and then; never less */
-    const uint64_t limit = i == 0 ? 20000000 : 900000;
-    const double begun = kw_clock_seconds();
-    KW_CHECK_STATUS(kw_event_synchronize_for(event, limit), KW_ERR_TIMEOUT);
-    const double waited = kw_clock_seconds() - begun; /* half of it: clocks may differ, and be coarse */
-    KW_CHECK(waited > 0.5e-9 * (double)limit,
-             "a wait with a limit of %llu us for an event that is held up took less than half of that",
-             (unsigned long long)limit / 1000);
-  }
+  kw_test_limits_last(wait_within, event, "an event");
   kw_gate_open(gate);
   KW_CHECK_OK(kw_event_synchronize_for(event, KW_WAIT_FOREVER));
   KW_CHECK(atomic_load(done), "a wait for an event returned too early, after others had ended at their limits");

@@ -3,7 +3,6 @@
  * Suite stream: order, waiting, independence, destruction in flight, callbacks. A stream is held up by a gate (see
  * contract_helpers.h), never by sleeping.
  */
-#include "base/clock.h"
 #include "contract/soak/soak.h"
 #include "tools.h"
 
@@ -104,6 +103,10 @@ void kw_contract_stream_device_synchronize_waits(void **state) {
   check_waits(true);
 }
 
+static kw_status wait_within(void *stream, uint64_t limit) {
+  return kw_stream_synchronize_for(stream, limit);
+}
+
 /* A wait ends at its limit with KW_ERR_TIMEOUT, and leaves the stream as it was: others go on, and the wait after the
  * work was let go is as good as the first. */
 void kw_contract_stream_synchronize_within(void **state) {
@@ -118,16 +121,7 @@ void kw_contract_stream_synchronize_within(void **state) {
     kw_test_busy(other);
   }
   KW_CHECK_STATUS(kw_device_synchronize_for(kw_contract.device, 1000), KW_ERR_TIMEOUT);
-  enum { LASTING = 20 };
-  for (int i = 0; i < LASTING; i++) { /* a busy machine takes longer now and then; never less */
-    const uint64_t limit = i == 0 ? 20000000 : 900000;
-    const double begun = kw_clock_seconds();
-    KW_CHECK_STATUS(kw_stream_synchronize_for(stream, limit), KW_ERR_TIMEOUT);
-    const double waited = kw_clock_seconds() - begun; /* half of it: clocks may differ, and be coarse */
-    KW_CHECK(waited > 0.5e-9 * (double)limit,
-             "a wait with a limit of %llu us for a stream that is held took less than half of that",
-             (unsigned long long)limit / 1000);
-  }
+  kw_test_limits_last(wait_within, stream, "a stream");
   KW_CHECK(!atomic_load(done), "work behind a gate ran while a wait for it ended at its limit");
   kw_gate_open(gate);
   KW_CHECK_OK(kw_stream_synchronize_for(stream, KW_WAIT_FOREVER));
