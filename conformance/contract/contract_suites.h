@@ -182,7 +182,8 @@
   X(slots, usage_is_its_devices)   \
   X(slots, defaults_return)        \
   X(slots, energy_goes_on)         \
-  X(slots, failing_is_quiet)
+  X(slots, failing_is_quiet)       \
+  X(slots, thrown_away_is_freed)
 
 #define KW_COPY_TESTS(X)         \
   X(copy, small_sizes)           \

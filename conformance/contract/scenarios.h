@@ -49,6 +49,7 @@
   X(slots_defaults)           \
   X(slots_energy)             \
   X(slots_quiet)              \
+  X(slots_thrown_away)        \
   X(slots_kept)               \
   X(two_hosts)                \
   X(later_values)             \

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 
 #define HANDLE_TAG UINT64_C(0xac3e)
-#define SLOT_COUNT 16384u /* allocations that can live at once */
+#define SLOT_COUNT 65536u /* allocations that can live at once: as many as a handle has numbers for */
 
 _Static_assert(sizeof(uintptr_t) == 8, "handles use all 64 bits");
 

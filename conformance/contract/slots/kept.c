@@ -7,20 +7,14 @@
 
 #include "contract/kernel_trial.h"
 #include "contract/scenarios.h"
+#include "contract/soak/resources.h"
 #include "contract/soak/soak.h"
 #include "contract/surroundings.h"
 
 #include <fenv.h>
 #include <locale.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <sys/stat.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HEAP_TELLS false
-#else
-#define HEAP_TELLS true
-#endif
 
 enum { SIZE = 5000, EDGE = 8 };
 
@@ -246,11 +240,6 @@ static void use_kernels(void) {
 
 /* ---- Prepared and released --------------------------------------------------------------------------------------- */
 
-static int64_t heap_in_use(void) {
-  const struct mallinfo2 heap = mallinfo2();
-  return (int64_t)(heap.uordblks + heap.hblkhd);
-}
-
 static void prepare_often(const kw_kernel_desc *kernel, bare_call *b, uint64_t count) {
   for (uint64_t i = 0; i < count; i++) {
     kw_status status = kernel->prepare(&b->call, &b->call.prepared);
@@ -271,9 +260,9 @@ static void expect_released(const kw_kernel_desc *kernel, bare_call *b) {
   if (kernel->workspace_size && kernel->workspace_size(&b->call, &workspace) != KW_OK) return;
   prepare_often(kernel, b, COUNT);
   for (int round = 0; round < ROUNDS && grows; round++) {
-    const int64_t held = heap_in_use();
+    const int64_t held = kw_resource_heap();
     prepare_often(kernel, b, COUNT);
-    grows = heap_in_use() - held >= COUNT * LEAST;
+    grows = kw_resource_heap() - held >= COUNT * LEAST;
   }
   KW_CHECK(!grows, "what a kernel of %s prepares is not given back by release: the heap grows with each", kernel->op);
 }
@@ -283,7 +272,7 @@ int kw_child_slots_released(void) {
   static bare_call call;
   const uint64_t most = kw_soak_count(4, 12, UINT64_MAX);
   uint64_t first = 0, used = 0;
-  if (!HEAP_TELLS) kw_test_skip("sanitizers keep what is freed");
+  if (!kw_resource_memory_tells()) kw_test_skip("sanitizers keep what is freed");
   kw_bench_open();
   device = kw_bench.device;
   kw_test_pattern(&first, sizeof first, 0x6ea);

@@ -6,6 +6,7 @@
 #include "launch.h"
 
 #include "contract/scenarios.h"
+#include "contract/soak/resources.h"
 #include "contract/soak/soak.h"
 
 #include <stdio.h>
@@ -197,29 +198,37 @@ static void record_and_fly(graph_bench *b) {
   expect(b, 0, b->between, "what was written on a stream after something was recorded there");
 }
 
-int kw_child_slots_graphs(void) {
-  static graph_bench b;
+static void open_graphs(graph_bench *b) {
   kw_bench_open();
-  b = (graph_bench){.launch = kw_launch_draw(), .recorder = kw_bench_stream(1), .stream = kw_bench_stream(2)};
-  if (b.launch && kw_launch_is_recordable(b.launch)) {
-    const unsigned char *want = kw_launch_want(b.launch, &b.size);
-    memcpy(b.want, want, b.size);
-    b.mem = kw_launch_result(b.launch);
+  *b = (graph_bench){.launch = kw_launch_draw(), .recorder = kw_bench_stream(1), .stream = kw_bench_stream(2)};
+  if (b->launch && kw_launch_is_recordable(b->launch)) {
+    const unsigned char *want = kw_launch_want(b->launch, &b->size);
+    memcpy(b->want, want, b->size);
+    b->mem = kw_launch_result(b->launch);
   } else {
-    kw_launch_free(b.launch);
-    b.launch = NULL;
-    b.size = FILLED;
-    for (int i = 0; i < FILLED; i++) b.want[i] = (unsigned char)(4 - i % 4);
-    b.mem = kw_bench_memory(FILLED);
+    kw_launch_free(b->launch);
+    b->launch = NULL;
+    b->size = FILLED;
+    for (int i = 0; i < FILLED; i++) b->want[i] = (unsigned char)(4 - i % 4);
+    b->mem = kw_bench_memory(FILLED);
     if (!kw_bench.guest.memory->fill) kw_test_skip("the plugin records neither fills nor the launch that was tried");
   }
-  for (uint64_t i = 0; i < b.size; i++) b.before[i] = (unsigned char)~b.want[i], b.between[i] = b.want[i] ^ 0x55;
-  for (uint64_t round = 0; round < kw_soak_count(1, 4, 100); round++) record_and_fly(&b);
-  kw_bench_free(b.mem);
-  kw_launch_free(b.launch);
-  kw_bench_end_stream(b.recorder);
-  kw_bench_end_stream(b.stream);
+  for (uint64_t i = 0; i < b->size; i++) b->before[i] = (unsigned char)~b->want[i], b->between[i] = b->want[i] ^ 0x55;
+}
+
+static void close_graphs(graph_bench *b) {
+  kw_bench_free(b->mem);
+  kw_launch_free(b->launch);
+  kw_bench_end_stream(b->recorder);
+  kw_bench_end_stream(b->stream);
   kw_bench_close();
+}
+
+int kw_child_slots_graphs(void) {
+  static graph_bench b;
+  open_graphs(&b);
+  for (uint64_t round = 0; round < kw_soak_count(1, 4, 100); round++) record_and_fly(&b);
+  close_graphs(&b);
   return 0;
 }
 
@@ -229,4 +238,37 @@ void kw_contract_slots_graphs_in_flight(void **state) {
   (void)state;
   kw_test_need(KW_NATIVE_GRAPH | KW_NATIVE_CALL_HOST);
   kw_test_child("slots_graphs");
+}
+
+static void throw_away(graph_bench *b, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) (void)record(b, false);
+  kw_bench_wait(b->recorder);
+}
+
+/* What is kept once, or for some time, is no growth. */
+int kw_child_slots_thrown_away(void) {
+  enum { ROUNDS = 4, LEAST = 64 };
+  static graph_bench b;
+  const uint64_t count = kw_soak_count(100, 600, 10000);
+  bool grows = true;
+  if (!kw_resource_memory_tells()) kw_test_skip("sanitizers keep what is freed");
+  open_graphs(&b);
+  throw_away(&b, count);
+  for (int round = 0; round < ROUNDS && grows; round++) {
+    const int64_t held = kw_resource_heap();
+    throw_away(&b, count);
+    grows = kw_resource_heap() - held >= (int64_t)count * LEAST;
+  }
+  KW_CHECK(!grows,
+           "what was recorded on a stream is not given back when graph.end is told that nobody wants the graph "
+           "(out_graph NULL): the heap grows with each");
+  close_graphs(&b);
+  return 0;
+}
+
+/* A recording that is thrown away leaves nothing. */
+void kw_contract_slots_thrown_away_is_freed(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_GRAPH);
+  kw_test_child("slots_thrown_away");
 }

@@ -86,6 +86,10 @@ int64_t kw_resource_heap(void) {
   return (int64_t)(heap.uordblks + heap.hblkhd);
 }
 
+bool kw_resource_memory_tells(void) {
+  return MEMORY_TELLS;
+}
+
 static void take_memory(kw_resources *out) {
   out->held[KW_RESOURCE_HEAP] = kw_resource_heap();
   /* Exact, unlike statm, where each processor counts some pages for itself. */

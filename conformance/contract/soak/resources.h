@@ -30,6 +30,8 @@ typedef struct kw_resources {
  * threads run than `before` (may be NULL) had, it waits for those that are about to end. */
 void kw_resources_take(const kw_resources *before, kw_resources *out);
 
+/* Whether memory says anything here: sanitizers keep what is freed. */
+bool kw_resource_memory_tells(void);
 /* Bytes of the heap alone. */
 int64_t kw_resource_heap(void);
 
