@@ -122,11 +122,15 @@ void kw_contract_memory_map_waits(void **state) {
 }
 
 /* All of a larger piece, too, whose size is no multiple of anything. */
-static void write_large(int64_t size) {
+static void read_and_write_large(int64_t size) {
   unsigned char *fresh = kw_test_memory((size_t)size);
   kw_tensor *tensor = kw_test_bytes((size_t)size, 1);
+  kw_test_pattern(fresh, (size_t)size, 1);
+  unsigned char *pointer = map(tensor, NULL, KW_MAP_READ);
+  kw_test_same(pointer, fresh, (size_t)size, "a map of a large piece of memory for reading");
+  KW_CHECK_OK(kw_tensor_unmap(tensor, pointer));
   kw_test_pattern(fresh, (size_t)size, 2);
-  unsigned char *pointer = map(tensor, NULL, KW_MAP_WRITE);
+  pointer = map(tensor, NULL, KW_MAP_WRITE);
   memcpy(pointer, fresh, (size_t)size);
   KW_CHECK_OK(kw_tensor_unmap(tensor, pointer));
   kw_test_expect_bytes(tensor, 2, "a large piece of memory that was mapped and written, after the unmap");
@@ -163,8 +167,9 @@ void kw_contract_memory_map_writes(void **state) {
   }
   KW_CHECK_OK(kw_stream_destroy(other));
   free(want);
-  write_large(100003);
-  write_large(1048577);
+  read_and_write_large(100003);
+  read_and_write_large(1048577);
+  read_and_write_large((17 << 20) + 3);
 }
 
 /* Several maps of one piece of memory at a time, each its own range: what one of them writes is in that alone; and two
