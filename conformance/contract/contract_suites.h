@@ -352,7 +352,8 @@
   X(soak, starts)                  \
   X(soak, long_graphs)             \
   X(soak, live_events)             \
-  X(soak, live_allocations)
+  X(soak, live_allocations)        \
+  X(soak, refused_slots)
 
 #define KW_SCALE_TESTS(X)            \
   X(scale, copies)                   \

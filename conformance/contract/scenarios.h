@@ -79,6 +79,7 @@
   X(soak_late_errors)         \
   X(soak_readings)            \
   X(soak_starts)              \
+  X(soak_refused_slots)       \
   X(scale_fill)
 
 #define KW_DECLARE_SCENARIO(name) int kw_child_##name(void);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Suite slots: slots that fail, and slots that must wait for nobody.
+ * Suite slots: slots that fail, once and, for suite soak, again and again; and slots that must wait for nobody.
  */
 #include "bench.h"
 #include "contract/hold.h"
 #include "contract/scenarios.h"
+#include "contract/soak/soak.h"
 
 #define CRITICAL (UINT64_C(1) << 63) /* a flag that no version of this major has */
 
@@ -20,8 +21,7 @@ static void expect_refused(kw_status status, const void *out, const char *what) 
            what, kw_status_name(status));
 }
 
-int kw_child_slots_refused(void) {
-  kw_bench_open();
+static void have_all_refused(void) {
   kw_alloc_info alloc = {.struct_size = sizeof alloc, .kind = KW_MEM_DEVICE, .size = UINT64_C(1) << 62, .alignment = 1};
   kw_stream_info stream = {.struct_size = sizeof stream, .flags = CRITICAL, .token = 1};
   kw_event_info event = {.struct_size = sizeof event, .flags = CRITICAL};
@@ -46,6 +46,11 @@ int kw_child_slots_refused(void) {
     out = &taken;
     expect_refused(KW_SLOT(memory, alloc_host, UINT64_C(1) << 62, &out), out, "memory.alloc_host of 2^62 bytes");
   }
+}
+
+int kw_child_slots_refused(void) {
+  kw_bench_open();
+  have_all_refused();
   kw_guest_use_opened(&kw_bench.guest, kw_bench.device, 1, "after slots that were refused");
   kw_bench_close();
   return 0;
@@ -55,6 +60,29 @@ int kw_child_slots_refused(void) {
 void kw_contract_slots_refused_give_nothing(void **state) {
   (void)state;
   kw_test_child("slots_refused");
+}
+
+static void run_refusals(void *user, uint64_t first, uint64_t count) {
+  (void)user, (void)first;
+  for (uint64_t i = 0; i < count; i++) have_all_refused();
+}
+
+int kw_child_soak_refused_slots(void) {
+  const kw_soak_work work = {.objects = "rounds of slots that refuse what they are asked for",
+                             .count = kw_soak_count(100, 500, 20000),
+                             .block = 100,
+                             .least = 64,
+                             .run = run_refusals};
+  kw_bench_open();
+  kw_soak_run(&work);
+  kw_bench_close();
+  return 0;
+}
+
+/* Nor does it leave anything behind. */
+void kw_contract_soak_refused_slots(void **state) {
+  (void)state;
+  kw_test_child("soak_refused_slots");
 }
 
 /* ---- Under a gate ------------------------------------------------------------------------------------------------ */
