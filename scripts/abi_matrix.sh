@@ -40,7 +40,16 @@ build_version() {
     cp "$at/new/$file" "$at/tree/$file"
   done
   quiet "matrix-configure-$1" cmake -G Ninja -S "$at/tree" -B "$at/build" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF
-  quiet "matrix-build-$1" cmake --build "$at/build" -j "$jobs" --target keyway keyway-probe vendor_npu
+  if [ "$1" = 0.9 ]; then # when the examples were part of each build
+    quiet "matrix-build-$1" cmake --build "$at/build" -j "$jobs" --target keyway keyway-probe vendor_npu
+  else # from the package, as a vendor builds it
+    local plugin=$at/build/examples/vendor_npu
+    quiet "matrix-build-$1" cmake --build "$at/build" -j "$jobs" --target keyway keyway-probe keyway_gpu keyway-gpu-sources
+    quiet "matrix-install-$1" cmake --install "$at/build" --component sdk --prefix "$at/stage"
+    quiet "matrix-configure-npu-$1" cmake -G Ninja -S "$at/tree/examples/vendor_npu" -B "$plugin" \
+      -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$PWD/$at/stage"
+    quiet "matrix-build-npu-$1" cmake --build "$plugin"
+  fi
   quiet "matrix-host-$1" gcc -std=c11 -Wall -Werror -I "$at/tree/abi/include" -o "$at/host" tests/abi_host.c \
     -L "$at/build/lib" -Wl,-rpath,"$PWD/$at/build/lib" -lkeyway
 }
