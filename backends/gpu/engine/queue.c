@@ -29,13 +29,15 @@ struct kw_engine_queue {
   pthread_t thread;
   pthread_cond_t work;
   entry *first, **end;
-  bool busy, stop;
+  uint64_t given, done; /* tasks so far; equal: it is idle */
+  uint32_t waiters;
+  bool stop;
   kw_engine_status failure; /* not yet given to the host */
   char message[256];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed; /* an event passed, a queue has nothing left */
+static pthread_cond_t changed; /* an event passed, a queue that is waited for did a task */
 static pthread_once_t changed_once = PTHREAD_ONCE_INIT;
 static kw_engine_queue *queues;
 static _Atomic uint64_t launches;
@@ -191,8 +193,6 @@ static void *queue_main(void *argument) {
   for (;;) {
     entry *next = queue->first;
     if (!next) {
-      queue->busy = false;
-      pthread_cond_broadcast(&changed);
       if (queue->stop) break;
       pthread_cond_wait(&queue->work, &lock);
       continue;
@@ -218,6 +218,8 @@ static void *queue_main(void *argument) {
       signal_locked(event, next->task.signal_value, queue->failure != KW_ENGINE_OK ? queue->number : 0);
     }
     free(next);
+    ++queue->done;
+    if (queue->waiters > 0) pthread_cond_broadcast(&changed);
   }
   pthread_mutex_unlock(&lock);
   return NULL;
@@ -284,7 +286,7 @@ kw_engine_status kw_engine_queue_push(kw_engine_queue *queue, const kw_engine_ta
   pthread_mutex_lock(&lock);
   *queue->end = added;
   queue->end = &added->next;
-  queue->busy = true;
+  ++queue->given;
   pthread_cond_signal(&queue->work);
   pthread_mutex_unlock(&lock);
   return KW_ENGINE_OK;
@@ -302,15 +304,18 @@ kw_engine_status kw_engine_queue_wait(kw_engine_queue *queue, uint64_t timeout_n
   const uint64_t end = deadline(timeout_ns);
   bool in_time = true;
   pthread_mutex_lock(&lock);
-  while (queue->busy && in_time) in_time = wait_until(end);
-  kw_engine_status status = queue->busy ? KW_ENGINE_NOT_READY : take_failure(queue);
+  const uint64_t last = queue->given; /* what comes later is not waited for */
+  ++queue->waiters;
+  while (queue->done < last && in_time) in_time = wait_until(end);
+  --queue->waiters;
+  kw_engine_status status = queue->done < last ? KW_ENGINE_NOT_READY : take_failure(queue);
   pthread_mutex_unlock(&lock);
   return status;
 }
 
 bool kw_engine_queue_is_idle(kw_engine_queue *queue) {
   pthread_mutex_lock(&lock);
-  const bool idle = !queue->busy;
+  const bool idle = queue->done == queue->given;
   pthread_mutex_unlock(&lock);
   return idle;
 }
