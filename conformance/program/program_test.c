@@ -167,16 +167,21 @@ static void graphs_are_whole(const kw_program *p, const kw_program_order *order)
   }
 }
 
+/* Program `n`, and an order for it that holds. */
+static void make_ordered(kw_program *p, unsigned n, kw_program_order *order) {
+  make(p, n, "");
+  kw_program_order_make(p, order);
+  conflicts_are_ordered(p, order);
+  graphs_are_whole(p, order);
+}
+
 static void order_is_complete(void **state) {
   (void)state;
   kw_program_order *order = malloc(sizeof *order);
   uint32_t waits = 0;
   for (unsigned n = 0; n < PROGRAMS; n++) {
     kw_program p;
-    make(&p, n, "");
-    kw_program_order_make(&p, order);
-    conflicts_are_ordered(&p, order);
-    graphs_are_whole(&p, order);
+    make_ordered(&p, n, order);
     for (uint32_t i = 0; i < order->step_count; i++) waits += order->steps[i].kind == KW_STEP_WAIT;
     kw_program_free(&p);
   }
@@ -192,10 +197,7 @@ static void order_holds_for_two_devices(void **state) {
   facts.second = (char[]){"other:1"};
   for (unsigned n = 0; n < PROGRAMS; n++) {
     kw_program p;
-    make(&p, n, "");
-    kw_program_order_make(&p, order);
-    conflicts_are_ordered(&p, order);
-    graphs_are_whole(&p, order);
+    make_ordered(&p, n, order);
     check_places(&p);
     for (uint32_t a = 0; a < p.act_count; a++) {
       const kw_program_act *act = &p.acts[a];
