@@ -455,6 +455,7 @@ static void do_steps(execution *x) {
   for (uint32_t i = 0; i < x->order->step_count && !*x->out->failure; i++) {
     const kw_program_step *step = &x->order->steps[i];
     const kw_status status = do_step(x, step);
+    kw_hold_step();
     if (status == KW_OK) continue;
     char what[320] = "an event";
     const kw_program_act *act = &x->p->acts[step->act];

@@ -33,6 +33,7 @@ static void launch(const launches *l, uint64_t first, uint64_t count) {
     kw_status status = kw_soak_call_run(&l->call, l->streams[(first + i) % l->stream_count], i);
     KW_CHECK(status == KW_OK, "launch %s gave %s: %s", kw_soak_number(first + i + 1), kw_status_name(status),
              kw_error_message());
+    kw_hold_step();
     if (i % BLOCK == BLOCK - 1) kw_worker_note_step(); /* a block may be all of them */
   }
 }
