@@ -21,7 +21,7 @@ build_preset release
 step "tests, but those that the next steps do"
 run_tests release --label-exclude '^(abi|mutants)$'
 
-mutants=$(share 6)
+mutants=$(share 8)
 step "mutants, share $mutants by the commit; scripts/mutants.sh tries all"
 quiet mutants scripts/mutants.sh --share "$mutants"
 tail -n 2 build/logs/mutants.log

@@ -59,20 +59,21 @@
   X(environment, whole_life)              \
   X(environment, stdout_untouched)
 
-#define KW_LIFECYCLE_TESTS(X)          \
-  X(lifecycle, device_list_stable)     \
-  X(lifecycle, info_sane)              \
-  X(lifecycle, names_lead_back)        \
-  X(lifecycle, opens_are_counted)      \
-  X(lifecycle, reopen)                 \
-  X(lifecycle, tensor_outlives_close)  \
-  X(lifecycle, close_with_work)        \
-  X(lifecycle, all_devices_at_once)    \
-  X(lifecycle, threads_open_and_close) \
-  X(lifecycle, threads_end)            \
-  X(lifecycle, init_again)             \
-  X(lifecycle, two_hosts)              \
-  X(lifecycle, attributes)             \
+#define KW_LIFECYCLE_TESTS(X)           \
+  X(lifecycle, device_list_stable)      \
+  X(lifecycle, info_sane)               \
+  X(lifecycle, names_lead_back)         \
+  X(lifecycle, opens_are_counted)       \
+  X(lifecycle, reopen)                  \
+  X(lifecycle, tensor_outlives_close)   \
+  X(lifecycle, close_with_work)         \
+  X(lifecycle, all_devices_at_once)     \
+  X(lifecycle, threads_open_and_close)  \
+  X(lifecycle, threads_end)             \
+  X(lifecycle, init_again)              \
+  X(lifecycle, two_hosts)               \
+  X(lifecycle, attributes)              \
+  X(lifecycle, attributes_while_closed) \
   X(lifecycle, options)
 
 #define KW_MEMORY_TESTS(X)               \
@@ -166,6 +167,7 @@
   X(slots, alignment)              \
   X(slots, free_after_wait)        \
   X(slots, descriptors_end)        \
+  X(slots, threads_allocate)       \
   X(slots, refused_give_nothing)   \
   X(slots, prepared_apart)         \
   X(slots, threads_share_stream)   \
@@ -353,7 +355,8 @@
   X(soak, long_graphs)             \
   X(soak, live_events)             \
   X(soak, live_allocations)        \
-  X(soak, refused_slots)
+  X(soak, refused_slots)           \
+  X(soak, refused_opens)
 
 #define KW_SCALE_TESTS(X)            \
   X(scale, copies)                   \

@@ -32,6 +32,7 @@
   X(slots_alignment)          \
   X(slots_free)               \
   X(slots_descriptors)        \
+  X(slots_allocating)         \
   X(slots_refused)            \
   X(slots_held_up)            \
   X(slots_prepared)           \
@@ -77,9 +78,11 @@
   X(fault_hold)               \
   X(soak_activity)            \
   X(soak_late_errors)         \
+  X(attributes)               \
   X(soak_readings)            \
   X(soak_starts)              \
   X(soak_refused_slots)       \
+  X(soak_refused_opens)       \
   X(scale_fill)
 
 #define KW_DECLARE_SCENARIO(name) int kw_child_##name(void);

@@ -9,6 +9,8 @@
 #include "contract/scenarios.h"
 #include "contract/soak/soak.h"
 
+#include <stdio.h>
+
 enum { SIZE = 5000, MOST_ALIGNED = 64 };
 
 static uint64_t lowest_bit(uint64_t x) {
@@ -164,6 +166,109 @@ int kw_child_slots_free(void) {
 void kw_contract_slots_free_after_wait(void **state) {
   (void)state;
   kw_test_child("slots_free");
+}
+
+/* ---- From several threads ---------------------------------------------------------------------------------------- */
+
+enum { HELD = 6 }; /* blocks that a thread has at a time */
+
+typedef struct allocating {
+  void *streams[KW_TEST_THREADS];
+  pthread_barrier_t barrier;
+  uint64_t rounds;
+} allocating;
+
+typedef struct block {
+  kw_mem mem;
+  uint64_t tag, first, last; /* what is at both ends of it, and what was read there */
+} block;
+
+static kw_status copy_end(void *stream, kw_copy_kind kind, kw_mem mem, uint64_t offset, uint64_t *host) {
+  const bool is_write = kind == KW_COPY_HOST_TO_DEVICE;
+  const kw_copy_info info = {.struct_size = sizeof info,
+                             .kind = kind,
+                             .dst_host = is_write ? NULL : host,
+                             .dst_mem = is_write ? mem : NULL,
+                             .dst_offset = is_write ? offset : 0,
+                             .src_host = is_write ? host : NULL,
+                             .src_mem = is_write ? NULL : mem,
+                             .src_offset = is_write ? 0 : offset,
+                             .size = sizeof *host};
+  return KW_SLOT(memory, copy, stream, &info);
+}
+
+static uint64_t block_size(int number) {
+  static const uint64_t sizes[] = {64, 4096, 100000}; /* all threads ask for the same at once */
+  return sizes[number % 3];
+}
+
+static kw_status allocate_and_mark(block *b, int number, void *stream) {
+  const kw_alloc_info info = {
+      .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = block_size(number), .alignment = 64};
+  kw_status status = KW_SLOT(memory, alloc, &info, &b->mem);
+  if (status == KW_OK) status = copy_end(stream, KW_COPY_HOST_TO_DEVICE, b->mem, 0, &b->tag);
+  const uint64_t end = info.size - sizeof b->tag;
+  return status == KW_OK ? copy_end(stream, KW_COPY_HOST_TO_DEVICE, b->mem, end, &b->tag) : status;
+}
+
+static kw_status read_marks(block *b, int number, void *stream) {
+  const uint64_t end = block_size(number) - sizeof b->tag;
+  const kw_status status = copy_end(stream, KW_COPY_DEVICE_TO_HOST, b->mem, 0, &b->first);
+  return status == KW_OK ? copy_end(stream, KW_COPY_DEVICE_TO_HOST, b->mem, end, &b->last) : status;
+}
+
+static kw_status end_round(block *blocks, void *stream, bool *out_same) {
+  kw_status status = KW_OK;
+  for (int i = 0; i < HELD && status == KW_OK; i++) status = read_marks(&blocks[i], i, stream);
+  if (status == KW_OK) status = KW_SLOT(stream, synchronize, stream, KW_WAIT_FOREVER);
+  for (int i = 0; i < HELD && status == KW_OK; i++) {
+    *out_same &= blocks[i].first == blocks[i].tag && blocks[i].last == blocks[i].tag;
+    status = KW_SLOT(memory, dealloc, blocks[i].mem);
+  }
+  return status;
+}
+
+/* All threads allocate at once, and none reads before all have written. Who fails goes on meeting the others. */
+static int allocate(int index, void *user, char *text, size_t size) {
+  allocating *a = user;
+  void *stream = a->streams[index];
+  kw_status status = KW_OK;
+  bool same = true;
+  for (uint64_t round = 0; round < a->rounds; round++) {
+    block blocks[HELD] = {0};
+    pthread_barrier_wait(&a->barrier);
+    for (int i = 0; i < HELD && status == KW_OK; i++) {
+      blocks[i].tag = ((uint64_t)index + 1) << 48 | round << 8 | (uint64_t)i;
+      status = allocate_and_mark(&blocks[i], i, stream);
+    }
+    if (status == KW_OK) status = KW_SLOT(stream, synchronize, stream, KW_WAIT_FOREVER);
+    pthread_barrier_wait(&a->barrier);
+    if (status == KW_OK && same) status = end_round(blocks, stream, &same);
+  }
+  if (status == KW_OK && same) return 0;
+  snprintf(text, size, "allocating while others do %s%s",
+           status == KW_OK ? "it was given memory that holds what it did not write" : "gave ",
+           status == KW_OK ? "" : kw_status_name(status));
+  return 1;
+}
+
+int kw_child_slots_allocating(void) {
+  static allocating a;
+  kw_bench_open();
+  a.rounds = kw_soak_count(10, 1000, 20000);
+  KW_CHECK(pthread_barrier_init(&a.barrier, NULL, KW_TEST_THREADS) == 0, "no barrier");
+  for (int i = 0; i < KW_TEST_THREADS; i++) a.streams[i] = kw_bench_stream((uint64_t)i + 1);
+  kw_test_run_threads(allocate, &a);
+  pthread_barrier_destroy(&a.barrier);
+  for (int i = 0; i < KW_TEST_THREADS; i++) kw_bench_end_stream(a.streams[i]);
+  kw_bench_close();
+  return 0;
+}
+
+/* Several threads allocate and free at once, none of them under a lock of Keyway's. */
+void kw_contract_slots_threads_allocate(void **state) {
+  (void)state;
+  kw_test_child("slots_allocating");
 }
 
 /* ---- What a host gives during a call only ------------------------------------------------------------------------ */

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Suite soak: starts of the plugin, and what it is asked of a device that nobody has opened. Keyway starts a plugin
- * once and remembers much of what it says, so a small host calls the slots, in a process of its own.
+ * Suite soak: starts of the plugin, opens that it refuses, and what it is asked of a device that nobody has opened.
+ * Keyway starts a plugin once and remembers much of what it says, so a small host calls the slots, in a process of its
+ * own.
  */
+#include "contract/attribute_keys.h"
 #include "contract/child.h"
 #include "contract/guest.h"
 #include "contract/scenarios.h"
 #include "soak.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static kw_guest guest;
 static kw_host_api table; /* good while the plugin is started */
@@ -49,19 +52,85 @@ int kw_child_soak_starts(void) {
   return 0;
 }
 
+/* ---- Opens that are refused -------------------------------------------------------------------------------------- */
+
+/* The options of an opening that refuse a strange value, each with one. */
+typedef struct strict_options {
+  kw_option options[KW_OPTION_LIMIT];
+  uint32_t count;
+} strict_options;
+
+static kw_status try_to_open(const kw_option *option) {
+  const kw_open_info info = {.struct_size = sizeof info, .option_count = 1, .options = option};
+  void *device = NULL;
+  kw_test_calls(__FILE__, __LINE__, "device.open");
+  const kw_status status = guest.device->open(plugin, 0, &info, &device);
+  if (status == KW_OK) KW_GUEST_OK("with an option of any text", guest.device->close(device));
+  return status;
+}
+
+static void find_strict_options(strict_options *out) {
+  for (uint32_t i = 0; i < guest.desc->option_count; i++) {
+    const kw_option option = {guest.desc->options[i]->key, KW_GUEST_STRANGE_VALUE};
+    if (guest.desc->options[i]->place != KW_OPTION_OPEN) continue;
+    if (try_to_open(&option) != KW_OK) out->options[out->count++] = option;
+  }
+}
+
+static void run_refused_opens(void *user, uint64_t first, uint64_t count) {
+  const strict_options *strict = user;
+  for (uint64_t i = first; i < first + count; i++) {
+    const kw_option *option = &strict->options[i % strict->count];
+    KW_CHECK(try_to_open(option) != KW_OK, "open %s: a value of the option %s was refused before, and now taken",
+             kw_soak_number(i + 1), option->key);
+  }
+}
+
+/* Opens that are refused for a value of an option leave nothing behind. */
+void kw_contract_soak_refused_opens(void **state) {
+  (void)state;
+  kw_test_child("soak_refused_opens");
+}
+
+int kw_child_soak_refused_opens(void) {
+  static strict_options strict;
+  guest = kw_guest_load();
+  start("before the first open that is refused");
+  find_strict_options(&strict);
+  if (strict.count == 0) kw_test_skip("the plugin has no option of an opening that refuses a value");
+  const kw_soak_work work = {.objects = "opens that were refused",
+                             .count = kw_soak_count(100, 1000, 40000),
+                             .block = 100,
+                             .least = 64,
+                             .run = run_refused_opens,
+                             .user = &strict};
+  kw_soak_run(&work);
+  kw_guest_use_device(&guest, plugin, 1, "after opens that were refused");
+  KW_GUEST_OK("after opens that were refused", guest.desc->shutdown(plugin));
+  return 0;
+}
+
 /* ---- Readings ---------------------------------------------------------------------------------------------------- */
 
-static void read_attributes(uint32_t index, const char *when) {
-  static const char *const keys[] = {
-#define KW_ROW(key, type) key,
-      KW_ATTRIBUTE_LIST(KW_ROW)
-#undef KW_ROW
-          "com.example.nobody"};
-  for (size_t i = 0; guest.device->attribute && i < sizeof keys / sizeof keys[0]; i++) {
+/* Those of a device's attributes that it has, and one that nobody has. */
+static kw_attribute_keys known;
+
+static void find_known(void) {
+  const kw_attribute_keys all = kw_attribute_keys_find();
+  known.keys = kw_test_memory((all.count + 1) * sizeof *known.keys);
+  for (uint32_t i = 0; i < all.count; i++) {
     kw_attribute value = {.struct_size = sizeof value};
-    const kw_status status = guest.device->attribute(plugin, index, keys[i], &value);
+    if (guest.device->attribute(plugin, 0, all.keys[i], &value) == KW_OK) known.keys[known.count++] = all.keys[i];
+  }
+  known.keys[known.count++] = "com.example.nobody";
+}
+
+static void read_attributes(uint32_t index, const char *when) {
+  for (uint32_t i = 0; i < known.count; i++) {
+    kw_attribute value = {.struct_size = sizeof value};
+    const kw_status status = guest.device->attribute(plugin, index, known.keys[i], &value);
     KW_CHECK(status == KW_OK || status == KW_ERR_NOT_FOUND || status == KW_ERR_UNSUPPORTED, "%s: attribute %s gave %s",
-             when, keys[i], kw_status_name(status));
+             when, known.keys[i], kw_status_name(status));
   }
 }
 
@@ -104,8 +173,12 @@ void kw_contract_soak_readings(void **state) {
 int kw_child_soak_readings(void) {
   guest = kw_guest_load();
   start("before the first reading");
-  soak_readings("readings of the devices' attributes", 10000, read_attributes);
+  if (guest.device->attribute) {
+    find_known();
+    soak_readings("readings of the devices' attributes", 10000, read_attributes);
+  }
   soak_readings("readings of the devices' info", 1500, read_info); /* some ask the system each time */
+  free(known.keys);
   KW_GUEST_OK("after the last reading", guest.desc->shutdown(plugin));
   return 0;
 }
