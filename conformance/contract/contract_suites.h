@@ -174,6 +174,11 @@
   X(slots, graphs_in_flight)       \
   X(slots, large_limits)           \
   X(slots, wait_outlasts_others)   \
+  X(slots, fill_patterns)          \
+  X(slots, copy_places)            \
+  X(slots, kinds_in_order)         \
+  X(slots, threads_read)           \
+  X(slots, events_behind_reads)    \
   X(slots, large_fills)            \
   X(slots, many_fills)             \
   X(slots, peer_copies_in_order)   \

@@ -40,6 +40,11 @@
   X(slots_graphs)             \
   X(slots_limits)             \
   X(slots_wakes)              \
+  X(slots_fill_patterns)      \
+  X(slots_copy_places)        \
+  X(slots_in_order)           \
+  X(slots_threads_read)       \
+  X(slots_read_then_event)    \
   X(slots_large_fills)        \
   X(slots_many_fills)         \
   X(slots_peer)               \

@@ -138,31 +138,36 @@ kw_mem kw_bench_memory(uint64_t size) {
   return mem;
 }
 
+kw_mem kw_bench_memory_of(kw_mem_kind kind, uint64_t size) {
+  const kw_alloc_info info = {.struct_size = sizeof info, .kind = kind, .size = size, .alignment = 64};
+  kw_mem mem = NULL;
+  kw_test_calls(__FILE__, __LINE__, "memory.alloc");
+  const kw_status status = KW_SLOT(memory, alloc, &info, &mem);
+  if (status == KW_ERR_UNSUPPORTED && kind != KW_MEM_DEVICE) return NULL;
+  kw_guest_expect(status, KW_OK, "memory.alloc", "called directly");
+  return mem;
+}
+
 void kw_bench_free(kw_mem mem) {
   KW_SLOT_OK(memory, dealloc, mem);
 }
 
 /* ---- Work -------------------------------------------------------------------------------------------------------- */
 
-static void copy(void *stream, kw_copy_info info) {
+void kw_bench_copy(void *stream, kw_copy_info info) {
+  info.struct_size = sizeof info;
   KW_SLOT_OK(memory, copy, stream, &info);
   memset(&info, 0xa5, sizeof info); /* the slot's no longer */
 }
 
 void kw_bench_write(void *stream, kw_mem mem, const void *bytes, uint64_t size) {
-  copy(stream, (kw_copy_info){.struct_size = sizeof(kw_copy_info),
-                              .kind = KW_COPY_HOST_TO_DEVICE,
-                              .dst_mem = mem,
-                              .src_host = bytes,
-                              .size = size});
+  kw_bench_copy(stream,
+                (kw_copy_info){.kind = KW_COPY_HOST_TO_DEVICE, .dst_mem = mem, .src_host = bytes, .size = size});
 }
 
 void kw_bench_read(void *stream, kw_mem mem, void *bytes, uint64_t size) {
-  copy(stream, (kw_copy_info){.struct_size = sizeof(kw_copy_info),
-                              .kind = KW_COPY_DEVICE_TO_HOST,
-                              .dst_host = bytes,
-                              .src_mem = mem,
-                              .size = size});
+  kw_bench_copy(stream,
+                (kw_copy_info){.kind = KW_COPY_DEVICE_TO_HOST, .dst_host = bytes, .src_mem = mem, .size = size});
 }
 
 void kw_bench_call(void *stream, kw_bench_function fn, void *user) {

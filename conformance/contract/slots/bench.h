@@ -42,13 +42,17 @@ void *kw_bench_stream(uint64_t token);
 void kw_bench_end_stream(void *stream);
 void *kw_bench_event(void);
 kw_mem kw_bench_memory(uint64_t size);
+/* Of a kind, aligned to 64; NULL where the device does not have that kind. */
+kw_mem kw_bench_memory_of(kw_mem_kind kind, uint64_t size);
 void kw_bench_free(kw_mem mem);
 
 /* ---- Work ---- */
 
-/* Copies, enqueued; their descriptors are overwritten when the slot has returned. */
+/* Copies, enqueued; their descriptors are overwritten when the slot has returned. The last one copies whatever `info`
+ * says, with its struct_size to be filled in. */
 void kw_bench_write(void *stream, kw_mem mem, const void *bytes, uint64_t size);
 void kw_bench_read(void *stream, kw_mem mem, void *bytes, uint64_t size);
+void kw_bench_copy(void *stream, kw_copy_info info);
 /* Runs fn(user) on the stream, by call_host. */
 typedef void (*kw_bench_function)(void *user);
 void kw_bench_call(void *stream, kw_bench_function fn, void *user);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Suite slots: fills that are called directly, larger than a driver may do at once and more of them than it may keep.
+ * Suite slots: fills that are called directly: at every kind of place and of every kind of pattern, larger than a
+ * driver may do at once, and more of them than it may keep.
  */
 #include "bench.h"
 
@@ -77,6 +78,118 @@ int kw_child_slots_large_fills(void) {
 void kw_contract_slots_large_fills(void **state) {
   (void)state;
   kw_test_child("slots_large_fills");
+}
+
+/* ---- Patterns and places ----------------------------------------------------------------------------------------- */
+
+enum { LARGEST_PATTERN = 16, MOST_FILLS = 256, PATTERN_KINDS = 6 };
+
+/* Fills of one pattern, each in a place of its own of one piece of memory. */
+static struct {
+  unsigned char pattern[LARGEST_PATTERN];
+  uint32_t pattern_size, count;
+  uint64_t end; /* of the last place */
+  struct {
+    uint64_t place, offset, size; /* where its place begins, and what is filled */
+  } fills[MOST_FILLS];
+} swept;
+
+/* Drivers have ways of their own for patterns that a narrower one would do for, and for those that are 0. */
+static void make_pattern(int kind, uint32_t size) {
+  for (uint32_t i = 0; i < LARGEST_PATTERN; i++) {
+    const unsigned char different = (unsigned char)(0x11 + 0x0f * i);
+    const unsigned char by_kind[PATTERN_KINDS] = {
+        different,                                                      /* no two bytes alike */
+        0x6b,                                                           /* all alike */
+        i < size / 2 ? 0 : different,                                   /* the first half 0, as of 1.0 */
+        i < size / 2 ? different : 0,                                   /* the other one */
+        (unsigned char)(0x11 + 0x0f * (i % (size > 1 ? size / 2 : 1))), /* both halves alike */
+        (unsigned char)(i + 1 == size ? 0x80 : 0),                      /* one byte alone, as of -0.0 */
+    };
+    swept.pattern[i] = by_kind[kind];
+  }
+  swept.pattern_size = size;
+  swept.count = 0;
+  swept.end = 0;
+}
+
+/* So many bytes at a place of its own, which begins at a multiple of 64; there are EDGE bytes before and behind it. */
+static void add_fill(uint64_t offset, uint64_t size) {
+  if (swept.count == MOST_FILLS || size == 0) return;
+  const uint64_t place = swept.end, at = place + EDGE + offset;
+  swept.fills[swept.count].place = place;
+  swept.fills[swept.count].offset = at;
+  swept.fills[swept.count++].size = size;
+  swept.end = (at + size + 2 * EDGE - 1) / EDGE * EDGE;
+}
+
+/* Does all of them, and looks at every byte of their places. */
+static void fill_swept(void *stream) {
+  const kw_mem mem = kw_bench_memory_of(KW_MEM_DEVICE, swept.end);
+  unsigned char *want = kw_test_memory(2 * swept.end), *got = want + swept.end;
+  const uint32_t n = swept.pattern_size;
+  memset(want, 0xc3, swept.end); /* in none of the patterns */
+  kw_bench_write(stream, mem, want, swept.end);
+  for (uint32_t i = 0; i < swept.count; i++) {
+    const uint64_t offset = swept.fills[i].offset, size = swept.fills[i].size;
+    KW_SLOT_OK(memory, fill, stream, mem, offset, size, swept.pattern, n);
+  }
+  kw_bench_read(stream, mem, got, swept.end);
+  kw_bench_wait(stream);
+  for (uint32_t i = 0; i < swept.count; i++) {
+    for (uint64_t b = 0; b < swept.fills[i].size; b += n) memcpy(want + swept.fills[i].offset + b, swept.pattern, n);
+  }
+  for (uint32_t i = 0; i < swept.count; i++) {
+    const uint64_t place = swept.fills[i].place, end = i + 1 < swept.count ? swept.fills[i + 1].place : swept.end;
+    if (memcmp(got + place, want + place, end - place) == 0) continue;
+    uint64_t at = place;
+    while (got[at] == want[at]) at++;
+    const bool beside = at < swept.fills[i].offset || at >= swept.fills[i].offset + swept.fills[i].size;
+    KW_FAIL(
+        "memory.fill of %llu bytes, %llu past a multiple of 64, with a pattern of %u %s: byte %lld of it is 0x%02x, "
+        "not 0x%02x",
+        (unsigned long long)swept.fills[i].size, (unsigned long long)(swept.fills[i].offset % 64), (unsigned)n,
+        beside ? "wrote beside them" : "left other bytes there", (long long)(at - swept.fills[i].offset), got[at],
+        want[at]);
+  }
+  kw_bench_free(mem);
+  free(want);
+}
+
+int kw_child_slots_fill_patterns(void) {
+  static const uint64_t offsets[] = {0, 1, 2, 3, 5, 7, 8, 15}, large[] = {4096, 65536, 1 << 20};
+  static const uint64_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17, 31, 33};
+  enum { OFFSETS = sizeof offsets / sizeof *offsets, COUNTS = sizeof counts / sizeof *counts };
+  kw_bench_open();
+  if (!kw_bench.guest.memory->fill) kw_test_skip("the plugin has no memory.fill");
+  void *stream = kw_bench_stream(1);
+  const int sizes = (int)kw_soak_count(1, 2, 3);
+  for (uint32_t pattern_size = 1; pattern_size <= LARGEST_PATTERN; pattern_size *= 2) {
+    for (int kind = 0; kind < PATTERN_KINDS; kind++) {
+      make_pattern(kind, pattern_size);
+      for (int i = 0; i < OFFSETS * COUNTS; i++) {
+        add_fill(offsets[i % OFFSETS] * pattern_size, counts[i / OFFSETS] * pattern_size);
+      }
+      fill_swept(stream);
+      if (kind % 3 != 0 && kw_contract.effort != KW_EFFORT_THOROUGH) continue;
+      make_pattern(kind, pattern_size);
+      for (int i = 0; i < sizes * 4; i++) { /* around each size, by single elements */
+        const uint64_t count = large[i / 4] / pattern_size + (uint64_t)(i % 4);
+        add_fill(offsets[(i + kind) % OFFSETS] * pattern_size, (count - 1) * pattern_size);
+      }
+      fill_swept(stream);
+    }
+  }
+  kw_bench_end_stream(stream);
+  kw_bench_close();
+  return 0;
+}
+
+/* Whatever its pattern, wherever it begins and however many times the pattern goes into it, a fill leaves the pattern
+ * there and what is beside it as it was. */
+void kw_contract_slots_fill_patterns(void **state) {
+  (void)state;
+  kw_test_child("slots_fill_patterns");
 }
 
 /* ---- Many -------------------------------------------------------------------------------------------------------- */
