@@ -152,7 +152,8 @@
   X(event, hand_over)             \
   X(event, other_device)          \
   X(event, synchronize_within)    \
-  X(event, many_waits)
+  X(event, many_waits)            \
+  X(event, passed_record_awaited)
 
 #define KW_SLOTS_TESTS(X)          \
   X(slots, destroy_with_work)      \

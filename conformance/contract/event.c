@@ -219,6 +219,7 @@ void kw_contract_event_wait_leaves_caller(void **state) {
   if (kw_device_native(kw_contract.device) & KW_NATIVE_QUERY) {
     for (int i = 0; i < WAITERS; i++) KW_CHECK_STATUS(kw_stream_query(waiters[i]), KW_ERR_NOT_READY);
   }
+  for (int i = 0; i < WAITERS; i++) KW_CHECK_STATUS(kw_stream_synchronize_for(waiters[i], 0), KW_ERR_TIMEOUT);
   kw_gate_open(gate);
   for (int i = 0; i < WAITERS; i++) {
     KW_CHECK_OK(kw_stream_synchronize(waiters[i]));
@@ -260,6 +261,28 @@ void kw_contract_event_wait_is_as_of_now(void **state) {
   KW_CHECK_OK(kw_event_record(self.event, self.bystander));
   handover_consume(&self);
   handover_end(&self, "data behind an event that was recorded elsewhere after the wait");
+}
+
+/* The same of a record that has been passed before the stream comes to its wait, and is then made again: the stream
+ * goes on, though the new one is held up. */
+void kw_contract_event_passed_record_awaited(void **state) {
+  (void)state;
+  kw_test_need(GATED);
+  handover self = handover_begin(5);
+  kw_gate *held = kw_gate_close(self.consumer);
+  KW_CHECK_OK(kw_event_record(self.event, self.producer));
+  KW_CHECK_OK(kw_stream_wait_event(self.consumer, self.event));
+  handover_consume(&self);
+  kw_gate_open(self.gate);
+  KW_CHECK_OK(kw_event_synchronize(self.event));
+  KW_CHECK_OK(kw_stream_synchronize(self.producer));
+  self.gate = kw_gate_close(self.producer);
+  KW_CHECK_OK(kw_event_record(self.event, self.producer));
+  kw_gate_open(held);
+  KW_CHECK_OK(kw_stream_synchronize(self.consumer));
+  KW_CHECK_STATUS(kw_event_query(self.event), KW_ERR_NOT_READY);
+  atomic_store(self.consumed, 0); /* late enough: its producer had written */
+  handover_end(&self, "data behind a record that had been passed when the event was recorded again");
 }
 
 /* An event may be destroyed while its marker is ahead: waits already enqueued are honoured. */
