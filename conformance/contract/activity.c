@@ -6,6 +6,7 @@
 #include "child.h"
 #include "guest.h"
 #include "scenarios.h"
+#include "soak/soak.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -258,23 +259,32 @@ static uint64_t device_now(void) {
 /* Everything that is there into t.records, few at a time; nothing behind the array is touched. */
 static void drain(void) {
   static const unsigned char guard[64] = {0xa5, 0x5a, 0xc3};
-  struct {
-    kw_activity records[PIECE];
-    unsigned char guard[sizeof guard];
+  enum { LATER = 16 }; /* bytes that a later host has more in its records */
+  typedef struct piece {
+    _Alignas(kw_activity) unsigned char bytes[PIECE * (sizeof(kw_activity) + LATER) + sizeof guard];
   } piece;
+  static piece p;
   uint32_t count = PIECE;
   t.record_count = 0;
-  while (count == PIECE) {
+  for (uint32_t round = 0; count == PIECE; round++) {
+    const uint32_t size = (uint32_t)sizeof(kw_activity) + (round % 2 ? 0 : LATER);
     uint64_t dropped = UINT64_MAX;
-    memset(piece.records, 0, sizeof piece.records);
-    memcpy(piece.guard, guard, sizeof guard);
-    EXPECT_OK(t.guest.activity->drain(t.device, piece.records, sizeof *piece.records, PIECE, &count, &dropped));
+    memset(&p, 0, sizeof p);
+    memcpy(p.bytes + PIECE * size, guard, sizeof guard);
+    EXPECT_OK(t.guest.activity->drain(t.device, p.bytes, size, PIECE, &count, &dropped));
     KW_CHECK(count <= PIECE, "drain gave %u records where %d fit", count, PIECE);
     KW_CHECK(dropped == 0, "%" PRIu64 " of a few records were dropped", dropped);
-    KW_CHECK(memcmp(piece.guard, guard, sizeof guard) == 0, "drain wrote behind the array of records");
+    KW_CHECK(memcmp(p.bytes + PIECE * size, guard, sizeof guard) == 0, "drain wrote behind the array of records");
     KW_CHECK(t.record_count + count <= RECORDS, "there are more than %d records of a few commands", RECORDS);
-    memcpy(&t.records[t.record_count], piece.records, count * sizeof *piece.records);
-    t.record_count += count;
+    for (uint32_t i = 0; i < count; i++) {
+      static const unsigned char later[LATER];
+      kw_activity *record = &t.records[t.record_count++];
+      memcpy(record, p.bytes + i * size, sizeof *record);
+      KW_CHECK(memcmp(p.bytes + i * size + sizeof *record, later, size - sizeof *record) == 0,
+               "drain wrote behind record %u, of which the host knows %u bytes", i, size);
+      KW_CHECK(record->end != 0 || record->stream_token != 0,
+               "record %u of %u is empty: are records written %u bytes apart, as the host said?", i, count, size);
+    }
   }
 }
 
@@ -429,30 +439,51 @@ void kw_contract_activity_streams_kept_apart(void **state) {
   run("activity_streams");
 }
 
-/* A graph of what kernels may be recorded, or NULL when there is none. *out_launches: how many. */
-static void *record_graph(uint64_t first_id, uint32_t *out_launches) {
+/* Records what kernels may be recorded, and behind them a fill; how many launches these are. */
+static uint32_t record_work(uint64_t first_id, bool with_fill, kw_status *out_filled) {
+  static const float pattern = 1;
   const kw_capture_info info = {.struct_size = sizeof info};
-  void *graph = NULL;
-  *out_launches = 0;
+  uint32_t launches = 0;
   EXPECT_OK(t.guest.graph->begin(t.device, t.streams[RECORDER], &info));
   for (uint32_t i = 0; i < t.launch_count; i++) {
     if (!(t.launches[i].kernel.flags & KW_KERNEL_CAPTURABLE)) continue;
-    launch_on(t.streams[RECORDER], &t.launches[i], 0, first_id + (*out_launches)++);
+    launch_on(t.streams[RECORDER], &t.launches[i], 0, first_id + launches++);
   }
+  *out_filled = KW_ERR_UNSUPPORTED;
+  if (with_fill) {
+    *out_filled = t.guest.memory->fill(t.device, t.streams[RECORDER], t.outs[0], 0, SIZE, &pattern, sizeof pattern);
+  }
+  return launches;
+}
+
+/* A graph of these, or NULL when there are no launches. A plugin may record no fills: then without. */
+static void *record_graph(uint64_t first_id, uint32_t *out_launches, bool *out_has_fill) {
+  void *graph = NULL;
+  kw_status filled = KW_OK;
+  bool with_fill = t.guest.memory->fill != NULL;
+  *out_launches = record_work(first_id, with_fill, &filled);
+  if (with_fill && filled != KW_OK) {
+    (void)t.guest.graph->end(t.device, t.streams[RECORDER], NULL);
+    *out_launches = record_work(first_id, false, &filled);
+    with_fill = false;
+  }
+  *out_has_fill = with_fill;
   EXPECT_OK(t.guest.graph->end(t.device, t.streams[RECORDER], *out_launches > 0 ? &graph : NULL));
   return graph;
 }
 
 /* Of one launch of the graph: as a whole, or each of what was recorded, in order. */
-static void check_graph_launch(uint64_t id, uint64_t first_id, uint32_t launches) {
-  uint32_t wholes = 0, nodes = 0; /* seen so far */
+static void check_graph_launch(uint64_t id, uint64_t first_id, uint32_t launches, bool has_fill) {
+  uint32_t wholes = 0, nodes = 0, fills = 0; /* seen so far */
   for (uint32_t i = 0; i < t.record_count; i++) {
     const kw_activity *record = &t.records[i];
     if (record->launch_id != id) continue;
     KW_CHECK(record->stream_token == token_of(0), "a graph's record does not name the stream that it was launched on");
     if (record->kind == KW_ACTIVITY_GRAPH) {
       wholes++;
-    } else if (record->kind == KW_ACTIVITY_LAUNCH) {
+    } else if (record->kind != KW_ACTIVITY_LAUNCH) {
+      fills++; /* a driver may fill by copying */
+    } else {
       KW_CHECK(record->call_id == first_id + record->node, "node %u of a graph has the call id of another launch",
                record->node);
       KW_CHECK(record->node == nodes || record->node + 1 == nodes, "node %u of a graph ran as number %u, by its record",
@@ -460,6 +491,7 @@ static void check_graph_launch(uint64_t id, uint64_t first_id, uint32_t launches
       if (record->node == nodes) nodes++;
     }
   }
+  KW_CHECK(wholes > 0 || fills > 0 || !has_fill, "the fill in a graph has no record with the id of the graph's launch");
   KW_CHECK(wholes > 0 || nodes > 0, "a launch of a graph has no record with its id");
   KW_CHECK(wholes > 0 || nodes == launches, "%u of the %u launches in a graph have records", nodes, launches);
 }
@@ -469,7 +501,8 @@ int kw_child_activity_graph(void) {
   const uint64_t first_id = 1000, first_launch = 70000;
   uint32_t launches = 0;
   begin();
-  void *graph = record_graph(first_id, &launches);
+  bool has_fill = false;
+  void *graph = record_graph(first_id, &launches, &has_fill);
   drain();
   KW_CHECK(t.record_count == 0, "recording a graph, which runs nothing, left %u records", t.record_count);
   const uint64_t before = device_now();
@@ -483,7 +516,7 @@ int kw_child_activity_graph(void) {
   drain();
   check_between(before, after);
   check_order(0);
-  for (uint64_t i = 0; graph && i < LAUNCHES; i++) check_graph_launch(first_launch + i, first_id, launches);
+  for (uint64_t i = 0; graph && i < LAUNCHES; i++) check_graph_launch(first_launch + i, first_id, launches, has_fill);
   if (graph) EXPECT_OK(t.guest.graph->destroy(t.device, graph));
   return end();
 }
@@ -546,4 +579,43 @@ int kw_child_activity_once(void) {
 void kw_contract_activity_given_once(void **state) {
   (void)state;
   run("activity_once");
+}
+
+/* How many records there are, and how many were lost by what drain says. */
+static uint64_t drain_all(uint64_t *out_dropped) {
+  uint64_t found = 0;
+  uint32_t count = RECORDS;
+  *out_dropped = 0;
+  while (count == RECORDS) {
+    uint64_t dropped = 0;
+    memset(t.records, 0, sizeof t.records);
+    EXPECT_OK(t.guest.activity->drain(t.device, t.records, sizeof t.records[0], RECORDS, &count, &dropped));
+    *out_dropped += dropped;
+    found += count;
+  }
+  return found;
+}
+
+int kw_child_activity_late(void) {
+  const uint64_t fills = kw_soak_count(300, 5000, 70000);
+  static const float pattern = 1;
+  uint64_t dropped = 0;
+  begin();
+  if (!t.guest.memory->fill) kw_test_skip("the plugin leaves fills to its host");
+  for (uint64_t i = 0; i < fills; i++) {
+    EXPECT_OK(t.guest.memory->fill(t.device, t.streams[0], t.outs[0], 0, sizeof pattern, &pattern, sizeof pattern));
+  }
+  wait_for(0);
+  const uint64_t found = drain_all(&dropped);
+  KW_CHECK(found + dropped >= fills,
+           "%" PRIu64 " fills that nobody drained the records of have left %" PRIu64 ", and drain says that %" PRIu64
+           " were lost",
+           fills, found, dropped);
+  return end();
+}
+
+/* Who drains late is told how many records were lost. */
+void kw_contract_activity_lost_are_counted(void **state) {
+  (void)state;
+  run("activity_late");
 }

@@ -480,21 +480,21 @@ kw_tensor *kw_test_call_result(const kw_test_call *call, kw_tensor **outs, uint3
 /* ---- The same call again ----------------------------------------------------------------------------------------- */
 
 /* A generator of the call's own, in the state that every copy starts from. */
-static void give_generator(kw_test_call *call, uint32_t index) {
+static void give_generator(kw_test_call *call, kw_device *device, uint32_t index) {
   kw_test_arg *arg = &call->args[index];
-  KW_CHECK_OK(kw_generator_create(kw_contract.device, 42, &arg->generator));
+  KW_CHECK_OK(kw_generator_create(device, 42, &arg->generator));
   arg->value = kw_arg_generator(arg->generator);
   for (; call->given < index; call->given++) call->args[call->given].value = call->args[call->given].info.default_value;
   call->given = index + 1;
 }
 
-void kw_test_call_copy(const kw_test_call *call, kw_test_call *out_copy) {
+void kw_test_call_copy_to(const kw_test_call *call, kw_device *device, kw_test_call *out_copy) {
   *out_copy = *call;
   for (uint32_t i = 0; i < KW_MAX_ARGS; i++) {
     const kw_test_arg *from = &call->args[i];
     kw_test_arg *to = &out_copy->args[i];
     for (int k = 0; k < KW_TEST_ENTRIES; k++) {
-      if (from->tensors[k]) KW_CHECK_OK(kw_tensor_to(from->tensors[k], kw_contract.device, &to->tensors[k]));
+      if (from->tensors[k]) KW_CHECK_OK(kw_tensor_to(from->tensors[k], device, &to->tensors[k]));
     }
     if (!to->tensors[0] && from->value.tag != KW_TAG_INT_LIST) continue;
     if (from->value.tag == KW_TAG_TENSOR) to->value = kw_arg_tensor(to->tensors[0]);
@@ -502,8 +502,12 @@ void kw_test_call_copy(const kw_test_call *call, kw_test_call *out_copy) {
     if (from->value.u.ints == from->ints) to->value = kw_arg_int_list(to->ints, from->value.count);
   }
   for (uint32_t i = 0; i < call->info.arg_count; i++) {
-    if (call->args[i].info.tag == KW_TAG_GENERATOR) give_generator(out_copy, i);
+    if (call->args[i].info.tag == KW_TAG_GENERATOR) give_generator(out_copy, device, i);
   }
+}
+
+void kw_test_call_copy(const kw_test_call *call, kw_test_call *out_copy) {
+  kw_test_call_copy_to(call, kw_contract.device, out_copy);
 }
 
 bool kw_test_call_random(const kw_test_call *call) {

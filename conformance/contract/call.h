@@ -84,6 +84,8 @@ kw_status kw_test_call_results(const kw_test_call *call, kw_tensor **outs, unsig
 
 /* The same call on copies of its tensors, at other addresses. */
 void kw_test_call_copy(const kw_test_call *call, kw_test_call *out_copy);
+/* The same on another device. Its run has to be told a stream of that. */
+void kw_test_call_copy_to(const kw_test_call *call, kw_device *device, kw_test_call *out_copy);
 /* Whether it draws random numbers: then another run gives other results. */
 bool kw_test_call_random(const kw_test_call *call);
 /* Whether the kernels that the device chooses for the op, without being told a name, give the same bits every time. */

@@ -125,16 +125,19 @@
   X(stream, destroy_finishes)         \
   X(stream, callback_after_launch)
 
-#define KW_LAUNCH_TESTS(X)   \
-  X(launch, behind_gate)     \
-  X(launch, inputs_kept)     \
-  X(launch, data_anew)       \
-  X(launch, attributes_anew) \
-  X(launch, shapes_anew)     \
-  X(launch, choice_is_pure)  \
-  X(launch, in_place)        \
-  X(launch, later_values)    \
-  X(launch, long_lists)
+#define KW_LAUNCH_TESTS(X)        \
+  X(launch, behind_gate)          \
+  X(launch, inputs_kept)          \
+  X(launch, data_anew)            \
+  X(launch, attributes_anew)      \
+  X(launch, shapes_anew)          \
+  X(launch, choice_is_pure)       \
+  X(launch, in_place)             \
+  X(launch, later_values)         \
+  X(launch, long_lists)           \
+  X(launch, every_attribute_anew) \
+  X(launch, parts_of_one_buffer)  \
+  X(launch, many_dimensions)
 
 #define KW_EVENT_TESTS(X)         \
   X(event, fresh_is_completed)    \
@@ -308,7 +311,8 @@
   X(activity, streams_kept_apart) \
   X(activity, graph_launches)     \
   X(activity, clock_is_now)       \
-  X(activity, given_once)
+  X(activity, given_once)         \
+  X(activity, lost_are_counted)
 
 #define KW_FAULT_TESTS(X)            \
   X(fault, only_where_tests_are_run) \

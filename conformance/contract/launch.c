@@ -5,6 +5,8 @@
  */
 #include "tools.h"
 
+#include <stdio.h>
+
 enum { COUNT = 1001, ROUNDS = 4 };
 
 /* A kernel does not run ahead of what its stream has still to do. The result is looked at on another stream. */
@@ -138,4 +140,126 @@ void kw_contract_launch_choice_is_pure(void **state) {
       kw_tensor_release(sum);
     }
   }
+}
+
+/* ---- Views and dimensions that cases seldom have -------------------------------------------------------------------
+ */
+
+/* Two inputs that begin less than any binding's alignment apart, in one buffer. */
+static void check_parts(const kw_pair *pair, kw_tensor *base, const float *values, const size_t begins[2],
+                        size_t count) {
+  kw_tensor *parts[2] = {NULL}, *result = NULL;
+  float want[COUNT];
+  for (int k = 0; k < 2; k++) {
+    KW_CHECK_OK(kw_tensor_slice(base, 0, (int64_t)begins[k], (int64_t)(begins[k] + count), 1, &parts[k]));
+  }
+  KW_CHECK_OK(kw_test_pair(pair, NULL, parts[0], parts[1], &result));
+  for (size_t i = 0; i < count; i++) want[i] = pair->of(values[begins[0] + i], values[begins[1] + i]);
+  kw_test_expect_f32(result, want, count, "the result of two inputs that are parts of one buffer");
+  for (int k = 0; k < 2; k++) kw_tensor_release(parts[k]);
+  kw_tensor_release(result);
+}
+
+/* Inputs of a call may be parts of one buffer, side by side or one in the other, however near to each other they begin:
+ * what a driver binds by buffer, or at multiples of some alignment, is told apart by element. */
+void kw_contract_launch_parts_of_one_buffer(void **state) {
+  (void)state;
+  enum { PARTS = 2 * COUNT };
+  const kw_pair *pair = kw_test_need_pair();
+  static const size_t apart[] = {1, 2, 4, 16, 31, 63, 64, 100, 1000};
+  float *values = kw_test_memory(PARTS * sizeof *values);
+  if (pair->tensors != 2) kw_test_skip("the device has no add, mul, sub, maximum or minimum in f32");
+  kw_test_floats(values, PARTS, 1);
+  kw_tensor *base = kw_test_f32(PARTS, 1);
+  for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {
+    for (size_t first = 0; first < 2; first++) {
+      check_parts(pair, base, values, (size_t[]){first * 64, first * 64 + apart[i]}, 20);
+      check_parts(pair, base, values, (size_t[]){first * 3 + apart[i], first * 3}, COUNT - 10);
+    }
+  }
+  kw_tensor_release(base);
+  free(values);
+}
+
+/* Reductions over a list of dimensions, exact on few small whole numbers. */
+static float added(float a, float b) {
+  return a + b;
+}
+
+static float larger(float a, float b) {
+  return a > b ? a : b;
+}
+
+static float smaller(float a, float b) {
+  return a < b ? a : b;
+}
+
+typedef struct reduction {
+  const char *op;
+  float (*of)(float a, float b);
+  bool is_mean;
+} reduction;
+
+enum { MOST_DIMENSIONS = 8, SIDES = 2, CUBE = 1 << MOST_DIMENSIONS };
+
+/* `values`, with sides of 2, reduced over the first `count` of `dims`; how many numbers are left. */
+static size_t reduce(const reduction *r, const float *values, uint32_t rank, const int64_t *dims, uint32_t count,
+                     float *out) {
+  uint32_t reduced = 0;
+  bool seen[CUBE] = {false};
+  const size_t left = (size_t)1 << (rank - count);
+  for (uint32_t i = 0; i < count; i++) reduced |= 1u << (rank - 1 - (uint32_t)dims[i]);
+  for (uint32_t at = 0; at < 1u << rank; at++) {
+    size_t to = 0;
+    for (uint32_t bit = rank; bit-- > 0;) {
+      if (!(reduced >> bit & 1)) to = 2 * to + (at >> bit & 1);
+    }
+    out[to] = seen[to] ? r->of(out[to], values[at]) : values[at];
+    seen[to] = true;
+  }
+  for (size_t i = 0; i < left && r->is_mean; i++) out[i] /= (float)(1u << count);
+  return left;
+}
+
+static void check_reduction(const reduction *r, uint32_t rank) {
+  static const int64_t sides[] = {SIDES, SIDES, SIDES, SIDES, SIDES, SIDES, SIDES, SIDES};
+  static const int64_t order[][MOST_DIMENSIONS] = {{0, 1, 2, 3, 4, 5, 6, 7}, {4, 1, 0, 3, 2, 5, 7, 6}};
+  float values[CUBE], want[CUBE];
+  kw_tensor *x = NULL;
+  kw_test_floats(values, (size_t)1 << rank, rank);
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_F32, rank, sides, &x));
+  KW_CHECK_OK(kw_tensor_write(x, values));
+  for (uint32_t count = 1; count <= 2 * rank; count++) {
+    char what[96];
+    kw_tensor *result = NULL;
+    const uint32_t taken = (count + 1) / 2;
+    int64_t dims[MOST_DIMENSIONS];
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < MOST_DIMENSIONS && used < taken; i++) {
+      if (order[count % 2][i] < rank) dims[used++] = order[count % 2][i];
+    }
+    const kw_value args[] = {kw_arg_tensor(x), kw_arg_int_list(dims, used)};
+    const kw_status status = kw_op_call(kw_op_find(r->op), NULL, args, 2, &result, 1);
+    if (status == KW_ERR_NOT_IMPLEMENTED) break; /* kernels may take fewer dimensions */
+    KW_CHECK(status == KW_OK, "%s over %u of %u dimensions: %s", r->op, used, rank, kw_error_message());
+    const size_t left = reduce(r, values, rank, dims, used, want);
+    snprintf(what, sizeof what, "%s over %u of %u dimensions", r->op, used, rank);
+    kw_test_expect_f32(result, want, left, what);
+    kw_tensor_release(result);
+  }
+  kw_tensor_release(x);
+}
+
+/* Reductions over 1 to 8 dimensions at once. */
+void kw_contract_launch_many_dimensions(void **state) {
+  (void)state;
+  static const reduction reductions[] = {
+      {"sum.dim_IntList", added, false}, {"mean.dim", added, true}, {"amax", larger, false}, {"amin", smaller, false}};
+  uint32_t checked = 0;
+  for (size_t i = 0; i < sizeof reductions / sizeof reductions[0]; i++) {
+    if (!kw_test_has(reductions[i].op)) continue;
+    for (uint32_t rank = 5; rank <= MOST_DIMENSIONS; rank++) check_reduction(&reductions[i], rank);
+    checked++;
+  }
+  if (checked == 0) kw_test_skip("the device has no sum, mean, amax or amin over a list of dimensions in f32");
 }

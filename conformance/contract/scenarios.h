@@ -77,6 +77,7 @@
   X(activity_graph)           \
   X(activity_clock)           \
   X(activity_once)            \
+  X(activity_late)            \
   X(fault_alloc)              \
   X(fault_late)               \
   X(fault_lose)               \

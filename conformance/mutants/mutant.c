@@ -33,11 +33,15 @@ static void copy_table(const char *group, void *table, size_t size) {
   }
 }
 
-/* Hosts of this build have records of this size. */
+/* By way of records of this build's size, which is not each host's. */
 static kw_status drain_changed(void *device, void *out, uint32_t record_size, uint32_t capacity, uint32_t *out_count,
                                uint64_t *out_dropped) {
-  kw_status status = kw_mutant_real.activity.drain(device, out, record_size, capacity, out_count, out_dropped);
-  if (status == KW_OK) mutant.records(out, out_count);
+  kw_activity *records = calloc(capacity ? capacity : 1, sizeof *records);
+  if (!records) return KW_ERR_OUT_OF_MEMORY;
+  kw_status status = kw_mutant_real.activity.drain(device, records, sizeof *records, capacity, out_count, out_dropped);
+  if (status == KW_OK) mutant.records(records, out_count);
+  for (uint32_t i = 0; status == KW_OK && i < *out_count; i++) kw_activity_store(out, record_size, i, &records[i]);
+  free(records);
   return status;
 }
 
