@@ -79,6 +79,17 @@ uint64_t kw_engine_device_used(const kw_engine_device *device) {
   return device->used;
 }
 
+bool kw_engine_device_take(kw_engine_device *device, uint64_t size) {
+  if (size > KW_ENGINE_DEVICE_MEMORY) return false;
+  if (atomic_fetch_add(&device->used, size) + size <= KW_ENGINE_DEVICE_MEMORY) return true;
+  device->used -= size;
+  return false;
+}
+
+void kw_engine_device_give(kw_engine_device *device, uint64_t size) {
+  device->used -= size;
+}
+
 /* ---- Orders ------------------------------------------------------------------------------------------------------ */
 
 static pthread_mutex_t orders_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -43,6 +43,10 @@ kw_engine_device *kw_engine_device_get(uint32_t index);
 uint64_t kw_engine_device_losses(const kw_engine_device *device);
 /* Bytes that are allocated now, of KW_ENGINE_DEVICE_MEMORY. */
 uint64_t kw_engine_device_used(const kw_engine_device *device);
+/* For memory that a runtime makes by other means: so many bytes more, or fewer, are allocated. False where there are
+ * not that many. */
+bool kw_engine_device_take(kw_engine_device *device, uint64_t size);
+void kw_engine_device_give(kw_engine_device *device, uint64_t size);
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 

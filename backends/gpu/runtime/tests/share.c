@@ -17,6 +17,7 @@ typedef struct physical {
   uint32_t what;
   int file;
   size_t size;
+  kw_engine_device *device; /* whose memory it is; NULL: made elsewhere, and counted there */
 } physical;
 
 static int entered(void) {
@@ -32,28 +33,32 @@ API(cuMemGetAllocationGranularity, hipMemGetAllocationGranularity)(size_t *out, 
   return OK;
 }
 
-static int make(int file, size_t size, uint64_t *out) {
+static int make(int file, size_t size, kw_engine_device *device, uint64_t *out) {
   physical *made = malloc(sizeof *made);
   if (!made) {
     close(file);
     return OUT_OF_MEMORY;
   }
-  *made = (physical){.what = PHYSICAL, .file = file, .size = size};
+  *made = (physical){.what = PHYSICAL, .file = file, .size = size, .device = device};
   *out = (uintptr_t)made;
   return OK;
 }
 
 API(cuMemCreate, hipMemCreate)(uint64_t *out, size_t size, const void *wanted, unsigned long long flags) {
-  int error = entered();
+  context *home;
+  int error = driver_enter(&home);
   if (error) return error;
   if (!wanted || size == 0 || size % STEP != 0 || flags != 0) return INVALID_VALUE;
+  if (!kw_engine_device_take(home->device, size)) return OUT_OF_MEMORY;
   int file = memfd_create("emulated device memory", MFD_CLOEXEC);
-  if (file < 0) return OUT_OF_MEMORY;
-  if (ftruncate(file, (off_t)size) != 0) {
-    close(file);
-    return OUT_OF_MEMORY;
+  if (file < 0 || ftruncate(file, (off_t)size) != 0) {
+    if (file >= 0) close(file);
+    error = OUT_OF_MEMORY;
+  } else {
+    error = make(file, size, home->device, out); /* closes the file when it fails */
   }
-  return make(file, size, out);
+  if (error) kw_engine_device_give(home->device, size);
+  return error;
 }
 
 API(cuMemRelease, hipMemRelease)(uint64_t handle) {
@@ -61,6 +66,7 @@ API(cuMemRelease, hipMemRelease)(uint64_t handle) {
   if (driver_check(gone, PHYSICAL) != OK) return INVALID_VALUE;
   gone->what = 0;
   close(gone->file);
+  if (gone->device) kw_engine_device_give(gone->device, gone->size);
   free(gone);
   return entered();
 }
@@ -120,7 +126,7 @@ API(cuMemImportFromShareableHandle, hipMemImportFromShareableHandle)(uint64_t *o
   if (error) return error;
   const int given = NAME((int)(intptr_t)shared, *(int *)shared), file = fcntl(given, F_DUPFD_CLOEXEC, 0);
   if (type != 1 || file < 0) return INVALID_VALUE;
-  if (fstat(file, &facts) == 0 && facts.st_size > 0) return make(file, (size_t)facts.st_size, out);
+  if (fstat(file, &facts) == 0 && facts.st_size > 0) return make(file, (size_t)facts.st_size, NULL, out);
   close(file);
   return INVALID_VALUE;
 }
