@@ -191,6 +191,7 @@
   X(slots, half_of_what_is_free)   \
   X(slots, refused_takes_nothing)  \
   X(slots, usage_is_its_devices)   \
+  X(slots, usage_counts_all)       \
   X(slots, defaults_return)        \
   X(slots, energy_goes_on)         \
   X(slots, failing_is_quiet)       \

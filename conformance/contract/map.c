@@ -77,24 +77,33 @@ static kw_tensor *part_of(kw_tensor *tensor, int64_t begin, int64_t end) {
   return part;
 }
 
+static void expect_map(kw_tensor *part, kw_stream *stream, const unsigned char *want, size_t size, const char *what) {
+  const uint32_t known = kw_tensor_describe(part)->alignment, alignment = known < 64 ? known : 64;
+  unsigned char *pointer = map(part, stream, KW_MAP_READ);
+  kw_test_same(pointer, want, size, what);
+  KW_CHECK((uintptr_t)pointer % alignment == 0, "the map of a place aligned to %u is at %p", known, (void *)pointer);
+  KW_CHECK_OK(kw_tensor_unmap(part, pointer));
+}
+
 /* A map for reading holds what is there at that time, at every place, and gives a pointer as aligned as the place is,
- * up to 64 bytes. */
+ * up to 64 bytes. So does another one of the same place and stream, when other streams have written there meanwhile. */
 void kw_contract_memory_map_reads(void **state) {
   (void)state;
   unsigned char *want = kw_test_memory(SIZE);
   kw_tensor *tensor = kw_test_bytes(SIZE, 0);
+  kw_stream *streams[2] = {NULL, kw_test_stream()};
   for (uint64_t round = 1; round < 40; round++) {
     const int64_t begin = round % 4 == 0 ? (int64_t)round * 64 : (int64_t)(round * round), end = begin + 1 + PIECE;
-    kw_test_pattern(want, SIZE, round);
-    KW_CHECK_OK(kw_tensor_write(tensor, want));
     kw_tensor *part = part_of(tensor, begin, end);
-    const uint32_t known = kw_tensor_describe(part)->alignment, alignment = known < 64 ? known : 64;
-    unsigned char *pointer = map(part, NULL, KW_MAP_READ);
-    kw_test_same(pointer, want + begin, (size_t)(end - begin), "a map for reading");
-    KW_CHECK((uintptr_t)pointer % alignment == 0, "the map of a place aligned to %u is at %p", known, (void *)pointer);
-    KW_CHECK_OK(kw_tensor_unmap(part, pointer));
+    for (uint64_t again = 0; again < 2; again++) {
+      kw_test_pattern(want, SIZE, 100 * again + round);
+      KW_CHECK_OK(kw_tensor_write(tensor, want));
+      expect_map(part, streams[round % 2], want + begin, (size_t)(end - begin),
+                 again ? "a map for reading, the second of its place on its stream" : "a map for reading");
+    }
     kw_tensor_release(part);
   }
+  KW_CHECK_OK(kw_stream_destroy(streams[1]));
   kw_tensor_release(tensor);
   free(want);
 }
@@ -138,6 +147,48 @@ static void read_and_write_large(int64_t size) {
   free(fresh);
 }
 
+enum { CHANGES = 6 };
+
+static void exchange(unsigned char *bytes, size_t i, size_t j, size_t size) {
+  for (size_t b = 0; b < size; b++) {
+    const unsigned char kept = bytes[i + b];
+    bytes[i + b] = bytes[j + b];
+    bytes[j + b] = kept;
+  }
+}
+
+/* Changes little, and mostly so that sums of the bytes stay what they are. */
+static void change(unsigned char *bytes, size_t size, int how) {
+  const size_t middle = size / 2;
+  if (how == 0) bytes[0] ^= 1;
+  if (how == 1) bytes[size - 1] ^= 0x80;
+  if (how == 2) exchange(bytes, middle, bytes[middle] == bytes[middle + 1] ? middle + 2 : middle + 1, 1);
+  if (how == 3) exchange(bytes, middle & ~(size_t)3, (middle & ~(size_t)3) + 64, 4);
+  for (size_t i = 0; how == 4 && i < middle; i++) exchange(bytes, i, size - 1 - i, 1);
+  if (how == 5) {
+    bytes[middle]++;
+    bytes[middle + 1]--;
+  }
+}
+
+/* A host that maps for reading and writing may write as little as it likes. */
+static void write_little(int64_t size) {
+  unsigned char *want = kw_test_memory((size_t)size), *got = kw_test_memory((size_t)size);
+  kw_tensor *tensor = kw_test_bytes((size_t)size, 1);
+  kw_test_pattern(want, (size_t)size, 1);
+  for (int how = 0; how < CHANGES; how++) {
+    unsigned char *pointer = map(tensor, NULL, KW_MAP_READ | KW_MAP_WRITE);
+    change(pointer, (size_t)size, how);
+    change(want, (size_t)size, how);
+    KW_CHECK_OK(kw_tensor_unmap(tensor, pointer));
+    KW_CHECK_OK(kw_tensor_read(tensor, got));
+    kw_test_same(got, want, (size_t)size, "memory of which little was changed in a map, after the unmap");
+  }
+  kw_tensor_release(tensor);
+  free(want);
+  free(got);
+}
+
 /* What the host has written is there for all streams, and what lies beside it stays, also what was changed while the
  * map was there. */
 void kw_contract_memory_map_writes(void **state) {
@@ -167,6 +218,9 @@ void kw_contract_memory_map_writes(void **state) {
   }
   KW_CHECK_OK(kw_stream_destroy(other));
   free(want);
+  write_little(200);
+  write_little(SIZE + 4100);
+  write_little(100003);
   read_and_write_large(100003);
   read_and_write_large(1048577);
   read_and_write_large((17 << 20) + 3);

@@ -52,6 +52,7 @@
   X(slots_half)               \
   X(slots_room)               \
   X(slots_usage)              \
+  X(slots_counted)            \
   X(slots_defaults)           \
   X(slots_energy)             \
   X(slots_quiet)              \

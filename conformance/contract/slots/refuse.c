@@ -21,6 +21,18 @@ static void expect_refused(kw_status status, const void *out, const char *what) 
            what, kw_status_name(status));
 }
 
+/* Alone, and beside flags that the plugin may know. */
+static void refuse_flags(kw_alloc_info alloc) {
+  static const uint64_t known[] = {0, KW_MEM_PEER, KW_MEM_EXPORTABLE, KW_MEM_IPC}, later[] = {CRITICAL, CRITICAL >> 13};
+  for (size_t i = 0; i < sizeof known / sizeof *known * 2; i++) {
+    void *out = &taken;
+    alloc.flags = known[i / 2] | later[i % 2];
+    expect_refused(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out,
+                   known[i / 2] ? "memory.alloc with a critical flag of a later version beside one of today"
+                                : "memory.alloc with a critical flag of a later version");
+  }
+}
+
 static void have_all_refused(void) {
   kw_alloc_info alloc = {.struct_size = sizeof alloc, .kind = KW_MEM_DEVICE, .size = UINT64_C(1) << 62, .alignment = 1};
   kw_stream_info stream = {.struct_size = sizeof stream, .flags = CRITICAL, .token = 1};
@@ -28,11 +40,7 @@ static void have_all_refused(void) {
   void *out = &taken;
   expect_refused(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out, "memory.alloc of 2^62 bytes");
   alloc.size = 64;
-  alloc.flags = CRITICAL;
-  out = &taken;
-  expect_refused(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out,
-                 "memory.alloc with a critical flag of a later version");
-  alloc.flags = 0;
+  refuse_flags(alloc);
   alloc.kind = 0x7fff;
   out = &taken;
   expect_refused(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out, "memory.alloc of a kind that no device has");

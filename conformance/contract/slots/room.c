@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { TRIES = 3, LOOKS = 5, SMALL = 1 << 16, PAGE = 4096, MOST_BLOCKS = 8 };
+enum { TRIES = 3, LOOKS = 5, SMALL = 1 << 16, PAGE = 4096, MOST_BLOCKS = 8, COUNTED = 64 << 20 };
 
 static char taken; /* what an out-parameter points to before a call */
 
@@ -181,21 +181,29 @@ void kw_contract_slots_refused_takes_nothing(void **state) {
 
 /* ---- Of two devices ---------------------------------------------------------------------------------------------- */
 
-/* By how much allocating so much on one device lessens what the other says is free. */
-static uint64_t lessens(void *from, void *seen, uint64_t size) {
+/* By how much allocating so much on one device, for these uses, lessens what the other says is free. */
+static kw_status lessens(void *from, void *seen, uint64_t flags, uint64_t *out_lessens) {
   const kw_memory_api *memory = kw_bench.guest.memory;
-  const kw_alloc_info info = {.struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = size, .alignment = 1};
+  const kw_alloc_info info = {
+      .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .flags = flags, .size = COUNTED, .alignment = 1};
   uint64_t before = 0, now = 0, total = 0;
   kw_mem mem = NULL;
   KW_SLOT_EXPECT(KW_OK, "memory.usage", memory->usage(seen, &before, &total));
-  if (memory->alloc(from, &info, &mem) != KW_OK) kw_test_skip("a device gives no 64 MiB");
+  const kw_status status = memory->alloc(from, &info, &mem);
+  if (status != KW_OK) return status;
   KW_SLOT_EXPECT(KW_OK, "memory.usage", memory->usage(seen, &now, &total));
   KW_SLOT_EXPECT(KW_OK, "memory.dealloc", memory->dealloc(from, mem));
-  return now < before ? before - now : 0;
+  *out_lessens = now < before ? before - now : 0;
+  return KW_OK;
+}
+
+static bool counts(void *from, void *seen) {
+  uint64_t less = 0;
+  if (lessens(from, seen, 0, &less) != KW_OK) kw_test_skip("a device gives no 64 MiB");
+  return less >= COUNTED / 2;
 }
 
 int kw_child_slots_usage(void) {
-  enum { SIZE = 64 << 20 };
   kw_bench_open();
   need_usage();
   const kw_open_info info = {.struct_size = sizeof info};
@@ -208,7 +216,7 @@ int kw_child_slots_usage(void) {
   }
   int confused = 0;
   for (int i = 0; i < TRIES; i++) {
-    confused += lessens(kw_bench.device, second, SIZE) >= SIZE / 2 && lessens(second, second, SIZE) < SIZE / 2;
+    confused += counts(kw_bench.device, second) && !counts(second, second);
   }
   KW_CHECK(confused < TRIES,
            "memory.usage of the plugin's second device counts what is allocated on the first, and not what is "
@@ -222,4 +230,32 @@ int kw_child_slots_usage(void) {
 void kw_contract_slots_usage_is_its_devices(void **state) {
   (void)state;
   kw_test_child("slots_usage");
+}
+
+/* ---- For others -------------------------------------------------------------------------------------------------- */
+
+int kw_child_slots_counted(void) {
+  static const uint64_t flags[] = {KW_MEM_PEER, KW_MEM_EXPORTABLE, KW_MEM_IPC};
+  static const char *const names[] = {"other devices", "others by a descriptor", "other processes"};
+  kw_bench_open();
+  need_usage();
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+    int uncounted = 0;
+    for (int try = 0; try < TRIES; try++) {
+      uint64_t less = COUNTED;
+      if (lessens(kw_bench.device, kw_bench.device, flags[i], &less) != KW_OK) break; /* not on this device */
+      uncounted += less < COUNTED / 2 && counts(kw_bench.device, kw_bench.device);
+    }
+    KW_CHECK(uncounted < TRIES,
+             "memory.usage counts 64 MiB of memory as taken, and not 64 MiB of memory that is for %s as well",
+             names[i]);
+  }
+  kw_bench_close();
+  return 0;
+}
+
+/* What is allocated is taken, whatever it is for. */
+void kw_contract_slots_usage_counts_all(void **state) {
+  (void)state;
+  kw_test_child("slots_counted");
 }
