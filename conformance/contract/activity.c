@@ -12,7 +12,7 @@
 #include <time.h>
 
 enum { ROWS = 128, DEPTH = 256, COUNT = ROWS * DEPTH, SIZE = COUNT * sizeof(float) };
-enum { STREAMS = 2, RECORDER = STREAMS, RECORDS = 1024, PIECE = 5 };
+enum { STREAMS = 2, RECORDER = STREAMS, RECORDS = 2048, PIECE = 5 };
 
 /* ---- What a device does ------------------------------------------------------------------------------------------ */
 
@@ -439,36 +439,26 @@ void kw_contract_activity_streams_kept_apart(void **state) {
   run("activity_streams");
 }
 
-/* Records what kernels may be recorded, and behind them a fill; how many launches these are. */
-static uint32_t record_work(uint64_t first_id, bool with_fill, kw_status *out_filled) {
+/* A graph of what kernels may be recorded, each of them and then all again until there are as many as wanted, and a
+ * fill behind each; NULL when there is no such kernel, or no fill may be recorded. *out_launches: how many. */
+static void *record_graph(uint64_t first_id, uint32_t wanted, bool with_fills, uint32_t *out_launches) {
   static const float pattern = 1;
   const kw_capture_info info = {.struct_size = sizeof info};
-  uint32_t launches = 0;
-  EXPECT_OK(t.guest.graph->begin(t.device, t.streams[RECORDER], &info));
-  for (uint32_t i = 0; i < t.launch_count; i++) {
-    if (!(t.launches[i].kernel.flags & KW_KERNEL_CAPTURABLE)) continue;
-    launch_on(t.streams[RECORDER], &t.launches[i], 0, first_id + launches++);
-  }
-  *out_filled = KW_ERR_UNSUPPORTED;
-  if (with_fill) {
-    *out_filled = t.guest.memory->fill(t.device, t.streams[RECORDER], t.outs[0], 0, SIZE, &pattern, sizeof pattern);
-  }
-  return launches;
-}
-
-/* A graph of these, or NULL when there are no launches. A plugin may record no fills: then without. */
-static void *record_graph(uint64_t first_id, uint32_t *out_launches, bool *out_has_fill) {
-  void *graph = NULL;
+  void *graph = NULL, *const stream = t.streams[RECORDER];
   kw_status filled = KW_OK;
-  bool with_fill = t.guest.memory->fill != NULL;
-  *out_launches = record_work(first_id, with_fill, &filled);
-  if (with_fill && filled != KW_OK) {
-    (void)t.guest.graph->end(t.device, t.streams[RECORDER], NULL);
-    *out_launches = record_work(first_id, false, &filled);
-    with_fill = false;
+  uint32_t last = 1; /* how many there were one round ago: rounds end where one adds none */
+  *out_launches = 0;
+  EXPECT_OK(t.guest.graph->begin(t.device, stream, &info));
+  while (filled == KW_OK && *out_launches < wanted && *out_launches != last) {
+    last = *out_launches;
+    for (uint32_t i = 0; i < t.launch_count && filled == KW_OK; i++) {
+      if (!(t.launches[i].kernel.flags & KW_KERNEL_CAPTURABLE)) continue;
+      launch_on(stream, &t.launches[i], 0, first_id + (*out_launches)++);
+      if (with_fills) filled = t.guest.memory->fill(t.device, stream, t.outs[0], 0, SIZE, &pattern, sizeof pattern);
+    }
   }
-  *out_has_fill = with_fill;
-  EXPECT_OK(t.guest.graph->end(t.device, t.streams[RECORDER], *out_launches > 0 ? &graph : NULL));
+  const kw_status ended = t.guest.graph->end(t.device, stream, *out_launches > 0 && filled == KW_OK ? &graph : NULL);
+  if (filled == KW_OK) EXPECT_OK(ended);
   return graph;
 }
 
@@ -496,17 +486,17 @@ static void check_graph_launch(uint64_t id, uint64_t first_id, uint32_t launches
   KW_CHECK(wholes > 0 || nodes == launches, "%u of the %u launches in a graph have records", nodes, launches);
 }
 
-int kw_child_activity_graph(void) {
-  enum { LAUNCHES = 5 };
+/* A graph of at least `wanted` launches, launched `count` times. */
+static void launch_graph(uint32_t wanted, uint64_t count) {
   const uint64_t first_id = 1000, first_launch = 70000;
   uint32_t launches = 0;
-  begin();
-  bool has_fill = false;
-  void *graph = record_graph(first_id, &launches, &has_fill);
+  void *graph = t.guest.memory->fill ? record_graph(first_id, wanted, true, &launches) : NULL;
+  const bool has_fill = graph != NULL;
+  if (!graph) graph = record_graph(first_id, wanted, false, &launches);
   drain();
   KW_CHECK(t.record_count == 0, "recording a graph, which runs nothing, left %u records", t.record_count);
   const uint64_t before = device_now();
-  for (uint64_t i = 0; graph && i < LAUNCHES; i++) {
+  for (uint64_t i = 0; graph && i < count; i++) {
     const kw_graph_launch_info info = {.struct_size = sizeof info, .call_id = first_launch + i};
     EXPECT_OK(t.guest.graph->launch(t.device, graph, t.streams[0], &info));
     enqueue(0, i + 1);
@@ -516,8 +506,14 @@ int kw_child_activity_graph(void) {
   drain();
   check_between(before, after);
   check_order(0);
-  for (uint64_t i = 0; graph && i < LAUNCHES; i++) check_graph_launch(first_launch + i, first_id, launches, has_fill);
+  for (uint64_t i = 0; graph && i < count; i++) check_graph_launch(first_launch + i, first_id, launches, has_fill);
   if (graph) EXPECT_OK(t.guest.graph->destroy(t.device, graph));
+}
+
+int kw_child_activity_graph(void) {
+  begin();
+  launch_graph(1, 5);
+  launch_graph(300, 2); /* more than a byte counts */
   return end();
 }
 

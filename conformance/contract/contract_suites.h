@@ -285,7 +285,9 @@
   X(graph, thrown_away)              \
   X(graph, refused_while_recording)  \
   X(graph, goes_on_after_wrong_call) \
-  X(graph, misuse)
+  X(graph, misuse)                   \
+  X(graph, conflicts)                \
+  X(graph, ranks)
 
 #define KW_ENERGY_TESTS(X)   \
   X(energy, never_decreases) \
@@ -367,7 +369,8 @@
   X(soak, live_events)             \
   X(soak, live_allocations)        \
   X(soak, refused_slots)           \
-  X(soak, refused_opens)
+  X(soak, refused_opens)           \
+  X(soak, graphs_of_many)
 
 #define KW_SCALE_TESTS(X)            \
   X(scale, copies)                   \

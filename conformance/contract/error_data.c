@@ -124,6 +124,29 @@ static void check_index(const kw_test_call *call, kw_tensor *const *like, uint32
   }
 }
 
+/* The same in a graph, each of whose launches is to tell it. */
+static void check_recorded(const kw_test_call *call, kw_tensor *const *like, uint32_t index, kw_stream *stream) {
+  const kw_test_arg *arg = &call->args[index];
+  kw_value values[KW_MAX_ARGS];
+  kw_tensor *wrong = bad_indices(arg->tensors[0], KW_I64, 0, call->places);
+  kw_graph *graph = NULL;
+  guarded g = {{NULL}, {NULL}};
+  make_guarded(call, like, &g);
+  kw_test_call_values(call, values);
+  values[index] = arg->info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
+  KW_CHECK_OK(kw_graph_begin(stream));
+  const kw_status status = kw_op_call(call->op, stream, values, call->given, g.results, call->info.result_count);
+  KW_CHECK_OK(kw_graph_end(stream, &graph));
+  KW_CHECK_STATUS(status, KW_OK);
+  for (int i = 0; i < 2; i++) {
+    kw_error_clear();
+    expect_told(call, index, stream, kw_graph_launch(graph, stream), call->places);
+  }
+  KW_CHECK_OK(kw_graph_destroy(graph));
+  end_guarded(call, &g);
+  kw_tensor_release(wrong);
+}
+
 static void check_op(const kw_test_call *call, kw_stream *stream) {
   const int64_t n = call->places, wide[] = {n, -n - 1, INT64_MAX, INT64_MIN, (INT64_C(1) << 32) + 1, -1};
   const int64_t narrow[] = {n, -n - 1, INT32_MAX, INT32_MIN, -1};
@@ -139,6 +162,7 @@ static void check_op(const kw_test_call *call, kw_stream *stream) {
       if (call->args[i].role != KW_ROLE_INDEX) continue;
       for (int k = 0; k < 6 - negative; k++) check_index(call, outs, i, KW_I64, wide[k], stream);
       for (int k = 0; k < 5 - negative; k++) check_index(call, outs, i, KW_I32, narrow[k], stream);
+      check_recorded(call, outs, i, stream);
     }
     for (uint32_t r = 0; r < call->info.result_count; r++) {
       kw_tensor_release(outs[r]);
@@ -173,8 +197,8 @@ static bool next_call(uint32_t *at, kw_test_call *out_call) {
   return false;
 }
 
-/* Every op that takes indices: beyond either end, by far too, in i64 and i32, first or last of them. What lies around
- * the results stays. */
+/* Every op that takes indices: beyond either end, by far too, in i64 and i32, first or last of them, and
+ * in a graph. What lies around the results stays. */
 void kw_contract_error_index_out_of_range(void **state) {
   (void)state;
   kw_stream *stream = kw_test_stream();

@@ -172,6 +172,153 @@ void kw_contract_graph_launches_in_order(void **state) {
   for (int i = 0; i < 3; i++) KW_CHECK_OK(kw_stream_destroy(streams[i]));
 }
 
+/* Calls that read and write parts of one memory, or memories each of which is a part. */
+enum { PARTS = 6, CONSTANTS = 2, DEEPEST = 8, STEPS = 16 };
+
+typedef struct conflicts {
+  kw_tensor *memory; /* of all parts; NULL: each has its own */
+  kw_tensor *parts[PARTS], *constants[CONSTANTS];
+  float *want, *known[CONSTANTS];
+  size_t count, step; /* elements of a part, and from one part's beginning to the next one's */
+  int depth[PARTS];   /* how many calls a part's numbers have gone through: sums of a few stay exact */
+} conflicts;
+
+static void open_conflicts(conflicts *c, size_t count, size_t step, bool apart, uint64_t tag) {
+  static const int64_t stride = 1;
+  const int64_t shape = (int64_t)count;
+  const size_t whole = (PARTS - 1) * step + count;
+  *c = (conflicts){.count = count, .step = step, .want = kw_test_memory(whole * sizeof *c->want)};
+  kw_test_floats(c->want, whole, tag);
+  if (!apart) c->memory = kw_test_f32(whole, tag);
+  for (size_t i = 0; i < PARTS; i++) {
+    if (apart) {
+      c->parts[i] = kw_test_f32(count, tag + i);
+      kw_test_floats(c->want + i * step, count, tag + i);
+    } else {
+      KW_CHECK_OK(kw_tensor_as_strided(c->memory, 1, &shape, &stride, (int64_t)(i * step), &c->parts[i]));
+    }
+  }
+  for (uint64_t i = 0; i < CONSTANTS; i++) {
+    c->constants[i] = kw_test_f32(count, tag + PARTS + i);
+    c->known[i] = kw_test_memory(count * sizeof *c->want);
+    kw_test_floats(c->known[i], count, tag + PARTS + i);
+  }
+}
+
+static void close_conflicts(conflicts *c) {
+  for (int i = 0; i < PARTS; i++) kw_tensor_release(c->parts[i]);
+  for (int i = 0; i < CONSTANTS; i++) {
+    kw_tensor_release(c->constants[i]);
+    free(c->known[i]);
+  }
+  kw_tensor_release(c->memory);
+  free(c->want);
+}
+
+static bool overlap(const conflicts *c, int a, int b) {
+  return (size_t)abs(a - b) * c->step < c->count;
+}
+
+/* A part that does not overlap `target` and may still be added up, or a constant: by the number drawn. */
+static kw_tensor *operand(const conflicts *c, int target, unsigned drawn, const float **out_want, int *inout_depth) {
+  const int part = (int)(drawn % (PARTS + CONSTANTS));
+  if (part < PARTS && !overlap(c, part, target) && c->depth[part] < DEEPEST) {
+    *out_want = c->want + (size_t)part * c->step;
+    if (c->depth[part] > *inout_depth) *inout_depth = c->depth[part];
+    return c->parts[part];
+  }
+  *out_want = c->known[drawn % CONSTANTS];
+  return c->constants[drawn % CONSTANTS];
+}
+
+/* Records calls whose operands and results are drawn, and computes what they give one after the other. */
+static kw_graph *record_conflicts(conflicts *c, kw_stream *stream, uint64_t tag) {
+  unsigned char drawn[STEPS][3];
+  kw_graph *graph = NULL;
+  kw_test_pattern(drawn, sizeof drawn, tag);
+  KW_CHECK_OK(kw_graph_begin(stream));
+  for (int i = 0; i < STEPS; i++) {
+    const int target = drawn[i][0] % PARTS;
+    const float *a = NULL, *b = NULL;
+    float *want = c->want + (size_t)target * c->step;
+    int depth = 0;
+    kw_tensor *left = operand(c, target, drawn[i][1], &a, &depth), *right = operand(c, target, drawn[i][2], &b, &depth);
+    KW_CHECK_OK(kw_test_pair(pair, stream, left, right, &c->parts[target]));
+    for (size_t k = 0; k < c->count; k++) want[k] = pair->of(a[k], b[k]);
+    for (int p = 0; p < PARTS; p++) {
+      if (p == target || (overlap(c, p, target) && c->depth[p] <= depth)) c->depth[p] = depth + 1;
+    }
+  }
+  KW_CHECK_OK(kw_graph_end(stream, &graph));
+  return graph;
+}
+
+static void replay_conflicts(size_t count, size_t step, bool apart, uint64_t tag) {
+  static conflicts c;
+  kw_stream *stream = kw_test_stream();
+  open_conflicts(&c, count, step, apart, tag);
+  kw_graph *graph = record_conflicts(&c, stream, tag + PARTS + CONSTANTS);
+  KW_CHECK_OK(kw_graph_launch(graph, stream));
+  KW_CHECK_OK(kw_stream_synchronize(stream));
+  for (size_t i = 0; i < PARTS; i++)
+    kw_test_expect_f32(c.parts[i], c.want + i * step, count,
+                       "memory that the calls of a graph have read and written in turn");
+  KW_CHECK_OK(kw_graph_destroy(graph));
+  close_conflicts(&c);
+  KW_CHECK_OK(kw_stream_destroy(stream));
+}
+
+/* What a call writes and another has read, or has written, stays in order as well as what one writes and another reads:
+ * parts of one memory beside each other, such as overlap, and tensors too large to share an allocation. */
+void kw_contract_graph_conflicts(void **state) {
+  (void)state;
+  enum { ROUNDS = 12, LARGE = 1 << 19 };
+  pair = kw_test_need_pair();
+  for (uint64_t round = 0; round < ROUNDS; round++)
+    replay_conflicts(COUNT, round % 2 ? COUNT / 2 : COUNT, round % 4 == 0, 1000 * round);
+  for (uint64_t round = ROUNDS; round < ROUNDS + 2; round++) replay_conflicts(LARGE, LARGE, true, 1000 * round);
+}
+
+/* A recorded call of this rank, contiguous or with its dimensions turned round. */
+static void replay_rank(kw_stream *stream, uint32_t rank, bool turned) {
+  enum { MOST = 24 };
+  int64_t shape[KW_MAX_RANK], strides[KW_MAX_RANK], count = 1;
+  float values[MOST], want[MOST];
+  for (uint32_t d = 0; d < rank; d++) shape[d] = d == 0 ? 2 : d == rank - 1 ? 4 : d == rank / 2 ? 3 : 1;
+  for (uint32_t i = 0; i < rank; i++) {
+    const uint32_t d = turned ? i : rank - 1 - i;
+    strides[d] = count;
+    count *= shape[d];
+  }
+  kw_tensor *base = kw_test_f32((size_t)count, rank), *view = NULL, *out = NULL;
+  kw_graph *graph = NULL;
+  KW_CHECK_OK(kw_tensor_as_strided(base, rank, shape, strides, 0, &view));
+  KW_CHECK_OK(kw_graph_begin(stream));
+  KW_CHECK_OK(kw_test_pair(pair, stream, view, view, &out));
+  KW_CHECK_OK(kw_graph_end(stream, &graph));
+  KW_CHECK_OK(kw_graph_launch(graph, stream));
+  KW_CHECK_OK(kw_stream_synchronize(stream));
+  KW_CHECK_OK(kw_tensor_read(view, values));
+  for (int64_t k = 0; k < count; k++) want[k] = pair->of(values[k], values[k]);
+  kw_test_expect_f32(out, want, (size_t)count, "the result of a recorded call on tensors of many dimensions");
+  KW_CHECK_OK(kw_graph_destroy(graph));
+  kw_tensor_release(out);
+  kw_tensor_release(view);
+  kw_tensor_release(base);
+}
+
+/* A recorded call keeps its tensors' shapes and strides whatever their rank. */
+void kw_contract_graph_ranks(void **state) {
+  (void)state;
+  pair = kw_test_need_pair();
+  kw_stream *stream = kw_test_stream();
+  for (uint32_t rank = 1; rank <= KW_MAX_RANK; rank++) {
+    replay_rank(stream, rank, false);
+    replay_rank(stream, rank, true);
+  }
+  KW_CHECK_OK(kw_stream_destroy(stream));
+}
+
 /* Launches wait for what is on their stream, and leave the caller alone. */
 void kw_contract_graph_launch_behind_gate(void **state) {
   (void)state;

@@ -54,38 +54,50 @@ static void free_entries(long_list *list) {
   free(list->got);
 }
 
-static void check_cat(long_list *list) {
+/* stream: the call is recorded there, and what is judged is its replay; NULL: it runs at once. */
+static void check_cat(long_list *list, kw_stream *stream) {
   const kw_value args[] = {kw_arg_tensor_list(list->entries, list->count), kw_arg_int((int64_t)list->rank - 1)};
   kw_tensor *out = NULL;
-  KW_CHECK_OK(kw_op_call(list->op, NULL, args, 2, &out, 1));
+  kw_graph *graph = NULL;
+  if (stream) KW_CHECK_OK(kw_graph_begin(stream));
+  KW_CHECK_OK(kw_op_call(list->op, stream, args, 2, &out, 1));
+  if (stream) {
+    KW_CHECK_OK(kw_graph_end(stream, &graph));
+    KW_CHECK_OK(kw_graph_launch(graph, stream));
+    KW_CHECK_OK(kw_stream_synchronize(stream));
+  }
   KW_CHECK(kw_test_bytes_of(out) == list->size, "cat of %u tensors gave %zu bytes, not %zu", list->count,
            kw_test_bytes_of(out), list->size);
   KW_CHECK_OK(kw_tensor_read(out, list->got));
   size_t i = 0;
   while (i < list->size && list->got[i] == list->want[i]) i++;
-  KW_CHECK(i == list->size, "cat of %u tensors of rank %u: byte %zu of %zu of the result is not the tensors'",
-           list->count, list->rank, i, list->size);
+  KW_CHECK(i == list->size, "%scat of %u tensors of rank %u: byte %zu of %zu of the result is not the tensors'",
+           stream ? "recorded in a graph, " : "", list->count, list->rank, i, list->size);
+  KW_CHECK_OK(kw_graph_destroy(graph));
   kw_tensor_release(out);
 }
 
-/* cat of lists past 8, 16, 32, 64 and 128 tensors gives all of them. */
+/* cat of lists past 8, 16, 32, 64 and 128 tensors gives all of them, at once and in a graph. */
 void kw_contract_launch_long_lists(void **state) {
   (void)state;
   static const uint32_t counts[] = {9, 17, 33, 65, MOST};
   static long_list list;
   if (!find_cat(&list)) kw_test_skip("the device has no cat");
+  kw_stream *stream = kw_test_stream();
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
     for (uint32_t rank = 1; rank <= 2; rank++) {
       make_entries(&list, counts[i], rank);
-      check_cat(&list);
+      check_cat(&list, NULL);
+      check_cat(&list, stream);
       free_entries(&list);
     }
   }
+  KW_CHECK_OK(kw_stream_destroy(stream));
 }
 
 static void run_lists(void *user, uint64_t first, uint64_t count) {
   (void)first;
-  for (uint64_t i = 0; i < count; i++) check_cat(user);
+  for (uint64_t i = 0; i < count; i++) check_cat(user, NULL);
 }
 
 /* Long lists again and again: what is made for one goes with its call. */

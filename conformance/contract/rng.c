@@ -454,21 +454,19 @@ void kw_contract_rng_shared_by_threads(void **state) {
   kw_generator_destroy(shared.generator);
 }
 
-/* Each launch of a graph draws anew: together they are what the calls would have drawn, and the state moves alike. */
-void kw_contract_rng_graph(void **state) {
-  (void)state;
+/* Two calls in a graph, the generator standing at `offset`. */
+static void draw_in_graph(uint64_t offset) {
   enum { COUNT = 10, LAUNCHES = 4 };
-  need_words();
   kw_stream *stream = kw_test_stream();
-  kw_generator *generator = generator_at(13, 50);
+  kw_generator *generator = generator_at(13, offset);
   kw_tensor *first = words_tensor(COUNT), *second = words_tensor(COUNT);
   kw_graph *graph = NULL;
   KW_CHECK_OK(kw_graph_begin(stream));
   KW_CHECK_OK(draw_words(generator, stream, first));
   KW_CHECK_OK(draw_words(generator, stream, second));
   KW_CHECK_OK(kw_graph_end(stream, &graph));
-  KW_CHECK(state_of(generator).offset == 50, "recording random calls moved the generator by %lld blocks",
-           (long long)(state_of(generator).offset - 50));
+  KW_CHECK(state_of(generator).offset == offset, "recording random calls moved the generator by %lld blocks",
+           (long long)(state_of(generator).offset - offset));
   for (uint64_t i = 0; i < LAUNCHES; i++) {
     int64_t got[2][COUNT];
     KW_CHECK_OK(kw_graph_launch(graph, stream));
@@ -476,24 +474,75 @@ void kw_contract_rng_graph(void **state) {
     KW_CHECK_OK(kw_tensor_read(first, got[0]));
     KW_CHECK_OK(kw_tensor_read(second, got[1]));
     for (int k = 0; k < 2 * COUNT; k++) {
-      uint32_t want = word_at(13, 50 + 6 * i + 3u * (unsigned)(k / COUNT), k % COUNT);
+      uint32_t want = word_at(13, offset + 6 * i + 3u * (unsigned)(k / COUNT), k % COUNT);
       KW_CHECK(got[k / COUNT][k % COUNT] == (int64_t)want,
                "launch %llu of a graph, call %d, element %d: 0x%llx, not 0x%08x as the call at once would give",
                (unsigned long long)i, k / COUNT, k % COUNT, (unsigned long long)got[k / COUNT][k % COUNT], want);
     }
-    if (i == 1) expect_words(generator, NULL, 13, 50 + 6 * 2, 4, "a call between launches of a graph");
+    if (i == 1) expect_words(generator, NULL, 13, offset + 6 * 2, 4, "a call between launches of a graph");
     if (i == 1) { /* as if it had not been */
-      const kw_generator_state back = {sizeof back, KW_GENERATOR_PHILOX4X32_10, 13, 50 + 6 * 2};
+      const kw_generator_state back = {sizeof back, KW_GENERATOR_PHILOX4X32_10, 13, offset + 6 * 2};
       KW_CHECK_OK(kw_generator_set_state(generator, &back));
     }
   }
-  KW_CHECK(state_of(generator).offset == 50 + 6 * LAUNCHES, "%d launches moved the generator by %lld blocks, not by %d",
-           LAUNCHES, (long long)(state_of(generator).offset - 50), 6 * LAUNCHES);
+  KW_CHECK(state_of(generator).offset == offset + 6 * LAUNCHES,
+           "%d launches moved the generator by %lld blocks, not by %d", LAUNCHES,
+           (long long)(state_of(generator).offset - offset), 6 * LAUNCHES);
   KW_CHECK_OK(kw_graph_destroy(graph));
   kw_generator_destroy(generator);
   kw_tensor_release(first);
   kw_tensor_release(second);
   KW_CHECK_OK(kw_stream_destroy(stream));
+}
+
+/* For devices without words: two calls of uniform_ in a graph, against the same two at once. */
+static void draw_uniform_in_graph(uint64_t offset) {
+  enum { COUNT = 10, CALLS = 2 };
+  kw_stream *stream = kw_test_stream();
+  kw_generator *generators[] = {generator_at(13, offset), generator_at(13, offset)};
+  kw_tensor *at_once[CALLS], *replayed[CALLS];
+  float want[COUNT], got[COUNT];
+  kw_graph *graph = NULL;
+  for (int i = 0; i < CALLS; i++) {
+    at_once[i] = kw_test_f32(COUNT, 1);
+    replayed[i] = kw_test_f32(COUNT, 2);
+    draw_uniform(generators[0], at_once[i]);
+  }
+  KW_CHECK_OK(kw_graph_begin(stream));
+  for (int i = 0; i < CALLS; i++) {
+    kw_value args[] = {kw_arg_tensor(replayed[i]), kw_arg_float(0), kw_arg_float(1), kw_arg_generator(generators[1])};
+    KW_CHECK_OK(kw_op_call(kw_op_find("uniform_"), stream, args, 4, NULL, 0));
+  }
+  KW_CHECK_OK(kw_graph_end(stream, &graph));
+  KW_CHECK_OK(kw_graph_launch(graph, stream));
+  KW_CHECK_OK(kw_stream_synchronize(stream));
+  for (int i = 0; i < CALLS; i++) {
+    KW_CHECK_OK(kw_tensor_read(at_once[i], want));
+    KW_CHECK_OK(kw_tensor_read(replayed[i], got));
+    kw_test_same(got, want, sizeof got, "what uniform_ drew in a graph, against the same calls at once");
+    kw_tensor_release(at_once[i]);
+    kw_tensor_release(replayed[i]);
+    kw_generator_destroy(generators[i]);
+  }
+  KW_CHECK_OK(kw_graph_destroy(graph));
+  KW_CHECK_OK(kw_stream_destroy(stream));
+}
+
+/* Each launch of a graph draws anew: together they are what the calls would have drawn, and the state moves alike. */
+void kw_contract_rng_graph(void **state) {
+  (void)state;
+  static const uint64_t offsets[] = {
+      50,
+      (UINT64_C(1) << 32) - 10, /* the low word is full within a call, */
+      (UINT64_C(1) << 32) - 14, /* and between two of a launch */
+      (UINT64_C(1) << 32) - 2,
+      UINT64_MAX - 13,
+  };
+  const bool words = has("random_.from", KW_I64);
+  if (!words && !has("uniform_", KW_F32))
+    kw_test_skip("the device has neither random_.from in i64 nor uniform_ in f32");
+  for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++)
+    (words ? draw_in_graph : draw_uniform_in_graph)(offsets[i]);
 }
 
 /* The other algorithm: what OpenSSL's aes-128-ctr makes of zeros with the seed as key, from counter blocks `offset` and

@@ -27,8 +27,25 @@ static bool try_memory(uint64_t size, kw_mem *out_mem) {
   return status == KW_OK;
 }
 
-/* Fills about `about` bytes, as many as the pattern goes into, and looks at all of them. */
-static void fill_large(void *stream, uint64_t about, uint32_t pattern_size) {
+/* Fills by a graph. False where the slots do not take that: hosts do without. */
+static bool fill_by_graph(void *recorder, void *stream, kw_mem mem, uint64_t size, const void *pattern,
+                          uint32_t pattern_size) {
+  const kw_capture_info info = {.struct_size = sizeof info};
+  const kw_graph_launch_info launch = {.struct_size = sizeof launch, .call_id = 1};
+  void *graph = NULL;
+  if (KW_SLOT(graph, begin, recorder, &info) != KW_OK) return false;
+  const kw_status status = KW_SLOT(memory, fill, recorder, mem, EDGE, size, pattern, pattern_size);
+  const kw_status ended = KW_SLOT(graph, end, recorder, status == KW_OK ? &graph : NULL);
+  if (status != KW_OK || ended != KW_OK) return false;
+  KW_SLOT_OK(graph, launch, graph, stream, &launch);
+  kw_bench_wait(stream);
+  KW_SLOT_OK(graph, destroy, graph);
+  return true;
+}
+
+/* Fills about `about` bytes, as many as the pattern goes into, and looks at all of them. recorder: the fill is recorded
+ * there; NULL: it runs at once. */
+static void fill_large(void *stream, void *recorder, uint64_t about, uint32_t pattern_size) {
   static const unsigned char pattern[16] = {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
                                             0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xf1, 0x5e};
   const uint64_t size = about / pattern_size * pattern_size, whole = size + 2 * EDGE;
@@ -36,15 +53,21 @@ static void fill_large(void *stream, uint64_t about, uint32_t pattern_size) {
   if (!try_memory(whole, &mem)) return;
   unsigned char *bytes = kw_test_memory(whole), *filled = bytes + EDGE;
   kw_bench_write(stream, mem, bytes, whole);
-  KW_SLOT_OK(memory, fill, stream, mem, EDGE, size, pattern, pattern_size);
+  kw_bench_wait(stream);
+  if (recorder && !fill_by_graph(recorder, stream, mem, size, pattern, pattern_size)) {
+    kw_bench_free(mem);
+    free(bytes);
+    return;
+  }
+  if (!recorder) KW_SLOT_OK(memory, fill, stream, mem, EDGE, size, pattern, pattern_size);
   kw_bench_wait(stream);
   memset(bytes, 0x0f, whole);
   kw_bench_read(stream, mem, bytes, whole);
   kw_bench_wait(stream);
   KW_CHECK(
       memcmp(filled, pattern, pattern_size) == 0 && memcmp(filled, filled + pattern_size, size - pattern_size) == 0,
-      "memory.fill of %llu bytes with a pattern of %u left other bytes there", (unsigned long long)size,
-      (unsigned)pattern_size);
+      "memory.fill of %llu bytes with a pattern of %u%s left other bytes there", (unsigned long long)size,
+      (unsigned)pattern_size, recorder ? ", recorded in a graph," : "");
   for (uint64_t i = 0; i < EDGE; i++) {
     KW_CHECK(bytes[i] == 0 && filled[size + i] == 0, "memory.fill of %llu bytes wrote beside them",
              (unsigned long long)size);
@@ -56,25 +79,29 @@ static void fill_large(void *stream, uint64_t about, uint32_t pattern_size) {
 int kw_child_slots_large_fills(void) {
   kw_bench_open();
   if (!kw_bench.guest.memory->fill) kw_test_skip("the plugin has no memory.fill");
-  void *stream = kw_bench_stream(1);
-  fill_large(stream, MIB + 3, 1);
-  fill_large(stream, 5000, 16);
+  void *stream = kw_bench_stream(1), *recorder = kw_bench.guest.graph ? kw_bench_stream(2) : NULL;
+  for (uint64_t about = 2000; recorder && about < 8 * MIB; about *= 7)
+    fill_large(stream, recorder, about, about < 100000 ? 16 : 4);
+  fill_large(stream, NULL, MIB + 3, 1);
+  fill_large(stream, NULL, 5000, 16);
   if (kw_contract.effort >= KW_EFFORT_NORMAL) {
-    fill_large(stream, 8 * MIB + 3, 1);
-    fill_large(stream, 17 * MIB + 50, 16);
-    fill_large(stream, 33 * MIB + 12, 4);
+    fill_large(stream, NULL, 8 * MIB + 3, 1);
+    fill_large(stream, NULL, 17 * MIB + 50, 16);
+    fill_large(stream, NULL, 33 * MIB + 12, 4);
   }
   for (uint32_t size = 1; size <= 16 && kw_contract.effort == KW_EFFORT_THOROUGH; size *= 2) {
-    fill_large(stream, 16 * MIB + 5 * size, size);
-    fill_large(stream, 64 * MIB + 3 * size, size);
-    fill_large(stream, 257 * MIB + size, size);
+    fill_large(stream, NULL, 16 * MIB + 5 * size, size);
+    fill_large(stream, NULL, 64 * MIB + 3 * size, size);
+    fill_large(stream, NULL, 257 * MIB + size, size);
   }
+  if (recorder) kw_bench_end_stream(recorder);
   kw_bench_end_stream(stream);
   kw_bench_close();
   return 0;
 }
 
-/* A fill fills all that it was told to, and nothing else, however much that is, with each byte of its pattern. */
+/* A fill fills all that it was told to, and nothing else, however much that is, with each byte of its pattern,
+ * at once and in a graph. */
 void kw_contract_slots_large_fills(void **state) {
   (void)state;
   kw_test_child("slots_large_fills");

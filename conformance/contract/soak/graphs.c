@@ -56,6 +56,39 @@ void kw_contract_soak_graphs(void **state) {
   end();
 }
 
+enum { MANY = 100 };
+
+/* Each has calls for MANY places. */
+static void run_graphs_of_many(void *user, uint64_t first, uint64_t count) {
+  (void)user;
+  kw_soak_call_clear(&call, MANY);
+  for (uint64_t i = 0; i < count; i++) {
+    kw_graph *graph = NULL;
+    kw_status status = KW_OK;
+    KW_CHECK_OK(kw_graph_begin(stream));
+    for (uint64_t k = 0; k < MANY && status == KW_OK; k++) status = kw_soak_call_run(&call, stream, k);
+    KW_CHECK_OK(kw_graph_end(stream, &graph));
+    KW_CHECK_STATUS(status, KW_OK);
+    KW_CHECK_OK(kw_graph_launch(graph, stream));
+    KW_CHECK_OK(kw_graph_destroy(graph));
+  }
+  KW_CHECK_OK(kw_stream_synchronize(stream));
+  kw_soak_call_check(&call, MANY, "graphs, each of a hundred calls, the last one's call number", first);
+}
+
+/* Graphs of many calls come and go: what is made for their calls goes with them. */
+void kw_contract_soak_graphs_of_many(void **state) {
+  (void)state;
+  begin();
+  const kw_soak_work work = {.objects = "graphs of a hundred calls",
+                             .count = kw_soak_count(20, 200, 5000),
+                             .block = 10,
+                             .least = 128,
+                             .run = run_graphs_of_many};
+  kw_soak_run(&work);
+  end();
+}
+
 /* A graph of so many calls, each of which shows, launched twice. */
 static void launch_long(uint64_t calls) {
   char object[64];
