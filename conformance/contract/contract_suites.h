@@ -183,6 +183,7 @@
   X(slots, kinds_in_order)         \
   X(slots, threads_read)           \
   X(slots, events_behind_reads)    \
+  X(slots, events_behind_writes)   \
   X(slots, large_fills)            \
   X(slots, many_fills)             \
   X(slots, peer_copies_in_order)   \

@@ -45,6 +45,7 @@
   X(slots_in_order)           \
   X(slots_threads_read)       \
   X(slots_read_then_event)    \
+  X(slots_write_then_event)   \
   X(slots_large_fills)        \
   X(slots_many_fills)         \
   X(slots_peer)               \

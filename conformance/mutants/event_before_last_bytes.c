@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Of a copy of more than 64 KiB to the host the last page is stored behind what is recorded next: an event passes
- * before all of it is there.
+ * Of a copy of more than 64 KiB to the host the last page is stored when its stream is waited for, or another copy
+ * comes: an event passes before all of it is there.
  */
 #include "mutant.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGE = 65536, PAGE = 4096, YIELDS = 100 };
+enum { LARGE = 65536, PAGE = 4096 };
 
 typedef struct last_page {
   void *stream, *to;
@@ -22,7 +21,6 @@ static last_page *left; /* of the latest large copy; NULL when it is on its way 
 
 static void store(void *user) {
   last_page *self = user;
-  for (int i = 0; i < YIELDS; i++) sched_yield();
   memcpy(self->to, self->bytes, PAGE);
   free(self);
 }
@@ -58,11 +56,6 @@ static kw_status copy(void *device, void *stream, const kw_copy_info *info) {
   return status;
 }
 
-static kw_status record(void *device, void *event, void *stream) {
-  kw_status status = kw_mutant_real.event.record(device, event, stream);
-  return status == KW_OK ? store_left(device) : status;
-}
-
 static kw_status synchronize(void *device, void *stream, uint64_t timeout_ns) {
   kw_status status = store_left(device);
   return status == KW_OK ? kw_mutant_real.stream.synchronize(device, stream, timeout_ns) : status;
@@ -70,6 +63,5 @@ static kw_status synchronize(void *device, void *stream, uint64_t timeout_ns) {
 
 void kw_mutant_change(kw_mutant *mutant) {
   mutant->memory.copy = copy;
-  mutant->event.record = record;
   mutant->stream.synchronize = synchronize;
 }

@@ -157,7 +157,7 @@ void kw_contract_slots_copy_places(void **state) {
   kw_test_child("slots_copy_places");
 }
 
-/* ---- Large reads from several threads ---------------------------------------------------------------------------- */
+/* ---- Large copies from several threads --------------------------------------------------------------------------- */
 
 enum { READ_SIZES = 3, READ_MOST = (1 << 20) + 67 };
 
@@ -167,40 +167,43 @@ typedef struct reading {
   unsigned char *sent[KW_TEST_THREADS], *got[KW_TEST_THREADS];
   pthread_barrier_t barrier;
   uint64_t rounds;
+  atomic_int mixed; /* a copy brought other bytes: of which thread is chance */
 } reading;
 
-static kw_status read_own(const reading *r, int index, uint64_t size) {
+static kw_status copy_own(const reading *r, int index, kw_copy_kind kind, uint64_t size) {
+  const bool is_upload = kind == KW_COPY_HOST_TO_DEVICE;
   const kw_copy_info info = {.struct_size = sizeof info,
-                             .kind = KW_COPY_DEVICE_TO_HOST,
-                             .dst_host = r->got[index],
-                             .src_mem = r->mems[index],
+                             .kind = kind,
+                             .dst_host = is_upload ? NULL : r->got[index],
+                             .dst_mem = is_upload ? r->mems[index] : NULL,
+                             .src_host = is_upload ? r->sent[index] : NULL,
+                             .src_mem = is_upload ? NULL : r->mems[index],
                              .size = size};
+  return KW_SLOT(memory, copy, r->streams[index], &info);
+}
+
+/* Every other time the memory is written again before, with what it holds. */
+static kw_status read_own(const reading *r, int index, uint64_t size, bool writes) {
   memset(r->got[index], 0, size);
-  const kw_status status = KW_SLOT(memory, copy, r->streams[index], &info);
+  kw_status status = writes ? copy_own(r, index, KW_COPY_HOST_TO_DEVICE, size) : KW_OK;
+  if (status == KW_OK) status = copy_own(r, index, KW_COPY_DEVICE_TO_HOST, size);
   return status == KW_OK ? KW_SLOT(stream, synchronize, r->streams[index], KW_WAIT_FOREVER) : status;
 }
 
-/* All threads read at once, each its own memory by its own stream. Who fails goes on meeting the others. */
+/* All threads copy at once, each its own memory by its own stream. Who fails goes on meeting the others. */
 static int read_at_once(int index, void *user, char *text, size_t size) {
   static const uint64_t sizes[READ_SIZES] = {70000, 300001, READ_MOST};
   reading *r = user;
   kw_status status = KW_OK;
-  uint64_t wrong = 0; /* size of the first read that brought other bytes */
   for (uint64_t round = 0; round < r->rounds; round++) {
     const uint64_t bytes = sizes[round % READ_SIZES];
     pthread_barrier_wait(&r->barrier);
-    if (status == KW_OK && !wrong) status = read_own(r, index, bytes);
-    if (status == KW_OK && !wrong && memcmp(r->got[index], r->sent[index], bytes) != 0) wrong = bytes;
+    if (status != KW_OK) continue;
+    status = read_own(r, index, bytes, round % 2 != 0);
+    if (status == KW_OK && memcmp(r->got[index], r->sent[index], bytes) != 0) atomic_store(&r->mixed, 1);
   }
-  if (status == KW_OK && !wrong) return 0;
-  if (status != KW_OK) {
-    snprintf(text, size, "reading while other threads read by other streams gave %s", kw_status_name(status));
-  } else {
-    snprintf(
-        text, size,
-        "what a stream read to the host while others read other memory holds other bytes than that memory: do they "
-        "share a buffer?");
-  }
+  if (status == KW_OK) return 0;
+  snprintf(text, size, "copying while other threads copy by other streams gave %s", kw_status_name(status));
   return 1;
 }
 
@@ -219,6 +222,10 @@ int kw_child_slots_threads_read(void) {
     kw_bench_wait(r.streams[i]);
   }
   kw_test_run_threads(read_at_once, &r);
+  KW_CHECK(
+      !atomic_load(&r.mixed),
+      "what a stream wrote and read while others did the same with other memory holds other bytes: do they share a "
+      "buffer?");
   pthread_barrier_destroy(&r.barrier);
   for (int i = 0; i < KW_TEST_THREADS; i++) {
     kw_bench_free(r.mems[i]);
@@ -230,7 +237,8 @@ int kw_child_slots_threads_read(void) {
   return 0;
 }
 
-/* Large reads that are in flight at once, by streams and threads of their own, each bring what they were to read. */
+/* Large copies to and from the host that are in flight at once, by streams and threads of their own, each bring what
+ * they were to. */
 void kw_contract_slots_threads_read(void **state) {
   (void)state;
   kw_test_child("slots_threads_read");
@@ -261,44 +269,71 @@ static void see_end(int how, void *stream, void *event, void *other) {
   }
 }
 
-static void read_then_see(int how, uint64_t size, const unsigned char *sent, unsigned char *got, kw_mem mem,
-                          void *const streams[2]) {
-  static const char *const names[SEEN_WAYS] = {
-      "event.query says that an event behind it has passed", "event.synchronize of an event behind it has returned",
-      "stream.query says that its stream is done", "a stream that waited for an event behind it is done"};
-  void *event = kw_bench_event();
-  memset(got, 0, size);
-  atomic_int *all_enqueued = kw_test_memory(sizeof *all_enqueued);
-  kw_gate *gate = kw_bench_shut(streams[0]);
-  kw_bench_open_when_stuck_or(gate, all_enqueued); /* a driver may wait for its turn where memory is not page-locked */
-  kw_bench_read(streams[0], mem, got, size);
-  KW_SLOT_OK(event, record, event, streams[0]);
-  atomic_store(all_enqueued, 1);
-  see_end(how, streams[0], event, streams[1]);
-  const bool is_there = memcmp(got, sent, size) == 0;
-  kw_bench_wait(streams[0]);
-  KW_CHECK(is_there, "a read of %llu bytes to the host is not all there when %s", (unsigned long long)size, names[how]);
-  KW_SLOT_OK(event, destroy, event);
-  free(all_enqueued);
+/* Host memory and the device's, and two streams, of which the second has nothing to do. */
+typedef struct seen_copies {
+  void *streams[2];
+  kw_mem mem;
+  unsigned char *host, *want;
+} seen_copies;
+
+static void open_seen(seen_copies *t) {
+  kw_bench_open();
+  for (int i = 0; i < 2; i++) t->streams[i] = kw_bench_stream((uint64_t)i + 1);
+  t->mem = kw_bench_memory(READ_MOST);
+  t->host = kw_test_memory(READ_MOST);
+  t->want = kw_test_memory(READ_MOST);
 }
 
-int kw_child_slots_read_then_event(void) {
-  static const uint64_t sizes[READ_SIZES] = {5000, 70000, READ_MOST};
-  kw_bench_open();
-  void *const streams[2] = {kw_bench_stream(1), kw_bench_stream(2)};
-  const kw_mem mem = kw_bench_memory(READ_MOST);
-  unsigned char *sent = kw_test_memory(READ_MOST), *got = kw_test_memory(READ_MOST);
-  kw_test_pattern(sent, READ_MOST, 1);
-  kw_bench_write(streams[0], mem, sent, READ_MOST);
-  kw_bench_wait(streams[0]);
-  for (uint64_t i = 0; i < SEEN_WAYS * READ_SIZES * kw_soak_count(1, 2, 50); i++) {
-    read_then_see((int)(i % SEEN_WAYS), sizes[i / SEEN_WAYS % READ_SIZES], sent, got, mem, streams);
-  }
-  free(sent);
-  free(got);
-  kw_bench_free(mem);
-  for (int i = 0; i < 2; i++) kw_bench_end_stream(streams[i]);
+static void close_seen(seen_copies *t) {
+  free(t->host);
+  free(t->want);
+  kw_bench_free(t->mem);
+  for (int i = 0; i < 2; i++) kw_bench_end_stream(t->streams[i]);
   kw_bench_close();
+}
+
+/* Copies, and returns as soon as the plugin says that this is done: to the host, or from it. Gives the event by which
+ * it was told. */
+static void *copy_then_see(const seen_copies *t, int how, bool is_upload, uint64_t size) {
+  void *event = kw_bench_event();
+  atomic_int *all_enqueued = kw_test_memory(sizeof *all_enqueued);
+  kw_gate *gate = kw_bench_shut(t->streams[0]);
+  kw_bench_open_when_stuck_or(gate, all_enqueued); /* a driver may wait for its turn where memory is not page-locked */
+  if (is_upload) {
+    kw_bench_write(t->streams[0], t->mem, t->host, size);
+  } else {
+    kw_bench_read(t->streams[0], t->mem, t->host, size);
+  }
+  KW_SLOT_OK(event, record, event, t->streams[0]);
+  atomic_store(all_enqueued, 1);
+  see_end(how, t->streams[0], event, t->streams[1]);
+  free(all_enqueued);
+  return event;
+}
+
+static const uint64_t seen_sizes[READ_SIZES] = {5000, 70000, READ_MOST};
+static const char *const seen_names[SEEN_WAYS] = {
+    "event.query says that an event behind it has passed", "event.synchronize of an event behind it has returned",
+    "stream.query says that its stream is done", "a stream that waited for an event behind it is done"};
+
+int kw_child_slots_read_then_event(void) {
+  static seen_copies t;
+  open_seen(&t);
+  kw_test_pattern(t.want, READ_MOST, 1);
+  kw_bench_write(t.streams[0], t.mem, t.want, READ_MOST);
+  kw_bench_wait(t.streams[0]);
+  for (uint64_t i = 0; i < SEEN_WAYS * READ_SIZES * kw_soak_count(1, 2, 50); i++) {
+    const int how = (int)(i % SEEN_WAYS);
+    const uint64_t size = seen_sizes[i / SEEN_WAYS % READ_SIZES];
+    memset(t.host, 0, size);
+    void *event = copy_then_see(&t, how, false, size);
+    const bool is_there = memcmp(t.host, t.want, size) == 0;
+    kw_bench_wait(t.streams[0]);
+    KW_CHECK(is_there, "a read of %llu bytes to the host is not all there when %s", (unsigned long long)size,
+             seen_names[how]);
+    KW_SLOT_OK(event, destroy, event);
+  }
+  close_seen(&t);
   return 0;
 }
 
@@ -308,4 +343,33 @@ void kw_contract_slots_events_behind_reads(void **state) {
   (void)state;
   kw_test_need(KW_NATIVE_CALL_HOST | KW_NATIVE_EVENTS);
   kw_test_child("slots_read_then_event");
+}
+
+int kw_child_slots_write_then_event(void) {
+  static seen_copies t;
+  open_seen(&t);
+  for (uint64_t i = 0; i < SEEN_WAYS * READ_SIZES * kw_soak_count(1, 2, 50); i++) {
+    const int how = (int)(i % SEEN_WAYS);
+    const uint64_t size = seen_sizes[i / SEEN_WAYS % READ_SIZES];
+    kw_test_pattern(t.want, size, i);
+    memcpy(t.host, t.want, size);
+    void *event = copy_then_see(&t, how, true, size);
+    memset(t.host, 0xee, size);
+    kw_bench_wait(t.streams[0]);
+    kw_bench_read(t.streams[0], t.mem, t.host, size);
+    kw_bench_wait(t.streams[0]);
+    KW_CHECK(memcmp(t.host, t.want, size) == 0,
+             "a copy of %llu bytes from the host still reads them when %s: what the host wrote there then arrived",
+             (unsigned long long)size, seen_names[how]);
+    KW_SLOT_OK(event, destroy, event);
+  }
+  close_seen(&t);
+  return 0;
+}
+
+/* The same of a large copy from the host: nothing reads the host's memory any more. */
+void kw_contract_slots_events_behind_writes(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_CALL_HOST | KW_NATIVE_EVENTS);
+  kw_test_child("slots_write_then_event");
 }
