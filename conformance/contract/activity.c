@@ -615,3 +615,45 @@ void kw_contract_activity_lost_are_counted(void **state) {
   (void)state;
   run("activity_late");
 }
+
+int kw_child_activity_peer(void) {
+  enum { COPIES = 5 };
+  const kw_open_info open = {.struct_size = sizeof open};
+  const kw_alloc_info info = {
+      .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = SIZE, .alignment = sizeof(float)};
+  void *other = NULL;
+  uint32_t count = 0;
+  kw_mem from = NULL;
+  begin();
+  EXPECT_OK(t.guest.device->count(t.plugin, &count));
+  if (count < 2 || !t.guest.memory->copy_peer) kw_test_skip("the plugin copies between no two devices");
+  if (t.guest.device->open(t.plugin, 1, &open, &other) != KW_OK) kw_test_skip("the second device is not to be had");
+  EXPECT_OK(t.guest.memory->alloc(other, &info, &from));
+  const uint64_t before = device_now();
+  for (int i = 0; i < COPIES; i++) {
+    const kw_copy_info copy = {.struct_size = sizeof copy,
+                               .kind = KW_COPY_DEVICE_TO_DEVICE,
+                               .dst_mem = t.ins[0],
+                               .src_mem = from,
+                               .size = SIZE};
+    const kw_status status = t.guest.memory->copy_peer(t.device, t.streams[0], other, &copy);
+    if (status == KW_ERR_UNSUPPORTED) kw_test_skip("the plugin does not copy between its first two devices");
+    EXPECT_OK(status);
+  }
+  wait_for(0);
+  const uint64_t after = device_now();
+  drain();
+  check_between(before, after);
+  check_order(0);
+  KW_CHECK(count_records(KW_ACTIVITY_COPY, 0) >= COPIES, "%d copies from another device have %u records", COPIES,
+           count_records(KW_ACTIVITY_COPY, 0));
+  EXPECT_OK(t.guest.memory->dealloc(other, from));
+  EXPECT_OK(t.guest.device->close(other));
+  return end();
+}
+
+/* Copies from another device of the plugin's have records, too. */
+void kw_contract_activity_peer_copies(void **state) {
+  (void)state;
+  run("activity_peer");
+}

@@ -196,7 +196,11 @@
   X(slots, defaults_return)        \
   X(slots, energy_goes_on)         \
   X(slots, failing_is_quiet)       \
-  X(slots, thrown_away_is_freed)
+  X(slots, thrown_away_is_freed)   \
+  X(slots, error_words)            \
+  X(slots, workspace_anywhere)     \
+  X(slots, fills_of_imports)       \
+  X(slots, memory_names)
 
 #define KW_COPY_TESTS(X)         \
   X(copy, small_sizes)           \
@@ -307,7 +311,9 @@
   X(interop, descriptor_elsewhere) \
   X(interop, bytes_elsewhere)      \
   X(interop, range_checked)        \
-  X(interop, bytes_untrusted)
+  X(interop, bytes_untrusted)      \
+  X(interop, same_range_twice)     \
+  X(interop, neighbours_aligned)
 
 #define KW_ACTIVITY_TESTS(X)      \
   X(activity, inside_waits)       \
@@ -316,7 +322,8 @@
   X(activity, graph_launches)     \
   X(activity, clock_is_now)       \
   X(activity, given_once)         \
-  X(activity, lost_are_counted)
+  X(activity, lost_are_counted)   \
+  X(activity, peer_copies)
 
 #define KW_FAULT_TESTS(X)            \
   X(fault, only_where_tests_are_run) \

@@ -24,12 +24,13 @@ static unsigned char *new_range(uint64_t tag) {
   return bytes;
 }
 
-/* The tensor u8[SIZE] on the range; skips where the device cannot reach host memory. */
+/* The tensor u8[SIZE] on the range, whose end counts in *ended where that is given; skips where the device cannot reach
+ * host memory. */
 static kw_tensor *import(unsigned char *bytes, uint64_t flags, atomic_int *ended) {
   kw_tensor *tensor = NULL;
   const kw_external_memory memory = host_range(bytes, flags);
   kw_test_need(KW_NATIVE_INTEROP);
-  kw_status status = kw_tensor_import(kw_contract.device, &memory, count_end, ended, &tensor);
+  kw_status status = kw_tensor_import(kw_contract.device, &memory, ended ? count_end : NULL, ended, &tensor);
   if (status == KW_ERR_UNSUPPORTED) kw_test_skip("%s", kw_error_message());
   KW_CHECK_OK(status);
   return tensor;
@@ -123,5 +124,56 @@ void kw_contract_interop_alignment(void **state) {
     kw_tensor_release(tensor);
   }
   KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+  free(bytes);
+}
+
+/* Allocators keep some freed pieces of each size aside. Makes them full, so that what is freed from here on is given
+ * out again at once: who still uses it then sees what is there now. */
+static void fill_free_lists(void) {
+  enum { MOST_SIZE = 1024, KEPT = 16 };
+  void *volatile pieces[KEPT];
+  for (size_t size = 16; size <= MOST_SIZE; size += 16) {
+    for (int i = 0; i < KEPT; i++) pieces[i] = malloc(size);
+    for (int i = 0; i < KEPT; i++) free(pieces[i]);
+  }
+}
+
+/* A range may be imported twice at once, and each import is an import of its own. */
+void kw_contract_interop_same_range_twice(void **state) {
+  (void)state;
+  atomic_int ended[2] = {0, 0};
+  enum { OTHERS = 8 };
+  unsigned char *bytes = new_range(1), *others[OTHERS], *fresh = kw_test_memory(SIZE);
+  kw_tensor *first = import(bytes, 0, &ended[0]), *second = NULL, *more[OTHERS];
+  const kw_external_memory memory = host_range(bytes, 0);
+  kw_status status = kw_tensor_import(kw_contract.device, &memory, count_end, &ended[1], &second);
+  if (status == KW_ERR_UNSUPPORTED) { /* drivers may pin a page once */
+    kw_tensor_release(first);
+    KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+    kw_test_skip("%s", kw_error_message());
+  }
+  KW_CHECK_OK(status);
+  fill_free_lists();
+  kw_tensor_release(first);
+  KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+  KW_CHECK(atomic_load(&ended[0]) == 1 && atomic_load(&ended[1]) == 0, "the end of one import of two ended %s",
+           atomic_load(&ended[1]) ? "both" : "none");
+  for (int i = 0; i < OTHERS; i++) { /* take the places of what the first one had */
+    others[i] = new_range(3);
+    more[i] = import(others[i], 0, NULL);
+  }
+  kw_test_expect_bytes(second, 1, "a range whose other import has ended");
+  kw_test_pattern(fresh, SIZE, 2);
+  KW_CHECK_OK(kw_tensor_write(second, fresh));
+  kw_test_expect_bytes(second, 2, "a range, written when its other import had ended");
+  for (int i = 0; i < OTHERS; i++) {
+    kw_test_expect_bytes(more[i], 3, "another range");
+    kw_tensor_release(more[i]);
+  }
+  kw_tensor_release(second);
+  KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+  kw_test_same(bytes, fresh, SIZE, "the host's range after both imports of it have ended");
+  free(fresh);
+  for (int i = 0; i < OTHERS; i++) free(others[i]);
   free(bytes);
 }

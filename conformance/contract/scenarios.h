@@ -59,6 +59,10 @@
   X(slots_quiet)              \
   X(slots_thrown_away)        \
   X(slots_kept)               \
+  X(slots_words)              \
+  X(slots_workspace)          \
+  X(slots_import_fills)       \
+  X(slots_names)              \
   X(two_hosts)                \
   X(later_values)             \
   X(options)                  \
@@ -80,6 +84,7 @@
   X(activity_clock)           \
   X(activity_once)            \
   X(activity_late)            \
+  X(activity_peer)            \
   X(fault_alloc)              \
   X(fault_late)               \
   X(fault_lose)               \

@@ -225,3 +225,34 @@ void kw_contract_interop_bytes_untrusted(void **state) {
   expect_refused(&memory, "bytes whose memory was freed");
   kw_test_usable("a round trip after imports were refused");
 }
+
+/* Imports whose ranges begin less than a page apart in one piece of memory lie as far apart, pages being mapped whole:
+ * what divides both of their addresses divides the distance. */
+void kw_contract_interop_neighbours_aligned(void **state) {
+  (void)state;
+  enum { PAGE = 4096 };
+  kw_tensor *tensor = make_shared(KW_HANDLE_FD);
+  const kw_external_memory memory = export_it(tensor, KW_HANDLE_FD);
+  for (uint32_t apart = 1; apart < PAGE; apart *= 2) {
+    kw_external_memory ranges[2] = {memory, memory};
+    kw_tensor *imports[2] = {NULL};
+    uint32_t least = PAGE;
+    bool both = true;
+    for (int i = 0; i < 2; i++) {
+      ranges[i].offset += i ? apart : 0;
+      ranges[i].size = SIZE - PAGE;
+      kw_status status = kw_tensor_import(kw_contract.device, &ranges[i], NULL, NULL, &imports[i]);
+      both = both && status == KW_OK;
+      KW_CHECK(status == KW_OK || status == KW_ERR_UNSUPPORTED, "an import %u bytes further on: %s", i ? apart : 0,
+               kw_error_message());
+      const uint32_t said = status == KW_OK ? kw_tensor_describe(imports[i])->alignment : 1;
+      if (said < least) least = said;
+    }
+    KW_CHECK(!both || apart % least == 0,
+             "imports that begin %u bytes apart in one memory both say that they are aligned to %u", apart, least);
+    for (int i = 0; i < 2; i++) kw_tensor_release(imports[i]);
+  }
+  close_handle(&memory);
+  kw_tensor_release(tensor);
+  KW_CHECK_OK(kw_memory_trim(kw_contract.device));
+}

@@ -269,3 +269,52 @@ void kw_contract_slots_many_fills(void **state) {
   kw_test_need(KW_NATIVE_CALL_HOST);
   kw_test_child("slots_many_fills");
 }
+
+/* ---- Imports ----------------------------------------------------------------------------------------------------- */
+
+/* A range that begins `shift` bytes into a page, filled with patterns of this size: right, or refused, and nothing
+ * beside the range has changed. */
+static void fill_import(void *stream, uint64_t shift, uint32_t pattern_size) {
+  enum { PAGE = 4096, LENGTH = 1024, TIMES = 20 };
+  static _Alignas(4096) unsigned char page[PAGE];
+  static unsigned char want[PAGE], got[LENGTH], pattern[16];
+  const kw_external_memory memory = {
+      .struct_size = sizeof memory, .kind = KW_HANDLE_HOST, .size = LENGTH, .host = page + shift};
+  const uint64_t begin = 3 * pattern_size, size = TIMES * (uint64_t)pattern_size;
+  uint32_t alignment = 0;
+  kw_mem import = NULL;
+  kw_test_pattern(page, PAGE, 1);
+  kw_test_pattern(want, PAGE, 1);
+  kw_test_pattern(pattern, sizeof pattern, 2);
+  if (KW_SLOT(interop, import_memory, &memory, &import, &alignment) != KW_OK) return;
+  for (uint64_t at = 0; at <= begin; at += begin) { /* from its start, and from further on */
+    if (KW_SLOT(memory, fill, stream, import, at, size, pattern, pattern_size) != KW_OK) continue;
+    kw_bench_wait(stream);
+    for (uint64_t i = 0; i < size; i++) want[shift + at + i] = pattern[i % pattern_size];
+  }
+  kw_bench_read(stream, import, got, LENGTH);
+  kw_bench_wait(stream);
+  kw_test_same(got, want + shift, LENGTH, "imported memory that was filled");
+  KW_SLOT_OK(interop, release_memory, import);
+  kw_test_same(page, want, PAGE, "the host's page, of which a part was imported and filled,");
+}
+
+int kw_child_slots_import_fills(void) {
+  static const uint64_t shifts[] = {0, 1, 2, 3, 4, 8, 61, 64, 1000};
+  kw_bench_open();
+  if (!kw_bench.guest.interop || !kw_bench.guest.memory->fill) kw_test_skip("the plugin fills no imported memory");
+  void *stream = kw_bench_stream(1);
+  for (size_t i = 0; i < sizeof shifts / sizeof shifts[0]; i++) {
+    for (uint32_t pattern_size = 1; pattern_size <= 16; pattern_size *= 2) fill_import(stream, shifts[i], pattern_size);
+  }
+  kw_bench_end_stream(stream);
+  kw_bench_close();
+  return 0;
+}
+
+/* Imported memory is filled like any other, wherever it begins. */
+void kw_contract_slots_fills_of_imports(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_INTEROP);
+  kw_test_child("slots_import_fills");
+}

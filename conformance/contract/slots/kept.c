@@ -15,6 +15,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SIZE = 5000, EDGE = 8 };
 
@@ -110,6 +111,47 @@ static void use_events(void *stream) {
   for (int i = 0; i < 2; i++) KW_KEPT("event.destroy", g.event->destroy(device, events[i]));
 }
 
+/* A kind of name for memory, given and taken. */
+static void use_name(kw_handle_kind kind, uint64_t flags) {
+  const kw_alloc_info info = {
+      .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .flags = flags, .size = SIZE, .alignment = 1};
+  kw_external_memory name = {.struct_size = sizeof name, .kind = kind, .size = SIZE};
+  uint32_t alignment = 0;
+  kw_mem mem = NULL, again = NULL;
+  kw_status status = KW_OK;
+  KW_KEPT("memory.alloc of memory for others", status = g.memory->alloc(device, &info, &mem));
+  if (status != KW_OK) return;
+  KW_KEPT("interop.export_memory", status = g.interop->export_memory(device, mem, &name));
+  if (status == KW_OK) {
+    KW_KEPT("interop.import_memory", status = g.interop->import_memory(device, &name, &again, &alignment));
+    if (status == KW_OK) KW_KEPT("interop.release_memory", g.interop->release_memory(device, again));
+    name.offset = UINT64_C(1) << 40;
+    KW_KEPT("interop.import_memory of what is not there", g.interop->import_memory(device, &name, &again, &alignment));
+    if (kind != KW_HANDLE_IPC) close((int)name.handle);
+  }
+  KW_KEPT("memory.dealloc of memory for others", g.memory->dealloc(device, mem));
+}
+
+static void use_interop(void *stream) {
+  static _Alignas(4096) unsigned char bytes[2 * 4096];
+  const kw_external_memory range = {
+      .struct_size = sizeof range, .kind = KW_HANDLE_HOST, .size = sizeof bytes, .host = bytes};
+  kw_native_handle handle = {.struct_size = sizeof handle};
+  uint32_t alignment = 0;
+  kw_mem mem = NULL;
+  kw_status status = KW_OK;
+  if (!g.interop) return;
+  KW_KEPT("interop.import_memory of a host range", status = g.interop->import_memory(device, &range, &mem, &alignment));
+  if (status == KW_OK) KW_KEPT("interop.release_memory of a host range", g.interop->release_memory(device, mem));
+  if (g.interop->export_memory) {
+    use_name(KW_HANDLE_FD, KW_MEM_EXPORTABLE);
+    use_name(KW_HANDLE_DMABUF, KW_MEM_EXPORTABLE);
+    use_name(KW_HANDLE_IPC, KW_MEM_IPC);
+  }
+  if (!g.interop->native_handle) return;
+  KW_KEPT("interop.native_handle", g.interop->native_handle(device, KW_OBJECT_STREAM, stream, &handle));
+}
+
 static void use_device(void) {
   const kw_open_info info = {.struct_size = sizeof info};
   const kw_stream_info stream_info = {.struct_size = sizeof stream_info, .token = 1};
@@ -123,6 +165,7 @@ static void use_device(void) {
   kw_guest_expect(status, KW_OK, "stream.create", "called directly");
   use_memory(stream);
   use_events(stream);
+  use_interop(stream);
   if (g.stream->query) KW_KEPT("stream.query", g.stream->query(device, stream));
   KW_KEPT("stream.destroy", g.stream->destroy(device, stream));
 }

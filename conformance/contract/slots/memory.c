@@ -325,3 +325,36 @@ void kw_contract_slots_descriptors_end(void **state) {
   kw_test_need(KW_NATIVE_CALL_HOST);
   kw_test_child("slots_descriptors");
 }
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+int kw_child_slots_names(void) {
+  enum { PIECES = 8 };
+  kw_mem pieces[PIECES];
+  kw_native_handle names[PIECES];
+  uint32_t named = 0;
+  kw_bench_open();
+  if (!kw_bench.guest.interop || !kw_bench.guest.interop->native_handle) kw_test_skip("the plugin names no memory");
+  for (uint32_t i = 0; i < PIECES; i++) {
+    pieces[i] = kw_bench_memory(1000 * i + 1);
+    names[i] = (kw_native_handle){.struct_size = sizeof names[i]};
+    const kw_status status = KW_SLOT(interop, native_handle, KW_OBJECT_MEMORY, pieces[i], &names[i]);
+    if (status == KW_ERR_UNSUPPORTED) break;
+    kw_guest_expect(status, KW_OK, "interop.native_handle", "called directly");
+    for (uint32_t k = 0; k < i; k++) {
+      KW_CHECK(names[i].handle != names[k].handle, "two pieces of memory that live have one name");
+    }
+    named++;
+  }
+  for (uint32_t i = 0; i < PIECES && i <= named; i++) kw_bench_free(pieces[i]);
+  kw_bench_close();
+  if (named == 0) kw_test_skip("the plugin names no memory");
+  return 0;
+}
+
+/* Each piece of memory has a name of its own: an element lies so many bytes behind what its memory is called. */
+void kw_contract_slots_memory_names(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_INTEROP);
+  kw_test_child("slots_names");
+}

@@ -31,6 +31,36 @@ static void copy_behind(void *src_device, kw_mem from, const unsigned char *sent
   kw_test_same(got, sent, SIZE, "memory that its stream wrote, and then copied to from another device,");
 }
 
+/* Memory of the host's, imported on the other device, is copied from like any other, at odd places too. */
+static void copy_import(void *src_device, void *stream, kw_mem to) {
+  enum { PLACE = 133, PART = SIZE - 1000 };
+  static _Alignas(4096) unsigned char range[3 * 4096];
+  static unsigned char got[PART];
+  const kw_interop_api *interop = kw_bench.guest.interop;
+  const kw_external_memory memory = {
+      .struct_size = sizeof memory, .kind = KW_HANDLE_HOST, .size = sizeof range, .host = range};
+  uint32_t alignment = 0;
+  kw_mem import = NULL;
+  kw_test_pattern(range, sizeof range, 7);
+  if (!interop || interop->import_memory(src_device, &memory, &import, &alignment) != KW_OK) return;
+  for (uint64_t place = 0; place <= PLACE; place += PLACE) {
+    const kw_copy_info info = {.struct_size = sizeof info,
+                               .kind = KW_COPY_DEVICE_TO_DEVICE,
+                               .dst_mem = to,
+                               .src_mem = import,
+                               .src_offset = place,
+                               .size = PART};
+    memset(got, 0, PART);
+    const kw_status status = KW_SLOT(memory, copy_peer, stream, src_device, &info);
+    if (status == KW_ERR_UNSUPPORTED) break;
+    kw_guest_expect(status, KW_OK, "memory.copy_peer from an import", "called directly");
+    kw_bench_read(stream, to, got, PART);
+    kw_bench_wait(stream);
+    kw_test_same(got, range + place, PART, "what was copied from memory that the other device has imported");
+  }
+  kw_guest_expect(interop->release_memory(src_device, import), KW_OK, "interop.release_memory", "called directly");
+}
+
 int kw_child_slots_peer(void) {
   static unsigned char sent[SIZE];
   const kw_open_info open = {.struct_size = sizeof open};
@@ -51,6 +81,7 @@ int kw_child_slots_peer(void) {
   kw_bench.device = here;
   const kw_mem to = kw_bench_memory(SIZE);
   for (uint64_t round = 0; round < kw_soak_count(1, 3, 50); round++) copy_behind(other, from, sent, stream, to);
+  copy_import(other, stream, to);
   kw_bench_free(to);
   kw_bench_end_stream(stream);
   kw_bench.device = other;

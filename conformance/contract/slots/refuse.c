@@ -7,6 +7,8 @@
 #include "contract/scenarios.h"
 #include "contract/soak/soak.h"
 
+#include <unistd.h>
+
 #define CRITICAL (UINT64_C(1) << 63) /* a flag that no version of this major has */
 
 static char taken; /* what an out-parameter points to before a call */
@@ -33,6 +35,24 @@ static void refuse_flags(kw_alloc_info alloc) {
   }
 }
 
+/* A range that reaches far past what an export names, by that kind of name. */
+static void have_import_refused(kw_handle_kind kind, uint64_t flags) {
+  const kw_alloc_info alloc = {
+      .struct_size = sizeof alloc, .kind = KW_MEM_DEVICE, .flags = flags, .size = 4096, .alignment = 1};
+  kw_external_memory name = {.struct_size = sizeof name, .kind = kind, .size = 4096};
+  uint32_t alignment = 0;
+  kw_mem mem = NULL;
+  void *out = &taken;
+  if (KW_SLOT(memory, alloc, &alloc, &mem) != KW_OK) return; /* no such memory here */
+  if (KW_SLOT(interop, export_memory, mem, &name) == KW_OK) {
+    name.offset = UINT64_C(1) << 40;
+    expect_refused(KW_SLOT(interop, import_memory, &name, (kw_mem *)&out, &alignment), out,
+                   "interop.import_memory of a range past the memory's end");
+    if (kind != KW_HANDLE_IPC) close((int)name.handle);
+  }
+  KW_SLOT_OK(memory, dealloc, mem);
+}
+
 static void have_all_refused(void) {
   kw_alloc_info alloc = {.struct_size = sizeof alloc, .kind = KW_MEM_DEVICE, .size = UINT64_C(1) << 62, .alignment = 1};
   kw_stream_info stream = {.struct_size = sizeof stream, .flags = CRITICAL, .token = 1};
@@ -49,6 +69,11 @@ static void have_all_refused(void) {
   if (kw_bench.guest.event) {
     out = &taken;
     expect_refused(KW_SLOT(event, create, &event, &out), out, "event.create with a critical flag of a later version");
+  }
+  if (kw_bench.guest.interop && kw_bench.guest.interop->export_memory) {
+    have_import_refused(KW_HANDLE_FD, KW_MEM_EXPORTABLE);
+    have_import_refused(KW_HANDLE_DMABUF, KW_MEM_EXPORTABLE);
+    have_import_refused(KW_HANDLE_IPC, KW_MEM_IPC);
   }
   if (kw_bench.guest.memory->alloc_host) {
     out = &taken;
