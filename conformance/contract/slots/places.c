@@ -18,7 +18,7 @@ typedef struct placed {
   kw_kernel_trial trial;
   kw_mem inputs[KW_MAX_ARGS], results[KW_MAX_RESULTS];
   uint64_t workspace_size;
-  kw_call call;
+  kw_call made;
   kw_call_extra extra;
   kw_value args[KW_MAX_ARGS];
   kw_tensor_ref tensors[KW_MAX_ARGS], outs[KW_MAX_RESULTS];
@@ -40,7 +40,7 @@ static kw_tensor_ref place(kw_tensor_ref tensor, kw_mem mem) {
 /* The call with what memory there is so far. */
 static void make(placed *p, void *stream) {
   const kw_test_call *call = &p->trial.call;
-  void *prepared = p->call.prepared;
+  void *prepared = p->made.prepared;
   for (uint32_t i = 0; i < call->info.arg_count; i++) {
     p->args[i] = call->args[i].value;
     if (p->args[i].tag != KW_TAG_META) continue;
@@ -53,7 +53,7 @@ static void make(placed *p, void *stream) {
     p->outs[r] = alias >= 0 ? p->tensors[alias] : place(p->trial.results[r], p->results[r]);
     p->out_list[r] = &p->outs[r];
   }
-  p->call = (kw_call){.struct_size = sizeof p->call,
+  p->made = (kw_call){.struct_size = sizeof p->made,
                       .arg_count = call->info.arg_count,
                       .out_count = call->info.result_count,
                       .device = kw_bench.device,
@@ -89,8 +89,8 @@ static bool try_call(placed *p, const kw_kernel_desc *kernel, const kw_op *op, i
   if (dtype == KW_DTYPE_NONE || !kw_kernel_trial_describe(&p->trial, op, dtype, edge, number)) return false;
   if (!is_plain(&p->trial)) return false;
   make(p, NULL);
-  if (kernel->can_implement && kernel->can_implement(&p->call) != KW_OK) return false;
-  return !kernel->workspace_size || kernel->workspace_size(&p->call, &p->workspace_size) == KW_OK;
+  if (kernel->can_implement && kernel->can_implement(&p->made) != KW_OK) return false;
+  return !kernel->workspace_size || kernel->workspace_size(&p->made, &p->workspace_size) == KW_OK;
 }
 
 static int64_t index_of(const placed *p, int64_t i) {
@@ -115,7 +115,7 @@ static void write_indices(const placed *p, void *stream, uint32_t argument, int6
 static void begin(placed *p, void *stream) {
   const kw_kernel_desc *kernel = p->trial.kernel;
   const kw_test_call *call = &p->trial.call;
-  if (kernel->prepare) KW_SLOT_EXPECT(KW_OK, "a kernel's prepare", kernel->prepare(&p->call, &p->call.prepared));
+  if (kernel->prepare) KW_SLOT_EXPECT(KW_OK, "a kernel's prepare", kernel->prepare(&p->made, &p->made.prepared));
   for (uint32_t i = 0; i < call->info.arg_count; i++) {
     const kw_tensor_ref *tensor = &p->tensors[i];
     if (p->args[i].tag != KW_TAG_TENSOR) continue;
@@ -143,7 +143,7 @@ static void end(placed *p) {
     if (p->results[r]) kw_bench_free(p->results[r]);
   }
   if (kernel->release) {
-    KW_SLOT_EXPECT(KW_OK, "a kernel's release", kernel->release(kernel->user, p->call.prepared));
+    KW_SLOT_EXPECT(KW_OK, "a kernel's release", kernel->release(kernel->user, p->made.prepared));
   }
 }
 
@@ -151,14 +151,14 @@ static void end(placed *p) {
 static void launch(placed *p, void *stream, kw_mem workspace, uint64_t offset, kw_mem words, uint64_t word) {
   const kw_kernel_desc *kernel = p->trial.kernel;
   make(p, stream);
-  p->call.workspace = p->workspace_size > 0 ? workspace : NULL;
-  p->call.workspace_offset = p->workspace_size > 0 ? offset : 0;
+  p->made.workspace = p->workspace_size > 0 ? workspace : NULL;
+  p->made.workspace_offset = p->workspace_size > 0 ? offset : 0;
   if (kernel->flags & KW_KERNEL_DATA_ERRORS) {
     p->extra =
         (kw_call_extra){.struct_size = sizeof p->extra, .error_code = CODE, .error_mem = words, .error_offset = word};
-    p->call.extra = &p->extra;
+    p->made.extra = &p->extra;
   }
-  KW_SLOT_EXPECT(KW_OK, "a kernel's launch", kernel->launch(&p->call));
+  KW_SLOT_EXPECT(KW_OK, "a kernel's launch", kernel->launch(&p->made));
   kw_bench_wait(stream);
 }
 
