@@ -192,7 +192,7 @@ static kw_status read_own(const reading *r, int index, uint64_t size, bool write
 
 /* All threads copy at once, each its own memory by its own stream. Who fails goes on meeting the others. */
 static int read_at_once(int index, void *user, char *text, size_t size) {
-  static const uint64_t sizes[READ_SIZES] = {70000, 300001, READ_MOST};
+  static const uint64_t sizes[READ_SIZES] = {300001, READ_MOST, READ_MOST};
   reading *r = user;
   kw_status status = KW_OK;
   for (uint64_t round = 0; round < r->rounds; round++) {
@@ -210,7 +210,7 @@ static int read_at_once(int index, void *user, char *text, size_t size) {
 int kw_child_slots_threads_read(void) {
   static reading r;
   kw_bench_open();
-  r.rounds = READ_SIZES * kw_soak_count(1, 5, 100);
+  r.rounds = READ_SIZES * kw_soak_count(2, 20, 200);
   KW_CHECK(pthread_barrier_init(&r.barrier, NULL, KW_TEST_THREADS) == 0, "no barrier");
   for (int i = 0; i < KW_TEST_THREADS; i++) {
     r.streams[i] = kw_bench_stream((uint64_t)i + 1);
