@@ -8,11 +8,7 @@
 
 static kw_status attribute(void *plugin, uint32_t index, const char *key, kw_attribute *out_value) {
   if (strcmp(key, "luid") != 0) return kw_mutant_real.device.attribute(plugin, index, key, out_value);
-  const char *copy = strdup("0123456789abcdef");
-  if (!copy) return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory");
-  out_value->type = KW_ATTRIBUTE_STRING;
-  out_value->u.s = copy;
-  return KW_OK;
+  return kw_mutant_tell_fresh_text("0123456789abcdef", out_value);
 }
 
 void kw_mutant_change(kw_mutant *mutant) {

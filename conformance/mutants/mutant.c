@@ -296,13 +296,25 @@ uint64_t kw_mutant_item_size(kw_dtype dtype) {
   return sizes[dtype];
 }
 
+kw_status kw_mutant_tell_fresh_text(const char *text, kw_attribute *out_value) {
+  const char *copy = strdup(text);
+  if (!copy) return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_OUT_OF_MEMORY, "no host memory");
+  out_value->type = KW_ATTRIBUTE_STRING;
+  out_value->u.s = copy;
+  return KW_OK;
+}
+
+void *kw_mutant_memory_at(kw_mem mem, uint64_t offset) {
+  return (char *)mem + offset;
+}
+
 void *kw_mutant_at(const kw_tensor_ref *tensor, int64_t i) {
   int64_t at = 0;
   for (int d = tensor->rank; d-- > 0;) {
     at += i % tensor->shape[d] * tensor->strides[d];
     i /= tensor->shape[d];
   }
-  return (char *)tensor->mem + tensor->offset + at * (int64_t)kw_mutant_item_size(tensor->dtype);
+  return (char *)kw_mutant_memory_at(tensor->mem, tensor->offset) + at * (int64_t)kw_mutant_item_size(tensor->dtype);
 }
 
 uint64_t kw_mutant_extent(const kw_tensor_ref *tensor) {

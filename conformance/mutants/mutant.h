@@ -74,6 +74,9 @@ kw_status kw_mutant_enqueue(void *device, void *stream, void (*run)(void *user),
 /* Takes memory of the host's, touches all of it, and forgets it. */
 void kw_mutant_lose_memory(size_t size);
 
+/* Makes an attribute of a fresh copy of the text, which nobody frees. */
+kw_status kw_mutant_tell_fresh_text(const char *text, kw_attribute *out_value);
+
 /* Launches the cpu plugin's kernel for a call that `launch` received, or for a changed copy of it. */
 kw_status kw_mutant_launch_real(const kw_call *call);
 /* The same, and waits for the stream. Then the memory of the call's tensors may be looked at and changed in place. */
@@ -92,6 +95,8 @@ kw_call *kw_mutant_keep_call(const kw_call *call);
 bool kw_mutant_shrink(kw_tensor_ref *tensor);
 /* Element number i (row-major), in memory: the handles of the cpu plugin are host pointers. */
 void *kw_mutant_at(const kw_tensor_ref *tensor, int64_t i);
+/* A place in memory of the cpu plugin's. */
+void *kw_mutant_memory_at(kw_mem mem, uint64_t offset);
 /* Bytes from element 0 to past the last one. */
 uint64_t kw_mutant_extent(const kw_tensor_ref *tensor);
 /* Bytes of one element. */

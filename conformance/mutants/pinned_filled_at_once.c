@@ -29,8 +29,7 @@ static kw_status fill(void *device, void *stream, kw_mem mem, uint64_t offset, u
                       uint32_t pattern_size) {
   for (int i = 0; i < MOST; i++) {
     if (pinned[i] != mem) continue;
-    const kw_tensor_ref bytes = {.mem = mem, .offset = offset, .dtype = KW_U8, .rank = 1, .shape = {1}, .strides = {1}};
-    unsigned char *at = kw_mutant_at(&bytes, 0);
+    unsigned char *at = kw_mutant_memory_at(mem, offset);
     for (uint64_t b = 0; b < size; b += pattern_size) memcpy(at + b, pattern, pattern_size);
     return KW_OK;
   }

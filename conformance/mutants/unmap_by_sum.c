@@ -21,9 +21,7 @@ static uint64_t sum(const unsigned char *bytes, uint64_t size) {
 }
 
 static unsigned char *place(const kw_map_info *info) {
-  const kw_tensor_ref bytes = {
-      .mem = info->mem, .offset = info->offset, .dtype = KW_U8, .rank = 1, .shape = {1}, .strides = {1}};
-  return kw_mutant_at(&bytes, 0);
+  return kw_mutant_memory_at(info->mem, info->offset);
 }
 
 static kw_status map(void *device, void *stream, const kw_map_info *info, void **out_pointer) {
