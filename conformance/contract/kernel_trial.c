@@ -18,6 +18,18 @@ int64_t kw_kernel_trial_numel(const kw_tensor_ref *tensor) {
   return numel;
 }
 
+uint64_t kw_kernel_trial_bytes(const kw_tensor_ref *tensor) {
+  return (uint64_t)kw_kernel_trial_numel(tensor) * kw_dtype_size(tensor->dtype);
+}
+
+kw_tensor_ref kw_kernel_trial_place(kw_tensor_ref tensor, kw_mem mem, uint32_t alignment) {
+  tensor.struct_size = sizeof tensor;
+  tensor.mem = mem;
+  tensor.numel = kw_kernel_trial_numel(&tensor);
+  tensor.alignment = alignment;
+  return tensor;
+}
+
 static bool has_tensor(const kw_kernel_trial *t) {
   for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
     const kw_tag tag = t->call.args[i].value.tag;

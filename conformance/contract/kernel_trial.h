@@ -30,5 +30,8 @@ bool kw_kernel_trial_describe(kw_kernel_trial *trial, const kw_op *op, kw_dtype 
 kw_tensor_ref kw_kernel_trial_tensor(const kw_kernel_trial *trial, uint32_t i, uint32_t k);
 
 int64_t kw_kernel_trial_numel(const kw_tensor_ref *tensor);
+uint64_t kw_kernel_trial_bytes(const kw_tensor_ref *tensor);
+/* The tensor in memory so aligned, at its beginning where its descriptor says nothing else. mem NULL: in none. */
+kw_tensor_ref kw_kernel_trial_place(kw_tensor_ref tensor, kw_mem mem, uint32_t alignment);
 
 #endif /* KEYWAY_CONTRACT_KERNEL_TRIAL_H */

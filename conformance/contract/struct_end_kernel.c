@@ -27,11 +27,9 @@ static struct {
 /* ---- Placing ----------------------------------------------------------------------------------------------------- */
 
 static kw_tensor_ref *place_tensor(placed *p, const kw_end_bench *b, kw_tensor_ref tensor, kw_mem mem) {
+  tensor = kw_kernel_trial_place(tensor, mem, b->alignment);
   tensor.struct_size = KW_TENSOR_REF_MIN;
-  tensor.mem = mem;
-  tensor.numel = kw_kernel_trial_numel(&tensor);
-  tensor.alignment = b->alignment;
-  p->fits &= (uint64_t)tensor.numel * kw_dtype_size(tensor.dtype) <= KW_END_BYTES;
+  p->fits &= kw_kernel_trial_bytes(&tensor) <= KW_END_BYTES;
   return kw_end_put(&p->ends, &tensor, KW_TENSOR_REF_MIN);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "bench.h"
 
+#include "contract/kernel_trial.h"
+
 #include "contract/hold.h"
 
 #include <sched.h>
@@ -152,22 +154,44 @@ void kw_bench_free(kw_mem mem) {
   KW_SLOT_OK(memory, dealloc, mem);
 }
 
+kw_tensor_ref kw_bench_place(kw_tensor_ref tensor, kw_mem mem) {
+  const uint32_t alignment = kw_bench.info.mem_alignment;
+  return kw_kernel_trial_place(tensor, mem, alignment < 4096 ? alignment : 4096);
+}
+
 /* ---- Work -------------------------------------------------------------------------------------------------------- */
 
-void kw_bench_copy(void *stream, kw_copy_info info) {
+static kw_status try_copy(void *stream, kw_copy_info info) {
   info.struct_size = sizeof info;
-  KW_SLOT_OK(memory, copy, stream, &info);
+  const kw_status status = KW_SLOT(memory, copy, stream, &info);
   memset(&info, 0xa5, sizeof info); /* the slot's no longer */
+  return status;
+}
+
+void kw_bench_copy(void *stream, kw_copy_info info) {
+  KW_SLOT_EXPECT(KW_OK, "memory.copy", try_copy(stream, info));
+}
+
+kw_status kw_bench_try_write(void *stream, kw_mem mem, uint64_t offset, const void *bytes, uint64_t size) {
+  return try_copy(
+      stream,
+      (kw_copy_info){
+          .kind = KW_COPY_HOST_TO_DEVICE, .dst_mem = mem, .dst_offset = offset, .src_host = bytes, .size = size});
+}
+
+kw_status kw_bench_try_read(void *stream, kw_mem mem, uint64_t offset, void *bytes, uint64_t size) {
+  return try_copy(
+      stream,
+      (kw_copy_info){
+          .kind = KW_COPY_DEVICE_TO_HOST, .dst_host = bytes, .src_mem = mem, .src_offset = offset, .size = size});
 }
 
 void kw_bench_write(void *stream, kw_mem mem, const void *bytes, uint64_t size) {
-  kw_bench_copy(stream,
-                (kw_copy_info){.kind = KW_COPY_HOST_TO_DEVICE, .dst_mem = mem, .src_host = bytes, .size = size});
+  KW_SLOT_EXPECT(KW_OK, "memory.copy", kw_bench_try_write(stream, mem, 0, bytes, size));
 }
 
 void kw_bench_read(void *stream, kw_mem mem, void *bytes, uint64_t size) {
-  kw_bench_copy(stream,
-                (kw_copy_info){.kind = KW_COPY_DEVICE_TO_HOST, .dst_host = bytes, .src_mem = mem, .size = size});
+  KW_SLOT_EXPECT(KW_OK, "memory.copy", kw_bench_try_read(stream, mem, 0, bytes, size));
 }
 
 void kw_bench_call(void *stream, kw_bench_function fn, void *user) {

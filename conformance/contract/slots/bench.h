@@ -45,6 +45,8 @@ kw_mem kw_bench_memory(uint64_t size);
 /* Of a kind, aligned to 64; NULL where the device does not have that kind. */
 kw_mem kw_bench_memory_of(kw_mem_kind kind, uint64_t size);
 void kw_bench_free(kw_mem mem);
+/* A kernel's tensor in memory of its own, which kw_bench_memory gave. */
+kw_tensor_ref kw_bench_place(kw_tensor_ref tensor, kw_mem mem);
 
 /* ---- Work ---- */
 
@@ -53,6 +55,9 @@ void kw_bench_free(kw_mem mem);
 void kw_bench_write(void *stream, kw_mem mem, const void *bytes, uint64_t size);
 void kw_bench_read(void *stream, kw_mem mem, void *bytes, uint64_t size);
 void kw_bench_copy(void *stream, kw_copy_info info);
+/* The same for other threads, which may see them fail: what the slot gave. */
+kw_status kw_bench_try_write(void *stream, kw_mem mem, uint64_t offset, const void *bytes, uint64_t size);
+kw_status kw_bench_try_read(void *stream, kw_mem mem, uint64_t offset, void *bytes, uint64_t size);
 /* Runs fn(user) on the stream, by call_host. */
 typedef void (*kw_bench_function)(void *user);
 void kw_bench_call(void *stream, kw_bench_function fn, void *user);

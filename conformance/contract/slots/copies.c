@@ -170,24 +170,13 @@ typedef struct reading {
   atomic_int mixed; /* a copy brought other bytes: of which thread is chance */
 } reading;
 
-static kw_status copy_own(const reading *r, int index, kw_copy_kind kind, uint64_t size) {
-  const bool is_upload = kind == KW_COPY_HOST_TO_DEVICE;
-  const kw_copy_info info = {.struct_size = sizeof info,
-                             .kind = kind,
-                             .dst_host = is_upload ? NULL : r->got[index],
-                             .dst_mem = is_upload ? r->mems[index] : NULL,
-                             .src_host = is_upload ? r->sent[index] : NULL,
-                             .src_mem = is_upload ? NULL : r->mems[index],
-                             .size = size};
-  return KW_SLOT(memory, copy, r->streams[index], &info);
-}
-
 /* Every other time the memory is written again before, with what it holds. */
 static kw_status read_own(const reading *r, int index, uint64_t size, bool writes) {
   memset(r->got[index], 0, size);
-  kw_status status = writes ? copy_own(r, index, KW_COPY_HOST_TO_DEVICE, size) : KW_OK;
-  if (status == KW_OK) status = copy_own(r, index, KW_COPY_DEVICE_TO_HOST, size);
-  return status == KW_OK ? KW_SLOT(stream, synchronize, r->streams[index], KW_WAIT_FOREVER) : status;
+  void *stream = r->streams[index];
+  kw_status status = writes ? kw_bench_try_write(stream, r->mems[index], 0, r->sent[index], size) : KW_OK;
+  if (status == KW_OK) status = kw_bench_try_read(stream, r->mems[index], 0, r->got[index], size);
+  return status == KW_OK ? KW_SLOT(stream, synchronize, stream, KW_WAIT_FOREVER) : status;
 }
 
 /* All threads copy at once, each its own memory by its own stream. Who fails goes on meeting the others. */

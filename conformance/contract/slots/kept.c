@@ -180,14 +180,6 @@ typedef struct bare_call {
   const kw_tensor_ref *outs[KW_MAX_RESULTS];
 } bare_call;
 
-static kw_tensor_ref bare(kw_tensor_ref tensor) {
-  tensor.struct_size = sizeof tensor;
-  tensor.mem = NULL;
-  tensor.numel = kw_kernel_trial_numel(&tensor);
-  tensor.alignment = 1;
-  return tensor;
-}
-
 /* False where the op takes lists or generators: other tests have those. */
 static bool make_bare(bare_call *b, const kw_kernel_trial *t) {
   if (t->has_generator) return false;
@@ -195,12 +187,12 @@ static bool make_bare(bare_call *b, const kw_kernel_trial *t) {
     b->args[i] = t->call.args[i].value;
     if (b->args[i].tag == KW_TAG_META_LIST) return false;
     if (b->args[i].tag != KW_TAG_META) continue;
-    b->tensors[i] = bare(kw_kernel_trial_tensor(t, i, 0));
+    b->tensors[i] = kw_kernel_trial_place(kw_kernel_trial_tensor(t, i, 0), NULL, 1);
     b->args[i].tag = KW_TAG_TENSOR;
     b->args[i].u.tensor = &b->tensors[i];
   }
   for (uint32_t r = 0; r < t->call.info.result_count; r++) {
-    b->results[r] = bare(t->results[r]);
+    b->results[r] = kw_kernel_trial_place(t->results[r], NULL, 1);
     b->outs[r] = &b->results[r];
   }
   b->call = (kw_call){.struct_size = sizeof b->call,

@@ -62,18 +62,6 @@ typedef struct shared_stream {
   uint64_t rounds;
 } shared_stream;
 
-static kw_status copy(shared_stream *s, kw_copy_kind kind, kw_mem mem, unsigned char *bytes) {
-  const bool is_write = kind == KW_COPY_HOST_TO_DEVICE;
-  const kw_copy_info info = {.struct_size = sizeof info,
-                             .kind = kind,
-                             .dst_host = is_write ? NULL : bytes,
-                             .dst_mem = is_write ? mem : NULL,
-                             .src_host = is_write ? bytes : NULL,
-                             .src_mem = is_write ? NULL : mem,
-                             .size = SIZE};
-  return KW_SLOT(memory, copy, s->stream, &info);
-}
-
 static kw_status wait_for_own(shared_stream *s, int index) {
   if (!s->events[index]) return KW_SLOT(stream, synchronize, s->stream, KW_WAIT_FOREVER);
   const kw_status status = KW_SLOT(event, record, s->events[index], s->stream);
@@ -85,9 +73,9 @@ static int share_stream(int index, void *user, char *text, size_t size) {
   shared_stream *s = user;
   for (uint64_t round = 0; round < s->rounds; round++) {
     kw_test_pattern(sent[index], SIZE, 100 * round + (uint64_t)index);
-    kw_status status = copy(s, KW_COPY_HOST_TO_DEVICE, s->mems[index], sent[index]);
+    kw_status status = kw_bench_try_write(s->stream, s->mems[index], 0, sent[index], SIZE);
     if (status == KW_OK && s->launch) status = kw_launch_try(s->launch, s->stream, s->results[index], round + 1);
-    if (status == KW_OK) status = copy(s, KW_COPY_DEVICE_TO_HOST, s->mems[index], got[index]);
+    if (status == KW_OK) status = kw_bench_try_read(s->stream, s->mems[index], 0, got[index], SIZE);
     if (status == KW_OK) status = wait_for_own(s, index);
     if (status != KW_OK || memcmp(sent[index], got[index], SIZE) != 0) {
       snprintf(text, size, "on a stream that all use at once %s%s",

@@ -26,29 +26,17 @@ typedef struct made_call {
 
 /* ---- Making a call ----------------------------------------------------------------------------------------------- */
 
-static uint64_t bytes_of(const kw_tensor_ref *tensor) {
-  return (uint64_t)kw_kernel_trial_numel(tensor) * kw_dtype_size(tensor->dtype);
-}
-
-static kw_tensor_ref place(kw_tensor_ref tensor, kw_mem mem) {
-  tensor.struct_size = sizeof tensor;
-  tensor.mem = mem;
-  tensor.numel = kw_kernel_trial_numel(&tensor);
-  tensor.alignment = kw_bench.info.mem_alignment < 4096 ? kw_bench.info.mem_alignment : 4096;
-  return tensor;
-}
-
 /* stream NULL: as the kernel's pure functions see the call, without memory. */
 static void make(made_call *m, const kw_launch *l, void *stream, kw_mem result, uint64_t call_id) {
   const kw_kernel_trial *t = &l->trial;
   for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
     m->args[i] = t->call.args[i].value;
     if (m->args[i].tag != KW_TAG_META) continue;
-    m->tensors[i] = place(kw_kernel_trial_tensor(t, i, 0), stream ? l->inputs[i] : NULL);
+    m->tensors[i] = kw_bench_place(kw_kernel_trial_tensor(t, i, 0), stream ? l->inputs[i] : NULL);
     m->args[i].tag = KW_TAG_TENSOR;
     m->args[i].u.tensor = &m->tensors[i];
   }
-  m->result = place(t->results[0], result);
+  m->result = kw_bench_place(t->results[0], result);
   m->outs[0] = &m->result;
   m->call = (kw_call){.struct_size = sizeof m->call,
                       .arg_count = t->call.info.arg_count,
@@ -142,9 +130,9 @@ static bool has_plain_arguments(const kw_kernel_trial *t) {
   for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
     const kw_test_arg *arg = &t->call.args[i];
     if (arg->value.tag == KW_TAG_META_LIST || (arg->info.flags & KW_ARG_MUTATED)) return false;
-    if (arg->value.tag == KW_TAG_META && bytes_of(&t->forms[i].refs[0]) > MOST_BYTES) return false;
+    if (arg->value.tag == KW_TAG_META && kw_kernel_trial_bytes(&t->forms[i].refs[0]) > MOST_BYTES) return false;
   }
-  return !t->has_generator && bytes_of(&t->results[0]) <= MOST_BYTES;
+  return !t->has_generator && kw_kernel_trial_bytes(&t->results[0]) <= MOST_BYTES;
 }
 
 static bool is_taken(kw_launch *l) {
@@ -161,13 +149,13 @@ static bool is_taken(kw_launch *l) {
 static void try_out(kw_launch *l) {
   static unsigned char bytes[MOST_BYTES];
   void *stream = kw_bench_stream(UINT64_MAX);
-  l->size = bytes_of(&l->trial.results[0]);
+  l->size = kw_kernel_trial_bytes(&l->trial.results[0]);
   for (uint32_t i = 0; i < l->trial.call.info.arg_count; i++) {
     const kw_tensor_ref *tensor = &l->trial.forms[i].refs[0];
     if (l->trial.call.args[i].value.tag != KW_TAG_META) continue;
-    l->inputs[i] = kw_bench_memory(bytes_of(tensor));
+    l->inputs[i] = kw_bench_memory(kw_kernel_trial_bytes(tensor));
     kw_test_fill(tensor->dtype, bytes, (size_t)kw_kernel_trial_numel(tensor), i);
-    kw_bench_write(stream, l->inputs[i], bytes, bytes_of(tensor));
+    kw_bench_write(stream, l->inputs[i], bytes, kw_kernel_trial_bytes(tensor));
     kw_bench_wait(stream);
   }
   const kw_mem result = kw_launch_result(l);

@@ -183,20 +183,6 @@ typedef struct block {
   uint64_t tag, first, last; /* what is at both ends of it, and what was read there */
 } block;
 
-static kw_status copy_end(void *stream, kw_copy_kind kind, kw_mem mem, uint64_t offset, uint64_t *host) {
-  const bool is_write = kind == KW_COPY_HOST_TO_DEVICE;
-  const kw_copy_info info = {.struct_size = sizeof info,
-                             .kind = kind,
-                             .dst_host = is_write ? NULL : host,
-                             .dst_mem = is_write ? mem : NULL,
-                             .dst_offset = is_write ? offset : 0,
-                             .src_host = is_write ? host : NULL,
-                             .src_mem = is_write ? NULL : mem,
-                             .src_offset = is_write ? 0 : offset,
-                             .size = sizeof *host};
-  return KW_SLOT(memory, copy, stream, &info);
-}
-
 static uint64_t block_size(int number) {
   static const uint64_t sizes[] = {64, 4096, 100000}; /* all threads ask for the same at once */
   return sizes[number % 3];
@@ -206,15 +192,15 @@ static kw_status allocate_and_mark(block *b, int number, void *stream) {
   const kw_alloc_info info = {
       .struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = block_size(number), .alignment = 64};
   kw_status status = KW_SLOT(memory, alloc, &info, &b->mem);
-  if (status == KW_OK) status = copy_end(stream, KW_COPY_HOST_TO_DEVICE, b->mem, 0, &b->tag);
+  if (status == KW_OK) status = kw_bench_try_write(stream, b->mem, 0, &b->tag, sizeof b->tag);
   const uint64_t end = info.size - sizeof b->tag;
-  return status == KW_OK ? copy_end(stream, KW_COPY_HOST_TO_DEVICE, b->mem, end, &b->tag) : status;
+  return status == KW_OK ? kw_bench_try_write(stream, b->mem, end, &b->tag, sizeof b->tag) : status;
 }
 
 static kw_status read_marks(block *b, int number, void *stream) {
   const uint64_t end = block_size(number) - sizeof b->tag;
-  const kw_status status = copy_end(stream, KW_COPY_DEVICE_TO_HOST, b->mem, 0, &b->first);
-  return status == KW_OK ? copy_end(stream, KW_COPY_DEVICE_TO_HOST, b->mem, end, &b->last) : status;
+  const kw_status status = kw_bench_try_read(stream, b->mem, 0, &b->first, sizeof b->first);
+  return status == KW_OK ? kw_bench_try_read(stream, b->mem, end, &b->last, sizeof b->last) : status;
 }
 
 static kw_status end_round(block *blocks, void *stream, bool *out_same) {

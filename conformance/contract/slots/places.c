@@ -25,18 +25,6 @@ typedef struct placed {
   const kw_tensor_ref *out_list[KW_MAX_RESULTS];
 } placed;
 
-static uint64_t bytes_of(const kw_tensor_ref *tensor) {
-  return (uint64_t)kw_kernel_trial_numel(tensor) * kw_dtype_size(tensor->dtype);
-}
-
-static kw_tensor_ref place(kw_tensor_ref tensor, kw_mem mem) {
-  tensor.struct_size = sizeof tensor;
-  tensor.mem = mem;
-  tensor.numel = kw_kernel_trial_numel(&tensor);
-  tensor.alignment = kw_bench.info.mem_alignment < 4096 ? kw_bench.info.mem_alignment : 4096;
-  return tensor;
-}
-
 /* The call with what memory there is so far. */
 static void make(placed *p, void *stream) {
   const kw_test_call *call = &p->trial.call;
@@ -44,13 +32,13 @@ static void make(placed *p, void *stream) {
   for (uint32_t i = 0; i < call->info.arg_count; i++) {
     p->args[i] = call->args[i].value;
     if (p->args[i].tag != KW_TAG_META) continue;
-    p->tensors[i] = place(kw_kernel_trial_tensor(&p->trial, i, 0), p->inputs[i]);
+    p->tensors[i] = kw_bench_place(kw_kernel_trial_tensor(&p->trial, i, 0), p->inputs[i]);
     p->args[i].tag = KW_TAG_TENSOR;
     p->args[i].u.tensor = &p->tensors[i];
   }
   for (uint32_t r = 0; r < call->info.result_count; r++) {
     const int32_t alias = kw_op_result_alias(call->op, r);
-    p->outs[r] = alias >= 0 ? p->tensors[alias] : place(p->trial.results[r], p->results[r]);
+    p->outs[r] = alias >= 0 ? p->tensors[alias] : kw_bench_place(p->trial.results[r], p->results[r]);
     p->out_list[r] = &p->outs[r];
   }
   p->made = (kw_call){.struct_size = sizeof p->made,
@@ -71,10 +59,10 @@ static bool is_plain(const kw_kernel_trial *t) {
   for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
     const kw_test_arg *arg = &t->call.args[i];
     if (arg->value.tag == KW_TAG_META_LIST || arg->role == KW_ROLE_COUNT) return false;
-    if (arg->value.tag == KW_TAG_META && bytes_of(&t->forms[i].refs[0]) > MOST_BYTES) return false;
+    if (arg->value.tag == KW_TAG_META && kw_kernel_trial_bytes(&t->forms[i].refs[0]) > MOST_BYTES) return false;
   }
   for (uint32_t r = 0; r < t->call.info.result_count; r++) {
-    if (bytes_of(&t->results[r]) > MOST_BYTES) return false;
+    if (kw_kernel_trial_bytes(&t->results[r]) > MOST_BYTES) return false;
   }
   return !t->has_generator && !t->call.info.counted;
 }
@@ -119,18 +107,18 @@ static void begin(placed *p, void *stream) {
   for (uint32_t i = 0; i < call->info.arg_count; i++) {
     const kw_tensor_ref *tensor = &p->tensors[i];
     if (p->args[i].tag != KW_TAG_TENSOR) continue;
-    p->inputs[i] = kw_bench_memory(bytes_of(tensor) + 1);
+    p->inputs[i] = kw_bench_memory(kw_kernel_trial_bytes(tensor) + 1);
     if (call->args[i].role == KW_ROLE_INDEX) {
       write_indices(p, stream, i, -1);
     } else {
-      void *bytes = kw_test_memory(bytes_of(tensor) + 1);
+      void *bytes = kw_test_memory(kw_kernel_trial_bytes(tensor) + 1);
       kw_test_fill(tensor->dtype, bytes, (size_t)kw_kernel_trial_numel(tensor), i);
-      write(stream, p->inputs[i], bytes, bytes_of(tensor));
+      write(stream, p->inputs[i], bytes, kw_kernel_trial_bytes(tensor));
       free(bytes);
     }
   }
   for (uint32_t r = 0; r < call->info.result_count; r++) {
-    if (kw_op_result_alias(call->op, r) < 0) p->results[r] = kw_bench_memory(bytes_of(&p->outs[r]) + 1);
+    if (kw_op_result_alias(call->op, r) < 0) p->results[r] = kw_bench_memory(kw_kernel_trial_bytes(&p->outs[r]) + 1);
   }
 }
 
@@ -257,7 +245,7 @@ static void run_at(placed *p, void *stream, uint64_t offset, uint64_t room, unsi
              i < offset ? "before" : "behind", (unsigned long long)i);
   }
   for (uint32_t r = 0; r < p->trial.call.info.result_count; r++) {
-    const uint64_t size = bytes_of(&p->outs[r]);
+    const uint64_t size = kw_kernel_trial_bytes(&p->outs[r]);
     if (size > 0) kw_bench_read(stream, p->results[r], results + at, size);
     at += size;
   }
@@ -270,7 +258,7 @@ static void check_workspace(placed *p, void *stream) {
   const uint64_t offsets[PLACES] = {0, step, 7 * step, 64 * step}, room = 64 * step + p->workspace_size + 4096;
   char what[160];
   uint64_t size = 0;
-  for (uint32_t r = 0; r < p->trial.call.info.result_count; r++) size += bytes_of(&p->outs[r]);
+  for (uint32_t r = 0; r < p->trial.call.info.result_count; r++) size += kw_kernel_trial_bytes(&p->outs[r]);
   unsigned char *want = kw_test_memory(2 * size + 1), *got = want + size;
   workspace = kw_bench_memory(room);
   begin(p, stream);
