@@ -17,10 +17,13 @@ typedef struct attention_size {
 /* What a case gives beyond its tensors. */
 typedef struct attention_option {
   enum { MASK_NONE, MASK_BOOL, MASK_KEY, MASK_COMPUTE } mask;
-  uint32_t mask_rank; /* of [b, h, l, s]: 4 see give_options, 2 for all heads, 1 for all rows, 0 for all */
+  uint32_t mask_rank; /* of [b, h, l, s]: 4 see mask_shape, 2 for all heads, 1 for all rows, 0 for all */
   double scale;       /* 0: not given */
   double cap;
   int64_t left, right;
+  bool causal;                /* in ATen's form, in place of a mask */
+  kw_domain mask_values;      /* 0: what is usual */
+  const attention_size *size; /* NULL: that of the class */
 } attention_option;
 
 static const attention_size empty_sizes[] = {{{0, 1, 1, 3, 4, 5, 2}},
@@ -30,23 +33,100 @@ static const attention_size empty_sizes[] = {{{0, 1, 1, 3, 4, 5, 2}},
                                              {{1, 1, 1, 2, 3, 4, 0}}};
 static const attention_size one_sizes[] = {{{1, 1, 1, 1, 1, 1, 1}}, {{1, 1, 1, 1, 7, 3, 5}}, {{2, 1, 1, 5, 1, 3, 2}}};
 static const attention_size prime_sizes[] = {
-    {{1, 1, 1, 3, 5, 7, 2}},   {{2, 3, 1, 7, 11, 5, 3}},   {{3, 2, 2, 5, 13, 3, 7}}, {{1, 1, 3, 1, 67, 17, 5}},
-    {{2, 1, 5, 13, 3, 2, 11}}, {{1, 1, 1, 2, 131, 64, 3}}, {{5, 1, 1, 3, 3, 29, 1}}, {{1, 2, 1, 17, 17, 8, 8}}};
+    {{1, 1, 1, 3, 5, 7, 2}},
+    {{2, 3, 1, 7, 11, 5, 3}},
+    {{3, 2, 2, 5, 13, 3, 7}},
+    {{1, 1, 3, 1, 67, 17, 5}},
+    {{2, 1, 5, 13, 3, 2, 11}},
+    {{1, 1, 1, 2, 131, 64, 3}},
+    {{5, 1, 1, 3, 3, 29, 1}},
+    {{1, 2, 1, 17, 17, 8, 8}},
+    /* wider than what kernels hold of a row at a time, in steps of 4; one key, or one query, past a tile of them */
+    {{1, 2, 1, 3, 65, 68, 76}},
+    {{1, 1, 2, 65, 3, 6, 132}},
+    {{1, 1, 1, 2, 5, 132, 260}},
+    {{1, 1, 2, 1, 129, 260, 7}},
+    {{2, 1, 1, 1, 257, 3, 5}}};
 static const attention_size large_sizes[] = {{{2, 2, 2, 131, 37, 13, 67}}, {{1, 1, 1, 2, 2053, 3, 5}}};
 static const attention_size layout_sizes[] = {{{2, 2, 1, 3, 5, 4, 3}}, {{2, 1, 2, 5, 3, 2, 6}}};
 static const attention_size plain_sizes[] = {{{2, 2, 2, 5, 7, 6, 3}}};
-static const attention_size exact_sizes[] = {
-    {{1, 2, 1, 3, 64, 4, 5}}, {{2, 1, 2, 2, 1024, 3, 3}}, {{1, 1, 1, 5, 4, 2, 7}}};
+static const attention_size exact_sizes[] = {{{1, 2, 1, 3, 64, 4, 5}},
+                                             {{2, 1, 2, 2, 1024, 3, 3}},
+                                             {{1, 1, 1, 5, 4, 2, 7}},
+                                             {{1, 2, 1, 4, 64, 4, 5}},
+                                             {{2, 1, 2, 8, 128, 3, 3}}};
+
+/* Keys for several tiles, some of which hide whole; queries and keys in other numbers than each other. */
+static const attention_size tiles = {{1, 1, 2, 8, 193, 4, 3}}, one_query = {{2, 1, 2, 1, 67, 4, 3}};
+static const attention_size few_keys = {{1, 2, 2, 67, 5, 4, 3}}, many_keys = {{1, 2, 1, 5, 193, 4, 3}};
+static const attention_size far_off = {{1, 1, 1, 35, 67, 4, 3}};
 
 static const attention_option options[] = {
-    {MASK_NONE, 0, 0, 0, -1, 0},      {MASK_BOOL, 4, 0, 0, -1, -1},     {MASK_KEY, 2, 0.3, 0, -1, -1},
-    {MASK_NONE, 0, 0, 5, -1, -1},     {MASK_COMPUTE, 4, 0, 0, -1, -1},  {MASK_NONE, 0, 0.5, 0, 2, 0},
-    {MASK_BOOL, 1, 1, 0.75, -1, -1},  {MASK_NONE, 0, -0.25, 0, 1, 2},   {MASK_KEY, 4, 0, 2, 3, 0},
-    {MASK_NONE, 0, 0, 0, 0, 0},       {MASK_BOOL, 2, 0.125, 0, -1, 1},  {MASK_KEY, 0, 0, 0, 4, -1},
-    {MASK_BOOL, 0, 0, 0, -1, -1},     {MASK_COMPUTE, 1, 0.2, 8, -1, 0}, {MASK_NONE, 0, 0, 50, INT64_MAX, INT64_MAX},
-    {MASK_NONE, 0, 0, 0, 1000, 1000},
+    {MASK_NONE, 0, 0, 0, -1, 0, false, 0, NULL},
+    {MASK_BOOL, 4, 0, 0, -1, -1, false, 0, NULL},
+    {MASK_KEY, 2, 0.3, 0, -1, -1, false, 0, NULL},
+    {MASK_NONE, 0, 0, 5, -1, -1, true, 0, NULL},
+    {MASK_COMPUTE, 4, 0, 0, -1, -1, false, 0, NULL},
+    {MASK_NONE, 0, 0.5, 0, 2, 0, false, 0, NULL},
+    {MASK_BOOL, 1, 1, 0.75, -1, -1, false, 0, NULL},
+    {MASK_NONE, 0, -0.25, 0, 1, 2, true, 0, NULL},
+    {MASK_KEY, 4, 0, 2, 3, 0, false, 0, NULL},
+    {MASK_NONE, 0, 0, 0, 0, 0, false, 0, NULL},
+    {MASK_BOOL, 2, 0.125, 0, -1, 1, false, 0, NULL},
+    {MASK_KEY, 0, 0, 0, 4, -1, true, 0, NULL},
+    {MASK_BOOL, 0, 0, 0, -1, -1, false, 0, NULL},
+    {MASK_COMPUTE, 1, 0.2, 8, -1, 0, false, 0, NULL},
+    {MASK_NONE, 0, 0, 50, INT64_MAX, INT64_MAX, false, 0, NULL},
+    {MASK_NONE, 0, 0, 0, 1000, 1000, true, 0, NULL},
+    {MASK_BOOL, 2, 0, 0, -1, -1, false, KW_DOMAIN_BLOCKS, &tiles},
+    {MASK_KEY, 4, 0.25, 0, -1, -1, false, KW_DOMAIN_BLOCKS, &tiles},
+    {MASK_COMPUTE, 2, 0, 0, -1, 0, false, KW_DOMAIN_BLOCKS, &tiles},
+    {MASK_NONE, 0, 0, 0, -1, 0, true, 0, &one_query},
+    {MASK_NONE, 0, 0, 0, -1, 0, true, 0, &few_keys},
+    {MASK_NONE, 0, 0, 0, 3, 0, true, 0, &many_keys},
+    {MASK_BOOL, 2, -2, 0, -1, -1, false, 0, NULL},
+    {MASK_NONE, 0, 0, 0, 20, 18, true, 0, &far_off},
+    {MASK_KEY, 2, -0.5, 20, -1, -1, false, KW_DOMAIN_BLOCKS, &tiles},
+    {MASK_NONE, 0, 4, 0, -1, -1, false, 0, NULL},
 };
-static const attention_option no_option = {MASK_NONE, 0, 0, 0, -1, -1};
+static const attention_option no_option = {MASK_NONE, 0, 0, 0, -1, -1, false, 0, NULL};
+
+/* Numbers that are as low as can be, in the exact cases from this one on. */
+enum { LOWEST_FROM = 3 };
+static const attention_option lowest[] = {{MASK_KEY, 4, 0, 0, -1, -1, false, KW_DOMAIN_LOWEST, NULL},
+                                          {MASK_COMPUTE, 2, 0, 0, -1, -1, false, KW_DOMAIN_LOWEST, NULL}};
+
+/* Shapes, a letter a dimension: b, h, g, l, s, e and v stand for batch, heads of queries, heads of keys, queries, keys
+ * and both widths; 1 and 3 for themselves. */
+typedef struct attention_form {
+  const char *query, *key, *value, *mask, *out;
+} attention_form;
+
+/* Masks that broadcast in each dimension, in several, and that lack the first ones. */
+static const char *const masks[] = {"1hls", "b1ls", "bh1s", "bhl1", "b11s", "1hl1", "hls", "h1s", "1111"};
+
+/* The same in ATen's form, of other ranks; those from 3 on of what broadcasts. */
+enum { FORMS_FROM = 3 };
+static const attention_form forms[] = {
+    {"3bhle", "3bhse", "3bhsv", "3bhls", "3bhlv"},
+    {"3bhle", "3bhse", "3bhsv", "1bhls", "3bhlv"},
+    {"3bhle", "3bgse", "3bgsv", "31hls", "3bhlv"},
+    {"3bhle", "3bhse", "3bhsv", "3b1ls", "3bhlv"},
+    {"3bhle", "3bhse", "3bhsv", "3bh1s", "3bhlv"},
+    {"3bhle", "3bgse", "3bgsv", "3bhl1", "3bhlv"},
+    {"31hle", "1bhse", "3bhsv", "311ls", "3bhlv"},
+    {"3bhle", "bhse", "hsv", "b1ls", "3bhlv"},
+    {"3bhle", "3bhse", "3bhsv", "11h1s", "3bhlv"},
+    {"3b3hle", "3b3gse", "3b3gsv", "1b1hls", "3b3hlv"},
+    {"bhle", "bgse", "bhsv", "hls", "bhlv"},
+    {"hle", "hse", "hsv", "hls", "hlv"},
+    {"hle", "hse", "hsv", "1ls", "hlv"},
+    {"hle", "gse", "gsv", "hl1", "hlv"},
+    {"hle", "hse", "sv", "ls", "hlv"},
+    {"le", "se", "sv", "ls", "lv"},
+    {"le", "se", "sv", "1s", "lv"},
+    {"le", "se", "sv", "l1", "lv"},
+};
 
 typedef struct attention_rows {
   const attention_size *sizes;
@@ -55,6 +135,12 @@ typedef struct attention_rows {
 
 #define ROWS_OF(array) \
   { array, COUNT(array) }
+
+/* How many cases of broadcasting the op has. */
+static uint32_t broadcast_cases(const kw_case *c) {
+  if (kw_suite_op_find_arg(c->op, "attn_mask") < 0) return 0;
+  return kw_suite_op_find_arg(c->op, "is_causal") < 0 ? COUNT(masks) : FORMS_FROM + COUNT(forms);
+}
 
 /* The sizes and options of a case's number. */
 static bool pick(const kw_case *c, attention_size *out_size, attention_option *out_option) {
@@ -69,13 +155,15 @@ static bool pick(const kw_case *c, attention_size *out_size, attention_option *o
   uint32_t limit = c->class == KW_CLASS_ATTRS       ? COUNT(options)
                    : c->class == KW_CLASS_OUTPUTS   ? KW_CASE_OUT_LAYOUTS
                    : c->class == KW_CLASS_SPECIAL   ? 3
-                   : c->class == KW_CLASS_BROADCAST ? 3
+                   : c->class == KW_CLASS_BROADCAST ? broadcast_cases(c)
                                                     : mine->count;
   if (mine->count == 0 || (!kw_case_about_layouts(c->class) && c->number >= limit)) return false;
   if (c->class == KW_CLASS_LARGE && c->key != KW_F32) return false; /* heavy */
   *out_size = mine->sizes[c->number % mine->count];
   *out_option = c->class == KW_CLASS_ATTRS ? options[c->number] : no_option;
-  if (c->class == KW_CLASS_EXACT) out_option->scale = 0; /* given all the same, see give_scale */
+  if (c->class == KW_CLASS_EXACT && c->number >= LOWEST_FROM) *out_option = lowest[c->number - LOWEST_FROM];
+  if (c->class == KW_CLASS_BROADCAST) out_option->mask = 1 + c->number % 3; /* each of the dtypes */
+  if (out_option->size) *out_size = *out_option->size;
   return true;
 }
 
@@ -92,22 +180,68 @@ static void give_scale(kw_case *c, const attention_option *option) {
   if (option->scale != 0 || c->class == KW_CLASS_EXACT) give_float(c, "scale", option->scale);
 }
 
+/* A mask of the dtype and the values that the option says. */
+static void give_mask(kw_case *c, const attention_option *option, const kw_shape *shape) {
+  const uint32_t mask = (uint32_t)kw_suite_op_find_arg(c->op, "attn_mask");
+  const kw_dtype dtype = option->mask == MASK_BOOL  ? KW_BOOL
+                         : option->mask == MASK_KEY ? c->key
+                                                    : kw_element_compute(c->key);
+  kw_case_set_tensor(c, mask, dtype, shape, KW_LAYOUT_DENSE);
+  c->tensors[mask].domain = option->mask_values         ? option->mask_values
+                            : option->mask == MASK_BOOL ? KW_DOMAIN_BOOL
+                                                        : KW_DOMAIN_NEAR;
+  if (option->mask_values) c->tensors[mask].value_stride = (uint32_t)shape->dims[shape->rank - 1];
+}
+
+static int64_t letter_size(char letter, const attention_size *size) {
+  const int64_t *n = size->dims;
+  switch (letter) {
+    case 'b':
+      return n[BATCH];
+    case 'h':
+      return n[HEADS] * n[GROUP];
+    case 'g':
+      return n[HEADS];
+    case 'l':
+      return n[ROWS];
+    case 's':
+      return n[KEYS];
+    case 'e':
+      return n[WIDTH];
+    case 'v':
+      return n[VALUE_WIDTH];
+    default:
+      return letter - '0';
+  }
+}
+
+static kw_shape form_shape(const char *form, const attention_size *size) {
+  kw_shape shape = {(uint32_t)strlen(form), {0}};
+  for (uint32_t d = 0; d < shape.rank; d++) shape.dims[d] = letter_size(form[d], size);
+  return shape;
+}
+
+/* The last dimensions of the scores, or what broadcasts to them. */
+static kw_shape mask_shape(const kw_case *c, const attention_option *option, const kw_shape *scores) {
+  if (c->class == KW_CLASS_BROADCAST) {
+    const int64_t *n = scores->dims;
+    return form_shape(masks[c->number], &(attention_size){{n[0], n[1], 1, n[2], n[3], 0, 0}});
+  }
+  kw_shape shape = {option->mask_rank, {0}};
+  uint32_t drop = scores->rank > shape.rank ? scores->rank - shape.rank : 0;
+  if (shape.rank > scores->rank) shape.rank = scores->rank;
+  memcpy(shape.dims, scores->dims + drop, shape.rank * sizeof *shape.dims);
+  /* Of rank 4: in bool one for all heads, in the key dtype one for the whole batch, else each has its own. */
+  if (shape.rank == 4 && option->mask == MASK_BOOL) shape.dims[1] = 1;
+  if (shape.rank == 4 && option->mask == MASK_KEY) shape.dims[0] = 1;
+  return shape;
+}
+
 /* Mask, scale, cap and window, as far as the op has them and the option gives them. */
 static void give_options(kw_case *c, const attention_option *option, const kw_shape *scores) {
-  int mask = kw_suite_op_find_arg(c->op, "attn_mask");
-  if (option->mask != MASK_NONE && mask >= 0) {
-    kw_shape shape = {option->mask_rank, {0}};
-    uint32_t drop = scores->rank > shape.rank ? scores->rank - shape.rank : 0;
-    if (shape.rank > scores->rank) shape.rank = scores->rank;
-    memcpy(shape.dims, scores->dims + drop, shape.rank * sizeof *shape.dims);
-    /* Of rank 4: in bool one for all heads, in the key dtype one for the whole batch, else each has its own. */
-    if (shape.rank == 4 && option->mask == MASK_BOOL) shape.dims[1] = 1;
-    if (shape.rank == 4 && option->mask == MASK_KEY) shape.dims[0] = 1;
-    kw_dtype dtype = option->mask == MASK_BOOL  ? KW_BOOL
-                     : option->mask == MASK_KEY ? c->key
-                                                : kw_element_compute(c->key);
-    kw_case_set_tensor(c, (uint32_t)mask, dtype, &shape, KW_LAYOUT_DENSE);
-    c->tensors[mask].domain = option->mask == MASK_BOOL ? KW_DOMAIN_BOOL : KW_DOMAIN_NEAR;
+  if (option->mask != MASK_NONE && kw_suite_op_find_arg(c->op, "attn_mask") >= 0) {
+    const kw_shape shape = mask_shape(c, option, scores);
+    give_mask(c, option, &shape);
   }
   give_scale(c, option);
   if (option->cap > 0 && kw_suite_op_find_arg(c->op, "softcap") >= 0) give_float(c, "softcap", option->cap);
@@ -193,11 +327,25 @@ static void drop_first(kw_shape *shape) {
   memmove(shape->dims, shape->dims + 1, --shape->rank * sizeof *shape->dims);
 }
 
+/* Operands and a mask that broadcast to each other. */
+static bool make_form(kw_case *c, const attention_form *form, const attention_size *size,
+                      const attention_option *option) {
+  const kw_shape operands[] = {form_shape(form->query, size), form_shape(form->key, size),
+                               form_shape(form->value, size)};
+  const kw_shape mask = form_shape(form->mask, size), out = form_shape(form->out, size);
+  if (!set_operands(c, 0, operands, size)) return false;
+  give_mask(c, option, &mask);
+  if (strchr(form->key, 'g')) kw_case_give(c, 7, (kw_value){.tag = KW_TAG_BOOL, .u.b = true});
+  set_results(c, &out);
+  return true;
+}
+
 bool kw_case_make_sdpa(kw_case *c) {
   attention_size size, whole; /* of a shrunken case; ranks are those of the whole one */
   attention_option option;
-  bool broadcast = c->class == KW_CLASS_BROADCAST, causal = c->class == KW_CLASS_ATTRS && c->number % 4 == 3;
+  const bool broadcast = c->class == KW_CLASS_BROADCAST;
   if (!pick(c, &whole, &option) || !begin(c, &size, &option)) return false;
+  if (broadcast && c->number >= FORMS_FROM) return make_form(c, &forms[c->number - FORMS_FROM], &size, &option);
   bool grouped = whole.dims[GROUP] > 1 && !broadcast && c->number % 5 != 4;
   if (!grouped) size.dims[GROUP] = 1;
   attention_shapes shapes = shapes_of(&size);
@@ -212,9 +360,9 @@ bool kw_case_make_sdpa(kw_case *c) {
     }
   }
   if (!set_operands(c, 0, shapes.operands, &size)) return false;
-  if (causal) option.mask = MASK_NONE;
+  if (option.causal || broadcast) option.mask = MASK_NONE;
   give_options(c, &option, &shapes.scores);
-  if (causal) kw_case_give(c, 5, (kw_value){.tag = KW_TAG_BOOL, .u.b = true});
+  if (option.causal) kw_case_give(c, 5, (kw_value){.tag = KW_TAG_BOOL, .u.b = true});
   if (grouped) kw_case_give(c, 7, (kw_value){.tag = KW_TAG_BOOL, .u.b = true});
   set_results(c, &shapes.out);
   return true;
@@ -226,7 +374,7 @@ bool kw_case_make_sdpa(kw_case *c) {
 bool kw_case_make_attention(kw_case *c) {
   attention_size size;
   attention_option option;
-  if (c->class == KW_CLASS_BROADCAST || !begin(c, &size, &option)) return false;
+  if (!begin(c, &size, &option)) return false;
   bool decodes = kw_suite_op_find_arg(c->op, "lengths") >= 0;
   if (decodes && c->class == KW_CLASS_EXACT) return false; /* lengths are no powers of two */
   attention_shapes shapes = shapes_of(&size);
@@ -250,7 +398,7 @@ static void set_starts(kw_case *c, const char *name, int64_t count, int64_t rows
 bool kw_case_make_attention_varlen(kw_case *c) {
   attention_size size;
   attention_option option;
-  if (c->class == KW_CLASS_BROADCAST || !begin(c, &size, &option)) return false;
+  if (!begin(c, &size, &option)) return false;
   const int64_t *n = size.dims;
   if (n[BATCH] == 0 || c->class == KW_CLASS_EXACT) return false; /* one sequence at least */
   int64_t rows = n[BATCH] * n[ROWS], keys = n[BATCH] * n[KEYS];
@@ -266,24 +414,24 @@ bool kw_case_make_attention_varlen(kw_case *c) {
   return true;
 }
 
-/* Pages of three rows, two more than are needed if all sequences are as long as can be. */
+/* Pages of three rows, in later numbers of others too; two more than are needed if all sequences are as long as can be.
+ */
 bool kw_case_make_attention_paged(kw_case *c) {
   attention_size size;
   attention_option option;
-  if (c->class == KW_CLASS_BROADCAST || !begin(c, &size, &option)) return false;
-  const int64_t *n = size.dims;
+  if (!begin(c, &size, &option)) return false;
+  const int64_t *n = size.dims, page = c->number < 8 ? 3 : (const int64_t[]){16, 1, 5}[c->number % 3];
   if (c->class == KW_CLASS_EXACT) return false;
-  enum { PAGE = 3 };
-  int64_t pages = (n[KEYS] + PAGE - 1) / PAGE, all = n[BATCH] * pages + 2;
+  int64_t pages = (n[KEYS] + page - 1) / page, all = n[BATCH] * pages + 2;
   attention_shapes shapes = shapes_of(&size);
-  shapes.operands[1] = (kw_shape){4, {all, PAGE, n[HEADS], n[WIDTH]}};
-  shapes.operands[2] = (kw_shape){4, {all, PAGE, n[HEADS], n[VALUE_WIDTH]}};
-  shapes.scores.dims[3] = pages * PAGE;
+  shapes.operands[1] = (kw_shape){4, {all, page, n[HEADS], n[WIDTH]}};
+  shapes.operands[2] = (kw_shape){4, {all, page, n[HEADS], n[VALUE_WIDTH]}};
+  shapes.scores.dims[3] = pages * page;
   if (!set_operands(c, 0, shapes.operands, &size)) return false;
   give_options(c, &option, &shapes.scores);
   kw_shape table = {2, {n[BATCH], pages}}, lengths = {1, {n[BATCH]}};
   set_numbers(c, "block_table", &table, all, numbers_layout(c));
-  set_numbers(c, "lengths", &lengths, pages * PAGE + 1, numbers_layout(c));
+  set_numbers(c, "lengths", &lengths, pages * page + 1, numbers_layout(c));
   set_results(c, &shapes.out);
   return true;
 }
@@ -294,7 +442,7 @@ bool kw_case_make_attention_paged(kw_case *c) {
 bool kw_case_make_attention_backward(kw_case *c) {
   attention_size size;
   attention_option option;
-  if (c->class == KW_CLASS_BROADCAST || c->class == KW_CLASS_LARGE) return false;
+  if (c->class == KW_CLASS_LARGE) return false;
   if (!begin(c, &size, &option) || c->class == KW_CLASS_EXACT) return false;
   attention_shapes shapes = shapes_of(&size);
   if (!set_operands(c, 1, shapes.operands, &size)) return false;
@@ -306,7 +454,7 @@ bool kw_case_make_attention_backward(kw_case *c) {
   kw_case_set_tensor(c, 5, kw_element_compute(c->key), &logarithms, KW_LAYOUT_DENSE);
   c->tensors[0].domain = c->tensors[4].domain = c->tensors[5].domain = KW_DOMAIN_UNIT;
   give_options(c, &option, &shapes.scores);
-  if (c->tensors[6].dtype != KW_BOOL) c->tensors[6].domain = KW_DOMAIN_UNIT;
+  if (c->tensors[6].domain == KW_DOMAIN_NEAR) c->tensors[6].domain = KW_DOMAIN_UNIT;
   kw_layout layout = kw_case_out_layout(c);
   for (uint32_t r = 0; r < 3; r++) kw_case_set_result(c, r, c->key, &shapes.operands[r], layout);
   return true;

@@ -439,6 +439,34 @@ static void store_turn(const kw_value_key *key, kw_dtype dtype, uint64_t index, 
   memcpy(out, &value, kw_element_size(dtype));
 }
 
+/* A mask that hides whole blocks of keys. */
+static void store_blocks(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  enum { BLOCK = 32, STARTS = 8 };
+  const uint64_t stride = key->stride ? key->stride : 1, row = index / stride, block = index % stride / BLOCK;
+  const bool hidden = block < row % STARTS || (row + block) % 3 == 2;
+  if (dtype == KW_BOOL) {
+    *(uint8_t *)out = !hidden && r[0] >> 8 & 7 ? 1 : 0;
+  } else {
+    kw_element_store(dtype, out, hidden ? -INFINITY : float_value(KW_DOMAIN_UNIT, r));
+  }
+}
+
+/* A mask of numbers that are as low as can be, which are numbers all the same. */
+static void store_lowest(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out) {
+  const uint64_t stride = key->stride ? key->stride : 1, kind = index / stride % 4;
+  const bool second_half = index % stride >= stride / 2;
+  const double low = key->run ? -0x1.fffffep127 : -0x1p100;
+  if (kind == 1 && !second_half) {
+    store_special(dtype, S_NEG_INF, out);
+  } else if (kind == 2 && second_half) {
+    store_special(dtype, S_ZERO, out);
+  } else if (kind == 3 && kw_element_format(dtype).max > -low) {
+    kw_element_store(dtype, out, low);
+  } else {
+    store_special(dtype, S_NEG_MAX, out);
+  }
+}
+
 static void store_pairs(const uint32_t r[4], void *out) {
   static const uint8_t pairs[] = {4, 8, 12, 9, 13, 14}; /* first + 4 * second */
   *(uint8_t *)out = (uint8_t)(pairs[r[0] % 6] | pairs[r[1] % 6] << 4);
@@ -582,6 +610,12 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       break;
     case KW_DOMAIN_CONVERT:
       store_convert(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_BLOCKS:
+      store_blocks(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_LOWEST:
+      store_lowest(key, dtype, index, out_element);
       break;
     default:
       store_plain(key->domain, dtype, r, out_element);

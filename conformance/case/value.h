@@ -62,8 +62,13 @@ typedef enum kw_domain {
                           floats have infinities and then NaN, integers the least and the greatest. With a limit: up
                           with the place p = (i / stride) modulo limit, which has the value of place p + limit / 3 */
   KW_DOMAIN_TURN,      /* [0, limit): (i / stride - limit / 3) modulo limit: what puts such ASCENDING into order */
-  KW_DOMAIN_SPREAD     /* [0, limit): i / stride in a shuffled order, modulo limit: no index occurs twice in `limit`
+  KW_DOMAIN_SPREAD,    /* [0, limit): i / stride in a shuffled order, modulo limit: no index occurs twice in `limit`
                           elements that follow each other at distance `stride` */
+  KW_DOMAIN_BLOCKS,    /* masks in rows of `stride` elements: whole blocks of 32 hide (false, -inf), of row r the first
+                          r modulo 8 of them and some behind those; elsewhere true most of the time, floats as UNIT */
+  KW_DOMAIN_LOWEST     /* masks of floats in rows of `stride` elements, four kinds of rows in turn: the dtype's lowest
+                          number throughout; half -inf, half that number; half that number, half 0; and throughout
+                          -2^100 or f32's lowest, or the dtype's where that is nearer to 0 */
 } kw_domain;
 
 /* What a value depends on besides its element. */

@@ -186,6 +186,38 @@ static void domains_keep_their_ranges(void **state) {
   assert_true(halves_seen);
 }
 
+/* Row 2 of masks of 193 keys hides the first 64, row 7 all; of the lowest numbers none is infinite but where it says.
+ */
+static void masks_hide_whole_blocks(void **state) {
+  (void)state;
+  enum { KEYS = 193, HIDDEN = 64 };
+  kw_value_key key = {.seed = 5, .extent = 8 * KEYS, .domain = KW_DOMAIN_BLOCKS, .stride = KEYS};
+  uint32_t seen = 0;
+  for (uint64_t j = 0; j < KEYS; j++) {
+    uint8_t bit;
+    float number, last;
+    kw_value_make(&key, KW_BOOL, 2 * KEYS + j, &bit);
+    kw_value_make(&key, KW_F32, 2 * KEYS + j, &number);
+    kw_value_make(&key, KW_F32, 7 * KEYS + j, &last);
+    if (j < HIDDEN) assert_true(!bit && number == -INFINITY);
+    seen += bit && fabsf(number) <= 1;
+    assert_true(last == -INFINITY);
+  }
+  assert_true(seen > HIDDEN / 2);
+  key.domain = KW_DOMAIN_LOWEST;
+  for (uint64_t i = 0; i < 4 * KEYS; i++) {
+    const bool first_half = i % KEYS < KEYS / 2;
+    float number;
+    uint16_t half;
+    kw_value_make(&key, KW_F32, i, &number);
+    kw_value_make(&key, KW_F16, i, &half);
+    const double low = kw_element_load(KW_F16, &half);
+    assert_true(i / KEYS == 1 && first_half    ? number == -INFINITY && low == -INFINITY
+                : i / KEYS == 2 && !first_half ? number == 0 && low == 0
+                                               : number <= -1e30f && isfinite(number) && low == -65504);
+  }
+}
+
 static void sparse_values_are_rare(void **state) {
   (void)state;
   const kw_value_key key = {.seed = 5, .extent = 2000, .domain = KW_DOMAIN_SPARSE, .stride = 20};
@@ -642,6 +674,7 @@ int main(void) {
       cmocka_unit_test(philox_known_answers),
       cmocka_unit_test(value_depends_on_all_of_its_key),
       cmocka_unit_test(domains_keep_their_ranges),
+      cmocka_unit_test(masks_hide_whole_blocks),
       cmocka_unit_test(sparse_values_are_rare),
       cmocka_unit_test(indices_stay_below_their_limit),
       cmocka_unit_test(spread_indices_do_not_repeat),
