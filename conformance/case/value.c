@@ -536,6 +536,21 @@ static void store_partner(uint64_t index, const uint32_t r[4], void *out) {
   store_pattern((r[1] & 1) << 31 | exponents[kind] << 23 | mantissa, out);
 }
 
+/* A special value among small ones. */
+static void store_rare(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  const uint32_t stride = key->stride ? key->stride : 1;
+  const bool row = key->domain == KW_DOMAIN_SPECIAL_ROW;
+  const uint64_t which = row ? index / stride : stride;
+  const bool here = row ? index % stride == (index / stride * 5 + 3 + key->run) % stride : index == key->extent / 2;
+  if (here && kw_element_is_float(dtype)) {
+    store_special(dtype, sum_specials[which % SUM_SPECIALS], out);
+  } else if (here) {
+    store_special(dtype, (uint32_t)(which % kw_value_special_count(dtype)), out);
+  } else {
+    store_plain(KW_DOMAIN_SMALL, dtype, r, out);
+  }
+}
+
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
   if (kw_element_is_complex(dtype)) { /* two floats, each a value of its own */
     kw_dtype part = kw_element_part(dtype);
@@ -568,19 +583,9 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       (key->domain == KW_DOMAIN_STRATA ? store_stratum : store_partner)(index, r, out_element);
       break;
     case KW_DOMAIN_SPECIAL_ROW:
-    case KW_DOMAIN_SPECIAL_ONE: {
-      bool row = key->domain == KW_DOMAIN_SPECIAL_ROW;
-      uint64_t which = row ? index / stride : stride;
-      bool here = row ? index % stride == (index / stride * 5 + 3 + key->run) % stride : index == key->extent / 2;
-      if (here && kw_element_is_float(dtype)) {
-        store_special(dtype, sum_specials[which % SUM_SPECIALS], out_element);
-      } else if (here) {
-        store_special(dtype, (uint32_t)(which % kw_value_special_count(dtype)), out_element);
-      } else {
-        store_plain(KW_DOMAIN_SMALL, dtype, r, out_element);
-      }
+    case KW_DOMAIN_SPECIAL_ONE:
+      store_rare(key, dtype, index, r, out_element);
       break;
-    }
     case KW_DOMAIN_INDEX:
     case KW_DOMAIN_SPREAD:
       store_index(key, dtype, index, r, out_element);
