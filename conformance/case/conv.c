@@ -33,6 +33,12 @@ typedef struct conv_rows {
 static const conv_row empty[] = {
     {2, 0, 2, 3, 1, {5, 4}, {3, 2}, ONES, NONE, ONES, NONE, false},
     {1, 0, 2, 3, 1, {5}, {2}, {2}, NONE, ONES, NONE, true},
+    {2, 2, 0, 3, 1, {5, 4}, {3, 2}, ONES, {1, 0}, ONES, NONE, false},
+    {1, 2, 0, 3, 2, {5}, {2}, {2}, NONE, ONES, NONE, false},
+    {2, 2, 3, 0, 1, {5, 4}, {3, 2}, ONES, NONE, ONES, NONE, false},
+    {2, 2, 0, 3, 1, {3, 4}, {3, 2}, ONES, NONE, ONES, NONE, true},
+    {2, 2, 2, 0, 2, {3, 4}, {1, 1}, ONES, NONE, ONES, NONE, true},
+    {3, 3, 0, 2, 1, {2, 1, 3}, {1, 1, 1}, ONES, NONE, ONES, NONE, false},
 };
 static const conv_row one[] = {
     {1, 1, 1, 1, 1, {1}, {1}, ONES, NONE, ONES, NONE, false},
@@ -52,7 +58,18 @@ static const conv_row prime[] = {
     {3, 1, 2, 3, 1, {5, 4, 7}, {3, 2, 3}, {2, 1, 1}, {1, 0, 2}, {1, 1, 2}, NONE, false},
     {3, 1, 3, 2, 1, {2, 3, 2}, {2, 3, 2}, {2, 1, 3}, {0, 1, 0}, ONES, {1, 0, 0}, true},
     {2, 1, 2, 2, 1, {4, 3}, {3, 3}, {5, 5}, {4, 4}, ONES, NONE, false}, /* steps past whole kernels */
+    /* channels and results past the tiles of a product, with odd rests */
+    {2, 2, 5, 131, 1, {2, 3}, {1, 1}, ONES, NONE, ONES, NONE, false},
+    {2, 1, 133, 5, 1, {3, 2}, {1, 1}, ONES, {1, 0}, ONES, NONE, false},
+    {2, 1, 9, 66, 1, {3, 3}, {3, 3}, {2, 1}, {1, 1}, ONES, NONE, false},
+    {2, 2, 1, 1, 131, {4, 5}, {3, 3}, ONES, {1, 1}, ONES, NONE, false},
+    {2, 1, 3, 35, 3, {3, 2}, {2, 2}, ONES, NONE, ONES, NONE, false},
+    {1, 2, 9, 69, 1, {5}, {3}, {2}, {1}, ONES, NONE, false},
+    {2, 1, 37, 33, 1, {2, 2}, {2, 2}, {2, 2}, NONE, ONES, NONE, true},
+    {3, 1, 5, 65, 1, {2, 2, 2}, {2, 1, 2}, ONES, {1, 0, 0}, ONES, NONE, false},
+    {2, 1, 2, 259, 1, {2, 2}, {3, 3}, ONES, {1, 1}, ONES, NONE, false},
 };
+enum { CUT_PRIME = 12 }; /* before those with many channels */
 static const conv_row large[] = {
     {2, 1, 1, 1, 5, {127, 131}, {3, 3}, ONES, NONE, ONES, NONE, false},
     {1, 3, 2, 11, 1, {2053}, {3}, ONES, {1}, ONES, NONE, false},
@@ -88,9 +105,11 @@ static const conv_rows rows[KW_CLASS_COUNT] = {
     [KW_CLASS_OUTPUTS] = ROWS(outputs), [KW_CLASS_ALIASING] = ROWS(aliasing),
 };
 
+enum { COMBINATIONS = 32 };
+
 /* All combinations of what can be odd, in 1 to 3 dimensions by turns. */
 static bool pick_attrs(uint32_t number, conv_row *out) {
-  if (number >= 32) return false;
+  if (number >= COMBINATIONS) return false;
   conv_row row = {.dims = 1 + number % 3, .batch = 2, .in = 2, .out = 3, .groups = number & 1 ? 2 : 1};
   for (int d = 0; d < SPATIAL; d++) {
     row.size[d] = 6 - d;
@@ -105,9 +124,138 @@ static bool pick_attrs(uint32_t number, conv_row *out) {
   return true;
 }
 
+/* ---- Paths ------------------------------------------------------------------------------------------------------- */
+
+/* Drivers have kernels of their own for windows of some forms and for some kinds of groups, and each of these may
+ * forget another attribute. So each form meets each kind, and both every attribute: alone, unlike in each dimension,
+ * and all.
+ */
+
+#define IMAGE \
+  { 4, 5, 3 }
+
+static const int64_t forms[][SPATIAL] = {{1, 1, 1}, {3, 3, 3},
+                                         {1, 3, 2}, {3, 1, 1},
+                                         {2, 2, 2}, {4, 3, 2}, /* as high as the image */
+                                         IMAGE,     {6, 7, 5} /* larger than the image */,
+                                         {2, 4, 3}};
+
+typedef struct channel_kind {
+  int64_t groups, in, out;
+} channel_kind;
+
+static const channel_kind kinds[] = {{1, 3, 2}, {2, 2, 3}, {3, 1, 1}, {8, 1, 1}, {3, 1, 2}, {1, 1, 4}, {1, 8, 8}};
+
+typedef struct movement {
+  int64_t stride[SPATIAL], padding[SPATIAL], dilation[SPATIAL], extra[SPATIAL];
+} movement;
+
+static const movement movements[] = {
+    {ONES, NONE, ONES, NONE},      {ONES, ONES, ONES, NONE},
+    {ONES, {2, 0, 1}, ONES, NONE}, {{2, 2, 2}, NONE, ONES, NONE},
+    {{3, 1, 2}, NONE, ONES, NONE}, {ONES, NONE, {2, 2, 2}, NONE},
+    {ONES, NONE, {3, 1, 2}, NONE}, {{2, 3, 1}, {1, 2, 1}, {2, 1, 3}, {1, 1, 0}},
+};
+
+/* Two dimensions as they mostly are; then others, and transposed ones. */
+static const struct {
+  uint32_t dims;
+  bool transposed;
+} directions[] = {{2, false}, {1, false}, {3, false}, {2, true}, {1, true}, {3, true}};
+
+enum {
+  WINDOWS = COUNT(forms) * COUNT(movements),
+  OTHERS = COUNT(directions) - 1,
+  PATHS = WINDOWS * (COUNT(kinds) + OTHERS)
+};
+
+static int64_t at_most(int64_t size, int64_t limit) {
+  return size < limit ? size : limit;
+}
+
+/* The first dimensions of all kinds; of the others each window has one kind, by turns. */
+static conv_row make_path(uint32_t direction, uint32_t window, uint32_t kind) {
+  static const int64_t image[] = IMAGE;
+  const movement *move = &movements[window / COUNT(forms)];
+  const channel_kind *k = &kinds[kind % COUNT(kinds)];
+  conv_row row = {.dims = directions[direction].dims, .transposed = directions[direction].transposed};
+  const bool small = row.dims == 3; /* where each place has many elements */
+  row.batch = small ? 1 : 2, row.groups = small ? at_most(k->groups, 3) : k->groups;
+  row.in = small ? at_most(k->in, 2) : k->in, row.out = small ? at_most(k->out, 2) : k->out;
+  for (int d = 0; d < SPATIAL; d++) {
+    const int64_t kernel = forms[window % COUNT(forms)][d], over = kernel > image[d] ? (kernel - image[d]) / 2 : 0;
+    row.kernel[d] = kernel;
+    row.stride[d] = move->stride[d];
+    row.padding[d] = move->padding[d] + over;
+    row.dilation[d] = move->dilation[d];
+    row.extra[d] = row.transposed ? move->extra[d] : 0;
+    row.size[d] = image[d] + (row.transposed ? 0 : (kernel - 1) * (row.dilation[d] - 1));
+  }
+  return row;
+}
+
+/* ---- Fields ------------------------------------------------------------------------------------------------------ */
+
+/* A stride, a padding, a dilation or a kernel in one dimension that a field of 4, 6, 8 or 16 bits does not hold. */
+enum { STRIDE, PADDING, DILATION, KERNEL, FIELDS };
+static const int64_t beyond[] = {16, 64, 257};
+#define FAR_BEYOND 65537
+enum { FIELD_ROWS = FIELDS * COUNT(beyond) * 4 }; /* in two dimensions, transposed or not */
+
+static conv_row make_field(uint32_t field, int64_t value, uint32_t dims, uint32_t at, bool transposed) {
+  conv_row row = {dims, 1, 1, 2, 1, {3, 3, 3}, {2, 2, 2}, ONES, NONE, ONES, NONE, transposed};
+  switch (field) {
+    case STRIDE:
+      row.stride[at] = value;
+      row.size[at] = transposed ? 2 : 2 * value + 3;
+      row.extra[at] = transposed ? value - 1 : 0;
+      break;
+    case PADDING:
+      row.padding[at] = value;
+      row.size[at] = transposed ? 2 * value + 3 : 3;
+      break;
+    case DILATION:
+      row.dilation[at] = value;
+      row.size[at] = transposed ? 3 : value + 3;
+      break;
+    default:
+      row.out = 1;
+      row.kernel[at] = value;
+      row.size[at] = transposed ? 3 : value + 2;
+  }
+  return row;
+}
+
+static bool has(const kw_case *c, const char *arg) {
+  return kw_suite_op_find_arg(c->op, arg) >= 0;
+}
+
+/* Paths, then fields. f32 has all of them; other dtypes some, each its own; gradients, which take longer, fewer, and so
+ * does f64, whose oracle is slow. */
+static bool pick_path(const kw_case *c, uint32_t number, conv_row *out) {
+  const bool grouped = has(c, "groups"), back = has(c, "output_mask");
+  const uint32_t paths = grouped ? PATHS : WINDOWS, share = c->key == KW_F32 ? 1 : c->key == KW_F64 ? 8 : 4;
+  const uint32_t step = share * (back ? 3 : 1);
+  const uint32_t index = number * step + (uint32_t)c->key % step;
+  if (index < WINDOWS * COUNT(kinds) && index < paths) {
+    *out = grouped ? make_path(0, index / COUNT(kinds), index) : make_path(0, index, 0);
+  } else if (index < paths) {
+    const uint32_t rest = index - WINDOWS * COUNT(kinds), direction = 1 + rest % OTHERS, window = rest / OTHERS;
+    *out = make_path(direction, window, window + direction);
+  } else if (index < paths + FIELD_ROWS && !(back && c->key == KW_F64)) {
+    const uint32_t row = index - paths, rest = row / FIELDS;
+    *out = make_field(row % FIELDS, beyond[rest / 4], 2, rest % 2, rest / 2 % 2 == 1);
+  } else {
+    const uint32_t field = index - paths - FIELD_ROWS;
+    if (c->key != KW_F32 || back || !grouped || field >= FIELDS) return false; /* these take too long */
+    *out = make_field(field, FAR_BEYOND, 1, 0, false);
+  }
+  return true;
+}
+
 static bool pick_row(const kw_case *c, conv_row *out) {
   const conv_rows *mine = &rows[c->class];
-  if (c->class == KW_CLASS_ATTRS) return pick_attrs(c->number, out);
+  if (c->class == KW_CLASS_ATTRS) return pick_attrs(c->number, out) || pick_path(c, c->number - COMBINATIONS, out);
   bool wide = c->class == KW_CLASS_LARGE && c->key != KW_F32; /* one large dtype is enough */
   if (mine->count == 0 || wide || (!kw_case_about_layouts(c->class) && c->number >= mine->count)) return false;
   *out = mine->rows[c->number % mine->count];
@@ -208,7 +356,8 @@ bool kw_case_make_convolution(kw_case *c) {
 
 /* Which of the three gradients are wanted: all of them in the classes that are about something else. */
 static void set_gradients(kw_case *c, const conv_shapes *shapes) {
-  bool some = c->class == KW_CLASS_ATTRS || c->class == KW_CLASS_PRIME || c->class == KW_CLASS_OUTPUTS;
+  const bool attrs = c->class == KW_CLASS_ATTRS && c->number < COMBINATIONS;
+  const bool some = attrs || (c->class == KW_CLASS_PRIME && c->number < CUT_PRIME) || c->class == KW_CLASS_OUTPUTS;
   const int64_t bits = some ? (c->number + 7) % 8 : 7;
   const int64_t mask[] = {bits & 1, bits >> 1 & 1, bits >> 2};
   const kw_shape *wanted[] = {&shapes->input, &shapes->weight, &shapes->bias};
