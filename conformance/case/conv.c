@@ -235,7 +235,7 @@ static bool has(const kw_case *c, const char *arg) {
 static bool pick_path(const kw_case *c, uint32_t number, conv_row *out) {
   const bool grouped = has(c, "groups"), back = has(c, "output_mask");
   const uint32_t paths = grouped ? PATHS : WINDOWS, share = c->key == KW_F32 ? 1 : c->key == KW_F64 ? 8 : 4;
-  const uint32_t step = share * (back ? 3 : 1);
+  const uint32_t step = share * (back ? 5 : 1);
   const uint32_t index = number * step + (uint32_t)c->key % step;
   if (index < WINDOWS * COUNT(kinds) && index < paths) {
     *out = grouped ? make_path(0, index / COUNT(kinds), index) : make_path(0, index, 0);

@@ -47,18 +47,24 @@ static const pooling_row prime[] = {{2, 3, {5, 7, 11}, {2, 3, 5}, NONE, NONE, ON
                                     {1, 2, {5, 7, 11}, {2, 2, 2}, {3, 3, 3}, NONE, ONES, true, {4, 6, 10}},
                                     {2, 2, {7, 9, 11}, {2, 3, 3}, {1, 2, 1}, ONES, {2, 2, 3}, false, {1, 2, 3}},
                                     {1, 1, {7, 9, 23}, {3, 3, 4}, {2, 1, 3}, {1, 1, 2}, {1, 3, 4}, true, {6, 4, 22}}};
-static const pooling_row large[] = {{2, 0, {3, 17, 131}, {3, 3, 3}, {2, 2, 2}, ONES, ONES, false, {2, 5, 37}}};
+/* The second has places past 2^16. */
+static const pooling_row large[] = {{2, 0, {3, 17, 131}, {3, 3, 3}, {2, 2, 2}, ONES, ONES, false, {2, 5, 37}},
+                                    {1, 0, {1, 257, 263}, {1, 3, 4}, {1, 31, 37}, NONE, ONES, false, {1, 5, 7}}};
 static const pooling_row layout[] = {{2, 3, {4, 6, 9}, {3, 3, 3}, {2, 2, 2}, ONES, ONES, false, {3, 4, 5}},
                                      {2, 5, {3, 5, 8}, {2, 2, 2}, NONE, NONE, ONES, true, {2, 2, 3}}};
 static const pooling_row special[] = {{1, 2, {2, 3, 63}, {1, 1, 7}, NONE, NONE, ONES, false, {2, 3, 9}},
                                       {2, 1, {3, 5, 16}, {2, 2, 2}, ONES, NONE, ONES, false, {2, 4, 9}},
                                       {1, 1, {2, 4, 36}, {1, 2, 6}, NONE, NONE, ONES, false, {2, 2, 6}},
-                                      {1, 2, {2, 5, 18}, {2, 3, 4}, ONES, {1, 1, 1}, ONES, true, {2, 3, 7}}};
+                                      {1, 2, {2, 5, 18}, {2, 3, 4}, ONES, {1, 1, 1}, ONES, true, {2, 3, 7}},
+                                      {1, 0, {2, 4, 6}, {2, 3, 4}, {1, 2, 3}, ONES, ONES, true, {1, 3, 4}}};
 static const pooling_row attrs[] = {{1, 2, {4, 5, 8}, {3, 3, 3}, {2, 2, 2}, ONES, ONES, false, {3, 2, 5}},
                                     {1, 2, {4, 6, 8}, {3, 3, 3}, {2, 2, 2}, ONES, ONES, true, {2, 5, 3}},
                                     {-1, 3, {5, 7, 8}, {2, 3, 2}, {3, 1, 2}, {0, 1, 1}, {2, 1, 3}, true, {5, 1, 2}}};
 static const pooling_row exact[] = {{2, 3, {4, 6, 8}, {2, 2, 2}, NONE, NONE, ONES, false, {2, 3, 4}},
                                     {-1, 1, {8, 16, 64}, {8, 16, 64}, NONE, NONE, ONES, false, ONES}};
+
+/* Of ops that add up, what is in the special rows. */
+static const kw_domain sums[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_HUGE, KW_DOMAIN_TINY};
 
 static const pooling_rows all_rows[KW_CLASS_COUNT] = {
     [KW_CLASS_EMPTY] = ROWS(empty),       [KW_CLASS_ONE] = ROWS(one),         [KW_CLASS_PRIME] = ROWS(prime),
@@ -85,6 +91,116 @@ static bool is_average(const kw_case *c) {
   return strstr(c->op->base, "avg_pool") != NULL;
 }
 
+/* ---- Paths ------------------------------------------------------------------------------------------------------- */
+
+/* Drivers have kernels of their own for some windows, which forget another attribute: all combinations, of sizes that
+ * leave the last window another rest each time. An odd number of kinds of windows is what the shares of pick_path want.
+ */
+static const int64_t forms[][MOST_DIMS] = {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {2, 1, 3}, {0, 0, 0} /* all there is */};
+static const int64_t strides[][MOST_DIMS] = {NONE, ONES, {2, 2, 2}, {3, 1, 2}};
+static const int64_t dilations[][MOST_DIMS] = {ONES, {2, 2, 2}, {1, 3, 2}};
+
+enum { SLIDING = COUNT(forms) * COUNT(strides) * 4 };
+
+static pooling_row make_path(uint32_t index) {
+  static const int64_t image[] = {3, 4, 5};
+  const int64_t *form = forms[index % COUNT(forms)], *stride = strides[index / COUNT(forms) % COUNT(strides)];
+  const uint32_t choice = index / (COUNT(forms) * COUNT(strides)), rest = index / COUNT(forms) + choice;
+  pooling_row row = {index % 3 ? 1 : -1, 2, NONE, NONE, NONE, NONE, NONE, choice / 2 % 2 == 1, ONES};
+  for (uint32_t d = 0; d < MOST_DIMS; d++) {
+    const int64_t size = image[d] + (rest + d) % 3;
+    row.kernel[d] = form[d] ? form[d] : size;
+    row.stride[d] = stride[d];
+    row.padding[d] = choice % 2 ? row.kernel[d] / 2 : 0;
+    row.dilation[d] = dilations[choice / 4 % COUNT(dilations)][d];
+    row.sizes[d] = size + (row.kernel[d] - 1) * (row.dilation[d] - 1);
+  }
+  return row;
+}
+
+/* A kernel, a stride, a padding or a dilation along the first or the last dimension that a field of 4, 6 or 8 bits does
+ * not hold, or one of 16. */
+enum { KERNEL, STRIDE, PADDING, DILATION };
+static const int64_t beyond[] = {16, 64, 257};
+#define FAR_BEYOND 65537
+
+static pooling_row make_field(uint32_t field, int64_t value, uint32_t at) {
+  pooling_row row = {1, 2, {3, 3, 3}, {2, 2, 2}, ONES, NONE, ONES, false, ONES};
+  switch (field) {
+    case KERNEL:
+      row.kernel[at] = value;
+      row.sizes[at] = value + 2;
+      break;
+    case STRIDE:
+      row.stride[at] = value;
+      row.sizes[at] = 2 * value + 3;
+      break;
+    case PADDING:
+      row.padding[at] = value;
+      row.kernel[at] = 2 * value;
+      row.sizes[at] = 5;
+      break;
+    default:
+      row.dilation[at] = value;
+      row.sizes[at] = value + 3;
+  }
+  return row;
+}
+
+/* By dimensions: windows at odd places past 2^24, which f32 does not hold. */
+static const pooling_row far_places[MOST_DIMS] = {
+    {1, 1, {1, 1, 19573424}, {1, 1, 2}, {1, 1, 2796203}, NONE, ONES, false, NONE},
+    {1, 1, {1, 4099, 4111}, {1, 2, 2}, {1, 1361, 587}, NONE, ONES, false, NONE},
+    {1, 1, {257, 257, 257}, {2, 2, 2}, {85, 101, 83}, NONE, ONES, false, NONE}};
+
+/* Fast paths of adaptive pools: all of a dimension, as many windows as elements, parts of one size, each twice; and
+ * more windows, or larger ones, than small fields hold. */
+static const pooling_row adaptive[] = {{2, 3, {4, 6, 8}, NONE, NONE, NONE, NONE, false, ONES},
+                                       {-1, 3, {4, 6, 8}, NONE, NONE, NONE, NONE, false, {4, 6, 8}},
+                                       {1, 2, {4, 6, 8}, NONE, NONE, NONE, NONE, false, {4, 1, 8}},
+                                       {2, 2, {4, 6, 8}, NONE, NONE, NONE, NONE, false, {1, 6, 1}},
+                                       {1, 3, {4, 6, 9}, NONE, NONE, NONE, NONE, false, {2, 2, 3}},
+                                       {2, 1, {3, 4, 5}, NONE, NONE, NONE, NONE, false, {6, 8, 10}},
+                                       {1, 2, {3, 2, 3}, NONE, NONE, NONE, NONE, false, {3, 2, 257}},
+                                       {1, 2, {3, 257, 2}, NONE, NONE, NONE, NONE, false, {2, 2, 2}},
+                                       {1, 1, {3, 2, 515}, NONE, NONE, NONE, NONE, false, {3, 2, 257}}};
+
+/* How many numbers come before the paths in the class about attributes. */
+static uint32_t count_combinations(const kw_case *c) {
+  return has(c, "divisor_override") ? 24 : has(c, "count_include_pad") ? 6 : 3;
+}
+
+/* Where tensors are as large as far_places, all their elements are one. */
+static bool is_far(const pooling_row *row) {
+  return row->sizes[0] * row->sizes[1] * row->sizes[2] > 1 << 24;
+}
+
+/* f32 has all paths and fields; other dtypes some, each its own, and so have gradients by indices. */
+static bool pick_path(const kw_case *c, uint32_t number, pooling_row *out) {
+  const bool dilated = has(c, "dilation"), back = is_backward(c), few = back && !is_average(c);
+  const uint32_t paths = SLIDING * (dilated ? COUNT(dilations) : 1), fields = dilated ? DILATION + 1 : DILATION;
+  const uint32_t step = (few ? 7 : 1) * (c->key == KW_F32 ? 1 : kw_element_is_float(c->key) ? 7 : 11);
+  const uint32_t index = number * step + (uint32_t)c->key % step, ends = 2 * fields * COUNT(beyond);
+  if (!has(c, "kernel_size")) {
+    *out = adaptive[number % COUNT(adaptive)];
+    return number < COUNT(adaptive);
+  }
+  if (index < paths) {
+    *out = make_path(index);
+  } else if (index < paths + ends) {
+    const uint32_t row = index - paths, at = row / fields % 2 ? MOST_DIMS - 1 : MOST_DIMS - pooled_dims(c);
+    *out = make_field(row % fields, beyond[row / fields / 2], at);
+  } else if (dilated && !back && (index - paths - ends) / step == 0) {
+    *out = far_places[pooled_dims(c) - 1];
+  } else {
+    const uint32_t field = index - paths - ends - dilated;
+    if (c->key != KW_F32 || back || pooled_dims(c) != 2 || field >= fields) return false; /* they take long */
+    *out = make_field(field, FAR_BEYOND, MOST_DIMS - 1);
+    out->channels = out->sizes[1] = out->kernel[1] = 1;
+  }
+  return true;
+}
+
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
 /* The layouts of kw_case_pick_layout: of one tensor, or of the first and the last of two. */
@@ -98,7 +214,6 @@ static uint32_t count_layouts(const kw_case *c) {
 /* How many numbers of a class there are. The classes about layouts and attributes go through their rows again and
  * again. */
 static uint32_t count_numbers(const kw_case *c) {
-  bool divides = has(c, "divisor_override");
   switch (c->class) {
     case KW_CLASS_TRANSPOSED: /* and two with channels last */
       return count_layouts(c) + 2;
@@ -108,9 +223,11 @@ static uint32_t count_numbers(const kw_case *c) {
     case KW_CLASS_OUTPUTS:
       return KW_CASE_OUT_LAYOUTS;
     case KW_CLASS_ATTRS:
-      return divides ? 24 : has(c, "count_include_pad") ? 6 : 3;
+      return UINT32_MAX; /* pick_path says */
     case KW_CLASS_LARGE:
-      return c->key == KW_F32;
+      return c->key != KW_F32 ? 0 : is_average(c) ? 1 : COUNT(large);
+    case KW_CLASS_SPECIAL:
+      return is_average(c) || is_backward(c) ? COUNT(sums) : COUNT(special);
     case KW_CLASS_EXACT:
       return is_average(c) || is_backward(c) ? COUNT(exact) : 0;
     default:
@@ -118,14 +235,19 @@ static uint32_t count_numbers(const kw_case *c) {
   }
 }
 
-/* In the class LARGE there are as many channels as make it large. */
+/* Channels where the row says none: as many as make it large, or one for each special value. */
+static int64_t count_channels(const kw_case *c, const pooling_row *row, int64_t plane) {
+  if (c->class == KW_CLASS_LARGE) return plane > 40000 ? 1 : 40000 / plane;
+  return c->class == KW_CLASS_SPECIAL && row->channels == 0 ? kw_value_special_count(c->key) : row->channels;
+}
+
 static kw_shape input_shape(const kw_case *c, const pooling_row *row) {
   const uint32_t dims = pooled_dims(c);
   kw_shape shape = {0, {0}};
   int64_t plane = 1;
   for (uint32_t d = MOST_DIMS - dims; d < MOST_DIMS; d++) plane *= row->sizes[d];
   if (row->batches >= 0) shape.dims[shape.rank++] = row->batches;
-  shape.dims[shape.rank++] = c->class == KW_CLASS_LARGE ? 40000 / plane : row->channels;
+  shape.dims[shape.rank++] = count_channels(c, row, plane);
   for (uint32_t d = MOST_DIMS - dims; d < MOST_DIMS; d++) shape.dims[shape.rank++] = row->sizes[d];
   return shape;
 }
@@ -215,25 +337,31 @@ static kw_layout result_layout(const kw_case *c) {
   return kw_case_out_layout(c);
 }
 
-/* What is special: for sums values that spread; for maxima NaN and ties, and rows that have but one value. */
-static void set_domain(kw_case *c, int64_t row_length) {
-  static const kw_domain sums[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_HUGE, KW_DOMAIN_TINY};
-  static const kw_domain maxima[] = {KW_DOMAIN_SPECIAL, KW_DOMAIN_SPECIAL, KW_DOMAIN_SPECIAL, KW_DOMAIN_FEW};
+/* What is special: for sums values that spread; for maxima NaN and ties, and rows and planes of one value. */
+static void set_domain(kw_case *c, int64_t row_length, int64_t plane) {
+  static const kw_domain maxima[] = {KW_DOMAIN_SPECIAL, KW_DOMAIN_SPECIAL, KW_DOMAIN_SPECIAL, KW_DOMAIN_FEW,
+                                     KW_DOMAIN_SPECIAL};
   kw_case_tensor *pooled = &c->tensors[0];
   bool adds = is_average(c) || is_backward(c);
   pooled->domain = !adds && c->number % 2 ? KW_DOMAIN_FEW : KW_DOMAIN_ANY;
   if (c->class == KW_CLASS_EXACT) pooled->domain = KW_DOMAIN_SMALL;
   if (c->class != KW_CLASS_SPECIAL) return;
   pooled->domain = adds ? sums[c->number] : maxima[c->number];
-  pooled->value_stride = adds ? 7 : c->number == 2 ? (uint32_t)row_length : 1;
+  const int64_t length = c->number == 2 ? row_length : c->number == 4 ? plane : 1;
+  pooled->value_stride = adds ? 7 : (uint32_t)length;
+}
+
+static int64_t count_plane(const kw_case *c, const kw_shape *input) {
+  int64_t plane = 1;
+  for (uint32_t d = input->rank - pooled_dims(c); d < input->rank; d++) plane *= input->dims[d];
+  return plane;
 }
 
 /* Any places in the plane; in every other case few, so that many gradients go to one. */
 static void give_indices(kw_case *c, const kw_shape *result, const kw_shape *input) {
   int indices = kw_suite_op_find_arg(c->op, "indices");
   if (indices < 0) return;
-  int64_t plane = 1;
-  for (uint32_t d = input->rank - pooled_dims(c); d < input->rank; d++) plane *= input->dims[d];
+  const int64_t plane = count_plane(c, input);
   kw_case_set_tensor(c, (uint32_t)indices, c->number % 2 ? KW_I32 : KW_I64, result, input_layout(c, 1));
   kw_case_set_indices(c, (uint32_t)indices, c->number % 4 < 2 ? plane : (plane + 3) / 4, false, false, 1);
 }
@@ -249,8 +377,10 @@ static uint64_t count_terms(const kw_case *c, const kw_shape *result) {
 bool kw_case_make_pool(kw_case *c) {
   const pooling_rows *rows = &all_rows[c->class];
   if (rows->count == 0 || c->number >= count_numbers(c)) return false;
-  const uint32_t dims = pooled_dims(c);
+  const uint32_t dims = pooled_dims(c), combinations = count_combinations(c);
   pooling_row row = rows->rows[c->number % rows->count];
+  const bool path = c->class == KW_CLASS_ATTRS && c->number >= combinations;
+  if (path && !pick_path(c, c->number - combinations, &row)) return false;
   kw_shape shape = input_shape(c, &row);
   kw_case_resize(c, &shape);
   for (uint32_t d = 0; d < dims; d++) fit(&row, MOST_DIMS - dims + d, shape.dims[shape.rank - dims + d]);
@@ -262,11 +392,11 @@ bool kw_case_make_pool(kw_case *c) {
     give_indices(c, &pooled, &shape);
     kw_case_set_result(c, 0, c->key, &shape, result_layout(c));
   } else {
-    kw_case_set_tensor(c, 0, c->key, &shape, input_layout(c, 0));
+    kw_case_set_tensor(c, 0, c->key, &shape, is_far(&row) ? KW_LAYOUT_EXPAND_ALL : input_layout(c, 0));
     kw_case_set_result(c, 0, c->key, &pooled, result_layout(c));
     if (c->op->result_count > 1) kw_case_set_result(c, 1, KW_I64, &pooled, result_layout(c));
   }
-  set_domain(c, shape.dims[shape.rank - 1]);
+  set_domain(c, shape.dims[shape.rank - 1], count_plane(c, &shape));
   give_numbers(c, &row);
   c->terms = count_terms(c, &pooled);
   c->exact = c->class == KW_CLASS_EXACT;
