@@ -48,10 +48,30 @@ static const resample_row up_empty[] = {{0, 3, {3, 4, 2}, {5, 8, 2}}, {2, 0, {3,
 static const resample_row up_one[] = {
     {1, 1, {1, 1, 1}, {1, 1, 1}}, {1, 1, {1, 1, 1}, {5, 3, 2}}, {2, 1, {6, 5, 3}, {1, 1, 1}}};
 static const resample_row up_prime[] = {
-    {2, 3, {5, 7, 3}, {10, 14, 6}}, {1, 2, {7, 5, 4}, {3, 7, 4}},    {1, 2, {3, 11, 5}, {7, 13, 3}},
-    {2, 2, {13, 9, 3}, {11, 4, 8}}, {1, 3, {8, 6, 2}, {12, 9, 5}},   {3, 1, {2, 10, 7}, {13, 16, 5}},
-    {1, 1, {31, 17, 6}, {8, 5, 3}}, {1, 5, {12, 4, 3}, {8, 16, 12}},
+    {2, 3, {5, 7, 3}, {10, 14, 6}},
+    {1, 2, {7, 5, 4}, {3, 7, 4}},
+    {1, 2, {3, 11, 5}, {7, 13, 3}},
+    {2, 2, {13, 9, 3}, {11, 4, 8}},
+    {1, 3, {8, 6, 2}, {12, 9, 5}},
+    {3, 1, {2, 10, 7}, {13, 16, 5}},
+    {1, 1, {31, 17, 6}, {8, 5, 3}},
+    {1, 5, {12, 4, 3}, {8, 16, 12}},
+    /* what has a fast path: a copy, one dimension only, whole factors, many channels */
+    {2, 3, {5, 7, 3}, {5, 7, 3}},
+    {1, 4, {6, 5, 2}, {12, 5, 2}},
+    {2, 2, {4, 6, 3}, {4, 18, 3}},
+    {1, 8, {6, 9, 4}, {2, 3, 2}},
+    {1, 67, {3, 2, 2}, {6, 4, 4}},
+    {3, 1, {5, 5, 2}, {1, 5, 2}},
+    /* UP_FIELDS */
+    {1, 1, {2, 2, 2}, {512, 1, 2}},
+    {1, 1, {2, 2, 2}, {1, 512, 2}},
+    {1, 1, {512, 2, 2}, {2, 2, 2}},
+    {1, 1, {2, 512, 2}, {2, 2, 2}},
 };
+/* Sizes and factors that small fields do not hold, powers of two, which f32 divides by; then one past 16 bits. */
+enum { UP_FIELDS = 4 };
+static const resample_row up_far = {1, 1, {4}, {65536}};
 static const resample_row up_layout[] = {{2, 3, {4, 5, 3}, {8, 7, 5}}};
 static const resample_row up_exact[] = {{2, 3, {4, 5, 3}, {8, 10, 6}}, {1, 2, {8, 6, 4}, {4, 3, 2}}};
 static const resample_row up_few[] = {{1, 3, {7, 6, 4}, {14, 9, 6}}, {2, 2, {9, 5, 3}, {4, 8, 5}}};
@@ -85,9 +105,11 @@ static bool pick_upsample(const kw_case *c, resample_row *out) {
       [KW_CLASS_EXACT] = ROWS(up_exact),    [KW_CLASS_SPECIAL] = ROWS(up_few),
       [KW_CLASS_OUTPUTS] = ROWS(up_outputs)};
   if (c->class == KW_CLASS_LARGE) {
-    *out = up_large[dims_of(c) - 1];
-    return c->number == 0 && c->key == KW_F32;
+    *out = c->number ? up_far : up_large[dims_of(c) - 1];
+    return c->number < (dims_of(c) == 1 ? 2 : 1) && c->key == KW_F32;
   }
+  const bool slow = c->key == KW_F64 || dims_of(c) == 3; /* the oracle of f64 is; in three dimensions sizes are cut */
+  if (c->class == KW_CLASS_PRIME && slow && c->number >= COUNT(up_prime) - UP_FIELDS) return false;
   bool attrs = c->class == KW_CLASS_ATTRS;
   if (attrs) *out = up_prime[c->number / (2 * COUNT(scales)) % COUNT(up_prime)];
   const uint32_t shapes = dims_of(c) == 3 ? 2 : 4;
