@@ -3,106 +3,14 @@
  * Suite error, what only the data show: an index out of range, or a source too small, is told at the next wait of the
  * stream, once, with the op and the argument, and the device works on.
  */
-#include "call.h"
-#include "call_needs.h"
+#include "error_bad.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum { NUMEL = 16 };
 
-/* In these -1 is the last place; elsewhere it is out of range. */
-static bool counts_from_the_end(const char *op) {
-  return strcmp(op, "index.Tensor") == 0 || strcmp(op, "index_put") == 0;
-}
-
-/* Indices like those of the call, but for one. */
-static kw_tensor *bad_indices(const kw_tensor *like, kw_dtype dtype, int64_t place, int64_t bad) {
-  const kw_tensor_ref *ref = kw_tensor_describe(like);
-  kw_tensor *made = NULL;
-  KW_CHECK_OK(kw_tensor_create(kw_contract.device, dtype, ref->rank, ref->shape, &made));
-  int64_t *wide = kw_test_memory((size_t)ref->numel * sizeof *wide);
-  KW_CHECK_OK(kw_tensor_read(like, wide));
-  wide[place] = bad;
-  int32_t *narrow = (int32_t *)(void *)wide;
-  for (int64_t i = 0; dtype == KW_I32 && i < ref->numel; i++) narrow[i] = (int32_t)wide[i];
-  KW_CHECK_OK(kw_tensor_write(made, wide));
-  free(wide);
-  return made;
-}
-
-/* ---- Results with guards ----------------------------------------------------------------------------------------- */
-
-/* Results like those of a right call, each the middle third of a tensor of its own. */
-typedef struct guarded {
-  kw_tensor *around[KW_MAX_RESULTS], *results[KW_MAX_RESULTS];
-} guarded;
-
-static void make_guarded(const kw_test_call *call, kw_tensor *const *like, guarded *out) {
-  for (uint32_t r = 0; r < call->info.result_count; r++) {
-    const kw_tensor_ref *ref = kw_tensor_describe(like[r]);
-    const int64_t room = 3 * ref->numel;
-    size_t size = 3 * kw_test_bytes_of(like[r]);
-    void *bytes = kw_test_memory(size);
-    kw_test_pattern(bytes, size, r);
-    KW_CHECK_OK(kw_tensor_create(kw_contract.device, ref->dtype, 1, &room, &out->around[r]));
-    KW_CHECK_OK(kw_tensor_write(out->around[r], bytes));
-    KW_CHECK_OK(
-        kw_tensor_as_strided(out->around[r], ref->rank, ref->shape, ref->strides, ref->numel, &out->results[r]));
-    free(bytes);
-  }
-}
-
-/* What lies around the results is what it was. Releases them. */
-static void end_guarded(const kw_test_call *call, guarded *g) {
-  char what[160];
-  snprintf(what, sizeof what, "memory next to the result of %s with an error in its data", call->info.name);
-  for (uint32_t r = 0; r < call->info.result_count; r++) {
-    size_t third = kw_test_bytes_of(g->results[r]);
-    unsigned char *want = kw_test_memory(3 * third), *got = kw_test_memory(3 * third);
-    kw_test_pattern(want, 3 * third, r);
-    KW_CHECK_OK(kw_tensor_read(g->around[r], got));
-    memcpy(got + third, want + third, third);
-    kw_test_same(got, want, 3 * third, what);
-    kw_tensor_release(g->results[r]);
-    kw_tensor_release(g->around[r]);
-    free(want);
-    free(got);
-  }
-}
-
 /* ---- Wrong calls ------------------------------------------------------------------------------------------------- */
-
-/* Whether the text says that the op was run by another one, and names an index argument of that. */
-static bool names_serving_argument(const char *text) {
-  kw_op_info info = {.struct_size = sizeof info};
-  kw_arg_info arg = {.struct_size = sizeof arg};
-  for (uint32_t i = 0; i < kw_op_count(); i++) {
-    KW_CHECK_OK(kw_op_get_info(kw_op_at(i), &info));
-    for (uint32_t a = 0; a < info.arg_count; a++) {
-      char by[160];
-      KW_CHECK_OK(kw_op_get_arg(kw_op_at(i), a, &arg));
-      snprintf(by, sizeof by, ", by %s: argument '%s':", info.name, arg.name);
-      if (kw_test_is_index(info.name, &arg) && strstr(text, by)) return true;
-    }
-  }
-  return false;
-}
-
-static void expect_told(const kw_test_call *call, uint32_t index, kw_stream *stream, kw_status status, int64_t bad) {
-  const char *op = call->info.name, *argument = call->args[index].info.name;
-  char quoted[64];
-  snprintf(quoted, sizeof quoted, "'%s'", argument);
-  if (status == KW_OK) status = kw_stream_synchronize(stream);
-  KW_CHECK(status == KW_ERR_INVALID_ARGUMENT, "%s with index %lld in '%s', of %lld places: expected %s, got %s", op,
-           (long long)bad, argument, (long long)call->places, kw_status_name(KW_ERR_INVALID_ARGUMENT),
-           status == KW_OK ? "KW_OK" : kw_error_message());
-  bool argument_named = strstr(kw_error_message(), quoted) || names_serving_argument(kw_error_message());
-  KW_CHECK(strstr(kw_error_message(), op) && argument_named,
-           "%s with index %lld in '%s': the text does not name both: %s", op, (long long)bad, argument,
-           kw_error_message());
-  KW_CHECK_OK(kw_stream_synchronize(stream)); /* once */
-}
 
 /* The call with one wrong index in argument `index`, into results like those of a right one. */
 static void check_index(const kw_test_call *call, kw_tensor *const *like, uint32_t index, kw_dtype dtype, int64_t bad,
@@ -111,15 +19,15 @@ static void check_index(const kw_test_call *call, kw_tensor *const *like, uint32
   int64_t last = kw_tensor_describe(arg->tensors[0])->numel - 1;
   for (int at_end = 0; at_end < 2; at_end++) {
     kw_value values[KW_MAX_ARGS];
-    kw_tensor *wrong = bad_indices(arg->tensors[0], dtype, at_end ? last : 0, bad);
-    guarded g = {{NULL}, {NULL}};
-    make_guarded(call, like, &g);
+    kw_tensor *wrong = kw_bad_indices(arg->tensors[0], dtype, at_end ? last : 0, bad);
+    kw_guarded g = {{NULL}, {NULL}};
+    kw_guarded_make(call, like, &g);
     kw_test_call_values(call, values);
     values[index] = arg->info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
     kw_error_clear();
     kw_status status = kw_op_call(call->op, stream, values, call->given, g.results, call->info.result_count);
-    expect_told(call, index, stream, status, bad);
-    end_guarded(call, &g);
+    kw_bad_expect_told(call, index, stream, status, bad);
+    kw_guarded_end(call, &g);
     kw_tensor_release(wrong);
   }
 }
@@ -128,10 +36,10 @@ static void check_index(const kw_test_call *call, kw_tensor *const *like, uint32
 static void check_recorded(const kw_test_call *call, kw_tensor *const *like, uint32_t index, kw_stream *stream) {
   const kw_test_arg *arg = &call->args[index];
   kw_value values[KW_MAX_ARGS];
-  kw_tensor *wrong = bad_indices(arg->tensors[0], KW_I64, 0, call->places);
+  kw_tensor *wrong = kw_bad_indices(arg->tensors[0], KW_I64, 0, call->places);
   kw_graph *graph = NULL;
-  guarded g = {{NULL}, {NULL}};
-  make_guarded(call, like, &g);
+  kw_guarded g = {{NULL}, {NULL}};
+  kw_guarded_make(call, like, &g);
   kw_test_call_values(call, values);
   values[index] = arg->info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
   KW_CHECK_OK(kw_graph_begin(stream));
@@ -140,17 +48,17 @@ static void check_recorded(const kw_test_call *call, kw_tensor *const *like, uin
   KW_CHECK_STATUS(status, KW_OK);
   for (int i = 0; i < 2; i++) {
     kw_error_clear();
-    expect_told(call, index, stream, kw_graph_launch(graph, stream), call->places);
+    kw_bad_expect_told(call, index, stream, kw_graph_launch(graph, stream), call->places);
   }
   KW_CHECK_OK(kw_graph_destroy(graph));
-  end_guarded(call, &g);
+  kw_guarded_end(call, &g);
   kw_tensor_release(wrong);
 }
 
 static void check_op(const kw_test_call *call, kw_stream *stream) {
   const int64_t n = call->places, wide[] = {n, -n - 1, INT64_MAX, INT64_MIN, (INT64_C(1) << 32) + 1, -1};
   const int64_t narrow[] = {n, -n - 1, INT32_MAX, INT32_MIN, -1};
-  bool negative = counts_from_the_end(call->info.name);
+  bool negative = kw_bad_counts_from_end(call->info.name);
   unsigned char *want = NULL, *got = NULL;
   kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
   size_t size = 0;
@@ -174,29 +82,6 @@ static void check_op(const kw_test_call *call, kw_stream *stream) {
   free(got);
 }
 
-static bool has_indices(const kw_op *op) {
-  kw_op_info info = {.struct_size = sizeof info};
-  KW_CHECK_OK(kw_op_get_info(op, &info));
-  for (uint32_t i = 0; i < info.arg_count; i++) {
-    kw_arg_info arg = {.struct_size = sizeof arg};
-    KW_CHECK_OK(kw_op_get_arg(op, i, &arg));
-    if (info.level != KW_LEVEL_VENDOR && kw_test_is_index(info.name, &arg)) return true;
-  }
-  return false;
-}
-
-/* The calls with indices that the device can run, one after the other: false at the end. */
-static bool next_call(uint32_t *at, kw_test_call *out_call) {
-  while (*at < kw_op_count()) {
-    const kw_op *op = kw_op_at((*at)++);
-    const bool floats = kw_op_support(op, kw_contract.device, KW_F32) != KW_SUPPORT_NONE;
-    const kw_dtype dtype = floats ? KW_F32 : KW_I64; /* what counts has no floats */
-    if (kw_op_support(op, kw_contract.device, dtype) == KW_SUPPORT_NONE || !has_indices(op)) continue;
-    if (kw_test_call_make(op, dtype, NUMEL, out_call)) return true;
-  }
-  return false;
-}
-
 /* Every op that takes indices: beyond either end, by far too, in i64 and i32, first or last of them, and
  * in a graph. What lies around the results stays. */
 void kw_contract_error_index_out_of_range(void **state) {
@@ -204,7 +89,7 @@ void kw_contract_error_index_out_of_range(void **state) {
   kw_stream *stream = kw_test_stream();
   kw_test_call call;
   uint32_t at = 0, calls = 0;
-  for (; next_call(&at, &call); calls++) {
+  for (; kw_bad_next_call(&at, NUMEL, &call); calls++) {
     check_op(&call, stream);
     kw_test_call_free(&call);
   }
@@ -217,15 +102,15 @@ void kw_contract_error_index_out_of_range(void **state) {
 static void check_starts(const kw_test_call *call, kw_tensor *const *like, uint32_t index, int64_t place, int64_t bad) {
   kw_stream *stream = kw_stream_default(kw_contract.device);
   kw_value values[KW_MAX_ARGS];
-  kw_tensor *wrong = bad_indices(call->args[index].tensors[0], KW_I64, place, bad);
-  guarded g = {{NULL}, {NULL}};
-  make_guarded(call, like, &g);
+  kw_tensor *wrong = kw_bad_indices(call->args[index].tensors[0], KW_I64, place, bad);
+  kw_guarded g = {{NULL}, {NULL}};
+  kw_guarded_make(call, like, &g);
   kw_test_call_values(call, values);
   values[index] = kw_arg_tensor(wrong);
   kw_error_clear();
   kw_status status = kw_op_call(call->op, stream, values, call->given, g.results, call->info.result_count);
-  expect_told(call, index, stream, status, bad);
-  end_guarded(call, &g);
+  kw_bad_expect_told(call, index, stream, status, bad);
+  kw_guarded_end(call, &g);
   kw_tensor_release(wrong);
 }
 
@@ -277,7 +162,7 @@ void kw_contract_error_bags_out_of_order(void **state) {
   check_offsets(&call, OFFSETS, starts, sizeof starts / sizeof starts[0]);
 
   kw_test_arg *offsets = &call.args[OFFSETS];
-  kw_tensor *whole = bad_indices(offsets->tensors[0], KW_I64, last, n);
+  kw_tensor *whole = kw_bad_indices(offsets->tensors[0], KW_I64, last, n);
   kw_tensor_release(offsets->tensors[0]);
   offsets->tensors[0] = whole;
   offsets->value = kw_arg_tensor(whole);
@@ -297,7 +182,7 @@ static uint32_t index_argument(const kw_test_call *call) {
 /* Enqueues the call with an index out of range. */
 static kw_status run_wrong(const kw_test_call *call, kw_stream *stream) {
   const kw_test_arg *arg = &call->args[index_argument(call)];
-  kw_tensor *outs[KW_MAX_RESULTS] = {NULL}, *wrong = bad_indices(arg->tensors[0], KW_I64, 0, call->places);
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL}, *wrong = kw_bad_indices(arg->tensors[0], KW_I64, 0, call->places);
   kw_value values[KW_MAX_ARGS];
   kw_test_call_values(call, values);
   values[arg - call->args] = arg->info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
@@ -313,13 +198,13 @@ void kw_contract_error_first_data_error_told(void **state) {
   kw_test_call calls[2];
   uint32_t at = 0, count = 0;
   kw_stream *stream = kw_test_stream();
-  for (; next_call(&at, &calls[count % 2]); count++) {
+  for (; kw_bad_next_call(&at, NUMEL, &calls[count % 2]); count++) {
     const kw_test_call *first = &calls[(count + 1) % 2], *second = &calls[count % 2];
     if (count == 0) continue;
     kw_error_clear();
     KW_CHECK_OK(run_wrong(first, stream));
     KW_CHECK_OK(run_wrong(second, stream));
-    expect_told(first, index_argument(first), stream, KW_OK, first->places);
+    kw_bad_expect_told(first, index_argument(first), stream, KW_OK, first->places);
     kw_test_call_free(&calls[(count + 1) % 2]);
   }
   if (count > 0) kw_test_call_free(&calls[(count + 1) % 2]);
@@ -332,11 +217,12 @@ void kw_contract_error_late_error_outlives_plan(void **state) {
   (void)state;
   kw_test_call call;
   uint32_t at = 0;
-  if (!next_call(&at, &call)) kw_test_skip("the device has no op that takes indices");
+  if (!kw_bad_next_call(&at, NUMEL, &call)) kw_test_skip("the device has no op that takes indices");
   const uint32_t index = index_argument(&call);
   kw_stream *stream = kw_test_stream();
   kw_value values[KW_MAX_ARGS];
-  kw_tensor *outs[KW_MAX_RESULTS] = {NULL}, *wrong = bad_indices(call.args[index].tensors[0], KW_I64, 0, call.places);
+  kw_tensor *outs[KW_MAX_RESULTS] = {NULL},
+            *wrong = kw_bad_indices(call.args[index].tensors[0], KW_I64, 0, call.places);
   kw_plan *plan = NULL;
   kw_test_call_values(&call, values);
   values[index] = call.args[index].info.tag == KW_TAG_TENSOR ? kw_arg_tensor(wrong) : kw_arg_tensor_list(&wrong, 1);
@@ -345,7 +231,7 @@ void kw_contract_error_late_error_outlives_plan(void **state) {
   kw_plan_destroy(plan);
   for (uint32_t r = 0; r < call.info.result_count; r++) kw_tensor_release(outs[r]);
   kw_tensor_release(wrong);
-  expect_told(&call, index, stream, status, call.places);
+  kw_bad_expect_told(&call, index, stream, status, call.places);
   kw_test_call_free(&call);
   KW_CHECK_OK(kw_stream_destroy(stream));
 }
@@ -384,8 +270,8 @@ void kw_contract_error_source_too_small(void **state) {
   KW_CHECK_OK(kw_stream_synchronize(stream));
   const int64_t places = kw_tensor_describe(like[0])->numel, counts[] = {places - 1, 0, places};
   for (int i = 0; i < 3; i++) {
-    guarded g = {{NULL}, {NULL}};
-    make_guarded(&call, like, &g);
+    kw_guarded g = {{NULL}, {NULL}};
+    kw_guarded_make(&call, like, &g);
     kw_status status = run_scatter(&call, stream, counts[i], g.results);
     if (counts[i] == places) {
       KW_CHECK(status == KW_OK, "masked_scatter with as many elements as places: %s", kw_error_message());
@@ -397,7 +283,7 @@ void kw_contract_error_source_too_small(void **state) {
                status == KW_OK ? "KW_OK" : kw_error_message());
     }
     KW_CHECK_OK(kw_stream_synchronize(stream)); /* once */
-    end_guarded(&call, &g);
+    kw_guarded_end(&call, &g);
   }
   kw_tensor_release(like[0]);
   kw_test_call_free(&call);
@@ -422,8 +308,8 @@ static void check_numbers(const kw_test_call *call, kw_tensor *const *like, uint
   KW_CHECK_OK(kw_tensor_create(kw_contract.device, ref->dtype, ref->rank, ref->shape, &wrong));
   KW_CHECK_OK(kw_tensor_write(wrong, numbers));
   free(numbers);
-  guarded g = {{NULL}, {NULL}};
-  make_guarded(call, like, &g);
+  kw_guarded g = {{NULL}, {NULL}};
+  kw_guarded_make(call, like, &g);
   kw_value values[KW_MAX_ARGS];
   kw_test_call_values(call, values);
   values[index] = kw_arg_tensor(wrong);
@@ -436,7 +322,7 @@ static void check_numbers(const kw_test_call *call, kw_tensor *const *like, uint
            call->info.name, (double)bad, argument, (long long)place, (long long)count,
            kw_status_name(KW_ERR_INVALID_ARGUMENT), status == KW_OK ? "KW_OK" : kw_error_message());
   KW_CHECK_OK(kw_stream_synchronize(stream)); /* once */
-  end_guarded(call, &g);
+  kw_guarded_end(call, &g);
   kw_tensor_release(wrong);
 }
 
