@@ -67,6 +67,10 @@ bool kw_case_about_layouts(kw_case_class class) {
   return class == KW_CLASS_TRANSPOSED || class == KW_CLASS_SLICED || class == KW_CLASS_STRIDE0;
 }
 
+static uint32_t layout_kinds(kw_case_class class) {
+  return class == KW_CLASS_STRIDE0 ? 3 : 2;
+}
+
 bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, uint32_t count, kw_layout *out_layout) {
   static const kw_layout transposed[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_ROTATED};
   static const kw_layout sliced[] = {KW_LAYOUT_STEPPED, KW_LAYOUT_INNER};
@@ -74,10 +78,30 @@ bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, 
   *out_layout = KW_LAYOUT_DENSE;
   if (!kw_case_about_layouts(class)) return true;
   const kw_layout *layouts = class == KW_CLASS_TRANSPOSED ? transposed : class == KW_CLASS_SLICED ? sliced : stride0;
-  uint32_t kinds = class == KW_CLASS_STRIDE0 ? 3 : 2;
+  const uint32_t kinds = layout_kinds(class);
   uint32_t who = number / kinds; /* 0: all tensors; 1: the first only; 2: the last only */
   if (who >= (count > 1 ? 3u : 1u)) return false;
   if (who == 0 || (who == 1 && tensor == 0) || (who == 2 && tensor == count - 1)) *out_layout = layouts[number % kinds];
+  return true;
+}
+
+uint32_t kw_case_layout_count(kw_case_class class, uint32_t count) {
+  return layout_kinds(class) * (count > 1 ? 3 : 1);
+}
+
+bool kw_case_is_deep(const kw_case *c, uint32_t count) {
+  return kw_case_about_layouts(c->class) && c->number == kw_case_layout_count(c->class, count);
+}
+
+kw_layout kw_case_deep_layout(kw_case_class class) {
+  return class == KW_CLASS_TRANSPOSED ? KW_LAYOUT_TRANSPOSED
+         : class == KW_CLASS_SLICED   ? KW_LAYOUT_INNER
+                                      : KW_LAYOUT_EXPAND_FIRST;
+}
+
+bool kw_case_pick_deep_layout(const kw_case *c, uint32_t tensor, uint32_t count, kw_layout *out_layout) {
+  if (!kw_case_is_deep(c, count)) return kw_case_pick_layout(c->class, c->number, tensor, count, out_layout);
+  *out_layout = kw_case_deep_layout(c->class);
   return true;
 }
 

@@ -34,6 +34,16 @@ bool kw_case_about_layouts(kw_case_class class);
  * it depends on the case number which tensors are odd and how. False when the class has no such number. */
 bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, uint32_t count, kw_layout *out_layout);
 
+/* How many numbers it knows for so many tensors, in a class about layouts. */
+uint32_t kw_case_layout_count(kw_case_class class, uint32_t count);
+
+/* Behind those a class about layouts may have one case more, of tensors of many dimensions, no two of which can be
+ * walked as one: whether this is it, and the layout of all of its tensors. */
+bool kw_case_is_deep(const kw_case *c, uint32_t count);
+kw_layout kw_case_deep_layout(kw_case_class class);
+/* As kw_case_pick_layout, that case included. */
+bool kw_case_pick_deep_layout(const kw_case *c, uint32_t tensor, uint32_t count, kw_layout *out_layout);
+
 /* The layout of results: dense, but in the class OUTPUTS, where so many take turns by case number. */
 #define KW_CASE_OUT_LAYOUTS 4
 kw_layout kw_case_out_layout(const kw_case *c);

@@ -18,7 +18,7 @@ enum { EMPTY_LIST = 1 };
 typedef struct reduce_row {
   kw_shape shape;
   uint32_t dim_count;
-  int64_t dims[3];
+  int64_t dims[6];
 } reduce_row;
 
 static const reduce_row scalar_rows[] = {{{0, {0}}, 0, {0}}};
@@ -26,16 +26,29 @@ static const reduce_row empty_rows[] = {{{3, {2, 0, 3}}, 1, {2}}, {{3, {2, 3, 0}
 static const reduce_row identity_rows[] = {
     {{3, {2, 0, 3}}, 1, {1}}, {{3, {2, 0, 3}}, 1, {0}}, {{1, {0}}, 0, {0}}, {{2, {0, 4}}, 0, {0}}};
 static const reduce_row one_rows[] = {{{1, {1}}, 0, {0}}, {{3, {1, 1, 1}}, 1, {1}}};
-static const reduce_row prime_rows[] = {
-    {{1, {7}}, 0, {0}},       {{1, {1021}}, 1, {0}},       {{2, {13, 5}}, 1, {1}},        {{2, {13, 5}}, 1, {0}},
-    {{3, {3, 5, 7}}, 1, {1}}, {{4, {2, 3, 5, 7}}, 1, {2}}, {{1, {4099}}, 0, {0}},         {{2, {3, 1021}}, 1, {1}},
-    {{2, {1021, 3}}, 1, {0}}, {{3, {3, 5, 7}}, 0, {0}},    {{5, {2, 1, 3, 2, 5}}, 1, {3}}};
+static const reduce_row prime_rows[] = {{{1, {7}}, 0, {0}},
+                                        {{1, {1021}}, 1, {0}},
+                                        {{2, {13, 5}}, 1, {1}},
+                                        {{2, {13, 5}}, 1, {0}},
+                                        {{3, {3, 5, 7}}, 1, {1}},
+                                        {{4, {2, 3, 5, 7}}, 1, {2}},
+                                        {{1, {4099}}, 0, {0}},
+                                        {{2, {3, 1021}}, 1, {1}},
+                                        {{2, {1021, 3}}, 1, {0}},
+                                        {{3, {3, 5, 7}}, 0, {0}},
+                                        {{5, {2, 1, 3, 2, 5}}, 1, {3}},
+                                        /* far from the last dimension, which is where devices count from */
+                                        {{5, {3, 2, 5, 2, 4}}, 1, {0}},
+                                        {{6, {2, 5, 2, 3, 2, 3}}, 1, {-5}},
+                                        {{8, {3, 2, 2, 3, 2, 2, 2, 2}}, 1, {1}},
+                                        {{16, {2, 1, 3, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 3, 1, 2}}, 1, {-14}}};
 static const reduce_row large_rows[] = {
     {{1, {65537}}, 0, {0}}, {{2, {257, 263}}, 1, {1}}, {{2, {257, 263}}, 1, {0}}, {{2, {65537, 2}}, 1, {1}}};
 static const reduce_row layout_rows[] = {{{2, {6, 5}}, 1, {1}},       {{3, {4, 3, 5}}, 1, {1}},
                                          {{2, {67, 129}}, 1, {0}},    {{2, {17, 31}}, 0, {0}},
                                          {{3, {4, 3, 5}}, 0, {0}},    {{3, {4, 3, 5}}, 1, {-3}},
-                                         {{4, {2, 3, 4, 5}}, 1, {-2}}}; /* each in every layout of the class */
+                                         {{4, {2, 3, 4, 5}}, 1, {-2}}};     /* each in every layout of the class */
+static const reduce_row deep_row = {{6, {2, 5, 2, 3, 2, 3}}, 3, {1, 3, 0}}; /* behind those */
 /* Two-powers of terms, so that a mean is as exact as its sum. */
 static const reduce_row exact_mean_rows[] = {{{1, {256}}, 0, {0}}, {{2, {19, 128}}, 1, {1}}, {{2, {64, 19}}, 1, {0}}};
 static const reduce_row exact_rows[] = {{{1, {251}}, 0, {0}}, {{2, {19, 127}}, 1, {1}}, {{2, {127, 19}}, 1, {0}}};
@@ -44,6 +57,12 @@ static const reduce_row list_rows[] = {
     {{3, {3, 5, 7}}, 1, {-1}},   {{3, {3, 5, 7}}, 2, {0, 1}},      {{3, {3, 5, 7}}, 2, {0, 2}},
     {{3, {3, 5, 7}}, 2, {2, 1}}, {{3, {3, 5, 7}}, 3, {0, 1, 2}},   {{3, {3, 5, 7}}, 2, {-3, 1}},
     {{3, {3, 5, 7}}, 0, {0}},    {{3, {3, 5, 7}}, 0, {EMPTY_LIST}}};
+/* Dimensions that are reduced with some that stay between them, once each. An op of one dimension has the first row. */
+static const reduce_row apart_rows[] = {{{5, {3, 2, 4, 2, 3}}, 2, {-5, 3}},
+                                        {{6, {2, 3, 2, 2, 3, 2}}, 5, {0, 1, 3, 4, 5}},
+                                        {{7, {2, 3, 2, 2, 2, 3, 2}}, 4, {-1, 4, 2, -7}},
+                                        {{8, {2, 3, 2, 2, 2, 2, 3, 2}}, 4, {1, 3, 5, 7}},
+                                        {{9, {2, 2, 3, 2, 2, 2, 2, 2, 3}}, 6, {8, 0, 1, 5, 3, 6}}};
 
 static bool is_all(const kw_case *c) {
   return c->op->row.shape == KW_SHAPE_REDUCE_ALL;
@@ -65,25 +84,12 @@ static bool takes_integers_as_floats(const kw_case *c) {
   return c->op->row.result == KW_RESULT_FLOAT && (c->op->row.dtypes & KW_DTYPES_INT) && c->key == KW_F32;
 }
 
-/* What rows hold in the class SPECIAL, by number: a domain and its stride, whole rows of one value with that of a row.
- */
-typedef struct special_row {
-  kw_domain domain;
-  uint32_t stride;
-} special_row;
-
-enum { ROW = 7, SUM_SPECIALS = 7 };
-
-/* How many numbers an extreme of zeros and subnormal ones has, behind the others: a zero may be taken for one of them.
- */
-enum { SUBNORMAL_ROWS = 2 };
-
 /* What is largest or smallest, or where that is. */
 static bool is_extreme(const kw_case *c) {
   static const char *const bases[] = {"amax", "amin", "argmax", "argmin", "max", "min"};
   bool extreme = false;
   for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) extreme |= strcmp(bases[i], c->op->base) == 0;
-  return extreme && kw_element_is_float(c->key);
+  return extreme;
 }
 
 /* A sum, whose terms may all be subnormal numbers: it is one, or little more. */
@@ -93,42 +99,99 @@ static bool adds_floats(const kw_case *c) {
          kw_element_is_float(c->key);
 }
 
-static bool special_of(const kw_case *c, special_row *out) {
-  /* Sums of extremes depend on the order, and so do squares. */
-  static const special_row choices[] = {{KW_DOMAIN_SPECIAL_ROW, ROW}, {KW_DOMAIN_FEW, 1}, {KW_DOMAIN_SPECIAL, 1}};
-  static const special_row variances[] = {{KW_DOMAIN_SPECIAL_ROW, ROW}, {KW_DOMAIN_FEW, 1}, {KW_DOMAIN_OFFSET, 1}};
-  static const special_row exponentials[] = {{KW_DOMAIN_SPECIAL_ROW, ROW},
-                                             {KW_DOMAIN_FEW, 1},
-                                             {KW_DOMAIN_SPECIAL, 1},
-                                             {KW_DOMAIN_SPECIAL, ROW},
-                                             {KW_DOMAIN_OFFSET, 1}};
-  bool sums = c->op->row.compare == KW_CMP_ACCUMULATE && kw_element_is_float(c->key);
-  bool exponential = strcmp(c->op->base, "logsumexp") == 0;
-  uint32_t count = exponential ? COUNT(exponentials) : sums && !has_own_bound(c) ? 2 : 3;
-  if (adds_floats(c) && c->number == count) {
-    *out = (special_row){KW_DOMAIN_BELOW_NORMAL, 1};
-    return true;
+/* What is reduced in the class SPECIAL, and what it holds: by number, in the order in which they are added. */
+typedef struct special_row {
+  reduce_row row;
+  kw_domain domain;
+  uint32_t stride;
+} special_row;
+
+typedef struct special_rows {
+  special_row rows[16];
+  uint32_t count;
+} special_rows;
+
+enum { ROW = 7, SUM_SPECIALS = 7 };
+
+static const reduce_row special_lines = {{2, {53, ROW}}, 1, {1}}, special_single = {{2, {53, 1}}, 1, {1}};
+static const reduce_row special_all = {{1, {29}}, 0, {0}}, special_one = {{1, {1}}, 0, {0}};
+
+static void add_special(special_rows *list, const reduce_row *row, kw_domain domain, uint32_t stride) {
+  list->rows[list->count++] = (special_row){*row, domain, stride};
+}
+
+/* One special value, among ordinary ones where those do not decide alone. */
+static void add_for_all(const kw_case *c, special_rows *list) {
+  const bool any = c->op->row.result == KW_RESULT_ANY;
+  for (uint32_t i = 0; i < SUM_SPECIALS; i++) {
+    add_special(list, any ? &special_one : &special_all, KW_DOMAIN_SPECIAL_ONE, i);
   }
-  if (is_extreme(c) && c->number >= count && c->number < count + SUBNORMAL_ROWS) {
-    *out = (special_row){KW_DOMAIN_SUBNORMAL, 1};
-    return true;
+}
+
+/* Sums of extremes depend on the order, and so do squares. */
+static void add_for_rows(const kw_case *c, special_rows *list) {
+  const bool sums = c->op->row.compare == KW_CMP_ACCUMULATE && kw_element_is_float(c->key);
+  const bool exponential = strcmp(c->op->base, "logsumexp") == 0;
+  if (c->op->row.result == KW_RESULT_ANY) {
+    add_special(list, &special_single, KW_DOMAIN_SPECIAL, 1);
+  } else {
+    add_special(list, &special_lines, KW_DOMAIN_SPECIAL_ROW, ROW);
   }
-  if (c->number >= count) return false;
-  *out = (exponential ? exponentials : has_own_bound(c) ? variances : choices)[c->number];
+  add_special(list, &special_lines, KW_DOMAIN_FEW, 1);
+  if (!sums || exponential) add_special(list, &special_lines, KW_DOMAIN_SPECIAL, 1);
+  if (exponential) add_special(list, &special_lines, KW_DOMAIN_SPECIAL, ROW);
+  if (has_own_bound(c)) add_special(list, &special_lines, KW_DOMAIN_OFFSET, 1);
+}
+
+/* Rows of nothing but -inf, and such. Long ones of floats only: a wrong start shows in any row, while an infinite
+ * partial result takes several blocks. */
+static void add_ends(const kw_case *c, special_rows *list) {
+  static const reduce_row rows[] = {{{2, {KW_VALUE_END_ROWS, 70}}, 1, {1}},
+                                    {{2, {70, KW_VALUE_END_ROWS}}, 1, {0}},
+                                    {{2, {KW_VALUE_END_ROWS, 1100}}, 1, {-1}}};
+  static const reduce_row lines[] = {{{1, {70}}, 0, {0}}, {{1, {1100}}, 0, {0}}};
+  const uint32_t count = (is_all(c) ? COUNT(lines) : COUNT(rows)) - !kw_element_is_float(c->key);
+  for (uint32_t i = 0; i < count; i++) {
+    const reduce_row *row = is_all(c) ? &lines[i] : &rows[i];
+    add_special(list, row, KW_DOMAIN_ENDS, row->dim_count == 1 && row->dims[0] == 0 ? KW_VALUE_END_ROWS : 1);
+  }
+}
+
+static bool pick_special(const kw_case *c, special_row *out) {
+  special_rows list = {.count = 0};
+  const reduce_row *lines = is_all(c) ? &special_all : &special_lines;
+  const bool extreme = is_extreme(c), all = is_all(c);
+  (all ? add_for_all : add_for_rows)(c, &list);
+  if (adds_floats(c)) add_special(&list, lines, KW_DOMAIN_BELOW_NORMAL, 1);
+  for (int i = 0; i < 2 && extreme && kw_element_is_float(c->key); i++) { /* a zero may be taken for one of them */
+    add_special(&list, &special_all, KW_DOMAIN_SUBNORMAL, 1);
+  }
+  if (extreme && !all) add_special(&list, lines, KW_DOMAIN_SPECIAL, ROW); /* rows of one number each */
+  add_ends(c, &list);
+  if (c->number < list.count) *out = list.rows[c->number];
+  return c->number < list.count;
+}
+
+static bool pick_special_row(const kw_case *c, reduce_row *out) {
+  special_row special;
+  if (!pick_special(c, &special)) return false;
+  *out = special.row;
   return true;
 }
 
-/* Whether the class has this number; *out_row where special values are put. */
-static bool pick_special(const kw_case *c, reduce_row *out_row) {
-  bool any = c->op->row.result == KW_RESULT_ANY;
-  if (is_all(c)) { /* one special value, among ordinary ones where those do not decide alone */
-    *out_row = (reduce_row){{1, {any ? 1 : 29}}, 0, {0}};
-    return c->number < SUM_SPECIALS + (is_extreme(c) ? SUBNORMAL_ROWS : adds_floats(c) ? 1 : 0);
-  }
-  special_row special;
-  *out_row = (reduce_row){{2, {53, any && c->number == 0 ? 1 : ROW}}, 1, {1}};
-  if (!special_of(c, &special)) return false;
-  if (special.domain == KW_DOMAIN_SUBNORMAL) *out_row = (reduce_row){{1, {29}}, 0, {0}};
+/* In the classes about layouts: all rows in all layouts, then the one of many dimensions. */
+static bool is_deep(const kw_case *c) {
+  return c->number == COUNT(layout_rows) * kw_case_layout_count(c->class, 1);
+}
+
+/* Each of the lists with and without keepdim, where the op has that; then dimensions apart. */
+static bool pick_list(const kw_case *c, reduce_row *out) {
+  const int dim = kw_suite_op_find_arg(c->op, "dim");
+  const uint32_t turns = kw_suite_op_find_arg(c->op, "keepdim") >= 0 ? 2 : 1, lists = turns * COUNT(list_rows);
+  if (dim < 0 || is_all(c)) return false;
+  const bool several = c->op->args[dim].tag == KW_TAG_INT_LIST;
+  if (c->number >= lists + (several ? COUNT(apart_rows) : 1)) return false;
+  *out = c->number < lists ? list_rows[c->number / turns] : apart_rows[c->number - lists];
   return true;
 }
 
@@ -137,7 +200,6 @@ static bool pick_row(kw_case *c, reduce_row *out) {
   const reduce_row *rows;
   bool exact_class = c->op->row.compare == KW_CMP_ACCUMULATE && !has_own_bound(c),
        mean = c->op->row.result == KW_RESULT_MEAN;
-  bool keepdim = kw_suite_op_find_arg(c->op, "keepdim") >= 0;
   switch (c->class) {
     case KW_CLASS_SCALAR:
       rows = scalar_rows, count = COUNT(scalar_rows);
@@ -160,7 +222,7 @@ static bool pick_row(kw_case *c, reduce_row *out) {
     case KW_CLASS_TRANSPOSED:
     case KW_CLASS_SLICED:
     case KW_CLASS_STRIDE0:
-      *out = layout_rows[n % COUNT(layout_rows)];
+      *out = is_deep(c) ? deep_row : layout_rows[n % COUNT(layout_rows)];
       return true;
     case KW_CLASS_OUTPUTS:
       *out = (reduce_row){{3, {5, 11, 7}}, 1, {(int64_t)(n % 3)}};
@@ -171,19 +233,16 @@ static bool pick_row(kw_case *c, reduce_row *out) {
       rows = mean ? exact_mean_rows : exact_rows, count = mean ? COUNT(exact_mean_rows) : COUNT(exact_rows);
       break;
     case KW_CLASS_SPECIAL:
-      return pick_special(c, out);
+      return pick_special_row(c, out);
     case KW_CLASS_MIXED:
       *out = (reduce_row){{2, {7, 9}}, 1, {0}};
       return c->op->row.result == KW_RESULT_SUM || mean || takes_integers_as_floats(c);
     case KW_CLASS_ATTRS:
-      rows = list_rows, count = COUNT(list_rows) * (keepdim ? 2 : 1);
-      if (is_all(c) || n >= count) return false;
-      if (keepdim) n /= 2; /* each with and without */
-      break;
+      return pick_list(c, out);
     default:
       return false;
   }
-  if (c->class != KW_CLASS_ATTRS && n >= count) return false;
+  if (n >= count) return false;
   *out = rows[n];
   return true;
 }
@@ -271,7 +330,9 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   kw_result_rule rule = c->op->row.result;
   kw_dtype input = c->key;
   kw_layout layout = KW_LAYOUT_DENSE;
-  if (!kw_case_pick_layout(c->class, c->number / COUNT(layout_rows), 0, 1, &layout)) return false;
+  const bool deep = kw_case_about_layouts(c->class) && is_deep(c);
+  if (deep) layout = kw_case_deep_layout(c->class);
+  if (!deep && !kw_case_pick_layout(c->class, c->number / COUNT(layout_rows), 0, 1, &layout)) return false;
   if ((rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN) && !set_sum_dtype(c, &input)) return false;
   if (rule == KW_RESULT_FLOAT && c->class == KW_CLASS_MIXED && !set_integer_dtype(c, &input)) return false;
   kw_case_set_tensor(c, 0, input, &row->shape, layout);
@@ -288,16 +349,11 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   if (c->class == KW_CLASS_MIXED && integers) tensor->domain = KW_DOMAIN_ANY; /* exact at any size: their sums wrap */
   if (c->class == KW_CLASS_MIXED && floats) tensor->domain = KW_DOMAIN_UNIT; /* rounded to the key dtype, then summed */
   if (c->class != KW_CLASS_SPECIAL) return true;
-  special_row special = {KW_DOMAIN_SPECIAL_ONE, c->number};
-  const kw_domain subnormal = adds_floats(c) ? KW_DOMAIN_BELOW_NORMAL : KW_DOMAIN_SUBNORMAL;
-  if (is_all(c) && c->number >= SUM_SPECIALS) special = (special_row){subnormal, 1};
-  if (!is_all(c) && !special_of(c, &special)) return false;
+  special_row special;
+  if (!pick_special(c, &special)) return false;
   tensor->domain = special.domain;
   tensor->value_stride = special.stride;
-  if (rule == KW_RESULT_ANY && c->number == 0 && !is_all(c)) { /* rows of one */
-    tensor->domain = KW_DOMAIN_SPECIAL;
-    tensor->value_stride = 1;
-  }
+  tensor->limit = special.domain == KW_DOMAIN_ENDS ? (int64_t)terms : 0;
   return true;
 }
 

@@ -328,6 +328,43 @@ static void store_plain(kw_domain domain, kw_dtype dtype, const uint32_t r[4], v
   }
 }
 
+/* Whether element `place` of `length` in a row of ENDS is 1 or -1: in each two rows another part. */
+static bool is_between(uint64_t pair, uint64_t place, uint64_t length) {
+  switch (pair) {
+    case 1:
+      return place + 1 == length;
+    case 2:
+      return place == 0;
+    case 3:
+      return place >= length - length / 4;
+    case 4:
+      return place < (length + 3) / 4;
+    case 5:
+      return place % 64 == 37;
+    default:
+      return false;
+  }
+}
+
+/* Run 1 begins with another row, so that a single one is of both ends. */
+static void store_end(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
+  const uint64_t stride = key->stride ? key->stride : 1, length = key->limit > 0 ? (uint64_t)key->limit : key->extent;
+  const uint64_t place = index / stride % length, row = index / (stride * length) * stride + index % stride;
+  const uint64_t kind = (row + key->run) % KW_VALUE_END_ROWS;
+  const bool is_float = kw_element_is_float(dtype), low = kind % 2 == 0, nan = kind + 1 == KW_VALUE_END_ROWS;
+  if (is_between(kind / 2, place, length) && !nan && dtype != KW_BOOL) {
+    const int64_t one = r[0] & 1 ? 1 : -1;
+    if (is_float) kw_element_store(dtype, out, (double)one);
+    if (!is_float) memcpy(out, &one, kw_element_size(dtype));
+  } else if (dtype == KW_BOOL) {
+    *(uint8_t *)out = low == is_between(kind / 2, place, length);
+  } else {
+    const int special = nan ? S_NAN : low ? S_NEG_INF : S_INF;
+    const uint64_t bits = is_float ? float_bits(dtype, special) : integer_bits(dtype, low ? LEAST : GREATEST);
+    memcpy(out, &bits, kw_element_size(dtype));
+  }
+}
+
 /* An integer next to a halfway point between two of the target's that is as large as the dtype and the target have, so
  * that neither f32 nor, for the largest, f64 has it: rounded to one of those first it ends on the wrong side. */
 static int64_t halfway_integer(kw_dtype target, kw_dtype dtype, const uint32_t r[4]) {
@@ -585,6 +622,9 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
     case KW_DOMAIN_SPECIAL_ROW:
     case KW_DOMAIN_SPECIAL_ONE:
       store_rare(key, dtype, index, r, out_element);
+      break;
+    case KW_DOMAIN_ENDS:
+      store_end(key, dtype, index, r, out_element);
       break;
     case KW_DOMAIN_INDEX:
     case KW_DOMAIN_SPREAD:

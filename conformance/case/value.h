@@ -47,6 +47,9 @@ typedef enum kw_domain {
   KW_DOMAIN_SPECIAL_RAW,  /* the same with signaling NaN: for moves only, arithmetic may treat it in two ways */
   KW_DOMAIN_SPECIAL_ROW,  /* SMALL, and one special value of those whose sums are defined in every `stride` elements */
   KW_DOMAIN_SPECIAL_ONE,  /* SMALL, and special value number `stride` in the middle */
+  KW_DOMAIN_ENDS,         /* rows of `limit` elements at distance `stride`, or one: nothing but -inf, or inf, or all but
+                             the first, the last, a quarter or one in 64 of them, which are 1 and -1; then rows of NaN.
+                             Integers: the least and the greatest. In KW_VALUE_END_ROWS rows there is one of each */
   KW_DOMAIN_PAIRS,        /* u8: two nibbles, each of two places below 4 that ascend (2:4 sparsity) */
   KW_DOMAIN_ROWS,         /* from 0 to limit, ascending, not evenly: where the rows of a sparse matrix start */
   KW_DOMAIN_BITS,         /* element i has the bits of (limit + i / stride) */
@@ -71,6 +74,8 @@ typedef enum kw_domain {
                           -2^100 or f32's lowest, or the dtype's where that is nearer to 0 */
 } kw_domain;
 
+#define KW_VALUE_END_ROWS 13
+
 /* What a value depends on besides its element. */
 typedef struct kw_value_key {
   uint64_t seed;
@@ -80,7 +85,7 @@ typedef struct kw_value_key {
   kw_domain domain;
   uint32_t stride; /* see the domain */
   uint64_t extent; /* elements of this argument's storage */
-  int64_t limit;   /* BITS, INDEX, SPREAD, STARTS, BOX, REGION, ASCENDING, TURN */
+  int64_t limit;   /* ENDS, BITS, INDEX, SPREAD, STARTS, BOX, REGION, ASCENDING, TURN */
   bool from_end;   /* INDEX, SPREAD: half of the indices count from the end, limit less */
   kw_dtype target; /* CONVERT: the dtype that it will be converted to */
 } kw_value_key;
