@@ -108,6 +108,13 @@ static const int64_t wide_scalars[] = {
 
 _Static_assert(COUNT(wide_scalars) == KW_CASE_WIDE_SCALARS, "attr.h says how many there are");
 
+void kw_case_set_ends(kw_case_tensor *tensor, int64_t dim) {
+  const int64_t d = dim < 0 ? dim + tensor->rank : dim;
+  tensor->domain = KW_DOMAIN_ENDS;
+  tensor->limit = tensor->shape[d];
+  tensor->value_stride = (uint32_t)tensor->strides[d];
+}
+
 int64_t kw_case_wide_scalar(uint32_t index) {
   return wide_scalars[index % COUNT(wide_scalars)];
 }

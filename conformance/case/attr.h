@@ -10,6 +10,9 @@
 /* The domain of an argument's values in classes that are not about values. */
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg);
 
+/* Makes what lies along dimension `dim` of a tensor that is dense the rows of KW_DOMAIN_ENDS. */
+void kw_case_set_ends(kw_case_tensor *tensor, int64_t dim);
+
 /* Numbers of 64 bits of which 32 bits, or what a double holds, are another one; any index. */
 int64_t kw_case_wide_scalar(uint32_t index);
 #define KW_CASE_WIDE_SCALARS 6 /* before they repeat */

@@ -57,15 +57,37 @@ static kw_domain usual_domain(const kw_case *c) {
 static const norm_row line_scalar[] = {{{0, {0}}, 0}, {{0, {0}}, -1}};
 static const norm_row line_empty[] = {{{3, {2, 0, 3}}, 1}, {{3, {2, 0, 3}}, -1}, {{1, {0}}, 0}};
 static const norm_row line_one[] = {{{1, {1}}, 0}, {{3, {1, 1, 1}}, 1}, {{2, {5, 1}}, -1}};
-static const norm_row line_prime[] = {{{1, {7}}, 0},       {{1, {1021}}, -1},   {{2, {13, 5}}, 1},
-                                      {{2, {13, 5}}, 0},   {{3, {3, 5, 7}}, 1}, {{4, {2, 3, 5, 7}}, -2},
-                                      {{2, {1021, 3}}, 0}, {{1, {4099}}, 0},    {{5, {2, 1, 3, 2, 5}}, 3}};
+static const norm_row line_prime[] = {{{1, {7}}, 0},
+                                      {{1, {1021}}, -1},
+                                      {{2, {13, 5}}, 1},
+                                      {{2, {13, 5}}, 0},
+                                      {{3, {3, 5, 7}}, 1},
+                                      {{4, {2, 3, 5, 7}}, -2},
+                                      {{2, {1021, 3}}, 0},
+                                      {{1, {4099}}, 0},
+                                      {{5, {2, 1, 3, 2, 5}}, 3},
+                                      /* far from the last dimension, which is where devices count from */
+                                      {{5, {7, 2, 3, 2, 4}}, 0},
+                                      {{6, {2, 7, 2, 3, 2, 3}}, -5},
+                                      {{8, {3, 5, 2, 2, 2, 2, 2, 2}}, 1},
+                                      {{16, {2, 1, 5, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 3, 1, 2}}, -14}};
 static const norm_row line_large[] = {{{1, {65537}}, 0}, {{2, {257, 263}}, 1}, {{2, {257, 263}}, 0}};
 static const norm_row line_layout[] = {{{2, {6, 5}}, 1}, {{3, {4, 3, 5}}, 1}, {{2, {67, 129}}, 0}};
 static const norm_row line_outputs[] = {
     {{2, {5, 11}}, 1}, {{3, {5, 11, 7}}, 2}, {{3, {5, 11, 7}}, 0}, {{2, {11, 5}}, 0}};
-static const norm_row line_special[] = {{{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1},
-                                        {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}};
+static const norm_row line_special[] = {{{2, {53, 7}}, 1},
+                                        {{2, {53, 7}}, 1},
+                                        {{2, {53, 7}}, 1},
+                                        {{2, {53, 7}}, 1},
+                                        {{2, {53, 7}}, 1},
+                                        {{2, {53, 7}}, 1},
+                                        {{2, {53, 7}}, 1},
+                                        /* rows of nothing but -inf, and such */
+                                        {{2, {KW_VALUE_END_ROWS, 70}}, 1},
+                                        {{2, {70, KW_VALUE_END_ROWS}}, 0},
+                                        {{2, {KW_VALUE_END_ROWS, 1100}}, -1}};
+enum { OTHER_LINES = 7 }; /* before those */
+static const norm_row line_deep = {{6, {2, 7, 2, 3, 2, 3}}, 1};
 static const norm_row line_attrs[] = {{{3, {3, 5, 7}}, 0},  {{3, {3, 5, 7}}, 1},  {{3, {3, 5, 7}}, 2},
                                       {{3, {3, 5, 7}}, -1}, {{3, {3, 5, 7}}, -2}, {{3, {3, 5, 7}}, -3}};
 static const norm_rows line_rows[KW_CLASS_COUNT] = {
@@ -76,6 +98,10 @@ static const norm_rows line_rows[KW_CLASS_COUNT] = {
     [KW_CLASS_OUTPUTS] = ROWS(line_outputs), [KW_CLASS_SPECIAL] = ROWS(line_special),
     [KW_CLASS_ATTRS] = ROWS(line_attrs)};
 
+static bool has_ends(const kw_case *c) {
+  return c->class == KW_CLASS_SPECIAL && c->number >= OTHER_LINES;
+}
+
 bool kw_case_make_softmax(kw_case *c) {
   static const special_rows specials[] = {
       {KW_DOMAIN_SPECIAL_ROW, false}, {KW_DOMAIN_FEW, false},  {KW_DOMAIN_SPECIAL, false}, {KW_DOMAIN_SPECIAL, true},
@@ -83,11 +109,16 @@ bool kw_case_make_softmax(kw_case *c) {
   norm_row row;
   kw_layout in_layout = KW_LAYOUT_DENSE;
   if (!pick_row(c, line_rows, &row)) return false;
-  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &in_layout)) return false;
+  if (kw_case_is_deep(c, 1)) row = line_deep;
+  if (!kw_case_pick_deep_layout(c, 0, 1, &in_layout)) return false;
 
   kw_case_set_tensor(c, 0, c->key, &row.shape, in_layout);
   c->tensors[0].domain = usual_domain(c);
-  if (!set_special(c, specials, COUNT(specials), row.shape.dims[1])) return false;
+  if (has_ends(c)) {
+    kw_case_set_ends(&c->tensors[0], row.dims);
+  } else if (!set_special(c, specials, COUNT(specials), row.shape.dims[1])) {
+    return false;
+  }
   bool to_float = c->key == KW_F16 && c->class != KW_CLASS_SPECIAL && c->number % 2 == 1;
   kw_case_give(c, 1, (kw_value){.tag = KW_TAG_INT, .u.i = row.dims});
   kw_case_give(c, 2, (kw_value){.tag = KW_TAG_BOOL, .u.b = to_float});
@@ -109,12 +140,15 @@ bool kw_case_make_softmax_backward(kw_case *c) {
   kw_layout layouts[2];
   if (!pick_row(c, line_rows, &row)) return false;
   if (c->class == KW_CLASS_LARGE && c->key == KW_F64) return false; /* its oracle's exp is slow */
+  if (kw_case_is_deep(c, 2)) row = line_deep;
   kw_case_resize(c, &row.shape);
   for (uint32_t i = 0; i < 2; i++) {
-    if (!kw_case_pick_layout(c->class, c->number, i, 2, &layouts[i])) return false;
+    if (!kw_case_pick_deep_layout(c, i, 2, &layouts[i])) return false;
     kw_case_set_tensor(c, i, c->key, &row.shape, layouts[i]);
     c->tensors[i].domain = i == 0 ? usual_domain(c) : log ? KW_DOMAIN_NEAR : KW_DOMAIN_UNIT;
-    if (c->class != KW_CLASS_SPECIAL) continue;
+    if (has_ends(c)) c->tensors[i].domain = KW_DOMAIN_SMALL;
+    if (has_ends(c) && i == log) kw_case_set_ends(&c->tensors[i], row.dims); /* a logarithm, or the gradient */
+    if (c->class != KW_CLASS_SPECIAL || has_ends(c)) continue;
     c->tensors[i].domain = log && domains[c->number][i] == KW_DOMAIN_OFFSET ? KW_DOMAIN_NEAR : domains[c->number][i];
     c->tensors[i].value_stride = (uint32_t)row.shape.dims[1];
   }

@@ -152,8 +152,7 @@ static void add_ends(const kw_case *c, special_rows *list) {
   static const reduce_row lines[] = {{{1, {70}}, 0, {0}}, {{1, {1100}}, 0, {0}}};
   const uint32_t count = (is_all(c) ? COUNT(lines) : COUNT(rows)) - !kw_element_is_float(c->key);
   for (uint32_t i = 0; i < count; i++) {
-    const reduce_row *row = is_all(c) ? &lines[i] : &rows[i];
-    add_special(list, row, KW_DOMAIN_ENDS, row->dim_count == 1 && row->dims[0] == 0 ? KW_VALUE_END_ROWS : 1);
+    add_special(list, is_all(c) ? &lines[i] : &rows[i], KW_DOMAIN_ENDS, 1);
   }
 }
 
@@ -353,7 +352,7 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   if (!pick_special(c, &special)) return false;
   tensor->domain = special.domain;
   tensor->value_stride = special.stride;
-  tensor->limit = special.domain == KW_DOMAIN_ENDS ? (int64_t)terms : 0;
+  if (special.domain == KW_DOMAIN_ENDS) kw_case_set_ends(tensor, row->dims[0]);
   return true;
 }
 

@@ -8,6 +8,9 @@
 
 #include <keyway/keyway.h>
 
+/* Numbers of the class SPECIAL before those of KW_DOMAIN_ENDS. */
+enum { OTHER_SPECIALS = 4 };
+
 /* A shape, what is sorted along, and how many topk takes: of all of them in 8 parts. */
 typedef struct sort_row {
   kw_shape shape;
@@ -27,15 +30,35 @@ static bool pick_row(const kw_case *c, sort_row *out) {
   static const sort_row scalar[] = {{{0, {0}}, 0, 8}, {{0, {0}}, -1, 8}};
   static const sort_row empty[] = {{{1, {0}}, 0, 8}, {{3, {2, 0, 3}}, 2, 4}, {{3, {2, 0, 3}}, 1, 8}};
   static const sort_row one[] = {{{1, {1}}, 0, 8}, {{3, {1, 1, 1}}, 1, 8}, {{2, {5, 1}}, -1, 8}};
-  static const sort_row prime[] = {{{1, {7}}, 0, 4},       {{1, {1021}}, -1, 1},   {{2, {13, 5}}, 1, 5},
-                                   {{2, {13, 5}}, 0, 8},   {{3, {3, 5, 7}}, 1, 7}, {{4, {2, 3, 5, 7}}, -2, 4},
-                                   {{2, {1021, 3}}, 0, 2}, {{1, {4099}}, 0, 8},    {{5, {2, 1, 3, 2, 5}}, 3, 4}};
+  static const sort_row prime[] = {{{1, {7}}, 0, 4},
+                                   {{1, {1021}}, -1, 1},
+                                   {{2, {13, 5}}, 1, 5},
+                                   {{2, {13, 5}}, 0, 8},
+                                   {{3, {3, 5, 7}}, 1, 7},
+                                   {{4, {2, 3, 5, 7}}, -2, 4},
+                                   {{2, {1021, 3}}, 0, 2},
+                                   {{1, {4099}}, 0, 8},
+                                   {{5, {2, 1, 3, 2, 5}}, 3, 4},
+                                   /* far from the last dimension, which is where devices count from */
+                                   {{5, {7, 2, 3, 2, 4}}, 0, 6},
+                                   {{6, {2, 7, 2, 3, 2, 3}}, -5, 8},
+                                   {{8, {3, 5, 2, 2, 2, 2, 2, 2}}, 1, 8},
+                                   {{16, {2, 1, 5, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 3, 1, 2}}, -14, 5}};
   static const sort_row large[] = {{{1, {65537}}, 0, 1}, {{2, {257, 263}}, 1, 8}};
   static const sort_row layout[] = {{{2, {6, 5}}, 1, 5}, {{3, {4, 3, 5}}, 1, 8}, {{2, {67, 129}}, 0, 3}};
+  static const sort_row deep = {{6, {2, 7, 2, 3, 2, 3}}, 1, 6};
   static const sort_row outputs[] = {
       {{2, {5, 11}}, 1, 4}, {{3, {5, 11, 7}}, 2, 6}, {{3, {5, 11, 7}}, 0, 8}, {{2, {11, 5}}, 0, 3}};
-  static const sort_row special[] = {
-      {{2, {53, 7}}, 1, 8}, {{1, {101}}, 0, 8}, {{2, {3, 53}}, 1, 3}, {{1, {101}}, 0, 4}};
+  static const sort_row special[] = {{{2, {53, 7}}, 1, 8},
+                                     {{1, {101}}, 0, 8},
+                                     {{2, {3, 53}}, 1, 3},
+                                     {{1, {101}}, 0, 4},
+                                     {{2, {KW_VALUE_END_ROWS, 70}}, 1, 8},
+                                     {{2, {KW_VALUE_END_ROWS, 70}}, 1, 3},
+                                     {{2, {70, KW_VALUE_END_ROWS}}, 0, 8},
+                                     {{2, {70, KW_VALUE_END_ROWS}}, 0, 3},
+                                     {{2, {KW_VALUE_END_ROWS, 1100}}, 1, 5},
+                                     {{2, {KW_VALUE_END_ROWS, 1100}}, 1, 8}};
   static const sort_row attrs[] = {{{3, {3, 5, 7}}, 0, 8},  {{3, {3, 5, 7}}, 1, 4},  {{3, {3, 5, 7}}, 2, 8},
                                    {{3, {3, 5, 7}}, -1, 3}, {{3, {3, 5, 7}}, -2, 8}, {{3, {3, 5, 7}}, -3, 6},
                                    {{2, {9, 16}}, 1, 0},    {{2, {9, 16}}, 1, 2}};
@@ -51,14 +74,18 @@ static bool pick_row(const kw_case *c, sort_row *out) {
   const sort_rows *mine = &rows[c->class];
   const uint32_t turns = c->class == KW_CLASS_ATTRS ? 2 : 1; /* both directions */
   if (mine->count == 0 || (!kw_case_about_layouts(c->class) && c->number >= turns * mine->count)) return false;
-  *out = mine->rows[c->number / turns % mine->count];
+  *out = kw_case_is_deep(c, 1) ? deep : mine->rows[c->number / turns % mine->count];
   return true;
 }
 
 /* Many ties, none or few, and everything that has an order by decision. */
-static void set_values(kw_case *c) {
+static void set_values(kw_case *c, const sort_row *row) {
   static const kw_domain usual[] = {KW_DOMAIN_FEW, KW_DOMAIN_ANY, KW_DOMAIN_SMALL};
   static const kw_domain special[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_SPECIAL_RAW};
+  if (c->class == KW_CLASS_SPECIAL && c->number >= OTHER_SPECIALS) {
+    kw_case_set_ends(&c->tensors[0], row->dim);
+    return;
+  }
   bool bits = c->class == KW_CLASS_EXHAUSTIVE, specials = c->class == KW_CLASS_SPECIAL;
   c->tensors[0].domain = bits       ? KW_DOMAIN_BITS
                          : specials ? special[c->number % COUNT(special)]
@@ -81,10 +108,10 @@ bool kw_case_make_sort(kw_case *c) {
   sort_row row;
   kw_layout layout = KW_LAYOUT_DENSE;
   if (!pick_row(c, &row)) return false;
-  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  if (!kw_case_pick_deep_layout(c, 0, 1, &layout)) return false;
   if (c->class != KW_CLASS_EXHAUSTIVE && c->class != KW_CLASS_SPECIAL) kw_case_resize(c, &row.shape);
   kw_case_set_tensor(c, 0, c->key, &row.shape, layout);
-  set_values(c);
+  set_values(c, &row);
   int k = kw_suite_op_find_arg(c->op, "k");
   kw_shape result = row.shape;
   if (k >= 0) {
@@ -130,6 +157,7 @@ static bool pick_search(kw_case *c, search_row *out) {
       {{3, {3, 5, 7}}, 31, true},   {{1, {1021}}, 2, false},          {{4, {2, 3, 5, 7}}, 64, true},
       {{2, {3, 1021}}, 4099, true}, {{5, {2, 1, 3, 2, 5}}, 3, true},  {{1, {4099}}, 1, false},
       {{2, {7, 1}}, 63, true},      {{5, {2, 1, 3, 2, 5}}, 13, false}};
+  static const search_row deep = {{6, {2, 3, 2, 3, 2, 4}}, 13, true};
   static const search_row large[] = {
       {{1, {65537}}, 1021, false}, {{2, {257, 263}}, 129, true}, {{1, {31}}, 70001, false}};
   static const search_row layout[] = {{{2, {6, 5}}, 11, true}, {{3, {4, 3, 5}}, 7, true}, {{2, {67, 129}}, 31, true}};
@@ -153,7 +181,7 @@ static bool pick_search(kw_case *c, search_row *out) {
   }
   const search_rows *mine = &classes[c->class];
   if (c->number >= mine->numbers) return false;
-  *out = mine->rows[c->number % mine->count];
+  *out = kw_case_is_deep(c, 2) ? deep : mine->rows[c->number % mine->count];
   if (c->class == KW_CLASS_SPECIAL) return true;
   kw_shape sizes = out->self;
   sizes.dims[sizes.rank++] = out->length;
@@ -197,7 +225,7 @@ bool kw_case_make_searchsorted(kw_case *c) {
   kw_layout layouts[2];
   if (!pick_search(c, &row)) return false;
   for (uint32_t i = 0; i < 2; i++) {
-    if (!kw_case_pick_layout(c->class, c->number, i, 2, &layouts[i])) return false;
+    if (!kw_case_pick_deep_layout(c, i, 2, &layouts[i])) return false;
   }
   kw_shape sequence = {1, {row.length}};
   if (row.rows) sequence = row.self;
