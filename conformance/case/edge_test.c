@@ -48,7 +48,30 @@ static void below_normal_is_subnormal(void **state) {
   }
 }
 
+/* Columns of 70: the first is all -inf, the second all inf, the third -inf but for its end, the last NaN; run 1 begins
+ * with the second. */
+static void ends_fill_rows(void **state) {
+  (void)state;
+  kw_value_key key = {.seed = 5, .domain = KW_DOMAIN_ENDS, .stride = KW_VALUE_END_ROWS, .limit = 70};
+  for (uint64_t place = 0; place < 70; place++) {
+    float x[KW_VALUE_END_ROWS], again;
+    int32_t n;
+    for (uint64_t row = 0; row < KW_VALUE_END_ROWS; row++) {
+      kw_value_make(&key, KW_F32, place * KW_VALUE_END_ROWS + row, &x[row]);
+    }
+    kw_value_make(&key, KW_I32, place * KW_VALUE_END_ROWS, &n);
+    key.run = 1;
+    kw_value_make(&key, KW_F32, place * KW_VALUE_END_ROWS, &again);
+    key.run = 0;
+    assert_true(x[0] == -INFINITY && x[1] == INFINITY && again == INFINITY && n == INT32_MIN);
+    assert_true(place == 69 ? fabsf(x[2]) == 1 : x[2] == -INFINITY);
+    assert_true(place >= 53 ? fabsf(x[6]) == 1 : x[6] == -INFINITY);
+    assert_true(isnan(x[KW_VALUE_END_ROWS - 1]));
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(edges_are_dense), cmocka_unit_test(below_normal_is_subnormal)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(edges_are_dense), cmocka_unit_test(below_normal_is_subnormal),
+                                     cmocka_unit_test(ends_fill_rows)};
   return cmocka_run_group_tests_name("case edges", tests, NULL, NULL);
 }
