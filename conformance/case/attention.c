@@ -136,6 +136,15 @@ typedef struct attention_rows {
 #define ROWS_OF(array) \
   { array, COUNT(array) }
 
+/* The layout of what comes beside queries, keys and values: a mask, and of gradients what the forward op gave. It is of
+ * the class in numbers behind those of the operands' layouts, where operands are dense. False when there is none. */
+static bool pick_beside(const kw_case *c, kw_layout *out_layout) {
+  const uint32_t first = c->class == KW_CLASS_STRIDE0 ? 9 : 6; /* kw_case_pick_layout knows as many of 3 tensors */
+  *out_layout = KW_LAYOUT_DENSE;
+  return kw_case_about_layouts(c->class) && c->number >= first && kw_suite_op_find_arg(c->op, "attn_mask") >= 0 &&
+         kw_case_pick_layout(c->class, c->number - first, 0, 1, out_layout);
+}
+
 /* How many cases of broadcasting the op has. */
 static uint32_t broadcast_cases(const kw_case *c) {
   if (kw_suite_op_find_arg(c->op, "attn_mask") < 0) return 0;
@@ -162,7 +171,11 @@ static bool pick(const kw_case *c, attention_size *out_size, attention_option *o
   *out_size = mine->sizes[c->number % mine->count];
   *out_option = c->class == KW_CLASS_ATTRS ? options[c->number] : no_option;
   if (c->class == KW_CLASS_EXACT && c->number >= LOWEST_FROM) *out_option = lowest[c->number - LOWEST_FROM];
-  if (c->class == KW_CLASS_BROADCAST) out_option->mask = 1 + c->number % 3; /* each of the dtypes */
+  kw_layout beside;
+  if (c->class == KW_CLASS_BROADCAST || pick_beside(c, &beside)) {
+    out_option->mask = 1 + c->number % 3; /* each of the dtypes */
+    out_option->mask_rank = 4;
+  }
   if (out_option->size) *out_size = *out_option->size;
   return true;
 }
@@ -186,7 +199,9 @@ static void give_mask(kw_case *c, const attention_option *option, const kw_shape
   const kw_dtype dtype = option->mask == MASK_BOOL  ? KW_BOOL
                          : option->mask == MASK_KEY ? c->key
                                                     : kw_element_compute(c->key);
-  kw_case_set_tensor(c, mask, dtype, shape, KW_LAYOUT_DENSE);
+  kw_layout layout;
+  pick_beside(c, &layout);
+  kw_case_set_tensor(c, mask, dtype, shape, layout);
   c->tensors[mask].domain = option->mask_values         ? option->mask_values
                             : option->mask == MASK_BOOL ? KW_DOMAIN_BOOL
                                                         : KW_DOMAIN_NEAR;
@@ -227,6 +242,7 @@ static kw_shape mask_shape(const kw_case *c, const attention_option *option, con
     const int64_t *n = scores->dims;
     return form_shape(masks[c->number], &(attention_size){{n[0], n[1], 1, n[2], n[3], 0, 0}});
   }
+  if (kw_case_about_layouts(c->class)) return *scores;
   kw_shape shape = {option->mask_rank, {0}};
   uint32_t drop = scores->rank > shape.rank ? scores->rank - shape.rank : 0;
   if (shape.rank > scores->rank) shape.rank = scores->rank;
@@ -266,8 +282,8 @@ static void give_domains(kw_case *c, uint32_t first, const attention_size *size)
 /* Query, key and value of this shape each, from argument `first` on. */
 static bool set_operands(kw_case *c, uint32_t first, const kw_shape shapes[3], const attention_size *size) {
   for (uint32_t i = 0; i < 3; i++) {
-    kw_layout layout = KW_LAYOUT_DENSE;
-    if (!kw_case_pick_layout(c->class, c->number, i, 3, &layout)) return false;
+    kw_layout layout = KW_LAYOUT_DENSE, beside;
+    if (!pick_beside(c, &beside) && !kw_case_pick_layout(c->class, c->number, i, 3, &layout)) return false;
     kw_case_set_tensor(c, first + i, c->key, &shapes[i], layout);
   }
   give_domains(c, first, size);
@@ -449,13 +465,15 @@ bool kw_case_make_attention_backward(kw_case *c) {
   for (uint32_t i = 1; i < 4; i++) c->tensors[i].domain = KW_DOMAIN_UNIT; /* weights up to exp(s): not too far apart */
   kw_shape logarithms = {3, {0}};
   memcpy(logarithms.dims, shapes.out.dims, 3 * sizeof(int64_t));
-  kw_case_set_tensor(c, 0, c->key, &shapes.out, KW_LAYOUT_DENSE);
-  kw_case_set_tensor(c, 4, c->key, &shapes.out, KW_LAYOUT_DENSE);
-  kw_case_set_tensor(c, 5, kw_element_compute(c->key), &logarithms, KW_LAYOUT_DENSE);
+  kw_layout beside;
+  pick_beside(c, &beside);
+  kw_case_set_tensor(c, 0, c->key, &shapes.out, beside);
+  kw_case_set_tensor(c, 4, c->key, &shapes.out, beside);
+  kw_case_set_tensor(c, 5, kw_element_compute(c->key), &logarithms, beside);
   c->tensors[0].domain = c->tensors[4].domain = c->tensors[5].domain = KW_DOMAIN_UNIT;
   give_options(c, &option, &shapes.scores);
   if (c->tensors[6].domain == KW_DOMAIN_NEAR) c->tensors[6].domain = KW_DOMAIN_UNIT;
-  kw_layout layout = kw_case_out_layout(c);
+  const kw_layout layout = kw_case_out_layout(c);
   for (uint32_t r = 0; r < 3; r++) kw_case_set_result(c, r, c->key, &shapes.operands[r], layout);
   return true;
 }

@@ -45,9 +45,11 @@ bool kw_case_make_embedding_bag(kw_case *c) {
       [KW_CLASS_SPECIAL] = ROWS_OF(special),   [KW_CLASS_EXACT] = ROWS_OF(plain),
       [KW_CLASS_OUTPUTS] = ROWS_OF(outputs)};
   const bag_rows *mine = &rows[c->class];
-  kw_layout layout = KW_LAYOUT_DENSE;
+  kw_layout layouts[3]; /* of the table, its indices, and their weights */
   if (mine->count == 0 || (!kw_case_about_layouts(c->class) && c->number >= mine->count)) return false;
-  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  for (uint32_t i = 0; i < 3; i++) {
+    if (!kw_case_pick_layout(c->class, c->number, i, 3, &layouts[i])) return false;
+  }
   kw_shape sizes = {SIZES, {0}};
   memcpy(sizes.dims, mine->sizes[c->number % mine->count], SIZES * sizeof(int64_t));
   kw_case_resize(c, &sizes);
@@ -58,8 +60,8 @@ bool kw_case_make_embedding_bag(kw_case *c) {
   bool last = c->number % 2 == 1, weighted = mode == 0 && c->number / 3 % 2 == 0 && c->class != KW_CLASS_SPECIAL;
   kw_dtype dtype = c->number % 5 < 2 ? KW_I32 : KW_I64;
   kw_shape table = {2, {n[ROWS], n[COLUMNS]}}, indices = {1, {n[INDICES]}}, offsets = {1, {n[BAGS] + last}};
-  kw_case_set_tensor(c, 0, c->key, &table, layout);
-  kw_case_set_tensor(c, 1, dtype, &indices, KW_LAYOUT_DENSE);
+  kw_case_set_tensor(c, 0, c->key, &table, layouts[0]);
+  kw_case_set_tensor(c, 1, dtype, &indices, layouts[1]);
   kw_case_set_indices(c, 1, n[ROWS], false, false, 1);
   kw_case_set_tensor(c, 2, dtype, &offsets, KW_LAYOUT_DENSE);
   kw_case_set_indices(c, 2, n[INDICES], false, false, n[BAGS] > 0 ? n[BAGS] : 1);
@@ -71,7 +73,7 @@ bool kw_case_make_embedding_bag(kw_case *c) {
   }
   give_int(c, 4, mode);
   if (weighted) {
-    kw_case_set_tensor(c, 6, c->key, &indices, KW_LAYOUT_DENSE);
+    kw_case_set_tensor(c, 6, c->key, &indices, layouts[2]);
     c->tensors[6].domain = c->exact ? KW_DOMAIN_SMALL : KW_DOMAIN_NONZERO;
   }
   if (last) kw_case_give(c, 7, (kw_value){.tag = KW_TAG_BOOL, .u.b = true});

@@ -160,13 +160,13 @@ static bool pick_rope(kw_case *c, gated_row *out) {
 }
 
 /* A position a row, alike for all heads, for all of a batch, or without the dimension. */
-static void set_positions(kw_case *c, const gated_row *row, int64_t count) {
+static void set_positions(kw_case *c, const gated_row *row, int64_t count, kw_layout layout) {
   kw_shape shape = {row->shape.rank - 1, {0}};
   memcpy(shape.dims, row->shape.dims, shape.rank * sizeof *shape.dims);
   uint32_t broadcast = c->class == KW_CLASS_BROADCAST ? c->number % 3 : c->number / 2 % 2;
   if (broadcast == 1 && shape.rank > 1) shape.dims[shape.rank - 2] = 1;
   if (broadcast == 2) shape = (kw_shape){1, {shape.dims[shape.rank - 1]}};
-  kw_case_set_tensor(c, 3, c->number % 4 == 1 ? KW_I32 : KW_I64, &shape, KW_LAYOUT_DENSE);
+  kw_case_set_tensor(c, 3, c->number % 4 == 1 ? KW_I32 : KW_I64, &shape, layout);
   kw_case_set_indices(c, 3, count, false, false, 1);
 }
 
@@ -178,15 +178,17 @@ bool kw_case_make_rope(kw_case *c) {
   bool wide = c->number % 3 == 2; /* tables in the compute type */
   bool given = c->class == KW_CLASS_BROADCAST || c->number % 2 == 1;
   if (given && count == 0) return false;
-  if (!set_operand(c, 0, 0, 1, c->key, &row.shape)) return false;
+  if (!set_operand(c, 0, 0, 3, c->key, &row.shape)) return false;
   for (uint32_t i = 1; i < 3; i++) {
-    kw_case_set_tensor(c, i, wide ? kw_element_compute(c->key) : c->key, &table, KW_LAYOUT_DENSE);
+    if (!set_operand(c, i, i, 3, wide ? kw_element_compute(c->key) : c->key, &table)) return false;
     c->tensors[i].domain = c->exact ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
   }
   if (c->exact) c->tensors[0].domain = KW_DOMAIN_SMALL;
   if (c->class == KW_CLASS_SPECIAL) c->tensors[0].domain = KW_DOMAIN_SPECIAL;
   c->tensors[0].value_stride = 1;
-  if (given) set_positions(c, &row, count);
+  kw_layout layout; /* where all are laid out alike */
+  kw_case_pick_layout(c->class, c->number, 1, 3, &layout);
+  if (given) set_positions(c, &row, count, layout);
   if (c->number % 4 >= 2) kw_case_give(c, 4, (kw_value){.tag = KW_TAG_BOOL, .u.b = true});
   kw_case_set_result(c, 0, c->key, &row.shape, kw_case_out_layout(c));
   return true;

@@ -249,6 +249,8 @@
   X(error, text_is_per_thread)       \
   X(error, index_out_of_range)       \
   X(error, one_bad_index)            \
+  X(error, length_beyond_cache)      \
+  X(error, sequences_out_of_order)   \
   X(error, row_starts_out_of_order)  \
   X(error, bags_out_of_order)        \
   X(error, weights_of_no_kind)       \

@@ -173,6 +173,22 @@ void kw_contract_error_bags_out_of_order(void **state) {
   kw_test_usable("a round trip after bags that start out of order");
 }
 
+/* Sequences one after the other begin at 0, do not fall, and end with the rows, of queries and of keys. */
+void kw_contract_error_sequences_out_of_order(void **state) {
+  (void)state;
+  enum { QUERIES = 3, KEYS };
+  const kw_op *op = kw_op_find("keyway::attention_varlen");
+  kw_test_call call;
+  if (!kw_test_has("keyway::attention_varlen") || !kw_test_call_make(op, KW_F32, NUMEL, &call)) {
+    kw_test_skip("the device has no attention over sequences one after the other in f32");
+  }
+  const int64_t n = call.edge, wrong[][2] = {{0, 1},         {0, -1},        {1, n - 1}, {1, n + 1},
+                                             {1, INT64_MAX}, {1, INT64_MIN}, {1, -1},    {1, (INT64_C(1) << 32) + n}};
+  for (uint32_t side = QUERIES; side <= KEYS; side++) check_offsets(&call, side, wrong, sizeof wrong / sizeof wrong[0]);
+  kw_test_call_free(&call);
+  kw_test_usable("a round trip after sequences that begin out of order");
+}
+
 static uint32_t index_argument(const kw_test_call *call) {
   uint32_t index = 0;
   while (call->args[index].role != KW_ROLE_INDEX) index++;

@@ -47,10 +47,10 @@ typedef struct rule {
 } rule;
 
 static const rule rules[] = {
-    {"_embedding_bag", REACH_ROW, false},        {"keyway::attention_paged", REACH_ROW, true},
-    {"nll_loss_forward", REACH_ALL, false},      {"nll_loss2d_forward", REACH_ALL, false},
-    {"cross_entropy_loss", REACH_ALL, false},    {"searchsorted.Tensor", REACH_ALL, false},
-    {"keyway::bsr_linear", REACH_ELEMENT, true},
+    {"_embedding_bag", REACH_ROW, false},          {"keyway::attention_paged", REACH_ROW, true},
+    {"keyway::attention_decode", REACH_ROW, true}, {"nll_loss_forward", REACH_ALL, false},
+    {"nll_loss2d_forward", REACH_ALL, false},      {"cross_entropy_loss", REACH_ALL, false},
+    {"searchsorted.Tensor", REACH_ALL, false},     {"keyway::bsr_linear", REACH_ELEMENT, true},
 };
 
 static rule rule_of(const char *op) {
@@ -68,6 +68,7 @@ typedef struct listed {
   kw_test_call call;
   bool last;
   uint32_t argument; /* whose index is wrong */
+  int64_t limit;     /* of good numbers in it */
   kw_tensor *first;  /* the list's other tensor, where it has two; not to be released */
   const kw_tensor *good;
   int64_t count, *indices; /* of `good` */
@@ -210,7 +211,7 @@ static kw_status run(const listed *l, kw_tensor *indices, kw_stream *stream, kw_
 /* Results of calls with a good index in the place of the wrong one. The last call's results stay in `outs`. */
 static void try_good(const listed *l, int64_t place, kw_stream *stream, outcome *o, kw_tensor **outs) {
   for (int t = 0; t < TRIES; t++) {
-    const int64_t other = (l->indices[place] + 1 + t) % l->call.places;
+    const int64_t other = (l->indices[place] + 1 + t) % l->limit;
     kw_tensor *indices = kw_bad_indices(l->good, KW_I64, place, other);
     KW_CHECK_OK(run(l, indices, stream, outs));
     KW_CHECK_OK(kw_stream_synchronize(stream));
@@ -263,7 +264,7 @@ static void learn(const listed *l, outcome *o) {
   const rule rule = rule_of(l->call.info.name);
   o->want = kw_test_memory(o->size + 1);
   o->known = kw_test_memory(o->size + 1);
-  if (rule.reach == REACH_ALL || l->call.places <= TRIES) return;
+  if (rule.reach == REACH_ALL || l->limit <= TRIES) return;
   if (rule.rounds && !kw_test_op_repeats(l->call.op)) return;
   learn_elements(o);
   if (rule.reach == REACH_ROW) forget_rows(o);
@@ -309,7 +310,7 @@ static void check_bad(const listed *l, const outcome *o, kw_tensor *const *like,
 /* Two wrong numbers of i64 and one of i32, others at each place; thoroughly all. */
 static void check_place(const listed *l, int64_t place, uint32_t turn, kw_stream *stream) {
   const bool all = kw_contract.effort == KW_EFFORT_THOROUGH;
-  const int64_t n = l->call.places, below = kw_bad_counts_from_end(l->call.info.name) ? -n - 1 : -1;
+  const int64_t n = l->limit, below = kw_bad_counts_from_end(l->call.info.name) ? -n - 1 : -1;
   const int64_t wide[] = {below, n, INT64_MIN, (INT64_C(1) << 32) + (l->indices[place] + 1) % n};
   const int64_t narrow[] = {n, below, INT32_MIN};
   kw_tensor *outs[KW_MAX_RESULTS] = {NULL};
@@ -324,9 +325,18 @@ static void check_place(const listed *l, int64_t place, uint32_t turn, kw_stream
   for (uint32_t r = 0; r < l->call.info.result_count; r++) kw_tensor_release(outs[r]);
 }
 
+/* How long a sequence can be: as many keys as there are, or as its pages hold. */
+static int64_t capacity(kw_test_call *call) {
+  const kw_test_arg *table = find_argument(call, "block_table");
+  const kw_tensor_ref *keys = kw_tensor_describe(find_argument(call, "key")->tensors[0]);
+  const int64_t pages = table ? kw_tensor_describe(table->tensors[0])->shape[1] : 1;
+  return table ? pages * keys->shape[1] : keys->shape[2];
+}
+
 static void check_argument(listed *l, kw_stream *stream) {
   kw_test_arg *arg = &l->call.args[l->argument];
   const bool both = arg->value.tag == KW_TAG_TENSOR_LIST && arg->value.count == 2;
+  l->limit = arg->role == KW_ROLE_INDEX ? l->call.places : capacity(&l->call) + 1;
   l->good = arg->tensors[0];
   l->first = both ? arg->tensors[0] : NULL;
   l->count = kw_tensor_describe(l->good)->numel;
@@ -360,6 +370,19 @@ static bool is_taken(const listed *l, kw_stream *stream) {
   return status == KW_OK;
 }
 
+/* Each argument of indices, or of lengths; without a device that takes the call nothing. */
+static void check_call(listed *l, kw_stream *stream) {
+  if (shape_call(l) && is_taken(l, stream)) {
+    keep_changed(l);
+    for (l->argument = 0; l->argument < l->call.info.arg_count; l->argument++) {
+      const kw_test_arg *arg = &l->call.args[l->argument];
+      if (arg->role == KW_ROLE_INDEX || strcmp(arg->info.name, "lengths") == 0) check_argument(l, stream);
+    }
+    free(l->before);
+  }
+  kw_test_call_free(&l->call);
+}
+
 /* Every op that takes indices, along its first dimension and its last, and each of its arguments of indices. */
 void kw_contract_error_one_bad_index(void **state) {
   (void)state;
@@ -367,18 +390,23 @@ void kw_contract_error_one_bad_index(void **state) {
   uint32_t calls = 0;
   for (int last = 0; last < 2; last++) {
     listed l = {.last = last};
-    for (uint32_t at = 0; kw_bad_next_call(&at, NUMEL, &l.call); calls++) {
-      if (shape_call(&l) && is_taken(&l, stream)) {
-        keep_changed(&l);
-        for (l.argument = 0; l.argument < l.call.info.arg_count; l.argument++) {
-          if (l.call.args[l.argument].role == KW_ROLE_INDEX) check_argument(&l, stream);
-        }
-        free(l.before);
-      }
-      kw_test_call_free(&l.call);
-    }
+    for (uint32_t at = 0; kw_bad_next_call(&at, NUMEL, &l.call); calls++) check_call(&l, stream);
   }
   KW_CHECK_OK(kw_stream_destroy(stream));
   if (!calls) kw_test_skip("the device has no op that takes indices");
   kw_test_usable("a round trip after calls with one index out of range");
+}
+
+/* Sequences of a cache, one of which is longer than it can be. */
+void kw_contract_error_length_beyond_cache(void **state) {
+  (void)state;
+  const char *op = "keyway::attention_decode";
+  listed l = {.last = false};
+  if (!kw_test_has(op) || !kw_test_call_make(kw_op_find(op), KW_F32, NUMEL, &l.call)) {
+    kw_test_skip("the device has no attention over a cache in f32");
+  }
+  kw_stream *stream = kw_test_stream();
+  check_call(&l, stream);
+  KW_CHECK_OK(kw_stream_destroy(stream));
+  kw_test_usable("a round trip after sequences longer than their cache");
 }
