@@ -119,12 +119,26 @@ int64_t kw_case_wide_scalar(uint32_t index) {
   return wide_scalars[index % COUNT(wide_scalars)];
 }
 
+/* Halfway between two neighbours of the format and a little off, by less than an f32 tells: rounded to one of those
+ * first, and then to the format, each ends on the wrong side. Beside 1; the largest number; below the least. */
+double kw_case_tie_scalar(kw_dtype dtype, uint32_t index) {
+  const kw_float_format format = kw_element_format(dtype);
+  const double half = kw_element_pow2(-format.precision), little = 0x1p-40;
+  const double past = format.max + kw_element_pow2(format.emax - format.precision);
+  const double ties[] = {1 + half + little, -1 - 3 * half + little, past * (1 - little),
+                         -kw_element_pow2(format.emin - format.precision) * (1 + little)};
+  return ties[index % COUNT(ties)];
+}
+
+_Static_assert(KW_CASE_TIE_SCALARS == 4, "as many as kw_case_tie_scalar has");
+
+bool kw_case_takes_tie_scalars(kw_dtype dtype) {
+  return kw_element_is_float(dtype) && kw_element_format(dtype).precision < 24;
+}
+
+/* Ops on i64 whose Scalars are computed with as they are. */
 static bool takes_wide_scalars(const kw_case *c) {
-  static const char *const bases[] = {"add", "sub", "mul",         "eq",         "ne",          "lt",     "le",
-                                      "gt",  "ge",  "bitwise_and", "bitwise_or", "bitwise_xor", "addcmul"};
-  bool wide = false;
-  for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) wide |= strcmp(bases[i], c->op->base) == 0;
-  return wide && c->class == KW_CLASS_ATTRS && c->key == KW_I64;
+  return c->class == KW_CLASS_ATTRS && c->key == KW_I64 && c->op->row.shape == KW_SHAPE_BROADCAST;
 }
 
 kw_domain kw_case_domain(const kw_case *c, uint32_t arg) {
@@ -165,6 +179,13 @@ static kw_value scalar_bool(bool b) {
 static uint32_t scalar_count(kw_dtype key) {
   if (key == KW_BOOL) return 2;
   return kw_element_is_integer(key) ? COUNT(int_scalars) : COUNT(float_scalars);
+}
+
+/* Of a power the exponent is not negative where it is a Scalar and the base an integer. */
+static kw_value wide_scalar(const kw_case *c, uint32_t index) {
+  const int64_t wide = kw_case_wide_scalar(index);
+  const bool negative = wide < 0 && strcmp(c->op->name, "pow.Tensor_Scalar") == 0;
+  return scalar_i64(negative ? -(wide + 1) : wide);
 }
 
 /* A Scalar that leaves the key dtype what it is. */
@@ -208,6 +229,8 @@ static bool set_fill(kw_case *c, uint32_t arg) {
     kw_case_give(c, arg, scalar_i64(wide_scalars[c->number - plain - COUNT(floats)]));
   } else if (c->number == plain + COUNT(floats) && kw_element_is_complex(c->key)) {
     kw_case_give(c, arg, scalar_c128(0.1, -2.7));
+  } else if (kw_case_takes_tie_scalars(c->key) && c->number - plain - COUNT(floats) < KW_CASE_TIE_SCALARS) {
+    kw_case_give(c, arg, scalar_f64(kw_case_tie_scalar(c->key, c->number - plain - COUNT(floats))));
   } else {
     return false;
   }
@@ -351,15 +374,13 @@ bool kw_case_set_attrs(kw_case *c) {
       kw_case_give(c, i,
                    c->number < plain || c->number >= count ? pick_scalar(c, c->number)
                    : close                                 ? scalar_f64(close_scalars[beyond])
-                                                           : scalar_i64(wide_scalars[beyond]));
+                                                           : wide_scalar(c, beyond));
     } else if (arg->tag == KW_TAG_SCALAR) { /* alpha; shifted against a required scalar */
       const uint32_t plain = scalar_count(c->key), shift = op->args[1].tag == KW_TAG_SCALAR ? 3 : 0;
       const bool wide = takes_wide_scalars(c) && c->number >= plain;
       count = plain + (takes_wide_scalars(c) ? COUNT(wide_scalars) : 0);
       if (attrs) {
-        kw_case_give(
-            c, i,
-            wide ? scalar_i64(kw_case_wide_scalar(c->number - plain + shift)) : pick_scalar(c, c->number + shift));
+        kw_case_give(c, i, wide ? wide_scalar(c, c->number - plain + shift) : pick_scalar(c, c->number + shift));
       }
       const kw_value none = c->key == KW_BOOL ? scalar_bool(false) : number_value(c, KW_TAG_SCALAR, 0);
       if (c->class == KW_CLASS_SPECIAL && c->number == 1) kw_case_give(c, i, none);

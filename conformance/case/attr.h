@@ -17,6 +17,11 @@ void kw_case_set_ends(kw_case_tensor *tensor, int64_t dim);
 int64_t kw_case_wide_scalar(uint32_t index);
 #define KW_CASE_WIDE_SCALARS 6 /* before they repeat */
 
+/* Numbers that have to be rounded once, straight to a float dtype narrower than f32; any index. */
+bool kw_case_takes_tie_scalars(kw_dtype dtype);
+double kw_case_tie_scalar(kw_dtype dtype, uint32_t index);
+#define KW_CASE_TIE_SCALARS 4 /* before they repeat */
+
 /* Fills the arguments that are no tensors. False when the case number asks for a combination that does not exist. */
 bool kw_case_set_attrs(kw_case *c);
 

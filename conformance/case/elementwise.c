@@ -4,6 +4,7 @@
  */
 #include "case/makers.h"
 #include "case/parts.h"
+#include "case/shortcut.h"
 
 #include <keyway/keyway.h>
 
@@ -178,45 +179,77 @@ static uint32_t forms(const kw_case *c) {
 /* How many numbers lie around the ends of a range. */
 enum { EDGES = 4099 };
 
+/* Whether a function leaves its dtype's range, or its interesting one, somewhere in numbers of this kind. */
+static bool has_ends(kw_domain domain) {
+  switch (domain) {
+    case KW_DOMAIN_EXPONENT:
+    case KW_DOMAIN_NEAR:
+    case KW_DOMAIN_POSITIVE:
+    case KW_DOMAIN_ABOVE_ONE:
+    case KW_DOMAIN_UNIT:
+    case KW_DOMAIN_ANGLE:
+    case KW_DOMAIN_POWER:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /* Numbers around those at which a function that is no exact one leaves its dtype's range, in the arguments that decide
- * there: those of which other classes have what the function takes easily. One case for each form, behind those of
- * special values. */
-static bool set_edges(kw_case *c, const uint32_t *inputs, uint32_t count) {
-  bool near = false;
+ * there: those of which other classes have what the function takes easily. */
+static void set_edges(kw_case *c, const uint32_t *inputs, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     kw_domain *domain = &c->tensors[inputs[i]].domain;
-    switch (*domain) {
-      case KW_DOMAIN_EXPONENT:
-      case KW_DOMAIN_NEAR:
-      case KW_DOMAIN_POSITIVE:
-      case KW_DOMAIN_ABOVE_ONE:
-      case KW_DOMAIN_UNIT:
-      case KW_DOMAIN_ANGLE:
-      case KW_DOMAIN_POWER:
-        *domain = KW_DOMAIN_EDGE;
-        near = true;
-        break;
-      case KW_DOMAIN_POWER_BASE:
-        *domain = KW_DOMAIN_EDGE_BASE;
-        break;
-      default:
-        break;
+    if (has_ends(*domain)) {
+      *domain = KW_DOMAIN_EDGE;
+    } else if (*domain == KW_DOMAIN_POWER_BASE) {
+      *domain = KW_DOMAIN_EDGE_BASE;
     }
   }
-  return near;
 }
 
-/* Whether the case is number `form` of a function that rounds near the ends of its range; of such ops the bound is a
- * number of units, or one of their own. */
-static bool takes_edges(const kw_case *c) {
+/* How many cases a function that rounds near the ends of its range has for these: one for each form, behind those of
+ * special values. The bound of such ops is a number of units, or one of their own. */
+static uint32_t edge_forms(const kw_case *c) {
   const kw_op_row *row = &c->op->row;
   const bool rounds = (row->compare == KW_CMP_ULP && row->ulp > 0) || strchr(row->magnitude, '/');
-  return c->class == KW_CLASS_SPECIAL && rounds && kw_element_is_float(c->key) && c->number >= forms(c) &&
-         c->number < 2 * forms(c);
+  if (c->class != KW_CLASS_SPECIAL || !rounds || !kw_element_is_float(c->key)) return 0;
+  uint32_t inputs[KW_MAX_ARGS];
+  const uint32_t count = input_tensors(c->op, inputs);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_mask(c->op, inputs[i]) && has_ends(kw_case_domain(c, inputs[i]))) return forms(c);
+  }
+  return 0;
 }
 
-/* All pairs (triples) of special values, or all bit patterns. */
-static bool set_lists(kw_case *c, const uint32_t *inputs, uint32_t count, kw_shape *shape) {
+/* What the elements of a case are about. */
+typedef enum kw_about {
+  KW_ABOUT_ANY,
+  KW_ABOUT_LISTS,    /* all that there are, of special values or of bits */
+  KW_ABOUT_EDGES,    /* the ends of a function's range */
+  KW_ABOUT_SHORTCUTS /* special values, and a number beside them for which there is a shorter way */
+} kw_about;
+
+/* *out_number: which of its kind. */
+static kw_about about(const kw_case *c, uint32_t *out_number) {
+  const uint32_t lists = forms(c), edges = edge_forms(c);
+  *out_number = c->number;
+  if (c->class == KW_CLASS_EXHAUSTIVE) return KW_ABOUT_LISTS;
+  if (c->class != KW_CLASS_SPECIAL) return KW_ABOUT_ANY;
+  if (c->number < lists || strcmp(c->op->name, "fill_.Tensor") == 0) return KW_ABOUT_LISTS;
+  *out_number = c->number - lists;
+  if (*out_number < edges) return KW_ABOUT_EDGES;
+  *out_number -= edges;
+  return KW_ABOUT_SHORTCUTS;
+}
+
+/* How many numbers stand behind a list of special values. */
+enum { ANY_BITS = 231 };
+
+/* All pairs (triples) of special values, or all bit patterns. With a shortcut a single tensor has numbers of all sizes
+ * as well: roots and squares leave the range in the midst of it. */
+static bool set_lists(kw_case *c, kw_about about, const uint32_t *inputs, uint32_t count, kw_shape *shape) {
+  const bool shortcut = about == KW_ABOUT_SHORTCUTS, single = shortcut && count == 1;
   bool bits = c->class == KW_CLASS_EXHAUSTIVE;
   size_t size = kw_element_size(c->key);
   if (strcmp(c->op->name, "fill_.Tensor") == 0 && !bits) { /* one value for all elements */
@@ -224,7 +257,7 @@ static bool set_lists(kw_case *c, const uint32_t *inputs, uint32_t count, kw_sha
     c->tensors[inputs[0]].value_stride = c->number;
     return c->number < 8 && !kw_element_is_complex(c->key);
   }
-  if (c->number >= forms(c) || count == 0 || c->tensors[inputs[0]].rank == 0) return false;
+  if ((!shortcut && c->number >= forms(c)) || count == 0 || c->tensors[inputs[0]].rank == 0) return false;
   if (bits && (size > 2 || (size == 2 && (count > 1 || kw_element_is_integer(c->key))))) return false;
   uint64_t length = 1;
   for (uint32_t i = 0; i < count; i++) {
@@ -233,11 +266,15 @@ static bool set_lists(kw_case *c, const uint32_t *inputs, uint32_t count, kw_sha
     bool boolean = tensor->dtype == KW_BOOL;
     tensor->value_stride = (uint32_t)length;
     bool moved = c->op->row.compare == KW_CMP_BITS && c->op->row.result != KW_RESULT_BOOL;
-    tensor->domain = bits ? KW_DOMAIN_BITS : moved ? KW_DOMAIN_SPECIAL_RAW : KW_DOMAIN_SPECIAL;
+    tensor->domain = bits     ? KW_DOMAIN_BITS
+                     : single ? KW_DOMAIN_SPECIAL_BITS
+                     : moved  ? KW_DOMAIN_SPECIAL_RAW
+                              : KW_DOMAIN_SPECIAL;
     uint64_t values = bits && !boolean ? UINT64_C(1) << (8 * size) : kw_value_special_count(tensor->dtype);
     if (kw_element_is_complex(c->key)) values = kw_value_special_count(KW_F32) * 5;
     length *= values;
   }
+  if (single) length += ANY_BITS;
   if (length > 1u << 16) length = 1u << 16;
   *shape = (kw_shape){1, {(int64_t)length}};
   return true;
@@ -369,11 +406,12 @@ bool kw_case_make_elementwise(kw_case *c) {
   const kw_suite_op *op = c->op;
   uint32_t inputs[KW_MAX_ARGS], count = input_tensors(op, inputs);
   kw_shape shape;
-  const bool edges = takes_edges(c);
-  bool lists = !edges && (c->class == KW_CLASS_SPECIAL || c->class == KW_CLASS_EXHAUSTIVE);
+  uint32_t form;
+  const kw_about what = about(c, &form);
+  const bool edges = what == KW_ABOUT_EDGES, lists = what == KW_ABOUT_LISTS || what == KW_ABOUT_SHORTCUTS;
   c->arg_count = 1;
   if (strchr(op->row.magnitude, '/')) c->terms = 1; /* it is the bound itself */
-  if (edges ? !set_attrs_of(c, c->number - forms(c)) : !kw_case_set_attrs(c)) {
+  if (what == KW_ABOUT_SHORTCUTS ? !kw_case_set_shortcut(c, form) : !set_attrs_of(c, form)) {
     bool optional_tensors = c->class == KW_CLASS_ATTRS && strcmp(op->name, "clamp.Tensor") == 0 && c->number < 3;
     if (!optional_tensors) return false;
   }
@@ -385,13 +423,13 @@ bool kw_case_make_elementwise(kw_case *c) {
   if (edges) shape = (kw_shape){1, {EDGES}};
   if (!lists) kw_case_resize(c, &shape);
   if (!set_inputs(c, inputs, count, &shape)) return false;
-  if (edges && !set_edges(c, inputs, count)) return false;
+  if (edges) set_edges(c, inputs, count);
   if (c->class == KW_CLASS_ATTRS) drop_optional(c);
 
   kw_dtype dtype = result_dtype(c);
   if (c->class == KW_CLASS_MIXED && !set_mixed(c, inputs, count, &dtype)) return false;
   if (lists) {
-    if (!set_lists(c, inputs, count, &shape)) return false;
+    if (!set_lists(c, what, inputs, count, &shape)) return false;
     kw_case_resize(c, &shape);
     for (uint32_t i = 0; i < count; i++) {
       bool single = c->tensors[inputs[i]].rank == 0;

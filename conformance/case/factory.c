@@ -69,6 +69,16 @@ static const range real_ranges[] = {
 /* Fractions where the dtype is an integer's: numbers are cut before they are added, but counted as they are. */
 static const range cut_ranges[] = {{0, 2.5, 1, 3}, {-5.5, 5, 2, 6}, {0, 2.5, 0.5, 5}, {7.9, -7.5, -3.5, 5}};
 
+/* Ranges of i64, some of whose numbers no double is. */
+#define BEYOND_DOUBLE ((INT64_C(1) << 53) + 1)
+static const struct {
+  int64_t start, end, step, count;
+} wide_ranges[] = {{BEYOND_DOUBLE, BEYOND_DOUBLE + 20, 3, 7},
+                   {-BEYOND_DOUBLE, -BEYOND_DOUBLE - 21, -5, 5},
+                   {INT64_MAX - 10, INT64_MAX, 1, 10},
+                   {INT64_MIN + 1, INT64_MIN, -1, 1},
+                   {-5, 3 * BEYOND_DOUBLE, BEYOND_DOUBLE, 4}};
+
 static bool pick_range(kw_case *c, range *out) {
   const range *ranges;
   uint32_t count, n = c->number;
@@ -114,18 +124,37 @@ static kw_value number_of(double value) {
   return value == (double)(int64_t)value ? kw_arg_scalar_i64((int64_t)value) : kw_arg_scalar_f64(value);
 }
 
+/* The numbers of a range, and how many there are. */
+static bool pick_numbers(kw_case *c, kw_value out[3], int64_t *out_count) {
+  range r;
+  if (pick_range(c, &r)) {
+    out[0] = number_of(r.start);
+    out[1] = number_of(r.end);
+    out[2] = number_of(r.step);
+    *out_count = r.count;
+    return true;
+  }
+  const uint32_t wide = c->number - COUNT(int_ranges);
+  if (c->class != KW_CLASS_ATTRS || c->key != KW_I64 || wide >= COUNT(wide_ranges)) return false;
+  out[0] = kw_arg_scalar_i64(wide_ranges[wide].start);
+  out[1] = kw_arg_scalar_i64(wide_ranges[wide].end);
+  out[2] = kw_arg_scalar_i64(wide_ranges[wide].step);
+  *out_count = wide_ranges[wide].count;
+  return true;
+}
+
 bool kw_case_make_arange(kw_case *c) {
   static const kw_layout layouts[] = {KW_LAYOUT_STEPPED, KW_LAYOUT_INNER};
-  range r;
-  if (!pick_range(c, &r)) return false;
-  kw_value numbers[] = {number_of(r.start), number_of(r.end), number_of(r.step)};
+  kw_value numbers[3];
+  int64_t count;
+  if (!pick_numbers(c, numbers, &count)) return false;
   kw_dtype natural = KW_I64;
   for (uint32_t i = 0; i < 3; i++) {
     kw_case_give(c, i, numbers[i]);
     if (natural_dtype(numbers[i]) == KW_F32) natural = KW_F32;
   }
   give_dtype(c, 3, natural);
-  kw_shape shape = {1, {r.count}};
+  kw_shape shape = {1, {count}};
   kw_case_set_result(c, 0, c->key, &shape, c->class == KW_CLASS_OUTPUTS ? layouts[c->number] : KW_LAYOUT_DENSE);
   return true;
 }

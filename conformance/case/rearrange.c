@@ -321,6 +321,8 @@ static void give_fill(kw_case *c) {
   }
   if (attrs && c->key == KW_I64 && c->number >= COUNT(fills)) {
     v = kw_arg_scalar_i64(kw_case_wide_scalar(c->number - COUNT(fills) + 2));
+  } else if (attrs && kw_case_takes_tie_scalars(c->key) && c->number >= COUNT(fills)) {
+    v = kw_arg_scalar_f64(kw_case_tie_scalar(c->key, c->number - COUNT(fills)));
   }
   if (attrs || c->number % 3 > 0) kw_case_give(c, 2, v);
 }

@@ -588,6 +588,18 @@ static void store_rare(const kw_value_key *key, kw_dtype dtype, uint64_t index, 
   }
 }
 
+/* Special value number `which`; with `quiet` a signaling NaN is a quiet one. */
+static void store_listed(kw_dtype dtype, uint32_t which, bool quiet, void *out) {
+  store_special(dtype, quiet && kw_element_is_float(dtype) && which == S_SIGNALING_NAN ? S_NAN : which, out);
+}
+
+/* What stands behind the list of special values: any bits. */
+static void store_any_bits(kw_dtype dtype, const uint32_t r[4], void *out) {
+  const uint64_t bits = dtype == KW_BOOL ? r[0] & 1 : (uint64_t)r[0] << 32 | r[1];
+  memcpy(out, &bits, kw_element_size(dtype));
+  if (kw_element_is_nan(dtype, out)) store_special(dtype, S_NAN, out);
+}
+
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
   if (kw_element_is_complex(dtype)) { /* two floats, each a value of its own */
     kw_dtype part = kw_element_part(dtype);
@@ -610,11 +622,17 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
   switch (key->domain) {
     case KW_DOMAIN_SPECIAL:
     case KW_DOMAIN_SPECIAL_RAW: {
-      uint32_t special = (uint32_t)(turned / stride % kw_value_special_count(dtype));
-      bool quiet = key->domain == KW_DOMAIN_SPECIAL && kw_element_is_float(dtype) && special == S_SIGNALING_NAN;
-      store_special(dtype, quiet ? S_NAN : special, out_element);
+      const uint32_t special = (uint32_t)(turned / stride % kw_value_special_count(dtype));
+      store_listed(dtype, special, key->domain == KW_DOMAIN_SPECIAL, out_element);
       break;
     }
+    case KW_DOMAIN_SPECIAL_BITS:
+      if (turned < kw_value_special_count(dtype)) {
+        store_listed(dtype, (uint32_t)turned, true, out_element);
+      } else {
+        store_any_bits(dtype, r, out_element);
+      }
+      break;
     case KW_DOMAIN_STRATA:
     case KW_DOMAIN_PARTNER:
       (key->domain == KW_DOMAIN_STRATA ? store_stratum : store_partner)(index, r, out_element);

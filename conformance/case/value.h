@@ -45,6 +45,7 @@ typedef enum kw_domain {
   KW_DOMAIN_CONVERT,      /* for copy_ into `target`: ANY, special values, values halfway between two of the target's */
   KW_DOMAIN_SPECIAL,      /* the list of special values, element i takes (i / stride) modulo its length */
   KW_DOMAIN_SPECIAL_RAW,  /* the same with signaling NaN: for moves only, arithmetic may treat it in two ways */
+  KW_DOMAIN_SPECIAL_BITS, /* the list of special values, and behind it any bits, NaN quiet */
   KW_DOMAIN_SPECIAL_ROW,  /* SMALL, and one special value of those whose sums are defined in every `stride` elements */
   KW_DOMAIN_SPECIAL_ONE,  /* SMALL, and special value number `stride` in the middle */
   KW_DOMAIN_ENDS,         /* rows of `limit` elements at distance `stride`, or one: nothing but -inf, or inf, or all but
