@@ -120,12 +120,14 @@ int64_t kw_case_wide_scalar(uint32_t index) {
 }
 
 /* Halfway between two neighbours of the format and a little off, by less than an f32 tells: rounded to one of those
- * first, and then to the format, each ends on the wrong side. Beside 1; the largest number; below the least. */
+ * first, and then to the format, each ends on the wrong side. Two beside 1, one past the largest number and one below
+ * the least. */
 double kw_case_tie_scalar(kw_dtype dtype, uint32_t index) {
   const kw_float_format format = kw_element_format(dtype);
   const double half = kw_element_pow2(-format.precision), little = 0x1p-40;
   const double past = format.max + kw_element_pow2(format.emax - format.precision);
-  const double ties[] = {1 + half + little, -1 - 3 * half + little, past * (1 - little),
+  const bool even = dtype == KW_F8E4M3FN; /* its largest number is, and a tie goes there */
+  const double ties[] = {1 + half + little, -1 - 3 * half + little, past * (even ? 1 + little : 1 - little),
                          -kw_element_pow2(format.emin - format.precision) * (1 + little)};
   return ties[index % COUNT(ties)];
 }
