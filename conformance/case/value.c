@@ -593,8 +593,12 @@ static void store_listed(kw_dtype dtype, uint32_t which, bool quiet, void *out) 
   store_special(dtype, quiet && kw_element_is_float(dtype) && which == S_SIGNALING_NAN ? S_NAN : which, out);
 }
 
-/* What stands behind the list of special values: any bits. */
-static void store_any_bits(kw_dtype dtype, const uint32_t r[4], void *out) {
+/* Element `place` of the list of special values, and behind that any bits. */
+static void store_list_and_bits(kw_dtype dtype, uint64_t place, const uint32_t r[4], void *out) {
+  if (place < kw_value_special_count(dtype)) {
+    store_listed(dtype, (uint32_t)place, true, out);
+    return;
+  }
   const uint64_t bits = dtype == KW_BOOL ? r[0] & 1 : (uint64_t)r[0] << 32 | r[1];
   memcpy(out, &bits, kw_element_size(dtype));
   if (kw_element_is_nan(dtype, out)) store_special(dtype, S_NAN, out);
@@ -627,11 +631,7 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       break;
     }
     case KW_DOMAIN_SPECIAL_BITS:
-      if (turned < kw_value_special_count(dtype)) {
-        store_listed(dtype, (uint32_t)turned, true, out_element);
-      } else {
-        store_any_bits(dtype, r, out_element);
-      }
+      store_list_and_bits(dtype, turned, r, out_element);
       break;
     case KW_DOMAIN_STRATA:
     case KW_DOMAIN_PARTNER:
