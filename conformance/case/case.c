@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 static const char *const class_names[KW_CLASS_END] = {
-    "scalar", "empty",   "one",   "prime", "large",      "broadcast", "transposed", "sliced",   "stride0",
-    "mixed",  "special", "attrs", "exact", "exhaustive", "outputs",   "aliasing",   "patterns", "dense"};
+    "scalar",  "empty", "one",   "prime",      "large",   "broadcast", "transposed", "sliced",   "stride0", "mixed",
+    "special", "attrs", "exact", "exhaustive", "outputs", "aliasing",  "sizes",      "patterns", "dense"};
 
 const char *kw_case_class_name(kw_case_class class) {
   return class_names[class];

@@ -28,6 +28,7 @@ typedef enum kw_case_class {
   KW_CLASS_EXHAUSTIVE, /* every bit pattern of 16-bit floats and 8-bit types */
   KW_CLASS_OUTPUTS,    /* strided preallocated outputs */
   KW_CLASS_ALIASING,   /* inputs that share memory */
+  KW_CLASS_SIZES,      /* powers of two, one less, one, four and eight more, wherever a size is */
   KW_CLASS_COUNT,      /* of those that a run has unless it is told otherwise; below are those of --exhaustive */
   KW_CLASS_PATTERNS = KW_CLASS_COUNT, /* a block of f32's bit patterns, of an op of one tensor */
   KW_CLASS_DENSE,                     /* a block of patterns from all over f32, of an op of one tensor or several */
@@ -84,6 +85,7 @@ typedef struct kw_case {
   kw_shape sizes;     /* what it is made from, of the same rank in all its shrunken variants */
   bool resizable;     /* whether it has shrunken variants: its generator called kw_case_resize */
   bool shrunk;        /* it is one */
+  uint64_t sweep;     /* of a case of the class SIZES: what its sizes are drawn from; 0: of another class */
   uint32_t arg_count; /* arguments passed; those after it take their defaults */
   kw_case_arg args[KW_MAX_ARGS];
   kw_case_tensor tensors[KW_CASE_TENSORS]; /* [i]: argument i; from KW_MAX_ARGS on: entries of lists */

@@ -95,11 +95,27 @@ static bool mixed_dtype(const kw_case *c, kw_dtype *out) {
   return false;
 }
 
+/* Sizes are those of the first entry; the others keep their own along the dimension of the row. */
+static void resize(kw_case *c, cat_row *row) {
+  const uint32_t rank = row->entries[0].rank;
+  const uint32_t dim = (uint32_t)(row->dim < 0 ? row->dim + rank : row->dim);
+  bool alike = c->class != KW_CLASS_ALIASING && c->class != KW_CLASS_EMPTY;
+  for (uint32_t k = 0; k < row->count; k++) alike &= row->entries[k].rank == rank;
+  if (!alike) return;
+  kw_case_resize(c, &row->entries[0]);
+  for (uint32_t k = 1; k < row->count; k++) {
+    for (uint32_t d = 0; d < rank; d++) {
+      if (d != dim) row->entries[k].dims[d] = row->entries[0].dims[d];
+    }
+  }
+}
+
 bool kw_case_make_cat(kw_case *c) {
   cat_row row;
   kw_dtype other = c->key;
   if (!pick_cat(c, &row)) return false;
   if (c->class == KW_CLASS_MIXED && !mixed_dtype(c, &other)) return false;
+  resize(c, &row);
   kw_shape result = {1, {0}};
   uint32_t first = kw_case_set_list(c, 0, row.count);
   bool any = false;

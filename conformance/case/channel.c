@@ -190,9 +190,19 @@ static void set_results(kw_case *c, const channel_shapes *shapes, uint32_t wante
   }
 }
 
+/* Each group keeps as many channels as the others. */
+static void resize(kw_case *c, channel_row *row) {
+  kw_shape sizes = row->shape;
+  sizes.dims[1] /= row->groups;
+  kw_case_resize(c, &sizes);
+  row->shape = sizes;
+  row->shape.dims[1] *= row->groups;
+}
+
 bool kw_case_make_channel_norm(kw_case *c) {
   channel_row row;
   if (!pick_row(c, &row)) return false;
+  resize(c, &row);
   const channel_shapes shapes = find_shapes(c, &row);
   if (!set_tensors(c, &shapes)) return false;
   set_numbers(c, &row, &shapes);

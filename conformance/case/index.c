@@ -145,6 +145,23 @@ static void give_scalar(kw_case *c, uint32_t arg) {
   kw_case_give(c, arg, v);
 }
 
+/* Sizes are those of the index and, last, self's along `dim`. In other dimensions self is larger by what it was. A
+ * place has two writers at most where that decides what is written. */
+static void resize_lines(kw_case *c, line_row *row, uint32_t dim, bool written) {
+  const kw_shape index = row->index;
+  kw_shape sizes = index;
+  if (index.rank == 0 || index.rank == KW_MAX_RANK || c->class == KW_CLASS_ALIASING) return;
+  sizes.dims[sizes.rank++] = row->self.dims[dim];
+  kw_case_resize(c, &sizes);
+  for (uint32_t d = 0; d < index.rank; d++) {
+    row->index.dims[d] = sizes.dims[d];
+    row->self.dims[d] += sizes.dims[d] - index.dims[d];
+  }
+  row->self.dims[dim] = sizes.dims[index.rank];
+  const int64_t half = (row->index.dims[dim] + 1) / 2;
+  if (written && row->self.dims[dim] < half) row->self.dims[dim] = half;
+}
+
 bool kw_case_make_lines(kw_case *c) {
   line_row row;
   kw_layout layouts[3];
@@ -153,6 +170,7 @@ bool kw_case_make_lines(kw_case *c) {
   if (!pick_line(c, &row)) return false;
   const uint32_t rank = row.self.rank, dim = (uint32_t)(row.dim < 0 ? row.dim + (rank ? rank : 1) : row.dim);
   if (!line_layouts(c, dim, written, layouts)) return false;
+  resize_lines(c, &row, dim, written);
   kw_shape index = row.index, result = scatter ? row.self : row.index;
   if (select) {
     index = (kw_shape){1, {rank ? row.index.dims[dim] : 1}};
@@ -204,6 +222,15 @@ static const table_row table_prime[] = {
 static const table_row table_large[] = {{257, 263, {1, {257}}}, {65537, 1, {1, {65539}}}, {7, 65537, {1, {2}}}};
 static const table_row table_layout[] = {{5, 7, {2, {3, 4}}}, {67, 129, {2, {5, 6}}}, {13, 3, {3, {2, 3, 4}}}};
 
+static void resize_table(kw_case *c, table_row *row) {
+  kw_shape sizes = {2, {row->rows, row->width}};
+  if (row->indices.rank > KW_MAX_RANK - 2) return;
+  for (uint32_t d = 0; d < row->indices.rank; d++) sizes.dims[sizes.rank++] = row->indices.dims[d];
+  kw_case_resize(c, &sizes);
+  row->rows = sizes.dims[0], row->width = sizes.dims[1];
+  for (uint32_t d = 0; d < row->indices.rank; d++) row->indices.dims[d] = sizes.dims[2 + d];
+}
+
 bool kw_case_make_embedding(kw_case *c) {
   const table_row *rows;
   table_row one = {17, 9, {2, {5, 11}}};
@@ -248,12 +275,13 @@ bool kw_case_make_embedding(kw_case *c) {
       return false;
   }
   if (c->number >= count) return false;
-  const table_row *row = rows == &one ? &one : &rows[c->number];
-  kw_shape weight = {2, {row->rows, row->width}}, result = row->indices;
-  result.dims[result.rank++] = row->width;
+  table_row row = rows == &one ? one : rows[c->number];
+  resize_table(c, &row);
+  kw_shape weight = {2, {row.rows, row.width}}, result = row.indices;
+  result.dims[result.rank++] = row.width;
   give_values(c, 0, &weight, layouts[0]);
-  kw_case_set_tensor(c, 1, index_dtype(c), &row->indices, layouts[1]);
-  kw_case_set_indices(c, 1, row->rows, false, false, 1);
+  kw_case_set_tensor(c, 1, index_dtype(c), &row.indices, layouts[1]);
+  kw_case_set_indices(c, 1, row.rows, false, false, 1);
   if (c->class == KW_CLASS_ATTRS) { /* none of them changes anything */
     give_int(c, 2, (int64_t)c->number * 5 - 3);
     give_bool(c, 3, c->number & 1);
@@ -353,6 +381,30 @@ static bool pick_advanced(const kw_case *c, advanced_row *out) {
   return true;
 }
 
+/* Sizes are self's and, last, that of the first entry, whose place others have that are as long. `alone`: a place has
+ * two writers at most. */
+static void resize_advanced(kw_case *c, advanced_row *row, bool alone) {
+  uint32_t first = 0;
+  while (first < row->count && (row->entries[first].rank == ABSENT || row->entries[first].rank == 0)) first++;
+  if (first == row->count || c->class == KW_CLASS_ALIASING || row->self.rank == KW_MAX_RANK) return;
+  const kw_shape *entry = &row->entries[first];
+  const int64_t length = entry->dims[entry->rank - 1];
+  kw_shape sizes = row->self;
+  sizes.dims[sizes.rank++] = length;
+  kw_case_resize(c, &sizes);
+  for (uint32_t d = 0; d < row->self.rank; d++) row->self.dims[d] = sizes.dims[d];
+  for (uint32_t k = 0; k < row->count; k++) {
+    const uint32_t rank = row->entries[k].rank == ABSENT ? 0 : row->entries[k].rank;
+    int64_t numel = rank ? 1 : 0;
+    for (uint32_t d = 0; d < rank; d++) {
+      int64_t *size = &row->entries[k].dims[d];
+      if (*size == length && length > 1) *size = sizes.dims[row->self.rank];
+      numel *= *size;
+    }
+    if (alone && row->self.dims[k] < (numel + 1) / 2) row->self.dims[k] = (numel + 1) / 2;
+  }
+}
+
 /* The shape of self[indices]. */
 static kw_shape selection_shape(const advanced_row *row) {
   kw_shape joint = {0, {0}}, result = {0, {0}};
@@ -415,6 +467,7 @@ bool kw_case_make_indexing(kw_case *c) {
   for (uint32_t i = 0; i < 2; i++) {
     if (!kw_case_pick_layout(c->class, c->number, i, 2, &layouts[i])) return false;
   }
+  resize_advanced(c, &row, false);
   kw_shape result = selection_shape(&row);
   give_values(c, 0, &row.self, layouts[0]);
   give_entries(c, &row, layouts[1], false);
@@ -473,6 +526,7 @@ static bool make_put(kw_case *c, bool accumulate) {
     if (!kw_case_pick_layout(c->class, c->number, i, 3, &layouts[i])) return false;
   }
   if (c->class == KW_CLASS_STRIDE0) layouts[2] = KW_LAYOUT_DENSE; /* one place for all values */
+  if (!summed) resize_advanced(c, &row, !accumulate);
   kw_shape values = values_shape(c, selection_shape(&row));
   give_values(c, 0, &row.self, layouts[0]);
   uint64_t writers = give_entries(c, &row, layouts[2], true);

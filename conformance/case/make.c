@@ -6,6 +6,7 @@
 
 #include "case/makers.h"
 #include "case/parts.h"
+#include "case/sweep.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -54,10 +55,9 @@ static void name_case(kw_case *c) {
   c->hash = kw_hash(KW_HASH_START, c->id);
 }
 
-/* A case, or its variant made from `sizes`. */
-static bool make_case(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, const kw_shape *sizes,
-                      kw_case *c) {
-  if (key >= KW_KEY_DTYPE_COUNT || !(kw_suite_op_keys(op) & KW_DTYPE_BIT(key))) return false;
+/* What a case is before its maker fills it. */
+static void start_case(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, const kw_shape *sizes,
+                       kw_case *c) {
   memset(c, 0, sizeof *c);
   c->op = op;
   c->key = key;
@@ -69,7 +69,36 @@ static bool make_case(const kw_suite_op *op, kw_dtype key, kw_case_class class, 
   name_case(c);
   c->result_count = op->result_count;
   for (uint32_t r = 0; r < op->result_count; r++) c->bounds[r] = kw_op_row_bound(&op->row, r);
-  const bool made = class < KW_CLASS_COUNT ? make_kind(c) : kw_case_make_block(c);
+}
+
+static bool make_sizes_from(const kw_suite_op *op, kw_dtype key, uint32_t number, uint32_t attempt,
+                            const kw_shape *sizes, kw_case *c) {
+  start_case(op, key, KW_CLASS_SIZES, number, sizes, c);
+  kw_case_sweep_start(c, attempt);
+  const bool made = make_kind(c) && c->resizable && kw_case_sweep_fits(c);
+  c->class = KW_CLASS_SIZES;
+  c->number = number;
+  return made;
+}
+
+/* A case of the class SIZES is one of another class, made from other sizes. Where that has no such number, or no case
+ * of these sizes, the next one is tried; a shrunken one is a variant of what is found so. */
+static bool make_sizes(const kw_suite_op *op, kw_dtype key, uint32_t number, const kw_shape *sizes, kw_case *c) {
+  uint32_t attempt = 0;
+  if (number >= kw_case_sweep_count(op, key)) return false;
+  while (attempt < KW_SWEEP_BASES && !make_sizes_from(op, key, number, attempt, NULL, c)) attempt++;
+  if (attempt == KW_SWEEP_BASES) return false;
+  return !sizes || make_sizes_from(op, key, number, attempt, sizes, c);
+}
+
+/* A case, or its variant made from `sizes`. */
+static bool make_case(const kw_suite_op *op, kw_dtype key, kw_case_class class, uint32_t number, const kw_shape *sizes,
+                      kw_case *c) {
+  if (key >= KW_KEY_DTYPE_COUNT || !(kw_suite_op_keys(op) & KW_DTYPE_BIT(key))) return false;
+  start_case(op, key, class, number, sizes, c);
+  const bool made = class == KW_CLASS_SIZES  ? make_sizes(op, key, number, sizes, c)
+                    : class < KW_CLASS_COUNT ? make_kind(c)
+                                             : kw_case_make_block(c);
   if (!made || (c->shrunk && !c->resizable)) return false;
   const int generator = kw_suite_op_generator(op); /* every other case names one */
   if (generator >= 0 && number % 2) kw_case_give(c, (uint32_t)generator, (kw_value){.tag = KW_TAG_GENERATOR});

@@ -112,6 +112,7 @@ bool kw_case_make_softmax(kw_case *c) {
   if (kw_case_is_deep(c, 1)) row = line_deep;
   if (!kw_case_pick_deep_layout(c, 0, 1, &in_layout)) return false;
 
+  kw_case_resize(c, &row.shape);
   kw_case_set_tensor(c, 0, c->key, &row.shape, in_layout);
   c->tensors[0].domain = usual_domain(c);
   if (has_ends(c)) {
@@ -250,6 +251,7 @@ bool kw_case_make_norm(kw_case *c) {
   if (c->class == KW_CLASS_ALIASING && !has_bias && c->number > 0) return false;
   if (!kw_case_pick_layout(c->class, c->number, 0, has_bias ? 3 : 2, &in_layout)) return false;
 
+  kw_case_resize(c, &row.shape);
   kw_shape normalized = {(uint32_t)row.dims, {0}};
   uint32_t outer = row.shape.rank - normalized.rank;
   memcpy(normalized.dims, row.shape.dims + outer, normalized.rank * sizeof(int64_t));

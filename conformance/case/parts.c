@@ -3,6 +3,7 @@
  * Building a case: its tensors, lists, results and sizes, whose layouts and domains follow from class and number.
  */
 #include "case/parts.h"
+#include "case/sweep.h"
 
 void kw_case_set_entry(kw_case *c, uint32_t arg, uint32_t tensor, kw_dtype dtype, const kw_shape *shape,
                        kw_layout layout) {
@@ -61,6 +62,7 @@ void kw_case_set_changed(kw_case *c, uint32_t arg, uint32_t tensor, kw_dtype dty
 }
 
 void kw_case_resize(kw_case *c, kw_shape *io_sizes) {
+  if (c->sweep) kw_case_sweep(c, io_sizes);
   bool fits = !c->shrunk || c->sizes.rank == io_sizes->rank;
   for (uint32_t d = 0; d < io_sizes->rank && c->shrunk && fits; d++) {
     fits = c->sizes.dims[d] <= io_sizes->dims[d] && (c->sizes.dims[d] > 0 || io_sizes->dims[d] == 0);
@@ -68,6 +70,10 @@ void kw_case_resize(kw_case *c, kw_shape *io_sizes) {
   if (c->shrunk && fits) *io_sizes = c->sizes;
   c->sizes = *io_sizes;
   c->resizable = fits;
+}
+
+bool kw_case_is_resized(const kw_case *c) {
+  return c->shrunk || c->sweep != 0;
 }
 
 static int64_t numel_of(const kw_shape *shape) {

@@ -13,9 +13,11 @@
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* The sizes that a case is made from: a shape, or the sizes of a product; everything else has to follow from them.
- * Called once, before anything does, it notes them, and replaces them by the smaller ones of a shrunken case. Cases
- * without a call of it cannot be shrunk. */
+ * Called once, before anything does, it notes them, and replaces them by the smaller ones of a shrunken case, or those
+ * of the class SIZES. Cases without a call of it cannot be shrunk. */
 void kw_case_resize(kw_case *c, kw_shape *io_sizes);
+/* Whether sizes may be other ones than the maker's: an attribute that a size limits has to be held in it. */
+bool kw_case_is_resized(const kw_case *c);
 
 /* Makes argument `arg` a tensor. */
 void kw_case_set_tensor(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape *shape, kw_layout layout);

@@ -232,7 +232,7 @@ bool kw_case_make_select_scatter(kw_case *c) {
   kw_shape part = row.self;
   part.rank--;
   for (uint32_t d = (uint32_t)dim; d < part.rank; d++) part.dims[d] = part.dims[d + 1];
-  if (c->shrunk) index %= row.self.dims[dim];
+  if (kw_case_is_resized(c)) index %= row.self.dims[dim];
   if (!give_part(c, &row, &part)) return false;
   give_int(c, 2, row.numbers[0]);
   give_int(c, 3, index);
@@ -300,7 +300,8 @@ static bool give_padded(kw_case *c, place_row *row) {
   for (uint32_t i = 0; i < row->count; i++) {
     uint32_t d = result.rank - 1 - i / 2;
     int64_t size = row->self.dims[d];
-    if (c->shrunk && size > 0 && row->numbers[i] >= size) row->numbers[i] = size - 1; /* what can be mirrored */
+    if (kw_case_is_resized(c) && size > 0 && row->numbers[i] >= size)
+      row->numbers[i] = size - 1; /* what can be mirrored */
     result.dims[d] += row->numbers[i];
   }
   if (c->op->row.shape == KW_SHAPE_PAD_BACKWARD) return give_gradient(c, row, &result);
