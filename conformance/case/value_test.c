@@ -515,6 +515,7 @@ static void random_blocks_carry(void **state) {
 
 /* Walks all cases of the table: ids are unique and lead back to the same case; layouts stay inside their storage. */
 static void all_cases_are_sound(void **state) {
+  enum { MOST_NUMBERS = 1024 };
   (void)state;
   uint32_t op_count, count = 0, room = 1 << 18;
   const kw_suite_op *ops = kw_suite_ops(&op_count);
@@ -525,7 +526,7 @@ static void all_cases_are_sound(void **state) {
       for (int class = 0; class < KW_CLASS_COUNT; class ++) {
         kw_case c, again;
         for (uint32_t n = 0; kw_case_make(&ops[o], d, (kw_case_class) class, n, &c); n++) {
-          assert_true(count < room && n < 64);
+          if (count == room || n >= MOST_NUMBERS) fail_msg("%s: more cases than there may be", c.id);
           ids[count++] = strdup(c.id);
           of_op++;
           assert_true(kw_case_from_id(c.id, ops, op_count, &again));
@@ -595,14 +596,16 @@ static void assert_shrinks_to(const kw_case *c, const kw_shape *sizes) {
     assert_int_equal(small.tensors[i].given, c->tensors[i].given);
     assert_int_equal(small.tensors[i].dtype, c->tensors[i].dtype);
     assert_int_equal(small.tensors[i].rank, c->tensors[i].rank);
-    assert_true(small.tensors[i].numel <= c->tensors[i].numel);
+    if (small.tensors[i].numel > c->tensors[i].numel) fail_msg("input %u of %s is larger", i, small.id);
     assert_int_equal(small.tensors[i].numel, again.tensors[i].numel);
     assert_int_equal(small.tensors[i].extent, again.tensors[i].extent);
     assert_tensor_sound(&small, &small.tensors[i]);
   }
   for (uint32_t r = 0; r < c->result_count && !c->op->vendor; r++) {
     assert_int_equal(small.outs[r].rank, c->outs[r].rank);
-    assert_true(small.outs[r].numel <= c->outs[r].numel);
+    const int64_t most = c->outs[r].numel
+                         << c->outs[r].rank; /* padding cut by half may leave two places instead of one */
+    if (small.outs[r].numel > most) fail_msg("result %u of %s is larger", r, small.id);
     assert_tensor_sound(&small, &small.outs[r]);
   }
 }
