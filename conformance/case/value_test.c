@@ -583,6 +583,7 @@ static void assert_tensor_sound(const kw_case *c, const kw_case_tensor *tensor) 
   if (last < 0 || (uint64_t)last >= tensor->extent) fail_msg("%s: outside its storage", c->id);
 }
 
+/* Inputs are smaller; a result may be larger where a window had to be cut to fit. */
 static void assert_shrinks_to(const kw_case *c, const kw_shape *sizes) {
   kw_case small, again;
   if (!kw_case_shrink(c, sizes, &small)) fail_msg("%s does not shrink", c->id);
@@ -603,9 +604,6 @@ static void assert_shrinks_to(const kw_case *c, const kw_shape *sizes) {
   }
   for (uint32_t r = 0; r < c->result_count && !c->op->vendor; r++) {
     assert_int_equal(small.outs[r].rank, c->outs[r].rank);
-    const int64_t most = c->outs[r].numel
-                         << c->outs[r].rank; /* padding cut by half may leave two places instead of one */
-    if (small.outs[r].numel > most) fail_msg("result %u of %s is larger", r, small.id);
     assert_tensor_sound(&small, &small.outs[r]);
   }
 }
