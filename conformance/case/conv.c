@@ -68,6 +68,7 @@ static const conv_row prime[] = {
     {2, 1, 37, 33, 1, {2, 2}, {2, 2}, {2, 2}, NONE, ONES, NONE, true},
     {3, 1, 5, 65, 1, {2, 2, 2}, {2, 1, 2}, ONES, {1, 0, 0}, ONES, NONE, false},
     {2, 1, 2, 259, 1, {2, 2}, {3, 3}, ONES, {1, 1}, ONES, NONE, false},
+    {2, 1, 1, 1, 257, {2, 3}, {1, 2}, ONES, NONE, ONES, NONE, false},
 };
 enum { CUT_PRIME = 12 }; /* before those with many channels */
 static const conv_row large[] = {
@@ -230,25 +231,51 @@ static bool has(const kw_case *c, const char *arg) {
   return kw_suite_op_find_arg(c->op, arg) >= 0;
 }
 
-/* Paths, then fields. f32 has all of them; other dtypes some, each its own; gradients, which take longer, fewer, and so
- * does f64, whose oracle is slow. */
+static conv_row pick_window(bool grouped, uint32_t index) {
+  if (!grouped) return make_path(0, index, 0);
+  if (index < WINDOWS * COUNT(kinds)) return make_path(0, index / COUNT(kinds), index);
+  const uint32_t rest = index - WINDOWS * COUNT(kinds), direction = 1 + rest % OTHERS, window = rest / OTHERS;
+  return make_path(direction, window, window + direction);
+}
+
+/* Paths, then fields: every `step`-th row, numbered from `first` on. f32 has all of them; other dtypes some, each its
+ * own; gradients, which take longer, fewer, and so does f64, whose oracle is slow. Then fields of 16 bits, and paths
+ * with channels last, for which drivers have kernels, too: every `turned`-th. */
+typedef struct plan {
+  uint32_t paths, fields, far_fields, step, first, numbers, turned;
+} plan;
+
+static plan plan_of(const kw_case *c) {
+  const bool grouped = has(c, "groups"), back = has(c, "output_mask"), slow = c->key == KW_F64;
+  plan p = {.paths = grouped ? PATHS : WINDOWS, .fields = back && slow ? 0 : FIELD_ROWS};
+  p.far_fields = c->key == KW_F32 && grouped && !back ? FIELDS : 0; /* others take too long */
+  p.step = (c->key == KW_F32 ? 1 : slow ? 8 : 4) * (back ? 5 : 1);
+  p.turned = (slow ? 16 : 8) * (back ? 5 : 1);
+  p.first = (uint32_t)c->key % p.step;
+  p.numbers = (p.paths + p.fields - p.first + p.step - 1) / p.step;
+  return p;
+}
+
+static bool is_turned(const kw_case *c) {
+  const plan p = plan_of(c);
+  return c->class == KW_CLASS_ATTRS && c->number >= COMBINATIONS + p.numbers + p.far_fields;
+}
+
 static bool pick_path(const kw_case *c, uint32_t number, conv_row *out) {
-  const bool grouped = has(c, "groups"), back = has(c, "output_mask");
-  const uint32_t paths = grouped ? PATHS : WINDOWS, share = c->key == KW_F32 ? 1 : c->key == KW_F64 ? 8 : 4;
-  const uint32_t step = share * (back ? 5 : 1);
-  const uint32_t index = number * step + (uint32_t)c->key % step;
-  if (index < WINDOWS * COUNT(kinds) && index < paths) {
-    *out = grouped ? make_path(0, index / COUNT(kinds), index) : make_path(0, index, 0);
-  } else if (index < paths) {
-    const uint32_t rest = index - WINDOWS * COUNT(kinds), direction = 1 + rest % OTHERS, window = rest / OTHERS;
-    *out = make_path(direction, window, window + direction);
-  } else if (index < paths + FIELD_ROWS && !(back && c->key == KW_F64)) {
-    const uint32_t row = index - paths, rest = row / FIELDS;
+  const plan p = plan_of(c);
+  const bool grouped = has(c, "groups");
+  const uint32_t index = number * p.step + p.first;
+  if (is_turned(c)) {
+    const uint32_t window = (number - p.numbers - p.far_fields) * p.turned + ((uint32_t)c->key + 2) % p.turned;
+    if (!grouped || window >= p.paths) return false;
+    *out = pick_window(grouped, window);
+  } else if (number >= p.numbers) {
+    *out = make_field(number - p.numbers, FAR_BEYOND, 1, 0, false);
+  } else if (index >= p.paths) {
+    const uint32_t row = index - p.paths, rest = row / FIELDS;
     *out = make_field(row % FIELDS, beyond[rest / 4], 2, rest % 2, rest / 2 % 2 == 1);
   } else {
-    const uint32_t field = index - paths - FIELD_ROWS;
-    if (c->key != KW_F32 || back || !grouped || field >= FIELDS) return false; /* these take too long */
-    *out = make_field(field, FAR_BEYOND, 1, 0, false);
+    *out = pick_window(grouped, index);
   }
   return true;
 }
@@ -337,12 +364,25 @@ static conv_shapes make_shapes(const conv_row *row) {
   return s;
 }
 
+/* `count` tensors from the first argument on. */
+static bool set_images(kw_case *c, uint32_t count, const kw_shape *shapes) {
+  if (!kw_case_set_images(c, 0, count, shapes)) return false;
+  for (uint32_t i = 0; i < count && is_turned(c); i++) {
+    kw_case_layout(&c->tensors[i], &shapes[i], KW_LAYOUT_CHANNELS_LAST);
+  }
+  return true;
+}
+
+static kw_layout result_layout(const kw_case *c) {
+  return is_turned(c) ? KW_LAYOUT_CHANNELS_LAST : kw_case_image_layout(c);
+}
+
 bool kw_case_make_convolution(kw_case *c) {
   conv_row row;
   if (!pick_row(c, &row)) return false;
   if (c->class != KW_CLASS_ALIASING) resize(c, &row);
   const conv_shapes shapes = make_shapes(&row);
-  if (!kw_case_set_images(c, 0, 2, (kw_shape[]){shapes.input, shapes.weight})) return false;
+  if (!set_images(c, 2, (kw_shape[]){shapes.input, shapes.weight})) return false;
   if (c->number % 2 == 1) {
     kw_case_set_tensor(c, 2, c->key, &shapes.bias, c->class == KW_CLASS_SLICED ? KW_LAYOUT_STEPPED : KW_LAYOUT_DENSE);
     c->tensors[2].domain = c->exact ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
@@ -350,7 +390,7 @@ bool kw_case_make_convolution(kw_case *c) {
   if (c->class == KW_CLASS_ALIASING) c->tensors[1].share = 0;
   give_movement(c, 3, &row);
   c->terms = (uint64_t)(row.in * taps_of(&row)) + 1; /* and the bias */
-  kw_case_set_result(c, 0, c->key, &shapes.result, kw_case_image_layout(c));
+  kw_case_set_result(c, 0, c->key, &shapes.result, result_layout(c));
   return true;
 }
 
@@ -363,7 +403,7 @@ static void set_gradients(kw_case *c, const conv_shapes *shapes) {
   const kw_shape *wanted[] = {&shapes->input, &shapes->weight, &shapes->bias};
   kw_case_give_ints(c, 10, mask, 3);
   for (uint32_t r = 0; r < 3; r++) {
-    if (mask[r]) kw_case_set_result(c, r, c->key, wanted[r], r < 2 ? kw_case_image_layout(c) : KW_LAYOUT_DENSE);
+    if (mask[r]) kw_case_set_result(c, r, c->key, wanted[r], r < 2 ? result_layout(c) : KW_LAYOUT_DENSE);
   }
   if (mask[2] && c->number % 4 != 3) kw_case_give_ints(c, 3, shapes->bias.dims, 1);
 }
@@ -373,7 +413,7 @@ bool kw_case_make_convolution_backward(kw_case *c) {
   if (c->class == KW_CLASS_ALIASING || !pick_row(c, &row)) return false;
   resize(c, &row);
   const conv_shapes shapes = make_shapes(&row);
-  if (!kw_case_set_images(c, 0, 3, (kw_shape[]){shapes.result, shapes.input, shapes.weight})) return false;
+  if (!set_images(c, 3, (kw_shape[]){shapes.result, shapes.input, shapes.weight})) return false;
   give_movement(c, 4, &row);
   set_gradients(c, &shapes);
   c->terms = 1; /* the bound is its own */

@@ -175,28 +175,57 @@ static bool is_far(const pooling_row *row) {
   return row->sizes[0] * row->sizes[1] * row->sizes[2] > 1 << 24;
 }
 
-/* f32 has all paths and fields; other dtypes some, each its own, and so have gradients by indices. */
+/* Paths, then fields along either end: every `step`-th row, numbered from `first` on. f32 has all of them; other dtypes
+ * some, each its own, and so have gradients by indices. Then far places, fields of 16 bits, and paths with channels
+ * last, for which drivers have kernels, too. */
+typedef struct plan {
+  uint32_t fields, paths, ends, step, first, numbers, far_places, far_fields, turned;
+} plan;
+
+enum { TURNED_STEP = 7 };
+
+static plan plan_of(const kw_case *c) {
+  const bool dilated = has(c, "dilation"), back = is_backward(c), whole = c->key == KW_F32;
+  plan p = {.fields = dilated ? DILATION + 1 : DILATION, .paths = SLIDING * (dilated ? COUNT(dilations) : 1)};
+  p.ends = 2 * p.fields * COUNT(beyond);
+  p.step = (back && !is_average(c) ? 7 : 1) * (whole ? 1 : kw_element_is_float(c->key) ? 7 : 11);
+  p.first = (uint32_t)c->key % p.step;
+  p.numbers = (p.paths + p.ends - p.first + p.step - 1) / p.step;
+  p.far_places = dilated && !back;
+  p.far_fields = whole && !back && pooled_dims(c) == 2 ? p.fields : 0; /* they take long */
+  p.turned = whole && pooled_dims(c) > 1 ? p.paths / TURNED_STEP : 0;
+  return p;
+}
+
+/* In other dtypes, which have no such numbers of their own, every other path. */
+static bool is_turned(const kw_case *c) {
+  const uint32_t before = count_combinations(c);
+  if (c->class != KW_CLASS_ATTRS || c->number < before || pooled_dims(c) == 1 || !has(c, "kernel_size")) return false;
+  const plan p = plan_of(c);
+  return c->key == KW_F32 ? c->number - before >= p.numbers + p.far_places + p.far_fields : c->number % 2 == 1;
+}
+
 static bool pick_path(const kw_case *c, uint32_t number, pooling_row *out) {
-  const bool dilated = has(c, "dilation"), back = is_backward(c), few = back && !is_average(c);
-  const uint32_t paths = SLIDING * (dilated ? COUNT(dilations) : 1), fields = dilated ? DILATION + 1 : DILATION;
-  const uint32_t step = (few ? 7 : 1) * (c->key == KW_F32 ? 1 : kw_element_is_float(c->key) ? 7 : 11);
-  const uint32_t index = number * step + (uint32_t)c->key % step, ends = 2 * fields * COUNT(beyond);
   if (!has(c, "kernel_size")) {
     *out = adaptive[number % COUNT(adaptive)];
     return number < COUNT(adaptive);
   }
-  if (index < paths) {
+  const plan p = plan_of(c);
+  const uint32_t index = number * p.step + p.first;
+  if (number < p.numbers && index < p.paths) {
     *out = make_path(index);
-  } else if (index < paths + ends) {
-    const uint32_t row = index - paths, at = row / fields % 2 ? MOST_DIMS - 1 : MOST_DIMS - pooled_dims(c);
-    *out = make_field(row % fields, beyond[row / fields / 2], at);
-  } else if (dilated && !back && (index - paths - ends) / step == 0) {
+  } else if (number < p.numbers) {
+    const uint32_t row = index - p.paths, at = row / p.fields % 2 ? MOST_DIMS - 1 : MOST_DIMS - pooled_dims(c);
+    *out = make_field(row % p.fields, beyond[row / p.fields / 2], at);
+  } else if (number < p.numbers + p.far_places) {
     *out = far_places[pooled_dims(c) - 1];
-  } else {
-    const uint32_t field = index - paths - ends - dilated;
-    if (c->key != KW_F32 || back || pooled_dims(c) != 2 || field >= fields) return false; /* they take long */
-    *out = make_field(field, FAR_BEYOND, MOST_DIMS - 1);
+  } else if (number < p.numbers + p.far_places + p.far_fields) {
+    *out = make_field(number - p.numbers - p.far_places, FAR_BEYOND, MOST_DIMS - 1);
     out->channels = out->sizes[1] = out->kernel[1] = 1;
+  } else {
+    const uint32_t turned = number - p.numbers - p.far_places - p.far_fields;
+    *out = make_path(turned * TURNED_STEP);
+    return turned < p.turned;
   }
   return true;
 }
@@ -327,12 +356,14 @@ static void give_numbers(kw_case *c, const pooling_row *row) {
 /* Channels last comes behind the other layouts, and then with such a result. */
 static kw_layout input_layout(const kw_case *c, uint32_t tensor) {
   kw_layout layout = KW_LAYOUT_DENSE;
+  if (is_turned(c)) return KW_LAYOUT_CHANNELS_LAST;
   if (c->class == KW_CLASS_TRANSPOSED && c->number >= count_layouts(c)) return KW_LAYOUT_CHANNELS_LAST;
   kw_case_pick_layout(c->class, c->number, tensor, is_backward(c) ? 2 : 1, &layout);
   return layout;
 }
 
 static kw_layout result_layout(const kw_case *c) {
+  if (is_turned(c)) return KW_LAYOUT_CHANNELS_LAST;
   if (c->class == KW_CLASS_TRANSPOSED && c->number == count_layouts(c) + 1) return KW_LAYOUT_CHANNELS_LAST;
   return kw_case_out_layout(c);
 }
