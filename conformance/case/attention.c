@@ -151,6 +151,12 @@ static uint32_t broadcast_cases(const kw_case *c) {
   return kw_suite_op_find_arg(c->op, "is_causal") < 0 ? COUNT(masks) : FORMS_FROM + COUNT(forms);
 }
 
+/* Those of values, and where no logarithm is wanted, whose infinities the pages do not go into, those of scores. */
+enum { VALUE_SPECIALS = 3, QUERY_SPECIAL = VALUE_SPECIALS, MASK_SPECIALS, ALL_SPECIALS = MASK_SPECIALS + 2 };
+static uint32_t special_cases(const kw_case *c) {
+  return c->op->result_count == 1 ? ALL_SPECIALS : VALUE_SPECIALS;
+}
+
 /* The sizes and options of a case's number. */
 static bool pick(const kw_case *c, attention_size *out_size, attention_option *out_option) {
   static const attention_rows rows[KW_CLASS_COUNT] = {
@@ -163,7 +169,7 @@ static bool pick(const kw_case *c, attention_size *out_size, attention_option *o
   const attention_rows *mine = &rows[c->class];
   uint32_t limit = c->class == KW_CLASS_ATTRS       ? COUNT(options)
                    : c->class == KW_CLASS_OUTPUTS   ? KW_CASE_OUT_LAYOUTS
-                   : c->class == KW_CLASS_SPECIAL   ? 3
+                   : c->class == KW_CLASS_SPECIAL   ? special_cases(c)
                    : c->class == KW_CLASS_BROADCAST ? broadcast_cases(c)
                                                     : mine->count;
   if (mine->count == 0 || (!kw_case_about_layouts(c->class) && c->number >= limit)) return false;
@@ -175,6 +181,11 @@ static bool pick(const kw_case *c, attention_size *out_size, attention_option *o
   if (c->class == KW_CLASS_BROADCAST || pick_beside(c, &beside)) {
     out_option->mask = 1 + c->number % 3; /* each of the dtypes */
     out_option->mask_rank = 4;
+  }
+  if (c->class == KW_CLASS_SPECIAL && c->number >= MASK_SPECIALS) {
+    out_option->mask = c->number == MASK_SPECIALS ? MASK_KEY : MASK_COMPUTE;
+    out_option->mask_rank = 4;
+    out_option->mask_values = KW_DOMAIN_SPECIAL_ROW;
   }
   if (out_option->size) *out_size = *out_option->size;
   return true;
@@ -267,7 +278,8 @@ static void give_options(kw_case *c, const attention_option *option, const kw_sh
 }
 
 /* The values of queries, keys and values: weights that are alike, and weights of which a few are all. A special value
- * is in every eighth row of values; queries and keys are small then, so that no weight vanishes. */
+ * is in every eighth row of values, or in every other query; queries and keys are small else, so that no weight
+ * vanishes. */
 static void give_domains(kw_case *c, uint32_t first, const attention_size *size) {
   static const kw_domain usual[] = {KW_DOMAIN_UNIT, KW_DOMAIN_NEAR, KW_DOMAIN_FEW};
   for (uint32_t i = first; i < first + 3; i++) c->tensors[i].domain = usual[i < first + 2 ? c->number % 3 : 0];
@@ -275,8 +287,13 @@ static void give_domains(kw_case *c, uint32_t first, const attention_size *size)
   if (c->class != KW_CLASS_SPECIAL) return;
   c->tensors[first].domain = c->tensors[first + 1].domain = KW_DOMAIN_UNIT;
   static const kw_domain special[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_OFFSET, KW_DOMAIN_TINY};
-  c->tensors[first + 2].domain = special[c->number];
-  c->tensors[first + 2].value_stride = (uint32_t)(8 * size->dims[VALUE_WIDTH]);
+  if (c->number < VALUE_SPECIALS) {
+    c->tensors[first + 2].domain = special[c->number];
+    c->tensors[first + 2].value_stride = (uint32_t)(8 * size->dims[VALUE_WIDTH]);
+  } else if (c->number == QUERY_SPECIAL) {
+    c->tensors[first].domain = KW_DOMAIN_SPECIAL_ROW;
+    c->tensors[first].value_stride = (uint32_t)(2 * size->dims[WIDTH]);
+  }
 }
 
 /* Query, key and value of this shape each, from argument `first` on. */
