@@ -295,9 +295,54 @@ static void expect_rest(const listed *l, const outcome *o, kw_tensor **outs, int
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
+/* The same numbers as every other one of a longer list, the rest of which is `gap`. Releases them. */
+static kw_tensor *with_gaps(kw_tensor *dense, int64_t gap) {
+  const kw_tensor_ref *ref = kw_tensor_describe(dense);
+  const int64_t room = 2 * ref->numel;
+  int64_t *numbers = kw_test_memory((size_t)room * sizeof *numbers), strides[KW_MAX_RANK];
+  kw_tensor *storage = NULL, *view = NULL;
+  KW_CHECK_OK(kw_tensor_read(dense, numbers));
+  for (int64_t i = ref->numel - 1; i >= 0; i--) {
+    numbers[2 * i + 1] = numbers[i];
+    numbers[2 * i] = gap;
+  }
+  for (uint32_t d = 0; d < ref->rank; d++) strides[d] = 2 * ref->strides[d];
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_I64, 1, &room, &storage));
+  KW_CHECK_OK(kw_tensor_write(storage, numbers));
+  KW_CHECK_OK(kw_tensor_as_strided(storage, ref->rank, ref->shape, strides, 1, &view));
+  kw_tensor_release(storage);
+  kw_tensor_release(dense);
+  free(numbers);
+  return view;
+}
+
+/* A wrong number between good ones that are not given is no error. */
+static void check_gaps(const listed *l, kw_stream *stream) {
+  kw_tensor *good = kw_bad_indices(l->good, KW_I64, 0, l->indices[0]), *outs[KW_MAX_RESULTS] = {NULL};
+  unsigned char *bytes[2] = {NULL};
+  size_t size = 0;
+  char what[160];
+  snprintf(what, sizeof what, "the result of %s, given every other of a list of indices", l->call.info.name);
+  for (int gaps = 0; gaps < 2; gaps++) {
+    if (gaps) good = with_gaps(good, l->limit + 1);
+    kw_status status = run(l, good, stream, outs);
+    if (status == KW_OK) status = kw_stream_synchronize(stream);
+    KW_CHECK(status == KW_OK, "%s with good indices in '%s'%s: %s", l->call.info.name,
+             l->call.args[l->argument].info.name, gaps ? ", between which others lie that it is not given" : "",
+             kw_error_message());
+    KW_CHECK_OK(kw_test_call_results(&l->call, outs, &bytes[gaps], &size));
+  }
+  if (!rule_of(l->call.info.name).rounds || kw_test_op_repeats(l->call.op))
+    kw_test_same(bytes[1], bytes[0], size, what);
+  for (uint32_t r = 0; r < l->call.info.result_count; r++) kw_tensor_release(outs[r]);
+  for (int gaps = 0; gaps < 2; gaps++) free(bytes[gaps]);
+  kw_tensor_release(good);
+}
+
 static void check_bad(const listed *l, const outcome *o, kw_tensor *const *like, kw_dtype dtype, int64_t place,
-                      int64_t bad, kw_stream *stream) {
+                      int64_t bad, bool gaps, kw_stream *stream) {
   kw_tensor *wrong = kw_bad_indices(l->good, dtype, place, bad);
+  if (gaps) wrong = with_gaps(wrong, 0);
   kw_guarded g = {{NULL}, {NULL}};
   kw_guarded_make(&l->call, like, &g);
   const kw_status status = run(l, wrong, stream, g.results);
@@ -307,7 +352,7 @@ static void check_bad(const listed *l, const outcome *o, kw_tensor *const *like,
   kw_tensor_release(wrong);
 }
 
-/* Two wrong numbers of i64 and one of i32, others at each place; thoroughly all. */
+/* Two wrong numbers of i64, one of them in a list with gaps, and one of i32, others at each place; thoroughly all. */
 static void check_place(const listed *l, int64_t place, uint32_t turn, kw_stream *stream) {
   const bool all = kw_contract.effort == KW_EFFORT_THOROUGH;
   const int64_t n = l->limit, below = kw_bad_counts_from_end(l->call.info.name) ? -n - 1 : -1;
@@ -318,9 +363,10 @@ static void check_place(const listed *l, int64_t place, uint32_t turn, kw_stream
   try_good(l, place, stream, &o, outs);
   learn(l, &o);
   for (uint32_t k = 0; k < (all ? 4 : 2); k++) {
-    check_bad(l, &o, outs, KW_I64, place, wide[(2 * turn + k) % 4], stream);
+    check_bad(l, &o, outs, KW_I64, place, wide[(2 * turn + k) % 4], k & 1, stream);
   }
-  for (uint32_t k = 0; k < (all ? 3 : 1); k++) check_bad(l, &o, outs, KW_I32, place, narrow[(turn + k) % 3], stream);
+  for (uint32_t k = 0; k < (all ? 3 : 1); k++)
+    check_bad(l, &o, outs, KW_I32, place, narrow[(turn + k) % 3], false, stream);
   forget(&o);
   for (uint32_t r = 0; r < l->call.info.result_count; r++) kw_tensor_release(outs[r]);
 }
@@ -342,6 +388,7 @@ static void check_argument(listed *l, kw_stream *stream) {
   l->count = kw_tensor_describe(l->good)->numel;
   l->indices = kw_test_memory((size_t)l->count * sizeof *l->indices);
   KW_CHECK_OK(kw_tensor_read(l->good, l->indices));
+  check_gaps(l, stream);
   const int64_t places[] = {0, l->count - 1, 255, 256, 257, l->count / 2, 1023, 1024, 1025};
   const uint32_t few = 2, most = sizeof places / sizeof places[0];
   for (uint32_t p = 0; p < (kw_contract.effort == KW_EFFORT_QUICK ? few : most); p++) {
@@ -390,7 +437,13 @@ void kw_contract_error_one_bad_index(void **state) {
   uint32_t calls = 0;
   for (int last = 0; last < 2; last++) {
     listed l = {.last = last};
-    for (uint32_t at = 0; kw_bad_next_call(&at, NUMEL, &l.call); calls++) check_call(&l, stream);
+    for (uint32_t at = 0; kw_bad_next_call(&at, NUMEL, &l.call); calls++) {
+      const kw_op *op = l.call.op;
+      const bool floats = l.call.dtype == KW_F32, quick = kw_contract.effort == KW_EFFORT_QUICK;
+      check_call(&l, stream);
+      if (last || quick || !floats || kw_op_support(op, kw_contract.device, KW_I64) == KW_SUPPORT_NONE) continue;
+      if (kw_test_call_make(op, KW_I64, NUMEL, &l.call)) check_call(&l, stream); /* another kernel, it may be */
+    }
   }
   KW_CHECK_OK(kw_stream_destroy(stream));
   if (!calls) kw_test_skip("the device has no op that takes indices");
