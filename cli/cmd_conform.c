@@ -298,7 +298,7 @@ static const kw_cli_option options[] = {
      "instead of the cases all 2^32 patterns of f32, for ops of one tensor, and a dense share for\n"
      "others; f32/256: one pattern of 256; f32,f16,bf16: of those, too"},
     {"--state", "FILE", "with --exhaustive: notes what passed, and goes on from there when it is run again"},
-    {"--op", "GLOBS", "only ops whose name matches, comma-separated: 'add.*,mul.*'"},
+    {"--op", "GLOBS", "only ops whose whole name matches one of these globs, comma-separated: 'add.*,pow.Tensor_*'"},
     {"--case", "GLOB", "only this case, as a report names it; or all that match: '*/f32/prime/1'"},
     {"--after", "LIST", "with --case: runs these in its process first, comma-separated: 'neg/f32/one/0#1'"},
     {"--list", NULL, "print the ids of all chosen cases and run none"},
@@ -320,7 +320,7 @@ static const kw_cli_option options[] = {
     {"--junit", "FILE", "the same, as JUnit XML"},
     {"--tap", "FILE", "the same, in the Test Anything Protocol"},
     {"--html", "FILE", "the same, as a page to look at"},
-    {"--verbose", NULL, "show all failures and all that is unclaimed"},
+    {"--verbose", NULL, "show all failures, what is unimplemented, and why tests do not apply"},
     {"-v", NULL, "the same"},
 };
 

@@ -70,7 +70,7 @@ static const kw_cli_option options[] = {
     {"--tap", "FILE", "write it in the Test Anything Protocol"},
     {"--html", "FILE", "write it as a page to look at"},
     {"--markdown", NULL, "print numbers of cases and times instead of the report; of --exhaustive the table of errors"},
-    {"--verbose", NULL, "show all failures and all that is unclaimed"},
+    {"--verbose", NULL, "show all failures, what is unimplemented, and why tests do not apply"},
     {"-v", NULL, "the same"},
 };
 

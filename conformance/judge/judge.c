@@ -6,6 +6,7 @@
 
 #include "case/make.h"
 #include "judge/block.h"
+#include "judge/operands.h"
 
 #include <keyway/keyway.h>
 
@@ -20,10 +21,13 @@ typedef struct manner {
   bool narrow_sums;  /* sums may be as inexact as the 16-bit float that they are of */
 } manner;
 
+#define OPERANDS_TEXT 320
+#define FAILURE_TEXT 1800
+
 /* "run 1, kernel reference: ..." in front of what is wrong, or "kernel gemm in tf32: ...". */
 static void fail(kw_case_result *result, const kw_case_run *ran, const kw_case_run_path *path, const char *defect,
                  const char *what) {
-  char text[1400];
+  char text[FAILURE_TEXT];
   if (*path->kernel) {
     const bool lower = path->math_mode != KW_MATH_HIGHEST;
     snprintf(text, sizeof text, "run %u, kernel %s%s%s: %s", ran->run, path->kernel, lower ? " in " : "",
@@ -80,6 +84,20 @@ static void print_operands(const kw_case *c, uint64_t seed, uint32_t run, int64_
   }
 }
 
+/* "; operands: self = ...", of the element that a comparison is about, and of the worst one where that is another. */
+static void add_operands(const kw_case *c, uint64_t seed, uint32_t run, int64_t parts, const kw_comparison *found,
+                         char *text, size_t size) {
+  if (!kw_operands_known(c)) return;
+  char operands[OPERANDS_TEXT];
+  const int64_t first = found->index / parts, worst = found->worst / parts;
+  size_t used = strlen(text);
+  kw_operands_print(c, seed, run, first, operands, sizeof operands);
+  if (*operands) used += (size_t)snprintf(text + used, size - used, KW_OPERANDS_MARK "%s", operands);
+  if (worst == first || found->error == 0 || used >= size) return;
+  kw_operands_print(c, seed, run, worst, operands, sizeof operands);
+  if (*operands) snprintf(text + used, size - used, "; of the worst, number %lld: %s", (long long)worst, operands);
+}
+
 static bool is_block(const kw_case *c) {
   return c->class >= KW_CLASS_COUNT;
 }
@@ -129,7 +147,7 @@ static void forget(expectation *expected) {
 static bool judge_output(const manner *how, kw_case_result *result, const kw_case *c, const expectation *expected,
                          const kw_case_run *ran, const kw_case_run_path *path, uint32_t index) {
   const kw_case_run_output *out = &path->outputs[index];
-  char name[72], text[1200], got[320], want[320];
+  char name[72], text[FAILURE_TEXT - 200], got[320], want[320];
   name_output(name, sizeof name, c, path, index);
   if (!right_shape(&c->outs[index], out)) {
     describe(out->dtype != KW_DTYPE_NONE, out->dtype, out->rank, out->shape, got, sizeof got);
@@ -159,8 +177,12 @@ static bool judge_output(const manner *how, kw_case_result *result, const kw_cas
       print_operands(c, expected->seed, ran->run, found.worst, result->worst, sizeof result->worst);
   }
   snprintf(text, sizeof text, "%s%s", name, found.text);
-  if (!found.pass) fail(result, ran, path, found.defect, text);
-  return found.pass;
+  if (found.pass) return true;
+  const bool pairs =
+      !side && expected->oracle.results[index].dtype == KW_DTYPE_WIDE && kw_element_is_complex(c->outs[index].dtype);
+  if (!side) add_operands(c, expected->seed, ran->run, pairs ? 2 : 1, &found, text, sizeof text);
+  fail(result, ran, path, found.defect, text);
+  return false;
 }
 
 /* The outputs of an op of the table. */

@@ -25,6 +25,8 @@ const char *kw_outcome_name(kw_outcome outcome);
 bool kw_outcome_is_good(kw_outcome outcome);
 
 #define KW_WORST_TEXT 136
+/* In a failure's text, behind what differed: what it was computed from. */
+#define KW_OPERANDS_MARK "; operands: "
 
 /* Of one case, all that was found so far: zeroed while it has not run. */
 typedef struct kw_case_result {

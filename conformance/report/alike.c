@@ -37,10 +37,12 @@ static bool is_number(const char *word, size_t length) {
   return has_digit(word, length);
 }
 
-/* The text with '#' for each number, '@' for the op's name, and one '#' for a whole index or shape. */
+/* The text with '#' for each number, '@' for the op's name, and one '#' for a whole index or shape; without operands,
+ * whose names are an op's own. */
 static void put_without_numbers(FILE *out, const char *text, const char *op) {
   const size_t op_length = strlen(op);
-  while (*text) {
+  const char *operands = strstr(text, KW_OPERANDS_MARK);
+  while (*text && text != operands) {
     size_t length = 0;
     while (is_word(text[length])) length++;
     if (op_length > 0 && strncmp(text, op, op_length) == 0) {

@@ -38,7 +38,8 @@ static void numbers_make_no_difference(void **state) {
   add_ops(&report);
   wrong(&report, "add.Tensor/f32/prime/0", 0, "run 0, kw_op_call: element [3, 0]: got 1.5 (0x3f), expected nan (0x7f)");
   wrong(&report, "add.Tensor/f32/sliced/1", 0, "run 1, kw_op_call: element []: got -0.25 (0x4f), expected 2e-7 (0x7f)");
-  wrong(&report, "add.Tensor/f16/prime/3", 1, "run 0, kw_op_call: element [7]: got inf (0x3f), expected 1 (0x7f)");
+  wrong(&report, "add.Tensor/f16/prime/3", 1,
+        "run 0, kw_op_call: element [7]: got inf (0x3f), expected 1 (0x7f); operands: self = 3");
   wrong(&report, "mul.Tensor/f32/prime/0", 2, "run 0, kw_op_call: element [3]: got 1.5 (0x3f), expected 2 (0x7f)");
   expect_groups(&report, (const uint32_t[]){3, 1}, 2); /* wrong numbers of another op are another defect */
   report.cases[1].passes_alone = true;
