@@ -347,8 +347,9 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   bool floats = kw_element_is_float(c->key) && kw_element_is_float(input) && !factors;
   if (c->class == KW_CLASS_MIXED && integers) tensor->domain = KW_DOMAIN_ANY; /* exact at any size: their sums wrap */
   if (c->class == KW_CLASS_MIXED && floats) tensor->domain = KW_DOMAIN_UNIT; /* rounded to the key dtype, then summed */
-  if (c->sweep && is_extreme(c) && (c->number + c->key) % 2) {
-    tensor->domain = KW_DOMAIN_ENDS; /* of many random numbers the last is hardly ever the largest */
+  if (c->sweep && is_extreme(c)) { /* of many random numbers the last is hardly ever the largest */
+    tensor->domain = KW_DOMAIN_ENDS;
+    tensor->from_end = true;
     if (row->dim_count == 1) kw_case_set_ends(tensor, row->dims[0]);
   }
   if (c->class != KW_CLASS_SPECIAL) return true;

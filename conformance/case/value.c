@@ -350,7 +350,8 @@ static bool is_between(uint64_t pair, uint64_t place, uint64_t length) {
 static void store_end(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
   const uint64_t stride = key->stride ? key->stride : 1, length = key->limit > 0 ? (uint64_t)key->limit : key->extent;
   const uint64_t place = index / stride % length, row = index / (stride * length) * stride + index % stride;
-  const uint64_t kind = (row + key->run + key->case_hash % KW_VALUE_END_ROWS) % KW_VALUE_END_ROWS;
+  const uint64_t turn = row + key->run + key->case_hash % KW_VALUE_END_ROWS;
+  const uint64_t kind = key->from_end ? 2 + turn % 2 : turn % KW_VALUE_END_ROWS;
   const bool is_float = kw_element_is_float(dtype), low = kind % 2 == 0, nan = kind + 1 == KW_VALUE_END_ROWS;
   if (is_between(kind / 2, place, length) && !nan && dtype != KW_BOOL) {
     const int64_t one = r[0] & 1 ? 1 : -1;

@@ -87,7 +87,7 @@ typedef struct kw_value_key {
   uint32_t stride; /* see the domain */
   uint64_t extent; /* elements of this argument's storage */
   int64_t limit;   /* ENDS, BITS, INDEX, SPREAD, STARTS, BOX, REGION, ASCENDING, TURN */
-  bool from_end;   /* INDEX, SPREAD: half of the indices count from the end, limit less */
+  bool from_end;   /* INDEX, SPREAD: half of the indices count from the end, limit less; ENDS: but the last only */
   kw_dtype target; /* CONVERT: the dtype that it will be converted to */
 } kw_value_key;
 

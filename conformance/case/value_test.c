@@ -515,7 +515,7 @@ static void random_blocks_carry(void **state) {
 
 /* Walks all cases of the table: ids are unique and lead back to the same case; layouts stay inside their storage. */
 static void all_cases_are_sound(void **state) {
-  enum { MOST_NUMBERS = 1024 };
+  enum { MOST_NUMBERS = 2048 };
   (void)state;
   uint32_t op_count, count = 0, room = 1 << 18;
   const kw_suite_op *ops = kw_suite_ops(&op_count);
