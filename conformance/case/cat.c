@@ -36,7 +36,15 @@ static const cat_row cat_prime[] = {
     {15,
      2,
      {{16, {1, 2, 1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 2, 1}}, {16, {1, 2, 1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 2, 3}}}},
-    {0, 3, {{1, {0}}, {2, {4, 3}}, {1, {0}}}}};
+    {0, 3, {{1, {0}}, {2, {4, 3}}, {1, {0}}}},
+    /* far from the last dimension, which is where devices count from */
+    {0, 2, {{5, {2, 2, 3, 2, 4}}, {5, {3, 2, 3, 2, 4}}}},
+    {-5, 3, {{6, {2, 5, 2, 3, 2, 3}}, {6, {2, 1, 2, 3, 2, 3}}, {6, {2, 2, 2, 3, 2, 3}}}},
+    {-14,
+     2,
+     {{16, {2, 1, 5, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 3, 1, 2}}, {16, {2, 1, 2, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 3, 1, 2}}}},
+    {-2, 2, {{7, {2, 3, 2, 3, 2, 5, 2}}, {7, {2, 3, 2, 3, 2, 2, 2}}}}};
+static const cat_row cat_deep = {1, 2, {{6, {2, 5, 2, 3, 2, 3}}, {6, {2, 2, 2, 3, 2, 3}}}};
 static const cat_row cat_large[] = {{0, 2, {{1, {65537}}, {1, {3}}}},
                                     {1, 3, {{2, {257, 131}}, {2, {257, 1}}, {2, {257, 131}}}}};
 static const cat_row cat_layout[] = {{0, 2, {{2, {5, 7}}, {2, {3, 7}}}},
@@ -62,7 +70,7 @@ static bool pick_cat(const kw_case *c, cat_row *out) {
     case KW_CLASS_TRANSPOSED:
     case KW_CLASS_SLICED:
     case KW_CLASS_STRIDE0:
-      *out = cat_layout[c->number % COUNT(cat_layout)];
+      *out = kw_case_is_deep(c, 2) ? cat_deep : cat_layout[c->number % COUNT(cat_layout)];
       return true;
     case KW_CLASS_MIXED:
       *out = (cat_row){(int64_t)(c->number % 2), 3, {{2, {7, 9}}, {2, {7, 9}}, {2, {7, 9}}}};
@@ -122,7 +130,7 @@ bool kw_case_make_cat(kw_case *c) {
   for (uint32_t k = 0; k < row.count; k++) {
     const kw_shape *entry = &row.entries[k];
     kw_layout layout = KW_LAYOUT_DENSE;
-    if (!kw_case_pick_layout(c->class, c->number, k, row.count, &layout)) return false;
+    if (!kw_case_pick_deep_layout(c, k, row.count, &layout)) return false;
     kw_case_set_entry(c, 0, first + k, k % 2 ? other : c->key, entry, layout);
     c->promoted |= UINT64_C(1) << (first + k);
     if (c->class == KW_CLASS_SPECIAL) c->tensors[first + k].domain = KW_DOMAIN_SPECIAL_RAW;

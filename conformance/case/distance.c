@@ -28,8 +28,9 @@ static bool pick_row(kw_case *c, distance_row *out) {
       {{2, {0, 3}}, 4, false}, {{2, {2, 0}}, 3, false}, {{2, {1, 3}}, 0, false}, {{3, {0, 2, 3}}, 2, true}};
   static const distance_row one[] = {{{2, {2, 1}}, 1, false}, {{2, {2, 7}}, 1, false}};
   static const distance_row prime[] = {
-      {{2, {7, 5}}, 3, false},    {{2, {5, 13}}, 11, false}, {{3, {2, 5, 7}}, 3, true},     {{2, {3, 1021}}, 2, false},
-      {{3, {3, 4, 5}}, 2, false}, {{2, {31, 3}}, 7, false},  {{4, {2, 1, 3, 67}}, 5, true}, {{2, {13, 1}}, 5, false}};
+      {{2, {7, 5}}, 3, false},       {{2, {5, 13}}, 11, false},  {{3, {2, 5, 7}}, 3, true},
+      {{2, {3, 1021}}, 2, false},    {{3, {3, 4, 5}}, 2, false}, {{2, {31, 3}}, 7, false},
+      {{4, {2, 1, 3, 67}}, 5, true}, {{2, {13, 1}}, 5, false},   {{6, {2, 1, 3, 2, 4, 5}}, 3, true}};
   static const distance_row large[] = {{{2, {257, 5}}, 257, false}};
   static const distance_row layout[] = {{{2, {5, 7}}, 3, false}, {{3, {2, 4, 9}}, 3, true}};
   static const distance_row special[] = {

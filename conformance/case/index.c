@@ -66,7 +66,15 @@ static const line_row line_prime[] = {{{1, {7}}, 0, {1, {5}}},
                                       {{1, {1021}}, 0, {1, {2039}}},
                                       {{8, {2, 1, 3, 1, 2, 1, 2, 2}}, 2, {8, {2, 1, 5, 1, 2, 1, 1, 2}}},
                                       {{8, {2, 1, 3, 1, 2, 1, 2, 2}}, 7, {8, {1, 1, 3, 1, 2, 1, 2, 3}}},
-                                      {{1, {31}}, 0, {1, {31}}}};
+                                      {{1, {31}}, 0, {1, {31}}},
+                                      /* far from the last dimension, which is where devices count from, or many */
+                                      {{5, {7, 2, 3, 2, 4}}, 0, {5, {5, 2, 3, 2, 4}}},
+                                      {{6, {2, 5, 2, 3, 2, 3}}, -5, {6, {2, 4, 2, 3, 1, 3}}},
+                                      {{16, {2, 1, 5, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 3, 1, 2}},
+                                       -14,
+                                       {16, {2, 1, 7, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 3, 1, 1}}},
+                                      {{7, {2, 3, 2, 3, 2, 5, 2}}, -2, {7, {2, 3, 2, 3, 2, 4, 2}}}};
+static const line_row line_deep = {{6, {2, 5, 2, 3, 2, 3}}, 1, {6, {2, 5, 2, 3, 2, 3}}};
 static const line_row line_large[] = {{{2, {257, 263}}, 1, {2, {257, 259}}}, {{1, {65537}}, 0, {1, {70001}}}};
 static const line_row line_layout[] = {
     {{2, {5, 7}}, 1, {2, {5, 6}}}, {{3, {4, 3, 5}}, 1, {3, {4, 5, 5}}}, {{2, {67, 129}}, 0, {2, {67, 120}}}};
@@ -74,7 +82,7 @@ static const line_row line_attrs[] = {{{3, {3, 5, 7}}, 0, {3, {2, 5, 7}}},  {{3,
                                       {{3, {3, 5, 7}}, 2, {3, {3, 5, 9}}},  {{3, {3, 5, 7}}, -1, {3, {3, 5, 9}}},
                                       {{3, {3, 5, 7}}, -2, {3, {3, 8, 7}}}, {{3, {3, 5, 7}}, -3, {3, {6, 5, 7}}}};
 
-static bool pick_line(const kw_case *c, line_row *out) {
+static bool pick_line(const kw_case *c, uint32_t tensors, line_row *out) {
   const line_row *rows;
   uint32_t count;
   switch (c->class) {
@@ -96,7 +104,7 @@ static bool pick_line(const kw_case *c, line_row *out) {
     case KW_CLASS_TRANSPOSED:
     case KW_CLASS_SLICED:
     case KW_CLASS_STRIDE0:
-      *out = line_layout[c->number % COUNT(line_layout)];
+      *out = kw_case_is_deep(c, tensors) ? line_deep : line_layout[c->number % COUNT(line_layout)];
       return true;
     case KW_CLASS_ATTRS:
       ROWS(line_attrs);
@@ -124,11 +132,10 @@ static bool line_layouts(const kw_case *c, uint32_t dim, bool written, kw_layout
   out[0] = out[1] = out[2] = KW_LAYOUT_DENSE;
   if (!kw_case_about_layouts(c->class)) return true;
   if (!written) {
-    return kw_case_pick_layout(c->class, c->number, 0, 2, &out[0]) &&
-           kw_case_pick_layout(c->class, c->number, 1, 2, &out[1]);
+    return kw_case_pick_deep_layout(c, 0, 2, &out[0]) && kw_case_pick_deep_layout(c, 1, 2, &out[1]);
   }
   for (uint32_t i = 0; i < 3; i++) {
-    if (!kw_case_pick_layout(c->class, c->number, i == 2 ? 1 : i == 1 ? 2 : 0, 3, &out[i])) return false;
+    if (!kw_case_pick_deep_layout(c, i == 2 ? 1 : i == 1 ? 2 : 0, 3, &out[i])) return false;
   }
   bool repeats = c->class == KW_CLASS_STRIDE0 && !(out[1] == KW_LAYOUT_EXPAND_FIRST && dim > 0);
   if (repeats) out[1] = KW_LAYOUT_DENSE;
@@ -167,7 +174,7 @@ bool kw_case_make_lines(kw_case *c) {
   kw_layout layouts[3];
   bool select = c->op->row.shape == KW_SHAPE_INDEX_SELECT, scatter = c->op->row.shape == KW_SHAPE_SCATTER;
   bool written = scatter && c->op->args[3].tag == KW_TAG_TENSOR;
-  if (!pick_line(c, &row)) return false;
+  if (!pick_line(c, written ? 3 : 2, &row)) return false;
   const uint32_t rank = row.self.rank, dim = (uint32_t)(row.dim < 0 ? row.dim + (rank ? rank : 1) : row.dim);
   if (!line_layouts(c, dim, written, layouts)) return false;
   resize_lines(c, &row, dim, written);
@@ -298,7 +305,7 @@ bool kw_case_make_embedding(kw_case *c) {
 typedef struct advanced_row {
   kw_shape self;
   uint32_t count;
-  kw_shape entries[4];
+  kw_shape entries[6];
 } advanced_row;
 
 static const advanced_row advanced_scalar[] = {
@@ -319,7 +326,10 @@ static const advanced_row advanced_prime[] = {
     {{4, {2, 3, 5, 7}}, 4, {{0, {0}}, {ABSENT, {0}}, {ABSENT, {0}}, {1, {11}}}},
     {{1, {1021}}, 1, {{1, {2039}}}},
     {{8, {2, 1, 3, 1, 2, 1, 2, 2}}, 3, {{ABSENT, {0}}, {ABSENT, {0}}, {2, {1, 5}}}},
-    {{8, {2, 1, 3, 1, 2, 1, 2, 2}}, 1, {{1, {3}}}}};
+    {{8, {2, 1, 3, 1, 2, 1, 2, 2}}, 1, {{1, {3}}}},
+    {{5, {3, 2, 3, 2, 4}}, 3, {{2, {2, 3}}, {ABSENT, {0}}, {1, {3}}}},
+    {{6, {2, 3, 2, 3, 2, 4}}, 6, {{1, {5}}, {ABSENT, {0}}, {ABSENT, {0}}, {ABSENT, {0}}, {ABSENT, {0}}, {1, {5}}}}};
+static const advanced_row advanced_deep = {{6, {2, 5, 2, 3, 2, 3}}, 2, {{ABSENT, {0}}, {1, {5}}}};
 static const advanced_row advanced_large[] = {{{2, {257, 263}}, 1, {{1, {257}}}},
                                               {{1, {65537}}, 1, {{2, {259, 257}}}},
                                               {{2, {257, 263}}, 2, {{2, {257, 1}}, {1, {263}}}}};
@@ -334,7 +344,7 @@ static const advanced_row advanced_layout[] = {{{2, {5, 7}}, 1, {{1, {5}}}},
                                                {{3, {4, 3, 5}}, 3, {{1, {4}}, {ABSENT, {0}}, {2, {5, 1}}}},
                                                {{2, {67, 129}}, 2, {{ABSENT, {0}}, {1, {120}}}}};
 
-static bool pick_advanced(const kw_case *c, advanced_row *out) {
+static bool pick_advanced(const kw_case *c, uint32_t tensors, advanced_row *out) {
   const advanced_row *rows;
   uint32_t count;
   switch (c->class) {
@@ -359,7 +369,7 @@ static bool pick_advanced(const kw_case *c, advanced_row *out) {
     case KW_CLASS_TRANSPOSED:
     case KW_CLASS_SLICED:
     case KW_CLASS_STRIDE0:
-      *out = advanced_layout[c->number % COUNT(advanced_layout)];
+      *out = kw_case_is_deep(c, tensors) ? advanced_deep : advanced_layout[c->number % COUNT(advanced_layout)];
       return true;
     case KW_CLASS_SPECIAL:
       *out = (advanced_row){{2, {64, 3}}, 1, {{1, {64}}}};
@@ -463,9 +473,9 @@ static uint64_t give_entries(kw_case *c, const advanced_row *row, kw_layout layo
 bool kw_case_make_indexing(kw_case *c) {
   advanced_row row;
   kw_layout layouts[2] = {KW_LAYOUT_DENSE, KW_LAYOUT_DENSE};
-  if (!pick_advanced(c, &row)) return false;
+  if (!pick_advanced(c, 2, &row)) return false;
   for (uint32_t i = 0; i < 2; i++) {
-    if (!kw_case_pick_layout(c->class, c->number, i, 2, &layouts[i])) return false;
+    if (!kw_case_pick_deep_layout(c, i, 2, &layouts[i])) return false;
   }
   resize_advanced(c, &row, false);
   kw_shape result = selection_shape(&row);
@@ -521,9 +531,9 @@ static bool make_put(kw_case *c, bool accumulate) {
   advanced_row row;
   bool summed = accumulate && pick_sum(c, &row);
   kw_layout layouts[3] = {KW_LAYOUT_DENSE, KW_LAYOUT_DENSE, KW_LAYOUT_DENSE};
-  if (!summed && !pick_advanced(c, &row)) return false;
+  if (!summed && !pick_advanced(c, 3, &row)) return false;
   for (uint32_t i = 0; i < 3; i++) { /* self, values, indices */
-    if (!kw_case_pick_layout(c->class, c->number, i, 3, &layouts[i])) return false;
+    if (!kw_case_pick_deep_layout(c, i, 3, &layouts[i])) return false;
   }
   if (c->class == KW_CLASS_STRIDE0) layouts[2] = KW_LAYOUT_DENSE; /* one place for all values */
   if (!summed) resize_advanced(c, &row, !accumulate);

@@ -69,7 +69,7 @@ static const norm_row line_prime[] = {{{1, {7}}, 0},
                                       /* far from the last dimension, which is where devices count from */
                                       {{5, {7, 2, 3, 2, 4}}, 0},
                                       {{6, {2, 7, 2, 3, 2, 3}}, -5},
-                                      {{8, {3, 5, 2, 2, 2, 2, 2, 2}}, 1},
+                                      {{8, {3, 2, 2, 2, 2, 2, 5, 2}}, -2},
                                       {{16, {2, 1, 5, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 3, 1, 2}}, -14}};
 static const norm_row line_large[] = {{{1, {65537}}, 0}, {{2, {257, 263}}, 1}, {{2, {257, 263}}, 0}};
 static const norm_row line_layout[] = {{{2, {6, 5}}, 1}, {{3, {4, 3, 5}}, 1}, {{2, {67, 129}}, 0}};

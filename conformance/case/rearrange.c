@@ -15,7 +15,7 @@
 typedef struct place_row {
   kw_shape self;
   uint32_t count;
-  int64_t numbers[8];
+  int64_t numbers[12];
 } place_row;
 
 typedef struct place_rows {
@@ -26,9 +26,10 @@ typedef struct place_rows {
 #define ROWS(array) \
   { array, COUNT(array) }
 
-/* By class; those that are not here take from PRIME. */
+/* By class; those that are not here take from PRIME. `deep`: of many dimensions, in the classes about layouts; NULL. */
 typedef struct place_table {
   place_rows scalar, empty, one, prime, large, attrs;
+  const place_row *deep;
 } place_table;
 
 /* What a pad cuts off a smaller tensor may be too much. */
@@ -39,6 +40,11 @@ static bool has_smaller(const kw_case *c, const place_row *row) {
   bool cuts = false;
   for (uint32_t i = 0; i < row->count; i++) cuts |= row->numbers[i] < 0;
   return !(pads && cuts);
+}
+
+static bool is_deep(const kw_case *c) {
+  const kw_shape_rule rule = c->op->row.shape;
+  return kw_case_is_deep(c, rule == KW_SHAPE_SELECT_SCATTER || rule == KW_SHAPE_SLICE_SCATTER ? 2 : 1);
 }
 
 static bool pick_row(kw_case *c, const place_table *table, place_row *out) {
@@ -80,7 +86,8 @@ static bool pick_row(kw_case *c, const place_table *table, place_row *out) {
   if (rows && c->number >= rows->count) return false;
   if (c->number >= count) return false;
   if (!rows) rows = &table->prime;
-  *out = rows->rows[c->number % rows->count];
+  if (is_deep(c) && !table->deep) return false;
+  *out = is_deep(c) ? *table->deep : rows->rows[c->number % rows->count];
   if (has_smaller(c, out)) kw_case_resize(c, &out->self);
   return true;
 }
@@ -93,7 +100,7 @@ static void give_values(kw_case *c, uint32_t arg, const kw_shape *shape, kw_layo
 
 static bool give_self(kw_case *c, const place_row *row) {
   kw_layout layout;
-  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  if (!kw_case_pick_deep_layout(c, 0, 1, &layout)) return false;
   give_values(c, 0, &row->self, layout);
   return true;
 }
@@ -112,14 +119,21 @@ bool kw_case_make_repeat(kw_case *c) {
   static const place_row scalar[] = {{{0, {0}}, 0, {0}}, {{0, {0}}, 2, {3, 5}}};
   static const place_row empty[] = {{{2, {3, 0}}, 2, {2, 2}}, {{2, {3, 4}}, 2, {2, 0}}, {{1, {0}}, 2, {0, 3}}};
   static const place_row one[] = {{{1, {1}}, 1, {7}}, {{2, {1, 1}}, 3, {1, 1, 1}}};
-  static const place_row prime[] = {{{2, {13, 5}}, 2, {2, 3}},      {{1, {7}}, 1, {11}},
-                                    {{3, {3, 5, 7}}, 3, {1, 2, 1}}, {{2, {3, 5}}, 4, {2, 1, 3, 2}},
-                                    {{1, {1021}}, 1, {2}},          {{4, {2, 3, 1, 5}}, 4, {3, 1, 4, 2}},
-                                    {{2, {7, 3}}, 3, {5, 1, 2}},    {{1, {3}}, 8, {1, 2, 1, 3, 1, 1, 2, 2}}};
+  static const place_row prime[] = {{{2, {13, 5}}, 2, {2, 3}},
+                                    {{1, {7}}, 1, {11}},
+                                    {{3, {3, 5, 7}}, 3, {1, 2, 1}},
+                                    {{2, {3, 5}}, 4, {2, 1, 3, 2}},
+                                    {{1, {1021}}, 1, {2}},
+                                    {{4, {2, 3, 1, 5}}, 4, {3, 1, 4, 2}},
+                                    {{2, {7, 3}}, 3, {5, 1, 2}},
+                                    {{1, {3}}, 8, {1, 2, 1, 3, 1, 1, 2, 2}},
+                                    {{6, {2, 3, 2, 3, 2, 2}}, 6, {2, 1, 3, 1, 1, 2}},
+                                    {{9, {2, 1, 3, 2, 1, 2, 1, 2, 2}}, 10, {2, 1, 2, 1, 1, 3, 1, 1, 2, 1}}};
+  static const place_row deep = {{6, {2, 3, 2, 3, 2, 2}}, 6, {1, 2, 1, 1, 3, 1}};
   static const place_row large[] = {{{2, {131, 127}}, 2, {2, 3}}, {{1, {3}}, 1, {21851}}};
   static const place_row attrs[] = {{{2, {3, 5}}, 2, {1, 1}}, {{2, {3, 5}}, 2, {4, 1}},    {{2, {3, 5}}, 2, {1, 4}},
                                     {{2, {3, 5}}, 2, {2, 2}}, {{2, {3, 5}}, 3, {3, 1, 1}}, {{2, {3, 5}}, 3, {1, 2, 3}}};
-  static const place_table table = {ROWS(scalar), ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs)};
+  static const place_table table = {ROWS(scalar), ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs), &deep};
   place_row row;
   if (!pick_row(c, &table, &row) || !give_self(c, &row)) return false;
   kw_shape result = {row.count, {0}};
@@ -135,14 +149,23 @@ bool kw_case_make_flip(kw_case *c) {
   static const place_row scalar[] = {{{0, {0}}, 0, {0}}, {{0, {0}}, 1, {-1}}};
   static const place_row empty[] = {{{2, {3, 0}}, 1, {1}}, {{2, {0, 4}}, 2, {0, 1}}};
   static const place_row one[] = {{{1, {1}}, 1, {0}}, {{3, {1, 1, 1}}, 2, {0, 2}}};
-  static const place_row prime[] = {
-      {{2, {13, 5}}, 1, {1}},      {{1, {7}}, 1, {0}},    {{3, {3, 5, 7}}, 2, {0, 2}}, {{3, {3, 5, 7}}, 3, {2, 0, 1}},
-      {{4, {2, 3, 5, 7}}, 1, {2}}, {{1, {1021}}, 1, {0}}, {{2, {3, 5}}, 0, {0}},       {{5, {2, 1, 3, 2, 5}}, 1, {-2}}};
+  static const place_row prime[] = {{{2, {13, 5}}, 1, {1}},
+                                    {{1, {7}}, 1, {0}},
+                                    {{3, {3, 5, 7}}, 2, {0, 2}},
+                                    {{3, {3, 5, 7}}, 3, {2, 0, 1}},
+                                    {{4, {2, 3, 5, 7}}, 1, {2}},
+                                    {{1, {1021}}, 1, {0}},
+                                    {{2, {3, 5}}, 0, {0}},
+                                    {{5, {2, 1, 3, 2, 5}}, 1, {-2}},
+                                    {{6, {2, 5, 2, 3, 2, 3}}, 1, {-5}},
+                                    {{8, {3, 2, 2, 3, 2, 2, 2, 2}}, 4, {0, 5, 3, -1}},
+                                    {{10, {2, 3, 2, 2, 1, 2, 2, 1, 2, 2}}, 2, {1, -1}}};
+  static const place_row deep = {{6, {2, 5, 2, 3, 2, 3}}, 2, {1, 3}};
   static const place_row large[] = {{{2, {257, 263}}, 1, {0}}, {{1, {65537}}, 1, {0}}};
   static const place_row attrs[] = {
       {{3, {3, 5, 7}}, 1, {0}},     {{3, {3, 5, 7}}, 1, {1}},    {{3, {3, 5, 7}}, 1, {2}}, {{3, {3, 5, 7}}, 1, {-1}},
       {{3, {3, 5, 7}}, 2, {-3, 1}}, {{3, {3, 5, 7}}, 2, {2, 1}}, {{3, {3, 5, 7}}, 0, {0}}};
-  static const place_table table = {ROWS(scalar), ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs)};
+  static const place_table table = {ROWS(scalar), ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs), &deep};
   place_row row;
   if (!pick_row(c, &table, &row) || !give_self(c, &row)) return false;
   kw_case_give_ints(c, 1, row.numbers, row.count);
@@ -155,17 +178,24 @@ bool kw_case_make_roll(kw_case *c) {
   static const place_row scalar[] = {{{0, {0}}, 1, {3}}};
   static const place_row empty[] = {{{2, {3, 0}}, 2, {1, 1}}, {{2, {0, 4}}, 1, {5}}};
   static const place_row one[] = {{{1, {1}}, 2, {3, 0}}, {{3, {1, 1, 1}}, 1, {-2}}};
-  static const place_row prime[] = {
-      {{2, {13, 5}}, 2, {2, 1}}, {{1, {7}}, 2, {-3, 0}},          {{3, {3, 5, 7}}, 4, {1, 3, 0, 2}},
-      {{3, {3, 5, 7}}, 1, {11}}, {{4, {2, 3, 5, 7}}, 2, {4, -2}}, {{1, {1021}}, 2, {1000, 0}},
-      {{2, {13, 5}}, 1, {-7}}};
+  static const place_row prime[] = {{{2, {13, 5}}, 2, {2, 1}},
+                                    {{1, {7}}, 2, {-3, 0}},
+                                    {{3, {3, 5, 7}}, 4, {1, 3, 0, 2}},
+                                    {{3, {3, 5, 7}}, 1, {11}},
+                                    {{4, {2, 3, 5, 7}}, 2, {4, -2}},
+                                    {{1, {1021}}, 2, {1000, 0}},
+                                    {{2, {13, 5}}, 1, {-7}},
+                                    {{6, {2, 5, 2, 3, 2, 3}}, 2, {3, -5}},
+                                    {{8, {3, 2, 2, 3, 2, 2, 2, 5}}, 8, {1, 1, 2, -3, 0, 5, 3, -1}},
+                                    {{10, {2, 3, 2, 2, 1, 2, 2, 1, 2, 2}}, 1, {100}}};
+  static const place_row deep = {{6, {2, 5, 2, 3, 2, 3}}, 4, {3, 1, 1, -3}};
   static const place_row large[] = {{{2, {257, 263}}, 2, {100, 0}}, {{1, {65537}}, 1, {-1000}}};
   static const place_row attrs[] = {{{2, {5, 7}}, 2, {0, 1}},         {{2, {5, 7}}, 2, {7, 1}},
                                     {{2, {5, 7}}, 2, {-1, -1}},       {{2, {5, 7}}, 2, {23, 0}},
                                     {{2, {5, 7}}, 4, {1, 1, 0, -2}}, /* one dimension twice */
                                     {{2, {5, 7}}, 2, {INT64_MAX, 0}}, {{2, {5, 7}}, 2, {INT64_MIN, 1}},
                                     {{2, {5, 7}}, 1, {35}},           {{2, {5, 7}}, 1, {INT64_MIN}}};
-  static const place_table table = {ROWS(scalar), ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs)};
+  static const place_table table = {ROWS(scalar), ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs), &deep};
   place_row row;
   if (!pick_row(c, &table, &row) || !give_self(c, &row)) return false;
   uint32_t dims = row.count / 2, shifts = row.count - dims;
@@ -179,15 +209,17 @@ bool kw_case_make_triangle(kw_case *c) {
   static const place_row none[] = {{{0, {0}}, 0, {0}}};
   static const place_row empty[] = {{{2, {3, 0}}, 1, {0}}, {{3, {0, 3, 4}}, 1, {1}}};
   static const place_row one[] = {{{2, {1, 1}}, 1, {0}}, {{2, {1, 1}}, 1, {1}}, {{2, {1, 1}}, 1, {-1}}};
-  static const place_row prime[] = {
-      {{2, {13, 5}}, 1, {0}},       {{2, {5, 13}}, 1, {0}},  {{3, {3, 5, 7}}, 1, {1}},      {{3, {3, 7, 5}}, 1, {-2}},
-      {{4, {2, 3, 5, 7}}, 1, {-1}}, {{2, {31, 37}}, 1, {3}}, {{5, {2, 1, 3, 2, 5}}, 1, {2}}};
+  static const place_row prime[] = {{{2, {13, 5}}, 1, {0}},         {{2, {5, 13}}, 1, {0}},
+                                    {{3, {3, 5, 7}}, 1, {1}},       {{3, {3, 7, 5}}, 1, {-2}},
+                                    {{4, {2, 3, 5, 7}}, 1, {-1}},   {{2, {31, 37}}, 1, {3}},
+                                    {{5, {2, 1, 3, 2, 5}}, 1, {2}}, {{7, {2, 3, 2, 1, 2, 5, 4}}, 1, {-1}}};
+  static const place_row deep = {{6, {2, 3, 2, 2, 4, 3}}, 1, {1}};
   static const place_row large[] = {{{2, {257, 263}}, 1, {1}}};
   static const place_row attrs[] = {
       {{2, {5, 7}}, 1, {0}},  {{2, {5, 7}}, 1, {1}},         {{2, {5, 7}}, 1, {-1}},
       {{2, {5, 7}}, 1, {6}},  {{2, {5, 7}}, 1, {7}},         {{2, {5, 7}}, 1, {-4}},
       {{2, {5, 7}}, 1, {-5}}, {{2, {5, 7}}, 1, {INT64_MAX}}, {{2, {5, 7}}, 1, {INT64_MIN}}};
-  static const place_table table = {{none, 0}, ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs)};
+  static const place_table table = {{none, 0}, ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs), &deep};
   place_row row;
   if (!pick_row(c, &table, &row) || !give_self(c, &row)) return false;
   if (row.numbers[0] != 0 || c->number % 2) give_int(c, 1, row.numbers[0]);
@@ -201,7 +233,7 @@ bool kw_case_make_triangle(kw_case *c) {
 static bool give_part(kw_case *c, const place_row *row, const kw_shape *part) {
   kw_layout layouts[2];
   for (uint32_t i = 0; i < 2; i++) {
-    if (!kw_case_pick_layout(c->class, c->number, i, 2, &layouts[i])) return false;
+    if (!kw_case_pick_deep_layout(c, i, 2, &layouts[i])) return false;
   }
   give_values(c, 0, &row->self, layouts[0]);
   give_values(c, 1, part, layouts[1]);
@@ -217,15 +249,22 @@ bool kw_case_make_select_scatter(kw_case *c) {
   static const place_row none[] = {{{0, {0}}, 0, {0}}};
   static const place_row empty[] = {{{2, {3, 0}}, 2, {0, 1}}, {{3, {0, 3, 4}}, 2, {1, 2}}};
   static const place_row one[] = {{{1, {1}}, 2, {0, 0}}, {{3, {1, 1, 1}}, 2, {1, -1}}};
-  static const place_row prime[] = {
-      {{2, {13, 5}}, 2, {0, 4}},        {{2, {13, 5}}, 2, {1, 2}},   {{1, {7}}, 2, {0, 3}},
-      {{3, {3, 5, 7}}, 2, {1, 4}},      {{3, {3, 5, 7}}, 2, {2, 0}}, {{4, {2, 3, 5, 7}}, 2, {2, 1}},
-      {{5, {2, 1, 3, 2, 5}}, 2, {4, 3}}};
+  static const place_row prime[] = {{{2, {13, 5}}, 2, {0, 4}},
+                                    {{2, {13, 5}}, 2, {1, 2}},
+                                    {{1, {7}}, 2, {0, 3}},
+                                    {{3, {3, 5, 7}}, 2, {1, 4}},
+                                    {{3, {3, 5, 7}}, 2, {2, 0}},
+                                    {{4, {2, 3, 5, 7}}, 2, {2, 1}},
+                                    {{5, {2, 1, 3, 2, 5}}, 2, {4, 3}},
+                                    {{5, {7, 2, 3, 2, 4}}, 2, {0, 5}},
+                                    {{6, {2, 5, 2, 3, 2, 3}}, 2, {-5, -2}},
+                                    {{9, {2, 3, 2, 1, 2, 2, 1, 5, 2}}, 2, {-2, 3}}};
+  static const place_row deep = {{6, {2, 5, 2, 3, 2, 3}}, 2, {1, 3}};
   static const place_row large[] = {{{2, {257, 263}}, 2, {1, 100}}};
   static const place_row attrs[] = {{{3, {3, 5, 7}}, 2, {0, 2}},   {{3, {3, 5, 7}}, 2, {1, -1}},
                                     {{3, {3, 5, 7}}, 2, {-1, 6}},  {{3, {3, 5, 7}}, 2, {-2, -5}},
                                     {{3, {3, 5, 7}}, 2, {-3, -1}}, {{3, {3, 5, 7}}, 2, {2, 3}}};
-  static const place_table table = {{none, 0}, ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs)};
+  static const place_table table = {{none, 0}, ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs), &deep};
   place_row row;
   if (!pick_row(c, &table, &row)) return false;
   int64_t dim = row.numbers[0] < 0 ? row.numbers[0] + row.self.rank : row.numbers[0], index = row.numbers[1];
@@ -249,17 +288,24 @@ bool kw_case_make_slice_scatter(kw_case *c) {
   static const place_row none[] = {{{0, {0}}, 0, {0}}};
   static const place_row empty[] = {{{2, {3, 0}}, 4, {0, 1, 2, 1}}, {{2, {3, 0}}, 4, {1, ABSENT, ABSENT, 1}}};
   static const place_row one[] = {{{1, {1}}, 4, {0, 0, 1, 1}}, {{2, {1, 1}}, 4, {1, ABSENT, ABSENT, 3}}};
-  static const place_row prime[] = {{{2, {13, 5}}, 4, {0, 2, 9, 1}},        {{2, {13, 5}}, 4, {1, 1, 4, 2}},
-                                    {{1, {37}}, 4, {0, 3, 31, 5}},          {{3, {3, 5, 7}}, 4, {1, 0, 5, 2}},
-                                    {{3, {3, 5, 7}}, 4, {2, 4, ABSENT, 1}}, {{4, {2, 3, 5, 7}}, 4, {2, ABSENT, 3, 1}},
-                                    {{5, {2, 1, 3, 2, 5}}, 4, {4, 1, 5, 3}}};
+  static const place_row prime[] = {{{2, {13, 5}}, 4, {0, 2, 9, 1}},
+                                    {{2, {13, 5}}, 4, {1, 1, 4, 2}},
+                                    {{1, {37}}, 4, {0, 3, 31, 5}},
+                                    {{3, {3, 5, 7}}, 4, {1, 0, 5, 2}},
+                                    {{3, {3, 5, 7}}, 4, {2, 4, ABSENT, 1}},
+                                    {{4, {2, 3, 5, 7}}, 4, {2, ABSENT, 3, 1}},
+                                    {{5, {2, 1, 3, 2, 5}}, 4, {4, 1, 5, 3}},
+                                    {{5, {7, 2, 3, 2, 4}}, 4, {0, 1, 6, 2}},
+                                    {{6, {2, 5, 2, 3, 2, 3}}, 4, {-5, 1, ABSENT, 1}},
+                                    {{9, {2, 3, 2, 1, 2, 2, 1, 5, 2}}, 4, {-2, -4, 5, 3}}};
+  static const place_row deep = {{6, {2, 5, 2, 3, 2, 3}}, 4, {1, 1, 5, 2}};
   static const place_row large[] = {{{2, {257, 263}}, 4, {1, 7, 200, 3}}};
   static const place_row attrs[] = {{{2, {5, 7}}, 4, {1, ABSENT, ABSENT, 1}}, {{2, {5, 7}}, 4, {1, -5, -1, 1}},
                                     {{2, {5, 7}}, 4, {-1, 2, 100, 1}},        {{2, {5, 7}}, 4, {-2, -100, 3, 2}},
                                     {{2, {5, 7}}, 4, {1, 5, 2, 1}}, /* nothing */
                                     {{2, {5, 7}}, 4, {1, 0, 7, 6}},           {{2, {5, 7}}, 4, {1, 6, 7, INT64_MAX}},
                                     {{2, {5, 7}}, 4, {0, 1, INT64_MAX, 3}}};
-  static const place_table table = {{none, 0}, ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs)};
+  static const place_table table = {{none, 0}, ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs), &deep};
   place_row row;
   if (!pick_row(c, &table, &row)) return false;
   const int64_t *numbers = row.numbers;
@@ -338,13 +384,16 @@ bool kw_case_make_pad(kw_case *c) {
                                     {{4, {2, 3, 5, 7}}, 4, {2, 2, 1, 1}},
                                     {{1, {1021}}, 2, {40, 1}},
                                     {{2, {3, 5}}, 4, {0, 0, 7, 0}},
-                                    {{5, {2, 1, 3, 2, 5}}, 8, {1, 1, 0, 2, 2, 0, 1, 0}}};
+                                    {{5, {2, 1, 3, 2, 5}}, 8, {1, 1, 0, 2, 2, 0, 1, 0}},
+                                    {{6, {2, 3, 2, 3, 2, 2}}, 12, {1, 0, 0, 1, 1, 1, 0, 2, 1, 0, 2, 1}},
+                                    {{9, {2, 3, 2, 1, 2, 2, 1, 5, 2}}, 4, {1, 2, 0, 1}}};
+  static const place_row deep = {{6, {2, 3, 2, 3, 2, 2}}, 12, {0, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1}};
   static const place_row large[] = {{{2, {257, 253}}, 4, {3, 7, 1, 2}}, {{1, {5}}, 2, {65537, 0}}};
   static const place_row attrs[] = {
       {{2, {5, 7}}, 2, {1, 0}},          {{2, {5, 7}}, 2, {0, 1}},  {{2, {5, 7}}, 4, {0, 0, 1, 0}},
       {{2, {5, 7}}, 4, {0, 0, 0, 1}},    {{2, {5, 7}}, 2, {-2, 3}}, {{2, {5, 7}}, 2, {3, -2}},
       {{2, {5, 7}}, 4, {-1, -1, 9, -2}}, {{2, {5, 7}}, 2, {-9, 4}}, {{2, {5, 7}}, 0, {0}}};
-  static const place_table table = {ROWS(scalar), ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs)};
+  static const place_table table = {ROWS(scalar), ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs), &deep};
   place_row row;
   if (!pick_row(c, &table, &row) || !give_padded(c, &row)) return false;
   give_fill(c);
@@ -369,7 +418,7 @@ bool kw_case_make_pad_border(kw_case *c) {
       {{4, {2, 3, 5, 7}}, 6, {-1, 3, 1, 0, 0, 0}},  {{4, {2, 3, 5, 7}}, 6, {4, -3, 0, 1, 0, 0}},
       {{4, {2, 3, 5, 7}}, 6, {2, 2, -2, -1, 1, 0}}, {{4, {2, 3, 5, 7}}, 6, {-6, 6, -4, 2, 0, 1}},
       {{5, {2, 2, 3, 5, 7}}, 6, {6, 6, 4, 4, 2, 2}}};
-  static const place_table table = {{none, 0}, ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs)};
+  static const place_table table = {{none, 0}, ROWS(empty), ROWS(one), ROWS(prime), ROWS(large), ROWS(attrs), NULL};
   place_row row;
   uint32_t padded = (uint32_t)(strstr(c->op->base, "_pad")[4] - '0');
   if (!pick_row(c, &table, &row)) return false;

@@ -26,10 +26,23 @@ static bool pick_row(kw_case *c, scatter_row *out) {
   static const scatter_row scalar[] = {{{0, {0}}, 0, 1}, {{0, {0}}, -1, 1}};
   static const scatter_row empty[] = {{{2, {3, 4}}, 0, 0}, {{2, {0, 4}}, 1, 3}, {{3, {2, 3, 0}}, 1, 2}};
   static const scatter_row one[] = {{{1, {1}}, 0, 1}, {{3, {1, 1, 1}}, -2, 5}, {{1, {7}}, 0, 1}};
-  static const scatter_row prime[] = {{{1, {7}}, 0, 23},       {{2, {13, 5}}, 0, 31},  {{2, {13, 5}}, 1, 11},
-                                      {{3, {3, 5, 7}}, 1, 13}, {{3, {3, 5, 7}}, 2, 3}, {{4, {2, 3, 5, 7}}, 2, 8},
-                                      {{1, {1021}}, 0, 2039},  {{1, {3}}, 0, 509},     {{2, {1, 67}}, 0, 17},
-                                      {{2, {5, 3}}, -2, 40},   {{2, {31, 2}}, 1, 129}};
+  static const scatter_row prime[] = {{{1, {7}}, 0, 23},
+                                      {{2, {13, 5}}, 0, 31},
+                                      {{2, {13, 5}}, 1, 11},
+                                      {{3, {3, 5, 7}}, 1, 13},
+                                      {{3, {3, 5, 7}}, 2, 3},
+                                      {{4, {2, 3, 5, 7}}, 2, 8},
+                                      {{1, {1021}}, 0, 2039},
+                                      {{1, {3}}, 0, 509},
+                                      {{2, {1, 67}}, 0, 17},
+                                      {{2, {5, 3}}, -2, 40},
+                                      {{2, {31, 2}}, 1, 129},
+                                      /* far from the last dimension, which is where devices count from, or many */
+                                      {{5, {7, 2, 3, 2, 4}}, 0, 9},
+                                      {{15, {2, 1, 5, 1, 2, 1, 2, 1, 2, 1, 2, 1, 3, 1, 2}}, -13, 9},
+                                      {{6, {2, 5, 2, 3, 2, 3}}, -5, 8},
+                                      {{7, {2, 3, 2, 3, 2, 5, 2}}, -2, 4}};
+  static const scatter_row deep = {{6, {2, 5, 2, 3, 2, 3}}, 1, 8};
   static const scatter_row large[] = {{{2, {257, 131}}, 1, 263}};
   static const scatter_row layout[] = {{{2, {5, 7}}, 1, 12}, {{3, {4, 3, 5}}, 1, 7}, {{2, {17, 29}}, 0, 31}};
   static const scatter_row special[] = {{{2, {53, 7}}, 0, 53}, {{2, {53, 7}}, 0, 53}, {{2, {53, 7}}, 0, 53}};
@@ -50,7 +63,7 @@ static bool pick_row(kw_case *c, scatter_row *out) {
   const scatter_rows *mine = &classes[c->class];
   if (mine->count == 0 || (c->number >= mine->count && !kw_case_about_layouts(c->class))) return false;
   if (c->class == KW_CLASS_LARGE && c->key != KW_F32) return false;
-  *out = mine->rows[c->number % mine->count];
+  *out = kw_case_is_deep(c, 3) ? deep : mine->rows[c->number % mine->count];
   kw_shape sizes = out->self; /* and the count of numbers */
   sizes.dims[sizes.rank++] = out->count;
   if (c->class != KW_CLASS_SPECIAL && c->class != KW_CLASS_EXACT) kw_case_resize(c, &sizes);
@@ -112,7 +125,7 @@ bool kw_case_make_scatter_sum(kw_case *c) {
   kw_layout layouts[3];
   if (!pick_row(c, &row)) return false;
   for (uint32_t i = 0; i < 3; i++) { /* self, src, index */
-    if (!kw_case_pick_layout(c->class, c->number, i, 3, &layouts[i])) return false;
+    if (!kw_case_pick_deep_layout(c, i, 3, &layouts[i])) return false;
   }
   const bool slices = c->op->row.shape == KW_SHAPE_INDEX_ADD, indexed = row.count > 0;
   const uint32_t rank = row.self.rank;

@@ -42,7 +42,7 @@ static bool pick_row(const kw_case *c, sort_row *out) {
                                    /* far from the last dimension, which is where devices count from */
                                    {{5, {7, 2, 3, 2, 4}}, 0, 6},
                                    {{6, {2, 7, 2, 3, 2, 3}}, -5, 8},
-                                   {{8, {3, 5, 2, 2, 2, 2, 2, 2}}, 1, 8},
+                                   {{8, {3, 2, 2, 2, 2, 2, 5, 2}}, -2, 8},
                                    {{16, {2, 1, 5, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 3, 1, 2}}, -14, 5}};
   static const sort_row large[] = {{{1, {65537}}, 0, 1}, {{2, {257, 263}}, 1, 8}};
   static const sort_row layout[] = {{{2, {6, 5}}, 1, 5}, {{3, {4, 3, 5}}, 1, 8}, {{2, {67, 129}}, 0, 3}};
