@@ -115,6 +115,12 @@ void kw_case_set_ends(kw_case_tensor *tensor, int64_t dim) {
   tensor->value_stride = (uint32_t)tensor->strides[d];
 }
 
+kw_case_small_row kw_case_small(uint32_t index) {
+  static const kw_case_small_row rows[KW_CASE_SMALL_ROWS] = {
+      {KW_DOMAIN_SPARSE, 1u << 30, 1e-30}, {KW_DOMAIN_TINY, 1, 0}, {KW_DOMAIN_SPARSE, 1u << 30, 0}};
+  return rows[index];
+}
+
 int64_t kw_case_wide_scalar(uint32_t index) {
   return wide_scalars[index % COUNT(wide_scalars)];
 }

@@ -13,6 +13,17 @@ kw_domain kw_case_domain(const kw_case *c, uint32_t arg);
 /* Makes what lies along dimension `dim` of a tensor that is dense the rows of KW_DOMAIN_ENDS. */
 void kw_case_set_ends(kw_case_tensor *tensor, int64_t dim);
 
+/* What is normalised with next to no eps, or none, in the class SPECIAL of norms: rows whose squares are as small as
+ * they may be, and rows of zeros, whose variance no rounding changes. In such an order that batch norm, which takes
+ * given statistics in every third case, has its own where eps is 0. */
+typedef struct kw_case_small_row {
+  kw_domain domain;
+  uint32_t stride;
+  double eps;
+} kw_case_small_row;
+enum { KW_CASE_SMALL_ROWS = 3 };
+kw_case_small_row kw_case_small(uint32_t index);
+
 /* Numbers of 64 bits of which 32 bits, or what a double holds, are another one; any index. */
 int64_t kw_case_wide_scalar(uint32_t index);
 #define KW_CASE_WIDE_SCALARS 6 /* before they repeat */

@@ -44,8 +44,10 @@ enum { FEW_CHANNELS = 10 }; /* before those */
 static const channel_row channel_large[] = {{{4, {3, 6, 61, 67}}, 2}};
 static const channel_row channel_layout[] = {
     {{2, {6, 4}}, 2}, {{3, {4, 6, 5}}, 3}, {{4, {2, 4, 7, 5}}, 2}, {{4, {3, 8, 5, 4}}, 1}};
-static const channel_row channel_special[] = {
-    {{3, {5, 6, 19}}, 2}, {{3, {5, 6, 19}}, 2}, {{3, {5, 6, 19}}, 2}, {{3, {5, 6, 19}}, 2}, {{3, {5, 6, 19}}, 2}};
+static const channel_row channel_special[] = {{{3, {5, 6, 19}}, 2}, {{3, {5, 6, 19}}, 2}, {{3, {5, 6, 19}}, 2},
+                                              {{3, {5, 6, 19}}, 2}, {{3, {5, 6, 19}}, 2}, {{3, {5, 6, 19}}, 2},
+                                              {{3, {5, 6, 19}}, 3}, {{3, {5, 6, 19}}, 2}};
+enum { OTHER_SPECIALS = 5 }; /* before those of kw_case_small, which are of forwards */
 static const channel_row channel_attrs[] = {
     {{3, {3, 6, 7}}, 1}, {{3, {3, 6, 7}}, 2}, {{3, {3, 6, 7}}, 3}, {{3, {3, 6, 7}}, 6}, {{3, {3, 6, 7}}, 1},
     {{3, {3, 6, 7}}, 2}, {{3, {3, 6, 7}}, 3}, {{3, {3, 6, 7}}, 6}, {{3, {3, 6, 7}}, 1}, {{3, {3, 6, 7}}, 2}};
@@ -67,6 +69,7 @@ static bool pick_row(const kw_case *c, channel_row *out) {
   *out = mine->rows[c->number % mine->count];
   if (c->class == KW_CLASS_LARGE && c->key != KW_F32) return false;
   if (c->class == KW_CLASS_PRIME && c->key == KW_F64 && c->number >= FEW_CHANNELS) return false; /* a slow oracle */
+  if (c->class == KW_CLASS_SPECIAL && c->number >= OTHER_SPECIALS && strstr(c->op->name, "backward")) return false;
   return c->class != KW_CLASS_MIXED || c->key == KW_F16 || c->key == KW_BF16;
 }
 
@@ -108,6 +111,12 @@ static void set_special(kw_case *c, uint32_t arg, const char *name) {
   static const kw_domain domains[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_FEW, KW_DOMAIN_OFFSET, KW_DOMAIN_HUGE,
                                       KW_DOMAIN_TINY};
   if (c->class != KW_CLASS_SPECIAL || strcmp(name, "input") != 0) return;
+  if (c->number >= OTHER_SPECIALS) {
+    const kw_case_small_row row = kw_case_small(c->number - OTHER_SPECIALS);
+    c->tensors[arg].domain = row.domain;
+    c->tensors[arg].value_stride = row.stride;
+    return;
+  }
   c->tensors[arg].domain = domains[c->number];
   c->tensors[arg].value_stride = 19;
 }
@@ -149,16 +158,30 @@ static bool set_tensors(kw_case *c, const channel_shapes *shapes) {
   return true;
 }
 
-static void set_numbers(kw_case *c, const channel_row *row, const channel_shapes *shapes) {
+/* What `training` says. */
+static bool is_training(const kw_case *c) {
+  return kw_suite_op_find_arg(c->op, "running_mean") < 0 || c->number % 3 != 2;
+}
+
+/* Small only where the op has statistics of its own: given ones may have variances of 0. */
+static double pick_eps(const kw_case *c) {
   static const double epsilons[] = {1e-5, 1e-3, 0.1};
+  const bool batch = c->op->row.shape == KW_SHAPE_BATCH_NORM, given = kw_suite_op_find_arg(c->op, "training") < 0;
+  if (c->class == KW_CLASS_SPECIAL && c->number >= OTHER_SPECIALS && !(batch && (given || !is_training(c)))) {
+    return kw_case_small(c->number - OTHER_SPECIALS).eps;
+  }
   const bool equal = c->class == KW_CLASS_STRIDE0 || c->class == KW_CLASS_ONE || c->class == KW_CLASS_SPECIAL;
+  return equal ? 1e-5 : epsilons[c->number % COUNT(epsilons)];
+}
+
+static void set_numbers(kw_case *c, const channel_row *row, const channel_shapes *shapes) {
   for (uint32_t i = 0; i < c->op->arg_count; i++) {
     const kw_suite_arg *arg = &c->op->args[i];
     kw_value value = {.tag = arg->tag};
     if (arg->tag == KW_TAG_BOOL) {
-      value.u.b = kw_suite_op_find_arg(c->op, "running_mean") < 0 || c->number % 3 != 2;
+      value.u.b = is_training(c);
     } else if (arg->tag == KW_TAG_FLOAT && strcmp(arg->name, "eps") == 0) {
-      value.u.f = equal ? 1e-5 : epsilons[c->number % COUNT(epsilons)];
+      value.u.f = pick_eps(c);
     } else if (arg->tag == KW_TAG_FLOAT) {
       value.u.f = 0.1;
     } else if (arg->tag == KW_TAG_INT) {

@@ -190,6 +190,13 @@ static void set_aliases(kw_case *c) {
   c->tensors[second].domain = c->tensors[first].domain;
 }
 
+/* Numbers of the class SPECIAL before those of kw_case_small. */
+enum { OTHER_NORMS = 5 };
+
+static bool has_small_rows(const kw_case *c) {
+  return c->class == KW_CLASS_SPECIAL && c->number >= OTHER_NORMS;
+}
+
 /* Weight, bias and eps, each there or not in all combinations. False when a layout has run out. */
 static bool set_parameters(kw_case *c, const kw_shape *shape, const kw_dtype *dtypes, bool layouts) {
   static const double epsilons[] = {1e-5, 1e-12, 0, 0.1};
@@ -206,7 +213,10 @@ static bool set_parameters(kw_case *c, const kw_shape *shape, const kw_dtype *dt
   }
   bool equal = c->class == KW_CLASS_STRIDE0 || c->class == KW_CLASS_ONE; /* rows without variance need an eps */
   uint32_t which = c->class == KW_CLASS_SPECIAL || equal ? 0 : (c->number + c->number / 4) % COUNT(epsilons);
-  if (has_bias || c->number % 3 != 0) {
+  if (has_small_rows(c)) {
+    const double small = kw_case_small(c->number - OTHER_NORMS).eps;
+    kw_case_give(c, eps, (kw_value){.tag = KW_TAG_FLOAT, .u.f = small});
+  } else if (has_bias || c->number % 3 != 0) {
     kw_case_give(c, eps, (kw_value){.tag = KW_TAG_FLOAT, .u.f = epsilons[which]});
   } else if (!c->op->args[eps].has_default) {
     kw_case_give(c, eps, (kw_value){.tag = KW_TAG_NONE});
@@ -225,8 +235,8 @@ bool kw_case_make_norm(kw_case *c) {
       {{1, {65537}}, 1}, {{2, {257, 263}}, 1}, {{3, {2, 131, 257}}, 2}, {{2, {21851, 3}}, 1}};
   static const norm_row layout[] = {{{2, {6, 5}}, 1}, {{3, {4, 3, 5}}, 2}, {{2, {67, 129}}, 1}};
   static const norm_row outputs[] = {{{2, {5, 11}}, 1}, {{3, {5, 11, 7}}, 2}, {{3, {5, 11, 7}}, 1}, {{2, {11, 5}}, 1}};
-  static const norm_row special[] = {
-      {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}};
+  static const norm_row special[] = {{{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1},
+                                     {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}, {{2, {53, 7}}, 1}};
   static const norm_row attrs[] = {{{3, {3, 5, 7}}, 1}, {{3, {3, 5, 7}}, 2}, {{3, {3, 5, 7}}, 3}, {{3, {3, 5, 7}}, 1},
                                    {{3, {3, 5, 7}}, 3}, {{3, {3, 5, 7}}, 1}, {{3, {3, 5, 7}}, 2}, {{3, {3, 5, 7}}, 3},
                                    {{3, {3, 5, 7}}, 2}, {{3, {3, 5, 7}}, 3}, {{3, {3, 5, 7}}, 1}, {{3, {3, 5, 7}}, 2}};
@@ -258,7 +268,12 @@ bool kw_case_make_norm(kw_case *c) {
   kw_case_set_tensor(c, 0, dtypes[0], &row.shape, in_layout);
   c->promoted = 1;
   c->tensors[0].domain = usual_domain(c);
-  if (!set_special(c, specials, COUNT(specials), row.shape.dims[1])) return false;
+  if (has_small_rows(c)) {
+    c->tensors[0].domain = kw_case_small(c->number - OTHER_NORMS).domain;
+    c->tensors[0].value_stride = kw_case_small(c->number - OTHER_NORMS).stride;
+  } else if (!set_special(c, specials, COUNT(specials), row.shape.dims[1])) {
+    return false;
+  }
   kw_case_give_ints(c, 1, normalized.dims, normalized.rank);
   if (!set_parameters(c, &normalized, dtypes, layouts)) return false;
   if (c->class == KW_CLASS_ALIASING) set_aliases(c);
