@@ -28,7 +28,13 @@ static const int64_t plain[][SIZES] = {{11, 5, 37, 6}, {11, 5, 37, 6}, {11, 5, 3
                                        {11, 5, 37, 6}, {11, 5, 37, 6}, {11, 5, 37, 6}, {11, 5, 37, 6},
                                        {11, 5, 37, 6}, {11, 5, 37, 6}, {11, 5, 37, 6}, {11, 5, 37, 6}};
 static const int64_t outputs[][SIZES] = {{11, 5, 37, 6}, {11, 5, 37, 6}, {11, 5, 37, 6}, {11, 5, 37, 6}};
-static const int64_t special[][SIZES] = {{67, 7, 131, 19}, {67, 7, 131, 19}, {67, 7, 131, 19}};
+static const int64_t special[][SIZES] = {{67, 7, 131, 19},
+                                         {67, 7, 131, 19},
+                                         {67, 7, 131, 19},
+                                         {67, KW_VALUE_END_ROWS, 131, 19},
+                                         {67, KW_VALUE_END_ROWS, 131, 19},
+                                         {67, KW_VALUE_END_ROWS, 131, 19}};
+enum { OTHER_SPECIALS = 3 }; /* before those of KW_DOMAIN_ENDS */
 
 static void give_int(kw_case *c, uint32_t arg, int64_t i) {
   kw_case_give(c, arg, (kw_value){.tag = KW_TAG_INT, .u.i = i});
@@ -70,6 +76,7 @@ bool kw_case_make_embedding_bag(kw_case *c) {
   if (c->class == KW_CLASS_SPECIAL) {
     c->tensors[0].domain = KW_DOMAIN_SPECIAL_ROW;
     c->tensors[0].value_stride = (uint32_t)(3 * n[COLUMNS]);
+    if (c->number >= OTHER_SPECIALS) kw_case_set_ends(&c->tensors[0], 0);
   }
   give_int(c, 4, mode);
   if (weighted) {

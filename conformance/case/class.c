@@ -152,6 +152,9 @@ bool kw_case_make_nll_loss(kw_case *c) {
   return true;
 }
 
+/* Numbers of the class SPECIAL before that of KW_DOMAIN_ENDS. */
+enum { OTHER_SPECIALS = 3 };
+
 /* Targets are classes, or in every third case probabilities. */
 bool kw_case_make_cross_entropy(kw_case *c) {
   static const double smoothings[] = {0, 0, 0.1, 0.5, 0, 1};
@@ -159,16 +162,19 @@ bool kw_case_make_cross_entropy(kw_case *c) {
   const bool told = c->number % 3 == 1;
   kw_shape shape;
   if (c->class == KW_CLASS_EXACT || !pick_scores(c, &shape)) return false;
-  if (c->class == KW_CLASS_SPECIAL && c->number >= 3) return false; /* logarithms of the numbers' range */
+  if (c->class == KW_CLASS_SPECIAL && c->number > OTHER_SPECIALS) return false; /* logarithms of the numbers' range */
+  const bool ends = c->class == KW_CLASS_SPECIAL && c->number == OTHER_SPECIALS;
+  if (ends) shape = (kw_shape){2, {KW_VALUE_END_ROWS, 70}};
   kw_case_resize(c, &shape);
   const kw_shape places = without_classes(&shape), classes = {1, {shape.dims[shape.rank > 1]}};
   if (!set_scores(c, "self", &shape, 0)) return false;
   if (c->class == KW_CLASS_PRIME || c->class == KW_CLASS_ATTRS) c->tensors[0].domain = KW_DOMAIN_NEAR;
+  if (ends) kw_case_set_ends(&c->tensors[0], 1);
   if (told && !set_scores(c, "target", &shape, 2)) return false;
   if (told) c->tensors[1].domain = KW_DOMAIN_PROBABILITY;
   if (!told && !set_targets(c, &places, classes.dims[0])) return false;
-  if (has_weight(c) && !set_scores(c, "weight", &classes, 1)) return false;
-  const int64_t reduced = (c->number / 2) % 3;
+  if (has_weight(c) && !ends && !set_scores(c, "weight", &classes, 1)) return false;
+  const int64_t reduced = ends ? 0 : (c->number / 2) % 3; /* each row's */
   give_int(c, 3, reduced);
   give_int(c, 4, told ? -100 : ignored_class(c));
   const double smoothing = smoothings[(c->number + c->number / 6) % COUNT(smoothings)];

@@ -21,6 +21,13 @@ typedef struct scatter_rows {
 #define ROWS(array) \
   { array, COUNT(array) }
 
+/* Numbers of the class SPECIAL before those of KW_DOMAIN_ENDS, both with each reduction. */
+enum { OTHER_SPECIALS = 5 };
+
+static bool has_ends(const kw_case *c) {
+  return c->class == KW_CLASS_SPECIAL && c->number >= OTHER_SPECIALS;
+}
+
 /* In the classes about layouts rows repeat, as long as there are layouts. */
 static bool pick_row(kw_case *c, scatter_row *out) {
   static const scatter_row scalar[] = {{{0, {0}}, 0, 1}, {{0, {0}}, -1, 1}};
@@ -45,7 +52,16 @@ static bool pick_row(kw_case *c, scatter_row *out) {
   static const scatter_row deep = {{6, {2, 5, 2, 3, 2, 3}}, 1, 8};
   static const scatter_row large[] = {{{2, {257, 131}}, 1, 263}};
   static const scatter_row layout[] = {{{2, {5, 7}}, 1, 12}, {{3, {4, 3, 5}}, 1, 7}, {{2, {17, 29}}, 0, 31}};
-  static const scatter_row special[] = {{{2, {53, 7}}, 0, 53}, {{2, {53, 7}}, 0, 53}, {{2, {53, 7}}, 0, 53}};
+  static const scatter_row special[] = {{{2, {53, 7}}, 0, 53},
+                                        {{2, {53, 7}}, 0, 53},
+                                        {{2, {53, 7}}, 0, 53},
+                                        {{2, {53, 7}}, 0, 53},
+                                        {{2, {53, 7}}, 0, 53},
+                                        {{2, {5, KW_VALUE_END_ROWS}}, 0, 70},
+                                        {{2, {5, KW_VALUE_END_ROWS}}, 0, 70},
+                                        {{2, {5, KW_VALUE_END_ROWS}}, 0, 70},
+                                        {{2, {5, KW_VALUE_END_ROWS}}, 0, 70},
+                                        {{2, {5, KW_VALUE_END_ROWS}}, 0, 70}};
   static const scatter_row attrs[] = {{{3, {3, 5, 7}}, 0, 9},  {{3, {3, 5, 7}}, 1, 9},   {{3, {3, 5, 7}}, 2, 9},
                                       {{3, {3, 5, 7}}, -1, 9}, {{3, {3, 5, 7}}, -2, 9},  {{3, {3, 5, 7}}, -3, 9},
                                       {{3, {3, 5, 7}}, 0, 1},  {{3, {3, 5, 7}}, 1, 20},  {{3, {3, 5, 7}}, 2, 2},
@@ -63,6 +79,7 @@ static bool pick_row(kw_case *c, scatter_row *out) {
   const scatter_rows *mine = &classes[c->class];
   if (mine->count == 0 || (c->number >= mine->count && !kw_case_about_layouts(c->class))) return false;
   if (c->class == KW_CLASS_LARGE && c->key != KW_F32) return false;
+  if (has_ends(c) && kw_suite_op_find_arg(c->op, "reduce") < 0) return false;
   *out = kw_case_is_deep(c, 3) ? deep : mine->rows[c->number % mine->count];
   kw_shape sizes = out->self; /* and the count of numbers */
   sizes.dims[sizes.rank++] = out->count;
@@ -81,7 +98,7 @@ static const char *give_reduction(kw_case *c) {
   bool mean = which == 1 && (c->key == KW_BOOL || (c->class == KW_CLASS_EXACT && kw_element_is_float(c->key)));
   if (mean) which = 0; /* there is none of bool, and one of floats is not exact */
   kw_case_give(c, (uint32_t)arg, (kw_value){.tag = KW_TAG_STRING, .u.s = reductions[which]});
-  bool alone = c->number / COUNT(reductions) % 2 == 0; /* by its default self is included */
+  bool alone = c->number / COUNT(reductions) % 2 == 0 || has_ends(c); /* by its default self is included */
   if (alone || c->number % 3 == 0) kw_case_give(c, (uint32_t)arg + 1, (kw_value){.tag = KW_TAG_BOOL, .u.b = !alone});
   return reductions[which];
 }
@@ -117,6 +134,7 @@ static void set_values(kw_case *c, const char *reduction) {
     c->tensors[3].domain = chosen && c->number % 2 ? KW_DOMAIN_SPECIAL : KW_DOMAIN_SPECIAL_ROW;
     c->tensors[3].value_stride = c->tensors[3].domain == KW_DOMAIN_SPECIAL ? 1 : 7;
   }
+  if (has_ends(c)) kw_case_set_ends(&c->tensors[3], 0);
   c->exact = c->class == KW_CLASS_EXACT || chosen;
 }
 
