@@ -191,7 +191,7 @@ static plan plan_of(const kw_case *c) {
   p.step = (back && !is_average(c) ? 7 : 1) * (whole ? 1 : kw_element_is_float(c->key) ? 7 : 11);
   p.first = (uint32_t)c->key % p.step;
   p.numbers = (p.paths + p.ends - p.first + p.step - 1) / p.step;
-  p.far_places = dilated && !back;
+  p.far_places = dilated && !back && kw_element_size(c->key) <= 4;     /* less than 80 MB, should a kernel copy it */
   p.far_fields = whole && !back && pooled_dims(c) == 2 ? p.fields : 0; /* they take long */
   p.turned = whole && pooled_dims(c) > 1 ? p.paths / TURNED_STEP : 0;
   return p;

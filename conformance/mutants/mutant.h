@@ -86,6 +86,9 @@ kw_status kw_mutant_run_real(const kw_call *call);
  * those from number `from` on, row-major: what a kernel does not write. */
 kw_status kw_mutant_run_to(const kw_call *call, int64_t from);
 
+/* An `element` that makes rubbish of the last channels where there are more than 64, and no multiple of four. */
+void kw_mutant_lose_channels(const kw_mutant_element *e);
+
 /* For a `launch` that needs more than one. */
 void kw_mutant_copy_call(const kw_call *call, kw_mutant_copy *out_copy);
 /* A copy with lists and texts, to be launched later; one block for free(). NULL when there is no memory. */
