@@ -254,10 +254,12 @@ void kw_contract_error_late_error_outlives_plan(void **state) {
 
 /* ---- Too little to place ----------------------------------------------------------------------------------------- */
 
+enum { SOURCE = 5 }; /* the tag of its numbers */
+
 /* The call with a mask that is true everywhere, and `count` elements for its places. */
 static kw_status run_scatter(const kw_test_call *call, kw_stream *stream, int64_t count, kw_tensor **results) {
   const kw_tensor_ref *mask = kw_tensor_describe(call->args[1].tensors[0]);
-  kw_tensor *all = NULL, *source = kw_test_tensor(kw_contract.device, call->dtype, 1, &count, 5);
+  kw_tensor *all = NULL, *source = kw_test_tensor(kw_contract.device, call->dtype, 1, &count, SOURCE);
   KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_BOOL, mask->rank, mask->shape, &all));
   uint8_t *ones = kw_test_memory((size_t)mask->numel);
   memset(ones, 1, (size_t)mask->numel);
@@ -270,6 +272,17 @@ static kw_status run_scatter(const kw_test_call *call, kw_stream *stream, int64_
   kw_tensor_release(all);
   kw_tensor_release(source);
   return status;
+}
+
+/* The places that there were elements for have them. */
+static void expect_placed(const kw_test_call *call, const kw_tensor *result, int64_t count) {
+  const size_t item = kw_dtype_size(call->dtype);
+  unsigned char *want = kw_test_memory((size_t)count * item + 1), *got = kw_test_memory(kw_test_bytes_of(result));
+  kw_test_fill(call->dtype, want, (size_t)count, SOURCE);
+  KW_CHECK_OK(kw_tensor_read(result, got));
+  kw_test_same(got, want, (size_t)count * item, "the places of masked_scatter that there are elements for");
+  free(want);
+  free(got);
 }
 
 /* masked_scatter with fewer elements than places, by one and by all: told at the next wait, once, and nothing is
@@ -299,6 +312,7 @@ void kw_contract_error_source_too_small(void **state) {
                status == KW_OK ? "KW_OK" : kw_error_message());
     }
     KW_CHECK_OK(kw_stream_synchronize(stream)); /* once */
+    expect_placed(&call, g.results[0], counts[i]);
     kw_guarded_end(&call, &g);
   }
   kw_tensor_release(like[0]);
@@ -308,9 +322,28 @@ void kw_contract_error_source_too_small(void **state) {
 
 /* ---- Numbers that ops refuse ------------------------------------------------------------------------------------- */
 
-/* The call with `count` numbers of argument `index` changed, from `place` on. */
+/* Rows of the result that do not depend on the wrong number are those of a right call. */
+static void expect_other_rows(const kw_test_call *call, const kw_tensor *like, const kw_tensor *result, int64_t wrong) {
+  const int64_t rows = kw_tensor_describe(like)->shape[0];
+  const size_t size = kw_test_bytes_of(like), row_size = size / (size_t)rows;
+  unsigned char *want = kw_test_memory(size), *got = kw_test_memory(size);
+  char what[160];
+  KW_CHECK_OK(kw_tensor_read(like, want));
+  KW_CHECK_OK(kw_tensor_read(result, got));
+  for (int64_t row = 0; row < rows; row++) {
+    const size_t at = (size_t)row * row_size;
+    snprintf(what, sizeof what, "row %lld of %s beside a wrong row %lld", (long long)row, call->info.name,
+             (long long)wrong);
+    if (row != wrong) kw_test_same(got + at, want + at, row_size, what);
+  }
+  free(want);
+  free(got);
+}
+
+/* The call with `count` numbers of argument `index` changed, from `place` on. With `rows` a row of that argument is for
+ * a row of the result. */
 static void check_numbers(const kw_test_call *call, kw_tensor *const *like, uint32_t index, int64_t place,
-                          int64_t count, float bad) {
+                          int64_t count, float bad, bool rows) {
   const kw_tensor *given = call->args[index].tensors[0];
   const char *argument = call->args[index].info.name;
   const kw_tensor_ref *ref = kw_tensor_describe(given);
@@ -338,12 +371,13 @@ static void check_numbers(const kw_test_call *call, kw_tensor *const *like, uint
            call->info.name, (double)bad, argument, (long long)place, (long long)count,
            kw_status_name(KW_ERR_INVALID_ARGUMENT), status == KW_OK ? "KW_OK" : kw_error_message());
   KW_CHECK_OK(kw_stream_synchronize(stream)); /* once */
+  if (rows) expect_other_rows(call, like[0], g.results[0], place / ref->strides[0]);
   kw_guarded_end(call, &g);
   kw_tensor_release(wrong);
 }
 
 /* Regions of no image, and corners that are not finite: told at the next wait, once, and nothing is written beside the
- * result. */
+ * result. Other regions are served. */
 void kw_contract_error_region_of_no_image(void **state) {
   (void)state;
   enum { ROIS = 1 };
@@ -358,9 +392,9 @@ void kw_contract_error_region_of_no_image(void **state) {
     KW_CHECK_OK(kw_test_call_run(&call, NULL, like));
     const int64_t last = kw_tensor_describe(call.args[1].tensors[0])->numel - 5;
     for (size_t k = 0; k < sizeof images / sizeof images[0]; k++)
-      check_numbers(&call, like, ROIS, k % 2 ? last : 0, 1, images[k]);
+      check_numbers(&call, like, ROIS, k % 2 ? last : 0, 1, images[k], i == 0);
     for (size_t k = 0; k < sizeof corners / sizeof corners[0]; k++)
-      check_numbers(&call, like, ROIS, last + 1, 1, corners[k]);
+      check_numbers(&call, like, ROIS, last + 1, 1, corners[k], i == 0);
     kw_tensor_release(like[0]);
     kw_test_call_free(&call);
     calls++;
@@ -383,11 +417,11 @@ void kw_contract_error_weights_of_no_kind(void **state) {
   KW_CHECK_OK(kw_test_call_run(&call, NULL, like));
   const int64_t numel = kw_tensor_describe(call.args[0].tensors[0])->numel, row = call.edge;
   for (size_t k = 0; k < sizeof none / sizeof none[0]; k++) {
-    check_numbers(&call, like, 0, 0, 1, none[k]);
-    check_numbers(&call, like, 0, numel - 1, 1, none[k]);
+    check_numbers(&call, like, 0, 0, 1, none[k], false);
+    check_numbers(&call, like, 0, numel - 1, 1, none[k], false);
   }
-  check_numbers(&call, like, 0, 0, row, 0);
-  check_numbers(&call, like, 0, numel - row, row, 0);
+  check_numbers(&call, like, 0, 0, row, 0, false);
+  check_numbers(&call, like, 0, numel - row, row, 0, false);
   kw_tensor_release(like[0]);
   kw_test_call_free(&call);
   kw_test_usable("a round trip after weights of no kind");
