@@ -342,6 +342,50 @@ static void test_magnitudes_bound_float(void **state) {
   }
 }
 
+/* rstd of float, by a mean that is updated element by element, or by the squares' mean less the mean's square. */
+static float rstd_of(const float *x, int count, bool updated) {
+  float mean = 0, sum = 0, squares = 0;
+  for (int i = 0; i < count; i++) {
+    const float off = x[i] - mean;
+    mean += off / (float)(i + 1);
+    sum += updated ? off * (x[i] - mean) : x[i];
+    squares += x[i] * x[i];
+  }
+  const float plain = squares / (float)count - sum / (float)count * (sum / (float)count);
+  const float variance = updated ? sum / (float)count : plain < 0 ? 0 : plain;
+  return 1 / sqrtf(variance + 1e-5f);
+}
+
+/* Far from 0 the bound of rstd has room for Welford's way, and none for the way that cancels. */
+static void test_updated_means_are_right(void **state) {
+  (void)state;
+  static const struct {
+    float far;
+    int count;
+  } rows[] = {{512, 7}, {512, 300}, {1e4f, 7}, {1e4f, 300}, {64, 70}};
+  uint32_t noise = 1;
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+    float x[300];
+    kw_wide out[300], mean, exact[1], bound[1];
+    for (int i = 0; i < rows[k].count; i++) {
+      noise = noise * 1664525 + 1013904223;
+      x[i] = rows[k].far + (float)(noise >> 8) * 0x1p-23f - 1;
+    }
+    const int64_t shape[1] = {rows[k].count};
+    kw_tensor_ref in = TENSOR(KW_F32, x, 1, rows[k].count), wide = TENSOR(KW_DTYPE_WIDE, out, 1, rows[k].count);
+    kw_value args[5] = {test_arg(&in), list_arg(shape, 1), test_none(), test_none(), float_arg(1e-5)};
+    for (int t = 0; t < 2; t++) {
+      const kw_tensor_ref outs[3] = {wide, TENSOR(KW_DTYPE_WIDE, &mean, 1, 1),
+                                     TENSOR(KW_DTYPE_WIDE, t == 0 ? exact : bound, 1, 1)};
+      const char *op = t == 0 ? "native_layer_norm" : "native_layer_norm/magnitude";
+      assert_int_equal(layer_norm(kw_reference_f128, op, outs, args), KW_OK);
+    }
+    const double allowed = 0x1p-23 * bound[0].hi;
+    assert_true(fabs(rstd_of(x, rows[k].count, true) - exact[0].hi) <= allowed);
+    assert_true(fabs(rstd_of(x, rows[k].count, false) - exact[0].hi) > 2 * allowed);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_softmax),
@@ -357,6 +401,7 @@ int main(void) {
       cmocka_unit_test(test_group_norm),
       cmocka_unit_test(test_fused_rms_norm),
       cmocka_unit_test(test_magnitudes_bound_float),
+      cmocka_unit_test(test_updated_means_are_right),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
