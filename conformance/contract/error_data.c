@@ -173,6 +173,18 @@ void kw_contract_error_bags_out_of_order(void **state) {
   kw_test_usable("a round trip after bags that start out of order");
 }
 
+/* Where three sequences begin instead, and where the last ends. */
+static void replace_starts(kw_test_call *call, uint32_t index) {
+  enum { STARTS = 4 };
+  const int64_t count = STARTS, n = call->edge, starts[STARTS] = {0, 1, 1, n};
+  kw_tensor *made = NULL;
+  KW_CHECK_OK(kw_tensor_create(kw_contract.device, KW_I64, 1, &count, &made));
+  KW_CHECK_OK(kw_tensor_write(made, starts));
+  kw_tensor_release(call->args[index].tensors[0]);
+  call->args[index].tensors[0] = made;
+  call->args[index].value = kw_arg_tensor(made);
+}
+
 /* Sequences one after the other begin at 0, do not fall, and end with the rows, of queries and of keys. */
 void kw_contract_error_sequences_out_of_order(void **state) {
   (void)state;
@@ -185,6 +197,11 @@ void kw_contract_error_sequences_out_of_order(void **state) {
   const int64_t n = call.edge, wrong[][2] = {{0, 1},         {0, -1},        {1, n - 1}, {1, n + 1},
                                              {1, INT64_MAX}, {1, INT64_MIN}, {1, -1},    {1, (INT64_C(1) << 32) + n}};
   for (uint32_t side = QUERIES; side <= KEYS; side++) check_offsets(&call, side, wrong, sizeof wrong / sizeof wrong[0]);
+  const int64_t between[][2] = {{1, -1}, {1, n}, {2, 0}, {2, n + 1}, {2, INT64_MAX}, {1, INT64_MIN}, {3, 1}};
+  for (uint32_t side = QUERIES; side <= KEYS; side++) replace_starts(&call, side);
+  for (uint32_t side = QUERIES; side <= KEYS; side++) {
+    check_offsets(&call, side, between, sizeof between / sizeof between[0]);
+  }
   kw_test_call_free(&call);
   kw_test_usable("a round trip after sequences that begin out of order");
 }
