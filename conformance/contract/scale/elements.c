@@ -33,7 +33,8 @@ void kw_contract_scale_pointwise(void **state) {
   }
 }
 
-/* More than the 65,535 blocks that a grid has in its second and third dimension; thoroughly 2^18 and more. */
+/* More than the 65,535 blocks that a grid has in its second and third dimension; thoroughly more than 2^18, by every
+ * kernel, and of ops that go along a line more than the 2^24 that f32 counts. */
 void kw_contract_scale_rows(void **state) {
   (void)state;
   kw_op_info info = {.struct_size = sizeof info};
@@ -47,4 +48,11 @@ void kw_contract_scale_rows(void **state) {
   how.rows = (1 << 18) + 3;
   how.all_kernels = true;
   kw_scale_run_copies(&how);
+  kw_scale_kind unused;
+  how.all_kernels = false;
+  for (int bits = 22; bits <= 24 && kw_scale_line_kind(info.name, &unused);
+       bits += 2) { /* first what fits more often */
+    how.rows = (INT64_C(1) << bits) + 3;
+    kw_scale_run_copies(&how);
+  }
 }
