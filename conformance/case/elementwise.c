@@ -275,6 +275,10 @@ static bool set_lists(kw_case *c, kw_about about, const uint32_t *inputs, uint32
     length *= values;
   }
   if (single) length += ANY_BITS;
+  if (shortcut && kw_case_is_by_element(c)) { /* five exponents with bases of all sizes; pairs are elsewhere */
+    c->tensors[inputs[0]].domain = KW_DOMAIN_SPECIAL_BITS;
+    c->tensors[inputs[1]].domain = KW_DOMAIN_FEW;
+  }
   if (length > 1u << 16) length = 1u << 16;
   *shape = (kw_shape){1, {(int64_t)length}};
   return true;

@@ -81,6 +81,9 @@ static void shortcuts_are_met(void **state) {
   for (size_t i = 0; i < sizeof exponents / sizeof exponents[0]; i++) {
     assert_true(meets("pow.Tensor_Scalar", KW_F32, 1, exponents[i]));
   }
+  kw_case c;
+  assert_true(kw_case_make(find_op("pow.Tensor_Tensor"), KW_F32, KW_CLASS_SPECIAL, 2, &c)); /* behind the edges */
+  assert_true(c.tensors[0].domain == KW_DOMAIN_SPECIAL_BITS && c.tensors[1].domain == KW_DOMAIN_FEW);
   assert_true(meets("pow.Scalar", KW_F16, 0, 1));
   assert_true(meets("div.Scalar", KW_F32, 1, 0x1p-146));
   assert_true(meets("div.Scalar_mode", KW_I64, 1, -1));
