@@ -39,7 +39,10 @@ static const channel_row channel_prime[] = {{{2, {7, 3}}, 3},
                                             {{2, {5, 131}}, 1},
                                             {{3, {2, 257, 3}}, 257},
                                             {{4, {1, 96, 2, 3}}, 32},
-                                            {{3, {67, 6, 2}}, 3}};
+                                            {{3, {67, 6, 2}}, 3},
+                                            {{7, {2, 4, 2, 3, 2, 2, 2}}, 2},
+                                            {{10, {3, 4, 1, 2, 2, 1, 2, 2, 1, 2}}, 4}};
+static const channel_row channel_deep = {{6, {2, 4, 2, 3, 2, 2}}, 2};
 enum { FEW_CHANNELS = 10 }; /* before those */
 static const channel_row channel_large[] = {{{4, {3, 6, 61, 67}}, 2}};
 static const channel_row channel_layout[] = {
@@ -66,7 +69,8 @@ static const channel_rows rows_of[KW_CLASS_COUNT] = {
 static bool pick_row(const kw_case *c, channel_row *out) {
   const channel_rows *mine = &rows_of[c->class];
   if (mine->count == 0 || (!kw_case_about_layouts(c->class) && c->number >= mine->count)) return false;
-  *out = mine->rows[c->number % mine->count];
+  const bool deep = kw_case_is_deep(c, strstr(c->op->name, "backward") ? 3 : 2);
+  *out = deep ? channel_deep : mine->rows[c->number % mine->count];
   if (c->class == KW_CLASS_LARGE && c->key != KW_F32) return false;
   if (c->class == KW_CLASS_PRIME && c->key == KW_F64 && c->number >= FEW_CHANNELS) return false; /* a slow oracle */
   if (c->class == KW_CLASS_SPECIAL && c->number >= OTHER_SPECIALS && strstr(c->op->name, "backward")) return false;
@@ -143,7 +147,7 @@ static bool set_tensors(kw_case *c, const channel_shapes *shapes) {
     kw_layout layout;
     if (arg->tag != KW_TAG_TENSOR) continue;
     if (weight && (c->number >> (strcmp(arg->name, "bias") == 0) & 1)) continue;
-    if (!kw_case_pick_layout(c->class, c->number, which, backward ? 3 : 2, &layout)) return false;
+    if (!kw_case_pick_deep_layout(c, which, backward ? 3 : 2, &layout)) return false;
     if (!like && !weight && c->class == KW_CLASS_STRIDE0) layout = KW_LAYOUT_DENSE;
     const kw_shape *shape = like ? &shapes->input : weight ? &shapes->weight : &shapes->rows;
     if (is_left_empty(c, arg->name)) shape = &nothing;

@@ -38,6 +38,7 @@ static bool pick_row(kw_case *c, fft_row *out) {
                                   {{5, {5, 2, 3, 2, 4}}, 1, {0}},
                                   {{6, {2, 5, 2, 3, 2, 4}}, 3, {-1, 3, -5}}};
   static const fft_row large[] = {{{1, {70000}}, 1, {0}}, {{2, {256, 264}}, 2, {0, 1}}};
+  static const fft_row deep = {{6, {2, 5, 2, 3, 2, 4}}, 2, {3, 1}};
   static const fft_row layout[] = {{{2, {6, 5}}, 1, {1}}, {{3, {4, 3, 10}}, 2, {1, 2}}, {{2, {12, 7}}, 1, {0}}};
   static const fft_row attrs[] = {
       {{3, {4, 5, 6}}, 1, {0}},       {{3, {4, 5, 6}}, 1, {1}},       {{3, {4, 5, 6}}, 1, {-1}},
@@ -53,7 +54,7 @@ static bool pick_row(kw_case *c, fft_row *out) {
   uint32_t count = c->class == KW_CLASS_OUTPUTS ? KW_CASE_OUT_LAYOUTS : mine->count;
   if (count == 0 || (c->number >= count && !kw_case_about_layouts(c->class))) return false;
   if (c->class == KW_CLASS_LARGE && c->key != KW_F32 && c->key != KW_C64) return false;
-  *out = mine->rows[c->number % mine->count];
+  *out = kw_case_is_deep(c, 1) ? deep : mine->rows[c->number % mine->count];
   kw_case_resize(c, &out->shape);
   return true;
 }
@@ -65,7 +66,7 @@ static kw_dtype complex_of(kw_dtype part) {
 bool kw_case_make_fft(kw_case *c) {
   fft_row row;
   kw_layout layout;
-  if (!pick_row(c, &row) || !kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  if (!pick_row(c, &row) || !kw_case_pick_deep_layout(c, 0, 1, &layout)) return false;
   const bool to_complex = kw_element_is_float(c->key), to_real = kw_suite_op_find_arg(c->op, "last_dim_size") >= 0;
   const int64_t given = row.dims[row.count - 1], last = given < 0 ? given + row.shape.rank : given;
   const bool flag = c->number / 3 % 2; /* in all combinations with the three normalizations */

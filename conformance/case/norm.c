@@ -205,7 +205,7 @@ static bool set_parameters(kw_case *c, const kw_shape *shape, const kw_dtype *dt
   uint32_t eps = has_bias ? 4 : 3, tensors = has_bias ? 3 : 2;
   for (uint32_t i = 2; i <= tensors; i++) {
     kw_layout layout = KW_LAYOUT_DENSE;
-    if (!kw_case_pick_layout(c->class, c->number, i - 1, tensors, &layout)) return false;
+    if (!kw_case_pick_deep_layout(c, i - 1, tensors, &layout)) return false;
     if (forced || aliasing || layouts || c->number >> (i - 2) & 1) {
       kw_case_set_tensor(c, i, dtypes[i - 1], shape, layout);
       c->promoted |= 1u << i;
@@ -227,10 +227,20 @@ static bool set_parameters(kw_case *c, const kw_shape *shape, const kw_dtype *dt
 bool kw_case_make_norm(kw_case *c) {
   static const norm_row empty[] = {{{3, {2, 0, 3}}, 1}, {{2, {0, 3}}, 1}, {{2, {2, 0}}, 1}, {{3, {2, 3, 0}}, 2}};
   static const norm_row one[] = {{{1, {1}}, 1}, {{3, {1, 1, 1}}, 2}, {{2, {5, 1}}, 1}};
-  static const norm_row prime[] = {
-      {{1, {7}}, 1},       {{1, {1021}}, 1},          {{2, {13, 5}}, 1},   {{3, {3, 5, 7}}, 2},
-      {{3, {3, 5, 7}}, 1}, {{4, {2, 3, 5, 7}}, 3},    {{2, {3, 1021}}, 1}, {{1, {4099}}, 1},
-      {{2, {13, 5}}, 2},   {{5, {2, 1, 3, 2, 5}}, 3}, {{2, {5, 2}}, 1}};
+  static const norm_row prime[] = {{{1, {7}}, 1},
+                                   {{1, {1021}}, 1},
+                                   {{2, {13, 5}}, 1},
+                                   {{3, {3, 5, 7}}, 2},
+                                   {{3, {3, 5, 7}}, 1},
+                                   {{4, {2, 3, 5, 7}}, 3},
+                                   {{2, {3, 1021}}, 1},
+                                   {{1, {4099}}, 1},
+                                   {{2, {13, 5}}, 2},
+                                   {{5, {2, 1, 3, 2, 5}}, 3},
+                                   {{2, {5, 2}}, 1},
+                                   {{6, {2, 3, 2, 2, 3, 2}}, 5},
+                                   {{8, {2, 3, 2, 2, 2, 1, 5, 2}}, 2}};
+  static const norm_row deep = {{6, {2, 5, 2, 3, 2, 3}}, 4};
   static const norm_row large[] = {
       {{1, {65537}}, 1}, {{2, {257, 263}}, 1}, {{3, {2, 131, 257}}, 2}, {{2, {21851, 3}}, 1}};
   static const norm_row layout[] = {{{2, {6, 5}}, 1}, {{3, {4, 3, 5}}, 2}, {{2, {67, 129}}, 1}};
@@ -258,8 +268,9 @@ bool kw_case_make_norm(kw_case *c) {
   if (!pick_row(c, rows, &row)) return false;
   if (c->class == KW_CLASS_MIXED && !mixed_dtypes(c, dtypes)) return false;
   bool layouts = rows[c->class].rows == layout, has_bias = kw_suite_op_find_arg(c->op, "bias") >= 0;
+  if (kw_case_is_deep(c, has_bias ? 3 : 2)) row = deep;
   if (c->class == KW_CLASS_ALIASING && !has_bias && c->number > 0) return false;
-  if (!kw_case_pick_layout(c->class, c->number, 0, has_bias ? 3 : 2, &in_layout)) return false;
+  if (!kw_case_pick_deep_layout(c, 0, has_bias ? 3 : 2, &in_layout)) return false;
 
   kw_case_resize(c, &row.shape);
   kw_shape normalized = {(uint32_t)row.dims, {0}};

@@ -17,7 +17,7 @@ typedef struct shapes {
 
 /* What is selected from. In the classes about layouts every row comes with every layout, as long as there are layouts:
  * rows repeat. */
-static bool pick_shape(const kw_case *c, kw_shape *out) {
+static bool pick_shape(const kw_case *c, uint32_t tensors, kw_shape *out) {
   static const kw_shape scalar[] = {{0, {0}}, {0, {0}}, {0, {0}}};
   static const kw_shape empty[] = {{1, {0}}, {3, {2, 0, 3}}};
   static const kw_shape one[] = {{1, {1}}, {3, {1, 1, 1}}};
@@ -26,6 +26,7 @@ static bool pick_shape(const kw_case *c, kw_shape *out) {
       {3, {3, 5, 7}},    {2, {1021, 3}}, {8, {2, 1, 3, 1, 2, 1, 2, 2}},
       {4, {2, 3, 5, 7}}, {1, {4099}},    {16, {1, 1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 1, 1, 3}}};
   static const kw_shape large[] = {{1, {65537}}, {2, {257, 263}}};
+  static const kw_shape deep = {6, {2, 5, 2, 3, 2, 3}};
   static const kw_shape layout[] = {{2, {6, 5}}, {3, {4, 3, 5}}, {2, {67, 129}}};
   static const kw_shape outputs[] = {{2, {5, 11}}, {3, {5, 11, 7}}, {1, {31}}, {2, {11, 5}}};
   static const kw_shape special[] = {{1, {37}}, {2, {29, 3}}};
@@ -37,7 +38,7 @@ static bool pick_shape(const kw_case *c, kw_shape *out) {
       [KW_CLASS_SPECIAL] = ROWS(special), [KW_CLASS_ATTRS] = ROWS(attrs)};
   const shapes *mine = &rows[c->class];
   if (mine->count == 0 || (!kw_case_about_layouts(c->class) && c->number >= mine->count)) return false;
-  *out = mine->rows[c->number % mine->count];
+  *out = kw_case_is_deep(c, tensors) ? deep : mine->rows[c->number % mine->count];
   return true;
 }
 
@@ -59,8 +60,8 @@ bool kw_case_make_nonzero(kw_case *c) {
   bool every_pattern =
       c->class == KW_CLASS_EXHAUSTIVE && c->number == 0 && kw_element_size(c->key) <= 2 && c->key != KW_BOOL;
   if (every_pattern) shape = (kw_shape){1, {kw_element_size(c->key) == 1 ? 256 : 65536}};
-  if (!every_pattern && !pick_shape(c, &shape)) return false;
-  if (!kw_case_pick_layout(c->class, c->number, 0, 1, &layout)) return false;
+  if (!every_pattern && !pick_shape(c, 1, &shape)) return false;
+  if (!kw_case_pick_deep_layout(c, 0, 1, &layout)) return false;
   if (!every_pattern) kw_case_resize(c, &shape);
   kw_case_set_tensor(c, 0, c->key, &shape, layout);
   c->tensors[0].domain = every_pattern                  ? KW_DOMAIN_BITS
@@ -95,12 +96,12 @@ static bool pick_masked(kw_case *c, masked *out) {
     *out = (masked){broadcasts[c->number].self, broadcasts[c->number].mask, broadcasts[c->number].result, {0}};
   } else {
     kw_shape shape;
-    if (!pick_shape(c, &shape)) return false;
+    if (!pick_shape(c, tensors, &shape)) return false;
     kw_case_resize(c, &shape);
     *out = (masked){shape, shape, shape, {0}};
   }
   for (uint32_t i = 0; i < tensors; i++) {
-    if (!kw_case_pick_layout(c->class, c->number, i, tensors, &out->layouts[i])) return false;
+    if (!kw_case_pick_deep_layout(c, i, tensors, &out->layouts[i])) return false;
   }
   return true;
 }
