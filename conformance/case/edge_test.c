@@ -70,8 +70,23 @@ static void ends_fill_rows(void **state) {
   }
 }
 
+/* What is converted to a narrower float is subnormal there often enough, and past its largest number. */
+static void conversions_meet_ends(void **state) {
+  (void)state;
+  const kw_value_key key = {.seed = 4, .extent = 209, .domain = KW_DOMAIN_CONVERT, .target = KW_F16};
+  uint32_t below = 0, past = 0;
+  for (uint64_t i = 0; i < key.extent; i++) {
+    float x;
+    kw_value_make(&key, KW_F32, i, &x);
+    below += fabsf(x) > 0x1p-25f && fabsf(x) < 0x1p-14f;
+    past += fabsf(x) == 65520;
+  }
+  assert_in_range(below, 10, 60);
+  assert_in_range(past, 2, 30);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(edges_are_dense), cmocka_unit_test(below_normal_is_subnormal),
-                                     cmocka_unit_test(ends_fill_rows)};
+                                     cmocka_unit_test(conversions_meet_ends), cmocka_unit_test(ends_fill_rows)};
   return cmocka_run_group_tests_name("case edges", tests, NULL, NULL);
 }

@@ -380,14 +380,22 @@ static int64_t halfway_integer(kw_dtype target, kw_dtype dtype, const uint32_t r
   return r[3] & 1 ? -tie : tie;
 }
 
+/* The same at the ends of the target's range: between two of its subnormals, or past its largest number. */
+static double halfway_at_ends(kw_float_format format, const uint32_t r[4]) {
+  if (r[0] % 4 == 0) return format.max + kw_element_pow2(format.emax - format.precision);
+  const uint32_t below = (r[0] >> 2) % (1u << (format.precision - 1));
+  return (2.0 * below + 1) * kw_element_pow2(format.emin - format.precision);
+}
+
 /* A value next to a halfway point between two of the target's, off it by less than an f32 tells: rounded to f32 first
  * and then to the target it ends on the wrong side. Exact halfway points where the dtype has no room for more. */
 static double halfway(kw_dtype target, kw_dtype dtype, const uint32_t r[4]) {
-  kw_float_format format = kw_element_format(kw_element_is_float(target) ? target : KW_F32);
-  double significand = ldexp(1 + floor(unit(r[0]) * ldexp(1, format.precision)), 1 - format.precision);
-  double tie = significand + ldexp(0.5, 1 - format.precision);
-  if (dtype == KW_F64) tie += ((int)(r[1] % 3) - 1) * ldexp(1, -40);
-  return (r[3] & 1 ? -1.0 : 1.0) * ldexp(tie, (int)(r[2] % 16) - 4);
+  const bool narrows = kw_element_is_float(target) && kw_element_size(target) < kw_element_size(dtype);
+  const kw_float_format format = kw_element_format(kw_element_is_float(target) ? target : KW_F32);
+  const double significand = ldexp(1 + floor(unit(r[0]) * ldexp(1, format.precision)), 1 - format.precision);
+  const double off = dtype == KW_F64 ? ((int)(r[1] % 3) - 1) * ldexp(1, -40) : 0, sign = r[3] & 1 ? -1.0 : 1.0;
+  if (narrows && r[2] >> 4 & 1) return sign * halfway_at_ends(format, r) * (1 + off);
+  return sign * ldexp(significand + ldexp(0.5, 1 - format.precision) + off, (int)(r[2] % 16) - 4);
 }
 
 static void store_convert(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
