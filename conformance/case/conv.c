@@ -70,7 +70,7 @@ static const conv_row prime[] = {
     {2, 1, 2, 259, 1, {2, 2}, {3, 3}, ONES, {1, 1}, ONES, NONE, false},
     {2, 1, 1, 1, 257, {2, 3}, {1, 2}, ONES, NONE, ONES, NONE, false},
 };
-enum { CUT_PRIME = 12 }; /* before those with many channels */
+enum { FEW_CHANNELS = 12 }; /* before those with many channels */
 static const conv_row large[] = {
     {2, 1, 1, 1, 5, {127, 131}, {3, 3}, ONES, NONE, ONES, NONE, false},
     {1, 3, 2, 11, 1, {2053}, {3}, ONES, {1}, ONES, NONE, false},
@@ -239,7 +239,8 @@ static conv_row pick_window(bool grouped, uint32_t index) {
 }
 
 /* Paths, then fields: every `step`-th row, numbered from `first` on. f32 has all of them; other dtypes some, each its
- * own; gradients, which take longer, fewer, and so does f64, whose oracle is slow. Then fields of 16 bits, and paths
+ * own; gradients, which take longer, fewer, and so does f64, whose oracle is slow. Steps share no factor with the
+ * number of kinds, nor with that of forms. Then fields of 16 bits, and paths
  * with channels last, for which drivers have kernels, too: every `turned`-th. */
 typedef struct plan {
   uint32_t paths, fields, far_fields, step, first, numbers, turned;
@@ -397,7 +398,7 @@ bool kw_case_make_convolution(kw_case *c) {
 /* Which of the three gradients are wanted: all of them in the classes that are about something else. */
 static void set_gradients(kw_case *c, const conv_shapes *shapes) {
   const bool attrs = c->class == KW_CLASS_ATTRS && c->number < COMBINATIONS;
-  const bool some = attrs || (c->class == KW_CLASS_PRIME && c->number < CUT_PRIME) || c->class == KW_CLASS_OUTPUTS;
+  const bool some = attrs || (c->class == KW_CLASS_PRIME && c->number < FEW_CHANNELS) || c->class == KW_CLASS_OUTPUTS;
   const int64_t bits = some ? (c->number + 7) % 8 : 7;
   const int64_t mask[] = {bits & 1, bits >> 1 & 1, bits >> 2};
   const kw_shape *wanted[] = {&shapes->input, &shapes->weight, &shapes->bias};

@@ -94,8 +94,7 @@ static bool is_average(const kw_case *c) {
 /* ---- Paths ------------------------------------------------------------------------------------------------------- */
 
 /* Drivers have kernels of their own for some windows, which forget another attribute: all combinations, of sizes that
- * leave the last window another rest each time. An odd number of kinds of windows is what the shares of pick_path want.
- */
+ * leave the last window another rest each time. None of these counts may share a factor with the steps of plan_of. */
 static const int64_t forms[][MOST_DIMS] = {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {2, 1, 3}, {0, 0, 0} /* all there is */};
 static const int64_t strides[][MOST_DIMS] = {NONE, ONES, {2, 2, 2}, {3, 1, 2}};
 static const int64_t dilations[][MOST_DIMS] = {ONES, {2, 2, 2}, {1, 3, 2}};
