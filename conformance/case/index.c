@@ -537,7 +537,7 @@ static bool make_put(kw_case *c, bool accumulate) {
   }
   if (c->class == KW_CLASS_STRIDE0) layouts[2] = KW_LAYOUT_DENSE; /* one place for all values */
   if (!summed) resize_advanced(c, &row, !accumulate);
-  kw_shape values = values_shape(c, selection_shape(&row));
+  const kw_shape selection = selection_shape(&row), values = values_shape(c, selection);
   give_values(c, 0, &row.self, layouts[0]);
   uint64_t writers = give_entries(c, &row, layouts[2], true);
   give_values(c, 2, &values, layouts[1]);
@@ -549,6 +549,10 @@ static bool make_put(kw_case *c, bool accumulate) {
     bool small = c->exact || c->class == KW_CLASS_SPECIAL;
     c->tensors[0].domain = small ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
     c->tensors[2].domain = c->class == KW_CLASS_SPECIAL ? KW_DOMAIN_SPECIAL_ROW : c->tensors[0].domain;
+    /* One value that is added often may be rounded the same way each time, and no bound on spread errors allows that.
+     */
+    const bool repeated = memcmp(&values, &selection, sizeof values) != 0;
+    if (c->sweep && repeated) c->tensors[2].domain = KW_DOMAIN_EXACT_FACTOR;
     c->tensors[2].value_stride = 7;
   }
   if (accumulate || c->number % 3 == 1) give_bool(c, 3, accumulate);
