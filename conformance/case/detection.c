@@ -191,6 +191,8 @@ static bool pick_region(kw_case *c, region_row *out) {
   if (count == 0 || (c->number >= count && !kw_case_about_layouts(c->class))) return false;
   if (c->class == KW_CLASS_LARGE && c->key != KW_F32) return false;
   *out = mine->rows[c->number % mine->count];
+  /* Of many regions some have a sample at the image's edge, where rounding would decide on which side it is. */
+  if (c->sweep) *out = exact[c->number % COUNT(exact)];
   if (c->class == KW_CLASS_ATTRS) { /* scale and alignment of both kinds */
     out->scale = c->number / 2 % 2 ? 0.5 : 2;
     out->aligned = c->number / 4 % 2;
