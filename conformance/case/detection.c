@@ -7,6 +7,8 @@
 
 #include <keyway/keyway.h>
 
+#include <string.h>
+
 /* Corners are multiples of one of this. */
 enum { NESTED = 0, WHOLE = 1, FINE = 1 << 12 };
 
