@@ -49,7 +49,7 @@ static bool pick_row(const kw_case *c, sort_row *out) {
   static const sort_row deep = {{6, {2, 7, 2, 3, 2, 3}}, 1, 6};
   static const sort_row outputs[] = {
       {{2, {5, 11}}, 1, 4}, {{3, {5, 11, 7}}, 2, 6}, {{3, {5, 11, 7}}, 0, 8}, {{2, {11, 5}}, 0, 3}};
-  static const sort_row special[] = {{{2, {53, 7}}, 1, 8},
+  static const sort_row special[] = {{{2, {521, 7}}, 1, 8},
                                      {{1, {101}}, 0, 8},
                                      {{2, {3, 53}}, 1, 3},
                                      {{1, {101}}, 0, 4},

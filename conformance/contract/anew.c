@@ -101,19 +101,43 @@ static void check_values(const kw_test_call *call, kw_device *cpu, uint32_t inde
   }
 }
 
+/* Numbers that are one number in six digits behind the point, in six digits, and in f32. */
+static void check_close(const kw_test_call *call, kw_device *cpu, uint32_t index) {
+  static const double close[][2] = {{1e-7, 3e-7}, {1000001.0, 1000004.0}, {1.5, 1.5 + 0x1p-30}};
+  for (size_t i = 0; i < sizeof close / sizeof close[0]; i++) {
+    kw_value pair[2];
+    for (int k = 0; k < 2; k++) {
+      const bool is_float = call->args[index].info.tag == KW_TAG_FLOAT;
+      pair[k] = is_float ? kw_arg_float(close[i][k]) : kw_arg_scalar_f64(close[i][k]);
+    }
+    if (i < 2 || call->dtype == KW_F64) check_values(call, cpu, index, pair);
+  }
+}
+
+/* The same call with no other number that may be left out; false where there is none. It holds what `call` holds. */
+static bool leave_others(const kw_test_call *call, uint32_t index, kw_test_call *out) {
+  bool some = false;
+  *out = *call;
+  for (uint32_t i = 0; i < call->info.arg_count; i++) {
+    kw_test_arg *arg = &out->args[i];
+    const bool number = arg->value.tag == KW_TAG_FLOAT || arg->value.tag == KW_TAG_SCALAR;
+    if (i == index || !number || !(arg->info.flags & KW_ARG_OPTIONAL)) continue;
+    arg->value = kw_arg_none();
+    some = true;
+  }
+  return some;
+}
+
 static void check_argument(const kw_test_call *call, kw_device *cpu, uint32_t index) {
   static int64_t ints[MOST_VALUES][KW_MAX_RANK];
   const kw_test_arg *arg = &call->args[index];
   kw_value others[MOST_VALUES];
   const uint32_t count = other_values(arg, ints, others);
   for (uint32_t i = 0; i < count; i++) check_values(call, cpu, index, (kw_value[]){arg->value, others[i]});
-  /* Numbers that are one number in f32. */
-  static const double close[] = {1.5, 1.5 + 0x1p-30};
-  if (call->dtype != KW_F64 || (arg->info.tag != KW_TAG_FLOAT && arg->info.tag != KW_TAG_SCALAR)) return;
-  const bool is_float = arg->info.tag == KW_TAG_FLOAT;
-  const kw_value pair[] = {is_float ? kw_arg_float(close[0]) : kw_arg_scalar_f64(close[0]),
-                           is_float ? kw_arg_float(close[1]) : kw_arg_scalar_f64(close[1])};
-  check_values(call, cpu, index, pair);
+  if (arg->info.tag != KW_TAG_FLOAT && arg->info.tag != KW_TAG_SCALAR) return;
+  kw_test_call alone;
+  check_close(call, cpu, index);
+  if (leave_others(call, index, &alone)) check_close(&alone, cpu, index);
 }
 
 /* Whether the op has attributes that a value can be changed of. */

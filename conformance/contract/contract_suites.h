@@ -134,6 +134,7 @@
   X(launch, choice_is_pure)       \
   X(launch, in_place)             \
   X(launch, later_values)         \
+  X(launch, parts_in_lists)       \
   X(launch, long_lists)           \
   X(launch, every_attribute_anew) \
   X(launch, parts_of_one_buffer)  \

@@ -95,6 +95,36 @@ void kw_contract_launch_long_lists(void **state) {
   KW_CHECK_OK(kw_stream_destroy(stream));
 }
 
+/* Entries that are columns of one buffer: alike in all but where they begin. */
+void kw_contract_launch_parts_in_lists(void **state) {
+  (void)state;
+  enum { PARTS = 4, WIDE = 5 };
+  static long_list list;
+  if (!find_cat(&list)) kw_test_skip("the device has no cat");
+  const size_t item = kw_dtype_size(list.dtype), row = WIDE * item;
+  kw_tensor *base = kw_test_tensor(kw_contract.device, list.dtype, 2, (int64_t[]){ROWS, PARTS * WIDE}, 1);
+  unsigned char bytes[ROWS * PARTS * WIDE * 16];
+  KW_CHECK_OK(kw_tensor_read(base, bytes));
+  list.count = PARTS;
+  for (list.rank = 1; list.rank <= 2; list.rank++) { /* the dimension is the last: rows of a column, or whole ones */
+    const size_t rows = list.rank == 2 ? ROWS : 1;
+    list.size = rows * PARTS * row;
+    list.want = kw_test_memory(list.size);
+    list.got = kw_test_memory(list.size);
+    for (int64_t k = 0; k < PARTS; k++) {
+      const int64_t shape[] = {(int64_t)rows, WIDE}, strides[] = {PARTS * WIDE, 1}, back = PARTS - 1 - k;
+      KW_CHECK_OK(kw_tensor_as_strided(base, list.rank, shape + 2 - list.rank, strides + 2 - list.rank, back * WIDE,
+                                       &list.entries[k]));
+      for (size_t r = 0; r < rows; r++) {
+        memcpy(list.want + (r * PARTS + (size_t)k) * row, bytes + (r * PARTS + (size_t)back) * row, row);
+      }
+    }
+    check_cat(&list, NULL);
+    free_entries(&list);
+  }
+  kw_tensor_release(base);
+}
+
 static void run_lists(void *user, uint64_t first, uint64_t count) {
   (void)first;
   for (uint64_t i = 0; i < count; i++) check_cat(user, NULL);
