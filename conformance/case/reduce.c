@@ -58,12 +58,16 @@ static const reduce_row list_rows[] = {
     {{3, {3, 5, 7}}, 1, {-1}},   {{3, {3, 5, 7}}, 2, {0, 1}},      {{3, {3, 5, 7}}, 2, {0, 2}},
     {{3, {3, 5, 7}}, 2, {2, 1}}, {{3, {3, 5, 7}}, 3, {0, 1, 2}},   {{3, {3, 5, 7}}, 2, {-3, 1}},
     {{3, {3, 5, 7}}, 0, {0}},    {{3, {3, 5, 7}}, 0, {EMPTY_LIST}}};
-/* Dimensions that are reduced with some that stay between them, once each. An op of one dimension has the first row. */
+/* Dimensions that are reduced with some that stay between them, once each, and then all of them by name. An op of one
+ * dimension has the first row. */
 static const reduce_row apart_rows[] = {{{5, {3, 2, 4, 2, 3}}, 2, {-5, 3}},
                                         {{6, {2, 3, 2, 2, 3, 2}}, 5, {0, 1, 3, 4, 5}},
                                         {{7, {2, 3, 2, 2, 2, 3, 2}}, 4, {-1, 4, 2, -7}},
                                         {{8, {2, 3, 2, 2, 2, 2, 3, 2}}, 4, {1, 3, 5, 7}},
-                                        {{9, {2, 2, 3, 2, 2, 2, 2, 2, 3}}, 6, {8, 0, 1, 5, 3, 6}}};
+                                        {{9, {2, 2, 3, 2, 2, 2, 2, 2, 3}}, 6, {8, 0, 1, 5, 3, 6}},
+                                        {{4, {3, 2, 4, 3}}, 4, {0, 1, 2, 3}},
+                                        {{5, {3, 2, 4, 2, 3}}, 5, {4, -4, 0, 2, 3}},
+                                        {{6, {2, 3, 2, 2, 3, 2}}, 6, {0, 1, 2, 3, 4, 5}}};
 
 static bool is_all(const kw_case *c) {
   return c->op->row.shape == KW_SHAPE_REDUCE_ALL;
