@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A certification package made by the program, of a device with two failures that are waived; verified, and refused
+ * A certification package made by the program, of a device with failures that are waived; verified, and refused
  * after each of many changes: by somebody without the key, and by a maker who signs what he has changed.
  */
 #include "base/text.h"
@@ -264,7 +264,7 @@ static void the_maker_says_too_much(void **state) {
   hash_and_sign();
   refused("report.json says 'conformant', but its cases make it 'not conformant'");
   copy_package(NULL);
-  edit("report.json", "\"fail\": 2", "\"fail\": 0");
+  edit("report.json", "\"fail\": ", "\"fail\": 10");
   hash_and_sign();
   refused("report.json: its \"counts\" are not what its cases add up to");
   copy_package(NULL);
@@ -336,8 +336,9 @@ static void the_maker_lies_about_a_result(void **state) {
   (void)state;
   char options[600];
   kw_report report = read_report();
-  find_case(&report, WAIVED)->outcome = KW_OUTCOME_PASS;
-  find_case(&report, "amin/f32/special/2")->outcome = KW_OUTCOME_PASS;
+  for (uint32_t i = 0; i < report.case_count; i++) {
+    if (report.cases[i].outcome == KW_OUTCOME_FAIL) report.cases[i].outcome = KW_OUTCOME_PASS;
+  }
   write_report(&report);
   says(verify("--seed 4711"), 0, "package it: holds: conformant (core, ");
   uint64_t seed = 1; /* one that picks the case */
