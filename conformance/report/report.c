@@ -86,7 +86,9 @@ kw_report_totals kw_report_total(const kw_report *report) {
   }
   uint32_t good = totals.counts[KW_OUTCOME_PASS] + totals.counts[KW_OUTCOME_SKIP] + totals.counts[KW_OUTCOME_NOT_TRIED];
   uint32_t open = totals.counts[KW_OUTCOME_INCONCLUSIVE];
-  bool clean = good + open + totals.expected_failures == report->case_count && report->fallbacks == 0;
+  /* What was not run is no failure where the run ended at a case of which nothing can be told. */
+  uint32_t unrun = open ? totals.counts[KW_OUTCOME_NONE] : 0;
+  bool clean = good + open + unrun + totals.expected_failures == report->case_count && report->fallbacks == 0;
   totals.verdict = report->stopped                  ? KW_VERDICT_NOT_FINISHED
                    : !clean                         ? KW_VERDICT_NOT_CONFORMANT
                    : open                           ? KW_VERDICT_INCONCLUSIVE

@@ -272,6 +272,26 @@ static void untried_stands_in_the_verdict(void **state) {
   kw_report_free(&report);
 }
 
+/* What a run with --fail-fast ended at may turn out to be inconclusive: then nothing is known of what it did not come
+ * to. */
+static void ended_by_what_is_inconclusive(void **state) {
+  (void)state;
+  kw_report report;
+  begin(&report, "");
+  add_case(&report, "memory/zero_size", -1, KW_OUTCOME_PASS, "");
+  add_case(&report, "stream/order", -1, KW_OUTCOME_INCONCLUSIVE, "no answer within 60 s");
+  add_case(&report, "stream/query", -1, KW_OUTCOME_NONE, "");
+  assert_int_equal(kw_report_total(&report).verdict, KW_VERDICT_INCONCLUSIVE);
+  assert_int_equal(kw_report_exit_code(&report), 4);
+  has_verdict(&report, "inconclusive (claims, 0 of 303 ops)");
+  report.fallbacks = 1;
+  assert_int_equal(kw_report_exit_code(&report), 1);
+  report.fallbacks = 0;
+  add_case(&report, "stream/others_go_on", -1, KW_OUTCOME_FAIL, "they do not");
+  assert_int_equal(kw_report_exit_code(&report), 1);
+  kw_report_free(&report);
+}
+
 /* A run that was stopped has a verdict of its own, and what it did not come to is no failure. */
 static void stopped_runs_are_not_finished(void **state) {
   (void)state;
@@ -603,6 +623,7 @@ int main(void) {
       cmocka_unit_test(histogram_bins),
       cmocka_unit_test(inconclusive_is_neither),
       cmocka_unit_test(untried_stands_in_the_verdict),
+      cmocka_unit_test(ended_by_what_is_inconclusive),
       cmocka_unit_test(stopped_runs_are_not_finished),
       cmocka_unit_test(replays_make_the_calls_before),
       cmocka_unit_test(json_holds_everything),

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,19 @@ static void passing_alone_is_inconclusive(void **state) {
   assert_int_equal(run("--case 'abs/i32/prime/?'"), 0); /* nothing is left of it */
 }
 
+/* So it is where the run ended there: of the rest nothing is known, and nothing failed. */
+static void ended_there_it_is_inconclusive_too(void **state) {
+  (void)state;
+  int fd = open(once, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  assert_true(fd >= 0);
+  close(fd);
+  assert_int_equal(run("--op abs --case 'abs/i32/*' --jobs 1 --fail-fast --timeout-scale 0.05"), 4);
+  contains("; run again alone with ten times the limit it passed\n");
+  contains("verdict: inconclusive (claims, ");
+  contains(", 1 inconclusive, ");
+  contains(" not run\n");
+}
+
 /* The command that a report prints below a case; NULL when there is none. */
 static char *replay_of(const char *id) {
   char *at = strstr(output, id), *command = at ? strstr(at, "\n    keyway conform ") : NULL;
@@ -133,11 +147,9 @@ static void unusable_calls_before_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_deadlock_is_a_timeout),
-      cmocka_unit_test(computing_for_ever_ends),
-      cmocka_unit_test(passing_alone_is_inconclusive),
-      cmocka_unit_test(killed_for_memory_is_inconclusive),
-      cmocka_unit_test(a_failure_behind_others_is_replayed),
+      cmocka_unit_test(a_deadlock_is_a_timeout),           cmocka_unit_test(computing_for_ever_ends),
+      cmocka_unit_test(passing_alone_is_inconclusive),     cmocka_unit_test(ended_there_it_is_inconclusive_too),
+      cmocka_unit_test(killed_for_memory_is_inconclusive), cmocka_unit_test(a_failure_behind_others_is_replayed),
       cmocka_unit_test(unusable_calls_before_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,6 +188,14 @@ static void forget(coordinator *co, const kw_run_ref *runs, uint32_t count) {
   }
 }
 
+/* The same where the run ends at a failure, which stands. */
+static void forget_unfailed(coordinator *co, const kw_run_ref *runs, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    const kw_run_case *c = &co->run->cases[runs[i].index];
+    if (!has_failed(c) && !is_dead(c)) forget(co, &runs[i], 1);
+  }
+}
+
 static void run_ops_batch(side *me, const batch *b) {
   coordinator *co = me->co;
   kw_run_ref runs[2 * BATCH];
@@ -219,7 +227,10 @@ static void run_ops_batch(side *me, const batch *b) {
       if (c->block) kw_state_note(co->run, c);
       note_call(me, &runs[at++]);
     }
-    if (read != KW_READ_OK && co->run->options->fail_fast) return;
+    if (read != KW_READ_OK && co->run->options->fail_fast) {
+      forget_unfailed(co, runs + at, count - at);
+      return;
+    }
     count -= at;
     memmove(runs, runs + at, count * sizeof *runs);
   }
