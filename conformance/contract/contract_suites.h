@@ -201,7 +201,8 @@
   X(slots, error_words)            \
   X(slots, workspace_anywhere)     \
   X(slots, fills_of_imports)       \
-  X(slots, memory_names)
+  X(slots, memory_names)           \
+  X(slots, streams_leave_nothing)
 
 #define KW_COPY_TESTS(X)         \
   X(copy, small_sizes)           \
@@ -296,7 +297,9 @@
   X(graph, goes_on_after_wrong_call) \
   X(graph, misuse)                   \
   X(graph, conflicts)                \
-  X(graph, ranks)
+  X(graph, ranks)                    \
+  X(graph, reads_anew)               \
+  X(graph, many_readers)
 
 #define KW_ENERGY_TESTS(X)   \
   X(energy, never_decreases) \
@@ -338,7 +341,10 @@
   X(fault, error_is_its_streams)     \
   X(fault, names_stream_and_launch)  \
   X(fault, lost_device_closes)       \
-  X(fault, refused_keeps_nothing)
+  X(fault, refused_keeps_nothing)    \
+  X(fault, all_as_before)            \
+  X(fault, graphs_outlast_refusal)   \
+  X(fault, lost_work)
 
 /* In soak/; what has the least of it is first, so that a count is that of the process. */
 #define KW_SOAK_TESTS(X)           \

@@ -21,6 +21,7 @@
   X(fault_told)               \
   X(fault_ends)               \
   X(fault_refused)            \
+  X(fault_work)               \
   X(slots_destroy)            \
   X(slots_waits)              \
   X(slots_waiters)            \
@@ -63,6 +64,7 @@
   X(slots_workspace)          \
   X(slots_import_fills)       \
   X(slots_names)              \
+  X(slots_streams_end)        \
   X(two_hosts)                \
   X(later_values)             \
   X(options)                  \
@@ -89,6 +91,9 @@
   X(fault_late)               \
   X(fault_lose)               \
   X(fault_hold)               \
+  X(fault_after)              \
+  X(fault_graphs)             \
+  X(fault_live)               \
   X(soak_activity)            \
   X(soak_late_errors)         \
   X(attributes)               \

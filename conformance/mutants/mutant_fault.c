@@ -23,6 +23,8 @@ static uint64_t last_call;    /* the id of the last launch */
 static bool refused;          /* an allocation, since the last launch */
 static bool failed;           /* late, since the device was opened */
 static bool told;             /* since somebody has waited */
+static kw_status (*open_on)(void *plugin, uint32_t index, const kw_open_info *info, void **out_device);
+static kw_status (*close_on)(void *device);
 static struct {
   uint64_t token, call_id;
   kw_status status; /* KW_OK: nothing is to be told */
@@ -114,19 +116,20 @@ static kw_status launch(const kw_call *call) {
   const bool was_held = held;
   kw_status status = hold_if_ordered(call->device, call->stream), late = KW_OK;
   if (comes_about(KW_FAULT_LATE)) late = KW_ERR_INTERNAL;
-  if (comes_about(KW_FAULT_LOSE) || (defect.opens_lost && lost)) late = KW_ERR_DEVICE_LOST;
+  if (comes_about(KW_FAULT_LOSE) || ((defect.opens_lost || defect.loses_all) && lost)) late = KW_ERR_DEVICE_LOST;
   if (status != KW_OK) return status;
   const bool shortage = refused && defect.alloc_lasts;
   refused = false;
   if (shortage) return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_OUT_OF_MEMORY, "no memory: ordered");
   const uint64_t token = token_of(call->stream);
-  if (!defect.tells_at_end) tell_untold();
+  const bool tells_later = defect.tells_at_end || defect.tells_at_wait;
+  if (!tells_later) tell_untold();
   if (late != KW_OK) {
     failed = true;
     if (defect.late_keeps) kw_mutant_lose_memory(4096);
     lost = lost || late == KW_ERR_DEVICE_LOST;
-    if (!defect.tells_at_end) status = tell(token, call->call_id, late);
-    if (defect.tells_at_end || defect.tells_twice) {
+    if (!tells_later) status = tell(token, call->call_id, late);
+    if (tells_later || defect.tells_twice) {
       untold.token = token;
       untold.call_id = call->call_id;
       untold.status = late;
@@ -168,6 +171,7 @@ static kw_status destroy(void *device, void *stream) {
 
 static kw_status synchronize(void *device, void *stream, uint64_t timeout_ns) {
   const kw_status status = kw_mutant_real.stream.synchronize(device, stream, timeout_ns);
+  if (defect.tells_at_wait) tell_untold();
   told = false;
   return status;
 }
@@ -175,7 +179,7 @@ static kw_status synchronize(void *device, void *stream, uint64_t timeout_ns) {
 static kw_status open_device(void *plugin, uint32_t index, const kw_open_info *info, void **out_device) {
   if (!lost || defect.opens_lost) {
     failed = false;
-    return kw_mutant_real.device.open(plugin, index, info, out_device);
+    return open_on(plugin, index, info, out_device);
   }
   return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_BUSY, "the device is open");
 }
@@ -187,7 +191,11 @@ static kw_status close_device(void *device) {
     return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_BUSY, "work of the device has failed");
   lost = lost && defect.opens_lost;
   first_stream = 0;
-  return kw_mutant_real.device.close(device);
+  return close_on(device);
+}
+
+bool kw_mutant_has_failed(void) {
+  return failed;
 }
 
 void kw_mutant_fault_group(kw_mutant *mutant, kw_mutant_faults defects) {
@@ -199,6 +207,8 @@ void kw_mutant_fault_group(kw_mutant *mutant, kw_mutant_faults defects) {
   mutant->stream.create = create;
   mutant->stream.destroy = destroy;
   mutant->stream.synchronize = synchronize;
+  open_on = mutant->device.open;
+  close_on = mutant->device.close;
   mutant->device.open = open_device;
   mutant->device.close = close_device;
   mutant->op = "*";

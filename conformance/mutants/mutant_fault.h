@@ -22,10 +22,12 @@ typedef struct kw_mutant_faults {
   bool cuts_token;        /* the stream that is blamed is the one whose token's lowest 8 bits these are */
   bool tells_first_alone; /* of all that has failed since somebody waited the first is told */
   bool tells_twice;       /* what failed is told once more with the next launch */
+  bool tells_at_wait;     /* what failed is told when somebody waits for a stream, not before */
   bool tells_at_end;      /* what failed is told when its stream is destroyed, not before */
   bool closes_not;        /* after a late error the device says that it is busy when it is to be closed */
   bool late_keeps;        /* it leaves 4 KiB behind */
   bool streams_stay;      /* the streams of a lost device are not destroyed */
+  bool loses_all;         /* launches on other devices are lost from then on, too */
   bool opens_lost;        /* a device that was lost is lost again as soon as it is opened and used */
   /* An allocation that fails: */
   bool alloc_keeps;    /* the memory was taken all the same, and nobody frees it */
@@ -37,6 +39,10 @@ typedef struct kw_mutant_faults {
   bool hold_drops;  /* launches among it are gone when it is let go */
 } kw_mutant_faults;
 
+/* Devices are opened and closed as `mutant` does it by then. */
 void kw_mutant_fault_group(kw_mutant *mutant, kw_mutant_faults defects);
+
+/* Whether a launch has failed late, or lost the device, since the device was opened. */
+bool kw_mutant_has_failed(void);
 
 #endif /* KEYWAY_MUTANT_FAULT_H */

@@ -68,6 +68,7 @@ static kw_status launch_graph(void *device, void *user, void *stream, const kw_g
     const kw_mutant_replay replay = {.call = &call,
                                      .graph = g,
                                      .node = i,
+                                     .last = i + 1 == g->count,
                                      .launches = g->launches,
                                      .info = info,
                                      .launch_id = &replays[number].launch_id};

@@ -12,6 +12,7 @@ typedef struct kw_mutant_replay {
   kw_call *call;     /* may be changed */
   const void *graph; /* that it is a part of */
   uint32_t node;     /* how many calls the graph has before it */
+  bool last;         /* none behind it */
   uint64_t launches; /* of the graph before this one */
   const kw_graph_launch_info *info;
   uint64_t *launch_id; /* what its record of activity says of the launch; may be changed */

@@ -149,10 +149,89 @@ int kw_child_fault_ends(void) {
   return 0;
 }
 
-/* A device that is lost closes, its streams end, and opened again it works, as often as that happens. */
+/* A device that is lost closes, its streams end, and opened again it works, as often as that happens; closed with all
+ * that an application has of it, too, and in the way of no other device. */
 void kw_contract_fault_lost_device_closes(void **state) {
   (void)state;
   kw_fault_run("fault_ends");
+  kw_fault_run("fault_live");
+}
+
+/* ---- Work that is lost with it ----------------------------------------------------------------------------------- */
+
+/* How a host waits for work. */
+typedef enum waiting { BY_STREAM, BY_LIMIT, BY_EVENT, BY_EVENT_LIMIT, BY_QUERY, BY_OTHER_STREAM, WAITINGS } waiting;
+
+static kw_status ask_event(void *event) {
+  return KW_SLOT(event, query, event);
+}
+
+static kw_status wait_by(waiting how, void *stream, void *event, void *other) {
+  const uint64_t minute = UINT64_C(60000000000);
+  kw_status status = KW_OK;
+  switch (how) {
+    case BY_STREAM:
+      return wait_for(stream);
+    case BY_LIMIT:
+      return KW_SLOT(stream, synchronize, stream, minute);
+    case BY_EVENT:
+      return KW_SLOT(event, synchronize, event, KW_WAIT_FOREVER);
+    case BY_EVENT_LIMIT:
+      return KW_SLOT(event, synchronize, event, minute);
+    case BY_QUERY: /* tells that it is over; the stream's wait, how */
+      status = kw_bench_ask(ask_event, event, "an event behind work that was lost with its device");
+      return status == KW_OK ? wait_for(stream) : status;
+    default:
+      status = KW_SLOT(event, wait, other, event);
+      return status == KW_OK ? wait_for(other) : status;
+  }
+}
+
+static const char *const waiting_names[WAITINGS] = {"a wait for its stream",
+                                                    "a wait for its stream that has a limit",
+                                                    "a wait for an event behind it",
+                                                    "a wait for an event behind it that has a limit",
+                                                    "asking an event behind it, and waiting for its stream",
+                                                    "a wait for another stream, which waits for an event behind it"};
+
+/* Work is enqueued, lost with the device, and waited for. */
+static void lose_work(waiting how) {
+  kw_launch *launch = draw();
+  void *stream = kw_bench_stream(1), *other = kw_bench_stream(2);
+  void *event = kw_bench.guest.event ? kw_bench_event() : NULL;
+  const kw_mem result = kw_launch_result(launch);
+  order(KW_FAULT_LOSE, 1);
+  kw_launch_run(launch, stream, result, 300);
+  kw_status status = event ? KW_SLOT(event, record, event, stream) : KW_OK;
+  kw_test_calls(__FILE__, __LINE__, waiting_names[how]);
+  if (status == KW_OK) status = wait_by(how, stream, event, other);
+  KW_CHECK(
+      means(status, KW_ERR_DEVICE_LOST) || (status == KW_OK && kw_bench_reports(NULL, 0) > 0),
+      "a launch was lost with its device, and %s gave %s, the host being told nothing by then: who waited so takes "
+      "what is in memory for its result",
+      waiting_names[how], kw_status_name(status));
+  if (event) give_back("event.destroy", KW_SLOT(event, destroy, event));
+  give_back("stream.destroy", KW_SLOT(stream, destroy, stream));
+  give_back("stream.destroy", KW_SLOT(stream, destroy, other));
+  give_back("memory.dealloc", KW_SLOT(memory, dealloc, result));
+  kw_launch_end(launch, give_back);
+  kw_bench_reopen();
+  (void)kw_bench_reports(NULL, 0);
+}
+
+int kw_child_fault_work(void) {
+  kw_bench_open();
+  for (int how = 0; how < WAITINGS; how++) {
+    if (how <= BY_LIMIT || kw_bench.guest.event) lose_work((waiting)how);
+  }
+  kw_bench_close();
+  return 0;
+}
+
+/* Work that is lost with its device is not said to be done, by whichever way it is waited for. */
+void kw_contract_fault_lost_work(void **state) {
+  (void)state;
+  kw_fault_run("fault_work");
 }
 
 /* ---- Memory that is refused -------------------------------------------------------------------------------------- */
