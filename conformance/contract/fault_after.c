@@ -144,46 +144,6 @@ void kw_contract_fault_all_as_before(void **state) {
   kw_fault_run("fault_after");
 }
 
-/* ---- Graphs whose launch failed ---------------------------------------------------------------------------------- */
-
-/* Launches the graph while a fault is ordered, which a plugin may count its launches for or not. */
-static void refuse(kw_fault fault) {
-  order(fault, 1);
-  kw_test_calls(__FILE__, __LINE__, "kw_graph_launch");
-  (void)kw_graph_launch(used.graph, used.stream);
-  (void)kw_stream_synchronize(used.stream);
-  order(KW_FAULT_NONE, 0);
-  KW_CHECK_OK(kw_stream_synchronize(used.stream));
-  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
-}
-
-int kw_child_fault_graphs(void) {
-  static const kw_fault faults[] = {KW_FAULT_LATE, KW_FAULT_ALLOC, KW_FAULT_LATE};
-  open_used();
-  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-    refuse(faults[i]);
-    for (int again = 0; again < 2; again++) {
-      kw_soak_call_clear(&call, PLACES);
-      used.when = "after a launch of it was refused or had failed";
-      EXPECT_OK("launching a graph", kw_graph_launch(used.graph, again ? used.other : used.stream));
-      EXPECT_OK("waiting for the device", kw_device_synchronize(kw_contract.device));
-      for (uint64_t place = 0; place < IN_GRAPH; place++) KW_CHECK_OK(kw_soak_call_run(&call, used.stream, place));
-      KW_CHECK_OK(kw_stream_synchronize(used.stream));
-      kw_soak_call_check(&call, PLACES,
-                         "of calls, the last three of them in a graph an earlier launch of which failed, number", 1);
-    }
-  }
-  use_all("after graphs' launches had failed");
-  close_used();
-  return 0;
-}
-
-/* A graph a launch of which was refused or has failed is launched again, and computes all that it holds. */
-void kw_contract_fault_graphs_outlast_refusal(void **state) {
-  (void)state;
-  kw_fault_run("fault_graphs");
-}
-
 /* ---- A lost device with all that it had -------------------------------------------------------------------------- */
 
 enum { STREAMS = 4, ROUNDS = 4 };
