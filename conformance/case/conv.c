@@ -185,11 +185,13 @@ static conv_row make_path(uint32_t direction, uint32_t window, uint32_t kind) {
   row.in = small ? at_most(k->in, 2) : k->in, row.out = small ? at_most(k->out, 2) : k->out;
   for (int d = 0; d < SPATIAL; d++) {
     const int64_t kernel = forms[window % COUNT(forms)][d], over = kernel > image[d] ? (kernel - image[d]) / 2 : 0;
+    const int from =
+        kind % 2 == 1 && row.dims > 1 && d < 2 ? 1 - d : d; /* which of two dimensions is unlike, by turns */
     row.kernel[d] = kernel;
-    row.stride[d] = move->stride[d];
-    row.padding[d] = move->padding[d] + over;
-    row.dilation[d] = move->dilation[d];
-    row.extra[d] = row.transposed ? move->extra[d] : 0;
+    row.stride[d] = move->stride[from];
+    row.padding[d] = move->padding[from] + over;
+    row.dilation[d] = move->dilation[from];
+    row.extra[d] = row.transposed ? move->extra[from] : 0;
     row.size[d] = image[d] + (row.transposed ? 0 : (kernel - 1) * (row.dilation[d] - 1));
   }
   return row;

@@ -21,6 +21,7 @@ static const kw_shape one_shapes[] = {{1, {1}}, {3, {1, 1, 1}}};
 static const kw_shape large_shapes[] = {{2, {257, 263}}, {1, {65537}}};
 static const kw_shape transposed_shapes[] = {{2, {5, 7}}, {3, {4, 3, 5}}, {2, {67, 129}}};
 static const kw_shape sliced_shapes[] = {{2, {6, 5}}, {1, {11}}, {3, {5, 4, 6}}};
+static const kw_shape deep_shape = {6, {2, 3, 2, 3, 2, 2}};
 static const kw_shape broadcast_shapes[][3] = {
     {{2, {5, 1}}, {2, {1, 7}}, {1, {7}}},          {{2, {3, 4}}, {1, {4}}, {2, {3, 1}}},
     {{3, {2, 3, 4}}, {0, {0}}, {1, {4}}},          {{1, {1}}, {2, {6, 2}}, {0, {0}}},
@@ -308,10 +309,10 @@ static bool pick_shape(const kw_case *c, uint32_t inputs, kw_shape *out) {
       break;
     case KW_CLASS_TRANSPOSED:
     case KW_CLASS_STRIDE0:
-      *out = transposed_shapes[c->number % COUNT(transposed_shapes)];
+      *out = kw_case_is_deep(c, inputs) ? deep_shape : transposed_shapes[c->number % COUNT(transposed_shapes)];
       return inputs > 0;
     case KW_CLASS_SLICED:
-      *out = sliced_shapes[c->number % COUNT(sliced_shapes)];
+      *out = kw_case_is_deep(c, inputs) ? deep_shape : sliced_shapes[c->number % COUNT(sliced_shapes)];
       return inputs > 0;
     case KW_CLASS_OUTPUTS:
       *out = transposed_shapes[c->number % COUNT(transposed_shapes)];
@@ -377,7 +378,7 @@ static kw_shape broadcast_input(const kw_case *c, uint32_t i, const kw_shape *re
 static bool set_inputs(kw_case *c, const uint32_t *inputs, uint32_t count, const kw_shape *shape) {
   for (uint32_t i = 0; i < count; i++) {
     kw_layout layout = KW_LAYOUT_DENSE;
-    if (!kw_case_pick_layout(c->class, c->number, i, count, &layout)) return false;
+    if (!kw_case_pick_deep_layout(c, i, count, &layout)) return false;
     kw_shape mine = c->class == KW_CLASS_BROADCAST ? broadcast_input(c, i, shape) : *shape;
     if (c->op->row.shape == KW_SHAPE_LIKE && i == 0) mine = *shape;
     if (is_point(c->op, inputs[i])) mine = (kw_shape){0, {0}};

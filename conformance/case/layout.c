@@ -19,6 +19,7 @@ void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout lay
     tensor->numel *= shape->dims[d];
     order[d] = layout == KW_LAYOUT_TRANSPOSED ? rank - 1 - d : layout == KW_LAYOUT_ROTATED ? (d + rank - 1) % rank : d;
     if (layout == KW_LAYOUT_CHANNELS_LAST && d > 0) order[d] = d + 1 < rank ? d + 1 : 1;
+    if (layout == KW_LAYOUT_HEADS && rank > 3 && (d == 1 || d == 2)) order[d] = 3 - d;
     room[d] = shape->dims[d];
     start[d] = 0;
     step[d] = 1;
@@ -90,18 +91,22 @@ uint32_t kw_case_layout_count(kw_case_class class, uint32_t count) {
 }
 
 bool kw_case_is_deep(const kw_case *c, uint32_t count) {
-  return kw_case_about_layouts(c->class) && c->number == kw_case_layout_count(c->class, count);
+  return kw_case_about_layouts(c->class) && kw_case_is_behind(c, kw_case_layout_count(c->class, count));
 }
 
-kw_layout kw_case_deep_layout(kw_case_class class) {
-  return class == KW_CLASS_TRANSPOSED ? KW_LAYOUT_TRANSPOSED
-         : class == KW_CLASS_SLICED   ? KW_LAYOUT_INNER
-                                      : KW_LAYOUT_EXPAND_FIRST;
+bool kw_case_is_behind(const kw_case *c, uint32_t usual) {
+  return c->number == usual || (c->class == KW_CLASS_TRANSPOSED && c->number == usual + 1);
+}
+
+kw_layout kw_case_deep_layout(const kw_case *c, uint32_t usual) {
+  return c->class == KW_CLASS_TRANSPOSED ? (c->number == usual ? KW_LAYOUT_TRANSPOSED : KW_LAYOUT_HEADS)
+         : c->class == KW_CLASS_SLICED   ? KW_LAYOUT_INNER
+                                         : KW_LAYOUT_EXPAND_FIRST;
 }
 
 bool kw_case_pick_deep_layout(const kw_case *c, uint32_t tensor, uint32_t count, kw_layout *out_layout) {
   if (!kw_case_is_deep(c, count)) return kw_case_pick_layout(c->class, c->number, tensor, count, out_layout);
-  *out_layout = kw_case_deep_layout(c->class);
+  *out_layout = kw_case_deep_layout(c, kw_case_layout_count(c->class, count));
   return true;
 }
 

@@ -13,6 +13,9 @@ typedef enum kw_layout {
   KW_LAYOUT_ROTATED,    /* the last dimension slowest, the others in order */
   /* dimension 1 fastest, the others in order */
   KW_LAYOUT_CHANNELS_LAST,
+  /* dimensions 1 and 2 changed, of four or more: attention's heads, whose first and last strides are those of a dense
+     tensor */
+  KW_LAYOUT_HEADS,
   KW_LAYOUT_STEPPED,      /* every second of the first, every third of the last dimension, with an offset */
   KW_LAYOUT_INNER,        /* the inner part of a larger block */
   KW_LAYOUT_EXPAND_FIRST, /* stride 0 in the first dimension */
@@ -38,10 +41,12 @@ bool kw_case_pick_layout(kw_case_class class, uint32_t number, uint32_t tensor, 
 uint32_t kw_case_layout_count(kw_case_class class, uint32_t count);
 
 /* Behind those a class about layouts may have one case more, of tensors of many dimensions, no two of which can be
- * walked as one: whether this is it, and the layout of all of its tensors. */
+ * walked as one, and TRANSPOSED another, in which only inner dimensions are changed: whether this is one. */
 bool kw_case_is_deep(const kw_case *c, uint32_t count);
-kw_layout kw_case_deep_layout(kw_case_class class);
-/* As kw_case_pick_layout, that case included. */
+/* The same where a class has `usual` numbers before these, and the layout of all tensors of such a case. */
+bool kw_case_is_behind(const kw_case *c, uint32_t usual);
+kw_layout kw_case_deep_layout(const kw_case *c, uint32_t usual);
+/* As kw_case_pick_layout, those cases included. */
 bool kw_case_pick_deep_layout(const kw_case *c, uint32_t tensor, uint32_t count, kw_layout *out_layout);
 
 /* The layout of results: dense, but in the class OUTPUTS, where so many take turns by case number. */

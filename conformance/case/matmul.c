@@ -26,11 +26,20 @@ static const int64_t placed[][3] = {{19, 23, 29},
                                     {1, 23, 29},
                                     {19, 1, 29}}; /* vectors, for which there are kernels of their own */
 static const int64_t empty[][3] = {{0, 5, 3}, {4, 0, 3}, {4, 5, 0}};
+static const int64_t ends[] = {KW_VALUE_END_ROWS, 23, KW_VALUE_END_ROWS};
 static const int64_t exact[][3] = {{7, 31, 5}, {33, 65, 17}, {5, 513, 3}};
 
+/* What addmm's self can be, broadcast to the result. */
+enum { SELF_SHAPES = 6 };
+
 /* Numbers of the class SPECIAL: special values in rows of the first or the second matrix, equal values, and then a
- * matrix of subnormal numbers only, the first or the second. */
-enum { EQUAL = 2, SUBNORMAL = 3 };
+ * matrix of subnormal numbers only, the first or the second; of integers, in their place, rows and columns of the least
+ * and of the greatest: sums of two such products are what instructions of narrow lanes saturate. */
+enum { EQUAL = 2, SUBNORMAL = 3, INTEGER_ENDS = SUBNORMAL };
+
+static bool has_ends(const kw_case *c) {
+  return c->class == KW_CLASS_SPECIAL && c->number == INTEGER_ENDS && kw_element_is_integer(c->key);
+}
 
 static kw_domain special_domain(uint32_t number, uint32_t matrix) {
   if (number == EQUAL) return KW_DOMAIN_FEW;
@@ -87,7 +96,10 @@ static bool pick_product(kw_case *c, product *p) {
       c->exact = true;
       break;
     case KW_CLASS_SPECIAL:
-      count = kw_element_is_float(c->key) ? SUBNORMAL + 2 : SUBNORMAL;
+      count = kw_element_is_float(c->key)     ? SUBNORMAL + 2
+              : kw_element_is_integer(c->key) ? INTEGER_ENDS + 1
+                                              : SUBNORMAL;
+      if (has_ends(c)) set_size(p, ends);
       break;
     case KW_CLASS_OUTPUTS:
       count = 3;
@@ -97,8 +109,8 @@ static bool pick_product(kw_case *c, product *p) {
       break;
     case KW_CLASS_MIXED:
     case KW_CLASS_BROADCAST:
-    case KW_CLASS_ATTRS:
-      set_size(p, (int64_t[]){11, 7, 13});
+    case KW_CLASS_ATTRS: /* a square, too, where a column is as long as a row */
+      set_size(p, (int64_t[]){11, 7, c->class == KW_CLASS_BROADCAST && n >= SELF_SHAPES ? 11 : 13});
       return true;
     default:
       return false;
@@ -131,6 +143,7 @@ static void set_product(kw_case *c, const product *p) {
     kw_case_tensor *tensor = &c->tensors[p->first + i];
     tensor->domain = c->class == KW_CLASS_SPECIAL ? special_domain(c->number, i) : domain;
     tensor->value_stride = (uint32_t)(p->k > 0 ? p->k : 1);
+    if (has_ends(c)) kw_case_set_ends(tensor, tensor->rank - 1 - i);
     c->promoted |= 1u << (p->first + i);
   }
   if (c->class == KW_CLASS_ALIASING) c->tensors[p->first + 1].share = (int)p->first;
@@ -185,9 +198,12 @@ bool kw_case_make_addmm(kw_case *c) {
   static const uint32_t special_factors[] = {0, 2, 1, 0, 2};
   product p = {.first = 1};
   if (!make_product(c, &p)) return false;
-  kw_shape shapes[] = {{2, {p.n, p.m}}, {1, {p.m}}, {2, {p.n, 1}}, {2, {1, p.m}}, {0, {0}}, {1, {1}}, {2, {1, 1}}};
-  uint32_t which = c->class == KW_CLASS_BROADCAST ? c->number + 1 : c->class == KW_CLASS_PRIME ? c->number % 2 : 0;
-  if (which >= COUNT(shapes)) return false;
+  const kw_shape shapes[1 + SELF_SHAPES] = {{2, {p.n, p.m}}, {1, {p.m}}, {2, {p.n, 1}}, {2, {1, p.m}},
+                                            {0, {0}},        {1, {1}},   {2, {1, 1}}};
+  if (c->class == KW_CLASS_BROADCAST && c->number >= 2 * SELF_SHAPES) return false;
+  const uint32_t which = c->class == KW_CLASS_BROADCAST ? 1 + c->number % SELF_SHAPES
+                         : c->class == KW_CLASS_PRIME   ? c->number % 2
+                                                        : 0;
   kw_case_set_tensor(c, 0, c->key, &shapes[which],
                      kw_case_about_layouts(c->class) ? p.layouts[c->number % 2] : KW_LAYOUT_DENSE);
   c->promoted = 1;

@@ -183,9 +183,13 @@ static bool pick_special_row(const kw_case *c, reduce_row *out) {
   return true;
 }
 
-/* In the classes about layouts: all rows in all layouts, then the one of many dimensions. */
+/* In the classes about layouts: all rows in all layouts, then that of many dimensions. */
+static uint32_t usual_layouts(const kw_case *c) {
+  return COUNT(layout_rows) * kw_case_layout_count(c->class, 1);
+}
+
 static bool is_deep(const kw_case *c) {
-  return c->number == COUNT(layout_rows) * kw_case_layout_count(c->class, 1);
+  return kw_case_is_behind(c, usual_layouts(c));
 }
 
 /* Each of the lists with and without keepdim, where the op has that; then dimensions apart. */
@@ -338,7 +342,7 @@ static bool set_input(kw_case *c, const reduce_row *row, uint64_t terms) {
   kw_dtype input = c->key;
   kw_layout layout = KW_LAYOUT_DENSE;
   const bool deep = kw_case_about_layouts(c->class) && is_deep(c);
-  if (deep) layout = kw_case_deep_layout(c->class);
+  if (deep) layout = kw_case_deep_layout(c, usual_layouts(c));
   if (!deep && !kw_case_pick_layout(c->class, c->number / COUNT(layout_rows), 0, 1, &layout)) return false;
   if ((rule == KW_RESULT_SUM || rule == KW_RESULT_MEAN) && !set_sum_dtype(c, &input)) return false;
   if (rule == KW_RESULT_FLOAT && c->class == KW_CLASS_MIXED && !set_integer_dtype(c, &input)) return false;

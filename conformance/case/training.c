@@ -189,8 +189,12 @@ static bool make_adam(kw_case *c, const list_row *row) {
 
 static bool make_unscale(kw_case *c, const list_row *row) {
   const bool exact = c->class == KW_CLASS_EXACT;
+  const bool lone = c->class == KW_CLASS_SPECIAL && c->number == 2;
   if (!set_list(c, 0, row, 0, exact ? KW_DOMAIN_SMALL : KW_DOMAIN_ANY)) return false;
-  if (c->class == KW_CLASS_SPECIAL) {
+  if (lone) { /* one NaN, and nothing else that is not finite */
+    c->tensors[c->args[0].first].domain = KW_DOMAIN_SPECIAL_ONE;
+    c->tensors[c->args[0].first].value_stride = KW_VALUE_NAN;
+  } else if (c->class == KW_CLASS_SPECIAL) {
     make_special(c, 0, row);
     for (uint32_t k = 0; k < row->count && c->number % 2; k++) {
       kw_case_tensor *tensor = &c->tensors[c->args[0].first + k];
@@ -199,7 +203,7 @@ static bool make_unscale(kw_case *c, const list_row *row) {
     }
   }
   change_single(c, 1, KW_F32, c->number % 4 == 3 ? KW_DOMAIN_BOOL : KW_DOMAIN_SPARSE);
-  c->tensors[1].value_stride = 2;
+  c->tensors[1].value_stride = lone ? UINT32_MAX : 2;
   set_single(c, 2, KW_F32, exact ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_NONZERO);
   c->exact = exact;
   return true;

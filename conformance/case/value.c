@@ -53,6 +53,7 @@ enum {
   S_NEG_INF,
   S_NAN,
   S_NEG_NAN,
+  S_FULL_NAN, /* every bit of the fraction: what some chips make, and what rounding carries out of */
   S_SIGNALING_NAN,
   S_COUNT
 };
@@ -109,6 +110,8 @@ static uint64_t float_bits(kw_dtype dtype, int special) {
       return dtype == KW_F8E4M3FN ? 0x7f : inf | step / 2;
     case S_NEG_NAN:
       return sign | (dtype == KW_F8E4M3FN ? 0x7f : inf | step / 2 | 1);
+    case S_FULL_NAN:
+      return sign - 1;
     case S_SIGNALING_NAN:
       return dtype == KW_F8E4M3FN ? 0x7f : inf | 1;
     default:
@@ -157,6 +160,7 @@ static void store_special(kw_dtype dtype, uint32_t special, void *out) {
 /* Those special values that may stand in a sum whose other terms are small: no order of summation overflows. */
 static const uint8_t sum_specials[] = {S_NAN, S_INF, S_NEG_INF, S_NEG_ZERO, S_MIN_SUBNORMAL, S_MIN_NORMAL, S_ONE};
 #define SUM_SPECIALS (sizeof sum_specials)
+_Static_assert(KW_VALUE_NAN % SUM_SPECIALS == 0, "the first of them");
 
 static const uint8_t subnormals[] = {S_ZERO,          S_NEG_ZERO,          S_ZERO,          S_NEG_ZERO,
                                      S_MIN_SUBNORMAL, S_NEG_MIN_SUBNORMAL, S_MAX_SUBNORMAL, S_ZERO};
@@ -443,11 +447,12 @@ static uint64_t spread_index(const kw_value_key *key, uint64_t index) {
   return (index / (key->stride ? key->stride : 1) % limit * (factor % limit) + shift) % limit;
 }
 
-/* Part i begins in [i, i + 1) * limit / parts; the first at 0. */
+/* Part i begins in [i, i + 1) * limit / parts; the first at 0, and in one of two runs the second, too. */
 static void store_start(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4], void *out) {
   uint64_t parts = key->stride, limit = (uint64_t)key->limit;
   uint64_t low = index * limit / parts, room = (index + 1) * limit / parts - low;
-  uint64_t value = index == 0 ? 0 : index >= parts ? limit : low + (room > 0 ? r[0] % room : 0);
+  const bool none_first = parts > 1 && (key->arg + key->run) % 2 == 1;
+  uint64_t value = index <= none_first ? 0 : index >= parts ? limit : low + (room > 0 ? r[0] % room : 0);
   memcpy(out, &value, kw_element_size(dtype));
 }
 

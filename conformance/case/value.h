@@ -58,7 +58,8 @@ typedef enum kw_domain {
   KW_DOMAIN_PARTNER,      /* f32: what goes with element i of STRATA: any bits, or a number about as large, or one that
                              begins as it does, or one near 1 */
   KW_DOMAIN_INDEX,        /* [0, limit) */
-  KW_DOMAIN_STARTS,       /* where `stride` parts of [0, limit) begin, in order, and in element `stride` limit itself */
+  KW_DOMAIN_STARTS,       /* where `stride` parts of [0, limit) begin, in order, the first of them empty now and then,
+                             and in element `stride` limit itself */
   KW_DOMAIN_BOX,          /* corners of boxes, x1, y1, x2, y2 in every four elements at distance `stride`: multiples of
                              1 / limit up to 20, some boxes without area; limit 0: from (0, 0), with sides 1, 2, 4, 8 */
   KW_DOMAIN_REGION,       /* every five: a number in [0, limit), then corners, multiples of 1/4 */
@@ -76,6 +77,7 @@ typedef enum kw_domain {
 } kw_domain;
 
 #define KW_VALUE_END_ROWS 13
+#define KW_VALUE_NAN 7 /* the number with which SPECIAL_ONE has NaN */
 
 /* What a value depends on besides its element. */
 typedef struct kw_value_key {
