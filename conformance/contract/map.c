@@ -190,25 +190,28 @@ static void write_little(int64_t size) {
 }
 
 /* What the host has written is there for all streams, and what lies beside it stays, also what was changed while the
- * map was there. */
+ * map was there: right beside it, too, wherever lines, words and pages end. */
 void kw_contract_memory_map_writes(void **state) {
   (void)state;
+  static const int64_t sizes[] = {PIECE,     1,         2,         7,         15,   31,  60,  63,
+                                  PIECE - 1, PIECE + 1, PIECE + 4, PIECE + 8, 1000, 100, 333, PIECE + 48};
   unsigned char *want = kw_test_memory(3 * SIZE), *fresh = want + SIZE, *got = want + 2 * SIZE;
   kw_stream *other = kw_test_stream();
-  for (uint64_t round = 0; round < 8; round++) {
+  for (uint64_t round = 0; round < 2 * sizeof sizes / sizeof *sizes; round++) {
     const bool reads = round % 2 == 0;
-    const int64_t begin = 100 + (int64_t)round, end = begin + PIECE;
+    const int64_t size = sizes[round / 2], begin = round % 4 < 2 ? 100 + (int64_t)round : 128 * (int64_t)(round % 3);
+    const int64_t end = begin + size;
     kw_tensor *tensor = kw_test_bytes(SIZE, round), *part = part_of(tensor, begin, end);
     kw_tensor *before = part_of(tensor, 0, begin), *behind = part_of(tensor, end, SIZE);
     kw_test_pattern(want, SIZE, round);
     kw_test_pattern(fresh, SIZE, 1000 + round);
     unsigned char *pointer = map(part, NULL, reads ? KW_MAP_READ | KW_MAP_WRITE : KW_MAP_WRITE);
-    if (reads) kw_test_same(pointer, want + begin, PIECE, "a map for reading and writing");
+    if (reads) kw_test_same(pointer, want + begin, (size_t)size, "a map for reading and writing");
     KW_CHECK_OK(kw_tensor_write(before, fresh));
     KW_CHECK_OK(kw_tensor_write(behind, fresh + end));
-    memcpy(pointer, fresh + begin, PIECE);
+    memcpy(pointer, fresh + begin, (size_t)size);
     KW_CHECK_OK(kw_tensor_unmap(part, pointer));
-    KW_CHECK_OK(kw_tensor_read_async(tensor, got, round % 4 < 2 ? other : NULL));
+    KW_CHECK_OK(kw_tensor_read_async(tensor, got, round % 8 < 4 ? other : NULL));
     KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
     kw_test_same(got, fresh, SIZE, "memory of which a range was mapped and written, after the unmap");
     kw_tensor_release(before);
@@ -226,8 +229,55 @@ void kw_contract_memory_map_writes(void **state) {
   read_and_write_large((17 << 20) + 3);
 }
 
+/* Two maps for reading that share bytes, one of which ends first; another map comes where it was. */
+static void share_bytes(kw_tensor *tensor, kw_tensor *other, const unsigned char *want[2], const int64_t ranges[2][2],
+                        int first_to_end) {
+  kw_stream *streams[2] = {NULL, kw_test_stream()};
+  kw_tensor *parts[2], *elsewhere;
+  unsigned char *pointers[2];
+  const int64_t *ended = ranges[first_to_end], *stays = ranges[!first_to_end];
+  for (int i = 0; i < 2; i++) {
+    parts[i] = part_of(tensor, ranges[i][0], ranges[i][1]);
+    pointers[i] = map(parts[i], streams[i], KW_MAP_READ);
+  }
+  KW_CHECK_OK(kw_tensor_unmap(parts[first_to_end], pointers[first_to_end]));
+  elsewhere = part_of(other, ended[0], ended[1]);
+  unsigned char *next = map(elsewhere, NULL, KW_MAP_READ);
+  kw_test_same(pointers[!first_to_end], want[0] + stays[0], (size_t)(stays[1] - stays[0]),
+               "a map for reading after one that shared bytes with it has ended");
+  kw_test_same(next, want[1] + ended[0], (size_t)(ended[1] - ended[0]),
+               "a map for reading that comes after one of other memory has ended");
+  KW_CHECK_OK(kw_tensor_unmap(parts[!first_to_end], pointers[!first_to_end]));
+  KW_CHECK_OK(kw_tensor_unmap(elsewhere, next));
+  kw_tensor_release(elsewhere);
+  for (int i = 0; i < 2; i++) kw_tensor_release(parts[i]);
+  KW_CHECK_OK(kw_stream_destroy(streams[1]));
+}
+
+/* Ranges of which one begins where the other does, the same twice among them; in blocks that allocators keep, and in
+ * those that they give back to the system at once. */
+static void share_bytes_of(int64_t size) {
+  const int64_t pairs[][2][2] = {{{0, size}, {0, size}},
+                                 {{0, size}, {0, size / 2}},
+                                 {{0, size / 3}, {0, size}},
+                                 {{size / 2, size}, {size / 2, size}},
+                                 {{1, size / 2}, {1, size}}};
+  unsigned char *bytes = kw_test_memory(2 * (size_t)size);
+  const unsigned char *want[2] = {bytes, bytes + size};
+  kw_tensor *tensors[2];
+  for (uint64_t i = 0; i < 2; i++) {
+    tensors[i] = kw_test_bytes((size_t)size, i);
+    kw_test_pattern(bytes + (int64_t)i * size, (size_t)size, i);
+  }
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (int first = 0; first < 2; first++) share_bytes(tensors[0], tensors[1], want, pairs[i], first);
+  }
+  for (int i = 0; i < 2; i++) kw_tensor_release(tensors[i]);
+  free(bytes);
+}
+
 /* Several maps of one piece of memory at a time, each its own range: what one of them writes is in that alone; and two
- * that read the same. */
+ * that read the same, of which each is good until its own end. */
 void kw_contract_memory_maps_at_once(void **state) {
   (void)state;
   enum { COUNT = SIZE / PIECE };
@@ -250,4 +300,7 @@ void kw_contract_memory_maps_at_once(void **state) {
   for (int i = 0; i < COUNT; i++) kw_tensor_release(parts[i]);
   kw_tensor_release(tensor);
   free(fresh);
+  share_bytes_of(PIECE);
+  share_bytes_of(100003);
+  share_bytes_of(1048577);
 }

@@ -11,7 +11,30 @@
 
 #define CRITICAL (UINT64_C(1) << 63) /* a flag that no version of this major has */
 
+enum { KINDS = KW_MEM_MANAGED + 1 };
+
 static char taken; /* what an out-parameter points to before a call */
+
+/* What maps that are refused are asked for; NULL for a kind of memory that the device does not have. */
+static struct {
+  void *stream;
+  kw_mem mems[KINDS];
+} mapped;
+
+static void open_bench(void) {
+  kw_bench_open();
+  if (!kw_bench.guest.memory->map || !kw_bench.guest.memory->unmap) return;
+  mapped.stream = kw_bench_stream(1);
+  for (kw_mem_kind kind = 0; kind < KINDS; kind++) mapped.mems[kind] = kw_bench_memory_of(kind, 64);
+}
+
+static void close_bench(void) {
+  for (int kind = 0; kind < KINDS; kind++) {
+    if (mapped.mems[kind]) kw_bench_free(mapped.mems[kind]);
+  }
+  if (mapped.stream) kw_bench_end_stream(mapped.stream);
+  kw_bench_close();
+}
 
 /* Of a slot that has to refuse: its status, and what it left in its out-parameter. */
 static void expect_refused(kw_status status, const void *out, const char *what) {
@@ -23,15 +46,37 @@ static void expect_refused(kw_status status, const void *out, const char *what) 
            what, kw_status_name(status));
 }
 
+/* The same of a slot that was given a flag which it does not know. */
+static void expect_unsupported(kw_status status, const void *out, const char *what) {
+  expect_refused(status, out, what);
+  KW_CHECK(status == KW_ERR_UNSUPPORTED,
+           "%s was refused with %s, not with KW_ERR_UNSUPPORTED, by which a host knows that it may go without", what,
+           kw_status_name(status));
+}
+
 /* Alone, and beside flags that the plugin may know. */
 static void refuse_flags(kw_alloc_info alloc) {
   static const uint64_t known[] = {0, KW_MEM_PEER, KW_MEM_EXPORTABLE, KW_MEM_IPC}, later[] = {CRITICAL, CRITICAL >> 13};
   for (size_t i = 0; i < sizeof known / sizeof *known * 2; i++) {
     void *out = &taken;
     alloc.flags = known[i / 2] | later[i % 2];
-    expect_refused(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out,
-                   known[i / 2] ? "memory.alloc with a critical flag of a later version beside one of today"
-                                : "memory.alloc with a critical flag of a later version");
+    expect_unsupported(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out,
+                       known[i / 2] ? "memory.alloc with a critical flag of a later version beside one of today"
+                                    : "memory.alloc with a critical flag of a later version");
+  }
+}
+
+/* A map for reading, or writing, and for something else. */
+static void refuse_map_flags(void) {
+  static const uint64_t known[] = {KW_MAP_READ, KW_MAP_WRITE, KW_MAP_READ | KW_MAP_WRITE},
+                        later[] = {CRITICAL, CRITICAL >> 13, KW_MAP_WRITE << 1};
+  for (size_t i = 0; i < KINDS * 9; i++) {
+    const kw_map_info info = {
+        .struct_size = sizeof info, .flags = known[i / 3 % 3] | later[i % 3], .mem = mapped.mems[i / 9], .size = 64};
+    void *out = &taken;
+    if (!info.mem) continue;
+    expect_unsupported(KW_SLOT(memory, map, mapped.stream, &info, &out), out,
+                       "memory.map with a critical flag of a later version");
   }
 }
 
@@ -61,14 +106,20 @@ static void have_all_refused(void) {
   expect_refused(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out, "memory.alloc of 2^62 bytes");
   alloc.size = 64;
   refuse_flags(alloc);
+  refuse_map_flags();
   alloc.kind = 0x7fff;
   out = &taken;
   expect_refused(KW_SLOT(memory, alloc, &alloc, (kw_mem *)&out), out, "memory.alloc of a kind that no device has");
-  out = &taken;
-  expect_refused(KW_SLOT(stream, create, &stream, &out), out, "stream.create with a critical flag of a later version");
+  for (int i = 0; i < 2; i++) {
+    out = &taken;
+    stream.flags = CRITICAL >> i * 13 | (i ? KW_STREAM_DEFAULT : 0);
+    expect_unsupported(KW_SLOT(stream, create, &stream, &out), out,
+                       "stream.create with a critical flag of a later version");
+  }
   if (kw_bench.guest.event) {
     out = &taken;
-    expect_refused(KW_SLOT(event, create, &event, &out), out, "event.create with a critical flag of a later version");
+    expect_unsupported(KW_SLOT(event, create, &event, &out), out,
+                       "event.create with a critical flag of a later version");
   }
   if (kw_bench.guest.interop && kw_bench.guest.interop->export_memory) {
     have_import_refused(KW_HANDLE_FD, KW_MEM_EXPORTABLE);
@@ -82,10 +133,10 @@ static void have_all_refused(void) {
 }
 
 int kw_child_slots_refused(void) {
-  kw_bench_open();
+  open_bench();
   have_all_refused();
   kw_guest_use_opened(&kw_bench.guest, kw_bench.device, 1, "after slots that were refused");
-  kw_bench_close();
+  close_bench();
   return 0;
 }
 
@@ -106,9 +157,9 @@ int kw_child_soak_refused_slots(void) {
                              .block = 100,
                              .least = 64,
                              .run = run_refusals};
-  kw_bench_open();
+  open_bench();
   kw_soak_run(&work);
-  kw_bench_close();
+  close_bench();
   return 0;
 }
 
