@@ -7,6 +7,7 @@
 #include "base/worker_note.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -65,6 +66,17 @@ static char **child_environment(void) {
   return copy;
 }
 
+/* No signal is blocked or ignored, whatever the plugin has done to this process: a scenario sees it done. */
+static void begin_as_usual(posix_spawnattr_t *out_attributes) {
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_init(out_attributes);
+  posix_spawnattr_setsigmask(out_attributes, &none);
+  posix_spawnattr_setsigdefault(out_attributes, &all);
+  posix_spawnattr_setflags(out_attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
 void kw_child_command_make(const char *scenario, pid_t parent, kw_child_command *out_command) {
   kw_child_command *c = out_command;
   snprintf(c->seed, sizeof c->seed, "%" PRIu64, kw_contract.seed);
@@ -86,10 +98,13 @@ void kw_test_child(const char *scenario) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, caught, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, caught, STDERR_FILENO);
+  posix_spawnattr_t as_usual;
+  begin_as_usual(&as_usual);
   char **environment = child_environment();
   pid_t pid;
-  int error = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char **)command.argv, environment), status = 0;
+  int error = posix_spawn(&pid, "/proc/self/exe", &actions, &as_usual, (char **)command.argv, environment), status = 0;
   free(environment);
+  posix_spawnattr_destroy(&as_usual);
   posix_spawn_file_actions_destroy(&actions);
   KW_CHECK(error == 0, "a process for this test cannot be started: %s", strerror(error));
   char waits[96];

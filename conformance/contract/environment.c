@@ -399,6 +399,7 @@ static void compare_now(const char *what) {
 
 int kw_child_lifetime(void) {
   umask(KW_UNUSUAL_UMASK); /* not what the plugin set in the process that started this one */
+  kw_surroundings_choose_locale();
   kw_surroundings_take(&at_start);
   atexit(compare_at_exit); /* the first, so it runs last */
   char text[600] = "";

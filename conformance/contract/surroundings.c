@@ -90,6 +90,12 @@ static mode_t current_umask(void) {
   return (mode_t)mask;
 }
 
+void kw_surroundings_choose_locale(void) {
+  setlocale(LC_ALL, "C");
+  setlocale(LC_NUMERIC, "C.UTF-8");
+  setlocale(LC_TIME, "C.UTF-8");
+}
+
 void kw_surroundings_take(kw_surroundings *s) {
   memset(s, 0, sizeof *s);
   s->float_control = kw_float_control();

@@ -22,6 +22,10 @@ const char *kw_float_oddity(uint64_t control);
 /* A umask that hardly anybody sets, and with which files and folders are of use to their owner. */
 enum { KW_UNUSUAL_UMASK = 026 };
 
+/* Sets a locale of the process that hardly anybody sets: "C", and one of UTF-8 for numbers and times. Nothing reads
+ * otherwise in it. Where the system has none of UTF-8 it stays "C". */
+void kw_surroundings_choose_locale(void);
+
 typedef struct kw_surroundings {
   uint64_t float_control; /* of the thread, as the signal mask and the locale below */
   int raised;             /* exception flags */

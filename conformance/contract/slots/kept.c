@@ -338,6 +338,7 @@ static void choose(void) {
   sigaddset(&blocked, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &blocked, NULL);
   umask(KW_UNUSUAL_UMASK);
+  kw_surroundings_choose_locale();
   feraiseexcept(FE_ALL_EXCEPT);
 }
 
