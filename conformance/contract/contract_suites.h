@@ -194,6 +194,7 @@
   X(slots, refused_takes_nothing)  \
   X(slots, usage_is_its_devices)   \
   X(slots, usage_counts_all)       \
+  X(slots, usage_adds_up)          \
   X(slots, defaults_return)        \
   X(slots, energy_goes_on)         \
   X(slots, failing_is_quiet)       \
@@ -369,6 +370,7 @@
   X(soak, shared_by_descriptor)    \
   X(soak, shared_by_bytes)         \
   X(soak, host_ranges)             \
+  X(soak, direct_imports)          \
   X(soak, first_number)            \
   X(soak, queries)                 \
   X(soak, peer_copies)             \

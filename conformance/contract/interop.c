@@ -102,7 +102,21 @@ void kw_contract_interop_unknown(void **state) {
   free(bytes);
 }
 
-/* The alignment that an import says divides its address, as far as the device's own name for it is one. */
+/* Where a map of an import is the range itself, which the device then uses where it lies, the alignment that it says
+ * divides the range's address. */
+static void check_mapped(kw_tensor *tensor, const unsigned char *range, size_t shift) {
+  const uint32_t said = kw_tensor_describe(tensor)->alignment;
+  void *pointer = NULL;
+  KW_CHECK_OK(kw_tensor_map(tensor, NULL, KW_MAP_READ, &pointer));
+  const bool is_range = pointer == range;
+  KW_CHECK_OK(kw_tensor_unmap(tensor, pointer));
+  KW_CHECK(!is_range || (uintptr_t)range % said == 0,
+           "memory imported %zu bytes into a page, of which a map is that memory itself, says that it is aligned to %u",
+           shift, said);
+}
+
+/* The alignment that an import says divides its address, as far as the device's own name for it is one, or a map of it
+ * gives it. */
 void kw_contract_interop_alignment(void **state) {
   (void)state;
   atomic_int ended = 0;
@@ -121,6 +135,7 @@ void kw_contract_interop_alignment(void **state) {
     const bool is_address = status == KW_OK && handle.dl_device_type == 1;
     KW_CHECK(!is_address || (uintptr_t)handle.handle % said == 0,
              "memory imported %zu bytes into a page says that it is aligned to %u", shift, said);
+    check_mapped(tensor, bytes + shift, shift);
     kw_tensor_release(tensor);
   }
   KW_CHECK_OK(kw_memory_trim(kw_contract.device));

@@ -381,16 +381,19 @@ static bool has_digit(const char *text) {
 /* Free memory is a part of all of it, before and while tensors take some. Others may use the device, too. */
 void kw_contract_memory_usage(void **state) {
   (void)state;
+  enum { SIZE = 1 << 20 };
   uint64_t unused = 0, total = 0, again = 0;
   kw_status status = kw_memory_get_usage(kw_contract.device, &unused, &total);
   if (status == KW_ERR_UNSUPPORTED) kw_test_skip("the size of the device's memory is not known");
   KW_CHECK(status == KW_OK, "kw_memory_get_usage gave %s: %s", kw_status_name(status), kw_error_message());
   KW_CHECK(total > 0 && unused <= total, "%llu bytes are free, of %llu", (unsigned long long)unused,
            (unsigned long long)total);
-  kw_tensor *tensor = kw_test_bytes(1 << 20, 1);
+  kw_tensor *tensor = kw_test_bytes(SIZE, 1);
   KW_CHECK_OK(kw_memory_get_usage(kw_contract.device, &unused, &again));
   KW_CHECK(again == total, "all memory was %llu bytes, and is %llu while a tensor lives", (unsigned long long)total,
            (unsigned long long)again);
+  KW_CHECK(unused + SIZE <= total, "%llu bytes are free, of %llu, while a tensor of %d bytes lives",
+           (unsigned long long)unused, (unsigned long long)total, SIZE);
   kw_tensor_release(tensor);
 }
 

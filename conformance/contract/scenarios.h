@@ -55,6 +55,7 @@
   X(slots_room)               \
   X(slots_usage)              \
   X(slots_counted)            \
+  X(slots_sum)                \
   X(slots_defaults)           \
   X(slots_energy)             \
   X(slots_quiet)              \
@@ -99,6 +100,7 @@
   X(soak_readings)            \
   X(soak_starts)              \
   X(soak_refused_slots)       \
+  X(soak_direct_imports)      \
   X(soak_refused_opens)       \
   X(scale_fill)
 

@@ -318,3 +318,41 @@ void kw_contract_slots_fills_of_imports(void **state) {
   kw_test_need(KW_NATIVE_INTEROP);
   kw_test_child("slots_import_fills");
 }
+
+/* Without Keyway's own work around them, so that by default as many come and go as a table of 16 bits has places for.
+ */
+static void run_imports(void *user, uint64_t first, uint64_t count) {
+  static _Alignas(4096) unsigned char page[4096];
+  const kw_external_memory memory = {
+      .struct_size = sizeof memory, .kind = KW_HANDLE_HOST, .size = sizeof page, .host = page};
+  (void)user;
+  for (uint64_t i = 0; i < count; i++) {
+    uint32_t alignment = 0;
+    kw_mem import = NULL;
+    const kw_status status = KW_SLOT(interop, import_memory, &memory, &import, &alignment);
+    if (status == KW_ERR_UNSUPPORTED && first + i == 0) kw_test_skip("the plugin takes no host memory");
+    KW_CHECK(status == KW_OK, "import %s, the others before it having ended, gave %s", kw_soak_number(first + i + 1),
+             kw_status_name(status));
+    KW_SLOT_OK(interop, release_memory, import);
+  }
+}
+
+int kw_child_soak_direct_imports(void) {
+  const kw_soak_work work = {.objects = "imports of host memory",
+                             .count = kw_soak_count(2500, 70000, 150000),
+                             .block = 1000,
+                             .least = 16,
+                             .run = run_imports};
+  kw_bench_open();
+  if (!kw_bench.guest.interop) kw_test_skip("the plugin takes no host memory");
+  kw_soak_run(&work);
+  kw_bench_close();
+  return 0;
+}
+
+/* Imports that end leave their places to others. */
+void kw_contract_soak_direct_imports(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_INTEROP);
+  kw_test_child("soak_direct_imports");
+}

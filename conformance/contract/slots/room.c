@@ -10,7 +10,16 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { TRIES = 3, LOOKS = 5, SMALL = 1 << 16, PAGE = 4096, MOST_BLOCKS = 8, COUNTED = 64 << 20 };
+enum {
+  TRIES = 3,
+  LOOKS = 5,
+  SMALL = 1 << 16,
+  PAGE = 4096,
+  MIB = 1 << 20,
+  MOST_BLOCKS = 8,
+  MOST_PIECES = 256,
+  COUNTED = 64 << 20
+};
 
 static char taken; /* what an out-parameter points to before a call */
 
@@ -103,7 +112,7 @@ static struct {
 static bool make_scarce(uint64_t size, uint64_t *out_free) {
   uint64_t total = 0, taken_in_all = 0;
   while ((*out_free = free_now(&total)) >= size) {
-    uint64_t block = *out_free - size + (1 << 20);
+    uint64_t block = *out_free - size + MIB;
     if (block > size) block = size;
     taken_in_all += block;
     if (blocks.count == MOST_BLOCKS || !host_has(taken_in_all)) return false;
@@ -137,6 +146,40 @@ static bool is_refused(uint64_t size) {
   return true;
 }
 
+/* How much can be had now, in pieces of at most `largest` that get smaller down to a MiB; nothing of it is kept. */
+static uint64_t capacity(uint64_t largest) {
+  static kw_mem pieces[MOST_PIECES];
+  uint32_t count = 0;
+  uint64_t sum = 0, piece = largest / PAGE * PAGE;
+  while (piece >= MIB && count < MOST_PIECES) {
+    if (allocate(piece, &pieces[count]) == KW_OK) {
+      sum += piece;
+      count++;
+    } else {
+      piece = piece / 2 / PAGE * PAGE;
+    }
+  }
+  while (count > 0) KW_SLOT_OK(memory, dealloc, pieces[--count]);
+  return sum;
+}
+
+/* What could be had before can be had after refusal upon refusal, whatever memory.usage says. */
+static void expect_capacity(uint64_t size, uint64_t unused) {
+  enum { REFUSALS = 48, LOST = 12 * MIB };
+  int lost = 0;
+  if (!host_has(unused)) return;
+  for (int round = 0; round < TRIES && lost == round; round++) { /* others may take some: not in every round as much */
+    const uint64_t before = capacity(unused / 2);
+    for (int i = 0; i < REFUSALS; i++) (void)is_refused(size);
+    lost += capacity(unused / 2) + LOST <= before;
+  }
+  KW_CHECK(
+      lost < TRIES,
+      "of the memory that could be had, 12 MiB and more could not after %d allocations that were refused, %d times "
+      "in a row, though nothing else was allocated meanwhile: what is refused takes no memory",
+      REFUSALS, TRIES);
+}
+
 /* After a refusal, when all that was allocated is given back. */
 static void expect_room(uint64_t before, uint64_t refused) {
   uint64_t total = 0;
@@ -166,6 +209,7 @@ int kw_child_slots_room(void) {
   }
   bool refused = false;
   for (int i = 0; i < TRIES; i++) refused = is_refused(size) || refused;
+  if (refused) expect_capacity(size, unused);
   give_blocks_back();
   if (refused) expect_room(before, size);
   kw_guest_use_opened(&kw_bench.guest, kw_bench.device, 1, "after an allocation of more than is free");
@@ -230,6 +274,106 @@ int kw_child_slots_usage(void) {
 void kw_contract_slots_usage_is_its_devices(void **state) {
   (void)state;
   kw_test_child("slots_usage");
+}
+
+/* ---- What adds up ------------------------------------------------------------------------------------------------ */
+
+enum { MOVED = 16 << 20, MOVES = 8 }; /* bytes that come and go each time, and how often */
+
+/* What lives is not free. Who takes pages only as they are written has to count those that are. */
+static void expect_sum(void *stream, kw_mem live, const char *when) {
+  uint64_t total = 0, unused = free_now(&total);
+  if (unused <= total && COUNTED <= total - unused) return;
+  unsigned char *bytes = kw_test_memory(COUNTED);
+  memset(bytes, 1, COUNTED);
+  kw_bench_write(stream, live, bytes, COUNTED);
+  kw_bench_wait(stream);
+  free(bytes);
+  unused = free_now(&total);
+  KW_CHECK(unused <= total && COUNTED <= total - unused,
+           "memory.usage says that %llu bytes are free, of %llu, while an allocation of %llu bytes lives, all of which "
+           "was written%s: what lives is not free",
+           (unsigned long long)unused, (unsigned long long)total, (unsigned long long)COUNTED, when);
+}
+
+/* Each moves something of MOVED bytes there and back, or asks for what is refused; false where that cannot be had. */
+static bool move_import(void) {
+  const kw_interop_api *interop = kw_bench.guest.interop;
+  uint32_t alignment = 0;
+  kw_mem mem = NULL;
+  if (!interop || !host_has(MOVED)) return false;
+  void *host = mmap(NULL, MOVED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const kw_external_memory range = {.struct_size = sizeof range, .kind = KW_HANDLE_HOST, .size = MOVED, .host = host};
+  const bool taken = host != MAP_FAILED && KW_SLOT(interop, import_memory, &range, &mem, &alignment) == KW_OK;
+  if (taken) KW_SLOT_OK(interop, release_memory, mem);
+  if (host != MAP_FAILED) munmap(host, MOVED);
+  return taken;
+}
+
+static bool move_host_memory(void) {
+  const kw_memory_api *memory = kw_bench.guest.memory;
+  void *host = NULL;
+  if (!memory->alloc_host || !memory->free_host || !host_has(MOVED)) return false;
+  if (KW_SLOT(memory, alloc_host, MOVED, &host) != KW_OK) return false;
+  KW_SLOT_OK(memory, free_host, host);
+  return true;
+}
+
+static bool move_refused(void) {
+  kw_mem mem = NULL;
+  return allocate(UINT64_C(1) << 62, &mem) != KW_OK;
+}
+
+static bool move_memory(void) {
+  kw_mem mem = NULL;
+  if (allocate(MOVED, &mem) != KW_OK) return false;
+  KW_SLOT_OK(memory, dealloc, mem);
+  return true;
+}
+
+/* Others may give back as much meanwhile: not each time. */
+static void expect_no_more_free(bool (*move)(void), const char *what) {
+  int gains = 0;
+  for (int try = 0; try < TRIES && gains == try; try++) {
+    uint64_t total = 0;
+    const uint64_t before = free_now(&total);
+    for (int i = 0; i < MOVES; i++) {
+      if (!move()) return;
+    }
+    gains += free_now(&total) >= before + MOVES / 2 * (uint64_t)MOVED;
+  }
+  KW_CHECK(gains < TRIES, "memory.usage says that more is free since %s of %d MiB came and went, %d times", what,
+           MOVED / MIB, MOVES);
+}
+
+int kw_child_slots_sum(void) {
+  static const struct {
+    bool (*move)(void);
+    const char *what, *when;
+  } moves[] = {{move_memory, "memory", " and another one came and went"},
+               {move_import, "an import", " and an import of host memory has ended"},
+               {move_host_memory, "host memory", " and host memory was freed"},
+               {move_refused, "allocations that were refused, each", " and another one was refused"}};
+  kw_bench_open();
+  need_usage();
+  kw_mem live = NULL;
+  void *stream = kw_bench_stream(1);
+  if (!host_has(COUNTED) || allocate(COUNTED, &live) != KW_OK) kw_test_skip("the device gives no 64 MiB");
+  expect_sum(stream, live, "");
+  for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+    expect_no_more_free(moves[i].move, moves[i].what);
+    expect_sum(stream, live, moves[i].when);
+  }
+  kw_bench_free(live);
+  kw_bench_end_stream(stream);
+  kw_bench_close();
+  return 0;
+}
+
+/* What lives and what is free come to no more than there is, and what comes and goes frees nothing else. */
+void kw_contract_slots_usage_adds_up(void **state) {
+  (void)state;
+  kw_test_child("slots_sum");
 }
 
 /* ---- For others -------------------------------------------------------------------------------------------------- */
