@@ -5,5 +5,5 @@
 #include "mutant_fault.h"
 
 void kw_mutant_change(kw_mutant *mutant) {
-  kw_mutant_fault_group(mutant, (kw_mutant_faults){.tells_at_wait = true});
+  kw_mutant_fault_group(mutant, (kw_mutant_faults){.tells_lost_at_wait = true});
 }

@@ -14,21 +14,21 @@ typedef struct kw_mutant_faults {
   bool lets_go;    /* work that is to be held goes on */
   bool lost_stays; /* a device that is lost is not closed, and so not opened again */
   /* A launch that fails late, or loses the device: */
-  bool late_is_swallowed; /* nobody is told */
-  bool late_is_lost;      /* the device is said to be lost when it is not */
-  bool lost_is_late;      /* the launch is said to have failed when the device is lost */
-  bool blames_first;      /* the stream that is blamed is the one that was created first */
-  bool blames_launch;     /* the launch that is blamed is the one before */
-  bool cuts_token;        /* the stream that is blamed is the one whose token's lowest 8 bits these are */
-  bool tells_first_alone; /* of all that has failed since somebody waited the first is told */
-  bool tells_twice;       /* what failed is told once more with the next launch */
-  bool tells_at_wait;     /* what failed is told when somebody waits for a stream, not before */
-  bool tells_at_end;      /* what failed is told when its stream is destroyed, not before */
-  bool closes_not;        /* after a late error the device says that it is busy when it is to be closed */
-  bool late_keeps;        /* it leaves 4 KiB behind */
-  bool streams_stay;      /* the streams of a lost device are not destroyed */
-  bool loses_all;         /* launches on other devices are lost from then on, too */
-  bool opens_lost;        /* a device that was lost is lost again as soon as it is opened and used */
+  bool late_is_swallowed;  /* nobody is told */
+  bool late_is_lost;       /* the device is said to be lost when it is not */
+  bool lost_is_late;       /* the launch is said to have failed when the device is lost */
+  bool blames_first;       /* the stream that is blamed is the one that was created first */
+  bool blames_launch;      /* the launch that is blamed is the one before */
+  bool cuts_token;         /* the stream that is blamed is the one whose token's lowest 8 bits these are */
+  bool tells_first_alone;  /* of all that has failed since somebody waited the first is told */
+  bool tells_twice;        /* what failed is told once more with the next launch */
+  bool tells_lost_at_wait; /* that the device is lost is told when somebody waits for a stream, not before */
+  bool tells_at_end;       /* what failed is told when its stream is destroyed, not before */
+  bool closes_not;         /* after a late error the device says that it is busy when it is to be closed */
+  bool late_keeps;         /* it leaves 4 KiB behind */
+  bool streams_stay;       /* the streams of a lost device are not destroyed */
+  bool loses_all;          /* launches on other devices are lost from then on, too */
+  bool opens_lost;         /* a device that was lost is lost again as soon as it is opened and used */
   /* An allocation that fails: */
   bool alloc_keeps;    /* the memory was taken all the same, and nobody frees it */
   bool alloc_internal; /* it is said to be somebody's mistake, not a shortage */
