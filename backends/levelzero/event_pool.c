@@ -62,13 +62,17 @@ ze_result_t lz_event_wait(lz_event *event, uint64_t timeout_ns) {
   ze_result_t result = atomic_load(&event->failure);
   if (result != ZE_RESULT_SUCCESS) return result;
   result = timeout_ns > 0 ? ze.EventHostSynchronize(event->handle, timeout_ns) : ze.EventQueryStatus(event->handle);
-  if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY) return result;
-  pthread_mutex_lock(&event->device->base.lock);
-  if (event->failure == ZE_RESULT_SUCCESS)
-    lz_explain(event->device->driver, result, "a command failed on the device", event->text, sizeof event->text);
-  atomic_store(&event->failure, result);
-  pthread_mutex_unlock(&event->device->base.lock);
+  if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) lz_event_fail(event, result);
   return result;
+}
+
+void lz_event_fail(lz_event *event, ze_result_t result) {
+  pthread_mutex_lock(&event->device->base.lock);
+  if (event->failure == ZE_RESULT_SUCCESS) {
+    lz_explain(event->device->driver, result, "a command failed on the device", event->text, sizeof event->text);
+    atomic_store(&event->failure, result);
+  }
+  pthread_mutex_unlock(&event->device->base.lock);
 }
 
 void lz_event_keep(void *handle) {

@@ -4,27 +4,109 @@
  * of each other's order, so the list begins by waiting for one event, which the stream signals before, and ends by
  * signalling another, which the stream waits for. Either is reset by who waited for it: the list may be run again at
  * once, and by any stream, for with one queue only one run at a time waits to begin.
+ *
+ * The event at the end says that the list has ended, not how. That the run's fence says, to the stream that launched.
  */
 #include "levelzero.h"
 
 #include <stdlib.h>
 
+struct lz_run {
+  lz_run *next; /* of the graph's */
+  struct lz_graph *graph;
+  ze_fence_handle_t fence;
+  uint32_t references;    /* 0: unused; the device's lock guards them */
+  _Atomic bool in_flight; /* as far as anybody has asked; only a fence that is not may be reset */
+};
+
 typedef struct lz_graph {
+  lz_device *device;
+  _Atomic uint32_t references; /* the host's, and one for each run in use */
   ze_command_list_handle_t list;
   ze_command_queue_handle_t queue;
   lz_event *begin, *end;
+  lz_run *runs; /* as many as were in flight at once; the device's lock guards the list */
 } lz_graph;
 
-static kw_status graph_destroy(void *device, void *handle) {
-  (void)device;
-  lz_graph *graph = handle;
+static void graph_drop(lz_graph *graph) {
+  if (atomic_fetch_sub(&graph->references, 1) != 1) return;
+  for (lz_run *run = graph->runs, *next; run; run = next) {
+    next = run->next;
+    ze.FenceDestroy(run->fence);
+    free(run);
+  }
   if (graph->queue) ze.CommandQueueDestroy(graph->queue);
   if (graph->list) ze.CommandListDestroy(graph->list);
   lz_event_drop(graph->begin);
   lz_event_drop(graph->end);
   free(graph);
+}
+
+/* Streams on which nobody has waited since may still have to ask how a run of it went. */
+static kw_status graph_destroy(void *device, void *graph) {
+  (void)device;
+  graph_drop(graph);
   return KW_OK;
 }
+
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
+
+static ze_result_t add_run(lz_graph *graph, lz_run **out_run) {
+  const ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+  lz_run *run = calloc(1, sizeof *run);
+  if (!run) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+  ze_result_t result = ze.FenceCreate(graph->queue, &desc, &run->fence);
+  if (result != ZE_RESULT_SUCCESS) {
+    free(run);
+    return result;
+  }
+  run->graph = graph;
+  run->next = graph->runs;
+  graph->runs = run;
+  *out_run = run;
+  return ZE_RESULT_SUCCESS;
+}
+
+/* A run with one reference, whose fence is not signalled. */
+static ze_result_t run_take(lz_graph *graph, lz_run **out_run) {
+  pthread_mutex_lock(&graph->device->base.lock);
+  lz_run *run = graph->runs;
+  while (run && (run->references > 0 || run->in_flight)) run = run->next;
+  ze_result_t result = run ? ze.FenceReset(run->fence) : add_run(graph, &run);
+  if (result == ZE_RESULT_SUCCESS) {
+    run->references = 1;
+    atomic_fetch_add(&graph->references, 1);
+    *out_run = run;
+  }
+  pthread_mutex_unlock(&graph->device->base.lock);
+  return result;
+}
+
+ze_result_t lz_run_wait(lz_run *run, uint64_t timeout_ns) {
+  ze_result_t result =
+      timeout_ns > 0 ? ze.FenceHostSynchronize(run->fence, timeout_ns) : ze.FenceQueryStatus(run->fence);
+  if (result != ZE_RESULT_NOT_READY) run->in_flight = false;
+  return result;
+}
+
+void lz_run_keep(lz_run *run) {
+  if (!run) return;
+  pthread_mutex_lock(&run->graph->device->base.lock);
+  ++run->references;
+  pthread_mutex_unlock(&run->graph->device->base.lock);
+}
+
+void lz_run_drop(lz_run *run) {
+  if (!run) return;
+  lz_graph *graph = run->graph;
+  lz_device *device = graph->device;
+  pthread_mutex_lock(&device->base.lock);
+  const bool last = --run->references == 0;
+  pthread_mutex_unlock(&device->base.lock);
+  if (last) graph_drop(graph);
+}
+
+/* ---- Recording --------------------------------------------------------------------------------------------------- */
 
 static ze_result_t append_begin(lz_graph *graph) {
   ze_result_t result = ze.CommandListAppendWaitOnEvents(graph->list, 1, &graph->begin->handle);
@@ -43,6 +125,8 @@ static kw_status graph_begin(void *state, void *handle, const kw_capture_info *i
                                        .commandQueueGroupOrdinal = queue_desc.ordinal};
   lz_graph *graph = calloc(1, sizeof *graph);
   if (!graph) return lz_check(device, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "beginning a graph");
+  graph->device = device;
+  graph->references = 1;
   ze_result_t result = lz_event_take(device, &graph->begin);
   if (result == ZE_RESULT_SUCCESS) result = lz_event_take(device, &graph->end);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListCreate(device->context, device->id, &desc, &graph->list);
@@ -50,7 +134,7 @@ static kw_status graph_begin(void *state, void *handle, const kw_capture_info *i
     result = ze.CommandQueueCreate(device->context, device->id, &queue_desc, &graph->queue);
   if (result == ZE_RESULT_SUCCESS) result = append_begin(graph);
   if (result != ZE_RESULT_SUCCESS) {
-    graph_destroy(device, graph);
+    graph_drop(graph);
     return lz_check(device, result, "beginning a graph");
   }
   pthread_mutex_lock(&stream->base.lock);
@@ -74,10 +158,12 @@ static kw_status graph_end(void *state, void *handle, void **out_graph) {
   if (result == ZE_RESULT_SUCCESS) {
     *out_graph = graph;
   } else {
-    graph_destroy(device, graph);
+    graph_drop(graph);
   }
   return lz_check(device, result, "zeCommandListClose");
 }
+
+/* ---- Launching --------------------------------------------------------------------------------------------------- */
 
 /* While activity is recorded: when everything before has passed. */
 static ze_result_t append_start(lz_device *device, const lz_command *command) {
@@ -88,16 +174,35 @@ static ze_result_t append_start(lz_device *device, const lz_command *command) {
                                      (ze_event_handle_t *)command->waits);
 }
 
+static ze_result_t execute(lz_graph *graph, lz_run *run) {
+  ze_result_t result = ze.CommandQueueExecuteCommandLists(graph->queue, 1, &graph->list, run->fence);
+  run->in_flight = result == ZE_RESULT_SUCCESS;
+  return result;
+}
+
 /* The stream's command: everything before, then the list, then `command.signal`. */
-static ze_result_t append_graph(lz_device *device, lz_graph *graph, const lz_command *command) {
+static ze_result_t append_run(lz_device *device, lz_run *run, const lz_command *command) {
+  lz_graph *graph = run->graph;
   ze_result_t result = append_start(device, command);
   if (result == ZE_RESULT_SUCCESS)
     result = ze.CommandListAppendBarrier(command->list, graph->begin->handle, command->wait_count,
                                          (ze_event_handle_t *)command->waits);
-  if (result == ZE_RESULT_SUCCESS) result = ze.CommandQueueExecuteCommandLists(graph->queue, 1, &graph->list, NULL);
+  if (result == ZE_RESULT_SUCCESS) result = execute(graph, run);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendBarrier(command->list, NULL, 1, &graph->end->handle);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendEventReset(command->list, graph->end->handle);
   if (result == ZE_RESULT_SUCCESS) result = ze.CommandListAppendBarrier(command->list, command->signal, 0, NULL);
+  return result;
+}
+
+static ze_result_t append_graph(lz_device *device, lz_graph *graph, const lz_command *command) {
+  lz_run *run = NULL;
+  ze_result_t result = run_take(graph, &run);
+  if (result == ZE_RESULT_SUCCESS) result = append_run(device, run, command);
+  if (result == ZE_RESULT_SUCCESS) {
+    command->event->run = run;
+  } else {
+    lz_run_drop(run);
+  }
   return result;
 }
 
@@ -105,7 +210,7 @@ static kw_status graph_launch(void *state, void *graph, void *stream, const kw_g
   lz_command command = lz_stream_begin(stream, NULL);
   if (command.result == ZE_RESULT_SUCCESS) command.result = append_graph(state, graph, &command);
   lz_activity_note(stream, &command, KW_ACTIVITY_GRAPH, info->call_id);
-  return lz_stream_end(stream, &command, 0, "zeCommandQueueExecuteCommandLists");
+  return lz_stream_end(stream, &command, info->call_id, "zeCommandQueueExecuteCommandLists");
 }
 
 const kw_graph_api lz_graph_api = {

@@ -21,7 +21,8 @@
   X(DeviceGetMemoryProperties) X(DeviceGetModuleProperties) X(DeviceGetProperties) X(DevicePciGetPropertiesExt)       \
   X(DriverGet) X(DriverGetExtensionFunctionAddress) X(DriverGetProperties) X(EventCreate) X(EventDestroy)             \
   X(EventHostReset) X(EventHostSignal) X(EventHostSynchronize) X(EventPoolCreate) X(EventPoolDestroy)                 \
-  X(EventQueryKernelTimestamp) X(EventQueryStatus) X(Init) X(KernelCreate) X(KernelDestroy)                           \
+  X(EventQueryKernelTimestamp) X(EventQueryStatus) X(FenceCreate) X(FenceDestroy) X(FenceHostSynchronize)              \
+  X(FenceQueryStatus) X(FenceReset) X(Init) X(KernelCreate) X(KernelDestroy)                                          \
   X(KernelSetArgumentValue) X(KernelSetGroupSize) X(MemAllocDevice) X(MemAllocHost) X(MemAllocShared) X(MemFree)       \
   X(DeviceGetExternalMemoryProperties) X(MemGetAddressRange) X(MemGetAllocProperties)                                 \
   X(ModuleBuildLogDestroy) X(ModuleBuildLogGetString) X(ModuleCreate) X(ModuleDestroy) X(ModuleGetNativeBinary)
@@ -57,8 +58,9 @@ typedef struct lz_event {
   struct lz_event *next; /* of the command after it on its stream; or another unused one */
   struct lz_event *waits[2];
   struct lz_event *start; /* of a graph's launch that is marked: signalled before it; otherwise NULL */
+  struct lz_run *run;     /* a graph's launch, until its stream has asked how that went; the stream's lock guards it */
   uint64_t call_id;
-  _Atomic uint32_t failure; /* what a wait for it gave; a driver may tell once */
+  _Atomic uint32_t failure; /* what a wait for it, or for its run, gave; a driver may tell once */
   char text[300];           /* and why */
 } lz_event;
 
@@ -93,6 +95,8 @@ ze_result_t lz_event_take(lz_device *device, lz_event **out_event);
 /* Until the event is signalled: ZE_RESULT_SUCCESS, or NOT_READY after the time, or how the command failed that was to
  * signal it; then `text` says why. */
 ze_result_t lz_event_wait(lz_event *event, uint64_t timeout_ns);
+/* Keeps for later waits how the command failed, and why; what it kept before stays. */
+void lz_event_fail(lz_event *event, ze_result_t result);
 /* A reference more or less of an lz_event, or of NULL. Nothing on the device signals or waits for the event any more
  * when the last one goes. */
 void lz_event_keep(void *event);
@@ -134,6 +138,15 @@ typedef struct lz_command {
  * `other`, if there is one. `end` unlocks, and fails when the command's result is a failure. */
 lz_command lz_stream_begin(lz_stream *stream, lz_event *other);
 kw_status lz_stream_end(lz_stream *stream, lz_command *command, uint64_t call_id, const char *what);
+
+/* One run of a graph, which a queue of the graph's executes: its failure is known to nobody but that queue and its
+ * fence. */
+typedef struct lz_run lz_run;
+/* Until the run is over: ZE_RESULT_SUCCESS, or NOT_READY after the time, or how it failed. */
+ze_result_t lz_run_wait(lz_run *run, uint64_t timeout_ns);
+/* A reference more or less of a run, or of NULL. It keeps its graph. */
+void lz_run_keep(lz_run *run);
+void lz_run_drop(lz_run *run);
 
 /* A command between begin and end, for the activity records; `id` as in kw_gpu_activity_note. */
 void lz_activity_note(lz_stream *stream, const lz_command *command, kw_activity_kind kind, uint64_t id);

@@ -9,17 +9,35 @@
 
 /* ---- Appending, under the stream's lock -------------------------------------------------------------------------- */
 
+static uint64_t time_left(uint64_t begin, uint64_t timeout_ns) {
+  const uint64_t passed = kw_gpu_now_ns() - begin;
+  return timeout_ns == KW_WAIT_FOREVER ? timeout_ns : timeout_ns > passed ? timeout_ns - passed : 0;
+}
+
+/* As lz_event_wait, for a command and for the run of a graph that it is, if any: its event passes whether that has
+ * failed or not, and a moment before the run is over. */
+static ze_result_t command_wait(lz_event *event, lz_run *run, uint64_t timeout_ns) {
+  const uint64_t begin = timeout_ns > 0 && run ? kw_gpu_now_ns() : 0;
+  ze_result_t result = lz_event_wait(event, timeout_ns);
+  if (result != ZE_RESULT_SUCCESS || !run) return result;
+  result = lz_run_wait(run, timeout_ns > 0 ? time_left(begin, timeout_ns) : 0);
+  if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) lz_event_fail(event, result);
+  return result;
+}
+
 /* Lets go of the commands that have finished, and reports the first that failed. */
 static void reap(lz_stream *stream) {
   while (stream->oldest) {
     lz_event *event = stream->oldest;
-    ze_result_t result = lz_event_wait(event, 0);
+    ze_result_t result = command_wait(event, event->run, 0);
     if (result == ZE_RESULT_NOT_READY) return;
     if (result != ZE_RESULT_SUCCESS)
       kw_gpu_stream_fail(&stream->base, event->call_id, lz_result_status(result), event->text);
     ++stream->finished;
     stream->oldest = event->next;
     if (!stream->oldest) stream->last = NULL;
+    lz_run_drop(event->run);
+    event->run = NULL;
     lz_event_drop(event->waits[0]);
     lz_event_drop(event->waits[1]);
     lz_event_drop(event);
@@ -104,12 +122,12 @@ kw_status lz_stream_synchronize(kw_gpu_stream *base, uint64_t timeout_ns) {
   const uint64_t goal = stream->begun;
   for (reap(stream); stream->finished < goal && result != ZE_RESULT_NOT_READY; reap(stream)) {
     lz_event *event = stream->oldest;
+    lz_run *run = event->run;
     lz_event_keep(event);
+    lz_run_keep(run);
     pthread_mutex_unlock(&base->lock);
-    const uint64_t passed = kw_gpu_now_ns() - begin;
-    result = lz_event_wait(event, timeout_ns == KW_WAIT_FOREVER ? timeout_ns
-                                  : timeout_ns > passed         ? timeout_ns - passed
-                                                                : 0);
+    result = command_wait(event, run, time_left(begin, timeout_ns));
+    lz_run_drop(run);
     lz_event_drop(event);
     pthread_mutex_lock(&base->lock);
   }

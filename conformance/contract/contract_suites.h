@@ -344,6 +344,7 @@
   X(fault, lost_device_closes)       \
   X(fault, refused_keeps_nothing)    \
   X(fault, all_as_before)            \
+  X(fault, graphs_outlast_refusal)   \
   X(fault, lost_work)
 
 /* In soak/; what has the least of it is first, so that a count is that of the process. */

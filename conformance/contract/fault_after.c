@@ -144,6 +144,75 @@ void kw_contract_fault_all_as_before(void **state) {
   kw_fault_run("fault_after");
 }
 
+/* ---- Graphs whose launch failed ---------------------------------------------------------------------------------- */
+
+/* All that the graph holds, and beside it what it does not. */
+static void check_graph(const char *what) {
+  for (uint64_t place = 0; place < IN_GRAPH; place++) KW_CHECK_OK(kw_soak_call_run(&call, used.stream, place));
+  KW_CHECK_OK(kw_stream_synchronize(used.stream));
+  kw_soak_call_check(&call, PLACES, what, 1);
+}
+
+/* Launches the graph while a fault is ordered, which a plugin may count its launches for or not; but when nobody is
+ * told of a failure, there was none. */
+static void refuse(kw_fault fault) {
+  kw_soak_call_clear(&call, PLACES);
+  order(fault, 1);
+  kw_test_calls(__FILE__, __LINE__, "kw_graph_launch");
+  kw_status status = kw_graph_launch(used.graph, used.stream);
+  if (status == KW_OK) status = kw_stream_synchronize(used.stream);
+  order(KW_FAULT_NONE, 0);
+  if (status == KW_OK)
+    check_graph("of calls, the last three of them in a graph of whose launch no failure was told, number");
+  KW_CHECK_OK(kw_stream_synchronize(used.stream));
+  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
+}
+
+/* Launches the graph on two streams, the second time while a failure of the first may still have to be told: that is
+ * the first stream's, and the second launch computes what it should. */
+static void refuse_first(void) {
+  kw_soak_call_clear(&call, PLACES);
+  order(KW_FAULT_LATE, 1);
+  kw_test_calls(__FILE__, __LINE__, "kw_graph_launch");
+  const kw_status first = kw_graph_launch(used.graph, used.stream);
+  const kw_status second = kw_graph_launch(used.graph, used.other);
+  if (second == KW_OK) {
+    used.when = "after the launch of a graph before it on another stream had failed";
+    EXPECT_OK("waiting for the stream of a launch of it", kw_stream_synchronize(used.other));
+  }
+  if (first == KW_OK) (void)kw_stream_synchronize(used.stream);
+  order(KW_FAULT_NONE, 0);
+  if (second == KW_OK)
+    check_graph("of calls, the last three of them in a graph whose launch before, on another stream, failed, number");
+  KW_CHECK_OK(kw_device_synchronize(kw_contract.device));
+}
+
+int kw_child_fault_graphs(void) {
+  static const kw_fault faults[] = {KW_FAULT_LATE, KW_FAULT_ALLOC, KW_FAULT_LATE};
+  open_used();
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    refuse(faults[i]);
+    for (int again = 0; again < 2; again++) {
+      kw_soak_call_clear(&call, PLACES);
+      used.when = "after a launch of it was refused or had failed";
+      EXPECT_OK("launching a graph", kw_graph_launch(used.graph, again ? used.other : used.stream));
+      EXPECT_OK("waiting for the device", kw_device_synchronize(kw_contract.device));
+      check_graph("of calls, the last three of them in a graph an earlier launch of which failed, number");
+    }
+  }
+  for (int i = 0; i < 4; i++) refuse_first();
+  use_all("after graphs' launches had failed");
+  close_used();
+  return 0;
+}
+
+/* A graph a launch of which was refused or has failed is launched again, and computes all that it holds; the failure is
+ * told, and of the stream of that launch alone. */
+void kw_contract_fault_graphs_outlast_refusal(void **state) {
+  (void)state;
+  kw_fault_run("fault_graphs");
+}
+
 /* ---- A lost device with all that it had -------------------------------------------------------------------------- */
 
 enum { STREAMS = 4, ROUNDS = 4 };

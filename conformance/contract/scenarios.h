@@ -93,6 +93,7 @@
   X(fault_lose)               \
   X(fault_hold)               \
   X(fault_after)              \
+  X(fault_graphs)             \
   X(fault_live)               \
   X(soak_activity)            \
   X(soak_late_errors)         \

@@ -212,6 +212,8 @@ kw_engine_status kw_engine_queue_push(kw_engine_queue *queue, const kw_engine_ta
 /* Until all that was pushed has run. NOT_READY after `timeout_ns`; FAILED once after
  * a failure; LOST for good. */
 kw_engine_status kw_engine_queue_wait(kw_engine_queue *queue, uint64_t timeout_ns);
+/* Gives the failure of the tasks that have run, as a wait would, without waiting: a task of the queue's own may ask. */
+kw_engine_status kw_engine_queue_failure(kw_engine_queue *queue);
 /* Whether all that was pushed has run. Leaves a failure to be told. */
 bool kw_engine_queue_is_idle(kw_engine_queue *queue);
 /* Until the event passes `value`. NOT_READY after `timeout_ns`; FAILED or LOST when a task had failed in the queue that

@@ -313,6 +313,13 @@ kw_engine_status kw_engine_queue_wait(kw_engine_queue *queue, uint64_t timeout_n
   return status;
 }
 
+kw_engine_status kw_engine_queue_failure(kw_engine_queue *queue) {
+  pthread_mutex_lock(&lock);
+  kw_engine_status status = take_failure(queue);
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
 bool kw_engine_queue_is_idle(kw_engine_queue *queue) {
   pthread_mutex_lock(&lock);
   const bool idle = queue->done == queue->given;

@@ -432,6 +432,51 @@ static void check_text(const char *part) {
   if (!strstr(text, part)) fail_msg("'%s' does not say '%s'", text, part);
 }
 
+/* A fence tells of its own execution, as often as it is asked, and the queue goes on. */
+static void test_fences_tell_of_their_execution(void **state) {
+  enum { RUNS = 3, LATE = 2 /* KW_FAULT_LATE */ };
+  ze_result_t (*order_fault)(ze_device_handle_t, uint32_t, uint64_t);
+  uint32_t got = 0;
+  ze_command_queue_handle_t queue;
+  ze_command_list_handle_t recorded;
+  ze_fence_handle_t fences[RUNS];
+  const ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+  const ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+  const ze_fence_desc_t fence_desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+  const ze_group_count_t groups = {1, 1, 1};
+  (void)state;
+  ze_kernel_handle_t kernel = make_kernel("count_items", 1, 1, 1);
+  void *out = allocate(devices[0], 12);
+  fill_zero(out, 12);
+  OK(zeKernelSetArgumentValue(kernel, 0, sizeof out, &out));
+  OK(zeDriverGetExtensionFunctionAddress(driver, "kwTestOrderFault", (void **)&order_fault));
+  OK(order_fault(devices[0], LATE, 1));
+  OK(zeCommandQueueCreate(context, devices[0], &queue_desc, &queue));
+  OK(zeCommandListCreate(context, devices[0], &list_desc, &recorded));
+  OK(zeCommandListAppendLaunchKernel(recorded, kernel, &groups, NULL, 0, NULL));
+  OK(zeCommandListClose(recorded));
+  for (int i = 0; i < RUNS; ++i) {
+    OK(zeFenceCreate(queue, &fence_desc, &fences[i]));
+    OK(zeCommandQueueExecuteCommandLists(queue, 1, &recorded, fences[i]));
+    GIVES(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+          zeCommandQueueExecuteCommandLists(queue, 1, &recorded, fences[i]));
+  }
+  OK(zeFenceHostSynchronize(fences[2], FOREVER));
+  for (int again = 0; again < 2; ++again) {
+    GIVES(ZE_RESULT_ERROR_UNKNOWN, zeFenceQueryStatus(fences[0]));
+    check_text("a test has ordered");
+    OK(zeFenceQueryStatus(fences[1]));
+  }
+  OK(zeCommandQueueSynchronize(queue, FOREVER));
+  read_back(&got, out, sizeof got);
+  assert_int_equal(got, RUNS - 1);
+  for (int i = 0; i < RUNS; ++i) OK(zeFenceDestroy(fences[i]));
+  OK(zeCommandListDestroy(recorded));
+  OK(zeCommandQueueDestroy(queue));
+  OK(zeKernelDestroy(kernel));
+  OK(zeMemFree(context, out));
+}
+
 /* alloc:2,launch:2,late:3,lost:5 */
 static void test_faults(void **state) {
   const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
@@ -489,6 +534,7 @@ int main(int argument_count, char **arguments) {
       cmocka_unit_test(test_native_binaries_run_again),
       cmocka_unit_test(test_events_hold_commands_back),
       cmocka_unit_test(test_recorded_lists_run_again),
+      cmocka_unit_test(test_fences_tell_of_their_execution),
       cmocka_unit_test(test_memory_knows_its_kind),
       cmocka_unit_test(test_wrong_arguments_of_kernels),
       cmocka_unit_test(test_wrong_commands),

@@ -5,6 +5,7 @@
  */
 #include "emulated.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,9 @@ struct _ze_fence_handle_t {
   emu_kind kind;
   ze_command_queue_handle_t queue;
   kw_engine_event event; /* passes 1 */
+  bool given;            /* to an execution, or created signalled: not again before a reset */
+  ze_result_t result;    /* of the execution that passed it */
+  char text[256];        /* why it failed */
 };
 
 /* ---- Queues ------------------------------------------------------------------------------------------------------ */
@@ -94,19 +98,41 @@ static ze_result_t check_executable(ze_command_queue_handle_t queue, ze_command_
   return ZE_RESULT_SUCCESS;
 }
 
+/* A fence, if there is one, is of this queue and new, or was reset. */
+static ze_result_t check_fence(ze_command_queue_handle_t queue, ze_fence_handle_t fence) {
+  if (!fence) return ZE_RESULT_SUCCESS;
+  EMU_CHECK(fence, EMU_FENCE);
+  if (fence->queue != queue) return emu_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "emulated: the fence of another queue");
+  if (!fence->given) return ZE_RESULT_SUCCESS;
+  return emu_fail(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, "emulated: the fence was given before and not reset");
+}
+
+/* At the end of an execution with a fence, on the queue's thread: the fence tells how it ended, and the next one begins
+ * anew. Without a fence the queue keeps a failure until somebody synchronises it, and executes nothing meanwhile. */
+static void end_execution(void *data) {
+  ze_fence_handle_t fence = data;
+  kw_engine_status status = kw_engine_queue_failure(fence->queue->engine);
+  fence->result = emu_answer(status);
+  if (status != KW_ENGINE_OK) snprintf(fence->text, sizeof fence->text, "emulated: %s", kw_engine_message());
+}
+
 static ze_result_t queue_execute(ze_command_queue_handle_t queue, uint32_t count, ze_command_list_handle_t *lists,
                                  ze_fence_handle_t fence) {
   EMU_CHECK(queue, EMU_QUEUE);
   EMU_CHECK_POINTER(lists);
   if (count == 0) return emu_fail(ZE_RESULT_ERROR_INVALID_SIZE, "no lists to execute");
   for (uint32_t i = 0; i < count; ++i) EMU_TRY(check_executable(queue, lists[i]));
-  if (fence) EMU_CHECK(fence, EMU_FENCE);
+  EMU_TRY(check_fence(queue, fence));
   EMU_TRY(emu_check_lost(queue->context, queue->device));
   for (uint32_t i = 0; i < count; ++i)
     for (size_t k = 0; k < lists[i]->count; ++k)
       EMU_TRY(emu_answer(kw_engine_queue_push(queue->engine, &lists[i]->tasks[k])));
-  const kw_engine_task end = {.kind = KW_ENGINE_NOTHING, .signal = fence ? &fence->event : NULL, .signal_value = 1};
-  EMU_TRY(emu_answer(kw_engine_queue_push(queue->engine, &end)));
+  if (fence) {
+    const kw_engine_task end = {
+        .kind = KW_ENGINE_CALL, .signal = &fence->event, .signal_value = 1, .u.call = {end_execution, fence}};
+    EMU_TRY(emu_answer(kw_engine_queue_push(queue->engine, &end)));
+    fence->given = true;
+  }
   return queue->synchronous ? queue_synchronize(queue, KW_ENGINE_FOREVER) : ZE_RESULT_SUCCESS;
 }
 
@@ -120,7 +146,8 @@ static ze_result_t fence_create(ze_command_queue_handle_t queue, const ze_fence_
   if (!*out) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
   (*out)->queue = queue;
   ++queue->fences;
-  if (desc->flags & ZE_FENCE_FLAG_SIGNALED) kw_engine_event_signal(&(*out)->event, 1);
+  (*out)->given = (desc->flags & ZE_FENCE_FLAG_SIGNALED) != 0;
+  if ((*out)->given) kw_engine_event_signal(&(*out)->event, 1);
   return ZE_RESULT_SUCCESS;
 }
 
@@ -133,7 +160,8 @@ static ze_result_t fence_destroy(ze_fence_handle_t fence) {
 
 static ze_result_t fence_host_synchronize(ze_fence_handle_t fence, uint64_t timeout_ns) {
   EMU_CHECK(fence, EMU_FENCE);
-  return emu_wait(&fence->event, timeout_ns, fence->queue->context, fence->queue->device);
+  EMU_TRY(emu_wait(&fence->event, timeout_ns, fence->queue->context, fence->queue->device));
+  return fence->result == ZE_RESULT_SUCCESS ? ZE_RESULT_SUCCESS : emu_fail(fence->result, "%s", fence->text);
 }
 
 static ze_result_t fence_query_status(ze_fence_handle_t fence) {
@@ -143,6 +171,7 @@ static ze_result_t fence_query_status(ze_fence_handle_t fence) {
 static ze_result_t fence_reset(ze_fence_handle_t fence) {
   EMU_CHECK(fence, EMU_FENCE);
   kw_engine_event_reset(&fence->event);
+  fence->given = false;
   return ZE_RESULT_SUCCESS;
 }
 
