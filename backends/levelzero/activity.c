@@ -12,7 +12,8 @@ void lz_activity_note(lz_stream *stream, const lz_command *command, kw_activity_
 }
 
 bool lz_mark_passed(kw_gpu_device *device, void *event) {
-  return lz_event_query(device, event) == KW_OK;
+  (void)device;
+  return lz_event_wait(event, 0) != ZE_RESULT_NOT_READY;
 }
 
 void lz_mark_drop(kw_gpu_device *device, void *event) {

@@ -27,14 +27,20 @@ kw_status lz_event_await(kw_gpu_stream *stream, void *event) {
   return append_barrier(stream, event, NULL);
 }
 
+/* An event behind a command that failed is passed: its stream tells. One of a lost device never is. */
+static kw_status wait_for(const kw_gpu_device *device, lz_event *event, uint64_t timeout_ns, kw_status not_ready) {
+  ze_result_t result = lz_event_wait(event, timeout_ns);
+  if (result == ZE_RESULT_NOT_READY) return not_ready;
+  if (lz_result_status(result) != KW_ERR_DEVICE_LOST) return KW_OK;
+  return device->host->set_error(device->host->ctx, KW_ERR_DEVICE_LOST, event->text);
+}
+
 kw_status lz_event_query(kw_gpu_device *device, void *event) {
-  (void)device;
-  return lz_event_wait(event, 0) == ZE_RESULT_NOT_READY ? KW_ERR_NOT_READY : KW_OK;
+  return wait_for(device, event, 0, KW_ERR_NOT_READY);
 }
 
 kw_status lz_event_synchronize(kw_gpu_device *device, void *event, uint64_t timeout_ns) {
-  (void)device;
-  return lz_event_wait(event, timeout_ns) == ZE_RESULT_NOT_READY ? KW_ERR_TIMEOUT : KW_OK;
+  return wait_for(device, event, timeout_ns, KW_ERR_TIMEOUT);
 }
 
 /* When the device passed the event, in cycles of its clock. */
