@@ -88,9 +88,10 @@ void kw_child_command_make(const char *scenario, pid_t parent, kw_child_command 
   memcpy(c->argv, argv, sizeof argv);
 }
 
-void kw_test_child(const char *scenario) {
+/* What it wrote is in `output`. */
+static void run_child(const char *scenario, char *output, size_t size) {
   if (!*kw_contract.plugin_path) kw_test_skip("the file of this device's plugin is not known");
-  char end[96], output[1024];
+  char end[96];
   kw_child_command command;
   kw_child_command_make(scenario, getpid(), &command);
   int caught = memfd_create("child", MFD_CLOEXEC);
@@ -111,7 +112,7 @@ void kw_test_child(const char *scenario) {
   snprintf(waits, sizeof waits, "the end of a process of its own, scenario %s", scenario);
   kw_worker_note_set(KW_WORKER_CALLS, waits); /* it may compile */
   KW_CHECK(waitpid(pid, &status, 0) == pid, "a process of this test cannot be waited for");
-  ssize_t length = pread(caught, output, sizeof output - 1, 0);
+  ssize_t length = pread(caught, output, size - 1, 0);
   output[length > 0 ? length : 0] = 0;
   close(caught);
   if (WIFEXITED(status) && WEXITSTATUS(status) == KW_CHILD_SKIPS) kw_test_skip("%s", output);
@@ -123,13 +124,36 @@ void kw_test_child(const char *scenario) {
            *output ? ": " : "", output);
 }
 
+void kw_test_child(const char *scenario) {
+  char output[1024];
+  run_child(scenario, output, sizeof output);
+}
+
+void kw_test_quiet_child(const char *scenario) {
+  char output[1024];
+  run_child(scenario, output, sizeof output);
+  KW_CHECK(
+      !*output,
+      "a process that loaded the plugin, used it and shut it down has on stdout or stderr: \"%.200s\". Nothing else "
+      "writes there; use host->log",
+      output);
+}
+
+static void load_plugin(uint64_t flags) {
+  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY | flags};
+  KW_CHECK_OK(kw_init(&options));
+  KW_CHECK_OK(kw_plugin_load(kw_contract.plugin_path));
+}
+
+void kw_child_load_plugin(void) {
+  load_plugin(0);
+}
+
 void kw_child_open_device(void) {
   kw_child_open_device_with(0);
 }
 
 void kw_child_open_device_with(uint64_t flags) {
-  const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY | flags};
-  KW_CHECK_OK(kw_init(&options));
-  KW_CHECK_OK(kw_plugin_load(kw_contract.plugin_path));
+  load_plugin(flags);
   KW_CHECK_OK(kw_device_open(kw_contract.device_name, &kw_contract.device));
 }

@@ -20,8 +20,12 @@ void kw_child_command_make(const char *scenario, pid_t parent, kw_child_command 
 /* Runs a scenario and fails the test unless it exits with code 0 or one of KW_CHILD_*: then the test ends alike, with
  * what is on stderr. */
 void kw_test_child(const char *scenario);
+/* The same, and fails it when the process has written anything to stdout or stderr. */
+void kw_test_quiet_child(const char *scenario);
 
-/* In a scenario: loads the plugin under test, and no other, and opens the device as kw_contract.device. */
+/* In a scenario: loads the plugin under test, and no other. */
+void kw_child_load_plugin(void);
+/* Does so and opens the device as kw_contract.device. */
 void kw_child_open_device(void);
 /* The same with KW_INIT_* beyond that. */
 void kw_child_open_device_with(uint64_t flags);

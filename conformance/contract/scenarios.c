@@ -5,6 +5,7 @@
 #include "scenarios.h"
 
 #include "child.h"
+#include "surroundings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ int kw_child_main(int argc, char **argv) {
                                   .patience = strtod(argv[6], NULL),
                                   .effort = (kw_effort)atoi(argv[7]),
                                   .is_child = true};
+  kw_surroundings_choose(); /* not what the plugin set in the process that started this one */
   for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
     if (strcmp(scenarios[i].name, argv[2]) == 0) return scenarios[i].body();
   }

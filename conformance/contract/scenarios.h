@@ -10,6 +10,7 @@
 #define KW_CHILD_SCENARIOS(X) \
   X(fast_math)                \
   X(lifetime)                 \
+  X(quiet)                    \
   X(usable)                   \
   X(init_again)               \
   X(extensions)               \

@@ -90,10 +90,16 @@ static mode_t current_umask(void) {
   return (mode_t)mask;
 }
 
-void kw_surroundings_choose_locale(void) {
-  setlocale(LC_ALL, "C");
+void kw_surroundings_choose(void) {
+  umask(026);
+  setlocale(LC_ALL, "C"); /* and so it stays where the system has none of UTF-8 */
   setlocale(LC_NUMERIC, "C.UTF-8");
   setlocale(LC_TIME, "C.UTF-8");
+  feraiseexcept(FE_ALL_EXCEPT);
+}
+
+void kw_surroundings_choose_directory(void) {
+  if (chdir("/dev") != 0) return; /* where there is none, it stays what it is */
 }
 
 void kw_surroundings_take(kw_surroundings *s) {

@@ -19,12 +19,13 @@ uint64_t kw_float_control_default(void);
 /* "flush-to-zero (FTZ) is on", "rounding is not to nearest", ...: the first oddity of a control state, or NULL. */
 const char *kw_float_oddity(uint64_t control);
 
-/* A umask that hardly anybody sets, and with which files and folders are of use to their owner. */
-enum { KW_UNUSUAL_UMASK = 026 };
-
-/* Sets a locale of the process that hardly anybody sets: "C", and one of UTF-8 for numbers and times. Nothing reads
- * otherwise in it. Where the system has none of UTF-8 it stays "C". */
-void kw_surroundings_choose_locale(void);
+/* Chooses for the process what hardly anybody chooses, so that who sets the usual changes something: a umask with which
+ * files and folders are of use to their owner; the locale "C", with one of UTF-8 for numbers and times, in which
+ * nothing reads otherwise; and for the calling thread, all exception flags of floating point raised. */
+void kw_surroundings_choose(void);
+/* The same of the working directory: for when the plugin is loaded, since libraries may have been named from where the
+ * process began. */
+void kw_surroundings_choose_directory(void);
 
 typedef struct kw_surroundings {
   uint64_t float_control; /* of the thread, as the signal mask and the locale below */

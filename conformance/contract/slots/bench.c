@@ -114,12 +114,27 @@ void kw_bench_close(void) {
 
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
-void *kw_bench_stream(uint64_t token) {
-  const kw_stream_info info = {.struct_size = sizeof info, .token = token};
+static void *create_stream(uint64_t flags, uint64_t token) {
+  const kw_stream_info info = {.struct_size = sizeof info, .flags = flags, .token = token};
   void *stream = NULL;
   KW_SLOT_OK(stream, create, &info, &stream);
   kw_gate_name_stream(stream);
   return stream;
+}
+
+void *kw_bench_stream(uint64_t token) {
+  return create_stream(0, token);
+}
+
+void *kw_bench_default_stream(uint64_t token) {
+  void *stream = create_stream(KW_STREAM_DEFAULT, token);
+  kw_gate *gate = kw_bench_shut_behind(stream);
+  const bool held = kw_gate_await(gate);
+  kw_gate_open(gate);
+  kw_bench_wait(stream);
+  if (held) return stream;
+  kw_bench_end_stream(stream);
+  return NULL;
 }
 
 void kw_bench_end_stream(void *stream) {

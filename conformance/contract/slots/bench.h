@@ -39,6 +39,8 @@ void kw_bench_close(void);
 
 /* No two streams of a test have one token. */
 void *kw_bench_stream(uint64_t token);
+/* The device's default stream. NULL where it runs a host function on the calling thread: nothing can hold that up. */
+void *kw_bench_default_stream(uint64_t token);
 void kw_bench_end_stream(void *stream);
 void *kw_bench_event(void);
 kw_mem kw_bench_memory(uint64_t size);

@@ -169,15 +169,28 @@ static void destroy(two_readers *t, void **event) {
   *event = NULL;
 }
 
-int kw_child_slots_readers(void) {
+static void read_with_all_fates(two_readers *t) {
   static void (*const fates[])(two_readers *, void **) = {do_nothing, record_elsewhere, replace, destroy};
+  for (uint64_t i = 0; i < sizeof fates / sizeof fates[0]; i++) read_twice(t, 1 + i, fates[i]);
+}
+
+int kw_child_slots_readers(void) {
   static two_readers t;
   kw_bench_open();
   t.producer = kw_bench_stream(1);
   t.bystander = kw_bench_stream(2);
   for (int i = 0; i < 2; i++) t.readers[i] = kw_bench_stream(3 + (uint64_t)i);
   t.mem = kw_bench_memory(SIZE);
-  for (uint64_t i = 0; i < sizeof fates / sizeof fates[0]; i++) read_twice(&t, 1 + i, fates[i]);
+  read_with_all_fates(&t);
+  void *usual = kw_bench_default_stream(5);
+  if (usual) {
+    static two_readers from_usual, into_usual;
+    from_usual = into_usual = t;
+    from_usual.producer = into_usual.readers[0] = usual;
+    read_with_all_fates(&from_usual);
+    read_with_all_fates(&into_usual);
+    kw_bench_end_stream(usual);
+  }
   kw_bench_free(t.mem);
   for (int i = 0; i < 2; i++) kw_bench_end_stream(t.readers[i]);
   kw_bench_end_stream(t.producer);
@@ -187,7 +200,7 @@ int kw_child_slots_readers(void) {
 }
 
 /* Any number of streams may wait for one mark, each by itself, whatever becomes of the event meanwhile: it is recorded
- * elsewhere, destroyed, another takes its place. */
+ * elsewhere, destroyed, another takes its place. So for the default stream, which records the mark or waits for it. */
 void kw_contract_slots_streams_wait_for_mark(void **state) {
   (void)state;
   kw_test_need(GATED);

@@ -331,26 +331,24 @@ void kw_contract_slots_prepared_is_released(void **state) {
 
 /* ---- The test ---------------------------------------------------------------------------------------------------- */
 
-/* The process has a choice of its own in everything that could be changed to what is usual. */
-static void choose(void) {
+/* Beside what every scenario begins with. */
+static void block_signal(void) {
   sigset_t blocked;
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &blocked, NULL);
-  umask(KW_UNUSUAL_UMASK);
-  kw_surroundings_choose_locale();
-  feraiseexcept(FE_ALL_EXCEPT);
 }
 
 int kw_child_slots_kept(void) {
   const kw_init_info init = {.struct_size = sizeof init};
   kw_status status = KW_OK;
-  choose();
+  block_signal();
   g = kw_guest_load();
   host = kw_guest_host_for(&g);
   host.register_kernel = kw_guest_keep_kernel;
   KW_KEPT("init", status = g.desc->init(&host, &init, &plugin));
   kw_guest_expect(status, KW_OK, "init", "called directly");
+  kw_surroundings_choose_directory();
   use_device();
   use_kernels();
   KW_KEPT("device.close", g.device->close(device));

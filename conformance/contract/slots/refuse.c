@@ -195,10 +195,7 @@ static void drain(void) {
   KW_SLOT_OK(activity, drain, records, sizeof records[0], 64, &count, &dropped);
 }
 
-int kw_child_slots_held_up(void) {
-  kw_bench_open();
-  const bool records = kw_bench.guest.activity && KW_SLOT(activity, record, 1) == KW_OK;
-  void *held = kw_bench_stream(1), *other = kw_bench_stream(2);
+static void use_others(void *held, void *other, bool records) {
   void *event = kw_bench.guest.event ? kw_bench_event() : NULL;
   kw_gate *gate = kw_bench_shut(held);
   if (event) KW_SLOT_OK(event, record, event, held);
@@ -215,12 +212,21 @@ int kw_child_slots_held_up(void) {
   kw_bench_wait(held);
   if (event) KW_SLOT_OK(event, destroy, event);
   kw_bench_end_stream(held);
+}
+
+int kw_child_slots_held_up(void) {
+  kw_bench_open();
+  const bool records = kw_bench.guest.activity && KW_SLOT(activity, record, 1) == KW_OK;
+  void *usual = kw_bench_default_stream(3), *other = kw_bench_stream(2);
+  use_others(kw_bench_stream(1), other, records);
+  if (usual) use_others(usual, other, records);
   kw_bench_end_stream(other);
   kw_bench_close();
   return 0;
 }
 
-/* Questions about the device, queries and waits with a limit return while a stream is held up, and another goes on. */
+/* Questions about the device, queries and waits with a limit return while a stream, the default one too, is held up,
+ * and another goes on. */
 void kw_contract_slots_others_while_held(void **state) {
   (void)state;
   kw_test_need(KW_NATIVE_CALL_HOST);
