@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory.usage waits for the default stream before it counts.
+ * Asked how much memory is free, the device waits for its default stream first.
  */
 #include "mutant_default.h"
 
