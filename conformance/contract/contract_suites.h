@@ -203,7 +203,8 @@
   X(slots, workspace_anywhere)     \
   X(slots, fills_of_imports)       \
   X(slots, memory_names)           \
-  X(slots, streams_leave_nothing)
+  X(slots, streams_leave_nothing)  \
+  X(slots, small_copies_return)
 
 #define KW_COPY_TESTS(X)         \
   X(copy, small_sizes)           \
@@ -345,7 +346,9 @@
   X(fault, refused_keeps_nothing)    \
   X(fault, all_as_before)            \
   X(fault, graphs_outlast_refusal)   \
-  X(fault, lost_work)
+  X(fault, lost_work)                \
+  X(fault, unknown_is_refused)       \
+  X(fault, order_takes_its_place)
 
 /* In soak/; what has the least of it is first, so that a count is that of the process. */
 #define KW_SOAK_TESTS(X)           \

@@ -231,12 +231,56 @@ static void use_held(kw_stream *stream, kw_event *event, kw_soak_call *call, uin
   kw_tensor_release(tensor);
 }
 
+/* Copies of each of these sizes in each direction, into places of their own; a driver may hold up who copies from or to
+ * memory that is not page-locked, so this is. */
+enum { SMALL_COPIES = 7, SMALL_SIZE = 4694 };
+static const int64_t small_sizes[SMALL_COPIES] = {1, 4, 16, 64, 256, 257, 4096};
+
+typedef struct small_copies {
+  unsigned char *sent, *got; /* page-locked, where the plugin has such memory */
+  kw_tensor *tensors[2], *from[SMALL_COPIES], *to[SMALL_COPIES];
+} small_copies;
+
+static void make_small_copies(small_copies *c) {
+  int64_t at = 0;
+  KW_CHECK_OK(kw_host_alloc(kw_contract.device, SMALL_SIZE, (void **)&c->sent));
+  KW_CHECK_OK(kw_host_alloc(kw_contract.device, SMALL_SIZE, (void **)&c->got));
+  kw_test_pattern(c->sent, SMALL_SIZE, 4);
+  for (int i = 0; i < 2; i++) c->tensors[i] = kw_test_bytes(SMALL_SIZE, 5);
+  for (int i = 0; i < SMALL_COPIES; at += small_sizes[i++]) {
+    KW_CHECK_OK(kw_tensor_slice(c->tensors[0], 0, at, at + small_sizes[i], 1, &c->from[i]));
+    KW_CHECK_OK(kw_tensor_slice(c->tensors[1], 0, at, at + small_sizes[i], 1, &c->to[i]));
+  }
+}
+
+static void copy_small(const small_copies *c, kw_stream *stream) {
+  int64_t at = 0;
+  for (int i = 0; i < SMALL_COPIES; at += small_sizes[i++]) {
+    KW_CHECK_OK(kw_tensor_write_async(c->from[i], c->sent + at, stream));
+    KW_CHECK_OK(kw_tensor_copy_async(c->to[i], stream, c->from[i], stream));
+    KW_CHECK_OK(kw_tensor_read_async(c->to[i], c->got + at, stream));
+  }
+}
+
+static void end_small_copies(small_copies *c) {
+  kw_test_same(c->got, c->sent, SMALL_SIZE, "what small copies brought there and back on a stream that was held");
+  for (int i = 0; i < SMALL_COPIES; i++) {
+    kw_tensor_release(c->from[i]);
+    kw_tensor_release(c->to[i]);
+  }
+  for (int i = 0; i < 2; i++) kw_tensor_release(c->tensors[i]);
+  KW_CHECK_OK(kw_host_free(kw_contract.device, c->sent));
+  KW_CHECK_OK(kw_host_free(kw_contract.device, c->got));
+}
+
 int kw_child_fault_hold(void) {
   enum { SIZE = 5000, LAUNCHES = 3 };
   static unsigned char sent[SIZE], got[SIZE];
   static kw_soak_call call;
+  static small_copies small;
   kw_child_open_device_with(KW_INIT_TEST);
   kw_soak_call_make(2 * LAUNCHES, &call);
+  make_small_copies(&small);
   kw_soak_call_clear(&call, 2 * LAUNCHES);
   kw_stream *stream = kw_test_stream(), *other = kw_test_stream();
   kw_event *events[] = {kw_test_event(), kw_test_event()};
@@ -250,6 +294,7 @@ int kw_child_fault_hold(void) {
   (void)kw_gate_await(gate);
   KW_CHECK_OK(kw_tensor_write_async(tensor, sent, stream));
   KW_CHECK_OK(kw_tensor_read_async(tensor, got, stream));
+  copy_small(&small, stream);
   KW_CHECK_STATUS(kw_stream_synchronize_for(stream, 100000000), KW_ERR_TIMEOUT); /* long enough for what is not held */
   KW_CHECK_STATUS(kw_stream_synchronize_for(stream, 0), KW_ERR_TIMEOUT);
   if (kw_device_native(kw_contract.device) & KW_NATIVE_EVENTS) { /* core's stand-in waits where it must not */
@@ -261,6 +306,7 @@ int kw_child_fault_hold(void) {
   KW_CHECK_OK(kw_stream_synchronize(stream));
   KW_CHECK_OK(kw_stream_synchronize(other));
   kw_test_same(got, sent, SIZE, "what went through a stream that was held");
+  end_small_copies(&small);
   if (kw_device_native(kw_contract.device) & KW_NATIVE_EVENTS) kw_soak_call_check(&call, 2 * LAUNCHES, "launch", 1);
   for (int i = 0; i < 2; i++) KW_CHECK_OK(kw_event_destroy(events[i]));
   kw_tensor_release(tensor);

@@ -3,6 +3,7 @@
  * Suite launch: a kernel runs when its stream comes to it, and no call knows of the ones before it: neither their data
  * nor their attributes nor their shapes.
  */
+#include "child.h"
 #include "tools.h"
 
 #include <stdio.h>
@@ -116,10 +117,12 @@ void kw_contract_launch_shapes_anew(void **state) {
   kw_tensor_release(base);
 }
 
-/* Whether a kernel takes a call follows from dtypes, shapes, strides, alignment and attributes: it answers alike each
- * time, and for other memory of the same kind. */
+/* Whether a kernel takes a call, and how much memory it wants for that, follows from dtypes, shapes, strides, alignment
+ * and attributes: it answers alike each time, whatever memory is in use, on any thread, and for other memory of the
+ * same kind. */
 void kw_contract_launch_choice_is_pure(void **state) {
   (void)state;
+  kw_test_child("launch_choice");
   const kw_pair *pair = kw_test_need_pair();
   const kw_op *op = kw_op_find(pair->op);
   kw_kernel_info kernel = {.struct_size = sizeof kernel};

@@ -23,6 +23,9 @@
   X(fault_ends)               \
   X(fault_refused)            \
   X(fault_work)               \
+  X(fault_unknown)            \
+  X(fault_orders)             \
+  X(launch_choice)            \
   X(slots_destroy)            \
   X(slots_waits)              \
   X(slots_waiters)            \
@@ -67,6 +70,7 @@
   X(slots_import_fills)       \
   X(slots_names)              \
   X(slots_streams_end)        \
+  X(slots_small_copies)       \
   X(two_hosts)                \
   X(later_values)             \
   X(options)                  \

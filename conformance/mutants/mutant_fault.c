@@ -58,11 +58,12 @@ static kw_status hold_if_ordered(void *device, void *stream) {
 
 static kw_status order(void *device, kw_fault fault, uint64_t nth) {
   (void)device;
-  if (fault > KW_FAULT_HOLD) return KW_ERR_UNSUPPORTED;
+  if (fault > KW_FAULT_HOLD && !defect.takes_unknown) return KW_ERR_UNSUPPORTED;
   pthread_mutex_lock(&lock);
   const bool launch = fault == KW_FAULT_LATE || fault == KW_FAULT_LOSE;
   ordered = fault;
-  left = fault == KW_FAULT_NONE ? 0 : nth + (defect.off_by_one && launch);
+  if (!defect.counts_on) left = 0;
+  if (fault != KW_FAULT_NONE) left += nth + (defect.off_by_one && launch);
   held = false;
   pthread_cond_broadcast(&released);
   pthread_mutex_unlock(&lock);

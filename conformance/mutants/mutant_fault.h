@@ -9,10 +9,12 @@
 
 /* One defect each. */
 typedef struct kw_mutant_faults {
-  bool stays;      /* what fails once fails from then on */
-  bool off_by_one; /* the launch after the n-th fails */
-  bool lets_go;    /* work that is to be held goes on */
-  bool lost_stays; /* a device that is lost is not closed, and so not opened again */
+  bool stays;         /* what fails once fails from then on */
+  bool off_by_one;    /* the launch after the n-th fails */
+  bool lets_go;       /* work that is to be held goes on */
+  bool lost_stays;    /* a device that is lost is not closed, and so not opened again */
+  bool takes_unknown; /* an order to bring about a fault that nobody knows is taken for one */
+  bool counts_on;     /* a new order counts on from what was left of the one before */
   /* A launch that fails late, or loses the device: */
   bool late_is_swallowed;  /* nobody is told */
   bool late_is_lost;       /* the device is said to be lost when it is not */

@@ -362,3 +362,108 @@ void kw_contract_slots_events_behind_writes(void **state) {
   kw_test_need(KW_NATIVE_CALL_HOST | KW_NATIVE_EVENTS);
   kw_test_child("slots_write_then_event");
 }
+
+/* ---- Small ones behind a gate ------------------------------------------------------------------------------------ */
+
+enum { SIZES = 7, ROOM = 4096 };
+static const uint64_t small_sizes[SIZES] = {1, 4, 16, 64, 256, 257, ROOM};
+
+/* From the host to the device, on to other memory of it and back, in each size. */
+typedef struct small_copies {
+  void *stream;
+  kw_mem there[SIZES], elsewhere[SIZES];
+  unsigned char *sent, *got[SIZES]; /* page-locked, where the plugin has such memory */
+  atomic_int copy;                  /* that was called last, in the order of way_names */
+} small_copies;
+
+static unsigned char *host_memory(void) {
+  void *memory = NULL;
+  if (!kw_bench.guest.memory->alloc_host) return kw_test_memory(ROOM);
+  KW_SLOT_OK(memory, alloc_host, ROOM, &memory);
+  return memory;
+}
+
+static void free_host_memory(void *memory) {
+  if (kw_bench.guest.memory->alloc_host) {
+    KW_SLOT_OK(memory, free_host, memory);
+  } else {
+    free(memory);
+  }
+}
+
+static kw_status copy_one(small_copies *c, int index) {
+  const int size = index / 3;
+  kw_copy_info info = {.struct_size = sizeof info, .size = small_sizes[size]};
+  if (index % 3 == TO_HOST) {
+    info.kind = KW_COPY_DEVICE_TO_HOST;
+    info.src_mem = c->there[size];
+    info.dst_host = c->got[size];
+  } else if (index % 3 == FROM_HOST) {
+    info.kind = KW_COPY_HOST_TO_DEVICE;
+    info.src_host = c->sent;
+    info.dst_mem = c->there[size];
+  } else {
+    info.kind = KW_COPY_DEVICE_TO_DEVICE;
+    info.src_mem = c->there[size];
+    info.dst_mem = c->elsewhere[size];
+  }
+  return KW_SLOT(memory, copy, c->stream, &info);
+}
+
+static kw_status copy_small(void *user) {
+  small_copies *c = user;
+  kw_status status = KW_OK;
+  for (int i = 0; i < 3 * SIZES && status == KW_OK; i++) {
+    atomic_store(&c->copy, i);
+    status = copy_one(c, i);
+  }
+  return status;
+}
+
+int kw_child_slots_small_copies(void) {
+  static small_copies c;
+  static kw_bench_caller caller;
+  unsigned char read[ROOM];
+  kw_bench_open();
+  c.stream = kw_bench_stream(1);
+  c.sent = host_memory();
+  kw_test_pattern(c.sent, ROOM, 1);
+  for (int i = 0; i < SIZES; i++) {
+    c.there[i] = kw_bench_memory(ROOM);
+    c.elsewhere[i] = kw_bench_memory(ROOM);
+    c.got[i] = host_memory();
+  }
+  kw_gate *gate = kw_bench_shut(c.stream);
+  caller.call = copy_small;
+  caller.user = &c;
+  kw_bench_start(&caller);
+  const bool stuck = kw_bench_is_stuck(&caller);
+  const int copy = atomic_load(&c.copy);
+  kw_gate_open(gate);
+  kw_guest_expect(kw_bench_join(&caller), KW_OK, "memory.copy", "behind a host function");
+  KW_CHECK(!stuck,
+           "memory.copy of %llu bytes %s did not return while a host function held its stream, and did when that went "
+           "on: it is to enqueue the copy, however small, and its caller may be who lets the stream go on",
+           (unsigned long long)small_sizes[copy / 3], way_names[copy % 3]);
+  kw_bench_wait(c.stream);
+  for (int i = 0; i < SIZES; i++) {
+    kw_bench_read(c.stream, c.elsewhere[i], read, small_sizes[i]);
+    kw_bench_wait(c.stream);
+    kw_test_same(c.got[i], c.sent, small_sizes[i], "what a small copy behind a host function brought back");
+    kw_test_same(read, c.sent, small_sizes[i], "what a small copy behind a host function brought to other memory");
+    kw_bench_free(c.there[i]);
+    kw_bench_free(c.elsewhere[i]);
+    free_host_memory(c.got[i]);
+  }
+  free_host_memory(c.sent);
+  kw_bench_end_stream(c.stream);
+  kw_bench_close();
+  return 0;
+}
+
+/* Small copies are enqueued like large ones: none waits for its stream inside of the slot. */
+void kw_contract_slots_small_copies_return(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_CALL_HOST);
+  kw_test_child("slots_small_copies");
+}

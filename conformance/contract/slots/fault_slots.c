@@ -286,3 +286,154 @@ void kw_contract_fault_refused_keeps_nothing(void **state) {
   (void)state;
   kw_fault_run("fault_refused");
 }
+
+/* ---- Orders ------------------------------------------------------------------------------------------------------ */
+
+enum { TRIED = 8 };
+
+/* A launch that may be told to fail, on a stream of its own. */
+typedef struct ordered {
+  kw_launch *launch;
+  void *stream;
+  kw_mem result;
+} ordered;
+
+static ordered begin_orders(void) {
+  kw_bench_open();
+  ordered o = {.launch = draw(), .stream = kw_bench_stream(301)};
+  o.result = kw_launch_result(o.launch);
+  return o;
+}
+
+static int end_orders(ordered *o) {
+  kw_bench_free(o->result);
+  kw_bench_end_stream(o->stream);
+  kw_launch_free(o->launch);
+  kw_bench_close();
+  return 0;
+}
+
+/* Launches so often, and waits for each. Which one has failed, counted from 1; 0: none. */
+static int failing_launch(const ordered *o, int count) {
+  int failing = 0;
+  for (int i = 1; i <= count; i++) {
+    kw_bench_report report = {0};
+    kw_launch_run(o->launch, o->stream, o->result, 200 + (uint64_t)i);
+    kw_status status = wait_for(o->stream);
+    if (kw_bench_reports(&report, 1) > 0) status = report.status;
+    if (status == KW_OK) continue;
+    KW_CHECK(means(status, KW_ERR_INTERNAL), "a launch failed with %s, where the last order was KW_FAULT_LATE or none",
+             kw_status_name(status));
+    KW_CHECK(failing == 0, "one order, KW_FAULT_LATE, let launches %d and %d from then on fail", failing, i);
+    failing = i;
+  }
+  return failing;
+}
+
+/* Which of some allocations is refused, counted from 1; 0: none. */
+static int failing_allocation(int count) {
+  const kw_alloc_info info = {.struct_size = sizeof info, .kind = KW_MEM_DEVICE, .size = 4096, .alignment = 1};
+  int failing = 0;
+  for (int i = 1; i <= count; i++) {
+    kw_mem mem = NULL;
+    const kw_status status = KW_SLOT(memory, alloc, &info, &mem);
+    if (status == KW_OK) kw_bench_free(mem);
+    if (status != KW_OK && failing == 0) failing = i;
+  }
+  return failing;
+}
+
+/* Faults of later versions, which a plugin of such a version may know. */
+static void order_unknown(void) {
+  static const kw_fault unknown[] = {KW_FAULT_HOLD + 1, 0x7ff0, UINT32_MAX};
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+    if (kw_bench.guest.desc->abi_version > KW_ABI_VERSION) continue;
+    const kw_status status = KW_SLOT(test, order, unknown[i], 1);
+    KW_CHECK(
+        status == KW_ERR_UNSUPPORTED,
+        "the order to bring about fault %u, which the plugin cannot know, gave %s: the host takes what it ordered for "
+        "tried; refuse faults that are not known with KW_ERR_UNSUPPORTED",
+        unknown[i], kw_status_name(status));
+  }
+}
+
+int kw_child_fault_unknown(void) {
+  ordered o = begin_orders();
+  order_unknown();
+  int failed = failing_launch(&o, 2);
+  KW_CHECK(failed == 0, "launch %d failed after orders that were refused, and no other was given", failed);
+  order(KW_FAULT_LATE, 2);
+  order_unknown();
+  failed = failing_launch(&o, TRIED);
+  KW_CHECK(
+      failed == 2,
+      "launch 2 was to fail, then unknown faults were ordered and refused, and launch %d failed (0: none): an order "
+      "that is refused leaves the one before as it is",
+      failed);
+  return end_orders(&o);
+}
+
+/* Faults that the plugin cannot know are refused, and change nothing. */
+void kw_contract_fault_unknown_is_refused(void **state) {
+  (void)state;
+  kw_fault_run("fault_unknown");
+}
+
+/* False where the plugin does not have that fault: then it is not tried. */
+static bool order_if_known(kw_fault fault, uint64_t nth) {
+  const kw_status status = KW_SLOT(test, order, fault, nth);
+  if (status != KW_ERR_UNSUPPORTED) kw_fault_check_order(status, fault, kw_guest_seen.error);
+  return status == KW_OK;
+}
+
+/* An order that has not come about when another takes its place. */
+static const struct earlier {
+  kw_fault fault;
+  uint64_t nth;
+  int launches; /* in between */
+  bool called_off;
+} earlier[] = {{KW_FAULT_LATE, 5, 2, false},  {KW_FAULT_LATE, 5, 0, true},  {KW_FAULT_LATE, 5, 3, true},
+               {KW_FAULT_ALLOC, 5, 1, false}, {KW_FAULT_LOSE, 5, 2, false}, {KW_FAULT_HOLD, 1000, 2, false}};
+
+static void expect_in_place(const ordered *o, const struct earlier *e, uint64_t nth) {
+  static const char *const names[] = {"", "KW_FAULT_ALLOC", "KW_FAULT_LATE", "KW_FAULT_LOSE", "KW_FAULT_HOLD"};
+  if (!order_if_known(e->fault, e->nth)) return;
+  int failed = failing_launch(o, e->launches);
+  KW_CHECK(failed == 0, "after the order %s, number %d, launch %d failed", names[e->fault], (int)e->nth, failed);
+  if (e->called_off) {
+    order(KW_FAULT_NONE, 0);
+    failed = failing_launch(o, TRIED);
+    KW_CHECK(failed == 0, "launch %d failed after KW_FAULT_NONE, which calls off what was ordered", failed);
+  }
+  order(KW_FAULT_LATE, nth);
+  failed = failing_launch(o, TRIED);
+  KW_CHECK(failed == (int)nth,
+           "of %d launches number %d was to fail, ordered after %s, number %d, of which %d launches had come%s; number "
+           "%d failed (0: none): a new order takes the place of the one before, and counts from then on",
+           TRIED, (int)nth, names[e->fault], (int)e->nth, e->launches, e->called_off ? " before KW_FAULT_NONE" : "",
+           failed);
+}
+
+int kw_child_fault_orders(void) {
+  ordered o = begin_orders();
+  for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++) {
+    for (uint64_t nth = 1; nth <= 2; nth++) expect_in_place(&o, &earlier[i], nth);
+  }
+  order(KW_FAULT_LATE, 5);
+  (void)failing_launch(&o, 2);
+  if (order_if_known(KW_FAULT_ALLOC, 2)) {
+    const int refused = failing_allocation(TRIED), failed = failing_launch(&o, TRIED);
+    KW_CHECK(
+        refused == 2 && failed == 0,
+        "allocation 2 was to be refused, ordered after a late error that had not come about; allocation %d was, and "
+        "launch %d failed (0: none): a new order takes the place of the one before, and counts from then on",
+        refused, failed);
+  }
+  return end_orders(&o);
+}
+
+/* A new order takes the place of the one before, whatever that was and however far it had come. */
+void kw_contract_fault_order_takes_its_place(void **state) {
+  (void)state;
+  kw_fault_run("fault_orders");
+}

@@ -3,9 +3,9 @@
  * Suite slots: what a process has that a slot must leave alone, looked at before and after each slot that is called
  * directly, a kernel's own ones among them. Keyway calls some of them once, long before or long after what a test does.
  */
+#include "bare_call.h"
 #include "launch.h"
 
-#include "contract/kernel_trial.h"
 #include "contract/scenarios.h"
 #include "contract/soak/resources.h"
 #include "contract/soak/soak.h"
@@ -172,45 +172,10 @@ static void use_device(void) {
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-/* A call without memory: what can_implement, workspace_size and prepare are given. Holds pointers into itself. */
-typedef struct bare_call {
-  kw_call call;
-  kw_value args[KW_MAX_ARGS];
-  kw_tensor_ref tensors[KW_MAX_ARGS], results[KW_MAX_RESULTS];
-  const kw_tensor_ref *outs[KW_MAX_RESULTS];
-} bare_call;
-
-/* False where the op takes lists or generators: other tests have those. */
-static bool make_bare(bare_call *b, const kw_kernel_trial *t) {
-  if (t->has_generator) return false;
-  for (uint32_t i = 0; i < t->call.info.arg_count; i++) {
-    b->args[i] = t->call.args[i].value;
-    if (b->args[i].tag == KW_TAG_META_LIST) return false;
-    if (b->args[i].tag != KW_TAG_META) continue;
-    b->tensors[i] = kw_kernel_trial_place(kw_kernel_trial_tensor(t, i, 0), NULL, 1);
-    b->args[i].tag = KW_TAG_TENSOR;
-    b->args[i].u.tensor = &b->tensors[i];
-  }
-  for (uint32_t r = 0; r < t->call.info.result_count; r++) {
-    b->results[r] = kw_kernel_trial_place(t->results[r], NULL, 1);
-    b->outs[r] = &b->results[r];
-  }
-  b->call = (kw_call){.struct_size = sizeof b->call,
-                      .arg_count = t->call.info.arg_count,
-                      .out_count = t->call.info.result_count,
-                      .math_mode = t->kernel->math_needs,
-                      .device = device,
-                      .op = t->kernel->op,
-                      .args = b->args,
-                      .outs = b->outs,
-                      .user = t->kernel->user};
-  return true;
-}
-
 #define KW_KEPT_OF(slot, of, ...) \
   (kw_test_calls(__FILE__, __LINE__, slot), look(), (void)(__VA_ARGS__), compare(slot, of))
 
-static void use_kernel(const kw_kernel_desc *kernel, bare_call *b) {
+static void use_kernel(const kw_kernel_desc *kernel, kw_bare_call *b) {
   uint64_t workspace = 0;
   kw_status status = KW_OK;
   if (kernel->can_implement) KW_KEPT_OF("can_implement", kernel->op, status = kernel->can_implement(&b->call));
@@ -240,29 +205,21 @@ static bool has_own_memory(const kw_kernel_desc *kernel) {
   return kernel->prepare || kernel->workspace_size;
 }
 
-static bool describe(const kw_kernel_desc *kernel, kw_kernel_trial *trial, bare_call *call) {
-  kw_op_info info = {.struct_size = sizeof info};
-  const kw_op *op = kw_op_find(kernel->op); /* NULL: a vendor's own */
-  if (!op || kw_op_get_info(op, &info) != KW_OK || kernel->priority == KW_PRIORITY_OFF) return false;
-  const kw_dtype dtype = kw_kernel_trial_dtype(kernel, &info);
-  memset(trial, 0, sizeof *trial);
-  memset(call, 0, sizeof *call);
-  trial->kernel = kernel;
-  return dtype != KW_DTYPE_NONE && kw_kernel_trial_describe(trial, op, dtype, EDGE, 0) && make_bare(call, trial);
+static bool describe(const kw_kernel_desc *kernel, kw_bare_call *call) {
+  return kw_bare_call_make(call, kernel, device, EDGE, 0, 1);
 }
 
 /* Kernels that prepare or want a workspace, or those that do not and choose their calls: so many of them, from a place
  * on that the seed chooses. */
 static void use_kernels_that(bool have_own_memory, uint64_t most) {
-  static kw_kernel_trial trial;
-  static bare_call call;
+  static kw_bare_call call;
   uint64_t first = 0, used = 0;
   kw_test_pattern(&first, sizeof first, 0x6e9);
   for (uint32_t i = 0; i < kw_guest_kernel_count && used < most; i++) {
     const uint32_t index = (uint32_t)((first + i) % kw_guest_kernel_count);
     const kw_kernel_desc *kernel = &kw_guest_kernels[index];
     if (has_own_memory(kernel) != have_own_memory || (!have_own_memory && !kernel->can_implement)) continue;
-    if (is_known(index) || !describe(kernel, &trial, &call)) continue;
+    if (is_known(index) || !describe(kernel, &call)) continue;
     use_kernel(kernel, &call);
     used++;
   }
@@ -275,7 +232,7 @@ static void use_kernels(void) {
 
 /* ---- Prepared and released --------------------------------------------------------------------------------------- */
 
-static void prepare_often(const kw_kernel_desc *kernel, bare_call *b, uint64_t count) {
+static void prepare_often(const kw_kernel_desc *kernel, kw_bare_call *b, uint64_t count) {
   for (uint64_t i = 0; i < count; i++) {
     kw_status status = kernel->prepare(&b->call, &b->call.prepared);
     KW_CHECK(status == KW_OK, "prepare of %s, done %s times before, gave %s", kernel->op, kw_soak_number(i),
@@ -287,7 +244,7 @@ static void prepare_often(const kw_kernel_desc *kernel, bare_call *b, uint64_t c
 }
 
 /* What is kept once, or for some time, is no growth. */
-static void expect_released(const kw_kernel_desc *kernel, bare_call *b) {
+static void expect_released(const kw_kernel_desc *kernel, kw_bare_call *b) {
   enum { COUNT = 200, ROUNDS = 4, LEAST = 8 };
   bool grows = true;
   uint64_t workspace = 0;
@@ -303,8 +260,7 @@ static void expect_released(const kw_kernel_desc *kernel, bare_call *b) {
 }
 
 int kw_child_slots_released(void) {
-  static kw_kernel_trial trial;
-  static bare_call call;
+  static kw_bare_call call;
   const uint64_t most = kw_soak_count(4, 12, UINT64_MAX);
   uint64_t first = 0, used = 0;
   if (!kw_resource_memory_tells()) kw_test_skip("sanitizers keep what is freed");
@@ -314,7 +270,7 @@ int kw_child_slots_released(void) {
   for (uint32_t i = 0; i < kw_guest_kernel_count && used < most; i++) {
     const uint32_t index = (uint32_t)((first + i) % kw_guest_kernel_count);
     const kw_kernel_desc *kernel = &kw_guest_kernels[index];
-    if (!kernel->prepare || is_known(index) || !describe(kernel, &trial, &call)) continue;
+    if (!kernel->prepare || is_known(index) || !describe(kernel, &call)) continue;
     expect_released(kernel, &call);
     used++;
   }

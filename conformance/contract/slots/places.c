@@ -273,13 +273,27 @@ static void check_workspace(placed *p, void *stream) {
   free(want);
 }
 
-static bool make_working(placed *p, const kw_kernel_desc *kernel, const kw_op *op) {
-  if (!kernel->workspace_size || !(kernel->flags & KW_KERNEL_DETERMINISTIC)) return false;
+static bool make_sized(placed *p, const kw_kernel_desc *kernel, const kw_op *op, int64_t edge) {
   for (uint32_t number = 0; number < LINES; number++) {
-    if (!try_call(p, kernel, op, SHORT, number) || p->workspace_size == 0 || p->trial.call.in_place) continue;
+    if (!try_call(p, kernel, op, edge, number) || p->workspace_size == 0 || p->trial.call.in_place) continue;
     return true;
   }
   return false;
+}
+
+static bool make_working(placed *p, const kw_kernel_desc *kernel, const kw_op *op) {
+  return kernel->workspace_size && (kernel->flags & KW_KERNEL_DETERMINISTIC) && make_sized(p, kernel, op, SHORT);
+}
+
+/* Of calls in several sizes, most of whose workspaces are no multiples of what memory is given in. */
+static void check_workspaces(placed *p, void *stream) {
+  static const int64_t odd[] = {3, 7, 17, 33};
+  const kw_kernel_desc *kernel = p->trial.kernel;
+  const kw_op *op = p->trial.call.op;
+  check_workspace(p, stream);
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    if (make_sized(p, kernel, op, odd[i])) check_workspace(p, stream);
+  }
 }
 
 /* ---- The tests --------------------------------------------------------------------------------------------------- */
@@ -319,7 +333,7 @@ void kw_contract_slots_error_words(void **state) {
 }
 
 int kw_child_slots_workspace(void) {
-  return go_through(make_working, check_workspace, "the plugin has no kernel with a workspace");
+  return go_through(make_working, check_workspaces, "the plugin has no kernel with a workspace");
 }
 
 /* A workspace begins where the host says, and ends where the kernel has said. */

@@ -60,7 +60,7 @@ static int64_t least_growth(kw_resource resource, const kw_soak_work *work, uint
       return n * (int64_t)work->least > 1 << 14 ? n * (int64_t)work->least : 1 << 14;
     case KW_RESOURCE_RESIDENT: /* comes in pages, and parts of them stay unused */
       return n * 4 * (int64_t)work->least > 1 << 18 ? n * 4 * (int64_t)work->least : 1 << 18;
-    case KW_RESOURCE_ADDRESSES: /* in pages, and heaps of threads reserve 64 MiB at once */
+    case KW_RESOURCE_ADDRESSES: /* in pages */
       return n * 4096 > 1 << 20 ? n * 4096 : 1 << 20;
     default:
       return things;

@@ -4,6 +4,7 @@
  */
 #include "resources.h"
 
+#include "arenas.h"
 #include "base/clock.h"
 #include "base/process_clock.h"
 #include "contract/contract_helpers.h"
@@ -110,6 +111,7 @@ static void take_memory(kw_resources *out) {
   /* Exact, unlike statm, where each processor counts some pages for itself. */
   out->held[KW_RESOURCE_RESIDENT] = kib_in("/proc/self/smaps_rollup", "Rss:");
   out->held[KW_RESOURCE_ADDRESSES] = kib_in("/proc/self/status", "VmSize:");
+  if (out->held[KW_RESOURCE_ADDRESSES] >= 0) out->held[KW_RESOURCE_ADDRESSES] -= kw_arena_addresses();
 }
 
 /* Threads that were told to end and have not been run since. */

@@ -17,7 +17,7 @@ typedef enum kw_resource {
   KW_RESOURCE_DEVICE,    /* bytes of the device's memory that are not free (kw_memory_get_usage) */
   KW_RESOURCE_HEAP,      /* bytes that malloc has given and not got back */
   KW_RESOURCE_RESIDENT,  /* bytes in memory, whoever allocated them */
-  KW_RESOURCE_ADDRESSES, /* bytes of addresses, whether or not there is memory behind them */
+  KW_RESOURCE_ADDRESSES, /* bytes of addresses, whether or not there is memory behind them, but for malloc's arenas */
   KW_RESOURCE_COUNT
 } kw_resource;
 
