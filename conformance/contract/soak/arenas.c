@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arenas are known by their form: a block of addresses whose beginning may be written to, and whose rest is reserved.
+ * Arenas are known by their form: addresses from a multiple of their size on that may be written to, and behind these
+ * the rest, which is reserved.
  */
 #include "arenas.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,11 +17,9 @@ int64_t kw_arena_addresses(void) {
   int64_t reserved = 0;
   while (file && fgets(line, sizeof line, file)) {
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &begin, &end, rights) != 3) continue;
-    if (strcmp(rights, "---p") == 0 && begin == last_end && begin % KW_ARENA_SIZE != 0) {
-      const uint64_t from =
-          begin / KW_ARENA_SIZE * KW_ARENA_SIZE; /* where an arena that ends its memory here would begin */
-      if (last <= from && end >= from + KW_ARENA_SIZE) reserved += (int64_t)KW_ARENA_SIZE;
-    }
+    const uint64_t full = last + KW_ARENA_SIZE;
+    const bool rest = strcmp(rights, "---p") == 0 && begin == last_end;
+    if (rest && last % KW_ARENA_SIZE == 0 && begin < full && end >= full) reserved += (int64_t)KW_ARENA_SIZE;
     last = begin;
     last_end = strcmp(rights, "rw-p") == 0 ? end : 0;
   }

@@ -22,7 +22,7 @@ static pthread_barrier_t all_in_malloc;
 
 static void *allocate_main(void *unused) {
   (void)unused;
-  void *memory = malloc(1000);
+  void *volatile memory = malloc(1000); /* or the compiler leaves it out */
   pthread_barrier_wait(&all_in_malloc);
   free(memory);
   return NULL;
