@@ -343,6 +343,13 @@ static int failing_allocation(int count) {
   return failing;
 }
 
+/* False where the plugin does not have that fault: then it is not tried. */
+static bool order_if_known(kw_fault fault, uint64_t nth) {
+  const kw_status status = KW_SLOT(test, order, fault, nth);
+  if (status != KW_ERR_UNSUPPORTED) kw_fault_check_order(status, fault, kw_guest_seen.error);
+  return status == KW_OK;
+}
+
 /* Faults of later versions, which a plugin of such a version may know. */
 static void order_unknown(void) {
   static const kw_fault unknown[] = {KW_FAULT_HOLD + 1, 0x7ff0, UINT32_MAX};
@@ -379,13 +386,6 @@ void kw_contract_fault_unknown_is_refused(void **state) {
   kw_fault_run("fault_unknown");
 }
 
-/* False where the plugin does not have that fault: then it is not tried. */
-static bool order_if_known(kw_fault fault, uint64_t nth) {
-  const kw_status status = KW_SLOT(test, order, fault, nth);
-  if (status != KW_ERR_UNSUPPORTED) kw_fault_check_order(status, fault, kw_guest_seen.error);
-  return status == KW_OK;
-}
-
 /* An order that has not come about when another takes its place. */
 static const struct earlier {
   kw_fault fault;
@@ -416,6 +416,15 @@ static void expect_in_place(const ordered *o, const struct earlier *e, uint64_t 
 
 int kw_child_fault_orders(void) {
   ordered o = begin_orders();
+  if (order_if_known(KW_FAULT_ALLOC, 5)) {
+    (void)failing_allocation(2);
+    order(KW_FAULT_ALLOC, 2);
+    const int refused = failing_allocation(TRIED);
+    KW_CHECK(refused == 2,
+             "allocation 2 was to be refused, ordered after allocation 5, of which 2 had come; allocation %d was (0: "
+             "none): a new order takes the place of the one before, and counts from then on",
+             refused);
+  }
   for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++) {
     for (uint64_t nth = 1; nth <= 2; nth++) expect_in_place(&o, &earlier[i], nth);
   }
