@@ -5,105 +5,17 @@
  * signalling another, which the stream waits for. Either is reset by who waited for it: the list may be run again at
  * once, and by any stream, for with one queue only one run at a time waits to begin.
  *
- * The event at the end says that the list has ended, not how. That the run's fence says, to the stream that launched.
+ * The event at the end says that the list has ended, not how: that its run does (graph_run.c).
  */
 #include "levelzero.h"
 
 #include <stdlib.h>
 
-struct lz_run {
-  lz_run *next; /* of the graph's */
-  struct lz_graph *graph;
-  ze_fence_handle_t fence;
-  uint32_t references;    /* 0: unused; the device's lock guards them */
-  _Atomic bool in_flight; /* as far as anybody has asked; only a fence that is not may be reset */
-};
-
-typedef struct lz_graph {
-  lz_device *device;
-  _Atomic uint32_t references; /* the host's, and one for each run in use */
-  ze_command_list_handle_t list;
-  ze_command_queue_handle_t queue;
-  lz_event *begin, *end;
-  lz_run *runs; /* as many as were in flight at once; the device's lock guards the list */
-} lz_graph;
-
-static void graph_drop(lz_graph *graph) {
-  if (atomic_fetch_sub(&graph->references, 1) != 1) return;
-  for (lz_run *run = graph->runs, *next; run; run = next) {
-    next = run->next;
-    ze.FenceDestroy(run->fence);
-    free(run);
-  }
-  if (graph->queue) ze.CommandQueueDestroy(graph->queue);
-  if (graph->list) ze.CommandListDestroy(graph->list);
-  lz_event_drop(graph->begin);
-  lz_event_drop(graph->end);
-  free(graph);
-}
-
 /* Streams on which nobody has waited since may still have to ask how a run of it went. */
 static kw_status graph_destroy(void *device, void *graph) {
   (void)device;
-  graph_drop(graph);
+  lz_graph_drop(graph);
   return KW_OK;
-}
-
-/* ---- Runs -------------------------------------------------------------------------------------------------------- */
-
-static ze_result_t add_run(lz_graph *graph, lz_run **out_run) {
-  const ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
-  lz_run *run = calloc(1, sizeof *run);
-  if (!run) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-  ze_result_t result = ze.FenceCreate(graph->queue, &desc, &run->fence);
-  if (result != ZE_RESULT_SUCCESS) {
-    free(run);
-    return result;
-  }
-  run->graph = graph;
-  run->next = graph->runs;
-  graph->runs = run;
-  *out_run = run;
-  return ZE_RESULT_SUCCESS;
-}
-
-/* A run with one reference, whose fence is not signalled. */
-static ze_result_t run_take(lz_graph *graph, lz_run **out_run) {
-  pthread_mutex_lock(&graph->device->base.lock);
-  lz_run *run = graph->runs;
-  while (run && (run->references > 0 || run->in_flight)) run = run->next;
-  ze_result_t result = run ? ze.FenceReset(run->fence) : add_run(graph, &run);
-  if (result == ZE_RESULT_SUCCESS) {
-    run->references = 1;
-    atomic_fetch_add(&graph->references, 1);
-    *out_run = run;
-  }
-  pthread_mutex_unlock(&graph->device->base.lock);
-  return result;
-}
-
-ze_result_t lz_run_wait(lz_run *run, uint64_t timeout_ns) {
-  ze_result_t result =
-      timeout_ns > 0 ? ze.FenceHostSynchronize(run->fence, timeout_ns) : ze.FenceQueryStatus(run->fence);
-  if (result != ZE_RESULT_NOT_READY) run->in_flight = false;
-  return result;
-}
-
-void lz_run_keep(lz_run *run) {
-  if (!run) return;
-  pthread_mutex_lock(&run->graph->device->base.lock);
-  ++run->references;
-  pthread_mutex_unlock(&run->graph->device->base.lock);
-}
-
-void lz_run_drop(lz_run *run) {
-  if (!run) return;
-  lz_graph *graph = run->graph;
-  lz_device *device = graph->device;
-  pthread_mutex_lock(&device->base.lock);
-  const bool last = --run->references == 0;
-  pthread_mutex_unlock(&device->base.lock);
-  if (last) graph_drop(graph);
 }
 
 /* ---- Recording --------------------------------------------------------------------------------------------------- */
@@ -134,7 +46,7 @@ static kw_status graph_begin(void *state, void *handle, const kw_capture_info *i
     result = ze.CommandQueueCreate(device->context, device->id, &queue_desc, &graph->queue);
   if (result == ZE_RESULT_SUCCESS) result = append_begin(graph);
   if (result != ZE_RESULT_SUCCESS) {
-    graph_drop(graph);
+    lz_graph_drop(graph);
     return lz_check(device, result, "beginning a graph");
   }
   pthread_mutex_lock(&stream->base.lock);
@@ -158,7 +70,7 @@ static kw_status graph_end(void *state, void *handle, void **out_graph) {
   if (result == ZE_RESULT_SUCCESS) {
     *out_graph = graph;
   } else {
-    graph_drop(graph);
+    lz_graph_drop(graph);
   }
   return lz_check(device, result, "zeCommandListClose");
 }
@@ -196,7 +108,7 @@ static ze_result_t append_run(lz_device *device, lz_run *run, const lz_command *
 
 static ze_result_t append_graph(lz_device *device, lz_graph *graph, const lz_command *command) {
   lz_run *run = NULL;
-  ze_result_t result = run_take(graph, &run);
+  ze_result_t result = lz_run_take(graph, &run);
   if (result == ZE_RESULT_SUCCESS) result = append_run(device, run, command);
   if (result == ZE_RESULT_SUCCESS) {
     command->event->run = run;

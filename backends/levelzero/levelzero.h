@@ -139,19 +139,42 @@ typedef struct lz_command {
 lz_command lz_stream_begin(lz_stream *stream, lz_event *other);
 kw_status lz_stream_end(lz_stream *stream, lz_command *command, uint64_t call_id, const char *what);
 
+/* A command between begin and end, for the activity records; `id` as in kw_gpu_activity_note. */
+void lz_activity_note(lz_stream *stream, const lz_command *command, kw_activity_kind kind, uint64_t id);
+/* How long so many cycles of the device's clock take. */
+uint64_t lz_nanoseconds(const lz_device *device, uint64_t cycles);
+
+/* ---- Graphs ------------------------------------------------------------------------------------------------------ */
+
+typedef struct lz_graph {
+  lz_device *device;
+  _Atomic uint32_t references; /* the host's, and one for each run in use */
+  ze_command_list_handle_t list;
+  ze_command_queue_handle_t queue;
+  lz_event *begin, *end;
+  struct lz_run *runs; /* as many as were in flight at once; the device's lock guards the list */
+} lz_graph;
+
 /* One run of a graph, which a queue of the graph's executes: its failure is known to nobody but that queue and its
  * fence. */
-typedef struct lz_run lz_run;
+typedef struct lz_run {
+  struct lz_run *next; /* of the graph's */
+  struct lz_graph *graph;
+  ze_fence_handle_t fence;
+  uint32_t references;    /* 0: unused; the device's lock guards them */
+  _Atomic bool in_flight; /* as far as anybody has asked; only a fence that is not may be reset */
+} lz_run;
+
+/* One of the host's references less, or of a run's. */
+void lz_graph_drop(lz_graph *graph);
+
+/* A run with one reference, whose fence is not signalled. */
+ze_result_t lz_run_take(lz_graph *graph, lz_run **out_run);
 /* Until the run is over: ZE_RESULT_SUCCESS, or NOT_READY after the time, or how it failed. */
 ze_result_t lz_run_wait(lz_run *run, uint64_t timeout_ns);
 /* A reference more or less of a run, or of NULL. It keeps its graph. */
 void lz_run_keep(lz_run *run);
 void lz_run_drop(lz_run *run);
-
-/* A command between begin and end, for the activity records; `id` as in kw_gpu_activity_note. */
-void lz_activity_note(lz_stream *stream, const lz_command *command, kw_activity_kind kind, uint64_t id);
-/* How long so many cycles of the device's clock take. */
-uint64_t lz_nanoseconds(const lz_device *device, uint64_t cycles);
 
 /* ---- Of kw_gpu_driver -------------------------------------------------------------------------------------------- */
 

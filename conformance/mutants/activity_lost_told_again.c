@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * drain tells of all records that were ever lost, not of those since it was called last.
+ * The slot drain tells of all records that were ever lost, not of those since it was called last.
  */
 #include "mutant.h"
 
