@@ -70,7 +70,7 @@ static kw_status memory_free(void *device, kw_mem mem) {
 static kw_status memory_map(void *device, void *stream, const kw_map_info *info, void **out_pointer) {
   kw_cpu_device *cpu = device;
   (void)stream;
-  if ((info->flags & ~(KW_MAP_READ | KW_MAP_WRITE)) != 0) {
+  if ((info->flags & KW_FLAGS_CRITICAL & ~(KW_MAP_READ | KW_MAP_WRITE)) != 0) {
     return kw_cpu_error(cpu->host, KW_ERR_UNSUPPORTED, "a map with flags 0x%llx: the cpu knows reading and writing",
                         (unsigned long long)info->flags);
   }

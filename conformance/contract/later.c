@@ -175,6 +175,24 @@ static void create_event(const kw_guest *g, void *device) {
   KW_CHECK(event == NULL, "an event that was refused is there");
 }
 
+/* Memory of a kind that the host can map: with a hint, that is done which is done without. */
+static void map_memory(const kw_guest *g, void *device, kw_mem_kind kind) {
+  const kw_stream_info stream_info = {.struct_size = sizeof stream_info, .token = 1};
+  const kw_alloc_info alloc = {.struct_size = sizeof alloc, .flags = HINT, .kind = kind, .size = 256, .alignment = 1};
+  kw_map_info info = {.struct_size = sizeof info, .reserved = 7, .flags = KW_MAP_READ | KW_MAP_WRITE, .size = 256};
+  void *stream = NULL, *pointer = NULL;
+  if (g->memory->alloc(device, &alloc, &info.mem) != KW_OK) return; /* no such memory here */
+  KW_GUEST_OK(LATER_HOST, g->stream->create(device, &stream_info, &stream));
+  if (g->memory->map(device, stream, &info, &pointer) == KW_OK) {
+    KW_GUEST_OK(LATER_HOST, g->memory->unmap(device, stream, &info, pointer));
+    info.flags |= HINT;
+    KW_GUEST_OK(LATER_HOST, g->memory->map(device, stream, &info, &pointer));
+    KW_GUEST_OK(LATER_HOST, g->memory->unmap(device, stream, &info, pointer));
+  }
+  KW_GUEST_OK(LATER_HOST, g->stream->destroy(device, stream));
+  KW_GUEST_OK(LATER_HOST, g->memory->dealloc(device, info.mem));
+}
+
 int kw_child_later_host(void) {
   kw_guest g = kw_guest_load();
   kw_host_api host = kw_guest_host;
@@ -193,6 +211,7 @@ int kw_child_later_host(void) {
   KW_GUEST_OK(LATER_HOST, g.device->open(plugin, 0, &open, &device));
   create_stream(&g, device);
   create_event(&g, device);
+  for (kw_mem_kind kind = 0; kind <= KW_MEM_MANAGED && g.memory->map; kind++) map_memory(&g, device, kind);
   KW_GUEST_OK(LATER_HOST, g.device->close(device));
   kw_guest_use_device(&g, plugin, 1, LATER_HOST);
   KW_GUEST_OK(LATER_HOST, g.desc->shutdown(plugin));

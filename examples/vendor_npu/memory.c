@@ -241,7 +241,7 @@ static kw_status npu_copy(void *device_ptr, void *stream, const kw_copy_info *co
 static kw_status npu_map(void *device_ptr, void *stream, const kw_map_info *info, void **out_pointer) {
   npu_device *device = device_ptr;
   (void)stream;
-  if ((info->flags & ~(KW_MAP_READ | KW_MAP_WRITE)) != 0) {
+  if ((info->flags & KW_FLAGS_CRITICAL & ~(KW_MAP_READ | KW_MAP_WRITE)) != 0) {
     return npu_fail(device->host, KW_ERR_UNSUPPORTED, "map: flags 0x%llx; this device knows reading and writing",
                     (unsigned long long)info->flags);
   }

@@ -390,9 +390,8 @@ enum {
 #define KW_MEM_EXPORTABLE (UINT64_C(1) << 32) /* others will be given it by a descriptor or handle */
 #define KW_MEM_IPC (UINT64_C(1) << 33)        /* other processes will be given it by bytes: KW_HANDLE_IPC */
 
-/* What a map is for, one at least; of other bits a plugin refuses any with KW_ERR_UNSUPPORTED. With KW_MAP_READ the
- * host finds the contents there. With KW_MAP_WRITE the device finds what the host has written; what it has not written,
- * of a map without KW_MAP_READ, is undefined afterwards. */
+/* What a map is for, one at least. With KW_MAP_READ the host finds the contents there. With KW_MAP_WRITE the device
+ * finds what the host has written; what it has not written, of a map without KW_MAP_READ, is undefined afterwards. */
 #define KW_MAP_READ (UINT64_C(1) << 32)
 #define KW_MAP_WRITE (UINT64_C(1) << 33)
 

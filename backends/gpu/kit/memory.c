@@ -103,7 +103,7 @@ static kw_status mem_free(void *state, kw_mem mem) {
 
 static kw_status mem_map(void *state, void *stream, const kw_map_info *info, void **out_pointer) {
   kw_gpu_device *device = state;
-  if ((info->flags & ~(KW_MAP_READ | KW_MAP_WRITE)) != 0)
+  if ((info->flags & KW_FLAGS_CRITICAL & ~(KW_MAP_READ | KW_MAP_WRITE)) != 0)
     return kw_gpu_error(device->host, KW_ERR_UNSUPPORTED, "a map with flags 0x%llx: %s knows reading and writing",
                         (unsigned long long)info->flags, device->driver->key);
   return device->driver->map(device, stream, info, out_pointer);
