@@ -71,10 +71,13 @@ int kw_child_slots_streams_end(void) {
     bool grows = !kw_resource_is_memory(r) || kw_resource_memory_tells();
     for (int i = 1; i <= ROUNDS; i++)
       grows = grows && held[i - 1].held[r] >= 0 && held[i].held[r] - held[i - 1].held[r] >= least(r, count);
-    KW_CHECK(!grows,
-             "%s streams that were destroyed with work in flight kept %s %s; their work finishes, and nothing stays",
-             kw_soak_number(ROUNDS * count), kw_soak_number((uint64_t)(held[ROUNDS].held[r] - held[0].held[r])),
-             kw_resource_name(r));
+    KW_CHECK(
+        !grows,
+        "%s streams that were destroyed with work in flight kept about %s %s each; their work finishes, and "
+        "nothing stays",
+        kw_soak_number(ROUNDS * count),
+        kw_soak_number(kw_soak_rounded((double)(held[ROUNDS].held[r] - held[0].held[r]) / (double)(ROUNDS * count))),
+        kw_resource_name(r));
   }
   for (int i = 0; i < LAUNCHES && streams.launch; i++) kw_bench_free(streams.results[i]);
   kw_launch_free(streams.launch);

@@ -83,8 +83,7 @@ static bool others_take_it(double seconds, int64_t growth) {
   return taken > growth / 4;
 }
 
-/* To a power of two: that says enough, and is the same the next time. */
-static uint64_t rounded(double value) {
+uint64_t kw_soak_rounded(double value) {
   return UINT64_C(1) << (int)(log2(value < 1 ? 1 : value) + 0.5);
 }
 
@@ -93,7 +92,7 @@ static void blame(const kw_soak_work *work, kw_resource resource, int64_t growth
   if (kw_resource_is_memory(resource)) {
     if (work->explain) work->explain(work->user, more, sizeof more);
     KW_FAIL("%s %s kept about %s %s each%s", kw_soak_number(count), work->objects,
-            kw_soak_number(rounded((double)growth / (double)count)), kw_resource_name(resource), more);
+            kw_soak_number(kw_soak_rounded((double)growth / (double)count)), kw_resource_name(resource), more);
   }
   if (resource == KW_RESOURCE_DESCRIPTORS) kw_resource_last_descriptor(last, sizeof last);
   KW_FAIL("%s %s kept %s %s%s%s", kw_soak_number(count), work->objects, kw_soak_number((uint64_t)growth),

@@ -16,6 +16,8 @@ uint64_t kw_soak_count(uint64_t quick, uint64_t normal, uint64_t thorough);
 #define KW_SOAK_PAST_20_BITS 1100000
 /* "10,000"; good for the next three calls. */
 const char *kw_soak_number(uint64_t number);
+/* To a power of two: for what was measured, that says enough, and is the same the next time. */
+uint64_t kw_soak_rounded(double value);
 
 /* Something that is done again and again. */
 typedef struct kw_soak_work {
