@@ -109,6 +109,15 @@ static bool same_zero_sign(const kw_rule *rule, double got, kw_wide oracle) {
   return rule->zero != KW_SPECIAL_EXACT || signbit(got) == signbit(oracle.hi);
 }
 
+/* What one rounding to `got` may add on the side of `got` where the oracle is (`half` in compare.h). */
+static double half_spacing(kw_float_format format, double got, kw_wide oracle) {
+  double at = fmin(fabs(got), kw_element_pow2(format.emax + 1));
+  bool outward = signbit(got) == signbit(oracle.hi) && at < fabs(oracle.hi);
+  if (!outward) return kw_element_spacing(format, (kw_wide){at, 0}) / 2;
+  int exponent = at < kw_element_pow2(format.emin) ? format.emin : ilogb(at);
+  return kw_element_pow2(exponent - format.precision);
+}
+
 bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_element, kw_wide oracle, double magnitude,
                         double *out_error, double *out_bound) {
   double got = kw_element_load(dtype, got_element);
@@ -148,13 +157,7 @@ bool kw_compare_element(const kw_rule *rule, kw_dtype dtype, const void *got_ele
     allowed = (growth * kw_element_pow2(1 - compute.precision) + rule->lost) * magnitude + tails;
   }
   allowed *= 1 + rule->more;
-  double half = 0;
-  if (format.precision < compute.precision) {
-    kw_wide smaller = fabs(got) < fabs(oracle.hi) ? (kw_wide){got, 0} : oracle;
-    double at = fabs(smaller.hi);
-    int exponent = at < kw_element_pow2(format.emin) ? format.emin : ilogb(at);
-    half = kw_element_pow2(exponent - format.precision);
-  }
+  double half = format.precision < compute.precision ? half_spacing(format, got, oracle) : 0;
   double error = distance(format, got, oracle);
   *out_bound = allowed + half;
   double beyond = error > half ? error - half : 0;

@@ -7,8 +7,9 @@
  *            c's precision (24 or 53). A power of two belongs to the binade below it. Below the smallest normal number,
  *            and for 0, it is the smallest subnormal.
  *   eps_c    2^(1-p)
- *   half     for results narrower than c: half the spacing of the result's own format around the smaller of |got| and
- *            |oracle|: what one rounding of a value next to the oracle may add. 0 for other results.
+ *   half     for results narrower than c: half the spacing of the result's own format at `got`, on the side of `got`
+ *            where the oracle is: what rounding to `got` may add, however much smaller the oracle is. 0 for other
+ *            results.
  *   allowed  KW_CMP_ULP:        ulp * ULP_c(oracle) + abs * eps_c
  *            KW_CMP_ACCUMULATE: growth(n) * eps_c * magnitude + n * (half the smallest subnormal of c); n counts terms,
  *                               in a scan those up to the element. A magnitude past the largest finite value counts as

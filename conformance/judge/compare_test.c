@@ -164,6 +164,30 @@ static void growth_and_sums(void **state) {
   assert_false(kw_compare_element(&rule, KW_F32, &got, (kw_wide){1, 0}, 1, &error, &bound));
 }
 
+/* Whether a sum of one term in f16, of f32 arithmetic, may be `got`: f32 is allowed to be off by `allowed`. */
+static bool sum_passes(double got, double oracle, double allowed) {
+  const kw_rule rule = {.compare = KW_CMP_ACCUMULATE, .terms = 1, .compute = KW_F32};
+  _Alignas(16) char element[16];
+  double error, bound;
+  kw_element_store(KW_F16, element, got);
+  return kw_compare_element(&rule, KW_F16, element, (kw_wide){oracle, 0}, allowed * 0x1p23, &error, &bound);
+}
+
+/* Rounding adds half a unit of the result, also where the oracle is smaller by orders of magnitude. */
+static void rounding_far_from_the_oracle(void **state) {
+  (void)state;
+  const double upward = 1 + 0x1p-11 + 0x1p-12; /* f32 numbers a little past a tie of f16 */
+  assert_true(sum_passes(1 + 0x1p-10, 0, upward));
+  assert_true(sum_passes(1 + 0x1p-10, -0x1p-9, upward + 0x1p-9));
+  assert_false(sum_passes(1 + 0x1p-10, -0x1p-9, upward));
+  assert_false(sum_passes(1 + 0x1p-9, 0, upward));
+  /* Up to a power of two rounding adds half of what it takes away from above. */
+  assert_true(sum_passes(1, 0, 1 - 0x1p-12));
+  assert_false(sum_passes(1, 0, 1 - 0x1p-11));
+  assert_true(sum_passes(INFINITY, 1, 65519)); /* 65520 rounds to infinity */
+  assert_false(sum_passes(INFINITY, 1, 65518));
+}
+
 static void errors_are_in_units_of_the_bound(void **state) {
   (void)state;
   kw_rule rule = ulp_rule(3, 0);
@@ -594,6 +618,7 @@ int main(void) {
       cmocka_unit_test(scans_grow_along_their_dimension),
       cmocka_unit_test(a_lower_math_mode_loses_bits_of_operands),
       cmocka_unit_test(result_with_a_tail),
+      cmocka_unit_test(rounding_far_from_the_oracle),
       cmocka_unit_test(errors_are_in_units_of_the_bound),
       cmocka_unit_test(moves_keep_payloads),
       cmocka_unit_test(flushed_inputs),
