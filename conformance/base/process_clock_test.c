@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -227,6 +228,16 @@ static void *sleep_for_ever(void *user) {
   return NULL;
 }
 
+/* Threads of this process; a sanitizer has one of its own among them. */
+static uint32_t count_threads(void) {
+  uint32_t count = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  assert_non_null(tasks);
+  for (const struct dirent *entry; (entry = readdir(tasks)) != NULL;) count += entry->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
 /* The system's own: this process is seen, but for the thread that asks, and sleeping is no waiting. */
 static void the_system_is_read(void **state) {
   (void)state;
@@ -236,7 +247,7 @@ static void the_system_is_read(void **state) {
   kw_process_clock_begin(&clock, NULL, getpid(), 2, 10);
   kw_process_clock_step(&clock, 10.25);
   kw_process_clock_step(&clock, 10.5);
-  assert_int_equal(clock.thread_count, 1);
+  assert_int_equal(clock.thread_count, count_threads() - 1);
   assert_false(clock.blind);
   assert_true(clock.passed >= 0.25 && clock.passed <= 0.5);
   pthread_cancel(sleeper);

@@ -114,8 +114,15 @@ static void pass_on(kw_process *process) {
   }
 }
 
+/* Sanitizers begin lines with the number of their process, another one in each run: a report does without. */
+static void leave_number_out(char *line, pid_t pid) {
+  char number[32];
+  const int length = snprintf(number, sizeof number, "==%ld==", (long)pid);
+  if (strncmp(line, number, (size_t)length) == 0) memmove(line, line + length, strlen(line + length) + 1);
+}
+
 /* The last lines of what it said about the case that it died in, but those of the test's frame. */
-static void last_lines(const kw_process *process, unsigned long long since, char *out, size_t size) {
+static void last_lines(const kw_process *process, pid_t pid, unsigned long long since, char *out, size_t size) {
   enum { LINES = 3 };
   char bytes[1024], *lines[LINES] = {NULL};
   const off_t from = process->passed_on - (off_t)sizeof bytes + 1;
@@ -125,7 +132,9 @@ static void last_lines(const kw_process *process, unsigned long long since, char
   uint32_t count = 0;
   char *rest = NULL;
   for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-    if (*line != '[') lines[count++ % LINES] = line;
+    if (*line == '[') continue;
+    leave_number_out(line, pid);
+    lines[count++ % LINES] = line;
   }
   size_t used = 0;
   out[0] = 0;
@@ -261,9 +270,10 @@ static int close_and_reap(kw_process *process) {
 
 void kw_process_describe_end(kw_process *process, char *out_text, size_t size) {
   const unsigned long long since = kw_worker_note_said(process->note);
+  const pid_t pid = process->pid;
   char lines[400];
   int status = close_and_reap(process);
-  last_lines(process, since, lines, sizeof lines);
+  last_lines(process, pid, since, lines, sizeof lines);
   if (WIFSIGNALED(status)) {
     const char *name = sigabbrev_np(WTERMSIG(status));
     char frames[1024];
