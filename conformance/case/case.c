@@ -63,14 +63,14 @@ kw_value_key kw_case_value_key(const kw_case *c, uint32_t index, uint64_t seed, 
 void kw_case_fill(const kw_case *c, uint32_t index, uint64_t seed, uint32_t run, bool all, void *out_storage) {
   const kw_case_tensor *t = &c->tensors[index];
   kw_value_key key = kw_case_value_key(c, index, seed, run);
+  if (all || (uint64_t)t->numel >= t->extent) {
+    kw_values_make(&key, t->dtype, t->extent, out_storage);
+    return;
+  }
   size_t size = kw_element_size(t->dtype);
-  bool every = all || (uint64_t)t->numel >= t->extent;
-  int64_t count = every ? (int64_t)t->extent : t->numel;
   kw_case_walk walk = kw_case_walk_start(t);
-  for (int64_t i = 0; i < count; i++) {
-    int64_t at = every ? i : walk.at;
-    kw_value_make(&key, t->dtype, (uint64_t)at, (char *)out_storage + (size_t)at * size);
-    if (!every) kw_case_walk_next(&walk);
+  for (int64_t i = 0; i < t->numel; i++, kw_case_walk_next(&walk)) {
+    kw_value_make(&key, t->dtype, (uint64_t)walk.at, (char *)out_storage + (size_t)walk.at * size);
   }
 }
 

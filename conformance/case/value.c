@@ -13,17 +13,24 @@ uint64_t kw_hash(uint64_t start, const char *text) {
   return hash;
 }
 
+#define PHILOX_ROUNDS 10
+#define PHILOX_WEYL_0 0x9E3779B9u
+#define PHILOX_WEYL_1 0xBB67AE85u
+
+static inline void philox_round(uint32_t *c0, uint32_t *c1, uint32_t *c2, uint32_t *c3, uint32_t k0, uint32_t k1) {
+  const uint64_t a = UINT64_C(0xD2511F53) * *c0, b = UINT64_C(0xCD9E8D57) * *c2;
+  *c0 = (uint32_t)(b >> 32) ^ *c1 ^ k0;
+  *c1 = (uint32_t)b;
+  *c2 = (uint32_t)(a >> 32) ^ *c3 ^ k1;
+  *c3 = (uint32_t)a;
+}
+
 void kw_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
-  uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]};
-  uint32_t k[2] = {key[0], key[1]};
-  for (int round = 0; round < 10; round++) {
-    uint64_t a = UINT64_C(0xD2511F53) * c[0], b = UINT64_C(0xCD9E8D57) * c[2];
-    uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k[0], (uint32_t)b, (uint32_t)(a >> 32) ^ c[3] ^ k[1], (uint32_t)a};
-    memcpy(c, next, sizeof c);
-    k[0] += 0x9E3779B9u;
-    k[1] += 0xBB67AE85u;
+  uint32_t k0 = key[0], k1 = key[1];
+  memcpy(out, counter, 4 * sizeof *out);
+  for (int i = 0; i < PHILOX_ROUNDS; i++, k0 += PHILOX_WEYL_0, k1 += PHILOX_WEYL_1) {
+    philox_round(&out[0], &out[1], &out[2], &out[3], k0, k1);
   }
-  memcpy(out, c, sizeof c);
 }
 
 /* ---- Special values ---------------------------------------------------------------------------------------------- */
@@ -539,6 +546,23 @@ static void draw(const kw_value_key *key, uint64_t index, uint32_t out[4]) {
   kw_philox(counter, philox_key, out);
 }
 
+/* Those of BLOCK elements from `first` on, word for word: compilers make vectors of it. */
+enum { BLOCK = 64 };
+
+static void draw_block(const kw_value_key *key, uint64_t first, uint32_t out[4][BLOCK]) {
+  const uint64_t mixed = key->seed ^ key->case_hash;
+  uint32_t k0 = (uint32_t)mixed, k1 = (uint32_t)(mixed >> 32);
+  for (uint32_t i = 0; i < BLOCK; i++) {
+    out[0][i] = (uint32_t)(first + i);
+    out[1][i] = (uint32_t)((first + i) >> 32);
+    out[2][i] = key->arg;
+    out[3][i] = key->run;
+  }
+  for (int round = 0; round < PHILOX_ROUNDS; round++, k0 += PHILOX_WEYL_0, k1 += PHILOX_WEYL_1) {
+    for (uint32_t i = 0; i < BLOCK; i++) philox_round(&out[0][i], &out[1][i], &out[2][i], &out[3][i], k0, k1);
+  }
+}
+
 /* Number `which` of a box's four. The second corner follows from the first, two numbers before it. */
 static double box_corner(const kw_value_key *key, uint64_t index, uint64_t which, double grid) {
   uint32_t r[4];
@@ -618,26 +642,15 @@ static void store_list_and_bits(kw_dtype dtype, uint64_t place, const uint32_t r
   if (kw_element_is_nan(dtype, out)) store_special(dtype, S_NAN, out);
 }
 
-void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
-  if (kw_element_is_complex(dtype)) { /* two floats, each a value of its own */
-    kw_dtype part = kw_element_part(dtype);
-    kw_value_make(key, part, 2 * index, out_element);
-    kw_value_make(key, part, 2 * index + 1, (char *)out_element + kw_element_size(part));
-    if (key->domain == KW_DOMAIN_CONVERT) { /* to bool it matters which parts are zero: none, one, the other, both */
-      if (index & 1) memset(out_element, 0, kw_element_size(part));
-      if (index & 2) memset((char *)out_element + kw_element_size(part), 0, kw_element_size(part));
-    }
-    return;
-  }
-  if (key->domain == KW_DOMAIN_BITS) {
-    store_bits(key, dtype, index, out_element);
-    return;
-  }
-  uint32_t r[4];
-  draw(key, index, r);
+/* Element `index` of a dtype that is not complex, r: its random words. */
+static void store_value(const kw_value_key *key, kw_dtype dtype, uint64_t index, const uint32_t r[4],
+                        void *out_element) {
   uint32_t stride = key->stride ? key->stride : 1;
   uint64_t turned = key->run && index < key->extent ? key->extent - 1 - index : index; /* run 1: the list backwards */
   switch (key->domain) {
+    case KW_DOMAIN_BITS:
+      store_bits(key, dtype, index, out_element);
+      break;
     case KW_DOMAIN_SPECIAL:
     case KW_DOMAIN_SPECIAL_RAW: {
       const uint32_t special = (uint32_t)(turned / stride % kw_value_special_count(dtype));
@@ -696,5 +709,43 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
       break;
     default:
       store_plain(key->domain, dtype, r, out_element);
+  }
+}
+
+/* In conversions of complex numbers to bool it matters which parts are zero: none, one, the other, both. */
+static void clear_parts(const kw_value_key *key, size_t part, uint64_t index, void *element) {
+  if (key->domain != KW_DOMAIN_CONVERT) return;
+  if (index & 1) memset(element, 0, part);
+  if (index & 2) memset((char *)element + part, 0, part);
+}
+
+void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element) {
+  if (kw_element_is_complex(dtype)) { /* two floats, each a value of its own */
+    const kw_dtype part = kw_element_part(dtype);
+    kw_value_make(key, part, 2 * index, out_element);
+    kw_value_make(key, part, 2 * index + 1, (char *)out_element + kw_element_size(part));
+    clear_parts(key, kw_element_size(part), index, out_element);
+    return;
+  }
+  uint32_t r[4];
+  draw(key, index, r);
+  store_value(key, dtype, index, r, out_element);
+}
+
+void kw_values_make(const kw_value_key *key, kw_dtype dtype, uint64_t count, void *out_elements) {
+  const size_t size = kw_element_size(dtype);
+  if (kw_element_is_complex(dtype)) {
+    kw_values_make(key, kw_element_part(dtype), 2 * count, out_elements);
+    for (uint64_t i = 0; i < count; i++) clear_parts(key, size / 2, i, (char *)out_elements + i * size);
+    return;
+  }
+  char *out = out_elements;
+  for (uint64_t first = 0; first < count; first += BLOCK) {
+    uint32_t words[4][BLOCK];
+    draw_block(key, first, words);
+    for (uint64_t i = 0; i < BLOCK && first + i < count; i++, out += size) {
+      const uint32_t r[4] = {words[0][i], words[1][i], words[2][i], words[3][i]};
+      store_value(key, dtype, first + i, r, out);
+    }
   }
 }

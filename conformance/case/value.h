@@ -99,6 +99,8 @@ void kw_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]
 /* Writes element `index` of the argument's storage. Philox is keyed by seed xor case hash, its counter is
  * (index low, index high, argument, run). */
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element);
+/* The first `count` elements, in less time than one by one. */
+void kw_values_make(const kw_value_key *key, kw_dtype dtype, uint64_t count, void *out_elements);
 
 /* Length of the special-value list of a dtype, signaling NaN included. */
 uint32_t kw_value_special_count(kw_dtype dtype);

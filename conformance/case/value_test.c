@@ -137,6 +137,36 @@ static void value_depends_on_all_of_its_key(void **state) {
   assert_true(value == different);
 }
 
+static void many_values_are_those_made_one_by_one(void **state) {
+  (void)state;
+  enum { COUNT = 150, LARGEST = 16 }; /* more than two blocks, and a part of one */
+  for (kw_domain domain = KW_DOMAIN_ANY; domain <= KW_DOMAIN_LOWEST; domain++) {
+    for (kw_dtype dtype = KW_BOOL; dtype <= KW_C128; dtype++) {
+      const bool only_f32 = domain == KW_DOMAIN_STRATA || domain == KW_DOMAIN_PARTNER;
+      if (only_f32 && dtype != KW_F32) continue;
+      const kw_value_key key = {.seed = 1,
+                                .case_hash = UINT64_C(7) << 40,
+                                .run = dtype % 2,
+                                .arg = 2,
+                                .domain = domain,
+                                .stride = 3,
+                                .extent = COUNT,
+                                .limit = 20,
+                                .target = KW_BOOL};
+      const size_t size = kw_element_size(dtype);
+      unsigned char all[(COUNT + 1) * LARGEST], one[LARGEST];
+      memset(one, 0x5a, sizeof one);
+      memset(all, 0x5a, sizeof all);
+      kw_values_make(&key, dtype, COUNT, all);
+      for (uint64_t i = 0; i < COUNT; i++) {
+        kw_value_make(&key, dtype, i, one);
+        assert_memory_equal(all + i * size, one, size);
+      }
+      for (size_t i = COUNT * size; i < sizeof all; i++) assert_int_equal(all[i], 0x5a);
+    }
+  }
+}
+
 static void domains_keep_their_ranges(void **state) {
   (void)state;
   bool halves_seen = false;
@@ -675,6 +705,7 @@ int main(void) {
       cmocka_unit_test(converts),
       cmocka_unit_test(philox_known_answers),
       cmocka_unit_test(value_depends_on_all_of_its_key),
+      cmocka_unit_test(many_values_are_those_made_one_by_one),
       cmocka_unit_test(domains_keep_their_ranges),
       cmocka_unit_test(masks_hide_whole_blocks),
       cmocka_unit_test(sparse_values_are_rare),

@@ -191,7 +191,7 @@ static void fill_values(kw_dtype dtype, uint64_t size, uint64_t seed, uint32_t s
                             .domain = dtype == KW_BOOL ? KW_DOMAIN_BOOL : KW_DOMAIN_UNIT,
                             .extent = size / item,
                             .target = dtype};
-  for (uint64_t i = 0; i < size / item; i++) kw_value_make(&key, dtype, i, (char *)out_bytes + i * item);
+  kw_values_make(&key, dtype, size / item, out_bytes);
 }
 
 void kw_program_fill(const kw_program *program, uint32_t storage, kw_fill fill, void *out_bytes) {

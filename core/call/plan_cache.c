@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device's table of plans: in buckets those that calls made, in a list all that live.
+ * A device's table of plans: in buckets those that calls made, in a list all that live, in another those that wait for
+ * their launches to end.
  */
 #include "call/plan_cache.h"
 
@@ -20,13 +21,14 @@ struct kw_plan_table {
   pthread_mutex_t build; /* one build at a time, so that prepare runs once per signature */
   kw_plan *buckets[BUCKETS];
   uint32_t count;
-  uint32_t retired; /* plans of `all` with that flag */
-  kw_plan *all;     /* every plan of the device that lives, in a bucket or not */
+  kw_plan *live;    /* every plan of the device that has references, in a bucket or not */
+  kw_plan *retired; /* the others, with that flag: apart, so that finding them costs nothing of those that live */
 };
 
-/* Both under the lock. */
+/* Both under the lock. The flag decides on the list. */
 static void link_plan(kw_plan *plan) {
-  kw_plan **head = &atomic_load(&plan->device->plans)->all;
+  struct kw_plan_table *table = atomic_load(&plan->device->plans);
+  kw_plan **head = plan->retired ? &table->retired : &table->live;
   plan->next_of_device = *head;
   plan->link_of_device = head;
   if (*head) (*head)->link_of_device = &plan->next_of_device;
@@ -44,21 +46,19 @@ void kw_plan_unref(kw_plan *plan) {
   if (!plan || atomic_fetch_sub(&plan->refs, 1) != 1) return;
   pthread_mutex_lock(&lock);
   bool keep = plan->device && plan->link_of_device && plan->prepared;
+  unlink_plan(plan);
   if (keep) {
     plan->retired = true;
-    atomic_load(&plan->device->plans)->retired++;
-  } else {
-    unlink_plan(plan);
+    link_plan(plan);
   }
   pthread_mutex_unlock(&lock);
   if (!keep) kw_plan_free(plan);
 }
 
 /* A plan whose launches have not ended yet. */
-static void retire_again(struct kw_plan_table *table, kw_plan *plan) {
+static void retire_again(kw_plan *plan) {
   pthread_mutex_lock(&lock);
   link_plan(plan);
-  table->retired++;
   pthread_mutex_unlock(&lock);
 }
 
@@ -68,14 +68,12 @@ void kw_plan_reap(kw_device *device) {
   if (!table) return;
   kw_plan *reaped = NULL;
   pthread_mutex_lock(&lock);
-  for (kw_plan *plan = table->retired > 0 ? table->all : NULL, *next; plan; plan = next) {
-    next = plan->next_of_device;
-    if (!plan->retired) continue;
+  while (table->retired) {
+    kw_plan *plan = table->retired;
     unlink_plan(plan);
     plan->next_in_bucket = reaped;
     reaped = plan;
   }
-  table->retired = 0;
   pthread_mutex_unlock(&lock);
   if (!reaped) return;
   const bool passed = kw_stream_drain_all(device) == KW_OK;
@@ -84,7 +82,7 @@ void kw_plan_reap(kw_device *device) {
     if (passed) {
       kw_plan_free(reaped);
     } else {
-      retire_again(table, reaped);
+      retire_again(reaped);
     }
     reaped = next;
   }
@@ -120,9 +118,9 @@ static void free_table(kw_device *device) {
   kw_launch_forget_device(device);
   pthread_mutex_lock(&lock);
   kw_plan *dropped = empty_buckets(table);
-  while (table->all) {
+  while (table->live || table->retired) {
     /* A thread's cache may still hold the plan; it never matches again and only its memory is left to free. */
-    kw_plan *plan = table->all;
+    kw_plan *plan = table->live ? table->live : table->retired;
     unlink_plan(plan);
     kw_plan_release_prepared(plan);
     plan->device = NULL;

@@ -41,7 +41,7 @@ static void add_values(kw_digest *digest, const kw_case *c, uint32_t tensor) {
   for (uint32_t run = 0; run < 2; run++) {
     const kw_value_key key = kw_case_value_key(c, tensor, 1, run);
     const uint64_t count = t->extent < MOST ? t->extent : MOST;
-    for (uint64_t i = 0; i < count; i++) kw_value_make(&key, t->dtype, i, bytes + i * size);
+    kw_values_make(&key, t->dtype, count, bytes);
     SHA256Update(&digest->state, bytes, count * size);
   }
 }
