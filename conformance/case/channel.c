@@ -152,7 +152,7 @@ static bool set_tensors(kw_case *c, const channel_shapes *shapes) {
     const kw_shape *shape = like ? &shapes->input : weight ? &shapes->weight : &shapes->rows;
     if (is_left_empty(c, arg->name)) shape = &nothing;
     if (arg->mutated) {
-      kw_case_set_changed(c, i, i, channel_dtype(c, arg->name), shape, KW_LAYOUT_DENSE);
+      kw_case_set_changed(c, i, i, channel_dtype(c, arg->name), shape, kw_case_beside_layout(c));
     } else {
       kw_case_set_tensor(c, i, channel_dtype(c, arg->name), shape, layout);
     }

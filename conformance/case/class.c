@@ -121,8 +121,9 @@ static int64_t reduction_of(const kw_case *c) {
   return c->class == KW_CLASS_EXACT ? 2 * (c->number % 2) : c->number % 3;
 }
 
+/* Of layouts the first are those of all tensors. */
 static bool has_weight(const kw_case *c) {
-  return c->number / 3 % 2 == 1;
+  return c->number / 3 % 2 == (kw_case_about_layouts(c->class) ? 0 : 1);
 }
 
 static int64_t ignored_class(const kw_case *c) {

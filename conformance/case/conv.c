@@ -387,7 +387,7 @@ bool kw_case_make_convolution(kw_case *c) {
   const conv_shapes shapes = make_shapes(&row);
   if (!set_images(c, 2, (kw_shape[]){shapes.input, shapes.weight})) return false;
   if (c->number % 2 == 1) {
-    kw_case_set_tensor(c, 2, c->key, &shapes.bias, c->class == KW_CLASS_SLICED ? KW_LAYOUT_STEPPED : KW_LAYOUT_DENSE);
+    kw_case_set_tensor(c, 2, c->key, &shapes.bias, kw_case_beside_layout(c));
     c->tensors[2].domain = c->exact ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
   }
   if (c->class == KW_CLASS_ALIASING) c->tensors[1].share = 0;

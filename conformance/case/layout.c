@@ -110,6 +110,10 @@ bool kw_case_pick_deep_layout(const kw_case *c, uint32_t tensor, uint32_t count,
   return true;
 }
 
+kw_layout kw_case_beside_layout(const kw_case *c) {
+  return c->class == KW_CLASS_SLICED ? KW_LAYOUT_STEPPED : KW_LAYOUT_DENSE;
+}
+
 kw_layout kw_case_out_layout(const kw_case *c) {
   static const kw_layout layouts[KW_CASE_OUT_LAYOUTS] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_ROTATED,
                                                          KW_LAYOUT_INNER};

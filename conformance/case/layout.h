@@ -49,6 +49,9 @@ kw_layout kw_case_deep_layout(const kw_case *c, uint32_t usual);
 /* As kw_case_pick_layout, those cases included. */
 bool kw_case_pick_deep_layout(const kw_case *c, uint32_t tensor, uint32_t count, kw_layout *out_layout);
 
+/* Of what comes beside the tensors that a class is about, a bias or a scale: stepped in SLICED, dense elsewhere. */
+kw_layout kw_case_beside_layout(const kw_case *c);
+
 /* The layout of results: dense, but in the class OUTPUTS, where so many take turns by case number. */
 #define KW_CASE_OUT_LAYOUTS 4
 kw_layout kw_case_out_layout(const kw_case *c);

@@ -84,7 +84,7 @@ static void set_factor(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape 
 }
 
 static void set_scale(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape *shape) {
-  kw_case_set_tensor(c, arg, dtype, shape, KW_LAYOUT_DENSE);
+  kw_case_set_tensor(c, arg, dtype, shape, kw_case_beside_layout(c));
   c->tensors[arg].domain = sums_exactly(c) ? KW_DOMAIN_EXACT_FACTOR : KW_DOMAIN_POWER_BASE;
 }
 
@@ -92,7 +92,7 @@ static void set_scale(kw_case *c, uint32_t arg, kw_dtype dtype, const kw_shape *
 static void finish(kw_case *c, const linear *sizes, uint32_t bias, kw_dtype bias_dtype, kw_dtype out_dtype) {
   const kw_shape row = {1, {sizes->n}}, result = {2, {sizes->m, sizes->n}};
   if (c->class != KW_CLASS_ONE && (c->number + c->number / 4) % 2 == 0) {
-    kw_case_set_tensor(c, bias, bias_dtype, &row, KW_LAYOUT_DENSE);
+    kw_case_set_tensor(c, bias, bias_dtype, &row, kw_case_beside_layout(c));
     c->tensors[bias].domain = c->exact ? KW_DOMAIN_SMALL : KW_DOMAIN_UNIT;
   }
   kw_case_set_result(c, 0, out_dtype, &result, kw_case_out_layout(c));
@@ -121,15 +121,17 @@ bool kw_case_make_linear(kw_case *c) {
 /* ---- Nibbles ----------------------------------------------------------------------------------------------------- */
 
 bool kw_case_make_int4_linear(kw_case *c) {
-  static const int64_t groups[] = {4, 2, 16, 8};
+  static const int64_t groups[] = {4, 2, 16, 8, 3, 5};
   linear sizes;
   if (!make_sizes(c, &sizes)) return false;
-  const int64_t k = sizes.k * groups[c->number % COUNT(groups)];
+  const int64_t group = groups[c->number % COUNT(groups)];
+  sizes.k += sizes.k * group % 2; /* of pairs; one of them may be in two groups */
+  const int64_t k = sizes.k * group;
   const kw_shape input = {2, {sizes.m, k}}, bytes = {2, {sizes.n, k / 2}}, parameters = {2, {sizes.n, sizes.k}};
   set_factor(c, 0, c->key, &input, sizes.layouts[0], false);
   kw_case_set_tensor(c, 1, KW_U8, &bytes, sizes.layouts[1]);
   set_scale(c, 2, c->key, &parameters);
-  kw_case_set_tensor(c, 3, c->key, &parameters, KW_LAYOUT_DENSE);
+  kw_case_set_tensor(c, 3, c->key, &parameters, kw_case_beside_layout(c));
   c->tensors[3].domain = sums_exactly(c) || c->number % 2 ? KW_DOMAIN_SMALL : KW_DOMAIN_NEAR;
   finish(c, &sizes, 4, c->key, c->key);
   return true;
@@ -165,7 +167,7 @@ bool kw_case_make_bsr_linear(kw_case *c) {
   kw_case_set_tensor(c, 1, c->number % 2 ? KW_I64 : KW_I32, &rows, KW_LAYOUT_DENSE);
   c->tensors[1].domain = KW_DOMAIN_ROWS;
   c->tensors[1].limit = count;
-  kw_case_set_tensor(c, 2, c->number % 3 ? KW_I32 : KW_I64, &columns, KW_LAYOUT_DENSE);
+  kw_case_set_tensor(c, 2, c->number % 3 ? KW_I32 : KW_I64, &columns, kw_case_beside_layout(c));
   kw_case_set_indices(c, 2, sizes.k, false, false, 1);
   set_factor(c, 3, c->key, &values, sizes.layouts[1], true);
   sizes.n *= height;

@@ -60,6 +60,59 @@ static void ops_have_cases(void **state) {
   assert_int_equal(few, 0);
 }
 
+static bool is_strided(const kw_case_tensor *tensor) {
+  int64_t dense = 1;
+  for (uint32_t d = tensor->rank; d-- > 0; dense *= tensor->shape[d]) {
+    if (tensor->shape[d] > 1 && tensor->strides[d] != dense) return true;
+  }
+  return false;
+}
+
+/* Adds an argument's bit to those that have several elements somewhere, and to those whose elements lie apart. */
+static void look_at(const kw_case *c, uint32_t arg, uint64_t *several, uint64_t *strided) {
+  const bool list = c->args[arg].value.tag == KW_TAG_TENSOR_LIST;
+  const uint32_t first = list ? c->args[arg].first : arg, count = list ? c->args[arg].value.count : 1;
+  for (uint32_t t = first; t < first + count; t++) {
+    const kw_case_tensor *tensor = c->tensors[t].output ? &c->outs[c->tensors[t].result] : &c->tensors[t];
+    if (!c->tensors[t].given || tensor->numel < 2) continue;
+    *several |= UINT64_C(1) << arg;
+    if (is_strided(tensor)) *strided |= UINT64_C(1) << arg;
+  }
+}
+
+/* Arguments that no case has strided: those of which the shape alone counts, and starts, whose values follow from where
+ * they lie. */
+static bool stays_dense(const kw_suite_op *op, const char *arg) {
+  static const char *const starts[] = {"cu_seqlens_q", "cu_seqlens_k", "offsets", "crow_indices"};
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+    if (strcmp(arg, starts[i]) == 0) return true;
+  }
+  return strcmp(arg, "self") == 0 && strstr(op->name, "_backward");
+}
+
+static void arguments_are_strided(void **state) {
+  (void)state;
+  uint32_t op_count, missing = 0;
+  const kw_suite_op *ops = kw_suite_ops(&op_count);
+  for (uint32_t i = 0; i < op_count; i++) {
+    uint64_t several = 0, strided = 0;
+    kw_case c;
+    for (kw_dtype key = 0; key < KW_KEY_DTYPE_COUNT; key++) {
+      for (int class = 0; class < KW_CLASS_COUNT; class ++) {
+        for (uint32_t n = 0; kw_case_make(&ops[i], key, (kw_case_class) class, n, &c); n++) {
+          for (uint32_t a = 0; a < c.arg_count; a++) look_at(&c, a, &several, &strided);
+        }
+      }
+    }
+    for (uint32_t a = 0; a < ops[i].arg_count; a++) {
+      if (!((several & ~strided) >> a & 1) || stays_dense(&ops[i], ops[i].args[a].name)) continue;
+      print_error("%s: no case has %s strided\n", ops[i].name, ops[i].args[a].name);
+      missing++;
+    }
+  }
+  assert_int_equal(missing, 0);
+}
+
 static void ops_have_definitions(void **state) {
   (void)state;
   static const struct {
@@ -86,6 +139,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ops_have_references),
       cmocka_unit_test(ops_have_cases),
+      cmocka_unit_test(arguments_are_strided),
       cmocka_unit_test(ops_have_definitions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 #include "op_table.h"
 
-#define KW_SUITE_RESULTS 16 /* most results of a case, changed tensors that are none included */
+#define KW_SUITE_RESULTS 20 /* most results of a case, changed tensors that are none included */
 
 #define KW_SUITE_TEXTS 4
 #define KW_SUITE_TEXT 24 /* bytes, with the NUL */

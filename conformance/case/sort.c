@@ -8,8 +8,8 @@
 
 #include <keyway/keyway.h>
 
-/* Numbers of the class SPECIAL before those of KW_DOMAIN_ENDS. */
-enum { OTHER_SPECIALS = 4 };
+/* Numbers of the class SPECIAL before those of KW_DOMAIN_ENDS, and where these end. */
+enum { OTHER_SPECIALS = 4, ENDS_END = 10 };
 
 /* A shape, what is sorted along, and how many topk takes: of all of them in 8 parts. */
 typedef struct sort_row {
@@ -58,7 +58,10 @@ static bool pick_row(const kw_case *c, sort_row *out) {
                                      {{2, {70, KW_VALUE_END_ROWS}}, 0, 8},
                                      {{2, {70, KW_VALUE_END_ROWS}}, 0, 3},
                                      {{2, {KW_VALUE_END_ROWS, 1100}}, 1, 5},
-                                     {{2, {KW_VALUE_END_ROWS, 1100}}, 1, 8}};
+                                     {{2, {KW_VALUE_END_ROWS, 1100}}, 1, 8},
+                                     {{2, {3, 1100}}, 1, 8}, /* long ones: often sorted in another way */
+                                     {{1, {4099}}, 0, 8},
+                                     {{2, {300, 3}}, 0, 4}};
   static const sort_row attrs[] = {{{3, {3, 5, 7}}, 0, 8},  {{3, {3, 5, 7}}, 1, 4},  {{3, {3, 5, 7}}, 2, 8},
                                    {{3, {3, 5, 7}}, -1, 3}, {{3, {3, 5, 7}}, -2, 8}, {{3, {3, 5, 7}}, -3, 6},
                                    {{2, {9, 16}}, 1, 0},    {{2, {9, 16}}, 1, 2}};
@@ -82,15 +85,15 @@ static bool pick_row(const kw_case *c, sort_row *out) {
 static void set_values(kw_case *c, const sort_row *row) {
   static const kw_domain usual[] = {KW_DOMAIN_FEW, KW_DOMAIN_ANY, KW_DOMAIN_SMALL};
   static const kw_domain special[] = {KW_DOMAIN_SPECIAL_ROW, KW_DOMAIN_SPECIAL_RAW};
-  if (c->class == KW_CLASS_SPECIAL && c->number >= OTHER_SPECIALS) {
+  if (c->class == KW_CLASS_SPECIAL && c->number >= OTHER_SPECIALS && c->number < ENDS_END) {
     kw_case_set_ends(&c->tensors[0], row->dim);
     return;
   }
   bool bits = c->class == KW_CLASS_EXHAUSTIVE, specials = c->class == KW_CLASS_SPECIAL;
   c->tensors[0].domain = bits       ? KW_DOMAIN_BITS
-                         : specials ? special[c->number % COUNT(special)]
+                         : specials ? special[c->number >= ENDS_END ? 1 : c->number % COUNT(special)]
                                     : usual[c->number % COUNT(usual)];
-  c->tensors[0].value_stride = specials && c->number % 2 == 0 ? 7 : 1;
+  c->tensors[0].value_stride = specials && c->number % 2 == 0 && c->number < ENDS_END ? 7 : 1;
 }
 
 /* What is left of the schema: which end goes first; two arguments that change nothing. */

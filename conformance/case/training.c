@@ -21,7 +21,7 @@ static kw_value bool_value(bool b) {
 enum { MOST = 3 }; /* entries of a list: times the lists of an optimiser, all that a case may have */
 _Static_assert(6 * MOST <= KW_CASE_ENTRIES, "six lists");
 
-/* What the entries of every list have. */
+/* What the entries of every list have; where there are more than MOST of them the shapes take turns. */
 typedef struct list_row {
   uint32_t count;
   kw_shape shapes[MOST];
@@ -59,10 +59,25 @@ static const list_rows rows_of[KW_CLASS_COUNT] = {
     [KW_CLASS_SPECIAL] = ROWS(list_special), [KW_CLASS_EXACT] = ROWS(list_exact),
     [KW_CLASS_OUTPUTS] = ROWS(list_layout)};
 
+/* An op of one list has as many entries as a case may have, behind the usual numbers of PRIME and SPECIAL. */
+enum { SPECIALS = 4, LONG_SPECIALS = 3 };
+static const list_row list_long = {KW_CASE_ENTRIES, {{2, {5, 19}}, {1, {7}}, {1, {38}}}};
+
+static bool has_one_list(const kw_case *c) {
+  return strncmp(c->op->name, "_fused_", 7) != 0;
+}
+
+static bool is_long(const kw_case *c) {
+  if (!has_one_list(c)) return false;
+  return (c->class == KW_CLASS_PRIME && c->number == COUNT(list_prime)) ||
+         (c->class == KW_CLASS_SPECIAL && c->number >= SPECIALS);
+}
+
 /* How many cases classes have that take one row for several. */
 static uint32_t count_of(const kw_case *c) {
   if (c->class == KW_CLASS_ATTRS) return 16;
-  if (c->class == KW_CLASS_SPECIAL) return 4;
+  if (c->class == KW_CLASS_SPECIAL) return SPECIALS + (has_one_list(c) ? LONG_SPECIALS : 0);
+  if (c->class == KW_CLASS_PRIME) return COUNT(list_prime) + (has_one_list(c) ? 1 : 0);
   return c->class == KW_CLASS_OUTPUTS ? KW_CASE_OUT_LAYOUTS : rows_of[c->class].count;
 }
 
@@ -70,7 +85,7 @@ static bool pick_row(kw_case *c, list_row *out) {
   const list_rows *mine = &rows_of[c->class];
   if (mine->count == 0 || (!kw_case_about_layouts(c->class) && c->number >= count_of(c))) return false;
   if (c->class == KW_CLASS_LARGE && c->key != KW_F32) return false;
-  *out = mine->rows[c->number % mine->count];
+  *out = is_long(c) ? list_long : mine->rows[c->number % mine->count];
   if (out->count > 0 && out->shapes[0].rank > 0) kw_case_resize(c, &out->shapes[0]);
   return true;
 }
@@ -85,7 +100,7 @@ static bool set_list(kw_case *c, uint32_t arg, const list_row *row, uint32_t whi
   if (!kw_case_pick_layout(c->class, c->number, which, 3, &layout)) return false;
   if (which == 0 && c->class == KW_CLASS_OUTPUTS) layout = kw_case_out_layout(c);
   for (uint32_t k = 0; k < row->count; k++) {
-    kw_case_set_changed(c, arg, first + k, c->key, &row->shapes[k], layout);
+    kw_case_set_changed(c, arg, first + k, c->key, &row->shapes[k % MOST], layout);
     c->tensors[first + k].domain = domain;
   }
   return true;
@@ -189,11 +204,13 @@ static bool make_adam(kw_case *c, const list_row *row) {
 
 static bool make_unscale(kw_case *c, const list_row *row) {
   const bool exact = c->class == KW_CLASS_EXACT;
-  const bool lone = c->class == KW_CLASS_SPECIAL && c->number == 2;
+  static const uint32_t entries[LONG_SPECIALS] = {0, 7, KW_CASE_ENTRIES - 1};
+  const bool lone = c->class == KW_CLASS_SPECIAL && (c->number == 2 || is_long(c));
+  const uint32_t entry = is_long(c) && lone ? entries[c->number - SPECIALS] : 0;
   if (!set_list(c, 0, row, 0, exact ? KW_DOMAIN_SMALL : KW_DOMAIN_ANY)) return false;
   if (lone) { /* one NaN, and nothing else that is not finite */
-    c->tensors[c->args[0].first].domain = KW_DOMAIN_SPECIAL_ONE;
-    c->tensors[c->args[0].first].value_stride = KW_VALUE_NAN;
+    c->tensors[c->args[0].first + entry].domain = KW_DOMAIN_SPECIAL_ONE;
+    c->tensors[c->args[0].first + entry].value_stride = KW_VALUE_NAN;
   } else if (c->class == KW_CLASS_SPECIAL) {
     make_special(c, 0, row);
     for (uint32_t k = 0; k < row->count && c->number % 2; k++) {

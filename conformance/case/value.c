@@ -7,32 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-uint64_t kw_hash(uint64_t start, const char *text) {
-  uint64_t hash = start;
-  for (; *text; text++) hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
-#define PHILOX_ROUNDS 10
-#define PHILOX_WEYL_0 0x9E3779B9u
-#define PHILOX_WEYL_1 0xBB67AE85u
-
-static inline void philox_round(uint32_t *c0, uint32_t *c1, uint32_t *c2, uint32_t *c3, uint32_t k0, uint32_t k1) {
-  const uint64_t a = UINT64_C(0xD2511F53) * *c0, b = UINT64_C(0xCD9E8D57) * *c2;
-  *c0 = (uint32_t)(b >> 32) ^ *c1 ^ k0;
-  *c1 = (uint32_t)b;
-  *c2 = (uint32_t)(a >> 32) ^ *c3 ^ k1;
-  *c3 = (uint32_t)a;
-}
-
-void kw_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
-  uint32_t k0 = key[0], k1 = key[1];
-  memcpy(out, counter, 4 * sizeof *out);
-  for (int i = 0; i < PHILOX_ROUNDS; i++, k0 += PHILOX_WEYL_0, k1 += PHILOX_WEYL_1) {
-    philox_round(&out[0], &out[1], &out[2], &out[3], k0, k1);
-  }
-}
-
 /* ---- Special values ---------------------------------------------------------------------------------------------- */
 
 /* What every float format has, by name; encoded per format below. */
@@ -434,21 +408,20 @@ static void store_sparse(kw_dtype dtype, uint32_t stride, bool dense, const uint
   memcpy(out, &value, kw_element_size(dtype));
 }
 
+/* What words are keyed by. */
+static uint64_t mixed(const kw_value_key *key) {
+  return key->seed ^ key->case_hash;
+}
+
 static uint64_t common_divisor(uint64_t a, uint64_t b) {
-  while (b) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
+  return b == 0 ? a : common_divisor(b, a % b);
 }
 
 /* An affine map modulo limit, its factor prime to limit: neighbours far apart, none twice. */
 static uint64_t spread_index(const kw_value_key *key, uint64_t index) {
-  uint64_t limit = (uint64_t)key->limit, mixed = key->seed ^ key->case_hash;
-  uint32_t philox_key[2] = {(uint32_t)mixed, (uint32_t)(mixed >> 32)};
-  uint32_t counter[4] = {UINT32_MAX, UINT32_MAX, key->arg, key->run}, r[4];
-  kw_philox(counter, philox_key, r);
+  const uint64_t limit = (uint64_t)key->limit;
+  uint32_t r[4];
+  kw_words_draw(mixed(key), UINT64_MAX, key->arg, key->run, r);
   uint64_t factor = 1 + r[0] % limit, shift = r[1] % limit;
   while (common_divisor(factor, limit) != 1) factor++;
   return (index / (key->stride ? key->stride : 1) % limit * (factor % limit) + shift) % limit;
@@ -538,39 +511,14 @@ static void store_row(const kw_value_key *key, kw_dtype dtype, uint64_t index, v
   memcpy(out, &value, kw_element_size(dtype));
 }
 
-/* The random words of an element. */
-static void draw(const kw_value_key *key, uint64_t index, uint32_t out[4]) {
-  const uint64_t mixed = key->seed ^ key->case_hash;
-  const uint32_t philox_key[2] = {(uint32_t)mixed, (uint32_t)(mixed >> 32)};
-  const uint32_t counter[4] = {(uint32_t)index, (uint32_t)(index >> 32), key->arg, key->run};
-  kw_philox(counter, philox_key, out);
-}
-
-/* Those of BLOCK elements from `first` on, word for word: compilers make vectors of it. */
-enum { BLOCK = 64 };
-
-static void draw_block(const kw_value_key *key, uint64_t first, uint32_t out[4][BLOCK]) {
-  const uint64_t mixed = key->seed ^ key->case_hash;
-  uint32_t k0 = (uint32_t)mixed, k1 = (uint32_t)(mixed >> 32);
-  for (uint32_t i = 0; i < BLOCK; i++) {
-    out[0][i] = (uint32_t)(first + i);
-    out[1][i] = (uint32_t)((first + i) >> 32);
-    out[2][i] = key->arg;
-    out[3][i] = key->run;
-  }
-  for (int round = 0; round < PHILOX_ROUNDS; round++, k0 += PHILOX_WEYL_0, k1 += PHILOX_WEYL_1) {
-    for (uint32_t i = 0; i < BLOCK; i++) philox_round(&out[0][i], &out[1][i], &out[2][i], &out[3][i], k0, k1);
-  }
-}
-
 /* Number `which` of a box's four. The second corner follows from the first, two numbers before it. */
 static double box_corner(const kw_value_key *key, uint64_t index, uint64_t which, double grid) {
   uint32_t r[4];
-  draw(key, index, r);
+  kw_words_draw(mixed(key), index, key->arg, key->run, r);
   if (grid == 0) return which < 2 ? 0 : 1 << r[0] % 4;
   const double start = floor(unit(r[0]) * 12 * grid) / grid;
   if (which < 2) return start;
-  draw(key, index - 2 * (uint64_t)(key->stride ? key->stride : 1), r);
+  kw_words_draw(mixed(key), index - 2 * (uint64_t)(key->stride ? key->stride : 1), key->arg, key->run, r);
   const double first = floor(unit(r[0]) * 12 * grid) / grid;
   const double side = r[1] % 16 == 0 ? 0 : r[1] % 32 == 1 ? -1 : 1 + floor(unit(r[2]) * 7 * grid) / grid;
   return first + side;
@@ -728,7 +676,7 @@ void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void
     return;
   }
   uint32_t r[4];
-  draw(key, index, r);
+  kw_words_draw(mixed(key), index, key->arg, key->run, r);
   store_value(key, dtype, index, r, out_element);
 }
 
@@ -740,10 +688,10 @@ void kw_values_make(const kw_value_key *key, kw_dtype dtype, uint64_t count, voi
     return;
   }
   char *out = out_elements;
-  for (uint64_t first = 0; first < count; first += BLOCK) {
-    uint32_t words[4][BLOCK];
-    draw_block(key, first, words);
-    for (uint64_t i = 0; i < BLOCK && first + i < count; i++, out += size) {
+  for (uint64_t first = 0; first < count; first += KW_WORDS_BLOCK) {
+    uint32_t words[4][KW_WORDS_BLOCK];
+    kw_words_draw_block(mixed(key), first, key->arg, key->run, words);
+    for (uint64_t i = 0; i < KW_WORDS_BLOCK && first + i < count; i++, out += size) {
       const uint32_t r[4] = {words[0][i], words[1][i], words[2][i], words[3][i]};
       store_value(key, dtype, first + i, r, out);
     }

@@ -7,6 +7,7 @@
 #define KEYWAY_CONFORMANCE_VALUE_H
 
 #include "case/element.h"
+#include "case/words.h"
 
 /* What the elements of one argument look like. */
 typedef enum kw_domain {
@@ -93,9 +94,6 @@ typedef struct kw_value_key {
   kw_dtype target; /* CONVERT: the dtype that it will be converted to */
 } kw_value_key;
 
-/* Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). */
-void kw_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
-
 /* Writes element `index` of the argument's storage. Philox is keyed by seed xor case hash, its counter is
  * (index low, index high, argument, run). */
 void kw_value_make(const kw_value_key *key, kw_dtype dtype, uint64_t index, void *out_element);
@@ -104,9 +102,5 @@ void kw_values_make(const kw_value_key *key, kw_dtype dtype, uint64_t count, voi
 
 /* Length of the special-value list of a dtype, signaling NaN included. */
 uint32_t kw_value_special_count(kw_dtype dtype);
-
-/* FNV-1a, 64 bits: the hash of a case id, and of the set of all ids. */
-uint64_t kw_hash(uint64_t start, const char *text);
-#define KW_HASH_START UINT64_C(0xcbf29ce484222325)
 
 #endif /* KEYWAY_CONFORMANCE_VALUE_H */

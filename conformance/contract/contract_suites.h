@@ -179,6 +179,8 @@
   X(slots, graphs_in_flight)       \
   X(slots, large_limits)           \
   X(slots, wait_outlasts_others)   \
+  X(slots, wait_ends_at_mark)      \
+  X(slots, fresh_after_destroyed)  \
   X(slots, fill_patterns)          \
   X(slots, copy_places)            \
   X(slots, kinds_in_order)         \
@@ -391,6 +393,7 @@
   X(soak, long_graphs)             \
   X(soak, live_events)             \
   X(soak, live_allocations)        \
+  X(soak, live_host_memory)        \
   X(soak, refused_slots)           \
   X(soak, refused_opens)           \
   X(soak, graphs_of_many)

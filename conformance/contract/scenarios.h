@@ -34,6 +34,7 @@
   X(slots_outlives)           \
   X(slots_readers)            \
   X(slots_elapsed)            \
+  X(slots_seconds)            \
   X(slots_alignment)          \
   X(slots_free)               \
   X(slots_descriptors)        \
@@ -45,6 +46,8 @@
   X(slots_graphs)             \
   X(slots_limits)             \
   X(slots_wakes)              \
+  X(slots_mark)               \
+  X(slots_fresh)              \
   X(slots_fill_patterns)      \
   X(slots_copy_places)        \
   X(slots_in_order)           \

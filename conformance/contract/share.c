@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -172,6 +173,29 @@ void kw_contract_interop_bytes_elsewhere(void **state) {
 
 /* ---- What comes from elsewhere ----------------------------------------------------------------------------------- */
 
+/* A file that nobody's driver has made: it ends where it ends. */
+static void check_file(void) {
+  enum { FILE_SIZE = 5000 };
+  static const struct {
+    uint64_t offset, size;
+  } wrong[] = {{0, FILE_SIZE + 1}, {0, 8000}, {FILE_SIZE - 1, 2}, {4096, 4096}, {FILE_SIZE, 1}};
+  kw_external_memory range = {.struct_size = sizeof range, .kind = KW_HANDLE_FD, .size = FILE_SIZE};
+  kw_tensor *tensor = NULL;
+  const int file = memfd_create("keyway-range", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  KW_CHECK(file >= 0 && ftruncate(file, FILE_SIZE) == 0, "no file in memory");
+  (void)fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK); /* who maps a file may ask that nobody cuts it off */
+  range.handle = (uint64_t)file;
+  const bool taken = kw_tensor_import(kw_contract.device, &range, NULL, NULL, &tensor) == KW_OK;
+  kw_error_clear();
+  if (taken) kw_tensor_release(tensor); /* only a driver's own descriptors are, otherwise */
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0] && taken; i++) {
+    range.offset = wrong[i].offset;
+    range.size = wrong[i].size;
+    expect_refused(&range, "a range past the end of a file, inside of its last page");
+  }
+  close(file);
+}
+
 /* A range that reaches past the memory is refused, however it is said. Drivers share memory in whole steps, of up to 2
  * MiB: a handle may name more than was asked for. */
 void kw_contract_interop_range_checked(void **state) {
@@ -189,6 +213,7 @@ void kw_contract_interop_range_checked(void **state) {
   }
   close_handle(&memory);
   kw_tensor_release(tensor);
+  check_file();
   kw_test_usable("a round trip after imports were refused");
 }
 

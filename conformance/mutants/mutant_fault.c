@@ -123,7 +123,8 @@ static kw_status launch(const kw_call *call) {
   refused = false;
   if (shortage) return kw_mutant_host->set_error(kw_mutant_host->ctx, KW_ERR_OUT_OF_MEMORY, "no memory: ordered");
   const uint64_t token = token_of(call->stream);
-  const bool tells_later = defect.tells_at_end || (defect.tells_lost_at_wait && late == KW_ERR_DEVICE_LOST);
+  const bool tells_later =
+      defect.tells_at_end || defect.blames_newest || (defect.tells_lost_at_wait && late == KW_ERR_DEVICE_LOST);
   if (!tells_later) tell_untold();
   if (late != KW_OK) {
     failed = true;
@@ -172,7 +173,8 @@ static kw_status destroy(void *device, void *stream) {
 
 static kw_status synchronize(void *device, void *stream, uint64_t timeout_ns) {
   const kw_status status = kw_mutant_real.stream.synchronize(device, stream, timeout_ns);
-  if (defect.tells_lost_at_wait) tell_untold();
+  if (defect.blames_newest) untold.call_id = last_call;
+  if (defect.tells_lost_at_wait || (defect.blames_newest && untold.token == token_of(stream))) tell_untold();
   told = false;
   return status;
 }

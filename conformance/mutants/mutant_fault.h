@@ -21,6 +21,7 @@ typedef struct kw_mutant_faults {
   bool lost_is_late;       /* the launch is said to have failed when the device is lost */
   bool blames_first;       /* the stream that is blamed is the one that was created first */
   bool blames_launch;      /* the launch that is blamed is the one before */
+  bool blames_newest;      /* it is told when somebody waits, of the launch that was enqueued last by then */
   bool cuts_token;         /* the stream that is blamed is the one whose token's lowest 8 bits these are */
   bool tells_first_alone;  /* of all that has failed since somebody waited the first is told */
   bool tells_twice;        /* what failed is told once more with the next launch */

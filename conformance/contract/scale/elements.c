@@ -16,7 +16,7 @@ static kw_dtype first_dtype(void) {
  */
 void kw_contract_scale_pointwise(void **state) {
   (void)state;
-  enum { DRAWN = 3 };
+  enum { DRAWN = 6 };
   kw_op_info info = {.struct_size = sizeof info};
   KW_CHECK_OK(kw_op_get_info(kw_contract.op, &info));
   const kw_dtype first = first_dtype();

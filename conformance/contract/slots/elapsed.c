@@ -2,13 +2,16 @@
  *
  * Suite slots: the time between two events, held against a gate whose length the host's clock has measured. The stream
  * stands still between two moments that the host knows, so the device must not have it shorter than that, nor longer
- * than from the first call to the last; how busy the machine is moves both sides alike.
+ * than from the first call to the last; how busy the machine is moves both sides alike. And time by events and by the
+ * device's clock over seconds.
  */
 #include "bench.h"
 #include "contract/hold.h"
 #include "contract/scenarios.h"
 
 #include "base/clock.h"
+
+#include <time.h>
 
 /* Seconds that a gate is held at least, and what two clocks may differ by: a part, and what they cannot tell apart. */
 #define HOLD 0.02
@@ -81,11 +84,13 @@ static double measure(void *from, void *to, void *start, void *end, double secon
 
 int kw_child_slots_elapsed(void) {
   kw_bench_open();
-  void *first = kw_bench_stream(1), *second = kw_bench_stream(2), *start = kw_bench_event(), *end = kw_bench_event();
+  void *first = kw_bench_stream(1), *start = kw_bench_event(), *end = kw_bench_event();
   const double got = measure(first, first, start, end, HOLD);
   if (got < 0) kw_test_skip("the device does not measure time between events");
   measure(first, first, start, end, HOLD + 2 * got); /* the same two: what is kept of the time before is seen */
+  void *second = kw_bench_stream(2); /* later by the gates: time is the device's, not that of a stream */
   measure(first, second, start, end, HOLD);
+  measure(second, first, start, end, HOLD);
   measure(second, second, start, end, 0);
   KW_SLOT_OK(event, destroy, start);
   KW_SLOT_OK(event, destroy, end);
@@ -101,4 +106,65 @@ void kw_contract_slots_elapsed_spans_gate(void **state) {
   (void)state;
   kw_test_need(KW_NATIVE_CALL_HOST | KW_NATIVE_EVENTS);
   kw_test_child("slots_elapsed");
+}
+
+/* ---- Over seconds ------------------------------------------------------------------------------------------------ */
+
+enum { MOMENTS = 3 };
+
+/* Lets so much time pass. What is judged then are the device's times by themselves, and beside the host's own clock,
+ * whatever it was in truth. */
+static void pass(double seconds) {
+  const double until = kw_clock_seconds() + seconds;
+  const struct timespec step = {0, 50000000};
+  while (kw_clock_seconds() < until) nanosleep(&step, NULL);
+}
+
+/* The whole is as long as both of its parts together. */
+static void check_events(void *const events[MOMENTS]) {
+  uint64_t first = 0, second = 0, whole = 0;
+  kw_test_calls(__FILE__, __LINE__, "event.elapsed");
+  if (KW_SLOT(event, elapsed, events[0], events[1], &first) == KW_ERR_UNSUPPORTED) return;
+  KW_SLOT_OK(event, elapsed, events[0], events[1], &first);
+  KW_SLOT_OK(event, elapsed, events[1], events[2], &second);
+  KW_SLOT_OK(event, elapsed, events[0], events[2], &whole);
+  const uint64_t sum = first + second, off = whole > sum ? whole - sum : sum - whole;
+  KW_CHECK(off <= sum / 1000 + 1000, /* times may be rounded, each by itself */
+           "of three events the first and the last are %.2f s %s than the parts between them take together",
+           1e-9 * (double)off, whole > sum ? "further apart" : "closer together");
+}
+
+/* As much time has passed on the device's clock as on the host's. */
+static void check_clocks(const uint64_t device[MOMENTS], const uint64_t host[MOMENTS]) {
+  for (int i = 1; i < MOMENTS; i++) {
+    const double of_device = 1e-9 * ((double)device[i] - (double)device[0]),
+                 of_host = 1e-9 * ((double)host[i] - (double)host[0]), room = of_host * DRIFT + BLUR;
+    KW_CHECK(of_device >= of_host - room && of_device <= of_host + room,
+             "activity.clock: %s time passed on the device's clock than on the host's, over some seconds",
+             of_device < of_host ? "less" : "more");
+  }
+}
+
+/* Two parts of more than 2^31 nanoseconds each come to more than 2^32. */
+int kw_child_slots_seconds(void) {
+  kw_bench_open();
+  const bool has_events = kw_bench.guest.event && kw_bench.guest.event->elapsed, has_clock = kw_bench.guest.activity;
+  if (!has_events && !has_clock) kw_test_skip("the device does not measure time");
+  void *stream = kw_bench_stream(1), *events[MOMENTS];
+  uint64_t device[MOMENTS], host[MOMENTS];
+  for (int i = 0; i < MOMENTS; i++) {
+    if (i > 0) pass(kw_contract.effort == KW_EFFORT_QUICK ? 0.05 : 2.2);
+    if (has_events) {
+      events[i] = kw_bench_event();
+      KW_SLOT_OK(event, record, events[i], stream);
+      kw_bench_wait(stream);
+    }
+    if (has_clock) KW_SLOT_OK(activity, clock, &device[i], &host[i]);
+  }
+  if (has_events) check_events(events);
+  if (has_clock) check_clocks(device, host);
+  for (int i = 0; i < MOMENTS && has_events; i++) KW_SLOT_OK(event, destroy, events[i]);
+  kw_bench_end_stream(stream);
+  kw_bench_close();
+  return 0;
 }

@@ -62,6 +62,42 @@ void kw_contract_slots_recorded_while_awaited(void **state) {
   kw_test_child("slots_rerecord");
 }
 
+/* ---- Fresh ------------------------------------------------------------------------------------------------------- */
+
+int kw_child_slots_fresh(void) {
+  enum { EVENTS = 8 };
+  void *events[EVENTS];
+  kw_bench_open();
+  void *stream = kw_bench_stream(1), *other = kw_bench_stream(2);
+  kw_gate *gate = kw_bench_shut(stream);
+  for (int i = 0; i < EVENTS; i++) {
+    events[i] = kw_bench_event();
+    KW_SLOT_OK(event, record, events[i], stream);
+  }
+  for (int i = 0; i < EVENTS; i++) KW_SLOT_OK(event, destroy, events[i]);
+  for (int i = 0; i < EVENTS; i++) events[i] = kw_bench_event();
+  for (int i = 0; i < EVENTS; i++) {
+    KW_SLOT_OK(event, query, events[i]);
+    KW_SLOT_OK(event, synchronize, events[i], 0);
+    KW_SLOT_OK(event, wait, other, events[i]);
+  }
+  kw_gate_open(gate);
+  kw_bench_wait(other);
+  for (int i = 0; i < EVENTS; i++) KW_SLOT_OK(event, destroy, events[i]);
+  kw_bench_wait(stream);
+  kw_bench_end_stream(stream);
+  kw_bench_end_stream(other);
+  kw_bench_close();
+  return 0;
+}
+
+/* An event that was created when others had been destroyed, whose marks are still ahead, has no mark. */
+void kw_contract_slots_fresh_after_destroyed(void **state) {
+  (void)state;
+  kw_test_need(GATED);
+  kw_test_child("slots_fresh");
+}
+
 /* ---- Lives ------------------------------------------------------------------------------------------------------- */
 
 /* The event's stream is destroyed: at once, when it was idle, or with the mark still ahead. */

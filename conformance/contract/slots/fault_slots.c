@@ -78,7 +78,11 @@ int kw_child_fault_told(void) {
   for (uint64_t fails = 0; fails < LAUNCHES; fails++) {
     for (int i = 0; i < LAUNCHES; i++) results[i] = kw_launch_result(launch);
     order(KW_FAULT_LATE, fails + 1);
+    /* Held: whichever fails is no longer the last one that was enqueued. */
+    kw_gate *gates[2] = {NULL};
+    for (int i = 0; i < 2 && kw_bench.guest.stream->call_host; i++) gates[i] = kw_bench_shut(streams[i]);
     for (uint64_t i = 0; i < LAUNCHES; i++) kw_launch_run(launch, streams[i % 2], results[i], 200 + i);
+    for (int i = 0; i < 2 && gates[i]; i++) kw_gate_open(gates[i]);
     kw_status statuses[2];
     for (int i = 0; i < 2; i++) statuses[i] = wait_for(streams[i]);
     KW_CHECK(statuses[1 - fails % 2] == KW_OK, "a launch failed on stream %d, and the wait for stream %d gave %s",

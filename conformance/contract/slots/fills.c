@@ -86,6 +86,7 @@ int kw_child_slots_large_fills(void) {
   fill_large(stream, NULL, 5000, 16);
   if (kw_contract.effort >= KW_EFFORT_NORMAL) {
     fill_large(stream, NULL, 8 * MIB + 3, 1);
+    fill_large(stream, NULL, 17 * MIB + 1, 1); /* more than 65,535 blocks of 256 */
     fill_large(stream, NULL, 17 * MIB + 50, 16);
     fill_large(stream, NULL, 33 * MIB + 12, 4);
   }

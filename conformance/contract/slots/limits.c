@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Suite slots: limits of waits that are called directly. A limit is a number of nanoseconds up to UINT64_MAX - 1, which
+ * Suite slots: when waits end that are called directly. A limit is a number of nanoseconds up to UINT64_MAX - 1, which
  * is more than any clock holds once it is added to the time of day, or is counted in another unit.
  */
 #include "bench.h"
@@ -50,6 +50,7 @@ static void wait_long(const limited *l, void (*meanwhile)(void *other), void *ot
 
 int kw_child_slots_limits(void) {
   static const uint64_t limits[] = {
+      86400 * SECONDS - 1, /* a part of a second that carries into the seconds of any time of day */
       UINT64_MAX - 1,
       (uint64_t)INT64_MAX + 1,
       INT64_MAX,
@@ -101,4 +102,39 @@ void kw_contract_slots_wait_outlasts_others(void **state) {
   (void)state;
   kw_test_need(KW_NATIVE_CALL_HOST);
   kw_test_child("slots_wakes");
+}
+
+/* ---- At the mark ------------------------------------------------------------------------------------------------- */
+
+int kw_child_slots_mark(void) {
+  kw_bench_open();
+  void *stream = kw_bench_stream(1), *event = kw_bench_event();
+  static limited what;
+  static kw_bench_caller waiter;
+  what = (limited){stream, event, KW_WAIT_FOREVER};
+  waiter = (kw_bench_caller){.call = wait_limited, .user = &what};
+  kw_gate *ahead = kw_bench_shut(stream);
+  KW_SLOT_OK(event, record, event, stream);
+  kw_gate *behind = kw_bench_shut_behind(stream);
+  kw_bench_start(&waiter);
+  (void)kw_bench_is_stuck(&waiter); /* where that is not known this finds less, no more */
+  kw_gate_open(ahead);
+  kw_bench_await(&waiter.done,
+                 "a wait for an event that has passed, while what comes behind it on its stream is held; does it wait "
+                 "for the stream?");
+  const kw_status status = kw_bench_join(&waiter);
+  KW_CHECK(status == KW_OK, "a wait for an event that has passed gave %s", kw_status_name(status));
+  kw_gate_open(behind);
+  kw_bench_wait(stream);
+  KW_SLOT_OK(event, destroy, event);
+  kw_bench_end_stream(stream);
+  kw_bench_close();
+  return 0;
+}
+
+/* A wait for an event ends when that has passed, whatever comes behind it on its stream. */
+void kw_contract_slots_wait_ends_at_mark(void **state) {
+  (void)state;
+  kw_test_need(KW_NATIVE_CALL_HOST | KW_NATIVE_EVENTS);
+  kw_test_child("slots_mark");
 }

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum { SIZE = 5000, MOST_ALIGNED = 64 };
+enum { SIZE = 5000, SMALL = 24, MOST_ALIGNED = 64 };
 
 static uint64_t lowest_bit(uint64_t x) {
   return x & (~x + 1);
@@ -89,10 +89,14 @@ int kw_child_slots_alignment(void) {
     align_memory(alignment);
     for (kw_mem_kind kind = KW_MEM_DEVICE; memory->map && memory->unmap && kind <= KW_MEM_MANAGED; kind++) {
       const kw_alloc_info info = {.struct_size = sizeof info, .kind = kind, .size = SIZE, .alignment = alignment};
-      kw_mem mem = NULL;
-      if (KW_SLOT(memory, alloc, &info, &mem) != KW_OK) continue; /* a kind that the device does not have */
+      kw_alloc_info small = info;
+      kw_mem before = NULL, mem = NULL;
+      small.size = SMALL;
+      if (KW_SLOT(memory, alloc, &small, &before) != KW_OK) continue; /* a kind that the device does not have */
+      KW_SLOT_OK(memory, alloc, &info, &mem);
       align_map(mem, alignment, stream);
       kw_bench_free(mem);
+      kw_bench_free(before);
     }
   }
   kw_bench_end_stream(stream);

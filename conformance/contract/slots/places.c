@@ -281,18 +281,22 @@ static bool make_sized(placed *p, const kw_kernel_desc *kernel, const kw_op *op,
   return false;
 }
 
+/* Few of their workspaces are multiples of what memory is given in, or have as many parts as blocks have elements. */
+static const int64_t sizes[] = {SHORT, 3, 7, 17, 33, 71, 129, LONG};
+#define SIZES (sizeof sizes / sizeof *sizes)
+
 static bool make_working(placed *p, const kw_kernel_desc *kernel, const kw_op *op) {
-  return kernel->workspace_size && (kernel->flags & KW_KERNEL_DETERMINISTIC) && make_sized(p, kernel, op, SHORT);
+  bool made = false;
+  if (!kernel->workspace_size || !(kernel->flags & KW_KERNEL_DETERMINISTIC)) return false;
+  for (size_t i = 0; i < SIZES && !made; i++) made = make_sized(p, kernel, op, sizes[i]);
+  return made;
 }
 
-/* Of calls in several sizes, most of whose workspaces are no multiples of what memory is given in. */
 static void check_workspaces(placed *p, void *stream) {
-  static const int64_t odd[] = {3, 7, 17, 33};
   const kw_kernel_desc *kernel = p->trial.kernel;
   const kw_op *op = p->trial.call.op;
-  check_workspace(p, stream);
-  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-    if (make_sized(p, kernel, op, odd[i])) check_workspace(p, stream);
+  for (size_t i = 0; i < SIZES; i++) {
+    if (make_sized(p, kernel, op, sizes[i])) check_workspace(p, stream);
   }
 }
 

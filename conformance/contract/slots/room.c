@@ -32,6 +32,8 @@ static void let_others_go(void) {
 static uint64_t free_now(uint64_t *out_total) {
   uint64_t unused = 0;
   KW_SLOT_OK(memory, usage, &unused, out_total);
+  KW_CHECK(unused <= *out_total, "memory.usage says that %llu bytes are free, of %llu", (unsigned long long)unused,
+           (unsigned long long)*out_total);
   return unused;
 }
 
@@ -294,6 +296,7 @@ void kw_contract_slots_usage_is_its_devices(void **state) {
 /* ---- What adds up ------------------------------------------------------------------------------------------------ */
 
 enum { MOVED = 16 << 20, MOVES = 8 }; /* bytes that come and go each time, and how often */
+enum { ODD = 8192 };                  /* how often one byte comes and goes */
 
 /* What lives is not free. Who takes pages only as they are written has to count those that are. */
 static void expect_sum(void *stream, kw_mem live, const char *when) {
@@ -346,6 +349,28 @@ static bool move_memory(void) {
   return true;
 }
 
+/* One byte takes as much as it gives back, whatever it is rounded to. */
+static void expect_no_drift(void) {
+  enum { LEAST = 8 }; /* bytes that each would be wrong by */
+  int gains = 0, losses = 0;
+  for (int try = 0; try < TRIES && (gains == try || losses == try); try++) {
+    uint64_t total = 0;
+    const uint64_t before = free_now(&total);
+    for (int i = 0; i < ODD; i++) {
+      kw_mem mem = NULL;
+      if (allocate(1, &mem) != KW_OK) return;
+      KW_SLOT_OK(memory, dealloc, mem);
+    }
+    const uint64_t now = free_now(&total);
+    gains += now >= before + ODD * LEAST;
+    losses += now + ODD * LEAST <= before;
+  }
+  KW_CHECK(gains < TRIES && losses < TRIES,
+           "memory.usage says that %s is free since one byte was allocated and freed %d times, %d times in a row: "
+           "what is taken is not what is given back",
+           gains < TRIES ? "less" : "more", ODD, TRIES);
+}
+
 /* Others may give back as much meanwhile: not each time. */
 static void expect_no_more_free(bool (*move)(void), const char *what) {
   int gains = 0;
@@ -379,6 +404,7 @@ int kw_child_slots_sum(void) {
     expect_no_more_free(moves[i].move, moves[i].what);
     expect_sum(stream, live, moves[i].when);
   }
+  expect_no_drift();
   kw_bench_free(live);
   kw_bench_end_stream(stream);
   kw_bench_close();

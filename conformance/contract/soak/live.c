@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { SIZE = 64, STEP = 1000, LEAST_FREE = 1 << 30 };
+enum { SIZE = 64, STEP = 1000, LEAST_FREE = 1 << 30, NEIGHBOURS = 8 };
 
 /* Whether the device and the host say that there is plenty: then nobody is short of memory for small things. */
 static bool is_plenty(void) {
@@ -18,6 +18,15 @@ static bool is_plenty(void) {
   const kw_status status = kw_memory_get_usage(kw_contract.device, &unused, &total);
   kw_error_clear();
   return status == KW_OK && unused > total / 4 && kw_host_memory_available() > LEAST_FREE;
+}
+
+/* Whether an object of so many is looked at: a few at the beginning and at the end, and as many behind each number at
+ * which tables and fields of numbers end; what is kept there in place of one of the first shows in both. */
+static bool is_looked_at(uint64_t i, uint64_t count) {
+  bool chosen = i < NEIGHBOURS || i + NEIGHBOURS >= count;
+  for (uint64_t end = 16; end <= i && !chosen; end *= 2) chosen = i < end + NEIGHBOURS && i + 1 >= end;
+  for (uint64_t end = 100; end <= i && !chosen; end *= 10) chosen = i % end < NEIGHBOURS && i / end < 10;
+  return chosen;
 }
 
 /* Of an object that could not be had beside so many others. */
@@ -33,7 +42,24 @@ static void refuse(kw_status status, const char *object, uint64_t number) {
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
-/* Many events at once, all recorded: each is done when its stream is. */
+/* Each passed later than those before it, but for what two readings of a clock may differ by. */
+static void check_order(kw_event *const *events, uint64_t count) {
+  enum { BLUR_NS = 20000 };
+  uint64_t latest = 0, ns = 0;
+  for (uint64_t i = 1; i < count; i++) {
+    const kw_status status = kw_event_elapsed(events[0], events[i], &ns);
+    if (status == KW_ERR_UNSUPPORTED) return;
+    KW_CHECK(status == KW_OK, "of %s live events the time from the first to number %s gave %s: %s",
+             kw_soak_number(count), kw_soak_number(i + 1), kw_status_name(status), kw_error_message());
+    KW_CHECK(
+        ns + BLUR_NS >= latest,
+        "of %s live events of one stream one passed earlier, by its time, than another that was recorded before it",
+        kw_soak_number(count));
+    if (ns > latest) latest = ns;
+  }
+}
+
+/* Many events at once, all recorded: each is done when its stream is, and keeps its time. */
 void kw_contract_soak_live_events(void **state) {
   (void)state;
   const uint64_t count = kw_soak_count(1500, 10000, 70000);
@@ -50,8 +76,9 @@ void kw_contract_soak_live_events(void **state) {
     const kw_status status = kw_event_query(events[i]);
     KW_CHECK(status == KW_OK, "of %s live events number %s gave %s when its stream had been waited for",
              kw_soak_number(count), kw_soak_number(i + 1), kw_status_name(status));
-    KW_CHECK_OK(kw_event_destroy(events[i]));
   }
+  check_order(events, count);
+  for (uint64_t i = 0; i < count; i++) KW_CHECK_OK(kw_event_destroy(events[i]));
   KW_CHECK_OK(kw_stream_destroy(stream));
   free(events);
 }
@@ -63,11 +90,10 @@ static kw_status make_small(kw_tensor **out_tensor) {
   return kw_tensor_create_in(kw_contract.device, &options, KW_U8, 1, (int64_t[]){SIZE}, out_tensor);
 }
 
-/* Many small pieces of the plugin's memory at once; some of them, among the first and the last, are written and read.
- */
+/* Many small pieces of the plugin's memory at once; those at which numbers end are written and read. */
 void kw_contract_soak_live_allocations(void **state) {
   (void)state;
-  const uint64_t count = kw_soak_count(1500, 20000, 40000), looked_at = count / 50;
+  const uint64_t count = kw_soak_count(1500, 20000, 40000);
   static unsigned char bytes[SIZE];
   kw_tensor **tensors = kw_test_memory(count * sizeof *tensors);
   for (uint64_t i = 0; i < count; i++) {
@@ -75,14 +101,38 @@ void kw_contract_soak_live_allocations(void **state) {
     if (status != KW_OK) refuse(status, "live allocation", i + 1);
     if (i % STEP == 0) kw_worker_note_step();
   }
-  for (uint64_t i = 0; i < count; i += looked_at) {
+  for (uint64_t i = 0; i < count; i++) {
     kw_test_pattern(bytes, SIZE, i);
-    KW_CHECK_OK(kw_tensor_write(tensors[i], bytes));
+    if (is_looked_at(i, count)) KW_CHECK_OK(kw_tensor_write(tensors[i], bytes));
   }
-  for (uint64_t i = 0; i < count; i += looked_at) {
-    kw_test_expect_bytes(tensors[i], i, "one of many small allocations");
+  for (uint64_t i = 0; i < count; i++) {
+    if (is_looked_at(i, count)) kw_test_expect_bytes(tensors[i], i, "one of many small allocations");
   }
   for (uint64_t i = 0; i < count; i++) kw_tensor_release(tensors[i]);
   KW_CHECK_OK(kw_memory_trim(kw_contract.device));
   free(tensors);
+}
+
+/* Many small pieces of host memory at once: each is one of its own, and can be given back. */
+void kw_contract_soak_live_host_memory(void **state) {
+  (void)state;
+  enum { WORD = sizeof(uint64_t) };
+  const uint64_t count = kw_soak_count(300, 2200, 20000);
+  uint64_t **pieces = kw_test_memory(count * sizeof *pieces);
+  for (uint64_t i = 0; i < count; i++) {
+    void *piece = NULL;
+    const kw_status status = kw_host_alloc(kw_contract.device, SIZE, &piece);
+    if (status != KW_OK) refuse(status, "live piece of host memory", i + 1);
+    pieces[i] = piece;
+    for (int word = 0; word < SIZE / WORD; word++) pieces[i][word] = i;
+    if (i % STEP == 0) kw_worker_note_step();
+  }
+  for (uint64_t i = 0; i < count; i++) {
+    for (int word = 0; word < SIZE / WORD; word++) {
+      KW_CHECK(pieces[i][word] == i, "of %s live pieces of host memory number %s holds what was written to another",
+               kw_soak_number(count), kw_soak_number(i + 1));
+    }
+  }
+  for (uint64_t i = 0; i < count; i++) KW_CHECK_OK(kw_host_free(kw_contract.device, pieces[i]));
+  free(pieces);
 }

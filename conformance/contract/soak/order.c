@@ -5,11 +5,10 @@
  */
 #include "soak.h"
 
-#include "base/clock.h"
 #include "base/worker_note.h"
+#include "contract/child.h"
 
 #include <stdio.h>
-#include <time.h>
 
 enum { BLOCK = 500, LEAST = 16 };
 
@@ -233,36 +232,8 @@ void kw_contract_soak_host_functions(void **state) {
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
 
-/* Lets so much time pass. What is judged then are the device's times by themselves, whatever it was in truth. */
-static void pass(double seconds) {
-  const double until = kw_clock_seconds() + seconds;
-  const struct timespec step = {0, 50000000};
-  while (kw_clock_seconds() < until) nanosleep(&step, NULL);
-}
-
-/* Two parts of more than 2^31 nanoseconds each come to more than 2^32: the whole is as long as both together. With
- * --quick they are short. */
+/* Nanoseconds past 2^32, of events and of the device's clock; with --quick fewer. */
 void kw_contract_soak_elapsed(void **state) {
   (void)state;
-  enum { EVENTS = 3 };
-  kw_stream *stream = kw_test_stream();
-  kw_event *events[EVENTS];
-  uint64_t first = 0, second = 0, whole = 0;
-  for (int i = 0; i < EVENTS; i++) {
-    events[i] = kw_test_event();
-    if (i > 0) pass(kw_contract.effort == KW_EFFORT_QUICK ? 0.05 : 2.2);
-    KW_CHECK_OK(kw_event_record(events[i], stream));
-    KW_CHECK_OK(kw_stream_synchronize(stream));
-  }
-  kw_status status = kw_event_elapsed(events[0], events[1], &first);
-  if (status == KW_ERR_UNSUPPORTED) kw_test_skip("the device does not measure time between events");
-  KW_CHECK_STATUS(status, KW_OK);
-  KW_CHECK_OK(kw_event_elapsed(events[1], events[2], &second));
-  KW_CHECK_OK(kw_event_elapsed(events[0], events[2], &whole));
-  const uint64_t sum = first + second, off = whole > sum ? whole - sum : sum - whole;
-  KW_CHECK(off <= sum / 1000 + 1000, /* times may be rounded, each by itself */
-           "of three events the first and the last are %.2f s %s than the parts between them take together",
-           1e-9 * (double)off, whole > sum ? "further apart" : "closer together");
-  for (int i = 0; i < EVENTS; i++) KW_CHECK_OK(kw_event_destroy(events[i]));
-  KW_CHECK_OK(kw_stream_destroy(stream));
+  kw_test_child("slots_seconds");
 }
