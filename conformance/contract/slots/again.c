@@ -147,13 +147,25 @@ static void fail_in_all_ways(kw_launch *launch) {
   fail_late(launch);
 }
 
+/* While output is caught: where it goes otherwise, and the file that has it. */
+static int out = -1, err = -1, file = -1;
+
+/* A check that fails meanwhile ends the process; its words are in the file, too. */
+static void pass_on_words(void) {
+  char words[1000];
+  const ssize_t size = file >= 0 ? pread(file, words, sizeof words, 0) : 0;
+  if (size > 0 && write(err, words, (size_t)size) != size) abort();
+}
+
 int kw_child_slots_quiet(void) {
   static char text[200];
   kw_bench_open();
   kw_launch *launch = kw_launch_draw();
   fflush(NULL);
-  const int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), file = memfd_create("output", MFD_CLOEXEC);
-  KW_CHECK(out >= 0 && err >= 0 && file >= 0, "no descriptors");
+  out = dup(STDOUT_FILENO);
+  err = dup(STDERR_FILENO);
+  file = memfd_create("output", MFD_CLOEXEC);
+  KW_CHECK(out >= 0 && err >= 0 && file >= 0 && atexit(pass_on_words) == 0, "no descriptors");
   dup2(file, STDOUT_FILENO);
   dup2(file, STDERR_FILENO);
   fail_in_all_ways(launch);
@@ -162,6 +174,7 @@ int kw_child_slots_quiet(void) {
   dup2(err, STDERR_FILENO);
   const ssize_t size = pread(file, text, sizeof text - 1, 0);
   close(file);
+  file = -1;
   KW_CHECK(size == 0, "the plugin wrote to stdout or stderr when slots failed: \"%.150s\"; use host->set_error", text);
   kw_launch_free(launch);
   kw_bench_close();

@@ -226,6 +226,10 @@ int kw_child_slots_room(void) {
   }
   bool refused = false;
   for (int i = 0; i < TRIES; i++) refused = is_refused(size) || refused;
+  KW_CHECK(
+      !refused || unused < 16 * MIB || gives_small() || free_now(&total) < 16 * MIB,
+      "since an allocation of more than is free was refused, one of 64 KiB is refused too, though memory.usage says "
+      "that 16 MiB and more are free");
   if (refused) expect_capacity(size, unused);
   give_blocks_back();
   if (refused) expect_room(before, size);
