@@ -20,13 +20,14 @@ void kw_case_layout(kw_case_tensor *tensor, const kw_shape *shape, kw_layout lay
     order[d] = layout == KW_LAYOUT_TRANSPOSED ? rank - 1 - d : layout == KW_LAYOUT_ROTATED ? (d + rank - 1) % rank : d;
     if (layout == KW_LAYOUT_CHANNELS_LAST && d > 0) order[d] = d + 1 < rank ? d + 1 : 1;
     if (layout == KW_LAYOUT_HEADS && rank > 3 && (d == 1 || d == 2)) order[d] = 3 - d;
+    if (layout == KW_LAYOUT_PITCHED && rank > 1 && d + 2 >= rank) order[d] = 2 * rank - 3 - d;
     room[d] = shape->dims[d];
     start[d] = 0;
     step[d] = 1;
     if (layout == KW_LAYOUT_STEPPED && (d == 0 || d + 1 == rank)) {
       step[d] = d == 0 ? 2 : 3;
       start[d] = 1;
-    } else if (layout == KW_LAYOUT_INNER) {
+    } else if (layout == KW_LAYOUT_INNER || layout == KW_LAYOUT_PITCHED) {
       start[d] = d + 1 == rank ? 3 : 1;
       room[d] += start[d] + 2;
     }

@@ -16,8 +16,9 @@ typedef enum kw_layout {
   /* dimensions 1 and 2 changed, of four or more: attention's heads, whose first and last strides are those of a dense
      tensor */
   KW_LAYOUT_HEADS,
-  KW_LAYOUT_STEPPED,      /* every second of the first, every third of the last dimension, with an offset */
-  KW_LAYOUT_INNER,        /* the inner part of a larger block */
+  KW_LAYOUT_STEPPED, /* every second of the first, every third of the last dimension, with an offset */
+  KW_LAYOUT_INNER,   /* the inner part of a larger block */
+  KW_LAYOUT_PITCHED, /* the same of matrices whose columns are dense: the step between columns is more than a column */
   KW_LAYOUT_EXPAND_FIRST, /* stride 0 in the first dimension */
   KW_LAYOUT_EXPAND_LAST,
   KW_LAYOUT_EXPAND_ALL

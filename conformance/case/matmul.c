@@ -29,6 +29,8 @@ static const int64_t empty[][3] = {{0, 5, 3}, {4, 0, 3}, {4, 5, 0}};
 static const int64_t ends[] = {KW_VALUE_END_ROWS, 23, KW_VALUE_END_ROWS};
 static const int64_t exact[][3] = {{7, 31, 5}, {33, 65, 17}, {5, 513, 3}};
 
+static const kw_layout out_layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_INNER, KW_LAYOUT_PITCHED};
+
 /* What addmm's self can be, broadcast to the result. */
 enum { SELF_SHAPES = 6 };
 
@@ -49,6 +51,13 @@ static kw_domain special_domain(uint32_t number, uint32_t matrix) {
 
 static void set_size(product *p, const int64_t size[3]) {
   p->n = size[0], p->k = size[1], p->m = size[2];
+}
+
+/* Behind the layouts that all ops have in SLICED: both matrices, the first or the second. */
+static bool pick_pitched(const kw_case *c, product *p, uint32_t number) {
+  if (c->class != KW_CLASS_SLICED || number > 2) return false;
+  for (uint32_t i = 0; i < 2; i++) p->layouts[i] = number == 2 - i ? KW_LAYOUT_DENSE : KW_LAYOUT_PITCHED;
+  return true;
 }
 
 /* Sizes and layouts; classes about attributes are the op's own. */
@@ -84,6 +93,7 @@ static bool pick_product(kw_case *c, product *p) {
     case KW_CLASS_SLICED:
       set_size(p, placed[n % COUNT(placed)]);
       n /= COUNT(placed);
+      if (n >= kw_case_layout_count(c->class, 2)) return pick_pitched(c, p, n - kw_case_layout_count(c->class, 2));
       /* fallthrough */
     case KW_CLASS_STRIDE0:
       for (uint32_t i = 0; i < 2; i++) {
@@ -102,7 +112,7 @@ static bool pick_product(kw_case *c, product *p) {
       if (has_ends(c)) set_size(p, ends);
       break;
     case KW_CLASS_OUTPUTS:
-      count = 3;
+      count = COUNT(out_layouts);
       break;
     case KW_CLASS_ALIASING:
       set_size(p, (int64_t[]){23, 23, 23});
@@ -132,7 +142,6 @@ static bool make_product(kw_case *c, product *p) {
 
 /* The two matrices, the result, and how many terms a result element has. */
 static void set_product(kw_case *c, const product *p) {
-  static const kw_layout out_layouts[] = {KW_LAYOUT_TRANSPOSED, KW_LAYOUT_STEPPED, KW_LAYOUT_INNER};
   kw_shape shapes[3] = {{3, {p->batch, p->n, p->k}}, {3, {p->batch, p->k, p->m}}, {3, {p->batch, p->n, p->m}}};
   for (uint32_t i = 0; i < 3 && !p->batched; i++) {
     shapes[i] = (kw_shape){2, {shapes[i].dims[1], shapes[i].dims[2]}};

@@ -407,6 +407,7 @@ static void layouts_have_these_strides(void **state) {
       {KW_LAYOUT_ROTATED, {1, 3}, 0, 15},    {KW_LAYOUT_STEPPED, {30, 3}, 16, 89},
       {KW_LAYOUT_INNER, {10, 1}, 13, 38},    {KW_LAYOUT_EXPAND_FIRST, {0, 1}, 0, 5},
       {KW_LAYOUT_EXPAND_LAST, {1, 0}, 0, 3}, {KW_LAYOUT_EXPAND_ALL, {0, 0}, 0, 1},
+      {KW_LAYOUT_PITCHED, {1, 6}, 19, 46},
   };
   kw_shape shape = {2, {3, 5}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * nll_loss takes the weights of classes for dense.
+ * nll_loss_forward takes the weights of classes for dense.
  */
 #include "mutant.h"
 
