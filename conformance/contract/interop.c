@@ -36,6 +36,21 @@ static kw_tensor *import(unsigned char *bytes, uint64_t flags, atomic_int *ended
   return tensor;
 }
 
+/* A map of an import's middle is of its middle. */
+static void expect_middle(const kw_tensor *tensor, uint64_t tag) {
+  enum { BEGIN = 200, END = 9000 };
+  unsigned char *want = kw_test_memory(SIZE);
+  kw_tensor *middle = NULL;
+  void *pointer = NULL;
+  kw_test_pattern(want, SIZE, tag);
+  KW_CHECK_OK(kw_tensor_slice(tensor, 0, BEGIN, END, 1, &middle));
+  KW_CHECK_OK(kw_tensor_map(middle, NULL, KW_MAP_READ, &pointer));
+  kw_test_same(pointer, want + BEGIN, END - BEGIN, "a map of the middle of an imported range");
+  KW_CHECK_OK(kw_tensor_unmap(middle, pointer));
+  kw_tensor_release(middle);
+  free(want);
+}
+
 /* A host range is used where it lies: what the host wrote before is there, what copies and fills write is in the range,
  * at the latest when the import has ended. */
 void kw_contract_interop_host_range(void **state) {
@@ -44,9 +59,11 @@ void kw_contract_interop_host_range(void **state) {
   unsigned char *bytes = new_range(1), *fresh = kw_test_memory(SIZE);
   kw_tensor *tensor = import(bytes, 0, &ended);
   kw_test_expect_bytes(tensor, 1, "an imported range");
+  expect_middle(tensor, 1);
   kw_test_pattern(fresh, SIZE, 2);
   KW_CHECK_OK(kw_tensor_write(tensor, fresh));
   kw_test_expect_bytes(tensor, 2, "an imported range that was written");
+  expect_middle(tensor, 2);
   kw_tensor_release(tensor);
   KW_CHECK_OK(kw_memory_trim(kw_contract.device));
   KW_CHECK(atomic_load(&ended) == 1, "the owner was told %d times that the import has ended", atomic_load(&ended));

@@ -63,9 +63,35 @@ void kw_contract_scale_copies(void **state) {
   copy_all_ways(((size_t)1 << 28) + 11);
 }
 
+/* Narrow columns out of rows further apart than 16 bits count, by copy_. */
+static void copy_columns(void) {
+  enum { ROWS = 3, PITCH = 70001, COLUMNS = 2, FROM = 3 };
+  const kw_op *op = kw_op_find("copy_");
+  if (!kw_scale_has("copy_", KW_F32)) return;
+  float *all = kw_scale_host(ROWS * PITCH * sizeof *all), want[ROWS][COLUMNS], got[ROWS][COLUMNS];
+  kw_test_floats(all, ROWS * PITCH, 9);
+  for (int i = 0; i < ROWS; i++) memcpy(want[i], all + i * PITCH + FROM, sizeof want[i]);
+  kw_tensor *wide = kw_scale_tensor(KW_F32, 2, (int64_t[]){ROWS, PITCH}), *columns = NULL;
+  kw_tensor *narrow = kw_scale_tensor(KW_F32, 2, (int64_t[]){ROWS, COLUMNS}), *out = narrow;
+  KW_CHECK_OK(kw_tensor_write(wide, all));
+  KW_CHECK_OK(kw_tensor_slice(wide, 1, FROM, FROM + COLUMNS, 1, &columns));
+  kw_scale_keep(columns);
+  kw_scale_call(op, (kw_value[]){kw_arg_tensor(narrow), kw_arg_tensor(columns)}, 2, &out, 1);
+  KW_CHECK_OK(kw_tensor_read(narrow, got));
+  kw_test_same(got, want, sizeof want, "columns of a tensor whose rows lie far apart, by copy_");
+  memset(all, 0, ROWS * PITCH * sizeof *all);
+  KW_CHECK_OK(kw_tensor_write(wide, all));
+  out = columns;
+  kw_scale_call(op, (kw_value[]){kw_arg_tensor(columns), kw_arg_tensor(narrow)}, 2, &out, 1);
+  KW_CHECK_OK(kw_tensor_read(wide, all));
+  for (int i = 0; i < ROWS; i++) memcpy(got[i], all + i * PITCH + FROM, sizeof got[i]);
+  kw_test_same(got, want, sizeof want, "columns that copy_ wrote into rows that lie far apart");
+}
+
 /* Transposed and stepped, past 2^24 elements: to and from the host, and within the device. */
 void kw_contract_scale_strided_copies(void **state) {
   (void)state;
+  copy_columns();
   const bool thorough = kw_contract.effort == KW_EFFORT_THOROUGH;
   const int64_t height = thorough ? 4099 : 1031, width = thorough ? 4111 : 1049, shape[2] = {height, width};
   const size_t size = (size_t)(height * width);

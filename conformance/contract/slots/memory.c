@@ -318,6 +318,19 @@ void kw_contract_slots_descriptors_end(void **state) {
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
+static void check_stream_names(void) {
+  void *streams[2] = {kw_bench_stream(1), kw_bench_stream(2)};
+  kw_native_handle names[2] = {{.struct_size = sizeof names[0]}, {.struct_size = sizeof names[1]}};
+  bool named = true;
+  for (int i = 0; i < 2 && named; i++) {
+    const kw_status status = KW_SLOT(interop, native_handle, KW_OBJECT_STREAM, streams[i], &names[i]);
+    named = status != KW_ERR_UNSUPPORTED;
+    if (named) kw_guest_expect(status, KW_OK, "interop.native_handle", "called directly");
+  }
+  KW_CHECK(!named || names[0].handle != names[1].handle, "two streams that live have one name");
+  for (int i = 0; i < 2; i++) kw_bench_end_stream(streams[i]);
+}
+
 int kw_child_slots_names(void) {
   enum { PIECES = 8 };
   kw_mem pieces[PIECES];
@@ -325,6 +338,7 @@ int kw_child_slots_names(void) {
   uint32_t named = 0;
   kw_bench_open();
   if (!kw_bench.guest.interop || !kw_bench.guest.interop->native_handle) kw_test_skip("the plugin names no memory");
+  check_stream_names();
   for (uint32_t i = 0; i < PIECES; i++) {
     pieces[i] = kw_bench_memory(1000 * i + 1);
     names[i] = (kw_native_handle){.struct_size = sizeof names[i]};
@@ -342,7 +356,8 @@ int kw_child_slots_names(void) {
   return 0;
 }
 
-/* Each piece of memory has a name of its own: an element lies so many bytes behind what its memory is called. */
+/* Each piece of memory has a name of its own, and each stream: an element lies so many bytes behind what its memory is
+ * called. */
 void kw_contract_slots_memory_names(void **state) {
   (void)state;
   kw_test_need(KW_NATIVE_INTEROP);
