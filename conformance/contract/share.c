@@ -9,9 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { SIZE = 16384, BEGIN = 4100, END = 12300 };
