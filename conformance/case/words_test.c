@@ -51,6 +51,7 @@ static void many_values_are_those_made_one_by_one(void **state) {
     for (kw_dtype dtype = KW_BOOL; dtype <= KW_C128; dtype++) {
       const bool only_f32 = domain == KW_DOMAIN_STRATA || domain == KW_DOMAIN_PARTNER;
       if (only_f32 && dtype != KW_F32) continue;
+      if (domain == KW_DOMAIN_LOWEST && dtype < KW_F16) continue; /* masks that are added: floats alone */
       const kw_value_key key = {.seed = 1,
                                 .case_hash = UINT64_C(7) << 40,
                                 .run = dtype % 2,
