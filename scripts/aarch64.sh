@@ -4,12 +4,12 @@
 #
 # The other host: builds for aarch64 with a cross compiler (build/aarch64) and runs what it made under qemu-user: the
 # tests, but the mutants, those that read the tree, address_test (terabytes of reserved addresses cost the emulator
-# memory), loader_test and run_test: of a plugin that crashes the emulator
-# speaks itself, a stopped worker is another process to it, and files cannot be given to others in a user namespace;
-# process_clock_test and soak_arenas_test, which would count the emulator's threads and the memory that it keeps for each;
-# and soak of the devices whose kernels are compiled as they go, since the emulator keeps what it has translated. Then the level Core on cpu:0, and all that the example vendor's
-# device claims. Memory order is this machine's. Tests start programs, so that the kernel has to know the emulator: it is
-# told in a user namespace of the script's own, which takes Linux 6.7 and changes nothing outside.
+# memory), loader_test and run_test: of a plugin that crashes the emulator speaks itself, a stopped worker is another
+# process to it, and files cannot be given to others in a user namespace; process_clock_test and soak_arenas_test, which
+# would count the emulator's threads and the memory that it keeps for each; and soak of the devices whose kernels are
+# compiled as they go, since the emulator keeps what it has translated. Then the level Core on cpu:0, and all that the
+# example vendor's device claims. Memory order is this machine's. Tests start programs, so that the kernel has to know
+# the emulator: it is told in a user namespace of the script's own, which takes Linux 6.7 and changes nothing outside.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 no_arguments "$@"
