@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The reference kernels as the plugin's kernels: on the default stream they run where they stand, on others a copy of
- * the call goes into the queue.
+ * The fast kernels and the reference kernels as the plugin's kernels: on the default stream they run where they stand,
+ * on others a copy of the call goes into the queue.
  */
 #include "cpu.h"
+#include "fast/fast.h"
 #include "reference/reference.h"
 
 #include <keyway/known_args.h>
@@ -66,17 +67,20 @@ static kw_call place_call(arena *arena, const kw_call *call) {
 
 /* ---- Launch ---------------------------------------------------------------------------------------------------- */
 
+/* How a kernel computes a call, whichever table it is from. */
+typedef kw_status (*run_fn)(const kw_host_api *host, const kw_call *call);
+
 typedef struct launch_task {
   _Alignas(16) kw_cpu_task task;
+  run_fn run;
   kw_call call; /* what it points to lies behind this struct */
 } launch_task;
 
 static kw_status run_launch(kw_cpu_stream *stream, kw_cpu_task *task) {
-  const kw_call *call = &((launch_task *)task)->call;
-  const kw_reference_kernel *kernel = call->user;
+  const launch_task *launch = (launch_task *)task;
   const uint64_t begin = kw_cpu_activity_begin(stream);
-  kw_status status = kernel->run(call);
-  kw_cpu_activity_end(stream, KW_ACTIVITY_LAUNCH, call->call_id, begin);
+  kw_status status = launch->run(stream->device->host, &launch->call);
+  kw_cpu_activity_end(stream, KW_ACTIVITY_LAUNCH, launch->call.call_id, begin);
   return status;
 }
 
@@ -94,27 +98,27 @@ static bool computes_by_default(void) {
 }
 
 /* On the caller's thread; what it has chosen for its own arithmetic changes no result. */
-static kw_status run_here(const kw_reference_kernel *kernel, const kw_call *call) {
-  if (computes_by_default()) return kernel->run(call);
+static kw_status run_here(const kw_host_api *host, run_fn run, const kw_call *call) {
+  if (computes_by_default()) return run(host, call);
   fenv_t chosen;
   fegetenv(&chosen);
   fesetenv(FE_DFL_ENV);
-  kw_status status = kernel->run(call);
+  kw_status status = run(host, call);
   fesetenv(&chosen);
   return status;
 }
 
-static kw_status launch(const kw_call *call) {
+static kw_status launch(const kw_call *call, run_fn run) {
   kw_cpu_stream *stream = call->stream;
-  const kw_reference_kernel *kernel = call->user;
+  const kw_host_api *host = stream->device->host;
   if (stream->is_default) {
     pthread_mutex_lock(&stream->lock);
     const uint64_t begin = kw_cpu_activity_begin(stream);
-    kw_status status = run_here(kernel, call);
+    kw_status status = run_here(host, run, call);
     kw_cpu_activity_end(stream, KW_ACTIVITY_LAUNCH, call->call_id, begin);
     pthread_mutex_unlock(&stream->lock);
     if (status == KW_OK) return KW_OK;
-    return kw_cpu_error(stream->device->host, status, "the kernel of %s %s", kernel->op, kw_cpu_kernel_fault(status));
+    return kw_cpu_error(host, status, "the kernel of %s %s", call->op, kw_cpu_kernel_fault(status));
   }
   arena count = {NULL, 0};
   place_call(&count, call);
@@ -122,9 +126,29 @@ static kw_status launch(const kw_call *call) {
   if (!task) return KW_ERR_OUT_OF_MEMORY;
   arena behind = {(char *)(task + 1), 0};
   task->call = place_call(&behind, call);
+  task->run = run;
   task->task.call_id = call->call_id;
   kw_cpu_stream_submit(stream, &task->task);
   return KW_OK;
+}
+
+static kw_status run_reference(const kw_host_api *host, const kw_call *call) {
+  const kw_reference_kernel *kernel = call->user;
+  (void)host;
+  return kernel->run(call);
+}
+
+static kw_status launch_reference(const kw_call *call) {
+  return launch(call, run_reference);
+}
+
+static kw_status run_fast(const kw_host_api *host, const kw_call *call) {
+  const kw_fast_kernel *kernel = call->user;
+  return kernel->run(host, call, call->prepared);
+}
+
+static kw_status launch_fast(const kw_call *call) {
+  return launch(call, run_fast);
 }
 
 static kw_status can_implement(const kw_call *call) {
@@ -146,7 +170,7 @@ static kw_status register_table(const kw_host_api *host, const char *name, const
         .known_args = kw_known_args(table[i].op),
         .user = (void *)(uintptr_t)&table[i],
         .can_implement = can_implement,
-        .launch = launch,
+        .launch = launch_reference,
     };
     /* A kernel that sees mixed dtypes must be able to tell the key dtype. From broadcast inputs it cannot. */
     if (!(table[i].flags & KW_REFERENCE_KEY_BY_INPUTS)) kernel.flags |= KW_KERNEL_MIXED_DTYPES;
@@ -158,6 +182,38 @@ static kw_status register_table(const kw_host_api *host, const char *name, const
   return KW_OK;
 }
 
+/* What takes a call from the reference. */
+#define FAST_PRIORITY 10
+
+static kw_status register_fast(const kw_host_api *host) {
+  const char *why;
+  const kw_isa *isa = kw_fast_choose(&why);
+  if (why) host->log(host->ctx, KW_LOG_WARN, why);
+  if (!isa) return KW_OK;
+  for (const kw_fast_family *family = kw_fast_families(); family->count > 0; family++) {
+    for (uint32_t i = 0; i < family->count; i++) {
+      const kw_fast_kernel *fast = &family->kernels[i];
+      const kw_kernel_desc kernel = {
+          .struct_size = sizeof kernel,
+          .flags = KW_KERNEL_DETERMINISTIC,
+          .op = fast->op,
+          .name = "fast",
+          .dtypes = {{fast->dtypes, 0}},
+          .priority = FAST_PRIORITY,
+          .known_args = kw_known_args(fast->op),
+          .user = (void *)(uintptr_t)fast,
+          .can_implement = kw_fast_can_implement,
+          .prepare = kw_fast_prepare,
+          .launch = launch_fast,
+          .release = kw_fast_release,
+      };
+      kw_status status = host->register_kernel(host->ctx, &kernel);
+      if (status != KW_OK && status != KW_ERR_NOT_FOUND) return status; /* NOT_FOUND: the host is older than the op */
+    }
+  }
+  return KW_OK;
+}
+
 kw_status kw_cpu_register_kernels(const kw_host_api *host) {
   uint32_t count = 0;
   const kw_reference_kernel *table = kw_reference_f32(&count);
@@ -165,5 +221,6 @@ kw_status kw_cpu_register_kernels(const kw_host_api *host) {
   kw_status status = register_table(host, "reference", table, count, ~wide);
   if (status != KW_OK) return status;
   table = kw_reference_f64(&count);
-  return register_table(host, "reference_f64", table, count, wide);
+  status = register_table(host, "reference_f64", table, count, wide);
+  return status == KW_OK ? register_fast(host) : status;
 }

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which instruction set there is and which one is used.
+ */
+#include "capability.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+static const struct {
+  const char *name;
+  uint32_t needs;
+  const char *lacks; /* what is said where the processor has not all of that */
+} levels[KW_CAPABILITY_COUNT] = {
+    [KW_CAPABILITY_REFERENCE] = {"reference", 0, ""},
+    [KW_CAPABILITY_BASELINE] = {"baseline", 0, ""},
+    [KW_CAPABILITY_AVX2] = {"avx2", KW_FEATURE_AVX2 | KW_FEATURE_FMA | KW_FEATURE_F16C,
+                            "KEYWAY_CPU_CAPABILITY=avx2 is ignored: this processor lacks AVX2, FMA or F16C"},
+    [KW_CAPABILITY_AVX512] = {"avx512",
+                              KW_FEATURE_AVX2 | KW_FEATURE_FMA | KW_FEATURE_F16C | KW_FEATURE_AVX512F |
+                                  KW_FEATURE_AVX512BW | KW_FEATURE_AVX512DQ | KW_FEATURE_AVX512VL,
+                              "KEYWAY_CPU_CAPABILITY=avx512 is ignored: this processor lacks AVX-512 F, BW, DQ or VL"},
+};
+
+#if defined(__x86_64__)
+/* The registers that the operating system saves (XCR0). */
+static uint32_t saved_registers(void) {
+  uint32_t low, high;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+uint32_t kw_capability_features(void) {
+  enum { YMM = 0x6, ZMM = 0xe6 };
+  uint32_t a, b, c, d, features = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return 0;
+  const uint32_t saved = saved_registers();
+  if ((saved & YMM) != YMM) return 0;
+  if (c & bit_FMA) features |= KW_FEATURE_FMA;
+  if (c & bit_F16C) features |= KW_FEATURE_F16C;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return features;
+  if (b & bit_AVX2) features |= KW_FEATURE_AVX2;
+  if ((saved & ZMM) != ZMM) return features;
+  if (b & bit_AVX512F) features |= KW_FEATURE_AVX512F;
+  if (b & bit_AVX512BW) features |= KW_FEATURE_AVX512BW;
+  if (b & bit_AVX512DQ) features |= KW_FEATURE_AVX512DQ;
+  if (b & bit_AVX512VL) features |= KW_FEATURE_AVX512VL;
+  return features;
+}
+#else
+uint32_t kw_capability_features(void) {
+  return 0;
+}
+#endif
+
+const char *kw_capability_name(kw_capability capability) {
+  return levels[capability].name;
+}
+
+static kw_capability best(uint32_t features) {
+  kw_capability found = KW_CAPABILITY_BASELINE;
+#if defined(__x86_64__)
+  for (kw_capability level = found; level < KW_CAPABILITY_COUNT; level++) {
+    if ((levels[level].needs & ~features) == 0) found = level;
+  }
+#else
+  (void)features;
+#endif
+  return found;
+}
+
+kw_capability kw_capability_choose(uint32_t features, const char *wanted, const char **out_why) {
+  *out_why = NULL;
+  if (!wanted || wanted[0] == '\0') return best(features);
+  for (kw_capability level = 0; level < KW_CAPABILITY_COUNT; level++) {
+    if (strcmp(wanted, levels[level].name) != 0) continue;
+    if ((levels[level].needs & ~features) == 0) return level;
+    *out_why = levels[level].lacks;
+    return best(features);
+  }
+  *out_why = "KEYWAY_CPU_CAPABILITY is ignored: reference, baseline, avx2 or avx512 is expected";
+  return best(features);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The fast kernels: which instruction set they use, and what is made of a plan.
+ */
+#include "fast.h"
+
+#include "capability.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Instruction set --------------------------------------------------------------------------------------------- */
+
+static pthread_once_t chosen_once = PTHREAD_ONCE_INIT;
+static kw_isa table;
+static const kw_isa *chosen;
+static const char *why_not;
+
+static void choose(void) {
+  const kw_capability level =
+      kw_capability_choose(kw_capability_features(), secure_getenv("KEYWAY_CPU_CAPABILITY"), &why_not);
+  switch (level) {
+    case KW_CAPABILITY_REFERENCE:
+      return;
+#if defined(__x86_64__)
+    case KW_CAPABILITY_AVX512:
+      kw_isa_fill_avx512(&table);
+      break;
+    case KW_CAPABILITY_AVX2:
+      kw_isa_fill_avx2(&table);
+      break;
+#endif
+    default:
+      kw_isa_fill_baseline(&table);
+  }
+  chosen = &table;
+}
+
+const kw_isa *kw_fast_choose(const char **out_why) {
+  pthread_once(&chosen_once, choose);
+  *out_why = why_not;
+  return chosen;
+}
+
+const kw_isa *kw_fast_isa(void) {
+  return chosen;
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+
+const kw_fast_family *kw_fast_families(void) {
+  static kw_fast_family families[2];
+  families[0] = kw_fast_pointwise();
+  return families;
+}
+
+static kw_status make_plan(const kw_call *call, void *plan) {
+  const kw_fast_kernel *kernel = call->user;
+  memset(plan, 0, kernel->plan_size);
+  return kernel->plan(kernel, call, plan);
+}
+
+kw_status kw_fast_can_implement(const kw_call *call) {
+  _Alignas(16) char plan[KW_FAST_PLAN_LIMIT];
+  return make_plan(call, plan);
+}
+
+kw_status kw_fast_prepare(const kw_call *call, void **out_prepared) {
+  const kw_fast_kernel *kernel = call->user;
+  void *plan = malloc(kernel->plan_size);
+  if (!plan) return KW_ERR_OUT_OF_MEMORY;
+  kw_status status = make_plan(call, plan);
+  if (status == KW_OK) {
+    *out_prepared = plan;
+  } else {
+    free(plan);
+  }
+  return status;
+}
+
+kw_status kw_fast_release(void *user, void *prepared) {
+  (void)user;
+  free(prepared);
+  return KW_OK;
+}

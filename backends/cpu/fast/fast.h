@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The fast kernels: vector code beside the reference, for the calls that are worth it. A call that a kernel does not
+ * serve goes to the reference kernel of its op.
+ *
+ * A kernel settles once for a signature what the signature settles (its plan), and then runs with that any number of
+ * times. The bits of a result do not depend on how many threads there are.
+ */
+#ifndef KEYWAY_CPU_FAST_H
+#define KEYWAY_CPU_FAST_H
+
+#include "isa/isa.h"
+
+#include <keyway/plugin.h>
+
+#define KW_FAST_PLAN_LIMIT 2048 /* bytes: the largest plan_size */
+
+typedef struct kw_fast_kernel {
+  const char *op;
+  uint64_t dtypes; /* key dtypes, KW_DTYPE_BIT */
+  size_t plan_size;
+  const void *family; /* what tells kernels apart that share their functions */
+
+  /* Fills `plan`, plan_size zeroed bytes; KW_ERR_NOT_IMPLEMENTED leaves the call to the reference. As in plugin.h a
+   * pure function of the signature: no memory is there yet, and Scalars may have other values when it runs. */
+  kw_status (*plan)(const struct kw_fast_kernel *kernel, const kw_call *call, void *plan);
+
+  /* Computes. Every mem is a host pointer. */
+  kw_status (*run)(const kw_host_api *host, const kw_call *call, const void *plan);
+} kw_fast_kernel;
+
+typedef struct kw_fast_family {
+  const kw_fast_kernel *kernels;
+  uint32_t count;
+} kw_fast_family;
+
+kw_fast_family kw_fast_pointwise(void);
+
+/* All families, behind them one without kernels. */
+const kw_fast_family *kw_fast_families(void);
+
+/* The vector code of this process, by processor and KEYWAY_CPU_CAPABILITY; NULL where that says "reference". *out_why
+ * is NULL, or one static text that says why the environment's wish is not heard. */
+const kw_isa *kw_fast_choose(const char **out_why);
+
+/* The same, for kernels, which are registered only where there is one. */
+const kw_isa *kw_fast_isa(void);
+
+/* The slots of a kernel whose `user` is its kw_fast_kernel. */
+kw_status kw_fast_can_implement(const kw_call *call);
+kw_status kw_fast_prepare(const kw_call *call, void **out_prepared);
+kw_status kw_fast_release(void *user, void *prepared);
+
+#endif /* KEYWAY_CPU_FAST_H */

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Elements of every dtype read into lanes and written from them, each with one rounding.
+ */
+#include "lanes.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+static inline float float_of_bits(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static inline uint32_t bits_of_float(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/* ---- Narrow floating point --------------------------------------------------------------------------------------- */
+
+/* Exponent and fraction of a narrow number lie in `magnitude` like a float's after the shift, but for the exponent's
+ * bias, which a product mends, subnormals included. */
+static inline float widen(uint32_t magnitude, uint32_t sign, int fraction_bits, int bias, bool has_infinity) {
+  const uint32_t shifted = magnitude << (23 - fraction_bits);
+  const uint32_t limit = (uint32_t)(2 * bias + 1) << 23; /* the exponent of infinity and NaN */
+  const uint32_t scaled = bits_of_float(float_of_bits(shifted) * float_of_bits((uint32_t)(127 + 127 - bias) << 23));
+  return float_of_bits(sign | (has_infinity && shifted >= limit ? shifted | 0x7f800000u : scaled));
+}
+
+/* To nearest even. A result below the smallest normal number is rounded by an addition: a sum with `step` has spacing 1
+ * subnormal. */
+static inline uint32_t narrow(float value, int fraction_bits, int bias, uint32_t overflow, uint32_t nan) {
+  const int cut = 23 - fraction_bits;
+  const uint32_t bits = bits_of_float(value), magnitude = bits & 0x7fffffffu;
+  const uint32_t odd = magnitude >> cut & 1;
+  const uint32_t normal = (magnitude - ((uint32_t)(127 - bias) << 23) + (1u << (cut - 1)) - 1 + odd) >> cut;
+  const uint32_t step = (uint32_t)(127 - bias + 1 + cut) << 23; /* 2^(1 - bias - fraction_bits + 23) */
+  const uint32_t subnormal = bits_of_float(float_of_bits(magnitude) + float_of_bits(step)) - step;
+  uint32_t result = magnitude < (uint32_t)(128 - bias) << 23 ? subnormal : normal;
+  result = result > overflow ? overflow : result;
+  return magnitude > 0x7f800000u ? nan : result;
+}
+
+static inline float read_f16(uint16_t bits) {
+  return widen(bits & 0x7fffu, (uint32_t)(bits & 0x8000u) << 16, 10, 15, true);
+}
+
+static inline uint16_t write_f16(float value) {
+  return (uint16_t)(bits_of_float(value) >> 16 & 0x8000u) | (uint16_t)narrow(value, 10, 15, 0x7c00, 0x7e00);
+}
+
+static inline float read_bf16(uint16_t bits) {
+  return float_of_bits((uint32_t)bits << 16);
+}
+
+static inline uint16_t write_bf16(float value) {
+  const uint32_t bits = bits_of_float(value);
+  const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+  return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 & 0x8000u) | 0x7fc0u : rounded);
+}
+
+static inline float read_f8e4m3fn(uint8_t bits) {
+  const uint32_t magnitude = bits & 0x7fu, sign = (uint32_t)(bits & 0x80u) << 24;
+  return magnitude == 0x7fu ? float_of_bits(sign | 0x7fc00000u) : widen(magnitude, sign, 3, 7, false);
+}
+
+static inline uint8_t write_f8e4m3fn(float value) {
+  return (uint8_t)(bits_of_float(value) >> 24 & 0x80u) | (uint8_t)narrow(value, 3, 7, 0x7f, 0x7f);
+}
+
+static inline float read_f8e5m2(uint8_t bits) {
+  return widen(bits & 0x7fu, (uint32_t)(bits & 0x80u) << 24, 2, 15, true);
+}
+
+static inline uint8_t write_f8e5m2(float value) {
+  return (uint8_t)(bits_of_float(value) >> 24 & 0x80u) | (uint8_t)narrow(value, 2, 15, 0x7c, 0x7e);
+}
+
+/* A double as a float of which another rounding makes what one alone would have: where bits are lost the last one that
+ * stays is odd. */
+static inline float to_odd(double value) {
+  const float nearest = (float)value;
+  const uint32_t bits = bits_of_float(nearest);
+  const bool exact = (double)nearest == value || value != value;
+  const uint32_t step = fabs((double)nearest) > fabs(value) ? UINT32_MAX : 1;
+  return float_of_bits(exact || (bits & 1) ? bits : bits + step);
+}
+
+/* ---- One element ---------------------------------------------------------------------------------------------------
+ */
+
+typedef uint8_t bool8;
+typedef uint16_t f16, bf16;
+typedef uint8_t f8e4m3fn, f8e5m2;
+
+/* Of floating point the nearest integer towards zero that there is, NaN as 0: `past` is the first number above them. */
+#define SATURATE(to, from, low, past, most)                               \
+  static inline to to##_of_##from(from value) {                           \
+    const from kept = value > (low) ? value < (past) ? value : 0 : (low); \
+    return value != value ? 0 : value >= (past) ? (most) : (to)kept;      \
+  }
+typedef float f32;
+typedef double f64;
+typedef int8_t i8;
+typedef uint8_t u8;
+typedef int16_t i16;
+typedef int32_t i32;
+typedef int64_t i64;
+SATURATE(u8, f32, 0, 256, UINT8_MAX)
+SATURATE(i8, f32, -128, 128, INT8_MAX)
+SATURATE(i16, f32, -32768, 32768, INT16_MAX)
+SATURATE(i32, f32, -0x1p31f, 0x1p31f, INT32_MAX)
+SATURATE(i64, f32, -0x1p63f, 0x1p63f, INT64_MAX)
+SATURATE(u8, f64, 0, 256, UINT8_MAX)
+SATURATE(i8, f64, -128, 128, INT8_MAX)
+SATURATE(i16, f64, -32768, 32768, INT16_MAX)
+SATURATE(i32, f64, -0x1p31, 0x1p31, INT32_MAX)
+SATURATE(i64, f64, -0x1p63, 0x1p63, INT64_MAX)
+
+/* ---- Rows ----------------------------------------------------------------------------------------------------------
+ */
+
+/* Reads elements of type `stored`, each of which is `x`, as lanes of type `lane`. */
+#define READ(dtype, stored, lane, value)                                                      \
+  static void read_##dtype##_##lane(void *lanes, const char *from, int64_t step, int64_t n) { \
+    lane *to = lanes;                                                                         \
+    if (step == (int64_t)sizeof(stored)) {                                                    \
+      KW_INDEPENDENT                                                                          \
+      for (int64_t i = 0; i < n; i++) {                                                       \
+        const stored x = ((const stored *)(const void *)from)[i];                             \
+        to[i] = (lane)(value);                                                                \
+      }                                                                                       \
+      return;                                                                                 \
+    }                                                                                         \
+    for (int64_t i = 0; i < n; i++, from += step) {                                           \
+      const stored x = *(const stored *)(const void *)from;                                   \
+      to[i] = (lane)(value);                                                                  \
+    }                                                                                         \
+  }
+
+/* Writes lanes x of type `lane`. */
+#define WRITE(dtype, stored, lane, value)                                                    \
+  static void write_##dtype##_##lane(char *to, int64_t step, const void *lanes, int64_t n) { \
+    const lane *from = lanes;                                                                \
+    if (step == (int64_t)sizeof(stored)) {                                                   \
+      KW_INDEPENDENT                                                                         \
+      for (int64_t i = 0; i < n; i++) {                                                      \
+        const lane x = from[i];                                                              \
+        ((stored *)(void *)to)[i] = (stored)(value);                                         \
+      }                                                                                      \
+      return;                                                                                \
+    }                                                                                        \
+    for (int64_t i = 0; i < n; i++, to += step) {                                            \
+      const lane x = from[i];                                                                \
+      *(stored *)(void *)to = (stored)(value);                                               \
+    }                                                                                        \
+  }
+
+/* Between each dtype and floating point lanes. */
+#define FLOATING(lane, of_double)                               \
+  READ(bool8, uint8_t, lane, x != 0)                            \
+  READ(u8, u8, lane, x)                                         \
+  READ(i8, i8, lane, x)                                         \
+  READ(i16, i16, lane, x)                                       \
+  READ(i32, i32, lane, x)                                       \
+  READ(i64, i64, lane, x)                                       \
+  READ(f16, f16, lane, read_f16(x))                             \
+  READ(bf16, bf16, lane, read_bf16(x))                          \
+  READ(f32, f32, lane, x)                                       \
+  READ(f64, f64, lane, x)                                       \
+  READ(f8e4m3fn, f8e4m3fn, lane, read_f8e4m3fn(x))              \
+  READ(f8e5m2, f8e5m2, lane, read_f8e5m2(x))                    \
+  WRITE(bool8, uint8_t, lane, x != 0)                           \
+  WRITE(u8, u8, lane, u8_of_##lane(x))                          \
+  WRITE(i8, i8, lane, i8_of_##lane(x))                          \
+  WRITE(i16, i16, lane, i16_of_##lane(x))                       \
+  WRITE(i32, i32, lane, i32_of_##lane(x))                       \
+  WRITE(i64, i64, lane, i64_of_##lane(x))                       \
+  WRITE(f16, f16, lane, write_f16(of_double(x)))                \
+  WRITE(bf16, bf16, lane, write_bf16(of_double(x)))             \
+  WRITE(f32, f32, lane, x)                                      \
+  WRITE(f64, f64, lane, x)                                      \
+  WRITE(f8e4m3fn, f8e4m3fn, lane, write_f8e4m3fn(of_double(x))) \
+  WRITE(f8e5m2, f8e5m2, lane, write_f8e5m2(of_double(x)))
+FLOATING(f32, )
+FLOATING(f64, to_odd)
+
+/* Between integers. */
+#define INTEGER(lane)                 \
+  READ(bool8, uint8_t, lane, x != 0)  \
+  READ(u8, u8, lane, x)               \
+  READ(i8, i8, lane, x)               \
+  READ(i16, i16, lane, x)             \
+  READ(i32, i32, lane, x)             \
+  WRITE(bool8, uint8_t, lane, x != 0) \
+  WRITE(u8, u8, lane, x)              \
+  WRITE(i8, i8, lane, x)              \
+  WRITE(i16, i16, lane, x)            \
+  WRITE(i32, i32, lane, x)
+INTEGER(i32)
+INTEGER(i64)
+READ(i64, i64, i64, x)
+WRITE(i64, i64, i64, x)
+WRITE(f32, f32, i64, x)
+WRITE(f64, f64, i64, x)
+
+#ifdef __F16C__
+/* The processor's own conversions where elements are dense. */
+static void read_f16_by_instruction(void *lanes, const char *from, int64_t step, int64_t n) {
+  int64_t i = 0;
+  if (step == (int64_t)sizeof(f16)) {
+    for (; i + 8 <= n; i += 8) {
+      __m128i halves;
+      memcpy(&halves, from + i * step, sizeof halves);
+      _mm256_storeu_ps((float *)lanes + i, _mm256_cvtph_ps(halves));
+    }
+  }
+  read_f16_f32((float *)lanes + i, from + i * step, step, n - i);
+}
+
+static void write_f16_by_instruction(char *to, int64_t step, const void *lanes, int64_t n) {
+  int64_t i = 0;
+  if (step == (int64_t)sizeof(f16)) {
+    for (; i + 8 <= n; i += 8) {
+      const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps((const float *)lanes + i), _MM_FROUND_TO_NEAREST_INT);
+      memcpy(to + i * step, &halves, sizeof halves);
+    }
+  }
+  write_f16_f32(to + i * step, step, (const float *)lanes + i, n - i);
+}
+#endif
+
+/* ---- The table ------------------------------------------------------------------------------------------------------
+ */
+
+#define BOTH(dtype, name, lane, LANE)                      \
+  isa->read[dtype][KW_LANE_##LANE] = read_##name##_##lane; \
+  isa->write[dtype][KW_LANE_##LANE] = write_##name##_##lane;
+#define INTEGERS(lane, LANE)       \
+  BOTH(KW_BOOL, bool8, lane, LANE) \
+  BOTH(KW_U8, u8, lane, LANE)      \
+  BOTH(KW_I8, i8, lane, LANE)      \
+  BOTH(KW_I16, i16, lane, LANE)    \
+  BOTH(KW_I32, i32, lane, LANE)
+#define FLOATS(lane, LANE)                \
+  INTEGERS(lane, LANE)                    \
+  BOTH(KW_I64, i64, lane, LANE)           \
+  BOTH(KW_F16, f16, lane, LANE)           \
+  BOTH(KW_BF16, bf16, lane, LANE)         \
+  BOTH(KW_F32, f32, lane, LANE)           \
+  BOTH(KW_F64, f64, lane, LANE)           \
+  BOTH(KW_F8E4M3FN, f8e4m3fn, lane, LANE) \
+  BOTH(KW_F8E5M2, f8e5m2, lane, LANE)
+
+void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa) {
+  FLOATS(f32, F32)
+  FLOATS(f64, F64)
+  INTEGERS(i32, I32)
+  INTEGERS(i64, I64)
+  BOTH(KW_I64, i64, i64, I64)
+  isa->write[KW_F32][KW_LANE_I64] = write_f32_i64;
+  isa->write[KW_F64][KW_LANE_I64] = write_f64_i64;
+#ifdef __F16C__
+  isa->read[KW_F16][KW_LANE_F32] = read_f16_by_instruction;
+  isa->write[KW_F16][KW_LANE_F32] = write_f16_by_instruction;
+#endif
+}

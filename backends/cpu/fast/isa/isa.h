@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What this folder's files are compiled into, once for each instruction set: tables of functions on contiguous runs of
+ * numbers, `lanes`. Every dtype is read into lanes of one of four types, computed on there, and written from them.
+ */
+#ifndef KEYWAY_CPU_FAST_ISA_H
+#define KEYWAY_CPU_FAST_ISA_H
+
+#include <keyway/types.h>
+
+#include <stdint.h>
+
+typedef enum kw_lane { KW_LANE_F32, KW_LANE_F64, KW_LANE_I32, KW_LANE_I64, KW_LANE_COUNT } kw_lane;
+
+#define KW_LANE_BYTES 8    /* of the widest */
+#define KW_LANE_BLOCK 1024 /* lanes that are held in buffers at once: few enough for the first cache */
+
+/* Pointwise functions: X(name, operands). In the order of an op's arguments, as in the reference kernels. */
+#define KW_POINTWISE_LIST(X) \
+  X(ADD, 2)                  \
+  X(ADD_SCALED, 3)           \
+  X(SUB, 2)                  \
+  X(SUB_SCALED, 3)           \
+  X(MUL, 2)                  \
+  X(DIV, 2)                  \
+  X(DIV_TRUNC, 2)            \
+  X(MAXIMUM, 2)              \
+  X(MINIMUM, 2)              \
+  X(CLAMP, 3)                \
+  X(WHERE, 3)                \
+  X(NEG, 1)                  \
+  X(ABS, 1)                  \
+  X(SQRT, 1)                 \
+  X(RSQRT, 1)                \
+  X(RECIPROCAL, 1)           \
+  X(RELU, 1)                 \
+  X(CEIL, 1)                 \
+  X(FLOOR, 1)                \
+  X(ROUND, 1)                \
+  X(TRUNC, 1)                \
+  X(SIGN, 1)                 \
+  X(BITWISE_AND, 2)          \
+  X(BITWISE_OR, 2)           \
+  X(BITWISE_XOR, 2)          \
+  X(BITWISE_NOT, 1)          \
+  X(LEAKY_RELU, 2)           \
+  X(HARDSWISH, 1)            \
+  X(THRESHOLD, 3)            \
+  X(ADDCMUL, 4)              \
+  X(ADDCDIV, 4)              \
+  X(LERP, 3)                 \
+  X(SIGMOID_BACKWARD, 2)     \
+  X(TANH_BACKWARD, 2)        \
+  X(THRESHOLD_BACKWARD, 3)   \
+  X(LEAKY_RELU_BACKWARD, 3)  \
+  X(HARDTANH_BACKWARD, 4)    \
+  X(EXP, 1)                  \
+  X(EXP2, 1)                 \
+  X(EXPM1, 1)                \
+  X(LOG, 1)                  \
+  X(LOG2, 1)                 \
+  X(LOG10, 1)                \
+  X(LOG1P, 1)                \
+  X(SIN, 1)                  \
+  X(COS, 1)                  \
+  X(TAN, 1)                  \
+  X(ASIN, 1)                 \
+  X(ACOS, 1)                 \
+  X(ATAN, 1)                 \
+  X(SINH, 1)                 \
+  X(COSH, 1)                 \
+  X(TANH, 1)                 \
+  X(ASINH, 1)                \
+  X(ACOSH, 1)                \
+  X(ATANH, 1)                \
+  X(ERF, 1)                  \
+  X(ATAN2, 2)                \
+  X(POW, 2)                  \
+  X(SIGMOID, 1)              \
+  X(SILU, 1)                 \
+  X(GELU, 1)                 \
+  X(GELU_TANH, 1)            \
+  X(SILU_BACKWARD, 2)        \
+  X(GELU_BACKWARD, 2)        \
+  X(GELU_TANH_BACKWARD, 2)   \
+  X(ELU, 4)                  \
+  X(SOFTPLUS, 3)             \
+  X(SOFTPLUS_BACKWARD, 4)    \
+  X(EQ, 2)                   \
+  X(NE, 2)                   \
+  X(LT, 2)                   \
+  X(LE, 2)                   \
+  X(GT, 2)                   \
+  X(GE, 2)                   \
+  X(LOGICAL_AND, 2)          \
+  X(LOGICAL_OR, 2)           \
+  X(LOGICAL_XOR, 2)          \
+  X(LOGICAL_NOT, 1)          \
+  X(ISNAN, 1)                \
+  X(ISINF, 1)
+
+typedef enum kw_pointwise_fn {
+#define NAME(name, operands) KW_POINTWISE_##name,
+  KW_POINTWISE_LIST(NAME)
+#undef NAME
+      KW_POINTWISE_COUNT
+} kw_pointwise_fn;
+#define KW_POINTWISE_OPERANDS 4
+
+/* From here on a lane costs a function of the math library; and then results are bytes, 0 or 1, instead of lanes. */
+#define KW_POINTWISE_FIRST_SLOW KW_POINTWISE_EXP
+#define KW_POINTWISE_FIRST_PREDICATE KW_POINTWISE_EQ
+
+/* out[i] = f(in[0][i], in[1][i], ...) for n lanes. out may be one of the inputs, but of a predicate. */
+typedef void (*kw_lanes_fn)(void *out, const void *const *in, int64_t n);
+
+/* n lanes from elements `step` bytes apart, rounded once; and back: floating point to an integer saturates with NaN as
+ * 0, an integer to a narrower one wraps, bool is "not zero". */
+typedef void (*kw_read_fn)(void *lanes, const char *from, int64_t step, int64_t n);
+typedef void (*kw_write_fn)(char *to, int64_t step, const void *lanes, int64_t n);
+
+#define KW_ISA_DTYPES (KW_F8E5M2 + 1) /* the real ones that ops compute on */
+
+typedef struct kw_isa {
+  kw_lanes_fn pointwise[KW_POINTWISE_COUNT][KW_LANE_COUNT]; /* NULL: there is no such thing */
+  kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT];            /* NULL: not with one rounding */
+  kw_write_fn write[KW_ISA_DTYPES][KW_LANE_COUNT];
+} kw_isa;
+
+/* Fill a zeroed table: of every instruction set that the library was compiled for. */
+void kw_isa_fill_baseline(kw_isa *isa);
+void kw_isa_fill_avx2(kw_isa *isa);
+void kw_isa_fill_avx512(kw_isa *isa);
+
+#endif /* KEYWAY_CPU_FAST_ISA_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For the files that are compiled once for each instruction set. The build defines KW_ISA, its name, which ends the
+ * names of what they export.
+ */
+#ifndef KEYWAY_CPU_FAST_LANES_H
+#define KEYWAY_CPU_FAST_LANES_H
+
+#include "isa.h"
+
+#define KW_PASTE_(a, b) a##_##b
+#define KW_PASTE(a, b) KW_PASTE_(a, b)
+#define KW_ISA_NAME(name) KW_PASTE(name, KW_ISA)
+
+/* Before a loop whose iterations do not depend on each other, though its pointers may be equal. */
+#ifdef __clang__
+#define KW_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define KW_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* The parts of this instruction set's table. */
+void KW_ISA_NAME(kw_add_pointwise)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa);
+
+#endif /* KEYWAY_CPU_FAST_LANES_H */

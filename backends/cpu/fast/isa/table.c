@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One instruction set's table, put together from the other files.
+ */
+#include "lanes.h"
+
+void KW_ISA_NAME(kw_isa_fill)(kw_isa *isa) {
+  KW_ISA_NAME(kw_add_pointwise)(isa);
+  KW_ISA_NAME(kw_add_conversions)(isa);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The math library over lanes: SLEEF, in vectors of this instruction set; without it the C library, one by one. A
+ * lane's result does not depend on its place: what is left at the end goes through the same vector function.
+ */
+#ifndef KEYWAY_CPU_FAST_VECTOR_MATH_H
+#define KEYWAY_CPU_FAST_VECTOR_MATH_H
+
+#include "lanes.h"
+
+#include <math.h>
+#include <string.h>
+
+#ifdef KEYWAY_HAVE_SLEEF
+#include <sleef.h>
+
+#if defined(__AVX512F__)
+typedef __m512 kw_vector_f32;
+typedef __m512d kw_vector_f64;
+#define KW_SLEEF_F32(name, ulp) Sleef_##name##f16_##ulp##avx512f
+#define KW_SLEEF_F64(name, ulp) Sleef_##name##d8_##ulp##avx512f
+#elif defined(__AVX2__)
+typedef __m256 kw_vector_f32;
+typedef __m256d kw_vector_f64;
+#define KW_SLEEF_F32(name, ulp) Sleef_##name##f8_##ulp##avx2
+#define KW_SLEEF_F64(name, ulp) Sleef_##name##d4_##ulp##avx2
+#elif defined(__SSE2__)
+typedef __m128 kw_vector_f32;
+typedef __m128d kw_vector_f64;
+#define KW_SLEEF_F32(name, ulp) Sleef_##name##f4_##ulp##sse2
+#define KW_SLEEF_F64(name, ulp) Sleef_##name##d2_##ulp##sse2
+#elif defined(__aarch64__)
+typedef float32x4_t kw_vector_f32;
+typedef float64x2_t kw_vector_f64;
+#define KW_SLEEF_F32(name, ulp) Sleef_##name##f4_##ulp##advsimd
+#define KW_SLEEF_F64(name, ulp) Sleef_##name##d2_##ulp##advsimd
+#endif
+
+#define KW_VECTOR_1(out_name, type, vector, function)                            \
+  static inline void out_name(type *out, const type *x, int64_t n) {             \
+    enum { WIDTH = sizeof(vector) / sizeof(type) };                              \
+    for (int64_t i = 0; i < n; i += WIDTH) {                                     \
+      const size_t size = (n - i < WIDTH ? (size_t)(n - i) : WIDTH) * sizeof *x; \
+      vector lanes = {0};                                                        \
+      if (size == sizeof lanes) {                                                \
+        memcpy(&lanes, x + i, sizeof lanes);                                     \
+        lanes = function(lanes);                                                 \
+        memcpy(out + i, &lanes, sizeof lanes);                                   \
+      } else {                                                                   \
+        memcpy(&lanes, x + i, size);                                             \
+        lanes = function(lanes);                                                 \
+        memcpy(out + i, &lanes, size);                                           \
+      }                                                                          \
+    }                                                                            \
+  }
+#define KW_VECTOR_2(out_name, type, vector, function)                               \
+  static inline void out_name(type *out, const type *x, const type *y, int64_t n) { \
+    enum { WIDTH = sizeof(vector) / sizeof(type) };                                 \
+    for (int64_t i = 0; i < n; i += WIDTH) {                                        \
+      const size_t size = (n - i < WIDTH ? (size_t)(n - i) : WIDTH) * sizeof *x;    \
+      vector a = {0}, b = {0};                                                      \
+      memcpy(&a, x + i, size);                                                      \
+      memcpy(&b, y + i, size);                                                      \
+      a = function(a, b);                                                           \
+      memcpy(out + i, &a, size);                                                    \
+    }                                                                               \
+  }
+#define KW_MATH_1(name, ulp)                                             \
+  KW_VECTOR_1(name##_f32, float, kw_vector_f32, KW_SLEEF_F32(name, ulp)) \
+  KW_VECTOR_1(name##_f64, double, kw_vector_f64, KW_SLEEF_F64(name, ulp))
+#define KW_MATH_2(name, ulp)                                             \
+  KW_VECTOR_2(name##_f32, float, kw_vector_f32, KW_SLEEF_F32(name, ulp)) \
+  KW_VECTOR_2(name##_f64, double, kw_vector_f64, KW_SLEEF_F64(name, ulp))
+#else
+#define KW_SCALARS_1(out_name, type, function)                       \
+  static inline void out_name(type *out, const type *x, int64_t n) { \
+    for (int64_t i = 0; i < n; i++) out[i] = function(x[i]);         \
+  }
+#define KW_SCALARS_2(out_name, type, function)                                      \
+  static inline void out_name(type *out, const type *x, const type *y, int64_t n) { \
+    for (int64_t i = 0; i < n; i++) out[i] = function(x[i], y[i]);                  \
+  }
+#define KW_MATH_1(name, ulp)               \
+  KW_SCALARS_1(name##_f32, float, name##f) \
+  KW_SCALARS_1(name##_f64, double, name)
+#define KW_MATH_2(name, ulp)               \
+  KW_SCALARS_2(name##_f32, float, name##f) \
+  KW_SCALARS_2(name##_f64, double, name)
+#endif
+
+KW_MATH_1(exp, u10)
+KW_MATH_1(exp2, u10)
+KW_MATH_1(expm1, u10)
+KW_MATH_1(log, u10)
+KW_MATH_1(log2, u10)
+KW_MATH_1(log10, u10)
+KW_MATH_1(log1p, u10)
+KW_MATH_1(sin, u10)
+KW_MATH_1(cos, u10)
+KW_MATH_1(tan, u10)
+KW_MATH_1(asin, u10)
+KW_MATH_1(acos, u10)
+KW_MATH_1(atan, u10)
+KW_MATH_1(sinh, u10)
+KW_MATH_1(cosh, u10)
+KW_MATH_1(tanh, u10)
+KW_MATH_1(asinh, u10)
+KW_MATH_1(acosh, u10)
+KW_MATH_1(atanh, u10)
+KW_MATH_1(erf, u10)
+KW_MATH_1(erfc, u15)
+KW_MATH_2(atan2, u10)
+KW_MATH_2(pow, u10)
+
+#endif /* KEYWAY_CPU_FAST_VECTOR_MATH_H */

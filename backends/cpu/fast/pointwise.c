@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pointwise ops: rows of operands, read into lanes where they do not lie there as lanes, computed on, and written.
+ */
+#include "fast.h"
+
+#include "loop.h"
+#include "operand.h"
+#include "walk.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The fewest elements that a thread is woken for: of what memory bounds, and of what computes. */
+#define GRAIN 16384
+#define GRAIN_OF_FUNCTIONS 2048
+
+/* The operands are the op's first arguments, as many as the function has: tensors, or Scalars that become numbers. */
+typedef struct pointwise_op {
+  kw_pointwise_fn function;
+  kw_pointwise_fn unscaled; /* where the last operand is the number 1: the same without it; or KW_POINTWISE_COUNT */
+  const char *form;         /* a text that the argument behind the operands may have, and the function for it */
+  kw_pointwise_fn of_form;
+} pointwise_op;
+
+/* How an operand's elements become lanes, or lanes the result's. */
+typedef struct pointwise_operand {
+  kw_read_fn read;
+  int64_t lane_step; /* bytes between elements that can be used as lanes where they lie; -1: they never can */
+  bool is_number;
+} pointwise_operand;
+
+typedef struct pointwise_plan {
+  kw_loop loop; /* operand 0 is the result */
+  kw_lanes_fn function;
+  kw_lanes_fn unscaled; /* NULL: there is none */
+  kw_write_fn write;
+  int64_t out_step; /* as lane_step, of the result */
+  kw_dtype key;
+  kw_lane lane;
+  int64_t grain;
+  bool clamps;
+  uint32_t count;
+  pointwise_operand operands[KW_POINTWISE_OPERANDS];
+} pointwise_plan;
+
+/* ---- Plan -------------------------------------------------------------------------------------------------------- */
+
+static kw_lane lane_of(kw_dtype dtype) {
+  if (dtype == KW_F64) return KW_LANE_F64;
+  if (dtype == KW_I64) return KW_LANE_I64;
+  return kw_number_is_integer(dtype) ? KW_LANE_I32 : KW_LANE_F32;
+}
+
+/* Whether elements of a dtype lie in memory as lanes do. */
+static bool is_native(kw_dtype dtype) {
+  return dtype == KW_F32 || dtype == KW_F64 || dtype == KW_I32 || dtype == KW_I64;
+}
+
+/* What only moves values moves bits: as integers of the same size. */
+static kw_dtype as_bits(kw_dtype dtype) {
+  switch (kw_number_size(dtype)) {
+    case 1:
+      return KW_U8;
+    case 2:
+      return KW_I16;
+    case 4:
+      return KW_I32;
+    default:
+      return KW_I64;
+  }
+}
+
+static int64_t lane_step(kw_dtype dtype) {
+  return is_native(dtype) ? (int64_t)kw_number_size(dtype) : -1;
+}
+
+static int64_t lane_size(kw_lane lane) {
+  return lane == KW_LANE_F32 || lane == KW_LANE_I32 ? 4 : 8;
+}
+
+static uint32_t operand_count(kw_pointwise_fn function) {
+  static const uint8_t counts[] = {
+#define COUNT(name, operands) operands,
+      KW_POINTWISE_LIST(COUNT)
+#undef COUNT
+  };
+  return counts[function];
+}
+
+/* The function for the form that the call asks for, or KW_POINTWISE_COUNT. */
+static kw_pointwise_fn function_of(const pointwise_op *op, const kw_call *call) {
+  const uint32_t behind = operand_count(op->function);
+  if (!op->form || call->args[behind].tag != KW_TAG_STRING) return op->function;
+  const char *form = call->args[behind].u.s;
+  if (strcmp(form, "none") == 0) return op->function;
+  return strcmp(form, op->form) == 0 ? op->of_form : KW_POINTWISE_COUNT;
+}
+
+/* What a predicate writes is a bool already. */
+static void write_bools(char *to, int64_t step, const void *bools, int64_t n) {
+  for (int64_t i = 0; i < n; i++) to[i * step] = ((const char *)bools)[i];
+}
+
+static kw_status plan_pointwise(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+  const pointwise_op *op = kernel->family;
+  const kw_isa *isa = kw_fast_isa();
+  const kw_tensor_ref *out = call->outs[0];
+  const kw_pointwise_fn function = function_of(op, call);
+  const bool moves = function == KW_POINTWISE_WHERE, tests = function >= KW_POINTWISE_FIRST_PREDICATE;
+  pointwise_plan *plan = out_plan;
+  if (function == KW_POINTWISE_COUNT) return KW_ERR_NOT_IMPLEMENTED;
+  plan->count = operand_count(function);
+  plan->clamps = function == KW_POINTWISE_CLAMP;
+  if (moves && kw_number_size(out->dtype) > sizeof(int64_t)) return KW_ERR_NOT_IMPLEMENTED;
+  plan->key = moves ? as_bits(out->dtype) : out->dtype;
+  kw_loop_begin(&plan->loop, out);
+  for (uint32_t k = 0; k < plan->count; k++) {
+    const kw_tensor_ref *tensor = call->args[k].tag == KW_TAG_TENSOR ? call->args[k].u.tensor : NULL;
+    plan->operands[k].is_number = !tensor;
+    if (!tensor) {
+      kw_loop_add_constant(&plan->loop);
+      continue;
+    }
+    if (tests) plan->key = tensor->dtype;
+    kw_loop_add(&plan->loop, tensor);
+  }
+  kw_loop_make(&plan->loop);
+
+  plan->lane = lane_of(plan->key);
+  for (uint32_t k = 0; k < plan->count; k++) {
+    const kw_dtype dtype = moves && k == 0 ? KW_BOOL : plan->key;
+    plan->operands[k].read = isa->read[dtype][plan->lane];
+    plan->operands[k].lane_step = lane_step(dtype);
+  }
+  plan->function = isa->pointwise[function][plan->lane];
+  if (op->unscaled != KW_POINTWISE_COUNT) plan->unscaled = isa->pointwise[op->unscaled][plan->lane];
+  plan->write = tests ? write_bools : isa->write[plan->key][plan->lane];
+  plan->out_step = tests ? 1 : lane_step(plan->key);
+  plan->grain = function >= KW_POINTWISE_FIRST_SLOW && !tests ? GRAIN_OF_FUNCTIONS : GRAIN;
+  return plan->function ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+}
+
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
+
+typedef struct pointwise_run {
+  const pointwise_plan *plan;
+  kw_lanes_fn function;
+  uint32_t count; /* operands of the function */
+  char *base[KW_POINTWISE_OPERANDS + 1];
+  _Alignas(8) char numbers[KW_POINTWISE_OPERANDS][KW_LANE_BYTES]; /* lanes */
+} pointwise_run;
+
+/* Lanes for a thread: of numbers filled once, of what a whole row shares once for the row. */
+typedef struct pointwise_lanes {
+  const pointwise_run *run;
+  _Alignas(64) char in[KW_POINTWISE_OPERANDS][KW_LANE_BLOCK * KW_LANE_BYTES];
+  _Alignas(64) char out[KW_LANE_BLOCK * KW_LANE_BYTES];
+} pointwise_lanes;
+
+static void fill(void *lanes, const void *lane, int64_t size, int64_t n) {
+  if (size == 4) {
+    int32_t value;
+    memcpy(&value, lane, sizeof value);
+    for (int64_t i = 0; i < n; i++) ((int32_t *)lanes)[i] = value;
+  } else {
+    int64_t value;
+    memcpy(&value, lane, sizeof value);
+    for (int64_t i = 0; i < n; i++) ((int64_t *)lanes)[i] = value;
+  }
+}
+
+static void run_row(void *context, char *const *at, const int64_t *step, int64_t n) {
+  pointwise_lanes *lanes = context;
+  const pointwise_run *run = lanes->run;
+  const pointwise_plan *plan = run->plan;
+  const int64_t block = n < KW_LANE_BLOCK ? n : KW_LANE_BLOCK;
+  const bool in_place = plan->out_step == step[0];
+  for (uint32_t k = 0; k < run->count; k++) {
+    if (plan->operands[k].is_number || step[k + 1] != 0) continue;
+    _Alignas(8) char lane[KW_LANE_BYTES];
+    plan->operands[k].read(lane, at[k + 1], 0, 1);
+    fill(lanes->in[k], lane, lane_size(plan->lane), block);
+  }
+  for (int64_t i = 0; i < n; i += block) {
+    const int64_t count = n - i < block ? n - i : block;
+    const void *in[KW_POINTWISE_OPERANDS];
+    for (uint32_t k = 0; k < run->count; k++) {
+      const pointwise_operand *operand = &plan->operands[k];
+      const char *from = at[k + 1] + i * step[k + 1];
+      const bool filled = operand->is_number || step[k + 1] == 0, as_it_lies = step[k + 1] == operand->lane_step;
+      if (!filled && !as_it_lies) operand->read(lanes->in[k], from, step[k + 1], count);
+      in[k] = !filled && as_it_lies ? from : lanes->in[k];
+    }
+    char *to = at[0] + i * step[0];
+    run->function(in_place ? to : lanes->out, in, count);
+    if (!in_place) plan->write(to, step[0], lanes->out, count);
+  }
+}
+
+static void run_piece(void *user, int64_t begin, int64_t end) {
+  pointwise_lanes lanes;
+  const pointwise_run *run = lanes.run = user;
+  const int64_t n = end - begin < KW_LANE_BLOCK ? end - begin : KW_LANE_BLOCK;
+  for (uint32_t k = 0; k < run->count; k++) {
+    if (run->plan->operands[k].is_number) fill(lanes.in[k], run->numbers[k], lane_size(run->plan->lane), n);
+  }
+  kw_loop_run(&run->plan->loop, run->base, begin, end, run_row, &lanes);
+}
+
+/* A Scalar as a lane, converted as the reference does: floating point is computed on in f32 or f64. */
+static void read_number(const pointwise_plan *plan, const kw_value *value, void *lane) {
+  const bool is_f32 = plan->lane == KW_LANE_F32, is_f64 = plan->lane == KW_LANE_F64;
+  const kw_dtype as = is_f32 ? KW_F32 : is_f64 ? KW_F64 : plan->key;
+  kw_element element = kw_operand_scalar(value);
+  element = kw_operand_as_key(element.dtype, element.bytes, as);
+  if (is_f32 || is_f64) {
+    memcpy(lane, element.bytes, (size_t)lane_size(plan->lane));
+  } else {
+    const kw_dtype stored = plan->lane == KW_LANE_I32 ? KW_I32 : KW_I64;
+    kw_number_store_int(stored, lane, kw_number_load_int(as, element.bytes));
+  }
+}
+
+/* A bound of clamp: one that is not there bounds nothing, and one past the range of an integer dtype neither, because
+ * as floating point it saturates where an integer would wrap. */
+static kw_value clamp_bound(const pointwise_plan *plan, const kw_value *value, bool is_upper) {
+  kw_value bound = *value;
+  if (value->tag == KW_TAG_NONE) {
+    bound.tag = KW_TAG_FLOAT;
+    bound.u.f = is_upper ? (double)INFINITY : -(double)INFINITY;
+  } else if (value->tag == KW_TAG_SCALAR && value->kind == KW_SCALAR_I64 && kw_number_is_integer(plan->key) &&
+             plan->key != KW_I64) {
+    bound.kind = KW_SCALAR_F64;
+    bound.u.f = (double)value->u.i;
+  }
+  return bound;
+}
+
+static bool is_one(const pointwise_plan *plan, const void *lane) {
+  static const float one = 1;
+  static const double one_wide = 1;
+  static const int64_t one_int = 1; /* whose first four bytes are the i32 on little-endian machines */
+  const void *expected = plan->lane == KW_LANE_F32   ? (const void *)&one
+                         : plan->lane == KW_LANE_F64 ? (const void *)&one_wide
+                                                     : &one_int;
+  return memcmp(lane, expected, (size_t)lane_size(plan->lane)) == 0;
+}
+
+static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, const void *the_plan) {
+  const pointwise_plan *plan = the_plan;
+  pointwise_run run = {.plan = plan, .function = plan->function, .count = plan->count};
+  run.base[0] = kw_walk_base(call->outs[0]);
+  for (uint32_t k = 0; k < plan->count; k++) {
+    if (!plan->operands[k].is_number) {
+      run.base[k + 1] = kw_walk_base(call->args[k].u.tensor);
+    } else {
+      const kw_value value = plan->clamps ? clamp_bound(plan, &call->args[k], k == 2) : call->args[k];
+      read_number(plan, &value, run.numbers[k]);
+    }
+  }
+  const uint32_t last = plan->count - 1;
+  if (plan->unscaled && plan->operands[last].is_number && is_one(plan, run.numbers[last])) {
+    run.function = plan->unscaled;
+    run.count = last;
+  }
+  return host->parallel_for(host->ctx, plan->loop.numel, plan->grain, run_piece, &run);
+}
+
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+/* X(op, key dtypes, function); SCALED: and the function where the last operand is 1; FORMS: and that for a form. */
+#define OPS(X, SCALED, FORMS)                              \
+  SCALED("add.Tensor", REAL, ADD_SCALED, ADD)              \
+  SCALED("sub.Tensor", NUM, SUB_SCALED, SUB)               \
+  X("mul.Tensor", REAL, MUL)                               \
+  X("div.Tensor", FLOAT, DIV)                              \
+  FORMS("div.Tensor_mode", FLOAT, DIV, "trunc", DIV_TRUNC) \
+  SCALED("add.Scalar", REAL, ADD_SCALED, ADD)              \
+  SCALED("sub.Scalar", NUM, SUB_SCALED, SUB)               \
+  X("mul.Scalar", REAL, MUL)                               \
+  X("div.Scalar", FLOAT, DIV)                              \
+  FORMS("div.Scalar_mode", FLOAT, DIV, "trunc", DIV_TRUNC) \
+  X("eq.Tensor", REAL, EQ)                                 \
+  X("ne.Tensor", REAL, NE)                                 \
+  X("lt.Tensor", REAL, LT)                                 \
+  X("le.Tensor", REAL, LE)                                 \
+  X("gt.Tensor", REAL, GT)                                 \
+  X("ge.Tensor", REAL, GE)                                 \
+  X("bitwise_and.Tensor", INTEGRAL, BITWISE_AND)           \
+  X("bitwise_or.Tensor", INTEGRAL, BITWISE_OR)             \
+  X("bitwise_xor.Tensor", INTEGRAL, BITWISE_XOR)           \
+  X("eq.Scalar", REAL, EQ)                                 \
+  X("ne.Scalar", REAL, NE)                                 \
+  X("lt.Scalar", REAL, LT)                                 \
+  X("le.Scalar", REAL, LE)                                 \
+  X("gt.Scalar", REAL, GT)                                 \
+  X("ge.Scalar", REAL, GE)                                 \
+  X("bitwise_and.Scalar", INTEGRAL, BITWISE_AND)           \
+  X("bitwise_or.Scalar", INTEGRAL, BITWISE_OR)             \
+  X("bitwise_xor.Scalar", INTEGRAL, BITWISE_XOR)           \
+  X("neg", NUM, NEG)                                       \
+  X("abs", NUM, ABS)                                       \
+  X("relu", NUM, RELU)                                     \
+  X("pow.Tensor_Tensor", FLOAT, POW)                       \
+  X("pow.Tensor_Scalar", FLOAT, POW)                       \
+  X("pow.Scalar", FLOAT, POW)                              \
+  X("maximum", REAL, MAXIMUM)                              \
+  X("minimum", REAL, MINIMUM)                              \
+  X("clamp", NUM, CLAMP)                                   \
+  X("clamp.Tensor", NUM, CLAMP)                            \
+  X("sqrt", FLOAT, SQRT)                                   \
+  X("rsqrt", FLOAT, RSQRT)                                 \
+  X("exp", FLOAT, EXP)                                     \
+  X("log", FLOAT, LOG)                                     \
+  X("sin", FLOAT, SIN)                                     \
+  X("cos", FLOAT, COS)                                     \
+  X("tanh", FLOAT, TANH)                                   \
+  X("sigmoid", FLOAT, SIGMOID)                             \
+  X("erf", FLOAT, ERF)                                     \
+  X("acos", FLOAT, ACOS)                                   \
+  X("acosh", FLOAT, ACOSH)                                 \
+  X("asin", FLOAT, ASIN)                                   \
+  X("asinh", FLOAT, ASINH)                                 \
+  X("atan", FLOAT, ATAN)                                   \
+  X("atanh", FLOAT, ATANH)                                 \
+  X("sinh", FLOAT, SINH)                                   \
+  X("cosh", FLOAT, COSH)                                   \
+  X("tan", FLOAT, TAN)                                     \
+  X("log1p", FLOAT, LOG1P)                                 \
+  X("expm1", FLOAT, EXPM1)                                 \
+  X("log2", FLOAT, LOG2)                                   \
+  X("log10", FLOAT, LOG10)                                 \
+  X("exp2", FLOAT, EXP2)                                   \
+  X("reciprocal", FLOAT, RECIPROCAL)                       \
+  X("atan2", FLOAT, ATAN2)                                 \
+  X("silu", FLOAT, SILU)                                   \
+  X("ceil", FLOAT, CEIL)                                   \
+  X("floor", FLOAT, FLOOR)                                 \
+  X("round", FLOAT, ROUND)                                 \
+  X("trunc", FLOAT, TRUNC)                                 \
+  X("leaky_relu", FLOAT, LEAKY_RELU)                       \
+  X("elu", FLOAT, ELU)                                     \
+  X("softplus", FLOAT, SOFTPLUS)                           \
+  X("hardswish", FLOAT, HARDSWISH)                         \
+  X("addcdiv", FLOAT, ADDCDIV)                             \
+  X("sigmoid_backward", FLOAT, SIGMOID_BACKWARD)           \
+  X("tanh_backward", FLOAT, TANH_BACKWARD)                 \
+  X("silu_backward", FLOAT, SILU_BACKWARD)                 \
+  X("leaky_relu_backward", FLOAT, LEAKY_RELU_BACKWARD)     \
+  X("hardtanh_backward", FLOAT, HARDTANH_BACKWARD)         \
+  X("softplus_backward", FLOAT, SOFTPLUS_BACKWARD)         \
+  X("lerp.Scalar", FLOAT, LERP)                            \
+  X("lerp.Tensor", FLOAT, LERP)                            \
+  FORMS("gelu", FLOAT, GELU, "tanh", GELU_TANH)            \
+  X("logical_and", REAL, LOGICAL_AND)                      \
+  X("logical_or", REAL, LOGICAL_OR)                        \
+  X("logical_xor", REAL, LOGICAL_XOR)                      \
+  X("logical_not", REAL, LOGICAL_NOT)                      \
+  X("isnan", FLOAT, ISNAN)                                 \
+  X("isinf", FLOAT, ISINF)                                 \
+  X("sign", REAL, SIGN)                                    \
+  X("bitwise_not", INT, BITWISE_NOT)                       \
+  X("where.self", ANY, WHERE)                              \
+  X("threshold", NUM, THRESHOLD)                           \
+  X("threshold_backward", NUM, THRESHOLD_BACKWARD)         \
+  X("addcmul", NUM, ADDCMUL)                               \
+  FORMS("gelu_backward", FLOAT, GELU_BACKWARD, "tanh", GELU_TANH_BACKWARD)
+
+static const kw_fast_kernel kernels[] = {
+#define KERNEL(name, keys, function, unscaled, form, of_form)                                        \
+  {.op = name,                                                                                       \
+   .dtypes = KW_DTYPES_##keys,                                                                       \
+   .plan_size = sizeof(pointwise_plan),                                                              \
+   .family = &(const pointwise_op){KW_POINTWISE_##function, KW_POINTWISE_##unscaled, form, of_form}, \
+   .plan = plan_pointwise,                                                                           \
+   .run = run_pointwise},
+#define PLAIN(name, keys, function) KERNEL(name, keys, function, COUNT, NULL, 0)
+#define SCALED(name, keys, function, unscaled) KERNEL(name, keys, function, unscaled, NULL, 0)
+#define FORMS(name, keys, function, form, of_form) KERNEL(name, keys, function, COUNT, form, KW_POINTWISE_##of_form)
+    OPS(PLAIN, SCALED, FORMS)};
+
+kw_fast_family kw_fast_pointwise(void) {
+  return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};
+}
