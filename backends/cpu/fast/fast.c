@@ -5,6 +5,7 @@
 #include "fast.h"
 
 #include "capability.h"
+#include "number.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -48,11 +49,28 @@ const kw_isa *kw_fast_isa(void) {
   return chosen;
 }
 
+/* ---- Lanes ------------------------------------------------------------------------------------------------------- */
+
+kw_lane kw_lane_of(kw_dtype dtype) {
+  if (dtype == KW_F64) return KW_LANE_F64;
+  if (dtype == KW_I64) return KW_LANE_I64;
+  return kw_number_is_integer(dtype) ? KW_LANE_I32 : KW_LANE_F32;
+}
+
+int64_t kw_lane_size(kw_lane lane) {
+  return lane == KW_LANE_F32 || lane == KW_LANE_I32 ? 4 : 8;
+}
+
+bool kw_lane_is_native(kw_dtype dtype) {
+  return dtype == KW_F32 || dtype == KW_F64 || dtype == KW_I32 || dtype == KW_I64;
+}
+
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 const kw_fast_family *kw_fast_families(void) {
-  static kw_fast_family families[2];
+  static kw_fast_family families[3];
   families[0] = kw_fast_pointwise();
+  families[1] = kw_fast_reductions();
   return families;
 }
 

@@ -35,6 +35,7 @@ typedef struct kw_fast_family {
 } kw_fast_family;
 
 kw_fast_family kw_fast_pointwise(void);
+kw_fast_family kw_fast_reductions(void);
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);
@@ -45,6 +46,11 @@ const kw_isa *kw_fast_choose(const char **out_why);
 
 /* The same, for kernels, which are registered only where there is one. */
 const kw_isa *kw_fast_isa(void);
+
+/* The lanes that a real dtype is computed on in, their size in bytes, and whether elements lie in memory as they do. */
+kw_lane kw_lane_of(kw_dtype dtype);
+int64_t kw_lane_size(kw_lane lane);
+bool kw_lane_is_native(kw_dtype dtype);
 
 /* The slots of a kernel whose `user` is its kw_fast_kernel. */
 kw_status kw_fast_can_implement(const kw_call *call);

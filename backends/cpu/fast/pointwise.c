@@ -46,17 +46,6 @@ typedef struct pointwise_plan {
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
-static kw_lane lane_of(kw_dtype dtype) {
-  if (dtype == KW_F64) return KW_LANE_F64;
-  if (dtype == KW_I64) return KW_LANE_I64;
-  return kw_number_is_integer(dtype) ? KW_LANE_I32 : KW_LANE_F32;
-}
-
-/* Whether elements of a dtype lie in memory as lanes do. */
-static bool is_native(kw_dtype dtype) {
-  return dtype == KW_F32 || dtype == KW_F64 || dtype == KW_I32 || dtype == KW_I64;
-}
-
 /* What only moves values moves bits: as integers of the same size. */
 static kw_dtype as_bits(kw_dtype dtype) {
   switch (kw_number_size(dtype)) {
@@ -72,11 +61,7 @@ static kw_dtype as_bits(kw_dtype dtype) {
 }
 
 static int64_t lane_step(kw_dtype dtype) {
-  return is_native(dtype) ? (int64_t)kw_number_size(dtype) : -1;
-}
-
-static int64_t lane_size(kw_lane lane) {
-  return lane == KW_LANE_F32 || lane == KW_LANE_I32 ? 4 : 8;
+  return kw_lane_is_native(dtype) ? (int64_t)kw_number_size(dtype) : -1;
 }
 
 static uint32_t operand_count(kw_pointwise_fn function) {
@@ -127,7 +112,7 @@ static kw_status plan_pointwise(const kw_fast_kernel *kernel, const kw_call *cal
   }
   kw_loop_make(&plan->loop);
 
-  plan->lane = lane_of(plan->key);
+  plan->lane = kw_lane_of(plan->key);
   for (uint32_t k = 0; k < plan->count; k++) {
     const kw_dtype dtype = moves && k == 0 ? KW_BOOL : plan->key;
     plan->operands[k].read = isa->read[dtype][plan->lane];
@@ -180,7 +165,7 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
     if (plan->operands[k].is_number || step[k + 1] != 0) continue;
     _Alignas(8) char lane[KW_LANE_BYTES];
     plan->operands[k].read(lane, at[k + 1], 0, 1);
-    fill(lanes->in[k], lane, lane_size(plan->lane), block);
+    fill(lanes->in[k], lane, kw_lane_size(plan->lane), block);
   }
   for (int64_t i = 0; i < n; i += block) {
     const int64_t count = n - i < block ? n - i : block;
@@ -203,7 +188,7 @@ static void run_piece(void *user, int64_t begin, int64_t end) {
   const pointwise_run *run = lanes.run = user;
   const int64_t n = end - begin < KW_LANE_BLOCK ? end - begin : KW_LANE_BLOCK;
   for (uint32_t k = 0; k < run->count; k++) {
-    if (run->plan->operands[k].is_number) fill(lanes.in[k], run->numbers[k], lane_size(run->plan->lane), n);
+    if (run->plan->operands[k].is_number) fill(lanes.in[k], run->numbers[k], kw_lane_size(run->plan->lane), n);
   }
   kw_loop_run(&run->plan->loop, run->base, begin, end, run_row, &lanes);
 }
@@ -215,7 +200,7 @@ static void read_number(const pointwise_plan *plan, const kw_value *value, void 
   kw_element element = kw_operand_scalar(value);
   element = kw_operand_as_key(element.dtype, element.bytes, as);
   if (is_f32 || is_f64) {
-    memcpy(lane, element.bytes, (size_t)lane_size(plan->lane));
+    memcpy(lane, element.bytes, (size_t)kw_lane_size(plan->lane));
   } else {
     const kw_dtype stored = plan->lane == KW_LANE_I32 ? KW_I32 : KW_I64;
     kw_number_store_int(stored, lane, kw_number_load_int(as, element.bytes));
@@ -244,7 +229,7 @@ static bool is_one(const pointwise_plan *plan, const void *lane) {
   const void *expected = plan->lane == KW_LANE_F32   ? (const void *)&one
                          : plan->lane == KW_LANE_F64 ? (const void *)&one_wide
                                                      : &one_int;
-  return memcmp(lane, expected, (size_t)lane_size(plan->lane)) == 0;
+  return memcmp(lane, expected, (size_t)kw_lane_size(plan->lane)) == 0;
 }
 
 static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, const void *the_plan) {

@@ -121,9 +121,38 @@ typedef void (*kw_write_fn)(char *to, int64_t step, const void *lanes, int64_t n
 
 #define KW_ISA_DTYPES (KW_F8E5M2 + 1) /* the real ones that ops compute on */
 
+/* Folds: many lanes made one. */
+typedef enum kw_fold_fn {
+  KW_FOLD_SUM, /* integers wrap */
+  KW_FOLD_MAX, /* NaN wins */
+  KW_FOLD_MIN,
+  KW_FOLD_COUNT
+} kw_fold_fn;
+
+/* What is folded so far, wider than lanes: sums of f32 in f64, of f64 in the widest type that the compiler has. */
+typedef union kw_total {
+  double f64;
+  long double widest;
+  int64_t i64;
+} kw_total;
+
+#define KW_FOLD_ROWS 8
+
+typedef struct kw_fold {
+  void (*start)(kw_total *total); /* of no lanes */
+  void (*fold)(kw_total *total, const void *lanes, int64_t n);
+  /* Into each of n lanes the same column of KW_FOLD_ROWS rows. Of a sum only 16 times before a total takes the lanes.
+   */
+  void (*rows)(void *into, const void *const *rows, int64_t n);
+  void (*merge)(kw_total *total, const kw_total *other);
+  void (*finish)(void *lane, const kw_total *total, int64_t divisor); /* floating point is divided by it */
+} kw_fold;
+#define KW_FOLD_CALLS 16 /* of `rows`, see there */
+
 typedef struct kw_isa {
   kw_lanes_fn pointwise[KW_POINTWISE_COUNT][KW_LANE_COUNT]; /* NULL: there is no such thing */
-  kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT];            /* NULL: not with one rounding */
+  kw_fold folds[KW_FOLD_COUNT][KW_LANE_COUNT];
+  kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT]; /* NULL: not with one rounding */
   kw_write_fn write[KW_ISA_DTYPES][KW_LANE_COUNT];
 } kw_isa;
 

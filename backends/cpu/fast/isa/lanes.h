@@ -22,5 +22,6 @@
 /* The parts of this instruction set's table. */
 void KW_ISA_NAME(kw_add_pointwise)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_folds)(kw_isa *isa);
 
 #endif /* KEYWAY_CPU_FAST_LANES_H */

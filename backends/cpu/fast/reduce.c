@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reductions to sums, means and extremes: along rows where the elements that are reduced lie side by side, by columns
+ * where the results do.
+ */
+#include "fast.h"
+
+#include "loop.h"
+#include "number.h"
+#include "walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GRAIN 16384 /* elements: the fewest that a thread is woken for */
+#define COLUMNS 256 /* results that are made at once */
+#define PIECES 64   /* that a reduction to few results is cut into, at most */
+
+typedef struct reduce_op {
+  kw_fold_fn fold;
+  bool divides;
+  int dim; /* which argument names the dimensions; -1: all are reduced */
+} reduce_op;
+
+typedef struct reduce_plan {
+  kw_loop kept;   /* operand 0 is the result, 1 the first of the elements that it is made of */
+  kw_loop folded; /* of one result; operand 0 steps from the first element */
+  const kw_fold *fold;
+  kw_read_fn read;
+  kw_write_fn write;
+  kw_lane lane;
+  int64_t size;      /* bytes of an element */
+  int64_t lane_size; /* bytes */
+  bool is_native;    /* elements lie in memory as lanes do */
+  bool by_columns;
+  int64_t divisor;
+  int64_t tasks;  /* results, or by columns rows of at most COLUMNS of them */
+  int64_t pieces; /* of the reduction, each a task; chosen by shape, so that the threads' number changes no bits */
+  int64_t piece;  /* elements of one, along `folded` */
+} reduce_plan;
+
+/* ---- Plan -------------------------------------------------------------------------------------------------------- */
+
+/* The dimensions in `mask`, the others at index 0. */
+static kw_tensor_ref keep_dims(const kw_tensor_ref *tensor, uint32_t mask) {
+  kw_tensor_ref view = *tensor;
+  view.rank = 0;
+  for (uint32_t d = 0; d < tensor->rank; d++) {
+    if (!(mask >> d & 1)) continue;
+    view.shape[view.rank] = tensor->shape[d];
+    view.strides[view.rank++] = tensor->strides[d];
+  }
+  return view;
+}
+
+/* The dimensions that an argument names: an int, a list, or all where that is empty or none. */
+static uint32_t named_dims(const kw_value *dim, uint32_t rank) {
+  const int64_t *dims = dim->tag == KW_TAG_INT ? &dim->u.i : dim->u.ints;
+  const uint32_t count = dim->tag == KW_TAG_INT ? 1 : dim->tag == KW_TAG_INT_LIST ? dim->count : 0;
+  uint32_t mask = 0;
+  if (count == 0) return (1u << rank) - 1;
+  for (uint32_t i = 0; rank > 0 && i < count; i++) mask |= 1u << (dims[i] < 0 ? dims[i] + rank : dims[i]);
+  return mask;
+}
+
+static int64_t divided_up(int64_t n, int64_t by) {
+  return (n + by - 1) / by;
+}
+
+/* Cuts the reduction where there are too few results to share out. */
+static void cut(reduce_plan *plan) {
+  const int64_t width = plan->by_columns ? plan->kept.shape[plan->kept.rank - 1] : 1;
+  const int64_t strips = divided_up(width, COLUMNS);
+  plan->tasks = plan->by_columns ? plan->kept.numel / width * strips : plan->kept.numel;
+  const int64_t work = plan->folded.numel * (width < COLUMNS ? width : COLUMNS);
+  int64_t pieces = PIECES / plan->tasks;
+  if (pieces > work / GRAIN) pieces = work / GRAIN;
+  if (pieces < 1) pieces = 1;
+  plan->piece = divided_up(divided_up(plan->folded.numel, pieces), KW_FOLD_ROWS) * KW_FOLD_ROWS;
+  plan->pieces = divided_up(plan->folded.numel, plan->piece);
+}
+
+static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+  const reduce_op *op = kernel->family;
+  const kw_isa *isa = kw_fast_isa();
+  const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
+  reduce_plan *plan = out_plan;
+  const uint32_t all = (1u << in->rank) - 1;
+  const uint32_t folded = op->dim < 0 ? all : named_dims(&call->args[op->dim], in->rank), kept = all & ~folded;
+  const kw_tensor_ref results = out->rank == in->rank ? keep_dims(out, kept) : *out;
+  const kw_tensor_ref firsts = keep_dims(in, kept), row = keep_dims(in, folded);
+  kw_loop_begin(&plan->kept, &results);
+  kw_loop_add(&plan->kept, &firsts);
+  kw_loop_make(&plan->kept);
+  kw_loop_begin(&plan->folded, &row);
+  kw_loop_make(&plan->folded);
+  if (plan->folded.numel == 0 || plan->kept.numel == 0) return KW_ERR_NOT_IMPLEMENTED;
+
+  plan->lane = kw_lane_of(out->dtype);
+  plan->fold = &isa->folds[op->fold][plan->lane];
+  plan->read = isa->read[in->dtype][plan->lane];
+  plan->write = isa->write[out->dtype][plan->lane];
+  if (!plan->read || !plan->write) return KW_ERR_NOT_IMPLEMENTED;
+  plan->size = (int64_t)kw_number_size(in->dtype);
+  plan->lane_size = kw_lane_size(plan->lane);
+  plan->is_native = kw_lane_is_native(in->dtype) && kw_lane_of(in->dtype) == plan->lane;
+  plan->divisor = op->divides ? plan->folded.numel : 1;
+  const int64_t across = plan->kept.step[1][plan->kept.rank - 1], along = plan->folded.step[0][plan->folded.rank - 1];
+  plan->by_columns = across == plan->size && along != plan->size;
+  cut(plan);
+  return KW_OK;
+}
+
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
+
+typedef struct reduce_run {
+  const reduce_plan *plan;
+  char *in, *out;
+  kw_total *totals; /* of every piece of every result; NULL where there is one piece */
+} reduce_run;
+
+/* Where a result lies and the first of its elements. */
+static void find(const reduce_plan *plan, int64_t result, int64_t *out, int64_t *in) {
+  *out = *in = 0;
+  for (uint32_t d = plan->kept.rank; d-- > 0; result /= plan->kept.shape[d]) {
+    *out += result % plan->kept.shape[d] * plan->kept.step[0][d];
+    *in += result % plan->kept.shape[d] * plan->kept.step[1][d];
+  }
+}
+
+typedef struct along_row {
+  const reduce_plan *plan;
+  kw_total total;
+  _Alignas(64) char lanes[KW_LANE_BLOCK * KW_LANE_BYTES];
+} along_row;
+
+static void fold_row(void *context, char *const *at, const int64_t *step, int64_t n) {
+  along_row *row = context;
+  const reduce_plan *plan = row->plan;
+  if (plan->is_native && step[0] == plan->size) {
+    plan->fold->fold(&row->total, at[0], n);
+    return;
+  }
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
+    plan->read(row->lanes, at[0] + i * step[0], step[0], count);
+    plan->fold->fold(&row->total, row->lanes, count);
+  }
+}
+
+typedef struct columns {
+  const reduce_plan *plan;
+  int64_t width;
+  const char *rows[KW_FOLD_ROWS];
+  uint32_t count; /* of the rows that wait */
+  uint32_t calls; /* of `rows` since the totals took the sums */
+  _Alignas(64) char into[COLUMNS * KW_LANE_BYTES];
+  _Alignas(64) char nothing[COLUMNS * KW_LANE_BYTES];
+  _Alignas(64) char lanes[KW_FOLD_ROWS][COLUMNS * KW_LANE_BYTES];
+  kw_total totals[COLUMNS];
+} columns;
+
+static void clear_columns(columns *c) {
+  memcpy(c->into, c->nothing, (size_t)(c->width * c->plan->lane_size));
+  c->calls = 0;
+}
+
+static void flush_columns(columns *c) {
+  for (int64_t i = 0; i < c->width; i++) c->plan->fold->fold(&c->totals[i], c->into + i * c->plan->lane_size, 1);
+  clear_columns(c);
+}
+
+static void fold_waiting(columns *c) {
+  const void *rows[KW_FOLD_ROWS];
+  for (uint32_t k = 0; k < KW_FOLD_ROWS; k++) {
+    rows[k] = c->nothing;
+    if (k >= c->count) continue;
+    rows[k] = c->rows[k];
+    if (c->plan->is_native) continue;
+    c->plan->read(c->lanes[k], c->rows[k], c->plan->size, c->width);
+    rows[k] = c->lanes[k];
+  }
+  c->plan->fold->rows(c->into, rows, c->width);
+  c->count = 0;
+  if (++c->calls == KW_FOLD_CALLS) flush_columns(c);
+}
+
+static void take_rows(void *context, char *const *at, const int64_t *step, int64_t n) {
+  columns *c = context;
+  for (int64_t i = 0; i < n; i++) {
+    c->rows[c->count++] = at[0] + i * step[0];
+    if (c->count == KW_FOLD_ROWS) fold_waiting(c);
+  }
+}
+
+/* Makes `totals` of elements [begin, end) of `width` results. */
+static void fold_columns(const reduce_plan *plan, char *in, int64_t width, int64_t begin, int64_t end, columns *c) {
+  c->plan = plan;
+  c->width = width;
+  c->count = 0;
+  for (int64_t i = 0; i < width; i++) {
+    plan->fold->start(&c->totals[i]);
+    plan->fold->finish(c->nothing + i * plan->lane_size, &c->totals[i], 1);
+  }
+  clear_columns(c);
+  kw_loop_run(&plan->folded, &in, begin, end, take_rows, c);
+  if (c->count > 0) fold_waiting(c);
+  flush_columns(c);
+}
+
+/* What a task is: which results, the first and how many, and which of their elements. */
+typedef struct reduce_task {
+  int64_t result, width;
+  int64_t piece, begin, end;
+} reduce_task;
+
+static reduce_task task_of(const reduce_plan *plan, int64_t number) {
+  reduce_task task = {.result = number / plan->pieces, .width = 1, .piece = number % plan->pieces};
+  task.begin = task.piece * plan->piece;
+  task.end = task.begin + plan->piece < plan->folded.numel ? task.begin + plan->piece : plan->folded.numel;
+  if (!plan->by_columns) return task;
+  const int64_t width = plan->kept.shape[plan->kept.rank - 1], strips = divided_up(width, COLUMNS);
+  const int64_t first = task.result % strips * COLUMNS;
+  task.result = task.result / strips * width + first;
+  task.width = width - first < COLUMNS ? width - first : COLUMNS;
+  return task;
+}
+
+static void store(const reduce_run *run, int64_t result, const kw_total *totals, int64_t width) {
+  const reduce_plan *plan = run->plan;
+  char lanes[COLUMNS * KW_LANE_BYTES];
+  int64_t out, in;
+  find(plan, result, &out, &in);
+  for (int64_t i = 0; i < width; i++) plan->fold->finish(lanes + i * plan->lane_size, &totals[i], plan->divisor);
+  plan->write(run->out + out, plan->kept.step[0][plan->kept.rank - 1], lanes, width);
+}
+
+static void run_tasks(void *user, int64_t begin, int64_t end) {
+  const reduce_run *run = user;
+  const reduce_plan *plan = run->plan;
+  union {
+    along_row row;
+    columns columns;
+  } state;
+  for (int64_t i = begin; i < end; i++) {
+    const reduce_task task = task_of(plan, i);
+    const kw_total *totals = state.columns.totals;
+    int64_t out, in;
+    find(plan, task.result, &out, &in);
+    char *first = run->in + in;
+    if (plan->by_columns) {
+      fold_columns(plan, first, task.width, task.begin, task.end, &state.columns);
+    } else {
+      state.row.plan = plan;
+      plan->fold->start(&state.row.total);
+      kw_loop_run(&plan->folded, &first, task.begin, task.end, fold_row, &state.row);
+      totals = &state.row.total;
+    }
+    if (run->totals) {
+      for (int64_t k = 0; k < task.width; k++) run->totals[(task.result + k) * plan->pieces + task.piece] = totals[k];
+    } else {
+      store(run, task.result, totals, task.width);
+    }
+  }
+}
+
+static kw_status run_reduce(const kw_host_api *host, const kw_call *call, const void *the_plan) {
+  const reduce_plan *plan = the_plan;
+  reduce_run run = {plan, kw_walk_base(call->args[0].u.tensor), kw_walk_base(call->outs[0]), NULL};
+  if (plan->pieces > 1) {
+    run.totals = malloc((size_t)(plan->kept.numel * plan->pieces) * sizeof *run.totals);
+    if (!run.totals) return KW_ERR_OUT_OF_MEMORY;
+  }
+  const int64_t each = plan->piece * (plan->by_columns ? COLUMNS : 1);
+  const kw_status status = host->parallel_for(host->ctx, plan->tasks * plan->pieces, 1 + GRAIN / each, run_tasks, &run);
+  for (int64_t result = 0; run.totals && status == KW_OK && result < plan->kept.numel; result++) {
+    kw_total *pieces = run.totals + result * plan->pieces;
+    for (int64_t k = 1; k < plan->pieces; k++) plan->fold->merge(&pieces[0], &pieces[k]);
+    store(&run, result, pieces, 1);
+  }
+  free(run.totals);
+  return status;
+}
+
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+#define REDUCTION(name, keys, fold, divides, dim)                                                      \
+  {                                                                                                    \
+    .op = name, .dtypes = KW_DTYPES_##keys, .plan_size = sizeof(reduce_plan),                          \
+    .family = &(const reduce_op){KW_FOLD_##fold, divides, dim}, .plan = plan_reduce, .run = run_reduce \
+  }
+
+static const kw_fast_kernel kernels[] = {
+    REDUCTION("sum", REAL, SUM, false, -1),  REDUCTION("sum.dim_IntList", REAL, SUM, false, 1),
+    REDUCTION("mean", FLOAT, SUM, true, -1), REDUCTION("mean.dim", FLOAT, SUM, true, 1),
+    REDUCTION("amax", REAL, MAX, false, 1),  REDUCTION("amin", REAL, MIN, false, 1),
+};
+
+kw_fast_family kw_fast_reductions(void) {
+  return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};
+}
