@@ -65,12 +65,30 @@ bool kw_lane_is_native(kw_dtype dtype) {
   return dtype == KW_F32 || dtype == KW_F64 || dtype == KW_I32 || dtype == KW_I64;
 }
 
+void kw_lanes_fill(void *lanes, const void *lane, kw_lane type, int64_t n) {
+  if (kw_lane_size(type) == 4) {
+    int32_t value;
+    memcpy(&value, lane, sizeof value);
+    for (int64_t i = 0; i < n; i++) ((int32_t *)lanes)[i] = value;
+  } else {
+    int64_t value;
+    memcpy(&value, lane, sizeof value);
+    for (int64_t i = 0; i < n; i++) ((int64_t *)lanes)[i] = value;
+  }
+}
+
+void kw_lanes_fill_number(void *lanes, double number, kw_lane type, int64_t n) {
+  const float narrow = (float)number;
+  kw_lanes_fill(lanes, type == KW_LANE_F32 ? (const void *)&narrow : &number, type, n);
+}
+
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 const kw_fast_family *kw_fast_families(void) {
-  static kw_fast_family families[3];
+  static kw_fast_family families[4];
   families[0] = kw_fast_pointwise();
   families[1] = kw_fast_reductions();
+  families[2] = kw_fast_norms();
   return families;
 }
 

@@ -13,7 +13,7 @@
 
 #include <keyway/plugin.h>
 
-#define KW_FAST_PLAN_LIMIT 2048 /* bytes: the largest plan_size */
+#define KW_FAST_PLAN_LIMIT 8192 /* bytes: no plan_size is above it */
 
 typedef struct kw_fast_kernel {
   const char *op;
@@ -36,6 +36,7 @@ typedef struct kw_fast_family {
 
 kw_fast_family kw_fast_pointwise(void);
 kw_fast_family kw_fast_reductions(void);
+kw_fast_family kw_fast_norms(void);
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);
@@ -51,6 +52,10 @@ const kw_isa *kw_fast_isa(void);
 kw_lane kw_lane_of(kw_dtype dtype);
 int64_t kw_lane_size(kw_lane lane);
 bool kw_lane_is_native(kw_dtype dtype);
+
+/* n lanes, each a copy of `lane`, or the number in floating point lanes. */
+void kw_lanes_fill(void *lanes, const void *lane, kw_lane type, int64_t n);
+void kw_lanes_fill_number(void *lanes, double number, kw_lane type, int64_t n);
 
 /* The slots of a kernel whose `user` is its kw_fast_kernel. */
 kw_status kw_fast_can_implement(const kw_call *call);

@@ -7,7 +7,7 @@
 
 #include <keyway/plugin.h>
 
-#define KW_LOOP_OPERANDS 6
+#define KW_LOOP_OPERANDS 8
 
 /* Operand 0 is what is written. A dimension that an operand repeats along has step 0. */
 typedef struct kw_loop {

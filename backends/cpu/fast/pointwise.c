@@ -43,6 +43,7 @@ typedef struct pointwise_plan {
   uint32_t count;
   pointwise_operand operands[KW_POINTWISE_OPERANDS];
 } pointwise_plan;
+_Static_assert(sizeof(pointwise_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
@@ -143,18 +144,6 @@ typedef struct pointwise_lanes {
   _Alignas(64) char out[KW_LANE_BLOCK * KW_LANE_BYTES];
 } pointwise_lanes;
 
-static void fill(void *lanes, const void *lane, int64_t size, int64_t n) {
-  if (size == 4) {
-    int32_t value;
-    memcpy(&value, lane, sizeof value);
-    for (int64_t i = 0; i < n; i++) ((int32_t *)lanes)[i] = value;
-  } else {
-    int64_t value;
-    memcpy(&value, lane, sizeof value);
-    for (int64_t i = 0; i < n; i++) ((int64_t *)lanes)[i] = value;
-  }
-}
-
 static void run_row(void *context, char *const *at, const int64_t *step, int64_t n) {
   pointwise_lanes *lanes = context;
   const pointwise_run *run = lanes->run;
@@ -165,7 +154,7 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
     if (plan->operands[k].is_number || step[k + 1] != 0) continue;
     _Alignas(8) char lane[KW_LANE_BYTES];
     plan->operands[k].read(lane, at[k + 1], 0, 1);
-    fill(lanes->in[k], lane, kw_lane_size(plan->lane), block);
+    kw_lanes_fill(lanes->in[k], lane, plan->lane, block);
   }
   for (int64_t i = 0; i < n; i += block) {
     const int64_t count = n - i < block ? n - i : block;
@@ -188,7 +177,7 @@ static void run_piece(void *user, int64_t begin, int64_t end) {
   const pointwise_run *run = lanes.run = user;
   const int64_t n = end - begin < KW_LANE_BLOCK ? end - begin : KW_LANE_BLOCK;
   for (uint32_t k = 0; k < run->count; k++) {
-    if (run->plan->operands[k].is_number) fill(lanes.in[k], run->numbers[k], kw_lane_size(run->plan->lane), n);
+    if (run->plan->operands[k].is_number) kw_lanes_fill(lanes.in[k], run->numbers[k], run->plan->lane, n);
   }
   kw_loop_run(&run->plan->loop, run->base, begin, end, run_row, &lanes);
 }

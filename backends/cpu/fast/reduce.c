@@ -5,6 +5,7 @@
  */
 #include "fast.h"
 
+#include "dims.h"
 #include "loop.h"
 #include "number.h"
 #include "walk.h"
@@ -38,30 +39,9 @@ typedef struct reduce_plan {
   int64_t pieces; /* of the reduction, each a task; chosen by shape, so that the threads' number changes no bits */
   int64_t piece;  /* elements of one, along `folded` */
 } reduce_plan;
+_Static_assert(sizeof(reduce_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
-
-/* The dimensions in `mask`, the others at index 0. */
-static kw_tensor_ref keep_dims(const kw_tensor_ref *tensor, uint32_t mask) {
-  kw_tensor_ref view = *tensor;
-  view.rank = 0;
-  for (uint32_t d = 0; d < tensor->rank; d++) {
-    if (!(mask >> d & 1)) continue;
-    view.shape[view.rank] = tensor->shape[d];
-    view.strides[view.rank++] = tensor->strides[d];
-  }
-  return view;
-}
-
-/* The dimensions that an argument names: an int, a list, or all where that is empty or none. */
-static uint32_t named_dims(const kw_value *dim, uint32_t rank) {
-  const int64_t *dims = dim->tag == KW_TAG_INT ? &dim->u.i : dim->u.ints;
-  const uint32_t count = dim->tag == KW_TAG_INT ? 1 : dim->tag == KW_TAG_INT_LIST ? dim->count : 0;
-  uint32_t mask = 0;
-  if (count == 0) return (1u << rank) - 1;
-  for (uint32_t i = 0; rank > 0 && i < count; i++) mask |= 1u << (dims[i] < 0 ? dims[i] + rank : dims[i]);
-  return mask;
-}
 
 static int64_t divided_up(int64_t n, int64_t by) {
   return (n + by - 1) / by;
@@ -86,9 +66,9 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
   reduce_plan *plan = out_plan;
   const uint32_t all = (1u << in->rank) - 1;
-  const uint32_t folded = op->dim < 0 ? all : named_dims(&call->args[op->dim], in->rank), kept = all & ~folded;
-  const kw_tensor_ref results = out->rank == in->rank ? keep_dims(out, kept) : *out;
-  const kw_tensor_ref firsts = keep_dims(in, kept), row = keep_dims(in, folded);
+  const uint32_t folded = op->dim < 0 ? all : kw_dims_named(&call->args[op->dim], in->rank), kept = all & ~folded;
+  const kw_tensor_ref results = out->rank == in->rank ? kw_dims_keep(out, kept) : *out;
+  const kw_tensor_ref firsts = kw_dims_keep(in, kept), row = kw_dims_keep(in, folded);
   kw_loop_begin(&plan->kept, &results);
   kw_loop_add(&plan->kept, &firsts);
   kw_loop_make(&plan->kept);

@@ -149,9 +149,25 @@ typedef struct kw_fold {
 } kw_fold;
 #define KW_FOLD_CALLS 16 /* of `rows`, see there */
 
+/* What softmax and norms do with the lanes of a row, floating point only. Numbers that belong to the row are lanes,
+ * too, behind pointers. out may be x. */
+typedef struct kw_row_lanes {
+  void (*exp_below)(void *out, const void *x, const void *top, int64_t n);                  /* exp(x - top) */
+  void (*divide)(void *out, const void *x, const void *by, int64_t n);                      /* x / by */
+  void (*log_share)(void *out, const void *x, const void *top, const void *sum, int64_t n); /* x - top - log(sum) */
+  void (*add_squares)(kw_total *total, const void *x, const void *mean, int64_t n);         /* of x - mean */
+  void (*rstd)(void *out, const void *variance, double eps, int64_t n); /* 1 / sqrt(variance + eps) */
+  /* (x - mean) * rstd * weight + bias, weight and bias for each lane. */
+  void (*normalise)(void *out, const void *x, const void *mean, const void *rstd, const void *weight, const void *bias,
+                    int64_t n);
+  /* What running statistics become: old * (1 - momentum) + momentum * x * factor. */
+  void (*blend)(void *out, const void *old, const void *x, double momentum, double factor, int64_t n);
+} kw_row_lanes;
+
 typedef struct kw_isa {
   kw_lanes_fn pointwise[KW_POINTWISE_COUNT][KW_LANE_COUNT]; /* NULL: there is no such thing */
   kw_fold folds[KW_FOLD_COUNT][KW_LANE_COUNT];
+  kw_row_lanes rows[KW_LANE_COUNT];
   kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT]; /* NULL: not with one rounding */
   kw_write_fn write[KW_ISA_DTYPES][KW_LANE_COUNT];
 } kw_isa;

@@ -23,5 +23,6 @@
 void KW_ISA_NAME(kw_add_pointwise)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_folds)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_rows)(kw_isa *isa);
 
 #endif /* KEYWAY_CPU_FAST_LANES_H */

@@ -7,5 +7,6 @@
 void KW_ISA_NAME(kw_isa_fill)(kw_isa *isa) {
   KW_ISA_NAME(kw_add_pointwise)(isa);
   KW_ISA_NAME(kw_add_conversions)(isa);
-  KW_ISA_NAME(kw_add_folds)(isa);
+  KW_ISA_NAME(kw_add_rows)(isa);
+  KW_ISA_NAME(kw_add_folds)(isa); /* and the squares of rows */
 }

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Softmax and normalisation: rows, each of which is walked two or three times while it is near.
+ */
+#include "rows.h"
+
+#include "dims.h"
+#include "operand.h"
+#include "walk.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GRAIN 4096 /* elements: the fewest that a thread is woken for */
+
+/* How elements of an operand become lanes. */
+typedef struct port {
+  kw_read_fn read;
+  kw_write_fn write;
+  int64_t size;   /* bytes of an element */
+  bool is_native; /* elements lie in memory as lanes do */
+} port;
+
+static bool port_open(port *p, kw_dtype dtype, kw_lane lane) {
+  const kw_isa *isa = kw_fast_isa();
+  if (dtype >= KW_ISA_DTYPES) return false;
+  *p = (port){isa->read[dtype][lane], isa->write[dtype][lane], (int64_t)kw_number_size(dtype),
+              kw_lane_is_native(dtype) && kw_lane_of(dtype) == lane};
+  return true;
+}
+
+/* n lanes from `at`, in `buffer` where they do not lie there as lanes. */
+static const void *port_lanes(const port *p, const char *at, int64_t step, int64_t n, void *buffer) {
+  if (p->is_native && step == p->size) return at;
+  p->read(buffer, at, step, n);
+  return buffer;
+}
+
+static int64_t rows_grain(const kw_rows *rows) {
+  return 1 + GRAIN / (rows->inner.numel + 1);
+}
+
+/* ---- Softmax ----------------------------------------------------------------------------------------------------- */
+
+typedef struct softmax_op {
+  bool is_log;
+} softmax_op;
+
+typedef struct softmax_plan {
+  kw_rows rows; /* operands: result, input */
+  port in, out;
+  kw_lane lane;
+  bool is_log;
+} softmax_plan;
+
+typedef struct softmax_run {
+  const softmax_plan *plan;
+  char *base[2];
+} softmax_run;
+
+static kw_status plan_softmax(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+  const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
+  softmax_plan *plan = out_plan;
+  plan->is_log = ((const softmax_op *)kernel->family)->is_log;
+  plan->lane = kw_lane_of(in->dtype);
+  if (!port_open(&plan->in, in->dtype, plan->lane) || !port_open(&plan->out, out->dtype, plan->lane)) {
+    return KW_ERR_NOT_IMPLEMENTED;
+  }
+  const uint32_t along = in->rank > 0 ? kw_dims_named(&call->args[1], in->rank) : 0;
+  kw_rows_begin(&plan->rows, out, ((1u << in->rank) - 1) & ~along);
+  kw_rows_add(&plan->rows, in);
+  kw_rows_make(&plan->rows);
+  return KW_OK;
+}
+
+/* A row in blocks of lanes. */
+typedef struct softmax_row {
+  const softmax_plan *plan;
+  char *out;
+  const char *in;
+  _Alignas(16) char top[KW_LANE_BYTES], sum[KW_LANE_BYTES];
+  _Alignas(64) char x[KW_LANE_BLOCK * KW_LANE_BYTES], y[KW_LANE_BLOCK * KW_LANE_BYTES];
+} softmax_row;
+
+static const void *softmax_lanes(softmax_row *row, int64_t i, int64_t count) {
+  const int64_t step = row->plan->rows.inner.step[1][0];
+  return port_lanes(&row->plan->in, row->in + i * step, step, count, row->x);
+}
+
+/* Where lanes of the result are made: where they stay, if they can. */
+static bool softmax_stays(const softmax_plan *plan) {
+  return plan->out.is_native && plan->rows.inner.step[0][0] == plan->out.size;
+}
+
+static void *softmax_place(softmax_row *row, int64_t i) {
+  return softmax_stays(row->plan) ? row->out + i * row->plan->out.size : row->y;
+}
+
+static void softmax_sum(softmax_row *row, const kw_fold *fold, const kw_row_lanes *of, int64_t n) {
+  kw_total total;
+  fold->start(&total);
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
+    void *powers = row->plan->is_log ? row->y : softmax_place(row, i);
+    of->exp_below(powers, softmax_lanes(row, i, count), row->top, count);
+    fold->fold(&total, powers, count);
+  }
+  fold->finish(row->sum, &total, 1);
+}
+
+/* The largest lane, the sum of the powers, and then each one's share. */
+static void run_softmax_row(softmax_row *row) {
+  const softmax_plan *plan = row->plan;
+  const kw_isa *isa = kw_fast_isa();
+  const kw_row_lanes *of = &isa->rows[plan->lane];
+  const kw_fold *max = &isa->folds[KW_FOLD_MAX][plan->lane];
+  const int64_t n = plan->rows.inner.numel, out_step = plan->rows.inner.step[0][0];
+  kw_total top;
+  max->start(&top);
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
+    max->fold(&top, softmax_lanes(row, i, count), count);
+  }
+  max->finish(row->top, &top, 1);
+  softmax_sum(row, &isa->folds[KW_FOLD_SUM][plan->lane], of, n);
+  const bool stays = softmax_stays(plan), again = !stays && n > KW_LANE_BLOCK;
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
+    void *to = softmax_place(row, i);
+    if (plan->is_log) {
+      of->log_share(to, softmax_lanes(row, i, count), row->top, row->sum, count);
+    } else {
+      if (again) of->exp_below(to, softmax_lanes(row, i, count), row->top, count);
+      of->divide(to, to, row->sum, count);
+    }
+    if (!stays) plan->out.write(row->out + i * out_step, out_step, to, count);
+  }
+}
+
+static void run_softmax_rows(void *user, int64_t begin, int64_t end) {
+  const softmax_run *run = user;
+  softmax_row row = {.plan = run->plan};
+  for (int64_t i = begin; i < end; i++) {
+    char *at[2];
+    kw_rows_find(&run->plan->rows, i, run->base, at);
+    row.out = at[0];
+    row.in = at[1];
+    run_softmax_row(&row);
+  }
+}
+
+static kw_status run_softmax(const kw_host_api *host, const kw_call *call, const void *the_plan) {
+  const softmax_plan *plan = the_plan;
+  softmax_run run = {plan, {kw_walk_base(call->outs[0]), kw_walk_base(call->args[0].u.tensor)}};
+  return host->parallel_for(host->ctx, plan->rows.outer.numel, rows_grain(&plan->rows), run_softmax_rows, &run);
+}
+
+/* ---- Normalisation ----------------------------------------------------------------------------------------------- */
+
+typedef enum norm_kind {
+  NORM_CENTRED, /* by their own mean and variance */
+  NORM_SQUARES, /* by their own mean of squares */
+  NORM_GIVEN    /* by means and variances that are given */
+} norm_kind;
+
+/* Operands of the rows. Mean and rstd are results, or where they are given arguments. */
+enum { OUT, IN, WEIGHT, BIAS, MEAN, RSTD, RUNNING_MEAN, RUNNING_VARIANCE, NORM_OPERANDS };
+
+/* An op of the family: which arguments are what; 0: there is none, for argument 0 is the input. */
+typedef struct norm_op {
+  norm_kind kind;
+  enum { LAST_DIMS, EACH_CHANNEL, EACH_GROUP } rows;
+  int weight, bias, eps;
+  int detail;   /* the normalised shape, or how many groups */
+  int given;    /* the means, and behind them the variances */
+  int training; /* where it says no the given statistics are meant; otherwise a step becomes part of them */
+  int momentum;
+} norm_op;
+
+typedef struct norm_plan {
+  kw_rows rows;
+  norm_kind kind;
+  kw_lane lane;
+  bool has[NORM_OPERANDS];
+  port ports[NORM_OPERANDS];
+} norm_plan;
+_Static_assert(sizeof(norm_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
+
+typedef struct norm_run {
+  const norm_plan *plan;
+  double eps, momentum;
+  char *base[NORM_OPERANDS];
+} norm_run;
+
+/* The tensors of a call by operand, NULL where there is none. */
+static void norm_tensors(const norm_op *op, norm_kind kind, const kw_call *call,
+                         const kw_tensor_ref *out_tensors[NORM_OPERANDS]) {
+  const kw_value *args = call->args;
+  for (uint32_t k = 0; k < NORM_OPERANDS; k++) out_tensors[k] = NULL;
+  out_tensors[OUT] = call->outs[0];
+  out_tensors[IN] = args[0].u.tensor;
+  if (args[op->weight].tag == KW_TAG_TENSOR) out_tensors[WEIGHT] = args[op->weight].u.tensor;
+  if (op->bias && args[op->bias].tag == KW_TAG_TENSOR) out_tensors[BIAS] = args[op->bias].u.tensor;
+  if (kind == NORM_GIVEN) {
+    out_tensors[MEAN] = args[op->given].u.tensor;
+    out_tensors[RSTD] = args[op->given + 1].u.tensor;
+  } else if (kind == NORM_CENTRED) {
+    out_tensors[MEAN] = call->outs[1];
+    out_tensors[RSTD] = call->outs[2];
+  } else if (call->out_count > 1) {
+    out_tensors[RSTD] = call->outs[1];
+  }
+  if (op->training && kind == NORM_CENTRED) {
+    out_tensors[RUNNING_MEAN] = args[op->given].u.tensor;
+    out_tensors[RUNNING_VARIANCE] = args[op->given + 1].u.tensor;
+  }
+}
+
+static uint32_t bits_in(uint32_t mask) {
+  return (uint32_t)__builtin_popcount(mask);
+}
+
+/* A number for each row may have the rows' own dimensions with size 1. */
+static kw_tensor_ref spread_numbers(const kw_tensor_ref *numbers, const kw_tensor_ref *view, uint32_t outer) {
+  const kw_tensor_ref kept = numbers->rank == bits_in(outer) ? *numbers : kw_dims_keep(numbers, outer);
+  return kw_dims_spread(kept, view, outer);
+}
+
+static kw_status plan_norm(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+  const norm_op *op = kernel->family;
+  const kw_tensor_ref *tensors[NORM_OPERANDS], *in = call->args[0].u.tensor;
+  norm_plan *plan = out_plan;
+  plan->kind = op->training && !call->args[op->training].u.b ? NORM_GIVEN : op->kind;
+  plan->lane = kw_lane_of(in->dtype);
+  norm_tensors(op, plan->kind, call, tensors);
+  const bool groups = op->rows == EACH_GROUP;
+  const int64_t group_count = groups ? call->args[op->detail].u.i : 0;
+  const uint32_t all = (1u << in->rank) - 1;
+  uint32_t outer = op->rows == EACH_CHANNEL ? 2 : 3, weights = op->rows == EACH_CHANNEL ? 2 : 6;
+  if (op->rows == LAST_DIMS) {
+    outer = (1u << (in->rank - call->args[op->detail].count)) - 1;
+    weights = all & ~outer;
+  }
+  if (groups && in->rank == KW_MAX_RANK) return KW_ERR_NOT_IMPLEMENTED;
+  const kw_tensor_ref out_view = groups ? kw_dims_split(tensors[OUT], 1, group_count) : *tensors[OUT];
+  kw_rows_begin(&plan->rows, &out_view, outer);
+  for (uint32_t k = OUT; k < NORM_OPERANDS; k++) {
+    plan->has[k] = tensors[k] != NULL;
+    if (!tensors[k]) {
+      kw_loop_add_constant(&plan->rows.outer);
+      kw_loop_add_constant(&plan->rows.inner);
+      continue;
+    }
+    if (!port_open(&plan->ports[k], tensors[k]->dtype, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
+    if (k == OUT) continue;
+    kw_tensor_ref view = groups && k == IN ? kw_dims_split(in, 1, group_count) : *tensors[k];
+    if (k == WEIGHT || k == BIAS) {
+      view = kw_dims_spread(groups ? kw_dims_split(tensors[k], 0, group_count) : *tensors[k], &out_view, weights);
+    } else if (k >= MEAN) {
+      view = spread_numbers(tensors[k], &out_view, outer);
+    }
+    kw_rows_add(&plan->rows, &view);
+  }
+  kw_rows_make(&plan->rows);
+  return plan->rows.inner.numel == 0 ? KW_ERR_NOT_IMPLEMENTED : KW_OK;
+}
+
+/* A row, and lanes for a block of it. */
+typedef struct norm_row {
+  const norm_plan *plan;
+  const kw_row_lanes *of;
+  const kw_fold *sum;
+  kw_total total;
+  _Alignas(16) char mean[KW_LANE_BYTES], variance[KW_LANE_BYTES], rstd[KW_LANE_BYTES];
+  _Alignas(64) char x[KW_LANE_BLOCK * KW_LANE_BYTES], y[KW_LANE_BLOCK * KW_LANE_BYTES];
+  _Alignas(64) char weight[KW_LANE_BLOCK * KW_LANE_BYTES], bias[KW_LANE_BLOCK * KW_LANE_BYTES];
+} norm_row;
+
+static int64_t block_at(int64_t i, int64_t n) {
+  return n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
+}
+
+static const void *norm_lanes(norm_row *row, char *const *at, const int64_t *step, int64_t i, int64_t count) {
+  return port_lanes(&row->plan->ports[IN], at[IN] + i * step[IN], step[IN], count, row->x);
+}
+
+static void sum_run(void *context, char *const *at, const int64_t *step, int64_t n) {
+  norm_row *row = context;
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    row->sum->fold(&row->total, norm_lanes(row, at, step, i, block_at(i, n)), block_at(i, n));
+  }
+}
+
+static void square_run(void *context, char *const *at, const int64_t *step, int64_t n) {
+  norm_row *row = context;
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    row->of->add_squares(&row->total, norm_lanes(row, at, step, i, block_at(i, n)), row->mean, block_at(i, n));
+  }
+}
+
+/* The lanes of a weight for a block: its own, one that the whole run shares, or what stands for none. */
+static const void *weight_lanes(norm_row *row, uint32_t which, char *const *at, const int64_t *step, int64_t i,
+                                int64_t count) {
+  void *lanes = which == WEIGHT ? row->weight : row->bias;
+  if (!row->plan->has[which] || step[which] == 0) return lanes;
+  return port_lanes(&row->plan->ports[which], at[which] + i * step[which], step[which], count, lanes);
+}
+
+static void normalise_run(void *context, char *const *at, const int64_t *step, int64_t n) {
+  norm_row *row = context;
+  const norm_plan *plan = row->plan;
+  const port *out = &plan->ports[OUT];
+  const bool stays = out->is_native && step[OUT] == out->size;
+  for (uint32_t k = WEIGHT; k <= BIAS; k++) {
+    _Alignas(8) char lane[KW_LANE_BYTES];
+    if (!plan->has[k] || step[k] != 0) continue;
+    plan->ports[k].read(lane, at[k], 0, 1);
+    kw_lanes_fill(k == WEIGHT ? row->weight : row->bias, lane, plan->lane, block_at(0, n));
+  }
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = block_at(i, n);
+    char *to = at[OUT] + i * step[OUT];
+    row->of->normalise(stays ? to : row->y, norm_lanes(row, at, step, i, count), row->mean, row->rstd,
+                       weight_lanes(row, WEIGHT, at, step, i, count), weight_lanes(row, BIAS, at, step, i, count),
+                       count);
+    if (!stays) out->write(to, step[OUT], row->y, count);
+  }
+}
+
+static void measure_row(norm_row *row, char *const *at) {
+  const kw_loop *inner = &row->plan->rows.inner;
+  row->sum->start(&row->total);
+  if (row->plan->kind == NORM_CENTRED) kw_loop_run(inner, at, 0, inner->numel, sum_run, row);
+  row->sum->finish(row->mean, &row->total, inner->numel);
+  row->sum->start(&row->total);
+  kw_loop_run(inner, at, 0, inner->numel, square_run, row);
+  row->sum->finish(row->variance, &row->total, inner->numel);
+}
+
+/* What a step of training makes of running statistics; the variance without bias. */
+static void update_running(norm_row *row, const norm_run *run, char *const *at) {
+  const double n = (double)row->plan->rows.inner.numel;
+  for (uint32_t k = RUNNING_MEAN; k <= RUNNING_VARIANCE; k++) {
+    const port *p = &row->plan->ports[k];
+    const bool is_mean = k == RUNNING_MEAN;
+    _Alignas(8) char lane[KW_LANE_BYTES];
+    p->read(lane, at[k], 0, 1);
+    row->of->blend(lane, lane, is_mean ? row->mean : row->variance, run->momentum, is_mean ? 1 : n / (n - 1), 1);
+    p->write(at[k], 0, lane, 1);
+  }
+}
+
+static void run_norm_rows(void *user, int64_t begin, int64_t end) {
+  const norm_run *run = user;
+  const norm_plan *plan = run->plan;
+  const kw_loop *inner = &plan->rows.inner;
+  norm_row row = {.plan = plan};
+  row.of = &kw_fast_isa()->rows[plan->lane];
+  row.sum = &kw_fast_isa()->folds[KW_FOLD_SUM][plan->lane];
+  kw_lanes_fill_number(row.weight, 1, plan->lane, KW_LANE_BLOCK);
+  kw_lanes_fill_number(row.bias, -0.0, plan->lane, KW_LANE_BLOCK); /* x + -0.0 is x, a zero's sign included */
+  for (int64_t i = begin; i < end; i++) {
+    char *at[NORM_OPERANDS];
+    kw_rows_find(&plan->rows, i, run->base, at);
+    if (plan->kind == NORM_GIVEN) {
+      plan->ports[MEAN].read(row.mean, at[MEAN], 0, 1);
+      plan->ports[RSTD].read(row.variance, at[RSTD], 0, 1);
+    } else {
+      measure_row(&row, at);
+    }
+    row.of->rstd(row.rstd, row.variance, run->eps, 1);
+    if (plan->kind != NORM_GIVEN && plan->has[MEAN]) plan->ports[MEAN].write(at[MEAN], 0, row.mean, 1);
+    if (plan->kind != NORM_GIVEN && plan->has[RSTD]) plan->ports[RSTD].write(at[RSTD], 0, row.rstd, 1);
+    kw_loop_run(inner, at, 0, inner->numel, normalise_run, &row);
+    if (plan->has[RUNNING_MEAN]) update_running(&row, run, at);
+  }
+}
+
+static double number_of(const kw_value *value, double otherwise) {
+  if (value->tag == KW_TAG_NONE) return otherwise;
+  const kw_element element = kw_operand_scalar(value);
+  return kw_number_load(element.dtype, element.bytes);
+}
+
+static kw_status run_norm(const kw_host_api *host, const kw_call *call, const void *the_plan) {
+  const norm_plan *plan = the_plan;
+  const norm_op *op = ((const kw_fast_kernel *)call->user)->family;
+  const kw_tensor_ref *tensors[NORM_OPERANDS];
+  norm_run run = {.plan = plan};
+  run.eps = number_of(&call->args[op->eps], plan->lane == KW_LANE_F64 ? DBL_EPSILON : (double)FLT_EPSILON);
+  if (op->momentum) run.momentum = number_of(&call->args[op->momentum], 0);
+  norm_tensors(op, plan->kind, call, tensors);
+  for (uint32_t k = 0; k < NORM_OPERANDS; k++) {
+    if (tensors[k]) run.base[k] = kw_walk_base(tensors[k]);
+  }
+  return host->parallel_for(host->ctx, plan->rows.outer.numel, rows_grain(&plan->rows), run_norm_rows, &run);
+}
+
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+#define SOFTMAX(name, log)                                                                                        \
+  {                                                                                                               \
+    .op = name, .dtypes = KW_DTYPES_FLOAT, .plan_size = sizeof(softmax_plan), .family = &(const softmax_op){log}, \
+    .plan = plan_softmax, .run = run_softmax                                                                      \
+  }
+#define NORM(name, ...)                                                                                             \
+  {                                                                                                                 \
+    .op = name, .dtypes = KW_DTYPES_FLOAT, .plan_size = sizeof(norm_plan), .family = &(const norm_op){__VA_ARGS__}, \
+    .plan = plan_norm, .run = run_norm                                                                              \
+  }
+
+static const kw_fast_kernel kernels[] = {
+    SOFTMAX("_softmax", false),
+    SOFTMAX("_log_softmax", true),
+    NORM("native_layer_norm", NORM_CENTRED, LAST_DIMS, .detail = 1, .weight = 2, .bias = 3, .eps = 4),
+    NORM("rms_norm", NORM_SQUARES, LAST_DIMS, .detail = 1, .weight = 2, .eps = 3),
+    NORM("_fused_rms_norm", NORM_SQUARES, LAST_DIMS, .detail = 1, .weight = 2, .eps = 3),
+    NORM("native_group_norm", NORM_CENTRED, EACH_GROUP, .weight = 1, .bias = 2, .detail = 6, .eps = 7),
+    NORM("_native_batch_norm_legit", NORM_CENTRED, EACH_CHANNEL, .weight = 1, .bias = 2, .given = 3, .training = 5,
+         .momentum = 6, .eps = 7),
+    NORM("_native_batch_norm_legit.no_stats", NORM_CENTRED, EACH_CHANNEL, .weight = 1, .bias = 2, .eps = 5),
+    NORM("_native_batch_norm_legit_no_training", NORM_GIVEN, EACH_CHANNEL, .weight = 1, .bias = 2, .given = 3,
+         .eps = 6),
+};
+
+kw_fast_family kw_fast_norms(void) {
+  return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};
+}

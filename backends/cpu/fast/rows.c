@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows of tensors.
+ */
+#include "rows.h"
+
+#include "dims.h"
+
+void kw_rows_begin(kw_rows *rows, const kw_tensor_ref *out, uint32_t mask) {
+  const kw_tensor_ref firsts = kw_dims_keep(out, mask), row = kw_dims_keep(out, ~mask);
+  rows->mask = mask;
+  kw_loop_begin(&rows->outer, &firsts);
+  kw_loop_begin(&rows->inner, &row);
+}
+
+void kw_rows_add(kw_rows *rows, const kw_tensor_ref *tensor) {
+  const kw_tensor_ref firsts = kw_dims_keep(tensor, rows->mask), row = kw_dims_keep(tensor, ~rows->mask);
+  kw_loop_add(&rows->outer, &firsts);
+  kw_loop_add(&rows->inner, &row);
+}
+
+void kw_rows_make(kw_rows *rows) {
+  kw_loop_make(&rows->outer);
+  kw_loop_make(&rows->inner);
+}
+
+void kw_rows_find(const kw_rows *rows, int64_t row, char *const *base, char **at) {
+  for (uint32_t k = 0; k < rows->outer.operands; k++) at[k] = base[k];
+  for (uint32_t d = rows->outer.rank; d-- > 0; row /= rows->outer.shape[d]) {
+    for (uint32_t k = 0; k < rows->outer.operands; k++) at[k] += row % rows->outer.shape[d] * rows->outer.step[k][d];
+  }
+}
