@@ -153,7 +153,7 @@ typedef struct kw_fold {
  * too, behind pointers. out may be x. */
 typedef struct kw_row_lanes {
   void (*exp_below)(void *out, const void *x, const void *top, int64_t n);                  /* exp(x - top) */
-  void (*divide)(void *out, const void *x, const void *by, int64_t n);                      /* x / by */
+  void (*divide)(void *out, const void *x, const void *by, int64_t n);                      /* x * (1 / by) */
   void (*log_share)(void *out, const void *x, const void *top, const void *sum, int64_t n); /* x - top - log(sum) */
   void (*add_squares)(kw_total *total, const void *x, const void *mean, int64_t n);         /* of x - mean */
   void (*rstd)(void *out, const void *variance, double eps, int64_t n); /* 1 / sqrt(variance + eps) */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of the choice of an instruction set, with forged processors.
+ */
+#include "capability.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+  AVX2 = KW_FEATURE_AVX2 | KW_FEATURE_FMA | KW_FEATURE_F16C,
+  AVX512 = AVX2 | KW_FEATURE_AVX512F | KW_FEATURE_AVX512BW | KW_FEATURE_AVX512DQ | KW_FEATURE_AVX512VL
+};
+
+static kw_capability chosen(uint32_t features, const char *wanted, const char *why) {
+  const char *text = "not written";
+  const kw_capability level = kw_capability_choose(features, wanted, &text);
+  if (!why) {
+    assert_null(text);
+  } else {
+    assert_non_null(text);
+    assert_non_null(strstr(text, why));
+  }
+  return level;
+}
+
+static void without_a_wish_the_best_is_taken(void **state) {
+  (void)state;
+  assert_int_equal(chosen(0, NULL, NULL), KW_CAPABILITY_BASELINE);
+  assert_int_equal(chosen(0, "", NULL), KW_CAPABILITY_BASELINE);
+#if defined(__x86_64__)
+  assert_int_equal(chosen(AVX2, NULL, NULL), KW_CAPABILITY_AVX2);
+  assert_int_equal(chosen(AVX512, NULL, NULL), KW_CAPABILITY_AVX512);
+#else
+  assert_int_equal(chosen(AVX512, NULL, NULL), KW_CAPABILITY_BASELINE); /* nothing was compiled for them */
+#endif
+}
+
+/* Each single feature that is missing takes the level away. */
+static void a_level_needs_all_of_its_features(void **state) {
+  (void)state;
+#if defined(__x86_64__)
+  for (uint32_t bit = 1; bit <= KW_FEATURE_AVX512VL; bit <<= 1) {
+    const bool of_avx2 = AVX2 & bit;
+    assert_int_equal(chosen(AVX512 & ~bit, NULL, NULL), of_avx2 ? KW_CAPABILITY_BASELINE : KW_CAPABILITY_AVX2);
+    assert_int_equal(chosen(AVX512 & ~bit, "avx512", "lacks AVX-512"),
+                     of_avx2 ? KW_CAPABILITY_BASELINE : KW_CAPABILITY_AVX2);
+  }
+#endif
+}
+
+static void a_lower_level_can_be_had_for_the_asking(void **state) {
+  (void)state;
+  assert_int_equal(chosen(AVX512, "reference", NULL), KW_CAPABILITY_REFERENCE);
+  assert_int_equal(chosen(AVX512, "baseline", NULL), KW_CAPABILITY_BASELINE);
+#if defined(__x86_64__)
+  assert_int_equal(chosen(AVX512, "avx2", NULL), KW_CAPABILITY_AVX2);
+#endif
+}
+
+static void what_is_no_level_is_ignored(void **state) {
+  (void)state;
+  static const char *const words[] = {"AVX2", "avx", "avx2 ", "sse9", "0"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    assert_int_equal(chosen(0, words[i], "is expected"), KW_CAPABILITY_BASELINE);
+  }
+}
+
+static void every_level_has_the_name_that_asks_for_it(void **state) {
+  (void)state;
+  for (kw_capability level = 0; level < KW_CAPABILITY_COUNT; level++) {
+    const char *why;
+    const kw_capability found = kw_capability_choose(UINT32_MAX, kw_capability_name(level), &why);
+#if defined(__x86_64__)
+    assert_int_equal(found, level);
+#else
+    assert_true(found == level || level > KW_CAPABILITY_BASELINE);
+#endif
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(without_a_wish_the_best_is_taken),          cmocka_unit_test(a_level_needs_all_of_its_features),
+      cmocka_unit_test(a_lower_level_can_be_had_for_the_asking),   cmocka_unit_test(what_is_no_level_is_ignored),
+      cmocka_unit_test(every_level_has_the_name_that_asks_for_it),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

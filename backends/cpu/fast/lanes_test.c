@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of the lanes of every instruction set that was compiled and that this processor has.
+ */
+#include "capability.h"
+#include "isa/isa.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 3 * KW_LANE_BLOCK + 13 };
+
+/* The tables, by level; those that are not there have no functions. */
+static kw_isa tables[KW_CAPABILITY_COUNT];
+
+static int fill_tables(void **state) {
+  (void)state;
+  kw_isa_fill_baseline(&tables[KW_CAPABILITY_BASELINE]);
+#if defined(__x86_64__)
+  const char *why;
+  kw_capability_choose(kw_capability_features(), "avx2", &why);
+  if (!why) kw_isa_fill_avx2(&tables[KW_CAPABILITY_AVX2]);
+  kw_capability_choose(kw_capability_features(), "avx512", &why);
+  if (!why) kw_isa_fill_avx512(&tables[KW_CAPABILITY_AVX512]);
+#endif
+  return 0;
+}
+
+/* Numbers between -4 and 4, the same in every run. */
+static double number(uint32_t *seed) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return (double)(int32_t)*seed / (double)(1 << 29);
+}
+
+/* What a lane becomes does not depend on where in a run it stands, nor on how long that is. */
+static void a_lane_does_not_depend_on_its_place(void **state) {
+  (void)state;
+  static const uint8_t operands[] = {
+#define COUNT(name, operands) operands,
+      KW_POINTWISE_LIST(COUNT)
+#undef COUNT
+  };
+  static float x[KW_POINTWISE_OPERANDS][MOST], all[MOST], one[1];
+  uint32_t seed = 1;
+  for (int k = 0; k < KW_POINTWISE_OPERANDS; k++) {
+    for (int i = 0; i < MOST; i++) x[k][i] = (float)number(&seed);
+  }
+  for (kw_capability level = 0; level < KW_CAPABILITY_COUNT; level++) {
+    for (uint32_t f = 0; f < KW_POINTWISE_COUNT; f++) {
+      const kw_lanes_fn function = tables[level].pointwise[f][KW_LANE_F32];
+      if (!function || operands[f] == 0) continue;
+      const size_t size = f < KW_POINTWISE_FIRST_PREDICATE ? sizeof(float) : 1;
+      function(all, (const void *[]){x[0], x[1], x[2], x[3]}, MOST);
+      for (int i = 0; i < MOST; i += i < 40 ? 1 : 101) {
+        function(one, (const void *[]){x[0] + i, x[1] + i, x[2] + i, x[3] + i}, 1);
+        assert_memory_equal(one, (char *)all + (size_t)i * size, size);
+      }
+    }
+  }
+}
+
+/* Every function may write over its first operand. */
+static void functions_work_in_place(void **state) {
+  (void)state;
+  static double x[KW_POINTWISE_OPERANDS][MOST], apart[MOST], place[MOST];
+  uint32_t seed = 2;
+  for (int k = 0; k < KW_POINTWISE_OPERANDS; k++) {
+    for (int i = 0; i < MOST; i++) x[k][i] = number(&seed);
+  }
+  for (kw_capability level = 0; level < KW_CAPABILITY_COUNT; level++) {
+    for (uint32_t f = 0; f < KW_POINTWISE_FIRST_PREDICATE; f++) {
+      const kw_lanes_fn function = tables[level].pointwise[f][KW_LANE_F64];
+      if (!function) continue;
+      memcpy(place, x[0], sizeof place);
+      function(apart, (const void *[]){x[0], x[1], x[2], x[3]}, MOST);
+      function(place, (const void *[]){place, x[1], x[2], x[3]}, MOST);
+      assert_memory_equal(place, apart, sizeof apart);
+    }
+  }
+}
+
+static double folded(const kw_fold *fold, const float *x, int64_t n) {
+  kw_total total;
+  float lane;
+  fold->start(&total);
+  fold->fold(&total, x, n);
+  fold->finish(&lane, &total, 1);
+  return (double)lane;
+}
+
+static void folds_take_every_lane_once(void **state) {
+  (void)state;
+  static float x[10000];
+  for (kw_capability level = KW_CAPABILITY_BASELINE; level < KW_CAPABILITY_COUNT; level++) {
+    const kw_fold *folds[KW_FOLD_COUNT];
+    for (int f = 0; f < KW_FOLD_COUNT; f++) folds[f] = &tables[level].folds[f][KW_LANE_F32];
+    if (!folds[0]->fold) continue;
+    for (int64_t n = 1; n < 10000; n += n < 300 ? 1 : 997) {
+      for (int64_t i = 0; i < n; i++) x[i] = 1;
+      assert_true(folds[KW_FOLD_SUM] && folded(folds[KW_FOLD_SUM], x, n) == (double)n);
+      const int64_t at = n * 7 / 11;
+      x[at] = 5;
+      assert_true(folded(folds[KW_FOLD_MAX], x, n) == 5);
+      x[at] = -5;
+      assert_true(folded(folds[KW_FOLD_MIN], x, n) == -5);
+      x[at] = NAN;
+      for (int f = 0; f < KW_FOLD_COUNT; f++) assert_true(isnan(folded(folds[f], x, n)));
+    }
+  }
+}
+
+/* Ones behind a number so large that no sum in f32 would keep them. */
+static void totals_are_wider_than_lanes(void **state) {
+  (void)state;
+  static float x[8193];
+  for (int i = 0; i < 8193; i++) x[i] = i < 4096 ? 4096 : 1;
+  for (kw_capability level = KW_CAPABILITY_BASELINE; level < KW_CAPABILITY_COUNT; level++) {
+    const kw_fold *fold = &tables[level].folds[KW_FOLD_SUM][KW_LANE_F32];
+    kw_total total;
+    if (!fold->fold) continue;
+    fold->start(&total);
+    fold->fold(&total, x, 8193);
+    assert_true(total.f64 == 0x1p24 + 4097);
+  }
+}
+
+static void rows_fold_by_columns(void **state) {
+  (void)state;
+  enum { COLUMNS = 77 };
+  static float rows[KW_FOLD_ROWS][COLUMNS], into[COLUMNS];
+  const void *at[KW_FOLD_ROWS];
+  for (kw_capability level = KW_CAPABILITY_BASELINE; level < KW_CAPABILITY_COUNT; level++) {
+    const kw_fold *fold = &tables[level].folds[KW_FOLD_SUM][KW_LANE_F32];
+    if (!fold->rows) continue;
+    for (int k = 0; k < KW_FOLD_ROWS; k++) {
+      at[k] = rows[k];
+      for (int i = 0; i < COLUMNS; i++) rows[k][i] = (float)((k + 1) * (i + 1));
+    }
+    for (int i = 0; i < COLUMNS; i++) into[i] = 1000;
+    fold->rows(into, at, COLUMNS - 1);
+    for (int i = 0; i < COLUMNS - 1; i++) assert_true(into[i] == 1000 + 36 * (float)(i + 1));
+    assert_true(into[COLUMNS - 1] == 1000);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_lane_does_not_depend_on_its_place),
+      cmocka_unit_test(functions_work_in_place),
+      cmocka_unit_test(folds_take_every_lane_once),
+      cmocka_unit_test(totals_are_wider_than_lanes),
+      cmocka_unit_test(rows_fold_by_columns),
+  };
+  return cmocka_run_group_tests(tests, fill_tables, NULL);
+}
