@@ -26,7 +26,7 @@ static const struct {
     {"KEYWAY_DETERMINISTIC", "1: only kernels that give the same bits every time; default: 0"},
     {"KEYWAY_LOG", "error, warn (default), info or debug"},
     {"KEYWAY_TRACE", "a file that gets a Chrome trace, for viewers and keyway trace"},
-    {"KEYWAY_THREADS", "threads of the host's loops; default: the CPUs this process may run on"},
+    {"KEYWAY_THREADS", "threads of the host's loops; default: the CPUs this process may use, by mask and quota"},
     {"KEYWAY_OPTIONS", "VENDOR.KEY.OPTION=VALUE[;...]: options of plugins, as listed with them above"},
     {"KEYWAY_PROBE_TIMEOUT_MS", "time limit of one plugin's probe; default: 10000"},
 };

@@ -1,47 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loops in pieces, which worker threads and the caller take in turn.
+ * Loops in pieces, which workers and the caller take in turn, without locks: a loop is a slot of a table, and one word
+ * of the slot says whether it is open and how many workers are inside. A thread that has nothing to do looks at a word
+ * for some microseconds and then sleeps on it (futex).
+ *
+ * Threads are not bound to CPUs. Two processes that bind threads within one mask choose the same CPUs, and the kernel
+ * cannot repair that: both run at half speed beside idle cores, and neither can find out. The caller is the
+ * application's thread and stays unbound, so that it would come to lie on a worker's CPU, and the loop would wait for a
+ * worker that may not move away. The gain would be small: pieces go to the threads that are free, so no worker has data
+ * of its own in its cache, and the kernel already wakes a thread on an idle physical core before it uses the second
+ * thread of a busy one. To give a process a part of a machine, narrow its mask (taskset, numactl), which workers
+ * inherit. So the machine's topology, and hwloc, is not asked.
  */
 #include "base/parallel.h"
 
-#include "base/fork.h"
+#include "base/cpus.h"
 #include "base/log.h"
 
 #include <fenv.h>
+#include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #define PIECES_PER_THREAD 4 /* so that a slow thread delays the end by a quarter of its share */
 #define THREAD_LIMIT 1024
+#define LOOPS 32 /* at once; further ones run on their callers alone, which are enough to fill the CPUs */
+#define CACHE_LINE 64
+#define SPIN_NS 20000  /* about what it costs to sleep and be woken: spinning costs twice the best choice at most */
+#define SPIN_PAUSES 32 /* between two looks at the clock */
 
-/* One loop; lives on its caller's stack while it is in the list or a worker is inside. */
-typedef struct loop {
+/* loop.state */
+#define INSIDE UINT32_C(0xffff) /* workers that run pieces */
+#define MOST_SHIFT 16           /* how many may */
+#define MOST UINT32_C(0x3fff)
+#define CALLER_SLEEPS (UINT32_C(1) << 30)
+#define OPEN (UINT32_C(1) << 31) /* there may be pieces that nobody has taken */
+
+typedef struct task {
   kw_range_fn body;
   void *user;
   int64_t n;
-  int64_t piece;
-  atomic_llong next; /* first index that no thread has taken */
-  uint32_t workers;  /* inside run_pieces, without the caller; under the lock */
-  struct loop *later;
+  int64_t piece; /* indices */
+  uint32_t pieces;
+} task;
+
+/* `task` is written before `state` says OPEN, and again only after it has said that nobody is inside. */
+typedef struct loop {
+  alignas(CACHE_LINE) atomic_uint state;
+  task task;
+  atomic_bool taken;                    /* by a caller */
+  alignas(CACHE_LINE) atomic_uint next; /* first piece that no thread has taken */
 } loop;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* the list is no longer empty */
-static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* a worker has left a loop */
-static loop *loops;                                    /* that may have pieces left */
-static uint32_t workers_started;
-static _Thread_local bool inside;
+static loop loops[LOOPS];
 
-static uint32_t thread_count = 1;
-static pthread_once_t thread_count_once = PTHREAD_ONCE_INIT;
+/* The bell rings when a loop opens: idle workers look at it, then sleep on it. */
+static alignas(CACHE_LINE) atomic_uint bell;
+static atomic_int wanted; /* workers, when it rang last */
+/* Workers in no loop, awake and not. Either may be less than 0 for a moment, when two threads count one worker. */
+static alignas(CACHE_LINE) atomic_int looking, sleeping;
+static atomic_uint workers; /* that were started */
+static atomic_flag starting = ATOMIC_FLAG_INIT;
+static _Thread_local bool inside; /* a body */
 
-static void read_thread_count(void) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) thread_count = (uint32_t)CPU_COUNT(&set);
+/* ---- How many threads -------------------------------------------------------------------------------------------- */
+
+static uint32_t thread_count = 1, cpu_count = 1;
+static pthread_once_t count_once = PTHREAD_ONCE_INIT;
+
+/* In the child of a fork, where no thread is left but the one that forked. */
+static void begin_anew(void) {
+  for (int i = 0; i < LOOPS; i++) {
+    atomic_store(&loops[i].state, 0);
+    atomic_store(&loops[i].taken, false);
+  }
+  atomic_store(&looking, 0);
+  atomic_store(&sleeping, 0);
+  atomic_store(&workers, 0);
+  atomic_flag_clear(&starting);
+}
+
+static void read_counts(void) {
+  cpu_count = thread_count = kw_cpus_count();
   const char *text = secure_getenv("KEYWAY_THREADS");
   if (text != NULL && text[0] != '\0') {
     char *end;
@@ -52,47 +99,180 @@ static void read_thread_count(void) {
       kw_log(KW_LOG_WARN, "KEYWAY_THREADS=%s is ignored: a number from 1 to %d is expected", text, THREAD_LIMIT);
     }
   }
-  if (thread_count == 0) thread_count = 1;
+  if (thread_count > THREAD_LIMIT) thread_count = THREAD_LIMIT;
+  if (thread_count > 1 && pthread_atfork(NULL, NULL, begin_anew) != 0) thread_count = 1; /* no memory */
 }
 
 uint32_t kw_parallel_threads(void) {
-  pthread_once(&thread_count_once, read_thread_count);
+  pthread_once(&count_once, read_counts);
   return thread_count;
 }
 
-static void run_pieces(loop *l) {
-  inside = true;
-  for (;;) {
-    int64_t begin = atomic_fetch_add_explicit(&l->next, l->piece, memory_order_relaxed);
-    if (begin >= l->n) break;
-    l->body(l->user, begin, l->n - begin < l->piece ? l->n : begin + l->piece);
-  }
-  inside = false;
+/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
+
+/* Until the word is woken, which gives true; false: it is not `value` any more, or a signal came. */
+static bool sleep_on(atomic_uint *word, uint32_t value) {
+  return syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0) == 0;
 }
 
-static void *work_on(void *unused) {
+/* How many threads were asleep, of `count` at most. */
+static int wake(atomic_uint *word, int count) {
+  const long woken = syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+  return woken > 0 ? (int)woken : 0;
+}
+
+/* Leaves the core to its other hardware thread, and the word's cache line to the thread that writes it. */
+static inline void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb"); /* yield takes no time at all on most cores */
+#endif
+}
+
+/* Whether the word becomes another one before SPIN_NS are over. *end: when they are; 0 when they begin now. */
+static bool changes_soon(atomic_uint *word, uint32_t value, uint64_t *end) {
+  for (;;) {
+    for (int i = 0; i < SPIN_PAUSES; i++) {
+      if (atomic_load_explicit(word, memory_order_relaxed) != value) return true;
+      relax();
+    }
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    const uint64_t now = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    if (*end == 0) *end = now + SPIN_NS;
+    if (now >= *end) return false;
+  }
+}
+
+/* ---- Workers ----------------------------------------------------------------------------------------------------- */
+
+/* Wakes as many as are wanted beyond those that look for work already. One of those may go to another loop: whoever
+ * joins a loop calls again for what is left. A woken worker is counted as awake here and not when it runs, which may be
+ * many loops later: none of those has to wake it again. */
+static void call_workers(int count) {
+  count -= atomic_load(&looking);
+  int asleep = atomic_load(&sleeping);
+  if (count > asleep) count = asleep;
+  if (count <= 0) return;
+  atomic_fetch_sub(&sleeping, count);
+  atomic_fetch_add(&looking, count);
+  const int woken = wake(&bell, count);
+  atomic_fetch_add(&sleeping, count - woken);
+  atomic_fetch_sub(&looking, count - woken);
+}
+
+typedef struct choice {
+  loop *loop; /* the one with the fewest workers; NULL: all are closed or full */
+  uint32_t state;
+  uint32_t room; /* for workers in all loops together */
+} choice;
+
+/* Of equals the next one after `last` is taken, so that all have their turn. */
+static choice choose(const loop *last) {
+  choice best = {0};
+  for (ptrdiff_t i = 1; i <= LOOPS; i++) {
+    loop *l = &loops[(last - loops + i) % LOOPS];
+    const uint32_t state = atomic_load(&l->state), most = state >> MOST_SHIFT & MOST;
+    if ((state & OPEN) == 0 || (state & INSIDE) >= most) continue;
+    best.room += most - (state & INSIDE);
+    if (best.loop != NULL && (state & INSIDE) >= (best.state & INSIDE)) continue;
+    best.loop = l;
+    best.state = state;
+  }
+  return best;
+}
+
+static loop *join(const loop *last) {
+  for (;;) {
+    choice c = choose(last);
+    if (c.loop == NULL) return NULL;
+    if (!atomic_compare_exchange_strong(&c.loop->state, &c.state, c.state + 1)) continue;
+    atomic_fetch_sub(&looking, 1);
+    call_workers((int)c.room - 1);
+    return c.loop;
+  }
+}
+
+/* Counts as looking before it leaves: the caller may begin its next loop at once, and need not wake another one for it.
+ */
+static void leave(loop *l) {
+  atomic_fetch_add(&looking, 1);
+  const uint32_t before = atomic_fetch_sub(&l->state, 1);
+  if ((before & INSIDE) == 1 && (before & CALLER_SLEEPS) != 0) wake(&l->state, 1);
+}
+
+static bool run_piece(loop *l) {
+  const task *t = &l->task;
+  const uint32_t piece = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed);
+  if (piece >= t->pieces) return false;
+  const int64_t begin = piece * t->piece;
+  t->body(t->user, begin, piece + 1 == t->pieces ? t->n : begin + t->piece);
+  return true;
+}
+
+/* Until all pieces are taken, or a loop that came later has fewer workers. `rung`: the bell when this one was chosen.
+ */
+static void help(loop *l, uint32_t rung) {
+  while (run_piece(l)) {
+    const uint32_t now = atomic_load_explicit(&bell, memory_order_relaxed);
+    if (now == rung) continue;
+    rung = now;
+    const choice other = choose(l);
+    if (other.loop == NULL || (other.state & INSIDE) + 1 >= (atomic_load(&l->state) & INSIDE)) continue;
+    leave(l);
+    return;
+  }
+  if ((atomic_load(&l->state) & OPEN) != 0) atomic_fetch_and(&l->state, ~OPEN);
+  leave(l);
+}
+
+/* Not with more threads than CPUs: one that spins may keep the CPU from the one it waits for. */
+static bool may_spin(uint32_t other_callers) {
+  return thread_count + other_callers <= cpu_count;
+}
+
+/* Until the bell is not as it was when there was no work. A worker that comes too late for loops which want it spins
+ * on, as the next one may last longer; a worker more than they want goes to sleep at *end. */
+static void await_loop(uint32_t rung, uint64_t *end) {
+  if (may_spin(0) && changes_soon(&bell, rung, end)) {
+    if (atomic_load(&looking) <= atomic_load_explicit(&wanted, memory_order_relaxed)) *end = 0;
+    return;
+  }
+  atomic_fetch_sub(&looking, 1);
+  atomic_fetch_add(&sleeping, 1); /* before the kernel looks at the bell, which callers ring before they look here */
+  if (!sleep_on(&bell, rung)) {
+    atomic_fetch_sub(&sleeping, 1);
+    atomic_fetch_add(&looking, 1);
+  }
+  *end = 0;
+}
+
+static void *work(void *unused) {
   (void)unused;
   fesetenv(FE_DFL_ENV); /* not what the thread that came first has set */
-  pthread_mutex_lock(&lock);
+  inside = true;
+  atomic_fetch_add(&looking, 1);
+  const loop *last = loops;
+  uint64_t end = 0;
   for (;;) {
-    loop *l = loops;
-    while (l != NULL && atomic_load_explicit(&l->next, memory_order_relaxed) >= l->n) l = l->later;
+    const uint32_t rung = atomic_load(&bell);
+    loop *l = join(last);
     if (l == NULL) {
-      pthread_cond_wait(&work, &lock);
+      await_loop(rung, &end);
       continue;
     }
-    l->workers++;
-    pthread_mutex_unlock(&lock);
-    run_pieces(l);
-    pthread_mutex_lock(&lock);
-    if (--l->workers == 0) pthread_cond_broadcast(&done);
+    help(l, rung);
+    last = l;
+    end = 0;
   }
   return NULL;
 }
 
-/* Under the lock. Workers take no signals: those are the application's. A thread that cannot be had is done without. */
+/* Workers take no signals: those are the application's. A thread that cannot be had is done without. */
 static void start_workers(void) {
-  if (workers_started + 1 >= thread_count) return;
+  if (atomic_load_explicit(&workers, memory_order_relaxed) + 1 >= thread_count) return;
+  if (atomic_flag_test_and_set(&starting)) return; /* another caller is at it */
   sigset_t all, old;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &old);
@@ -100,41 +280,74 @@ static void start_workers(void) {
   if (pthread_attr_init(&attributes) == 0) {
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_t thread;
-    while (workers_started + 1 < thread_count && pthread_create(&thread, &attributes, work_on, NULL) == 0) {
+    while (atomic_load(&workers) + 1 < thread_count && pthread_create(&thread, &attributes, work, NULL) == 0) {
       pthread_setname_np(thread, "keyway-loop");
-      workers_started++;
+      atomic_fetch_add(&workers, 1);
     }
     pthread_attr_destroy(&attributes);
   }
   pthread_sigmask(SIG_SETMASK, &old, NULL);
+  atomic_flag_clear(&starting);
+}
+
+/* ---- Callers ----------------------------------------------------------------------------------------------------- */
+
+static loop *take_slot(void) {
+  for (int i = 0; i < LOOPS; i++) {
+    if (!atomic_load_explicit(&loops[i].taken, memory_order_relaxed) && !atomic_exchange(&loops[i].taken, true)) {
+      return &loops[i];
+    }
+  }
+  return NULL;
+}
+
+/* Multiples of the grain: at least one, and as many more as leave each thread PIECES_PER_THREAD pieces. */
+static task divide(int64_t n, int64_t grain, kw_range_fn body, void *user) {
+  const int64_t share = n / ((int64_t)thread_count * PIECES_PER_THREAD);
+  const int64_t piece = share > grain ? share - share % grain : grain;
+  const uint32_t pieces = (uint32_t)(n / piece + (n % piece != 0));
+  return (task){.body = body, .user = user, .n = n, .piece = piece, .pieces = pieces};
+}
+
+static void open_loop(loop *l) {
+  const uint32_t threads = l->task.pieces < thread_count ? l->task.pieces : thread_count;
+  const int helpers = (int)threads - 1;
+  atomic_store_explicit(&l->next, 0, memory_order_relaxed);
+  atomic_store(&l->state, OPEN | (uint32_t)helpers << MOST_SHIFT);
+  start_workers();
+  atomic_store_explicit(&wanted, helpers, memory_order_relaxed);
+  atomic_fetch_add(&bell, 1);
+  call_workers(helpers);
+}
+
+static void close_loop(loop *l) {
+  /* Slots are taken from the first on: the number of this one says how many other loops there were when it began. */
+  const bool spin = may_spin((uint32_t)(l - loops));
+  uint64_t end = 0;
+  uint32_t state = atomic_fetch_and(&l->state, ~OPEN) & ~OPEN;
+  while ((state & INSIDE) != 0) {
+    if (!spin || !changes_soon(&l->state, state, &end)) {
+      atomic_compare_exchange_strong(&l->state, &state, state | CALLER_SLEEPS);
+      sleep_on(&l->state, state | CALLER_SLEEPS);
+    }
+    state = atomic_load(&l->state);
+  }
+  atomic_store_explicit(&l->taken, false, memory_order_release);
 }
 
 void kw_parallel_for(int64_t n, int64_t grain, kw_range_fn body, void *user) {
   if (n <= 0) return;
   if (grain < 1) grain = 1;
-  uint32_t threads = kw_parallel_threads();
-  if (threads == 1 || n <= grain || inside || kw_fork_happened()) {
+  loop *l = n <= grain || inside || kw_parallel_threads() == 1 ? NULL : take_slot();
+  if (l == NULL) {
     body(user, 0, n);
     return;
   }
-  int64_t pieces = (int64_t)threads * PIECES_PER_THREAD;
-  int64_t piece = n / pieces + (n % pieces != 0);
-  loop l = {.body = body, .user = user, .n = n, .piece = piece > grain ? piece : grain};
-
-  pthread_mutex_lock(&lock);
-  start_workers();
-  loop **end = &loops;
-  while (*end != NULL) end = &(*end)->later;
-  *end = &l;
-  pthread_cond_broadcast(&work);
-  pthread_mutex_unlock(&lock);
-
-  run_pieces(&l);
-
-  pthread_mutex_lock(&lock);
-  loop **link = &loops;
-  while (*link != &l) link = &(*link)->later;
-  *link = l.later;
-  while (l.workers > 0) pthread_cond_wait(&done, &lock);
-  pthread_mutex_unlock(&lock);
+  l->task = divide(n, grain, body, user);
+  open_loop(l);
+  inside = true;
+  while (run_piece(l)) {
+  }
+  inside = false;
+  close_loop(l);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loops: every index once, any number of callers, inline after a fork.
+ * Loops: every index once, any number of callers, workers where they are needed, and new ones in a forked child. Where
+ * a body waits for another thread, a loop on too few threads does not end. Run with as many threads as CPUs, too, which
+ * then spin.
  */
 #include "base/parallel.h"
-
-#include "base/fork.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -14,54 +14,92 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-#define SIZE 10000
+#ifdef __SANITIZE_THREAD__ /* which ends forked children that start threads, unless told otherwise */
+const char *__tsan_default_options(void);
+__attribute__((visibility("default"))) const char *__tsan_default_options(void) {
+  return "die_after_fork=0";
+}
+#endif
+
+#define SIZE 10007
 
 typedef struct visits {
   unsigned char times[SIZE]; /* written without atomics: every index belongs to one piece */
-  atomic_llong smallest;     /* piece but the last */
-  int64_t n;
+  int64_t n, grain;
+  atomic_int pieces;
+  atomic_bool wrong; /* bounds of a piece */
 } visits;
 
 static void visit(void *user, int64_t begin, int64_t end) {
   visits *v = user;
-  assert_true(0 <= begin && begin < end && end <= v->n);
-  for (int64_t i = begin; i < end; i++) v->times[i]++;
-  long long smallest = atomic_load(&v->smallest);
-  while (end != v->n && end - begin < smallest && !atomic_compare_exchange_weak(&v->smallest, &smallest, end - begin)) {
-  }
+  const bool inside = 0 <= begin && begin < end && end <= v->n;
+  if (!inside || begin % v->grain != 0 || (end != v->n && end - begin < v->grain)) atomic_store(&v->wrong, true);
+  for (int64_t i = begin; inside && i < end; i++) v->times[i]++;
+  atomic_fetch_add(&v->pieces, 1);
+}
+
+static bool is_visited(int64_t n, int64_t grain, visits *v) {
+  *v = (visits){.n = n, .grain = grain > 0 ? grain : 1};
+  kw_parallel_for(n, grain, visit, v);
+  bool right = !atomic_load(&v->wrong);
+  for (int64_t i = 0; i < SIZE; i++) right = right && v->times[i] == (i < n);
+  return right;
 }
 
 static void each_index_is_visited_once(void **state) {
   (void)state;
-  const int64_t sizes[] = {0, 1, 2, 15, 16, 17, 1000, SIZE}, grains[] = {0, 1, 7, 100, SIZE + 1};
+  const int64_t sizes[] = {0, 1, 2, 15, 16, 17, 97, 1000, 4099, SIZE}, grains[] = {-1, 0, 1, 7, 100, 999, SIZE + 1};
   for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
     for (size_t g = 0; g < sizeof grains / sizeof grains[0]; g++) {
-      visits v = {.n = sizes[s], .smallest = INT64_MAX};
-      kw_parallel_for(sizes[s], grains[g], visit, &v);
-      for (int64_t i = 0; i < SIZE; i++) assert_int_equal(v.times[i], i < sizes[s]);
-      assert_true(atomic_load(&v.smallest) >= grains[g]);
+      visits v;
+      assert_true(is_visited(sizes[s], grains[g], &v));
+      if (sizes[s] <= grains[g]) assert_int_equal(atomic_load(&v.pieces), sizes[s] > 0);
     }
   }
 }
 
+static void add_length(void *user, int64_t begin, int64_t end) {
+  atomic_fetch_add((atomic_llong *)user, begin >= 0 && begin < end ? end - begin : INT64_MIN);
+}
+
+static void the_largest_loop_has_its_bounds(void **state) {
+  (void)state;
+  const int64_t grains[] = {1, 1000003, INT64_MAX / 2, INT64_MAX - 1, INT64_MAX};
+  for (size_t g = 0; g < sizeof grains / sizeof grains[0]; g++) {
+    atomic_llong sum = 0;
+    kw_parallel_for(INT64_MAX, grains[g], add_length, &sum);
+    assert_true(atomic_load(&sum) == INT64_MAX);
+  }
+}
+
 /* Two pieces that wait for each other: done only when two threads are inside at once. */
+typedef struct meeting {
+  atomic_int arrived;
+  atomic_bool alone;
+} meeting;
+
 static void meet(void *user, int64_t begin, int64_t end) {
-  atomic_int *arrived = user;
-  (void)begin;
-  (void)end;
-  if (atomic_fetch_add(arrived, 1) >= 2) return;
-  while (atomic_load(arrived) < 2) sched_yield();
+  meeting *m = user;
+  if (end - begin > 1) atomic_store(&m->alone, true); /* this is all of the loop */
+  atomic_fetch_add(&m->arrived, 1);
+  while (atomic_load(&m->arrived) < 2 && !atomic_load(&m->alone)) sched_yield();
+}
+
+static bool two_threads_meet(void) {
+  meeting m = {0};
+  kw_parallel_for(2, 1, meet, &m);
+  return !atomic_load(&m.alone) && atomic_load(&m.arrived) == 2;
 }
 
 static void threads_work_side_by_side(void **state) {
   (void)state;
-  assert_int_equal(kw_parallel_threads(), 4);
-  atomic_int arrived = 0;
-  kw_parallel_for(16, 1, meet, &arrived);
-  assert_int_equal(atomic_load(&arrived), 16);
+  assert_int_equal(kw_parallel_threads(), strtol(getenv("KEYWAY_THREADS"), NULL, 10));
+  for (int i = 0; i < 1000; i++) assert_true(two_threads_meet());
 }
 
 typedef struct latecomer {
@@ -89,35 +127,36 @@ static void a_loop_waits_for_its_last_piece(void **state) {
   assert_true(atomic_load(&l.finished));
 }
 
+typedef struct nesting {
+  atomic_int arrived;
+  atomic_int inline_loops;
+} nesting;
+
+/* Begins when a worker is there, too. */
 static void nest(void *user, int64_t begin, int64_t end) {
-  pthread_t self = pthread_self();
+  nesting *n = user;
+  atomic_fetch_add(&n->arrived, 1);
+  while (atomic_load(&n->arrived) < 2) sched_yield();
   for (int64_t i = begin; i < end; i++) {
-    visits *v = calloc(1, sizeof *v);
-    v->n = 64;
-    v->smallest = INT64_MAX;
-    kw_parallel_for(64, 1, visit, v);
-    for (int k = 0; k < 64; k++) assert_int_equal(v->times[k], 1);
-    free(v);
-    atomic_fetch_add((atomic_int *)user, 1);
+    visits v;
+    if (is_visited(64, 1, &v) && atomic_load(&v.pieces) == 1) atomic_fetch_add(&n->inline_loops, 1);
   }
-  assert_true(pthread_equal(self, pthread_self()));
 }
 
 static void nested_loops_run_inline(void **state) {
   (void)state;
-  atomic_int count = 0;
-  kw_parallel_for(32, 1, nest, &count);
-  assert_int_equal(atomic_load(&count), 32);
+  nesting n = {0};
+  kw_parallel_for(32, 1, nest, &n);
+  assert_int_equal(atomic_load(&n.inline_loops), 32);
 }
+
+/* ---- Several callers --------------------------------------------------------------------------------------------- */
 
 static void *loop_often(void *unused) {
   (void)unused;
   for (int i = 0; i < 200; i++) {
-    visits v = {.n = 100, .smallest = INT64_MAX};
-    kw_parallel_for(100, 3, visit, &v);
-    for (int k = 0; k < 100; k++) {
-      if (v.times[k] != 1) abort();
-    }
+    visits v;
+    if (!is_visited(100 + i, 3, &v)) abort();
   }
   return NULL;
 }
@@ -129,24 +168,157 @@ static void callers_share_the_threads(void **state) {
   for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
 }
 
-static void after_a_fork_all_runs_inline(void **state) {
+enum { MANY = 40 }; /* callers: more than there may be loops at once */
+
+static atomic_int callers_inside;
+
+typedef struct caller {
+  pthread_t thread;
+  bool came;
+} caller;
+
+/* The caller's first piece waits until all callers have come so far. */
+static void wait_for_callers(void *user, int64_t begin, int64_t end) {
+  caller *c = user;
+  (void)begin;
+  (void)end;
+  if (!pthread_equal(c->thread, pthread_self()) || c->came) return;
+  c->came = true;
+  atomic_fetch_add(&callers_inside, 1);
+  while (atomic_load(&callers_inside) < MANY) sched_yield();
+}
+
+static void *call_among_many(void *unused) {
+  (void)unused;
+  caller c = {.thread = pthread_self()};
+  while (!c.came) kw_parallel_for(1000, 1, wait_for_callers, &c); /* workers may leave no piece to the caller */
+  return NULL;
+}
+
+static void no_caller_waits_for_another(void **state) {
   (void)state;
-  kw_fork_mark_child();
-  visits v = {.n = SIZE, .smallest = INT64_MAX};
-  kw_parallel_for(SIZE, 1, visit, &v); /* one piece: the last */
-  assert_true(atomic_load(&v.smallest) == INT64_MAX);
-  for (int64_t i = 0; i < SIZE; i++) assert_int_equal(v.times[i], 1);
+  pthread_t threads[MANY];
+  for (int i = 0; i < MANY; i++) assert_int_equal(pthread_create(&threads[i], NULL, call_among_many, NULL), 0);
+  for (int i = 0; i < MANY; i++) pthread_join(threads[i], NULL);
+  assert_int_equal(atomic_load(&callers_inside), MANY);
+}
+
+/* A loop that has all threads when another one comes, whose two pieces wait for each other. The first one's threads do
+ * one piece each; what is left of it waits for the second loop's end. */
+typedef struct pair {
+  atomic_int in_first;
+  atomic_bool second_open;
+  meeting second;
+} pair;
+
+static void run_first(void *user, int64_t begin, int64_t end) {
+  pair *p = user;
+  (void)begin;
+  (void)end;
+  const bool first_piece = atomic_fetch_add(&p->in_first, 1) < (int)kw_parallel_threads();
+  while (first_piece && !atomic_load(&p->second_open)) sched_yield();
+  while (!first_piece && atomic_load(&p->second.arrived) < 2) sched_yield();
+}
+
+static void run_second(void *user, int64_t begin, int64_t end) {
+  pair *p = user;
+  atomic_store(&p->second_open, true);
+  meet(&p->second, begin, end);
+}
+
+static void *call_first(void *user) {
+  kw_parallel_for(1000, 1, run_first, user);
+  return NULL;
+}
+
+static void workers_move_to_a_later_loop(void **state) {
+  (void)state;
+  if (kw_parallel_threads() < 3) skip(); /* a single worker stays where it is */
+  pair p = {0};
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, call_first, &p), 0);
+  while (atomic_load(&p.in_first) < (int)kw_parallel_threads()) sched_yield();
+  kw_parallel_for(2, 1, run_second, &p);
+  pthread_join(thread, NULL);
+  assert_false(atomic_load(&p.second.alone));
+}
+
+/* ---- Forks ------------------------------------------------------------------------------------------------------- */
+
+/* The status of a child in which two threads meet, again and again, and in whose own child they do. */
+static int fork_and_meet(int generations) {
+  int status = -1;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    bool met = true;
+    for (int i = 0; i < 20; i++) met = met && two_threads_meet();
+    _exit(met && (generations == 1 || fork_and_meet(generations - 1) == 0) ? 0 : 1);
+  }
+  return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+typedef struct hold {
+  atomic_int inside;
+  atomic_bool over;
+} hold;
+
+static void stay(void *user, int64_t begin, int64_t end) {
+  hold *h = user;
+  (void)begin;
+  (void)end;
+  atomic_fetch_add(&h->inside, 1);
+  while (!atomic_load(&h->over)) sched_yield();
+}
+
+static void *call_held(void *user) {
+  kw_parallel_for(1000, 1, stay, user);
+  return NULL;
+}
+
+static void a_child_has_threads_of_its_own(void **state) {
+  (void)state;
+  assert_true(two_threads_meet());
+  assert_int_equal(fork_and_meet(2), 0);
+  /* All workers are in a loop of another thread, which in the child does not go on. */
+  hold h = {0};
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, call_held, &h), 0);
+  while (atomic_load(&h.inside) < (int)kw_parallel_threads()) sched_yield();
+  const int status = fork_and_meet(1);
+  atomic_store(&h.over, true);
+  pthread_join(thread, NULL);
+  assert_int_equal(status, 0);
+  assert_true(two_threads_meet());
+}
+
+static void *loop_until(void *over) {
+  visits v;
+  while (!atomic_load((atomic_bool *)over)) {
+    if (!is_visited(1000, 3, &v)) abort();
+  }
+  return NULL;
+}
+
+static void a_fork_may_come_at_any_time(void **state) {
+  (void)state;
+  atomic_bool over = false;
+  pthread_t threads[2];
+  int status = 0;
+  for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&threads[i], NULL, loop_until, &over), 0);
+  for (int i = 0; i < 20 && status == 0; i++) status = fork_and_meet(1);
+  atomic_store(&over, true);
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  assert_int_equal(status, 0);
 }
 
 int main(void) {
-  setenv("KEYWAY_THREADS", "4", 1);
+  setenv("KEYWAY_THREADS", "4", 0);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_index_is_visited_once),
-      cmocka_unit_test(threads_work_side_by_side),
-      cmocka_unit_test(a_loop_waits_for_its_last_piece),
-      cmocka_unit_test(nested_loops_run_inline),
-      cmocka_unit_test(callers_share_the_threads),
-      cmocka_unit_test(after_a_fork_all_runs_inline), /* last: it cannot be undone */
+      cmocka_unit_test(each_index_is_visited_once),     cmocka_unit_test(the_largest_loop_has_its_bounds),
+      cmocka_unit_test(threads_work_side_by_side),      cmocka_unit_test(a_loop_waits_for_its_last_piece),
+      cmocka_unit_test(nested_loops_run_inline),        cmocka_unit_test(callers_share_the_threads),
+      cmocka_unit_test(no_caller_waits_for_another),    cmocka_unit_test(workers_move_to_a_later_loop),
+      cmocka_unit_test(a_child_has_threads_of_its_own), cmocka_unit_test(a_fork_may_come_at_any_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

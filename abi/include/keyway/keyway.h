@@ -95,7 +95,8 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *   KEYWAY_LOG              error (default: warn) | info | debug
  *   KEYWAY_TRACE            a file that gets a Chrome trace (JSON) of ops, copies, allocations and profile ranges,
  *                           and of when the device worked on what, where the plugin tells (`keyway trace` judges it)
- *   KEYWAY_THREADS          threads of the host's parallel_for; default: the CPUs this process may run on
+ *   KEYWAY_THREADS          threads of the host's parallel_for; default: the CPUs this process may run on, or fewer
+ *                           where its cgroup has a quota (rounded down: 2 of 2.5 CPUs)
  *   KEYWAY_OPTIONS          acme.npu.queue_depth=64[;KEY=VALUE]: options of plugins where the application gives none
  *                           (ignored in programs with raised privileges)
  *   KEYWAY_PROBE_TIMEOUT_MS time limit of one plugin's probe; default 10000 */
