@@ -83,9 +83,26 @@
 #define SCALARS_1 a
 #define SCALARS_2 a, b
 
+/* (1 + 2 z) exp(z^2) erfc(z) for z of 0 and more, by the powers of q = (z - 3) / (z + 3) from the lowest on: one smooth
+ * function from end to end (Shepherd and Laframboise, Chebyshev Approximation of (1 + 2x)exp(x^2)erfc x in 0 <= x <
+ * inf, Mathematics of Computation 36, 1981). The coefficients are those of the Chebyshev series in q, of degree 11 for
+ * an error of 5e-9 and of degree 24 for one of 9e-18. */
+#define ERFC_SERIES_F32                                                                                    \
+  1.25300806e+00f, -1.35621069e-01f, -4.75621569e-02f, 1.29644114e-01f, -1.19275275e-01f, 6.83165678e-02f, \
+      -2.37635764e-02f, 2.49911687e-03f, 1.87507912e-03f, -7.26453679e-04f, -9.25451669e-05f, 7.73102422e-05f
+#define ERFC_SERIES_F64                                                                                 \
+  1.2530080582697296e+00, -1.3562110612458117e-01, -4.7562294353449198e-02, 1.2964515870275939e-01,     \
+      -1.1927366341538638e-01, 6.8308027344009897e-02, -2.3770514917171338e-02, 2.5293918156939696e-03, \
+      1.8886903449991718e-03, -7.7983226965433060e-04, -1.0515971958448065e-04, 1.2509934245837290e-04, \
+      4.9491966499683450e-06, -2.0100542268525612e-05, -7.3082814687836140e-07, 3.4723709449771682e-06, \
+      3.5576086684080595e-07, -6.1660114603987257e-07, -1.4047654315428462e-07, 1.0183620603842736e-07, \
+      4.1064013667940355e-08, -1.3312919661038687e-08, -8.2175950587114546e-09, 9.8625335103455874e-10, \
+      8.3937348586908774e-10
+
 #define T float
 #define LANES(name) name##_f32
 #define MATH(name) name##f
+#define ERFC_SERIES ERFC_SERIES_F32
 #define SMALLEST 0x1p-126f /* normal */
 #define SQUARE_FITS 0x1p60f
 #define EXP_FITS 88
@@ -93,6 +110,7 @@
 #undef T
 #undef LANES
 #undef MATH
+#undef ERFC_SERIES
 #undef SMALLEST
 #undef SQUARE_FITS
 #undef EXP_FITS
@@ -100,6 +118,7 @@
 #define T double
 #define LANES(name) name##_f64
 #define MATH(name) name
+#define ERFC_SERIES ERFC_SERIES_F64
 #define SMALLEST 0x1p-1022
 #define SQUARE_FITS 0x1p500
 #define EXP_FITS 709
@@ -107,6 +126,7 @@
 #undef T
 #undef LANES
 #undef MATH
+#undef ERFC_SERIES
 #undef SMALLEST
 #undef SQUARE_FITS
 #undef EXP_FITS
