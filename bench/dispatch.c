@@ -2,9 +2,10 @@
  *
  * What one op call costs: add.Tensor on two existing f32 [1] inputs and an existing output, schema checks on, down to
  * an empty kernel of an external plugin; the same into its own argument, with a result that the call allocates, on a
- * second stream; a kernel that may find errors in the data; and what launching a graph costs that the plugin recorded
- * itself. Beside it an indirect call through a volatile pointer, and PyTorch's own one-element add into an existing
- * tensor where Python finds PyTorch. Times are medians of interleaved rounds in one run.
+ * second stream, by a plan that the program made; a kernel that may find errors in the data; a tensor made and
+ * released, and the share of the allocator in that; what launching a graph costs that the plugin recorded itself, and a
+ * node of one that core replays. Beside it an indirect call through a volatile pointer, and PyTorch's own one-element
+ * add into an existing tensor where Python finds PyTorch. Times are medians of interleaved rounds in one run.
  */
 #include "median.h"
 
@@ -26,7 +27,9 @@
 
 /* ---- Counting ----------------------------------------------------------------------------------------------------
  *
- * libkeyway's allocations and locks go through these, because the program's symbols come first. */
+ * libkeyway's allocations and locks go through these, because the program's symbols come first: those that it shows. */
+
+#define SHOWN __attribute__((visibility("default")))
 
 static _Atomic uint64_t allocations, locks;
 
@@ -34,22 +37,22 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *pointer, size_t size);
 
-void *malloc(size_t size) {
+SHOWN void *malloc(size_t size) {
   ++allocations;
   return __libc_malloc(size);
 }
 
-void *calloc(size_t count, size_t size) {
+SHOWN void *calloc(size_t count, size_t size) {
   ++allocations;
   return __libc_calloc(count, size);
 }
 
-void *realloc(void *pointer, size_t size) {
+SHOWN void *realloc(void *pointer, size_t size) {
   ++allocations;
   return __libc_realloc(pointer, size);
 }
 
-int pthread_mutex_lock(pthread_mutex_t *mutex) {
+SHOWN int pthread_mutex_lock(pthread_mutex_t *mutex) {
   static int (*next)(pthread_mutex_t *);
   if (!next) *(void **)&next = dlsym(RTLD_NEXT, "pthread_mutex_lock");
   ++locks;
@@ -58,10 +61,12 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
 
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
 
-static const kw_op *add, *embedding;
+static const kw_op *add, *mul, *embedding;
+static kw_device *device;
 static kw_stream *second;
 static kw_tensor *x, *y, *sum;          /* f32 [1] */
 static kw_tensor *weight, *ids, *found; /* f32 [1, 1], i64 [1], f32 [1, 1] */
+static kw_plan *plan;                   /* of add.Tensor */
 
 static void fail(const char *what) {
   fprintf(stderr, "bench-dispatch: %s failed: %s\n", what, kw_error_message());
@@ -71,7 +76,6 @@ static void fail(const char *what) {
 static void prepare(const char *plugin) {
   const kw_init_options options = {.struct_size = sizeof options, .flags = KW_INIT_NO_DISCOVERY};
   const int64_t shape[] = {1, 1};
-  kw_device *device;
   if (kw_init(&options) != KW_OK || kw_plugin_load(plugin) != KW_OK) fail("loading the plugin");
   if (kw_device_open("empty:0", &device) != KW_OK) fail("opening the device");
   if (kw_tensor_create(device, KW_F32, 1, shape, &x) != KW_OK ||
@@ -84,34 +88,62 @@ static void prepare(const char *plugin) {
   }
   if (kw_stream_create(device, &second) != KW_OK) fail("making a stream");
   add = kw_op_find("add.Tensor");
+  mul = kw_op_find("mul.Tensor");
   embedding = kw_op_find("embedding");
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(y)};
+  if (kw_plan_make(add, NULL, args, 2, &sum, 1, NULL, &plan) != KW_OK) fail("making a plan");
 }
 
-/* a + b into *out, where there is one. */
-static void add_into(kw_stream *stream, kw_tensor *a, kw_tensor *b, kw_tensor **out, uint64_t calls) {
+/* An op of a and b into *out, where there is one. */
+static void call_into(const kw_op *op, kw_stream *stream, kw_tensor *a, kw_tensor *b, kw_tensor **out, uint64_t calls) {
   const kw_value args[] = {kw_arg_tensor(a), kw_arg_tensor(b)};
   for (uint64_t i = 0; i < calls; ++i) {
-    if (kw_op_call(add, stream, args, 2, out, 1) != KW_OK) fail("add.Tensor");
+    if (kw_op_call(op, stream, args, 2, out, 1) != KW_OK) fail("an op");
   }
 }
 
 static void call_op(uint64_t calls) {
-  add_into(NULL, x, y, &sum, calls);
+  call_into(add, NULL, x, y, &sum, calls);
 }
 
 static void call_in_place(uint64_t calls) {
-  add_into(NULL, x, y, &x, calls);
+  call_into(add, NULL, x, y, &x, calls);
 }
 
 static void call_on_second_stream(uint64_t calls) {
-  add_into(second, x, y, &sum, calls);
+  call_into(add, second, x, y, &sum, calls);
+}
+
+static void run_plan(uint64_t calls) {
+  const kw_value args[] = {kw_arg_tensor(x), kw_arg_tensor(y)};
+  for (uint64_t i = 0; i < calls; ++i) {
+    if (kw_plan_run(plan, NULL, args, 2, &sum, 1) != KW_OK) fail("the plan of add.Tensor");
+  }
+}
+
+/* Of the plan's tensors each is another than at its last run. */
+static void run_plan_on_others(uint64_t calls) {
+  const kw_value args[][2] = {{kw_arg_tensor(x), kw_arg_tensor(y)}, {kw_arg_tensor(sum), kw_arg_tensor(x)}};
+  kw_tensor *outs[] = {sum, y};
+  for (uint64_t i = 0; i < calls; ++i) {
+    if (kw_plan_run(plan, NULL, args[i % 2], 2, &outs[i % 2], 1) != KW_OK) fail("the plan of add.Tensor");
+  }
 }
 
 /* With the release of what it allocated. */
 static void call_and_allocate(uint64_t calls) {
   for (uint64_t i = 0; i < calls; ++i) {
     kw_tensor *made = NULL;
-    add_into(NULL, x, y, &made, 1);
+    call_into(add, NULL, x, y, &made, 1);
+    kw_tensor_release(made);
+  }
+}
+
+static void make_tensor(uint64_t calls) {
+  const int64_t shape[] = {1};
+  for (uint64_t i = 0; i < calls; ++i) {
+    kw_tensor *made;
+    if (kw_tensor_create(device, KW_F32, 1, shape, &made) != KW_OK) fail("making a tensor");
     kw_tensor_release(made);
   }
 }
@@ -133,26 +165,31 @@ static const struct {
     {"allocated", call_and_allocate},
     {"second_stream", call_on_second_stream},
     {"data_errors", call_with_data_errors},
+    {"plan_run", run_plan},
+    {"plan_run_others", run_plan_on_others},
+    {"tensor", make_tensor},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
 static kw_graph *recorded;
 
-static void record_graph(uint64_t nodes) {
-  kw_device *device = kw_tensor_device(sum);
-  if (kw_graph_begin(kw_stream_default(device)) != KW_OK) fail("recording");
-  call_op(nodes);
-  if (kw_graph_end(kw_stream_default(device), &recorded) != KW_OK) fail("recording");
+/* Of add.Tensor, whose kernel lets the plugin record it, or of mul.Tensor, whose kernel does not. */
+static void record_graph(uint64_t nodes, bool native) {
+  kw_stream *stream = kw_stream_default(device);
+  if (kw_graph_begin(stream) != KW_OK) fail("recording");
+  call_into(native ? add : mul, NULL, x, y, &sum, nodes);
+  if (kw_graph_end(stream, &recorded) != KW_OK) fail("recording");
   kw_graph_info info = {.struct_size = sizeof info};
   if (kw_graph_get_info(recorded, &info) != KW_OK) fail("looking at the graph");
-  if (!info.native) {
-    fprintf(stderr, "bench-dispatch: the plugin did not record the graph\n");
+  if (info.native != native || info.nodes != nodes) {
+    fprintf(stderr, "bench-dispatch: the graph has %u nodes, %s\n", (unsigned)info.nodes,
+            info.native ? "recorded by the plugin" : "not recorded by the plugin");
     exit(1);
   }
 }
 
 static void launch_graph(uint64_t launches) {
-  kw_stream *stream = kw_stream_default(kw_tensor_device(sum));
+  kw_stream *stream = kw_stream_default(device);
   for (uint64_t i = 0; i < launches; ++i) {
     if (kw_graph_launch(recorded, stream) != KW_OK) fail("launching the graph");
   }
@@ -190,19 +227,20 @@ static double number_after(const char *command, const char *mark) {
   return pclose(pipe) == 0 ? value : -1;
 }
 
-/* Instructions per call of what `--what which` makes, by callgrind: the difference between two runs, so that start-up
- * cancels. */
-static double count_instructions(const char *self, const char *plugin, const char *what, const char *which) {
+/* Instructions per call of what `what` makes ("--case NAME"), by callgrind: the difference between two runs, so that
+ * start-up cancels. `options` of callgrind narrow down what is counted. */
+static double count_instructions(const char *self, const char *plugin, const char *options, const char *what) {
   double totals[2];
   for (int i = 0; i < 2; ++i) {
     char command[2 * PATH_MAX + 256];
     snprintf(command, sizeof command,
-             "valgrind --tool=callgrind --callgrind-out-file=/dev/null '%s' --plugin '%s' --%s %s --calls %d 2>&1",
-             self, plugin, what, which, (i + 1) * INSTRUCTION_CALLS);
+             "valgrind --tool=callgrind --callgrind-out-file=/dev/null %s '%s' --plugin '%s' %s --calls %d 2>&1",
+             options, self, plugin, what, (i + 1) * INSTRUCTION_CALLS);
     totals[i] = number_after(command, "Collected :");
     if (totals[i] < 0) return -1;
   }
-  return (totals[1] - totals[0]) / INSTRUCTION_CALLS;
+  const double counted = (totals[1] - totals[0]) / INSTRUCTION_CALLS;
+  return counted > 0 ? counted : -1; /* nothing is what the options say */
 }
 
 static double time_pytorch(const char *python) {
@@ -252,6 +290,13 @@ static void print_table(const result *results, size_t count) {
   }
 }
 
+/* Of a node, in a graph that core replays. */
+static double count_node(const char *self, const char *plugin) {
+  const double one = count_instructions(self, plugin, "", "--replay 1");
+  const double many = count_instructions(self, plugin, "", "--replay 64");
+  return one < 0 || many < 0 ? -1 : (many - one) / 63;
+}
+
 /* What no clock tells. */
 static size_t count(const char *self, const char *plugin, result *out) {
   static char names[CASES][3][40];
@@ -261,17 +306,24 @@ static size_t count(const char *self, const char *plugin, result *out) {
     const uint64_t allocations_before = allocations, locks_before = locks;
     cases[i].run(1000);
     const double allocated = (double)(allocations - allocations_before), locked = (double)(locks - locks_before);
-    const double instructions = count_instructions(self, plugin, "case", cases[i].name);
+    char what[64];
+    snprintf(what, sizeof what, "--case %s", cases[i].name);
     snprintf(names[i][0], sizeof names[i][0], "%s_instructions", cases[i].name);
     snprintf(names[i][1], sizeof names[i][1], "%s_locks", cases[i].name);
     snprintf(names[i][2], sizeof names[i][2], "%s_allocations", cases[i].name);
-    out[rows++] = (result){names[i][0], instructions, "per call (callgrind)"};
+    out[rows++] = (result){names[i][0], count_instructions(self, plugin, "", what), "per call (callgrind)"};
     out[rows++] = (result){names[i][1], locked, "in 1000 calls"};
     out[rows++] = (result){names[i][2], allocated, "in 1000 calls"};
   }
-  out[rows++] = (result){"graph_1_instructions", count_instructions(self, plugin, "graph", "1"),
+  out[rows++] =
+      (result){"allocate_free_instructions",
+               count_instructions(self, plugin, "--toggle-collect=kw_buffer_create --toggle-collect=kw_buffer_release",
+                                  "--case tensor"),
+               "of a tensor's, for its memory"};
+  out[rows++] = (result){"graph_1_instructions", count_instructions(self, plugin, "", "--graph 1"),
                          "per launch of a graph of 1 node"};
-  out[rows++] = (result){"graph_64_instructions", count_instructions(self, plugin, "graph", "64"), "of 64 nodes"};
+  out[rows++] = (result){"graph_64_instructions", count_instructions(self, plugin, "", "--graph 64"), "of 64 nodes"};
+  out[rows++] = (result){"graph_node_instructions", count_node(self, plugin), "per node that core replays"};
   return rows;
 }
 
@@ -295,7 +347,7 @@ static size_t measure_times(const char *python, result *out) {
 static void usage(FILE *file) {
   fprintf(file,
           "usage: bench-dispatch [--json] [--counts] [--plugin FILE] [--python PROGRAM]\n"
-          "                      [--calls N [--case NAME | --graph NODES]]\n"
+          "                      [--calls N [--case NAME | --graph NODES | --replay NODES]]\n"
           "Measures one op call down to an empty kernel.\n"
           "  --json            print JSON\n"
           "  --counts          only what no clock tells: instructions, locks, allocations\n"
@@ -303,7 +355,8 @@ static void usage(FILE *file) {
           "  --python PROGRAM  a Python that may have PyTorch (default: python3)\n"
           "  --calls N         only make N calls, for profilers\n"
           "  --case NAME       of those that this row of the counts is about: in_place, ...\n"
-          "  --graph NODES     launch a graph of so many calls instead\n");
+          "  --graph NODES     launch a graph of so many calls instead, that the plugin recorded\n"
+          "  --replay NODES    the same, one that it did not record\n");
 }
 
 static bool read_number(const char *text, long *out) {
@@ -320,7 +373,7 @@ static bool find_case(const char *name, void (**out_run)(uint64_t)) {
 }
 
 int main(int argc, char **argv) {
-  bool json = false, counts_only = false;
+  bool json = false, counts_only = false, native = true;
   const char *python = "python3";
   long calls = 0, nodes = 0;
   void (*run)(uint64_t) = call_op;
@@ -346,7 +399,9 @@ int main(int argc, char **argv) {
       ++i;
     } else if (strcmp(argv[i], "--case") == 0 && more && find_case(argv[i + 1], &run)) {
       ++i;
-    } else if (strcmp(argv[i], "--graph") == 0 && more && read_number(argv[i + 1], &nodes)) {
+    } else if ((strcmp(argv[i], "--graph") == 0 || strcmp(argv[i], "--replay") == 0) && more &&
+               read_number(argv[i + 1], &nodes)) {
+      native = argv[i][2] == 'g';
       ++i;
     } else {
       bool help = strcmp(argv[i], "--help") == 0;
@@ -357,13 +412,13 @@ int main(int argc, char **argv) {
   }
   prepare(plugin);
   run(2); /* the first makes the plan */
-  if (nodes > 0) record_graph((uint64_t)nodes);
+  if (nodes > 0) record_graph((uint64_t)nodes, native);
   if (calls > 0) {
     (nodes > 0 ? launch_graph : run)((uint64_t)calls);
     return 0;
   }
 
-  result results[3 * CASES + 7];
+  result results[3 * CASES + 9];
   size_t rows = count(self, plugin, results);
   if (!counts_only) rows += measure_times(python, results + rows);
   (json ? print_json : print_table)(results, rows);

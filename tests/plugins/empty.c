@@ -54,6 +54,9 @@ static kw_status init_empty(const kw_host_api *host, const kw_init_info *info, v
                            .can_implement = fixture_can_add,
                            .launch = launch_nothing};
   kw_status status = host->register_kernel(host->ctx, &kernel);
+  kernel.op = "mul.Tensor";
+  kernel.flags = 0; /* graphs with it are core's to replay */
+  if (status == KW_OK) status = host->register_kernel(host->ctx, &kernel);
   kernel.op = "embedding";
   kernel.flags = KW_KERNEL_CAPTURABLE | KW_KERNEL_MIXED_DTYPES | KW_KERNEL_DATA_ERRORS;
   kernel.can_implement = can_embed;
