@@ -7,33 +7,28 @@
 
 #include "base/error.h"
 #include "base/fork.h"
-#include "base/trace.h"
 #include "call/autocast.h"
 #include "call/execute.h"
 #include "call/index_mask.h"
 #include "call/launch.h"
 #include "call/nested.h"
 #include "call/plan_cache.h"
-#include "device/late_error.h"
+#include "call/ready_call.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define CACHE_SIZE 256
 
-/* A plan that a thread used last, and a call to its kernel that lacks only what differs between calls: tensors, stream,
- * call id. */
-typedef struct ready_call {
+/* A plan that a thread used last. */
+typedef struct remembered {
   kw_plan *plan;             /* one reference */
   kw_launch_count *launches; /* where this thread counts for the device */
-  kw_call call;
-  const kw_tensor_ref *out;
-  kw_value args[KW_MAX_ARGS];
-} ready_call;
+  kw_ready_call ready;       /* if the plan is simple */
+} remembered;
 
 /* What a thread keeps. */
 typedef struct thread_cache {
-  ready_call *ready[CACHE_SIZE];
+  remembered *plans[CACHE_SIZE];
   kw_launch_counts *counts; /* one reference */
 } thread_cache;
 
@@ -46,8 +41,8 @@ static pthread_once_t cleanup_once = PTHREAD_ONCE_INIT;
 static void end_thread(void *pointer) {
   thread_cache *cache = pointer;
   for (uint32_t i = 0; i < CACHE_SIZE; ++i) {
-    if (cache->ready[i]) kw_plan_unref(cache->ready[i]->plan);
-    free(cache->ready[i]);
+    if (cache->plans[i]) kw_plan_unref(cache->plans[i]->plan);
+    free(cache->plans[i]);
   }
   kw_launch_counts_release(cache->counts);
   free(cache);
@@ -86,18 +81,14 @@ static inline uint32_t cache_slot(const kw_op *op, const kw_tensor *leading) {
 /* Puts a plan where the thread's next call with this leading tensor looks for it. Without memory it is simply not
  * remembered. */
 static void remember(thread_cache *cache, kw_plan *plan, const kw_device *device, const kw_tensor *leading) {
-  ready_call **slot = &cache->ready[cache_slot(plan->op, leading)];
+  remembered **slot = &cache->plans[cache_slot(plan->op, leading)];
   if (!*slot && !(*slot = calloc(1, sizeof **slot))) return;
-  ready_call *ready = *slot;
-  kw_plan *evicted = ready->plan;
+  remembered *entry = *slot;
+  kw_plan *evicted = entry->plan;
   atomic_fetch_add(&plan->refs, 1);
-  ready->plan = plan;
-  if (plan->simple) {
-    kw_plan_begin_call(plan, device, ready->args, &ready->out, &ready->call);
-    ready->call.call_id = kw_call_id_make(plan->op->id, 0);
-    ready->launches = kw_launch_count_of(cache->counts, device);
-    memcpy(ready->args, plan->normal, sizeof ready->args);
-  }
+  entry->plan = plan;
+  entry->launches = kw_launch_count_of(cache->counts, device);
+  if (plan->simple) kw_ready_call_begin(&entry->ready, plan, device);
   kw_plan_unref(evicted);
 }
 
@@ -134,10 +125,10 @@ static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_st
   if (!cache) return kw_fail(KW_ERR_OUT_OF_MEMORY, "no host memory for a thread's plan cache");
   const kw_tensor *leading =
       op && args && arg_count > 0 && (outs || out_count == 0) ? leading_tensor(args, arg_count) : NULL;
-  const ready_call *ready = leading ? cache->ready[cache_slot(op, leading)] : NULL;
-  if (!ready || (stream && stream->device != leading->device)) return call_first(cache, &request);
+  const remembered *entry = leading ? cache->plans[cache_slot(op, leading)] : NULL;
+  if (!entry || (stream && stream->device != leading->device)) return call_first(cache, &request);
   request.device = leading->device;
-  kw_plan *plan = ready->plan;
+  kw_plan *plan = entry->plan;
   if (!kw_plan_matches(plan, &request)) return call_first(cache, &request);
   atomic_fetch_add(&plan->refs, 1); /* nested calls may evict the plan from the cache */
   kw_status status = kw_plan_execute(plan, &request);
@@ -145,67 +136,21 @@ static __attribute__((noinline)) kw_status call_generally(const kw_op *op, kw_st
   return status;
 }
 
-static __attribute__((noinline)) kw_status fail_simply(const kw_plan *plan, kw_device *device, kw_stream *stream,
-                                                       const kw_value *args, kw_tensor **outs, kw_status status) {
-  const kw_request request = {.op = plan->op,
-                              .stream = stream,
-                              .device = device,
-                              .args = args,
-                              .arg_count = plan->arg_count,
-                              .outs = outs,
-                              .out_count = 1,
-                              .math = plan->math};
-  return kw_plan_handle_failure(plan, &request, outs[0], status);
-}
-
-/* Recognises the arguments of a simple plan and puts the tensors into its ready-made call. False: it is not this plan's
- * call after all, or there is more to do: check overlaps, note a foreign stream's use. */
-static inline __attribute__((always_inline)) bool complete(ready_call *ready, const kw_plan *plan, kw_stream *stream,
-                                                           const kw_value *args, const kw_tensor *out) {
-  if (!out || !kw_fingerprint_equal(out->fingerprint, plan->outs[0])) return false;
-  const kw_buffer *written = out->buffer;
-  if (written->stream != stream) return false;
-  const kw_arg_signature *expected = plan->signature, *end = expected + plan->arg_count;
-  kw_value *to = ready->args;
-  do {
-    if (kw_value_head(args) != expected->head) return false;
-    if (args->tag == KW_TAG_TENSOR) {
-      const kw_tensor *tensor = kw_value_as_tensor(args);
-      if (!tensor || !kw_fingerprint_equal(tensor->fingerprint, expected->fingerprint)) return false;
-      if (__builtin_expect(tensor->buffer == written, 0)) {
-        if (tensor != out || !plan->op->pointwise) return false; /* else in place */
-      } else if (tensor->buffer->stream != stream) {
-        return false;
-      }
-      to->u.tensor = &tensor->ref;
-    } else if (memcmp(&args->u, &expected->fingerprint.low, sizeof expected->fingerprint.low) != 0) {
-      return false;
-    }
-    ++to, ++args;
-  } while (++expected != end);
-  ready->out = &out->ref;
-  return true;
-}
-
 KW_API kw_status kw_op_call(const kw_op *op, kw_stream *stream, const kw_value *args, uint32_t arg_count,
                             kw_tensor **outs, uint32_t out_count) {
   thread_cache *cache = this_thread;
   if (cache && op && args && arg_count > 0 && outs && out_count == 1) {
     const kw_tensor *leading = leading_tensor(args, arg_count);
-    ready_call *ready = leading ? cache->ready[cache_slot(op, leading)] : NULL;
-    const kw_plan *plan = ready ? ready->plan : NULL;
-    if (plan && plan->simple && plan->op == op && plan->arg_count == arg_count && plan->math == kw_math_now() &&
-        !kw_trace_enabled) {
+    remembered *entry = leading ? cache->plans[cache_slot(op, leading)] : NULL;
+    const kw_plan *plan = entry ? entry->plan : NULL;
+    if (plan && plan->simple && plan->op == op && plan->arg_count == arg_count && plan->math == kw_math_now()) {
       kw_device *device = leading->device;
       kw_stream *on = stream ? stream : device->default_stream;
-      if (on->device == device && atomic_load_explicit(&device->fast_path_bars, memory_order_relaxed) == 0 &&
-          complete(ready, plan, on, args, outs[0])) {
-        ready->call.stream = on->handle;
-        ready->call.call_id++;
-        kw_status status = plan->kernel->desc.launch(&ready->call);
-        atomic_store_explicit(&on->last_call, ready->call.call_id, memory_order_relaxed);
-        if (__builtin_expect(status != KW_OK, 0)) return fail_simply(plan, device, on, args, outs, status);
-        kw_launch_count_add(ready->launches, device);
+      if (on->device == device && !kw_device_is_barred(device) &&
+          kw_ready_call_complete(&entry->ready, plan, on, args, outs[0])) {
+        const kw_status status = kw_ready_call_launch(&entry->ready, entry->ready.call.call_id + 1);
+        if (__builtin_expect(status != KW_OK, 0)) return kw_ready_call_fail(&entry->ready, status);
+        kw_launch_count_add(entry->launches, device);
         return KW_OK;
       }
     }

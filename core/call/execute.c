@@ -368,7 +368,7 @@ static inline kw_status complete_results(run *r, uint32_t *out_created) {
   return KW_OK;
 }
 
-/* The device is lost, or one of its streams records. */
+/* The device is lost, or one of its streams records, or there is a trace. */
 static __attribute__((noinline)) kw_status leave_fast_path(run *r) {
   kw_status status = kw_device_check(r->request->device);
   if (status != KW_OK) return status;
@@ -379,7 +379,7 @@ static __attribute__((noinline)) kw_status leave_fast_path(run *r) {
 kw_status kw_plan_execute(const kw_plan *plan, const kw_request *request) {
   kw_device *device = request->device;
   run r = {.plan = plan, .request = request, .stream = request->stream ? request->stream : device->default_stream};
-  if (__builtin_expect(atomic_load_explicit(&device->fast_path_bars, memory_order_relaxed) != 0, 0)) {
+  if (__builtin_expect(kw_device_is_barred(device), 0)) {
     kw_status barred = leave_fast_path(&r);
     if (barred != KW_OK) return barred;
   }

@@ -5,8 +5,6 @@
 #include "call/launch.h"
 
 #include "base/error.h"
-#include "base/fork.h"
-#include "base/struct.h"
 #include "base/trace.h"
 #include "device/activity.h"
 #include "device/late_error.h"
@@ -94,15 +92,16 @@ void kw_launch_count_first(kw_launch_count *count, kw_device *device) {
   pthread_mutex_unlock(&lock);
 }
 
-/* What threads count for the device. Under the lock. */
-static uint64_t sum_up(const kw_device *device) {
-  uint64_t launches = 0;
+uint64_t kw_launch_count_all(const kw_device *device) {
+  pthread_mutex_lock(&lock);
+  uint64_t launches = atomic_load(&device->launches);
   for (kw_launch_counts *counts = all; counts; counts = counts->next) {
     const kw_launch_count *count = kw_launch_count_of(counts, device);
     if (atomic_load_explicit(&count->device, memory_order_relaxed) == device) {
       launches += atomic_load_explicit(&count->launches, memory_order_relaxed);
     }
   }
+  pthread_mutex_unlock(&lock);
   return launches;
 }
 
@@ -113,25 +112,6 @@ void kw_launch_forget_device(kw_device *device) {
     if (atomic_load_explicit(&count->device, memory_order_relaxed) == device) flush(count);
   }
   pthread_mutex_unlock(&lock);
-}
-
-KW_API kw_status kw_device_get_counters(const kw_device *device, kw_counters *out_counters) {
-  if (!device) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_device_get_counters: device is NULL");
-  kw_status status = kw_struct_check_given("kw_device_get_counters", out_counters);
-  if (status == KW_OK) status = kw_fork_check();
-  if (status != KW_OK) return status;
-  kw_counters counters = {.decomposed = atomic_load(&device->decomposed),
-                          .fallbacks = atomic_load(&device->fallbacks),
-                          .modules_built = atomic_load(&device->modules_built),
-                          .modules_cached = atomic_load(&device->modules_cached),
-                          .build_ns = atomic_load(&device->build_ns),
-                          .bytes_to_device = atomic_load(&device->bytes_to_device),
-                          .bytes_to_host = atomic_load(&device->bytes_to_host)};
-  pthread_mutex_lock(&lock);
-  counters.launches = atomic_load(&device->launches) + sum_up(device);
-  pthread_mutex_unlock(&lock);
-  kw_struct_write(out_counters, &counters, sizeof counters);
-  return KW_OK;
 }
 
 /* ---- Launching ----------------------------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ static inline void kw_launch_count_add(kw_launch_count *count, kw_device *device
   }
 }
 
+/* The device's launches, what threads count for it included. */
+uint64_t kw_launch_count_all(const kw_device *device);
 /* The device closes: threads forget what they counted for it. */
 void kw_launch_forget_device(kw_device *device);
 

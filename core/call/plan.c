@@ -426,6 +426,7 @@ void kw_plan_free(kw_plan *plan) {
   kw_plan_release_prepared(plan);
   free(plan->listed);
   free(plan->storage);
+  free(atomic_load(&plan->own));
   free(plan);
 }
 

@@ -52,6 +52,10 @@ struct kw_plan {
   uint32_t cast;                /* bit i: argument i is cast to inference.key first */
   kw_inference inference;
 
+  /* Of a simple plan that an application runs itself. */
+  _Atomic(struct kw_own_call *) own; /* NULL while a thread has it */
+  atomic_ullong own_calls;           /* the call id of its last launch; the running number counts them */
+
   /* Bookkeeping, under the plan lock. */
   uint64_t hash;
   kw_device *device; /* NULL once the device is closed */

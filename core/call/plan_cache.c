@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "call/launch.h"
 #include "device/device.h"
+#include "device/late_error.h"
 #include "device/wait.h"
 
 #include <stdlib.h>
@@ -21,8 +22,9 @@ struct kw_plan_table {
   pthread_mutex_t build; /* one build at a time, so that prepare runs once per signature */
   kw_plan *buckets[BUCKETS];
   uint32_t count;
-  kw_plan *live;    /* every plan of the device that has references, in a bucket or not */
-  kw_plan *retired; /* the others, with that flag: apart, so that finding them costs nothing of those that live */
+  kw_plan *live;     /* every plan of the device that has references, in a bucket or not */
+  kw_plan *retired;  /* the others, with that flag: apart, so that finding them costs nothing of those that live */
+  uint64_t launches; /* by the own calls of plans that live no more */
 };
 
 /* Both under the lock. The flag decides on the list. */
@@ -42,9 +44,24 @@ static void unlink_plan(kw_plan *plan) {
   plan->link_of_device = NULL;
 }
 
+static uint64_t count_own_calls(const kw_plan *plan) {
+  return atomic_load_explicit(&plan->own_calls, memory_order_relaxed) & KW_CALL_ID_NUMBERS;
+}
+
+uint64_t kw_plan_count_launches(const kw_device *device) {
+  struct kw_plan_table *table = atomic_load(&device->plans);
+  if (!table) return 0;
+  pthread_mutex_lock(&lock);
+  uint64_t launches = table->launches;
+  for (const kw_plan *plan = table->live; plan; plan = plan->next_of_device) launches += count_own_calls(plan);
+  pthread_mutex_unlock(&lock);
+  return launches;
+}
+
 void kw_plan_unref(kw_plan *plan) {
   if (!plan || atomic_fetch_sub(&plan->refs, 1) != 1) return;
   pthread_mutex_lock(&lock);
+  if (plan->link_of_device) atomic_load(&plan->device->plans)->launches += count_own_calls(plan);
   bool keep = plan->device && plan->link_of_device && plan->prepared;
   unlink_plan(plan);
   if (keep) {

@@ -13,6 +13,8 @@ kw_status kw_plan_obtain(const kw_request *request, kw_plan **out_plan);
 kw_status kw_plan_own(const kw_request *request, kw_plan **out_plan);
 /* From any thread, also at its end and in host callbacks: never waits. */
 void kw_plan_unref(kw_plan *plan);
+/* Launches by the calls that plans of the device have of their own (kw_plan.own_calls). */
+uint64_t kw_plan_count_launches(const kw_device *device);
 /* Frees retired plans of a device that the caller keeps open, after waiting for its streams. Nothing in a host
  * callback. */
 void kw_plan_reap(kw_device *device);

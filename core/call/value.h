@@ -16,6 +16,13 @@ static inline uint64_t kw_value_head(const kw_value *value) {
   return head;
 }
 
+/* The first eight bytes of what it says: a number's bits, or an address. */
+static inline uint64_t kw_value_payload(const kw_value *value) {
+  uint64_t payload;
+  memcpy(&payload, &value->u, sizeof payload);
+  return payload;
+}
+
 static inline kw_tensor *kw_value_as_tensor(const kw_value *value) {
   return (kw_tensor *)(uintptr_t)(const void *)value->u.tensor;
 }

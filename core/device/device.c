@@ -119,8 +119,7 @@ kw_status kw_device_check(const kw_device *device) {
 }
 
 kw_status kw_device_mark_if_lost(kw_device *device, kw_status status) {
-  if (status == KW_ERR_DEVICE_LOST && !atomic_exchange(&device->lost, true))
-    atomic_fetch_add(&device->fast_path_bars, 1);
+  if (status == KW_ERR_DEVICE_LOST && !atomic_exchange(&device->lost, true)) kw_device_bar(device);
   return status;
 }
 

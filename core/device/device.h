@@ -25,7 +25,9 @@ struct kw_device {
   atomic_bool lost;               /* a KW_ERR_DEVICE_LOST was seen */
   atomic_bool abandoned;          /* and lost: `slots` are not the plugin's any more */
   atomic_ullong wait_limit;       /* kw_device_set_wait_limit */
-  atomic_uint fast_path_bars;     /* reasons why no call may take the fast path: lost; streams that record */
+  atomic_uint fast_path_bars;     /* reasons why no call may take the fast path: lost; streams that record; a trace */
+  atomic_ullong news;             /* moves on when what a call was made ready for may not be so any more: a bar, the end
+                                     of a stream or of a tensor that one has noticed */
   struct kw_allocator *allocator;
   struct kw_host_memory *_Atomic staging; /* for copies through the host: host_memory.h; NULL while it is in use */
   kw_stream *default_stream;
@@ -34,7 +36,7 @@ struct kw_device {
   struct kw_plan_table *_Atomic plans;        /* made at the first plan: call/plan_cache.h */
   void (*free_plan_table)(kw_device *device); /* set before `plans` is; called at the close, with nothing in flight */
   void (*on_last_release)(kw_device *device); /* closes and frees the device: open.c's */
-  atomic_ullong launches;                     /* but for those that threads count still: call/launch.h */
+  atomic_ullong launches;                     /* but for those that threads count still, or plans: call/counters.c */
   atomic_ullong decomposed;
   atomic_ullong fallbacks;
   atomic_ullong bytes_to_device, bytes_to_host; /* copied */
@@ -44,6 +46,22 @@ struct kw_device {
 /* One more or one fewer user. The last release calls on_last_release. */
 void kw_device_retain(kw_device *device);
 void kw_device_release(kw_device *device);
+
+static inline void kw_device_tell_news(kw_device *device) {
+  atomic_fetch_add(&device->news, 1);
+}
+
+/* One more reason, or one fewer, why no call may take the fast path. Who reads the news before the bars misses none. */
+static inline void kw_device_bar(kw_device *device) {
+  atomic_fetch_add(&device->fast_path_bars, 1);
+  kw_device_tell_news(device);
+}
+static inline void kw_device_unbar(kw_device *device) {
+  atomic_fetch_sub(&device->fast_path_bars, 1);
+}
+static inline bool kw_device_is_barred(const kw_device *device) {
+  return atomic_load_explicit(&device->fast_path_bars, memory_order_relaxed) != 0;
+}
 
 /* kw_device_set_wait_limit, in nanoseconds. */
 static inline uint64_t kw_wait_limit(const kw_device *device) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/trace.h"
 #include "device/activity.h"
 #include "device/address.h"
 #include "device/allocator.h"
@@ -167,6 +168,7 @@ static kw_status open_new(kw_plugin *plugin, uint32_t index, const char *name, c
   device->plugin = plugin;
   atomic_init(&device->slots, plugin);
   atomic_init(&device->wait_limit, KW_WAIT_FOREVER);
+  atomic_init(&device->fast_path_bars, kw_trace_enabled);
   device->index = index;
   device->on_last_release = close_device;
   snprintf(device->name, sizeof device->name, "%s", name);

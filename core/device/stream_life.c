@@ -106,6 +106,7 @@ kw_status kw_stream_destroy(kw_stream *stream) {
     status = close_stream(stream);
     if (status == KW_ERR_TIMEOUT) return kw_wrap(status, "kw_stream_destroy");
     kw_allocator_forget_stream(stream);
+    kw_device_tell_news(device); /* another stream may come to lie here */
     free_stream(stream);
   }
   kw_device_release(device);

@@ -90,7 +90,7 @@ KW_API kw_status kw_graph_begin(kw_stream *stream) {
   stream->recording = &graph->record.recording;
   atomic_store(&stream->recording_graph, id);
   kw_device_retain(device);
-  atomic_fetch_add(&device->fast_path_bars, 1);
+  kw_device_bar(device);
   return KW_OK;
 }
 
@@ -113,7 +113,7 @@ KW_API kw_status kw_graph_end(kw_stream *stream, kw_graph **out_graph) {
   stream->recording = NULL;
   atomic_store(&stream->recording_graph, 0);
   atomic_store(&stream->recorder, 0);
-  atomic_fetch_sub(&graph->device->fast_path_bars, 1);
+  kw_device_unbar(graph->device);
   if (!out_graph) return kw_graph_destroy(graph);
   kw_graph_make_native(graph);
   *out_graph = graph;

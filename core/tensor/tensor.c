@@ -161,6 +161,7 @@ void kw_tensor_release(kw_tensor *tensor) {
   kw_buffer *buffer = tensor->buffer;
   atomic_store_explicit(&tensor->magic, 0, memory_order_relaxed);
   tensor->fingerprint = (kw_fingerprint){0, 0};
+  if (atomic_load_explicit(&tensor->noticed, memory_order_relaxed)) kw_device_tell_news(tensor->device);
   if (kw_fork_happened()) return; /* the memory is the parent's, and one of its threads may have held the lock */
   kw_tensor_slot_give(tensor);
   kw_buffer_release(buffer);

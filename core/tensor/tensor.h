@@ -19,7 +19,13 @@ struct kw_tensor {
   kw_device *device; /* = buffer->device */
   kw_buffer *buffer;
   kw_fingerprint fingerprint; /* of ref on device; what plans go by */
+  atomic_bool noticed;        /* its end is news of the device */
 };
+
+/* From now on its end is news of the device. */
+static inline void kw_tensor_notice(kw_tensor *tensor) {
+  atomic_store_explicit(&tensor->noticed, true, memory_order_relaxed);
+}
 
 /* Whether it lies in memory that nothing may write to. A stand-in for a tensor has no memory (call/query.c). */
 static inline bool kw_tensor_bars_writing(const kw_tensor *tensor) {
