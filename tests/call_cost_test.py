@@ -18,7 +18,7 @@ LIMITS = {"op_call": 190, "in_place": 192, "allocated": 2705, "second_stream": 8
 ALLOCATE = ("allocated", "tensor")
 # Instructions of parts: of a tensor's memory, taken from the cache and given back; of one node of a graph that core
 # replays.
-PARTS = {"allocate_free": 1269, "graph_node": 109}
+PARTS = {"allocate_free": 1269, "graph_node": 28}
 
 
 def main():

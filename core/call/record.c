@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "call/call_copy.h"
+#include "device/late_error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ kw_status kw_record_launch(kw_record *record, kw_plan *plan, const kw_call *call
   const kw_record_node node = {.plan = plan, .call = kw_call_copy(call)};
   kw_status status = node.call ? add_node(record, &node) : fail_host_memory();
   if (status == KW_OK) {
+    node.call->call_id = kw_call_id_make(plan->op->id, 0);
     atomic_fetch_add(&plan->refs, 1);
     record->launch_count++;
   } else {

@@ -13,7 +13,7 @@
 /* One launch (plan is set) or one fill. */
 typedef struct kw_record_node {
   kw_plan *plan; /* one reference: keeps kernel and prepared state */
-  kw_call *call; /* the node's own; its stream and call id are those of each launch */
+  kw_call *call; /* the node's own; its stream, call id and error word are those of each launch */
   kw_mem mem;
   uint64_t offset, size;
   unsigned char pattern[16];

@@ -14,8 +14,9 @@ struct kw_graph {
   uint64_t home;     /* token of the stream that it was recorded on */
 
   pthread_mutex_t launching;
-  uint64_t last;       /* token of the stream that has work of it last; under `launching` */
-  void *native;        /* the plugin's graph, or NULL */
+  uint64_t last;    /* token of the stream that has work of it last; under `launching` */
+  uint64_t word_of; /* token of the stream whose error word stands in the nodes' calls; 0 = none; under `launching` */
+  void *native;     /* the plugin's graph, or NULL */
   void *native_stream; /* the plugin's stream that it was made on */
 };
 

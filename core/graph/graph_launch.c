@@ -116,24 +116,33 @@ static kw_status write_numbers(const kw_graph *graph, kw_stream *stream) {
   return KW_OK;
 }
 
-static kw_status run_node(const kw_record_node *node, kw_stream *stream) {
-  if (!node->plan) {
-    return kw_memory_fill(stream, node->mem, node->offset, node->size, node->pattern, node->pattern_size);
+/* Errors that nodes find in the data are those of the stream that they run on, whose word stands in all their calls. */
+static kw_status take_word(kw_graph *graph, kw_stream *stream) {
+  if (!graph->record.word || graph->word_of == stream->token) return KW_OK;
+  kw_error_word *word;
+  kw_status status = kw_stream_error_word(stream, &word);
+  if (status != KW_OK) return status;
+  for (uint32_t i = 0; i < graph->record.node_count; ++i) {
+    const kw_call *call = graph->record.nodes[i].call;
+    if (call && call->extra && call->extra->error_mem) ((kw_call_extra *)(uintptr_t)call->extra)->error_mem = word->mem;
   }
-  kw_call call = *node->call;
-  const bool data_errors = call.extra && call.extra->error_mem;
-  kw_call_extra extra;
-  if (data_errors) { /* they are those of the stream that it runs on */
-    kw_error_word *word;
-    kw_status made = kw_stream_error_word(stream, &word);
-    if (made != KW_OK) return made;
-    extra = *call.extra;
-    extra.error_mem = word->mem;
-    call.extra = &extra;
-  }
-  kw_status status = kw_plan_launch(node->plan, stream, &call);
-  if (status == KW_OK && data_errors) kw_error_words_use_own(stream);
-  if (status == KW_OK) return KW_OK;
+  graph->word_of = stream->token;
+  return KW_OK;
+}
+
+/* Launches a node that is one, whose call lacks only stream and number. Plain status. */
+static inline kw_status launch_node(const kw_record_node *node, kw_stream *stream) {
+  if (__builtin_expect(kw_trace_enabled, 0)) return kw_plan_launch(node->plan, stream, node->call);
+  node->call->stream = stream->handle;
+  atomic_store_explicit(&stream->last_call, ++node->call->call_id, memory_order_relaxed);
+  return node->plan->kernel->desc.launch(node->call);
+}
+
+static kw_status fill_node(const kw_record_node *node, kw_stream *stream) {
+  return kw_memory_fill(stream, node->mem, node->offset, node->size, node->pattern, node->pattern_size);
+}
+
+static __attribute__((cold)) kw_status fail_launch(const kw_record_node *node, kw_stream *stream, kw_status status) {
   const char *op = node->plan->op->schema.name, *kernel = node->plan->kernel->desc.name;
   if (status == KW_ERR_FALLBACK) {
     return kw_fail(KW_ERR_NOT_IMPLEMENTED,
@@ -144,6 +153,35 @@ static kw_status run_node(const kw_record_node *node, kw_stream *stream) {
   return kw_device_mark_if_lost(stream->device, kw_from_plugin(status, "%s, kernel '%s'", op, kernel));
 }
 
+/* Of the first `count` nodes, those that launch. */
+static uint32_t count_launches(const kw_graph *graph, uint32_t count) {
+  uint32_t launches = 0;
+  for (uint32_t i = 0; i < count; ++i) launches += graph->record.nodes[i].plan != NULL;
+  return launches;
+}
+
+/* Node by node. All that is the same in every launch has been settled when they were recorded. */
+static kw_status replay(kw_graph *graph, kw_stream *stream) {
+  const kw_record *record = &graph->record;
+  kw_status status = take_word(graph, stream);
+  if (status != KW_OK) return status;
+  uint32_t i = 0;
+  for (; i < record->node_count; ++i) {
+    const kw_record_node *node = &record->nodes[i];
+    status = node->plan ? launch_node(node, stream) : fill_node(node, stream);
+    if (__builtin_expect(status != KW_OK, 0)) {
+      if (node->plan) status = fail_launch(node, stream, status);
+      kw_wrap(status, "node %u of %u", i, record->node_count);
+      break;
+    }
+  }
+  if (record->word) kw_error_words_use_own(stream); /* also when a node failed: those before it run */
+  if (!kw_trace_enabled) {                          /* else each was counted */
+    atomic_fetch_add(&graph->device->launches, status == KW_OK ? record->launch_count : count_launches(graph, i));
+  }
+  return status;
+}
+
 /* The id of a launch of the graph, with the op that it ends with. */
 static uint64_t last_call(const kw_graph *graph, uint64_t number) {
   uint32_t i = graph->record.node_count;
@@ -151,23 +189,17 @@ static uint64_t last_call(const kw_graph *graph, uint64_t number) {
   return i > 0 ? kw_call_id_make(graph->record.nodes[i - 1].plan->op->id, number) : number;
 }
 
-static kw_status run_nodes(const kw_graph *graph, kw_stream *stream) {
+/* The plugin's own recording. */
+static kw_status launch_native(kw_graph *graph, kw_stream *stream) {
   kw_device *device = graph->device;
-  if (graph->native) {
-    const kw_graph_launch_info info = {.struct_size = sizeof info,
-                                       .call_id = kw_trace_enabled ? kw_activity_new_call() : 0};
-    const uint64_t begin = kw_trace_begin();
-    kw_status status = KW_ASK(device->slots, graph.launch, device->handle, graph->native, stream->handle, &info);
-    kw_trace_stream_span("launch", "graph", NULL, begin, stream->token, info.call_id);
-    if (status != KW_OK) return kw_device_mark_if_lost(device, kw_from_plugin(status, "graph.launch"));
-    atomic_store_explicit(&stream->last_call, last_call(graph, info.call_id), memory_order_relaxed);
-    atomic_fetch_add(&device->launches, graph->record.launch_count);
-    return KW_OK;
-  }
-  for (uint32_t i = 0; i < graph->record.node_count; ++i) {
-    kw_status status = run_node(&graph->record.nodes[i], stream);
-    if (status != KW_OK) return kw_wrap(status, "node %u of %u", i, graph->record.node_count);
-  }
+  const kw_graph_launch_info info = {.struct_size = sizeof info,
+                                     .call_id = kw_trace_enabled ? kw_activity_new_call() : 0};
+  const uint64_t begin = kw_trace_begin();
+  kw_status status = KW_ASK(device->slots, graph.launch, device->handle, graph->native, stream->handle, &info);
+  kw_trace_stream_span("launch", "graph", NULL, begin, stream->token, info.call_id);
+  if (status != KW_OK) return kw_device_mark_if_lost(device, kw_from_plugin(status, "graph.launch"));
+  atomic_store_explicit(&stream->last_call, last_call(graph, info.call_id), memory_order_relaxed);
+  atomic_fetch_add(&device->launches, graph->record.launch_count);
   return KW_OK;
 }
 
@@ -182,7 +214,7 @@ static kw_status launch(kw_graph *graph, kw_stream *stream) {
   if (status == KW_OK) {
     graph->last = stream->token;
     status = write_numbers(graph, stream);
-    if (status == KW_OK) status = run_nodes(graph, stream);
+    if (status == KW_OK) status = (graph->native ? launch_native : replay)(graph, stream);
   }
   if (use) kw_error_words_use(stream, use); /* also when a node failed: those before it run */
   return status == KW_OK ? KW_OK : kw_wrap(status, "launching a graph on %s", graph->device->name);
