@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kw_plan_run again and again: with the same tensors it checks nothing anew, so whatever makes them others has to reach
- * it.
+ * Runs of a plan again and again: with the same tensors nothing is checked anew, so whatever makes them others has to
+ * reach the plan.
  */
 #include "testing/test_dispatch.h"
 

@@ -11,7 +11,6 @@
 
 void kw_ready_call_begin(kw_ready_call *ready, kw_plan *plan, const kw_device *device) {
   ready->plan = plan;
-  ready->launch = plan->kernel->desc.launch;
   memcpy(ready->args, plan->normal, sizeof ready->args);
   kw_plan_begin_call(plan, device, ready->args, &ready->out, &ready->call);
   ready->call.call_id = kw_call_id_make(plan->op->id, 0);

@@ -10,8 +10,7 @@
 
 typedef struct kw_ready_call {
   kw_plan *plan;
-  kw_status(KW_CALL *launch)(const kw_call *call); /* the kernel's */
-  kw_stream *stream;                               /* of the newest call */
+  kw_stream *stream; /* of the newest call */
   const kw_tensor_ref *out;
   kw_call call; /* its call id is that of the newest call */
   kw_value args[KW_MAX_ARGS];
@@ -56,7 +55,7 @@ static inline __attribute__((always_inline)) bool kw_ready_call_complete(kw_read
 static inline kw_status kw_ready_call_launch(kw_ready_call *ready, uint64_t call_id) {
   ready->call.call_id = call_id;
   atomic_store_explicit(&ready->stream->last_call, call_id, memory_order_relaxed);
-  return ready->launch(&ready->call);
+  return ready->plan->kernel->desc.launch(&ready->call);
 }
 
 /* After a launch that did not go well: falls back if the kernel asked for that, or makes the error. */
