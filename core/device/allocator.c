@@ -2,15 +2,15 @@
  *
  * Caching allocator over a plugin's alloc and free.
  *
- * Segments come from the plugin and belong to one stream; blocks tile a segment. A freed block goes back to its
- * stream's pool and serves that stream again at once: the stream itself keeps the order. A block that other streams
- * used waits in the pending list for an event on each of them. Small requests share segments of 2 MiB, large ones get
- * segments of their own, split when a useful remainder is left. What a graph's calls make comes from the graph's pool,
- * which serves no other calls.
+ * Segments come from the plugin and belong to one stream; blocks tile a segment. A freed block goes to the cache, and
+ * from there to its stream's pool when the cache is full or all free memory is looked at; it serves that stream again
+ * at once: the stream itself keeps the order. A block that other streams used waits in the pending list for an event on
+ * each of them. Small requests share segments of 2 MiB, large ones get segments of their own, split when a useful
+ * remainder is left. What a graph's calls make comes from the graph's pool, which serves no other calls.
  *
- * Locks: `mutex` guards everything below and is never held while the plugin runs: a plugin may wait for a stream whose
- * host function in turn releases a tensor. `flushing` is held by the one thread that gives memory back, which may wait
- * for streams; no host function ever takes it.
+ * Locks: the cache and the account have none; `mutex` guards everything else and is never held
+ * while the plugin runs: a plugin may wait for a stream whose host function in turn releases a tensor. `flushing` is
+ * held by the one thread that gives memory back, which may wait for streams; no host function ever takes it.
  */
 #include "device/allocator.h"
 
@@ -20,6 +20,8 @@
 #include "base/log.h"
 #include "base/struct.h"
 #include "base/trace.h"
+#include "device/block_cache.h"
+#include "device/memory_account.h"
 #include "device/wait.h"
 
 #include <inttypes.h>
@@ -45,34 +47,15 @@ struct kw_allocator {
   uint64_t granule;    /* sizes and offsets of blocks are multiples of it */
   kw_segment *segments;
   kw_block *pending;
-  kw_memory_stats stats;
+  kw_memory_account account;
+  kw_block_cache cache;
 };
 
 static uint64_t round_up(uint64_t size, uint64_t multiple) {
   return (size + multiple - 1) / multiple * multiple;
 }
 
-/* ---- Segments and statistics; under the mutex -------------------------------------------------------------------- */
-
-static void count_live(struct kw_allocator *allocator, const kw_block *block) {
-  kw_memory_stats *stats = &allocator->stats;
-  ++stats->allocations;
-  ++stats->live;
-  stats->allocated += block->size;
-  if (stats->allocated > stats->allocated_peak) stats->allocated_peak = stats->allocated;
-}
-
-static void count_held(kw_memory_stats *stats, uint64_t size) {
-  stats->held += size;
-  if (stats->held > stats->held_peak) stats->held_peak = stats->held;
-}
-
-/* Takes the mutex. */
-static void count_up(struct kw_allocator *allocator, uint64_t *statistic) {
-  pthread_mutex_lock(&allocator->mutex);
-  ++*statistic;
-  pthread_mutex_unlock(&allocator->mutex);
-}
+/* ---- Segments; under the mutex ----------------------------------------------------------------------------------- */
 
 static void add_segment(struct kw_allocator *allocator, kw_segment *segment) {
   segment->next = allocator->segments;
@@ -142,12 +125,7 @@ static void end_imports(kw_device *device, kw_block *list) {
     kw_block *block = list;
     list = block->next_in;
     kw_import *import = block->segment->import;
-    if (import->allocated) {
-      pthread_mutex_lock(&device->allocator->mutex);
-      device->allocator->stats.held -= import->size;
-      ++device->allocator->stats.plugin_frees;
-      pthread_mutex_unlock(&device->allocator->mutex);
-    }
+    if (import->allocated) kw_memory_count_freed(&device->allocator->account, import->size);
     kw_import_end(device, import);
     free(block->segment);
     free(block);
@@ -201,11 +179,7 @@ static void free_segment(kw_device *device, kw_segment *segment) {
                            kw_from_plugin(status, "freeing %" PRIu64 " bytes on %s", segment->size, device->name));
     kw_log(KW_LOG_WARN, "%s", kw_error_message());
   }
-  struct kw_allocator *allocator = device->allocator;
-  pthread_mutex_lock(&allocator->mutex);
-  allocator->stats.held -= segment->size;
-  ++allocator->stats.plugin_frees;
-  pthread_mutex_unlock(&allocator->mutex);
+  kw_memory_count_freed(&device->allocator->account, segment->size);
   for (kw_block *block = segment->first; block != NULL;) {
     kw_block *next = block->next;
     free(block);
@@ -227,6 +201,7 @@ static void free_idle_segments(kw_device *device) {
   struct kw_allocator *allocator = device->allocator;
   kw_segment *idle = NULL;
   pthread_mutex_lock(&allocator->mutex);
+  kw_block_cache_empty(&allocator->cache);
   for (kw_segment *segment = allocator->segments, *next; segment != NULL; segment = next) {
     next = segment->next;
     if (!segment->first->free || segment->first->next != NULL || segment->pool->graph != 0) continue;
@@ -301,25 +276,22 @@ static kw_status grow(kw_stream *stream, kw_pool *pool, uint64_t size, uint64_t 
   struct kw_allocator *allocator = stream->device->allocator;
   kw_block *block = NULL;
   kw_status status = allocate_segment(stream, pool, segment_size, large, &block);
+  kw_memory_count(&allocator->account.plugin_allocs);
+  if (status != KW_OK) return status;
+  kw_memory_rise(&allocator->account.held, segment_size);
   pthread_mutex_lock(&allocator->mutex);
-  ++allocator->stats.plugin_allocs;
-  if (status == KW_OK) {
-    count_held(&allocator->stats, segment_size);
-    add_segment(allocator, block->segment);
-    pool->bytes += segment_size;
-    kw_block_split(block, size);
-    *out_block = block;
-  }
+  add_segment(allocator, block->segment);
+  pool->bytes += segment_size;
+  kw_block_split(block, size);
+  *out_block = block;
   pthread_mutex_unlock(&allocator->mutex);
-  return status;
+  return KW_OK;
 }
 
 static kw_status fail_out_of_memory(kw_device *device, uint64_t requested, const char *tried) {
   struct kw_allocator *allocator = device->allocator;
-  pthread_mutex_lock(&allocator->mutex);
-  ++allocator->stats.oom_failures;
-  kw_memory_stats s = allocator->stats;
-  pthread_mutex_unlock(&allocator->mutex);
+  kw_memory_count(&allocator->account.oom_failures);
+  const kw_memory_stats s = kw_memory_account_read(&allocator->account);
   return kw_from_plugin(KW_ERR_OUT_OF_MEMORY,
                         "%s is out of memory: %" PRIu64 " bytes requested; held %" PRIu64 ", allocated %" PRIu64
                         " in %" PRIu64 " live tensors (peak %" PRIu64 "), total %" PRIu64
@@ -334,8 +306,9 @@ static kw_status retry_after_flush(kw_stream *stream, kw_pool *pool, uint64_t si
   struct kw_allocator *allocator = device->allocator;
   pthread_mutex_lock(&allocator->flushing);
   reclaim(device, true);
+  kw_memory_count(&allocator->account.oom_retries);
   pthread_mutex_lock(&allocator->mutex);
-  ++allocator->stats.oom_retries;
+  kw_block_cache_empty(&allocator->cache);
   *out_block = kw_pool_take(pool, size, large);
   pthread_mutex_unlock(&allocator->mutex);
   kw_status status = KW_OK;
@@ -365,9 +338,10 @@ static kw_status find_block(kw_stream *stream, kw_pool *pool, uint64_t requested
   bool pending = allocator->pending != NULL;
   *out_block = kw_pool_take(pool, size, large);
   pthread_mutex_unlock(&allocator->mutex);
-  if (*out_block == NULL && pending) {
-    reclaim(device, false);
+  if (*out_block == NULL) {
+    if (pending) reclaim(device, false);
     pthread_mutex_lock(&allocator->mutex);
+    kw_block_cache_empty(&allocator->cache);
     *out_block = kw_pool_take(pool, size, large);
     pthread_mutex_unlock(&allocator->mutex);
   }
@@ -388,52 +362,71 @@ static kw_status find_block(kw_stream *stream, kw_pool *pool, uint64_t requested
 
 /* ---- Buffers ---------------------------------------------------------------------------------------------------- */
 
-static kw_status create(kw_stream *stream, kw_pool *pool, uint64_t size, kw_buffer **out_buffer) {
+/* Makes a buffer of a block that is taken and whose memory is described. */
+static inline kw_buffer *begin_buffer(struct kw_allocator *allocator, kw_block *block, uint64_t size) {
+  kw_buffer *buffer = &block->buffer;
+  buffer->size = size;
+  atomic_store_explicit(&buffer->refs, 1, memory_order_relaxed);
+  atomic_store_explicit(&buffer->noted, 0, memory_order_relaxed);
+  kw_memory_count_live(&allocator->account, block->size);
+  kw_device_retain(buffer->device);
+  return buffer;
+}
+
+/* From the pool or the plugin. */
+static __attribute__((noinline)) kw_status create(kw_stream *stream, kw_pool *pool, uint64_t size,
+                                                  kw_buffer **out_buffer) {
   kw_device *device = stream->device;
   kw_status status = kw_device_check(device);
   if (status != KW_OK) return status;
-  kw_buffer *buffer = calloc(1, sizeof *buffer);
-  if (buffer == NULL) return kw_fail(KW_ERR_OUT_OF_MEMORY, "allocating a tensor: the host is out of memory.");
   kw_block *block = NULL;
   status = find_block(stream, pool, size, &block);
-  if (status != KW_OK) {
-    free(buffer);
-    return status;
-  }
+  if (status != KW_OK) return status;
+  kw_buffer *buffer = &block->buffer;
   buffer->mem = block->segment->mem;
   buffer->offset = block->offset;
-  buffer->size = size;
   buffer->alignment = device->info.mem_alignment;
   buffer->device = device;
-  buffer->block = block;
   buffer->graph = pool->graph;
-  atomic_init(&buffer->refs, 1);
-  atomic_init(&buffer->stream, stream);
-  kw_device_retain(device);
-  pthread_mutex_lock(&device->allocator->mutex);
-  block->buffer = buffer;
-  count_live(device->allocator, block);
-  pthread_mutex_unlock(&device->allocator->mutex);
-  *out_buffer = buffer;
+  buffer->cached = pool->graph == 0;
+  atomic_store(&buffer->stream, stream);
+  *out_buffer = begin_buffer(device->allocator, block, size);
+  return KW_OK;
+}
+
+static void put_in_pool(struct kw_allocator *allocator, kw_block *block) {
+  pthread_mutex_lock(&allocator->mutex);
+  kw_pool_put(block);
+  pthread_mutex_unlock(&allocator->mutex);
+}
+
+/* From the cache, if that has one. The sum that rounds up may wrap: no block has size 0. */
+static inline kw_status create_on(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
+  kw_device *device = stream->device;
+  struct kw_allocator *allocator = device->allocator;
+  if (atomic_load_explicit(&device->lost, memory_order_acquire)) return kw_device_check(device);
+  const uint64_t rounded = (size + (size == 0) + allocator->granule - 1) & ~(allocator->granule - 1);
+  kw_block *other, *block = kw_block_cache_take(&allocator->cache, stream, rounded, &other);
+  if (__builtin_expect(other != NULL, 0)) put_in_pool(allocator, other);
+  if (block == NULL) return create(stream, &stream->pool, size, out_buffer);
+  *out_buffer = begin_buffer(allocator, block, size);
   return KW_OK;
 }
 
 kw_status kw_buffer_create(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
-  return create(stream, &stream->pool, size, out_buffer);
+  return create_on(stream, size, out_buffer);
 }
 
 kw_status kw_buffer_create_for_call(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
   kw_recording *recording = kw_stream_recording(stream);
-  return create(stream, recording != NULL ? &recording->pool : &stream->pool, size, out_buffer);
+  return recording != NULL ? create(stream, &recording->pool, size, out_buffer) : create_on(stream, size, out_buffer);
 }
 
 kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **out_buffer) {
-  kw_buffer *buffer = calloc(1, sizeof *buffer);
   kw_segment *segment = calloc(1, sizeof *segment);
   kw_block *block = calloc(1, sizeof *block);
   kw_foreign_use *use = calloc(1, sizeof *use);
-  if (buffer == NULL || segment == NULL || block == NULL || use == NULL) {
-    free(buffer);
+  if (segment == NULL || block == NULL || use == NULL) {
     free(segment);
     free(block);
     free(use);
@@ -442,24 +435,23 @@ kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **
   reclaim(device, false); /* earlier imports whose time has come */
   kw_stream *stream = device->default_stream;
   *segment = (kw_segment){.mem = import->mem, .size = import->size, .import = import, .first = block};
-  *block = (kw_block){.segment = segment, .size = import->size, .buffer = buffer};
   *use = (kw_foreign_use){.token = stream->token}; /* no pool keeps the order of an import with its own stream */
+  block->segment = segment;
+  block->size = import->size;
+  kw_buffer *buffer = &block->buffer;
   *buffer = (kw_buffer){.mem = import->mem,
                         .size = import->size,
                         .alignment = import->alignment,
                         .imported = !import->allocated,
                         .read_only = import->read_only,
                         .device = device,
-                        .block = block,
                         .foreign = use};
   atomic_init(&buffer->refs, 1);
   atomic_init(&buffer->stream, stream);
   kw_device_retain(device);
   if (import->allocated) {
-    pthread_mutex_lock(&device->allocator->mutex);
-    count_live(device->allocator, block);
-    count_held(&device->allocator->stats, block->size);
-    pthread_mutex_unlock(&device->allocator->mutex);
+    kw_memory_count_live(&device->allocator->account, block->size);
+    kw_memory_rise(&device->allocator->account.held, block->size);
   }
   *out_buffer = buffer;
   return KW_OK;
@@ -469,7 +461,7 @@ kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **
 static kw_status allocate_apart(kw_device *device, const kw_memory_options *options, uint64_t size,
                                 kw_import **out_memory) {
   kw_status status = kw_import_allocate(device, options, size == 0 ? 1 : size, out_memory);
-  count_up(device->allocator, &device->allocator->stats.plugin_allocs);
+  kw_memory_count(&device->allocator->account.plugin_allocs);
   return status;
 }
 
@@ -479,10 +471,10 @@ kw_status kw_buffer_create_apart(kw_device *device, const kw_memory_options *opt
   kw_import *memory;
   kw_status status = allocate_apart(device, options, size, &memory);
   if (status == KW_ERR_OUT_OF_MEMORY && !kw_stream_in_callback() && kw_memory_trim(device) == KW_OK) {
-    count_up(allocator, &allocator->stats.oom_retries);
+    kw_memory_count(&allocator->account.oom_retries);
     status = allocate_apart(device, options, size, &memory);
   }
-  if (status == KW_ERR_OUT_OF_MEMORY) count_up(allocator, &allocator->stats.oom_failures);
+  if (status == KW_ERR_OUT_OF_MEMORY) kw_memory_count(&allocator->account.oom_failures);
   if (status != KW_OK) return status;
   status = kw_buffer_on_import(device, memory, out_buffer);
   if (status != KW_OK) kw_import_end(device, memory);
@@ -573,36 +565,43 @@ static void mark_use(kw_device *device, kw_foreign_use *use) {
   kw_stream_unpin(stream);
 }
 
-void kw_buffer_release(kw_buffer *buffer) {
-  if (buffer == NULL || atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) != 1) return;
+/* Of an import, of a graph's pool, or used by other streams. */
+static __attribute__((noinline)) void release_with_care(kw_buffer *buffer) {
   kw_device *device = buffer->device;
   struct kw_allocator *allocator = device->allocator;
   kw_foreign_use *uses = buffer->foreign; /* no other thread has the buffer any more */
   for (kw_foreign_use *use = uses; use != NULL; use = use->next) mark_use(device, use);
-  kw_block *block = buffer->block;
+  kw_block *block = kw_block_of(buffer);
   kw_import *import = block->segment->import;
   bool native = (device->plugin->native & KW_NATIVE_EVENTS) != 0;
   if (uses != NULL && (!native || import != NULL)) {
     drop_passed_uses(device, &uses, !native && !kw_stream_in_callback());
   }
-  block->buffer = NULL;
-  const bool ends = uses == NULL && import != NULL;
-
-  pthread_mutex_lock(&allocator->mutex);
-  if (import == NULL || import->allocated) {
-    --allocator->stats.live;
-    allocator->stats.allocated -= block->size;
-  }
+  buffer->foreign = NULL;
+  if (import == NULL || import->allocated) kw_memory_count_released(&allocator->account, block->size);
   if (uses == NULL && import == NULL) {
-    kw_pool_put(block);
-  } else if (!ends) {
+    put_in_pool(allocator, block);
+  } else if (uses == NULL) {
+    end_imports(device, block);
+  } else {
+    pthread_mutex_lock(&allocator->mutex);
     block->uses = uses;
     block->next_in = allocator->pending;
     allocator->pending = block;
+    pthread_mutex_unlock(&allocator->mutex);
   }
-  pthread_mutex_unlock(&allocator->mutex);
-  if (ends) end_imports(device, block);
-  free(buffer);
+}
+
+void kw_buffer_release(kw_buffer *buffer) {
+  if (buffer == NULL || atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) != 1) return;
+  kw_device *device = buffer->device;
+  if (__builtin_expect(buffer->cached && buffer->foreign == NULL, 1)) {
+    kw_block *block = kw_block_of(buffer);
+    kw_memory_count_released(&device->allocator->account, block->size);
+    if (!kw_block_cache_put(&device->allocator->cache, block)) put_in_pool(device->allocator, block);
+  } else {
+    release_with_care(buffer);
+  }
   kw_device_release(device);
 }
 
@@ -640,13 +639,14 @@ void kw_allocator_forget_stream(kw_stream *stream) {
   kw_device *device = stream->device;
   struct kw_allocator *allocator = device->allocator;
   pthread_mutex_lock(&allocator->mutex);
+  kw_block_cache_empty(&allocator->cache);
   for (kw_segment *segment = allocator->segments; segment != NULL; segment = segment->next) {
     if (segment->stream != stream) continue;
     segment->stream = device->default_stream;
     segment->token = device->default_stream->token;
     if (segment->pool == &stream->pool) kw_segment_move(segment, &device->default_stream->pool);
     for (kw_block *block = segment->first; block != NULL; block = block->next) {
-      if (block->buffer != NULL) atomic_store(&block->buffer->stream, device->default_stream);
+      atomic_store(&block->buffer.stream, device->default_stream);
     }
   }
   pthread_mutex_unlock(&allocator->mutex);
@@ -666,10 +666,8 @@ kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats) {
   kw_status status = kw_struct_check_given("kw_memory_get_stats", out_stats);
   if (status == KW_OK) status = kw_fork_check();
   if (status != KW_OK) return status;
-  struct kw_allocator *allocator = device->allocator;
-  pthread_mutex_lock(&allocator->mutex);
-  kw_struct_write(out_stats, &allocator->stats, sizeof allocator->stats);
-  pthread_mutex_unlock(&allocator->mutex);
+  const kw_memory_stats stats = kw_memory_account_read(&device->allocator->account);
+  kw_struct_write(out_stats, &stats, sizeof stats);
   return KW_OK;
 }
 

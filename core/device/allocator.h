@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The caching allocator, and what it gives out: buffers, each the device memory of one tensor and its views.
+ * The caching allocator, which gives out buffers.
  */
 #ifndef KEYWAY_CORE_ALLOCATOR_H
 #define KEYWAY_CORE_ALLOCATOR_H
 
+#include "device/buffer.h"
 #include "device/import.h"
 #include "device/stream.h"
-
-typedef struct kw_buffer {
-  kw_mem mem;
-  uint64_t offset;             /* of the first byte inside mem */
-  uint64_t size;               /* bytes asked for (views are checked against it) */
-  uint32_t alignment;          /* of mem's first byte: a power of two */
-  bool imported;               /* somebody else's memory: device/import.h */
-  bool read_only;              /* no op, copy or fill may write to it */
-  _Atomic(kw_stream *) stream; /* whose cache it came from and returns to */
-  kw_device *device;           /* holds a reference */
-  atomic_uint refs;
-  atomic_ullong noted;            /* token of the foreign stream noted last */
-  uint64_t graph;                 /* id of the graph from whose pool it came; 0 = from a stream's */
-  struct kw_block *block;         /* the allocator's */
-  struct kw_foreign_use *foreign; /* other streams that used it, under the allocator's lock */
-} kw_buffer;
 
 kw_status kw_allocator_create(kw_device *device); /* sets device->allocator */
 void kw_allocator_destroy(kw_device *device);     /* frees everything held */

@@ -2,30 +2,9 @@
  *
  * The caching allocator over a device whose streams the test holds.
  */
-#include "testing/test_device.h"
+#include "testing/test_buffers.h"
 
 #include <sched.h>
-
-#define KIB UINT64_C(1024)
-#define MIB (KIB * KIB)
-
-static kw_buffer *buffer_on(kw_stream *stream, uint64_t size) {
-  kw_buffer *buffer = NULL;
-  kw_status status = kw_buffer_create(stream, size, &buffer);
-  if (status != KW_OK) print_message("%s\n", kw_error_message());
-  assert_ok(status);
-  return buffer;
-}
-
-static kw_buffer *buffer_of(test_device *test, uint64_t size) {
-  return buffer_on(test->device.default_stream, size);
-}
-
-static kw_stream *stream_of(test_device *test) {
-  kw_stream *stream = NULL;
-  assert_ok(kw_stream_create(&test->device, &stream));
-  return stream;
-}
 
 /* Enqueues a fill of the whole buffer. */
 static void touch(kw_buffer *buffer, kw_stream *stream, uint32_t value) {

@@ -6,7 +6,7 @@
 #ifndef KEYWAY_CORE_POOL_H
 #define KEYWAY_CORE_POOL_H
 
-#include <keyway/keyway.h>
+#include "device/buffer.h"
 
 #define KW_POOL_BINS 40
 #define KW_POOL_GRANULE UINT64_C(512)     /* bytes: no block is smaller */
@@ -32,14 +32,18 @@ typedef struct kw_segment {
 } kw_segment;
 
 typedef struct kw_block {
+  kw_buffer buffer; /* of this memory, first: a buffer's address is its block's */
   kw_segment *segment;
   uint64_t offset, size;
-  bool free;                          /* in a bin */
-  struct kw_buffer *buffer;           /* while live */
+  bool free;                          /* in a bin; otherwise live, pending, or in the cache */
   struct kw_foreign_use *uses;        /* while pending */
   struct kw_block *next, *prev;       /* neighbours in the segment */
   struct kw_block *next_in, *prev_in; /* bin; pending list (next_in only) */
 } kw_block;
+
+static inline kw_block *kw_block_of(kw_buffer *buffer) {
+  return (kw_block *)buffer;
+}
 
 /* The smallest free block that holds `size`, cut to it; NULL when there is none. */
 kw_block *kw_pool_take(kw_pool *pool, uint64_t size, bool large);

@@ -4,13 +4,7 @@
  */
 #include "op/op.h"
 #include "device/stream.h"
-#include "testing/test_device.h"
-
-static kw_stream *stream_of(test_device *test) {
-  kw_stream *stream = NULL;
-  assert_ok(kw_stream_create(&test->device, &stream));
-  return stream;
-}
+#include "testing/test_buffers.h"
 
 /* Work that a closed gate holds back. */
 static void enqueue_copy(kw_stream *stream, kw_buffer *buffer, const void *byte) {

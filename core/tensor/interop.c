@@ -81,7 +81,7 @@ bool kw_tensor_is_read_only(const kw_tensor *tensor) {
 /* ---- Exports ----------------------------------------------------------------------------------------------------- */
 
 static kw_status check_export(const char *function, const kw_tensor *tensor, kw_handle_kind kind) {
-  const kw_import *import = tensor->buffer->block->segment->import;
+  const kw_import *import = kw_block_of(tensor->buffer)->segment->import;
   const uint64_t uses = import != NULL ? import->uses : 0,
                  wanted = kind == KW_HANDLE_IPC ? KW_MEM_IPC : KW_MEM_EXPORTABLE;
   if (kind == KW_HANDLE_HOST || tensor->ref.numel == 0) {
