@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-  const char *name;
-  uint8_t size;
-} dtypes[] = {
-#define DTYPE(dtype, name, size) [dtype] = {name, size},
-    KW_DTYPE_LIST(DTYPE)};
+static const char *const names[] = {
+#define NAME(dtype, name, size) [dtype] = name,
+    KW_DTYPE_LIST(NAME)};
+
+const uint8_t kw_dtype_sizes[KW_DTYPE_COUNT] = {
+#define SIZE(dtype, name, size) [dtype] = size,
+    KW_DTYPE_LIST(SIZE)};
 
 /* A dtype that no op computes on promotes with itself only, as those of 8 bits do. */
 typedef enum dtype_kind { KIND_BOOL, KIND_INT, KIND_FLOAT, KIND_ALONE, KIND_COMPLEX } dtype_kind;
@@ -27,16 +28,16 @@ static dtype_kind kind_of(kw_dtype dtype) {
 }
 
 KW_API const char *kw_dtype_name(kw_dtype dtype) {
-  return dtype < KW_DTYPE_COUNT ? dtypes[dtype].name : NULL;
+  return dtype < KW_DTYPE_COUNT ? names[dtype] : NULL;
 }
 
 KW_API size_t kw_dtype_size(kw_dtype dtype) {
-  return dtype < KW_DTYPE_COUNT ? dtypes[dtype].size : 0;
+  return kw_dtype_item(dtype);
 }
 
 KW_API kw_dtype kw_dtype_from_name(const char *name) {
   for (kw_dtype d = 0; name && d < KW_DTYPE_COUNT; ++d) {
-    if (strcmp(name, dtypes[d].name) == 0) return d;
+    if (strcmp(name, names[d]) == 0) return d;
   }
   return KW_DTYPE_NONE;
 }
@@ -154,7 +155,7 @@ char *kw_dtype_list(uint64_t set, char *text, size_t size) {
   if (size > 0) text[0] = '\0';
   for (kw_dtype d = 0; d < KW_DTYPE_COUNT; ++d) {
     if (!kw_dtype_is_among(d, set) || used >= size) continue;
-    int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "", dtypes[d].name);
+    int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "", names[d]);
     used += n > 0 ? (size_t)n : 0;
   }
   return text;

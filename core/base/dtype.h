@@ -34,6 +34,12 @@ kw_dtype kw_promotion_result(kw_promotion *promotion);
 /* The wrapped dtype of a Scalar: bool, i64, f32 or c64. */
 kw_dtype kw_scalar_dtype(const kw_value *scalar);
 
+/* kw_dtype_size, where a call would cost more than what it is for. */
+extern const uint8_t kw_dtype_sizes[KW_DTYPE_COUNT];
+static inline uint32_t kw_dtype_item(kw_dtype dtype) {
+  return dtype < KW_DTYPE_COUNT ? kw_dtype_sizes[dtype] : 0;
+}
+
 /* Whether a dtype, any number of 16 bits, is in a set of those below 64. */
 static inline bool kw_dtype_is_among(kw_dtype dtype, uint64_t set) {
   return kw_dtype_mask_has((kw_dtype_mask){{set, 0}}, dtype);

@@ -8,10 +8,28 @@
 
 #include <keyway/types.h>
 
+#include <stdatomic.h>
+
+extern atomic_bool kw_fork_in_child;
+
+static inline bool kw_fork_happened(void) {
+  return atomic_load_explicit(&kw_fork_in_child, memory_order_acquire);
+}
+
+/* Reasons in this process why the release of a tensor is not the plain one: it is such a child; maps (device/map.c). */
+extern atomic_uint kw_release_bars;
+
+static inline bool kw_release_is_barred(void) {
+  return atomic_load_explicit(&kw_release_bars, memory_order_acquire) != 0;
+}
+
+/* KW_ERR_UNSUPPORTED, with its text. */
+kw_status kw_fork_refuse(void);
+
 /* KW_ERR_UNSUPPORTED in a forked child: nothing that takes a lock or touches a device may go on. */
-kw_status kw_fork_check(void);
-/* The same question, for functions that return nothing. */
-bool kw_fork_happened(void);
+static inline kw_status kw_fork_check(void) {
+  return __builtin_expect(kw_fork_happened(), 0) ? kw_fork_refuse() : KW_OK;
+}
 
 /* Says so. For the handler that runs in the child. */
 void kw_fork_mark_child(void);

@@ -5,7 +5,7 @@
 #ifndef KEYWAY_CORE_REF_H
 #define KEYWAY_CORE_REF_H
 
-#include <keyway/keyway.h>
+#include "base/dtype.h"
 
 /* KW_OK, or KW_ERR_INVALID_ARGUMENT: negative sizes, rank over KW_MAX_RANK, numel * itemsize past int64. `what` names
  * the argument. */
@@ -20,7 +20,7 @@ const char *kw_shape_text(uint32_t rank, const int64_t *sizes, char text[KW_SHAP
 bool kw_ref_is_contiguous(const kw_tensor_ref *ref);
 /* Bytes of its elements, packed. */
 static inline uint64_t kw_ref_bytes(const kw_tensor_ref *ref) {
-  return (uint64_t)ref->numel * kw_dtype_size(ref->dtype);
+  return (uint64_t)ref->numel * kw_dtype_item(ref->dtype);
 }
 /* Bytes from the first to past the last byte that the tensor touches: 0 when it is empty, UINT64_MAX when they do not
  * fit in int64. */

@@ -36,7 +36,7 @@ static kw_status stand_in(const kw_op *op, uint32_t index, kw_device *device, co
   if (device) {
     if (ref->alignment == 0) ref->alignment = kw_device_fresh_alignment(device);
     out->device = device;
-    out->fingerprint = kw_fingerprint_of(device->id, ref, false);
+    out->fingerprint = kw_fingerprint_of(device->fingerprint_seed, ref, false);
   }
   atomic_store_explicit(&out->magic, KW_TENSOR_MAGIC, memory_order_relaxed);
   return KW_OK;

@@ -18,15 +18,14 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
-#include "base/struct.h"
 #include "base/trace.h"
 #include "device/block_cache.h"
-#include "device/memory_account.h"
 #include "device/wait.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SEGMENT (UINT64_C(2) << 20)  /* of small requests; large ones are rounded up to it */
 #define ROUNDING (UINT64_C(4) << 20) /* more than any rounding adds */
@@ -47,7 +46,6 @@ struct kw_allocator {
   uint64_t granule;    /* sizes and offsets of blocks are multiples of it */
   kw_segment *segments;
   kw_block *pending;
-  kw_memory_account account;
   kw_block_cache cache;
 };
 
@@ -125,7 +123,7 @@ static void end_imports(kw_device *device, kw_block *list) {
     kw_block *block = list;
     list = block->next_in;
     kw_import *import = block->segment->import;
-    if (import->allocated) kw_memory_count_freed(&device->allocator->account, import->size);
+    if (import->allocated) kw_memory_count_freed(&device->memory, import->size);
     kw_import_end(device, import);
     free(block->segment);
     free(block);
@@ -179,7 +177,7 @@ static void free_segment(kw_device *device, kw_segment *segment) {
                            kw_from_plugin(status, "freeing %" PRIu64 " bytes on %s", segment->size, device->name));
     kw_log(KW_LOG_WARN, "%s", kw_error_message());
   }
-  kw_memory_count_freed(&device->allocator->account, segment->size);
+  kw_memory_count_freed(&device->memory, segment->size);
   for (kw_block *block = segment->first; block != NULL;) {
     kw_block *next = block->next;
     free(block);
@@ -188,7 +186,7 @@ static void free_segment(kw_device *device, kw_segment *segment) {
   free(segment);
 }
 
-static void put_back(struct kw_allocator *allocator, kw_segment *segment) {
+static void put_segment_back(struct kw_allocator *allocator, kw_segment *segment) {
   pthread_mutex_lock(&allocator->mutex);
   add_segment(allocator, segment);
   kw_pool_put(segment->first);
@@ -226,7 +224,7 @@ static void free_idle_segments(kw_device *device) {
       if (passed) {
         free_segment(device, segment);
       } else {
-        put_back(allocator, segment);
+        put_segment_back(allocator, segment);
       }
     }
     if (stream != NULL) kw_stream_unpin(stream);
@@ -276,9 +274,9 @@ static kw_status grow(kw_stream *stream, kw_pool *pool, uint64_t size, uint64_t 
   struct kw_allocator *allocator = stream->device->allocator;
   kw_block *block = NULL;
   kw_status status = allocate_segment(stream, pool, segment_size, large, &block);
-  kw_memory_count(&allocator->account.plugin_allocs);
+  kw_memory_count(&stream->device->memory.plugin_allocs);
   if (status != KW_OK) return status;
-  kw_memory_rise(&allocator->account.held, segment_size);
+  kw_memory_rise(&stream->device->memory.held, segment_size);
   pthread_mutex_lock(&allocator->mutex);
   add_segment(allocator, block->segment);
   pool->bytes += segment_size;
@@ -289,9 +287,8 @@ static kw_status grow(kw_stream *stream, kw_pool *pool, uint64_t size, uint64_t 
 }
 
 static kw_status fail_out_of_memory(kw_device *device, uint64_t requested, const char *tried) {
-  struct kw_allocator *allocator = device->allocator;
-  kw_memory_count(&allocator->account.oom_failures);
-  const kw_memory_stats s = kw_memory_account_read(&allocator->account);
+  kw_memory_count(&device->memory.oom_failures);
+  const kw_memory_stats s = kw_memory_account_read(&device->memory);
   return kw_from_plugin(KW_ERR_OUT_OF_MEMORY,
                         "%s is out of memory: %" PRIu64 " bytes requested; held %" PRIu64 ", allocated %" PRIu64
                         " in %" PRIu64 " live tensors (peak %" PRIu64 "), total %" PRIu64
@@ -306,7 +303,7 @@ static kw_status retry_after_flush(kw_stream *stream, kw_pool *pool, uint64_t si
   struct kw_allocator *allocator = device->allocator;
   pthread_mutex_lock(&allocator->flushing);
   reclaim(device, true);
-  kw_memory_count(&allocator->account.oom_retries);
+  kw_memory_count(&device->memory.oom_retries);
   pthread_mutex_lock(&allocator->mutex);
   kw_block_cache_empty(&allocator->cache);
   *out_block = kw_pool_take(pool, size, large);
@@ -363,13 +360,14 @@ static kw_status find_block(kw_stream *stream, kw_pool *pool, uint64_t requested
 /* ---- Buffers ---------------------------------------------------------------------------------------------------- */
 
 /* Makes a buffer of a block that is taken and whose memory is described. */
-static inline kw_buffer *begin_buffer(struct kw_allocator *allocator, kw_block *block, uint64_t size) {
+static inline kw_buffer *begin_buffer(kw_block *block, uint64_t size) {
   kw_buffer *buffer = &block->buffer;
+  kw_device *device = buffer->device;
   buffer->size = size;
   atomic_store_explicit(&buffer->refs, 1, memory_order_relaxed);
   atomic_store_explicit(&buffer->noted, 0, memory_order_relaxed);
-  kw_memory_count_live(&allocator->account, block->size);
-  kw_device_retain(buffer->device);
+  kw_memory_count_live(&device->memory, block->size);
+  kw_device_retain(device);
   return buffer;
 }
 
@@ -390,7 +388,8 @@ static __attribute__((noinline)) kw_status create(kw_stream *stream, kw_pool *po
   buffer->graph = pool->graph;
   buffer->cached = pool->graph == 0;
   atomic_store(&buffer->stream, stream);
-  *out_buffer = begin_buffer(device->allocator, block, size);
+  atomic_store(&buffer->cache_set, kw_block_cache_set(stream, block->size));
+  *out_buffer = begin_buffer(block, size);
   return KW_OK;
 }
 
@@ -400,16 +399,37 @@ static void put_in_pool(struct kw_allocator *allocator, kw_block *block) {
   pthread_mutex_unlock(&allocator->mutex);
 }
 
-/* From the cache, if that has one. The sum that rounds up may wrap: no block has size 0. */
+static void put_away(struct kw_allocator *allocator, kw_block *block) {
+  if (!kw_block_cache_put(&allocator->cache, block)) put_in_pool(allocator, block);
+}
+
+/* From the cache, if it has a block of just this size. `other` came out first: it may be one, or NULL. */
+static __attribute__((noinline)) kw_status create_by_search(kw_stream *stream, uint64_t size, uint64_t rounded,
+                                                            kw_block *other, kw_buffer **out_buffer) {
+  struct kw_allocator *allocator = stream->device->allocator;
+  _Atomic(kw_block *) *set = allocator->cache.sets[kw_block_cache_set(stream, rounded)];
+  const bool lost = atomic_load(&stream->device->lost);
+  if (other != NULL) put_away(allocator, other);
+  for (uint32_t way = 0; way < KW_CACHE_WAYS && !lost; ++way) {
+    kw_block *block = kw_block_cache_take(&set[way]);
+    if (block != NULL && kw_block_serves(block, stream, rounded)) {
+      *out_buffer = begin_buffer(block, size);
+      return KW_OK;
+    }
+    if (block != NULL) put_away(allocator, block);
+  }
+  return create(stream, &stream->pool, size, out_buffer);
+}
+
+/* The sum that rounds up may wrap: no block has size 0. */
 static inline kw_status create_on(kw_stream *stream, uint64_t size, kw_buffer **out_buffer) {
-  kw_device *device = stream->device;
-  struct kw_allocator *allocator = device->allocator;
-  if (atomic_load_explicit(&device->lost, memory_order_acquire)) return kw_device_check(device);
+  struct kw_allocator *allocator = stream->device->allocator;
   const uint64_t rounded = (size + (size == 0) + allocator->granule - 1) & ~(allocator->granule - 1);
-  kw_block *other, *block = kw_block_cache_take(&allocator->cache, stream, rounded, &other);
-  if (__builtin_expect(other != NULL, 0)) put_in_pool(allocator, other);
-  if (block == NULL) return create(stream, &stream->pool, size, out_buffer);
-  *out_buffer = begin_buffer(allocator, block, size);
+  kw_block *block = kw_block_cache_take(allocator->cache.sets[kw_block_cache_set(stream, rounded)]);
+  if (__builtin_expect(block == NULL || !kw_block_serves(block, stream, rounded) || stream->device->lost, 0)) {
+    return create_by_search(stream, size, rounded, block, out_buffer);
+  }
+  *out_buffer = begin_buffer(block, size);
   return KW_OK;
 }
 
@@ -450,35 +470,11 @@ kw_status kw_buffer_on_import(kw_device *device, kw_import *import, kw_buffer **
   atomic_init(&buffer->stream, stream);
   kw_device_retain(device);
   if (import->allocated) {
-    kw_memory_count_live(&device->allocator->account, block->size);
-    kw_memory_rise(&device->allocator->account.held, block->size);
+    kw_memory_count_live(&device->memory, block->size);
+    kw_memory_rise(&device->memory.held, block->size);
   }
   *out_buffer = buffer;
   return KW_OK;
-}
-
-/* One try. */
-static kw_status allocate_apart(kw_device *device, const kw_memory_options *options, uint64_t size,
-                                kw_import **out_memory) {
-  kw_status status = kw_import_allocate(device, options, size == 0 ? 1 : size, out_memory);
-  kw_memory_count(&device->allocator->account.plugin_allocs);
-  return status;
-}
-
-kw_status kw_buffer_create_apart(kw_device *device, const kw_memory_options *options, uint64_t size,
-                                 kw_buffer **out_buffer) {
-  struct kw_allocator *allocator = device->allocator;
-  kw_import *memory;
-  kw_status status = allocate_apart(device, options, size, &memory);
-  if (status == KW_ERR_OUT_OF_MEMORY && !kw_stream_in_callback() && kw_memory_trim(device) == KW_OK) {
-    kw_memory_count(&allocator->account.oom_retries);
-    status = allocate_apart(device, options, size, &memory);
-  }
-  if (status == KW_ERR_OUT_OF_MEMORY) kw_memory_count(&allocator->account.oom_failures);
-  if (status != KW_OK) return status;
-  status = kw_buffer_on_import(device, memory, out_buffer);
-  if (status != KW_OK) kw_import_end(device, memory);
-  return status;
 }
 
 void kw_buffer_retain(kw_buffer *buffer) {
@@ -578,7 +574,7 @@ static __attribute__((noinline)) void release_with_care(kw_buffer *buffer) {
     drop_passed_uses(device, &uses, !native && !kw_stream_in_callback());
   }
   buffer->foreign = NULL;
-  if (import == NULL || import->allocated) kw_memory_count_released(&allocator->account, block->size);
+  if (import == NULL || import->allocated) kw_memory_count_released(&device->memory, block->size);
   if (uses == NULL && import == NULL) {
     put_in_pool(allocator, block);
   } else if (uses == NULL) {
@@ -590,19 +586,30 @@ static __attribute__((noinline)) void release_with_care(kw_buffer *buffer) {
     allocator->pending = block;
     pthread_mutex_unlock(&allocator->mutex);
   }
+  kw_device_release(device);
+}
+
+/* The cache has no room for it. */
+static __attribute__((noinline)) void release_to_pool(kw_device *device, kw_block *block) {
+  put_in_pool(device->allocator, block);
+  kw_device_release(device);
 }
 
 void kw_buffer_release(kw_buffer *buffer) {
   if (buffer == NULL || atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) != 1) return;
-  kw_device *device = buffer->device;
-  if (__builtin_expect(buffer->cached && buffer->foreign == NULL, 1)) {
-    kw_block *block = kw_block_of(buffer);
-    kw_memory_count_released(&device->allocator->account, block->size);
-    if (!kw_block_cache_put(&device->allocator->cache, block)) put_in_pool(device->allocator, block);
-  } else {
+  if (!buffer->cached || buffer->foreign != NULL) {
     release_with_care(buffer);
+    return;
   }
-  kw_device_release(device);
+  kw_device *device = buffer->device;
+  struct kw_allocator *allocator = device->allocator;
+  kw_block *block = kw_block_of(buffer);
+  kw_memory_count_released(&device->memory, block->size);
+  if (kw_block_cache_put(&allocator->cache, block)) {
+    kw_device_release(device);
+  } else {
+    release_to_pool(device, block);
+  }
 }
 
 /* ---- Life, statistics ------------------------------------------------------------------------------------------- */
@@ -616,6 +623,7 @@ kw_status kw_allocator_create(kw_device *device) {
   allocator->granule =
       device->info.offset_alignment > KW_POOL_GRANULE ? device->info.offset_alignment : KW_POOL_GRANULE;
   device->allocator = allocator;
+  memset(&device->memory, 0, sizeof device->memory);
   return KW_OK;
 }
 
@@ -647,6 +655,7 @@ void kw_allocator_forget_stream(kw_stream *stream) {
     if (segment->pool == &stream->pool) kw_segment_move(segment, &device->default_stream->pool);
     for (kw_block *block = segment->first; block != NULL; block = block->next) {
       atomic_store(&block->buffer.stream, device->default_stream);
+      atomic_store(&block->buffer.cache_set, kw_block_cache_set(device->default_stream, block->size));
     }
   }
   pthread_mutex_unlock(&allocator->mutex);
@@ -659,16 +668,6 @@ void kw_allocator_forget_pool(kw_device *device, kw_pool *pool) {
     if (segment->pool == pool) kw_segment_move(segment, &segment->stream->pool);
   }
   pthread_mutex_unlock(&allocator->mutex);
-}
-
-kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats) {
-  if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_memory_get_stats: argument device is NULL.");
-  kw_status status = kw_struct_check_given("kw_memory_get_stats", out_stats);
-  if (status == KW_OK) status = kw_fork_check();
-  if (status != KW_OK) return status;
-  const kw_memory_stats stats = kw_memory_account_read(&device->allocator->account);
-  kw_struct_write(out_stats, &stats, sizeof stats);
-  return KW_OK;
 }
 
 kw_status kw_memory_trim(kw_device *device) {

@@ -20,47 +20,41 @@ typedef struct kw_block_cache {
   _Atomic(kw_block *) sets[KW_CACHE_SETS][KW_CACHE_WAYS];
 } kw_block_cache;
 
-static inline _Atomic(kw_block *) *kw_block_cache_set(kw_block_cache *cache, const kw_stream *stream, uint64_t size) {
+/* Of the blocks of this size for the stream. */
+static inline uint32_t kw_block_cache_set(const kw_stream *stream, uint64_t size) {
   const uint64_t key = ((uint64_t)(uintptr_t)stream + size / KW_POOL_GRANULE) * UINT64_C(0x9e3779b97f4a7c15);
-  return cache->sets[key >> (64 - KW_CACHE_SET_BITS)];
+  return (uint32_t)(key >> (64 - KW_CACHE_SET_BITS));
 }
 
-/* Puts a block there that nobody uses. False: there is no room. */
+/* Puts a block there that nobody uses, in the set that its buffer says. False: there is no room. */
 static inline bool kw_block_cache_put(kw_block_cache *cache, kw_block *block) {
-  const kw_stream *stream = atomic_load_explicit(&block->buffer.stream, memory_order_relaxed);
-  _Atomic(kw_block *) *set = kw_block_cache_set(cache, stream, block->size);
-  for (_Atomic(kw_block *) *slot = set; slot != set + KW_CACHE_WAYS; ++slot) {
+  const uint32_t set = atomic_load_explicit(&block->buffer.cache_set, memory_order_relaxed);
+  for (uint32_t way = 0; way < KW_CACHE_WAYS; ++way) {
     kw_block *none = NULL;
-    if (atomic_compare_exchange_strong_explicit(slot, &none, block, memory_order_release, memory_order_relaxed)) {
+    if (atomic_compare_exchange_strong_explicit(&cache->sets[set][way], &none, block, memory_order_release,
+                                                memory_order_relaxed)) {
       return true;
     }
   }
   return false;
 }
 
-/* A block of just this size for the stream, or NULL. *out_other: NULL, or a block that has lost its place and is for
- * the pool. */
-static inline kw_block *kw_block_cache_take(kw_block_cache *cache, const kw_stream *stream, uint64_t size,
-                                            kw_block **out_other) {
-  _Atomic(kw_block *) *set = kw_block_cache_set(cache, stream, size);
-  *out_other = NULL;
-  for (_Atomic(kw_block *) *slot = set; slot != set + KW_CACHE_WAYS && *out_other == NULL; ++slot) {
-    if (atomic_load_explicit(slot, memory_order_relaxed) == NULL) continue;
-    kw_block *block = atomic_exchange_explicit(slot, NULL, memory_order_acquire);
-    if (block == NULL) continue;
-    if (block->size == size && atomic_load_explicit(&block->buffer.stream, memory_order_relaxed) == stream) {
-      return block;
-    }
-    if (!kw_block_cache_put(cache, block)) *out_other = block;
-  }
-  return NULL;
+/* What is in a slot, for the calling thread alone, or NULL. */
+static inline kw_block *kw_block_cache_take(_Atomic(kw_block *) *slot) {
+  if (atomic_load_explicit(slot, memory_order_relaxed) == NULL) return NULL;
+  return atomic_exchange_explicit(slot, NULL, memory_order_acquire);
+}
+
+/* Whether a taken block is of just this size and for the stream. */
+static inline bool kw_block_serves(const kw_block *block, const kw_stream *stream, uint64_t size) {
+  return block->size == size && atomic_load_explicit(&block->buffer.stream, memory_order_relaxed) == stream;
 }
 
 /* Puts all that is there into the pools. Under the allocator's lock. */
 static inline void kw_block_cache_empty(kw_block_cache *cache) {
   for (uint32_t set = 0; set < KW_CACHE_SETS; ++set) {
     for (uint32_t way = 0; way < KW_CACHE_WAYS; ++way) {
-      kw_block *block = atomic_exchange_explicit(&cache->sets[set][way], NULL, memory_order_acquire);
+      kw_block *block = kw_block_cache_take(&cache->sets[set][way]);
       if (block != NULL) kw_pool_put(block);
     }
   }

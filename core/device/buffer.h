@@ -17,6 +17,7 @@ typedef struct kw_buffer {
   bool imported;               /* somebody else's memory: device/import.h */
   bool read_only;              /* no op, copy or fill may write to it */
   bool cached;                 /* it comes from its stream's pool and returns there by the cache: block_cache.h */
+  atomic_uint cache_set;       /* where */
   _Atomic(kw_stream *) stream; /* whose pool it came from and returns to */
   kw_device *device;           /* holds a reference while it is live */
   atomic_uint refs;

@@ -97,14 +97,6 @@ kw_status kw_device_keep_info(kw_plugin *plugin, uint32_t index, const kw_device
 
 /* ---- Use --------------------------------------------------------------------------------------------------------- */
 
-void kw_device_retain(kw_device *device) {
-  atomic_fetch_add_explicit(&device->refs, 1, memory_order_relaxed);
-}
-
-void kw_device_release(kw_device *device) {
-  if (atomic_fetch_sub_explicit(&device->refs, 1, memory_order_acq_rel) == 1) device->on_last_release(device);
-}
-
 kw_status kw_device_check(const kw_device *device) {
   if (!atomic_load_explicit(&device->lost, memory_order_acquire)) return KW_OK;
   kw_status status = kw_fork_check();

@@ -5,6 +5,8 @@
 #ifndef KEYWAY_CORE_DEVICE_H
 #define KEYWAY_CORE_DEVICE_H
 
+#include "base/fingerprint.h"
+#include "device/memory_account.h"
 #include "plugin/plugin.h"
 
 #include <stdatomic.h>
@@ -14,20 +16,21 @@ struct kw_plan_table;
 
 struct kw_device {
   kw_plugin *plugin;
-  const kw_plugin *_Atomic slots; /* whose slots are called with `handle`: the plugin's, or an abandoned device's */
-  uint32_t index;                 /* the plugin's numbering */
-  void *handle;                   /* what the plugin's open returned */
-  uint64_t id;                    /* unique over all opens in this process, never reused, never 0 */
-  char name[80];                  /* "npu:0" as first opened, renaming applied */
-  kw_device_info info;            /* sanitised: alignments at least 1, max_alloc never 0 */
-  atomic_uint refs;               /* opens + live tensors, streams, events */
-  atomic_uint host_calls;         /* of the references, those of kw_stream_call_host while it runs */
-  atomic_bool lost;               /* a KW_ERR_DEVICE_LOST was seen */
-  atomic_bool abandoned;          /* and lost: `slots` are not the plugin's any more */
-  atomic_ullong wait_limit;       /* kw_device_set_wait_limit */
-  atomic_uint fast_path_bars;     /* reasons why no call may take the fast path: lost; streams that record; a trace */
-  atomic_ullong news;             /* moves on when what a call was made ready for may not be so any more: a bar, the end
-                                     of a stream or of a tensor that one has noticed */
+  const kw_plugin *_Atomic slots;  /* whose slots are called with `handle`: the plugin's, or an abandoned device's */
+  uint32_t index;                  /* the plugin's numbering */
+  void *handle;                    /* what the plugin's open returned */
+  uint64_t id;                     /* unique over all opens in this process, never reused, never 0 */
+  kw_fingerprint fingerprint_seed; /* by the id: base/fingerprint.h */
+  char name[80];                   /* "npu:0" as first opened, renaming applied */
+  kw_device_info info;             /* sanitised: alignments at least 1, max_alloc never 0 */
+  atomic_uint refs;                /* opens + live tensors, streams, events */
+  atomic_uint host_calls;          /* of the references, those of kw_stream_call_host while it runs */
+  atomic_bool lost;                /* a KW_ERR_DEVICE_LOST was seen */
+  atomic_bool abandoned;           /* and lost: `slots` are not the plugin's any more */
+  atomic_ullong wait_limit;        /* kw_device_set_wait_limit */
+  atomic_uint fast_path_bars;      /* reasons why no call may take the fast path: lost; streams that record; a trace */
+  atomic_ullong news; /* moves on when what a call was made ready for may not be so any more: a bar, the end
+                         of a stream or of a tensor that one has noticed */
   struct kw_allocator *allocator;
   struct kw_host_memory *_Atomic staging; /* for copies through the host: host_memory.h; NULL while it is in use */
   kw_stream *default_stream;
@@ -41,11 +44,21 @@ struct kw_device {
   atomic_ullong fallbacks;
   atomic_ullong bytes_to_device, bytes_to_host; /* copied */
   atomic_ullong modules_built, modules_cached, build_ns;
+  kw_memory_account memory; /* far from what every call reads: each buffer changes it */
 };
 
+static inline void kw_device_set_id(kw_device *device, uint64_t id) {
+  device->id = id;
+  device->fingerprint_seed = kw_fingerprint_seed(id);
+}
+
 /* One more or one fewer user. The last release calls on_last_release. */
-void kw_device_retain(kw_device *device);
-void kw_device_release(kw_device *device);
+static inline void kw_device_retain(kw_device *device) {
+  atomic_fetch_add_explicit(&device->refs, 1, memory_order_relaxed);
+}
+static inline void kw_device_release(kw_device *device) {
+  if (atomic_fetch_sub_explicit(&device->refs, 1, memory_order_acq_rel) == 1) device->on_last_release(device);
+}
 
 static inline void kw_device_tell_news(kw_device *device) {
   atomic_fetch_add(&device->news, 1);

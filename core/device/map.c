@@ -5,6 +5,7 @@
 #include "device/map.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/trace.h"
 #include "device/copy.h"
@@ -24,7 +25,6 @@ typedef struct map {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static map *maps; /* the newest first */
-static atomic_uint count;
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static kw_status enter(const char *function, map *entry) {
   if (other == NULL) {
     entry->next = maps;
     maps = entry;
-    atomic_fetch_add(&count, 1);
+    atomic_fetch_add(&kw_release_bars, 1);
   }
   pthread_mutex_unlock(&lock);
   if (other == NULL) return KW_OK;
@@ -57,7 +57,7 @@ static void leave(map *entry) {
   map **link = &maps;
   while (*link != entry) link = &(*link)->next;
   *link = entry->next;
-  atomic_fetch_sub(&count, 1);
+  atomic_fetch_sub(&kw_release_bars, 1);
   pthread_mutex_unlock(&lock);
   free(entry);
 }
@@ -73,7 +73,6 @@ static map *take(const void *owner, const void *pointer) {
 }
 
 bool kw_map_is_held(const void *owner) {
-  if (atomic_load_explicit(&count, memory_order_relaxed) == 0) return false;
   pthread_mutex_lock(&lock);
   const map *entry = maps;
   while (entry != NULL && entry->range.owner != owner) entry = entry->next;

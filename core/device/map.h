@@ -23,7 +23,8 @@ kw_status kw_map_begin(const char *function, const kw_map_range *range, kw_strea
 /* Ends the owner's newest map that gave `pointer`. */
 kw_status kw_map_end(const char *function, const void *owner, const void *pointer);
 
-/* Whether the owner has maps. Costs a load while nothing is mapped in the process. */
+/* Whether the owner has maps. Takes a lock: each map bars plain releases (base/fork.h), so while none does it need not
+ * be asked. */
 bool kw_map_is_held(const void *owner);
 
 #endif /* KEYWAY_CORE_MAP_H */

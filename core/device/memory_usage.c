@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How much of a device's memory is free: by the plugin's account, otherwise by ours.
+ * How much of a device's memory is in use, by our account, and free: by the plugin's, otherwise by ours.
  */
 #include "device/device.h"
 
 #include "base/error.h"
+#include "base/fork.h"
+#include "base/struct.h"
+
+kw_status kw_memory_get_stats(kw_device *device, kw_memory_stats *out_stats) {
+  if (device == NULL) return kw_fail(KW_ERR_INVALID_ARGUMENT, "kw_memory_get_stats: argument device is NULL.");
+  kw_status status = kw_struct_check_given("kw_memory_get_stats", out_stats);
+  if (status == KW_OK) status = kw_fork_check();
+  if (status != KW_OK) return status;
+  const kw_memory_stats stats = kw_memory_account_read(&device->memory);
+  kw_struct_write(out_stats, &stats, sizeof stats);
+  return KW_OK;
+}
 
 /* kw_memory_get_usage where the plugin does not tell. */
 static kw_status usage_by_account(kw_device *device, uint64_t *out_free, uint64_t *out_total) {

@@ -137,7 +137,7 @@ static kw_status open_parts(kw_device *device) {
   device->handle = handle;
   ((open_device *)device)->has_handle = true;
   pthread_mutex_unlock(&lock);
-  device->id = atomic_fetch_add(&last_id, 1) + 1;
+  kw_device_set_id(device, atomic_fetch_add(&last_id, 1) + 1);
   kw_activity_begin(device);
   status = kw_allocator_create(device);
   if (status == KW_OK) status = kw_stream_create_default(device);

@@ -190,7 +190,7 @@ static uint64_t last_call(const kw_graph *graph, uint64_t number) {
 }
 
 /* The plugin's own recording. */
-static kw_status launch_native(kw_graph *graph, kw_stream *stream) {
+static kw_status launch_native(const kw_graph *graph, kw_stream *stream) {
   kw_device *device = graph->device;
   const kw_graph_launch_info info = {.struct_size = sizeof info,
                                      .call_id = kw_trace_enabled ? kw_activity_new_call() : 0};
@@ -214,7 +214,7 @@ static kw_status launch(kw_graph *graph, kw_stream *stream) {
   if (status == KW_OK) {
     graph->last = stream->token;
     status = write_numbers(graph, stream);
-    if (status == KW_OK) status = (graph->native ? launch_native : replay)(graph, stream);
+    if (status == KW_OK) status = graph->native ? launch_native(graph, stream) : replay(graph, stream);
   }
   if (use) kw_error_words_use(stream, use); /* also when a node failed: those before it run */
   return status == KW_OK ? KW_OK : kw_wrap(status, "launching a graph on %s", graph->device->name);

@@ -76,7 +76,7 @@ static void exports_say_what_the_tensor_is(void **state) {
 static void every_dtype_comes_back(void **state) {
   (void)state;
   test_device *test = test_device_open("test:0", NATIVE), *other = test_device_open("test:1", NATIVE);
-  other->device.id = 2;
+  kw_device_set_id(&other->device, 2);
   _Alignas(64) char values[16] = "";
   const kw_external_memory memory = {sizeof memory, KW_HANDLE_HOST, 0, sizeof values, 0, values, 0, {0}};
   for (kw_dtype dtype = 0; kw_dtype_size(dtype) != 0; ++dtype) {

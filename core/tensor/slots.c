@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Slots of tensors, by the page. Those that are free wait in a queue: a handle that an application uses after its
- * release is told from a living one for as long as that takes, which is why a page is made before the queue runs short.
+ * Slots of tensors, by the page, and the queue that threads fill their rings from.
  */
 #include "tensor/slots.h"
 
 #include "base/fork.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define PAGE 64        /* slots */
-#define QUEUE_LEAST 32 /* slots that wait at least before the first of them serves again */
+#define PAGE 64                  /* slots */
+#define REFILL 32                /* slots that a ring gets above those that only wait there */
+#define SPILL (KW_SLOT_RING / 2) /* slots that leave a ring which is full */
 
-typedef union slot {
-  kw_tensor tensor; /* stays readable: magic is 0 while the slot is free */
-  struct {
-    unsigned char unused[sizeof(kw_tensor)];
-    union slot *next; /* in the queue */
-  } free;
+typedef struct slot {
+  kw_tensor tensor;  /* first; stays readable: magic is 0 while the slot is free */
+  struct slot *next; /* in the queue */
 } slot;
 
 typedef struct page {
@@ -26,46 +22,91 @@ typedef struct page {
   slot slots[PAGE];
 } page;
 
+__thread kw_slot_ring *kw_slot_ring_mine;
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the queue and the pages */
 static slot *first, **end = &first;
-static size_t waiting;
 static page *pages; /* all, so that they are not lost */
 
-/* Under the lock. */
-static void put(slot *free) {
-  free->free.next = NULL;
-  *end = free;
-  end = &free->free.next;
-  ++waiting;
+static pthread_key_t cleanup_key;
+static pthread_once_t cleanup_once = PTHREAD_ONCE_INIT;
+
+/* ---- The queue; under the lock ----------------------------------------------------------------------------------- */
+
+static void put(kw_tensor *free) {
+  slot *last = (slot *)(void *)free;
+  last->next = NULL;
+  *end = last;
+  end = &last->next;
 }
 
-/* Under the lock. */
 static void add_page(void) {
   page *made = calloc(1, sizeof *made);
   if (!made) return;
   made->next = pages;
   pages = made;
-  for (int i = 0; i < PAGE; ++i) put(&made->slots[i]);
+  for (int i = 0; i < PAGE; ++i) put(&made->slots[i].tensor);
+}
+
+static kw_tensor *take(void) {
+  if (!first) add_page();
+  slot *taken = first;
+  if (!taken) return NULL;
+  first = taken->next;
+  if (!first) end = &first;
+  return &taken->tensor;
+}
+
+/* ---- A thread's ring --------------------------------------------------------------------------------------------- */
+
+static void spill(kw_slot_ring *ring, uint32_t count) {
+  pthread_mutex_lock(&lock);
+  while (count-- > 0) put(kw_slot_ring_take(ring));
+  pthread_mutex_unlock(&lock);
+}
+
+static void end_thread(void *pointer) {
+  kw_slot_ring *ring = pointer;
+  kw_slot_ring_mine = NULL;
+  if (kw_fork_happened()) return;
+  spill(ring, ring->count);
+  free(ring);
+}
+
+static void make_cleanup_key(void) {
+  pthread_key_create(&cleanup_key, end_thread);
+}
+
+/* NULL without memory. */
+static kw_slot_ring *obtain_ring(void) {
+  if (kw_slot_ring_mine) return kw_slot_ring_mine;
+  pthread_once(&cleanup_once, make_cleanup_key);
+  kw_slot_ring *ring = calloc(1, sizeof *ring);
+  if (ring) pthread_setspecific(cleanup_key, ring);
+  return kw_slot_ring_mine = ring;
 }
 
 /* In a forked child a thread that does not exist there may have held the lock. */
-kw_tensor *kw_tensor_slot_take(void) {
+kw_tensor *kw_tensor_slot_take_shared(void) {
   if (kw_fork_happened()) return calloc(1, sizeof(kw_tensor));
+  kw_slot_ring *ring = obtain_ring();
+  kw_tensor *taken = NULL;
   pthread_mutex_lock(&lock);
-  if (waiting <= QUEUE_LEAST) add_page();
-  slot *taken = first;
-  if (taken) {
-    first = taken->free.next;
-    if (!first) end = &first;
-    --waiting;
-  }
+  while (ring && ring->count < KW_SLOTS_WAIT + REFILL && (taken = take())) kw_slot_ring_put(ring, taken);
+  if (!ring) taken = take();
   pthread_mutex_unlock(&lock);
-  return taken ? memset(&taken->tensor, 0, sizeof taken->tensor) : NULL;
+  return ring && ring->count > 0 ? kw_slot_ring_take(ring) : taken;
 }
 
-void kw_tensor_slot_give(kw_tensor *tensor) {
+void kw_tensor_slot_give_shared(kw_tensor *tensor) {
   if (kw_fork_happened()) return;
+  kw_slot_ring *ring = obtain_ring();
+  if (ring && ring->count == KW_SLOT_RING) spill(ring, SPILL);
+  if (ring) {
+    kw_slot_ring_put(ring, tensor);
+    return;
+  }
   pthread_mutex_lock(&lock);
-  put((slot *)(void *)tensor);
+  put(tensor);
   pthread_mutex_unlock(&lock);
 }

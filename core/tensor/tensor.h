@@ -42,7 +42,14 @@ kw_status kw_tensor_on_buffer(kw_buffer *buffer, kw_dtype dtype, uint32_t rank, 
 kw_status kw_tensor_create_for_call(kw_stream *stream, kw_dtype dtype, uint32_t rank, const int64_t *shape,
                                     kw_tensor **out_tensor);
 
-/* KW_OK, or KW_ERR_INVALID_ARGUMENT when `tensor` is NULL or no living tensor; names function and argument. */
-kw_status kw_tensor_check(const char *function, const char *argument, const kw_tensor *tensor);
+static inline bool kw_tensor_lives(const kw_tensor *tensor) {
+  return atomic_load_explicit(&tensor->magic, memory_order_relaxed) == KW_TENSOR_MAGIC;
+}
+/* KW_ERR_INVALID_ARGUMENT for NULL or a tensor that does not live; names function and argument. */
+kw_status kw_tensor_refuse(const char *function, const char *argument, const kw_tensor *tensor);
+/* That, or KW_OK for a living tensor. */
+static inline kw_status kw_tensor_check(const char *function, const char *argument, const kw_tensor *tensor) {
+  return tensor != NULL && kw_tensor_lives(tensor) ? KW_OK : kw_tensor_refuse(function, argument, tensor);
+}
 
 #endif /* KEYWAY_CORE_TENSOR_H */

@@ -179,6 +179,84 @@ static void released_tensors_are_noticed(void **state) {
   test_device_close(test);
 }
 
+/* Whatever the last tensor left in its slot, and a shape that was refused. */
+static void nothing_is_left_of_the_last_tensor(void **state) {
+  (void)state;
+  enum { COUNT = 400 };
+  static const int64_t long_shape[] = {1, 2, 1, 3, 1, 2}, refused[] = {1, 2, 3, -4, 5, 6, 7}, short_shape[] = {5};
+  test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
+  kw_tensor *tensors[COUNT], *none;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < COUNT; ++i) assert_ok(kw_tensor_create(&test->device, KW_F32, 6, long_shape, &tensors[i]));
+    for (int i = 0; i < COUNT; ++i) kw_tensor_release(tensors[i]);
+    for (int i = 0; i < COUNT; ++i) {
+      assert_int_equal(kw_tensor_create(&test->device, KW_F32, 7, refused, &none), KW_ERR_INVALID_ARGUMENT);
+    }
+    for (int i = 0; i < COUNT; ++i) {
+      assert_ok(kw_tensor_create(&test->device, KW_F32, 1, short_shape, &tensors[i]));
+      const kw_tensor_ref *ref = kw_tensor_describe(tensors[i]);
+      assert_int_equal(ref->shape[0], 5);
+      assert_int_equal(ref->strides[0], 1);
+      for (int d = 1; d < KW_MAX_RANK; ++d) assert_true(ref->shape[d] == 0 && ref->strides[d] == 0);
+      assert_true(ref->reserved == 0 && ref->layout == 0);
+    }
+    for (int i = 0; i < COUNT; ++i) kw_tensor_release(tensors[i]);
+  }
+  test_device_close(test);
+}
+
+#define THREADS 4
+#define ROUNDS 3000
+
+typedef struct worker {
+  kw_device *device;
+  unsigned seed;
+  const char *failure;
+} worker;
+
+/* What threads have made and others release. */
+static _Atomic(kw_tensor *) shared[64];
+
+/* More than a thread keeps slots for, of shapes that tell whose a slot is. */
+static void *exchange(void *user) {
+  worker *w = user;
+  for (int i = 0; i < ROUNDS && !w->failure; ++i) {
+    const int64_t size = 1 + rand_r(&w->seed) % 7, shape[] = {size, 2 * size};
+    const uint32_t place = (uint32_t)rand_r(&w->seed) % 64;
+    kw_tensor *tensor;
+    if (kw_tensor_create(w->device, KW_F32, 2, shape, &tensor) != KW_OK) {
+      w->failure = "create";
+      break;
+    }
+    kw_tensor *other = atomic_exchange(&shared[place], tensor);
+    if (other && (kw_tensor_check("test", "other", other) != KW_OK || other->ref.shape[1] != 2 * other->ref.shape[0])) {
+      w->failure = "other";
+    }
+    kw_tensor_release(other);
+  }
+  return NULL;
+}
+
+static void threads_release_each_others_tensors(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
+  for (int round = 0; round < 2; ++round) { /* slots of threads that have ended serve again */
+    worker workers[THREADS];
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; ++i) {
+      workers[i] = (worker){.device = &test->device, .seed = 3u + (unsigned)i};
+      assert_int_equal(pthread_create(&threads[i], NULL, exchange, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; ++i) {
+      assert_int_equal(pthread_join(threads[i], NULL), 0);
+      assert_null(workers[i].failure);
+    }
+    for (int i = 0; i < 64; ++i) kw_tensor_release(atomic_exchange(&shared[i], NULL));
+    assert_int_equal(test_stats(test).live, 0);
+  }
+  test_device_close(test);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(creation),
@@ -188,6 +266,8 @@ int main(void) {
       cmocka_unit_test(alignment_follows_the_offset),
       cmocka_unit_test(tensors_stay_in_their_buffer),
       cmocka_unit_test(dead_tensors_are_noticed),
+      cmocka_unit_test(nothing_is_left_of_the_last_tensor),
+      cmocka_unit_test(threads_release_each_others_tensors),
       cmocka_unit_test(released_tensors_are_noticed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

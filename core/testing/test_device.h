@@ -535,7 +535,7 @@ static inline test_device *test_device_open(const char *name, uint64_t native) {
   atomic_init(&device->slots, &test->plugin);
   atomic_init(&device->wait_limit, KW_WAIT_FOREVER);
   device->handle = test;
-  device->id = 1;
+  kw_device_set_id(device, 1);
   snprintf(device->name, sizeof device->name, "%s", name);
   device->info.struct_size = sizeof device->info;
   device->info.total_memory = device->info.max_alloc = UINT64_C(1) << 30;
