@@ -8,10 +8,10 @@ import json
 import subprocess
 import sys
 
-# Instructions of a call on one element, from kw_op_call to the plugin's empty kernel and back: of add.Tensor into a tensor
-# of its own and into its argument, with a result that the call allocates, on a second stream; of embedding, whose
-# kernel may find errors in the data. From kw_plan_run likewise, on the same tensors as before and on others. Of a tensor
-# that is made and released.
+# Instructions of a call on one element, from kw_op_call to the plugin's empty kernel and back: of add.Tensor into a
+# tensor of its own and into its argument, with a result that the call allocates, on a second stream; of embedding,
+# whose kernel may find errors in the data. From kw_plan_run likewise, on the same tensors as before and on others. Of a
+# tensor that is made and released.
 LIMITS = {"op_call": 190, "in_place": 192, "allocated": 1030, "second_stream": 790, "data_errors": 860,
           "plan_run": 84, "plan_run_others": 232, "tensor": 285}
 # Instructions of parts: of a tensor's memory, taken from the cache and given back; of one node of a graph that core

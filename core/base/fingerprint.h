@@ -6,7 +6,7 @@
  * Multilinear hashing modulo 2^128 with random 128-bit keys, drawn once per process (L. Carter, M. Wegman, "Universal
  * classes of hash functions", 1979; D. Lemire, O. Kaser, "Strongly universal string hashing is fast", 2014): two
  * different descriptors whose words differ by d = 2^t * odd share a fingerprint with probability at most 2^(t-128),
- * that is at most 2^-65 for any pair and less than 2^-100 for sizes below 2^28. Without the keys such a pair
+ * that is at most 2^-65 for any pair and less than 2^-97 for sizes and strides below 2^28. Without the keys such a pair
  * cannot be looked for.
  */
 #ifndef KEYWAY_CORE_FINGERPRINT_H
