@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/conform.sh DEVICE [--whole] [--cold] [--seeds LIST] [--cases FILE]
+# usage: scripts/conform.sh DEVICE [--whole] [--cold] [--capabilities LIST] [--seeds LIST] [--cases FILE]
 #
 # The conformance suite on one device, with build/release: the contract, and what the device claims. The devices are
 # cpu:0, opencl:0, npu:0 and agpu:0, the plugins of the two examples, and on test drivers levelzero:0, cuda:0 and hip:0.
 #
 #   --whole        instead of what it claims, the whole op set: the last level with every extension
 #   --cold         with caches of its own for compiled kernels, empty at first; and once more, when they are filled
+#   --capabilities LIST  of cpu:0: a run with each of these as KEYWAY_CPU_CAPABILITY, separated by commas; without those
+#                  that this processor lacks
 #   --seeds LIST   a run for each seed, separated by commas
 #   --cases FILE   writes the numbers of cases, of the first run, to FILE
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-device=${1-} options=() seeds=1 cold=false cases=
+device=${1-} options=() seeds=1 cold=false cases= capabilities=default
 case $device in
   --help) no_arguments --help ;;
   *:*) shift ;;
@@ -22,9 +24,9 @@ while [ $# -gt 0 ]; do
   case $1 in
     --whole) options+=(--level "$whole_level") ;;
     --cold) cold=true ;;
-    --seeds | --cases)
+    --seeds | --cases | --capabilities)
       [ -n "${2-}" ] || die "$1 wants a value" "Run: $script --help"
-      if [ "$1" = --seeds ]; then seeds=$2; else cases=$2; fi
+      declare "${1#--}=$2"
       shift
       ;;
     *) no_arguments "$1" ;;
@@ -47,9 +49,18 @@ if $cold; then
   mkdir -p "$POCL_CACHE_DIR" "$KEYWAY_MODULE_CACHE"
   runs=2
 fi
-for seed in ${seeds//,/ }; do
-  for ((run = 0; run < runs; run++)); do
-    conform "$device" --seed "$seed" "${options[@]}"
+for capability in ${capabilities//,/ }; do
+  export KEYWAY_CPU_CAPABILITY=${capability#default}
+  lacks=$("$keyway" devices 2>&1 >/dev/null | grep -o 'this processor lacks.*' || true)
+  if [ -n "$lacks" ]; then
+    say "    not run: $capability, $lacks"
+    continue
+  fi
+  [ -z "$KEYWAY_CPU_CAPABILITY" ] || say "    KEYWAY_CPU_CAPABILITY=$KEYWAY_CPU_CAPABILITY"
+  for seed in ${seeds//,/ }; do
+    for ((run = 0; run < runs; run++)); do
+      conform "$device" --seed "$seed" "${options[@]}"
+    done
   done
 done
 conform_table

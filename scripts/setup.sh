@@ -14,7 +14,7 @@ set -euo pipefail
 
 minimal=(
   gcc libc6-dev binutils make cmake ninja-build pkg-config libcjson-dev libmd-dev libcmocka-dev
-  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd
+  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libsleef-dev
 )
 rest=(
   libclblast-dev libze-dev clang-15 llvm-spirv-15 lld-15 spirv-tools
@@ -23,7 +23,8 @@ rest=(
   libamdhip64-5 libhiprtc-builtins5
 )
 aarch64=(
-  gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libcjson-dev:arm64 libmd-dev:arm64 libcmocka-dev:arm64 qemu-user
+  gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libcjson-dev:arm64 libmd-dev:arm64 libcmocka-dev:arm64 libsleef-dev:arm64
+  qemu-user
 )
 
 packages=("${minimal[@]}" "${rest[@]}") more=() print=false

@@ -192,6 +192,16 @@ static void prefer_kernel(void) {
   check_kernels("slow", "fast");
 }
 
+static void prefer_kernel_of_all(void) {
+  setenv("KEYWAY_KERNELS", "*=sl?w*", 1);
+  check_kernels("slow", "fast");
+}
+
+static void prefer_what_is_not_there(void) {
+  setenv("KEYWAY_KERNELS", "*=slo,add=slow,*.Scalar=slow", 1);
+  check_kernels("fast", "slow");
+}
+
 static void check_div(kw_support expected) {
   LOAD("plain");
   kw_device *device;
@@ -213,6 +223,8 @@ static void kernels_are_ordered(void **state) {
   (void)state;
   run_child(order_kernels);
   run_child(prefer_kernel);
+  run_child(prefer_kernel_of_all);
+  run_child(prefer_what_is_not_there);
   run_child(leave_off);
   run_child(name_what_is_off);
 }

@@ -167,7 +167,7 @@ def main():
     options = parser.parse_args()
     work = options.build.resolve() / "mutation"
     keyway = variant.program(options.build, work / "program")
-    built = variant.Variant(work / "coverage", ["-O1", "--coverage"])
+    built = variant.Variant(options.build, work / "coverage", ["-O1", "--coverage"])
     built.compile_all()
     built.link()
     subprocess.run(["rm", "-rf", str(work / "counters")], check=True)

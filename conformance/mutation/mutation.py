@@ -172,8 +172,8 @@ def shards(parts, last):
 class Bench:
     """A variant of the plugin that mutants are tried in, one after the other."""
 
-    def __init__(self, directory, keyway):
-        self.keyway, self.built = keyway, variant.Variant(directory, ["-O1"])  # half the time of -O2
+    def __init__(self, build, directory, keyway):
+        self.keyway, self.built = keyway, variant.Variant(build, directory, ["-O1"])  # half the time of -O2
         self.built.compile_all()
         self.built.link()
         self.objects = self.built.directory / "objects"  # those of the sources as they are
@@ -269,7 +269,7 @@ def main():
     keyway = variant.program(options.build, work / "program")
     benches = queue.Queue()
     for i in range(options.jobs):
-        benches.put(Bench(work / f"bench{i}", keyway))
+        benches.put(Bench(options.build, work / f"bench{i}", keyway))
     began, table = time.monotonic(), explanations()
     results = []
 

@@ -26,11 +26,19 @@ def reference_sources():
     return sorted(path for path in (CPU / "reference").iterdir() if is_reference(path))
 
 
-class Variant:
-    """A directory with a copy of the plugin's sources, its objects and the library."""
+def libraries(build):
+    """What the fast kernels are linked with."""
+    cache = (Path(build) / "CMakeCache.txt").read_text()
+    return ["-lsleef"] if "\nSLEEF_FOUND:INTERNAL=1" in cache else []
 
-    def __init__(self, directory, flags):
+
+class Variant:
+    """A directory with a copy of the plugin's sources, its objects and the library. The fast kernels are those of the
+    build directory, and are not registered: see conform."""
+
+    def __init__(self, build, directory, flags):
         self.directory, self.flags = Path(directory), flags
+        self.fast = [str(Path(build).resolve() / "lib/libkeyway_fast.a"), *libraries(build)]
         self.reference = self.directory / "reference"
         self.library = self.directory / "keyway_variant.so"
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -46,8 +54,8 @@ class Variant:
 
     def compile(self, unit):
         """False when the compiler refuses it."""
-        done = subprocess.run(["gcc", *FLAGS, *self.flags, f"-I{self.reference}", f"-I{self.directory}", "-c", str(unit), "-o",
-                               str(unit.with_suffix(".o"))], cwd=self.directory, capture_output=True)
+        done = subprocess.run(["gcc", *FLAGS, *self.flags, f"-I{self.reference}", f"-I{self.directory}", f"-I{CPU}", "-c",
+                               str(unit), "-o", str(unit.with_suffix(".o"))], cwd=self.directory, capture_output=True)
         return done.returncode == 0
 
     def compile_all(self):
@@ -57,8 +65,8 @@ class Variant:
 
     def link(self):
         objects = [str(unit.with_suffix(".o")) for unit in self.units()]
-        subprocess.run(["gcc", "-shared", *self.flags, *objects, "-o", str(self.library), "-lm", "-lpthread", "-Wl,-Bsymbolic",
-                        f"-Wl,--version-script={ROOT}/cmake/plugin.map"], check=True, cwd=self.directory)
+        subprocess.run(["gcc", "-shared", *self.flags, *objects, "-o", str(self.library), *self.fast, "-lm", "-lpthread",
+                        "-Wl,-Bsymbolic", f"-Wl,--version-script={ROOT}/cmake/plugin.map"], check=True, cwd=self.directory)
 
 
 def program(build, directory):
@@ -81,7 +89,8 @@ def conform(keyway, library, *arguments, environment=None, timeout=600):
     """The exit code of a run of the suite on the library, and what it printed."""
     done = subprocess.run([str(keyway), "conform", "--plugin", str(library), "--device", "variant:0", *arguments],
                           capture_output=True, text=True, errors="replace", timeout=timeout,
-                          env={**os.environ, "HOME": "/nonexistent", **(environment or {})})
+                          env={**os.environ, "HOME": "/nonexistent", "KEYWAY_CPU_CAPABILITY": "reference",
+                               **(environment or {})})
     return done.returncode, done.stdout + done.stderr
 
 

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "op/op.h"
 
+#include <fnmatch.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,16 +189,23 @@ static void read_preferences(void) {
   }
 }
 
+/* Whether "op=name" of `length` characters, both globs, means the kernel. */
+static bool is_meant(const char *pair, size_t length, const kw_kernel *kernel) {
+  char globs[256];
+  if (length >= sizeof globs) return false;
+  memcpy(globs, pair, length);
+  globs[length] = '\0';
+  char *name = strchr(globs, '=');
+  if (name == NULL) return false;
+  *name++ = '\0';
+  return fnmatch(globs, kernel->desc.op, 0) == 0 && fnmatch(name, kernel->desc.name, 0) == 0;
+}
+
 static bool is_preferred(const kw_kernel *kernel) {
   pthread_once(&preferences_once, read_preferences);
-  size_t op_length = strlen(kernel->desc.op), name_length = strlen(kernel->desc.name);
   for (const char *pair = preferences; pair != NULL && *pair != '\0';) {
     size_t length = strcspn(pair, ",");
-    if (length == op_length + 1 + name_length && pair[op_length] == '=' &&
-        memcmp(pair, kernel->desc.op, op_length) == 0 &&
-        memcmp(pair + op_length + 1, kernel->desc.name, name_length) == 0) {
-      return true;
-    }
+    if (is_meant(pair, length, kernel)) return true;
     pair += length + (pair[length] == ',');
   }
   return false;

@@ -89,7 +89,7 @@ KW_API kw_dtype kw_dtype_promote(kw_dtype a, kw_dtype b);
  *   KEYWAY_PLUGIN_PATH      directories, colon-separated, searched first (ignored in programs with raised privileges)
  *   KEYWAY_VISIBLE_DEVICES  comma-separated device names: only these exist, in this order
  *   KEYWAY_FALLBACK         off (default) | warn | allow: what happens when a device lacks a kernel
- *   KEYWAY_KERNELS          op=name[,op=name]: this kernel before all others
+ *   KEYWAY_KERNELS          op=name[,op=name]: this kernel before all others; both may be globs: *=reference*
  *   KEYWAY_MATH             highest (default) | tf32 | fast: how exactly calls have to compute
  *   KEYWAY_DETERMINISTIC    1: only kernels that give the same bits every time (default: 0)
  *   KEYWAY_LOG              error (default: warn) | info | debug
