@@ -37,6 +37,7 @@ typedef struct kw_fast_family {
 kw_fast_family kw_fast_pointwise(void);
 kw_fast_family kw_fast_reductions(void);
 kw_fast_family kw_fast_norms(void);
+kw_fast_family kw_fast_product(void);
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);

@@ -8,6 +8,7 @@
 
 #include <keyway/types.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum kw_lane { KW_LANE_F32, KW_LANE_F64, KW_LANE_I32, KW_LANE_I64, KW_LANE_COUNT } kw_lane;
@@ -119,6 +120,43 @@ typedef void (*kw_lanes_fn)(void *out, const void *const *in, int64_t n);
 typedef void (*kw_read_fn)(void *lanes, const char *from, int64_t step, int64_t n);
 typedef void (*kw_write_fn)(char *to, int64_t step, const void *lanes, int64_t n);
 
+/* ---- Products of matrices ---------------------------------------------------------------------------------------- */
+
+/* Lines of numbers that a panel is made of: rows of the first matrix, columns of the second. Steps are bytes. */
+typedef struct kw_product_lines {
+  const char *at;
+  int64_t step;    /* from a line to the next */
+  int64_t k_step;  /* within a line */
+  kw_read_fn read; /* into lanes */
+  int64_t size;    /* of an element */
+  bool is_native;  /* elements are lanes */
+} kw_product_lines;
+
+/* What products in one lane type are put together from. A sum has its terms in order of k, each fused where the
+ * instruction set can: no bit of a result depends on how the matrices are cut. */
+typedef struct kw_product {
+  int64_t rows, columns; /* of a block */
+
+  /* A panel of `width` lines, [k][width]: the first `count` from `lines`, the others 0. */
+  void (*pack)(void *panel, int64_t width, const kw_product_lines *lines, int64_t count, int64_t k);
+
+  /* c = a @ b, or c += a @ b: a is a panel of `rows` lines, of which `count` at least are multiplied. Lines of b and of
+   * c are b_step and c_step lanes apart and have `columns` lanes. */
+  void (*block)(int64_t count, const void *a, const void *b, int64_t b_step, int64_t k, void *c, int64_t c_step,
+                bool adds);
+
+  /* sum[j] += factors[0] * lines[0][j] + ... for KW_PRODUCT_LINES lines of n lanes. */
+  void (*add_lines)(void *sum, const void *factors, const void *const *lines, int64_t n);
+
+  /* out[i] = x . lines[i] for KW_PRODUCT_LINES lines of k lanes. */
+  void (*dot_lines)(void *out, const void *x, const void *const *lines, int64_t k);
+} kw_product;
+
+#define KW_PRODUCT_LINES 8
+#define KW_PRODUCT_WIDTH 64 /* the most rows or columns of a block */
+
+/* ---- The table --------------------------------------------------------------------------------------------------- */
+
 #define KW_ISA_DTYPES (KW_F8E5M2 + 1) /* the real ones that ops compute on */
 
 /* Folds: many lanes made one. */
@@ -170,6 +208,7 @@ typedef struct kw_isa {
   kw_row_lanes rows[KW_LANE_COUNT];
   kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT]; /* NULL: not with one rounding */
   kw_write_fn write[KW_ISA_DTYPES][KW_LANE_COUNT];
+  kw_product product[KW_LANE_F64 + 1];
 } kw_isa;
 
 /* Fill a zeroed table: of every instruction set that the library was compiled for. */

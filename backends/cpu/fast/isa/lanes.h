@@ -19,10 +19,18 @@
 #define KW_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+/* Before a loop with few iterations, known when it is compiled, that has to vanish. */
+#ifdef __clang__
+#define KW_UNROLL _Pragma("unroll")
+#else
+#define KW_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 /* The parts of this instruction set's table. */
 void KW_ISA_NAME(kw_add_pointwise)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_folds)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_rows)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_products)(kw_isa *isa);
 
 #endif /* KEYWAY_CPU_FAST_LANES_H */

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Products of matrices: mm, bmm and addmm. A result is cut into tiles; a thread packs what a tile needs, in lanes, and
+ * multiplies that block by block. Few rows have a way of their own, which reads the second matrix where it lies.
+ *
+ * Every sum has its terms in an order that the shape alone sets, so tiles may be as small as threads like them.
+ */
+#include "fast.h"
+
+#include "operand.h"
+#include "walk.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH 256 /* terms whose factors are packed at once */
+#define TILE_ROWS 360    /* at most: with DEPTH, what the second cache holds; a multiple of every block's rows */
+#define TILE_COLUMNS 512 /* at most */
+#define DENSE_TERMS 8    /* that are packed of all lines in turn */
+#define LINE_COLUMNS 256 /* of a piece of one row */
+#define LINE_TERMS 1024
+#define FEW_ROWS 2     /* that are worth no packing: where rows of the second matrix are read, */
+#define FEW_ROWS_DOT 8 /* and where its columns are */
+#define GRAIN 65536    /* products that a thread is woken for */
+
+typedef struct product_op {
+  uint32_t first; /* argument index of the first matrix; the second follows */
+  bool adds_self; /* argument 0, with factors behind the matrices: beta, alpha */
+} product_op;
+
+/* Steps are bytes. */
+typedef struct product_matrix {
+  int64_t row_step, column_step, batch_step;
+} product_matrix;
+
+/* out = a @ b, [rows, k] x [k, columns]. */
+typedef struct product_plan {
+  int64_t batch, rows, k, columns;
+  product_matrix a, b, out, self;
+  bool is_turned; /* the result's columns are the rows here, and a is the op's second matrix */
+  kw_dtype dtype;
+  kw_lane lane;
+  int64_t size; /* bytes of an element */
+  int64_t lane_size;
+} product_plan;
+
+/* ---- Plan -------------------------------------------------------------------------------------------------------- */
+
+/* A tensor's last two dimensions. One that is missing or of size 1 repeats. */
+static product_matrix matrix_of(const kw_tensor_ref *tensor, int64_t size) {
+  product_matrix m = {0, 0, 0};
+  const uint32_t rank = tensor->rank;
+  if (rank > 0 && tensor->shape[rank - 1] != 1) m.column_step = size * tensor->strides[rank - 1];
+  if (rank > 1 && tensor->shape[rank - 2] != 1) m.row_step = size * tensor->strides[rank - 2];
+  if (rank > 2) m.batch_step = size * tensor->strides[0];
+  return m;
+}
+
+static product_matrix turned(product_matrix m) {
+  return (product_matrix){m.column_step, m.row_step, m.batch_step};
+}
+
+static kw_status plan_product(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+  const product_op *op = kernel->family;
+  const kw_tensor_ref *out = call->outs[0], *a = call->args[op->first].u.tensor;
+  const kw_tensor_ref *b = call->args[op->first + 1].u.tensor;
+  const uint32_t rank = out->rank;
+  product_plan *plan = out_plan;
+  plan->dtype = out->dtype;
+  plan->lane = out->dtype == KW_F64 ? KW_LANE_F64 : KW_LANE_F32;
+  plan->lane_size = plan->lane == KW_LANE_F64 ? sizeof(double) : sizeof(float);
+  plan->size = (int64_t)kw_number_size(out->dtype);
+  plan->batch = rank > 2 ? out->shape[0] : 1;
+  plan->rows = out->shape[rank - 2];
+  plan->columns = out->shape[rank - 1];
+  plan->k = a->shape[rank - 1];
+  plan->a = matrix_of(a, plan->size);
+  plan->b = matrix_of(b, plan->size);
+  plan->out = matrix_of(out, plan->size);
+  if (op->adds_self) plan->self = matrix_of(call->args[0].u.tensor, plan->size);
+  const bool is_column = plan->columns == 1 && plan->rows != 1; /* there is a way for few rows */
+  plan->is_turned = is_column || (plan->out.column_step != plan->size && plan->out.row_step == plan->size);
+  if (plan->is_turned) {
+    const product_matrix first = plan->a;
+    const int64_t rows = plan->rows;
+    plan->rows = plan->columns;
+    plan->columns = rows;
+    plan->a = turned(plan->b);
+    plan->b = turned(first);
+    plan->out = turned(plan->out);
+    plan->self = turned(plan->self);
+  }
+  return KW_OK;
+}
+
+/* ---- Run --------------------------------------------------------------------------------------------------------- */
+
+typedef struct product_run {
+  const product_plan *plan;
+  const kw_isa *isa;
+  const kw_product *product;
+  char *a, *b, *out, *self;
+  const char *factors; /* of few rows: all of the first matrix, in lanes */
+  int64_t tile_rows, tile_columns, tiles_down, tiles_across;
+  const char *alpha, *beta; /* in TILE_COLUMNS lanes; NULL where alpha is 1, beta is 0 */
+  atomic_bool has_failed;
+} product_run;
+
+/* `lanes` filled with a factor, or NULL where that is `idle`. */
+static const char *factor_lanes(const product_plan *plan, const kw_value *value, double idle, char *lanes) {
+  kw_element element = kw_operand_scalar(value);
+  element = kw_operand_as_key(element.dtype, element.bytes, plan->lane == KW_LANE_F64 ? KW_F64 : KW_F32);
+  if (kw_number_load(element.dtype, element.bytes) == idle) return NULL;
+  for (int64_t i = 0; i < TILE_COLUMNS; i++) {
+    memcpy(lanes + i * plan->lane_size, element.bytes, (size_t)plan->lane_size);
+  }
+  return lanes;
+}
+
+/* Makes `n` sums at `sums` results: row `row` from `column` on. */
+static void finish(const product_run *run, int64_t batch, int64_t row, int64_t column, int64_t n, void *sums) {
+  const product_plan *plan = run->plan;
+  const product_matrix *out = &plan->out, *self = &plan->self;
+  if (run->alpha) {
+    run->isa->pointwise[KW_POINTWISE_MUL][plan->lane](sums, (const void *[]){sums, run->alpha}, n);
+  }
+  if (run->beta) {
+    _Alignas(64) char lanes[TILE_COLUMNS * KW_LANE_BYTES];
+    const char *from = run->self + row * self->row_step + column * self->column_step;
+    run->isa->read[plan->dtype][plan->lane](lanes, from, self->column_step, n);
+    run->isa->pointwise[KW_POINTWISE_ADD_SCALED][plan->lane](sums, (const void *[]){sums, lanes, run->beta}, n);
+  }
+  char *to = run->out + batch * out->batch_step + row * out->row_step + column * out->column_step;
+  run->isa->write[plan->dtype][plan->lane](to, out->column_step, sums, n);
+}
+
+static kw_product_lines lines_of(const product_run *run, const char *at, int64_t step, int64_t k_step) {
+  const product_plan *plan = run->plan;
+  return (kw_product_lines){.at = at,
+                            .step = step,
+                            .k_step = k_step,
+                            .read = run->isa->read[plan->dtype][plan->lane],
+                            .size = plan->size,
+                            .is_native = plan->dtype == KW_F32 || plan->dtype == KW_F64};
+}
+
+/* ---- Tiles ------------------------------------------------------------------------------------------------------- */
+
+/* A tile: where it begins, its size, and room for its panels and sums. */
+typedef struct product_tile {
+  int64_t batch, row, column, rows, columns;
+  char *a, *b, *sums;
+} product_tile;
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static int64_t round_up(int64_t n, int64_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+/* Packs `count` lines into panels of `width`. Where neighbours in memory belong to different lines, it goes along them.
+ */
+static void pack_all(const product_run *run, char *to, int64_t width, kw_product_lines lines, int64_t count,
+                     int64_t k) {
+  const int64_t lane = run->plan->lane_size, chunk = lines.step == lines.size ? DENSE_TERMS : k;
+  const char *base = lines.at;
+  for (int64_t p = 0; p < k; p += chunk) {
+    for (int64_t i = 0; i < count; i += width) {
+      lines.at = base + i * lines.step + p * lines.k_step;
+      run->product->pack(to + (i * k + p * width) * lane, width, &lines, least(width, count - i), least(chunk, k - p));
+    }
+  }
+}
+
+/* Adds the products of terms [first, first + k). */
+static void add_terms(const product_run *run, const product_tile *tile, int64_t first, int64_t k) {
+  const product_plan *plan = run->plan;
+  const kw_product *product = run->product;
+  const int64_t rows = product->rows, columns = product->columns, lane = plan->lane_size;
+  const char *a = run->a + tile->batch * plan->a.batch_step + first * plan->a.column_step;
+  const char *b = run->b + tile->batch * plan->b.batch_step + first * plan->b.row_step;
+  const kw_product_lines a_lines =
+      lines_of(run, a + tile->row * plan->a.row_step, plan->a.row_step, plan->a.column_step);
+  const kw_product_lines b_lines =
+      lines_of(run, b + tile->column * plan->b.column_step, plan->b.column_step, plan->b.row_step);
+  const bool as_it_lies = b_lines.is_native && b_lines.step == b_lines.size && tile->rows <= 2 * rows;
+  const int64_t lying = as_it_lies ? tile->columns / columns * columns : 0;
+  pack_all(run, tile->a, rows, a_lines, tile->rows, k);
+  kw_product_lines packed = b_lines;
+  packed.at += lying * packed.step;
+  pack_all(run, tile->b + lying * k * lane, columns, packed, tile->columns - lying, k);
+  for (int64_t i = 0; i < tile->rows; i += rows) {
+    for (int64_t j = 0; j < tile->columns; j += columns) {
+      const char *panel = j < lying ? b_lines.at + j * lane : tile->b + j * k * lane;
+      const int64_t step = j < lying ? b_lines.k_step / lane : columns;
+      char *sums = tile->sums + (i * run->tile_columns + j) * lane;
+      product->block(tile->rows - i, tile->a + i * k * lane, panel, step, k, sums, run->tile_columns, first > 0);
+    }
+  }
+}
+
+static void run_tiles(void *user, int64_t begin, int64_t end) {
+  product_run *run = user;
+  const product_plan *plan = run->plan;
+  const int64_t lane = plan->lane_size, depth = least(DEPTH, plan->k);
+  const int64_t a_size = round_up(run->tile_rows * depth * lane, 64);
+  const int64_t b_size = round_up(run->tile_columns * depth * lane, 64);
+  const int64_t sums_size = round_up(run->tile_rows * run->tile_columns * lane, 64);
+  char *room = aligned_alloc(64, (size_t)(a_size + b_size + sums_size));
+  if (!room) {
+    atomic_store(&run->has_failed, true);
+    return;
+  }
+  product_tile tile = {.a = room, .b = room + a_size, .sums = room + a_size + b_size};
+  for (int64_t i = begin; i < end; i++) {
+    tile.batch = i / (run->tiles_down * run->tiles_across);
+    tile.row = i / run->tiles_across % run->tiles_down * run->tile_rows;
+    tile.column = i % run->tiles_across * run->tile_columns;
+    tile.rows = least(run->tile_rows, plan->rows - tile.row);
+    tile.columns = least(run->tile_columns, plan->columns - tile.column);
+    int64_t first = 0;
+    do { /* once without any terms, too */
+      add_terms(run, &tile, first, least(DEPTH, plan->k - first));
+      first += DEPTH;
+    } while (first < plan->k);
+    for (int64_t row = 0; row < tile.rows; row++) {
+      finish(run, tile.batch, tile.row + row, tile.column, tile.columns, tile.sums + row * run->tile_columns * lane);
+    }
+  }
+  free(room);
+}
+
+/* The size of pieces of n, of which none has more than `most`: much the same, and whole units. */
+static int64_t share(int64_t n, int64_t most, int64_t unit) {
+  const int64_t pieces = (n + most - 1) / most;
+  return round_up((n + pieces - 1) / pieces, unit);
+}
+
+/* Cuts the result into as many tiles as keep the threads busy. */
+static kw_status run_in_tiles(const kw_host_api *host, product_run *run) {
+  const product_plan *plan = run->plan;
+  const kw_product *product = run->product;
+  uint32_t threads = 1;
+  kw_status status = host->thread_count(host->ctx, &threads);
+  if (status != KW_OK) return status;
+  const int64_t wanted = threads > 1 ? 4 * (int64_t)threads : 1;
+  run->tile_rows = share(plan->rows, TILE_ROWS, product->rows);
+  run->tile_columns = share(plan->columns, TILE_COLUMNS, product->columns);
+  for (;;) {
+    run->tiles_down = (plan->rows + run->tile_rows - 1) / run->tile_rows;
+    run->tiles_across = (plan->columns + run->tile_columns - 1) / run->tile_columns;
+    if (plan->batch * run->tiles_down * run->tiles_across >= wanted) break;
+    if (run->tile_rows * run->tile_columns * plan->k < 2 * GRAIN) break;
+    if (run->tile_columns > run->tile_rows && run->tile_columns > product->columns) {
+      run->tile_columns = round_up(run->tile_columns / 2, product->columns);
+    } else if (run->tile_rows > product->rows) {
+      run->tile_rows = round_up(run->tile_rows / 2, product->rows);
+    } else {
+      break;
+    }
+  }
+  const int64_t products = run->tile_rows * run->tile_columns * (plan->k + 1);
+  return host->parallel_for(host->ctx, plan->batch * run->tiles_down * run->tiles_across, 1 + GRAIN / products,
+                            run_tiles, run);
+}
+
+/* ---- Few rows ---------------------------------------------------------------------------------------------------- */
+
+/* A piece of the rows of a result, and room for lines of the second matrix. */
+typedef struct product_piece {
+  const product_run *run;
+  int64_t batch, column, columns;
+  const char *factors, *b; /* of this batch; b at the first column */
+  _Alignas(64) char sums[FEW_ROWS_DOT][LINE_COLUMNS * KW_LANE_BYTES];
+  _Alignas(64) char room[KW_PRODUCT_LINES][LINE_TERMS * KW_LANE_BYTES];
+} product_piece;
+
+/* A line of n elements, in lanes. */
+static const void *line_at(product_piece *piece, int64_t number, const char *from, int64_t step, int64_t n) {
+  const product_plan *plan = piece->run->plan;
+  const bool is_native = plan->dtype == KW_F32 || plan->dtype == KW_F64;
+  if (is_native && step == plan->size) return from;
+  piece->run->isa->read[plan->dtype][plan->lane](piece->room[number], from, step, n);
+  return piece->room[number];
+}
+
+/* By rows of the second matrix, each times its factor. */
+static void add_rows(product_piece *piece) {
+  const product_run *run = piece->run;
+  const product_plan *plan = run->plan;
+  static const _Alignas(64) char zeros[LINE_COLUMNS * KW_LANE_BYTES];
+  for (int64_t p = 0; p < plan->k; p += KW_PRODUCT_LINES) {
+    const int64_t count = least(KW_PRODUCT_LINES, plan->k - p);
+    const void *lines[KW_PRODUCT_LINES];
+    for (int64_t i = 0; i < KW_PRODUCT_LINES; i++) {
+      const char *from = piece->b + (p + i) * plan->b.row_step;
+      lines[i] = i < count ? line_at(piece, i, from, plan->b.column_step, piece->columns) : zeros;
+    }
+    for (int64_t row = 0; row < plan->rows; row++) {
+      _Alignas(KW_LANE_BYTES) char factors[KW_PRODUCT_LINES * KW_LANE_BYTES] = {0};
+      memcpy(factors, piece->factors + (row * plan->k + p) * plan->lane_size, (size_t)(count * plan->lane_size));
+      run->product->add_lines(piece->sums[row], factors, lines, piece->columns);
+    }
+  }
+}
+
+/* By columns of the second matrix, each of which lies dense. */
+static void dot_columns(product_piece *piece) {
+  const product_run *run = piece->run;
+  const product_plan *plan = run->plan;
+  for (int64_t j = 0; j < piece->columns; j += KW_PRODUCT_LINES) {
+    const int64_t count = least(KW_PRODUCT_LINES, piece->columns - j);
+    for (int64_t p = 0; p < plan->k; p += LINE_TERMS) {
+      const int64_t n = least(LINE_TERMS, plan->k - p);
+      const void *lines[KW_PRODUCT_LINES];
+      for (int64_t i = 0; i < KW_PRODUCT_LINES; i++) {
+        const char *from = piece->b + (j + least(i, count - 1)) * plan->b.column_step + p * plan->b.row_step;
+        lines[i] = line_at(piece, i, from, plan->b.row_step, n);
+      }
+      for (int64_t row = 0; row < plan->rows; row++) {
+        char *sums = piece->sums[row] + j * plan->lane_size;
+        _Alignas(KW_LANE_BYTES) char dots[KW_PRODUCT_LINES * KW_LANE_BYTES];
+        run->product->dot_lines(dots, piece->factors + (row * plan->k + p) * plan->lane_size, lines, n);
+        run->isa->pointwise[KW_POINTWISE_ADD][plan->lane](sums, (const void *[]){sums, dots}, count);
+      }
+    }
+  }
+}
+
+static bool has_dense_columns(const product_plan *plan) {
+  return plan->b.row_step == plan->size && plan->b.column_step != plan->size;
+}
+
+static void run_pieces(void *user, int64_t begin, int64_t end) {
+  product_piece piece;
+  const product_run *run = piece.run = user;
+  const product_plan *plan = run->plan;
+  for (int64_t i = begin; i < end; i++) {
+    piece.batch = i / run->tiles_across;
+    piece.column = i % run->tiles_across * LINE_COLUMNS;
+    piece.columns = least(LINE_COLUMNS, plan->columns - piece.column);
+    piece.factors = run->factors + piece.batch * plan->rows * plan->k * plan->lane_size;
+    piece.b = run->b + piece.batch * plan->b.batch_step + piece.column * plan->b.column_step;
+    for (int64_t row = 0; row < plan->rows; row++) {
+      memset(piece.sums[row], 0, (size_t)(piece.columns * plan->lane_size));
+    }
+    if (has_dense_columns(plan)) {
+      dot_columns(&piece);
+    } else {
+      add_rows(&piece);
+    }
+    for (int64_t row = 0; row < plan->rows; row++) {
+      finish(run, piece.batch, row, piece.column, piece.columns, piece.sums[row]);
+    }
+  }
+}
+
+static kw_status run_few_rows(const kw_host_api *host, product_run *run) {
+  const product_plan *plan = run->plan;
+  const int64_t line = plan->k * plan->lane_size;
+  char *factors = malloc((size_t)(plan->batch * plan->rows * line + 1));
+  if (!factors) return KW_ERR_OUT_OF_MEMORY;
+  for (int64_t i = 0; i < plan->batch * plan->rows; i++) {
+    const char *from = run->a + i / plan->rows * plan->a.batch_step + i % plan->rows * plan->a.row_step;
+    run->isa->read[plan->dtype][plan->lane](factors + i * line, from, plan->a.column_step, plan->k);
+  }
+  run->factors = factors;
+  run->tiles_across = (plan->columns + LINE_COLUMNS - 1) / LINE_COLUMNS;
+  const int64_t products = plan->rows * least(LINE_COLUMNS, plan->columns) * (plan->k + 1);
+  kw_status status =
+      host->parallel_for(host->ctx, plan->batch * run->tiles_across, 1 + GRAIN / products, run_pieces, run);
+  free(factors);
+  return status;
+}
+
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+static kw_status run_product(const kw_host_api *host, const kw_call *call, const void *the_plan) {
+  const product_plan *plan = the_plan;
+  const kw_fast_kernel *kernel = call->user;
+  const product_op *op = kernel->family;
+  const kw_isa *isa = kw_fast_isa();
+  _Alignas(64) char alpha[TILE_COLUMNS * KW_LANE_BYTES], beta[TILE_COLUMNS * KW_LANE_BYTES];
+  product_run run = {.plan = plan, .isa = isa, .product = &isa->product[plan->lane]};
+  run.a = kw_walk_base(call->args[op->first + plan->is_turned].u.tensor);
+  run.b = kw_walk_base(call->args[op->first + !plan->is_turned].u.tensor);
+  run.out = kw_walk_base(call->outs[0]);
+  if (op->adds_self) {
+    run.self = kw_walk_base(call->args[0].u.tensor);
+    run.beta = factor_lanes(plan, &call->args[3], 0, beta);
+    run.alpha = factor_lanes(plan, &call->args[4], 1, alpha);
+  }
+  const int64_t few = has_dense_columns(plan) ? FEW_ROWS_DOT : FEW_ROWS;
+  kw_status status = plan->rows <= few ? run_few_rows(host, &run) : run_in_tiles(host, &run);
+  return status == KW_OK && run.has_failed ? KW_ERR_OUT_OF_MEMORY : status;
+}
+
+static const kw_fast_kernel kernels[] = {
+#define KERNEL(name, ...)                      \
+  {.op = name,                                 \
+   .dtypes = KW_DTYPES_FLOAT,                  \
+   .plan_size = sizeof(product_plan),          \
+   .family = &(const product_op){__VA_ARGS__}, \
+   .plan = plan_product,                       \
+   .run = run_product},
+    KERNEL("mm", 0, false) KERNEL("bmm", 0, false) KERNEL("addmm", 1, true)};
+
+kw_fast_family kw_fast_product(void) {
+  return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};
+}
