@@ -85,7 +85,8 @@ void kw_lanes_fill_number(void *lanes, double number, kw_lane type, int64_t n) {
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 const kw_fast_family *kw_fast_families(void) {
-  static kw_fast_family (*const all[])(void) = {kw_fast_pointwise, kw_fast_reductions, kw_fast_norms, kw_fast_product};
+  static kw_fast_family (*const all[])(void) = {kw_fast_pointwise, kw_fast_reductions, kw_fast_softmax, kw_fast_norms,
+                                                kw_fast_product};
   enum { COUNT = sizeof all / sizeof *all };
   static kw_fast_family families[COUNT + 1];
   for (uint32_t i = 0; i < COUNT; i++) families[i] = all[i]();

@@ -36,6 +36,7 @@ typedef struct kw_fast_family {
 
 kw_fast_family kw_fast_pointwise(void);
 kw_fast_family kw_fast_reductions(void);
+kw_fast_family kw_fast_softmax(void);
 kw_fast_family kw_fast_norms(void);
 kw_fast_family kw_fast_product(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Softmax and normalisation: rows, each of which is walked two or three times while it is near.
+ * Normalisation: rows, each of which is walked two or three times while it is near.
  */
 #include "rows.h"
 
@@ -9,152 +9,7 @@
 #include "walk.h"
 
 #include <float.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define GRAIN 4096 /* elements: the fewest that a thread is woken for */
-
-/* How elements of an operand become lanes. */
-typedef struct port {
-  kw_read_fn read;
-  kw_write_fn write;
-  int64_t size;   /* bytes of an element */
-  bool is_native; /* elements lie in memory as lanes do */
-} port;
-
-static bool port_open(port *p, kw_dtype dtype, kw_lane lane) {
-  const kw_isa *isa = kw_fast_isa();
-  if (dtype >= KW_ISA_DTYPES) return false;
-  *p = (port){isa->read[dtype][lane], isa->write[dtype][lane], (int64_t)kw_number_size(dtype),
-              kw_lane_is_native(dtype) && kw_lane_of(dtype) == lane};
-  return true;
-}
-
-/* n lanes from `at`, in `buffer` where they do not lie there as lanes. */
-static const void *port_lanes(const port *p, const char *at, int64_t step, int64_t n, void *buffer) {
-  if (p->is_native && step == p->size) return at;
-  p->read(buffer, at, step, n);
-  return buffer;
-}
-
-static int64_t rows_grain(const kw_rows *rows) {
-  return 1 + GRAIN / (rows->inner.numel + 1);
-}
-
-/* ---- Softmax ----------------------------------------------------------------------------------------------------- */
-
-typedef struct softmax_op {
-  bool is_log;
-} softmax_op;
-
-typedef struct softmax_plan {
-  kw_rows rows; /* operands: result, input */
-  port in, out;
-  kw_lane lane;
-  bool is_log;
-} softmax_plan;
-
-typedef struct softmax_run {
-  const softmax_plan *plan;
-  char *base[2];
-} softmax_run;
-
-static kw_status plan_softmax(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
-  const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
-  softmax_plan *plan = out_plan;
-  plan->is_log = ((const softmax_op *)kernel->family)->is_log;
-  plan->lane = kw_lane_of(in->dtype);
-  if (!port_open(&plan->in, in->dtype, plan->lane) || !port_open(&plan->out, out->dtype, plan->lane)) {
-    return KW_ERR_NOT_IMPLEMENTED;
-  }
-  const uint32_t along = in->rank > 0 ? kw_dims_named(&call->args[1], in->rank) : 0;
-  kw_rows_begin(&plan->rows, out, ((1u << in->rank) - 1) & ~along);
-  kw_rows_add(&plan->rows, in);
-  kw_rows_make(&plan->rows);
-  return KW_OK;
-}
-
-/* A row in blocks of lanes. */
-typedef struct softmax_row {
-  const softmax_plan *plan;
-  char *out;
-  const char *in;
-  _Alignas(16) char top[KW_LANE_BYTES], sum[KW_LANE_BYTES];
-  _Alignas(64) char x[KW_LANE_BLOCK * KW_LANE_BYTES], y[KW_LANE_BLOCK * KW_LANE_BYTES];
-} softmax_row;
-
-static const void *softmax_lanes(softmax_row *row, int64_t i, int64_t count) {
-  const int64_t step = row->plan->rows.inner.step[1][0];
-  return port_lanes(&row->plan->in, row->in + i * step, step, count, row->x);
-}
-
-/* Where lanes of the result are made: where they stay, if they can. */
-static bool softmax_stays(const softmax_plan *plan) {
-  return plan->out.is_native && plan->rows.inner.step[0][0] == plan->out.size;
-}
-
-static void *softmax_place(softmax_row *row, int64_t i) {
-  return softmax_stays(row->plan) ? row->out + i * row->plan->out.size : row->y;
-}
-
-static void softmax_sum(softmax_row *row, const kw_fold *fold, const kw_row_lanes *of, int64_t n) {
-  kw_total total;
-  fold->start(&total);
-  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
-    void *powers = row->plan->is_log ? row->y : softmax_place(row, i);
-    of->exp_below(powers, softmax_lanes(row, i, count), row->top, count);
-    fold->fold(&total, powers, count);
-  }
-  fold->finish(row->sum, &total, 1);
-}
-
-/* The largest lane, the sum of the powers, and then each one's share. */
-static void run_softmax_row(softmax_row *row) {
-  const softmax_plan *plan = row->plan;
-  const kw_isa *isa = kw_fast_isa();
-  const kw_row_lanes *of = &isa->rows[plan->lane];
-  const kw_fold *max = &isa->folds[KW_FOLD_MAX][plan->lane];
-  const int64_t n = plan->rows.inner.numel, out_step = plan->rows.inner.step[0][0];
-  kw_total top;
-  max->start(&top);
-  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
-    max->fold(&top, softmax_lanes(row, i, count), count);
-  }
-  max->finish(row->top, &top, 1);
-  softmax_sum(row, &isa->folds[KW_FOLD_SUM][plan->lane], of, n);
-  const bool stays = softmax_stays(plan), again = !stays && n > KW_LANE_BLOCK;
-  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
-    void *to = softmax_place(row, i);
-    if (plan->is_log) {
-      of->log_share(to, softmax_lanes(row, i, count), row->top, row->sum, count);
-    } else {
-      if (again) of->exp_below(to, softmax_lanes(row, i, count), row->top, count);
-      of->divide(to, to, row->sum, count);
-    }
-    if (!stays) plan->out.write(row->out + i * out_step, out_step, to, count);
-  }
-}
-
-static void run_softmax_rows(void *user, int64_t begin, int64_t end) {
-  const softmax_run *run = user;
-  softmax_row row = {.plan = run->plan};
-  for (int64_t i = begin; i < end; i++) {
-    char *at[2];
-    kw_rows_find(&run->plan->rows, i, run->base, at);
-    row.out = at[0];
-    row.in = at[1];
-    run_softmax_row(&row);
-  }
-}
-
-static kw_status run_softmax(const kw_host_api *host, const kw_call *call, const void *the_plan) {
-  const softmax_plan *plan = the_plan;
-  softmax_run run = {plan, {kw_walk_base(call->outs[0]), kw_walk_base(call->args[0].u.tensor)}};
-  return host->parallel_for(host->ctx, plan->rows.outer.numel, rows_grain(&plan->rows), run_softmax_rows, &run);
-}
 
 /* ---- Normalisation ----------------------------------------------------------------------------------------------- */
 
@@ -183,7 +38,7 @@ typedef struct norm_plan {
   norm_kind kind;
   kw_lane lane;
   bool has[NORM_OPERANDS];
-  port ports[NORM_OPERANDS];
+  kw_port ports[NORM_OPERANDS];
 } norm_plan;
 _Static_assert(sizeof(norm_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
 
@@ -252,7 +107,7 @@ static kw_status plan_norm(const kw_fast_kernel *kernel, const kw_call *call, vo
       kw_loop_add_constant(&plan->rows.inner);
       continue;
     }
-    if (!port_open(&plan->ports[k], tensors[k]->dtype, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
+    if (!kw_port_open(&plan->ports[k], tensors[k]->dtype, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
     if (k == OUT) continue;
     kw_tensor_ref view = groups && k == IN ? kw_dims_split(in, 1, group_count) : *tensors[k];
     if (k == WEIGHT || k == BIAS) {
@@ -277,25 +132,21 @@ typedef struct norm_row {
   _Alignas(64) char weight[KW_LANE_BLOCK * KW_LANE_BYTES], bias[KW_LANE_BLOCK * KW_LANE_BYTES];
 } norm_row;
 
-static int64_t block_at(int64_t i, int64_t n) {
-  return n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
-}
-
 static const void *norm_lanes(norm_row *row, char *const *at, const int64_t *step, int64_t i, int64_t count) {
-  return port_lanes(&row->plan->ports[IN], at[IN] + i * step[IN], step[IN], count, row->x);
+  return kw_port_lanes(&row->plan->ports[IN], at[IN] + i * step[IN], step[IN], count, row->x);
 }
 
 static void sum_run(void *context, char *const *at, const int64_t *step, int64_t n) {
   norm_row *row = context;
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    row->sum->fold(&row->total, norm_lanes(row, at, step, i, block_at(i, n)), block_at(i, n));
+    row->sum->fold(&row->total, norm_lanes(row, at, step, i, kw_block_at(i, n)), kw_block_at(i, n));
   }
 }
 
 static void square_run(void *context, char *const *at, const int64_t *step, int64_t n) {
   norm_row *row = context;
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    row->of->add_squares(&row->total, norm_lanes(row, at, step, i, block_at(i, n)), row->mean, block_at(i, n));
+    row->of->add_squares(&row->total, norm_lanes(row, at, step, i, kw_block_at(i, n)), row->mean, kw_block_at(i, n));
   }
 }
 
@@ -304,22 +155,22 @@ static const void *weight_lanes(norm_row *row, uint32_t which, char *const *at, 
                                 int64_t count) {
   void *lanes = which == WEIGHT ? row->weight : row->bias;
   if (!row->plan->has[which] || step[which] == 0) return lanes;
-  return port_lanes(&row->plan->ports[which], at[which] + i * step[which], step[which], count, lanes);
+  return kw_port_lanes(&row->plan->ports[which], at[which] + i * step[which], step[which], count, lanes);
 }
 
 static void normalise_run(void *context, char *const *at, const int64_t *step, int64_t n) {
   norm_row *row = context;
   const norm_plan *plan = row->plan;
-  const port *out = &plan->ports[OUT];
+  const kw_port *out = &plan->ports[OUT];
   const bool stays = out->is_native && step[OUT] == out->size;
   for (uint32_t k = WEIGHT; k <= BIAS; k++) {
     _Alignas(8) char lane[KW_LANE_BYTES];
     if (!plan->has[k] || step[k] != 0) continue;
     plan->ports[k].read(lane, at[k], 0, 1);
-    kw_lanes_fill(k == WEIGHT ? row->weight : row->bias, lane, plan->lane, block_at(0, n));
+    kw_lanes_fill(k == WEIGHT ? row->weight : row->bias, lane, plan->lane, kw_block_at(0, n));
   }
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    const int64_t count = block_at(i, n);
+    const int64_t count = kw_block_at(i, n);
     char *to = at[OUT] + i * step[OUT];
     row->of->normalise(stays ? to : row->y, norm_lanes(row, at, step, i, count), row->mean, row->rstd,
                        weight_lanes(row, WEIGHT, at, step, i, count), weight_lanes(row, BIAS, at, step, i, count),
@@ -342,7 +193,7 @@ static void measure_row(norm_row *row, char *const *at) {
 static void update_running(norm_row *row, const norm_run *run, char *const *at) {
   const double n = (double)row->plan->rows.inner.numel;
   for (uint32_t k = RUNNING_MEAN; k <= RUNNING_VARIANCE; k++) {
-    const port *p = &row->plan->ports[k];
+    const kw_port *p = &row->plan->ports[k];
     const bool is_mean = k == RUNNING_MEAN;
     _Alignas(8) char lane[KW_LANE_BYTES];
     p->read(lane, at[k], 0, 1);
@@ -394,16 +245,11 @@ static kw_status run_norm(const kw_host_api *host, const kw_call *call, const vo
   for (uint32_t k = 0; k < NORM_OPERANDS; k++) {
     if (tensors[k]) run.base[k] = kw_walk_base(tensors[k]);
   }
-  return host->parallel_for(host->ctx, plan->rows.outer.numel, rows_grain(&plan->rows), run_norm_rows, &run);
+  return host->parallel_for(host->ctx, plan->rows.outer.numel, kw_rows_grain(&plan->rows), run_norm_rows, &run);
 }
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
-#define SOFTMAX(name, log)                                                                                        \
-  {                                                                                                               \
-    .op = name, .dtypes = KW_DTYPES_FLOAT, .plan_size = sizeof(softmax_plan), .family = &(const softmax_op){log}, \
-    .plan = plan_softmax, .run = run_softmax                                                                      \
-  }
 #define NORM(name, ...)                                                                                             \
   {                                                                                                                 \
     .op = name, .dtypes = KW_DTYPES_FLOAT, .plan_size = sizeof(norm_plan), .family = &(const norm_op){__VA_ARGS__}, \
@@ -411,8 +257,6 @@ static kw_status run_norm(const kw_host_api *host, const kw_call *call, const vo
   }
 
 static const kw_fast_kernel kernels[] = {
-    SOFTMAX("_softmax", false),
-    SOFTMAX("_log_softmax", true),
     NORM("native_layer_norm", NORM_CENTRED, LAST_DIMS, .detail = 1, .weight = 2, .bias = 3, .eps = 4),
     NORM("rms_norm", NORM_SQUARES, LAST_DIMS, .detail = 1, .weight = 2, .eps = 3),
     NORM("_fused_rms_norm", NORM_SQUARES, LAST_DIMS, .detail = 1, .weight = 2, .eps = 3),

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH 256 /* terms whose factors are packed at once */
+#define DEPTH 256        /* terms whose factors are packed at once */
 #define TILE_ROWS 360    /* at most: with DEPTH, what the second cache holds; a multiple of every block's rows */
 #define TILE_COLUMNS 512 /* at most */
 #define DENSE_TERMS 8    /* that are packed of all lines in turn */
@@ -44,6 +44,7 @@ typedef struct product_plan {
   int64_t size; /* bytes of an element */
   int64_t lane_size;
 } product_plan;
+_Static_assert(sizeof(product_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 

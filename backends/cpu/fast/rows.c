@@ -5,6 +5,9 @@
 #include "rows.h"
 
 #include "dims.h"
+#include "number.h"
+
+#define GRAIN 4096 /* elements: the fewest that a thread is woken for */
 
 void kw_rows_begin(kw_rows *rows, const kw_tensor_ref *out, uint32_t mask) {
   const kw_tensor_ref firsts = kw_dims_keep(out, mask), row = kw_dims_keep(out, ~mask);
@@ -29,4 +32,22 @@ void kw_rows_find(const kw_rows *rows, int64_t row, char *const *base, char **at
   for (uint32_t d = rows->outer.rank; d-- > 0; row /= rows->outer.shape[d]) {
     for (uint32_t k = 0; k < rows->outer.operands; k++) at[k] += row % rows->outer.shape[d] * rows->outer.step[k][d];
   }
+}
+
+int64_t kw_rows_grain(const kw_rows *rows) {
+  return 1 + GRAIN / (rows->inner.numel + 1);
+}
+
+bool kw_port_open(kw_port *port, kw_dtype dtype, kw_lane lane) {
+  const kw_isa *isa = kw_fast_isa();
+  if (dtype >= KW_ISA_DTYPES) return false;
+  *port = (kw_port){isa->read[dtype][lane], isa->write[dtype][lane], (int64_t)kw_number_size(dtype),
+                    kw_lane_is_native(dtype) && kw_lane_of(dtype) == lane};
+  return true;
+}
+
+const void *kw_port_lanes(const kw_port *port, const char *at, int64_t step, int64_t n, void *buffer) {
+  if (port->is_native && step == port->size) return at;
+  port->read(buffer, at, step, n);
+  return buffer;
 }

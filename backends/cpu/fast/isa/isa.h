@@ -198,6 +198,10 @@ typedef struct kw_row_lanes {
   /* (x - mean) * rstd * weight + bias, weight and bias for each lane. */
   void (*normalise)(void *out, const void *x, const void *mean, const void *rstd, const void *weight, const void *bias,
                     int64_t n);
+  void (*add_products)(kw_total *total, const void *x, const void *y, int64_t n);
+  /* Backward of softmax, (grad - sum) * value, and of its logarithm, grad - exp(value) * sum. */
+  void (*share_slope)(void *out, const void *grad, const void *value, const void *sum, int64_t n);
+  void (*log_share_slope)(void *out, const void *grad, const void *value, const void *sum, int64_t n);
   /* What running statistics become: old * (1 - momentum) + momentum * x * factor. */
   void (*blend)(void *out, const void *old, const void *x, double momentum, double factor, int64_t n);
 } kw_row_lanes;
