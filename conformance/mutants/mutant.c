@@ -150,7 +150,7 @@ static kw_status launch_changed(const kw_call *call) {
   return kw_mutant_launch_real(&copy.call);
 }
 
-/* The cpu plugin's kernels have no other functions than launch, and can_implement, which does not look at user. */
+/* The kernels that are taken have no other functions than launch, and can_implement, which does not look at user. */
 static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
   if (!mutant.op || fnmatch(mutant.op, kernel->op, 0) != 0) return kw_mutant_host->register_kernel(ctx, kernel);
   kw_kernel_desc *real = malloc(sizeof *real); /* lives as long as the kernel: until the process ends */
@@ -166,6 +166,12 @@ static kw_status register_kernel(void *ctx, const kw_kernel_desc *kernel) {
   kw_status status = kw_mutant_host->register_kernel(ctx, &changed);
   if (status != KW_OK) free(real);
   return status;
+}
+
+/* Of the cpu plugin's kernels mutants have the reference: each further kernel of an op would only judge again what a
+ * mutant does not change. */
+static kw_status register_reference(void *ctx, const kw_kernel_desc *kernel) {
+  return strncmp(kernel->name, "reference", strlen("reference")) == 0 ? register_kernel(ctx, kernel) : KW_OK;
 }
 
 /* ---- Work of a mutant's own -------------------------------------------------------------------------------------- */
@@ -412,7 +418,7 @@ static kw_status mutant_init(const kw_host_api *host, const kw_init_info *info, 
   kw_mutant_host = host;
   wrapped_host = (kw_host_api){0};
   memcpy(&wrapped_host, host, host->struct_size < sizeof wrapped_host ? host->struct_size : sizeof wrapped_host);
-  wrapped_host.register_kernel = register_kernel;
+  wrapped_host.register_kernel = register_reference;
   wrapped_host.run_callback = run_callback;
   kw_status status = define_ops();
   if (status == KW_OK) status = cpu->init(&wrapped_host, info, out_plugin);

@@ -116,7 +116,7 @@ static void the_table_says_what_was_tried(void **state) {
   output_contains("dense, 1 x 2^22");
   assert_int_equal(run_line("report show b.json --markdown"), 0);
   output_contains("# Accuracy of cpu:0");
-  output_contains("| pow.Scalar (self=2) | f32 | dense, 1 x 2^22 | 0.50");
+  output_contains("| pow.Scalar (self=2) | f32 | dense, 1 x 2^22 | 0.5");
   output_contains(" ulp | 16 ulp | ");
 }
 
