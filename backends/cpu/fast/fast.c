@@ -85,8 +85,8 @@ void kw_lanes_fill_number(void *lanes, double number, kw_lane type, int64_t n) {
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 const kw_fast_family *kw_fast_families(void) {
-  static kw_fast_family (*const all[])(void) = {kw_fast_pointwise, kw_fast_reductions, kw_fast_softmax, kw_fast_norms,
-                                                kw_fast_product};
+  static kw_fast_family (*const all[])(void) = {kw_fast_pointwise, kw_fast_reductions, kw_fast_softmax,
+                                                kw_fast_norms,     kw_fast_product,    kw_fast_convolution};
   enum { COUNT = sizeof all / sizeof *all };
   static kw_fast_family families[COUNT + 1];
   for (uint32_t i = 0; i < COUNT; i++) families[i] = all[i]();
@@ -100,7 +100,9 @@ static kw_status make_plan(const kw_call *call, void *plan) {
 }
 
 kw_status kw_fast_can_implement(const kw_call *call) {
+  const kw_fast_kernel *kernel = call->user;
   _Alignas(16) char plan[KW_FAST_PLAN_LIMIT];
+  if (kernel->serves) return kernel->serves(call);
   return make_plan(call, plan);
 }
 
@@ -118,7 +120,8 @@ kw_status kw_fast_prepare(const kw_call *call, void **out_prepared) {
 }
 
 kw_status kw_fast_release(void *user, void *prepared) {
-  (void)user;
+  const kw_fast_kernel *kernel = user;
+  if (kernel->drop) kernel->drop(prepared);
   free(prepared);
   return KW_OK;
 }

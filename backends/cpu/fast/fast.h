@@ -13,7 +13,7 @@
 
 #include <keyway/plugin.h>
 
-#define KW_FAST_PLAN_LIMIT 8192 /* bytes: no plan_size is above it */
+#define KW_FAST_PLAN_LIMIT 8192 /* bytes: the largest plan_size of a kernel without `serves` */
 
 typedef struct kw_fast_kernel {
   const char *op;
@@ -21,12 +21,18 @@ typedef struct kw_fast_kernel {
   size_t plan_size;
   const void *family; /* what tells kernels apart that share their functions */
 
+  /* Whether `plan` serves the call, as far as can be told without the libraries that it uses. (optional: asks plan) */
+  kw_status (*serves)(const kw_call *call);
+
   /* Fills `plan`, plan_size zeroed bytes; KW_ERR_NOT_IMPLEMENTED leaves the call to the reference. As in plugin.h a
    * pure function of the signature: no memory is there yet, and Scalars may have other values when it runs. */
   kw_status (*plan)(const struct kw_fast_kernel *kernel, const kw_call *call, void *plan);
 
   /* Computes. Every mem is a host pointer. */
   kw_status (*run)(const kw_host_api *host, const kw_call *call, const void *plan);
+
+  /* Frees what a plan owns; a plan that failed owns nothing. (optional) */
+  void (*drop)(void *plan);
 } kw_fast_kernel;
 
 typedef struct kw_fast_family {
@@ -39,6 +45,7 @@ kw_fast_family kw_fast_reductions(void);
 kw_fast_family kw_fast_softmax(void);
 kw_fast_family kw_fast_norms(void);
 kw_fast_family kw_fast_product(void);
+kw_fast_family kw_fast_convolution(void);
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);

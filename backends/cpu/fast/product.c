@@ -7,6 +7,7 @@
  */
 #include "fast.h"
 
+#include "onednn/onednn.h"
 #include "operand.h"
 #include "walk.h"
 
