@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Products of matrices: mm, bmm and addmm. A result is cut into tiles; a thread packs what a tile needs, in lanes, and
- * multiplies that block by block. Few rows have a way of their own, which reads the second matrix where it lies.
+ * multiplies that block by block. Few rows have a way of their own, which reads the second matrix where it lies. f32
+ * matrices with dense rows or columns go to oneDNN where there is one.
  *
- * Every sum has its terms in an order that the shape alone sets, so tiles may be as small as threads like them.
+ * Every sum has its terms in an order that the shape alone sets, so tiles may be as small as threads like them. oneDNN
+ * may order them by the size of the tile: its tiles are cut by the shape alone, large, because it packs for each anew.
  */
 #include "fast.h"
 
@@ -15,15 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH 256        /* terms whose factors are packed at once */
-#define TILE_ROWS 360    /* at most: with DEPTH, what the second cache holds; a multiple of every block's rows */
-#define TILE_COLUMNS 512 /* at most */
-#define DENSE_TERMS 8    /* that are packed of all lines in turn */
-#define LINE_COLUMNS 256 /* of a piece of one row */
+#define DEPTH 256              /* terms whose factors are packed at once */
+#define TILE_ROWS 360          /* at most: with DEPTH, what the second cache holds; a multiple of every block's rows */
+#define TILE_COLUMNS 512       /* at most */
+#define DENSE_TERMS 8          /* that are packed of all lines in turn */
+#define LINE_COLUMNS 1024      /* of a piece of few rows, at most, */
+#define LINE_COLUMNS_LEAST 128 /* and at least, where there are many threads */
 #define LINE_TERMS 1024
-#define FEW_ROWS 2     /* that are worth no packing: where rows of the second matrix are read, */
-#define FEW_ROWS_DOT 8 /* and where its columns are */
-#define GRAIN 65536    /* products that a thread is woken for */
+#define FEW_ROWS 2       /* that are worth no packing: where rows of the second matrix are read, */
+#define FEW_ROWS_DOT 8   /* and where its columns are */
+#define LIBRARY_ROWS 512 /* of a tile of oneDNN's, at most */
+#define LIBRARY_COLUMNS 1024
+#define LIBRARY_LEAST 16 /* columns and terms that are worth a call */
+#define GRAIN 65536      /* products that a thread is woken for */
 
 typedef struct product_op {
   uint32_t first; /* argument index of the first matrix; the second follows */
@@ -44,6 +50,7 @@ typedef struct product_plan {
   kw_lane lane;
   int64_t size; /* bytes of an element */
   int64_t lane_size;
+  bool suits_library;
 } product_plan;
 _Static_assert(sizeof(product_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
 
@@ -61,6 +68,21 @@ static product_matrix matrix_of(const kw_tensor_ref *tensor, int64_t size) {
 
 static product_matrix turned(product_matrix m) {
   return (product_matrix){m.column_step, m.row_step, m.batch_step};
+}
+
+/* Whether a matrix [rows, columns] has dense rows, each behind the one before. */
+static bool has_dense_rows(product_matrix m, int64_t columns, int64_t size) {
+  return m.column_step == size && m.row_step >= columns * size;
+}
+
+static bool suits_library(const product_plan *plan) {
+  const int64_t size = plan->size;
+  if (plan->dtype != KW_F32 || plan->rows <= FEW_ROWS || plan->columns < LIBRARY_LEAST || plan->k < LIBRARY_LEAST) {
+    return false;
+  }
+  return has_dense_rows(plan->out, plan->columns, size) &&
+         (has_dense_rows(plan->a, plan->k, size) || has_dense_rows(turned(plan->a), plan->rows, size)) &&
+         (has_dense_rows(plan->b, plan->columns, size) || has_dense_rows(turned(plan->b), plan->k, size));
 }
 
 static kw_status plan_product(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
@@ -93,6 +115,7 @@ static kw_status plan_product(const kw_fast_kernel *kernel, const kw_call *call,
     plan->out = turned(plan->out);
     plan->self = turned(plan->self);
   }
+  plan->suits_library = suits_library(plan);
   return KW_OK;
 }
 
@@ -269,6 +292,62 @@ static kw_status run_in_tiles(const kw_host_api *host, product_run *run) {
                             run_tiles, run);
 }
 
+/* ---- oneDNN ------------------------------------------------------------------------------------------------------ */
+
+static kw_onednn_matrix library_matrix(product_matrix m, const char *at, int64_t row, int64_t column) {
+  const bool transposed = m.column_step != (int64_t)sizeof(float);
+  return (kw_onednn_matrix){.transposed = transposed,
+                            .step = (transposed ? m.column_step : m.row_step) / (int64_t)sizeof(float),
+                            .at = (const float *)(const void *)(at + row * m.row_step + column * m.column_step)};
+}
+
+static void run_library_tiles(void *user, int64_t begin, int64_t end) {
+  product_run *run = user;
+  const product_plan *plan = run->plan;
+  float alpha = 1, beta = 0;
+  if (run->alpha) memcpy(&alpha, run->alpha, sizeof alpha);
+  if (run->beta) memcpy(&beta, run->beta, sizeof beta);
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t batch = i / (run->tiles_down * run->tiles_across);
+    const int64_t row = i / run->tiles_across % run->tiles_down * run->tile_rows;
+    const int64_t column = i % run->tiles_across * run->tile_columns;
+    const int64_t rows = least(run->tile_rows, plan->rows - row);
+    const int64_t columns = least(run->tile_columns, plan->columns - column);
+    char *out = run->out + batch * plan->out.batch_step + row * plan->out.row_step + column * plan->out.column_step;
+    for (int64_t r = 0; run->beta && r < rows; r++) {
+      const char *self = run->self + (row + r) * plan->self.row_step + column * plan->self.column_step;
+      run->isa->read[KW_F32][KW_LANE_F32](out + r * plan->out.row_step, self, plan->self.column_step, columns);
+    }
+    const kw_onednn_matrix a = library_matrix(plan->a, run->a + batch * plan->a.batch_step, row, 0);
+    const kw_onednn_matrix b = library_matrix(plan->b, run->b + batch * plan->b.batch_step, 0, column);
+    kw_status status = kw_onednn_product(rows, plan->k, columns, alpha, a, b, beta, (float *)(void *)out,
+                                         plan->out.row_step / (int64_t)sizeof(float));
+    if (status != KW_OK) atomic_store(&run->has_failed, true);
+  }
+}
+
+static kw_status run_by_library(const kw_host_api *host, product_run *run) {
+  const product_plan *plan = run->plan;
+  run->tile_rows = share(plan->rows, LIBRARY_ROWS, 1);
+  run->tile_columns = share(plan->columns, LIBRARY_COLUMNS, 1);
+  for (;;) {
+    run->tiles_down = (plan->rows + run->tile_rows - 1) / run->tile_rows;
+    run->tiles_across = (plan->columns + run->tile_columns - 1) / run->tile_columns;
+    const int64_t tiles = plan->batch * run->tiles_down * run->tiles_across;
+    const int64_t millions = (run->tile_rows + 16) * run->tile_columns * plan->k >> 20; /* few rows cost more each */
+    if (millions < (tiles < 2 ? 16 : tiles < 4 ? 64 : 512) || tiles >= 8) break;
+    if (run->tile_rows < 64 && run->tile_columns < 64) break;
+    if (run->tile_columns > run->tile_rows) {
+      run->tile_columns = share(plan->columns, run->tile_columns / 2, 16);
+    } else {
+      run->tile_rows = share(plan->rows, run->tile_rows / 2, 16);
+    }
+  }
+  const int64_t products = run->tile_rows * run->tile_columns * plan->k;
+  return host->parallel_for(host->ctx, plan->batch * run->tiles_down * run->tiles_across, 1 + GRAIN / products,
+                            run_library_tiles, run);
+}
+
 /* ---- Few rows ---------------------------------------------------------------------------------------------------- */
 
 /* A piece of the rows of a result, and room for lines of the second matrix. */
@@ -342,8 +421,8 @@ static void run_pieces(void *user, int64_t begin, int64_t end) {
   const product_plan *plan = run->plan;
   for (int64_t i = begin; i < end; i++) {
     piece.batch = i / run->tiles_across;
-    piece.column = i % run->tiles_across * LINE_COLUMNS;
-    piece.columns = least(LINE_COLUMNS, plan->columns - piece.column);
+    piece.column = i % run->tiles_across * run->tile_columns;
+    piece.columns = least(run->tile_columns, plan->columns - piece.column);
     piece.factors = run->factors + piece.batch * plan->rows * plan->k * plan->lane_size;
     piece.b = run->b + piece.batch * plan->b.batch_step + piece.column * plan->b.column_step;
     for (int64_t row = 0; row < plan->rows; row++) {
@@ -355,7 +434,10 @@ static void run_pieces(void *user, int64_t begin, int64_t end) {
       add_rows(&piece);
     }
     for (int64_t row = 0; row < plan->rows; row++) {
-      finish(run, piece.batch, row, piece.column, piece.columns, piece.sums[row]);
+      for (int64_t j = 0; j < piece.columns; j += TILE_COLUMNS) {
+        finish(run, piece.batch, row, piece.column + j, least(TILE_COLUMNS, piece.columns - j),
+               piece.sums[row] + j * plan->lane_size);
+      }
     }
   }
 }
@@ -363,6 +445,9 @@ static void run_pieces(void *user, int64_t begin, int64_t end) {
 static kw_status run_few_rows(const kw_host_api *host, product_run *run) {
   const product_plan *plan = run->plan;
   const int64_t line = plan->k * plan->lane_size;
+  uint32_t threads = 1;
+  kw_status status = host->thread_count(host->ctx, &threads);
+  if (status != KW_OK) return status;
   char *factors = malloc((size_t)(plan->batch * plan->rows * line + 1));
   if (!factors) return KW_ERR_OUT_OF_MEMORY;
   for (int64_t i = 0; i < plan->batch * plan->rows; i++) {
@@ -370,10 +455,11 @@ static kw_status run_few_rows(const kw_host_api *host, product_run *run) {
     run->isa->read[plan->dtype][plan->lane](factors + i * line, from, plan->a.column_step, plan->k);
   }
   run->factors = factors;
-  run->tiles_across = (plan->columns + LINE_COLUMNS - 1) / LINE_COLUMNS;
-  const int64_t products = plan->rows * least(LINE_COLUMNS, plan->columns) * (plan->k + 1);
-  kw_status status =
-      host->parallel_for(host->ctx, plan->batch * run->tiles_across, 1 + GRAIN / products, run_pieces, run);
+  const int64_t wanted = plan->columns / (threads > 1 ? 2 * (int64_t)threads : 1);
+  run->tile_columns = share(plan->columns, least(LINE_COLUMNS, round_up(wanted + 1, LINE_COLUMNS_LEAST)), 16);
+  run->tiles_across = (plan->columns + run->tile_columns - 1) / run->tile_columns;
+  const int64_t products = plan->rows * run->tile_columns * (plan->k + 1);
+  status = host->parallel_for(host->ctx, plan->batch * run->tiles_across, 1 + GRAIN / products, run_pieces, run);
   free(factors);
   return status;
 }
@@ -396,7 +482,14 @@ static kw_status run_product(const kw_host_api *host, const kw_call *call, const
     run.alpha = factor_lanes(plan, &call->args[4], 1, alpha);
   }
   const int64_t few = has_dense_columns(plan) ? FEW_ROWS_DOT : FEW_ROWS;
-  kw_status status = plan->rows <= few ? run_few_rows(host, &run) : run_in_tiles(host, &run);
+  kw_status status;
+  if (plan->suits_library && kw_onednn_is_there()) {
+    status = run_by_library(host, &run);
+  } else if (plan->rows <= few) {
+    status = run_few_rows(host, &run);
+  } else {
+    status = run_in_tiles(host, &run);
+  }
   return status == KW_OK && run.has_failed ? KW_ERR_OUT_OF_MEMORY : status;
 }
 
