@@ -82,7 +82,8 @@ macro(kw_find_dependencies)
   kw_feature(clblast "${CLBLAST_FOUND}" libclblast-dev${KEYWAY_PACKAGE_SUFFIX}
              "its matrix product as a kernel of opencl, and its bench")
   pkg_check_modules(SLEEF IMPORTED_TARGET sleef)
-  kw_feature(sleef "${SLEEF_FOUND}" libsleef-dev${KEYWAY_PACKAGE_SUFFIX} "vectors of the math library, in cpu's fast kernels")
+  kw_feature(sleef "${SLEEF_FOUND}" libsleef-dev${KEYWAY_PACKAGE_SUFFIX}
+             "vectors of the math library, in cpu's fast kernels")
   if(NOT CMAKE_CROSSCOMPILING) # a program of this build takes part in compiling its kernels
     find_path(LEVEL_ZERO_INCLUDE level_zero/ze_api.h)
     find_program(CLANG_15 clang-15)

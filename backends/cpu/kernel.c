@@ -70,18 +70,35 @@ static kw_call place_call(arena *arena, const kw_call *call) {
 /* How a kernel computes a call, whichever table it is from. */
 typedef kw_status (*run_fn)(const kw_host_api *host, const kw_call *call);
 
+static kw_status run_reference(const kw_host_api *host, const kw_call *call) {
+  const kw_reference_kernel *kernel = call->user;
+  (void)host;
+  return kernel->run(call);
+}
+
+static kw_status run_fast(const kw_host_api *host, const kw_call *call) {
+  const kw_fast_kernel *kernel = call->user;
+  return kernel->run(host, call, call->prepared);
+}
+
 typedef struct launch_task {
   _Alignas(16) kw_cpu_task task;
-  run_fn run;
   kw_call call; /* what it points to lies behind this struct */
 } launch_task;
 
-static kw_status run_launch(kw_cpu_stream *stream, kw_cpu_task *task) {
-  const launch_task *launch = (launch_task *)task;
+static kw_status run_launch(kw_cpu_stream *stream, const kw_call *call, run_fn run) {
   const uint64_t begin = kw_cpu_activity_begin(stream);
-  kw_status status = launch->run(stream->device->host, &launch->call);
-  kw_cpu_activity_end(stream, KW_ACTIVITY_LAUNCH, launch->call.call_id, begin);
+  kw_status status = run(stream->device->host, call);
+  kw_cpu_activity_end(stream, KW_ACTIVITY_LAUNCH, call->call_id, begin);
   return status;
+}
+
+static kw_status run_reference_task(kw_cpu_stream *stream, kw_cpu_task *task) {
+  return run_launch(stream, &((launch_task *)task)->call, run_reference);
+}
+
+static kw_status run_fast_task(kw_cpu_stream *stream, kw_cpu_task *task) {
+  return run_launch(stream, &((launch_task *)task)->call, run_fast);
 }
 
 /* Whether the calling thread computes as a fresh process does: rounding to nearest, subnormals kept, no traps. */
@@ -98,57 +115,45 @@ static bool computes_by_default(void) {
 }
 
 /* On the caller's thread; what it has chosen for its own arithmetic changes no result. */
-static kw_status run_here(const kw_host_api *host, run_fn run, const kw_call *call) {
-  if (computes_by_default()) return run(host, call);
+static kw_status run_here(kw_cpu_stream *stream, const kw_call *call, run_fn run) {
+  if (computes_by_default()) return run_launch(stream, call, run);
   fenv_t chosen;
   fegetenv(&chosen);
   fesetenv(FE_DFL_ENV);
-  kw_status status = run(host, call);
+  kw_status status = run_launch(stream, call, run);
   fesetenv(&chosen);
   return status;
 }
 
-static kw_status launch(const kw_call *call, run_fn run) {
-  kw_cpu_stream *stream = call->stream;
-  const kw_host_api *host = stream->device->host;
-  if (stream->is_default) {
-    pthread_mutex_lock(&stream->lock);
-    const uint64_t begin = kw_cpu_activity_begin(stream);
-    kw_status status = run_here(host, run, call);
-    kw_cpu_activity_end(stream, KW_ACTIVITY_LAUNCH, call->call_id, begin);
-    pthread_mutex_unlock(&stream->lock);
-    if (status == KW_OK) return KW_OK;
-    return kw_cpu_error(host, status, "the kernel of %s %s", call->op, kw_cpu_kernel_fault(status));
-  }
+static kw_status launch_here(kw_cpu_stream *stream, const kw_call *call, run_fn run) {
+  pthread_mutex_lock(&stream->lock);
+  kw_status status = run_here(stream, call, run);
+  pthread_mutex_unlock(&stream->lock);
+  if (status == KW_OK) return KW_OK;
+  return kw_cpu_error(stream->device->host, status, "the kernel of %s %s", call->op, kw_cpu_kernel_fault(status));
+}
+
+static kw_status enqueue(kw_cpu_stream *stream, const kw_call *call,
+                         kw_status (*run)(kw_cpu_stream *stream, kw_cpu_task *task)) {
   arena count = {NULL, 0};
   place_call(&count, call);
-  launch_task *task = kw_cpu_task_create(stream, sizeof *task + count.used, run_launch);
+  launch_task *task = kw_cpu_task_create(stream, sizeof *task + count.used, run);
   if (!task) return KW_ERR_OUT_OF_MEMORY;
   arena behind = {(char *)(task + 1), 0};
   task->call = place_call(&behind, call);
-  task->run = run;
   task->task.call_id = call->call_id;
   kw_cpu_stream_submit(stream, &task->task);
   return KW_OK;
 }
 
-static kw_status run_reference(const kw_host_api *host, const kw_call *call) {
-  const kw_reference_kernel *kernel = call->user;
-  (void)host;
-  return kernel->run(call);
-}
-
 static kw_status launch_reference(const kw_call *call) {
-  return launch(call, run_reference);
-}
-
-static kw_status run_fast(const kw_host_api *host, const kw_call *call) {
-  const kw_fast_kernel *kernel = call->user;
-  return kernel->run(host, call, call->prepared);
+  kw_cpu_stream *stream = call->stream;
+  return stream->is_default ? launch_here(stream, call, run_reference) : enqueue(stream, call, run_reference_task);
 }
 
 static kw_status launch_fast(const kw_call *call) {
-  return launch(call, run_fast);
+  kw_cpu_stream *stream = call->stream;
+  return stream->is_default ? launch_here(stream, call, run_fast) : enqueue(stream, call, run_fast_task);
 }
 
 static kw_status can_implement(const kw_call *call) {

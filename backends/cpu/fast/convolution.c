@@ -452,7 +452,7 @@ static const kw_fast_kernel kernels[] = {
    .plan_size = sizeof(conv_plan),          \
    .family = &(const conv_op){__VA_ARGS__}, \
    .serves = serves_convolution,            \
-   .plan = plan_convolution,                \
+   .make_plan = plan_convolution,           \
    .run = run_convolution,                  \
    .drop = drop_plan},
     KERNEL("convolution", false, 3) KERNEL("convolution_backward", true, 4)};

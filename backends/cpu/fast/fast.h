@@ -9,7 +9,7 @@
 #ifndef KEYWAY_CPU_FAST_H
 #define KEYWAY_CPU_FAST_H
 
-#include "isa/isa.h"
+#include "lanes.h"
 
 #include <keyway/plugin.h>
 
@@ -21,12 +21,13 @@ typedef struct kw_fast_kernel {
   size_t plan_size;
   const void *family; /* what tells kernels apart that share their functions */
 
-  /* Whether `plan` serves the call, as far as can be told without the libraries that it uses. (optional: asks plan) */
+  /* Whether make_plan serves the call, as far as can be told without the libraries that it uses. (optional: asks
+   * make_plan) */
   kw_status (*serves)(const kw_call *call);
 
   /* Fills `plan`, plan_size zeroed bytes; KW_ERR_NOT_IMPLEMENTED leaves the call to the reference. As in plugin.h a
    * pure function of the signature: no memory is there yet, and Scalars may have other values when it runs. */
-  kw_status (*plan)(const struct kw_fast_kernel *kernel, const kw_call *call, void *plan);
+  kw_status (*make_plan)(const struct kw_fast_kernel *kernel, const kw_call *call, void *plan);
 
   /* Computes. Every mem is a host pointer. */
   kw_status (*run)(const kw_host_api *host, const kw_call *call, const void *plan);
@@ -49,22 +50,6 @@ kw_fast_family kw_fast_convolution(void);
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);
-
-/* The vector code of this process, by processor and KEYWAY_CPU_CAPABILITY; NULL where that says "reference". *out_why
- * is NULL, or one static text that says why the environment's wish is not heard. */
-const kw_isa *kw_fast_choose(const char **out_why);
-
-/* The same, for kernels, which are registered only where there is one. */
-const kw_isa *kw_fast_isa(void);
-
-/* The lanes that a real dtype is computed on in, their size in bytes, and whether elements lie in memory as they do. */
-kw_lane kw_lane_of(kw_dtype dtype);
-int64_t kw_lane_size(kw_lane lane);
-bool kw_lane_is_native(kw_dtype dtype);
-
-/* n lanes, each a copy of `lane`, or the number in floating point lanes. */
-void kw_lanes_fill(void *lanes, const void *lane, kw_lane type, int64_t n);
-void kw_lanes_fill_number(void *lanes, double number, kw_lane type, int64_t n);
 
 /* The slots of a kernel whose `user` is its kw_fast_kernel. */
 kw_status kw_fast_can_implement(const kw_call *call);

@@ -162,11 +162,11 @@ static void normalise_run(void *context, char *const *at, const int64_t *step, i
   norm_row *row = context;
   const norm_plan *plan = row->plan;
   const kw_port *out = &plan->ports[OUT];
-  const bool stays = out->is_native && step[OUT] == out->size;
+  const bool stays = kw_port_is_lanes(out, step[OUT]);
   for (uint32_t k = WEIGHT; k <= BIAS; k++) {
     _Alignas(8) char lane[KW_LANE_BYTES];
     if (!plan->has[k] || step[k] != 0) continue;
-    plan->ports[k].read(lane, at[k], 0, 1);
+    kw_port_read(&plan->ports[k], lane, at[k], 0, 1);
     kw_lanes_fill(k == WEIGHT ? row->weight : row->bias, lane, plan->lane, kw_block_at(0, n));
   }
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
@@ -175,7 +175,7 @@ static void normalise_run(void *context, char *const *at, const int64_t *step, i
     row->of->normalise(stays ? to : row->y, norm_lanes(row, at, step, i, count), row->mean, row->rstd,
                        weight_lanes(row, WEIGHT, at, step, i, count), weight_lanes(row, BIAS, at, step, i, count),
                        count);
-    if (!stays) out->write(to, step[OUT], row->y, count);
+    if (!stays) kw_port_write(out, to, step[OUT], row->y, count);
   }
 }
 
@@ -196,9 +196,9 @@ static void update_running(norm_row *row, const norm_run *run, char *const *at) 
     const kw_port *p = &row->plan->ports[k];
     const bool is_mean = k == RUNNING_MEAN;
     _Alignas(8) char lane[KW_LANE_BYTES];
-    p->read(lane, at[k], 0, 1);
+    kw_port_read(p, lane, at[k], 0, 1);
     row->of->blend(lane, lane, is_mean ? row->mean : row->variance, run->momentum, is_mean ? 1 : n / (n - 1), 1);
-    p->write(at[k], 0, lane, 1);
+    kw_port_write(p, at[k], 0, lane, 1);
   }
 }
 
@@ -215,14 +215,14 @@ static void run_norm_rows(void *user, int64_t begin, int64_t end) {
     char *at[NORM_OPERANDS];
     kw_rows_find(&plan->rows, i, run->base, at);
     if (plan->kind == NORM_GIVEN) {
-      plan->ports[MEAN].read(row.mean, at[MEAN], 0, 1);
-      plan->ports[RSTD].read(row.variance, at[RSTD], 0, 1);
+      kw_port_read(&plan->ports[MEAN], row.mean, at[MEAN], 0, 1);
+      kw_port_read(&plan->ports[RSTD], row.variance, at[RSTD], 0, 1);
     } else {
       measure_row(&row, at);
     }
     row.of->rstd(row.rstd, row.variance, run->eps, 1);
-    if (plan->kind != NORM_GIVEN && plan->has[MEAN]) plan->ports[MEAN].write(at[MEAN], 0, row.mean, 1);
-    if (plan->kind != NORM_GIVEN && plan->has[RSTD]) plan->ports[RSTD].write(at[RSTD], 0, row.rstd, 1);
+    if (plan->kind != NORM_GIVEN && plan->has[MEAN]) kw_port_write(&plan->ports[MEAN], at[MEAN], 0, row.mean, 1);
+    if (plan->kind != NORM_GIVEN && plan->has[RSTD]) kw_port_write(&plan->ports[RSTD], at[RSTD], 0, row.rstd, 1);
     kw_loop_run(inner, at, 0, inner->numel, normalise_run, &row);
     if (plan->has[RUNNING_MEAN]) update_running(&row, run, at);
   }
@@ -253,7 +253,7 @@ static kw_status run_norm(const kw_host_api *host, const kw_call *call, const vo
 #define NORM(name, ...)                                                                                             \
   {                                                                                                                 \
     .op = name, .dtypes = KW_DTYPES_FLOAT, .plan_size = sizeof(norm_plan), .family = &(const norm_op){__VA_ARGS__}, \
-    .plan = plan_norm, .run = run_norm                                                                              \
+    .make_plan = plan_norm, .run = run_norm                                                                         \
   }
 
 static const kw_fast_kernel kernels[] = {

@@ -23,25 +23,19 @@ typedef struct pointwise_op {
   kw_pointwise_fn of_form;
 } pointwise_op;
 
-/* How an operand's elements become lanes, or lanes the result's. */
-typedef struct pointwise_operand {
-  kw_read_fn read;
-  int64_t lane_step; /* bytes between elements that can be used as lanes where they lie; -1: they never can */
-  bool is_number;
-} pointwise_operand;
-
 typedef struct pointwise_plan {
   kw_loop loop; /* operand 0 is the result */
-  kw_lanes_fn function;
-  kw_lanes_fn unscaled; /* NULL: there is none */
-  kw_write_fn write;
-  int64_t out_step; /* as lane_step, of the result */
+  kw_pointwise_fn function;
+  kw_pointwise_fn unscaled; /* as in pointwise_op */
   kw_dtype key;
   kw_lane lane;
   int64_t grain;
+  bool tests; /* the function is a predicate: results are bools */
   bool clamps;
   uint32_t count;
-  pointwise_operand operands[KW_POINTWISE_OPERANDS];
+  kw_port out; /* but of a predicate */
+  kw_port in[KW_POINTWISE_OPERANDS];
+  bool is_number[KW_POINTWISE_OPERANDS];
 } pointwise_plan;
 _Static_assert(sizeof(pointwise_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
 
@@ -59,10 +53,6 @@ static kw_dtype as_bits(kw_dtype dtype) {
     default:
       return KW_I64;
   }
-}
-
-static int64_t lane_step(kw_dtype dtype) {
-  return kw_lane_is_native(dtype) ? (int64_t)kw_number_size(dtype) : -1;
 }
 
 static uint32_t operand_count(kw_pointwise_fn function) {
@@ -83,55 +73,46 @@ static kw_pointwise_fn function_of(const pointwise_op *op, const kw_call *call) 
   return strcmp(form, op->form) == 0 ? op->of_form : KW_POINTWISE_COUNT;
 }
 
-/* What a predicate writes is a bool already. */
-static void write_bools(char *to, int64_t step, const void *bools, int64_t n) {
-  for (int64_t i = 0; i < n; i++) to[i * step] = ((const char *)bools)[i];
-}
-
 static kw_status plan_pointwise(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
   const pointwise_op *op = kernel->family;
-  const kw_isa *isa = kw_fast_isa();
   const kw_tensor_ref *out = call->outs[0];
   const kw_pointwise_fn function = function_of(op, call);
-  const bool moves = function == KW_POINTWISE_WHERE, tests = function >= KW_POINTWISE_FIRST_PREDICATE;
+  const bool moves = function == KW_POINTWISE_WHERE;
   pointwise_plan *plan = out_plan;
   if (function == KW_POINTWISE_COUNT) return KW_ERR_NOT_IMPLEMENTED;
+  if (moves && kw_number_size(out->dtype) > sizeof(int64_t)) return KW_ERR_NOT_IMPLEMENTED;
+  plan->function = function;
+  plan->unscaled = op->unscaled;
   plan->count = operand_count(function);
   plan->clamps = function == KW_POINTWISE_CLAMP;
-  if (moves && kw_number_size(out->dtype) > sizeof(int64_t)) return KW_ERR_NOT_IMPLEMENTED;
+  plan->tests = function >= KW_POINTWISE_FIRST_PREDICATE;
+  plan->grain = function >= KW_POINTWISE_FIRST_SLOW && !plan->tests ? GRAIN_OF_FUNCTIONS : GRAIN;
   plan->key = moves ? as_bits(out->dtype) : out->dtype;
   kw_loop_begin(&plan->loop, out);
   for (uint32_t k = 0; k < plan->count; k++) {
-    const kw_tensor_ref *tensor = call->args[k].tag == KW_TAG_TENSOR ? call->args[k].u.tensor : NULL;
-    plan->operands[k].is_number = !tensor;
-    if (!tensor) {
+    plan->is_number[k] = call->args[k].tag != KW_TAG_TENSOR;
+    if (plan->is_number[k]) {
       kw_loop_add_constant(&plan->loop);
-      continue;
+    } else {
+      if (plan->tests) plan->key = call->args[k].u.tensor->dtype;
+      kw_loop_add(&plan->loop, call->args[k].u.tensor);
     }
-    if (tests) plan->key = tensor->dtype;
-    kw_loop_add(&plan->loop, tensor);
   }
   kw_loop_make(&plan->loop);
-
   plan->lane = kw_lane_of(plan->key);
+  if (!plan->tests && !kw_port_open(&plan->out, plan->key, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
   for (uint32_t k = 0; k < plan->count; k++) {
     const kw_dtype dtype = moves && k == 0 ? KW_BOOL : plan->key;
-    plan->operands[k].read = isa->read[dtype][plan->lane];
-    plan->operands[k].lane_step = lane_step(dtype);
+    if (!kw_port_open(&plan->in[k], dtype, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
   }
-  plan->function = isa->pointwise[function][plan->lane];
-  if (op->unscaled != KW_POINTWISE_COUNT) plan->unscaled = isa->pointwise[op->unscaled][plan->lane];
-  plan->write = tests ? write_bools : isa->write[plan->key][plan->lane];
-  plan->out_step = tests ? 1 : lane_step(plan->key);
-  plan->grain = function >= KW_POINTWISE_FIRST_SLOW && !tests ? GRAIN_OF_FUNCTIONS : GRAIN;
-  return plan->function ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+  return kw_fast_isa()->pointwise[function][plan->lane] ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
 }
 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
 typedef struct pointwise_run {
   const pointwise_plan *plan;
-  kw_lanes_fn function;
+  kw_pointwise_fn function;
   uint32_t count; /* operands of the function */
   char *base[KW_POINTWISE_OPERANDS + 1];
   _Alignas(8) char numbers[KW_POINTWISE_OPERANDS][KW_LANE_BYTES]; /* lanes */
@@ -144,40 +125,48 @@ typedef struct pointwise_lanes {
   _Alignas(64) char out[KW_LANE_BLOCK * KW_LANE_BYTES];
 } pointwise_lanes;
 
+/* Writes what the function has made to elements of the result. */
+static void write_row(const pointwise_plan *plan, char *to, int64_t step, const void *lanes, int64_t n) {
+  if (!plan->tests) {
+    kw_port_write(&plan->out, to, step, lanes, n);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) to[i * step] = ((const char *)lanes)[i];
+}
+
 static void run_row(void *context, char *const *at, const int64_t *step, int64_t n) {
   pointwise_lanes *lanes = context;
   const pointwise_run *run = lanes->run;
   const pointwise_plan *plan = run->plan;
-  const int64_t block = n < KW_LANE_BLOCK ? n : KW_LANE_BLOCK;
-  const bool in_place = plan->out_step == step[0];
+  const kw_lanes_fn function = kw_fast_isa()->pointwise[run->function][plan->lane];
+  const bool stays = plan->tests ? step[0] == 1 : kw_port_is_lanes(&plan->out, step[0]);
+  bool filled[KW_POINTWISE_OPERANDS];
   for (uint32_t k = 0; k < run->count; k++) {
-    if (plan->operands[k].is_number || step[k + 1] != 0) continue;
     _Alignas(8) char lane[KW_LANE_BYTES];
-    plan->operands[k].read(lane, at[k + 1], 0, 1);
-    kw_lanes_fill(lanes->in[k], lane, plan->lane, block);
+    filled[k] = plan->is_number[k] || step[k + 1] == 0;
+    if (!filled[k] || plan->is_number[k]) continue;
+    kw_port_read(&plan->in[k], lane, at[k + 1], 0, 1);
+    kw_lanes_fill(lanes->in[k], lane, plan->lane, kw_block_at(0, n));
   }
-  for (int64_t i = 0; i < n; i += block) {
-    const int64_t count = n - i < block ? n - i : block;
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = kw_block_at(i, n);
     const void *in[KW_POINTWISE_OPERANDS];
     for (uint32_t k = 0; k < run->count; k++) {
-      const pointwise_operand *operand = &plan->operands[k];
       const char *from = at[k + 1] + i * step[k + 1];
-      const bool filled = operand->is_number || step[k + 1] == 0, as_it_lies = step[k + 1] == operand->lane_step;
-      if (!filled && !as_it_lies) operand->read(lanes->in[k], from, step[k + 1], count);
-      in[k] = !filled && as_it_lies ? from : lanes->in[k];
+      in[k] = filled[k] ? lanes->in[k] : kw_port_lanes(&plan->in[k], from, step[k + 1], count, lanes->in[k]);
     }
     char *to = at[0] + i * step[0];
-    run->function(in_place ? to : lanes->out, in, count);
-    if (!in_place) plan->write(to, step[0], lanes->out, count);
+    function(stays ? to : lanes->out, in, count);
+    if (!stays) write_row(plan, to, step[0], lanes->out, count);
   }
 }
 
 static void run_piece(void *user, int64_t begin, int64_t end) {
   pointwise_lanes lanes;
   const pointwise_run *run = lanes.run = user;
-  const int64_t n = end - begin < KW_LANE_BLOCK ? end - begin : KW_LANE_BLOCK;
   for (uint32_t k = 0; k < run->count; k++) {
-    if (run->plan->operands[k].is_number) kw_lanes_fill(lanes.in[k], run->numbers[k], run->plan->lane, n);
+    if (!run->plan->is_number[k]) continue;
+    kw_lanes_fill(lanes.in[k], run->numbers[k], run->plan->lane, kw_block_at(begin, end));
   }
   kw_loop_run(&run->plan->loop, run->base, begin, end, run_row, &lanes);
 }
@@ -226,7 +215,7 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
   pointwise_run run = {.plan = plan, .function = plan->function, .count = plan->count};
   run.base[0] = kw_walk_base(call->outs[0]);
   for (uint32_t k = 0; k < plan->count; k++) {
-    if (!plan->operands[k].is_number) {
+    if (!plan->is_number[k]) {
       run.base[k + 1] = kw_walk_base(call->args[k].u.tensor);
     } else {
       const kw_value value = plan->clamps ? clamp_bound(plan, &call->args[k], k == 2) : call->args[k];
@@ -234,7 +223,7 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
     }
   }
   const uint32_t last = plan->count - 1;
-  if (plan->unscaled && plan->operands[last].is_number && is_one(plan, run.numbers[last])) {
+  if (plan->unscaled != KW_POINTWISE_COUNT && plan->is_number[last] && is_one(plan, run.numbers[last])) {
     run.function = plan->unscaled;
     run.count = last;
   }
@@ -347,7 +336,7 @@ static const kw_fast_kernel kernels[] = {
    .dtypes = KW_DTYPES_##keys,                                                                       \
    .plan_size = sizeof(pointwise_plan),                                                              \
    .family = &(const pointwise_op){KW_POINTWISE_##function, KW_POINTWISE_##unscaled, form, of_form}, \
-   .plan = plan_pointwise,                                                                           \
+   .make_plan = plan_pointwise,                                                                      \
    .run = run_pointwise},
 #define PLAIN(name, keys, function) KERNEL(name, keys, function, COUNT, NULL, 0)
 #define SCALED(name, keys, function, unscaled) KERNEL(name, keys, function, unscaled, NULL, 0)

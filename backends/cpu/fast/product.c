@@ -499,7 +499,7 @@ static const kw_fast_kernel kernels[] = {
    .dtypes = KW_DTYPES_FLOAT,                  \
    .plan_size = sizeof(product_plan),          \
    .family = &(const product_op){__VA_ARGS__}, \
-   .plan = plan_product,                       \
+   .make_plan = plan_product,                  \
    .run = run_product},
     KERNEL("mm", 0, false) KERNEL("bmm", 0, false) KERNEL("addmm", 1, true)};
 

@@ -26,13 +26,9 @@ typedef struct reduce_op {
 typedef struct reduce_plan {
   kw_loop kept;   /* operand 0 is the result, 1 the first of the elements that it is made of */
   kw_loop folded; /* of one result; operand 0 steps from the first element */
-  const kw_fold *fold;
-  kw_read_fn read;
-  kw_write_fn write;
-  kw_lane lane;
-  int64_t size;      /* bytes of an element */
+  const kw_fold *folds;
+  kw_port in, out;
   int64_t lane_size; /* bytes */
-  bool is_native;    /* elements lie in memory as lanes do */
   bool by_columns;
   int64_t divisor;
   int64_t tasks;  /* results, or by columns rows of at most COLUMNS of them */
@@ -62,7 +58,6 @@ static void cut(reduce_plan *plan) {
 
 static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
   const reduce_op *op = kernel->family;
-  const kw_isa *isa = kw_fast_isa();
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
   reduce_plan *plan = out_plan;
   const uint32_t all = (1u << in->rank) - 1;
@@ -76,17 +71,15 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
   kw_loop_make(&plan->folded);
   if (plan->folded.numel == 0 || plan->kept.numel == 0) return KW_ERR_NOT_IMPLEMENTED;
 
-  plan->lane = kw_lane_of(out->dtype);
-  plan->fold = &isa->folds[op->fold][plan->lane];
-  plan->read = isa->read[in->dtype][plan->lane];
-  plan->write = isa->write[out->dtype][plan->lane];
-  if (!plan->read || !plan->write) return KW_ERR_NOT_IMPLEMENTED;
-  plan->size = (int64_t)kw_number_size(in->dtype);
-  plan->lane_size = kw_lane_size(plan->lane);
-  plan->is_native = kw_lane_is_native(in->dtype) && kw_lane_of(in->dtype) == plan->lane;
+  const kw_lane lane = kw_lane_of(out->dtype);
+  if (!kw_port_open(&plan->in, in->dtype, lane) || !kw_port_open(&plan->out, out->dtype, lane)) {
+    return KW_ERR_NOT_IMPLEMENTED;
+  }
+  plan->folds = &kw_fast_isa()->folds[op->fold][lane];
+  plan->lane_size = kw_lane_size(lane);
   plan->divisor = op->divides ? plan->folded.numel : 1;
   const int64_t across = plan->kept.step[1][plan->kept.rank - 1], along = plan->folded.step[0][plan->folded.rank - 1];
-  plan->by_columns = across == plan->size && along != plan->size;
+  plan->by_columns = across == plan->in.size && along != plan->in.size;
   cut(plan);
   return KW_OK;
 }
@@ -117,14 +110,13 @@ typedef struct along_row {
 static void fold_row(void *context, char *const *at, const int64_t *step, int64_t n) {
   along_row *row = context;
   const reduce_plan *plan = row->plan;
-  if (plan->is_native && step[0] == plan->size) {
-    plan->fold->fold(&row->total, at[0], n);
+  if (kw_port_is_lanes(&plan->in, step[0])) {
+    plan->folds->fold(&row->total, at[0], n);
     return;
   }
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
-    plan->read(row->lanes, at[0] + i * step[0], step[0], count);
-    plan->fold->fold(&row->total, row->lanes, count);
+    kw_port_read(&plan->in, row->lanes, at[0] + i * step[0], step[0], kw_block_at(i, n));
+    plan->folds->fold(&row->total, row->lanes, kw_block_at(i, n));
   }
 }
 
@@ -146,7 +138,7 @@ static void clear_columns(columns *c) {
 }
 
 static void flush_columns(columns *c) {
-  for (int64_t i = 0; i < c->width; i++) c->plan->fold->fold(&c->totals[i], c->into + i * c->plan->lane_size, 1);
+  for (int64_t i = 0; i < c->width; i++) c->plan->folds->fold(&c->totals[i], c->into + i * c->plan->lane_size, 1);
   clear_columns(c);
 }
 
@@ -155,12 +147,9 @@ static void fold_waiting(columns *c) {
   for (uint32_t k = 0; k < KW_FOLD_ROWS; k++) {
     rows[k] = c->nothing;
     if (k >= c->count) continue;
-    rows[k] = c->rows[k];
-    if (c->plan->is_native) continue;
-    c->plan->read(c->lanes[k], c->rows[k], c->plan->size, c->width);
-    rows[k] = c->lanes[k];
+    rows[k] = kw_port_lanes(&c->plan->in, c->rows[k], c->plan->in.size, c->width, c->lanes[k]);
   }
-  c->plan->fold->rows(c->into, rows, c->width);
+  c->plan->folds->rows(c->into, rows, c->width);
   c->count = 0;
   if (++c->calls == KW_FOLD_CALLS) flush_columns(c);
 }
@@ -179,8 +168,8 @@ static void fold_columns(const reduce_plan *plan, char *in, int64_t width, int64
   c->width = width;
   c->count = 0;
   for (int64_t i = 0; i < width; i++) {
-    plan->fold->start(&c->totals[i]);
-    plan->fold->finish(c->nothing + i * plan->lane_size, &c->totals[i], 1);
+    plan->folds->start(&c->totals[i]);
+    plan->folds->finish(c->nothing + i * plan->lane_size, &c->totals[i], 1);
   }
   clear_columns(c);
   kw_loop_run(&plan->folded, &in, begin, end, take_rows, c);
@@ -211,8 +200,8 @@ static void store(const reduce_run *run, int64_t result, const kw_total *totals,
   char lanes[COLUMNS * KW_LANE_BYTES];
   int64_t out, in;
   find(plan, result, &out, &in);
-  for (int64_t i = 0; i < width; i++) plan->fold->finish(lanes + i * plan->lane_size, &totals[i], plan->divisor);
-  plan->write(run->out + out, plan->kept.step[0][plan->kept.rank - 1], lanes, width);
+  for (int64_t i = 0; i < width; i++) plan->folds->finish(lanes + i * plan->lane_size, &totals[i], plan->divisor);
+  kw_port_write(&plan->out, run->out + out, plan->kept.step[0][plan->kept.rank - 1], lanes, width);
 }
 
 static void run_tasks(void *user, int64_t begin, int64_t end) {
@@ -232,7 +221,7 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
       fold_columns(plan, first, task.width, task.begin, task.end, &state.columns);
     } else {
       state.row.plan = plan;
-      plan->fold->start(&state.row.total);
+      plan->folds->start(&state.row.total);
       kw_loop_run(&plan->folded, &first, task.begin, task.end, fold_row, &state.row);
       totals = &state.row.total;
     }
@@ -255,7 +244,7 @@ static kw_status run_reduce(const kw_host_api *host, const kw_call *call, const 
   const kw_status status = host->parallel_for(host->ctx, plan->tasks * plan->pieces, 1 + GRAIN / each, run_tasks, &run);
   for (int64_t result = 0; run.totals && status == KW_OK && result < plan->kept.numel; result++) {
     kw_total *pieces = run.totals + result * plan->pieces;
-    for (int64_t k = 1; k < plan->pieces; k++) plan->fold->merge(&pieces[0], &pieces[k]);
+    for (int64_t k = 1; k < plan->pieces; k++) plan->folds->merge(&pieces[0], &pieces[k]);
     store(&run, result, pieces, 1);
   }
   free(run.totals);
@@ -264,10 +253,10 @@ static kw_status run_reduce(const kw_host_api *host, const kw_call *call, const 
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
-#define REDUCTION(name, keys, fold, divides, dim)                                                      \
-  {                                                                                                    \
-    .op = name, .dtypes = KW_DTYPES_##keys, .plan_size = sizeof(reduce_plan),                          \
-    .family = &(const reduce_op){KW_FOLD_##fold, divides, dim}, .plan = plan_reduce, .run = run_reduce \
+#define REDUCTION(name, keys, fold, divides, dim)                                                           \
+  {                                                                                                         \
+    .op = name, .dtypes = KW_DTYPES_##keys, .plan_size = sizeof(reduce_plan),                               \
+    .family = &(const reduce_op){KW_FOLD_##fold, divides, dim}, .make_plan = plan_reduce, .run = run_reduce \
   }
 
 static const kw_fast_kernel kernels[] = {

@@ -5,7 +5,6 @@
 #include "rows.h"
 
 #include "dims.h"
-#include "number.h"
 
 #define GRAIN 4096 /* elements: the fewest that a thread is woken for */
 
@@ -36,18 +35,4 @@ void kw_rows_find(const kw_rows *rows, int64_t row, char *const *base, char **at
 
 int64_t kw_rows_grain(const kw_rows *rows) {
   return 1 + GRAIN / (rows->inner.numel + 1);
-}
-
-bool kw_port_open(kw_port *port, kw_dtype dtype, kw_lane lane) {
-  const kw_isa *isa = kw_fast_isa();
-  if (dtype >= KW_ISA_DTYPES) return false;
-  *port = (kw_port){isa->read[dtype][lane], isa->write[dtype][lane], (int64_t)kw_number_size(dtype),
-                    kw_lane_is_native(dtype) && kw_lane_of(dtype) == lane};
-  return true;
-}
-
-const void *kw_port_lanes(const kw_port *port, const char *at, int64_t step, int64_t n, void *buffer) {
-  if (port->is_native && step == port->size) return at;
-  port->read(buffer, at, step, n);
-  return buffer;
 }

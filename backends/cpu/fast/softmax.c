@@ -65,7 +65,7 @@ static const void *softmax_lanes(softmax_row *row, int64_t i, int64_t count) {
 
 /* Where lanes of the result are made: where they stay, if they can. */
 static bool softmax_stays(const softmax_plan *plan) {
-  return plan->out.is_native && plan->rows.inner.step[0][0] == plan->out.size;
+  return kw_port_is_lanes(&plan->out, plan->rows.inner.step[0][0]);
 }
 
 static void *softmax_place(softmax_row *row, int64_t i) {
@@ -109,7 +109,7 @@ static void run_softmax_row(softmax_row *row) {
       if (again) of->exp_below(to, softmax_lanes(row, i, count), row->top, count);
       of->divide(to, to, row->sum, count);
     }
-    if (!stays) plan->out.write(row->out + i * out_step, out_step, to, count);
+    if (!stays) kw_port_write(&plan->out, row->out + i * out_step, out_step, to, count);
   }
 }
 
@@ -174,7 +174,7 @@ static void run_slope_row(slope_row *row) {
   const kw_row_lanes *of = &kw_fast_isa()->rows[plan->lane];
   const kw_fold *fold = &kw_fast_isa()->folds[KW_FOLD_SUM][plan->lane];
   const int64_t n = plan->rows.inner.numel, step = plan->rows.inner.step[0][0];
-  const bool stays = plan->ports[0].is_native && step == plan->ports[0].size;
+  const bool stays = kw_port_is_lanes(&plan->ports[0], step);
   kw_total total;
   fold->start(&total);
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
@@ -192,7 +192,7 @@ static void run_slope_row(slope_row *row) {
     void *to = stays ? row->at[0] + i * step : row->lanes[0];
     (plan->is_log ? of->log_share_slope : of->share_slope)(to, slope_lanes(row, 1, i, count),
                                                            slope_lanes(row, 2, i, count), row->sum, count);
-    if (!stays) plan->ports[0].write(row->at[0] + i * step, step, to, count);
+    if (!stays) kw_port_write(&plan->ports[0], row->at[0] + i * step, step, to, count);
   }
 }
 
@@ -217,7 +217,7 @@ static kw_status run_slope(const kw_host_api *host, const kw_call *call, const v
 #define SOFTMAX(name, log, kind)                                                                                 \
   {                                                                                                              \
     .op = name, .dtypes = KW_DTYPES_FLOAT, .plan_size = sizeof(kind##_plan), .family = &(const softmax_op){log}, \
-    .plan = plan_##kind, .run = run_##kind                                                                       \
+    .make_plan = plan_##kind, .run = run_##kind                                                                  \
   }
 
 static const kw_fast_kernel kernels[] = {

@@ -2,7 +2,7 @@
  *
  * Elements of every dtype read into lanes and written from them, each with one rounding.
  */
-#include "lanes.h"
+#include "level.h"
 
 #include <math.h>
 #include <stdbool.h>

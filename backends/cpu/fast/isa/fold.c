@@ -6,7 +6,7 @@
  * that keeps sums within growth(n) of the op table for every n (see reduce.inc). The order of additions follows from n
  * alone.
  */
-#include "lanes.h"
+#include "level.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Pointwise functions over lanes. Each computes what the reference kernel of its op does, in the same order and without
  * contraction, so that only the math library's functions may give other bits.
  */
-#include "lanes.h"
+#include "level.h"
 #include "vector_math.h"
 
 /* FN(name, operands, value): a function whose result is `value` for one lane a, b, c, d of each operand; TEST: a

@@ -2,7 +2,7 @@
  *
  * Products of matrices in vectors of this instruction set. The build allows this file to fuse products and sums.
  */
-#include "lanes.h"
+#include "level.h"
 
 #include <string.h>
 

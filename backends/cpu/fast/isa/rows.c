@@ -2,7 +2,7 @@
  *
  * What softmax and norms do with the lanes of a row.
  */
-#include "lanes.h"
+#include "level.h"
 #include "vector_math.h"
 
 #define T float

@@ -2,7 +2,7 @@
  *
  * One instruction set's table, put together from the other files.
  */
-#include "lanes.h"
+#include "level.h"
 
 void KW_ISA_NAME(kw_isa_fill)(kw_isa *isa) {
   KW_ISA_NAME(kw_add_pointwise)(isa);

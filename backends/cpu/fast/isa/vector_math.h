@@ -6,7 +6,7 @@
 #ifndef KEYWAY_CPU_FAST_VECTOR_MATH_H
 #define KEYWAY_CPU_FAST_VECTOR_MATH_H
 
-#include "lanes.h"
+#include "level.h"
 
 #include <math.h>
 #include <string.h>

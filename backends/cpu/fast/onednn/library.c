@@ -4,10 +4,8 @@
  */
 #include "library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #if defined(__SANITIZE_THREAD__)
 #define HAS_TSAN 1 /* which does not see how OpenMP synchronises */
@@ -31,12 +29,6 @@ enum { RUNTIME_NONE = 0, RUNTIME_SERIAL = 1, RUNTIME_OPENMP = 2 };
 static pthread_once_t opened_once = PTHREAD_ONCE_INIT;
 static kw_onednn_library opened;
 static atomic_bool is_usable; /* not so in a child of a process that may have had threads in it */
-
-bool kw_onednn_look_up(void *library, const char *name, void *out) {
-  void *found = dlsym(library, name);
-  memcpy(out, &found, sizeof found);
-  return found != NULL;
-}
 
 static bool look_up_all(void *library, kw_onednn_library *out) {
   const struct {

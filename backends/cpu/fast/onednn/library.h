@@ -8,6 +8,9 @@
 
 #include "onednn.h"
 
+#include <dlfcn.h>
+#include <string.h>
+
 /* Constants that both versions have. */
 enum {
   KW_DNNL_CPU = 1,
@@ -94,6 +97,10 @@ int kw_onednn_begin(const kw_onednn_library *library);
 void kw_onednn_end(const kw_onednn_library *library, int threads);
 
 /* Stores the address of `name` at `out`; false where there is none. */
-bool kw_onednn_look_up(void *library, const char *name, void *out);
+static inline bool kw_onednn_look_up(void *library, const char *name, void *out) {
+  void *found = dlsym(library, name);
+  memcpy(out, &found, sizeof found);
+  return found != NULL;
+}
 
 #endif /* KEYWAY_CPU_FAST_ONEDNN_LIBRARY_H */

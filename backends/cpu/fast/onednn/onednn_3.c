@@ -6,7 +6,6 @@
 
 static int (*create_with_strides)(void **desc, int rank, const int64_t *shape, int dtype, const int64_t *strides);
 static int (*create_with_tag)(void **desc, int rank, const int64_t *shape, int dtype, int tag);
-static int (*destroy)(void *desc);
 static int (*create_forward)(void **primitive_desc, void *engine, int prop, int algorithm, const void *src,
                              const void *weights, const void *bias, const void *dst, const int64_t *strides,
                              const int64_t *dilates, const int64_t *padding, const int64_t *padding_end,
@@ -20,10 +19,14 @@ static int (*create_backward_weights)(void **primitive_desc, void *engine, int a
                                       const int64_t *dilates, const int64_t *padding, const int64_t *padding_end,
                                       const void *hint, const void *attributes);
 
+/* A descriptor's end, and not that of what was made with it. */
+typedef int (*destroy_fn)(void *desc);
+static struct { destroy_fn destroy; } own;
+
 static bool fill(void *library) {
   return kw_onednn_look_up(library, "dnnl_memory_desc_create_with_strides", &create_with_strides) &&
          kw_onednn_look_up(library, "dnnl_memory_desc_create_with_tag", &create_with_tag) &&
-         kw_onednn_look_up(library, "dnnl_memory_desc_destroy", &destroy) &&
+         kw_onednn_look_up(library, "dnnl_memory_desc_destroy", &own.destroy) &&
          kw_onednn_look_up(library, "dnnl_convolution_forward_primitive_desc_create", &create_forward) &&
          kw_onednn_look_up(library, "dnnl_convolution_backward_data_primitive_desc_create", &create_backward_data) &&
          kw_onednn_look_up(library, "dnnl_convolution_backward_weights_primitive_desc_create",
@@ -36,7 +39,7 @@ static int describe(void **out_desc, int rank, const int64_t *shape, const int64
 }
 
 static void forget(void *desc) {
-  if (desc) destroy(desc);
+  if (desc) own.destroy(desc);
 }
 
 static int convolve(void **out_primitive_desc, const kw_onednn_conv_info *info, void *const *descs, void *bias,

@@ -3,8 +3,8 @@
  * For the files that are compiled once for each instruction set. The build defines KW_ISA, its name, which ends the
  * names of what they export.
  */
-#ifndef KEYWAY_CPU_FAST_LANES_H
-#define KEYWAY_CPU_FAST_LANES_H
+#ifndef KEYWAY_CPU_FAST_LEVEL_H
+#define KEYWAY_CPU_FAST_LEVEL_H
 
 #include "isa.h"
 
@@ -33,4 +33,4 @@ void KW_ISA_NAME(kw_add_folds)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_rows)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_products)(kw_isa *isa);
 
-#endif /* KEYWAY_CPU_FAST_LANES_H */
+#endif /* KEYWAY_CPU_FAST_LEVEL_H */

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lanes: which instruction set this process uses for them, and which of them a dtype is computed on in.
+ */
+#include "lanes.h"
+
+#include "capability.h"
+#include "number.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Instruction set --------------------------------------------------------------------------------------------- */
+
+static pthread_once_t chosen_once = PTHREAD_ONCE_INIT;
+static kw_isa table;
+static const kw_isa *chosen;
+static const char *why_not;
+
+static void choose(void) {
+  const kw_capability level =
+      kw_capability_choose(kw_capability_features(), secure_getenv("KEYWAY_CPU_CAPABILITY"), &why_not);
+  switch (level) {
+    case KW_CAPABILITY_REFERENCE:
+      return;
+#if defined(__x86_64__)
+    case KW_CAPABILITY_AVX512:
+      kw_isa_fill_avx512(&table);
+      break;
+    case KW_CAPABILITY_AVX2:
+      kw_isa_fill_avx2(&table);
+      break;
+#endif
+    default:
+      kw_isa_fill_baseline(&table);
+  }
+  chosen = &table;
+}
+
+const kw_isa *kw_fast_choose(const char **out_why) {
+  pthread_once(&chosen_once, choose);
+  *out_why = why_not;
+  return chosen;
+}
+
+const kw_isa *kw_fast_isa(void) {
+  return chosen;
+}
+
+/* ---- Lanes ------------------------------------------------------------------------------------------------------- */
+
+kw_lane kw_lane_of(kw_dtype dtype) {
+  if (dtype == KW_F64) return KW_LANE_F64;
+  if (dtype == KW_I64) return KW_LANE_I64;
+  return kw_number_is_integer(dtype) ? KW_LANE_I32 : KW_LANE_F32;
+}
+
+int64_t kw_lane_size(kw_lane lane) {
+  return lane == KW_LANE_F32 || lane == KW_LANE_I32 ? 4 : 8;
+}
+
+bool kw_lane_is_native(kw_dtype dtype) {
+  return dtype == KW_F32 || dtype == KW_F64 || dtype == KW_I32 || dtype == KW_I64;
+}
+
+void kw_lanes_fill(void *lanes, const void *lane, kw_lane type, int64_t n) {
+  if (kw_lane_size(type) == 4) {
+    int32_t value;
+    memcpy(&value, lane, sizeof value);
+    for (int64_t i = 0; i < n; i++) ((int32_t *)lanes)[i] = value;
+  } else {
+    int64_t value;
+    memcpy(&value, lane, sizeof value);
+    for (int64_t i = 0; i < n; i++) ((int64_t *)lanes)[i] = value;
+  }
+}
+
+void kw_lanes_fill_number(void *lanes, double number, kw_lane type, int64_t n) {
+  const float narrow = (float)number;
+  kw_lanes_fill(lanes, type == KW_LANE_F32 ? (const void *)&narrow : &number, type, n);
+}
+
+bool kw_port_open(kw_port *port, kw_dtype dtype, kw_lane lane) {
+  if (dtype >= KW_ISA_DTYPES || !chosen->read[dtype][lane] || !chosen->write[dtype][lane]) return false;
+  const bool is_native = kw_lane_is_native(dtype) && kw_lane_of(dtype) == lane;
+  *port = (kw_port){dtype, lane, (int64_t)kw_number_size(dtype), is_native};
+  return true;
+}
+
+void kw_port_read(const kw_port *port, void *lanes, const char *from, int64_t step, int64_t n) {
+  chosen->read[port->dtype][port->lane](lanes, from, step, n);
+}
+
+void kw_port_write(const kw_port *port, char *to, int64_t step, const void *lanes, int64_t n) {
+  chosen->write[port->dtype][port->lane](to, step, lanes, n);
+}
+
+const void *kw_port_lanes(const kw_port *port, const char *at, int64_t step, int64_t n, void *buffer) {
+  if (kw_port_is_lanes(port, step)) return at;
+  kw_port_read(port, buffer, at, step, n);
+  return buffer;
+}
