@@ -20,7 +20,7 @@ rest=(
   libclblast-dev libze-dev clang-15 llvm-spirv-15 lld-15 spirv-tools
   g++ clang clang-format valgrind oclgrind libdlpack-dev libxml2-utils minisign perl lcov abigail-tools
   git python3 python3-dev python3-numpy python3-venv
-  libamdhip64-5 libhiprtc-builtins5
+  libamdhip64-5 libhiprtc-builtins5 libdnnl2
 )
 aarch64=(
   gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libcjson-dev:arm64 libmd-dev:arm64 libcmocka-dev:arm64 libsleef-dev:arm64
