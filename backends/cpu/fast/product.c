@@ -405,7 +405,11 @@ static void dot_columns(product_piece *piece) {
         char *sums = piece->sums[row] + j * plan->lane_size;
         _Alignas(KW_LANE_BYTES) char dots[KW_PRODUCT_LINES * KW_LANE_BYTES];
         run->product->dot_lines(dots, piece->factors + (row * plan->k + p) * plan->lane_size, lines, n);
-        run->isa->pointwise[KW_POINTWISE_ADD][plan->lane](sums, (const void *[]){sums, dots}, count);
+        if (p == 0) {
+          memcpy(sums, dots, (size_t)(count * plan->lane_size));
+        } else {
+          run->isa->pointwise[KW_POINTWISE_ADD][plan->lane](sums, (const void *[]){sums, dots}, count);
+        }
       }
     }
   }
