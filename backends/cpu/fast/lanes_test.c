@@ -65,6 +65,34 @@ static void a_lane_does_not_depend_on_its_place(void **state) {
   }
 }
 
+/* Nor does a NaN's payload, nor anything else that conversions make: many elements at once, one alone and strided. */
+static void a_conversion_does_not_depend_on_its_place(void **state) {
+  (void)state;
+  enum { PATTERNS = 65536 };
+  static uint16_t halves[PATTERNS], back[PATTERNS];
+  static float lanes[PATTERNS];
+  for (int i = 0; i < PATTERNS; i++) halves[i] = (uint16_t)i;
+  for (kw_capability level = KW_CAPABILITY_BASELINE; level < KW_CAPABILITY_COUNT; level++) {
+    for (kw_dtype dtype = KW_F16; dtype <= KW_BF16; dtype++) {
+      const kw_read_fn read = tables[level].read[dtype][KW_LANE_F32];
+      const kw_write_fn write = tables[level].write[dtype][KW_LANE_F32];
+      if (!read || !write) continue;
+      read(lanes, (const char *)halves, sizeof *halves, PATTERNS);
+      write((char *)back, sizeof *back, lanes, PATTERNS);
+      for (int i = 0; i + 2 < PATTERNS; i++) {
+        float one[2];
+        uint16_t again[3];
+        read(one, (const char *)&halves[i], 2 * sizeof *halves, 2);
+        assert_memory_equal(&one[0], &lanes[i], sizeof *lanes);
+        assert_memory_equal(&one[1], &lanes[i + 2], sizeof *lanes);
+        write((char *)again, 2 * sizeof *again, one, 2);
+        assert_int_equal(again[0], back[i]);
+        assert_int_equal(again[2], back[i + 2]);
+      }
+    }
+  }
+}
+
 /* Every function may write over its first operand. */
 static void functions_work_in_place(void **state) {
   (void)state;
@@ -152,6 +180,7 @@ static void rows_fold_by_columns(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_lane_does_not_depend_on_its_place),
+      cmocka_unit_test(a_conversion_does_not_depend_on_its_place),
       cmocka_unit_test(functions_work_in_place),
       cmocka_unit_test(folds_take_every_lane_once),
       cmocka_unit_test(totals_are_wider_than_lanes),
