@@ -4,6 +4,8 @@
  */
 #include "worker/crash.h"
 
+#include <keyway/keyway.h>
+
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -40,24 +42,33 @@ static size_t append_hex(char *text, size_t used, size_t size, uintptr_t value) 
   return append(text, append(text, used, size, "0x"), size, digits + at);
 }
 
+static size_t append_file(char *text, size_t used, size_t size, const Dl_info *info) {
+  const char *slash = strrchr(info->dli_fname, '/');
+  return append(text, used, size, slash ? slash + 1 : info->dli_fname);
+}
+
 /* "my_npu.so+0x1b2c"; "?" for code that belongs to no file. */
 static size_t append_frame(char *text, size_t used, size_t size, void *address, const Dl_info *info) {
   if (!info->dli_fname) return append(text, used, size, "?");
-  const char *slash = strrchr(info->dli_fname, '/');
-  used = append(text, used, size, slash ? slash + 1 : info->dli_fname);
-  used = append(text, used, size, "+");
+  used = append(text, append_file(text, used, size, info), size, "+");
   return append_hex(text, used, size, (uintptr_t)address - (uintptr_t)info->dli_fbase);
 }
 
-/* Down to the first frame of the worker's own program: what called that says nothing. */
+/* Down to the library, or the worker's own program: what called that says nothing. Nor does where in the library it was
+ * called, which depends on the plans that are remembered there. */
 static void write_frames(void *const *frames, int count) {
   static char text[2048];
   size_t used = 0;
-  Dl_info own = {0}, info = {0};
+  Dl_info own = {0}, library = {0}, info = {0};
   dladdr(stack, &own);
+  dladdr((void *)(uintptr_t)kw_op_call, &library);
   for (int i = 0; i < count && (i == 0 || info.dli_fbase != own.dli_fbase); i++) {
     if (!dladdr(frames[i], &info)) info = (Dl_info){0};
     if (i > 0) used = append(text, used, sizeof text, " < ");
+    if (i > 0 && info.dli_fbase == library.dli_fbase) {
+      used = append_file(text, used, sizeof text, &info);
+      break;
+    }
     used = append_frame(text, used, sizeof text, frames[i], &info);
   }
   if (write(report_fd, text, used) < 0) return; /* the reader has gone */
