@@ -51,7 +51,7 @@ if $cold; then
 fi
 for capability in ${capabilities//,/ }; do
   export KEYWAY_CPU_CAPABILITY=${capability#default}
-  lacks=$("$keyway" devices 2>&1 >/dev/null | grep -o 'this processor lacks.*' || true)
+  lacks=$("$keyway" list 2>&1 >/dev/null | grep -o 'this processor lacks.*' || true)
   if [ -n "$lacks" ]; then
     say "    not run: $capability, $lacks"
     continue
