@@ -83,7 +83,7 @@ void kw_cpu_activity_end(const kw_cpu_stream *stream, kw_activity_kind kind, uin
 /* Bytes of physical memory. */
 uint64_t kw_cpu_physical_memory(void);
 
-/* Offers the reference kernels to the host. */
+/* Offers the reference kernels and, where there are some, the fast ones to the host. */
 kw_status kw_cpu_register_kernels(const kw_host_api *host);
 
 extern const kw_device_api kw_cpu_device_api;

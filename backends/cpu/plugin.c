@@ -56,7 +56,7 @@ static const kw_plugin_desc descriptor = {
     .key = "cpu",
     .vendor = "keyway",
     .version = KEYWAY_CPU_VERSION,
-    .description = "the host's processor, running the reference kernels",
+    .description = "the host's processor",
 #ifdef __clang__
     .build = __VERSION__,
 #else
