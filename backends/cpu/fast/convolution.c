@@ -253,7 +253,7 @@ static void copy_row(void *context, char *const *at, const int64_t *step, int64_
   const conv_copy *copy = context;
   float lanes[KW_LANE_BLOCK];
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
+    const int64_t count = kw_block_at(i, n);
     copy->read(lanes, at[1] + i * step[1], step[1], count);
     copy->write(at[0] + i * step[0], step[0], lanes, count);
   }

@@ -46,9 +46,4 @@ static inline bool kw_port_is_lanes(const kw_port *port, int64_t step) {
 /* n lanes from `at`, in `buffer` where they do not lie there as lanes. */
 const void *kw_port_lanes(const kw_port *port, const char *at, int64_t step, int64_t n, void *buffer);
 
-/* How many lanes the block from lane i of n on has. */
-static inline int64_t kw_block_at(int64_t i, int64_t n) {
-  return n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
-}
-
 #endif /* KEYWAY_CPU_FAST_LANES_H */

@@ -84,20 +84,26 @@ void kw_loop_make(kw_loop *loop) {
   for (uint32_t k = 0; k < loop->operands; k++) loop->step[k][0] = 0;
 }
 
+/* Where element number `element` is in each dimension, and of each operand. */
+static void locate(const kw_loop *loop, char *const *base, int64_t element, int64_t *index, char **at) {
+  for (uint32_t d = loop->rank; d-- > 0; element /= loop->shape[d]) index[d] = element % loop->shape[d];
+  for (uint32_t k = 0; k < loop->operands; k++) {
+    at[k] = base[k];
+    for (uint32_t d = 0; d < loop->rank; d++) at[k] += index[d] * loop->step[k][d];
+  }
+}
+
+void kw_loop_find(const kw_loop *loop, char *const *base, int64_t element, char **at) {
+  int64_t index[KW_MAX_RANK];
+  locate(loop, base, element, index, at);
+}
+
 void kw_loop_run(const kw_loop *loop, char *const *base, int64_t begin, int64_t end, kw_row_fn row, void *context) {
   const uint32_t last = loop->rank - 1;
   int64_t index[KW_MAX_RANK], step[KW_LOOP_OPERANDS];
   char *at[KW_LOOP_OPERANDS];
-  int64_t rest = begin;
-  for (uint32_t d = loop->rank; d-- > 0;) {
-    index[d] = rest % loop->shape[d];
-    rest /= loop->shape[d];
-  }
-  for (uint32_t k = 0; k < loop->operands; k++) {
-    at[k] = base[k];
-    step[k] = loop->step[k][last];
-    for (uint32_t d = 0; d < loop->rank; d++) at[k] += index[d] * loop->step[k][d];
-  }
+  locate(loop, base, begin, index, at);
+  for (uint32_t k = 0; k < loop->operands; k++) step[k] = loop->step[k][last];
   for (int64_t left = end - begin;;) {
     int64_t n = loop->shape[last] - index[last];
     if (n > left) n = left;

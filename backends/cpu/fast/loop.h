@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Walking strided operands of one shape in rows: as few dimensions as they need, the rows shared out among threads.
+ * Walking strided operands of one shape in rows: as few dimensions as they need.
  */
 #ifndef KEYWAY_CPU_FAST_LOOP_H
 #define KEYWAY_CPU_FAST_LOOP_H
@@ -26,6 +26,9 @@ void kw_loop_add_constant(kw_loop *loop);
 /* Leaves out dimensions of size 1, orders the others by the steps of the operands, and joins those that are one. The
  * order in which elements are visited means nothing from here on. */
 void kw_loop_make(kw_loop *loop);
+
+/* Where element number `element` of each operand is. */
+void kw_loop_find(const kw_loop *loop, char *const *base, int64_t element, char **at);
 
 /* `n` elements: element i of operand k at at[k] + i * step[k]. */
 typedef void (*kw_row_fn)(void *context, char *const *at, const int64_t *step, int64_t n);

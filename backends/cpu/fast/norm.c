@@ -213,7 +213,7 @@ static void run_norm_rows(void *user, int64_t begin, int64_t end) {
   kw_lanes_fill_number(row.bias, -0.0, plan->lane, KW_LANE_BLOCK); /* x + -0.0 is x, a zero's sign included */
   for (int64_t i = begin; i < end; i++) {
     char *at[NORM_OPERANDS];
-    kw_rows_find(&plan->rows, i, run->base, at);
+    kw_loop_find(&plan->rows.outer, run->base, i, at);
     if (plan->kind == NORM_GIVEN) {
       kw_port_read(&plan->ports[MEAN], row.mean, at[MEAN], 0, 1);
       kw_port_read(&plan->ports[RSTD], row.variance, at[RSTD], 0, 1);

@@ -185,19 +185,11 @@ static void read_number(const pointwise_plan *plan, const kw_value *value, void 
   }
 }
 
-/* A bound of clamp: one that is not there bounds nothing, and one past the range of an integer dtype neither, because
- * as floating point it saturates where an integer would wrap. */
+/* A bound of clamp; one that is not there bounds nothing. */
 static kw_value clamp_bound(const pointwise_plan *plan, const kw_value *value, bool is_upper) {
-  kw_value bound = *value;
-  if (value->tag == KW_TAG_NONE) {
-    bound.tag = KW_TAG_FLOAT;
-    bound.u.f = is_upper ? (double)INFINITY : -(double)INFINITY;
-  } else if (value->tag == KW_TAG_SCALAR && value->kind == KW_SCALAR_I64 && kw_number_is_integer(plan->key) &&
-             plan->key != KW_I64) {
-    bound.kind = KW_SCALAR_F64;
-    bound.u.f = (double)value->u.i;
-  }
-  return bound;
+  const double endless = is_upper ? (double)INFINITY : -(double)INFINITY;
+  if (value->tag == KW_TAG_NONE) return (kw_value){.tag = KW_TAG_FLOAT, .u.f = endless};
+  return kw_operand_bound(*value, plan->key);
 }
 
 static bool is_one(const pointwise_plan *plan, const void *lane) {

@@ -46,9 +46,7 @@ typedef struct product_plan {
   int64_t batch, rows, k, columns;
   product_matrix a, b, out, self;
   bool is_turned; /* the result's columns are the rows here, and a is the op's second matrix */
-  kw_dtype dtype;
-  kw_lane lane;
-  int64_t size; /* bytes of an element */
+  kw_port port;
   int64_t lane_size;
   bool suits_library;
 } product_plan;
@@ -76,8 +74,9 @@ static bool has_dense_rows(product_matrix m, int64_t columns, int64_t size) {
 }
 
 static bool suits_library(const product_plan *plan) {
-  const int64_t size = plan->size;
-  if (plan->dtype != KW_F32 || plan->rows <= FEW_ROWS || plan->columns < LIBRARY_LEAST || plan->k < LIBRARY_LEAST) {
+  const int64_t size = plan->port.size;
+  if (plan->port.dtype != KW_F32 || plan->rows <= FEW_ROWS || plan->columns < LIBRARY_LEAST ||
+      plan->k < LIBRARY_LEAST) {
     return false;
   }
   return has_dense_rows(plan->out, plan->columns, size) &&
@@ -91,20 +90,18 @@ static kw_status plan_product(const kw_fast_kernel *kernel, const kw_call *call,
   const kw_tensor_ref *b = call->args[op->first + 1].u.tensor;
   const uint32_t rank = out->rank;
   product_plan *plan = out_plan;
-  plan->dtype = out->dtype;
-  plan->lane = out->dtype == KW_F64 ? KW_LANE_F64 : KW_LANE_F32;
-  plan->lane_size = plan->lane == KW_LANE_F64 ? sizeof(double) : sizeof(float);
-  plan->size = (int64_t)kw_number_size(out->dtype);
+  if (!kw_port_open(&plan->port, out->dtype, kw_lane_of(out->dtype))) return KW_ERR_NOT_IMPLEMENTED;
+  plan->lane_size = kw_lane_size(plan->port.lane);
   plan->batch = rank > 2 ? out->shape[0] : 1;
   plan->rows = out->shape[rank - 2];
   plan->columns = out->shape[rank - 1];
   plan->k = a->shape[rank - 1];
-  plan->a = matrix_of(a, plan->size);
-  plan->b = matrix_of(b, plan->size);
-  plan->out = matrix_of(out, plan->size);
-  if (op->adds_self) plan->self = matrix_of(call->args[0].u.tensor, plan->size);
+  plan->a = matrix_of(a, plan->port.size);
+  plan->b = matrix_of(b, plan->port.size);
+  plan->out = matrix_of(out, plan->port.size);
+  if (op->adds_self) plan->self = matrix_of(call->args[0].u.tensor, plan->port.size);
   const bool is_column = plan->columns == 1 && plan->rows != 1; /* there is a way for few rows */
-  plan->is_turned = is_column || (plan->out.column_step != plan->size && plan->out.row_step == plan->size);
+  plan->is_turned = is_column || (plan->out.column_step != plan->port.size && plan->out.row_step == plan->port.size);
   if (plan->is_turned) {
     const product_matrix first = plan->a;
     const int64_t rows = plan->rows;
@@ -135,11 +132,9 @@ typedef struct product_run {
 /* `lanes` filled with a factor, or NULL where that is `idle`. */
 static const char *factor_lanes(const product_plan *plan, const kw_value *value, double idle, char *lanes) {
   kw_element element = kw_operand_scalar(value);
-  element = kw_operand_as_key(element.dtype, element.bytes, plan->lane == KW_LANE_F64 ? KW_F64 : KW_F32);
+  element = kw_operand_as_key(element.dtype, element.bytes, plan->port.lane == KW_LANE_F64 ? KW_F64 : KW_F32);
   if (kw_number_load(element.dtype, element.bytes) == idle) return NULL;
-  for (int64_t i = 0; i < TILE_COLUMNS; i++) {
-    memcpy(lanes + i * plan->lane_size, element.bytes, (size_t)plan->lane_size);
-  }
+  kw_lanes_fill(lanes, element.bytes, plan->port.lane, TILE_COLUMNS);
   return lanes;
 }
 
@@ -148,16 +143,16 @@ static void finish(const product_run *run, int64_t batch, int64_t row, int64_t c
   const product_plan *plan = run->plan;
   const product_matrix *out = &plan->out, *self = &plan->self;
   if (run->alpha) {
-    run->isa->pointwise[KW_POINTWISE_MUL][plan->lane](sums, (const void *[]){sums, run->alpha}, n);
+    run->isa->pointwise[KW_POINTWISE_MUL][plan->port.lane](sums, (const void *[]){sums, run->alpha}, n);
   }
   if (run->beta) {
     _Alignas(64) char lanes[TILE_COLUMNS * KW_LANE_BYTES];
     const char *from = run->self + row * self->row_step + column * self->column_step;
-    run->isa->read[plan->dtype][plan->lane](lanes, from, self->column_step, n);
-    run->isa->pointwise[KW_POINTWISE_ADD_SCALED][plan->lane](sums, (const void *[]){sums, lanes, run->beta}, n);
+    kw_port_read(&plan->port, lanes, from, self->column_step, n);
+    run->isa->pointwise[KW_POINTWISE_ADD_SCALED][plan->port.lane](sums, (const void *[]){sums, lanes, run->beta}, n);
   }
   char *to = run->out + batch * out->batch_step + row * out->row_step + column * out->column_step;
-  run->isa->write[plan->dtype][plan->lane](to, out->column_step, sums, n);
+  kw_port_write(&plan->port, to, out->column_step, sums, n);
 }
 
 static kw_product_lines lines_of(const product_run *run, const char *at, int64_t step, int64_t k_step) {
@@ -165,9 +160,9 @@ static kw_product_lines lines_of(const product_run *run, const char *at, int64_t
   return (kw_product_lines){.at = at,
                             .step = step,
                             .k_step = k_step,
-                            .read = run->isa->read[plan->dtype][plan->lane],
-                            .size = plan->size,
-                            .is_native = plan->dtype == KW_F32 || plan->dtype == KW_F64};
+                            .read = run->isa->read[plan->port.dtype][plan->port.lane],
+                            .size = plan->port.size,
+                            .is_native = plan->port.is_native};
 }
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------------- */
@@ -361,11 +356,7 @@ typedef struct product_piece {
 
 /* A line of n elements, in lanes. */
 static const void *line_at(product_piece *piece, int64_t number, const char *from, int64_t step, int64_t n) {
-  const product_plan *plan = piece->run->plan;
-  const bool is_native = plan->dtype == KW_F32 || plan->dtype == KW_F64;
-  if (is_native && step == plan->size) return from;
-  piece->run->isa->read[plan->dtype][plan->lane](piece->room[number], from, step, n);
-  return piece->room[number];
+  return kw_port_lanes(&piece->run->plan->port, from, step, n, piece->room[number]);
 }
 
 /* By rows of the second matrix, each times its factor. */
@@ -408,7 +399,7 @@ static void dot_columns(product_piece *piece) {
         if (p == 0) {
           memcpy(sums, dots, (size_t)(count * plan->lane_size));
         } else {
-          run->isa->pointwise[KW_POINTWISE_ADD][plan->lane](sums, (const void *[]){sums, dots}, count);
+          run->isa->pointwise[KW_POINTWISE_ADD][plan->port.lane](sums, (const void *[]){sums, dots}, count);
         }
       }
     }
@@ -416,7 +407,7 @@ static void dot_columns(product_piece *piece) {
 }
 
 static bool has_dense_columns(const product_plan *plan) {
-  return plan->b.row_step == plan->size && plan->b.column_step != plan->size;
+  return plan->b.row_step == plan->port.size && plan->b.column_step != plan->port.size;
 }
 
 static void run_pieces(void *user, int64_t begin, int64_t end) {
@@ -456,7 +447,7 @@ static kw_status run_few_rows(const kw_host_api *host, product_run *run) {
   if (!factors) return KW_ERR_OUT_OF_MEMORY;
   for (int64_t i = 0; i < plan->batch * plan->rows; i++) {
     const char *from = run->a + i / plan->rows * plan->a.batch_step + i % plan->rows * plan->a.row_step;
-    run->isa->read[plan->dtype][plan->lane](factors + i * line, from, plan->a.column_step, plan->k);
+    kw_port_read(&plan->port, factors + i * line, from, plan->a.column_step, plan->k);
   }
   run->factors = factors;
   const int64_t wanted = plan->columns / (threads > 1 ? 2 * (int64_t)threads : 1);
@@ -476,7 +467,7 @@ static kw_status run_product(const kw_host_api *host, const kw_call *call, const
   const product_op *op = kernel->family;
   const kw_isa *isa = kw_fast_isa();
   _Alignas(64) char alpha[TILE_COLUMNS * KW_LANE_BYTES], beta[TILE_COLUMNS * KW_LANE_BYTES];
-  product_run run = {.plan = plan, .isa = isa, .product = &isa->product[plan->lane]};
+  product_run run = {.plan = plan, .isa = isa, .product = &isa->product[plan->port.lane]};
   run.a = kw_walk_base(call->args[op->first + plan->is_turned].u.tensor);
   run.b = kw_walk_base(call->args[op->first + !plan->is_turned].u.tensor);
   run.out = kw_walk_base(call->outs[0]);

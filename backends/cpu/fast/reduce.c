@@ -88,18 +88,9 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
 
 typedef struct reduce_run {
   const reduce_plan *plan;
-  char *in, *out;
+  char *base[2];    /* of `kept` */
   kw_total *totals; /* of every piece of every result; NULL where there is one piece */
 } reduce_run;
-
-/* Where a result lies and the first of its elements. */
-static void find(const reduce_plan *plan, int64_t result, int64_t *out, int64_t *in) {
-  *out = *in = 0;
-  for (uint32_t d = plan->kept.rank; d-- > 0; result /= plan->kept.shape[d]) {
-    *out += result % plan->kept.shape[d] * plan->kept.step[0][d];
-    *in += result % plan->kept.shape[d] * plan->kept.step[1][d];
-  }
-}
 
 typedef struct along_row {
   const reduce_plan *plan;
@@ -198,10 +189,10 @@ static reduce_task task_of(const reduce_plan *plan, int64_t number) {
 static void store(const reduce_run *run, int64_t result, const kw_total *totals, int64_t width) {
   const reduce_plan *plan = run->plan;
   char lanes[COLUMNS * KW_LANE_BYTES];
-  int64_t out, in;
-  find(plan, result, &out, &in);
+  char *at[2];
+  kw_loop_find(&plan->kept, run->base, result, at);
   for (int64_t i = 0; i < width; i++) plan->folds->finish(lanes + i * plan->lane_size, &totals[i], plan->divisor);
-  kw_port_write(&plan->out, run->out + out, plan->kept.step[0][plan->kept.rank - 1], lanes, width);
+  kw_port_write(&plan->out, at[0], plan->kept.step[0][plan->kept.rank - 1], lanes, width);
 }
 
 static void run_tasks(void *user, int64_t begin, int64_t end) {
@@ -214,15 +205,14 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     const reduce_task task = task_of(plan, i);
     const kw_total *totals = state.columns.totals;
-    int64_t out, in;
-    find(plan, task.result, &out, &in);
-    char *first = run->in + in;
+    char *at[2];
+    kw_loop_find(&plan->kept, run->base, task.result, at);
     if (plan->by_columns) {
-      fold_columns(plan, first, task.width, task.begin, task.end, &state.columns);
+      fold_columns(plan, at[1], task.width, task.begin, task.end, &state.columns);
     } else {
       state.row.plan = plan;
       plan->folds->start(&state.row.total);
-      kw_loop_run(&plan->folded, &first, task.begin, task.end, fold_row, &state.row);
+      kw_loop_run(&plan->folded, &at[1], task.begin, task.end, fold_row, &state.row);
       totals = &state.row.total;
     }
     if (run->totals) {
@@ -235,7 +225,7 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
 
 static kw_status run_reduce(const kw_host_api *host, const kw_call *call, const void *the_plan) {
   const reduce_plan *plan = the_plan;
-  reduce_run run = {plan, kw_walk_base(call->args[0].u.tensor), kw_walk_base(call->outs[0]), NULL};
+  reduce_run run = {plan, {kw_walk_base(call->outs[0]), kw_walk_base(call->args[0].u.tensor)}, NULL};
   if (plan->pieces > 1) {
     run.totals = malloc((size_t)(plan->kept.numel * plan->pieces) * sizeof *run.totals);
     if (!run.totals) return KW_ERR_OUT_OF_MEMORY;

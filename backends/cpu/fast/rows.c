@@ -26,13 +26,6 @@ void kw_rows_make(kw_rows *rows) {
   kw_loop_make(&rows->inner);
 }
 
-void kw_rows_find(const kw_rows *rows, int64_t row, char *const *base, char **at) {
-  for (uint32_t k = 0; k < rows->outer.operands; k++) at[k] = base[k];
-  for (uint32_t d = rows->outer.rank; d-- > 0; row /= rows->outer.shape[d]) {
-    for (uint32_t k = 0; k < rows->outer.operands; k++) at[k] += row % rows->outer.shape[d] * rows->outer.step[k][d];
-  }
-}
-
 int64_t kw_rows_grain(const kw_rows *rows) {
   return 1 + GRAIN / (rows->inner.numel + 1);
 }

@@ -21,9 +21,6 @@ void kw_rows_begin(kw_rows *rows, const kw_tensor_ref *out, uint32_t mask);
 void kw_rows_add(kw_rows *rows, const kw_tensor_ref *tensor);
 void kw_rows_make(kw_rows *rows);
 
-/* Where row number `row` begins, of every operand. */
-void kw_rows_find(const kw_rows *rows, int64_t row, char *const *base, char **at);
-
 /* How many rows a thread is woken for. */
 int64_t kw_rows_grain(const kw_rows *rows);
 

@@ -33,6 +33,14 @@ kw_element kw_operand_scalar(const kw_value *value) {
   return element;
 }
 
+kw_value kw_operand_bound(kw_value value, kw_dtype key) {
+  if (value.tag == KW_TAG_SCALAR && value.kind == KW_SCALAR_I64 && kw_number_is_integer(key) && key != KW_I64) {
+    value.kind = KW_SCALAR_F64;
+    value.u.f = (double)value.u.i;
+  }
+  return value;
+}
+
 /* Joins dtypes of one category; KW_DTYPE_NONE is the empty set. */
 static kw_dtype join(kw_dtype a, kw_dtype b) {
   if (a == KW_DTYPE_NONE) return b;

@@ -22,6 +22,10 @@ bool kw_operand_is_dtype(const kw_value *value);
 /* A Scalar as an element: bool, i64, f64 or c128. */
 kw_element kw_operand_scalar(const kw_value *value);
 
+/* A bound of clamp. An integer one past the range of an integer dtype is no bound: as a float it saturates where it
+ * would wrap. */
+kw_value kw_operand_bound(kw_value value, kw_dtype key);
+
 /* ATen's result_type over the tensors and Scalars among args[first .. first + count - 1]. */
 kw_dtype kw_operand_promote(const kw_value *args, uint32_t first, uint32_t count);
 

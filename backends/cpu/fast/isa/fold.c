@@ -21,41 +21,14 @@
 #endif
 #define BLOCK 4096 /* lanes that are added up before the total takes the sum */
 
-#define T float
-#define I int32_t
-#define TOTAL(t) (t)->f64
-#define LANES(name) name##_f32
-#include "fold_float.inc"
-#undef T
-#undef I
-#undef TOTAL
-#undef LANES
+/* A total's number. */
+#define TOTAL_f32(t) (t)->f64
+#define TOTAL_f64(t) (t)->widest
 
-#define T double
-#define I int64_t
-#define TOTAL(t) (t)->widest
-#define LANES(name) name##_f64
-#include "fold_float.inc"
-#undef T
-#undef I
-#undef TOTAL
-#undef LANES
-
-#define T int32_t
-#define U uint32_t
-#define LANES(name) name##_i32
-#include "fold_int.inc"
-#undef T
-#undef U
-#undef LANES
-
-#define T int64_t
-#define U uint64_t
-#define LANES(name) name##_i64
-#include "fold_int.inc"
-#undef T
-#undef U
-#undef LANES
+#define EACH "fold_float.inc"
+#include "each_float.inc"
+#define EACH "fold_int.inc"
+#include "each_int.inc"
 
 void KW_ISA_NAME(kw_add_folds)(kw_isa *isa) {
   add_folds_f32(isa);

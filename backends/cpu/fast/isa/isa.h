@@ -16,6 +16,11 @@ typedef enum kw_lane { KW_LANE_F32, KW_LANE_F64, KW_LANE_I32, KW_LANE_I64, KW_LA
 #define KW_LANE_BYTES 8    /* of the widest */
 #define KW_LANE_BLOCK 1024 /* lanes that are held in buffers at once: few enough for the first cache */
 
+/* How many lanes the block from lane i of n on has. */
+static inline int64_t kw_block_at(int64_t i, int64_t n) {
+  return n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
+}
+
 /* Pointwise functions: X(name, operands). In the order of an op's arguments, as in the reference kernels. */
 #define KW_POINTWISE_LIST(X) \
   X(ADD, 2)                  \

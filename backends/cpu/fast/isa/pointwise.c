@@ -34,49 +34,49 @@
 
 /* PASSES(name, operands, before, function, value): x is the math library's function of `before`, and the result is
  * `value`. In blocks, so that x stays near. */
-#define PASSES(name, operands, before, function, value)                          \
-  static void LANES(name)(void *out, const void *const *in, int64_t n) {         \
-    T block[KW_LANE_BLOCK];                                                      \
-    for (int64_t begin = 0; begin < n; begin += KW_LANE_BLOCK) {                 \
-      const int64_t end = n - begin < KW_LANE_BLOCK ? n : begin + KW_LANE_BLOCK; \
-      KW_INDEPENDENT                                                             \
-      for (int64_t i = begin; i < end; i++) {                                    \
-        OPERAND_##operands;                                                      \
-        block[i - begin] = (before);                                             \
-      }                                                                          \
-      LANES(function)(block, block, end - begin);                                \
-      KW_INDEPENDENT                                                             \
-      for (int64_t i = begin; i < end; i++) {                                    \
-        OPERAND_##operands;                                                      \
-        const T x = block[i - begin];                                            \
-        ((T *)out)[i] = (value);                                                 \
-      }                                                                          \
-    }                                                                            \
+#define PASSES(name, operands, before, function, value)                  \
+  static void LANES(name)(void *out, const void *const *in, int64_t n) { \
+    T block[KW_LANE_BLOCK];                                              \
+    for (int64_t begin = 0; begin < n; begin += KW_LANE_BLOCK) {         \
+      const int64_t end = begin + kw_block_at(begin, n);                 \
+      KW_INDEPENDENT                                                     \
+      for (int64_t i = begin; i < end; i++) {                            \
+        OPERAND_##operands;                                              \
+        block[i - begin] = (before);                                     \
+      }                                                                  \
+      LANES(function)(block, block, end - begin);                        \
+      KW_INDEPENDENT                                                     \
+      for (int64_t i = begin; i < end; i++) {                            \
+        OPERAND_##operands;                                              \
+        const T x = block[i - begin];                                    \
+        ((T *)out)[i] = (value);                                         \
+      }                                                                  \
+    }                                                                    \
   }
 
 /* MENDED(name, function, operands, astray): the math library's function, but one by one where the vector one goes
  * astray: near overflow and below the smallest normal number. x is its result. */
-#define MENDED(name, function, operands, astray)                                 \
-  static void LANES(name)(void *out, const void *const *in, int64_t n) {         \
-    T block[KW_LANE_BLOCK];                                                      \
-    for (int64_t begin = 0; begin < n; begin += KW_LANE_BLOCK) {                 \
-      const int64_t end = n - begin < KW_LANE_BLOCK ? n : begin + KW_LANE_BLOCK; \
-      LANES(function)(block, VECTORS_##operands, end - begin);                   \
-      T any = 0;                                                                 \
-      for (int64_t i = begin; i < end; i++) {                                    \
-        OPERAND_##operands;                                                      \
-        const T x = block[i - begin];                                            \
-        (void)x;                                                                 \
-        any += (astray) ? 1 : 0;                                                 \
-      }                                                                          \
-      for (int64_t i = begin; any > 0 && i < end; i++) {                         \
-        OPERAND_##operands;                                                      \
-        const T x = block[i - begin];                                            \
-        if (astray) block[i - begin] = MATH(function)(SCALARS_##operands);       \
-        (void)x;                                                                 \
-      }                                                                          \
-      memcpy((T *)out + begin, block, (size_t)(end - begin) * sizeof *block);    \
-    }                                                                            \
+#define MENDED(name, function, operands, astray)                              \
+  static void LANES(name)(void *out, const void *const *in, int64_t n) {      \
+    T block[KW_LANE_BLOCK];                                                   \
+    for (int64_t begin = 0; begin < n; begin += KW_LANE_BLOCK) {              \
+      const int64_t end = begin + kw_block_at(begin, n);                      \
+      LANES(function)(block, VECTORS_##operands, end - begin);                \
+      T any = 0;                                                              \
+      for (int64_t i = begin; i < end; i++) {                                 \
+        OPERAND_##operands;                                                   \
+        const T x = block[i - begin];                                         \
+        (void)x;                                                              \
+        any += (astray) ? 1 : 0;                                              \
+      }                                                                       \
+      for (int64_t i = begin; any > 0 && i < end; i++) {                      \
+        OPERAND_##operands;                                                   \
+        const T x = block[i - begin];                                         \
+        if (astray) block[i - begin] = MATH(function)(SCALARS_##operands);    \
+        (void)x;                                                              \
+      }                                                                       \
+      memcpy((T *)out + begin, block, (size_t)(end - begin) * sizeof *block); \
+    }                                                                         \
   }
 #define VECTORS_1 (const T *)in[0] + begin
 #define VECTORS_2 (const T *)in[0] + begin, (const T *)in[1] + begin
@@ -87,10 +87,10 @@
  * function from end to end (Shepherd and Laframboise, Chebyshev Approximation of (1 + 2x)exp(x^2)erfc x in 0 <= x <
  * inf, Mathematics of Computation 36, 1981). The coefficients are those of the Chebyshev series in q, of degree 11 for
  * an error of 5e-9 and of degree 24 for one of 9e-18. */
-#define ERFC_SERIES_F32                                                                                    \
+#define ERFC_SERIES_f32                                                                                    \
   1.25300806e+00f, -1.35621069e-01f, -4.75621569e-02f, 1.29644114e-01f, -1.19275275e-01f, 6.83165678e-02f, \
       -2.37635764e-02f, 2.49911687e-03f, 1.87507912e-03f, -7.26453679e-04f, -9.25451669e-05f, 7.73102422e-05f
-#define ERFC_SERIES_F64                                                                                 \
+#define ERFC_SERIES_f64                                                                                 \
   1.2530080582697296e+00, -1.3562110612458117e-01, -4.7562294353449198e-02, 1.2964515870275939e-01,     \
       -1.1927366341538638e-01, 6.8308027344009897e-02, -2.3770514917171338e-02, 2.5293918156939696e-03, \
       1.8886903449991718e-03, -7.7983226965433060e-04, -1.0515971958448065e-04, 1.2509934245837290e-04, \
@@ -99,53 +99,18 @@
       4.1064013667940355e-08, -1.3312919661038687e-08, -8.2175950587114546e-09, 9.8625335103455874e-10, \
       8.3937348586908774e-10
 
-#define T float
-#define LANES(name) name##_f32
-#define MATH(name) name##f
-#define ERFC_SERIES ERFC_SERIES_F32
-#define SMALLEST 0x1p-126f /* normal */
-#define SQUARE_FITS 0x1p60f
-#define EXP_FITS 88
-#include "pointwise_float.inc"
-#undef T
-#undef LANES
-#undef MATH
-#undef ERFC_SERIES
-#undef SMALLEST
-#undef SQUARE_FITS
-#undef EXP_FITS
+/* The smallest normal number, one whose square fits, and one whose exponential does. */
+#define SMALLEST_f32 0x1p-126f
+#define SMALLEST_f64 0x1p-1022
+#define SQUARE_FITS_f32 0x1p60f
+#define SQUARE_FITS_f64 0x1p500
+#define EXP_FITS_f32 88
+#define EXP_FITS_f64 709
 
-#define T double
-#define LANES(name) name##_f64
-#define MATH(name) name
-#define ERFC_SERIES ERFC_SERIES_F64
-#define SMALLEST 0x1p-1022
-#define SQUARE_FITS 0x1p500
-#define EXP_FITS 709
-#include "pointwise_float.inc"
-#undef T
-#undef LANES
-#undef MATH
-#undef ERFC_SERIES
-#undef SMALLEST
-#undef SQUARE_FITS
-#undef EXP_FITS
-
-#define T int32_t
-#define U uint32_t
-#define LANES(name) name##_i32
-#include "pointwise_int.inc"
-#undef T
-#undef U
-#undef LANES
-
-#define T int64_t
-#define U uint64_t
-#define LANES(name) name##_i64
-#include "pointwise_int.inc"
-#undef T
-#undef U
-#undef LANES
+#define EACH "pointwise_float.inc"
+#include "each_float.inc"
+#define EACH "pointwise_int.inc"
+#include "each_int.inc"
 
 void KW_ISA_NAME(kw_add_pointwise)(kw_isa *isa) {
   add_pointwise_f32(isa);

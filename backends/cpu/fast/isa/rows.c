@@ -5,21 +5,8 @@
 #include "level.h"
 #include "vector_math.h"
 
-#define T float
-#define LANES(name) name##_f32
-#define MATH(name) name##f
-#include "rows_float.inc"
-#undef T
-#undef LANES
-#undef MATH
-
-#define T double
-#define LANES(name) name##_f64
-#define MATH(name) name
-#include "rows_float.inc"
-#undef T
-#undef LANES
-#undef MATH
+#define EACH "rows_float.inc"
+#include "each_float.inc"
 
 void KW_ISA_NAME(kw_add_rows)(kw_isa *isa) {
   isa->rows[KW_LANE_F32] = rows_f32;

@@ -36,34 +36,43 @@ typedef float64x2_t kw_vector_f64;
 #define KW_SLEEF_F64(name, ulp) Sleef_##name##d2_##ulp##advsimd
 #endif
 
-#define KW_VECTOR_1(out_name, type, vector, function)                            \
-  static inline void out_name(type *out, const type *x, int64_t n) {             \
-    enum { WIDTH = sizeof(vector) / sizeof(type) };                              \
-    for (int64_t i = 0; i < n; i += WIDTH) {                                     \
-      const size_t size = (n - i < WIDTH ? (size_t)(n - i) : WIDTH) * sizeof *x; \
-      vector lanes = {0};                                                        \
-      if (size == sizeof lanes) {                                                \
-        memcpy(&lanes, x + i, sizeof lanes);                                     \
-        lanes = function(lanes);                                                 \
-        memcpy(out + i, &lanes, sizeof lanes);                                   \
-      } else {                                                                   \
-        memcpy(&lanes, x + i, size);                                             \
-        lanes = function(lanes);                                                 \
-        memcpy(out + i, &lanes, size);                                           \
-      }                                                                          \
-    }                                                                            \
+/* Whole vectors, and then what is left, `size` bytes, in front of zeros. */
+#define KW_VECTOR_1(out_name, type, vector, function)                \
+  static inline void out_name(type *out, const type *x, int64_t n) { \
+    enum { WIDTH = sizeof(vector) / sizeof(type) };                  \
+    vector a;                                                        \
+    int64_t i = 0;                                                   \
+    for (; i + WIDTH <= n; i += WIDTH) {                             \
+      memcpy(&a, x + i, sizeof a);                                   \
+      a = function(a);                                               \
+      memcpy(out + i, &a, sizeof a);                                 \
+    }                                                                \
+    const size_t size = (size_t)(n - i) * sizeof *x;                 \
+    if (size == 0) return;                                           \
+    memset(&a, 0, sizeof a);                                         \
+    memcpy(&a, x + i, size);                                         \
+    a = function(a);                                                 \
+    memcpy(out + i, &a, size);                                       \
   }
 #define KW_VECTOR_2(out_name, type, vector, function)                               \
   static inline void out_name(type *out, const type *x, const type *y, int64_t n) { \
     enum { WIDTH = sizeof(vector) / sizeof(type) };                                 \
-    for (int64_t i = 0; i < n; i += WIDTH) {                                        \
-      const size_t size = (n - i < WIDTH ? (size_t)(n - i) : WIDTH) * sizeof *x;    \
-      vector a = {0}, b = {0};                                                      \
-      memcpy(&a, x + i, size);                                                      \
-      memcpy(&b, y + i, size);                                                      \
+    vector a, b;                                                                    \
+    int64_t i = 0;                                                                  \
+    for (; i + WIDTH <= n; i += WIDTH) {                                            \
+      memcpy(&a, x + i, sizeof a);                                                  \
+      memcpy(&b, y + i, sizeof b);                                                  \
       a = function(a, b);                                                           \
-      memcpy(out + i, &a, size);                                                    \
+      memcpy(out + i, &a, sizeof a);                                                \
     }                                                                               \
+    const size_t size = (size_t)(n - i) * sizeof *x;                                \
+    if (size == 0) return;                                                          \
+    memset(&a, 0, sizeof a);                                                        \
+    memset(&b, 0, sizeof b);                                                        \
+    memcpy(&a, x + i, size);                                                        \
+    memcpy(&b, y + i, size);                                                        \
+    a = function(a, b);                                                             \
+    memcpy(out + i, &a, size);                                                      \
   }
 #define KW_MATH_1(name, ulp)                                             \
   KW_VECTOR_1(name##_f32, float, kw_vector_f32, KW_SLEEF_F32(name, ulp)) \
@@ -108,7 +117,6 @@ KW_MATH_1(asinh, u10)
 KW_MATH_1(acosh, u10)
 KW_MATH_1(atanh, u10)
 KW_MATH_1(erf, u10)
-KW_MATH_1(erfc, u15)
 KW_MATH_2(atan2, u10)
 KW_MATH_2(pow, u10)
 
