@@ -58,6 +58,10 @@ int main(void) {
   const struct timespec pause = {.tv_nsec = 1000000};
   double repeated[ROUNDS], meeting[ROUNDS], rested[ROUNDS], undivided[ROUNDS];
   setenv("KEYWAY_THREADS", "2", 0);
+  if (kw_parallel_threads() < 2) {
+    fprintf(stderr, "bench-parallel: wants two threads at least, and KEYWAY_THREADS says one\n");
+    return 1;
+  }
   time_loops(LOOPS_PER_ROUND, 1); /* starts the workers */
   for (int round = 0; round < ROUNDS; round++) {
     repeated[round] = time_loops(LOOPS_PER_ROUND, 1);
