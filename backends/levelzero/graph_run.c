@@ -9,6 +9,8 @@
 
 void lz_graph_drop(lz_graph *graph) {
   if (atomic_fetch_sub(&graph->references, 1) != 1) return;
+  /* A lost device says of a fence that it is lost while the queue still ends what it had begun, with that fence. */
+  if (graph->queue) ze.CommandQueueSynchronize(graph->queue, UINT64_MAX);
   for (lz_run *run = graph->runs, *next; run; run = next) {
     next = run->next;
     ze.FenceDestroy(run->fence);

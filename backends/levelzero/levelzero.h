@@ -17,6 +17,7 @@
   X(CommandListAppendMemoryCopy) X(CommandListAppendMemoryFill) X(CommandListAppendSignalEvent)                       \
   X(CommandListAppendWaitOnEvents) X(CommandListClose) X(CommandListCreate) X(CommandListCreateImmediate)             \
   X(CommandListDestroy) X(CommandQueueCreate) X(CommandQueueDestroy) X(CommandQueueExecuteCommandLists)               \
+  X(CommandQueueSynchronize)                                                                                           \
   X(ContextCreate) X(ContextDestroy) X(DeviceGet) X(DeviceGetCommandQueueGroupProperties) X(DeviceGetGlobalTimestamps) \
   X(DeviceGetMemoryProperties) X(DeviceGetModuleProperties) X(DeviceGetProperties) X(DevicePciGetPropertiesExt)       \
   X(DriverGet) X(DriverGetExtensionFunctionAddress) X(DriverGetProperties) X(EventCreate) X(EventDestroy)             \
