@@ -200,7 +200,7 @@ static kw_status register_fast(const kw_host_api *host) {
       const kw_fast_kernel *fast = &family->kernels[i];
       const kw_kernel_desc kernel = {
           .struct_size = sizeof kernel,
-          .flags = KW_KERNEL_DETERMINISTIC,
+          .flags = KW_KERNEL_DETERMINISTIC | fast->flags,
           .op = fast->op,
           .name = "fast",
           .dtypes = {{fast->dtypes, 0}},

@@ -8,8 +8,8 @@
 #include <string.h>
 
 const kw_fast_family *kw_fast_families(void) {
-  static kw_fast_family (*const all[])(void) = {kw_fast_pointwise, kw_fast_reductions, kw_fast_softmax,
-                                                kw_fast_norms,     kw_fast_product,    kw_fast_convolution};
+  static kw_fast_family (*const all[])(void) = {kw_fast_pointwise, kw_fast_reductions,  kw_fast_softmax, kw_fast_norms,
+                                                kw_fast_product,   kw_fast_convolution, kw_fast_copy};
   enum { COUNT = sizeof all / sizeof *all };
   static kw_fast_family families[COUNT + 1];
   for (uint32_t i = 0; i < COUNT; i++) families[i] = all[i]();
@@ -18,19 +18,22 @@ const kw_fast_family *kw_fast_families(void) {
 
 static kw_status make_plan(const kw_call *call, void *plan) {
   const kw_fast_kernel *kernel = call->user;
-  memset(plan, 0, kernel->plan_size);
+  if (plan) memset(plan, 0, kernel->plan_size);
   return kernel->make_plan(kernel, call, plan);
 }
 
 kw_status kw_fast_can_implement(const kw_call *call) {
   const kw_fast_kernel *kernel = call->user;
   _Alignas(16) char plan[KW_FAST_PLAN_LIMIT];
+  if (!kw_call_is_known(call, (kw_dtype_mask){{KW_DTYPES_ANY, 0}})) return KW_ERR_NOT_IMPLEMENTED;
   if (kernel->serves) return kernel->serves(call);
   return make_plan(call, plan);
 }
 
 kw_status kw_fast_prepare(const kw_call *call, void **out_prepared) {
   const kw_fast_kernel *kernel = call->user;
+  if (kernel->plan_size == 0) return make_plan(call, NULL);
+  if (kernel->plan_size == 0) return make_plan(call, NULL);
   void *plan = malloc(kernel->plan_size);
   if (!plan) return KW_ERR_OUT_OF_MEMORY;
   kw_status status = make_plan(call, plan);

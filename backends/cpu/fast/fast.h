@@ -17,8 +17,9 @@
 
 typedef struct kw_fast_kernel {
   const char *op;
-  uint64_t dtypes; /* key dtypes, KW_DTYPE_BIT */
-  size_t plan_size;
+  uint64_t dtypes;    /* key dtypes, KW_DTYPE_BIT */
+  uint64_t flags;     /* KW_KERNEL_*, beside those that all have */
+  size_t plan_size;   /* 0: plan() only says whether it serves the call */
   const void *family; /* what tells kernels apart that share their functions */
 
   /* Whether make_plan serves the call, as far as can be told without the libraries that it uses. (optional: asks
@@ -47,6 +48,12 @@ kw_fast_family kw_fast_softmax(void);
 kw_fast_family kw_fast_norms(void);
 kw_fast_family kw_fast_product(void);
 kw_fast_family kw_fast_convolution(void);
+kw_fast_family kw_fast_copy(void);
+kw_fast_family kw_fast_place(void);
+kw_fast_family kw_fast_index(void);
+kw_fast_family kw_fast_sum(void);
+kw_fast_family kw_fast_random(void);
+kw_fast_family kw_fast_sort(void);
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);

@@ -82,7 +82,11 @@ void kw_lanes_fill_number(void *lanes, double number, kw_lane type, int64_t n) {
 }
 
 bool kw_port_open(kw_port *port, kw_dtype dtype, kw_lane lane) {
-  if (dtype >= KW_ISA_DTYPES || !chosen->read[dtype][lane] || !chosen->write[dtype][lane]) return false;
+  return kw_port_open_out(port, dtype, lane) && chosen->read[dtype][lane];
+}
+
+bool kw_port_open_out(kw_port *port, kw_dtype dtype, kw_lane lane) {
+  if (dtype >= KW_ISA_DTYPES || !chosen->write[dtype][lane]) return false;
   const bool is_native = kw_lane_is_native(dtype) && kw_lane_of(dtype) == lane;
   *port = (kw_port){dtype, lane, (int64_t)kw_number_size(dtype), is_native};
   return true;

@@ -33,8 +33,10 @@ typedef struct kw_port {
   bool is_native; /* elements lie in memory as lanes do */
 } kw_port;
 
-/* False where a dtype does not become such lanes with one rounding. */
+/* False where a dtype does not become such lanes, or such lanes the dtype, with one rounding. */
 bool kw_port_open(kw_port *port, kw_dtype dtype, kw_lane lane);
+/* For elements that are only written. */
+bool kw_port_open_out(kw_port *port, kw_dtype dtype, kw_lane lane);
 void kw_port_read(const kw_port *port, void *lanes, const char *from, int64_t step, int64_t n);
 void kw_port_write(const kw_port *port, char *to, int64_t step, const void *lanes, int64_t n);
 

@@ -65,13 +65,19 @@ static void remove_dimension(kw_loop *loop, uint32_t d) {
   loop->rank--;
 }
 
-void kw_loop_make(kw_loop *loop) {
-  for (uint32_t d = loop->rank; d-- > 0;) {
-    if (loop->shape[d] == 1) remove_dimension(loop, d);
-  }
+static void order(kw_loop *loop) {
   for (uint32_t i = 1; i < loop->rank; i++) { /* by insertion: ranks are small, and mostly in order */
     for (uint32_t d = i; d > 0 && is_inner(loop, d - 1, d); d--) swap_dimensions(loop, d - 1, d);
   }
+}
+
+static void leave_out_ones(kw_loop *loop) {
+  for (uint32_t d = loop->rank; d-- > 0;) {
+    if (loop->shape[d] == 1) remove_dimension(loop, d);
+  }
+}
+
+static void join(kw_loop *loop) {
   for (uint32_t d = loop->rank; d-- > 1;) {
     if (!continues(loop, d)) continue;
     loop->shape[d - 1] *= loop->shape[d];
@@ -82,6 +88,17 @@ void kw_loop_make(kw_loop *loop) {
   loop->rank = 1;
   loop->shape[0] = 1;
   for (uint32_t k = 0; k < loop->operands; k++) loop->step[k][0] = 0;
+}
+
+void kw_loop_make(kw_loop *loop) {
+  leave_out_ones(loop);
+  order(loop);
+  join(loop);
+}
+
+void kw_loop_make_in_order(kw_loop *loop) {
+  leave_out_ones(loop);
+  join(loop);
 }
 
 /* Where element number `element` is in each dimension, and of each operand. */

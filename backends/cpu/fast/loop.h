@@ -29,6 +29,8 @@ void kw_loop_make(kw_loop *loop);
 
 /* Where element number `element` of each operand is. */
 void kw_loop_find(const kw_loop *loop, char *const *base, int64_t element, char **at);
+/* The same, but elements are visited in row-major order. */
+void kw_loop_make_in_order(kw_loop *loop);
 
 /* `n` elements: element i of operand k at at[k] + i * step[k]. */
 typedef void (*kw_row_fn)(void *context, char *const *at, const int64_t *step, int64_t n);

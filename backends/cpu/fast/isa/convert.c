@@ -27,12 +27,19 @@ static inline uint32_t bits_of_float(float value) {
 /* ---- Narrow floating point --------------------------------------------------------------------------------------- */
 
 /* Exponent and fraction of a narrow number lie in `magnitude` like a float's after the shift, but for the exponent's
- * bias, which a product mends, subnormals included. */
+ * bias, which a product mends, subnormals included. A NaN is made quiet, as a processor's own conversion does. */
 static inline float widen(uint32_t magnitude, uint32_t sign, int fraction_bits, int bias, bool has_infinity) {
   const uint32_t shifted = magnitude << (23 - fraction_bits);
   const uint32_t limit = (uint32_t)(2 * bias + 1) << 23; /* the exponent of infinity and NaN */
   const uint32_t scaled = bits_of_float(float_of_bits(shifted) * float_of_bits((uint32_t)(127 + 127 - bias) << 23));
-  return float_of_bits(sign | (has_infinity && shifted >= limit ? shifted | 0x7f800000u : scaled));
+  const uint32_t beyond = shifted | 0x7f800000u | (uint32_t)(shifted > limit) << 22;
+  return float_of_bits(sign | (has_infinity && shifted >= limit ? beyond : scaled));
+}
+
+/* One of two words, without a branch: compilers make vectors of that. */
+static inline uint32_t choose(bool first, uint32_t a, uint32_t b) {
+  const uint32_t mask = 0u - (uint32_t)first;
+  return (a & mask) | (b & ~mask);
 }
 
 /* To nearest even. A result below the smallest normal number is rounded by an addition: a sum with `step` has spacing 1
@@ -44,9 +51,9 @@ static inline uint32_t narrow(float value, int fraction_bits, int bias, uint32_t
   const uint32_t normal = (magnitude - ((uint32_t)(127 - bias) << 23) + (1u << (cut - 1)) - 1 + odd) >> cut;
   const uint32_t step = (uint32_t)(127 - bias + 1 + cut) << 23; /* 2^(1 - bias - fraction_bits + 23) */
   const uint32_t subnormal = bits_of_float(float_of_bits(magnitude) + float_of_bits(step)) - step;
-  uint32_t result = magnitude < (uint32_t)(128 - bias) << 23 ? subnormal : normal;
-  result = result > overflow ? overflow : result;
-  return magnitude > 0x7f800000u ? nan : result;
+  uint32_t result = choose(magnitude < (uint32_t)(128 - bias) << 23, subnormal, normal);
+  result = choose(result > overflow, overflow, result);
+  return choose(magnitude > 0x7f800000u, nan, result);
 }
 
 #ifdef __F16C__
@@ -102,7 +109,7 @@ static inline float to_odd(double value) {
   const uint32_t bits = bits_of_float(nearest);
   const bool exact = (double)nearest == value || value != value;
   const uint32_t step = fabs((double)nearest) > fabs(value) ? UINT32_MAX : 1;
-  return float_of_bits(exact || (bits & 1) ? bits : bits + step);
+  return float_of_bits(choose(exact || (bits & 1), bits, bits + step));
 }
 
 /* ---- One element ---------------------------------------------------------------------------------------------------
@@ -112,11 +119,19 @@ typedef uint8_t bool8;
 typedef uint16_t f16, bf16;
 typedef uint8_t f8e4m3fn, f8e5m2;
 
-/* Of floating point the nearest integer towards zero that there is, NaN as 0: `past` is the first number above them. */
-#define SATURATE(to, from, low, past, most)                               \
-  static inline to to##_of_##from(from value) {                           \
-    const from kept = value > (low) ? value < (past) ? value : 0 : (low); \
-    return value != value ? 0 : value >= (past) ? (most) : (to)kept;      \
+/* Of floating point the nearest integer towards zero that there is, NaN as 0. `high` is the last number below which no
+ * other is too large; where it is not itself the largest integer, PAST gives that for what lies above. */
+#define SATURATE(to, from, low, high)                  \
+  static inline to to##_of_##from(from value) {        \
+    const from above = value > (low) ? value : (low);  \
+    const from kept = above < (high) ? above : (high); \
+    return value != value ? 0 : (to)kept;              \
+  }
+#define SATURATE_PAST(to, from, low, high, most)                    \
+  static inline to to##_of_##from(from value) {                     \
+    const from above = value > (low) ? value : (low);               \
+    const from kept = above < (high) ? above : (high);              \
+    return value != value ? 0 : value > (high) ? (most) : (to)kept; \
   }
 typedef float f32;
 typedef double f64;
@@ -125,16 +140,16 @@ typedef uint8_t u8;
 typedef int16_t i16;
 typedef int32_t i32;
 typedef int64_t i64;
-SATURATE(u8, f32, 0, 256, UINT8_MAX)
-SATURATE(i8, f32, -128, 128, INT8_MAX)
-SATURATE(i16, f32, -32768, 32768, INT16_MAX)
-SATURATE(i32, f32, -0x1p31f, 0x1p31f, INT32_MAX)
-SATURATE(i64, f32, -0x1p63f, 0x1p63f, INT64_MAX)
-SATURATE(u8, f64, 0, 256, UINT8_MAX)
-SATURATE(i8, f64, -128, 128, INT8_MAX)
-SATURATE(i16, f64, -32768, 32768, INT16_MAX)
-SATURATE(i32, f64, -0x1p31, 0x1p31, INT32_MAX)
-SATURATE(i64, f64, -0x1p63, 0x1p63, INT64_MAX)
+SATURATE(u8, f32, 0, UINT8_MAX)
+SATURATE(i8, f32, INT8_MIN, INT8_MAX)
+SATURATE(i16, f32, INT16_MIN, INT16_MAX)
+SATURATE_PAST(i32, f32, -0x1p31f, 0x1.fffffep30f, INT32_MAX)
+SATURATE_PAST(i64, f32, -0x1p63f, 0x1.fffffep62f, INT64_MAX)
+SATURATE(u8, f64, 0, UINT8_MAX)
+SATURATE(i8, f64, INT8_MIN, INT8_MAX)
+SATURATE(i16, f64, INT16_MIN, INT16_MAX)
+SATURATE(i32, f64, INT32_MIN, INT32_MAX)
+SATURATE_PAST(i64, f64, -0x1p63, 0x1.fffffffffffffp62, INT64_MAX)
 
 /* ---- Rows ----------------------------------------------------------------------------------------------------------
  */
@@ -223,27 +238,47 @@ WRITE(i64, i64, i64, x)
 WRITE(f32, f32, i64, x)
 WRITE(f64, f64, i64, x)
 
-#ifdef __F16C__
-/* Eight at a time where elements are dense. */
+/* The processor's own conversions, several at a time where elements are dense. */
+#if defined(__AVX512F__)
+#define F16_AT_ONCE 16
+typedef __m256i halves;
+
+static inline void widen_halves(float *to, halves from) {
+  _mm512_storeu_ps(to, _mm512_cvtph_ps(from));
+}
+
+static inline halves narrow_to_halves(const float *from) {
+  return _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT);
+}
+#elif defined(__F16C__)
+#define F16_AT_ONCE 8
+typedef __m128i halves;
+
+static inline void widen_halves(float *to, halves from) {
+  _mm256_storeu_ps(to, _mm256_cvtph_ps(from));
+}
+
+static inline halves narrow_to_halves(const float *from) {
+  return _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT);
+}
+#endif
+
+#ifdef F16_AT_ONCE
 static void read_f16_by_instruction(void *lanes, const char *from, int64_t step, int64_t n) {
   int64_t i = 0;
-  if (step == (int64_t)sizeof(f16)) {
-    for (; i + 8 <= n; i += 8) {
-      __m128i halves;
-      memcpy(&halves, from + i * step, sizeof halves);
-      _mm256_storeu_ps((float *)lanes + i, _mm256_cvtph_ps(halves));
-    }
+  for (; step == (int64_t)sizeof(f16) && i + F16_AT_ONCE <= n; i += F16_AT_ONCE) {
+    halves x;
+    memcpy(&x, from + i * step, sizeof x);
+    widen_halves((float *)lanes + i, x);
   }
   read_f16_f32((float *)lanes + i, from + i * step, step, n - i);
 }
 
 static void write_f16_by_instruction(char *to, int64_t step, const void *lanes, int64_t n) {
   int64_t i = 0;
-  if (step == (int64_t)sizeof(f16)) {
-    for (; i + 8 <= n; i += 8) {
-      const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps((const float *)lanes + i), _MM_FROUND_TO_NEAREST_INT);
-      memcpy(to + i * step, &halves, sizeof halves);
-    }
+  for (; step == (int64_t)sizeof(f16) && i + F16_AT_ONCE <= n; i += F16_AT_ONCE) {
+    const halves x = narrow_to_halves((const float *)lanes + i);
+    memcpy(to + i * step, &x, sizeof x);
   }
   write_f16_f32(to + i * step, step, (const float *)lanes + i, n - i);
 }
@@ -279,7 +314,7 @@ void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa) {
   BOTH(KW_I64, i64, i64, I64)
   isa->write[KW_F32][KW_LANE_I64] = write_f32_i64;
   isa->write[KW_F64][KW_LANE_I64] = write_f64_i64;
-#ifdef __F16C__
+#ifdef F16_AT_ONCE
   isa->read[KW_F16][KW_LANE_F32] = read_f16_by_instruction;
   isa->write[KW_F16][KW_LANE_F32] = write_f16_by_instruction;
 #endif

@@ -210,6 +210,15 @@ typedef struct kw_row_lanes {
   /* What running statistics become: old * (1 - momentum) + momentum * x * factor. */
   void (*blend)(void *out, const void *old, const void *x, double momentum, double factor, int64_t n);
 } kw_row_lanes;
+/* Moves n elements of one size from where one follows the other by from_step bytes to where it does by to_step. */
+typedef void (*kw_move_fn)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n);
+
+/* Moves elements that lie in rows of `columns`, from_step bytes apart, to columns: there each is a row, to_step bytes
+ * apart, of `rows` elements. */
+typedef void (*kw_transpose_fn)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
+                                int64_t columns);
+
+#define KW_MOVE_SIZES 5 /* elements of 1, 2, 4, 8 and 16 bytes: by the logarithm */
 
 typedef struct kw_isa {
   kw_lanes_fn pointwise[KW_POINTWISE_COUNT][KW_LANE_COUNT]; /* NULL: there is no such thing */
@@ -218,6 +227,22 @@ typedef struct kw_isa {
   kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT]; /* NULL: not with one rounding */
   kw_write_fn write[KW_ISA_DTYPES][KW_LANE_COUNT];
   kw_product product[KW_LANE_F64 + 1];
+  kw_move_fn move[KW_MOVE_SIZES];
+  kw_transpose_fn transpose[KW_MOVE_SIZES];
+
+  /* The words of blocks `first`, `first` + 1, ..., part `part`, four each: kw_words_block's for Philox. */
+  void (*philox)(uint32_t *words, uint64_t seed, uint64_t first, uint32_t part, int64_t blocks);
+  /* n numbers in [0, 1): of a word without its `cut` lowest bits, at least one, and of the upper 53 bits of two. */
+  void (*uniform_f32)(float *lanes, const uint32_t *words, int cut, int64_t n);
+  void (*uniform_f64)(double *lanes, const uint32_t *high, const uint32_t *low, int64_t n);
+
+  /* Copies n rows of so many bytes, which lie to_pitch and from_pitch bytes apart. */
+  void (*copy_rows)(char *to, int64_t to_pitch, const char *from, int64_t from_pitch, int64_t bytes, int64_t n);
+
+  /* Copies bytes to memory and leaves none of them in the caches. Before another thread may read them comes
+   * stream_end, on the thread that has written them. */
+  void (*stream)(char *to, const char *from, int64_t bytes);
+  void (*stream_end)(void);
 } kw_isa;
 
 /* Fill a zeroed table: of every instruction set that the library was compiled for. */

@@ -32,5 +32,7 @@ void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_folds)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_rows)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_products)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_moves)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_random)(kw_isa *isa);
 
 #endif /* KEYWAY_CPU_FAST_LEVEL_H */

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Elements moved as they are, by their size: along rows, and with rows turned into columns.
+ */
+#include "level.h"
+
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+typedef struct pair {
+  uint64_t half[2];
+} pair;
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+#define MOVE(size, type)                                                                               \
+  static void move_##size(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n) { \
+    type *dense = (type *)(void *)to;                                                                  \
+    const type *first = (const type *)(const void *)from;                                              \
+    if (to_step != size) {                                                                             \
+      for (int64_t i = 0; i < n; i++) {                                                                \
+        *(type *)(void *)(to + i * to_step) = *(const type *)(const void *)(from + i * from_step);     \
+      }                                                                                                \
+    } else if (from_step == size) {                                                                    \
+      memcpy(to, from, (size_t)(n * size));                                                            \
+    } else if (from_step == 0 && n > 0) {                                                              \
+      const type value = *first;                                                                       \
+      for (int64_t i = 0; i < n; i++) dense[i] = value;                                                \
+    } else if (from_step == -size) {                                                                   \
+      for (int64_t i = 0; i < n; i++) dense[i] = first[-i];                                            \
+    } else {                                                                                           \
+      for (int64_t i = 0; i < n; i++) dense[i] = *(const type *)(const void *)(from + i * from_step);  \
+    }                                                                                                  \
+  }
+MOVE(1, uint8_t)
+MOVE(2, uint16_t)
+MOVE(4, uint32_t)
+MOVE(8, uint64_t)
+MOVE(16, pair)
+
+/* ---- Short rows -------------------------------------------------------------------------------------------------- */
+
+#if defined(__AVX512F__)
+#define WIDE 64 /* bytes at a time */
+#elif defined(__AVX2__)
+#define WIDE 32
+#else
+#define WIDE 16
+#endif
+#define ROW_LIMIT 4096 /* bytes: longer rows are the C library's */
+
+/* What is left is copied by two pieces that overlap. */
+#define ENDS(size)                             \
+  if (bytes >= (size)) {                       \
+    char first[size], last[size];              \
+    memcpy(first, from, size);                 \
+    memcpy(last, from + bytes - (size), size); \
+    memcpy(to, first, size);                   \
+    memcpy(to + bytes - (size), last, size);   \
+    return;                                    \
+  }
+
+static inline void copy_end(char *to, const char *from, int64_t bytes) {
+  ENDS(32)
+  ENDS(16)
+  ENDS(8)
+  ENDS(4)
+  for (int64_t i = 0; i < bytes; i++) to[i] = from[i];
+}
+
+static inline void copy_row(char *to, const char *from, int64_t bytes) {
+  int64_t i = 0;
+  for (; i + WIDE <= bytes; i += WIDE) {
+    char piece[WIDE];
+    memcpy(piece, from + i, WIDE);
+    memcpy(to + i, piece, WIDE);
+  }
+  if (i < bytes) copy_end(to + i, from + i, bytes - i);
+}
+
+static void copy_rows(char *to, int64_t to_pitch, const char *from, int64_t from_pitch, int64_t bytes, int64_t n) {
+  for (int64_t i = 0; i < n; i++, to += to_pitch, from += from_pitch) {
+    if (bytes <= ROW_LIMIT) {
+      copy_row(to, from, bytes);
+    } else {
+      memcpy(to, from, (size_t)bytes);
+    }
+  }
+}
+
+/* ---- Rows into columns ------------------------------------------------------------------------------------------- */
+
+#define VECTOR 16 /* bytes */
+
+typedef uint8_t vector_1 __attribute__((vector_size(VECTOR)));
+typedef uint16_t vector_2 __attribute__((vector_size(VECTOR)));
+typedef uint32_t vector_4 __attribute__((vector_size(VECTOR)));
+typedef uint64_t vector_8 __attribute__((vector_size(VECTOR)));
+
+/* Elements of two vectors in turn, of their first halves and of their second ones. */
+#define LOW_1(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define HIGH_1(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define LOW_2(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH_2(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define LOW_4(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH_4(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define LOW_8(a, b) __builtin_shufflevector(a, b, 0, 2)
+#define HIGH_8(a, b) __builtin_shufflevector(a, b, 1, 3)
+
+/* One element after the other: what is left at the edges. */
+#define EDGE(size, type)                                                                                       \
+  static inline void edge_##size(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, \
+                                 int64_t columns) {                                                            \
+    for (int64_t r = 0; r < rows; r++) {                                                                       \
+      for (int64_t c = 0; c < columns; c++) {                                                                  \
+        *(type *)(void *)(to + c * to_step + r * size) =                                                       \
+            *(const type *)(const void *)(from + r * from_step + c * size);                                    \
+      }                                                                                                        \
+    }                                                                                                          \
+  }
+EDGE(1, uint8_t)
+EDGE(2, uint16_t)
+EDGE(4, uint32_t)
+EDGE(8, uint64_t)
+EDGE(16, pair)
+
+/* A square of as many rows as a vector has elements: each round interleaves the first half of the rows with the second
+ * one, and after as many rounds as a row's number has bits columns are rows. */
+#define SQUARE(size)                                                                                 \
+  static inline void square_##size(char *to, int64_t to_step, const char *from, int64_t from_step) { \
+    enum { SIDE = VECTOR / size };                                                                   \
+    vector_##size x[SIDE], y[SIDE];                                                                  \
+    KW_UNROLL                                                                                        \
+    for (int k = 0; k < SIDE; k++) memcpy(&x[k], from + k * from_step, VECTOR);                      \
+    KW_UNROLL                                                                                        \
+    for (int done = 1; done < SIDE; done *= 2) {                                                     \
+      KW_UNROLL                                                                                      \
+      for (int k = 0; k < SIDE / 2; k++) {                                                           \
+        y[2 * k] = LOW_##size(x[k], x[k + SIDE / 2]);                                                \
+        y[2 * k + 1] = HIGH_##size(x[k], x[k + SIDE / 2]);                                           \
+      }                                                                                              \
+      KW_UNROLL                                                                                      \
+      for (int k = 0; k < SIDE; k++) x[k] = y[k];                                                    \
+    }                                                                                                \
+    KW_UNROLL                                                                                        \
+    for (int k = 0; k < SIDE; k++) memcpy(to + k * to_step, &x[k], VECTOR);                          \
+  }
+SQUARE(1)
+SQUARE(2)
+SQUARE(4)
+SQUARE(8)
+
+#define TRANSPOSE(size)                                                                                       \
+  static void transpose_##size(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,  \
+                               int64_t columns) {                                                             \
+    enum { SIDE = VECTOR / size };                                                                            \
+    const int64_t inner_rows = rows - rows % SIDE, inner_columns = columns - columns % SIDE;                  \
+    for (int64_t r = 0; r < inner_rows; r += SIDE) {                                                          \
+      for (int64_t c = 0; c < inner_columns; c += SIDE) {                                                     \
+        square_##size(to + c * to_step + r * size, to_step, from + r * from_step + c * size, from_step);      \
+      }                                                                                                       \
+    }                                                                                                         \
+    edge_##size(to + inner_columns * to_step, to_step, from + inner_columns * size, from_step, inner_rows,    \
+                columns - inner_columns);                                                                     \
+    edge_##size(to + inner_rows * size, to_step, from + inner_rows * from_step, from_step, rows - inner_rows, \
+                columns);                                                                                     \
+  }
+TRANSPOSE(1)
+TRANSPOSE(2)
+TRANSPOSE(4)
+TRANSPOSE(8)
+
+static void transpose_16(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
+                         int64_t columns) {
+  edge_16(to, to_step, from, from_step, rows, columns);
+}
+
+/* ---- Past the caches --------------------------------------------------------------------------------------------- */
+
+#if defined(__SSE2__)
+#define LINE 64 /* bytes: what is written to memory at once */
+
+static void stream(char *to, const char *from, int64_t bytes) {
+  int64_t i = (int64_t)(-(uintptr_t)to % LINE);
+  if (i > bytes) i = bytes;
+  memcpy(to, from, (size_t)i);
+  for (; i + LINE <= bytes; i += LINE) {
+    __m128i x[LINE / VECTOR];
+    memcpy(x, from + i, LINE);
+    for (int k = 0; k < LINE / VECTOR; k++) _mm_stream_si128((__m128i *)(void *)(to + i) + k, x[k]);
+  }
+  memcpy(to + i, from + i, (size_t)(bytes - i));
+}
+
+static void stream_end(void) {
+  _mm_sfence();
+}
+#else
+static void stream(char *to, const char *from, int64_t bytes) {
+  memcpy(to, from, (size_t)bytes);
+}
+
+static void stream_end(void) {}
+#endif
+
+/* ---- The table --------------------------------------------------------------------------------------------------- */
+
+void KW_ISA_NAME(kw_add_moves)(kw_isa *isa) {
+  static const kw_move_fn moves[KW_MOVE_SIZES] = {move_1, move_2, move_4, move_8, move_16};
+  static const kw_transpose_fn transposes[KW_MOVE_SIZES] = {transpose_1, transpose_2, transpose_4, transpose_8,
+                                                            transpose_16};
+  memcpy(isa->move, moves, sizeof moves);
+  memcpy(isa->transpose, transposes, sizeof transposes);
+  isa->copy_rows = copy_rows;
+  isa->stream = stream;
+  isa->stream_end = stream_end;
+}
