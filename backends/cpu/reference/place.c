@@ -51,7 +51,7 @@ static bool is_dim(const kw_call *call, int64_t dim, uint32_t d) {
   return (dim < 0 ? dim + call->args[0].u.tensor->rank : dim) == d;
 }
 
-static int64_t flip_source(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
+int64_t kw_place_flipped(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
   const kw_value *dims = &call->args[1];
   for (uint32_t k = 0; k < dims->count; k++) {
     if (is_dim(call, dims->u.ints[k], d)) return size - 1 - i;
@@ -60,19 +60,18 @@ static int64_t flip_source(const kw_call *call, uint32_t d, int64_t size, int64_
 }
 
 kw_status kw_place_flip(const kw_call *call) {
-  return place(call, flip_source, NULL);
+  return place(call, kw_place_flipped, NULL);
 }
 
-/* i - shift in a circle of `size`; a shift may be any number. */
-static int64_t turn(int64_t i, int64_t shift, int64_t size) {
+int64_t kw_place_turned(int64_t i, int64_t shift, int64_t size) {
   int64_t from = i - shift % size;
   return from < 0 ? from + size : from >= size ? from - size : from;
 }
 
-static int64_t roll_source(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
+int64_t kw_place_rolled(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
   const kw_value *shifts = &call->args[1], *dims = &call->args[2];
   for (uint32_t k = 0; k < dims->count; k++) {
-    if (is_dim(call, dims->u.ints[k], d)) i = turn(i, shifts->u.ints[k], size);
+    if (is_dim(call, dims->u.ints[k], d)) i = kw_place_turned(i, shifts->u.ints[k], size);
   }
   return i;
 }
@@ -87,7 +86,8 @@ static kw_status roll_all(const kw_call *call) {
   const kw_walk first = from;
   kw_walk_start(&to, out->rank, out->shape);
   kw_walk_add(&to, out);
-  for (int64_t i = to.left > 0 ? turn(0, call->args[1].u.ints[0], to.left) : 0; i > 0; i--) kw_walk_next(&from);
+  for (int64_t i = to.left > 0 ? kw_place_turned(0, call->args[1].u.ints[0], to.left) : 0; i > 0; i--)
+    kw_walk_next(&from);
   for (; to.left > 0; kw_walk_next(&to)) {
     kw_number_convert(in->dtype, from.at[0], out->dtype, to.at[0]);
     kw_walk_next(&from);
@@ -97,7 +97,7 @@ static kw_status roll_all(const kw_call *call) {
 }
 
 kw_status kw_place_roll(const kw_call *call) {
-  return call->args[2].count == 0 ? roll_all(call) : place(call, roll_source, NULL);
+  return call->args[2].count == 0 ? roll_all(call) : place(call, kw_place_rolled, NULL);
 }
 
 /* ---- Triangles ------------------------------------------------------------------------------------------------- */
@@ -142,26 +142,37 @@ static kw_tensor_ref unsqueeze(const kw_tensor_ref *tensor, int64_t dim) {
   return view;
 }
 
-/* Argument 0, and then argument 1 at `count` places along `dim`: start, start + step, ... Its rank may be one less. */
-static kw_status replace(const kw_call *call, int64_t dim, int64_t start, int64_t step, int64_t count) {
+kw_tensor_ref kw_place_part_of(const kw_tensor_ref *tensor, kw_place_part part) {
+  kw_tensor_ref view = *tensor;
+  view.offset += (uint64_t)(part.start * view.strides[part.dim]) * kw_number_size(view.dtype);
+  view.shape[part.dim] = part.count;
+  if (part.count > 1) view.strides[part.dim] *= part.step; /* elsewhere the product may be too large */
+  return view;
+}
+
+kw_tensor_ref kw_place_replacement(const kw_call *call, kw_place_part part) {
+  const kw_tensor_ref *src = call->args[1].u.tensor;
+  return src->rank < call->args[0].u.tensor->rank ? unsqueeze(src, part.dim) : *src;
+}
+
+/* Argument 0, and then argument 1 in a part of it. */
+static kw_status replace(const kw_call *call, kw_place_part part) {
   const kw_tensor_ref *self = call->args[0].u.tensor, *out = call->outs[0];
-  kw_tensor_ref src = *call->args[1].u.tensor, part = *out;
+  const kw_tensor_ref src = kw_place_replacement(call, part), view = kw_place_part_of(out, part);
   if (out->dtype != self->dtype || src.dtype != self->dtype) return KW_ERR_INVALID_ARGUMENT;
-  if (dim < 0) dim += self->rank;
-  if (src.rank < self->rank) src = unsqueeze(&src, dim);
-  part.offset += (uint64_t)(start * part.strides[dim]) * kw_number_size(part.dtype);
-  part.shape[dim] = count;
-  if (count > 1) part.strides[dim] *= step; /* elsewhere the product may be too large */
   kw_move_elements(self, out);
-  kw_move_elements(&src, &part);
+  kw_move_elements(&src, &view);
   return KW_OK;
 }
 
-kw_status kw_place_select_scatter(const kw_call *call) {
-  int64_t dim = call->args[2].u.i, index = call->args[3].u.i;
+kw_place_part kw_place_selected(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor;
-  int64_t size = self->shape[dim < 0 ? dim + self->rank : dim];
-  return replace(call, dim, index < 0 ? index + size : index, 1, 1);
+  const int64_t named = call->args[2].u.i, index = call->args[3].u.i, dim = named < 0 ? named + self->rank : named;
+  return (kw_place_part){dim, index < 0 ? index + self->shape[dim] : index, 1, 1};
+}
+
+kw_status kw_place_select_scatter(const kw_call *call) {
+  return replace(call, kw_place_selected(call));
 }
 
 /* From the end where negative, then cut to [0, size]. */
@@ -171,34 +182,38 @@ static int64_t slice_end(const kw_value *end, int64_t none, int64_t size) {
   return at < 0 ? 0 : at > size ? size : at;
 }
 
-kw_status kw_place_slice_scatter(const kw_call *call) {
-  int64_t dim = call->args[2].u.i, step = call->args[5].u.i;
+kw_place_part kw_place_sliced(const kw_call *call) {
   const kw_tensor_ref *self = call->args[0].u.tensor;
-  int64_t size = self->shape[dim < 0 ? dim + self->rank : dim];
-  int64_t start = slice_end(&call->args[3], 0, size), end = slice_end(&call->args[4], size, size);
-  return replace(call, dim, start, step, end > start ? (end - start - 1) / step + 1 : 0);
+  const int64_t named = call->args[2].u.i, step = call->args[5].u.i, dim = named < 0 ? named + self->rank : named;
+  const int64_t size = self->shape[dim];
+  const int64_t start = slice_end(&call->args[3], 0, size), end = slice_end(&call->args[4], size, size);
+  return (kw_place_part){dim, start, step, end > start ? (end - start - 1) / step + 1 : 0};
+}
+
+kw_status kw_place_slice_scatter(const kw_call *call) {
+  return replace(call, kw_place_sliced(call));
 }
 
 /* ---- Padded ---------------------------------------------------------------------------------------------------- */
 
 /* Place i in dimension d of `rank`, counted from the first element of what is padded on. */
-static int64_t unpadded(const kw_value *pads, uint32_t rank, uint32_t d, int64_t i) {
+int64_t kw_place_unpadded(const kw_value *pads, uint32_t rank, uint32_t d, int64_t i) {
   uint32_t pair = rank - 1 - d;
   return pair < pads->count / 2 ? i - pads->u.ints[2 * pair] : i;
 }
 
 int64_t kw_place_reflected(const kw_value *pads, uint32_t rank, uint32_t d, int64_t size, int64_t i) {
-  int64_t from = unpadded(pads, rank, d, i);
+  int64_t from = kw_place_unpadded(pads, rank, d, i);
   return from < 0 ? -from : from >= size ? 2 * (size - 1) - from : from;
 }
 
 int64_t kw_place_replicated(const kw_value *pads, uint32_t rank, uint32_t d, int64_t size, int64_t i) {
-  int64_t from = unpadded(pads, rank, d, i);
+  int64_t from = kw_place_unpadded(pads, rank, d, i);
   return from < 0 ? 0 : from >= size ? size - 1 : from;
 }
 
 static int64_t constant_source(const kw_call *call, uint32_t d, int64_t size, int64_t i) {
-  int64_t from = unpadded(&call->args[1], call->args[0].u.tensor->rank, d, i);
+  int64_t from = kw_place_unpadded(&call->args[1], call->args[0].u.tensor->rank, d, i);
   return from < 0 || from >= size ? NOWHERE : from;
 }
 
