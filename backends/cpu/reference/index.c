@@ -55,36 +55,52 @@ static kw_status take(kw_selection *s, kw_dtype dtype) {
   return KW_OK;
 }
 
-kw_status kw_index_embedding(const kw_call *call) {
-  const kw_tensor_ref *weight = call->args[0].u.tensor, *out = call->outs[0];
-  kw_tensor_ref indices = *call->args[1].u.tensor, row = *weight;
+void kw_index_rows(kw_selection *s, const kw_call *call, const kw_tensor_ref *table, const kw_tensor_ref *rows) {
+  kw_tensor_ref indices = *call->args[1].u.tensor, row = *table;
   indices.shape[indices.rank++] = 1; /* all elements of a row have the same index */
   row.rank = 1;
-  row.shape[0] = weight->shape[1];
-  row.strides[0] = weight->strides[1];
+  row.shape[0] = table->shape[1];
+  row.strides[0] = table->strides[1];
+  kw_selection_start(s, call, 1, false, rows->rank, rows->shape);
+  kw_walk_add(&s->walk, &row);
+  kw_selection_index(s, &indices, table, 0);
+}
+
+void kw_index_slices(kw_selection *s, const kw_call *call, const kw_tensor_ref *table, const kw_tensor_ref *slices) {
+  const kw_tensor_ref *index = call->args[2].u.tensor;
+  int64_t dim = call->args[1].u.i;
+  if (dim < 0) dim += table->rank > 0 ? table->rank : 1;
+  kw_tensor_ref starts = *table, along = *index;
+  along.rank = slices->rank;
+  for (uint32_t d = 0; d < slices->rank; d++) along.shape[d] = 1;
+  if (slices->rank > 0) {
+    along.shape[dim] = index->numel;
+    along.strides[dim] = index->rank > 0 ? index->strides[0] : 0;
+  }
+  if (table->rank > 0) starts.shape[dim] = 1;
+  kw_selection_start(s, call, 2, false, slices->rank, slices->shape);
+  kw_walk_add(&s->walk, &starts);
+  kw_selection_index(s, &along, table, (uint32_t)dim);
+}
+
+void kw_index_lines(kw_selection *s, const kw_call *call, const kw_tensor_ref *table, const kw_tensor_ref *values) {
+  kw_tensor_ref beside = *values; /* at least as large as index, whose rank may be 0 where this one's is 1 */
+  kw_selection_lines(s, call, 2, table, call->args[1].u.i);
+  if (beside.rank > s->walk.rank) beside.rank = (uint8_t)s->walk.rank;
+  kw_walk_add(&s->walk, &beside);
+}
+
+kw_status kw_index_embedding(const kw_call *call) {
+  const kw_tensor_ref *weight = call->args[0].u.tensor;
   kw_selection s;
-  kw_selection_start(&s, call, 1, false, out->rank, out->shape);
-  kw_walk_add(&s.walk, &row);
-  kw_selection_index(&s, &indices, weight, 0);
+  kw_index_rows(&s, call, weight, call->outs[0]);
   return take(&s, weight->dtype);
 }
 
 kw_status kw_index_select(const kw_call *call) {
-  const kw_tensor_ref *self = call->args[0].u.tensor, *index = call->args[2].u.tensor, *out = call->outs[0];
-  int64_t dim = call->args[1].u.i;
-  if (dim < 0) dim += self->rank > 0 ? self->rank : 1;
-  kw_tensor_ref starts = *self, along = *index;
-  along.rank = out->rank;
-  for (uint32_t d = 0; d < out->rank; d++) along.shape[d] = 1;
-  if (out->rank > 0) {
-    starts.shape[dim] = 1;
-    along.shape[dim] = index->numel;
-    along.strides[dim] = index->strides[0];
-  }
+  const kw_tensor_ref *self = call->args[0].u.tensor;
   kw_selection s;
-  kw_selection_start(&s, call, 2, false, out->rank, out->shape);
-  kw_walk_add(&s.walk, &starts);
-  kw_selection_index(&s, &along, self, (uint32_t)dim);
+  kw_index_slices(&s, call, self, call->outs[0]);
   return take(&s, self->dtype);
 }
 
@@ -122,16 +138,14 @@ kw_status kw_index_scatter(const kw_call *call) {
   if (!scalar && src->u.tensor->dtype != self->dtype) return KW_ERR_INVALID_ARGUMENT;
   kw_move_elements(self, out);
   kw_selection s;
-  kw_selection_lines(&s, call, 2, out, call->args[1].u.i);
   kw_element value;
   if (scalar) {
     value = kw_operand_scalar(src);
     value = kw_operand_as_key(value.dtype, value.bytes, self->dtype);
+    kw_selection_lines(&s, call, 2, out, call->args[1].u.i);
     kw_walk_add_constant(&s.walk, value.bytes);
   } else {
-    kw_tensor_ref values = *src->u.tensor; /* at least as large as index, whose rank may be 0 where this one's is 1 */
-    if (values.rank > s.walk.rank) values.rank = (uint8_t)s.walk.rank;
-    kw_walk_add(&s.walk, &values);
+    kw_index_lines(&s, call, out, src->u.tensor);
   }
   place(&s);
   return KW_OK;

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums of what indices send to one place: scatter_add, index_add, embedding_dense_backward, index_put. Additions to one
+ * element are made in row-major order of what is added, as by the reference, so that they have its bits. f16 and bf16
+ * are added up in f32 and rounded once.
+ */
+#include "sum.h"
+
+#include "choice.h"
+#include "index.h"
+#include "operand.h"
+#include "strided.h"
+
+#include <string.h>
+
+/* ---- Additions --------------------------------------------------------------------------------------------------- */
+
+typedef void (*strided_fn)(const void *factor, char *to, int64_t to_step, const char *from, int64_t from_step,
+                           int64_t n);
+
+/* Elements of a type T, which are added up as U: unsigned for integers, which wrap. */
+#define ADD(name, T, U)                                                                                      \
+  static void add_##name(const void *factor, char *to, int64_t to_step, const char *from, int64_t from_step, \
+                         int64_t n) {                                                                        \
+    const U times = (U) * (const T *)factor;                                                                 \
+    for (int64_t i = 0; i < n; i++) {                                                                        \
+      T *sum = (T *)(void *)(to + i * to_step);                                                              \
+      const U term = times * (U) * (const T *)(const void *)(from + i * from_step);                          \
+      *sum = (T)((U)*sum + term);                                                                            \
+    }                                                                                                        \
+  }                                                                                                          \
+  ADD_ROW(add_row_##name##_i64, T, U, int64_t)                                                               \
+  ADD_ROW(add_row_##name##_i32, T, U, int32_t)
+#define ADD_ROW(name, T, U, index_type)                                                      \
+  static bool name(const kw_choice_row *row, int64_t n) {                                    \
+    bool all = true;                                                                         \
+    for (int64_t i = 0; i < n; i++) {                                                        \
+      int64_t index = *(const index_type *)(const void *)(row->index + i * row->index_step); \
+      if (index < 0) index += row->lift;                                                     \
+      if (index < 0 || index >= row->size) {                                                 \
+        all = false;                                                                         \
+        continue;                                                                            \
+      }                                                                                      \
+      T *sum = (T *)(void *)(row->to + i * row->to_step + index * row->to_by);               \
+      *sum = (T)((U)*sum + (U) * (const T *)(const void *)(row->from + i * row->from_step)); \
+    }                                                                                        \
+    return all;                                                                              \
+  }
+ADD(f32, float, float)
+ADD(f64, double, double)
+ADD(u8, uint8_t, uint32_t)
+ADD(i8, int8_t, uint32_t)
+ADD(i16, int16_t, uint32_t)
+ADD(i32, int32_t, uint32_t)
+ADD(i64, int64_t, uint64_t)
+
+#define DTYPES_OF_SUMS (KW_DTYPES_INT | KW_DTYPES_FLOAT)
+
+static const struct {
+  strided_fn strided;
+  kw_choice_rows rows;
+  int lane; /* by which dense elements are added up; -1: none */
+} additions[KW_ISA_DTYPES] = {
+    [KW_F32] = {add_f32, {add_row_f32_i64, add_row_f32_i32}, KW_LANE_F32},
+    [KW_F64] = {add_f64, {add_row_f64_i64, add_row_f64_i32}, KW_LANE_F64},
+    [KW_U8] = {add_u8, {add_row_u8_i64, add_row_u8_i32}, -1},
+    [KW_I8] = {add_i8, {add_row_i8_i64, add_row_i8_i32}, -1},
+    [KW_I16] = {add_i16, {add_row_i16_i64, add_row_i16_i32}, -1},
+    [KW_I32] = {add_i32, {add_row_i32_i64, add_row_i32_i32}, KW_LANE_I32},
+    [KW_I64] = {add_i64, {add_row_i64_i64, add_row_i64_i32}, KW_LANE_I64},
+};
+
+typedef struct adder {
+  kw_dtype dtype;
+  bool is_scaled;
+  int64_t size;
+  _Alignas(16) char factor[16];
+  _Alignas(64) char factors[KW_LANE_BLOCK * KW_LANE_BYTES]; /* for `dense`, where it is not 1 */
+} adder;
+
+static void add_block(const kw_choice *choice, char *to, int64_t to_step, const char *from, int64_t from_step,
+                      int64_t n) {
+  const adder *a = choice->user;
+  const int lane = additions[a->dtype].lane;
+  if (lane < 0 || to_step != a->size || from_step != a->size) {
+    additions[a->dtype].strided(a->factor, to, to_step, from, from_step, n);
+    return;
+  }
+  const kw_lanes_fn add = kw_fast_isa()->pointwise[a->is_scaled ? KW_POINTWISE_ADD_SCALED : KW_POINTWISE_ADD][lane];
+  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+    const int64_t count = n - i < KW_LANE_BLOCK ? n - i : KW_LANE_BLOCK;
+    char *sums = to + i * a->size;
+    add(sums, (const void *[]){sums, from + i * a->size, a->factors}, count);
+  }
+}
+
+/* `times`: a Scalar, or NULL for 1. */
+static void make_adder(adder *a, kw_dtype dtype, const kw_value *times) {
+  const kw_value one = {.tag = KW_TAG_INT, .u.i = 1};
+  kw_element element = kw_operand_scalar(times ? times : &one);
+  element = kw_operand_as_key(element.dtype, element.bytes, dtype);
+  a->dtype = dtype;
+  a->is_scaled = times != NULL;
+  a->size = (int64_t)kw_number_size(dtype);
+  memcpy(a->factor, element.bytes, sizeof a->factor);
+  if (times) kw_fast_isa()->move[kw_strided_size(dtype)](a->factors, a->size, a->factor, 0, KW_LANE_BLOCK);
+}
+
+/* ---- Ops --------------------------------------------------------------------------------------------------------- */
+
+typedef struct sum_op {
+  /* From a table, chosen by the indices of the call, and `values`. */
+  void (*select)(kw_selection *s, const kw_call *call, const kw_tensor_ref *table, const kw_tensor_ref *values);
+  uint32_t indices, values; /* arguments */
+  uint32_t factor;          /* a Scalar among them; 0: there is none */
+  uint32_t skipped;         /* an index that is left out; 0: there is none */
+  bool from_zero;           /* and not from argument 0 */
+} sum_op;
+
+static void select_lines(kw_selection *s, const kw_call *call, const kw_tensor_ref *table,
+                         const kw_tensor_ref *values) {
+  kw_index_lines(s, call, table, values);
+}
+
+static void select_slices(kw_selection *s, const kw_call *call, const kw_tensor_ref *table,
+                          const kw_tensor_ref *values) {
+  kw_index_slices(s, call, table, values);
+  kw_walk_add(&s->walk, values);
+}
+
+static void select_rows(kw_selection *s, const kw_call *call, const kw_tensor_ref *table, const kw_tensor_ref *values) {
+  kw_index_rows(s, call, table, values);
+  kw_walk_add(&s->walk, values);
+}
+
+static void select_advanced(kw_selection *s, const kw_call *call, const kw_tensor_ref *table,
+                            const kw_tensor_ref *values) {
+  kw_selection_advanced(s, call, table);
+  kw_walk_add(&s->walk, values);
+}
+
+static const sum_op scatter_add = {.select = select_lines, .indices = 2, .values = 3},
+                    index_add = {.select = select_slices, .indices = 2, .values = 3, .factor = 4},
+                    index_put = {.select = select_advanced, .indices = 1, .values = 2},
+                    embedding_backward = {
+                        .select = select_rows, .indices = 1, .values = 0, .skipped = 3, .from_zero = true};
+
+static kw_status plan_sum(const sum_op *op, const kw_call *call) {
+  const kw_dtype dtype = call->outs[0]->dtype;
+  if (!(KW_DTYPE_BIT(dtype) & DTYPES_OF_SUMS) || call->args[0].u.tensor->dtype != dtype) return KW_ERR_NOT_IMPLEMENTED;
+  if (call->args[op->values].u.tensor->dtype != dtype) return KW_ERR_NOT_IMPLEMENTED;
+  return kw_choice_serves(call, op->indices) ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
+}
+
+/* In a table that has the dtype in which is added up, as `values` have. */
+static kw_status add_up(const kw_host_api *host, const kw_call *call, const sum_op *op, const kw_tensor_ref *table,
+                        const kw_tensor_ref *values) {
+  static const char zero[16];
+  const kw_tensor_ref nothing = {.dtype = table->dtype, .numel = 1, .mem = (void *)(uintptr_t)zero};
+  const kw_status status = kw_strided_copy(host, table, op->from_zero ? &nothing : call->args[0].u.tensor);
+  if (status != KW_OK) return status;
+  adder a;
+  make_adder(&a, table->dtype, op->factor > 0 ? &call->args[op->factor] : NULL);
+  kw_choice choice = {.block = add_block, .user = &a, .skipped = op->skipped > 0 ? call->args[op->skipped].u.i : -1};
+  if (op->factor == 0 && op->skipped == 0) choice.rows = additions[table->dtype].rows;
+  kw_selection s;
+  op->select(&s, call, table, values);
+  kw_choice_make(&choice, &s, true);
+  return kw_choice_run(host, &choice);
+}
+
+/* A dense f32 tensor of the same shape, over memory to come. */
+static kw_tensor_ref wide_like(const kw_tensor_ref *tensor) {
+  kw_tensor_ref wide = *tensor;
+  wide.dtype = KW_F32;
+  wide.mem = NULL;
+  wide.offset = 0;
+  int64_t stride = 1;
+  for (uint32_t d = wide.rank; d-- > 0; stride *= wide.shape[d]) wide.strides[d] = stride;
+  return wide;
+}
+
+static kw_status sum(const kw_host_api *host, const kw_call *call, const sum_op *op) {
+  const kw_tensor_ref *out = call->outs[0], *values = call->args[op->values].u.tensor;
+  if (!kw_number_is_narrow(out->dtype)) return add_up(host, call, op, out, values);
+  kw_tensor_ref table = wide_like(out), terms = wide_like(values);
+  const uint64_t table_bytes = (uint64_t)out->numel * sizeof(float), bytes = (uint64_t)values->numel * sizeof(float);
+  void *room;
+  kw_status status = host->host_alloc(host->ctx, table_bytes + bytes, 64, &room);
+  if (status != KW_OK) return status;
+  table.mem = room;
+  terms.mem = (char *)room + table_bytes;
+  status = kw_strided_copy(host, &terms, values);
+  if (status == KW_OK) status = add_up(host, call, op, &table, &terms);
+  if (status == KW_OK) status = kw_strided_copy(host, out, &table);
+  host->host_free(host->ctx, room);
+  return status;
+}
+
+kw_status kw_sum_plan_index_put(const kw_call *call) {
+  return plan_sum(&index_put, call);
+}
+
+kw_status kw_sum_index_put(const kw_host_api *host, const kw_call *call) {
+  return sum(host, call, &index_put);
+}
+
+static kw_status plan(const kw_fast_kernel *kernel, const kw_call *call, void *unused) {
+  (void)unused;
+  return plan_sum(kernel->family, call);
+}
+
+/* Where gradients are divided by how often their row is chosen that is the reference's. */
+static kw_status plan_embedding(const kw_fast_kernel *kernel, const kw_call *call, void *unused) {
+  return call->args[4].u.b ? KW_ERR_NOT_IMPLEMENTED : plan(kernel, call, unused);
+}
+
+static kw_status run(const kw_host_api *host, const kw_call *call, const void *unused) {
+  const kw_fast_kernel *kernel = call->user;
+  (void)unused;
+  return sum(host, call, kernel->family);
+}
+
+#define KERNEL(name, keys, which, planner) \
+  { .op = name, .dtypes = keys, .flags = KW_KERNEL_DATA_ERRORS, .family = &(which), .make_plan = planner, .run = run }
+
+static const kw_fast_kernel kernels[] = {
+    KERNEL("scatter_add", DTYPES_OF_SUMS, scatter_add, plan),
+    KERNEL("index_add", DTYPES_OF_SUMS, index_add, plan),
+    KERNEL("embedding_dense_backward", KW_DTYPES_FLOAT, embedding_backward, plan_embedding),
+};
+
+kw_fast_family kw_fast_sum(void) {
+  return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};
+}
