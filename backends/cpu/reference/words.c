@@ -52,3 +52,26 @@ uint32_t kw_words_32(const kw_words *words, uint64_t index, uint32_t part) {
 uint64_t kw_words_64(const kw_words *words, uint64_t index) {
   return (uint64_t)kw_words_32(words, index, 0) << 32 | kw_words_32(words, index, 1);
 }
+
+/* The largest integer that a dtype holds along with all below it. */
+static int64_t largest_integer(kw_dtype dtype) {
+  static const int64_t largest[] = {[KW_BOOL] = 1,
+                                    [KW_U8] = UINT8_MAX,
+                                    [KW_I8] = INT8_MAX,
+                                    [KW_I16] = INT16_MAX,
+                                    [KW_I32] = INT32_MAX,
+                                    [KW_I64] = INT64_MAX,
+                                    [KW_F16] = INT64_C(1) << 11,
+                                    [KW_BF16] = INT64_C(1) << 8,
+                                    [KW_F32] = INT64_C(1) << 24,
+                                    [KW_F64] = INT64_C(1) << 53};
+  return largest[dtype];
+}
+
+int64_t kw_words_range(const kw_call *call, uint64_t *out_range) {
+  const bool given = call->args[2].tag != KW_TAG_NONE;
+  const uint64_t from = (uint64_t)call->args[1].u.i;
+  const uint64_t end = given ? (uint64_t)call->args[2].u.i : (uint64_t)largest_integer(call->outs[0]->dtype) + 1;
+  *out_range = end - from;
+  return (int64_t)from;
+}

@@ -29,4 +29,8 @@ uint32_t kw_words_32(const kw_words *words, uint64_t index, uint32_t part);
 /* 64 bits: the words of part 0, above, and part 1. */
 uint64_t kw_words_64(const kw_words *words, uint64_t index);
 
+/* The integers that random_.from draws from: the first, which is returned, and how many, 0 for all 2^64. The result has
+ * a dtype up to f64. */
+int64_t kw_words_range(const kw_call *call, uint64_t *out_range);
+
 #endif /* KEYWAY_REFERENCE_WORDS_H */
