@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of the kernels that move, choose, add up, draw and sort, bit by bit against the reference's, in pieces of
+ * several sizes: that says that no result depends on how many threads there are.
+ */
+#include "test_fast.h"
+
+#include "number.h"
+#include "test_call.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#define MOST 4096 /* elements of a tensor */
+
+static char numbers[3][16 * MOST]; /* arguments */
+static int64_t indices[2][MOST];
+static int32_t short_indices[MOST];
+
+static uint32_t draw(void) {
+  static uint32_t state = 2026;
+  state = state * 1664525u + 1013904223u;
+  return state >> 8;
+}
+
+/* Whole numbers, so that sums are exact but for where they are narrow, NaN of both signs and both zeros. */
+static void fill(kw_dtype dtype, char *data) {
+  static const double rare[] = {0, -0.0, (double)NAN, -(double)NAN, (double)INFINITY, -(double)INFINITY};
+  for (int64_t i = 0; i < MOST; i++) {
+    char *at = data + i * (int64_t)kw_number_size(dtype);
+    kw_number_store(dtype, at, (double)(draw() % 301) - 150);
+    if (draw() % 16 == 0 && kw_number_is_float(dtype)) kw_number_store(dtype, at, rare[draw() % 6]);
+  }
+}
+
+static void fill_indices(uint32_t which, int64_t size, bool some_are_wrong) {
+  for (int64_t i = 0; i < MOST; i++) {
+    indices[which][i] = draw() % (uint64_t)size;
+    if (some_are_wrong && draw() % 50 == 0) indices[which][i] = draw() % 2 ? size : -size - 1;
+    if (some_are_wrong && draw() % 8 == 0) indices[which][i] -= size; /* from the end, for those ops that have that */
+    short_indices[i] = (int32_t)indices[which][i];
+  }
+}
+
+static kw_value ints(const int64_t *list, uint32_t count) {
+  return (kw_value){.tag = KW_TAG_INT_LIST, .count = count, .u.ints = list};
+}
+#define INTS(...) ints((const int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define INT(number) ((kw_value){.tag = KW_TAG_INT, .u.i = number})
+#define FLOAT(number) ((kw_value){.tag = KW_TAG_FLOAT, .u.f = number})
+#define FLAG(value) ((kw_value){.tag = KW_TAG_BOOL, .u.b = value})
+
+/* The same with gaps, so that no dimension is dense. */
+static kw_tensor_ref apart(kw_tensor_ref tensor) {
+  for (uint32_t d = 0; d < tensor.rank; d++) tensor.strides[d] *= 2;
+  return tensor;
+}
+
+/* Runs an op with results of these shapes and compares. In place: argument 0 is result 0. */
+static void check(const char *op, const kw_tensor_ref *outs, uint32_t out_count, bool in_place, const kw_value *args,
+                  uint32_t arg_count) {
+  static char expected[2][16 * MOST], got[2][16 * MOST];
+  static const int64_t pieces[] = {1, 7, 100, INT64_C(1) << 40};
+  const bool is_wide = outs[0].dtype == KW_F64 || outs[0].dtype == KW_C128;
+  for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
+    uint32_t errors[2] = {0, 0};
+    kw_tensor_ref results[2][2];
+    for (int fast = 0; fast < 2; fast++) {
+      char(*const memory)[16 * MOST] = fast ? got : expected;
+      const kw_tensor_ref *list[2] = {&results[fast][0], &results[fast][1]};
+      kw_value mine[8];
+      memset(memory, 'x', sizeof got);
+      memcpy(mine, args, arg_count * sizeof *args);
+      for (uint32_t k = 0; k < out_count; k++) {
+        results[fast][k] = outs[k];
+        results[fast][k].mem = memory[k];
+      }
+      if (in_place) mine[0] = test_arg(list[0]);
+      kw_call call = {.struct_size = sizeof call, .arg_count = arg_count, .out_count = out_count, .op = op};
+      const kw_call_extra extra = {.struct_size = sizeof extra,
+                                   .error_mem = &errors[fast],
+                                   .error_code = TEST_ERROR_CODE,
+                                   .rng = {.seed = UINT64_C(0x123456789abcdef), .offset = UINT64_MAX - 2}};
+      call.args = mine;
+      call.outs = list;
+      call.extra = &extra;
+      if (fast) {
+        assert_int_equal(test_fast_call(&call, pieces[p]), KW_OK);
+      } else {
+        assert_int_equal(test_call(is_wide ? kw_reference_f64 : kw_reference_f32, &call), KW_OK);
+      }
+    }
+    if (errors[0] != errors[1]) fail_msg("%s: error %u, not %u", op, errors[1], errors[0]);
+    if (memcmp(expected, got, sizeof got) != 0)
+      fail_msg("%s, dtype %d, pieces of %lld", op, outs[0].dtype, (long long)pieces[p]);
+  }
+}
+#define CHECK_2(op, first, second, ...)                                                        \
+  check(op, (const kw_tensor_ref[]){first, second}, 2, false, (const kw_value[]){__VA_ARGS__}, \
+        sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value))
+#define CHECK(op, out, ...)                                                          \
+  check(op, (const kw_tensor_ref[]){out}, 1, false, (const kw_value[]){__VA_ARGS__}, \
+        sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value))
+#define CHECK_IN_PLACE(op, out, ...)                                                \
+  check(op, (const kw_tensor_ref[]){out}, 1, true, (const kw_value[]){__VA_ARGS__}, \
+        sizeof((kw_value[]){__VA_ARGS__}) / sizeof(kw_value))
+
+/* ---- Placing ----------------------------------------------------------------------------------------------------- */
+
+static void check_placing(kw_dtype dtype) {
+  fill(dtype, numbers[0]);
+  fill(dtype, numbers[1]);
+  const kw_tensor_ref a = TENSOR(dtype, numbers[0], 5, 9, 11), b = TENSOR(dtype, numbers[1], 5, 4, 11);
+  const kw_tensor_ref same = TENSOR(dtype, NULL, 5, 9, 11), none = TENSOR(dtype, NULL, 0), spread = apart(a);
+  const kw_value self = test_arg(&a), gaps = test_arg(&spread);
+  CHECK("cat", TENSOR(dtype, NULL, 5, 22, 11), test_list((const kw_tensor_ref *[]){&a, &none, &b, &spread}, 4),
+        INT(-2));
+  CHECK("repeat", TENSOR(dtype, NULL, 2, 5, 9, 33), self, INTS(2, 1, 1, 3));
+  CHECK("flip", same, self, INTS(0, -1));
+  CHECK("flip", apart(same), gaps, INTS(2));
+  CHECK("roll", same, gaps, INTS(3, -1000, 4), INTS(1, 2, 1));
+  CHECK("roll", same, self, INTS(17), ints(NULL, 0));
+  for (int64_t diagonal = -10; diagonal <= 12; diagonal += 2) {
+    CHECK("triu", same, self, INT(diagonal));
+    CHECK("tril", apart(same), gaps, INT(diagonal));
+  }
+  CHECK("tril", same, self, INT(INT64_MIN));
+  CHECK("triu", same, self, INT(INT64_MAX));
+  CHECK("constant_pad_nd", TENSOR(dtype, NULL, 5, 7, 16), gaps, INTS(2, 3, -4, 2), test_float(3));
+  CHECK("constant_pad_nd", TENSOR(dtype, NULL, 5, 9, 2), self, INTS(13, -22), test_float(3)); /* nothing is left */
+  const kw_tensor_ref slice = TENSOR(dtype, numbers[1], 5, 4, 11), row = TENSOR(dtype, numbers[1], 5, 9);
+  CHECK("slice_scatter", same, self, test_arg(&slice), INT(1), INT(2), INT(6), INT(1));
+  CHECK("slice_scatter", apart(same), gaps, test_arg(&slice), INT(-2), INT(1), test_none(), INT(2));
+  CHECK("select_scatter", same, self, test_arg(&row), INT(2), INT(-3));
+}
+
+static void test_placing(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_I8, KW_BF16, KW_F32, KW_I64, KW_C128};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) check_placing(dtypes[d]);
+}
+
+/* ---- Choosing ---------------------------------------------------------------------------------------------------- */
+
+static void check_choosing(kw_dtype dtype, bool some_are_wrong) {
+  fill(dtype, numbers[0]);
+  fill(dtype, numbers[1]);
+  const kw_tensor_ref table = TENSOR(dtype, numbers[0], 13, 21), spread = apart(table);
+  const kw_value self = test_arg(&table), gaps = test_arg(&spread);
+  fill_indices(0, 13, some_are_wrong);
+  const kw_tensor_ref rows = TENSOR(KW_I64, indices[0], 3, 30), some = TENSOR(KW_I32, short_indices, 40);
+  CHECK("embedding", TENSOR(dtype, NULL, 3, 30, 21), self, test_arg(&rows), INT(-1), FLAG(false), FLAG(false));
+  CHECK("index_select", TENSOR(dtype, NULL, 40, 21), gaps, INT(0), test_arg(&some));
+  const kw_tensor_ref lines = TENSOR(KW_I64, indices[0], 50, 20), values = TENSOR(dtype, numbers[1], 50, 21);
+  CHECK("gather", TENSOR(dtype, NULL, 50, 20), self, INT(0), test_arg(&lines), FLAG(false));
+  CHECK("scatter.src", TENSOR(dtype, NULL, 13, 21), self, INT(0), test_arg(&lines), test_arg(&values));
+  CHECK("scatter.value", apart(TENSOR(dtype, NULL, 13, 21)), gaps, INT(0), test_arg(&lines), test_float(7));
+  fill_indices(1, 21, some_are_wrong);
+  const kw_tensor_ref columns = TENSOR(KW_I32, short_indices, 33);
+  CHECK("index_select", TENSOR(dtype, NULL, 13, 33), self, INT(-1), test_arg(&columns));
+  const kw_tensor_ref across = TENSOR(KW_I32, short_indices, 12, 90), wide = TENSOR(dtype, numbers[1], 13, 90);
+  CHECK("gather", TENSOR(dtype, NULL, 12, 90), gaps, INT(-1), test_arg(&across), FLAG(false));
+  CHECK("scatter.src", TENSOR(dtype, NULL, 13, 21), self, INT(1), test_arg(&across), test_arg(&wide));
+  const kw_tensor_ref first = TENSOR(KW_I64, indices[0], 60), second = TENSOR(KW_I64, indices[1], 3, 1);
+  const kw_tensor_ref pairs = TENSOR(dtype, numbers[1], 3, 60), blocks = TENSOR(dtype, numbers[1], 60, 21);
+  const kw_value both = test_list((const kw_tensor_ref *[]){&first, &second}, 2);
+  const kw_value front = test_list((const kw_tensor_ref *[]){&first, NULL}, 2);
+  CHECK("index.Tensor", TENSOR(dtype, NULL, 3, 60), gaps, both);
+  CHECK("index.Tensor", TENSOR(dtype, NULL, 60, 21), self, front);
+  CHECK("index_put", TENSOR(dtype, NULL, 13, 21), self, both, test_arg(&pairs), FLAG(false));
+  const kw_tensor_ref many = TENSOR(KW_I64, indices[0], 20, 9);
+  kw_tensor_ref turned = TENSOR(dtype, numbers[1], 20, 9, 21); /* the last value still wins in row-major order */
+  turned.strides[0] = 21;
+  turned.strides[1] = 420;
+  const kw_value often = test_list((const kw_tensor_ref *[]){&many, NULL}, 2);
+  CHECK("index_put", TENSOR(dtype, NULL, 13, 21), self, often, test_arg(&turned), FLAG(false));
+  const kw_tensor_ref line = TENSOR(dtype, numbers[0], 13);
+  const kw_value alone = test_list((const kw_tensor_ref *[]){&first}, 1);
+  CHECK("index.Tensor", TENSOR(dtype, NULL, 60), test_arg(&line), alone);
+  CHECK("index_put", TENSOR(dtype, NULL, 13, 21), gaps, front, test_arg(&blocks), FLAG(false));
+}
+
+static void test_choosing(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_U8, KW_F16, KW_I32, KW_F64, KW_C128};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    check_choosing(dtypes[d], false);
+    check_choosing(dtypes[d], true); /* what stands there stays; so there is no result where nothing was */
+  }
+}
+
+/* ---- Sums -------------------------------------------------------------------------------------------------------- */
+
+static void test_sums(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_I8, KW_I64, KW_F16, KW_BF16, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    const kw_dtype dtype = dtypes[d];
+    for (int k = 0; k < 2; k++) {
+      for (int64_t i = 0; i < MOST; i++) {
+        char *at = numbers[k] + i * (int64_t)kw_number_size(dtype);
+        kw_number_store(dtype, at, kw_number_is_integer(dtype) ? (double)(draw() % 200) : 0.1 * (draw() % 1000) + 0.1);
+      }
+    }
+    fill_indices(0, 13, true);
+    const kw_tensor_ref table = TENSOR(dtype, numbers[0], 13, 21), out = TENSOR(dtype, NULL, 13, 21);
+    const kw_tensor_ref lines = TENSOR(KW_I64, indices[0], 50, 20), values = TENSOR(dtype, numbers[1], 50, 21);
+    const kw_tensor_ref some = TENSOR(KW_I32, short_indices, 50), sixty = TENSOR(KW_I64, indices[0], 50);
+    const kw_value self = test_arg(&table), front = test_list((const kw_tensor_ref *[]){&sixty, NULL}, 2);
+    CHECK("scatter_add", apart(out), self, INT(0), test_arg(&lines), test_arg(&values));
+    CHECK("index_add", out, self, INT(0), test_arg(&some), test_arg(&values), test_int(1));
+    CHECK("index_add", out, self, INT(0), test_arg(&some), test_arg(&values), test_float(3));
+    CHECK("index_put", out, self, front, test_arg(&values), FLAG(true));
+    if (kw_number_is_integer(dtype)) continue;
+    CHECK("embedding_dense_backward", out, test_arg(&values), test_arg(&sixty), INT(13), INT(4), FLAG(false));
+  }
+}
+
+/* ---- Random numbers ---------------------------------------------------------------------------------------------- */
+
+static void check_random(kw_dtype dtype) {
+  const kw_tensor_ref row = TENSOR(dtype, NULL, 3001), cube = apart(TENSOR(dtype, NULL, 3, 5, 7));
+  for (int spread = 0; spread < 2; spread++) {
+    const kw_tensor_ref out = spread ? cube : row;
+    if (dtype != KW_BOOL) CHECK_IN_PLACE("random_.from", out, test_none(), INT(-5), INT(90), test_none());
+    if (dtype == KW_I64 || dtype == KW_F64) {
+      CHECK_IN_PLACE("random_.from", out, test_none(), INT(INT64_MIN), INT(INT64_MAX), test_none());
+      CHECK_IN_PLACE("random_.from", out, test_none(), INT(3), INT(3 + (INT64_C(1) << 32)), test_none());
+    }
+    CHECK_IN_PLACE("random_.from", out, test_none(), INT(0), test_none(), test_none());
+    CHECK_IN_PLACE("bernoulli_.float", out, test_none(), FLOAT(0.3), test_none());
+  }
+}
+
+static void check_random_floats(kw_dtype dtype) {
+  const kw_tensor_ref row = TENSOR(dtype, NULL, 3001), cube = apart(TENSOR(dtype, NULL, 3, 5, 7));
+  const kw_tensor_ref input = TENSOR(dtype, numbers[0], 3001);
+  for (int64_t i = 0; i < MOST; i++) {
+    kw_number_store(dtype, numbers[0] + i * (int64_t)kw_number_size(dtype), (draw() % 1024) * 0x1p-10);
+  }
+  CHECK_IN_PLACE("uniform_", row, test_none(), FLOAT(-1.5), FLOAT(2.25), test_none());
+  CHECK_IN_PLACE("uniform_", cube, test_none(), FLOAT(0), FLOAT(1), test_none());
+  CHECK("bernoulli", row, test_arg(&input), test_none());
+  for (int training = 0; training < 2; training++) {
+    CHECK_2("native_dropout", row, TENSOR(KW_BOOL, NULL, 3001), test_arg(&input), FLOAT(0.4), FLAG(training),
+            test_none());
+  }
+}
+
+static void test_random(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_BOOL, KW_U8, KW_I64, KW_F32, KW_F64};
+  static const kw_dtype floats[] = {KW_F16, KW_BF16, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) check_random(dtypes[d]);
+  for (size_t d = 0; d < sizeof floats / sizeof *floats; d++) check_random_floats(floats[d]);
+}
+
+/* ---- Sorting ----------------------------------------------------------------------------------------------------- */
+
+static void test_sorting(void **state) {
+  (void)state;
+  static const int64_t lines[] = {1, 5, 40, 41, 300};
+  for (kw_dtype dtype = 0; dtype <= KW_F64; dtype++) {
+    fill(dtype, numbers[0]);
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
+      for (int descending = 0; descending < 2; descending++) {
+        for (int64_t dim = 0; dim < 2; dim++) {
+          const int64_t shape[] = {dim ? 6 : lines[l], dim ? lines[l] : 6};
+          const kw_tensor_ref in = test_tensor(dtype, numbers[0], 2, shape), spread = apart(in);
+          const kw_tensor_ref values = test_tensor(dtype, NULL, 2, shape), places = test_tensor(KW_I64, NULL, 2, shape);
+          CHECK_2("sort.stable", values, apart(places), test_arg(descending ? &spread : &in), FLAG(true),
+                  INT(dim ? -1 : 0), FLAG(descending));
+        }
+      }
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_placing), cmocka_unit_test(test_choosing), cmocka_unit_test(test_sums),
+      cmocka_unit_test(test_random),  cmocka_unit_test(test_sorting),
+  };
+  const char *why;
+  if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

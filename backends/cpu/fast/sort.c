@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stable sorting along a dimension. Elements become unsigned keys in whose order they are, and those are sorted by
+ * their digits, the lowest first; lines are shared out among threads.
+ */
+#include "fast.h"
+
+#include "loop.h"
+#include "number.h"
+#include "strided.h"
+#include "walk.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define GRAIN 4096 /* the fewest elements that a thread is woken for */
+#define SHORT 40   /* lines up to here are sorted by insertion */
+#define DIGITS 256
+
+typedef struct sort_plan {
+  kw_loop lines; /* operands: the values' first elements, the indices', argument 0's */
+  int64_t count; /* elements of a line, */
+  int64_t value_step, index_step, step;
+  kw_dtype dtype;
+  uint32_t move; /* the values': kw_strided_size */
+  bool descending;
+} sort_plan;
+
+/* ---- Keys -------------------------------------------------------------------------------------------------------- */
+
+/* Floating point by its bits: NaN is the greatest, and all NaN are equal, as both zeros are. */
+static uint64_t float_key(uint64_t bits, int width, uint64_t infinity) {
+  const uint64_t sign = UINT64_C(1) << (width - 1), magnitude = bits & (sign - 1), all = sign | (sign - 1);
+  if (magnitude > infinity) return all;
+  if (magnitude == 0) return sign;
+  return bits & sign ? ~bits & all : bits | sign;
+}
+
+static uint64_t bits_at(const char *at, size_t size) {
+  uint8_t byte;
+  uint16_t pair;
+  uint32_t word;
+  uint64_t bits;
+  switch (size) {
+    case 1:
+      memcpy(&byte, at, sizeof byte);
+      return byte;
+    case 2:
+      memcpy(&pair, at, sizeof pair);
+      return pair;
+    case 4:
+      memcpy(&word, at, sizeof word);
+      return word;
+    default:
+      memcpy(&bits, at, sizeof bits);
+      return bits;
+  }
+}
+
+static inline uint64_t key_of(kw_dtype dtype, const char *at) {
+  switch (dtype) {
+    case KW_BOOL:
+      return *at != 0;
+    case KW_U8:
+      return bits_at(at, 1);
+    case KW_I8:
+      return bits_at(at, 1) ^ 0x80;
+    case KW_I16:
+      return bits_at(at, 2) ^ 0x8000;
+    case KW_I32:
+      return bits_at(at, 4) ^ UINT64_C(0x80000000);
+    case KW_I64:
+      return bits_at(at, 8) ^ UINT64_C(1) << 63;
+    case KW_F16:
+      return float_key(bits_at(at, 2), 16, 0x7c00);
+    case KW_BF16:
+      return float_key(bits_at(at, 2), 16, 0x7f80);
+    case KW_F32:
+      return float_key(bits_at(at, 4), 32, 0x7f800000);
+    default:
+      return float_key(bits_at(at, 8), 64, UINT64_C(0x7ff) << 52);
+  }
+}
+
+/* ---- One line ---------------------------------------------------------------------------------------------------- */
+
+/* What is sorted: a key with the element's place. Keys of up to 32 bits have it below them in one number. */
+typedef uint64_t packed;
+typedef struct entry {
+  uint64_t key, place;
+} entry;
+#define KEY_OF_PACKED(e) ((e) >> 32)
+#define KEY_OF_ENTRY(e) ((e).key)
+
+#define INSERT(name, T, KEY)                                                                   \
+  static void name(T *entries, int64_t count) {                                                \
+    for (int64_t i = 1; i < count; i++) {                                                      \
+      const T moved = entries[i];                                                              \
+      int64_t to = i;                                                                          \
+      for (; to > 0 && KEY(entries[to - 1]) > KEY(moved); to--) entries[to] = entries[to - 1]; \
+      entries[to] = moved;                                                                     \
+    }                                                                                          \
+  }
+
+/* By one digit after the other, but those that all keys have alike. Returns the one of the two arrays that has the
+ * result. */
+#define SORT_BY_DIGITS(name, T, KEY)                                                   \
+  static T *name(T *entries, T *spare, int64_t count, size_t bytes) {                  \
+    int64_t counts[sizeof(uint64_t)][DIGITS];                                          \
+    memset(counts, 0, bytes * sizeof counts[0]);                                       \
+    for (int64_t i = 0; i < count; i++) {                                              \
+      for (size_t b = 0; b < bytes; b++) counts[b][KEY(entries[i]) >> 8 * b & 0xff]++; \
+    }                                                                                  \
+    for (size_t b = 0; b < bytes; b++) {                                               \
+      if (counts[b][KEY(entries[0]) >> 8 * b & 0xff] == count) continue;               \
+      int64_t places[DIGITS], before = 0;                                              \
+      for (int d = 0; d < DIGITS; d++) {                                               \
+        places[d] = before;                                                            \
+        before += counts[b][d];                                                        \
+      }                                                                                \
+      for (int64_t i = 0; i < count; i++) {                                            \
+        spare[places[KEY(entries[i]) >> 8 * b & 0xff]++] = entries[i];                 \
+      }                                                                                \
+      T *sorted = spare;                                                               \
+      spare = entries;                                                                 \
+      entries = sorted;                                                                \
+    }                                                                                  \
+    return entries;                                                                    \
+  }
+INSERT(insert_packed, packed, KEY_OF_PACKED)
+INSERT(insert_entries, entry, KEY_OF_ENTRY)
+SORT_BY_DIGITS(sort_packed, packed, KEY_OF_PACKED)
+SORT_BY_DIGITS(sort_entries, entry, KEY_OF_ENTRY)
+
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
+
+typedef struct sort_run {
+  const sort_plan *plan;
+  const kw_host_api *host;
+  char *base[KW_LOOP_OPERANDS];
+  kw_status status; /* what the threads met with */
+} sort_run;
+
+/* Of a thread, with room for two lines. */
+typedef struct sort_room {
+  const sort_plan *plan;
+  void *entries;
+} sort_room;
+
+static void put(const sort_plan *plan, char *values, char *indices, const char *from, int64_t i, int64_t place) {
+  kw_fast_isa()->move[plan->move](values + i * plan->value_step, 0, from + place * plan->step, 0, 1);
+  *(int64_t *)(void *)(indices + i * plan->index_step) = place;
+}
+
+static void sort_narrow_line(const sort_room *room, char *values, char *indices, const char *from) {
+  const sort_plan *plan = room->plan;
+  packed *entries = room->entries;
+  for (int64_t i = 0; i < plan->count; i++) {
+    const uint64_t key = key_of(plan->dtype, from + i * plan->step);
+    entries[i] = (plan->descending ? ~key : key) << 32 | (uint64_t)i;
+  }
+  if (plan->count <= SHORT) {
+    insert_packed(entries, plan->count);
+  } else {
+    entries = sort_packed(entries, entries + plan->count, plan->count, kw_number_size(plan->dtype));
+  }
+  for (int64_t i = 0; i < plan->count; i++) put(plan, values, indices, from, i, (int64_t)(entries[i] & UINT32_MAX));
+}
+
+static void sort_wide_line(const sort_room *room, char *values, char *indices, const char *from) {
+  const sort_plan *plan = room->plan;
+  entry *entries = room->entries;
+  for (int64_t i = 0; i < plan->count; i++) {
+    const uint64_t key = key_of(plan->dtype, from + i * plan->step);
+    entries[i] = (entry){plan->descending ? ~key : key, (uint64_t)i};
+  }
+  if (plan->count <= SHORT) {
+    insert_entries(entries, plan->count);
+  } else {
+    entries = sort_entries(entries, entries + plan->count, plan->count, kw_number_size(plan->dtype));
+  }
+  for (int64_t i = 0; i < plan->count; i++) put(plan, values, indices, from, i, (int64_t)entries[i].place);
+}
+
+static bool is_narrow(const sort_plan *plan) {
+  return kw_number_size(plan->dtype) <= sizeof(uint32_t) && plan->count <= UINT32_MAX;
+}
+
+static void sort_line(const sort_room *room, char *values, char *indices, const char *from) {
+  if (is_narrow(room->plan)) {
+    sort_narrow_line(room, values, indices, from);
+  } else {
+    sort_wide_line(room, values, indices, from);
+  }
+}
+
+static void sort_row(void *context, char *const *at, const int64_t *step, int64_t n) {
+  for (int64_t i = 0; i < n; i++) sort_line(context, at[0] + i * step[0], at[1] + i * step[1], at[2] + i * step[2]);
+}
+
+static void run_lines(void *user, int64_t begin, int64_t end) {
+  sort_run *run = user;
+  const uint64_t size = is_narrow(run->plan) ? sizeof(packed) : sizeof(entry);
+  const uint64_t bytes = 2 * (uint64_t)run->plan->count * size;
+  void *entries;
+  const kw_status status = run->host->host_alloc(run->host->ctx, bytes, 64, &entries);
+  if (status != KW_OK) {
+    __atomic_store_n(&run->status, status, __ATOMIC_RELAXED);
+    return;
+  }
+  sort_room room = {run->plan, entries};
+  kw_loop_run(&run->plan->lines, run->base, begin, end, sort_row, &room);
+  run->host->host_free(run->host->ctx, entries);
+}
+
+/* ---- The op ------------------------------------------------------------------------------------------------------ */
+
+/* The first elements of all lines. */
+static kw_tensor_ref line_starts(const kw_tensor_ref *tensor, int64_t dim) {
+  kw_tensor_ref starts = *tensor;
+  if (starts.rank > 0) starts.shape[dim] = 1;
+  return starts;
+}
+
+static int64_t line_step(const kw_tensor_ref *tensor, int64_t dim) {
+  return tensor->rank > 0 ? tensor->strides[dim] * (int64_t)kw_number_size(tensor->dtype) : 0;
+}
+
+static kw_status plan_sort(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+  const kw_tensor_ref *self = call->args[0].u.tensor, *values = call->outs[0], *indices = call->outs[1];
+  const int64_t named = call->args[2].u.i, dim = named < 0 ? named + self->rank : named;
+  sort_plan *plan = out_plan;
+  (void)kernel;
+  if (values->dtype != self->dtype || indices->dtype != KW_I64) return KW_ERR_NOT_IMPLEMENTED;
+  plan->dtype = self->dtype;
+  plan->move = kw_strided_size(self->dtype);
+  plan->descending = call->args[3].u.b;
+  plan->count = self->rank > 0 ? self->shape[dim] : 1;
+  plan->step = line_step(self, dim);
+  plan->value_step = line_step(values, dim);
+  plan->index_step = line_step(indices, dim);
+  const kw_tensor_ref starts[] = {line_starts(values, dim), line_starts(indices, dim), line_starts(self, dim)};
+  kw_loop_begin(&plan->lines, &starts[0]);
+  kw_loop_add(&plan->lines, &starts[1]);
+  kw_loop_add(&plan->lines, &starts[2]);
+  kw_loop_make(&plan->lines);
+  return KW_OK;
+}
+
+static kw_status run_sort(const kw_host_api *host, const kw_call *call, const void *the_plan) {
+  const sort_plan *plan = the_plan;
+  sort_run run = {.plan = plan, .host = host};
+  run.base[0] = kw_walk_base(call->outs[0]);
+  run.base[1] = kw_walk_base(call->outs[1]);
+  run.base[2] = kw_walk_base(call->args[0].u.tensor);
+  const int64_t grain = GRAIN / plan->count;
+  const kw_status status = host->parallel_for(host->ctx, plan->lines.numel, grain > 0 ? grain : 1, run_lines, &run);
+  return status == KW_OK ? run.status : status;
+}
+
+static const kw_fast_kernel kernels[] = {
+    {.op = "sort.stable",
+     .dtypes = KW_DTYPES_REAL,
+     .plan_size = sizeof(sort_plan),
+     .make_plan = plan_sort,
+     .run = run_sort},
+};
+
+kw_fast_family kw_fast_sort(void) {
+  return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};
+}
