@@ -119,6 +119,7 @@ void kw_loop_run(const kw_loop *loop, char *const *base, int64_t begin, int64_t 
   const uint32_t last = loop->rank - 1;
   int64_t index[KW_MAX_RANK], step[KW_LOOP_OPERANDS];
   char *at[KW_LOOP_OPERANDS];
+  if (begin >= end) return; /* sizes may be 0 */
   locate(loop, base, begin, index, at);
   for (uint32_t k = 0; k < loop->operands; k++) step[k] = loop->step[k][last];
   for (int64_t left = end - begin;;) {

@@ -86,11 +86,18 @@ static void rank_0_is_a_row_of_one(void **state) {
   assert_true(y == 7);
 }
 
+static void a_loop_over_nothing_has_no_rows(void **state) {
+  (void)state;
+  float x;
+  const kw_tensor_ref in = TENSOR(KW_F32, &x, 3, 0, 5), out = TENSOR(KW_F32, &x, 3, 0, 5);
+  assert_int_equal(copied(&out, &in, 0), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dense_operands_are_one_row), cmocka_unit_test(dense_operands_in_another_order_are_one_row),
       cmocka_unit_test(a_loop_may_be_cut_anywhere), cmocka_unit_test(operands_repeat),
-      cmocka_unit_test(rank_0_is_a_row_of_one),
+      cmocka_unit_test(rank_0_is_a_row_of_one),     cmocka_unit_test(a_loop_over_nothing_has_no_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

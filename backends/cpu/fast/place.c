@@ -133,6 +133,7 @@ static kw_status roll_from(const kw_host_api *host, const kw_call *call, const k
 static kw_status run_roll(const kw_host_api *host, const kw_call *call, const void *plan) {
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
   (void)plan;
+  if (out->numel == 0) return KW_OK;
   if (call->args[2].count > 0) return roll_from(host, call, out, in, 0);
   kw_tensor_ref from = *in, to = *out; /* as rows */
   from.rank = to.rank = 1;
@@ -185,6 +186,7 @@ static kw_status run_triangle(const kw_host_api *host, const kw_call *call, cons
   triangle_run run = {
       .in = call->args[0].u.tensor, .out = call->outs[0], .move = kw_fast_isa()->move[kw_strided_size(dtype)]};
   (void)plan;
+  if (run.out->numel == 0) return KW_OK;
   run.size = (int64_t)kw_number_size(run.out->dtype);
   run.rows = run.out->shape[run.out->rank - 2];
   run.columns = run.out->shape[run.out->rank - 1];
@@ -193,8 +195,7 @@ static kw_status run_triangle(const kw_host_api *host, const kw_call *call, cons
   if (run.diagonal < -run.rows) run.diagonal = -run.rows;
   if (run.diagonal > run.columns) run.diagonal = run.columns;
   if (!run.keeps_upper && run.diagonal < run.columns) run.diagonal++; /* tril keeps the diagonal itself, too */
-  const int64_t grain = GRAIN / run.columns;
-  return host->parallel_for(host->ctx, run.out->numel / run.columns, grain > 0 ? grain : 1, run_triangle_rows, &run);
+  return host->parallel_for(host->ctx, run.out->numel / run.columns, 1 + GRAIN / run.columns, run_triangle_rows, &run);
 }
 
 /* ---- Replaced in part -------------------------------------------------------------------------------------------- */

@@ -253,8 +253,8 @@ static kw_status run_sort(const kw_host_api *host, const kw_call *call, const vo
   run.base[0] = kw_walk_base(call->outs[0]);
   run.base[1] = kw_walk_base(call->outs[1]);
   run.base[2] = kw_walk_base(call->args[0].u.tensor);
-  const int64_t grain = GRAIN / plan->count;
-  const kw_status status = host->parallel_for(host->ctx, plan->lines.numel, grain > 0 ? grain : 1, run_lines, &run);
+  if (plan->count == 0) return KW_OK;
+  const kw_status status = host->parallel_for(host->ctx, plan->lines.numel, 1 + GRAIN / plan->count, run_lines, &run);
   return status == KW_OK ? run.status : status;
 }
 

@@ -200,8 +200,8 @@ kw_status kw_strided_run(const kw_strided *copy, const kw_host_api *host, char *
   strided_run run = {.copy = copy, .isa = kw_fast_isa(), .base = {to, (char *)(uintptr_t)from}};
   if (to == from) return KW_OK;
   if (copy->row_bytes > 0) {
-    const int64_t grain = GRAIN * copy->to_size / copy->row_bytes;
-    return host->parallel_for(host->ctx, loop->numel, grain > 0 ? grain : 1, run_rows, &run);
+    const int64_t grain = 1 + GRAIN * copy->to_size / copy->row_bytes;
+    return host->parallel_for(host->ctx, loop->numel, grain, run_rows, &run);
   }
   run.streams = copy->moves && loop->numel >= STREAM_BYTES / copy->to_size;
   if (!copy->has_tiles) {
@@ -211,8 +211,7 @@ kw_status kw_strided_run(const kw_strided *copy, const kw_host_api *host, char *
   for (uint32_t d = 0; d + 1 < loop->rank; d++) {
     if (d != copy->across) tiles *= loop->shape[d];
   }
-  const int64_t grain = GRAIN / (copy->rows * copy->columns);
-  return host->parallel_for(host->ctx, tiles, grain > 0 ? grain : 1, run_tiles, &run);
+  return host->parallel_for(host->ctx, tiles, 1 + GRAIN / (copy->rows * copy->columns), run_tiles, &run);
 }
 
 kw_status kw_strided_copy(const kw_host_api *host, const kw_tensor_ref *to, const kw_tensor_ref *from) {
