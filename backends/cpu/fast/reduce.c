@@ -129,7 +129,7 @@ static void clear_columns(columns *c) {
 }
 
 static void flush_columns(columns *c) {
-  for (int64_t i = 0; i < c->width; i++) c->plan->folds->fold(&c->totals[i], c->into + i * c->plan->lane_size, 1);
+  c->plan->folds->fold_each(c->totals, c->into, c->width);
   clear_columns(c);
 }
 
@@ -158,10 +158,9 @@ static void fold_columns(const reduce_plan *plan, char *in, int64_t width, int64
   c->plan = plan;
   c->width = width;
   c->count = 0;
-  for (int64_t i = 0; i < width; i++) {
-    plan->folds->start(&c->totals[i]);
-    plan->folds->finish(c->nothing + i * plan->lane_size, &c->totals[i], 1);
-  }
+  plan->folds->start(&c->totals[0]);
+  for (int64_t i = 1; i < width; i++) c->totals[i] = c->totals[0];
+  plan->folds->finish_each(c->nothing, c->totals, 1, width);
   clear_columns(c);
   kw_loop_run(&plan->folded, &in, begin, end, take_rows, c);
   if (c->count > 0) fold_waiting(c);
@@ -191,7 +190,7 @@ static void store(const reduce_run *run, int64_t result, const kw_total *totals,
   char lanes[COLUMNS * KW_LANE_BYTES];
   char *at[2];
   kw_loop_find(&plan->kept, run->base, result, at);
-  for (int64_t i = 0; i < width; i++) plan->folds->finish(lanes + i * plan->lane_size, &totals[i], plan->divisor);
+  plan->folds->finish_each(lanes, totals, plan->divisor, width);
   kw_port_write(&plan->out, at[0], plan->kept.step[0][plan->kept.rank - 1], lanes, width);
 }
 

@@ -189,6 +189,9 @@ typedef struct kw_fold {
   void (*rows)(void *into, const void *const *rows, int64_t n);
   void (*merge)(kw_total *total, const kw_total *other);
   void (*finish)(void *lane, const kw_total *total, int64_t divisor); /* floating point is divided by it */
+  /* fold and finish for n totals with a lane each. */
+  void (*fold_each)(kw_total *totals, const void *lanes, int64_t n);
+  void (*finish_each)(void *lanes, const kw_total *totals, int64_t divisor, int64_t n);
 } kw_fold;
 #define KW_FOLD_CALLS 16 /* of `rows`, see there */
 
