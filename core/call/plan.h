@@ -62,6 +62,7 @@ struct kw_plan {
   struct kw_plan *next_in_bucket;
   struct kw_plan *next_of_device, **link_of_device;
   atomic_uint refs;
+  bool owned;    /* kw_plan_own made it */
   bool retired;  /* no references, but a launch may still use what was prepared: see kw_plan_reap */
   void *storage; /* lists and strings of args and normal */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device's table of plans: in buckets those that calls made, in a list all that live, in another those that wait for
- * their launches to end.
+ * A device's table of plans: in buckets those that calls made; all of them in lists, by whether calls made them,
+ * callers own them, or they wait for their launches to end.
  */
 #include "call/plan_cache.h"
 
@@ -22,15 +22,16 @@ struct kw_plan_table {
   pthread_mutex_t build; /* one build at a time, so that prepare runs once per signature */
   kw_plan *buckets[BUCKETS];
   uint32_t count;
-  kw_plan *live;     /* every plan of the device that has references, in a bucket or not */
-  kw_plan *retired;  /* the others, with that flag: apart, so that finding them costs nothing of those that live */
+  kw_plan *live;     /* plans that calls made and that have references, in a bucket or not */
+  kw_plan *owned;    /* the same of plans that callers own: apart, so that counting their launches passes no others */
+  kw_plan *retired;  /* plans without references, apart for the same reason: they are looked for after every build */
   uint64_t launches; /* by the own calls of plans that live no more */
 };
 
-/* Both under the lock. The flag decides on the list. */
+/* Both under the lock. The flags decide on the list. */
 static void link_plan(kw_plan *plan) {
   struct kw_plan_table *table = atomic_load(&plan->device->plans);
-  kw_plan **head = plan->retired ? &table->retired : &table->live;
+  kw_plan **head = plan->retired ? &table->retired : plan->owned ? &table->owned : &table->live;
   plan->next_of_device = *head;
   plan->link_of_device = head;
   if (*head) (*head)->link_of_device = &plan->next_of_device;
@@ -53,7 +54,7 @@ uint64_t kw_plan_count_launches(const kw_device *device) {
   if (!table) return 0;
   pthread_mutex_lock(&lock);
   uint64_t launches = table->launches;
-  for (const kw_plan *plan = table->live; plan; plan = plan->next_of_device) launches += count_own_calls(plan);
+  for (const kw_plan *plan = table->owned; plan; plan = plan->next_of_device) launches += count_own_calls(plan);
   pthread_mutex_unlock(&lock);
   return launches;
 }
@@ -135,9 +136,9 @@ static void free_table(kw_device *device) {
   kw_launch_forget_device(device);
   pthread_mutex_lock(&lock);
   kw_plan *dropped = empty_buckets(table);
-  while (table->live || table->retired) {
+  while (table->live || table->owned || table->retired) {
     /* A thread's cache may still hold the plan; it never matches again and only its memory is left to free. */
-    kw_plan *plan = table->live ? table->live : table->retired;
+    kw_plan *plan = table->live ? table->live : table->owned ? table->owned : table->retired;
     unlink_plan(plan);
     kw_plan_release_prepared(plan);
     plan->device = NULL;
@@ -240,6 +241,7 @@ kw_status kw_plan_own(const kw_request *request, kw_plan **out_plan) {
   pthread_mutex_unlock(&table->build);
   if (status != KW_OK) return status;
   pthread_mutex_lock(&lock);
+  (*out_plan)->owned = true;
   link_plan(*out_plan);
   pthread_mutex_unlock(&lock);
   return KW_OK;
