@@ -308,6 +308,16 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
   X("lerp.Scalar", FLOAT, LERP)                            \
   X("lerp.Tensor", FLOAT, LERP)                            \
   FORMS("gelu", FLOAT, GELU, "tanh", GELU_TANH)            \
+  X("fmod.Tensor", NUM, FMOD)                              \
+  X("fmod.Scalar", NUM, FMOD)                              \
+  X("remainder.Tensor", NUM, REMAINDER)                    \
+  X("remainder.Scalar", NUM, REMAINDER)                    \
+  X("remainder.Scalar_Tensor", NUM, REMAINDER)             \
+  X("bitwise_left_shift.Tensor", INT, LEFT_SHIFT)          \
+  X("bitwise_left_shift.Tensor_Scalar", INT, LEFT_SHIFT)   \
+  X("bitwise_right_shift.Tensor", INT, RIGHT_SHIFT)        \
+  X("bitwise_right_shift.Tensor_Scalar", INT, RIGHT_SHIFT) \
+  X("keyway::swiglu", FLOAT, SWIGLU)                       \
   X("logical_and", REAL, LOGICAL_AND)                      \
   X("logical_or", REAL, LOGICAL_OR)                        \
   X("logical_xor", REAL, LOGICAL_XOR)                      \

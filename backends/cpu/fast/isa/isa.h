@@ -49,6 +49,8 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(BITWISE_OR, 2)           \
   X(BITWISE_XOR, 2)          \
   X(BITWISE_NOT, 1)          \
+  X(LEFT_SHIFT, 2)           \
+  X(RIGHT_SHIFT, 2)          \
   X(LEAKY_RELU, 2)           \
   X(HARDSWISH, 1)            \
   X(THRESHOLD, 3)            \
@@ -81,9 +83,12 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(ATANH, 1)                \
   X(ERF, 1)                  \
   X(ATAN2, 2)                \
+  X(FMOD, 2)                 \
+  X(REMAINDER, 2)            \
   X(POW, 2)                  \
   X(SIGMOID, 1)              \
   X(SILU, 1)                 \
+  X(SWIGLU, 2)               \
   X(GELU, 1)                 \
   X(GELU_TANH, 1)            \
   X(SILU_BACKWARD, 2)        \
