@@ -8,8 +8,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define KNOWN_FLAGS (KW_MEM_EXPORTABLE | KW_MEM_IPC)
+#define HUGE_BYTES (UINT64_C(4) << 20) /* of a block that is worth huge pages: it has one at least, wherever it lies \
+                                        */
 
 static kw_status check(const kw_cpu_device *cpu, const kw_alloc_info *info) {
   kw_status status = kw_cpu_check_critical(cpu->host, 0, info->next);
@@ -22,6 +26,19 @@ static kw_status check(const kw_cpu_device *cpu, const kw_alloc_info *info) {
   if (info->alignment <= KW_CPU_ALIGNMENT) return KW_OK;
   return kw_cpu_error(cpu->host, KW_ERR_INVALID_ARGUMENT, "memory aligned to %llu: the cpu aligns to at most %d",
                       (unsigned long long)info->alignment, KW_CPU_ALIGNMENT);
+}
+
+/* A first touch of huge pages is one fault for each, of plain ones 512. Where the system has none for us nothing
+ * changes, so that a refusal is no error. */
+static void ask_for_huge_pages(void *memory, uint64_t size) {
+#ifdef MADV_HUGEPAGE
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
+  const uintptr_t end = ((uintptr_t)memory + size) / page * page;
+  if (size >= HUGE_BYTES) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+  (void)memory;
+  (void)size;
+#endif
 }
 
 static kw_status memory_alloc(void *device, const kw_alloc_info *info, kw_mem *out_mem) {
@@ -47,6 +64,7 @@ static kw_status memory_alloc(void *device, const kw_alloc_info *info, kw_mem *o
                         shared ? "memfd_create, or mapping it," : "aligned_alloc", (unsigned long long)info->size);
   }
   if (!shared) {
+    ask_for_huge_pages(memory, sizeof *memory + rounded);
     memory->size = info->size;
     memory->file = -1;
   }
