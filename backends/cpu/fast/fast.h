@@ -54,6 +54,8 @@ kw_fast_family kw_fast_index(void);
 kw_fast_family kw_fast_sum(void);
 kw_fast_family kw_fast_random(void);
 kw_fast_family kw_fast_sort(void);
+kw_fast_family kw_fast_gated(void);
+kw_fast_family kw_fast_rope(void);
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);

@@ -2,7 +2,7 @@
  *
  * Pointwise ops: rows of operands, read into lanes where they do not lie there as lanes, computed on, and written.
  */
-#include "fast.h"
+#include "pointwise.h"
 
 #include "loop.h"
 #include "operand.h"
@@ -102,7 +102,8 @@ static kw_status plan_pointwise(const kw_fast_kernel *kernel, const kw_call *cal
   plan->lane = kw_lane_of(plan->key);
   if (!plan->tests && !kw_port_open(&plan->out, plan->key, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
   for (uint32_t k = 0; k < plan->count; k++) {
-    const kw_dtype dtype = moves && k == 0 ? KW_BOOL : plan->key;
+    const bool is_mask = (moves && k == 0) || (function == KW_POINTWISE_MUL_TWICE && k == 1);
+    const kw_dtype dtype = is_mask ? KW_BOOL : plan->key;
     if (!kw_port_open(&plan->in[k], dtype, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
   }
   return kw_fast_isa()->pointwise[function][plan->lane] ? KW_OK : KW_ERR_NOT_IMPLEMENTED;
@@ -222,6 +223,27 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
   return host->parallel_for(host->ctx, plan->loop.numel, plan->grain, run_piece, &run);
 }
 
+/* ---- For other families ------------------------------------------------------------------------------------------ */
+
+bool kw_pointwise_serves(kw_pointwise_fn function, kw_dtype dtype) {
+  return dtype < KW_ISA_DTYPES && kw_fast_isa()->pointwise[function][kw_lane_of(dtype)];
+}
+
+kw_status kw_pointwise_apply(const kw_host_api *host, kw_pointwise_fn function, const kw_tensor_ref *out,
+                             const kw_tensor_ref *const *in) {
+  const pointwise_op op = {function, KW_POINTWISE_COUNT, NULL, KW_POINTWISE_COUNT};
+  const kw_fast_kernel kernel = {.family = &op};
+  pointwise_plan plan = {.grain = 0};
+  kw_value args[KW_POINTWISE_OPERANDS];
+  for (uint32_t k = 0; k < operand_count(function); k++) {
+    args[k] = (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = in[k]};
+  }
+  const kw_call call = {
+      .struct_size = sizeof call, .arg_count = operand_count(function), .args = args, .out_count = 1, .outs = &out};
+  const kw_status status = plan_pointwise(&kernel, &call, &plan);
+  return status == KW_OK ? run_pointwise(host, &call, &plan) : status;
+}
+
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
 /* X(op, key dtypes, function); SCALED: and the function where the last operand is 1; FORMS: and that for a form. */
@@ -318,6 +340,7 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
   X("bitwise_right_shift.Tensor", INT, RIGHT_SHIFT)        \
   X("bitwise_right_shift.Tensor_Scalar", INT, RIGHT_SHIFT) \
   X("keyway::swiglu", FLOAT, SWIGLU)                       \
+  X("native_dropout_backward", FLOAT, MUL_TWICE)           \
   X("logical_and", REAL, LOGICAL_AND)                      \
   X("logical_or", REAL, LOGICAL_OR)                        \
   X("logical_xor", REAL, LOGICAL_XOR)                      \

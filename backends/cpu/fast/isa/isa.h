@@ -62,6 +62,9 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(THRESHOLD_BACKWARD, 3)   \
   X(LEAKY_RELU_BACKWARD, 3)  \
   X(HARDTANH_BACKWARD, 4)    \
+  X(MUL_TWICE, 3)            \
+  X(TURN_FIRST, 4)           \
+  X(TURN_SECOND, 4)          \
   X(EXP, 1)                  \
   X(EXP2, 1)                 \
   X(EXPM1, 1)                \
@@ -89,6 +92,9 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(SIGMOID, 1)              \
   X(SILU, 1)                 \
   X(SWIGLU, 2)               \
+  X(SWIGLU_GATE, 3)          \
+  X(GLU, 2)                  \
+  X(GLU_GATE, 3)             \
   X(GELU, 1)                 \
   X(GELU_TANH, 1)            \
   X(SILU_BACKWARD, 2)        \
