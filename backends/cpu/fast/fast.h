@@ -56,6 +56,8 @@ kw_fast_family kw_fast_random(void);
 kw_fast_family kw_fast_sort(void);
 kw_fast_family kw_fast_gated(void);
 kw_fast_family kw_fast_rope(void);
+kw_fast_family kw_fast_mapped(void);
+kw_fast_family kw_fast_resample(void);
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);

@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+int64_t kw_loop_step(const kw_tensor_ref *tensor, uint32_t d) {
+  return tensor->strides[d] * (int64_t)kw_number_size(tensor->dtype);
+}
+
 void kw_loop_begin(kw_loop *loop, const kw_tensor_ref *out) {
   memset(loop, 0, sizeof *loop);
   loop->rank = out->rank;
@@ -20,11 +24,10 @@ void kw_loop_begin(kw_loop *loop, const kw_tensor_ref *out) {
 }
 
 void kw_loop_add(kw_loop *loop, const kw_tensor_ref *tensor) {
-  const int64_t size = (int64_t)kw_number_size(tensor->dtype);
   int64_t *step = loop->step[loop->operands++];
   const uint32_t skipped = loop->rank - tensor->rank;
   for (uint32_t d = 0; d < tensor->rank; d++) {
-    if (tensor->shape[d] != 1) step[skipped + d] = tensor->strides[d] * size;
+    if (tensor->shape[d] != 1) step[skipped + d] = kw_loop_step(tensor, d);
   }
 }
 

@@ -18,6 +18,9 @@ typedef struct kw_loop {
   int64_t step[KW_LOOP_OPERANDS][KW_MAX_RANK]; /* bytes */
 } kw_loop;
 
+/* From an element of a tensor to the next along dimension d: bytes. */
+int64_t kw_loop_step(const kw_tensor_ref *tensor, uint32_t d);
+
 /* A loop over the shape of `out`, its operand 0. */
 void kw_loop_begin(kw_loop *loop, const kw_tensor_ref *out);
 /* Adds an operand that broadcasts to that shape, and one value that repeats everywhere. */
