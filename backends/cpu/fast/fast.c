@@ -8,10 +8,9 @@
 #include <string.h>
 
 const kw_fast_family *kw_fast_families(void) {
-  static kw_fast_family (*const all[])(void) = {
-      kw_fast_pointwise, kw_fast_reductions, kw_fast_softmax, kw_fast_norms,   kw_fast_product, kw_fast_convolution,
-      kw_fast_copy,      kw_fast_place,      kw_fast_index,   kw_fast_sum,     kw_fast_random,  kw_fast_sort,
-      kw_fast_gated,     kw_fast_rope,       kw_fast_mapped,  kw_fast_resample};
+#define FAMILY(name) kw_fast_##name,
+  static kw_fast_family (*const all[])(void) = {KW_FAST_FAMILIES(FAMILY)};
+#undef FAMILY
   enum { COUNT = sizeof all / sizeof *all };
   static kw_fast_family families[COUNT + 1];
   for (uint32_t i = 0; i < COUNT; i++) families[i] = all[i]();

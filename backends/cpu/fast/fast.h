@@ -42,22 +42,29 @@ typedef struct kw_fast_family {
   uint32_t count;
 } kw_fast_family;
 
-kw_fast_family kw_fast_pointwise(void);
-kw_fast_family kw_fast_reductions(void);
-kw_fast_family kw_fast_softmax(void);
-kw_fast_family kw_fast_norms(void);
-kw_fast_family kw_fast_product(void);
-kw_fast_family kw_fast_convolution(void);
-kw_fast_family kw_fast_copy(void);
-kw_fast_family kw_fast_place(void);
-kw_fast_family kw_fast_index(void);
-kw_fast_family kw_fast_sum(void);
-kw_fast_family kw_fast_random(void);
-kw_fast_family kw_fast_sort(void);
-kw_fast_family kw_fast_gated(void);
-kw_fast_family kw_fast_rope(void);
-kw_fast_family kw_fast_mapped(void);
-kw_fast_family kw_fast_resample(void);
+/* X(name): a family, which kw_fast_name() returns. */
+#define KW_FAST_FAMILIES(X) \
+  X(pointwise)              \
+  X(reductions)             \
+  X(softmax)                \
+  X(norms)                  \
+  X(product)                \
+  X(convolution)            \
+  X(attention)              \
+  X(copy)                   \
+  X(place)                  \
+  X(mapped)                 \
+  X(resample)               \
+  X(index)                  \
+  X(sum)                    \
+  X(random)                 \
+  X(sort)                   \
+  X(gated)                  \
+  X(rope)
+
+#define KW_FAST_DECLARE(name) kw_fast_family kw_fast_##name(void);
+KW_FAST_FAMILIES(KW_FAST_DECLARE)
+#undef KW_FAST_DECLARE
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);

@@ -11,14 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* One register, so that functions of vectors are within the calling convention. */
-#if defined(__AVX512F__)
-#define VECTOR_BYTES 64
-#elif defined(__AVX2__)
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
 #define BLOCK 4096 /* lanes that are added up before the total takes the sum */
 
 /* A total's number. */

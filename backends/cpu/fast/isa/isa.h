@@ -171,6 +171,22 @@ typedef struct kw_product {
 #define KW_PRODUCT_LINES 8
 #define KW_PRODUCT_WIDTH 64 /* the most rows or columns of a block */
 
+/* ---- Attention --------------------------------------------------------------------------------------------------- */
+
+/* Scores of a tile of queries: a line for each key, in it a lane for each query, as many as a block of a product has
+ * columns. What belongs to a query is such a line, too. */
+typedef struct kw_attention_lanes {
+  /* Hides from each query the keys outside [from, to), which are lanes: their scores become -inf. */
+  void (*hide)(void *scores, const void *from, const void *to, int64_t keys);
+
+  /* Makes scores times a number, one lane, weights: exp(score - top), with the new largest score of a query in `top`.
+   * What was added up with the old one is to be faded by `fade`; the sum of weights is. False: all of those are 1. */
+  bool (*weigh)(void *scores, const void *scale, void *top, void *sum, void *fade, int64_t keys);
+
+  /* Multiplies n lines by one. */
+  void (*fade)(void *lines, const void *by, int64_t n);
+} kw_attention_lanes;
+
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 #define KW_ISA_DTYPES (KW_F8E5M2 + 1) /* the real ones that ops compute on */
@@ -241,6 +257,7 @@ typedef struct kw_isa {
   kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT]; /* NULL: not with one rounding */
   kw_write_fn write[KW_ISA_DTYPES][KW_LANE_COUNT];
   kw_product product[KW_LANE_F64 + 1];
+  kw_attention_lanes attention[KW_LANE_F64 + 1];
   kw_move_fn move[KW_MOVE_SIZES];
   kw_transpose_fn transpose[KW_MOVE_SIZES];
 

@@ -12,6 +12,14 @@
 #define KW_PASTE(a, b) KW_PASTE_(a, b)
 #define KW_ISA_NAME(name) KW_PASTE(name, KW_ISA)
 
+#if defined(__AVX512F__)
+#define KW_VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define KW_VECTOR_BYTES 32
+#else
+#define KW_VECTOR_BYTES 16
+#endif
+
 /* Before a loop whose iterations do not depend on each other, though its pointers may be equal. */
 #ifdef __clang__
 #define KW_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -32,6 +40,7 @@ void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_folds)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_rows)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_products)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_attention)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_moves)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_random)(kw_isa *isa);
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Attention of few rows, as in decoding: too few to pack keys and values for. A line of either is read once, where it
+ * lies if it can be, for all rows of the group.
+ */
+#include "attention_lines.h"
+
+#include "number.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What a row has come to. */
+typedef struct row_state {
+  int64_t from, to; /* the keys it sees */
+  double top, total;
+  char *query, *scores, *sums, *fresh; /* fresh: of the keys in hand */
+} row_state;
+
+/* A part in hand, and room. */
+typedef struct lines {
+  const kw_attention_part *part;
+  const kw_attention_plan *plan;
+  const kw_isa *isa;
+  const kw_product *product;
+  kw_lane type;
+  kw_dtype dtype; /* of a lane */
+  int64_t lane;   /* bytes */
+  int64_t count;  /* rows */
+  row_state rows[KW_ATTENTION_LINE_ROWS];
+  char *room, *buffers[KW_PRODUCT_LINES], *zeros, *mask;
+} lines;
+
+enum { SCORES = KW_ATTENTION_KEYS + KW_PRODUCT_LINES }; /* of a row: lines are met in whole groups */
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static kw_status make_room(lines *l) {
+  const kw_attention_plan *plan = l->plan;
+  const kw_host_api *host = l->part->run->host;
+  const int64_t value = plan->value.width, width = plan->query.width, most = width > value ? width : value;
+  const int64_t line = ((most + 16) * l->lane + 63) / 64 * 64, scores = ((int64_t)SCORES * l->lane + 63) / 64 * 64;
+  const int64_t bytes = KW_ATTENTION_LINE_ROWS * (3 * line + scores) + (KW_PRODUCT_LINES + 1) * line + scores;
+  void *room;
+  const kw_status status = host->host_alloc(host->ctx, (uint64_t)bytes, 64, &room);
+  if (status != KW_OK) return status;
+  char *next = l->room = room;
+  for (int r = 0; r < KW_ATTENTION_LINE_ROWS; r++) {
+    row_state *row = &l->rows[r];
+    row->query = next;
+    row->sums = next + line;
+    row->fresh = next + 2 * line;
+    row->scores = next + 3 * line;
+    next += 3 * line + scores;
+  }
+  for (int k = 0; k < KW_PRODUCT_LINES; k++, next += line) l->buffers[k] = next;
+  l->zeros = next;
+  memset(l->zeros, 0, (size_t)line);
+  l->mask = next + line;
+  return KW_OK;
+}
+
+/* ---- Scores ------------------------------------------------------------------------------------------------------ */
+
+/* Scores of keys [j, j + n). */
+static void meet_keys(const lines *l, int64_t j, int64_t n) {
+  for (int64_t i = 0; i < n; i += KW_PRODUCT_LINES) {
+    const void *at[KW_PRODUCT_LINES];
+    for (int64_t k = 0; k < KW_PRODUCT_LINES; k++) {
+      at[k] = i + k < n ? kw_attention_key(l->part, j + i + k, l->buffers[k]) : l->zeros;
+    }
+    for (int64_t r = 0; r < l->count; r++) {
+      l->product->dot_lines(l->rows[r].scores + i * l->lane, l->rows[r].query, at, l->plan->query.width);
+    }
+  }
+}
+
+/* Scores of keys [j, j + n) become weights; what is added up so far is to be multiplied with the result. */
+static double weigh(const lines *l, int64_t r, row_state *row, int64_t j, int64_t n) {
+  const kw_attention_run *run = l->part->run;
+  const kw_fold *max = &l->isa->folds[KW_FOLD_MAX][l->type], *sum = &l->isa->folds[KW_FOLD_SUM][l->type];
+  const int64_t from = row->from < j ? 0 : least(row->from - j, n), to = row->to < j ? 0 : least(row->to - j, n);
+  kw_attention_bend(run, row->scores, n);
+  if (l->plan->has_mask) {
+    kw_attention_mask(l->part, l->part->row + r, j, n, l->mask);
+    kw_attention_add_mask(run, row->scores, l->mask, n);
+  }
+  _Alignas(KW_LANE_BYTES) char lane[KW_LANE_BYTES];
+  char *seen = row->scores + from * l->lane;
+  kw_total total;
+  max->start(&total);
+  if (from < to) max->fold(&total, seen, to - from);
+  max->finish(lane, &total, 1);
+  const double here = kw_number_load(l->dtype, lane), top = here > row->top || here != here ? here : row->top;
+  memset(row->scores, 0, (size_t)(from * l->lane));
+  memset(row->scores + to * l->lane, 0, (size_t)((SCORES - to) * l->lane));
+  if (top == -(double)INFINITY) { /* nothing is seen */
+    memset(row->scores, 0, (size_t)(SCORES * l->lane));
+    return 1;
+  }
+  kw_lanes_fill_number(lane, top, l->type, 1);
+  if (from < to) l->isa->rows[l->type].exp_below(seen, seen, lane, to - from);
+  sum->start(&total);
+  if (from < to) sum->fold(&total, seen, to - from);
+  sum->finish(lane, &total, 1);
+  const double fade = exp(row->top - top);
+  row->total = row->total * fade + kw_number_load(l->dtype, lane);
+  row->top = top;
+  return fade;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+static void meet_values(const lines *l, int64_t j, int64_t n) {
+  for (int64_t i = 0; i < n; i += KW_PRODUCT_LINES) {
+    const void *at[KW_PRODUCT_LINES];
+    for (int64_t k = 0; k < KW_PRODUCT_LINES; k++) {
+      at[k] = i + k < n ? kw_attention_value(l->part, j + i + k, l->buffers[k]) : l->zeros;
+    }
+    for (int64_t r = 0; r < l->count; r++) {
+      l->product->add_lines(l->rows[r].fresh, l->rows[r].scores + i * l->lane, at, l->plan->value.width);
+    }
+  }
+}
+
+/* Adds the sums so far, faded, to those of the keys in hand. */
+static void add_faded(const lines *l, row_state *row, double fade) {
+  _Alignas(KW_LANE_BYTES) char factors[KW_PRODUCT_LINES * KW_LANE_BYTES] = {0};
+  const void *at[KW_PRODUCT_LINES] = {row->sums};
+  for (int k = 1; k < KW_PRODUCT_LINES; k++) at[k] = l->zeros;
+  kw_lanes_fill_number(factors, fade, l->type, 1);
+  l->product->add_lines(row->fresh, factors, at, l->plan->value.width);
+  char *old = row->sums;
+  row->sums = row->fresh;
+  row->fresh = old;
+}
+
+static void run_part(lines *l) {
+  const kw_attention_part *part = l->part;
+  const size_t bytes = (size_t)(l->plan->value.width * l->lane);
+  int64_t low = part->to, high = part->from;
+  l->count = part->end - part->row;
+  for (int64_t r = 0; r < l->count; r++) {
+    row_state *row = &l->rows[r];
+    kw_attention_query(part, part->row + r, row->query);
+    kw_attention_window(part, part->row + r, &row->from, &row->to);
+    if (row->from < row->to && row->from < low) low = row->from;
+    if (row->from < row->to && row->to > high) high = row->to;
+    row->top = -(double)INFINITY;
+    row->total = 0;
+    memset(row->sums, 0, bytes);
+  }
+  for (int64_t j = low; j < high; j += KW_ATTENTION_KEYS) {
+    const int64_t n = least(KW_ATTENTION_KEYS, high - j);
+    double fades[KW_ATTENTION_LINE_ROWS];
+    meet_keys(l, j, n);
+    for (int64_t r = 0; r < l->count; r++) {
+      fades[r] = weigh(l, r, &l->rows[r], j, n);
+      memset(l->rows[r].fresh, 0, bytes);
+    }
+    meet_values(l, j, n);
+    for (int64_t r = 0; r < l->count; r++) add_faded(l, &l->rows[r], fades[r]);
+  }
+  for (int64_t r = 0; r < l->count; r++) {
+    kw_attention_finish(part, part->row + r, l->rows[r].sums, l->rows[r].top, l->rows[r].total);
+  }
+}
+
+void kw_attention_run_lines(void *user, int64_t begin, int64_t end) {
+  kw_attention_run *run = user;
+  kw_attention_part part = {.run = run};
+  const kw_lane type = run->plan->port.lane;
+  lines l = {.part = &part,
+             .plan = run->plan,
+             .isa = run->isa,
+             .product = &run->isa->product[type],
+             .type = type,
+             .dtype = type == KW_LANE_F32 ? KW_F32 : KW_F64,
+             .lane = run->plan->lane_size};
+  const kw_status status = make_room(&l);
+  if (status != KW_OK) {
+    atomic_store(&run->status, (int)status);
+    return;
+  }
+  for (int64_t i = begin; i < end; i++) {
+    part = kw_attention_part_at(run, i);
+    run_part(&l);
+  }
+  run->host->host_free(run->host->ctx, l.room);
+}
