@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #define KNOWN_FLAGS (KW_MEM_EXPORTABLE | KW_MEM_IPC)
-#define HUGE_BYTES (UINT64_C(4) << 20) /* of a block that is worth huge pages: it has one at least, wherever it lies \
-                                        */
+#define HUGE_BYTES (UINT64_C(4) << 20) /* of a block that has a huge page, wherever it lies, and is worth them */
 
 static kw_status check(const kw_cpu_device *cpu, const kw_alloc_info *info) {
   kw_status status = kw_cpu_check_critical(cpu->host, 0, info->next);
