@@ -60,7 +60,8 @@ typedef struct kw_fast_family {
   X(random)                 \
   X(sort)                   \
   X(gated)                  \
-  X(rope)
+  X(rope)                   \
+  X(masks)
 
 #define KW_FAST_DECLARE(name) kw_fast_family kw_fast_##name(void);
 KW_FAST_FAMILIES(KW_FAST_DECLARE)

@@ -101,18 +101,9 @@ static kw_status run_flip(const kw_host_api *host, const kw_call *call, const vo
   return kw_strided_copy(host, call->outs[0], &from);
 }
 
-static bool is_contiguous(const kw_tensor_ref *tensor) {
-  int64_t stride = 1;
-  for (uint32_t d = tensor->rank; d-- > 0;) {
-    if (tensor->shape[d] != 1 && tensor->strides[d] != stride) return false;
-    stride *= tensor->shape[d];
-  }
-  return true;
-}
-
 static kw_status plan_roll(const kw_fast_kernel *kernel, const kw_call *call, void *plan) {
   const bool all_in_a_row = call->args[2].count == 0;
-  if (all_in_a_row && !(is_contiguous(call->args[0].u.tensor) && is_contiguous(call->outs[0]))) {
+  if (all_in_a_row && !(kw_strided_is_dense(call->args[0].u.tensor) && kw_strided_is_dense(call->outs[0]))) {
     return KW_ERR_NOT_IMPLEMENTED;
   }
   return plan_same_dtype(kernel, call, plan);

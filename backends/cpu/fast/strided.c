@@ -32,6 +32,14 @@ static kw_lane lane_between(kw_dtype from, kw_dtype to) {
   return to == KW_F64 || (from == KW_I32 && to == KW_BF16) ? KW_LANE_F64 : KW_LANE_F32;
 }
 
+bool kw_strided_is_dense(const kw_tensor_ref *tensor) {
+  int64_t stride = 1;
+  for (uint32_t d = tensor->rank; d-- > 0; stride *= tensor->shape[d]) {
+    if (tensor->shape[d] != 1 && tensor->strides[d] != stride) return false;
+  }
+  return true;
+}
+
 uint32_t kw_strided_size(kw_dtype dtype) {
   uint32_t bits = 0;
   while (1u << bits < kw_number_size(dtype)) bits++;

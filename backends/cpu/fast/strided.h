@@ -25,6 +25,9 @@ typedef struct kw_strided {
   int64_t row_tiles, column_tiles;
 } kw_strided;
 
+/* Whether elements lie side by side in row-major order. */
+bool kw_strided_is_dense(const kw_tensor_ref *tensor);
+
 /* Which of the moves by size (KW_MOVE_SIZES) is that of a dtype. */
 uint32_t kw_strided_size(kw_dtype dtype);
 
