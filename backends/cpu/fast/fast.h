@@ -49,6 +49,7 @@ typedef struct kw_fast_family {
   X(softmax)                \
   X(norms)                  \
   X(product)                \
+  X(linear)                 \
   X(convolution)            \
   X(attention)              \
   X(copy)                   \

@@ -284,6 +284,17 @@ static void write_f16_by_instruction(char *to, int64_t step, const void *lanes, 
 }
 #endif
 
+/* ---- Nibbles ------------------------------------------------------------------------------------------------------
+ */
+
+static void nibbles(float *lanes, const uint8_t *bytes, float zero, float scale, int64_t n) {
+  KW_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    lanes[2 * i] = ((float)(bytes[i] & 15) - zero) * scale;
+    lanes[2 * i + 1] = ((float)(bytes[i] >> 4) - zero) * scale;
+  }
+}
+
 /* ---- The table ------------------------------------------------------------------------------------------------------
  */
 
@@ -307,6 +318,7 @@ static void write_f16_by_instruction(char *to, int64_t step, const void *lanes, 
   BOTH(KW_F8E5M2, f8e5m2, lane, LANE)
 
 void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa) {
+  isa->nibbles = nibbles;
   FLOATS(f32, F32)
   FLOATS(f64, F64)
   INTEGERS(i32, I32)

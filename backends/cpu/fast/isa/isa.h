@@ -257,6 +257,12 @@ typedef struct kw_isa {
   kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT]; /* NULL: not with one rounding */
   kw_write_fn write[KW_ISA_DTYPES][KW_LANE_COUNT];
   kw_product product[KW_LANE_F64 + 1];
+
+  /* out[i] = x . lines[i] for KW_PRODUCT_LINES lines of n bytes, which wraps at 32 bits. */
+  void (*dot_bytes)(uint32_t *out, const int8_t *x, const int8_t *const *lines, int64_t n);
+
+  /* (code - zero) * scale for the two codes of each byte, the low nibble's first. */
+  void (*nibbles)(float *lanes, const uint8_t *bytes, float zero, float scale, int64_t n);
   kw_attention_lanes attention[KW_LANE_F64 + 1];
   kw_move_fn move[KW_MOVE_SIZES];
   kw_transpose_fn transpose[KW_MOVE_SIZES];

@@ -38,7 +38,17 @@ enum { RUN = 64 }; /* elements of a line that are read at a time where lines hav
 #define OF_T(name) name##_f64
 #include "product.inc"
 
+static void dot_bytes(uint32_t *out, const int8_t *x, const int8_t *const *lines, int64_t n) {
+  for (int line = 0; line < KW_PRODUCT_LINES; line++) {
+    const int8_t *y = lines[line];
+    uint32_t sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (uint32_t)((int16_t)x[i] * (int16_t)y[i]);
+    out[line] = sum;
+  }
+}
+
 void KW_ISA_NAME(kw_add_products)(kw_isa *isa) {
+  isa->dot_bytes = dot_bytes;
   isa->product[KW_LANE_F32] = (kw_product){ROWS, COLUMNS_f32, pack_f32, block_f32, add_lines_f32, dot_lines_f32};
   isa->product[KW_LANE_F64] = (kw_product){ROWS, COLUMNS_f64, pack_f64, block_f64, add_lines_f64, dot_lines_f64};
 }
