@@ -336,18 +336,19 @@ static kw_status run_attention(const kw_host_api *host, const kw_call *call, con
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
-#define KERNEL(name, ...)                                                                           \
+#define KERNEL(name, also, ...)                                                                     \
   {                                                                                                 \
-    .op = name, .dtypes = KW_DTYPES_FLOAT, .plan_size = sizeof(kw_attention_plan),                  \
+    .op = name, .dtypes = KW_DTYPES_FLOAT, .flags = also, .plan_size = sizeof(kw_attention_plan),   \
     .family = &(const attention_op){__VA_ARGS__}, .make_plan = plan_attention, .run = run_attention \
   }
+#define INDEXED KW_KERNEL_DATA_ERRORS
 
 static const kw_fast_kernel kernels[] = {
-    KERNEL("scaled_dot_product_attention", SDPA, .mask = 3, .scale = 6),
-    KERNEL("keyway::attention", WHOLE, .mask = 3, .scale = 4, .cap = 5, .left = 6, .right = 7),
-    KERNEL("keyway::attention_decode", DECODE, .scale = 4, .cap = 5, .left = 6),
-    KERNEL("keyway::attention_varlen", VARLEN, .scale = 5, .cap = 6, .left = 7, .right = 8),
-    KERNEL("keyway::attention_paged", PAGED, .mask = 5, .scale = 6, .cap = 7, .left = 8, .right = 9),
+    KERNEL("scaled_dot_product_attention", 0, SDPA, .mask = 3, .scale = 6),
+    KERNEL("keyway::attention", 0, WHOLE, .mask = 3, .scale = 4, .cap = 5, .left = 6, .right = 7),
+    KERNEL("keyway::attention_decode", INDEXED, DECODE, .scale = 4, .cap = 5, .left = 6),
+    KERNEL("keyway::attention_varlen", INDEXED, VARLEN, .scale = 5, .cap = 6, .left = 7, .right = 8),
+    KERNEL("keyway::attention_paged", INDEXED, PAGED, .mask = 5, .scale = 6, .cap = 7, .left = 8, .right = 9),
 };
 
 kw_fast_family kw_fast_attention(void) {
