@@ -108,8 +108,11 @@ static void take_memory(kw_resources *out) {
   out->held[KW_RESOURCE_HEAP] = kw_resource_heap();
   out->held[KW_RESOURCE_MAPPINGS] = lines("/proc/self/maps");
   if (is_emulated()) return;
-  /* Exact, unlike statm, where each processor counts some pages for itself. */
-  out->held[KW_RESOURCE_RESIDENT] = kib_in("/proc/self/smaps_rollup", "Rss:");
+  /* What was written to: of files that are read, libraries among them, the system maps as much as it likes, whole huge
+   * pages for one byte. Exact, unlike statm, where each processor counts some pages for itself. */
+  const int64_t own = kib_in("/proc/self/smaps_rollup", "Private_Dirty:");
+  const int64_t shared = kib_in("/proc/self/smaps_rollup", "Shared_Dirty:");
+  if (own >= 0 && shared >= 0) out->held[KW_RESOURCE_RESIDENT] = own + shared;
   out->held[KW_RESOURCE_ADDRESSES] = kib_in("/proc/self/status", "VmSize:");
   if (out->held[KW_RESOURCE_ADDRESSES] >= 0) out->held[KW_RESOURCE_ADDRESSES] -= kw_arena_addresses();
 }
