@@ -29,6 +29,7 @@ struct Binding final : c10::OperatorKernel {
    * else (out= and in-place variants) what the op has made is `written` to it. */
   std::vector<int> targets;
   bool written = false;
+  bool pointwise = false;     /* the op may write where it reads, element by element (kw_op_info) */
   bool adds_products = false; /* math modes are about the op */
   int dtype = -1;             /* the op's argument that says the dtype of its result */
   int device = -1;            /* the operator's argument that names the device */

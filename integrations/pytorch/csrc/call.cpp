@@ -66,6 +66,9 @@ class Call {
   }
 
   kw_status run(std::array<Handle, max_results> &results);
+  /* The same of one result, written where `target` has its elements. False where it cannot be: the shape or the dtype is
+   * another, or an argument lies there in another way. */
+  bool run_into(const at::Tensor &target);
   /* Whether all tensors are of dtypes that the op is defined for. */
   bool has_dtypes() const;
   c10::DeviceIndex index() const {
@@ -103,9 +106,10 @@ class Call {
   const kw_op *op_;
   c10::DeviceIndex index_ = 0;
   std::array<kw_value, max_args> values_;
-  std::array<c10::SmallVector<int64_t, 6>, max_args> ints_;
+  std::list<c10::SmallVector<int64_t, 6>> ints_;
   std::list<c10::SmallVector<kw_tensor *, 8>> lists_;
   c10::SmallVector<Handle, 8> views_;
+  const c10::TensorImpl *last_ = nullptr; /* whose view is the last one */
 };
 
 kw_status Call::run(std::array<Handle, max_results> &results) {
@@ -117,6 +121,15 @@ kw_status Call::run(std::array<Handle, max_results> &results) {
   if (status != KW_OK) return status;
   for (size_t i = 0; i < binding_.result_count; ++i) results[i] = Handle(outs[i]);
   return KW_OK;
+}
+
+bool Call::run_into(const at::Tensor &target) {
+  if (!is_here(target)) return false;
+  Handle view;
+  kw_tensor *out = target.unsafeGetTensorImpl() == last_ ? views_.back().get() : (view = view_of(target)).get();
+  follow_settings(binding_.adds_products);
+  return kw_op_call(op_, current_stream(index_), values_.data(), static_cast<uint32_t>(binding_.arguments.size()),
+                    &out, 1) == KW_OK;
 }
 
 bool Call::has_dtypes() const {
@@ -193,7 +206,7 @@ void Call::add(size_t i) {
 }
 
 void Call::add_ints(size_t i, const c10::IValue &value) {
-  c10::SmallVector<int64_t, 6> &ints = ints_[i];
+  c10::SmallVector<int64_t, 6> &ints = ints_.emplace_back();
   if (value.isBoolList()) {
     for (const bool b : value.toBoolList()) ints.push_back(b);
   } else {
@@ -203,7 +216,8 @@ void Call::add_ints(size_t i, const c10::IValue &value) {
 }
 
 kw_value Call::keep(const at::Tensor &tensor) {
-  views_.push_back(view_of(tensor));
+  if (tensor.unsafeGetTensorImpl() != last_) views_.push_back(view_of(tensor));
+  last_ = tensor.unsafeGetTensorImpl();
   return kw_arg_tensor(views_.back().get());
 }
 
@@ -299,6 +313,12 @@ void Binding::operator()(const c10::OperatorHandle &handle, c10::DispatchKeySet,
   const auto arguments = torch::jit::last(*stack, schema.arguments().size());
   std::array<Handle, max_results> results;
   Call call(*this, handle, arguments);
+  if (written && pointwise && targets.size() == 1 && call.run_into(arguments[targets[0]].toTensor())) {
+    c10::IValue target = arguments[targets[0]];
+    torch::jit::drop(*stack, arguments.size());
+    stack->push_back(std::move(target));
+    return;
+  }
   const kw_status status = call.run(results);
   if (status != KW_OK) {
     /* What a device lacks Keyway has sent to the CPU already, if it may; what the op is not defined for is PyTorch's.

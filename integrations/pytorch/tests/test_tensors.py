@@ -55,6 +55,22 @@ def test_in_place_reaches_all_views(device):
     assert x.data_ptr() == place
 
 
+def test_in_place_takes_no_memory(device):
+    x = torch.ones((torch.keyway.max_memory_allocated(device) >> 2) + 1024, device=device)  # more than ever before
+    peak = torch.keyway.max_memory_allocated(device)
+    x.add_(x).mul_(0.5).add_(1, alpha=2)
+    assert torch.keyway.max_memory_allocated(device) == peak
+    assert x[0].item() == 3
+
+
+def test_in_place_minds_what_it_reads(device):
+    x = torch.arange(9.0).reshape(3, 3)
+    there = x.to(device)
+    same(there.add_(there.t()), x + x.t())
+    narrow = torch.ones(3, dtype=torch.bfloat16)
+    same(narrow.to(device).add_(torch.full((3,), 2.0**-9, device=device)), narrow.add_(2.0**-9))
+
+
 def test_out_is_resized_and_written(device):
     x = torch.arange(6.0, device=device)
     out = torch.empty(0, device=device)
