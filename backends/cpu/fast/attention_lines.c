@@ -22,16 +22,16 @@ typedef struct lines {
   const kw_attention_part *part;
   const kw_attention_plan *plan;
   const kw_isa *isa;
-  const kw_product *product;
+  const kw_attention_lanes *lanes;
   kw_lane type;
   kw_dtype dtype; /* of a lane */
   int64_t lane;   /* bytes */
   int64_t count;  /* rows */
   row_state rows[KW_ATTENTION_LINE_ROWS];
-  char *room, *buffers[KW_PRODUCT_LINES], *zeros, *mask;
+  char *room, *buffer, *zeros, *mask;
 } lines;
 
-enum { SCORES = KW_ATTENTION_KEYS + KW_PRODUCT_LINES }; /* of a row: lines are met in whole groups */
+_Static_assert(KW_ATTENTION_KEYS % KW_ATTENTION_LINES == 0, "lines are met in whole groups");
 
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -41,8 +41,8 @@ static kw_status make_room(lines *l) {
   const kw_attention_plan *plan = l->plan;
   const kw_host_api *host = l->part->run->host;
   const int64_t value = plan->value.width, width = plan->query.width, most = width > value ? width : value;
-  const int64_t line = ((most + 16) * l->lane + 63) / 64 * 64, scores = ((int64_t)SCORES * l->lane + 63) / 64 * 64;
-  const int64_t bytes = KW_ATTENTION_LINE_ROWS * (3 * line + scores) + (KW_PRODUCT_LINES + 1) * line + scores;
+  const int64_t line = (most * l->lane + 63) / 64 * 64, scores = KW_ATTENTION_KEYS * l->lane;
+  const int64_t bytes = KW_ATTENTION_LINE_ROWS * (3 * line + scores) + (KW_ATTENTION_LINES + 1) * line + scores + 64;
   void *room;
   const kw_status status = host->host_alloc(host->ctx, (uint64_t)bytes, 64, &room);
   if (status != KW_OK) return status;
@@ -55,24 +55,36 @@ static kw_status make_room(lines *l) {
     row->scores = next + 3 * line;
     next += 3 * line + scores;
   }
-  for (int k = 0; k < KW_PRODUCT_LINES; k++, next += line) l->buffers[k] = next;
-  l->zeros = next;
+  l->mask = next;
+  l->zeros = next + scores;
+  l->buffer = l->zeros + line;
   memset(l->zeros, 0, (size_t)line);
-  l->mask = next + line;
   return KW_OK;
 }
 
 /* ---- Scores ------------------------------------------------------------------------------------------------------ */
 
+/* How many lines of keys or values are met at once, of `count` lines that are: all where they lie in lanes, else as
+ * many as stay near after they were read. */
+static int64_t group_of(const lines *l, const kw_attention_matrix *matrix, int64_t count) {
+  return least(count, kw_port_is_lanes(&l->plan->port, matrix->column_step) ? KW_ATTENTION_KEYS : KW_ATTENTION_LINES);
+}
+
+/* Zeros behind n lines, to whole groups. */
+static int64_t fill_up(const lines *l, const void **at, int64_t n) {
+  while (n % KW_ATTENTION_LINES != 0) at[n++] = l->zeros;
+  return n;
+}
+
 /* Scores of keys [j, j + n). */
 static void meet_keys(const lines *l, int64_t j, int64_t n) {
-  for (int64_t i = 0; i < n; i += KW_PRODUCT_LINES) {
-    const void *at[KW_PRODUCT_LINES];
-    for (int64_t k = 0; k < KW_PRODUCT_LINES; k++) {
-      at[k] = i + k < n ? kw_attention_key(l->part, j + i + k, l->buffers[k]) : l->zeros;
-    }
+  const void *at[KW_ATTENTION_KEYS];
+  for (int64_t i = 0, count; i < n; i += count) {
+    count = group_of(l, &l->plan->key, n - i);
+    kw_attention_find_keys(l->part, j + i, count, l->buffer, at);
+    const int64_t whole = fill_up(l, at, count);
     for (int64_t r = 0; r < l->count; r++) {
-      l->product->dot_lines(l->rows[r].scores + i * l->lane, l->rows[r].query, at, l->plan->query.width);
+      l->lanes->dot(l->rows[r].scores + i * l->lane, l->rows[r].query, at, whole, l->plan->query.width);
     }
   }
 }
@@ -95,9 +107,9 @@ static double weigh(const lines *l, int64_t r, row_state *row, int64_t j, int64_
   max->finish(lane, &total, 1);
   const double here = kw_number_load(l->dtype, lane), top = here > row->top || here != here ? here : row->top;
   memset(row->scores, 0, (size_t)(from * l->lane));
-  memset(row->scores + to * l->lane, 0, (size_t)((SCORES - to) * l->lane));
+  memset(row->scores + to * l->lane, 0, (size_t)((KW_ATTENTION_KEYS - to) * l->lane));
   if (top == -(double)INFINITY) { /* nothing is seen */
-    memset(row->scores, 0, (size_t)(SCORES * l->lane));
+    memset(row->scores, 0, (size_t)(KW_ATTENTION_KEYS * l->lane));
     return 1;
   }
   kw_lanes_fill_number(lane, top, l->type, 1);
@@ -114,24 +126,23 @@ static double weigh(const lines *l, int64_t r, row_state *row, int64_t j, int64_
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static void meet_values(const lines *l, int64_t j, int64_t n) {
-  for (int64_t i = 0; i < n; i += KW_PRODUCT_LINES) {
-    const void *at[KW_PRODUCT_LINES];
-    for (int64_t k = 0; k < KW_PRODUCT_LINES; k++) {
-      at[k] = i + k < n ? kw_attention_value(l->part, j + i + k, l->buffers[k]) : l->zeros;
-    }
+  const void *at[KW_ATTENTION_KEYS];
+  for (int64_t i = 0, count; i < n; i += count) {
+    count = group_of(l, &l->plan->value, n - i);
+    kw_attention_find_values(l->part, j + i, count, l->buffer, at);
+    const int64_t whole = fill_up(l, at, count);
     for (int64_t r = 0; r < l->count; r++) {
-      l->product->add_lines(l->rows[r].fresh, l->rows[r].scores + i * l->lane, at, l->plan->value.width);
+      l->lanes->add(l->rows[r].fresh, l->rows[r].scores + i * l->lane, at, whole, l->plan->value.width);
     }
   }
 }
 
 /* Adds the sums so far, faded, to those of the keys in hand. */
 static void add_faded(const lines *l, row_state *row, double fade) {
-  _Alignas(KW_LANE_BYTES) char factors[KW_PRODUCT_LINES * KW_LANE_BYTES] = {0};
-  const void *at[KW_PRODUCT_LINES] = {row->sums};
-  for (int k = 1; k < KW_PRODUCT_LINES; k++) at[k] = l->zeros;
-  kw_lanes_fill_number(factors, fade, l->type, 1);
-  l->product->add_lines(row->fresh, factors, at, l->plan->value.width);
+  const void *at = row->sums;
+  _Alignas(KW_LANE_BYTES) char weight[KW_LANE_BYTES];
+  kw_lanes_fill_number(weight, fade, l->type, 1);
+  l->lanes->add(row->fresh, weight, &at, 1, l->plan->value.width);
   char *old = row->sums;
   row->sums = row->fresh;
   row->fresh = old;
@@ -175,7 +186,7 @@ void kw_attention_run_lines(void *user, int64_t begin, int64_t end) {
   lines l = {.part = &part,
              .plan = run->plan,
              .isa = run->isa,
-             .product = &run->isa->product[type],
+             .lanes = &run->isa->attention[type],
              .type = type,
              .dtype = type == KW_LANE_F32 ? KW_F32 : KW_F64,
              .lane = run->plan->lane_size};

@@ -146,14 +146,28 @@ void kw_attention_query(const kw_attention_part *part, int64_t row, void *buffer
                plan->query.width);
 }
 
-const void *kw_attention_key(const kw_attention_part *part, int64_t j, void *buffer) {
-  const side of = keys_of(part);
-  return kw_port_lanes(&part->run->plan->port, line_at(part, &of, j), of.matrix->column_step, of.matrix->width, buffer);
+static void find_lines(const kw_attention_part *part, const side *of, int64_t j, int64_t n, char *buffer,
+                       const void **at) {
+  const kw_attention_plan *plan = part->run->plan;
+  const kw_attention_matrix *matrix = of->matrix;
+  if (!part->sequence->pages && kw_port_is_lanes(&plan->port, matrix->column_step)) {
+    for (int64_t i = 0; i < n; i++) at[i] = of->at + (j + i) * matrix->row_step;
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    at[i] = kw_port_lanes(&plan->port, line_at(part, of, j + i), matrix->column_step, matrix->width,
+                          buffer + i * matrix->width * plan->lane_size);
+  }
 }
 
-const void *kw_attention_value(const kw_attention_part *part, int64_t j, void *buffer) {
+void kw_attention_find_keys(const kw_attention_part *part, int64_t j, int64_t n, char *buffer, const void **at) {
+  const side of = keys_of(part);
+  find_lines(part, &of, j, n, buffer, at);
+}
+
+void kw_attention_find_values(const kw_attention_part *part, int64_t j, int64_t n, char *buffer, const void **at) {
   const side of = values_of(part);
-  return kw_port_lanes(&part->run->plan->port, line_at(part, &of, j), of.matrix->column_step, of.matrix->width, buffer);
+  find_lines(part, &of, j, n, buffer, at);
 }
 
 /* ---- Scores ------------------------------------------------------------------------------------------------------ */

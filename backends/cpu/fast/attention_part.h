@@ -92,11 +92,12 @@ int64_t kw_attention_rows(const kw_attention_plan *plan, const kw_attention_sequ
 /* Which keys of the part row `row` sees: [*from, *to). */
 void kw_attention_window(const kw_attention_part *part, int64_t row, int64_t *from, int64_t *to);
 
-/* Rows as lanes: a row's query, in `buffer`, and line j of the keys, or of the values, which is in `buffer` only where
- * it does not lie there in lanes. */
+/* A row's query, in lanes. */
 void kw_attention_query(const kw_attention_part *part, int64_t row, void *buffer);
-const void *kw_attention_key(const kw_attention_part *part, int64_t j, void *buffer);
-const void *kw_attention_value(const kw_attention_part *part, int64_t j, void *buffer);
+
+/* Where lines [j, j + n) of the keys, or of the values, are in lanes: in `buffer` unless they lie there so. */
+void kw_attention_find_keys(const kw_attention_part *part, int64_t j, int64_t n, char *buffer, const void **at);
+void kw_attention_find_values(const kw_attention_part *part, int64_t j, int64_t n, char *buffer, const void **at);
 
 /* Lines [j, j + n) of the keys, or of the values, for packing: where they lie, if they can be packed from there, or in
  * `buffer`, which has room for n lines of lanes. */

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#define VISIBLE \
-  16 /* what rows see is rounded up to so many keys: which of the hidden ones count is the same everywhere */
+/* What a tile sees is rounded up to so many keys, so that each instruction set multiplies much the same hidden ones. */
+#define VISIBLE 16
 
 /* A part in hand, and room: panels of keys and values, lines on their way there, scores, a mask. */
 typedef struct tiles {
@@ -204,7 +204,7 @@ static void run_part(tiles *t) {
   }
   start_part(t);
   for (int64_t j = low / KW_ATTENTION_KEYS * KW_ATTENTION_KEYS; j < high; j += KW_ATTENTION_KEYS) {
-    const int64_t n = least(KW_ATTENTION_KEYS, high - j);
+    const int64_t n = least(least(KW_ATTENTION_KEYS, part->to - j), round_up(high - j, VISIBLE));
     load_keys(t, j, n);
     for (int64_t tile = 0; tile < t->count; tile++) meet(t, tile, j, n);
   }

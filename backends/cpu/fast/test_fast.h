@@ -62,9 +62,11 @@ static inline kw_host_api test_host(int64_t *piece) {
                        .host_free = test_host_free};
 }
 
-/* Runs the fast kernel of the op that call->op names. */
-static inline kw_status test_fast_call(const kw_call *call, int64_t piece) {
-  const kw_host_api host = test_host(&piece);
+/* Runs the fast kernel of the op that call->op names, on a host with so many threads. */
+static inline kw_status test_fast_call_on(const kw_call *call, int64_t piece,
+                                          kw_status (*thread_count)(void *context, uint32_t *out_count)) {
+  kw_host_api host = test_host(&piece);
+  host.thread_count = thread_count;
   for (const kw_fast_family *family = kw_fast_families(); family->count > 0; family++) {
     for (uint32_t i = 0; i < family->count; i++) {
       const kw_fast_kernel *kernel = &family->kernels[i];
@@ -79,6 +81,11 @@ static inline kw_status test_fast_call(const kw_call *call, int64_t piece) {
     }
   }
   return KW_ERR_NOT_FOUND;
+}
+
+/* The same for kernels that do not ask how many threads there are. */
+static inline kw_status test_fast_call(const kw_call *call, int64_t piece) {
+  return test_fast_call_on(call, piece, NULL);
 }
 
 #endif /* KEYWAY_CPU_FAST_TEST_FAST_H */

@@ -35,6 +35,6 @@
 #include "each_float.inc"
 
 void KW_ISA_NAME(kw_add_attention)(kw_isa *isa) {
-  isa->attention[KW_LANE_F32] = (kw_attention_lanes){hide_f32, weigh_f32, fade_f32};
-  isa->attention[KW_LANE_F64] = (kw_attention_lanes){hide_f64, weigh_f64, fade_f64};
+  isa->attention[KW_LANE_F32] = (kw_attention_lanes){hide_f32, weigh_f32, fade_f32, dot_f32, add_f32};
+  isa->attention[KW_LANE_F64] = (kw_attention_lanes){hide_f64, weigh_f64, fade_f64, dot_f64, add_f64};
 }

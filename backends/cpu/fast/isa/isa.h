@@ -185,7 +185,13 @@ typedef struct kw_attention_lanes {
 
   /* Multiplies n lines by one. */
   void (*fade)(void *lines, const void *by, int64_t n);
+
+  /* Of one query: out[i] = x . lines[i], and sum[j] += weights[0] * lines[0][j] + ..., for n lines of k lanes. Of
+   * products n is a multiple of KW_ATTENTION_LINES. */
+  void (*dot)(void *out, const void *x, const void *const *lines, int64_t n, int64_t k);
+  void (*add)(void *sum, const void *weights, const void *const *lines, int64_t n, int64_t k);
 } kw_attention_lanes;
+#define KW_ATTENTION_LINES 16 /* at least as many as a vector has lanes */
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
