@@ -66,8 +66,8 @@ class Call {
   }
 
   kw_status run(std::array<Handle, max_results> &results);
-  /* The same of one result, written where `target` has its elements. False where it cannot be: the shape or the dtype is
-   * another, or an argument lies there in another way. */
+  /* The same of one result, written where `target` has its elements. False where it cannot be: the shape or the dtype
+   * is another, or an argument lies there in another way. */
   bool run_into(const at::Tensor &target);
   /* Whether all tensors are of dtypes that the op is defined for. */
   bool has_dtypes() const;
