@@ -50,6 +50,7 @@ typedef struct kw_fast_family {
   X(norms)                  \
   X(product)                \
   X(linear)                 \
+  X(quantise)               \
   X(convolution)            \
   X(attention)              \
   X(copy)                   \

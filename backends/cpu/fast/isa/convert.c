@@ -284,6 +284,24 @@ static void write_f16_by_instruction(char *to, int64_t step, const void *lanes, 
 }
 #endif
 
+/* ---- Codes ---------------------------------------------------------------------------------------------------------
+ */
+
+static void to_codes(int32_t *codes, const float *x, float scale, int32_t zero, int32_t low, int32_t high, int64_t n) {
+  const float least = (float)(low - zero), most = (float)(high - zero);
+  KW_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    const float value = x[i] / scale, whole = rintf(value);
+    const float within = whole < least ? least : whole > most ? most : whole;
+    codes[i] = value != value ? 0 : (int32_t)within + zero;
+  }
+}
+
+static void from_codes(float *lanes, const int32_t *codes, int32_t zero, float scale, int64_t n) {
+  KW_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) lanes[i] = (float)(codes[i] - zero) * scale;
+}
+
 /* ---- Nibbles ------------------------------------------------------------------------------------------------------
  */
 
@@ -318,6 +336,8 @@ static void nibbles(float *lanes, const uint8_t *bytes, float zero, float scale,
   BOTH(KW_F8E5M2, f8e5m2, lane, LANE)
 
 void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa) {
+  isa->to_codes = to_codes;
+  isa->from_codes = from_codes;
   isa->nibbles = nibbles;
   FLOATS(f32, F32)
   FLOATS(f64, F64)
