@@ -26,6 +26,8 @@ typedef struct attention_op {
   uint32_t mask, scale, cap, left, right;
 } attention_op;
 
+_Static_assert(sizeof(kw_attention_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
+
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
 static const kw_tensor_ref *tensor_of(const kw_call *call, uint32_t arg) {
@@ -113,8 +115,8 @@ static kw_status plan_attention(const kw_fast_kernel *kernel, const kw_call *cal
   const bool alike = tensor_of(call, 1)->dtype == query->dtype && tensor_of(call, 2)->dtype == query->dtype;
   if (!alike || !kw_port_open(&plan->port, query->dtype, kw_lane_of(query->dtype))) return KW_ERR_NOT_IMPLEMENTED;
   for (uint32_t arg = 3; arg < 5 && op->form >= DECODE; arg++) {
-    const bool is_index = arg == 4 && op->form == DECODE ? true : kw_index_is_index(call, arg);
-    if (!is_index) return KW_ERR_NOT_IMPLEMENTED;
+    const bool is_scale = arg == 4 && op->form == DECODE;
+    if (!is_scale && !kw_index_is_index(call, arg)) return KW_ERR_NOT_IMPLEMENTED;
   }
   plan->lane_size = kw_lane_size(plan->port.lane);
   plan->is_paged = op->form == PAGED;
