@@ -34,7 +34,6 @@ kw_status kw_fast_can_implement(const kw_call *call) {
 kw_status kw_fast_prepare(const kw_call *call, void **out_prepared) {
   const kw_fast_kernel *kernel = call->user;
   if (kernel->plan_size == 0) return make_plan(call, NULL);
-  if (kernel->plan_size == 0) return make_plan(call, NULL);
   void *plan = malloc(kernel->plan_size);
   if (!plan) return KW_ERR_OUT_OF_MEMORY;
   kw_status status = make_plan(call, plan);

@@ -48,6 +48,7 @@ typedef struct kw_fast_family {
   X(reductions)             \
   X(softmax)                \
   X(norms)                  \
+  X(norm_backwards)         \
   X(product)                \
   X(linear)                 \
   X(quantise)               \

@@ -2,7 +2,7 @@
  *
  * Normalisation: rows, each of which is walked two or three times while it is near.
  */
-#include "rows.h"
+#include "norm.h"
 
 #include "dims.h"
 #include "operand.h"
@@ -25,7 +25,7 @@ enum { OUT, IN, WEIGHT, BIAS, MEAN, RSTD, RUNNING_MEAN, RUNNING_VARIANCE, NORM_O
 /* An op of the family: which arguments are what; 0: there is none, for argument 0 is the input. */
 typedef struct norm_op {
   norm_kind kind;
-  enum { LAST_DIMS, EACH_CHANNEL, EACH_GROUP } rows;
+  kw_norm_rows rows;
   int weight, bias, eps;
   int detail;   /* the normalised shape, or how many groups */
   int given;    /* the means, and behind them the variances */
@@ -72,14 +72,30 @@ static void norm_tensors(const norm_op *op, norm_kind kind, const kw_call *call,
   }
 }
 
-static uint32_t bits_in(uint32_t mask) {
-  return (uint32_t)__builtin_popcount(mask);
+kw_norm_layout kw_norm_layout_of(kw_norm_rows rows, uint32_t rank, const kw_value *detail) {
+  const uint32_t last = rows == KW_NORM_LAST_DIMS ? (1u << (rank - detail->count)) - 1 : 0;
+  switch (rows) {
+    case KW_NORM_LAST_DIMS:
+      return (kw_norm_layout){.outer = last, .weights = ~last & ((1u << rank) - 1)};
+    case KW_NORM_EACH_CHANNEL:
+      return (kw_norm_layout){.outer = 2, .weights = 2};
+    default:
+      return (kw_norm_layout){.outer = 3, .weights = 6, .groups = detail->u.i};
+  }
 }
 
-/* A number for each row may have the rows' own dimensions with size 1. */
-static kw_tensor_ref spread_numbers(const kw_tensor_ref *numbers, const kw_tensor_ref *view, uint32_t outer) {
-  const kw_tensor_ref kept = numbers->rank == bits_in(outer) ? *numbers : kw_dims_keep(numbers, outer);
-  return kw_dims_spread(kept, view, outer);
+kw_tensor_ref kw_norm_view(const kw_norm_layout *layout, const kw_tensor_ref *tensor) {
+  return layout->groups ? kw_dims_split(tensor, 1, layout->groups) : *tensor;
+}
+
+kw_tensor_ref kw_norm_weights(const kw_norm_layout *layout, const kw_tensor_ref *weights, const kw_tensor_ref *view) {
+  const kw_tensor_ref own = layout->groups ? kw_dims_split(weights, 0, layout->groups) : *weights;
+  return kw_dims_spread(own, view, layout->weights);
+}
+
+kw_tensor_ref kw_norm_numbers(const kw_norm_layout *layout, const kw_tensor_ref *numbers, const kw_tensor_ref *view) {
+  const bool has_rows_only = numbers->rank == (uint32_t)__builtin_popcount(layout->outer);
+  return kw_dims_spread(has_rows_only ? *numbers : kw_dims_keep(numbers, layout->outer), view, layout->outer);
 }
 
 static kw_status plan_norm(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
@@ -89,17 +105,10 @@ static kw_status plan_norm(const kw_fast_kernel *kernel, const kw_call *call, vo
   plan->kind = op->training && !call->args[op->training].u.b ? NORM_GIVEN : op->kind;
   plan->lane = kw_lane_of(in->dtype);
   norm_tensors(op, plan->kind, call, tensors);
-  const bool groups = op->rows == EACH_GROUP;
-  const int64_t group_count = groups ? call->args[op->detail].u.i : 0;
-  const uint32_t all = (1u << in->rank) - 1;
-  uint32_t outer = op->rows == EACH_CHANNEL ? 2 : 3, weights = op->rows == EACH_CHANNEL ? 2 : 6;
-  if (op->rows == LAST_DIMS) {
-    outer = (1u << (in->rank - call->args[op->detail].count)) - 1;
-    weights = all & ~outer;
-  }
-  if (groups && in->rank == KW_MAX_RANK) return KW_ERR_NOT_IMPLEMENTED;
-  const kw_tensor_ref out_view = groups ? kw_dims_split(tensors[OUT], 1, group_count) : *tensors[OUT];
-  kw_rows_begin(&plan->rows, &out_view, outer);
+  if (op->rows == KW_NORM_EACH_GROUP && in->rank == KW_MAX_RANK) return KW_ERR_NOT_IMPLEMENTED;
+  const kw_norm_layout layout = kw_norm_layout_of(op->rows, in->rank, &call->args[op->detail]);
+  const kw_tensor_ref out_view = kw_norm_view(&layout, tensors[OUT]);
+  kw_rows_begin(&plan->rows, &out_view, layout.outer);
   for (uint32_t k = OUT; k < NORM_OPERANDS; k++) {
     plan->has[k] = tensors[k] != NULL;
     if (!tensors[k]) {
@@ -109,12 +118,9 @@ static kw_status plan_norm(const kw_fast_kernel *kernel, const kw_call *call, vo
     }
     if (!kw_port_open(&plan->ports[k], tensors[k]->dtype, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
     if (k == OUT) continue;
-    kw_tensor_ref view = groups && k == IN ? kw_dims_split(in, 1, group_count) : *tensors[k];
-    if (k == WEIGHT || k == BIAS) {
-      view = kw_dims_spread(groups ? kw_dims_split(tensors[k], 0, group_count) : *tensors[k], &out_view, weights);
-    } else if (k >= MEAN) {
-      view = spread_numbers(tensors[k], &out_view, outer);
-    }
+    const kw_tensor_ref view = k == IN                    ? kw_norm_view(&layout, in)
+                               : k == WEIGHT || k == BIAS ? kw_norm_weights(&layout, tensors[k], &out_view)
+                                                          : kw_norm_numbers(&layout, tensors[k], &out_view);
     kw_rows_add(&plan->rows, &view);
   }
   kw_rows_make(&plan->rows);
@@ -228,7 +234,7 @@ static void run_norm_rows(void *user, int64_t begin, int64_t end) {
   }
 }
 
-static double number_of(const kw_value *value, double otherwise) {
+double kw_norm_number(const kw_value *value, double otherwise) {
   if (value->tag == KW_TAG_NONE) return otherwise;
   const kw_element element = kw_operand_scalar(value);
   return kw_number_load(element.dtype, element.bytes);
@@ -239,8 +245,8 @@ static kw_status run_norm(const kw_host_api *host, const kw_call *call, const vo
   const norm_op *op = ((const kw_fast_kernel *)call->user)->family;
   const kw_tensor_ref *tensors[NORM_OPERANDS];
   norm_run run = {.plan = plan};
-  run.eps = number_of(&call->args[op->eps], plan->lane == KW_LANE_F64 ? DBL_EPSILON : (double)FLT_EPSILON);
-  if (op->momentum) run.momentum = number_of(&call->args[op->momentum], 0);
+  run.eps = kw_norm_number(&call->args[op->eps], plan->lane == KW_LANE_F64 ? DBL_EPSILON : (double)FLT_EPSILON);
+  if (op->momentum) run.momentum = kw_norm_number(&call->args[op->momentum], 0);
   norm_tensors(op, plan->kind, call, tensors);
   for (uint32_t k = 0; k < NORM_OPERANDS; k++) {
     if (tensors[k]) run.base[k] = kw_walk_base(tensors[k]);
@@ -257,14 +263,14 @@ static kw_status run_norm(const kw_host_api *host, const kw_call *call, const vo
   }
 
 static const kw_fast_kernel kernels[] = {
-    NORM("native_layer_norm", NORM_CENTRED, LAST_DIMS, .detail = 1, .weight = 2, .bias = 3, .eps = 4),
-    NORM("rms_norm", NORM_SQUARES, LAST_DIMS, .detail = 1, .weight = 2, .eps = 3),
-    NORM("_fused_rms_norm", NORM_SQUARES, LAST_DIMS, .detail = 1, .weight = 2, .eps = 3),
-    NORM("native_group_norm", NORM_CENTRED, EACH_GROUP, .weight = 1, .bias = 2, .detail = 6, .eps = 7),
-    NORM("_native_batch_norm_legit", NORM_CENTRED, EACH_CHANNEL, .weight = 1, .bias = 2, .given = 3, .training = 5,
-         .momentum = 6, .eps = 7),
-    NORM("_native_batch_norm_legit.no_stats", NORM_CENTRED, EACH_CHANNEL, .weight = 1, .bias = 2, .eps = 5),
-    NORM("_native_batch_norm_legit_no_training", NORM_GIVEN, EACH_CHANNEL, .weight = 1, .bias = 2, .given = 3,
+    NORM("native_layer_norm", NORM_CENTRED, KW_NORM_LAST_DIMS, .detail = 1, .weight = 2, .bias = 3, .eps = 4),
+    NORM("rms_norm", NORM_SQUARES, KW_NORM_LAST_DIMS, .detail = 1, .weight = 2, .eps = 3),
+    NORM("_fused_rms_norm", NORM_SQUARES, KW_NORM_LAST_DIMS, .detail = 1, .weight = 2, .eps = 3),
+    NORM("native_group_norm", NORM_CENTRED, KW_NORM_EACH_GROUP, .weight = 1, .bias = 2, .detail = 6, .eps = 7),
+    NORM("_native_batch_norm_legit", NORM_CENTRED, KW_NORM_EACH_CHANNEL, .weight = 1, .bias = 2, .given = 3,
+         .training = 5, .momentum = 6, .eps = 7),
+    NORM("_native_batch_norm_legit.no_stats", NORM_CENTRED, KW_NORM_EACH_CHANNEL, .weight = 1, .bias = 2, .eps = 5),
+    NORM("_native_batch_norm_legit_no_training", NORM_GIVEN, KW_NORM_EACH_CHANNEL, .weight = 1, .bias = 2, .given = 3,
          .eps = 6),
 };
 

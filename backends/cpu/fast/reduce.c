@@ -3,6 +3,7 @@
  * Reductions to sums, means and extremes: along rows where the elements that are reduced lie side by side, by columns
  * where the results do.
  */
+#include "cut.h"
 #include "fast.h"
 
 #include "dims.h"
@@ -12,10 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#define GRAIN 16384 /* elements: the fewest that a thread is woken for */
-#define COLUMNS 256 /* results that are made at once */
-#define PIECES 64   /* that a reduction to few results is cut into, at most */
 
 typedef struct reduce_op {
   kw_fold_fn fold;
@@ -31,30 +28,11 @@ typedef struct reduce_plan {
   int64_t lane_size; /* bytes */
   bool by_columns;
   int64_t divisor;
-  int64_t tasks;  /* results, or by columns rows of at most COLUMNS of them */
-  int64_t pieces; /* of the reduction, each a task; chosen by shape, so that the threads' number changes no bits */
-  int64_t piece;  /* elements of one, along `folded` */
+  kw_cut cut;
 } reduce_plan;
 _Static_assert(sizeof(reduce_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
-
-static int64_t divided_up(int64_t n, int64_t by) {
-  return (n + by - 1) / by;
-}
-
-/* Cuts the reduction where there are too few results to share out. */
-static void cut(reduce_plan *plan) {
-  const int64_t width = plan->by_columns ? plan->kept.shape[plan->kept.rank - 1] : 1;
-  const int64_t strips = divided_up(width, COLUMNS);
-  plan->tasks = plan->by_columns ? plan->kept.numel / width * strips : plan->kept.numel;
-  const int64_t work = plan->folded.numel * (width < COLUMNS ? width : COLUMNS);
-  int64_t pieces = PIECES / plan->tasks;
-  if (pieces > work / GRAIN) pieces = work / GRAIN;
-  if (pieces < 1) pieces = 1;
-  plan->piece = divided_up(divided_up(plan->folded.numel, pieces), KW_FOLD_ROWS) * KW_FOLD_ROWS;
-  plan->pieces = divided_up(plan->folded.numel, plan->piece);
-}
 
 static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
   const reduce_op *op = kernel->family;
@@ -80,7 +58,8 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
   plan->divisor = op->divides ? plan->folded.numel : 1;
   const int64_t across = plan->kept.step[1][plan->kept.rank - 1], along = plan->folded.step[0][plan->folded.rank - 1];
   plan->by_columns = across == plan->in.size && along != plan->in.size;
-  cut(plan);
+  kw_cut_make(&plan->cut, plan->kept.numel, plan->by_columns ? plan->kept.shape[plan->kept.rank - 1] : 1,
+              plan->folded.numel);
   return KW_OK;
 }
 
@@ -117,10 +96,10 @@ typedef struct columns {
   const char *rows[KW_FOLD_ROWS];
   uint32_t count; /* of the rows that wait */
   uint32_t calls; /* of `rows` since the totals took the sums */
-  _Alignas(64) char into[COLUMNS * KW_LANE_BYTES];
-  _Alignas(64) char nothing[COLUMNS * KW_LANE_BYTES];
-  _Alignas(64) char lanes[KW_FOLD_ROWS][COLUMNS * KW_LANE_BYTES];
-  kw_total totals[COLUMNS];
+  _Alignas(64) char into[KW_CUT_COLUMNS * KW_LANE_BYTES];
+  _Alignas(64) char nothing[KW_CUT_COLUMNS * KW_LANE_BYTES];
+  _Alignas(64) char lanes[KW_FOLD_ROWS][KW_CUT_COLUMNS * KW_LANE_BYTES];
+  kw_total totals[KW_CUT_COLUMNS];
 } columns;
 
 static void clear_columns(columns *c) {
@@ -129,7 +108,7 @@ static void clear_columns(columns *c) {
 }
 
 static void flush_columns(columns *c) {
-  c->plan->folds->fold_each(c->totals, c->into, c->width);
+  c->plan->folds->take(c->totals, c->into, c->width);
   clear_columns(c);
 }
 
@@ -167,27 +146,9 @@ static void fold_columns(const reduce_plan *plan, char *in, int64_t width, int64
   flush_columns(c);
 }
 
-/* What a task is: which results, the first and how many, and which of their elements. */
-typedef struct reduce_task {
-  int64_t result, width;
-  int64_t piece, begin, end;
-} reduce_task;
-
-static reduce_task task_of(const reduce_plan *plan, int64_t number) {
-  reduce_task task = {.result = number / plan->pieces, .width = 1, .piece = number % plan->pieces};
-  task.begin = task.piece * plan->piece;
-  task.end = task.begin + plan->piece < plan->folded.numel ? task.begin + plan->piece : plan->folded.numel;
-  if (!plan->by_columns) return task;
-  const int64_t width = plan->kept.shape[plan->kept.rank - 1], strips = divided_up(width, COLUMNS);
-  const int64_t first = task.result % strips * COLUMNS;
-  task.result = task.result / strips * width + first;
-  task.width = width - first < COLUMNS ? width - first : COLUMNS;
-  return task;
-}
-
 static void store(const reduce_run *run, int64_t result, const kw_total *totals, int64_t width) {
   const reduce_plan *plan = run->plan;
-  char lanes[COLUMNS * KW_LANE_BYTES];
+  char lanes[KW_CUT_COLUMNS * KW_LANE_BYTES];
   char *at[2];
   kw_loop_find(&plan->kept, run->base, result, at);
   plan->folds->finish_each(lanes, totals, plan->divisor, width);
@@ -202,7 +163,7 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
     columns columns;
   } state;
   for (int64_t i = begin; i < end; i++) {
-    const reduce_task task = task_of(plan, i);
+    const kw_cut_task task = kw_cut_task_of(&plan->cut, i);
     const kw_total *totals = state.columns.totals;
     char *at[2];
     kw_loop_find(&plan->kept, run->base, task.result, at);
@@ -215,7 +176,8 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
       totals = &state.row.total;
     }
     if (run->totals) {
-      for (int64_t k = 0; k < task.width; k++) run->totals[(task.result + k) * plan->pieces + task.piece] = totals[k];
+      for (int64_t k = 0; k < task.width; k++)
+        run->totals[(task.result + k) * plan->cut.pieces + task.piece] = totals[k];
     } else {
       store(run, task.result, totals, task.width);
     }
@@ -225,15 +187,14 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
 static kw_status run_reduce(const kw_host_api *host, const kw_call *call, const void *the_plan) {
   const reduce_plan *plan = the_plan;
   reduce_run run = {plan, {kw_walk_base(call->outs[0]), kw_walk_base(call->args[0].u.tensor)}, NULL};
-  if (plan->pieces > 1) {
-    run.totals = malloc((size_t)(plan->kept.numel * plan->pieces) * sizeof *run.totals);
+  if (plan->cut.pieces > 1) {
+    run.totals = malloc((size_t)(plan->kept.numel * plan->cut.pieces) * sizeof *run.totals);
     if (!run.totals) return KW_ERR_OUT_OF_MEMORY;
   }
-  const int64_t each = plan->piece * (plan->by_columns ? COLUMNS : 1);
-  const kw_status status = host->parallel_for(host->ctx, plan->tasks * plan->pieces, 1 + GRAIN / each, run_tasks, &run);
+  const kw_status status = host->parallel_for(host->ctx, plan->cut.tasks, plan->cut.grain, run_tasks, &run);
   for (int64_t result = 0; run.totals && status == KW_OK && result < plan->kept.numel; result++) {
-    kw_total *pieces = run.totals + result * plan->pieces;
-    for (int64_t k = 1; k < plan->pieces; k++) plan->folds->merge(&pieces[0], &pieces[k]);
+    kw_total *pieces = run.totals + result * plan->cut.pieces;
+    for (int64_t k = 1; k < plan->cut.pieces; k++) plan->folds->merge(&pieces[0], &pieces[k]);
     store(&run, result, pieces, 1);
   }
   free(run.totals);

@@ -220,13 +220,19 @@ typedef struct kw_fold {
   /* Into each of n lanes the same column of KW_FOLD_ROWS rows. Of a sum only 16 times before a total takes the lanes.
    */
   void (*rows)(void *into, const void *const *rows, int64_t n);
+  void (*take)(kw_total *totals, const void *lanes, int64_t n); /* each total one lane */
   void (*merge)(kw_total *total, const kw_total *other);
   void (*finish)(void *lane, const kw_total *total, int64_t divisor); /* floating point is divided by it */
-  /* fold and finish for n totals with a lane each. */
-  void (*fold_each)(kw_total *totals, const void *lanes, int64_t n);
+  /* The same for n totals with a lane each. */
   void (*finish_each)(void *lanes, const kw_total *totals, int64_t divisor, int64_t n);
 } kw_fold;
 #define KW_FOLD_CALLS 16 /* of `rows`, see there */
+
+/* Lanes that the backwards of norms are made of: grad * weight is the gradient of (x - mean) * rstd. Mean and rstd are
+ * one lane. */
+typedef struct kw_slope_lanes {
+  const void *grad, *weight, *x, *mean, *rstd;
+} kw_slope_lanes;
 
 /* What softmax and norms do with the lanes of a row, floating point only. Numbers that belong to the row are lanes,
  * too, behind pointers. out may be x. */
@@ -245,6 +251,14 @@ typedef struct kw_row_lanes {
   void (*log_share_slope)(void *out, const void *grad, const void *value, const void *sum, int64_t n);
   /* What running statistics become: old * (1 - momentum) + momentum * x * factor. */
   void (*blend)(void *out, const void *old, const void *x, double momentum, double factor, int64_t n);
+  /* Adds grad * weight to the first total, and to the second that times (x - mean) * rstd. */
+  void (*add_slopes)(kw_total totals[2], const kw_slope_lanes *of, int64_t n);
+  /* Into each of n lanes the same column of KW_FOLD_ROWS rows, of grad and of grad * (x - mean) * rstd; means and rstds
+   * are a lane for each row. As often as kw_fold's `rows`. */
+  void (*slope_rows)(void *const sums[2], const void *const *grads, const void *const *xs, const void *means,
+                     const void *rstds, int64_t n);
+  /* (grad * weight - means[0] - (x - mean) * rstd * means[1]) * scale; the last two are lanes. */
+  void (*slope)(void *out, const kw_slope_lanes *of, const void *means, const void *scale, int64_t n);
 } kw_row_lanes;
 /* Moves n elements of one size from where one follows the other by from_step bytes to where it does by to_step. */
 typedef void (*kw_move_fn)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n);
