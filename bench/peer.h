@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `keyway bench --against PEER` measures a device against: a shared library keyway_peer_KEY_PEER.so in
- * lib/keyway/peers that does the same work without Keyway, on the same device. It exports kw_bench_peer_query.
+ * What `keyway bench --against PEER` measures a device against: something that does the same work without Keyway, on
+ * the same device. It lies in lib/keyway/peers, and is one of two.
+ *
+ * A shared library keyway_peer_KEY_PEER.so that exports kw_bench_peer_query.
+ *
+ * Or a program keyway_peer_KEY_PEER that is spoken with by lines of JSON, a request on its input and an answer on its
+ * output. KEYWAY_THREADS says on how many threads it may compute. It ends with its input.
+ *   (at its start)                                    {"title": ONE LINE} or {"why": TEXT}
+ *   {"prepare": NAME, "args": [...], "size": N,       {} or {"why": TEXT}: there is a job
+ *    "device": NAME}
+ *   {"run": TIMES}                                    {"ns": of one run, "processor_ns": of one run} or {"why": TEXT}
+ * NAME is an op's, with its arguments: null, numbers, texts, booleans and lists of numbers as in JSON, a dtype as
+ * {"dtype": "f32"}, a tensor as {"dtype", "shape", "strides", "below": M}, whose integers are to be less than M, and
+ * lists of tensors. Or it is a program's, with no arguments: kmeans of N points, a model.
  */
 #ifndef KEYWAY_BENCH_PEER_H
 #define KEYWAY_BENCH_PEER_H

@@ -1,500 +1,416 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `keyway bench`: how fast a device runs ops, and how fast another way to the same device runs them.
+ * `keyway bench`: how fast a device runs ops, and how fast others do the same work.
  *
  * A round runs each side once, one after the other, often enough to last; what is printed are medians over the rounds,
  * and of the ratio the median of each round's own, so that what slows both sides for a while does not count.
  */
-#include "base/clock.h"
+#include "bench_limits.h"
+#include "bench_peer.h"
+#include "bench_program.h"
+#include "bench_row.h"
 #include "commands.h"
+#include "number.h"
 #include "table.h"
 
 #include <bench/median.h>
-#include <bench/peer.h>
 #include <keyway/keyway.h>
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* ---- What is run ------------------------------------------------------------------------------------------------- */
+#define ROUND_LIMIT 101
+#define FEWEST_ROUNDS 3
+#define BATCH_NS 4e6 /* what one side of a round lasts at least */
+#define ROW_NS 4e9   /* what a side of all rounds lasts at most, unless that is too few of them */
+#define DTYPES 8
 
-#define TENSOR_LIMIT 3 /* arguments that are tensors */
-#define TAIL_LIMIT 4   /* and those after them */
-#define RESULT_LIMIT 3
+typedef struct bench {
+  kw_device *device;
+  kw_bench_clock clock;
+  kw_bench_peer *peers[KW_BENCH_PEERS]; /* NULL: not there */
+  kw_bench_peer *bridge;                /* what runs models on the device */
+  char no_bridge[KW_BENCH_WHY];
+  kw_bench_sizes sizes; /* of --size; none: the usual ones */
+  kw_dtype dtypes[DTYPES];
+  uint32_t dtype_count;
+  kw_bench_report report;
+  bool failed; /* a call that the device has failed */
+} bench;
 
-typedef struct workload {
-  const char *op;
-  enum { FLAT, ROWS, SQUARE, HEADS } shape; /* [n], [n / 1024, 1024], [n, n], [1, 8, n, 64] */
-  uint32_t tensor_count;
-  enum { SAME, ONE } result; /* of the tensors' shape, or one element */
-  kw_value tail[TAIL_LIMIT]; /* arguments after the tensors */
-  uint32_t tail_count;
-  uint32_t result_count;
-} workload;
+/* ---- Keyway's side ----------------------------------------------------------------------------------------------- */
 
-#define INT(value) \
-  { .tag = KW_TAG_INT, .u.i = (value) }
-#define BOOL(value) \
-  { .tag = KW_TAG_BOOL, .u.b = (value) }
-#define REAL(value) \
-  { .tag = KW_TAG_FLOAT, .u.f = (value) }
-#define NONE \
-  { .tag = KW_TAG_NONE }
-#define ROW_LENGTH \
-  { .tag = KW_TAG_INT_LIST, .count = 1 } /* of the run: run_make fills it in */
+/* A call, a program, or a model on the bridge. */
+typedef struct own {
+  kw_device *device;
+  kw_bench_call *call;
+  kw_bench_program *program;
+  kw_bench_peer *bridge;
+} own;
 
-static const workload workloads[] = {
-    {"copy_", FLAT, 2, SAME, {{0}}, 0, 1},
-    {"add.Tensor", FLAT, 2, SAME, {{0}}, 0, 1},
-    {"mul.Tensor", FLAT, 2, SAME, {{0}}, 0, 1},
-    {"relu", FLAT, 1, SAME, {{0}}, 0, 1},
-    {"exp", FLAT, 1, SAME, {{0}}, 0, 1},
-    {"gelu", FLAT, 1, SAME, {{0}}, 0, 1},
-    {"sum", FLAT, 1, ONE, {{0}}, 0, 1},
-    {"amax", FLAT, 1, ONE, {{0}}, 0, 1},
-    {"_softmax", ROWS, 1, SAME, {INT(1), BOOL(false)}, 2, 1},
-    {"native_layer_norm", ROWS, 1, SAME, {ROW_LENGTH, NONE, NONE, REAL(1e-5)}, 4, 3},
-    {"mm", SQUARE, 2, SAME, {{0}}, 0, 1},
-    {"scaled_dot_product_attention", HEADS, 3, SAME, {NONE, REAL(0), BOOL(false)}, 3, 1},
-};
-enum { WORKLOAD_COUNT = sizeof workloads / sizeof workloads[0] };
-
-/* Elements of a vector, rows of a square matrix, or of each head. */
-#define SIZE_LIMIT 16
-typedef struct size_list {
-  uint32_t count;
-  int64_t items[SIZE_LIMIT];
-} size_list;
-
-static const size_list flat_sizes = {4, {1 << 10, 1 << 18, 1 << 22, 1 << 24}};
-static const size_list square_sizes = {3, {256, 1024, 2048}};
-static const size_list head_sizes = {2, {256, 1024}};
-
-/* One workload at one size, with its tensors on the device. */
-typedef struct run {
-  const workload *work;
-  const kw_op *op;
-  int64_t size;
-  uint32_t rank;
-  int64_t shape[4];
-  kw_tensor *tensors[TENSOR_LIMIT];
-  kw_tensor *outs[RESULT_LIMIT]; /* the first is made at once, others by the first call */
-  uint32_t out_count;            /* 0 where the op changes its first argument */
-  kw_value args[TENSOR_LIMIT + TAIL_LIMIT];
-  uint32_t arg_count;
-} run;
-
-static void run_release(run *r) {
-  for (uint32_t i = 0; i < TENSOR_LIMIT; ++i) kw_tensor_release(r->tensors[i]);
-  for (uint32_t i = 0; i < RESULT_LIMIT; ++i) kw_tensor_release(r->outs[i]);
-}
-
-/* Numbers between 0 and 1. */
-static kw_status tensor_make(kw_device *device, uint32_t rank, const int64_t *shape, kw_tensor **out_tensor) {
-  kw_status status = kw_tensor_create(device, KW_F32, rank, shape, out_tensor);
-  if (status != KW_OK) return status;
-  const int64_t numel = kw_tensor_describe(*out_tensor)->numel;
-  float *numbers = malloc((size_t)numel * sizeof *numbers);
-  if (!numbers) return KW_ERR_OUT_OF_MEMORY;
-  for (int64_t i = 0; i < numel; ++i) numbers[i] = (float)(i % 251) / 251;
-  status = kw_tensor_write(*out_tensor, numbers);
-  free(numbers);
-  return status;
-}
-
-static kw_status run_make(kw_device *device, const workload *work, int64_t size, run *out_run) {
-  run *r = out_run;
-  *r = (run){.work = work, .op = kw_op_find(work->op), .size = size, .rank = 1, .shape = {size}};
-  if (work->shape == HEADS) {
-    r->rank = 4;
-    memcpy(r->shape, (const int64_t[]){1, 8, size, 64}, sizeof r->shape);
-  } else if (work->shape != FLAT) {
-    r->rank = 2;
-    r->shape[1] = work->shape == SQUARE || size < 1024 ? size : 1024;
-    r->shape[0] = size / r->shape[1];
-    if (work->shape == SQUARE) r->shape[0] = size;
-  }
-  kw_status status = KW_OK;
-  for (uint32_t i = 0; i < work->tensor_count && status == KW_OK; ++i) {
-    status = tensor_make(device, r->rank, r->shape, &r->tensors[i]);
-    r->args[r->arg_count++] = kw_arg_tensor(r->tensors[i]);
-  }
-  for (uint32_t i = 0; i < work->tail_count; ++i) {
-    kw_value *value = &r->args[r->arg_count++];
-    *value = work->tail[i];
-    if (value->tag == KW_TAG_INT_LIST) value->u.ints = &r->shape[1];
-  }
-  if (kw_op_result_alias(r->op, 0) < 0) {
-    r->out_count = work->result_count;
-    if (status == KW_OK) status = tensor_make(device, work->result == ONE ? 0 : r->rank, r->shape, &r->outs[0]);
-  }
-  if (status != KW_OK) run_release(r);
-  return status;
-}
-
-static double run_numel(const run *r) {
-  double numel = 1;
-  for (uint32_t d = 0; d < r->rank; ++d) numel *= (double)r->shape[d];
-  return numel;
-}
-
-/* Operations of a call that is bound by them, n for each element in one product or in two; otherwise 0. */
-static double run_flops(const run *r) {
-  const int products = r->work->shape == SQUARE ? 1 : r->work->shape == HEADS ? 2 : 0;
-  return 2.0 * products * (double)r->size * run_numel(r);
-}
-
-/* Bytes that a call has to move at least. */
-static double run_bytes(const run *r) {
-  const double operand = 4 * run_numel(r);
-  bool reads_first = r->out_count > 0;
-  return operand * (r->work->tensor_count - (reads_first ? 0 : 1) + (r->work->result == SAME ? 1 : 0));
-}
-
-static kw_status run_once(run *r) {
-  return kw_op_call(r->op, NULL, r->args, r->arg_count, r->out_count > 0 ? r->outs : NULL, r->out_count);
-}
-
-/* ---- The other side ---------------------------------------------------------------------------------------------- */
-
-typedef struct rival {
-  const kw_bench_peer_api *api; /* NULL: there is none */
-  void *library;
-  void *peer;
-} rival;
-
-/* KEYWAY's own directory of peers, beside libkeyway's plugins. */
-static bool peer_path(const char *key, const char *name, char *path, size_t size) {
-  Dl_info info;
-  if (!dladdr((void *)(uintptr_t)kw_version, &info)) return false;
-  char library[PATH_MAX];
-  if (!realpath(info.dli_fname, library)) return false;
-  *strrchr(library, '/') = '\0';
-  return (size_t)snprintf(path, size, "%s/keyway/peers/keyway_peer_%s_%s.so", library, key, name) < size;
-}
-
-static bool rival_open(kw_device *device, const char *name, rival *out_rival) {
-  char path[PATH_MAX], key[64], why[1000] = "";
-  kw_device_info info = {.struct_size = sizeof info};
-  snprintf(key, sizeof key, "%.*s", (int)strcspn(kw_device_name(device), ":"), kw_device_name(device));
-  if (!peer_path(key, name, path, sizeof path) || access(path, R_OK) != 0) {
-    kw_cli_complain(&kw_cli_bench, "there is no peer '%s' for %s devices: %s is missing", name, key, path);
-    return false;
-  }
-  out_rival->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!out_rival->library) {
-    kw_cli_complain(&kw_cli_bench, "the peer '%s' does not load: %s", name, dlerror());
-    return false;
-  }
-  const kw_bench_peer_api *(*query)(void);
-  *(void **)&query = dlsym(out_rival->library, "kw_bench_peer_query");
-  if (!query) {
-    kw_cli_complain(&kw_cli_bench, "'%s' is no peer: it lacks kw_bench_peer_query", path);
-    return false;
-  }
-  const kw_bench_peer_api *api = query();
-  if (kw_device_get_info(device, &info) != KW_OK || !api->open(info.name, &out_rival->peer, why, sizeof why)) {
-    kw_cli_complain(&kw_cli_bench, "the peer '%s' cannot use %s: %s", name, kw_device_name(device), why);
-    return false;
-  }
-  out_rival->api = api;
-  return true;
-}
-
-static void rival_close(rival *side) {
-  if (side->api) side->api->close(side->peer);
-  if (side->library) dlclose(side->library);
-}
-
-/* What a tensor is, and not where. */
-static kw_tensor_ref without_place(const kw_tensor *tensor) {
-  kw_tensor_ref ref = *kw_tensor_describe(tensor);
-  ref.mem = NULL;
-  ref.offset = 0;
-  return ref;
-}
-
-/* NULL when the peer cannot do it; *why says so. */
-static void *rival_prepare(const rival *side, const run *r, char *why, size_t size) {
-  kw_tensor_ref tensors[TENSOR_LIMIT], refs[RESULT_LIMIT];
-  kw_value args[TENSOR_LIMIT + TAIL_LIMIT];
-  const kw_tensor_ref *outs[RESULT_LIMIT];
-  void *job = NULL;
-  memcpy(args, r->args, sizeof args);
-  for (uint32_t i = 0; i < r->work->tensor_count; ++i) {
-    tensors[i] = without_place(r->tensors[i]);
-    args[i] = (kw_value){.tag = KW_TAG_TENSOR, .u.tensor = &tensors[i]};
-  }
-  for (uint32_t i = 0; i < r->work->result_count; ++i) {
-    refs[i] = r->out_count > 0 ? without_place(r->outs[i]) : tensors[0];
-    outs[i] = &refs[i];
-  }
-  const kw_call call = {.struct_size = sizeof call,
-                        .arg_count = r->arg_count,
-                        .out_count = r->work->result_count,
-                        .op = r->work->op,
-                        .args = args,
-                        .outs = outs};
-  return side->api->prepare(side->peer, &call, &job, why, size) ? job : NULL;
+/* Nanoseconds of a call, waiting for the last of `calls`; negative when one fails. */
+static double time_own(const own *side, uint32_t calls, kw_bench_clock clock) {
+  if (side->bridge) return kw_bench_peer_time(side->bridge, calls, clock);
+  const double begin = kw_bench_now(clock);
+  for (uint32_t i = 0; i < calls; ++i)
+    if ((side->program ? kw_bench_program_run(side->program) : kw_bench_call_run(side->call)) != KW_OK) return -1;
+  if (kw_device_synchronize(side->device) != KW_OK) return -1;
+  return 1e9 * (kw_bench_now(clock) - begin) / calls;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-#define ROUND_LIMIT 101
-#define BATCH_NS 4e6 /* what one side of a round lasts at least */
-
-/* Nanoseconds of a call, waiting for the last of `calls`; negative when one fails. */
-static double time_own(run *r, kw_device *device, uint32_t calls) {
-  const double begin = kw_clock_seconds();
-  for (uint32_t i = 0; i < calls; ++i)
-    if (run_once(r) != KW_OK) return -1;
-  if (kw_device_synchronize(device) != KW_OK) return -1;
-  return 1e9 * (kw_clock_seconds() - begin) / calls;
+/* How often a side runs in a round of which one run takes `once`. */
+static uint32_t runs_for(double once) {
+  return once > 0 && once < BATCH_NS ? (uint32_t)(BATCH_NS / once) + 1 : 1;
 }
 
-static double time_rival(const rival *side, void *job, uint32_t calls) {
-  const double begin = kw_clock_seconds();
-  for (uint32_t i = 0; i < calls; ++i) side->api->run(side->peer, job);
-  side->api->wait(side->peer);
-  return 1e9 * (kw_clock_seconds() - begin) / calls;
+static uint32_t rounds_for(uint32_t wanted, double once) {
+  const double room = ROW_NS / once;
+  if (room >= wanted) return wanted;
+  const uint32_t fewest = wanted < FEWEST_ROUNDS ? wanted : FEWEST_ROUNDS;
+  return room > fewest ? (uint32_t)room : fewest;
 }
 
-typedef struct figures {
-  double own, peer, ratio; /* ns of a call; peer is 0 without one */
-  char why[300];           /* what the peer cannot do */
-} figures;
-
-static bool measure(kw_device *device, const rival *side, run *r, uint32_t rounds, figures *out) {
-  double own[ROUND_LIMIT], peer[ROUND_LIMIT], ratio[ROUND_LIMIT];
-  memset(out, 0, sizeof *out);
-  bool fine = time_own(r, device, 1) >= 0; /* compiles, and makes results */
-  void *job = side->api && fine ? rival_prepare(side, r, out->why, sizeof out->why) : NULL;
-  double once = time_own(r, device, 3);
-  fine = fine && once >= 0;
-  uint32_t calls = once > 0 && once < BATCH_NS ? (uint32_t)(BATCH_NS / once) + 1 : 1;
-  if (job) time_rival(side, job, calls);
-  for (uint32_t i = 0; i < rounds && fine; ++i) {
-    own[i] = time_own(r, device, calls);
-    peer[i] = job ? time_rival(side, job, calls) : 0;
-    ratio[i] = job ? own[i] / peer[i] : 0;
-    fine = own[i] >= 0;
+/* Prepares the peers that can do it, and says of the others why not. Bit p: peer p takes part. */
+static uint32_t prepare_peers(bench *b, const kw_bench_call *call, kw_bench_row *row) {
+  uint32_t part = 0;
+  for (uint32_t p = 0; p < b->report.peer_count; ++p) {
+    kw_bench_figure *figure = &row->peers[p];
+    if (!b->peers[p]) {
+      snprintf(figure->why, sizeof figure->why, "not there");
+    } else if (kw_bench_peer_prepare(b->peers[p], call, figure->why, sizeof figure->why)) {
+      figure->why[0] = '\0';
+      part |= 1U << p;
+    }
   }
-  if (job) side->api->discard(side->peer, job);
-  if (!fine) return false;
-  out->own = kw_median(own, rounds);
-  out->peer = kw_median(peer, rounds);
-  out->ratio = kw_median(ratio, rounds);
+  return part;
+}
+
+/* False when Keyway's side fails. */
+static bool measure(bench *b, const own *side, const kw_bench_call *call, kw_bench_row *row) {
+  double mine[ROUND_LIMIT], theirs[KW_BENCH_PEERS][ROUND_LIMIT], ratios[ROUND_LIMIT];
+  uint32_t their_runs[KW_BENCH_PEERS] = {0};
+  if (time_own(side, 1, b->clock) < 0) return false; /* compiles, and makes results */
+  uint32_t part = prepare_peers(b, call, row);
+  const double once = time_own(side, 1, b->clock);
+  const uint32_t rounds = rounds_for(b->report.rounds, once), runs = runs_for(once);
+  for (uint32_t p = 0; p < b->report.peer_count; ++p) {
+    if (!(part >> p & 1)) continue;
+    kw_bench_peer_time(b->peers[p], 1, b->clock);
+    their_runs[p] = runs_for(kw_bench_peer_time(b->peers[p], 1, b->clock));
+  }
+  for (uint32_t i = 0; i < rounds; ++i) {
+    mine[i] = time_own(side, runs, b->clock);
+    if (mine[i] < 0) return false;
+    for (uint32_t p = 0; p < b->report.peer_count; ++p)
+      if (part >> p & 1) theirs[p][i] = kw_bench_peer_time(b->peers[p], their_runs[p], b->clock);
+  }
+  for (uint32_t p = 0; p < b->report.peer_count; ++p) {
+    bool fine = part >> p & 1;
+    for (uint32_t i = 0; i < rounds && fine; ++i) {
+      fine = theirs[p][i] > 0;
+      if (fine) ratios[i] = mine[i] / theirs[p][i];
+    }
+    if (fine) {
+      row->peers[p].ns = kw_median(theirs[p], rounds);
+      row->peers[p].ratio = kw_median(ratios, rounds);
+    } else if (!row->peers[p].why[0]) {
+      snprintf(row->peers[p].why, sizeof row->peers[p].why, "it failed while it ran");
+    }
+  }
+  row->ns = kw_median(mine, rounds);
   return true;
 }
 
-/* ---- Printing ---------------------------------------------------------------------------------------------------- */
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-typedef struct printer {
-  cJSON *rows; /* or a table */
-  kw_cli_table *table;
-  double copy_rate[SIZE_LIMIT]; /* bytes per ns that copy_ moved at the size of that index; 0 unknown */
-  bool peer;
-} printer;
+static kw_bench_row *add_row(bench *b, const kw_bench_work *work, int64_t size, kw_dtype dtype) {
+  kw_bench_report *report = &b->report;
+  kw_bench_row *rows = realloc(report->rows, (report->row_count + 1) * sizeof *rows);
+  if (!rows) abort();
+  report->rows = rows;
+  kw_bench_row *row = &rows[report->row_count++];
+  *row = (kw_bench_row){.op = work->name, .family = work->family, .size = size, .dtype = dtype};
+  return row;
+}
 
-static void print_row(printer *out, const run *r, uint32_t size_index, const figures *f) {
-  const double flops = run_flops(r), rate = (flops > 0 ? flops : run_bytes(r)) / f->own;
-  if (strcmp(r->work->op, "copy_") == 0) out->copy_rate[size_index] = rate;
-  const double copied = flops > 0 ? 0 : out->copy_rate[size_index], of_copy = copied > 0 ? rate / copied : 0;
-  char shape[96] = "[";
-  double dims[4];
-  for (uint32_t d = 0; d < r->rank; ++d) {
-    const size_t used = strlen(shape);
-    snprintf(shape + used, sizeof shape - used, "%lld%s", (long long)r->shape[d], d + 1 < r->rank ? ", " : "]");
-    dims[d] = (double)r->shape[d];
-  }
-  if (out->rows) {
-    cJSON *row = cJSON_CreateObject();
-    cJSON_AddStringToObject(row, "op", r->work->op);
-    cJSON_AddStringToObject(row, "dtype", "f32");
-    cJSON_AddItemToObject(row, "shape", cJSON_CreateDoubleArray(dims, (int)r->rank));
-    cJSON_AddNumberToObject(row, "ns", f->own);
-    cJSON_AddNumberToObject(row, flops > 0 ? "gflops" : "gbps", rate);
-    if (of_copy > 0) cJSON_AddNumberToObject(row, "of_copy", of_copy);
-    if (f->peer > 0) {
-      cJSON_AddNumberToObject(row, "peer_ns", f->peer);
-      cJSON_AddNumberToObject(row, "ratio", f->ratio);
-    } else if (out->peer) {
-      cJSON_AddStringToObject(row, "peer_cannot", f->why);
-    }
-    cJSON_AddItemToArray(out->rows, row);
+static void complete_row(bench *b, const kw_bench_call *call, kw_bench_row *row) {
+  row->flops = kw_bench_call_flops(call);
+  row->bytes = kw_bench_call_bytes(call);
+  if (row->flops > 0 || row->bytes <= 0) return;
+  for (uint32_t i = 0; i < b->report.row_count; ++i) {
+    const kw_bench_row *copy = &b->report.rows[i];
+    if (strcmp(copy->op, "copy_") != 0 || copy->size != row->size || copy->dtype != row->dtype || copy->ns <= 0)
+      continue;
+    row->of_copy = row->bytes / row->ns / (copy->bytes / copy->ns);
     return;
-  }
-  kw_cli_table_add(out->table, "%s", r->work->op);
-  kw_cli_table_add(out->table, "%s", shape);
-  kw_cli_table_add(out->table, "%.1f us", f->own / 1e3);
-  kw_cli_table_add(out->table, flops > 0 ? "%.1f GFLOP/s" : "%.2f GB/s", rate);
-  if (of_copy > 0) {
-    kw_cli_table_add(out->table, "%.0f %%", 100 * of_copy);
-  } else {
-    kw_cli_table_add(out->table, "-");
-  }
-  if (!out->peer) return;
-  if (f->peer > 0) {
-    kw_cli_table_add(out->table, "%.1f us", f->peer / 1e3);
-    kw_cli_table_add(out->table, "%.3f", f->ratio);
-    kw_cli_table_add(out->table, "%+.2f us", (f->own - f->peer) / 1e3);
-  } else {
-    for (int i = 0; i < 3; ++i) kw_cli_table_add(out->table, "-");
   }
 }
 
-/* ---- The command ------------------------------------------------------------------------------------------------- */
+/* The last failure, on one line. */
+static void note_failure(kw_bench_row *row) {
+  snprintf(row->why, sizeof row->why, "%s", kw_error_message());
+  for (char *at = row->why; (at = strchr(at, '\n')) != NULL;) *at = ';';
+}
 
-static bool is_wanted(const kw_cli_args *args, const char *op) {
+static void run_call(bench *b, kw_bench_call *call, kw_bench_row *row) {
+  const own side = {.device = b->device, .call = call};
+  const kw_tensor_ref *first = kw_bench_call_shape(call);
+  kw_bench_call_describe(call, row->shape, sizeof row->shape);
+  if (first) {
+    row->rank = first->rank;
+    memcpy(row->dims, first->shape, first->rank * sizeof first->shape[0]);
+  }
+  const kw_status can = kw_op_can_run(call->op, b->device, call->args, call->arg_count, NULL);
+  if (can == KW_OK && measure(b, &side, call, row)) {
+    complete_row(b, call, row);
+    return;
+  }
+  note_failure(row);
+  b->failed |= can != KW_ERR_NOT_IMPLEMENTED;
+}
+
+/* A program, or a model on the bridge. */
+static void run_program(bench *b, kw_bench_call *call, kw_bench_row *row) {
+  own side = {.device = b->device, .bridge = b->bridge};
+  kw_bench_call_describe(call, row->shape, sizeof row->shape);
+  if (kw_bench_program_is_known(call->work->name)) {
+    side.bridge = NULL;
+    if (kw_bench_program_make(b->device, call->work->name, call->size, &side.program) != KW_OK) note_failure(row);
+  } else if (!b->bridge) {
+    snprintf(row->why, sizeof row->why, "%.*s", (int)sizeof row->why - 1, b->no_bridge);
+    return;
+  } else {
+    kw_bench_peer_prepare(b->bridge, call, row->why, sizeof row->why);
+  }
+  if (!row->why[0] && !measure(b, &side, call, row)) note_failure(row);
+  b->failed |= row->why[0] != '\0';
+  if (side.program) kw_bench_program_release(side.program);
+}
+
+static void bench_one(bench *b, const kw_bench_work *work, int64_t size, kw_dtype dtype) {
+  kw_bench_call call;
+  const kw_status status = kw_bench_call_make(b->device, work, size, dtype, &call);
+  if (status == KW_ERR_UNSUPPORTED) return;
+  kw_bench_row *row = add_row(b, work, size, dtype);
+  if (isatty(STDERR_FILENO)) fprintf(stderr, "%s, %lld ...\n", work->name, (long long)size);
+  if (status != KW_OK) {
+    note_failure(row);
+    b->failed |= status != KW_ERR_NOT_IMPLEMENTED;
+  } else if (call.op) {
+    run_call(b, &call, row);
+  } else {
+    run_program(b, &call, row);
+  }
+  kw_bench_call_release(&call);
+}
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+/* Whether NAME is among what is given for an option, or nothing is. */
+static bool is_wanted(const kw_cli_args *args, const char *option, const char *name) {
   uint32_t cursor = 0, given = 0;
-  for (const char *name; (name = kw_cli_args_next(args, "--op", &cursor)) != NULL; ++given)
-    if (strcmp(name, op) == 0) return true;
+  for (const char *value; (value = kw_cli_args_next(args, option, &cursor)) != NULL; ++given)
+    if (strcmp(value, name) == 0) return true;
   return given == 0;
 }
 
-/* False, and said on stderr, for an --op that is not measured. */
-static bool ops_are_known(const kw_cli_args *args) {
+/* Programs and models take long: only where they are asked for. */
+static bool is_asked_for(const kw_cli_args *args, const kw_bench_work *work) {
+  return work->args || kw_cli_args_has(args, "--op") || kw_cli_args_has(args, "--family");
+}
+
+static bool are_known(const kw_cli_args *args, const char *option, bool of_family) {
   uint32_t cursor = 0;
-  for (const char *name; (name = kw_cli_args_next(args, "--op", &cursor)) != NULL;) {
+  for (const char *name; (name = kw_cli_args_next(args, option, &cursor)) != NULL;) {
     bool known = false;
-    for (int i = 0; i < WORKLOAD_COUNT; ++i) known = known || strcmp(workloads[i].op, name) == 0;
+    for (uint32_t i = 0; i < kw_bench_work_count && !known; ++i)
+      known = strcmp(of_family ? kw_bench_works[i].family : kw_bench_works[i].name, name) == 0;
     if (known) continue;
-    kw_cli_complain(&kw_cli_bench, "'%s' is not among the ops that are measured; 'keyway help bench' lists them", name);
+    kw_cli_complain(&kw_cli_bench, "'%s' is not among the %s that are measured; 'keyway help bench' lists them", name,
+                    of_family ? "families" : "ops");
     return false;
   }
   return true;
 }
 
-/* --rounds; 0, and said on stderr, when it makes no sense. */
-static uint32_t rounds_of(const kw_cli_args *args) {
-  const char *text = kw_cli_args_value(args, "--rounds");
-  if (!text) return 15;
-  char *end;
-  errno = 0;
-  long rounds = strtol(text, &end, 10);
-  if (errno == 0 && *end == '\0' && rounds >= 1 && rounds <= ROUND_LIMIT) return (uint32_t)rounds;
-  kw_cli_complain(&kw_cli_bench, "--rounds wants a number from 1 to %d, not '%s'", ROUND_LIMIT, text);
+/* The number of an option, from 1 on, or what it is unless said; 0, and said on stderr, when it makes no sense. */
+static uint32_t number_of(const kw_cli_args *args, const char *option, uint32_t usual, uint32_t most) {
+  const char *text = kw_cli_args_value(args, option);
+  uint64_t number;
+  if (!text) return usual;
+  if (kw_cli_parse_u64(text, 1, most, &number)) return (uint32_t)number;
+  kw_cli_complain(&kw_cli_bench, "%s wants a number from 1 to %u, not '%s'", option, most, text);
   return 0;
 }
 
-/* --size, none where it is not given. False, and said on stderr, when one makes no sense. */
-static bool sizes_of(const kw_cli_args *args, size_list *out_sizes) {
+static bool take_sizes(const kw_cli_args *args, kw_bench_sizes *out_sizes) {
   uint32_t cursor = 0;
-  size_list given = {0};
   for (const char *text; (text = kw_cli_args_next(args, "--size", &cursor)) != NULL;) {
-    char *end;
-    errno = 0;
-    const long long size = strtoll(text, &end, 10);
-    if (errno != 0 || *end != '\0' || size < 1 || size > INT64_C(1) << 32 || given.count == SIZE_LIMIT) {
+    uint64_t size;
+    if (!kw_cli_parse_u64(text, 1, UINT64_C(1) << 32, &size) || out_sizes->count == KW_BENCH_SIZES) {
       kw_cli_complain(&kw_cli_bench, "--size wants a number of elements from 1 to 2^32, %d times at most, not '%s'",
-                      SIZE_LIMIT, text);
+                      KW_BENCH_SIZES, text);
       return false;
     }
-    given.items[given.count++] = size;
+    out_sizes->items[out_sizes->count++] = (int64_t)size;
   }
-  *out_sizes = given;
   return true;
 }
 
-static bool bench_one(kw_device *device, const rival *side, const workload *work, const size_list *sizes,
-                      uint32_t size_index, uint32_t rounds, printer *out) {
-  const int64_t size = sizes->items[size_index];
-  run r;
-  figures f;
-  if (isatty(STDERR_FILENO)) fprintf(stderr, "%s, %lld ...\n", work->op, (long long)size);
-  bool made = run_make(device, work, size, &r) == KW_OK, fine = made && measure(device, side, &r, rounds, &f);
-  if (fine) {
-    print_row(out, &r, size_index, &f);
-  } else {
-    kw_cli_complain(&kw_cli_bench, "%s at size %lld: %s", work->op, (long long)size, kw_error_message());
+static bool take_dtypes(const kw_cli_args *args, bench *b) {
+  uint32_t cursor = 0;
+  for (const char *text; (text = kw_cli_args_next(args, "--dtype", &cursor)) != NULL;) {
+    const kw_dtype dtype = kw_dtype_from_name(text);
+    const bool floats = dtype == KW_F32 || dtype == KW_F64 || dtype == KW_F16 || dtype == KW_BF16;
+    if (!floats || b->dtype_count == DTYPES) {
+      kw_cli_complain(&kw_cli_bench, "--dtype wants f32, f64, f16 or bf16, not '%s'", text);
+      return false;
+    }
+    b->dtypes[b->dtype_count++] = dtype;
   }
-  if (made) run_release(&r);
-  return fine;
+  if (b->dtype_count == 0) b->dtypes[b->dtype_count++] = KW_F32;
+  return true;
 }
 
-static bool bench_all(const kw_cli_args *args, kw_device *device, const rival *side, const size_list *given,
-                      uint32_t rounds, printer *out) {
-  static const size_list *const usual[] = {
-      [FLAT] = &flat_sizes, [ROWS] = &flat_sizes, [SQUARE] = &square_sizes, [HEADS] = &head_sizes};
-  bool fine = true;
-  for (int w = 0; w < WORKLOAD_COUNT; ++w) {
-    if (!is_wanted(args, workloads[w].op)) continue;
-    const size_list *sizes = given->count > 0 ? given : usual[workloads[w].shape];
+static bool take_peers(const kw_cli_args *args, kw_bench_report *report) {
+  uint32_t cursor = 0;
+  for (const char *name; (name = kw_cli_args_next(args, "--against", &cursor)) != NULL;) {
+    if (!kw_bench_peer_is_known(name) || report->peer_count == KW_BENCH_PEERS) {
+      kw_cli_complain(&kw_cli_bench, "there is no peer '%s'; peers are %s", name, kw_bench_peer_names());
+      return false;
+    }
+    report->peers[report->peer_count++].name = name;
+  }
+  return true;
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------------- */
+
+static void open_peers(const kw_cli_args *args, bench *b) {
+  for (uint32_t p = 0; p < b->report.peer_count; ++p) {
+    kw_bench_side *side = &b->report.peers[p];
+    b->peers[p] = kw_bench_peer_open(b->device, side->name, side->why, sizeof side->why);
+    if (b->peers[p]) side->title = kw_bench_peer_title(b->peers[p]);
+  }
+  bool models = false;
+  for (uint32_t i = 0; i < kw_bench_work_count; ++i) {
+    const kw_bench_work *work = &kw_bench_works[i];
+    models |= !work->args && !kw_bench_program_is_known(work->name) && is_asked_for(args, work) &&
+              is_wanted(args, "--op", work->name) && is_wanted(args, "--family", work->family);
+  }
+  if (models) b->bridge = kw_bench_peer_open(b->device, "bridge", b->no_bridge, sizeof b->no_bridge);
+}
+
+static void close_all(bench *b) {
+  for (uint32_t p = 0; p < KW_BENCH_PEERS; ++p) kw_bench_peer_close(b->peers[p]);
+  kw_bench_peer_close(b->bridge);
+  if (b->device) kw_device_close(b->device);
+  free(b->report.rows);
+}
+
+static bool take_options(const kw_cli_args *args, bench *b) {
+  const char *name = kw_cli_args_value(args, "--device");
+  char threads[16];
+  b->report.rounds = number_of(args, "--rounds", 15, ROUND_LIMIT);
+  b->report.threads = number_of(args, "--threads", 1, 1024);
+  if (b->report.rounds == 0 || b->report.threads == 0 || !are_known(args, "--op", false) ||
+      !are_known(args, "--family", true) || !take_sizes(args, &b->sizes) || !take_dtypes(args, b) ||
+      !take_peers(args, &b->report))
+    return false;
+  snprintf(threads, sizeof threads, "%u", b->report.threads);
+  setenv("KEYWAY_THREADS", threads, 1); /* the library's, once it starts, and the peers' */
+  if (!kw_cli_load_plugins(args)) return false;
+  if (kw_device_open(name ? name : "cpu:0", &b->device) == KW_OK) return true;
+  kw_cli_complain(&kw_cli_bench, "%s", kw_error_message());
+  return false;
+}
+
+static void bench_all(const kw_cli_args *args, bench *b) {
+  for (uint32_t w = 0; w < kw_bench_work_count; ++w) {
+    const kw_bench_work *work = &kw_bench_works[w];
+    if (!is_asked_for(args, work) || !is_wanted(args, "--op", work->name) || !is_wanted(args, "--family", work->family))
+      continue;
+    const bool given = b->sizes.count > 0 && work->scale != KW_BENCH_ONCE;
+    const kw_bench_sizes *sizes = given ? &b->sizes : kw_bench_usual_sizes(work->scale);
     for (uint32_t s = 0; s < sizes->count; ++s)
-      fine = bench_one(device, side, &workloads[w], sizes, s, rounds, out) && fine;
+      for (uint32_t d = 0; d < b->dtype_count; ++d) bench_one(b, work, sizes->items[s], b->dtypes[d]);
   }
-  return fine;
 }
 
-/* Prints what was measured, and frees it. */
-static bool print_all(printer *out, kw_device *device, const rival *side, const char *against, uint32_t rounds) {
-  if (out->table) {
-    printf("%s, f32 in math mode %s, medians of %u rounds%s%s\n", kw_device_name(device),
-           kw_math_mode_name(kw_math_mode_get()), rounds, side->api ? "; peer: " : "",
-           side->api ? side->api->title : "");
-    kw_cli_table_print(out->table);
-    return true;
-  }
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddStringToObject(json, "device", kw_device_name(device));
-  if (side->api) cJSON_AddStringToObject(json, "against", against);
-  cJSON_AddStringToObject(json, "math_mode", kw_math_mode_name(kw_math_mode_get()));
-  cJSON_AddNumberToObject(json, "rounds", rounds);
-  cJSON_AddItemToObject(json, "rows", out->rows);
-  return kw_cli_json_print(json);
+/* False, and said on stderr, when it cannot be written. */
+static bool draw(const kw_bench_report *report, const char *path) {
+  FILE *file = fopen(path, "w");
+  const bool drawn = file && kw_bench_draw(report, file);
+  if ((!file || fclose(file) == 0) && drawn) return true;
+  kw_cli_complain(&kw_cli_bench, "%s cannot be written: %s", path, strerror(errno));
+  return false;
 }
 
 static int run_bench(const kw_cli_args *args) {
-  const char *const alone[] = {"OP", "SHAPE", ">TIME", ">RATE", ">OF COPY", NULL};
-  const char *const paired[] = {"OP", "SHAPE", ">TIME", ">RATE", ">OF COPY", ">PEER", ">RATIO", ">MORE", NULL};
-  const char *name = kw_cli_args_value(args, "--device"), *against = kw_cli_args_value(args, "--against");
-  const uint32_t rounds = rounds_of(args);
-  const bool as_json = kw_cli_args_has(args, "--json");
-  size_list sizes;
-  kw_device *device = NULL;
-  rival side = {0};
-  if (rounds == 0 || !ops_are_known(args) || !sizes_of(args, &sizes) || !kw_cli_load_plugins(args)) return KW_CLI_USAGE;
-  if (kw_device_open(name ? name : "cpu:0", &device) != KW_OK) {
-    kw_cli_complain(&kw_cli_bench, "%s", kw_error_message());
-    return KW_CLI_USAGE;
-  }
+  bench b = {.clock = KW_BENCH_WALL};
+  const char *picture = kw_cli_args_value(args, "--svg");
   int code = KW_CLI_USAGE;
-  if (!against || rival_open(device, against, &side)) {
-    printer out = {.rows = as_json ? cJSON_CreateArray() : NULL,
-                   .table = as_json ? NULL : kw_cli_table_create(side.api ? paired : alone),
-                   .peer = side.api != NULL};
-    bool measured = bench_all(args, device, &side, &sizes, rounds, &out);
-    code = print_all(&out, device, &side, against, rounds) && measured ? KW_CLI_OK : KW_CLI_FAILED;
+  if (take_options(args, &b)) {
+    kw_bench_report *report = &b.report;
+    signal(SIGPIPE, SIG_IGN); /* a peer that ends is a row */
+    report->device = kw_device_name(b.device);
+    report->clock = "wall time";
+    if (strncmp(report->device, "cpu:", 4) == 0 && report->threads == 1) {
+      const kw_bench_limits limits = kw_bench_measure_limits();
+      b.clock = KW_BENCH_PROCESSOR;
+      report->clock = "processor time";
+      report->bandwidth = limits.bandwidth;
+      report->peak = limits.peak;
+    }
+    open_peers(args, &b);
+    bench_all(args, &b);
+    bool fine = !b.failed;
+    if (kw_cli_args_has(args, "--json")) {
+      fine = kw_cli_json_print(kw_bench_as_json(report)) && fine;
+    } else {
+      kw_bench_print_table(report);
+    }
+    if (picture) fine = draw(report, picture) && fine;
+    code = fine ? KW_CLI_OK : KW_CLI_FAILED;
   }
-  rival_close(&side);
-  kw_device_close(device);
+  close_all(&b);
   return code;
 }
 
 static const kw_cli_option options[] = {
     {"--device", "NAME", "the device to measure; cpu:0 unless said"},
     {"--against", "PEER",
-     "run the same work another way in the same rounds: 'raw', the runtime's own calls, or 'clblast'"},
-    {"--op", "NAME", "measure this op only; may be repeated"},
-    {"--size", "N", "elements, or rows of mm and attention, instead of the usual sizes; may be repeated"},
+     "run the same work another way in the same rounds; may be repeated: 'raw', plain loops or the runtime's own\n"
+     "calls, 'onednn', 'openblas', 'clblast', 'numpy', 'torch', and 'bridge', PyTorch on Keyway's device"},
+    {"--op", "NAME", "measure this op, program or model only; may be repeated"},
+    {"--family", "NAME", "measure this family only; may be repeated"},
+    {"--dtype", "DTYPE", "f32 unless said; may be repeated"},
+    {"--size", "N", "elements, or rows of mm, tokens, channels, instead of the usual sizes; may be repeated"},
+    {"--threads", "N", "threads of Keyway's and of the peers; 1 unless said"},
     {"--rounds", "N", "rounds to take the median of; 15 unless said"},
+    {"--svg", "FILE", "draw the ratios, too"},
     KW_CLI_OPTION_JSON,
     KW_CLI_OPTION_PLUGIN,
 };
 const kw_cli_command kw_cli_bench = {
     .name = "bench",
     .synopsis =
-        "[--device NAME] [--against PEER] [--op NAME]... [--size N]... [--rounds N] [--json] [--plugin FILE]...",
-    .summary = "Measure how fast a device runs ops, alone or against a peer",
+        "[--device NAME] [--against PEER]... [--op NAME]... [--family NAME]... [--dtype DTYPE]... [--size N]...\n"
+        "       [--threads N] [--rounds N] [--svg FILE] [--json] [--plugin FILE]...",
+    .summary = "Measure how fast a device runs ops, alone or against peers",
     .details =
-        "Measures copy_, add.Tensor, mul.Tensor, relu, exp, gelu, sum, amax, _softmax, native_layer_norm, mm and\n"
-        "scaled_dot_product_attention (8 heads, 64 wide) in f32 at several sizes. A round runs both sides one after\n"
-        "the other; times and ratios are medians over the rounds. OF COPY is the rate beside that of copy_ at the\n"
-        "same size; MORE is what a call takes beyond the peer's.\n",
+        "Measures the ops of a table, in families: moves, pointwise, reductions, 'softmax and norms', products,\n"
+        "convolutions, indexing, random, sort, attention and gradients, at three sizes each; and if they are named,\n"
+        "programs (kmeans) and models (minilm, gpt2, resnet18, decode). A round runs all sides one after the other;\n"
+        "times and ratios are medians over the rounds, of processor time where one thread of a cpu device computes.\n"
+        "OF LIMIT is the rate beside the memory's or the arithmetic units', measured at the start; OF COPY that "
+        "beside\n"
+        "copy_ at the same size. What is not there, a peer or a kernel, is a row that says so.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .main = run_bench,

@@ -58,7 +58,7 @@ foreach(backend cpu opencl levelzero cuda hip)
   endif()
 endforeach()
 
-foreach(peer opencl_raw opencl_clblast)
+foreach(peer cpu_raw cpu_onednn cpu_openblas opencl_raw opencl_clblast)
   if(TARGET keyway_peer_${peer})
     install(TARGETS keyway_peer_${peer} LIBRARY DESTINATION ${KEYWAY_HELPER_DIR}/peers COMPONENT runtime)
   endif()
