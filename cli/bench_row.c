@@ -47,8 +47,8 @@ static bool is_first_of_family(const kw_bench_report *report, uint32_t row) {
 /* ---- A table ----------------------------------------------------------------------------------------------------- */
 
 static void add_time(kw_cli_table *table, double ns) {
-  if (ns >= 1e8) {
-    kw_cli_table_add(table, "%.0f ms", ns / 1e6);
+  if (ns >= 1e7) {
+    kw_cli_table_add(table, ns >= 1e8 ? "%.0f ms" : "%.1f ms", ns / 1e6);
   } else {
     kw_cli_table_add(table, ns >= 1e6 ? "%.1f us" : "%.2f us", ns / 1e3);
   }
