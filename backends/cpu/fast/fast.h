@@ -53,6 +53,7 @@ typedef struct kw_fast_family {
   X(linear)                 \
   X(quantise)               \
   X(convolution)            \
+  X(pooling)                \
   X(attention)              \
   X(copy)                   \
   X(place)                  \
