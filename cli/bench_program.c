@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * k-means' step, as the op set has it: for each of N points in the plane the nearer of two means. What is subtracted,
- * squared, summed and compared goes through the caches in pieces.
+ * The step of k-means, as the op set has it: for each of N points in the plane the nearer of two means. What is
+ * subtracted, squared, summed and compared goes through the caches in pieces.
  */
 #include "bench_program.h"
 

@@ -8,12 +8,13 @@
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
 
+typedef void (*sgemm_fn)(int order, int left_form, int right_form, int rows, int columns, int depth, float alpha,
+                         const float *left, int left_step, const float *right, int right_step, float beta, float *out,
+                         int out_step);
+typedef void (*set_threads_fn)(int count);
+
 typedef struct blas {
   void *library;
-  void (*set_threads)(int count);
-  void (*sgemm)(int order, int left_form, int right_form, int rows, int columns, int depth, float alpha,
-                const float *left, int left_step, const float *right, int right_step, float beta, float *out,
-                int out_step);
 } blas;
 
 static void blas_close(void *peer) {
@@ -30,10 +31,10 @@ static bool blas_open(const char *device, void **out_peer, char *why, size_t siz
     free(peer);
     return false;
   }
-  *(void **)&peer->sgemm = dlsym(peer->library, "cblas_sgemm");
-  *(void **)&peer->set_threads = dlsym(peer->library, "openblas_set_num_threads");
-  if (peer->sgemm && peer->set_threads) {
-    peer->set_threads(threads ? atoi(threads) : 1);
+  set_threads_fn set_threads;
+  *(void **)&set_threads = dlsym(peer->library, "openblas_set_num_threads");
+  if (set_threads && dlsym(peer->library, "cblas_sgemm")) {
+    set_threads(threads ? atoi(threads) : 1);
     *out_peer = peer;
     return true;
   }
@@ -57,11 +58,13 @@ static void blas_run(void *state, void *job) {
   const blas *peer = state;
   const kw_peer_products *p = job;
   const float beta = kw_peer_products_begin(p) ? 1 : 0;
+  sgemm_fn sgemm;
+  *(void **)&sgemm = dlsym(peer->library, "cblas_sgemm"); /* by name each time: that is nothing beside a product */
   for (int64_t i = 0; i < p->count; ++i)
-    peer->sgemm(ROW_MAJOR, p->left.transposed ? TRANSPOSED : PLAIN, p->right.transposed ? TRANSPOSED : PLAIN,
-                (int)p->rows, (int)p->columns, (int)p->depth, 1, p->left.at + i * p->rows * p->depth, (int)p->left.step,
-                p->right.at + i * p->depth * p->columns, (int)p->right.step, beta, p->out + i * p->rows * p->columns,
-                (int)p->columns);
+    sgemm(ROW_MAJOR, p->left.transposed ? TRANSPOSED : PLAIN, p->right.transposed ? TRANSPOSED : PLAIN, (int)p->rows,
+          (int)p->columns, (int)p->depth, 1, p->left.at + i * p->rows * p->depth, (int)p->left.step,
+          p->right.at + i * p->depth * p->columns, (int)p->right.step, beta, p->out + i * p->rows * p->columns,
+          (int)p->columns);
 }
 
 static void blas_wait(void *peer) {
