@@ -6,9 +6,6 @@
 
 #include "isa/isa.h"
 
-#define GRAIN 16384 /* elements: the fewest that a thread is woken for */
-#define PIECES 64   /* that a reduction to few results is cut into, at most */
-
 static int64_t divided_up(int64_t n, int64_t by) {
   return (n + by - 1) / by;
 }
@@ -16,15 +13,15 @@ static int64_t divided_up(int64_t n, int64_t by) {
 void kw_cut_make(kw_cut *cut, int64_t results, int64_t width, int64_t folded) {
   const int64_t strip = width < KW_CUT_COLUMNS ? width : KW_CUT_COLUMNS;
   const int64_t strips = results / width * divided_up(width, KW_CUT_COLUMNS);
-  int64_t pieces = PIECES / strips;
-  if (pieces > folded * strip / GRAIN) pieces = folded * strip / GRAIN;
+  int64_t pieces = KW_CUT_PIECES / strips;
+  if (pieces > folded * strip / KW_CUT_GRAIN) pieces = folded * strip / KW_CUT_GRAIN;
   if (pieces < 1) pieces = 1;
   cut->width = width;
   cut->folded = folded;
   cut->piece = divided_up(divided_up(folded, pieces), KW_FOLD_ROWS) * KW_FOLD_ROWS;
   cut->pieces = divided_up(folded, cut->piece);
   cut->tasks = strips * cut->pieces;
-  cut->grain = 1 + GRAIN / (cut->piece * strip);
+  cut->grain = 1 + KW_CUT_GRAIN / (cut->piece * strip);
 }
 
 kw_cut_task kw_cut_task_of(const kw_cut *cut, int64_t number) {

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #define KW_CUT_COLUMNS 256 /* results that a task makes at most */
+#define KW_CUT_PIECES 64   /* that a reduction to few results is cut into, at most */
+#define KW_CUT_GRAIN 16384 /* elements: the fewest that a thread is woken for */
 
 typedef struct kw_cut {
   int64_t width;  /* results side by side; 1 where each is made alone */

@@ -49,6 +49,7 @@ typedef struct kw_fast_family {
   X(softmax)                \
   X(norms)                  \
   X(norm_backwards)         \
+  X(losses)                 \
   X(product)                \
   X(linear)                 \
   X(quantise)               \

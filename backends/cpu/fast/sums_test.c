@@ -165,9 +165,40 @@ static void test_norm_backwards(void **state) {
   }
 }
 
+/* ---- Losses ------------------------------------------------------------------------------------------------------ */
+
+static void check_losses(kw_dtype dtype, int64_t rows, int64_t width) {
+  const kw_tensor_ref self = TENSOR(dtype, numbers[0], rows, width), row = TENSOR(dtype, numbers[2], width);
+  const kw_tensor_ref target = transposed(TENSOR(dtype, numbers[1], width, rows), 0, 1);
+  kw_tensor_ref turned = target;
+  turned.shape[0] = rows;
+  turned.shape[1] = width;
+  for (int reduction = 0; reduction < 3; reduction++) {
+    const kw_tensor_ref whole = TENSOR(dtype, NULL, rows, width), one = TENSOR(dtype, NULL, 1);
+    const kw_tensor_ref *out = reduction == 0 ? &whole : &one;
+    CHECK("mse_loss", out, 1, test_arg(&self), test_arg(&turned), INT(reduction));
+    CHECK("huber_loss", out, 1, test_arg(&self), test_arg(&row), INT(reduction), FLOAT(0.5));
+    CHECK("binary_cross_entropy_with_logits", out, 1, test_arg(&self), test_arg(&turned), test_arg(&row), test_none(),
+          INT(reduction));
+    CHECK("mse_loss_backward", &whole, 1, test_arg(&row), test_arg(&self), test_arg(&turned), INT(reduction));
+  }
+}
+
+static void test_losses(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_BF16, KW_F16, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    for (uint32_t k = 0; k < 3; k++) fill(dtypes[d], k, k > 0);
+    check_losses(dtypes[d], 3, 7);
+    check_losses(dtypes[d], 3, 1500);
+    if (dtypes[d] != KW_F16) check_losses(dtypes[d], 300, 301); /* in pieces; the sum is beyond f16 */
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_norm_backwards),
+      cmocka_unit_test(test_losses),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */

@@ -65,6 +65,9 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(MUL_TWICE, 3)            \
   X(TURN_FIRST, 4)           \
   X(TURN_SECOND, 4)          \
+  X(SQUARED_ERROR, 2)        \
+  X(SQUARED_ERROR_SLOPE, 4)  \
+  X(HUBER, 3)                \
   X(EXP, 1)                  \
   X(EXP2, 1)                 \
   X(EXPM1, 1)                \
@@ -103,6 +106,7 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(ELU, 4)                  \
   X(SOFTPLUS, 3)             \
   X(SOFTPLUS_BACKWARD, 4)    \
+  X(LOGIT_CROSS_ENTROPY, 4)  \
   X(EQ, 2)                   \
   X(NE, 2)                   \
   X(LT, 2)                   \
