@@ -50,6 +50,7 @@ typedef struct kw_fast_family {
   X(norms)                  \
   X(norm_backwards)         \
   X(losses)                 \
+  X(optimizers)             \
   X(product)                \
   X(linear)                 \
   X(quantise)               \

@@ -195,10 +195,129 @@ static void test_losses(void **state) {
   }
 }
 
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+#define ENTRIES 3 /* one of them of several blocks, one whose columns are dense */
+#define LISTS 5
+#define TURNED 2
+
+/* Runs an op in place on lists of tensors, by the reference or in pieces, from the same numbers each time. */
+static void run_lists(const char *op, kw_dtype dtype, uint32_t lists, kw_value *args, uint32_t arg_count,
+                      const kw_tensor_ref *out, int64_t piece, char *memory) {
+  static const int64_t shapes[ENTRIES][2] = {{5, 1}, {200, 171}, {30, 11}};
+  static kw_tensor_ref tensors[LISTS][ENTRIES];
+  static const kw_tensor_ref *entries[LISTS][ENTRIES];
+  const kw_tensor_ref *outs[] = {out};
+  char *at = memory;
+  for (uint32_t j = 0; j < lists; j++) {
+    for (uint32_t k = 0; k < ENTRIES; k++) {
+      tensors[j][k] = test_tensor(dtype, at, 2, shapes[k]);
+      if (k == TURNED) {
+        tensors[j][k].strides[0] = 1;
+        tensors[j][k].strides[1] = shapes[k][0];
+      }
+      const int64_t bytes = tensors[j][k].numel * (int64_t)kw_number_size(dtype);
+      memcpy(at, numbers[j % ARGUMENTS], (size_t)bytes);
+      at += bytes;
+      entries[j][k] = &tensors[j][k];
+    }
+    args[j] = test_list(entries[j], ENTRIES);
+  }
+  kw_call call = {.struct_size = sizeof call, .arg_count = arg_count, .op = op, .args = args, .outs = outs};
+  call.out_count = out != NULL;
+  assert_int_equal(piece == 0 ? test_call(dtype == KW_F64 ? kw_reference_f64 : kw_reference_f32, &call)
+                              : test_fast_call(&call, piece),
+                   KW_OK);
+}
+
+static void check_lists(const char *op, kw_dtype dtype, uint32_t lists, kw_value *args, uint32_t arg_count) {
+  static const int64_t pieces[] = {1, 2, INT64_C(1) << 40};
+  static char wanted[LISTS * 35000 * 8], is[LISTS * 35000 * 8], before[LISTS * 35000 * 8];
+  const int64_t size = (int64_t)kw_number_size(dtype);
+  double results[2] = {0, 0};
+  const bool clips = args[1].tag == KW_TAG_FLOAT; /* the only op with a result */
+  const kw_dtype wide = dtype == KW_F64 ? KW_F64 : KW_F32;
+  kw_tensor_ref out = RANK0(wide, &results[0]);
+  memset(wanted, 0, sizeof wanted);
+  run_lists(op, dtype, lists, args, arg_count, clips ? &out : NULL, 0, wanted);
+  out.mem = &results[1];
+  for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
+    memset(is, 0, sizeof is);
+    run_lists(op, dtype, lists, args, arg_count, clips ? &out : NULL, pieces[p], is);
+    if (p > 0 && memcmp(before, is, sizeof is) != 0) fail_msg("%s, dtype %d: other bits in pieces", op, dtype);
+    memcpy(before, is, sizeof is);
+  }
+  const double norm = kw_number_load(wide, &results[0]), near = kw_number_load(wide, &results[1]);
+  if (clips && !(fabs(near - norm) <= 1e-5 * norm)) fail_msg("%s: %.9g, not %.9g", op, near, norm);
+  for (size_t i = 0; i < sizeof wanted / (size_t)size; i++) {
+    const double a = kw_number_load(dtype, wanted + (int64_t)i * size);
+    const double b = kw_number_load(dtype, is + (int64_t)i * size);
+    if (!(fabs(a - b) <= (dtype == KW_BF16 ? 0.02 : 1e-5) * (1 + fabs(a)))) {
+      fail_msg("%s, dtype %d: element %zu is %.9g, not %.9g", op, dtype, i, b, a);
+    }
+  }
+}
+
+static void test_lists(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_BF16, KW_F32, KW_F64};
+  float steps = 3, scale = 4, found = 0;
+  const kw_tensor_ref step = RANK0(KW_F32, &steps), by = RANK0(KW_F32, &scale), flag = RANK0(KW_F32, &found);
+  const kw_tensor_ref *const count[ENTRIES] = {&step, &step, &step};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    for (uint32_t k = 0; k < ARGUMENTS; k++) fill(dtypes[d], k, k > 1);
+    for (uint32_t form = 0; form < 32; form++) {
+      const bool a = form & 1, b = form & 2, c = form & 4;
+      const kw_value scaled = form & 8 ? test_arg(&by) : test_none(), some = form & 16 ? FLOAT(0.9) : FLOAT(0);
+      kw_value sgd[12] = {[3] = some, some, FLOAT(0.1), FLOAT(0.3), FLAG(a), FLAG(b), FLAG(c), scaled, test_arg(&flag)};
+      kw_value adam[15] = {[5] = test_list(count, ENTRIES),
+                           FLOAT(0.1),
+                           FLOAT(0.9),
+                           FLOAT(0.99),
+                           some,
+                           FLOAT(1e-6),
+                           FLAG(a),
+                           FLAG(b),
+                           scaled,
+                           test_arg(&flag)};
+      found = form == 31;
+      check_lists("_fused_sgd_", dtypes[d], 3, sgd, 12);
+      check_lists(c ? "_fused_adam_" : "_fused_adamw_", dtypes[d], 5, adam, 15);
+    }
+    for (uint32_t form = 0; form < 4; form++) {
+      kw_value clip[3] = {[1] = FLOAT(form == 3 ? 1e9 : 2), FLOAT(form == 0 ? 1 : form == 1 ? INFINITY : 2)};
+      check_lists("keyway::clip_grad_norm_", dtypes[d], 1, clip, 3);
+    }
+    kw_value unscale[3] = {[1] = test_arg(&flag), test_arg(&by)};
+    found = 0;
+    check_lists("_amp_foreach_non_finite_check_and_unscale_", dtypes[d], 1, unscale, 3);
+    assert_true(found == 0);
+  }
+}
+
+/* What is not finite is found in whatever block it is. */
+static void test_not_finite(void **state) {
+  (void)state;
+  static float x[40000];
+  for (int k = 0; k < 3; k++) {
+    float found = 0, factor = 0.5;
+    const kw_tensor_ref self = TENSOR(KW_F32, x, 40000), flag = RANK0(KW_F32, &found), by = RANK0(KW_F32, &factor);
+    const kw_value args[] = {test_list((const kw_tensor_ref *[]){&self}, 1), test_arg(&flag), test_arg(&by)};
+    const kw_call call = {
+        .struct_size = sizeof call, .arg_count = 3, .op = "_amp_foreach_non_finite_check_and_unscale_", .args = args};
+    x[39999] = k == 0 ? 1 : k == 1 ? NAN : -INFINITY;
+    assert_int_equal(test_fast_call(&call, 1), KW_OK);
+    assert_true(found == (k > 0));
+    assert_true(k != 0 || x[39999] == 0.5);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_norm_backwards),
       cmocka_unit_test(test_losses),
+      cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_not_finite),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */

@@ -264,6 +264,20 @@ typedef struct kw_row_lanes {
   /* (grad * weight - means[0] - (x - mean) * rstd * means[1]) * scale; the last two are lanes. */
   void (*slope)(void *out, const kw_slope_lanes *of, const void *means, const void *scale, int64_t n);
 } kw_row_lanes;
+
+/* What the elements of a tensor have in common in a step of an optimiser. */
+typedef struct kw_step {
+  bool is_scaled, maximize, nesterov, is_first, decoupled, amsgrad;
+  double scale; /* of the gradient */
+  double rate, decay, momentum, undamped;
+  double rate_decay, fresh_mean, kept_square, fresh_square, size, root_bias, least; /* of adam alone */
+} kw_step;
+#define KW_STEP_LISTS 5
+
+/* A step for n lanes, KW_LANE_BLOCK at most: parameter, gradient, and the optimiser's lists in their order. What the
+ * step does not change is not written. */
+typedef void (*kw_step_fn)(const kw_step *step, void *const *lists, int64_t n);
+
 /* Moves n elements of one size from where one follows the other by from_step bytes to where it does by to_step. */
 typedef void (*kw_move_fn)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n);
 
@@ -293,6 +307,8 @@ typedef struct kw_isa {
   /* (code - zero) * scale for the two codes of each byte, the low nibble's first. */
   void (*nibbles)(float *lanes, const uint8_t *bytes, float zero, float scale, int64_t n);
   kw_attention_lanes attention[KW_LANE_F64 + 1];
+  kw_step_fn sgd[KW_LANE_F64 + 1];
+  kw_step_fn adam[KW_LANE_F64 + 1];
   kw_move_fn move[KW_MOVE_SIZES];
   kw_transpose_fn transpose[KW_MOVE_SIZES];
 
