@@ -88,7 +88,7 @@ static void rank_0_is_a_row_of_one(void **state) {
 
 static void a_loop_over_nothing_has_no_rows(void **state) {
   (void)state;
-  float x;
+  float x = 0;
   const kw_tensor_ref in = TENSOR(KW_F32, &x, 3, 0, 5), out = TENSOR(KW_F32, &x, 3, 0, 5);
   assert_int_equal(copied(&out, &in, 0), 0);
 }
