@@ -120,8 +120,10 @@ static void turn_rows(void *context, char *const *at, const int64_t *step, int64
   const rope_run *run = lanes->run;
   const rope_plan *plan = run->plan;
   for (int64_t i = 0; i < n; i++) {
-    const char *behind = at[2] + i * step[2], *tables[] = {behind, at[3] + i * step[3]};
-    if (plan->given) {
+    const char *behind = at[2] + i * step[2], *tables[2] = {behind, NULL};
+    if (!plan->given) {
+      tables[1] = at[3] + i * step[3];
+    } else {
       const int64_t place =
           plan->positions_are_i64 ? *(const int64_t *)(const void *)behind : *(const int32_t *)(const void *)behind;
       if (place < 0 || place >= plan->places) {
