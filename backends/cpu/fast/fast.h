@@ -55,7 +55,8 @@ typedef struct kw_fast_family {
   X(linear)                 \
   X(quantise)               \
   X(convolution)            \
-  X(pooling)                \
+  X(pools)                  \
+  X(pool_backwards)         \
   X(attention)              \
   X(copy)                   \
   X(place)                  \

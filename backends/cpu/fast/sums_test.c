@@ -195,6 +195,57 @@ static void test_losses(void **state) {
   }
 }
 
+/* ---- Pools ------------------------------------------------------------------------------------------------------- */
+
+/* Maxima, whose places are a second result. */
+static void check_maxima(const char *op, kw_dtype dtype, const kw_tensor_ref *outs, const kw_value *args,
+                         uint32_t arg_count) {
+  check(op, outs, 2, args, arg_count);
+  for (int64_t i = 0; i < outs[1].numel; i++) {
+    if (kw_number_load_int(KW_I64, expected[1] + i * 8) != kw_number_load_int(KW_I64, got[1] + i * 8)) {
+      fail_msg("%s, dtype %d: place %lld", op, dtype, (long long)i);
+    }
+  }
+}
+
+static void check_pools(kw_dtype dtype, bool channels_last) {
+  kw_tensor_ref in = TENSOR(dtype, numbers[0], 2, 3, 13, 40), deep = TENSOR(dtype, numbers[0], 2, 5, 7, 9);
+  if (channels_last) {
+    static const int64_t strides[] = {3 * 13 * 40, 1, 40 * 3, 3};
+    memcpy(in.strides, strides, sizeof strides);
+  }
+  const kw_value self = test_arg(&in), cube = test_arg(&deep);
+  const kw_tensor_ref slid[] = {TENSOR(dtype, NULL, 2, 3, 7, 14), TENSOR(KW_I64, NULL, 2, 3, 7, 14)};
+  const kw_tensor_ref ceiled = TENSOR(dtype, NULL, 2, 3, 6, 21),
+                      even[] = {TENSOR(dtype, NULL, 2, 3, 5, 7), TENSOR(KW_I64, NULL, 2, 3, 5, 7)};
+  const kw_tensor_ref deeper[] = {TENSOR(dtype, NULL, 2, 3, 4, 5), TENSOR(KW_I64, NULL, 2, 3, 4, 5)};
+  CHECK("avg_pool2d", slid, 1, self, INTS(3, 2), INTS(2, 3), INTS(1, 1), FLAG(false), FLAG(true), test_none());
+  CHECK("avg_pool2d", &ceiled, 1, self, INTS(4), INTS(2), INTS(0, 2), FLAG(true), FLAG(false), test_none());
+  CHECK("avg_pool2d", slid, 1, self, INTS(3, 2), INTS(2, 3), INTS(1, 1), FLAG(false), FLAG(true), INT(7));
+  CHECK("_adaptive_avg_pool2d", even, 1, self, INTS(5, 7));
+  CHECK("avg_pool3d", deeper, 1, cube, INTS(2), ints(NULL, 0), INTS(1), FLAG(false), FLAG(true), test_none());
+  const kw_value maximum[] = {self, INTS(3, 2), INTS(2, 3), INTS(1, 1), INTS(1), FLAG(false)};
+  const kw_value apart[] = {self, INTS(2, 3), INTS(2, 3), INTS(1, 1), INTS(2, 1), FLAG(false)};
+  const kw_value adaptive[] = {self, INTS(5, 7)};
+  const kw_value three[] = {cube, INTS(2), ints(NULL, 0), INTS(1), INTS(1), FLAG(false)};
+  check_maxima("max_pool2d_with_indices", dtype, slid, maximum, 6);
+  check_maxima("max_pool2d_with_indices", dtype, slid, apart, 6);
+  check_maxima("adaptive_max_pool2d", dtype, even, adaptive, 2);
+  check_maxima("max_pool3d_with_indices", dtype, deeper, three, 6);
+}
+
+static void test_pools(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_BF16, KW_F16, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    fill(dtypes[d], 0, false);
+    for (int64_t i = 11; i < MOST; i += 97) { /* NaN wins, and of two the later one */
+      kw_number_store(dtypes[d], numbers[0] + i * (int64_t)kw_number_size(dtypes[d]), (double)NAN);
+    }
+    for (int last = 0; last < 2; last++) check_pools(dtypes[d], last);
+  }
+}
+
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
 #define ENTRIES 3 /* one of them of several blocks, one whose columns are dense */
@@ -314,10 +365,8 @@ static void test_not_finite(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_norm_backwards),
-      cmocka_unit_test(test_losses),
-      cmocka_unit_test(test_lists),
-      cmocka_unit_test(test_not_finite),
+      cmocka_unit_test(test_norm_backwards), cmocka_unit_test(test_losses),     cmocka_unit_test(test_pools),
+      cmocka_unit_test(test_lists),          cmocka_unit_test(test_not_finite),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */

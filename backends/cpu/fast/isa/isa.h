@@ -278,6 +278,21 @@ typedef struct kw_step {
  * step does not change is not written. */
 typedef void (*kw_step_fn)(const kw_step *step, void *const *lists, int64_t n);
 
+/* Windows along a row of lanes: window j has count[j] lanes, `step` apart, the first of them lane first[j]. */
+typedef struct kw_windows {
+  const int64_t *first, *count;
+  int64_t step;
+} kw_windows;
+
+typedef struct kw_pool {
+  /* out[j] = the sum of window j, whose lanes are side by side, divided by divisors[j] * factor. */
+  void (*average)(void *out, const void *row, const kw_windows *windows, const double *divisors, double factor,
+                  int64_t n);
+  /* The largest of window j takes the place of best[j], which it exceeds, or is NaN; where it lies, counted from
+   * `origin` for lane 0, that of places[j]. */
+  void (*highest)(void *best, int64_t *places, const void *row, int64_t origin, const kw_windows *windows, int64_t n);
+} kw_pool;
+
 /* Moves n elements of one size from where one follows the other by from_step bytes to where it does by to_step. */
 typedef void (*kw_move_fn)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n);
 
@@ -307,6 +322,7 @@ typedef struct kw_isa {
   /* (code - zero) * scale for the two codes of each byte, the low nibble's first. */
   void (*nibbles)(float *lanes, const uint8_t *bytes, float zero, float scale, int64_t n);
   kw_attention_lanes attention[KW_LANE_F64 + 1];
+  kw_pool pools[KW_LANE_F64 + 1];
   kw_step_fn sgd[KW_LANE_F64 + 1];
   kw_step_fn adam[KW_LANE_F64 + 1];
   kw_move_fn move[KW_MOVE_SIZES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pools and their gradients, plane by plane: the windows along each axis are settled once for a call, and a plane lies
- * in lanes while they pass over it.
+ * Gradients of pools, plane by plane: the windows along each axis are settled once for a call, and a plane lies in
+ * lanes while they pass over it.
  */
 #include "fast.h"
 
@@ -18,32 +18,25 @@
 #define GRAIN 16384 /* elements of what is pooled: the fewest that a thread is woken for */
 #define DIMS KW_POOLING_DIMS
 
-typedef enum pooling_form { MAXIMUM, AVERAGE, MAXIMUM_BACKWARD, AVERAGE_BACKWARD } pooling_form;
-
-typedef struct pooling_op {
-  pooling_form form;
+typedef struct pool_op {
+  bool is_maximum;
   uint32_t dims;
   bool adaptive;
-  uint32_t indices; /* of MAXIMUM_BACKWARD: which argument they are */
-} pooling_op;
+  uint32_t indices; /* of maxima: which argument they are */
+} pool_op;
 
 /* Operands of `planes`: the result, argument 0, and the indices if there are any. */
-typedef struct pooling_plan {
+typedef struct pool_plan {
   kw_loop planes;
   kw_port in, out;
-} pooling_plan;
+} pool_plan;
 
-static bool is_backward(const pooling_op *op) {
-  return op->form == MAXIMUM_BACKWARD || op->form == AVERAGE_BACKWARD;
+/* The indices of maxima; NULL: there are none. */
+static const kw_tensor_ref *indices_of(const pool_op *op, const kw_call *call) {
+  return op->is_maximum ? call->args[op->indices].u.tensor : NULL;
 }
 
-/* The indices of maxima, which are a result or an argument; NULL: there are none. */
-static const kw_tensor_ref *indices_of(const pooling_op *op, const kw_call *call) {
-  if (op->form == MAXIMUM) return call->outs[1];
-  return op->form == MAXIMUM_BACKWARD ? call->args[op->indices].u.tensor : NULL;
-}
-
-static void add_planes(pooling_plan *plan, uint32_t dims, const kw_tensor_ref *tensor, bool is_first) {
+static void add_planes(pool_plan *plan, uint32_t dims, const kw_tensor_ref *tensor, bool is_first) {
   const kw_pooling p = {.dims = dims};
   const kw_tensor_ref planes = kw_pooling_planes(&p, tensor);
   if (is_first) {
@@ -53,10 +46,10 @@ static void add_planes(pooling_plan *plan, uint32_t dims, const kw_tensor_ref *t
   }
 }
 
-static kw_status plan_pooling(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
-  const pooling_op *op = kernel->family;
+static kw_status plan_pool(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+  const pool_op *op = kernel->family;
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0], *indices = indices_of(op, call);
-  pooling_plan *plan = out_plan;
+  pool_plan *plan = out_plan;
   const kw_lane lane = kw_lane_of(in->dtype);
   if (in->dtype != out->dtype || (indices && indices->dtype != KW_I64)) return KW_ERR_NOT_IMPLEMENTED;
   if (!kw_port_open(&plan->in, in->dtype, lane) || !kw_port_open(&plan->out, out->dtype, lane)) {
@@ -78,9 +71,9 @@ typedef struct plane {
   bool is_lanes; /* lies as lanes do */
 } plane;
 
-typedef struct pooling_run {
-  const pooling_op *op;
-  const pooling_plan *plan;
+typedef struct pool_run {
+  const pool_op *op;
+  const pool_plan *plan;
   const kw_host_api *host;
   const kw_call *call;
   plane in, out, indices;
@@ -90,14 +83,13 @@ typedef struct pooling_run {
   int64_t divisor;
   char *base[KW_LOOP_OPERANDS];
   kw_status status; /* what the threads met with */
-} pooling_run;
+} pool_run;
 
-/* Of a thread: a plane of each side as lanes, and sums that are wider than they. */
-typedef struct pooling_room {
-  pooling_run *run;
-  char *in, *out;
-  void *sums;
-} pooling_room;
+/* Of a thread: a plane of each side as lanes, and sums that are wider than they, or indices. */
+typedef struct pool_room {
+  pool_run *run;
+  char *in, *out, *more;
+} pool_room;
 
 static plane plane_of(const kw_tensor_ref *tensor, uint32_t dims, bool is_native) {
   plane p = {.size = {1, 1, 1}, .numel = 1, .is_lanes = is_native};
@@ -160,49 +152,14 @@ static inline int64_t row_begin(const int64_t *size, kw_pooling_span z, kw_pooli
   return ((z.first + i * z.step) * size[1] + y.first + j * y.step) * size[2] + x.first;
 }
 
-static int64_t divisor_of(const pooling_run *run, kw_pooling_span z, kw_pooling_span y, kw_pooling_span x) {
+static int64_t divisor_of(const pool_run *run, kw_pooling_span z, kw_pooling_span y, kw_pooling_span x) {
   if (run->divisor != 0) return run->divisor;
   return run->counts_padding ? z.padded * y.padded * x.padded : z.count * y.count * x.count;
 }
 
-/* The last of the largest elements that are NaN, otherwise the first of the largest, as the reference. */
-#define MAXIMA(name, T)                                                                   \
-  static void name(const pooling_run *run, const void *in, void *out, int64_t *indices) { \
-    const T *from = in;                                                                   \
-    EACH_WINDOW(run, w) {                                                                 \
-      SPANS(run);                                                                         \
-      int64_t index = row_begin(run->size, z, y, x, 0, 0);                                \
-      T best = from[index];                                                               \
-      EACH_ROW(run, begin) {                                                              \
-        for (int64_t k = 0, at = begin; k < x.count; k++, at += x.step) {                 \
-          const bool wins = from[at] > best || from[at] != from[at];                      \
-          best = wins ? from[at] : best;                                                  \
-          index = wins ? at : index;                                                      \
-        }                                                                                 \
-      }                                                                                   \
-      ((T *)out)[w] = best;                                                               \
-      indices[w] = index;                                                                 \
-    }                                                                                     \
-  }
-MAXIMA(maxima_f32, float)
-MAXIMA(maxima_f64, double)
-MAXIMA(maxima_i32, int32_t)
-MAXIMA(maxima_i64, int64_t)
-
 /* Sums are as wide as the reference's bound wants them for windows of any size. */
-#define AVERAGES(name, T, wide)                                                                            \
-  static void averages_##name(const pooling_run *run, const void *in, void *out) {                         \
-    const T *from = in;                                                                                    \
-    EACH_WINDOW(run, w) {                                                                                  \
-      SPANS(run);                                                                                          \
-      wide sum = 0;                                                                                        \
-      EACH_ROW(run, begin) {                                                                               \
-        for (int64_t k = 0; k < x.count; k++) sum += from[begin + k];                                      \
-      }                                                                                                    \
-      ((T *)out)[w] = (T)(sum / (wide)divisor_of(run, z, y, x));                                           \
-    }                                                                                                      \
-  }                                                                                                        \
-  static void spread_##name(const pooling_run *run, const void *in, void *out, void *room, int64_t n) {    \
+#define GRADIENTS(name, T, wide)                                                                           \
+  static void spread_##name(const pool_run *run, const void *in, void *out, void *room, int64_t n) {       \
     wide *sums = room;                                                                                     \
     memset(sums, 0, (size_t)n * sizeof *sums);                                                             \
     EACH_WINDOW(run, w) {                                                                                  \
@@ -228,65 +185,39 @@ MAXIMA(maxima_i64, int64_t)
     }                                                                                                      \
     return all;                                                                                            \
   }
-AVERAGES(f32, float, double)
-AVERAGES(f64, double, long double)
+GRADIENTS(f32, float, double)
+GRADIENTS(f64, double, long double)
 
-static void find_maxima(const pooling_run *run, const void *in, void *out, int64_t *indices) {
-  switch (run->plan->in.lane) {
-    case KW_LANE_F32:
-      maxima_f32(run, in, out, indices);
-      return;
-    case KW_LANE_F64:
-      maxima_f64(run, in, out, indices);
-      return;
-    case KW_LANE_I32:
-      maxima_i32(run, in, out, indices);
-      return;
-    default:
-      maxima_i64(run, in, out, indices);
-  }
-}
-
-/* A plane of indices, which are dense or moved. */
-static int64_t *index_plane(const pooling_room *room, char *base) {
-  return room->run->indices.is_lanes ? (int64_t *)(void *)base : room->sums;
-}
-
-static void move_indices(const plane *p, char *to, bool to_plane, char *base) {
+/* The indices of a plane as they lie, or moved to `buffer`. */
+static const int64_t *read_indices(const plane *p, char *base, char *buffer) {
   const kw_move_fn move = kw_fast_isa()->move[kw_strided_size(KW_I64)];
+  const int64_t width = p->size[2] * (int64_t)sizeof(int64_t);
+  if (p->is_lanes) return (const int64_t *)(const void *)base;
   for (int64_t r = 0; r < rows_of(p); r++) {
-    char *row = row_of(p, base, r), *dense = to + r * p->size[2] * (int64_t)sizeof(int64_t);
-    if (to_plane) move(row, p->step[2], dense, sizeof(int64_t), p->size[2]);
-    if (!to_plane) move(dense, sizeof(int64_t), row, p->step[2], p->size[2]);
+    move(buffer + r * width, sizeof(int64_t), row_of(p, base, r), p->step[2], p->size[2]);
   }
+  return (const int64_t *)(const void *)buffer;
 }
 
 /* Bases are those of the planes. */
-static void pool_plane(const pooling_room *room, char *out_base, char *in_base, char *index_base) {
-  const pooling_run *run = room->run;
-  const pooling_plan *plan = run->plan;
+static void pool_plane(const pool_room *room, char *out_base, char *in_base, char *index_base) {
+  const pool_run *run = room->run;
+  const pool_plan *plan = run->plan;
   const bool is_f32 = plan->in.lane == KW_LANE_F32;
   const void *in = read_plane(&run->in, &plan->in, in_base, room->in);
   char *out = run->out.is_lanes ? out_base : room->out;
-  int64_t *indices = index_base ? index_plane(room, index_base) : NULL;
-  const bool moved = index_base && !run->indices.is_lanes;
-  if (run->op->form == MAXIMUM) {
-    find_maxima(run, in, out, indices);
-    if (moved) move_indices(&run->indices, (char *)indices, true, index_base);
-  } else if (run->op->form == AVERAGE) {
-    (is_f32 ? averages_f32 : averages_f64)(run, in, out);
-  } else if (run->op->form == AVERAGE_BACKWARD) {
-    (is_f32 ? spread_f32 : spread_f64)(run, in, out, room->sums, run->out.numel);
-  } else {
-    if (moved) move_indices(&run->indices, (char *)indices, false, index_base);
+  if (run->op->is_maximum) {
+    const int64_t *indices = read_indices(&run->indices, index_base, room->more);
     const bool all = (is_f32 ? send_f32 : send_f64)(in, indices, out, run->in.numel, run->out.numel);
     if (!all) kw_selection_blame(run->call, run->op->indices);
+  } else {
+    (is_f32 ? spread_f32 : spread_f64)(run, in, out, room->more, run->out.numel);
   }
   write_plane(&run->out, &plan->out, out_base, out);
 }
 
 static void pool_planes(void *context, char *const *at, const int64_t *step, int64_t n) {
-  const pooling_room *room = context;
+  const pool_room *room = context;
   const bool has_indices = room->run->plan->planes.operands > 2;
   for (int64_t i = 0; i < n; i++) {
     pool_plane(room, at[0] + i * step[0], at[1] + i * step[1], has_indices ? at[2] + i * step[2] : NULL);
@@ -294,19 +225,19 @@ static void pool_planes(void *context, char *const *at, const int64_t *step, int
 }
 
 static void run_piece(void *user, int64_t begin, int64_t end) {
-  pooling_run *run = user;
+  pool_run *run = user;
   const int64_t lane = kw_lane_size(run->plan->in.lane), in = run->in.numel * lane, out = run->out.numel * lane;
-  const int64_t sums = is_backward(run->op) ? run->out.numel * (int64_t)sizeof(long double) : 0;
-  const int64_t indices = run->indices.numel * (int64_t)sizeof(int64_t), room_of = sums > indices ? sums : indices;
+  const int64_t sums = run->op->is_maximum ? 0 : run->out.numel * (int64_t)sizeof(long double);
+  const int64_t more = sums + run->indices.numel * (int64_t)sizeof(int64_t);
   void *memory;
-  const uint64_t bytes = (uint64_t)(in + out + room_of + 64);
+  const uint64_t bytes = (uint64_t)(in + out + more);
   const kw_status status = run->host->host_alloc(run->host->ctx, bytes, 64, &memory);
   if (status != KW_OK) {
     __atomic_store_n(&run->status, status, __ATOMIC_RELAXED);
     return;
   }
   char *at = memory;
-  const pooling_room room = {run, at + room_of, at + room_of + in, at};
+  const pool_room room = {run, at + more, at + more + in, at};
   kw_loop_run(&run->plan->planes, run->base, begin, end, pool_planes, (void *)(uintptr_t)&room);
   run->host->host_free(run->host->ctx, memory);
 }
@@ -314,28 +245,18 @@ static void run_piece(void *user, int64_t begin, int64_t end) {
 /* ---- Ops -----------------------------------------------------------------------------------------------------------
  */
 
-/* Where kernel_size and what follows it begin; adaptive pools have none. */
-static const kw_value *lists_of(const pooling_op *op, const kw_call *call) {
-  return &call->args[is_backward(op) ? 2 : 1];
-}
-
-static kw_pooling windows_of(const pooling_op *op, const kw_call *call) {
-  const kw_tensor_ref *in = is_backward(op) ? call->outs[0] : call->args[0].u.tensor;
-  const kw_tensor_ref *out = is_backward(op) ? call->args[0].u.tensor : call->outs[0];
-  if (op->adaptive) return kw_pooling_adaptive(in, out, op->dims);
-  return kw_pooling_sliding(in, out, op->dims, lists_of(op, call), op->form == MAXIMUM);
-}
-
-/* ceil_mode, count_include_pad and divisor_override follow the lists. */
-static void read_rule(pooling_run *run) {
-  const kw_value *lists = lists_of(run->op, run->call);
-  if (run->op->adaptive || run->op->form == MAXIMUM || run->op->form == MAXIMUM_BACKWARD) return;
+/* Of averages: kernel_size, stride and padding are argument 2 and what follows, and behind them the rule. */
+static kw_pooling windows_of(pool_run *run) {
+  const kw_tensor_ref *out = run->call->outs[0], *grad = run->call->args[0].u.tensor;
+  const kw_value *lists = &run->call->args[2];
+  if (run->op->adaptive) return kw_pooling_adaptive(out, grad, run->op->dims);
   run->counts_padding = lists[4].u.b;
   if (lists[5].tag == KW_TAG_INT) run->divisor = lists[5].u.i;
+  return kw_pooling_sliding(out, grad, run->op->dims, lists, false);
 }
 
 /* The spans of all windows along each axis, in `spans`, which has room for them. */
-static void settle_windows(pooling_run *run, kw_pooling_span *spans, const kw_pooling *p) {
+static void settle_windows(pool_run *run, kw_pooling_span *spans, const kw_pooling *p) {
   for (uint32_t d = 0; d < DIMS; d++) {
     const uint32_t missing = DIMS - p->dims;
     const kw_pooling_axis one = {.size = 1, .windows = 1, .adaptive = true};
@@ -347,61 +268,51 @@ static void settle_windows(pooling_run *run, kw_pooling_span *spans, const kw_po
   }
 }
 
-static kw_status run_pooling(const kw_host_api *host, const kw_call *call, const void *plan) {
+static kw_status run_pool(const kw_host_api *host, const kw_call *call, const void *plan) {
   const kw_fast_kernel *kernel = call->user;
-  const pooling_op *op = kernel->family;
+  const pool_op *op = kernel->family;
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0], *indices = indices_of(op, call);
-  pooling_run run = {.op = op, .plan = plan, .host = host, .call = call};
+  pool_run run = {.op = op, .plan = plan, .host = host, .call = call};
   run.in = plane_of(in, op->dims, run.plan->in.is_native);
   run.out = plane_of(out, op->dims, run.plan->out.is_native);
   if (indices) run.indices = plane_of(indices, op->dims, true);
   run.base[0] = kw_walk_base(out);
   run.base[1] = kw_walk_base(in);
   if (indices) run.base[2] = kw_walk_base(indices);
-  const int64_t large = is_backward(op) ? run.out.numel : run.in.numel;
   if (out->numel == 0) return KW_OK;
-  read_rule(&run);
 
   void *spans = NULL;
   kw_status status = KW_OK;
-  if (op->form != MAXIMUM_BACKWARD) {
-    const kw_pooling p = windows_of(op, call);
+  if (!op->is_maximum) {
+    const kw_pooling p = windows_of(&run);
     int64_t windows = DIMS;
     for (uint32_t d = 0; d < p.dims; d++) windows += p.axes[d].windows;
     status = host->host_alloc(host->ctx, (uint64_t)windows * sizeof(kw_pooling_span), 64, &spans);
     if (status != KW_OK) return status;
     settle_windows(&run, spans, &p);
   }
-  status = host->parallel_for(host->ctx, run.plan->planes.numel, 1 + GRAIN / (large + 1), run_piece, &run);
+  status = host->parallel_for(host->ctx, run.plan->planes.numel, 1 + GRAIN / run.out.numel, run_piece, &run);
   if (spans) host->host_free(host->ctx, spans);
   return status == KW_OK ? run.status : status;
 }
 
-#define KERNEL(name, keys, also, ...)                                                         \
-  {                                                                                           \
-    .op = name, .dtypes = KW_DTYPES_##keys, .flags = also, .plan_size = sizeof(pooling_plan), \
-    .family = &(const pooling_op){__VA_ARGS__}, .make_plan = plan_pooling, .run = run_pooling \
+#define KERNEL(name, also, ...)                                                           \
+  {                                                                                       \
+    .op = name, .dtypes = KW_DTYPES_FLOAT, .flags = also, .plan_size = sizeof(pool_plan), \
+    .family = &(const pool_op){__VA_ARGS__}, .make_plan = plan_pool, .run = run_pool      \
   }
 
 static const kw_fast_kernel kernels[] = {
-    KERNEL("max_pool2d_with_indices", NUM, 0, MAXIMUM, 2, false, 0),
-    KERNEL("max_pool3d_with_indices", NUM, 0, MAXIMUM, 3, false, 0),
-    KERNEL("adaptive_max_pool2d", FLOAT, 0, MAXIMUM, 2, true, 0),
-    KERNEL("adaptive_max_pool3d", FLOAT, 0, MAXIMUM, 3, true, 0),
-    KERNEL("avg_pool2d", FLOAT, 0, AVERAGE, 2, false, 0),
-    KERNEL("avg_pool3d", FLOAT, 0, AVERAGE, 3, false, 0),
-    KERNEL("_adaptive_avg_pool2d", FLOAT, 0, AVERAGE, 2, true, 0),
-    KERNEL("_adaptive_avg_pool3d", FLOAT, 0, AVERAGE, 3, true, 0),
-    KERNEL("max_pool2d_with_indices_backward", FLOAT, KW_KERNEL_DATA_ERRORS, MAXIMUM_BACKWARD, 2, false, 7),
-    KERNEL("max_pool3d_with_indices_backward", FLOAT, KW_KERNEL_DATA_ERRORS, MAXIMUM_BACKWARD, 3, false, 7),
-    KERNEL("adaptive_max_pool2d_backward", FLOAT, KW_KERNEL_DATA_ERRORS, MAXIMUM_BACKWARD, 2, true, 2),
-    KERNEL("adaptive_max_pool3d_backward", FLOAT, KW_KERNEL_DATA_ERRORS, MAXIMUM_BACKWARD, 3, true, 2),
-    KERNEL("avg_pool2d_backward", FLOAT, 0, AVERAGE_BACKWARD, 2, false, 0),
-    KERNEL("avg_pool3d_backward", FLOAT, 0, AVERAGE_BACKWARD, 3, false, 0),
-    KERNEL("_adaptive_avg_pool2d_backward", FLOAT, 0, AVERAGE_BACKWARD, 2, true, 0),
-    KERNEL("_adaptive_avg_pool3d_backward", FLOAT, 0, AVERAGE_BACKWARD, 3, true, 0),
+    KERNEL("max_pool2d_with_indices_backward", KW_KERNEL_DATA_ERRORS, true, 2, false, 7),
+    KERNEL("max_pool3d_with_indices_backward", KW_KERNEL_DATA_ERRORS, true, 3, false, 7),
+    KERNEL("adaptive_max_pool2d_backward", KW_KERNEL_DATA_ERRORS, true, 2, true, 2),
+    KERNEL("adaptive_max_pool3d_backward", KW_KERNEL_DATA_ERRORS, true, 3, true, 2),
+    KERNEL("avg_pool2d_backward", 0, false, 2, false, 0),
+    KERNEL("avg_pool3d_backward", 0, false, 3, false, 0),
+    KERNEL("_adaptive_avg_pool2d_backward", 0, false, 2, true, 0),
+    KERNEL("_adaptive_avg_pool3d_backward", 0, false, 3, true, 0),
 };
 
-kw_fast_family kw_fast_pooling(void) {
+kw_fast_family kw_fast_pool_backwards(void) {
   return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};
 }

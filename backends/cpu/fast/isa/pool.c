@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums and maxima of windows along rows of lanes.
+ */
+#include "level.h"
+
+#define PART 16 /* lanes that are added up before the total takes the sum */
+
+/* What totals are kept in. */
+#define WIDER_f32 double
+#define WIDER_f64 long double
+
+#define EACH "pool_float.inc"
+#include "each_float.inc"
+
+void KW_ISA_NAME(kw_add_pools)(kw_isa *isa) {
+  isa->pools[KW_LANE_F32] = pool_f32;
+  isa->pools[KW_LANE_F64] = pool_f64;
+}
