@@ -226,12 +226,17 @@ static void *prepare_in_library(const kw_bench_peer *peer, const kw_bench_call *
       args[i].u.tensors = &entries[first];
     }
   }
+  kw_arg_info absent = {.struct_size = sizeof absent}; /* kernels see every argument of the op */
+  uint32_t arg_count = call->arg_count;
+  while (arg_count < KW_BENCH_ARGS && kw_op_get_arg(call->op, arg_count, &absent) == KW_OK) {
+    args[arg_count++] = absent.default_value;
+  }
   for (uint32_t i = 0; i < call->out_count; ++i) {
     results[i] = call->outs[i] ? without_place(kw_tensor_describe(call->outs[i])) : tensors[0];
     outs[i] = &results[i];
   }
   const kw_call described = {.struct_size = sizeof described,
-                             .arg_count = call->arg_count,
+                             .arg_count = arg_count,
                              .out_count = call->out_count,
                              .op = call->work->name,
                              .args = args,

@@ -197,6 +197,8 @@ static bool raw_prepare(void *state, const kw_call *call, void **out_job, char *
   if (!fine) snprintf(why, size, "%s is no op of the pack with one result", call->op);
   for (uint32_t i = 0; i < call->arg_count && fine; ++i) {
     args[i] = call->args[i];
+    fine = args[i].tag != KW_TAG_TENSOR_LIST; /* its entries would have to be copied, too */
+    if (!fine) snprintf(why, size, "%s takes a list of tensors, which this peer does not", call->op);
     if (args[i].tag != KW_TAG_TENSOR) continue;
     tensors[i] = *args[i].u.tensor;
     tensors[i].mem = make_buffer(peer, job, (uint64_t)tensors[i].numel * kw_gpu_dtype_size(tensors[i].dtype));
