@@ -4,6 +4,7 @@
  * ahead and right of it where it is behind.
  */
 #include "bench_row.h"
+#include "report/put_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,27 +16,9 @@
 #define DECADES 2.0     /* on each side of the middle: ratios from 0.01 to 100 */
 #define HEAD (4 * LINE) /* the title and the scale */
 
-static void write_escaped(FILE *out, const char *text) {
-  for (; *text; ++text) {
-    switch (*text) {
-      case '<':
-        fputs("&lt;", out);
-        break;
-      case '>':
-        fputs("&gt;", out);
-        break;
-      case '&':
-        fputs("&amp;", out);
-        break;
-      default:
-        fputc(*text, out);
-    }
-  }
-}
-
 static void write_text(FILE *out, double x, double y, const char *anchor, const char *text) {
   fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-  write_escaped(out, text);
+  kw_text_put_markup(out, text);
   fputs("</text>\n", out);
 }
 
