@@ -6,6 +6,7 @@
 #include "attention_tiles.h"
 
 #include "index.h"
+#include "loop.h"
 #include "number.h"
 #include "operand.h"
 #include "walk.h"
@@ -41,7 +42,7 @@ static bool has_mask(const kw_call *call, const attention_op *op) {
 /* The step along dimension `back` from the last one, in bytes: 0 where the tensor repeats. */
 static int64_t step_at(const kw_tensor_ref *tensor, uint32_t back) {
   if (tensor->rank <= back || tensor->shape[tensor->rank - 1 - back] == 1) return 0;
-  return tensor->strides[tensor->rank - 1 - back] * (int64_t)kw_number_size(tensor->dtype);
+  return kw_loop_step(tensor, tensor->rank - 1 - back);
 }
 
 /* Dimensions given from the last one, as in step_at. */

@@ -37,16 +37,15 @@ static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-static kw_status make_room(lines *l) {
+/* False where there is no memory, and the run's status says so. */
+static bool make_room(lines *l) {
   const kw_attention_plan *plan = l->plan;
-  const kw_host_api *host = l->part->run->host;
+  kw_attention_run *run = l->part->run;
   const int64_t value = plan->value.width, width = plan->query.width, most = width > value ? width : value;
   const int64_t line = (most * l->lane + 63) / 64 * 64, scores = KW_ATTENTION_KEYS * l->lane;
   const int64_t bytes = KW_ATTENTION_LINE_ROWS * (3 * line + scores) + (KW_ATTENTION_LINES + 1) * line + scores + 64;
-  void *room;
-  const kw_status status = host->host_alloc(host->ctx, (uint64_t)bytes, 64, &room);
-  if (status != KW_OK) return status;
-  char *next = l->room = room;
+  char *next = l->room = kw_fast_room(run->host, (uint64_t)bytes, &run->status);
+  if (!next) return false;
   for (int r = 0; r < KW_ATTENTION_LINE_ROWS; r++) {
     row_state *row = &l->rows[r];
     row->query = next;
@@ -59,7 +58,7 @@ static kw_status make_room(lines *l) {
   l->zeros = next + scores;
   l->buffer = l->zeros + line;
   memset(l->zeros, 0, (size_t)line);
-  return KW_OK;
+  return true;
 }
 
 /* ---- Scores ------------------------------------------------------------------------------------------------------ */
@@ -190,11 +189,7 @@ void kw_attention_run_lines(void *user, int64_t begin, int64_t end) {
              .type = type,
              .dtype = type == KW_LANE_F32 ? KW_F32 : KW_F64,
              .lane = run->plan->lane_size};
-  const kw_status status = make_room(&l);
-  if (status != KW_OK) {
-    atomic_store(&run->status, (int)status);
-    return;
-  }
+  if (!make_room(&l)) return;
   for (int64_t i = begin; i < end; i++) {
     part = kw_attention_part_at(run, i);
     run_part(&l);

@@ -279,13 +279,9 @@ static void merge_row(const kw_attention_run *run, int64_t row, char *sums) {
 
 static void merge_rows(void *user, int64_t begin, int64_t end) {
   kw_attention_run *run = user;
-  void *sums;
   const size_t bytes = (size_t)(2 * run->plan->out.width * run->plan->lane_size) + 1;
-  const kw_status status = run->host->host_alloc(run->host->ctx, bytes, 64, &sums);
-  if (status != KW_OK) {
-    atomic_store(&run->status, (int)status);
-    return;
-  }
+  void *sums = kw_fast_room(run->host, bytes, &run->status);
+  if (!sums) return;
   memset(sums, 0, bytes);
   for (int64_t row = begin; row < end; row++) merge_row(run, row, sums);
   run->host->host_free(run->host->ctx, sums);

@@ -12,8 +12,6 @@
 
 #include "fast.h"
 
-#include <stdatomic.h>
-
 /* Keys that rows meet at a time: few enough that their scores and values stay in the first cache, a multiple of every
  * product's rows. What is added up over so many is added to the rest in one go. */
 #define KW_ATTENTION_KEYS 144

@@ -33,10 +33,10 @@ static int64_t round_up(int64_t n, int64_t unit) {
   return (n + unit - 1) / unit * unit;
 }
 
-/* Divides one allocation. */
-static kw_status make_room(tiles *t) {
+/* Divides one allocation; false where there is none, and the run's status says so. */
+static bool make_room(tiles *t) {
   const kw_attention_plan *plan = t->plan;
-  const kw_attention_run *run = t->part->run;
+  kw_attention_run *run = t->part->run;
   const int64_t width = plan->query.width, line = width > t->sum_lines ? width : t->sum_lines;
   const int64_t keys = KW_ATTENTION_KEYS + KW_PRODUCT_WIDTH; /* blocks write whole */
   const int64_t most = (run->part_rows + t->columns - 1) / t->columns;
@@ -57,15 +57,13 @@ static kw_status make_room(tiles *t) {
                      {&t->to, t->columns}};
   int64_t bytes = 64;
   for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) bytes += round_up(parts[p].lanes * t->lane, 64);
-  void *room;
-  const kw_status status = run->host->host_alloc(run->host->ctx, (uint64_t)bytes, 64, &room);
-  if (status != KW_OK) return status;
-  char *next = t->room = room;
+  char *next = t->room = kw_fast_room(run->host, (uint64_t)bytes, &run->status);
+  if (!next) return false;
   for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
     *parts[p].at = next;
     next += round_up(parts[p].lanes * t->lane, 64);
   }
-  return KW_OK;
+  return true;
 }
 
 static void fill_lanes(const tiles *t, char *at, double number, int64_t n) {
@@ -223,11 +221,7 @@ void kw_attention_run_tiles(void *user, int64_t begin, int64_t end) {
              .lane = run->plan->lane_size,
              .columns = product->columns,
              .sum_lines = round_up(run->plan->value.width, product->rows)};
-  const kw_status status = make_room(&t);
-  if (status != KW_OK) {
-    atomic_store(&run->status, (int)status);
-    return;
-  }
+  if (!make_room(&t)) return;
   for (int64_t i = begin; i < end; i++) {
     part = kw_attention_part_at(run, i);
     run_part(&t);

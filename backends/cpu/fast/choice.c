@@ -32,21 +32,7 @@ typedef struct pair {
   uint64_t half[2];
 } pair;
 
-#define MOVE(name, type, index_type)                                                                          \
-  static bool name(const kw_choice_row *row, int64_t n) {                                                     \
-    bool all = true;                                                                                          \
-    for (int64_t i = 0; i < n; i++) {                                                                         \
-      int64_t index = *(const index_type *)(const void *)(row->index + i * row->index_step);                  \
-      if (index < 0) index += row->lift;                                                                      \
-      if (index < 0 || index >= row->size) {                                                                  \
-        all = false;                                                                                          \
-        continue;                                                                                             \
-      }                                                                                                       \
-      const char *from = row->from + i * row->from_step + index * row->from_by;                               \
-      *(type *)(void *)(row->to + i * row->to_step + index * row->to_by) = *(const type *)(const void *)from; \
-    }                                                                                                         \
-    return all;                                                                                               \
-  }
+#define MOVE(name, type, index_type) KW_CHOICE_ROW(name, index_type, *(type *)to = *(const type *)from)
 MOVE(move_1_i64, uint8_t, int64_t)
 MOVE(move_1_i32, uint8_t, int32_t)
 MOVE(move_2_i64, uint16_t, int64_t)
@@ -172,10 +158,7 @@ static void blocks_row(void *context, char *const *at, const int64_t *step, int6
     char *to = at[0] + i * step[0], *from = at[1] + i * step[1];
     bool left_out = false;
     for (uint32_t k = 0; k < choice->count; k++) {
-      const char *element = at[2 + k] + i * step[2 + k];
-      int64_t index =
-          choice->by[k].is_i64 ? *(const int64_t *)(const void *)element : *(const int32_t *)(const void *)element;
-      if (index < 0) index += choice->by[k].lift;
+      const int64_t index = index_at(choice, k, at[2 + k] + i * step[2 + k]);
       if (index < 0 || index >= choice->by[k].size) {
         kw_selection_blame(choice->call, choice->arg);
         left_out = true;

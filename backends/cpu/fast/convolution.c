@@ -427,7 +427,7 @@ static kw_status run_convolution(const kw_host_api *host, const kw_call *call, c
   }
   if (!op->is_backward && call->args[2].tag == KW_TAG_TENSOR) {
     const kw_tensor_ref *bias = call->args[2].u.tensor;
-    const int64_t step = bias->strides[0] * (int64_t)kw_number_size(bias->dtype);
+    const int64_t step = kw_loop_step(bias, 0);
     run.bias = malloc((size_t)bias->shape[0] * sizeof *run.bias);
     if (run.bias) {
       kw_fast_isa()->read[bias->dtype][KW_LANE_F32](run.bias, kw_walk_base(bias), step, bias->shape[0]);

@@ -13,13 +13,15 @@
 
 #include <keyway/plugin.h>
 
+#include <stdatomic.h>
+
 #define KW_FAST_PLAN_LIMIT 8192 /* bytes: the largest plan_size of a kernel without `serves` */
 
 typedef struct kw_fast_kernel {
   const char *op;
   uint64_t dtypes;    /* key dtypes, KW_DTYPE_BIT */
   uint64_t flags;     /* KW_KERNEL_*, beside those that all have */
-  size_t plan_size;   /* 0: plan() only says whether it serves the call */
+  size_t plan_size;   /* 0: make_plan only says whether it serves the call */
   const void *family; /* what tells kernels apart that share their functions */
 
   /* Whether make_plan serves the call, as far as can be told without the libraries that it uses. (optional: asks
@@ -76,6 +78,10 @@ KW_FAST_FAMILIES(KW_FAST_DECLARE)
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);
+
+/* Memory for a thread's part of a loop, aligned to 64 bytes and freed by host_free. NULL where there is none: then
+ * *status, which whoever runs the loop returns, says so. */
+void *kw_fast_room(const kw_host_api *host, uint64_t bytes, atomic_int *status);
 
 /* The slots of a kernel whose `user` is its kw_fast_kernel. */
 kw_status kw_fast_can_implement(const kw_call *call);

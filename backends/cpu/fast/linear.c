@@ -45,8 +45,8 @@ typedef struct linear_run {
   const kw_host_api *host;
   const kw_call *call;
   const linear_plan *plan;
-  char *inputs;     /* [rows][k], lanes or bytes */
-  kw_status status; /* what the threads met with */
+  char *inputs;      /* [rows][k], lanes or bytes */
+  atomic_int status; /* what the threads met with */
 } linear_run;
 
 /* Of a thread: sums of KW_PRODUCT_LINES columns for every row of the input, and a stretch of those lines. */
@@ -180,19 +180,14 @@ static void run_columns(void *user, int64_t begin, int64_t end) {
   linear_run *run = user;
   const linear_plan *plan = run->plan;
   linear_room room;
-  void *sums;
   const uint64_t bytes = (uint64_t)plan->rows * sizeof *room.sums;
-  const kw_status status = run->host->host_alloc(run->host->ctx, bytes, 64, &sums);
-  if (status != KW_OK) {
-    __atomic_store_n(&run->status, status, __ATOMIC_RELAXED);
-    return;
-  }
-  room.sums = sums;
+  room.sums = kw_fast_room(run->host, bytes, &run->status);
+  if (!room.sums) return;
   for (int64_t group = begin; group < end; group++) {
     const int64_t column = group * KW_PRODUCT_LINES, left = plan->columns - column;
     multiply_columns(run, &room, column, left < KW_PRODUCT_LINES ? left : KW_PRODUCT_LINES);
   }
-  run->host->host_free(run->host->ctx, sums);
+  run->host->host_free(run->host->ctx, room.sums);
 }
 
 static kw_status run_linear(const kw_host_api *host, const kw_call *call, const void *the_plan) {
@@ -213,7 +208,7 @@ static kw_status run_linear(const kw_host_api *host, const kw_call *call, const 
   const int64_t each = KW_PRODUCT_LINES * plan->k * plan->rows;
   status = host->parallel_for(host->ctx, groups, 1 + GRAIN / (each + 1), run_columns, &run);
   host->host_free(host->ctx, inputs);
-  return status == KW_OK ? run.status : status;
+  return status == KW_OK ? atomic_load(&run.status) : status;
 }
 
 #define KERNEL(name, keys, which)                                                                               \

@@ -8,7 +8,6 @@
 
 #include "dims.h"
 #include "loop.h"
-#include "number.h"
 #include "pooling.h"
 #include "walk.h"
 
@@ -41,23 +40,11 @@ _Static_assert(sizeof(pool_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no ro
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
-/* The windows along three dimensions, those that are missing in front. */
-static kw_pooling in_three(const kw_pooling *pooling) {
-  const uint32_t missing = KW_POOLING_DIMS - pooling->dims;
-  kw_pooling three = {.dims = KW_POOLING_DIMS};
-  for (uint32_t d = 0; d < KW_POOLING_DIMS; d++) {
-    three.axes[d] =
-        d < missing ? (kw_pooling_axis){.size = 1, .windows = 1, .adaptive = true} : pooling->axes[d - missing];
-  }
-  return three;
-}
-
 static void plan_operand(pool_plan *plan, uint32_t operand, const kw_tensor_ref *tensor, uint32_t dims) {
   const uint32_t before = tensor->rank - dims;
   const kw_tensor_ref planes = kw_dims_keep(tensor, (1u << before) - 1);
   for (uint32_t d = 0; d < dims; d++) {
-    plan->step[operand][KW_POOLING_DIMS - dims + d] =
-        tensor->strides[before + d] * (int64_t)kw_number_size(tensor->dtype);
+    plan->step[operand][KW_POOLING_DIMS - dims + d] = kw_loop_step(tensor, before + d);
   }
   if (operand == OUT) {
     kw_loop_begin(&plan->planes, &planes);
@@ -90,7 +77,7 @@ static kw_status plan_pool(const kw_fast_kernel *kernel, const kw_call *call, vo
   const kw_pooling p = op->adaptive ? kw_pooling_adaptive(in, out, op->dims)
                                     : kw_pooling_sliding(in, out, op->dims, lists, op->is_maximum);
   plan->is_maximum = op->is_maximum;
-  plan->pooling = in_three(&p);
+  plan->pooling = kw_pooling_in_three(&p);
   plan->rows = plan->pooling.axes[0].windows * plan->pooling.axes[1].windows;
   plan_operand(plan, OUT, out, op->dims);
   plan_operand(plan, IN, in, op->dims);

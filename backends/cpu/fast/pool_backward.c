@@ -82,7 +82,7 @@ typedef struct pool_run {
   bool counts_padding;                /* averages: see average_rule in reference/pooling.inc */
   int64_t divisor;
   char *base[KW_LOOP_OPERANDS];
-  kw_status status; /* what the threads met with */
+  atomic_int status; /* what the threads met with */
 } pool_run;
 
 /* Of a thread: a plane of each side as lanes, and sums that are wider than they, or indices. */
@@ -229,17 +229,11 @@ static void run_piece(void *user, int64_t begin, int64_t end) {
   const int64_t lane = kw_lane_size(run->plan->in.lane), in = run->in.numel * lane, out = run->out.numel * lane;
   const int64_t sums = run->op->is_maximum ? 0 : run->out.numel * (int64_t)sizeof(long double);
   const int64_t more = sums + run->indices.numel * (int64_t)sizeof(int64_t);
-  void *memory;
-  const uint64_t bytes = (uint64_t)(in + out + more);
-  const kw_status status = run->host->host_alloc(run->host->ctx, bytes, 64, &memory);
-  if (status != KW_OK) {
-    __atomic_store_n(&run->status, status, __ATOMIC_RELAXED);
-    return;
-  }
-  char *at = memory;
+  char *at = kw_fast_room(run->host, (uint64_t)(in + out + more), &run->status);
+  if (!at) return;
   const pool_room room = {run, at + more, at + more + in, at};
   kw_loop_run(&run->plan->planes, run->base, begin, end, pool_planes, (void *)(uintptr_t)&room);
-  run->host->host_free(run->host->ctx, memory);
+  run->host->host_free(run->host->ctx, at);
 }
 
 /* ---- Ops -----------------------------------------------------------------------------------------------------------
@@ -257,10 +251,9 @@ static kw_pooling windows_of(pool_run *run) {
 
 /* The spans of all windows along each axis, in `spans`, which has room for them. */
 static void settle_windows(pool_run *run, kw_pooling_span *spans, const kw_pooling *p) {
+  const kw_pooling three = kw_pooling_in_three(p);
   for (uint32_t d = 0; d < DIMS; d++) {
-    const uint32_t missing = DIMS - p->dims;
-    const kw_pooling_axis one = {.size = 1, .windows = 1, .adaptive = true};
-    const kw_pooling_axis *axis = d < missing ? &one : &p->axes[d - missing];
+    const kw_pooling_axis *axis = &three.axes[d];
     run->size[d] = axis->size;
     run->windows[d] = axis->windows;
     run->spans[d] = spans;
@@ -293,7 +286,7 @@ static kw_status run_pool(const kw_host_api *host, const kw_call *call, const vo
   }
   status = host->parallel_for(host->ctx, run.plan->planes.numel, 1 + GRAIN / run.out.numel, run_piece, &run);
   if (spans) host->host_free(host->ctx, spans);
-  return status == KW_OK ? run.status : status;
+  return status == KW_OK ? atomic_load(&run.status) : status;
 }
 
 #define KERNEL(name, also, ...)                                                           \

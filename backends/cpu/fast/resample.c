@@ -78,7 +78,7 @@ typedef struct resample_run {
   const kw_tensor_ref *in, *out;
   uint32_t dims; /* that are resampled */
   weights along[DIMS];
-  kw_status status; /* what the threads met with */
+  atomic_int status; /* what the threads met with */
 } resample_run;
 
 /* Of a thread: a row of the input as lanes, the weighted sum of some, and a row of the result. */
@@ -147,17 +147,11 @@ static void run_rows(void *user, int64_t begin, int64_t end) {
   resample_run *run = user;
   const int64_t wide = run->out->shape[run->out->rank - 1], narrow = run->in->shape[run->in->rank - 1];
   const uint64_t lane = (uint64_t)kw_lane_size(run->port->lane);
-  void *memory;
-  const kw_status status =
-      run->host->host_alloc(run->host->ctx, (uint64_t)(2 * narrow + wide) * lane, KW_LANE_BYTES, &memory);
-  if (status != KW_OK) {
-    __atomic_store_n(&run->status, status, __ATOMIC_RELAXED);
-    return;
-  }
-  char *lanes = memory;
+  char *lanes = kw_fast_room(run->host, (uint64_t)(2 * narrow + wide) * lane, &run->status);
+  if (!lanes) return;
   const row_room room = {lanes, lanes + narrow * (int64_t)lane, lanes + 2 * narrow * (int64_t)lane};
   for (int64_t r = begin; r < end; r++) make_row(run, &room, r);
-  run->host->host_free(run->host->ctx, memory);
+  run->host->host_free(run->host->ctx, lanes);
 }
 
 static kw_status run_resample(const kw_host_api *host, const kw_call *call, const void *plan) {
@@ -185,7 +179,7 @@ static kw_status run_resample(const kw_host_api *host, const kw_call *call, cons
   const int64_t width = out->shape[out->rank - 1];
   status = host->parallel_for(host->ctx, out->numel / width, 1 + GRAIN / width, run_rows, &run);
   host->host_free(host->ctx, memory);
-  return status == KW_OK ? run.status : status;
+  return status == KW_OK ? atomic_load(&run.status) : status;
 }
 
 #define KERNEL(name, which)                                                                  \

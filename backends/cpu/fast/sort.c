@@ -138,7 +138,7 @@ typedef struct sort_run {
   const sort_plan *plan;
   const kw_host_api *host;
   char *base[KW_LOOP_OPERANDS];
-  kw_status status; /* what the threads met with */
+  atomic_int status; /* what the threads met with */
 } sort_run;
 
 /* Of a thread, with room for two lines. */
@@ -202,12 +202,8 @@ static void run_lines(void *user, int64_t begin, int64_t end) {
   sort_run *run = user;
   const uint64_t size = is_narrow(run->plan) ? sizeof(packed) : sizeof(entry);
   const uint64_t bytes = 2 * (uint64_t)run->plan->count * size;
-  void *entries;
-  const kw_status status = run->host->host_alloc(run->host->ctx, bytes, 64, &entries);
-  if (status != KW_OK) {
-    __atomic_store_n(&run->status, status, __ATOMIC_RELAXED);
-    return;
-  }
+  void *entries = kw_fast_room(run->host, bytes, &run->status);
+  if (!entries) return;
   sort_room room = {run->plan, entries};
   kw_loop_run(&run->plan->lines, run->base, begin, end, sort_row, &room);
   run->host->host_free(run->host->ctx, entries);
@@ -223,7 +219,7 @@ static kw_tensor_ref line_starts(const kw_tensor_ref *tensor, int64_t dim) {
 }
 
 static int64_t line_step(const kw_tensor_ref *tensor, int64_t dim) {
-  return tensor->rank > 0 ? tensor->strides[dim] * (int64_t)kw_number_size(tensor->dtype) : 0;
+  return tensor->rank > 0 ? kw_loop_step(tensor, (uint32_t)dim) : 0;
 }
 
 static kw_status plan_sort(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
@@ -255,7 +251,7 @@ static kw_status run_sort(const kw_host_api *host, const kw_call *call, const vo
   run.base[2] = kw_walk_base(call->args[0].u.tensor);
   if (plan->count == 0) return KW_OK;
   const kw_status status = host->parallel_for(host->ctx, plan->lines.numel, 1 + GRAIN / plan->count, run_lines, &run);
-  return status == KW_OK ? run.status : status;
+  return status == KW_OK ? atomic_load(&run.status) : status;
 }
 
 static const kw_fast_kernel kernels[] = {

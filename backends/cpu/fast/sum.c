@@ -31,21 +31,8 @@ typedef void (*strided_fn)(const void *factor, char *to, int64_t to_step, const 
   }                                                                                                          \
   ADD_ROW(add_row_##name##_i64, T, U, int64_t)                                                               \
   ADD_ROW(add_row_##name##_i32, T, U, int32_t)
-#define ADD_ROW(name, T, U, index_type)                                                      \
-  static bool name(const kw_choice_row *row, int64_t n) {                                    \
-    bool all = true;                                                                         \
-    for (int64_t i = 0; i < n; i++) {                                                        \
-      int64_t index = *(const index_type *)(const void *)(row->index + i * row->index_step); \
-      if (index < 0) index += row->lift;                                                     \
-      if (index < 0 || index >= row->size) {                                                 \
-        all = false;                                                                         \
-        continue;                                                                            \
-      }                                                                                      \
-      T *sum = (T *)(void *)(row->to + i * row->to_step + index * row->to_by);               \
-      *sum = (T)((U)*sum + (U) * (const T *)(const void *)(row->from + i * row->from_step)); \
-    }                                                                                        \
-    return all;                                                                              \
-  }
+#define ADD_ROW(name, T, U, index_type) \
+  KW_CHOICE_ROW(name, index_type, *(T *)to = (T)((U) * (const T *)to + (U) * (const T *)from))
 ADD(f32, float, float)
 ADD(f64, double, double)
 ADD(u8, uint8_t, uint32_t)

@@ -65,16 +65,22 @@ static int64_t lines(const char *path) {
   return count;
 }
 
-/* The number behind `key` in a file of such lines, in KiB there, as bytes; -1 without one. */
-static int64_t kib_in(const char *path, const char *key) {
+/* The sum of the numbers behind `keys`, of which the second one may be NULL, in a file of such lines, in KiB there, as
+ * bytes; -1 without one of them. */
+static int64_t kib_in(const char *path, const char *const keys[2]) {
   FILE *file = fopen(path, "re");
   char line[256];
-  int64_t kib = -1;
-  while (file && kib < 0 && fgets(line, sizeof line, file)) {
-    if (strncmp(line, key, strlen(key)) == 0) kib = strtoll(line + strlen(key), NULL, 10);
+  int64_t kib = 0;
+  int missing = keys[1] ? 2 : 1;
+  while (file && missing > 0 && fgets(line, sizeof line, file)) {
+    for (int k = 0; k < 2 && keys[k]; k++) {
+      if (strncmp(line, keys[k], strlen(keys[k])) != 0) continue;
+      kib += strtoll(line + strlen(keys[k]), NULL, 10);
+      missing--;
+    }
   }
   if (file) fclose(file);
-  return kib < 0 ? -1 : kib * 1024;
+  return missing > 0 ? -1 : kib * 1024;
 }
 
 /* -1 where there is no device, too: in a process that has a plugin as its guest. */
@@ -110,10 +116,9 @@ static void take_memory(kw_resources *out) {
   if (is_emulated()) return;
   /* What was written to: of files that are read, libraries among them, the system maps as much as it likes, whole huge
    * pages for one byte. Exact, unlike statm, where each processor counts some pages for itself. */
-  const int64_t own = kib_in("/proc/self/smaps_rollup", "Private_Dirty:");
-  const int64_t shared = kib_in("/proc/self/smaps_rollup", "Shared_Dirty:");
-  if (own >= 0 && shared >= 0) out->held[KW_RESOURCE_RESIDENT] = own + shared;
-  out->held[KW_RESOURCE_ADDRESSES] = kib_in("/proc/self/status", "VmSize:");
+  out->held[KW_RESOURCE_RESIDENT] =
+      kib_in("/proc/self/smaps_rollup", (const char *[]){"Private_Dirty:", "Shared_Dirty:"});
+  out->held[KW_RESOURCE_ADDRESSES] = kib_in("/proc/self/status", (const char *[]){"VmSize:", NULL});
   if (out->held[KW_RESOURCE_ADDRESSES] >= 0) out->held[KW_RESOURCE_ADDRESSES] -= kw_arena_addresses();
 }
 

@@ -95,6 +95,8 @@ class Call {
   /* Where no tensor says the dtype of the result: that of out=, or PyTorch's default. */
   void add_dtype();
 
+  kw_status call(kw_tensor **outs, unsigned count);
+
   kw_value keep(const at::Tensor &tensor);
   /* The dtype that the tensors of the call promote to, and a number that is not NULL. */
   at::ScalarType promoted(const at::Tensor *number) const;
@@ -112,12 +114,15 @@ class Call {
   const c10::TensorImpl *last_ = nullptr; /* whose view is the last one */
 };
 
+kw_status Call::call(kw_tensor **outs, unsigned count) {
+  follow_settings(binding_.adds_products);
+  return kw_op_call(op_, current_stream(index_), values_.data(), static_cast<uint32_t>(binding_.arguments.size()), outs,
+                    count);
+}
+
 kw_status Call::run(std::array<Handle, max_results> &results) {
   std::array<kw_tensor *, max_results> outs{};
-  follow_settings(binding_.adds_products);
-  const kw_status status =
-      kw_op_call(op_, current_stream(index_), values_.data(), static_cast<uint32_t>(binding_.arguments.size()),
-                 outs.data(), binding_.result_count);
+  const kw_status status = call(outs.data(), binding_.result_count);
   if (status != KW_OK) return status;
   for (size_t i = 0; i < binding_.result_count; ++i) results[i] = Handle(outs[i]);
   return KW_OK;
@@ -127,9 +132,7 @@ bool Call::run_into(const at::Tensor &target) {
   if (!is_here(target)) return false;
   Handle view;
   kw_tensor *out = target.unsafeGetTensorImpl() == last_ ? views_.back().get() : (view = view_of(target)).get();
-  follow_settings(binding_.adds_products);
-  return kw_op_call(op_, current_stream(index_), values_.data(), static_cast<uint32_t>(binding_.arguments.size()),
-                    &out, 1) == KW_OK;
+  return call(&out, 1) == KW_OK;
 }
 
 bool Call::has_dtypes() const {
