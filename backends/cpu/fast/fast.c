@@ -17,14 +17,6 @@ const kw_fast_family *kw_fast_families(void) {
   return families;
 }
 
-void *kw_fast_room(const kw_host_api *host, uint64_t bytes, atomic_int *status) {
-  void *room;
-  const kw_status allocated = host->host_alloc(host->ctx, bytes, 64, &room);
-  if (allocated == KW_OK) return room;
-  atomic_store(status, allocated);
-  return NULL;
-}
-
 static kw_status make_plan(const kw_call *call, void *plan) {
   const kw_fast_kernel *kernel = call->user;
   if (plan) memset(plan, 0, kernel->plan_size);

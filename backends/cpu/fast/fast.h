@@ -10,10 +10,9 @@
 #define KEYWAY_CPU_FAST_H
 
 #include "lanes.h"
+#include "room.h"
 
 #include <keyway/plugin.h>
-
-#include <stdatomic.h>
 
 #define KW_FAST_PLAN_LIMIT 8192 /* bytes: the largest plan_size of a kernel without `serves` */
 
@@ -78,10 +77,6 @@ KW_FAST_FAMILIES(KW_FAST_DECLARE)
 
 /* All families, behind them one without kernels. */
 const kw_fast_family *kw_fast_families(void);
-
-/* Memory for a thread's part of a loop, aligned to 64 bytes and freed by host_free. NULL where there is none: then
- * *status, which whoever runs the loop returns, says so. */
-void *kw_fast_room(const kw_host_api *host, uint64_t bytes, atomic_int *status);
 
 /* The slots of a kernel whose `user` is its kw_fast_kernel. */
 kw_status kw_fast_can_implement(const kw_call *call);
