@@ -293,6 +293,7 @@
   X(graph, launch_computes)          \
   X(graph, launches_in_order)        \
   X(graph, launch_behind_gate)       \
+  X(graph, launch_elsewhere)         \
   X(graph, outlives_tensors)         \
   X(graph, results_outlive_graph)    \
   X(graph, memory)                   \

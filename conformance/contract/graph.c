@@ -337,6 +337,27 @@ void kw_contract_graph_launch_behind_gate(void **state) {
   forget(&r);
 }
 
+/* A launch runs on the stream that it names, whatever stream the graph was recorded for or launched on before. */
+void kw_contract_graph_launch_elsewhere(void **state) {
+  (void)state;
+  pair = kw_test_need_pair();
+  kw_test_need(KW_NATIVE_CALL_HOST);
+  recorded r = record(1);
+  kw_stream *other = kw_test_stream();
+  launch(&r);
+  write_floats(r.x, 2);
+  kw_gate *gate = kw_gate_close(other);
+  KW_CHECK_OK(kw_graph_launch(r.graph, other));
+  KW_CHECK_OK(kw_stream_synchronize(r.stream));
+  kw_test_busy(kw_stream_default(kw_contract.device));
+  expect_result(r.z, 1, "the result of a graph while its launch on another stream than its first is held up");
+  kw_gate_open(gate);
+  KW_CHECK_OK(kw_stream_synchronize(other));
+  expect_result(r.z, 2, "the result of that launch once its stream went on");
+  KW_CHECK_OK(kw_stream_destroy(other));
+  forget(&r);
+}
+
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 /* The graph keeps what its calls use, though the application has released it. */
