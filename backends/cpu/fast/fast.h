@@ -53,6 +53,7 @@ typedef struct kw_fast_family {
   X(losses)                 \
   X(optimizers)             \
   X(product)                \
+  X(distance)               \
   X(linear)                 \
   X(quantise)               \
   X(convolution)            \

@@ -152,6 +152,14 @@ typedef struct kw_product_lines {
   bool is_native;  /* elements are lanes */
 } kw_product_lines;
 
+/* What is made of the differences of two lines. NaN wins. */
+typedef enum kw_distance_fn {
+  KW_DISTANCE_COUNT, /* how many are not 0 */
+  KW_DISTANCE_SIZES, /* the sum of their absolute values */
+  KW_DISTANCE_SQUARES,
+  KW_DISTANCE_LARGEST /* absolute value */
+} kw_distance_fn;
+
 /* What products in one lane type are put together from. A sum has its terms in order of k, each fused where the
  * instruction set can: no bit of a result depends on how the matrices are cut. */
 typedef struct kw_product {
@@ -164,6 +172,11 @@ typedef struct kw_product {
    * c are b_step and c_step lanes apart and have `columns` lanes. */
   void (*block)(int64_t count, const void *a, const void *b, int64_t b_step, int64_t k, void *c, int64_t c_step,
                 bool adds);
+
+  /* The same for distances: c is made of differences of a and b, panels of `rows` and `columns` lines. Or goes on with
+   * the sums, or largest, that are there. */
+  void (*distances)(kw_distance_fn kind, const void *a, const void *b, int64_t k, void *c, int64_t c_step,
+                    bool goes_on);
 
   /* sum[j] += factors[0] * lines[0][j] + ... for KW_PRODUCT_LINES lines of n lanes. */
   void (*add_lines)(void *sum, const void *factors, const void *const *lines, int64_t n);

@@ -49,6 +49,8 @@ static void dot_bytes(uint32_t *out, const int8_t *x, const int8_t *const *lines
 
 void KW_ISA_NAME(kw_add_products)(kw_isa *isa) {
   isa->dot_bytes = dot_bytes;
-  isa->product[KW_LANE_F32] = (kw_product){ROWS, COLUMNS_f32, pack_f32, block_f32, add_lines_f32, dot_lines_f32};
-  isa->product[KW_LANE_F64] = (kw_product){ROWS, COLUMNS_f64, pack_f64, block_f64, add_lines_f64, dot_lines_f64};
+  isa->product[KW_LANE_F32] =
+      (kw_product){ROWS, COLUMNS_f32, pack_f32, block_f32, distances_f32, add_lines_f32, dot_lines_f32};
+  isa->product[KW_LANE_F64] =
+      (kw_product){ROWS, COLUMNS_f64, pack_f64, block_f64, distances_f64, add_lines_f64, dot_lines_f64};
 }
