@@ -51,6 +51,7 @@ typedef struct kw_fast_family {
   X(norms)                  \
   X(norm_backwards)         \
   X(losses)                 \
+  X(class_losses)           \
   X(optimizers)             \
   X(product)                \
   X(distance)               \

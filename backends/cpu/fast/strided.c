@@ -227,3 +227,9 @@ kw_status kw_strided_copy(const kw_host_api *host, const kw_tensor_ref *to, cons
   if (!kw_strided_plan(&copy, to, from)) return KW_ERR_NOT_IMPLEMENTED;
   return kw_strided_run(&copy, host, kw_walk_base(to), kw_walk_base(from));
 }
+
+kw_status kw_strided_clear(const kw_host_api *host, const kw_tensor_ref *to) {
+  static const char zero[16];
+  const kw_tensor_ref nothing = {.dtype = to->dtype, .numel = 1, .mem = (void *)(uintptr_t)zero};
+  return kw_strided_copy(host, to, &nothing);
+}

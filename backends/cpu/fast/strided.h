@@ -44,4 +44,7 @@ kw_status kw_strided_run(const kw_strided *copy, const kw_host_api *host, char *
 /* Both at once, for tensors that a plan has no room for. KW_ERR_NOT_IMPLEMENTED where their dtypes are not served. */
 kw_status kw_strided_copy(const kw_host_api *host, const kw_tensor_ref *to, const kw_tensor_ref *from);
 
+/* The same with zeros. */
+kw_status kw_strided_clear(const kw_host_api *host, const kw_tensor_ref *to);
+
 #endif /* KEYWAY_CPU_FAST_STRIDED_H */

@@ -142,9 +142,8 @@ static kw_status plan_sum(const sum_op *op, const kw_call *call) {
 /* In a table that has the dtype in which is added up, as `values` have. */
 static kw_status add_up(const kw_host_api *host, const kw_call *call, const sum_op *op, const kw_tensor_ref *table,
                         const kw_tensor_ref *values) {
-  static const char zero[16];
-  const kw_tensor_ref nothing = {.dtype = table->dtype, .numel = 1, .mem = (void *)(uintptr_t)zero};
-  const kw_status status = kw_strided_copy(host, table, op->from_zero ? &nothing : call->args[0].u.tensor);
+  const kw_status status =
+      op->from_zero ? kw_strided_clear(host, table) : kw_strided_copy(host, table, call->args[0].u.tensor);
   if (status != KW_OK) return status;
   adder a;
   make_adder(&a, table->dtype, op->factor > 0 ? &call->args[op->factor] : NULL);

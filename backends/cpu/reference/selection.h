@@ -35,10 +35,6 @@ void kw_selection_lines(kw_selection *s, const kw_call *call, uint32_t arg, cons
 /* index and index_put: argument 1 is the list of indices, and the shape is that of table[indices]. */
 void kw_selection_advanced(kw_selection *s, const kw_call *call, const kw_tensor_ref *table);
 
-/* Notes in the call's error word, if there is one, that argument `arg` holds an index out of range. The first error
- * wins. */
-void kw_selection_blame(const kw_call *call, uint32_t arg);
-
 /* Turns the walk round, as kw_walk_reverse. */
 void kw_selection_reverse(kw_selection *s);
 
@@ -49,8 +45,6 @@ void kw_selection_blame(const kw_call *call, uint32_t arg);
 /* The element of the table at this position. NULL where an index is out of range; that is noted in the call's error
  * word. */
 char *kw_selection_at(const kw_selection *s);
-/* Notes in the call's error word that argument `arg` is to blame; the first error wins. */
-void kw_selection_blame(const kw_call *call, uint32_t arg);
 /* Goes to the next position, as kw_walk_next: the loop runs while s->walk.left > 0. */
 void kw_selection_next(kw_selection *s);
 
