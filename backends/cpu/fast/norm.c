@@ -35,6 +35,7 @@ typedef struct norm_op {
 
 typedef struct norm_plan {
   kw_rows rows;
+  kw_loop measured; /* a row of the input alone: weights take it apart where they are not its elements' own */
   norm_kind kind;
   kw_lane lane;
   bool has[NORM_OPERANDS];
@@ -124,6 +125,9 @@ static kw_status plan_norm(const kw_fast_kernel *kernel, const kw_call *call, vo
     kw_rows_add(&plan->rows, &view);
   }
   kw_rows_make(&plan->rows);
+  const kw_tensor_ref row = kw_norm_view(&layout, in), elements = kw_dims_keep(&row, ~layout.outer);
+  kw_loop_begin(&plan->measured, &elements);
+  kw_loop_make(&plan->measured);
   return plan->rows.inner.numel == 0 ? KW_ERR_NOT_IMPLEMENTED : KW_OK;
 }
 
@@ -138,21 +142,23 @@ typedef struct norm_row {
   _Alignas(64) char weight[KW_LANE_BLOCK * KW_LANE_BYTES], bias[KW_LANE_BLOCK * KW_LANE_BYTES];
 } norm_row;
 
-static const void *norm_lanes(norm_row *row, char *const *at, const int64_t *step, int64_t i, int64_t count) {
-  return kw_port_lanes(&row->plan->ports[IN], at[IN] + i * step[IN], step[IN], count, row->x);
+/* Lanes of the input. */
+static const void *norm_lanes(norm_row *row, const char *at, int64_t step, int64_t i, int64_t count) {
+  return kw_port_lanes(&row->plan->ports[IN], at + i * step, step, count, row->x);
 }
 
 static void sum_run(void *context, char *const *at, const int64_t *step, int64_t n) {
   norm_row *row = context;
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    row->sum->fold(&row->total, norm_lanes(row, at, step, i, kw_block_at(i, n)), kw_block_at(i, n));
+    row->sum->fold(&row->total, norm_lanes(row, at[0], step[0], i, kw_block_at(i, n)), kw_block_at(i, n));
   }
 }
 
 static void square_run(void *context, char *const *at, const int64_t *step, int64_t n) {
   norm_row *row = context;
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    row->of->add_squares(&row->total, norm_lanes(row, at, step, i, kw_block_at(i, n)), row->mean, kw_block_at(i, n));
+    const int64_t count = kw_block_at(i, n);
+    row->of->add_squares(&row->total, norm_lanes(row, at[0], step[0], i, count), row->mean, count);
   }
 }
 
@@ -168,31 +174,31 @@ static void normalise_run(void *context, char *const *at, const int64_t *step, i
   norm_row *row = context;
   const norm_plan *plan = row->plan;
   const kw_port *out = &plan->ports[OUT];
-  const bool stays = kw_port_is_lanes(out, step[OUT]);
+  const bool stays = kw_port_is_lanes(out, step[OUT]), alike = step[WEIGHT] == 0 && step[BIAS] == 0;
   for (uint32_t k = WEIGHT; k <= BIAS; k++) {
     _Alignas(8) char lane[KW_LANE_BYTES];
     if (!plan->has[k] || step[k] != 0) continue;
     kw_port_read(&plan->ports[k], lane, at[k], 0, 1);
-    kw_lanes_fill(k == WEIGHT ? row->weight : row->bias, lane, plan->lane, kw_block_at(0, n));
+    kw_lanes_fill(k == WEIGHT ? row->weight : row->bias, lane, plan->lane, alike ? 1 : kw_block_at(0, n));
   }
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
     const int64_t count = kw_block_at(i, n);
     char *to = at[OUT] + i * step[OUT];
-    row->of->normalise(stays ? to : row->y, norm_lanes(row, at, step, i, count), row->mean, row->rstd,
-                       weight_lanes(row, WEIGHT, at, step, i, count), weight_lanes(row, BIAS, at, step, i, count),
-                       count);
+    (alike ? row->of->normalise_alike : row->of->normalise)(
+        stays ? to : row->y, norm_lanes(row, at[IN], step[IN], i, count), row->mean, row->rstd,
+        weight_lanes(row, WEIGHT, at, step, i, count), weight_lanes(row, BIAS, at, step, i, count), count);
     if (!stays) kw_port_write(out, to, step[OUT], row->y, count);
   }
 }
 
-static void measure_row(norm_row *row, char *const *at) {
-  const kw_loop *inner = &row->plan->rows.inner;
+static void measure_row(norm_row *row, char *in) {
+  const kw_loop *measured = &row->plan->measured;
   row->sum->start(&row->total);
-  if (row->plan->kind == NORM_CENTRED) kw_loop_run(inner, at, 0, inner->numel, sum_run, row);
-  row->sum->finish(row->mean, &row->total, inner->numel);
+  if (row->plan->kind == NORM_CENTRED) kw_loop_run(measured, &in, 0, measured->numel, sum_run, row);
+  row->sum->finish(row->mean, &row->total, measured->numel);
   row->sum->start(&row->total);
-  kw_loop_run(inner, at, 0, inner->numel, square_run, row);
-  row->sum->finish(row->variance, &row->total, inner->numel);
+  kw_loop_run(measured, &in, 0, measured->numel, square_run, row);
+  row->sum->finish(row->variance, &row->total, measured->numel);
 }
 
 /* What a step of training makes of running statistics; the variance without bias. */
@@ -224,7 +230,7 @@ static void run_norm_rows(void *user, int64_t begin, int64_t end) {
       kw_port_read(&plan->ports[MEAN], row.mean, at[MEAN], 0, 1);
       kw_port_read(&plan->ports[RSTD], row.variance, at[RSTD], 0, 1);
     } else {
-      measure_row(&row, at);
+      measure_row(&row, at[IN]);
     }
     row.of->rstd(row.rstd, row.variance, run->eps, 1);
     if (plan->kind != NORM_GIVEN && plan->has[MEAN]) kw_port_write(&plan->ports[MEAN], at[MEAN], 0, row.mean, 1);

@@ -262,6 +262,9 @@ typedef struct kw_row_lanes {
   /* (x - mean) * rstd * weight + bias, weight and bias for each lane. */
   void (*normalise)(void *out, const void *x, const void *mean, const void *rstd, const void *weight, const void *bias,
                     int64_t n);
+  /* The same with one weight and one bias. */
+  void (*normalise_alike)(void *out, const void *x, const void *mean, const void *rstd, const void *weight,
+                          const void *bias, int64_t n);
   void (*add_products)(kw_total *total, const void *x, const void *y, int64_t n);
   /* Backward of softmax, (grad - sum) * value, and of its logarithm, grad - exp(value) * sum. */
   void (*share_slope)(void *out, const void *grad, const void *value, const void *sum, int64_t n);
