@@ -65,6 +65,8 @@ typedef struct kw_fast_family {
   X(place)                  \
   X(mapped)                 \
   X(resample)               \
+  X(grid)                   \
+  X(columns)                \
   X(index)                  \
   X(sum)                    \
   X(random)                 \

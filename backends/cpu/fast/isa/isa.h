@@ -307,7 +307,12 @@ typedef struct kw_pool {
   /* The largest of window j takes the place of best[j], which it exceeds, or is NaN; where it lies, counted from
    * `origin` for lane 0, that of places[j]. */
   void (*highest)(void *best, int64_t *places, const void *row, int64_t origin, const kw_windows *windows, int64_t n);
+  /* outs[c][i] = the sum over `taps` of a weight times the lane of plane c at an offset; a negative one: nothing. Those
+   * of a place i, which all planes share, follow each other. */
+  void (*weigh)(void *const *outs, const void *const *planes, const int32_t *offsets, const void *weights, int64_t taps,
+                int64_t n);
 } kw_pool;
+#define KW_POOL_PLANES 4 /* of weigh */
 
 /* Moves n elements of one size from where one follows the other by from_step bytes to where it does by to_step. */
 typedef void (*kw_move_fn)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums and maxima of windows along rows of lanes.
+ * Sums and maxima of windows along rows of lanes, and weighted sums of lanes anywhere in a plane.
  */
 #include "level.h"
 
