@@ -67,6 +67,7 @@ typedef struct kw_fast_family {
   X(resample)               \
   X(grid)                   \
   X(columns)                \
+  X(fft)                    \
   X(index)                  \
   X(sum)                    \
   X(random)                 \

@@ -5,6 +5,7 @@
  */
 #include "fast.h"
 
+#include "cubic.h"
 #include "loop.h"
 #include "walk.h"
 
@@ -87,14 +88,6 @@ static int64_t whole_part(double x) {
   return cut - ((double)cut > x);
 }
 
-/* Keys' cubic convolution with A = -0.75, as in the reference. */
-static double cubic(double x) {
-  const double A = -0.75;
-  if (x < 0) x = -x;
-  if (x <= 1) return ((A + 2) * x - (A + 3)) * x * x + 1;
-  return ((A * x - 5 * A) * x + 8 * A) * x - 4 * A;
-}
-
 static grid_taps taps_of(const grid_rule *rule, double x, int64_t size) {
   const double last = (double)(size - 1);
   double at = coordinate_of(rule, x, size);
@@ -113,7 +106,7 @@ static grid_taps taps_of(const grid_rule *rule, double x, int64_t size) {
   if (rule->mode == BICUBIC) {
     taps.count = TAPS;
     first--;
-    for (int k = 0; k < TAPS; k++) taps.weight[k] = cubic(part + 1 - k);
+    for (int k = 0; k < TAPS; k++) taps.weight[k] = kw_cubic_weight(part + 1 - k);
   }
   for (int k = 0; k < taps.count; k++) taps.index[k] = within(rule, first + k, size);
   return taps;

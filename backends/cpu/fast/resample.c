@@ -4,6 +4,7 @@
  */
 #include "fast.h"
 
+#include "cubic.h"
 #include "loop.h"
 #include "upsample.h"
 #include "walk.h"
@@ -49,14 +50,6 @@ static double coordinate_of(const kw_upsample_axis *a, int64_t i) {
   return a->kind == KW_UPSAMPLE_LINEAR && coordinate < 0 ? 0 : coordinate;
 }
 
-/* Keys' cubic convolution with A = -0.75, as in the reference. */
-static double cubic_weight(double x) {
-  const double A = -0.75;
-  if (x < 0) x = -x;
-  if (x <= 1) return ((A + 2) * x - (A + 3)) * x * x + 1;
-  return ((A * x - 5 * A) * x + 8 * A) * x - 4 * A;
-}
-
 static void weigh(const weights *w, const kw_upsample_axis *axis) {
   for (int64_t i = 0; i < axis->out; i++) {
     const double coordinate = coordinate_of(axis, i), whole = floor(coordinate), part = coordinate - whole;
@@ -64,7 +57,9 @@ static void weigh(const weights *w, const kw_upsample_axis *axis) {
     for (int64_t k = 0; k < w->taps; k++) {
       const double at = whole - before + (double)k, limit = (double)(axis->in - 1);
       w->index[i * w->taps + k] = (int64_t)(at < 0 ? 0 : at > limit ? limit : at);
-      w->weight[i * w->taps + k] = w->taps == TAPS ? cubic_weight(part + before - (double)k) : k == 0 ? 1 - part : part;
+      w->weight[i * w->taps + k] = w->taps == TAPS ? kw_cubic_weight(part + before - (double)k)
+                                   : k == 0        ? 1 - part
+                                                   : part;
     }
   }
 }

@@ -40,6 +40,16 @@ bool kw_strided_is_dense(const kw_tensor_ref *tensor) {
   return true;
 }
 
+kw_tensor_ref kw_strided_dense_like(const kw_tensor_ref *tensor, kw_dtype dtype) {
+  kw_tensor_ref dense = *tensor;
+  dense.dtype = dtype;
+  dense.mem = NULL;
+  dense.offset = 0;
+  int64_t stride = 1;
+  for (uint32_t d = dense.rank; d-- > 0; stride *= dense.shape[d]) dense.strides[d] = stride;
+  return dense;
+}
+
 uint32_t kw_strided_size(kw_dtype dtype) {
   uint32_t bits = 0;
   while (1u << bits < kw_number_size(dtype)) bits++;

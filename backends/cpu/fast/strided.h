@@ -28,6 +28,9 @@ typedef struct kw_strided {
 /* Whether elements lie side by side in row-major order. */
 bool kw_strided_is_dense(const kw_tensor_ref *tensor);
 
+/* A dense tensor of the same shape, over memory to come. */
+kw_tensor_ref kw_strided_dense_like(const kw_tensor_ref *tensor, kw_dtype dtype);
+
 /* Which of the moves by size (KW_MOVE_SIZES) is that of a dtype. */
 uint32_t kw_strided_size(kw_dtype dtype);
 

@@ -155,21 +155,10 @@ static kw_status add_up(const kw_host_api *host, const kw_call *call, const sum_
   return kw_choice_run(host, &choice);
 }
 
-/* A dense f32 tensor of the same shape, over memory to come. */
-static kw_tensor_ref wide_like(const kw_tensor_ref *tensor) {
-  kw_tensor_ref wide = *tensor;
-  wide.dtype = KW_F32;
-  wide.mem = NULL;
-  wide.offset = 0;
-  int64_t stride = 1;
-  for (uint32_t d = wide.rank; d-- > 0; stride *= wide.shape[d]) wide.strides[d] = stride;
-  return wide;
-}
-
 static kw_status sum(const kw_host_api *host, const kw_call *call, const sum_op *op) {
   const kw_tensor_ref *out = call->outs[0], *values = call->args[op->values].u.tensor;
   if (!kw_number_is_narrow(out->dtype)) return add_up(host, call, op, out, values);
-  kw_tensor_ref table = wide_like(out), terms = wide_like(values);
+  kw_tensor_ref table = kw_strided_dense_like(out, KW_F32), terms = kw_strided_dense_like(values, KW_F32);
   const uint64_t table_bytes = (uint64_t)out->numel * sizeof(float), bytes = (uint64_t)values->numel * sizeof(float);
   void *room;
   kw_status status = host->host_alloc(host->ctx, table_bytes + bytes, 64, &room);

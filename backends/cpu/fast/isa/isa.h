@@ -314,6 +314,34 @@ typedef struct kw_pool {
 } kw_pool;
 #define KW_POOL_PLANES 4 /* of weigh */
 
+/* ---- Fourier transforms ------------------------------------------------------------------------------------------ */
+
+#define KW_FFT_STAGES 20
+
+/* A transform of lines of n complex numbers, in stages of one factor of n each. */
+typedef struct kw_fft {
+  int64_t n;
+  const void *roots; /* exp(sign 2 pi i t / (n * turn)), t = 0, 1, ...: pairs of lanes */
+  int64_t turn;
+  double sign;
+  uint32_t stages;
+  int64_t radices[KW_FFT_STAGES];
+} kw_fft;
+
+/* Lines lie side by side: element t of all of them is a row of `lines` real parts, behind it one of as many imaginary
+ * parts. */
+typedef struct kw_transforms {
+  int64_t lines;
+  /* Where the result is: x or `room`, which both have n rows of pairs. (Stockham's way: Cochran et al., "What is the
+   * fast Fourier transform?", Proceedings of the IEEE 55, 1967.) */
+  void *(*transform)(const kw_fft *fft, void *x, void *room);
+  /* Of 2n real numbers, whose pairs are the n complex ones that were transformed: n + 1 rows y, the first half of their
+   * transform, the rest mirrors. And back, before the transform. `turn` is 2. */
+  void (*to_half)(const kw_fft *fft, const void *x, void *y);
+  void (*from_half)(const kw_fft *fft, const void *x, void *y);
+  void (*scale)(void *x, double by, int64_t n);
+} kw_transforms;
+
 /* Moves n elements of one size from where one follows the other by from_step bytes to where it does by to_step. */
 typedef void (*kw_move_fn)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n);
 
@@ -344,6 +372,7 @@ typedef struct kw_isa {
   void (*nibbles)(float *lanes, const uint8_t *bytes, float zero, float scale, int64_t n);
   kw_attention_lanes attention[KW_LANE_F64 + 1];
   kw_pool pools[KW_LANE_F64 + 1];
+  kw_transforms transforms[KW_LANE_F64 + 1];
   kw_step_fn sgd[KW_LANE_F64 + 1];
   kw_step_fn adam[KW_LANE_F64 + 1];
   kw_move_fn move[KW_MOVE_SIZES];

@@ -43,6 +43,7 @@ void KW_ISA_NAME(kw_add_products)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_attention)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_pools)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_steps)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_transforms)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_moves)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_random)(kw_isa *isa);
 

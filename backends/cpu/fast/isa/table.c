@@ -13,6 +13,7 @@ void KW_ISA_NAME(kw_isa_fill)(kw_isa *isa) {
   KW_ISA_NAME(kw_add_attention)(isa);
   KW_ISA_NAME(kw_add_pools)(isa);
   KW_ISA_NAME(kw_add_steps)(isa);
+  KW_ISA_NAME(kw_add_transforms)(isa);
   KW_ISA_NAME(kw_add_moves)(isa);
   KW_ISA_NAME(kw_add_random)(isa);
 }

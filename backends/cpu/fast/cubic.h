@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cubic interpolation.
+ */
+#ifndef KEYWAY_CPU_FAST_CUBIC_H
+#define KEYWAY_CPU_FAST_CUBIC_H
+
+/* The weight of an element at distance x: Keys' cubic convolution with A = -0.75, as in the reference. */
+static inline double kw_cubic_weight(double x) {
+  const double A = -0.75;
+  if (x < 0) x = -x;
+  if (x <= 1) return ((A + 2) * x - (A + 3)) * x * x + 1;
+  return ((A * x - 5 * A) * x + 8 * A) * x - 4 * A;
+}
+
+#endif /* KEYWAY_CPU_FAST_CUBIC_H */
