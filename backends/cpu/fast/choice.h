@@ -25,21 +25,22 @@ typedef struct kw_choice_row {
 typedef bool (*kw_choice_row_fn)(const kw_choice_row *row, int64_t n);
 
 /* A function of that kind, which does `move` for each element: `from` and `to` are where it is read and written. */
-#define KW_CHOICE_ROW(name, index_type, move)                                                \
-  static bool name(const kw_choice_row *row, int64_t n) {                                    \
-    bool all = true;                                                                         \
-    for (int64_t i = 0; i < n; i++) {                                                        \
-      int64_t index = *(const index_type *)(const void *)(row->index + i * row->index_step); \
-      if (index < 0) index += row->lift;                                                     \
-      if (index < 0 || index >= row->size) {                                                 \
-        all = false;                                                                         \
-        continue;                                                                            \
-      }                                                                                      \
-      const void *from = row->from + i * row->from_step + index * row->from_by;              \
-      void *to = row->to + i * row->to_step + index * row->to_by;                            \
-      move;                                                                                  \
-    }                                                                                        \
-    return all;                                                                              \
+#define KW_CHOICE_ROW(name, index_type, move)                                                                        \
+  static bool name(const kw_choice_row *given, int64_t n) {                                                          \
+    kw_choice_row row = *given; /* which `move` does not write */                                                    \
+    bool all = true;                                                                                                 \
+    for (int64_t i = 0; i < n; i++, row.index += row.index_step, row.from += row.from_step, row.to += row.to_step) { \
+      int64_t index = *(const index_type *)(const void *)row.index;                                                  \
+      if (index < 0) index += row.lift;                                                                              \
+      if (index < 0 || index >= row.size) {                                                                          \
+        all = false;                                                                                                 \
+        continue;                                                                                                    \
+      }                                                                                                              \
+      const void *from = row.from + index * row.from_by;                                                             \
+      void *to = row.to + index * row.to_by;                                                                         \
+      move;                                                                                                          \
+    }                                                                                                                \
+    return all;                                                                                                      \
   }
 
 /* By the type of the indices. */
