@@ -73,9 +73,10 @@ static space *make_space(kw_device *device) {
   return made;
 }
 
-/* How many stretches start at or before the address. */
+/* How many stretches start at or before the address: most often all, for who takes one goes behind them. */
 static size_t count_up_to(const space *in, uintptr_t address) {
   size_t low = 0, high = in->count;
+  if (high == 0 || in->stretches[high - 1].start <= address) return high;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (in->stretches[middle].start <= address) {
@@ -119,8 +120,8 @@ kw_status kw_stretch_take(kw_device *device, uint64_t size, uint64_t alignment, 
   kw_stretch *grown = start != 0 ? kw_array_grow(in->stretches, in->count, sizeof *grown) : NULL;
   if (grown != NULL) {
     in->stretches = grown;
-    memmove(&grown[place + 1], &grown[place], (in->count - place) * sizeof *grown);
-    grown[place] = (kw_stretch){start, size, owner};
+    if (place < in->count) memmove(&grown[place + 1], &grown[place], (in->count - place) * sizeof *grown);
+    grown[place] = (kw_stretch){start, size, owner, NULL};
     ++in->count;
     in->next = start + size + 1;
     *out_address = (void *)start;
@@ -143,7 +144,7 @@ kw_stretch *kw_stretch_find(const void *address) {
 void kw_stretch_give(kw_stretch *stretch) {
   space *in = space_at(stretch->start);
   const size_t behind = in->count - (size_t)(stretch - in->stretches) - 1;
-  memmove(stretch, stretch + 1, behind * sizeof *stretch);
+  if (behind > 0) memmove(stretch, stretch + 1, behind * sizeof *stretch);
   --in->count;
 }
 

@@ -12,6 +12,7 @@ typedef struct kw_stretch {
   uintptr_t start;
   uint64_t size; /* bytes; may be 0 */
   void *owner;
+  void *view; /* of what it stands for, the one asked for last, or NULL; the owner's as well */
 } kw_stretch;
 
 /* A stretch of `size` bytes for `owner`, with a byte behind it that belongs to none. */

@@ -43,7 +43,7 @@ kw_status kw_address_assign(void *address, kw_tensor *tensor) {
   kw_stretch *stretch;
   kw_status status = check(function, tensor);
   if (status != KW_OK) return status;
-  kw_tensor *before = NULL;
+  kw_tensor *before = NULL, *view = NULL;
   kw_stretch_lock();
   status = find_start(function, address, &stretch);
   if (status == KW_OK) {
@@ -55,17 +55,20 @@ kw_status kw_address_assign(void *address, kw_tensor *tensor) {
                        function, kw_ref_bytes(&tensor->ref), tensor->device->name, stretch->size, before->device->name);
     } else {
       kw_tensor_retain(tensor);
+      view = stretch->view;
       stretch->owner = tensor;
+      stretch->view = NULL;
     }
   }
   kw_stretch_unlock();
+  if (view != NULL) kw_tensor_release(view);
   if (status == KW_OK) kw_tensor_release(before);
   return status;
 }
 
 kw_status kw_address_release(void *address) {
   kw_stretch *stretch;
-  kw_tensor *tensor = NULL;
+  kw_tensor *tensor = NULL, *view = NULL;
   if (address == NULL) return KW_OK;
   kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
@@ -73,9 +76,11 @@ kw_status kw_address_release(void *address) {
   status = find_start("kw_address_release", address, &stretch);
   if (status == KW_OK) {
     tensor = stretch->owner;
+    view = stretch->view;
     kw_stretch_give(stretch);
   }
   kw_stretch_unlock();
+  if (view != NULL) kw_tensor_release(view);
   kw_tensor_release(tensor);
   return status;
 }
@@ -84,28 +89,63 @@ kw_device *kw_address_device(const void *address) {
   return kw_fork_happened() ? NULL : kw_stretch_device(address); /* a thread that is not here may hold the lock */
 }
 
+/* ---- Views ------------------------------------------------------------------------------------------------------- */
+
+/* What a view is asked to be; `offset` counts from the memory's start. */
+typedef struct wanted {
+  kw_dtype dtype;
+  uint32_t rank;
+  const int64_t *shape, *strides;
+  uint64_t offset;
+} wanted;
+
+static bool is_wanted(const kw_tensor *tensor, const wanted *w) {
+  const kw_tensor_ref *ref = &tensor->ref;
+  if (ref->dtype != w->dtype || ref->rank != w->rank || ref->offset != w->offset) return false;
+  for (uint32_t d = 0; d < w->rank; ++d) {
+    if (ref->shape[d] != w->shape[d] || ref->strides[d] != w->strides[d]) return false;
+  }
+  return true;
+}
+
+/* A tensor is the same for whoever holds it, so one that was made before will do: most who ask for a view ask for the
+ * same one again. Under the lock. */
+static kw_tensor *find_view(const kw_stretch *stretch, const wanted *w) {
+  if (is_wanted(stretch->owner, w)) return stretch->owner;
+  return stretch->view != NULL && is_wanted(stretch->view, w) ? stretch->view : NULL;
+}
+
 kw_status kw_tensor_at(const void *address, kw_dtype dtype, uint32_t rank, const int64_t *shape, const int64_t *strides,
                        kw_tensor **out_view) {
   static const char function[] = "kw_tensor_at";
   kw_status status = kw_fork_check();
   if (status != KW_OK) return status;
-  kw_tensor *tensor = NULL;
-  uint64_t offset = 0;
+  const bool may_be_there = out_view != NULL && (rank == 0 || (shape != NULL && strides != NULL));
+  kw_tensor *before = NULL;
   kw_stretch_lock();
-  const kw_stretch *stretch = kw_stretch_find(address);
-  if (stretch != NULL) {
-    tensor = stretch->owner;
-    offset = (uintptr_t)address - stretch->start;
-    kw_tensor_retain(tensor); /* whoever releases the stretch meanwhile */
+  kw_stretch *stretch = kw_stretch_find(address);
+  if (stretch == NULL) {
+    status = kw_fail(KW_ERR_NOT_FOUND, "%s: %p lies in no stretch of addresses (kw_address_reserve): was it released?",
+                     function, address);
+  } else {
+    kw_tensor *owner = stretch->owner;
+    const wanted w = {dtype, rank, shape, strides, owner->ref.offset + ((uintptr_t)address - stretch->start)};
+    kw_tensor *found = may_be_there ? find_view(stretch, &w) : NULL;
+    if (found == NULL) {
+      /* Of the buffer, of which the owner may be a part. */
+      status = kw_tensor_reinterpret(owner, dtype, rank, shape, strides, w.offset - owner->buffer->offset, out_view);
+      status = status == KW_OK ? KW_OK : kw_wrap(status, "%s", function);
+      if (status == KW_OK) {
+        before = stretch->view;
+        stretch->view = found = *out_view;
+      }
+    }
+    if (status == KW_OK) {
+      kw_tensor_retain(found);
+      *out_view = found;
+    }
   }
   kw_stretch_unlock();
-  if (tensor == NULL) {
-    return kw_fail(KW_ERR_NOT_FOUND, "%s: %p lies in no stretch of addresses (kw_address_reserve): was it released?",
-                   function, address);
-  }
-  /* Of the buffer, of which the tensor may be a part. */
-  status = kw_tensor_reinterpret(tensor, dtype, rank, shape, strides,
-                                 tensor->ref.offset - tensor->buffer->offset + offset, out_view);
-  kw_tensor_release(tensor);
-  return status == KW_OK ? KW_OK : kw_wrap(status, "%s", function);
+  if (before != NULL) kw_tensor_release(before);
+  return status;
 }

@@ -51,6 +51,35 @@ static void lead_to_memory_and_offset(void **state) {
   test_device_close(test);
 }
 
+/* Who asks for the same view again gets the tensor that was made before, or the owner where that is it; and another
+ * once the addresses stand for other memory. */
+static void the_same_view_is_one_tensor(void **state) {
+  (void)state;
+  test_device *test = test_device_open("test:0", TEST_NATIVE_ALL);
+  kw_tensor *tensor = new_floats(test, 100), *other = new_floats(test, 100), *views[4] = {NULL};
+  void *address = NULL;
+  assert_ok(kw_address_reserve(tensor, &address));
+  assert_ok(kw_tensor_at(address, KW_F32, 1, (int64_t[]){100}, (int64_t[]){1}, &views[0]));
+  assert_ptr_equal(views[0], tensor);
+  for (int k = 1; k < 3; ++k) {
+    assert_ok(kw_tensor_at((char *)address + 8, KW_F32, 2, (int64_t[]){4, 2}, (int64_t[]){2, 1}, &views[k]));
+  }
+  assert_ptr_equal(views[1], views[2]);
+  assert_ok(kw_tensor_at((char *)address + 8, KW_F32, 2, (int64_t[]){4, 2}, (int64_t[]){1, 4}, &views[3]));
+  assert_ptr_not_equal(views[3], views[1]);
+  for (int k = 0; k < 4; ++k) kw_tensor_release(views[k]);
+  assert_ok(kw_address_assign(address, other));
+  assert_ok(kw_tensor_at((char *)address + 8, KW_F32, 2, (int64_t[]){4, 2}, (int64_t[]){1, 4}, &views[0]));
+  assert_ptr_equal(views[0]->ref.mem, other->ref.mem);
+  kw_tensor_release(views[0]);
+  kw_tensor_release(tensor);
+  assert_int_equal(test_stats(test).live, 1); /* the other's: no view keeps the first */
+  kw_tensor_release(other);
+  assert_ok(kw_address_release(address));
+  assert_int_equal(test_stats(test).live, 0);
+  test_device_close(test);
+}
+
 /* The exit status, or the signal that ended a child which reads a byte there. */
 static int signal_of_reading(const volatile char *address) {
   const pid_t child = fork();
@@ -176,6 +205,7 @@ static void refusals(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lead_to_memory_and_offset),
+      cmocka_unit_test(the_same_view_is_one_tensor),
       cmocka_unit_test(cannot_be_followed),
       cmocka_unit_test(released_addresses_come_back_late),
       cmocka_unit_test(a_full_range_is_used_again),

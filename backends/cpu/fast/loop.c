@@ -123,8 +123,13 @@ void kw_loop_run(const kw_loop *loop, char *const *base, int64_t begin, int64_t 
   int64_t index[KW_MAX_RANK], step[KW_LOOP_OPERANDS];
   char *at[KW_LOOP_OPERANDS];
   if (begin >= end) return; /* sizes may be 0 */
-  locate(loop, base, begin, index, at);
   for (uint32_t k = 0; k < loop->operands; k++) step[k] = loop->step[k][last];
+  if (last == 0) {
+    for (uint32_t k = 0; k < loop->operands; k++) at[k] = base[k] + begin * step[k];
+    row(context, at, step, end - begin);
+    return;
+  }
+  locate(loop, base, begin, index, at);
   for (int64_t left = end - begin;;) {
     int64_t n = loop->shape[last] - index[last];
     if (n > left) n = left;

@@ -4,14 +4,17 @@
  */
 #include "autocast.h"
 #include "binding.h"
+#include "fallback.h"
 #include "status.h"
 
 #include <torch/library.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 namespace torch_keyway {
@@ -215,6 +218,61 @@ std::unique_ptr<Binding> bind(const std::multimap<std::string, Op> &ops, const c
 
 /* ---- Registration ------------------------------------------------------------------------------------------------ */
 
+/* A kernel of the type Result(Args...), whose result is a new tensor or, where Result is a reference, the first
+ * argument: the dispatcher need not put its arguments on a stack. */
+template <class Result, class... Args>
+torch::CppFunction unboxed(const std::shared_ptr<Binding> &binding, const c10::OperatorHandle &handle) {
+  return torch::CppFunction([binding, handle](Args... args) -> Result {
+    std::array<c10::IValue, sizeof...(Args)> values{c10::IValue(args)...};
+    c10::SmallVector<at::Tensor, 1> returned;
+    if (!binding->call(handle, values, returned)) {
+      torch::jit::Stack stack(values.begin(), values.end());
+      run_on_cpu(handle, &stack);
+      returned.push_back(stack.back().toTensor());
+    }
+    if constexpr (std::is_reference_v<Result>) {
+      return std::get<0>(std::tie(args...));
+    } else {
+      return std::move(returned[0]);
+    }
+  });
+}
+
+/* The unboxed kernel of an operator of tensors and numbers with one result; nothing for all others. */
+std::optional<torch::CppFunction> unboxed_kernel(const std::shared_ptr<Binding> &binding,
+                                                 const c10::OperatorHandle &handle) {
+  using Tensor = const at::Tensor &;
+  using Number = const at::Scalar &;
+  using Changed = at::Tensor &;
+  using Make = torch::CppFunction (*)(const std::shared_ptr<Binding> &, const c10::OperatorHandle &);
+  /* Of the arguments: t a tensor, n a number; c the tensor that is changed and returned. */
+  static const std::map<std::string, Make> kernels{
+      {"t", unboxed<at::Tensor, Tensor>},
+      {"tt", unboxed<at::Tensor, Tensor, Tensor>},
+      {"ttn", unboxed<at::Tensor, Tensor, Tensor, Number>},
+      {"tn", unboxed<at::Tensor, Tensor, Number>},
+      {"tnn", unboxed<at::Tensor, Tensor, Number, Number>},
+      {"c", unboxed<Changed, Changed>},
+      {"ct", unboxed<Changed, Changed, Tensor>},
+      {"ctn", unboxed<Changed, Changed, Tensor, Number>},
+      {"cn", unboxed<Changed, Changed, Number>},
+      {"cnn", unboxed<Changed, Changed, Number, Number>},
+  };
+  std::string signature;
+  for (const c10::Argument &argument : handle.schema().arguments()) {
+    const bool is_changed = argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+    const c10::TypeKind kind = argument.real_type()->kind();
+    if (is_changed && argument.is_out()) return std::nullopt;
+    signature += kind == c10::TypeKind::TensorType   ? (is_changed ? "c" : "t")
+                 : kind == c10::TypeKind::NumberType ? "n"
+                                                     : "-";
+  }
+  const auto kernel = kernels.find(signature);
+  const bool is_one = binding->targets.size() == 1 && (binding->targets[0] == 0) == (signature[0] == 'c');
+  if (kernel == kernels.end() || !is_one) return std::nullopt;
+  return kernel->second(binding, handle);
+}
+
 /* Operators that PyTorch makes of allocation, views and copies, all of which are native here. */
 bool stays_with_pytorch(const c10::OperatorHandle &handle) {
   static const std::set<std::string> bases{
@@ -254,10 +312,9 @@ torch::Library &library_of(const std::string &space, c10::DispatchKey key) {
   return *library;
 }
 
-void register_kernel(const c10::OperatorName &name, c10::DispatchKey key, c10::BoxedKernel kernel) {
+void register_kernel(const c10::OperatorName &name, c10::DispatchKey key, torch::CppFunction kernel) {
   const std::string full = name.name + (name.overload_name.empty() ? "" : "." + name.overload_name);
-  library_of(std::string(*name.getNamespace()), key)
-      .impl(full.c_str(), torch::CppFunction::makeFromBoxedKernel(std::move(kernel)));
+  library_of(std::string(*name.getNamespace()), key).impl(full.c_str(), std::move(kernel));
 }
 
 }  // namespace
@@ -277,9 +334,16 @@ void register_ops() {
     if (!binding) continue;
     const bool functional = std::all_of(binding->targets.begin(), binding->targets.end(), [](int t) { return t < 0; });
     if (auto cast = autocast_kernel(binding->op); functional && cast.has_value()) {
-      register_kernel(name, c10::DispatchKey::AutocastPrivateUse1, std::move(*cast));
+      register_kernel(name, c10::DispatchKey::AutocastPrivateUse1,
+                      torch::CppFunction::makeFromBoxedKernel(std::move(*cast)));
     }
-    register_kernel(name, c10::DispatchKey::PrivateUse1, c10::BoxedKernel::makeFromFunctor(std::move(binding)));
+    const std::shared_ptr<Binding> shared = std::move(binding);
+    std::optional<torch::CppFunction> kernel = unboxed_kernel(shared, *handle);
+    if (!kernel.has_value()) {
+      kernel = torch::CppFunction::makeFromBoxedKernel(
+          c10::BoxedKernel::makeFromFunctor(std::make_unique<Binding>(*shared)));
+    }
+    register_kernel(name, c10::DispatchKey::PrivateUse1, std::move(*kernel));
   }
 }
 

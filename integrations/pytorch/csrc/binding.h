@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How an operator of PyTorch is served by an op of Keyway: found once by name and schema, then called boxed.
+ * How an operator of PyTorch is served by an op of Keyway: found once by name and schema, then called boxed, or for the
+ * commonest signatures with the arguments as they are.
  */
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/util/SmallVector.h>
 #include <keyway/keyway.h>
 
 #include <memory>
@@ -34,11 +37,16 @@ struct Binding final : c10::OperatorKernel {
   int dtype = -1;             /* the op's argument that says the dtype of its result */
   int device = -1;            /* the operator's argument that names the device */
 
+  /* The op on an operator's arguments; its results go behind those in `returned`. False: it is not defined for these,
+   * and the call is the CPU's (run_on_cpu). */
+  bool call(const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue> values,
+            c10::SmallVectorImpl<at::Tensor> &returned);
+
   /* The boxed kernel. */
   void operator()(const c10::OperatorHandle &handle, c10::DispatchKeySet keys, torch::jit::Stack *stack);
 };
 
-/* Registers a boxed kernel for every operator that an op of Keyway serves, and defines the ops that PyTorch lacks, as
+/* Registers a kernel for every operator that an op of Keyway serves, and defines the ops that PyTorch lacks, as
  * torch.ops.NAMESPACE.NAME. Once more after a plugin was loaded: what is there already stays. */
 void register_ops();
 

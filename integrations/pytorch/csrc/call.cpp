@@ -65,7 +65,7 @@ class Call {
     if (binding.dtype >= 0 && values_[binding.dtype].tag == KW_TAG_NONE) add_dtype();
   }
 
-  kw_status run(std::array<Handle, max_results> &results);
+  kw_status run(c10::SmallVectorImpl<Handle> &results);
   /* The same of one result, written where `target` has its elements. False where it cannot be: the shape or the dtype
    * is another, or an argument lies there in another way. */
   bool run_into(const at::Tensor &target);
@@ -120,11 +120,12 @@ kw_status Call::call(kw_tensor **outs, unsigned count) {
                     count);
 }
 
-kw_status Call::run(std::array<Handle, max_results> &results) {
-  std::array<kw_tensor *, max_results> outs{};
+kw_status Call::run(c10::SmallVectorImpl<Handle> &results) {
+  std::array<kw_tensor *, max_results> outs;
+  std::fill_n(outs.begin(), binding_.result_count, nullptr);
   const kw_status status = call(outs.data(), binding_.result_count);
   if (status != KW_OK) return status;
-  for (size_t i = 0; i < binding_.result_count; ++i) results[i] = Handle(outs[i]);
+  for (size_t i = 0; i < binding_.result_count; ++i) results.emplace_back(outs[i]);
   return KW_OK;
 }
 
@@ -311,36 +312,38 @@ void write(const c10::OperatorHandle &handle, int argument, Handle result, const
 
 }  // namespace
 
-void Binding::operator()(const c10::OperatorHandle &handle, c10::DispatchKeySet, torch::jit::Stack *stack) {
-  const c10::FunctionSchema &schema = handle.schema();
-  const auto arguments = torch::jit::last(*stack, schema.arguments().size());
-  std::array<Handle, max_results> results;
-  Call call(*this, handle, arguments);
-  if (written && pointwise && targets.size() == 1 && call.run_into(arguments[targets[0]].toTensor())) {
-    c10::IValue target = arguments[targets[0]];
-    torch::jit::drop(*stack, arguments.size());
-    stack->push_back(std::move(target));
-    return;
+bool Binding::call(const c10::OperatorHandle &handle, c10::ArrayRef<c10::IValue> values,
+                   c10::SmallVectorImpl<at::Tensor> &returned) {
+  Call call(*this, handle, values);
+  if (written && pointwise && targets.size() == 1 && call.run_into(values[targets[0]].toTensor())) {
+    returned.push_back(values[targets[0]].toTensor());
+    return true;
   }
+  c10::SmallVector<Handle, 2> results;
   const kw_status status = call.run(results);
   if (status != KW_OK) {
     /* What a device lacks Keyway has sent to the CPU already, if it may; what the op is not defined for is PyTorch's.
      */
     if (status != KW_ERR_INVALID_ARGUMENT || kw_fallback_get() == KW_FALLBACK_OFF || call.has_dtypes()) fail(status);
-    return run_on_cpu(handle, stack);
+    return false;
   }
-
-  c10::SmallVector<c10::IValue, 4> returned;
   for (size_t i = 0; i < targets.size(); ++i) {
     if (targets[i] < 0) {
-      returned.emplace_back(results[i].get() != nullptr ? wrap(std::move(results[i]), call.index()) : at::Tensor());
+      returned.push_back(results[i].get() != nullptr ? wrap(std::move(results[i]), call.index()) : at::Tensor());
       continue;
     }
-    if (written) write(handle, targets[i], std::move(results[i]), arguments[targets[i]].toTensor());
-    returned.push_back(arguments[targets[i]]);
+    if (written) write(handle, targets[i], std::move(results[i]), values[targets[i]].toTensor());
+    returned.push_back(values[targets[i]].toTensor());
   }
-  torch::jit::drop(*stack, arguments.size());
-  for (c10::IValue &value : returned) stack->push_back(std::move(value));
+  return true;
+}
+
+void Binding::operator()(const c10::OperatorHandle &handle, c10::DispatchKeySet, torch::jit::Stack *stack) {
+  const size_t count = handle.schema().arguments().size();
+  c10::SmallVector<at::Tensor, 4> returned;
+  if (!call(handle, torch::jit::last(*stack, count), returned)) return run_on_cpu(handle, stack);
+  torch::jit::drop(*stack, count);
+  for (at::Tensor &tensor : returned) stack->emplace_back(std::move(tensor));
 }
 
 }  // namespace torch_keyway

@@ -30,15 +30,21 @@ namespace {
 
 constexpr c10::DispatchKeySet key_set(c10::DispatchKey::PrivateUse1);
 
+/* The device to change to, if it is another than the current one. */
+std::optional<at::Device> other_device(std::optional<at::Device> device) {
+  const bool is_other = device.has_value() && device->has_index() && device->index() != current_device();
+  return is_other ? device : std::nullopt;
+}
+
 at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
                  std::optional<at::Device> device, std::optional<bool>, std::optional<at::MemoryFormat> format) {
-  const c10::OptionalDeviceGuard guard(device);
+  const c10::OptionalDeviceGuard guard(other_device(device));
   return at::detail::empty_generic(size, allocator(), key_set, c10::dtype_or_default(dtype), format);
 }
 
 at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::optional<at::ScalarType> dtype,
                          std::optional<at::Layout>, std::optional<at::Device> device, std::optional<bool>) {
-  const c10::OptionalDeviceGuard guard(device);
+  const c10::OptionalDeviceGuard guard(other_device(device));
   return at::detail::empty_strided_generic(size, stride, allocator(), key_set, c10::dtype_or_default(dtype));
 }
 

@@ -32,7 +32,9 @@ void follow_settings(bool adds_products) {
       deterministic_at_start || (context.deterministicAlgorithms() && !context.deterministicAlgorithmsWarnOnly());
   if (deterministic != kw_deterministic_get()) kw_deterministic_set(deterministic);
   if (!adds_products) return;
-  const kw_math_mode mode = math_mode(context.float32MatmulPrecision(), mode_at_start);
+  /* The precision is put together from several settings: whether it is the highest is one of them. */
+  const kw_math_mode mode =
+      context.allowTF32CuBLAS() ? math_mode(context.float32MatmulPrecision(), mode_at_start) : mode_at_start;
   if (mode != kw_math_mode_get()) check(kw_math_mode_set(mode));
 }
 

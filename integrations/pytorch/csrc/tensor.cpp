@@ -13,6 +13,8 @@
 
 #include <keyway/interop.h>
 
+#include <array>
+
 namespace torch_keyway {
 
 /* ---- Dtypes ------------------------------------------------------------------------------------------------------ */
@@ -26,17 +28,26 @@ constexpr c10::ScalarType scalar_types[] = {
     c10::ScalarType::Double,       c10::ScalarType::Float8_e4m3fn, c10::ScalarType::Float8_e5m2,
     c10::ScalarType::ComplexFloat, c10::ScalarType::ComplexDouble};
 
+constexpr kw_dtype no_dtype = std::size(scalar_types);
+
+/* The other way round. */
+constexpr auto dtypes = [] {
+  std::array<kw_dtype, static_cast<size_t>(c10::ScalarType::NumOptions)> all{};
+  for (kw_dtype &dtype : all) dtype = no_dtype;
+  for (kw_dtype dtype = 0; dtype < no_dtype; ++dtype) all[static_cast<size_t>(scalar_types[dtype])] = dtype;
+  return all;
+}();
+
 }  // namespace
 
 kw_dtype dtype_of(c10::ScalarType type) {
-  for (kw_dtype dtype = 0; dtype < std::size(scalar_types); ++dtype) {
-    if (scalar_types[dtype] == type) return dtype;
-  }
+  const kw_dtype dtype = static_cast<size_t>(type) < dtypes.size() ? dtypes[static_cast<size_t>(type)] : no_dtype;
+  if (C10_LIKELY(dtype != no_dtype)) return dtype;
   TORCH_CHECK_TYPE(false, "Keyway has no dtype ", c10::toString(type), ". Cast the tensor on the CPU first");
 }
 
 bool is_known(kw_dtype dtype) {
-  return dtype < std::size(scalar_types);
+  return dtype < no_dtype;
 }
 
 c10::ScalarType dtype_of(kw_dtype dtype) {
@@ -140,13 +151,13 @@ at::Tensor wrap(Handle result, c10::DeviceIndex index) {
   const kw_tensor_ref *ref = kw_tensor_describe(result.get());
   const at::ScalarType type = dtype_of(ref->dtype);
   const size_t size = static_cast<size_t>(ref->numel) * c10::elementSize(type); /* results are contiguous */
-  const c10::IntArrayRef shape(ref->shape, ref->rank), strides(ref->strides, ref->rank);
+  const c10::IntArrayRef shape(ref->shape, ref->rank);
   auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), size, own(result, index),
                                                        &the_allocator, true);
   at::Tensor tensor = at::detail::make_tensor_base<c10::TensorImpl>(c10::Storage(std::move(storage)),
                                                                     c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
                                                                     c10::scalarTypeToTypeMeta(type));
-  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(shape, strides);
+  tensor.unsafeGetTensorImpl()->set_sizes_contiguous(shape);
   return tensor;
 }
 
