@@ -39,16 +39,11 @@ static bool has_mask(const kw_call *call, const attention_op *op) {
   return op->mask > 0 && call->args[op->mask].tag == KW_TAG_TENSOR;
 }
 
-/* The step along dimension `back` from the last one, in bytes: 0 where the tensor repeats. */
-static int64_t step_at(const kw_tensor_ref *tensor, uint32_t back) {
-  if (tensor->rank <= back || tensor->shape[tensor->rank - 1 - back] == 1) return 0;
-  return kw_loop_step(tensor, tensor->rank - 1 - back);
-}
-
-/* Dimensions given from the last one, as in step_at. */
+/* Dimensions given from the last one, as in kw_attention_step. */
 static kw_attention_matrix matrix_of(const kw_tensor_ref *tensor, uint32_t row, uint32_t head) {
   const int64_t width = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
-  return (kw_attention_matrix){width, step_at(tensor, head), step_at(tensor, row), step_at(tensor, 0)};
+  return (kw_attention_matrix){width, kw_attention_step(tensor, head), kw_attention_step(tensor, row),
+                               kw_attention_step(tensor, 0)};
 }
 
 static int64_t heads_of(const kw_tensor_ref *tensor, uint32_t head) {
@@ -70,12 +65,12 @@ static void plan_sequences(const kw_call *call, const attention_op *op, kw_atten
   plan->sequences = is_flat ? tensor_of(call, 3)->shape[0] - 1 : product_of(plan->shape, plan->rank);
   for (uint32_t d = 0; d < plan->rank; d++) {
     const uint32_t back = out->rank - 1 - d;
-    plan->query_step[d] = step_at(tensor_of(call, 0), back);
-    plan->key_step[d] = plan->is_paged ? 0 : step_at(tensor_of(call, 1), back);
-    plan->value_step[d] = plan->is_paged ? 0 : step_at(tensor_of(call, 2), back);
-    plan->out_step[d] = step_at(out, back);
-    if (plan->has_mask) plan->mask_step[d] = step_at(tensor_of(call, op->mask), back);
-    if (plan->has_lse) plan->lse_step[d] = step_at(call->outs[1], back - 1);
+    plan->query_step[d] = kw_attention_step(tensor_of(call, 0), back);
+    plan->key_step[d] = plan->is_paged ? 0 : kw_attention_step(tensor_of(call, 1), back);
+    plan->value_step[d] = plan->is_paged ? 0 : kw_attention_step(tensor_of(call, 2), back);
+    plan->out_step[d] = kw_attention_step(out, back);
+    if (plan->has_mask) plan->mask_step[d] = kw_attention_step(tensor_of(call, op->mask), back);
+    if (plan->has_lse) plan->lse_step[d] = kw_attention_step(call->outs[1], back - 1);
   }
 }
 
@@ -98,14 +93,14 @@ static void plan_matrices(const kw_call *call, const attention_op *op, kw_attent
   plan->keys = key->shape[key->rank - 1 - key_row];
   if (plan->is_paged) {
     plan->page_rows = plan->keys;
-    plan->key_page_step = step_at(key, 3);
-    plan->value_page_step = step_at(value, 3);
+    plan->key_page_step = kw_attention_step(key, 3);
+    plan->value_page_step = kw_attention_step(value, 3);
     plan->keys *= tensor_of(call, 3)->shape[1];
   }
   if (plan->has_mask) plan->mask = matrix_of(tensor_of(call, op->mask), 1, 2);
   if (plan->has_lse) {
-    plan->lse_head_step = step_at(call->outs[1], is_flat ? 0 : 1);
-    plan->lse_row_step = step_at(call->outs[1], is_flat ? 1 : 0);
+    plan->lse_head_step = kw_attention_step(call->outs[1], is_flat ? 0 : 1);
+    plan->lse_row_step = kw_attention_step(call->outs[1], is_flat ? 1 : 0);
   }
 }
 
@@ -205,24 +200,12 @@ static void find_runs(const kw_call *call, const kw_attention_plan *plan, kw_att
 
 /* ---- Run --------------------------------------------------------------------------------------------------------- */
 
-static double number_of(const kw_value *value) {
-  const kw_element element = kw_operand_scalar(value);
-  return kw_number_load(element.dtype, element.bytes);
-}
-
-/* A window as wide as none can be is all. */
-static int64_t window_of(const kw_value *window) {
-  return window->u.i < INT64_MAX / 2 ? window->u.i : -1;
-}
-
 static void make_rule(const kw_call *call, const attention_op *op, const kw_attention_plan *plan,
                       kw_attention_rule *rule) {
-  const kw_value *scale = &call->args[op->scale];
-  rule->scale = plan->query.width > 0 ? 1 / sqrt((double)plan->query.width) : 1;
-  if (scale->tag != KW_TAG_NONE) rule->scale = number_of(scale);
-  rule->cap = op->cap > 0 ? number_of(&call->args[op->cap]) : 0;
-  rule->left = op->left > 0 ? window_of(&call->args[op->left]) : -1;
-  rule->right = op->right > 0 ? window_of(&call->args[op->right]) : op->form == DECODE ? 0 : -1;
+  rule->scale = kw_attention_scale(&call->args[op->scale], plan->query.width);
+  rule->cap = op->cap > 0 ? kw_attention_number(&call->args[op->cap]) : 0;
+  rule->left = op->left > 0 ? kw_attention_window_of(&call->args[op->left]) : -1;
+  rule->right = op->right > 0 ? kw_attention_window_of(&call->args[op->right]) : op->form == DECODE ? 0 : -1;
   if (op->form == SDPA && call->args[5].u.b) rule->right = 0;
   rule->bends = rule->cap > 0 || plan->has_mask || !(rule->scale > 0); /* what is hidden stays -inf times the scale */
   kw_lanes_fill_number(rule->scale_lanes, rule->scale, plan->port.lane, KW_LANE_BLOCK);

@@ -4,7 +4,9 @@
  */
 #include "attention_part.h"
 
+#include "loop.h"
 #include "number.h"
+#include "operand.h"
 #include "walk.h"
 
 #include <math.h>
@@ -18,6 +20,27 @@ static int64_t least(int64_t a, int64_t b) {
 
 static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+int64_t kw_attention_step(const kw_tensor_ref *tensor, uint32_t back) {
+  if (tensor->rank <= back || tensor->shape[tensor->rank - 1 - back] == 1) return 0;
+  return kw_loop_step(tensor, tensor->rank - 1 - back);
+}
+
+double kw_attention_number(const kw_value *value) {
+  const kw_element element = kw_operand_scalar(value);
+  return kw_number_load(element.dtype, element.bytes);
+}
+
+double kw_attention_scale(const kw_value *scale, int64_t width) {
+  if (scale->tag != KW_TAG_NONE) return kw_attention_number(scale);
+  return width > 0 ? 1 / sqrt((double)width) : 1;
+}
+
+int64_t kw_attention_window_of(const kw_value *window) {
+  return window->u.i < INT64_MAX / 2 ? window->u.i : -1;
 }
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------- */

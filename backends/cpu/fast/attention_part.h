@@ -82,6 +82,19 @@ typedef struct kw_attention_part {
   int64_t group, row, end, piece, from, to;
 } kw_attention_part;
 
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+/* The step along dimension `back` from the last one, in bytes: 0 where the tensor repeats. */
+int64_t kw_attention_step(const kw_tensor_ref *tensor, uint32_t back);
+
+double kw_attention_number(const kw_value *value);
+/* None stands for 1 / sqrt(width). */
+double kw_attention_scale(const kw_value *scale, int64_t width);
+/* A window as wide as none can be is all: -1. */
+int64_t kw_attention_window_of(const kw_value *window);
+
+/* ---- Parts ------------------------------------------------------------------------------------------------------- */
+
 kw_attention_part kw_attention_part_at(kw_attention_run *run, int64_t number);
 
 /* The rows of a group. */

@@ -61,6 +61,7 @@ typedef struct kw_fast_family {
   X(pools)                  \
   X(pool_backwards)         \
   X(attention)              \
+  X(attention_backwards)    \
   X(copy)                   \
   X(place)                  \
   X(mapped)                 \
