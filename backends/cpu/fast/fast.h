@@ -47,6 +47,7 @@ typedef struct kw_fast_family {
 #define KW_FAST_FAMILIES(X) \
   X(pointwise)              \
   X(reductions)             \
+  X(extremes)               \
   X(softmax)                \
   X(norms)                  \
   X(norm_backwards)         \

@@ -1,65 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reductions to sums, means and extremes: along rows where the elements that are reduced lie side by side, by columns
- * where the results do.
+ * Reductions to sums, means, products, extremes and truths: along rows where the elements that are reduced lie side by
+ * side, by columns where the results do.
  */
-#include "cut.h"
 #include "fast.h"
+#include "reduction.h"
 
 #include "dims.h"
-#include "loop.h"
-#include "number.h"
+#include "strided.h"
 #include "walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+typedef enum reduce_dims {
+  REDUCE_ALL,
+  REDUCE_NAMED,  /* by argument 1: none at all are all */
+  REDUCE_LISTED, /* the same, but an empty list names none */
+} reduce_dims;
+
 typedef struct reduce_op {
   kw_fold_fn fold;
   bool divides;
-  int dim; /* which argument names the dimensions; -1: all are reduced */
+  reduce_dims dims;
 } reduce_op;
 
 typedef struct reduce_plan {
-  kw_loop kept;   /* operand 0 is the result, 1 the first of the elements that it is made of */
-  kw_loop folded; /* of one result; operand 0 steps from the first element */
+  kw_reduction walk; /* of one result */
   const kw_fold *folds;
   kw_port in, out;
   int64_t lane_size; /* bytes */
-  bool by_columns;
   int64_t divisor;
-  kw_cut cut;
+  bool copies; /* each result is one element: */
+  kw_strided copy;
 } reduce_plan;
 _Static_assert(sizeof(reduce_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
 
 /* ---- Plan -------------------------------------------------------------------------------------------------------- */
 
+static uint32_t dims_of(reduce_dims dims, const kw_call *call, uint32_t rank) {
+  const kw_value *named = &call->args[1];
+  if (dims == REDUCE_ALL) return (1u << rank) - 1;
+  if (dims == REDUCE_LISTED && named->tag == KW_TAG_INT_LIST && named->count == 0) return 0;
+  return kw_dims_named(named, rank);
+}
+
+static kw_lane lane_of(kw_fold_fn fold, const kw_tensor_ref *in, const kw_tensor_ref *out) {
+  return kw_lane_of(fold == KW_FOLD_ANY || fold == KW_FOLD_ALL ? in->dtype : out->dtype);
+}
+
 static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
   const reduce_op *op = kernel->family;
   const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
   reduce_plan *plan = out_plan;
-  const uint32_t all = (1u << in->rank) - 1;
-  const uint32_t folded = op->dim < 0 ? all : kw_dims_named(&call->args[op->dim], in->rank), kept = all & ~folded;
-  const kw_tensor_ref results = out->rank == in->rank ? kw_dims_keep(out, kept) : *out;
-  const kw_tensor_ref firsts = kw_dims_keep(in, kept), row = kw_dims_keep(in, folded);
-  kw_loop_begin(&plan->kept, &results);
-  kw_loop_add(&plan->kept, &firsts);
-  kw_loop_make(&plan->kept);
-  kw_loop_begin(&plan->folded, &row);
-  kw_loop_make(&plan->folded);
-  if (plan->folded.numel == 0 || plan->kept.numel == 0) return KW_ERR_NOT_IMPLEMENTED;
-
-  const kw_lane lane = kw_lane_of(out->dtype);
+  const uint32_t folded = dims_of(op->dims, call, in->rank);
+  if (!kw_reduction_plan(&plan->walk, call->outs, 1, in, folded, false)) return KW_ERR_NOT_IMPLEMENTED;
+  const kw_lane lane = lane_of(op->fold, in, out);
   if (!kw_port_open(&plan->in, in->dtype, lane) || !kw_port_open(&plan->out, out->dtype, lane)) {
     return KW_ERR_NOT_IMPLEMENTED;
   }
   plan->folds = &kw_fast_isa()->folds[op->fold][lane];
   plan->lane_size = kw_lane_size(lane);
-  plan->divisor = op->divides ? plan->folded.numel : 1;
-  const int64_t across = plan->kept.step[1][plan->kept.rank - 1], along = plan->folded.step[0][plan->folded.rank - 1];
-  plan->by_columns = across == plan->in.size && along != plan->in.size;
-  kw_cut_make(&plan->cut, plan->kept.numel, plan->by_columns ? plan->kept.shape[plan->kept.rank - 1] : 1,
-              plan->folded.numel);
+  plan->divisor = op->divides ? plan->walk.folded.numel : 1;
+  if (plan->walk.folded.numel == 1 && op->fold != KW_FOLD_ANY && op->fold != KW_FOLD_ALL) {
+    kw_tensor_ref same = *in; /* without the dimensions of size 1 that the result may not have */
+    if (out->rank != in->rank) same = kw_dims_keep(in, ~folded);
+    plan->copies = kw_strided_plan(&plan->copy, out, &same);
+  }
   return KW_OK;
 }
 
@@ -67,7 +74,7 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
 
 typedef struct reduce_run {
   const reduce_plan *plan;
-  char *base[2];    /* of `kept` */
+  char *base[2];    /* the result, what it is made of */
   kw_total *totals; /* of every piece of every result; NULL where there is one piece */
 } reduce_run;
 
@@ -126,9 +133,15 @@ static void fold_waiting(columns *c) {
 
 static void take_rows(void *context, char *const *at, const int64_t *step, int64_t n) {
   columns *c = context;
+  const kw_port *in = &c->plan->in;
   for (int64_t i = 0; i < n; i++) {
-    c->rows[c->count++] = at[0] + i * step[0];
-    if (c->count == KW_FOLD_ROWS) fold_waiting(c);
+    const char *row = at[0] + i * step[0];
+    if (c->plan->folds->rows) {
+      c->rows[c->count++] = row;
+      if (c->count == KW_FOLD_ROWS) fold_waiting(c);
+    } else {
+      c->plan->folds->take(c->totals, kw_port_lanes(in, row, in->size, c->width, c->lanes[0]), c->width);
+    }
   }
 }
 
@@ -141,60 +154,104 @@ static void fold_columns(const reduce_plan *plan, char *in, int64_t width, int64
   for (int64_t i = 1; i < width; i++) c->totals[i] = c->totals[0];
   plan->folds->finish_each(c->nothing, c->totals, 1, width);
   clear_columns(c);
-  kw_loop_run(&plan->folded, &in, begin, end, take_rows, c);
+  kw_loop_run(&plan->walk.folded, &in, begin, end, take_rows, c);
   if (c->count > 0) fold_waiting(c);
   flush_columns(c);
 }
 
 static void store(const reduce_run *run, int64_t result, const kw_total *totals, int64_t width) {
   const reduce_plan *plan = run->plan;
+  const kw_loop *kept = &plan->walk.kept;
   char lanes[KW_CUT_COLUMNS * KW_LANE_BYTES];
   char *at[2];
-  kw_loop_find(&plan->kept, run->base, result, at);
+  kw_loop_find(kept, run->base, result, at);
   plan->folds->finish_each(lanes, totals, plan->divisor, width);
-  kw_port_write(&plan->out, at[0], plan->kept.step[0][plan->kept.rank - 1], lanes, width);
+  kw_port_write(&plan->out, at[0], kept->step[0][kept->rank - 1], lanes, width);
 }
 
+/* Pieces of results, or results by columns. */
 static void run_tasks(void *user, int64_t begin, int64_t end) {
   const reduce_run *run = user;
   const reduce_plan *plan = run->plan;
+  const kw_cut *cut = &plan->walk.cut;
   union {
     along_row row;
     columns columns;
   } state;
   for (int64_t i = begin; i < end; i++) {
-    const kw_cut_task task = kw_cut_task_of(&plan->cut, i);
+    const kw_cut_task task = kw_cut_task_of(cut, i);
     const kw_total *totals = state.columns.totals;
     char *at[2];
-    kw_loop_find(&plan->kept, run->base, task.result, at);
-    if (plan->by_columns) {
+    kw_loop_find(&plan->walk.kept, run->base, task.result, at);
+    if (plan->walk.by_columns) {
       fold_columns(plan, at[1], task.width, task.begin, task.end, &state.columns);
     } else {
       state.row.plan = plan;
       plan->folds->start(&state.row.total);
-      kw_loop_run(&plan->folded, &at[1], task.begin, task.end, fold_row, &state.row);
+      kw_loop_run(&plan->walk.folded, &at[1], task.begin, task.end, fold_row, &state.row);
       totals = &state.row.total;
     }
     if (run->totals) {
-      for (int64_t k = 0; k < task.width; k++)
-        run->totals[(task.result + k) * plan->cut.pieces + task.piece] = totals[k];
+      for (int64_t k = 0; k < task.width; k++) run->totals[(task.result + k) * cut->pieces + task.piece] = totals[k];
     } else {
       store(run, task.result, totals, task.width);
     }
   }
 }
 
+typedef struct whole_rows {
+  along_row row;
+  kw_total totals[KW_CUT_COLUMNS];
+  char lanes[KW_CUT_COLUMNS * KW_LANE_BYTES];
+} whole_rows;
+
+/* Results side by side, each made of one row or of several. */
+static void fold_results(void *context, char *const *at, const int64_t *step, int64_t n) {
+  whole_rows *rows = context;
+  along_row *row = &rows->row;
+  const reduce_plan *plan = row->plan;
+  const kw_loop *folded = &plan->walk.folded;
+  for (int64_t begin = 0; begin < n; begin += KW_CUT_COLUMNS) {
+    const int64_t count = n - begin < KW_CUT_COLUMNS ? n - begin : KW_CUT_COLUMNS;
+    for (int64_t i = 0; i < count; i++) {
+      char *in = at[1] + (begin + i) * step[1];
+      plan->folds->start(&row->total);
+      if (folded->rank == 1) {
+        fold_row(row, &in, &folded->step[0][0], folded->numel);
+      } else {
+        kw_loop_run(folded, &in, 0, folded->numel, fold_row, row);
+      }
+      rows->totals[i] = row->total;
+    }
+    plan->folds->finish_each(rows->lanes, rows->totals, plan->divisor, count);
+    kw_port_write(&plan->out, at[0] + begin * step[0], step[0], rows->lanes, count);
+  }
+}
+
+static void run_results(void *user, int64_t begin, int64_t end) {
+  const reduce_run *run = user;
+  whole_rows rows;
+  rows.row.plan = run->plan;
+  kw_loop_run(&run->plan->walk.kept, run->base, begin, end, fold_results, &rows);
+}
+
 static kw_status run_reduce(const kw_host_api *host, const kw_call *call, const void *the_plan) {
   const reduce_plan *plan = the_plan;
+  const kw_cut *cut = &plan->walk.cut;
+  const int64_t results = plan->walk.kept.numel;
   reduce_run run = {plan, {kw_walk_base(call->outs[0]), kw_walk_base(call->args[0].u.tensor)}, NULL};
-  if (plan->cut.pieces > 1) {
-    run.totals = malloc((size_t)(plan->kept.numel * plan->cut.pieces) * sizeof *run.totals);
+  if (plan->copies) return kw_strided_run(&plan->copy, host, run.base[0], run.base[1]);
+  if (!plan->walk.by_columns && cut->pieces == 1) {
+    return host->parallel_for(host->ctx, results, cut->grain, run_results, &run);
+  }
+  if (cut->pieces > 1) {
+    run.totals = malloc((size_t)(results * cut->pieces) * sizeof *run.totals);
     if (!run.totals) return KW_ERR_OUT_OF_MEMORY;
   }
-  const kw_status status = host->parallel_for(host->ctx, plan->cut.tasks, plan->cut.grain, run_tasks, &run);
-  for (int64_t result = 0; run.totals && status == KW_OK && result < plan->kept.numel; result++) {
-    kw_total *pieces = run.totals + result * plan->cut.pieces;
-    for (int64_t k = 1; k < plan->cut.pieces; k++) plan->folds->merge(&pieces[0], &pieces[k]);
+  const kw_status status = host->parallel_for(host->ctx, cut->tasks, cut->grain, run_tasks, &run);
+  for (int64_t result = 0; run.totals && status == KW_OK && result < results; result++) {
+    kw_total *pieces = run.totals + result * cut->pieces;
+    for (int64_t k = 1; k < cut->pieces; k++) plan->folds->merge(&pieces[0], &pieces[k]);
     store(&run, result, pieces, 1);
   }
   free(run.totals);
@@ -203,16 +260,19 @@ static kw_status run_reduce(const kw_host_api *host, const kw_call *call, const 
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
-#define REDUCTION(name, keys, fold, divides, dim)                                                           \
-  {                                                                                                         \
-    .op = name, .dtypes = KW_DTYPES_##keys, .plan_size = sizeof(reduce_plan),                               \
-    .family = &(const reduce_op){KW_FOLD_##fold, divides, dim}, .make_plan = plan_reduce, .run = run_reduce \
+#define REDUCTION(name, keys, fold, divides, dims)                                                                    \
+  {                                                                                                                   \
+    .op = name, .dtypes = KW_DTYPES_##keys, .plan_size = sizeof(reduce_plan),                                         \
+    .family = &(const reduce_op){KW_FOLD_##fold, divides, REDUCE_##dims}, .make_plan = plan_reduce, .run = run_reduce \
   }
 
 static const kw_fast_kernel kernels[] = {
-    REDUCTION("sum", REAL, SUM, false, -1),  REDUCTION("sum.dim_IntList", REAL, SUM, false, 1),
-    REDUCTION("mean", FLOAT, SUM, true, -1), REDUCTION("mean.dim", FLOAT, SUM, true, 1),
-    REDUCTION("amax", REAL, MAX, false, 1),  REDUCTION("amin", REAL, MIN, false, 1),
+    REDUCTION("sum", REAL, SUM, false, ALL),         REDUCTION("sum.dim_IntList", REAL, SUM, false, NAMED),
+    REDUCTION("mean", FLOAT, SUM, true, ALL),        REDUCTION("mean.dim", FLOAT, SUM, true, NAMED),
+    REDUCTION("amax", REAL, MAX, false, NAMED),      REDUCTION("amin", REAL, MIN, false, NAMED),
+    REDUCTION("prod", REAL, PRODUCT, false, ALL),    REDUCTION("prod.dim_int", REAL, PRODUCT, false, NAMED),
+    REDUCTION("any", REAL, ANY, false, ALL),         REDUCTION("any.dim", REAL, ANY, false, LISTED),
+    REDUCTION("any.dims", REAL, ANY, false, LISTED), REDUCTION("all.dims", REAL, ALL, false, LISTED),
 };
 
 kw_fast_family kw_fast_reductions(void) {

@@ -10,12 +10,87 @@
 
 #include <math.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 #define BLOCK 4096 /* lanes that are added up before the total takes the sum */
+
+#define PICK_BLOCK 512 /* lanes whose best is known before its place is looked for: few enough for the first cache */
 
 /* A total's number. */
 #define TOTAL_f32(t) (t)->f64
 #define TOTAL_f64(t) (t)->widest
+typedef double wide_f32;
+typedef long double wide_f64;
+
+/* Products. Their roundings add up even where those of a sum would not, since equal lanes have equal ones: so they are
+ * made in the type of the totals. */
+typedef double widened __attribute__((vector_size(KW_VECTOR_BYTES)));
+static inline widened widen(const float *x) {
+#if defined(__AVX512F__)
+  return _mm512_cvtps_pd(_mm256_loadu_ps(x));
+#elif defined(__AVX2__)
+  return _mm256_cvtps_pd(_mm_loadu_ps(x));
+#else
+  return (widened){x[0], x[1]};
+#endif
+}
+
+static double product_along_f32(const float *x, int64_t n) {
+  enum { PARTS = 4, WIDTH = KW_VECTOR_BYTES / sizeof(double) };
+  widened part[PARTS];
+  int64_t i = 0;
+  KW_UNROLL
+  for (int k = 0; k < PARTS; k++) part[k] = (widened){0} + 1;
+  for (; i + PARTS * WIDTH <= n; i += PARTS * WIDTH) {
+    KW_UNROLL
+    for (int k = 0; k < PARTS; k++) part[k] *= widen(x + i + k * WIDTH);
+  }
+  double product = 1, lane[WIDTH];
+  for (; i < n; i++) product *= x[i];
+  part[0] = (part[0] * part[1]) * (part[2] * part[3]);
+  memcpy(lane, &part[0], sizeof lane);
+  for (int k = 0; k < WIDTH; k++) product *= lane[k];
+  return product;
+}
+
+static long double product_along_f64(const double *x, int64_t n) {
+  long double part[4] = {1, 1, 1, 1};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    KW_UNROLL
+    for (int k = 0; k < 4; k++) part[k] *= x[i + k];
+  }
+  for (; i < n; i++) part[0] *= x[i];
+  return (part[0] * part[1]) * (part[2] * part[3]);
+}
+
+/* The larger and the smaller of every two lanes. NaN stays in `a`, and comes from `b`: the processor's own give the
+ * second operand where either is NaN. */
+#if defined(__AVX512F__)
+#define EXTREME(name, lane, v, suffix)                                                           \
+  static inline v join_##name##_##lane(v a, v b) {                                               \
+    return _mm512_mask_##name##_##suffix(b, _mm512_cmp_##suffix##_mask(b, b, _CMP_ORD_Q), b, a); \
+  }
+#define EXTREMES(name) EXTREME(name, f32, __m512, ps) EXTREME(name, f64, __m512d, pd)
+#elif defined(__AVX2__)
+#define EXTREME(name, lane, v, suffix)                                                                  \
+  static inline v join_##name##_##lane(v a, v b) {                                                      \
+    return _mm256_or_##suffix(_mm256_##name##_##suffix(b, a), _mm256_cmp_##suffix(b, b, _CMP_UNORD_Q)); \
+  }
+#define EXTREMES(name) EXTREME(name, f32, __m256, ps) EXTREME(name, f64, __m256d, pd)
+#elif defined(__SSE2__)
+#define EXTREME(name, lane, v, suffix)                                                \
+  static inline v join_##name##_##lane(v a, v b) {                                    \
+    return _mm_or_##suffix(_mm_##name##_##suffix(b, a), _mm_cmpunord_##suffix(b, b)); \
+  }
+#define EXTREMES(name) EXTREME(name, f32, __m128, ps) EXTREME(name, f64, __m128d, pd)
+#endif
+#ifdef EXTREMES
+EXTREMES(max)
+EXTREMES(min)
+#endif
 
 #define EACH "fold_float.inc"
 #include "each_float.inc"

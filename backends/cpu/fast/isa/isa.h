@@ -219,15 +219,25 @@ typedef enum kw_fold_fn {
   KW_FOLD_SUM, /* integers wrap */
   KW_FOLD_MAX, /* NaN wins */
   KW_FOLD_MIN,
+  KW_FOLD_PRODUCT, /* integers wrap */
+  KW_FOLD_ANY,     /* 1 where a lane is not 0, otherwise 0 */
+  KW_FOLD_ALL,
   KW_FOLD_COUNT
 } kw_fold_fn;
 
-/* What is folded so far, wider than lanes: sums of f32 in f64, of f64 in the widest type that the compiler has. */
+/* What is folded so far, wider than lanes: sums and products of f32 in f64, of f64 in the widest type that the compiler
+ * has. */
 typedef union kw_total {
   double f64;
   long double widest;
   int64_t i64;
 } kw_total;
+
+/* The best of some lanes, and which of them it is; -1: there was none yet. */
+typedef struct kw_pick {
+  _Alignas(KW_LANE_BYTES) char lane[KW_LANE_BYTES];
+  int64_t index;
+} kw_pick;
 
 #define KW_FOLD_ROWS 8
 
@@ -235,13 +245,20 @@ typedef struct kw_fold {
   void (*start)(kw_total *total); /* of no lanes */
   void (*fold)(kw_total *total, const void *lanes, int64_t n);
   /* Into each of n lanes the same column of KW_FOLD_ROWS rows. Of a sum only 16 times before a total takes the lanes.
-   */
+   * NULL: the totals take each row. */
   void (*rows)(void *into, const void *const *rows, int64_t n);
   void (*take)(kw_total *totals, const void *lanes, int64_t n); /* each total one lane */
   void (*merge)(kw_total *total, const kw_total *other);
   void (*finish)(void *lane, const kw_total *total, int64_t divisor); /* floating point is divided by it */
   /* The same for n totals with a lane each. */
   void (*finish_each)(void *lanes, const kw_total *totals, int64_t divisor, int64_t n);
+
+  /* Of extremes alone. The best of those so far and n lanes, the first of which is number `first`: the first NaN, or
+   * else the first of the equal ones. */
+  void (*pick)(kw_pick *pick, const void *lanes, int64_t first, int64_t n);
+  /* The same by columns: `best` and `places`, integers of the lanes' size, take what is better in row number `number`.
+   */
+  void (*pick_row)(void *best, void *places, const void *row, int64_t number, int64_t n);
 } kw_fold;
 #define KW_FOLD_CALLS 16 /* of `rows`, see there */
 
