@@ -48,6 +48,7 @@ typedef struct kw_fast_family {
   X(pointwise)              \
   X(reductions)             \
   X(extremes)               \
+  X(scans)                  \
   X(softmax)                \
   X(norms)                  \
   X(norm_backwards)         \

@@ -45,8 +45,8 @@ static uint32_t dims_of(reduce_dims dims, const kw_call *call, uint32_t rank) {
   return kw_dims_named(named, rank);
 }
 
-static kw_lane lane_of(kw_fold_fn fold, const kw_tensor_ref *in, const kw_tensor_ref *out) {
-  return kw_lane_of(fold == KW_FOLD_ANY || fold == KW_FOLD_ALL ? in->dtype : out->dtype);
+static bool is_truth(kw_fold_fn fold) {
+  return fold == KW_FOLD_ANY || fold == KW_FOLD_ALL;
 }
 
 static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
@@ -55,14 +55,17 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
   reduce_plan *plan = out_plan;
   const uint32_t folded = dims_of(op->dims, call, in->rank);
   if (!kw_reduction_plan(&plan->walk, call->outs, 1, in, folded, false)) return KW_ERR_NOT_IMPLEMENTED;
-  const kw_lane lane = lane_of(op->fold, in, out);
+  const kw_lane lane = kw_lane_of(is_truth(op->fold) ? in->dtype : out->dtype);
+  if (out->dtype == KW_BOOL && in->dtype != KW_BOOL && !is_truth(op->fold)) {
+    return KW_ERR_NOT_IMPLEMENTED; /* counts what is not 0 */
+  }
   if (!kw_port_open(&plan->in, in->dtype, lane) || !kw_port_open(&plan->out, out->dtype, lane)) {
     return KW_ERR_NOT_IMPLEMENTED;
   }
   plan->folds = &kw_fast_isa()->folds[op->fold][lane];
   plan->lane_size = kw_lane_size(lane);
   plan->divisor = op->divides ? plan->walk.folded.numel : 1;
-  if (plan->walk.folded.numel == 1 && op->fold != KW_FOLD_ANY && op->fold != KW_FOLD_ALL) {
+  if (plan->walk.folded.numel == 1 && !is_truth(op->fold)) {
     kw_tensor_ref same = *in; /* without the dimensions of size 1 that the result may not have */
     if (out->rank != in->rank) same = kw_dims_keep(in, ~folded);
     plan->copies = kw_strided_plan(&plan->copy, out, &same);

@@ -262,6 +262,16 @@ typedef struct kw_fold {
 } kw_fold;
 #define KW_FOLD_CALLS 16 /* of `rows`, see there */
 
+typedef enum kw_scan_fn { KW_SCAN_SUM, KW_SCAN_PRODUCT, KW_SCAN_COUNT } kw_scan_fn;
+
+/* Scans: each lane becomes what the lanes up to it are together, `state` included, which has two of the widest lanes
+ * for each line. out may be in. */
+typedef struct kw_scan {
+  void (*start)(void *state, int64_t lines);
+  void (*along)(void *out, void *state, const void *in, int64_t n);  /* n lanes of one line */
+  void (*across)(void *out, void *state, const void *in, int64_t n); /* a lane each of n lines */
+} kw_scan;
+
 /* Lanes that the backwards of norms are made of: grad * weight is the gradient of (x - mean) * rstd. Mean and rstd are
  * one lane. */
 typedef struct kw_slope_lanes {
@@ -372,6 +382,7 @@ typedef void (*kw_transpose_fn)(char *to, int64_t to_step, const char *from, int
 typedef struct kw_isa {
   kw_lanes_fn pointwise[KW_POINTWISE_COUNT][KW_LANE_COUNT]; /* NULL: there is no such thing */
   kw_fold folds[KW_FOLD_COUNT][KW_LANE_COUNT];
+  kw_scan scans[KW_SCAN_COUNT][KW_LANE_COUNT];
   kw_row_lanes rows[KW_LANE_COUNT];
   kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT]; /* NULL: not with one rounding */
   kw_write_fn write[KW_ISA_DTYPES][KW_LANE_COUNT];

@@ -38,6 +38,7 @@
 void KW_ISA_NAME(kw_add_pointwise)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_folds)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_scans)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_rows)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_products)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_attention)(kw_isa *isa);
