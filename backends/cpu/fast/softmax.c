@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Softmax, its logarithm, and the backwards of both: rows, each of which is walked two or three times while it is near.
+ * Softmax, its logarithm, the backwards of both, and logsumexp: rows, each of which is walked two or three times while
+ * it is near.
  */
 #include "rows.h"
 
 #include "dims.h"
 #include "walk.h"
 
+#include <math.h>
+
 /* ---- Rows of either ---------------------------------------------------------------------------------------------- */
 
 typedef struct softmax_op {
-  bool is_log;
+  bool is_log;       /* powers are added up, and not kept */
   uint32_t operands; /* the first arguments; behind them stands the dimension */
 } softmax_op;
 
@@ -29,13 +32,12 @@ typedef struct softmax_run {
   char *base[OPERANDS];
 } softmax_run;
 
-static kw_status plan_softmax(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
-  const softmax_op *op = kernel->family;
-  const kw_tensor_ref *out = call->outs[0], *in = call->args[0].u.tensor;
-  softmax_plan *plan = out_plan;
+/* Rows along the dimensions in `along` of `like`, whose shape `out` has, too. */
+static kw_status plan_rows(const softmax_op *op, const kw_call *call, const kw_tensor_ref *out, uint32_t along,
+                           softmax_plan *plan) {
+  const kw_tensor_ref *in = call->args[0].u.tensor;
   plan->is_log = op->is_log;
-  plan->lane = kw_lane_of(in->dtype);
-  const uint32_t along = in->rank > 0 ? kw_dims_named(&call->args[op->operands], in->rank) : 0;
+  plan->lane = kw_lane_of(out->dtype);
   kw_rows_begin(&plan->rows, out, ((1u << in->rank) - 1) & ~along);
   if (!kw_port_open(&plan->ports[0], out->dtype, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
   for (uint32_t k = 0; k < op->operands; k++) {
@@ -45,6 +47,23 @@ static kw_status plan_softmax(const kw_fast_kernel *kernel, const kw_call *call,
   }
   kw_rows_make(&plan->rows);
   return KW_OK;
+}
+
+static kw_status plan_softmax(const kw_fast_kernel *kernel, const kw_call *call, void *plan) {
+  const softmax_op *op = kernel->family;
+  const uint32_t rank = call->args[0].u.tensor->rank;
+  const uint32_t along = rank > 0 ? kw_dims_named(&call->args[op->operands], rank) : 0;
+  return plan_rows(op, call, call->outs[0], along, plan);
+}
+
+/* The result repeats along a row. */
+static kw_status plan_logsumexp(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
+  const kw_tensor_ref *in = call->args[0].u.tensor, *out = call->outs[0];
+  const uint32_t along = kw_dims_named(&call->args[1], in->rank), others = ((1u << in->rank) - 1) & ~along;
+  const kw_tensor_ref spread = kw_dims_spread(out->rank == in->rank ? kw_dims_keep(out, others) : *out, in, others);
+  softmax_plan *plan = out_plan;
+  const kw_status status = plan_rows(kernel->family, call, &spread, along, plan);
+  return status == KW_OK && plan->rows.inner.rank > 1 ? KW_ERR_NOT_IMPLEMENTED : status;
 }
 
 /* Runs `rows` for all rows. */
@@ -96,11 +115,10 @@ static void sum_powers(softmax_row *row, const kw_fold *fold, const kw_row_lanes
   fold->finish(row->sum, &total, 1);
 }
 
-/* The largest lane, the sum of the powers, and then each one's share. */
-static void run_softmax_row(softmax_row *row) {
+/* The largest lane, and the sum of the powers. */
+static void measure_row(softmax_row *row) {
   const softmax_plan *plan = row->plan;
   const kw_isa *isa = kw_fast_isa();
-  const kw_row_lanes *of = &isa->rows[plan->lane];
   const kw_fold *max = &isa->folds[KW_FOLD_MAX][plan->lane];
   const int64_t n = plan->rows.inner.numel;
   kw_total top;
@@ -110,7 +128,15 @@ static void run_softmax_row(softmax_row *row) {
     max->fold(&top, lanes_of(row, 1, i, count), count);
   }
   max->finish(row->top, &top, 1);
-  sum_powers(row, &isa->folds[KW_FOLD_SUM][plan->lane], of, n);
+  sum_powers(row, &isa->folds[KW_FOLD_SUM][plan->lane], &isa->rows[plan->lane], n);
+}
+
+/* Each lane's share, after what measures the row. */
+static void run_softmax_row(softmax_row *row) {
+  const softmax_plan *plan = row->plan;
+  const kw_row_lanes *of = &kw_fast_isa()->rows[plan->lane];
+  const int64_t n = plan->rows.inner.numel;
+  measure_row(row);
   const bool again = !result_stays(plan) && n > KW_LANE_BLOCK; /* the powers of the last block alone are still there */
   for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
     const int64_t count = kw_block_at(i, n);
@@ -136,6 +162,30 @@ static void run_softmax_rows(void *user, int64_t begin, int64_t end) {
 
 static kw_status run_softmax(const kw_host_api *host, const kw_call *call, const void *plan) {
   return share_rows(host, call, plan, run_softmax_rows);
+}
+
+/* Where the largest is not finite it is the result. */
+static void run_logsumexp_row(softmax_row *row) {
+  const softmax_plan *plan = row->plan;
+  measure_row(row);
+  const bool narrow = plan->lane == KW_LANE_F32;
+  const double top = narrow ? *(float *)(void *)row->top : *(double *)(void *)row->top;
+  const double sum = narrow ? *(float *)(void *)row->sum : *(double *)(void *)row->sum;
+  kw_lanes_fill_number(row->lanes[0], isfinite(top) ? top + log(sum) : top, plan->lane, 1);
+  kw_port_write(&plan->ports[0], row->at[0], 0, row->lanes[0], 1);
+}
+
+static void run_logsumexp_rows(void *user, int64_t begin, int64_t end) {
+  const softmax_run *run = user;
+  softmax_row row = {.plan = run->plan};
+  for (int64_t i = begin; i < end; i++) {
+    kw_loop_find(&run->plan->rows.outer, run->base, i, row.at);
+    run_logsumexp_row(&row);
+  }
+}
+
+static kw_status run_logsumexp(const kw_host_api *host, const kw_call *call, const void *plan) {
+  return share_rows(host, call, plan, run_logsumexp_rows);
 }
 
 /* ---- Backward: operand 1 is the gradient, operand 2 the forward's result -------------------------------------------
@@ -186,17 +236,18 @@ static kw_status run_slope(const kw_host_api *host, const kw_call *call, const v
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
-#define SOFTMAX(name, log, operands, how)                                                     \
-  {                                                                                           \
-    .op = name, .dtypes = KW_DTYPES_FLOAT, .plan_size = sizeof(softmax_plan),                 \
-    .family = &(const softmax_op){log, operands}, .make_plan = plan_softmax, .run = run_##how \
+#define SOFTMAX(name, keys, log, operands, planner, how)                                        \
+  {                                                                                             \
+    .op = name, .dtypes = KW_DTYPES_##keys, .plan_size = sizeof(softmax_plan),                  \
+    .family = &(const softmax_op){log, operands}, .make_plan = plan_##planner, .run = run_##how \
   }
 
 static const kw_fast_kernel kernels[] = {
-    SOFTMAX("_softmax", false, 1, softmax),
-    SOFTMAX("_log_softmax", true, 1, softmax),
-    SOFTMAX("_softmax_backward_data", false, 2, slope),
-    SOFTMAX("_log_softmax_backward_data", true, 2, slope),
+    SOFTMAX("_softmax", FLOAT, false, 1, softmax, softmax),
+    SOFTMAX("_log_softmax", FLOAT, true, 1, softmax, softmax),
+    SOFTMAX("_softmax_backward_data", FLOAT, false, 2, softmax, slope),
+    SOFTMAX("_log_softmax_backward_data", FLOAT, true, 2, softmax, slope),
+    SOFTMAX("logsumexp", REAL, true, 1, logsumexp, logsumexp),
 };
 
 kw_fast_family kw_fast_softmax(void) {
