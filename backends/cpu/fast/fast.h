@@ -49,6 +49,7 @@ typedef struct kw_fast_family {
   X(reductions)             \
   X(extremes)               \
   X(scans)                  \
+  X(variances)              \
   X(softmax)                \
   X(norms)                  \
   X(norm_backwards)         \

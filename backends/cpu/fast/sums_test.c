@@ -396,10 +396,35 @@ static void test_scans(void **state) {
   }
 }
 
+/* ---- Variances, few and many, of few elements and many
+ * --------------------------------------------------------------- */
+
+static void test_variances(void **state) {
+  (void)state;
+  static const int64_t shapes[][3] = {{1, 1, 1}, {5, 3, 9}, {2, 1100, 3}, {2, 65536, 1}, {3, 7, 700}};
+  static const kw_dtype dtypes[] = {KW_BF16, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    fill(dtypes[d], 0, true);
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+      const kw_tensor_ref in = test_tensor(dtypes[d], numbers[0], 3, shapes[s]);
+      for (int64_t dim = 0; dim < 3; dim++) {
+        kw_tensor_ref kept = in;
+        kept.shape[dim] = 1;
+        kept = test_tensor(dtypes[d], NULL, 3, kept.shape);
+        const kw_tensor_ref both[] = {kept, kept}, all[] = {TENSOR(dtypes[d], NULL, 1, 1, 1)};
+        CHECK("var_mean.correction", both, 2, test_arg(&in), INTS(dim), test_none(), FLAG(true));
+        CHECK("var.correction", both, 1, test_arg(&in), INTS(dim), test_float(0.5), FLAG(true));
+        CHECK("var.correction", all, 1, test_arg(&in), test_none(), test_int(0), FLAG(true));
+      }
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_norm_backwards), cmocka_unit_test(test_losses),     cmocka_unit_test(test_pools),
       cmocka_unit_test(test_lists),          cmocka_unit_test(test_not_finite), cmocka_unit_test(test_scans),
+      cmocka_unit_test(test_variances),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */
