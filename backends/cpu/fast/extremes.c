@@ -97,24 +97,43 @@ static void pick_columns(void *context, char *const *at, const int64_t *step, in
   }
 }
 
+/* Fills `c` of elements [begin, end) of `width` results side by side. */
+static void pick_strip(const extreme_plan *plan, char *in, const kw_cut_task *task, picked_columns *c) {
+  c->plan = plan;
+  c->width = task->width;
+  c->seen = task->begin;
+  c->is_first = true;
+  if (plan->lane_size == sizeof(int64_t)) {
+    for (int64_t i = 0; i < task->width; i++) ((int64_t *)(void *)c->places)[i] = task->begin;
+  } else {
+    for (int64_t i = 0; i < task->width; i++) ((int32_t *)(void *)c->places)[i] = (int32_t)task->begin;
+  }
+  kw_loop_run(&plan->walk.folded, &in, task->begin, task->end, pick_columns, c);
+}
+
 static int64_t place_of(const picked_columns *c, int64_t i) {
   if (c->plan->lane_size == sizeof(int64_t)) return ((const int64_t *)(const void *)c->places)[i];
   return ((const int32_t *)(const void *)c->places)[i];
 }
 
-/* Makes `picks` of elements [begin, end) of `width` results side by side. */
-static void pick_strip(const extreme_plan *plan, char *in, const kw_cut_task *task, kw_pick *picks) {
-  picked_columns c = {.plan = plan, .width = task->width, .seen = task->begin, .is_first = true};
-  const int64_t start = task->begin;
-  if (plan->lane_size == sizeof(int64_t)) {
-    for (int64_t i = 0; i < task->width; i++) ((int64_t *)(void *)c.places)[i] = start;
-  } else {
-    for (int64_t i = 0; i < task->width; i++) ((int32_t *)(void *)c.places)[i] = (int32_t)start;
-  }
-  kw_loop_run(&plan->walk.folded, &in, task->begin, task->end, pick_columns, &c);
+static void store_strip(const extreme_run *run, int64_t result, const picked_columns *c) {
+  const extreme_plan *plan = run->plan;
+  const kw_loop *kept = &plan->walk.kept;
+  const uint32_t last = kept->rank - 1;
+  char *at[3];
+  kw_loop_find(kept, run->base, result, at);
+  char *places = at[plan->outs - 1];
+  const int64_t step = kept->step[plan->outs - 1][last];
+  for (int64_t i = 0; i < c->width; i++) *(int64_t *)(void *)(places + i * step) = place_of(c, i);
+  if (plan->outs > 1) kw_port_write(&plan->value, at[0], kept->step[0][last], c->best, c->width);
+}
+
+/* Keeps them for when all pieces are there. */
+static void keep_strip(const extreme_run *run, const kw_cut_task *task, const picked_columns *c) {
   for (int64_t i = 0; i < task->width; i++) {
-    memcpy(picks[i].lane, c.best + i * plan->lane_size, (size_t)plan->lane_size);
-    picks[i].index = place_of(&c, i);
+    kw_pick *pick = &run->picks[(task->result + i) * run->plan->walk.cut.pieces + task->piece];
+    memcpy(pick->lane, c->best + i * run->plan->lane_size, (size_t)run->plan->lane_size);
+    pick->index = place_of(c, i);
   }
 }
 
@@ -125,39 +144,44 @@ static void pick_elements(const extreme_plan *plan, char *in, int64_t begin, int
   kw_loop_run(&plan->walk.folded, &in, begin, end, pick_row, row);
 }
 
-static void store(const extreme_run *run, int64_t result, const kw_pick *picks, int64_t width) {
+static void store(const extreme_run *run, int64_t result, const kw_pick *pick) {
   const extreme_plan *plan = run->plan;
-  const kw_loop *kept = &plan->walk.kept;
   char *at[3];
-  kw_loop_find(kept, run->base, result, at);
-  for (int64_t i = 0; i < width; i++) {
-    const uint32_t last = kept->rank - 1;
-    *(int64_t *)(void *)(at[plan->outs - 1] + i * kept->step[plan->outs - 1][last]) = picks[i].index;
-    if (plan->outs > 1) kw_port_write(&plan->value, at[0] + i * kept->step[0][last], 0, picks[i].lane, 1);
+  kw_loop_find(&plan->walk.kept, run->base, result, at);
+  *(int64_t *)(void *)at[plan->outs - 1] = pick->index;
+  if (plan->outs > 1) kw_port_write(&plan->value, at[0], 0, pick->lane, 1);
+}
+
+static void run_strips(void *user, int64_t begin, int64_t end) {
+  const extreme_run *run = user;
+  const extreme_plan *plan = run->plan;
+  picked_columns columns;
+  for (int64_t i = begin; i < end; i++) {
+    const kw_cut_task task = kw_cut_task_of(&plan->walk.cut, i);
+    char *at[3];
+    kw_loop_find(&plan->walk.kept, run->base, task.result, at);
+    pick_strip(plan, at[plan->outs], &task, &columns);
+    if (run->picks) {
+      keep_strip(run, &task, &columns);
+    } else {
+      store_strip(run, task.result, &columns);
+    }
   }
 }
 
-static void run_tasks(void *user, int64_t begin, int64_t end) {
+static void run_rows(void *user, int64_t begin, int64_t end) {
   const extreme_run *run = user;
   const extreme_plan *plan = run->plan;
-  const kw_cut *cut = &plan->walk.cut;
   picked_row row;
-  kw_pick strip[KW_CUT_COLUMNS];
   for (int64_t i = begin; i < end; i++) {
-    const kw_cut_task task = kw_cut_task_of(cut, i);
-    const kw_pick *picks = strip;
+    const kw_cut_task task = kw_cut_task_of(&plan->walk.cut, i);
     char *at[3];
     kw_loop_find(&plan->walk.kept, run->base, task.result, at);
-    if (plan->walk.by_columns) {
-      pick_strip(plan, at[plan->outs], &task, strip);
-    } else {
-      pick_elements(plan, at[plan->outs], task.begin, task.end, &row);
-      picks = &row.pick;
-    }
+    pick_elements(plan, at[plan->outs], task.begin, task.end, &row);
     if (run->picks) {
-      for (int64_t k = 0; k < task.width; k++) run->picks[(task.result + k) * cut->pieces + task.piece] = picks[k];
+      run->picks[task.result * plan->walk.cut.pieces + task.piece] = row.pick;
     } else {
-      store(run, task.result, picks, task.width);
+      store(run, task.result, &row.pick);
     }
   }
 }
@@ -173,11 +197,12 @@ static kw_status run_extreme(const kw_host_api *host, const kw_call *call, const
     run.picks = malloc((size_t)(results * cut->pieces) * sizeof *run.picks);
     if (!run.picks) return KW_ERR_OUT_OF_MEMORY;
   }
-  const kw_status status = host->parallel_for(host->ctx, cut->tasks, cut->grain, run_tasks, &run);
+  const kw_status status =
+      host->parallel_for(host->ctx, cut->tasks, cut->grain, plan->walk.by_columns ? run_strips : run_rows, &run);
   for (int64_t result = 0; run.picks && status == KW_OK && result < results; result++) {
     kw_pick *pieces = run.picks + result * cut->pieces;
     for (int64_t k = 1; k < cut->pieces; k++) plan->folds->pick(&pieces[0], pieces[k].lane, pieces[k].index, 1);
-    store(&run, result, pieces, 1);
+    store(&run, result, pieces);
   }
   free(run.picks);
   return status;

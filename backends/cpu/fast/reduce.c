@@ -31,7 +31,8 @@ typedef struct reduce_plan {
   kw_port in, out;
   int64_t lane_size; /* bytes */
   int64_t divisor;
-  bool copies; /* each result is one element: */
+  bool is_short; /* by columns: lanes have the sum before a total has to take it */
+  bool copies;   /* each result is one element: */
   kw_strided copy;
 } reduce_plan;
 _Static_assert(sizeof(reduce_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
@@ -65,6 +66,8 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
   plan->folds = &kw_fast_isa()->folds[op->fold][lane];
   plan->lane_size = kw_lane_size(lane);
   plan->divisor = op->divides ? plan->walk.folded.numel : 1;
+  plan->is_short = plan->walk.by_columns && plan->folds->rows && plan->divisor == 1 && plan->walk.cut.pieces == 1 &&
+                   plan->walk.folded.numel <= KW_FOLD_ROWS * KW_FOLD_CALLS;
   if (plan->walk.folded.numel == 1 && !is_truth(op->fold)) {
     kw_tensor_ref same = *in; /* without the dimensions of size 1 that the result may not have */
     if (out->rank != in->rank) same = kw_dims_keep(in, ~folded);
@@ -131,7 +134,7 @@ static void fold_waiting(columns *c) {
   }
   c->plan->folds->rows(c->into, rows, c->width);
   c->count = 0;
-  if (++c->calls == KW_FOLD_CALLS) flush_columns(c);
+  if (++c->calls == KW_FOLD_CALLS && !c->plan->is_short) flush_columns(c);
 }
 
 static void take_rows(void *context, char *const *at, const int64_t *step, int64_t n) {
@@ -148,28 +151,36 @@ static void take_rows(void *context, char *const *at, const int64_t *step, int64
   }
 }
 
-/* Makes `totals` of elements [begin, end) of `width` results. */
-static void fold_columns(const reduce_plan *plan, char *in, int64_t width, int64_t begin, int64_t end, columns *c) {
+/* Makes `totals` of elements [begin, end) of `width` results; where these are few, only `into`. */
+static void fold_columns(const reduce_plan *plan, char *in, const kw_cut_task *task, columns *c) {
+  kw_total nothing;
+  char lane[KW_LANE_BYTES];
   c->plan = plan;
-  c->width = width;
+  c->width = task->width;
   c->count = 0;
-  plan->folds->start(&c->totals[0]);
-  for (int64_t i = 1; i < width; i++) c->totals[i] = c->totals[0];
-  plan->folds->finish_each(c->nothing, c->totals, 1, width);
+  plan->folds->start(&nothing);
+  plan->folds->finish(lane, &nothing, 1);
+  kw_lanes_fill(c->nothing, lane, plan->in.lane, c->width);
   clear_columns(c);
-  kw_loop_run(&plan->walk.folded, &in, begin, end, take_rows, c);
+  for (int64_t i = 0; i < c->width && !plan->is_short; i++) c->totals[i] = nothing;
+  kw_loop_run(&plan->walk.folded, &in, task->begin, task->end, take_rows, c);
   if (c->count > 0) fold_waiting(c);
-  flush_columns(c);
+  if (!plan->is_short) flush_columns(c);
+}
+
+/* Writes results side by side. */
+static void write_lanes(const reduce_run *run, int64_t result, const void *lanes, int64_t width) {
+  const kw_loop *kept = &run->plan->walk.kept;
+  char *at[2];
+  kw_loop_find(kept, run->base, result, at);
+  kw_port_write(&run->plan->out, at[0], kept->step[0][kept->rank - 1], lanes, width);
 }
 
 static void store(const reduce_run *run, int64_t result, const kw_total *totals, int64_t width) {
   const reduce_plan *plan = run->plan;
-  const kw_loop *kept = &plan->walk.kept;
   char lanes[KW_CUT_COLUMNS * KW_LANE_BYTES];
-  char *at[2];
-  kw_loop_find(kept, run->base, result, at);
   plan->folds->finish_each(lanes, totals, plan->divisor, width);
-  kw_port_write(&plan->out, at[0], kept->step[0][kept->rank - 1], lanes, width);
+  write_lanes(run, result, lanes, width);
 }
 
 /* Pieces of results, or results by columns. */
@@ -187,7 +198,7 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
     char *at[2];
     kw_loop_find(&plan->walk.kept, run->base, task.result, at);
     if (plan->walk.by_columns) {
-      fold_columns(plan, at[1], task.width, task.begin, task.end, &state.columns);
+      fold_columns(plan, at[1], &task, &state.columns);
     } else {
       state.row.plan = plan;
       plan->folds->start(&state.row.total);
@@ -196,6 +207,8 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
     }
     if (run->totals) {
       for (int64_t k = 0; k < task.width; k++) run->totals[(task.result + k) * cut->pieces + task.piece] = totals[k];
+    } else if (plan->is_short) {
+      write_lanes(run, task.result, state.columns.into, task.width);
     } else {
       store(run, task.result, totals, task.width);
     }
