@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tests of reductions whose results are one and the same however they are computed: extremes and their places, any and
- * all, products of integers. They are the reference's, in pieces of several sizes, with ties, NaN and both zeros among
- * the elements.
+ * Tests of ops whose results are one and the same however they are computed: extremes and their places, the first in
+ * order, any and all, products of integers. They are the reference's, in pieces of several sizes, with ties, NaN and
+ * both zeros among the elements.
  */
 #include "test_fast.h"
 
@@ -139,8 +139,36 @@ static void test_worst(void **state) {
   assert_int_equal(*(int64_t *)(void *)got[0], 20000);
 }
 
+/* The first few and many of lines in order, and all. */
+static void test_top(void **state) {
+  (void)state;
+  static const kw_dtype dtypes[] = {KW_BF16, KW_F32, KW_F64, KW_I16, KW_I64};
+  static const int64_t kept[] = {0, 1, 3, 40, 41, 300, 999, 1000};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    fill(dtypes[d], kw_number_is_integer(dtypes[d]) ? 0 : 300);
+    if (dtypes[d] == KW_I64) { /* more than 32 bits in the second line */
+      for (int k = 1000; k < 2000; k++) ((int64_t *)(void *)numbers)[k] *= INT64_C(0x123456789abc);
+    }
+    const kw_tensor_ref in = TENSOR(dtypes[d], numbers, 2, 1000);
+    kw_tensor_ref turned = TENSOR(dtypes[d], numbers, 1000, 2);
+    turned.strides[0] = 1;
+    turned.strides[1] = 1000;
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+      for (int largest = 0; largest < 2; largest++) {
+        const kw_tensor_ref outs[] = {TENSOR(dtypes[d], NULL, 2, kept[k]), TENSOR(KW_I64, NULL, 2, kept[k])};
+        const kw_tensor_ref down[] = {TENSOR(dtypes[d], NULL, kept[k], 2), TENSOR(KW_I64, NULL, kept[k], 2)};
+        CHECK("topk", outs, 2, test_arg(&in), INT(kept[k]), INT(-1), FLAG(largest), FLAG(true));
+        CHECK("topk", down, 2, test_arg(&turned), INT(kept[k]), INT(0), FLAG(largest), FLAG(true));
+        if (kept[k] != 1000) continue;
+        CHECK("sort.stable", outs, 2, test_arg(&in), FLAG(true), INT(-1), FLAG(largest));
+      }
+    }
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_extremes), cmocka_unit_test(test_worst)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_extremes), cmocka_unit_test(test_worst),
+                                     cmocka_unit_test(test_top)};
   const char *why;
   if (!kw_fast_choose(&why)) return 0;
   return cmocka_run_group_tests(tests, NULL, NULL);
