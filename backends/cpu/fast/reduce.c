@@ -31,8 +31,9 @@ typedef struct reduce_plan {
   kw_port in, out;
   int64_t lane_size; /* bytes */
   int64_t divisor;
-  bool is_short; /* by columns: lanes have the sum before a total has to take it */
-  bool copies;   /* each result is one element: */
+  bool is_short;  /* by columns: lanes have the sum before a total has to take it */
+  bool by_halves; /* kw_isa's sum_halves */
+  bool copies;    /* each result is one element: */
   kw_strided copy;
 } reduce_plan;
 _Static_assert(sizeof(reduce_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
@@ -66,6 +67,7 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
   plan->folds = &kw_fast_isa()->folds[op->fold][lane];
   plan->lane_size = kw_lane_size(lane);
   plan->divisor = op->divides ? plan->walk.folded.numel : 1;
+  plan->by_halves = op->fold == KW_FOLD_SUM && lane == KW_LANE_F32 && kw_fast_isa()->sum_halves[in->dtype];
   plan->is_short = plan->walk.by_columns && plan->folds->rows && plan->divisor == 1 && plan->walk.cut.pieces == 1 &&
                    plan->walk.folded.numel <= KW_FOLD_ROWS * KW_FOLD_CALLS;
   if (plan->walk.folded.numel == 1 && !is_truth(op->fold)) {
@@ -97,7 +99,11 @@ static void fold_row(void *context, char *const *at, const int64_t *step, int64_
     plan->folds->fold(&row->total, at[0], n);
     return;
   }
-  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
+  int64_t i = 0;
+  if (plan->by_halves && step[0] == plan->in.size) {
+    i = kw_fast_isa()->sum_halves[plan->in.dtype](&row->total, at[0], n);
+  }
+  for (; i < n; i += KW_LANE_BLOCK) {
     kw_port_read(&plan->in, row->lanes, at[0] + i * step[0], step[0], kw_block_at(i, n));
     plan->folds->fold(&row->total, row->lanes, kw_block_at(i, n));
   }

@@ -97,9 +97,68 @@ EXTREMES(min)
 #define EACH "fold_int.inc"
 #include "each_int.inc"
 
+/* ---- Sums of f16 and bf16, without lanes in memory
+ * ------------------------------------------------------------------- */
+
+typedef uint32_t words __attribute__((vector_size(KW_VECTOR_BYTES)));
+typedef struct halves {
+  vector_f32 part[2];
+} halves;
+
+/* A vector of bf16: the upper half of each word is one, the lower half another. */
+static inline halves widen_bf16(const char *at) {
+  words w;
+  memcpy(&w, at, sizeof w);
+  return (halves){{(vector_f32)(w << 16), (vector_f32)(w & 0xffff0000u)}};
+}
+
+/* A vector of f16, where the processor widens them. */
+#if defined(__AVX512F__)
+#define HAVE_F16
+static inline halves widen_f16(const char *at) {
+  return (halves){{_mm512_cvtph_ps(_mm256_loadu_si256((const void *)at)),
+                   _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(at + 32)))}};
+}
+#elif defined(__F16C__)
+#define HAVE_F16
+static inline halves widen_f16(const char *at) {
+  return (halves){
+      {_mm256_cvtph_ps(_mm_loadu_si128((const void *)at)), _mm256_cvtph_ps(_mm_loadu_si128((const void *)(at + 16)))}};
+}
+#endif
+
+#define SUM_HALVES(name)                                                                     \
+  static int64_t sum_##name(kw_total *total, const char *from, int64_t n) {                  \
+    enum { PARTS = 4, STEP = PARTS * KW_VECTOR_BYTES / 4 };                                  \
+    const int64_t taken = n / STEP * STEP;                                                   \
+    for (int64_t begin = 0; begin < taken; begin += BLOCK) {                                 \
+      const int64_t end = taken - begin < BLOCK ? taken : begin + BLOCK;                     \
+      vector_f32 part[PARTS] = {{0}, {0}, {0}, {0}};                                         \
+      for (int64_t i = begin; i < end; i += STEP) {                                          \
+        KW_UNROLL                                                                            \
+        for (int k = 0; k < PARTS; k += 2) {                                                 \
+          const halves h = widen_##name(from + 2 * i + k / 2 * KW_VECTOR_BYTES);             \
+          part[k] += h.part[0];                                                              \
+          part[k + 1] += h.part[1];                                                          \
+        }                                                                                    \
+      }                                                                                      \
+      part[0] = (part[0] + part[1]) + (part[2] + part[3]);                                   \
+      total->f64 += sum_along_f32((const float *)&part[0], KW_VECTOR_BYTES / sizeof(float)); \
+    }                                                                                        \
+    return taken;                                                                            \
+  }
+SUM_HALVES(bf16)
+#ifdef HAVE_F16
+SUM_HALVES(f16)
+#endif
+
 void KW_ISA_NAME(kw_add_folds)(kw_isa *isa) {
   add_folds_f32(isa);
   add_folds_f64(isa);
   add_folds_i32(isa);
   add_folds_i64(isa);
+  isa->sum_halves[KW_BF16] = sum_bf16;
+#ifdef HAVE_F16
+  isa->sum_halves[KW_F16] = sum_f16;
+#endif
 }

@@ -382,6 +382,9 @@ typedef void (*kw_transpose_fn)(char *to, int64_t to_step, const char *from, int
 typedef struct kw_isa {
   kw_lanes_fn pointwise[KW_POINTWISE_COUNT][KW_LANE_COUNT]; /* NULL: there is no such thing */
   kw_fold folds[KW_FOLD_COUNT][KW_LANE_COUNT];
+  /* Adds to the total of a sum of f32 as many of n dense elements as fill vectors, and returns how many that are. NULL:
+   * they are read into lanes. */
+  int64_t (*sum_halves[KW_ISA_DTYPES])(kw_total *total, const char *from, int64_t n);
   kw_scan scans[KW_SCAN_COUNT][KW_LANE_COUNT];
   kw_row_lanes rows[KW_LANE_COUNT];
   kw_read_fn read[KW_ISA_DTYPES][KW_LANE_COUNT]; /* NULL: not with one rounding */
