@@ -83,7 +83,7 @@ static kw_status plan_reduce(const kw_fast_kernel *kernel, const kw_call *call, 
 typedef struct reduce_run {
   const reduce_plan *plan;
   char *base[2];    /* the result, what it is made of */
-  kw_total *totals; /* of every piece of every result; NULL where there is one piece */
+  kw_total *totals; /* of every piece, of every result of it; NULL where there is one piece */
 } reduce_run;
 
 typedef struct along_row {
@@ -212,7 +212,8 @@ static void run_tasks(void *user, int64_t begin, int64_t end) {
       totals = &state.row.total;
     }
     if (run->totals) {
-      for (int64_t k = 0; k < task.width; k++) run->totals[(task.result + k) * cut->pieces + task.piece] = totals[k];
+      kw_total *to = run->totals + task.piece * plan->walk.kept.numel + task.result;
+      memcpy(to, totals, (size_t)task.width * sizeof *to);
     } else if (plan->is_short) {
       write_lanes(run, task.result, state.columns.into, task.width);
     } else {
@@ -257,27 +258,48 @@ static void run_results(void *user, int64_t begin, int64_t end) {
   kw_loop_run(&run->plan->walk.kept, run->base, begin, end, fold_results, &rows);
 }
 
+typedef struct merged {
+  const reduce_plan *plan;
+  const kw_total *totals; /* of the next result */
+} merged;
+
+static void write_merged(void *context, char *const *at, const int64_t *step, int64_t n) {
+  merged *m = context;
+  char lanes[KW_CUT_COLUMNS * KW_LANE_BYTES];
+  for (int64_t i = 0; i < n; i += KW_CUT_COLUMNS) {
+    const int64_t count = n - i < KW_CUT_COLUMNS ? n - i : KW_CUT_COLUMNS;
+    m->plan->folds->finish_each(lanes, m->totals, m->plan->divisor, count);
+    kw_port_write(&m->plan->out, at[0] + i * step[0], step[0], lanes, count);
+    m->totals += count;
+  }
+}
+
+static kw_status run_in_pieces(const kw_host_api *host, reduce_run *run) {
+  const reduce_plan *plan = run->plan;
+  const kw_cut *cut = &plan->walk.cut;
+  const int64_t results = plan->walk.kept.numel;
+  run->totals = malloc((size_t)(results * cut->pieces) * sizeof *run->totals);
+  if (!run->totals) return KW_ERR_OUT_OF_MEMORY;
+  const kw_status status = host->parallel_for(host->ctx, cut->tasks, cut->grain, run_tasks, run);
+  if (status == KW_OK) {
+    for (int64_t k = 1; k < cut->pieces; k++) {
+      plan->folds->merge_each(run->totals, run->totals + k * results, results);
+    }
+    merged m = {plan, run->totals};
+    kw_loop_run(&plan->walk.kept, run->base, 0, results, write_merged, &m);
+  }
+  free(run->totals);
+  return status;
+}
+
 static kw_status run_reduce(const kw_host_api *host, const kw_call *call, const void *the_plan) {
   const reduce_plan *plan = the_plan;
   const kw_cut *cut = &plan->walk.cut;
-  const int64_t results = plan->walk.kept.numel;
   reduce_run run = {plan, {kw_walk_base(call->outs[0]), kw_walk_base(call->args[0].u.tensor)}, NULL};
   if (plan->copies) return kw_strided_run(&plan->copy, host, run.base[0], run.base[1]);
-  if (!plan->walk.by_columns && cut->pieces == 1) {
-    return host->parallel_for(host->ctx, results, cut->grain, run_results, &run);
-  }
-  if (cut->pieces > 1) {
-    run.totals = malloc((size_t)(results * cut->pieces) * sizeof *run.totals);
-    if (!run.totals) return KW_ERR_OUT_OF_MEMORY;
-  }
-  const kw_status status = host->parallel_for(host->ctx, cut->tasks, cut->grain, run_tasks, &run);
-  for (int64_t result = 0; run.totals && status == KW_OK && result < results; result++) {
-    kw_total *pieces = run.totals + result * cut->pieces;
-    for (int64_t k = 1; k < cut->pieces; k++) plan->folds->merge(&pieces[0], &pieces[k]);
-    store(&run, result, pieces, 1);
-  }
-  free(run.totals);
-  return status;
+  if (cut->pieces > 1) return run_in_pieces(host, &run);
+  if (plan->walk.by_columns) return host->parallel_for(host->ctx, cut->tasks, cut->grain, run_tasks, &run);
+  return host->parallel_for(host->ctx, plan->walk.kept.numel, cut->grain, run_results, &run);
 }
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */

@@ -249,6 +249,7 @@ typedef struct kw_fold {
   void (*rows)(void *into, const void *const *rows, int64_t n);
   void (*take)(kw_total *totals, const void *lanes, int64_t n); /* each total one lane */
   void (*merge)(kw_total *total, const kw_total *other);
+  void (*merge_each)(kw_total *totals, const kw_total *others, int64_t n);
   void (*finish)(void *lane, const kw_total *total, int64_t divisor); /* floating point is divided by it */
   /* The same for n totals with a lane each. */
   void (*finish_each)(void *lanes, const kw_total *totals, int64_t divisor, int64_t n);
