@@ -55,6 +55,31 @@ static double product_along_f32(const float *x, int64_t n) {
   return product;
 }
 
+#if defined(__FMA__) || defined(__aarch64__)
+/* With what each rounding has lost (Ogita, Rump and Oishi, Accurate sum and dot product, for TwoProductFMA). */
+static long double product_along_f64(const double *x, int64_t n) {
+  enum { PARTS = 4 * KW_VECTOR_BYTES / sizeof(double) };
+  double part[PARTS], lost[PARTS];
+  int64_t i = 0;
+  for (int k = 0; k < PARTS; k++) {
+    part[k] = 1;
+    lost[k] = 0;
+  }
+  for (; i + PARTS <= n; i += PARTS) {
+    for (int k = 0; k < PARTS; k++) {
+      const double rounded = part[k] * x[i + k];
+      lost[k] = __builtin_fma(lost[k], x[i + k], __builtin_fma(part[k], x[i + k], -rounded));
+      part[k] = rounded;
+    }
+  }
+  long double product = 1;
+  for (int k = 0; k < PARTS; k++) { /* a zero keeps its sign, and what is not finite has lost nothing */
+    product *= part[k] != 0 && part[k] - part[k] == 0 ? (long double)part[k] + lost[k] : part[k];
+  }
+  for (; i < n; i++) product *= x[i];
+  return product;
+}
+#else
 static long double product_along_f64(const double *x, int64_t n) {
   long double part[4] = {1, 1, 1, 1};
   int64_t i = 0;
@@ -65,6 +90,7 @@ static long double product_along_f64(const double *x, int64_t n) {
   for (; i < n; i++) part[0] *= x[i];
   return (part[0] * part[1]) * (part[2] * part[3]);
 }
+#endif
 
 /* The larger and the smaller of every two lanes. NaN stays in `a`, and comes from `b`: the processor's own give the
  * second operand where either is NaN. */
