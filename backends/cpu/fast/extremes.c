@@ -18,7 +18,7 @@ typedef struct extreme_op {
 } extreme_op;
 
 typedef struct extreme_plan {
-  kw_reduction walk; /* of one result: in row-major order */
+  kw_reduction walk; /* in row-major order */
   const kw_fold *folds;
   kw_port in, value;
   int64_t lane_size; /* bytes */

@@ -26,7 +26,7 @@ typedef struct reduce_op {
 } reduce_op;
 
 typedef struct reduce_plan {
-  kw_reduction walk; /* of one result */
+  kw_reduction walk;
   const kw_fold *folds;
   kw_port in, out;
   int64_t lane_size; /* bytes */

@@ -396,8 +396,7 @@ static void test_scans(void **state) {
   }
 }
 
-/* ---- Variances, few and many, of few elements and many
- * --------------------------------------------------------------- */
+/* ---- Variances, few and many, of few elements and many ----------------------------------------------------------- */
 
 static void test_variances(void **state) {
   (void)state;

@@ -123,8 +123,7 @@ EXTREMES(min)
 #define EACH "fold_int.inc"
 #include "each_int.inc"
 
-/* ---- Sums of f16 and bf16, without lanes in memory
- * ------------------------------------------------------------------- */
+/* ---- Sums of f16 and bf16, without lanes in memory --------------------------------------------------------------- */
 
 typedef uint32_t words __attribute__((vector_size(KW_VECTOR_BYTES)));
 typedef struct halves {

@@ -42,8 +42,7 @@
 SCAN_F32(sum, +)
 SCAN_F32(product, *)
 
-/* ---- f64: of a sum the state has n lanes, and behind them what those have lost --------------------------------------
- */
+/* ---- f64: of a sum the state has n lanes, and behind them what those have lost ----------------------------------- */
 
 /* What an addition has lost; nothing where the sum is not finite. */
 static inline double lost(double a, double b, double sum) {
@@ -113,8 +112,7 @@ static void product_across_f64(void *out, void *state, const void *in, int64_t n
 START_FLOAT(sum, 0)
 START_FLOAT(product, 1)
 
-/* ---- Integers, which wrap ------------------------------------------------------------------------------------------
- */
+/* ---- Integers, which wrap ---------------------------------------------------------------------------------------- */
 
 #define SCAN_INT(name, lane, U, op, identity)                                           \
   static void name##_start_##lane(void *state, int64_t n) {                             \
