@@ -133,12 +133,41 @@ static void folds_take_every_lane_once(void **state) {
       for (int64_t i = 0; i < n; i++) x[i] = 1;
       assert_true(folds[KW_FOLD_SUM] && folded(folds[KW_FOLD_SUM], x, n) == (double)n);
       const int64_t at = n * 7 / 11;
+      assert_true(folded(folds[KW_FOLD_ALL], x, n) == 1);
       x[at] = 5;
       assert_true(folded(folds[KW_FOLD_MAX], x, n) == 5);
+      assert_true(folded(folds[KW_FOLD_PRODUCT], x, n) == 5);
       x[at] = -5;
       assert_true(folded(folds[KW_FOLD_MIN], x, n) == -5);
       x[at] = NAN;
-      for (int f = 0; f < KW_FOLD_COUNT; f++) assert_true(isnan(folded(folds[f], x, n)));
+      for (int f = 0; f < KW_FOLD_ANY; f++) assert_true(isnan(folded(folds[f], x, n)));
+      assert_true(folded(folds[KW_FOLD_ALL], x, n) == 1); /* NaN is not 0 */
+      x[at] = 0;
+      assert_true(folded(folds[KW_FOLD_ALL], x, n) == 0);
+      for (int64_t i = 0; i < n; i++) x[i] = 0;
+      assert_true(folded(folds[KW_FOLD_ANY], x, n) == 0);
+      x[at] = NAN;
+      assert_true(folded(folds[KW_FOLD_ANY], x, n) == 1);
+    }
+  }
+}
+
+/* Those that fill vectors, each once: element i is 1 + i % 4. */
+static void halves_are_summed_once(void **state) {
+  (void)state;
+  static uint16_t halves[2][9000];
+  static const uint16_t numbers[2][4] = {{0x3c00, 0x4000, 0x4200, 0x4400}, {0x3f80, 0x4000, 0x4040, 0x4080}};
+  static const kw_dtype dtypes[2] = {KW_F16, KW_BF16};
+  for (int i = 0; i < 2 * 9000; i++) halves[i / 9000][i % 9000] = numbers[i / 9000][i % 9000 % 4];
+  for (kw_capability level = KW_CAPABILITY_BASELINE; level < KW_CAPABILITY_COUNT; level++) {
+    for (int64_t n = 0; n < 9000; n += n < 600 ? 1 : 997) {
+      for (int d = 0; d < 2; d++) {
+        if (!tables[level].sum_halves[dtypes[d]]) continue;
+        kw_total total = {.f64 = 100};
+        const int64_t taken = tables[level].sum_halves[dtypes[d]](&total, (const char *)halves[d], n);
+        assert_true(taken <= n && n - taken < 128 && taken % 4 == 0);
+        assert_true(total.f64 == 100 + 2.5 * (double)taken);
+      }
     }
   }
 }
@@ -183,6 +212,7 @@ int main(void) {
       cmocka_unit_test(a_conversion_does_not_depend_on_its_place),
       cmocka_unit_test(functions_work_in_place),
       cmocka_unit_test(folds_take_every_lane_once),
+      cmocka_unit_test(halves_are_summed_once),
       cmocka_unit_test(totals_are_wider_than_lanes),
       cmocka_unit_test(rows_fold_by_columns),
   };

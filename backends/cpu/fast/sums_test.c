@@ -367,12 +367,12 @@ static void test_not_finite(void **state) {
 
 static void check_scans(kw_dtype dtype, kw_dtype sum_dtype, const int64_t *shape) {
   const kw_tensor_ref in = test_tensor(dtype, numbers[0], 3, shape);
-  const kw_tensor_ref ways[] = {in, transposed(in, 0, 2), transposed(in, 1, 2)};
+  const kw_tensor_ref ways[] = {in, transposed(in, 0, 2)};
   for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
     kw_tensor_ref x = ways[way];
     if (way > 0) { /* the shape follows the strides */
-      x.shape[way - 1] = in.shape[2];
-      x.shape[2] = in.shape[way - 1];
+      x.shape[0] = in.shape[2];
+      x.shape[2] = in.shape[0];
     }
     const kw_tensor_ref out = test_tensor(sum_dtype, NULL, 3, x.shape);
     for (int64_t dim = 0; dim < 3; dim++) {
@@ -384,8 +384,8 @@ static void check_scans(kw_dtype dtype, kw_dtype sum_dtype, const int64_t *shape
 
 static void test_scans(void **state) {
   (void)state;
-  static const int64_t shapes[][3] = {{1, 1, 1}, {5, 3, 9}, {2, 1100, 3}, {3, 7, 700}};
-  static const kw_dtype dtypes[] = {KW_BF16, KW_F16, KW_F32, KW_F64, KW_I8, KW_I64};
+  static const int64_t shapes[][3] = {{5, 3, 9}, {2, 1100, 3}, {3, 7, 700}};
+  static const kw_dtype dtypes[] = {KW_BF16, KW_F32, KW_F64, KW_I8};
   for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
     const bool whole = kw_number_is_integer(dtypes[d]);
     if (whole) memset(numbers[0], 3, sizeof numbers[0]);
@@ -400,7 +400,7 @@ static void test_scans(void **state) {
 
 static void test_variances(void **state) {
   (void)state;
-  static const int64_t shapes[][3] = {{1, 1, 1}, {5, 3, 9}, {2, 1100, 3}, {2, 65536, 1}, {3, 7, 700}};
+  static const int64_t shapes[][3] = {{5, 3, 9}, {2, 1100, 3}, {2, 65536, 1}};
   static const kw_dtype dtypes[] = {KW_BF16, KW_F32, KW_F64};
   for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
     fill(dtypes[d], 0, true);
