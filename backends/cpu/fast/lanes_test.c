@@ -56,9 +56,9 @@ static void a_lane_does_not_depend_on_its_place(void **state) {
       const kw_lanes_fn function = tables[level].pointwise[f][KW_LANE_F32];
       if (!function || operands[f] == 0) continue;
       const size_t size = f < KW_POINTWISE_FIRST_PREDICATE ? sizeof(float) : 1;
-      function(all, (const void *[]){x[0], x[1], x[2], x[3]}, MOST);
+      function(all, (const void *[]){x[0], x[1], x[2], x[3], x[4], x[5]}, MOST);
       for (int i = 0; i < MOST; i += i < 40 ? 1 : 101) {
-        function(one, (const void *[]){x[0] + i, x[1] + i, x[2] + i, x[3] + i}, 1);
+        function(one, (const void *[]){x[0] + i, x[1] + i, x[2] + i, x[3] + i, x[4] + i, x[5] + i}, 1);
         assert_memory_equal(one, (char *)all + (size_t)i * size, size);
       }
     }
@@ -106,8 +106,8 @@ static void functions_work_in_place(void **state) {
       const kw_lanes_fn function = tables[level].pointwise[f][KW_LANE_F64];
       if (!function) continue;
       memcpy(place, x[0], sizeof place);
-      function(apart, (const void *[]){x[0], x[1], x[2], x[3]}, MOST);
-      function(place, (const void *[]){place, x[1], x[2], x[3]}, MOST);
+      function(apart, (const void *[]){x[0], x[1], x[2], x[3], x[4], x[5]}, MOST);
+      function(place, (const void *[]){place, x[1], x[2], x[3], x[4], x[5]}, MOST);
       assert_memory_equal(place, apart, sizeof apart);
     }
   }

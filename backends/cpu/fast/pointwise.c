@@ -15,18 +15,24 @@
 #define GRAIN 16384
 #define GRAIN_OF_FUNCTIONS 2048
 
+/* The function of the other operands that does the same where the last one is this number. */
+typedef struct shortcut {
+  double number;
+  kw_pointwise_fn function;
+} shortcut;
+
 /* The operands are the op's first arguments, as many as the function has: tensors, or Scalars that become numbers. */
 typedef struct pointwise_op {
   kw_pointwise_fn function;
-  kw_pointwise_fn unscaled; /* where the last operand is the number 1: the same without it; or KW_POINTWISE_COUNT */
-  const char *form;         /* a text that the argument behind the operands may have, and the function for it */
+  const shortcut *shortcuts; /* up to one whose function is KW_POINTWISE_COUNT; NULL: none */
+  const char *form;          /* a text that the argument behind the operands may have, and the function for it */
   kw_pointwise_fn of_form;
 } pointwise_op;
 
 typedef struct pointwise_plan {
   kw_loop loop; /* operand 0 is the result */
   kw_pointwise_fn function;
-  kw_pointwise_fn unscaled; /* as in pointwise_op */
+  const shortcut *shortcuts; /* as in pointwise_op */
   kw_dtype key;
   kw_lane lane;
   int64_t grain;
@@ -82,7 +88,7 @@ static kw_status plan_pointwise(const kw_fast_kernel *kernel, const kw_call *cal
   if (function == KW_POINTWISE_COUNT) return KW_ERR_NOT_IMPLEMENTED;
   if (moves && kw_number_size(out->dtype) > sizeof(int64_t)) return KW_ERR_NOT_IMPLEMENTED;
   plan->function = function;
-  plan->unscaled = op->unscaled;
+  plan->shortcuts = op->shortcuts;
   plan->count = operand_count(function);
   plan->clamps = function == KW_POINTWISE_CLAMP;
   plan->tests = function >= KW_POINTWISE_FIRST_PREDICATE;
@@ -193,14 +199,23 @@ static kw_value clamp_bound(const pointwise_plan *plan, const kw_value *value, b
   return kw_operand_bound(*value, plan->key);
 }
 
-static bool is_one(const pointwise_plan *plan, const void *lane) {
-  static const float one = 1;
-  static const double one_wide = 1;
-  static const int64_t one_int = 1; /* whose first four bytes are the i32 on little-endian machines */
-  const void *expected = plan->lane == KW_LANE_F32   ? (const void *)&one
-                         : plan->lane == KW_LANE_F64 ? (const void *)&one_wide
-                                                     : &one_int;
+static bool is_number(const pointwise_plan *plan, const void *lane, double number) {
+  _Alignas(8) char expected[KW_LANE_BYTES];
+  const kw_value value = {.tag = KW_TAG_FLOAT, .u.f = number};
+  read_number(plan, &value, expected);
   return memcmp(lane, expected, (size_t)kw_lane_size(plan->lane)) == 0;
+}
+
+static void take_shortcut(pointwise_run *run) {
+  const pointwise_plan *plan = run->plan;
+  const uint32_t last = run->count - 1;
+  if (!plan->shortcuts || !plan->is_number[last]) return;
+  for (const shortcut *s = plan->shortcuts; s->function != KW_POINTWISE_COUNT; s++) {
+    if (!is_number(plan, run->numbers[last], s->number)) continue;
+    run->function = s->function;
+    run->count = last;
+    return;
+  }
 }
 
 static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, const void *the_plan) {
@@ -215,11 +230,7 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
       read_number(plan, &value, run.numbers[k]);
     }
   }
-  const uint32_t last = plan->count - 1;
-  if (plan->unscaled != KW_POINTWISE_COUNT && plan->is_number[last] && is_one(plan, run.numbers[last])) {
-    run.function = plan->unscaled;
-    run.count = last;
-  }
+  take_shortcut(&run);
   return host->parallel_for(host->ctx, plan->loop.numel, plan->grain, run_piece, &run);
 }
 
@@ -231,7 +242,7 @@ bool kw_pointwise_serves(kw_pointwise_fn function, kw_dtype dtype) {
 
 kw_status kw_pointwise_apply(const kw_host_api *host, kw_pointwise_fn function, const kw_tensor_ref *out,
                              const kw_tensor_ref *const *in) {
-  const pointwise_op op = {function, KW_POINTWISE_COUNT, NULL, KW_POINTWISE_COUNT};
+  const pointwise_op op = {function, NULL, NULL, KW_POINTWISE_COUNT};
   const kw_fast_kernel kernel = {.family = &op};
   pointwise_plan plan = {.grain = 0};
   kw_value args[KW_POINTWISE_OPERANDS];
@@ -246,15 +257,22 @@ kw_status kw_pointwise_apply(const kw_host_api *host, kw_pointwise_fn function, 
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------- */
 
-/* X(op, key dtypes, function); SCALED: and the function where the last operand is 1; FORMS: and that for a form. */
-#define OPS(X, SCALED, FORMS)                              \
-  SCALED("add.Tensor", REAL, ADD_SCALED, ADD)              \
-  SCALED("sub.Tensor", NUM, SUB_SCALED, SUB)               \
+static const shortcut add_shortcuts[] = {{1, KW_POINTWISE_ADD}, {0, KW_POINTWISE_COUNT}};
+static const shortcut sub_shortcuts[] = {{1, KW_POINTWISE_SUB}, {0, KW_POINTWISE_COUNT}};
+static const shortcut pow_shortcuts[] = {
+    {2, KW_POINTWISE_SQUARE},      {0.5, KW_POINTWISE_POW_HALF},        {3, KW_POINTWISE_CUBE},
+    {-1, KW_POINTWISE_RECIPROCAL}, {-0.5, KW_POINTWISE_POW_MINUS_HALF}, {-2, KW_POINTWISE_RECIPROCAL_SQUARE},
+    {0, KW_POINTWISE_COUNT}};
+
+/* X(op, key dtypes, function); SHORT: and its shortcuts; FORMS: and the function for a form. */
+#define OPS(X, SHORT, FORMS)                               \
+  SHORT("add.Tensor", REAL, ADD_SCALED, add_shortcuts)     \
+  SHORT("sub.Tensor", NUM, SUB_SCALED, sub_shortcuts)      \
   X("mul.Tensor", REAL, MUL)                               \
   X("div.Tensor", FLOAT, DIV)                              \
   FORMS("div.Tensor_mode", FLOAT, DIV, "trunc", DIV_TRUNC) \
-  SCALED("add.Scalar", REAL, ADD_SCALED, ADD)              \
-  SCALED("sub.Scalar", NUM, SUB_SCALED, SUB)               \
+  SHORT("add.Scalar", REAL, ADD_SCALED, add_shortcuts)     \
+  SHORT("sub.Scalar", NUM, SUB_SCALED, sub_shortcuts)      \
   X("mul.Scalar", REAL, MUL)                               \
   X("div.Scalar", FLOAT, DIV)                              \
   FORMS("div.Scalar_mode", FLOAT, DIV, "trunc", DIV_TRUNC) \
@@ -280,7 +298,7 @@ kw_status kw_pointwise_apply(const kw_host_api *host, kw_pointwise_fn function, 
   X("abs", NUM, ABS)                                       \
   X("relu", NUM, RELU)                                     \
   X("pow.Tensor_Tensor", FLOAT, POW)                       \
-  X("pow.Tensor_Scalar", FLOAT, POW)                       \
+  SHORT("pow.Tensor_Scalar", FLOAT, POW, pow_shortcuts)    \
   X("pow.Scalar", FLOAT, POW)                              \
   X("maximum", REAL, MAXIMUM)                              \
   X("minimum", REAL, MINIMUM)                              \
@@ -325,6 +343,7 @@ kw_status kw_pointwise_apply(const kw_host_api *host, kw_pointwise_fn function, 
   X("tanh_backward", FLOAT, TANH_BACKWARD)                 \
   X("silu_backward", FLOAT, SILU_BACKWARD)                 \
   X("leaky_relu_backward", FLOAT, LEAKY_RELU_BACKWARD)     \
+  X("elu_backward", FLOAT, ELU_BACKWARD)                   \
   X("hardtanh_backward", FLOAT, HARDTANH_BACKWARD)         \
   X("softplus_backward", FLOAT, SOFTPLUS_BACKWARD)         \
   X("lerp.Scalar", FLOAT, LERP)                            \
@@ -356,17 +375,17 @@ kw_status kw_pointwise_apply(const kw_host_api *host, kw_pointwise_fn function, 
   FORMS("gelu_backward", FLOAT, GELU_BACKWARD, "tanh", GELU_TANH_BACKWARD)
 
 static const kw_fast_kernel kernels[] = {
-#define KERNEL(name, keys, function, unscaled, form, of_form)                                        \
-  {.op = name,                                                                                       \
-   .dtypes = KW_DTYPES_##keys,                                                                       \
-   .plan_size = sizeof(pointwise_plan),                                                              \
-   .family = &(const pointwise_op){KW_POINTWISE_##function, KW_POINTWISE_##unscaled, form, of_form}, \
-   .make_plan = plan_pointwise,                                                                      \
+#define KERNEL(name, keys, function, shortcuts, form, of_form)                         \
+  {.op = name,                                                                         \
+   .dtypes = KW_DTYPES_##keys,                                                         \
+   .plan_size = sizeof(pointwise_plan),                                                \
+   .family = &(const pointwise_op){KW_POINTWISE_##function, shortcuts, form, of_form}, \
+   .make_plan = plan_pointwise,                                                        \
    .run = run_pointwise},
-#define PLAIN(name, keys, function) KERNEL(name, keys, function, COUNT, NULL, 0)
-#define SCALED(name, keys, function, unscaled) KERNEL(name, keys, function, unscaled, NULL, 0)
-#define FORMS(name, keys, function, form, of_form) KERNEL(name, keys, function, COUNT, form, KW_POINTWISE_##of_form)
-    OPS(PLAIN, SCALED, FORMS)};
+#define PLAIN(name, keys, function) KERNEL(name, keys, function, NULL, NULL, 0)
+#define SHORT(name, keys, function, shortcuts) KERNEL(name, keys, function, shortcuts, NULL, 0)
+#define FORMS(name, keys, function, form, of_form) KERNEL(name, keys, function, NULL, form, KW_POINTWISE_##of_form)
+    OPS(PLAIN, SHORT, FORMS)};
 
 kw_fast_family kw_fast_pointwise(void) {
   return (kw_fast_family){kernels, sizeof kernels / sizeof *kernels};

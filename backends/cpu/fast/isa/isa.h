@@ -39,6 +39,11 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(SQRT, 1)                 \
   X(RSQRT, 1)                \
   X(RECIPROCAL, 1)           \
+  X(SQUARE, 1)               \
+  X(CUBE, 1)                 \
+  X(RECIPROCAL_SQUARE, 1)    \
+  X(POW_HALF, 1)             \
+  X(POW_MINUS_HALF, 1)       \
   X(RELU, 1)                 \
   X(CEIL, 1)                 \
   X(FLOOR, 1)                \
@@ -104,6 +109,7 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(GELU_BACKWARD, 2)        \
   X(GELU_TANH_BACKWARD, 2)   \
   X(ELU, 4)                  \
+  X(ELU_BACKWARD, 6)         \
   X(SOFTPLUS, 3)             \
   X(SOFTPLUS_BACKWARD, 4)    \
   X(LOGIT_CROSS_ENTROPY, 4)  \
@@ -126,7 +132,7 @@ typedef enum kw_pointwise_fn {
 #undef NAME
       KW_POINTWISE_COUNT
 } kw_pointwise_fn;
-#define KW_POINTWISE_OPERANDS 4
+#define KW_POINTWISE_OPERANDS 6
 
 /* From here on a lane costs a function of the math library; and then results are bytes, 0 or 1, instead of lanes. */
 #define KW_POINTWISE_FIRST_SLOW KW_POINTWISE_EXP

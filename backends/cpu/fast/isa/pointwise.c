@@ -6,27 +6,51 @@
 #include "level.h"
 #include "vector_math.h"
 
-/* FN(name, operands, value): a function whose result is `value` for one lane a, b, c, d of each operand; TEST: a
+/* FN(name, operands, value): a function whose result is `value` for one lane a, b, c, ... of each operand; TEST: a
  * predicate. T is the lanes' type, LANES(name) what is of it. */
-#define OPERAND(at, name)                \
-  const T name = ((const T *)in[at])[i]; \
+#define OPERAND(name)             \
+  const T name = name##_lanes[i]; \
   (void)name
-#define OPERAND_1 OPERAND(0, a)
+#define OPERAND_1 OPERAND(a)
 #define OPERAND_2 \
   OPERAND_1;      \
-  OPERAND(1, b)
+  OPERAND(b)
 #define OPERAND_3 \
   OPERAND_2;      \
-  OPERAND(2, c)
+  OPERAND(c)
 #define OPERAND_4 \
   OPERAND_3;      \
-  OPERAND(3, d)
+  OPERAND(d)
+#define OPERAND_6 \
+  OPERAND_4;      \
+  OPERAND(e);     \
+  OPERAND(f)
+/* Read before the loop: what it writes might be bytes of these pointers, for all a compiler knows. */
+#define POINTER(at, name)               \
+  const T *const name##_lanes = in[at]; \
+  (void)name##_lanes
+#define POINTERS_1 POINTER(0, a)
+#define POINTERS_2 \
+  POINTERS_1;      \
+  POINTER(1, b)
+#define POINTERS_3 \
+  POINTERS_2;      \
+  POINTER(2, c)
+#define POINTERS_4 \
+  POINTERS_3;      \
+  POINTER(3, d)
+#define POINTERS_6 \
+  POINTERS_4;      \
+  POINTER(4, e);   \
+  POINTER(5, f)
 #define LOOP(name, result, operands, value)                              \
   static void LANES(name)(void *out, const void *const *in, int64_t n) { \
+    POINTERS_##operands;                                                 \
+    result *const results = out;                                         \
     KW_INDEPENDENT                                                       \
     for (int64_t i = 0; i < n; i++) {                                    \
       OPERAND_##operands;                                                \
-      ((result *)out)[i] = (result)(value);                              \
+      results[i] = (result)(value);                                      \
     }                                                                    \
   }
 #define FN(name, operands, value) LOOP(name, T, operands, value)
@@ -36,6 +60,7 @@
  * `value`. In blocks, so that x stays near. */
 #define PASSES(name, operands, before, function, value)                  \
   static void LANES(name)(void *out, const void *const *in, int64_t n) { \
+    POINTERS_##operands;                                                 \
     T block[KW_LANE_BLOCK];                                              \
     for (int64_t begin = 0; begin < n; begin += KW_LANE_BLOCK) {         \
       const int64_t end = begin + kw_block_at(begin, n);                 \
@@ -54,22 +79,50 @@
     }                                                                    \
   }
 
+/* WHERE_NEEDED(name, operands, passes, needed, otherwise): as `passes`, one of those, but a block in which no lane is
+ * `needed` becomes `otherwise`, which is what lanes become there that are not. */
+#define WHERE_NEEDED(name, operands, passes, needed, otherwise)          \
+  static void LANES(name)(void *out, const void *const *in, int64_t n) { \
+    POINTERS_##operands;                                                 \
+    for (int64_t begin = 0; begin < n; begin += KW_LANE_BLOCK) {         \
+      const int64_t end = begin + kw_block_at(begin, n);                 \
+      I any = 0;                                                         \
+      for (int64_t i = begin; i < end; i++) {                            \
+        OPERAND_##operands;                                              \
+        any |= (needed) ? 1 : 0;                                         \
+      }                                                                  \
+      if (any != 0) {                                                    \
+        const void *const block[] = {LANES_FROM_##operands(begin)};      \
+        LANES(passes)((T *)out + begin, block, end - begin);             \
+        continue;                                                        \
+      }                                                                  \
+      KW_INDEPENDENT                                                     \
+      for (int64_t i = begin; i < end; i++) {                            \
+        OPERAND_##operands;                                              \
+        ((T *)out)[i] = (otherwise);                                     \
+      }                                                                  \
+    }                                                                    \
+  }
+#define LANES_FROM_4(begin) a_lanes + (begin), b_lanes + (begin), c_lanes + (begin), d_lanes + (begin)
+#define LANES_FROM_6(begin) LANES_FROM_4(begin), e_lanes + (begin), f_lanes + (begin)
+
 /* MENDED(name, function, operands, astray): the math library's function, but one by one where the vector one goes
  * astray: near overflow and below the smallest normal number. x is its result. */
 #define MENDED(name, function, operands, astray)                              \
   static void LANES(name)(void *out, const void *const *in, int64_t n) {      \
+    POINTERS_##operands;                                                      \
     T block[KW_LANE_BLOCK];                                                   \
     for (int64_t begin = 0; begin < n; begin += KW_LANE_BLOCK) {              \
       const int64_t end = begin + kw_block_at(begin, n);                      \
       LANES(function)(block, VECTORS_##operands, end - begin);                \
-      T any = 0;                                                              \
+      I any = 0;                                                              \
       for (int64_t i = begin; i < end; i++) {                                 \
         OPERAND_##operands;                                                   \
         const T x = block[i - begin];                                         \
         (void)x;                                                              \
-        any += (astray) ? 1 : 0;                                              \
+        any |= (astray) ? 1 : 0;                                              \
       }                                                                       \
-      for (int64_t i = begin; any > 0 && i < end; i++) {                      \
+      for (int64_t i = begin; any != 0 && i < end; i++) {                     \
         OPERAND_##operands;                                                   \
         const T x = block[i - begin];                                         \
         if (astray) block[i - begin] = MATH(function)(SCALARS_##operands);    \
@@ -78,8 +131,8 @@
       memcpy((T *)out + begin, block, (size_t)(end - begin) * sizeof *block); \
     }                                                                         \
   }
-#define VECTORS_1 (const T *)in[0] + begin
-#define VECTORS_2 (const T *)in[0] + begin, (const T *)in[1] + begin
+#define VECTORS_1 a_lanes + begin
+#define VECTORS_2 a_lanes + begin, b_lanes + begin
 #define SCALARS_1 a
 #define SCALARS_2 a, b
 
