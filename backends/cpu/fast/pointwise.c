@@ -15,6 +15,8 @@
 #define GRAIN 16384
 #define GRAIN_OF_FUNCTIONS 2048
 
+#define ROW_BLOCK 256 /* lanes at once where some are filled anew for each row: less to fill */
+
 /* The function of the other operands that does the same where the last one is this number. */
 typedef struct shortcut {
   double number;
@@ -79,10 +81,29 @@ static kw_pointwise_fn function_of(const pointwise_op *op, const kw_call *call) 
   return strcmp(form, op->form) == 0 ? op->of_form : KW_POINTWISE_COUNT;
 }
 
+/* Bools have one bit, on which those that work on bits are logic. */
+static kw_pointwise_fn logic_of(kw_pointwise_fn function) {
+  switch (function) {
+    case KW_POINTWISE_BITWISE_AND:
+      return KW_POINTWISE_LOGICAL_AND;
+    case KW_POINTWISE_BITWISE_OR:
+      return KW_POINTWISE_LOGICAL_OR;
+    case KW_POINTWISE_BITWISE_XOR:
+      return KW_POINTWISE_LOGICAL_XOR;
+    default:
+      return function;
+  }
+}
+
+static kw_lane lane_for(kw_pointwise_fn function, kw_dtype key) {
+  const bool is_logic = function >= KW_POINTWISE_LOGICAL_AND && function <= KW_POINTWISE_LOGICAL_NOT;
+  return is_logic && kw_number_is_integer(key) && kw_number_size(key) == 1 ? KW_LANE_BYTE : kw_lane_of(key);
+}
+
 static kw_status plan_pointwise(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
   const pointwise_op *op = kernel->family;
   const kw_tensor_ref *out = call->outs[0];
-  const kw_pointwise_fn function = function_of(op, call);
+  const kw_pointwise_fn asked = function_of(op, call), function = out->dtype == KW_BOOL ? logic_of(asked) : asked;
   const bool moves = function == KW_POINTWISE_WHERE;
   pointwise_plan *plan = out_plan;
   if (function == KW_POINTWISE_COUNT) return KW_ERR_NOT_IMPLEMENTED;
@@ -105,7 +126,7 @@ static kw_status plan_pointwise(const kw_fast_kernel *kernel, const kw_call *cal
     }
   }
   kw_loop_make(&plan->loop);
-  plan->lane = kw_lane_of(plan->key);
+  plan->lane = lane_for(function, plan->key);
   if (!plan->tests && !kw_port_open(&plan->out, plan->key, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
   for (uint32_t k = 0; k < plan->count; k++) {
     const bool is_mask = (moves && k == 0) || (function == KW_POINTWISE_MUL_TWICE && k == 1);
@@ -148,15 +169,19 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
   const kw_lanes_fn function = kw_fast_isa()->pointwise[run->function][plan->lane];
   const bool stays = plan->tests ? step[0] == 1 : kw_port_is_lanes(&plan->out, step[0]);
   bool filled[KW_POINTWISE_OPERANDS];
+  int64_t block = KW_LANE_BLOCK;
+  for (uint32_t k = 0; k < run->count; k++) {
+    if (!plan->is_number[k] && step[k + 1] == 0) block = ROW_BLOCK;
+  }
   for (uint32_t k = 0; k < run->count; k++) {
     _Alignas(8) char lane[KW_LANE_BYTES];
     filled[k] = plan->is_number[k] || step[k + 1] == 0;
     if (!filled[k] || plan->is_number[k]) continue;
     kw_port_read(&plan->in[k], lane, at[k + 1], 0, 1);
-    kw_lanes_fill(lanes->in[k], lane, plan->lane, kw_block_at(0, n));
+    kw_lanes_fill(lanes->in[k], lane, plan->lane, n < block ? n : block);
   }
-  for (int64_t i = 0; i < n; i += KW_LANE_BLOCK) {
-    const int64_t count = kw_block_at(i, n);
+  for (int64_t i = 0; i < n; i += block) {
+    const int64_t count = n - i < block ? n - i : block;
     const void *in[KW_POINTWISE_OPERANDS];
     for (uint32_t k = 0; k < run->count; k++) {
       const char *from = at[k + 1] + i * step[k + 1];
@@ -187,7 +212,7 @@ static void read_number(const pointwise_plan *plan, const kw_value *value, void 
   if (is_f32 || is_f64) {
     memcpy(lane, element.bytes, (size_t)kw_lane_size(plan->lane));
   } else {
-    const kw_dtype stored = plan->lane == KW_LANE_I32 ? KW_I32 : KW_I64;
+    const kw_dtype stored = plan->lane == KW_LANE_I32 ? KW_I32 : plan->lane == KW_LANE_I64 ? KW_I64 : KW_U8;
     kw_number_store_int(stored, lane, kw_number_load_int(as, element.bytes));
   }
 }

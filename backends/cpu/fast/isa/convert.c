@@ -238,6 +238,15 @@ WRITE(i64, i64, i64, x)
 WRITE(f32, f32, i64, x)
 WRITE(f64, f64, i64, x)
 
+/* Bytes. */
+typedef uint8_t byte;
+READ(bool8, uint8_t, byte, x != 0)
+READ(u8, u8, byte, x)
+READ(i8, i8, byte, x)
+WRITE(bool8, uint8_t, byte, x != 0)
+WRITE(u8, u8, byte, x)
+WRITE(i8, i8, byte, x)
+
 /* The processor's own conversions, several at a time where elements are dense. */
 #if defined(__AVX512F__)
 #define F16_AT_ONCE 16
@@ -344,6 +353,9 @@ void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa) {
   INTEGERS(i32, I32)
   INTEGERS(i64, I64)
   BOTH(KW_I64, i64, i64, I64)
+  BOTH(KW_BOOL, bool8, byte, BYTE)
+  BOTH(KW_U8, u8, byte, BYTE)
+  BOTH(KW_I8, i8, byte, BYTE)
   isa->write[KW_F32][KW_LANE_I64] = write_f32_i64;
   isa->write[KW_F64][KW_LANE_I64] = write_f64_i64;
 #ifdef F16_AT_ONCE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What this folder's files are compiled into, once for each instruction set: tables of functions on contiguous runs of
- * numbers, `lanes`. Every dtype is read into lanes of one of four types, computed on there, and written from them.
+ * numbers, `lanes`. Every dtype is read into lanes of one of few types, computed on there, and written from them.
  */
 #ifndef KEYWAY_CPU_FAST_ISA_H
 #define KEYWAY_CPU_FAST_ISA_H
@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum kw_lane { KW_LANE_F32, KW_LANE_F64, KW_LANE_I32, KW_LANE_I64, KW_LANE_COUNT } kw_lane;
+/* Bytes are for logic alone, where only zero differs from the rest. */
+typedef enum kw_lane { KW_LANE_F32, KW_LANE_F64, KW_LANE_I32, KW_LANE_I64, KW_LANE_BYTE, KW_LANE_COUNT } kw_lane;
 
 #define KW_LANE_BYTES 8    /* of the widest */
 #define KW_LANE_BLOCK 1024 /* lanes that are held in buffers at once: few enough for the first cache */

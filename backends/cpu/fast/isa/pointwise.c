@@ -165,9 +165,24 @@
 #define EACH "pointwise_int.inc"
 #include "each_int.inc"
 
+#define T uint8_t
+#define LANES(name) name##_byte
+TEST(LOGICAL_AND, 2, (a != 0) & (b != 0))
+TEST(LOGICAL_OR, 2, (a != 0) | (b != 0))
+TEST(LOGICAL_XOR, 2, (a != 0) ^ (b != 0))
+TEST(LOGICAL_NOT, 1, a == 0)
+
+static void add_pointwise_byte(kw_isa *isa) {
+  isa->pointwise[KW_POINTWISE_LOGICAL_AND][KW_LANE_BYTE] = LANES(LOGICAL_AND);
+  isa->pointwise[KW_POINTWISE_LOGICAL_OR][KW_LANE_BYTE] = LANES(LOGICAL_OR);
+  isa->pointwise[KW_POINTWISE_LOGICAL_XOR][KW_LANE_BYTE] = LANES(LOGICAL_XOR);
+  isa->pointwise[KW_POINTWISE_LOGICAL_NOT][KW_LANE_BYTE] = LANES(LOGICAL_NOT);
+}
+
 void KW_ISA_NAME(kw_add_pointwise)(kw_isa *isa) {
   add_pointwise_f32(isa);
   add_pointwise_f64(isa);
   add_pointwise_i32(isa);
   add_pointwise_i64(isa);
+  add_pointwise_byte(isa);
 }
