@@ -39,7 +39,6 @@ typedef struct pointwise_plan {
   kw_lane lane;
   int64_t grain;
   bool tests; /* the function is a predicate: results are bools */
-  bool clamps;
   uint32_t count;
   kw_port out; /* but of a predicate */
   kw_port in[KW_POINTWISE_OPERANDS];
@@ -111,7 +110,6 @@ static kw_status plan_pointwise(const kw_fast_kernel *kernel, const kw_call *cal
   plan->function = function;
   plan->shortcuts = op->shortcuts;
   plan->count = operand_count(function);
-  plan->clamps = function == KW_POINTWISE_CLAMP;
   plan->tests = function >= KW_POINTWISE_FIRST_PREDICATE;
   plan->grain = function >= KW_POINTWISE_FIRST_SLOW && !plan->tests ? GRAIN_OF_FUNCTIONS : GRAIN;
   plan->key = moves ? as_bits(out->dtype) : out->dtype;
@@ -224,6 +222,20 @@ static kw_value clamp_bound(const pointwise_plan *plan, const kw_value *value, b
   return kw_operand_bound(*value, plan->key);
 }
 
+/* 10 to the power of how many decimals stay; with its sign, if it has one, the power that those are left out of. */
+static kw_value power_of_decimals(const kw_value *decimals) {
+  const double power = pow(10, fabs((double)decimals->u.i));
+  return (kw_value){.tag = KW_TAG_FLOAT, .u.f = decimals->u.i < 0 ? -power : power};
+}
+
+/* What an argument that is no tensor is to the function. */
+static kw_value number_of(const pointwise_plan *plan, const kw_call *call, uint32_t k) {
+  const kw_value *value = &call->args[k];
+  if (plan->function == KW_POINTWISE_CLAMP) return clamp_bound(plan, value, k == 2);
+  if (plan->function == KW_POINTWISE_ROUND_DECIMALS) return power_of_decimals(value);
+  return *value;
+}
+
 static bool is_number(const pointwise_plan *plan, const void *lane, double number) {
   _Alignas(8) char expected[KW_LANE_BYTES];
   const kw_value value = {.tag = KW_TAG_FLOAT, .u.f = number};
@@ -251,7 +263,7 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
     if (!plan->is_number[k]) {
       run.base[k + 1] = kw_walk_base(call->args[k].u.tensor);
     } else {
-      const kw_value value = plan->clamps ? clamp_bound(plan, &call->args[k], k == 2) : call->args[k];
+      const kw_value value = number_of(plan, call, k);
       read_number(plan, &value, run.numbers[k]);
     }
   }
@@ -358,6 +370,7 @@ static const shortcut pow_shortcuts[] = {
   X("ceil", FLOAT, CEIL)                                   \
   X("floor", FLOAT, FLOOR)                                 \
   X("round", FLOAT, ROUND)                                 \
+  X("round.decimals", FLOAT, ROUND_DECIMALS)               \
   X("trunc", FLOAT, TRUNC)                                 \
   X("leaky_relu", FLOAT, LEAKY_RELU)                       \
   X("elu", FLOAT, ELU)                                     \

@@ -49,6 +49,7 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(CEIL, 1)                 \
   X(FLOOR, 1)                \
   X(ROUND, 1)                \
+  X(ROUND_DECIMALS, 2)       \
   X(TRUNC, 1)                \
   X(SIGN, 1)                 \
   X(BITWISE_AND, 2)          \
