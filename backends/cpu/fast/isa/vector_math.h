@@ -74,9 +74,10 @@ typedef float64x2_t kw_vector_f64;
     a = function(a, b);                                                             \
     memcpy(out + i, &a, size);                                                      \
   }
+#define KW_MATH_1_F64(name, ulp) KW_VECTOR_1(name##_f64, double, kw_vector_f64, KW_SLEEF_F64(name, ulp))
 #define KW_MATH_1(name, ulp)                                             \
   KW_VECTOR_1(name##_f32, float, kw_vector_f32, KW_SLEEF_F32(name, ulp)) \
-  KW_VECTOR_1(name##_f64, double, kw_vector_f64, KW_SLEEF_F64(name, ulp))
+  KW_MATH_1_F64(name, ulp)
 #define KW_MATH_2(name, ulp)                                             \
   KW_VECTOR_2(name##_f32, float, kw_vector_f32, KW_SLEEF_F32(name, ulp)) \
   KW_VECTOR_2(name##_f64, double, kw_vector_f64, KW_SLEEF_F64(name, ulp))
@@ -89,9 +90,10 @@ typedef float64x2_t kw_vector_f64;
   static inline void out_name(type *out, const type *x, const type *y, int64_t n) { \
     for (int64_t i = 0; i < n; i++) out[i] = function(x[i], y[i]);                  \
   }
+#define KW_MATH_1_F64(name, ulp) KW_SCALARS_1(name##_f64, double, name)
 #define KW_MATH_1(name, ulp)               \
   KW_SCALARS_1(name##_f32, float, name##f) \
-  KW_SCALARS_1(name##_f64, double, name)
+  KW_MATH_1_F64(name, ulp)
 #define KW_MATH_2(name, ulp)               \
   KW_SCALARS_2(name##_f32, float, name##f) \
   KW_SCALARS_2(name##_f64, double, name)
@@ -103,7 +105,7 @@ KW_MATH_1(expm1, u10)
 KW_MATH_1(log, u10)
 KW_MATH_1(log2, u10)
 KW_MATH_1(log10, u10)
-KW_MATH_1(log1p, u10)
+KW_MATH_1_F64(log1p, u10)
 KW_MATH_1(sin, u10)
 KW_MATH_1(cos, u10)
 KW_MATH_1(tan, u10)
@@ -116,8 +118,45 @@ KW_MATH_1(tanh, u10)
 KW_MATH_1(asinh, u10)
 KW_MATH_1(acosh, u10)
 KW_MATH_1(atanh, u10)
-KW_MATH_1(erf, u10)
 KW_MATH_2(atan2, u10)
 KW_MATH_2(pow, u10)
+
+/* a * b + c, rounded once where the instruction set can. */
+#if defined(__FMA__) || defined(__aarch64__)
+#define KW_FUSES
+#define KW_FUSED_f32(a, b, c) fmaf(a, b, c)
+#define KW_FUSED_f64(a, b, c) fma(a, b, c)
+#else
+#define KW_FUSED_f32(a, b, c) ((a) * (b) + (c))
+#define KW_FUSED_f64(a, b, c) ((a) * (b) + (c))
+#endif
+
+/* log(1 + x), the sum being (1 + f) 2^k with f from root 1/2 - 1 to root 2 - 1: k log(2) + f - f^2/2 + s (f^2/2 + R),
+ * where s is f / (2 + f) and R, of 2 atanh(s), the sum of 2 s^2i / (2i + 1) (P. T. P. Tang, Table-driven implementation
+ * of the logarithm function in IEEE floating-point arithmetic, ACM Transactions on Mathematical Software 16, 1990). f
+ * has back what the sum 1 + x loses, found as by D. E. Knuth. */
+static inline void log1p_f32(float *out, const float *x, int64_t n) {
+  const float log_2_high = 0x1.62e4p-1f, log_2_low = 0x1.7f7d1cp-20f;
+  const uint32_t root_half = 0x3f3504f3, one = 0x3f800000;
+  KW_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    const float a = x[i], sum = 1 + a, part_of_a = sum - 1, lost = (1 - (sum - part_of_a)) + (a - part_of_a);
+    uint32_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    const int32_t k = (int32_t)(bits - root_half) >> 23;
+    const uint32_t shifted = (uint32_t)k << 23, part_bits = bits - shifted, scale_bits = k < 127 ? one - shifted : 0;
+    float part, scale;
+    memcpy(&part, &part_bits, sizeof part);
+    memcpy(&scale, &scale_bits, sizeof scale);
+    const float f = KW_FUSED_f32(lost, scale, part - 1), s = f / (2 + f), z = s * s, half = f * f * 0.5f;
+    float series = KW_FUSED_f32(z, 2 / 9.0f, 2 / 7.0f);
+    series = KW_FUSED_f32(z, series, 2 / 5.0f);
+    series = KW_FUSED_f32(z, series, 2 / 3.0f);
+    series = KW_FUSED_f32(z, series, half);
+    const float near = f - (half - KW_FUSED_f32(s, series, (float)k * log_2_low));
+    const float value = copysignf(KW_FUSED_f32((float)k, log_2_high, near), a);
+    out[i] = a == INFINITY ? a : a > -1 ? value : a == -1 ? -INFINITY : NAN;
+  }
+}
 
 #endif /* KEYWAY_CPU_FAST_VECTOR_MATH_H */
