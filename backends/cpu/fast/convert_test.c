@@ -12,11 +12,9 @@
 
 #define ROW 67 /* elements at a time: whole vectors and some left */
 
-static const kw_dtype lane_dtypes[KW_LANE_COUNT] = {[KW_LANE_F32] = KW_F32,
-                                                    [KW_LANE_F64] = KW_F64,
-                                                    [KW_LANE_I32] = KW_I32,
-                                                    [KW_LANE_I64] = KW_I64,
-                                                    [KW_LANE_BYTE] = KW_U8};
+static const kw_dtype lane_dtypes[KW_LANE_COUNT] = {
+    [KW_LANE_F32] = KW_F32, [KW_LANE_F64] = KW_F64, [KW_LANE_I32] = KW_I32,  [KW_LANE_I64] = KW_I64,
+    [KW_LANE_BYTE] = KW_U8, [KW_LANE_F16] = KW_F16, [KW_LANE_BF16] = KW_BF16};
 
 /* The same bits, but any NaN for a NaN. */
 static bool same(kw_dtype dtype, const void *a, const void *b) {

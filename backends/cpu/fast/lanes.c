@@ -57,8 +57,8 @@ kw_lane kw_lane_of(kw_dtype dtype) {
 }
 
 int64_t kw_lane_size(kw_lane lane) {
-  static const uint8_t sizes[] = {
-      [KW_LANE_F32] = 4, [KW_LANE_F64] = 8, [KW_LANE_I32] = 4, [KW_LANE_I64] = 8, [KW_LANE_BYTE] = 1};
+  static const uint8_t sizes[] = {[KW_LANE_F32] = 4,  [KW_LANE_F64] = 8, [KW_LANE_I32] = 4, [KW_LANE_I64] = 8,
+                                  [KW_LANE_BYTE] = 1, [KW_LANE_F16] = 2, [KW_LANE_BF16] = 2};
   return sizes[lane];
 }
 
@@ -67,8 +67,8 @@ bool kw_lane_is_native(kw_dtype dtype) {
 }
 
 void kw_lanes_fill(void *lanes, const void *lane, kw_lane type, int64_t n) {
-  static const uint8_t moves[] = {
-      [KW_LANE_F32] = 2, [KW_LANE_F64] = 3, [KW_LANE_I32] = 2, [KW_LANE_I64] = 3, [KW_LANE_BYTE] = 0};
+  static const uint8_t moves[] = {[KW_LANE_F32] = 2,  [KW_LANE_F64] = 3, [KW_LANE_I32] = 2, [KW_LANE_I64] = 3,
+                                  [KW_LANE_BYTE] = 0, [KW_LANE_F16] = 1, [KW_LANE_BF16] = 1};
   chosen->move[moves[type]](lanes, kw_lane_size(type), lane, 0, n);
 }
 
@@ -83,7 +83,7 @@ bool kw_port_open(kw_port *port, kw_dtype dtype, kw_lane lane) {
 
 bool kw_port_open_out(kw_port *port, kw_dtype dtype, kw_lane lane) {
   if (dtype >= KW_ISA_DTYPES || !chosen->write[dtype][lane]) return false;
-  const bool is_native = lane == KW_LANE_BYTE || (kw_lane_is_native(dtype) && kw_lane_of(dtype) == lane);
+  const bool is_native = lane >= KW_LANE_BYTE || (kw_lane_is_native(dtype) && kw_lane_of(dtype) == lane);
   *port = (kw_port){dtype, lane, (int64_t)kw_number_size(dtype), is_native};
   return true;
 }

@@ -93,6 +93,36 @@ static void a_conversion_does_not_depend_on_its_place(void **state) {
   }
 }
 
+/* What works on elements of 16 bits gives the bits that the way by f32 gives, wherever an element stands; but of a NaN.
+ */
+static void narrow_lanes_are_rounded_once(void **state) {
+  (void)state;
+  static uint16_t x[KW_POINTWISE_OPERANDS][MOST], results[MOST], one, expected[MOST];
+  static float wide[KW_POINTWISE_OPERANDS][MOST], out[MOST];
+  uint32_t seed = 3;
+  for (int k = 0; k < KW_POINTWISE_OPERANDS; k++) {
+    for (int i = 0; i < MOST; i++) x[k][i] = (uint16_t)((seed = seed * 1664525u + 1013904223u) >> 16);
+  }
+  for (kw_capability level = KW_CAPABILITY_BASELINE; level < KW_CAPABILITY_COUNT; level++) {
+    for (uint32_t f = 0; f < 2 * KW_POINTWISE_COUNT; f++) {
+      const kw_isa *isa = &tables[level];
+      const kw_dtype dtype = f % 2 ? KW_F16 : KW_BF16;
+      const kw_lanes_fn function = isa->pointwise[f / 2][f % 2 ? KW_LANE_F16 : KW_LANE_BF16];
+      if (!function) continue;
+      for (int k = 0; k < KW_POINTWISE_OPERANDS; k++) isa->read[dtype][KW_LANE_F32](wide[k], (char *)x[k], 2, MOST);
+      isa->pointwise[f / 2][KW_LANE_F32](out, (const void *[]){wide[0], wide[1], wide[2], wide[3]}, MOST);
+      isa->write[dtype][KW_LANE_F32]((char *)expected, 2, out, MOST);
+      function(results, (const void *[]){x[0], x[1], x[2], x[3]}, MOST);
+      for (int i = 0; i < MOST; i++) {
+        if (isnan(out[i])) continue;
+        assert_int_equal(results[i], expected[i]);
+        function(&one, (const void *[]){x[0] + i, x[1] + i, x[2] + i, x[3] + i}, 1);
+        assert_int_equal(one, expected[i]);
+      }
+    }
+  }
+}
+
 /* Every function may write over its first operand. */
 static void functions_work_in_place(void **state) {
   (void)state;
@@ -210,6 +240,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_lane_does_not_depend_on_its_place),
       cmocka_unit_test(a_conversion_does_not_depend_on_its_place),
+      cmocka_unit_test(narrow_lanes_are_rounded_once),
       cmocka_unit_test(functions_work_in_place),
       cmocka_unit_test(folds_take_every_lane_once),
       cmocka_unit_test(halves_are_summed_once),

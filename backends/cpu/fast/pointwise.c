@@ -42,6 +42,8 @@ typedef struct pointwise_plan {
   uint32_t count;
   kw_port out; /* but of a predicate */
   kw_port in[KW_POINTWISE_OPERANDS];
+  bool is_narrow; /* all operands are of 16 bits, of which there may be lanes: */
+  kw_port narrow;
   bool is_number[KW_POINTWISE_OPERANDS];
 } pointwise_plan;
 _Static_assert(sizeof(pointwise_plan) <= KW_FAST_PLAN_LIMIT, "can_implement has no room for the plan");
@@ -99,6 +101,13 @@ static kw_lane lane_for(kw_pointwise_fn function, kw_dtype key) {
   return is_logic && kw_number_is_integer(key) && kw_number_size(key) == 1 ? KW_LANE_BYTE : kw_lane_of(key);
 }
 
+/* Whether all that are read and written are of one dtype of 16 bits. */
+static bool open_narrow(pointwise_plan *plan) {
+  const kw_lane lane = plan->key == KW_F16 ? KW_LANE_F16 : KW_LANE_BF16;
+  if ((plan->key != KW_F16 && plan->key != KW_BF16) || plan->tests) return false;
+  return plan->function != KW_POINTWISE_MUL_TWICE && kw_port_open(&plan->narrow, plan->key, lane);
+}
+
 static kw_status plan_pointwise(const kw_fast_kernel *kernel, const kw_call *call, void *out_plan) {
   const pointwise_op *op = kernel->family;
   const kw_tensor_ref *out = call->outs[0];
@@ -125,6 +134,7 @@ static kw_status plan_pointwise(const kw_fast_kernel *kernel, const kw_call *cal
   }
   kw_loop_make(&plan->loop);
   plan->lane = lane_for(function, plan->key);
+  plan->is_narrow = open_narrow(plan);
   if (!plan->tests && !kw_port_open(&plan->out, plan->key, plan->lane)) return KW_ERR_NOT_IMPLEMENTED;
   for (uint32_t k = 0; k < plan->count; k++) {
     const bool is_mask = (moves && k == 0) || (function == KW_POINTWISE_MUL_TWICE && k == 1);
@@ -140,6 +150,8 @@ typedef struct pointwise_run {
   const pointwise_plan *plan;
   kw_pointwise_fn function;
   uint32_t count; /* operands of the function */
+  kw_lane lane;
+  const kw_port *out, *in[KW_POINTWISE_OPERANDS];
   char *base[KW_POINTWISE_OPERANDS + 1];
   _Alignas(8) char numbers[KW_POINTWISE_OPERANDS][KW_LANE_BYTES]; /* lanes */
 } pointwise_run;
@@ -152,9 +164,9 @@ typedef struct pointwise_lanes {
 } pointwise_lanes;
 
 /* Writes what the function has made to elements of the result. */
-static void write_row(const pointwise_plan *plan, char *to, int64_t step, const void *lanes, int64_t n) {
-  if (!plan->tests) {
-    kw_port_write(&plan->out, to, step, lanes, n);
+static void write_row(const pointwise_run *run, char *to, int64_t step, const void *lanes, int64_t n) {
+  if (!run->plan->tests) {
+    kw_port_write(run->out, to, step, lanes, n);
     return;
   }
   for (int64_t i = 0; i < n; i++) to[i * step] = ((const char *)lanes)[i];
@@ -164,8 +176,8 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
   pointwise_lanes *lanes = context;
   const pointwise_run *run = lanes->run;
   const pointwise_plan *plan = run->plan;
-  const kw_lanes_fn function = kw_fast_isa()->pointwise[run->function][plan->lane];
-  const bool stays = plan->tests ? step[0] == 1 : kw_port_is_lanes(&plan->out, step[0]);
+  const kw_lanes_fn function = kw_fast_isa()->pointwise[run->function][run->lane];
+  const bool stays = plan->tests ? step[0] == 1 : kw_port_is_lanes(run->out, step[0]);
   bool filled[KW_POINTWISE_OPERANDS];
   int64_t block = KW_LANE_BLOCK;
   for (uint32_t k = 0; k < run->count; k++) {
@@ -175,19 +187,19 @@ static void run_row(void *context, char *const *at, const int64_t *step, int64_t
     _Alignas(8) char lane[KW_LANE_BYTES];
     filled[k] = plan->is_number[k] || step[k + 1] == 0;
     if (!filled[k] || plan->is_number[k]) continue;
-    kw_port_read(&plan->in[k], lane, at[k + 1], 0, 1);
-    kw_lanes_fill(lanes->in[k], lane, plan->lane, n < block ? n : block);
+    kw_port_read(run->in[k], lane, at[k + 1], 0, 1);
+    kw_lanes_fill(lanes->in[k], lane, run->lane, n < block ? n : block);
   }
   for (int64_t i = 0; i < n; i += block) {
     const int64_t count = n - i < block ? n - i : block;
     const void *in[KW_POINTWISE_OPERANDS];
     for (uint32_t k = 0; k < run->count; k++) {
       const char *from = at[k + 1] + i * step[k + 1];
-      in[k] = filled[k] ? lanes->in[k] : kw_port_lanes(&plan->in[k], from, step[k + 1], count, lanes->in[k]);
+      in[k] = filled[k] ? lanes->in[k] : kw_port_lanes(run->in[k], from, step[k + 1], count, lanes->in[k]);
     }
     char *to = at[0] + i * step[0];
     function(stays ? to : lanes->out, in, count);
-    if (!stays) write_row(plan, to, step[0], lanes->out, count);
+    if (!stays) write_row(run, to, step[0], lanes->out, count);
   }
 }
 
@@ -196,7 +208,7 @@ static void run_piece(void *user, int64_t begin, int64_t end) {
   const pointwise_run *run = lanes.run = user;
   for (uint32_t k = 0; k < run->count; k++) {
     if (!run->plan->is_number[k]) continue;
-    kw_lanes_fill(lanes.in[k], run->numbers[k], run->plan->lane, kw_block_at(begin, end));
+    kw_lanes_fill(lanes.in[k], run->numbers[k], run->lane, kw_block_at(begin, end));
   }
   kw_loop_run(&run->plan->loop, run->base, begin, end, run_row, &lanes);
 }
@@ -255,11 +267,34 @@ static void take_shortcut(pointwise_run *run) {
   }
 }
 
+/* Where there are lanes of the operands' 16 bits for the function, and numbers are such, too, it works on those. */
+static void take_narrow_lanes(pointwise_run *run) {
+  const pointwise_plan *plan = run->plan;
+  const kw_port *narrow = &plan->narrow;
+  char numbers[KW_POINTWISE_OPERANDS][sizeof(uint16_t)];
+  if (!plan->is_narrow || !kw_fast_isa()->pointwise[run->function][narrow->lane]) return;
+  for (uint32_t k = 0; k < run->count; k++) {
+    float again;
+    if (!plan->is_number[k]) continue;
+    kw_port_write(&plan->out, numbers[k], narrow->size, run->numbers[k], 1);
+    kw_port_read(&plan->in[k], &again, numbers[k], narrow->size, 1);
+    if (memcmp(&again, run->numbers[k], sizeof again) != 0) return;
+  }
+  run->lane = narrow->lane;
+  run->out = narrow;
+  for (uint32_t k = 0; k < run->count; k++) {
+    if (plan->is_number[k]) memcpy(run->numbers[k], numbers[k], sizeof numbers[k]);
+    run->in[k] = narrow;
+  }
+}
+
 static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, const void *the_plan) {
   const pointwise_plan *plan = the_plan;
-  pointwise_run run = {.plan = plan, .function = plan->function, .count = plan->count};
+  pointwise_run run = {
+      .plan = plan, .function = plan->function, .count = plan->count, .lane = plan->lane, .out = &plan->out};
   run.base[0] = kw_walk_base(call->outs[0]);
   for (uint32_t k = 0; k < plan->count; k++) {
+    run.in[k] = &plan->in[k];
     if (!plan->is_number[k]) {
       run.base[k + 1] = kw_walk_base(call->args[k].u.tensor);
     } else {
@@ -268,6 +303,7 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
     }
   }
   take_shortcut(&run);
+  take_narrow_lanes(&run);
   return host->parallel_for(host->ctx, plan->loop.numel, plan->grain, run_piece, &run);
 }
 

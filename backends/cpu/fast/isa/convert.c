@@ -2,88 +2,12 @@
  *
  * Elements of every dtype read into lanes and written from them, each with one rounding.
  */
+#include "halves.h"
 #include "level.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
-
-static inline float float_of_bits(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static inline uint32_t bits_of_float(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-/* ---- Narrow floating point --------------------------------------------------------------------------------------- */
-
-/* Exponent and fraction of a narrow number lie in `magnitude` like a float's after the shift, but for the exponent's
- * bias, which a product mends, subnormals included. A NaN is made quiet, as a processor's own conversion does. */
-static inline float widen(uint32_t magnitude, uint32_t sign, int fraction_bits, int bias, bool has_infinity) {
-  const uint32_t shifted = magnitude << (23 - fraction_bits);
-  const uint32_t limit = (uint32_t)(2 * bias + 1) << 23; /* the exponent of infinity and NaN */
-  const uint32_t scaled = bits_of_float(float_of_bits(shifted) * float_of_bits((uint32_t)(127 + 127 - bias) << 23));
-  const uint32_t beyond = shifted | 0x7f800000u | (uint32_t)(shifted > limit) << 22;
-  return float_of_bits(sign | (has_infinity && shifted >= limit ? beyond : scaled));
-}
-
-/* One of two words, without a branch: compilers make vectors of that. */
-static inline uint32_t choose(bool first, uint32_t a, uint32_t b) {
-  const uint32_t mask = 0u - (uint32_t)first;
-  return (a & mask) | (b & ~mask);
-}
-
-/* To nearest even. A result below the smallest normal number is rounded by an addition: a sum with `step` has spacing 1
- * subnormal. */
-static inline uint32_t narrow(float value, int fraction_bits, int bias, uint32_t overflow, uint32_t nan) {
-  const int cut = 23 - fraction_bits;
-  const uint32_t bits = bits_of_float(value), magnitude = bits & 0x7fffffffu;
-  const uint32_t odd = magnitude >> cut & 1;
-  const uint32_t normal = (magnitude - ((uint32_t)(127 - bias) << 23) + (1u << (cut - 1)) - 1 + odd) >> cut;
-  const uint32_t step = (uint32_t)(127 - bias + 1 + cut) << 23; /* 2^(1 - bias - fraction_bits + 23) */
-  const uint32_t subnormal = bits_of_float(float_of_bits(magnitude) + float_of_bits(step)) - step;
-  uint32_t result = choose(magnitude < (uint32_t)(128 - bias) << 23, subnormal, normal);
-  result = choose(result > overflow, overflow, result);
-  return choose(magnitude > 0x7f800000u, nan, result);
-}
-
-#ifdef __F16C__
-/* By the processor, one by one as eight at a time: a NaN has the same bits wherever it stands. */
-static inline float read_f16(uint16_t bits) {
-  return _cvtsh_ss(bits);
-}
-
-static inline uint16_t write_f16(float value) {
-  return _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT);
-}
-#else
-static inline float read_f16(uint16_t bits) {
-  return widen(bits & 0x7fffu, (uint32_t)(bits & 0x8000u) << 16, 10, 15, true);
-}
-
-static inline uint16_t write_f16(float value) {
-  return (uint16_t)(bits_of_float(value) >> 16 & 0x8000u) | (uint16_t)narrow(value, 10, 15, 0x7c00, 0x7e00);
-}
-#endif
-
-static inline float read_bf16(uint16_t bits) {
-  return float_of_bits((uint32_t)bits << 16);
-}
-
-static inline uint16_t write_bf16(float value) {
-  const uint32_t bits = bits_of_float(value);
-  const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
-  return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 & 0x8000u) | 0x7fc0u : rounded);
-}
 
 static inline float read_f8e4m3fn(uint8_t bits) {
   const uint32_t magnitude = bits & 0x7fu, sign = (uint32_t)(bits & 0x80u) << 24;
@@ -116,7 +40,6 @@ static inline float to_odd(double value) {
  */
 
 typedef uint8_t bool8;
-typedef uint16_t f16, bf16;
 typedef uint8_t f8e4m3fn, f8e5m2;
 
 /* Of floating point the nearest integer towards zero that there is, NaN as 0. `high` is the last number below which no
@@ -238,6 +161,12 @@ WRITE(i64, i64, i64, x)
 WRITE(f32, f32, i64, x)
 WRITE(f64, f64, i64, x)
 
+/* Elements of 16 bits as they are. */
+READ(f16, f16, half, x)
+READ(bf16, bf16, half, x)
+WRITE(f16, f16, half, x)
+WRITE(bf16, bf16, half, x)
+
 /* Bytes. */
 typedef uint8_t byte;
 READ(bool8, uint8_t, byte, x != 0)
@@ -246,31 +175,6 @@ READ(i8, i8, byte, x)
 WRITE(bool8, uint8_t, byte, x != 0)
 WRITE(u8, u8, byte, x)
 WRITE(i8, i8, byte, x)
-
-/* The processor's own conversions, several at a time where elements are dense. */
-#if defined(__AVX512F__)
-#define F16_AT_ONCE 16
-typedef __m256i halves;
-
-static inline void widen_halves(float *to, halves from) {
-  _mm512_storeu_ps(to, _mm512_cvtph_ps(from));
-}
-
-static inline halves narrow_to_halves(const float *from) {
-  return _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT);
-}
-#elif defined(__F16C__)
-#define F16_AT_ONCE 8
-typedef __m128i halves;
-
-static inline void widen_halves(float *to, halves from) {
-  _mm256_storeu_ps(to, _mm256_cvtph_ps(from));
-}
-
-static inline halves narrow_to_halves(const float *from) {
-  return _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT);
-}
-#endif
 
 #ifdef F16_AT_ONCE
 static void read_f16_by_instruction(void *lanes, const char *from, int64_t step, int64_t n) {
@@ -353,6 +257,10 @@ void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa) {
   INTEGERS(i32, I32)
   INTEGERS(i64, I64)
   BOTH(KW_I64, i64, i64, I64)
+  isa->read[KW_F16][KW_LANE_F16] = read_f16_half;
+  isa->write[KW_F16][KW_LANE_F16] = write_f16_half;
+  isa->read[KW_BF16][KW_LANE_BF16] = read_bf16_half;
+  isa->write[KW_BF16][KW_LANE_BF16] = write_bf16_half;
   BOTH(KW_BOOL, bool8, byte, BYTE)
   BOTH(KW_U8, u8, byte, BYTE)
   BOTH(KW_I8, i8, byte, BYTE)

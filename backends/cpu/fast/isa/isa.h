@@ -11,8 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes are for logic alone, where only zero differs from the rest. */
-typedef enum kw_lane { KW_LANE_F32, KW_LANE_F64, KW_LANE_I32, KW_LANE_I64, KW_LANE_BYTE, KW_LANE_COUNT } kw_lane;
+/* The first four are what dtypes are computed on in. Bytes are for logic alone, where only zero differs from the rest;
+ * f16 and bf16 for functions whose every step is in f32 but what they read and write. */
+typedef enum kw_lane {
+  KW_LANE_F32,
+  KW_LANE_F64,
+  KW_LANE_I32,
+  KW_LANE_I64,
+  KW_LANE_BYTE,
+  KW_LANE_F16,
+  KW_LANE_BF16,
+  KW_LANE_COUNT
+} kw_lane;
 
 #define KW_LANE_BYTES 8    /* of the widest */
 #define KW_LANE_BLOCK 1024 /* lanes that are held in buffers at once: few enough for the first cache */

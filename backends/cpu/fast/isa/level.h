@@ -36,6 +36,7 @@
 
 /* The parts of this instruction set's table. */
 void KW_ISA_NAME(kw_add_pointwise)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_narrow)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_conversions)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_folds)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_scans)(kw_isa *isa);

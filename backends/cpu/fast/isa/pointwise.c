@@ -4,57 +4,15 @@
  * contraction, so that only the math library's functions may give other bits.
  */
 #include "level.h"
+#include "operands.h"
 #include "vector_math.h"
 
 /* FN(name, operands, value): a function whose result is `value` for one lane a, b, c, ... of each operand; TEST: a
  * predicate. T is the lanes' type, LANES(name) what is of it. */
-#define OPERAND(name)             \
-  const T name = name##_lanes[i]; \
-  (void)name
-#define OPERAND_1 OPERAND(a)
-#define OPERAND_2 \
-  OPERAND_1;      \
-  OPERAND(b)
-#define OPERAND_3 \
-  OPERAND_2;      \
-  OPERAND(c)
-#define OPERAND_4 \
-  OPERAND_3;      \
-  OPERAND(d)
-#define OPERAND_6 \
-  OPERAND_4;      \
-  OPERAND(e);     \
-  OPERAND(f)
-/* Read before the loop: what it writes might be bytes of these pointers, for all a compiler knows. */
-#define POINTER(at, name)               \
-  const T *const name##_lanes = in[at]; \
-  (void)name##_lanes
-#define POINTERS_1 POINTER(0, a)
-#define POINTERS_2 \
-  POINTERS_1;      \
-  POINTER(1, b)
-#define POINTERS_3 \
-  POINTERS_2;      \
-  POINTER(2, c)
-#define POINTERS_4 \
-  POINTERS_3;      \
-  POINTER(3, d)
-#define POINTERS_6 \
-  POINTERS_4;      \
-  POINTER(4, e);   \
-  POINTER(5, f)
-#define LOOP(name, result, operands, value)                              \
-  static void LANES(name)(void *out, const void *const *in, int64_t n) { \
-    POINTERS_##operands;                                                 \
-    result *const results = out;                                         \
-    KW_INDEPENDENT                                                       \
-    for (int64_t i = 0; i < n; i++) {                                    \
-      OPERAND_##operands;                                                \
-      results[i] = (result)(value);                                      \
-    }                                                                    \
-  }
-#define FN(name, operands, value) LOOP(name, T, operands, value)
-#define TEST(name, operands, value) LOOP(name, uint8_t, operands, value)
+#define STORED T
+#define READ(x) (x)
+#define FN(name, operands, value) LOOP(name, T, operands, (T)(value))
+#define TEST(name, operands, value) LOOP(name, uint8_t, operands, (uint8_t)(value))
 
 /* PASSES(name, operands, before, function, value): x is the math library's function of `before`, and the result is
  * `value`. In blocks, so that x stays near. */

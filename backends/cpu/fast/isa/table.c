@@ -6,6 +6,7 @@
 
 void KW_ISA_NAME(kw_isa_fill)(kw_isa *isa) {
   KW_ISA_NAME(kw_add_pointwise)(isa);
+  KW_ISA_NAME(kw_add_narrow)(isa);
   KW_ISA_NAME(kw_add_conversions)(isa);
   KW_ISA_NAME(kw_add_scans)(isa);
   KW_ISA_NAME(kw_add_rows)(isa);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers of 16 bits, f16 and bf16, made floats and made of them with one rounding.
+ */
+#ifndef KEYWAY_CPU_FAST_HALVES_H
+#define KEYWAY_CPU_FAST_HALVES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+typedef uint16_t half, f16, bf16;
+
+static inline float float_of_bits(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static inline uint32_t bits_of_float(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/* ---- Narrow floating point --------------------------------------------------------------------------------------- */
+
+/* Exponent and fraction of a narrow number lie in `magnitude` like a float's after the shift, but for the exponent's
+ * bias, which a product mends, subnormals included. A NaN is made quiet, as a processor's own conversion does. */
+static inline float widen(uint32_t magnitude, uint32_t sign, int fraction_bits, int bias, bool has_infinity) {
+  const uint32_t shifted = magnitude << (23 - fraction_bits);
+  const uint32_t limit = (uint32_t)(2 * bias + 1) << 23; /* the exponent of infinity and NaN */
+  const uint32_t scaled = bits_of_float(float_of_bits(shifted) * float_of_bits((uint32_t)(127 + 127 - bias) << 23));
+  const uint32_t beyond = shifted | 0x7f800000u | (uint32_t)(shifted > limit) << 22;
+  return float_of_bits(sign | (has_infinity && shifted >= limit ? beyond : scaled));
+}
+
+/* One of two words, without a branch: compilers make vectors of that. */
+static inline uint32_t choose(bool first, uint32_t a, uint32_t b) {
+  const uint32_t mask = 0u - (uint32_t)first;
+  return (a & mask) | (b & ~mask);
+}
+
+/* To nearest even. A result below the smallest normal number is rounded by an addition: a sum with `step` has spacing 1
+ * subnormal. */
+static inline uint32_t narrow(float value, int fraction_bits, int bias, uint32_t overflow, uint32_t nan) {
+  const int cut = 23 - fraction_bits;
+  const uint32_t bits = bits_of_float(value), magnitude = bits & 0x7fffffffu;
+  const uint32_t odd = magnitude >> cut & 1;
+  const uint32_t normal = (magnitude - ((uint32_t)(127 - bias) << 23) + (1u << (cut - 1)) - 1 + odd) >> cut;
+  const uint32_t step = (uint32_t)(127 - bias + 1 + cut) << 23; /* 2^(1 - bias - fraction_bits + 23) */
+  const uint32_t subnormal = bits_of_float(float_of_bits(magnitude) + float_of_bits(step)) - step;
+  uint32_t result = choose(magnitude < (uint32_t)(128 - bias) << 23, subnormal, normal);
+  result = choose(result > overflow, overflow, result);
+  return choose(magnitude > 0x7f800000u, nan, result);
+}
+
+#ifdef __F16C__
+/* By the processor, one by one as eight at a time: a NaN has the same bits wherever it stands. */
+static inline float read_f16(uint16_t bits) {
+  return _cvtsh_ss(bits);
+}
+
+static inline uint16_t write_f16(float value) {
+  return _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT);
+}
+#else
+static inline float read_f16(uint16_t bits) {
+  return widen(bits & 0x7fffu, (uint32_t)(bits & 0x8000u) << 16, 10, 15, true);
+}
+
+static inline uint16_t write_f16(float value) {
+  return (uint16_t)(bits_of_float(value) >> 16 & 0x8000u) | (uint16_t)narrow(value, 10, 15, 0x7c00, 0x7e00);
+}
+#endif
+
+static inline float read_bf16(uint16_t bits) {
+  return float_of_bits((uint32_t)bits << 16);
+}
+
+static inline uint16_t write_bf16(float value) {
+  const uint32_t bits = bits_of_float(value);
+  const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+  return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 & 0x8000u) | 0x7fc0u : rounded);
+}
+
+/* The processor's own conversions, several at a time where elements are dense. */
+#if defined(__AVX512F__)
+#define F16_AT_ONCE 16
+typedef __m256i halves;
+
+static inline void widen_halves(float *to, halves from) {
+  _mm512_storeu_ps(to, _mm512_cvtph_ps(from));
+}
+
+static inline halves narrow_to_halves(const float *from) {
+  return _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT);
+}
+#elif defined(__F16C__)
+#define F16_AT_ONCE 8
+typedef __m128i halves;
+
+static inline void widen_halves(float *to, halves from) {
+  _mm256_storeu_ps(to, _mm256_cvtph_ps(from));
+}
+
+static inline halves narrow_to_halves(const float *from) {
+  return _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT);
+}
+#endif
+
+#endif /* KEYWAY_CPU_FAST_HALVES_H */
