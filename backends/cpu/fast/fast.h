@@ -76,6 +76,7 @@ typedef struct kw_fast_family {
   X(sum)                    \
   X(random)                 \
   X(sort)                   \
+  X(search)                 \
   X(gated)                  \
   X(rope)                   \
   X(masks)

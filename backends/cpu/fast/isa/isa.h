@@ -434,6 +434,11 @@ typedef struct kw_isa {
   void (*uniform_f32)(float *lanes, const uint32_t *words, int cut, int64_t n);
   void (*uniform_f64)(double *lanes, const uint32_t *high, const uint32_t *low, int64_t n);
 
+  /* How many lanes of an ascending line of `count` stand before each of n values: the less, if `right` the equal, too.
+   * NaN is the greatest. */
+  void (*search[KW_LANE_COUNT])(int32_t *places, const void *line, int32_t count, const void *values, int64_t n,
+                                bool right);
+
   /* Copies n rows of so many bytes, which lie to_pitch and from_pitch bytes apart. */
   void (*copy_rows)(char *to, int64_t to_pitch, const char *from, int64_t from_pitch, int64_t bytes, int64_t n);
 

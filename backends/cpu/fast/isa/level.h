@@ -48,5 +48,6 @@ void KW_ISA_NAME(kw_add_steps)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_transforms)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_moves)(kw_isa *isa);
 void KW_ISA_NAME(kw_add_random)(kw_isa *isa);
+void KW_ISA_NAME(kw_add_search)(kw_isa *isa);
 
 #endif /* KEYWAY_CPU_FAST_LEVEL_H */

@@ -18,4 +18,5 @@ void KW_ISA_NAME(kw_isa_fill)(kw_isa *isa) {
   KW_ISA_NAME(kw_add_transforms)(isa);
   KW_ISA_NAME(kw_add_moves)(isa);
   KW_ISA_NAME(kw_add_random)(isa);
+  KW_ISA_NAME(kw_add_search)(isa);
 }
