@@ -75,6 +75,7 @@ typedef struct kw_fast_family {
   X(index)                  \
   X(sum)                    \
   X(random)                 \
+  X(sample)                 \
   X(sort)                   \
   X(search)                 \
   X(gated)                  \
