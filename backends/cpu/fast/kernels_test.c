@@ -247,6 +247,28 @@ static void check_random_floats(kw_dtype dtype) {
   }
 }
 
+/* Rows of weights, some of them 0; of one row none is more, and of the last one is none at all. */
+static void test_samples(void **state) {
+  (void)state;
+  static const kw_dtype floats[] = {KW_F16, KW_BF16, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof floats / sizeof *floats; d++) {
+    const kw_dtype dtype = floats[d];
+    const int64_t size = (int64_t)kw_number_size(dtype);
+    for (int64_t i = 0; i < MOST; i++) {
+      const bool is_none = i / 100 == 7 || draw() % 3 == 0;
+      kw_number_store(dtype, numbers[0] + i * size, is_none ? 0 : draw() % 50 + 0.5);
+    }
+    const kw_tensor_ref fine = TENSOR(dtype, numbers[0], 5, 100), all = TENSOR(dtype, numbers[0], 9, 100);
+    const kw_tensor_ref row = TENSOR(dtype, numbers[0], 600), spread = apart(TENSOR(dtype, numbers[0], 2, 100));
+    CHECK("multinomial", TENSOR(KW_I64, NULL, 5, 31), test_arg(&fine), INT(31), FLAG(true), test_none());
+    CHECK("multinomial", TENSOR(KW_I64, NULL, 5, 31), test_arg(&fine), INT(31), FLAG(false), test_none());
+    CHECK("multinomial", TENSOR(KW_I64, NULL, 300), test_arg(&row), INT(300), FLAG(false), test_none());
+    CHECK("multinomial", apart(TENSOR(KW_I64, NULL, 2, 7)), test_arg(&spread), INT(7), FLAG(false), test_none());
+    kw_number_store(dtype, numbers[0] + 850 * size, (double)NAN);
+    CHECK("multinomial", TENSOR(KW_I64, NULL, 9, 3), test_arg(&all), INT(3), FLAG(true), test_none());
+  }
+}
+
 static void test_random(void **state) {
   (void)state;
   static const kw_dtype dtypes[] = {KW_BOOL, KW_U8, KW_I64, KW_F32, KW_F64};
@@ -276,10 +298,43 @@ static void test_sorting(void **state) {
   }
 }
 
+/* Lines in ascending order with equals, both zeros and NaN, and values of the same kind. */
+static void test_searching(void **state) {
+  (void)state;
+  static const int64_t counts[] = {0, 1, 2, 15, 16, 100, 601};
+  static const kw_dtype dtypes[] = {KW_I32, KW_I64, KW_F32, KW_F64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    const kw_dtype dtype = dtypes[d];
+    const int64_t size = (int64_t)kw_number_size(dtype);
+    for (size_t l = 0; l < sizeof counts / sizeof *counts; l++) {
+      const int64_t count = counts[l];
+      fill(dtype, numbers[1]);
+      for (int64_t i = 0; i < 6 * count; i++) {
+        const double number = (double)(i % count) * 70.0 / (double)count - 20;
+        const bool is_last = i % count > count - count / 5, is_float = kw_number_is_float(dtype);
+        kw_number_store(dtype, numbers[0] + i * size,
+                        is_last && is_float ? (double)NAN : floor(number < 0 ? 0 : number));
+      }
+      const kw_tensor_ref line = TENSOR(dtype, numbers[0], count), lines = TENSOR(dtype, numbers[0], 2, 3, count);
+      const kw_tensor_ref values = TENSOR(dtype, numbers[1], 2, 3, 37), one = TENSOR(dtype, numbers[1], 2, 3, 1);
+      const kw_tensor_ref spread = apart(values);
+      for (int right = 0; right < 2; right++) {
+        CHECK("searchsorted.Tensor", TENSOR(KW_I64, NULL, 2, 3, 37), test_arg(&line), test_arg(&spread), FLAG(false),
+              FLAG(right), test_none(), test_none());
+        CHECK("searchsorted.Tensor", apart(TENSOR(KW_I32, NULL, 2, 3, 37)), test_arg(&lines), test_arg(&values),
+              FLAG(true), FLAG(right), test_none(), test_none());
+        CHECK("searchsorted.Tensor", TENSOR(KW_I64, NULL, 2, 3, 1), test_arg(&lines), test_arg(&one), FLAG(false),
+              FLAG(right), test_none(), test_none());
+      }
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_placing), cmocka_unit_test(test_choosing), cmocka_unit_test(test_sums),
-      cmocka_unit_test(test_random),  cmocka_unit_test(test_sorting),
+      cmocka_unit_test(test_placing),   cmocka_unit_test(test_choosing), cmocka_unit_test(test_sums),
+      cmocka_unit_test(test_random),    cmocka_unit_test(test_samples),  cmocka_unit_test(test_sorting),
+      cmocka_unit_test(test_searching),
   };
   const char *why;
   if (!kw_fast_choose(&why)) return 0; /* the environment wants no fast kernels */
