@@ -37,6 +37,20 @@
     }                                                                    \
   }
 
+/* The same where that function is exp and may be coarse at its ends: of f32 in one pass. */
+#define PASSES_COARSE_f32(name, operands, before, value)                \
+  static void name##_f32(void *out, const void *const *in, int64_t n) { \
+    POINTERS_##operands;                                                \
+    T *const results = out;                                             \
+    KW_INDEPENDENT                                                      \
+    for (int64_t i = 0; i < n; i++) {                                   \
+      OPERAND_##operands;                                               \
+      const T x = kw_exp_coarse(before);                                \
+      results[i] = (value);                                             \
+    }                                                                   \
+  }
+#define PASSES_COARSE_f64(name, operands, before, value) PASSES(name, operands, before, exp, value)
+
 /* WHERE_NEEDED(name, operands, passes, needed, otherwise): as `passes`, one of those, but a block in which no lane is
  * `needed` becomes `otherwise`, which is what lanes become there that are not. */
 #define WHERE_NEEDED(name, operands, passes, needed, otherwise)          \

@@ -159,4 +159,24 @@ static inline void log1p_f32(float *out, const float *x, int64_t n) {
   }
 }
 
+/* exp(x) for one lane within a loop: 2^n e^r with r within log(2) / 2 of 0, where e^r is 1 + r + r^2 p(r), fitted for
+ * the smallest relative error, which is 3e-9. Adding `shift` rounds to a whole number, n, that then stands in the
+ * lowest bits. Coarse at the ends: 0 below exp(-87), and infinity from 2^127.5 on. */
+static inline float kw_exp_coarse(float x) {
+  static const float p[] = {4.999999343e-01f, 1.666652040e-01f, 4.166839081e-02f, 8.368745232e-03f, 1.381453895e-03f};
+  const float log_2_high = 0x1.62e4p-1f, log_2_low = 0x1.7f7d1cp-20f, shift = 0x1.8p23f;
+  const float a = x > 89 ? 89 : x, shifted = KW_FUSED_f32(a, 0x1.715476p0f, shift), n = shifted - shift;
+  const float r = KW_FUSED_f32(n, -log_2_low, KW_FUSED_f32(n, -log_2_high, a));
+  float sum = KW_FUSED_f32(p[4], r, p[3]), power;
+  sum = KW_FUSED_f32(sum, r, p[2]);
+  sum = KW_FUSED_f32(sum, r, p[1]);
+  sum = KW_FUSED_f32(sum, r, p[0]);
+  uint32_t bits;
+  memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits + 127) << 23;
+  memcpy(&power, &bits, sizeof power);
+  const float value = (1 + KW_FUSED_f32(r * r, sum, r)) * power;
+  return a < -87 ? 0 : value;
+}
+
 #endif /* KEYWAY_CPU_FAST_VECTOR_MATH_H */
