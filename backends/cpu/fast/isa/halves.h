@@ -83,9 +83,9 @@ static inline float read_bf16(uint16_t bits) {
 }
 
 static inline uint16_t write_bf16(float value) {
-  const uint32_t bits = bits_of_float(value);
-  const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
-  return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 & 0x8000u) | 0x7fc0u : rounded);
+  const uint32_t bits = bits_of_float(value), upper = bits >> 16;
+  const uint32_t rounded = (bits + 0x7fffu + (upper & 1)) >> 16;
+  return (uint16_t)(value != value ? upper | 0x40u : rounded); /* a NaN stays one, and becomes quiet */
 }
 
 /* The processor's own conversions, several at a time where elements are dense. */

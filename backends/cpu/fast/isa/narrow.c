@@ -15,12 +15,15 @@
 #define LANES(name) name##_bf16
 #define READ(x) read_bf16(x)
 #define FN(name, operands, value) LOOP(name, half, operands, write_bf16((T)(value)))
+#define CHOICE(name, operands, value) LOOP(name, half, operands, (half)(bits_of_float((T)(value)) >> 16))
 #include "arithmetic.inc"
+#undef CHOICE
 #undef LANES
 #undef READ
 #undef FN
 
 #define LANES(name) name##_f16
+#define CHOICE(name, operands, value) FN(name, operands, value)
 #ifdef F16_AT_ONCE
 /* As many at once as the processor converts; what is left at the end stands in front of zeros. */
 #define READ(x) (x)

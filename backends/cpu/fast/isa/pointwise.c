@@ -12,6 +12,7 @@
 #define STORED T
 #define READ(x) (x)
 #define FN(name, operands, value) LOOP(name, T, operands, (T)(value))
+#define CHOICE(name, operands, value) FN(name, operands, value)
 #define TEST(name, operands, value) LOOP(name, uint8_t, operands, (uint8_t)(value))
 
 /* PASSES(name, operands, before, function, value): x is the math library's function of `before`, and the result is
