@@ -213,10 +213,26 @@ static void run_piece(void *user, int64_t begin, int64_t end) {
   kw_loop_run(&run->plan->loop, run->base, begin, end, run_row, &lanes);
 }
 
+/* Whether a Scalar is a number that a double has; it is most often. */
+static bool is_plain(const kw_value *value, double *out) {
+  const int64_t most = INT64_C(1) << 53;
+  if (value->tag == KW_TAG_SCALAR && value->kind == KW_SCALAR_I64) {
+    *out = (double)value->u.i;
+    return value->u.i >= -most && value->u.i <= most;
+  }
+  *out = value->u.f;
+  return value->tag == KW_TAG_FLOAT || (value->tag == KW_TAG_SCALAR && value->kind == KW_SCALAR_F64);
+}
+
 /* A Scalar as a lane, converted as the reference does: floating point is computed on in f32 or f64. */
 static void read_number(const pointwise_plan *plan, const kw_value *value, void *lane) {
   const bool is_f32 = plan->lane == KW_LANE_F32, is_f64 = plan->lane == KW_LANE_F64;
   const kw_dtype as = is_f32 ? KW_F32 : is_f64 ? KW_F64 : plan->key;
+  double plain;
+  if ((is_f32 || is_f64) && is_plain(value, &plain)) {
+    kw_lanes_fill_number(lane, plain, plan->lane, 1);
+    return;
+  }
   kw_element element = kw_operand_scalar(value);
   element = kw_operand_as_key(element.dtype, element.bytes, as);
   if (is_f32 || is_f64) {
@@ -248,19 +264,13 @@ static kw_value number_of(const pointwise_plan *plan, const kw_call *call, uint3
   return *value;
 }
 
-static bool is_number(const pointwise_plan *plan, const void *lane, double number) {
-  _Alignas(8) char expected[KW_LANE_BYTES];
-  const kw_value value = {.tag = KW_TAG_FLOAT, .u.f = number};
-  read_number(plan, &value, expected);
-  return memcmp(lane, expected, (size_t)kw_lane_size(plan->lane)) == 0;
-}
-
-static void take_shortcut(pointwise_run *run) {
+static void take_shortcut(pointwise_run *run, const kw_call *call) {
   const pointwise_plan *plan = run->plan;
   const uint32_t last = run->count - 1;
-  if (!plan->shortcuts || !plan->is_number[last]) return;
+  double given;
+  if (!plan->shortcuts || !plan->is_number[last] || !is_plain(&call->args[last], &given)) return;
   for (const shortcut *s = plan->shortcuts; s->function != KW_POINTWISE_COUNT; s++) {
-    if (!is_number(plan, run->numbers[last], s->number)) continue;
+    if (given != s->number) continue;
     run->function = s->function;
     run->count = last;
     return;
@@ -302,7 +312,7 @@ static kw_status run_pointwise(const kw_host_api *host, const kw_call *call, con
       read_number(plan, &value, run.numbers[k]);
     }
   }
-  take_shortcut(&run);
+  take_shortcut(&run, call);
   take_narrow_lanes(&run);
   return host->parallel_for(host->ctx, plan->loop.numel, plan->grain, run_piece, &run);
 }
