@@ -342,6 +342,7 @@ kw_status kw_pointwise_apply(const kw_host_api *host, kw_pointwise_fn function, 
 
 static const shortcut add_shortcuts[] = {{1, KW_POINTWISE_ADD}, {0, KW_POINTWISE_COUNT}};
 static const shortcut sub_shortcuts[] = {{1, KW_POINTWISE_SUB}, {0, KW_POINTWISE_COUNT}};
+static const shortcut addcmul_shortcuts[] = {{1, KW_POINTWISE_ADD_PRODUCT}, {0, KW_POINTWISE_COUNT}};
 static const shortcut pow_shortcuts[] = {
     {2, KW_POINTWISE_SQUARE},      {0.5, KW_POINTWISE_POW_HALF},        {3, KW_POINTWISE_CUBE},
     {-1, KW_POINTWISE_RECIPROCAL}, {-0.5, KW_POINTWISE_POW_MINUS_HALF}, {-2, KW_POINTWISE_RECIPROCAL_SQUARE},
@@ -455,7 +456,7 @@ static const shortcut pow_shortcuts[] = {
   X("where.self", ANY, WHERE)                              \
   X("threshold", NUM, THRESHOLD)                           \
   X("threshold_backward", NUM, THRESHOLD_BACKWARD)         \
-  X("addcmul", NUM, ADDCMUL)                               \
+  SHORT("addcmul", NUM, ADDCMUL, addcmul_shortcuts)        \
   FORMS("gelu_backward", FLOAT, GELU_BACKWARD, "tanh", GELU_TANH_BACKWARD)
 
 static const kw_fast_kernel kernels[] = {

@@ -72,6 +72,7 @@ static inline int64_t kw_block_at(int64_t i, int64_t n) {
   X(HARDSWISH, 1)            \
   X(THRESHOLD, 3)            \
   X(ADDCMUL, 4)              \
+  X(ADD_PRODUCT, 3)          \
   X(ADDCDIV, 4)              \
   X(LERP, 3)                 \
   X(SIGMOID_BACKWARD, 2)     \
