@@ -201,7 +201,7 @@ static void write_sums(const slope_plan *plan, char *const *at, const int64_t st
   for (uint32_t k = 0; k < 2; k++) {
     const uint32_t operand = k == 0 ? OUT_BIAS : OUT_WEIGHT;
     if (!plan->has[operand]) continue;
-    for (int64_t i = 0; i < count; i++) sum->finish(lanes + i * kw_lane_size(plan->lane), &totals[k][i], 1);
+    sum->finish_each(lanes, totals[k], 1, count);
     kw_port_write(&plan->ports[operand], at[operand], step[k], lanes, count);
   }
 }
@@ -299,9 +299,9 @@ static void fold_columns(const slope_plan *plan, char *const *at, const kw_cut_t
   memset(c, 0, offsetof(columns, totals));
   c->plan = plan;
   c->width = task->width;
-  for (int64_t i = 0; i < task->width; i++) {
-    for (uint32_t k = 0; k < 2; k++) sum->start(&c->totals[k][i]);
-  }
+  kw_total nothing;
+  sum->start(&nothing);
+  for (int64_t i = 0; i < task->width; i++) c->totals[0][i] = c->totals[1][i] = nothing;
   kw_loop_run(&plan->shares.inner, at, task->begin, task->end, take_rows, c);
   if (c->count > 0) fold_waiting(c);
   flush_columns(c);
