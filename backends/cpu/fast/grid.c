@@ -53,8 +53,10 @@ typedef struct grid_rule {
   bool align_corners;
 } grid_rule;
 
+#define INLINED static inline __attribute__((always_inline)) /* for each mode anew, see settle */
+
 /* From [-1, 1] to [0, size - 1], or to [-1/2, size - 1/2]. */
-static double coordinate_of(const grid_rule *rule, double x, int64_t size) {
+INLINED double coordinate_of(const grid_rule *rule, double x, int64_t size) {
   return rule->align_corners ? (x + 1) / 2 * (double)(size - 1) : ((x + 1) * (double)size - 1) / 2;
 }
 
@@ -67,9 +69,9 @@ static double reflect(const grid_rule *rule, double x, int64_t size) {
 }
 
 /* The index that stands for one outside; only the cubic kind asks. */
-static int64_t within(const grid_rule *rule, int64_t i, int64_t size) {
+INLINED int64_t within(const grid_rule *rule, grid_mode mode, int64_t i, int64_t size) {
   if (i >= 0 && i < size) return i;
-  if (rule->mode != BICUBIC || rule->padding == ZEROS) return -1;
+  if (mode != BICUBIC || rule->padding == ZEROS) return -1;
   if (rule->padding == BORDER) return i < 0 ? 0 : size - 1;
   if (!rule->align_corners) { /* the outer elements come twice */
     const int64_t part = i % (2 * size), at = part < 0 ? part + 2 * size : part;
@@ -81,34 +83,34 @@ static int64_t within(const grid_rule *rule, int64_t i, int64_t size) {
 }
 
 /* The whole number below, or one far out; NaN becomes -1. */
-static int64_t whole_part(double x) {
+INLINED int64_t whole_part(double x) {
   if (!(x > -0x1p62)) return x == x ? -((int64_t)1 << 62) : -1;
   if (x > 0x1p62) return (int64_t)1 << 62;
   const int64_t cut = (int64_t)x;
   return cut - ((double)cut > x);
 }
 
-static grid_taps taps_of(const grid_rule *rule, double x, int64_t size) {
+INLINED grid_taps taps_of(const grid_rule *rule, grid_mode mode, double x, int64_t size) {
   const double last = (double)(size - 1);
   double at = coordinate_of(rule, x, size);
-  if (rule->mode != BICUBIC) {
+  if (mode != BICUBIC) {
     if (rule->padding == REFLECTION) at = reflect(rule, at, size);
     if (rule->padding != ZEROS && at < 0) at = 0;
     if (rule->padding != ZEROS && at > last) at = last;
   }
   int64_t first = whole_part(at);
   double part = at - (double)first;
-  if (rule->mode == NEAREST) {
+  if (mode == NEAREST) {
     if (part > 0.5 || (part == 0.5 && first % 2 != 0)) first++; /* to even */
-    return (grid_taps){1, {within(rule, first, size)}, {1}};
+    return (grid_taps){1, {within(rule, mode, first, size)}, {1}};
   }
   grid_taps taps = {2, {0}, {1 - part, part}};
-  if (rule->mode == BICUBIC) {
+  if (mode == BICUBIC) {
     taps.count = TAPS;
     first--;
     for (int k = 0; k < TAPS; k++) taps.weight[k] = kw_cubic_weight(part + 1 - k);
   }
-  for (int k = 0; k < taps.count; k++) taps.index[k] = within(rule, first + k, size);
+  for (int k = 0; k < taps.count; k++) taps.index[k] = within(rule, mode, first + k, size);
   return taps;
 }
 
@@ -135,8 +137,8 @@ static inline double number_at(kw_lane lane, const char *at) {
 }
 
 /* The taps of place number i of the block, from those along both directions. */
-static void join_taps(const grid_run *run, grid_block *block, int64_t i, const grid_taps *down,
-                      const grid_taps *across) {
+INLINED void join_taps(const grid_run *run, grid_block *block, int64_t i, const grid_taps *down,
+                       const grid_taps *across) {
   const int64_t *strides = run->image->strides;
   const int64_t count = block->taps = down->count * across->count;
   for (int a = 0, t = 0; a < down->count; a++) {
@@ -154,8 +156,8 @@ static void join_taps(const grid_run *run, grid_block *block, int64_t i, const g
   }
 }
 
-/* Settles n places of an image from place `first` of row `row` on. */
-static void settle(const grid_run *run, grid_block *block, int64_t image, int64_t row, int64_t first, int64_t n) {
+INLINED void settle_as(grid_mode mode, const grid_run *run, grid_block *block, int64_t image, int64_t row,
+                       int64_t first, int64_t n) {
   const kw_tensor_ref *grid = run->grid;
   const kw_lane lane = run->plan->port.lane;
   const int64_t width = run->out->shape[3], place = row * run->row + first;
@@ -165,12 +167,26 @@ static void settle(const grid_run *run, grid_block *block, int64_t image, int64_
   int64_t j = place % width;
   for (int64_t i = 0; i < n; i++) {
     const char *at = line + j * across;
-    const grid_taps y = taps_of(&run->rule, number_at(lane, at + second), rows);
-    const grid_taps x = taps_of(&run->rule, number_at(lane, at), columns);
+    const grid_taps y = taps_of(&run->rule, mode, number_at(lane, at + second), rows);
+    const grid_taps x = taps_of(&run->rule, mode, number_at(lane, at), columns);
     join_taps(run, block, i, &y, &x);
     if (++j < width) continue;
     j = 0;
     line += down;
+  }
+}
+
+/* Settles n places of an image from place `first` of row `row` on. */
+static void settle(const grid_run *run, grid_block *block, int64_t image, int64_t row, int64_t first, int64_t n) {
+  switch (run->rule.mode) {
+    case BILINEAR:
+      settle_as(BILINEAR, run, block, image, row, first, n);
+      break;
+    case NEAREST:
+      settle_as(NEAREST, run, block, image, row, first, n);
+      break;
+    default:
+      settle_as(BICUBIC, run, block, image, row, first, n);
   }
 }
 
