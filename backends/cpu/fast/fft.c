@@ -16,6 +16,7 @@
 
 #define LONGEST 65536 /* numbers of a line: as many lines as a vector has lanes have to find room */
 #define GRAIN 8192    /* numbers that a thread is woken for */
+#define FEW 3         /* lines one by one take as long as a vector of lines, of which these are the third part */
 
 typedef enum fft_kind {
   WHOLE,
@@ -178,7 +179,7 @@ static void find_lines(const fft_run *run, int64_t first, fft_lines *lines) {
     lines->from[l] = at[1];
   }
   lines->to_pitch = lines->from_pitch = 0;
-  if (lines->count < width) return;
+  if (lines->count < width || width == 1) return;
   lines->to_pitch = lines->to[1] - lines->to[0];
   lines->from_pitch = lines->from[1] - lines->from[0];
   for (int64_t l = 2; l < width; l++) {
@@ -215,6 +216,10 @@ static void load_lines(const fft_run *run, const fft_lines *lines, char *x) {
     run->isa->transpose[run->size](x, width * lane, lines->from[0], lines->from_pitch, width, 2 * rows);
     return;
   }
+  if (is_dense && !alone && width == 1) {
+    memcpy(x, lines->from[0], (size_t)(2 * rows * lane));
+    return;
+  }
   if (alone || lines->count < width) memset(x, 0, (size_t)(2 * rows * width * lane));
   for (int64_t l = 0; l < lines->count; l++) {
     char *line = (char *)(uintptr_t)lines->from[l];
@@ -233,6 +238,10 @@ static void store_lines(const fft_run *run, const fft_lines *lines, char *x) {
   const bool is_dense = run->to_step == (is_real ? lane : 2 * lane);
   if (is_dense && !alone && lines->to_pitch > 0) {
     run->isa->transpose[run->size](lines->to[0], lines->to_pitch, x, width * lane, 2 * rows, width);
+    return;
+  }
+  if (is_dense && !alone && width == 1) {
+    memcpy(lines->to[0], x, (size_t)(2 * rows * lane));
     return;
   }
   for (int64_t l = 0; l < lines->count; l++) {
@@ -307,7 +316,6 @@ static kw_status transform_dim(const kw_host_api *host, const fft_plan *plan, ui
                  .length = &plan->lengths[k],
                  .kind = plan->kinds[k],
                  .isa = kw_fast_isa(),
-                 .transforms = &kw_fast_isa()->transforms[plan->lane],
                  .base = {kw_walk_base(to), kw_walk_base(from)},
                  .lane = kw_lane_size(plan->lane),
                  .size = plan->lane == KW_LANE_F32 ? 2 : 3,
@@ -322,6 +330,9 @@ static kw_status transform_dim(const kw_host_api *host, const fft_plan *plan, ui
   kw_loop_begin(&run.lines, &to_starts);
   kw_loop_add(&run.lines, &from_starts);
   kw_loop_make(&run.lines);
+  const kw_transforms *many = &run.isa->transforms[plan->lane];
+  const bool are_few = run.lines.numel < many->lines / FEW; /* most lanes would be idle */
+  run.transforms = are_few ? &run.isa->lone_transforms[plan->lane] : many;
   const int64_t width = run.transforms->lines, groups = (run.lines.numel + width - 1) / width;
   const kw_status status = host->parallel_for(host->ctx, groups, 1 + GRAIN / (run.length->n * width), run_groups, &run);
   return status == KW_OK ? (kw_status)run.status : status;

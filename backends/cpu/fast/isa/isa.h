@@ -424,6 +424,7 @@ typedef struct kw_isa {
   kw_attention_lanes attention[KW_LANE_F64 + 1];
   kw_pool pools[KW_LANE_F64 + 1];
   kw_transforms transforms[KW_LANE_F64 + 1];
+  kw_transforms lone_transforms[KW_LANE_F64 + 1]; /* of one line */
   kw_step_fn sgd[KW_LANE_F64 + 1];
   kw_step_fn adam[KW_LANE_F64 + 1];
   kw_move_fn move[KW_MOVE_SIZES];
